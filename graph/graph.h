@@ -1,0 +1,100 @@
+/* graph.h - nodes and edges.  A graph owns its nodes in one arena; nodes are never removed.
+ *
+ * weft__graph_add is the only door: it checks the node against its op's definition, fills in
+ * inferred and default attributes, infers types and shapes, and either adds the whole node or
+ * leaves the graph as it was and says why. */
+#ifndef WEFT_GRAPH_GRAPH_H
+#define WEFT_GRAPH_GRAPH_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "graph/op.h"
+
+struct weft_node {
+  weft_graph *graph;
+  int id; /* index in graph->node */
+  const char *name, *op_name;
+  const op *op;       /* NULL: an op this build does not know, kept as it came */
+  const char *device; /* as requested: "", "/job:ps/task:0", ... */
+  int n_in, n_control, n_attr, n_out;
+  weft_out *in; /* data inputs, flattened in the order of the definition */
+  int *control; /* node ids */
+  attr *attr;
+  weft_dtype *out_type; /* with WEFT_REF_BASE added for references */
+  shape *out_shape;
+};
+
+typedef struct scope scope; /* name, device, control and colocation scopes: graph/scope.h */
+
+struct weft_graph {
+  arena arena;
+  const op_table *ops;
+  weft_node **node;
+  int n_node, cap_node;
+  map by_name;     /* node name -> weft_node */
+  map used_names;  /* lower-cased name -> int *: the next suffix to try */
+  map collections; /* name -> collection */
+  scope *scope;
+  status sticky; /* the first failure of a builder call */
+  int64_t seed;  /* graph-level seed, and whether one is set */
+  bool has_seed;
+  int seeds_drawn; /* seed-taking ops without a seed of their own so far */
+  int version_producer, version_min_consumer;
+  attr_str library; /* serialised FunctionDefLibrary, carried along; size 0 if none */
+  int generation;   /* grows with every node added */
+};
+
+/* A node to be added.  Everything is read during the call. */
+typedef struct node_spec {
+  const char *op;
+  const char *name;   /* taken as it is when `exact`, else scoped and made unique; NULL: the op's name */
+  const char *device; /* NULL: from the scopes */
+  bool exact;         /* import: no scopes are applied, a duplicate name is an error */
+  int n_in, n_control, n_attr;
+  const weft_out *in;
+  const int *control;
+  const attr *attr;
+} node_spec;
+
+weft_err weft__graph_create(weft_graph **out, const op_table *ops);
+void weft__graph_destroy(weft_graph *g);
+weft_err weft__graph_add(weft_graph *g, const node_spec *spec, weft_node **out);
+/* Sets data input i of a node that exists: how a loop's back edge (NextIteration -> Merge) is closed. */
+weft_err weft__graph_set_input(weft_graph *g, weft_node *n, int i, weft_out from);
+weft_err weft__graph_add_control(weft_graph *g, weft_node *n, int control_id);
+weft_err weft__graph_set_attr(weft_graph *g, weft_node *n, const attr *a);
+weft_node *weft__graph_find(const weft_graph *g, const char *name); /* NULL if none */
+/* "name:1", "name" (slot 0) or "^name"; NOT_FOUND / INVALID_ARGUMENT with the name. */
+weft_err weft__graph_find_out(const weft_graph *g, const char *tensor_name, weft_out *out);
+
+static inline weft_node *weft__node(const weft_graph *g, int id) { return g->node[id]; }
+static inline weft_dtype weft__out_type(const weft_graph *g, weft_out o) { /* without the ref mark */
+  return weft__dtype_base(g->node[o.node]->out_type[o.slot]);
+}
+static inline bool weft__out_is_ref(const weft_graph *g, weft_out o) {
+  return (int)g->node[o.node]->out_type[o.slot] > WEFT_REF_BASE;
+}
+static inline const shape *weft__out_shape(const weft_graph *g, weft_out o) {
+  return &g->node[o.node]->out_shape[o.slot];
+}
+/* The value of an output if it is known without running: a Const, or small arithmetic, shapes and
+ * packing of such.  NULL if not (no error is set).  Destroy with weft_tensor_destroy. */
+weft_tensor *weft__graph_constant(const weft_graph *g, weft_out o);
+/* As above for a 1-D integer tensor that stands for a shape; elements not known are -1. */
+bool weft__graph_constant_shape(const weft_graph *g, weft_out o, shape *out);
+
+/* Attributes of a node.  A missing one, or one of another kind, gives the fallback. */
+const attr *weft__node_attr(const weft_node *n, const char *name); /* NULL if absent */
+int64_t weft__node_int(const weft_node *n, const char *name, int64_t fallback);
+float weft__node_float(const weft_node *n, const char *name, float fallback);
+bool weft__node_bool(const weft_node *n, const char *name, bool fallback);
+weft_dtype weft__node_type(const weft_node *n, const char *name);
+/* Compares a string attribute with s. */
+bool weft__node_str_is(const weft_node *n, const char *name, const char *s);
+attr_str weft__node_str(const weft_node *n, const char *name); /* {"",0} if absent; NUL-terminated */
+
+/* The input and output ranges of a named argument ("values" of ConcatV2): first index and count. */
+weft_err weft__node_in_range(const weft_node *n, const char *arg, int *first, int *count);
+weft_err weft__node_out_range(const weft_node *n, const char *arg, int *first, int *count);
+
+#endif

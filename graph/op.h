@@ -1,0 +1,115 @@
+/* op.h - one op: its definition, shape rule, kernel, gradient and cases, in one row of a table.
+ *
+ * A file ops/NAME.c ends in
+ *     OPS(name) = {
+ *       { "Softmax(logits:T) -> (softmax:T) | T:type{half,float}", "Normalised exponentials.",
+ *         .infer = softmax_infer, .cpu = softmax_cpu, .grad = softmax_grad, .cases = softmax_cases },
+ *       { 0 },
+ *     };
+ * and nothing else need be touched: the build makes the table from the folder. */
+#ifndef WEFT_GRAPH_OP_H
+#define WEFT_GRAPH_OP_H
+
+#include "base/map.h"
+#include "graph/opdef.h"
+
+typedef struct kernel kernel; /* graph/kernel.h */
+typedef struct op op;
+
+/* ---- shape rules ---- */
+typedef struct infer {
+  const weft_node *node; /* name, op and attributes; its inputs are set */
+  const weft_graph *graph;
+  int n_in, n_out;
+  const shape *in; /* one per data input */
+  shape *out;      /* to be set; starts as unknown */
+} infer;
+/* The value of input i when it is known while building (a Const, mostly); NULL if not. Borrowed from
+ * the inference: valid until the rule returns. */
+const weft_tensor *weft__infer_value(infer *s, int i);
+/* Input i read as a shape; elements not known are -1.  Unknown rank if nothing is known. */
+weft_err weft__infer_shape_value(infer *s, int i, shape *out);
+/* INVALID_ARGUMENT "Shape must be rank 2 but is rank 1 for 'fc1/MatMul' (op: 'MatMul') ..." */
+weft_err weft__infer_rank(infer *s, int i, int rank, shape *out);
+weft_err weft__infer_rank_at_least(infer *s, int i, int rank);
+/* Fails with op, node and the input shapes appended to the message, as TF does. */
+weft_err weft__infer_fail(infer *s, const char *fmt, ...) WEFT_PRINTF(2, 3);
+/* Rules shared by many ops. */
+weft_err weft__infer_same(infer *s);      /* out[0] = in[0] */
+weft_err weft__infer_broadcast(infer *s); /* out[0] = broadcast(in[0], in[1]) */
+weft_err weft__infer_scalar(infer *s);    /* every output is a scalar */
+weft_err weft__infer_none(infer *s);      /* outputs stay unknown */
+weft_err weft__infer_merge_all(infer *s); /* out[0] = all inputs merged (AddN, Merge-like) */
+
+/* ---- gradients ---- */
+typedef struct grad_value {              /* the gradient towards one tensor: none, dense, or slices of it */
+  weft_out dense;                        /* node < 0: not dense */
+  weft_out indices, values, dense_shape; /* IndexedSlices when indices.node >= 0 */
+} grad_value;
+#define GRAD_NONE ((grad_value){WEFT_NONE, WEFT_NONE, WEFT_NONE, WEFT_NONE})
+#define GRAD_DENSE(o) ((grad_value){(o), WEFT_NONE, WEFT_NONE, WEFT_NONE})
+
+typedef struct backprop {
+  weft_graph *graph;
+  const weft_node *node; /* the forward node */
+  int n_in, n_out;
+  const weft_out *in; /* its inputs */
+  weft_out *out;      /* its outputs */
+  weft_out *dout;     /* gradient of each output, dense; node < 0: none arrived */
+  grad_value *din;    /* to be set; starts as GRAD_NONE */
+} backprop;
+/* The gradient of output i, or zeros of its shape where none arrived. */
+weft_out weft__backprop_dout(backprop *b, int i);
+
+/* ---- cases: what the battery and the parity test ask an op ----
+ * in:   inputs separated by ';', each "f32[2,3] 1 2 3 4 5 6".  Types: f16 bf16 f32 f64 i8..i64 u8..u64
+ *       bool str c64 c128.  Values: numbers (true/false, "quoted" strings), the last one repeated; or a
+ *       generator: rand (uniform -1..1, ints -5..5), pos (0.1..2), unit (0..1 exclusive), seq (0,1,2..),
+ *       below:N (ints 0..N-1), normal.  "&f32[2] 1 2" is a variable with that value (for reference and
+ *       resource arguments alike); its value after the run is compared too.
+ * attr: "axis=1 padding='SAME' strides=[1,2,2,1] T=float"; types follow from the inputs.
+ * out:  expected outputs in the same notation, "error INVALID_ARGUMENT", or NULL: TensorFlow judges.
+ * Flags: the gradient is checked against finite differences unless CASE_NO_GRAD; CASE_RANDOM outputs are
+ * only checked for shape here (parity compares numbers); CASE_FIXED_TYPE is not retried with other types. */
+enum { CASE_NO_GRAD = 1, CASE_RANDOM = 2, CASE_FIXED_TYPE = 4, CASE_NO_PARITY = 8 };
+typedef struct op_case {
+  const char *in, *out, *attr;
+  int flags;
+} op_case;
+
+/* ---- the row ---- */
+enum {
+  OP_INPLACE = 1,      /* output 0 may be written over input 0 (or 1) element by element */
+  OP_CONTROL_FLOW = 2, /* Switch, Merge, ...: the general executor acts on it */
+  OP_BLOCKING = 4,     /* may wait for another step: the general executor runs it */
+  OP_NO_FOLD = 8,      /* never evaluated ahead of time (besides stateful ones) */
+  OP_SEED = 16,        /* takes seed and seed2 */
+};
+struct op {
+  const char *def; /* opdef.h */
+  const char *doc; /* one sentence */
+  unsigned flags;
+  weft_err (*infer)(infer *); /* required */
+  weft_err (*cpu)(kernel *);  /* NULL: cannot be run (Placeholder) */
+  /* Optional: makes k->state once for each plan; called with no inputs.  The attributes are read here. */
+  weft_err (*prepare)(const weft_node *node, void **state);
+  void (*unprepare)(void *state); /* frees it; required with prepare unless the state is NULL-only */
+  weft_err (*grad)(backprop *);   /* NULL: see no_grad */
+  bool no_grad; /* TF registers "not differentiable": the gradient stops silently.  With neither, asking is an error */
+  const op_case *cases; /* NULL: the op is exercised by a scenario of tests/parity */
+  opdef opdef;          /* filled in by weft__op_table_create */
+};
+#define OPS(stem) const op weft__ops_##stem[]
+
+/* ---- the table ---- */
+typedef struct op_table {
+  map by_name; /* op name -> op */
+  arena arena;
+} op_table;
+/* Parses every row of every list (each ended by a row with def NULL; lists ended by NULL).  INTERNAL if two
+ * ops share a name or a definition does not parse. */
+weft_err weft__op_table_create(op_table **out, const op *const *lists);
+void weft__op_table_destroy(op_table *t);
+const op *weft__op_find(const op_table *t, const char *name);
+
+#endif

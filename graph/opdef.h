@@ -1,0 +1,48 @@
+/* opdef.h - what an op takes, gives and may be told: TensorFlow's OpDef from one line of text.
+ *
+ *   MatMul(a:T, b:T) -> (product:T) | transpose_a:bool=false T:type{float,double} ; stateful
+ *
+ * Arguments: name:type, where type is a dtype, a type attr (T), N*T for a list of N, @Ts for a list
+ * whose types are the list(type) attr Ts, and &T for a reference.  Attributes: name:kind, then
+ * {allowed}, >=minimum and =default in this order, each optional; strings stand in single quotes;
+ * a shape is [1,-1] or ? for unknown rank.  {number} and {real} name TF's two long type lists.
+ * Flags: stateful, commutative, aggregate, uninit (takes uninitialised references).  A parity
+ * test holds every line against TensorFlow's registry. */
+#ifndef WEFT_GRAPH_OPDEF_H
+#define WEFT_GRAPH_OPDEF_H
+
+#include "base/arena.h"
+#include "graph/attr.h"
+
+typedef struct arg_def {
+  const char *name;
+  weft_dtype type;         /* fixed type, or WEFT_INVALID */
+  const char *type_attr;   /* T of a:T */
+  const char *number_attr; /* N of a:N*T */
+  const char *list_attr;   /* Ts of a:@Ts */
+  bool is_ref;
+} arg_def;
+
+typedef struct attr_def {
+  const char *name;
+  attr_kind kind;
+  bool is_list;
+  bool has_min, has_default;
+  int64_t min;
+  attr allowed;  /* kind ATTR_NONE: anything */
+  attr fallback; /* the default value */
+} attr_def;
+
+typedef struct opdef {
+  const char *name;
+  int n_in, n_out, n_attr;
+  arg_def *in, *out;
+  attr_def *attr;
+  bool stateful, commutative, aggregate, uninit_ok;
+} opdef;
+
+weft_err weft__opdef_parse(opdef *out, const char *line, arena *a);
+const attr_def *weft__opdef_attr(const opdef *d, const char *name); /* NULL if none */
+void weft__opdef_release(opdef *d);                                 /* drops the tensors of defaults */
+
+#endif

@@ -1,0 +1,39 @@
+/* shape.h - a list of dimensions, any of which may be unknown (-1), or of unknown rank (-1). */
+#ifndef WEFT_TENSOR_SHAPE_H
+#define WEFT_TENSOR_SHAPE_H
+
+#include "base/status.h"
+
+#define WEFT_MAX_RANK 16
+
+typedef struct shape {
+  int rank; /* -1: unknown */
+  int64_t dim[WEFT_MAX_RANK];
+} shape;
+
+#define SHAPE_UNKNOWN ((shape){.rank = -1})
+#define SHAPE_SCALAR ((shape){.rank = 0})
+#define SHAPE1(a) ((shape){1, {(a)}})
+#define SHAPE2(a, b) ((shape){2, {(a), (b)}})
+#define SHAPE3(a, b, c) ((shape){3, {(a), (b), (c)}})
+#define SHAPE4(a, b, c, d) ((shape){4, {(a), (b), (c), (d)}})
+
+weft_err weft__shape_make(shape *s, int rank, const int64_t *dims); /* checks rank and dims >= -1 */
+bool weft__shape_known(const shape *s);                             /* rank and every dim */
+bool weft__shape_equal(const shape *a, const shape *b);
+/* May a tensor of shape a also have shape b? (unknowns match anything) */
+bool weft__shape_compatible(const shape *a, const shape *b);
+/* The most that a and b tell together; INVALID_ARGUMENT if they contradict. */
+weft_err weft__shape_merge(shape *out, const shape *a, const shape *b);
+/* Number of elements; -1 if unknown, -2 if it overflows int64. */
+int64_t weft__shape_count(const shape *s);
+/* Product of dims [begin, end) of a known shape. */
+int64_t weft__shape_span(const shape *s, int begin, int end);
+/* numpy broadcasting, unknowns included; INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [4]". */
+weft_err weft__shape_broadcast(shape *out, const shape *a, const shape *b);
+/* Negative axes count from the end; INVALID_ARGUMENT when outside [-rank, rank). */
+weft_err weft__axis(int *out, int64_t axis, int rank);
+/* "[2,?,3]", "[]", "<unknown>" into a buffer of the thread; four may be in use at once. */
+const char *weft__shape_text(const shape *s);
+
+#endif

@@ -1,0 +1,23 @@
+/* hot.h - marks a loop for which the machine's widest vectors are worth a second copy of the code.
+ *
+ * The library is built for the oldest processor of its architecture; a function marked WEFT_HOT is
+ * compiled once more for newer ones and the loader picks.  Sanitizer builds have one copy: their
+ * runtimes are not up yet when the loader picks. */
+#ifndef WEFT_BASE_HOT_H
+#define WEFT_BASE_HOT_H
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WEFT_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define WEFT_SANITIZED 1
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(WEFT_SANITIZED)
+#define WEFT_HOT __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define WEFT_HOT
+#endif
+
+#endif

@@ -97,6 +97,12 @@ typedef struct weft_out {
 } weft_out;
 #define WEFT_NONE ((weft_out){-1, 0})
 
+/* ---- tensors ----------------------------------------------------------------------------- */
+
+/* Tensors are counted: retain adds a holder and returns t, destroy takes one away (NULL is fine). */
+WEFT_API weft_tensor *weft_tensor_retain(weft_tensor *t);
+WEFT_API void weft_tensor_destroy(weft_tensor *t);
+
 #ifdef __cplusplus
 }
 #endif

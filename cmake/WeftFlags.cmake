@@ -1,0 +1,50 @@
+# How everything is compiled.  The choices are argued in docs/decisions.md.
+set(WEFT_SANITIZE "" CACHE STRING "address (with undefined), thread, or empty")
+set_property(CACHE WEFT_SANITIZE PROPERTY STRINGS "" address thread)
+option(WEFT_WERROR "Warnings are errors" OFF)
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_C_FLAGS_RELEASE "-O3 -g1 -DNDEBUG")
+
+# NaN, infinities and signed zeros keep their meaning; only errno and floating-point traps, which
+# nobody reads, are given up.  No contraction: a result must not depend on the processor's FMA.
+add_compile_options(-fno-math-errno -fno-trapping-math -ffp-contract=off)
+add_compile_options(-D_GNU_SOURCE=)
+
+set(weft_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes)
+if(CMAKE_C_COMPILER_ID MATCHES Clang)
+  # C2x lets a list end in {0}; a case list is short, and -Wmissing-field-initializers would want every field.
+  list(APPEND weft_warnings -Wno-missing-field-initializers)
+endif()
+if(WEFT_WERROR)
+  list(APPEND weft_warnings -Werror)
+endif()
+
+if(WEFT_SANITIZE STREQUAL "address")
+  set(weft_sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
+elseif(WEFT_SANITIZE STREQUAL "thread")
+  set(weft_sanitizers -fsanitize=thread)
+elseif(WEFT_SANITIZE)
+  message(FATAL_ERROR "WEFT_SANITIZE is '${WEFT_SANITIZE}': address or thread")
+endif()
+if(WEFT_SANITIZE)
+  set(CMAKE_C_FLAGS_RELEASE "-O1 -g") # asserts stay on
+  add_compile_options(${weft_sanitizers} -fno-omit-frame-pointer)
+  add_link_options(${weft_sanitizers})
+endif()
+
+find_program(WEFT_CCACHE ccache)
+if(WEFT_CCACHE)
+  # Paths relative to the checkout, so that two checkouts of one source share the cache.
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+                                ${WEFT_CCACHE})
+endif()

@@ -1,0 +1,60 @@
+# A floor is a folder: its *.c files, tests aside, become one object library.
+set(weft_floors "" CACHE INTERNAL "")
+
+add_library(weft_build INTERFACE) # how our own sources are compiled
+target_compile_options(weft_build INTERFACE ${weft_warnings})
+target_include_directories(weft_build INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(weft_build INTERFACE WEFT_VERSION="${PROJECT_VERSION}")
+target_link_libraries(weft_build INTERFACE weft_needs)
+
+# weft_glob(VARIABLE folder): the sources of a folder and of the folders in it, tests left out.
+function(weft_glob variable folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.c$")
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+function(weft_floor floor)
+  weft_glob(sources ${floor})
+  if(NOT sources)
+    return()
+  endif()
+  add_library(weft_${floor} OBJECT ${sources})
+  target_link_libraries(weft_${floor} PRIVATE weft_build weft_proto_headers)
+  set(weft_floors ${weft_floors} weft_${floor} CACHE INTERNAL "")
+endfunction()
+
+# The table of all ops, made from the folder: one list per file of ops/ that has an OPS(stem).
+function(weft_op_table)
+  weft_glob(sources ops)
+  set(externs "")
+  set(rows "")
+  set(stems "")
+  foreach(source ${sources})
+    file(STRINGS ${source} lists REGEX "^OPS\\(")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    foreach(line ${lists})
+      string(REGEX REPLACE "^OPS\\(([a-z0-9_]+)\\).*" "\\1" stem "${line}")
+      string(APPEND externs "extern const op weft__ops_${stem}[];\n")
+      string(APPEND rows "    weft__ops_${stem},\n")
+      list(APPEND stems ${stem})
+    endforeach()
+  endforeach()
+  set(table ${PROJECT_BINARY_DIR}/op_table.c)
+  file(CONFIGURE OUTPUT ${table} @ONLY CONTENT [[
+/* op_table.c - written by CMake from the files in ops/. */
+#include "ops/all.h"
+
+@externs@
+const op *const *weft__ops_all(void) {
+  static const op *const all[] = {
+@rows@    0,
+  };
+  return all;
+}
+]])
+  add_library(weft_op_table OBJECT ${table})
+  target_link_libraries(weft_op_table PRIVATE weft_build)
+  set(weft_floors ${weft_floors} weft_op_table CACHE INTERNAL "")
+  set(weft_op_stems ${stems} CACHE INTERNAL "")
+endfunction()

@@ -1,0 +1,10 @@
+/* all.h - the table of every op, made by the build from the files in this folder. */
+#ifndef WEFT_OPS_ALL_H
+#define WEFT_OPS_ALL_H
+
+#include "graph/op.h"
+
+/* One list per file, each ended by a row with def NULL; the lists are ended by NULL. */
+const op *const *weft__ops_all(void);
+
+#endif

@@ -1,0 +1,89 @@
+/* main.c - runs the tests that registered themselves, each in its own process with a time limit.
+ *
+ * The functions of check.h live here too, so that a test file compiles quickly and a failure is
+ * told the same way everywhere. */
+#include "tests/check.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static test_entry *first, **last = &first;
+
+void test_add(test_entry *e) {
+  *last = e;
+  last = &e->next;
+}
+
+static const char *or_null(const char *s) { return s ? s : "(null)"; }
+
+#define FAIL_AT(...) _ck_assert_failed(file, line, "Failed", __VA_ARGS__)
+
+void test_expect_ok(const char *file, int line, const char *what, weft_err err) {
+  if (err != WEFT_OK) FAIL_AT("%s gave %s: %s", what, weft_error_name(err), weft_error_message());
+  mark_point();
+}
+
+void test_expect_err(const char *file, int line, const char *what, weft_err err, weft_err code, const char *part) {
+  if (err != code)
+    FAIL_AT("%s gave %s, expected %s; message: %s", what, weft_error_name(err), weft_error_name(code),
+            err == WEFT_OK ? "" : weft_error_message());
+  if (code != WEFT_OK && !strstr(weft_error_message(), part))
+    FAIL_AT("%s: message \"%s\" has no \"%s\"", what, weft_error_message(), part);
+  mark_point();
+}
+
+void test_expect_int(const char *file, int line, const char *what, int64_t a, int64_t b) {
+  if (a != b) FAIL_AT("%s: %lld and %lld", what, (long long)a, (long long)b);
+  mark_point();
+}
+
+void test_expect_str(const char *file, int line, const char *what, const char *a, const char *b) {
+  if (a != b && (!a || !b || strcmp(a, b) != 0)) FAIL_AT("%s: \"%s\" and \"%s\"", what, or_null(a), or_null(b));
+  mark_point();
+}
+
+void test_expect_mem(const char *file, int line, const char *what, const void *a, const void *b, size_t size) {
+  const unsigned char *x = a, *y = b;
+  for (size_t i = 0; i < size; i++)
+    if (x[i] != y[i]) FAIL_AT("%s: byte %zu of %zu is 0x%02x and 0x%02x", what, i, size, x[i], y[i]);
+  mark_point();
+}
+
+void test_expect_near(const char *file, int line, const char *what, double a, double b, double tolerance) {
+  bool same = a == b || (isnan(a) && isnan(b));
+  if (!same && !(fabs(a - b) <= tolerance)) FAIL_AT("%s: %.17g and %.17g, tolerance %g", what, a, b, tolerance);
+  mark_point();
+}
+
+void test_expect_contains(const char *file, int line, const char *what, const char *s, const char *part) {
+  if (!s || !strstr(s, part)) FAIL_AT("%s: \"%s\" has no \"%s\"", what, or_null(s), part);
+  mark_point();
+}
+
+/* Adds the tests named by the arguments, or all; gives the number added. */
+static int add_tests(Suite *suite, int argc, char **argv) {
+  int added = 0;
+  for (test_entry *e = first; e; e = e->next) {
+    bool wanted = argc < 2;
+    for (int i = 1; i < argc; i++) wanted = wanted || strcmp(argv[i], e->test->name) == 0;
+    if (!wanted) continue;
+    TCase *group = tcase_create(e->test->name);
+    tcase_set_timeout(group, e->seconds);
+    tcase_add_test(group, e->test);
+    suite_add_tcase(suite, group);
+    added++;
+  }
+  return added;
+}
+
+int main(int argc, char **argv) {
+  Suite *suite = suite_create(argv[0]);
+  SRunner *runner = srunner_create(suite);
+  if (add_tests(suite, argc, argv) == 0) {
+    fprintf(stderr, "%s: no test%s\n", argv[0], argc < 2 ? "" : " of that name");
+    return 2;
+  }
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

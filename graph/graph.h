@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "graph/op.h"
+#include <pthread.h>
 
 struct weft_node {
   weft_graph *graph;
@@ -27,6 +28,7 @@ struct weft_node {
 typedef struct scope scope; /* name, device, control and colocation scopes: graph/scope.h */
 
 struct weft_graph {
+  pthread_mutex_t lock; /* held while a node is added and while a plan is made from the nodes */
   arena arena;
   const op_table *ops;
   weft_node **node;
@@ -51,6 +53,7 @@ typedef struct node_spec {
   const char *device; /* NULL: from the scopes */
   bool exact;         /* import: no scopes are applied, a duplicate name is an error */
   int n_in, n_control, n_attr;
+  int opaque_outs; /* exact and the op unknown: how many outputs other nodes read from it */
   const weft_out *in;
   const int *control;
   const attr *attr;

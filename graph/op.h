@@ -21,8 +21,9 @@ typedef struct infer {
   const weft_node *node; /* name, op and attributes; its inputs are set */
   const weft_graph *graph;
   int n_in, n_out;
-  const shape *in; /* one per data input */
-  shape *out;      /* to be set; starts as unknown */
+  const shape *in;    /* one per data input */
+  shape *out;         /* to be set; starts as unknown */
+  weft_tensor **held; /* the caller's: values handed out by weft__infer_value */
 } infer;
 /* The value of input i when it is known while building (a Const, mostly); NULL if not. Borrowed from
  * the inference: valid until the rule returns. */

@@ -33,14 +33,32 @@ extern "C" {
 
 #define WEFT_API __attribute__((visibility("default")))
 
+/* The library's version, "0.1.0". */
+WEFT_API const char *weft_version(void);
+
 /* ---- errors ------------------------------------------------------------------------------ */
 
 /* One list makes the enum, the names and the texts; the numbers are gRPC's. */
-#define WEFT_ERRORS(X)                                                                                                 \
-  X(OK, 0)                                                                                                             \
-  X(CANCELLED, 1) X(UNKNOWN, 2) X(INVALID_ARGUMENT, 3) X(DEADLINE_EXCEEDED, 4) X(NOT_FOUND, 5) X(ALREADY_EXISTS, 6)    \
-      X(PERMISSION_DENIED, 7) X(RESOURCE_EXHAUSTED, 8) X(FAILED_PRECONDITION, 9) X(ABORTED, 10) X(OUT_OF_RANGE, 11)    \
-          X(UNIMPLEMENTED, 12) X(INTERNAL, 13) X(UNAVAILABLE, 14) X(DATA_LOSS, 15) X(UNAUTHENTICATED, 16)
+/* clang-format off */
+#define WEFT_ERRORS(X) \
+  X(OK, 0) \
+  X(CANCELLED, 1) \
+  X(UNKNOWN, 2) \
+  X(INVALID_ARGUMENT, 3) \
+  X(DEADLINE_EXCEEDED, 4) \
+  X(NOT_FOUND, 5) \
+  X(ALREADY_EXISTS, 6) \
+  X(PERMISSION_DENIED, 7) \
+  X(RESOURCE_EXHAUSTED, 8) \
+  X(FAILED_PRECONDITION, 9) \
+  X(ABORTED, 10) \
+  X(OUT_OF_RANGE, 11) \
+  X(UNIMPLEMENTED, 12) \
+  X(INTERNAL, 13) \
+  X(UNAVAILABLE, 14) \
+  X(DATA_LOSS, 15) \
+  X(UNAUTHENTICATED, 16)
+/* clang-format on */
 
 typedef enum weft_err {
 #define WEFT_ERR_ROW(name, number) WEFT_##name = number,

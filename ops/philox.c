@@ -25,12 +25,12 @@ void weft__philox_skip(philox *p, uint64_t blocks) {
   if (sum < low && ++p->counter[2] == 0) p->counter[3]++;
 }
 
-/* LANES consecutive blocks at once: the same work in every lane, so that it becomes vectors. */
-static inline __attribute__((always_inline)) void lanes(const philox *p, uint32_t *words) {
+/* LANES blocks at once: the same work in every lane, so that it becomes vectors. */
+static inline __attribute__((always_inline)) void lanes(const philox *p, uint64_t stride, uint32_t *words) {
   uint32_t a[LANES], b[LANES], c[LANES], d[LANES], k0 = p->key[0], k1 = p->key[1];
   const uint64_t low = p->counter[0] | (uint64_t)p->counter[1] << 32;
   for (int i = 0; i < LANES; i++) {
-    const uint64_t at = low + (uint64_t)i;
+    const uint64_t at = low + (uint64_t)i * stride;
     const uint32_t carry = at < low, c2 = p->counter[2] + carry;
     a[i] = (uint32_t)at;
     b[i] = (uint32_t)(at >> 32);
@@ -53,16 +53,16 @@ static inline __attribute__((always_inline)) void lanes(const philox *p, uint32_
   }
 }
 
-WEFT_HOT void weft__philox_blocks(const philox *p, uint64_t first, int64_t n, uint32_t *words) {
+WEFT_HOT void weft__philox_blocks(const philox *p, uint64_t first, uint64_t stride, int64_t n, uint32_t *words) {
   philox at = *p;
   weft__philox_skip(&at, first);
   for (; n >= LANES; n -= LANES, words += 4 * LANES) {
-    lanes(&at, words);
-    weft__philox_skip(&at, LANES);
+    lanes(&at, stride, words);
+    weft__philox_skip(&at, LANES * stride);
   }
   if (n > 0) {
     uint32_t rest[4 * LANES];
-    lanes(&at, rest);
+    lanes(&at, stride, rest);
     memcpy(words, rest, (size_t)n * 16);
   }
 }
@@ -71,7 +71,7 @@ WEFT_HOT void weft__philox_blocks(const philox *p, uint64_t first, int64_t n, ui
 
 uint32_t weft__philox_word(philox_reader *r) {
   if (r->left == 0) {
-    weft__philox_blocks(&r->next, 0, 1, r->have);
+    weft__philox_blocks(&r->next, 0, 1, 1, r->have);
     weft__philox_skip(&r->next, 1);
     r->left = 4;
   }

@@ -14,8 +14,8 @@ typedef struct philox {
 
 philox weft__philox(uint64_t seed, uint64_t seed2); /* key = seed, upper half of the counter = seed2 */
 void weft__philox_skip(philox *p, uint64_t blocks);
-/* Blocks [first, first + n) counted from p, four words each.  p itself stays where it is. */
-void weft__philox_blocks(const philox *p, uint64_t first, int64_t n, uint32_t *words);
+/* n blocks, four words each: the one `first` after p, then every stride-th.  p itself stays where it is. */
+void weft__philox_blocks(const philox *p, uint64_t first, uint64_t stride, int64_t n, uint32_t *words);
 
 /* One number after the other, as kernels that draw a few of them do. */
 typedef struct philox_reader {

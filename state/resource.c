@@ -1,0 +1,328 @@
+/* resource.c - containers: one table, keyed by container, name and type together.
+ *
+ * One lock guards the table and the list of private names.  A resource is made under it (making one
+ * allocates and does nothing else), but never dropped or destroyed under it: what leaves the table
+ * is released after the lock.  `generation` lets a plan remember what a stateful node found and
+ * notice, without lock or look-up, that the table has lost something since. */
+#include "state/resource.h"
+
+#include "base/alloc.h"
+#include <ctype.h>
+#include <pthread.h>
+
+#define SEPARATOR "\x1f"
+#define DEFAULT_CONTAINER "localhost"
+
+struct resources {
+  pthread_mutex_t lock;
+  map table;         /* "container^name^type" -> resource, one reference each */
+  map private_names; /* "session^node" -> "_7_node" */
+  int64_t made_names;
+  atomic_llong generation; /* grows when something leaves the table */
+};
+
+weft_err weft__resources_create(resources **out) {
+  resources *r = weft__alloc_zero(1, sizeof *r);
+  if (!r) return WEFT_OOM;
+  pthread_mutex_init(&r->lock, NULL);
+  *out = r;
+  return WEFT_OK;
+}
+
+void weft__resources_destroy(resources *r) {
+  if (!r) return;
+  weft__resources_clear(r, NULL);
+  for (int i = 0; i < r->private_names.used; i++) weft__free(r->private_names.entries[i].value);
+  weft__map_finish(&r->private_names);
+  weft__map_finish(&r->table);
+  pthread_mutex_destroy(&r->lock);
+  weft__free(r);
+}
+
+static const char *container_or_default(const char *container) {
+  return container && *container ? container : DEFAULT_CONTAINER;
+}
+
+static char *make_key(const char *container, const char *type, const char *name) {
+  return weft__sprintf("%s" SEPARATOR "%s" SEPARATOR "%s", container_or_default(container), name, type);
+}
+
+weft_err weft__resource_get(resources *r, const char *container, const char *type, const char *name,
+                            resource_make *make, void *arg, resource **out) {
+  char *key = make_key(container, type, name);
+  if (!key) return WEFT_OOM;
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&r->lock);
+  resource *found = weft__map_get(&r->table, key);
+  if (!found) {
+    err = make(&found, arg);
+    if (err == WEFT_OK && (err = weft__map_put(&r->table, key, found)) != WEFT_OK) weft__object_release(&found->base);
+  }
+  if (err == WEFT_OK) {
+    weft__object_retain(&found->base);
+    *out = found;
+  }
+  pthread_mutex_unlock(&r->lock);
+  weft__free(key);
+  return err;
+}
+
+static weft_err not_found(const char *container, const char *type, const char *name) {
+  return weft__fail(WEFT_NOT_FOUND, "Resource %s/%s/%s does not exist.", container_or_default(container), name, type);
+}
+
+weft_err weft__resource_find(resources *r, const char *container, const char *type, const char *name, resource **out) {
+  char *key = make_key(container, type, name);
+  if (!key) return WEFT_OOM;
+  pthread_mutex_lock(&r->lock);
+  resource *found = weft__map_get(&r->table, key);
+  if (found) weft__object_retain(&found->base);
+  pthread_mutex_unlock(&r->lock);
+  weft__free(key);
+  if (!found) return not_found(container, type, name);
+  *out = found;
+  return WEFT_OK;
+}
+
+/* Ends what has left the table; called without the lock. */
+static void drop(resource *gone) {
+  if (gone->dropped) gone->dropped(gone);
+  weft__object_release(&gone->base);
+}
+
+weft_err weft__resource_delete(resources *r, const char *container, const char *type, const char *name) {
+  char *key = make_key(container, type, name);
+  if (!key) return WEFT_OOM;
+  pthread_mutex_lock(&r->lock);
+  resource *gone = weft__map_remove(&r->table, key);
+  if (gone) atomic_fetch_add(&r->generation, 1);
+  pthread_mutex_unlock(&r->lock);
+  weft__free(key);
+  if (!gone) return not_found(container, type, name);
+  drop(gone);
+  return WEFT_OK;
+}
+
+static bool key_in_container(const char *key, const char *container) {
+  size_t n = strlen(container);
+  return !strncmp(key, container, n) && key[n] == SEPARATOR[0];
+}
+
+/* Takes one resource of the container out of the table; NULL when none is left. */
+static resource *take_one(resources *r, const char *container) {
+  resource *gone = NULL;
+  pthread_mutex_lock(&r->lock);
+  for (int i = 0; i < r->table.used && !gone; i++) {
+    const char *key = r->table.entries[i].key;
+    if (key && (!container || key_in_container(key, container))) gone = weft__map_remove(&r->table, key);
+  }
+  if (gone) atomic_fetch_add(&r->generation, 1);
+  pthread_mutex_unlock(&r->lock);
+  return gone;
+}
+
+void weft__resources_clear(resources *r, const char *container) {
+  if (container) container = container_or_default(container);
+  for (resource *gone; (gone = take_one(r, container));) drop(gone);
+}
+
+/* ---- handles ---- */
+
+static void handle_destroy(object *o) {
+  handle *h = (handle *)o;
+  weft__free(h->container);
+  weft__free(h->name);
+  weft__object_release((object *)h->target);
+  weft__free(h);
+}
+
+weft_err weft__handle_create(weft_tensor **out, const char *container, const char *name, resource *target) {
+  handle *h = weft__alloc_zero(1, sizeof *h);
+  if (!h) return WEFT_OOM;
+  atomic_init(&h->base.refs, 1);
+  h->base.destroy = handle_destroy;
+  h->container = weft__strdup(container_or_default(container));
+  h->name = weft__strdup(name);
+  weft_err err = h->container && h->name ? weft__tensor_create(out, WEFT_RESOURCE, &SHAPE_SCALAR) : WEFT_OOM;
+  if (err != WEFT_OK) {
+    weft__object_release(&h->base);
+    return err;
+  }
+  weft__object_retain(&target->base);
+  h->target = target;
+  TENSOR_DATA(*out, object *)[0] = &h->base;
+  return WEFT_OK;
+}
+
+const handle *weft__handle_of(const weft_tensor *t) {
+  if (!t || !t->buf || t->dtype != WEFT_RESOURCE || weft__tensor_count(t) < 1) return NULL;
+  return (const handle *)TENSOR_DATA(t, object *)[0];
+}
+
+weft_err weft__handle_get(const weft_tensor *t, const char *type, resource **out) {
+  const handle *h = weft__handle_of(t);
+  if (!h) return weft__fail(WEFT_INVALID_ARGUMENT, "Expected a handle of a %s, got an empty or plain tensor", type);
+  if (strcmp(h->target->type, type) != 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Trying to access resource %s/%s as a %s, but it is a %s", h->container,
+                      h->name, type, h->target->type);
+  *out = h->target;
+  return WEFT_OK;
+}
+
+/* ---- names ---- */
+
+/* TF: a letter, digit or dot first, then also _ - and /. */
+static weft_err check_container(const char *container) {
+  for (const char *c = container; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '.' && (c == container || !strchr("_-/", *c)))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "container contains invalid characters: %s", container);
+  return WEFT_OK;
+}
+
+/* "_N_NODE", the same each time the session asks for this node. */
+static char *private_name(resources *r, const char *session, const char *node) {
+  char *key = weft__sprintf("%s" SEPARATOR "%s", session ? session : "", node);
+  if (!key) return NULL;
+  pthread_mutex_lock(&r->lock);
+  char *name = weft__map_get(&r->private_names, key);
+  if (!name && (name = weft__sprintf("_%lld_%s", (long long)r->made_names, node))) {
+    if (weft__map_put(&r->private_names, key, name) == WEFT_OK) {
+      r->made_names++;
+    } else {
+      weft__free(name);
+      name = NULL;
+    }
+  }
+  char *copy = name ? weft__strdup(name) : NULL;
+  pthread_mutex_unlock(&r->lock);
+  weft__free(key);
+  return copy;
+}
+
+weft_err weft__resource_name(const kernel *k, bool is_private, char **container, char **name) {
+  attr_str in = weft__node_str(k->node, "container"), shared = weft__node_str(k->node, "shared_name");
+  WEFT_TRY(check_container(in.data));
+  char *at = weft__strdup(container_or_default(in.data));
+  if (!at) return WEFT_OOM;
+  char *found = shared.size  ? weft__strdup(shared.data)
+                : is_private ? private_name(k->step->resources, k->step->session, k->node->name)
+                             : weft__strdup(k->node->name);
+  if (!found) {
+    weft__free(at);
+    return WEFT_OOM;
+  }
+  *container = at;
+  *name = found;
+  return WEFT_OK;
+}
+
+/* Is this the key (container^name^type) of a resource with that name? */
+static bool key_has_name(const char *key, const char *name) {
+  const char *at = strchr(key, SEPARATOR[0]);
+  size_t n = strlen(name);
+  return at && !strncmp(at + 1, name, n) && at[1 + n] == SEPARATOR[0];
+}
+
+/* Takes one private name of the session off the list, and what bears it out of the table. */
+static bool forget_one(resources *r, const char *session, resource **gone) {
+  char *name = NULL;
+  *gone = NULL;
+  pthread_mutex_lock(&r->lock);
+  for (int i = 0; i < r->private_names.used && !name; i++) {
+    const char *key = r->private_names.entries[i].key;
+    if (key && key_in_container(key, session)) name = weft__map_remove(&r->private_names, key);
+  }
+  for (int i = 0; name && i < r->table.used && !*gone; i++) {
+    const char *key = r->table.entries[i].key;
+    if (key && key_has_name(key, name)) *gone = weft__map_remove(&r->table, key);
+  }
+  if (*gone) atomic_fetch_add(&r->generation, 1);
+  pthread_mutex_unlock(&r->lock);
+  weft__free(name);
+  return name != NULL;
+}
+
+void weft__resources_end_session(resources *r, const char *session) {
+  for (resource *gone; forget_one(r, session ? session : "", &gone);)
+    if (gone) drop(gone);
+}
+
+/* ---- what a node of a plan found ---- */
+
+/* A step may still use what a newer one has replaced: all are kept until the plan ends.  A dropped
+ * resource has let go of its contents, so an old one is small. */
+typedef struct remembered {
+  struct remembered *older;
+  const resources *from;
+  atomic_llong generation; /* of the table when it was last seen there */
+  resource *target;
+  weft_tensor *handle;
+} remembered;
+
+struct resource_memory {
+  _Atomic(remembered *) newest;
+};
+
+weft_err weft__resource_prepare(const weft_node *node, void **state) {
+  (void)node;
+  *state = weft__alloc_zero(1, sizeof(struct resource_memory));
+  return *state ? WEFT_OK : WEFT_OOM;
+}
+
+static void remembered_destroy(remembered *m) {
+  weft__object_release((object *)m->target);
+  weft_tensor_destroy(m->handle);
+  weft__free(m);
+}
+
+void weft__resource_unprepare(void *state) {
+  struct resource_memory *memory = state;
+  if (!memory) return;
+  for (remembered *m = atomic_load(&memory->newest), *older; m; m = older) {
+    older = m->older;
+    remembered_destroy(m);
+  }
+  weft__free(memory);
+}
+
+static weft_err look_up(kernel *k, const resource_kind *kind, remembered **out) {
+  char *container = NULL, *name = NULL;
+  remembered *m = weft__alloc_zero(1, sizeof *m);
+  if (!m) return WEFT_OOM;
+  m->from = k->step->resources;
+  atomic_init(&m->generation, atomic_load(&k->step->resources->generation));
+  weft_err err = weft__resource_name(k, kind->is_private, &container, &name);
+  if (err == WEFT_OK) {
+    resource_maker maker = {k->node, name};
+    err = weft__resource_get(k->step->resources, container, kind->type, name, kind->make, &maker, &m->target);
+  }
+  if (err == WEFT_OK) err = weft__handle_create(&m->handle, container, name, m->target);
+  weft__free(container);
+  weft__free(name);
+  if (err == WEFT_OK)
+    *out = m;
+  else
+    remembered_destroy(m);
+  return err;
+}
+
+weft_err weft__resource_of_node(kernel *k, const resource_kind *kind, resource **target, const weft_tensor **h) {
+  struct resource_memory *memory = k->state;
+  remembered *m = atomic_load_explicit(&memory->newest, memory_order_acquire);
+  if (!m || m->from != k->step->resources ||
+      atomic_load(&m->generation) != atomic_load(&k->step->resources->generation)) {
+    remembered *fresh = NULL;
+    WEFT_TRY(look_up(k, kind, &fresh));
+    if (m && m->target == fresh->target && m->from == fresh->from) {
+      atomic_store(&m->generation, atomic_load(&fresh->generation)); /* something else left the table */
+      remembered_destroy(fresh);
+    } else {
+      fresh->older = m;
+      while (!atomic_compare_exchange_weak(&memory->newest, &fresh->older, fresh)) {}
+      m = fresh;
+    }
+  }
+  if (target) *target = m->target;
+  if (h) *h = m->handle;
+  return WEFT_OK;
+}

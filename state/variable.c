@@ -1,0 +1,159 @@
+/* variable.c - readers share, writers swap.
+ *
+ * `lock` guards `value` (the tensor header and, while a kernel writes in place, its contents).  A
+ * reader holds it only to take a reference to the buffer; a writer that finds references besides the
+ * variable's own copies first, so what a reader took never changes under it. */
+#include "state/variable.h"
+
+#include "base/alloc.h"
+
+static void variable_destroy(object *o) {
+  variable *v = (variable *)o;
+  weft__tensor_clear(&v->value);
+  pthread_mutex_destroy(&v->lock);
+  weft__free(v->name);
+  weft__free(v);
+}
+
+static void variable_dropped(resource *r) {
+  variable *v = (variable *)r;
+  weft_tensor old = {0};
+  pthread_mutex_lock(&v->lock);
+  old = v->value;
+  v->value = (weft_tensor){0};
+  pthread_mutex_unlock(&v->lock);
+  weft__tensor_clear(&old);
+}
+
+weft_err weft__variable_create(variable **out, weft_dtype dtype, const shape *declared, const char *name) {
+  variable *v = weft__alloc_zero(1, sizeof *v);
+  if (!v) return WEFT_OOM;
+  if (!(v->name = weft__strdup(name))) {
+    weft__free(v);
+    return WEFT_OOM;
+  }
+  atomic_init(&v->base.base.refs, 1);
+  v->base.base.destroy = variable_destroy;
+  v->base.type = VARIABLE_TYPE;
+  v->base.dropped = variable_dropped;
+  pthread_mutex_init(&v->lock, NULL);
+  v->dtype = dtype;
+  v->declared = *declared;
+  *out = v;
+  return WEFT_OK;
+}
+
+static weft_err uninitialized(const variable *v) {
+  return weft__fail(WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
+}
+
+weft_err weft__variable_read(variable *v, weft_tensor *out) {
+  pthread_mutex_lock(&v->lock);
+  bool set = v->value.buf != NULL;
+  if (set) weft__tensor_share(out, &v->value);
+  pthread_mutex_unlock(&v->lock);
+  return set ? WEFT_OK : uninitialized(v);
+}
+
+bool weft__variable_initialized(variable *v) {
+  pthread_mutex_lock(&v->lock);
+  bool set = v->value.buf != NULL;
+  pthread_mutex_unlock(&v->lock);
+  return set;
+}
+
+weft_err weft__variable_assign(variable *v, const weft_tensor *t) {
+  if (t->dtype != v->dtype)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Trying to assign a %s value to variable %s of type %s",
+                      weft__dtype_name(t->dtype), v->name, weft__dtype_name(v->dtype));
+  weft_err err = WEFT_OK;
+  weft_tensor old = {0};
+  pthread_mutex_lock(&v->lock);
+  if (t->buf == v->value.buf && t->data == v->value.data && v->value.buf) {
+    v->value.shape = t->shape;
+  } else if (weft__tensor_writable(&v->value) && weft__dtype_is_plain(v->dtype) &&
+             weft__tensor_bytes(&v->value) == weft__tensor_bytes(t)) {
+    memcpy(v->value.data, t->data, weft__tensor_bytes(t));
+    v->value.shape = t->shape;
+  } else {
+    weft_tensor kept = {0};
+    err = weft__tensor_keep(&kept, t);
+    if (err == WEFT_OK) {
+      old = v->value;
+      v->value = kept;
+    }
+  }
+  pthread_mutex_unlock(&v->lock);
+  weft__tensor_clear(&old);
+  return err;
+}
+
+/* Locks (or unlocks) each distinct variable once, in the order of their addresses. */
+static void each_distinct(int n, variable *const *v, int (*act)(pthread_mutex_t *)) {
+  variable *last = NULL;
+  for (int done = 0; done < n; done++) {
+    variable *next = NULL;
+    for (int i = 0; i < n; i++)
+      if ((uintptr_t)v[i] > (uintptr_t)last && (!next || (uintptr_t)v[i] < (uintptr_t)next)) next = v[i];
+    if (!next) return;
+    act(&next->lock);
+    last = next;
+  }
+}
+
+void weft__variable_lock(int n, variable *const *v) { each_distinct(n, v, pthread_mutex_lock); }
+void weft__variable_unlock(int n, variable *const *v) { each_distinct(n, v, pthread_mutex_unlock); }
+
+weft_err weft__variable_writable(variable *v, weft_tensor **out) {
+  if (!v->value.buf) return uninitialized(v);
+  if (!weft__tensor_writable(&v->value)) {
+    weft_tensor copy = {0};
+    WEFT_TRY(weft__tensor_clone(&copy, &v->value));
+    weft__tensor_clear(&v->value);
+    v->value = copy;
+  }
+  *out = &v->value;
+  return WEFT_OK;
+}
+
+weft_err weft__kernel_variable(const kernel *k, int i, variable **v) {
+  if (k->ref[i]) {
+    *v = k->ref[i];
+    return WEFT_OK;
+  }
+  return weft__handle_get(k->in[i], VARIABLE_TYPE, (resource **)v);
+}
+
+/* Ops that hand on a handle as it is. */
+static bool hands_on(const weft_node *n) {
+  static const char *const ops[] = {"Identity",      "Enter",     "Exit",         "Switch",   "Merge",
+                                    "NextIteration", "RefSwitch", "StopGradient", "_SwitchN", "PreventGradient"};
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+    if (!strcmp(n->op_name, ops[i])) return true;
+  return false;
+}
+
+const weft_node *weft__handle_origin(const weft_graph *g, weft_out o) {
+  for (int hops = 0; o.node >= 0 && hops <= g->n_node; hops++) {
+    const weft_node *n = weft__node(g, o.node);
+    if (!hands_on(n) || n->n_in < 1) return n;
+    o = n->in[0];
+  }
+  return NULL;
+}
+
+void weft__infer_variable(const infer *s, int i, weft_dtype *dtype, shape *out) {
+  *dtype = WEFT_INVALID;
+  *out = SHAPE_UNKNOWN;
+  weft_out from = s->node->in[i];
+  if (from.node >= 0 && weft__out_is_ref(s->graph, from)) {
+    *dtype = weft__out_type(s->graph, from);
+    *out = s->in[i];
+    return;
+  }
+  const weft_node *origin = weft__handle_origin(s->graph, from);
+  if (!origin || strcmp(origin->op_name, "VarHandleOp") != 0) return;
+  *dtype = weft__node_type(origin, "dtype");
+  const attr *a = weft__node_attr(origin, "shape");
+  if (a && a->kind == ATTR_SHAPE && !a->is_list) *out = *a->shape;
+}

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# install.sh - installs a build into a scratch folder and uses it as a stranger would: through
+# pkg-config, through CMake's find_package, and by running bin/weft.
+set -euo pipefail
+build=$(realpath "${1:?usage: tests/install.sh BUILD-FOLDER}")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+cmake --install "$build" --prefix "$scratch/usr" >/dev/null
+cat >"$scratch/main.c" <<'C'
+#include <stdio.h>
+#include <weft/weft.h>
+int main(void) { return printf("weft %s\n", weft_version()) < 0; }
+C
+cat >"$scratch/CMakeLists.txt" <<'C'
+cmake_minimum_required(VERSION 3.25)
+project(stranger C)
+find_package(weft REQUIRED)
+add_executable(stranger main.c)
+target_link_libraries(stranger weft::weft)
+C
+
+expect() {
+  local what=$1 want=$2 got
+  shift 2
+  got=$("$@") || { echo "install: $what: exit code $?" && exit 1; }
+  [ "$got" = "$want" ] || { echo "install: $what: expected '$want', got '$got'" && exit 1; }
+  echo "install: $what: $got"
+}
+
+version="weft $("$build/bin/weft" --version | cut -d' ' -f2)"
+expect "bin/weft" "$version" "$scratch/usr/bin/weft" --version
+
+pc=$(dirname "$(find "$scratch/usr" -name weft.pc)")
+read -ra flags < <(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs weft)
+cc -std=c11 -Wall -Wextra -Wpedantic -Werror "$scratch/main.c" "${flags[@]}" -o "$scratch/by-pkg-config"
+expect "pkg-config" "$version" env LD_LIBRARY_PATH="$(dirname "$pc")" "$scratch/by-pkg-config"
+
+cmake -S "$scratch" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" >/dev/null
+cmake --build "$scratch/build" >/dev/null
+expect "find_package" "$version" "$scratch/build/stranger"

@@ -12,15 +12,15 @@ weft_err weft__b_ok(const weft_graph *g); /* the sticky error, raised again */
 void weft__b_clear(weft_graph *g);
 
 /* Any node with one or more outputs; name NULL: the op's.  Returns its first output (slot counts on from there). */
-weft_out weft__b_node(weft_graph *g, const char *op, const char *name, int n_in, const weft_out *in, int n_attr,
+weft_out weft__b_node(weft_graph *g, const char *type, const char *name, int n_in, const weft_out *in, int n_attr,
                       const attr *attrs);
 /* With control inputs (node ids). */
-weft_out weft__b_node_after(weft_graph *g, const char *op, const char *name, int n_in, const weft_out *in, int n_attr,
+weft_out weft__b_node_after(weft_graph *g, const char *type, const char *name, int n_in, const weft_out *in, int n_attr,
                             const attr *attrs, int n_control, const int *control);
 static inline weft_out weft__b_slot(weft_out o, int slot) { return o.node < 0 ? o : (weft_out){o.node, slot}; }
 
-weft_out weft__b_unary(weft_graph *g, const char *op, weft_out x);
-weft_out weft__b_binary(weft_graph *g, const char *op, weft_out x, weft_out y);
+weft_out weft__b_unary(weft_graph *g, const char *type, weft_out x);
+weft_out weft__b_binary(weft_graph *g, const char *type, weft_out x, weft_out y);
 weft_out weft__b_mul(weft_graph *g, weft_out x, weft_out y);
 weft_out weft__b_add(weft_graph *g, weft_out x, weft_out y); /* AddV2 */
 weft_out weft__b_sub(weft_graph *g, weft_out x, weft_out y);

@@ -1,0 +1,198 @@
+/* constant.c - what is known of a value before anything runs.
+ *
+ * Shape rules ask for the values of shape-like inputs.  Small stateless subgraphs over constants
+ * are run with the ops' own kernels; a vector that is only partly known (the batch size is not) is
+ * followed through the few ops that programs build shapes with. */
+#include "base/alloc.h"
+#include "graph/kernel.h"
+
+enum { MAX_DEPTH = 24, MAX_ELEMENTS = 4096 };
+
+typedef struct asker {
+  int depth, budget; /* nodes that may still be looked at */
+} asker;
+
+static weft_tensor *constant(const weft_graph *g, weft_out o, asker *a);
+
+/* Shape, Size and Rank know their answer from the static shape alone. */
+static weft_tensor *from_static_shape(const weft_graph *g, const weft_node *n) {
+  weft_tensor *t = NULL;
+  const shape *s = weft__out_shape(g, n->in[0]);
+  weft_dtype type = weft__out_type(g, (weft_out){n->id, 0});
+  if (strcmp(n->op_name, "Rank") == 0 && s->rank >= 0) weft__tensor_scalar(&t, WEFT_INT32, s->rank);
+  if (!weft__shape_known(s)) return t;
+  if (strcmp(n->op_name, "Shape") == 0) weft__tensor_ints(&t, type, s->dim, s->rank);
+  if (strcmp(n->op_name, "Size") == 0) weft__tensor_scalar(&t, type, (double)weft__shape_count(s));
+  return t;
+}
+
+static bool may_run(const weft_node *n) {
+  if (!n->op || !n->op->cpu || n->op->opdef.stateful || n->n_in > 16 || n->n_in == 0 || n->n_out == 0 || n->n_out > 16)
+    return false;
+  return !(n->op->flags & (OP_CONTROL_FLOW | OP_BLOCKING | OP_NO_FOLD | OP_SEED));
+}
+
+static bool small(const weft_tensor *t) { return t && weft__tensor_count(t) <= MAX_ELEMENTS; }
+
+/* Runs n's kernel on the given inputs; the wanted output, or NULL. */
+static weft_tensor *run_once(const weft_node *n, weft_tensor **in, int slot) {
+  value out[16] = {{.dead = false}};
+  variable *ref[16] = {NULL};
+  weft_tensor *result = NULL;
+  step st = {0};
+  kernel k = {.node = n,
+              .op = n->op,
+              .step = &st,
+              .n_in = n->n_in,
+              .n_out = n->n_out,
+              .in = (const weft_tensor **)in,
+              .ref = ref,
+              .out = out};
+  weft_err err = n->op->prepare ? n->op->prepare(n, &k.state) : WEFT_OK;
+  if (!err) err = n->op->cpu(&k);
+  if (!err && out[slot].t.buf) weft__tensor_create_like(&result, &out[slot].t);
+  if (n->op->unprepare) n->op->unprepare(k.state);
+  for (int i = 0; i < n->n_out; i++) weft__tensor_clear(&out[i].t);
+  return result;
+}
+
+static weft_tensor *folded(const weft_graph *g, const weft_node *n, int slot, asker *a) {
+  weft_tensor *in[16] = {NULL}, *result = NULL;
+  bool all = true;
+  for (int i = 0; i < n->n_in && all; i++) all = small(in[i] = constant(g, n->in[i], a));
+  if (all) result = run_once(n, in, slot);
+  for (int i = 0; i < n->n_in; i++) weft_tensor_destroy(in[i]);
+  return result;
+}
+
+static weft_tensor *constant(const weft_graph *g, weft_out o, asker *a) {
+  const weft_node *n = g->node[o.node];
+  if (strcmp(n->op_name, "Const") == 0) {
+    const attr *v = weft__node_attr(n, "value");
+    if (!v || v->kind != ATTR_TENSOR) return NULL;
+    weft_tensor_retain(v->tensor);
+    return v->tensor;
+  }
+  if (a->depth >= MAX_DEPTH || --a->budget < 0 || !may_run(n)) return NULL;
+  weft_tensor *t = from_static_shape(g, n);
+  if (t) return t;
+  const shape *s = weft__out_shape(g, o);
+  if (weft__shape_known(s) && weft__shape_count(s) > MAX_ELEMENTS) return NULL;
+  a->depth++;
+  t = folded(g, n, o.slot, a);
+  a->depth--;
+  return t;
+}
+
+weft_tensor *weft__graph_constant(const weft_graph *g, weft_out o) {
+  asker a = {0, 256};
+  return constant(g, o, &a);
+}
+
+/* ---- vectors that are partly known ------------------------------------------------------------ */
+
+static bool partial(const weft_graph *g, weft_out o, shape *out, int depth);
+
+/* A scalar that is an element of a partly known vector: x[i] with constant i.  -1 if not known. */
+static int64_t element(const weft_graph *g, weft_out o, int depth) {
+  const weft_node *n = g->node[o.node];
+  int64_t result = -1;
+  weft_tensor *t = weft__graph_constant(g, o);
+  if (t) {
+    if (weft__tensor_count(t) == 1) result = weft__tensor_int(t, 0);
+  } else if (strcmp(n->op_name, "StridedSlice") == 0 && weft__node_int(n, "shrink_axis_mask", 0) == 1) {
+    shape of;
+    weft_tensor *begin = weft__graph_constant(g, n->in[1]);
+    if (begin && weft__tensor_count(begin) == 1 && partial(g, n->in[0], &of, depth + 1)) {
+      int64_t i = weft__tensor_int(begin, 0);
+      if (i < 0) i += of.rank;
+      if (i >= 0 && i < of.rank) result = of.dim[i];
+    }
+    weft_tensor_destroy(begin);
+  } else if ((strcmp(n->op_name, "Cast") == 0 || strcmp(n->op_name, "Identity") == 0) && depth < MAX_DEPTH) {
+    result = element(g, n->in[0], depth + 1);
+  }
+  weft_tensor_destroy(t);
+  return result < -1 ? -1 : result;
+}
+
+static bool packed(const weft_graph *g, const weft_node *n, shape *out, int depth) {
+  if (n->n_in > WEFT_MAX_RANK) return false;
+  out->rank = n->n_in;
+  for (int i = 0; i < n->n_in; i++) out->dim[i] = element(g, n->in[i], depth + 1);
+  return true;
+}
+
+static bool joined(const weft_graph *g, const weft_node *n, shape *out, int depth) {
+  out->rank = 0;
+  for (int i = 0; i + 1 < n->n_in; i++) { /* the last input is the axis */
+    shape part;
+    if (!partial(g, n->in[i], &part, depth + 1) || out->rank + part.rank > WEFT_MAX_RANK) return false;
+    for (int d = 0; d < part.rank; d++) out->dim[out->rank++] = part.dim[d];
+  }
+  return true;
+}
+
+/* x[begin:end] of a vector, with steps of one. */
+static bool sliced(const weft_graph *g, const weft_node *n, shape *out, int depth) {
+  shape of;
+  if (weft__node_int(n, "shrink_axis_mask", 0) || weft__node_int(n, "new_axis_mask", 0) ||
+      weft__node_int(n, "ellipsis_mask", 0) || !partial(g, n->in[0], &of, depth + 1))
+    return false;
+  weft_tensor *b = weft__graph_constant(g, n->in[1]), *e = weft__graph_constant(g, n->in[2]),
+              *st = weft__graph_constant(g, n->in[3]);
+  bool ok = b && e && st && weft__tensor_count(b) == 1 && weft__tensor_count(e) == 1 && weft__tensor_int(st, 0) == 1;
+  if (ok) {
+    int64_t from = weft__node_int(n, "begin_mask", 0) ? 0 : weft__tensor_int(b, 0);
+    int64_t to = weft__node_int(n, "end_mask", 0) ? of.rank : weft__tensor_int(e, 0);
+    if (from < 0) from += of.rank;
+    if (to < 0) to += of.rank;
+    if (from < 0) from = 0;
+    if (to > of.rank) to = of.rank;
+    out->rank = 0;
+    for (; from < to; from++) out->dim[out->rank++] = of.dim[from];
+  }
+  weft_tensor_destroy(b);
+  weft_tensor_destroy(e);
+  weft_tensor_destroy(st);
+  return ok;
+}
+
+static bool from_constant(const weft_tensor *t, shape *out) {
+  int64_t count = weft__tensor_count(t);
+  if (t->shape.rank != 1 || count > WEFT_MAX_RANK || (t->dtype != WEFT_INT32 && t->dtype != WEFT_INT64)) return false;
+  out->rank = (int)count;
+  for (int i = 0; i < out->rank; i++) out->dim[i] = weft__tensor_int(t, i) < 0 ? -1 : weft__tensor_int(t, i);
+  return true;
+}
+
+static bool partial(const weft_graph *g, weft_out o, shape *out, int depth) {
+  if (depth > MAX_DEPTH) return false;
+  const weft_node *n = g->node[o.node];
+  weft_tensor *t = weft__graph_constant(g, o);
+  bool ok = false;
+  *out = SHAPE_UNKNOWN;
+  if (t)
+    ok = from_constant(t, out);
+  else if (strcmp(n->op_name, "Shape") == 0)
+    *out = *weft__out_shape(g, n->in[0]), ok = out->rank >= 0;
+  else if (strcmp(n->op_name, "Cast") == 0 || strcmp(n->op_name, "Identity") == 0)
+    ok = partial(g, n->in[0], out, depth + 1);
+  else if (strcmp(n->op_name, "Pack") == 0)
+    ok = packed(g, n, out, depth);
+  else if (strcmp(n->op_name, "ConcatV2") == 0)
+    ok = joined(g, n, out, depth);
+  else if (strcmp(n->op_name, "StridedSlice") == 0)
+    ok = sliced(g, n, out, depth);
+  weft_tensor_destroy(t);
+  const shape *mine = weft__out_shape(g, o);
+  if (!ok && mine->rank == 1 && mine->dim[0] >= 0 && mine->dim[0] <= WEFT_MAX_RANK) { /* at least its rank is known */
+    out->rank = (int)mine->dim[0];
+    for (int i = 0; i < out->rank; i++) out->dim[i] = -1;
+    ok = true;
+  }
+  if (!ok) *out = SHAPE_UNKNOWN;
+  return ok;
+}
+
+bool weft__graph_constant_shape(const weft_graph *g, weft_out o, shape *out) { return partial(g, o, out, 0); }

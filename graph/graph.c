@@ -1,0 +1,420 @@
+/* graph.c - adding a node: everything is checked and inferred on the side, then put in at once.
+ *
+ * The draft of a node lives in the graph's arena from the start; a refused one leaves some bytes
+ * there and nothing else. */
+#include "graph/graph.h"
+
+#include "base/alloc.h"
+#include "graph/infer.h"
+#include "graph/scope.h"
+#include <string.h>
+
+weft_err weft__graph_create(weft_graph **out, const op_table *ops) {
+  weft_graph *g = weft__alloc_zero(1, sizeof *g);
+  if (!g) return WEFT_OOM;
+  pthread_mutexattr_t recursive; /* a device function called while adding may look at the graph */
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&g->lock, &recursive);
+  pthread_mutexattr_destroy(&recursive);
+  g->ops = ops;
+  g->version_producer = 1482; /* TF 2.15's */
+  g->version_min_consumer = 0;
+  weft_err err = weft__scope_create(&g->scope);
+  if (err) {
+    weft__graph_destroy(g);
+    return err;
+  }
+  *out = g;
+  return WEFT_OK;
+}
+
+void weft__graph_destroy(weft_graph *g) {
+  if (!g) return;
+  for (int i = 0; i < g->n_node; i++)
+    for (int j = 0; j < g->node[i]->n_attr; j++) weft__attr_release(&g->node[i]->attr[j]);
+  weft__scope_destroy(g->scope);
+  weft__free(g->node);
+  weft__map_finish(&g->by_name);
+  weft__status_finish(&g->sticky);
+  weft__arena_finish(&g->arena);
+  pthread_mutex_destroy(&g->lock);
+  weft__free(g);
+}
+
+/* ---- attributes of the draft ---------------------------------------------------------------- */
+
+static attr *draft_attr(weft_node *n, const char *name) {
+  for (int i = 0; i < n->n_attr; i++)
+    if (strcmp(n->attr[i].name, name) == 0) return &n->attr[i];
+  return NULL;
+}
+
+/* The draft has room for every attribute of the definition besides those given. */
+static attr *append_attr(weft_node *n, const attr *a) {
+  n->attr[n->n_attr] = *a;
+  return &n->attr[n->n_attr++];
+}
+
+static weft_err copy_attrs(weft_graph *g, weft_node *n, const node_spec *spec) {
+  int room = spec->n_attr + (n->op ? n->op->opdef.n_attr : 0) + 2;
+  n->attr = weft__arena_alloc(&g->arena, (size_t)room * sizeof *n->attr);
+  if (!n->attr) return WEFT_OOM;
+  for (int i = 0; i < spec->n_attr; i++) {
+    const attr *a = &spec->attr[i];
+    const attr_def *d = n->op ? weft__opdef_attr(&n->op->opdef, a->name) : NULL;
+    if (n->op && !d && a->name[0] != '_')
+      return weft__fail(WEFT_INVALID_ARGUMENT, "NodeDef mentions attr '%s' not in Op<name=%s>; NodeDef: {{node %s}}",
+                        a->name, n->op_name, n->name);
+    if (d && a->kind != ATTR_OPAQUE && (a->kind != d->kind || a->is_list != d->is_list) &&
+        !(d->is_list && a->is_list && a->n == 0))
+      return weft__fail(WEFT_INVALID_ARGUMENT,
+                        "AttrValue of '%s' has a value of another kind than the op %s defines; "
+                        "NodeDef: {{node %s}}",
+                        a->name, n->op_name, n->name);
+    if (draft_attr(n, a->name))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "attr '%s' is given twice for node '%s'", a->name, n->name);
+    attr copy;
+    WEFT_TRY(weft__attr_copy(&copy, a, &g->arena));
+    if (d) copy.kind = copy.is_list && copy.n == 0 ? d->kind : copy.kind;
+    append_attr(n, &copy);
+  }
+  return WEFT_OK;
+}
+
+/* Is value a, or element i of list a, among the allowed ones? */
+static bool allowed_element(const attr_def *d, const attr *a, int i) {
+  const attr *ok = &d->allowed;
+  for (int j = 0; j < ok->n; j++) {
+    if (d->kind == ATTR_TYPE) {
+      if ((a->is_list ? a->types[i] : a->type) == ok->types[j]) return true;
+    } else if (d->kind == ATTR_STRING) {
+      attr_str s = a->is_list ? a->ss[i] : a->s;
+      if (s.size == ok->ss[j].size && memcmp(s.data, ok->ss[j].data, s.size) == 0) return true;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
+static weft_err check_allowed(const weft_node *n, const attr_def *d, const attr *a) {
+  for (int i = 0; i < (a->is_list ? a->n : 1); i++) {
+    if (allowed_element(d, a, i)) continue;
+    if (d->kind == ATTR_TYPE)
+      return weft__fail(WEFT_INVALID_ARGUMENT,
+                        "Value for attr '%s' of %s is not in the list of allowed values; "
+                        "NodeDef: {{node %s}}; Op<name=%s>",
+                        d->name, weft__dtype_short(a->is_list ? a->types[i] : a->type), n->name, n->op_name);
+    attr_str s = a->is_list ? a->ss[i] : a->s;
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "Value for attr '%s' of \"%.*s\" is not in the list of allowed values; "
+                      "NodeDef: {{node %s}}; Op<name=%s>",
+                      d->name, (int)s.size, s.data, n->name, n->op_name);
+  }
+  return WEFT_OK;
+}
+
+static weft_err check_attr(const weft_node *n, const attr_def *d, const attr *a) {
+  if (a->kind == ATTR_OPAQUE) return WEFT_OK;
+  int64_t size = a->is_list ? a->n : a->kind == ATTR_INT ? a->i : d->min;
+  if (d->has_min && size < d->min)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      a->is_list ? "Length for attr '%s' of %lld must be at least minimum %lld; NodeDef: {{node %s}}; "
+                                   "Op<name=%s>"
+                                 : "Value for attr '%s' of %lld must be at least minimum %lld; NodeDef: {{node %s}}; "
+                                   "Op<name=%s>",
+                      d->name, (long long)size, (long long)d->min, n->name, n->op_name);
+  return d->allowed.kind != ATTR_NONE ? check_allowed(n, d, a) : WEFT_OK;
+}
+
+/* Adds the defaults of what is not given, then checks everything. */
+static weft_err finish_attrs(weft_graph *g, weft_node *n) {
+  const opdef *def = &n->op->opdef;
+  for (int i = 0; i < def->n_attr; i++) {
+    const attr_def *d = &def->attr[i];
+    attr *a = draft_attr(n, d->name);
+    if (!a && d->has_default) {
+      attr copy;
+      WEFT_TRY(weft__attr_copy(&copy, &d->fallback, &g->arena));
+      a = append_attr(n, &copy);
+    }
+    if (!a)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "NodeDef missing attr '%s' from Op<name=%s>; NodeDef: {{node %s}}",
+                        d->name, n->op_name, n->name);
+    WEFT_TRY(check_attr(n, d, a));
+  }
+  return WEFT_OK;
+}
+
+/* ---- inputs against arguments ---------------------------------------------------------------- */
+
+/* How many inputs argument i takes, when its attributes say so; -1 when they are yet to be inferred. */
+static int argument_count(weft_node *n, const arg_def *d) {
+  const attr *a;
+  if (d->number_attr) {
+    a = draft_attr(n, d->number_attr);
+    if (!a || a->kind != ATTR_INT) return -1;
+    return a->i >= 0 && a->i <= 1 << 20 ? (int)a->i : -2; /* -2: no input list has so many */
+  }
+  if (d->list_attr) {
+    a = draft_attr(n, d->list_attr);
+    return a && a->kind == ATTR_TYPE && a->is_list ? a->n : -1;
+  }
+  return 1;
+}
+
+static weft_err wrong_count(const weft_node *n) {
+  return weft__fail(WEFT_INVALID_ARGUMENT,
+                    "NodeDef expected inputs that do not match %d inputs specified; Op<name=%s>; "
+                    "NodeDef: {{node %s}}",
+                    n->n_in, n->op_name, n->name);
+}
+
+/* The count of argument `which`: as its attributes say, or all inputs the other arguments leave over. */
+static weft_err infer_count(weft_node *n, int which, int *count) {
+  const opdef *def = &n->op->opdef;
+  *count = argument_count(n, &def->in[which]);
+  if (*count == -2) return wrong_count(n);
+  if (*count >= 0) return WEFT_OK;
+  int others = 0;
+  for (int i = 0; i < def->n_in; i++) {
+    if (i == which) continue;
+    int c = argument_count(n, &def->in[i]);
+    if (c < 0) return wrong_count(n); /* two open lists: their lengths must be given */
+    others += c;
+  }
+  *count = n->n_in - others;
+  return *count < 0 ? wrong_count(n) : WEFT_OK;
+}
+
+static weft_err mismatch(const weft_graph *g, const weft_node *n, int i, const arg_def *d, weft_dtype want) {
+  weft_out from = n->in[i];
+  const char *got = weft__dtype_short(weft__out_type(g, from));
+  const char *ref = d->is_ref ? "_ref" : "";
+  return weft__fail(WEFT_INVALID_ARGUMENT,
+                    "Input %d ('%s') of node '%s' (op %s) was passed %s from %s:%d incompatible with expected %s%s.", i,
+                    d->name, n->name, n->op_name, got, g->node[from.node]->name, from.slot, weft__dtype_short(want),
+                    ref);
+}
+
+/* The type argument d must have; taken from the first input when the attribute is still open. */
+static weft_err argument_type(weft_node *n, const arg_def *d, weft_dtype seen, weft_dtype *want) {
+  *want = d->type;
+  if (d->type != WEFT_INVALID) return WEFT_OK;
+  const attr *a = draft_attr(n, d->type_attr);
+  if (a) {
+    if (a->kind != ATTR_TYPE || a->is_list)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "attr '%s' of node '%s' is not a type", d->type_attr, n->name);
+    *want = a->type;
+  } else {
+    *want = seen;
+    append_attr(n, &A_TYPE(d->type_attr, seen));
+  }
+  return WEFT_OK;
+}
+
+static weft_err open_list(weft_graph *g, weft_node *n, const arg_def *d, int first, int count) {
+  if (d->number_attr && !draft_attr(n, d->number_attr)) append_attr(n, &A_INT(d->number_attr, count));
+  if (!d->list_attr || draft_attr(n, d->list_attr)) return WEFT_OK;
+  weft_dtype *types = weft__arena_alloc(&g->arena, (size_t)(count ? count : 1) * sizeof *types);
+  if (!types) return WEFT_OOM;
+  for (int i = 0; i < count; i++) types[i] = weft__out_type(g, n->in[first + i]);
+  append_attr(n, &A_TYPES(d->list_attr, types, count));
+  return WEFT_OK;
+}
+
+static weft_err match_argument(weft_graph *g, weft_node *n, const arg_def *d, int first, int count) {
+  WEFT_TRY(open_list(g, n, d, first, count));
+  const attr *list = d->list_attr ? draft_attr(n, d->list_attr) : NULL;
+  for (int i = first; i < first + count; i++) {
+    weft_dtype seen = weft__out_type(g, n->in[i]), want = WEFT_INVALID;
+    if (list)
+      want = list->types[i - first];
+    else
+      WEFT_TRY(argument_type(n, d, seen, &want));
+    if (seen == WEFT_INVALID) continue; /* from an op this build does not know */
+    if (seen != want || (d->is_ref && !weft__out_is_ref(g, n->in[i]))) return mismatch(g, n, i, d, want);
+  }
+  return WEFT_OK;
+}
+
+static weft_err match_inputs(weft_graph *g, weft_node *n) {
+  const opdef *def = &n->op->opdef;
+  int first = 0;
+  for (int i = 0; i < def->n_in; i++) {
+    int count;
+    WEFT_TRY(infer_count(n, i, &count));
+    if (first + count > n->n_in) return wrong_count(n);
+    WEFT_TRY(match_argument(g, n, &def->in[i], first, count));
+    first += count;
+  }
+  return first == n->n_in ? WEFT_OK : wrong_count(n);
+}
+
+/* ---- outputs ----------------------------------------------------------------------------------- */
+
+static weft_err room_for_outputs(weft_graph *g, weft_node *n, int count) {
+  size_t room = (size_t)(count ? count : 1);
+  n->out_type = weft__arena_alloc(&g->arena, room * sizeof *n->out_type);
+  n->out_shape = weft__arena_alloc(&g->arena, room * sizeof *n->out_shape);
+  if (!n->out_type || !n->out_shape) return WEFT_OOM;
+  for (int i = 0; i < count; i++) n->out_shape[i] = SHAPE_UNKNOWN;
+  n->n_out = count;
+  return WEFT_OK;
+}
+
+static weft_err make_outputs(weft_graph *g, weft_node *n) {
+  const opdef *def = &n->op->opdef;
+  int64_t total = 0;
+  for (int i = 0; i < def->n_out; i++) {
+    int c = argument_count(n, &def->out[i]);
+    total += c > 0 ? c : 0;
+    if (c == -2 || total > 1 << 20)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "node '%s' (op %s) would have too many outputs", n->name, n->op_name);
+  }
+  WEFT_TRY(room_for_outputs(g, n, (int)total));
+  int at = 0;
+  for (int i = 0; i < def->n_out; i++) {
+    const arg_def *d = &def->out[i];
+    const attr *list = d->list_attr ? draft_attr(n, d->list_attr) : NULL;
+    const attr *one = d->type_attr ? draft_attr(n, d->type_attr) : NULL;
+    for (int j = 0, c = argument_count(n, d); j < c; j++) {
+      weft_dtype t = list ? list->types[j] : one ? one->type : d->type;
+      n->out_type[at++] = d->is_ref ? (weft_dtype)(t + WEFT_REF_BASE) : t;
+    }
+  }
+  return WEFT_OK;
+}
+
+/* ---- the door ----------------------------------------------------------------------------------- */
+
+static weft_err copy_edges(weft_graph *g, weft_node *n, const node_spec *spec) {
+  for (int i = 0; i < spec->n_in; i++) {
+    weft_out o = spec->in[i];
+    if (o.node < 0 || o.node >= g->n_node || o.slot < 0 || o.slot >= g->node[o.node]->n_out)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of node '%s' (op %s) is not an output of this graph (%d:%d)",
+                        i, n->name, n->op_name, o.node, o.slot);
+  }
+  for (int i = 0; i < spec->n_control; i++)
+    if (spec->control[i] < 0 || spec->control[i] >= g->n_node)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Control input %d of node '%s' is not a node of this graph", i, n->name);
+  n->n_in = spec->n_in;
+  n->in = weft__arena_copy(&g->arena, spec->in, sizeof *n->in * (size_t)spec->n_in);
+  n->n_control = spec->n_control;
+  n->control = weft__arena_copy(&g->arena, spec->control, sizeof *n->control * (size_t)spec->n_control);
+  return n->in && n->control ? WEFT_OK : WEFT_OOM;
+}
+
+static weft_err name_node(weft_graph *g, const node_spec *spec, weft_node *n) {
+  const char *device = spec->device ? spec->device : "";
+  n->device = weft__arena_strdup(&g->arena, device);
+  if (!n->device) return WEFT_OOM;
+  if (!spec->exact) return weft__scope_name(g, spec->name ? spec->name : spec->op, &n->name);
+  if (weft__graph_find(g, spec->name))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Node name '%s' already exists in the Graph", spec->name);
+  n->name = weft__arena_strdup(&g->arena, spec->name);
+  return n->name ? WEFT_OK : WEFT_OOM;
+}
+
+static weft_err draft(weft_graph *g, const node_spec *spec, weft_node *n) {
+  n->op_name = weft__arena_strdup(&g->arena, spec->op);
+  n->op = weft__op_find(g->ops, spec->op);
+  n->graph = g;
+  n->id = g->n_node;
+  if (!n->op_name) return WEFT_OOM;
+  if (!n->op && !spec->exact)
+    return weft__fail(WEFT_NOT_FOUND, "Op type not registered '%s' (node '%s')", spec->op,
+                      spec->name ? spec->name : spec->op);
+  WEFT_TRY(name_node(g, spec, n));
+  WEFT_TRY(copy_edges(g, n, spec));
+  WEFT_TRY(copy_attrs(g, n, spec));
+  if (!n->op) return room_for_outputs(g, n, spec->opaque_outs);
+  WEFT_TRY(match_inputs(g, n));
+  WEFT_TRY(finish_attrs(g, n));
+  WEFT_TRY(make_outputs(g, n));
+  WEFT_TRY(weft__infer_node(n));
+  return spec->exact ? WEFT_OK : weft__scope_apply(g, n, spec->device != NULL);
+}
+
+static weft_err put_in(weft_graph *g, weft_node *n) {
+  if (g->n_node == g->cap_node) {
+    int cap = g->cap_node ? 2 * g->cap_node : 64;
+    weft_node **grown = weft__realloc(g->node, sizeof *grown * (size_t)cap);
+    if (!grown) return WEFT_OOM;
+    g->node = grown;
+    g->cap_node = cap;
+  }
+  WEFT_TRY(weft__map_put(&g->by_name, n->name, n));
+  WEFT_TRY(weft__scope_take(g, n->name));
+  g->node[g->n_node++] = n;
+  g->generation++;
+  return WEFT_OK;
+}
+
+weft_err weft__graph_add(weft_graph *g, const node_spec *spec, weft_node **out) {
+  pthread_mutex_lock(&g->lock);
+  weft_node *n = weft__arena_alloc(&g->arena, sizeof *n);
+  weft_err err = n ? draft(g, spec, n) : WEFT_OOM;
+  if (!err) err = put_in(g, n);
+  if (err && n)
+    for (int i = 0; i < n->n_attr; i++) weft__attr_release(&n->attr[i]);
+  pthread_mutex_unlock(&g->lock);
+  if (!err && out) *out = n;
+  return err;
+}
+
+weft_err weft__graph_set_input(weft_graph *g, weft_node *n, int i, weft_out from) {
+  if (i < 0 || i >= n->n_in || from.node < 0 || from.node >= g->n_node || from.slot < 0 ||
+      from.slot >= g->node[from.node]->n_out)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "node '%s' has no input %d, or %d:%d is no output", n->name, i, from.node,
+                      from.slot);
+  weft_dtype have = weft__out_type(g, n->in[i]), want = weft__out_type(g, from);
+  if (have != want && have != WEFT_INVALID && want != WEFT_INVALID)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of node '%s' is of type %s and cannot become %s", i, n->name,
+                      weft__dtype_short(have), weft__dtype_short(want));
+  pthread_mutex_lock(&g->lock);
+  n->in[i] = from;
+  g->generation++;
+  pthread_mutex_unlock(&g->lock);
+  return WEFT_OK;
+}
+
+weft_err weft__graph_add_control(weft_graph *g, weft_node *n, int control_id) {
+  if (control_id < 0 || control_id >= g->n_node || control_id == n->id)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "node %d cannot be a control input of '%s'", control_id, n->name);
+  for (int i = 0; i < n->n_control; i++)
+    if (n->control[i] == control_id) return WEFT_OK;
+  pthread_mutex_lock(&g->lock);
+  int *grown = weft__arena_alloc(&g->arena, sizeof *grown * (size_t)(n->n_control + 1));
+  if (grown) {
+    if (n->n_control) memcpy(grown, n->control, sizeof *grown * (size_t)n->n_control);
+    grown[n->n_control++] = control_id;
+    n->control = grown;
+    g->generation++;
+  }
+  pthread_mutex_unlock(&g->lock);
+  return grown ? WEFT_OK : WEFT_OOM;
+}
+
+weft_err weft__graph_set_attr(weft_graph *g, weft_node *n, const attr *a) {
+  attr copy, *old = draft_attr(n, a->name);
+  pthread_mutex_lock(&g->lock);
+  weft_err err = weft__attr_copy(&copy, a, &g->arena);
+  if (!err && old) {
+    weft__attr_release(old);
+    *old = copy;
+  } else if (!err) {
+    attr *grown = weft__arena_alloc(&g->arena, sizeof *grown * (size_t)(n->n_attr + 1));
+    err = grown ? WEFT_OK : WEFT_OOM;
+    if (grown) {
+      memcpy(grown, n->attr, sizeof *grown * (size_t)n->n_attr);
+      grown[n->n_attr++] = copy;
+      n->attr = grown;
+    }
+  }
+  pthread_mutex_unlock(&g->lock);
+  return err;
+}
+
+weft_node *weft__graph_find(const weft_graph *g, const char *name) { return weft__map_get(&g->by_name, name); }

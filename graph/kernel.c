@@ -1,0 +1,136 @@
+/* kernel.c - how a kernel gets its outputs.
+ *
+ * An output goes to the place planned for it when it fits and is free, else to the heap.  Taking an
+ * input's memory over is always safe for heap buffers that nobody else holds.  For a place in the
+ * step's arena it is safe only where the plan knew of it when it laid the arena out: k->alias. */
+#include "graph/kernel.h"
+
+#include "base/alloc.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { TARGET_NS = 20000 }; /* a piece of a loop should be worth handing to another thread */
+
+static bool arena_free(const buffer *b) { return weft__buffer_single(b); } /* only the frame holds it */
+
+weft_tensor *weft__out(kernel *k, int i, const shape *s) {
+  weft_tensor *t = &k->out[i].t;
+  weft_dtype type = weft__dtype_base(k->node->out_type[i]);
+  int64_t count = weft__shape_count(s);
+  if (count < 0) {
+    weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "output %d cannot have the shape %s", i, weft__shape_text(s));
+    return NULL;
+  }
+  buffer *place = k->planned ? k->planned[i] : NULL;
+  size_t size = weft__dtype_size(type);
+  if (place && weft__dtype_is_plain(type) && (size_t)count <= place->size / size && arena_free(place)) {
+    weft__buffer_retain(place);
+    t->dtype = type;
+    t->shape = *s;
+    t->buf = place;
+    t->data = place->data;
+    return t;
+  }
+  if (weft__tensor_init(t, type, s) == WEFT_OK) return t;
+  weft__fail_in(WEFT_RESOURCE_EXHAUSTED, "%s '%s': output %d of shape %s", k->node->op_name, k->node->name, i,
+                weft__shape_text(s));
+  return NULL;
+}
+
+/* Nobody but this kernel's input slot (and, for a planned place, the frame) holds the buffer. */
+static bool sole(const buffer *b) {
+  int refs = atomic_load_explicit(&((buffer *)(uintptr_t)b)->refs, memory_order_acquire);
+  return refs == (b->transient ? 2 : 1);
+}
+
+static bool known_to_plan(const kernel *k, int i, int from, const buffer *b) {
+  return !b->transient || (k->alias && k->alias[i] == from);
+}
+
+static void share_as(kernel *k, int i, const weft_tensor *in, const shape *s) {
+  weft__tensor_share(&k->out[i].t, in);
+  k->out[i].t.shape = *s;
+}
+
+weft_tensor *weft__out_over(kernel *k, int i, int from, const shape *s) {
+  const weft_tensor *in = k->in[from];
+  bool dying = from < 64 && (k->dying >> from & 1);
+  if (dying && in && in->dtype == weft__dtype_base(k->node->out_type[i]) && weft__dtype_is_plain(in->dtype) &&
+      weft__shape_count(s) == weft__tensor_count(in) && sole(in->buf) && known_to_plan(k, i, from, in->buf)) {
+    share_as(k, i, in, s);
+    return &k->out[i].t;
+  }
+  return weft__out(k, i, s);
+}
+
+weft_err weft__forward(kernel *k, int i, int from, const shape *s) {
+  const weft_tensor *in = k->in[from];
+  if (known_to_plan(k, i, from, in->buf)) {
+    share_as(k, i, in, s);
+    return WEFT_OK;
+  }
+  weft_tensor *out = weft__out(k, i, s);
+  return out ? weft__elements_copy(in->dtype, out->data, in->data, weft__tensor_count(in)) : WEFT_RESOURCE_EXHAUSTED;
+}
+
+weft_err weft__out_share(kernel *k, int i, const weft_tensor *t) { return weft__tensor_keep(&k->out[i].t, t); }
+
+void weft__out_ref(kernel *k, int i, variable *v) { k->out[i].ref = v; }
+
+weft_err weft__scratch(kernel *k, weft_tensor *t, weft_dtype dtype, const shape *s) {
+  (void)k;
+  return weft__tensor_init(t, dtype, s);
+}
+
+void weft__kernel_loop(const kernel *k, int64_t n, int64_t cost, pool_loop *fn, void *arg) {
+  if (n <= 0) return;
+  int64_t grain = TARGET_NS / (cost > 0 ? cost : 1);
+  pool *p = k->step ? k->step->intra : NULL;
+  if (!p || n <= grain)
+    fn(arg, 0, n);
+  else
+    weft__pool_loop(p, n, grain > 0 ? grain : 1, fn, arg);
+}
+
+void weft__kernel_defer(kernel *k) { k->pending = true; }
+
+void weft__kernel_done(kernel *k, weft_err err) { k->done(k, err); }
+
+/* ---- errors ------------------------------------------------------------------------------------ */
+
+weft_err weft__kernel_fail(const kernel *k, weft_err code, const char *fmt, ...) {
+  char what[2048];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(what, sizeof what, fmt, args);
+  va_end(args);
+  return weft__fail(code, "%s\n\t [[{{node %s}}]]", what, k->node->name);
+}
+
+weft_err weft__kernel_no_type(const kernel *k, weft_dtype t) {
+  return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "%s has no kernel for the type %s", k->node->op_name,
+                           weft__dtype_name(t));
+}
+
+weft_err weft__kernel_scalar(const kernel *k, int i, const char *arg) {
+  if (k->in[i]->shape.rank == 0) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s is not a scalar: %s", arg, weft__shape_text(&k->in[i]->shape));
+}
+
+weft_err weft__kernel_vector(const kernel *k, int i, const char *arg) {
+  if (k->in[i]->shape.rank == 1) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be a vector, but its shape is %s", arg,
+                           weft__shape_text(&k->in[i]->shape));
+}
+
+weft_err weft__kernel_ints(const kernel *k, int i, const char *arg, int64_t *out, int *n) {
+  const weft_tensor *t = k->in[i];
+  int64_t count = weft__tensor_count(t);
+  if (t->shape.rank > 1 || count > WEFT_MAX_RANK)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "%s must be a vector of at most %d elements, but its shape is %s", arg, WEFT_MAX_RANK,
+                             weft__shape_text(&t->shape));
+  *n = (int)count;
+  for (int j = 0; j < *n; j++) out[j] = weft__tensor_int(t, j);
+  return WEFT_OK;
+}

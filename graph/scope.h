@@ -1,0 +1,78 @@
+/* scope.h - what surrounds a node while it is made: names, devices, control edges, colocation.
+ *
+ * One stack holds scopes of every kind, pushed and popped in step with the program's blocks; each
+ * kind looks only at its own entries.  The rules are TensorFlow's, down to the suffixes.
+ *
+ * How weft__graph_add uses it, for a node that is not `exact`:
+ *   1. weft__scope_name           the full unique name; nothing is changed yet
+ *   2. its own checks, types and shapes
+ *   3. weft__scope_apply          device, control edges and `_class` onto the finished node
+ *   4. weft__scope_take           marks the name as used (also for `exact` nodes)
+ * Device functions may count (round robin), so step 3 comes when nothing can be refused any more. */
+#ifndef WEFT_GRAPH_SCOPE_H
+#define WEFT_GRAPH_SCOPE_H
+
+#include "base/text.h"
+#include "graph/graph.h"
+
+weft_err weft__scope_create(scope **out);
+void weft__scope_destroy(scope *s); /* NULL is fine */
+
+/* ---- for weft__graph_add ---- */
+/* The name a node called `name` gets here: prefixed, made unique with "_1", ...; "a/b/" means exactly "a/b".
+ * INVALID_ARGUMENT "'...' is not a valid node name".  The result is the arena's of the graph. */
+weft_err weft__scope_name(weft_graph *g, const char *name, const char **full);
+/* n is complete but not yet in the graph: sets n->device (unless has_device), adds control edges of the
+ * scopes that none of its inputs already carries, and colocation. */
+weft_err weft__scope_apply(weft_graph *g, weft_node *n, bool has_device);
+weft_err weft__scope_take(weft_graph *g, const char *full);
+
+/* ---- the stack ---- */
+/* Removes the innermost scope of any kind. */
+void weft__scope_pop(weft_graph *g);
+/* Depth now; weft__scope_pop_to goes back to one (unwinding after an error). */
+int weft__scope_depth(const weft_graph *g);
+void weft__scope_pop_to(weft_graph *g, int depth);
+
+/* tf.name_scope: uniquified below the current one; "a/b/" re-enters exactly; NULL or "" is the root.
+ * INVALID_ARGUMENT "'...' is not a valid scope name". */
+weft_err weft__scope_push_name(weft_graph *g, const char *name);
+const char *weft__scope_prefix(const weft_graph *g); /* "a/b", or "" at the root */
+/* tf.Graph.unique_name: a full name that is now taken.  The result is the arena's. */
+weft_err weft__scope_unique(weft_graph *g, const char *name, const char **full);
+
+/* tf.device with a string, merged field by field under what inner scopes said; NULL clears the outer ones. */
+weft_err weft__scope_push_device(weft_graph *g, const char *device);
+/* tf.device with a function: gets the node and the device inner scopes gave it, writes the device to use. */
+typedef weft_err device_fn(void *arg, const weft_node *n, const char *current, text *out);
+weft_err weft__scope_push_device_fn(weft_graph *g, device_fn *fn, void *arg);
+
+/* tf.control_dependencies; n < 0 is None: nothing of the outer scopes applies inside. */
+weft_err weft__scope_push_control(weft_graph *g, int n, const int *node_ids);
+
+/* tf.colocate_with: suspends outer device scopes; ignore_existing also drops outer colocations.
+ * node_id < 0 (None) needs ignore_existing. */
+weft_err weft__scope_push_colocate(weft_graph *g, int node_id, bool ignore_existing);
+
+/* ---- replica_device_setter ---- */
+typedef struct replica_setter replica_setter;
+typedef struct replica_opts {
+  int ps_tasks;              /* 0: the setter does nothing */
+  const char *ps_device;     /* NULL: "/job:ps" */
+  const char *worker_device; /* NULL: "/job:worker" */
+  bool by_bytes;             /* the least loaded task instead of the next one */
+  int n_ps_ops;              /* 0: TensorFlow's list */
+  const char *const *ps_ops;
+} replica_opts;
+weft_err weft__replica_setter_create(replica_setter **out, const replica_opts *opts);
+void weft__replica_setter_destroy(replica_setter *r);
+/* A device_fn; arg is the setter, which may be entered as often as one likes. */
+weft_err weft__replica_setter_device(void *arg, const weft_node *n, const char *current, text *out);
+
+/* ---- seeds ---- */
+/* The seed and seed2 attributes of a seed-taking op, with has_op_seed its own seed.  Counts the op. */
+void weft__graph_seeds(weft_graph *g, bool has_op_seed, int64_t op_seed, int64_t *seed, int64_t *seed2);
+/* TF 1.x drew seed2 from the number of nodes so far; 2.15 (the default) counts seed-taking ops. */
+void weft__graph_seed_by_nodes(weft_graph *g, bool on);
+
+#endif

@@ -1,0 +1,170 @@
+/* const.c - values that enter a graph, and ops that hand one on unchanged.
+ *
+ * A Const shares the tensor of its attribute with every step; nothing is copied.  The pass-through
+ * ops forward their input's buffer.  Placeholder has a kernel only to say, as TensorFlow does,
+ * which value was not fed. */
+#include "graph/build.h"
+#include "graph/kernel.h"
+#include "graph/op.h"
+
+/* ---- Const, Placeholder ---- */
+
+static weft_err const_infer(infer *s) {
+  const attr *a = weft__node_attr(s->node, "value");
+  if (!a || a->kind != ATTR_TENSOR || !a->tensor) return WEFT_OK;
+  weft_dtype type = weft__node_type(s->node, "dtype");
+  if (a->tensor->dtype != type)
+    return weft__infer_fail(s, "dtype is %s but the value is of type %s", weft__dtype_name(type),
+                            weft__dtype_name(a->tensor->dtype));
+  s->out[0] = a->tensor->shape;
+  return WEFT_OK;
+}
+
+static weft_err const_cpu(kernel *k) {
+  const attr *a = weft__node_attr(k->node, "value");
+  if (!a || a->kind != ATTR_TENSOR || !a->tensor)
+    return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "constants of type %s cannot be held",
+                             weft__dtype_name(k->node->out_type[0]));
+  return weft__out_share(k, 0, a->tensor);
+}
+
+/* Before version 24 of the graph format an absent shape was written as that of a scalar. */
+enum { SCALAR_PLACEHOLDERS_SINCE = 24 };
+
+static weft_err placeholder_infer(infer *s) {
+  const attr *a = weft__node_attr(s->node, "shape");
+  if (!a || a->kind != ATTR_SHAPE) return WEFT_OK;
+  int version = s->graph->version_producer;
+  if (a->shape->rank == 0 && version > 0 && version < SCALAR_PLACEHOLDERS_SINCE) return WEFT_OK;
+  s->out[0] = *a->shape;
+  return WEFT_OK;
+}
+
+static weft_err placeholder_cpu(kernel *k) {
+  const char *type = weft__dtype_short(k->node->out_type[0]);
+  const shape *s = &k->node->out_shape[0];
+  if (s->rank <= 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "You must feed a value for placeholder tensor '%s' with dtype %s", k->node->name, type);
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                           "You must feed a value for placeholder tensor '%s' with dtype %s and shape %s",
+                           k->node->name, type, weft__shape_text(s));
+}
+
+/* The shape asked for must fit what the default has; unknown dimensions stay unknown, since a feed may differ. */
+static weft_err default_infer(infer *s) {
+  const attr *a = weft__node_attr(s->node, "shape");
+  if (!a || a->kind != ATTR_SHAPE) return WEFT_OK;
+  shape merged;
+  WEFT_TRY(weft__shape_merge(&merged, &s->in[0], a->shape));
+  s->out[0] = *a->shape;
+  return WEFT_OK;
+}
+
+/* ---- passing on ---- */
+
+static weft_err each_infer(infer *s) {
+  for (int i = 0; i < s->n_out; i++) s->out[i] = s->in[i];
+  return WEFT_OK;
+}
+
+static weft_err each_cpu(kernel *k) {
+  for (int i = 0; i < k->n_out; i++) WEFT_TRY(weft__forward(k, i, i, &k->in[i]->shape));
+  return WEFT_OK;
+}
+
+static weft_err each_grad(backprop *b) {
+  for (int i = 0; i < b->n_out; i++) b->din[i] = GRAD_DENSE(b->dout[i]);
+  return WEFT_OK;
+}
+
+static weft_err ref_identity_cpu(kernel *k) {
+  weft__out_ref(k, 0, k->ref[0]);
+  return WEFT_OK;
+}
+
+static weft_err prevent_grad(backprop *b) {
+  return weft__fail(WEFT_INVALID_ARGUMENT, "Gradient explicitly disabled. Reason: b'%s'",
+                    weft__node_str(b->node, "message").data);
+}
+
+static weft_err no_op_cpu(kernel *k) {
+  (void)k;
+  return WEFT_OK;
+}
+
+/* ---- cases ---- */
+
+static const op_case placeholder_cases[] = {
+    {"", "error INVALID_ARGUMENT", "dtype=float shape=[2]", CASE_NO_GRAD | CASE_NO_PARITY},
+    {0},
+};
+
+static const op_case default_cases[] = {
+    {"f32[2,3] rand", NULL, "shape=[-1,3]", 0},
+    {"i64[] 3", "i64[] 3", "shape=[]", 0},
+    {"str[2] \"a\" \"\"", "str[2] \"a\" \"\"", "shape=?", 0},
+    {0},
+};
+
+static const op_case identity_cases[] = {
+    {"f32[2,3] rand", NULL, NULL, 0},
+    {"f32[] 1.5", "f32[] 1.5", NULL, 0},
+    {"f64[0,4] 0", "f64[0,4] 0", NULL, 0},
+    {"c64[2] 1 2", NULL, NULL, 0},
+    {"bool[3] true false true", "bool[3] true false true", NULL, 0},
+    {"str[2] \"one\" \"two\"", "str[2] \"one\" \"two\"", NULL, 0},
+    {"f32[1000,17] rand", NULL, NULL, CASE_NO_GRAD},
+    {0},
+};
+
+static const op_case identity_n_cases[] = {
+    {"f32[2] 1 2; i32[] 3; str[1] \"x\"", "f32[2] 1 2; i32[] 3; str[1] \"x\"", NULL, 0},
+    {"f64[2,2] rand; f32[3] rand", NULL, NULL, 0},
+    {0},
+};
+
+static const op_case ref_identity_cases[] = {
+    {"&f32[3] 1 2 3", "f32[3] 1 2 3", NULL, CASE_NO_GRAD},
+    {0},
+};
+
+static const op_case prevent_cases[] = {
+    {"f32[2,3] rand", NULL, "message='not this way'", CASE_NO_GRAD},
+    {0},
+};
+
+static const op_case no_op_cases[] = {
+    {"", "", NULL, CASE_NO_GRAD},
+    {0},
+};
+
+OPS(const) = {
+    {"Const() -> (output:dtype) | value:tensor dtype:type", "A value written into the graph.", .infer = const_infer,
+     .cpu = const_cpu, .no_grad = true},
+    {"Placeholder() -> (output:dtype) | dtype:type shape:shape=?", "A value that every run must feed.",
+     .flags = OP_NO_FOLD, .infer = placeholder_infer, .cpu = placeholder_cpu, .cases = placeholder_cases},
+    {"PlaceholderV2() -> (output:dtype) | dtype:type shape:shape", "A value that every run must feed.",
+     .flags = OP_NO_FOLD, .infer = placeholder_infer, .cpu = placeholder_cpu, .cases = placeholder_cases},
+    {"PlaceholderWithDefault(input:dtype) -> (output:dtype) | dtype:type shape:shape",
+     "A value that a run may feed; its input otherwise.", .flags = OP_NO_FOLD, .infer = default_infer, .cpu = each_cpu,
+     .grad = each_grad, .cases = default_cases},
+    {"Identity(input:T) -> (output:T) | T:type", "The input.", .infer = each_infer, .cpu = each_cpu, .grad = each_grad,
+     .cases = identity_cases},
+    {"IdentityN(input:@T) -> (output:@T) | T:list(type)>=1", "The inputs, once all have come.", .infer = each_infer,
+     .cpu = each_cpu, .grad = each_grad, .cases = identity_n_cases},
+    {"Snapshot(input:T) -> (output:T) | T:type", "The input.", .infer = each_infer, .cpu = each_cpu,
+     .cases = identity_cases},
+    {"GuaranteeConst(input:T) -> (output:T) | T:type ; stateful", "The input, which the program says never changes.",
+     .infer = each_infer, .cpu = each_cpu, .cases = identity_cases},
+    {"StopGradient(input:T) -> (output:T) | T:type", "The input; gradients end here.", .infer = each_infer,
+     .cpu = each_cpu, .no_grad = true, .cases = identity_cases},
+    {"PreventGradient(input:T) -> (output:T) | T:type message:string=''",
+     "The input; asking for a gradient through it is an error.", .infer = each_infer, .cpu = each_cpu,
+     .grad = prevent_grad, .cases = prevent_cases},
+    {"RefIdentity(input:&T) -> (output:&T) | T:type ; uninit", "The variable itself.", .infer = each_infer,
+     .cpu = ref_identity_cpu, .grad = each_grad, .cases = ref_identity_cases},
+    {"NoOp() -> ()", "Nothing: a place to hang control edges on.", .infer = weft__infer_none, .cpu = no_op_cpu,
+     .cases = no_op_cases},
+    {0},
+};

@@ -4,6 +4,7 @@
 #ifndef WEFT_BASE_ALLOC_H
 #define WEFT_BASE_ALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void *weft__alloc(size_t size);
@@ -17,6 +18,8 @@ void weft__free(void *p);
 
 /* Tests: the n-th allocation from now (counting from 1) on this thread and all later ones fail; 0 turns it off. */
 void weft__alloc_fail_after(long n);
+/* For allocators with memory of their own: must this allocation fail?  Counts nothing. */
+bool weft__alloc_made_to_fail(void);
 
 #define WEFT_OOM WEFT_RESOURCE_EXHAUSTED
 

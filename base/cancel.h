@@ -22,6 +22,8 @@ typedef struct cancel {
   pthread_mutex_t lock;
   pthread_cond_t ran;
   cancel_watch watches; /* a ring */
+  cancel_watch *running;
+  pthread_t runner;     /* the thread that fires; meaningful while `running` is set */
   bool fired;           /* read without the lock through weft__cancel_fired */
   status why;
 } cancel;
@@ -30,7 +32,8 @@ void weft__cancel_init(cancel *c);
 void weft__cancel_finish(cancel *c);
 /* Lists the watch.  If the token has already fired, lists nothing and returns its code and message. */
 weft_err weft__cancel_on(cancel *c, cancel_watch *w, cancel_fn *fn, void *arg);
-/* Unlists it; waits for the function if it is running now on another thread.  True: it never ran. */
+/* Unlists it; waits for the function if it is running now on another thread.  True: it never ran.
+ * Every watch that was listed is taken off before its memory goes; its own function may do so. */
 bool weft__cancel_off(cancel *c, cancel_watch *w);
 /* Fires with `code` and the formatted message; later calls do nothing. */
 void weft__cancel_fire(cancel *c, weft_err code, const char *fmt, ...) WEFT_PRINTF(3, 4);

@@ -15,6 +15,8 @@ weft_err weft__fail(weft_err code, const char *fmt, ...) WEFT_PRINTF(2, 3);
 /* Puts "context: " in front of this thread's message and returns `code` unchanged. */
 weft_err weft__fail_in(weft_err code, const char *fmt, ...) WEFT_PRINTF(2, 3);
 const char *weft__error_message(void);
+/* "INVALID_ARGUMENT" for WEFT_INVALID_ARGUMENT; "UNKNOWN" for a number that is no code. */
+const char *weft__error_name(weft_err err);
 
 /* Returns early when nothing needs undoing. */
 #define WEFT_TRY(expr)                                                                                                 \

@@ -1,0 +1,79 @@
+/* alloc.c - malloc with an error message and a per-thread countdown that makes it fail for tests. */
+#include "base/alloc.h"
+#include "base/status.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64 };
+
+static _Thread_local long fail_after; /* 0: off; 1: the next allocation and all later ones fail */
+
+void weft__alloc_fail_after(long n) {
+  fail_after = n;
+}
+
+bool weft__alloc_made_to_fail(void) {
+  return fail_after == 1;
+}
+
+static bool made_to_fail(void) {
+  if (fail_after == 0) return false;
+  if (fail_after == 1) return true;
+  fail_after--;
+  return false;
+}
+
+static void *checked(void *p, size_t size) {
+  if (!p) weft__fail(WEFT_RESOURCE_EXHAUSTED, "Out of memory allocating %zu bytes", size);
+  return p;
+}
+
+void *weft__alloc(size_t size) {
+  return checked(made_to_fail() ? NULL : malloc(size ? size : 1), size);
+}
+
+void *weft__alloc_zero(size_t count, size_t size) {
+  size_t total;
+  if (__builtin_mul_overflow(count, size, &total)) return checked(NULL, SIZE_MAX);
+  return checked(made_to_fail() ? NULL : calloc(total ? total : 1, 1), total);
+}
+
+void *weft__alloc_aligned(size_t size) {
+  if (size > SIZE_MAX / 2) return checked(NULL, size);
+  size_t rounded = size ? (size + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
+  return checked(made_to_fail() ? NULL : aligned_alloc(ALIGN, rounded), size);
+}
+
+void *weft__realloc(void *p, size_t size) {
+  return checked(made_to_fail() ? NULL : realloc(p, size ? size : 1), size);
+}
+
+char *weft__strndup(const char *s, size_t n) {
+  char *copy = weft__alloc(n + 1);
+  if (!copy) return NULL;
+  if (n) memcpy(copy, s, n);
+  copy[n] = 0;
+  return copy;
+}
+
+char *weft__strdup(const char *s) {
+  return weft__strndup(s, strlen(s));
+}
+
+char *weft__sprintf(const char *fmt, ...) {
+  va_list args, again;
+  va_start(args, fmt);
+  va_copy(again, args);
+  int n = vsnprintf(NULL, 0, fmt, args);
+  va_end(args);
+  char *s = n < 0 ? NULL : weft__alloc((size_t)n + 1);
+  if (s) vsnprintf(s, (size_t)n + 1, fmt, again);
+  va_end(again);
+  return s;
+}
+
+void weft__free(void *p) {
+  free(p);
+}

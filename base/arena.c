@@ -1,0 +1,66 @@
+/* arena.c - blocks that double in size, handed out from the front, freed together. */
+#include "base/arena.h"
+#include "base/alloc.h"
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 1024, LAST_BLOCK = 256 * 1024, ALIGN = 16 };
+
+struct arena_block {
+  arena_block *next;
+  size_t size, used;
+  alignas(ALIGN) unsigned char data[];
+};
+
+/* A block with room for at least `need`.  A large request gets a block of its own behind the
+ * current one, so that the current one's free space is not lost. */
+static arena_block *grow(arena *a, size_t need) {
+  size_t size = a->blocks ? a->blocks->size * 2 : FIRST_BLOCK;
+  if (size > LAST_BLOCK) size = LAST_BLOCK;
+  bool alone = need > size / 4 && a->blocks;
+  if (alone || need > size) size = need;
+  arena_block *b = weft__alloc_zero(1, sizeof *b + size);
+  if (!b) return NULL;
+  b->size = size;
+  arena_block **at = alone ? &a->blocks->next : &a->blocks;
+  b->next = *at;
+  *at = b;
+  return b;
+}
+
+void *weft__arena_alloc(arena *a, size_t size) {
+  if (size > SIZE_MAX / 2) return weft__alloc(size); /* fails with its message */
+  size = size ? (size + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
+  arena_block *b = a->blocks;
+  if (!b || b->size - b->used < size) b = grow(a, size);
+  if (!b) return NULL;
+  void *p = b->data + b->used;
+  b->used += size;
+  return p;
+}
+
+void *weft__arena_copy(arena *a, const void *data, size_t size) {
+  void *p = weft__arena_alloc(a, size);
+  if (p && size) memcpy(p, data, size);
+  return p;
+}
+
+char *weft__arena_strndup(arena *a, const char *s, size_t n) {
+  char *p = weft__arena_alloc(a, n + 1);
+  if (p && n) memcpy(p, s, n);
+  return p;
+}
+
+char *weft__arena_strdup(arena *a, const char *s) {
+  return weft__arena_strndup(a, s, strlen(s));
+}
+
+void weft__arena_finish(arena *a) {
+  for (arena_block *b = a->blocks, *next; b; b = next) {
+    next = b->next;
+    weft__free(b);
+  }
+  a->blocks = NULL;
+}

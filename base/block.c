@@ -1,0 +1,118 @@
+/* block.c - size classes of freed large blocks.
+ *
+ * Classes step by an eighth of a power of two, so a block wastes at most an eighth.  The lists are
+ * threaded through the blocks themselves.  When keeping a block would pass the bound, it goes back
+ * to the system at once.  Sanitizer builds keep nothing: a kept block would hide a use after free. */
+#include "base/block.h"
+#include "base/alloc.h"
+#include "base/hot.h"
+#include "base/status.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { SHIFT_MIN = 18, SHIFT_MAX = 40, STEPS = 8, CLASSES = (SHIFT_MAX - SHIFT_MIN) * STEPS };
+static const size_t cached_from = (size_t)1 << SHIFT_MIN; /* 256 KiB */
+
+typedef struct free_block {
+  struct free_block *next;
+} free_block;
+
+static struct {
+  pthread_mutex_t lock;
+  free_block *lists[CLASSES];
+  size_t kept;
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+size_t weft__block_limit(void) {
+  static atomic_size_t memory;
+  size_t known = atomic_load_explicit(&memory, memory_order_relaxed);
+  if (known == 0) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    known = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : (size_t)1 << 40;
+    atomic_store_explicit(&memory, known, memory_order_relaxed);
+  }
+  return known;
+}
+
+/* The class of a large size and, in *rounded, the size every block of the class has; -1: too large. */
+static int class_of(size_t size, size_t *rounded) {
+  int shift = 63 - __builtin_clzll((unsigned long long)size);
+  size_t step = ((size_t)1 << shift) / STEPS;
+  size_t over = (size - ((size_t)1 << shift) + step - 1) / step; /* 0..STEPS */
+  *rounded = ((size_t)1 << shift) + over * step;
+  int class = (shift - SHIFT_MIN) * STEPS + (int)over;
+  return class < CLASSES ? class : -1;
+}
+
+static void *take(int class, size_t size) {
+  pthread_mutex_lock(&cache.lock);
+  free_block *b = cache.lists[class];
+  if (b) {
+    cache.lists[class] = b->next;
+    cache.kept -= size;
+  }
+  pthread_mutex_unlock(&cache.lock);
+  return b;
+}
+
+static bool keep(int class, void *block, size_t size) {
+#ifdef WEFT_SANITIZED
+  return (void)class, (void)block, (void)size, false;
+#else
+  free_block *b = block;
+  pthread_mutex_lock(&cache.lock);
+  bool room = cache.kept + size <= weft__block_limit() / 8;
+  if (room) {
+    b->next = cache.lists[class];
+    cache.lists[class] = b;
+    cache.kept += size;
+  }
+  pthread_mutex_unlock(&cache.lock);
+  return room;
+#endif
+}
+
+void *weft__block_alloc(size_t size) {
+  size_t rounded;
+  if (size < cached_from) return weft__alloc_aligned(size);
+  int class = class_of(size, &rounded);
+  if (class < 0) return weft__alloc_aligned(size);
+  void *b = weft__alloc_made_to_fail() ? NULL : take(class, rounded);
+  if (b) return b;
+  b = weft__alloc_aligned(rounded);
+  if (b || weft__block_kept() == 0) return b;
+  weft__block_trim();
+  return weft__alloc_aligned(rounded);
+}
+
+void weft__block_free(void *block, size_t size) {
+  size_t rounded;
+  if (!block) return;
+  int class = size < cached_from ? -1 : class_of(size, &rounded);
+  if (class < 0 || !keep(class, block, rounded)) weft__free(block);
+}
+
+size_t weft__block_kept(void) {
+  pthread_mutex_lock(&cache.lock);
+  size_t kept = cache.kept;
+  pthread_mutex_unlock(&cache.lock);
+  return kept;
+}
+
+void weft__block_trim(void) {
+  for (int class = 0; class < CLASSES; class ++) {
+    pthread_mutex_lock(&cache.lock);
+    free_block *b = cache.lists[class];
+    cache.lists[class] = NULL;
+    for (free_block *each = b; each; each = each->next) {
+      size_t size = ((size_t)1 << (class / STEPS + SHIFT_MIN)) / STEPS * (size_t)(STEPS + class % STEPS);
+      cache.kept -= size;
+    }
+    pthread_mutex_unlock(&cache.lock);
+    for (free_block *next; b; b = next) {
+      next = b->next;
+      weft__free(b);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/* block.h - memory for tensors: small blocks from the heap, large ones from a cache of freed ones.
+ *
+ * A large block fresh from the system costs a page fault per 4 KiB, more than most kernels spend on
+ * it; a step wants the same sizes as the step before.  Freed large blocks are kept by size class up
+ * to a bound for the whole process, as malloc's own free lists are.  Thread safe. */
+#ifndef WEFT_BASE_BLOCK_H
+#define WEFT_BASE_BLOCK_H
+
+#include <stddef.h>
+
+void *weft__block_alloc(size_t size); /* 64-byte aligned, uninitialised; NULL with the error set */
+void weft__block_free(void *block, size_t size); /* the size it was asked with; NULL is fine */
+/* More than any single block may have: the machine's memory. */
+size_t weft__block_limit(void);
+/* Bytes kept now, and giving all of them back to the system. */
+size_t weft__block_kept(void);
+void weft__block_trim(void);
+
+#endif

@@ -1,0 +1,102 @@
+/* cancel.c - one token, a ring of watches, one lock that is never held while a watch runs.
+ *
+ * Firing takes the watches off the ring one by one; `running` names the one whose function runs now,
+ * so that weft__cancel_off knows whether to wait and a function that takes itself off may free its
+ * watch. */
+#include "base/cancel.h"
+#include "base/alloc.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { IDLE, LISTED, RUNNING, RAN };
+
+void weft__cancel_init(cancel *c) {
+  *c = (cancel){.watches = {0}};
+  pthread_mutex_init(&c->lock, NULL);
+  pthread_cond_init(&c->ran, NULL);
+  c->watches.next = c->watches.prev = &c->watches;
+}
+
+void weft__cancel_finish(cancel *c) {
+  weft__status_finish(&c->why);
+  pthread_cond_destroy(&c->ran);
+  pthread_mutex_destroy(&c->lock);
+}
+
+weft_err weft__cancel_on(cancel *c, cancel_watch *w, cancel_fn *fn, void *arg) {
+  *w = (cancel_watch){.fn = fn, .arg = arg, .state = IDLE};
+  pthread_mutex_lock(&c->lock);
+  bool fired = c->fired;
+  if (!fired) {
+    w->state = LISTED;
+    w->next = &c->watches;
+    w->prev = c->watches.prev;
+    w->prev->next = w->next->prev = w;
+  }
+  pthread_mutex_unlock(&c->lock);
+  return fired ? weft__cancel_raise(c) : WEFT_OK;
+}
+
+static void unlist(cancel_watch *w) {
+  w->prev->next = w->next;
+  w->next->prev = w->prev;
+  w->next = w->prev = NULL;
+}
+
+bool weft__cancel_off(cancel *c, cancel_watch *w) {
+  pthread_mutex_lock(&c->lock);
+  if (c->running == w && pthread_equal(c->runner, pthread_self())) { /* from inside its own function */
+    c->running = NULL;
+    w->state = RAN;
+  }
+  while (w->state == RUNNING) pthread_cond_wait(&c->ran, &c->lock);
+  bool never_ran = w->state != RAN;
+  if (w->state == LISTED) unlist(w);
+  w->state = IDLE;
+  pthread_mutex_unlock(&c->lock);
+  return never_ran;
+}
+
+/* Runs every watch; the lock is held at entry and exit. */
+static void run_watches(cancel *c) {
+  c->runner = pthread_self();
+  while (c->watches.next != &c->watches) {
+    cancel_watch *w = c->watches.next;
+    unlist(w);
+    w->state = RUNNING;
+    c->running = w;
+    pthread_mutex_unlock(&c->lock);
+    w->fn(w->arg);
+    pthread_mutex_lock(&c->lock);
+    if (c->running == w) w->state = RAN; /* else it took itself off and may be gone */
+    c->running = NULL;
+    pthread_cond_broadcast(&c->ran);
+  }
+}
+
+void weft__cancel_fire(cancel *c, weft_err code, const char *fmt, ...) {
+  char message[1024];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(message, sizeof message, fmt, args);
+  va_end(args);
+  char *kept = weft__strdup(message);
+  pthread_mutex_lock(&c->lock);
+  if (c->fired) {
+    pthread_mutex_unlock(&c->lock);
+    weft__free(kept);
+    return;
+  }
+  c->why = (status){code, kept};
+  __atomic_store_n(&c->fired, true, __ATOMIC_RELEASE);
+  run_watches(c);
+  pthread_mutex_unlock(&c->lock);
+}
+
+bool weft__cancel_fired(const cancel *c) {
+  return __atomic_load_n(&c->fired, __ATOMIC_ACQUIRE);
+}
+
+weft_err weft__cancel_raise(cancel *c) {
+  return weft__cancel_fired(c) ? weft__status_raise(&c->why) : WEFT_OK;
+}

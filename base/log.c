@@ -1,0 +1,33 @@
+/* log.c - hands messages to the program's callback.
+ *
+ * The callback is the process's, as stderr is: one lock guards the pair, held only while it is read,
+ * so a callback may log or install another. */
+#include "base/log.h"
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static log_fn *current_fn;
+static void *current_arg;
+
+void weft__log_set(log_fn *fn, void *arg) {
+  pthread_mutex_lock(&lock);
+  current_fn = fn;
+  current_arg = arg;
+  pthread_mutex_unlock(&lock);
+}
+
+void weft__log_at(log_level level, const char *file, int line, const char *fmt, ...) {
+  pthread_mutex_lock(&lock);
+  log_fn *fn = current_fn;
+  void *arg = current_arg;
+  pthread_mutex_unlock(&lock);
+  if (!fn) return;
+  char message[2048];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(message, sizeof message, fmt, args);
+  va_end(args);
+  fn(arg, (int)level, file, line, message);
+}

@@ -1,0 +1,86 @@
+/* map.c - entries in insertion order beside an open-addressing index of their numbers.
+ *
+ * A removed entry keeps its place in both (its key is NULL) until the next growth, which packs the
+ * entries and rebuilds the index; so a removal moves nothing and a walk over entries may remove. */
+#include "base/map.h"
+#include "base/alloc.h"
+#include <string.h>
+
+static uint32_t hash(const char *key) { /* FNV-1a */
+  uint32_t h = 2166136261u;
+  for (; *key; key++) h = (h ^ (unsigned char)*key) * 16777619u;
+  return h ^ (h >> 15);
+}
+
+static int *slot_of(const map *m, const char *key) {
+  uint32_t mask = (uint32_t)m->capacity * 2 - 1;
+  for (uint32_t i = hash(key) & mask;; i = (i + 1) & mask) {
+    int e = m->index[i];
+    if (e == 0) return &m->index[i];
+    const char *k = m->entries[e - 1].key;
+    if (k && strcmp(k, key) == 0) return &m->index[i];
+  }
+}
+
+void *weft__map_get(const map *m, const char *key) {
+  if (m->count == 0) return NULL;
+  int e = *slot_of(m, key);
+  return e ? m->entries[e - 1].value : NULL;
+}
+
+static weft_err grow(map *m) {
+  int capacity = 8;
+  while (capacity < m->count * 2) capacity *= 2;
+  map_entry *entries = weft__alloc_zero((size_t)capacity, sizeof *entries);
+  int *index = weft__alloc_zero((size_t)capacity * 2, sizeof *index);
+  if (!entries || !index) {
+    weft__free(entries);
+    weft__free(index);
+    return WEFT_RESOURCE_EXHAUSTED;
+  }
+  map old = *m;
+  *m = (map){.entries = entries, .index = index, .capacity = capacity, .count = old.count};
+  for (int i = 0; i < old.used; i++) {
+    if (!old.entries[i].key) continue;
+    entries[m->used++] = old.entries[i];
+    *slot_of(m, old.entries[i].key) = m->used;
+  }
+  weft__free(old.entries);
+  weft__free(old.index);
+  return WEFT_OK;
+}
+
+weft_err weft__map_put(map *m, const char *key, void *value) {
+  if (m->count > 0) {
+    int e = *slot_of(m, key);
+    if (e) {
+      m->entries[e - 1].value = value;
+      return WEFT_OK;
+    }
+  }
+  if (m->used == m->capacity) WEFT_TRY(grow(m));
+  char *copy = weft__strdup(key);
+  if (!copy) return WEFT_RESOURCE_EXHAUSTED;
+  m->entries[m->used] = (map_entry){copy, value};
+  *slot_of(m, key) = ++m->used;
+  m->count++;
+  return WEFT_OK;
+}
+
+void *weft__map_remove(map *m, const char *key) {
+  if (m->count == 0) return NULL;
+  int e = *slot_of(m, key);
+  if (!e) return NULL;
+  void *value = m->entries[e - 1].value;
+  weft__free(m->entries[e - 1].key);
+  m->entries[e - 1] = (map_entry){0};
+  m->count--;
+  return value;
+}
+
+void weft__map_finish(map *m) {
+  for (int i = 0; i < m->used; i++) weft__free(m->entries[i].key);
+  weft__free(m->entries);
+  weft__free(m->index);
+  *m = (map){0};
+}

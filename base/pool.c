@@ -1,0 +1,302 @@
+/* pool.c - threads that share loops and run tasks.
+ *
+ * A loop is published in one of a few slots; a slot's state word counts the helpers and says
+ * whether more may join, so a helper joins and the owner closes in one atomic step each, and the
+ * loop's arguments can live on the owner's stack.  Idle threads watch `epoch`, which every
+ * publication advances: for a short while they spin (the next op of a step comes within
+ * microseconds), then sleep on `wake`.  The publisher reads `sleepers` after advancing the epoch and
+ * a sleeper reads the epoch after raising `sleepers`, both sequentially consistent, so a wake-up is
+ * never lost and nobody takes the lock while all are awake.
+ *
+ * `lock` guards the task list and sleeping.  It is a leaf: nothing else is locked under it, and no
+ * user function runs under it. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "base/pool.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+
+enum { LOOPS = 16, PIECES_PER_THREAD = 4, SPIN_NS = 40000, THREADS_MAX = 1024 };
+enum { OPEN = 1, HELPER = 2 }; /* of a slot's state */
+
+typedef struct loop {
+  alignas(64) atomic_uint state; /* HELPER * helpers + OPEN */
+  atomic_bool taken;             /* has an owner */
+  pool_loop *fn;
+  void *arg;
+  int64_t n, pieces;
+  alignas(64) atomic_llong next; /* the next piece */
+} loop;
+
+typedef struct task {
+  struct task *next;
+  pool_task *fn;
+  void *arg;
+} task;
+
+struct pool {
+  loop loops[LOOPS];
+  alignas(64) atomic_uint epoch;
+  atomic_int open_loops;
+  atomic_int queued;
+  alignas(64) atomic_int sleepers;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  task *first, **last;
+  atomic_bool stop;
+  int spin_ns; /* 0 where spinning would take the processor from a thread with work */
+  int started; /* threads of our own */
+  pthread_t *threads;
+};
+
+static _Thread_local bool in_loop; /* this thread is inside a shared loop's function */
+
+static inline void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static int processors(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  int n = CPU_COUNT(&set);
+  return n > 0 ? n : 1;
+}
+
+/* ---- loops ---- */
+
+/* Takes pieces until none is left. */
+static void work(loop *l) {
+  bool outer = in_loop;
+  in_loop = true;
+  const int64_t size = l->n / l->pieces, larger = l->n % l->pieces;
+  for (;;) {
+    int64_t i = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed);
+    if (i >= l->pieces) break;
+    int64_t begin = i * size + (i < larger ? i : larger);
+    l->fn(l->arg, begin, begin + size + (i < larger ? 1 : 0));
+  }
+  in_loop = outer;
+}
+
+static bool join(loop *l) {
+  unsigned s = atomic_load_explicit(&l->state, memory_order_relaxed);
+  while (s & OPEN)
+    if (atomic_compare_exchange_weak_explicit(&l->state, &s, s + HELPER, memory_order_acquire, memory_order_relaxed))
+      return true;
+  return false;
+}
+
+/* Helps every open loop; true if it helped any. */
+static bool help(pool *p) {
+  bool helped = false;
+  if (atomic_load_explicit(&p->open_loops, memory_order_relaxed) == 0) return false;
+  for (int i = 0; i < LOOPS; i++) {
+    loop *l = &p->loops[i];
+    if (!join(l)) continue;
+    if (atomic_load_explicit(&l->next, memory_order_relaxed) < l->pieces) {
+      work(l);
+      helped = true;
+    }
+    atomic_fetch_sub_explicit(&l->state, HELPER, memory_order_release);
+  }
+  return helped;
+}
+
+/* Tells up to `n` idle threads that there is something to do. */
+static void announce(pool *p, int64_t n) {
+  atomic_fetch_add(&p->epoch, 1);
+  int asleep = atomic_load(&p->sleepers);
+  if (asleep == 0) return;
+  pthread_mutex_lock(&p->lock);
+  if (n >= asleep)
+    pthread_cond_broadcast(&p->wake);
+  else
+    for (int64_t i = 0; i < n; i++) pthread_cond_signal(&p->wake);
+  pthread_mutex_unlock(&p->lock);
+}
+
+static loop *take_slot(pool *p) {
+  for (int i = 0; i < LOOPS; i++)
+    if (!atomic_load_explicit(&p->loops[i].taken, memory_order_relaxed) &&
+        !atomic_exchange_explicit(&p->loops[i].taken, true, memory_order_acquire))
+      return &p->loops[i];
+  return NULL;
+}
+
+/* Waits for the helpers' last pieces: soon over, unless a helper lost its processor. */
+static void await_helpers(loop *l) {
+  for (int spins = 0; atomic_load_explicit(&l->state, memory_order_acquire) != 0; spins++) {
+    if (spins < 2000)
+      relax();
+    else
+      sched_yield();
+  }
+}
+
+void weft__pool_loop(pool *p, int64_t n, int64_t grain, pool_loop *fn, void *arg) {
+  if (n <= 0) return;
+  if (grain < 1) grain = 1;
+  int64_t pieces = p && p->started > 0 && !in_loop ? n / grain : 1;
+  int64_t most = p ? (int64_t)(p->started + 1) * PIECES_PER_THREAD : 1;
+  if (pieces > most) pieces = most;
+  loop *l = pieces > 1 ? take_slot(p) : NULL;
+  if (!l) {
+    fn(arg, 0, n);
+    return;
+  }
+  l->fn = fn;
+  l->arg = arg;
+  l->n = n;
+  l->pieces = pieces;
+  atomic_store_explicit(&l->next, 0, memory_order_relaxed);
+  atomic_fetch_add_explicit(&p->open_loops, 1, memory_order_relaxed);
+  atomic_store_explicit(&l->state, OPEN, memory_order_release);
+  announce(p, pieces - 1);
+  work(l);
+  atomic_fetch_and_explicit(&l->state, ~(unsigned)OPEN, memory_order_acquire);
+  atomic_fetch_sub_explicit(&p->open_loops, 1, memory_order_relaxed);
+  await_helpers(l);
+  atomic_store_explicit(&l->taken, false, memory_order_release);
+}
+
+/* ---- tasks ---- */
+
+static task *take_task(pool *p) {
+  if (atomic_load_explicit(&p->queued, memory_order_relaxed) == 0) return NULL;
+  pthread_mutex_lock(&p->lock);
+  task *t = p->first;
+  if (t) {
+    p->first = t->next;
+    if (!p->first) p->last = &p->first;
+    atomic_fetch_sub_explicit(&p->queued, 1, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&p->lock);
+  return t;
+}
+
+static bool run_task(pool *p) {
+  task *t = take_task(p);
+  if (!t) return false;
+  pool_task *fn = t->fn;
+  void *arg = t->arg;
+  weft__free(t);
+  fn(arg);
+  return true;
+}
+
+weft_err weft__pool_submit(pool *p, pool_task *fn, void *arg) {
+  if (!p || p->started == 0) {
+    fn(arg);
+    return WEFT_OK;
+  }
+  task *t = weft__alloc(sizeof *t);
+  if (!t) return WEFT_RESOURCE_EXHAUSTED;
+  *t = (task){NULL, fn, arg};
+  pthread_mutex_lock(&p->lock);
+  *p->last = t;
+  p->last = &t->next;
+  atomic_fetch_add_explicit(&p->queued, 1, memory_order_relaxed);
+  pthread_mutex_unlock(&p->lock);
+  announce(p, 1);
+  return WEFT_OK;
+}
+
+/* ---- threads ---- */
+
+/* Spins until something was announced after `seen`; false when nothing came in time. */
+static bool spin(pool *p, unsigned seen) {
+  if (p->spin_ns == 0) return false;
+  int64_t until = weft__now_ns() + p->spin_ns;
+  do {
+    for (int i = 0; i < 64; i++) {
+      if (atomic_load_explicit(&p->epoch, memory_order_acquire) != seen) return true;
+      relax();
+    }
+  } while (weft__now_ns() < until);
+  return false;
+}
+
+static void sleep_on(pool *p, unsigned seen) {
+  pthread_mutex_lock(&p->lock);
+  atomic_fetch_add(&p->sleepers, 1);
+  while (atomic_load(&p->epoch) == seen) pthread_cond_wait(&p->wake, &p->lock);
+  atomic_fetch_sub(&p->sleepers, 1);
+  pthread_mutex_unlock(&p->lock);
+}
+
+static void *thread_main(void *arg) {
+  pool *p = arg;
+  for (;;) {
+    unsigned seen = atomic_load(&p->epoch);
+    bool busy = help(p);
+    busy |= run_task(p);
+    if (busy) continue;
+    if (atomic_load(&p->stop)) return NULL;
+    if (!spin(p, seen)) sleep_on(p, seen);
+  }
+}
+
+/* Starts the threads with every signal blocked: signals belong to the program. */
+static weft_err start(pool *p, int n) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int failed = 0;
+  while (p->started < n && !failed) {
+    failed = pthread_create(&p->threads[p->started], NULL, thread_main, p);
+    if (!failed) p->started++;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (failed)
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Cannot start thread %d of %d: error %d", p->started + 1, n, failed);
+  return WEFT_OK;
+}
+
+weft_err weft__pool_create(pool **out, int threads) {
+  *out = NULL;
+  int cpus = processors();
+  if (threads == 0) threads = cpus;
+  if (threads < 1 || threads > THREADS_MAX)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "A pool of %d threads: want 1 to %d", threads, THREADS_MAX);
+  pool *p = weft__alloc_aligned(sizeof *p);
+  pthread_t *ids = weft__alloc_zero((size_t)threads, sizeof *ids);
+  if (!p || !ids) {
+    weft__free(p);
+    weft__free(ids);
+    return WEFT_RESOURCE_EXHAUSTED;
+  }
+  *p = (pool){.threads = ids, .spin_ns = threads <= cpus ? SPIN_NS : 0};
+  p->last = &p->first;
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->wake, NULL);
+  weft_err err = start(p, threads - 1);
+  if (err != WEFT_OK) {
+    weft__pool_destroy(p);
+    return err;
+  }
+  *out = p;
+  return WEFT_OK;
+}
+
+void weft__pool_destroy(pool *p) {
+  if (!p) return;
+  atomic_store(&p->stop, true);
+  announce(p, p->started);
+  for (int i = 0; i < p->started; i++) pthread_join(p->threads[i], NULL);
+  pthread_cond_destroy(&p->wake);
+  pthread_mutex_destroy(&p->lock);
+  weft__free(p->threads);
+  weft__free(p);
+}
+
+int weft__pool_threads(const pool *p) {
+  return p ? p->started + 1 : 1;
+}

@@ -1,0 +1,53 @@
+/* text.c - a growing string whose first failure sticks. */
+#include "base/text.h"
+#include "base/alloc.h"
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Makes room for `more` bytes and the NUL. */
+static bool reserve(text *t, size_t more) {
+  if (t->failed) return false;
+  if (more < t->capacity - t->size) return true;
+  size_t capacity = t->capacity ? t->capacity : 64;
+  while (capacity <= SIZE_MAX / 4 && capacity - t->size <= more) capacity *= 2;
+  char *data = capacity - t->size > more ? weft__realloc(t->data, capacity) : NULL;
+  if (!data) return t->failed = true, false;
+  t->data = data;
+  t->capacity = capacity;
+  return true;
+}
+
+void weft__text_add(text *t, const char *data, size_t size) {
+  if (!reserve(t, size)) return;
+  if (size) memcpy(t->data + t->size, data, size);
+  t->size += size;
+  t->data[t->size] = 0;
+}
+
+void weft__text_puts(text *t, const char *s) {
+  weft__text_add(t, s, strlen(s));
+}
+
+void weft__text_printf(text *t, const char *fmt, ...) {
+  va_list args, again;
+  va_start(args, fmt);
+  va_copy(again, args);
+  int n = vsnprintf(NULL, 0, fmt, args);
+  va_end(args);
+  if (n >= 0 && reserve(t, (size_t)n)) {
+    vsnprintf(t->data + t->size, (size_t)n + 1, fmt, again);
+    t->size += (size_t)n;
+  }
+  va_end(again);
+}
+
+const char *weft__text_get(const text *t) {
+  return t->data ? t->data : "";
+}
+
+void weft__text_finish(text *t) {
+  weft__free(t->data);
+  *t = (text){0};
+}

@@ -1,0 +1,67 @@
+/* cpu.c - the CPU as a device: host memory, copies done at once, nothing to wait for. */
+#include "base/alloc.h"
+#include "base/block.h"
+#include "base/clock.h"
+#include "device/device.h"
+#include <stdio.h>
+#include <sys/random.h>
+
+static weft_err cpu_alloc(device *d, buffer **out, weft_dtype dtype, int64_t count) {
+  (void)d;
+  return weft__buffer_create(out, dtype, count);
+}
+
+/* Both ways are the same copy: dst already has its memory. */
+static weft_err cpu_copy(device *d, weft_tensor *dst, const weft_tensor *src) {
+  if (dst->dtype != src->dtype || weft__tensor_count(dst) != weft__tensor_count(src))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s: copying a %s tensor of shape %s into one of type %s, shape %s",
+                      d->name, weft__dtype_name(src->dtype), weft__shape_text(&src->shape),
+                      weft__dtype_name(dst->dtype), weft__shape_text(&dst->shape));
+  return weft__elements_copy(dst->dtype, dst->data, src->data, weft__tensor_count(src));
+}
+
+static weft_err cpu_sync(device *d) {
+  (void)d;
+  return WEFT_OK;
+}
+
+static void cpu_destroy(device *d) {
+  weft__free(d->name);
+  weft__free(d->description);
+  weft__free(d);
+}
+
+static const device_ops cpu_ops = {
+    .type = "CPU",
+    .alloc = cpu_alloc,
+    .copy_in = cpu_copy,
+    .copy_out = cpu_copy,
+    .sync = cpu_sync,
+    .destroy = cpu_destroy,
+};
+
+/* Random so that a restarted task is told from its former self; 0 means "unknown" on the wire. */
+static uint64_t random_incarnation(void) {
+  uint64_t n = 0;
+  if (getrandom(&n, sizeof n, GRND_NONBLOCK) != (ssize_t)sizeof n) n = (uint64_t)weft__now_ns() * 0x9e3779b97f4a7c15u;
+  return n ? n : 1;
+}
+
+weft_err weft__device_cpu(device **out, const char *task, int id) {
+  *out = NULL;
+  device *d = weft__alloc_zero(1, sizeof *d);
+  if (!d) return WEFT_RESOURCE_EXHAUSTED;
+  *d = (device){.ops = &cpu_ops, .id = id, .memory_limit = 256 << 20, .incarnation = random_incarnation()};
+  d->name = weft__sprintf("%s/device:CPU:%d", task, id);
+  d->description = weft__strdup("");
+  if (!d->name || !d->description) {
+    cpu_destroy(d);
+    return WEFT_RESOURCE_EXHAUSTED;
+  }
+  *out = d;
+  return WEFT_OK;
+}
+
+void weft__device_destroy(device *d) {
+  if (d) d->ops->destroy(d);
+}

@@ -1,0 +1,158 @@
+/* name.c - device names in all their spellings.
+ *
+ * A name is a list of parts, each opened by '/': job, replica, task, and the device itself, written
+ * "/device:GPU:1" or, of old, "/gpu:1" and "/GPU:1".  Parts may come in any order, may be missing,
+ * and may be '*', which is the same as missing.  Only the canonical spelling is ever written. */
+#include "device/device.h"
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct part {
+  const char *at, *end;
+} part;
+
+static weft_err malformed(const char *name) {
+  return weft__fail(WEFT_INVALID_ARGUMENT, "Malformed device specification '%s'", name);
+}
+
+static bool eat(part *p, const char *word) {
+  size_t n = strlen(word);
+  if ((size_t)(p->end - p->at) < n || strncmp(p->at, word, n) != 0) return false;
+  p->at += n;
+  return true;
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* A number or '*' (-1) that ends the part. */
+static bool number(part *p, int *out) {
+  int64_t n = 0;
+  if (p->end - p->at == 1 && *p->at == '*') {
+    *out = -1;
+    return true;
+  }
+  if (p->at == p->end) return false;
+  for (; p->at < p->end; p->at++) {
+    if (!is_digit(*p->at)) return false;
+    n = n * 10 + (*p->at - '0');
+    if (n > INT32_MAX) return false;
+  }
+  *out = (int)n;
+  return true;
+}
+
+/* A word of letters, digits and '_' that begins with a letter and ends before ':' or the end. */
+static bool word(part *p, char *out, size_t size) {
+  size_t n = 0;
+  if (p->at == p->end || !is_letter(*p->at)) return false;
+  for (; p->at < p->end && *p->at != ':'; p->at++) {
+    if (!is_letter(*p->at) && !is_digit(*p->at) && *p->at != '_' && *p->at != '-') return false;
+    if (n + 1 >= size) return false;
+    out[n++] = *p->at;
+  }
+  out[n] = 0;
+  return true;
+}
+
+static bool wildcard(const part *p) {
+  return p->end - p->at == 1 && *p->at == '*';
+}
+
+static bool job_part(part *p, device_spec *s) {
+  if (wildcard(p)) {
+    s->has_job = false;
+    return true;
+  }
+  s->has_job = word(p, s->job, sizeof s->job) && p->at == p->end;
+  return s->has_job;
+}
+
+/* "GPU", "GPU:1", "GPU:*", "*", "*:1" */
+static bool device_part(part *p, device_spec *s) {
+  s->id = -1;
+  if (eat(p, "*"))
+    s->has_type = false;
+  else if (!(s->has_type = word(p, s->type, sizeof s->type)))
+    return false;
+  if (p->at == p->end) return true;
+  return eat(p, ":") && number(p, &s->id);
+}
+
+static const char *const legacy_types[] = {"CPU", "GPU"};
+
+static bool legacy_part(part *p, device_spec *s) {
+  for (size_t i = 0; i < sizeof legacy_types / sizeof *legacy_types; i++) {
+    size_t n = strlen(legacy_types[i]);
+    if ((size_t)(p->end - p->at) < n || strncasecmp(p->at, legacy_types[i], n) != 0) continue;
+    p->at += n;
+    s->has_type = true;
+    strcpy(s->type, legacy_types[i]);
+    return eat(p, ":") && number(p, &s->id);
+  }
+  return false;
+}
+
+static bool parse_part(part p, device_spec *s) {
+  if (eat(&p, "job:")) return job_part(&p, s);
+  if (eat(&p, "replica:")) return number(&p, &s->replica);
+  if (eat(&p, "task:")) return number(&p, &s->task);
+  if (eat(&p, "device:")) return device_part(&p, s);
+  return legacy_part(&p, s);
+}
+
+weft_err weft__device_parse(device_spec *out, const char *name) {
+  *out = (device_spec){.replica = -1, .task = -1, .id = -1};
+  if (strcmp(name, "/") == 0) return WEFT_OK;
+  device_spec s = *out;
+  for (const char *at = name; *at;) {
+    if (*at != '/') return malformed(name);
+    const char *end = at + 1;
+    while (*end && *end != '/') end++;
+    if (!parse_part((part){at + 1, end}, &s)) return malformed(name);
+    at = end;
+  }
+  *out = s;
+  return WEFT_OK;
+}
+
+void weft__device_merge(device_spec *into, const device_spec *over) {
+  if (over->has_job) {
+    into->has_job = true;
+    memcpy(into->job, over->job, sizeof into->job);
+  }
+  if (over->replica >= 0) into->replica = over->replica;
+  if (over->task >= 0) into->task = over->task;
+  if (over->has_type) {
+    into->has_type = true;
+    memcpy(into->type, over->type, sizeof into->type);
+  }
+  if (over->id >= 0) into->id = over->id;
+}
+
+static bool number_matches(int want, int have) {
+  return want < 0 || want == have;
+}
+
+bool weft__device_matches(const device_spec *spec, const device_spec *full) {
+  if (spec->has_job && !(full->has_job && strcmp(spec->job, full->job) == 0)) return false;
+  if (spec->has_type && !(full->has_type && strcmp(spec->type, full->type) == 0)) return false;
+  return number_matches(spec->replica, full->replica) && number_matches(spec->task, full->task) &&
+         number_matches(spec->id, full->id);
+}
+
+char *weft__device_text(const device_spec *s, char *buf, size_t size) {
+  char where[48] = "", id[16] = "*", replica[32] = "", task[32] = "";
+  if (s->id >= 0) snprintf(id, sizeof id, "%d", s->id);
+  if (s->has_type || s->id >= 0) snprintf(where, sizeof where, "/device:%s:%s", s->has_type ? s->type : "*", id);
+  if (s->replica >= 0) snprintf(replica, sizeof replica, "/replica:%d", s->replica);
+  if (s->task >= 0) snprintf(task, sizeof task, "/task:%d", s->task);
+  snprintf(buf, size, "%s%s%s%s%s", s->has_job ? "/job:" : "", s->has_job ? s->job : "", replica, task, where);
+  return buf;
+}

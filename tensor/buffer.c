@@ -1,0 +1,132 @@
+/* buffer.c - the memory of tensors: one block for header and elements, 64-byte aligned.
+ *
+ * Large blocks come from base/block.h, which keeps what was freed for the next step. */
+#include "base/alloc.h"
+#include "base/block.h"
+#include "tensor/tensor.h"
+#include <string.h>
+
+enum { HEADER = WEFT_ALIGN };
+_Static_assert(sizeof(buffer) <= HEADER, "a buffer's header fits in front of its aligned data");
+
+/* Destroys the elements that own something. */
+static void finish_elements(buffer *b) {
+  if (b->dtype == WEFT_STRING) {
+    str *s = b->data;
+    for (size_t i = 0; i < b->size / sizeof *s; i++) weft__free(s[i].data);
+  } else if (!weft__dtype_is_plain(b->dtype)) {
+    object **o = b->data;
+    for (size_t i = 0; i < b->size / sizeof(object *); i++) weft__object_release(o[i]);
+  }
+}
+
+static void release_heap(buffer *b) {
+  finish_elements(b);
+  weft__block_free(b, HEADER + b->size);
+}
+
+weft_err weft__buffer_create(buffer **out, weft_dtype dtype, int64_t count) {
+  *out = NULL;
+  dtype = weft__dtype_base(dtype);
+  size_t element = weft__dtype_size(dtype), size;
+  if (count < 0 || element == 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "A buffer of %lld elements of type %s", (long long)count,
+                      weft__dtype_name(dtype));
+  if (__builtin_mul_overflow((size_t)count, element, &size) || size > weft__block_limit())
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "OOM when allocating a tensor of %lld elements of type %s",
+                      (long long)count, weft__dtype_name(dtype));
+  buffer *b = weft__block_alloc(HEADER + size);
+  if (!b) return WEFT_RESOURCE_EXHAUSTED;
+  *b = (buffer){.dtype = dtype, .size = size, .data = (char *)b + HEADER, .release = release_heap};
+  atomic_init(&b->refs, 1);
+  if (!weft__dtype_is_plain(dtype) && size > 0) memset(b->data, 0, size);
+  *out = b;
+  return WEFT_OK;
+}
+
+typedef struct foreign {
+  buffer buffer;
+  void (*release)(void *arg);
+} foreign;
+
+static void release_foreign(buffer *b) {
+  foreign *f = (foreign *)b;
+  if (f->release) f->release(b->arg);
+  weft__free(f);
+}
+
+weft_err weft__buffer_adopt(buffer **out, weft_dtype dtype, void *data, size_t size, void (*release)(void *arg),
+                            void *arg) {
+  *out = NULL;
+  foreign *f = weft__alloc_zero(1, sizeof *f);
+  if (!f) return WEFT_RESOURCE_EXHAUSTED;
+  f->buffer = (buffer){.dtype = weft__dtype_base(dtype), .size = size, .data = data, .release = release_foreign, .arg = arg};
+  atomic_init(&f->buffer.refs, 1);
+  f->release = release;
+  *out = &f->buffer;
+  return WEFT_OK;
+}
+
+void weft__buffer_release(buffer *b) {
+  if (b && atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) == 1) b->release(b);
+}
+
+weft_err weft__str_set(str *s, const void *data, size_t size) {
+  char *copy = NULL;
+  if (size > 0) {
+    copy = weft__alloc(size);
+    if (!copy) return WEFT_RESOURCE_EXHAUSTED;
+    memcpy(copy, data, size);
+  }
+  weft__free(s->data);
+  *s = (str){copy, size};
+  return WEFT_OK;
+}
+
+void weft__object_release(object *o) {
+  if (o && atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1) o->destroy(o);
+}
+
+/* ---- elements ---- */
+
+static void object_set(object **dst, object *o) {
+  weft__object_retain(o);
+  weft__object_release(*dst);
+  *dst = o;
+}
+
+weft_err weft__elements_copy(weft_dtype dtype, void *dst, const void *src, int64_t count) {
+  if (weft__dtype_is_plain(dtype)) {
+    if (count > 0) memcpy(dst, src, (size_t)count * weft__dtype_size(dtype));
+  } else if (dtype == WEFT_STRING) {
+    const str *s = src;
+    for (int64_t i = 0; i < count; i++) WEFT_TRY(weft__str_set((str *)dst + i, s[i].data, s[i].size));
+  } else {
+    object *const *o = src;
+    for (int64_t i = 0; i < count; i++) object_set((object **)dst + i, o[i]);
+  }
+  return WEFT_OK;
+}
+
+/* Doubling copies: as fast as memcpy whatever the element's size. */
+static void fill_plain(char *dst, const char *src, size_t element, size_t total) {
+  memcpy(dst, src, element);
+  for (size_t done = element; done < total;) {
+    size_t n = done < total - done ? done : total - done;
+    if (n > 65536) n = 65536 / element * element; /* the source stays in the nearest cache */
+    memcpy(dst + done, dst, n);
+    done += n;
+  }
+}
+
+weft_err weft__elements_fill(weft_dtype dtype, void *dst, const void *src, int64_t count) {
+  if (count <= 0) return WEFT_OK;
+  size_t element = weft__dtype_size(dtype);
+  if (weft__dtype_is_plain(dtype)) {
+    fill_plain(dst, src, element, (size_t)count * element);
+    return WEFT_OK;
+  }
+  for (int64_t i = 0; i < count; i++)
+    WEFT_TRY(weft__elements_copy(dtype, (char *)dst + (size_t)i * element, src, 1));
+  return WEFT_OK;
+}

@@ -1,0 +1,141 @@
+/* shape.c - arithmetic on dimensions, unknowns included. */
+#include "tensor/shape.h"
+#include <stdio.h>
+#include <string.h>
+
+weft_err weft__shape_make(shape *s, int rank, const int64_t *dims) {
+  *s = SHAPE_UNKNOWN;
+  if (rank == -1) return WEFT_OK;
+  if (rank < -1 || rank > WEFT_MAX_RANK)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "A shape of rank %d: at most %d dimensions are supported", rank,
+                      WEFT_MAX_RANK);
+  for (int i = 0; i < rank; i++) {
+    if (dims[i] < -1)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Dimension %d of a shape is %lld, must be >= -1", i, (long long)dims[i]);
+    s->dim[i] = dims[i];
+  }
+  s->rank = rank;
+  return WEFT_OK;
+}
+
+bool weft__shape_known(const shape *s) {
+  if (s->rank < 0) return false;
+  for (int i = 0; i < s->rank; i++)
+    if (s->dim[i] < 0) return false;
+  return true;
+}
+
+bool weft__shape_equal(const shape *a, const shape *b) {
+  if (a->rank != b->rank) return false;
+  for (int i = 0; i < a->rank; i++)
+    if (a->dim[i] != b->dim[i]) return false;
+  return true;
+}
+
+static bool dims_agree(int64_t a, int64_t b) {
+  return a < 0 || b < 0 || a == b;
+}
+
+bool weft__shape_compatible(const shape *a, const shape *b) {
+  if (a->rank < 0 || b->rank < 0) return true;
+  if (a->rank != b->rank) return false;
+  for (int i = 0; i < a->rank; i++)
+    if (!dims_agree(a->dim[i], b->dim[i])) return false;
+  return true;
+}
+
+weft_err weft__shape_merge(shape *out, const shape *a, const shape *b) {
+  if (a->rank >= 0 && b->rank >= 0 && a->rank != b->rank)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Shapes must be equal rank, but are %d and %d", a->rank, b->rank);
+  if (a->rank < 0 || b->rank < 0) {
+    shape known = a->rank < 0 ? *b : *a;
+    *out = known;
+    return WEFT_OK;
+  }
+  shape merged = *a;
+  for (int i = 0; i < a->rank; i++) {
+    if (!dims_agree(a->dim[i], b->dim[i]))
+      return weft__fail(WEFT_INVALID_ARGUMENT,
+                        "Dimension %d in both shapes must be equal, but are %lld and %lld. Shapes are %s and %s.", i,
+                        (long long)a->dim[i], (long long)b->dim[i], weft__shape_text(a), weft__shape_text(b));
+    if (a->dim[i] < 0) merged.dim[i] = b->dim[i];
+  }
+  *out = merged;
+  return WEFT_OK;
+}
+
+int64_t weft__shape_count(const shape *s) {
+  if (!weft__shape_known(s)) return -1;
+  int64_t count = 1;
+  bool overflow = false;
+  for (int i = 0; i < s->rank; i++) {
+    if (s->dim[i] == 0) return 0;
+    overflow |= __builtin_mul_overflow(count, s->dim[i], &count);
+  }
+  return overflow ? -2 : count;
+}
+
+int64_t weft__shape_span(const shape *s, int begin, int end) {
+  int64_t span = 1;
+  for (int i = begin; i < end; i++) span *= s->dim[i];
+  return span;
+}
+
+/* One dimension of a broadcast: 1 yields to anything, and unknown only to what is not 1. */
+static bool broadcast_dim(int64_t *out, int64_t a, int64_t b) {
+  if (a == b || b == 1)
+    *out = a;
+  else if (a == 1)
+    *out = b;
+  else if (a < 0)
+    *out = b;
+  else if (b < 0)
+    *out = a;
+  else
+    return false;
+  return true;
+}
+
+weft_err weft__shape_broadcast(shape *out, const shape *a, const shape *b) {
+  if (a->rank < 0 || b->rank < 0) {
+    *out = SHAPE_UNKNOWN;
+    return WEFT_OK;
+  }
+  shape made = {.rank = a->rank > b->rank ? a->rank : b->rank};
+  for (int i = 0; i < made.rank; i++) {
+    int ai = i - (made.rank - a->rank), bi = i - (made.rank - b->rank);
+    int64_t ad = ai < 0 ? 1 : a->dim[ai], bd = bi < 0 ? 1 : b->dim[bi];
+    if (!broadcast_dim(&made.dim[i], ad, bd))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s", weft__shape_text(a),
+                        weft__shape_text(b));
+  }
+  *out = made;
+  return WEFT_OK;
+}
+
+weft_err weft__axis(int *out, int64_t axis, int rank) {
+  if (axis < -(int64_t)rank || axis >= rank)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Axis %lld is out of the range [%d, %d)", (long long)axis, -rank, rank);
+  *out = (int)(axis < 0 ? axis + rank : axis);
+  return WEFT_OK;
+}
+
+const char *weft__shape_text(const shape *s) {
+  enum { BUFFERS = 4, SIZE = WEFT_MAX_RANK * 21 + 3 };
+  static _Thread_local char buffers[BUFFERS][SIZE];
+  static _Thread_local unsigned turn;
+  char *out = buffers[turn++ % BUFFERS];
+  if (s->rank < 0) return strcpy(out, "<unknown>");
+  size_t n = 0;
+  out[n++] = '[';
+  for (int i = 0; i < s->rank; i++) {
+    if (i > 0) out[n++] = ',';
+    if (s->dim[i] < 0)
+      out[n++] = '?';
+    else
+      n += (size_t)snprintf(out + n, SIZE - n, "%lld", (long long)s->dim[i]);
+  }
+  out[n++] = ']';
+  out[n] = 0;
+  return out;
+}

@@ -1,0 +1,179 @@
+/* tensor.c - views on buffers, embedded and on the heap, and the small tensors ops make. */
+#include "tensor/tensor.h"
+#include "base/alloc.h"
+#include <string.h>
+
+/* ---- embedded ---- */
+
+weft_err weft__tensor_init(weft_tensor *t, weft_dtype dtype, const shape *s) {
+  int64_t count = weft__shape_count(s);
+  buffer *buf = NULL;
+  memset(t, 0, sizeof *t);
+  if (count == -1)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "A tensor of the partly unknown shape %s", weft__shape_text(s));
+  if (count == -2)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape %s has too many elements: more than 2^63 - 1", weft__shape_text(s));
+  weft_err err = weft__buffer_create(&buf, dtype, count);
+  if (err == WEFT_RESOURCE_EXHAUSTED)
+    return weft__fail(err, "OOM when allocating tensor with shape%s and type %s", weft__shape_text(s),
+                      weft__dtype_short(dtype));
+  if (err != WEFT_OK) return err;
+  t->dtype = weft__dtype_base(dtype);
+  t->shape = *s;
+  t->buf = buf;
+  t->data = buf->data;
+  return WEFT_OK;
+}
+
+void weft__tensor_share(weft_tensor *dst, const weft_tensor *src) {
+  dst->dtype = src->dtype;
+  dst->shape = src->shape;
+  dst->buf = src->buf;
+  dst->data = src->data;
+  if (src->buf) weft__buffer_retain(src->buf);
+}
+
+weft_err weft__tensor_clone(weft_tensor *dst, const weft_tensor *src) {
+  weft_tensor made;
+  WEFT_TRY(weft__tensor_init(&made, src->dtype, &src->shape));
+  weft_err err = weft__elements_copy(src->dtype, made.data, src->data, weft__tensor_count(src));
+  if (err == WEFT_OK) weft__tensor_share(dst, &made);
+  weft__tensor_clear(&made);
+  return err;
+}
+
+weft_err weft__tensor_keep(weft_tensor *dst, const weft_tensor *src) {
+  if (src->buf && src->buf->transient) return weft__tensor_clone(dst, src);
+  weft__tensor_share(dst, src);
+  return WEFT_OK;
+}
+
+void weft__tensor_clear(weft_tensor *t) {
+  buffer *buf = t->buf;
+  t->buf = NULL;
+  t->data = NULL;
+  weft__buffer_release(buf);
+}
+
+/* ---- heap ---- */
+
+static weft_tensor *new_header(void) {
+  weft_tensor *t = weft__alloc_zero(1, sizeof *t);
+  if (t) atomic_init(&t->refs, 1);
+  return t;
+}
+
+weft_err weft__tensor_create(weft_tensor **out, weft_dtype dtype, const shape *s) {
+  weft_tensor made;
+  *out = NULL;
+  WEFT_TRY(weft__tensor_init(&made, dtype, s));
+  weft_tensor *t = new_header();
+  if (t) weft__tensor_share(t, &made);
+  weft__tensor_clear(&made);
+  *out = t;
+  return t ? WEFT_OK : WEFT_RESOURCE_EXHAUSTED;
+}
+
+weft_err weft__tensor_create_like(weft_tensor **out, const weft_tensor *src) {
+  *out = NULL;
+  weft_tensor *t = new_header();
+  if (!t) return WEFT_RESOURCE_EXHAUSTED;
+  weft_err err = weft__tensor_keep(t, src);
+  if (err == WEFT_OK)
+    *out = t;
+  else
+    weft__free(t);
+  return err;
+}
+
+weft_tensor *weft_tensor_retain(weft_tensor *t) {
+  if (t) atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+  return t;
+}
+
+void weft_tensor_destroy(weft_tensor *t) {
+  if (!t || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
+  weft__tensor_clear(t);
+  weft__free(t);
+}
+
+/* ---- numbers in and out ---- */
+
+/* Types whose elements C converts by itself. */
+#define NUMBERS(X)                                                                                                     \
+  X(FLOAT, float) X(DOUBLE, double) X(INT8, int8_t) X(INT16, int16_t) X(INT32, int32_t) X(INT64, int64_t)              \
+  X(UINT8, uint8_t) X(UINT16, uint16_t) X(UINT32, uint32_t) X(UINT64, uint64_t) X(QINT8, int8_t) X(QUINT8, uint8_t)    \
+  X(QINT16, int16_t) X(QUINT16, uint16_t) X(QINT32, int32_t)
+
+static weft_err store(void *at, weft_dtype dtype, double value) {
+  switch (dtype) {
+#define STORE(type, T)                                                                                                 \
+  case WEFT_##type: *(T *)at = (T)value; return WEFT_OK;
+    NUMBERS(STORE)
+#undef STORE
+  case WEFT_BOOL: *(bool *)at = value != 0; return WEFT_OK;
+  case WEFT_HALF: *(uint16_t *)at = weft__half_from_float((float)value); return WEFT_OK;
+  case WEFT_BFLOAT16: *(uint16_t *)at = weft__bfloat16_from_float((float)value); return WEFT_OK;
+  case WEFT_COMPLEX64: *(float complex *)at = (float)value; return WEFT_OK;
+  case WEFT_COMPLEX128: *(double complex *)at = value; return WEFT_OK;
+  default: return weft__fail(WEFT_INVALID_ARGUMENT, "No number can be stored as %s", weft__dtype_name(dtype));
+  }
+}
+
+double weft__tensor_double(const weft_tensor *t, int64_t i) {
+  switch (t->dtype) {
+#define LOAD(type, T)                                                                                                  \
+  case WEFT_##type: return (double)TENSOR_DATA(t, T)[i];
+    NUMBERS(LOAD)
+#undef LOAD
+  case WEFT_BOOL: return TENSOR_DATA(t, bool)[i];
+  case WEFT_HALF: return (double)weft__half_to_float(TENSOR_DATA(t, uint16_t)[i]);
+  case WEFT_BFLOAT16: return (double)weft__bfloat16_to_float(TENSOR_DATA(t, uint16_t)[i]);
+  case WEFT_COMPLEX64: return (double)crealf(TENSOR_DATA(t, float complex)[i]);
+  case WEFT_COMPLEX128: return creal(TENSOR_DATA(t, double complex)[i]);
+  default: return 0;
+  }
+}
+
+int64_t weft__tensor_int(const weft_tensor *t, int64_t i) {
+  switch (t->dtype) {
+#define LOAD(type, T)                                                                                                  \
+  case WEFT_##type: return (int64_t)TENSOR_DATA(t, T)[i];
+    NUMBERS(LOAD)
+#undef LOAD
+  default: return (int64_t)weft__tensor_double(t, i);
+  }
+}
+
+weft_err weft__tensor_scalar(weft_tensor **out, weft_dtype dtype, double value) {
+  WEFT_TRY(weft__tensor_create(out, dtype, &SHAPE_SCALAR));
+  weft_err err = store((*out)->data, (*out)->dtype, value);
+  if (err == WEFT_OK) return err;
+  weft_tensor_destroy(*out);
+  *out = NULL;
+  return err;
+}
+
+weft_err weft__tensor_string(weft_tensor **out, const char *data, size_t size) {
+  WEFT_TRY(weft__tensor_create(out, WEFT_STRING, &SHAPE_SCALAR));
+  weft_err err = weft__str_set((*out)->data, data, size);
+  if (err == WEFT_OK) return err;
+  weft_tensor_destroy(*out);
+  *out = NULL;
+  return err;
+}
+
+weft_err weft__tensor_ints(weft_tensor **out, weft_dtype dtype, const int64_t *v, int n) {
+  *out = NULL;
+  if (dtype != WEFT_INT32 && dtype != WEFT_INT64)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "A list of integers of type %s, want int32 or int64",
+                      weft__dtype_name(dtype));
+  WEFT_TRY(weft__tensor_create(out, dtype, &SHAPE1(n)));
+  for (int i = 0; i < n; i++) {
+    if (dtype == WEFT_INT32)
+      TENSOR_DATA(*out, int32_t)[i] = (int32_t)v[i];
+    else
+      TENSOR_DATA(*out, int64_t)[i] = v[i];
+  }
+  return WEFT_OK;
+}

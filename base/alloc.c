@@ -10,13 +10,9 @@ enum { ALIGN = 64 };
 
 static _Thread_local long fail_after; /* 0: off; 1: the next allocation and all later ones fail */
 
-void weft__alloc_fail_after(long n) {
-  fail_after = n;
-}
+void weft__alloc_fail_after(long n) { fail_after = n; }
 
-bool weft__alloc_made_to_fail(void) {
-  return fail_after == 1;
-}
+bool weft__alloc_made_to_fail(void) { return fail_after == 1; }
 
 static bool made_to_fail(void) {
   if (fail_after == 0) return false;
@@ -30,9 +26,7 @@ static void *checked(void *p, size_t size) {
   return p;
 }
 
-void *weft__alloc(size_t size) {
-  return checked(made_to_fail() ? NULL : malloc(size ? size : 1), size);
-}
+void *weft__alloc(size_t size) { return checked(made_to_fail() ? NULL : malloc(size ? size : 1), size); }
 
 void *weft__alloc_zero(size_t count, size_t size) {
   size_t total;
@@ -46,9 +40,7 @@ void *weft__alloc_aligned(size_t size) {
   return checked(made_to_fail() ? NULL : aligned_alloc(ALIGN, rounded), size);
 }
 
-void *weft__realloc(void *p, size_t size) {
-  return checked(made_to_fail() ? NULL : realloc(p, size ? size : 1), size);
-}
+void *weft__realloc(void *p, size_t size) { return checked(made_to_fail() ? NULL : realloc(p, size ? size : 1), size); }
 
 char *weft__strndup(const char *s, size_t n) {
   char *copy = weft__alloc(n + 1);
@@ -58,9 +50,7 @@ char *weft__strndup(const char *s, size_t n) {
   return copy;
 }
 
-char *weft__strdup(const char *s) {
-  return weft__strndup(s, strlen(s));
-}
+char *weft__strdup(const char *s) { return weft__strndup(s, strlen(s)); }
 
 char *weft__sprintf(const char *fmt, ...) {
   va_list args, again;
@@ -74,6 +64,4 @@ char *weft__sprintf(const char *fmt, ...) {
   return s;
 }
 
-void weft__free(void *p) {
-  free(p);
-}
+void weft__free(void *p) { free(p); }

@@ -53,9 +53,7 @@ char *weft__arena_strndup(arena *a, const char *s, size_t n) {
   return p;
 }
 
-char *weft__arena_strdup(arena *a, const char *s) {
-  return weft__arena_strndup(a, s, strlen(s));
-}
+char *weft__arena_strdup(arena *a, const char *s) { return weft__arena_strndup(a, s, strlen(s)); }
 
 void weft__arena_finish(arena *a) {
   for (arena_block *b = a->blocks, *next; b; b = next) {

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-void *weft__block_alloc(size_t size); /* 64-byte aligned, uninitialised; NULL with the error set */
+void *weft__block_alloc(size_t size);            /* 64-byte aligned, uninitialised; NULL with the error set */
 void weft__block_free(void *block, size_t size); /* the size it was asked with; NULL is fine */
 /* More than any single block may have: the machine's memory. */
 size_t weft__block_limit(void);

@@ -93,10 +93,6 @@ void weft__cancel_fire(cancel *c, weft_err code, const char *fmt, ...) {
   pthread_mutex_unlock(&c->lock);
 }
 
-bool weft__cancel_fired(const cancel *c) {
-  return __atomic_load_n(&c->fired, __ATOMIC_ACQUIRE);
-}
+bool weft__cancel_fired(const cancel *c) { return __atomic_load_n(&c->fired, __ATOMIC_ACQUIRE); }
 
-weft_err weft__cancel_raise(cancel *c) {
-  return weft__cancel_fired(c) ? weft__status_raise(&c->why) : WEFT_OK;
-}
+weft_err weft__cancel_raise(cancel *c) { return weft__cancel_fired(c) ? weft__status_raise(&c->why) : WEFT_OK; }

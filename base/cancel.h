@@ -23,8 +23,8 @@ typedef struct cancel {
   pthread_cond_t ran;
   cancel_watch watches; /* a ring */
   cancel_watch *running;
-  pthread_t runner;     /* the thread that fires; meaningful while `running` is set */
-  bool fired;           /* read without the lock through weft__cancel_fired */
+  pthread_t runner; /* the thread that fires; meaningful while `running` is set */
+  bool fired;       /* read without the lock through weft__cancel_fired */
   status why;
 } cancel;
 

@@ -297,6 +297,4 @@ void weft__pool_destroy(pool *p) {
   weft__free(p);
 }
 
-int weft__pool_threads(const pool *p) {
-  return p ? p->started + 1 : 1;
-}
+int weft__pool_threads(const pool *p) { return p ? p->started + 1 : 1; }

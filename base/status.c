@@ -42,9 +42,7 @@ weft_err weft__fail_in(weft_err code, const char *fmt, ...) {
   return code;
 }
 
-const char *weft__error_message(void) {
-  return message;
-}
+const char *weft__error_message(void) { return message; }
 
 const char *weft__error_name(weft_err err) {
   switch (err) {

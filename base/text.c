@@ -26,9 +26,7 @@ void weft__text_add(text *t, const char *data, size_t size) {
   t->data[t->size] = 0;
 }
 
-void weft__text_puts(text *t, const char *s) {
-  weft__text_add(t, s, strlen(s));
-}
+void weft__text_puts(text *t, const char *s) { weft__text_add(t, s, strlen(s)); }
 
 void weft__text_printf(text *t, const char *fmt, ...) {
   va_list args, again;
@@ -43,9 +41,7 @@ void weft__text_printf(text *t, const char *fmt, ...) {
   va_end(again);
 }
 
-const char *weft__text_get(const text *t) {
-  return t->data ? t->data : "";
-}
+const char *weft__text_get(const text *t) { return t->data ? t->data : ""; }
 
 void weft__text_finish(text *t) {
   weft__free(t->data);

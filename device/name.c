@@ -23,13 +23,9 @@ static bool eat(part *p, const char *word) {
   return true;
 }
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* A number or '*' (-1) that ends the part. */
 static bool number(part *p, int *out) {
@@ -61,9 +57,7 @@ static bool word(part *p, char *out, size_t size) {
   return true;
 }
 
-static bool wildcard(const part *p) {
-  return p->end - p->at == 1 && *p->at == '*';
-}
+static bool wildcard(const part *p) { return p->end - p->at == 1 && *p->at == '*'; }
 
 static bool job_part(part *p, device_spec *s) {
   if (wildcard(p)) {
@@ -136,9 +130,7 @@ void weft__device_merge(device_spec *into, const device_spec *over) {
   if (over->id >= 0) into->id = over->id;
 }
 
-static bool number_matches(int want, int have) {
-  return want < 0 || want == have;
-}
+static bool number_matches(int want, int have) { return want < 0 || want == have; }
 
 bool weft__device_matches(const device_spec *spec, const device_spec *full) {
   if (spec->has_job && !(full->has_job && strcmp(spec->job, full->job) == 0)) return false;

@@ -60,7 +60,8 @@ weft_err weft__buffer_adopt(buffer **out, weft_dtype dtype, void *data, size_t s
   *out = NULL;
   foreign *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_RESOURCE_EXHAUSTED;
-  f->buffer = (buffer){.dtype = weft__dtype_base(dtype), .size = size, .data = data, .release = release_foreign, .arg = arg};
+  f->buffer =
+      (buffer){.dtype = weft__dtype_base(dtype), .size = size, .data = data, .release = release_foreign, .arg = arg};
   atomic_init(&f->buffer.refs, 1);
   f->release = release;
   *out = &f->buffer;
@@ -126,7 +127,6 @@ weft_err weft__elements_fill(weft_dtype dtype, void *dst, const void *src, int64
     fill_plain(dst, src, element, (size_t)count * element);
     return WEFT_OK;
   }
-  for (int64_t i = 0; i < count; i++)
-    WEFT_TRY(weft__elements_copy(dtype, (char *)dst + (size_t)i * element, src, 1));
+  for (int64_t i = 0; i < count; i++) WEFT_TRY(weft__elements_copy(dtype, (char *)dst + (size_t)i * element, src, 1));
   return WEFT_OK;
 }

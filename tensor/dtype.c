@@ -35,10 +35,10 @@ typedef struct type_row {
   dtype_class class;
 } type_row;
 
-static const type_row rows[WEFT_DTYPE_COUNT] = {
-    [WEFT_INVALID] = {"invalid", "invalid", "invalid", 0, CLASS_NONE},
-#define TYPE_ROW(type, storage, name, brief, class) [WEFT_##type] = {name, name "_ref", brief, sizeof(storage), CLASS_##class},
-    TYPES(TYPE_ROW)
+static const type_row rows[WEFT_DTYPE_COUNT] = {[WEFT_INVALID] = {"invalid", "invalid", "invalid", 0, CLASS_NONE},
+#define TYPE_ROW(type, storage, name, brief, class)                                                                    \
+  [WEFT_##type] = {name, name "_ref", brief, sizeof(storage), CLASS_##class},
+                                                TYPES(TYPE_ROW)
 #undef TYPE_ROW
 };
 
@@ -47,21 +47,13 @@ static const type_row *row_of(weft_dtype t) {
   return &rows[i > 0 && i < WEFT_DTYPE_COUNT ? i : 0];
 }
 
-size_t weft__dtype_size(weft_dtype t) {
-  return row_of(t)->size;
-}
+size_t weft__dtype_size(weft_dtype t) { return row_of(t)->size; }
 
-const char *weft__dtype_name(weft_dtype t) {
-  return (int)t > WEFT_REF_BASE ? row_of(t)->ref_name : row_of(t)->name;
-}
+const char *weft__dtype_name(weft_dtype t) { return (int)t > WEFT_REF_BASE ? row_of(t)->ref_name : row_of(t)->name; }
 
-const char *weft__dtype_short(weft_dtype t) {
-  return row_of(t)->brief;
-}
+const char *weft__dtype_short(weft_dtype t) { return row_of(t)->brief; }
 
-dtype_class weft__dtype_class(weft_dtype t) {
-  return row_of(t)->class;
-}
+dtype_class weft__dtype_class(weft_dtype t) { return row_of(t)->class; }
 
 static bool is(const char *want, const char *name, size_t len) {
   return strlen(want) == len && memcmp(want, name, len) == 0;
@@ -92,7 +84,7 @@ static float float_of(uint32_t u) {
 float weft__half_to_float(uint16_t h) {
   uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = h & 0x7fff;
   if (magnitude >= 0x7c00) return float_of(sign | 0x7f800000 | (magnitude & 0x3ff) << 13); /* infinity, NaN */
-  if (magnitude < 0x400) {                                                              /* subnormal: value * 2^-24 */
+  if (magnitude < 0x400) { /* subnormal: value * 2^-24 */
     float f = (float)magnitude * 0x1p-24f;
     return sign ? -f : f;
   }
@@ -101,7 +93,7 @@ float weft__half_to_float(uint16_t h) {
 
 uint16_t weft__half_from_float(float f) {
   uint32_t u = bits_of(f), sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffff;
-  if (magnitude > 0x7f800000) return (uint16_t)(sign | 0x7e00); /* NaN */
+  if (magnitude > 0x7f800000) return (uint16_t)(sign | 0x7e00);  /* NaN */
   if (magnitude >= 0x477ff000) return (uint16_t)(sign | 0x7c00); /* 65520 and above round to infinity */
   if (magnitude < 0x38800000) { /* below 2^-14: let the addition round to a multiple of 2^-24 */
     uint32_t rounded = bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f);
@@ -111,9 +103,7 @@ uint16_t weft__half_from_float(float f) {
   return (uint16_t)(sign | (magnitude - (112u << 23) + 0xfff + odd) >> 13);
 }
 
-float weft__bfloat16_to_float(uint16_t b) {
-  return float_of((uint32_t)b << 16);
-}
+float weft__bfloat16_to_float(uint16_t b) { return float_of((uint32_t)b << 16); }
 
 uint16_t weft__bfloat16_from_float(float f) {
   uint32_t u = bits_of(f);

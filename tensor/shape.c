@@ -32,9 +32,7 @@ bool weft__shape_equal(const shape *a, const shape *b) {
   return true;
 }
 
-static bool dims_agree(int64_t a, int64_t b) {
-  return a < 0 || b < 0 || a == b;
-}
+static bool dims_agree(int64_t a, int64_t b) { return a < 0 || b < 0 || a == b; }
 
 bool weft__shape_compatible(const shape *a, const shape *b) {
   if (a->rank < 0 || b->rank < 0) return true;

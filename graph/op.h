@@ -85,6 +85,8 @@ enum {
   OP_BLOCKING = 4,     /* may wait for another step: the general executor runs it */
   OP_NO_FOLD = 8,      /* never evaluated ahead of time (besides stateful ones) */
   OP_SEED = 16,        /* takes seed and seed2 */
+  OP_ONCE = 32,        /* its outputs stay the same from step to step (VariableV2, VarHandleOp, queue handles): a plan
+                          runs it once and keeps them */
 };
 struct op {
   const char *def; /* opdef.h */

@@ -1,0 +1,285 @@
+/* plan.c - from nodes to items: slots numbered, constants folded, last uses found. */
+#include "exec/plan.h"
+
+#include "base/alloc.h"
+#include "exec/frame.h"
+#include "exec/order.h"
+
+/* A plan in the making. */
+typedef struct maker {
+  plan *p;
+  weft_graph *g;
+  const plan_request *r;
+  int *order, n_order;
+  int *first_slot;    /* per node id: the slot of its output 0, or -1 */
+  int *item_of;       /* per node id: its item, or -1 (folded, or not needed) */
+  bool *known;        /* per slot: a constant */
+  weft_tensor *value; /* per slot: the constant */
+  int n_slot;
+} maker;
+
+static void *zeroed(maker *m, int count, size_t size) {
+  return weft__arena_alloc(&m->p->arena, (size_t)(count ? count : 1) * size);
+}
+
+static int feed_of(const plan_request *r, weft_out o) {
+  for (int i = 0; i < r->n_feed; i++)
+    if (r->feed[i].node == o.node && r->feed[i].slot == o.slot) return i;
+  return -1;
+}
+
+static int slot_of(const maker *m, weft_out o) {
+  int feed = feed_of(m->r, o);
+  return feed >= 0 ? feed : m->first_slot[o.node] + o.slot; /* slot i < n_feed is feed i */
+}
+
+/* ---- constants ------------------------------------------------------------------------------- */
+
+static bool foldable(const maker *m, const weft_node *n) {
+  const op *o = n->op;
+  if (!o->cpu || o->opdef.stateful || n->n_control || n->n_out == 0) return false;
+  if (o->flags & (OP_CONTROL_FLOW | OP_BLOCKING | OP_NO_FOLD | OP_SEED)) return false;
+  if (strcmp(n->op_name, "Const") == 0) return true;
+  if (n->n_in == 0) return false;
+  for (int i = 0; i < n->n_in; i++)
+    if (!m->known[slot_of(m, n->in[i])]) return false;
+  return true;
+}
+
+enum { FOLD_LIMIT = 10 << 20 }; /* bytes: a big folded value costs more memory than it saves time */
+
+/* Runs n on constants.  Its outputs become constants too, unless that fails or they are large: then the
+ * node stays an item, and an error comes back when it is run for real. */
+static bool fold(maker *m, const weft_node *n) {
+  value out[8] = {{.dead = false}};
+  const weft_tensor *in[16];
+  variable *ref[16] = {NULL};
+  if (n->n_in > 16 || n->n_out > 8) return false;
+  for (int i = 0; i < n->n_in; i++) in[i] = &m->value[slot_of(m, n->in[i])];
+  step st = {0};
+  kernel k = {.node = n, .op = n->op, .step = &st, .n_in = n->n_in, .n_out = n->n_out, .in = in, .ref = ref, .out = out};
+  weft_err err = n->op->prepare ? n->op->prepare(n, &k.state) : WEFT_OK;
+  if (!err) err = n->op->cpu(&k);
+  if (n->op->unprepare) n->op->unprepare(k.state);
+  size_t total = 0;
+  for (int i = 0; i < n->n_out && !err; i++) total += out[i].t.buf ? weft__tensor_bytes(&out[i].t) : FOLD_LIMIT;
+  bool ok = !err && (total < FOLD_LIMIT || n->n_in == 0);
+  for (int i = 0; i < n->n_out; i++) {
+    int slot = m->first_slot[n->id] + i;
+    if (ok) {
+      weft__tensor_share(&m->value[slot], &out[i].t);
+      m->known[slot] = true;
+    }
+    weft__tensor_clear(&out[i].t);
+  }
+  return ok;
+}
+
+/* ---- items ------------------------------------------------------------------------------------- */
+
+static weft_err cannot_run(const weft_node *n) {
+  if (!n->op)
+    return weft__fail(WEFT_UNIMPLEMENTED, "unimplemented op %s: node '%s' cannot be run", n->op_name, n->name);
+  if (strcmp(n->op_name, "Placeholder") == 0 || strcmp(n->op_name, "PlaceholderV2") == 0) {
+    const shape *s = &n->out_shape[0];
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "You must feed a value for placeholder tensor '%s' with dtype %s%s%s\n\t [[{{node %s}}]]", n->name,
+                      weft__dtype_short(weft__dtype_base(n->out_type[0])), s->rank > 0 ? " and shape " : "",
+                      s->rank > 0 ? weft__shape_text(s) : "", n->name);
+  }
+  return weft__fail(WEFT_UNIMPLEMENTED, "unimplemented op %s: it has no kernel (node '%s')", n->op_name, n->name);
+}
+
+static weft_err number_slots(maker *m) {
+  m->n_slot = m->r->n_feed;
+  for (int i = 0; i < m->n_order; i++) {
+    const weft_node *n = m->g->node[m->order[i]];
+    m->first_slot[n->id] = m->n_slot;
+    m->n_slot += n->n_out;
+  }
+  m->known = weft__alloc_zero((size_t)m->n_slot + 1, sizeof *m->known);
+  m->value = weft__alloc_zero((size_t)m->n_slot + 1, sizeof *m->value);
+  return m->known && m->value ? WEFT_OK : WEFT_OOM;
+}
+
+static bool argument_is_ref(const weft_node *n, int input) {
+  int first = 0, count;
+  for (int i = 0; i < n->op->opdef.n_in; i++) {
+    const arg_def *d = &n->op->opdef.in[i];
+    if (weft__node_in_range(n, d->name, &first, &count) == WEFT_OK && input >= first && input < first + count)
+      return d->is_ref;
+  }
+  return false;
+}
+
+static weft_err add_item(maker *m, const weft_node *n) {
+  plan_item *it = &m->p->item[m->p->n_item];
+  m->item_of[n->id] = m->p->n_item++;
+  *it = (plan_item){.node = n, .op = n->op, .n_in = n->n_in, .n_out = n->n_out, .first_out = m->first_slot[n->id]};
+  it->in = zeroed(m, n->n_in, sizeof *it->in);
+  it->control = zeroed(m, n->n_control, sizeof *it->control);
+  if (!it->in || !it->control) return WEFT_OOM;
+  for (int i = 0; i < n->n_in; i++) {
+    bool fed = feed_of(m->r, n->in[i]) >= 0;
+    it->in[i] = (plan_input){slot_of(m, n->in[i]), argument_is_ref(n, i), !fed && weft__out_is_ref(m->g, n->in[i])};
+    if (it->in[i].wants_ref && fed)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
+  }
+  if (n->op->flags & (OP_CONTROL_FLOW | OP_BLOCKING)) m->p->flow = true;
+  return n->op->prepare ? n->op->prepare(n, &it->state) : WEFT_OK;
+}
+
+static weft_err make_items(maker *m) {
+  m->p->item = zeroed(m, m->n_order, sizeof *m->p->item);
+  if (!m->p->item) return WEFT_OOM;
+  for (int i = 0; i < m->n_order; i++) {
+    const weft_node *n = m->g->node[m->order[i]];
+    if (!n->op || (!n->op->cpu && !(n->op->flags & OP_CONTROL_FLOW))) return cannot_run(n);
+    if (foldable(m, n) && fold(m, n)) continue;
+    WEFT_TRY(add_item(m, n));
+  }
+  return WEFT_OK;
+}
+
+/* Control edges between items; those from folded nodes are fulfilled already. */
+static void link_control(maker *m) {
+  for (int i = 0; i < m->p->n_item; i++) {
+    plan_item *it = &m->p->item[i];
+    for (int j = 0; j < it->node->n_control; j++) {
+      int from = m->item_of[it->node->control[j]];
+      if (from >= 0) it->control[it->n_control++] = from;
+    }
+  }
+}
+
+/* ---- slots ------------------------------------------------------------------------------------- */
+
+static weft_err keep_constants(maker *m) {
+  plan *p = m->p;
+  for (int s = 0; s < m->n_slot; s++) p->n_constant += m->known[s];
+  p->constant_slot = zeroed(m, p->n_constant, sizeof *p->constant_slot);
+  p->constant = zeroed(m, p->n_constant, sizeof *p->constant);
+  if (!p->constant_slot || !p->constant) {
+    p->n_constant = 0;
+    return WEFT_OOM;
+  }
+  for (int s = 0, i = 0; s < m->n_slot; s++) {
+    if (!m->known[s]) continue;
+    p->constant_slot[i] = s;
+    weft__tensor_share(&p->constant[i++], &m->value[s]);
+  }
+  return WEFT_OK;
+}
+
+static weft_err connect_ends(maker *m) {
+  plan *p = m->p;
+  p->n_slot = m->n_slot;
+  p->n_feed = m->r->n_feed;
+  p->n_fetch = m->r->n_fetch;
+  p->slot_item = zeroed(m, m->n_slot, sizeof *p->slot_item);
+  p->fetch_slot = zeroed(m, p->n_fetch, sizeof *p->fetch_slot);
+  if (!p->slot_item || !p->fetch_slot) return WEFT_OOM;
+  for (int s = 0; s < m->n_slot; s++) p->slot_item[s] = -1;
+  for (int i = 0; i < p->n_item; i++)
+    for (int j = 0; j < p->item[i].n_out; j++) p->slot_item[p->item[i].first_out + j] = i;
+  for (int i = 0; i < p->n_fetch; i++) p->fetch_slot[i] = slot_of(m, m->r->fetch[i]);
+  return WEFT_OK;
+}
+
+/* Makes each item's release list and dying bits from where each slot is read last (-1: lives on). */
+static weft_err spread_last_uses(maker *m, const int *last, int *count) {
+  plan *p = m->p;
+  for (int s = 0; s < m->n_slot; s++)
+    if (last[s] >= 0) count[last[s]]++;
+  for (int i = 0; i < p->n_item; i++) {
+    plan_item *it = &p->item[i];
+    it->release = zeroed(m, count[i], sizeof(int));
+    if (!it->release) return WEFT_OOM;
+    for (int j = 0; j < it->n_in && j < 64; j++)
+      if (last[it->in[j].slot] == i) it->dying |= UINT64_C(1) << j;
+  }
+  for (int s = 0; s < m->n_slot; s++) {
+    if (last[s] < 0) continue;
+    plan_item *it = &p->item[last[s]];
+    it->release[it->n_release++] = s;
+  }
+  return WEFT_OK;
+}
+
+/* Where each slot is read last; what is fetched, constant or made once lives on. */
+static weft_err find_last_uses(maker *m) {
+  plan *p = m->p;
+  int *last = weft__alloc(((size_t)m->n_slot + 1) * sizeof *last);
+  int *count = weft__alloc_zero((size_t)p->n_item + 1, sizeof *count);
+  weft_err err = last && count ? WEFT_OK : WEFT_OOM;
+  if (!err) {
+    for (int s = 0; s < m->n_slot; s++) last[s] = p->slot_item[s]; /* read by nobody: dies where it is made */
+    for (int i = 0; i < p->n_item; i++)
+      for (int j = 0; j < p->item[i].n_in; j++) last[p->item[i].in[j].slot] = i;
+    for (int i = 0; i < p->n_fetch; i++) last[p->fetch_slot[i]] = -1;
+    for (int i = 0; i < p->n_constant; i++) last[p->constant_slot[i]] = -1;
+    for (int s = 0; s < m->n_slot; s++)
+      if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE)) last[s] = -1;
+    err = spread_last_uses(m, last, count);
+  }
+  weft__free(last);
+  weft__free(count);
+  return err;
+}
+
+static weft_err make(maker *m) {
+  WEFT_TRY(weft__order(m->g, m->r, &m->order, &m->n_order));
+  m->first_slot = weft__alloc(((size_t)m->g->n_node + 1) * sizeof(int));
+  m->item_of = weft__alloc(((size_t)m->g->n_node + 1) * sizeof(int));
+  if (!m->first_slot || !m->item_of) return WEFT_OOM;
+  for (int i = 0; i < m->g->n_node; i++) m->first_slot[i] = m->item_of[i] = -1;
+  WEFT_TRY(number_slots(m));
+  WEFT_TRY(make_items(m));
+  link_control(m);
+  WEFT_TRY(keep_constants(m));
+  WEFT_TRY(connect_ends(m));
+  return find_last_uses(m);
+}
+
+static weft_err check_request(const weft_graph *g, const plan_request *r) {
+  for (int i = 0; i < r->n_feed; i++)
+    for (int j = 0; j < i; j++)
+      if (r->feed[i].node == r->feed[j].node && r->feed[i].slot == r->feed[j].slot)
+        return weft__fail(WEFT_INVALID_ARGUMENT, "'%s:%d' is fed twice", g->node[r->feed[i].node]->name,
+                          r->feed[i].slot);
+  if (r->n_fetch + r->n_target == 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
+  return WEFT_OK;
+}
+
+weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
+  WEFT_TRY(check_request(g, r));
+  plan *p = weft__alloc_zero(1, sizeof *p);
+  if (!p) return WEFT_OOM;
+  p->graph = g;
+  pthread_mutex_init(&p->lock, NULL);
+  maker m = {.p = p, .g = g, .r = r};
+  pthread_mutex_lock(&g->lock);
+  weft_err err = make(&m);
+  pthread_mutex_unlock(&g->lock);
+  for (int s = 0; s < m.n_slot && m.value; s++) weft__tensor_clear(&m.value[s]);
+  weft__free(m.order);
+  weft__free(m.first_slot);
+  weft__free(m.item_of);
+  weft__free(m.known);
+  weft__free(m.value);
+  if (err) weft__plan_destroy(p);
+  else *out = p;
+  return err;
+}
+
+void weft__plan_destroy(plan *p) {
+  if (!p) return;
+  weft__frames_destroy(p);
+  for (int i = 0; i < p->n_item; i++)
+    if (p->item[i].op->unprepare) p->item[i].op->unprepare(p->item[i].state);
+  for (int i = 0; i < p->n_constant; i++) weft__tensor_clear(&p->constant[i]);
+  weft__arena_finish(&p->arena);
+  pthread_mutex_destroy(&p->lock);
+  weft__free(p);
+}

@@ -1,0 +1,76 @@
+/* plan.h - a graph compiled for one set of feeds, fetches and targets.
+ *
+ * The plan holds the nodes that matter, in an order in which they can run, and numbers every value
+ * on an edge: its slot.  What differs between two runs at the same time (the values, the arena,
+ * the kernels' arguments) is in a frame, so any number of threads may run one plan. */
+#ifndef WEFT_EXEC_PLAN_H
+#define WEFT_EXEC_PLAN_H
+
+#include "graph/kernel.h"
+
+typedef struct plan_input {
+  int slot;       /* where the value comes from */
+  bool wants_ref; /* the argument takes a reference: the variable itself, not its value */
+  bool from_ref;  /* the slot holds a reference */
+} plan_input;
+
+typedef struct plan_item { /* one node to run */
+  const weft_node *node;
+  const op *op;
+  void *state; /* from op->prepare, owned by the plan */
+  plan_input *in;
+  int n_in, n_out;
+  int first_out; /* its outputs are the slots first_out .. first_out + n_out - 1 */
+  int *control;  /* items that must have run before, besides those its inputs come from */
+  int n_control;
+  uint64_t dying; /* straight plans: inputs (< 64) that nobody reads afterwards */
+  int *release;   /* straight plans: slots to be cleared once it has run */
+  int n_release;
+} plan_item;
+
+typedef struct layout layout; /* exec/layout.h */
+typedef struct frame frame;   /* exec/frame.h */
+
+typedef struct plan {
+  const weft_graph *graph;
+  arena arena;     /* of everything below but states, constants, layouts and frames */
+  plan_item *item; /* in an order in which a straight plan runs them */
+  int n_item;
+  int n_slot;
+  int *slot_item; /* the item that writes a slot; -1: a feed or a constant */
+  int n_feed, n_fetch;
+  int *fetch_slot; /* per fetch; feed i is slot i */
+  int n_constant;
+  int *constant_slot; /* slots whose value is known: set once in every frame */
+  weft_tensor *constant;
+  bool flow; /* has control flow or ops that wait: the general executor runs it (exec/flow.h) */
+
+  pthread_mutex_t lock; /* guards what follows */
+  layout *layouts;
+  frame *idle;
+  int n_idle;
+} plan;
+
+typedef struct plan_request {
+  int n_feed, n_fetch, n_target;
+  const weft_out *feed, *fetch;
+  const int *target; /* node ids */
+} plan_request;
+
+/* Prunes, orders, folds constants, numbers the slots.  The graph's lock is taken meanwhile. */
+weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r);
+void weft__plan_destroy(plan *p);
+
+/* A run of a plan: the values of one step. */
+typedef struct plan_run {
+  const weft_tensor *const *feed; /* n_feed */
+  weft_tensor **fetched;          /* n_fetch; set on success, the caller's to destroy */
+  step step;                      /* filled in by the session */
+  int64_t deadline_ns;            /* on the monotonic clock; 0: none */
+  struct step_log *log;           /* NULL, or where to note what ran when (exec/steplog.h) */
+} plan_run;
+
+/* Runs a straight plan on the calling thread. */
+weft_err weft__plan_run(plan *p, plan_run *run);
+
+#endif

@@ -48,6 +48,7 @@ void weft__device_merge(device_spec *into, const device_spec *over);
 /* Does a full name satisfy the (partial) spec? */
 bool weft__device_matches(const device_spec *spec, const device_spec *full);
 /* Canonical text: "/job:ps/replica:0/task:0/device:CPU:0", parts not given left out.  Returns buf. */
+#define WEFT_DEVICE_TEXT 160 /* room enough for any */
 char *weft__device_text(const device_spec *s, char *buf, size_t size);
 
 #endif

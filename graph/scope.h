@@ -42,7 +42,7 @@ const char *weft__scope_prefix(const weft_graph *g); /* "a/b", or "" at the root
 weft_err weft__scope_unique(weft_graph *g, const char *name, const char **full);
 
 /* tf.device with a string, merged field by field under what inner scopes said; NULL clears the outer ones. */
-weft_err weft__scope_push_device(weft_graph *g, const char *device);
+weft_err weft__scope_push_device(weft_graph *g, const char *name);
 /* tf.device with a function: gets the node and the device inner scopes gave it, writes the device to use. */
 typedef weft_err device_fn(void *arg, const weft_node *n, const char *current, text *out);
 weft_err weft__scope_push_device_fn(weft_graph *g, device_fn *fn, void *arg);
@@ -53,6 +53,12 @@ weft_err weft__scope_push_control(weft_graph *g, int n, const int *node_ids);
 /* tf.colocate_with: suspends outer device scopes; ignore_existing also drops outer colocations.
  * node_id < 0 (None) needs ignore_existing. */
 weft_err weft__scope_push_colocate(weft_graph *g, int node_id, bool ignore_existing);
+
+/* As TF's variables do to their initializers: `_class` becomes "loc:@node" for what follows, with no
+ * effect on devices and none where a colocate scope applies. */
+weft_err weft__scope_push_class(weft_graph *g, const char *node);
+/* tf.container: stateful nodes with an empty `container` attribute get this one. */
+weft_err weft__scope_push_container(weft_graph *g, const char *container);
 
 /* ---- replica_device_setter ---- */
 typedef struct replica_setter replica_setter;

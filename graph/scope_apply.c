@@ -1,0 +1,229 @@
+/* scope_apply.c - what the scopes put on a node: its device, control edges, colocation, container.
+ *
+ * Inner scopes speak first: an outer device string only fills fields that are still open, and a
+ * device function sees what the inner ones decided.  A colocate scope hides the device scopes
+ * around it, so that what follows a variable goes where the variable is without using up a turn
+ * of a round robin. */
+#include "device/device.h"
+#include "graph/scope_stack.h"
+#include <stdlib.h>
+#include <string.h>
+
+static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a node's scopes"); }
+
+/* ---- devices ---- */
+
+/* *current gets the canonical text of `outer` with the fields of *current over it. */
+static weft_err merge_text(text *current, const char *outer) {
+  device_spec spec, over;
+  char buf[WEFT_DEVICE_TEXT];
+  WEFT_TRY(weft__device_parse(&spec, outer));
+  WEFT_TRY(weft__device_parse(&over, weft__text_get(current)));
+  weft__device_merge(&spec, &over);
+  weft__text_finish(current);
+  *current = (text){0};
+  weft__text_puts(current, weft__device_text(&spec, buf, sizeof buf));
+  return current->failed ? oom() : WEFT_OK;
+}
+
+static weft_err call_device_fn(const scope_entry *e, const weft_node *n, text *current) {
+  text result = {0};
+  weft_err err = e->fn(e->arg, n, weft__text_get(current), &result);
+  if (err == WEFT_OK && result.failed) err = oom();
+  if (err != WEFT_OK) {
+    weft__text_finish(&result);
+    return weft__fail_in(err, "device function for node '%s' (op: %s)", n->name, n->op_name);
+  }
+  weft__text_finish(current);
+  *current = result;
+  return WEFT_OK;
+}
+
+static weft_err device_from_scopes(const scope *s, const weft_node *n, text *found) {
+  for (int i = s->n - 1; i >= 0; i--) {
+    const scope_entry *e = &s->entry[i];
+    if (e->kind == SCOPE_COLOCATE) break;
+    if (e->kind != SCOPE_DEVICE) continue;
+    if (e->clear) break;
+    if (e->fn)
+      WEFT_TRY(call_device_fn(e, n, found));
+    else if (*e->text)
+      WEFT_TRY(merge_text(found, e->text));
+  }
+  return WEFT_OK;
+}
+
+/* The device of the innermost colocated node that has one wins over the scopes. */
+static const char *colocated_device(const weft_graph *g) {
+  const scope *s = g->scope;
+  for (int i = s->n - 1; i >= 0; i--) {
+    const scope_entry *e = &s->entry[i];
+    if (e->kind != SCOPE_COLOCATE) continue;
+    if (e->node >= 0 && *g->node[e->node]->device) return g->node[e->node]->device;
+    if (e->clear) break;
+  }
+  return NULL;
+}
+
+static weft_err apply_device(weft_graph *g, weft_node *n) {
+  text found = {0};
+  weft_err err = device_from_scopes(g->scope, n, &found);
+  const char *follow = colocated_device(g);
+  if (err == WEFT_OK) {
+    n->device = weft__arena_strdup(&g->arena, follow ? follow : weft__text_get(&found));
+    if (!n->device) err = oom();
+  }
+  weft__text_finish(&found);
+  return err;
+}
+
+/* ---- control edges ---- */
+
+static bool in_gap(const scope *s, int since, int id) {
+  for (int i = 0; i < s->n_gap; i++)
+    if (s->gap[i].begin >= since && id >= s->gap[i].begin && id < s->gap[i].end) return true;
+  return false;
+}
+
+/* Was one of n's inputs made inside this scope?  Then it waits already. */
+static bool input_waits(const scope *s, const scope_entry *e, const weft_node *n) {
+  for (int i = 0; i < n->n_in; i++)
+    if (n->in[i].node >= e->node && !in_gap(s, e->node, n->in[i].node)) return true;
+  return false;
+}
+
+static bool depends_on(const weft_node *n, const int *control, int n_control, int id) {
+  for (int i = 0; i < n->n_in; i++)
+    if (n->in[i].node == id) return true;
+  for (int i = 0; i < n_control; i++)
+    if (control[i] == id) return true;
+  return false;
+}
+
+static int first_control(const scope *s) {
+  for (int i = s->n - 1; i >= 0; i--)
+    if (s->entry[i].kind == SCOPE_CONTROL && s->entry[i].clear) return i + 1;
+  return 0;
+}
+
+static weft_err apply_control(weft_graph *g, weft_node *n) {
+  const scope *s = g->scope;
+  int first = first_control(s), room = n->n_control, used = n->n_control;
+  for (int i = first; i < s->n; i++) room += s->entry[i].kind == SCOPE_CONTROL ? s->entry[i].n_id : 0;
+  if (room == n->n_control) return WEFT_OK;
+  int *control = weft__arena_alloc(&g->arena, (size_t)room * sizeof *control);
+  if (!control) return oom();
+  if (used) memcpy(control, n->control, (size_t)used * sizeof *control);
+  for (int i = first; i < s->n; i++) {
+    const scope_entry *e = &s->entry[i];
+    if (e->kind != SCOPE_CONTROL || input_waits(s, e, n)) continue;
+    for (int j = 0; j < e->n_id; j++)
+      if (!depends_on(n, control, used, e->id[j])) control[used++] = e->id[j];
+  }
+  n->control = control;
+  n->n_control = used;
+  return WEFT_OK;
+}
+
+/* ---- attributes ---- */
+
+static weft_err set_attr(weft_graph *g, weft_node *n, const attr *a) {
+  for (int i = 0; i < n->n_attr; i++)
+    if (strcmp(n->attr[i].name, a->name) == 0) return weft__attr_copy(&n->attr[i], a, &g->arena);
+  attr *more = weft__arena_alloc(&g->arena, (size_t)(n->n_attr + 1) * sizeof *more);
+  if (!more) return oom();
+  if (n->n_attr) memcpy(more, n->attr, (size_t)n->n_attr * sizeof *more);
+  WEFT_TRY(weft__attr_copy(&more[n->n_attr], a, &g->arena));
+  n->attr = more;
+  n->n_attr++;
+  return WEFT_OK;
+}
+
+static int by_text(const void *a, const void *b) {
+  return strcmp(((const attr_str *)a)->data, ((const attr_str *)b)->data);
+}
+
+static bool is_group(attr_str s) { return s.size > 5 && memcmp(s.data, "loc:@", 5) == 0; }
+
+/* The groups a node is in: what its `_class` says, or itself.  Adds them to list (room for all); returns how many. */
+static int groups_of(const weft_node *n, attr_str *list) {
+  const attr *class = weft__node_attr(n, "_class");
+  int found = 0;
+  if (class && class->kind == ATTR_STRING && class->is_list)
+    for (int i = 0; i < class->n; i++)
+      if (is_group(class->ss[i])) list[found++] = class->ss[i];
+  return found;
+}
+
+static int group_room(const weft_node *n) {
+  const attr *class = weft__node_attr(n, "_class");
+  return class && class->is_list ? class->n + 1 : 1;
+}
+
+static weft_err own_group(weft_graph *g, const char *name, attr_str *out) {
+  size_t size = strlen(name) + strlen("loc:@");
+  char *group = weft__arena_alloc(&g->arena, size + 1);
+  if (!group) return oom();
+  memcpy(group, "loc:@", strlen("loc:@"));
+  memcpy(group + strlen("loc:@"), name, strlen(name) + 1);
+  *out = (attr_str){group, size};
+  return WEFT_OK;
+}
+
+static int sort_unique(attr_str *list, int n) {
+  int kept = 0;
+  qsort(list, (size_t)n, sizeof *list, by_text);
+  for (int i = 0; i < n; i++)
+    if (kept == 0 || strcmp(list[kept - 1].data, list[i].data) != 0) list[kept++] = list[i];
+  return kept;
+}
+
+static int first_colocate(const scope *s, int *count) {
+  *count = 0;
+  for (int i = s->n - 1; i >= 0; i--) {
+    if (s->entry[i].kind != SCOPE_COLOCATE) continue;
+    *count += s->entry[i].node >= 0;
+    if (s->entry[i].clear) return i;
+  }
+  return 0;
+}
+
+static weft_err apply_class(weft_graph *g, weft_node *n) {
+  const scope *s = g->scope;
+  int count, first = first_colocate(s, &count), room = 1, used = 0;
+  const scope_entry *class = weft__scope_top(s, SCOPE_CLASS);
+  if (count == 0 && !class) return WEFT_OK;
+  for (int i = first; i < s->n; i++)
+    if (s->entry[i].kind == SCOPE_COLOCATE && s->entry[i].node >= 0) room += group_room(g->node[s->entry[i].node]);
+  attr_str *list = weft__arena_alloc(&g->arena, (size_t)room * sizeof *list);
+  if (!list) return oom();
+  for (int i = first; i < s->n && count; i++) {
+    if (s->entry[i].kind != SCOPE_COLOCATE || s->entry[i].node < 0) continue;
+    const weft_node *with = g->node[s->entry[i].node];
+    int found = groups_of(with, list + used);
+    if (found == 0) WEFT_TRY(own_group(g, with->name, &list[used]));
+    used += found ? found : 1;
+  }
+  if (count == 0) WEFT_TRY(own_group(g, class->text, &list[used++]));
+  used = sort_unique(list, used);
+  return set_attr(g, n, &A_STRS("_class", list, used));
+}
+
+static weft_err apply_container(weft_graph *g, weft_node *n) {
+  const scope_entry *e = weft__scope_top(g->scope, SCOPE_CONTAINER);
+  if (!e || !*e->text || !n->op || !n->op->opdef.stateful) return WEFT_OK;
+  const attr *a = weft__node_attr(n, "container");
+  if (!a || a->kind != ATTR_STRING || a->is_list || a->s.size) return WEFT_OK;
+  return set_attr(g, n, &A_STR("container", e->text));
+}
+
+weft_err weft__scope_apply(weft_graph *g, weft_node *n, bool has_device) {
+  if (g->scope->n == 0) {
+    if (!n->device) n->device = "";
+    return WEFT_OK;
+  }
+  WEFT_TRY(apply_control(g, n));
+  WEFT_TRY(apply_class(g, n));
+  WEFT_TRY(apply_container(g, n));
+  return has_device ? WEFT_OK : apply_device(g, n);
+}

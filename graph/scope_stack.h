@@ -1,0 +1,51 @@
+/* scope_stack.h - the stack behind scope.h and variable_scope.h; for those two only. */
+#ifndef WEFT_GRAPH_SCOPE_STACK_H
+#define WEFT_GRAPH_SCOPE_STACK_H
+
+#include "graph/scope.h"
+
+typedef struct variable_store variable_store; /* variable_scope.c */
+
+typedef enum scope_kind {
+  SCOPE_NAME,
+  SCOPE_DEVICE,
+  SCOPE_CONTROL,
+  SCOPE_COLOCATE,
+  SCOPE_CLASS,
+  SCOPE_CONTAINER,
+  SCOPE_VARIABLE
+} scope_kind;
+
+typedef struct scope_entry {
+  scope_kind kind;
+  bool clear;    /* device, control, colocate: what is further out does not apply */
+  char *text;    /* owned: prefix, device, node or container */
+  device_fn *fn; /* device */
+  void *arg;     /* device: for fn; variable: a variable_frame */
+  int n_id, *id; /* control: owned node ids */
+  int node;      /* colocate: node id or -1; control: the first node made inside */
+  int below;     /* variable: how many entries beneath belong to it */
+} scope_entry;
+
+/* Nodes [begin, end) were made under control_dependencies(None): outer control scopes never saw them. */
+typedef struct scope_gap {
+  int begin, end;
+} scope_gap;
+
+struct scope {
+  scope_entry *entry;
+  int n, capacity;
+  scope_gap *gap;
+  int n_gap, cap_gap;
+  bool seed_by_nodes;
+  variable_store *variables; /* made when first needed */
+};
+
+/* Takes over what the entry owns, also on failure. */
+weft_err weft__scope_push(scope *s, scope_entry e);
+const scope_entry *weft__scope_top(const scope *s, scope_kind kind); /* NULL if none */
+/* Undoes the variable part of a scope. */
+void weft__variable_frame_leave(scope *s, void *frame);
+void weft__variable_store_destroy(variable_store *v);
+
+#endif

@@ -4,6 +4,7 @@
  * device function sees what the inner ones decided.  A colocate scope hides the device scopes
  * around it, so that what follows a variable goes where the variable is without using up a turn
  * of a round robin. */
+#include "base/alloc.h"
 #include "device/device.h"
 #include "graph/scope_stack.h"
 #include <stdlib.h>

@@ -1,0 +1,64 @@
+"""tf_jobs.py JOB - the bench's jobs on TensorFlow 1.x (2.15.1 through tf.compat.v1)."""
+import os
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+import tensorflow.compat.v1 as tf  # noqa: E402
+
+from jobs import batches, converse  # noqa: E402
+
+tf.disable_v2_behavior()
+
+
+def dense(x, n, name):
+    w = tf.get_variable(name + "/w", [x.shape[1], n], initializer=tf.truncated_normal_initializer(stddev=0.1))
+    b = tf.get_variable(name + "/b", [n], initializer=tf.zeros_initializer())
+    return tf.matmul(x, w) + b
+
+
+def conv_pool(x, n, name):
+    w = tf.get_variable(name + "/w", [5, 5, x.shape[3], n], initializer=tf.truncated_normal_initializer(stddev=0.1))
+    b = tf.get_variable(name + "/b", [n], initializer=tf.zeros_initializer())
+    h = tf.nn.relu(tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME") + b)
+    return tf.nn.max_pool(h, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+
+
+def softmax(x):
+    return dense(x, 10, "out"), tf.train.AdagradOptimizer(0.01)
+
+
+def mlp(x):
+    return dense(tf.nn.relu(dense(x, 500, "hidden")), 10, "out"), tf.train.GradientDescentOptimizer(0.01)
+
+
+def cnn(x):
+    h = conv_pool(conv_pool(tf.reshape(x, [-1, 28, 28, 1]), 32, "conv1"), 64, "conv2")
+    h = tf.nn.relu(dense(tf.reshape(h, [-1, 7 * 7 * 64]), 1024, "hidden"))
+    return dense(h, 10, "out"), tf.train.AdamOptimizer(1e-4)
+
+
+def trainer(model):
+    x = tf.placeholder(tf.float32, [None, 784])
+    y = tf.placeholder(tf.int64, [None])
+    logits, optimizer = model(x)
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
+    train = optimizer.minimize(loss)
+    data = [{x: images, y: labels} for images, labels in batches()]
+    return train, lambda i: data[i % len(data)]
+
+
+def main(job):
+    feed = lambda i: None  # noqa: E731
+    if job == "empty":
+        fetch = tf.no_op()
+    elif job == "add":
+        fetch = tf.assign_add(tf.train.get_or_create_global_step(), 1)
+    else:
+        fetch, feed = trainer({"softmax": softmax, "mlp": mlp, "cnn": cnn}[job])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        converse(lambda i: session.run(fetch, feed(i)), 5 if job == "cnn" else 50)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -65,13 +65,7 @@ static weft_err initialized_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* A resource variable without a value is, to TF, one that does not exist. */
-static weft_err missing(const kernel *k, const variable *v) {
-  const handle *h = weft__handle_of(k->in[0]);
-  const char *container = h ? h->container : "localhost";
-  return weft__kernel_fail(k, WEFT_NOT_FOUND, "Resource %s/%s/N10tensorflow3VarE does not exist.", container, v->name);
-}
-
+/* What TF says where it finds no resource: one without a value does not exist for it. */
 static weft_err missing_read(const kernel *k, const variable *v) {
   const handle *h = weft__handle_of(k->in[0]);
   const char *container = h ? h->container : "localhost";
@@ -124,7 +118,7 @@ static weft_err shape_cpu(kernel *k) {
   variable *v = NULL;
   weft_tensor now = {0};
   WEFT_TRY(weft__kernel_variable(k, 0, &v));
-  if (weft__variable_read(v, &now) != WEFT_OK) return missing(k, v);
+  if (weft__variable_read(v, &now) != WEFT_OK) return weft__variable_missing(k, v);
   shape of = now.shape;
   weft__tensor_clear(&now);
   weft_tensor *out = weft__out(k, 0, &SHAPE1(of.rank));
@@ -219,9 +213,7 @@ static weft_err update_variable(kernel *k, combine_op what, bool is_resource) {
   weft__variable_lock(1, &v);
   weft_err err;
   if (!v->value.buf)
-    err = is_resource
-              ? missing(k, v)
-              : weft__kernel_fail(k, WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
+    err = weft__variable_missing(k, v);
   else if (delta->dtype != v->dtype)
     err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Cannot update variable %s of type %s with a %s", v->name,
                             weft__dtype_name(v->dtype), weft__dtype_name(delta->dtype));

@@ -124,6 +124,14 @@ weft_err weft__kernel_variable(const kernel *k, int i, variable **v) {
   return weft__handle_get(k->in[i], VARIABLE_TYPE, (resource **)v);
 }
 
+/* A resource variable without a value is, to TF, one that does not exist. */
+weft_err weft__variable_missing(const kernel *k, const variable *v) {
+  const handle *h = k->ref[0] ? NULL : weft__handle_of(k->in[0]);
+  if (!h) return weft__kernel_fail(k, WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
+  return weft__kernel_fail(k, WEFT_NOT_FOUND, "Resource %s/%s/N10tensorflow3VarE does not exist.", h->container,
+                           v->name);
+}
+
 /* Ops that hand on a handle as it is. */
 static bool hands_on(const weft_node *n) {
   static const char *const ops[] = {"Identity",      "Enter",     "Exit",         "Switch",   "Merge",
@@ -142,18 +150,21 @@ const weft_node *weft__handle_origin(const weft_graph *g, weft_out o) {
   return NULL;
 }
 
-void weft__infer_variable(const infer *s, int i, weft_dtype *dtype, shape *out) {
+void weft__variable_declared(const weft_graph *g, weft_out from, weft_dtype *dtype, shape *out) {
   *dtype = WEFT_INVALID;
   *out = SHAPE_UNKNOWN;
-  weft_out from = s->node->in[i];
-  if (from.node >= 0 && weft__out_is_ref(s->graph, from)) {
-    *dtype = weft__out_type(s->graph, from);
-    *out = s->in[i];
+  if (from.node >= 0 && weft__out_is_ref(g, from)) {
+    *dtype = weft__out_type(g, from);
+    *out = *weft__out_shape(g, from);
     return;
   }
-  const weft_node *origin = weft__handle_origin(s->graph, from);
+  const weft_node *origin = weft__handle_origin(g, from);
   if (!origin || strcmp(origin->op_name, "VarHandleOp") != 0) return;
   *dtype = weft__node_type(origin, "dtype");
   const attr *a = weft__node_attr(origin, "shape");
   if (a && a->kind == ATTR_SHAPE && !a->is_list) *out = *a->shape;
+}
+
+void weft__infer_variable(const infer *s, int i, weft_dtype *dtype, shape *out) {
+  weft__variable_declared(s->graph, s->node->in[i], dtype, out);
 }

@@ -1,5 +1,6 @@
-# A floor is a folder: its *.c files, tests aside, become one object library.
-set(weft_floors "" CACHE INTERNAL "")
+# A floor is a folder: its *.c files, tests aside, become one library, and tests of a floor are linked
+# with it and those below. The products are made from the objects of all.
+set(weft_floors "" CACHE INTERNAL "") # the libraries, lowest floor first
 
 add_library(weft_build INTERFACE) # how our own sources are compiled
 target_compile_options(weft_build INTERFACE ${weft_warnings})
@@ -19,7 +20,8 @@ function(weft_floor floor)
   if(NOT sources)
     return()
   endif()
-  add_library(weft_${floor} OBJECT ${sources})
+  add_library(weft_${floor} STATIC ${sources})
+  set_target_properties(weft_${floor} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/floors)
   target_link_libraries(weft_${floor} PRIVATE weft_build weft_proto_headers)
   set(weft_floors ${weft_floors} weft_${floor} CACHE INTERNAL "")
 endfunction()
@@ -53,8 +55,6 @@ const op *const *weft__ops_all(void) {
   return all;
 }
 ]])
-  add_library(weft_op_table OBJECT ${table})
-  target_link_libraries(weft_op_table PRIVATE weft_build)
-  set(weft_floors ${weft_floors} weft_op_table CACHE INTERNAL "")
+  target_sources(weft_ops PRIVATE ${table})
   set(weft_op_stems ${stems} CACHE INTERNAL "")
 endfunction()

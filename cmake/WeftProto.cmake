@@ -6,7 +6,8 @@ add_custom_command(
   COMMAND ${PROTOC_C} --proto_path=${PROJECT_SOURCE_DIR}/proto --c_out=${weft_pb} tf.proto
   DEPENDS ${PROJECT_SOURCE_DIR}/proto/tf.proto
   COMMENT "protoc-c tf.proto")
-add_library(weft_pb OBJECT ${weft_pb}/tf.pb-c.c)
+add_library(weft_pb STATIC ${weft_pb}/tf.pb-c.c)
+set_target_properties(weft_pb PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/floors)
 target_compile_options(weft_pb PRIVATE -w)
 target_include_directories(weft_pb PRIVATE ${weft_pb})
 target_link_libraries(weft_pb PRIVATE weft_needs)

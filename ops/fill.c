@@ -32,7 +32,11 @@ static void fill_all(kernel *k, weft_tensor *out, const void *one) {
 static weft_err fill_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 1, NULL));
   WEFT_TRY(weft__infer_rank(s, 1, 0, NULL));
-  return weft__infer_shape_value(s, 0, &s->out[0]);
+  WEFT_TRY(weft__infer_shape_value(s, 0, &s->out[0]));
+  const weft_tensor *dims = weft__infer_value(s, 0);
+  for (int64_t d = 0; dims && d < weft__tensor_count(dims); d++)
+    if (weft__tensor_int(dims, d) < 0) return weft__infer_fail(s, "Fill dimensions must be >= 0");
+  return WEFT_OK;
 }
 
 static weft_err fill_cpu(kernel *k) {

@@ -79,53 +79,68 @@ static weft_err reshape_infer(infer *s) {
 }
 
 /* Reads the sizes asked for; *missing is the place of a -1, or -1. */
-static weft_err reshape_sizes(kernel *k, shape *out, int *missing, int64_t *known) {
+static weft_err reshape_sizes(kernel *k, shape *out, int *missing) {
   const weft_tensor *sizes = k->in[1];
-  if (sizes->shape.rank != 1)
+  if (sizes->shape.rank > 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "sizes input must be 1-D, not %s",
                              weft__shape_text(&sizes->shape));
   WEFT_TRY(weft__kernel_ints(k, 1, "shape", out->dim, &out->rank));
   *missing = -1;
-  *known = 1;
   for (int d = 0; d < out->rank; d++) {
-    int64_t size = out->dim[d];
-    if (size == -1) {
+    if (out->dim[d] == -1) {
       if (*missing >= 0)
         return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Only one input size may be -1, not both %d and %d",
                                  *missing, d);
       *missing = d;
-    } else if (size < 0) {
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Size %d must be non-negative, not %lld", d, (long long)size);
-    } else if (__builtin_mul_overflow(*known, size, known)) {
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape %s has more than 2^63 - 1 elements",
-                               weft__shape_text(out));
+    } else if (out->dim[d] < 0) {
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Size %d must be non-negative, not %lld", d,
+                               (long long)out->dim[d]);
     }
   }
+  return WEFT_OK;
+}
+
+/* Product of the dimensions, without zeros and the one at `skip`; *zero says whether there was one. */
+static int64_t product_but_zeros(const shape *s, int skip, bool *zero) {
+  int64_t product = 1;
+  *zero = false;
+  for (int d = 0; d < s->rank; d++) {
+    if (s->dim[d] == 0)
+      *zero = true;
+    else if (d != skip && __builtin_mul_overflow(product, s->dim[d], &product))
+      return INT64_MAX;
+  }
+  return product;
+}
+
+/* The size at `missing`.  Where zeros are asked for, zeros of the input are set against them. */
+static weft_err reshape_missing(kernel *k, shape *out, int missing) {
+  bool zero_out, zero_in;
+  int64_t known = product_but_zeros(out, missing, &zero_out);
+  int64_t count = product_but_zeros(&k->in[0]->shape, -1, &zero_in);
+  if (zero_in && !zero_out) count = 0;
+  out->dim[missing] = count / known;
+  if (count % known != 0 && !(zero_in && zero_out))
+    return weft__kernel_fail(
+        k, WEFT_INVALID_ARGUMENT,
+        "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld",
+        (long long)count, (long long)known);
   return WEFT_OK;
 }
 
 static weft_err reshape_cpu(kernel *k) {
   shape out;
   int missing;
-  int64_t known, count = weft__tensor_count(k->in[0]);
-  WEFT_TRY(reshape_sizes(k, &out, &missing, &known));
-  if (missing >= 0) {
-    if (known == 0)
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                               "reshape cannot infer the missing input size for an empty tensor unless all specified "
-                               "input sizes are non-zero");
-    if (count % known != 0)
-      return weft__kernel_fail(
-          k, WEFT_INVALID_ARGUMENT,
-          "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld",
-          (long long)count, (long long)known);
-    out.dim[missing] = count / known;
-    known = count;
-  }
-  if (known != count)
+  WEFT_TRY(reshape_sizes(k, &out, &missing));
+  if (missing >= 0) WEFT_TRY(reshape_missing(k, &out, missing));
+  int64_t count = weft__tensor_count(k->in[0]), asked = weft__shape_count(&out);
+  if (asked < 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape %s has more than 2^63 - 1 elements",
+                             weft__shape_text(&out));
+  if (asked != count)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Input to reshape is a tensor with %lld values, but the requested shape has %lld",
-                             (long long)count, (long long)known);
+                             (long long)count, (long long)asked);
   return weft__forward(k, 0, 0, &out);
 }
 
@@ -143,11 +158,7 @@ static weft_err expand_infer(infer *s) {
   if (rank < 0) return WEFT_OK;
   if (rank == WEFT_MAX_RANK) return weft__infer_fail(s, "Cannot add an axis to a tensor of rank %d", rank);
   const weft_tensor *dim = weft__infer_value(s, 1);
-  if (!dim || weft__tensor_count(dim) != 1) {
-    s->out[0].rank = rank + 1;
-    for (int d = 0; d <= rank; d++) s->out[0].dim[d] = -1;
-    return WEFT_OK;
-  }
+  if (!dim || weft__tensor_count(dim) != 1) return WEFT_OK;
   int64_t axis = weft__tensor_int(dim, 0);
   if (axis < -1 - rank || axis > rank)
     return weft__infer_fail(s, "dim %lld not in the interval [%d, %d].", (long long)axis, -1 - rank, rank);
@@ -191,8 +202,7 @@ static weft_err squeeze_infer(infer *s) {
   int64_t bad = 0;
   if (in->rank < 0) return WEFT_OK;
   if (squeeze_axes(s->node, in->rank, gone, &named, &bad) != WEFT_OK)
-    return weft__infer_fail(s, "Tried to squeeze dim index %lld for tensor with %d dimensions.", (long long)bad,
-                            in->rank);
+    return weft__infer_fail(s, "squeeze_dims[%lld] not in [%d,%d).", (long long)bad, -in->rank, in->rank);
   shape out = SHAPE_SCALAR;
   for (int d = 0; d < in->rank; d++) {
     if (!named && in->dim[d] < 0) return WEFT_OK; /* it may be 1 or not */
@@ -294,7 +304,9 @@ static const op_case reshape_cases[] = {
     {"f32[6] 0; i32[2] -1 -1", "error INVALID_ARGUMENT", NULL, 0},
     {"f32[7] 0; i32[2] 2 -1", "error INVALID_ARGUMENT", NULL, 0},
     {"f32[6] 0; i32[1] -2", "error INVALID_ARGUMENT", NULL, 0},
-    {"f32[0] 0; i32[2] 0 -1", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[0] 0; i32[2] 0 -1", "f32[0,1] 0", NULL, 0},
+    {"f32[2,0] 0; i32[2] -1 0", "f32[2,0] 0", NULL, 0},
+    {"f32[6] 0; i32[2] 0 -1", "error INVALID_ARGUMENT", NULL, 0},
     {0},
 };
 

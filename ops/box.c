@@ -1,0 +1,253 @@
+/* box.c - the copy behind every op that only moves elements.
+ *
+ * A box is first made as small as it can be: neighbouring axes that run on are merged, and a short
+ * contiguous run becomes one wide element.  What is left is one of three loops over its innermost
+ * axes: rows to memcpy, rows to gather with a step, or a plane to transpose tile by tile because
+ * the source is contiguous along another axis than the destination.  Steps are in bytes here. */
+#include "ops/box.h"
+
+#include "base/hot.h"
+
+typedef struct copy_job {
+  box b;       /* steps in bytes; rank >= 1 */
+  size_t size; /* bytes of one element: 1, 2, 4, 8, 16 in the loops by element */
+  int plane;   /* the axis along which the source is contiguous, when it is not the innermost; else -1 */
+  char *dst;
+  const char *src;
+} copy_job;
+
+enum { TILE = 32 }; /* elements of the plane's axis in one item */
+
+void weft__shape_steps(const shape *s, int64_t *steps) {
+  int64_t run = 1;
+  for (int d = s->rank - 1; d >= 0; d--) {
+    steps[d] = run;
+    run *= s->dim[d];
+  }
+}
+
+/* ---- making a box small ---- */
+
+static void merge_axes(box *out, const box *in, int64_t size) {
+  out->rank = 0;
+  for (int d = 0; d < in->rank; d++) {
+    int64_t n = in->dim[d], src = in->src[d] * size, dst = in->dst[d] * size;
+    int last = out->rank - 1;
+    if (last >= 0 && out->src[last] == src * n && out->dst[last] == dst * n) {
+      out->dim[last] *= n;
+      out->src[last] = src;
+      out->dst[last] = dst;
+    } else {
+      weft__box_axis(out, n, src, dst);
+    }
+  }
+}
+
+static bool is_width(int64_t bytes) { return bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
+
+/* A run of 2, 4, 8 or 16 bytes is one element. */
+static void widen(copy_job *j) {
+  box *b = &j->b;
+  int in = b->rank - 1;
+  int64_t size = (int64_t)j->size;
+  if (in >= 1 && b->src[in] == size && b->dst[in] == size && is_width(b->dim[in] * size)) {
+    j->size = (size_t)(b->dim[in] * size);
+    b->rank--;
+  }
+}
+
+static void find_plane(copy_job *j) {
+  box *b = &j->b;
+  int in = b->rank - 1;
+  int64_t size = (int64_t)j->size;
+  j->plane = -1;
+  if (b->dst[in] != size || b->src[in] == size || b->src[in] == 0) return;
+  for (int d = 0; d < in; d++)
+    if (b->src[d] == size) j->plane = d;
+}
+
+/* ---- rows ---- */
+
+#define STEP_LOOP(T)                                                                                                   \
+  for (int64_t i = 0; i < n; i++, d += ds, s += ss) memcpy(d, s, sizeof(T))
+
+/* n elements with a step on either side. */
+static void copy_steps(char *d, const char *s, int64_t n, int64_t ds, int64_t ss, size_t size) {
+  switch (size) {
+  case 1: STEP_LOOP(uint8_t); break;
+  case 2: STEP_LOOP(uint16_t); break;
+  case 4: STEP_LOOP(uint32_t); break;
+  case 8: STEP_LOOP(uint64_t); break;
+  default: STEP_LOOP(uint64_t[2]); break;
+  }
+}
+
+#define FILL_LOOP(T)                                                                                                   \
+  do {                                                                                                                 \
+    T one;                                                                                                             \
+    memcpy(&one, s, sizeof one);                                                                                       \
+    for (int64_t i = 0; i < n; i++) memcpy(d + i * (int64_t)sizeof one, &one, sizeof one);                             \
+  } while (0)
+
+WEFT_HOT static void fill_row(char *d, const char *s, int64_t n, size_t size) {
+  switch (size) {
+  case 1: memset(d, *(const unsigned char *)s, (size_t)n); break;
+  case 2: FILL_LOOP(uint16_t); break;
+  case 4: FILL_LOOP(uint32_t); break;
+  case 8: FILL_LOOP(uint64_t); break;
+  default: FILL_LOOP(struct { uint64_t half[2]; }); break;
+  }
+}
+
+static void copy_row(const copy_job *j, char *d, const char *s, int64_t n) {
+  int in = j->b.rank - 1;
+  int64_t size = (int64_t)j->size, ds = j->b.dst[in], ss = j->b.src[in];
+  if (ds == size && ss == size)
+    memcpy(d, s, (size_t)(n * size));
+  else if (ds == size && ss == 0)
+    fill_row(d, s, n, j->size);
+  else
+    copy_steps(d, s, n, ds, ss, j->size);
+}
+
+/* ---- planes ---- */
+
+#define PLANE_LOOP(T)                                                                                                  \
+  for (int64_t c = 0; c < cols; c += TILE) {                                                                           \
+    int64_t end = c + TILE < cols ? c + TILE : cols;                                                                   \
+    for (int64_t r = 0; r < rows; r++) {                                                                               \
+      char *to = d + r * ds + c * (int64_t)sizeof(T);                                                                  \
+      const char *from = s + r * (int64_t)sizeof(T) + c * ss;                                                          \
+      for (int64_t i = c; i < end; i++, to += sizeof(T), from += ss) memcpy(to, from, sizeof(T));                      \
+    }                                                                                                                  \
+  }
+
+/* rows x cols elements: the destination is contiguous along cols, the source along rows. */
+WEFT_HOT static void transpose_plane(char *d, const char *s, int64_t rows, int64_t cols, int64_t ds, int64_t ss,
+                                     size_t size) {
+  switch (size) {
+  case 1: PLANE_LOOP(uint8_t); break;
+  case 2: PLANE_LOOP(uint16_t); break;
+  case 4: PLANE_LOOP(uint32_t); break;
+  case 8: PLANE_LOOP(uint64_t); break;
+  default: PLANE_LOOP(uint64_t[2]); break;
+  }
+}
+
+/* ---- walking the outer axes ---- */
+
+typedef struct walk {
+  const box *b;
+  int skip, n; /* axes [0, n) are walked, `skip` counts tiles */
+  int64_t at[BOX_MAX_RANK];
+  int64_t src, dst; /* offsets in bytes */
+} walk;
+
+static int64_t walk_dim(const walk *w, int d) { return d == w->skip ? (w->b->dim[d] + TILE - 1) / TILE : w->b->dim[d]; }
+static int64_t walk_scale(const walk *w, int d) { return d == w->skip ? TILE : 1; }
+
+static void walk_start(walk *w, const copy_job *j, int64_t item) {
+  w->b = &j->b;
+  w->skip = j->plane;
+  w->n = j->b.rank - 1;
+  w->src = w->dst = 0;
+  for (int d = w->n - 1; d >= 0; d--) {
+    int64_t dim = walk_dim(w, d);
+    w->at[d] = item % dim;
+    item /= dim;
+    w->src += w->at[d] * j->b.src[d] * walk_scale(w, d);
+    w->dst += w->at[d] * j->b.dst[d] * walk_scale(w, d);
+  }
+}
+
+static void walk_next(walk *w) {
+  for (int d = w->n - 1; d >= 0; d--) {
+    int64_t scale = walk_scale(w, d), src = w->b->src[d] * scale, dst = w->b->dst[d] * scale;
+    w->src += src;
+    w->dst += dst;
+    if (++w->at[d] < walk_dim(w, d)) return;
+    w->src -= src * w->at[d];
+    w->dst -= dst * w->at[d];
+    w->at[d] = 0;
+  }
+}
+
+static int64_t walk_items(const copy_job *j) {
+  walk w = {.b = &j->b, .skip = j->plane};
+  int64_t n = 1;
+  for (int d = 0; d < j->b.rank - 1; d++) n *= walk_dim(&w, d);
+  return n;
+}
+
+static void copy_items(void *arg, int64_t begin, int64_t end) {
+  const copy_job *j = arg;
+  const box *b = &j->b;
+  int in = b->rank - 1;
+  walk w;
+  walk_start(&w, j, begin);
+  for (int64_t i = begin; i < end; i++, walk_next(&w)) {
+    if (j->plane < 0) {
+      copy_row(j, j->dst + w.dst, j->src + w.src, b->dim[in]);
+      continue;
+    }
+    int64_t first = w.at[j->plane] * TILE, left = b->dim[j->plane] - first;
+    transpose_plane(j->dst + w.dst, j->src + w.src, left < TILE ? left : TILE, b->dim[in], b->dst[j->plane], b->src[in],
+                    j->size);
+  }
+}
+
+/* Part of one long row. */
+static void copy_part(void *arg, int64_t begin, int64_t end) {
+  const copy_job *j = arg;
+  int in = j->b.rank - 1;
+  copy_row(j, j->dst + begin * j->b.dst[in], j->src + begin * j->b.src[in], end - begin);
+}
+
+/* ---- strings and objects: one after the other, since each may fail ---- */
+
+static weft_err copy_objects(const copy_job *j, weft_dtype type) {
+  const box *b = &j->b;
+  int in = b->rank - 1;
+  int64_t size = (int64_t)j->size, n = walk_items(j);
+  bool run = b->src[in] == size && b->dst[in] == size;
+  walk w;
+  walk_start(&w, j, 0);
+  for (int64_t i = 0; i < n; i++, walk_next(&w)) {
+    char *d = j->dst + w.dst;
+    const char *s = j->src + w.src;
+    if (run) WEFT_TRY(weft__elements_copy(type, d, s, b->dim[in]));
+    for (int64_t c = 0; !run && c < b->dim[in]; c++)
+      WEFT_TRY(weft__elements_copy(type, d + c * b->dst[in], s + c * b->src[in], 1));
+  }
+  return WEFT_OK;
+}
+
+/* ---- the copy ---- */
+
+enum { LONG_ROW = 1 << 16, BYTES_PER_NS = 8 };
+
+weft_err weft__box_copy(const kernel *k, weft_dtype type, void *dst, const void *src, const box *b) {
+  copy_job j = {.size = weft__dtype_size(type), .plane = -1, .dst = dst, .src = src};
+  for (int d = 0; d < b->rank; d++)
+    if (b->dim[d] == 0) return WEFT_OK;
+  merge_axes(&j.b, b, (int64_t)j.size);
+  if (j.b.rank == 0) { j.b = (box){.rank = 1, .dim = {1}, .src = {(int64_t)j.size}, .dst = {(int64_t)j.size}}; }
+  if (!weft__dtype_is_plain(type)) return copy_objects(&j, type);
+  widen(&j);
+  find_plane(&j);
+  int64_t row = j.b.dim[j.b.rank - 1], items = walk_items(&j);
+  int64_t bytes = row * (int64_t)j.size * (j.plane < 0 ? 1 : TILE);
+  if (j.plane >= 0 || items >= 64 || bytes < LONG_ROW) {
+    weft__kernel_loop(k, items, bytes / BYTES_PER_NS + 1, copy_items, &j);
+    return WEFT_OK;
+  }
+  for (int64_t i = 0; i < items; i++) { /* few long rows: split each */
+    walk w;
+    walk_start(&w, &j, i);
+    copy_job part = j;
+    part.dst += w.dst;
+    part.src += w.src;
+    weft__kernel_loop(k, row, 1, copy_part, &part);
+  }
+  return WEFT_OK;
+}

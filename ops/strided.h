@@ -1,0 +1,40 @@
+/* strided.h - x[begin:end:stride, ..., new axis, i] made plain: one range for each axis of x. */
+#ifndef WEFT_OPS_STRIDED_H
+#define WEFT_OPS_STRIDED_H
+
+#include "graph/kernel.h"
+#include "ops/box.h"
+
+/* What a slice says of one axis of its input. */
+typedef struct axis_range {
+  int64_t begin, end, stride; /* as written */
+  bool all_before, all_after; /* begin or end left out */
+  bool shrink;                /* a single index: the axis goes */
+  bool known;                 /* begin and end are: else only the flags and stride count */
+} axis_range;
+
+/* Where an axis of the result comes from: an axis of the input, or NEW_AXIS. */
+enum { NEW_AXIS = -1 };
+
+typedef struct strided {
+  int rank; /* of the input */
+  axis_range axis[WEFT_MAX_RANK];
+  int n_from; /* of the result, shrunken axes left out */
+  int from[WEFT_MAX_RANK];
+  int64_t start[WEFT_MAX_RANK], step[WEFT_MAX_RANK], count[WEFT_MAX_RANK]; /* set by weft__strided_apply */
+} strided;
+
+/* Spreads the written items over the axes of an input of the given rank.  begin and end may be NULL (not known).
+ * The message of a failure is for the caller to put in context. */
+weft_err weft__strided_read(strided *s, const weft_node *n, int rank, int items, const int64_t *begin,
+                            const int64_t *end, const int64_t *stride);
+/* Cuts the ranges to the dimensions of x; unknown dimensions and ranges give a count of -1. */
+weft_err weft__strided_apply(strided *s, const shape *x);
+/* The result's shape: counts of the axes kept, ones for new axes. */
+void weft__strided_shape(const strided *s, shape *out);
+/* Reads inputs [first, first + 3) of a kernel and applies them to a shape. */
+weft_err weft__strided_kernel(const kernel *k, strided *s, const shape *x, int first);
+/* The box that copies the result from x or, with `into`, the result's elements into x; *offset is x's first element. */
+void weft__strided_box(const strided *s, const shape *x, bool into, box *b, int64_t *offset);
+
+#endif

@@ -4,6 +4,7 @@
  * of one kind: direct (laid out like the output), periodic (the trailing dimensions, repeated: a
  * scalar has period 1, a bias its length), or gathered (any other broadcast). */
 #include "ops/elementwise.h"
+#include "base/alloc.h"
 #include <assert.h>
 
 typedef enum operand_kind { DIRECT, TILE, ROW, GATHER } operand_kind;
@@ -270,6 +271,15 @@ void weft__elementwise_run(const kernel *k, elem_loop *loop, int cost, const voi
     weft__kernel_loop(k, (j.count + ELEM_BLOCK - 1) / ELEM_BLOCK, cost, run_piece, &j);
 }
 
+int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i) {
+  int64_t index = 0, stride = 1;
+  for (int d = out->rank - 1, e = in->rank - 1; e >= 0; i /= out->dim[d], d--, e--) {
+    if (in->dim[e] != 1) index += i % out->dim[d] * stride;
+    stride *= in->dim[e];
+  }
+  return index;
+}
+
 weft_tensor *weft__elementwise_out(kernel *k, const shape *s) {
   const weft_dtype type = k->node->out_type[0];
   const int64_t count = weft__shape_count(s);
@@ -296,7 +306,7 @@ weft_err weft__elementwise(kernel *k, const elem_op *e, const void *arg) {
   if (through_float) loop = e->loop[WEFT_FLOAT];
   if (!loop) return weft__kernel_no_type(k, type);
   weft_tensor *out = weft__elementwise_out(k, &s);
-  if (!out) return WEFT_RESOURCE_EXHAUSTED;
+  if (!out) return WEFT_OOM;
   weft__elementwise_run(k, loop, e->cost, arg, through_float, k->n_in, k->in, out);
   return WEFT_OK;
 }

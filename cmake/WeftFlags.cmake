@@ -21,10 +21,8 @@ add_compile_options(-fno-math-errno -fno-trapping-math -ffp-contract=off)
 add_compile_options(-D_GNU_SOURCE=)
 
 set(weft_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes)
-if(CMAKE_C_COMPILER_ID MATCHES Clang)
-  # C2x lets a list end in {0}; a case list is short, and -Wmissing-field-initializers would want every field.
-  list(APPEND weft_warnings -Wno-missing-field-initializers)
-endif()
+# A case list is short, and -Wmissing-field-initializers would want every field.
+list(APPEND weft_warnings -Wno-missing-field-initializers)
 if(WEFT_WERROR)
   list(APPEND weft_warnings -Werror)
 endif()

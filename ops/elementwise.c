@@ -5,6 +5,7 @@
  * scalar has period 1, a bias its length), or gathered (any other broadcast). */
 #include "ops/elementwise.h"
 #include "base/alloc.h"
+#include "ops/wide.h"
 #include <assert.h>
 
 typedef enum operand_kind { DIRECT, TILE, ROW, GATHER } operand_kind;
@@ -29,38 +30,7 @@ typedef struct job {
   weft_dtype narrow; /* as operand.widen, for the output */
 } job;
 
-/* ---- 16-bit floats ---- */
-WEFT_HOT static void widen_half(float *dst, const uint16_t *src, int64_t n) {
-  WEFT_IVDEP for (int64_t i = 0; i < n; i++) dst[i] = vfrom_half(src[i]);
-}
-
-WEFT_HOT static void widen_bfloat16(float *dst, const uint16_t *src, int64_t n) {
-  WEFT_IVDEP for (int64_t i = 0; i < n; i++) dst[i] = vfrom_bfloat16(src[i]);
-}
-
-WEFT_HOT static void narrow_half(uint16_t *dst, const float *src, int64_t n) {
-  WEFT_IVDEP for (int64_t i = 0; i < n; i++) dst[i] = vto_half(src[i]);
-}
-
-WEFT_HOT static void narrow_bfloat16(uint16_t *dst, const float *src, int64_t n) {
-  WEFT_IVDEP for (int64_t i = 0; i < n; i++) dst[i] = vto_bfloat16(src[i]);
-}
-
-void weft__widen(weft_dtype from, float *dst, const void *src, int64_t n) {
-  if (from == WEFT_HALF)
-    widen_half(dst, src, n);
-  else
-    widen_bfloat16(dst, src, n);
-}
-
-void weft__narrow(weft_dtype to, void *dst, const float *src, int64_t n) {
-  if (to == WEFT_HALF)
-    narrow_half(dst, src, n);
-  else
-    narrow_bfloat16(dst, src, n);
-}
-
-static weft_dtype as_float(weft_dtype t) { return t == WEFT_HALF || t == WEFT_BFLOAT16 ? t : WEFT_INVALID; }
+static weft_dtype as_float(weft_dtype t) { return weft__is_16bit(t) ? t : WEFT_INVALID; }
 
 /* ---- laying operands out ---- */
 #define FILL(T)                                                                                                        \
@@ -122,7 +92,7 @@ static int64_t tile_length(const operand *o, int64_t want) {
 static void make_tile(const operand *o, int64_t want, char *scratch) {
   size_t size = o->size;
   if (o->widen) {
-    weft__widen(o->widen, (float *)(void *)scratch, o->data, o->period);
+    weft__widen((float *)(void *)scratch, (const uint16_t *)(const void *)o->data, o->period, o->widen);
     size = sizeof(float);
   } else {
     memcpy(scratch, o->data, (size_t)o->period * size);
@@ -135,7 +105,7 @@ static void make_tile(const operand *o, int64_t want, char *scratch) {
 
 static const void *with_widening(const operand *o, const char *src, int64_t n, char *scratch) {
   if (!o->widen) return src;
-  weft__widen(o->widen, (float *)(void *)scratch, src, n);
+  weft__widen((float *)(void *)scratch, (const uint16_t *)(const void *)src, n, o->widen);
   return scratch;
 }
 
@@ -176,7 +146,7 @@ static void run_blocks(const job *j, int64_t begin, int64_t end) {
     for (int k = 0; k < j->n_in; k++) in[k] = block_of(j, &j->in[k], i, n, scratch[k]);
     char *z = j->out + (size_t)i * j->out_size;
     j->loop(j->narrow ? (void *)result : z, in, n, j->arg);
-    if (j->narrow) weft__narrow(j->narrow, z, result, n);
+    if (j->narrow) weft__narrow((uint16_t *)(void *)z, result, n, j->narrow);
   }
 }
 
@@ -280,14 +250,14 @@ int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i) {
   return index;
 }
 
+/* Which input output 0 may be written over: the one in the plan, else the first that fits and dies here. */
 weft_tensor *weft__elementwise_out(kernel *k, const shape *s) {
-  const weft_dtype type = k->node->out_type[0];
+  if (k->alias && k->alias[0] >= 0) return weft__out_over(k, 0, k->alias[0], s);
+  const weft_dtype type = weft__dtype_base(k->node->out_type[0]);
   const int64_t count = weft__shape_count(s);
-  for (int i = 0; i < k->n_in && i < ELEM_MAX_IN; i++) {
-    const bool offered = k->alias ? k->alias[0] == i : (k->dying >> i & 1) != 0;
-    if (offered && k->in[i] && k->in[i]->dtype == type && weft__tensor_count(k->in[i]) == count)
+  for (int i = 0; i < k->n_in && i < ELEM_MAX_IN; i++)
+    if ((k->dying >> i & 1) && k->in[i]->dtype == type && weft__tensor_count(k->in[i]) == count)
       return weft__out_over(k, 0, i, s);
-  }
   return weft__out(k, 0, s);
 }
 

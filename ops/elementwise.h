@@ -38,10 +38,6 @@ weft_tensor *weft__elementwise_out(kernel *k, const shape *s);
 /* Where element i of a broadcast of shape `out` comes from in an operand of shape `in`: for types without loops. */
 int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i);
 
-/* half or bfloat16 to float and back. */
-void weft__widen(weft_dtype from, float *dst, const void *src, int64_t n);
-void weft__narrow(weft_dtype to, void *dst, const float *src, int64_t n);
-
 /* ---- stating loops ----
  *
  *   BINARY_REAL(add, (T)((A)x + (A)y))             makes add_f32, add_f64, add_i8 ... add_u64

@@ -70,6 +70,8 @@ typedef struct plan_run {
   struct step_log *log;           /* NULL, or where to note what ran when (exec/steplog.h) */
 } plan_run;
 
+/* The fetched values out of the slots of a finished run. */
+weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run);
 /* Runs a straight plan on the calling thread. */
 weft_err weft__plan_run(plan *p, plan_run *run);
 

@@ -1,0 +1,119 @@
+/* run.c - walks a straight plan: no allocation, no hashing, no lock per node. */
+#include "base/clock.h"
+#include "exec/frame.h"
+#include "exec/steplog.h"
+#include "state/resource.h"
+#include "state/variable.h"
+
+static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * UINT64_C(0x9E3779B97F4A7C15) + (h >> 29); }
+
+/* Frames are kept by the shapes of the feeds: the sizes inside follow from them. */
+static uint64_t shapes_key(int n, const weft_tensor *const *feed) {
+  uint64_t h = 1469598103934665603u;
+  for (int i = 0; i < n; i++) {
+    h = mix(h, (uint64_t)feed[i]->shape.rank);
+    for (int d = 0; d < feed[i]->shape.rank; d++) h = mix(h, (uint64_t)feed[i]->shape.dim[d]);
+  }
+  return h;
+}
+
+/* References among the inputs: the variable itself where the argument takes one, else its value now. */
+static weft_err resolve(const plan_item *it, kernel *k, const value *slot) {
+  for (int j = 0; j < it->n_in; j++) {
+    if (!it->in[j].from_ref) continue;
+    variable *v = slot[it->in[j].slot].ref;
+    k->ref[j] = v;
+    if (it->in[j].wants_ref) {
+      if (!it->op->opdef.uninit_ok && !weft__variable_initialized(v))
+        return weft__fail(WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
+      continue;
+    }
+    WEFT_TRY(weft__variable_read(v, (weft_tensor *)(uintptr_t)k->in[j]));
+  }
+  return WEFT_OK;
+}
+
+static void drop_derefs(const plan_item *it, kernel *k) {
+  for (int j = 0; j < it->n_in; j++)
+    if (it->in[j].from_ref && !it->in[j].wants_ref) weft__tensor_clear((weft_tensor *)(uintptr_t)k->in[j]);
+}
+
+static weft_err in_node(const plan_item *it, weft_err err) {
+  if (strstr(weft__error_message(), "{{node ")) return err;
+  return weft__fail_in(err, "%s {{node %s}}", it->node->op_name, it->node->name);
+}
+
+static weft_err run_item(frame *f, int i, plan_run *run) {
+  const plan_item *it = &f->plan->item[i];
+  kernel *k = &f->kernel[i];
+  WEFT_TRY(resolve(it, k, f->slot));
+  int64_t begin = run->log ? weft__now_ns() : 0;
+  weft_err err = it->op->cpu(k);
+  if (run->log && !err) weft__step_log_add(run->log, it, f->slot, begin, weft__now_ns());
+  drop_derefs(it, k);
+  if (err) return in_node(it, err);
+  if (f->lessons) weft__lesson_note(f->lessons, f->plan, i, f->slot);
+  for (int j = 0; j < it->n_release; j++) weft__tensor_clear(&f->slot[it->release[j]].t);
+  return WEFT_OK;
+}
+
+static weft_err check_time(const plan_run *run) {
+  if (run->step.cancel && weft__cancel_fired(run->step.cancel)) return weft__cancel_raise(run->step.cancel);
+  if (run->deadline_ns && weft__now_ns() > run->deadline_ns)
+    return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
+  return WEFT_OK;
+}
+
+static weft_err run_items(frame *f, plan_run *run) {
+  for (int i = 0; i < f->plan->n_item; i++) {
+    if (f->once_done && (f->plan->item[i].op->flags & OP_ONCE)) continue;
+    WEFT_TRY(check_time(run));
+    WEFT_TRY(run_item(f, i, run));
+  }
+  f->once_done = true;
+  return WEFT_OK;
+}
+
+/* A fetched value is the caller's: what shares memory with a feed or a running step is copied. */
+static weft_err fetch_one(const plan *p, const value *v, const plan_run *run, weft_tensor **out) {
+  weft_tensor now = {0};
+  const weft_tensor *t = &v->t;
+  if (v->ref) {
+    WEFT_TRY(weft__variable_read(v->ref, &now));
+    t = &now;
+  }
+  bool foreign = false;
+  for (int i = 0; i < p->n_feed && !foreign; i++) foreign = run->feed[i]->buf == t->buf;
+  weft_err err = weft__tensor_create_like(out, t);
+  if (!err && foreign) {
+    weft__tensor_clear(*out);
+    err = weft__tensor_clone(*out, t);
+  }
+  weft__tensor_clear(&now);
+  return err;
+}
+
+weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run) {
+  for (int i = 0; i < p->n_fetch; i++) run->fetched[i] = NULL;
+  for (int i = 0; i < p->n_fetch; i++) {
+    weft_err err = fetch_one(p, &slot[p->fetch_slot[i]], run, &run->fetched[i]);
+    if (!err) continue;
+    for (int j = 0; j <= i; j++) {
+      weft_tensor_destroy(run->fetched[j]);
+      run->fetched[j] = NULL;
+    }
+    return err;
+  }
+  return WEFT_OK;
+}
+
+weft_err weft__plan_run(plan *p, plan_run *run) {
+  frame *f;
+  WEFT_TRY(weft__frame_take(&f, p, shapes_key(p->n_feed, run->feed), weft__resources_generation(run->step.resources)));
+  f->step = run->step;
+  for (int i = 0; i < p->n_feed; i++) weft__tensor_share(&f->slot[i].t, run->feed[i]);
+  weft_err err = run_items(f, run);
+  if (!err) err = weft__plan_fetch(p, f->slot, run);
+  weft__frame_give(f, err == WEFT_OK);
+  return err;
+}

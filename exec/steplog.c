@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "tensor/tensor_proto.h"
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -326,3 +326,7 @@ weft_err weft__resource_of_node(kernel *k, const resource_kind *kind, resource *
   if (h) *h = m->handle;
   return WEFT_OK;
 }
+
+uint64_t weft__resources_generation(const resources *r) {
+  return r ? (uint64_t)atomic_load(&((resources *)(uintptr_t)r)->generation) : 0;
+}

@@ -26,6 +26,8 @@ weft_err weft__resource_get(resources *r, const char *container, const char *typ
 weft_err weft__resource_find(resources *r, const char *container, const char *type, const char *name, resource **out);
 weft_err weft__resource_delete(resources *r, const char *container, const char *type, const char *name);
 void weft__resources_clear(resources *r, const char *container); /* Reset, CleanupAll; NULL: every container */
+/* Grows when anything leaves the table: what was found before must be looked up again. */
+uint64_t weft__resources_generation(const resources *r);
 /* Drops what is private to a session (queues, readers, ... without shared_name); called when it closes. */
 void weft__resources_end_session(resources *r, const char *session);
 

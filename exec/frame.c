@@ -31,8 +31,13 @@ static void point_kernels(frame *f, const plan *p) {
   for (int i = 0; i < p->n_item; i++) {
     const plan_item *it = &p->item[i];
     kernel *k = &f->kernel[i];
-    *k = (kernel){.node = it->node, .op = it->op, .step = &f->step, .state = it->state, .n_in = it->n_in,
-                  .n_out = it->n_out, .dying = it->dying};
+    *k = (kernel){.node = it->node,
+                  .op = it->op,
+                  .step = &f->step,
+                  .state = it->state,
+                  .n_in = it->n_in,
+                  .n_out = it->n_out,
+                  .dying = it->dying};
     k->in = &f->in[at];
     k->ref = &f->ref[at];
     k->out = &f->slot[it->first_out];

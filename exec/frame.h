@@ -9,19 +9,19 @@
 
 struct frame {
   plan *plan;
-  uint64_t key;            /* shapes of the feeds it was made for */
-  const layout *layout;    /* NULL: this run learns one */
-  lesson *lessons;         /* while learning */
-  uint64_t generation;     /* of the resources that the OP_ONCE outputs refer to */
+  uint64_t key;         /* shapes of the feeds it was made for */
+  const layout *layout; /* NULL: this run learns one */
+  lesson *lessons;      /* while learning */
+  uint64_t generation;  /* of the resources that the OP_ONCE outputs refer to */
   bool once_done;
   value *slot;
-  kernel *kernel;          /* per item */
-  const weft_tensor **in;  /* flat: the kernels' in, ref and values of dereferenced inputs */
+  kernel *kernel;         /* per item */
+  const weft_tensor **in; /* flat: the kernels' in, ref and values of dereferenced inputs */
   variable **ref;
   weft_tensor *deref;
-  buffer *place;           /* per slot: its part of the arena */
-  buffer **planned;        /* per slot: &place[s], or NULL */
-  void *memory;            /* the arena */
+  buffer *place;    /* per slot: its part of the arena */
+  buffer **planned; /* per slot: &place[s], or NULL */
+  void *memory;     /* the arena */
   step step;
   frame *next;
 };

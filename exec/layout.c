@@ -5,9 +5,7 @@
 #include "base/alloc.h"
 #include <stdlib.h>
 
-static bool placeable(const weft_tensor *t) {
-  return t->buf && weft__dtype_is_plain(t->dtype) && !t->buf->transient;
-}
+static bool placeable(const weft_tensor *t) { return t->buf && weft__dtype_is_plain(t->dtype) && !t->buf->transient; }
 
 void weft__lesson_note(lesson *lessons, const plan *p, int item, const value *slot) {
   const plan_item *it = &p->item[item];
@@ -19,8 +17,10 @@ void weft__lesson_note(lesson *lessons, const plan *p, int item, const value *sl
     if (!placeable(t)) continue;
     for (int i = 0; i < it->n_in && l->alias < 0; i++)
       if (!it->in[i].from_ref && slot[it->in[i].slot].t.buf == t->buf) l->alias = i;
-    if (l->alias >= 0) l->root = lessons[it->in[l->alias].slot].root;
-    else if (weft__buffer_single(t->buf) && t->data == t->buf->data) l->root = s;
+    if (l->alias >= 0)
+      l->root = lessons[it->in[l->alias].slot].root;
+    else if (weft__buffer_single(t->buf) && t->data == t->buf->data)
+      l->root = s;
     l->bytes = weft__tensor_bytes(t);
   }
 }
@@ -124,8 +124,10 @@ weft_err weft__layout_create(layout **out, const plan *p, uint64_t key, const le
     err = place(l, p, of_slot);
   }
   weft__free(of_slot);
-  if (err) weft__layout_destroy(l);
-  else *out = l;
+  if (err)
+    weft__layout_destroy(l);
+  else
+    *out = l;
   return err;
 }
 

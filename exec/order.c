@@ -80,13 +80,9 @@ static weft_err visit(walk *w, int root, int *order, int *n_order) {
 
 weft_err weft__order(const weft_graph *g, const plan_request *r, int **order, int *n_order) {
   size_t n = (size_t)g->n_node + 1;
-  walk w = {g,
-            r,
-            weft__alloc_zero(n, 1),
-            weft__alloc_zero(n, 1),
-            weft__alloc(n * sizeof(int)),
-            weft__alloc(n * sizeof(int)),
-            0};
+  walk w = {
+      g, r, weft__alloc_zero(n, 1), weft__alloc_zero(n, 1), weft__alloc(n * sizeof(int)), weft__alloc(n * sizeof(int)),
+      0};
   *order = weft__alloc(n * sizeof(int));
   *n_order = 0;
   weft_err err = w.needed && w.mark && w.stack && w.next && *order ? WEFT_OK : WEFT_OOM;

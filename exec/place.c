@@ -46,9 +46,9 @@ static const weft_node *colocated(const weft_graph *g, const weft_node *n) {
 
 static weft_err place_node(const weft_graph *g, const weft_node *n, const placement *p, int *out) {
   const weft_node *with = n->device[0] ? NULL : colocated(g, n);
-  const char *device = with ? with->device : n->device;
+  const char *requested = with ? with->device : n->device;
   device_spec want;
-  weft_err err = weft__device_parse(&want, device);
+  weft_err err = weft__device_parse(&want, requested);
   if (err) return weft__fail_in(err, "node '%s'", n->name);
   *out = find_device(p, &want);
   if (*out >= 0) return WEFT_OK;

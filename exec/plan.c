@@ -57,7 +57,8 @@ static bool fold(maker *m, const weft_node *n) {
   if (n->n_in > 16 || n->n_out > 8) return false;
   for (int i = 0; i < n->n_in; i++) in[i] = &m->value[slot_of(m, n->in[i])];
   step st = {0};
-  kernel k = {.node = n, .op = n->op, .step = &st, .n_in = n->n_in, .n_out = n->n_out, .in = in, .ref = ref, .out = out};
+  kernel k = {
+      .node = n, .op = n->op, .step = &st, .n_in = n->n_in, .n_out = n->n_out, .in = in, .ref = ref, .out = out};
   weft_err err = n->op->prepare ? n->op->prepare(n, &k.state) : WEFT_OK;
   if (!err) err = n->op->cpu(&k);
   if (n->op->unprepare) n->op->unprepare(k.state);
@@ -83,8 +84,8 @@ static weft_err cannot_run(const weft_node *n) {
   if (strcmp(n->op_name, "Placeholder") == 0 || strcmp(n->op_name, "PlaceholderV2") == 0) {
     const shape *s = &n->out_shape[0];
     return weft__fail(WEFT_INVALID_ARGUMENT,
-                      "You must feed a value for placeholder tensor '%s' with dtype %s%s%s\n\t [[{{node %s}}]]", n->name,
-                      weft__dtype_short(weft__dtype_base(n->out_type[0])), s->rank > 0 ? " and shape " : "",
+                      "You must feed a value for placeholder tensor '%s' with dtype %s%s%s\n\t [[{{node %s}}]]",
+                      n->name, weft__dtype_short(weft__dtype_base(n->out_type[0])), s->rank > 0 ? " and shape " : "",
                       s->rank > 0 ? weft__shape_text(s) : "", n->name);
   }
   return weft__fail(WEFT_UNIMPLEMENTED, "unimplemented op %s: it has no kernel (node '%s')", n->op_name, n->name);
@@ -178,7 +179,13 @@ static weft_err connect_ends(maker *m) {
   p->n_fetch = m->r->n_fetch;
   p->slot_item = zeroed(m, m->n_slot, sizeof *p->slot_item);
   p->fetch_slot = zeroed(m, p->n_fetch, sizeof *p->fetch_slot);
-  if (!p->slot_item || !p->fetch_slot) return WEFT_OOM;
+  p->feed_node = zeroed(m, p->n_feed, sizeof *p->feed_node);
+  p->feed_out = zeroed(m, p->n_feed, sizeof *p->feed_out);
+  if (!p->slot_item || !p->fetch_slot || !p->feed_node || !p->feed_out) return WEFT_OOM;
+  for (int i = 0; i < p->n_feed; i++) {
+    p->feed_node[i] = m->g->node[m->r->feed[i].node];
+    p->feed_out[i] = m->r->feed[i].slot;
+  }
   for (int s = 0; s < m->n_slot; s++) p->slot_item[s] = -1;
   for (int i = 0; i < p->n_item; i++)
     for (int j = 0; j < p->item[i].n_out; j++) p->slot_item[p->item[i].first_out + j] = i;
@@ -268,8 +275,10 @@ weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
   weft__free(m.item_of);
   weft__free(m.known);
   weft__free(m.value);
-  if (err) weft__plan_destroy(p);
-  else *out = p;
+  if (err)
+    weft__plan_destroy(p);
+  else
+    *out = p;
   return err;
 }
 

@@ -39,7 +39,9 @@ typedef struct plan {
   int n_slot;
   int *slot_item; /* the item that writes a slot; -1: a feed or a constant */
   int n_feed, n_fetch;
-  int *fetch_slot; /* per fetch; feed i is slot i */
+  const weft_node **feed_node; /* per feed: whose output it stands for, and which; feed i is slot i */
+  int *feed_out;
+  int *fetch_slot;
   int n_constant;
   int *constant_slot; /* slots whose value is known: set once in every frame */
   weft_tensor *constant;

@@ -68,8 +68,10 @@ weft_err weft__session_create(weft_session **out, weft_graph *g, const session_o
   if (!err) err = weft__pool_create(&s->inter, s->opts.inter_threads);
   if (!err && s->opts.log_device_placement)
     weft__place_log_mapping(&(placement){.n_device = 1, .device = &s->cpu, .log = true});
-  if (err) weft__session_destroy(s);
-  else *out = s;
+  if (err)
+    weft__session_destroy(s);
+  else
+    *out = s;
   return err;
 }
 
@@ -205,17 +207,17 @@ static weft_err make_plan(weft_session *s, uint64_t hash, const plan_request *r,
 
 /* ---- runs ----------------------------------------------------------------------------------------- */
 
-static weft_err check_feeds(const weft_graph *g, const plan_request *r, const weft_tensor *const *feed) {
-  for (int i = 0; i < r->n_feed; i++) {
-    const weft_node *n = g->node[r->feed[i].node];
-    weft_dtype want = weft__dtype_base(n->out_type[r->feed[i].slot]);
-    const shape *s = &n->out_shape[r->feed[i].slot];
+static weft_err check_feeds(const plan *p, const weft_tensor *const *feed) {
+  for (int i = 0; i < p->n_feed; i++) {
+    const weft_node *n = p->feed_node[i];
+    int slot = p->feed_out[i];
+    weft_dtype want = weft__dtype_base(n->out_type[slot]);
     if (feed[i]->dtype != want && want != WEFT_INVALID)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Cannot feed a value of type %s for Tensor '%s:%d', which has type %s",
-                        weft__dtype_name(feed[i]->dtype), n->name, r->feed[i].slot, weft__dtype_name(want));
-    if (!weft__shape_compatible(&feed[i]->shape, s))
+                        weft__dtype_name(feed[i]->dtype), n->name, slot, weft__dtype_name(want));
+    if (!weft__shape_compatible(&feed[i]->shape, &n->out_shape[slot]))
       return weft__fail(WEFT_INVALID_ARGUMENT, "Cannot feed value of shape %s for Tensor '%s:%d', which has shape '%s'",
-                        weft__shape_text(&feed[i]->shape), n->name, r->feed[i].slot, weft__shape_text(s));
+                        weft__shape_text(&feed[i]->shape), n->name, slot, weft__shape_text(&n->out_shape[slot]));
   }
   return WEFT_OK;
 }
@@ -272,11 +274,15 @@ weft_err weft__session_run(weft_session *s, const plan_request *r, const weft_te
     step_objects objects;
     weft__step_objects_init(&objects);
     plan_run run = {.feed = feed, .fetched = fetched};
-    run.step = (step){.id = id, .cancel = &entry.cancel, .intra = s->intra, .resources = s->resources,
-                      .objects = &objects, .session = s->handle};
+    run.step = (step){.id = id,
+                      .cancel = &entry.cancel,
+                      .intra = s->intra,
+                      .resources = s->resources,
+                      .objects = &objects,
+                      .session = s->handle};
     int64_t timeout = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
     if (timeout > 0) run.deadline_ns = weft__now_ns() + timeout * 1000000;
-    err = check_feeds(s->graph, r, feed);
+    err = check_feeds(p, feed);
     if (!err && opts && opts->trace) err = weft__step_log_create(&run.log);
     if (!err) err = run_step(s, p, &run);
     if (run.log) err = finish_trace(s, run.log, err, opts);

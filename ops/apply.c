@@ -7,6 +7,7 @@
  * rows in their order, so that repeated indices add up as they do one after the other. */
 #include "ops/apply.h"
 #include "base/alloc.h"
+#include "ops/wide.h"
 #include "state/variable.h"
 #include <string.h>
 
@@ -58,14 +59,6 @@ void weft__apply_unprepare(void *state) { weft__free(state); }
 
 /* ---- shapes ---- */
 
-/* What is known about the shape of variable i: a handle's own shape says nothing about it. */
-static shape variable_shape(const infer *s, int i) {
-  if (s->node->op->opdef.in[i].is_ref) return s->in[i];
-  const weft_node *from = weft__node(s->graph, s->node->in[i].node);
-  const attr *a = strcmp(from->op_name, "VarHandleOp") ? NULL : weft__node_attr(from, "shape");
-  return a && a->kind == ATTR_SHAPE && !a->is_list ? *a->shape : SHAPE_UNKNOWN;
-}
-
 static weft_err merge(infer *s, shape *into, const shape *more) {
   shape both;
   if (weft__shape_merge(&both, into, more) != WEFT_OK) return weft__infer_fail(s, "%s", weft__error_message());
@@ -86,10 +79,12 @@ weft_err weft__apply_infer(infer *s) {
   layout l;
   shape unused;
   WEFT_TRY(layout_read(&l, &s->node->op->opdef));
-  shape var = variable_shape(s, 0);
-  for (int i = 1; i < l.vars; i++) {
-    const shape slot = variable_shape(s, i);
-    WEFT_TRY(merge(s, &var, &slot));
+  shape var = SHAPE_UNKNOWN;
+  for (int i = 0; i < l.vars; i++) {
+    shape declared;
+    weft_dtype type;
+    weft__infer_variable(s, i, &type, &declared);
+    WEFT_TRY(merge(s, &var, &declared));
   }
   for (int i = 0; i < l.scalars; i++) WEFT_TRY(weft__infer_rank(s, l.scalar[i], 0, &unused));
   if (l.indices >= 0)
@@ -225,30 +220,16 @@ static weft_err check(const kernel *k, const optimizer *of, const layout *l, var
 
 /* ---- running the loop ---- */
 
-static void widen(weft_dtype type, float *to, const uint16_t *from, int64_t n) {
-  if (type == WEFT_HALF)
-    for (int64_t i = 0; i < n; i++) to[i] = weft__half_to_float(from[i]);
-  else
-    for (int64_t i = 0; i < n; i++) to[i] = weft__bfloat16_to_float(from[i]);
-}
-
-static void narrow(weft_dtype type, uint16_t *to, const float *from, int64_t n) {
-  if (type == WEFT_HALF)
-    for (int64_t i = 0; i < n; i++) to[i] = weft__half_from_float(from[i]);
-  else
-    for (int64_t i = 0; i < n; i++) to[i] = weft__bfloat16_from_float(from[i]);
-}
-
 /* Sixteen-bit numbers are widened a tile at a time, updated as floats and put back. */
 static void span_of_halves(const job *j, int64_t at, int64_t grad_at, int64_t n) {
   float var[APPLY_MAX_VARS][TILE], grad[TILE];
   apply_span s = {.var = {var[0], var[1], var[2], var[3]}, .grad = grad, .scalar = j->scalar, .option = j->option};
   for (int64_t done = 0; done < n; done += TILE) {
     s.n = n - done < TILE ? n - done : TILE;
-    widen(j->type, grad, (const uint16_t *)(const void *)j->grad + grad_at + done, s.n);
-    for (int v = 0; v < j->vars; v++) widen(j->type, var[v], (uint16_t *)(void *)j->var[v] + at + done, s.n);
+    weft__widen(grad, (const uint16_t *)(const void *)j->grad + grad_at + done, s.n, j->type);
+    for (int v = 0; v < j->vars; v++) weft__widen(var[v], (uint16_t *)(void *)j->var[v] + at + done, s.n, j->type);
     j->loop(&s);
-    for (int v = 0; v < j->vars; v++) narrow(j->type, (uint16_t *)(void *)j->var[v] + at + done, var[v], s.n);
+    for (int v = 0; v < j->vars; v++) weft__narrow((uint16_t *)(void *)j->var[v] + at + done, var[v], s.n, j->type);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/hot.h"
 #include "graph/op.h"
 #include "ops/philox.h"
+#include "ops/wide.h"
 #include "tensor/tensor.h"
 #include <math.h>
 #include <string.h>
@@ -97,13 +98,13 @@ static void normal_double(const fill *f, const uint32_t *w, int64_t blocks, void
 static void normal_half(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
   float y[MAX_WORDS];
   normal_float(f, w, blocks, y);
-  for (int64_t i = 0; i < 4 * blocks; i++) ((uint16_t *)out)[i] = weft__half_from_float(y[i]);
+  weft__narrow(out, y, 4 * blocks, WEFT_HALF);
 }
 
 static void normal_bfloat16(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
   float y[MAX_WORDS];
   normal_float(f, w, blocks, y);
-  for (int64_t i = 0; i < 4 * blocks; i++) ((uint16_t *)out)[i] = weft__bfloat16_from_float(y[i]);
+  weft__narrow(out, y, 4 * blocks, WEFT_BFLOAT16);
 }
 
 /* ---- filling ---- */
@@ -167,14 +168,12 @@ static void store_float(const fill *f, const uint32_t *y, int64_t blocks, void *
 
 static void store_half(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
   (void)f;
-  const float *y = (const float *)(const void *)w;
-  for (int64_t i = 0; i < 4 * blocks; i++) ((uint16_t *)out)[i] = weft__half_from_float(y[i]);
+  weft__narrow(out, (const float *)(const void *)w, 4 * blocks, WEFT_HALF);
 }
 
 static void store_bfloat16(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
   (void)f;
-  const float *y = (const float *)(const void *)w;
-  for (int64_t i = 0; i < 4 * blocks; i++) ((uint16_t *)out)[i] = weft__bfloat16_from_float(y[i]);
+  weft__narrow(out, (const float *)(const void *)w, 4 * blocks, WEFT_BFLOAT16);
 }
 
 static void fill_truncated(void *arg, int64_t begin, int64_t end) {

@@ -10,7 +10,6 @@
  *
  * `lock` guards the task list and sleeping.  It is a leaf: nothing else is locked under it, and no
  * user function runs under it. */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "base/pool.h"
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -18,8 +18,8 @@ endif()
 add_library(weft_check OBJECT ${PROJECT_SOURCE_DIR}/tests/main.c)
 target_link_libraries(weft_check PUBLIC weft_build weft_proto_headers PkgConfig::CHECK)
 
-# weft_test_program(name floor source...): linked with its floor and those below; with all, if it is of no floor.
-function(weft_test_program name floor)
+# weft_floor_program(name floor source...): linked with its floor and those below; with all, if it is of no floor.
+function(weft_floor_program name floor)
   set(below "")
   foreach(library ${weft_floors})
     list(PREPEND below ${library})
@@ -27,10 +27,15 @@ function(weft_test_program name floor)
       break()
     endif()
   endforeach()
-  add_executable(${name} ${ARGN} $<TARGET_OBJECTS:weft_check>)
+  add_executable(${name} ${ARGN})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_options(${name} PRIVATE -Wl,--as-needed)
-  target_link_libraries(${name} PRIVATE ${below} weft_pb weft_check)
+  target_link_libraries(${name} PRIVATE ${below} weft_pb weft_build weft_proto_headers)
+endfunction()
+
+function(weft_test_program name floor)
+  weft_floor_program(${name} ${floor} ${ARGN} $<TARGET_OBJECTS:weft_check>)
+  target_link_libraries(${name} PRIVATE weft_check)
 endfunction()
 
 # weft_test(name command...): an entry with the limits and options of this build.
@@ -59,6 +64,29 @@ if(battery)
     weft_test(op.${stem} battery ${stem})
   endforeach()
 endif()
+
+# Every thing_fuzz.c becomes fuzz.FLOOR.thing: here a fixed number of mutants of tests/corpus/FLOOR.thing, with
+# -DWEFT_FUZZ=ON (clang) a libFuzzer program for as long as one likes.
+option(WEFT_FUZZ "Link the fuzz targets with libFuzzer (clang; with WEFT_SANITIZE=address)" OFF)
+set(weft_fuzz_runs 20000 CACHE STRING "Mutants each fuzz target is given in ctest")
+file(GLOB_RECURSE targets CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/*_fuzz.c)
+foreach(source ${targets})
+  if(source MATCHES "^build")
+    continue()
+  endif()
+  string(REGEX REPLACE "_fuzz\\.c$" "" name ${source})
+  string(REGEX REPLACE "/.*" "" floor ${name})
+  string(REPLACE "/" "." name ${name})
+  file(GLOB corpus CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/corpus/${name}/*)
+  weft_floor_program(fuzz.${name} ${floor} ${source})
+  if(WEFT_FUZZ)
+    target_compile_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(fuzz.${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz.c)
+    weft_test(fuzz.${name} fuzz.${name} ${weft_fuzz_runs} ${corpus})
+  endif()
+endforeach()
 
 # Every header compiles alone.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include/*.h)

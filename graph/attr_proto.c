@@ -152,6 +152,12 @@ weft_err weft__attr_from_proto(attr *out, const char *name, const Tensorflow__At
   }
 }
 
+weft_err weft__attr_keep_proto(attr *out, const char *name, const Tensorflow__AttrValue *v, arena *a) {
+  memset(out, 0, sizeof *out);
+  if (!(out->name = weft__arena_strdup(a, name))) return no_memory(name);
+  return v ? keep_opaque(out, v, a) : WEFT_OK;
+}
+
 /* ---- to ---- */
 
 static weft_err write_shape(Tensorflow__TensorShapeProto **out, const shape *s, arena *a) {

@@ -11,6 +11,8 @@
  * list has kind ATTR_NONE, for its bytes do not say of what.  INVALID_ARGUMENT on a bad shape or
  * tensor, RESOURCE_EXHAUSTED on a tensor that a few bytes blow up past 1 GiB. */
 weft_err weft__attr_from_proto(attr *out, const char *name, const Tensorflow__AttrValue *v, arena *a);
+/* Keeps the bytes of v whatever it is: for the attributes of ops that nobody here will look at. */
+weft_err weft__attr_keep_proto(attr *out, const char *name, const Tensorflow__AttrValue *v, arena *a);
 /* Fills *out, whose memory is the arena's or in's: valid while both are. */
 weft_err weft__attr_to_proto(Tensorflow__AttrValue *out, const attr *in, arena *a);
 /* What unpacks protobuf messages straight into an arena. */

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 
 #include "base/alloc.h"
+#include "graph/graphdef.h"
 #include "graph/infer.h"
 #include "graph/scope.h"
 #include <string.h>
@@ -18,7 +19,7 @@ weft_err weft__graph_create(weft_graph **out, const op_table *ops) {
   pthread_mutex_init(&g->lock, &recursive);
   pthread_mutexattr_destroy(&recursive);
   g->ops = ops;
-  g->version_producer = 1482; /* TF 2.15's */
+  g->version_producer = WEFT_GRAPH_VERSION;
   g->version_min_consumer = 0;
   weft_err err = weft__scope_create(&g->scope);
   if (err) {
@@ -36,6 +37,7 @@ void weft__graph_destroy(weft_graph *g) {
   weft__scope_destroy(g->scope);
   weft__free(g->node);
   weft__map_finish(&g->by_name);
+  weft__map_finish(&g->used_names);
   weft__status_finish(&g->sticky);
   weft__arena_finish(&g->arena);
   pthread_mutex_destroy(&g->lock);
@@ -63,7 +65,7 @@ static weft_err copy_attrs(weft_graph *g, weft_node *n, const node_spec *spec) {
   for (int i = 0; i < spec->n_attr; i++) {
     const attr *a = &spec->attr[i];
     const attr_def *d = n->op ? weft__opdef_attr(&n->op->opdef, a->name) : NULL;
-    if (n->op && !d && a->name[0] != '_')
+    if (n->op && !d && a->name[0] != '_' && !spec->exact) /* TF imports what it does not know */
       return weft__fail(WEFT_INVALID_ARGUMENT, "NodeDef mentions attr '%s' not in Op<name=%s>; NodeDef: {{node %s}}",
                         a->name, n->op_name, n->name);
     if (d && a->kind != ATTR_OPAQUE && (a->kind != d->kind || a->is_list != d->is_list) &&

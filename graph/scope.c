@@ -163,6 +163,28 @@ weft_err weft__scope_take(weft_graph *g, const char *full) {
   return err;
 }
 
+bool weft__scope_taken(const weft_graph *g, const char *full) {
+  int *next = NULL;
+  return is_used(g, full, &next) == WEFT_OK && next;
+}
+
+weft_err weft__scope_free_name(weft_graph *g, const char *full, const char **out) {
+  char *found;
+  WEFT_TRY(find_free(g, full, &found));
+  return to_arena(g, found, out);
+}
+
+void weft__scope_give_back(weft_graph *g, int first, const bool *was_free) {
+  for (int i = first; i < g->n_node; i++) {
+    char *key = was_free[i - first] ? lower(g->node[i]->name) : NULL;
+    if (key) weft__map_remove(&g->used_names, key);
+    weft__free(key);
+  }
+  /* A suffix may be free again: look from the first one on. */
+  for (int i = 0; i < g->used_names.used; i++)
+    if (g->used_names.entries[i].key) *(int *)g->used_names.entries[i].value = 1;
+}
+
 static weft_err exact_name(weft_graph *g, const char *name, size_t size, char **full) {
   if (!(*full = weft__strndup(name, size))) return WEFT_OOM;
   if (!weft__map_get(&g->by_name, *full)) return WEFT_OK;

@@ -27,6 +27,16 @@ weft_err weft__scope_name(weft_graph *g, const char *name, const char **full);
 weft_err weft__scope_apply(weft_graph *g, weft_node *n, bool has_device);
 weft_err weft__scope_take(weft_graph *g, const char *full);
 
+/* ---- for imports ---- */
+/* Scopes over a node that was imported: its device counts as the innermost one, and no node from id
+ * `first` on is taken to wait already. */
+weft_err weft__scope_apply_imported(weft_graph *g, weft_node *n, int first);
+bool weft__scope_taken(const weft_graph *g, const char *full);
+/* full itself, or with the first free suffix; the arena's. */
+weft_err weft__scope_free_name(weft_graph *g, const char *full, const char **out);
+/* Undoes weft__scope_take for the names of nodes [first, n_node) where was_free[i - first]. */
+void weft__scope_give_back(weft_graph *g, int first, const bool *was_free);
+
 /* ---- the stack ---- */
 /* Removes the innermost scope of any kind. */
 void weft__scope_pop(weft_graph *g);

@@ -68,7 +68,8 @@ static const char *colocated_device(const weft_graph *g) {
 
 static weft_err apply_device(weft_graph *g, weft_node *n) {
   text found = {0};
-  weft_err err = device_from_scopes(g->scope, n, &found);
+  weft__text_puts(&found, n->device ? n->device : "");
+  weft_err err = found.failed ? oom() : device_from_scopes(g->scope, n, &found);
   const char *follow = colocated_device(g);
   if (err == WEFT_OK) {
     n->device = weft__arena_strdup(&g->arena, follow ? follow : weft__text_get(&found));
@@ -87,9 +88,9 @@ static bool in_gap(const scope *s, int since, int id) {
 }
 
 /* Was one of n's inputs made inside this scope?  Then it waits already. */
-static bool input_waits(const scope *s, const scope_entry *e, const weft_node *n) {
+static bool input_waits(const scope *s, const scope_entry *e, const weft_node *n, int before) {
   for (int i = 0; i < n->n_in; i++)
-    if (n->in[i].node >= e->node && !in_gap(s, e->node, n->in[i].node)) return true;
+    if (n->in[i].node >= e->node && n->in[i].node < before && !in_gap(s, e->node, n->in[i].node)) return true;
   return false;
 }
 
@@ -107,7 +108,7 @@ static int first_control(const scope *s) {
   return 0;
 }
 
-static weft_err apply_control(weft_graph *g, weft_node *n) {
+static weft_err apply_control(weft_graph *g, weft_node *n, int before) {
   const scope *s = g->scope;
   int first = first_control(s), room = n->n_control, used = n->n_control;
   for (int i = first; i < s->n; i++) room += s->entry[i].kind == SCOPE_CONTROL ? s->entry[i].n_id : 0;
@@ -117,7 +118,7 @@ static weft_err apply_control(weft_graph *g, weft_node *n) {
   if (used) memcpy(control, n->control, (size_t)used * sizeof *control);
   for (int i = first; i < s->n; i++) {
     const scope_entry *e = &s->entry[i];
-    if (e->kind != SCOPE_CONTROL || input_waits(s, e, n)) continue;
+    if (e->kind != SCOPE_CONTROL || input_waits(s, e, n, before)) continue;
     for (int j = 0; j < e->n_id; j++)
       if (!depends_on(n, control, used, e->id[j])) control[used++] = e->id[j];
   }
@@ -223,8 +224,15 @@ weft_err weft__scope_apply(weft_graph *g, weft_node *n, bool has_device) {
     if (!n->device) n->device = "";
     return WEFT_OK;
   }
-  WEFT_TRY(apply_control(g, n));
+  WEFT_TRY(apply_control(g, n, g->n_node));
   WEFT_TRY(apply_class(g, n));
   WEFT_TRY(apply_container(g, n));
   return has_device ? WEFT_OK : apply_device(g, n);
+}
+
+weft_err weft__scope_apply_imported(weft_graph *g, weft_node *n, int first) {
+  if (g->scope->n == 0) return WEFT_OK;
+  WEFT_TRY(apply_control(g, n, first));
+  WEFT_TRY(apply_class(g, n));
+  return apply_device(g, n);
 }

@@ -1,0 +1,158 @@
+/* flow.c - control flow: what its ops are, and what each does with values at hand.
+ *
+ * Which of these run, when, and in which iteration is the general executor's business; it hands the
+ * kernels live values.  An input that has not come is NULL (and no reference); the output not taken
+ * is marked dead. */
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "graph/kernel.h"
+#include "graph/op.h"
+
+/* ---- passing on: Enter, Exit, NextIteration, LoopCond ---- */
+
+/* Output i is input `from`, value or reference. */
+static weft_err pass(kernel *k, int i, int from) {
+  if (k->ref && k->ref[from]) {
+    weft__out_ref(k, i, k->ref[from]);
+    return WEFT_OK;
+  }
+  return weft__forward(k, i, from, &k->in[from]->shape);
+}
+
+static weft_err pass_cpu(kernel *k) { return pass(k, 0, 0); }
+
+/* The loop's body may change the shape of what enters, unless it is the same in every iteration. */
+static weft_err enter_infer(infer *s) {
+  if (weft__node_bool(s->node, "is_constant", false)) s->out[0] = s->in[0];
+  return WEFT_OK;
+}
+
+static weft_err loop_cond_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 0, 0, NULL));
+  s->out[0] = SHAPE_SCALAR;
+  return WEFT_OK;
+}
+
+/* ---- Switch ---- */
+
+static weft_err switch_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 1, 0, NULL));
+  s->out[0] = s->out[1] = s->in[0];
+  return WEFT_OK;
+}
+
+static weft_err switch_cpu(kernel *k) {
+  if (k->in[1]->shape.rank != 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "The second input must be a scalar, but it has shape %s",
+                             weft__shape_text(&k->in[1]->shape));
+  int taken = TENSOR_DATA(k->in[1], bool)[0] ? 1 : 0;
+  k->out[!taken].dead = true;
+  return pass(k, taken, 0);
+}
+
+/* ---- Merge ---- */
+
+/* What holds of every input: their common rank, and the dimensions in which they agree. */
+static weft_err merge_infer(infer *s) {
+  shape out = s->in[0];
+  for (int i = 1; i < s->n_in && out.rank >= 0; i++) {
+    if (s->in[i].rank != out.rank) out = SHAPE_UNKNOWN;
+    for (int d = 0; d < out.rank; d++)
+      if (s->in[i].dim[d] != out.dim[d]) out.dim[d] = -1;
+  }
+  s->out[0] = out;
+  s->out[1] = SHAPE_SCALAR;
+  return WEFT_OK;
+}
+
+static weft_err merge_cpu(kernel *k) {
+  for (int i = 0; i < k->n_in; i++) {
+    if (!k->in[i] && !(k->ref && k->ref[i])) continue;
+    WEFT_TRY(pass(k, 0, i));
+    weft_tensor *index = weft__out(k, 1, &SHAPE_SCALAR);
+    if (!index) return WEFT_OOM;
+    TENSOR_DATA(index, int32_t)[0] = i;
+    return WEFT_OK;
+  }
+  return weft__kernel_fail(k, WEFT_INTERNAL, "Merge has no input that is alive");
+}
+
+/* ---- RefSelect ---- */
+
+static weft_err select_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 0, 0, NULL));
+  shape first = s->in[1];
+  for (int i = 2; i < s->n_in; i++)
+    if (!weft__shape_known(&first) || !weft__shape_equal(&first, &s->in[i])) return WEFT_OK;
+  s->out[0] = first;
+  return WEFT_OK;
+}
+
+static weft_err select_cpu(kernel *k) {
+  WEFT_TRY(weft__kernel_scalar(k, 0, "Index"));
+  int64_t i = weft__tensor_int(k->in[0], 0);
+  if (i < 0 || i >= k->n_in - 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Index must be in the range [0, %d) but got %lld", k->n_in - 1,
+                             (long long)i);
+  return pass(k, 0, (int)i + 1);
+}
+
+/* ---- ControlTrigger, Abort ---- */
+
+static weft_err trigger_cpu(kernel *k) {
+  (void)k;
+  return WEFT_OK;
+}
+
+/* A library does not end its process: the step fails instead. */
+static weft_err abort_cpu(kernel *k) {
+  return weft__kernel_fail(k, WEFT_ABORTED, "Abort: %s", weft__node_str(k->node, "error_msg").data);
+}
+
+static const op_case select_cases[] = {
+    {"i32[] 1; &f32[2] 1 2; &f32[2] 3 4", "f32[2] 3 4", NULL, CASE_NO_GRAD},
+    {"i32[] 2; &f32[2] 1 2; &f32[2] 3 4", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {0},
+};
+
+static const op_case abort_cases[] = {
+    {"", "error ABORTED", "error_msg='enough'", CASE_NO_GRAD | CASE_NO_PARITY},
+    {0},
+};
+
+#define FRAME " | T:type frame_name:string is_constant:bool=false parallel_iterations:int=10"
+
+OPS(flow) = {
+    {"Switch(data:T, pred:bool) -> (output_false:T, output_true:T) | T:type",
+     "Sends a value to one of two outputs; the other is dead.", .flags = OP_CONTROL_FLOW, .infer = switch_infer,
+     .cpu = switch_cpu},
+    {"RefSwitch(data:&T, pred:bool) -> (output_false:&T, output_true:&T) | T:type ; uninit",
+     "Sends a variable to one of two outputs; the other is dead.", .flags = OP_CONTROL_FLOW, .infer = switch_infer,
+     .cpu = switch_cpu},
+    {"Merge(inputs:N*T) -> (output:T, value_index:int32) | T:type N:int>=1",
+     "The first value that comes, and whose it is.", .flags = OP_CONTROL_FLOW, .infer = merge_infer, .cpu = merge_cpu},
+    {"RefMerge(inputs:&N*T) -> (output:&T, value_index:int32) | T:type N:int>=1",
+     "The first variable that comes, and whose it is.", .flags = OP_CONTROL_FLOW, .infer = merge_infer,
+     .cpu = merge_cpu},
+    {"Enter(data:T) -> (output:T)" FRAME, "Brings a value into a loop.", .flags = OP_CONTROL_FLOW, .infer = enter_infer,
+     .cpu = pass_cpu},
+    {"RefEnter(data:&T) -> (output:&T)" FRAME, "Brings a variable into a loop.", .flags = OP_CONTROL_FLOW,
+     .infer = weft__infer_same, .cpu = pass_cpu},
+    {"Exit(data:T) -> (output:T) | T:type", "Brings a value out of a loop.", .flags = OP_CONTROL_FLOW,
+     .infer = weft__infer_same, .cpu = pass_cpu},
+    {"RefExit(data:&T) -> (output:&T) | T:type", "Brings a variable out of a loop.", .flags = OP_CONTROL_FLOW,
+     .infer = weft__infer_same, .cpu = pass_cpu},
+    {"NextIteration(data:T) -> (output:T) | T:type", "Hands a value to the loop's next turn.", .flags = OP_CONTROL_FLOW,
+     .infer = weft__infer_same, .cpu = pass_cpu},
+    {"RefNextIteration(data:&T) -> (output:&T) | T:type", "Hands a variable to the loop's next turn.",
+     .flags = OP_CONTROL_FLOW, .infer = weft__infer_same, .cpu = pass_cpu},
+    {"LoopCond(input:bool) -> (output:bool)", "Whether the loop takes another turn.", .flags = OP_CONTROL_FLOW,
+     .infer = loop_cond_infer, .cpu = pass_cpu},
+    {"ControlTrigger() -> ()", "Nothing: runs even where its control inputs are dead.", .flags = OP_CONTROL_FLOW,
+     .infer = weft__infer_none, .cpu = trigger_cpu},
+    {"RefSelect(index:int32, inputs:&N*T) -> (output:&T) | T:type N:int>=1", "One of several variables.",
+     .infer = select_infer, .cpu = select_cpu, .cases = select_cases},
+    {"Abort() -> () | error_msg:string='' exit_without_error:bool=false", "Fails the step.", .flags = OP_NO_FOLD,
+     .infer = weft__infer_none, .cpu = abort_cpu, .cases = abort_cases},
+    {0},
+};

@@ -68,6 +68,14 @@ static bool job_part(part *p, device_spec *s) {
   return s->has_job;
 }
 
+static const char *const legacy_types[] = {"CPU", "GPU"};
+
+/* "cpu" and "gpu" are written in capitals, as TensorFlow does with these two and no others. */
+static void capitalise(char *type) {
+  for (size_t i = 0; i < sizeof legacy_types / sizeof *legacy_types; i++)
+    if (strcasecmp(type, legacy_types[i]) == 0) strcpy(type, legacy_types[i]);
+}
+
 /* "GPU", "GPU:1", "GPU:*", "*", "*:1" */
 static bool device_part(part *p, device_spec *s) {
   s->id = -1;
@@ -75,11 +83,10 @@ static bool device_part(part *p, device_spec *s) {
     s->has_type = false;
   else if (!(s->has_type = word(p, s->type, sizeof s->type)))
     return false;
+  capitalise(s->type);
   if (p->at == p->end) return true;
   return eat(p, ":") && number(p, &s->id);
 }
-
-static const char *const legacy_types[] = {"CPU", "GPU"};
 
 static bool legacy_part(part *p, device_spec *s) {
   for (size_t i = 0; i < sizeof legacy_types / sizeof *legacy_types; i++) {
@@ -88,7 +95,8 @@ static bool legacy_part(part *p, device_spec *s) {
     p->at += n;
     s->has_type = true;
     strcpy(s->type, legacy_types[i]);
-    return eat(p, ":") && number(p, &s->id);
+    s->id = -1;
+    return p->at == p->end || (eat(p, ":") && number(p, &s->id));
   }
   return false;
 }

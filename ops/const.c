@@ -28,14 +28,9 @@ static weft_err const_cpu(kernel *k) {
   return weft__out_share(k, 0, a->tensor);
 }
 
-/* Before version 24 of the graph format an absent shape was written as that of a scalar. */
-enum { SCALAR_PLACEHOLDERS_SINCE = 24 };
-
 static weft_err placeholder_infer(infer *s) {
   const attr *a = weft__node_attr(s->node, "shape");
   if (!a || a->kind != ATTR_SHAPE) return WEFT_OK;
-  int version = s->graph->version_producer;
-  if (a->shape->rank == 0 && version > 0 && version < SCALAR_PLACEHOLDERS_SINCE) return WEFT_OK;
   s->out[0] = *a->shape;
   return WEFT_OK;
 }

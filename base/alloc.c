@@ -41,7 +41,9 @@ void *weft__alloc_aligned(size_t size) {
   return checked(must_fail(size) ? NULL : aligned_alloc(ALIGN, rounded), size);
 }
 
-void *weft__realloc(void *p, size_t size) { return checked(must_fail(size) ? NULL : realloc(p, size ? size : 1), size); }
+void *weft__realloc(void *p, size_t size) {
+  return checked(must_fail(size) ? NULL : realloc(p, size ? size : 1), size);
+}
 
 char *weft__strndup(const char *s, size_t n) {
   char *copy = weft__alloc(n + 1);

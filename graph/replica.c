@@ -87,7 +87,7 @@ static weft_err choose_task(replica_setter *r, const weft_node *n, int *task) {
     r->next = (r->next + 1) % r->ps_tasks;
     return WEFT_OK;
   }
-  int64_t bytes;
+  int64_t bytes = 0;
   int least = 0;
   WEFT_TRY(bytes_of(n, &bytes));
   for (int i = 1; i < r->ps_tasks; i++)

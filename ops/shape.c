@@ -130,7 +130,7 @@ static weft_err reshape_missing(kernel *k, shape *out, int missing) {
 
 static weft_err reshape_cpu(kernel *k) {
   shape out;
-  int missing;
+  int missing = -1;
   WEFT_TRY(reshape_sizes(k, &out, &missing));
   if (missing >= 0) WEFT_TRY(reshape_missing(k, &out, missing));
   int64_t count = weft__tensor_count(k->in[0]), asked = weft__shape_count(&out);

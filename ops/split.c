@@ -84,7 +84,7 @@ static weft_err split_infer(infer *s) {
 
 static weft_err split_cpu(kernel *k) {
   const weft_tensor *x = k->in[1];
-  int axis;
+  int axis = 0;
   WEFT_TRY(kernel_axis(k, 0, x->shape.rank, &axis));
   int64_t dim = x->shape.dim[axis];
   if (dim % k->n_out != 0)
@@ -186,7 +186,7 @@ static weft_err split_v_sizes(kernel *k, int64_t dim, int64_t *size) {
 
 static weft_err split_v_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
-  int axis;
+  int axis = 0;
   WEFT_TRY(kernel_axis(k, 2, x->shape.rank, &axis));
   if (k->n_out == 1) return weft__forward(k, 0, 0, &x->shape);
   int64_t *size = weft__alloc((size_t)k->n_out * sizeof *size);

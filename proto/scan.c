@@ -58,7 +58,7 @@ static weft_err scan_message(scan *s, const ProtobufCMessageDescriptor *d, const
 static weft_err scan_length(scan *s, const ProtobufCFieldDescriptor *f, const uint8_t **at, const uint8_t *end,
                             int depth) {
   const uint8_t *begin = *at;
-  uint64_t length;
+  uint64_t length = 0;
   WEFT_TRY(read_varint(s, at, end, &length));
   if (length > (uint64_t)(end - *at)) return refuse(s, begin, "a length runs past its message");
   WEFT_TRY(charge(s, begin, element_cost(f, length)));
@@ -77,7 +77,7 @@ static weft_err skip_fixed(const scan *s, const uint8_t **at, const uint8_t *end
 static weft_err scan_field(scan *s, const ProtobufCMessageDescriptor *d, const uint8_t **at, const uint8_t *end,
                            int depth) {
   const uint8_t *begin = *at;
-  uint64_t tag, ignored;
+  uint64_t tag = 0, ignored;
   WEFT_TRY(read_varint(s, at, end, &tag));
   if (tag >> 3 == 0 || tag > UINT32_MAX) return refuse(s, begin, "a field has a bad number");
   const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));

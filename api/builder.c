@@ -1,0 +1,153 @@
+/* builder.c - a node of any op, put together call by call. */
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "graph/attr_proto.h"
+#include "graph/graph.h"
+#include "proto/scan.h"
+
+enum { MAX_ATTRS = 64 };
+
+struct weft_builder {
+  weft_graph *g;
+  arena arena; /* of everything given */
+  const char *op, *name, *device;
+  weft_out *in;
+  int *control;
+  int n_in, cap_in, n_control, cap_control, n_attr;
+  attr attr[MAX_ATTRS];
+  weft_err failed;
+};
+
+static void fail(weft_builder *b, weft_err err) {
+  if (err) weft__status_keep(&b->g->sticky, err);
+  if (err && !b->failed) b->failed = err;
+}
+
+weft_builder *weft_node_begin(weft_graph *g, const char *op_name, const char *name) {
+  weft_builder *b = weft__alloc_zero(1, sizeof *b);
+  if (!b) {
+    weft__status_keep(&g->sticky, WEFT_OOM);
+    return NULL;
+  }
+  b->g = g;
+  b->op = weft__arena_strdup(&b->arena, op_name);
+  b->name = name && name[0] ? weft__arena_strdup(&b->arena, name) : NULL;
+  if (!b->op || (name && name[0] && !b->name)) fail(b, WEFT_OOM);
+  return b;
+}
+
+/* Room for one more in a list that doubles; NULL and the builder failed if there is none. */
+static void *grow(weft_builder *b, void *list, int n, int *capacity, size_t size) {
+  if (n < *capacity) return list;
+  int wanted = *capacity ? 2 * *capacity : 8;
+  void *grown = weft__realloc(list, size * (size_t)wanted);
+  if (!grown)
+    fail(b, WEFT_OOM);
+  else
+    *capacity = wanted;
+  return grown;
+}
+
+void weft_builder_input(weft_builder *b, weft_out x) {
+  if (!b) return;
+  weft_out *grown = grow(b, b->in, b->n_in, &b->cap_in, sizeof *b->in);
+  if (!grown) return;
+  b->in = grown;
+  b->in[b->n_in++] = x;
+  if (x.node < 0 && !b->g->sticky.code)
+    fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of a new %s is no output", b->n_in - 1, b->op));
+}
+
+void weft_builder_control(weft_builder *b, weft_out x) {
+  if (!b) return;
+  int *grown = grow(b, b->control, b->n_control, &b->cap_control, sizeof *b->control);
+  if (!grown) return;
+  b->control = grown;
+  b->control[b->n_control++] = x.node;
+}
+
+void weft_builder_device(weft_builder *b, const char *name) {
+  if (b && !(b->device = weft__arena_strdup(&b->arena, name))) fail(b, WEFT_OOM);
+}
+
+static void put(weft_builder *b, const attr *a) {
+  if (!b) return;
+  if (b->n_attr == MAX_ATTRS) {
+    fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "a new %s has more than %d attributes", b->op, MAX_ATTRS));
+    return;
+  }
+  weft_err err = weft__attr_copy(&b->attr[b->n_attr], a, &b->arena);
+  if (err)
+    fail(b, err);
+  else
+    b->n_attr++;
+}
+
+void weft_builder_int(weft_builder *b, const char *name, int64_t v) { put(b, &A_INT(name, v)); }
+void weft_builder_float(weft_builder *b, const char *name, float v) { put(b, &A_FLOAT(name, v)); }
+void weft_builder_bool(weft_builder *b, const char *name, bool v) { put(b, &A_BOOL(name, v)); }
+void weft_builder_type(weft_builder *b, const char *name, weft_dtype v) { put(b, &A_TYPE(name, v)); }
+
+void weft_builder_string(weft_builder *b, const char *name, const char *data, size_t size) {
+  put(b, &(attr){.name = name, .kind = ATTR_STRING, .s = {data, size}});
+}
+
+void weft_builder_shape(weft_builder *b, const char *name, int rank, const int64_t *dims) {
+  shape s = SHAPE_UNKNOWN;
+  weft_err err = rank >= 0 ? weft__shape_make(&s, rank, dims) : WEFT_OK;
+  if (err && b)
+    fail(b, err);
+  else
+    put(b, &A_SHAPE(name, &s));
+}
+
+void weft_builder_tensor(weft_builder *b, const char *name, const weft_tensor *t) {
+  put(b, &A_TENSOR(name, (weft_tensor *)(uintptr_t)t));
+}
+
+void weft_builder_ints(weft_builder *b, const char *name, int n, const int64_t *v) {
+  put(b, &A_INTS(name, (int64_t *)(uintptr_t)v, n));
+}
+
+void weft_builder_types(weft_builder *b, const char *name, int n, const weft_dtype *v) {
+  put(b, &A_TYPES(name, (weft_dtype *)(uintptr_t)v, n));
+}
+
+void weft_builder_attr(weft_builder *b, const char *name, const void *attr_value, size_t size) {
+  if (!b) return;
+  ProtobufCMessage *m;
+  weft_err err = weft__proto_unpack(&m, &tensorflow__attr_value__descriptor, attr_value, size);
+  if (!err) {
+    attr a;
+    err = weft__attr_from_proto(&a, name, (const Tensorflow__AttrValue *)m, &b->arena);
+    if (!err) {
+      put(b, &a);
+      weft__attr_release(&a);
+    }
+    protobuf_c_message_free_unpacked(m, NULL);
+  }
+  fail(b, err);
+}
+
+weft_out weft_builder_finish(weft_builder *b) {
+  if (!b) return WEFT_NONE;
+  weft_node *n = NULL;
+  if (!b->failed && !b->g->sticky.code)
+    fail(b, weft__graph_add(b->g,
+                            &(node_spec){.op = b->op,
+                                         .name = b->name,
+                                         .device = b->device,
+                                         .n_in = b->n_in,
+                                         .in = b->in,
+                                         .n_control = b->n_control,
+                                         .control = b->control,
+                                         .n_attr = b->n_attr,
+                                         .attr = b->attr},
+                            &n));
+  for (int i = 0; i < b->n_attr; i++) weft__attr_release(&b->attr[i]);
+  weft__arena_finish(&b->arena);
+  weft__free(b->in);
+  weft__free(b->control);
+  weft__free(b);
+  return n ? (weft_out){n->id, 0} : WEFT_NONE;
+}

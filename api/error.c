@@ -1,0 +1,36 @@
+/* error.c - errors, the log and interrupts, as programs see them. */
+#include "base/alloc.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/status.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *weft_error_name(weft_err err) {
+  switch (err) {
+#define ROW(name, number)                                                                                              \
+  case WEFT_##name: return #name;
+    WEFT_ERRORS(ROW)
+#undef ROW
+  }
+  return "UNKNOWN";
+}
+
+const char *weft_error_message(void) { return weft__error_message(); }
+
+void weft_must(weft_err err) {
+  if (err == WEFT_OK) return;
+  fprintf(stderr, "%s: %s\n", weft_error_name(err), weft_error_message());
+  exit(1);
+}
+
+void weft_log_set(weft_log_fn *fn, void *arg) { weft__log_set(fn, arg); }
+
+void weft_log_stderr(void *arg, int level, const char *file, int line, const char *message) {
+  (void)arg;
+  fprintf(stderr, "%c %s:%d] %s\n", "DIWE"[level < 0 || level > 3 ? 3 : level], file, line, message);
+}
+
+void weft_interrupt(void) { weft__interrupt(); }
+void weft_interrupt_clear(void) { weft__interrupt_clear(); }
+void weft_free(void *p) { weft__free(p); }

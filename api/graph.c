@@ -1,0 +1,83 @@
+/* graph.c - graphs, as programs hold them: creating, importing, looking around, scopes. */
+#include "graph/graph.h"
+#include "api/table.h"
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "graph/graphdef.h"
+#include "graph/scope.h"
+
+weft_err weft_graph_create(weft_graph **out) {
+  const op_table *ops;
+  WEFT_TRY(weft__api_ops(&ops));
+  return weft__graph_create(out, ops);
+}
+
+void weft_graph_destroy(weft_graph *g) { weft__graph_destroy(g); }
+weft_err weft_graph_error(const weft_graph *g) { return weft__b_ok(g); }
+void weft_graph_clear_error(weft_graph *g) { weft__b_clear(g); }
+
+void weft_graph_set_seed(weft_graph *g, int64_t seed) {
+  g->seed = seed;
+  g->has_seed = true;
+}
+
+weft_err weft_graph_import(weft_graph *g, const void *graph_def, size_t size, const char *prefix) {
+  return weft__graph_import(g, graph_def, size, &(import_opts){.prefix = prefix});
+}
+
+weft_err weft_graph_export(void **out, size_t *size, const weft_graph *g) {
+  return weft__graph_export((weft_graph *)(uintptr_t)g, NULL, (uint8_t **)out, size);
+}
+
+/* ---- looking around -------------------------------------------------------------------------------- */
+
+weft_out weft_graph_find(const weft_graph *g, const char *tensor_name) {
+  weft_out o;
+  return weft__graph_find_out(g, tensor_name, &o) == WEFT_OK ? o : WEFT_NONE;
+}
+
+int weft_graph_size(const weft_graph *g) { return g->n_node; }
+
+const weft_node *weft_graph_node(const weft_graph *g, int i) { return i >= 0 && i < g->n_node ? g->node[i] : NULL; }
+
+const char *weft_node_name(const weft_node *n) { return n->name; }
+const char *weft_node_op(const weft_node *n) { return n->op_name; }
+const char *weft_node_device(const weft_node *n) { return n->device; }
+int weft_node_output_count(const weft_node *n) { return n->n_out; }
+int weft_node_input_count(const weft_node *n) { return n->n_in; }
+weft_out weft_node_input(const weft_node *n, int i) { return i >= 0 && i < n->n_in ? n->in[i] : WEFT_NONE; }
+
+static bool exists(const weft_graph *g, weft_out o) {
+  return o.node >= 0 && o.node < g->n_node && o.slot >= 0 && o.slot < g->node[o.node]->n_out;
+}
+
+weft_dtype weft_out_dtype(const weft_graph *g, weft_out o) {
+  return exists(g, o) ? weft__out_type(g, o) : WEFT_INVALID;
+}
+
+int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims) {
+  if (!exists(g, o)) return -1;
+  const shape *s = weft__out_shape(g, o);
+  for (int d = 0; d < s->rank; d++) dims[d] = s->dim[d];
+  return s->rank;
+}
+
+/* ---- scopes ------------------------------------------------------------------------------------------ */
+
+static void keep(weft_graph *g, weft_err err) { weft__status_keep(&g->sticky, err); }
+
+void weft_scope_name(weft_graph *g, const char *name) { keep(g, weft__scope_push_name(g, name)); }
+void weft_scope_device(weft_graph *g, const char *name) { keep(g, weft__scope_push_device(g, name)); }
+void weft_scope_colocate(weft_graph *g, weft_out with) { keep(g, weft__scope_push_colocate(g, with.node, false)); }
+void weft_scope_pop(weft_graph *g) { weft__scope_pop(g); }
+
+void weft_scope_control(weft_graph *g, int n, const weft_out *before) {
+  int *ids = weft__alloc(sizeof *ids * (size_t)(n + 1));
+  if (!ids) {
+    keep(g, WEFT_OOM);
+    return;
+  }
+  for (int i = 0; i < n; i++) ids[i] = before[i].node;
+  keep(g, weft__scope_push_control(g, n, ids));
+  weft__free(ids);
+}

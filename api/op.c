@@ -1,0 +1,101 @@
+/* op.c - the table of ops, and how a program (or a test) walks it. */
+#include "api/table.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "ops/all.h"
+#include <pthread.h>
+
+static struct {
+  pthread_once_t once;
+  op_table *table;
+  status failed;
+} all = {.once = PTHREAD_ONCE_INIT};
+
+static void make_table(void) { weft__status_keep(&all.failed, weft__op_table_create(&all.table, weft__ops_all())); }
+
+weft_err weft__api_ops(const op_table **out) {
+  pthread_once(&all.once, make_table);
+  *out = all.table;
+  return weft__status_raise(&all.failed);
+}
+
+static const op *op_at(int i) {
+  const op_table *t;
+  if (weft__api_ops(&t) != WEFT_OK || i < 0 || i >= t->by_name.used) return NULL;
+  return t->by_name.entries[i].value;
+}
+
+int weft_op_count(void) {
+  const op_table *t;
+  return weft__api_ops(&t) == WEFT_OK ? t->by_name.used : 0;
+}
+
+const char *weft_op_name(int i) {
+  const op *o = op_at(i);
+  return o ? o->opdef.name : NULL;
+}
+
+const char *weft_op_definition(int i) {
+  const op *o = op_at(i);
+  return o ? o->def : NULL;
+}
+
+const char *weft_op_doc(int i) {
+  const op *o = op_at(i);
+  return o ? o->doc : NULL;
+}
+
+static void put_string(text *t, const char *s) {
+  if (!s) {
+    weft__text_puts(t, "null");
+    return;
+  }
+  weft__text_puts(t, "\"");
+  for (; *s; s++) {
+    if (*s == '"' || *s == '\\')
+      weft__text_printf(t, "\\%c", *s);
+    else if ((unsigned char)*s < 0x20)
+      weft__text_printf(t, "\\u%04x", (unsigned)*s);
+    else
+      weft__text_add(t, s, 1);
+  }
+  weft__text_puts(t, "\"");
+}
+
+static void put_field(text *t, const char *name, const char *value) {
+  weft__text_printf(t, ", \"%s\": ", name);
+  put_string(t, value);
+}
+
+static void put_cases(text *t, const op *o) {
+  weft__text_puts(t, ", \"cases\": [");
+  for (const op_case *c = o->cases; c && (c->in || c->attr || c->out); c++) {
+    weft__text_printf(t, "%s{\"flags\": %d", c == o->cases ? "" : ", ", c->flags);
+    put_field(t, "in", c->in ? c->in : "");
+    put_field(t, "attr", c->attr ? c->attr : "");
+    put_field(t, "out", c->out);
+    weft__text_puts(t, "}");
+  }
+  weft__text_puts(t, "]");
+}
+
+weft_err weft_op_json(char **out, int i) {
+  const op *o = op_at(i);
+  if (!o) return weft__fail(WEFT_NOT_FOUND, "there is no op %d", i);
+  text t = {0};
+  weft__text_puts(&t, "{\"name\": ");
+  put_string(&t, o->opdef.name);
+  put_field(&t, "definition", o->def);
+  put_field(&t, "doc", o->doc);
+  weft__text_printf(&t, ", \"kernel\": %s, \"stateful\": %s", o->cpu ? "true" : "false",
+                    o->opdef.stateful ? "true" : "false");
+  put_field(&t, "gradient", o->grad ? "yes" : o->no_grad ? "none" : "missing");
+  put_cases(&t, o);
+  weft__text_puts(&t, "}");
+  if (t.failed) {
+    weft__text_finish(&t);
+    return WEFT_OOM;
+  }
+  *out = t.data; /* handed over */
+  return WEFT_OK;
+}

@@ -19,6 +19,7 @@ static size_t written(int n, size_t size) {
   return (size_t)n < size ? (size_t)n : size - 1;
 }
 
+#undef weft__fail
 weft_err weft__fail(weft_err code, const char *fmt, ...) {
   char made[MESSAGE_MAX];
   va_list args;

@@ -34,7 +34,6 @@ extern "C" {
 #define WEFT_API __attribute__((visibility("default")))
 
 /* The library's version, "0.1.0". */
-WEFT_API const char *weft_version(void);
 
 /* ---- errors ------------------------------------------------------------------------------ */
 

@@ -2,7 +2,8 @@
  *
  * The library is built for the oldest processor of its architecture; a function marked WEFT_HOT is
  * compiled once more for newer ones and the loader picks.  Sanitizer builds have one copy: their
- * runtimes are not up yet when the loader picks. */
+ * runtimes are not up yet when the loader picks.  Clang has one copy too: version 14 gives what the
+ * loader calls an external name even in a static function, so two files with one name would clash. */
 #ifndef WEFT_BASE_HOT_H
 #define WEFT_BASE_HOT_H
 
@@ -14,7 +15,7 @@
 #endif
 #endif
 
-#if defined(__x86_64__) && !defined(WEFT_SANITIZED)
+#if defined(__x86_64__) && !defined(WEFT_SANITIZED) && !defined(__clang__)
 #define WEFT_HOT __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 #else
 #define WEFT_HOT

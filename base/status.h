@@ -13,7 +13,8 @@
 /* Sets this thread's message and returns `code` (never WEFT_OK). */
 weft_err weft__fail(weft_err code, const char *fmt, ...) WEFT_PRINTF(2, 3);
 /* The compiler sees which code comes back, and so what is set when none does. */
-#define weft__fail(code, ...) (weft__fail((code), __VA_ARGS__), (code))
+static inline weft_err weft__code(weft_err code) { return code; }
+#define weft__fail(code, ...) (weft__fail((code), __VA_ARGS__), weft__code(code))
 /* Puts "context: " in front of this thread's message and returns `code` unchanged. */
 weft_err weft__fail_in(weft_err code, const char *fmt, ...) WEFT_PRINTF(2, 3);
 const char *weft__error_message(void);

@@ -50,6 +50,7 @@ weft_err weft__infer_shape_value(infer *s, int i, shape *out) {
   return WEFT_OK;
 }
 
+#undef weft__infer_fail
 weft_err weft__infer_fail(infer *s, const char *fmt, ...) {
   char what[1024];
   va_list args;

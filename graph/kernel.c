@@ -98,6 +98,7 @@ void weft__kernel_done(kernel *k, weft_err err) { k->done(k, err); }
 
 /* ---- errors ------------------------------------------------------------------------------------ */
 
+#undef weft__kernel_fail
 weft_err weft__kernel_fail(const kernel *k, weft_err code, const char *fmt, ...) {
   char what[2048];
   va_list args;

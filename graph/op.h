@@ -35,6 +35,7 @@ weft_err weft__infer_rank(infer *s, int i, int rank, shape *out);
 weft_err weft__infer_rank_at_least(infer *s, int i, int rank);
 /* Fails with op, node and the input shapes appended to the message, as TF does. */
 weft_err weft__infer_fail(infer *s, const char *fmt, ...) WEFT_PRINTF(2, 3);
+#define weft__infer_fail(s, ...) (weft__infer_fail((s), __VA_ARGS__), weft__code(WEFT_INVALID_ARGUMENT))
 /* Rules shared by many ops. */
 weft_err weft__infer_same(infer *s);      /* out[0] = in[0] */
 weft_err weft__infer_broadcast(infer *s); /* out[0] = broadcast(in[0], in[1]) */

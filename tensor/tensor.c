@@ -100,12 +100,24 @@ void weft_tensor_destroy(weft_tensor *t) {
 /* ---- numbers in and out ---- */
 
 /* Types whose elements C converts by itself. */
-#define NUMBERS(X)                                                                                                     \
-  X(FLOAT, float)                                                                                                      \
-  X(DOUBLE, double)                                                                                                    \
-  X(INT8, int8_t) X(INT16, int16_t) X(INT32, int32_t) X(INT64, int64_t) X(UINT8, uint8_t) X(UINT16, uint16_t)          \
-      X(UINT32, uint32_t) X(UINT64, uint64_t) X(QINT8, int8_t) X(QUINT8, uint8_t) X(QINT16, int16_t)                   \
-          X(QUINT16, uint16_t) X(QINT32, int32_t)
+/* clang-format off */
+#define NUMBERS(X) \
+  X(FLOAT, float) \
+  X(DOUBLE, double) \
+  X(INT8, int8_t) \
+  X(INT16, int16_t) \
+  X(INT32, int32_t) \
+  X(INT64, int64_t) \
+  X(UINT8, uint8_t) \
+  X(UINT16, uint16_t) \
+  X(UINT32, uint32_t) \
+  X(UINT64, uint64_t) \
+  X(QINT8, int8_t) \
+  X(QUINT8, uint8_t) \
+  X(QINT16, int16_t) \
+  X(QUINT16, uint16_t) \
+  X(QINT32, int32_t)
+/* clang-format on */
 
 static weft_err store(void *at, weft_dtype dtype, double value) {
   switch (dtype) {

@@ -1,0 +1,135 @@
+/* gemm.c - one product of matrices: choosing who multiplies, and splitting it over threads.
+ *
+ * float goes to oneDNN on x86 (its generated code knows every processor; OpenBLAS takes the code
+ * of the oldest for one it does not know) and to OpenBLAS elsewhere; double and complex go to
+ * OpenBLAS; integers, and everything in a build without these, to gemm_plain.c.  A split is along
+ * the longer side of the result, so that the operand every thread reads whole is the smaller. */
+#include "ops/gemm.h"
+#include "ops/gemm_plain.h"
+#include <limits.h>
+#include <pthread.h>
+
+#if WEFT_HAVE_OPENBLAS
+#include <cblas.h>
+#endif
+#if WEFT_HAVE_DNNL
+#include <oneapi/dnnl/dnnl.h>
+/* Of the OpenMP that oneDNN may have been built with; the number is one of the calling thread. */
+extern void omp_set_num_threads(int) __attribute__((weak));
+#endif
+
+#if WEFT_HAVE_DNNL && (defined(__x86_64__) || !WEFT_HAVE_OPENBLAS)
+#define FLOAT_BY_DNNL 1
+#endif
+
+enum { SMALL = 2000 }; /* multiplications below which calling a library costs more than it saves */
+
+static bool fits_int(const gemm *g) {
+  return g->m <= INT_MAX && g->n <= INT_MAX && g->k <= INT_MAX && g->lda <= INT_MAX && g->ldb <= INT_MAX &&
+         g->ldc <= INT_MAX;
+}
+
+#if FLOAT_BY_DNNL
+static bool by_dnnl(const gemm *g) {
+  if (omp_set_num_threads) omp_set_num_threads(1);
+  return dnnl_sgemm(g->ta ? 'T' : 'N', g->tb ? 'T' : 'N', g->m, g->n, g->k, 1.0f, g->a, g->lda, g->b, g->ldb,
+                    g->accumulate ? 1.0f : 0.0f, g->c, g->ldc) == dnnl_success;
+}
+#endif
+
+#if WEFT_HAVE_OPENBLAS
+static void one_blas_thread(void) { openblas_set_num_threads(1); }
+
+static bool by_blas(const gemm *g) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, one_blas_thread);
+  const bool adjoint = weft__dtype_class(g->type) == CLASS_COMPLEX;
+  const CBLAS_TRANSPOSE flip = adjoint ? CblasConjTrans : CblasTrans;
+  const CBLAS_TRANSPOSE ta = g->ta ? flip : CblasNoTrans, tb = g->tb ? flip : CblasNoTrans;
+  const int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = (int)g->lda, ldb = (int)g->ldb, ldc = (int)g->ldc;
+  const double one[2] = {1, 0}, beta[2] = {g->accumulate ? 1 : 0, 0};
+  const float onef[2] = {1, 0}, betaf[2] = {g->accumulate ? 1 : 0, 0};
+  if (g->type == WEFT_FLOAT)
+    cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, g->a, lda, g->b, ldb, betaf[0], g->c, ldc);
+  else if (g->type == WEFT_DOUBLE)
+    cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, g->a, lda, g->b, ldb, beta[0], g->c, ldc);
+  else if (g->type == WEFT_COMPLEX64)
+    cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, onef, g->a, lda, g->b, ldb, betaf, g->c, ldc);
+  else
+    cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one, g->a, lda, g->b, ldb, beta, g->c, ldc);
+  return true;
+}
+#endif
+
+bool weft__gemm_has(weft_dtype t) { return weft__gemm_plain_has(t); }
+
+/* Is there a library for this product, and is it worth calling?  It may still decline. */
+static bool by_library(const gemm *g) {
+  const dtype_class c = weft__dtype_class(g->type);
+  const double work = (double)g->m * (double)g->n * (double)g->k;
+  if ((c != CLASS_FLOAT && c != CLASS_COMPLEX) || work < SMALL || !fits_int(g)) return false;
+#if FLOAT_BY_DNNL
+  if (g->type == WEFT_FLOAT) return by_dnnl(g);
+#endif
+#if WEFT_HAVE_OPENBLAS
+  return by_blas(g);
+#else
+  return false;
+#endif
+}
+
+void weft__gemm_serial(const gemm *g) {
+  if (!by_library(g)) weft__gemm_plain(g);
+}
+
+/* ---- over threads ---- */
+enum { UNIT = 16 };                /* rows or columns that stay together */
+static const double PIECE = 1.5e6; /* multiplications that are worth a thread: some 20 microseconds */
+
+typedef struct split {
+  gemm whole;
+  bool by_rows;
+  int64_t units; /* in one piece */
+} split;
+
+static const void *offset(const void *p, int64_t elements, weft_dtype t) {
+  return (const char *)p + (size_t)elements * weft__dtype_size(t);
+}
+
+static gemm part_of(const split *s, int64_t begin, int64_t end) {
+  gemm g = s->whole;
+  if (s->by_rows) {
+    g.m = end - begin;
+    g.a = offset(g.a, g.ta ? begin : begin * g.lda, g.type);
+    g.c = (void *)(uintptr_t)offset(g.c, begin * g.ldc, g.type);
+  } else {
+    g.n = end - begin;
+    g.b = offset(g.b, g.tb ? begin * g.ldb : begin, g.type);
+    g.c = (void *)(uintptr_t)offset(g.c, begin, g.type);
+  }
+  return g;
+}
+
+static void run_parts(void *arg, int64_t begin, int64_t end) {
+  const split *s = arg;
+  const int64_t side = s->by_rows ? s->whole.m : s->whole.n;
+  const int64_t first = begin * s->units * UNIT, last = end * s->units * UNIT;
+  if (first >= side) return;
+  const gemm g = part_of(s, first, last < side ? last : side);
+  weft__gemm_serial(&g);
+}
+
+void weft__gemm(const kernel *k, const gemm *g) {
+  const double work = (double)g->m * (double)g->n * (double)g->k;
+  const int threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
+  int64_t pieces = work / PIECE < threads ? (int64_t)(work / PIECE) : threads;
+  if (pieces <= 1) {
+    weft__gemm_serial(g);
+    return;
+  }
+  split s = {.whole = *g, .by_rows = g->m >= g->n};
+  const int64_t units = ((s.by_rows ? g->m : g->n) + UNIT - 1) / UNIT;
+  s.units = (units + pieces - 1) / pieces;
+  pieces = (units + s.units - 1) / s.units;
+  weft__kernel_loop(k, pieces, 1000000, run_parts, &s);
+}

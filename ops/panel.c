@@ -1,0 +1,148 @@
+/* panel.c - tiles for AVX-512, AVX2 with FMA, and plain 128-bit vectors (NEON, SSE2).
+ *
+ * One body serves all: a function of constants that is inlined into a small function for each
+ * number of rows and vectors, where its loops disappear and the block stays in registers.  The
+ * block is as large as the registers allow, so that each loaded value is used often enough for
+ * the multipliers to be the limit: 7 x 4 of 32 registers, 6 x 2 of 16. */
+#include "ops/panel.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Products are fused here, whatever the rest of the library does: it halves the work and rounds less. */
+#if defined(__clang__)
+#define FUSED
+#define FUSE _Pragma("clang fp contract(fast)")
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define FUSED __attribute__((optimize("fp-contract=fast")))
+#define FUSE
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
+typedef float vec4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float vec8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
+
+/* The body for one vector type.  rows, vectors and by_row are constants where it is inlined. */
+#define DEFINE_BODY(name, vec)                                                                                         \
+  static inline __attribute__((always_inline)) void name(const tile *t, const int rows, const int vectors,             \
+                                                         const bool by_row) {                                          \
+    FUSE enum { LANES = sizeof(vec) / sizeof(float) };                                                                 \
+    vec acc[TILE_MAX_ROWS][4];                                                                                         \
+    UNROLL for (int p = 0; p < rows; p++) {                                                                            \
+      UNROLL for (int v = 0; v < vectors; v++) acc[p][v] =                                                             \
+          t->add ? *(const vec *)(t->c + p * t->c_row + v * LANES) : (vec){0};                                         \
+    }                                                                                                                  \
+    const float *b = t->b;                                                                                             \
+    const int64_t b_row = t->b_row, run = t->run, a_row = by_row ? t->a_row : 1, a_col = by_row ? 1 : t->a_col;        \
+    for (int64_t i = 0; i < t->taps; i++) {                                                                            \
+      const float *a = t->a + t->tap[i];                                                                               \
+      for (int64_t r = 0; r < run; r++, a += a_col, b += b_row) {                                                      \
+        vec right[4];                                                                                                  \
+        UNROLL for (int v = 0; v < vectors; v++) right[v] = *(const vec *)(b + v * LANES);                             \
+        UNROLL for (int p = 0; p < rows; p++) {                                                                        \
+          const float left = a[p * a_row];                                                                             \
+          UNROLL for (int v = 0; v < vectors; v++) acc[p][v] += left * right[v];                                       \
+        }                                                                                                              \
+      }                                                                                                                \
+    }                                                                                                                  \
+    UNROLL for (int p = 0; p < rows; p++) {                                                                            \
+      UNROLL for (int v = 0; v < vectors; v++) * (vec *)(t->c + p * t->c_row + v * LANES) = acc[p][v];                 \
+    }                                                                                                                  \
+  }
+
+#define DEFINE_TILE(set, body, attributes, vectors, rows)                                                              \
+  attributes FUSED static void set##_row_##vectors##x##rows(const tile *t) { body(t, rows, vectors, true); }           \
+  attributes FUSED static void set##_col_##vectors##x##rows(const tile *t) { body(t, rows, vectors, false); }
+
+#define DEFINE_TILES(set, body, attributes, vectors)                                                                   \
+  DEFINE_TILE(set, body, attributes, vectors, 1)                                                                       \
+  DEFINE_TILE(set, body, attributes, vectors, 2)                                                                       \
+  DEFINE_TILE(set, body, attributes, vectors, 3)                                                                       \
+  DEFINE_TILE(set, body, attributes, vectors, 4)                                                                       \
+  DEFINE_TILE(set, body, attributes, vectors, 5)                                                                       \
+  DEFINE_TILE(set, body, attributes, vectors, 6)
+
+#define ROW_OF(set, kind, vectors)                                                                                     \
+  set##_##kind##_##vectors##x1, set##_##kind##_##vectors##x2, set##_##kind##_##vectors##x3,                            \
+      set##_##kind##_##vectors##x4, set##_##kind##_##vectors##x5, set##_##kind##_##vectors##x6
+
+DEFINE_BODY(body4, vec4)
+
+#if defined(__x86_64__)
+DEFINE_BODY(body8, vec8)
+DEFINE_BODY(body16, vec16)
+
+#define AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma")))
+DEFINE_TILES(avx512, body16, AVX512, 1)
+DEFINE_TILE(avx512, body16, AVX512, 1, 7)
+DEFINE_TILES(avx512, body16, AVX512, 2)
+DEFINE_TILE(avx512, body16, AVX512, 2, 7)
+DEFINE_TILES(avx512, body16, AVX512, 4)
+DEFINE_TILE(avx512, body16, AVX512, 4, 7)
+static const tile_set avx512_set = {
+    .name = "avx512",
+    .lanes = 16,
+    .rows = 7,
+    .by_row = {{ROW_OF(avx512, row, 1), avx512_row_1x7},
+               {ROW_OF(avx512, row, 2), avx512_row_2x7},
+               {ROW_OF(avx512, row, 4), avx512_row_4x7}},
+    .by_col = {{ROW_OF(avx512, col, 1), avx512_col_1x7},
+               {ROW_OF(avx512, col, 2), avx512_col_2x7},
+               {ROW_OF(avx512, col, 4), avx512_col_4x7}},
+};
+
+#define AVX2 __attribute__((target("avx2,fma")))
+DEFINE_TILES(avx2, body8, AVX2, 1)
+DEFINE_TILES(avx2, body8, AVX2, 2)
+static const tile_set avx2_set = {
+    .name = "avx2",
+    .lanes = 8,
+    .rows = 6,
+    .by_row = {{ROW_OF(avx2, row, 1)}, {ROW_OF(avx2, row, 2)}},
+    .by_col = {{ROW_OF(avx2, col, 1)}, {ROW_OF(avx2, col, 2)}},
+};
+
+DEFINE_TILES(plain, body4, , 1)
+DEFINE_TILES(plain, body4, , 2)
+static const tile_set plain_set = {
+    .name = "sse2",
+    .lanes = 4,
+    .rows = 6,
+    .by_row = {{ROW_OF(plain, row, 1)}, {ROW_OF(plain, row, 2)}},
+    .by_col = {{ROW_OF(plain, col, 1)}, {ROW_OF(plain, col, 2)}},
+};
+
+const tile_set *const *weft__tile_sets(void) {
+  static const tile_set *const sets[] = {&avx512_set, &avx2_set, &plain_set, NULL};
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+    return sets;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? sets + 1 : sets + 2;
+}
+#else
+/* 32 vector registers, as NEON has. */
+DEFINE_TILES(plain, body4, , 1)
+DEFINE_TILES(plain, body4, , 2)
+DEFINE_TILES(plain, body4, , 4)
+static const tile_set plain_set = {
+    .name = "vec4",
+    .lanes = 4,
+    .rows = 6,
+    .by_row = {{ROW_OF(plain, row, 1)}, {ROW_OF(plain, row, 2)}, {ROW_OF(plain, row, 4)}},
+    .by_col = {{ROW_OF(plain, col, 1)}, {ROW_OF(plain, col, 2)}, {ROW_OF(plain, col, 4)}},
+};
+
+const tile_set *const *weft__tile_sets(void) {
+  static const tile_set *const sets[] = {&plain_set, NULL};
+  return sets;
+}
+#endif
+
+const tile_set *weft__tile_set(void) { return weft__tile_sets()[0]; }
+
+int weft__tile_panel(const tile_set *s, int64_t left) {
+  int width = weft__tile_width(s);
+  while (width > s->lanes && left <= width - s->lanes) width /= 2;
+  return width;
+}

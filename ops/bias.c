@@ -291,9 +291,9 @@ static const op_case bias_add_grad_cases[] = {
     {"i16[3,4] rand", NULL, NULL, 0},
     {"f32[0,3] 0", "f32[3] 0", NULL, 0},
     {"f32[3,0] 0", NULL, NULL, 0},
-    {"f32[7,2,3,40,50] rand", NULL, "data_format='NCHW'", CASE_NO_GRAD},
-    {"f32[50,40,33] rand", NULL, NULL, CASE_NO_GRAD},
-    {"f32[300,300] rand", NULL, NULL, CASE_NO_GRAD},
+    {"f32[7,2,3,40,50] rand", NULL, "data_format='NCHW'", CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[50,40,33] rand", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[300,300] rand", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[3] rand", "error INVALID_ARGUMENT", NULL, 0},
     {0},
 };

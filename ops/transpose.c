@@ -97,9 +97,9 @@ static weft_err conjugate_cpu(kernel *k) {
 }
 
 /* The gradient goes back the way the value came. */
-static weft_err back(backprop *b, const char *op) {
+static weft_err back(backprop *b, const char *name) {
   weft_out in[] = {b->dout[0], weft__b_unary(b->graph, "InvertPermutation", b->in[1])};
-  b->din[0] = GRAD_DENSE(weft__b_node(b->graph, op, NULL, 2, in, 0, NULL));
+  b->din[0] = GRAD_DENSE(weft__b_node(b->graph, name, NULL, 2, in, 0, NULL));
   return WEFT_OK;
 }
 static weft_err transpose_grad(backprop *b) { return back(b, "Transpose"); }

@@ -1,0 +1,99 @@
+"""Every op of the library, over its cases and every type it allows: values and gradients as TensorFlow's."""
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import cases
+import compare
+import weftlib
+
+OPS = {o["name"]: o for o in weftlib.ops()}
+WITH_CASES = sorted(n for n, o in OPS.items() if o["cases"])
+MOST_FAILURES = 8
+
+
+def variants_of(name):
+    for i, case in enumerate(OPS[name]["cases"]):
+        if case["flags"] & cases.NO_PARITY:
+            continue
+        for label, inputs, attrs in cases.variants(name, case):
+            yield f"case {i} ({case['in'][:60]!r} {case['attr']} {label})", case, cases.Node(name, inputs, attrs)
+
+
+def plain_feeds(node):
+    """Feeds of the run itself: inputs that only initialise variables are left out."""
+    return {n: v for (n, v), i in zip(node.feeds.items(), node.inputs) if not i.is_var}
+
+
+def compare_values(where, node):
+    fetches = [n for n, _ in node.outputs()]
+    args = (node.graph_def, fetches, plain_feeds(node), node.feeds, node.init, node.variables)
+    want = compare.run_tf(*args)
+    got = compare.run_weft(*args)
+    if want[0] or got[0]:
+        if want[0] == got[0]:
+            return []
+        return [f"{where}: {got[1] if got[0] else 'no error'}; TensorFlow: {want[0]} {str(want[1])[:300]}"]
+    pairs = zip(fetches + node.variables, want[1] + want[2], got[1] + got[2])
+    return [f"{where}: {d}" for d in (compare.difference(n, w, g) for n, w, g in pairs) if d]
+
+
+@pytest.mark.parametrize("name", WITH_CASES)
+def test_values_are_tensorflows(name):
+    failures, ran = [], 0
+    for where, _, node in variants_of(name):
+        try:
+            failures += compare_values(where, node)
+            ran += 1
+        except compare.Unsupported:
+            continue
+        if len(failures) > MOST_FAILURES:
+            break
+    assert not failures, "\n" + "\n".join(failures[:MOST_FAILURES])
+    assert ran, "no case ran on TensorFlow"
+
+
+def differentiable(t):
+    return t in (tf.half, tf.bfloat16, tf.float32, tf.float64, tf.complex64, tf.complex128)
+
+
+def compare_gradients(where, node):
+    ys = [n for n, t in node.outputs() if differentiable(t)]
+    xs = [f"in{i}:0" for i, x in enumerate(node.inputs) if not x.is_var and differentiable(x.dtype)]
+    feeds = plain_feeds(node)
+    args = (node.graph_def, ys, feeds, node.feeds, node.init, [])
+    if not ys or not xs:
+        return []
+    first = compare.run_tf(*args)
+    if first[0]:
+        return []
+    rng = np.random.RandomState(7)
+    gys = [np.asarray(rng.uniform(-1, 1, np.shape(v)), dtype=np.asarray(v).dtype) for v in first[1]]
+    try:
+        want = compare.run_tf(*args, grads=(ys, xs, gys))
+    except LookupError:
+        return []
+    if want[0]:
+        return []
+    try:
+        got = compare.grads_weft(node.graph_def, feeds, node.feeds, node.init, ys, xs, gys)
+    except weftlib.Error as e:
+        return [f"{where}: gradient: {e}"]
+    if sorted(want[2]) != sorted(got[1]):
+        return [f"{where}: no gradient towards {got[1]}, TensorFlow has none towards {want[2]}"]
+    return [f"{where}: gradient: {d}" for d in (compare.difference(x, want[1][x], got[0][x], 4) for x in want[1]) if d]
+
+
+@pytest.mark.parametrize("name", [n for n in WITH_CASES if OPS[n]["gradient"] == "yes"])
+def test_gradients_are_tensorflows(name):
+    failures = []
+    for where, case, node in variants_of(name):
+        if case["flags"] & cases.RANDOM:
+            continue
+        try:
+            failures += compare_gradients(where, node)
+        except compare.Unsupported:
+            continue
+        if len(failures) > MOST_FAILURES:
+            break
+    assert not failures, "\n" + "\n".join(failures[:MOST_FAILURES])

@@ -19,12 +19,15 @@ class Input:
         self.dtype, self.value, self.is_var = dtype, value, is_var
 
     def cast(self, dtype):
-        """The same value as another number type; signs dropped for unsigned ones."""
+        """The same value as another number type; signs dropped for unsigned ones.  Fractions become whole numbers
+        away from zero: a divisor stays one (TensorFlow dies of some integer divisions by zero)."""
         v = self.value
         if dtype.is_unsigned or dtype == tf.bool:
             v = np.abs(v.real if np.iscomplexobj(v) else v)
         if np.iscomplexobj(v) and not dtype.is_complex:
             v = v.real
+        if dtype.is_integer and v.dtype.kind not in "iub":
+            v = np.sign(v.astype(np.float64)) * np.ceil(np.abs(v.astype(np.float64)))
         return Input(dtype, v.astype(dtype.as_numpy_dtype), self.is_var)
 
 

@@ -31,7 +31,7 @@ def compare_values(where, node):
     want = compare.run_tf(*args)
     got = compare.run_weft(*args)
     if want[0] or got[0]:
-        if want[0] == got[0]:
+        if want[0] == got[0] or (want[0] == compare.INTERNAL and got[0]):  # TF's INTERNAL is no promise
             return []
         return [f"{where}: {got[1] if got[0] else 'no error'}; TensorFlow: {want[0]} {str(want[1])[:300]}"]
     pairs = zip(fetches + node.variables, want[1] + want[2], got[1] + got[2])

@@ -79,7 +79,7 @@ def tensor(array):
             s = s.encode() if isinstance(s, str) else bytes(s)
             check(lib.weft_tensor_set_string(t, C.c_int64(i), s, C.c_size_t(len(s))))
         return t
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array, order="C")
     dtype = tf.as_dtype(array.dtype).as_datatype_enum
     check(lib.weft_tensor_create(C.byref(t), dtype, array.ndim, dims, C.c_void_p(array.ctypes.data)))
     return t

@@ -158,7 +158,8 @@ weft_err weft__scope_take(weft_graph *g, const char *full) {
   if (next) return WEFT_OK;
   char *key = lower(full);
   if (key && (next = weft__arena_alloc(&g->arena, sizeof *next))) *next = 1;
-  weft_err err = next ? weft__map_put(&g->used_names, key, next) : weft__fail(WEFT_OOM, "no memory for a name");
+  weft_err err = WEFT_OOM; /* the allocation that failed has said so */
+  if (next) err = weft__map_put(&g->used_names, key, next);
   weft__free(key);
   return err;
 }

@@ -35,7 +35,7 @@ struct weft_graph {
   weft_node **node;
   int n_node, cap_node;
   map by_name;     /* node name -> weft_node */
-  map used_names;  /* lower-cased name -> int *: the next suffix to try */
+  map used_names;  /* lower-cased name -> what scope.c knows of it */
   map collections; /* name -> collection */
   scope *scope;
   status sticky; /* the first failure of a builder call */

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "device/device.h"
 #include "graph/attr_proto.h"
+#include "graph/mark.h"
 #include "graph/scope.h"
 #include "proto/scan.h"
 #include <ctype.h>
@@ -338,7 +339,6 @@ static weft_err add_item(importer *im, import_item *it) {
   if (!list) return oom();
   WEFT_TRY(check_device(it));
   WEFT_TRY(edges_to_spec(im, it, &spec));
-  im->was_free[im->g->n_node - im->first] = !weft__scope_taken(im->g, it->name);
   weft_err err = read_attrs(im, it, o, list, &spec.n_attr, &shapes);
   if (err == WEFT_OK) err = weft__graph_add(im->g, &spec, &it->node);
   release_attrs(list, spec.n_attr);
@@ -436,9 +436,8 @@ static weft_err prepare(importer *im) {
   im->n = (int)n;
   im->item = weft__arena_alloc(&im->tmp, sizeof *im->item * (n + 1));
   im->ready = weft__arena_alloc(&im->tmp, sizeof *im->ready * (n + 1));
-  im->was_free = weft__arena_alloc(&im->tmp, sizeof *im->was_free * (n + 1));
   im->map_used = weft__arena_alloc(&im->tmp, sizeof *im->map_used * (size_t)(im->opts->n_map + 1));
-  if (!im->item || !im->ready || !im->was_free || !im->map_used) return oom();
+  if (!im->item || !im->ready || !im->map_used) return oom();
   WEFT_TRY(check_versions(im));
   WEFT_TRY(read_names(im));
   return read_edges(im);
@@ -453,24 +452,13 @@ static weft_err import_all(importer *im) {
   return WEFT_OK;
 }
 
-static void roll_back(importer *im, int generation) {
-  weft_graph *g = im->g;
-  if (im->was_free) weft__scope_give_back(g, im->first, im->was_free);
-  for (int i = im->first; i < g->n_node; i++) {
-    weft__map_remove(&g->by_name, g->node[i]->name);
-    release_attrs(g->node[i]->attr, g->node[i]->n_attr);
-  }
-  g->n_node = im->first;
-  g->generation = generation;
-}
-
 weft_err weft__graph_import_proto(weft_graph *g, const Tensorflow__GraphDef *def, const import_opts *opts) {
   const import_opts none = {0};
   pthread_mutex_lock(&g->lock);
   importer im = {.g = g, .opts = opts ? opts : &none, .def = def, .first = g->n_node};
-  int generation = g->generation;
+  graph_mark before = weft__graph_mark(g);
   weft_err err = import_all(&im);
-  if (err != WEFT_OK) roll_back(&im, generation);
+  if (err != WEFT_OK) weft__graph_rewind(g, &before);
   weft__map_finish(&im.by_name);
   weft__arena_finish(&im.tmp);
   pthread_mutex_unlock(&g->lock);

@@ -42,7 +42,7 @@ typedef struct importer {
   import_item *item;
   int n;
   map by_name; /* name in the GraphDef -> item */
-  bool *map_used, *was_free;
+  bool *map_used;
   int *ready, n_ready;
 } importer;
 

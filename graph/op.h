@@ -59,6 +59,7 @@ typedef struct backprop {
   weft_out *out;      /* its outputs */
   weft_out *dout;     /* gradient of each output, dense; node < 0: none arrived */
   grad_value *din;    /* to be set; starts as GRAD_NONE */
+  const char *source; /* the name of this call of gradients: TensorArrayGradV3's `source` */
 } backprop;
 /* The gradient of output i, or zeros of its shape where none arrived. */
 weft_out weft__backprop_dout(backprop *b, int i);

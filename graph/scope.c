@@ -104,24 +104,30 @@ static char *lower(const char *name) {
   return key;
 }
 
-static weft_err is_used(const weft_graph *g, const char *name, int **next) {
+typedef struct used_name {
+  int next; /* the suffix to try first when it is asked for again */
+  int born; /* it was the how-many-th name to be taken */
+} used_name;
+
+static weft_err is_used(const weft_graph *g, const char *name, used_name **used) {
   char *key = lower(name);
   if (!key) return WEFT_OOM;
-  *next = weft__map_get(&g->used_names, key);
+  *used = weft__map_get(&g->used_names, key);
   weft__free(key);
   return WEFT_OK;
 }
 
 /* The first free one of base, base_1, base_2, ...; *full is on the heap. */
 static weft_err find_free(const weft_graph *g, const char *base, char **full) {
-  int *next;
+  used_name *used, *taken;
   *full = NULL;
-  WEFT_TRY(is_used(g, base, &next));
-  if (!next) return (*full = weft__strdup(base)) ? WEFT_OK : WEFT_OOM;
-  for (int i = *next, *taken = next; taken; i++) {
+  WEFT_TRY(is_used(g, base, &used));
+  if (!used) return (*full = weft__strdup(base)) ? WEFT_OK : WEFT_OOM;
+  taken = used;
+  for (int i = used->next; taken; i++) {
     weft__free(*full);
     if (!(*full = weft__sprintf("%s_%d", base, i))) return WEFT_OOM;
-    *next = i; /* every suffix below i is taken for good */
+    used->next = i; /* every suffix below i is taken */
     weft_err err = is_used(g, *full, &taken);
     if (err != WEFT_OK) {
       weft__free(*full);
@@ -153,20 +159,22 @@ static weft_err to_arena(weft_graph *g, char *heap, const char **out) {
 }
 
 weft_err weft__scope_take(weft_graph *g, const char *full) {
-  int *next;
-  WEFT_TRY(is_used(g, full, &next));
-  if (next) return WEFT_OK;
+  used_name *used;
+  WEFT_TRY(is_used(g, full, &used));
+  if (used) return WEFT_OK;
   char *key = lower(full);
-  if (key && (next = weft__arena_alloc(&g->arena, sizeof *next))) *next = 1;
   weft_err err = WEFT_OOM; /* the allocation that failed has said so */
-  if (next) err = weft__map_put(&g->used_names, key, next);
+  if (key && (used = weft__arena_alloc(&g->arena, sizeof *used))) {
+    *used = (used_name){.next = 1, .born = g->scope->n_name++};
+    err = weft__map_put(&g->used_names, key, used);
+  }
   weft__free(key);
   return err;
 }
 
 bool weft__scope_taken(const weft_graph *g, const char *full) {
-  int *next = NULL;
-  return is_used(g, full, &next) == WEFT_OK && next;
+  used_name *used = NULL;
+  return is_used(g, full, &used) == WEFT_OK && used;
 }
 
 weft_err weft__scope_free_name(weft_graph *g, const char *full, const char **out) {
@@ -175,15 +183,17 @@ weft_err weft__scope_free_name(weft_graph *g, const char *full, const char **out
   return to_arena(g, found, out);
 }
 
-void weft__scope_give_back(weft_graph *g, int first, const bool *was_free) {
-  for (int i = first; i < g->n_node; i++) {
-    char *key = was_free[i - first] ? lower(g->node[i]->name) : NULL;
-    if (key) weft__map_remove(&g->used_names, key);
-    weft__free(key);
+int weft__scope_names(const weft_graph *g) { return g->scope->n_name; }
+
+void weft__scope_forget(weft_graph *g, int names) {
+  for (int i = 0; i < g->used_names.used; i++) {
+    map_entry *e = &g->used_names.entries[i];
+    used_name *used = e->value;
+    if (!e->key) continue;
+    used->next = 1; /* a suffix may be free again: look from the first one on */
+    if (used->born >= names) weft__map_remove(&g->used_names, e->key);
   }
-  /* A suffix may be free again: look from the first one on. */
-  for (int i = 0; i < g->used_names.used; i++)
-    if (g->used_names.entries[i].key) *(int *)g->used_names.entries[i].value = 1;
+  g->scope->n_name = names;
 }
 
 static weft_err exact_name(weft_graph *g, const char *name, size_t size, char **full) {

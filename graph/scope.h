@@ -34,8 +34,9 @@ weft_err weft__scope_apply_imported(weft_graph *g, weft_node *n, int first);
 bool weft__scope_taken(const weft_graph *g, const char *full);
 /* full itself, or with the first free suffix; the arena's. */
 weft_err weft__scope_free_name(weft_graph *g, const char *full, const char **out);
-/* Undoes weft__scope_take for the names of nodes [first, n_node) where was_free[i - first]. */
-void weft__scope_give_back(weft_graph *g, int first, const bool *was_free);
+/* How many names were taken so far, and giving back those taken since. */
+int weft__scope_names(const weft_graph *g);
+void weft__scope_forget(weft_graph *g, int names);
 
 /* ---- the stack ---- */
 /* Removes the innermost scope of any kind. */

@@ -37,6 +37,7 @@ struct scope {
   int n, capacity;
   scope_gap *gap;
   int n_gap, cap_gap;
+  int n_name; /* names taken so far */
   bool seed_by_nodes;
   variable_store *variables; /* made when first needed */
 };

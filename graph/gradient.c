@@ -1,0 +1,324 @@
+/* gradient.c - the walk back from ys to xs.
+ *
+ * First it is found which nodes lie between: a differentiable path leads to them from an x, and on
+ * from them to a y.  Then each of these is done once every consumer between has been: the gradients
+ * that arrived are summed, the op turns them into gradients of its inputs, and they are passed on. */
+#include "base/alloc.h"
+#include "graph/gradient_state.h"
+#include "graph/mark.h"
+#include <stdio.h>
+#include <string.h>
+
+static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for gradients"); }
+
+bool weft__trainable(weft_dtype t) {
+  dtype_class c = weft__dtype_class(weft__dtype_base(t));
+  return c == CLASS_FLOAT || c == CLASS_COMPLEX || c == CLASS_OBJECT;
+}
+
+/* ---- what lies between ---- */
+
+static bool input_reached(const gradient_state *s, const weft_node *n) {
+  for (int i = 0; i < n->n_in; i++) {
+    weft_out in = n->in[i];
+    if (s->reached[in.node] && weft__trainable(s->g->node[in.node]->out_type[in.slot])) return true;
+  }
+  return false;
+}
+
+/* Ids follow the edges except round a loop, so that two or three passes see everything. */
+static void mark_reached(gradient_state *s, int n_x, const weft_out *xs) {
+  for (int i = 0; i < n_x; i++) s->reached[xs[i].node] = true;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int i = 0; i < s->n; i++)
+      if (!s->reached[i] && input_reached(s, s->g->node[i])) s->reached[i] = changed = true;
+  }
+}
+
+static void mark_between(gradient_state *s, int n_y, const weft_out *ys) {
+  int top = 0, *stack = s->queue; /* free until the walk begins */
+  for (int i = 0; i < n_y; i++)
+    if (s->reached[ys[i].node] && !s->between[ys[i].node]) s->between[stack[top++] = ys[i].node] = true;
+  while (top) {
+    const weft_node *n = s->g->node[stack[--top]];
+    for (int i = 0; i < n->n_in; i++) {
+      int from = n->in[i].node;
+      if (s->reached[from] && !s->between[from]) s->between[stack[top++] = from] = true;
+    }
+  }
+}
+
+static void count_pending(gradient_state *s) {
+  for (int i = 0; i < s->n; i++) {
+    const weft_node *n = s->g->node[i];
+    for (int j = 0; s->between[i] && j < n->n_in; j++) s->pending[n->in[j].node]++;
+  }
+}
+
+static bool input_between(const gradient_state *s, const weft_node *n) {
+  for (int i = 0; i < n->n_in; i++)
+    if (s->between[n->in[i].node]) return true;
+  return false;
+}
+
+/* ---- one node ---- */
+
+static const char *const pass_slices[] = {"Identity", "RefIdentity", "ReadVariableOp"};
+
+static bool passes_slices(const char *type) {
+  for (size_t i = 0; i < sizeof pass_slices / sizeof *pass_slices; i++)
+    if (strcmp(type, pass_slices[i]) == 0) return true;
+  return false;
+}
+
+static weft_err no_gradient(const weft_node *n) {
+  return weft__fail(WEFT_NOT_FOUND, "No gradient defined for operation '%s' (op type: %s)", n->name, n->op_name);
+}
+
+static weft_err call_op(backprop *b) {
+  const weft_node *n = b->node;
+  if (strcmp(n->op_name, "Switch") == 0 || strcmp(n->op_name, "RefSwitch") == 0)
+    weft__gradient_switch(b);
+  else if (strcmp(n->op_name, "Merge") == 0 || strcmp(n->op_name, "RefMerge") == 0)
+    weft__gradient_merge(b);
+  else if (n->op && n->op->grad)
+    WEFT_TRY(n->op->grad(b));
+  else if (!n->op || !n->op->no_grad)
+    return no_gradient(n);
+  return weft__b_ok(b->graph);
+}
+
+/* What the op made must fit its input, and may tell us its shape. */
+static weft_err check_input_gradient(const backprop *b, int i) {
+  weft_graph *g = b->graph;
+  weft_out d = b->din[i].dense, in = b->in[i];
+  weft_dtype type = weft__out_type(g, in);
+  if (d.node < 0 || type == WEFT_RESOURCE || type == WEFT_VARIANT || weft__out_type(g, d) == WEFT_VARIANT)
+    return WEFT_OK;
+  if (weft__out_type(g, d) != type)
+    return weft__fail(
+        WEFT_INVALID_ARGUMENT, "Gradient type %s generated for input %d of '%s' (op type: %s), which is of type %s",
+        weft__dtype_name(weft__out_type(g, d)), i, b->node->name, b->node->op_name, weft__dtype_name(type));
+  shape merged;
+  if (weft__shape_merge(&merged, weft__out_shape(g, d), weft__out_shape(g, in)) != WEFT_OK)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "Incompatible shapes between op input and calculated input gradient. Forward operation: %s. "
+                      "Input index: %d. Original input shape: %s. Calculated input gradient shape: %s",
+                      b->node->name, i, weft__shape_text(weft__out_shape(g, in)),
+                      weft__shape_text(weft__out_shape(g, d)));
+  g->node[d.node]->out_shape[d.slot] = merged;
+  return WEFT_OK;
+}
+
+static weft_out *value_of(grad_value *v) { return v->indices.node >= 0 ? &v->values : &v->dense; }
+
+/* Every gradient waits for all of them: the memory of the forward pass is let go evenly. */
+static weft_err gate(backprop *b, arena *a) {
+  weft_graph *g = b->graph;
+  int n = 0, *wait = weft__arena_alloc(a, (size_t)(b->n_in + 1) * sizeof *wait);
+  if (!wait) return oom();
+  for (int i = 0; i < b->n_in; i++) {
+    int node = value_of(&b->din[i])->node, seen = 0;
+    while (seen < n && wait[seen] != node) seen++;
+    if (node >= 0 && seen == n) wait[n++] = node;
+  }
+  if (n < 2) return WEFT_OK;
+  weft__b_push_name(g, "tuple");
+  weft__status_keep(&g->sticky, weft__scope_push_colocate(g, -1, true));
+  weft_out all = weft__b_node_after(g, "NoOp", "group_deps", 0, NULL, 0, NULL, n, wait);
+  weft__scope_pop(g);
+  for (int i = 0; i < b->n_in; i++) {
+    weft_out *v = value_of(&b->din[i]);
+    if (v->node < 0 || all.node < 0) continue;
+    weft__status_keep(&g->sticky, weft__scope_push_colocate(g, v->node, true));
+    *v = weft__b_node_after(g, "Identity", "control_dependency", 1, v, 0, NULL, 1, &all.node);
+    weft__scope_pop(g);
+  }
+  weft__scope_pop(g);
+  return weft__b_ok(g);
+}
+
+static weft_err pass_on(gradient_state *s, backprop *b) {
+  if (s->opts->gate) WEFT_TRY(gate(b, &s->a));
+  for (int i = 0; i < b->n_in; i++) {
+    WEFT_TRY(check_input_gradient(b, i));
+    if (weft__trainable(s->g->node[b->in[i].node]->out_type[b->in[i].slot]))
+      WEFT_TRY(weft__gradient_arrive(s, b->in[i], &b->din[i]));
+  }
+  return WEFT_OK;
+}
+
+static weft_err differentiate(gradient_state *s, backprop *b, const grad_value *total) {
+  if (passes_slices(b->node->op_name)) {
+    b->din[0] = total[0];
+    return pass_on(s, b);
+  }
+  for (int i = 0; i < b->n_out; i++) b->dout[i] = weft__gradient_dense(s->g, &total[i]);
+  WEFT_TRY(weft__b_ok(s->g));
+  WEFT_TRY(call_op(b));
+  return pass_on(s, b);
+}
+
+/* Inside the name scope of the node's gradients, and beside the node if asked for. */
+static weft_err differentiate_here(gradient_state *s, backprop *b, const grad_value *total) {
+  weft_graph *g = s->g;
+  int depth = weft__scope_depth(g);
+  char *name = weft__sprintf("%s_grad", b->node->name);
+  if (!name) return WEFT_OOM;
+  weft_err err = weft__scope_push_name(g, name);
+  weft__free(name);
+  if (err == WEFT_OK && s->opts->colocate) err = weft__scope_push_colocate(g, b->node->id, true);
+  if (err == WEFT_OK) err = differentiate(s, b, total);
+  weft__scope_pop_to(g, depth);
+  return err;
+}
+
+static weft_err do_node(gradient_state *s, weft_node *n) {
+  grad_value *total = weft__arena_alloc(&s->a, sizeof *total * (size_t)(n->n_out + 1));
+  backprop b = {.graph = s->g, .node = n, .n_in = n->n_in, .n_out = n->n_out, .in = n->in, .source = s->scope};
+  b.out = weft__arena_alloc(&s->a, sizeof *b.out * (size_t)(n->n_out + 1));
+  b.dout = weft__arena_alloc(&s->a, sizeof *b.dout * (size_t)(n->n_out + 1));
+  b.din = weft__arena_alloc(&s->a, sizeof *b.din * (size_t)(n->n_in + 1));
+  if (!total || !b.out || !b.dout || !b.din) return oom();
+  bool any = false;
+  for (int i = 0; i < n->n_out; i++) {
+    b.out[i] = (weft_out){n->id, i};
+    WEFT_TRY(weft__gradient_total(s, b.out[i], &total[i]));
+    any |= total[i].dense.node >= 0 || total[i].indices.node >= 0;
+  }
+  for (int i = 0; i < n->n_in; i++) b.din[i] = GRAD_NONE;
+  if (!any || s->stop[n->id] || !input_between(s, n)) return WEFT_OK;
+  return differentiate_here(s, &b, total);
+}
+
+/* ---- the walk ---- */
+
+static void enqueue(gradient_state *s, int node) {
+  if (s->queued[node] || s->pending[node] > 0 || !s->between[node]) return;
+  s->queued[node] = true;
+  s->queue[s->tail++] = node;
+}
+
+static weft_err walk(gradient_state *s) {
+  while (s->head < s->tail) {
+    weft_node *n = s->g->node[s->queue[s->head++]];
+    WEFT_TRY(do_node(s, n));
+    for (int i = 0; i < n->n_in; i++) {
+      s->pending[n->in[i].node]--;
+      enqueue(s, n->in[i].node);
+    }
+  }
+  return WEFT_OK;
+}
+
+/* Ones of y's shape. */
+static weft_out default_grad_y(gradient_state *s, weft_out y, int i) {
+  weft_graph *g = s->g;
+  char name[32];
+  snprintf(name, sizeof name, "grad_ys_%d", i);
+  weft_out dims = weft__b_shape(g, y);
+  weft__b_push_name(g, name);
+  weft_out one = weft__b_scalar_like(g, y, 1);
+  weft_out in[] = {dims, one};
+  char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
+  weft_out ones = exact ? weft__b_node(g, "Fill", exact, 2, in, 0, NULL) : WEFT_NONE;
+  weft__free(exact);
+  weft__b_pop(g);
+  return ones;
+}
+
+static weft_err check_y(gradient_state *s, weft_out y, weft_out given) {
+  weft_graph *g = s->g;
+  weft_dtype type = weft__out_type(g, y);
+  if (given.node < 0) {
+    if (weft__dtype_class(type) != CLASS_COMPLEX) return WEFT_OK;
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Gradients of complex tensors ('%s:%d') must set grad_ys (y.dtype = %s)",
+                      g->node[y.node]->name, y.slot, weft__dtype_name(type));
+  }
+  if (given.node >= g->n_node || given.slot >= g->node[given.node]->n_out || weft__out_type(g, given) != type)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "grad_ys of '%s:%d' must be a tensor of its type %s",
+                      g->node[y.node]->name, y.slot, weft__dtype_name(type));
+  shape merged;
+  return weft__shape_merge(&merged, weft__out_shape(g, y), weft__out_shape(g, given));
+}
+
+static weft_err start(gradient_state *s, int n_y, const weft_out *ys, const weft_out *grad_ys) {
+  for (int i = 0; i < n_y; i++) {
+    weft_out given = grad_ys ? grad_ys[i] : WEFT_NONE;
+    if (!weft__trainable(weft__out_type(s->g, ys[i]))) continue;
+    WEFT_TRY(check_y(s, ys[i], given));
+    if (s->opts->colocate) WEFT_TRY(weft__scope_push_colocate(s->g, ys[i].node, true));
+    if (given.node < 0) given = default_grad_y(s, ys[i], i);
+    if (s->opts->colocate) weft__scope_pop(s->g);
+    WEFT_TRY(weft__b_ok(s->g));
+    WEFT_TRY(weft__gradient_arrive(s, ys[i], &GRAD_DENSE(given)));
+  }
+  for (int i = 0; i < n_y; i++) enqueue(s, ys[i].node);
+  return WEFT_OK;
+}
+
+/* ---- the whole ---- */
+
+static weft_err prepare(gradient_state *s) {
+  size_t n = (size_t)s->n + 1, outs = 0;
+  s->first_out = weft__arena_alloc(&s->a, n * sizeof *s->first_out);
+  s->reached = weft__arena_alloc(&s->a, n);
+  s->between = weft__arena_alloc(&s->a, n);
+  s->stop = weft__arena_alloc(&s->a, n);
+  s->queued = weft__arena_alloc(&s->a, n);
+  s->pending = weft__arena_alloc(&s->a, n * sizeof *s->pending);
+  s->queue = weft__arena_alloc(&s->a, n * sizeof *s->queue);
+  if (!s->first_out || !s->reached || !s->between || !s->stop || !s->queued || !s->pending || !s->queue) return oom();
+  for (int i = 0; i < s->n; i++) {
+    s->first_out[i] = (int)outs;
+    outs += (size_t)s->g->node[i]->n_out;
+  }
+  s->arrived = weft__arena_alloc(&s->a, (outs + 1) * sizeof *s->arrived);
+  return s->arrived ? WEFT_OK : oom();
+}
+
+static weft_err check_outs(const weft_graph *g, const char *what, int n, const weft_out *o) {
+  for (int i = 0; i < n; i++)
+    if (o[i].node < 0 || o[i].node >= g->n_node || o[i].slot < 0 || o[i].slot >= g->node[o[i].node]->n_out)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "gradients: %s[%d] is not an output of this graph (%d:%d)", what, i,
+                        o[i].node, o[i].slot);
+  return WEFT_OK;
+}
+
+static weft_err run(gradient_state *s, int n_y, const weft_out *ys, int n_x, const weft_out *xs,
+                    const weft_out *grad_ys, grad_value *out) {
+  WEFT_TRY(check_outs(s->g, "ys", n_y, ys));
+  WEFT_TRY(check_outs(s->g, "xs", n_x, xs));
+  WEFT_TRY(check_outs(s->g, "stop_gradients", s->opts->n_stop, s->opts->stop));
+  WEFT_TRY(prepare(s));
+  for (int i = 0; i < s->opts->n_stop; i++) s->stop[s->opts->stop[i].node] = true;
+  mark_reached(s, n_x, xs);
+  mark_between(s, n_y, ys);
+  count_pending(s);
+  WEFT_TRY(weft__scope_push_name(s->g, s->opts->name ? s->opts->name : "gradients"));
+  s->scope = weft__arena_strdup(&s->a, weft__scope_prefix(s->g));
+  if (!s->scope) return oom();
+  WEFT_TRY(start(s, n_y, ys, grad_ys));
+  WEFT_TRY(walk(s));
+  for (int i = 0; i < n_x; i++) WEFT_TRY(weft__gradient_total(s, xs[i], &out[i]));
+  weft__scope_pop(s->g);
+  return WEFT_OK;
+}
+
+weft_err weft__gradients(weft_graph *g, int n_y, const weft_out *ys, int n_x, const weft_out *xs,
+                         const weft_out *grad_ys, const gradient_opts *opts, grad_value *out) {
+  const gradient_opts none = {0};
+  WEFT_TRY(weft__b_ok(g));
+  pthread_mutex_lock(&g->lock);
+  graph_mark before = weft__graph_mark(g);
+  gradient_state s = {.g = g, .opts = opts ? opts : &none, .n = g->n_node};
+  weft_err err = run(&s, n_y, ys, n_x, xs, grad_ys, out);
+  if (err != WEFT_OK) {
+    weft__b_clear(g); /* what stuck is what we return */
+    weft__graph_rewind(g, &before);
+  }
+  weft__arena_finish(&s.a);
+  pthread_mutex_unlock(&g->lock);
+  return err;
+}

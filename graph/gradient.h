@@ -1,0 +1,31 @@
+/* gradient.h - adds to a graph the nodes that compute derivatives.
+ *
+ * The walk is TensorFlow's: from ys back to xs, each node once all of its consumers on the way are
+ * done, several paths summed by AddN, slices kept apart from dense tensors as long as possible. */
+#ifndef WEFT_GRAPH_GRADIENT_H
+#define WEFT_GRAPH_GRADIENT_H
+
+#include "graph/graph.h"
+
+typedef enum gradient_sum { SUM_ADD_N, SUM_TREE } gradient_sum;
+
+typedef struct gradient_opts {
+  const char *name; /* NULL: "gradients" */
+  bool colocate;    /* each gradient with its forward node */
+  bool gate;        /* all gradients of one node before any is used */
+  gradient_sum sum;
+  int n_stop;
+  const weft_out *stop; /* taken as constants */
+} gradient_opts;
+
+/* d(sum of ys)/dx for each x, weighted by grad_ys (NULL, or entries that are WEFT_NONE: ones).  out[i] is
+ * GRAD_NONE where no path leads from xs[i] to a y, or only paths of types without derivatives.
+ * NOT_FOUND "No gradient defined for operation 'NAME' (op type: OP)" names the op in the way.  On failure
+ * the graph is as it was. */
+weft_err weft__gradients(weft_graph *g, int n_y, const weft_out *ys, int n_x, const weft_out *xs,
+                         const weft_out *grad_ys, const gradient_opts *opts, grad_value *out);
+
+/* The gradient as one tensor: slices are added up into place.  WEFT_NONE stays. */
+weft_out weft__gradient_dense(weft_graph *g, const grad_value *v);
+
+#endif

@@ -1,0 +1,19 @@
+/* mark.c - takes the newest nodes of a graph out again. */
+#include "graph/mark.h"
+#include "graph/scope.h"
+
+graph_mark weft__graph_mark(const weft_graph *g) {
+  return (graph_mark){g->n_node, g->generation, weft__scope_names(g), weft__scope_depth(g), g->seeds_drawn};
+}
+
+void weft__graph_rewind(weft_graph *g, const graph_mark *m) {
+  weft__scope_pop_to(g, m->depth);
+  weft__scope_forget(g, m->names);
+  for (int i = m->n_node; i < g->n_node; i++) {
+    weft__map_remove(&g->by_name, g->node[i]->name);
+    for (int j = 0; j < g->node[i]->n_attr; j++) weft__attr_release(&g->node[i]->attr[j]);
+  }
+  g->n_node = m->n_node;
+  g->generation = m->generation;
+  g->seeds_drawn = m->seeds_drawn;
+}

@@ -1,0 +1,17 @@
+/* mark.h - going back: what a call added to a graph is taken out again when it fails half-way.
+ *
+ * Only additions are undone, so nobody may have changed a node that was there before. */
+#ifndef WEFT_GRAPH_MARK_H
+#define WEFT_GRAPH_MARK_H
+
+#include "graph/graph.h"
+
+typedef struct graph_mark {
+  int n_node, generation, names, depth, seeds_drawn;
+} graph_mark;
+
+graph_mark weft__graph_mark(const weft_graph *g);
+/* Nodes, names and scopes since the mark are gone; their ids and names are free again. */
+void weft__graph_rewind(weft_graph *g, const graph_mark *m);
+
+#endif

@@ -257,8 +257,8 @@ static weft_err matmul_grad(backprop *b) {
   return WEFT_OK;
 }
 
-static weft_out batch_product(weft_graph *g, const char *op, weft_out x, weft_out y, bool fx, bool fy) {
-  return weft__b_node(g, op, NULL, 2, (weft_out[]){x, y}, 2, (attr[]){A_BOOL("adj_x", fx), A_BOOL("adj_y", fy)});
+static weft_out batch_product(weft_graph *g, const char *type, weft_out x, weft_out y, bool fx, bool fy) {
+  return weft__b_node(g, type, NULL, 2, (weft_out[]){x, y}, 2, (attr[]){A_BOOL("adj_x", fx), A_BOOL("adj_y", fy)});
 }
 
 static weft_out product_v1(weft_graph *g, weft_out x, weft_out y, bool fx, bool fy) {

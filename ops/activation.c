@@ -11,8 +11,12 @@
 #define SELU_SCALE_ALPHA 1.7580993408473768599
 
 /* ---- functions ---- */
-EACH_REAL(UNARY, relu, x < 0 ? 0 : x)
-EACH_REAL(UNARY, relu6, x<0 ? 0 : x> 6 ? 6 : x)
+EACH_FLOAT(UNARY, relu, x < 0 ? 0 : x)
+EACH_SIGNED(UNARY, relu, x < 0 ? 0 : x)
+EACH_UNSIGNED(UNARY, relu, x)
+EACH_FLOAT(UNARY, relu6, x < 0 ? 0 : (x > 6 ? 6 : x))
+EACH_SIGNED(UNARY, relu6, x < 0 ? 0 : (x > 6 ? 6 : x))
+EACH_UNSIGNED(UNARY, relu6, x > 6 ? 6 : x)
 EACH_FLOAT(UNARY, leaky_relu, x > 0 ? x : x * (T) * (const float *)arg)
 UNARY(elu, f32, float, float, x < 0 ? vexpm1f(x) : x)
 UNARY_CALL(elu, f64, double, double, x < 0 ? expm1(x) : x)

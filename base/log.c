@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static log_fn *current_fn;
@@ -24,10 +25,16 @@ void weft__log_at(log_level level, const char *file, int line, const char *fmt, 
   void *arg = current_arg;
   pthread_mutex_unlock(&lock);
   if (!fn) return;
-  char message[2048];
+  char message[2048], *long_message = NULL;
   va_list args;
   va_start(args, fmt);
-  vsnprintf(message, sizeof message, fmt, args);
+  int size = vsnprintf(message, sizeof message, fmt, args);
   va_end(args);
-  fn(arg, (int)level, file, line, message);
+  if (size >= (int)sizeof message && (long_message = malloc((size_t)size + 1))) { /* else it is cut short */
+    va_start(args, fmt);
+    vsnprintf(long_message, (size_t)size + 1, fmt, args);
+    va_end(args);
+  }
+  fn(arg, (int)level, file, line, long_message ? long_message : message);
+  free(long_message);
 }

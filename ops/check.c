@@ -1,0 +1,165 @@
+/* check.c - looking at values while a graph runs: Assert, CheckNumerics, Print, PrintV2.
+ *
+ * What Print says goes to the log callback, as everything the library says does. */
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "graph/build.h"
+#include "graph/kernel.h"
+#include "graph/op.h"
+#include <math.h>
+
+static const char no_memory[] = "there is no memory for the message";
+
+/* ---- Assert ---- */
+
+static weft_err assert_infer(infer *s) { return weft__infer_rank(s, 0, 0, NULL); }
+
+static weft_err assert_cpu(kernel *k) {
+  if (k->in[0]->shape.rank != 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "In[0] should be a scalar: %s",
+                             weft__shape_text(&k->in[0]->shape));
+  if (TENSOR_DATA(k->in[0], bool)[0]) return WEFT_OK;
+  text said = {0};
+  int limit = (int)weft__node_int(k->node, "summarize", 3);
+  weft__text_puts(&said, "assertion failed:");
+  for (int i = 1; i < k->n_in; i++) {
+    weft__text_puts(&said, " ");
+    weft__tensor_print(&said, k->in[i], limit);
+  }
+  weft_err err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s", said.failed ? no_memory : weft__text_get(&said));
+  weft__text_finish(&said);
+  return err;
+}
+
+/* ---- CheckNumerics ---- */
+
+/* Zero times an element is zero, unless the element is infinite or no number. */
+static bool all_finite(const weft_tensor *t) {
+  int64_t n = weft__tensor_count(t);
+  double sum = 0;
+  if (t->dtype == WEFT_FLOAT)
+    for (int64_t i = 0; i < n; i++) sum += TENSOR_DATA(t, float)[i] * 0.0;
+  else if (t->dtype == WEFT_DOUBLE)
+    for (int64_t i = 0; i < n; i++) sum += TENSOR_DATA(t, double)[i] * 0.0;
+  else
+    for (int64_t i = 0; i < n; i++) sum += weft__tensor_double(t, i) * 0.0;
+  return !isnan(sum);
+}
+
+static weft_err numerics_cpu(kernel *k) {
+  const weft_tensor *x = k->in[0];
+  if (all_finite(x)) return weft__forward(k, 0, 0, &x->shape);
+  bool nan = false, inf = false;
+  for (int64_t i = 0; i < weft__tensor_count(x); i++) {
+    double v = weft__tensor_double(x, i);
+    nan = nan || isnan(v);
+    inf = inf || isinf(v);
+  }
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s : Tensor had %s%s%s values",
+                           weft__node_str(k->node, "message").data, inf ? "Inf" : "", inf && nan ? " and " : "",
+                           nan ? "NaN" : "");
+}
+
+static weft_err numerics_grad(backprop *b) {
+  text message = {0};
+  weft__text_printf(&message, "Not a number (NaN) or infinity (Inf) values detected in gradient. b'%s'",
+                    weft__node_str(b->node, "message").data);
+  if (message.failed) return WEFT_OOM;
+  attr a = A_STR("message", weft__text_get(&message));
+  b->din[0] = GRAD_DENSE(weft__b_node(b->graph, b->node->op_name, NULL, 1, b->dout, 1, &a));
+  weft__text_finish(&message);
+  return WEFT_OK;
+}
+
+/* ---- Print: how often it has spoken is kept with the plan ---- */
+
+static weft_err print_prepare(const weft_node *node, void **state) {
+  (void)node;
+  *state = weft__alloc_zero(1, sizeof(atomic_llong));
+  return *state ? WEFT_OK : WEFT_OOM;
+}
+
+static weft_err print_cpu(kernel *k) {
+  int64_t first_n = weft__node_int(k->node, "first_n", -1);
+  if (first_n < 0 || atomic_fetch_add((atomic_llong *)k->state, 1) < first_n) {
+    text said = {0};
+    int limit = (int)weft__node_int(k->node, "summarize", 3);
+    weft__text_puts(&said, weft__node_str(k->node, "message").data);
+    for (int i = 1; i < k->n_in; i++) weft__tensor_print(&said, k->in[i], limit);
+    weft__log(LOG_INFO, "%s", said.failed ? no_memory : weft__text_get(&said));
+    weft__text_finish(&said);
+  }
+  return weft__forward(k, 0, 0, &k->in[0]->shape);
+}
+
+static weft_err print_grad(backprop *b) {
+  b->din[0] = GRAD_DENSE(b->dout[0]);
+  return WEFT_OK;
+}
+
+static weft_err print_v2_infer(infer *s) {
+  if (s->in[0].rank > 0) return weft__infer_fail(s, "input must be a scalar, but has rank: %d", s->in[0].rank);
+  return WEFT_OK;
+}
+
+static weft_err print_v2_cpu(kernel *k) {
+  const str *line = k->in[0]->data;
+  if (k->in[0]->shape.rank != 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input is expected to be scalar, but got %s",
+                             weft__shape_text(&k->in[0]->shape));
+  log_level level = weft__node_str_is(k->node, "output_stream", "log(error)")     ? LOG_ERROR
+                    : weft__node_str_is(k->node, "output_stream", "log(warning)") ? LOG_WARNING
+                                                                                  : LOG_INFO;
+  weft__log(level, "%.*s", (int)line->size, line->size ? line->data : "");
+  return WEFT_OK;
+}
+
+/* ---- cases ---- */
+
+static const op_case assert_cases[] = {
+    {"bool[] true; f32[2] 1 2", "", NULL, CASE_NO_GRAD},
+    {"bool[] false; f32[2,3] seq; str[1] \"ab\"", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {"bool[1] true; f32[2] 1 2", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {0},
+};
+
+static const op_case numerics_cases[] = {
+    {"f32[2,3] rand", NULL, "message='here'", 0},
+    {"f64[0] 0", "f64[0] 0", "message='here'", 0},
+    {"f16[2] 1 2", "f16[2] 1 2", "message='here'", 0},
+    {"f32[2] 1 nan", "error INVALID_ARGUMENT", "message='here'", 0},
+    {"f64[2] 1 inf", "error INVALID_ARGUMENT", "message='here'", 0},
+    {"f64[2] -inf nan", "error INVALID_ARGUMENT", "message='here'", 0},
+    {0},
+};
+
+static const op_case print_cases[] = {
+    {"f32[2] 1 2; i32[5] seq; str[1] \"a\"", "f32[2] 1 2", "message='here: '", 0},
+    {"f32[2] 1 2; i32[5] seq", "f32[2] 1 2", "first_n=0", 0},
+    {"str[1] \"a\"", "str[1] \"a\"", NULL, 0},
+    {0},
+};
+
+static const op_case print_v2_cases[] = {
+    {"str[] \"a line\"", "", NULL, CASE_NO_GRAD},
+    {"str[] \"a line\"", "", "output_stream='log(warning)'", CASE_NO_GRAD},
+    {"str[1] \"a line\"", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {0},
+};
+
+OPS(check) = {
+    {"Assert(condition:bool, data:@T) -> () | T:list(type)>=1 summarize:int=3 ; stateful",
+     "Fails with the data in the message unless the condition holds.", .infer = assert_infer, .cpu = assert_cpu,
+     .no_grad = true, .cases = assert_cases},
+    {"CheckNumerics(tensor:T) -> (output:T) | T:type{bfloat16,half,float,double} message:string ; stateful",
+     "The input; fails where it holds infinities or no numbers.", .infer = weft__infer_same, .cpu = numerics_cpu,
+     .grad = numerics_grad, .cases = numerics_cases},
+    {"Print(input:T, data:@U) -> (output:T) | T:type U:list(type)>=0 message:string='' first_n:int=-1 summarize:int=3 "
+     "; stateful",
+     "The input; logs the data.", .infer = weft__infer_same, .cpu = print_cpu, .prepare = print_prepare,
+     .unprepare = weft__free, .grad = print_grad, .cases = print_cases},
+    {"PrintV2(input:string) -> () | output_stream:string='stderr' end:string='\n' ; stateful", "Logs a string.",
+     .infer = print_v2_infer, .cpu = print_v2_cpu, .cases = print_v2_cases},
+    {0},
+};

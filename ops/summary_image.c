@@ -21,22 +21,31 @@ static bool finite_pixel(const weft_tensor *t, int64_t at, int64_t depth) {
 }
 
 typedef struct scaling {
-  double scale, offset;
+  float scale, offset;
 } scaling;
 
 static scaling find_scaling(const picture_set *s, int64_t first) {
-  double min = INFINITY, max = -INFINITY;
+  float min = INFINITY, max = -INFINITY;
   for (int64_t p = 0; p < s->height * s->width; p++) {
     const int64_t at = first + p * s->depth;
     if (!finite_pixel(s->images, at, s->depth)) continue;
     for (int64_t c = 0; c < s->depth; c++) {
-      const double v = weft__tensor_double(s->images, at + c);
-      min = fmin(min, v);
-      max = fmax(max, v);
+      const float v = (float)weft__tensor_double(s->images, at + c);
+      min = fminf(min, v);
+      max = fmaxf(max, v);
     }
   }
-  const double most = min < 0 ? fmax(fabs(min), fabs(max)) : max, range = min < 0 ? 127 : 255;
-  return (scaling){most < 1e-6 ? 0 : range / most, min < 0 ? 128 : 0};
+  const float most = min < 0 ? fmaxf(fabsf(min), fabsf(max)) : max, range = min < 0 ? 127 : 255;
+  return (scaling){most < 1e-6f ? 0 : range / most, min < 0 ? 128 : 0};
+}
+
+static float as_half(float v) { return weft__half_to_float(weft__half_from_float(v)); }
+
+/* In the precision of the type, since what is behind the point is cut off. */
+static uint8_t scaled(weft_dtype type, double v, scaling by) {
+  if (type == WEFT_DOUBLE) return (uint8_t)(int)(v * (double)by.scale + (double)by.offset);
+  if (type == WEFT_HALF) return (uint8_t)(int)as_half(as_half((float)v * as_half(by.scale)) + by.offset);
+  return (uint8_t)(int)((float)v * by.scale + by.offset);
 }
 
 static void scale_picture(const picture_set *s, int64_t first, uint8_t *out) {
@@ -47,11 +56,8 @@ static void scale_picture(const picture_set *s, int64_t first, uint8_t *out) {
       memcpy(out, s->bad, (size_t)s->depth);
       continue;
     }
-    for (int64_t c = 0; c < s->depth; c++) { /* in the type's own precision, as the result is cut off */
-      const double v = weft__tensor_double(s->images, at + c);
-      out[c] = s->images->dtype == WEFT_DOUBLE ? (uint8_t)(v * by.scale + by.offset)
-                                               : (uint8_t)((float)v * (float)by.scale + (float)by.offset);
-    }
+    for (int64_t c = 0; c < s->depth; c++)
+      out[c] = scaled(s->images->dtype, weft__tensor_double(s->images, at + c), by);
   }
 }
 
@@ -126,7 +132,8 @@ static const op_case image_cases[] = {
     {"str[] \"im\"; f32[1,1,3,4] rand", NULL, "max_images=1", CASE_FIXED_TYPE},
     {"str[] \"im\"; f32[1,2,2,3] nan 10 2 0 1 2 1", NULL, NULL, CASE_FIXED_TYPE},
     {"str[] \"im\"; f64[5,1,4,1] rand", NULL, "max_images=2", CASE_FIXED_TYPE},
-    {"str[] \"im\"; f16[1,1,4,1] pos", NULL, NULL, CASE_FIXED_TYPE},
+    {"str[] \"im\"; f16[2,3,4,1] rand", NULL, NULL, CASE_FIXED_TYPE},
+    {"str[] \"im\"; f16[2,3,4,1] pos", NULL, NULL, CASE_FIXED_TYPE},
     {"str[] \"im\"; f32[0,2,2,1]", "str[] \"\"", NULL, CASE_FIXED_TYPE},
     {"str[] \"im\"; f32[1,2,2,2] 0", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
     {"str[] \"im\"; f32[2,2,1] 0", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},

@@ -1,4 +1,4 @@
-/* Every tile of every instruction set this processor has, against three plain loops. */
+/* panel_test.c - every tile of every instruction set this processor has, against three plain loops. */
 #include "ops/panel.h"
 #include "tests/check.h"
 #include <stdlib.h>

@@ -38,6 +38,7 @@ void weft__graph_destroy(weft_graph *g) {
   weft__free(g->node);
   weft__map_finish(&g->by_name);
   weft__map_finish(&g->used_names);
+  weft__map_finish(&g->collections);
   weft__status_finish(&g->sticky);
   weft__arena_finish(&g->arena);
   pthread_mutex_destroy(&g->lock);

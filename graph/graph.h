@@ -44,6 +44,7 @@ struct weft_graph {
   int seeds_drawn; /* seed-taking ops without a seed of their own so far */
   int version_producer, version_min_consumer;
   attr_str library; /* serialised FunctionDefLibrary, carried along; size 0 if none */
+  attr_str meta;    /* serialised MetaGraphDef that was imported, less its graph and collections; size 0 if none */
   int generation;   /* grows with every node added */
 };
 

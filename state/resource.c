@@ -7,6 +7,7 @@
 #include "state/resource.h"
 
 #include "base/alloc.h"
+#include "state/variable.h"
 #include <ctype.h>
 #include <pthread.h>
 
@@ -257,6 +258,7 @@ typedef struct remembered {
   atomic_llong generation; /* of the table when it was last seen there */
   resource *target;
   weft_tensor *handle;
+  variable *ref; /* the older ops' handle: a reference to {container, name} */
 } remembered;
 
 struct resource_memory {
@@ -271,6 +273,7 @@ weft_err weft__resource_prepare(const weft_node *node, void **state) {
 
 static void remembered_destroy(remembered *m) {
   weft__object_release((object *)m->target);
+  weft__object_release((object *)m->ref);
   weft_tensor_destroy(m->handle);
   weft__free(m);
 }
@@ -285,6 +288,24 @@ void weft__resource_unprepare(void *state) {
   weft__free(memory);
 }
 
+static weft_err make_ref(variable **out, const char *container, const char *name) {
+  weft_tensor *t = NULL;
+  variable *v = NULL;
+  WEFT_TRY(weft__tensor_create(&t, WEFT_STRING, &SHAPE1(2)));
+  weft_err err = weft__str_set(&TENSOR_DATA(t, str)[0], container, strlen(container));
+  if (err == WEFT_OK) err = weft__str_set(&TENSOR_DATA(t, str)[1], name, strlen(name));
+  if (err == WEFT_OK) err = weft__variable_create(&v, WEFT_STRING, &SHAPE1(2), name);
+  if (err == WEFT_OK) err = weft__variable_assign(v, t);
+  weft_tensor_destroy(t);
+  if (err == WEFT_OK)
+    *out = v;
+  else
+    weft__object_release((object *)v);
+  return err;
+}
+
+static bool gives_ref(const weft_node *n) { return (int)n->out_type[0] > WEFT_REF_BASE; }
+
 static weft_err look_up(kernel *k, const resource_kind *kind, remembered **out) {
   char *container = NULL, *name = NULL;
   remembered *m = weft__alloc_zero(1, sizeof *m);
@@ -296,7 +317,10 @@ static weft_err look_up(kernel *k, const resource_kind *kind, remembered **out) 
     resource_maker maker = {k->node, name};
     err = weft__resource_get(k->step->resources, container, kind->type, name, kind->make, &maker, &m->target);
   }
-  if (err == WEFT_OK) err = weft__handle_create(&m->handle, container, name, m->target);
+  if (err == WEFT_OK && gives_ref(k->node) && strcmp(kind->type, VARIABLE_TYPE) != 0)
+    err = make_ref(&m->ref, container, name);
+  else if (err == WEFT_OK)
+    err = weft__handle_create(&m->handle, container, name, m->target);
   weft__free(container);
   weft__free(name);
   if (err == WEFT_OK)
@@ -306,7 +330,7 @@ static weft_err look_up(kernel *k, const resource_kind *kind, remembered **out) 
   return err;
 }
 
-weft_err weft__resource_of_node(kernel *k, const resource_kind *kind, resource **target, const weft_tensor **h) {
+static weft_err recall(kernel *k, const resource_kind *kind, remembered **out) {
   struct resource_memory *memory = k->state;
   remembered *m = atomic_load_explicit(&memory->newest, memory_order_acquire);
   if (!m || m->from != k->step->resources ||
@@ -322,11 +346,49 @@ weft_err weft__resource_of_node(kernel *k, const resource_kind *kind, resource *
       m = fresh;
     }
   }
+  *out = m;
+  return WEFT_OK;
+}
+
+weft_err weft__resource_of_node(kernel *k, const resource_kind *kind, resource **target, const weft_tensor **h) {
+  remembered *m = NULL;
+  WEFT_TRY(recall(k, kind, &m));
   if (target) *target = m->target;
   if (h) *h = m->handle;
   return WEFT_OK;
 }
 
-uint64_t weft__resources_generation(const resources *r) {
-  return r ? (uint64_t)atomic_load(&((resources *)(uintptr_t)r)->generation) : 0;
+weft_err weft__resource_out(kernel *k, const resource_kind *kind, resource **target) {
+  remembered *m = NULL;
+  WEFT_TRY(recall(k, kind, &m));
+  if (target) *target = m->target;
+  if (!m->ref) return weft__out_share(k, 0, m->handle);
+  weft__out_ref(k, 0, m->ref);
+  return WEFT_OK;
+}
+
+static weft_err find_by_strings(const kernel *k, int i, const weft_tensor *t, const char *type, resource **out) {
+  if (t->dtype != WEFT_STRING || weft__tensor_count(t) != 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "argument %d is no handle: %s of shape %s", i,
+                             weft__dtype_name(t->dtype), weft__shape_text(&t->shape));
+  const str *s = TENSOR_DATA(t, str);
+  char *container = weft__strndup(s[0].size ? s[0].data : "", s[0].size);
+  char *name = weft__strndup(s[1].size ? s[1].data : "", s[1].size);
+  weft_err err = container && name ? weft__resource_find(k->step->resources, container, type, name, out) : WEFT_OOM;
+  weft__free(container);
+  weft__free(name);
+  return err;
+}
+
+weft_err weft__kernel_resource(const kernel *k, int i, const char *type, resource **out) {
+  if (!k->ref[i]) {
+    WEFT_TRY(weft__handle_get(k->in[i], type, out));
+    weft__object_retain(&(*out)->base);
+    return WEFT_OK;
+  }
+  weft_tensor t = {0};
+  WEFT_TRY(weft__variable_read(k->ref[i], &t));
+  weft_err err = find_by_strings(k, i, &t, type, out);
+  weft__tensor_clear(&t);
+  return err;
 }

@@ -1,0 +1,652 @@
+/* queue.c - elements in a ring, requests in two lists, one function that serves both until it cannot.
+ *
+ * `lock` guards everything that changes.  A request (an attempt) is NEW until it is listed and DONE
+ * once it is off its list; whoever takes it off under the lock ends it: takes its watch off the
+ * cancellation token, calls its function and frees it, all after the lock.  The kinds of queue differ
+ * only in which element is taken next (take) and in how elements are put together (stack). */
+#include "state/queue.h"
+
+#include "base/alloc.h"
+#include "base/philox.h"
+#include "base/text.h"
+#include <pthread.h>
+#include <sys/random.h>
+
+typedef enum attempt_kind { ENQUEUE, CLOSE, DEQUEUE } attempt_kind;
+typedef enum attempt_state { NEW, LISTED, DONE } attempt_state;
+
+typedef struct attempt {
+  struct attempt *next;
+  queue *q;
+  attempt_kind kind;
+  attempt_state state;
+  bool up_to, cancelled;
+  int64_t wanted, moved; /* elements to move, and moved so far */
+  element **item;        /* `wanted` places: to be enqueued, or taken */
+  cancel *cancel;
+  cancel_watch watch;
+  queue_fn *fn;
+  void *arg;
+  status result;
+} attempt;
+
+typedef struct attempt_list {
+  attempt *first, **last;
+} attempt_list;
+
+struct queue {
+  resource base;
+  char *name;
+  queue_spec spec;
+  weft_dtype *types;
+  shape *shapes;
+  pthread_mutex_t lock;
+  element **ring; /* `size` elements from `head` on, wrapping at `room` */
+  int64_t head, size, room;
+  int64_t arrivals;
+  bool closed;
+  philox_reader random;
+  attempt_list enqueues, dequeues;
+};
+
+/* ---- elements ---- */
+
+static void element_destroy(const queue *q, element *e) {
+  if (!e) return;
+  for (int i = 0; i < q->spec.n_component; i++) weft__tensor_clear(&e->part[i]);
+  weft__free(e);
+}
+
+static element *element_create(const queue *q) {
+  return weft__alloc_zero(1, sizeof(element) + (size_t)q->spec.n_component * sizeof(weft_tensor));
+}
+
+static weft_err element_keep(const queue *q, const weft_tensor *const *part, element **out) {
+  if (!(*out = element_create(q))) return WEFT_OOM;
+  for (int i = 0; i < q->spec.n_component; i++) WEFT_TRY(weft__tensor_keep(&(*out)->part[i], part[i]));
+  return WEFT_OK;
+}
+
+/* Element `at` of a batch: a copy, so that one element left behind does not hold the whole batch. */
+static weft_err element_slice(const queue *q, const weft_tensor *const *part, int64_t at, element **out) {
+  if (!(*out = element_create(q))) return WEFT_OOM;
+  for (int i = 0; i < q->spec.n_component; i++) {
+    weft_tensor *to = &(*out)->part[i];
+    shape of = {part[i]->shape.rank - 1, {0}};
+    memcpy(of.dim, part[i]->shape.dim + 1, (size_t)of.rank * sizeof *of.dim);
+    WEFT_TRY(weft__tensor_init(to, part[i]->dtype, &of));
+    int64_t count = weft__shape_count(&of);
+    const char *from = (const char *)part[i]->data + (size_t)(at * count) * weft__dtype_size(to->dtype);
+    WEFT_TRY(weft__elements_copy(to->dtype, to->data, from, count));
+  }
+  return WEFT_OK;
+}
+
+/* ---- the ring ---- */
+
+static element **slot(const queue *q, int64_t i) { return &q->ring[(q->head + i) % q->room]; }
+
+/* Room for `more` elements besides those there are. */
+static weft_err reserve(queue *q, int64_t more) {
+  if (q->size + more <= q->room) return WEFT_OK;
+  int64_t room = q->room ? q->room : 16;
+  while (room < q->size + more) room *= 2;
+  element **ring = weft__alloc((size_t)room * sizeof *ring);
+  if (!ring) return WEFT_OOM;
+  for (int64_t i = 0; i < q->size; i++) ring[i] = *slot(q, i);
+  weft__free(q->ring);
+  q->ring = ring;
+  q->head = 0;
+  q->room = room;
+  return WEFT_OK;
+}
+
+static bool before(const element *a, const element *b) { /* priority, then arrival */
+  int64_t x = TENSOR_DATA(&a->part[0], int64_t)[0], y = TENSOR_DATA(&b->part[0], int64_t)[0];
+  return x != y ? x < y : a->order < b->order;
+}
+
+static void swap(element **a, element **b) {
+  element *e = *a;
+  *a = *b;
+  *b = e;
+}
+
+static void sift_up(queue *q, int64_t i) {
+  for (; i > 0 && before(*slot(q, i), *slot(q, (i - 1) / 2)); i = (i - 1) / 2) swap(slot(q, i), slot(q, (i - 1) / 2));
+}
+
+static void sift_down(queue *q, int64_t i) {
+  for (int64_t child; (child = 2 * i + 1) < q->size; i = child) {
+    if (child + 1 < q->size && before(*slot(q, child + 1), *slot(q, child))) child++;
+    if (!before(*slot(q, child), *slot(q, i))) return;
+    swap(slot(q, i), slot(q, child));
+  }
+}
+
+/* The room is there. */
+static void push(queue *q, element *e) {
+  *slot(q, q->size) = e;
+  q->size++;
+  if (q->spec.kind == QUEUE_PRIORITY) sift_up(q, q->size - 1);
+}
+
+static element *pop(queue *q) {
+  int64_t at = 0;
+  if (q->spec.kind == QUEUE_FIFO || q->spec.kind == QUEUE_PADDING) {
+    element *e = *slot(q, 0);
+    q->head = (q->head + 1) % q->room;
+    q->size--;
+    return e;
+  }
+  if (q->spec.kind == QUEUE_SHUFFLE) at = (int64_t)(weft__philox_word(&q->random) % (uint64_t)q->size);
+  swap(slot(q, at), slot(q, q->size - 1));
+  element *e = *slot(q, --q->size);
+  if (q->spec.kind == QUEUE_PRIORITY) sift_down(q, 0);
+  return e;
+}
+
+/* What a failed request took goes back to where it came from; without memory for that it is lost with the request. */
+static void put_back(queue *q, attempt *a) {
+  if (reserve(q, a->moved) != WEFT_OK) return;
+  for (int64_t i = a->moved; i-- > 0;) {
+    if (q->spec.kind == QUEUE_FIFO || q->spec.kind == QUEUE_PADDING) {
+      q->head = (q->head + q->room - 1) % q->room;
+      q->size++;
+      *slot(q, 0) = a->item[i];
+    } else {
+      push(q, a->item[i]);
+    }
+    a->item[i] = NULL;
+  }
+  a->moved = 0;
+}
+
+/* ---- serving, with the lock held ---- */
+
+static int64_t capacity(const queue *q) { return q->spec.capacity < 0 ? INT64_MAX : q->spec.capacity; }
+
+static const char *kind_name(const queue *q) { return weft__queue_kind_name(q->spec.kind); }
+
+static weft_err is_closed(const queue *q) {
+  return weft__fail(WEFT_CANCELLED, "%s '%s' is closed.", kind_name(q), q->name);
+}
+
+/* True: a is done, its result set. */
+static bool serve_enqueue(queue *q, attempt *a) {
+  if (a->kind == CLOSE) {
+    if (q->closed) weft__status_keep(&a->result, weft__fail(WEFT_CANCELLED, "Queue '%s' is already closed.", q->name));
+    q->closed = true;
+    return true;
+  }
+  if (q->closed) {
+    weft__status_keep(&a->result, is_closed(q));
+    return true;
+  }
+  while (a->moved < a->wanted && q->size < capacity(q)) {
+    if (reserve(q, 1) != WEFT_OK) {
+      weft__status_keep(&a->result, WEFT_OOM);
+      return true;
+    }
+    element *e = a->item[a->moved];
+    a->item[a->moved++] = NULL;
+    e->order = q->arrivals++;
+    push(q, e);
+  }
+  return a->moved == a->wanted;
+}
+
+static bool serve_dequeue(queue *q, attempt *a) {
+  int64_t missing = a->wanted - a->moved;
+  if (q->closed && q->size < missing) {
+    if (a->up_to && q->spec.kind != QUEUE_PRIORITY && a->moved + q->size > 0) {
+      a->wanted = a->moved + q->size;
+    } else {
+      weft__status_keep(
+          &a->result, weft__fail(WEFT_OUT_OF_RANGE,
+                                 "%s '%s' is closed and has insufficient elements (requested %lld, current size %lld)",
+                                 kind_name(q), q->name, (long long)missing, (long long)q->size));
+      return true;
+    }
+  }
+  int64_t hold = q->spec.kind == QUEUE_SHUFFLE && !q->closed ? q->spec.min_after_dequeue : 0;
+  while (a->moved < a->wanted && q->size > hold) a->item[a->moved++] = pop(q);
+  return a->moved == a->wanted;
+}
+
+static void list_add(attempt_list *l, attempt *a) {
+  a->next = NULL;
+  *l->last = a;
+  l->last = &a->next;
+}
+
+static void list_remove(attempt_list *l, attempt *a) {
+  attempt **at = &l->first;
+  while (*at != a) at = &(*at)->next;
+  *at = a->next;
+  if (!*at) l->last = at;
+}
+
+/* Takes a off its list for good. */
+static void finish(queue *q, attempt_list *from, attempt *a, attempt_list *done) {
+  list_remove(from, a);
+  a->state = DONE;
+  if (a->kind == DEQUEUE && a->result.code != WEFT_OK) put_back(q, a);
+  list_add(done, a);
+}
+
+/* Serves the first of each list until neither gets on. */
+static void serve(queue *q, attempt_list *done) {
+  for (bool again = true; again;) {
+    again = false;
+    while (q->enqueues.first && serve_enqueue(q, q->enqueues.first)) {
+      finish(q, &q->enqueues, q->enqueues.first, done);
+      again = true;
+    }
+    int64_t size = q->size;
+    while (q->dequeues.first && serve_dequeue(q, q->dequeues.first)) {
+      finish(q, &q->dequeues, q->dequeues.first, done);
+      again = true;
+    }
+    if (q->size < size && q->enqueues.first) again = true; /* a dequeue made room without being done */
+  }
+}
+
+/* ---- ending, without the lock ---- */
+
+static void attempt_destroy(attempt *a) {
+  for (int64_t i = 0; a->item && i < a->wanted; i++) element_destroy(a->q, a->item[i]);
+  weft__free(a->item);
+  weft__status_finish(&a->result);
+  weft__object_release(&a->q->base.base);
+  weft__free(a);
+}
+
+static void call_back(attempt *a) {
+  if (a->cancel) weft__cancel_off(a->cancel, &a->watch);
+  weft_err err = weft__status_raise(&a->result);
+  bool gives = a->kind == DEQUEUE && err == WEFT_OK;
+  a->fn(a->arg, err, gives ? a->item : NULL, gives ? a->wanted : 0);
+  attempt_destroy(a);
+}
+
+static void call_all_back(attempt_list *done) {
+  for (attempt *a = done->first, *next; a; a = next) {
+    next = a->next;
+    call_back(a);
+  }
+}
+
+static void on_cancel(void *arg) {
+  attempt *a = arg;
+  queue *q = a->q;
+  attempt_list done = {.last = &done.first};
+  weft__object_retain(&q->base.base); /* a may be the last to hold it */
+  pthread_mutex_lock(&q->lock);
+  a->cancelled = true;
+  if (a->state == LISTED) {
+    weft__status_keep(&a->result, weft__fail(WEFT_CANCELLED, "%s operation was cancelled",
+                                             a->kind == DEQUEUE ? "Dequeue" : "Enqueue"));
+    finish(q, a->kind == DEQUEUE ? &q->dequeues : &q->enqueues, a, &done);
+    serve(q, &done);
+  }
+  pthread_mutex_unlock(&q->lock);
+  call_all_back(&done);
+  weft__object_release(&q->base.base);
+}
+
+/* Lists a and serves; a is ended, now or later. */
+static void submit(queue *q, attempt *a) {
+  attempt_list done = {.last = &done.first};
+  if (a->cancel) {
+    weft_err err = weft__cancel_on(a->cancel, &a->watch, on_cancel, a);
+    if (err != WEFT_OK) {
+      a->fn(a->arg, err, NULL, 0);
+      attempt_destroy(a);
+      return;
+    }
+  }
+  weft__object_retain(&q->base.base);
+  pthread_mutex_lock(&q->lock);
+  attempt_list *to = a->kind == DEQUEUE ? &q->dequeues : &q->enqueues;
+  list_add(to, a);
+  a->state = LISTED;
+  if (a->cancelled) {
+    weft__status_keep(&a->result, weft__fail(WEFT_CANCELLED, "%s operation was cancelled",
+                                             a->kind == DEQUEUE ? "Dequeue" : "Enqueue"));
+    finish(q, to, a, &done);
+  } else {
+    serve(q, &done);
+  }
+  pthread_mutex_unlock(&q->lock);
+  call_all_back(&done);
+  weft__object_release(&q->base.base);
+}
+
+/* A request with places for `wanted` elements; NULL: no memory. */
+static attempt *attempt_create(queue *q, attempt_kind kind, int64_t wanted, cancel *c, queue_fn *fn, void *arg) {
+  attempt *a = weft__alloc_zero(1, sizeof *a);
+  if (!a) return NULL;
+  if (wanted && !(a->item = weft__alloc_zero((size_t)wanted, sizeof *a->item))) {
+    weft__free(a);
+    return NULL;
+  }
+  a->q = q;
+  a->kind = kind;
+  a->wanted = wanted;
+  a->cancel = c;
+  a->fn = fn;
+  a->arg = arg;
+  weft__object_retain(&q->base.base);
+  return a;
+}
+
+/* ---- requests ---- */
+
+static weft_err mismatch(int i, const shape *want, const shape *got) {
+  return weft__fail(WEFT_INVALID_ARGUMENT, "Shape mismatch in tuple component %d. Expected %s, got %s", i,
+                    weft__shape_text(want), weft__shape_text(got));
+}
+
+static weft_err check_types(const queue *q, const weft_tensor *const *part) {
+  for (int i = 0; i < q->spec.n_component; i++)
+    if (part[i]->dtype != q->types[i])
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Type mismatch in tuple component %d. Expected %s, got %s", i,
+                        weft__dtype_short(q->types[i]), weft__dtype_short(part[i]->dtype));
+  return WEFT_OK;
+}
+
+static weft_err check_one(const queue *q, const weft_tensor *const *part) {
+  WEFT_TRY(check_types(q, part));
+  for (int i = 0; i < q->spec.n_shape; i++)
+    if (!weft__shape_compatible(&q->shapes[i], &part[i]->shape)) return mismatch(i, &q->shapes[i], &part[i]->shape);
+  return WEFT_OK;
+}
+
+static weft_err check_batch(const queue *q, const weft_tensor *const *part) {
+  WEFT_TRY(check_types(q, part));
+  int64_t batch = part[0]->shape.rank > 0 ? part[0]->shape.dim[0] : -1;
+  for (int i = 0; i < q->spec.n_component; i++) {
+    shape want = q->spec.n_shape ? q->shapes[i] : (shape){.rank = part[i]->shape.rank - 1};
+    if (!q->spec.n_shape)
+      for (int d = 0; d < want.rank; d++) want.dim[d] = part[i]->shape.dim[d + 1];
+    if (want.rank < 0) want.rank = 0;
+    if (want.rank >= WEFT_MAX_RANK) return mismatch(i, &want, &part[i]->shape);
+    memmove(want.dim + 1, want.dim, (size_t)want.rank * sizeof *want.dim);
+    want.dim[0] = batch;
+    want.rank++;
+    if (part[i]->shape.rank < 1 || !weft__shape_compatible(&want, &part[i]->shape))
+      return mismatch(i, &want, &part[i]->shape);
+  }
+  return WEFT_OK;
+}
+
+void weft__queue_enqueue(queue *q, const weft_tensor *const *part, bool many, cancel *c, queue_fn *fn, void *arg) {
+  weft_err err = many ? check_batch(q, part) : check_one(q, part);
+  if (err != WEFT_OK) {
+    fn(arg, err, NULL, 0);
+    return;
+  }
+  attempt *a = attempt_create(q, ENQUEUE, many ? part[0]->shape.dim[0] : 1, c, fn, arg);
+  if (!a) {
+    fn(arg, WEFT_OOM, NULL, 0);
+    return;
+  }
+  for (int64_t i = 0; err == WEFT_OK && i < a->wanted; i++)
+    err = many ? element_slice(q, part, i, &a->item[i]) : element_keep(q, part, &a->item[i]);
+  if (err == WEFT_OK) {
+    submit(q, a);
+  } else {
+    fn(arg, err, NULL, 0);
+    attempt_destroy(a);
+  }
+}
+
+void weft__queue_dequeue(queue *q, int64_t n, bool up_to, cancel *c, queue_fn *fn, void *arg) {
+  bool fits = n >= 0 && n <= INT32_MAX;
+  attempt *a = fits ? attempt_create(q, DEQUEUE, n, c, fn, arg) : NULL;
+  if (!a) {
+    fn(arg, fits ? WEFT_OOM : weft__fail(WEFT_INVALID_ARGUMENT, "requested %lld elements", (long long)n), NULL, 0);
+    return;
+  }
+  a->up_to = up_to;
+  submit(q, a);
+}
+
+static void close_now(queue *q, attempt_list *done) {
+  q->closed = true;
+  while (q->enqueues.first) {
+    attempt *a = q->enqueues.first;
+    weft__status_keep(&a->result, weft__fail(WEFT_CANCELLED, "Enqueue operation was cancelled"));
+    finish(q, &q->enqueues, a, done);
+  }
+  serve(q, done);
+}
+
+void weft__queue_close(queue *q, bool cancel_pending, cancel *c, queue_fn *fn, void *arg) {
+  if (!cancel_pending) {
+    attempt *a = attempt_create(q, CLOSE, 0, c, fn, arg);
+    if (a)
+      submit(q, a);
+    else
+      fn(arg, WEFT_OOM, NULL, 0);
+    return;
+  }
+  attempt_list done = {.last = &done.first};
+  pthread_mutex_lock(&q->lock);
+  bool already = q->closed;
+  if (!already) close_now(q, &done);
+  pthread_mutex_unlock(&q->lock);
+  call_all_back(&done);
+  fn(arg, already ? weft__fail(WEFT_CANCELLED, "Queue '%s' is already closed.", q->name) : WEFT_OK, NULL, 0);
+}
+
+int64_t weft__queue_size(queue *q) {
+  pthread_mutex_lock(&q->lock);
+  int64_t size = q->size;
+  pthread_mutex_unlock(&q->lock);
+  return size;
+}
+
+bool weft__queue_is_closed(queue *q) {
+  pthread_mutex_lock(&q->lock);
+  bool closed = q->closed;
+  pthread_mutex_unlock(&q->lock);
+  return closed;
+}
+
+/* ---- making and comparing ---- */
+
+const queue_spec *weft__queue_spec(const queue *q) { return &q->spec; }
+
+const char *weft__queue_kind_name(queue_kind kind) {
+  static const char *const names[] = {"FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"};
+  return names[kind];
+}
+
+static void queue_destroy(object *o) {
+  queue *q = (queue *)o;
+  for (int64_t i = 0; i < q->size; i++) element_destroy(q, *slot(q, i));
+  weft__free(q->ring);
+  weft__free(q->types);
+  weft__free(q->shapes);
+  weft__free(q->name);
+  pthread_mutex_destroy(&q->lock);
+  weft__free(q);
+}
+
+/* Nobody will find it again: what waits is told so. */
+static void queue_dropped(resource *r) {
+  queue *q = (queue *)r;
+  attempt_list done = {.last = &done.first};
+  pthread_mutex_lock(&q->lock);
+  close_now(q, &done);
+  pthread_mutex_unlock(&q->lock);
+  call_all_back(&done);
+}
+
+static weft_err check_spec(const queue_spec *s) {
+  if (s->n_shape && s->n_shape != s->n_component)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "Shapes must be provided for all components, but received %d dtypes and %d "
+                      "shapes.",
+                      s->n_component, s->n_shape);
+  if (s->kind == QUEUE_PADDING && !s->n_shape)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "Shapes must be provided for all components, but received %d dtypes and 0 "
+                      "shapes.",
+                      s->n_component);
+  for (int i = 0; s->kind == QUEUE_PADDING && i < s->n_shape; i++)
+    if (s->shapes[i].rank < 0)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "shape %s must have known rank.", weft__shape_text(&s->shapes[i]));
+  for (int i = 0; s->kind != QUEUE_PADDING && i < s->n_shape; i++)
+    if (!weft__shape_known(&s->shapes[i]))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "shape %s of component %d must be fully known",
+                        weft__shape_text(&s->shapes[i]), i);
+  if (s->kind != QUEUE_SHUFFLE) return WEFT_OK;
+  if (s->min_after_dequeue < 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "min_after_dequeue %lld must be >= 0", (long long)s->min_after_dequeue);
+  if (s->capacity >= 0 && s->min_after_dequeue >= s->capacity)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "min_after_dequeue %lld must be < capacity %lld",
+                      (long long)s->min_after_dequeue, (long long)s->capacity);
+  return WEFT_OK;
+}
+
+static weft_err seed(queue *q) {
+  uint64_t s[2] = {q->spec.seed, q->spec.seed2};
+  if (!s[0] && !s[1] && getrandom(s, sizeof s, 0) != (ssize_t)sizeof s)
+    return weft__fail(WEFT_INTERNAL, "the system gave no random seed");
+  q->random = weft__philox_reader(weft__philox(s[0], s[1]));
+  return WEFT_OK;
+}
+
+static void *copy_of(const void *data, size_t size) {
+  void *copy = weft__alloc(size + 1);
+  if (copy && size) memcpy(copy, data, size);
+  return copy;
+}
+
+weft_err weft__queue_create(queue **out, const queue_spec *spec, const char *name) {
+  WEFT_TRY(check_spec(spec));
+  queue *q = weft__alloc_zero(1, sizeof *q);
+  if (!q) return WEFT_OOM;
+  pthread_mutex_init(&q->lock, NULL);
+  atomic_init(&q->base.base.refs, 1);
+  q->base = (resource){.base = q->base.base, .type = QUEUE_TYPE, .dropped = queue_dropped};
+  q->base.base.destroy = queue_destroy;
+  q->enqueues.last = &q->enqueues.first;
+  q->dequeues.last = &q->dequeues.first;
+  q->spec = *spec;
+  q->spec.types = q->types = copy_of(spec->types, (size_t)spec->n_component * sizeof *spec->types);
+  q->spec.shapes = q->shapes = copy_of(spec->shapes, (size_t)spec->n_shape * sizeof *spec->shapes);
+  q->name = weft__strdup(name);
+  weft_err err = q->types && q->shapes && q->name ? seed(q) : WEFT_OOM;
+  if (err == WEFT_OK)
+    *out = q;
+  else
+    queue_destroy(&q->base.base);
+  return err;
+}
+
+static void list_types(text *t, const queue_spec *s) {
+  for (int i = 0; i < s->n_component; i++) {
+    if (i) weft__text_puts(t, ", ");
+    weft__text_puts(t, weft__dtype_short(s->types[i]));
+  }
+}
+
+static void list_shapes(text *t, const queue_spec *s) {
+  weft__text_puts(t, "[");
+  for (int i = 0; i < s->n_shape; i++) {
+    if (i) weft__text_puts(t, ",");
+    weft__text_puts(t, weft__shape_text(&s->shapes[i]));
+  }
+  weft__text_puts(t, "]");
+}
+
+static weft_err differs(const queue *q, const char *what, void (*list)(text *, const queue_spec *),
+                        const queue_spec *spec) {
+  text has = {0}, wants = {0};
+  list(&has, &q->spec);
+  list(&wants, spec);
+  weft_err err =
+      weft__fail(WEFT_INVALID_ARGUMENT, "Shared queue '%s' has component %s %s but requested component %s were %s",
+                 q->name, what, weft__text_get(&has), what, weft__text_get(&wants));
+  weft__text_finish(&has);
+  weft__text_finish(&wants);
+  return err;
+}
+
+static weft_err number_differs(const queue *q, const char *what, int64_t has, int64_t wants) {
+  if (has == wants) return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT, "Shared queue '%s' has %s %lld but requested %s was %lld", q->name, what,
+                    (long long)has, what, (long long)wants);
+}
+
+weft_err weft__queue_matches(const queue *q, const queue_spec *s, const char *op_name) {
+  if (q->spec.kind != s->kind) return weft__fail(WEFT_INVALID_ARGUMENT, "Expected %s, found %s", kind_name(q), op_name);
+  WEFT_TRY(number_differs(q, "capacity", q->spec.capacity, s->capacity));
+  bool same = q->spec.n_component == s->n_component;
+  for (int i = 0; same && i < s->n_component; i++) same = q->types[i] == s->types[i];
+  if (!same) return differs(q, "types", list_types, s);
+  same = q->spec.n_shape == s->n_shape;
+  for (int i = 0; same && i < s->n_shape; i++) same = weft__shape_equal(&q->shapes[i], &s->shapes[i]);
+  if (!same) return differs(q, "shapes", list_shapes, s);
+  if (s->kind != QUEUE_SHUFFLE) return WEFT_OK;
+  WEFT_TRY(number_differs(q, "min_after_dequeue", q->spec.min_after_dequeue, s->min_after_dequeue));
+  if (!s->seed && !s->seed2) return WEFT_OK;
+  if (q->spec.seed == s->seed && q->spec.seed2 == s->seed2) return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT,
+                    "Shared queue '%s' has random seeds (%lld, %lld) but requested seeds are (%lld, %lld).", q->name,
+                    (long long)q->spec.seed, (long long)q->spec.seed2, (long long)s->seed, (long long)s->seed2);
+}
+
+/* ---- several elements as one tensor ---- */
+
+weft_err weft__queue_stacked_shape(const queue *q, element *const *got, int64_t n, int i, shape *out) {
+  if (!q->spec.n_shape)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "%s's DequeueMany and DequeueUpTo require the components to have specified shapes.",
+                      kind_name(q));
+  shape one = q->shapes[i];
+  if (one.rank + 1 > WEFT_MAX_RANK) return weft__fail(WEFT_INVALID_ARGUMENT, "rank %d is too high", one.rank + 1);
+  out->rank = one.rank + 1;
+  out->dim[0] = n;
+  for (int d = 0; d < one.rank; d++) {
+    int64_t most = one.dim[d] < 0 ? 0 : one.dim[d];
+    for (int64_t j = 0; one.dim[d] < 0 && j < n; j++)
+      if (got[j]->part[i].shape.dim[d] > most) most = got[j]->part[i].shape.dim[d];
+    out->dim[d + 1] = most;
+  }
+  return WEFT_OK;
+}
+
+/* Copies a block into the corner of a larger one, axis by axis; the rest stays as it is. */
+static weft_err copy_corner(weft_dtype dtype, char *to, const shape *big, int big_axis, const char *from,
+                            const shape *small, int axis) {
+  size_t size = weft__dtype_size(dtype);
+  if (weft__shape_span(big, big_axis + 1, big->rank) == weft__shape_span(small, axis + 1, small->rank))
+    return weft__elements_copy(dtype, to, from, weft__shape_span(small, axis, small->rank));
+  size_t to_row = (size_t)weft__shape_span(big, big_axis + 1, big->rank) * size;
+  size_t from_row = (size_t)weft__shape_span(small, axis + 1, small->rank) * size;
+  for (int64_t i = 0; i < small->dim[axis]; i++)
+    WEFT_TRY(
+        copy_corner(dtype, to + (size_t)i * to_row, big, big_axis + 1, from + (size_t)i * from_row, small, axis + 1));
+  return WEFT_OK;
+}
+
+weft_err weft__queue_stack(const queue *q, element *const *got, int64_t n, int i, weft_tensor *out) {
+  (void)q;
+  size_t size = weft__dtype_size(out->dtype);
+  int64_t each = weft__shape_span(&out->shape, 1, out->shape.rank);
+  bool plain = weft__dtype_is_plain(out->dtype);
+  for (int64_t j = 0; j < n; j++) {
+    const weft_tensor *t = &got[j]->part[i];
+    char *to = (char *)out->data + (size_t)(j * each) * size;
+    bool whole = weft__tensor_count(t) == each;
+    if (!whole && plain) memset(to, 0, (size_t)each * size);
+    WEFT_TRY(whole ? weft__elements_copy(t->dtype, to, t->data, each)
+                   : copy_corner(t->dtype, to, &out->shape, 1, t->data, &t->shape, 0));
+  }
+  return WEFT_OK;
+}

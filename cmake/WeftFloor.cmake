@@ -31,6 +31,7 @@ function(weft_op_table)
   weft_glob(sources ops)
   set(externs "")
   set(rows "")
+  set(names "")
   set(stems "")
   foreach(source ${sources})
     file(STRINGS ${source} lists REGEX "^OPS\\(")
@@ -39,6 +40,7 @@ function(weft_op_table)
       string(REGEX REPLACE "^OPS\\(([a-z0-9_]+)\\).*" "\\1" stem "${line}")
       string(APPEND externs "extern const op weft__ops_${stem}[];\n")
       string(APPEND rows "    weft__ops_${stem},\n")
+      string(APPEND names "    \"${stem}\",\n")
       list(APPEND stems ${stem})
     endforeach()
   endforeach()
@@ -53,6 +55,13 @@ const op *const *weft__ops_all(void) {
 @rows@    0,
   };
   return all;
+}
+
+const char *const *weft__ops_stems(void) {
+  static const char *const stems[] = {
+@names@    0,
+  };
+  return stems;
 }
 ]])
   target_sources(weft_ops PRIVATE ${table})

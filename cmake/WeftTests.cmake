@@ -59,7 +59,7 @@ endforeach()
 # The battery asks every op the same questions; one entry per file of ops/.
 weft_glob(battery tests/battery)
 if(battery)
-  weft_test_program(battery api ${battery})
+  weft_floor_program(battery api ${battery})
   foreach(stem ${weft_op_stems})
     weft_test(op.${stem} battery ${stem})
   endforeach()

@@ -6,5 +6,7 @@
 
 /* One list per file, each ended by a row with def NULL; the lists are ended by NULL. */
 const op *const *weft__ops_all(void);
+/* The stems of those files, in the same order: "softmax" of ops/softmax.c. */
+const char *const *weft__ops_stems(void);
 
 #endif

@@ -1,0 +1,294 @@
+/* battery.c - the questions every op answers by being registered.
+ *
+ *   battery STEM...   the ops of ops/STEM.c; without an argument all of them
+ *
+ * For each case: does the node take the inputs and survive a trip through GraphDef; does it give the
+ * expected values, the same ones again once the plan has laid out its memory; does the shape rule
+ * agree with what the kernel wrote; does the gradient agree with finite differences; does every
+ * allocation that fails come back as an error.  What the numbers should be where a case does not
+ * say is TensorFlow's word: tests/parity. */
+#include "api/table.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "exec/session.h"
+#include "graph/graphdef.h"
+#include "ops/all.h"
+#include "tests/battery/battery.h"
+#include <math.h>
+#include <stdio.h>
+
+static int failures, asked;
+
+void battery_fail(const test_case *c, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  printf("FAILED %s { %s | %s }: ", c->op->opdef.name, c->from->in ? c->from->in : "",
+         c->from->attr ? c->from->attr : "");
+  vprintf(fmt, args);
+  printf("\n");
+  va_end(args);
+  failures++;
+}
+
+/* ---- running a case ------------------------------------------------------------------------------- */
+
+weft_err battery_run(const case_graph *cg, weft_session *s, const test_case *c, int n_fetch, const weft_out *fetch,
+                     weft_tensor **out) {
+  weft_out feed[MAX_INPUTS];
+  const weft_tensor *fed[MAX_INPUTS];
+  int n = 0;
+  for (int i = 0; i < c->n_in; i++) {
+    if (c->in[i].is_variable) continue;
+    feed[n] = cg->feed[i];
+    fed[n++] = c->in[i].value;
+  }
+  plan_request r = {
+      .n_feed = n, .n_fetch = n_fetch, .n_target = 1, .feed = feed, .fetch = fetch, .target = &cg->node->id};
+  return weft__session_run(s, &r, fed, out, NULL);
+}
+
+weft_err battery_init(const case_graph *cg, weft_session *s, const test_case *c) {
+  if (!cg->n_init) return WEFT_OK;
+  weft_out feed[MAX_INPUTS];
+  const weft_tensor *fed[MAX_INPUTS];
+  int n = 0;
+  for (int i = 0; i < c->n_in; i++) {
+    if (!c->in[i].is_variable) continue;
+    feed[n] = cg->feed[i];
+    fed[n++] = c->in[i].value;
+  }
+  plan_request r = {.n_feed = n, .n_target = cg->n_init, .feed = feed, .target = cg->init};
+  return weft__session_run(s, &r, fed, NULL, NULL);
+}
+
+/* The outputs that can be fetched: not handles. */
+int battery_outputs(const case_graph *cg, weft_out *fetch) {
+  int n = 0;
+  for (int i = 0; i < cg->node->n_out && n < MAX_INPUTS; i++) {
+    weft_dtype t = weft__dtype_base(cg->node->out_type[i]);
+    if (t != WEFT_RESOURCE && t != WEFT_VARIANT) fetch[n++] = (weft_out){cg->node->id, i};
+  }
+  return n;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------ */
+
+static double tolerance(weft_dtype t) {
+  return t == WEFT_HALF ? 2e-3 : t == WEFT_BFLOAT16 ? 2e-2 : t == WEFT_DOUBLE || t == WEFT_COMPLEX128 ? 1e-7 : 1e-5;
+}
+
+static bool near(double a, double b, double tol) {
+  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+  return a == b || fabs(a - b) <= tol * (1 + fabs(a));
+}
+
+static bool same_element(const weft_tensor *a, const weft_tensor *b, int64_t i) {
+  if (a->dtype == WEFT_STRING) {
+    const str *x = &TENSOR_DATA(a, str)[i], *y = &TENSOR_DATA(b, str)[i];
+    return x->size == y->size && (x->size == 0 || memcmp(x->data, y->data, x->size) == 0);
+  }
+  size_t size = weft__dtype_size(a->dtype);
+  dtype_class k = weft__dtype_class(a->dtype);
+  if (k == CLASS_FLOAT) return near(weft__tensor_double(a, i), weft__tensor_double(b, i), tolerance(a->dtype));
+  if (a->dtype == WEFT_COMPLEX64)
+    return near((double)TENSOR_DATA(a, float)[2 * i], (double)TENSOR_DATA(b, float)[2 * i], 1e-5) &&
+           near((double)TENSOR_DATA(a, float)[2 * i + 1], (double)TENSOR_DATA(b, float)[2 * i + 1], 1e-5);
+  if (a->dtype == WEFT_COMPLEX128)
+    return near(TENSOR_DATA(a, double)[2 * i], TENSOR_DATA(b, double)[2 * i], 1e-7) &&
+           near(TENSOR_DATA(a, double)[2 * i + 1], TENSOR_DATA(b, double)[2 * i + 1], 1e-7);
+  return memcmp((char *)a->data + (size_t)i * size, (char *)b->data + (size_t)i * size, size) == 0;
+}
+
+/* Says what differs between want and got; true if nothing does. */
+static bool agree(const test_case *c, const char *what, int i, const weft_tensor *want, const weft_tensor *got) {
+  if (want->dtype != got->dtype || !weft__shape_equal(&want->shape, &got->shape)) {
+    battery_fail(c, "%s %d is %s%s, expected %s%s", what, i, weft__dtype_name(got->dtype),
+                 weft__shape_text(&got->shape), weft__dtype_name(want->dtype), weft__shape_text(&want->shape));
+    return false;
+  }
+  for (int64_t e = 0, n = weft__tensor_count(want); e < n; e++) {
+    if (same_element(want, got, e)) continue;
+    text a = {0}, b = {0};
+    weft__tensor_print(&a, want, 12);
+    weft__tensor_print(&b, got, 12);
+    battery_fail(c, "%s %d differs at element %lld: got %s, expected %s", what, i, (long long)e, weft__text_get(&b),
+                 weft__text_get(&a));
+    weft__text_finish(&a);
+    weft__text_finish(&b);
+    return false;
+  }
+  return true;
+}
+
+static void check_expected(const test_case *c, int n, weft_tensor *const *got) {
+  int i = 0;
+  for (const char *at = c->from->out; *at; i++) {
+    const char *end = case_part_end(at);
+    bool is_variable;
+    weft_tensor *want;
+    if (case_value(&want, at, end, &is_variable) != WEFT_OK) {
+      battery_fail(c, "the expected value cannot be read: %s", weft__error_message());
+      return;
+    }
+    if (i < n) agree(c, "output", i, want, got[i]);
+    weft_tensor_destroy(want);
+    at = *end ? end + 1 : end;
+  }
+  if (i > n) battery_fail(c, "%d outputs are expected, the op has %d", i, n);
+}
+
+/* ---- the questions ------------------------------------------------------------------------------------ */
+
+static void ask_shape_rule(const test_case *c, const case_graph *cg, int n, const weft_out *fetch,
+                           weft_tensor *const *got) {
+  for (int i = 0; i < n; i++) {
+    const shape *s = weft__out_shape(cg->g, fetch[i]);
+    if (!weft__shape_compatible(s, &got[i]->shape))
+      battery_fail(c, "the shape rule says %s for output %d, the kernel made %s", weft__shape_text(s), fetch[i].slot,
+                   weft__shape_text(&got[i]->shape));
+  }
+}
+
+/* The second and third run use the memory the first one planned: the values must not change. */
+static void ask_again(const test_case *c, const case_graph *cg, int n, const weft_out *fetch,
+                      weft_tensor *const *first) {
+  if ((c->from->flags & CASE_RANDOM) || cg->n_init) return;
+  weft_session *s;
+  if (weft__session_create(&s, cg->g, &(session_opts){.intra_threads = 2, .inter_threads = 1}) != WEFT_OK) return;
+  for (int round = 0; round < 3; round++) {
+    weft_tensor *got[MAX_INPUTS] = {NULL};
+    if (battery_run(cg, s, c, n, fetch, got) != WEFT_OK) {
+      battery_fail(c, "run %d fails: %s", round, weft__error_message());
+      break;
+    }
+    for (int i = 0; i < n; i++) {
+      agree(c, "in a later run, output", i, first[i], got[i]);
+      weft_tensor_destroy(got[i]);
+    }
+  }
+  weft__session_destroy(s);
+}
+
+static void ask_wire(const test_case *c, const case_graph *cg, const op_table *ops) {
+  uint8_t *bytes = NULL;
+  size_t size;
+  weft_graph *copy = NULL;
+  weft_err err = weft__graph_export(cg->g, NULL, &bytes, &size);
+  if (!err) err = weft__graph_create(&copy, ops);
+  if (!err) err = weft__graph_import(copy, bytes, size, NULL);
+  if (err)
+    battery_fail(c, "the node does not survive export and import: %s", weft__error_message());
+  else {
+    const weft_node *a = cg->node, *b = weft__graph_find(copy, a->name);
+    if (!b || a->n_attr != b->n_attr || a->n_out != b->n_out || a->n_in != b->n_in)
+      battery_fail(c, "the node has changed on its way through GraphDef");
+    for (int i = 0; b && i < a->n_attr; i++) {
+      const attr *other = weft__node_attr(b, a->attr[i].name);
+      if (!other || !weft__attr_equal(&a->attr[i], other))
+        battery_fail(c, "attr '%s' has changed on its way through GraphDef", a->attr[i].name);
+    }
+  }
+  weft__free(bytes);
+  weft__graph_destroy(copy);
+}
+
+/* Fails the first, second, ... allocation of building and running: an error or success each time, no crash. */
+static void ask_memory(const test_case *c, const op_table *ops) {
+  for (long n = 1; n < 400; n += n < 60 ? 1 : 17) {
+    case_graph cg;
+    weft_session *s = NULL;
+    weft_tensor *got[MAX_INPUTS] = {NULL};
+    weft_out fetch[MAX_INPUTS];
+    weft__alloc_fail_after(n);
+    weft_err err = case_build(&cg, ops, c);
+    if (!err) err = weft__session_create(&s, cg.g, &(session_opts){.intra_threads = 1, .inter_threads = 1});
+    if (!err) err = battery_init(&cg, s, c);
+    int n_out = err ? 0 : battery_outputs(&cg, fetch);
+    if (!err) err = battery_run(&cg, s, c, n_out, fetch, got);
+    weft__alloc_fail_after(0);
+    for (int i = 0; i < n_out; i++) weft_tensor_destroy(got[i]);
+    weft__session_destroy(s);
+    weft__graph_destroy(cg.g);
+    if (!err) return;
+  }
+}
+
+static void expect_error(const test_case *c, weft_err err, const char *name) {
+  const char *got = weft_error_name(err);
+  if (strcmp(got, name) != 0)
+    battery_fail(c, "expected the error %s, got %s%s%s", name, got, err ? ": " : "", err ? weft__error_message() : "");
+}
+
+static void ask_values(const test_case *c, case_graph *cg, weft_session *s, const op_table *ops) {
+  weft_out fetch[MAX_INPUTS];
+  weft_tensor *got[MAX_INPUTS] = {NULL};
+  int n = battery_outputs(cg, fetch);
+  weft_err err = battery_init(cg, s, c);
+  if (!err) err = battery_run(cg, s, c, n, fetch, got);
+  if (c->from->out && strncmp(c->from->out, "error ", 6) == 0)
+    expect_error(c, err, c->from->out + 6);
+  else if (err)
+    battery_fail(c, "%s: %s", weft_error_name(err), weft__error_message());
+  else {
+    if (c->from->out) check_expected(c, n, got);
+    ask_shape_rule(c, cg, n, fetch, got);
+    ask_again(c, cg, n, fetch, got);
+    ask_wire(c, cg, ops);
+    if (!(c->from->flags & (CASE_NO_GRAD | CASE_RANDOM)) && c->op->grad) ask_gradient(c, ops);
+  }
+  for (int i = 0; i < n; i++) weft_tensor_destroy(got[i]);
+}
+
+static void ask_case(const op_table *ops, const op *o, const op_case *oc, bool first) {
+  test_case c;
+  asked++;
+  if (case_read(&c, o, oc) != WEFT_OK) {
+    c = (test_case){.op = o, .from = oc};
+    battery_fail(&c, "%s", weft__error_message());
+    return;
+  }
+  case_graph cg;
+  weft_session *s = NULL;
+  weft_err err = case_build(&cg, ops, &c);
+  if (!err) err = weft__session_create(&s, cg.g, &(session_opts){.intra_threads = 2, .inter_threads = 1});
+  if (!err)
+    ask_values(&c, &cg, s, ops);
+  else if (oc->out && strncmp(oc->out, "error ", 6) == 0)
+    expect_error(&c, err, oc->out + 6);
+  else
+    battery_fail(&c, "cannot be built: %s", weft__error_message());
+  weft__session_destroy(s);
+  weft__graph_destroy(cg.g);
+  if (first) ask_memory(&c, ops);
+  case_finish(&c);
+}
+
+static bool chosen(const char *stem, int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], stem) == 0) return true;
+  return argc == 1;
+}
+
+int main(int argc, char **argv) {
+  const op_table *ops;
+  weft_must(weft__api_ops(&ops));
+  const op *const *list = weft__ops_all();
+  const char *const *stem = weft__ops_stems();
+  int rows = 0;
+  for (; *list; list++, stem++) {
+    if (!chosen(*stem, argc, argv)) continue;
+    for (const op *row = *list; row->def; row++) {
+      char name[128];
+      snprintf(name, sizeof name, "%.*s", (int)strcspn(row->def, "("), row->def);
+      const op *o = weft__op_find(ops, name);
+      rows++;
+      for (const op_case *c = o->cases; c && (c->in || c->attr || c->out); c++) ask_case(ops, o, c, c == o->cases);
+    }
+  }
+  if (!rows) {
+    printf("there is no ops file of that name\n");
+    return 2;
+  }
+  printf("%d ops, %d cases, %d failures\n", rows, asked, failures);
+  return failures != 0;
+}

@@ -1,0 +1,19 @@
+/* battery.h - what the questions share. */
+#ifndef WEFT_TESTS_BATTERY_H
+#define WEFT_TESTS_BATTERY_H
+
+#include "exec/session.h"
+#include "tests/battery/case.h"
+#include <stdarg.h>
+
+void battery_fail(const test_case *c, const char *fmt, ...) WEFT_PRINTF(2, 3);
+/* Assigns the case's variables; runs the node and fetches. */
+weft_err battery_init(const case_graph *cg, weft_session *s, const test_case *c);
+weft_err battery_run(const case_graph *cg, weft_session *s, const test_case *c, int n_fetch, const weft_out *fetch,
+                     weft_tensor **out);
+int battery_outputs(const case_graph *cg, weft_out *fetch);
+
+/* Gradients against finite differences (tests/battery/slope.c). */
+void ask_gradient(const test_case *c, const op_table *ops);
+
+#endif

@@ -174,21 +174,31 @@ static weft_err wrong_count(const weft_node *n) {
                     n->n_in, n->op_name, n->name);
 }
 
-/* The count of argument `which`: as its attributes say, or all inputs the other arguments leave over. */
+/* Do two arguments take their length from the same attribute (indices:N*int32, data:N*T)? */
+static bool same_length(const arg_def *a, const arg_def *b) {
+  if (a->number_attr && b->number_attr) return strcmp(a->number_attr, b->number_attr) == 0;
+  return a->list_attr && b->list_attr && strcmp(a->list_attr, b->list_attr) == 0;
+}
+
+/* The count of argument `which`: as its attributes say, or its share of what the other arguments leave over. */
 static weft_err infer_count(weft_node *n, int which, int *count) {
   const opdef *def = &n->op->opdef;
   *count = argument_count(n, &def->in[which]);
   if (*count == -2) return wrong_count(n);
   if (*count >= 0) return WEFT_OK;
-  int others = 0;
+  int others = 0, sharers = 0;
   for (int i = 0; i < def->n_in; i++) {
-    if (i == which) continue;
+    if (same_length(&def->in[i], &def->in[which])) {
+      sharers++;
+      continue;
+    }
     int c = argument_count(n, &def->in[i]);
     if (c < 0) return wrong_count(n); /* two open lists: their lengths must be given */
     others += c;
   }
-  *count = n->n_in - others;
-  return *count < 0 ? wrong_count(n) : WEFT_OK;
+  int left = n->n_in - others;
+  *count = left / sharers;
+  return left < 0 || left % sharers ? wrong_count(n) : WEFT_OK;
 }
 
 static weft_err mismatch(const weft_graph *g, const weft_node *n, int i, const arg_def *d, weft_dtype want) {

@@ -61,35 +61,35 @@ static weft_err make_seeds(slope *p) {
   int n = battery_outputs(&p->cg, all);
   for (int i = 0; i < n; i++)
     if (smooth(weft__out_type(p->cg.g, all[i]))) p->ys[p->n_y++] = all[i];
-  weft_tensor *value[MAX_INPUTS] = {NULL};
+  weft_tensor *now[MAX_INPUTS] = {NULL};
   WEFT_TRY(battery_init(&p->cg, p->s, &p->c));
-  WEFT_TRY(battery_run(&p->cg, p->s, &p->c, p->n_y, p->ys, value));
+  WEFT_TRY(battery_run(&p->cg, p->s, &p->c, p->n_y, p->ys, now));
   weft_err err = WEFT_OK;
   for (int y = 0; y < p->n_y && !err; y++) {
-    err = weft__tensor_create(&p->seed[y], value[y]->dtype, &value[y]->shape);
-    for (int64_t i = 0, count = weft__tensor_count(value[y]); i < count && !err; i++)
-      if (value[y]->dtype == WEFT_DOUBLE)
+    err = weft__tensor_create(&p->seed[y], now[y]->dtype, &now[y]->shape);
+    for (int64_t i = 0, count = weft__tensor_count(now[y]); i < count && !err; i++)
+      if (now[y]->dtype == WEFT_DOUBLE)
         TENSOR_DATA(p->seed[y], double)[i] = weight(i, y);
       else
         TENSOR_DATA(p->seed[y], float)[i] = (float)weight(i, y);
     weft_node *n_seed;
-    attr a[] = {A_TENSOR("value", p->seed[y]), A_TYPE("dtype", value[y]->dtype)};
+    attr a[] = {A_TENSOR("value", p->seed[y]), A_TYPE("dtype", now[y]->dtype)};
     if (!err)
       err = weft__graph_add(p->cg.g, &(node_spec){.op = "Const", .name = "seed", .n_attr = 2, .attr = a}, &n_seed);
     if (!err) p->seeds[y] = (weft_out){n_seed->id, 0};
   }
-  for (int y = 0; y < p->n_y; y++) weft_tensor_destroy(value[y]);
+  for (int y = 0; y < p->n_y; y++) weft_tensor_destroy(now[y]);
   return err;
 }
 
 static weft_err function(slope *p, double *out) {
-  weft_tensor *value[MAX_INPUTS] = {NULL};
-  WEFT_TRY(battery_run(&p->cg, p->s, &p->c, p->n_y, p->ys, value));
+  weft_tensor *now[MAX_INPUTS] = {NULL};
+  WEFT_TRY(battery_run(&p->cg, p->s, &p->c, p->n_y, p->ys, now));
   *out = 0;
   for (int y = 0; y < p->n_y; y++) {
-    for (int64_t i = 0, n = weft__tensor_count(value[y]); i < n; i++)
-      *out += weight(i, y) * weft__tensor_double(value[y], i);
-    weft_tensor_destroy(value[y]);
+    for (int64_t i = 0, n = weft__tensor_count(now[y]); i < n; i++)
+      *out += weight(i, y) * weft__tensor_double(now[y], i);
+    weft_tensor_destroy(now[y]);
   }
   return WEFT_OK;
 }
@@ -103,15 +103,15 @@ static void move(weft_tensor *t, int64_t i, double to) {
 
 static void compare_at(slope *p, int input, int64_t i, double got) {
   weft_tensor *x = p->c.in[input].value;
-  double at = weft__tensor_double(x, i), step = x->dtype == WEFT_DOUBLE ? 1e-6 : 4e-3, low, mid, high;
+  double at = weft__tensor_double(x, i), by = x->dtype == WEFT_DOUBLE ? 1e-6 : 4e-3, low, mid, high;
   if (function(p, &mid) != WEFT_OK) return;
-  move(x, i, at - step);
+  move(x, i, at - by);
   weft_err err = function(p, &low);
-  move(x, i, at + step);
+  move(x, i, at + by);
   if (!err) err = function(p, &high);
   move(x, i, at);
   if (err || !isfinite(low) || !isfinite(high)) return;
-  double left = (mid - low) / step, right = (high - mid) / step, want = (high - low) / (2 * step);
+  double left = (mid - low) / by, right = (high - mid) / by, want = (high - low) / (2 * by);
   double bound =
       (x->dtype == WEFT_DOUBLE ? 1e-4 : 3e-2) * (1 + fabs(want) + fabs(mid) * (x->dtype == WEFT_DOUBLE ? 1e-4 : 1e-2));
   if (fabs(left - right) > 10 * bound) return; /* a kink */

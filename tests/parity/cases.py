@@ -155,7 +155,7 @@ class Node:
 
     def __init__(self, name, inputs, attr_text):
         self.op = op_def_registry.get(name)
-        self.inputs = inputs
+        self.inputs, self.attr_text = inputs, attr_text
         self.graph_def = graph_pb2.GraphDef()
         self.graph_def.versions.producer = tf.version.GRAPH_DEF_VERSION
         self.attrs = {}

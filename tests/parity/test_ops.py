@@ -34,8 +34,25 @@ def compare_values(where, node):
         if want[0] == got[0] or (want[0] == compare.INTERNAL and got[0]):  # TF's INTERNAL is no promise
             return []
         return [f"{where}: {got[1] if got[0] else 'no error'}; TensorFlow: {want[0]} {str(want[1])[:300]}"]
-    pairs = zip(fetches + node.variables, want[1] + want[2], got[1] + got[2])
-    return [f"{where}: {d}" for d in (compare.difference(n, w, g) for n, w, g in pairs) if d]
+    names = fetches + node.variables
+    different = [d for d in map(compare.difference, names, want[1] + want[2], got[1] + got[2]) if d]
+    if different and closer_to_float(node, args, got):
+        return []
+    return [f"{where}: {d}" for d in different]
+
+
+def closer_to_float(node, args, got):
+    """TensorFlow sums half and bfloat16 in their own precision; being nearer to the float32 answer is no fault."""
+    narrow = (tf.half, tf.bfloat16)
+    if not any(i.dtype in narrow for i in node.inputs):
+        return False
+    wide = cases.Node(node.op.name, [i.cast(tf.float32) if i.dtype in narrow else i for i in node.inputs], node.attr_text)
+    exact = compare.run_tf(wide.graph_def, args[1], plain_feeds(wide), wide.feeds, wide.init, wide.variables)
+    if exact[0]:
+        return False
+    as_wide = lambda v: np.asarray(v).astype(np.float32) if tf.as_dtype(np.asarray(v).dtype) in narrow else v
+    loose = 300 if any(i.dtype == tf.bfloat16 for i in node.inputs) else 60
+    return not any(compare.difference("", w, as_wide(g), loose) for w, g in zip(exact[1] + exact[2], got[1] + got[2]))
 
 
 @pytest.mark.parametrize("name", WITH_CASES)
@@ -50,7 +67,7 @@ def test_values_are_tensorflows(name):
         if len(failures) > MOST_FAILURES:
             break
     assert not failures, "\n" + "\n".join(failures[:MOST_FAILURES])
-    assert ran, "no case ran on TensorFlow"
+    assert ran or all(c["flags"] & cases.NO_PARITY for c in OPS[name]["cases"]), "no case ran on TensorFlow"
 
 
 def differentiable(t):

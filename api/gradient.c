@@ -1,0 +1,16 @@
+/* gradient.c - gradients, as programs ask for them: dense ones. */
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "graph/gradient.h"
+
+weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,
+                        const weft_out *xs, weft_out *dxs) {
+  WEFT_TRY(weft__b_ok(g));
+  grad_value *d = weft__alloc_zero((size_t)n_x + 1, sizeof *d);
+  if (!d) return WEFT_OOM;
+  weft_err err = weft__gradients(g, n_y, ys, n_x, xs, grad_ys, NULL, d);
+  for (int i = 0; i < n_x; i++) dxs[i] = err ? WEFT_NONE : weft__gradient_dense(g, &d[i]);
+  weft__free(d);
+  if (err) weft__status_keep(&g->sticky, err);
+  return err ? err : weft__b_ok(g);
+}

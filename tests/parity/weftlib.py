@@ -70,7 +70,9 @@ def ops():
 
 def tensor(array):
     """A new weft_tensor from something numpy takes; destroy it with lib.weft_tensor_destroy."""
-    array = np.asarray(array)
+    original, array = array, np.asarray(array)
+    if array.dtype.kind == "S":  # numpy's own string type drops trailing zero bytes
+        array = np.asarray(original, dtype=object)
     t = C.c_void_p()
     dims = (C.c_int64 * max(array.ndim, 1))(*array.shape)
     if array.dtype.kind in "OSU":

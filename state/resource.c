@@ -127,6 +127,10 @@ void weft__resources_clear(resources *r, const char *container) {
   for (resource *gone; (gone = take_one(r, container));) drop(gone);
 }
 
+uint64_t weft__resources_generation(const resources *r) {
+  return r ? (uint64_t)atomic_load_explicit(&r->generation, memory_order_acquire) : 0;
+}
+
 /* ---- handles ---- */
 
 static void handle_destroy(object *o) {

@@ -1,3 +1,4 @@
+/* regex_test.c - patterns matched, replaced and refused as RE2 does. */
 #include "ops/regex.h"
 #include "tests/check.h"
 

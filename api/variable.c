@@ -1,0 +1,136 @@
+/* variable.c - variables as programs make them, and the nodes that treat all of them at once.
+ *
+ * A variable is TensorFlow's: a VariableV2 `name`, its `name/Assign` and its `name/read`, listed as a
+ * VariableDef in the collections that savers and other programs look at.  So weft_trainable and
+ * weft_initializer also see what came with an imported MetaGraphDef. */
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "graph/collection.h"
+#include "graph/scope.h"
+#include "proto/scan.h"
+#include "tf.pb-c.h"
+
+#define ALL "variables"
+#define TRAINABLE "trainable_variables"
+
+static void keep(weft_graph *g, weft_err err) { weft__status_keep(&g->sticky, err); }
+
+static char *out_name(const weft_graph *g, weft_out o) {
+  return weft__sprintf("%s:%d", g->node[o.node]->name, (int)o.slot);
+}
+
+static weft_err add_packed(weft_graph *g, const Tensorflow__VariableDef *def) {
+  size_t size = tensorflow__variable_def__get_packed_size(def);
+  uint8_t *bytes = weft__alloc(size + 1);
+  if (!bytes) return WEFT_OOM;
+  tensorflow__variable_def__pack(def, bytes);
+  weft_err err = weft__collection_add_bytes(g, ALL, bytes, size);
+  if (err == WEFT_OK && def->trainable) err = weft__collection_add_bytes(g, TRAINABLE, bytes, size);
+  weft__free(bytes);
+  return err;
+}
+
+static weft_err list_variable(weft_graph *g, weft_out variable, weft_out initial, weft_out assign, weft_out read,
+                              bool trainable) {
+  Tensorflow__VariableDef def = TENSORFLOW__VARIABLE_DEF__INIT;
+  char *names[] = {out_name(g, variable), out_name(g, initial), out_name(g, read)};
+  weft_err err = WEFT_OOM;
+  if (names[0] && names[1] && names[2]) {
+    def.variable_name = names[0];
+    def.initial_value_name = names[1];
+    def.snapshot_name = names[2];
+    def.initializer_name = (char *)(uintptr_t)g->node[assign.node]->name;
+    def.trainable = trainable;
+    err = add_packed(g, &def);
+  }
+  for (int i = 0; i < 3; i++) weft__free(names[i]);
+  return err;
+}
+
+weft_out weft_variable(weft_graph *g, const char *name, weft_out initial, bool trainable) {
+  if (initial.node < 0) return WEFT_NONE;
+  shape s = *weft__out_shape(g, initial);
+  weft_dtype type = weft__dtype_base(weft__out_type(g, initial));
+  weft_out v = weft__b_node(g, "VariableV2", name ? name : "Variable", 0, NULL, 2,
+                            (attr[]){A_SHAPE("shape", &s), A_TYPE("dtype", type)});
+  if (v.node < 0) return v;
+  char *inside = weft__sprintf("%s/", g->node[v.node]->name);
+  if (!inside) {
+    keep(g, WEFT_OOM);
+    return WEFT_NONE;
+  }
+  weft__b_push_name(g, inside);
+  weft__b_push_colocate(g, v.node);
+  weft_out assign = weft__b_node(g, "Assign", NULL, 2, (weft_out[]){v, initial}, 0, NULL);
+  weft_out read = weft__b_node(g, "Identity", "read", 1, &v, 0, NULL);
+  weft__b_pop(g);
+  weft__b_pop(g);
+  weft__free(inside);
+  if (assign.node < 0 || read.node < 0) return WEFT_NONE;
+  keep(g, list_variable(g, v, initial, assign, read, trainable));
+  return v;
+}
+
+/* Variable i of a list; NULL when it cannot be read. */
+static Tensorflow__VariableDef *variable_def(const collection *list, int i) {
+  ProtobufCMessage *m = NULL;
+  if (weft__proto_unpack(&m, &tensorflow__variable_def__descriptor, list->s[i].data, list->s[i].size) != WEFT_OK)
+    return NULL;
+  return (Tensorflow__VariableDef *)m;
+}
+
+static const collection *variables(const weft_graph *g, const char *name) {
+  const collection *list = weft__collection_get(g, name);
+  return list && list->kind == COLLECTION_BYTES ? list : NULL;
+}
+
+int weft_trainable(const weft_graph *g, weft_out *out, int room) {
+  const collection *list = variables(g, TRAINABLE);
+  int found = 0;
+  for (int i = 0; list && i < list->n; i++) {
+    Tensorflow__VariableDef *def = variable_def(list, i);
+    if (!def) continue;
+    weft_out v = weft_graph_find(g, def->variable_name);
+    tensorflow__variable_def__free_unpacked(def, NULL);
+    if (v.node < 0) continue;
+    if (found < room) out[found] = v;
+    found++;
+  }
+  return found;
+}
+
+/* A NoOp that runs after these nodes. */
+static weft_out run_after(weft_graph *g, const char *name, int n, const int *ids) {
+  return weft__b_node_after(g, "NoOp", name, 0, NULL, 0, NULL, n, ids);
+}
+
+weft_out weft_initializer(weft_graph *g) {
+  const collection *list = variables(g, ALL);
+  int n = 0, *ids = weft__alloc(sizeof *ids * (size_t)((list ? list->n : 0) + 1));
+  if (!ids) keep(g, WEFT_OOM);
+  for (int i = 0; ids && list && i < list->n; i++) {
+    Tensorflow__VariableDef *def = variable_def(list, i);
+    weft_out assign = def ? weft_graph_find(g, def->initializer_name) : WEFT_NONE;
+    if (assign.node >= 0) ids[n++] = assign.node;
+    if (def) tensorflow__variable_def__free_unpacked(def, NULL);
+  }
+  weft_out init = ids ? run_after(g, "init", n, ids) : WEFT_NONE;
+  weft__free(ids);
+  return init;
+}
+
+weft_out weft_group(weft_graph *g, const char *name, int n, const weft_out *all) {
+  int *ids = weft__alloc(sizeof *ids * (size_t)(n + 1));
+  if (!ids) keep(g, WEFT_OOM);
+  weft_err err = ids ? WEFT_OK : WEFT_OOM;
+  for (int i = 0; i < n && err == WEFT_OK; i++) {
+    ids[i] = all[i].node;
+    if (ids[i] < 0 || ids[i] >= g->n_node)
+      err = weft__fail(WEFT_INVALID_ARGUMENT, "group '%s': input %d of %d is no node of the graph", name ? name : "", i,
+                       n);
+  }
+  keep(g, err);
+  weft_out made = err == WEFT_OK ? run_after(g, name ? name : "group_deps", n, ids) : WEFT_NONE;
+  weft__free(ids);
+  return made;
+}

@@ -37,7 +37,7 @@ static void mark_reached(gradient_state *s, int n_x, const weft_out *xs) {
 }
 
 static void mark_between(gradient_state *s, int n_y, const weft_out *ys) {
-  int top = 0, *stack = s->queue; /* free until the walk begins */
+  int top = 0, *stack = s->queue.item; /* free until the walk begins */
   for (int i = 0; i < n_y; i++)
     if (s->reached[ys[i].node] && !s->between[ys[i].node]) s->between[stack[top++] = ys[i].node] = true;
   while (top) {
@@ -49,10 +49,35 @@ static void mark_between(gradient_state *s, int n_y, const weft_out *ys) {
   }
 }
 
+static bool in_loop(const gradient_state *s, int node) { return s->frames.n_frame > 1 && s->frames.home[node] > 0; }
+
+/* The parts of a loop that its own gradient takes care of; the walk does not pass through them. */
+static bool is_machinery(const gradient_state *s, const weft_node *n) {
+  if (!in_loop(s, n->id)) return false;
+  return weft__node_is(n, "Enter") || weft__node_is(n, "NextIteration") ||
+         weft__frames_is_loop_switch(&s->frames, s->g, n->id);
+}
+
+static bool is_loop_exit(const gradient_state *s, const weft_node *n) {
+  return s->frames.n_frame > 1 && weft__node_is(n, "Exit") && in_loop(s, n->in[0].node);
+}
+
+static bool is_loop_merge(const gradient_state *s, const weft_node *n) {
+  if (!in_loop(s, n->id) || !weft__node_is(n, "Merge")) return false;
+  for (int i = 0; i < n->n_in; i++)
+    if (weft__node_is(s->g->node[n->in[i].node], "NextIteration")) return true;
+  return false;
+}
+
+/* An edge counts when the walk, or the gradient of a loop, will come back over it. */
 static void count_pending(gradient_state *s) {
   for (int i = 0; i < s->n; i++) {
     const weft_node *n = s->g->node[i];
-    for (int j = 0; s->between[i] && j < n->n_in; j++) s->pending[n->in[j].node]++;
+    if (!s->between[i] || is_loop_merge(s, n)) continue;
+    if (is_loop_exit(s, n))
+      s->loop_pending[s->frames.home[n->in[0].node]]++;
+    else if (!in_loop(s, i) || !weft__frames_is_loop_switch(&s->frames, s->g, i))
+      for (int j = 0; j < n->n_in; j++) s->pending[n->in[j].node]++;
   }
 }
 
@@ -188,27 +213,47 @@ static weft_err do_node(gradient_state *s, weft_node *n) {
     any |= total[i].dense.node >= 0 || total[i].indices.node >= 0;
   }
   for (int i = 0; i < n->n_in; i++) b.din[i] = GRAD_NONE;
-  if (!any || s->stop[n->id] || !input_between(s, n)) return WEFT_OK;
+  if (!any || s->stop[n->id] || !input_between(s, n) || is_machinery(s, n) || is_loop_exit(s, n)) return WEFT_OK;
   return differentiate_here(s, &b, total);
 }
 
 /* ---- the walk ---- */
 
-static void enqueue(gradient_state *s, int node) {
+void weft__gradient_enqueue(gradient_state *s, int node) {
   if (s->queued[node] || s->pending[node] > 0 || !s->between[node]) return;
   s->queued[node] = true;
-  s->queue[s->tail++] = node;
+  s->queue.item[s->queue.tail++] = node;
 }
 
-static weft_err walk(gradient_state *s) {
-  while (s->head < s->tail) {
-    weft_node *n = s->g->node[s->queue[s->head++]];
-    WEFT_TRY(do_node(s, n));
-    for (int i = 0; i < n->n_in; i++) {
-      s->pending[n->in[i].node]--;
-      enqueue(s, n->in[i].node);
-    }
+/* Passes on to what feeds n, now that n is done. */
+static void release_inputs(gradient_state *s, const weft_node *n) {
+  if (is_loop_exit(s, n)) {
+    int frame = s->frames.home[n->in[0].node];
+    if (--s->loop_pending[frame] == 0) s->queue.item[s->queue.tail++] = ~frame;
+    return;
   }
+  for (int i = 0; i < n->n_in && !is_machinery(s, n); i++) {
+    s->pending[n->in[i].node]--;
+    weft__gradient_enqueue(s, n->in[i].node);
+  }
+}
+
+weft_err weft__gradient_walk(gradient_state *s, weft_err (*start)(gradient_state *s, void *arg), void *arg) {
+  gradient_queue outer = s->queue;
+  s->queue = (gradient_queue){
+      .item = weft__arena_alloc(&s->a, (size_t)(s->n + s->frames.n_frame + 1) * sizeof *s->queue.item)};
+  if (!s->queue.item) return oom();
+  WEFT_TRY(start(s, arg));
+  while (s->queue.head < s->queue.tail) {
+    int item = s->queue.item[s->queue.head++];
+    if (item < 0) {
+      WEFT_TRY(weft__gradient_loop(s, ~item));
+      continue;
+    }
+    WEFT_TRY(do_node(s, s->g->node[item]));
+    release_inputs(s, s->g->node[item]);
+  }
+  s->queue = outer;
   return WEFT_OK;
 }
 
@@ -243,9 +288,16 @@ static weft_err check_y(gradient_state *s, weft_out y, weft_out given) {
   return weft__shape_merge(&merged, weft__out_shape(g, y), weft__out_shape(g, given));
 }
 
-static weft_err start(gradient_state *s, int n_y, const weft_out *ys, const weft_out *grad_ys) {
-  for (int i = 0; i < n_y; i++) {
-    weft_out given = grad_ys ? grad_ys[i] : WEFT_NONE;
+typedef struct ys_list {
+  int n;
+  const weft_out *y, *grad; /* grad may be NULL */
+} ys_list;
+
+static weft_err start(gradient_state *s, void *arg) {
+  const ys_list *l = arg;
+  const weft_out *ys = l->y;
+  for (int i = 0; i < l->n; i++) {
+    weft_out given = l->grad ? l->grad[i] : WEFT_NONE;
     if (!weft__trainable(weft__out_type(s->g, ys[i]))) continue;
     WEFT_TRY(check_y(s, ys[i], given));
     if (s->opts->colocate) WEFT_TRY(weft__scope_push_colocate(s->g, ys[i].node, true));
@@ -254,7 +306,7 @@ static weft_err start(gradient_state *s, int n_y, const weft_out *ys, const weft
     WEFT_TRY(weft__b_ok(s->g));
     WEFT_TRY(weft__gradient_arrive(s, ys[i], &GRAD_DENSE(given)));
   }
-  for (int i = 0; i < n_y; i++) enqueue(s, ys[i].node);
+  for (int i = 0; i < l->n; i++) weft__gradient_enqueue(s, ys[i].node);
   return WEFT_OK;
 }
 
@@ -268,8 +320,9 @@ static weft_err prepare(gradient_state *s) {
   s->stop = weft__arena_alloc(&s->a, n);
   s->queued = weft__arena_alloc(&s->a, n);
   s->pending = weft__arena_alloc(&s->a, n * sizeof *s->pending);
-  s->queue = weft__arena_alloc(&s->a, n * sizeof *s->queue);
-  if (!s->first_out || !s->reached || !s->between || !s->stop || !s->queued || !s->pending || !s->queue) return oom();
+  s->queue.item = weft__arena_alloc(&s->a, n * sizeof *s->queue.item);
+  if (!s->first_out || !s->reached || !s->between || !s->stop || !s->queued || !s->pending || !s->queue.item)
+    return oom();
   for (int i = 0; i < s->n; i++) {
     s->first_out[i] = (int)outs;
     outs += (size_t)s->g->node[i]->n_out;
@@ -286,12 +339,36 @@ static weft_err check_outs(const weft_graph *g, const char *what, int n, const w
   return WEFT_OK;
 }
 
+/* Loops and branches are looked for only where there are loops: branches alone need no help. */
+static weft_err find_loops(gradient_state *s) {
+  bool any = false;
+  for (int i = 0; i < s->n && !any; i++) any = weft__node_is(s->g->node[i], "Enter");
+  if (!any) return WEFT_OK;
+  WEFT_TRY(weft__frames_find(&s->frames, s->g, &s->a));
+  s->loop_pending = weft__arena_alloc(&s->a, (size_t)s->frames.n_frame * sizeof *s->loop_pending);
+  if (!s->loop_pending) return oom();
+  s->g->adapt = weft__gradient_adapt;
+  s->g->adapt_arg = s;
+  return WEFT_OK;
+}
+
+static weft_err check_outside(const gradient_state *s, const char *what, int n, const weft_out *o) {
+  for (int i = 0; i < n; i++)
+    if (in_loop(s, o[i].node))
+      return weft__fail(WEFT_UNIMPLEMENTED, "gradients: %s[%d] ('%s') is inside loop '%s'", what, i,
+                        s->g->node[o[i].node]->name, s->frames.frame[s->frames.home[o[i].node]].name);
+  return WEFT_OK;
+}
+
 static weft_err run(gradient_state *s, int n_y, const weft_out *ys, int n_x, const weft_out *xs,
                     const weft_out *grad_ys, grad_value *out) {
   WEFT_TRY(check_outs(s->g, "ys", n_y, ys));
   WEFT_TRY(check_outs(s->g, "xs", n_x, xs));
   WEFT_TRY(check_outs(s->g, "stop_gradients", s->opts->n_stop, s->opts->stop));
   WEFT_TRY(prepare(s));
+  WEFT_TRY(find_loops(s));
+  WEFT_TRY(check_outside(s, "ys", n_y, ys));
+  WEFT_TRY(check_outside(s, "xs", n_x, xs));
   for (int i = 0; i < s->opts->n_stop; i++) s->stop[s->opts->stop[i].node] = true;
   mark_reached(s, n_x, xs);
   mark_between(s, n_y, ys);
@@ -299,8 +376,7 @@ static weft_err run(gradient_state *s, int n_y, const weft_out *ys, int n_x, con
   WEFT_TRY(weft__scope_push_name(s->g, s->opts->name ? s->opts->name : "gradients"));
   s->scope = weft__arena_strdup(&s->a, weft__scope_prefix(s->g));
   if (!s->scope) return oom();
-  WEFT_TRY(start(s, n_y, ys, grad_ys));
-  WEFT_TRY(walk(s));
+  WEFT_TRY(weft__gradient_walk(s, start, &(ys_list){n_y, ys, grad_ys}));
   for (int i = 0; i < n_x; i++) WEFT_TRY(weft__gradient_total(s, xs[i], &out[i]));
   weft__scope_pop(s->g);
   return WEFT_OK;
@@ -314,6 +390,7 @@ weft_err weft__gradients(weft_graph *g, int n_y, const weft_out *ys, int n_x, co
   graph_mark before = weft__graph_mark(g);
   gradient_state s = {.g = g, .opts = opts ? opts : &none, .n = g->n_node};
   weft_err err = run(&s, n_y, ys, n_x, xs, grad_ys, out);
+  g->adapt = NULL;
   if (err != WEFT_OK) {
     weft__b_clear(g); /* what stuck is what we return */
     weft__graph_rewind(g, &before);

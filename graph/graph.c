@@ -367,8 +367,10 @@ static weft_err put_in(weft_graph *g, weft_node *n) {
 
 weft_err weft__graph_add(weft_graph *g, const node_spec *spec, weft_node **out) {
   pthread_mutex_lock(&g->lock);
+  node_spec adapted = *spec;
+  weft_err err = g->adapt && !spec->exact ? g->adapt(g->adapt_arg, &adapted) : WEFT_OK;
   weft_node *n = weft__arena_alloc(&g->arena, sizeof *n);
-  weft_err err = n ? draft(g, spec, n) : WEFT_OOM;
+  if (!err) err = n ? draft(g, &adapted, n) : WEFT_OOM;
   if (!err) err = put_in(g, n);
   if (err && n)
     for (int i = 0; i < n->n_attr; i++) weft__attr_release(&n->attr[i]);

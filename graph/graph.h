@@ -28,6 +28,8 @@ struct weft_node {
 
 typedef struct scope scope; /* name, device, control and colocation scopes: graph/scope.h */
 
+typedef struct node_spec node_spec;
+
 struct weft_graph {
   pthread_mutex_t lock; /* held while a node is added and while a plan is made from the nodes */
   arena arena;
@@ -43,13 +45,16 @@ struct weft_graph {
   bool has_seed;
   int seeds_drawn; /* seed-taking ops without a seed of their own so far */
   int version_producer, version_min_consumer;
+  /* While set, sees each node that is not `exact` before it is added, and may change its edges: loops are built so. */
+  weft_err (*adapt)(void *arg, node_spec *spec);
+  void *adapt_arg;
   attr_str library; /* serialised FunctionDefLibrary, carried along; size 0 if none */
   attr_str meta;    /* serialised MetaGraphDef that was imported, less its graph and collections; size 0 if none */
   int generation;   /* grows with every node added */
 };
 
 /* A node to be added.  Everything is read during the call. */
-typedef struct node_spec {
+struct node_spec {
   const char *op;
   const char *name;   /* taken as it is when `exact`, else scoped and made unique; NULL: the op's name */
   const char *device; /* NULL: from the scopes */
@@ -59,7 +64,7 @@ typedef struct node_spec {
   const weft_out *in;
   const int *control;
   const attr *attr;
-} node_spec;
+};
 
 weft_err weft__graph_create(weft_graph **out, const op_table *ops);
 void weft__graph_destroy(weft_graph *g);

@@ -1,0 +1,258 @@
+/* frames.c - the loops and branches of a graph, found from its nodes alone.
+ *
+ * Frames and branches flow along edges, so passes over the nodes in order of their ids settle them;
+ * only an edge round a loop points backwards, and what it would say is known from the loop's entry. */
+#include "graph/frames.h"
+#include <string.h>
+
+static weft_err oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory to find loops"); }
+
+bool weft__node_is(const weft_node *n, const char *type) {
+  const char *name = strncmp(n->op_name, "Ref", 3) == 0 ? n->op_name + 3 : n->op_name;
+  return n->op && strcmp(name, type) == 0; /* of a known op the number of inputs is right */
+}
+
+static void *grow(const void *old, int n, int *capacity, size_t each, arena *a) {
+  *capacity = *capacity ? 2 * *capacity : 8;
+  void *more = weft__arena_alloc(a, (size_t)*capacity * each);
+  if (more && n) memcpy(more, old, (size_t)n * each);
+  return more;
+}
+
+/* ---- frames ---- */
+
+static weft_err find_frame(frames *f, int parent, const char *name, int *out, arena *a) {
+  for (int i = 1; i < f->n_frame; i++)
+    if (f->frame[i].parent == parent && strcmp(f->frame[i].name, name) == 0) {
+      *out = i;
+      return WEFT_OK;
+    }
+  if (f->n_frame == f->cap_frame) {
+    loop_frame *more = grow(f->frame, f->n_frame, &f->cap_frame, sizeof *more, a);
+    if (!more) return oom();
+    f->frame = more;
+  }
+  *out = f->n_frame++;
+  f->frame[*out] = (loop_frame){
+      .parent = parent, .name = name, .depth = parent < 0 ? 0 : f->frame[parent].depth + 1, .loop_cond = -1};
+  return WEFT_OK;
+}
+
+/* The frame of the first input that has one; -1 if none has yet. */
+static int input_home(const frames *f, const weft_node *n) {
+  if (n->n_in == 0 && n->n_control == 0) return 0;
+  for (int i = 0; i < n->n_in; i++)
+    if (f->home[n->in[i].node] >= 0) return f->home[n->in[i].node];
+  for (int i = 0; i < n->n_control; i++)
+    if (f->home[n->control[i]] >= 0) return f->home[n->control[i]];
+  return -1;
+}
+
+static weft_err settle_home(frames *f, const weft_node *n, arena *a) {
+  int home = input_home(f, n);
+  if (home < 0) return WEFT_OK;
+  if (weft__node_is(n, "Enter")) WEFT_TRY(find_frame(f, home, weft__node_str(n, "frame_name").data, &home, a));
+  if (weft__node_is(n, "Exit") && home > 0) home = f->frame[home].parent;
+  f->home[n->id] = home;
+  return WEFT_OK;
+}
+
+static weft_err settle_homes(frames *f, const weft_graph *g, arena *a) {
+  int root;
+  WEFT_TRY(find_frame(f, -1, "", &root, a));
+  for (int i = 0; i < f->n_node; i++) f->home[i] = -1;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int i = 0; i < f->n_node; i++) {
+      if (f->home[i] >= 0) continue;
+      WEFT_TRY(settle_home(f, g->node[i], a));
+      changed |= f->home[i] >= 0;
+    }
+  }
+  for (int i = 0; i < f->n_node; i++)
+    if (f->home[i] < 0) f->home[i] = 0;
+  return WEFT_OK;
+}
+
+/* ---- the parts of a loop ---- */
+
+static weft_err add_id(int **list, int *n, int id, arena *a) {
+  if ((*n & (*n - 1)) == 0) { /* full at every power of two */
+    int *more = weft__arena_alloc(a, (size_t)(*n ? 2 * *n : 1) * sizeof *more);
+    if (!more) return oom();
+    if (*n) memcpy(more, *list, (size_t)*n * sizeof *more);
+    *list = more;
+  }
+  (*list)[(*n)++] = id;
+  return WEFT_OK;
+}
+
+static weft_err odd_loop(const loop_frame *l, const weft_node *n) {
+  return weft__fail(WEFT_INVALID_ARGUMENT, "loop '%s' is not of the shape that while_loop builds: node '%s' (op: %s)",
+                    l->name, n->name, n->op_name);
+}
+
+static weft_err collect_parts(frames *f, const weft_graph *g, arena *a) {
+  for (int i = 0; i < f->n_node; i++) {
+    const weft_node *n = g->node[i];
+    loop_frame *l = &f->frame[f->home[i]];
+    if (weft__node_is(n, "Enter")) WEFT_TRY(add_id(&l->enter, &l->n_enter, i, a));
+    if (weft__node_is(n, "Exit") && f->home[n->in[0].node] > 0) {
+      loop_frame *from = &f->frame[f->home[n->in[0].node]];
+      WEFT_TRY(add_id(&from->exit, &from->n_exit, i, a));
+    }
+    if (weft__node_is(n, "LoopCond") && f->home[i] > 0) {
+      if (l->loop_cond >= 0) return odd_loop(l, n);
+      l->loop_cond = i;
+    }
+  }
+  return WEFT_OK;
+}
+
+/* A Merge of an Enter and a NextIteration carries a variable of its loop. */
+static bool is_var_merge(const weft_graph *g, const weft_node *n, loop_var *v) {
+  *v = (loop_var){-1, n->id, -1, -1, -1};
+  if (!weft__node_is(n, "Merge")) return false;
+  for (int i = 0; i < n->n_in; i++) {
+    const weft_node *from = g->node[n->in[i].node];
+    if (weft__node_is(from, "Enter")) v->enter = from->id;
+    if (weft__node_is(from, "NextIteration")) v->next = from->id;
+  }
+  return v->next >= 0 && v->enter >= 0;
+}
+
+bool weft__frames_is_loop_switch(const frames *f, const weft_graph *g, int node) {
+  const weft_node *n = g->node[node];
+  return weft__node_is(n, "Switch") && f->home[node] > 0 && n->in[1].node == f->frame[f->home[node]].loop_cond;
+}
+
+static weft_err add_var(loop_frame *l, const loop_var *v, arena *a) {
+  if ((l->n_var & (l->n_var - 1)) == 0) {
+    loop_var *more = weft__arena_alloc(a, (size_t)(l->n_var ? 2 * l->n_var : 1) * sizeof *more);
+    if (!more) return oom();
+    if (l->n_var) memcpy(more, l->var, (size_t)l->n_var * sizeof *more);
+    l->var = more;
+  }
+  l->var[l->n_var++] = *v;
+  return WEFT_OK;
+}
+
+static loop_var *var_of(const loop_frame *l, int merge, int sw) {
+  for (int i = 0; i < l->n_var; i++)
+    if (merge >= 0 ? l->var[i].merge == merge : l->var[i].sw == sw) return &l->var[i];
+  return NULL;
+}
+
+static weft_err find_vars(frames *f, const weft_graph *g, arena *a) {
+  loop_var v;
+  for (int i = 0; i < f->n_node; i++)
+    if (is_var_merge(g, g->node[i], &v)) WEFT_TRY(add_var(&f->frame[f->home[i]], &v, a));
+  for (int i = 0; i < f->n_node; i++) {
+    if (!weft__frames_is_loop_switch(f, g, i)) continue;
+    loop_frame *l = &f->frame[f->home[i]];
+    loop_var *of = var_of(l, g->node[i]->in[0].node, -1);
+    if (!of) return odd_loop(l, g->node[i]);
+    of->sw = i;
+  }
+  for (int i = 1; i < f->n_frame; i++)
+    for (int j = 0; j < f->frame[i].n_exit; j++) {
+      const weft_node *n = g->node[f->frame[i].exit[j]];
+      loop_var *of = var_of(&f->frame[i], -1, n->in[0].node);
+      if (!of || n->in[0].slot != 0) return odd_loop(&f->frame[i], n);
+      of->exit = n->id;
+    }
+  return WEFT_OK;
+}
+
+/* ---- branches ---- */
+
+/* Behind Identity nodes: cond makes one of its predicate and uses both. */
+static weft_out predicate(const weft_graph *g, weft_out o) {
+  while (weft__node_is(g->node[o.node], "Identity")) o = g->node[o.node]->in[0];
+  return o;
+}
+
+static int find_branch(const frames *f, int parent, weft_out pred, int side) {
+  for (int i = 1; i < f->n_branch; i++) {
+    const branch *b = &f->branch[i];
+    if (b->parent == parent && b->pred.node == pred.node && b->pred.slot == pred.slot && b->side == side) return i;
+  }
+  return -1;
+}
+
+static weft_err make_branch(frames *f, int parent, weft_out pred, int side, arena *a) {
+  if (find_branch(f, parent, pred, side) >= 0) return WEFT_OK;
+  if (f->n_branch == f->cap_branch) {
+    branch *more = grow(f->branch, f->n_branch, &f->cap_branch, sizeof *more, a);
+    if (!more) return oom();
+    f->branch = more;
+  }
+  f->branch[f->n_branch++] =
+      (branch){.parent = parent, .pred = pred, .side = side, .depth = parent < 0 ? 0 : f->branch[parent].depth + 1};
+  return WEFT_OK;
+}
+
+int weft__frames_branch(const frames *f, const weft_graph *g, weft_out o) {
+  const weft_node *n = g->node[o.node];
+  int in = f->alive[o.node];
+  if (!weft__node_is(n, "Switch") || weft__frames_is_loop_switch(f, g, o.node)) return in;
+  int side = find_branch(f, in, predicate(g, n->in[1]), o.slot);
+  return side >= 0 ? side : in;
+}
+
+static int deeper(const frames *f, int a, int b) { return f->branch[a].depth >= f->branch[b].depth ? a : b; }
+
+static int common(const frames *f, int a, int b) {
+  while (a != b) {
+    if (f->branch[a].depth >= f->branch[b].depth)
+      a = f->branch[a].parent;
+    else
+      b = f->branch[b].parent;
+  }
+  return a;
+}
+
+static int join_inputs(const frames *f, const weft_graph *g, const weft_node *n) {
+  int at = weft__frames_branch(f, g, n->in[0]);
+  for (int i = 1; i < n->n_in; i++) at = common(f, at, weft__frames_branch(f, g, n->in[i]));
+  return at;
+}
+
+static int deepest_input(const frames *f, const weft_graph *g, const weft_node *n) {
+  int at = 0;
+  for (int i = 0; i < n->n_in; i++) at = deeper(f, weft__frames_branch(f, g, n->in[i]), at);
+  for (int i = 0; i < n->n_control; i++) at = deeper(f, f->alive[n->control[i]], at);
+  return at;
+}
+
+static weft_err settle_branch(frames *f, const weft_graph *g, const weft_node *n, arena *a) {
+  loop_var v;
+  int *alive = &f->alive[n->id];
+  loop_frame *into = &f->frame[f->home[n->id]];
+  if (weft__node_is(n, "Enter")) { /* inside the frame it starts anew */
+    into->branch = deeper(f, into->branch, weft__frames_branch(f, g, n->in[0]));
+    *alive = 0;
+  } else if (weft__node_is(n, "Exit") && f->home[n->in[0].node] > 0)
+    *alive = f->frame[f->home[n->in[0].node]].branch;
+  else if (is_var_merge(g, n, &v))
+    *alive = 0;
+  else
+    *alive = weft__node_is(n, "Merge") && n->n_in > 0 ? join_inputs(f, g, n) : deepest_input(f, g, n);
+  if (!weft__node_is(n, "Switch") || weft__frames_is_loop_switch(f, g, n->id)) return WEFT_OK;
+  WEFT_TRY(make_branch(f, *alive, predicate(g, n->in[1]), 0, a));
+  return make_branch(f, *alive, predicate(g, n->in[1]), 1, a);
+}
+
+weft_err weft__frames_find(frames *f, const weft_graph *g, arena *a) {
+  *f = (frames){.n_node = g->n_node};
+  f->home = weft__arena_alloc(a, (size_t)(f->n_node + 1) * sizeof *f->home);
+  f->alive = weft__arena_alloc(a, (size_t)(f->n_node + 1) * sizeof *f->alive);
+  if (!f->home || !f->alive) return oom();
+  WEFT_TRY(settle_homes(f, g, a));
+  WEFT_TRY(collect_parts(f, g, a));
+  WEFT_TRY(find_vars(f, g, a));
+  WEFT_TRY(make_branch(f, -1, WEFT_NONE, 0, a));
+  for (int i = 0; i < f->n_node; i++) /* outside of loops nobody asks */
+    if (f->home[i] > 0 || weft__node_is(g->node[i], "Exit")) WEFT_TRY(settle_branch(f, g, g->node[i], a));
+  return WEFT_OK;
+}

@@ -1,0 +1,303 @@
+/* gradient_bring.c - values of the forward pass, inside the loops that run it backwards.
+ *
+ * A gradient written for straight-line code names forward tensors.  Inside a backward loop such a
+ * name means the value of the turn that is being run back: the forward loop is made to push each
+ * value it will be asked for on a stack, and the backward loop pops it.  What is the same in every
+ * turn is brought in from outside instead, and of a tensor whose shape alone is wanted only the
+ * shape is kept.  The graph's `adapt` hook sees every node before it is added and does all this, so
+ * that ops need not know.
+ *
+ * Order: a push waits for the turn's pivot, and the next turn's pivot for the push; so do pops.
+ * ControlTriggers collect them, since a push on a branch not taken is dead. */
+#include "base/alloc.h"
+#include "graph/gradient_state.h"
+#include <string.h>
+
+struct brought {
+  weft_out from, to;
+  brought *next;
+};
+
+static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a loop"); }
+
+/* ---- places ---- */
+
+static weft_err set_place(gradient_state *s, int node, node_place p) {
+  int i = node - s->n;
+  if (i >= s->cap_place) {
+    int capacity = 2 * i + 64;
+    node_place *more = weft__arena_alloc(&s->a, (size_t)capacity * sizeof *more);
+    if (!more) return oom();
+    if (s->cap_place) memcpy(more, s->place, (size_t)s->cap_place * sizeof *more);
+    s->place = more;
+    s->cap_place = capacity;
+  }
+  s->place[i] = p;
+  return WEFT_OK;
+}
+
+static node_place place_of(const gradient_state *s, weft_out v) {
+  if (v.node < s->n)
+    return (node_place){NULL, s->frames.home[v.node],
+                        s->frames.home[v.node] ? weft__frames_branch(&s->frames, s->g, v) : 0};
+  return v.node - s->n < s->cap_place ? s->place[v.node - s->n] : (node_place){0};
+}
+
+back_frame *weft__gradient_enter(gradient_state *s, back_frame *b) {
+  back_frame *was = s->now;
+  s->now = b;
+  return was;
+}
+
+/* Adds a node as it is, at a place. */
+static weft_err add_at(gradient_state *s, node_place p, const node_spec *spec, weft_out *out) {
+  weft_graph *g = s->g;
+  weft_err (*hook)(void *, node_spec *) = g->adapt;
+  weft_node *n;
+  g->adapt = NULL;
+  weft_err err = weft__graph_add(g, spec, &n);
+  g->adapt = hook;
+  WEFT_TRY(err);
+  *out = (weft_out){n->id, 0};
+  return set_place(s, n->id, p);
+}
+
+weft_err weft__gradient_add_forward(gradient_state *s, int frame, int in_branch, const node_spec *spec, weft_out *out) {
+  return add_at(s, (node_place){NULL, frame, in_branch}, spec, out);
+}
+
+weft_err weft__gradient_add_back(gradient_state *s, back_frame *b, const node_spec *spec, weft_out *out) {
+  return add_at(s, (node_place){b, 0, 0}, spec, out);
+}
+
+/* ---- invariants ---- */
+
+weft_err weft__gradient_enter_value(gradient_state *s, back_frame *b, weft_out v, bool constant, weft_out *out) {
+  attr attrs[] = {A_STR("frame_name", b->name), A_BOOL("is_constant", constant),
+                  A_INT("parallel_iterations", b->parallel)};
+  return weft__gradient_add_back(s, b, &(node_spec){.op = "Enter", .n_in = 1, .in = &v, .n_attr = 3, .attr = attrs},
+                                 out);
+}
+
+static bool is_invariant(const gradient_state *s, weft_out v) {
+  const weft_node *n = s->g->node[v.node];
+  return weft__node_is(n, "Enter") && weft__node_bool(n, "is_constant", false);
+}
+
+/* A small value known while building is written down again rather than kept for every turn. */
+static weft_err copy_constant(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
+  const int64_t most = 64;
+  weft_tensor *t = weft__graph_constant(s->g, v);
+  *out = WEFT_NONE;
+  if (!t) return WEFT_OK;
+  weft_err err = WEFT_OK;
+  if (weft__tensor_count(t) <= most) {
+    attr attrs[] = {A_TENSOR("value", t), A_TYPE("dtype", t->dtype)};
+    err = weft__gradient_add_back(
+        s, b, &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = 1, .control = &b->pivot.node}, out);
+  }
+  weft_tensor_destroy(t);
+  return err;
+}
+
+/* ---- stacks ---- */
+
+/* A StackV2 beside the forward loop: one for each time the loop is entered. */
+static weft_err make_stack(gradient_state *s, const back_frame *b, weft_dtype type, weft_out *handle) {
+  const loop_frame *f = &s->frames.frame[b->forward];
+  weft_tensor *t;
+  weft_out size;
+  WEFT_TRY(weft__tensor_scalar(&t, WEFT_INT32, -1));
+  attr attrs[] = {A_TENSOR("value", t), A_TYPE("dtype", WEFT_INT32)};
+  weft_err err = weft__gradient_add_forward(
+      s, f->parent, f->branch,
+      &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = 1, .control = &b->entry.node}, &size);
+  weft_tensor_destroy(t);
+  WEFT_TRY(err);
+  attr stack_attrs[] = {A_TYPE("elem_type", type), A_STR("stack_name", "")};
+  return weft__gradient_add_forward(
+      s, f->parent, f->branch,
+      &(node_spec){.op = "StackV2", .name = "f_acc", .n_in = 1, .in = &size, .n_attr = 2, .attr = stack_attrs}, handle);
+}
+
+static weft_err push(gradient_state *s, const back_frame *b, weft_out handle, weft_out v, int in_branch) {
+  const loop_frame *f = &s->frames.frame[b->forward];
+  weft_out in_loop, pushed;
+  attr attrs[] = {A_STR("frame_name", f->name), A_BOOL("is_constant", true), A_INT("parallel_iterations", b->parallel)};
+  WEFT_TRY(weft__gradient_add_forward(
+      s, b->forward, 0, &(node_spec){.op = "Enter", .n_in = 1, .in = &handle, .n_attr = 3, .attr = attrs}, &in_loop));
+  WEFT_TRY(weft__gradient_add_forward(s, b->forward, in_branch,
+                                      &(node_spec){.op = "StackPushV2",
+                                                   .n_in = 2,
+                                                   .in = (weft_out[]){in_loop, v},
+                                                   .n_control = 1,
+                                                   .control = &b->forward_pivot.node},
+                                      &pushed));
+  return weft__graph_add_control(s->g, s->g->node[b->forward_sync], pushed.node);
+}
+
+static weft_err pop(gradient_state *s, back_frame *b, weft_out handle, weft_out v, int in_branch, weft_out *out) {
+  weft_dtype type = weft__out_type(s->g, v);
+  WEFT_TRY(weft__gradient_bring(s, b, handle, &handle));
+  if (in_branch > 0) { /* only when it was pushed */
+    const branch *c = &s->frames.branch[in_branch];
+    weft_out pred;
+    WEFT_TRY(weft__gradient_bring(s, b, c->pred, &pred));
+    WEFT_TRY(weft__gradient_add_back(s, b, &(node_spec){.op = "Switch", .n_in = 2, .in = (weft_out[]){handle, pred}},
+                                     &handle));
+    handle.slot = c->side;
+  }
+  WEFT_TRY(weft__gradient_add_back(s, b,
+                                   &(node_spec){.op = "StackPopV2",
+                                                .n_in = 1,
+                                                .in = &handle,
+                                                .n_attr = 1,
+                                                .attr = &A_TYPE("elem_type", type),
+                                                .n_control = 1,
+                                                .control = &b->pivot.node},
+                                   out));
+  s->g->node[out->node]->out_shape[0] = *weft__out_shape(s->g, v);
+  return weft__graph_add_control(s->g, s->g->node[b->sync], out->node);
+}
+
+static weft_err through_stack(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
+  int in_branch = place_of(s, v).branch;
+  weft_out handle;
+  WEFT_TRY(make_stack(s, b, weft__out_type(s->g, v), &handle));
+  WEFT_TRY(push(s, b, handle, v, in_branch));
+  return pop(s, b, handle, v, in_branch, out);
+}
+
+/* ---- bringing ---- */
+
+static brought **bucket(back_frame *b, weft_out v) {
+  return &b->brought[((uint32_t)v.node * 31u + (uint32_t)v.slot) % 64u];
+}
+
+static const brought *find_brought(back_frame *b, weft_out v) {
+  const brought *e = *bucket(b, v);
+  while (e && (e->from.node != v.node || e->from.slot != v.slot)) e = e->next;
+  return e;
+}
+
+static weft_err remember(gradient_state *s, back_frame *b, weft_out from, weft_out to) {
+  brought *e = weft__arena_alloc(&s->a, sizeof *e), **at = bucket(b, from);
+  if (!e) return oom();
+  *e = (brought){from, to, *at};
+  *at = e;
+  return WEFT_OK;
+}
+
+static weft_err from_forward(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
+  if (is_invariant(s, v)) return weft__gradient_bring(s, b, s->g->node[v.node]->in[0], out);
+  WEFT_TRY(copy_constant(s, b, v, out));
+  return out->node >= 0 ? WEFT_OK : through_stack(s, b, v, out);
+}
+
+static weft_err from_outside(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
+  node_place p = place_of(s, v);
+  weft_out outer = v;
+  if (b->outer)
+    WEFT_TRY(weft__gradient_bring(s, b->outer, v, &outer));
+  else if (p.back || p.frame != 0)
+    return weft__fail(WEFT_INTERNAL, "the gradient of loop '%s' needs '%s', which is in another loop",
+                      s->frames.frame[b->forward].name, s->g->node[v.node]->name);
+  return weft__gradient_enter_value(s, b, outer, true, out);
+}
+
+weft_err weft__gradient_bring(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
+  node_place p = place_of(s, v);
+  *out = v;
+  if (p.back == b) return WEFT_OK;
+  const brought *known = find_brought(b, v);
+  if (known) {
+    *out = known->to;
+    return WEFT_OK;
+  }
+  if (!p.back && p.frame == b->forward)
+    WEFT_TRY(from_forward(s, b, v, out));
+  else
+    WEFT_TRY(from_outside(s, b, v, out));
+  return remember(s, b, v, *out);
+}
+
+/* ---- the hook ---- */
+
+static bool wants_shape_only(const char *type) {
+  return strcmp(type, "Shape") == 0 || strcmp(type, "Size") == 0 || strcmp(type, "Rank") == 0;
+}
+
+/* Shape(v) of a forward v is worked out in the forward loop, and its result brought. */
+static weft_err shape_in_forward(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
+  node_place p = place_of(s, spec->in[0]);
+  weft_out dims;
+  WEFT_TRY(weft__gradient_add_forward(
+      s, p.frame, p.branch,
+      &(node_spec){.op = spec->op, .n_in = 1, .in = spec->in, .n_attr = spec->n_attr, .attr = spec->attr}, &dims));
+  WEFT_TRY(weft__gradient_bring(s, b, dims, &in[0]));
+  spec->op = "Identity";
+  spec->n_attr = 0;
+  return WEFT_OK;
+}
+
+/* ZerosLike(v) needs no more than v's shape either. */
+static weft_err zeros_from_shape(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
+  weft_tensor *t;
+  node_spec dims = {.op = "Shape", .n_in = 1, .in = spec->in};
+  weft_dtype type = weft__out_type(s->g, spec->in[0]);
+  WEFT_TRY(shape_in_forward(s, b, &dims, in));
+  WEFT_TRY(weft__tensor_scalar(&t, type, 0));
+  attr attrs[] = {A_TENSOR("value", t), A_TYPE("dtype", type)};
+  weft_err err = weft__gradient_add_back(
+      s, b, &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = 1, .control = &b->pivot.node}, &in[1]);
+  weft_tensor_destroy(t);
+  spec->op = "Fill";
+  spec->n_in = 2;
+  spec->n_attr = 0;
+  return err;
+}
+
+static bool is_number(weft_dtype t) { return weft__dtype_is_plain(t) && t != WEFT_BOOL; }
+
+static weft_err adapt_inputs(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
+  node_place first = spec->n_in ? place_of(s, spec->in[0]) : (node_place){0};
+  bool forward = spec->n_in == 1 && !first.back && first.frame == b->forward && !is_invariant(s, spec->in[0]);
+  if (forward && wants_shape_only(spec->op)) return shape_in_forward(s, b, spec, in);
+  if (forward && strcmp(spec->op, "ZerosLike") == 0 && is_number(weft__out_type(s->g, spec->in[0])))
+    return zeros_from_shape(s, b, spec, in);
+  for (int i = 0; i < spec->n_in; i++) WEFT_TRY(weft__gradient_bring(s, b, spec->in[i], &in[i]));
+  return WEFT_OK;
+}
+
+/* Control edges of the loop itself stay; one whose inputs are all invariant must not run past the last turn. */
+static weft_err adapt_controls(gradient_state *s, back_frame *b, node_spec *spec, const weft_out *in) {
+  int n = 0, *control = weft__arena_alloc(&s->a, (size_t)(spec->n_control + 1) * sizeof *control);
+  bool invariant = true;
+  if (!control) return oom();
+  for (int i = 0; i < spec->n_control; i++)
+    if (place_of(s, (weft_out){spec->control[i], 0}).back == b) control[n++] = spec->control[i];
+  for (int i = 0; i < spec->n_in; i++) invariant &= is_invariant(s, in[i]);
+  if (invariant) control[n++] = b->pivot.node;
+  spec->control = control;
+  spec->n_control = n;
+  return WEFT_OK;
+}
+
+weft_err weft__gradient_adapt(void *state, node_spec *spec) {
+  gradient_state *s = state;
+  weft_graph *g = s->g;
+  back_frame *b = s->now;
+  weft_out *in = weft__arena_alloc(&s->a, (size_t)(spec->n_in + 2) * sizeof *in);
+  if (!in) return oom();
+  for (int i = 0; i < spec->n_in; i++)
+    if (spec->in[i].node < 0 || spec->in[i].node >= g->n_node) return WEFT_OK; /* refused by what follows */
+  if (b) {
+    g->adapt = NULL;
+    weft_err err = adapt_inputs(s, b, spec, in);
+    if (err == WEFT_OK) spec->in = in;
+    if (err == WEFT_OK) err = adapt_controls(s, b, spec, in);
+    g->adapt = weft__gradient_adapt;
+    WEFT_TRY(err);
+  }
+  return set_place(s, g->n_node, (node_place){b, 0, 0}); /* the id it is about to get */
+}

@@ -1,0 +1,362 @@
+/* gradient_loop.c - the gradient of a while loop is a while loop.
+ *
+ * The forward loop is given a counter.  The backward loop counts it down; its variables are the
+ * gradients of the forward loop's variables, its body the gradient of the forward body, and an
+ * invariant's gradient is added up over the turns in a variable of its own.  A loop inside a loop is
+ * walked the same way, inside the outer one's backward body. */
+#include "base/alloc.h"
+#include "graph/gradient_state.h"
+#include <stdio.h>
+#include <string.h>
+
+static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a loop"); }
+
+/* ---- the forward loop's counter ---- */
+
+static weft_err const_int(weft_tensor **t, attr *attrs, int v) {
+  WEFT_TRY(weft__tensor_scalar(t, WEFT_INT32, v));
+  attrs[0] = A_TENSOR("value", *t);
+  attrs[1] = A_TYPE("dtype", WEFT_INT32);
+  return WEFT_OK;
+}
+
+static weft_err forward_const(gradient_state *s, int frame, int in_branch, int v, weft_out after, weft_out *out) {
+  weft_tensor *t;
+  attr attrs[2];
+  WEFT_TRY(const_int(&t, attrs, v));
+  weft_err err = weft__gradient_add_forward(
+      s, frame, in_branch,
+      &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = 1, .control = &after.node}, out);
+  weft_tensor_destroy(t);
+  return err;
+}
+
+static weft_err forward_node(gradient_state *s, int frame, const char *type, int n_in, const weft_out *in,
+                             weft_out *out) {
+  return weft__gradient_add_forward(s, frame, 0, &(node_spec){.op = type, .n_in = n_in, .in = in}, out);
+}
+
+/* Enter and Merge of the counter: Merge's second input is set once there is one. */
+static weft_err counter_in(gradient_state *s, back_frame *b, weft_out *merge) {
+  const loop_frame *f = &s->frames.frame[b->forward];
+  weft_out zero, enter;
+  attr attrs[] = {A_STR("frame_name", f->name), A_INT("parallel_iterations", b->parallel)};
+  WEFT_TRY(forward_const(s, f->parent, f->branch, 0, b->entry, &zero));
+  WEFT_TRY(weft__gradient_add_forward(
+      s, b->forward, 0,
+      &(node_spec){.op = "Enter", .name = "f_count", .n_in = 1, .in = &zero, .n_attr = 2, .attr = attrs}, &enter));
+  return forward_node(s, b->forward, "Merge", 2, (weft_out[]){enter, enter}, merge);
+}
+
+/* Counts the turns of the forward loop; *total is the count outside of it. */
+static weft_err count_forward(gradient_state *s, back_frame *b, weft_out *total) {
+  loop_frame *f = &s->frames.frame[b->forward];
+  weft_out merge, sw, one, add, next, sync;
+  const weft_node *first = s->g->node[f->enter[0]];
+  WEFT_TRY(weft__gradient_add_forward(s, f->parent, f->branch,
+                                      &(node_spec){.op = "Identity", .name = "f_entry", .n_in = 1, .in = first->in},
+                                      &b->entry));
+  WEFT_TRY(counter_in(s, b, &merge));
+  WEFT_TRY(forward_node(s, b->forward, "Switch", 2, (weft_out[]){merge, {f->loop_cond, 0}}, &sw));
+  WEFT_TRY(forward_node(s, b->forward, "Identity", 1, &(weft_out){sw.node, 1}, &b->forward_pivot));
+  WEFT_TRY(forward_const(s, b->forward, 0, 1, b->forward_pivot, &one));
+  WEFT_TRY(weft__gradient_add_forward(
+      s, b->forward, 0,
+      &(node_spec){.op = "ControlTrigger", .name = "f_sync", .n_control = 1, .control = &b->forward_pivot.node},
+      &sync));
+  b->forward_sync = sync.node;
+  WEFT_TRY(weft__gradient_add_forward(
+      s, b->forward, 0,
+      &(node_spec){
+          .op = "AddV2", .n_in = 2, .in = (weft_out[]){b->forward_pivot, one}, .n_control = 1, .control = &sync.node},
+      &add));
+  WEFT_TRY(forward_node(s, b->forward, "NextIteration", 1, &add, &next));
+  WEFT_TRY(weft__graph_set_input(s->g, s->g->node[merge.node], 1, next));
+  return weft__gradient_add_forward(s, f->parent, f->branch, &(node_spec){.op = "Exit", .n_in = 1, .in = &sw}, total);
+}
+
+/* ---- variables of the backward loop ---- */
+
+typedef struct back_var {
+  weft_out merge, sw; /* sw:1 is its value in a turn, sw:0 after the last */
+} back_var;
+
+static weft_err back_node(gradient_state *s, back_frame *b, const char *type, int n_in, const weft_out *in,
+                          weft_out *out) {
+  return weft__gradient_add_back(s, b, &(node_spec){.op = type, .n_in = n_in, .in = in}, out);
+}
+
+static weft_err var_begin(gradient_state *s, back_frame *b, weft_out initial, back_var *v) {
+  weft_out enter, outer = initial;
+  if (b->outer) WEFT_TRY(weft__gradient_bring(s, b->outer, initial, &outer));
+  WEFT_TRY(weft__gradient_enter_value(s, b, outer, false, &enter));
+  WEFT_TRY(back_node(s, b, "Merge", 2, (weft_out[]){enter, enter}, &v->merge));
+  s->g->node[v->merge.node]->out_shape[0] = SHAPE_UNKNOWN;
+  return WEFT_OK;
+}
+
+static weft_err var_switch(gradient_state *s, back_frame *b, back_var *v) {
+  return back_node(s, b, "Switch", 2, (weft_out[]){v->merge, b->loop_cond}, &v->sw);
+}
+
+/* Closes the loop with the value for the next turn; *after is what it ends with, outside. */
+static weft_err var_end(gradient_state *s, back_frame *b, const back_var *v, weft_out value, weft_out *after) {
+  weft_out next;
+  WEFT_TRY(back_node(s, b, "NextIteration", 1, &value, &next));
+  WEFT_TRY(weft__graph_set_input(s->g, s->g->node[v->merge.node], 1, next));
+  node_spec out = {.op = "Exit", .n_in = 1, .in = &v->sw};
+  if (b->outer) return weft__gradient_add_back(s, b->outer, &out, after);
+  return weft__gradient_add_forward(s, 0, 0, &out, after);
+}
+
+/* ---- the backward loop itself ---- */
+
+static weft_err back_counter(gradient_state *s, back_frame *b, weft_out total) {
+  back_var count;
+  weft_out more, sync, sub, left, one = weft__b_scalar(s->g, WEFT_INT32, 1); /* in the loop around */
+  WEFT_TRY(weft__b_ok(s->g));
+  WEFT_TRY(var_begin(s, b, total, &count));
+  WEFT_TRY(weft__gradient_enter_value(s, b, one, true, &b->one));
+  WEFT_TRY(back_node(s, b, "GreaterEqual", 2, (weft_out[]){count.merge, b->one}, &more));
+  WEFT_TRY(weft__gradient_add_back(s, b, &(node_spec){.op = "LoopCond", .name = "b_count", .n_in = 1, .in = &more},
+                                   &b->loop_cond));
+  WEFT_TRY(var_switch(s, b, &count));
+  WEFT_TRY(back_node(s, b, "Identity", 1, &(weft_out){count.sw.node, 1}, &b->pivot));
+  WEFT_TRY(weft__gradient_add_back(
+      s, b, &(node_spec){.op = "ControlTrigger", .name = "b_sync", .n_control = 1, .control = &b->pivot.node}, &sync));
+  b->sync = sync.node;
+  WEFT_TRY(weft__gradient_add_back(
+      s, b,
+      &(node_spec){.op = "Sub", .n_in = 2, .in = (weft_out[]){b->pivot, b->one}, .n_control = 1, .control = &sync.node},
+      &sub));
+  return var_end(s, b, &count, sub, &left);
+}
+
+static weft_err open_loop(gradient_state *s, int frame, back_frame **out) {
+  loop_frame *f = &s->frames.frame[frame];
+  weft_out total;
+  back_frame *b = weft__arena_alloc(&s->a, sizeof *b);
+  char *name = weft__arena_alloc(&s->a, strlen(s->scope) + strlen(f->name) + 2);
+  if (!b || !name) return oom();
+  sprintf(name, "%s/%s", s->scope, f->name);
+  b->outer = s->now;
+  b->forward = frame;
+  b->name = name;
+  b->parallel = weft__node_int(s->g->node[f->enter[0]], "parallel_iterations", 10);
+  WEFT_TRY(count_forward(s, b, &total));
+  *out = b;
+  return back_counter(s, b, total);
+}
+
+/* Zeros of v's shape where it is used now. */
+static weft_out zeros_of(gradient_state *s, weft_out v, weft_dtype type) {
+  weft_graph *g = s->g;
+  if (weft__out_type(g, v) == WEFT_RESOURCE)
+    v = weft__b_node(g, "ReadVariableOp", NULL, 1, &v, 1, &A_TYPE("dtype", type));
+  if (v.node < 0 || !weft__shape_known(weft__out_shape(g, v))) return weft__b_zeros_like(g, v);
+  return weft__b_fill(g, weft__b_shape(g, v), weft__b_scalar(g, type, 0));
+}
+
+/* ---- invariants: their gradients are added up ---- */
+
+static weft_err sum_dense(gradient_state *s, back_frame *b, weft_out ext, weft_out d, grad_value *total) {
+  back_var v;
+  weft_out zeros, sum, after;
+  back_frame *in_turn = weft__gradient_enter(s, b->outer);
+  zeros = zeros_of(s, ext, weft__out_type(s->g, d));
+  weft__gradient_enter(s, in_turn);
+  WEFT_TRY(weft__b_ok(s->g));
+  WEFT_TRY(var_begin(s, b, zeros, &v));
+  WEFT_TRY(var_switch(s, b, &v));
+  sum = weft__b_add(s->g, weft__b_slot(v.sw, 1), d);
+  WEFT_TRY(weft__b_ok(s->g));
+  WEFT_TRY(var_end(s, b, &v, sum, &after));
+  *total = GRAD_DENSE(after);
+  return WEFT_OK;
+}
+
+/* A list of rows that begins empty and grows by `rows` in every turn. */
+static weft_err gather_rows(gradient_state *s, back_frame *b, const shape *empty, weft_out rows, weft_out *after) {
+  back_var v;
+  back_frame *in_turn = weft__gradient_enter(s, b->outer);
+  weft_tensor *t = NULL;
+  weft__status_keep(&s->g->sticky, weft__tensor_create(&t, weft__out_type(s->g, rows), empty));
+  weft_out none = t ? weft__b_const_adopt(s->g, t) : WEFT_NONE;
+  weft__gradient_enter(s, in_turn);
+  WEFT_TRY(weft__b_ok(s->g));
+  WEFT_TRY(var_begin(s, b, none, &v));
+  WEFT_TRY(var_switch(s, b, &v));
+  weft_out all =
+      weft__b_concat(s->g, 2, (weft_out[]){weft__b_slot(v.sw, 1), rows}, weft__b_scalar(s->g, WEFT_INT32, 0));
+  WEFT_TRY(weft__b_ok(s->g));
+  return var_end(s, b, &v, all, after);
+}
+
+static bool rows_known(const shape *s) {
+  for (int i = 1; i < s->rank; i++)
+    if (s->dim[i] < 0) return false;
+  return s->rank >= 1;
+}
+
+static weft_err sum_slices(gradient_state *s, back_frame *b, weft_out ext, const grad_value *d, grad_value *total) {
+  shape empty = *weft__out_shape(s->g, ext), none = SHAPE1(0);
+  empty.dim[0] = 0;
+  *total = GRAD_NONE;
+  WEFT_TRY(gather_rows(s, b, &empty, d->values, &total->values));
+  WEFT_TRY(gather_rows(s, b, &none, d->indices, &total->indices));
+  back_frame *in_turn = weft__gradient_enter(s, b->outer);
+  total->dense_shape = weft__b_shape(s->g, ext);
+  weft__gradient_enter(s, in_turn);
+  return weft__b_ok(s->g);
+}
+
+static weft_err invariant_gradient(gradient_state *s, back_frame *b, const weft_node *enter) {
+  grad_value d, total;
+  weft_out ext = enter->in[0];
+  WEFT_TRY(weft__gradient_total(s, (weft_out){enter->id, 0}, &d));
+  if (d.indices.node < 0 && d.dense.node < 0) return WEFT_OK;
+  if (d.indices.node >= 0 && rows_known(weft__out_shape(s->g, ext)))
+    WEFT_TRY(sum_slices(s, b, ext, &d, &total));
+  else {
+    weft_out dense = weft__gradient_dense(s->g, &d);
+    WEFT_TRY(weft__b_ok(s->g));
+    WEFT_TRY(sum_dense(s, b, ext, dense, &total));
+  }
+  return weft__gradient_arrive(s, ext, &total);
+}
+
+/* ---- the walk through the body ---- */
+
+typedef struct loop_walk {
+  back_frame *b;
+  const loop_frame *f;
+  back_var *var; /* of each of f's variables */
+  bool *active;  /* it has a gradient */
+} loop_walk;
+
+static bool var_active(const gradient_state *s, const loop_var *v) {
+  return s->between[v->merge] && v->sw >= 0 && v->next >= 0 && weft__trainable(s->g->node[v->merge]->out_type[0]);
+}
+
+/* The gradient of a variable after the loop: what arrived at its exit, or zeros. */
+static weft_err exit_gradient(gradient_state *s, const loop_var *v, weft_out *out) {
+  grad_value d = GRAD_NONE;
+  if (v->exit >= 0) WEFT_TRY(weft__gradient_total(s, (weft_out){v->exit, 0}, &d));
+  *out = weft__gradient_dense(s->g, &d);
+  WEFT_TRY(weft__b_ok(s->g));
+  if (out->node >= 0) return WEFT_OK;
+  if (v->exit < 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "loop variable '%s' has no exit", s->g->node[v->merge]->name);
+  weft_dtype type = weft__out_type(s->g, (weft_out){v->exit, 0});
+  *out = zeros_of(s, (weft_out){v->exit, 0}, type);
+  return weft__b_ok(s->g);
+}
+
+static weft_err begin_vars(gradient_state *s, loop_walk *w) {
+  for (int i = 0; i < w->f->n_var; i++) {
+    const loop_var *v = &w->f->var[i];
+    weft_out d;
+    w->active[i] = var_active(s, v);
+    if (!w->active[i]) continue;
+    WEFT_TRY(exit_gradient(s, v, &d));
+    WEFT_TRY(var_begin(s, w->b, d, &w->var[i]));
+    WEFT_TRY(var_switch(s, w->b, &w->var[i]));
+  }
+  return WEFT_OK;
+}
+
+/* The gradient of a variable arrives at what the body made for its next turn. */
+static weft_err start_body(gradient_state *s, void *arg) {
+  loop_walk *w = arg;
+  for (int i = 0; i < w->f->n_var; i++) {
+    const loop_var *v = &w->f->var[i];
+    if (!w->active[i]) continue;
+    WEFT_TRY(weft__gradient_arrive(s, s->g->node[v->next]->in[0], &GRAD_DENSE(weft__b_slot(w->var[i].sw, 1))));
+  }
+  for (int i = 0; i < w->f->n_var; i++) {
+    const loop_var *v = &w->f->var[i];
+    if (v->next < 0 || !s->between[v->next]) continue;
+    s->pending[s->g->node[v->next]->in[0].node]--;
+    weft__gradient_enqueue(s, s->g->node[v->next]->in[0].node);
+  }
+  return WEFT_OK;
+}
+
+/* What came out at the body's other end is the gradient for the turn before. */
+static weft_err end_vars(gradient_state *s, loop_walk *w) {
+  for (int i = 0; i < w->f->n_var; i++) {
+    const loop_var *v = &w->f->var[i];
+    const weft_node *enter = s->g->node[v->enter];
+    grad_value d;
+    weft_out value, after;
+    if (!w->active[i]) continue;
+    WEFT_TRY(weft__gradient_total(s, (weft_out){v->sw, 1}, &d));
+    value = weft__gradient_dense(s->g, &d);
+    if (value.node < 0) value = zeros_of(s, (weft_out){v->sw, 1}, weft__out_type(s->g, w->var[i].merge));
+    WEFT_TRY(weft__b_ok(s->g));
+    WEFT_TRY(var_end(s, w->b, &w->var[i], value, &after));
+    s->g->node[after.node]->out_shape[0] = *weft__out_shape(s->g, enter->in[0]);
+    WEFT_TRY(weft__gradient_arrive(s, enter->in[0], &GRAD_DENSE(after)));
+  }
+  return WEFT_OK;
+}
+
+static weft_err sum_invariants(gradient_state *s, loop_walk *w) {
+  for (int i = 0; i < w->f->n_enter; i++) {
+    const weft_node *enter = s->g->node[w->f->enter[i]];
+    if (s->between[enter->id] && weft__node_bool(enter, "is_constant", false))
+      WEFT_TRY(invariant_gradient(s, w->b, enter));
+  }
+  return WEFT_OK;
+}
+
+static weft_err walk_loop(gradient_state *s, int frame) {
+  const loop_frame *f = &s->frames.frame[frame];
+  loop_walk w = {.f = f};
+  w.var = weft__arena_alloc(&s->a, sizeof *w.var * (size_t)(f->n_var + 1));
+  w.active = weft__arena_alloc(&s->a, sizeof *w.active * (size_t)(f->n_var + 1));
+  if (!w.var || !w.active) return oom();
+  WEFT_TRY(open_loop(s, frame, &w.b));
+  WEFT_TRY(begin_vars(s, &w));
+  back_frame *outer = weft__gradient_enter(s, w.b);
+  WEFT_TRY(weft__gradient_walk(s, start_body, &w));
+  WEFT_TRY(end_vars(s, &w));
+  WEFT_TRY(sum_invariants(s, &w));
+  weft__gradient_enter(s, outer);
+  return WEFT_OK;
+}
+
+static bool any_arrived(const gradient_state *s, const loop_frame *f) {
+  for (int i = 0; i < f->n_exit; i++)
+    if (s->arrived[s->first_out[f->exit[i]]].n > 0) return true;
+  return false;
+}
+
+/* A loop that a gradient built keeps values on stacks, which have no gradients. */
+static weft_err check_loop(const gradient_state *s, int frame) {
+  const loop_frame *f = &s->frames.frame[frame];
+  if (f->loop_cond < 0 || f->n_enter == 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "loop '%s' has no LoopCond", f->name);
+  for (int i = 0; i < s->n; i++)
+    if (s->frames.home[i] == frame && strncmp(s->g->node[i]->op_name, "StackPop", 8) == 0)
+      return weft__fail(WEFT_UNIMPLEMENTED, "Second-order gradient for while loops not supported: loop '%s'", f->name);
+  return WEFT_OK;
+}
+
+weft_err weft__gradient_loop(gradient_state *s, int frame) {
+  const loop_frame *f = &s->frames.frame[frame];
+  if (any_arrived(s, f)) {
+    int depth = weft__scope_depth(s->g);
+    WEFT_TRY(check_loop(s, frame));
+    WEFT_TRY(weft__scope_push_control(s->g, -1, NULL)); /* an edge from outside would be none */
+    WEFT_TRY(walk_loop(s, frame));
+    weft__scope_pop_to(s->g, depth);
+  }
+  for (int i = 0; i < f->n_enter; i++) {
+    const weft_node *enter = s->g->node[f->enter[i]];
+    if (!s->between[enter->id]) continue;
+    s->pending[enter->in[0].node]--;
+    weft__gradient_enqueue(s, enter->in[0].node);
+  }
+  return WEFT_OK;
+}

@@ -396,7 +396,3 @@ weft_err weft__kernel_resource(const kernel *k, int i, const char *type, resourc
   weft__tensor_clear(&t);
   return err;
 }
-
-uint64_t weft__resources_generation(const resources *r) {
-  return r ? (uint64_t)atomic_load(&((resources *)(uintptr_t)r)->generation) : 0;
-}

@@ -348,13 +348,19 @@ static weft_err grad_run(kernel *k, norm *j, float *d_scale, float *d_offset) {
   return err;
 }
 
+/* The last two outputs are room that only other devices use: nothing, or a zero, as TensorFlow's CPU gives. */
+static shape spare_shape(const weft_node *n, weft_dtype type) {
+  return image_rank(n) == 5 || type == WEFT_HALF ? SHAPE1(0) : SHAPE_SCALAR;
+}
+
 static weft_err norm_grad_cpu(kernel *k) {
   norm j;
   WEFT_TRY(grad_check(k, &j));
   weft_tensor *dx = weft__out(k, 0, &k->in[1]->shape), *v[4];
   if (!dx) return WEFT_OOM;
-  for (int i = 0; i < 4; i++) { /* the last two are room that only other devices use */
-    v[i] = weft__out(k, i + 1, i < 2 ? &SHAPE1(j.channels) : &SHAPE_SCALAR);
+  const shape spare = spare_shape(k->node, dx->dtype);
+  for (int i = 0; i < 4; i++) {
+    v[i] = weft__out(k, i + 1, i < 2 ? &SHAPE1(j.channels) : &spare);
     if (!v[i]) return WEFT_OOM;
     memset(v[i]->data, 0, weft__tensor_bytes(v[i]));
   }
@@ -380,7 +386,7 @@ static weft_err norm_grad_infer(infer *s) {
                             weft__shape_text(&x));
   s->out[0] = x;
   s->out[1] = s->out[2] = SHAPE1(x.dim[axis]);
-  s->out[3] = s->out[4] = SHAPE_SCALAR;
+  s->out[3] = s->out[4] = spare_shape(s->node, weft__node_type(s->node, "T"));
   return WEFT_OK;
 }
 

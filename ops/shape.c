@@ -334,7 +334,7 @@ static const op_case squeeze_cases[] = {
 
 static const op_case ensure_cases[] = {
     {"f32[2,3] rand", NULL, "shape=[2,-1]", 0},
-    {"i64[] 4", "i64[] 4", "shape=?", 0},
+    {"i64[] 4", "i64[] 4", "shape=[]", 0},
     {"f32[2,3] 0", "error INVALID_ARGUMENT", "shape=[3,3]", 0},
     {0},
 };

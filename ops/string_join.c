@@ -67,7 +67,7 @@ static weft_err join_cpu(kernel *k) {
   return err;
 }
 
-/* ---- ReduceJoin: the axes named are joined, the first one named varying slowest ---- */
+/* ---- ReduceJoin: the axes named are joined, the first one named varying fastest ---- */
 
 static weft_err reduce_infer(infer *s) {
   const shape *x = &s->in[0];
@@ -95,7 +95,7 @@ static weft_err reduce_infer(infer *s) {
 
 typedef struct reduction {
   int n_gone, n_kept;
-  int gone[WEFT_MAX_RANK], kept[WEFT_MAX_RANK]; /* axes; gone in the order asked for */
+  int gone[WEFT_MAX_RANK], kept[WEFT_MAX_RANK]; /* axes, the last varying fastest */
 } reduction;
 
 static weft_err read_reduction(kernel *k, reduction *r) {
@@ -105,7 +105,7 @@ static weft_err read_reduction(kernel *k, reduction *r) {
   if (k->in[1]->shape.rank > 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "reduction_indices must be a scalar or a vector, not %s",
                              weft__shape_text(&k->in[1]->shape));
-  for (int64_t i = 0; i < weft__tensor_count(k->in[1]); i++) {
+  for (int64_t i = weft__tensor_count(k->in[1]) - 1; i >= 0; i--) {
     int64_t a = weft__tensor_int(k->in[1], i);
     if (a < -x->rank || a >= x->rank)
       return weft__kernel_fail(k, WEFT_OUT_OF_RANGE, "Invalid reduction dimension %lld for input with %d dimension(s)",
@@ -177,7 +177,7 @@ static const op_case join_cases[] = {
 
 static const op_case reduce_cases[] = {
     {"str[2,2] \"a\" \"b\" \"c\" \"d\"; i32[] 0", "str[2] \"ac\" \"bd\"", NULL, 0},
-    {"str[2,2] \"a\" \"b\" \"c\" \"d\"; i32[2] 1 0", "str[] \"a-c-b-d\"", "separator='-'", CASE_NO_PARITY},
+    {"str[2,2] \"a\" \"b\" \"c\" \"d\"; i32[2] 1 0", "str[] \"a-b-c-d\"", "separator='-'", 0},
     {"str[2,2] \"a\" \"b\" \"c\" \"d\"; i32[2] 0 1", NULL, "separator='-' keep_dims=true", 0},
     {"str[2,2] \"a\" \"b\" \"c\" \"d\"; i32[1] -1", "str[2,1] \"ab\" \"cd\"", "keep_dims=true", 0},
     {"str[2] \"a\" \"b\"; i32[0] 0", "str[2] \"a\" \"b\"", NULL, 0},

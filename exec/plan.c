@@ -2,6 +2,7 @@
 #include "exec/plan.h"
 
 #include "base/alloc.h"
+#include "exec/flow_turn.h"
 #include "exec/frame.h"
 #include "exec/order.h"
 
@@ -245,7 +246,7 @@ static weft_err make(maker *m) {
   link_control(m);
   WEFT_TRY(keep_constants(m));
   WEFT_TRY(connect_ends(m));
-  return find_last_uses(m);
+  return m->p->flow ? weft__flow_map_create(&m->p->map, m->p) : find_last_uses(m);
 }
 
 static weft_err check_request(const weft_graph *g, const plan_request *r) {
@@ -285,6 +286,7 @@ weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
 void weft__plan_destroy(plan *p) {
   if (!p) return;
   weft__frames_destroy(p);
+  weft__flows_destroy(p);
   for (int i = 0; i < p->n_item; i++)
     if (p->item[i].op->unprepare) p->item[i].op->unprepare(p->item[i].state);
   for (int i = 0; i < p->n_constant; i++) weft__tensor_clear(&p->constant[i]);

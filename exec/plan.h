@@ -28,8 +28,9 @@ typedef struct plan_item { /* one node to run */
   int n_release;
 } plan_item;
 
-typedef struct layout layout; /* exec/layout.h */
-typedef struct frame frame;   /* exec/frame.h */
+typedef struct layout layout;     /* exec/layout.h */
+typedef struct frame frame;       /* exec/frame.h */
+typedef struct flow_map flow_map; /* exec/flow_map.h */
 
 typedef struct plan {
   const weft_graph *graph;
@@ -45,7 +46,8 @@ typedef struct plan {
   int n_constant;
   int *constant_slot; /* slots whose value is known: set once in every frame */
   weft_tensor *constant;
-  bool flow; /* has control flow or ops that wait: the general executor runs it (exec/flow.h) */
+  bool flow;     /* has control flow or ops that wait: the general executor runs it (exec/flow.h) */
+  flow_map *map; /* then */
 
   pthread_mutex_t lock; /* guards what follows */
   layout *layouts;
@@ -72,6 +74,12 @@ typedef struct plan_run {
   struct step_log *log;           /* NULL, or where to note what ran when (exec/steplog.h) */
 } plan_run;
 
+/* Input j of an item is the reference v: the kernel gets the variable itself where the argument takes one, else its
+ * value now, shared into k->in[j]. */
+weft_err weft__item_resolve(const plan_item *it, kernel *k, int j, variable *v);
+/* Names the node in this thread's message, unless it is named already. */
+weft_err weft__item_error(const plan_item *it, weft_err err);
+weft_err weft__plan_timed_out(void);
 /* The fetched values out of the slots of a finished run. */
 weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run);
 /* Runs a straight plan on the calling thread. */

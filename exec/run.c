@@ -17,19 +17,16 @@ static uint64_t shapes_key(int n, const weft_tensor *const *feed) {
   return h;
 }
 
-/* References among the inputs: the variable itself where the argument takes one, else its value now. */
+weft_err weft__item_resolve(const plan_item *it, kernel *k, int j, variable *v) {
+  k->ref[j] = v;
+  if (!it->in[j].wants_ref) return weft__variable_read(v, (weft_tensor *)(uintptr_t)k->in[j]);
+  if (it->op->opdef.uninit_ok || weft__variable_initialized(v)) return WEFT_OK;
+  return weft__fail(WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
+}
+
 static weft_err resolve(const plan_item *it, kernel *k, const value *slot) {
-  for (int j = 0; j < it->n_in; j++) {
-    if (!it->in[j].from_ref) continue;
-    variable *v = slot[it->in[j].slot].ref;
-    k->ref[j] = v;
-    if (it->in[j].wants_ref) {
-      if (!it->op->opdef.uninit_ok && !weft__variable_initialized(v))
-        return weft__fail(WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
-      continue;
-    }
-    WEFT_TRY(weft__variable_read(v, (weft_tensor *)(uintptr_t)k->in[j]));
-  }
+  for (int j = 0; j < it->n_in; j++)
+    if (it->in[j].from_ref) WEFT_TRY(weft__item_resolve(it, k, j, slot[it->in[j].slot].ref));
   return WEFT_OK;
 }
 
@@ -38,7 +35,7 @@ static void drop_derefs(const plan_item *it, kernel *k) {
     if (it->in[j].from_ref && !it->in[j].wants_ref) weft__tensor_clear((weft_tensor *)(uintptr_t)k->in[j]);
 }
 
-static weft_err in_node(const plan_item *it, weft_err err) {
+weft_err weft__item_error(const plan_item *it, weft_err err) {
   if (strstr(weft__error_message(), "{{node ")) return err;
   return weft__fail_in(err, "%s {{node %s}}", it->node->op_name, it->node->name);
 }
@@ -49,18 +46,21 @@ static weft_err run_item(frame *f, int i, plan_run *run) {
   WEFT_TRY(resolve(it, k, f->slot));
   int64_t begin = run->log ? weft__now_ns() : 0;
   weft_err err = it->op->cpu(k);
-  if (run->log && !err) weft__step_log_add(run->log, it, f->slot, begin, weft__now_ns());
+  if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__now_ns());
   drop_derefs(it, k);
-  if (err) return in_node(it, err);
+  if (err) return weft__item_error(it, err);
   if (f->lessons) weft__lesson_note(f->lessons, f->plan, i, f->slot);
   for (int j = 0; j < it->n_release; j++) weft__tensor_clear(&f->slot[it->release[j]].t);
   return WEFT_OK;
 }
 
+weft_err weft__plan_timed_out(void) {
+  return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
+}
+
 static weft_err check_time(const plan_run *run) {
   if (run->step.cancel && weft__cancel_fired(run->step.cancel)) return weft__cancel_raise(run->step.cancel);
-  if (run->deadline_ns && weft__now_ns() > run->deadline_ns)
-    return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
+  if (run->deadline_ns && weft__now_ns() > run->deadline_ns) return weft__plan_timed_out();
   return WEFT_OK;
 }
 

@@ -43,10 +43,10 @@ void weft__step_log_destroy(step_log *l) {
   weft__free(l);
 }
 
-void weft__step_log_add(step_log *l, const plan_item *it, const value *slot, int64_t begin_ns, int64_t end_ns) {
+void weft__step_log_add(step_log *l, const plan_item *it, const value *out, int64_t begin_ns, int64_t end_ns) {
   entry e = {.item = it, .begin = begin_ns, .end = end_ns, .thread = (uint32_t)syscall(SYS_gettid)};
   for (int o = 0; o < it->n_out && o < MAX_OUTPUTS; o++) {
-    const weft_tensor *t = &slot[it->first_out + o].t;
+    const weft_tensor *t = &out[o].t;
     e.type[e.n_out] = t->buf ? t->dtype : WEFT_INVALID;
     e.shape[e.n_out++] = t->shape;
   }

@@ -8,8 +8,8 @@ typedef struct step_log step_log;
 
 weft_err weft__step_log_create(step_log **out);
 void weft__step_log_destroy(step_log *l);
-/* Thread safe.  Times are monotonic nanoseconds; slot is the run's values. */
-void weft__step_log_add(step_log *l, const plan_item *it, const value *slot, int64_t begin_ns, int64_t end_ns);
+/* Thread safe.  Times are monotonic nanoseconds; out is what it made. */
+void weft__step_log_add(step_log *l, const plan_item *it, const value *out, int64_t begin_ns, int64_t end_ns);
 /* A serialised RunMetadata with StepStats of one device; free with weft__free. */
 weft_err weft__step_log_pack(const step_log *l, const char *device, uint8_t **out, size_t *size);
 

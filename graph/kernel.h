@@ -51,6 +51,7 @@ struct kernel {
   const int *alias; /* per output: -1, or the only input whose buffer it may take over; NULL while learning */
   uint64_t dying;   /* bit i: nobody reads input i (< 64) after this kernel */
   bool pending;     /* see weft__kernel_defer */
+  bool input_dead;  /* _Send and _Recv, which run all the same: what comes in is dead */
   void (*done)(kernel *k, weft_err err); /* called by weft__kernel_done */
   void *owner;
 };

@@ -1,0 +1,263 @@
+/* mnist.c - trains a network on MNIST (or any set of idx files of that shape) in one process.
+ *
+ *     mnist [--model softmax|mlp|cnn] [--epochs N] [--batch N] FOLDER
+ *
+ * FOLDER holds the four files under their usual names, unpacked.  Prints loss and speed as it goes and
+ * the accuracy on the test images after every epoch.  Ctrl-C ends it after the step at hand. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <weft/weft.h>
+
+enum { SIDE = 28, PIXELS = SIDE * SIDE, CLASSES = 10, MAX_VARIABLES = 16, TEST_BATCH = 1000 };
+
+static volatile sig_atomic_t stopping;
+static void on_signal(int number) {
+  stopping = 1;
+  signal(number, SIG_DFL); /* the second one leaves at once */
+}
+
+static void die(const char *what, const char *where) {
+  fprintf(stderr, "mnist: %s: %s\n", where, what);
+  exit(1);
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- data ---- */
+
+typedef struct set {
+  int64_t count;
+  unsigned char *images, *labels;
+} set;
+
+/* The bytes after an idx header, which says how many entries of `size` bytes there are. */
+static unsigned char *read_idx(const char *folder, const char *file, unsigned magic, int64_t size, int64_t *count) {
+  char path[4096];
+  unsigned char head[16];
+  snprintf(path, sizeof path, "%s/%s", folder, file);
+  FILE *f = fopen(path, "rb");
+  if (!f) die(strerror(errno), path);
+  size_t head_size = magic == 2051 ? 16 : 8; /* images say their height and width too */
+  if (fread(head, 1, head_size, f) != head_size) die("shorter than its header", path);
+  if (((unsigned)head[2] << 8 | head[3]) != magic) die("not an idx file of that kind", path);
+  *count = (int64_t)head[4] << 24 | head[5] << 16 | head[6] << 8 | head[7];
+  size_t bytes = (size_t)(*count * size);
+  unsigned char *data = malloc(bytes + 1);
+  if (!data) die("not enough memory", path);
+  if (fread(data, 1, bytes, f) != bytes) die("shorter than its header says", path);
+  fclose(f);
+  return data;
+}
+
+static set read_set(const char *folder, const char *images, const char *labels) {
+  set s;
+  int64_t n;
+  s.images = read_idx(folder, images, 2051, PIXELS, &s.count);
+  s.labels = read_idx(folder, labels, 2049, 1, &n);
+  if (n != s.count) die("not as many labels as images", folder);
+  for (int64_t i = 0; i < n; i++)
+    if (s.labels[i] >= CLASSES) die("a label is not below 10", folder);
+  return s;
+}
+
+/* Fills a batch with the images named by `which` (NULL: those from `first` on). */
+static void fill(const set *s, const int *which, int64_t first, weft_tensor *images, weft_tensor *labels) {
+  float *pixels = weft_tensor_data(images);
+  int32_t *classes = weft_tensor_data(labels);
+  for (int64_t i = 0; i < weft_tensor_count(labels); i++) {
+    int64_t from = which ? which[first + i] : first + i;
+    for (int64_t p = 0; p < PIXELS; p++) pixels[i * PIXELS + p] = (float)s->images[from * PIXELS + p] / 255.0f;
+    classes[i] = s->labels[from];
+  }
+}
+
+static void shuffle(int *order, int n) {
+  for (int i = n - 1; i > 0; i--) {
+    int j = rand() % (i + 1), t = order[i];
+    order[i] = order[j], order[j] = t;
+  }
+}
+
+/* ---- models ---- */
+
+static weft_out dense(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
+  weft_scope_name(g, name);
+  weft_out w = weft_variable(g, "weights", weft_truncated_normal(g, WEFT_DIMS(in, out), 0.05f), true);
+  weft_out b = weft_variable(g, "biases", weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
+  weft_out y = weft_bias_add(g, weft_matmul(g, x, w), b);
+  weft_scope_pop(g);
+  return y;
+}
+
+static weft_out conv_pool(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
+  weft_scope_name(g, name);
+  weft_out w = weft_variable(g, "weights", weft_truncated_normal(g, WEFT_DIMS(5, 5, in, out), 0.05f), true);
+  weft_out b = weft_variable(g, "biases", weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
+  weft_out y = weft_relu(g, weft_bias_add(g, weft_conv2d(g, x, w, 1, "SAME"), b));
+  y = weft_max_pool(g, y, 2, 2, "SAME");
+  weft_scope_pop(g);
+  return y;
+}
+
+static weft_out softmax_model(weft_graph *g, weft_out x) { return dense(g, "logits", x, PIXELS, CLASSES); }
+
+static weft_out mlp_model(weft_graph *g, weft_out x) {
+  return dense(g, "logits", weft_relu(g, dense(g, "hidden", x, PIXELS, 500)), 500, CLASSES);
+}
+
+static weft_out cnn_model(weft_graph *g, weft_out x) {
+  weft_out h = weft_reshape(g, x, WEFT_DIMS(-1, SIDE, SIDE, 1)); /* (n, 28, 28, 1) */
+  h = conv_pool(g, "conv1", h, 1, 32);                           /* (n, 14, 14, 32) */
+  h = conv_pool(g, "conv2", h, 32, 64);                          /* (n, 7, 7, 64) */
+  h = weft_reshape(g, h, WEFT_DIMS(-1, 7 * 7 * 64));
+  return dense(g, "logits", weft_relu(g, dense(g, "hidden", h, 7 * 7 * 64, 1024)), 1024, CLASSES);
+}
+
+static const struct {
+  const char *name;
+  weft_out (*build)(weft_graph *g, weft_out x);
+  double rate;
+} models[] = {{"softmax", softmax_model, 0.5}, {"mlp", mlp_model, 0.2}, {"cnn", cnn_model, 0.1}};
+enum { MODELS = sizeof models / sizeof models[0] };
+
+/* ---- training ---- */
+
+typedef struct trainer {
+  weft_graph *g;
+  weft_session *sess;
+  weft_out x, y, loss, right, train, init;
+  int64_t batch;
+} trainer;
+
+static void build(trainer *t, int model) {
+  weft_must(weft_graph_create(&t->g));
+  weft_graph_set_seed(t->g, 1);
+  t->x = weft_input(t->g, "images", WEFT_FLOAT, WEFT_DIMS(-1, PIXELS));
+  t->y = weft_input(t->g, "labels", WEFT_INT32, WEFT_DIMS(-1));
+  weft_out logits = models[model].build(t->g, t->x);
+  t->loss = weft_mean(t->g, weft_sparse_softmax_cross_entropy(t->g, logits, t->y));
+  weft_out guess = weft_equal(t->g, weft_cast(t->g, weft_argmax(t->g, logits, 1), WEFT_INT32), t->y);
+  t->right = weft_sum(t->g, weft_cast(t->g, guess, WEFT_FLOAT));
+
+  weft_out variables[MAX_VARIABLES], gradients[MAX_VARIABLES], updates[MAX_VARIABLES];
+  weft_out rate = weft_scalar(t->g, WEFT_FLOAT, models[model].rate);
+  int n = weft_trainable(t->g, variables, MAX_VARIABLES);
+  weft_must(weft_gradients(t->g, 1, &t->loss, NULL, n, variables, gradients));
+  for (int i = 0; i < n; i++) updates[i] = weft_apply_gradient_descent(t->g, variables[i], rate, gradients[i]);
+  t->train = weft_group(t->g, "train", n, updates);
+  t->init = weft_initializer(t->g);
+  weft_must(weft_session_create(&t->sess, t->g, NULL));
+  weft_must(weft_session_run(t->sess, 0, NULL, 0, NULL, NULL, 1, &t->init));
+}
+
+/* Runs one batch and gives the scalar fetched. */
+static float run(trainer *t, weft_tensor *images, weft_tensor *labels, weft_out fetch, int n_target) {
+  weft_feed feeds[] = {{t->x, images}, {t->y, labels}};
+  weft_tensor *fetched;
+  weft_must(weft_session_run(t->sess, 2, feeds, 1, &fetch, &fetched, n_target, &t->train));
+  float value = *(float *)weft_tensor_data(fetched);
+  weft_tensor_destroy(fetched);
+  return value;
+}
+
+static void make_batch(weft_tensor **images, weft_tensor **labels, int64_t n) {
+  weft_must(weft_tensor_create(images, WEFT_FLOAT, WEFT_DIMS(n, PIXELS), NULL));
+  weft_must(weft_tensor_create(labels, WEFT_INT32, WEFT_DIMS(n), NULL));
+}
+
+static void train_epoch(trainer *t, const set *s, int *order, int epoch) {
+  weft_tensor *images, *labels;
+  make_batch(&images, &labels, t->batch);
+  shuffle(order, (int)s->count);
+  int64_t steps = s->count / t->batch;
+  double start = now(), loss = 0;
+  for (int64_t i = 0, since = 0; i < steps && !stopping; i++) {
+    fill(s, order, i * t->batch, images, labels);
+    loss += (double)run(t, images, labels, t->loss, 1);
+    if (++since < 100 && i + 1 < steps) continue;
+    printf("epoch %d  step %4lld/%lld  loss %.4f  %7.0f images/s\n", epoch, (long long)(i + 1), (long long)steps,
+           loss / (double)since, (double)((i + 1) * t->batch) / (now() - start));
+    fflush(stdout);
+    loss = 0, since = 0;
+  }
+  weft_tensor_destroy(images);
+  weft_tensor_destroy(labels);
+}
+
+static double accuracy(trainer *t, const set *s) {
+  weft_tensor *images, *labels;
+  double right = 0;
+  int64_t done = 0;
+  make_batch(&images, &labels, TEST_BATCH);
+  for (; done + TEST_BATCH <= s->count; done += TEST_BATCH) {
+    fill(s, NULL, done, images, labels);
+    right += (double)run(t, images, labels, t->right, 0);
+  }
+  weft_tensor_destroy(images);
+  weft_tensor_destroy(labels);
+  return right / (double)done;
+}
+
+static void train(trainer *t, const char *folder, int epochs) {
+  set training = read_set(folder, "train-images-idx3-ubyte", "train-labels-idx1-ubyte");
+  set test = read_set(folder, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte");
+  if (training.count < t->batch || test.count < TEST_BATCH) die("too few images", folder);
+  int *order = malloc(sizeof *order * (size_t)training.count);
+  if (!order) die("not enough memory", folder);
+  for (int i = 0; i < training.count; i++) order[i] = i;
+  double start = now();
+  for (int epoch = 1; epoch <= epochs && !stopping; epoch++) {
+    train_epoch(t, &training, order, epoch);
+    printf("epoch %d  test accuracy %.4f  after %.1f s\n", epoch, accuracy(t, &test), now() - start);
+  }
+  free(order);
+  free(training.images), free(training.labels);
+  free(test.images), free(test.labels);
+}
+
+static int usage(void) {
+  fprintf(stderr, "usage: mnist [--model softmax|mlp|cnn] [--epochs N] [--batch N] FOLDER\n");
+  return 2;
+}
+
+static int model_named(const char *name) {
+  for (int m = 0; m < MODELS; m++)
+    if (strcmp(name, models[m].name) == 0) return m;
+  return -1;
+}
+
+int main(int argc, char **argv) {
+  trainer t = {.batch = 100};
+  int model = 1, epochs = 3;
+  const char *folder = NULL;
+  for (int i = 1; i < argc; i++) {
+    const char *value = i + 1 < argc ? argv[i + 1] : "";
+    if (strcmp(argv[i], "--model") == 0)
+      model = model_named(value), i++;
+    else if (strcmp(argv[i], "--epochs") == 0)
+      epochs = atoi(value), i++;
+    else if (strcmp(argv[i], "--batch") == 0)
+      t.batch = atoi(value), i++;
+    else if (argv[i][0] != '-' && !folder)
+      folder = argv[i];
+    else
+      return usage();
+  }
+  if (!folder || model < 0 || epochs < 1 || t.batch < 1) return usage();
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  weft_log_set(weft_log_stderr, NULL);
+  build(&t, model);
+  train(&t, folder, epochs);
+  weft_session_destroy(t.sess);
+  weft_graph_destroy(t.g);
+  return 0;
+}

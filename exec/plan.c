@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "exec/flow_turn.h"
 #include "exec/frame.h"
+#include "exec/fuse.h"
 #include "exec/order.h"
 
 /* A plan in the making. */
@@ -246,7 +247,9 @@ static weft_err make(maker *m) {
   link_control(m);
   WEFT_TRY(keep_constants(m));
   WEFT_TRY(connect_ends(m));
-  return m->p->flow ? weft__flow_map_create(&m->p->map, m->p) : find_last_uses(m);
+  if (m->p->flow) return weft__flow_map_create(&m->p->map, m->p);
+  WEFT_TRY(weft__fuse(m->p));
+  return find_last_uses(m);
 }
 
 static weft_err check_request(const weft_graph *g, const plan_request *r) {

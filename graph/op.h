@@ -101,6 +101,9 @@ struct op {
   void (*unprepare)(void *state); /* frees it; required with prepare unless the state is NULL-only */
   weft_err (*grad)(backprop *);   /* NULL: see no_grad */
   bool no_grad; /* TF registers "not differentiable": the gradient stops silently.  With neither, asking is an error */
+  /* Optional: its loops, when cpu is nothing but weft__elementwise over them without an argument (ops/elementwise.h).
+   * Such ops may be fused into chains. */
+  const struct elem_op *elem;
   const op_case *cases; /* NULL: the op is exercised by a scenario of tests/parity */
   opdef opdef;          /* filled in by weft__op_table_create */
 };

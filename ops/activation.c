@@ -34,13 +34,6 @@ static const elem_op selu_op = {COST_VECTOR, {ROWS_FLOAT(selu)}};
 static const elem_op softplus_op = {COST_VECTOR, {ROWS_FLOAT(softplus)}};
 static const elem_op softsign_op = {COST_CHEAP, {ROWS_FLOAT(softsign)}};
 
-static weft_err relu_cpu(kernel *k) { return weft__elementwise(k, &relu_op, NULL); }
-static weft_err relu6_cpu(kernel *k) { return weft__elementwise(k, &relu6_op, NULL); }
-static weft_err elu_cpu(kernel *k) { return weft__elementwise(k, &elu_op, NULL); }
-static weft_err selu_cpu(kernel *k) { return weft__elementwise(k, &selu_op, NULL); }
-static weft_err softplus_cpu(kernel *k) { return weft__elementwise(k, &softplus_op, NULL); }
-static weft_err softsign_cpu(kernel *k) { return weft__elementwise(k, &softsign_op, NULL); }
-
 static weft_err leaky_relu_cpu(kernel *k) {
   const float alpha = weft__node_float(k->node, "alpha", 0.2f);
   return weft__elementwise(k, &leaky_relu_op, &alpha);
@@ -182,10 +175,10 @@ static const op_case gradient_cases[] = {
 OPS(activation) = {
     FUNCTION("Relu(features:T) -> (activations:T) | "
              "T:type{float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64,qint8}",
-             "max(x, 0).", relu_cpu, relu_back, function_cases),
+             "max(x, 0).", ELEM(relu_op), relu_back, function_cases),
     GRADIENT("ReluGrad(gradients:T, features:T) -> (backprops:T) | T:type{real}", "dy where x > 0.", relu_grad_cpu,
              relu_grad_back),
-    FUNCTION("Relu6(features:T) -> (activations:T) | T:type{real}", "min(max(x, 0), 6).", relu6_cpu, relu6_back,
+    FUNCTION("Relu6(features:T) -> (activations:T) | T:type{real}", "min(max(x, 0), 6).", ELEM(relu6_op), relu6_back,
              function_cases),
     GRADIENT("Relu6Grad(gradients:T, features:T) -> (backprops:T) | T:type{real}", "dy where 0 < x < 6.",
              relu6_grad_cpu, relu6_grad_back),
@@ -193,19 +186,19 @@ OPS(activation) = {
              "x where positive, else alpha x.", leaky_relu_cpu, leaky_relu_back, leaky_cases),
     GRADIENT("LeakyReluGrad(gradients:T, features:T) -> (backprops:T) | alpha:float=0.200000003 " FLOATS "=float",
              "dy where x is positive, else alpha dy.", leaky_relu_grad_cpu, leaky_relu_grad_back),
-    FUNCTION("Elu(features:T) -> (activations:T) | " FLOATS, "x where positive, else e^x - 1.", elu_cpu, elu_back,
+    FUNCTION("Elu(features:T) -> (activations:T) | " FLOATS, "x where positive, else e^x - 1.", ELEM(elu_op), elu_back,
              function_cases),
     GRADIENT("EluGrad(gradients:T, outputs:T) -> (backprops:T) | " FLOATS, "The gradient of Elu from its result.",
              elu_grad_cpu, elu_grad_back),
     FUNCTION("Selu(features:T) -> (activations:T) | " FLOATS, "Elu, scaled so that networks normalise themselves.",
-             selu_cpu, selu_back, function_cases),
+             ELEM(selu_op), selu_back, function_cases),
     GRADIENT("SeluGrad(gradients:T, outputs:T) -> (backprops:T) | " FLOATS, "The gradient of Selu from its result.",
              selu_grad_cpu, selu_grad_back),
-    FUNCTION("Softplus(features:T) -> (activations:T) | " FLOATS, "log(1 + e^x).", softplus_cpu, softplus_back,
+    FUNCTION("Softplus(features:T) -> (activations:T) | " FLOATS, "log(1 + e^x).", ELEM(softplus_op), softplus_back,
              function_cases),
     GRADIENT("SoftplusGrad(gradients:T, features:T) -> (backprops:T) | " FLOATS, "dy sigmoid(x).", softplus_grad_cpu,
              softplus_grad_back),
-    FUNCTION("Softsign(features:T) -> (activations:T) | " FLOATS, "x / (1 + |x|).", softsign_cpu, softsign_back,
+    FUNCTION("Softsign(features:T) -> (activations:T) | " FLOATS, "x / (1 + |x|).", ELEM(softsign_op), softsign_back,
              function_cases),
     GRADIENT("SoftsignGrad(gradients:T, features:T) -> (backprops:T) | " FLOATS, "dy / (1 + |x|)^2.", softsign_grad_cpu,
              NULL),

@@ -140,24 +140,11 @@ static weft_err add_strings(kernel *k) {
 static weft_err add_cpu(kernel *k) {
   return k->in[0]->dtype == WEFT_STRING ? add_strings(k) : weft__elementwise(k, &add_op, NULL);
 }
-static weft_err sub_cpu(kernel *k) { return weft__elementwise(k, &sub_op, NULL); }
-static weft_err mul_cpu(kernel *k) { return weft__elementwise(k, &mul_op, NULL); }
-static weft_err squared_difference_cpu(kernel *k) { return weft__elementwise(k, &squared_difference_op, NULL); }
-static weft_err mul_no_nan_cpu(kernel *k) { return weft__elementwise(k, &mul_no_nan_op, NULL); }
-static weft_err real_div_cpu(kernel *k) { return weft__elementwise(k, &real_div_op, NULL); }
 static weft_err div_cpu(kernel *k) { return divide(k, &div_op); }
 static weft_err truncate_div_cpu(kernel *k) { return divide(k, &truncate_div_op); }
 static weft_err floor_div_cpu(kernel *k) { return divide(k, &floor_div_op); }
 static weft_err floor_mod_cpu(kernel *k) { return divide(k, &floor_mod_op); }
 static weft_err mod_cpu(kernel *k) { return divide(k, &mod_op); }
-static weft_err div_no_nan_cpu(kernel *k) { return weft__elementwise(k, &div_no_nan_op, NULL); }
-static weft_err xdivy_cpu(kernel *k) { return weft__elementwise(k, &xdivy_op, NULL); }
-static weft_err maximum_cpu(kernel *k) { return weft__elementwise(k, &maximum_op, NULL); }
-static weft_err minimum_cpu(kernel *k) { return weft__elementwise(k, &minimum_op, NULL); }
-static weft_err xlogy_cpu(kernel *k) { return weft__elementwise(k, &xlogy_op, NULL); }
-static weft_err xlog1py_cpu(kernel *k) { return weft__elementwise(k, &xlog1py_op, NULL); }
-static weft_err atan2_cpu(kernel *k) { return weft__elementwise(k, &atan2_op, NULL); }
-static weft_err next_after_cpu(kernel *k) { return weft__elementwise(k, &next_after_op, NULL); }
 
 static weft_err pow_cpu(kernel *k) {
   const weft_tensor *y = k->in[1];
@@ -387,25 +374,25 @@ OPS(binary) = {
     ROW("AddV2(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,uint16,uint32,uint64,int8,int16,int32,int64,complex64,complex128} ; "
         "commutative aggregate",
-        "x + y.", add_cpu, add_grad, add_cases),
+        "x + y.", ELEM(add_op), add_grad, add_cases),
     ROW("Sub(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,int64,complex64,complex128,uint32,uint64}",
-        "x - y.", sub_cpu, sub_grad, product_cases),
+        "x - y.", ELEM(sub_op), sub_grad, product_cases),
     ROW("Mul(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128} ; "
         "commutative",
-        "x * y.", mul_cpu, mul_grad, product_cases),
+        "x * y.", ELEM(mul_op), mul_grad, product_cases),
     ROW("MulNoNan(x:T, y:T) -> (z:T) | T:type{bfloat16,half,float,double,complex64,complex128}",
-        "x * y, and 0 where y is 0 even if x is not finite.", mul_no_nan_cpu, mul_no_nan_grad, product_cases),
+        "x * y, and 0 where y is 0 even if x is not finite.", ELEM(mul_no_nan_op), mul_no_nan_grad, product_cases),
     ROW("SquaredDifference(x:T, y:T) -> (z:T) | T:type{bfloat16,half,float,double,int32,int64,complex64,complex128} ; "
         "commutative",
-        "(x - y)^2.", squared_difference_cpu, squared_difference_grad, product_cases),
+        "(x - y)^2.", ELEM(squared_difference_op), squared_difference_grad, product_cases),
     ROW("Div(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
         "x / y; integers round towards 0.", div_cpu, div_grad, quotient_cases),
     ROW("RealDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
-        "x / y.", real_div_cpu, real_div_grad, quotient_cases),
+        "x / y.", ELEM(real_div_op), real_div_grad, quotient_cases),
     ROW_NO_GRAD(
         "FloorDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
@@ -422,24 +409,24 @@ OPS(binary) = {
     ROW("TruncateMod(x:T, y:T) -> (z:T) | T:type{int32,int64,bfloat16,half,float,double}",
         "The remainder of TruncateDiv: it has the sign of x.", mod_cpu, NULL, int_quotient_cases),
     ROW("DivNoNan(x:T, y:T) -> (z:T) | T:type{half,float,bfloat16,double,complex64,complex128}",
-        "x / y, and 0 where y is 0.", div_no_nan_cpu, div_no_nan_grad, quotient_cases),
+        "x / y, and 0 where y is 0.", ELEM(div_no_nan_op), div_no_nan_grad, quotient_cases),
     ROW("Xdivy(x:T, y:T) -> (z:T) | T:type{half,bfloat16,float,double,complex64,complex128}",
-        "x / y, and 0 where x is 0.", xdivy_cpu, xdivy_grad, quotient_cases),
+        "x / y, and 0 where x is 0.", ELEM(xdivy_op), xdivy_grad, quotient_cases),
     ROW("Xlogy(x:T, y:T) -> (z:T) | T:type{half,bfloat16,float,double,complex64,complex128}",
-        "x log(y), and 0 where x is 0.", xlogy_cpu, xlogy_grad, log_cases),
+        "x log(y), and 0 where x is 0.", ELEM(xlogy_op), xlogy_grad, log_cases),
     ROW("Xlog1py(x:T, y:T) -> (z:T) | T:type{half,bfloat16,float,double,complex64,complex128}",
-        "x log(1 + y), and 0 where x is 0.", xlog1py_cpu, xlog1py_grad, log_cases),
+        "x log(1 + y), and 0 where x is 0.", ELEM(xlog1py_op), xlog1py_grad, log_cases),
     ROW("Maximum(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,int8,uint8,int16,uint16,int32,uint32,int64,uint64}",
-        "The greater of x and y; NaN if either is.", maximum_cpu, maximum_grad, extreme_cases),
+        "The greater of x and y; NaN if either is.", ELEM(maximum_op), maximum_grad, extreme_cases),
     ROW("Minimum(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,int8,uint8,int16,uint16,int32,uint32,int64,uint64}",
-        "The lesser of x and y; NaN if either is.", minimum_cpu, minimum_grad, extreme_cases),
+        "The lesser of x and y; NaN if either is.", ELEM(minimum_op), minimum_grad, extreme_cases),
     ROW("Pow(x:T, y:T) -> (z:T) | T:type{bfloat16,float,half,double,int8,int16,int32,int64,complex64,complex128}",
         "x to the power y.", pow_cpu, pow_grad, pow_cases),
-    ROW("Atan2(y:T, x:T) -> (z:T) | T:type{bfloat16,half,float,double}", "The angle of the point (x, y).", atan2_cpu,
-        atan2_grad, quotient_cases),
+    ROW("Atan2(y:T, x:T) -> (z:T) | T:type{bfloat16,half,float,double}", "The angle of the point (x, y).",
+        ELEM(atan2_op), atan2_grad, quotient_cases),
     ROW("NextAfter(x1:T, x2:T) -> (output:T) | T:type{double,float}=float",
-        "The next representable number after x1 towards x2.", next_after_cpu, next_after_grad, extreme_cases),
+        "The next representable number after x1 towards x2.", ELEM(next_after_op), next_after_grad, extreme_cases),
     {0},
 };

@@ -280,3 +280,5 @@ weft_err weft__elementwise(kernel *k, const elem_op *e, const void *arg) {
   weft__elementwise_run(k, loop, e->cost, arg, through_float, k->n_in, k->in, out);
   return WEFT_OK;
 }
+
+weft_err weft__elementwise_cpu(kernel *k) { return weft__elementwise(k, k->op->elem, NULL); }

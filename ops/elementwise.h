@@ -15,7 +15,7 @@
 #include "ops/vmath.h"
 
 #define ELEM_BLOCK 1024 /* elements that a scratch holds */
-#define ELEM_MAX_IN 3
+#define ELEM_MAX_IN 6
 
 /* z[i] = f(in[0][i], in[1][i], ...) for i in [0, n); z may be one of the inputs. */
 typedef void elem_loop(void *z, const void *const *in, int64_t n, const void *arg);
@@ -28,6 +28,10 @@ enum { COST_CHEAP = 150, COST_VECTOR = 800, COST_CALL = 8000 };
 
 /* The whole kernel of an op with 1 to 3 inputs that broadcast together: output 0 is made and computed. */
 weft_err weft__elementwise(kernel *k, const elem_op *e, const void *arg);
+/* The kernel of an op that is nothing but its loops: in a row of the table, ELEM(loops) stands for the kernel and
+ * the loops, so that chains of such ops can be fused. */
+weft_err weft__elementwise_cpu(kernel *k);
+#define ELEM(loops) weft__elementwise_cpu, .elem = &loops
 /* The same for given tensors: `out` exists and has the broadcast shape of the inputs; one may share its memory
  * if it has its shape.  `through_float`: half and bfloat16 operands are seen by the loop as floats. */
 void weft__elementwise_run(const kernel *k, elem_loop *loop, int cost, const void *arg, bool through_float, int n_in,

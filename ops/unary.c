@@ -33,14 +33,6 @@ static const elem_op sqrt_op = {COST_CHEAP, {ROWS_FLOAT(root), ROWS_COMPLEX(root
 static const elem_op rsqrt_op = {COST_CHEAP, {ROWS_FLOAT(inverse_root), ROWS_COMPLEX(inverse_root)}};
 static const elem_op reciprocal_op = {COST_CHEAP, {ROWS_FLOAT(reciprocal), ROWS_COMPLEX(reciprocal)}};
 
-static weft_err neg_cpu(kernel *k) { return weft__elementwise(k, &neg_op, NULL); }
-static weft_err abs_cpu(kernel *k) { return weft__elementwise(k, &abs_op, NULL); }
-static weft_err sign_cpu(kernel *k) { return weft__elementwise(k, &sign_op, NULL); }
-static weft_err square_cpu(kernel *k) { return weft__elementwise(k, &square_op, NULL); }
-static weft_err sqrt_cpu(kernel *k) { return weft__elementwise(k, &sqrt_op, NULL); }
-static weft_err rsqrt_cpu(kernel *k) { return weft__elementwise(k, &rsqrt_op, NULL); }
-static weft_err reciprocal_cpu(kernel *k) { return weft__elementwise(k, &reciprocal_op, NULL); }
-
 /* ---- exponentials and logarithms ---- */
 UNARY(exponential, f32, float, float, vexpf(x))
 UNARY_CALL(exponential, f64, double, double, exp(x))
@@ -63,12 +55,6 @@ static const elem_op expm1_op = {COST_VECTOR, {ROWS_FLOAT(exponential_minus_1), 
 static const elem_op log_op = {COST_VECTOR, {ROWS_FLOAT(logarithm), ROWS_COMPLEX(logarithm)}};
 static const elem_op log1p_op = {COST_VECTOR, {ROWS_FLOAT(logarithm_plus_1), ROWS_COMPLEX(logarithm_plus_1)}};
 static const elem_op sigmoid_op = {COST_VECTOR, {ROWS_FLOAT(sigmoid), ROWS_COMPLEX(sigmoid)}};
-
-static weft_err exp_cpu(kernel *k) { return weft__elementwise(k, &exp_op, NULL); }
-static weft_err expm1_cpu(kernel *k) { return weft__elementwise(k, &expm1_op, NULL); }
-static weft_err log_cpu(kernel *k) { return weft__elementwise(k, &log_op, NULL); }
-static weft_err log1p_cpu(kernel *k) { return weft__elementwise(k, &log1p_op, NULL); }
-static weft_err sigmoid_cpu(kernel *k) { return weft__elementwise(k, &sigmoid_op, NULL); }
 
 /* ---- circles and hyperbolas ---- */
 EACH_FLOAT(UNARY_CALL, sine, sin(x))
@@ -110,19 +96,6 @@ static const elem_op asinh_op = {COST_CALL, {ROWS_FLOAT(area_sine), ROWS_COMPLEX
 static const elem_op acosh_op = {COST_CALL, {ROWS_FLOAT(area_cosine), ROWS_COMPLEX(area_cosine)}};
 static const elem_op atanh_op = {COST_CALL, {ROWS_FLOAT(area_tangent), ROWS_COMPLEX(area_tangent)}};
 
-static weft_err sin_cpu(kernel *k) { return weft__elementwise(k, &sin_op, NULL); }
-static weft_err cos_cpu(kernel *k) { return weft__elementwise(k, &cos_op, NULL); }
-static weft_err tan_cpu(kernel *k) { return weft__elementwise(k, &tan_op, NULL); }
-static weft_err asin_cpu(kernel *k) { return weft__elementwise(k, &asin_op, NULL); }
-static weft_err acos_cpu(kernel *k) { return weft__elementwise(k, &acos_op, NULL); }
-static weft_err atan_cpu(kernel *k) { return weft__elementwise(k, &atan_op, NULL); }
-static weft_err sinh_cpu(kernel *k) { return weft__elementwise(k, &sinh_op, NULL); }
-static weft_err cosh_cpu(kernel *k) { return weft__elementwise(k, &cosh_op, NULL); }
-static weft_err tanh_cpu(kernel *k) { return weft__elementwise(k, &tanh_op, NULL); }
-static weft_err asinh_cpu(kernel *k) { return weft__elementwise(k, &asinh_op, NULL); }
-static weft_err acosh_cpu(kernel *k) { return weft__elementwise(k, &acosh_op, NULL); }
-static weft_err atanh_cpu(kernel *k) { return weft__elementwise(k, &atanh_op, NULL); }
-
 /* ---- rounding, and what kind of number it is ---- */
 EACH_FLOAT(UNARY, round_down, floor(x))
 EACH_FLOAT(UNARY, round_up, ceil(x))
@@ -138,13 +111,6 @@ static const elem_op round_op = {COST_CHEAP, {ROWS_FLOAT(round_even), ROWS_SIGNE
 static const elem_op is_nan_op = {COST_CHEAP, {ROWS_FLOAT(is_nan)}};
 static const elem_op is_inf_op = {COST_CHEAP, {ROWS_FLOAT(is_inf)}};
 static const elem_op is_finite_op = {COST_CHEAP, {ROWS_FLOAT(is_finite)}};
-
-static weft_err floor_cpu(kernel *k) { return weft__elementwise(k, &floor_op, NULL); }
-static weft_err ceil_cpu(kernel *k) { return weft__elementwise(k, &ceil_op, NULL); }
-static weft_err round_cpu(kernel *k) { return weft__elementwise(k, &round_op, NULL); }
-static weft_err is_nan_cpu(kernel *k) { return weft__elementwise(k, &is_nan_op, NULL); }
-static weft_err is_inf_cpu(kernel *k) { return weft__elementwise(k, &is_inf_op, NULL); }
-static weft_err is_finite_cpu(kernel *k) { return weft__elementwise(k, &is_finite_op, NULL); }
 
 /* ---- gradients ---- */
 #define G b->graph
@@ -274,44 +240,44 @@ static const op_case kind_cases[] = {
 
 OPS(unary) = {
     ROW("Neg(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}", "-x.",
-        neg_cpu, neg_grad, whole_cases),
-    ROW("Abs(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64}", "|x|.", abs_cpu, abs_grad,
+        ELEM(neg_op), neg_grad, whole_cases),
+    ROW("Abs(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64}", "|x|.", ELEM(abs_op), abs_grad,
         whole_cases),
     ROW("Sign(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
-        "-1, 0 or 1; of a complex number x/|x|.", sign_cpu, sign_grad, whole_cases),
+        "-1, 0 or 1; of a complex number x/|x|.", ELEM(sign_op), sign_grad, whole_cases),
     ROW("Square(x:T) -> (y:T) | "
         "T:type{bfloat16,half,float,double,int8,int16,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128}",
-        "x^2.", square_cpu, square_grad, whole_cases),
-    ROW("Sqrt(x:T) -> (y:T) | " FLOATS_COMPLEX, "The square root.", sqrt_cpu, sqrt_grad, positive_cases),
-    ROW("Rsqrt(x:T) -> (y:T) | " FLOATS_COMPLEX, "1/sqrt(x).", rsqrt_cpu, rsqrt_grad, positive_cases),
+        "x^2.", ELEM(square_op), square_grad, whole_cases),
+    ROW("Sqrt(x:T) -> (y:T) | " FLOATS_COMPLEX, "The square root.", ELEM(sqrt_op), sqrt_grad, positive_cases),
+    ROW("Rsqrt(x:T) -> (y:T) | " FLOATS_COMPLEX, "1/sqrt(x).", ELEM(rsqrt_op), rsqrt_grad, positive_cases),
     ROW("Reciprocal(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
-        "1/x.", reciprocal_cpu, reciprocal_grad, positive_cases),
+        "1/x.", ELEM(reciprocal_op), reciprocal_grad, positive_cases),
     ROW("Inv(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
-        "1/x, by its old name.", reciprocal_cpu, inv_grad, positive_cases),
-    ROW("Exp(x:T) -> (y:T) | " FLOATS_COMPLEX, "e^x.", exp_cpu, exp_grad, any_cases),
-    ROW("Expm1(x:T) -> (y:T) | " FLOATS_COMPLEX, "e^x - 1.", expm1_cpu, expm1_grad, any_cases),
-    ROW("Log(x:T) -> (y:T) | " FLOATS_COMPLEX, "The natural logarithm.", log_cpu, log_grad, positive_cases),
-    ROW("Log1p(x:T) -> (y:T) | " FLOATS_COMPLEX, "log(1 + x).", log1p_cpu, log1p_grad, positive_cases),
-    ROW("Sigmoid(x:T) -> (y:T) | " FLOATS_COMPLEX, "1/(1 + e^-x).", sigmoid_cpu, sigmoid_grad, any_cases),
-    ROW("Sin(x:T) -> (y:T) | " FLOATS_COMPLEX, "The sine.", sin_cpu, sin_grad, any_cases),
-    ROW("Cos(x:T) -> (y:T) | " FLOATS_COMPLEX, "The cosine.", cos_cpu, cos_grad, any_cases),
-    ROW("Tan(x:T) -> (y:T) | " FLOATS_COMPLEX, "The tangent.", tan_cpu, tan_grad, unit_cases),
-    ROW("Asin(x:T) -> (y:T) | " FLOATS_COMPLEX, "The angle whose sine is x.", asin_cpu, asin_grad, unit_cases),
-    ROW("Acos(x:T) -> (y:T) | " FLOATS_COMPLEX, "The angle whose cosine is x.", acos_cpu, acos_grad, unit_cases),
-    ROW("Atan(x:T) -> (y:T) | " FLOATS_COMPLEX, "The angle whose tangent is x.", atan_cpu, atan_grad, any_cases),
-    ROW("Sinh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The hyperbolic sine.", sinh_cpu, sinh_grad, any_cases),
-    ROW("Cosh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The hyperbolic cosine.", cosh_cpu, cosh_grad, any_cases),
-    ROW("Tanh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The hyperbolic tangent.", tanh_cpu, tanh_grad, any_cases),
-    ROW("Asinh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Sinh.", asinh_cpu, asinh_grad, any_cases),
-    ROW("Acosh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Cosh.", acosh_cpu, acosh_grad, above_1_cases),
-    ROW("Atanh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Tanh.", atanh_cpu, atanh_grad, unit_cases),
-    STOPS("Floor(x:T) -> (y:T) | " FLOATS, "The integer at or below x.", floor_cpu, rounding_cases),
-    STOPS("Ceil(x:T) -> (y:T) | " FLOATS, "The integer at or above x.", ceil_cpu, rounding_cases),
+        "1/x, by its old name.", ELEM(reciprocal_op), inv_grad, positive_cases),
+    ROW("Exp(x:T) -> (y:T) | " FLOATS_COMPLEX, "e^x.", ELEM(exp_op), exp_grad, any_cases),
+    ROW("Expm1(x:T) -> (y:T) | " FLOATS_COMPLEX, "e^x - 1.", ELEM(expm1_op), expm1_grad, any_cases),
+    ROW("Log(x:T) -> (y:T) | " FLOATS_COMPLEX, "The natural logarithm.", ELEM(log_op), log_grad, positive_cases),
+    ROW("Log1p(x:T) -> (y:T) | " FLOATS_COMPLEX, "log(1 + x).", ELEM(log1p_op), log1p_grad, positive_cases),
+    ROW("Sigmoid(x:T) -> (y:T) | " FLOATS_COMPLEX, "1/(1 + e^-x).", ELEM(sigmoid_op), sigmoid_grad, any_cases),
+    ROW("Sin(x:T) -> (y:T) | " FLOATS_COMPLEX, "The sine.", ELEM(sin_op), sin_grad, any_cases),
+    ROW("Cos(x:T) -> (y:T) | " FLOATS_COMPLEX, "The cosine.", ELEM(cos_op), cos_grad, any_cases),
+    ROW("Tan(x:T) -> (y:T) | " FLOATS_COMPLEX, "The tangent.", ELEM(tan_op), tan_grad, unit_cases),
+    ROW("Asin(x:T) -> (y:T) | " FLOATS_COMPLEX, "The angle whose sine is x.", ELEM(asin_op), asin_grad, unit_cases),
+    ROW("Acos(x:T) -> (y:T) | " FLOATS_COMPLEX, "The angle whose cosine is x.", ELEM(acos_op), acos_grad, unit_cases),
+    ROW("Atan(x:T) -> (y:T) | " FLOATS_COMPLEX, "The angle whose tangent is x.", ELEM(atan_op), atan_grad, any_cases),
+    ROW("Sinh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The hyperbolic sine.", ELEM(sinh_op), sinh_grad, any_cases),
+    ROW("Cosh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The hyperbolic cosine.", ELEM(cosh_op), cosh_grad, any_cases),
+    ROW("Tanh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The hyperbolic tangent.", ELEM(tanh_op), tanh_grad, any_cases),
+    ROW("Asinh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Sinh.", ELEM(asinh_op), asinh_grad, any_cases),
+    ROW("Acosh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Cosh.", ELEM(acosh_op), acosh_grad, above_1_cases),
+    ROW("Atanh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Tanh.", ELEM(atanh_op), atanh_grad, unit_cases),
+    STOPS("Floor(x:T) -> (y:T) | " FLOATS, "The integer at or below x.", ELEM(floor_op), rounding_cases),
+    STOPS("Ceil(x:T) -> (y:T) | " FLOATS, "The integer at or above x.", ELEM(ceil_op), rounding_cases),
     STOPS("Round(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
-          "The nearest integer, the even one of two.", round_cpu, rounding_cases),
-    STOPS("Rint(x:T) -> (y:T) | " FLOATS, "The nearest integer, the even one of two.", round_cpu, rounding_cases),
-    STOPS("IsNan(x:T) -> (y:bool) | " FLOATS, "Is x not a number?", is_nan_cpu, kind_cases),
-    STOPS("IsInf(x:T) -> (y:bool) | " FLOATS, "Is x infinite?", is_inf_cpu, kind_cases),
-    STOPS("IsFinite(x:T) -> (y:bool) | " FLOATS, "Is x neither infinite nor NaN?", is_finite_cpu, kind_cases),
+          "The nearest integer, the even one of two.", ELEM(round_op), rounding_cases),
+    STOPS("Rint(x:T) -> (y:T) | " FLOATS, "The nearest integer, the even one of two.", ELEM(round_op), rounding_cases),
+    STOPS("IsNan(x:T) -> (y:bool) | " FLOATS, "Is x not a number?", ELEM(is_nan_op), kind_cases),
+    STOPS("IsInf(x:T) -> (y:bool) | " FLOATS, "Is x infinite?", ELEM(is_inf_op), kind_cases),
+    STOPS("IsFinite(x:T) -> (y:bool) | " FLOATS, "Is x neither infinite nor NaN?", ELEM(is_finite_op), kind_cases),
     {0},
 };

@@ -1,7 +1,6 @@
 /* philox.c - the block function, sixteen blocks at a time. */
 #include "base/philox.h"
 #include "base/hot.h"
-#include <string.h>
 
 enum { LANES = 16, ROUNDS = 10 };
 
@@ -17,11 +16,16 @@ void weft__philox_skip(philox *p, uint64_t blocks) {
   if (sum < low && ++p->counter[2] == 0) p->counter[3]++;
 }
 
-/* LANES blocks at once: the same work in every lane, so that it becomes vectors. */
-static inline __attribute__((always_inline)) void lanes(const philox *p, uint64_t stride, uint32_t *words) {
+static inline __attribute__((always_inline)) uint32_t high(uint32_t x, uint32_t y) {
+  return (uint32_t)((uint64_t)x * y >> 32);
+}
+
+/* `n` blocks (a constant), `stride` apart: the same work in every lane, so that it becomes vectors.  The two
+ * halves of a product are written as two products, which compilers turn into vectors more readily. */
+static inline __attribute__((always_inline)) void lanes(const philox *p, uint64_t stride, int n, uint32_t *words) {
   uint32_t a[LANES], b[LANES], c[LANES], d[LANES], k0 = p->key[0], k1 = p->key[1];
   const uint64_t low = p->counter[0] | (uint64_t)p->counter[1] << 32;
-  for (int i = 0; i < LANES; i++) {
+  for (int i = 0; i < n; i++) {
     const uint64_t at = low + (uint64_t)i * stride;
     const uint32_t carry = at < low, c2 = p->counter[2] + carry;
     a[i] = (uint32_t)at;
@@ -30,14 +34,15 @@ static inline __attribute__((always_inline)) void lanes(const philox *p, uint64_
     d[i] = p->counter[3] + (carry && c2 == 0);
   }
   for (int r = 0; r < ROUNDS; r++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u)
-    for (int i = 0; i < LANES; i++) {
-      const uint64_t x = 0xD2511F53ull * a[i], y = 0xCD9E8D57ull * c[i];
-      a[i] = (uint32_t)(y >> 32) ^ b[i] ^ k0;
-      b[i] = (uint32_t)y;
-      c[i] = (uint32_t)(x >> 32) ^ d[i] ^ k1;
-      d[i] = (uint32_t)x;
+    for (int i = 0; i < n; i++) {
+      const uint32_t x = 0xD2511F53u * a[i], y = 0xCD9E8D57u * c[i];
+      const uint32_t xh = high(a[i], 0xD2511F53u), yh = high(c[i], 0xCD9E8D57u);
+      a[i] = yh ^ b[i] ^ k0;
+      b[i] = y;
+      c[i] = xh ^ d[i] ^ k1;
+      d[i] = x;
     }
-  for (int i = 0; i < LANES; i++) {
+  for (int i = 0; i < n; i++) {
     words[4 * i] = a[i];
     words[4 * i + 1] = b[i];
     words[4 * i + 2] = c[i];
@@ -49,13 +54,12 @@ WEFT_HOT void weft__philox_blocks(const philox *p, uint64_t first, uint64_t stri
   philox at = *p;
   weft__philox_skip(&at, first);
   for (; n >= LANES; n -= LANES, words += 4 * LANES) {
-    lanes(&at, stride, words);
+    lanes(&at, stride, LANES, words);
     weft__philox_skip(&at, LANES * stride);
   }
-  if (n > 0) {
-    uint32_t rest[4 * LANES];
-    lanes(&at, stride, rest);
-    memcpy(words, rest, (size_t)n * 16);
+  for (; n > 0; n--, words += 4) {
+    lanes(&at, stride, 1, words);
+    weft__philox_skip(&at, stride);
   }
 }
 

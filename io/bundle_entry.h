@@ -1,0 +1,36 @@
+/* bundle_entry.h - the index of a bundle in memory: what bundle.c writes and merges. */
+#ifndef WEFT_IO_BUNDLE_ENTRY_H
+#define WEFT_IO_BUNDLE_ENTRY_H
+
+#include "base/arena.h"
+#include "io/bundle.h"
+
+typedef struct entry_row {
+  bytes key;
+  int order; /* when it was added */
+  Tensorflow__BundleEntryProto proto;
+} entry_row;
+
+typedef struct entry_list {
+  entry_row *row;
+  int n, room;
+  arena arena; /* of keys, shapes and slices */
+} entry_list;
+
+/* A fresh row at the end; its proto is empty.  The pointer is valid until the next call. */
+weft_err weft__entry_add(entry_list *l, bytes key, entry_row **out);
+/* Sorts by key and makes one of rows that each name slices of one tensor; INVALID_ARGUMENT for other duplicates,
+ * with `what` in front of the key and `after` behind it. */
+weft_err weft__entry_merge(entry_list *l, const char *what, const char *after);
+/* Writes header and rows as PREFIX.index, synced but not yet placed. */
+weft_err weft__entry_write(entry_list *l, const char *path, int shards, file_writer **out);
+void weft__entry_finish(entry_list *l);
+
+char *weft__bundle_data_path(const char *prefix, int shard, int shards);
+char *weft__bundle_index_path(const char *prefix);
+/* Reads the header of an index: how many shards.  DATA_LOSS, UNIMPLEMENTED (big endian, newer versions). */
+weft_err weft__bundle_header(table_reader *t, const char *path, int *shards);
+/* Takes the directory of `prefix` through the last step: the old index gone, then place() of data, then the new. */
+weft_err weft__bundle_unlink_index(const char *index);
+
+#endif

@@ -1,0 +1,248 @@
+/* file.c - POSIX files.  A writer's temporary name is PATH.tempstateN, as TensorFlow's are. */
+#include "io/file.h"
+
+#include "base/alloc.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = 256 << 10 };
+
+weft_err weft__file_code(int error) {
+  switch (error) {
+  case ENOENT:
+  case ENOTDIR:
+  case ENXIO: return WEFT_NOT_FOUND;
+  case EEXIST: return WEFT_ALREADY_EXISTS;
+  case EACCES:
+  case EPERM:
+  case EROFS: return WEFT_PERMISSION_DENIED;
+  case ENOSPC:
+  case EDQUOT:
+  case EMFILE:
+  case ENFILE:
+  case ENOMEM: return WEFT_RESOURCE_EXHAUSTED;
+  case EINVAL:
+  case ENAMETOOLONG: return WEFT_INVALID_ARGUMENT;
+  case EISDIR:
+  case ENOTEMPTY:
+  case EBUSY: return WEFT_FAILED_PRECONDITION;
+  default: return WEFT_UNKNOWN;
+  }
+}
+
+weft_err weft__file_fail(const char *path, int error) {
+  char what[128];
+  return weft__fail(weft__file_code(error), "%s; %s", path, strerror_r(error, what, sizeof what));
+}
+
+bool weft__file_exists(const char *path) { return access(path, F_OK) == 0; }
+
+weft_err weft__file_delete(const char *path) { return unlink(path) == 0 ? WEFT_OK : weft__file_fail(path, errno); }
+
+char *weft__file_dir(const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (!slash) return weft__strdup(".");
+  return slash == path ? weft__strdup("/") : weft__strndup(path, (size_t)(slash - path));
+}
+
+weft_err weft__dir_create(const char *path) {
+  return mkdir(path, 0777) == 0 || errno == EEXIST ? WEFT_OK : weft__file_fail(path, errno);
+}
+
+weft_err weft__dir_create_all(const char *path) {
+  char *part = weft__strdup(path);
+  if (!part) return WEFT_OOM;
+  weft_err err = WEFT_OK;
+  for (char *c = part + 1; err == WEFT_OK && *part && *c; c++) {
+    if (*c != '/') continue;
+    *c = 0;
+    err = weft__dir_create(part);
+    *c = '/';
+  }
+  if (err == WEFT_OK && *part) err = weft__dir_create(part);
+  weft__free(part);
+  return err;
+}
+
+weft_err weft__dir_sync(const char *path) {
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return weft__file_fail(path, errno);
+  weft_err err = fsync(fd) == 0 || errno == EINVAL ? WEFT_OK : weft__file_fail(path, errno);
+  close(fd);
+  return err;
+}
+
+weft_err weft__file_match(const char *pattern, path_list *out) {
+  glob_t g = {0};
+  *out = (path_list){0};
+  int found = glob(pattern, GLOB_NOESCAPE, NULL, &g);
+  if (found != 0) {
+    globfree(&g);
+    return found == GLOB_NOMATCH ? WEFT_OK : weft__fail(WEFT_UNKNOWN, "%s; cannot be matched", pattern);
+  }
+  weft_err err = (out->path = weft__alloc_zero(g.gl_pathc, sizeof *out->path)) ? WEFT_OK : WEFT_OOM;
+  for (size_t i = 0; err == WEFT_OK && i < g.gl_pathc; i++) {
+    if (!(out->path[i] = weft__strdup(g.gl_pathv[i]))) err = WEFT_OOM;
+    out->n = (int)i + 1;
+  }
+  globfree(&g);
+  if (err != WEFT_OK) weft__path_list_finish(out);
+  return err;
+}
+
+void weft__path_list_finish(path_list *l) {
+  for (int i = 0; i < l->n; i++) weft__free(l->path[i]);
+  weft__free(l->path);
+  *l = (path_list){0};
+}
+
+weft_err weft__file_open(const char *path, int *fd, uint64_t *size) {
+  struct stat st;
+  *fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (*fd < 0) return weft__file_fail(path, errno);
+  int error = fstat(*fd, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
+  if (error) {
+    close(*fd);
+    return weft__file_fail(path, error);
+  }
+  if (size) *size = (uint64_t)st.st_size;
+  return WEFT_OK;
+}
+
+weft_err weft__file_read_at(int fd, const char *path, uint64_t offset, void *to, size_t size) {
+  for (size_t done = 0; done < size;) {
+    ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return weft__file_fail(path, errno);
+    if (n == 0)
+      return weft__fail(WEFT_OUT_OF_RANGE, "Read less bytes than requested: %s has %zu of the %zu bytes at %llu", path,
+                        done, size, (unsigned long long)offset);
+    done += (size_t)n;
+  }
+  return WEFT_OK;
+}
+
+weft_err weft__file_read(const char *path, text *out) {
+  int fd;
+  char chunk[16 << 10];
+  WEFT_TRY(weft__file_open(path, &fd, NULL));
+  weft_err err = WEFT_OK;
+  for (;;) {
+    ssize_t n = read(fd, chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) err = weft__file_fail(path, errno);
+    if (n <= 0) break;
+    weft__text_add(out, chunk, (size_t)n);
+  }
+  close(fd);
+  if (err == WEFT_OK && out->failed) err = weft__fail(WEFT_OOM, "%s does not fit into memory", path);
+  return err;
+}
+
+/* ---- writing ---- */
+
+struct file_writer {
+  char *path, *temporary;
+  int fd;
+  uint64_t offset;
+  size_t held; /* bytes of buffer not yet written */
+  status failed;
+  bool placed;
+  char buffer[BUFFER];
+};
+
+weft_err weft__writer_create(file_writer **out, const char *path) {
+  uint64_t random = 0;
+  if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) random = (uint64_t)getpid();
+  file_writer *w = weft__alloc_zero(1, sizeof *w);
+  if (!w) return WEFT_OOM;
+  w->fd = -1;
+  w->path = weft__strdup(path);
+  w->temporary = weft__sprintf("%s.tempstate%llu", path, (unsigned long long)random);
+  weft_err err = w->path && w->temporary ? WEFT_OK : WEFT_OOM;
+  if (err == WEFT_OK && (w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0)
+    err = weft__file_fail(path, errno);
+  if (err == WEFT_OK)
+    *out = w;
+  else
+    weft__writer_destroy(w);
+  return err;
+}
+
+static void write_out(file_writer *w, const char *data, size_t size) {
+  while (size && w->failed.code == WEFT_OK) {
+    ssize_t n = write(w->fd, data, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      weft__status_keep(&w->failed, weft__file_fail(w->temporary, errno));
+      return;
+    }
+    data += n;
+    size -= (size_t)n;
+  }
+}
+
+static void flush(file_writer *w) {
+  write_out(w, w->buffer, w->held);
+  w->held = 0;
+}
+
+void weft__writer_append(file_writer *w, const void *data, size_t size) {
+  w->offset += size;
+  if (w->held + size > BUFFER) flush(w);
+  if (size >= BUFFER) {
+    write_out(w, data, size);
+  } else if (size) {
+    memcpy(w->buffer + w->held, data, size);
+    w->held += size;
+  }
+}
+
+uint64_t weft__writer_offset(const file_writer *w) { return w->offset; }
+
+weft_err weft__writer_sync(file_writer *w) {
+  flush(w);
+  if (w->failed.code == WEFT_OK && w->fd >= 0) {
+    if (fsync(w->fd) != 0) weft__status_keep(&w->failed, weft__file_fail(w->temporary, errno));
+    if (close(w->fd) != 0) weft__status_keep(&w->failed, weft__file_fail(w->temporary, errno));
+    w->fd = -1;
+  }
+  return weft__status_raise(&w->failed);
+}
+
+weft_err weft__writer_place(file_writer *w) {
+  if (rename(w->temporary, w->path) != 0) return weft__file_fail(w->path, errno);
+  w->placed = true;
+  return WEFT_OK;
+}
+
+void weft__writer_destroy(file_writer *w) {
+  if (!w) return;
+  if (w->fd >= 0) close(w->fd);
+  if (!w->placed && w->temporary) unlink(w->temporary);
+  weft__free(w->path);
+  weft__free(w->temporary);
+  weft__status_finish(&w->failed);
+  weft__free(w);
+}
+
+weft_err weft__file_write(const char *path, const void *data, size_t size) {
+  file_writer *w = NULL;
+  char *dir = weft__file_dir(path);
+  weft_err err = dir ? weft__writer_create(&w, path) : WEFT_OOM;
+  if (err == WEFT_OK) {
+    weft__writer_append(w, data, size);
+    err = weft__writer_sync(w);
+  }
+  if (err == WEFT_OK) err = weft__writer_place(w);
+  if (err == WEFT_OK) err = weft__dir_sync(dir);
+  weft__writer_destroy(w);
+  weft__free(dir);
+  return err;
+}

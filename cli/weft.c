@@ -1,11 +1,10 @@
 /* weft.c - the `weft` program: one row per command, the public header and nothing else.
  *
  * Exit codes: 0 done, 1 the work failed, 2 the command line makes no sense. */
+#include "command.h"
 #include <stdio.h>
 #include <string.h>
 #include <weft/weft.h>
-
-enum { DONE = 0, FAILED = 1, USAGE = 2 };
 
 typedef struct command {
   const char *name, *arguments, *summary;
@@ -17,11 +16,12 @@ static int run_help(int argc, char **argv);
 
 static const command commands[] = {
     {"help", "", "Print this page.", run_help},
+    {"ops", "[NAME...] [--json]", "List the ops, or what is known of some.", cli_ops},
     {"version", "", "Print the version.", run_version},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static int usage(const char *what, const char *value) {
+int cli_usage(const char *what, const char *value) {
   fprintf(stderr, "weft: %s '%s'; 'weft --help' says what there is\n", what, value);
   return USAGE;
 }
@@ -34,7 +34,7 @@ static int finish(int code) {
 }
 
 static int run_version(int argc, char **argv) {
-  if (argc > 1) return usage("version takes no argument, got", argv[1]);
+  if (argc > 1) return cli_usage("version takes no argument, got", argv[1]);
   printf("weft %s\n", weft_version());
   return DONE;
 }
@@ -72,7 +72,7 @@ static int unknown(const char *name) {
       fprintf(stderr, "weft: unknown command '%s'; did you mean '%s'?\n", name, commands[i].name);
       return USAGE;
     }
-  return usage("unknown command", name);
+  return cli_usage("unknown command", name);
 }
 
 int main(int argc, char **argv) {
@@ -85,5 +85,5 @@ int main(int argc, char **argv) {
   if (strcmp(name, "--version") == 0) name = "version";
   for (int i = 0; i < COMMANDS; i++)
     if (strcmp(name, commands[i].name) == 0) return finish(commands[i].run(argc - 1, argv + 1));
-  return name[0] == '-' ? usage("unknown option", name) : unknown(name);
+  return name[0] == '-' ? cli_usage("unknown option", name) : unknown(name);
 }

@@ -88,6 +88,15 @@ foreach(source ${targets})
   endif()
 endforeach()
 
+# The programs, as a shell sees them.
+if(TARGET weft)
+  weft_test(cli bash tests/cli.sh $<TARGET_FILE:weft>)
+endif()
+if(TARGET example_hello)
+  weft_test(example.hello example_hello)
+  set_tests_properties(example.hello PROPERTIES PASS_REGULAR_EXPRESSION "y = 3.000 x \\+ 2.000")
+endif()
+
 # Every header compiles alone.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include/*.h)
 foreach(floor ${weft_order} tests)

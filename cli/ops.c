@@ -1,0 +1,53 @@
+/* ops.c - `weft ops`: the op table, for people and, with --json, for tests and other languages. */
+#include "command.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <weft/weft.h>
+
+static int print_json(int i) {
+  char *json = NULL;
+  weft_err err = weft_op_json(&json, i);
+  if (err != WEFT_OK) {
+    fprintf(stderr, "weft: %s: %s: %s\n", weft_op_name(i), weft_error_name(err), weft_error_message());
+    return FAILED;
+  }
+  puts(json);
+  weft_free(json);
+  return DONE;
+}
+
+static int print_one(int i, bool json, bool full) {
+  if (json) return print_json(i);
+  if (full)
+    printf("%s\n  %s\n", weft_op_definition(i), weft_op_doc(i));
+  else
+    printf("%-36s %s\n", weft_op_name(i), weft_op_doc(i));
+  return DONE;
+}
+
+static int find(const char *name) {
+  for (int i = 0; i < weft_op_count(); i++)
+    if (strcmp(weft_op_name(i), name) == 0) return i;
+  return -1;
+}
+
+/* Without names every op, a line each; --json makes each line an object. */
+int cli_ops(int argc, char **argv) {
+  bool json = false, all = true;
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--json") == 0)
+      json = true;
+    else if (argv[i][0] == '-')
+      return cli_usage("ops: unknown option", argv[i]);
+    else if (find(argv[i]) < 0)
+      return cli_usage("ops: there is no op", argv[i]);
+    else
+      all = false;
+  }
+  int code = DONE;
+  for (int i = 0; all && i < weft_op_count() && code == DONE; i++) code = print_one(i, json, false);
+  for (int i = 1; i < argc && code == DONE; i++)
+    if (argv[i][0] != '-') code = print_one(find(argv[i]), json, true);
+  return code;
+}

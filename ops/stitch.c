@@ -203,13 +203,13 @@ static weft_err partition_grad(backprop *b) {
 /* ---- cases ---- */
 
 static const op_case stitch_cases[] = {
-    {"i32[2] 0 2; i32[1] 1; f32[2,2] 1 2 5 6; f32[1,2] 3 4", "f32[3,2] 1 2 3 4 5 6", NULL, 0},
-    {"i32[] 1; i32[2,2] 0 2 3 4; f64[3] rand; f64[2,2,3] rand", NULL, NULL, 0},
-    {"i32[2] 0 1; str[2] \"a\" \"b\"", "str[2] \"a\" \"b\"", NULL, 0},
-    {"i32[0] 0; f32[0,3] 0", "f32[0,3] 0", NULL, 0},
-    {"i32[2] 0 -1; f32[2] 0", "error INVALID_ARGUMENT", NULL, 0},
-    {"i32[2] 0 1; f32[3] 0", "error INVALID_ARGUMENT", NULL, 0},
-    {"i32[1] 0; i32[1] 1; f32[1,2] 0; f32[1,3] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {"i32[2] 0 2; i32[1] 1; f32[2,2] 1 2 5 6; f32[1,2] 3 4", "f32[3,2] 1 2 3 4 5 6", "N=2", 0},
+    {"i32[] 1; i32[2,2] 0 2 3 4; f64[3] rand; f64[2,2,3] rand", NULL, "N=2", 0},
+    {"i32[2] 0 1; str[2] \"a\" \"b\"", "str[2] \"a\" \"b\"", "N=1", 0},
+    {"i32[0] 0; f32[0,3] 0", "f32[0,3] 0", "N=1", 0},
+    {"i32[2] 0 -1; f32[2] 0", "error INVALID_ARGUMENT", "N=1", 0},
+    {"i32[2] 0 1; f32[3] 0", "error INVALID_ARGUMENT", "N=1", 0},
+    {"i32[1] 0; i32[1] 1; f32[1,2] 0; f32[1,3] 0", "error INVALID_ARGUMENT", "N=2", 0},
     {0},
 };
 

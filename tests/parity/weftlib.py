@@ -136,6 +136,9 @@ class Graph:
         lib.weft_free(data)
         return out
 
+    def node_name(self, out):
+        return lib.weft_node_name(C.c_void_p(lib.weft_graph_node(self.ptr, out.node))).decode()
+
     def gradients(self, ys, xs, grad_ys=None):
         """Names in, Out structures (or None where unconnected) out."""
         y = (Out * len(ys))(*[self.find(n) for n in ys])

@@ -493,13 +493,47 @@ static weft_err parse_single_infer(infer *s) {
   return infer_outputs(s, &scalar);
 }
 
+/* Serialised Examples: a = [1, 300]; s = ["x", "yy"]. */
+#define EXAMPLE_A "\"\\x0a\\x0e\\x0a\\x0c\\x0a\\x01\\x61\\x12\\x07\\x1a\\x05\\x0a\\x03\\x01\\xac\\x02\""
+#define EXAMPLE_S "\"\\x0a\\x10\\x0a\\x0e\\x0a\\x01\\x73\\x12\\x09\\x0a\\x07\\x0a\\x01\\x78\\x0a\\x02\\x79\\x79\""
+#define FORMS "sparse_types=[string] dense_shapes=[[2]]"
+
+static const op_case example_cases[] = {
+    {"str[2] " EXAMPLE_A " " EXAMPLE_S "; str[0]; str[] \"s\"; str[] \"a\"; i64[2] 7 8",
+     "i64[2,2] 1 0 1 1; str[2] \"x\" \"yy\"; i64[2] 2 2; i64[2,2] 1 300 7 8", "Nsparse=1 Ndense=1 " FORMS,
+     CASE_FIXED_TYPE},
+    {"str[1] " EXAMPLE_S "; str[0]; str[] \"s\"; str[] \"a\"; i64[0]", "error INVALID_ARGUMENT",
+     "Nsparse=1 Ndense=1 " FORMS, CASE_FIXED_TYPE},
+    {"str[1] \"not one\"; str[0]; str[] \"s\"; str[] \"a\"; i64[0]", "error INVALID_ARGUMENT",
+     "Nsparse=1 Ndense=1 " FORMS, CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case example_v2_cases[] = {
+    {"str[2] " EXAMPLE_A " " EXAMPLE_S "; str[0]; str[1] \"s\"; str[0]; str[1] \"a\"",
+     "i64[2,2] 1 0 1 1; str[2] \"x\" \"yy\"; i64[2] 2 2; i64[2] 1 300; i32[3] 0 2 2",
+     "Tdense=[] num_sparse=1 sparse_types=[string] ragged_value_types=[int64] ragged_split_types=[int32] "
+     "dense_shapes=[]",
+     CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case single_cases[] = {
+    {"str[] " EXAMPLE_A "; i64[0]", "i64[0,1]; str[0]; i64[1] 0; i64[2] 1 300",
+     "num_sparse=1 sparse_keys=['s'] dense_keys=['a'] " FORMS, CASE_FIXED_TYPE},
+    {"str[] " EXAMPLE_S "; i64[2] 5 6", "i64[2,1] 0 1; str[2] \"x\" \"yy\"; i64[1] 2; i64[2] 5 6",
+     "num_sparse=1 sparse_keys=['s'] dense_keys=['a'] " FORMS, CASE_FIXED_TYPE},
+    {"str[] " EXAMPLE_S "; i64[0]", "error INVALID_ARGUMENT", "num_sparse=1 sparse_keys=['s'] dense_keys=['a'] " FORMS,
+     CASE_FIXED_TYPE},
+    {0},
+};
+
 OPS(parse_example) = {
     {"ParseExample(serialized:string, names:string, sparse_keys:Nsparse*string, dense_keys:Ndense*string, "
      "dense_defaults:@Tdense) -> (sparse_indices:Nsparse*int64, sparse_values:@sparse_types, "
      "sparse_shapes:Nsparse*int64, dense_values:@Tdense) | Nsparse:int>=0 Ndense:int>=0 "
      "sparse_types:list(type){float,int64,string}>=0 Tdense:list(type){float,int64,string}>=0 "
      "dense_shapes:list(shape)>=0",
-     "Features of a batch of serialised Examples.", .infer = parse_example_infer, .cpu = parse_example_cpu},
+     "Features of a batch of serialised Examples.", .infer = parse_example_infer, .cpu = parse_example_cpu,
+     .cases = example_cases},
     {"ParseExampleV2(serialized:string, names:string, sparse_keys:string, dense_keys:string, ragged_keys:string, "
      "dense_defaults:@Tdense) -> (sparse_indices:num_sparse*int64, sparse_values:@sparse_types, "
      "sparse_shapes:num_sparse*int64, dense_values:@Tdense, ragged_values:@ragged_value_types, "
@@ -507,11 +541,12 @@ OPS(parse_example) = {
      "sparse_types:list(type){float,int64,string}>=0 ragged_value_types:list(type){float,int64,string}>=0 "
      "ragged_split_types:list(type){int32,int64}>=0 dense_shapes:list(shape)>=0",
      "Features of one serialised Example or a batch of them.", .infer = parse_example_v2_infer,
-     .cpu = parse_example_v2_cpu},
+     .cpu = parse_example_v2_cpu, .cases = example_v2_cases},
     {"ParseSingleExample(serialized:string, dense_defaults:@Tdense) -> (sparse_indices:num_sparse*int64, "
      "sparse_values:@sparse_types, sparse_shapes:num_sparse*int64, dense_values:@Tdense) | num_sparse:int>=0 "
      "sparse_keys:list(string)>=0 dense_keys:list(string)>=0 sparse_types:list(type){float,int64,string}>=0 "
      "Tdense:list(type){float,int64,string}>=0 dense_shapes:list(shape)>=0",
-     "Features of one serialised Example.", .infer = parse_single_infer, .cpu = parse_single_cpu},
+     "Features of one serialised Example.", .infer = parse_single_infer, .cpu = parse_single_cpu,
+     .cases = single_cases},
     {0},
 };

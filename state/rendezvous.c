@@ -37,7 +37,8 @@ weft_err weft__rendezvous_create(rendezvous **out) {
 
 void weft__rendezvous_destroy(rendezvous *r) {
   if (!r) return;
-  weft__rendezvous_abort(r, WEFT_ABORTED, "The rendezvous of this step was destroyed");
+  if (r->table.count > 0) /* else the caller's error message stays as it is */
+    weft__rendezvous_abort(r, WEFT_ABORTED, "The rendezvous of this step was destroyed");
   weft__map_finish(&r->table);
   weft__status_finish(&r->aborted);
   pthread_mutex_destroy(&r->lock);

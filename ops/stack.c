@@ -1,0 +1,205 @@
+/* stack.c - stacks of one step: what a loop leaves for its gradient, iteration by iteration.
+ *
+ * V2 has resource handles, which keep the stack; V1 references to {container, name}, looked up among
+ * the objects of the step.  One mutex guards a stack. */
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "state/step.h"
+#include "state/variable.h"
+
+#define STACK_TYPE "stack"
+#define CONTAINER "_stacks"
+
+typedef struct stack {
+  resource base;
+  pthread_mutex_t lock;
+  char *name;
+  int64_t limit; /* < 0: none */
+  bool closed;
+  weft_tensor *t;
+  int64_t n, room;
+} stack;
+
+static void stack_destroy(object *o) {
+  stack *s = (stack *)o;
+  for (int64_t i = 0; i < s->n; i++) weft__tensor_clear(&s->t[i]);
+  weft__free(s->t);
+  weft__free(s->name);
+  pthread_mutex_destroy(&s->lock);
+  weft__free(s);
+}
+
+static weft_err stack_create(stack **out, const char *name, int64_t limit) {
+  stack *s = weft__alloc_zero(1, sizeof *s);
+  if (!s) return WEFT_OOM;
+  atomic_init(&s->base.base.refs, 1);
+  s->base.base.destroy = stack_destroy;
+  s->base.type = STACK_TYPE;
+  s->limit = limit;
+  pthread_mutex_init(&s->lock, NULL);
+  if (!(s->name = weft__strdup(name))) {
+    stack_destroy(&s->base.base);
+    return WEFT_OOM;
+  }
+  *out = s;
+  return WEFT_OK;
+}
+
+/* ---- handles ---- */
+
+static weft_err in_node(const kernel *k, weft_err err) {
+  return err == WEFT_OK ? err : weft__kernel_fail(k, err, "%s", weft__error_message());
+}
+
+static weft_err find(const kernel *k, stack **out) {
+  if (!k->ref[0]) return in_node(k, weft__handle_get(k->in[0], STACK_TYPE, (resource **)out));
+  weft_tensor t = {0};
+  WEFT_TRY(weft__variable_read(k->ref[0], &t));
+  bool is_handle = t.dtype == WEFT_STRING && weft__tensor_count(&t) == 2;
+  const str *s = TENSOR_DATA(&t, str);
+  char *name = is_handle ? weft__strndup(s[1].size ? s[1].data : "", s[1].size) : NULL;
+  object *o = name ? weft__step_object_find(k->step->objects, name) : NULL;
+  weft_err err =
+      o ? WEFT_OK
+        : weft__kernel_fail(k, WEFT_NOT_FOUND, "Stack %s does not exist in this step", name ? name : "handle");
+  weft__free(name);
+  weft__tensor_clear(&t);
+  *out = (stack *)o;
+  return err;
+}
+
+static weft_err out_resource(kernel *k, stack *s) {
+  weft_tensor *h = NULL;
+  WEFT_TRY(weft__handle_create(&h, CONTAINER, s->name, &s->base));
+  weft_err err = weft__out_share(k, 0, h);
+  weft_tensor_destroy(h);
+  return err;
+}
+
+/* The reference and what it refers to both belong to the step. */
+static weft_err out_reference(kernel *k, const char *name) {
+  weft_tensor t = {0};
+  variable *v = NULL;
+  weft_err err = weft__tensor_init(&t, WEFT_STRING, &SHAPE1(2));
+  if (err == WEFT_OK) err = weft__str_set(&TENSOR_DATA(&t, str)[0], CONTAINER, strlen(CONTAINER));
+  if (err == WEFT_OK) err = weft__str_set(&TENSOR_DATA(&t, str)[1], name, strlen(name));
+  if (err == WEFT_OK) err = weft__variable_create(&v, WEFT_STRING, &SHAPE1(2), name);
+  if (err == WEFT_OK) err = weft__variable_assign(v, &t);
+  weft__tensor_clear(&t);
+  if (err != WEFT_OK) {
+    weft__object_release((object *)v);
+    return err;
+  }
+  if (!weft__step_object_add(k->step->objects, "handle", (object *)v)) return WEFT_OOM;
+  weft__out_ref(k, 0, v);
+  return WEFT_OK;
+}
+
+/* ---- kernels ---- */
+
+static weft_err stack_cpu(kernel *k) {
+  stack *s = NULL;
+  attr_str given = weft__node_str(k->node, "stack_name");
+  const char *name = given.size ? given.data : k->node->name;
+  if (k->n_in) WEFT_TRY(weft__kernel_scalar(k, 0, "max_size"));
+  WEFT_TRY(stack_create(&s, name, k->n_in ? weft__tensor_int(k->in[0], 0) : -1));
+  if (k->node->out_type[0] == WEFT_RESOURCE) {
+    weft_err err = out_resource(k, s);
+    weft__object_release(&s->base.base);
+    return err;
+  }
+  name = weft__step_object_add(k->step->objects, name, &s->base.base);
+  return name ? out_reference(k, name) : WEFT_OOM;
+}
+
+static weft_err push_locked(kernel *k, stack *s, const weft_tensor *t) {
+  if (s->closed) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Stack[%s] has already been closed.", s->name);
+  if (s->limit >= 0 && s->n > s->limit) /* one more than it says: TF counts before it pushes */
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Stack[%s] overflowed its max_size (%lld)", s->name,
+                             (long long)s->limit);
+  if (s->n == s->room) {
+    int64_t room = s->room ? 2 * s->room : 16;
+    weft_tensor *more = weft__realloc(s->t, (size_t)room * sizeof *more);
+    if (!more) return WEFT_OOM;
+    s->t = more;
+    s->room = room;
+  }
+  s->t[s->n] = (weft_tensor){0};
+  WEFT_TRY(weft__tensor_keep(&s->t[s->n], t));
+  s->n++;
+  return WEFT_OK;
+}
+
+static weft_err push_cpu(kernel *k) {
+  stack *s = NULL;
+  WEFT_TRY(find(k, &s));
+  pthread_mutex_lock(&s->lock);
+  weft_err err = push_locked(k, s, k->in[1]);
+  pthread_mutex_unlock(&s->lock);
+  return err == WEFT_OK ? weft__forward(k, 0, 1, &k->in[1]->shape) : err;
+}
+
+static weft_err pop_locked(kernel *k, stack *s, weft_tensor *out) {
+  if (s->closed) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Stack[%s] has already been closed.", s->name);
+  if (!s->n) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Stack[%s] is empty when calling Pop().", s->name);
+  if (s->t[s->n - 1].dtype != k->node->out_type[0])
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Stack[%s] holds a %s but a %s is to be popped", s->name,
+                             weft__dtype_short(s->t[s->n - 1].dtype), weft__dtype_short(k->node->out_type[0]));
+  *out = s->t[--s->n];
+  return WEFT_OK;
+}
+
+static weft_err pop_cpu(kernel *k) {
+  stack *s = NULL;
+  weft_tensor t = {0};
+  WEFT_TRY(find(k, &s));
+  pthread_mutex_lock(&s->lock);
+  weft_err err = pop_locked(k, s, &t);
+  pthread_mutex_unlock(&s->lock);
+  if (err == WEFT_OK) err = weft__out_share(k, 0, &t);
+  weft__tensor_clear(&t);
+  return err;
+}
+
+static weft_err close_cpu(kernel *k) {
+  stack *s = NULL;
+  WEFT_TRY(find(k, &s));
+  pthread_mutex_lock(&s->lock);
+  s->closed = true;
+  for (int64_t i = 0; i < s->n; i++) weft__tensor_clear(&s->t[i]);
+  s->n = 0;
+  pthread_mutex_unlock(&s->lock);
+  return WEFT_OK;
+}
+
+/* ---- shape rules and table ---- */
+
+static weft_err handle_infer(infer *s) {
+  s->out[0] = s->node->out_type[0] == WEFT_RESOURCE ? SHAPE_SCALAR : SHAPE1(2);
+  return WEFT_OK;
+}
+
+static weft_err push_infer(infer *s) {
+  s->out[0] = s->in[1];
+  return WEFT_OK;
+}
+
+#define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN)                                                                \
+  {NAME "V2(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful", DOC, .infer = INFER, .cpu = FN,             \
+   .no_grad = true},                                                                                                   \
+  {                                                                                                                    \
+    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .infer = INFER, .cpu = FN, .no_grad = true             \
+  }
+
+OPS(stack) = {
+    {"StackV2(max_size:int32) -> (handle:resource) | elem_type:type stack_name:string='' ; stateful",
+     "A stack for this step.", .infer = handle_infer, .cpu = stack_cpu, .no_grad = true},
+    {"Stack() -> (handle:&string) | elem_type:type stack_name:string='' ; stateful",
+     "A stack for this step, by reference.", .infer = handle_infer, .cpu = stack_cpu, .no_grad = true},
+    ASKS("StackPush", ", elem:T", "output:T", " | T:type swap_memory:bool=false", "Pushes a value and hands it on.",
+         push_infer, push_cpu),
+    ASKS("StackPop", "", "elem:elem_type", " | elem_type:type", "Takes the value pushed last.", weft__infer_none,
+         pop_cpu),
+    ASKS("StackClose", "", "", "", "Lets go of the values.", weft__infer_none, close_cpu),
+    {0},
+};

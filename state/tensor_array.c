@@ -1,0 +1,280 @@
+/* tensor_array.c - places under one lock; a gradient array hangs on the array it is the gradient of. */
+#include "state/tensor_array.h"
+
+#include "base/alloc.h"
+#include "state/combine.h"
+#include <pthread.h>
+
+typedef struct place {
+  weft_tensor t;
+  shape was; /* of what was written here, in this array or in the one it is the gradient of; rank -1: nothing */
+  bool written, read, cleared;
+} place;
+
+struct tensor_array {
+  resource base;
+  pthread_mutex_t lock;
+  char *name, *source;
+  array_spec spec;
+  bool adds_up; /* a gradient */
+  bool closed;
+  place *place; /* spec.size of them, room for more */
+  int64_t room;
+  tensor_array *gradients, *next; /* a list by source */
+};
+
+enum { MAX_SIZE = 1 << 28 };
+
+static void array_destroy(object *o) {
+  tensor_array *a = (tensor_array *)o;
+  for (int64_t i = 0; a->place && i < a->spec.size; i++) weft__tensor_clear(&a->place[i].t);
+  for (tensor_array *g = a->gradients, *next; g; g = next) {
+    next = g->next;
+    weft__object_release(&g->base.base);
+  }
+  weft__free(a->place);
+  weft__free(a->name);
+  weft__free(a->source);
+  pthread_mutex_destroy(&a->lock);
+  weft__free(a);
+}
+
+static weft_err reserve(tensor_array *a, int64_t size) {
+  if (size <= a->room) return WEFT_OK;
+  int64_t room = a->room ? a->room : 8;
+  while (room < size) room *= 2;
+  place *more = weft__realloc(a->place, (size_t)room * sizeof *more);
+  if (!more) return WEFT_OOM;
+  for (int64_t i = a->room; i < room; i++) more[i] = (place){.was = {.rank = -1}};
+  a->place = more;
+  a->room = room;
+  return WEFT_OK;
+}
+
+weft_err weft__array_create(tensor_array **out, const array_spec *spec, const char *name) {
+  if (spec->size < 0) return weft__fail(WEFT_INVALID_ARGUMENT, "Size should be >= 0.");
+  if (spec->size > MAX_SIZE)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray %s: the size %lld is too large", name, (long long)spec->size);
+  tensor_array *a = weft__alloc_zero(1, sizeof *a);
+  if (!a) return WEFT_OOM;
+  atomic_init(&a->base.base.refs, 1);
+  a->base.base.destroy = array_destroy;
+  a->base.type = ARRAY_TYPE;
+  pthread_mutex_init(&a->lock, NULL);
+  a->spec = *spec;
+  a->spec.size = 0;
+  weft_err err = (a->name = weft__strdup(name)) ? reserve(a, spec->size) : WEFT_OOM;
+  if (err != WEFT_OK) {
+    array_destroy(&a->base.base);
+    return err;
+  }
+  a->spec.size = spec->size;
+  *out = a;
+  return WEFT_OK;
+}
+
+static weft_err check_open(const tensor_array *a) {
+  if (!a->closed) return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray %s has already been closed.", a->name);
+}
+
+/* ---- writing ---- */
+
+static weft_err no_write(const tensor_array *a, int64_t i, const char *why) {
+  return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray %s: Could not write to TensorArray index %lld%s", a->name,
+                    (long long)i, why);
+}
+
+static weft_err check_write(tensor_array *a, int64_t i, const weft_tensor *t) {
+  WEFT_TRY(check_open(a));
+  if (t->dtype != a->spec.dtype)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray dtype is %s but Op is trying to write dtype %s.",
+                      weft__dtype_short(a->spec.dtype), weft__dtype_short(t->dtype));
+  if (i < 0 || (i >= a->spec.size && !a->spec.dynamic))
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "TensorArray %s: Tried to write to index %lld but array is not resizeable and size is: %lld",
+                      a->name, (long long)i, (long long)a->spec.size);
+  if (i >= MAX_SIZE) return no_write(a, i, ": too large");
+  if (!weft__shape_compatible(&a->spec.element, &t->shape))
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "TensorArray %s: Could not write to TensorArray index %lld because the value shape is %s which "
+                      "is incompatible with the TensorArray's inferred element shape: %s (consider setting "
+                      "infer_shape=False).",
+                      a->name, (long long)i, weft__shape_text(&t->shape), weft__shape_text(&a->spec.element));
+  if (i >= a->spec.size) {
+    WEFT_TRY(reserve(a, i + 1));
+    a->spec.size = i + 1;
+  }
+  const place *p = &a->place[i];
+  if (p->read) return no_write(a, i, " because it has already been read.");
+  if (p->written && !a->adds_up) return no_write(a, i, " because it has already been written to.");
+  if (p->written && !weft__shape_equal(&p->t.shape, &t->shape))
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "TensorArray %s: Could not aggregate to TensorArray index %lld because the existing shape is %s "
+                      "but the new input shape is %s.",
+                      a->name, (long long)i, weft__shape_text(&p->t.shape), weft__shape_text(&t->shape));
+  return WEFT_OK;
+}
+
+/* place + t, in place where nobody else holds the sum so far. */
+static weft_err add_up(const tensor_array *a, place *p, const weft_tensor *t) {
+  weft_tensor fresh = {0}, *to = &p->t;
+  if (!weft__combine_has(COMBINE_ADD, t->dtype))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray %s: values of type %s cannot be added up", a->name,
+                      weft__dtype_name(t->dtype));
+  if (!weft__tensor_writable(&p->t)) {
+    WEFT_TRY(weft__tensor_init(&fresh, t->dtype, &t->shape));
+    to = &fresh;
+  }
+  weft__combine(COMBINE_ADD, t->dtype, to->data, p->t.data, t->data, 1, weft__tensor_count(t));
+  if (to == &fresh) {
+    weft__tensor_clear(&p->t);
+    p->t = fresh;
+  }
+  return WEFT_OK;
+}
+
+static weft_err write_locked(tensor_array *a, int64_t i, const weft_tensor *t) {
+  WEFT_TRY(check_write(a, i, t));
+  place *p = &a->place[i];
+  if (p->written) return add_up(a, p, t);
+  WEFT_TRY(weft__tensor_keep(&p->t, t));
+  p->written = true;
+  p->was = t->shape;
+  if (a->spec.identical) return weft__shape_merge(&a->spec.element, &a->spec.element, &t->shape);
+  return WEFT_OK;
+}
+
+weft_err weft__array_write(tensor_array *a, int64_t i, const weft_tensor *t) {
+  pthread_mutex_lock(&a->lock);
+  weft_err err = write_locked(a, i, t);
+  pthread_mutex_unlock(&a->lock);
+  return err;
+}
+
+/* ---- reading ---- */
+
+static weft_err check_read(const tensor_array *a, weft_dtype dtype, int64_t i) {
+  WEFT_TRY(check_open(a));
+  if (dtype != a->spec.dtype)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray dtype is %s but Op requested dtype %s.",
+                      weft__dtype_short(a->spec.dtype), weft__dtype_short(dtype));
+  if (i < 0 || i >= a->spec.size)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Tried to read from index %lld but array size is: %lld", (long long)i,
+                      (long long)a->spec.size);
+  if (a->place[i].cleared)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "TensorArray %s: Could not read index %lld twice because it was cleared after a previous read "
+                      "(perhaps try setting clear_after_read = false?).",
+                      a->name, (long long)i);
+  return WEFT_OK;
+}
+
+static weft_err make_zeros(const tensor_array *a, place *p, int64_t i) {
+  const shape *of = p->was.rank >= 0 ? &p->was : &a->spec.element;
+  if (!weft__shape_known(of))
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "TensorArray %s: Could not read from TensorArray index %lld.  Furthermore, the element shape is "
+                      "not fully defined: %s.  It is possible you are working with a resizeable TensorArray and "
+                      "stop_gradients is not allowing the gradients to be written.  If you set the full element_shape "
+                      "property on the forward TensorArray, the proper all-zeros tensor will be returned instead of "
+                      "incurring this error.",
+                      a->name, (long long)i, weft__shape_text(of));
+  WEFT_TRY(weft__tensor_init(&p->t, a->spec.dtype, of));
+  if (weft__dtype_is_plain(a->spec.dtype)) memset(p->t.data, 0, weft__tensor_bytes(&p->t));
+  p->written = true;
+  return WEFT_OK;
+}
+
+static weft_err read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out) {
+  WEFT_TRY(check_read(a, dtype, i));
+  place *p = &a->place[i];
+  if (!p->written) WEFT_TRY(make_zeros(a, p, i));
+  p->read = true;
+  weft__tensor_share(out, &p->t);
+  if (a->spec.clear_after_read) {
+    weft__tensor_clear(&p->t);
+    p->cleared = true;
+  }
+  return WEFT_OK;
+}
+
+weft_err weft__array_read(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out) {
+  pthread_mutex_lock(&a->lock);
+  weft_err err = read_locked(a, dtype, i, out);
+  pthread_mutex_unlock(&a->lock);
+  return err;
+}
+
+weft_err weft__array_size(tensor_array *a, int64_t *size, bool *dynamic) {
+  pthread_mutex_lock(&a->lock);
+  weft_err err = check_open(a);
+  *size = a->spec.size;
+  if (dynamic) *dynamic = a->spec.dynamic;
+  pthread_mutex_unlock(&a->lock);
+  return err;
+}
+
+shape weft__array_element(tensor_array *a) {
+  pthread_mutex_lock(&a->lock);
+  shape element = a->spec.element;
+  pthread_mutex_unlock(&a->lock);
+  return element;
+}
+
+void weft__array_close(tensor_array *a) {
+  pthread_mutex_lock(&a->lock);
+  for (int64_t i = 0; i < a->spec.size; i++) weft__tensor_clear(&a->place[i].t);
+  a->closed = true;
+  pthread_mutex_unlock(&a->lock);
+}
+
+/* ---- gradients ---- */
+
+/* prepend + s; an unknown s stays unknown. */
+static weft_err prefixed(shape *out, const shape *prepend, const shape *s) {
+  *out = *s;
+  if (!prepend || s->rank < 0) return WEFT_OK;
+  if (prepend->rank + s->rank > WEFT_MAX_RANK)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "the shape %s in front of %s gives too many dimensions",
+                      weft__shape_text(prepend), weft__shape_text(s));
+  memcpy(out->dim, prepend->dim, (size_t)prepend->rank * sizeof *out->dim);
+  memcpy(out->dim + prepend->rank, s->dim, (size_t)s->rank * sizeof *out->dim);
+  out->rank = prepend->rank + s->rank;
+  return WEFT_OK;
+}
+
+static weft_err make_gradient(tensor_array *a, const char *source, const shape *prepend, tensor_array **out) {
+  array_spec spec = a->spec;
+  spec.dynamic = false;
+  spec.clear_after_read = true;
+  WEFT_TRY(prefixed(&spec.element, prepend, &a->spec.element));
+  char *name = weft__sprintf("%s@%s", a->name, source);
+  tensor_array *g = NULL;
+  weft_err err = name ? weft__array_create(&g, &spec, name) : WEFT_OOM;
+  if (err == WEFT_OK && !(g->source = weft__strdup(source))) err = WEFT_OOM;
+  for (int64_t i = 0; err == WEFT_OK && i < spec.size; i++) err = prefixed(&g->place[i].was, prepend, &a->place[i].was);
+  weft__free(name);
+  if (err != WEFT_OK) {
+    weft__object_release((object *)g);
+    return err;
+  }
+  g->adds_up = true;
+  *out = g;
+  return WEFT_OK;
+}
+
+weft_err weft__array_gradient(tensor_array *a, const char *source, const shape *prepend, tensor_array **out) {
+  pthread_mutex_lock(&a->lock);
+  weft_err err = check_open(a);
+  tensor_array *g = a->gradients;
+  while (err == WEFT_OK && g && strcmp(g->source, source) != 0) g = g->next;
+  if (err == WEFT_OK && !g && (err = make_gradient(a, source, prepend, &g)) == WEFT_OK) {
+    g->next = a->gradients;
+    a->gradients = g;
+    a->spec.dynamic = false; /* its gradient has as many places */
+  }
+  pthread_mutex_unlock(&a->lock);
+  *out = g;
+  return err;
+}

@@ -4,7 +4,7 @@
  * anything is computed, so that the loops stay plain. */
 #include "base/alloc.h"
 #include "graph/build.h"
-#include "ops/elementwise.h"
+#include "ops/binary.h"
 #include "ops/integer.h"
 #include <tgmath.h>
 
@@ -20,7 +20,7 @@ EACH_COMPLEX(BINARY_CALL, squared_difference, (x - y) * conj(x - y))
 EACH_FLOAT(BINARY, mul_no_nan, y == 0 ? 0 : x * y)
 EACH_COMPLEX(BINARY, mul_no_nan, y == 0 ? 0 : x * y)
 
-static const elem_op add_op = {COST_CHEAP, {ROWS_REAL(add), ROWS_COMPLEX(add)}};
+const elem_op weft__add_op = {COST_CHEAP, {ROWS_REAL(add), ROWS_COMPLEX(add)}};
 static const elem_op sub_op = {COST_CHEAP, {ROWS_REAL(sub), ROWS_COMPLEX(sub)}};
 static const elem_op mul_op = {COST_CHEAP, {ROWS_REAL(mul), ROWS_COMPLEX(mul)}};
 static const elem_op squared_difference_op = {COST_CHEAP,
@@ -138,7 +138,7 @@ static weft_err add_strings(kernel *k) {
 }
 
 static weft_err add_cpu(kernel *k) {
-  return k->in[0]->dtype == WEFT_STRING ? add_strings(k) : weft__elementwise(k, &add_op, NULL);
+  return k->in[0]->dtype == WEFT_STRING ? add_strings(k) : weft__elementwise(k, &weft__add_op, NULL);
 }
 static weft_err div_cpu(kernel *k) { return divide(k, &div_op); }
 static weft_err truncate_div_cpu(kernel *k) { return divide(k, &truncate_div_op); }

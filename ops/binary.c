@@ -374,7 +374,7 @@ OPS(binary) = {
     ROW("AddV2(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,uint16,uint32,uint64,int8,int16,int32,int64,complex64,complex128} ; "
         "commutative aggregate",
-        "x + y.", ELEM(add_op), add_grad, add_cases),
+        "x + y.", ELEM(weft__add_op), add_grad, add_cases),
     ROW("Sub(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,int64,complex64,complex128,uint32,uint64}",
         "x - y.", ELEM(sub_op), sub_grad, product_cases),

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "graph/attr_proto.h"
+#include "graph/attr_text.h"
 #include "graph/graph.h"
 #include "proto/scan.h"
 
@@ -129,6 +130,12 @@ void weft_builder_attr(weft_builder *b, const char *name, const void *attr_value
   fail(b, err);
 }
 
+void weft_builder_attrs(weft_builder *b, const char *attrs) {
+  if (!b || b->failed) return;
+  const op *o = weft__op_find(b->g->ops, b->op); /* an unknown op is left for finish to refuse */
+  if (o) fail(b, weft__attrs_read(&o->opdef, attrs, &b->arena, b->attr, MAX_ATTRS, &b->n_attr));
+}
+
 weft_out weft_builder_finish(weft_builder *b) {
   if (!b) return WEFT_NONE;
   weft_node *n = NULL;
@@ -150,4 +157,11 @@ weft_out weft_builder_finish(weft_builder *b) {
   weft__free(b->control);
   weft__free(b);
   return n ? (weft_out){n->id, 0} : WEFT_NONE;
+}
+
+weft_out weft_op(weft_graph *g, const char *op_name, const char *name, int n, const weft_out *in, const char *attrs) {
+  weft_builder *b = weft_node_begin(g, op_name, name);
+  for (int i = 0; i < n; i++) weft_builder_input(b, in[i]);
+  weft_builder_attrs(b, attrs);
+  return weft_builder_finish(b);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/graphdef.h"
+#include "graph/metagraph.h"
 #include "graph/scope.h"
 
 weft_err weft_graph_create(weft_graph **out) {
@@ -27,6 +28,14 @@ weft_err weft_graph_import(weft_graph *g, const void *graph_def, size_t size, co
 
 weft_err weft_graph_export(void **out, size_t *size, const weft_graph *g) {
   return weft__graph_export((weft_graph *)(uintptr_t)g, NULL, (uint8_t **)out, size);
+}
+
+weft_err weft_graph_import_meta(weft_graph *g, const void *meta_graph_def, size_t size, const char *prefix) {
+  return weft__metagraph_import(g, meta_graph_def, size, &(import_opts){.prefix = prefix});
+}
+
+weft_err weft_graph_export_meta(void **out, size_t *size, const weft_graph *g) {
+  return weft__metagraph_export((weft_graph *)(uintptr_t)g, NULL, (uint8_t **)out, size);
 }
 
 /* ---- looking around -------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 
 install(TARGETS weft_shared EXPORT weftTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/weft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES ${ops_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 install(EXPORT weftTargets NAMESPACE weft:: DESTINATION ${package})
 if(TARGET weft)
   set_target_properties(weft PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

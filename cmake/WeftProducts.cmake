@@ -26,6 +26,16 @@ function(weft_program name output)
   target_link_libraries(${name} PRIVATE weft::weft Threads::Threads $<$<BOOL:${WEFT_MATH}>:m>)
 endfunction()
 
+# weft/ops.h, a function for every op: printed by a program that walks the table.
+weft_program(ops_header tools tools/ops_header.c)
+set(ops_header ${PROJECT_BINARY_DIR}/include/weft/ops.h)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/weft)
+add_custom_command(OUTPUT ${ops_header} COMMAND ops_header > ${ops_header}.new
+                   COMMAND ${CMAKE_COMMAND} -E rename ${ops_header}.new ${ops_header}
+                   DEPENDS ops_header weft_shared COMMENT "Writing weft/ops.h")
+add_custom_target(weft_ops_header ALL DEPENDS ${ops_header})
+target_include_directories(weft_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
+
 weft_glob(sources cli)
 if(sources)
   weft_program(weft bin ${sources})

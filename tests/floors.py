@@ -2,7 +2,7 @@
 """A folder stands on those below it: reads every #include and fails on an upward or sideways one.
 
 A file may include its own folder's headers, headers of lower floors and the public header; the
-programs (cli, examples, bench) only the public header. internal.h never leaves its folder.
+programs (cli, examples, bench, tools) only the public header. internal.h never leaves its folder.
 """
 import pathlib
 import re
@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FLOORS = [["base"], ["proto"], ["tensor"], ["device"], ["graph", "io"], ["state"], ["ops"], ["exec"], ["net"],
           ["dist"], ["train"], ["api"]]
 HEIGHT = {folder: height for height, folders in enumerate(FLOORS) for folder in folders}
-PROGRAMS = ["cli", "examples", "bench"]
+PROGRAMS = ["cli", "examples", "bench", "tools"]
 GENERATED = {"tf.pb-c.h": "proto"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -220,7 +220,13 @@ WEFT_API void weft_builder_ints(weft_builder *b, const char *attr, int n, const 
 WEFT_API void weft_builder_types(weft_builder *b, const char *attr, int n, const weft_dtype *v);
 /* Any attribute, as a serialised AttrValue. */
 WEFT_API void weft_builder_attr(weft_builder *b, const char *attr, const void *attr_value, size_t size);
+/* Attributes as text: "strides=[1,2,2,1] padding='SAME' T=float"; strings stand in single quotes.  NULL: none. */
+WEFT_API void weft_builder_attrs(weft_builder *b, const char *attrs);
 WEFT_API weft_out weft_builder_finish(weft_builder *b);
+
+/* The same in one call: weft_op(g, "MatMul", NULL, 2, (weft_out[]){x, w}, "transpose_b=true"). */
+WEFT_API weft_out weft_op(weft_graph *g, const char *op, const char *name, int n, const weft_out *in,
+                          const char *attrs);
 
 /* Scopes for the nodes that follow, popped innermost first: names, devices ("/gpu:0", "/job:ps/task:1"), nodes that
  * must run before, a node to be placed with. */
@@ -229,8 +235,13 @@ WEFT_API void weft_scope_device(weft_graph *g, const char *device);
 WEFT_API void weft_scope_control(weft_graph *g, int n, const weft_out *before);
 WEFT_API void weft_scope_colocate(weft_graph *g, weft_out with);
 /* replica_device_setter: variables go to the ps tasks in turn (or to the one with the fewest bytes), all else to
- * worker_device. */
-WEFT_API void weft_scope_replica(weft_graph *g, int ps_tasks, const char *worker_device, bool by_bytes);
+ * worker_device.  NULL devices: "/job:ps" and "/job:worker".  The setter must outlive the scopes that use it and may
+ * be entered again: it goes on counting. */
+typedef struct weft_replica weft_replica;
+WEFT_API weft_err weft_replica_create(weft_replica **out, int ps_tasks, const char *ps_device,
+                                      const char *worker_device, bool by_bytes);
+WEFT_API void weft_replica_destroy(weft_replica *r);
+WEFT_API void weft_scope_replica(weft_graph *g, weft_replica *r);
 WEFT_API void weft_scope_pop(weft_graph *g);
 
 /* The gradients of the sum of ys with respect to each of xs; grad_ys may be NULL (ones).  dxs has room for n_x:
@@ -238,7 +249,7 @@ WEFT_API void weft_scope_pop(weft_graph *g);
 WEFT_API weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,
                                  const weft_out *xs, weft_out *dxs);
 
-/* ---- everyday nodes: weft/ops.h has one function for every op -------------------------------- */
+/* ---- everyday nodes: weft/ops.h, made by the build, has a function for every op --------------- */
 
 #define WEFT_DIMS(...)                                                                                                 \
   (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { __VA_ARGS__ }

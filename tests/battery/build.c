@@ -1,8 +1,6 @@
 /* build.c - a case as a graph: attributes from text, variables where inputs are references. */
-#include "base/alloc.h"
+#include "graph/attr_text.h"
 #include "tests/battery/case.h"
-#include <ctype.h>
-#include <stdio.h>
 
 static weft_err add(weft_graph *g, weft_node **out, const char *type, const char *name, int n_in, const weft_out *in,
                     int n_attr, const attr *a) {
@@ -54,53 +52,6 @@ static weft_err add_inputs(case_graph *cg, const test_case *c, weft_out *in) {
   return WEFT_OK;
 }
 
-/* The end of the attribute that begins at `at`: a space outside quotes and brackets. */
-static const char *attr_end(const char *at) {
-  int depth = 0;
-  bool quote = false;
-  for (; *at; at++) {
-    if (*at == '\'') quote = !quote;
-    if (quote) continue;
-    if (*at == '[') depth++;
-    if (*at == ']') depth--;
-    if (isspace((unsigned char)*at) && depth == 0) break;
-  }
-  return at;
-}
-
-static const char *kind_word(const attr_def *d) {
-  static const char *const words[] = {"", "string", "int", "float", "bool", "type", "shape", "tensor", "func", ""};
-  return words[d->kind];
-}
-
-/* Reads "name=value" by making it the default of an attribute in a definition of its own. */
-static weft_err read_attr(const op *o, const char *at, const char *end, arena *a, attr *out) {
-  const char *equals = memchr(at, '=', (size_t)(end - at));
-  if (!equals) return weft__fail(WEFT_INTERNAL, "case: '%.*s' is not name=value", (int)(end - at), at);
-  char *name = weft__arena_strndup(a, at, (size_t)(equals - at));
-  const attr_def *d = name ? weft__opdef_attr(&o->opdef, name) : NULL;
-  if (!d) return weft__fail(WEFT_INTERNAL, "case: %s has no attribute '%.*s'", o->opdef.name, (int)(equals - at), at);
-  char line[2048];
-  snprintf(line, sizeof line, d->is_list ? "X() -> () | %s:list(%s)=%.*s" : "X() -> () | %s:%s=%.*s", d->name,
-           kind_word(d), (int)(end - equals - 1), equals + 1);
-  opdef parsed;
-  WEFT_TRY(weft__opdef_parse(&parsed, line, a));
-  *out = parsed.attr[0].fallback;
-  return WEFT_OK;
-}
-
-static weft_err read_attrs(const test_case *c, arena *a, attr *list, int room, int *n) {
-  for (const char *at = c->from->attr ? c->from->attr : ""; *at;) {
-    while (isspace((unsigned char)*at)) at++;
-    if (!*at) break;
-    const char *end = attr_end(at);
-    if (*n == room) return weft__fail(WEFT_INTERNAL, "case: too many attributes");
-    WEFT_TRY(read_attr(c->op, at, end, a, &list[(*n)++]));
-    at = end;
-  }
-  return WEFT_OK;
-}
-
 static bool given(const attr *list, int n, const char *name) {
   for (int i = 0; i < n; i++)
     if (strcmp(list[i].name, name) == 0) return true;
@@ -128,7 +79,7 @@ weft_err case_build(case_graph *cg, const op_table *ops, const test_case *c) {
   arena a = {0};
   weft_err err = weft__graph_create(&cg->g, ops);
   if (!err) err = add_inputs(cg, c, in);
-  if (!err) err = read_attrs(c, &a, list, 32, &n);
+  if (!err) err = weft__attrs_read(&c->op->opdef, c->from->attr, &a, list, 32, &n);
   if (!err) add_variable_type(c, list, &n);
   if (!err) err = add(cg->g, &cg->node, c->op->opdef.name, "op", c->n_in, in, n, list);
   weft__arena_finish(&a);

@@ -1,0 +1,15 @@
+/* replica.c - device functions: replica_device_setter, and a program's own. */
+#include "base/alloc.h"
+#include "graph/scope.h"
+
+weft_err weft_replica_create(weft_replica **out, int ps_tasks, const char *ps_device, const char *worker_device,
+                             bool by_bytes) {
+  replica_opts o = {.ps_tasks = ps_tasks, .ps_device = ps_device, .worker_device = worker_device, .by_bytes = by_bytes};
+  return weft__replica_setter_create((replica_setter **)out, &o);
+}
+
+void weft_replica_destroy(weft_replica *r) { weft__replica_setter_destroy((replica_setter *)r); }
+
+void weft_scope_replica(weft_graph *g, weft_replica *r) {
+  weft__status_keep(&g->sticky, weft__scope_push_device_fn(g, weft__replica_setter_device, r));
+}

@@ -1,7 +1,284 @@
-/* variable_scope.c - variable scopes and the variables made in them. */
+/* variable_scope.c - variable scopes, and which variable a name means in them. */
+#include "graph/variable_scope.h"
 #include "base/alloc.h"
+#include "graph/mark.h"
 #include "graph/scope_stack.h"
+#include <string.h>
 
-void weft__variable_frame_leave(scope *s, void *frame) { (void)s, (void)frame; }
+typedef struct stored {
+  variable_nodes nodes;
+  shape shape;
+  weft_dtype dtype;
+} stored;
 
-void weft__variable_store_destroy(variable_store *v) { (void)v; }
+/* Scopes that were opened under a name, so that default names can be made unique. */
+typedef struct opened {
+  int count;
+} opened;
+
+struct variable_store {
+  map variables; /* full name -> stored, the arena's */
+  map opened;    /* full scope name -> opened, the arena's */
+  variable_scope root;
+};
+
+typedef struct variable_frame {
+  variable_scope *scope;
+  int n_saved, *saved; /* counts to go back to, for a scope entered again */
+} variable_frame;
+
+static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a variable scope"); }
+
+static variable_store *store_of(weft_graph *g) {
+  if (!g->scope->variables) {
+    variable_store *v = weft__alloc_zero(1, sizeof *v);
+    if (v) v->root = (variable_scope){"", "", REUSE_NEVER, {0}, WEFT_FLOAT};
+    g->scope->variables = v;
+  }
+  return g->scope->variables;
+}
+
+void weft__variable_store_destroy(variable_store *v) {
+  if (!v) return;
+  weft__map_finish(&v->variables);
+  weft__map_finish(&v->opened);
+  weft__free(v);
+}
+
+const variable_scope *weft__variable_scope_now(weft_graph *g) {
+  const scope_entry *e = weft__scope_top(g->scope, SCOPE_VARIABLE);
+  if (e) return ((variable_frame *)e->arg)->scope;
+  variable_store *v = store_of(g);
+  return v ? &v->root : NULL;
+}
+
+void weft__variable_scope_reuse(weft_graph *g) {
+  const scope_entry *e = weft__scope_top(g->scope, SCOPE_VARIABLE);
+  variable_store *v = store_of(g);
+  if (e) ((variable_frame *)e->arg)->scope->reuse = REUSE_ALWAYS;
+  if (!e && v) v->root.reuse = REUSE_ALWAYS;
+}
+
+/* ---- counts of opened scopes ---- */
+
+static int opened_count(const variable_store *v, const char *name) {
+  const opened *o = weft__map_get(&v->opened, name);
+  return o ? o->count : 0;
+}
+
+static weft_err open_count(weft_graph *g, const char *name) {
+  variable_store *v = g->scope->variables;
+  opened *o = weft__map_get(&v->opened, name);
+  if (!o) {
+    if (!(o = weft__arena_alloc(&g->arena, sizeof *o))) return oom();
+    WEFT_TRY(weft__map_put(&v->opened, name, o));
+  }
+  o->count++;
+  return WEFT_OK;
+}
+
+static bool is_below(const char *name, const char *prefix) {
+  size_t n = strlen(prefix);
+  return strncmp(name, prefix, n) == 0 && name[n] == '/';
+}
+
+/* Once a scope is left, default names below it start over. */
+void weft__variable_frame_leave(scope *s, void *frame) {
+  variable_frame *f = frame;
+  const map *m = &s->variables->opened;
+  for (int i = 0; i < m->used; i++) {
+    opened *o = m->entries[i].value;
+    if (f->saved)
+      o->count = i < f->n_saved ? f->saved[i] : 0;
+    else if (is_below(m->entries[i].key, f->scope->name))
+      o->count = 0;
+  }
+  weft__free(f->saved);
+  weft__free(f);
+}
+
+static weft_err save_counts(const variable_store *v, variable_frame *f) {
+  f->n_saved = v->opened.used;
+  f->saved = weft__alloc((size_t)(f->n_saved + 1) * sizeof *f->saved);
+  if (!f->saved) return WEFT_OOM;
+  for (int i = 0; i < f->n_saved; i++) f->saved[i] = ((opened *)v->opened.entries[i].value)->count;
+  return WEFT_OK;
+}
+
+/* ---- entering ---- */
+
+static const char *join(weft_graph *g, const char *prefix, const char *name) {
+  size_t size = strlen(prefix) + strlen(name) + 2;
+  char *full = weft__arena_alloc(&g->arena, size);
+  if (!full) return NULL;
+  if (*prefix) strcat(strcpy(full, prefix), "/");
+  return strcat(full, name);
+}
+
+/* "d", "d_1", ...: the first one under which no scope was opened. */
+static weft_err free_default(weft_graph *g, const char *prefix, const char *name, const char **full) {
+  for (int i = 0;; i++) {
+    char *numbered = i ? weft__sprintf("%s_%d", name, i) : weft__strdup(name);
+    if (!numbered) return WEFT_OOM;
+    *full = join(g, prefix, numbered);
+    weft__free(numbered);
+    if (!*full) return oom();
+    if (opened_count(g->scope->variables, *full) == 0) return WEFT_OK;
+  }
+}
+
+static weft_err check_opts(const variable_scope_opts *o) {
+  if (o->name || o->again) return WEFT_OK;
+  if (!o->default_name)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "If default_name is None then name_or_scope is required");
+  if (o->reuse == REUSE_ALWAYS || o->reuse == REUSE_AUTO)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "reuse=True cannot be used without a name_or_scope");
+  return WEFT_OK;
+}
+
+/* What the new scope is, but for its name scope. */
+static weft_err describe(weft_graph *g, const variable_scope_opts *o, variable_scope *s) {
+  const variable_scope *now = weft__variable_scope_now(g), *from = o->again ? o->again : now;
+  *s = *from;
+  if (o->name)
+    s->name = *o->name ? join(g, now->name, o->name) : now->name;
+  else if (!o->again)
+    WEFT_TRY(free_default(g, now->name, o->default_name, &s->name));
+  if (!s->name) return oom();
+  if (o->reuse == REUSE_ALWAYS || o->reuse == REUSE_AUTO) s->reuse = o->reuse;
+  if (o->init.kind != INIT_DEFAULT) s->init = o->init;
+  if (o->dtype != WEFT_INVALID) s->dtype = o->dtype;
+  return WEFT_OK;
+}
+
+/* The ops' side: the last part of the name, made unique where we are. */
+static weft_err push_ops_scope(weft_graph *g, const variable_scope_opts *o, const variable_scope *s, bool *pushed) {
+  const char *slash = o->again ? strrchr(o->again->name, '/') : NULL;
+  const char *name = o->name ? o->name : slash ? slash + 1 : o->again ? o->again->name : o->default_name;
+  *pushed = *name && !o->no_name_scope;
+  (void)s;
+  return *pushed ? weft__scope_push_name(g, name) : WEFT_OK;
+}
+
+static weft_err name_scope_text(weft_graph *g, const char **out) {
+  const char *prefix = weft__scope_prefix(g);
+  *out = *prefix ? join(g, prefix, "") : "";
+  return *out ? WEFT_OK : oom();
+}
+
+static weft_err push_frame(weft_graph *g, const variable_scope_opts *o, variable_scope *s, int below) {
+  variable_frame *f = weft__alloc_zero(1, sizeof *f);
+  if (!f) return WEFT_OOM;
+  f->scope = s;
+  weft_err err = o->again ? save_counts(g->scope->variables, f) : WEFT_OK;
+  if (err == WEFT_OK) err = open_count(g, s->name);
+  if (err != WEFT_OK) {
+    weft__free(f->saved);
+    weft__free(f);
+    return err;
+  }
+  return weft__scope_push(g->scope, (scope_entry){.kind = SCOPE_VARIABLE, .arg = f, .below = below});
+}
+
+static weft_err enter(weft_graph *g, const variable_scope_opts *o, variable_scope *s) {
+  bool pushed;
+  WEFT_TRY(describe(g, o, s));
+  WEFT_TRY(push_ops_scope(g, o, s, &pushed));
+  if (!o->again) WEFT_TRY(name_scope_text(g, &s->name_scope));
+  return push_frame(g, o, s, pushed);
+}
+
+weft_err weft__variable_scope_push(weft_graph *g, const variable_scope_opts *o, const variable_scope **entered) {
+  WEFT_TRY(check_opts(o));
+  variable_scope *s = store_of(g) ? weft__arena_alloc(&g->arena, sizeof *s) : NULL;
+  if (!s) return oom();
+  int depth = weft__scope_depth(g), names = weft__scope_names(g);
+  weft_err err = enter(g, o, s);
+  if (err != WEFT_OK) {
+    weft__scope_pop_to(g, depth);
+    weft__scope_forget(g, names);
+    return err;
+  }
+  if (entered) *entered = s;
+  return WEFT_OK;
+}
+
+/* ---- get_variable ---- */
+
+static weft_err missing(const char *full) {
+  return weft__fail(WEFT_INVALID_ARGUMENT,
+                    "Variable %s does not exist, or was not created with tf.get_variable(). Did you mean to set "
+                    "reuse=tf.AUTO_REUSE in VarScope?",
+                    full);
+}
+
+static weft_err exists(const char *full) {
+  return weft__fail(WEFT_INVALID_ARGUMENT,
+                    "Variable %s already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
+                    "VarScope?",
+                    full);
+}
+
+/* TF writes shapes in its errors as Python tuples. */
+static void put_tuple(text *t, const shape *s) {
+  weft__text_puts(t, s->rank < 0 ? "<unknown>" : "(");
+  for (int i = 0; i < s->rank; i++) {
+    if (i) weft__text_puts(t, " ");
+    if (s->dim[i] < 0)
+      weft__text_puts(t, "None");
+    else
+      weft__text_printf(t, "%lld", (long long)s->dim[i]);
+    if (i + 1 < s->rank || s->rank == 1) weft__text_puts(t, ",");
+  }
+  if (s->rank >= 0) weft__text_puts(t, ")");
+}
+
+static weft_err other_shape(const char *full, const shape *want, const shape *have) {
+  text a = {0}, b = {0};
+  put_tuple(&a, want);
+  put_tuple(&b, have);
+  weft_err err =
+      weft__fail(WEFT_INVALID_ARGUMENT, "Trying to share variable %s, but specified shape %s and found shape %s.", full,
+                 weft__text_get(&a), weft__text_get(&b));
+  weft__text_finish(&a);
+  weft__text_finish(&b);
+  return err;
+}
+
+static weft_err share(const stored *v, const char *full, const variable_spec *spec, weft_dtype dtype,
+                      variable_nodes *out) {
+  if (spec->has_shape && !weft__shape_compatible(&spec->shape, &v->shape))
+    return other_shape(full, &spec->shape, &v->shape);
+  if (dtype != v->dtype)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "Trying to share variable %s, but specified dtype %s and found dtype %s%s.", full,
+                      weft__dtype_name(dtype), weft__dtype_name(v->dtype), v->nodes.resource ? "" : "_ref");
+  *out = v->nodes;
+  out->found = true;
+  return WEFT_OK;
+}
+
+static weft_err create(weft_graph *g, const char *full, const variable_spec *spec, variable_nodes *out) {
+  stored *v = weft__arena_alloc(&g->arena, sizeof *v);
+  graph_mark before = weft__graph_mark(g);
+  weft_err err = v ? weft__variable_build(g, full, spec, out) : oom();
+  if (err == WEFT_OK) {
+    *v = (stored){*out, *weft__out_shape(g, out->read), weft__out_type(g, out->read)};
+    err = weft__map_put(&g->scope->variables->variables, full, v);
+  }
+  if (err != WEFT_OK) weft__graph_rewind(g, &before);
+  return err;
+}
+
+weft_err weft__variable_get(weft_graph *g, const variable_spec *spec, variable_nodes *out) {
+  const variable_scope *now = weft__variable_scope_now(g);
+  const char *full = now ? join(g, now->name, spec->name) : NULL;
+  if (!full) return oom();
+  variable_spec s = *spec;
+  reuse_mode reuse = spec->reuse != REUSE_INHERIT ? spec->reuse : now->reuse;
+  if (s.dtype == WEFT_INVALID) s.dtype = now->dtype;
+  if (s.init.kind == INIT_DEFAULT) s.init = now->init;
+  const stored *v = weft__map_get(&g->scope->variables->variables, full);
+  if (v) return reuse == REUSE_NEVER ? exists(full) : share(v, full, spec, s.dtype, out);
+  return reuse == REUSE_ALWAYS ? missing(full) : create(g, full, &s, out);
+}

@@ -7,6 +7,7 @@
 #include "ops/box.h"
 
 #include "base/hot.h"
+#include "ops/plane.h"
 
 typedef struct copy_job {
   box b;       /* steps in bytes; rank >= 1 */
@@ -16,7 +17,7 @@ typedef struct copy_job {
   const char *src;
 } copy_job;
 
-enum { TILE = 32 }; /* elements of the plane's axis in one item */
+enum { TILE = PLANE_STRIP }; /* elements of the plane's axis in one item */
 
 void weft__shape_steps(const shape *s, int64_t *steps) {
   int64_t run = 1;
@@ -110,30 +111,6 @@ static void copy_row(const copy_job *j, char *d, const char *s, int64_t n) {
     copy_steps(d, s, n, ds, ss, j->size);
 }
 
-/* ---- planes ---- */
-
-#define PLANE_LOOP(T)                                                                                                  \
-  for (int64_t c = 0; c < cols; c += TILE) {                                                                           \
-    int64_t end = c + TILE < cols ? c + TILE : cols;                                                                   \
-    for (int64_t r = 0; r < rows; r++) {                                                                               \
-      char *to = d + r * ds + c * (int64_t)sizeof(T);                                                                  \
-      const char *from = s + r * (int64_t)sizeof(T) + c * ss;                                                          \
-      for (int64_t i = c; i < end; i++, to += sizeof(T), from += ss) memcpy(to, from, sizeof(T));                      \
-    }                                                                                                                  \
-  }
-
-/* rows x cols elements: the destination is contiguous along cols, the source along rows. */
-WEFT_HOT static void transpose_plane(char *d, const char *s, int64_t rows, int64_t cols, int64_t ds, int64_t ss,
-                                     size_t size) {
-  switch (size) {
-  case 1: PLANE_LOOP(uint8_t); break;
-  case 2: PLANE_LOOP(uint16_t); break;
-  case 4: PLANE_LOOP(uint32_t); break;
-  case 8: PLANE_LOOP(uint64_t); break;
-  default: PLANE_LOOP(uint64_t[2]); break;
-  }
-}
-
 /* ---- walking the outer axes ---- */
 
 typedef struct walk {
@@ -191,8 +168,8 @@ static void copy_items(void *arg, int64_t begin, int64_t end) {
       continue;
     }
     int64_t first = w.at[j->plane] * TILE, left = b->dim[j->plane] - first;
-    transpose_plane(j->dst + w.dst, j->src + w.src, left < TILE ? left : TILE, b->dim[in], b->dst[j->plane], b->src[in],
-                    j->size);
+    weft__plane_transpose(j->dst + w.dst, j->src + w.src, left < TILE ? left : TILE, b->dim[in], b->dst[j->plane],
+                          b->src[in], j->size);
   }
 }
 

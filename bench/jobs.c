@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <weft/weft.h>
+#include <weft/ops.h>
 
 enum { BATCH = 100, PIXELS = 784, CLASSES = 10, BATCHES = 10, MAX_VARIABLES = 16 };
 
@@ -40,12 +40,6 @@ static weft_out conv_pool(weft_graph *g, const char *name, weft_out x, int64_t i
   return y;
 }
 
-static weft_out node(weft_graph *g, const char *op, int n, const weft_out *in) {
-  weft_builder *b = weft_node_begin(g, op, NULL);
-  for (int i = 0; i < n; i++) weft_builder_input(b, in[i]);
-  return weft_builder_finish(b);
-}
-
 static weft_out scalar(weft_graph *g, double v) { return weft_scalar(g, WEFT_FLOAT, v); }
 
 /* A variable of the shape of another: an optimizer's slot. */
@@ -67,14 +61,13 @@ static weft_out apply_sgd(weft_graph *g, weft_out variable, weft_out gradient, c
 
 static weft_out apply_adagrad(weft_graph *g, weft_out variable, weft_out gradient, const weft_out *shared) {
   (void)shared;
-  return node(g, "ApplyAdagrad", 4, (weft_out[]){variable, slot(g, variable, 0.1), scalar(g, 0.01), gradient});
+  return weft_op_ApplyAdagrad(g, variable, slot(g, variable, 0.1), scalar(g, 0.01), gradient, NULL);
 }
 
 /* shared: the two powers of beta. */
 static weft_out apply_adam(weft_graph *g, weft_out variable, weft_out gradient, const weft_out *shared) {
-  weft_out in[] = {variable,        slot(g, variable, 0), slot(g, variable, 0), shared[0],       shared[1],
-                   scalar(g, 1e-4), scalar(g, 0.9),       scalar(g, 0.999),     scalar(g, 1e-8), gradient};
-  return node(g, "ApplyAdam", 10, in);
+  return weft_op_ApplyAdam(g, variable, slot(g, variable, 0), slot(g, variable, 0), shared[0], shared[1],
+                           scalar(g, 1e-4), scalar(g, 0.9), scalar(g, 0.999), scalar(g, 1e-8), gradient, NULL);
 }
 
 static weft_out minimize(weft_graph *g, weft_out logits, weft_out labels, apply_fn *apply, const weft_out *shared) {
@@ -90,13 +83,13 @@ static weft_out minimize(weft_graph *g, weft_out logits, weft_out labels, apply_
 
 static weft_out build_empty(weft_graph *g, weft_out x, weft_out y) {
   (void)x, (void)y;
-  return node(g, "NoOp", 0, NULL);
+  return weft_op_NoOp(g, NULL);
 }
 
 static weft_out build_add(weft_graph *g, weft_out x, weft_out y) {
   (void)x, (void)y;
   weft_out step = weft_variable(g, "global_step", weft_scalar(g, WEFT_INT64, 0), false);
-  return node(g, "AssignAdd", 2, (weft_out[]){step, weft_scalar(g, WEFT_INT64, 1)});
+  return weft_op_AssignAdd(g, step, weft_scalar(g, WEFT_INT64, 1), NULL);
 }
 
 static weft_out build_softmax(weft_graph *g, weft_out x, weft_out y) {

@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["include", "base", "proto", "tensor", "device", "graph", "io", "state", "ops", "exec", "net", "dist", "train",
-           "api", "cli", "examples", "bench", "tests"]
+           "api", "cli", "examples", "bench", "tests", "tools"]
 FUNCTION_LINES, FILE_LINES = 80, 800
 NAME = re.compile(r"(\w+)\(")
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "graph/kernel.h"
 
-enum { MAX_DEPTH = 24, MAX_ELEMENTS = 4096 };
+enum { MAX_DEPTH = 24, MAX_ELEMENTS = 4096, MAX_LOOKS = 512 };
 
 typedef struct asker {
   int depth, budget; /* nodes that may still be looked at */
@@ -15,14 +15,36 @@ typedef struct asker {
 static weft_tensor *constant(const weft_graph *g, weft_out o, asker *a);
 
 /* Shape, Size and Rank know their answer from the static shape alone. */
-static weft_tensor *from_static_shape(const weft_graph *g, const weft_node *n) {
+static weft_tensor *from_static_shape(const weft_graph *g, const weft_node *n, int slot) {
   weft_tensor *t = NULL;
-  const shape *s = weft__out_shape(g, n->in[0]);
+  if (slot >= n->n_in) return NULL;
+  const shape *s = weft__out_shape(g, n->in[slot]);
   weft_dtype type = weft__out_type(g, (weft_out){n->id, 0});
   if (strcmp(n->op_name, "Rank") == 0 && s->rank >= 0) weft__tensor_scalar(&t, WEFT_INT32, s->rank);
   if (!weft__shape_known(s)) return t;
-  if (strcmp(n->op_name, "Shape") == 0) weft__tensor_ints(&t, type, s->dim, s->rank);
+  if (strcmp(n->op_name, "Shape") == 0 || strcmp(n->op_name, "ShapeN") == 0)
+    weft__tensor_ints(&t, type, s->dim, s->rank);
   if (strcmp(n->op_name, "Size") == 0) weft__tensor_scalar(&t, type, (double)weft__shape_count(s));
+  return t;
+}
+
+static bool partial(const weft_graph *g, weft_out o, shape *out, asker *a);
+
+/* x[i] of a vector that is known at i, if not elsewhere: a dimension of a shape. */
+static weft_tensor *known_element(const weft_graph *g, weft_out o, asker *a) {
+  const weft_node *n = g->node[o.node];
+  const shape *of_vector = n->n_in ? weft__out_shape(g, n->in[0]) : NULL;
+  weft_tensor *t = NULL, *at = NULL;
+  shape v;
+  if (strcmp(n->op_name, "StridedSlice") != 0 || weft__node_int(n, "shrink_axis_mask", 0) != 1 || of_vector->rank != 1)
+    return NULL;
+  at = constant(g, n->in[1], a);
+  if (at && weft__tensor_count(at) == 1 && partial(g, n->in[0], &v, a)) {
+    int64_t i = weft__tensor_int(at, 0);
+    if (i < 0) i += v.rank;
+    if (i >= 0 && i < v.rank && v.dim[i] >= 0) weft__tensor_scalar(&t, weft__out_type(g, o), (double)v.dim[i]);
+  }
+  weft_tensor_destroy(at);
   return t;
 }
 
@@ -74,7 +96,8 @@ static weft_tensor *constant(const weft_graph *g, weft_out o, asker *a) {
     return v->tensor;
   }
   if (a->depth >= MAX_DEPTH || --a->budget < 0 || !may_run(n)) return NULL;
-  weft_tensor *t = from_static_shape(g, n);
+  weft_tensor *t = from_static_shape(g, n, o.slot);
+  if (!t) t = known_element(g, o, a);
   if (t) return t;
   const shape *s = weft__out_shape(g, o);
   if (weft__shape_known(s) && weft__shape_count(s) > MAX_ELEMENTS) return NULL;
@@ -85,62 +108,59 @@ static weft_tensor *constant(const weft_graph *g, weft_out o, asker *a) {
 }
 
 weft_tensor *weft__graph_constant(const weft_graph *g, weft_out o) {
-  asker a = {0, 256};
+  asker a = {0, MAX_LOOKS};
   return constant(g, o, &a);
 }
 
 /* ---- vectors that are partly known ------------------------------------------------------------ */
 
-static bool partial(const weft_graph *g, weft_out o, shape *out, int depth);
-
 /* A scalar that is an element of a partly known vector: x[i] with constant i.  -1 if not known. */
-static int64_t element(const weft_graph *g, weft_out o, int depth) {
+static int64_t element(const weft_graph *g, weft_out o, asker *a) {
   const weft_node *n = g->node[o.node];
   int64_t result = -1;
-  weft_tensor *t = weft__graph_constant(g, o);
+  weft_tensor *t = constant(g, o, a);
   if (t) {
     if (weft__tensor_count(t) == 1) result = weft__tensor_int(t, 0);
   } else if (strcmp(n->op_name, "StridedSlice") == 0 && weft__node_int(n, "shrink_axis_mask", 0) == 1) {
     shape of;
-    weft_tensor *begin = weft__graph_constant(g, n->in[1]);
-    if (begin && weft__tensor_count(begin) == 1 && partial(g, n->in[0], &of, depth + 1)) {
+    weft_tensor *begin = constant(g, n->in[1], a);
+    if (begin && weft__tensor_count(begin) == 1 && partial(g, n->in[0], &of, a)) {
       int64_t i = weft__tensor_int(begin, 0);
       if (i < 0) i += of.rank;
       if (i >= 0 && i < of.rank) result = of.dim[i];
     }
     weft_tensor_destroy(begin);
-  } else if ((strcmp(n->op_name, "Cast") == 0 || strcmp(n->op_name, "Identity") == 0) && depth < MAX_DEPTH) {
-    result = element(g, n->in[0], depth + 1);
+  } else if (a->budget > 0 && (strcmp(n->op_name, "Cast") == 0 || strcmp(n->op_name, "Identity") == 0)) {
+    result = element(g, n->in[0], a);
   }
   weft_tensor_destroy(t);
   return result < -1 ? -1 : result;
 }
 
-static bool packed(const weft_graph *g, const weft_node *n, shape *out, int depth) {
+static bool packed(const weft_graph *g, const weft_node *n, shape *out, asker *a) {
   if (n->n_in > WEFT_MAX_RANK) return false;
   out->rank = n->n_in;
-  for (int i = 0; i < n->n_in; i++) out->dim[i] = element(g, n->in[i], depth + 1);
+  for (int i = 0; i < n->n_in; i++) out->dim[i] = element(g, n->in[i], a);
   return true;
 }
 
-static bool joined(const weft_graph *g, const weft_node *n, shape *out, int depth) {
+static bool joined(const weft_graph *g, const weft_node *n, shape *out, asker *a) {
   out->rank = 0;
   for (int i = 0; i + 1 < n->n_in; i++) { /* the last input is the axis */
     shape part;
-    if (!partial(g, n->in[i], &part, depth + 1) || out->rank + part.rank > WEFT_MAX_RANK) return false;
+    if (!partial(g, n->in[i], &part, a) || out->rank + part.rank > WEFT_MAX_RANK) return false;
     for (int d = 0; d < part.rank; d++) out->dim[out->rank++] = part.dim[d];
   }
   return true;
 }
 
 /* x[begin:end] of a vector, with steps of one. */
-static bool sliced(const weft_graph *g, const weft_node *n, shape *out, int depth) {
+static bool sliced(const weft_graph *g, const weft_node *n, shape *out, asker *a) {
   shape of;
   if (weft__node_int(n, "shrink_axis_mask", 0) || weft__node_int(n, "new_axis_mask", 0) ||
-      weft__node_int(n, "ellipsis_mask", 0) || !partial(g, n->in[0], &of, depth + 1))
+      weft__node_int(n, "ellipsis_mask", 0) || !partial(g, n->in[0], &of, a))
     return false;
-  weft_tensor *b = weft__graph_constant(g, n->in[1]), *e = weft__graph_constant(g, n->in[2]),
-              *st = weft__graph_constant(g, n->in[3]);
+  weft_tensor *b = constant(g, n->in[1], a), *e = constant(g, n->in[2], a), *st = constant(g, n->in[3], a);
   bool ok = b && e && st && weft__tensor_count(b) == 1 && weft__tensor_count(e) == 1 && weft__tensor_int(st, 0) == 1;
   if (ok) {
     int64_t from = weft__node_int(n, "begin_mask", 0) ? 0 : weft__tensor_int(b, 0);
@@ -166,25 +186,27 @@ static bool from_constant(const weft_tensor *t, shape *out) {
   return true;
 }
 
-static bool partial(const weft_graph *g, weft_out o, shape *out, int depth) {
-  if (depth > MAX_DEPTH) return false;
+static bool partial(const weft_graph *g, weft_out o, shape *out, asker *a) {
+  if (a->depth >= MAX_DEPTH || --a->budget < 0) return false;
+  a->depth++;
   const weft_node *n = g->node[o.node];
-  weft_tensor *t = weft__graph_constant(g, o);
+  weft_tensor *t = constant(g, o, a);
   bool ok = false;
   *out = SHAPE_UNKNOWN;
   if (t)
     ok = from_constant(t, out);
-  else if (strcmp(n->op_name, "Shape") == 0)
-    *out = *weft__out_shape(g, n->in[0]), ok = out->rank >= 0;
+  else if (strcmp(n->op_name, "Shape") == 0 || strcmp(n->op_name, "ShapeN") == 0)
+    *out = *weft__out_shape(g, n->in[o.slot]), ok = out->rank >= 0;
   else if (strcmp(n->op_name, "Cast") == 0 || strcmp(n->op_name, "Identity") == 0)
-    ok = partial(g, n->in[0], out, depth + 1);
+    ok = partial(g, n->in[0], out, a);
   else if (strcmp(n->op_name, "Pack") == 0)
-    ok = packed(g, n, out, depth);
+    ok = packed(g, n, out, a);
   else if (strcmp(n->op_name, "ConcatV2") == 0)
-    ok = joined(g, n, out, depth);
+    ok = joined(g, n, out, a);
   else if (strcmp(n->op_name, "StridedSlice") == 0)
-    ok = sliced(g, n, out, depth);
+    ok = sliced(g, n, out, a);
   weft_tensor_destroy(t);
+  a->depth--;
   const shape *mine = weft__out_shape(g, o);
   if (!ok && mine->rank == 1 && mine->dim[0] >= 0 && mine->dim[0] <= WEFT_MAX_RANK) { /* at least its rank is known */
     out->rank = (int)mine->dim[0];
@@ -195,4 +217,7 @@ static bool partial(const weft_graph *g, weft_out o, shape *out, int depth) {
   return ok;
 }
 
-bool weft__graph_constant_shape(const weft_graph *g, weft_out o, shape *out) { return partial(g, o, out, 0); }
+bool weft__graph_constant_shape(const weft_graph *g, weft_out o, shape *out) {
+  asker a = {0, MAX_LOOKS};
+  return partial(g, o, out, &a);
+}

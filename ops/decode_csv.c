@@ -6,16 +6,15 @@
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "ops/number.h"
 #include "tensor/tensor.h"
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct reader {
   const kernel *k;
   const char *at, *end;
-  text field; /* the one just read; kept over all records */
+  text field;  /* the one just read; kept over all records */
+  text number; /* scratch */
   char delim;
   bool quotes;
 } reader;
@@ -61,37 +60,6 @@ static weft_err next_field(reader *r, bool *comma, bool *found) {
   return r->field.failed ? WEFT_OOM : WEFT_OK;
 }
 
-/* ---- numbers ---- */
-
-static void trim(const char **begin, const char **end) {
-  while (*begin < *end && isspace((unsigned char)**begin)) ++*begin;
-  while (*begin < *end && isspace((unsigned char)(*end)[-1])) --*end;
-}
-
-static bool parse_number(weft_dtype type, const char *begin, const char *end, void *out) {
-  char room[64], *stop = room;
-  trim(&begin, &end);
-  const size_t n = (size_t)(end - begin);
-  if (n == 0 || n >= sizeof room) return false;
-  memcpy(room, begin, n);
-  room[n] = 0;
-  errno = 0;
-  if (type == WEFT_FLOAT)
-    *(float *)out = strtof(room, &stop);
-  else if (type == WEFT_DOUBLE)
-    *(double *)out = strtod(room, &stop);
-  else {
-    if (room[0] == '+') return false;
-    const long long v = strtoll(room, &stop, 10);
-    if (errno == ERANGE || (type == WEFT_INT32 && v != (int32_t)v)) return false;
-    if (type == WEFT_INT32)
-      *(int32_t *)out = (int32_t)v;
-    else
-      *(int64_t *)out = v;
-  }
-  return stop == room + n;
-}
-
 /* ---- columns ---- */
 
 static weft_err put_default(const kernel *k, int column, int64_t record) {
@@ -104,14 +72,14 @@ static weft_err put_default(const kernel *k, int column, int64_t record) {
   return weft__elements_copy(out->dtype, at, d->data, 1);
 }
 
-static weft_err put_field(const reader *r, int column, int64_t record, attr_str na) {
+static weft_err put_field(reader *r, int column, int64_t record, attr_str na) {
   const char *field = weft__text_get(&r->field);
   const size_t n = r->field.size;
   if (n == 0 || (n == na.size && !memcmp(field, na.data, n))) return put_default(r->k, column, record);
   weft_tensor *out = &r->k->out[column].t;
   if (out->dtype == WEFT_STRING) return weft__str_set(TENSOR_DATA(out, str) + record, field, n);
   char *at = (char *)out->data + (size_t)record * weft__dtype_size(out->dtype);
-  if (parse_number(out->dtype, field, field + n, at)) return WEFT_OK;
+  if (weft__number_read(&r->number, field, n, out->dtype, at)) return WEFT_OK;
   return weft__kernel_fail(r->k, WEFT_INVALID_ARGUMENT, "Field %d in record %lld is not a valid %s: %.*s", column,
                            (long long)record, weft__dtype_short(out->dtype), (int)(n < 200 ? n : 200), field);
 }
@@ -157,12 +125,16 @@ static weft_err decode_csv_cpu(kernel *k) {
   }
   reader r = {.k = k, .delim = delim.data[0], .quotes = weft__node_bool(k->node, "use_quote_delim", true)};
   weft_err err = WEFT_OK;
+  plain_locale l;
+  weft__locale_begin(&l);
   for (int64_t i = 0; i < weft__tensor_count(records) && err == WEFT_OK; i++) {
     const str *s = TENSOR_DATA(records, const str) + i;
     r.at = s->size ? s->data : "";
     r.end = r.at + s->size;
     err = read_record(&r, i, select, na);
   }
+  weft__locale_end(&l);
+  weft__text_finish(&r.number);
   weft__text_finish(&r.field);
   return err;
 }

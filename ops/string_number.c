@@ -5,103 +5,25 @@
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
-#include <errno.h>
+#include "ops/number.h"
 #include <inttypes.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* This thread's locale while a kernel reads or writes numbers. */
-typedef struct plain_locale {
-  locale_t c, before;
-} plain_locale;
-
-static void locale_begin(plain_locale *l) {
-  l->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  l->before = l->c ? uselocale(l->c) : (locale_t)0;
-}
-
-static void locale_end(plain_locale *l) {
-  if (!l->c) return;
-  uselocale(l->before);
-  freelocale(l->c);
-}
-
 /* ---- StringToNumber ---- */
 
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-static const char *skip_digits(const char *s) {
-  while (is_digit(*s)) s++;
-  return s;
-}
-
-/* What TensorFlow takes for a number; strtod would take more ("infinity", "nan(1)", "0x1p3"). */
-static bool is_float(const char *s) {
-  if (*s == '+' || *s == '-') s++;
-  if (strcasecmp(s, "inf") == 0 || strcasecmp(s, "nan") == 0) return true;
-  if (s[0] == '0' && (s[1] | 0x20) == 'x') return s[2] && s[2 + strspn(s + 2, "0123456789abcdefABCDEF")] == '\0';
-  const char *whole = s;
-  s = skip_digits(s);
-  bool any = s > whole;
-  if (*s == '.') {
-    const char *fraction = ++s;
-    s = skip_digits(s);
-    any = any || s > fraction;
-  }
-  if (any && (*s | 0x20) == 'e') {
-    s++;
-    if (*s == '+' || *s == '-') s++;
-    if (!is_digit(*s)) return false;
-    s = skip_digits(s);
-  }
-  return any && *s == '\0';
-}
-
-static bool is_int(const char *s) {
-  if (*s == '-') s++;
-  return is_digit(*s) && *skip_digits(s) == '\0';
-}
-
-/* One number; s is free of white space at its ends and ends in NUL. */
-static bool read_number(const char *s, weft_tensor *y, int64_t i) {
-  if (y->dtype == WEFT_FLOAT || y->dtype == WEFT_DOUBLE) {
-    if (!is_float(s)) return false;
-    if (y->dtype == WEFT_FLOAT)
-      TENSOR_DATA(y, float)[i] = strtof(s, NULL);
-    else
-      TENSOR_DATA(y, double)[i] = strtod(s, NULL);
-    return true;
-  }
-  errno = 0;
-  long long v = is_int(s) ? strtoll(s, NULL, 10) : 0;
-  if (!is_int(s) || errno) return false;
-  if (y->dtype == WEFT_INT64)
-    TENSOR_DATA(y, int64_t)[i] = v;
-  else
-    TENSOR_DATA(y, int32_t)[i] = (int32_t)v;
-  return y->dtype == WEFT_INT64 || (v >= INT32_MIN && v <= INT32_MAX);
-}
-
 static weft_err read_all(kernel *k, weft_tensor *y) {
-  text t = {0};
+  text room = {0};
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(y) && err == WEFT_OK; i++) {
     const str *s = TENSOR_DATA(k->in[0], str) + i;
-    size_t from = 0, to = s->size;
-    while (from < to && is_space(s->data[from])) from++;
-    while (to > from && is_space(s->data[to - 1])) to--;
-    t.size = 0;
-    if (to > from) weft__text_add(&t, s->data + from, to - from);
-    if (t.failed)
-      err = WEFT_OOM;
-    else if (to == from || strlen(weft__text_get(&t)) != t.size || !read_number(weft__text_get(&t), y, i))
+    if (!weft__number_read(&room, s->data, s->size, y->dtype, (char *)y->data + (size_t)i * weft__dtype_size(y->dtype)))
       err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "StringToNumberOp could not correctly convert string: %.*s",
                               (int)s->size, s->size ? s->data : "");
   }
-  weft__text_finish(&t);
+  if (room.failed) err = WEFT_OOM;
+  weft__text_finish(&room);
   return err;
 }
 
@@ -109,9 +31,9 @@ static weft_err number_cpu(kernel *k) {
   plain_locale l;
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
-  locale_begin(&l);
+  weft__locale_begin(&l);
   weft_err err = read_all(k, y);
-  locale_end(&l);
+  weft__locale_end(&l);
   return err;
 }
 
@@ -219,9 +141,9 @@ static weft_err string_cpu(kernel *k) {
   plain_locale l;
   if (weft__dtype_class(k->in[0]->dtype) == CLASS_OBJECT) return weft__kernel_no_type(k, k->in[0]->dtype);
   WEFT_TRY(read_format(k, k->in[0]->dtype, &f));
-  locale_begin(&l);
+  weft__locale_begin(&l);
   weft_err err = write_all(k, &f);
-  locale_end(&l);
+  weft__locale_end(&l);
   return err;
 }
 

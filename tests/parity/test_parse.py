@@ -182,3 +182,35 @@ def test_broken_bytes():
                 continue
             assert not [d for d in map(compare.difference, outputs, want, got) if d], data.hex()
     assert refused > 500
+
+
+RECORDS = ["1,2", " 1 , 2 ", "1,", ",", "", "1", "1,2,3", "a,b", '"a,b",c', '"a""b",c', 'a"b,c', '"ab"c,d', '"ab', '"a",',
+           '"",x', "a\nb,c", '"a\nb",c', "a,c\n", "a,c\r\n", "a,\n", "\na,b", "NA,1", '"NA",1', "1e3,-2.5", "inf,nan",
+           "1.5,0x10", "+1,-1", "99999999999,99999999999", "9223372036854775808,1", "0.33333333333333333,1", "a,b\"c\"",
+           '"a"\n,b', "\x00,1", "1;2"]
+
+
+@pytest.mark.parametrize("dtype", [STR, tf.int32, I64, F32, tf.float64])
+@pytest.mark.parametrize("options", [{}, {"na_value": "NA"}, {"use_quote_delim": False}, {"field_delim": ";"},
+                                     {"select_cols": [0, 2]}])
+def test_csv(dtype, options):
+    for fallback in ([], [b"7" if dtype == STR else 7]):
+        with tf.Graph().as_default() as g, v1.Session() as s:
+            fed = v1.placeholder(STR, [1], name="records")
+            outputs = [t.name for t in tf.raw_ops.DecodeCSV(records=fed, record_defaults=[tf.constant(fallback, dtype)] * 2,
+                                                            **options)]
+            ours = weftlib.Session(weftlib.Graph(g.as_graph_def()))
+            for record in RECORDS:
+                try:
+                    want = s.run(outputs, {fed: [record]})
+                except tf.errors.InvalidArgumentError as e:
+                    want = e
+                try:
+                    got = ours.run(outputs, {"records:0": np.array([record.encode()], dtype=object)})
+                except weftlib.Error as e:
+                    got = e
+                if isinstance(want, Exception) or isinstance(got, Exception):
+                    assert isinstance(got, weftlib.Error) and isinstance(want, Exception), (record, want, got)
+                    assert got.code == want.error_code, (record, want, got)
+                else:
+                    assert not [d for d in map(compare.difference, outputs, want, got) if d], record

@@ -29,23 +29,10 @@ TEST(every_spelling_has_one_canonical_form) {
 }
 
 TEST(a_malformed_name_is_refused_with_its_text) {
-  static const char *const bad[] = {"cpu:0",
-                                    "/cpu:",
-                                    "/cpu:x",
-                                    "/job:",
-                                    "/job:a b",
-                                    "//cpu:0",
-                                    "/tpu:0",
-                                    "/task:-1",
-                                    "/task:1a",
-                                    "/device:",
-                                    "/job:1x",
-                                    "/jobx:a",
-                                    "/cpu:0/",
-                                    "gpu",
-                                    "/device:CPU:",
-                                    "/task:99999999999",
-                                    "/job:ps/foo"};
+  static const char *const bad[] = {
+      "cpu:0",      "/cpu:",    "/cpu:x",  "/job:",   "/job:a b", "//cpu:0", "/tpu:0",       "/task:-1",
+      "/task:1a",   "/device:", "/job:1x", "/jobx:a", "/cpu:0/",  "gpu",     "/device:CPU:", "/task:99999999999",
+      "/job:ps/foo"};
   device_spec s;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     EXPECT_ERR(weft__device_parse(&s, bad[i]), WEFT_INVALID_ARGUMENT, bad[i]);

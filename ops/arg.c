@@ -159,9 +159,8 @@ static weft_err in_top_k(kernel *k, int64_t top) {
                              (long long)p->dim[0], (long long)t->dim[0]);
   weft_tensor *out = weft__out(k, 0, t);
   if (!out) return WEFT_OOM;
-  for (int64_t b = 0; b < p->dim[0]; b++)
-    TENSOR_DATA(out, bool)
-    [b] = in_top(TENSOR_DATA(k->in[0], float) + b * p->dim[1], p->dim[1], weft__tensor_int(k->in[1], b), top);
+  for (int64_t b = 0; b < p->dim[0]; b++) TENSOR_DATA(out, bool)
+  [b] = in_top(TENSOR_DATA(k->in[0], float) + b * p->dim[1], p->dim[1], weft__tensor_int(k->in[1], b), top);
   return WEFT_OK;
 }
 

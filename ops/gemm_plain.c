@@ -18,7 +18,7 @@ enum {
 
 /* Row strips of a: BLOCK_DEPTH columns of TILE_ROWS elements each, zero-padded.  Strips of b: rows of one tile.
  * Products are taken in A, which does not promote to a signed type. */
-#define DEFINE_GEMM(name, T, A, CONJ)                                                                                     \
+#define DEFINE_GEMM(name, T, A, CONJ)                                                                                  \
   static void name##_pack_a(const gemm *g, int64_t i0, int64_t rows, int64_t p0, int64_t depth, T *dst) {              \
     const T *a = g->a;                                                                                                 \
     for (int64_t s = 0; s < rows; s += TILE_ROWS)                                                                      \
@@ -44,7 +44,7 @@ enum {
     T acc[TILE_ROWS][COLS] = {{0}};                                                                                    \
     for (int64_t p = 0; p < depth; p++, a += TILE_ROWS, b += COLS)                                                     \
       for (int r = 0; r < TILE_ROWS; r++)                                                                              \
-        for (int j = 0; j < COLS; j++) acc[r][j] = (T)(acc[r][j] + (A)a[r] * (A)b[j]);                                       \
+        for (int j = 0; j < COLS; j++) acc[r][j] = (T)(acc[r][j] + (A)a[r] * (A)b[j]);                                 \
     for (int64_t r = 0; r < rows; r++)                                                                                 \
       for (int64_t j = 0; j < cols; j++) c[r * ldc + j] = (T)(c[r * ldc + j] + acc[r][j]);                             \
   }                                                                                                                    \

@@ -87,13 +87,20 @@ static bool same_size(const plan_item *a, const plan_item *b) {
   return x->rank >= 0 && weft__shape_equal(x, y);
 }
 
+/* May anything that runs between items j and root change a variable? */
+static bool writes_between(const finder *f, int j, const plan_item *root) {
+  for (const plan_item *it = &f->p->item[j] + 1; it < root; it++)
+    if (it->op->opdef.stateful || (it->n_in && it->in[0].wants_ref)) return true;
+  return false;
+}
+
 static bool absorbable(const finder *f, const plan_item *root, const plan_input *in) {
   int j = f->p->slot_item[in->slot];
   if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return false;
   const plan_item *it = &f->p->item[j];
   if (!loop_of(it) || !same_size(it, root)) return false;
   for (int i = 0; i < it->n_in; i++)
-    if (it->in[i].from_ref) return false; /* its value may change before the group runs */
+    if (it->in[i].from_ref && writes_between(f, j, root)) return false; /* it reads now, the group later */
   return true;
 }
 

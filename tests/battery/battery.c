@@ -126,7 +126,7 @@ static void check_expected(const test_case *c, int n, weft_tensor *const *got) {
     const char *end = case_part_end(at);
     bool is_variable;
     weft_tensor *want;
-    if (case_value(&want, at, end, &is_variable) != WEFT_OK) {
+    if (case_value(&want, at, end, (uint64_t)i, &is_variable) != WEFT_OK) {
       battery_fail(c, "the expected value cannot be read: %s", weft__error_message());
       return;
     }

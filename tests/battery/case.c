@@ -58,8 +58,8 @@ static double uniform(uint64_t *state) {
   return (double)(*state >> 11) / 9007199254740992.0;
 }
 
-static weft_err generate(weft_tensor *t, const char *kind) {
-  uint64_t state = 12345;
+static weft_err generate(weft_tensor *t, const char *kind, uint64_t seed) {
+  uint64_t state = 12345 + 977 * seed;
   int64_t below = strncmp(kind, "below:", 6) == 0 ? strtoll(kind + 6, NULL, 10) : 0;
   for (int64_t i = 0, n = weft__tensor_count(t); i < n; i++) {
     double u = uniform(&state), v;
@@ -168,7 +168,7 @@ static bool is_generator(const char *at) {
   return false;
 }
 
-weft_err case_value(weft_tensor **out, const char *begin, const char *end, bool *is_variable) {
+weft_err case_value(weft_tensor **out, const char *begin, const char *end, uint64_t seed, bool *is_variable) {
   const char *at = skip(begin, end);
   *is_variable = *at == '&';
   at += *is_variable;
@@ -187,7 +187,7 @@ weft_err case_value(weft_tensor **out, const char *begin, const char *end, bool 
   WEFT_TRY(weft__tensor_create(out, type, &s));
   at = skip(at + 1, end);
   weft_err err = type == WEFT_STRING ? fill_strings(*out, at, end)
-                 : is_generator(at)  ? generate(*out, at)
+                 : is_generator(at)  ? generate(*out, at, seed)
                                      : fill_numbers(*out, at, end);
   if (err) weft_tensor_destroy(*out);
   return err;
@@ -199,7 +199,7 @@ weft_err case_read(test_case *out, const op *o, const op_case *c) {
     const char *end = case_part_end(at);
     if (out->n_in == MAX_INPUTS) return bad("too many inputs", at);
     case_input *in = &out->in[out->n_in];
-    weft_err err = case_value(&in->value, at, end, &in->is_variable);
+    weft_err err = case_value(&in->value, at, end, (uint64_t)out->n_in, &in->is_variable);
     if (err) {
       case_finish(out);
       return err;

@@ -21,8 +21,9 @@ typedef struct test_case {
 /* Reads the inputs.  INTERNAL if the notation is wrong. */
 weft_err case_read(test_case *out, const op *o, const op_case *c);
 void case_finish(test_case *c);
-/* One value, "f32[2,3] 1 2 3"; *is_variable tells of a leading '&'. */
-weft_err case_value(weft_tensor **out, const char *begin, const char *end, bool *is_variable);
+/* One value, "f32[2,3] 1 2 3"; *is_variable tells of a leading '&'; generators draw other
+ * numbers for other seeds. */
+weft_err case_value(weft_tensor **out, const char *begin, const char *end, uint64_t seed, bool *is_variable);
 /* The end of the part that begins at `at` in a list separated by ';' (quotes respected). */
 const char *case_part_end(const char *at);
 

@@ -114,7 +114,7 @@ static void compare_at(slope *p, int input, int64_t i, double got) {
   double left = (mid - low) / by, right = (high - mid) / by, want = (high - low) / (2 * by);
   double bound =
       (x->dtype == WEFT_DOUBLE ? 1e-4 : 3e-2) * (1 + fabs(want) + fabs(mid) * (x->dtype == WEFT_DOUBLE ? 1e-4 : 1e-2));
-  if (fabs(left - right) > 10 * bound) return; /* a kink */
+  if (fabs(left - right) > 2 * bound) return; /* a kink */
   if (!(fabs(got - want) <= bound))
     battery_fail(&p->c, "the gradient towards element %lld of input %d is %g, the slope is %g", (long long)i, input,
                  got, want);

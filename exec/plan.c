@@ -30,7 +30,21 @@ static int feed_of(const plan_request *r, weft_out o) {
   return -1;
 }
 
-static int slot_of(const maker *m, weft_out o) {
+/* Is n the `read` of a reference variable?  TF's shares the variable's memory, so whoever reads it sees the value of
+ * the moment it runs.  Ours is not run at all: its readers look at the variable itself. */
+static bool is_plain_read(const weft_graph *g, const weft_node *n) {
+  return strcmp(n->op_name, "Identity") == 0 && n->op && n->n_control == 0 && weft__out_is_ref(g, n->in[0]) &&
+         (g->node[n->in[0].node]->op->flags & OP_ONCE);
+}
+
+/* Where the value of o really comes from. */
+static weft_out source_of(const maker *m, weft_out o) {
+  if (feed_of(m->r, o) >= 0 || !is_plain_read(m->g, m->g->node[o.node])) return o;
+  return m->g->node[o.node]->in[0];
+}
+
+static int slot_of(const maker *m, weft_out from) {
+  weft_out o = source_of(m, from);
   int feed = feed_of(m->r, o);
   return feed >= 0 ? feed : m->first_slot[o.node] + o.slot; /* slot i < n_feed is feed i */
 }
@@ -123,8 +137,9 @@ static weft_err add_item(maker *m, const weft_node *n) {
   it->control = zeroed(m, n->n_control, sizeof *it->control);
   if (!it->in || !it->control) return WEFT_OOM;
   for (int i = 0; i < n->n_in; i++) {
-    bool fed = feed_of(m->r, n->in[i]) >= 0;
-    it->in[i] = (plan_input){slot_of(m, n->in[i]), argument_is_ref(n, i), !fed && weft__out_is_ref(m->g, n->in[i])};
+    weft_out from = source_of(m, n->in[i]);
+    bool fed = feed_of(m->r, from) >= 0;
+    it->in[i] = (plan_input){slot_of(m, from), argument_is_ref(n, i), !fed && weft__out_is_ref(m->g, from)};
     if (it->in[i].wants_ref && fed)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
   }
@@ -138,6 +153,7 @@ static weft_err make_items(maker *m) {
   for (int i = 0; i < m->n_order; i++) {
     const weft_node *n = m->g->node[m->order[i]];
     if (!n->op || (!n->op->cpu && !(n->op->flags & OP_CONTROL_FLOW))) return cannot_run(n);
+    if (is_plain_read(m->g, n)) continue;
     if (foldable(m, n) && fold(m, n)) continue;
     WEFT_TRY(add_item(m, n));
   }

@@ -348,13 +348,13 @@ static const op_case count_cases[] = {
 OPS(variable) = {
     {"VariableV2() -> (ref:&dtype) | shape:shape dtype:type container:string='' shared_name:string='' ; stateful",
      "A tensor that outlives steps, by reference.", .infer = variable_infer, .cpu = variable_cpu, .no_grad = true,
-     IS_RESOURCE},
+     .flags = OP_ONCE, IS_RESOURCE},
     {"Variable() -> (ref:&dtype) | shape:shape dtype:type container:string='' shared_name:string='' ; stateful",
      "VariableV2 in the graphs of TF 0.x, where the shape [] means unknown.", .infer = variable_infer,
-     .cpu = variable_cpu, .no_grad = true, IS_RESOURCE},
+     .cpu = variable_cpu, .no_grad = true, .flags = OP_ONCE, IS_RESOURCE},
     {"VarHandleOp() -> (resource:resource) | container:string='' shared_name:string='' debug_name:string='' dtype:type "
      "shape:shape allowed_devices:list(string)=[] ; stateful",
-     "A handle of a variable.", .infer = weft__infer_scalar, .cpu = handle_cpu, .no_grad = true, IS_RESOURCE},
+     "A handle of a variable.", .infer = weft__infer_scalar, .cpu = handle_cpu, .no_grad = true, .flags = OP_ONCE, IS_RESOURCE},
     {"IsVariableInitialized(ref:&dtype) -> (is_initialized:bool) | dtype:type ; uninit",
      "Has the variable got a value yet?", .infer = weft__infer_scalar, .cpu = initialized_cpu, .no_grad = true,
      .cases = initialized_cases},

@@ -194,7 +194,9 @@ static weft_err differentiate_here(gradient_state *s, backprop *b, const grad_va
   weft_err err = weft__scope_push_name(g, name);
   weft__free(name);
   if (err == WEFT_OK && s->opts->colocate) err = weft__scope_push_colocate(g, b->node->id, true);
+  s->branch = in_loop(s, b->node->id) ? s->frames.alive[b->node->id] : 0;
   if (err == WEFT_OK) err = differentiate(s, b, total);
+  s->branch = 0;
   weft__scope_pop_to(g, depth);
   return err;
 }

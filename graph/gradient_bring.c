@@ -70,6 +70,44 @@ weft_err weft__gradient_add_back(gradient_state *s, back_frame *b, const node_sp
   return add_at(s, (node_place){b, 0, 0}, spec, out);
 }
 
+/* ---- what was brought before ---- */
+
+static brought **bucket(back_frame *b, weft_out v) {
+  return &b->brought[((uint32_t)v.node * 31u + (uint32_t)v.slot) % 64u];
+}
+
+static const brought *find_brought(back_frame *b, weft_out v) {
+  const brought *e = *bucket(b, v);
+  while (e && (e->from.node != v.node || e->from.slot != v.slot)) e = e->next;
+  return e;
+}
+
+static weft_err remember(gradient_state *s, back_frame *b, weft_out from, weft_out to) {
+  brought *e = weft__arena_alloc(&s->a, sizeof *e), **at = bucket(b, from);
+  if (!e) return oom();
+  *e = (brought){from, to, *at};
+  *at = e;
+  return WEFT_OK;
+}
+
+/* ---- liveness ---- */
+
+/* Something alive in those turns in which the forward branch was taken, and only then. */
+static weft_err pivot_of(gradient_state *s, back_frame *b, int in_branch, weft_out *out) {
+  const weft_out key = {-2 - in_branch, 0}; /* no output has such a node */
+  const branch *c = &s->frames.branch[in_branch];
+  const brought *known = find_brought(b, key);
+  weft_out pred, sw;
+  *out = known ? known->to : b->pivot;
+  if (known || in_branch <= 0) return WEFT_OK;
+  WEFT_TRY(weft__gradient_bring(s, b, c->pred, &pred));
+  WEFT_TRY(
+      weft__gradient_add_back(s, b, &(node_spec){.op = "Switch", .n_in = 2, .in = (weft_out[]){b->pivot, pred}}, &sw));
+  sw.slot = c->side;
+  WEFT_TRY(weft__gradient_add_back(s, b, &(node_spec){.op = "Identity", .n_in = 1, .in = &sw}, out));
+  return remember(s, b, key, *out);
+}
+
 /* ---- invariants ---- */
 
 weft_err weft__gradient_enter_value(gradient_state *s, back_frame *b, weft_out v, bool constant, weft_out *out) {
@@ -88,13 +126,15 @@ static bool is_invariant(const gradient_state *s, weft_out v) {
 static weft_err copy_constant(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
   const int64_t most = 64;
   weft_tensor *t = weft__graph_constant(s->g, v);
+  weft_out alive;
   *out = WEFT_NONE;
   if (!t) return WEFT_OK;
   weft_err err = WEFT_OK;
-  if (weft__tensor_count(t) <= most) {
+  if (weft__tensor_count(t) <= most) err = pivot_of(s, b, place_of(s, v).branch, &alive);
+  if (err == WEFT_OK && weft__tensor_count(t) <= most) {
     attr attrs[] = {A_TENSOR("value", t), A_TYPE("dtype", t->dtype)};
     err = weft__gradient_add_back(
-        s, b, &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = 1, .control = &b->pivot.node}, out);
+        s, b, &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = 1, .control = &alive.node}, out);
   }
   weft_tensor_destroy(t);
   return err;
@@ -102,30 +142,37 @@ static weft_err copy_constant(gradient_state *s, back_frame *b, weft_out v, weft
 
 /* ---- stacks ---- */
 
-/* A StackV2 beside the forward loop: one for each time the loop is entered. */
+/* A StackV2 outside of all loops: a loop inside a loop pushes its turns one outer turn after the other, and they are
+ * popped in just the opposite order. */
 static weft_err make_stack(gradient_state *s, const back_frame *b, weft_dtype type, weft_out *handle) {
-  const loop_frame *f = &s->frames.frame[b->forward];
   weft_tensor *t;
   weft_out size;
+  while (b->outer) b = b->outer;
   WEFT_TRY(weft__tensor_scalar(&t, WEFT_INT32, -1));
   attr attrs[] = {A_TENSOR("value", t), A_TYPE("dtype", WEFT_INT32)};
   weft_err err = weft__gradient_add_forward(
-      s, f->parent, f->branch,
-      &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = 1, .control = &b->entry.node}, &size);
+      s, 0, 0, &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = 1, .control = &b->entry.node},
+      &size);
   weft_tensor_destroy(t);
   WEFT_TRY(err);
   attr stack_attrs[] = {A_TYPE("elem_type", type), A_STR("stack_name", "")};
   return weft__gradient_add_forward(
-      s, f->parent, f->branch,
-      &(node_spec){.op = "StackV2", .name = "f_acc", .n_in = 1, .in = &size, .n_attr = 2, .attr = stack_attrs}, handle);
+      s, 0, 0, &(node_spec){.op = "StackV2", .name = "f_acc", .n_in = 1, .in = &size, .n_attr = 2, .attr = stack_attrs},
+      handle);
+}
+
+/* The handle inside a forward loop, through those around it. */
+static weft_err enter_forward(gradient_state *s, const back_frame *b, weft_out handle, weft_out *out) {
+  if (b->outer) WEFT_TRY(enter_forward(s, b->outer, handle, &handle));
+  attr attrs[] = {A_STR("frame_name", s->frames.frame[b->forward].name), A_BOOL("is_constant", true),
+                  A_INT("parallel_iterations", b->parallel)};
+  return weft__gradient_add_forward(
+      s, b->forward, 0, &(node_spec){.op = "Enter", .n_in = 1, .in = &handle, .n_attr = 3, .attr = attrs}, out);
 }
 
 static weft_err push(gradient_state *s, const back_frame *b, weft_out handle, weft_out v, int in_branch) {
-  const loop_frame *f = &s->frames.frame[b->forward];
   weft_out in_loop, pushed;
-  attr attrs[] = {A_STR("frame_name", f->name), A_BOOL("is_constant", true), A_INT("parallel_iterations", b->parallel)};
-  WEFT_TRY(weft__gradient_add_forward(
-      s, b->forward, 0, &(node_spec){.op = "Enter", .n_in = 1, .in = &handle, .n_attr = 3, .attr = attrs}, &in_loop));
+  WEFT_TRY(enter_forward(s, b, handle, &in_loop));
   WEFT_TRY(weft__gradient_add_forward(s, b->forward, in_branch,
                                       &(node_spec){.op = "StackPushV2",
                                                    .n_in = 2,
@@ -169,24 +216,6 @@ static weft_err through_stack(gradient_state *s, back_frame *b, weft_out v, weft
 }
 
 /* ---- bringing ---- */
-
-static brought **bucket(back_frame *b, weft_out v) {
-  return &b->brought[((uint32_t)v.node * 31u + (uint32_t)v.slot) % 64u];
-}
-
-static const brought *find_brought(back_frame *b, weft_out v) {
-  const brought *e = *bucket(b, v);
-  while (e && (e->from.node != v.node || e->from.slot != v.slot)) e = e->next;
-  return e;
-}
-
-static weft_err remember(gradient_state *s, back_frame *b, weft_out from, weft_out to) {
-  brought *e = weft__arena_alloc(&s->a, sizeof *e), **at = bucket(b, from);
-  if (!e) return oom();
-  *e = (brought){from, to, *at};
-  *at = e;
-  return WEFT_OK;
-}
 
 static weft_err from_forward(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
   if (is_invariant(s, v)) return weft__gradient_bring(s, b, s->g->node[v.node]->in[0], out);
@@ -269,7 +298,8 @@ static weft_err adapt_inputs(gradient_state *s, back_frame *b, node_spec *spec, 
   return WEFT_OK;
 }
 
-/* Control edges of the loop itself stay; one whose inputs are all invariant must not run past the last turn. */
+/* Control edges of the loop itself stay; one whose inputs are all invariant must not run past the last turn, nor in
+ * a turn that took another branch. */
 static weft_err adapt_controls(gradient_state *s, back_frame *b, node_spec *spec, const weft_out *in) {
   int n = 0, *control = weft__arena_alloc(&s->a, (size_t)(spec->n_control + 1) * sizeof *control);
   bool invariant = true;
@@ -277,7 +307,11 @@ static weft_err adapt_controls(gradient_state *s, back_frame *b, node_spec *spec
   for (int i = 0; i < spec->n_control; i++)
     if (place_of(s, (weft_out){spec->control[i], 0}).back == b) control[n++] = spec->control[i];
   for (int i = 0; i < spec->n_in; i++) invariant &= is_invariant(s, in[i]);
-  if (invariant) control[n++] = b->pivot.node;
+  if (invariant) {
+    weft_out alive;
+    WEFT_TRY(pivot_of(s, b, s->branch, &alive));
+    control[n++] = alive.node;
+  }
   spec->control = control;
   spec->n_control = n;
   return WEFT_OK;

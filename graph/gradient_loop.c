@@ -13,20 +13,13 @@ static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradi
 
 /* ---- the forward loop's counter ---- */
 
-static weft_err const_int(weft_tensor **t, attr *attrs, int v) {
-  WEFT_TRY(weft__tensor_scalar(t, WEFT_INT32, v));
-  attrs[0] = A_TENSOR("value", *t);
-  attrs[1] = A_TYPE("dtype", WEFT_INT32);
-  return WEFT_OK;
-}
-
-static weft_err forward_const(gradient_state *s, int frame, int in_branch, int v, weft_out after, weft_out *out) {
+static weft_err forward_const(gradient_state *s, node_place at, int v, int n_after, const int *after, weft_out *out) {
   weft_tensor *t;
-  attr attrs[2];
-  WEFT_TRY(const_int(&t, attrs, v));
+  WEFT_TRY(weft__tensor_scalar(&t, WEFT_INT32, v));
+  attr attrs[] = {A_TENSOR("value", t), A_TYPE("dtype", WEFT_INT32)};
   weft_err err = weft__gradient_add_forward(
-      s, frame, in_branch,
-      &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = 1, .control = &after.node}, out);
+      s, at.frame, at.branch,
+      &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = n_after, .control = after}, out);
   weft_tensor_destroy(t);
   return err;
 }
@@ -41,7 +34,9 @@ static weft_err counter_in(gradient_state *s, back_frame *b, weft_out *merge) {
   const loop_frame *f = &s->frames.frame[b->forward];
   weft_out zero, enter;
   attr attrs[] = {A_STR("frame_name", f->name), A_INT("parallel_iterations", b->parallel)};
-  WEFT_TRY(forward_const(s, f->parent, f->branch, 0, b->entry, &zero));
+  /* It starts when the turn of the loop around has begun, which is when the turn before has pushed everything. */
+  int after[] = {b->entry.node, b->outer ? b->outer->forward_pivot.node : -1};
+  WEFT_TRY(forward_const(s, (node_place){NULL, f->parent, f->branch}, 0, b->outer ? 2 : 1, after, &zero));
   WEFT_TRY(weft__gradient_add_forward(
       s, b->forward, 0,
       &(node_spec){.op = "Enter", .name = "f_count", .n_in = 1, .in = &zero, .n_attr = 2, .attr = attrs}, &enter));
@@ -59,7 +54,7 @@ static weft_err count_forward(gradient_state *s, back_frame *b, weft_out *total)
   WEFT_TRY(counter_in(s, b, &merge));
   WEFT_TRY(forward_node(s, b->forward, "Switch", 2, (weft_out[]){merge, {f->loop_cond, 0}}, &sw));
   WEFT_TRY(forward_node(s, b->forward, "Identity", 1, &(weft_out){sw.node, 1}, &b->forward_pivot));
-  WEFT_TRY(forward_const(s, b->forward, 0, 1, b->forward_pivot, &one));
+  WEFT_TRY(forward_const(s, (node_place){NULL, b->forward, 0}, 1, 1, &b->forward_pivot.node, &one));
   WEFT_TRY(weft__gradient_add_forward(
       s, b->forward, 0,
       &(node_spec){.op = "ControlTrigger", .name = "f_sync", .n_control = 1, .control = &b->forward_pivot.node},
@@ -109,12 +104,47 @@ static weft_err var_end(gradient_state *s, back_frame *b, const back_var *v, wef
   return weft__gradient_add_forward(s, 0, 0, &out, after);
 }
 
+/* ---- around the backward loop ---- */
+
+/* Nodes go outside of b, where they are alive exactly when the loop is. */
+static void go_out(gradient_state *s, const back_frame *b) {
+  const loop_frame *f = &s->frames.frame[b->forward];
+  weft__gradient_enter(s, b->outer);
+  s->branch = b->outer ? f->branch : 0;
+}
+
+static void go_in(gradient_state *s, back_frame *b) {
+  weft__gradient_enter(s, b);
+  s->branch = 0;
+}
+
+/* A constant outside of b: outside of all loops it waits for the forward loop to be entered, so that it is dead
+ * when that is on a branch not taken. */
+static weft_err outer_const(gradient_state *s, const back_frame *b, weft_tensor *t, weft_out *out) {
+  attr attrs[] = {A_TENSOR("value", t), A_TYPE("dtype", t->dtype)};
+  *out = weft__b_node_after(s->g, "Const", NULL, 0, NULL, 2, attrs, 1, &b->entry.node);
+  weft_tensor_destroy(t);
+  return weft__b_ok(s->g);
+}
+
+/* Zeros of v's shape where it is used now. */
+static weft_out zeros_of(gradient_state *s, weft_out v, weft_dtype type) {
+  weft_graph *g = s->g;
+  if (weft__out_type(g, v) == WEFT_RESOURCE)
+    v = weft__b_node(g, "ReadVariableOp", NULL, 1, &v, 1, &A_TYPE("dtype", type));
+  /* Outside of loops zeros must live and die with v; inside the adapter sees to it. */
+  if (v.node < 0 || !s->now || !weft__shape_known(weft__out_shape(g, v))) return weft__b_zeros_like(g, v);
+  return weft__b_fill(g, weft__b_shape(g, v), weft__b_scalar(g, type, 0));
+}
+
 /* ---- the backward loop itself ---- */
 
 static weft_err back_counter(gradient_state *s, back_frame *b, weft_out total) {
   back_var count;
-  weft_out more, sync, sub, left, one = weft__b_scalar(s->g, WEFT_INT32, 1); /* in the loop around */
-  WEFT_TRY(weft__b_ok(s->g));
+  weft_out more, sync, sub, left, one;
+  weft_tensor *t;
+  WEFT_TRY(weft__tensor_scalar(&t, WEFT_INT32, 1));
+  WEFT_TRY(outer_const(s, b, t, &one));
   WEFT_TRY(var_begin(s, b, total, &count));
   WEFT_TRY(weft__gradient_enter_value(s, b, one, true, &b->one));
   WEFT_TRY(back_node(s, b, "GreaterEqual", 2, (weft_out[]){count.merge, b->one}, &more));
@@ -129,7 +159,9 @@ static weft_err back_counter(gradient_state *s, back_frame *b, weft_out total) {
       s, b,
       &(node_spec){.op = "Sub", .n_in = 2, .in = (weft_out[]){b->pivot, b->one}, .n_control = 1, .control = &sync.node},
       &sub));
-  return var_end(s, b, &count, sub, &left);
+  WEFT_TRY(var_end(s, b, &count, sub, &left));
+  /* The next turn of the loop around pops from the same stacks: it waits for this loop's last turn. */
+  return b->outer ? weft__graph_add_control(s->g, s->g->node[b->outer->sync], left.node) : WEFT_OK;
 }
 
 static weft_err open_loop(gradient_state *s, int frame, back_frame **out) {
@@ -148,23 +180,14 @@ static weft_err open_loop(gradient_state *s, int frame, back_frame **out) {
   return back_counter(s, b, total);
 }
 
-/* Zeros of v's shape where it is used now. */
-static weft_out zeros_of(gradient_state *s, weft_out v, weft_dtype type) {
-  weft_graph *g = s->g;
-  if (weft__out_type(g, v) == WEFT_RESOURCE)
-    v = weft__b_node(g, "ReadVariableOp", NULL, 1, &v, 1, &A_TYPE("dtype", type));
-  if (v.node < 0 || !weft__shape_known(weft__out_shape(g, v))) return weft__b_zeros_like(g, v);
-  return weft__b_fill(g, weft__b_shape(g, v), weft__b_scalar(g, type, 0));
-}
-
 /* ---- invariants: their gradients are added up ---- */
 
 static weft_err sum_dense(gradient_state *s, back_frame *b, weft_out ext, weft_out d, grad_value *total) {
   back_var v;
   weft_out zeros, sum, after;
-  back_frame *in_turn = weft__gradient_enter(s, b->outer);
+  go_out(s, b);
   zeros = zeros_of(s, ext, weft__out_type(s->g, d));
-  weft__gradient_enter(s, in_turn);
+  go_in(s, b);
   WEFT_TRY(weft__b_ok(s->g));
   WEFT_TRY(var_begin(s, b, zeros, &v));
   WEFT_TRY(var_switch(s, b, &v));
@@ -178,12 +201,12 @@ static weft_err sum_dense(gradient_state *s, back_frame *b, weft_out ext, weft_o
 /* A list of rows that begins empty and grows by `rows` in every turn. */
 static weft_err gather_rows(gradient_state *s, back_frame *b, const shape *empty, weft_out rows, weft_out *after) {
   back_var v;
-  back_frame *in_turn = weft__gradient_enter(s, b->outer);
-  weft_tensor *t = NULL;
-  weft__status_keep(&s->g->sticky, weft__tensor_create(&t, weft__out_type(s->g, rows), empty));
-  weft_out none = t ? weft__b_const_adopt(s->g, t) : WEFT_NONE;
-  weft__gradient_enter(s, in_turn);
-  WEFT_TRY(weft__b_ok(s->g));
+  weft_tensor *t;
+  weft_out none;
+  WEFT_TRY(weft__tensor_create(&t, weft__out_type(s->g, rows), empty));
+  go_out(s, b);
+  WEFT_TRY(outer_const(s, b, t, &none));
+  go_in(s, b);
   WEFT_TRY(var_begin(s, b, none, &v));
   WEFT_TRY(var_switch(s, b, &v));
   weft_out all =
@@ -204,9 +227,9 @@ static weft_err sum_slices(gradient_state *s, back_frame *b, weft_out ext, const
   *total = GRAD_NONE;
   WEFT_TRY(gather_rows(s, b, &empty, d->values, &total->values));
   WEFT_TRY(gather_rows(s, b, &none, d->indices, &total->indices));
-  back_frame *in_turn = weft__gradient_enter(s, b->outer);
+  go_out(s, b);
   total->dense_shape = weft__b_shape(s->g, ext);
-  weft__gradient_enter(s, in_turn);
+  go_in(s, b);
   return weft__b_ok(s->g);
 }
 
@@ -316,13 +339,14 @@ static weft_err walk_loop(gradient_state *s, int frame) {
   w.var = weft__arena_alloc(&s->a, sizeof *w.var * (size_t)(f->n_var + 1));
   w.active = weft__arena_alloc(&s->a, sizeof *w.active * (size_t)(f->n_var + 1));
   if (!w.var || !w.active) return oom();
+  s->branch = s->now ? f->branch : 0;
   WEFT_TRY(open_loop(s, frame, &w.b));
   WEFT_TRY(begin_vars(s, &w));
-  back_frame *outer = weft__gradient_enter(s, w.b);
+  go_in(s, w.b);
   WEFT_TRY(weft__gradient_walk(s, start_body, &w));
   WEFT_TRY(end_vars(s, &w));
   WEFT_TRY(sum_invariants(s, &w));
-  weft__gradient_enter(s, outer);
+  weft__gradient_enter(s, w.b->outer);
   return WEFT_OK;
 }
 

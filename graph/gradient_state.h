@@ -42,6 +42,7 @@ typedef struct gradient_state {
   frames frames;
   int *loop_pending; /* per frame: exits between that are not done */
   back_frame *now;   /* the backward loop that nodes are being added to; NULL outside */
+  int branch;        /* where the node being differentiated is alive in its loop */
   node_place *place; /* of node s->n + i */
   int cap_place;
 } gradient_state;

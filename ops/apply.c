@@ -97,6 +97,13 @@ weft_err weft__apply_infer(infer *s) {
 
 /* ---- the arguments of one run ---- */
 
+typedef union scalars { /* of the loop's type */
+  float f[APPLY_MAX_SCALARS];
+  double d[APPLY_MAX_SCALARS];
+  float _Complex cf[APPLY_MAX_SCALARS];
+  double _Complex cd[APPLY_MAX_SCALARS];
+} scalars;
+
 typedef struct job {
   apply_loop *loop;
   weft_dtype type;
@@ -104,9 +111,9 @@ typedef struct job {
   int vars;
   char *var[APPLY_MAX_VARS];
   const char *grad;
-  double _Complex scalar[APPLY_MAX_SCALARS]; /* room for any type; holds the loop's */
-  const weft_tensor *indices;                /* NULL: dense */
-  int64_t row;                               /* elements of one row, when sparse */
+  scalars scalar;
+  const weft_tensor *indices; /* NULL: dense */
+  int64_t row;                /* elements of one row, when sparse */
 } job;
 
 static apply_loop *loop_for(const optimizer *of, weft_dtype type) {
@@ -147,22 +154,18 @@ static weft_err check_scalar(const kernel *k, int i, bool signs) {
                            weft__shape_text(&t->shape));
 }
 
+/* A real argument of a complex update is global_step. */
 static void store_scalar(job *j, int slot, const weft_tensor *t) {
+  const bool real = weft__dtype_class(t->dtype) != CLASS_COMPLEX;
   switch (j->type) {
-  case WEFT_DOUBLE: ((double *)j->scalar)[slot] = weft__tensor_double(t, 0); break;
+  case WEFT_DOUBLE: j->scalar.d[slot] = weft__tensor_double(t, 0); break;
   case WEFT_COMPLEX64:
-    if (t->dtype == j->type)
-      memcpy((float _Complex *)j->scalar + slot, t->data, sizeof(float _Complex));
-    else
-      ((float _Complex *)j->scalar)[slot] = (float)weft__tensor_double(t, 0);
+    j->scalar.cf[slot] = real ? (float)weft__tensor_double(t, 0) : *TENSOR_DATA(t, const float _Complex);
     break;
   case WEFT_COMPLEX128:
-    if (t->dtype == j->type)
-      memcpy(j->scalar + slot, t->data, sizeof *j->scalar);
-    else
-      j->scalar[slot] = weft__tensor_double(t, 0);
+    j->scalar.cd[slot] = real ? weft__tensor_double(t, 0) : *TENSOR_DATA(t, const double _Complex);
     break;
-  default: ((float *)j->scalar)[slot] = (float)weft__tensor_double(t, 0);
+  default: j->scalar.f[slot] = (float)weft__tensor_double(t, 0);
   }
 }
 
@@ -223,7 +226,7 @@ static weft_err check(const kernel *k, const optimizer *of, const layout *l, var
 /* Sixteen-bit numbers are widened a tile at a time, updated as floats and put back. */
 static void span_of_halves(const job *j, int64_t at, int64_t grad_at, int64_t n) {
   float var[APPLY_MAX_VARS][TILE], grad[TILE];
-  apply_span s = {.var = {var[0], var[1], var[2], var[3]}, .grad = grad, .scalar = j->scalar, .option = j->option};
+  apply_span s = {.var = {var[0], var[1], var[2], var[3]}, .grad = grad, .scalar = &j->scalar, .option = j->option};
   for (int64_t done = 0; done < n; done += TILE) {
     s.n = n - done < TILE ? n - done : TILE;
     weft__widen(grad, (const uint16_t *)(const void *)j->grad + grad_at + done, s.n, j->type);
@@ -240,7 +243,7 @@ static void span(const job *j, int64_t at, int64_t grad_at, int64_t n) {
     return;
   }
   const int64_t size = (int64_t)weft__dtype_size(j->type);
-  apply_span s = {.grad = j->grad + grad_at * size, .scalar = j->scalar, .n = n, .option = j->option};
+  apply_span s = {.grad = j->grad + grad_at * size, .scalar = &j->scalar, .n = n, .option = j->option};
   for (int v = 0; v < j->vars; v++) s.var[v] = j->var[v] + at * size;
   j->loop(&s);
 }

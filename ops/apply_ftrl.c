@@ -4,32 +4,32 @@
 #include "base/hot.h"
 #include "ops/apply.h"
 
-/* lr, l1, l2, l2_shrinkage, lr_power; RATE: the linear term is kept times lr. */
+/* h: lr, l1, l2.  scaled: the linear term is kept times lr. */
 #define FTRL(T, S)                                                                                                     \
-  static inline                                                                                                        \
-      __attribute__((always_inline)) void ftrl_step_##S(const apply_span *s, const T *h, bool scaled, bool root) {     \
+  static inline __attribute__((always_inline)) void ftrl_step_##S(const apply_span *s, T shrink, T power, bool scaled, \
+                                                                  bool root) {                                         \
     T *restrict var = s->var[0], *restrict accum = s->var[1], *restrict linear = s->var[2];                            \
-    const T *restrict g = s->grad, lr = scaled ? 1 : h[0], times = scaled ? h[0] : 1;                                  \
-    const T l1 = h[1] * times, l2 = 2 * h[2] * times, shrink = 2 * h[3], power = -h[4];                                \
+    const T *restrict g = s->grad, *h = s->scalar, lr = scaled ? 1 : h[0], times = scaled ? h[0] : 1;                  \
+    const T l1 = h[1] * times, l2 = 2 * h[2] * times;                                                                  \
     for (int64_t i = 0; i < s->n; i++) {                                                                               \
       const T old = accum[i], now = old + g[i] * g[i];                                                                 \
-      const T was = root ? sqrt(old) : pow(old, power), is = root ? sqrt(now) : pow(now, power);                       \
-      const T x = linear[i] + (g[i] + shrink * var[i]) * times - (is - was) / lr * var[i];                             \
+      const T was = root ? sqrt(old) : pow(old, -power), is = root ? sqrt(now) : pow(now, -power);                     \
+      const T x = linear[i] + (g[i] + 2 * shrink * var[i]) * times - (is - was) / lr * var[i];                         \
       var[i] = fabs(x) > l1 ? (copysign(l1, x) - x) / (is / lr + l2) : 0;                                              \
       linear[i] = x;                                                                                                   \
       accum[i] = now;                                                                                                  \
     }                                                                                                                  \
   }                                                                                                                    \
-  WEFT_HOT static void ftrl_both_##S(const apply_span *s, const T *h) {                                                \
-    if (h[4] == (T)-0.5)                                                                                               \
-      ftrl_step_##S(s, h, s->option, true);                                                                            \
+  WEFT_HOT static void ftrl_both_##S(const apply_span *s, T shrink, T power) {                                         \
+    if (power == (T)-0.5)                                                                                              \
+      ftrl_step_##S(s, shrink, power, s->option, true);                                                                \
     else                                                                                                               \
-      ftrl_step_##S(s, h, s->option, false);                                                                           \
+      ftrl_step_##S(s, shrink, power, s->option, false);                                                               \
   }                                                                                                                    \
-  static void ftrl_v2_##S(const apply_span *s) { ftrl_both_##S(s, s->scalar); }                                        \
-  static void ftrl_##S(const apply_span *s) {                                                                          \
-    const T *h = s->scalar, with_shrinkage[5] = {h[0], h[1], h[2], 0, h[3]};                                           \
-    ftrl_both_##S(s, with_shrinkage);                                                                                  \
+  /* lr, l1, l2, lr_power; lr, l1, l2, l2_shrinkage, lr_power */                                                       \
+  static void ftrl_##S(const apply_span *s) { ftrl_both_##S(s, 0, ((const T *)s->scalar)[3]); }                        \
+  static void ftrl_v2_##S(const apply_span *s) {                                                                       \
+    ftrl_both_##S(s, ((const T *)s->scalar)[3], ((const T *)s->scalar)[4]);                                            \
   }
 APPLY_REAL(FTRL)
 

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "exec/flow_edge.h"
 #include "exec/steplog.h"
 #include "state/rendezvous.h"
@@ -37,12 +38,6 @@ static void fail(flow *f, weft_err err) {
   if (!first) return;
   if (f->step.cancel) weft__cancel_fire(f->step.cancel, err, "%s", f->status.message ? f->status.message : "");
   if (f->step.rendezvous) weft__rendezvous_abort(f->step.rendezvous, err, f->status.message ? f->status.message : "");
-}
-
-static weft_err check_time(const flow *f) {
-  if (f->step.cancel && weft__cancel_fired(f->step.cancel)) return weft__cancel_raise(f->step.cancel);
-  if (f->run->deadline_ns && weft__now_ns() > f->run->deadline_ns) return weft__plan_timed_out();
-  return WEFT_OK;
 }
 
 /* ---- one node ---------------------------------------------------------------------------------- */
@@ -157,7 +152,7 @@ static outcome visit(flow *f, spot *s, ready *r) {
   bool deferred = false, dead = weft__spot_is_dead(s);
   value carried = {.dead = false};
   if (atomic_load_explicit(&f->failed, memory_order_acquire)) return ENDED;
-  weft_err err = check_time(f);
+  weft_err err = weft__plan_check_time(f->run);
   if (!err && (!dead || weft__spot_node(s)->kind == FLOW_TRANSFER)) {
     err = run_live(s, dead, &carried, &deferred);
     if (deferred) return DEFERRED;
@@ -266,11 +261,17 @@ static void on_done(kernel *k, weft_err err) {
   resume(s);
 }
 
-/* Sleeps until a deferred node has ended, all have, or it is too late. */
+/* An interrupt ends what waits; what computes goes on to its end. */
+static weft_err check_wait(const flow *f) {
+  if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
+  return weft__plan_check_time(f->run);
+}
+
+/* Sleeps until a deferred node has ended, all have, or it is time to look at the clock and for interrupts again. */
 static spot *next_from_inbox(flow *f, bool *finished) {
-  int64_t left = f->run->deadline_ns - weft__now_ns();
-  bool timed = f->run->deadline_ns && !atomic_load(&f->failed);
-  struct timespec until = weft__deadline(!timed ? -1 : left > 0 ? left : 0);
+  int64_t slice = WEFT_WAIT_SLICE_MS * INT64_C(1000000), left = f->run->deadline_ns - weft__now_ns();
+  if (f->run->deadline_ns && left < slice) slice = left > 0 ? left : 0;
+  struct timespec until = weft__deadline(slice);
   pthread_mutex_lock(&f->lock);
   f->waiting = true;
   int late = 0;
@@ -280,7 +281,8 @@ static spot *next_from_inbox(flow *f, bool *finished) {
   f->waiting = false;
   *finished = f->finished;
   pthread_mutex_unlock(&f->lock);
-  if (!s && !*finished && timed) fail(f, weft__plan_timed_out());
+  weft_err err = s || *finished || atomic_load(&f->failed) ? WEFT_OK : check_wait(f);
+  if (err) fail(f, err);
   return s;
 }
 

@@ -79,7 +79,8 @@ typedef struct plan_run {
 weft_err weft__item_resolve(const plan_item *it, kernel *k, int j, variable *v);
 /* Names the node in this thread's message, unless it is named already. */
 weft_err weft__item_error(const plan_item *it, weft_err err);
-weft_err weft__plan_timed_out(void);
+/* Looked at between nodes: has the step been cancelled (its code and message), or is it too late? */
+weft_err weft__plan_check_time(const plan_run *run);
 /* The fetched values out of the slots of a finished run. */
 weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run);
 /* Runs a straight plan on the calling thread. */

@@ -54,20 +54,17 @@ static weft_err run_item(frame *f, int i, plan_run *run) {
   return WEFT_OK;
 }
 
-weft_err weft__plan_timed_out(void) {
-  return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
-}
-
-static weft_err check_time(const plan_run *run) {
+weft_err weft__plan_check_time(const plan_run *run) {
   if (run->step.cancel && weft__cancel_fired(run->step.cancel)) return weft__cancel_raise(run->step.cancel);
-  if (run->deadline_ns && weft__now_ns() > run->deadline_ns) return weft__plan_timed_out();
+  if (run->deadline_ns && weft__now_ns() > run->deadline_ns)
+    return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
   return WEFT_OK;
 }
 
 static weft_err run_items(frame *f, plan_run *run) {
   for (int i = 0; i < f->plan->n_item; i++) {
     if (f->once_done && (f->plan->item[i].op->flags & OP_ONCE)) continue;
-    WEFT_TRY(check_time(run));
+    WEFT_TRY(weft__plan_check_time(run));
     WEFT_TRY(run_item(f, i, run));
   }
   f->once_done = true;

@@ -289,9 +289,10 @@ static weft_err edges_to_spec(importer *im, const import_item *it, node_spec *sp
   return WEFT_OK;
 }
 
-/* Shapes the writer knew, where ours are vaguer. */
+/* Shapes the writer knew, where ours are vaguer.  Of handles TensorFlow says what was true when they were strings. */
 static weft_err refine_shapes(const import_item *it, const attr *shapes) {
   for (int i = 0; i < shapes->n && i < it->node->n_out; i++) {
+    if (weft__dtype_class(it->node->out_type[i]) == CLASS_OBJECT) continue;
     weft_err err = weft__shape_merge(&it->node->out_shape[i], &it->node->out_shape[i], &shapes->shapes[i]);
     if (err != WEFT_OK)
       return weft__fail_in(err,

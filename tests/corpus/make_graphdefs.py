@@ -73,9 +73,12 @@ def every_attr():
     tf.reshape(tf.constant([[1., 2.]]), [-1])[0:1]
 
 
-for make in (softmax, mlp_adam, cnn, loop, pipeline, saver, functions, every_attr):
-    with tf.Graph().as_default() as g:
-        make()
-        data = g.as_graph_def().SerializeToString(deterministic=True)
-        (OUT / make.__name__).write_bytes(data)
-        print(make.__name__, len(data), "bytes,", len(g.get_operations()), "nodes")
+GRAPHS = (softmax, mlp_adam, cnn, loop, pipeline, saver, functions, every_attr)
+
+if __name__ == "__main__":
+    for make in GRAPHS:
+        with tf.Graph().as_default() as g:
+            make()
+            data = g.as_graph_def().SerializeToString(deterministic=True)
+            (OUT / make.__name__).write_bytes(data)
+            print(make.__name__, len(data), "bytes,", len(g.get_operations()), "nodes")

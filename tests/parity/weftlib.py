@@ -118,6 +118,17 @@ class Graph:
         data = graph_def if isinstance(graph_def, bytes) else graph_def.SerializeToString()
         check(lib.weft_graph_import(self.ptr, data, C.c_size_t(len(data)), None))
 
+    def load_meta(self, meta, prefix=None):
+        data = meta.SerializeToString()
+        check(lib.weft_graph_import_meta(self.ptr, data, C.c_size_t(len(data)), prefix and prefix.encode()))
+
+    def export_meta(self):
+        data, size = C.c_void_p(), C.c_size_t()
+        check(lib.weft_graph_export_meta(C.byref(data), C.byref(size), self.ptr))
+        out = tf.compat.v1.MetaGraphDef.FromString(C.string_at(data, size.value))
+        lib.weft_free(data)
+        return out
+
     def find(self, name):
         o = lib.weft_graph_find(self.ptr, name.encode())
         if o.node < 0:

@@ -474,7 +474,7 @@ static const op_case max_pool_cases[] = {
     {"f32[1,2,2,6] rand", NULL, "ksize=[1,1,1,3] strides=[1,1,1,3] padding='VALID'", CASE_NO_GRAD},
     {"i32[1,4,4,3] rand", NULL, POOL22 "padding='VALID'", CASE_NO_GRAD},
     {"u8[1,4,4,3] rand", NULL, POOL22 "padding='SAME'", CASE_NO_GRAD},
-    {"f32[0,4,4,3] 0", NULL, POOL22 "padding='SAME'", CASE_NO_GRAD},
+    {"f32[0,4,4,3] 0", "f32[0,2,2,3] 0", POOL22 "padding='SAME'", CASE_NO_GRAD | CASE_NO_PARITY},
     {"f32[9,28,28,32] rand", NULL, POOL22 "padding='SAME'", CASE_NO_GRAD},
     {"f32[2,9,9,300] rand", NULL, "ksize=[1,3,3,1] strides=[1,2,2,1] padding='SAME'", CASE_NO_GRAD},
     {"f32[2,4,3] rand", "error INVALID_ARGUMENT", POOL22 "padding='SAME'", 0},
@@ -489,14 +489,16 @@ static const op_case max_pool_v2_cases[] = {
     {0},
 };
 
+/* The second gradient looks for the pooled values in the image: only true ones give a slope. */
 static const op_case max_pool_grad_cases[] = {
+    {"f32[1,4,4,1] seq; f32[1,2,2,1] 5 7 13 15; f32[1,2,2,1] rand", NULL, POOL22 "padding='VALID'", 0},
     {"f32[1,2,2,1] 0; f32[1,1,1,1] 0; f32[1,1,1,1] 1", "f32[1,2,2,1] 1 0 0 0", POOL22 "padding='VALID'", CASE_NO_GRAD},
     {"f32[1,3,3,1] 0; f32[1,2,2,1] 0; f32[1,2,2,1] 1", "f32[1,3,3,1] 1 1 0 1 1 0 0 0 0",
      "ksize=[1,2,2,1] strides=[1,1,1,1] padding='VALID'", CASE_NO_GRAD},
-    {"f32[2,5,7,3] rand; f32[2,3,4,3] rand; f32[2,3,4,3] rand", NULL, POOL22 "padding='SAME'", 0},
-    {"f32[2,5,7,3] rand; f32[2,2,6,3] rand; f32[2,2,6,3] rand", NULL, POOL32 "padding='VALID'", 0},
+    {"f32[2,5,7,3] rand; f32[2,3,4,3] rand; f32[2,3,4,3] rand", NULL, POOL22 "padding='SAME'", CASE_NO_GRAD},
+    {"f32[2,5,7,3] rand; f32[2,2,6,3] rand; f32[2,2,6,3] rand", NULL, POOL32 "padding='VALID'", CASE_NO_GRAD},
     {"f32[2,7,7,2] rand; f32[2,2,2,2] rand; f32[2,2,2,2] rand", NULL,
-     "ksize=[1,2,2,1] strides=[1,3,3,1] padding='VALID'", 0},
+     "ksize=[1,2,2,1] strides=[1,3,3,1] padding='VALID'", CASE_NO_GRAD},
     {"f32[0,4,4,3] 0; f32[0,2,2,3] 0; f32[0,2,2,3] 0", NULL, POOL22 "padding='SAME'", CASE_NO_GRAD},
     {"f32[9,28,28,32] rand; f32[9,14,14,32] rand; f32[9,14,14,32] rand", NULL, POOL22 "padding='SAME'", CASE_NO_GRAD},
     {"f32[2,9,9,300] rand; f32[2,5,5,300] rand; f32[2,5,5,300] rand", NULL,
@@ -507,15 +509,15 @@ static const op_case max_pool_grad_cases[] = {
 
 static const op_case max_pool_grad_v2_cases[] = {
     {"f32[2,5,7,3] rand; f32[2,3,4,3] rand; f32[2,3,4,3] rand; i32[4] 1 2 2 1; i32[4] 1 2 2 1", NULL, "padding='SAME'",
-     0},
+     CASE_NO_GRAD},
     {0},
 };
 
 static const op_case max_pool_grad_grad_cases[] = {
     {"f32[1,4,4,1] seq; f32[1,2,2,1] 5 7 13 15; f32[1,4,4,1] rand", NULL, POOL22 "padding='VALID'", 0},
     {"f32[1,2,2,1] 0; f32[1,1,1,1] 0; f32[1,2,2,1] 1 2 3 4", "f32[1,1,1,1] 1", POOL22 "padding='VALID'", CASE_NO_GRAD},
-    {"f32[2,5,7,3] rand; f32[2,3,4,3] rand; f32[2,5,7,3] rand", NULL, POOL22 "padding='SAME'", 0},
-    {"f32[2,5,7,3] rand; f32[2,2,6,3] rand; f32[2,5,7,3] rand", NULL, POOL32 "padding='VALID'", 0},
+    {"f32[2,5,7,3] rand; f32[2,3,4,3] rand; f32[2,5,7,3] rand", NULL, POOL22 "padding='SAME'", CASE_NO_GRAD},
+    {"f32[2,5,7,3] rand; f32[2,2,6,3] rand; f32[2,5,7,3] rand", NULL, POOL32 "padding='VALID'", CASE_NO_GRAD},
     {0},
 };
 

@@ -327,20 +327,22 @@ static weft_err nearest_grad(backprop *b) {
 }
 
 static const op_case bilinear_cases[] = {
-    {"f32[1,2,2,1] 0 1 2 3; i32[2] 4 4", "f32[1,4,4,1] 0 .5 1 1 1 1.5 2 2 2 2.5 3 3 2 2.5 3 3", NULL, 0},
-    {"f32[2,3,4,3] rand; i32[2] 7 5", NULL, NULL, 0},
-    {"f32[2,6,5,3] rand; i32[2] 4 3", NULL, "align_corners=true", 0},
-    {"f32[2,3,4,3] rand; i32[2] 7 9", NULL, "half_pixel_centers=true", 0},
-    {"f32[2,6,5,3] rand; i32[2] 2 3", NULL, "half_pixel_centers=true", 0},
+    {"f32[1,2,2,1] 0 1 2 3; i32[2] 4 4", "f32[1,4,4,1] 0 .5 1 1 1 1.5 2 2 2 2.5 3 3 2 2.5 3 3", NULL, CASE_FIXED_TYPE},
+    {"f32[2,3,4,3] rand; i32[2] 7 5", NULL, NULL, CASE_FIXED_TYPE},
+    {"f32[2,6,5,3] rand; i32[2] 4 3", NULL, "align_corners=true", CASE_FIXED_TYPE},
+    {"f32[2,3,4,3] rand; i32[2] 7 9", NULL, "half_pixel_centers=true", CASE_FIXED_TYPE},
+    {"f32[2,6,5,3] rand; i32[2] 2 3", NULL, "half_pixel_centers=true", CASE_FIXED_TYPE},
     {"f32[1,1,1,2] rand; i32[2] 3 3", NULL, "align_corners=true", CASE_FIXED_TYPE},
-    {"f32[1,3,4,1] rand; i32[2] 1 1", NULL, "align_corners=true", 0},
+    {"f32[1,3,4,1] rand; i32[2] 1 1", NULL, "align_corners=true", CASE_FIXED_TYPE},
+    {"f64[2,3,4,3] rand; i32[2] 7 5", NULL, NULL, CASE_NO_GRAD},
+    {"f16[2,3,4,3] rand; i32[2] 7 5", NULL, "half_pixel_centers=true", CASE_NO_GRAD},
     {"u8[1,3,4,3] below:255; i32[2] 5 6", NULL, NULL, CASE_NO_GRAD},
     {"i64[1,3,4,3] below:255; i32[2] 5 6", NULL, NULL, CASE_NO_GRAD},
     {"f32[0,3,4,3] 0; i32[2] 5 6", NULL, NULL, CASE_NO_GRAD},
     {"f32[3,60,50,3] rand; i32[2] 99 71", NULL, NULL, CASE_NO_GRAD},
-    {"f32[3,4,3] rand; i32[2] 7 5", "error INVALID_ARGUMENT", NULL, 0},
-    {"f32[1,3,4,3] rand; i32[2] 0 5", "error INVALID_ARGUMENT", NULL, 0},
-    {"f32[1,3,4,3] rand; i32[3] 2 5 1", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[3,4,3] rand; i32[2] 7 5", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
+    {"f32[1,3,4,3] rand; i32[2] 0 5", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
+    {"f32[1,3,4,3] rand; i32[3] 2 5 1", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
     {0},
 };
 

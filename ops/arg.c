@@ -185,19 +185,20 @@ static weft_err in_top_k_infer(infer *s) {
 }
 
 /* ---- cases ---- */
+/* Tidx is named so that it is not retried as int16, which TensorFlow lets in and then reads as int32. */
 static const op_case arg_cases[] = {
-    {"f32[2,3] 1 5 3 4 2 6; i32[] 1"},
-    {"f32[2,3] 1 5 3 4 2 6; i32[] 0"},
-    {"f32[2,3] 1 5 3 4 2 6; i32[] -1", NULL, "output_type=int32"},
-    {"f32[5] 3 1 3 1 2; i64[] 0"},
+    {"f32[2,3] 1 5 3 4 2 6; i32[] 1", NULL, "Tidx=int32"},
+    {"f32[2,3] 1 5 3 4 2 6; i32[] 0", NULL, "Tidx=int32"},
+    {"f32[2,3] 1 5 3 4 2 6; i32[] -1", NULL, "Tidx=int32 output_type=int32"},
+    {"f32[5] 3 1 3 1 2; i64[] 0", NULL, "Tidx=int64"},
     {"f32[4] nan 1 3 nan; i32[] 0", NULL, NULL, CASE_FIXED_TYPE},
     {"f32[4] -inf nan -inf nan; i32[] 0", NULL, NULL, CASE_FIXED_TYPE},
     {"bool[3] false true true; i32[] 0", NULL, NULL, CASE_FIXED_TYPE},
-    {"f32[3,0]; i32[] 0", "i64[0]"},
-    {"f32[3,0]; i32[] 1", "error INVALID_ARGUMENT"},
-    {"f32[3]; i32[] 1", "error INVALID_ARGUMENT"},
-    {"f32[30,40,50] rand; i32[] 1"},
-    {"f32[300,40] rand; i32[] 1"},
+    {"f32[3,0]; i32[] 0", "i64[0]", "Tidx=int32"},
+    {"f32[3,0]; i32[] 1", "error INVALID_ARGUMENT", "Tidx=int32"},
+    {"f32[3]; i32[] 1", "error INVALID_ARGUMENT", "Tidx=int32"},
+    {"f32[30,40,50] rand; i32[] 1", NULL, "Tidx=int32"},
+    {"f32[300,40] rand; i32[] 1", NULL, "Tidx=int32"},
     {0},
 };
 

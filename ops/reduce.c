@@ -126,14 +126,14 @@ const fold_kind weft__fold_squares[WEFT_DTYPE_COUNT] = {
     return;                                                                                                            \
   } while (0)
 
-/* a/count; the mean of no integers is 0.  out may be acc. */
+/* a/count; the mean of no integers, or no complex numbers, is 0.  out may be acc. */
 static void divide(weft_dtype type, void *out, const void *acc, int64_t n, int64_t count) {
   const int64_t some = count > 0 ? count : 1;
   switch (type) {
   case WEFT_FLOAT: FINISH(float, float, a / (float)count);
   case WEFT_DOUBLE: FINISH(double, double, a / (double)count);
-  case WEFT_COMPLEX64: FINISH(float complex, float complex, a / (float)count);
-  case WEFT_COMPLEX128: FINISH(double complex, double complex, a / (double)count);
+  case WEFT_COMPLEX64: FINISH(float complex, float complex, a / (float)some);
+  case WEFT_COMPLEX128: FINISH(double complex, double complex, a / (double)some);
   case WEFT_INT8: FINISH(int8_t, int64_t, a / some);
   case WEFT_INT16: FINISH(int16_t, int64_t, a / some);
   case WEFT_INT32: FINISH(int32_t, int64_t, a / some);

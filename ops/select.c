@@ -150,7 +150,13 @@ static weft_err select_v2_grad(backprop *b) {
   }
 EACH_REAL(CLIP_LOOP, clip, )
 
-static const elem_op clip_op = {COST_CHEAP, {ROWS_REAL(clip)}};
+/* Complex numbers: each part by itself, as TensorFlow does. */
+#define DEFINE_CLIP_PARTS(name, T)                                                                                     \
+  static void name(void *zs, const void *const *in, int64_t n, const void *arg) { clip_##T(zs, in, 2 * n, arg); }
+DEFINE_CLIP_PARTS(clip_c64, f32)
+DEFINE_CLIP_PARTS(clip_c128, f64)
+
+static const elem_op clip_op = {COST_CHEAP, {ROWS_REAL(clip), ROWS_COMPLEX(clip)}};
 
 static weft_err clip_cpu(kernel *k) {
   const shape *t = &k->in[0]->shape, *low = &k->in[1]->shape, *high = &k->in[2]->shape;

@@ -62,7 +62,7 @@ static double zeta(double s, double q) {
   if (s == 1) return INFINITY;
   if (!(s > 1)) return NAN;
   if (q <= 0) {
-    if (q == floor(q)) return INFINITY;
+    if (q == floor(q)) return fmod(s, 2) == 0 ? INFINITY : NAN; /* a pole: of one sign for even powers alone */
     if (s != floor(s)) return NAN;
   }
   double sum = 0;

@@ -37,7 +37,13 @@ static void fail(flow *f, weft_err err) {
   atomic_store(&f->failed, true);
   if (!first) return;
   if (f->step.cancel) weft__cancel_fire(f->step.cancel, err, "%s", f->status.message ? f->status.message : "");
-  if (f->step.rendezvous) weft__rendezvous_abort(f->step.rendezvous, err, f->status.message ? f->status.message : "");
+}
+
+/* A cancelled step receives nothing more. */
+static void on_cancel(void *arg) {
+  flow *f = arg;
+  weft_err code = weft__cancel_raise(f->step.cancel);
+  if (f->step.rendezvous) weft__rendezvous_abort(f->step.rendezvous, code, weft__error_message());
 }
 
 /* ---- one node ---------------------------------------------------------------------------------- */
@@ -94,6 +100,8 @@ static weft_err call_kernel(spot *s, bool dead, bool *deferred) {
   k->pending = false;
   k->done = on_done;
   k->input_dead = dead;
+  k->turn = s->turn->number;
+  if (n->kind == FLOW_TRANSFER) WEFT_TRY(weft__flow_frame_id(s->turn->frame, &k->frame_id));
   atomic_store_explicit(&s->phase, PHASE_RUNS, memory_order_relaxed);
   bool timed =
       f->run->log || f->step.id % TIMED_STEPS == 0 || atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;
@@ -267,10 +275,11 @@ static weft_err check_wait(const flow *f) {
   return weft__plan_check_time(f->run);
 }
 
-/* Sleeps until a deferred node has ended, all have, or it is time to look at the clock and for interrupts again. */
+/* Sleeps until a deferred node has ended or all have; looks up now and then whether it is too late. */
 static spot *next_from_inbox(flow *f, bool *finished) {
-  int64_t slice = WEFT_WAIT_SLICE_MS * INT64_C(1000000), left = f->run->deadline_ns - weft__now_ns();
-  if (f->run->deadline_ns && left < slice) slice = left > 0 ? left : 0;
+  bool failed = atomic_load(&f->failed); /* then only the end of what still runs is awaited */
+  int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = f->run->deadline_ns - weft__now_ns();
+  if (!failed && f->run->deadline_ns && left < slice) slice = left > 0 ? left : 0;
   struct timespec until = weft__deadline(slice);
   pthread_mutex_lock(&f->lock);
   f->waiting = true;
@@ -281,7 +290,7 @@ static spot *next_from_inbox(flow *f, bool *finished) {
   f->waiting = false;
   *finished = f->finished;
   pthread_mutex_unlock(&f->lock);
-  weft_err err = s || *finished || atomic_load(&f->failed) ? WEFT_OK : check_wait(f);
+  weft_err err = s || *finished || failed ? WEFT_OK : check_wait(f);
   if (err) fail(f, err);
   return s;
 }
@@ -319,12 +328,19 @@ weft_err weft__flow_run(plan *p, plan_run *run, pool *tasks) {
   WEFT_TRY(weft__flow_take(&f, p));
   begin(f, run, tasks);
   ready r = {0};
+  cancel_watch watch;
+  weft_err err = f->step.cancel ? weft__cancel_on(f->step.cancel, &watch, on_cancel, f) : WEFT_OK;
+  if (err) {
+    weft__flow_give(f);
+    return err;
+  }
   weft__flow_start(f, &r);
   atomic_store(&f->active, r.count);
   if (r.count == 0) f->finished = true;
   process(f, r.first);
   wait_for_all(f);
-  weft_err err = weft__status_raise(&f->status);
+  if (f->step.cancel) weft__cancel_off(f->step.cancel, &watch);
+  err = weft__status_raise(&f->status);
   if (!err) err = check_fetches(f);
   if (!err) err = weft__plan_fetch(p, f->root->slot, run);
   weft__flow_give(f);

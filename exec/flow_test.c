@@ -1,6 +1,7 @@
 /* flow_test.c - branches, loops and waiting ops on graphs built by hand. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "exec/session.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -117,16 +118,23 @@ static void rig_finish(rig *r) {
   weft__op_table_destroy(r->ops);
 }
 
-static weft_err run(rig *r, weft_out feed, double fed, weft_out fetch, double *got, int64_t timeout_ms) {
-  plan_request q = {.n_fetch = 1, .fetch = &fetch, .n_feed = feed.node >= 0, .feed = &feed};
+/* Feeds a scalar, fetches a scalar; `target` is a node to be run besides, or -1. */
+static weft_err run_with(rig *r, weft_out feed, double fed, weft_out fetch, int target, double *got,
+                         int64_t timeout_ms) {
+  plan_request q = {
+      .n_fetch = 1, .fetch = &fetch, .n_feed = 1, .feed = &feed, .n_target = target >= 0, .target = &target};
   weft_tensor *in = NULL, *out = NULL;
-  if (feed.node >= 0) EXPECT_OK(weft__tensor_scalar(&in, weft__out_type(r->g, feed), fed));
+  EXPECT_OK(weft__tensor_scalar(&in, weft__out_type(r->g, feed), fed));
   run_opts opts = {.timeout_ms = timeout_ms};
   weft_err err = weft__session_run(r->sess, &q, (const weft_tensor *const *)&in, &out, &opts);
   if (!err) *got = weft__tensor_double(out, 0);
   weft_tensor_destroy(in);
   weft_tensor_destroy(out);
   return err;
+}
+
+static weft_err run(rig *r, weft_out feed, double fed, weft_out fetch, double *got, int64_t timeout_ms) {
+  return run_with(r, feed, fed, fetch, -1, got, timeout_ms);
 }
 
 static void expect_run(rig *r, weft_out feed, double fed, weft_out fetch, double want) {
@@ -343,6 +351,66 @@ TEST(a_branch_in_a_loop_is_decided_anew_each_turn) {
   rig_finish(&r);
 }
 
+/* ---- sending and receiving ---- */
+
+#define EDGE_ATTRS(type_name, type)                                                                                    \
+  (attr[]) {                                                                                                           \
+    A_TYPE(type_name, type), A_STR("tensor_name", "edge"), A_STR("send_device", "/cpu:0"),                             \
+        A_INT("send_device_incarnation", 1), A_STR("recv_device", "/cpu:0")                                            \
+  }
+
+static int send_node(rig *r, weft_out x) {
+  weft_node *n = NULL;
+  EXPECT_OK(weft__b_ok(r->g));
+  EXPECT_OK(weft__graph_add(
+      r->g,
+      &(node_spec){
+          .op = "_Send", .name = "send", .n_in = 1, .in = &x, .n_attr = 5, .attr = EDGE_ATTRS("T", WEFT_FLOAT)},
+      &n));
+  return n->id;
+}
+
+/* Receives what is sent, after node `after` (-1: at once). */
+static weft_out recv_node(rig *r, int after) {
+  return weft__b_node_after(r->g, "_Recv", "recv", 0, NULL, 5, EDGE_ATTRS("tensor_type", WEFT_FLOAT), after >= 0,
+                            &after);
+}
+
+TEST(a_dead_value_is_sent_and_received_as_dead) {
+  rig r;
+  rig_init(&r);
+  weft_out p = placeholder(&r, WEFT_BOOL), sw = weft__b_binary(r.g, "Switch", scalar(&r, 3), p);
+  int sent = send_node(&r, weft__b_slot(sw, 1));
+  weft_out got = weft__b_add(r.g, recv_node(&r, -1), scalar(&r, 1)), m = merge(&r, weft__b_neg(r.g, sw), got);
+  rig_open(&r, 2);
+  for (int i = 0; i < 10; i++) {
+    double was = NAN;
+    EXPECT_OK(run_with(&r, p, 1, m, sent, &was, 0));
+    EXPECT_NEAR(was, 4, 0);
+    EXPECT_OK(run_with(&r, p, 0, m, sent, &was, 0));
+    EXPECT_NEAR(was, -3, 0);
+  }
+  double was;
+  EXPECT_ERR(run(&r, p, 1, got, &was, 50), WEFT_DEADLINE_EXCEEDED, "Timed out"); /* nobody sends */
+  rig_finish(&r);
+}
+
+TEST(every_turn_of_a_loop_has_an_edge_of_its_own) {
+  rig r;
+  rig_init(&r);
+  weft_out x = placeholder(&r, WEFT_FLOAT);
+  weft_out top = enter(&r, scalar(&r, 20), "f", true, 5), one = enter(&r, scalar(&r, 1), "f", true, 5);
+  rounds i = loop_begin(&r, x, top, "f", 5), sum = loop_more(&r, &i, scalar(&r, 0), "f", 5);
+  int sent = send_node(&r, i.body);
+  loop_close(&r, &sum, weft__b_add(r.g, sum.body, recv_node(&r, i.body.node)));
+  loop_close(&r, &i, weft__b_add(r.g, i.body, one));
+  rig_open(&r, 2);
+  double was = NAN;
+  EXPECT_OK(run_with(&r, x, 0, sum.exit, sent, &was, 0));
+  EXPECT_NEAR(was, 190, 0);
+  rig_finish(&r);
+}
+
 /* ---- what goes wrong ---- */
 
 TEST(a_graph_that_mixes_frames_is_refused) {
@@ -391,6 +459,26 @@ TEST(a_deadline_ends_a_step_that_waits_or_loops) {
   EXPECT_ERR(run(&r, x, 1, waits, &got, 50), WEFT_DEADLINE_EXCEEDED, "Timed out");
   EXPECT_ERR(run(&r, x, 1, endless, &got, 50), WEFT_DEADLINE_EXCEEDED, "Timed out");
   EXPECT(weft__now_ns() - begin < (int64_t)5000000000);
+  rig_finish(&r);
+}
+
+static void *interrupt_soon(void *arg) {
+  usleep(30000);
+  weft__interrupt();
+  return arg;
+}
+
+TEST(an_interrupt_ends_what_waits) {
+  rig r;
+  rig_init(&r);
+  pthread_t id;
+  weft_out x = placeholder(&r, WEFT_FLOAT), waits = weft__b_unary(r.g, "TestNever", x);
+  rig_open(&r, 2);
+  EXPECT_EQ_INT(pthread_create(&id, NULL, interrupt_soon, NULL), 0);
+  double got;
+  EXPECT_ERR(run(&r, x, 1, waits, &got, 0), WEFT_CANCELLED, "interrupted");
+  pthread_join(id, NULL);
+  weft__interrupt_clear();
   rig_finish(&r);
 }
 

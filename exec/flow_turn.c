@@ -2,6 +2,7 @@
 #include "exec/flow_turn.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 enum { MAX_IDLE = 8 };
 
@@ -237,6 +238,40 @@ void weft__flow_frame_end(flow_frame *fr) {
   }
   for (int i = 0; i < loop_of(fr)->n_fixed; i++) clear_value(&fr->fixed[i]);
   keep_frame(fr->flow, fr);
+}
+
+/* "outer's path;turn;name" */
+static void write_path(text *out, const flow_frame *fr) {
+  if (fr->loop == 0) return;
+  write_path(out, fr->parent->frame);
+  weft__text_printf(out, ";%lld;%s", (long long)fr->parent->number, loop_of(fr)->name);
+}
+
+/* MurmurHash64A, with the seed that keys made elsewhere have. */
+static uint64_t hash_bytes(const char *data, size_t size) {
+  const uint64_t m = 0xc6a4a7935bd1e995u;
+  uint64_t h = UINT64_C(0xDECAFCAFFE) ^ (size * m), k;
+  for (; size >= 8; data += 8, size -= 8) {
+    memcpy(&k, data, 8);
+    k *= m;
+    h = (h ^ (k ^ k >> 47) * m) * m;
+  }
+  k = 0;
+  memcpy(&k, data, size);
+  if (size) h = (h ^ k) * m;
+  h = (h ^ h >> 47) * m;
+  return h ^ h >> 47;
+}
+
+weft_err weft__flow_frame_id(const flow_frame *fr, uint64_t *out) {
+  text path = {0};
+  *out = 0;
+  if (fr->loop == 0) return WEFT_OK;
+  write_path(&path, fr);
+  weft_err err = path.failed ? WEFT_OOM : WEFT_OK;
+  if (!err) *out = hash_bytes(weft__text_get(&path), path.size);
+  weft__text_finish(&path);
+  return err;
 }
 
 /* ---- flows ------------------------------------------------------------------------------------- */

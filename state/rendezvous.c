@@ -160,9 +160,11 @@ void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message) {
   }
 }
 
-char *weft__rendezvous_key(const weft_node *n, const char *from_device, const char *to_device) {
-  return weft__sprintf("%s;%016" PRIx64 ";%s;%s;0:0", from_device ? from_device : weft__node_str(n, "send_device").data,
+char *weft__rendezvous_key(const weft_node *n, const char *from_device, const char *to_device, uint64_t frame,
+                           int64_t turn) {
+  return weft__sprintf("%s;%016" PRIx64 ";%s;%s;%" PRIu64 ":%" PRId64,
+                       from_device ? from_device : weft__node_str(n, "send_device").data,
                        (uint64_t)weft__node_int(n, "send_device_incarnation", 0),
                        to_device ? to_device : weft__node_str(n, "recv_device").data,
-                       weft__node_str(n, "tensor_name").data);
+                       weft__node_str(n, "tensor_name").data, frame, turn);
 }

@@ -16,7 +16,8 @@ weft_err weft__rendezvous_send(rendezvous *r, const char *key, const weft_tensor
 void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *arg);
 /* Ends every waiting and future call with this error. */
 void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message);
-/* "SRC_DEVICE;0123456789abcdef;DST_DEVICE;NAME;0:0" */
-char *weft__rendezvous_key(const weft_node *n, const char *from_device, const char *to_device);
+/* "SRC_DEVICE;0123456789abcdef;DST_DEVICE;NAME;FRAME:TURN", the last two 0 outside of loops; free with weft__free. */
+char *weft__rendezvous_key(const weft_node *n, const char *from_device, const char *to_device, uint64_t frame,
+                           int64_t turn);
 
 #endif

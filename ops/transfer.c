@@ -1,0 +1,66 @@
+/* transfer.c - _Send and _Recv: the two ends of an edge that crosses from one part of a step to another.
+ *
+ * The parts meet in the step's rendezvous under a key both can make: devices, tensor name, and the
+ * turn of the loop they are in.  A dead value is sent as such, for the other side waits for it. */
+#include "base/alloc.h"
+#include "graph/op.h"
+#include "state/rendezvous.h"
+
+static weft_err key_of(kernel *k, char **key) {
+  if (!k->step->rendezvous)
+    return weft__kernel_fail(k, WEFT_INTERNAL, "%s runs in a step that has no rendezvous", k->node->op_name);
+  *key = weft__rendezvous_key(k->node, NULL, NULL, k->frame_id, k->turn);
+  return *key ? WEFT_OK : WEFT_OOM;
+}
+
+static weft_err send_cpu(kernel *k) {
+  char *key;
+  WEFT_TRY(key_of(k, &key));
+  static const weft_tensor nothing;
+  weft_err err = weft__rendezvous_send(k->step->rendezvous, key, k->input_dead ? &nothing : k->in[0], k->input_dead);
+  weft__free(key);
+  return err;
+}
+
+static weft_err take(kernel *k, const weft_tensor *t, bool dead) {
+  weft_dtype want = weft__dtype_base(k->node->out_type[0]);
+  k->out[0].dead = dead || k->input_dead;
+  if (k->out[0].dead) return WEFT_OK;
+  if (t->dtype != want)
+    return weft__kernel_fail(k, WEFT_INTERNAL, "Received a tensor of type %s, want %s", weft__dtype_name(t->dtype),
+                             weft__dtype_name(want));
+  return weft__out_share(k, 0, t);
+}
+
+static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead) {
+  kernel *k = arg;
+  weft__kernel_done(k, err ? err : take(k, t, dead));
+}
+
+/* Cancelling the step aborts the rendezvous, which ends the wait. */
+static weft_err recv_cpu(kernel *k) {
+  char *key;
+  WEFT_TRY(key_of(k, &key));
+  weft__kernel_defer(k);
+  weft__rendezvous_recv(k->step->rendezvous, key, on_receipt, k);
+  weft__free(key);
+  return WEFT_OK;
+}
+
+#define PLACE                                                                                                          \
+  " tensor_name:string send_device:string send_device_incarnation:int recv_device:string "                             \
+  "client_terminated:bool=false ; stateful"
+#define SEND "(tensor:T) -> () | T:type" PLACE
+#define RECV "() -> (tensor:tensor_type) | tensor_type:type" PLACE
+
+OPS(transfer) = {
+    {"_Send" SEND, "Sends a tensor to another part of the step.", .flags = OP_BLOCKING, .infer = weft__infer_none,
+     .cpu = send_cpu, .no_grad = true},
+    {"_Recv" RECV, "Receives a tensor from another part of the step.", .flags = OP_BLOCKING, .infer = weft__infer_none,
+     .cpu = recv_cpu, .no_grad = true},
+    {"_HostSend" SEND, "Sends a tensor that lies in host memory.", .flags = OP_BLOCKING, .infer = weft__infer_none,
+     .cpu = send_cpu, .no_grad = true},
+    {"_HostRecv" RECV, "Receives a tensor into host memory.", .flags = OP_BLOCKING, .infer = weft__infer_none,
+     .cpu = recv_cpu, .no_grad = true},
+    {0},
+};

@@ -269,6 +269,7 @@ static weft_out default_grad_y(gradient_state *s, weft_out y, int i) {
   weft_out one = weft__b_scalar_like(g, y, 1);
   weft_out in[] = {dims, one};
   char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
+  if (!exact) weft__status_keep(&g->sticky, WEFT_OOM);
   weft_out ones = exact ? weft__b_node(g, "Fill", exact, 2, in, 0, NULL) : WEFT_NONE;
   weft__free(exact);
   weft__b_pop(g);

@@ -1,5 +1,6 @@
 /* variable_scope_test.c - the answers are TensorFlow 2.15.1's to the same programs. */
 #include "graph/variable_scope.h"
+#include "base/alloc.h"
 #include "graph/collection.h"
 #include "graph/scope.h"
 #include "graph/test_ops.h"
@@ -256,5 +257,26 @@ TEST(initializers_come_from_the_scope_and_scale_by_fan) {
                        .init = {.kind = INIT_SCALING, .a = 1, .fan = FAN_AVG, .spread = SCALE_TRUNCATED}},
       &v));
   EXPECT_NEAR(const_value(g, "a/gn/Initializer/truncated_normal/stddev"), 0.267957449, 1e-7);
+  test_graph_destroy(g);
+}
+
+TEST_WITHIN(60, every_failed_allocation_of_get_variable_is_an_error) {
+  weft_graph *g = test_graph();
+  variable_nodes v;
+  weft_err err = WEFT_RESOURCE_EXHAUSTED;
+  int failures = 0;
+  for (long n = 1; err != WEFT_OK && n < 100000; n++, failures++) {
+    weft__alloc_fail_after(n);
+    err = weft__variable_scope_push(g, &(variable_scope_opts){.name = "a"}, NULL);
+    if (err == WEFT_OK)
+      err = weft__variable_get(g, &(variable_spec){.name = "v", .has_shape = true, .shape = SHAPE2(2, 3)}, &v);
+    weft__alloc_fail_after(0);
+    if (err == WEFT_OK) break;
+    EXPECT_ERR(err, WEFT_RESOURCE_EXHAUSTED, "");
+    EXPECT_EQ_INT(g->n_node, 0);
+    weft__scope_pop_to(g, 0);
+  }
+  EXPECT(failures > 50);
+  EXPECT_EQ_STR(g->node[v.variable.node]->name, "a/v");
   test_graph_destroy(g);
 }

@@ -272,7 +272,7 @@ static const op_case bias_add_cases[] = {
     {"c64[2,2] rand; c64[2] rand", NULL, NULL, 0},
     {"f32[0,3] 0; f32[3] rand", NULL, NULL, 0},
     {"f32[3,0] 0; f32[0] 0", NULL, NULL, 0},
-    {"f32[64,9,9,33] rand; f32[33] rand", NULL, NULL, CASE_NO_GRAD},
+    {"f32[64,9,9,33] rand; f32[33] rand", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[4] rand; f32[4] rand", "error INVALID_ARGUMENT", NULL, 0},
     {"f32[2,3] rand; f32[2] rand", "error INVALID_ARGUMENT", NULL, 0},
     {0},

@@ -18,7 +18,7 @@ static uint64_t shapes_key(int n, const weft_tensor *const *feed) {
 }
 
 weft_err weft__item_resolve(const plan_item *it, kernel *k, int j, variable *v) {
-  k->ref[j] = v;
+  k->ref[j] = it->in[j].wants_ref ? v : NULL;
   if (!it->in[j].wants_ref) return weft__variable_read(v, (weft_tensor *)(uintptr_t)k->in[j]);
   if (it->op->opdef.uninit_ok || weft__variable_initialized(v)) return WEFT_OK;
   return weft__fail(WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);

@@ -202,6 +202,53 @@ def lstm_by_while():
     return [tf.reduce_mean(h * c)], [x, k], {x: rand(5, 2, 3), k: rand(7, 16)}
 
 
+def variable(name, *shape, resource=False):
+    return v1.get_variable(name, initializer=rand(*shape), use_resource=resource)
+
+
+def dynamic_rnn():
+    """TF's own: sequences of different lengths, a cond in every turn, variables as invariants."""
+    x, n = ph("x", 3, None, 4), ph("n", 3, dtype=tf.int32)
+    cell = v1.nn.rnn_cell.BasicLSTMCell(5)
+    with v1.variable_scope("rnn", initializer=v1.constant_initializer(0.1)):
+        out, state = v1.nn.dynamic_rnn(cell, x, sequence_length=n, dtype=tf.float32)
+    ys = [tf.reduce_sum(out * out) + tf.reduce_sum(state.c)]
+    return ys, [x] + v1.trainable_variables(), {x: rand(3, 6, 4), n: np.array([6, 2, 4], np.int32)}
+
+
+def variables(resource):
+    w, b = variable("w", 4, 3, resource=resource), variable("b", 3, resource=resource)
+    x = ph("x", None, 4)
+    y = tf.nn.softmax_cross_entropy_with_logits(labels=tf.nn.softmax(x[:, :3]), logits=tf.matmul(x, w) + b)
+    return [y], [w, b], {x: rand(5, 4)}
+
+
+def embedding(resource):
+    p = variable("p", 7, 3, resource=resource)
+    ids = ph("ids", None, dtype=tf.int32)
+    return [tf.square(tf.nn.embedding_lookup(p, ids))], [p], {ids: np.array([1, 6, 1, 0], np.int32)}
+
+
+def variable_in_cond(resource, pred):
+    w, p = variable("w", 3, resource=resource), ph("p", dtype=tf.bool)
+    return [tf.cond(p, lambda: w * w, lambda: tf.ones([3])) + w], [w], {p: np.array(pred)}
+
+
+def variable_in_while(resource):
+    w = variable("w", 3, 3, resource=resource)
+    x = ph("x", 1, 3)
+    _, y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(tf.matmul(a, w))), [0, x])
+    return [y], [w, x], {x: rand(1, 3)}
+
+
+def convolutions():
+    x, k, g = ph("x", 2, 8, 8, 3), variable("k", 3, 3, 3, 4), variable("g", 4)
+    h = tf.nn.bias_add(tf.nn.conv2d(x, k, 1, "SAME"), g)
+    h, _, _ = v1.nn.fused_batch_norm(h, g, g, is_training=True)
+    h = tf.nn.avg_pool2d(tf.nn.max_pool2d(tf.nn.relu(h), 2, 2, "VALID"), 2, 2, "SAME")
+    return [tf.reduce_sum(tf.sigmoid(h) * h)], [x, k, g], {x: rand(2, 8, 8, 3)}
+
+
 GRAPHS = [(dense_layers,), (several_paths,), (unconnected,), (stopped,), (slices_alone,), (slices_and_dense,),
           (slices_through_an_op,), (split_and_concat,), (cond_both, True), (cond_both, False), (cond_one_side, True),
           (cond_one_side, False), (cond_in_cond, True), (cond_in_cond, False), (while_power, 0), (while_power, 1),
@@ -209,7 +256,9 @@ GRAPHS = [(dense_layers,), (several_paths,), (unconnected,), (stopped,), (slices
           (while_condition_on_value,), (while_with_cond,), (while_in_cond, True), (while_in_cond, False), (while_in_cond_unused, True),
           (while_in_cond_unused, False), (while_in_cond_in_while,), (cond_in_cond_in_while,),
           (while_in_while, 3, 2), (while_in_while, 0, 2), (while_in_while, 2, 0), (while_gather,), (while_arrays,),
-          (lstm_by_while,)]
+          (lstm_by_while,), (dynamic_rnn,), (variables, False), (variables, True), (embedding, False), (embedding, True),
+          (variable_in_cond, False, True), (variable_in_cond, False, False), (variable_in_cond, True, True),
+          (variable_in_while, False), (variable_in_while, True), (convolutions,)]
 
 
 def name_of(graph):
@@ -220,9 +269,13 @@ def tensorflows(graph):
     """Names of ys and xs, feeds by name, the GraphDef, and TensorFlow's gradients (None where there is none)."""
     with tf.Graph().as_default() as g:
         ys, xs, feeds = graph[0](*graph[1:])
+        v1.global_variables_initializer()
+        xs = [getattr(x, "handle", None) if isinstance(x, v1.Variable) and x.dtype._is_ref_dtype is False
+              else getattr(x, "_variable", x) for x in xs]
         graph_def = g.as_graph_def()
         dense = [None if d is None else tf.convert_to_tensor(d) for d in tf.gradients(ys, xs)]
         with v1.Session() as s:
+            s.run("init")
             values = iter(s.run([d for d in dense if d is not None], feeds))
         want = [None if d is None else next(values) for d in dense]
         return graph_def, [y.name for y in ys], [x.name for x in xs], {t.name: v for t, v in feeds.items()}, want
@@ -234,7 +287,9 @@ def test_gradients_are_tensorflows(graph):
     g = weftlib.Graph(graph_def)
     ours = g.gradients(ys, xs)
     assert [d is None for d in ours] == [d is None for d in want]
-    got = weftlib.Session(g).run([d for d in ours if d is not None], feeds, timeout_ms=20000)
+    session = weftlib.Session(g)
+    session.run((), targets=["init"])
+    got = session.run([d for d in ours if d is not None], feeds, timeout_ms=20000)
     for x, w, v in zip([x for x, d in zip(xs, want) if d is not None], [w for w in want if w is not None], got):
         difference = compare.difference(x, w, v)
         assert not difference, difference
@@ -249,6 +304,7 @@ def test_tensorflow_runs_the_gradients_we_build(graph):
     with tf.Graph().as_default():
         tf.import_graph_def(g.export(), name="")
         with v1.Session() as s:
+            s.run("init")
             got = iter(s.run([n for n in names if n], feeds))
     for x, w in zip(xs, want):
         difference = None if w is None else compare.difference(x, w, next(got))

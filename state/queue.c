@@ -1,38 +1,30 @@
 /* queue.c - elements in a ring, requests in two lists, one function that serves both until it cannot.
  *
- * `lock` guards everything that changes.  A request (an attempt) is NEW until it is listed and DONE
- * once it is off its list; whoever takes it off under the lock ends it: takes its watch off the
- * cancellation token, calls its function and frees it, all after the lock.  The kinds of queue differ
- * only in which element is taken next (take) and in how elements are put together (stack). */
+ * `lock` guards everything that changes.  Whoever takes a request (an attempt) out of its line under the
+ * lock ends it after the lock (state/line.h).  The kinds of queue differ only in which element is taken
+ * next (pop) and in how elements are put together (stack). */
 #include "state/queue.h"
 
 #include "base/alloc.h"
 #include "base/philox.h"
 #include "base/text.h"
+#include "state/line.h"
 #include <pthread.h>
 #include <sys/random.h>
 
 typedef enum attempt_kind { ENQUEUE, CLOSE, DEQUEUE } attempt_kind;
-typedef enum attempt_state { NEW, LISTED, DONE } attempt_state;
 
 typedef struct attempt {
-  struct attempt *next;
+  waiter base;
   queue *q;
   attempt_kind kind;
-  attempt_state state;
-  bool up_to, cancelled;
+  bool up_to;
   int64_t wanted, moved; /* elements to move, and moved so far */
   element **item;        /* `wanted` places: to be enqueued, or taken */
-  cancel *cancel;
-  cancel_watch watch;
   queue_fn *fn;
   void *arg;
   status result;
 } attempt;
-
-typedef struct attempt_list {
-  attempt *first, **last;
-} attempt_list;
 
 struct queue {
   resource base;
@@ -46,7 +38,7 @@ struct queue {
   int64_t arrivals;
   bool closed;
   philox_reader random;
-  attempt_list enqueues, dequeues;
+  line enqueues, dequeues;
 };
 
 /* ---- elements ---- */
@@ -214,40 +206,31 @@ static bool serve_dequeue(queue *q, attempt *a) {
   return a->moved == a->wanted;
 }
 
-static void list_add(attempt_list *l, attempt *a) {
-  a->next = NULL;
-  *l->last = a;
-  l->last = &a->next;
-}
+static line *line_of(queue *q, const attempt *a) { return a->kind == DEQUEUE ? &q->dequeues : &q->enqueues; }
 
-static void list_remove(attempt_list *l, attempt *a) {
-  attempt **at = &l->first;
-  while (*at != a) at = &(*at)->next;
-  *at = a->next;
-  if (!*at) l->last = at;
-}
-
-/* Takes a off its list for good. */
-static void finish(queue *q, attempt_list *from, attempt *a, attempt_list *done) {
-  list_remove(from, a);
-  a->state = DONE;
+/* Takes a out of its line for good. */
+static void finish(queue *q, attempt *a, line *done) {
+  weft__line_leave(line_of(q, a), &a->base);
   if (a->kind == DEQUEUE && a->result.code != WEFT_OK) put_back(q, a);
-  list_add(done, a);
+  weft__line_add(done, &a->base);
 }
 
-/* Serves the first of each list until neither gets on. */
-static void serve(queue *q, attempt_list *done) {
+/* Serves the first of a line for as long as it gets on; true if any was done. */
+static bool serve_line(queue *q, line *l, bool (*one)(queue *, attempt *), line *done) {
+  bool any = false;
+  while (l->first && one(q, (attempt *)l->first)) {
+    finish(q, (attempt *)l->first, done);
+    any = true;
+  }
+  return any;
+}
+
+/* Serves the first of each line until neither gets on. */
+static void serve(queue *q, line *done) {
   for (bool again = true; again;) {
-    again = false;
-    while (q->enqueues.first && serve_enqueue(q, q->enqueues.first)) {
-      finish(q, &q->enqueues, q->enqueues.first, done);
-      again = true;
-    }
+    again = serve_line(q, &q->enqueues, serve_enqueue, done);
     int64_t size = q->size;
-    while (q->dequeues.first && serve_dequeue(q, q->dequeues.first)) {
-      finish(q, &q->dequeues, q->dequeues.first, done);
-      again = true;
-    }
+    if (serve_line(q, &q->dequeues, serve_dequeue, done)) again = true;
     if (q->size < size && q->enqueues.first) again = true; /* a dequeue made room without being done */
   }
 }
@@ -263,31 +246,36 @@ static void attempt_destroy(attempt *a) {
 }
 
 static void call_back(attempt *a) {
-  if (a->cancel) weft__cancel_off(a->cancel, &a->watch);
+  weft__waiter_stop(&a->base);
   weft_err err = weft__status_raise(&a->result);
   bool gives = a->kind == DEQUEUE && err == WEFT_OK;
   a->fn(a->arg, err, gives ? a->item : NULL, gives ? a->wanted : 0);
   attempt_destroy(a);
 }
 
-static void call_all_back(attempt_list *done) {
-  for (attempt *a = done->first, *next; a; a = next) {
-    next = a->next;
-    call_back(a);
+static void call_all_back(line *done) {
+  for (waiter *w = done->first, *next; w; w = next) {
+    next = w->next;
+    call_back((attempt *)w);
   }
+}
+
+static void set_cancelled(attempt *a) {
+  weft__status_keep(
+      &a->result, weft__fail(WEFT_CANCELLED, "%s operation was cancelled", a->kind == DEQUEUE ? "Dequeue" : "Enqueue"));
 }
 
 static void on_cancel(void *arg) {
   attempt *a = arg;
   queue *q = a->q;
-  attempt_list done = {.last = &done.first};
+  line done;
+  weft__line_init(&done);
   weft__object_retain(&q->base.base); /* a may be the last to hold it */
   pthread_mutex_lock(&q->lock);
-  a->cancelled = true;
-  if (a->state == LISTED) {
-    weft__status_keep(&a->result, weft__fail(WEFT_CANCELLED, "%s operation was cancelled",
-                                             a->kind == DEQUEUE ? "Dequeue" : "Enqueue"));
-    finish(q, a->kind == DEQUEUE ? &q->dequeues : &q->enqueues, a, &done);
+  a->base.cancelled = true;
+  if (a->base.listed) {
+    set_cancelled(a);
+    finish(q, a, &done);
     serve(q, &done);
   }
   pthread_mutex_unlock(&q->lock);
@@ -295,28 +283,24 @@ static void on_cancel(void *arg) {
   weft__object_release(&q->base.base);
 }
 
-/* Lists a and serves; a is ended, now or later. */
-static void submit(queue *q, attempt *a) {
-  attempt_list done = {.last = &done.first};
-  if (a->cancel) {
-    weft_err err = weft__cancel_on(a->cancel, &a->watch, on_cancel, a);
-    if (err != WEFT_OK) {
-      a->fn(a->arg, err, NULL, 0);
-      attempt_destroy(a);
-      return;
-    }
+/* Puts a in line and serves; a is ended, now or later. */
+static void submit(queue *q, attempt *a, cancel *c) {
+  line done;
+  weft__line_init(&done);
+  weft_err err = weft__waiter_start(&a->base, c, on_cancel);
+  if (err != WEFT_OK) {
+    a->base.cancel = NULL;
+    weft__status_keep(&a->result, err);
+    call_back(a);
+    return;
   }
   weft__object_retain(&q->base.base);
   pthread_mutex_lock(&q->lock);
-  attempt_list *to = a->kind == DEQUEUE ? &q->dequeues : &q->enqueues;
-  list_add(to, a);
-  a->state = LISTED;
-  if (a->cancelled) {
-    weft__status_keep(&a->result, weft__fail(WEFT_CANCELLED, "%s operation was cancelled",
-                                             a->kind == DEQUEUE ? "Dequeue" : "Enqueue"));
-    finish(q, to, a, &done);
-  } else {
+  if (weft__line_join(line_of(q, a), &a->base)) {
     serve(q, &done);
+  } else {
+    set_cancelled(a);
+    weft__line_add(&done, &a->base);
   }
   pthread_mutex_unlock(&q->lock);
   call_all_back(&done);
@@ -324,7 +308,7 @@ static void submit(queue *q, attempt *a) {
 }
 
 /* A request with places for `wanted` elements; NULL: no memory. */
-static attempt *attempt_create(queue *q, attempt_kind kind, int64_t wanted, cancel *c, queue_fn *fn, void *arg) {
+static attempt *attempt_create(queue *q, attempt_kind kind, int64_t wanted, queue_fn *fn, void *arg) {
   attempt *a = weft__alloc_zero(1, sizeof *a);
   if (!a) return NULL;
   if (wanted && !(a->item = weft__alloc_zero((size_t)wanted, sizeof *a->item))) {
@@ -334,7 +318,6 @@ static attempt *attempt_create(queue *q, attempt_kind kind, int64_t wanted, canc
   a->q = q;
   a->kind = kind;
   a->wanted = wanted;
-  a->cancel = c;
   a->fn = fn;
   a->arg = arg;
   weft__object_retain(&q->base.base);
@@ -387,7 +370,7 @@ void weft__queue_enqueue(queue *q, const weft_tensor *const *part, bool many, ca
     fn(arg, err, NULL, 0);
     return;
   }
-  attempt *a = attempt_create(q, ENQUEUE, many ? part[0]->shape.dim[0] : 1, c, fn, arg);
+  attempt *a = attempt_create(q, ENQUEUE, many ? part[0]->shape.dim[0] : 1, fn, arg);
   if (!a) {
     fn(arg, WEFT_OOM, NULL, 0);
     return;
@@ -395,7 +378,7 @@ void weft__queue_enqueue(queue *q, const weft_tensor *const *part, bool many, ca
   for (int64_t i = 0; err == WEFT_OK && i < a->wanted; i++)
     err = many ? element_slice(q, part, i, &a->item[i]) : element_keep(q, part, &a->item[i]);
   if (err == WEFT_OK) {
-    submit(q, a);
+    submit(q, a, c);
   } else {
     fn(arg, err, NULL, 0);
     attempt_destroy(a);
@@ -404,35 +387,36 @@ void weft__queue_enqueue(queue *q, const weft_tensor *const *part, bool many, ca
 
 void weft__queue_dequeue(queue *q, int64_t n, bool up_to, cancel *c, queue_fn *fn, void *arg) {
   bool fits = n >= 0 && n <= INT32_MAX;
-  attempt *a = fits ? attempt_create(q, DEQUEUE, n, c, fn, arg) : NULL;
+  attempt *a = fits ? attempt_create(q, DEQUEUE, n, fn, arg) : NULL;
   if (!a) {
     fn(arg, fits ? WEFT_OOM : weft__fail(WEFT_INVALID_ARGUMENT, "requested %lld elements", (long long)n), NULL, 0);
     return;
   }
   a->up_to = up_to;
-  submit(q, a);
+  submit(q, a, c);
 }
 
-static void close_now(queue *q, attempt_list *done) {
+static void close_now(queue *q, line *done) {
   q->closed = true;
   while (q->enqueues.first) {
-    attempt *a = q->enqueues.first;
-    weft__status_keep(&a->result, weft__fail(WEFT_CANCELLED, "Enqueue operation was cancelled"));
-    finish(q, &q->enqueues, a, done);
+    attempt *a = (attempt *)q->enqueues.first;
+    set_cancelled(a);
+    finish(q, a, done);
   }
   serve(q, done);
 }
 
 void weft__queue_close(queue *q, bool cancel_pending, cancel *c, queue_fn *fn, void *arg) {
   if (!cancel_pending) {
-    attempt *a = attempt_create(q, CLOSE, 0, c, fn, arg);
+    attempt *a = attempt_create(q, CLOSE, 0, fn, arg);
     if (a)
-      submit(q, a);
+      submit(q, a, c);
     else
       fn(arg, WEFT_OOM, NULL, 0);
     return;
   }
-  attempt_list done = {.last = &done.first};
+  line done;
+  weft__line_init(&done);
   pthread_mutex_lock(&q->lock);
   bool already = q->closed;
   if (!already) close_now(q, &done);
@@ -478,7 +462,8 @@ static void queue_destroy(object *o) {
 /* Nobody will find it again: what waits is told so. */
 static void queue_dropped(resource *r) {
   queue *q = (queue *)r;
-  attempt_list done = {.last = &done.first};
+  line done;
+  weft__line_init(&done);
   pthread_mutex_lock(&q->lock);
   close_now(q, &done);
   pthread_mutex_unlock(&q->lock);
@@ -534,8 +519,8 @@ weft_err weft__queue_create(queue **out, const queue_spec *spec, const char *nam
   atomic_init(&q->base.base.refs, 1);
   q->base = (resource){.base = q->base.base, .type = QUEUE_TYPE, .dropped = queue_dropped};
   q->base.base.destroy = queue_destroy;
-  q->enqueues.last = &q->enqueues.first;
-  q->dequeues.last = &q->dequeues.first;
+  weft__line_init(&q->enqueues);
+  weft__line_init(&q->dequeues);
   q->spec = *spec;
   q->spec.types = q->types = copy_of(spec->types, (size_t)spec->n_component * sizeof *spec->types);
   q->spec.shapes = q->shapes = copy_of(spec->shapes, (size_t)spec->n_shape * sizeof *spec->shapes);

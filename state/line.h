@@ -1,0 +1,62 @@
+/* line.h - requests that wait in line until they are served or their step is cancelled.
+ *
+ * The line belongs to an object and is guarded by that object's lock.  A request's watch may run at any
+ * moment from weft__waiter_start on, also before the request stands in line; `cancelled` and `listed`,
+ * both under the lock, make sure that it is ended once: by whoever took it out of the line, or by its
+ * own thread if it never got there.  Ending means weft__waiter_stop and then its function, without any
+ * lock. */
+#ifndef WEFT_STATE_LINE_H
+#define WEFT_STATE_LINE_H
+
+#include "base/cancel.h"
+
+typedef struct waiter { /* the first member of a request */
+  struct waiter *next;
+  cancel *cancel; /* NULL: nothing cancels it */
+  cancel_watch watch;
+  bool listed, cancelled;
+} waiter;
+
+typedef struct line {
+  waiter *first, **last;
+} line;
+
+static inline void weft__line_init(line *l) {
+  l->first = NULL;
+  l->last = &l->first;
+}
+
+/* Without the lock: from now on fn(w) runs if the token fires.  The token's error if it has fired already. */
+static inline weft_err weft__waiter_start(waiter *w, cancel *c, cancel_fn *fn) {
+  w->cancel = c;
+  return c ? weft__cancel_on(c, &w->watch, fn, w) : WEFT_OK;
+}
+
+/* Without the lock: fn(w) has run or never will. */
+static inline void weft__waiter_stop(waiter *w) {
+  if (w->cancel) weft__cancel_off(w->cancel, &w->watch);
+}
+
+static inline void weft__line_add(line *l, waiter *w) {
+  w->next = NULL;
+  *l->last = w;
+  l->last = &w->next;
+}
+
+/* w joins the end; false: it was cancelled on its way here and is not listed. */
+static inline bool weft__line_join(line *l, waiter *w) {
+  if (w->cancelled) return false;
+  weft__line_add(l, w);
+  return w->listed = true;
+}
+
+/* w, which is listed, leaves. */
+static inline void weft__line_leave(line *l, waiter *w) {
+  waiter **at = &l->first;
+  while (*at != w) at = &(*at)->next;
+  *at = w->next;
+  if (!*at) l->last = at;
+  w->listed = false;
+}
+
+#endif

@@ -1,0 +1,474 @@
+/* reader.c - one request at a time is driven to its end by whoever has the turn.
+ *
+ * `lock` guards the line of requests and the counters.  The request being served (`current`) is out of the
+ * line, and it and the file belong to its driver, without the lock: that is the thread that made it
+ * current, or, once it had to wait for a file name, the thread that brought the name.  `handed` decides
+ * between the two who goes on. */
+#include "state/reader.h"
+
+#include "base/alloc.h"
+#include "io/record.h"
+#include "io/table.h"
+#include "state/line.h"
+#include <pthread.h>
+
+typedef struct request {
+  waiter base; /* listed while it waits behind others */
+  reader *r;
+  queue *names;
+  int64_t wanted, n;
+  str *keys, *values; /* `wanted` places, grown as they fill */
+  int64_t room;
+  reader_fn *fn;
+  void *arg;
+  status result;
+} request;
+
+struct reader {
+  resource base;
+  char *name;
+  reader_spec spec;
+  pthread_mutex_t lock;
+  line waiting;
+  request *current; /* NULL: nobody is being served */
+  bool reset_wanted;
+  int64_t started, finished, produced;
+  text saved_file; /* the name of the file started last: part of a saved state */
+
+  char *file; /* being read; NULL: none.  From here on: the driver's */
+  record_reader *records;
+  input *in;
+  int64_t index; /* line or record number within the file */
+  text window;   /* fixed: bytes ahead */
+  atomic_int handed;
+  bool name_came; /* name_result and file are new */
+  status name_result;
+};
+
+/* ---- files ---- */
+
+static void close_file(reader *r) {
+  weft__records_close(r->records);
+  weft__input_close(r->in);
+  weft__free(r->file);
+  r->records = NULL;
+  r->in = NULL;
+  r->file = NULL;
+  r->index = 0;
+  r->window.size = 0;
+}
+
+static weft_err skip_lines(reader *r) {
+  for (int c; r->index < r->spec.skip_header_lines && (c = weft__input_byte(r->in)) >= 0;)
+    if (c == '\n') r->index++;
+  return WEFT_OK;
+}
+
+static weft_err skip_bytes(reader *r, int64_t n) {
+  while (n-- > 0 && weft__input_byte(r->in) >= 0) {}
+  return WEFT_OK;
+}
+
+static weft_err open_file(reader *r) {
+  switch (r->spec.kind) {
+  case READER_RECORDS: return weft__records_open(&r->records, r->file, r->spec.compression);
+  case READER_LINES: WEFT_TRY(weft__input_open(&r->in, r->file, COMPRESSION_NONE)); return skip_lines(r);
+  case READER_FIXED:
+    WEFT_TRY(weft__input_open(&r->in, r->file, r->spec.compression));
+    return skip_bytes(r, r->spec.header_bytes);
+  default: return WEFT_OK;
+  }
+}
+
+/* ---- records: value, and a key "FILE:number"; *end: none was left ---- */
+
+static weft_err next_record(reader *r, text *val, uint64_t *number, bool *end) {
+  return weft__record_next(r->records, val, number, end);
+}
+
+/* Carriage returns are dropped wherever they stand, as TensorFlow does. */
+static weft_err next_line(reader *r, text *val, uint64_t *number, bool *end) {
+  int c = weft__input_byte(r->in);
+  *end = c < 0;
+  for (; c >= 0 && c != '\n'; c = weft__input_byte(r->in))
+    if (c != '\r') weft__text_add(val, &(char){(char)c}, 1);
+  size_t got;
+  if (c < 0) WEFT_TRY(weft__input_read(r->in, &(char){0}, 1, &got)); /* the end, or an error? */
+  *number = (uint64_t)++r->index;
+  return WEFT_OK;
+}
+
+/* A record counts only if the footer still lies behind it. */
+static weft_err next_fixed(reader *r, text *val, uint64_t *number, bool *end) {
+  size_t record = (size_t)r->spec.record_bytes, need = record + (size_t)r->spec.footer_bytes;
+  size_t hop = r->spec.hop_bytes ? (size_t)r->spec.hop_bytes : record, got = 0;
+  if (r->window.size < need) {
+    char *room = weft__text_room(&r->window, need - r->window.size);
+    if (!room) return WEFT_OOM;
+    WEFT_TRY(weft__input_read(r->in, room, need - r->window.size, &got));
+    r->window.size += got;
+  }
+  *end = r->window.size < need || !record;
+  if (*end) return WEFT_OK;
+  weft__text_add(val, r->window.data, record);
+  size_t drop = hop < r->window.size ? hop : r->window.size;
+  memmove(r->window.data, r->window.data + drop, r->window.size - drop);
+  r->window.size -= drop;
+  *number = (uint64_t)r->index++;
+  return skip_bytes(r, (int64_t)(hop - drop));
+}
+
+static weft_err add_pair(request *q, const char *key, size_t key_size, const char *val, size_t val_size) {
+  if (q->n == q->room) {
+    int64_t room = q->room ? 2 * q->room : 1;
+    str *k = weft__realloc(q->keys, (size_t)room * sizeof *k);
+    if (k) q->keys = k;
+    str *v = weft__realloc(q->values, (size_t)room * sizeof *v);
+    if (v) q->values = v;
+    if (!k || !v) return WEFT_OOM;
+    q->room = room;
+  }
+  q->keys[q->n] = q->values[q->n] = (str){0};
+  q->n++;
+  WEFT_TRY(weft__str_set(&q->keys[q->n - 1], key, key_size));
+  return weft__str_set(&q->values[q->n - 1], val, val_size);
+}
+
+/* A file that is one record, or a name that is. */
+static weft_err produce_whole(reader *r, request *q) {
+  text val = {0};
+  weft_err err = WEFT_OK;
+  if (r->spec.kind == READER_IDENTITY)
+    weft__text_puts(&val, r->file);
+  else
+    err = weft__file_read(r->file, &val);
+  if (err == WEFT_OK) err = add_pair(q, r->file, strlen(r->file), weft__text_get(&val), val.size);
+  weft__text_finish(&val);
+  return err;
+}
+
+static weft_err produce_next(reader *r, request *q, bool *end) {
+  static weft_err (*const next[])(reader *, text *, uint64_t *, bool *) = {
+      [READER_RECORDS] = next_record, [READER_LINES] = next_line, [READER_FIXED] = next_fixed};
+  text val = {0}, key = {0};
+  uint64_t number = 0;
+  weft_err err = next[r->spec.kind](r, &val, &number, end);
+  if (err == WEFT_OK && !*end) {
+    weft__text_printf(&key, "%s:%llu", r->file, (unsigned long long)number);
+    err = val.failed || key.failed ? WEFT_OOM : add_pair(q, key.data, key.size, weft__text_get(&val), val.size);
+  }
+  weft__text_finish(&val);
+  weft__text_finish(&key);
+  return err;
+}
+
+/* One more record of the open file to the request, if it has one; else it is finished. */
+static weft_err produce(reader *r, request *q) {
+  bool whole = r->spec.kind == READER_WHOLE || r->spec.kind == READER_IDENTITY, end = whole;
+  int64_t before = q->n;
+  WEFT_TRY(whole ? produce_whole(r, q) : produce_next(r, q, &end));
+  pthread_mutex_lock(&r->lock);
+  r->produced += q->n - before;
+  r->finished += end;
+  pthread_mutex_unlock(&r->lock);
+  if (end) close_file(r);
+  return WEFT_OK;
+}
+
+/* ---- names of files ---- */
+
+static void drive(reader *r);
+
+static weft_err take_name(reader *r, element *const *got) {
+  const weft_tensor *t = &got[0]->part[0];
+  if (weft__tensor_count(t) != 1)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Expected to dequeue a one-element string tensor");
+  const str *s = TENSOR_DATA(t, str);
+  r->file = weft__strndup(s->size ? s->data : "", s->size);
+  return r->file ? WEFT_OK : WEFT_OOM;
+}
+
+static void on_name(void *arg, weft_err err, element *const *got, int64_t n) {
+  reader *r = arg;
+  (void)n;
+  weft__status_keep(&r->name_result, err == WEFT_OK ? take_name(r, got) : err);
+  r->name_came = true;
+  if (atomic_exchange(&r->handed, 1) == 1) drive(r); /* who asked has left */
+}
+
+static weft_err check_queue(const queue *names) {
+  const queue_spec *s = weft__queue_spec(names);
+  if (s->n_component != 1) return weft__fail(WEFT_INVALID_ARGUMENT, "Expected single component queue");
+  if (s->types[0] != WEFT_STRING)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Expected queue with single string component");
+  return WEFT_OK;
+}
+
+/* Asks for a name.  False: it has not come yet, and who brings it will drive on. */
+static bool ask_name(reader *r, request *q) {
+  atomic_store(&r->handed, 0);
+  weft__queue_dequeue(q->names, 1, false, q->base.cancel, on_name, r);
+  return atomic_exchange(&r->handed, 1) == 1;
+}
+
+static weft_err start_file(reader *r) {
+  weft_err err = weft__status_raise(&r->name_result);
+  weft__status_finish(&r->name_result);
+  r->name_result = (status){0};
+  r->name_came = false;
+  if (err != WEFT_OK) return err;
+  pthread_mutex_lock(&r->lock);
+  r->started++;
+  r->saved_file.size = 0;
+  weft__text_puts(&r->saved_file, r->file);
+  pthread_mutex_unlock(&r->lock);
+  err = open_file(r);
+  if (err != WEFT_OK) close_file(r);
+  return err;
+}
+
+/* ---- driving ---- */
+
+static void request_destroy(request *q) {
+  for (int64_t i = 0; i < q->n; i++) {
+    weft__free(q->keys[i].data);
+    weft__free(q->values[i].data);
+  }
+  weft__free(q->keys);
+  weft__free(q->values);
+  weft__status_finish(&q->result);
+  weft__object_release((object *)q->names);
+  weft__object_release(&q->r->base.base);
+  weft__free(q);
+}
+
+static void call_back(request *q) {
+  weft__waiter_stop(&q->base);
+  weft_err err = weft__status_raise(&q->result);
+  q->fn(q->arg, err, q->keys, q->values, err == WEFT_OK ? q->n : 0);
+  request_destroy(q);
+}
+
+static void reset_now(reader *r) {
+  close_file(r);
+  r->started = r->finished = r->produced = 0;
+  r->reset_wanted = false;
+}
+
+/* The current request is done; the next in line, if any, takes its place. */
+static bool advance(reader *r) {
+  pthread_mutex_lock(&r->lock);
+  request *done = r->current;
+  if (r->reset_wanted) reset_now(r);
+  r->current = (request *)r->waiting.first;
+  if (r->current) weft__line_leave(&r->waiting, &r->current->base);
+  bool more = r->current != NULL;
+  pthread_mutex_unlock(&r->lock);
+  call_back(done);
+  return more;
+}
+
+/* Serves the current request; false: it waits for a name and somebody else will go on. */
+static bool serve(reader *r, request *q) {
+  weft_err err = r->name_came ? start_file(r) : WEFT_OK;
+  while (err == WEFT_OK && q->n < q->wanted) {
+    if (r->file) {
+      err = produce(r, q);
+    } else if (q->n) {
+      break; /* all records of one request are of one file */
+    } else {
+      if (!ask_name(r, q)) return false;
+      err = start_file(r);
+    }
+  }
+  weft__status_keep(&q->result, err);
+  return true;
+}
+
+static void drive(reader *r) {
+  weft__object_retain(&r->base.base);
+  while (serve(r, r->current) && advance(r)) {}
+  weft__object_release(&r->base.base);
+}
+
+/* ---- requests ---- */
+
+static void end_cancelled(request *q) {
+  weft__status_keep(&q->result, weft__fail(WEFT_CANCELLED, "Read operation was cancelled"));
+  call_back(q);
+}
+
+/* A request in line leaves it; the current one hears of it through its queue. */
+static void on_cancel(void *arg) {
+  request *q = arg;
+  reader *r = q->r;
+  pthread_mutex_lock(&r->lock);
+  q->base.cancelled = true;
+  bool mine = q->base.listed;
+  if (mine) weft__line_leave(&r->waiting, &q->base);
+  pthread_mutex_unlock(&r->lock);
+  if (mine) end_cancelled(q);
+}
+
+static void submit(reader *r, request *q, cancel *c) {
+  weft_err err = weft__waiter_start(&q->base, c, on_cancel);
+  if (err != WEFT_OK) {
+    q->base.cancel = NULL;
+    weft__status_keep(&q->result, err);
+    call_back(q);
+    return;
+  }
+  pthread_mutex_lock(&r->lock);
+  bool cancelled = q->base.cancelled, mine = !cancelled && !r->current;
+  if (mine)
+    r->current = q;
+  else if (!cancelled)
+    weft__line_join(&r->waiting, &q->base);
+  pthread_mutex_unlock(&r->lock);
+  if (cancelled) end_cancelled(q);
+  if (mine) drive(r);
+}
+
+void weft__reader_read(reader *r, queue *names, int64_t n, cancel *c, reader_fn *fn, void *arg) {
+  weft_err err = n < 0 ? weft__fail(WEFT_INVALID_ARGUMENT, "num_records is %lld", (long long)n) : check_queue(names);
+  request *q = err == WEFT_OK ? weft__alloc_zero(1, sizeof *q) : NULL;
+  if (!q) {
+    fn(arg, err == WEFT_OK ? WEFT_OOM : err, NULL, NULL, 0);
+    return;
+  }
+  *q = (request){.r = r, .names = names, .wanted = n, .fn = fn, .arg = arg};
+  weft__object_retain((object *)names);
+  weft__object_retain(&r->base.base);
+  submit(r, q, c);
+}
+
+int64_t weft__reader_records(reader *r) {
+  pthread_mutex_lock(&r->lock);
+  int64_t n = r->produced;
+  pthread_mutex_unlock(&r->lock);
+  return n;
+}
+
+int64_t weft__reader_files(reader *r) {
+  pthread_mutex_lock(&r->lock);
+  int64_t n = r->finished;
+  pthread_mutex_unlock(&r->lock);
+  return n;
+}
+
+void weft__reader_reset(reader *r) {
+  pthread_mutex_lock(&r->lock);
+  if (r->current)
+    r->reset_wanted = true;
+  else
+    reset_now(r);
+  pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- state: a message of four fields ---- */
+
+static bool can_save(const reader *r) { return r->spec.kind == READER_WHOLE || r->spec.kind == READER_IDENTITY; }
+
+static void put_field(text *t, int field, uint64_t v) {
+  unsigned char b[11] = {(unsigned char)(field << 3)};
+  if (v) weft__text_add(t, (const char *)b, 1 + weft__varint_put(b + 1, v));
+}
+
+weft_err weft__reader_save(reader *r, text *out) {
+  if (!can_save(r)) return weft__fail(WEFT_UNIMPLEMENTED, "Reader SerializeState");
+  pthread_mutex_lock(&r->lock);
+  put_field(out, 1, (uint64_t)r->started);
+  put_field(out, 2, (uint64_t)r->finished);
+  put_field(out, 3, (uint64_t)r->produced);
+  if (r->saved_file.size) {
+    unsigned char b[11] = {4 << 3 | 2};
+    weft__text_add(out, (const char *)b, 1 + weft__varint_put(b + 1, r->saved_file.size));
+    weft__text_add(out, r->saved_file.data, r->saved_file.size);
+  }
+  pthread_mutex_unlock(&r->lock);
+  return out->failed ? WEFT_OOM : WEFT_OK;
+}
+
+/* The four fields of a saved state; false: the bytes are no such message. */
+static bool parse_state(const unsigned char *p, size_t size, uint64_t number[4], bytes *file) {
+  const unsigned char *end = p + size;
+  *file = (bytes){"", 0};
+  while (p < end) {
+    uint64_t tag, v;
+    if (!(p = weft__varint_get(p, end, &tag)) || !(p = weft__varint_get(p, end, &v))) return false;
+    if (tag == (4 << 3 | 2)) {
+      if (v > (uint64_t)(end - p)) return false;
+      *file = (bytes){(const char *)p, (size_t)v};
+      p += v;
+    } else if (tag == 1 << 3 || tag == 2 << 3 || tag == 3 << 3) {
+      number[tag >> 3] = v;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+weft_err weft__reader_restore(reader *r, const void *data, size_t size) {
+  uint64_t number[4] = {0};
+  bytes file;
+  if (!can_save(r)) return weft__fail(WEFT_UNIMPLEMENTED, "Reader RestoreState");
+  if (!parse_state(data, size, number, &file))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Could not parse state for %s: %zu bytes", r->name, size);
+  bool in_file = number[1] == number[2] + 1;
+  if (number[1] > INT64_MAX || number[3] > INT64_MAX || (number[1] != number[2] && !in_file))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Inconsistent work started vs. finished when restoring in %s", r->name);
+  char *copy = in_file ? weft__strndup(file.data, file.size) : NULL;
+  if (in_file && !copy) return WEFT_OOM;
+  pthread_mutex_lock(&r->lock);
+  bool busy = r->current != NULL;
+  if (!busy) {
+    reset_now(r);
+    r->started = (int64_t)number[1];
+    r->finished = (int64_t)number[2];
+    r->produced = (int64_t)number[3];
+    r->saved_file.size = 0;
+    weft__text_add(&r->saved_file, file.data, file.size);
+    r->file = copy;
+  }
+  pthread_mutex_unlock(&r->lock);
+  if (!busy) return WEFT_OK;
+  weft__free(copy);
+  return weft__fail(WEFT_FAILED_PRECONDITION, "%s is being read from and cannot be restored", r->name);
+}
+
+/* ---- making ---- */
+
+static void reader_destroy(object *o) {
+  reader *r = (reader *)o;
+  close_file(r);
+  weft__text_finish(&r->window);
+  weft__text_finish(&r->saved_file);
+  weft__status_finish(&r->name_result);
+  pthread_mutex_destroy(&r->lock);
+  weft__free(r->name);
+  weft__free(r);
+}
+
+weft_err weft__reader_create(reader **out, const reader_spec *spec, const char *name) {
+  if (spec->header_bytes < 0 || spec->record_bytes < 0 || spec->footer_bytes < 0 || spec->hop_bytes < 0 ||
+      spec->record_bytes > INT32_MAX || spec->footer_bytes > INT32_MAX)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "header_bytes, record_bytes, footer_bytes and hop_bytes must be >= 0: %lld, %lld, %lld, %lld",
+                      (long long)spec->header_bytes, (long long)spec->record_bytes, (long long)spec->footer_bytes,
+                      (long long)spec->hop_bytes);
+  reader *r = weft__alloc_zero(1, sizeof *r);
+  if (!r) return WEFT_OOM;
+  atomic_init(&r->base.base.refs, 1);
+  r->base.base.destroy = reader_destroy;
+  r->base.type = READER_TYPE;
+  r->spec = *spec;
+  weft__line_init(&r->waiting);
+  pthread_mutex_init(&r->lock, NULL);
+  if (!(r->name = weft__strdup(name))) {
+    reader_destroy(&r->base.base);
+    return WEFT_OOM;
+  }
+  *out = r;
+  return WEFT_OK;
+}

@@ -359,7 +359,11 @@ static weft_err put_in(weft_graph *g, weft_node *n) {
     g->cap_node = cap;
   }
   WEFT_TRY(weft__map_put(&g->by_name, n->name, n));
-  WEFT_TRY(weft__scope_take(g, n->name));
+  weft_err err = weft__scope_take(g, n->name);
+  if (err) {
+    weft__map_remove(&g->by_name, n->name);
+    return err;
+  }
   g->node[g->n_node++] = n;
   g->generation++;
   return WEFT_OK;

@@ -387,7 +387,7 @@ TEST(zero_values_are_written) {
 /* A node of an op nobody knows, with a function attribute and a field from the future. */
 static void draft_mystery(draft *d) {
   static const uint8_t future[] = {3, 'a', 'b', 'c'}; /* length-prefixed */
-  Tensorflow__NodeDef *m = draft_node(d, "m", "Mystery", "a", 0);
+  Tensorflow__NodeDef *m = draft_node(d, "mystery", "Mystery", "a", 0);
   Tensorflow__AttrValue *f = draft_attr(d, m, "f");
   f->value_case = TENSORFLOW__ATTR_VALUE__VALUE_FUNC;
   f->func = take(d, sizeof *f->func);
@@ -399,7 +399,7 @@ static void draft_mystery(draft *d) {
                                                              .wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED,
                                                              .len = sizeof future,
                                                              .data = (uint8_t *)(uintptr_t)future};
-  draft_node(d, "i", "Identity", "m:3", WEFT_FLOAT);
+  draft_node(d, "i", "Identity", "mystery:3", WEFT_FLOAT);
 }
 
 TEST(an_unknown_op_is_kept_and_goes_out_unchanged) {
@@ -408,7 +408,7 @@ TEST(an_unknown_op_is_kept_and_goes_out_unchanged) {
   draft_const(d, "a", 1);
   draft_mystery(d);
   EXPECT_OK(import(g, d, NULL));
-  const weft_node *m = weft__graph_find(g, "m");
+  const weft_node *m = weft__graph_find(g, "mystery");
   EXPECT(m->op == NULL);
   EXPECT_EQ_INT(m->n_out, 4);
   expect_round_trip(g);
@@ -536,4 +536,56 @@ TEST(a_few_bytes_cannot_ask_for_all_the_memory) {
   attr out;
   EXPECT_ERR(weft__attr_from_proto(&out, "value", &v, &a), WEFT_RESOURCE_EXHAUSTED, "too big for its bytes");
   weft__arena_finish(&a);
+}
+
+/* Fails the n-th allocation of an import, for every n; the graph stays as it was until one goes through. */
+TEST_WITHIN(60, every_failed_allocation_of_an_import_is_an_error) {
+  weft_graph *g = test_graph();
+  draft *d = draft_new();
+  draft_loop(d);
+  draft_mystery(d);
+  draft_const(d, "a", 1);
+  size_t size = tensorflow__graph_def__get_packed_size(&d->def);
+  uint8_t *bytes = malloc(size + 1);
+  EXPECT(bytes != NULL);
+  tensorflow__graph_def__pack(&d->def, bytes);
+  draft_free(d);
+  test_no_op(g, "before");
+  weft_err err = WEFT_RESOURCE_EXHAUSTED;
+  int failures = 0;
+  for (long n = 1; err != WEFT_OK && n < 100000; n++) {
+    weft__alloc_fail_after(n);
+    err = weft__graph_import(g, bytes, size, NULL);
+    weft__alloc_fail_after(0);
+    failures += err != WEFT_OK;
+    if (err == WEFT_OK) break;
+    EXPECT_ERR(err, WEFT_RESOURCE_EXHAUSTED, "");
+    EXPECT_EQ_INT(g->n_node, 1);
+  }
+  EXPECT_OK(err);
+  EXPECT(failures > 50);
+  EXPECT_EQ_INT(g->n_node, 15);
+  free(bytes);
+  test_graph_destroy(g);
+}
+
+TEST_WITHIN(60, every_failed_allocation_of_an_export_is_an_error) {
+  weft_graph *g = test_graph();
+  draft *d = draft_new();
+  draft_loop(d);
+  draft_const(d, "a", 1);
+  draft_mystery(d);
+  EXPECT_OK(import(g, d, NULL));
+  weft_err err = WEFT_RESOURCE_EXHAUSTED;
+  uint8_t *bytes;
+  size_t size;
+  for (long n = 1; err != WEFT_OK && n < 100000; n++) {
+    weft__alloc_fail_after(n);
+    err = weft__graph_export(g, NULL, &bytes, &size);
+    weft__alloc_fail_after(0);
+    if (err != WEFT_OK) EXPECT_ERR(err, WEFT_RESOURCE_EXHAUSTED, "");
+  }
+  EXPECT_OK(err);
+  weft__free(bytes);
+  test_graph_destroy(g);
 }

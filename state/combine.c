@@ -73,6 +73,8 @@ UNSIGNED(u32, uint32_t)
 UNSIGNED(u64, uint64_t)
 COMPLEX(c64, float _Complex)
 COMPLEX(c128, double _Complex)
+LOOP(add_bool, bool, bool, LOAD_PLAIN, STORE_PLAIN, x || y)
+LOOP(sub_bool, bool, bool, LOAD_PLAIN, STORE_PLAIN, x != y)
 
 #define ROW(S)                                                                                                         \
   { NULL, add_##S, sub_##S, mul_##S, div_##S, min_##S, max_##S }
@@ -93,6 +95,7 @@ static combine_fn *const loops[WEFT_DTYPE_COUNT][COMBINE_COUNT] = {
     [WEFT_UINT64] = ROW(u64),
     [WEFT_COMPLEX64] = ROW_COMPLEX(c64),
     [WEFT_COMPLEX128] = ROW_COMPLEX(c128),
+    [WEFT_BOOL] = {NULL, add_bool, sub_bool, NULL, NULL, NULL, NULL},
 };
 
 bool weft__combine_has(combine_op op, weft_dtype dtype) {

@@ -27,7 +27,7 @@ TEST(half_goes_through_float) {
 }
 
 TEST(a_type_without_the_operation_is_refused) {
-  EXPECT(!weft__combine_has(COMBINE_ADD, WEFT_BOOL));
+  EXPECT(!weft__combine_has(COMBINE_MUL, WEFT_BOOL));
   EXPECT(weft__combine_has(COMBINE_SET, WEFT_BOOL));
   EXPECT(!weft__combine_has(COMBINE_MIN, WEFT_COMPLEX64));
   EXPECT(!weft__combine_has(COMBINE_SET, WEFT_STRING));

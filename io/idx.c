@@ -1,0 +1,89 @@
+/* idx.c - big-endian files of the nineties. */
+#include "io/idx.h"
+
+#include "base/alloc.h"
+#include "io/input.h"
+#include <string.h>
+
+static weft_err bad(const input *in, const char *what) {
+  return weft__fail(WEFT_DATA_LOSS, "%s is no idx file: %s", weft__input_path(in), what);
+}
+
+static weft_err read_exactly(input *in, void *to, size_t size) {
+  size_t got;
+  WEFT_TRY(weft__input_read(in, to, size, &got));
+  return got == size ? WEFT_OK : bad(in, "it ends early");
+}
+
+static weft_dtype type_of(unsigned char code) {
+  switch (code) {
+  case 0x08: return WEFT_UINT8;
+  case 0x09: return WEFT_INT8;
+  case 0x0b: return WEFT_INT16;
+  case 0x0c: return WEFT_INT32;
+  case 0x0d: return WEFT_FLOAT;
+  case 0x0e: return WEFT_DOUBLE;
+  default: return WEFT_INVALID;
+  }
+}
+
+static weft_err read_header(input *in, weft_dtype *dtype, shape *s) {
+  unsigned char magic[4], dim[4];
+  WEFT_TRY(read_exactly(in, magic, 4));
+  *dtype = type_of(magic[2]);
+  if (magic[0] || magic[1] || *dtype == WEFT_INVALID || magic[3] > WEFT_MAX_RANK)
+    return bad(in, "its magic number is unknown");
+  s->rank = magic[3];
+  for (int i = 0; i < s->rank; i++) {
+    WEFT_TRY(read_exactly(in, dim, 4));
+    s->dim[i] = (int64_t)((uint32_t)dim[0] << 24 | (uint32_t)dim[1] << 16 | (uint32_t)dim[2] << 8 | dim[3]);
+  }
+  int64_t count = weft__shape_count(s);
+  return count >= 0 && count <= (int64_t)1 << 36 ? WEFT_OK : bad(in, "its dimensions are too large");
+}
+
+/* Reverses the bytes of each element on a little-endian machine. */
+static void swap_bytes(unsigned char *p, size_t size, int64_t count) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  for (int64_t i = 0; size > 1 && i < count; i++, p += size)
+    for (size_t j = 0; j < size / 2; j++) {
+      unsigned char b = p[j];
+      p[j] = p[size - 1 - j];
+      p[size - 1 - j] = b;
+    }
+#else
+  (void)p, (void)size, (void)count;
+#endif
+}
+
+static weft_err read_from(input *in, weft_tensor **out) {
+  weft_dtype dtype;
+  shape s;
+  weft_tensor *t = NULL;
+  unsigned char more;
+  size_t got;
+  WEFT_TRY(read_header(in, &dtype, &s));
+  WEFT_TRY(weft__tensor_create(&t, dtype, &s));
+  weft_err err = read_exactly(in, t->data, weft__tensor_bytes(t));
+  if (err == WEFT_OK) err = weft__input_read(in, &more, 1, &got);
+  if (err == WEFT_OK && got) err = bad(in, "there are bytes after its last element");
+  if (err != WEFT_OK) {
+    weft_tensor_destroy(t);
+    return err;
+  }
+  swap_bytes(t->data, weft__dtype_size(dtype), weft__tensor_count(t));
+  *out = t;
+  return WEFT_OK;
+}
+
+weft_err weft__idx_read(weft_tensor **out, const char *path) {
+  input *in = NULL;
+  char *zipped = weft__sprintf("%s.gz", path);
+  if (!zipped) return WEFT_OOM;
+  bool plain = weft__file_exists(path) || !weft__file_exists(zipped);
+  weft_err err = weft__input_open(&in, plain ? path : zipped, COMPRESSION_GUESS);
+  weft__free(zipped);
+  if (err == WEFT_OK) err = read_from(in, out);
+  weft__input_close(in);
+  return err;
+}

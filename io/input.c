@@ -1,0 +1,143 @@
+/* input.c - two buffers: bytes as they are on the disk, and bytes as they are read. */
+#include "io/input.h"
+
+#include "base/alloc.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef WEFT_HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+enum { BUFFER = 128 << 10, ANY_HEADER = 15 + 32 /* zlib: the largest window, zlib or gzip */ };
+
+struct input {
+  char *path;
+  int fd;
+  bool packed, disk_end;
+  uint64_t offset; /* of plain[at] */
+  size_t at, have; /* plain[at..have) is not yet read */
+  status failed;
+#ifdef WEFT_HAVE_ZLIB
+  z_stream z;
+  bool member_end; /* a gzip member is complete; another may follow */
+  unsigned char disk[BUFFER];
+#endif
+  unsigned char plain[BUFFER];
+};
+
+compression weft__compression_of(const char *name) {
+  return !strcmp(name, "ZLIB") ? COMPRESSION_ZLIB : !strcmp(name, "GZIP") ? COMPRESSION_GZIP : COMPRESSION_NONE;
+}
+
+static weft_err start_inflating(input *in, compression c) {
+  if (c == COMPRESSION_GUESS) {
+    unsigned char magic[2];
+    ssize_t n = pread(in->fd, magic, 2, 0);
+    if (n < 2 || magic[0] != 0x1f || magic[1] != 0x8b) return WEFT_OK;
+  }
+  if (c == COMPRESSION_NONE) return WEFT_OK;
+#ifdef WEFT_HAVE_ZLIB
+  if (inflateInit2(&in->z, ANY_HEADER) != Z_OK) return weft__fail(WEFT_OOM, "%s: no memory to inflate it", in->path);
+  in->packed = true;
+  return WEFT_OK;
+#else
+  return weft__fail(WEFT_UNIMPLEMENTED, "%s is compressed, and this build has no zlib", in->path);
+#endif
+}
+
+weft_err weft__input_open(input **out, const char *path, compression c) {
+  input *in = weft__alloc_zero(1, sizeof *in);
+  if (!in) return WEFT_OOM;
+  in->fd = -1;
+  weft_err err = (in->path = weft__strdup(path)) ? weft__file_open(path, &in->fd, NULL) : WEFT_OOM;
+  if (err != WEFT_OK) in->fd = -1;
+  if (err == WEFT_OK) err = start_inflating(in, c);
+  if (err == WEFT_OK)
+    *out = in;
+  else
+    weft__input_close(in);
+  return err;
+}
+
+void weft__input_close(input *in) {
+  if (!in) return;
+#ifdef WEFT_HAVE_ZLIB
+  if (in->packed) inflateEnd(&in->z);
+#endif
+  if (in->fd >= 0) close(in->fd);
+  weft__status_finish(&in->failed);
+  weft__free(in->path);
+  weft__free(in);
+}
+
+/* Reads from the disk until there is something, the end or an error. */
+static size_t disk_read(input *in, unsigned char *to) {
+  for (;;) {
+    ssize_t n = read(in->fd, to, BUFFER);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) weft__status_keep(&in->failed, weft__file_fail(in->path, errno));
+    if (n <= 0) in->disk_end = true;
+    return n > 0 ? (size_t)n : 0;
+  }
+}
+
+#ifdef WEFT_HAVE_ZLIB
+static void inflate_some(input *in) {
+  in->z.next_out = in->plain;
+  in->z.avail_out = BUFFER;
+  while (in->z.avail_out == BUFFER && in->failed.code == WEFT_OK) {
+    if (!in->z.avail_in) {
+      in->z.next_in = in->disk;
+      in->z.avail_in = (unsigned)disk_read(in, in->disk);
+      if (!in->z.avail_in && in->failed.code == WEFT_OK && !in->member_end)
+        weft__status_keep(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: the compressed data ends early", in->path));
+      if (!in->z.avail_in) break;
+    }
+    if (in->member_end) inflateReset(&in->z);
+    int r = inflate(&in->z, Z_NO_FLUSH);
+    in->member_end = r == Z_STREAM_END;
+    if (r != Z_OK && r != Z_STREAM_END)
+      weft__status_keep(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: inflate() failed with error %d: %s", in->path, r,
+                                                in->z.msg ? in->z.msg : "damaged data"));
+  }
+  in->have = BUFFER - in->z.avail_out;
+}
+#endif
+
+/* Makes plain[at..have) non-empty unless the input ends. */
+static bool refill(input *in) {
+  if (in->at < in->have) return true;
+  in->at = in->have = 0;
+  if (in->failed.code != WEFT_OK) return false;
+#ifdef WEFT_HAVE_ZLIB
+  if (in->packed) {
+    inflate_some(in);
+    return in->have > 0;
+  }
+#endif
+  in->have = disk_read(in, in->plain);
+  return in->have > 0;
+}
+
+weft_err weft__input_read(input *in, void *to, size_t size, size_t *got) {
+  size_t done = 0;
+  while (done < size && refill(in)) {
+    size_t n = in->have - in->at < size - done ? in->have - in->at : size - done;
+    memcpy((char *)to + done, in->plain + in->at, n);
+    in->at += n;
+    in->offset += n;
+    done += n;
+  }
+  *got = done;
+  return done == size ? WEFT_OK : weft__status_raise(&in->failed);
+}
+
+int weft__input_byte(input *in) {
+  if (!refill(in)) return -1;
+  in->offset++;
+  return in->plain[in->at++];
+}
+
+uint64_t weft__input_offset(const input *in) { return in->offset; }
+const char *weft__input_path(const input *in) { return in->path; }

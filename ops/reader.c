@@ -1,0 +1,194 @@
+/* reader.c - readers as ops; what they do is in state/reader.h.  Each op with either kind of handle. */
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "state/reader.h"
+
+static weft_err in_node(const kernel *k, weft_err err) {
+  return err == WEFT_OK ? err : weft__kernel_fail(k, err, "%s", weft__error_message());
+}
+
+/* ---- making ---- */
+
+static reader_kind kind_of(const weft_node *n) {
+  static const struct {
+    const char *prefix;
+    reader_kind kind;
+  } kinds[] = {{"TextLine", READER_LINES},
+               {"WholeFile", READER_WHOLE},
+               {"FixedLength", READER_FIXED},
+               {"Identity", READER_IDENTITY}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (!strncmp(n->op_name, kinds[i].prefix, strlen(kinds[i].prefix))) return kinds[i].kind;
+  return READER_RECORDS;
+}
+
+static weft_err make_reader(resource **out, void *arg) {
+  const resource_maker *m = arg;
+  const weft_node *n = m->node;
+  reader_kind kind = kind_of(n);
+  attr_str packing = weft__node_str(n, kind == READER_FIXED ? "encoding" : "compression_type");
+  reader_spec spec = {.kind = kind,
+                      .compression = weft__compression_of(packing.data),
+                      .skip_header_lines = weft__node_int(n, "skip_header_lines", 0),
+                      .header_bytes = weft__node_int(n, "header_bytes", 0),
+                      .record_bytes = weft__node_int(n, "record_bytes", 0),
+                      .footer_bytes = weft__node_int(n, "footer_bytes", 0),
+                      .hop_bytes = weft__node_int(n, "hop_bytes", 0)};
+  return weft__reader_create((reader **)out, &spec, m->name);
+}
+
+static const resource_kind reader_resource = {READER_TYPE, true, make_reader};
+
+static weft_err reader_cpu(kernel *k) { return in_node(k, weft__resource_out(k, &reader_resource, NULL)); }
+
+static weft_err handle_infer(infer *s) {
+  s->out[0] = (int)s->node->out_type[0] > WEFT_REF_BASE ? SHAPE1(2) : SHAPE_SCALAR;
+  return WEFT_OK;
+}
+
+/* ---- reading ---- */
+
+/* Takes the strings over into output i. */
+static weft_err out_strings(kernel *k, int i, const shape *s, const str *from, int64_t n) {
+  weft_tensor *out = weft__out(k, i, s);
+  if (!out) return WEFT_OOM;
+  for (int64_t j = 0; j < n; j++) WEFT_TRY(weft__str_set(&TENSOR_DATA(out, str)[j], from[j].data, from[j].size));
+  return WEFT_OK;
+}
+
+static void finish(kernel *k, weft_err err, const shape *s, const str *keys, const str *values, int64_t n) {
+  if (err == WEFT_OK) err = out_strings(k, 0, s, keys, n);
+  if (err == WEFT_OK) err = out_strings(k, 1, s, values, n);
+  weft__kernel_done(k, in_node(k, err));
+}
+
+static void one_done(void *arg, weft_err err, const str *keys, const str *values, int64_t n) {
+  finish(arg, err, &SHAPE_SCALAR, keys, values, n);
+}
+
+static void many_done(void *arg, weft_err err, const str *keys, const str *values, int64_t n) {
+  finish(arg, err, &SHAPE1(n), keys, values, n);
+}
+
+static weft_err ask(kernel *k, int64_t n, reader_fn *fn) {
+  resource *r = NULL, *names = NULL;
+  weft_err err = in_node(k, weft__kernel_resource(k, 0, READER_TYPE, &r));
+  if (err == WEFT_OK) err = in_node(k, weft__kernel_resource(k, 1, QUEUE_TYPE, &names));
+  if (err == WEFT_OK) {
+    weft__kernel_defer(k);
+    weft__reader_read((reader *)r, (queue *)names, n, k->step->cancel, fn, k);
+  }
+  weft__object_release((object *)r);
+  weft__object_release((object *)names);
+  return err;
+}
+
+static weft_err read_cpu(kernel *k) { return ask(k, 1, one_done); }
+
+static weft_err read_up_to_cpu(kernel *k) {
+  WEFT_TRY(weft__kernel_scalar(k, 2, "num_records"));
+  return ask(k, weft__tensor_int(k->in[2], 0), many_done);
+}
+
+/* ---- asking and setting ---- */
+
+static weft_err with_reader(kernel *k, weft_err (*act)(kernel *, reader *)) {
+  resource *r = NULL;
+  WEFT_TRY(in_node(k, weft__kernel_resource(k, 0, READER_TYPE, &r)));
+  weft_err err = act(k, (reader *)r);
+  weft__object_release((object *)r);
+  return in_node(k, err);
+}
+
+static weft_err out_count(kernel *k, int64_t n) {
+  weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
+  if (!out) return WEFT_OOM;
+  TENSOR_DATA(out, int64_t)[0] = n;
+  return WEFT_OK;
+}
+
+static weft_err do_records(kernel *k, reader *r) { return out_count(k, weft__reader_records(r)); }
+static weft_err do_files(kernel *k, reader *r) { return out_count(k, weft__reader_files(r)); }
+
+static weft_err do_reset(kernel *k, reader *r) {
+  (void)k;
+  weft__reader_reset(r);
+  return WEFT_OK;
+}
+
+static weft_err do_save(kernel *k, reader *r) {
+  text t = {0};
+  weft_err err = weft__reader_save(r, &t);
+  if (err == WEFT_OK) err = out_strings(k, 0, &SHAPE_SCALAR, &(str){t.data, t.size}, 1);
+  weft__text_finish(&t);
+  return err;
+}
+
+static weft_err do_restore(kernel *k, reader *r) {
+  WEFT_TRY(weft__kernel_scalar(k, 1, "state"));
+  const str *s = TENSOR_DATA(k->in[1], str);
+  return weft__reader_restore(r, s->size ? s->data : "", s->size);
+}
+
+static weft_err records_cpu(kernel *k) { return with_reader(k, do_records); }
+static weft_err files_cpu(kernel *k) { return with_reader(k, do_files); }
+static weft_err reset_cpu(kernel *k) { return with_reader(k, do_reset); }
+static weft_err save_cpu(kernel *k) { return with_reader(k, do_save); }
+static weft_err restore_cpu(kernel *k) { return with_reader(k, do_restore); }
+
+static weft_err vectors_infer(infer *s) {
+  s->out[0] = s->out[1] = SHAPE1(-1);
+  return WEFT_OK;
+}
+
+/* ---- table: every row twice ---- */
+
+#define STATE "container:string='' shared_name:string=''"
+#define READER(NAME, ATTRS, ATTRS_V2, AFTER, DOC)                                                                      \
+  {NAME "V2() -> (reader_handle:resource) | " ATTRS STATE ATTRS_V2 AFTER " ; stateful",                                \
+   DOC,                                                                                                                \
+   .infer = handle_infer,                                                                                              \
+   .cpu = reader_cpu,                                                                                                  \
+   .no_grad = true,                                                                                                    \
+   .prepare = weft__resource_prepare,                                                                                  \
+   .unprepare = weft__resource_unprepare},                                                                             \
+  {                                                                                                                    \
+    NAME "() -> (reader_handle:&string) | " ATTRS STATE AFTER " ; stateful", DOC,                                      \
+        .infer = handle_infer, .cpu = reader_cpu, .no_grad = true, .prepare = weft__resource_prepare,                  \
+        .unprepare = weft__resource_unprepare                                                                          \
+  }
+#define ASKS(NAME, ARGS_V2, ARGS, RESULT, DOC, FLAGS, INFER, FN)                                                       \
+  {NAME "V2(reader_handle:resource" ARGS_V2 ") -> (" RESULT ") ; stateful",                                            \
+   DOC,                                                                                                                \
+   .flags = FLAGS,                                                                                                     \
+   .infer = INFER,                                                                                                     \
+   .cpu = FN,                                                                                                          \
+   .no_grad = true},                                                                                                   \
+  {                                                                                                                    \
+    NAME "(reader_handle:&string" ARGS ") -> (" RESULT ")", DOC, .flags = FLAGS, .infer = INFER, .cpu = FN,            \
+                                                                 .no_grad = true                                       \
+  }
+
+OPS(reader) = {
+    READER("TFRecordReader", "", "", " compression_type:string=''", "Reads TFRecords."),
+    READER("TextLineReader", "skip_header_lines:int=0 ", "", "", "Reads lines of text."),
+    READER("WholeFileReader", "", "", "", "Reads whole files."),
+    READER("FixedLengthRecordReader", "header_bytes:int=0 record_bytes:int footer_bytes:int=0 hop_bytes:int=0 ",
+           " encoding:string=''", "", "Reads records of one length."),
+    READER("IdentityReader", "", "", "", "Gives back the names themselves."),
+    ASKS("ReaderRead", ", queue_handle:resource", ", queue_handle:&string", "key:string, value:string",
+         "The next record, of the next file if need be.", OP_BLOCKING, weft__infer_scalar, read_cpu),
+    ASKS("ReaderReadUpTo", ", queue_handle:resource, num_records:int64", ", queue_handle:&string, num_records:int64",
+         "keys:string, values:string", "Up to so many records of one file.", OP_BLOCKING, vectors_infer,
+         read_up_to_cpu),
+    ASKS("ReaderNumRecordsProduced", "", "", "records_produced:int64", "How many records were read.", 0,
+         weft__infer_scalar, records_cpu),
+    ASKS("ReaderNumWorkUnitsCompleted", "", "", "units_completed:int64", "How many files were finished.", 0,
+         weft__infer_scalar, files_cpu),
+    ASKS("ReaderReset", "", "", "", "Makes the reader as new.", 0, weft__infer_none, reset_cpu),
+    ASKS("ReaderSerializeState", "", "", "state:string", "Where the reader stands, as a string.", 0, weft__infer_scalar,
+         save_cpu),
+    ASKS("ReaderRestoreState", ", state:string", ", state:string", "", "Puts the reader where it stood.", 0,
+         weft__infer_none, restore_cpu),
+    {0},
+};

@@ -19,7 +19,18 @@ typedef struct job {
   WEFT_HOT static void name(void *arg, int64_t begin, int64_t end) {                                                   \
     enum { STRIP = 256 };                                                                                              \
     const job *j = arg;                                                                                                \
-    for (int64_t o = begin; o < end; o++)                                                                              \
+    for (int64_t o = begin; o < end && j->inner == 1; o++) {                                                           \
+      const T *x = (const T *)j->x + o * j->n;                                                                         \
+      T b = (T)(worst);                                                                                                \
+      int64_t at = 0;                                                                                                  \
+      for (int64_t r = 0; r < j->n; r++) {                                                                             \
+        const T v = x[r];                                                                                              \
+        at = better ? r : at;                                                                                          \
+        b = better ? v : b;                                                                                            \
+      }                                                                                                                \
+      j->at[o] = at;                                                                                                   \
+    }                                                                                                                  \
+    for (int64_t o = begin; o < end && j->inner > 1; o++)                                                              \
       for (int64_t i0 = 0; i0 < j->inner; i0 += STRIP) {                                                               \
         const int64_t m = j->inner - i0 < STRIP ? j->inner - i0 : STRIP;                                               \
         const T *x = (const T *)j->x + o * j->n * j->inner + i0;                                                       \

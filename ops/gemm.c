@@ -22,7 +22,7 @@ extern void omp_set_num_threads(int) __attribute__((weak));
 #define FLOAT_BY_DNNL 1
 #endif
 
-enum { SMALL = 2000 }; /* multiplications below which calling a library costs more than it saves */
+enum { SMALL = 300 }; /* multiplications below which calling a library costs more than it saves */
 
 static bool fits_int(const gemm *g) {
   return g->m <= INT_MAX && g->n <= INT_MAX && g->k <= INT_MAX && g->lda <= INT_MAX && g->ldb <= INT_MAX &&

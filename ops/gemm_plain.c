@@ -9,6 +9,7 @@
 #include <assert.h>
 
 enum {
+  SMALL = 4096,                            /* multiplications */
   TILE_ROWS = 6,                           /* with 64 bytes of columns: registers for AVX2, AVX-512 and NEON alike */
   TILE_BYTES = 64,                         /* columns of a tile, in bytes */
   BLOCK_ROWS = 48,                         /* of a; a multiple of TILE_ROWS */
@@ -60,9 +61,26 @@ enum {
                     rows - r < TILE_ROWS ? rows - r : TILE_ROWS, cols);                                                \
     }                                                                                                                  \
   }                                                                                                                    \
+  /* So small that packing would cost more than it saves. */                                                           \
+  static void name##_small(const gemm *g) {                                                                            \
+    const T *a = g->a, *b = g->b;                                                                                      \
+    for (int64_t i = 0; i < g->m; i++)                                                                                 \
+      for (int64_t p = 0; p < g->k; p++) {                                                                             \
+        const A x = (A)(g->ta ? (T)CONJ(a[p * g->lda + i]) : a[i * g->lda + p]);                                       \
+        T *c = (T *)g->c + i * g->ldc;                                                                                 \
+        if (g->tb)                                                                                                     \
+          for (int64_t j = 0; j < g->n; j++) c[j] = (T)(c[j] + x * (A)CONJ(b[j * g->ldb + p]));                        \
+        else                                                                                                           \
+          for (int64_t j = 0; j < g->n; j++) c[j] = (T)(c[j] + x * (A)b[p * g->ldb + j]);                              \
+      }                                                                                                                \
+  }                                                                                                                    \
   static void name(const gemm *g) {                                                                                    \
     for (int64_t i = 0; i < g->m && !g->accumulate; i++)                                                               \
       for (int64_t j = 0; j < g->n; j++) ((T *)g->c)[i * g->ldc + j] = 0;                                              \
+    if ((double)g->m * (double)g->n * (double)g->k < SMALL) {                                                          \
+      name##_small(g);                                                                                                 \
+      return;                                                                                                          \
+    }                                                                                                                  \
     for (int64_t i0 = 0; i0 < g->m; i0 += BLOCK_ROWS)                                                                  \
       for (int64_t p0 = 0; p0 < g->k; p0 += BLOCK_DEPTH)                                                               \
         name##_block(g, i0, g->m - i0 < BLOCK_ROWS ? g->m - i0 : BLOCK_ROWS, p0,                                       \

@@ -6,19 +6,30 @@
 #include "graph/build.h"
 #include "ops/elementwise.h"
 
+/* With masks: gcc does not vectorise a choice by bytes between wider elements. */
 #define DEFINE_CHOOSE(name, T)                                                                                         \
   WEFT_HOT static void name(void *zs, const void *const *in, int64_t n, const void *arg) {                             \
-    const bool *c = in[0];                                                                                             \
+    const uint8_t *c = in[0];                                                                                          \
     const T *x = in[1], *y = in[2];                                                                                    \
     T *z = zs;                                                                                                         \
     (void)arg;                                                                                                         \
-    WEFT_IVDEP for (int64_t i = 0; i < n; i++) z[i] = c[i] ? x[i] : y[i];                                              \
+    WEFT_IVDEP for (int64_t i = 0; i < n; i++) {                                                                       \
+      const T mask = (T)(0 - (T)c[i]);                                                                                 \
+      z[i] = (T)((x[i] & mask) | (y[i] & (T)~mask));                                                                   \
+    }                                                                                                                  \
   }
 DEFINE_CHOOSE(choose_8, uint8_t)
 DEFINE_CHOOSE(choose_16, uint16_t)
 DEFINE_CHOOSE(choose_32, uint32_t)
 DEFINE_CHOOSE(choose_64, uint64_t)
-DEFINE_CHOOSE(choose_128, double complex)
+
+static void choose_128(void *zs, const void *const *in, int64_t n, const void *arg) {
+  const bool *c = in[0];
+  const double complex *x = in[1], *y = in[2];
+  double complex *z = zs;
+  (void)arg;
+  for (int64_t i = 0; i < n; i++) z[i] = c[i] ? x[i] : y[i];
+}
 
 static elem_loop *loop_for(weft_dtype t) {
   switch (weft__dtype_size(t)) {

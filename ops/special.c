@@ -88,7 +88,8 @@ static double polygamma(double n, double x) {
 }
 
 /* ---- loops ---- */
-EACH_FLOAT(UNARY_CALL, error_function, erf(x))
+UNARY(error_function, f32, float, float, verff(x))
+UNARY_CALL(error_function, f64, double, double, erf(x))
 EACH_FLOAT(UNARY_CALL, complement, erfc(x))
 EACH_FLOAT(UNARY_CALL, inverse, inverse_erf((double)x))
 EACH_FLOAT(UNARY_CALL, quantile, normal_quantile((double)x))
@@ -97,7 +98,7 @@ EACH_FLOAT(UNARY_CALL, slope, digamma((double)x))
 EACH_FLOAT(BINARY_CALL, slopes, polygamma((double)x, (double)y))
 EACH_FLOAT(BINARY_CALL, hurwitz, zeta((double)x, (double)y))
 
-static const elem_op erf_op = {COST_CALL, {ROWS_FLOAT(error_function)}};
+static const elem_op erf_op = {COST_VECTOR, {ROWS_FLOAT(error_function)}};
 static const elem_op erfc_op = {COST_CALL, {ROWS_FLOAT(complement)}};
 static const elem_op erfinv_op = {8 * COST_CALL, {ROWS_FLOAT(inverse)}};
 static const elem_op ndtri_op = {8 * COST_CALL, {ROWS_FLOAT(quantile)}};

@@ -216,6 +216,8 @@ static draft *prefix_draft(void) {
 
 TEST(a_prefix_reaches_names_inputs_and_colocation) {
   weft_graph *g = test_graph();
+  EXPECT_ERR(import(g, prefix_draft(), &(import_opts){.prefix = "a b"}), WEFT_INVALID_ARGUMENT,
+             "prefix 'a b/' would lead to invalid node names");
   EXPECT_OK(import(g, prefix_draft(), &(import_opts){.prefix = "p"}));
   const attr *class = weft__node_attr(weft__graph_find(g, "p/b"), "_class");
   EXPECT_EQ_STR(class->ss[0].data, "loc:@p/a");

@@ -433,6 +433,9 @@ static weft_err check_versions(importer *im) {
 
 static weft_err prepare(importer *im) {
   size_t n = im->def->n_node;
+  if (im->opts->prefix && *im->opts->prefix && !valid_name(im->opts->prefix))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Imported node name prefix '%s/' would lead to invalid node names",
+                      im->opts->prefix);
   if (n > INT32_MAX / 2) return weft__fail(WEFT_INVALID_ARGUMENT, "a GraphDef of %zu nodes is too big", n);
   im->n = (int)n;
   im->item = weft__arena_alloc(&im->tmp, sizeof *im->item * (n + 1));

@@ -105,7 +105,7 @@ static weft_err call_kernel(spot *s, bool dead, bool *deferred) {
   atomic_store_explicit(&s->phase, PHASE_RUNS, memory_order_relaxed);
   bool timed =
       f->run->log || f->step.id % TIMED_STEPS == 0 || atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;
-  int64_t begin = timed ? weft__now_ns() : 0;
+  int64_t begin = s->begin = timed ? weft__now_ns() : 0;
   weft_err err = k->op->cpu(k);
   *deferred = k->pending && !err && atomic_exchange(&s->phase, PHASE_RETURNED) != PHASE_DONE;
   if (*deferred) return WEFT_OK;
@@ -246,6 +246,7 @@ static void resume(spot *s) {
   weft_err err = weft__status_raise(&s->why);
   weft__status_finish(&s->why);
   if (err) err = weft__item_error(weft__spot_item(s), err);
+  if (f->run->log && !err) weft__step_log_add(f->run->log, weft__spot_item(s), s->kernel.out, s->begin, weft__now_ns());
   if (!err && !atomic_load(&f->failed)) err = conclude(s, dead, &none, &r);
   if (err) fail(f, err);
   if (!account(f, r.count - 1) && r.first) process(f, r.first);

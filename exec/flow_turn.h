@@ -30,6 +30,7 @@ typedef struct spot { /* a node in a turn */
   kernel kernel;
   atomic_int phase; /* of a deferred kernel: see flow.c */
   status why;       /* what a deferred kernel ended with */
+  int64_t begin;    /* when it was called, if the step is logged */
   struct spot *next;
 } spot;
 

@@ -12,7 +12,7 @@
 
 /* Output i is input `from`, value or reference. */
 static weft_err pass(kernel *k, int i, int from) {
-  if (k->ref && k->ref[from]) {
+  if (!k->in[from]) {
     weft__out_ref(k, i, k->ref[from]);
     return WEFT_OK;
   }

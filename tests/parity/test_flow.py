@@ -163,9 +163,10 @@ def map_and_scan(x):
 @scenario([np.random.RandomState(0).rand(2, 5, 3).astype(F)])
 def dynamic_rnn(x):
     w = tf.constant(np.random.RandomState(1).rand(7, 4).astype(F))
+    steps = tf.TensorArray(tf.float32, 5).unstack(tf.transpose(x, [1, 0, 2]))
 
     def body(t, h, ta):
-        h = tf.tanh(tf.matmul(tf.concat([tf.gather(x, t, axis=1), h], 1), w))
+        h = tf.tanh(tf.matmul(tf.concat([steps.read(t), h], 1), w))
         return t + 1, h, ta.write(t, h)
     _, h, ta = v1.while_loop(lambda t, h, ta: t < 5, body, [0, tf.zeros([2, 4]), tf.TensorArray(tf.float32, 5)])
     return [h, ta.stack(), tf.gradients(tf.reduce_sum(h), x)[0]]

@@ -26,7 +26,9 @@ static void expect_each_once(pool *p, int64_t n, int64_t grain) {
   atomic_int *hits = weft__alloc_zero((size_t)n + 1, sizeof *hits);
   tally t = {.hits = hits, .smallest = INT64_MAX};
   weft__pool_loop(p, n, grain, hit, &t);
-  for (int64_t i = 0; i < n; i++) EXPECT_EQ_INT(hits[i], 1);
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < n; i++) wrong += hits[i] != 1;
+  EXPECT_EQ_INT(wrong, 0);
   if (n > 0) EXPECT(t.smallest >= (grain < n ? grain : n));
   weft__free(hits);
 }

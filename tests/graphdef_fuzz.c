@@ -1,5 +1,6 @@
 /* graphdef_fuzz.c - any bytes are a graph or an error; a graph goes out and comes in again. */
 #include "base/alloc.h"
+#include "graph/gradient.h"
 #include "graph/graphdef.h"
 #include "ops/all.h"
 #include <stdlib.h>
@@ -10,6 +11,15 @@ static op_table *table(void) {
   static op_table *t; /* parsed once: it takes longer than an import */
   if (!t && weft__op_table_create(&t, weft__ops_all()) != WEFT_OK) abort();
   return t;
+}
+
+/* The last output by the first: an answer or an error. */
+static void differentiate(weft_graph *g) {
+  weft_out y = {g->n_node - 1, 0}, x = {0, 0};
+  grad_value d;
+  if (g->n_node == 0 || g->node[y.node]->n_out == 0 || g->node[0]->n_out == 0) return;
+  int n = g->n_node;
+  if (weft__gradients(g, 1, &y, 1, &x, NULL, NULL, &d) != WEFT_OK && g->n_node != n) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -25,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       weft__graph_destroy(again);
     }
     weft__free(bytes);
+    differentiate(g);
   }
   weft__graph_destroy(g);
   return 0;

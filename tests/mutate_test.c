@@ -4,7 +4,9 @@
  * cycles, huge dimensions, missing fields), and to the bytes (bits, cuts).  The sanitizers watch for
  * what an expectation cannot see. */
 #include "base/alloc.h"
+#include "graph/gradient.h"
 #include "graph/graphdef.h"
+#include "graph/scope.h"
 #include "ops/all.h"
 #include "tests/check.h"
 #include <dirent.h>
@@ -54,14 +56,14 @@ static int read_folder(bytes *files) {
 
 /* ---- damage to the message ---- */
 
-static char *text(const char *s) { /* freed with the message */
+static char *copy_of(const char *s) { /* freed with the message */
   char *copy = malloc(strlen(s) + 1);
   EXPECT(copy != NULL);
   return strcpy(copy, s);
 }
 
 static void set_text(char **field, const char *s) {
-  char *copy = text(s);
+  char *copy = copy_of(s);
   if (*field != protobuf_c_empty_string) free(*field);
   *field = copy;
 }
@@ -182,6 +184,20 @@ typedef struct tally {
   int errors, graphs;
 } tally;
 
+/* Some y by some x: an answer or an error, and in the end the graph as it was or longer. */
+static void differentiate(weft_graph *g) {
+  weft_out y, x;
+  grad_value d;
+  int n = g->n_node;
+  y.node = (int32_t)(n - 1 - (int)below((size_t)(n < 4 ? n : 4)));
+  x.node = (int32_t)below((size_t)n);
+  y.slot = x.slot = 0;
+  if (g->node[y.node]->n_out == 0 || g->node[x.node]->n_out == 0) return;
+  weft_err err = weft__gradients(g, 1, &y, 1, &x, NULL, NULL, &d);
+  EXPECT(g->n_node == n || err == WEFT_OK);
+  EXPECT_EQ_INT(weft__scope_depth(g), 0);
+}
+
 /* All of it or none; what was taken goes out and comes in again. */
 static void judge(const op_table *ops, const bytes *b, tally *t) {
   weft_graph *g;
@@ -200,6 +216,7 @@ static void judge(const op_table *ops, const bytes *b, tally *t) {
     EXPECT_EQ_INT(again->n_node, g->n_node);
     weft__graph_destroy(again);
     weft__free(out.data);
+    if (g->n_node) differentiate(g);
     t->graphs++;
   }
   weft__graph_destroy(g);

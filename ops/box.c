@@ -44,6 +44,12 @@ static void merge_axes(box *out, const box *in, int64_t size) {
   }
 }
 
+static void one_element(box *b, int64_t size) {
+  b->rank = 1;
+  b->dim[0] = 1;
+  b->src[0] = b->dst[0] = size;
+}
+
 static bool is_width(int64_t bytes) { return bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
 
 /* A run of 2, 4, 8 or 16 bytes is one element. */
@@ -150,9 +156,8 @@ static void walk_next(walk *w) {
 }
 
 static int64_t walk_items(const copy_job *j) {
-  walk w = {.b = &j->b, .skip = j->plane};
   int64_t n = 1;
-  for (int d = 0; d < j->b.rank - 1; d++) n *= walk_dim(&w, d);
+  for (int d = 0; d < j->b.rank - 1; d++) n *= d == j->plane ? (j->b.dim[d] + TILE - 1) / TILE : j->b.dim[d];
   return n;
 }
 
@@ -204,16 +209,24 @@ static weft_err copy_objects(const copy_job *j, weft_dtype type) {
 enum { LONG_ROW = 1 << 16, BYTES_PER_NS = 8 };
 
 weft_err weft__box_copy(const kernel *k, weft_dtype type, void *dst, const void *src, const box *b) {
-  copy_job j = {.size = weft__dtype_size(type), .plane = -1, .dst = dst, .src = src};
+  copy_job j; /* large, and only as much of it set as the box has axes */
+  j.size = weft__dtype_size(type);
+  j.plane = -1;
+  j.dst = dst;
+  j.src = src;
   for (int d = 0; d < b->rank; d++)
     if (b->dim[d] == 0) return WEFT_OK;
   merge_axes(&j.b, b, (int64_t)j.size);
-  if (j.b.rank == 0) { j.b = (box){.rank = 1, .dim = {1}, .src = {(int64_t)j.size}, .dst = {(int64_t)j.size}}; }
+  if (j.b.rank == 0) one_element(&j.b, (int64_t)j.size);
   if (!weft__dtype_is_plain(type)) return copy_objects(&j, type);
   widen(&j);
   find_plane(&j);
   int64_t row = j.b.dim[j.b.rank - 1], items = walk_items(&j);
   int64_t bytes = row * (int64_t)j.size * (j.plane < 0 ? 1 : TILE);
+  if (items == 1 && j.plane < 0 && bytes < LONG_ROW) {
+    copy_row(&j, j.dst, j.src, row);
+    return WEFT_OK;
+  }
   if (j.plane >= 0 || items >= 64 || bytes < LONG_ROW) {
     weft__kernel_loop(k, items, bytes / BYTES_PER_NS + 1, copy_items, &j);
     return WEFT_OK;

@@ -11,7 +11,8 @@
 /* Copies `piece` elements of each of `rows` rows of t to `at` of rows of `total` elements. */
 static weft_err join_piece(kernel *k, weft_tensor *y, const weft_tensor *t, int64_t rows, int64_t piece, int64_t total,
                            int64_t at) {
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   weft__box_axis(&copy, rows, piece, total);
   weft__box_axis(&copy, piece, 1, 1);
   return weft__box_copy(k, y->dtype, weft__element(y->dtype, y->data, at), t->data, &copy);

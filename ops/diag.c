@@ -358,7 +358,8 @@ static weft_err diag_cpu(kernel *k) {
   if (!y) return WEFT_OOM;
   memset(y->data, 0, weft__tensor_bytes(y));
   int64_t n = weft__tensor_count(x);
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   weft__box_axis(&copy, n, 1, n + 1);
   return weft__box_copy(k, x->dtype, y->data, x->data, &copy);
 }
@@ -393,7 +394,8 @@ static weft_err diag_part_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return WEFT_OOM;
   int64_t n = weft__tensor_count(y);
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   weft__box_axis(&copy, n, n + 1, 1);
   return weft__box_copy(k, x->dtype, y->data, x->data, &copy);
 }

@@ -83,7 +83,8 @@ static weft_err padded_shape(kernel *k, const border *b, shape *out) {
 static weft_err fill_slab(kernel *k, weft_tensor *y, const border *b, const shape *x, int at, int64_t from, int64_t n,
                           const void *fill) {
   int64_t to[WEFT_MAX_RANK], offset = 0;
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   weft__shape_steps(&y->shape, to);
   for (int d = 0; d < at; d++) {
     weft__box_axis(&copy, x->dim[d], 0, to[d]);
@@ -97,7 +98,8 @@ static weft_err fill_slab(kernel *k, weft_tensor *y, const border *b, const shap
 
 static weft_err copy_middle(kernel *k, weft_tensor *y, const border *b, const weft_tensor *x) {
   int64_t from[WEFT_MAX_RANK], to[WEFT_MAX_RANK], offset = 0;
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   weft__shape_steps(&x->shape, from);
   weft__shape_steps(&y->shape, to);
   for (int d = 0; d < x->shape.rank; d++) {
@@ -204,7 +206,8 @@ static weft_err mirror_check(kernel *k, const border *b, const shape *s, int64_t
 static weft_err mirror_cpu(kernel *k) {
   mirror m = {.x = k->in[0], .edge = edge_of(k->node)};
   shape out;
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   WEFT_TRY(read_border(k, &m.b));
   WEFT_TRY(padded_shape(k, &m.b, &out));
   WEFT_TRY(mirror_check(k, &m.b, &m.x->shape, m.edge));

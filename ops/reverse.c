@@ -13,7 +13,8 @@ static weft_err reverse_axes(kernel *k, const bool *flip) {
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
   weft__shape_steps(&x->shape, steps);
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   for (int d = 0; d < x->shape.rank; d++) {
     weft__box_axis(&copy, x->shape.dim[d], flip[d] ? -steps[d] : steps[d], steps[d]);
     if (flip[d]) offset += (x->shape.dim[d] - 1) * steps[d];
@@ -131,7 +132,8 @@ static weft_err sequence_part(kernel *k, weft_tensor *y, int64_t batch, int64_t 
   const weft_tensor *x = k->in[0];
   int64_t steps[WEFT_MAX_RANK];
   weft__shape_steps(&x->shape, steps);
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   for (int d = 0; d < x->shape.rank; d++) {
     if (d == seq)
       weft__box_axis(&copy, n, backwards ? -steps[d] : steps[d], steps[d]);
@@ -216,7 +218,8 @@ static weft_err roll_copy(kernel *k, weft_tensor *y, const int64_t *shift, const
 
 static weft_err roll_cpu(kernel *k) {
   int64_t shift[WEFT_MAX_RANK], steps[WEFT_MAX_RANK];
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   WEFT_TRY(read_shifts(k, shift));
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;

@@ -75,7 +75,8 @@ static weft_err slice_cpu(kernel *k) {
   if (!y) return WEFT_OOM;
   weft__shape_steps(&x->shape, from);
   weft__shape_steps(&out, to);
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   for (int d = 0; d < rank; d++) {
     weft__box_axis(&copy, out.dim[d], from[d], to[d]);
     offset += begin[d] * from[d];
@@ -126,7 +127,8 @@ static weft_err strided_shape(infer *s, const shape *x, int first, shape *out) {
   int items = n;
   const int64_t *begin = known_ints(s, first, room[0], &n), *end = known_ints(s, first + 1, room[1], &n);
   strided st;
-  weft_err err = weft__strided_read(&st, s->node, x->rank, items, begin, end, stride);
+  strided_masks masks = weft__strided_masks(s->node);
+  weft_err err = weft__strided_read(&st, &masks, x->rank, items, begin, end, stride);
   if (err == WEFT_OK) err = weft__strided_apply(&st, x);
   if (err != WEFT_OK) {
     char why[160];
@@ -317,14 +319,14 @@ OPS(slice) = {
     {"StridedSlice(input:T, begin:Index, end:Index, strides:Index) -> (output:T) | T:type "
      "Index:type{int16,int32,int64} " MASKS,
      "x[begin:end:stride, ...] with new axes and single indices.", .infer = strided_infer, .cpu = strided_cpu,
-     .grad = strided_grad, .cases = strided_cases},
+     .prepare = weft__strided_prepare, .unprepare = weft__free, .grad = strided_grad, .cases = strided_cases},
     {"StridedSliceGrad(shape:Index, begin:Index, end:Index, strides:Index, dy:T) -> (output:T) | T:type "
      "Index:type{int32,int64} " MASKS,
-     "Zeros, with dy where the slice was taken.", .infer = put_back_infer, .cpu = put_back_cpu, .grad = put_back_grad,
-     .cases = put_back_cases},
+     "Zeros, with dy where the slice was taken.", .infer = put_back_infer, .cpu = put_back_cpu,
+     .prepare = weft__strided_prepare, .unprepare = weft__free, .grad = put_back_grad, .cases = put_back_cases},
     {"TensorStridedSliceUpdate(input:T, begin:Index, end:Index, strides:Index, value:T) -> (output:T) | T:type "
      "Index:type{int32,int64} " MASKS,
-     "The input with a slice of it replaced.", .infer = update_infer, .cpu = update_cpu, .grad = update_grad,
-     .cases = update_cases},
+     "The input with a slice of it replaced.", .infer = update_infer, .cpu = update_cpu,
+     .prepare = weft__strided_prepare, .unprepare = weft__free, .grad = update_grad, .cases = update_cases},
     {0},
 };

@@ -194,7 +194,8 @@ static weft_err copy_offset(kernel *k, const blocks *b, weft_tensor *y, const sh
   int64_t bs[WEFT_MAX_RANK], ss[WEFT_MAX_RANK], at_big = 0, at_small;
   weft__shape_steps(big, bs);
   weft__shape_steps(small, ss);
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   at_small = o * big->dim[0] * ss[0];
   weft__box_axis(&copy, big->dim[0], to_batch ? bs[0] : ss[0], to_batch ? ss[0] : bs[0]);
   int64_t offset[WEFT_MAX_RANK];

@@ -1,18 +1,24 @@
 /* strided.c - the rules of strided slices, used by the ops that read, differentiate and assign them. */
 #include "ops/strided.h"
 
+#include "base/alloc.h"
 #include <stdio.h>
 
 enum { MAX_ITEMS = 32 }; /* the masks are 32 bits wide */
 
-typedef struct masks {
-  uint32_t begin, end, ellipsis, fresh, shrink;
-} masks;
+strided_masks weft__strided_masks(const weft_node *n) {
+  return (strided_masks){(uint32_t)weft__node_int(n, "begin_mask", 0), (uint32_t)weft__node_int(n, "end_mask", 0),
+                         (uint32_t)weft__node_int(n, "ellipsis_mask", 0),
+                         (uint32_t)weft__node_int(n, "new_axis_mask", 0),
+                         (uint32_t)weft__node_int(n, "shrink_axis_mask", 0)};
+}
 
-static masks read_masks(const weft_node *n) {
-  return (masks){(uint32_t)weft__node_int(n, "begin_mask", 0), (uint32_t)weft__node_int(n, "end_mask", 0),
-                 (uint32_t)weft__node_int(n, "ellipsis_mask", 0), (uint32_t)weft__node_int(n, "new_axis_mask", 0),
-                 (uint32_t)weft__node_int(n, "shrink_axis_mask", 0)};
+weft_err weft__strided_prepare(const weft_node *n, void **state) {
+  strided_masks *m = weft__alloc(sizeof *m);
+  *state = m;
+  if (!m) return WEFT_OOM;
+  *m = weft__strided_masks(n);
+  return WEFT_OK;
 }
 
 static bool has(uint32_t mask, int i) { return mask >> i & 1; }
@@ -33,7 +39,7 @@ static weft_err take_whole(strided *s, int *at, int to) {
   return WEFT_OK;
 }
 
-static weft_err check_ellipsis(const masks *m, int items, int *at) {
+static weft_err check_ellipsis(const strided_masks *m, int items, int *at) {
   *at = -1;
   for (int i = 0; i < items; i++) {
     if (!has(m->ellipsis, i)) continue;
@@ -43,20 +49,19 @@ static weft_err check_ellipsis(const masks *m, int items, int *at) {
   return WEFT_OK;
 }
 
-weft_err weft__strided_read(strided *s, const weft_node *n, int rank, int items, const int64_t *begin,
+weft_err weft__strided_read(strided *s, const strided_masks *m, int rank, int items, const int64_t *begin,
                             const int64_t *end, const int64_t *stride) {
-  masks m = read_masks(n);
   int ellipsis, axis = 0, used_after = 0;
   s->rank = rank;
   s->n_from = 0;
   if (items > MAX_ITEMS)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Slice has %d items, the limit is %d", items, MAX_ITEMS);
-  WEFT_TRY(check_ellipsis(&m, items, &ellipsis));
-  for (int i = ellipsis + 1; ellipsis >= 0 && i < items; i++) used_after += !has(m.fresh, i);
+  WEFT_TRY(check_ellipsis(m, items, &ellipsis));
+  for (int i = ellipsis + 1; ellipsis >= 0 && i < items; i++) used_after += !has(m->fresh, i);
   for (int i = 0; i < items; i++) {
     if (i == ellipsis) {
       WEFT_TRY(take_whole(s, &axis, rank - used_after));
-    } else if (has(m.fresh, i)) {
+    } else if (has(m->fresh, i)) {
       WEFT_TRY(keep(s, NEW_AXIS));
     } else {
       if (axis >= rank) {
@@ -64,9 +69,9 @@ weft_err weft__strided_read(strided *s, const weft_node *n, int rank, int items,
         return weft__fail(WEFT_INVALID_ARGUMENT, "Index out of range using input dim %d; input has only %d dims", axis,
                           rank);
       }
-      bool shrink = has(m.shrink, i);
+      bool shrink = has(m->shrink, i);
       s->axis[axis] =
-          (axis_range){begin ? begin[i] : 0,    end ? end[i] : 0, stride[i], has(m.begin, i), has(m.end, i), shrink,
+          (axis_range){begin ? begin[i] : 0,    end ? end[i] : 0, stride[i], has(m->begin, i), has(m->end, i), shrink,
                        begin && (end || shrink)};
       if (!shrink) WEFT_TRY(keep(s, axis));
       axis++;
@@ -130,7 +135,7 @@ weft_err weft__strided_kernel(const kernel *k, strided *s, const shape *x, int f
         weft__shape_text(b), weft__shape_text(e), weft__shape_text(st));
   for (int p = 0; p < 3; p++)
     for (int i = 0; i < (int)items; i++) v[p][i] = weft__tensor_int(k->in[first + p], i);
-  weft_err err = weft__strided_read(s, k->node, x->rank, (int)items, v[0], v[1], v[2]);
+  weft_err err = weft__strided_read(s, k->state, x->rank, (int)items, v[0], v[1], v[2]);
   if (err == WEFT_OK) err = weft__strided_apply(s, x);
   if (err == WEFT_OK) return err;
   char why[160];

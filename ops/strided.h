@@ -24,15 +24,22 @@ typedef struct strided {
   int64_t start[WEFT_MAX_RANK], step[WEFT_MAX_RANK], count[WEFT_MAX_RANK]; /* set by weft__strided_apply */
 } strided;
 
+/* The five masks of a node, one bit for each written item.  A kernel's are prepared once: its state. */
+typedef struct strided_masks {
+  uint32_t begin, end, ellipsis, fresh, shrink;
+} strided_masks;
+strided_masks weft__strided_masks(const weft_node *n);
+weft_err weft__strided_prepare(const weft_node *n, void **state); /* freed by weft__free */
+
 /* Spreads the written items over the axes of an input of the given rank.  begin and end may be NULL (not known).
  * The message of a failure is for the caller to put in context. */
-weft_err weft__strided_read(strided *s, const weft_node *n, int rank, int items, const int64_t *begin,
+weft_err weft__strided_read(strided *s, const strided_masks *m, int rank, int items, const int64_t *begin,
                             const int64_t *end, const int64_t *stride);
 /* Cuts the ranges to the dimensions of x; unknown dimensions and ranges give a count of -1. */
 weft_err weft__strided_apply(strided *s, const shape *x);
 /* The result's shape: counts of the axes kept, ones for new axes. */
 void weft__strided_shape(const strided *s, shape *out);
-/* Reads inputs [first, first + 3) of a kernel and applies them to a shape. */
+/* Reads inputs [first, first + 3) of a prepared kernel and applies them to a shape. */
 weft_err weft__strided_kernel(const kernel *k, strided *s, const shape *x, int first);
 /* The box that copies the result from x or, with `into`, the result's elements into x; *offset is x's first element. */
 void weft__strided_box(const strided *s, const shape *x, bool into, box *b, int64_t *offset);

@@ -49,7 +49,8 @@ static weft_err tile_cpu(kernel *k) {
   if (!y) return WEFT_OOM;
   weft__shape_steps(in, from);
   weft__shape_steps(&out, to);
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   for (int d = 0; d < in->rank; d++) {
     weft__box_axis(&copy, times[d], 0, to[d] * in->dim[d]);
     weft__box_axis(&copy, in->dim[d], from[d], to[d]);

@@ -75,7 +75,8 @@ static weft_err transpose_to(kernel *k, bool forward, weft_tensor **y) {
   if (!(*y = weft__out(k, 0, &out))) return WEFT_OOM;
   weft__shape_steps(&x->shape, from);
   weft__shape_steps(&out, to);
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   for (int d = 0; d < out.rank; d++) weft__box_axis(&copy, out.dim[d], from[perm[d]], to[d]);
   return weft__box_copy(k, x->dtype, (*y)->data, x->data, &copy);
 }

@@ -145,7 +145,8 @@ static weft_err put_rows(kernel *k, const weft_tensor *x, int axis, const int64_
   if (!y) return WEFT_OOM;
   int64_t outer = weft__shape_span(&out, 0, axis), inner = weft__shape_span(&out, axis + 1, out.rank);
   for (int64_t r = 0; r < found; r++) {
-    box copy = {.rank = 0};
+    box copy;
+    copy.rank = 0;
     weft__box_axis(&copy, outer, x->shape.dim[axis] * inner, found * inner);
     weft__box_axis(&copy, inner, 1, 1);
     WEFT_TRY(weft__box_copy(k, x->dtype, weft__element(x->dtype, y->data, r * inner),
@@ -180,7 +181,8 @@ static weft_err unique_along(kernel *k, int axis) {
   if (outer == 1) return unique_rows(k, x, x->data, axis);
   weft_tensor rows = {.buf = NULL};
   WEFT_TRY(weft__scratch(k, &rows, x->dtype, &SHAPE3(n, outer, inner)));
-  box copy = {.rank = 0};
+  box copy;
+  copy.rank = 0;
   weft__box_axis(&copy, n, inner, outer * inner);
   weft__box_axis(&copy, outer, n * inner, inner);
   weft__box_axis(&copy, inner, 1, 1);

@@ -132,6 +132,7 @@ weft_err weft__bundle_header(table_reader *t, const char *path, int *shards) {
   if (err == WEFT_OK)
     err = weft__proto_unpack((ProtobufCMessage **)&h, &tensorflow__bundle_header_proto__descriptor, packed.data,
                              packed.size);
+  if (err == WEFT_RESOURCE_EXHAUSTED) return err;
   if (err != WEFT_OK)
     return weft__fail(WEFT_DATA_LOSS,
                       "Unable to read file (%s). Perhaps the file is corrupt or was produced by a newer version of "

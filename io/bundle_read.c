@@ -59,7 +59,8 @@ static weft_err find(bundle_reader *r, bytes name, Tensorflow__BundleEntryProto 
   if (err != WEFT_OK) return err;
   err = weft__proto_unpack((ProtobufCMessage **)out, &tensorflow__bundle_entry_proto__descriptor, packed.data,
                            packed.size);
-  return err == WEFT_OK ? err : weft__fail_in(WEFT_DATA_LOSS, "%s: entry %.*s", r->index, (int)name.size, name.data);
+  if (err == WEFT_OK || err == WEFT_RESOURCE_EXHAUSTED) return err;
+  return weft__fail_in(WEFT_DATA_LOSS, "%s: entry %.*s", r->index, (int)name.size, name.data);
 }
 
 static void free_entry(Tensorflow__BundleEntryProto *e) {

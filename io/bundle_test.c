@@ -292,3 +292,54 @@ TEST(slice_specifications_are_read_as_tensorflow_reads_them) {
              "Extent in dimension 1 out of bounds: shape = [2,3], slice = 0,1:2,2");
   EXPECT_ERR(weft__slice_parse("2 x 0,1:2,2", 11, &full, &s, &part), WEFT_INVALID_ARGUMENT, "Non numerical");
 }
+
+/* Saves a tensor, a slice and strings; the first failure of all. */
+static weft_err try_save(const char *prefix, const weft_tensor *a, const weft_tensor *b) {
+  bundle_writer *w = NULL;
+  shape full = SHAPE2(4, 3);
+  weft_err err = weft__bundle_create(&w, prefix);
+  if (err == WEFT_OK) err = weft__bundle_add(w, key("a"), a);
+  if (err == WEFT_OK) err = weft__bundle_add(w, key("b"), b);
+  if (err == WEFT_OK) err = weft__bundle_add_slice(w, key("p"), &full, &(slice){2, {0, 0}, {2, -1}}, a);
+  if (err == WEFT_OK) err = weft__bundle_finish(w);
+  weft__bundle_destroy(w);
+  return err;
+}
+
+static weft_err try_load(const char *prefix, weft_tensor *a) {
+  bundle_reader *r = NULL;
+  weft_tensor b = {0};
+  weft_err err = weft__bundle_open(&r, prefix);
+  if (err == WEFT_OK) err = weft__bundle_read(r, key("a"), NULL, a);
+  if (err == WEFT_OK) err = weft__tensor_init(&b, WEFT_STRING, &SHAPE1(3));
+  if (err == WEFT_OK) err = weft__bundle_read(r, key("b"), NULL, &b);
+  weft__tensor_clear(&b);
+  weft__bundle_close(r);
+  return err;
+}
+
+TEST_WITHIN(60, every_failed_allocation_of_a_save_or_restore_is_an_error) {
+  weft_tensor *a = floats(SHAPE2(2, 3), 1), *b = words();
+  const char *prefix = in_dir("oom");
+  weft_err err = WEFT_OOM;
+  int failures = 0;
+  for (long n = 1; err != WEFT_OK && n < 1000; n++, failures++) {
+    weft__alloc_fail_after(n);
+    err = try_save(prefix, a, b);
+    weft__alloc_fail_after(0);
+    if (err != WEFT_OK) EXPECT_ERR(err, WEFT_RESOURCE_EXHAUSTED, "");
+    if (err != WEFT_OK) EXPECT(!weft__bundle_exists(prefix));
+  }
+  EXPECT_OK(err);
+  EXPECT(failures > 10);
+  err = WEFT_OOM;
+  for (long n = 1; err != WEFT_OK && n < 1000; n++) {
+    weft__alloc_fail_after(n);
+    err = try_load(prefix, a);
+    weft__alloc_fail_after(0);
+    if (err != WEFT_OK) EXPECT_ERR(err, WEFT_RESOURCE_EXHAUSTED, "");
+  }
+  EXPECT_OK(err);
+  weft_tensor_destroy(a);
+  weft_tensor_destroy(b);
+}

@@ -78,18 +78,38 @@ weft_err weft__dir_sync(const char *path) {
   return err;
 }
 
+static bool is_dots(const char *part, size_t n) {
+  return (n == 1 && part[0] == '.') || (n == 2 && part[0] == '.' && part[1] == '.');
+}
+
+/* Did a wildcard match "." or ".."?  Names that begin with a dot are found, as TensorFlow finds them; these are not. */
+static bool matches_dots(const char *pattern, const char *path) {
+  for (;;) {
+    size_t n = strcspn(pattern, "/"), m = strcspn(path, "/");
+    if (is_dots(path, m) && !is_dots(pattern, n)) return true;
+    pattern += n;
+    path += m;
+    if (!*pattern || !*path) return false;
+    pattern += strspn(pattern, "/");
+    path += strspn(path, "/");
+  }
+}
+
 weft_err weft__file_match(const char *pattern, path_list *out) {
   glob_t g = {0};
   *out = (path_list){0};
-  int found = glob(pattern, GLOB_NOESCAPE, NULL, &g);
+  int found = glob(pattern, GLOB_NOESCAPE | GLOB_PERIOD, NULL, &g);
   if (found != 0) {
     globfree(&g);
     return found == GLOB_NOMATCH ? WEFT_OK : weft__fail(WEFT_UNKNOWN, "%s; cannot be matched", pattern);
   }
   weft_err err = (out->path = weft__alloc_zero(g.gl_pathc, sizeof *out->path)) ? WEFT_OK : WEFT_OOM;
   for (size_t i = 0; err == WEFT_OK && i < g.gl_pathc; i++) {
-    if (!(out->path[i] = weft__strdup(g.gl_pathv[i]))) err = WEFT_OOM;
-    out->n = (int)i + 1;
+    if (matches_dots(pattern, g.gl_pathv[i])) continue;
+    if ((out->path[out->n] = weft__strdup(g.gl_pathv[i])))
+      out->n++;
+    else
+      err = WEFT_OOM;
   }
   globfree(&g);
   if (err != WEFT_OK) weft__path_list_finish(out);

@@ -1,5 +1,6 @@
 #include "state/queue.h"
 
+#include "base/alloc.h"
 #include "tests/check.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -254,6 +255,36 @@ TEST(a_spec_that_differs_may_not_share_the_queue) {
   spec.kind = QUEUE_SHUFFLE;
   EXPECT_ERR(weft__queue_matches(q, &spec, "RandomShuffleQueueV2"), WEFT_INVALID_ARGUMENT,
              "Expected FIFOQueue, found RandomShuffleQueueV2");
+  drop(q);
+}
+
+TEST(every_failed_allocation_of_a_request_is_an_error_and_loses_nothing) {
+  queue *q = make(QUEUE_FIFO, 100, 0);
+  answer a;
+  int64_t v[20] = {0};
+  weft_tensor *t = ints(20, v);
+  for (long n = 1;; n++) {
+    int64_t before = weft__queue_size(q);
+    a = (answer){0};
+    weft__alloc_fail_after(n);
+    weft__queue_enqueue(q, (const weft_tensor *const *)&t, true, NULL, take, &a);
+    weft__alloc_fail_after(0);
+    EXPECT_EQ_INT(a.calls, 1);
+    if (a.err == WEFT_OK) break;
+    EXPECT_EQ_INT(a.err, WEFT_RESOURCE_EXHAUSTED);
+    EXPECT(n < 1000 && weft__queue_size(q) >= before);
+  }
+  int64_t size = weft__queue_size(q);
+  for (long n = 1;; n++) {
+    a = (answer){0};
+    weft__alloc_fail_after(n);
+    weft__queue_dequeue(q, 15, false, NULL, take, &a);
+    weft__alloc_fail_after(0);
+    if (a.err == WEFT_OK) break;
+    EXPECT_EQ_INT(weft__queue_size(q), size);
+  }
+  EXPECT_EQ_INT(a.n, 15);
+  weft_tensor_destroy(t);
   drop(q);
 }
 

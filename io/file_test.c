@@ -1,0 +1,111 @@
+#include "io/file.h"
+
+#include "base/alloc.h"
+#include "tests/check.h"
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char dir[64];
+static char path_room[4][256];
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at) {
+  (void)st, (void)type, (void)at;
+  return remove(path);
+}
+
+static void remove_dir(void) { nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
+
+static const char *in_dir(const char *name) {
+  static int turn;
+  if (!*dir) {
+    strcpy(dir, "/tmp/weft-file-XXXXXX");
+    EXPECT(mkdtemp(dir) != NULL);
+    atexit(remove_dir);
+  }
+  char *to = path_room[turn++ % 4];
+  snprintf(to, sizeof path_room[0], "%s/%s", dir, name);
+  return to;
+}
+
+static int matches(const char *pattern) {
+  path_list l;
+  EXPECT_OK(weft__file_match(in_dir(pattern), &l));
+  int n = l.n;
+  weft__path_list_finish(&l);
+  return n;
+}
+
+TEST(a_file_is_written_whole_and_read_back) {
+  text t = {0};
+  EXPECT_OK(weft__file_write(in_dir("a"), "hello\0", 6));
+  EXPECT_OK(weft__file_read(in_dir("a"), &t));
+  EXPECT_EQ_INT(t.size, 6);
+  EXPECT_EQ_INT(matches("*"), 1);
+  weft__text_finish(&t);
+}
+
+TEST(an_abandoned_file_leaves_nothing_and_the_old_one_in_place) {
+  file_writer *w = NULL;
+  text t = {0};
+  EXPECT_OK(weft__file_write(in_dir("a"), "old", 3));
+  EXPECT_OK(weft__writer_create(&w, in_dir("a")));
+  weft__writer_append(w, "new", 3);
+  EXPECT_OK(weft__writer_sync(w));
+  EXPECT_EQ_INT(matches("a*"), 2);
+  weft__writer_destroy(w);
+  EXPECT_EQ_INT(matches("a*"), 1);
+  EXPECT_OK(weft__file_read(in_dir("a"), &t));
+  EXPECT_EQ_MEM(t.data, "old", 3);
+  weft__text_finish(&t);
+}
+
+TEST(a_large_write_goes_around_the_buffer_in_order) {
+  file_writer *w = NULL;
+  text t = {0};
+  char *big = malloc(1 << 20);
+  EXPECT(big != NULL);
+  memset(big, 'b', 1 << 20);
+  EXPECT_OK(weft__writer_create(&w, in_dir("b")));
+  weft__writer_append(w, "a", 1);
+  weft__writer_append(w, big, 1 << 20);
+  weft__writer_append(w, "c", 1);
+  EXPECT_EQ_INT(weft__writer_offset(w), (1 << 20) + 2);
+  EXPECT_OK(weft__writer_sync(w));
+  EXPECT_OK(weft__writer_place(w));
+  weft__writer_destroy(w);
+  EXPECT_OK(weft__file_read(in_dir("b"), &t));
+  EXPECT_EQ_INT(t.size, (1 << 20) + 2);
+  EXPECT(t.data[0] == 'a' && t.data[1] == 'b' && t.data[(1 << 20) + 1] == 'c');
+  weft__text_finish(&t);
+  free(big);
+}
+
+TEST(errors_have_tensorflows_codes_and_words) {
+  text t = {0};
+  EXPECT_ERR(weft__file_read("/no/such/file", &t), WEFT_NOT_FOUND, "/no/such/file; No such file or directory");
+  EXPECT_ERR(weft__file_read("/tmp", &t), WEFT_FAILED_PRECONDITION, "/tmp; Is a directory");
+  EXPECT_ERR(weft__file_write("/no/such/file", "", 0), WEFT_NOT_FOUND, "No such file or directory");
+  EXPECT_ERR(weft__file_delete("/no/such/file"), WEFT_NOT_FOUND, "/no/such/file");
+}
+
+TEST(a_pattern_finds_dotfiles_but_not_the_dots) {
+  EXPECT_OK(weft__file_write(in_dir("a.txt"), "", 0));
+  EXPECT_OK(weft__file_write(in_dir(".hidden"), "", 0));
+  EXPECT_OK(weft__dir_create_all(in_dir("x/y")));
+  EXPECT_OK(weft__file_write(in_dir("x/y/a.txt"), "", 0));
+  EXPECT_EQ_INT(matches("*"), 3);
+  EXPECT_EQ_INT(matches("*.txt"), 1);
+  EXPECT_EQ_INT(matches("*/*/a.txt"), 1);
+  EXPECT_EQ_INT(matches("x/../a.*"), 1);
+  EXPECT_EQ_INT(matches("none*"), 0);
+}
+
+TEST(the_directory_of_a_path) {
+  static const char *const cases[][2] = {{"a", "."}, {"/a", "/"}, {"a/b", "a"}, {"/a/b/c", "/a/b"}};
+  for (int i = 0; i < 4; i++) {
+    char *d = weft__file_dir(cases[i][0]);
+    EXPECT_EQ_STR(d, cases[i][1]);
+    weft__free(d);
+  }
+}

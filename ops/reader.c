@@ -34,7 +34,12 @@ static weft_err make_reader(resource **out, void *arg) {
                       .record_bytes = weft__node_int(n, "record_bytes", 0),
                       .footer_bytes = weft__node_int(n, "footer_bytes", 0),
                       .hop_bytes = weft__node_int(n, "hop_bytes", 0)};
-  return weft__reader_create((reader **)out, &spec, m->name);
+  size_t base = strlen(n->op_name), v2 = base > 2 && !strcmp(n->op_name + base - 2, "V2") ? 2 : 0;
+  char *name = weft__sprintf("%.*s '%s'", (int)(base - v2), n->op_name, n->name);
+  if (!name) return WEFT_OOM;
+  weft_err err = weft__reader_create((reader **)out, &spec, name);
+  weft__free(name);
+  return err;
 }
 
 static const resource_kind reader_resource = {READER_TYPE, true, make_reader};

@@ -418,11 +418,10 @@ void weft__queue_close(queue *q, bool cancel_pending, cancel *c, queue_fn *fn, v
   line done;
   weft__line_init(&done);
   pthread_mutex_lock(&q->lock);
-  bool already = q->closed;
-  if (!already) close_now(q, &done);
+  close_now(q, &done);
   pthread_mutex_unlock(&q->lock);
   call_all_back(&done);
-  fn(arg, already ? weft__fail(WEFT_CANCELLED, "Queue '%s' is already closed.", q->name) : WEFT_OK, NULL, 0);
+  fn(arg, WEFT_OK, NULL, 0);
 }
 
 int64_t weft__queue_size(queue *q) {

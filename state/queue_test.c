@@ -118,8 +118,10 @@ TEST(closing_fails_what_cannot_be_served_and_gives_back_what_it_took) {
   EXPECT_EQ_INT(put(q, &in, 1, 1, NULL)->err, WEFT_CANCELLED);
   EXPECT_EQ_STR(in.message, "FIFOQueue 'q' is closed.");
   answer again = {0};
-  weft__queue_close(q, true, NULL, take, &again);
+  weft__queue_close(q, false, NULL, take, &again);
   EXPECT_EQ_STR(again.message, "Queue 'q' is already closed.");
+  weft__queue_close(q, true, NULL, take, &again);
+  EXPECT_OK(again.err);
   drop(q);
 }
 

@@ -33,7 +33,7 @@ struct reader {
   request *current; /* NULL: nobody is being served */
   bool reset_wanted;
   int64_t started, finished, produced;
-  text saved_file; /* the name of the file started last: part of a saved state */
+  text last_file; /* the name of the file started last: part of a saved state */
 
   char *file; /* being read; NULL: none.  From here on: the driver's */
   record_reader *records;
@@ -86,12 +86,12 @@ static weft_err next_record(reader *r, text *val, uint64_t *number, bool *end) {
   return weft__record_next(r->records, val, number, end);
 }
 
-/* Carriage returns are dropped wherever they stand, as TensorFlow does. */
+/* One carriage return at the end of a line belongs to the end. */
 static weft_err next_line(reader *r, text *val, uint64_t *number, bool *end) {
   int c = weft__input_byte(r->in);
   *end = c < 0;
-  for (; c >= 0 && c != '\n'; c = weft__input_byte(r->in))
-    if (c != '\r') weft__text_add(val, &(char){(char)c}, 1);
+  for (; c >= 0 && c != '\n'; c = weft__input_byte(r->in)) weft__text_add(val, &(char){(char)c}, 1);
+  if (val->size && val->data[val->size - 1] == '\r') val->size--;
   size_t got;
   if (c < 0) WEFT_TRY(weft__input_read(r->in, &(char){0}, 1, &got)); /* the end, or an error? */
   *number = (uint64_t)++r->index;
@@ -219,8 +219,8 @@ static weft_err start_file(reader *r) {
   if (err != WEFT_OK) return err;
   pthread_mutex_lock(&r->lock);
   r->started++;
-  r->saved_file.size = 0;
-  weft__text_puts(&r->saved_file, r->file);
+  r->last_file.size = 0;
+  weft__text_puts(&r->last_file, r->file);
   pthread_mutex_unlock(&r->lock);
   err = open_file(r);
   if (err != WEFT_OK) close_file(r);
@@ -252,6 +252,7 @@ static void call_back(request *q) {
 static void reset_now(reader *r) {
   close_file(r);
   r->started = r->finished = r->produced = 0;
+  r->last_file.size = 0;
   r->reset_wanted = false;
 }
 
@@ -380,10 +381,10 @@ weft_err weft__reader_save(reader *r, text *out) {
   put_field(out, 1, (uint64_t)r->started);
   put_field(out, 2, (uint64_t)r->finished);
   put_field(out, 3, (uint64_t)r->produced);
-  if (r->saved_file.size) {
+  if (r->last_file.size) {
     unsigned char b[11] = {4 << 3 | 2};
-    weft__text_add(out, (const char *)b, 1 + weft__varint_put(b + 1, r->saved_file.size));
-    weft__text_add(out, r->saved_file.data, r->saved_file.size);
+    weft__text_add(out, (const char *)b, 1 + weft__varint_put(b + 1, r->last_file.size));
+    weft__text_add(out, r->last_file.data, r->last_file.size);
   }
   pthread_mutex_unlock(&r->lock);
   return out->failed ? WEFT_OOM : WEFT_OK;
@@ -409,32 +410,45 @@ static bool parse_state(const unsigned char *p, size_t size, uint64_t number[4],
   return true;
 }
 
+/* "work_started: 2\nwork_finished: 1", zeros left out. */
+static void describe_state(text *t, const uint64_t number[4], bytes file) {
+  static const char *const field[] = {"", "work_started", "work_finished", "num_records_produced"};
+  for (int i = 1; i < 4; i++)
+    if (number[i]) weft__text_printf(t, "%s%s: %lld", t->size ? "\n" : "", field[i], (long long)number[i]);
+  if (file.size) weft__text_printf(t, "%scurrent_work: \"%.*s\"", t->size ? "\n" : "", (int)file.size, file.data);
+}
+
+static weft_err check_state(const reader *r, const uint64_t number[4], bytes file) {
+  bool negative = number[1] > INT64_MAX || number[2] > INT64_MAX || number[3] > INT64_MAX;
+  if (!negative && number[1] <= number[2]) return WEFT_OK;
+  text t = {0};
+  describe_state(&t, number, file);
+  weft_err err = weft__fail(WEFT_INVALID_ARGUMENT, "%s when restoring in %s: %s",
+                            negative ? "Unexpected negative value" : "Inconsistent work started vs. finished", r->name,
+                            weft__text_get(&t));
+  weft__text_finish(&t);
+  return err;
+}
+
+/* A state that is refused leaves the reader as new. */
 weft_err weft__reader_restore(reader *r, const void *data, size_t size) {
   uint64_t number[4] = {0};
   bytes file;
   if (!can_save(r)) return weft__fail(WEFT_UNIMPLEMENTED, "Reader RestoreState");
-  if (!parse_state(data, size, number, &file))
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Could not parse state for %s: %zu bytes", r->name, size);
-  bool in_file = number[1] == number[2] + 1;
-  if (number[1] > INT64_MAX || number[3] > INT64_MAX || (number[1] != number[2] && !in_file))
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Inconsistent work started vs. finished when restoring in %s", r->name);
-  char *copy = in_file ? weft__strndup(file.data, file.size) : NULL;
-  if (in_file && !copy) return WEFT_OOM;
+  weft_err err = parse_state(data, size, number, &file)
+                     ? check_state(r, number, file)
+                     : weft__fail(WEFT_INVALID_ARGUMENT, "Could not parse state for %s: %zu bytes", r->name, size);
   pthread_mutex_lock(&r->lock);
   bool busy = r->current != NULL;
-  if (!busy) {
-    reset_now(r);
+  if (!busy) reset_now(r);
+  if (!busy && err == WEFT_OK) {
     r->started = (int64_t)number[1];
     r->finished = (int64_t)number[2];
     r->produced = (int64_t)number[3];
-    r->saved_file.size = 0;
-    weft__text_add(&r->saved_file, file.data, file.size);
-    r->file = copy;
+    weft__text_add(&r->last_file, file.data, file.size);
   }
   pthread_mutex_unlock(&r->lock);
-  if (!busy) return WEFT_OK;
-  weft__free(copy);
-  return weft__fail(WEFT_FAILED_PRECONDITION, "%s is being read from and cannot be restored", r->name);
+  return busy ? weft__fail(WEFT_FAILED_PRECONDITION, "%s is being read from and cannot be restored", r->name) : err;
 }
 
 /* ---- making ---- */
@@ -443,7 +457,7 @@ static void reader_destroy(object *o) {
   reader *r = (reader *)o;
   close_file(r);
   weft__text_finish(&r->window);
-  weft__text_finish(&r->saved_file);
+  weft__text_finish(&r->last_file);
   weft__status_finish(&r->name_result);
   pthread_mutex_destroy(&r->lock);
   weft__free(r->name);

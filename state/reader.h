@@ -22,6 +22,7 @@ typedef struct reader_spec {
 
 typedef struct reader reader;
 
+/* The name is for messages. */
 weft_err weft__reader_create(reader **out, const reader_spec *spec, const char *name);
 /* n pairs of key and value, borrowed for the call; err: n is 0 and the thread's message says why. */
 typedef void reader_fn(void *arg, weft_err err, const str *keys, const str *values, int64_t n);

@@ -188,6 +188,9 @@ TEST(a_reader_without_a_position_can_be_saved_and_restored) {
   EXPECT_OK(weft__reader_restore(s, t.data, t.size));
   EXPECT_EQ_INT(weft__reader_records(s), 1);
   EXPECT_ERR(weft__reader_restore(s, "zz", 2), WEFT_INVALID_ARGUMENT, "Could not parse state");
+  EXPECT_ERR(weft__reader_restore(s, "\x08\x02\x10\x01", 4), WEFT_INVALID_ARGUMENT,
+             "work_started: 2\nwork_finished: 1");
+  EXPECT_EQ_INT(weft__reader_records(s), 0);
   weft__object_release((object *)s);
   s = make((reader_spec){.kind = READER_LINES});
   EXPECT_ERR(weft__reader_save(s, &t), WEFT_UNIMPLEMENTED, "Reader SerializeState");

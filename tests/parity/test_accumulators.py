@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from scenario import Fails, Join, Start, Until, check
+from scenario import Fails, Join, Start, check
 
 v1 = tf.compat.v1
 raw = tf.raw_ops

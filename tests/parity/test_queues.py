@@ -1,5 +1,4 @@
 """Queues: order, waiting, closing, cancelling and TensorFlow's words for what goes wrong."""
-import numpy as np
 import pytest
 import tensorflow as tf
 

@@ -48,7 +48,7 @@ def counts(r):
 
 
 def lines():
-    q, steps = names(path("a", b"one\ntwo\r\nth\rree"), path("b", b"\nx\n\n"), path("e", b""))
+    q, steps = names(path("a", b"one\ntwo\r\r\nth\rree\r"), path("b", b"\nx\n\n"), path("e", b""))
     r = raw.TextLineReaderV2()
     for _ in range(7):
         steps += [read(r, q), counts(r)]
@@ -114,7 +114,8 @@ def identity():
     r, s = raw.IdentityReaderV2(), raw.IdentityReaderV2()
     state = raw.ReaderSerializeStateV2(reader_handle=r)
     return steps + [read(r, q), read_up_to(r, q, 5), counts(r), state, raw.ReaderRestoreStateV2(reader_handle=s, state=state),
-                    counts(s), read(s, q), read(r, q), raw.ReaderRestoreStateV2(reader_handle=s, state=b"\x08\x01"), counts(s)]
+                    counts(s), read(s, q), read(r, q), raw.ReaderRestoreStateV2(reader_handle=s, state=b"\x08\x01"), counts(s),
+                    raw.ReaderRestoreStateV2(reader_handle=s, state=b"\x08\x05\x10\x02\x18\x07\x22\x01a"), counts(s)]
 
 
 def fixed():
@@ -142,7 +143,8 @@ def wrong_queues():
     two = raw.FIFOQueueV2(component_types=[tf.string, tf.string], shapes=[[], []])
     vectors = raw.FIFOQueueV2(component_types=[tf.string], shapes=[])
     r = raw.IdentityReaderV2()
-    return [read(r, ints), read(r, two), raw.QueueEnqueueV2(handle=vectors, components=[["a", "b"]]), read(r, vectors)]
+    put = lambda q, *c: raw.QueueEnqueueV2(handle=q, components=list(c))
+    return [put(ints, 1), read(r, ints), put(two, "a", "b"), read(r, two), raw.QueueEnqueueV2(handle=vectors, components=[["a", "b"]]), read(r, vectors)]
 
 
 def files():

@@ -13,7 +13,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
-set(CMAKE_C_FLAGS_RELEASE "-O3 -g1 -DNDEBUG")
+set(WEFT_OPTIMIZE -O3 CACHE STRING "The optimisation of a Release build")
+set(CMAKE_C_FLAGS_RELEASE "${WEFT_OPTIMIZE} -g1 -DNDEBUG")
 
 # NaN, infinities and signed zeros keep their meaning; only errno and floating-point traps, which
 # nobody reads, are given up.  No contraction: a result must not depend on the processor's FMA.

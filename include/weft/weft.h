@@ -244,6 +244,37 @@ WEFT_API void weft_replica_destroy(weft_replica *r);
 WEFT_API void weft_scope_replica(weft_graph *g, weft_replica *r);
 WEFT_API void weft_scope_pop(weft_graph *g);
 
+/* tf.variable_scope and tf.get_variable.  A variable scope prefixes the names of variables, says whether a name that
+ * is taken means the variable there is, and may give the initializer of those made in it; it opens a name scope too.
+ * Leave it with weft_scope_pop. */
+typedef enum weft_reuse { WEFT_REUSE_INHERIT, WEFT_REUSE_NEVER, WEFT_REUSE_ALWAYS, WEFT_REUSE_AUTO } weft_reuse;
+typedef enum weft_init {
+  WEFT_INIT_DEFAULT, /* the scope's; else Glorot's uniform for floats and zeros for the rest */
+  WEFT_INIT_ZEROS,
+  WEFT_INIT_ONES,
+  WEFT_INIT_CONSTANT,  /* a */
+  WEFT_INIT_UNIFORM,   /* [a, b) */
+  WEFT_INIT_NORMAL,    /* mean a, deviation b */
+  WEFT_INIT_TRUNCATED, /* the same, cut off at two deviations */
+  WEFT_INIT_VALUE      /* this tensor, which gives type and shape too */
+} weft_init;
+typedef struct weft_initial {
+  weft_init kind;
+  double a, b;
+  bool has_seed;
+  int64_t seed;
+  const weft_tensor *value;
+} weft_initial;
+WEFT_API void weft_scope_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init);
+/* init may be NULL: the default.  A variable for weft_assign and the optimizers; usable as any output. */
+WEFT_API weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
+                                    const weft_initial *init, bool trainable);
+
+/* Named lists that travel with a graph in its MetaGraphDef: names of nodes ("train") or outputs ("loss:0"). */
+WEFT_API weft_err weft_collection_add(weft_graph *g, const char *list, const char *name);
+WEFT_API int weft_collection_size(const weft_graph *g, const char *list);
+WEFT_API const char *weft_collection_name(const weft_graph *g, const char *list, int i); /* NULL if there is none */
+
 /* The gradients of the sum of ys with respect to each of xs; grad_ys may be NULL (ones).  dxs has room for n_x:
  * WEFT_NONE where nothing connects; slices are made dense. */
 WEFT_API weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,

@@ -1,0 +1,81 @@
+/* scope.c - variable scopes and collections, as programs use them. */
+#include "graph/build.h"
+#include "graph/collection.h"
+#include "graph/scope.h"
+#include "graph/variable_scope.h"
+
+static const initializer_kind kinds[] = {
+    [WEFT_INIT_DEFAULT] = INIT_DEFAULT,     [WEFT_INIT_ZEROS] = INIT_ZEROS,     [WEFT_INIT_ONES] = INIT_ONES,
+    [WEFT_INIT_CONSTANT] = INIT_CONSTANT,   [WEFT_INIT_UNIFORM] = INIT_UNIFORM, [WEFT_INIT_NORMAL] = INIT_NORMAL,
+    [WEFT_INIT_TRUNCATED] = INIT_TRUNCATED, [WEFT_INIT_VALUE] = INIT_TENSOR};
+static const reuse_mode modes[] = {[WEFT_REUSE_INHERIT] = REUSE_INHERIT,
+                                   [WEFT_REUSE_NEVER] = REUSE_NEVER,
+                                   [WEFT_REUSE_ALWAYS] = REUSE_ALWAYS,
+                                   [WEFT_REUSE_AUTO] = REUSE_AUTO};
+
+static weft_err read_initializer(initializer *out, const weft_initial *init) {
+  *out = (initializer){0};
+  if (!init) return WEFT_OK;
+  if (init->kind < WEFT_INIT_DEFAULT || init->kind > WEFT_INIT_VALUE)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no kind of initializer", (int)init->kind);
+  if (init->kind == WEFT_INIT_VALUE && !init->value)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "an initializer by value has no value");
+  *out = (initializer){.kind = kinds[init->kind],
+                       .a = init->a,
+                       .b = init->b,
+                       .has_seed = init->has_seed,
+                       .seed = init->seed,
+                       .tensor = init->value};
+  return WEFT_OK;
+}
+
+static weft_err push_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init) {
+  variable_scope_opts o = {.name = name};
+  if (!name) return weft__fail(WEFT_INVALID_ARGUMENT, "a variable scope needs a name");
+  if (reuse < WEFT_REUSE_INHERIT || reuse > WEFT_REUSE_AUTO)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no way of reusing variables", (int)reuse);
+  if (init && init->kind == WEFT_INIT_VALUE)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "a scope cannot give all its variables one tensor");
+  o.reuse = modes[reuse];
+  WEFT_TRY(read_initializer(&o.init, init));
+  return weft__variable_scope_push(g, &o, NULL);
+}
+
+void weft_scope_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init) {
+  weft__status_keep(&g->sticky, push_variables(g, name, reuse, init));
+}
+
+static weft_err get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
+                             const weft_initial *init, bool trainable, variable_nodes *v) {
+  variable_spec s = {.name = name, .dtype = dtype, .untrainable = !trainable};
+  WEFT_TRY(weft__b_ok(g));
+  if (!name || !*name) return weft__fail(WEFT_INVALID_ARGUMENT, "a variable needs a name");
+  WEFT_TRY(read_initializer(&s.init, init));
+  s.has_shape = s.init.kind != INIT_TENSOR;
+  if (s.has_shape) WEFT_TRY(weft__shape_make(&s.shape, rank, dims));
+  return weft__variable_get(g, &s, v);
+}
+
+weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
+                           const weft_initial *init, bool trainable) {
+  variable_nodes v;
+  weft_err err = get_variable(g, name, dtype, rank, dims, init, trainable, &v);
+  weft__status_keep(&g->sticky, err);
+  return err ? WEFT_NONE : v.variable;
+}
+
+/* ---- collections ---------------------------------------------------------------------------------- */
+
+weft_err weft_collection_add(weft_graph *g, const char *list, const char *name) {
+  return weft__collection_add_name(g, list, name);
+}
+
+int weft_collection_size(const weft_graph *g, const char *list) {
+  const collection *c = weft__collection_get(g, list);
+  return c ? c->n : 0;
+}
+
+const char *weft_collection_name(const weft_graph *g, const char *list, int i) {
+  const collection *c = weft__collection_get(g, list);
+  return c && c->kind == COLLECTION_NAMES && i >= 0 && i < c->n ? c->s[i].data : NULL;
+}

@@ -57,10 +57,30 @@ static const elem_op log1p_op = {COST_VECTOR, {ROWS_FLOAT(logarithm_plus_1), ROW
 static const elem_op sigmoid_op = {COST_VECTOR, {ROWS_FLOAT(sigmoid), ROWS_COMPLEX(sigmoid)}};
 
 /* ---- circles and hyperbolas ---- */
-EACH_FLOAT(UNARY_CALL, sine, sin(x))
+UNARY(near_sine, f32, float, float, vsinf(x))
+UNARY_CALL(far_sine, f32, float, float, sin(x))
+UNARY_CALL(sine, f64, double, double, sin(x))
 EACH_COMPLEX(UNARY_CALL, sine, sin(x))
-EACH_FLOAT(UNARY_CALL, cosine, cos(x))
+UNARY(near_cosine, f32, float, float, vcosf(x))
+UNARY_CALL(far_cosine, f32, float, float, cos(x))
+UNARY_CALL(cosine, f64, double, double, cos(x))
 EACH_COMPLEX(UNARY_CALL, cosine, cos(x))
+
+/* Vectors unless some angle is too big for them. */
+WEFT_HOT static bool all_near(const float *x, int64_t n) {
+  uint32_t far = 0;
+  for (int64_t i = 0; i < n; i++) far |= fabsf(x[i]) < VMATH_TURNS ? 0u : 1u;
+  return !far;
+}
+
+static void sine_f32(void *z, const void *const *in, int64_t n, const void *arg) {
+  (all_near(in[0], n) ? near_sine_f32 : far_sine_f32)(z, in, n, arg);
+}
+
+static void cosine_f32(void *z, const void *const *in, int64_t n, const void *arg) {
+  (all_near(in[0], n) ? near_cosine_f32 : far_cosine_f32)(z, in, n, arg);
+}
+
 EACH_FLOAT(UNARY_CALL, tangent, tan(x))
 EACH_COMPLEX(UNARY_CALL, tangent, tan(x))
 EACH_FLOAT(UNARY_CALL, arcsine, asin(x))
@@ -83,8 +103,8 @@ EACH_COMPLEX(UNARY_CALL, area_cosine, acosh(x))
 EACH_FLOAT(UNARY_CALL, area_tangent, atanh(x))
 EACH_COMPLEX(UNARY_CALL, area_tangent, atanh(x))
 
-static const elem_op sin_op = {COST_CALL, {ROWS_FLOAT(sine), ROWS_COMPLEX(sine)}};
-static const elem_op cos_op = {COST_CALL, {ROWS_FLOAT(cosine), ROWS_COMPLEX(cosine)}};
+static const elem_op sin_op = {COST_VECTOR, {ROWS_FLOAT(sine), ROWS_COMPLEX(sine)}};
+static const elem_op cos_op = {COST_VECTOR, {ROWS_FLOAT(cosine), ROWS_COMPLEX(cosine)}};
 static const elem_op tan_op = {COST_CALL, {ROWS_FLOAT(tangent), ROWS_COMPLEX(tangent)}};
 static const elem_op asin_op = {COST_CALL, {ROWS_FLOAT(arcsine), ROWS_COMPLEX(arcsine)}};
 static const elem_op acos_op = {COST_CALL, {ROWS_FLOAT(arccosine), ROWS_COMPLEX(arccosine)}};
@@ -210,6 +230,15 @@ static const op_case positive_cases[] = {
     {"f32[4] 0 inf -1 nan", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {0},
 };
+static const op_case angle_cases[] = {
+    {"f32[5] -2 -0.5 0.25 1 3"},
+    {"f32[] 0.5"},
+    {"f32[0,2]", "f32[0,2]"},
+    {"f32[70,90] normal"},
+    {"f32[6] 100 -1000.5 8000 1e6 -1e20 0", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[3] inf -inf nan", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
 static const op_case unit_cases[] = {
     /* between 0 and 1 */
     {"f32[3] 0.1 0.5 0.9"}, {"f32[] 0.5"}, {"f32[0,2]", "f32[0,2]"}, {"f32[70,90] unit"}, {0},
@@ -259,8 +288,8 @@ OPS(unary) = {
     ROW("Log(x:T) -> (y:T) | " FLOATS_COMPLEX, "The natural logarithm.", ELEM(log_op), log_grad, positive_cases),
     ROW("Log1p(x:T) -> (y:T) | " FLOATS_COMPLEX, "log(1 + x).", ELEM(log1p_op), log1p_grad, positive_cases),
     ROW("Sigmoid(x:T) -> (y:T) | " FLOATS_COMPLEX, "1/(1 + e^-x).", ELEM(sigmoid_op), sigmoid_grad, any_cases),
-    ROW("Sin(x:T) -> (y:T) | " FLOATS_COMPLEX, "The sine.", ELEM(sin_op), sin_grad, any_cases),
-    ROW("Cos(x:T) -> (y:T) | " FLOATS_COMPLEX, "The cosine.", ELEM(cos_op), cos_grad, any_cases),
+    ROW("Sin(x:T) -> (y:T) | " FLOATS_COMPLEX, "The sine.", ELEM(sin_op), sin_grad, angle_cases),
+    ROW("Cos(x:T) -> (y:T) | " FLOATS_COMPLEX, "The cosine.", ELEM(cos_op), cos_grad, angle_cases),
     ROW("Tan(x:T) -> (y:T) | " FLOATS_COMPLEX, "The tangent.", ELEM(tan_op), tan_grad, unit_cases),
     ROW("Asin(x:T) -> (y:T) | " FLOATS_COMPLEX, "The angle whose sine is x.", ELEM(asin_op), asin_grad, unit_cases),
     ROW("Acos(x:T) -> (y:T) | " FLOATS_COMPLEX, "The angle whose cosine is x.", ELEM(acos_op), acos_grad, unit_cases),

@@ -11,23 +11,23 @@ static weft_err assign_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The box from `value` to the slice of x, axis by axis of the slice. */
-static weft_err assign_box(kernel *k, const strided *s, const shape *x, const weft_tensor *value, box *copy,
+/* The box from `t` to the slice of x, axis by axis of the slice. */
+static weft_err assign_box(kernel *k, const strided *s, const shape *x, const weft_tensor *t, box *copy,
                            int64_t *offset) {
   shape slice, both;
   int64_t x_steps[WEFT_MAX_RANK], steps[WEFT_MAX_RANK];
   weft__strided_shape(s, &slice);
-  if (weft__shape_broadcast(&both, &slice, &value->shape) != WEFT_OK || !weft__shape_equal(&both, &slice))
+  if (weft__shape_broadcast(&both, &slice, &t->shape) != WEFT_OK || !weft__shape_equal(&both, &slice))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Cannot broadcast input shape %s into final shape %s",
-                             weft__shape_text(&value->shape), weft__shape_text(&slice));
+                             weft__shape_text(&t->shape), weft__shape_text(&slice));
   weft__shape_steps(x, x_steps);
-  weft__shape_steps(&value->shape, steps);
+  weft__shape_steps(&t->shape, steps);
   copy->rank = 0;
   *offset = 0;
   for (int d = 0; d < s->rank; d++) *offset += s->start[d] * x_steps[d];
-  int lead = slice.rank - value->shape.rank;
+  int lead = slice.rank - t->shape.rank;
   for (int i = 0; i < slice.rank; i++) {
-    bool repeated = i < lead || value->shape.dim[i - lead] == 1;
+    bool repeated = i < lead || t->shape.dim[i - lead] == 1;
     int from = s->from[i];
     if (slice.dim[i] == 0) *offset = 0; /* nothing is written: keep the address inside */
     weft__box_axis(copy, slice.dim[i], repeated ? 0 : steps[i - lead],
@@ -37,19 +37,19 @@ static weft_err assign_box(kernel *k, const strided *s, const shape *x, const we
 }
 
 static weft_err assign_locked(kernel *k, variable *v) {
-  const weft_tensor *value = k->in[4];
+  const weft_tensor *t = k->in[4];
   weft_tensor *x = NULL;
   strided s;
   box copy;
   int64_t offset;
   if (!v->value.buf) return weft__variable_missing(k, v);
-  if (value->dtype != v->dtype)
+  if (t->dtype != v->dtype)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Variable and value dtypes don't match; respectively, %s and %s",
-                             weft__dtype_name(v->dtype), weft__dtype_name(value->dtype));
+                             weft__dtype_name(v->dtype), weft__dtype_name(t->dtype));
   WEFT_TRY(weft__strided_kernel(k, &s, &v->value.shape, 1));
-  WEFT_TRY(assign_box(k, &s, &v->value.shape, value, &copy, &offset));
+  WEFT_TRY(assign_box(k, &s, &v->value.shape, t, &copy, &offset));
   WEFT_TRY(weft__variable_writable(v, &x));
-  return weft__box_copy(k, x->dtype, weft__element(x->dtype, x->data, offset), value->data, &copy);
+  return weft__box_copy(k, x->dtype, weft__element(x->dtype, x->data, offset), t->data, &copy);
 }
 
 static weft_err assign_cpu(kernel *k) {

@@ -273,7 +273,7 @@ static weft_err gather_v2_grad(backprop *b) {
 static weft_err nd_infer(infer *s) {
   const shape *p = &s->in[0], *i = &s->in[1];
   WEFT_TRY(weft__infer_rank_at_least(s, 1, 1));
-  if (p->rank < 0 || i->rank < 0 || i->dim[i->rank - 1] < 0) return WEFT_OK;
+  if (p->rank < 0 || i->rank < 1 || i->dim[i->rank - 1] < 0) return WEFT_OK;
   int64_t depth = i->dim[i->rank - 1];
   if (depth > p->rank)
     return weft__infer_fail(s,

@@ -198,7 +198,7 @@ static weft_err copy_offset(kernel *k, const blocks *b, weft_tensor *y, const sh
   copy.rank = 0;
   at_small = o * big->dim[0] * ss[0];
   weft__box_axis(&copy, big->dim[0], to_batch ? bs[0] : ss[0], to_batch ? ss[0] : bs[0]);
-  int64_t offset[WEFT_MAX_RANK];
+  int64_t offset[WEFT_MAX_RANK] = {0};
   for (int d = b->m - 1; d >= 0; d--) {
     offset[d] = o % b->size[d];
     o /= b->size[d];

@@ -113,7 +113,8 @@ static void turn_ascii(text *t, const str *s, bool up) {
   for (size_t i = 0; i < s->size; i++) {
     char c = s->data[i];
     bool turns = up ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z';
-    weft__text_add(t, &(char){turns ? (char)(c ^ 0x20) : c}, 1);
+    if (turns) c = (char)(c ^ 0x20);
+    weft__text_add(t, &c, 1);
   }
 }
 

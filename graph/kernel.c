@@ -108,6 +108,11 @@ weft_err weft__kernel_fail(const kernel *k, weft_err code, const char *fmt, ...)
   return weft__fail(code, "%s\n\t [[{{node %s}}]]", what, k->node->name);
 }
 
+weft_err weft__kernel_in(const kernel *k, weft_err err) {
+  if (err != WEFT_OK) (weft__kernel_fail)(k, err, "%s", weft__error_message());
+  return err;
+}
+
 weft_err weft__kernel_no_type(const kernel *k, weft_dtype t) {
   return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "%s has no kernel for the type %s", k->node->op_name,
                            weft__dtype_name(t));

@@ -86,6 +86,8 @@ void weft__kernel_done(kernel *k, weft_err err);
 /* Fails with "{{node NAME}} ..." style context: the op, the node and the formatted message. */
 weft_err weft__kernel_fail(const kernel *k, weft_err code, const char *fmt, ...) WEFT_PRINTF(3, 4);
 #define weft__kernel_fail(k, code, ...) (weft__kernel_fail((k), (code), __VA_ARGS__), weft__code(code))
+/* Adds the node to the thread's message when err is not WEFT_OK; returns err. */
+weft_err weft__kernel_in(const kernel *k, weft_err err);
 /* UNIMPLEMENTED: this kernel has no code for that type. */
 weft_err weft__kernel_no_type(const kernel *k, weft_dtype t);
 /* Input i must be a scalar / vector: INVALID_ARGUMENT names the argument and its shape. */

@@ -3,10 +3,6 @@
 #include "graph/build.h"
 #include "state/accumulator.h"
 
-static weft_err in_node(const kernel *k, weft_err err) {
-  return err == WEFT_OK ? err : weft__kernel_fail(k, err, "%s", weft__error_message());
-}
-
 /* ---- making ---- */
 
 static accumulator_spec read_spec(const weft_node *n) {
@@ -28,8 +24,8 @@ static const resource_kind accumulator_resource = {ACCUMULATOR_TYPE, true, make_
 static weft_err accumulator_cpu(kernel *k) {
   resource *r = NULL;
   accumulator_spec spec = read_spec(k->node);
-  WEFT_TRY(in_node(k, weft__resource_out(k, &accumulator_resource, &r)));
-  return in_node(k, weft__accumulator_matches((accumulator *)r, &spec));
+  WEFT_TRY(weft__kernel_in(k, weft__resource_out(k, &accumulator_resource, &r)));
+  return weft__kernel_in(k, weft__accumulator_matches((accumulator *)r, &spec));
 }
 
 static weft_err handle_infer(infer *s) {
@@ -41,7 +37,7 @@ static weft_err handle_infer(infer *s) {
 
 static weft_err with_accumulator(kernel *k, weft_err (*act)(kernel *, accumulator *)) {
   resource *r = NULL;
-  WEFT_TRY(in_node(k, weft__kernel_resource(k, 0, ACCUMULATOR_TYPE, &r)));
+  WEFT_TRY(weft__kernel_in(k, weft__kernel_resource(k, 0, ACCUMULATOR_TYPE, &r)));
   weft_err err = act(k, (accumulator *)r);
   weft__object_release((object *)r);
   return err;
@@ -49,13 +45,13 @@ static weft_err with_accumulator(kernel *k, weft_err (*act)(kernel *, accumulato
 
 static weft_err do_apply(kernel *k, accumulator *a) {
   WEFT_TRY(weft__kernel_scalar(k, 1, "local_step"));
-  return in_node(k, weft__accumulator_apply(a, weft__tensor_int(k->in[1], 0), k->in[2]));
+  return weft__kernel_in(k, weft__accumulator_apply(a, weft__tensor_int(k->in[1], 0), k->in[2]));
 }
 
 static weft_err do_apply_sparse(kernel *k, accumulator *a) {
   bool known = weft__node_bool(k->node, "has_known_shape", false);
   WEFT_TRY(weft__kernel_scalar(k, 1, "local_step"));
-  return in_node(
+  return weft__kernel_in(
       k, weft__accumulator_apply_sparse(a, weft__tensor_int(k->in[1], 0), k->in[2], k->in[3], known ? k->in[4] : NULL));
 }
 
@@ -77,7 +73,7 @@ static weft_err do_count(kernel *k, accumulator *a) {
 static void dense_done(void *arg, weft_err err, const accumulated *got) {
   kernel *k = arg;
   if (err == WEFT_OK) err = weft__out_share(k, 0, &got->gradient);
-  weft__kernel_done(k, in_node(k, err));
+  weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
 static weft_err out_sparse(kernel *k, const accumulated *got) {
@@ -92,7 +88,7 @@ static weft_err out_sparse(kernel *k, const accumulated *got) {
 static void sparse_done(void *arg, weft_err err, const accumulated *got) {
   kernel *k = arg;
   if (err == WEFT_OK) err = out_sparse(k, got);
-  weft__kernel_done(k, in_node(k, err));
+  weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
 static weft_err do_take(kernel *k, accumulator *a) {

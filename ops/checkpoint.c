@@ -9,10 +9,6 @@
 #include "io/slices.h"
 #include <stdio.h>
 
-static weft_err in_node(const kernel *k, weft_err err) {
-  return err == WEFT_OK ? err : weft__kernel_fail(k, err, "%s", weft__error_message());
-}
-
 static bytes str_bytes(const str *s) { return (bytes){s->size ? s->data : "", s->size}; }
 
 /* Argument i, a scalar string, as a C string of the caller's. */
@@ -85,7 +81,7 @@ static weft_err save_v2_cpu(kernel *k) {
   if (err == WEFT_OK) err = weft__bundle_finish(s.bundle);
   weft__bundle_destroy(s.bundle);
   weft__free(prefix);
-  return in_node(k, err);
+  return weft__kernel_in(k, err);
 }
 
 static weft_err save_v1(kernel *k, int specs) {
@@ -98,7 +94,7 @@ static weft_err save_v1(kernel *k, int specs) {
   if (err == WEFT_OK) err = weft__slices_finish(s.slices);
   weft__slices_destroy(s.slices);
   weft__free(path);
-  return in_node(k, err);
+  return weft__kernel_in(k, err);
 }
 
 static weft_err save_cpu(kernel *k) { return save_v1(k, -1); }
@@ -121,7 +117,7 @@ static weft_err merge_cpu(kernel *k) {
   for (int64_t i = 0; part && i < n; i++) weft__free(part[i]);
   weft__free(part);
   weft__free(to);
-  return in_node(k, err);
+  return weft__kernel_in(k, err);
 }
 
 /* ---- restoring ---- */
@@ -197,7 +193,7 @@ static weft_err restore_all(kernel *k, int specs, bool may_be_bundle) {
   }
   restorer_close(&r);
   weft__free(prefix);
-  return in_node(k, err);
+  return weft__kernel_in(k, err);
 }
 
 static weft_err restore_v2_cpu(kernel *k) { return restore_all(k, 2, true); }

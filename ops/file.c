@@ -5,10 +5,6 @@
 #include "io/file.h"
 #include <stdlib.h>
 
-static weft_err in_node(const kernel *k, weft_err err) {
-  return err == WEFT_OK ? err : weft__kernel_fail(k, err, "%s", weft__error_message());
-}
-
 static weft_err path_arg(const kernel *k, int i, const char *what, char **out) {
   if (k->in[i]->shape.rank != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input %s tensor must be scalar, but had shape: %s", what,
@@ -27,7 +23,7 @@ static weft_err read_cpu(kernel *k) {
   if (err == WEFT_OK) err = out ? weft__str_set(TENSOR_DATA(out, str), weft__text_get(&t), t.size) : WEFT_OOM;
   weft__text_finish(&t);
   weft__free(path);
-  return in_node(k, err);
+  return weft__kernel_in(k, err);
 }
 
 static weft_err write_cpu(kernel *k) {
@@ -42,7 +38,7 @@ static weft_err write_cpu(kernel *k) {
   if (err == WEFT_OK) err = weft__file_write(path, s->size ? s->data : "", s->size);
   weft__free(dir);
   weft__free(path);
-  return in_node(k, err);
+  return weft__kernel_in(k, err);
 }
 
 /* ---- patterns ---- */
@@ -88,7 +84,7 @@ static weft_err match_cpu(kernel *k) {
   for (int i = 0; err == WEFT_OK && i < all.n; i++)
     err = weft__str_set(&TENSOR_DATA(out, str)[i], all.path[i], strlen(all.path[i]));
   weft__path_list_finish(&all);
-  return in_node(k, err);
+  return weft__kernel_in(k, err);
 }
 
 /* ---- shape rules and table ---- */

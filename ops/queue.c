@@ -68,16 +68,12 @@ static weft_err check_shared(const weft_node *n, const queue *q) {
   return err;
 }
 
-static weft_err in_node(const kernel *k, weft_err err) {
-  return err == WEFT_OK ? err : weft__kernel_fail(k, err, "%s", weft__error_message());
-}
-
 static const resource_kind queue_resource = {QUEUE_TYPE, true, make_queue};
 
 static weft_err queue_cpu(kernel *k) {
   resource *q = NULL;
-  WEFT_TRY(in_node(k, weft__resource_out(k, &queue_resource, &q)));
-  return weft__node_str(k->node, "shared_name").size ? in_node(k, check_shared(k->node, (queue *)q)) : WEFT_OK;
+  WEFT_TRY(weft__kernel_in(k, weft__resource_out(k, &queue_resource, &q)));
+  return weft__node_str(k->node, "shared_name").size ? weft__kernel_in(k, check_shared(k->node, (queue *)q)) : WEFT_OK;
 }
 
 static weft_err handle_infer(infer *s) {
@@ -90,7 +86,7 @@ static weft_err handle_infer(infer *s) {
 static weft_err find(const kernel *k, queue **out) {
   if (weft__node_int(k->node, "timeout_ms", -1) != -1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Timeout not supported yet.");
-  return in_node(k, weft__kernel_resource(k, 0, QUEUE_TYPE, (resource **)out));
+  return weft__kernel_in(k, weft__kernel_resource(k, 0, QUEUE_TYPE, (resource **)out));
 }
 
 static void add_types(text *t, int n, const weft_dtype *types, bool after_handle) {
@@ -123,7 +119,7 @@ static weft_err check_signature(const kernel *k, const queue *q, const char *lis
 static void done(void *arg, weft_err err, element *const *got, int64_t n) {
   (void)got, (void)n;
   kernel *k = arg;
-  weft__kernel_done(k, in_node(k, err));
+  weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
 static weft_err enqueue(kernel *k, bool many) {
@@ -154,7 +150,7 @@ static void dequeue_done(void *arg, weft_err err, element *const *got, int64_t n
   (void)n;
   kernel *k = arg;
   for (int i = 0; err == WEFT_OK && i < k->n_out; i++) err = weft__out_share(k, i, &got[0]->part[i]);
-  weft__kernel_done(k, in_node(k, err));
+  weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
 static weft_err dequeue_cpu(kernel *k) {
@@ -183,7 +179,7 @@ static void batch_done(void *arg, weft_err err, element *const *got, int64_t n) 
     weft_tensor *out = err == WEFT_OK ? weft__out(r.k, i, &of) : NULL;
     if (err == WEFT_OK) err = out ? weft__queue_stack(r.q, got, n, i, out) : WEFT_OOM;
   }
-  err = in_node(r.k, err);
+  err = weft__kernel_in(r.k, err);
   weft__object_release((object *)r.q);
   weft__kernel_done(r.k, err);
 }
@@ -194,7 +190,8 @@ static weft_err dequeue_batch(kernel *k, queue *q, bool up_to, int64_t n) {
   if (n < 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Dequeue%sOp requested %lld < 0 elements",
                              up_to ? "UpTo" : "Many", (long long)n);
-  if (k->n_out) WEFT_TRY(in_node(k, weft__queue_stacked_shape(q, NULL, 0, 0, &of))); /* refused before waiting */
+  if (k->n_out)
+    WEFT_TRY(weft__kernel_in(k, weft__queue_stacked_shape(q, NULL, 0, 0, &of))); /* refused before waiting */
   batch_request *r = weft__alloc(sizeof *r);
   if (!r) return WEFT_OOM;
   *r = (batch_request){k, q};

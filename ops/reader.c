@@ -3,10 +3,6 @@
 #include "graph/build.h"
 #include "state/reader.h"
 
-static weft_err in_node(const kernel *k, weft_err err) {
-  return err == WEFT_OK ? err : weft__kernel_fail(k, err, "%s", weft__error_message());
-}
-
 /* ---- making ---- */
 
 static reader_kind kind_of(const weft_node *n) {
@@ -44,7 +40,7 @@ static weft_err make_reader(resource **out, void *arg) {
 
 static const resource_kind reader_resource = {READER_TYPE, true, make_reader};
 
-static weft_err reader_cpu(kernel *k) { return in_node(k, weft__resource_out(k, &reader_resource, NULL)); }
+static weft_err reader_cpu(kernel *k) { return weft__kernel_in(k, weft__resource_out(k, &reader_resource, NULL)); }
 
 static weft_err handle_infer(infer *s) {
   s->out[0] = (int)s->node->out_type[0] > WEFT_REF_BASE ? SHAPE1(2) : SHAPE_SCALAR;
@@ -64,7 +60,7 @@ static weft_err out_strings(kernel *k, int i, const shape *s, const str *from, i
 static void finish(kernel *k, weft_err err, const shape *s, const str *keys, const str *values, int64_t n) {
   if (err == WEFT_OK) err = out_strings(k, 0, s, keys, n);
   if (err == WEFT_OK) err = out_strings(k, 1, s, values, n);
-  weft__kernel_done(k, in_node(k, err));
+  weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
 static void one_done(void *arg, weft_err err, const str *keys, const str *values, int64_t n) {
@@ -77,8 +73,8 @@ static void many_done(void *arg, weft_err err, const str *keys, const str *value
 
 static weft_err ask(kernel *k, int64_t n, reader_fn *fn) {
   resource *r = NULL, *names = NULL;
-  weft_err err = in_node(k, weft__kernel_resource(k, 0, READER_TYPE, &r));
-  if (err == WEFT_OK) err = in_node(k, weft__kernel_resource(k, 1, QUEUE_TYPE, &names));
+  weft_err err = weft__kernel_in(k, weft__kernel_resource(k, 0, READER_TYPE, &r));
+  if (err == WEFT_OK) err = weft__kernel_in(k, weft__kernel_resource(k, 1, QUEUE_TYPE, &names));
   if (err == WEFT_OK) {
     weft__kernel_defer(k);
     weft__reader_read((reader *)r, (queue *)names, n, k->step->cancel, fn, k);
@@ -99,10 +95,10 @@ static weft_err read_up_to_cpu(kernel *k) {
 
 static weft_err with_reader(kernel *k, weft_err (*act)(kernel *, reader *)) {
   resource *r = NULL;
-  WEFT_TRY(in_node(k, weft__kernel_resource(k, 0, READER_TYPE, &r)));
+  WEFT_TRY(weft__kernel_in(k, weft__kernel_resource(k, 0, READER_TYPE, &r)));
   weft_err err = act(k, (reader *)r);
   weft__object_release((object *)r);
-  return in_node(k, err);
+  return weft__kernel_in(k, err);
 }
 
 static weft_err out_count(kernel *k, int64_t n) {

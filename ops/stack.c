@@ -47,12 +47,8 @@ static weft_err stack_create(stack **out, const char *name, int64_t limit) {
 
 /* ---- handles ---- */
 
-static weft_err in_node(const kernel *k, weft_err err) {
-  return err == WEFT_OK ? err : weft__kernel_fail(k, err, "%s", weft__error_message());
-}
-
 static weft_err find(const kernel *k, stack **out) {
-  if (!k->ref[0]) return in_node(k, weft__handle_get(k->in[0], STACK_TYPE, (resource **)out));
+  if (!k->ref[0]) return weft__kernel_in(k, weft__handle_get(k->in[0], STACK_TYPE, (resource **)out));
   weft_tensor t = {0};
   WEFT_TRY(weft__variable_read(k->ref[0], &t));
   bool is_handle = t.dtype == WEFT_STRING && weft__tensor_count(&t) == 2;

@@ -12,10 +12,6 @@
 
 /* ---- handles ---- */
 
-static weft_err in_node(const kernel *k, weft_err err) {
-  return err == WEFT_OK ? err : weft__kernel_fail(k, err, "%s", weft__error_message());
-}
-
 static weft_err find_by_name(const kernel *k, const weft_tensor *t, tensor_array **out) {
   const str *s = TENSOR_DATA(t, str);
   if (t->dtype != WEFT_STRING || weft__tensor_count(t) != 2)
@@ -34,7 +30,7 @@ static weft_err find_by_name(const kernel *k, const weft_tensor *t, tensor_array
 /* The array behind argument 0; borrowed for the kernel. */
 static weft_err find(const kernel *k, tensor_array **out) {
   if (!k->ref[0] && k->in[0]->dtype == WEFT_RESOURCE)
-    return in_node(k, weft__handle_get(k->in[0], ARRAY_TYPE, (resource **)out));
+    return weft__kernel_in(k, weft__handle_get(k->in[0], ARRAY_TYPE, (resource **)out));
   if (!k->ref[0]) return find_by_name(k, k->in[0], out);
   weft_tensor t = {0};
   WEFT_TRY(weft__variable_read(k->ref[0], &t));
@@ -106,7 +102,7 @@ static weft_err array_cpu(kernel *k) {
   attr_str given = weft__node_str(k->node, "tensor_array_name");
   const char *name = given.size ? given.data : k->node->name;
   tensor_array *a = NULL;
-  WEFT_TRY(in_node(k, weft__array_create(&a, &spec, name)));
+  WEFT_TRY(weft__kernel_in(k, weft__array_create(&a, &spec, name)));
   weft_err err;
   if (k->node->out_type[0] == WEFT_RESOURCE) { /* the handle keeps it */
     err = out_handle(k, a, name);
@@ -138,7 +134,7 @@ static weft_err gradient_out(kernel *k, const shape *prepend) {
   tensor_array *a = NULL, *g = NULL;
   char *name = NULL;
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(in_node(k, weft__array_gradient(a, weft__node_str(k->node, "source").data, prepend, &g)));
+  WEFT_TRY(weft__kernel_in(k, weft__array_gradient(a, weft__node_str(k->node, "source").data, prepend, &g)));
   weft_err err = k->node->out_type[0] == WEFT_RESOURCE ? WEFT_OK : name_gradient(k, g, &name);
   if (err == WEFT_OK) err = out_handle(k, g, name ? name : weft__node_str(k->node, "source").data);
   weft__free(name);
@@ -159,7 +155,7 @@ static weft_err write_cpu(kernel *k) {
   tensor_array *a = NULL;
   WEFT_TRY(weft__kernel_scalar(k, 1, "index"));
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(in_node(k, weft__array_write(a, weft__tensor_int(k->in[1], 0), k->in[2])));
+  WEFT_TRY(weft__kernel_in(k, weft__array_write(a, weft__tensor_int(k->in[1], 0), k->in[2])));
   return out_flow(k, 0);
 }
 
@@ -168,7 +164,7 @@ static weft_err read_cpu(kernel *k) {
   weft_tensor t = {0};
   WEFT_TRY(weft__kernel_scalar(k, 1, "index"));
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(in_node(k, weft__array_read(a, k->node->out_type[0], weft__tensor_int(k->in[1], 0), &t)));
+  WEFT_TRY(weft__kernel_in(k, weft__array_read(a, k->node->out_type[0], weft__tensor_int(k->in[1], 0), &t)));
   weft_err err = weft__out_share(k, 0, &t);
   weft__tensor_clear(&t);
   return err;
@@ -178,7 +174,7 @@ static weft_err size_cpu(kernel *k) {
   tensor_array *a = NULL;
   int64_t size = 0;
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(in_node(k, weft__array_size(a, &size, NULL)));
+  WEFT_TRY(weft__kernel_in(k, weft__array_size(a, &size, NULL)));
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
   if (!out) return WEFT_OOM;
   TENSOR_DATA(out, int32_t)[0] = (int32_t)size;
@@ -210,7 +206,7 @@ static weft_err read_many(kernel *k, tensor_array *a, int64_t n, const weft_tens
   if (!out->t) return WEFT_OOM;
   for (int64_t i = 0; i < n; i++) {
     int64_t at = index ? weft__tensor_int(index, i) : i;
-    WEFT_TRY(in_node(k, weft__array_read(a, k->node->out_type[0], at, &out->t[i])));
+    WEFT_TRY(weft__kernel_in(k, weft__array_read(a, k->node->out_type[0], at, &out->t[i])));
     out->n = i + 1;
   }
   return WEFT_OK;
@@ -280,7 +276,7 @@ static weft_err pack_cpu(kernel *k) {
   tensor_array *a = NULL;
   int64_t n = 0;
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(in_node(k, weft__array_size(a, &n, NULL)));
+  WEFT_TRY(weft__kernel_in(k, weft__array_size(a, &n, NULL)));
   return gather_elements(k, a, n, NULL);
 }
 
@@ -330,7 +326,7 @@ static weft_err concat_cpu(kernel *k) {
   shape all = SHAPE_UNKNOWN;
   int64_t n = 0;
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(in_node(k, weft__array_size(a, &n, NULL)));
+  WEFT_TRY(weft__kernel_in(k, weft__array_size(a, &n, NULL)));
   weft_err err = read_many(k, a, n, NULL, &e);
   if (err == WEFT_OK && n) err = concat_shape(k, &e, &all);
   if (err == WEFT_OK && !n) {
@@ -384,19 +380,19 @@ static weft_err scatter_cpu(kernel *k) {
                              "Expected len(indices) == values.shape[0], but saw: %lld vs. %lld", (long long)n,
                              (long long)rows->shape.dim[0]);
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(in_node(k, weft__array_size(a, &size, &dynamic)));
+  WEFT_TRY(weft__kernel_in(k, weft__array_size(a, &size, &dynamic)));
   for (int64_t i = 0; i < n && !dynamic; i++)
     if (weft__tensor_int(index, i) >= size)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Max scatter index must be < array size (%lld vs. %lld)",
                                (long long)weft__tensor_int(index, i), (long long)size);
-  for (int64_t i = 0; i < n; i++) WEFT_TRY(in_node(k, write_rows(a, weft__tensor_int(index, i), rows, i, -1)));
+  for (int64_t i = 0; i < n; i++) WEFT_TRY(weft__kernel_in(k, write_rows(a, weft__tensor_int(index, i), rows, i, -1)));
   return out_flow(k, 0);
 }
 
 static weft_err check_count(kernel *k, tensor_array *a, int64_t n, const char *of) {
   int64_t size = 0;
   bool dynamic;
-  WEFT_TRY(in_node(k, weft__array_size(a, &size, &dynamic)));
+  WEFT_TRY(weft__kernel_in(k, weft__array_size(a, &size, &dynamic)));
   if (dynamic || size == n) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                            "TensorArray's size is not equal to the size of %s (%lld vs. %lld), and the TensorArray is "
@@ -412,7 +408,7 @@ static weft_err unpack_cpu(kernel *k) {
                              weft__shape_text(&k->in[1]->shape));
   WEFT_TRY(find(k, &a));
   WEFT_TRY(check_count(k, a, k->in[1]->shape.dim[0], "the input"));
-  for (int64_t i = 0; i < k->in[1]->shape.dim[0]; i++) WEFT_TRY(in_node(k, write_rows(a, i, k->in[1], i, -1)));
+  for (int64_t i = 0; i < k->in[1]->shape.dim[0]; i++) WEFT_TRY(weft__kernel_in(k, write_rows(a, i, k->in[1], i, -1)));
   return out_flow(k, 0);
 }
 
@@ -446,7 +442,7 @@ static weft_err split_cpu(kernel *k) {
   WEFT_TRY(check_count(k, a, n, "lengths"));
   for (int64_t i = 0; i < n; i++) {
     int64_t count = TENSOR_DATA(lengths, int64_t)[i];
-    WEFT_TRY(in_node(k, write_rows(a, i, rows, from, count)));
+    WEFT_TRY(weft__kernel_in(k, write_rows(a, i, rows, from, count)));
     from += count;
   }
   return out_flow(k, 0);

@@ -40,7 +40,7 @@ static weft_err check_type(kernel *k, const variable *v) {
 
 static weft_err variable_cpu(kernel *k) {
   resource *r = NULL;
-  WEFT_TRY(weft__resource_of_node(k, &variable_kind, &r, NULL));
+  WEFT_TRY(weft__kernel_in(k, weft__resource_of_node(k, &variable_kind, &r, NULL)));
   WEFT_TRY(check_type(k, (variable *)r));
   weft__out_ref(k, 0, (variable *)r);
   return WEFT_OK;
@@ -49,7 +49,7 @@ static weft_err variable_cpu(kernel *k) {
 static weft_err handle_cpu(kernel *k) {
   resource *r = NULL;
   const weft_tensor *h = NULL;
-  WEFT_TRY(weft__resource_of_node(k, &variable_kind, &r, &h));
+  WEFT_TRY(weft__kernel_in(k, weft__resource_of_node(k, &variable_kind, &r, &h)));
   WEFT_TRY(check_type(k, (variable *)r));
   return weft__out_share(k, 0, h);
 }
@@ -144,14 +144,26 @@ static weft_err assign_infer(infer *s) {
   return weft__node_bool(s->node, "validate_shape", true) ? merge_infer(s, &s->in[0], &s->in[1], &s->out[0]) : WEFT_OK;
 }
 
+/* What validate_shape compares with: the value's shape now or, before there is one, the declared one, of which TF
+ * takes an unknown rank for a scalar. */
+static shape present_shape(variable *v) {
+  weft__variable_lock(1, &v);
+  shape s = v->value.buf ? v->value.shape : v->declared.rank < 0 ? SHAPE_SCALAR : v->declared;
+  weft__variable_unlock(1, &v);
+  return s;
+}
+
 static weft_err assign_cpu(kernel *k) {
   variable *v = NULL;
   WEFT_TRY(weft__kernel_variable(k, 0, &v));
   const weft_tensor *t = k->in[1];
-  if (weft__node_bool(k->node, "validate_shape", true) && !weft__shape_compatible(&v->declared, &t->shape))
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                             "Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
-                             weft__shape_text(&v->declared), weft__shape_text(&t->shape));
+  if (weft__node_bool(k->node, "validate_shape", true)) {
+    shape have = present_shape(v);
+    if (!weft__shape_compatible(&have, &t->shape))
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                               "Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
+                               weft__shape_text(&have), weft__shape_text(&t->shape));
+  }
   WEFT_TRY(weft__variable_assign(v, t));
   weft__out_ref(k, 0, v);
   return WEFT_OK;
@@ -289,7 +301,10 @@ static weft_err count_cpu(kernel *k) {
 static weft_err destroy_cpu(kernel *k) {
   const handle *h = weft__handle_of(k->in[0]);
   if (!h) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the handle is empty");
+  bool exists = strcmp(h->target->type, VARIABLE_TYPE) != 0 || weft__variable_initialized((variable *)h->target);
   weft_err err = weft__resource_delete(k->step->resources, h->container, h->target->type, h->name);
+  if (err == WEFT_OK && !exists) /* TF makes a variable when it is assigned, not when its handle is */
+    err = weft__kernel_fail(k, WEFT_NOT_FOUND, "Resource %s/%s/<unknown> does not exist.", h->container, h->name);
   return err == WEFT_NOT_FOUND && weft__node_bool(k->node, "ignore_lookup_error", true) ? WEFT_OK : err;
 }
 
@@ -354,7 +369,8 @@ OPS(variable) = {
      .cpu = variable_cpu, .no_grad = true, .flags = OP_ONCE, IS_RESOURCE},
     {"VarHandleOp() -> (resource:resource) | container:string='' shared_name:string='' debug_name:string='' dtype:type "
      "shape:shape allowed_devices:list(string)=[] ; stateful",
-     "A handle of a variable.", .infer = weft__infer_scalar, .cpu = handle_cpu, .no_grad = true, .flags = OP_ONCE, IS_RESOURCE},
+     "A handle of a variable.", .infer = weft__infer_scalar, .cpu = handle_cpu, .no_grad = true, .flags = OP_ONCE,
+     IS_RESOURCE},
     {"IsVariableInitialized(ref:&dtype) -> (is_initialized:bool) | dtype:type ; uninit",
      "Has the variable got a value yet?", .infer = weft__infer_scalar, .cpu = initialized_cpu, .no_grad = true,
      .cases = initialized_cases},

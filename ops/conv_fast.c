@@ -139,9 +139,9 @@ static void pack_panels(void *arg, int64_t begin, int64_t end) {
 /* Rows [first, first + n) of the result of one image, for the taps [begin, end) and one panel. */
 static void sweep_rows(const sweep *s, const float *a, float *dst, int64_t n, int64_t column, int width,
                        const float *panel, int64_t begin, int64_t end) {
-  float spill[TILE_MAX_ROWS * TILE_MAX_WIDTH];
+  float spill[TILE_MAX_FLOATS];
   const int64_t cols = least(width, s->channels - column);
-  const int64_t blocks = (s->size[1] + s->set->rows - 1) / s->set->rows;
+  const int64_t most_rows = weft__tile_rows(s->set, width), blocks = (s->size[1] + most_rows - 1) / most_rows;
   tile t = {.tap = s->tap + begin,
             .a_row = s->step[1] * s->image.channels,
             .a_col = 1,
@@ -324,7 +324,7 @@ static void filter_unit(const filter_job *j, const float *a, const float *dy, in
   const window_axis *h = &c->at[0], *w = &c->at[1];
   const bool merged = w->dilation == 1;
   const int64_t strip = merged ? w->size * c->in_ch : c->in_ch, strips = merged ? 1 : w->size;
-  const int64_t blocks = (strip + j->set->rows - 1) / j->set->rows;
+  const int64_t most_rows = weft__tile_rows(j->set, width), blocks = (strip + most_rows - 1) / most_rows;
   tile t = {.tap = tap,
             .a_row = 1,
             .a_col = w->stride * c->in_ch,

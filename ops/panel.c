@@ -3,7 +3,7 @@
  * One body serves all: a function of constants that is inlined into a small function for each
  * number of rows and vectors, where its loops disappear and the block stays in registers.  The
  * block is as large as the registers allow, so that each loaded value is used often enough for
- * the multipliers to be the limit: 7 x 4 of 32 registers, 6 x 2 of 16. */
+ * the multipliers to be the limit: 7 x 4 or 14 x 2 of 32 registers, 6 x 2 of 16. */
 #include "ops/panel.h"
 
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #else
 #define FUSED __attribute__((optimize("fp-contract=fast")))
 #define FUSE
-#define UNROLL _Pragma("GCC unroll 8")
+#define UNROLL _Pragma("GCC unroll 16")
 #endif
 
 typedef float vec4 __attribute__((vector_size(16), aligned(4), may_alias));
@@ -56,17 +56,30 @@ typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
   attributes FUSED static void set##_row_##vectors##x##rows(const tile *t) { body(t, rows, vectors, true); }           \
   attributes FUSED static void set##_col_##vectors##x##rows(const tile *t) { body(t, rows, vectors, false); }
 
-#define DEFINE_TILES(set, body, attributes, vectors)                                                                   \
+#define DEFINE_6(set, body, attributes, vectors)                                                                       \
   DEFINE_TILE(set, body, attributes, vectors, 1)                                                                       \
   DEFINE_TILE(set, body, attributes, vectors, 2)                                                                       \
   DEFINE_TILE(set, body, attributes, vectors, 3)                                                                       \
   DEFINE_TILE(set, body, attributes, vectors, 4)                                                                       \
   DEFINE_TILE(set, body, attributes, vectors, 5)                                                                       \
   DEFINE_TILE(set, body, attributes, vectors, 6)
+#define DEFINE_12(set, body, attributes, vectors)                                                                      \
+  DEFINE_6(set, body, attributes, vectors)                                                                             \
+  DEFINE_TILE(set, body, attributes, vectors, 7)                                                                       \
+  DEFINE_TILE(set, body, attributes, vectors, 8)                                                                       \
+  DEFINE_TILE(set, body, attributes, vectors, 9)                                                                       \
+  DEFINE_TILE(set, body, attributes, vectors, 10)                                                                      \
+  DEFINE_TILE(set, body, attributes, vectors, 11)                                                                      \
+  DEFINE_TILE(set, body, attributes, vectors, 12)
 
-#define ROW_OF(set, kind, vectors)                                                                                     \
-  set##_##kind##_##vectors##x1, set##_##kind##_##vectors##x2, set##_##kind##_##vectors##x3,                            \
-      set##_##kind##_##vectors##x4, set##_##kind##_##vectors##x5, set##_##kind##_##vectors##x6
+#define NAMED(set, kind, vectors, rows) set##_##kind##_##vectors##x##rows
+#define NAMED_6(set, kind, vectors)                                                                                    \
+  NAMED(set, kind, vectors, 1), NAMED(set, kind, vectors, 2), NAMED(set, kind, vectors, 3),                            \
+      NAMED(set, kind, vectors, 4), NAMED(set, kind, vectors, 5), NAMED(set, kind, vectors, 6)
+#define NAMED_12(set, kind, vectors)                                                                                   \
+  NAMED_6(set, kind, vectors), NAMED(set, kind, vectors, 7), NAMED(set, kind, vectors, 8),                             \
+      NAMED(set, kind, vectors, 9), NAMED(set, kind, vectors, 10), NAMED(set, kind, vectors, 11),                      \
+      NAMED(set, kind, vectors, 12)
 
 DEFINE_BODY(body4, vec4)
 
@@ -75,44 +88,39 @@ DEFINE_BODY(body8, vec8)
 DEFINE_BODY(body16, vec16)
 
 #define AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma")))
-DEFINE_TILES(avx512, body16, AVX512, 1)
-DEFINE_TILE(avx512, body16, AVX512, 1, 7)
-DEFINE_TILES(avx512, body16, AVX512, 2)
-DEFINE_TILE(avx512, body16, AVX512, 2, 7)
-DEFINE_TILES(avx512, body16, AVX512, 4)
+DEFINE_12(avx512, body16, AVX512, 1)
+DEFINE_TILE(avx512, body16, AVX512, 1, 13)
+DEFINE_TILE(avx512, body16, AVX512, 1, 14)
+DEFINE_12(avx512, body16, AVX512, 2)
+DEFINE_TILE(avx512, body16, AVX512, 2, 13)
+DEFINE_TILE(avx512, body16, AVX512, 2, 14)
+DEFINE_6(avx512, body16, AVX512, 4)
 DEFINE_TILE(avx512, body16, AVX512, 4, 7)
-static const tile_set avx512_set = {
-    .name = "avx512",
-    .lanes = 16,
-    .rows = 7,
-    .by_row = {{ROW_OF(avx512, row, 1), avx512_row_1x7},
-               {ROW_OF(avx512, row, 2), avx512_row_2x7},
-               {ROW_OF(avx512, row, 4), avx512_row_4x7}},
-    .by_col = {{ROW_OF(avx512, col, 1), avx512_col_1x7},
-               {ROW_OF(avx512, col, 2), avx512_col_2x7},
-               {ROW_OF(avx512, col, 4), avx512_col_4x7}},
-};
+#define AVX512_ROWS(kind)                                                                                              \
+  {                                                                                                                    \
+    {NAMED_12(avx512, kind, 1), NAMED(avx512, kind, 1, 13), NAMED(avx512, kind, 1, 14)},                               \
+        {NAMED_12(avx512, kind, 2), NAMED(avx512, kind, 2, 13), NAMED(avx512, kind, 2, 14)}, {                         \
+      NAMED_6(avx512, kind, 4), NAMED(avx512, kind, 4, 7)                                                              \
+    }                                                                                                                  \
+  }
+static const tile_set avx512_set = {"avx512", 16, {14, 14, 7}, AVX512_ROWS(row), AVX512_ROWS(col)};
 
 #define AVX2 __attribute__((target("avx2,fma")))
-DEFINE_TILES(avx2, body8, AVX2, 1)
-DEFINE_TILES(avx2, body8, AVX2, 2)
-static const tile_set avx2_set = {
-    .name = "avx2",
-    .lanes = 8,
-    .rows = 6,
-    .by_row = {{ROW_OF(avx2, row, 1)}, {ROW_OF(avx2, row, 2)}},
-    .by_col = {{ROW_OF(avx2, col, 1)}, {ROW_OF(avx2, col, 2)}},
-};
+DEFINE_12(avx2, body8, AVX2, 1)
+DEFINE_6(avx2, body8, AVX2, 2)
+#define AVX2_ROWS(kind)                                                                                                \
+  {                                                                                                                    \
+    {NAMED_12(avx2, kind, 1)}, {NAMED_6(avx2, kind, 2)}, { 0 }                                                         \
+  }
+static const tile_set avx2_set = {"avx2", 8, {12, 6, 0}, AVX2_ROWS(row), AVX2_ROWS(col)};
 
-DEFINE_TILES(plain, body4, , 1)
-DEFINE_TILES(plain, body4, , 2)
-static const tile_set plain_set = {
-    .name = "sse2",
-    .lanes = 4,
-    .rows = 6,
-    .by_row = {{ROW_OF(plain, row, 1)}, {ROW_OF(plain, row, 2)}},
-    .by_col = {{ROW_OF(plain, col, 1)}, {ROW_OF(plain, col, 2)}},
-};
+DEFINE_12(plain, body4, , 1)
+DEFINE_6(plain, body4, , 2)
+#define PLAIN_ROWS(kind)                                                                                               \
+  {                                                                                                                    \
+    {NAMED_12(plain, kind, 1)}, {NAMED_6(plain, kind, 2)}, { 0 }                                                       \
+  }
+static const tile_set plain_set = {"sse2", 4, {12, 6, 0}, PLAIN_ROWS(row), PLAIN_ROWS(col)};
 
 const tile_set *const *weft__tile_sets(void) {
   static const tile_set *const sets[] = {&avx512_set, &avx2_set, &plain_set, NULL};
@@ -122,16 +130,14 @@ const tile_set *const *weft__tile_sets(void) {
 }
 #else
 /* 32 vector registers, as NEON has. */
-DEFINE_TILES(plain, body4, , 1)
-DEFINE_TILES(plain, body4, , 2)
-DEFINE_TILES(plain, body4, , 4)
-static const tile_set plain_set = {
-    .name = "vec4",
-    .lanes = 4,
-    .rows = 6,
-    .by_row = {{ROW_OF(plain, row, 1)}, {ROW_OF(plain, row, 2)}, {ROW_OF(plain, row, 4)}},
-    .by_col = {{ROW_OF(plain, col, 1)}, {ROW_OF(plain, col, 2)}, {ROW_OF(plain, col, 4)}},
-};
+DEFINE_12(plain, body4, , 1)
+DEFINE_12(plain, body4, , 2)
+DEFINE_6(plain, body4, , 4)
+#define PLAIN_ROWS(kind)                                                                                               \
+  {                                                                                                                    \
+    {NAMED_12(plain, kind, 1)}, {NAMED_12(plain, kind, 2)}, { NAMED_6(plain, kind, 4) }                                \
+  }
+static const tile_set plain_set = {"vec4", 4, {12, 12, 6}, PLAIN_ROWS(row), PLAIN_ROWS(col)};
 
 const tile_set *const *weft__tile_sets(void) {
   static const tile_set *const sets[] = {&plain_set, NULL};

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TILE_MAX_ROWS = 7, TILE_MAX_WIDTH = 64 };
+enum { TILE_MAX_ROWS = 14, TILE_MAX_WIDTH = 64, TILE_MAX_FLOATS = 448 };
 
 typedef struct tile {
   const float *a;
@@ -32,8 +32,8 @@ typedef void tile_fn(const tile *t);
 typedef struct tile_set {
   const char *name;
   int lanes; /* floats in a vector */
-  int rows;  /* the most rows of a tile */
-  /* By number of vectors (4, 2, 1 as index 2, 1, 0; NULL where there are too few registers) and rows - 1. */
+  /* By number of vectors (4, 2, 1 as index 2, 1, 0) and rows - 1; rows: the most there are, 0 for none. */
+  int rows[3];
   tile_fn *by_row[3][TILE_MAX_ROWS]; /* a_col is 1 */
   tile_fn *by_col[3][TILE_MAX_ROWS]; /* a_row is 1 */
 } tile_set;
@@ -44,7 +44,9 @@ const tile_set *weft__tile_set(void);
 const tile_set *const *weft__tile_sets(void);
 
 /* The widest panel of a set: lanes times the most vectors. */
-static inline int weft__tile_width(const tile_set *s) { return s->lanes * (s->by_row[2][0] ? 4 : 2); }
+static inline int weft__tile_width(const tile_set *s) { return s->lanes * (s->rows[2] ? 4 : 2); }
+/* The most rows of a tile over a panel of that width. */
+static inline int weft__tile_rows(const tile_set *s, int width) { return s->rows[width / s->lanes >> 1]; }
 /* The width of the panel that begins `left` columns before the end: the widest of lanes x 4, 2, 1
  * with no vector empty.  The last one may reach past the end. */
 int weft__tile_panel(const tile_set *s, int64_t left);

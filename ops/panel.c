@@ -30,10 +30,7 @@ typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
                                                          const bool by_row) {                                          \
     FUSE enum { LANES = sizeof(vec) / sizeof(float) };                                                                 \
     vec acc[TILE_MAX_ROWS][4];                                                                                         \
-    UNROLL for (int p = 0; p < rows; p++) {                                                                            \
-      UNROLL for (int v = 0; v < vectors; v++) acc[p][v] =                                                             \
-          t->add ? *(const vec *)(t->c + p * t->c_row + v * LANES) : (vec){0};                                         \
-    }                                                                                                                  \
+    UNROLL for (int p = 0; p < rows; p++) { UNROLL for (int v = 0; v < vectors; v++) acc[p][v] = (vec){0}; }           \
     const float *b = t->b;                                                                                             \
     const int64_t b_row = t->b_row, run = t->run, a_row = by_row ? t->a_row : 1, a_col = by_row ? 1 : t->a_col;        \
     for (int64_t i = 0; i < t->taps; i++) {                                                                            \
@@ -48,7 +45,11 @@ typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
       }                                                                                                                \
     }                                                                                                                  \
     UNROLL for (int p = 0; p < rows; p++) {                                                                            \
-      UNROLL for (int v = 0; v < vectors; v++) * (vec *)(t->c + p * t->c_row + v * LANES) = acc[p][v];                 \
+      UNROLL for (int v = 0; v < vectors; v++) {                                                                       \
+        vec *c = (vec *)(t->c + p * t->c_row + v * LANES);                                                             \
+        if (t->add) acc[p][v] += *c; /* last: long sums in parts round less */                                         \
+        *c = acc[p][v];                                                                                                \
+      }                                                                                                                \
     }                                                                                                                  \
   }
 

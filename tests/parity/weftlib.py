@@ -42,6 +42,7 @@ def _load():
 
 lib = _load()
 STRING, RESOURCE, VARIANT = 7, 20, 21
+ran = set()  # the ops of every graph that a session ran something of
 
 
 class Error(Exception):
@@ -109,7 +110,7 @@ def numpy_of(t):
 
 class Graph:
     def __init__(self, graph_def=None):
-        self.ptr = C.c_void_p()
+        self.ptr, self.known = C.c_void_p(), -1
         check(lib.weft_graph_create(C.byref(self.ptr)))
         if graph_def is not None:
             self.load(graph_def)
@@ -146,6 +147,14 @@ class Graph:
         out = tf.compat.v1.GraphDef.FromString(C.string_at(data, size.value))
         lib.weft_free(data)
         return out
+
+    def ops(self):
+        """The ops of its nodes, those that gradients added included."""
+        size = lib.weft_graph_size(self.ptr)
+        if self.known != size:
+            self.known = size
+            self.names = {lib.weft_node_op(C.c_void_p(lib.weft_graph_node(self.ptr, i))).decode() for i in range(size)}
+        return self.names
 
     def node_name(self, out):
         return lib.weft_node_name(C.c_void_p(lib.weft_graph_node(self.ptr, out.node))).decode()
@@ -187,6 +196,7 @@ class Session:
             opts = RunOpts(timeout_ms=timeout_ms)
             check(lib.weft_session_run_with(self.ptr, len(feeds), fed, len(fetches), want, fetched, len(targets), goal,
                                             C.byref(opts)))
+            ran.update(self.graph.ops())
             return [numpy_of(C.c_void_p(fetched[i])) for i in range(len(fetches))]
         finally:
             for v in values:

@@ -75,7 +75,13 @@ static weft_err describe(const Tensorflow__BundleEntryProto *e, bundle_entry *ou
   if (!weft__shape_known(&out->shape) || weft__shape_count(&out->shape) < 0)
     return weft__fail(WEFT_DATA_LOSS, "a checkpoint holds a tensor of the impossible shape %s",
                       weft__shape_text(&out->shape));
-  return WEFT_OK;
+  if (e->n_slices) return WEFT_OK;
+  uint64_t count = (uint64_t)weft__shape_count(&out->shape), size = (uint64_t)e->size;
+  size_t each = weft__dtype_size(out->dtype);
+  bool fits = out->dtype == WEFT_STRING ? count <= size : size / each == count && size % each == 0;
+  if (fits && e->size >= 0) return WEFT_OK; /* nobody makes room for more than is stored */
+  return weft__fail(WEFT_DATA_LOSS, "a checkpoint holds %lld bytes for a %s of shape %s", (long long)e->size,
+                    weft__dtype_name(out->dtype), weft__shape_text(&out->shape));
 }
 
 weft_err weft__bundle_find(bundle_reader *r, bytes name, bundle_entry *out) {

@@ -64,8 +64,8 @@ bool weft__variable_initialized(variable *v) {
 
 weft_err weft__variable_assign(variable *v, const weft_tensor *t) {
   if (t->dtype != v->dtype)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Trying to assign a %s value to variable %s of type %s",
-                      weft__dtype_name(t->dtype), v->name, weft__dtype_name(v->dtype));
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Trying to assign variable with wrong dtype. Expected %s got %s: %s",
+                      weft__dtype_short(v->dtype), weft__dtype_short(t->dtype), v->name);
   weft_err err = WEFT_OK;
   weft_tensor old = {0};
   pthread_mutex_lock(&v->lock);

@@ -1,13 +1,16 @@
 /* gemm.c - one product of matrices: choosing who multiplies, and splitting it over threads.
  *
- * float goes to oneDNN on x86 (its generated code knows every processor; OpenBLAS takes the code
- * of the oldest for one it does not know) and to OpenBLAS elsewhere; double and complex go to
- * OpenBLAS; integers, and everything in a build without these, to gemm_plain.c.  A split is along
- * the longer side of the result, so that the operand every thread reads whole is the smaller. */
+ * float goes to oneDNN on x86, to OpenBLAS elsewhere, and to our own tiles where it is small or
+ * neither was built in.  double and complex go to OpenBLAS if it knows the processor: for one that it
+ * does not it takes the code of the oldest, and our plain loops are twice as fast.  Integers have the
+ * plain loops alone.  A split is along the longer side of the result, so that the operand every
+ * thread reads whole is the smaller. */
 #include "ops/gemm.h"
 #include "ops/gemm_plain.h"
+#include "ops/gemm_tile.h"
 #include <limits.h>
 #include <pthread.h>
+#include <string.h>
 
 #if WEFT_HAVE_OPENBLAS
 #include <cblas.h>
@@ -18,11 +21,11 @@
 extern void omp_set_num_threads(int) __attribute__((weak));
 #endif
 
-#if WEFT_HAVE_DNNL && (defined(__x86_64__) || !WEFT_HAVE_OPENBLAS)
+#if WEFT_HAVE_DNNL && defined(__x86_64__)
 #define FLOAT_BY_DNNL 1
 #endif
 
-enum { SMALL = 300 }; /* multiplications below which calling a library costs more than it saves */
+enum { SMALL = 40000 }; /* multiplications below which calling a library costs more than it saves */
 
 static bool fits_int(const gemm *g) {
   return g->m <= INT_MAX && g->n <= INT_MAX && g->k <= INT_MAX && g->lda <= INT_MAX && g->ldb <= INT_MAX &&
@@ -38,11 +41,17 @@ static bool by_dnnl(const gemm *g) {
 #endif
 
 #if WEFT_HAVE_OPENBLAS
-static void one_blas_thread(void) { openblas_set_num_threads(1); }
+static bool blas_knows_processor;
+
+static void start_blas(void) {
+  openblas_set_num_threads(1);
+  blas_knows_processor = strcmp(openblas_get_corename(), "Prescott") != 0;
+}
 
 static bool by_blas(const gemm *g) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, one_blas_thread);
+  pthread_once(&once, start_blas);
+  if (!blas_knows_processor) return false;
   const bool adjoint = weft__dtype_class(g->type) == CLASS_COMPLEX;
   const CBLAS_TRANSPOSE flip = adjoint ? CblasConjTrans : CblasTrans;
   const CBLAS_TRANSPOSE ta = g->ta ? flip : CblasNoTrans, tb = g->tb ? flip : CblasNoTrans;
@@ -79,7 +88,11 @@ static bool by_library(const gemm *g) {
 }
 
 void weft__gemm_serial(const gemm *g) {
-  if (!by_library(g)) weft__gemm_plain(g);
+  if (by_library(g)) return;
+  if (g->type == WEFT_FLOAT)
+    weft__gemm_tile(g);
+  else
+    weft__gemm_plain(g);
 }
 
 /* ---- over threads ---- */

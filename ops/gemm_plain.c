@@ -3,21 +3,30 @@
  * Blocks of both operands are packed so that the innermost loop reads them in order whatever the
  * transposition; a tile of the result then stays in registers while it runs along k.  Signed
  * integers are multiplied as unsigned ones of their size, which is the same and never overflows.
- * The packed blocks live on the stack (under 100 KiB), so nothing here can fail. */
+ * The packed blocks live on the stack (under 200 KiB), so nothing here can fail. */
 #include "ops/gemm_plain.h"
 #include "base/hot.h"
 #include <assert.h>
+#include <string.h>
+
+/* Products are fused where the processor can: it halves the work and rounds less. */
+#if defined(__clang__)
+#define FUSED
+#define FUSE _Pragma("clang fp contract(fast)")
+#else
+#define FUSED __attribute__((optimize("fp-contract=fast")))
+#define FUSE
+#endif
 
 enum {
-  SMALL = 4096,                            /* multiplications */
-  TILE_ROWS = 6,                           /* with 64 bytes of columns: registers for AVX2, AVX-512 and NEON alike */
-  TILE_BYTES = 64,                         /* columns of a tile, in bytes */
-  BLOCK_ROWS = 48,                         /* of a; a multiple of TILE_ROWS */
-  BLOCK_DEPTH = 128,                       /* along k */
-  PACKED_BYTES = BLOCK_DEPTH * TILE_BYTES, /* one strip of b, one tile wide */
+  SMALL = 4096,      /* multiplications */
+  TILE_ROWS = 6,     /* with 64 bytes of columns: registers for AVX2, AVX-512 and NEON alike */
+  TILE_BYTES = 64,   /* columns of a tile, in bytes */
+  BLOCK_ROWS = 96,   /* of a; a multiple of TILE_ROWS */
+  BLOCK_BYTES = 1024 /* along k */
 };
 
-/* Row strips of a: BLOCK_DEPTH columns of TILE_ROWS elements each, zero-padded.  Strips of b: rows of one tile.
+/* Row strips of a: columns of TILE_ROWS elements each, zero-padded.  Strips of b: rows of one tile.
  * Products are taken in A, which does not promote to a signed type. */
 #define DEFINE_GEMM(name, T, A, CONJ)                                                                                  \
   static void name##_pack_a(const gemm *g, int64_t i0, int64_t rows, int64_t p0, int64_t depth, T *dst) {              \
@@ -32,16 +41,18 @@ enum {
   static void name##_pack_b(const gemm *g, int64_t p0, int64_t depth, int64_t j0, int64_t cols, T *dst) {              \
     enum { COLS = TILE_BYTES / sizeof(T) };                                                                            \
     const T *b = g->b;                                                                                                 \
-    for (int64_t p = 0; p < depth; p++)                                                                                \
+    for (int64_t p = 0; p < depth && !g->tb && cols == COLS; p++, dst += COLS)                                         \
+      memcpy(dst, b + (p0 + p) * g->ldb + j0, TILE_BYTES);                                                             \
+    for (int64_t p = 0; p < depth && (g->tb || cols < COLS); p++)                                                      \
       for (int64_t j = 0; j < COLS; j++, dst++) {                                                                      \
         *dst = 0;                                                                                                      \
         if (j < cols) *dst = g->tb ? (T)CONJ(b[(j0 + j) * g->ldb + p0 + p]) : b[(p0 + p) * g->ldb + j0 + j];           \
       }                                                                                                                \
   }                                                                                                                    \
   /* c (rows, cols) += a strip times b strip */                                                                        \
-  WEFT_HOT static void name##_tile(const T *restrict a, const T *restrict b, int64_t depth, T *restrict c,             \
-                                   int64_t ldc, int64_t rows, int64_t cols) {                                          \
-    enum { COLS = TILE_BYTES / sizeof(T) };                                                                            \
+  WEFT_HOT FUSED static void name##_tile(const T *restrict a, const T *restrict b, int64_t depth, T *restrict c,       \
+                                         int64_t ldc, int64_t rows, int64_t cols) {                                    \
+    FUSE enum { COLS = TILE_BYTES / sizeof(T) };                                                                       \
     T acc[TILE_ROWS][COLS] = {{0}};                                                                                    \
     for (int64_t p = 0; p < depth; p++, a += TILE_ROWS, b += COLS)                                                     \
       for (int r = 0; r < TILE_ROWS; r++)                                                                              \
@@ -50,8 +61,8 @@ enum {
       for (int64_t j = 0; j < cols; j++) c[r * ldc + j] = (T)(c[r * ldc + j] + acc[r][j]);                             \
   }                                                                                                                    \
   static void name##_block(const gemm *g, int64_t i0, int64_t rows, int64_t p0, int64_t depth) {                       \
-    enum { COLS = TILE_BYTES / sizeof(T) };                                                                            \
-    _Alignas(64) T a[BLOCK_ROWS * BLOCK_DEPTH], b[PACKED_BYTES / sizeof(T)];                                           \
+    enum { COLS = TILE_BYTES / sizeof(T), DEPTH = BLOCK_BYTES / sizeof(T) };                                           \
+    _Alignas(64) T a[BLOCK_ROWS * DEPTH], b[DEPTH * COLS];                                                             \
     name##_pack_a(g, i0, rows, p0, depth, a);                                                                          \
     for (int64_t j0 = 0; j0 < g->n; j0 += COLS) {                                                                      \
       const int64_t cols = g->n - j0 < COLS ? g->n - j0 : COLS;                                                        \
@@ -75,6 +86,7 @@ enum {
       }                                                                                                                \
   }                                                                                                                    \
   static void name(const gemm *g) {                                                                                    \
+    const int64_t deep = BLOCK_BYTES / sizeof(T);                                                                      \
     for (int64_t i = 0; i < g->m && !g->accumulate; i++)                                                               \
       for (int64_t j = 0; j < g->n; j++) ((T *)g->c)[i * g->ldc + j] = 0;                                              \
     if ((double)g->m * (double)g->n * (double)g->k < SMALL) {                                                          \
@@ -82,9 +94,8 @@ enum {
       return;                                                                                                          \
     }                                                                                                                  \
     for (int64_t i0 = 0; i0 < g->m; i0 += BLOCK_ROWS)                                                                  \
-      for (int64_t p0 = 0; p0 < g->k; p0 += BLOCK_DEPTH)                                                               \
-        name##_block(g, i0, g->m - i0 < BLOCK_ROWS ? g->m - i0 : BLOCK_ROWS, p0,                                       \
-                     g->k - p0 < BLOCK_DEPTH ? g->k - p0 : BLOCK_DEPTH);                                               \
+      for (int64_t p0 = 0; p0 < g->k; p0 += deep)                                                                      \
+        name##_block(g, i0, g->m - i0 < BLOCK_ROWS ? g->m - i0 : BLOCK_ROWS, p0, g->k - p0 < deep ? g->k - p0 : deep); \
   }
 
 #define SAME(x) (x)

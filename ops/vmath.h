@@ -2,7 +2,7 @@
  *
  * Each is straight-line C: no branch, no table, no call, only selects, so gcc and clang vectorise
  * the surrounding loop for whatever the machine has (mark that loop's function WEFT_HOT).  All are
- * within 6 ulp of the true value (sin and cos of many turns: of 1) and treat infinities, NaN, zero
+ * within 7 ulp of the true value (sin and cos of many turns: of 1) and treat infinities, NaN, zero
  * and subnormal numbers as the C library does.  The polynomials are our own minimax fits.
  *
  * The 16-bit floats are here too: converting them is the other half of every loop over them. */

@@ -74,7 +74,8 @@ static void run_tile(const gemm *g, const panel *p, int64_t row, int rows, bool 
 
 /* Rows in tiles of nearly equal height: 100 rows are 15 tiles of 6 or 7, not 14 of 7 and one of 2. */
 static void run_panel(const gemm *g, const panel *p, bool add) {
-  const int64_t tiles = (g->m + p->set->rows - 1) / p->set->rows, low = g->m / tiles, higher = g->m % tiles;
+  const int most = weft__tile_rows(p->set, p->width);
+  const int64_t tiles = (g->m + most - 1) / most, low = g->m / tiles, higher = g->m % tiles;
   for (int64_t i = 0, row = 0; i < tiles; i++) {
     const int rows = (int)(low + (i < higher));
     run_tile(g, p, row, rows, add);

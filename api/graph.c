@@ -75,9 +75,11 @@ int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims) {
 
 static void keep(weft_graph *g, weft_err err) { weft__status_keep(&g->sticky, err); }
 
-void weft_scope_name(weft_graph *g, const char *name) { keep(g, weft__scope_push_name(g, name)); }
-void weft_scope_device(weft_graph *g, const char *name) { keep(g, weft__scope_push_device(g, name)); }
-void weft_scope_colocate(weft_graph *g, weft_out with) { keep(g, weft__scope_push_colocate(g, with.node, false)); }
+void weft_scope_name(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_name(g, name)); }
+void weft_scope_device(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_device(g, name)); }
+void weft_scope_colocate(weft_graph *g, weft_out with) {
+  weft__b_pushed(g, weft__scope_push_colocate(g, with.node, false));
+}
 void weft_scope_pop(weft_graph *g) { weft__scope_pop(g); }
 
 void weft_scope_control(weft_graph *g, int n, const weft_out *before) {
@@ -87,6 +89,6 @@ void weft_scope_control(weft_graph *g, int n, const weft_out *before) {
     return;
   }
   for (int i = 0; i < n; i++) ids[i] = before[i].node;
-  keep(g, weft__scope_push_control(g, n, ids));
+  weft__b_pushed(g, weft__scope_push_control(g, n, ids));
   weft__free(ids);
 }

@@ -1,5 +1,6 @@
 /* replica.c - device functions: replica_device_setter, and a program's own. */
 #include "base/alloc.h"
+#include "graph/build.h"
 #include "graph/scope.h"
 
 weft_err weft_replica_create(weft_replica **out, int ps_tasks, const char *ps_device, const char *worker_device,
@@ -11,5 +12,5 @@ weft_err weft_replica_create(weft_replica **out, int ps_tasks, const char *ps_de
 void weft_replica_destroy(weft_replica *r) { weft__replica_setter_destroy((replica_setter *)r); }
 
 void weft_scope_replica(weft_graph *g, weft_replica *r) {
-  weft__status_keep(&g->sticky, weft__scope_push_device_fn(g, weft__replica_setter_device, r));
+  weft__b_pushed(g, weft__scope_push_device_fn(g, weft__replica_setter_device, r));
 }

@@ -149,16 +149,19 @@ weft_out weft__backprop_dout(backprop *b, int i) {
 
 /* ---- scopes ------------------------------------------------------------------------------------- */
 
-void weft__b_push_name(weft_graph *g, const char *name) {
-  weft__status_keep(&g->sticky, weft__scope_push_name(g, name));
+void weft__b_pushed(weft_graph *g, weft_err err) {
+  weft__status_keep(&g->sticky, err);
+  if (err) weft__scope_push_control(g, 0, NULL); /* changes nothing; it is what the caller will pop */
 }
 
+void weft__b_push_name(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_name(g, name)); }
+
 void weft__b_push_control(weft_graph *g, int n, const int *node_ids) {
-  weft__status_keep(&g->sticky, weft__scope_push_control(g, n, node_ids));
+  weft__b_pushed(g, weft__scope_push_control(g, n, node_ids));
 }
 
 void weft__b_push_colocate(weft_graph *g, int node_id) {
-  weft__status_keep(&g->sticky, weft__scope_push_colocate(g, node_id, false));
+  weft__b_pushed(g, weft__scope_push_colocate(g, node_id, false));
 }
 
 void weft__b_pop(weft_graph *g) { weft__scope_pop(g); }

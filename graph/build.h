@@ -55,6 +55,8 @@ void weft__b_unbroadcast(weft_graph *g, weft_out x, weft_out y, weft_out *dx, we
 void weft__b_push_name(weft_graph *g, const char *name);
 void weft__b_push_control(weft_graph *g, int n, const int *node_ids);
 void weft__b_push_colocate(weft_graph *g, int node_id);
+/* What a push that returns nothing does with its result: a failed one still leaves a scope to be popped. */
+void weft__b_pushed(weft_graph *g, weft_err err);
 void weft__b_pop(weft_graph *g); /* the innermost of any kind */
 
 #endif

@@ -158,7 +158,7 @@ static int argument_count(weft_node *n, const arg_def *d) {
   if (d->number_attr) {
     a = draft_attr(n, d->number_attr);
     if (!a || a->kind != ATTR_INT) return -1;
-    return a->i >= 0 && a->i <= 1 << 20 ? (int)a->i : -2; /* -2: no input list has so many */
+    return a->i >= 0 && a->i <= 1 << 16 ? (int)a->i : -2; /* -2: no input list has so many */
   }
   if (d->list_attr) {
     a = draft_attr(n, d->list_attr);
@@ -283,7 +283,7 @@ static weft_err make_outputs(weft_graph *g, weft_node *n) {
   for (int i = 0; i < def->n_out; i++) {
     int c = argument_count(n, &def->out[i]);
     total += c > 0 ? c : 0;
-    if (c == -2 || total > 1 << 20)
+    if (c == -2 || total > 1 << 16)
       return weft__fail(WEFT_INVALID_ARGUMENT, "node '%s' (op %s) would have too many outputs", n->name, n->op_name);
   }
   WEFT_TRY(room_for_outputs(g, n, (int)total));

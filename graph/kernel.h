@@ -61,6 +61,10 @@ struct kernel {
 /* Output i, of the node's output type and the given shape; its data is uninitialised (strings and
  * objects: empty).  NULL with the error set if there is no memory or the shape is not fully known. */
 weft_tensor *weft__out(kernel *k, int i, const shape *s);
+/* The code that goes with weft__out's refusal of a shape that was computed from values. */
+static inline weft_err weft__out_refused(const shape *s) {
+  return weft__shape_count(s) < 0 ? WEFT_INVALID_ARGUMENT : WEFT_RESOURCE_EXHAUSTED;
+}
 /* As weft__out, but written over input `from` when that is safe: nobody else reads it, and types and
  * sizes agree.  A kernel that uses it must allow in == out (element by element). */
 weft_tensor *weft__out_over(kernel *k, int i, int from, const shape *s);

@@ -121,7 +121,7 @@ static weft_err to_cpu(kernel *k) {
   WEFT_TRY(to_shape(k, &out));
   if (weft__shape_equal(&out, &x->shape)) return weft__forward(k, 0, 0, &out);
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   int64_t from[WEFT_MAX_RANK], to[WEFT_MAX_RANK];
   weft__shape_steps(&x->shape, from);
   weft__shape_steps(&out, to);

@@ -109,7 +109,7 @@ static weft_err concat_at(kernel *k, int first, int n, int at, const char *name)
   shape out;
   WEFT_TRY(concat_shape(k, first, n, axis, &out));
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   int64_t rows = weft__shape_span(&out, 0, axis), total = weft__shape_span(&out, axis, rank), offset = 0;
   for (int i = first; i < first + n; i++) {
     int64_t piece = weft__shape_span(&k->in[i]->shape, axis, rank);
@@ -260,7 +260,7 @@ static weft_err pack_cpu(kernel *k) {
   for (int d = 0; d < rank; d++) out.dim[d] = d < axis ? in->dim[d] : d == axis ? k->n_in : in->dim[d - 1];
   if (k->n_in == 1) return weft__forward(k, 0, 0, &out);
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   int64_t rows = weft__shape_span(in, 0, (int)axis), piece = weft__shape_span(in, (int)axis, in->rank);
   for (int i = 0; i < k->n_in; i++) WEFT_TRY(join_piece(k, y, k->in[i], rows, piece, piece * k->n_in, piece * i));
   return WEFT_OK;

@@ -179,7 +179,7 @@ static weft_err make_cpu(kernel *k) {
   out.dim[outer] = b.rows;
   out.dim[outer + 1] = b.cols;
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   WEFT_TRY(weft__elements_fill(y->dtype, y->data, has_band(k->n_in, 5) ? k->in[4]->data : zero, weft__tensor_count(y)));
   return band_copy(&b, y->dtype, y->data, x->data, weft__shape_span(&out, 0, outer), stored_to_matrix);
 }
@@ -231,7 +231,7 @@ static weft_err part_cpu(kernel *k) {
   WEFT_TRY(inside_band(k, given, 1, &b));
   stored_shape(&b, &x->shape, &out);
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   WEFT_TRY(weft__elements_fill(y->dtype, y->data, given ? k->in[2]->data : zero, weft__tensor_count(y)));
   return band_copy(&b, y->dtype, x->data, y->data, weft__shape_span(&x->shape, 0, x->shape.rank - 2), matrix_to_stored);
 }
@@ -355,7 +355,7 @@ static weft_err diag_cpu(kernel *k) {
   if (out.rank > WEFT_MAX_RANK) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the result has too many axes");
   for (int d = 0; d < out.rank; d++) out.dim[d] = x->shape.dim[d % x->shape.rank];
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   memset(y->data, 0, weft__tensor_bytes(y));
   int64_t n = weft__tensor_count(x);
   box copy;
@@ -392,7 +392,7 @@ static weft_err diag_part_cpu(kernel *k) {
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid shape %s: dimensions %d and %d do not match.",
                                weft__shape_text(&x->shape), d, d + out.rank);
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   int64_t n = weft__tensor_count(y);
   box copy;
   copy.rank = 0;

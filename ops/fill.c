@@ -52,7 +52,7 @@ static weft_err fill_cpu(kernel *k) {
     if (s.dim[d] < 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Dimension %lld must be >= 0", (long long)s.dim[d]);
   weft_tensor *out = weft__out(k, 0, &s);
-  if (!out) return WEFT_OOM;
+  if (!out) return weft__out_refused(&s);
   if (!weft__dtype_is_plain(out->dtype))
     return weft__elements_fill(out->dtype, out->data, k->in[1]->data, weft__tensor_count(out));
   fill_all(k, out, k->in[1]->data);

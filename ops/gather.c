@@ -164,7 +164,7 @@ static weft_err gather_along(kernel *k, int64_t axis, int64_t batch) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the result would have more than %d axes", WEFT_MAX_RANK);
   WEFT_TRY(check_indices(k, t, p->shape.dim[axis]));
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   if (weft__tensor_count(y) == 0) return WEFT_OK;
   int64_t inner = weft__shape_span(&p->shape, (int)axis + 1, p->shape.rank);
   row_work w = {.src = p->data,
@@ -325,7 +325,7 @@ static weft_err nd_cpu(kernel *k) {
         weft__shape_text(&p->shape), k->node->name);
   }
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   if (weft__tensor_count(y) == 0) return WEFT_OK;
   int64_t inner = weft__shape_span(&p->shape, (int)depth, p->shape.rank);
   row_work w = {.src = p->data,

@@ -51,7 +51,7 @@ static weft_err hot_cpu(kernel *k) {
   int axis;
   WEFT_TRY(hot_shape(k, &axis, &out));
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   int64_t n = weft__tensor_count(y), depth = out.dim[axis];
   int64_t inner = weft__shape_span(&out, axis + 1, out.rank), count = weft__tensor_count(t);
   WEFT_TRY(weft__elements_fill(y->dtype, y->data, k->in[3]->data, n));

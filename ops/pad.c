@@ -117,7 +117,7 @@ static weft_err pad_with(kernel *k, const void *fill) {
   WEFT_TRY(padded_shape(k, &b, &out));
   if (weft__shape_equal(&out, &x->shape)) return weft__forward(k, 0, 0, &out);
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   for (int d = 0; d < out.rank; d++) {
     WEFT_TRY(fill_slab(k, y, &b, &x->shape, d, 0, b.before[d], fill));
     WEFT_TRY(fill_slab(k, y, &b, &x->shape, d, b.before[d] + x->shape.dim[d], b.after[d], fill));
@@ -212,7 +212,7 @@ static weft_err mirror_cpu(kernel *k) {
   WEFT_TRY(padded_shape(k, &m.b, &out));
   WEFT_TRY(mirror_check(k, &m.b, &m.x->shape, m.edge));
   if (weft__shape_equal(&out, &m.x->shape)) return weft__forward(k, 0, 0, &out);
-  if (!(m.y = weft__out(k, 0, &out))) return WEFT_OOM;
+  if (!(m.y = weft__out(k, 0, &out))) return weft__out_refused(&out);
   if (weft__tensor_count(m.y) == 0) return WEFT_OK;
   weft__shape_steps(&m.x->shape, m.from);
   weft__shape_steps(&out, m.to);
@@ -254,7 +254,7 @@ static weft_err unmirror_cpu(kernel *k) {
   WEFT_TRY(unmirror_shape(k, &b, edge, &out));
   if (!weft__combine_has(COMBINE_ADD, x->dtype)) return weft__kernel_no_type(k, x->dtype);
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   memset(y->data, 0, weft__tensor_bytes(y));
   weft__shape_steps(&out, to);
   int64_t n = weft__tensor_count(x);

@@ -141,7 +141,7 @@ static weft_err scatter_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_ints(k, 2, "shape", out.dim, &out.rank));
   WEFT_TRY(fits(k, &out, &t->shape, &u->shape));
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   if (weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y));
   return scatter_into(k, y, t, u, COMBINE_ADD);
 }

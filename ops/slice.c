@@ -207,7 +207,7 @@ static weft_err put_back_cpu(kernel *k) {
                              weft__shape_text(&k->in[0]->shape));
   WEFT_TRY(weft__kernel_ints(k, 0, "shape", s.dim, &s.rank));
   weft_tensor *x = weft__out(k, 0, &s);
-  if (!x) return WEFT_OOM;
+  if (!x) return weft__out_refused(&s);
   if (weft__dtype_is_plain(x->dtype)) memset(x->data, 0, weft__tensor_bytes(x));
   return put_back(k, x, 1, k->in[4], "dy");
 }

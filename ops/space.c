@@ -87,7 +87,7 @@ static weft_err depth_cpu(kernel *k, bool to_depth) {
   *w = to_depth ? *w / b : *w * b;
   *d = to_depth ? *d * b * b : *d / (b * b);
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   box copy;
   depth_box(&copy, to_depth ? &x->shape : &out, to_depth ? &out : &x->shape, a, b, to_depth);
   return weft__box_copy(k, x->dtype, y->data, x->data, &copy);
@@ -241,7 +241,7 @@ static weft_err batch_with(kernel *k, blocks *b, const weft_tensor *sizes, const
                                (long long)b->size[d]);
   }
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   if (to_batch && bordered && weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y));
   for (int64_t o = 0; o < b->count && weft__tensor_count(y) > 0; o++)
     WEFT_TRY(copy_offset(k, b, y, to_batch ? &x->shape : &out, to_batch ? &out : &x->shape, o, to_batch));

@@ -68,7 +68,7 @@ static weft_err dense_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_ints(k, 1, "output_shape", out.dim, &out.rank));
   WEFT_TRY(check_places(k, &out, n, depth));
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   WEFT_TRY(weft__elements_fill(y->dtype, y->data, k->in[3]->data, weft__tensor_count(y)));
   for (int64_t i = 0; i < n; i++) {
     int64_t at = weft__index_row(k->in[0], i, depth, out.dim);

@@ -91,7 +91,7 @@ static weft_err stitch_cpu(kernel *k) {
   out.dim[0] = rows;
   memcpy(out.dim + 1, rest.dim, (size_t)rest.rank * sizeof *rest.dim);
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   int64_t width = weft__shape_count(&rest);
   if (weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y)); /* rows that no index names */
   for (int i = 0; i < n; i++)

@@ -46,7 +46,7 @@ static weft_err tile_cpu(kernel *k) {
   }
   if (weft__shape_equal(&out, in)) return weft__forward(k, 0, 0, &out);
   weft_tensor *y = weft__out(k, 0, &out);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&out);
   weft__shape_steps(in, from);
   weft__shape_steps(&out, to);
   box copy;

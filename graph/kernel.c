@@ -140,3 +140,11 @@ weft_err weft__kernel_ints(const kernel *k, int i, const char *arg, int64_t *out
   for (int j = 0; j < *n; j++) out[j] = weft__tensor_int(t, j);
   return WEFT_OK;
 }
+
+weft_err weft__kernel_dims(const kernel *k, int i, const char *arg, shape *out) {
+  WEFT_TRY(weft__kernel_ints(k, i, arg, out->dim, &out->rank));
+  for (int d = 0; d < out->rank; d++)
+    if (out->dim[d] < 0)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Dimension %lld must be >= 0", (long long)out->dim[d]);
+  return WEFT_OK;
+}

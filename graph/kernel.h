@@ -99,5 +99,7 @@ weft_err weft__kernel_scalar(const kernel *k, int i, const char *arg);
 weft_err weft__kernel_vector(const kernel *k, int i, const char *arg);
 /* Input i, an int32/int64 vector (or scalar), as a list of at most WEFT_MAX_RANK. */
 weft_err weft__kernel_ints(const kernel *k, int i, const char *arg, int64_t *out, int *n);
+/* Input i as the shape of an output: "Dimension -5 must be >= 0". */
+weft_err weft__kernel_dims(const kernel *k, int i, const char *arg, shape *out);
 
 #endif

@@ -98,10 +98,7 @@ static weft_err to_shape(kernel *k, shape *out) {
   if (k->in[1]->shape.rank != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape %s",
                              weft__shape_text(&k->in[1]->shape));
-  WEFT_TRY(weft__kernel_ints(k, 1, "shape", out->dim, &out->rank));
-  for (int d = 0; d < out->rank; d++)
-    if (out->dim[d] < 0)
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Dimension %lld must be >= 0", (long long)out->dim[d]);
+  WEFT_TRY(weft__kernel_dims(k, 1, "shape", out));
   if (x->rank > out->rank)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Rank of input (%d) must be no greater than rank of output shape (%d).", x->rank,

@@ -44,7 +44,7 @@ static weft_err concat_dims(infer *s, int first, int n, int rank, int axis) {
     if (weft__shape_merge(&rest, &before, &other) != WEFT_OK)
       return weft__infer_fail(s, "Dimensions must be equal, but are %s and %s", weft__shape_text(&before),
                               weft__shape_text(&other));
-    total = total < 0 || size < 0 ? -1 : total + size;
+    total = weft__dim_add(total, size);
   }
   *out = rest;
   out->rank = rank;
@@ -220,7 +220,10 @@ static weft_err offset_cpu(kernel *k) {
     weft_tensor *y = weft__out(k, i, &k->in[i + 1]->shape);
     if (!y) return WEFT_OOM;
     for (int64_t d = 0; d < rank; d++) put_int(y, d, d == axis ? sum : 0);
-    sum += weft__tensor_int(k->in[i + 1], axis);
+    int64_t size = weft__tensor_int(k->in[i + 1], axis);
+    if (__builtin_add_overflow(sum, size, &sum))
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input %d of size %lld goes beyond what can be counted", i,
+                               (long long)size);
   }
   return WEFT_OK;
 }

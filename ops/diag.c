@@ -57,7 +57,8 @@ static const char *band_inside(band *b) {
 
 /* Rows and columns of the matrix that diagonals of b->length make, where -1 was given. */
 static const char *band_around(band *b, int64_t rows, int64_t cols) {
-  int64_t min_rows = b->length - least(b->high, 0), min_cols = b->length + most(b->low, 0);
+  int64_t min_rows = weft__dim_add(b->length, -least(b->high, 0)), min_cols = weft__dim_add(b->length, most(b->low, 0));
+  if (min_rows < 0 || min_cols < 0) return "The diagonal is too long.";
   if (rows == -1 && cols == -1) rows = cols = most(min_rows, min_cols);
   if (rows == -1) rows = min_rows;
   if (cols == -1) cols = min_cols;

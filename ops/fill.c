@@ -47,10 +47,7 @@ static weft_err fill_cpu(kernel *k) {
   if (weft__tensor_count(k->in[1]) != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "value must represent a scalar, got shape %s",
                              weft__shape_text(&k->in[1]->shape));
-  WEFT_TRY(weft__kernel_ints(k, 0, "dims", s.dim, &s.rank));
-  for (int d = 0; d < s.rank; d++)
-    if (s.dim[d] < 0)
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Dimension %lld must be >= 0", (long long)s.dim[d]);
+  WEFT_TRY(weft__kernel_dims(k, 0, "dims", &s));
   weft_tensor *out = weft__out(k, 0, &s);
   if (!out) return weft__out_refused(&s);
   if (!weft__dtype_is_plain(out->dtype))

@@ -192,7 +192,7 @@ static weft_err read_shifts(kernel *k, int64_t *shift) {
     if (d < 0 || d >= x->rank)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "axis %lld is out of range", (long long)v);
     int64_t dim = x->dim[d] > 0 ? x->dim[d] : 1;
-    shift[d] = ((shift[d] + weft__tensor_int(k->in[1], i)) % dim + dim) % dim;
+    shift[d] = (shift[d] + weft__tensor_int(k->in[1], i) % dim + dim) % dim;
   }
   return WEFT_OK;
 }

@@ -138,7 +138,7 @@ static weft_err scatter_cpu(kernel *k) {
   shape out;
   if (!can_combine(COMBINE_ADD, u->dtype)) return weft__kernel_no_type(k, u->dtype);
   WEFT_TRY(weft__kernel_vector(k, 2, "Shape"));
-  WEFT_TRY(weft__kernel_ints(k, 2, "shape", out.dim, &out.rank));
+  WEFT_TRY(weft__kernel_dims(k, 2, "shape", &out));
   WEFT_TRY(fits(k, &out, &t->shape, &u->shape));
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);

@@ -57,12 +57,12 @@ static weft_err reshape_fill_in(infer *s, int64_t count) {
     if (out->dim[d] < 0)
       missing = d, n_missing++;
     else
-      known *= out->dim[d];
+      known = weft__dim_mul(known, out->dim[d]);
   }
   if (n_missing == 0 && known != count)
     return weft__infer_fail(s, "Cannot reshape a tensor with %lld elements to shape %s (%lld elements)",
                             (long long)count, weft__shape_text(out), (long long)known);
-  if (n_missing != 1 || known == 0) return WEFT_OK;
+  if (n_missing != 1 || known <= 0) return WEFT_OK;
   if (count % known != 0)
     return weft__infer_fail(s, "Dimension size must be evenly divisible by %lld but is %lld", (long long)known,
                             (long long)count);

@@ -205,7 +205,7 @@ static weft_err put_back_cpu(kernel *k) {
   if (k->in[0]->shape.rank != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "shape must be 1-D, got shape.shape = %s",
                              weft__shape_text(&k->in[0]->shape));
-  WEFT_TRY(weft__kernel_ints(k, 0, "shape", s.dim, &s.rank));
+  WEFT_TRY(weft__kernel_dims(k, 0, "shape", &s));
   weft_tensor *x = weft__out(k, 0, &s);
   if (!x) return weft__out_refused(&s);
   if (weft__dtype_is_plain(x->dtype)) memset(x->data, 0, weft__tensor_bytes(x));

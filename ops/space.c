@@ -19,7 +19,6 @@ static image image_axes(const weft_node *n) {
 }
 
 static int64_t divided(int64_t v, int64_t by) { return v < 0 ? -1 : v / by; }
-static int64_t times(int64_t v, int64_t by) { return v < 0 ? -1 : v * by; }
 
 static weft_err depth_infer(infer *s, bool to_depth) {
   shape x;
@@ -27,6 +26,7 @@ static weft_err depth_infer(infer *s, bool to_depth) {
   int64_t b = weft__node_int(s->node, "block_size", 2);
   if (weft__node_str_is(s->node, "data_format", "NCHW_VECT_C"))
     return weft__infer_fail(s, "data_format NCHW_VECT_C is only for quantised images on a GPU");
+  if (b > INT32_MAX) return weft__infer_fail(s, "block_size %lld is too large", (long long)b);
   WEFT_TRY(weft__infer_rank(s, 0, 4, &x));
   int64_t cut = to_depth ? b : b * b;
   int axes[] = {to_depth ? a.height : a.depth, to_depth ? a.width : a.depth};
@@ -35,9 +35,9 @@ static weft_err depth_infer(infer *s, bool to_depth) {
       return weft__infer_fail(s, "Dimension size must be evenly divisible by %lld but is %lld", (long long)cut,
                               (long long)x.dim[axes[i]]);
   s->out[0] = x;
-  s->out[0].dim[a.height] = to_depth ? divided(x.dim[a.height], b) : times(x.dim[a.height], b);
-  s->out[0].dim[a.width] = to_depth ? divided(x.dim[a.width], b) : times(x.dim[a.width], b);
-  s->out[0].dim[a.depth] = to_depth ? times(x.dim[a.depth], b * b) : divided(x.dim[a.depth], b * b);
+  s->out[0].dim[a.height] = to_depth ? divided(x.dim[a.height], b) : weft__dim_mul(x.dim[a.height], b);
+  s->out[0].dim[a.width] = to_depth ? divided(x.dim[a.width], b) : weft__dim_mul(x.dim[a.width], b);
+  s->out[0].dim[a.depth] = to_depth ? weft__dim_mul(x.dim[a.depth], b * b) : divided(x.dim[a.depth], b * b);
   return WEFT_OK;
 }
 
@@ -114,11 +114,15 @@ typedef struct blocks {
 
 /* The other side's dimension of axis d: spread over blocks, or gathered from them; -1 stays unknown, -2 is an error. */
 static int64_t other_dim(const blocks *b, int d, int64_t dim, bool to_batch) {
+  int64_t border_of = weft__dim_add(b->before[d], b->after[d]);
   if (dim < 0) return -1;
-  if (!to_batch)
-    return dim * b->size[d] - b->before[d] - b->after[d] < 0 ? -2 : dim * b->size[d] - b->before[d] - b->after[d];
-  int64_t padded = dim + b->before[d] + b->after[d];
-  return padded % b->size[d] ? -2 : padded / b->size[d];
+  if (border_of < 0) return -2;
+  if (to_batch) {
+    int64_t padded = weft__dim_add(dim, border_of);
+    return padded < 0 || padded % b->size[d] ? -2 : padded / b->size[d];
+  }
+  int64_t whole = weft__dim_mul(dim, b->size[d]);
+  return whole < border_of ? -2 : whole - border_of;
 }
 
 /* Block sizes and borders out of tensors; `block_size` attr of the older ops when there is no tensor. */
@@ -153,15 +157,14 @@ static weft_err batch_infer_with(infer *s, int m, int at_sizes, int at_border, b
   if (!to_batch && x->dim[0] % b.count > 0)
     return weft__infer_fail(s, "Dimension size must be evenly divisible by %lld but is %lld", (long long)b.count,
                             (long long)x->dim[0]);
-  out->dim[0] = to_batch ? times(x->dim[0], b.count) : divided(x->dim[0], b.count);
+  out->dim[0] = to_batch ? weft__dim_mul(x->dim[0], b.count) : divided(x->dim[0], b.count);
   for (int d = 0; d < m; d++) {
     out->dim[d + 1] = other_dim(&b, d, x->dim[d + 1], to_batch);
     if (out->dim[d + 1] == -2)
       return weft__infer_fail(s,
                               to_batch ? "Dimension size must be evenly divisible by %lld but is %lld"
                                        : "Crops take more than there is: blocks of %lld, dimension %lld",
-                              (long long)b.size[d],
-                              (long long)(x->dim[d + 1] + (to_batch ? b.before[d] + b.after[d] : 0)));
+                              (long long)b.size[d], (long long)x->dim[d + 1]);
   }
   return WEFT_OK;
 }
@@ -230,7 +233,7 @@ static weft_err batch_with(kernel *k, blocks *b, const weft_tensor *sizes, const
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Input batch dimension (%lld) is not divisible by product of block sizes (%lld)",
                              (long long)out.dim[0], (long long)b->count);
-  out.dim[0] = to_batch ? out.dim[0] * b->count : out.dim[0] / b->count;
+  out.dim[0] = to_batch ? weft__dim_mul(out.dim[0], b->count) : out.dim[0] / b->count;
   bool bordered = false;
   for (int d = 0; d < b->m; d++) {
     out.dim[d + 1] = other_dim(b, d, x->shape.dim[d + 1], to_batch);

@@ -65,7 +65,7 @@ static weft_err dense_cpu(kernel *k) {
   int64_t n, depth;
   shape out;
   WEFT_TRY(dense_check(k, &n, &depth));
-  WEFT_TRY(weft__kernel_ints(k, 1, "output_shape", out.dim, &out.rank));
+  WEFT_TRY(weft__kernel_dims(k, 1, "output_shape", &out));
   WEFT_TRY(check_places(k, &out, n, depth));
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);

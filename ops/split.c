@@ -128,7 +128,7 @@ static weft_err split_v_known(infer *s, const weft_tensor *sizes, int axis) {
     }
     if (size < 0) return weft__infer_fail(s, "Split size at index %d must be >= 0. Got: %lld", i, (long long)size);
     s->out[i].dim[axis] = size;
-    sum += size;
+    if (__builtin_add_overflow(sum, size, &sum)) return weft__infer_fail(s, "the split sizes are too large");
   }
   if (dim < 0) return WEFT_OK;
   if (rest >= 0 && dim < sum)
@@ -172,8 +172,7 @@ static weft_err split_v_sizes(kernel *k, int64_t dim, int64_t *size) {
       rest = i;
       continue;
     }
-    negative = negative || size[i] < 0;
-    sum += size[i];
+    negative = negative || size[i] < 0 || __builtin_add_overflow(sum, size[i], &sum);
   }
   if ((rest < 0 && sum != dim) || sum > dim || negative)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,

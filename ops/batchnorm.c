@@ -240,8 +240,9 @@ static weft_err norm_check(const kernel *k, norm *j, bool training, float factor
 static weft_err norm_apply(kernel *k, norm *j, const float *mean, const float *variance) {
   const float epsilon = weft__node_float(k->node, "epsilon", 1e-4f);
   const float *scale = k->in[1]->data, *offset = k->in[2]->data;
-  float *p = weft__alloc_aligned((size_t)(2 * j->channels + 1) * sizeof *p), *q = p + j->channels;
+  float *p = weft__alloc_aligned((size_t)(2 * j->channels + 1) * sizeof *p);
   if (!p) return WEFT_OOM;
+  float *q = p + j->channels;
   for (int64_t c = 0; c < j->channels; c++) {
     p[c] = scale[c] / sqrtf(variance[c] + epsilon);
     q[c] = offset[c] - mean[c] * p[c];
@@ -328,8 +329,9 @@ static weft_err grad_run(kernel *k, norm *j, float *d_scale, float *d_offset) {
   const float epsilon = weft__node_float(k->node, "epsilon", 1e-4f), count = (float)(j->outer * j->inner);
   const float *scale = k->in[2]->data, *variance = k->in[4]->data;
   const int64_t C = j->channels;
-  float *p = weft__alloc_aligned((size_t)(3 * C + 1) * sizeof *p), *q = p + C, *r = q + C;
+  float *p = weft__alloc_aligned((size_t)(3 * C + 1) * sizeof *p);
   if (!p) return WEFT_OOM;
+  float *q = p + C, *r = q + C;
   j->mean = k->in[3]->data;
   j->what = GRADIENT;
   weft_err err = sums(k, j, 1, d_offset, d_scale);

@@ -51,11 +51,12 @@ WEFT_HOT static void grad_row(const lrn_job *j, int64_t at, const float *norm, f
 static void lrn_rows(void *arg, int64_t begin, int64_t end) {
   lrn_job *j = arg;
   const int64_t n = j->channels, room = n + 2 * j->radius;
-  float *padded = weft__alloc_zero((size_t)(room + 2 * n), sizeof *padded), *norm = padded + room, *sum = norm + n;
+  float *padded = weft__alloc_zero((size_t)(room + 2 * n), sizeof *padded);
   if (!padded) {
     __atomic_store_n(&j->failed, true, __ATOMIC_RELAXED);
     return;
   }
+  float *norm = padded + room, *sum = norm + n;
   for (int64_t r = begin; r < end; r++) {
     norms(j, j->x + r * n, padded, norm);
     if (j->dy)

@@ -97,7 +97,7 @@ void weft__gemm_serial(const gemm *g) {
 
 /* ---- over threads ---- */
 enum { UNIT = 16 };                /* rows or columns that stay together */
-static const double PIECE = 1.5e6; /* multiplications that are worth a thread: some 20 microseconds */
+static const double PIECE = 2.5e5; /* multiplications that are worth a thread: five to ten microseconds */
 
 typedef struct split {
   gemm whole;

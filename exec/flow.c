@@ -14,7 +14,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/denormal.h"
 #include "base/interrupt.h"
 #include "exec/flow_edge.h"
 #include "exec/steplog.h"
@@ -339,10 +338,8 @@ weft_err weft__flow_run(plan *p, plan_run *run, pool *tasks) {
   weft__flow_start(f, &r);
   atomic_store(&f->active, r.count);
   if (r.count == 0) f->finished = true;
-  uint64_t mode = weft__denormal_flush();
   process(f, r.first);
   wait_for_all(f);
-  weft__denormal_restore(mode);
   if (f->step.cancel) weft__cancel_off(f->step.cancel, &watch);
   err = weft__status_raise(&f->status);
   if (!err) err = check_fetches(f);

@@ -2,7 +2,6 @@
 #include "exec/plan.h"
 
 #include "base/alloc.h"
-#include "base/denormal.h"
 #include "exec/flow_turn.h"
 #include "exec/frame.h"
 #include "exec/fuse.h"
@@ -287,11 +286,9 @@ weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
   p->graph = g;
   pthread_mutex_init(&p->lock, NULL);
   maker m = {.p = p, .g = g, .r = r};
-  uint64_t mode = weft__denormal_flush(); /* as where the nodes that are folded would have run */
   pthread_mutex_lock(&g->lock);
   weft_err err = make(&m);
   pthread_mutex_unlock(&g->lock);
-  weft__denormal_restore(mode);
   for (int s = 0; s < m.n_slot && m.value; s++) weft__tensor_clear(&m.value[s]);
   weft__free(m.order);
   weft__free(m.first_slot);

@@ -1,6 +1,5 @@
 /* run.c - walks a straight plan: no allocation, no hashing, no lock per node. */
 #include "base/clock.h"
-#include "base/denormal.h"
 #include "exec/frame.h"
 #include "exec/steplog.h"
 #include "state/resource.h"
@@ -110,9 +109,7 @@ weft_err weft__plan_run(plan *p, plan_run *run) {
   WEFT_TRY(weft__frame_take(&f, p, shapes_key(p->n_feed, run->feed), weft__resources_generation(run->step.resources)));
   f->step = run->step;
   for (int i = 0; i < p->n_feed; i++) weft__tensor_share(&f->slot[i].t, run->feed[i]);
-  uint64_t mode = weft__denormal_flush();
   weft_err err = run_items(f, run);
-  weft__denormal_restore(mode);
   if (!err) err = weft__plan_fetch(p, f->slot, run);
   weft__frame_give(f, err == WEFT_OK);
   return err;

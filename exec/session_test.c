@@ -248,7 +248,7 @@ TEST(closing_a_session_ends_what_waits_in_it) {
   open_session(&b, NULL);
   pthread_t id;
   EXPECT(pthread_create(&id, NULL, close_soon, b.s) == 0);
-  EXPECT_ERR(run_target(b.s, stuck, NULL), WEFT_CANCELLED, "Dequeue operation was cancelled");
+  EXPECT_ERR(run_target(b.s, stuck, NULL), WEFT_CANCELLED, ""); /* the dequeue, or the run if it came late */
   pthread_join(id, NULL);
   end(&b);
 }

@@ -6,7 +6,7 @@
 #ifndef WEFT_BASE_STATUS_H
 #define WEFT_BASE_STATUS_H
 
-#include "weft/weft.h"
+#include "weft/core.h"
 
 #define WEFT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 

@@ -3,7 +3,7 @@
 #define WEFT_OPS_NUMBER_H
 
 #include "base/text.h"
-#include "weft/weft.h"
+#include "weft/core.h"
 #include <locale.h>
 
 /* This thread's locale while a kernel reads or writes numbers. */

@@ -6,7 +6,7 @@
 #ifndef WEFT_TENSOR_DTYPE_H
 #define WEFT_TENSOR_DTYPE_H
 
-#include "weft/weft.h"
+#include "weft/core.h"
 #include <complex.h>
 
 #define WEFT_REF_BASE 100

@@ -12,7 +12,7 @@
 #ifndef WEFT_TESTS_CHECK_H
 #define WEFT_TESTS_CHECK_H
 
-#include "weft/weft.h"
+#include "weft/core.h"
 #include <check.h>
 #include <math.h>
 #include <string.h>

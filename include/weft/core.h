@@ -1,0 +1,359 @@
+/* core.h - errors, tensors, graphs and sessions.  Programs include weft.h, which states the rules. */
+#ifndef WEFT_CORE_H
+#define WEFT_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_API __attribute__((visibility("default")))
+
+/* ---- errors ------------------------------------------------------------------------------ */
+
+/* One list makes the enum, the names and the texts; the numbers are gRPC's. */
+/* clang-format off */
+#define WEFT_ERRORS(X) \
+  X(OK, 0) \
+  X(CANCELLED, 1) \
+  X(UNKNOWN, 2) \
+  X(INVALID_ARGUMENT, 3) \
+  X(DEADLINE_EXCEEDED, 4) \
+  X(NOT_FOUND, 5) \
+  X(ALREADY_EXISTS, 6) \
+  X(PERMISSION_DENIED, 7) \
+  X(RESOURCE_EXHAUSTED, 8) \
+  X(FAILED_PRECONDITION, 9) \
+  X(ABORTED, 10) \
+  X(OUT_OF_RANGE, 11) \
+  X(UNIMPLEMENTED, 12) \
+  X(INTERNAL, 13) \
+  X(UNAVAILABLE, 14) \
+  X(DATA_LOSS, 15) \
+  X(UNAUTHENTICATED, 16)
+/* clang-format on */
+
+typedef enum weft_err {
+#define WEFT_ERR_ROW(name, number) WEFT_##name = number,
+  WEFT_ERRORS(WEFT_ERR_ROW)
+#undef WEFT_ERR_ROW
+} weft_err;
+
+/* "INVALID_ARGUMENT" for WEFT_INVALID_ARGUMENT; never NULL. */
+WEFT_API const char *weft_error_name(weft_err err);
+/* The message of this thread's last failure; "" if none.  Valid until the next failure here. */
+WEFT_API const char *weft_error_message(void);
+/* For programs: prints the message and exits when err is not WEFT_OK.  The library never calls it. */
+WEFT_API void weft_must(weft_err err);
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+/* TensorFlow's DataType numbers.  A reference type is the base plus 100. */
+typedef enum weft_dtype {
+  WEFT_INVALID = 0,
+  WEFT_FLOAT = 1,
+  WEFT_DOUBLE = 2,
+  WEFT_INT32 = 3,
+  WEFT_UINT8 = 4,
+  WEFT_INT16 = 5,
+  WEFT_INT8 = 6,
+  WEFT_STRING = 7,
+  WEFT_COMPLEX64 = 8,
+  WEFT_INT64 = 9,
+  WEFT_BOOL = 10,
+  WEFT_QINT8 = 11,
+  WEFT_QUINT8 = 12,
+  WEFT_QINT32 = 13,
+  WEFT_BFLOAT16 = 14,
+  WEFT_QINT16 = 15,
+  WEFT_QUINT16 = 16,
+  WEFT_UINT16 = 17,
+  WEFT_COMPLEX128 = 18,
+  WEFT_HALF = 19,
+  WEFT_RESOURCE = 20,
+  WEFT_VARIANT = 21,
+  WEFT_UINT32 = 22,
+  WEFT_UINT64 = 23,
+  WEFT_DTYPE_COUNT = 24
+} weft_dtype;
+
+typedef struct weft_tensor weft_tensor;
+typedef struct weft_graph weft_graph;
+typedef struct weft_node weft_node;
+typedef struct weft_session weft_session;
+
+/* Output `slot` of node `node` of some graph.  node < 0 is "no output". */
+typedef struct weft_out {
+  int32_t node, slot;
+} weft_out;
+#define WEFT_NONE ((weft_out){-1, 0})
+
+/* ---- log and signals ------------------------------------------------------------------------ */
+
+/* level: 0 debug, 1 info, 2 warning, 3 error.  May be called from any thread, by one at a time. */
+typedef void weft_log_fn(void *arg, int level, const char *file, int line, const char *message);
+/* Where the library speaks; NULL makes it silent, as it is at the start. */
+WEFT_API void weft_log_set(weft_log_fn *fn, void *arg);
+/* For programs: a sink that writes TensorFlow-like lines ("I file.c:12] message") to stderr. */
+WEFT_API void weft_log_stderr(void *arg, int level, const char *file, int line, const char *message);
+/* Ends every wait inside the library with WEFT_CANCELLED.  Safe in a signal handler. */
+WEFT_API void weft_interrupt(void);
+/* Forgets interrupts: waits may begin again. */
+WEFT_API void weft_interrupt_clear(void);
+/* "0.1.0" */
+WEFT_API const char *weft_version(void);
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+/* A tensor of the given type and dimensions.  data is copied when not NULL (numbers only); otherwise the
+ * elements are zero or empty. */
+WEFT_API weft_err weft_tensor_create(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims,
+                                     const void *data);
+/* Borrows foreign memory of `size` bytes instead of copying; release(arg) is called when the last tensor that
+ * shares it is gone (release may be NULL). */
+WEFT_API weft_err weft_tensor_adopt(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
+                                    size_t size, void (*release)(void *arg), void *arg);
+/* From and to a serialised TensorProto.  The bytes written are yours: weft_free. */
+WEFT_API weft_err weft_tensor_parse(weft_tensor **out, const void *proto, size_t size);
+WEFT_API weft_err weft_tensor_serialize(void **out, size_t *size, const weft_tensor *t);
+/* Tensors are counted: retain adds a holder and returns t, destroy takes one away (NULL is fine). */
+WEFT_API weft_tensor *weft_tensor_retain(weft_tensor *t);
+WEFT_API void weft_tensor_destroy(weft_tensor *t);
+
+WEFT_API weft_dtype weft_tensor_dtype(const weft_tensor *t);
+WEFT_API int weft_tensor_rank(const weft_tensor *t);
+WEFT_API const int64_t *weft_tensor_dims(const weft_tensor *t);
+WEFT_API int64_t weft_tensor_count(const weft_tensor *t);
+WEFT_API size_t weft_tensor_bytes(const weft_tensor *t);
+/* The elements, row-major.  Write only to tensors you made and nobody shares.  NULL for strings and handles. */
+WEFT_API void *weft_tensor_data(const weft_tensor *t);
+/* String element i: borrowed bytes, not NUL-terminated. */
+WEFT_API weft_err weft_tensor_string(const weft_tensor *t, int64_t i, const char **data, size_t *size);
+WEFT_API weft_err weft_tensor_set_string(weft_tensor *t, int64_t i, const char *data, size_t size);
+/* "float32" for WEFT_FLOAT; bytes of one element (0 for strings and handles). */
+WEFT_API const char *weft_dtype_name(weft_dtype dtype);
+WEFT_API size_t weft_dtype_size(weft_dtype dtype);
+
+/* Frees memory that a function of this header handed out as bytes or text. */
+WEFT_API void weft_free(void *p);
+
+/* ---- graphs --------------------------------------------------------------------------------- */
+
+WEFT_API weft_err weft_graph_create(weft_graph **out);
+WEFT_API void weft_graph_destroy(weft_graph *g);
+/* The first failure of a builder call, with its message made this thread's; WEFT_OK if there was none. */
+WEFT_API weft_err weft_graph_error(const weft_graph *g);
+WEFT_API void weft_graph_clear_error(weft_graph *g);
+/* Seeds every random op that has no seed of its own, as tf.set_random_seed does. */
+WEFT_API void weft_graph_set_seed(weft_graph *g, int64_t seed);
+
+/* A serialised GraphDef; prefix (NULL: none) is put before every name.  All or nothing.  Ops that this library does
+ * not know are kept and exported unchanged; running one fails. */
+WEFT_API weft_err weft_graph_import(weft_graph *g, const void *graph_def, size_t size, const char *prefix);
+WEFT_API weft_err weft_graph_export(void **out, size_t *size, const weft_graph *g);
+/* The same for a MetaGraphDef: graph, collections, saver and signatures. */
+WEFT_API weft_err weft_graph_import_meta(weft_graph *g, const void *meta_graph_def, size_t size, const char *prefix);
+WEFT_API weft_err weft_graph_export_meta(void **out, size_t *size, const weft_graph *g);
+
+/* "name" or "name:1".  WEFT_NONE if there is no such output. */
+WEFT_API weft_out weft_graph_find(const weft_graph *g, const char *tensor_name);
+/* The number of nodes; node i, borrowed, for i below it. */
+WEFT_API int weft_graph_size(const weft_graph *g);
+WEFT_API const weft_node *weft_graph_node(const weft_graph *g, int i);
+WEFT_API const char *weft_node_name(const weft_node *n);
+WEFT_API const char *weft_node_op(const weft_node *n);
+WEFT_API const char *weft_node_device(const weft_node *n);
+WEFT_API int weft_node_output_count(const weft_node *n);
+WEFT_API int weft_node_input_count(const weft_node *n);
+WEFT_API weft_out weft_node_input(const weft_node *n, int i);
+/* What is known of an output while building.  rank -1: unknown; dims has room for 16. */
+WEFT_API weft_dtype weft_out_dtype(const weft_graph *g, weft_out o);
+WEFT_API int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims);
+
+/* Building a node of any op:
+ *     weft_builder *b = weft_node_begin(g, "MatMul", "xw");
+ *     weft_builder_input(b, x);
+ *     weft_builder_input(b, w);
+ *     weft_builder_bool(b, "transpose_b", true);
+ *     weft_out xw = weft_builder_finish(b);
+ * Types and lengths of lists follow from the inputs.  finish frees the builder and returns output 0 (a node without
+ * outputs: slot 0 of it, for use as a target), or WEFT_NONE with the graph's error set. */
+typedef struct weft_builder weft_builder;
+WEFT_API weft_builder *weft_node_begin(weft_graph *g, const char *op, const char *name);
+WEFT_API void weft_builder_input(weft_builder *b, weft_out x);
+WEFT_API void weft_builder_control(weft_builder *b, weft_out x); /* runs after x's node */
+WEFT_API void weft_builder_device(weft_builder *b, const char *device);
+WEFT_API void weft_builder_int(weft_builder *b, const char *attr, int64_t v);
+WEFT_API void weft_builder_float(weft_builder *b, const char *attr, float v);
+WEFT_API void weft_builder_bool(weft_builder *b, const char *attr, bool v);
+WEFT_API void weft_builder_type(weft_builder *b, const char *attr, weft_dtype v);
+WEFT_API void weft_builder_string(weft_builder *b, const char *attr, const char *data, size_t size);
+WEFT_API void weft_builder_shape(weft_builder *b, const char *attr, int rank, const int64_t *dims);
+WEFT_API void weft_builder_tensor(weft_builder *b, const char *attr, const weft_tensor *t);
+WEFT_API void weft_builder_ints(weft_builder *b, const char *attr, int n, const int64_t *v);
+WEFT_API void weft_builder_types(weft_builder *b, const char *attr, int n, const weft_dtype *v);
+/* Any attribute, as a serialised AttrValue. */
+WEFT_API void weft_builder_attr(weft_builder *b, const char *attr, const void *attr_value, size_t size);
+/* Attributes as text: "strides=[1,2,2,1] padding='SAME' T=float"; strings stand in single quotes.  NULL: none. */
+WEFT_API void weft_builder_attrs(weft_builder *b, const char *attrs);
+WEFT_API weft_out weft_builder_finish(weft_builder *b);
+
+/* The same in one call: weft_op(g, "MatMul", NULL, 2, (weft_out[]){x, w}, "transpose_b=true"). */
+WEFT_API weft_out weft_op(weft_graph *g, const char *op, const char *name, int n, const weft_out *in,
+                          const char *attrs);
+
+/* Scopes for the nodes that follow, popped innermost first: names, devices ("/gpu:0", "/job:ps/task:1"), nodes that
+ * must run before, a node to be placed with. */
+WEFT_API void weft_scope_name(weft_graph *g, const char *name);
+WEFT_API void weft_scope_device(weft_graph *g, const char *device);
+WEFT_API void weft_scope_control(weft_graph *g, int n, const weft_out *before);
+WEFT_API void weft_scope_colocate(weft_graph *g, weft_out with);
+/* replica_device_setter: variables go to the ps tasks in turn (or to the one with the fewest bytes), all else to
+ * worker_device.  NULL devices: "/job:ps" and "/job:worker".  The setter must outlive the scopes that use it and may
+ * be entered again: it goes on counting. */
+typedef struct weft_replica weft_replica;
+WEFT_API weft_err weft_replica_create(weft_replica **out, int ps_tasks, const char *ps_device,
+                                      const char *worker_device, bool by_bytes);
+WEFT_API void weft_replica_destroy(weft_replica *r);
+WEFT_API void weft_scope_replica(weft_graph *g, weft_replica *r);
+WEFT_API void weft_scope_pop(weft_graph *g);
+
+/* tf.variable_scope and tf.get_variable.  A variable scope prefixes the names of variables, says whether a name that
+ * is taken means the variable there is, and may give the initializer of those made in it; it opens a name scope too.
+ * Leave it with weft_scope_pop. */
+typedef enum weft_reuse { WEFT_REUSE_INHERIT, WEFT_REUSE_NEVER, WEFT_REUSE_ALWAYS, WEFT_REUSE_AUTO } weft_reuse;
+typedef enum weft_init {
+  WEFT_INIT_DEFAULT, /* the scope's; else Glorot's uniform for floats and zeros for the rest */
+  WEFT_INIT_ZEROS,
+  WEFT_INIT_ONES,
+  WEFT_INIT_CONSTANT,  /* a */
+  WEFT_INIT_UNIFORM,   /* [a, b) */
+  WEFT_INIT_NORMAL,    /* mean a, deviation b */
+  WEFT_INIT_TRUNCATED, /* the same, cut off at two deviations */
+  WEFT_INIT_VALUE      /* this tensor, which gives type and shape too */
+} weft_init;
+typedef struct weft_initial {
+  weft_init kind;
+  double a, b;
+  bool has_seed;
+  int64_t seed;
+  const weft_tensor *value;
+} weft_initial;
+WEFT_API void weft_scope_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init);
+/* init may be NULL: the default.  A variable for weft_assign and the optimizers; usable as any output. */
+WEFT_API weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
+                                    const weft_initial *init, bool trainable);
+
+/* Named lists that travel with a graph in its MetaGraphDef: names of nodes ("train") or outputs ("loss:0"). */
+WEFT_API weft_err weft_collection_add(weft_graph *g, const char *list, const char *name);
+WEFT_API int weft_collection_size(const weft_graph *g, const char *list);
+WEFT_API const char *weft_collection_name(const weft_graph *g, const char *list, int i); /* NULL if there is none */
+
+/* The gradients of the sum of ys with respect to each of xs; grad_ys may be NULL (ones).  dxs has room for n_x:
+ * WEFT_NONE where nothing connects; slices are made dense. */
+WEFT_API weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,
+                                 const weft_out *xs, weft_out *dxs);
+
+/* ---- everyday nodes: weft/ops.h, made by the build, has a function for every op --------------- */
+
+#define WEFT_DIMS(...)                                                                                                 \
+  (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { __VA_ARGS__ }
+#define WEFT_SCALAR 0, NULL
+
+WEFT_API weft_out weft_input(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims);
+WEFT_API weft_out weft_constant(weft_graph *g, const weft_tensor *value);
+WEFT_API weft_out weft_scalar(weft_graph *g, weft_dtype dtype, double value);
+/* A variable with its initial value; trainable ones are found by weft_trainable.  Use it as any output; pass it to
+ * weft_assign and the optimizer ops to change it. */
+WEFT_API weft_out weft_variable(weft_graph *g, const char *name, weft_out initial, bool trainable);
+WEFT_API weft_out weft_assign(weft_graph *g, weft_out variable, weft_out value);
+/* One node that runs every variable's initial assignment so far. */
+WEFT_API weft_out weft_initializer(weft_graph *g);
+/* The trainable variables so far, at most `room` of them; returns how many there are. */
+WEFT_API int weft_trainable(const weft_graph *g, weft_out *out, int room);
+/* One node that runs after all of them. */
+WEFT_API weft_out weft_group(weft_graph *g, const char *name, int n, const weft_out *all);
+/* A normal distribution cut off at two deviations; uniform in [0, 1) times (high - low) plus low. */
+WEFT_API weft_out weft_truncated_normal(weft_graph *g, int rank, const int64_t *dims, float stddev);
+WEFT_API weft_out weft_random_uniform(weft_graph *g, int rank, const int64_t *dims, float low, float high);
+WEFT_API weft_out weft_zeros(weft_graph *g, weft_dtype dtype, int rank, const int64_t *dims);
+WEFT_API weft_out weft_add(weft_graph *g, weft_out x, weft_out y);
+WEFT_API weft_out weft_sub(weft_graph *g, weft_out x, weft_out y);
+WEFT_API weft_out weft_mul(weft_graph *g, weft_out x, weft_out y);
+WEFT_API weft_out weft_div(weft_graph *g, weft_out x, weft_out y);
+WEFT_API weft_out weft_square(weft_graph *g, weft_out x);
+WEFT_API weft_out weft_relu(weft_graph *g, weft_out x);
+WEFT_API weft_out weft_softmax(weft_graph *g, weft_out x);
+WEFT_API weft_out weft_matmul(weft_graph *g, weft_out x, weft_out y);
+WEFT_API weft_out weft_bias_add(weft_graph *g, weft_out x, weft_out bias);
+WEFT_API weft_out weft_reshape(weft_graph *g, weft_out x, int rank, const int64_t *dims);
+WEFT_API weft_out weft_mean(weft_graph *g, weft_out x); /* over every axis */
+WEFT_API weft_out weft_sum(weft_graph *g, weft_out x);
+WEFT_API weft_out weft_cast(weft_graph *g, weft_out x, weft_dtype to);
+WEFT_API weft_out weft_argmax(weft_graph *g, weft_out x, int axis); /* int64 */
+WEFT_API weft_out weft_equal(weft_graph *g, weft_out x, weft_out y);
+/* The loss of each row: logits (n, classes), labels (n) int32 or int64. */
+WEFT_API weft_out weft_sparse_softmax_cross_entropy(weft_graph *g, weft_out logits, weft_out labels);
+/* NHWC images and HWIO filters; stride in both directions; "SAME" or "VALID". */
+WEFT_API weft_out weft_conv2d(weft_graph *g, weft_out x, weft_out filter, int stride, const char *padding);
+WEFT_API weft_out weft_max_pool(weft_graph *g, weft_out x, int size, int stride, const char *padding);
+/* variable -= rate * gradient */
+WEFT_API weft_out weft_apply_gradient_descent(weft_graph *g, weft_out variable, weft_out rate, weft_out gradient);
+
+/* ---- sessions ------------------------------------------------------------------------------- */
+
+typedef struct weft_session_opts {
+  int intra_op_threads; /* inside one op; 0: one per processor */
+  int inter_op_threads; /* between ops that may run at once; 0: one per processor */
+  bool allow_soft_placement;
+  bool log_device_placement; /* TensorFlow's lines on stdout */
+  int64_t timeout_ms;        /* for every run; 0: none */
+} weft_session_opts;
+
+/* The graph must outlive the session and may go on growing.  Reports the graph's sticky error, if any. */
+WEFT_API weft_err weft_session_create(weft_session **out, weft_graph *g, const weft_session_opts *opts);
+/* Refuses new runs, cancels those in flight and waits for them. */
+WEFT_API weft_err weft_session_close(weft_session *sess);
+WEFT_API void weft_session_destroy(weft_session *sess);
+
+typedef struct weft_feed {
+  weft_out to;
+  const weft_tensor *value;
+} weft_feed;
+
+/* Runs what the fetches and targets need.  fetched has room for n_fetch tensors, yours to destroy; on failure all
+ * are NULL.  Any thread may call it at any time. */
+WEFT_API weft_err weft_session_run(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
+                                   const weft_out *fetches, weft_tensor **fetched, int n_target,
+                                   const weft_out *targets);
+
+typedef struct weft_run_opts {
+  int64_t timeout_ms; /* 0: the session's */
+  bool trace;         /* collect step stats */
+  void **metadata;    /* where a serialised RunMetadata goes (weft_free), or NULL */
+  size_t *metadata_size;
+} weft_run_opts;
+WEFT_API weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
+                                        const weft_out *fetches, weft_tensor **fetched, int n_target,
+                                        const weft_out *targets, const weft_run_opts *opts);
+/* A serialised RunMetadata as the JSON that Chrome's trace viewer loads; weft_free. */
+WEFT_API weft_err weft_trace_json(char **out, const void *metadata, size_t size);
+
+/* ---- ops ------------------------------------------------------------------------------------ */
+
+WEFT_API int weft_op_count(void);
+WEFT_API const char *weft_op_name(int i);
+/* The definition in one line, and what it does. */
+WEFT_API const char *weft_op_definition(int i);
+WEFT_API const char *weft_op_doc(int i);
+/* A JSON object: name, definition, doc, kernel (is there one), gradient ("yes", "none", "missing"), stateful, and
+ * the cases its tests are made of; weft_free. */
+WEFT_API weft_err weft_op_json(char **out, int i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

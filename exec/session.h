@@ -1,7 +1,7 @@
 /* session.h - runs parts of one graph again and again, with the state between runs.
  *
- * Any number of threads may run a session.  Plans are made once per set of feeds, fetches and
- * targets and never thrown away while the session lives: nodes are only ever added. */
+ * Any number of threads may run a session.  A session is an interface: weft__session_create makes one
+ * that runs in this process (local.c); dist/ makes those that run on a cluster. */
 #ifndef WEFT_EXEC_SESSION_H
 #define WEFT_EXEC_SESSION_H
 
@@ -13,14 +13,12 @@ typedef struct session_opts {
   int inter_threads;
   bool allow_soft_placement, log_device_placement;
   int64_t timeout_ms; /* default for runs; 0: none */
+  /* Of sessions on a cluster: */
+  bool isolate_session_state; /* its own variables and queues */
+  int n_filter;               /* device filters: only these tasks are used */
+  const char *const *filter;
+  const char *config_text; /* how the config is shown in "Start master session"; NULL: "" */
 } session_opts;
-
-/* The graph must outlive the session. */
-weft_err weft__session_create(weft_session **out, weft_graph *g, const session_opts *opts);
-/* Cancels what runs, waits for it, frees everything. */
-void weft__session_destroy(weft_session *s);
-/* Refuses new runs and cancels what runs; returns once nothing does. */
-weft_err weft__session_close(weft_session *s);
 
 typedef struct run_opts {
   int64_t timeout_ms; /* 0: the session's */
@@ -29,10 +27,43 @@ typedef struct run_opts {
   size_t *metadata_size;
 } run_opts;
 
+typedef struct device_info { /* what is known of a device, of this process or another */
+  char *name, *type, *description;
+  int64_t memory_limit;
+  uint64_t incarnation;
+} device_info;
+
+typedef struct session_ops { /* all required */
+  /* May block. */
+  weft_err (*run)(weft_session *s, const plan_request *r, const weft_tensor *const *feed, weft_tensor **fetched,
+                  const run_opts *opts);
+  /* Refuses new runs and cancels what runs; returns once nothing does. */
+  weft_err (*close)(weft_session *s);
+  void (*destroy)(weft_session *s); /* after close */
+  /* A list to be freed with weft__device_infos_free. */
+  weft_err (*devices)(weft_session *s, device_info **out, int *n);
+} session_ops;
+
+struct weft_session { /* the first member of every kind of session */
+  const session_ops *ops;
+  weft_graph *graph; /* must outlive the session; may go on growing */
+};
+
+weft_err weft__session_create(weft_session **out, weft_graph *g, const session_opts *opts);
+void weft__session_destroy(weft_session *s); /* closes first; NULL is fine */
+weft_err weft__session_close(weft_session *s);
 /* feed[i] goes to r->feed[i]; fetched[i] comes from r->fetch[i] and is the caller's. */
 weft_err weft__session_run(weft_session *s, const plan_request *r, const weft_tensor *const *feed,
                            weft_tensor **fetched, const run_opts *opts);
-const weft_graph *weft__session_graph(const weft_session *s);
-device *const *weft__session_devices(const weft_session *s, int *n);
+weft_err weft__session_devices(weft_session *s, device_info **out, int *n);
+void weft__device_infos_free(device_info *d, int n);
+
+/* Are all of a request's outputs and nodes in the graph? */
+weft_err weft__request_check(weft_graph *g, const plan_request *r);
+/* A feed's type and shape against what it stands for, in TF's words. */
+weft_err weft__check_feed(const weft_node *n, int slot, const weft_tensor *t);
+/* 16 hexadecimal digits of chance, for handles. */
+#define WEFT_HANDLE_SIZE 20
+void weft__make_handle(char out[WEFT_HANDLE_SIZE]);
 
 #endif

@@ -311,6 +311,9 @@ typedef struct weft_session_opts {
   bool allow_soft_placement;
   bool log_device_placement; /* TensorFlow's lines on stdout */
   int64_t timeout_ms;        /* for every run; 0: none */
+  const char *target;        /* NULL or "": this process; "grpc://host:port": that server (cluster.h) */
+  const void *config;        /* a serialised ConfigProto, whose fields count where those above are not set */
+  size_t config_size;
 } weft_session_opts;
 
 /* The graph must outlive the session and may go on growing.  Reports the graph's sticky error, if any. */

@@ -1,0 +1,23 @@
+/* master.h - turns a session's runs into steps of the cluster: prune, place, cut, register, run.
+ *
+ * Each server has one.  It serves sessions of its own process directly and others over
+ * tensorflow.MasterService; both are weft_sessions, so a server's sessions are run by one code. */
+#ifndef WEFT_DIST_MASTER_H
+#define WEFT_DIST_MASTER_H
+
+#include "dist/worker.h"
+#include "exec/session.h"
+
+typedef struct master master;
+
+weft_err weft__master_create(master **out, task *t, worker *w, peers *p); /* all outlive it */
+void weft__master_destroy(master *m);                                     /* closes every session */
+/* Answers every method of tensorflow.MasterService. */
+void weft__master_handle(master *m, call *c);
+/* A session of this process on the whole cluster: Session(server.target).  Waits for the tasks it needs when it first
+ * runs. */
+weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const session_opts *opts);
+/* How many sessions are open, and when the last run of any ended (monotonic ns, 0: never): for `join`. */
+int weft__master_sessions(master *m, int64_t *last_run_ns);
+
+#endif

@@ -1,0 +1,47 @@
+/* worker.h - what a task does for masters: keeps their graphs, runs their parts, hands out tensors.
+ *
+ * The same calls serve the wire (weft__worker_handle) and the master in this process, which runs its
+ * own part without a message. */
+#ifndef WEFT_DIST_WORKER_H
+#define WEFT_DIST_WORKER_H
+
+#include "dist/peer.h"
+#include "exec/task.h"
+#include "graph/graph.h"
+
+typedef struct worker worker;
+typedef struct part part; /* a graph that was registered, and its plan */
+
+weft_err weft__worker_create(worker **out, task *t, peers *p); /* both outlive it */
+void weft__worker_destroy(worker *w);                          /* cancels what runs and waits for it */
+/* Answers every method of tensorflow.WorkerService; UNIMPLEMENTED for names it does not know. */
+void weft__worker_handle(worker *w, call *c);
+
+weft_err weft__worker_open(worker *w, const char *session, bool isolate); /* CreateWorkerSession */
+void weft__worker_close(worker *w, const char *session);                  /* DeleteWorkerSession */
+
+/* Every node of the graph is run; feeds and fetches are outputs of it.  The graph passes to the part, also when this
+ * fails.  ABORTED: there is no such session. */
+weft_err weft__part_create(part **out, worker *w, const char *session, weft_graph *graph, int n_feed,
+                           const weft_out *feed, int n_fetch, const weft_out *fetch);
+void weft__part_release(part *p);
+
+typedef struct part_run {         /* all of it outlives the run */
+  int64_t step;                   /* its id in the cluster: names the step's rendezvous */
+  const weft_tensor *const *feed; /* as in part_create */
+  weft_tensor **fetched;
+  int64_t deadline_ns; /* 0: none */
+  cancel *cancel;
+  struct step_log *log; /* NULL: not traced */
+  void (*done)(void *arg, weft_err err);
+  void *arg;
+} part_run;
+/* Runs on this thread as far as nothing waits, then on others.  done is called exactly once, perhaps before this
+ * returns, on any thread; err's message is that thread's. */
+void weft__part_run(part *p, const part_run *r);
+/* Forgets the step's tensors and ends whoever waits for one, with ABORTED "Cleanup ID". */
+void weft__worker_cleanup(worker *w, int64_t step);
+/* Empties resource containers: n of them, or the default one if n is 0. */
+void weft__worker_clear(worker *w, int n, const char *const *container);
+
+#endif

@@ -1,0 +1,208 @@
+/* local.c - the session of one process: finds or makes the plan of a request, and gives each run its step. */
+#include "exec/session.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "exec/flow.h"
+#include "exec/requests.h"
+#include "exec/steplog.h"
+#include "exec/task.h"
+#include "state/rendezvous.h"
+#include "state/resource.h"
+#include "state/step.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct running { /* a step in flight: listed so that close can reach it */
+  cancel cancel;
+  struct running *next, *prev;
+} running;
+
+typedef struct local {
+  weft_session base;
+  session_opts opts;
+  char handle[WEFT_HANDLE_SIZE];
+  task *task;
+  pthread_mutex_t lock; /* guards what follows */
+  pthread_cond_t idle;
+  requests plans;
+  running steps; /* a ring */
+  int n_running, placed;
+  int64_t next_step;
+  bool closed;
+} local;
+
+static const session_ops local_ops;
+
+weft_err weft__session_create(weft_session **out, weft_graph *g, const session_opts *opts) {
+  local *s = weft__alloc_zero(1, sizeof *s);
+  if (!s) return WEFT_OOM;
+  s->base = (weft_session){&local_ops, g};
+  if (opts) s->opts = *opts;
+  weft__make_handle(s->handle);
+  pthread_mutex_init(&s->lock, NULL);
+  pthread_cond_init(&s->idle, NULL);
+  s->steps.next = s->steps.prev = &s->steps;
+  s->next_step = 1;
+  weft_err err =
+      weft__task_create(&s->task, "/job:localhost/replica:0/task:0", s->opts.intra_threads, s->opts.inter_threads);
+  if (!err && s->opts.log_device_placement)
+    weft__place_log_mapping(&(placement){.n_device = s->task->n_device, .device = s->task->device, .log = true});
+  if (err)
+    weft__session_destroy(&s->base);
+  else
+    *out = &s->base;
+  return err;
+}
+
+static weft_err local_close(weft_session *base) {
+  local *s = (local *)base;
+  pthread_mutex_lock(&s->lock);
+  s->closed = true;
+  for (running *r = s->steps.next; r != &s->steps; r = r->next)
+    weft__cancel_fire(&r->cancel, WEFT_CANCELLED, "Session has been closed.");
+  while (s->n_running) pthread_cond_wait(&s->idle, &s->lock);
+  pthread_mutex_unlock(&s->lock);
+  return WEFT_OK;
+}
+
+static void destroy_plan(void *made) { weft__plan_destroy(made); }
+
+static void local_destroy(weft_session *base) {
+  local *s = (local *)base;
+  weft__requests_finish(&s->plans, destroy_plan);
+  weft__task_destroy(s->task);
+  pthread_cond_destroy(&s->idle);
+  pthread_mutex_destroy(&s->lock);
+  weft__free(s);
+}
+
+static weft_err local_devices(weft_session *base, device_info **out, int *n) {
+  const task *t = ((local *)base)->task;
+  device_info *list = weft__alloc_zero((size_t)t->n_device, sizeof *list);
+  if (!list) return WEFT_OOM;
+  for (int i = 0; i < t->n_device; i++) {
+    const device *d = t->device[i];
+    list[i] = (device_info){.name = weft__strdup(d->name),
+                            .type = weft__strdup(d->ops->type),
+                            .description = weft__strdup(d->description),
+                            .memory_limit = d->memory_limit,
+                            .incarnation = d->incarnation};
+    if (list[i].name && list[i].type && list[i].description) continue;
+    weft__device_infos_free(list, t->n_device);
+    return WEFT_OOM;
+  }
+  *out = list;
+  *n = t->n_device;
+  return WEFT_OK;
+}
+
+/* ---- plans ---------------------------------------------------------------------------------------- */
+
+/* Places the nodes that came since the last time. */
+static weft_err place_new_nodes(local *s) {
+  placement p = {s->task->n_device, s->task->device, s->opts.allow_soft_placement, s->opts.log_device_placement};
+  pthread_mutex_lock(&s->base.graph->lock);
+  int n = s->base.graph->n_node, *where = weft__alloc(sizeof(int) * (size_t)(n - s->placed + 1));
+  weft_err err = where ? weft__place(s->base.graph, s->placed, &p, where) : WEFT_OOM;
+  pthread_mutex_unlock(&s->base.graph->lock);
+  weft__free(where);
+  if (!err) s->placed = n;
+  return err;
+}
+
+static weft_err make_plan(local *s, uint64_t hash, const plan_request *r, plan **out) {
+  request_entry *e;
+  WEFT_TRY(weft__request_check(s->base.graph, r));
+  WEFT_TRY(place_new_nodes(s));
+  WEFT_TRY(weft__requests_add(&s->plans, hash, r, &e));
+  weft_err err = weft__plan_create(out, s->base.graph, &e->request);
+  if (err)
+    weft__requests_drop(&s->plans, e);
+  else
+    e->made = *out;
+  return err;
+}
+
+/* ---- runs ----------------------------------------------------------------------------------------- */
+
+static weft_err check_feeds(const plan *p, const weft_tensor *const *feed) {
+  for (int i = 0; i < p->n_feed; i++) WEFT_TRY(weft__check_feed(p->feed_node[i], p->feed_out[i], feed[i]));
+  return WEFT_OK;
+}
+
+/* Finds the plan and lists the step, under one lock. */
+static weft_err begin(local *s, const plan_request *r, running *step_entry, plan **p, int64_t *id) {
+  uint64_t hash = weft__request_hash(r);
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&s->lock);
+  if (s->closed) err = weft__fail(WEFT_CANCELLED, "Session has been closed.");
+  *p = err ? NULL : weft__requests_find(&s->plans, hash, r);
+  if (!err && !*p) err = make_plan(s, hash, r, p);
+  if (!err) {
+    step_entry->next = &s->steps;
+    step_entry->prev = s->steps.prev;
+    step_entry->prev->next = s->steps.prev = step_entry;
+    s->n_running++;
+    *id = s->next_step++;
+  }
+  pthread_mutex_unlock(&s->lock);
+  return err;
+}
+
+static void end(local *s, running *step_entry) {
+  pthread_mutex_lock(&s->lock);
+  step_entry->prev->next = step_entry->next;
+  step_entry->next->prev = step_entry->prev;
+  if (--s->n_running == 0) pthread_cond_broadcast(&s->idle);
+  pthread_mutex_unlock(&s->lock);
+}
+
+static weft_err run_step(local *s, plan *p, plan_run *run) {
+  if (!p->flow) return weft__plan_run(p, run);
+  weft_err err = weft__rendezvous_create(&run->step.rendezvous);
+  if (!err) err = weft__flow_run(p, run, s->task->inter);
+  weft__rendezvous_destroy(run->step.rendezvous);
+  return err;
+}
+
+static weft_err finish_trace(local *s, step_log *log, weft_err err, const run_opts *opts) {
+  if (!err && opts->metadata)
+    err = weft__step_log_pack(log, s->task->device[0]->name, opts->metadata, opts->metadata_size);
+  weft__step_log_destroy(log);
+  return err;
+}
+
+static weft_err local_run(weft_session *base, const plan_request *r, const weft_tensor *const *feed,
+                          weft_tensor **fetched, const run_opts *opts) {
+  local *s = (local *)base;
+  running entry;
+  plan *p;
+  int64_t id;
+  weft__cancel_init(&entry.cancel);
+  weft_err err = begin(s, r, &entry, &p, &id);
+  if (!err) {
+    step_objects objects;
+    weft__step_objects_init(&objects);
+    plan_run run = {.feed = feed, .fetched = fetched};
+    run.step = (step){.id = id,
+                      .cancel = &entry.cancel,
+                      .intra = s->task->intra,
+                      .resources = s->task->resources,
+                      .objects = &objects,
+                      .session = s->handle};
+    int64_t timeout = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
+    if (timeout > 0) run.deadline_ns = weft__now_ns() + timeout * 1000000;
+    err = check_feeds(p, feed);
+    if (!err && opts && opts->trace) err = weft__step_log_create(&run.log);
+    if (!err) err = run_step(s, p, &run);
+    if (run.log) err = finish_trace(s, run.log, err, opts);
+    weft__step_objects_finish(&objects);
+    end(s, &entry);
+  }
+  weft__cancel_finish(&entry.cancel);
+  return err;
+}
+
+static const session_ops local_ops = {
+    .run = local_run, .close = local_close, .destroy = local_destroy, .devices = local_devices};

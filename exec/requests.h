@@ -1,0 +1,29 @@
+/* requests.h - what was made for each set of feeds, fetches and targets: found again by value.
+ *
+ * The owner locks around it.  Entries are never removed while the owner lives: nodes are only ever added. */
+#ifndef WEFT_EXEC_REQUESTS_H
+#define WEFT_EXEC_REQUESTS_H
+
+#include "exec/plan.h"
+
+enum { REQUEST_BUCKETS = 256 };
+
+typedef struct request_entry {
+  uint64_t hash;
+  plan_request request; /* its own copy of the lists */
+  void *made;
+  struct request_entry *next;
+} request_entry;
+
+typedef struct requests {
+  request_entry *bucket[REQUEST_BUCKETS];
+} requests;
+
+uint64_t weft__request_hash(const plan_request *r);
+void *weft__requests_find(const requests *t, uint64_t hash, const plan_request *r); /* what was made; NULL if nothing */
+/* Adds an entry with a copy of the lists and nothing made yet. */
+weft_err weft__requests_add(requests *t, uint64_t hash, const plan_request *r, request_entry **out);
+void weft__requests_drop(requests *t, request_entry *e); /* the one added last in its bucket: making failed */
+void weft__requests_finish(requests *t, void (*destroy)(void *made));
+
+#endif

@@ -1,0 +1,34 @@
+/* task.c - makes and unmakes the devices, state and threads of a task. */
+#include "exec/task.h"
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+weft_err weft__task_create(task **out, const char *name, int intra_threads, int inter_threads) {
+  task *t = weft__alloc_zero(1, sizeof *t);
+  if (!t) return WEFT_OOM;
+  t->name = weft__strdup(name);
+  t->device = weft__alloc_zero(1, sizeof *t->device);
+  weft_err err = t->name && t->device ? WEFT_OK : WEFT_OOM;
+  if (!err) err = weft__device_cpu(&t->device[0], name, 0);
+  if (!err) t->n_device = 1;
+  if (!err) err = weft__resources_create(&t->resources);
+  if (!err) err = weft__pool_create(&t->intra, intra_threads);
+  if (!err) err = weft__pool_create(&t->inter, inter_threads);
+  if (err)
+    weft__task_destroy(t);
+  else
+    *out = t;
+  return err;
+}
+
+void weft__task_destroy(task *t) {
+  if (!t) return;
+  weft__resources_destroy(t->resources);
+  weft__pool_destroy(t->intra);
+  weft__pool_destroy(t->inter);
+  for (int i = 0; i < t->n_device; i++) weft__device_destroy(t->device[i]);
+  weft__free(t->device);
+  weft__free(t->name);
+  weft__free(t);
+}

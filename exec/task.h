@@ -1,0 +1,24 @@
+/* task.h - one process's seat: its devices, the state on them, its threads.
+ *
+ * A session of one process makes a task for itself alone; all sessions of a server share the
+ * server's, and with it the variables and queues, which are found by container and name. */
+#ifndef WEFT_EXEC_TASK_H
+#define WEFT_EXEC_TASK_H
+
+#include "base/pool.h"
+#include "device/device.h"
+#include "state/resource.h"
+
+typedef struct task {
+  char *name; /* "/job:worker/replica:0/task:0" */
+  int n_device;
+  device **device; /* CPU:0 first */
+  resources *resources;
+  pool *intra, *inter; /* inside an op; between ops */
+} task;
+
+/* threads: 0 means one per processor. */
+weft_err weft__task_create(task **out, const char *name, int intra_threads, int inter_threads);
+void weft__task_destroy(task *t);
+
+#endif

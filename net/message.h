@@ -1,0 +1,58 @@
+/* message.h - bytes that travel, in pieces: packed headers, and buffers that are only referred to.
+ *
+ * A tensor goes from the buffer that holds it to the wire without being copied: its message is a
+ * packed head and a piece that retains the buffer until it is sent.  A message that arrives is in
+ * pieces too, as the transport read them. */
+#ifndef WEFT_NET_MESSAGE_H
+#define WEFT_NET_MESSAGE_H
+
+#include "proto/scan.h"
+#include "tensor/tensor.h"
+
+typedef struct piece {
+  const uint8_t *data;
+  size_t size;
+  void (*release)(void *arg); /* NULL: nothing to do */
+  void *arg;
+} piece;
+
+enum { MESSAGE_FEW = 4 }; /* pieces that need no memory of their own */
+
+typedef struct message {
+  piece few[MESSAGE_FEW];
+  piece *piece; /* few, or on the heap */
+  int n_piece, room;
+  size_t size; /* bytes in all */
+} message;
+
+void weft__message_init(message *m); /* {0} is an empty message as well */
+void weft__message_finish(message *m);
+void weft__message_move(message *to, message *from); /* to was empty; from becomes empty */
+
+/* Each adds bytes at the end; the piece is released also when adding it fails. */
+weft_err weft__message_add(message *m, piece p);
+weft_err weft__message_add_copy(message *m, const void *data, size_t size);
+weft_err weft__message_add_adopt(message *m, void *data, size_t size);                   /* weft__free at the end */
+weft_err weft__message_add_buffer(message *m, buffer *b, const void *data, size_t size); /* retains b */
+weft_err weft__message_pack(message *m, const ProtobufCMessage *p);
+/* A field of type message holding a TensorProto.  Numbers are referred to (a transient buffer is copied); strings
+ * are written as TF does on the wire.  A field number of 0 writes the TensorProto itself, without tag and length. */
+weft_err weft__message_add_tensor(message *m, int field, const weft_tensor *t);
+weft_err weft__message_add_varint(message *m, int field, uint64_t v); /* nothing when v is 0 */
+weft_err weft__message_add_string(message *m, int field, const void *data, size_t size);
+
+/* All bytes in one place: the only piece itself, or joined (and kept joined).  NULL if out of memory. */
+const uint8_t *weft__message_flat(message *m);
+/* Scanned, then unpacked; free with protobuf_c_message_free_unpacked. */
+weft_err weft__message_unpack(ProtobufCMessage **out, message *m, const ProtobufCMessageDescriptor *d);
+
+/* RecvTensorResponse without protobuf: the head is read where it lies and the content is copied once, into the new
+ * tensor.  Any valid encoding is accepted. */
+typedef struct received {
+  weft_tensor *tensor; /* NULL when dead */
+  bool dead, require_ack;
+} received;
+weft_err weft__message_to_received(received *out, message *m);
+weft_err weft__message_from_received(message *out, const weft_tensor *t, bool dead);
+
+#endif

@@ -92,10 +92,6 @@ weft_err weft_op_json(char **out, int i) {
   put_field(&t, "gradient", o->grad ? "yes" : o->no_grad ? "none" : "missing");
   put_cases(&t, o);
   weft__text_puts(&t, "}");
-  if (t.failed) {
-    weft__text_finish(&t);
-    return WEFT_OOM;
-  }
-  *out = t.data; /* handed over */
-  return WEFT_OK;
+  *out = weft__text_take(&t);
+  return *out ? WEFT_OK : WEFT_OOM;
 }

@@ -1,41 +1,50 @@
 /* trace.c - step stats as JSON for Chrome's trace viewer: a row for each thread, a span for each node. */
+#include "api/trace.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "proto/scan.h"
-#include "tf.pb-c.h"
 #include <string.h>
 
-static void put_quoted(text *t, const char *s) {
+/* A file may say anything; the end of a span must still be a number. */
+static int64_t within_reason(int64_t ns) { return ns < 0 ? 0 : ns > INT64_MAX / 2 ? INT64_MAX / 2 : ns; }
+
+/* Times in nanoseconds came later: older writers left them zero.  The op's name is in "node = Op(inputs)". */
+span weft__trace_span(const Tensorflow__NodeExecStats *n) {
+  const char *begin = strstr(n->timeline_label, " = "), *end = begin ? strchr(begin, '(') : NULL;
+  span s = {.op = end ? begin + 3 : "op", .op_size = end ? (int)(end - begin - 3) : 2};
+  s.begin_ns = n->all_start_nanos ? n->all_start_nanos : (int64_t)((uint64_t)n->all_start_micros * 1000);
+  s.length_ns = n->all_end_rel_nanos ? n->all_end_rel_nanos : (int64_t)((uint64_t)n->all_end_rel_micros * 1000);
+  s.begin_ns = within_reason(s.begin_ns), s.length_ns = within_reason(s.length_ns);
+  return s;
+}
+
+static void put_quoted(text *t, const char *s, size_t size) {
   weft__text_puts(t, "\"");
-  for (; *s; s++) {
-    if (*s == '"' || *s == '\\')
-      weft__text_printf(t, "\\%c", *s);
-    else if ((unsigned char)*s >= 0x20)
-      weft__text_add(t, s, 1);
+  for (size_t i = 0; i < size; i++) {
+    if (s[i] == '"' || s[i] == '\\')
+      weft__text_printf(t, "\\%c", s[i]);
+    else if ((unsigned char)s[i] >= 0x20)
+      weft__text_add(t, s + i, 1);
   }
   weft__text_puts(t, "\"");
 }
 
-/* The op's name out of "node = Op(inputs)". */
-static void put_op(text *t, const char *label) {
-  const char *begin = strstr(label, " = "), *end = begin ? strchr(begin, '(') : NULL;
-  if (!end) {
-    weft__text_puts(t, "\"op\"");
-    return;
-  }
-  weft__text_printf(t, "\"%.*s\"", (int)(end - begin - 3), begin + 3);
+/* Microseconds with three decimals: a double would lose the last of a wall clock's nanoseconds. */
+static void put_us(text *t, const char *key, int64_t ns) {
+  weft__text_printf(t, "\"%s\": %lld.%03lld, ", key, (long long)(ns / 1000), (long long)(ns % 1000));
 }
 
 static void put_node(text *t, const Tensorflow__NodeExecStats *n, int pid) {
+  const span s = weft__trace_span(n);
   weft__text_puts(t, ",\n{\"ph\": \"X\", \"cat\": \"Op\", \"name\": ");
-  put_op(t, n->timeline_label);
-  weft__text_printf(t,
-                    ", \"pid\": %d, \"tid\": %u, \"ts\": %lld.%03lld, \"dur\": %lld.%03lld, \"args\": {\"name\": ", pid,
-                    n->thread_id, (long long)(n->all_start_nanos / 1000), (long long)(n->all_start_nanos % 1000),
-                    (long long)(n->all_end_rel_nanos / 1000), (long long)(n->all_end_rel_nanos % 1000));
-  put_quoted(t, n->node_name);
+  put_quoted(t, s.op, (size_t)s.op_size);
+  weft__text_printf(t, ", \"pid\": %d, \"tid\": %u, ", pid, n->thread_id);
+  put_us(t, "ts", s.begin_ns);
+  put_us(t, "dur", s.length_ns);
+  weft__text_puts(t, "\"args\": {\"name\": ");
+  put_quoted(t, n->node_name, strlen(n->node_name));
   weft__text_puts(t, ", \"label\": ");
-  put_quoted(t, n->timeline_label);
+  put_quoted(t, n->timeline_label, strlen(n->timeline_label));
   weft__text_puts(t, "}}");
 }
 
@@ -51,16 +60,12 @@ weft_err weft_trace_json(char **out, const void *metadata, size_t size) {
     const Tensorflow__DeviceStepStats *dev = stats->dev_stats[d];
     weft__text_printf(&t,
                       ",\n{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %d, \"args\": {\"name\": ", (int)d + 1);
-    put_quoted(&t, dev->device);
+    put_quoted(&t, dev->device, strlen(dev->device));
     weft__text_puts(&t, "}}");
     for (size_t i = 0; i < dev->n_node_stats; i++) put_node(&t, dev->node_stats[i], (int)d + 1);
   }
   weft__text_puts(&t, "\n]}\n");
   protobuf_c_message_free_unpacked(m, NULL);
-  if (t.failed) {
-    weft__text_finish(&t);
-    return WEFT_OOM;
-  }
-  *out = t.data;
-  return WEFT_OK;
+  *out = weft__text_take(&t);
+  return *out ? WEFT_OK : WEFT_OOM;
 }

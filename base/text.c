@@ -45,6 +45,14 @@ void weft__text_printf(text *t, const char *fmt, ...) {
 
 const char *weft__text_get(const text *t) { return t->data ? t->data : ""; }
 
+char *weft__text_take(text *t) {
+  weft__text_puts(t, "");
+  char *data = t->failed ? NULL : t->data;
+  if (t->failed) weft__free(t->data);
+  *t = (text){0};
+  return data;
+}
+
 void weft__text_finish(text *t) {
   weft__free(t->data);
   *t = (text){0};

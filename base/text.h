@@ -17,6 +17,8 @@ char *weft__text_room(text *t, size_t size);
 void weft__text_puts(text *t, const char *s);
 void weft__text_printf(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *weft__text_get(const text *t); /* never NULL */
+/* What it holds, the caller's to free; NULL if an allocation had failed.  The text is empty after it. */
+char *weft__text_take(text *t);
 void weft__text_finish(text *t);
 
 #endif

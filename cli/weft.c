@@ -17,6 +17,7 @@ static int run_help(int argc, char **argv);
 static const command commands[] = {
     {"help", "", "Print this page.", run_help},
     {"ops", "[NAME...] [--json]", "List the ops, or what is known of some.", cli_ops},
+    {"trace", "FILE [--nodes N] [--chrome OUT]", "Print where a step's time went.", cli_trace},
     {"version", "", "Print the version.", run_version},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -43,7 +44,7 @@ static int run_help(int argc, char **argv) {
   (void)argc, (void)argv;
   printf("usage: weft COMMAND [ARGUMENT...]\n\n");
   for (int i = 0; i < COMMANDS; i++)
-    printf("  %-10s %-24s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
+    printf("  %-10s %-32s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
   return DONE;
 }
 

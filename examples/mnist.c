@@ -1,10 +1,10 @@
 /* mnist.c - trains a network on MNIST (or any set of idx files of that shape) in one process.
  *
- *     mnist [--model softmax|mlp|cnn] [--epochs N] [--batch N] FOLDER
+ *     mnist [--model softmax|mlp|cnn] [--epochs N] [--batch N] [--trace FILE] FOLDER
  *
- * FOLDER holds the four files under their usual names, unpacked.  Prints loss and speed as it goes and
- * the accuracy on the test images after every epoch.  Ctrl-C ends it after the step at hand. */
-#include <errno.h>
+ * FOLDER holds the four files under their usual names, gzipped or not.  Prints loss and speed as it goes and
+ * the accuracy on the test images after every epoch.  Ctrl-C ends it after the step at hand.  --trace writes
+ * what a step did when: `weft trace FILE` prints it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,47 +35,41 @@ static double now(void) {
 
 typedef struct set {
   int64_t count;
-  unsigned char *images, *labels;
+  weft_tensor *images, *labels; /* uint8: (count, 28, 28) and (count) */
 } set;
 
-/* The bytes after an idx header, which says how many entries of `size` bytes there are. */
-static unsigned char *read_idx(const char *folder, const char *file, unsigned magic, int64_t size, int64_t *count) {
+/* The idx file must hold bytes: `size` of them for each entry. */
+static weft_tensor *read_bytes(const char *folder, const char *file, int64_t size) {
   char path[4096];
-  unsigned char head[16];
+  weft_tensor *t;
   snprintf(path, sizeof path, "%s/%s", folder, file);
-  FILE *f = fopen(path, "rb");
-  if (!f) die(strerror(errno), path);
-  size_t head_size = magic == 2051 ? 16 : 8; /* images say their height and width too */
-  if (fread(head, 1, head_size, f) != head_size) die("shorter than its header", path);
-  if (((unsigned)head[2] << 8 | head[3]) != magic) die("not an idx file of that kind", path);
-  *count = (int64_t)head[4] << 24 | head[5] << 16 | head[6] << 8 | head[7];
-  size_t bytes = (size_t)(*count * size);
-  unsigned char *data = malloc(bytes + 1);
-  if (!data) die("not enough memory", path);
-  if (fread(data, 1, bytes, f) != bytes) die("shorter than its header says", path);
-  fclose(f);
-  return data;
+  weft_must(weft_idx_read(&t, path));
+  const int64_t entries = weft_tensor_rank(t) > 0 ? weft_tensor_dims(t)[0] : 0;
+  if (weft_tensor_dtype(t) != WEFT_UINT8 || weft_tensor_count(t) != entries * size) die("not of MNIST's shape", path);
+  return t;
 }
 
 static set read_set(const char *folder, const char *images, const char *labels) {
-  set s;
-  int64_t n;
-  s.images = read_idx(folder, images, 2051, PIXELS, &s.count);
-  s.labels = read_idx(folder, labels, 2049, 1, &n);
-  if (n != s.count) die("not as many labels as images", folder);
-  for (int64_t i = 0; i < n; i++)
-    if (s.labels[i] >= CLASSES) die("a label is not below 10", folder);
+  set s = {.images = read_bytes(folder, images, PIXELS), .labels = read_bytes(folder, labels, 1)};
+  s.count = weft_tensor_count(s.labels);
+  const unsigned char *label = weft_tensor_data(s.labels);
+  if (weft_tensor_count(s.images) != s.count * PIXELS) die("not as many labels as images", folder);
+  for (int64_t i = 0; i < s.count; i++)
+    if (label[i] >= CLASSES) die("a label is not below 10", folder);
   return s;
 }
 
+static void drop(set *s) { weft_tensor_destroy(s->images), weft_tensor_destroy(s->labels); }
+
 /* Fills a batch with the images named by `which` (NULL: those from `first` on). */
 static void fill(const set *s, const int *which, int64_t first, weft_tensor *images, weft_tensor *labels) {
+  const unsigned char *bytes = weft_tensor_data(s->images), *label = weft_tensor_data(s->labels);
   float *pixels = weft_tensor_data(images);
   int32_t *classes = weft_tensor_data(labels);
   for (int64_t i = 0; i < weft_tensor_count(labels); i++) {
     int64_t from = which ? which[first + i] : first + i;
-    for (int64_t p = 0; p < PIXELS; p++) pixels[i * PIXELS + p] = (float)s->images[from * PIXELS + p] / 255.0f;
-    classes[i] = s->labels[from];
+    for (int64_t p = 0; p < PIXELS; p++) pixels[i * PIXELS + p] = (float)bytes[from * PIXELS + p] / 255.0f;
+    classes[i] = label[from];
   }
 }
 
@@ -135,6 +129,7 @@ typedef struct trainer {
   weft_session *sess;
   weft_out x, y, loss, right, train, init;
   int64_t batch;
+  const char *trace;
 } trainer;
 
 static void build(trainer *t, int model) {
@@ -168,6 +163,18 @@ static float run(trainer *t, weft_tensor *images, weft_tensor *labels, weft_out 
   return value;
 }
 
+/* One more step, whose RunMetadata goes to a file. */
+static void write_trace(trainer *t, weft_tensor *images, weft_tensor *labels) {
+  weft_feed feeds[] = {{t->x, images}, {t->y, labels}};
+  void *metadata;
+  size_t size;
+  weft_run_opts opts = {.trace = true, .metadata = &metadata, .metadata_size = &size};
+  weft_must(weft_session_run_with(t->sess, 2, feeds, 0, NULL, NULL, 1, &t->train, &opts));
+  FILE *f = fopen(t->trace, "wb");
+  if (!f || fwrite(metadata, 1, size, f) != size || fclose(f) != 0) die("cannot be written", t->trace);
+  weft_free(metadata);
+}
+
 static void make_batch(weft_tensor **images, weft_tensor **labels, int64_t n) {
   weft_must(weft_tensor_create(images, WEFT_FLOAT, WEFT_DIMS(n, PIXELS), NULL));
   weft_must(weft_tensor_create(labels, WEFT_INT32, WEFT_DIMS(n), NULL));
@@ -188,6 +195,7 @@ static void train_epoch(trainer *t, const set *s, int *order, int epoch) {
     fflush(stdout);
     loss = 0, since = 0;
   }
+  if (t->trace) write_trace(t, images, labels);
   weft_tensor_destroy(images);
   weft_tensor_destroy(labels);
 }
@@ -219,12 +227,11 @@ static void train(trainer *t, const char *folder, int epochs) {
     printf("epoch %d  test accuracy %.4f  after %.1f s\n", epoch, accuracy(t, &test), now() - start);
   }
   free(order);
-  free(training.images), free(training.labels);
-  free(test.images), free(test.labels);
+  drop(&training), drop(&test);
 }
 
 static int usage(void) {
-  fprintf(stderr, "usage: mnist [--model softmax|mlp|cnn] [--epochs N] [--batch N] FOLDER\n");
+  fprintf(stderr, "usage: mnist [--model softmax|mlp|cnn] [--epochs N] [--batch N] [--trace FILE] FOLDER\n");
   return 2;
 }
 
@@ -246,6 +253,8 @@ int main(int argc, char **argv) {
       epochs = atoi(value), i++;
     else if (strcmp(argv[i], "--batch") == 0)
       t.batch = atoi(value), i++;
+    else if (strcmp(argv[i], "--trace") == 0)
+      t.trace = value, i++;
     else if (argv[i][0] != '-' && !folder)
       folder = argv[i];
     else

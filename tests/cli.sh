@@ -26,6 +26,11 @@ expect 0 '^MatMul +The product' ops
 expect 0 '^MatMul\(a:T, b:T\) -> \(product:T\)' ops MatMul
 expect 0 '^\{"name": "MatMul".*"cases": \[' ops --json MatMul
 expect 2 "there is no op 'Matmul'" ops Matmul
+expect 2 "trace takes a file" trace
+expect 2 "trace: unknown option '--frob'" trace --frob
+expect 2 "--nodes takes a number" trace --nodes many FILE
+expect 1 "/nonexistent: No such file" trace /nonexistent
+expect 1 "no step stats" trace /dev/null
 if [ -w /dev/full ] && "$weft" ops >/dev/full 2>/dev/null; then
   echo "weft ops: a full disk went unnoticed"
   failed=1

@@ -1,0 +1,15 @@
+/* trace.h - what the two forms of step stats, JSON and tables, read alike. */
+#ifndef WEFT_API_TRACE_H
+#define WEFT_API_TRACE_H
+
+#include "tf.pb-c.h"
+
+typedef struct span {
+  const char *op; /* inside the node's label, not ended by NUL */
+  int op_size;
+  int64_t begin_ns, length_ns;
+} span;
+
+span weft__trace_span(const Tensorflow__NodeExecStats *n);
+
+#endif

@@ -1,0 +1,105 @@
+/* trace_table.c - step stats as text for people: for every device which ops took the time, then which nodes. */
+#include "api/trace.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "proto/scan.h"
+#include "weft/train.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The spans that have one key: an op's name or a node's. */
+typedef struct row {
+  const char *key;
+  int size;
+  int64_t count;
+  double us;
+} row;
+
+static int by_key(const void *a, const void *b) {
+  const row *x = a, *y = b;
+  const int order = memcmp(x->key, y->key, (size_t)(x->size < y->size ? x->size : y->size));
+  return order ? order : x->size - y->size;
+}
+
+static int longest_first(const void *a, const void *b) {
+  const row *x = a, *y = b;
+  return x->us != y->us ? (x->us < y->us ? 1 : -1) : by_key(a, b);
+}
+
+/* One row for each key, those that took longest first; gives their number. */
+static size_t tally(row *r, size_t n) {
+  size_t kept = 0;
+  if (n) qsort(r, n, sizeof *r, by_key);
+  for (size_t i = 0; i < n; i++) {
+    if (kept && by_key(&r[kept - 1], &r[i]) == 0)
+      r[kept - 1].count++, r[kept - 1].us += r[i].us;
+    else
+      r[kept++] = r[i];
+  }
+  if (kept) qsort(r, kept, sizeof *r, longest_first);
+  return kept;
+}
+
+static void put_rows(text *t, const char *title, const row *r, size_t n, size_t limit, double total_us) {
+  const size_t shown = limit && limit < n ? limit : n;
+  int width = 24;
+  for (size_t i = 0; i < shown; i++)
+    if (r[i].size > width) width = r[i].size;
+  weft__text_printf(t, "\n  %-*s %7s %12s %7s\n", width, title, "count", "us", "share");
+  for (size_t i = 0; i < shown; i++)
+    weft__text_printf(t, "  %-*.*s %7lld %12.1f %6.1f%%\n", width, r[i].size, r[i].key, (long long)r[i].count, r[i].us,
+                      total_us > 0 ? 100 * r[i].us / total_us : 0.0);
+  if (shown < n) weft__text_printf(t, "  (%zu more)\n", n - shown);
+}
+
+static void put_device(text *t, const Tensorflow__DeviceStepStats *dev, size_t limit, row *r) {
+  const size_t n = dev->n_node_stats;
+  int64_t begin = INT64_MAX, end = 0;
+  double total = 0;
+  for (size_t i = 0; i < n; i++) {
+    const span s = weft__trace_span(dev->node_stats[i]);
+    r[i] = (row){s.op, s.op_size, 1, (double)s.length_ns / 1e3};
+    total += r[i].us;
+    if (s.begin_ns < begin) begin = s.begin_ns;
+    if (s.begin_ns + s.length_ns > end) end = s.begin_ns + s.length_ns;
+  }
+  weft__text_printf(t, "%s%s: %zu nodes in %.1f us, %.1f us of work\n", t->size ? "\n" : "", dev->device, n,
+                    n ? (double)(end - begin) / 1e3 : 0.0, total);
+  put_rows(t, "op", r, tally(r, n), 0, total);
+  for (size_t i = 0; i < n; i++) {
+    const char *name = dev->node_stats[i]->node_name;
+    r[i] = (row){name, (int)strlen(name), 1, (double)weft__trace_span(dev->node_stats[i]).length_ns / 1e3};
+  }
+  put_rows(t, "node", r, tally(r, n), limit, total);
+}
+
+static weft_err put_stats(text *t, const Tensorflow__StepStats *stats, size_t limit) {
+  size_t most = 0;
+  for (size_t d = 0; d < stats->n_dev_stats; d++)
+    if (stats->dev_stats[d]->n_node_stats > most) most = stats->dev_stats[d]->n_node_stats;
+  row *r = weft__alloc(sizeof *r * (most + 1));
+  if (!r) return WEFT_OOM;
+  for (size_t d = 0; d < stats->n_dev_stats; d++) put_device(t, stats->dev_stats[d], limit, r);
+  weft__free(r);
+  return WEFT_OK;
+}
+
+weft_err weft_trace_table(char **out, const void *metadata, size_t size, int max_nodes) {
+  ProtobufCMessage *m;
+  text t = {0};
+  *out = NULL;
+  WEFT_TRY(weft__proto_unpack(&m, &tensorflow__run_metadata__descriptor, metadata, size));
+  const Tensorflow__StepStats *stats = ((const Tensorflow__RunMetadata *)m)->step_stats;
+  weft_err err;
+  if (stats && stats->n_dev_stats)
+    err = put_stats(&t, stats, max_nodes > 0 ? (size_t)max_nodes : 0);
+  else
+    err = weft__fail(WEFT_NOT_FOUND, "the RunMetadata has no step stats: was the step run with a trace?");
+  protobuf_c_message_free_unpacked(m, NULL);
+  if (err == WEFT_OK) {
+    *out = weft__text_take(&t);
+    return *out ? WEFT_OK : WEFT_OOM;
+  }
+  weft__text_finish(&t);
+  return err;
+}

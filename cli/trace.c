@@ -1,0 +1,84 @@
+/* trace.c - `weft trace`: a step's RunMetadata (a file that Weft or TensorFlow serialised) as tables of ops and nodes,
+ * and for Chrome's trace viewer (chrome://tracing, ui.perfetto.dev). */
+#include "command.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weft/weft.h>
+
+enum { NODES = 20, CHUNK = 1 << 16 };
+
+static int failed(const char *path, const char *why) {
+  fprintf(stderr, "weft: %s: %s\n", path, why);
+  return FAILED;
+}
+
+/* All of a file, or NULL with errno set. */
+static char *read_file(const char *path, size_t *size) {
+  FILE *f = fopen(path, "rb");
+  char *data = f ? malloc(CHUNK) : NULL, *grown = data;
+  size_t room = CHUNK;
+  *size = 0;
+  while (grown && !feof(f) && !ferror(f)) {
+    *size += fread(data + *size, 1, room - *size, f);
+    if (*size < room) continue;
+    grown = realloc(data, room *= 2);
+    if (grown) data = grown;
+  }
+  const int error = f && grown && !ferror(f) ? 0 : errno;
+  if (f) fclose(f);
+  if (!error) return data;
+  free(data);
+  errno = error;
+  return NULL;
+}
+
+static int write_file(const char *path, const char *text) {
+  FILE *f = fopen(path, "w");
+  if (!f) return failed(path, strerror(errno));
+  const int wrote = fputs(text, f), closed = fclose(f);
+  return wrote >= 0 && closed == 0 ? DONE : failed(path, strerror(errno));
+}
+
+static int show(const char *path, const char *chrome, int nodes) {
+  size_t size;
+  char *metadata = read_file(path, &size), *table = NULL, *json = NULL;
+  if (!metadata) return failed(path, strerror(errno));
+  int code = DONE;
+  weft_err err = weft_trace_table(&table, metadata, size, nodes);
+  if (err == WEFT_OK && chrome) err = weft_trace_json(&json, metadata, size);
+  if (err != WEFT_OK)
+    code = failed(path, weft_error_message());
+  else
+    fputs(table, stdout);
+  if (code == DONE && chrome) code = write_file(chrome, json);
+  weft_free(table);
+  weft_free(json);
+  free(metadata);
+  return code;
+}
+
+int cli_trace(int argc, char **argv) {
+  const char *path = NULL, *chrome = NULL;
+  int nodes = NODES;
+  for (int i = 1; i < argc; i++) {
+    const char *value = i + 1 < argc ? argv[i + 1] : "";
+    char *rest = "";
+    if (strcmp(argv[i], "--nodes") == 0) {
+      nodes = (int)strtol(value, &rest, 10);
+      if (!*value || *rest || nodes < 0) return cli_usage("trace: --nodes takes a number (0: all), got", value);
+      i++;
+    } else if (strcmp(argv[i], "--chrome") == 0) {
+      chrome = value;
+      if (!*value) return cli_usage("trace: --chrome takes a file to write, got", value);
+      i++;
+    } else if (argv[i][0] == '-')
+      return cli_usage("trace: unknown option", argv[i]);
+    else if (path)
+      return cli_usage("trace takes one file, got a second,", argv[i]);
+    else
+      path = argv[i];
+  }
+  return path ? show(path, chrome, nodes) : cli_usage("trace takes a file, got", "");
+}

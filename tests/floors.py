@@ -13,7 +13,7 @@ FLOORS = [["base"], ["proto"], ["tensor"], ["device"], ["graph", "io"], ["state"
           ["dist"], ["train"], ["api"]]
 HEIGHT = {folder: height for height, folders in enumerate(FLOORS) for folder in folders}
 PROGRAMS = ["cli", "examples", "bench", "tools"]
-GENERATED = {"tf.pb-c.h": "proto"}
+GENERATED = {"tf.pb-c.h": "proto", "rpc.pb-c.h": "proto"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 

@@ -23,6 +23,8 @@ typedef struct local {
   session_opts opts;
   char handle[WEFT_HANDLE_SIZE];
   task *task;
+  device_info *info; /* of its devices */
+  int n_info;
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t idle;
   requests plans;
@@ -46,8 +48,9 @@ weft_err weft__session_create(weft_session **out, weft_graph *g, const session_o
   s->next_step = 1;
   weft_err err =
       weft__task_create(&s->task, "/job:localhost/replica:0/task:0", s->opts.intra_threads, s->opts.inter_threads);
+  if (!err) err = weft__task_devices(s->task, &s->info, &s->n_info);
   if (!err && s->opts.log_device_placement)
-    weft__place_log_mapping(&(placement){.n_device = s->task->n_device, .device = s->task->device, .log = true});
+    weft__place_log_mapping(&(placement){.n_device = s->n_info, .device = s->info});
   if (err)
     weft__session_destroy(&s->base);
   else
@@ -71,6 +74,7 @@ static void destroy_plan(void *made) { weft__plan_destroy(made); }
 static void local_destroy(weft_session *base) {
   local *s = (local *)base;
   weft__requests_finish(&s->plans, destroy_plan);
+  weft__device_infos_free(s->info, s->n_info);
   weft__task_destroy(s->task);
   pthread_cond_destroy(&s->idle);
   pthread_mutex_destroy(&s->lock);
@@ -78,34 +82,19 @@ static void local_destroy(weft_session *base) {
 }
 
 static weft_err local_devices(weft_session *base, device_info **out, int *n) {
-  const task *t = ((local *)base)->task;
-  device_info *list = weft__alloc_zero((size_t)t->n_device, sizeof *list);
-  if (!list) return WEFT_OOM;
-  for (int i = 0; i < t->n_device; i++) {
-    const device *d = t->device[i];
-    list[i] = (device_info){.name = weft__strdup(d->name),
-                            .type = weft__strdup(d->ops->type),
-                            .description = weft__strdup(d->description),
-                            .memory_limit = d->memory_limit,
-                            .incarnation = d->incarnation};
-    if (list[i].name && list[i].type && list[i].description) continue;
-    weft__device_infos_free(list, t->n_device);
-    return WEFT_OOM;
-  }
-  *out = list;
-  *n = t->n_device;
-  return WEFT_OK;
+  return weft__task_devices(((local *)base)->task, out, n);
 }
 
 /* ---- plans ---------------------------------------------------------------------------------------- */
 
-/* Places the nodes that came since the last time. */
+/* Places the nodes that came since the last time.  With one device only the complaints matter. */
 static weft_err place_new_nodes(local *s) {
-  placement p = {s->task->n_device, s->task->device, s->opts.allow_soft_placement, s->opts.log_device_placement};
-  pthread_mutex_lock(&s->base.graph->lock);
-  int n = s->base.graph->n_node, *where = weft__alloc(sizeof(int) * (size_t)(n - s->placed + 1));
-  weft_err err = where ? weft__place(s->base.graph, s->placed, &p, where) : WEFT_OOM;
-  pthread_mutex_unlock(&s->base.graph->lock);
+  weft_graph *g = s->base.graph;
+  placement p = {s->n_info, s->info, s->opts.allow_soft_placement, s->opts.log_device_placement};
+  pthread_mutex_lock(&g->lock);
+  int n = g->n_node, *where = n > s->placed ? weft__alloc_zero((size_t)n, sizeof *where) : NULL;
+  weft_err err = n == s->placed ? WEFT_OK : where ? weft__place(g, s->placed, &p, where) : WEFT_OOM;
+  pthread_mutex_unlock(&g->lock);
   weft__free(where);
   if (!err) s->placed = n;
   return err;

@@ -119,7 +119,7 @@ static weft_err number_slots(maker *m) {
   return m->known && m->value ? WEFT_OK : WEFT_OOM;
 }
 
-static bool argument_is_ref(const weft_node *n, int input) {
+bool weft__takes_ref(const weft_node *n, int input) {
   int first = 0, count;
   for (int i = 0; i < n->op->opdef.n_in; i++) {
     const arg_def *d = &n->op->opdef.in[i];
@@ -139,7 +139,7 @@ static weft_err add_item(maker *m, const weft_node *n) {
   for (int i = 0; i < n->n_in; i++) {
     weft_out from = source_of(m, n->in[i]);
     bool fed = feed_of(m->r, from) >= 0;
-    it->in[i] = (plan_input){slot_of(m, from), argument_is_ref(n, i), !fed && weft__out_is_ref(m->g, from)};
+    it->in[i] = (plan_input){slot_of(m, from), weft__takes_ref(n, i), !fed && weft__out_is_ref(m->g, from)};
     if (it->in[i].wants_ref && fed)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
   }

@@ -65,6 +65,9 @@ typedef struct plan_request {
 weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r);
 void weft__plan_destroy(plan *p);
 
+/* Does data input i of the node stand for a variable itself, not its value? */
+bool weft__takes_ref(const weft_node *n, int i);
+
 /* A run of a plan: the values of one step. */
 typedef struct plan_run {
   const weft_tensor *const *feed; /* n_feed */

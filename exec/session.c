@@ -58,15 +58,6 @@ weft_err weft__session_run(weft_session *s, const plan_request *r, const weft_te
 
 weft_err weft__session_devices(weft_session *s, device_info **out, int *n) { return s->ops->devices(s, out, n); }
 
-void weft__device_infos_free(device_info *d, int n) {
-  for (int i = 0; d && i < n; i++) {
-    weft__free(d[i].name);
-    weft__free(d[i].type);
-    weft__free(d[i].description);
-  }
-  weft__free(d);
-}
-
 weft_err weft__check_feed(const weft_node *n, int slot, const weft_tensor *t) {
   weft_dtype want = weft__dtype_base(n->out_type[slot]);
   if (t->dtype != want && want != WEFT_INVALID)

@@ -27,12 +27,6 @@ typedef struct run_opts {
   size_t *metadata_size;
 } run_opts;
 
-typedef struct device_info { /* what is known of a device, of this process or another */
-  char *name, *type, *description;
-  int64_t memory_limit;
-  uint64_t incarnation;
-} device_info;
-
 typedef struct session_ops { /* all required */
   /* May block. */
   weft_err (*run)(weft_session *s, const plan_request *r, const weft_tensor *const *feed, weft_tensor **fetched,
@@ -56,7 +50,6 @@ weft_err weft__session_close(weft_session *s);
 weft_err weft__session_run(weft_session *s, const plan_request *r, const weft_tensor *const *feed,
                            weft_tensor **fetched, const run_opts *opts);
 weft_err weft__session_devices(weft_session *s, device_info **out, int *n);
-void weft__device_infos_free(device_info *d, int n);
 
 /* Are all of a request's outputs and nodes in the graph? */
 weft_err weft__request_check(weft_graph *g, const plan_request *r);

@@ -32,3 +32,22 @@ void weft__task_destroy(task *t) {
   weft__free(t->name);
   weft__free(t);
 }
+
+weft_err weft__task_devices(const task *t, device_info **out, int *n) {
+  device_info *list = weft__alloc_zero((size_t)t->n_device, sizeof *list);
+  if (!list) return WEFT_OOM;
+  for (int i = 0; i < t->n_device; i++) {
+    const device *d = t->device[i];
+    list[i] = (device_info){.name = weft__strdup(d->name),
+                            .type = weft__strdup(d->ops->type),
+                            .description = weft__strdup(d->description),
+                            .memory_limit = d->memory_limit,
+                            .incarnation = d->incarnation};
+    if (list[i].name && list[i].type && list[i].description) continue;
+    weft__device_infos_free(list, t->n_device);
+    return WEFT_OOM;
+  }
+  *out = list;
+  *n = t->n_device;
+  return WEFT_OK;
+}

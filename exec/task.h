@@ -6,7 +6,7 @@
 #define WEFT_EXEC_TASK_H
 
 #include "base/pool.h"
-#include "device/device.h"
+#include "exec/place.h"
 #include "state/resource.h"
 
 typedef struct task {
@@ -20,5 +20,7 @@ typedef struct task {
 /* threads: 0 means one per processor. */
 weft_err weft__task_create(task **out, const char *name, int intra_threads, int inter_threads);
 void weft__task_destroy(task *t);
+/* What its devices say of themselves; weft__device_infos_free. */
+weft_err weft__task_devices(const task *t, device_info **out, int *n);
 
 #endif

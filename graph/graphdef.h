@@ -20,6 +20,8 @@ typedef struct import_map {
 typedef struct import_opts {
   const char *prefix; /* NULL or "": none; else nodes are called prefix/name */
   bool unique;        /* a name that is taken gets a suffix instead of an error */
+  bool part;          /* one task's part of a placed graph: names may begin with _, and the nodes that _class names may
+                         be elsewhere */
   int n_map;
   const import_map *map;
   int n_return;

@@ -23,8 +23,8 @@ static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory to import a g
 
 /* ---- names ---- */
 
-static bool valid_name(const char *s) {
-  if (!isalnum((unsigned char)*s) && *s != '.') return false;
+static bool valid_name(const char *s, bool part) {
+  if (!isalnum((unsigned char)*s) && *s != '.' && !(part && *s == '_')) return false;
   for (; *s; s++)
     if (!isalnum((unsigned char)*s) && !strchr("_.\\/>-", *s)) return false;
   return true;
@@ -47,7 +47,7 @@ static weft_err read_names(importer *im) {
   for (int i = 0; i < im->n; i++) {
     import_item *it = &im->item[i];
     it->def = im->def->node[i];
-    if (!valid_name(it->def->name))
+    if (!valid_name(it->def->name, im->opts->part))
       return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s': Node name contains invalid characters", it->def->name);
     if (!*it->def->op)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s' does not specify an operation", it->def->name);
@@ -207,6 +207,7 @@ static weft_err rename_class(importer *im, const import_item *it, attr *a) {
   for (int i = 0; i < a->n; i++) {
     if (a->ss[i].size < 5 || memcmp(a->ss[i].data, "loc:@", 5) != 0) continue;
     const import_item *with = weft__map_get(&im->by_name, a->ss[i].data + 5);
+    if (!with && im->opts->part) continue;
     if (!with)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s' expects to be colocated with unknown node '%s'",
                         it->def->name, a->ss[i].data + 5);
@@ -433,7 +434,7 @@ static weft_err check_versions(importer *im) {
 
 static weft_err prepare(importer *im) {
   size_t n = im->def->n_node;
-  if (im->opts->prefix && *im->opts->prefix && !valid_name(im->opts->prefix))
+  if (im->opts->prefix && *im->opts->prefix && !valid_name(im->opts->prefix, false))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Imported node name prefix '%s/' would lead to invalid node names",
                       im->opts->prefix);
   if (n > INT32_MAX / 2) return weft__fail(WEFT_INVALID_ARGUMENT, "a GraphDef of %zu nodes is too big", n);

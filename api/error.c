@@ -18,6 +18,10 @@ const char *weft_error_name(weft_err err) {
 
 const char *weft_error_message(void) { return weft__error_message(); }
 
+weft_err weft_fail(weft_err err, const char *message) {
+  return err == WEFT_OK ? WEFT_OK : weft__fail(err, "%s", message ? message : "");
+}
+
 void weft_must(weft_err err) {
   if (err == WEFT_OK) return;
   fprintf(stderr, "%s: %s\n", weft_error_name(err), weft_error_message());

@@ -80,10 +80,24 @@ void weft_scope_device(weft_graph *g, const char *name) { weft__b_pushed(g, weft
 void weft_scope_colocate(weft_graph *g, weft_out with) {
   weft__b_pushed(g, weft__scope_push_colocate(g, with.node, false));
 }
+void weft_scope_colocate_only(weft_graph *g, weft_out with) {
+  weft__b_pushed(g, weft__scope_push_colocate(g, with.node, true));
+}
+void weft_scope_belong(weft_graph *g, const char *node) { weft__b_pushed(g, weft__scope_push_class(g, node)); }
+void weft_scope_container(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_container(g, name)); }
 void weft_scope_pop(weft_graph *g) { weft__scope_pop(g); }
 
+const char *weft_scope_prefix(const weft_graph *g) { return weft__scope_prefix(g); }
+
+const char *weft_scope_unique(weft_graph *g, const char *name, bool take) {
+  const char *full = NULL;
+  weft_err err = take ? weft__scope_unique(g, name, &full) : weft__scope_name(g, name, &full);
+  keep(g, err);
+  return err ? NULL : full;
+}
+
 void weft_scope_control(weft_graph *g, int n, const weft_out *before) {
-  int *ids = weft__alloc(sizeof *ids * (size_t)(n + 1));
+  int *ids = weft__alloc(sizeof *ids * (size_t)(n < 0 ? 1 : n + 1));
   if (!ids) {
     keep(g, WEFT_OOM);
     return;

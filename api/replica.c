@@ -14,3 +14,24 @@ void weft_replica_destroy(weft_replica *r) { weft__replica_setter_destroy((repli
 void weft_scope_replica(weft_graph *g, weft_replica *r) {
   weft__b_pushed(g, weft__scope_push_device_fn(g, weft__replica_setter_device, r));
 }
+
+/* ---- a program's own ------------------------------------------------------------------------------- */
+
+typedef struct device_call {
+  weft_device_fn *fn;
+  void *arg;
+} device_call;
+
+static weft_err call_program(void *arg, const weft_node *n, const char *current, text *out) {
+  const device_call *c = arg;
+  const char *device = c->fn(c->arg, n, current);
+  if (!device) return weft__fail(WEFT_INVALID_ARGUMENT, "the device function of the program failed");
+  weft__text_puts(out, device);
+  return WEFT_OK;
+}
+
+void weft_scope_device_fn(weft_graph *g, weft_device_fn *fn, void *arg) {
+  device_call *c = weft__arena_alloc(&g->arena, sizeof *c); /* scopes may be entered often, but not in a loop */
+  if (c) *c = (device_call){fn, arg};
+  weft__b_pushed(g, c ? weft__scope_push_device_fn(g, call_program, c) : WEFT_OOM);
+}

@@ -1,6 +1,5 @@
-/* scope.c - variable scopes and collections, as programs use them. */
+/* scope.c - variable scopes, as programs use them. */
 #include "graph/build.h"
-#include "graph/collection.h"
 #include "graph/scope.h"
 #include "graph/variable_scope.h"
 
@@ -64,18 +63,32 @@ weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, in
   return err ? WEFT_NONE : v.variable;
 }
 
-/* ---- collections ---------------------------------------------------------------------------------- */
+/* ---- variable scopes as objects -------------------------------------------------------------------- */
 
-weft_err weft_collection_add(weft_graph *g, const char *list, const char *name) {
-  return weft__collection_add_name(g, list, name);
+weft_err weft_variable_scope_enter(const weft_variable_scope **out, weft_graph *g, const weft_variable_scope_opts *o) {
+  if (o->reuse < WEFT_REUSE_INHERIT || o->reuse > WEFT_REUSE_AUTO)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no way of reusing variables", (int)o->reuse);
+  return weft__variable_scope_push(g,
+                                   &(variable_scope_opts){.name = o->name,
+                                                          .again = (const variable_scope *)o->again,
+                                                          .default_name = o->default_name,
+                                                          .reuse = modes[o->reuse],
+                                                          .no_name_scope = o->no_name_scope},
+                                   (const variable_scope **)out);
 }
 
-int weft_collection_size(const weft_graph *g, const char *list) {
-  const collection *c = weft__collection_get(g, list);
-  return c ? c->n : 0;
+const weft_variable_scope *weft_variable_scope_now(weft_graph *g) {
+  return (const weft_variable_scope *)weft__variable_scope_now(g);
 }
 
-const char *weft_collection_name(const weft_graph *g, const char *list, int i) {
-  const collection *c = weft__collection_get(g, list);
-  return c && c->kind == COLLECTION_NAMES && i >= 0 && i < c->n ? c->s[i].data : NULL;
+const char *weft_variable_scope_name(const weft_variable_scope *s) { return ((const variable_scope *)s)->name; }
+const char *weft_variable_scope_name_scope(const weft_variable_scope *s) {
+  return ((const variable_scope *)s)->name_scope;
 }
+
+weft_reuse weft_variable_scope_reuse(const weft_variable_scope *s) {
+  reuse_mode mode = ((const variable_scope *)s)->reuse;
+  return mode == REUSE_ALWAYS ? WEFT_REUSE_ALWAYS : mode == REUSE_AUTO ? WEFT_REUSE_AUTO : WEFT_REUSE_NEVER;
+}
+
+void weft_variable_scope_set_reuse(weft_graph *g) { weft__variable_scope_reuse(g); }

@@ -52,6 +52,15 @@ weft_err weft_tensor_adopt(weft_tensor **out, weft_dtype dtype, int rank, const 
   return WEFT_OK;
 }
 
+weft_err weft_tensor_borrow(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
+                            size_t size) {
+  WEFT_TRY(weft_tensor_adopt(out, dtype, rank, dims, data, size, NULL, NULL));
+  (*out)->buf->transient = true; /* as memory of a step is: copied by whatever outlives it */
+  return WEFT_OK;
+}
+
+bool weft_tensor_shared(const weft_tensor *t) { return t->buf && !weft__tensor_writable(t); }
+
 weft_err weft_tensor_parse(weft_tensor **out, const void *proto, size_t size) {
   ProtobufCMessage *m;
   WEFT_TRY(weft__proto_unpack(&m, &tensorflow__tensor_proto__descriptor, proto, size));

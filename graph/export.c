@@ -69,6 +69,10 @@ static weft_err write_node(Tensorflow__NodeDef *def, const weft_node *n, const e
   return write_unknown(def, n, a);
 }
 
+weft_err weft__node_export_proto(const weft_node *n, Tensorflow__NodeDef *out, arena *a) {
+  return write_node(out, n, &(export_opts){0}, a);
+}
+
 static weft_err write_rest(Tensorflow__GraphDef *out, const weft_graph *g, arena *a) {
   out->versions = weft__arena_alloc(a, sizeof *out->versions);
   if (!out->versions) return oom();

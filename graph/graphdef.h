@@ -45,5 +45,7 @@ typedef struct export_opts {
 weft_err weft__graph_export(weft_graph *g, const export_opts *opts, uint8_t **bytes, size_t *size);
 /* The same as a message, whose memory is the arena's or the graph's: valid while both are and no node changes. */
 weft_err weft__graph_export_proto(weft_graph *g, const export_opts *opts, Tensorflow__GraphDef *out, arena *a);
+/* One node as a message; hold the graph's lock while it is used. */
+weft_err weft__node_export_proto(const weft_node *n, Tensorflow__NodeDef *out, arena *a);
 
 #endif

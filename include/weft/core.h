@@ -116,6 +116,12 @@ WEFT_API weft_err weft_tensor_create(weft_tensor **out, weft_dtype dtype, int ra
  * shares it is gone (release may be NULL). */
 WEFT_API weft_err weft_tensor_adopt(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
                                     size_t size, void (*release)(void *arg), void *arg);
+/* As adopt, for a value to be fed: nothing that outlives the run keeps it (what does, copies), so the memory is the
+ * caller's again when the run has returned and the tensor is destroyed. */
+WEFT_API weft_err weft_tensor_borrow(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
+                                     size_t size);
+/* Does something else (a variable, another tensor) hold the elements too?  Then they must not be written. */
+WEFT_API bool weft_tensor_shared(const weft_tensor *t);
 /* From and to a serialised TensorProto.  The bytes written are yours: weft_free. */
 WEFT_API weft_err weft_tensor_parse(weft_tensor **out, const void *proto, size_t size);
 WEFT_API weft_err weft_tensor_serialize(void **out, size_t *size, const weft_tensor *t);
@@ -173,6 +179,23 @@ WEFT_API weft_out weft_node_input(const weft_node *n, int i);
 WEFT_API weft_dtype weft_out_dtype(const weft_graph *g, weft_out o);
 WEFT_API int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims);
 
+WEFT_API bool weft_out_is_ref(const weft_graph *g, weft_out o);
+/* Adds what the program knows of a shape; INVALID_ARGUMENT when it contradicts what is known. */
+WEFT_API weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *dims);
+/* The value when it is known without running (constants, small arithmetic of shapes), else NULL. */
+WEFT_API weft_err weft_out_constant(weft_tensor **out, const weft_graph *g, weft_out o);
+WEFT_API int weft_node_control_count(const weft_node *n);
+WEFT_API weft_out weft_node_control(const weft_node *n, int i);
+/* A serialised NodeDef; one attribute as a serialised AttrValue (NOT_FOUND when the node has none of that name). */
+WEFT_API weft_err weft_node_export(void **out, size_t *size, const weft_node *n);
+WEFT_API weft_err weft_node_attr(void **out, size_t *size, const weft_node *n, const char *name);
+/* Changes to node `node` of the graph, for programs that rewrite: an attribute (a serialised AttrValue), its device,
+ * a control edge, data input i (how a loop's back edge is closed). */
+WEFT_API weft_err weft_node_set_attr(weft_graph *g, int node, const char *name, const void *attr_value, size_t size);
+WEFT_API weft_err weft_node_set_device(weft_graph *g, int node, const char *device);
+WEFT_API weft_err weft_node_add_control(weft_graph *g, int node, weft_out before);
+WEFT_API weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_out from);
+
 /* Building a node of any op:
  *     weft_builder *b = weft_node_begin(g, "MatMul", "xw");
  *     weft_builder_input(b, x);
@@ -219,7 +242,20 @@ WEFT_API weft_err weft_replica_create(weft_replica **out, int ps_tasks, const ch
                                       const char *worker_device, bool by_bytes);
 WEFT_API void weft_replica_destroy(weft_replica *r);
 WEFT_API void weft_scope_replica(weft_graph *g, weft_replica *r);
+/* A device function of the program: gets a node that is about to be added (its name, op and inputs stand) and the
+ * device inner scopes gave it; returns the device to use, valid until the next call, or NULL to refuse the node. */
+typedef const char *weft_device_fn(void *arg, const weft_node *n, const char *current);
+WEFT_API void weft_scope_device_fn(weft_graph *g, weft_device_fn *fn, void *arg);
+/* As colocate, with outer colocations dropped; WEFT_NONE: drops them and no more. */
+WEFT_API void weft_scope_colocate_only(weft_graph *g, weft_out with);
+/* Nodes that follow say that they belong to this node (`_class`), wherever they are placed. */
+WEFT_API void weft_scope_belong(weft_graph *g, const char *node);
+WEFT_API void weft_scope_container(weft_graph *g, const char *container);
 WEFT_API void weft_scope_pop(weft_graph *g);
+/* The name scope we are in ("a/b", "" at the root); a full name in it that nobody has, taken from now on if `take`.
+ * Both are valid until the next call. */
+WEFT_API const char *weft_scope_prefix(const weft_graph *g);
+WEFT_API const char *weft_scope_unique(weft_graph *g, const char *name, bool take);
 
 /* tf.variable_scope and tf.get_variable.  A variable scope prefixes the names of variables, says whether a name that
  * is taken means the variable there is, and may give the initializer of those made in it; it opens a name scope too.
@@ -243,19 +279,59 @@ typedef struct weft_initial {
   const weft_tensor *value;
 } weft_initial;
 WEFT_API void weft_scope_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init);
+/* The same with more to say.  One of name, again (a scope entered before) and default_name (made unique) is given.
+ * What is entered lives as long as the graph. */
+typedef struct weft_variable_scope weft_variable_scope;
+typedef struct weft_variable_scope_opts {
+  const char *name;
+  const weft_variable_scope *again;
+  const char *default_name;
+  weft_reuse reuse;
+  bool no_name_scope;
+} weft_variable_scope_opts;
+WEFT_API weft_err weft_variable_scope_enter(const weft_variable_scope **out, weft_graph *g,
+                                            const weft_variable_scope_opts *opts);
+WEFT_API const weft_variable_scope *weft_variable_scope_now(weft_graph *g);
+WEFT_API const char *weft_variable_scope_name(const weft_variable_scope *s);       /* "a/b" */
+WEFT_API const char *weft_variable_scope_name_scope(const weft_variable_scope *s); /* "a_1/b/" */
+WEFT_API weft_reuse weft_variable_scope_reuse(const weft_variable_scope *s);
+WEFT_API void weft_variable_scope_set_reuse(weft_graph *g); /* reuse_variables() on the scope we are in */
 /* init may be NULL: the default.  A variable for weft_assign and the optimizers; usable as any output. */
 WEFT_API weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
                                     const weft_initial *init, bool trainable);
 
-/* Named lists that travel with a graph in its MetaGraphDef: names of nodes ("train") or outputs ("loss:0"). */
+/* Named lists that travel with a graph in its MetaGraphDef: names of nodes ("train") or outputs ("loss:0"), or
+ * serialised messages (a VariableDef, a QueueRunnerDef).  A list holds one kind. */
 WEFT_API weft_err weft_collection_add(weft_graph *g, const char *list, const char *name);
 WEFT_API int weft_collection_size(const weft_graph *g, const char *list);
 WEFT_API const char *weft_collection_name(const weft_graph *g, const char *list, int i); /* NULL if there is none */
+WEFT_API weft_err weft_collection_add_bytes(weft_graph *g, const char *list, const void *data, size_t size);
+/* Item i of names or bytes, borrowed; NULL if there is none. */
+WEFT_API const void *weft_collection_item(const weft_graph *g, const char *list, int i, size_t *size, bool *is_name);
+WEFT_API void weft_collection_clear(weft_graph *g, const char *list);
+/* The lists there are. */
+WEFT_API int weft_collection_count(const weft_graph *g);
+WEFT_API const char *weft_collection_at(const weft_graph *g, int i);
 
 /* The gradients of the sum of ys with respect to each of xs; grad_ys may be NULL (ones).  dxs has room for n_x:
  * WEFT_NONE where nothing connects; slices are made dense. */
 WEFT_API weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,
                                  const weft_out *xs, weft_out *dxs);
+
+/* The same, with slices left as slices: dense, or indices and values (and dense_shape) with dense WEFT_NONE. */
+typedef struct weft_gradient {
+  weft_out dense, indices, values, dense_shape;
+} weft_gradient;
+typedef struct weft_gradient_opts {
+  const char *name; /* NULL: "gradients" */
+  bool colocate;    /* each gradient with its forward node */
+  bool gate;        /* all gradients of one node before any is used */
+  bool tree;        /* sum as they come, instead of when all are there */
+  int n_stop;       /* these are taken as constants */
+  const weft_out *stop;
+} weft_gradient_opts;
+WEFT_API weft_err weft_gradients_with(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,
+                                      const weft_out *xs, const weft_gradient_opts *opts, weft_gradient *dxs);
 
 /* ---- everyday nodes: weft/ops.h, made by the build, has a function for every op --------------- */
 
@@ -355,6 +431,14 @@ WEFT_API const char *weft_op_doc(int i);
 /* A JSON object: name, definition, doc, kernel (is there one), gradient ("yes", "none", "missing"), stateful, and
  * the cases its tests are made of; weft_free. */
 WEFT_API weft_err weft_op_json(char **out, int i);
+
+/* What a PyFunc node calls: the function of the program that `token` names.  Fills n_out new tensors and returns
+ * WEFT_OK, or says with weft_fail what went wrong.  Called from any thread, by several at once.  NULL: PyFunc fails. */
+typedef weft_err weft_call_fn(void *arg, const char *token, int n_in, const weft_tensor *const *in, int n_out,
+                              weft_tensor **out);
+WEFT_API void weft_call_set(weft_call_fn *fn, void *arg);
+/* For callbacks: makes `message` this thread's, and returns err. */
+WEFT_API weft_err weft_fail(weft_err err, const char *message);
 
 #ifdef __cplusplus
 }

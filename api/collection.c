@@ -1,0 +1,38 @@
+/* collection.c - named lists of a graph, as programs use them. */
+#include "graph/collection.h"
+
+weft_err weft_collection_add(weft_graph *g, const char *list, const char *name) {
+  return weft__collection_add_name(g, list, name);
+}
+
+weft_err weft_collection_add_bytes(weft_graph *g, const char *list, const void *data, size_t size) {
+  return weft__collection_add_bytes(g, list, data, size);
+}
+
+int weft_collection_size(const weft_graph *g, const char *list) {
+  const collection *c = weft__collection_get(g, list);
+  return c ? c->n : 0;
+}
+
+const char *weft_collection_name(const weft_graph *g, const char *list, int i) {
+  const collection *c = weft__collection_get(g, list);
+  return c && c->kind == COLLECTION_NAMES && i >= 0 && i < c->n ? c->s[i].data : NULL;
+}
+
+const void *weft_collection_item(const weft_graph *g, const char *list, int i, size_t *size, bool *is_name) {
+  const collection *c = weft__collection_get(g, list);
+  if (!c || (c->kind != COLLECTION_NAMES && c->kind != COLLECTION_BYTES) || i < 0 || i >= c->n) return NULL;
+  *size = c->s[i].size;
+  *is_name = c->kind == COLLECTION_NAMES;
+  return c->s[i].data;
+}
+
+void weft_collection_clear(weft_graph *g, const char *list) { weft__collection_clear(g, list); }
+
+int weft_collection_count(const weft_graph *g) { return g->collections.count; }
+
+const char *weft_collection_at(const weft_graph *g, int i) {
+  for (int e = 0; e < g->collections.used; e++)
+    if (g->collections.entries[e].key && i-- == 0) return g->collections.entries[e].key;
+  return NULL;
+}

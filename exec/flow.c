@@ -1,9 +1,14 @@
 /* flow.c - runs the nodes of a flow as they become ready.
  *
  * A thread that ends a node goes on with one that became ready by it; others that are worth it are
- * handed to the pool.  A kernel that waits defers: its node stays counted as active, and whoever ends
- * it leaves the node in the inbox of the thread that sleeps in weft__flow_run, or with the pool when
- * that thread is at work, so that a stranger's thread never runs our nodes.
+ * handed to the pool.  A kernel that waits defers: its node stays counted as active.  What happens when
+ * it ends depends on who started the run:
+ *   weft__flow_run    the node is left in the inbox of the thread that sleeps there, or with the pool
+ *                     when that thread is at work: a stranger's thread never runs our nodes.
+ *   weft__flow_start  the stranger, usually a transport's thread, goes on with what is cheap and hands
+ *                     the rest to the pool, so that a short step costs no change of thread.
+ * A thread that is running nodes already takes such a node when it is through (`here.ended`): two runs
+ * that feed each other do not pile up on the stack.
  *
  * The first error wins.  It fires the step's cancel token, which wakes whatever is deferred; nodes
  * that become ready afterwards are dropped, and the run ends when the last active node has ended.
@@ -21,8 +26,16 @@
 #include "state/variable.h"
 
 enum { WORTH_HANDING = 15000, TIMED_STEPS = 16 }; /* ns; every 16th step is timed, and a node's first run */
+enum { LENT = 50000 };                            /* ns that a borrowed thread is kept */
 enum { PHASE_RUNS, PHASE_RETURNED, PHASE_DONE };  /* of a kernel that defers */
 typedef enum outcome { ENDED, DEFERRED } outcome;
+
+static _Thread_local struct {
+  bool inside;         /* this thread runs nodes */
+  bool borrowed;       /* ... and is a stranger's */
+  int64_t spent;       /* ns on it, as far as the nodes' costs are known */
+  spot *ended, **last; /* nodes of asynchronous runs whose wait ended meanwhile */
+} here;
 
 static void on_done(kernel *k, weft_err err);
 static void process(flow *f, spot *first);
@@ -107,14 +120,14 @@ static weft_err call_kernel(spot *s, bool dead, bool *deferred) {
       f->run->log || f->step.id % TIMED_STEPS == 0 || atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;
   int64_t begin = s->begin = timed ? weft__now_ns() : 0;
   weft_err err = k->op->cpu(k);
+  int64_t end = timed ? weft__now_ns() : 0;
+  if (timed) note_cost(n, end - begin); /* of one that defers: what the call took */
   *deferred = k->pending && !err && atomic_exchange(&s->phase, PHASE_RETURNED) != PHASE_DONE;
   if (*deferred) return WEFT_OK;
   if (k->pending && !err) {
     err = weft__status_raise(&s->why);
     weft__status_finish(&s->why);
   }
-  int64_t end = timed ? weft__now_ns() : 0;
-  if (timed) note_cost(n, end - begin);
   if (f->run->log && !err) weft__step_log_add(f->run->log, weft__spot_item(s), k->out, begin, end);
   return err;
 }
@@ -176,13 +189,42 @@ static outcome visit(flow *f, spot *s, ready *r) {
 
 static void resume(spot *s);
 
-static void task_process(void *arg) {
-  spot *s = arg;
-  s->next = NULL;
-  process(s->turn->frame->flow, s);
+/* On the way in and out of running nodes; inside a run that this thread is running already, nothing. */
+static bool come_in(bool borrowed) {
+  if (here.inside) return false;
+  here.inside = true;
+  here.borrowed = borrowed;
+  here.spent = 0;
+  here.last = &here.ended;
+  return true;
 }
 
-static void task_resume(void *arg) { resume(arg); }
+static spot *next_ended(void) {
+  spot *s = here.ended;
+  if (!s) return NULL;
+  here.ended = s->next;
+  if (!here.ended) here.last = &here.ended;
+  return s;
+}
+
+static void go_out(bool outermost) {
+  if (!outermost) return;
+  for (spot *s; (s = next_ended());) resume(s);
+  here.inside = false;
+}
+
+static void task_process(void *arg) { /* a list of nodes */
+  spot *s = arg;
+  bool outermost = come_in(false);
+  process(s->turn->frame->flow, s);
+  go_out(outermost);
+}
+
+static void task_resume(void *arg) {
+  bool outermost = come_in(false);
+  resume(arg);
+  go_out(outermost);
+}
 
 static bool worth_handing(const spot *s) {
   return atomic_load_explicit(&weft__spot_node(s)->cost, memory_order_relaxed) > WORTH_HANDING;
@@ -194,9 +236,10 @@ static spot *hand_out(flow *f, spot *list) {
   bool heavy = false;
   for (spot *s = list, *next; s; s = next) {
     next = s->next;
-    bool hand = heavy && worth_handing(s) && weft__pool_submit(f->tasks, task_process, s) == WEFT_OK;
-    heavy = heavy || worth_handing(s);
-    if (hand) continue;
+    bool worth = worth_handing(s), hand = heavy && worth;
+    if (hand) s->next = NULL;
+    if (hand && weft__pool_submit(f->tasks, task_process, s) == WEFT_OK) continue;
+    heavy = heavy || worth;
     *end = s;
     end = &s->next;
   }
@@ -204,7 +247,29 @@ static spot *hand_out(flow *f, spot *list) {
   return kept;
 }
 
+/* Is there more to do than a borrowed thread should?  Then the pool does it. */
+static bool hand_over(flow *f, spot *list) {
+  if (!here.borrowed || weft__pool_threads(f->tasks) == 1) return false;
+  const flow_node *n = weft__spot_node(list);
+  int64_t cost = atomic_load_explicit(&n->cost, memory_order_relaxed);
+  here.spent += cost;
+  bool known = cost > 0 || carries(n->kind);
+  return (!known || here.spent > LENT) && weft__pool_submit(f->tasks, task_process, list) == WEFT_OK;
+}
+
+/* What ended meanwhile does not wait for a long kernel of this thread. */
+static void hand_ended(flow *f) {
+  for (spot *s; (s = next_ended());)
+    if (weft__pool_submit(f->tasks, task_resume, s) != WEFT_OK) resume(s);
+}
+
+static void end(flow *f);
+
 static void finish(flow *f) {
+  if (f->done) {
+    end(f);
+    return;
+  }
   pthread_mutex_lock(&f->lock);
   f->finished = true;
   pthread_cond_signal(&f->wake);
@@ -223,6 +288,8 @@ static void process(flow *f, spot *first) {
   while (first) {
     spot *s = first;
     ready r = {0};
+    if (hand_over(f, first)) return;
+    if (!alone && here.ended && worth_handing(s)) hand_ended(f);
     first = s->next;
     outcome o = visit(f, s, &r);
     if (account(f, r.count - (o == ENDED))) return;
@@ -252,12 +319,28 @@ static void resume(spot *s) {
   if (!account(f, r.count - 1) && r.first) process(f, r.first);
 }
 
+/* On the thread that ended the wait of s, unless it runs nodes already: then it does so when it is through. */
+static void go_on(spot *s) {
+  if (come_in(true)) {
+    resume(s);
+    go_out(true);
+    return;
+  }
+  s->next = NULL;
+  *here.last = s;
+  here.last = &s->next;
+}
+
 /* The kernel's end, on any thread, once. */
 static void on_done(kernel *k, weft_err err) {
   spot *s = k->owner;
   flow *f = s->turn->frame->flow;
   weft__status_keep(&s->why, err);
   if (atomic_exchange(&s->phase, PHASE_DONE) == PHASE_RUNS) return; /* still inside its call: call_kernel goes on */
+  if (f->done) {
+    go_on(s);
+    return;
+  }
   pthread_mutex_lock(&f->lock);
   bool leave = f->waiting || weft__pool_threads(f->tasks) == 1;
   if (leave) {
@@ -300,21 +383,11 @@ static void wait_for_all(flow *f) {
   bool finished = false;
   while (!finished) {
     spot *s = next_from_inbox(f, &finished);
-    if (s) resume(s);
+    if (s) task_resume(s);
   }
 }
 
 /* ---- a run ------------------------------------------------------------------------------------- */
-
-static void begin(flow *f, plan_run *run, pool *tasks) {
-  f->run = run;
-  f->step = run->step;
-  f->tasks = tasks;
-  f->inbox = NULL;
-  f->finished = f->waiting = false;
-  atomic_store(&f->failed, false);
-  for (int i = 0; i < f->plan->n_feed; i++) weft__tensor_share(&f->root->slot[i].t, run->feed[i]);
-}
 
 static weft_err check_fetches(const flow *f) {
   for (int i = 0; i < f->plan->n_fetch; i++) {
@@ -324,26 +397,70 @@ static weft_err check_fetches(const flow *f) {
   return WEFT_OK;
 }
 
-weft_err weft__flow_run(plan *p, plan_run *run, pool *tasks) {
+static weft_err begin(flow **out, plan *p, plan_run *run, pool *tasks) {
   flow *f;
   WEFT_TRY(weft__flow_take(&f, p));
-  begin(f, run, tasks);
-  ready r = {0};
-  cancel_watch watch;
-  weft_err err = f->step.cancel ? weft__cancel_on(f->step.cancel, &watch, on_cancel, f) : WEFT_OK;
-  if (err) {
+  f->run = run;
+  f->step = run->step;
+  f->tasks = tasks;
+  f->done = NULL;
+  f->inbox = NULL;
+  f->finished = f->waiting = false;
+  atomic_store(&f->failed, false);
+  for (int i = 0; i < f->plan->n_feed; i++) weft__tensor_share(&f->root->slot[i].t, run->feed[i]);
+  weft_err err = f->step.cancel ? weft__cancel_on(f->step.cancel, &f->watch, on_cancel, f) : WEFT_OK;
+  if (err)
     weft__flow_give(f);
-    return err;
-  }
-  weft__flow_start(f, &r);
-  atomic_store(&f->active, r.count);
-  if (r.count == 0) f->finished = true;
-  process(f, r.first);
-  wait_for_all(f);
-  if (f->step.cancel) weft__cancel_off(f->step.cancel, &watch);
-  err = weft__status_raise(&f->status);
+  else
+    *out = f;
+  return err;
+}
+
+/* Takes what was fetched, and leaves the flow to the next run. */
+static weft_err conclude_run(flow *f) {
+  if (f->step.cancel) weft__cancel_off(f->step.cancel, &f->watch);
+  weft_err err = weft__status_raise(&f->status);
   if (!err) err = check_fetches(f);
-  if (!err) err = weft__plan_fetch(p, f->root->slot, run);
+  if (!err) err = weft__plan_fetch(f->plan, f->root->slot, f->run);
   weft__flow_give(f);
   return err;
+}
+
+/* The end of an asynchronous run. */
+static void end(flow *f) {
+  flow_done *done = f->done;
+  void *arg = f->arg;
+  done(arg, conclude_run(f));
+}
+
+weft_err weft__flow_run(plan *p, plan_run *run, pool *tasks) {
+  flow *f;
+  ready r = {0};
+  WEFT_TRY(begin(&f, p, run, tasks));
+  weft__flow_ready(f, &r);
+  atomic_store(&f->active, r.count);
+  if (r.count == 0) f->finished = true;
+  if (r.first) task_process(r.first);
+  wait_for_all(f);
+  return conclude_run(f);
+}
+
+void weft__flow_start(plan *p, plan_run *run, pool *tasks, bool borrowed, flow_done *done, void *arg) {
+  flow *f;
+  ready r = {0};
+  weft_err err = begin(&f, p, run, tasks);
+  if (err) {
+    done(arg, err);
+    return;
+  }
+  f->done = done;
+  f->arg = arg;
+  weft__flow_ready(f, &r);
+  atomic_store(&f->active, r.count);
+  bool outermost = come_in(borrowed);
+  if (r.count)
+    process(f, r.first);
+  else
+    end(f);
+  go_out(outermost);
 }

@@ -33,7 +33,7 @@ static bool has_known_input(spot *s) {
   return false;
 }
 
-void weft__flow_start(flow *f, ready *r) {
+void weft__flow_ready(flow *f, ready *r) {
   const flow_loop *l = &f->map->loop[0];
   for (int i = l->n_node - 1; i >= 0; i--) {
     spot *s = &f->root->spot[i];

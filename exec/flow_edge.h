@@ -10,7 +10,7 @@ typedef struct ready { /* nodes that became ready meanwhile, the latest first */
 } ready;
 
 /* Makes every node ready that waits for nothing. */
-void weft__flow_start(flow *f, ready *r);
+void weft__flow_ready(flow *f, ready *r);
 /* Is the node, which is ready, dead? */
 bool weft__spot_is_dead(const spot *s);
 /* The input of a merge, which is ready and not dead, that came first. */

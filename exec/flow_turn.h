@@ -20,6 +20,7 @@
 #define MERGE_INPUTS_MAX (1 << 14)
 
 typedef struct flow flow;
+typedef void flow_done(void *arg, weft_err err);
 typedef struct flow_frame flow_frame;
 typedef struct turn turn;
 
@@ -78,6 +79,9 @@ struct flow {
   plan_run *run;
   step step;
   pool *tasks;
+  flow_done *done; /* NULL: a thread waits in weft__flow_run */
+  void *arg;
+  cancel_watch watch;
   flow_frame *frame; /* of loop 0 */
   turn *root;
   atomic_long active; /* nodes ready, running or deferred */

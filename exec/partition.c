@@ -1,0 +1,343 @@
+/* partition.c - walks the needed nodes in order, copies each to its task's graph, and puts a pair of
+ * _Send and _Recv on every edge between tasks. */
+#include "exec/partition.h"
+
+#include "base/alloc.h"
+#include "exec/order.h"
+#include "graph/frames.h"
+#include <stdio.h>
+
+typedef struct cutter {
+  const cut *c;
+  parts *out;
+  int *order, n_order;
+  Tensorflow__GraphDef whole; /* the graph's nodes as messages */
+  task_part **of_task;        /* per task: its part, or NULL */
+  map pairs;                  /* "node:slot:task" -> name of the node that receives it there */
+  int *home;                  /* per node: the loop its outputs are in; NULL: the graph has no loops */
+  int edges;                  /* pairs made so far: makes their names unique */
+} cutter;
+
+typedef Tensorflow__NodeDef node_def;
+
+static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory to cut a graph into parts"); }
+
+static void *get(cutter *k, size_t size) { return weft__arena_alloc(&k->out->arena, size); }
+
+static char *format(cutter *k, const char *fmt, const char *name, int a, int b) {
+  int size = snprintf(NULL, 0, fmt, name, a, b) + 1;
+  char *s = get(k, (size_t)size);
+  if (s) snprintf(s, (size_t)size, fmt, name, a, b);
+  return s;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------- */
+
+static weft_err part_of(cutter *k, int at, task_part **out) {
+  int t = k->c->task[at];
+  if (!k->of_task[t]) {
+    task_part *p = k->of_task[t] = &k->out->part[k->out->n_part++];
+    tensorflow__graph_def__init(&p->def);
+    p->def.versions = k->whole.versions;
+    p->def.library = k->whole.library;
+    p->task = t;
+  }
+  *out = k->of_task[t];
+  return WEFT_OK;
+}
+
+static weft_err add_node(cutter *k, int at, node_def *n) {
+  task_part *p;
+  WEFT_TRY(part_of(k, at, &p));
+  if (p->def.n_node == p->room) {
+    size_t room = p->room ? 2 * p->room : 16;
+    node_def **grown = get(k, room * sizeof *grown);
+    if (!grown) return oom();
+    if (p->room) memcpy(grown, p->def.node, p->room * sizeof *grown);
+    p->def.node = grown;
+    p->room = room;
+  }
+  n->device = k->c->device[at].name;
+  p->def.node[p->def.n_node++] = n;
+  return WEFT_OK;
+}
+
+/* ---- new nodes --------------------------------------------------------------------------------- */
+
+/* A node with up to one input and room for attributes; it is added by the caller. */
+static weft_err new_node(cutter *k, node_def **out, char *name, const char *type, char *input, int n_attr) {
+  node_def *n = get(k, sizeof *n);
+  char **in = get(k, sizeof *in);
+  if (!name || !n || !in) return oom();
+  tensorflow__node_def__init(n);
+  n->name = name;
+  n->op = (char *)(uintptr_t)type;
+  n->attr = get(k, sizeof *n->attr * (size_t)(n_attr + 1));
+  if (!n->attr) return oom();
+  if (input) {
+    in[0] = input;
+    n->input = in;
+    n->n_input = 1;
+  }
+  *out = n;
+  return WEFT_OK;
+}
+
+static Tensorflow__AttrValue *new_attr(cutter *k, node_def *n, const char *name) {
+  Tensorflow__NodeDefAttrEntry *e = get(k, sizeof *e);
+  Tensorflow__AttrValue *v = get(k, sizeof *v);
+  if (!e || !v) return NULL;
+  tensorflow__node_def_attr_entry__init(e);
+  tensorflow__attr_value__init(v);
+  e->key = (char *)(uintptr_t)name;
+  e->value = v;
+  n->attr[n->n_attr++] = e;
+  return v;
+}
+
+static weft_err attr_type(cutter *k, node_def *n, const char *name, weft_dtype type) {
+  Tensorflow__AttrValue *v = new_attr(k, n, name);
+  if (!v) return oom();
+  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TYPE;
+  v->type = (int)type;
+  return WEFT_OK;
+}
+
+static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *text) {
+  Tensorflow__AttrValue *v = new_attr(k, n, name);
+  if (!v) return oom();
+  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_S;
+  v->s = (ProtobufCBinaryData){strlen(text), (uint8_t *)(uintptr_t)text};
+  return WEFT_OK;
+}
+
+/* What both ends of a pair say of it. */
+static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int from, int to) {
+  Tensorflow__AttrValue *incarnation, *client;
+  WEFT_TRY(attr_text(k, n, "tensor_name", tensor_name));
+  WEFT_TRY(attr_text(k, n, "send_device", k->c->device[from].name));
+  WEFT_TRY(attr_text(k, n, "recv_device", k->c->device[to].name));
+  if (!(incarnation = new_attr(k, n, "send_device_incarnation"))) return oom();
+  incarnation->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
+  incarnation->i = (int64_t)k->c->device[from].incarnation;
+  if (!(client = new_attr(k, n, "client_terminated"))) return oom();
+  client->value_case = TENSORFLOW__ATTR_VALUE__VALUE_B;
+  return WEFT_OK;
+}
+
+/* The value that a control edge sends: no elements, made after its source has run. */
+static weft_err add_signal(cutter *k, int at, const char *source, char **name) {
+  node_def *n;
+  Tensorflow__TensorProto *t = get(k, sizeof *t);
+  Tensorflow__TensorShapeProto *s = get(k, sizeof *s);
+  Tensorflow__TensorShapeProtoDim *d = get(k, sizeof *d), **dims = get(k, sizeof *dims);
+  if (!t || !s || !d || !dims) return oom();
+  WEFT_TRY(new_node(k, &n, *name, "Const", format(k, "^%s", source, 0, 0), 2));
+  tensorflow__tensor_proto__init(t);
+  tensorflow__tensor_shape_proto__init(s);
+  tensorflow__tensor_shape_proto_dim__init(d);
+  dims[0] = d;
+  s->n_dim = 1;
+  s->dim = dims;
+  t->dtype = WEFT_FLOAT;
+  t->tensor_shape = s;
+  WEFT_TRY(attr_type(k, n, "dtype", WEFT_FLOAT));
+  Tensorflow__AttrValue *v = new_attr(k, n, "value");
+  if (!v) return oom();
+  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TENSOR;
+  v->tensor = t;
+  return add_node(k, at, n);
+}
+
+/* ---- edges ------------------------------------------------------------------------------------- */
+
+typedef struct edge { /* a value, or with slot -1 only the news that its node has run */
+  int node, slot;
+  int device;   /* where it is */
+  char *source; /* the input that reads it there: "name:1" */
+  weft_dtype type;
+  bool is_ref;
+} edge;
+
+static weft_err pair_nodes(cutter *k, const edge *e, int to, char **received) {
+  const char *base = k->c->graph->node[e->node]->name;
+  char *source = e->source, *tensor_name = format(k, "edge_%s_%d", base, k->edges, 0);
+  node_def *send, *recv;
+  if (!tensor_name) return oom();
+  if (e->slot < 0) {
+    char *signal = format(k, "%s_S%d", base, k->edges++, 0);
+    WEFT_TRY(add_signal(k, e->device, e->source, &signal));
+    source = signal;
+  }
+  WEFT_TRY(new_node(k, &send, format(k, "%s_S%d", base, k->edges++, 0), "_Send", source, 6));
+  WEFT_TRY(attr_type(k, send, "T", e->type));
+  WEFT_TRY(attr_pair(k, send, tensor_name, e->device, to));
+  WEFT_TRY(add_node(k, e->device, send));
+  WEFT_TRY(new_node(k, &recv, format(k, "%s_S%d", base, k->edges++, 0), "_Recv", NULL, 6));
+  WEFT_TRY(attr_type(k, recv, "tensor_type", e->type));
+  WEFT_TRY(attr_pair(k, recv, tensor_name, e->device, to));
+  WEFT_TRY(add_node(k, to, recv));
+  *received = recv->name;
+  return WEFT_OK;
+}
+
+static weft_err refuse_loop(cutter *k, const edge *e, int to) {
+  if (!k->home || k->home[e->node] == 0) return WEFT_OK;
+  return weft__fail(WEFT_UNIMPLEMENTED,
+                    "The value of '%s', which is inside a while loop, is needed on %s but made on %s: the nodes of a "
+                    "loop must be on one task",
+                    k->c->graph->node[e->node]->name, k->c->device[to].name, k->c->device[e->device].name);
+}
+
+/* The name of the node that has e's value on the task of device `to`. */
+static weft_err bring(cutter *k, const edge *e, int to, char **received) {
+  char key[64];
+  WEFT_TRY(refuse_loop(k, e, to));
+  snprintf(key, sizeof key, "%d:%d:%d", e->node, e->slot, k->c->task[to]);
+  *received = e->is_ref ? NULL : weft__map_get(&k->pairs, key);
+  if (*received) return WEFT_OK;
+  WEFT_TRY(pair_nodes(k, e, to, received));
+  return e->is_ref ? WEFT_OK : weft__map_put(&k->pairs, key, *received);
+}
+
+static int feed_of(const plan_request *r, weft_out o) {
+  for (int i = 0; i < r->n_feed; i++)
+    if (r->feed[i].node == o.node && r->feed[i].slot == o.slot) return i;
+  return -1;
+}
+
+/* The placeholder of a feed on the client's device, made when first read. */
+static weft_err feed_node(cutter *k, int feed, char **name) {
+  const weft_graph *g = k->c->graph;
+  weft_out o = k->c->request->feed[feed];
+  if (!k->out->feed_name[feed]) {
+    node_def *n;
+    WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", g->node[o.node]->name, o.slot, 0), "Placeholder", NULL, 2));
+    WEFT_TRY(attr_type(k, n, "dtype", weft__out_type(g, o)));
+    WEFT_TRY(add_node(k, k->c->client, n));
+    k->out->feed_name[feed] = n->name;
+  }
+  *name = k->out->feed_name[feed];
+  return WEFT_OK;
+}
+
+/* Where an output comes from: a feed, or its node. */
+static weft_err find_edge(cutter *k, weft_out o, edge *e) {
+  const weft_graph *g = k->c->graph;
+  int feed = feed_of(k->c->request, o);
+  *e = (edge){.node = o.node, .slot = o.slot, .device = k->c->where[o.node], .type = weft__out_type(g, o)};
+  if (feed >= 0) {
+    e->device = k->c->client;
+    return feed_node(k, feed, &e->source);
+  }
+  e->is_ref = weft__out_is_ref(g, o);
+  e->source = o.slot ? format(k, "%s:%d", g->node[o.node]->name, o.slot, 0) : (char *)(uintptr_t)g->node[o.node]->name;
+  return e->source ? WEFT_OK : oom();
+}
+
+/* The input string that reads output o on device `to`. */
+static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
+  edge e;
+  WEFT_TRY(find_edge(k, o, &e));
+  if (k->c->task[e.device] != k->c->task[to]) return bring(k, &e, to, out);
+  *out = e.source;
+  return WEFT_OK;
+}
+
+static weft_err control_at(cutter *k, int node, int to, char **out) {
+  char *name = (char *)(uintptr_t)k->c->graph->node[node]->name;
+  edge e = {.node = node, .slot = -1, .device = k->c->where[node], .source = name, .type = WEFT_FLOAT};
+  if (k->c->task[e.device] != k->c->task[to]) WEFT_TRY(bring(k, &e, to, &name));
+  *out = format(k, "^%s", name, 0, 0);
+  return *out ? WEFT_OK : oom();
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------- */
+
+/* Has its every output been fed?  Then waiting for it means nothing: it does not run. */
+static bool all_fed(const cutter *k, int node) {
+  const weft_node *n = k->c->graph->node[node];
+  for (int i = 0; i < n->n_out; i++)
+    if (feed_of(k->c->request, (weft_out){node, i}) < 0) return false;
+  return n->n_out > 0;
+}
+
+static bool is_class(const Tensorflow__NodeDefAttrEntry *e) { return strcmp(e->key, "_class") == 0; }
+
+/* Colocation has done its work, and its partners may be elsewhere. */
+static weft_err copy_attrs(cutter *k, node_def *n, const node_def *from) {
+  n->n_attr = 0;
+  n->attr = get(k, sizeof *n->attr * (from->n_attr + 1));
+  if (!n->attr) return oom();
+  for (size_t i = 0; i < from->n_attr; i++)
+    if (!is_class(from->attr[i])) n->attr[n->n_attr++] = from->attr[i];
+  return WEFT_OK;
+}
+
+static weft_err copy_node(cutter *k, const weft_node *n) {
+  int at = k->c->where[n->id];
+  node_def *def = weft__arena_copy(&k->out->arena, k->whole.node[n->id], sizeof *def);
+  if (!def) return oom();
+  def->n_input = 0;
+  def->input = get(k, sizeof *def->input * (size_t)(n->n_in + n->n_control + 1));
+  if (!def->input) return oom();
+  WEFT_TRY(copy_attrs(k, def, k->whole.node[n->id]));
+  for (int i = 0; i < n->n_in; i++) WEFT_TRY(input_at(k, n->in[i], at, &def->input[def->n_input++]));
+  for (int i = 0; i < n->n_control; i++)
+    if (!all_fed(k, n->control[i])) WEFT_TRY(control_at(k, n->control[i], at, &def->input[def->n_input++]));
+  return add_node(k, at, def);
+}
+
+static weft_err bring_fetches(cutter *k) {
+  const plan_request *r = k->c->request;
+  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(input_at(k, r->fetch[i], k->c->client, &k->out->fetch_name[i]));
+  return WEFT_OK;
+}
+
+static weft_err find_loops(cutter *k) {
+  const weft_graph *g = k->c->graph;
+  bool loops = false;
+  for (int i = 0; i < k->n_order && !loops; i++) loops = weft__node_is(g->node[k->order[i]], "Enter");
+  if (!loops) return WEFT_OK;
+  frames f = {0};
+  WEFT_TRY(weft__frames_find(&f, g, &k->out->arena));
+  k->home = f.home;
+  return WEFT_OK;
+}
+
+/* With the graph's lock held. */
+static weft_err cut_all(cutter *k) {
+  const cut *c = k->c;
+  WEFT_TRY(weft__order(c->graph, c->request, &k->order, &k->n_order));
+  WEFT_TRY(find_loops(k));
+  WEFT_TRY(weft__graph_export_proto(c->graph, NULL, &k->whole, &k->out->arena));
+  k->of_task = get(k, sizeof *k->of_task * (size_t)(c->n_task + 1));
+  k->out->part = get(k, sizeof *k->out->part * (size_t)(c->n_task + 1));
+  k->out->feed_name = get(k, sizeof(char *) * (size_t)(c->request->n_feed + 1));
+  k->out->fetch_name = get(k, sizeof(char *) * (size_t)(c->request->n_fetch + 1));
+  if (!k->of_task || !k->out->part || !k->out->feed_name || !k->out->fetch_name) return oom();
+  for (int i = 0; i < k->n_order; i++)
+    if (!all_fed(k, k->order[i])) WEFT_TRY(copy_node(k, c->graph->node[k->order[i]]));
+  WEFT_TRY(bring_fetches(k));
+  k->out->client = -1;
+  for (int i = 0; i < k->out->n_part; i++)
+    if (k->out->part[i].task == c->task[c->client]) k->out->client = i;
+  return WEFT_OK;
+}
+
+weft_err weft__partition(parts *out, const cut *c) {
+  cutter k = {.c = c, .out = out};
+  *out = (parts){.client = -1};
+  pthread_mutex_lock(&c->graph->lock);
+  weft_err err = cut_all(&k);
+  pthread_mutex_unlock(&c->graph->lock);
+  weft__free(k.order);
+  weft__map_finish(&k.pairs);
+  if (err) weft__parts_finish(out);
+  return err;
+}
+
+void weft__parts_finish(parts *p) {
+  weft__arena_finish(&p->arena);
+  *p = (parts){.client = -1};
+}

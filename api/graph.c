@@ -1,6 +1,6 @@
 /* graph.c - graphs, as programs hold them: creating, importing, looking around, scopes. */
 #include "graph/graph.h"
-#include "api/table.h"
+#include "ops/all.h"
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/graphdef.h"
@@ -9,7 +9,7 @@
 
 weft_err weft_graph_create(weft_graph **out) {
   const op_table *ops;
-  WEFT_TRY(weft__api_ops(&ops));
+  WEFT_TRY(weft__ops_table(&ops));
   return weft__graph_create(out, ops);
 }
 

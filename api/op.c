@@ -1,33 +1,17 @@
-/* op.c - the table of ops, and how a program (or a test) walks it. */
-#include "api/table.h"
+/* op.c - how a program (or a test) walks the table of ops. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "ops/all.h"
-#include <pthread.h>
-
-static struct {
-  pthread_once_t once;
-  op_table *table;
-  status failed;
-} all = {.once = PTHREAD_ONCE_INIT};
-
-static void make_table(void) { weft__status_keep(&all.failed, weft__op_table_create(&all.table, weft__ops_all())); }
-
-weft_err weft__api_ops(const op_table **out) {
-  pthread_once(&all.once, make_table);
-  *out = all.table;
-  return weft__status_raise(&all.failed);
-}
 
 static const op *op_at(int i) {
   const op_table *t;
-  if (weft__api_ops(&t) != WEFT_OK || i < 0 || i >= t->by_name.used) return NULL;
+  if (weft__ops_table(&t) != WEFT_OK || i < 0 || i >= t->by_name.used) return NULL;
   return t->by_name.entries[i].value;
 }
 
 int weft_op_count(void) {
   const op_table *t;
-  return weft__api_ops(&t) == WEFT_OK ? t->by_name.used : 0;
+  return weft__ops_table(&t) == WEFT_OK ? t->by_name.used : 0;
 }
 
 const char *weft_op_name(int i) {

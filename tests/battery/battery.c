@@ -7,7 +7,7 @@
  * agree with what the kernel wrote; does the gradient agree with finite differences; does every
  * allocation that fails come back as an error.  What the numbers should be where a case does not
  * say is TensorFlow's word: tests/parity. */
-#include "api/table.h"
+#include "ops/all.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "exec/session.h"
@@ -271,7 +271,7 @@ static bool chosen(const char *stem, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   const op_table *ops;
-  weft_must(weft__api_ops(&ops));
+  weft_must(weft__ops_table(&ops));
   const op *const *list = weft__ops_all();
   const char *const *stem = weft__ops_stems();
   int rows = 0;

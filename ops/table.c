@@ -1,0 +1,17 @@
+/* table.c - the op table of the process, made once and never changed. */
+#include "ops/all.h"
+#include <pthread.h>
+
+static struct {
+  pthread_once_t once;
+  op_table *table;
+  status failed;
+} all = {.once = PTHREAD_ONCE_INIT};
+
+static void make_table(void) { weft__status_keep(&all.failed, weft__op_table_create(&all.table, weft__ops_all())); }
+
+weft_err weft__ops_table(const op_table **out) {
+  pthread_once(&all.once, make_table);
+  *out = all.table;
+  return weft__status_raise(&all.failed);
+}

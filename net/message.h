@@ -20,7 +20,7 @@ enum { MESSAGE_FEW = 4 }; /* pieces that need no memory of their own */
 
 typedef struct message {
   piece few[MESSAGE_FEW];
-  piece *piece; /* few, or on the heap */
+  piece *piece; /* NULL: they are in few */
   int n_piece, room;
   size_t size; /* bytes in all */
 } message;
@@ -28,6 +28,7 @@ typedef struct message {
 void weft__message_init(message *m); /* {0} is an empty message as well */
 void weft__message_finish(message *m);
 void weft__message_move(message *to, message *from); /* to was empty; from becomes empty */
+const piece *weft__message_piece(const message *m, int i);
 
 /* Each adds bytes at the end; the piece is released also when adding it fails. */
 weft_err weft__message_add(message *m, piece p);
@@ -40,14 +41,15 @@ weft_err weft__message_pack(message *m, const ProtobufCMessage *p);
 weft_err weft__message_add_tensor(message *m, int field, const weft_tensor *t);
 weft_err weft__message_add_varint(message *m, int field, uint64_t v); /* nothing when v is 0 */
 weft_err weft__message_add_string(message *m, int field, const void *data, size_t size);
+weft_err weft__message_add_length(message *m, int field, size_t size); /* a tag and length: `size` bytes must follow */
 
 /* All bytes in one place: the only piece itself, or joined (and kept joined).  NULL if out of memory. */
 const uint8_t *weft__message_flat(message *m);
 /* Scanned, then unpacked; free with protobuf_c_message_free_unpacked. */
 weft_err weft__message_unpack(ProtobufCMessage **out, message *m, const ProtobufCMessageDescriptor *d);
 
-/* RecvTensorResponse without protobuf: the head is read where it lies and the content is copied once, into the new
- * tensor.  Any valid encoding is accepted. */
+/* received.c: RecvTensorResponse without protobuf.  The head is read where it lies; the content is copied once, into
+ * the new tensor, or taken over where it came as an aligned piece of its own.  Any valid encoding is accepted. */
 typedef struct received {
   weft_tensor *tensor; /* NULL when dead */
   bool dead, require_ack;

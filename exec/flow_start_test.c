@@ -92,7 +92,7 @@ static void start(rig *r, started *s, bool borrowed) {
   weft__cancel_init(&s->cancel);
   weft__step_objects_init(&s->objects);
   s->run = (plan_run){.fetched = &s->got, .step = {.id = 1, .cancel = &s->cancel, .objects = &s->objects}};
-  EXPECT_OK(weft__rendezvous_create(&s->run.step.rendezvous));
+  EXPECT_OK(weft__rendezvous_create(&s->run.step.rendezvous, NULL));
   weft__flow_start(r->plan, &s->run, r->tasks, borrowed, on_end, s);
 }
 
@@ -186,7 +186,7 @@ TEST(a_token_that_has_fired_lets_no_run_begin) {
   weft__cancel_init(&s.cancel);
   weft__step_objects_init(&s.objects);
   s.run = (plan_run){.fetched = &s.got, .step = {.id = 1, .cancel = &s.cancel, .objects = &s.objects}};
-  EXPECT_OK(weft__rendezvous_create(&s.run.step.rendezvous));
+  EXPECT_OK(weft__rendezvous_create(&s.run.step.rendezvous, NULL));
   weft__cancel_fire(&s.cancel, WEFT_CANCELLED, "no more");
   weft__flow_start(r.plan, &s.run, r.tasks, false, on_end, &s);
   EXPECT_EQ_INT(s.err, WEFT_CANCELLED);

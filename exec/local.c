@@ -149,7 +149,7 @@ static void end(local *s, running *step_entry) {
 
 static weft_err run_step(local *s, plan *p, plan_run *run) {
   if (!p->flow) return weft__plan_run(p, run);
-  weft_err err = weft__rendezvous_create(&run->step.rendezvous);
+  weft_err err = weft__rendezvous_create(&run->step.rendezvous, NULL);
   if (!err) err = weft__flow_run(p, run, s->task->inter);
   weft__rendezvous_destroy(run->step.rendezvous);
   return err;

@@ -22,25 +22,37 @@ typedef struct entry {
 } entry;
 
 struct rendezvous {
+  atomic_int refs;
+  remote_side remote; /* task NULL: none */
+  cancel token;
   pthread_mutex_t lock;
   map table; /* key -> entry */
   status aborted;
 };
 
-weft_err weft__rendezvous_create(rendezvous **out) {
+weft_err weft__rendezvous_create(rendezvous **out, const remote_side *remote) {
   rendezvous *r = weft__alloc_zero(1, sizeof *r);
   if (!r) return WEFT_OOM;
+  atomic_init(&r->refs, 1);
+  if (remote) r->remote = *remote;
+  weft__cancel_init(&r->token);
   pthread_mutex_init(&r->lock, NULL);
   *out = r;
   return WEFT_OK;
 }
 
+void weft__rendezvous_retain(rendezvous *r) { atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed); }
+
+cancel *weft__rendezvous_token(rendezvous *r) { return &r->token; }
+
 void weft__rendezvous_destroy(rendezvous *r) {
-  if (!r) return;
-  if (r->table.count > 0) /* else the caller's error message stays as it is */
+  if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1) return;
+  atomic_store(&r->refs, 1); /* for the abort, which takes one of its own */
+  if (r->table.count > 0)    /* else the caller's error message stays as it is */
     weft__rendezvous_abort(r, WEFT_ABORTED, "The rendezvous of this step was destroyed");
   weft__map_finish(&r->table);
   weft__status_finish(&r->aborted);
+  weft__cancel_finish(&r->token);
   pthread_mutex_destroy(&r->lock);
   weft__free(r);
 }
@@ -116,7 +128,18 @@ weft_err weft__rendezvous_send(rendezvous *r, const char *key, const weft_tensor
   return WEFT_OK;
 }
 
+/* Is it a device of another task that sends under this key? */
+static bool is_remote(const rendezvous *r, const char *key) {
+  if (!r->remote.task) return false;
+  size_t n = strlen(r->remote.task);
+  return strncmp(key, r->remote.task, n) != 0 || key[n] != '/';
+}
+
 void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *arg) {
+  if (is_remote(r, key)) {
+    r->remote.fetch(r->remote.arg, r, key, fn, arg);
+    return;
+  }
   meeting *m = weft__alloc_zero(1, sizeof *m), *sent = NULL;
   weft_err err = m ? WEFT_OK : WEFT_OOM;
   if (m) {
@@ -139,10 +162,26 @@ void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *ar
   weft__free(m);
 }
 
-void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message) {
-  meeting *all = NULL;
+bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const void *arg) {
+  meeting *found = NULL;
   pthread_mutex_lock(&r->lock);
-  if (r->aborted.code == WEFT_OK) weft__status_keep(&r->aborted, weft__fail(code, "%s", message));
+  entry *e = weft__map_get(&r->table, key);
+  for (meeting **at = e ? &e->first : NULL; at && *at && !found; at = &(*at)->next) {
+    if ((*at)->fn != fn || (*at)->arg != arg) continue;
+    found = *at;
+    *at = found->next;
+    if (!*at) e->last = at;
+    if (!e->first) weft__free(weft__map_remove(&r->table, key));
+    break;
+  }
+  pthread_mutex_unlock(&r->lock);
+  weft__free(found);
+  return found != NULL;
+}
+
+/* Everything that waits, as one list.  The lock is held. */
+static meeting *take_all(rendezvous *r) {
+  meeting *all = NULL;
   for (int i = 0; i < r->table.used; i++) {
     if (!r->table.entries[i].key) continue;
     entry *e = r->table.entries[i].value;
@@ -152,12 +191,30 @@ void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message) {
   }
   weft__map_finish(&r->table);
   r->table = (map){0};
+  return all;
+}
+
+/* Raises the error of an abort, marked as derived where TF marks it. */
+static weft_err abort_error(const rendezvous *r, weft_err code, const char *message) {
+  bool derived = r->remote.task && (code == WEFT_CANCELLED || code == WEFT_ABORTED) &&
+                 strncmp(message, WEFT_DERIVED, strlen(WEFT_DERIVED)) != 0;
+  return weft__fail(code, "%s%s", derived ? WEFT_DERIVED : "", message);
+}
+
+void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message) {
+  weft__rendezvous_retain(r); /* a callback may let go of the last one */
+  pthread_mutex_lock(&r->lock);
+  bool first = r->aborted.code == WEFT_OK;
+  if (first) weft__status_keep(&r->aborted, abort_error(r, code, message));
+  meeting *all = take_all(r);
   pthread_mutex_unlock(&r->lock);
+  if (first) weft__cancel_fire(&r->token, code, "%s", r->aborted.message ? r->aborted.message : "");
   for (meeting *m = all, *next; m; m = next) {
     next = m->next;
-    if (m->fn) m->fn(m->arg, weft__fail(code, "%s", message), NULL, false);
+    if (m->fn) m->fn(m->arg, weft__status_raise(&r->aborted), NULL, false);
     meeting_destroy(m);
   }
+  weft__rendezvous_destroy(r);
 }
 
 char *weft__rendezvous_key(const weft_node *n, const char *from_device, const char *to_device, uint64_t frame,

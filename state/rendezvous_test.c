@@ -27,7 +27,7 @@ TEST(a_value_waits_for_its_receiver_and_a_receiver_for_its_value) {
   rendezvous *r = NULL;
   arrival a = {0}, b = {0};
   weft_tensor *t = scalar(7);
-  EXPECT_OK(weft__rendezvous_create(&r));
+  EXPECT_OK(weft__rendezvous_create(&r, NULL));
   EXPECT_OK(weft__rendezvous_send(r, "early", t, false));
   weft__rendezvous_recv(r, "early", arrive, &a);
   EXPECT_EQ_INT(a.calls, 1);
@@ -44,7 +44,7 @@ TEST(an_abort_ends_those_who_wait_and_those_who_come_later) {
   rendezvous *r = NULL;
   arrival a = {0}, b = {0};
   weft_tensor *t = scalar(7);
-  EXPECT_OK(weft__rendezvous_create(&r));
+  EXPECT_OK(weft__rendezvous_create(&r, NULL));
   weft__rendezvous_recv(r, "x", arrive, &a);
   EXPECT_OK(weft__rendezvous_send(r, "y", t, false));
   weft__rendezvous_abort(r, WEFT_UNAVAILABLE, "the peer is gone");
@@ -59,7 +59,7 @@ TEST(an_abort_ends_those_who_wait_and_those_who_come_later) {
 TEST(values_of_one_key_are_received_in_the_order_sent) {
   rendezvous *r = NULL;
   arrival a = {0};
-  EXPECT_OK(weft__rendezvous_create(&r));
+  EXPECT_OK(weft__rendezvous_create(&r, NULL));
   for (int i = 0; i < 3; i++) {
     weft_tensor *t = scalar(i);
     EXPECT_OK(weft__rendezvous_send(r, "k", t, false));
@@ -70,4 +70,76 @@ TEST(values_of_one_key_are_received_in_the_order_sent) {
     EXPECT_NEAR(a.got, i, 0);
   }
   weft__rendezvous_destroy(r);
+}
+
+TEST(a_receiver_may_change_its_mind) {
+  rendezvous *r = NULL;
+  arrival a = {0}, b = {0};
+  weft_tensor *t = scalar(7);
+  EXPECT_OK(weft__rendezvous_create(&r, NULL));
+  weft__rendezvous_recv(r, "k", arrive, &a);
+  weft__rendezvous_recv(r, "k", arrive, &b);
+  EXPECT(!weft__rendezvous_unrecv(r, "other", arrive, &a));
+  EXPECT(weft__rendezvous_unrecv(r, "k", arrive, &a));
+  EXPECT(!weft__rendezvous_unrecv(r, "k", arrive, &a));
+  EXPECT_OK(weft__rendezvous_send(r, "k", t, false));
+  EXPECT_EQ_INT(a.calls, 0);
+  EXPECT_EQ_INT(b.calls, 1);
+  EXPECT(!weft__rendezvous_unrecv(r, "k", arrive, &b));
+  weft_tensor_destroy(t);
+  weft__rendezvous_destroy(r);
+}
+
+/* A far side that keeps what it is asked for until the test ends it. */
+typedef struct far {
+  rendezvous *r;
+  char key[64];
+  recv_fn *fn;
+  void *arg;
+} far;
+
+static void fetch(void *arg, rendezvous *r, const char *key, recv_fn *fn, void *fn_arg) {
+  far *f = arg;
+  weft__rendezvous_retain(r);
+  *f = (far){r, {0}, fn, fn_arg};
+  strncpy(f->key, key, sizeof f->key - 1);
+}
+
+TEST(what_another_task_sends_is_fetched) {
+  rendezvous *r = NULL;
+  far f = {0};
+  arrival a = {0}, b = {0}, c = {0};
+  weft_tensor *t = scalar(7);
+  EXPECT_OK(weft__rendezvous_create(&r, &(remote_side){"/job:ps/replica:0/task:1", fetch, &f}));
+  weft__rendezvous_recv(r, "/job:ps/replica:0/task:1/cpu:0;x", arrive, &a);
+  EXPECT(!f.fn);
+  weft__rendezvous_recv(r, "/job:ps/replica:0/task:11/cpu:0;x", arrive, &b);
+  EXPECT_EQ_STR(f.key, "/job:ps/replica:0/task:11/cpu:0;x");
+  f.fn(f.arg, WEFT_OK, t, false);
+  EXPECT_EQ_INT(b.calls, 1);
+  weft__rendezvous_destroy(f.r);
+  weft__rendezvous_recv(r, "/job:worker/replica:0/task:1/cpu:0;y", arrive, &c);
+  EXPECT_EQ_STR(f.key, "/job:worker/replica:0/task:1/cpu:0;y");
+  weft__rendezvous_abort(r, WEFT_ABORTED, "Cleanup 12");
+  EXPECT_EQ_INT(a.err, WEFT_ABORTED);
+  EXPECT_EQ_INT(c.calls, 0); /* the far side hears of it through the token */
+  EXPECT_ERR(weft__cancel_raise(weft__rendezvous_token(f.r)), WEFT_ABORTED, "[_Derived_]Cleanup 12");
+  weft__rendezvous_destroy(r);
+  f.fn(f.arg, weft__fail(WEFT_ABORTED, "ended"), NULL, false);
+  weft__rendezvous_destroy(f.r);
+  EXPECT_EQ_INT(c.calls, 1);
+  weft_tensor_destroy(t);
+}
+
+TEST(a_value_is_shared_with_whoever_takes_it) {
+  rendezvous *r = NULL;
+  arrival a = {0};
+  weft_tensor *t = scalar(7);
+  EXPECT_OK(weft__rendezvous_create(&r, NULL));
+  EXPECT_OK(weft__rendezvous_send(r, "k", t, false));
+  EXPECT_EQ_INT(atomic_load(&t->buf->refs), 2);
+  weft__rendezvous_recv(r, "k", arrive, &a);
+  EXPECT_EQ_INT(atomic_load(&t->buf->refs), 1);
+  weft__rendezvous_destroy(r);
+  weft_tensor_destroy(t);
 }

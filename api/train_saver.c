@@ -1,0 +1,50 @@
+/* train_saver.c - savers and checkpoints, as programs call them. */
+#include "train/checkpoint_state.h"
+#include "train/saver.h"
+
+weft_err weft_saver_create(weft_saver **out, weft_graph *g, const weft_saver_opts *opts) {
+  return weft__saver_create(out, g, opts);
+}
+weft_err weft_saver_adopt(weft_saver **out, weft_graph *g, const void *saver_def, size_t size) {
+  return weft__saver_adopt(out, g, saver_def, size);
+}
+void weft_saver_destroy(weft_saver *s) { weft__saver_destroy(s); }
+weft_err weft_saver_def(void **out, size_t *size, const weft_saver *s) { return weft__saver_def(s, out, size); }
+
+weft_err weft_saver_save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
+                         char **saved) {
+  return weft__saver_save(s, sess, path, opts, saved);
+}
+weft_err weft_saver_restore(weft_saver *s, weft_session *sess, const char *path) {
+  return weft__saver_restore(s, sess, path);
+}
+weft_err weft_saver_restore_latest(weft_saver *s, weft_session *sess, const char *dir, const char *latest_filename,
+                                   char **restored) {
+  return weft__saver_restore_latest(s, sess, dir, latest_filename, restored);
+}
+
+weft_err weft_saver_kept(weft_checkpoint_state **out, weft_saver *s) { return weft__saver_kept(s, out); }
+weft_err weft_saver_set_kept(weft_saver *s, int n, const char *const *paths, const double *times) {
+  return weft__saver_set_kept(s, n, paths, times);
+}
+weft_err weft_saver_recover_kept(weft_saver *s, int n, const char *const *paths) {
+  return weft__saver_recover_kept(s, n, paths);
+}
+
+weft_err weft_checkpoint_state_read(weft_checkpoint_state **out, const char *dir, const char *latest_filename) {
+  return weft__checkpoint_state_read(out, dir, latest_filename);
+}
+weft_err weft_checkpoint_state_write(const char *dir, const char *latest, int n, const char *const *all,
+                                     const char *latest_filename, bool relative_paths) {
+  return weft__checkpoint_state_write(dir, latest, n, all, latest_filename, relative_paths);
+}
+void weft_checkpoint_state_destroy(weft_checkpoint_state *s) { weft__checkpoint_state_destroy(s); }
+const char *weft_checkpoint_state_latest(const weft_checkpoint_state *s) { return s->latest; }
+int weft_checkpoint_state_size(const weft_checkpoint_state *s) { return s->n; }
+const char *weft_checkpoint_state_path(const weft_checkpoint_state *s, int i) {
+  return i >= 0 && i < s->n ? s->all[i] : NULL;
+}
+weft_err weft_checkpoint_latest(char **out, const char *dir, const char *latest_filename) {
+  return weft__checkpoint_latest(out, dir, latest_filename);
+}
+bool weft_checkpoint_exists(const char *prefix) { return weft__checkpoint_exists(prefix); }

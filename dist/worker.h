@@ -44,4 +44,8 @@ void weft__worker_cleanup(worker *w, int64_t step);
 /* Empties resource containers: n of them, or the default one if n is 0. */
 void weft__worker_clear(worker *w, int n, const char *const *container);
 
+/* How many sessions of any master are open here, and how many parts run at this moment: for `join` and for leaving. */
+int weft__worker_sessions(worker *w);
+int weft__worker_running(worker *w);
+
 #endif

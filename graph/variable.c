@@ -179,8 +179,12 @@ static void finish_resource(weft_graph *g, const shape *s, weft_dtype dtype, var
   weft__b_push_name(g, "IsInitialized");
   weft__b_node(g, "VarIsInitializedOp", NULL, 1, &v, 0, NULL);
   weft__b_pop(g);
+  weft__b_pushed(g, weft__scope_push_colocate(g, -1, true)); /* only the device follows the handle */
+  weft__b_pushed(g, weft__scope_push_device(g, g->node[v.node]->device));
   weft_out assign = weft__b_node(g, "AssignVariableOp", "Assign", 2, (weft_out[]){v, out->initial}, 0, NULL);
   out->assign = assign.node;
+  weft__b_pop(g);
+  weft__b_pop(g);
   weft__b_push_name(g, "Read");
   out->read = weft__b_node(g, "ReadVariableOp", NULL, 1, &v, 1, &A_TYPE("dtype", dtype));
   weft__b_pop(g);
@@ -203,7 +207,7 @@ static weft_err build_inside(weft_graph *g, const variable_spec *spec, const sha
   } else if (spec->init.kind == INIT_TENSOR) {
     weft_tensor *t = NULL;
     weft__status_keep(&g->sticky, weft__tensor_create_like(&t, spec->init.tensor));
-    out->initial = named_const(g, "initial_value", t);
+    out->initial = named_const(g, spec->resource ? "Initializer/initial_value" : "initial_value", t);
   }
   if (spec->resource)
     make_resource(g, exact, s, spec->dtype, out);

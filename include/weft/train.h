@@ -20,6 +20,92 @@ WEFT_API weft_err weft_idx_read(weft_tensor **out, const char *path);
 
 /* ---- variables ------------------------------------------------------------------------------ */
 
+/* A variable is its output 0: of a VariableV2, or of a VarHandleOp (a resource).  Lists are collections: "variables",
+ * "trainable_variables", "local_variables", "moving_average_variables", ... */
+WEFT_API int weft_variables(const weft_graph *g, const char *list, weft_out *out, int room); /* how many there are */
+WEFT_API weft_err weft_variable_add_to(weft_graph *g, const char *list, weft_out variable);
+/* The value as expressions use it: NAME/read, or a new ReadVariableOp. */
+WEFT_API weft_out weft_variable_value(weft_graph *g, weft_out variable);
+/* The node that assigns the initial value, and that value; WEFT_NONE if no list has the variable. */
+WEFT_API weft_out weft_variable_initializer(const weft_graph *g, weft_out variable);
+WEFT_API weft_out weft_variable_initial(const weft_graph *g, weft_out variable);
+/* One node that initialises these; a vector of the names of those that are not initialised.  Names may be NULL. */
+WEFT_API weft_out weft_variables_initializer(weft_graph *g, const char *name, int n, const weft_out *variables);
+WEFT_API weft_out weft_report_uninitialized(weft_graph *g, const char *name, int n, const weft_out *variables);
+
+/* The variable "global_step" (int64) of the collection of that name; WEFT_NONE if there is none. */
+WEFT_API weft_out weft_global_step(const weft_graph *g);
+WEFT_API weft_out weft_global_step_make(weft_graph *g); /* the one there is, or a new one */
+
+/* ---- clipping --------------------------------------------------------------------------------- */
+
+/* By value, by norm, by the norm of all together (which goes to *norm unless that is NULL; use_norm, unless
+ * NULL, is taken for it). */
+WEFT_API weft_out weft_clip_by_value(weft_graph *g, const char *name, weft_out x, weft_out low, weft_out high);
+WEFT_API weft_out weft_clip_by_norm(weft_graph *g, const char *name, weft_out x, double norm);
+WEFT_API weft_out weft_clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm);
+WEFT_API weft_out weft_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d);
+WEFT_API weft_err weft_clip_by_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d, double limit,
+                                           const weft_out *use_norm, weft_gradient *clipped, weft_out *norm);
+
+/* ---- optimizers --------------------------------------------------------------------------------- */
+
+/* kind: "GradientDescent", "ProximalGradientDescent", "Momentum", "RMSProp", "Adam", "Adagrad", "ProximalAdagrad",
+ * "Adadelta", "AdagradDA" or "Ftrl".  name (NULL: the kind) is that of its scope and slots. */
+typedef struct weft_optimizer weft_optimizer;
+WEFT_API weft_err weft_optimizer_create(weft_optimizer **out, weft_graph *g, const char *kind, const char *name);
+WEFT_API void weft_optimizer_destroy(weft_optimizer *o);
+/* Parameters by TensorFlow's keywords ("learning_rate", "momentum", "use_nesterov", "centered", "use_locking", ...):
+ * a number, or for those that may change from step to step an output.  AdagradDA's "global_step" is a variable. */
+WEFT_API weft_err weft_optimizer_set(weft_optimizer *o, const char *param, double value);
+WEFT_API weft_err weft_optimizer_set_output(weft_optimizer *o, const char *param, weft_out value);
+typedef enum weft_gate {
+  WEFT_GATE_OP, /* all gradients of one node before any of them is used */
+  WEFT_GATE_NONE,
+  WEFT_GATE_GRAPH /* all gradients of all variables */
+} weft_gate;
+typedef struct weft_minimize_opts {
+  weft_gate gate;
+  bool colocate;             /* each gradient with its forward node */
+  bool tree;                 /* sums two at a time, in less memory */
+  const weft_out *grad_loss; /* NULL: ones */
+} weft_minimize_opts;
+/* d[i] becomes the gradient of the loss by variable i. */
+WEFT_API weft_err weft_optimizer_compute(weft_optimizer *o, weft_out loss, int n, const weft_out *variables,
+                                         const weft_minimize_opts *opts, weft_gradient *d);
+/* The node that applies gradients; variables without one are left alone.  step (or WEFT_NONE) is counted up after
+ * that.  name may be NULL. */
+WEFT_API weft_out weft_optimizer_apply(weft_optimizer *o, int n, const weft_out *variables, const weft_gradient *d,
+                                       weft_out step, const char *name);
+/* Both; n 0: every trainable variable. */
+WEFT_API weft_out weft_optimizer_minimize(weft_optimizer *o, weft_out loss, weft_out step, int n,
+                                          const weft_out *variables, const weft_minimize_opts *opts, const char *name);
+/* What it keeps for a variable: slot "momentum" of Momentum, "m" and "v" of Adam; WEFT_NONE if there is none.  The
+ * names of slots: NULL from the number of slots on. */
+WEFT_API weft_out weft_optimizer_slot(const weft_optimizer *o, weft_out variable, const char *slot);
+WEFT_API const char *weft_optimizer_slot_name(const weft_optimizer *o, int i);
+WEFT_API const char *weft_optimizer_name(const weft_optimizer *o);
+
+/* ---- learning rates --------------------------------------------------------------------------- */
+
+/* step is a variable or any other number; names may be NULL.  rate * factor ^ (step / steps), rate * exp(-factor * step
+ * / steps), rate / (1 + factor * step / steps); staircase: step / steps is cut down to a whole number. */
+WEFT_API weft_out weft_exponential_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                         double factor, bool staircase);
+WEFT_API weft_out weft_natural_exp_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                         double factor, bool staircase);
+WEFT_API weft_out weft_inverse_time_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                          double factor, bool staircase);
+/* From rate to end as (1 - step / steps) ^ power falls; cycle: it begins again instead of staying there. */
+WEFT_API weft_out weft_polynomial_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                        double end, double power, bool cycle);
+/* From rate to alpha * rate along half a cosine. */
+WEFT_API weft_out weft_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                    double alpha);
+/* values[i] while step <= boundaries[i], values[n] after the last of n boundaries. */
+WEFT_API weft_out weft_piecewise_constant(weft_graph *g, const char *name, weft_out step, int n,
+                                          const double *boundaries, const double *values);
+
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
 /* A saver adds nodes to the graph that write its variables to files and read them back: TensorFlow's nodes and

@@ -1,0 +1,120 @@
+/* train_optimizer.c - gradients, clipping and optimizers, as programs ask for them. */
+#include "base/alloc.h"
+#include "train/clip.h"
+#include "train/optimizer.h"
+#include <string.h>
+
+static void give(int n, const grad_value *d, weft_gradient *out) {
+  for (int i = 0; i < n; i++) out[i] = weft__gradient_out(&d[i]);
+}
+
+static grad_value *take(int n, const weft_gradient *d) {
+  grad_value *in = weft__alloc_zero((size_t)n + 1, sizeof *in);
+  for (int i = 0; in && i < n; i++) in[i] = weft__gradient_in(&d[i]);
+  return in;
+}
+
+static weft_err keep(weft_graph *g, weft_err err) {
+  weft__status_keep(&g->sticky, err);
+  return err;
+}
+
+weft_out weft_clip_by_value(weft_graph *g, const char *name, weft_out x, weft_out low, weft_out high) {
+  return weft__clip_by_value(g, name, x, OUT(low), OUT(high));
+}
+
+weft_out weft_clip_by_norm(weft_graph *g, const char *name, weft_out x, double norm) {
+  return weft__clip_by_norm(g, name, x, norm);
+}
+
+weft_out weft_clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm) {
+  return weft__clip_by_average_norm(g, name, x, norm);
+}
+
+weft_out weft_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d) {
+  grad_value *in = take(n, d);
+  weft_out o = in ? weft__global_norm(g, name, n, in) : WEFT_NONE;
+  if (!in) keep(g, WEFT_OOM);
+  weft__free(in);
+  return o;
+}
+
+weft_err weft_clip_by_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d, double limit,
+                                  const weft_out *use_norm, weft_gradient *clipped, weft_out *norm) {
+  grad_value *in = take(n, d);
+  if (!in) return keep(g, WEFT_OOM);
+  weft_out used = weft__clip_by_global_norm(g, name, n, in, limit, use_norm ? *use_norm : WEFT_NONE, in);
+  give(n, in, clipped);
+  if (norm) *norm = used;
+  weft__free(in);
+  return weft__b_ok(g);
+}
+
+/* ---- optimizers ---- */
+
+weft_err weft_optimizer_create(weft_optimizer **out, weft_graph *g, const char *kind, const char *name) {
+  return weft__optimizer_create(out, g, kind, name);
+}
+
+void weft_optimizer_destroy(weft_optimizer *o) { weft__optimizer_destroy(o); }
+
+weft_err weft_optimizer_set(weft_optimizer *o, const char *param, double value) {
+  return weft__optimizer_set(o, param, &(setting){.number = value, .output = WEFT_NONE});
+}
+
+weft_err weft_optimizer_set_output(weft_optimizer *o, const char *param, weft_out value) {
+  if (value.node < 0 || value.node >= o->g->n_node)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' of %s: node %d is not one of the graph's %d", param, o->name,
+                      value.node, o->g->n_node);
+  return weft__optimizer_set(o, param, &(setting){.output = value});
+}
+
+weft_err weft_optimizer_compute(weft_optimizer *o, weft_out loss, int n, const weft_out *variables,
+                                const weft_minimize_opts *opts, weft_gradient *d) {
+  grad_value *out = weft__alloc_zero((size_t)n + 1, sizeof *out);
+  weft_err err = out ? weft__optimizer_compute(o->g, loss, n, variables, opts, out) : WEFT_OOM;
+  if (err == WEFT_OK) give(n, out, d);
+  weft__free(out);
+  return keep(o->g, err);
+}
+
+weft_out weft_optimizer_apply(weft_optimizer *o, int n, const weft_out *variables, const weft_gradient *d,
+                              weft_out step, const char *name) {
+  grad_value *in = take(n, d);
+  weft_out train = in ? weft__optimizer_apply(o, n, variables, in, step, name) : WEFT_NONE;
+  if (!in) keep(o->g, WEFT_OOM);
+  weft__free(in);
+  return train;
+}
+
+static weft_out minimize(weft_optimizer *o, weft_out loss, weft_out step, int n, const weft_out *variables,
+                         const weft_minimize_opts *opts, const char *name) {
+  grad_value *d = weft__alloc_zero((size_t)n + 1, sizeof *d);
+  weft_err err = d ? weft__optimizer_compute(o->g, loss, n, variables, opts, d) : WEFT_OOM;
+  weft_out train = WEFT_NONE;
+  if (keep(o->g, err) == WEFT_OK) train = weft__optimizer_apply(o, n, variables, d, step, name);
+  weft__free(d);
+  return train;
+}
+
+weft_out weft_optimizer_minimize(weft_optimizer *o, weft_out loss, weft_out step, int n, const weft_out *variables,
+                                 const weft_minimize_opts *opts, const char *name) {
+  if (n > 0) return minimize(o, loss, step, n, variables, opts, name);
+  n = weft__variables_in(o->g, "trainable_variables", NULL, 0);
+  weft_out *all = weft__alloc(((size_t)n + 1) * sizeof *all), train = WEFT_NONE;
+  if (!all) keep(o->g, WEFT_OOM);
+  if (all && n == 0) keep(o->g, weft__fail(WEFT_INVALID_ARGUMENT, "No variables to optimize."));
+  if (all && n > 0) {
+    weft__variables_in(o->g, "trainable_variables", all, n);
+    train = minimize(o, loss, step, n, all, opts, name);
+  }
+  weft__free(all);
+  return train;
+}
+
+weft_out weft_optimizer_slot(const weft_optimizer *o, weft_out variable, const char *slot) {
+  return weft__optimizer_slot(o, variable, slot);
+}
+
+const char *weft_optimizer_slot_name(const weft_optimizer *o, int i) { return weft__optimizer_slot_name(o, i); }
+const char *weft_optimizer_name(const weft_optimizer *o) { return o->name; }

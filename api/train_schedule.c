@@ -1,0 +1,33 @@
+/* train_schedule.c - learning rates that fall, as programs ask for them. */
+#include "train/schedule.h"
+#include "weft/train.h"
+
+weft_out weft_exponential_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                double factor, bool staircase) {
+  return weft__exponential_decay(g, &(decay){name, rate, step, steps, factor, staircase});
+}
+
+weft_out weft_natural_exp_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                double factor, bool staircase) {
+  return weft__natural_exp_decay(g, &(decay){name, rate, step, steps, factor, staircase});
+}
+
+weft_out weft_inverse_time_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                 double factor, bool staircase) {
+  return weft__inverse_time_decay(g, &(decay){name, rate, step, steps, factor, staircase});
+}
+
+weft_out weft_polynomial_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps, double end,
+                               double power, bool cycle) {
+  return weft__polynomial_decay(g, &(decay){.name = name, .rate = rate, .step = step, .steps = steps}, end, power,
+                                cycle);
+}
+
+weft_out weft_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps, double alpha) {
+  return weft__cosine_decay(g, &(decay){.name = name, .rate = rate, .step = step, .steps = steps}, alpha);
+}
+
+weft_out weft_piecewise_constant(weft_graph *g, const char *name, weft_out step, int n, const double *boundaries,
+                                 const double *values) {
+  return weft__piecewise_constant(g, name, step, n, boundaries, values);
+}

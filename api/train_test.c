@@ -1,0 +1,55 @@
+/* train_test.c - training through the public header alone. */
+#include "tests/check.h"
+#include "weft/train.h"
+
+static float number(weft_session *sess, weft_out x) {
+  weft_tensor *got = NULL;
+  EXPECT_OK(weft_session_run(sess, 0, NULL, 1, &x, &got, 0, NULL));
+  float v = *(const float *)weft_tensor_data(got);
+  weft_tensor_destroy(got);
+  return v;
+}
+
+TEST_WITHIN(30, momentum_finds_the_minimum_of_a_parabola) {
+  weft_graph *g;
+  weft_optimizer *o;
+  weft_session *sess;
+  EXPECT_OK(weft_graph_create(&g));
+  weft_out w = weft_variable(g, "w", weft_scalar(g, WEFT_FLOAT, 5), true);
+  weft_out loss = weft_square(g, weft_sub(g, weft_variable_value(g, w), weft_scalar(g, WEFT_FLOAT, 2)));
+  weft_out step = weft_global_step_make(g);
+  EXPECT_OK(weft_optimizer_create(&o, g, "Momentum", NULL));
+  EXPECT_OK(weft_optimizer_set(o, "learning_rate", .05));
+  EXPECT_OK(weft_optimizer_set(o, "momentum", .5));
+  weft_out train = weft_optimizer_minimize(o, loss, step, 0, NULL, NULL, NULL);
+  EXPECT_OK(weft_graph_error(g));
+  EXPECT_EQ_STR(weft_node_name(weft_graph_node(g, train.node)), "Momentum");
+  EXPECT_EQ_STR(weft_optimizer_slot_name(o, 0), "momentum");
+  EXPECT(weft_optimizer_slot_name(o, 1) == NULL);
+  EXPECT_EQ_STR(weft_node_name(weft_graph_node(g, weft_optimizer_slot(o, w, "momentum").node)), "w/Momentum");
+  EXPECT(weft_optimizer_slot(o, w, "m").node < 0);
+  EXPECT_OK(weft_session_create(&sess, g, NULL));
+  weft_out init = weft_initializer(g);
+  EXPECT_OK(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &init));
+  for (int i = 0; i < 200; i++) EXPECT_OK(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &train));
+  EXPECT_NEAR(number(sess, w), 2, 1e-4);
+  weft_session_destroy(sess);
+  weft_optimizer_destroy(o);
+  weft_graph_destroy(g);
+}
+
+TEST(a_failed_minimize_says_so_and_the_graph_goes_on) {
+  weft_graph *g;
+  weft_optimizer *o;
+  EXPECT_OK(weft_graph_create(&g));
+  weft_out w = weft_variable(g, "w", weft_scalar(g, WEFT_FLOAT, 5), true);
+  EXPECT_OK(weft_optimizer_create(&o, g, "GradientDescent", NULL));
+  EXPECT(weft_optimizer_minimize(o, weft_square(g, w), WEFT_NONE, 0, NULL, NULL, NULL).node < 0);
+  EXPECT_ERR(weft_graph_error(g), WEFT_INVALID_ARGUMENT, "GradientDescent needs 'learning_rate'");
+  weft_graph_clear_error(g);
+  EXPECT_OK(weft_optimizer_set(o, "learning_rate", .1));
+  EXPECT(weft_optimizer_minimize(o, weft_square(g, w), WEFT_NONE, 0, NULL, NULL, NULL).node >= 0);
+  EXPECT_OK(weft_graph_error(g));
+  weft_optimizer_destroy(o);
+  weft_graph_destroy(g);
+}

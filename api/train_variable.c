@@ -1,0 +1,35 @@
+/* train_variable.c - variables and the global step, as programs ask for them. */
+#include "train/global_step.h"
+#include "train/variable_nodes.h"
+#include "weft/train.h"
+
+int weft_variables(const weft_graph *g, const char *list, weft_out *out, int room) {
+  return weft__variables_in(g, list, out, room);
+}
+
+weft_err weft_variable_add_to(weft_graph *g, const char *list, weft_out variable) {
+  return weft__variable_add_to(g, list, variable);
+}
+
+weft_out weft_variable_value(weft_graph *g, weft_out variable) { return weft__variable_value(g, variable); }
+
+weft_out weft_variable_initializer(const weft_graph *g, weft_out variable) {
+  weft_out o;
+  return weft__variable_initializer(g, variable, &o) == WEFT_OK ? o : WEFT_NONE;
+}
+
+weft_out weft_variable_initial(const weft_graph *g, weft_out variable) {
+  weft_out o;
+  return weft__variable_initial(g, variable, &o) == WEFT_OK ? o : WEFT_NONE;
+}
+
+weft_out weft_variables_initializer(weft_graph *g, const char *name, int n, const weft_out *variables) {
+  return weft__variables_init(g, name, n, variables);
+}
+
+weft_out weft_report_uninitialized(weft_graph *g, const char *name, int n, const weft_out *variables) {
+  return weft__variables_report(g, name, n, variables);
+}
+
+weft_out weft_global_step(const weft_graph *g) { return weft__global_step(g); }
+weft_out weft_global_step_make(weft_graph *g) { return weft__global_step_make(g); }

@@ -1,0 +1,126 @@
+/* schedule.c - the schedules of tf.train, with its nodes: each is a scope, and its last node has the scope's name. */
+#include "train/schedule.h"
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
+/* The step as an expression sees it. */
+static weft_out step_value(weft_graph *g, weft_out step) {
+  bool variable = step.node >= 0 && step.node < g->n_node &&
+                  (weft__out_is_ref(g, step) || weft__node_type(g->node[step.node], "dtype") != WEFT_INVALID) &&
+                  weft__variable_check(g, "global_step", step) == WEFT_OK;
+  return variable ? weft__variable_value(g, step) : step;
+}
+
+static weft_out rate_const(weft_graph *g, const decay *d) {
+  return weft__n_scalar(g, "initial_learning_rate", WEFT_FLOAT, d->rate);
+}
+
+/* A Python int stays one until it is cast. */
+static weft_out steps_const(weft_graph *g, double steps) {
+  return weft__named_number(g, steps, steps == floor(steps) && fabs(steps) < 2e9 ? WEFT_INT32 : WEFT_FLOAT, WEFT_FLOAT);
+}
+
+static weft_out binary(weft_graph *g, const char *type, const char *name, weft_out x, weft_out y) {
+  return weft__named_binary(g, type, name, OUT(x), OUT(y));
+}
+
+static weft_out here(weft_graph *g, const char *type, weft_out x, weft_out y) {
+  weft_out o = weft__n_scope_node(g, type, 2, (weft_out[]){x, y}, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+/* step / steps, cut down to whole numbers if asked for. */
+static weft_out progress(weft_graph *g, const decay *d, weft_out step, weft_out steps) {
+  weft_out p = binary(g, "RealDiv", "truediv", step, steps);
+  return d->staircase ? weft__named_unary(g, "Floor", "Floor", p) : p;
+}
+
+/* rate * factor ^ progress; factor is a constant of this scope or an output made outside. */
+static weft_out exponential(weft_graph *g, const decay *d, weft_out factor) {
+  weft__named_push(g, d->name, "ExponentialDecay");
+  weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps);
+  if (factor.node < 0) factor = weft__named_number(g, d->factor, WEFT_FLOAT, WEFT_FLOAT);
+  weft_out step = weft__named_cast(g, step_value(g, d->step), WEFT_FLOAT);
+  weft_out power = binary(g, "Pow", "Pow", factor, progress(g, d, step, steps));
+  return here(g, "Mul", rate, power);
+}
+
+weft_out weft__exponential_decay(weft_graph *g, const decay *d) { return exponential(g, d, WEFT_NONE); }
+
+weft_out weft__natural_exp_decay(weft_graph *g, const decay *d) {
+  weft__b_push_name(g, "Neg");
+  weft_out x = weft__n_scalar(g, "x", WEFT_FLOAT, d->factor);
+  weft_out minus = weft__n_scope_node(g, "Neg", 1, &x, 0, NULL);
+  weft__b_pop(g);
+  return exponential(g, d, weft__named_unary(g, "Exp", "Exp", minus));
+}
+
+weft_out weft__inverse_time_decay(weft_graph *g, const decay *d) {
+  weft__named_push(g, d->name, "InverseTimeDecay");
+  weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps);
+  weft_out factor = weft__named_number(g, d->factor, WEFT_FLOAT, WEFT_FLOAT);
+  weft_out step = weft__named_cast(g, step_value(g, d->step), WEFT_FLOAT), p = progress(g, d, step, steps);
+  weft_out one = weft__named_cast(g, weft__n_scalar(g, "Const", WEFT_INT32, 1), WEFT_FLOAT);
+  weft_out below = binary(g, "AddV2", "Add", one, binary(g, "Mul", "Mul", factor, p));
+  return here(g, "RealDiv", rate, below);
+}
+
+/* How many times `steps` fit, rounded up, at least once: where a cycle ends. */
+static weft_out cycles(weft_graph *g, weft_out step, double steps) {
+  weft_out zero = weft__named_binary(g, "Equal", "Equal", OUT(step), NUM(0));
+  weft_out times = weft__named_binary(g, "RealDiv", "truediv", OUT(step), NUM(steps));
+  times = weft__named_unary(g, "Ceil", "Ceil", times);
+  weft__b_push_name(g, "SelectV2");
+  weft_out in[] = {zero, weft__n_scalar(g, "t", WEFT_FLOAT, 1), times};
+  weft_out o = weft__n_scope_node(g, "SelectV2", 3, in, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+weft_out weft__polynomial_decay(weft_graph *g, const decay *d, double end, double power, bool cycle) {
+  weft__named_push(g, d->name, "PolynomialDecay");
+  weft_out rate = rate_const(g, d);
+  weft_out last = weft__named_number(g, end, WEFT_FLOAT, WEFT_FLOAT);
+  weft_out exponent = weft__named_number(g, power, WEFT_FLOAT, WEFT_FLOAT);
+  weft_out step = weft__named_cast(g, step_value(g, d->step), WEFT_FLOAT), steps = steps_const(g, d->steps);
+  if (cycle)
+    steps = binary(g, "Mul", "Mul", steps, cycles(g, step, d->steps));
+  else
+    step = binary(g, "Minimum", "Minimum", step, steps);
+  weft_out p = binary(g, "RealDiv", "truediv", step, steps);
+  weft_out range = binary(g, "Sub", "sub", rate, last);
+  weft_out left = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(p));
+  weft_out scaled = binary(g, "Mul", "Mul", range, binary(g, "Pow", "Pow", left, exponent));
+  return here(g, "AddV2", scaled, last);
+}
+
+weft_out weft__cosine_decay(weft_graph *g, const decay *d, double alpha) {
+  weft__named_push(g, d->name, "CosineDecay");
+  weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps);
+  weft_out step = weft__named_cast(g, step_value(g, d->step), WEFT_FLOAT);
+  weft_out p = binary(g, "RealDiv", "truediv", binary(g, "Minimum", "Minimum", step, steps), steps);
+  weft_out angle = binary(g, "Mul", "mul", weft__n_scalar(g, "Const", WEFT_FLOAT, PI), p);
+  weft_out wave = weft__named_binary(g, "AddV2", "add", NUM(1), OUT(weft__named_unary(g, "Cos", "Cos", angle)));
+  wave = weft__named_binary(g, "Mul", "mul", NUM(.5), OUT(wave));
+  wave = weft__named_binary(g, "Mul", "mul", NUM(1 - alpha), OUT(wave));
+  wave = weft__named_binary(g, "AddV2", "add", OUT(wave), NUM(alpha));
+  weft_out o = binary(g, "Mul", "Mul", rate, wave);
+  weft__b_pop(g);
+  return o;
+}
+
+weft_out weft__piecewise_constant(weft_graph *g, const char *name, weft_out step, int n, const double *boundaries,
+                                  const double *values) {
+  weft__named_push(g, name, "PiecewiseConstant");
+  weft_out x = step_value(g, step);
+  weft_out o = weft__n_scalar(g, "Const", WEFT_FLOAT, values[n]);
+  for (int i = n - 1; i >= 0 && !g->sticky.code; i--) {
+    weft_out before = weft__named_binary(g, "LessEqual", "LessEqual", OUT(x), NUM(boundaries[i]));
+    weft_out value = weft__n_scalar(g, "Const", WEFT_FLOAT, values[i]);
+    o = weft__b_node(g, "SelectV2", NULL, 3, (weft_out[]){before, value, o}, 0, NULL);
+  }
+  weft__b_pop(g);
+  return o;
+}

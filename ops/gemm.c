@@ -1,11 +1,12 @@
 /* gemm.c - one product of matrices: choosing who multiplies, and splitting it over threads.
  *
- * float goes to oneDNN on x86, to OpenBLAS elsewhere, and to our own tiles where it is small or
- * neither was built in.  double and complex go to OpenBLAS if it knows the processor: for one that it
- * does not it takes the code of the oldest, and our plain loops are twice as fast.  Integers have the
- * plain loops alone.  A split is along the longer side of the result, so that the operand every
- * thread reads whole is the smaller. */
+ * float goes to oneDNN on x86, to OpenBLAS elsewhere, and to our own tiles where it is small, has few
+ * columns, or neither was built in.  double and complex go to OpenBLAS if it knows the processor: for
+ * one that it does not it takes the code of the oldest, and our plain loops are twice as fast.
+ * Integers have the plain loops alone.  A split is along the longer side of the result, so that the
+ * operand every thread reads whole is the smaller. */
 #include "ops/gemm.h"
+#include "ops/gemm_narrow.h"
 #include "ops/gemm_plain.h"
 #include "ops/gemm_tile.h"
 #include <limits.h>
@@ -88,6 +89,10 @@ static bool by_library(const gemm *g) {
 }
 
 void weft__gemm_serial(const gemm *g) {
+  if (weft__gemm_narrow_has(g)) {
+    weft__gemm_narrow(g);
+    return;
+  }
   if (by_library(g)) return;
   if (g->type == WEFT_FLOAT)
     weft__gemm_tile(g);
@@ -96,13 +101,13 @@ void weft__gemm_serial(const gemm *g) {
 }
 
 /* ---- over threads ---- */
-enum { UNIT = 16 };                /* rows or columns that stay together */
+enum { ROWS = 4, LANES = 16 };     /* of a's rows, or along a contiguous side: they stay together */
 static const double PIECE = 2.5e5; /* multiplications that are worth a thread: five to ten microseconds */
 
 typedef struct split {
   gemm whole;
   bool by_rows;
-  int64_t units; /* in one piece */
+  int64_t size; /* of a piece: rows or columns */
 } split;
 
 static const void *offset(const void *p, int64_t elements, weft_dtype t) {
@@ -126,7 +131,7 @@ static gemm part_of(const split *s, int64_t begin, int64_t end) {
 static void run_parts(void *arg, int64_t begin, int64_t end) {
   const split *s = arg;
   const int64_t side = s->by_rows ? s->whole.m : s->whole.n;
-  const int64_t first = begin * s->units * UNIT, last = end * s->units * UNIT;
+  const int64_t first = begin * s->size, last = end * s->size;
   if (first >= side) return;
   const gemm g = part_of(s, first, last < side ? last : side);
   weft__gemm_serial(&g);
@@ -141,8 +146,8 @@ void weft__gemm(const kernel *k, const gemm *g) {
     return;
   }
   split s = {.whole = *g, .by_rows = g->m >= g->n};
-  const int64_t units = ((s.by_rows ? g->m : g->n) + UNIT - 1) / UNIT;
-  s.units = (units + pieces - 1) / pieces;
-  pieces = (units + s.units - 1) / s.units;
+  const int64_t side = s.by_rows ? g->m : g->n, unit = s.by_rows && !g->ta ? ROWS : LANES;
+  s.size = ((side + pieces - 1) / pieces + unit - 1) / unit * unit;
+  pieces = (side + s.size - 1) / s.size;
   weft__kernel_loop(k, pieces, 1000000, run_parts, &s);
 }

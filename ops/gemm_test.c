@@ -1,8 +1,10 @@
 /* gemm_test.c - every way to multiply matrices gives the same as three loops. */
 #include "ops/gemm.h"
 #include "base/pool.h"
+#include "ops/gemm_narrow.h"
 #include "ops/gemm_plain.h"
 #include "ops/gemm_tile.h"
+#include "ops/panel.h"
 #include "tests/check.h"
 #include <stdlib.h>
 
@@ -63,6 +65,18 @@ static void check_all(multiply_fn *multiply, weft_dtype t) {
 }
 
 TEST(tiles_multiply_floats) { check_all(weft__gemm_tile, WEFT_FLOAT); }
+
+static void narrow_if_it_is(const gemm *g) { (weft__gemm_narrow_has(g) ? weft__gemm_narrow : weft__gemm_tile)(g); }
+
+TEST(narrow_products_run_along_the_large_operand) {
+  check_all(narrow_if_it_is, WEFT_FLOAT);
+  for (int n = 1; n <= TILE_MAX_ROWS; n++)
+    for (int flags = 0; flags < 8; flags++)
+      check_product(narrow_if_it_is, WEFT_FLOAT, 30 + 11 * n, n, 21, flags & 1, flags & 2, flags & 4);
+  check_product(narrow_if_it_is, WEFT_FLOAT, 21, 10, 1030, false, false, false);
+  EXPECT(weft__gemm_narrow_has(&(gemm){.type = WEFT_FLOAT, .m = 784, .n = 10, .k = 100, .ta = true}));
+  EXPECT(weft__gemm_narrow_has(&(gemm){.type = WEFT_FLOAT, .m = 100, .n = 10, .k = 784}));
+}
 
 TEST(plain_loops_multiply_floats_doubles_and_integers) {
   check_all(weft__gemm_plain, WEFT_FLOAT);

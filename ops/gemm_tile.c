@@ -6,12 +6,12 @@
 #include "ops/gemm_tile.h"
 #include "base/hot.h"
 #include "ops/panel.h"
+#include "ops/turn.h"
 #include <string.h>
 
 enum {
-  DEPTH = 256,     /* of a panel */
-  FEW_ROWS = 14,   /* of a: below, copying b costs more than it saves */
-  STRIP_DEPTH = 8, /* columns of a transposed b that are turned at a time */
+  DEPTH = 256,   /* of a panel */
+  FEW_ROWS = 14, /* of a: below, copying b costs more than it saves */
 };
 
 typedef struct panel {
@@ -28,23 +28,13 @@ WEFT_HOT static void copy_rows(float *restrict dst, const float *restrict src, i
     for (int j = 0; j < width; j++) dst[j] = src[j];
 }
 
-/* Turns (columns, depth) into (depth, width). */
-WEFT_HOT static void turn(float *restrict dst, const float *restrict src, int64_t ld, int64_t depth, int width,
-                          int columns) {
-  for (int64_t r0 = 0; r0 < depth; r0 += STRIP_DEPTH) {
-    const int64_t rows = depth - r0 < STRIP_DEPTH ? depth - r0 : STRIP_DEPTH;
-    for (int j = 0; j < columns; j++)
-      for (int64_t r = 0; r < rows; r++) dst[(r0 + r) * width + j] = src[j * ld + r0 + r];
-  }
-}
-
 static void pack(const gemm *g, panel *p, float *scratch) {
   const float *b = g->b;
   p->b = scratch;
   p->b_row = p->width;
   if (p->columns < p->width) memset(scratch, 0, (size_t)(p->depth * p->width) * sizeof *scratch);
   if (g->tb) {
-    turn(scratch, b + p->first * g->ldb + p->begin, g->ldb, p->depth, p->width, (int)p->columns);
+    weft__turn(scratch, p->width, b + p->first * g->ldb + p->begin, g->ldb, p->columns, p->depth);
   } else if (p->columns == p->width) {
     copy_rows(scratch, b + p->begin * g->ldb + p->first, g->ldb, p->depth, p->width);
   } else {

@@ -3,7 +3,8 @@
  * One body serves all: a function of constants that is inlined into a small function for each
  * number of rows and vectors, where its loops disappear and the block stays in registers.  The
  * block is as large as the registers allow, so that each loaded value is used often enough for
- * the multipliers to be the limit: 7 x 4 or 14 x 2 of 32 registers, 6 x 2 of 16. */
+ * the multipliers to be the limit: 7 x 4 or 14 x 2 of 32 registers, 6 x 2 of 16; dot tiles are
+ * 4 x 5 or 2 x 5. */
 #include "ops/panel.h"
 
 #include <stddef.h>
@@ -23,6 +24,9 @@
 typedef float vec4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float vec8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t bits4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t bits8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t bits16 __attribute__((vector_size(64), aligned(4), may_alias));
 
 /* The body for one vector type.  rows, vectors and by_row are constants where it is inlined. */
 #define DEFINE_BODY(name, vec)                                                                                         \
@@ -52,6 +56,58 @@ typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
       }                                                                                                                \
     }                                                                                                                  \
   }
+
+/* From index 16 - LANES + n on, a mask of the last n lanes. */
+static const int32_t last_lanes[32] = {[16] = -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+
+/* The lanes of a vector added up, halves first. */
+static inline __attribute__((always_inline)) float sum4(const vec4 *v) {
+  const vec4 pairs = *v + __builtin_shufflevector(*v, *v, 2, 3, 0, 1);
+  return pairs[0] + pairs[1];
+}
+
+/* The same for a dot tile.  The last, partial vectors are read together with elements that were there before, which
+ * are masked away; a run shorter than a vector is taken one by one. */
+#define DEFINE_DOT_BODY(name, vec, bits, sum)                                                                          \
+  static inline __attribute__((always_inline)) void name(const tile *t, const int rows, const int columns) {           \
+    FUSE enum { LANES = sizeof(vec) / sizeof(float) };                                                                 \
+    vec acc[4][DOT_MAX_COLUMNS], right[DOT_MAX_COLUMNS];                                                               \
+    UNROLL for (int p = 0; p < rows; p++) { UNROLL for (int j = 0; j < columns; j++) acc[p][j] = (vec){0}; }           \
+    const int64_t rest = t->run % LANES, whole = t->run - rest, last = t->run - LANES;                                 \
+    for (int64_t r = 0; r < whole; r += LANES) {                                                                       \
+      UNROLL for (int j = 0; j < columns; j++) right[j] = *(const vec *)(t->b + j * t->b_row + r);                     \
+      UNROLL for (int p = 0; p < rows; p++) {                                                                          \
+        const vec left = *(const vec *)(t->a + p * t->a_row + r);                                                      \
+        UNROLL for (int j = 0; j < columns; j++) acc[p][j] += left * right[j];                                         \
+      }                                                                                                                \
+    }                                                                                                                  \
+    if (rest && whole) {                                                                                               \
+      const bits keep = *(const bits *)(last_lanes + 16 - LANES + rest);                                               \
+      UNROLL for (int j = 0; j < columns; j++) right[j] = (vec)(*(const bits *)(t->b + j * t->b_row + last) & keep);   \
+      UNROLL for (int p = 0; p < rows; p++) {                                                                          \
+        const vec left = (vec)(*(const bits *)(t->a + p * t->a_row + last) & keep);                                    \
+        UNROLL for (int j = 0; j < columns; j++) acc[p][j] += left * right[j];                                         \
+      }                                                                                                                \
+    }                                                                                                                  \
+    UNROLL for (int p = 0; p < rows; p++) {                                                                            \
+      UNROLL for (int j = 0; j < columns; j++) {                                                                       \
+        float *c = t->c + p * t->c_row + j, all = sum(&acc[p][j]);                                                     \
+        for (int64_t r = 0; r < rest && !whole; r++) all += t->a[p * t->a_row + r] * t->b[j * t->b_row + r];           \
+        *c = t->add ? *c + all : all;                                                                                  \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+
+#define DEFINE_DOT(set, body, attributes, rows, columns)                                                               \
+  attributes FUSED static void set##_dot_##columns(const tile *t) { body(t, rows, columns); }
+#define DEFINE_DOTS(set, body, attributes, rows)                                                                       \
+  DEFINE_DOT(set, body, attributes, rows, 1)                                                                           \
+  DEFINE_DOT(set, body, attributes, rows, 2)                                                                           \
+  DEFINE_DOT(set, body, attributes, rows, 3)                                                                           \
+  DEFINE_DOT(set, body, attributes, rows, 4)                                                                           \
+  DEFINE_DOT(set, body, attributes, rows, 5)
+#define NAMED_DOTS(set)                                                                                                \
+  { set##_dot_1, set##_dot_2, set##_dot_3, set##_dot_4, set##_dot_5 }
 
 #define DEFINE_TILE(set, body, attributes, vectors, rows)                                                              \
   attributes FUSED static void set##_row_##vectors##x##rows(const tile *t) { body(t, rows, vectors, true); }           \
@@ -83,10 +139,23 @@ typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
       NAMED(set, kind, vectors, 12)
 
 DEFINE_BODY(body4, vec4)
+DEFINE_DOT_BODY(dots4, vec4, bits4, sum4)
 
 #if defined(__x86_64__)
 DEFINE_BODY(body8, vec8)
 DEFINE_BODY(body16, vec16)
+
+static inline __attribute__((always_inline)) float sum8(const vec8 *v) {
+  const vec4 half = __builtin_shufflevector(*v, *v, 0, 1, 2, 3) + __builtin_shufflevector(*v, *v, 4, 5, 6, 7);
+  return sum4(&half);
+}
+static inline __attribute__((always_inline)) float sum16(const vec16 *v) {
+  const vec8 half = __builtin_shufflevector(*v, *v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                    __builtin_shufflevector(*v, *v, 8, 9, 10, 11, 12, 13, 14, 15);
+  return sum8(&half);
+}
+DEFINE_DOT_BODY(dots8, vec8, bits8, sum8)
+DEFINE_DOT_BODY(dots16, vec16, bits16, sum16)
 
 #define AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma")))
 DEFINE_12(avx512, body16, AVX512, 1)
@@ -104,7 +173,9 @@ DEFINE_TILE(avx512, body16, AVX512, 4, 7)
       NAMED_6(avx512, kind, 4), NAMED(avx512, kind, 4, 7)                                                              \
     }                                                                                                                  \
   }
-static const tile_set avx512_set = {"avx512", 16, {14, 14, 7}, AVX512_ROWS(row), AVX512_ROWS(col)};
+DEFINE_DOTS(avx512, dots16, AVX512, 4)
+static const tile_set avx512_set = {"avx512",         16, {14, 14, 7},       AVX512_ROWS(row),
+                                    AVX512_ROWS(col), 4,  NAMED_DOTS(avx512)};
 
 #define AVX2 __attribute__((target("avx2,fma")))
 DEFINE_12(avx2, body8, AVX2, 1)
@@ -113,7 +184,8 @@ DEFINE_6(avx2, body8, AVX2, 2)
   {                                                                                                                    \
     {NAMED_12(avx2, kind, 1)}, {NAMED_6(avx2, kind, 2)}, { 0 }                                                         \
   }
-static const tile_set avx2_set = {"avx2", 8, {12, 6, 0}, AVX2_ROWS(row), AVX2_ROWS(col)};
+DEFINE_DOTS(avx2, dots8, AVX2, 2)
+static const tile_set avx2_set = {"avx2", 8, {12, 6, 0}, AVX2_ROWS(row), AVX2_ROWS(col), 2, NAMED_DOTS(avx2)};
 
 DEFINE_12(plain, body4, , 1)
 DEFINE_6(plain, body4, , 2)
@@ -121,7 +193,8 @@ DEFINE_6(plain, body4, , 2)
   {                                                                                                                    \
     {NAMED_12(plain, kind, 1)}, {NAMED_6(plain, kind, 2)}, { 0 }                                                       \
   }
-static const tile_set plain_set = {"sse2", 4, {12, 6, 0}, PLAIN_ROWS(row), PLAIN_ROWS(col)};
+DEFINE_DOTS(plain, dots4, , 2)
+static const tile_set plain_set = {"sse2", 4, {12, 6, 0}, PLAIN_ROWS(row), PLAIN_ROWS(col), 2, NAMED_DOTS(plain)};
 
 const tile_set *const *weft__tile_sets(void) {
   static const tile_set *const sets[] = {&avx512_set, &avx2_set, &plain_set, NULL};
@@ -138,7 +211,8 @@ DEFINE_6(plain, body4, , 4)
   {                                                                                                                    \
     {NAMED_12(plain, kind, 1)}, {NAMED_12(plain, kind, 2)}, { NAMED_6(plain, kind, 4) }                                \
   }
-static const tile_set plain_set = {"vec4", 4, {12, 12, 6}, PLAIN_ROWS(row), PLAIN_ROWS(col)};
+DEFINE_DOTS(plain, dots4, , 4)
+static const tile_set plain_set = {"vec4", 4, {12, 12, 6}, PLAIN_ROWS(row), PLAIN_ROWS(col), 4, NAMED_DOTS(plain)};
 
 const tile_set *const *weft__tile_sets(void) {
   static const tile_set *const sets[] = {&plain_set, NULL};

@@ -4,6 +4,10 @@
  *
  * for p below `rows` and j below `lanes * vectors`.  One of a_row and a_col is 1.  A matrix product
  * has one tap; a convolution has one for each row of the filter, and reads the image where it lies.
+ * A dot tile is for results of a few columns, with the lanes along r:
+ *
+ *   c[p][j] (+)= sum over r < run of a[p * a_row + r] * b[j * b_row + r]     for j below its columns
+ *
  * Which instructions are used is decided here and nowhere else: a tile set for each instruction
  * set, written once with the compilers' vector types, and the widest that the processor has is
  * taken.  Measured against im2col with OpenBLAS and against oneDNN: docs/decisions.md. */
@@ -13,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TILE_MAX_ROWS = 14, TILE_MAX_WIDTH = 64, TILE_MAX_FLOATS = 448 };
+enum { TILE_MAX_ROWS = 14, TILE_MAX_WIDTH = 64, TILE_MAX_FLOATS = 448, DOT_MAX_COLUMNS = 5 };
 
 typedef struct tile {
   const float *a;
@@ -36,6 +40,8 @@ typedef struct tile_set {
   int rows[3];
   tile_fn *by_row[3][TILE_MAX_ROWS]; /* a_col is 1 */
   tile_fn *by_col[3][TILE_MAX_ROWS]; /* a_row is 1 */
+  int dot_rows;                      /* of every dot tile */
+  tile_fn *dot[DOT_MAX_COLUMNS];     /* by columns - 1; taps are not read */
 } tile_set;
 
 /* The best for this processor. */

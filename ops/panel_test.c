@@ -43,6 +43,28 @@ TEST(every_tile_computes_the_same_as_plain_loops) {
         for (int kind = 0; kind < 4; kind++) check_tile(*s, width, rows, kind & 1, kind & 2);
 }
 
+static void check_dot(const tile_set *s, int columns, int run, bool add) {
+  const int rows = s->dot_rows, a_row = run + 3, b_row = run + 1, c_row = columns + PAD;
+  float *a = numbers(rows * a_row, 1), *b = numbers(columns * b_row, 2), *c = numbers(rows * c_row, 3);
+  float *was = numbers(rows * c_row, 3);
+  s->dot[columns - 1](
+      &(tile){.a = a, .a_row = a_row, .b = b, .b_row = b_row, .run = run, .c = c, .c_row = c_row, .add = add});
+  for (int p = 0; p < rows; p++)
+    for (int j = 0; j < c_row; j++) {
+      double sum = add || j >= columns ? (double)was[p * c_row + j] : 0;
+      for (int r = 0; r < run && j < columns; r++) sum += (double)a[p * a_row + r] * (double)b[j * b_row + r];
+      EXPECT_NEAR(c[p * c_row + j], sum, 1e-5);
+    }
+  free(a), free(b), free(c), free(was);
+}
+
+TEST(every_dot_tile_computes_the_same_as_plain_loops) {
+  for (const tile_set *const *s = weft__tile_sets(); *s; s++)
+    for (int columns = 1; columns <= DOT_MAX_COLUMNS; columns++)
+      for (int run = 0; run < 60; run += 7)
+        for (int add = 0; add < 2; add++) check_dot(*s, columns, run, add);
+}
+
 TEST(panels_cover_the_columns_with_no_empty_vector) {
   for (const tile_set *const *s = weft__tile_sets(); *s; s++)
     for (int64_t columns = 1; columns < 300; columns++) {

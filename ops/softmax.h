@@ -23,7 +23,7 @@ enum { ROW_LANES = 16 };
         lane_[l_] = (step);                                                                                            \
       }                                                                                                                \
     T all_ = (first);                                                                                                  \
-    for (int l_ = 0; l_ < ROW_LANES; l_++) {                                                                           \
+    for (int l_ = 0; i_ > 0 && l_ < ROW_LANES; l_++) {                                                                 \
       const T a = all_, v = lane_[l_];                                                                                 \
       all_ = (step);                                                                                                   \
     }                                                                                                                  \

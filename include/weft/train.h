@@ -168,6 +168,62 @@ WEFT_API weft_err weft_saver_kept(weft_checkpoint_state **out, weft_saver *s);
 WEFT_API weft_err weft_saver_set_kept(weft_saver *s, int n, const char *const *paths, const double *times);
 WEFT_API weft_err weft_saver_recover_kept(weft_saver *s, int n, const char *const *paths);
 
+/* ---- summaries and events --------------------------------------------------------------------- */
+
+/* Nodes whose output is a serialised Summary; they join the collection "summaries", from which merge_all takes them. */
+typedef struct weft_summary_opts {
+  const char *family; /* a prefix of the tag; NULL: none */
+  int n_collection;   /* 0: "summaries"; < 0: none */
+  const char *const *collections;
+} weft_summary_opts;
+WEFT_API weft_out weft_summary_scalar(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts);
+WEFT_API weft_out weft_summary_histogram(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts);
+/* NHWC with 1, 3 or 4 channels, uint8 or float; max_outputs 0: 3. */
+WEFT_API weft_out weft_summary_image(weft_graph *g, const char *name, weft_out x, int max_outputs,
+                                     const weft_summary_opts *opts);
+/* (n, frames) or (n, frames, channels) in [-1, 1]; sample_rate is a float scalar in Hz. */
+WEFT_API weft_out weft_summary_audio(weft_graph *g, const char *name, weft_out x, weft_out sample_rate, int max_outputs,
+                                     const weft_summary_opts *opts);
+WEFT_API weft_out weft_summary_text(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts);
+/* Any tensor, with a serialised SummaryMetadata that says whose it is. */
+WEFT_API weft_out weft_summary_tensor(weft_graph *g, const char *name, weft_out x, const void *metadata, size_t size,
+                                      const weft_summary_opts *opts);
+/* One Summary of several.  merge_all: of a collection (NULL: "summaries"), those whose names begin with within (NULL:
+ * all); WEFT_NONE without an error when there are none. */
+WEFT_API weft_out weft_summary_merge(weft_graph *g, const char *name, int n, const weft_out *in,
+                                     const weft_summary_opts *opts);
+WEFT_API weft_out weft_summary_merge_all(weft_graph *g, const char *list, const char *within, const char *name);
+
+/* TensorFlow's FileWriter: a file DIR/events.out.tfevents.* for TensorBoard, written by a thread of its own.  Any thread
+ * may add; what is added to a closed writer is dropped with a warning. */
+typedef struct weft_event_writer weft_event_writer;
+typedef struct weft_event_writer_opts {
+  weft_graph *graph;  /* written first; NULL: none */
+  int max_queue;      /* 0: 10 events may wait */
+  double flush_secs;  /* 0: 120 */
+  const char *suffix; /* of the file's name */
+} weft_event_writer_opts;
+WEFT_API weft_err weft_event_writer_create(weft_event_writer **out, const char *dir,
+                                           const weft_event_writer_opts *opts);
+WEFT_API void weft_event_writer_destroy(weft_event_writer *w); /* closes first */
+WEFT_API const char *weft_event_writer_dir(const weft_event_writer *w);
+/* A serialised Summary, as the nodes above make them. */
+WEFT_API weft_err weft_event_writer_add_summary(weft_event_writer *w, const void *summary, size_t size, int64_t step);
+WEFT_API weft_err weft_event_writer_add_scalar(weft_event_writer *w, const char *tag, double value, int64_t step);
+WEFT_API weft_err weft_event_writer_add_event(weft_event_writer *w, const void *event, size_t size);
+WEFT_API weft_err weft_event_writer_add_graph(weft_event_writer *w, weft_graph *g, int64_t step);
+WEFT_API weft_err weft_event_writer_add_meta_graph(weft_event_writer *w, const void *meta_graph_def, size_t size,
+                                                   int64_t step);
+/* Each tag once. */
+WEFT_API weft_err weft_event_writer_add_run_metadata(weft_event_writer *w, const void *run_metadata, size_t size,
+                                                     const char *tag, int64_t step);
+/* state: 1 start, 2 stop, 3 checkpoint; path and message may be NULL. */
+WEFT_API weft_err weft_event_writer_add_session_log(weft_event_writer *w, int state, const char *checkpoint_path,
+                                                    const char *message, int64_t step);
+WEFT_API weft_err weft_event_writer_flush(weft_event_writer *w);
+WEFT_API weft_err weft_event_writer_close(weft_event_writer *w);
+WEFT_API weft_err weft_event_writer_reopen(weft_event_writer *w); /* in a new file */
+
 /* ---- step stats ----------------------------------------------------------------------------- */
 
 /* A serialised RunMetadata (of weft_session_run_with, or TensorFlow's) as a table: for each device the ops and the

@@ -93,6 +93,13 @@ def resources():
 PROGRAMS = [plain, on_devices, on_one_device, partitioned, resources]
 
 
+def comparable(attr):
+    """A tensor has several encodings; its value is what counts."""
+    if attr.HasField("tensor"):
+        return attr.tensor.dtype, tf.make_ndarray(attr.tensor).tolist()
+    return attr.SerializeToString(deterministic=True)
+
+
 def nodes(graph_def, before):
     """What was added, without what TensorFlow 2 notes for its own use, and without the order of control edges."""
     out = {}
@@ -103,8 +110,7 @@ def nodes(graph_def, before):
         n.attr.pop("_output_shapes", None)
         n.attr.pop("allow_missing_files", None)
         out[n.name] = (n.op, [i for i in n.input if i[0] != "^"], {i for i in n.input if i[0] == "^"}, n.device,
-                       {k: n.attr[k].SerializeToString(deterministic=True) for k in n.attr if k != "value"},
-                       tf.make_ndarray(n.attr["value"].tensor).tolist() if "value" in n.attr else None)
+                       {k: comparable(n.attr[k]) for k in n.attr})
     return out
 
 

@@ -1,0 +1,16 @@
+/* event.h - files of Events that TensorBoard reads: DIR/events.out.tfevents.SECONDS.HOST. */
+#ifndef WEFT_IO_EVENT_H
+#define WEFT_IO_EVENT_H
+
+#include "io/record.h"
+
+/* Makes the folder and a file no other writer has, with the version as its first event.  suffix may be NULL. */
+typedef struct event_file event_file;
+weft_err weft__event_file_create(event_file **out, const char *dir, const char *suffix);
+/* One serialised Event.  The first failure sticks. */
+weft_err weft__event_write(event_file *f, const void *event, size_t size);
+weft_err weft__event_flush(event_file *f);
+const char *weft__event_file_path(const event_file *f);
+weft_err weft__event_file_destroy(event_file *f); /* flushes and closes; NULL is fine */
+
+#endif

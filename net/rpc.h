@@ -28,7 +28,7 @@ typedef void rpc_handler(void *arg, call *c);
 const char *weft__call_method(const call *c);
 message *weft__call_request(call *c); /* the handler may take it (weft__message_move) or read it until it answers */
 cancel *weft__call_cancel(call *c);   /* fired when the caller gave up or its connection is gone */
-const char *weft__call_peer(const call *c);    /* "ipv4:127.0.0.1:40312", for messages */
+const char *weft__call_peer(call *c); /* "ipv4:127.0.0.1:40312", for messages */
 int64_t weft__call_deadline_ns(const call *c); /* on the monotonic clock; 0: none */
 /* The caller asked for the errors of a step in the body is the handler's business; this is the gRPC status.
  * answer may be NULL (an empty message); it is emptied.  err's message is this thread's. */

@@ -1,0 +1,173 @@
+/* core.c - one completion queue for the process, and the threads that empty it.
+ *
+ * Servers and channels share the queue: on a small machine every further thread is one more switch
+ * between an event and the code that waits for it.  gRPC is initialised with the first user and shut
+ * down with the last; a process forked in between must not use it, since its threads are gone. */
+#include "net/grpc/core.h"
+
+#ifdef WEFT_HAVE_GRPC
+#include "base/alloc.h"
+#include "base/log.h"
+#include <grpc/byte_buffer_reader.h>
+#include <grpc/support/log.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the queue ---- */
+
+enum { POLLERS = 2 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+  int users;
+  pid_t pid;
+  grpc_completion_queue *queue;
+  int n_thread;
+  pthread_t thread[POLLERS];
+} core;
+
+static void *poll_queue(void *queue) {
+  for (;;) {
+    grpc_event e = grpc_completion_queue_next(queue, gpr_inf_future(GPR_CLOCK_REALTIME), NULL);
+    if (e.type == GRPC_QUEUE_SHUTDOWN) return NULL;
+    if (e.type != GRPC_OP_COMPLETE) continue;
+    tag *t = e.tag;
+    t->done(t->arg, e.success);
+  }
+}
+
+static void pass_log(gpr_log_func_args *a) { weft__log_at(LOG_DEBUG, a->file, a->line, "gRPC: %s", a->message); }
+
+static void stop(void) {
+  grpc_completion_queue_shutdown(core.queue);
+  for (int i = 0; i < core.n_thread; i++) pthread_join(core.thread[i], NULL);
+  if (core.n_thread == 0) poll_queue(core.queue); /* to its end, which comes first */
+  grpc_completion_queue_destroy(core.queue);
+  grpc_shutdown();
+}
+
+static weft_err start(void) {
+  gpr_set_log_function(pass_log);
+  gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
+  grpc_init();
+  core.pid = getpid();
+  core.queue = grpc_completion_queue_create_for_next(NULL);
+  for (core.n_thread = 0; core.n_thread < POLLERS; core.n_thread++) {
+    int failed = pthread_create(&core.thread[core.n_thread], NULL, poll_queue, core.queue);
+    if (failed) {
+      stop();
+      return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The network's thread could not be started (error %d)", failed);
+    }
+  }
+  return WEFT_OK;
+}
+
+weft_err weft__core_retain(grpc_completion_queue **out) {
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&lock);
+  if (core.users == 0) err = start();
+  if (core.pid != getpid())
+    err = weft__fail(WEFT_FAILED_PRECONDITION,
+                     "The network was started in process %d, before this process (%d) was "
+                     "forked from it; start it after forking",
+                     (int)core.pid, (int)getpid());
+  if (err == WEFT_OK) core.users++;
+  *out = err == WEFT_OK ? core.queue : NULL;
+  pthread_mutex_unlock(&lock);
+  return err;
+}
+
+void weft__core_release(void) {
+  pthread_mutex_lock(&lock);
+  if (--core.users == 0) stop();
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- bytes ---- */
+
+static grpc_slice to_slice(const piece *p) {
+  if (!p->release) return grpc_slice_from_copied_buffer((const char *)p->data, p->size);
+  return grpc_slice_new_with_user_data((void *)(uintptr_t)p->data, p->size, p->release, p->arg);
+}
+
+weft_err weft__core_from_message(grpc_byte_buffer **out, message *m) {
+  enum { FEW = 8 };
+  grpc_slice few[FEW], *slices = few;
+  int n = m->n_piece;
+  if (n > FEW && !(slices = weft__alloc((size_t)n * sizeof *slices))) return WEFT_OOM;
+  for (int i = 0; i < n; i++) {
+    piece *p = (piece *)(uintptr_t)weft__message_piece(m, i);
+    slices[i] = to_slice(p);
+    p->release = NULL; /* the slice's now */
+  }
+  *out = grpc_raw_byte_buffer_create(slices, (size_t)n);
+  for (int i = 0; i < n; i++) grpc_slice_unref(slices[i]);
+  if (slices != few) weft__free(slices);
+  weft__message_finish(m);
+  return WEFT_OK;
+}
+
+typedef struct arrived { /* keeps the slices of one message */
+  atomic_int refs;
+  grpc_byte_buffer *buffer;
+  grpc_byte_buffer_reader reader;
+} arrived;
+
+static void release_arrived(void *arg) {
+  arrived *a = arg;
+  if (atomic_fetch_sub_explicit(&a->refs, 1, memory_order_acq_rel) != 1) return;
+  grpc_byte_buffer_reader_destroy(&a->reader);
+  grpc_byte_buffer_destroy(a->buffer);
+  weft__free(a);
+}
+
+weft_err weft__core_to_message(message *out, grpc_byte_buffer *b) {
+  if (!b) return WEFT_OK;
+  arrived *a = weft__alloc(sizeof *a);
+  if (!a || !grpc_byte_buffer_reader_init(&a->reader, b)) {
+    weft__free(a);
+    grpc_byte_buffer_destroy(b);
+    return weft__fail(WEFT_INTERNAL, "A message could not be decompressed, or no memory was left to read it");
+  }
+  a->buffer = b;
+  atomic_init(&a->refs, 1);
+  weft_err err = WEFT_OK;
+  grpc_slice *s;
+  while (err == WEFT_OK && grpc_byte_buffer_reader_peek(&a->reader, &s)) {
+    atomic_fetch_add_explicit(&a->refs, 1, memory_order_relaxed);
+    err = weft__message_add(out, (piece){GRPC_SLICE_START_PTR(*s), GRPC_SLICE_LENGTH(*s), release_arrived, a});
+  }
+  if (err != WEFT_OK) weft__message_finish(out);
+  release_arrived(a);
+  return err;
+}
+
+/* ---- settings ---- */
+
+grpc_slice weft__core_bearer(const char *token) {
+  static const char before[] = "Bearer ";
+  size_t head = sizeof before - 1, size = token ? strlen(token) : 0;
+  if (!token) return grpc_empty_slice();
+  grpc_slice s = grpc_slice_malloc(head + size);
+  memcpy(GRPC_SLICE_START_PTR(s), before, head);
+  memcpy(GRPC_SLICE_START_PTR(s) + head, token, size);
+  return s;
+}
+
+void weft__core_args_add(core_args *a, const char *key, int value) {
+  a->arg[a->all.num_args++] =
+      (grpc_arg){.type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)key, .value.integer = value};
+  a->all.args = a->arg;
+}
+
+void weft__core_args_common(core_args *a) {
+  *a = (core_args){.all.num_args = 0};
+  weft__core_args_add(a, GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, INT_MAX);
+  weft__core_args_add(a, GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, INT_MAX);
+  weft__core_args_add(a, GRPC_ARG_ENABLE_CHANNELZ, 0);
+  weft__core_args_add(a, GRPC_ARG_ENABLE_CENSUS, 0);
+  weft__core_args_add(a, GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0); /* what comes compressed is still read */
+}
+#endif

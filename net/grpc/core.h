@@ -1,0 +1,41 @@
+/* core.h - the gRPC C core as the client and the server side share it: one queue of events, the threads that
+ * read it, and messages to and from its byte buffers. */
+#ifndef WEFT_NET_GRPC_CORE_H
+#define WEFT_NET_GRPC_CORE_H
+
+#include "net/internal.h"
+
+#ifdef WEFT_HAVE_GRPC
+#include <grpc/byte_buffer.h>
+#include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
+#include <grpc/slice.h>
+
+/* What an event calls; a batch's struct has one for each batch it starts.  ok is gRPC's. */
+typedef struct tag {
+  void (*done)(void *arg, bool ok);
+  void *arg;
+} tag;
+
+/* The process's queue, started with the first user and stopped with the last. */
+weft_err weft__core_retain(grpc_completion_queue **out);
+void weft__core_release(void);
+
+/* A byte buffer that refers to the pieces; the message becomes empty. */
+weft_err weft__core_from_message(grpc_byte_buffer **out, message *m);
+/* A message that refers to the buffer's slices, which is freed with the last of them (at once, on failure). */
+weft_err weft__core_to_message(message *out, grpc_byte_buffer *b);
+
+/* "Bearer TOKEN", as a call's metadata carries it; empty without a token. */
+grpc_slice weft__core_bearer(const char *token);
+
+enum { CORE_ARGS_MAX = 24 };
+typedef struct core_args {
+  grpc_arg arg[CORE_ARGS_MAX];
+  grpc_channel_args all;
+} core_args;
+void weft__core_args_common(core_args *a); /* of both sides */
+void weft__core_args_add(core_args *a, const char *key, int value);
+#endif
+
+#endif

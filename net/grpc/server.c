@@ -1,0 +1,300 @@
+/* server.c - a port over gRPC: every method of every service is one kind of call to it.
+ *
+ * A call passes four events: it came (asked for in advance, several at a time), its message was read,
+ * its answer was sent, and it is closed, which comes early when the caller gave up.  The last two come
+ * in any order and the call is freed with the second.  The port counts its calls; shutting it down
+ * cancels them, and the shutdown's own event comes after the last. */
+#include "net/grpc/core.h"
+
+#ifdef WEFT_HAVE_GRPC
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include <errno.h>
+#include <grpc/support/alloc.h>
+#include <grpc/support/time.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WAITING_CALLS = 8 }; /* asked for in advance */
+
+typedef struct grpc_port {
+  port base;
+  grpc_server *server;
+  grpc_completion_queue *queue;
+  rpc_handler *fn;
+  void *arg;
+  bool has_token;
+  grpc_slice bearer;
+  tag shut;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  bool closing, is_shut;
+} grpc_port;
+
+typedef struct in_call {
+  call base;
+  grpc_port *port;
+  grpc_call *call;
+  grpc_call_details details;
+  grpc_metadata_array metadata;
+  grpc_byte_buffer *request, *answer;
+  int cancelled;
+  char *method, *peer;
+  tag came, read, closed, sent;
+  atomic_int ends; /* of sent and closed, those still to come */
+} in_call;
+
+/* ---- the end ---- */
+
+static void free_call(in_call *c) {
+  if (c->call) grpc_call_unref(c->call);
+  grpc_call_details_destroy(&c->details);
+  grpc_metadata_array_destroy(&c->metadata);
+  if (c->answer) grpc_byte_buffer_destroy(c->answer);
+  gpr_free(c->method);
+  gpr_free(c->peer);
+  weft__message_finish(&c->base.request);
+  weft__cancel_finish(&c->base.cancel);
+  weft__free(c);
+}
+
+static void end_one(in_call *c) {
+  if (atomic_fetch_sub_explicit(&c->ends, 1, memory_order_acq_rel) == 1) free_call(c);
+}
+
+static void call_sent(void *arg, bool ok) {
+  (void)ok; /* a caller that is gone hears nothing */
+  end_one(arg);
+}
+
+static void call_closed(void *arg, bool ok) {
+  in_call *c = arg;
+  if (!ok || c->cancelled)
+    weft__cancel_fire(&c->base.cancel, WEFT_CANCELLED, "%s: the caller gave up or its connection was lost",
+                      c->base.method);
+  end_one(c);
+}
+
+static void send_answer(in_call *c, weft_err err, message *answer) {
+  char cut[ERROR_TEXT_MAX + 1];
+  message none = {0};
+  grpc_slice details = grpc_empty_slice();
+  if (!answer) answer = &none;
+  if (err == WEFT_OK) err = weft__check_size(c->base.method, answer->size);
+  if (err == WEFT_OK) err = weft__core_from_message(&c->answer, answer);
+  grpc_op op[3] = {
+      {.op = GRPC_OP_SEND_INITIAL_METADATA}, {.op = GRPC_OP_SEND_STATUS_FROM_SERVER}, {.op = GRPC_OP_SEND_MESSAGE}};
+  if (err != WEFT_OK) details = grpc_slice_from_copied_string(weft__error_text(cut, weft__error_message()));
+  op[1].data.send_status_from_server.status = (grpc_status_code)err;
+  op[1].data.send_status_from_server.status_details = err != WEFT_OK ? &details : NULL;
+  op[2].data.send_message.send_message = c->answer;
+  grpc_call_error failed = grpc_call_start_batch(c->call, op, err == WEFT_OK ? 3 : 2, &c->sent, NULL);
+  grpc_slice_unref(details);
+  weft__message_finish(answer);
+  if (failed == GRPC_CALL_OK) return;
+  grpc_call_cancel_with_status(c->call, GRPC_STATUS_INTERNAL, grpc_call_error_to_string(failed), NULL);
+  end_one(c);
+}
+
+static void answer_call(call *c, weft_err err, message *answer) { send_answer((in_call *)c, err, answer); }
+
+/* ---- the beginning ---- */
+
+static const char *peer_of(call *base) {
+  in_call *c = (in_call *)base;
+  if (!c->peer) c->peer = grpc_call_get_peer(c->call);
+  return c->peer;
+}
+
+static void call_read(void *arg, bool ok) {
+  in_call *c = arg;
+  weft_err err = weft__core_to_message(&c->base.request, c->request);
+  if (err == WEFT_OK && (!ok || !c->request))
+    err = weft__fail(WEFT_INTERNAL, "%s: the request did not arrive whole", c->base.method);
+  if (err == WEFT_OK)
+    c->port->fn(c->port->arg, &c->base);
+  else
+    send_answer(c, err, NULL);
+}
+
+static bool may_call(const in_call *c) {
+  if (!c->port->has_token) return true;
+  grpc_slice want = c->port->bearer;
+  for (size_t i = 0; i < c->metadata.count; i++) {
+    grpc_slice got = c->metadata.metadata[i].value;
+    if (grpc_slice_str_cmp(c->metadata.metadata[i].key, "authorization") == 0)
+      return weft__tokens_equal(GRPC_SLICE_START_PTR(want), GRPC_SLICE_LENGTH(want), GRPC_SLICE_START_PTR(got),
+                                GRPC_SLICE_LENGTH(got));
+  }
+  return false;
+}
+
+static int64_t deadline_ns(gpr_timespec deadline) {
+  if (gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0) return 0;
+  gpr_timespec left = gpr_time_sub(deadline, gpr_now(deadline.clock_type));
+  return weft__now_ns() + (int64_t)left.tv_sec * 1000000000 + left.tv_nsec;
+}
+
+static weft_err wait_for_call(grpc_port *p);
+
+static void call_came(void *arg, bool ok) {
+  in_call *c = arg;
+  if (!ok) { /* the port is being shut down */
+    free_call(c);
+    return;
+  }
+  if (wait_for_call(c->port) != WEFT_OK)
+    weft__log(LOG_ERROR, "A listener lost one of its %d places: %s", WAITING_CALLS, weft__error_message());
+  c->method = grpc_slice_to_c_string(c->details.method);
+  c->base.method = c->method;
+  c->base.deadline_ns = deadline_ns(c->details.deadline);
+  atomic_store(&c->ends, 2);
+  grpc_op closed = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER}, read = {.op = GRPC_OP_RECV_MESSAGE};
+  closed.data.recv_close_on_server.cancelled = &c->cancelled;
+  read.data.recv_message.recv_message = &c->request;
+  grpc_call_start_batch(c->call, &closed, 1, &c->closed, NULL);
+  if (!may_call(c))
+    send_answer(c,
+                weft__fail(WEFT_UNAUTHENTICATED, "%s: this cluster asks for a token, and the call has %s", c->method,
+                           "none or another"),
+                NULL);
+  else
+    grpc_call_start_batch(c->call, &read, 1, &c->read, NULL);
+}
+
+static weft_err wait_for_call(grpc_port *p) {
+  static const call_kind kind = {answer_call, peer_of};
+  in_call *c = weft__alloc_zero(1, sizeof *c);
+  if (!c) return WEFT_OOM;
+  c->base.kind = &kind;
+  c->port = p;
+  weft__cancel_init(&c->base.cancel);
+  grpc_call_details_init(&c->details);
+  grpc_metadata_array_init(&c->metadata);
+  c->came = (tag){call_came, c};
+  c->read = (tag){call_read, c};
+  c->closed = (tag){call_closed, c};
+  c->sent = (tag){call_sent, c};
+  grpc_call_error failed =
+      grpc_server_request_call(p->server, &c->call, &c->details, &c->metadata, p->queue, p->queue, &c->came);
+  if (failed == GRPC_CALL_OK) return WEFT_OK; /* its event comes, also when the port closes */
+  free_call(c);
+  return weft__fail(WEFT_INTERNAL, "%s", grpc_call_error_to_string(failed));
+}
+
+/* ---- the port ---- */
+
+static void port_shut(void *arg, bool ok) {
+  (void)ok;
+  grpc_port *p = arg;
+  pthread_mutex_lock(&p->lock);
+  p->is_shut = true;
+  pthread_cond_broadcast(&p->changed);
+  pthread_mutex_unlock(&p->lock);
+}
+
+static bool wait_shut(grpc_port *p) {
+  struct timespec until = weft__deadline((int64_t)CLOSE_WAIT_MS * 1000000);
+  pthread_mutex_lock(&p->lock);
+  while (!p->is_shut && pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &until) == 0) continue;
+  bool is_shut = p->is_shut;
+  pthread_mutex_unlock(&p->lock);
+  return is_shut;
+}
+
+static void free_port(grpc_port *p) {
+  if (p->server) grpc_server_destroy(p->server);
+  if (p->queue) weft__core_release();
+  grpc_slice_unref(p->bearer);
+  pthread_cond_destroy(&p->changed);
+  pthread_mutex_destroy(&p->lock);
+  weft__free(p);
+}
+
+static void destroy_port(port *base) {
+  grpc_port *p = (grpc_port *)base;
+  p->shut = (tag){port_shut, p};
+  grpc_server_shutdown_and_notify(p->server, p->queue, &p->shut);
+  grpc_server_cancel_all_calls(p->server);
+  if (wait_shut(p))
+    free_port(p);
+  else /* a handler still holds a call: what it will touch must stay */
+    weft__log(LOG_ERROR, "The listener on port %d was closed while a call was still being answered", base->number);
+}
+
+static grpc_server_credentials *credentials(const security *s) {
+  if (!s->certificate || !s->key || !s->ca) return grpc_insecure_server_credentials_create();
+  grpc_ssl_pem_key_cert_pair pair = {s->key, s->certificate};
+  return grpc_ssl_server_credentials_create_ex(s->ca, &pair, 1,
+                                               GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY, NULL);
+}
+
+/* gRPC tells only its log why a port was not bound: trying it ourselves says more. */
+static const char *why_not_bound(const char *host, int number) {
+  char service[16], name[256];
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found;
+  size_t size = strlen(host);
+  bool bracketed = size > 2 && host[0] == '[' && host[size - 1] == ']';
+  snprintf(service, sizeof service, "%d", number);
+  snprintf(name, sizeof name, "%.*s", (int)(bracketed ? size - 2 : size), host + bracketed);
+  int failed = getaddrinfo(name, service, &hints, &found);
+  if (failed) return gai_strerror(failed);
+  int s = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol);
+  bool bound = s >= 0 && bind(s, found->ai_addr, found->ai_addrlen) == 0;
+  const char *why = bound ? "the address is in use" : strerror(errno);
+  if (s >= 0) close(s);
+  freeaddrinfo(found);
+  return why;
+}
+
+static weft_err bind_port(grpc_port *p, const listener_opts *opts) {
+  char address[300];
+  grpc_server_credentials *how = credentials(&opts->security);
+  if (!how)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s:%d: the certificate, key or CA given for TLS cannot be read",
+                      opts->host, opts->port);
+  snprintf(address, sizeof address, "%s:%d", opts->host, opts->port);
+  p->base.number = grpc_server_add_http2_port(p->server, address, how);
+  grpc_server_credentials_release(how);
+  if (p->base.number > 0) return WEFT_OK;
+  return weft__fail(WEFT_UNKNOWN, "Could not listen on %s: %s", address, why_not_bound(opts->host, opts->port));
+}
+
+static weft_err open_port(grpc_port *p, const listener_opts *opts) {
+  core_args args;
+  WEFT_TRY(weft__core_retain(&p->queue));
+  weft__core_args_common(&args);
+  weft__core_args_add(&args, GRPC_ARG_ALLOW_REUSEPORT, 0);
+  weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0); /* Weft's peers ping; 0: nobody is punished */
+  weft__core_args_add(&args, GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_EVERY_MS / 2);
+  p->server = grpc_server_create(&args.all, NULL);
+  grpc_server_register_completion_queue(p->server, p->queue, NULL);
+  return bind_port(p, opts);
+}
+
+weft_err weft__grpc_listen(port **out, const listener_opts *opts, rpc_handler *fn, void *arg) {
+  static const port_kind kind = {destroy_port};
+  *out = NULL;
+  grpc_port *p = weft__alloc_zero(1, sizeof *p);
+  if (!p) return WEFT_OOM;
+  p->base.kind = &kind;
+  p->fn = fn, p->arg = arg;
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->changed, NULL);
+  p->bearer = weft__core_bearer(opts->security.token);
+  p->has_token = opts->security.token != NULL;
+  weft_err err = open_port(p, opts);
+  if (p->server) grpc_server_start(p->server); /* also to shut it down */
+  for (int i = 0; err == WEFT_OK && i < WAITING_CALLS; i++) err = wait_for_call(p);
+  if (err == WEFT_OK)
+    *out = &p->base;
+  else if (p->server)
+    destroy_port(&p->base);
+  else
+    free_port(p);
+  return err;
+}
+#endif

@@ -1,0 +1,158 @@
+/* rpc.c - the faces of calls, listeners and channels; the transports behind them do the work. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "net/internal.h"
+#include <string.h>
+
+/* ---- what the transports share ---- */
+
+const char *weft__error_text(char *buf, const char *text) {
+  static const char cut[] = " ... [truncated]";
+  size_t size = strlen(text);
+  if (size <= ERROR_TEXT_MAX) return text;
+  memcpy(buf, text, ERROR_TEXT_MAX);
+  memcpy(buf + ERROR_TEXT_MAX - (sizeof cut - 1), cut, sizeof cut);
+  return buf;
+}
+
+weft_err weft__check_size(const char *method, size_t size) {
+  if (size < (size_t)MESSAGE_LIMIT_MIB << 20) return WEFT_OK;
+  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: a message of %zu bytes; at most %d MiB can be sent", method, size,
+                    MESSAGE_LIMIT_MIB);
+}
+
+bool weft__tokens_equal(const void *want, size_t want_size, const void *got, size_t got_size) {
+  const unsigned char *w = want, *g = got;
+  volatile unsigned char differ = want_size != got_size;
+  for (size_t i = 0; i < got_size; i++) differ |= (unsigned char)(g[i] ^ (want_size ? w[i % want_size] : 0));
+  return !differ;
+}
+
+/* ---- calls that came in ---- */
+
+const char *weft__call_method(const call *c) { return c->method; }
+message *weft__call_request(call *c) { return &c->request; }
+cancel *weft__call_cancel(call *c) { return &c->cancel; }
+int64_t weft__call_deadline_ns(const call *c) { return c->deadline_ns; }
+const char *weft__call_peer(call *c) { return c->kind->peer(c); }
+void weft__call_answer(call *c, weft_err err, message *answer) { c->kind->answer(c, err, answer); }
+
+/* ---- listeners ---- */
+
+struct listener {
+  port *grpc;
+};
+
+weft_err weft__listener_create(listener **out, const listener_opts *opts, rpc_handler *fn, void *arg) {
+  *out = NULL;
+  listener *l = weft__alloc_zero(1, sizeof *l);
+  if (!l) return WEFT_OOM;
+  weft_err err = weft__grpc_listen(&l->grpc, opts, fn, arg);
+  if (err == WEFT_OK)
+    *out = l;
+  else
+    weft__free(l);
+  return err;
+}
+
+int weft__listener_port(const listener *l) { return l->grpc->number; }
+
+void weft__listener_destroy(listener *l) {
+  if (!l) return;
+  l->grpc->kind->destroy(l->grpc);
+  weft__free(l);
+}
+
+/* ---- channels ---- */
+
+struct channel {
+  line *grpc;
+};
+
+weft_err weft__channel_create(channel **out, const char *address, const channel_opts *opts) {
+  *out = NULL;
+  channel *c = weft__alloc_zero(1, sizeof *c);
+  if (!c) return WEFT_OOM;
+  weft_err err = weft__grpc_connect(&c->grpc, address, opts ? opts : &(channel_opts){0});
+  if (err == WEFT_OK)
+    *out = c;
+  else
+    weft__free(c);
+  return err;
+}
+
+void weft__channel_destroy(channel *c) {
+  if (!c) return;
+  c->grpc->kind->destroy(c->grpc);
+  weft__free(c);
+}
+
+void weft__channel_call(channel *c, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
+                        void *arg) {
+  c->grpc->kind->call(c->grpc, method, request, opts ? opts : &(call_opts){0}, fn, arg);
+}
+
+/* ---- waiting for an answer ---- */
+
+typedef struct waiting {
+  pthread_mutex_t lock;
+  pthread_cond_t ended;
+  bool done;
+  status err;
+  message *reply;
+  cancel cancel; /* the call's own: fired by an interrupt or by the caller's token */
+  cancel *callers;
+} waiting;
+
+static void take_reply(void *arg, weft_err err, message *reply) {
+  waiting *w = arg;
+  pthread_mutex_lock(&w->lock);
+  weft__status_keep(&w->err, err);
+  if (reply) weft__message_move(w->reply, reply);
+  w->done = true;
+  pthread_cond_signal(&w->ended);
+  pthread_mutex_unlock(&w->lock);
+}
+
+static void pass_cancel(void *arg) {
+  waiting *w = arg;
+  weft_err code = weft__cancel_raise(w->callers);
+  weft__cancel_fire(&w->cancel, code, "%s", weft__error_message());
+}
+
+static bool ended(waiting *w) { /* within a slice of time */
+  struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+  pthread_mutex_lock(&w->lock);
+  while (!w->done && pthread_cond_clockwait(&w->ended, &w->lock, CLOCK_MONOTONIC, &until) == 0) continue;
+  bool done = w->done;
+  pthread_mutex_unlock(&w->lock);
+  return done;
+}
+
+weft_err weft__channel_call_wait(channel *c, const char *method, message *request, const call_opts *opts,
+                                 message *reply) {
+  waiting w = {.reply = reply, .callers = opts ? opts->cancel : NULL};
+  call_opts own = opts ? *opts : (call_opts){0};
+  cancel_watch watch;
+  weft_err err = WEFT_OK;
+  pthread_mutex_init(&w.lock, NULL);
+  pthread_cond_init(&w.ended, NULL);
+  weft__cancel_init(&w.cancel);
+  own.cancel = &w.cancel;
+  if (w.callers) err = weft__cancel_on(w.callers, &watch, pass_cancel, &w);
+  if (err == WEFT_OK) {
+    weft__channel_call(c, method, request, &own, take_reply, &w);
+    while (!ended(&w))
+      if (weft__interrupts()) weft__cancel_fire(&w.cancel, WEFT_CANCELLED, "%s was interrupted", method);
+    if (w.callers) weft__cancel_off(w.callers, &watch);
+    err = weft__status_raise(&w.err);
+  } else {
+    weft__message_finish(request);
+  }
+  weft__status_finish(&w.err);
+  weft__cancel_finish(&w.cancel);
+  pthread_cond_destroy(&w.ended);
+  pthread_mutex_destroy(&w.lock);
+  return err;
+}

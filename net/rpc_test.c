@@ -1,0 +1,414 @@
+/* rpc_test.c - calls over real sockets on loopback. */
+#include "net/rpc.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "tests/check.h"
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifdef WEFT_HAVE_GRPC
+
+/* ---- a server whose methods are named for what they do ---- */
+
+typedef struct service {
+  listener *listener;
+  char address[64];
+  pthread_mutex_t lock;
+  call *held; /* by /hold */
+  atomic_int answered, cancelled;
+} service;
+
+static void on_cancelled(void *arg) { atomic_fetch_add(&((service *)arg)->cancelled, 1); }
+
+static void *answer_when_cancelled(void *arg) { /* /hold: as a handler that waits would */
+  call *c = ((void **)arg)[0];
+  service *s = ((void **)arg)[1];
+  weft__free(arg);
+  cancel_watch w;
+  if (weft__cancel_on(weft__call_cancel(c), &w, on_cancelled, s) == WEFT_OK) {
+    while (!weft__cancel_fired(weft__call_cancel(c))) usleep(1000);
+    weft__cancel_off(weft__call_cancel(c), &w);
+  }
+  weft__call_answer(c, weft__cancel_raise(weft__call_cancel(c)), NULL);
+  return NULL;
+}
+
+static void hold(service *s, call *c) {
+  void **both = weft__alloc(2 * sizeof *both);
+  pthread_t t;
+  both[0] = c, both[1] = s;
+  pthread_create(&t, NULL, answer_when_cancelled, both);
+  pthread_detach(t);
+}
+
+static void handle(void *arg, call *c) {
+  service *s = arg;
+  const char *method = weft__call_method(c);
+  message answer = {0};
+  atomic_fetch_add(&s->answered, 1);
+  if (strcmp(method, "/test/echo") == 0) {
+    weft__message_move(&answer, weft__call_request(c));
+    weft__call_answer(c, WEFT_OK, &answer);
+  } else if (strcmp(method, "/test/fail") == 0) {
+    weft__call_answer(c, weft__fail(WEFT_NOT_FOUND, "no such thing: %d%%", 7), NULL);
+  } else if (strcmp(method, "/test/fail_long") == 0) {
+    char text[5000];
+    memset(text, 'x', sizeof text);
+    weft__call_answer(c, weft__fail(WEFT_ABORTED, "%.*s", (int)sizeof text, text), NULL);
+  } else if (strcmp(method, "/test/hold") == 0) {
+    hold(s, c);
+  } else if (strcmp(method, "/test/deadline") == 0) {
+    int64_t left_ms = (weft__call_deadline_ns(c) - weft__now_ns()) / 1000000;
+    weft__message_add_varint(&answer, 1, weft__call_deadline_ns(c) ? (uint64_t)left_ms : 0);
+    weft__call_answer(c, WEFT_OK, &answer);
+  } else if (strcmp(method, "/test/peer") == 0) {
+    weft__message_add_string(&answer, 1, weft__call_peer(c), strlen(weft__call_peer(c)));
+    weft__call_answer(c, WEFT_OK, &answer);
+  } else {
+    weft__call_answer(c, weft__fail(WEFT_UNIMPLEMENTED, "%s", method), NULL);
+  }
+}
+
+static void serve(service *s, int port, const security *how) {
+  listener_opts opts = {.host = "127.0.0.1", .port = port, .security = how ? *how : (security){0}};
+  memset(s, 0, sizeof *s);
+  EXPECT_OK(weft__listener_create(&s->listener, &opts, handle, s));
+  snprintf(s->address, sizeof s->address, "127.0.0.1:%d", weft__listener_port(s->listener));
+}
+
+static channel *connect_to(const char *address, const security *how) {
+  channel *c;
+  channel_opts opts = {.security = how ? *how : (security){0}};
+  EXPECT_OK(weft__channel_create(&c, address, &opts));
+  return c;
+}
+
+static message bytes(const void *data, size_t size) {
+  message m = {0};
+  EXPECT_OK(weft__message_add_copy(&m, data, size));
+  return m;
+}
+
+static weft_err ask(channel *c, const char *method, const call_opts *opts) {
+  message request = bytes("hi", 2), reply = {0};
+  weft_err err = weft__channel_call_wait(c, method, &request, opts, &reply);
+  weft__message_finish(&reply);
+  return err;
+}
+
+static int free_port(void) {
+  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof a;
+  int s = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT(bind(s, (struct sockaddr *)&a, size) == 0 && getsockname(s, (struct sockaddr *)&a, &size) == 0);
+  close(s);
+  return ntohs(a.sin_port);
+}
+
+static int64_t since_ms(int64_t start_ns) { return (weft__now_ns() - start_ns) / 1000000; }
+
+/* ---- what they do ---- */
+
+TEST(an_answer_comes_back) {
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  for (int i = 0; i < 100; i++) {
+    message request = bytes("hello", 5), reply = {0};
+    EXPECT_OK(weft__channel_call_wait(c, "/test/echo", &request, NULL, &reply));
+    EXPECT_EQ_INT(reply.size, 5);
+    EXPECT_EQ_MEM(weft__message_flat(&reply), "hello", 5);
+    weft__message_finish(&reply);
+  }
+  EXPECT_OK(ask(c, "/test/peer", NULL));
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
+TEST(an_empty_message_is_a_message) {
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  message request = {0}, reply = {0};
+  EXPECT_OK(weft__channel_call_wait(c, "/test/echo", &request, NULL, &reply));
+  EXPECT_EQ_INT(reply.size, 0);
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
+TEST_WITHIN(30, sixty_four_mebibytes_go_and_come_back) {
+  enum { SIZE = 64 << 20 };
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  weft_tensor *t;
+  EXPECT_OK(weft__tensor_create(&t, WEFT_UINT8, &SHAPE1(SIZE)));
+  for (int i = 0; i < SIZE; i++) TENSOR_DATA(t, uint8_t)[i] = (uint8_t)(i ^ i >> 8 ^ i >> 17);
+  message request = {0}, reply = {0};
+  received r;
+  EXPECT_OK(weft__message_from_received(&request, t, false));
+  EXPECT_OK(weft__channel_call_wait(c, "/test/echo", &request, NULL, &reply));
+  EXPECT_OK(weft__message_to_received(&r, &reply));
+  EXPECT(memcmp(r.tensor->data, t->data, SIZE) == 0);
+  weft__message_finish(&reply);
+  weft_tensor_destroy(r.tensor);
+  weft__channel_destroy(c);
+  EXPECT(weft__buffer_single(t->buf));
+  weft_tensor_destroy(t);
+  weft__listener_destroy(s.listener);
+}
+
+TEST(an_error_keeps_its_code_and_words) {
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  EXPECT_ERR(ask(c, "/test/fail", NULL), WEFT_NOT_FOUND, "no such thing: 7%");
+  EXPECT_ERR(ask(c, "/test/fail_long", NULL), WEFT_ABORTED, "... [truncated]");
+  EXPECT_ERR(ask(c, "/test/nothing", NULL), WEFT_UNIMPLEMENTED, "/test/nothing");
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
+TEST(a_deadline_ends_a_call_and_is_known_to_the_handler) {
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  message request = {0}, reply = {0};
+  EXPECT_OK(weft__channel_call_wait(c, "/test/deadline", &request, &(call_opts){.timeout_ms = 5000}, &reply));
+  EXPECT_EQ_INT(reply.size, 3); /* a tag and two bytes: between 128 and 16383 ms */
+  weft__message_finish(&reply);
+  EXPECT_OK(weft__channel_call_wait(c, "/test/deadline", &request, NULL, &reply));
+  EXPECT_EQ_INT(reply.size, 0);
+  int64_t start = weft__now_ns();
+  EXPECT_ERR(ask(c, "/test/hold", &(call_opts){.timeout_ms = 100}), WEFT_DEADLINE_EXCEEDED, "within 100 ms");
+  EXPECT(since_ms(start) < 2000);
+  for (int i = 0; i < 2000 && !atomic_load(&s.cancelled); i++) usleep(1000);
+  EXPECT_EQ_INT(atomic_load(&s.cancelled), 1);
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
+typedef struct canceller {
+  cancel *cancel;
+  int after_ms;
+} canceller;
+static void *fire_later(void *arg) {
+  canceller *c = arg;
+  usleep((unsigned)c->after_ms * 1000);
+  if (c->cancel)
+    weft__cancel_fire(c->cancel, WEFT_ABORTED, "the other part failed");
+  else
+    weft__interrupt();
+  return NULL;
+}
+
+static void end_while_held(cancel *token, weft_err code, const char *words) {
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  pthread_t t;
+  canceller later = {token, 50};
+  pthread_create(&t, NULL, fire_later, &later);
+  EXPECT_ERR(ask(c, "/test/hold", &(call_opts){.cancel = token}), code, words);
+  pthread_join(t, NULL);
+  for (int i = 0; i < 2000 && !atomic_load(&s.cancelled); i++) usleep(1000);
+  EXPECT_EQ_INT(atomic_load(&s.cancelled), 1); /* the handler heard of it */
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
+TEST(a_token_that_fires_ends_the_call_on_both_sides) {
+  cancel token;
+  weft__cancel_init(&token);
+  end_while_held(&token, WEFT_ABORTED, "the other part failed");
+  weft__cancel_finish(&token);
+}
+
+TEST(an_interrupt_ends_a_wait) { end_while_held(NULL, WEFT_CANCELLED, "interrupted"); }
+
+TEST(a_fired_token_begins_nothing) {
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  cancel token;
+  weft__cancel_init(&token);
+  weft__cancel_fire(&token, WEFT_CANCELLED, "too late");
+  EXPECT_ERR(ask(c, "/test/echo", &(call_opts){.cancel = &token}), WEFT_CANCELLED, "too late");
+  EXPECT_EQ_INT(atomic_load(&s.answered), 0);
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+  weft__cancel_finish(&token);
+}
+
+typedef struct counted {
+  atomic_int ok, failed;
+} counted;
+static void count_reply(void *arg, weft_err err, message *reply) {
+  counted *n = arg;
+  (void)reply;
+  atomic_fetch_add(err == WEFT_OK ? &n->ok : &n->failed, 1);
+}
+
+TEST_WITHIN(30, a_thousand_calls_are_in_flight_at_once) {
+  enum { MANY = 1000 };
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  counted n = {0};
+  uint8_t body[1000] = {0};
+  for (int i = 0; i < MANY; i++) {
+    message request = bytes(body, sizeof body);
+    weft__channel_call(c, "/test/echo", &request, NULL, count_reply, &n);
+  }
+  for (int i = 0; i < 20000 && atomic_load(&n.ok) + atomic_load(&n.failed) < MANY; i++) usleep(1000);
+  EXPECT_EQ_INT(atomic_load(&n.ok), MANY);
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
+TEST(a_destroyed_channel_has_answered_all_its_calls) {
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  counted n = {0};
+  for (int i = 0; i < 20; i++) weft__channel_call(c, "/test/hold", &(message){0}, NULL, count_reply, &n);
+  usleep(50000);
+  weft__channel_destroy(c);
+  EXPECT_EQ_INT(atomic_load(&n.failed), 20);
+  weft__listener_destroy(s.listener);
+}
+
+TEST(a_destroyed_listener_ends_what_it_holds) {
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  counted n = {0};
+  for (int i = 0; i < 5; i++) weft__channel_call(c, "/test/hold", &(message){0}, NULL, count_reply, &n);
+  for (int i = 0; i < 2000 && atomic_load(&s.answered) < 5; i++) usleep(1000);
+  int64_t start = weft__now_ns();
+  weft__listener_destroy(s.listener);
+  EXPECT(since_ms(start) < 2000);
+  for (int i = 0; i < 2000 && atomic_load(&n.failed) < 5; i++) usleep(1000);
+  EXPECT_EQ_INT(atomic_load(&n.failed), 5);
+  weft__channel_destroy(c);
+}
+
+/* ---- nobody there, or not yet ---- */
+
+TEST(nobody_there_is_unavailable_and_says_where) {
+  char address[64];
+  snprintf(address, sizeof address, "127.0.0.1:%d", free_port());
+  channel *c = connect_to(address, NULL);
+  int64_t start = weft__now_ns();
+  EXPECT_ERR(ask(c, "/test/echo", NULL), WEFT_UNAVAILABLE, address);
+  EXPECT_CONTAINS(weft__error_message(), "Connection refused");
+  EXPECT(since_ms(start) < 2000);
+  EXPECT_ERR(ask(c, "/test/echo", &(call_opts){.wait_for_ready = true, .timeout_ms = 200}), WEFT_DEADLINE_EXCEEDED,
+             address);
+  weft__channel_destroy(c);
+}
+
+TEST(a_name_that_does_not_resolve_is_unavailable) {
+  channel *c = connect_to("no-such-host.invalid:2222", NULL);
+  EXPECT_ERR(ask(c, "/test/echo", &(call_opts){.timeout_ms = 8000}), WEFT_UNAVAILABLE, "no-such-host.invalid");
+  weft__channel_destroy(c);
+}
+
+typedef struct late {
+  service service;
+  int port, after_ms;
+  int64_t came_ns;
+} late;
+static void *serve_later(void *arg) {
+  late *l = arg;
+  usleep((unsigned)l->after_ms * 1000);
+  serve(&l->service, l->port, NULL);
+  l->came_ns = weft__now_ns();
+  return NULL;
+}
+
+TEST_WITHIN(20, a_task_that_appears_is_used_within_a_fifth_of_a_second) {
+  char address[64];
+  late l = {.port = free_port(), .after_ms = 1500};
+  snprintf(address, sizeof address, "localhost:%d", l.port);
+  channel *c = connect_to(address, NULL);
+  pthread_t t;
+  pthread_create(&t, NULL, serve_later, &l);
+  EXPECT_OK(ask(c, "/test/echo", &(call_opts){.wait_for_ready = true}));
+  pthread_join(t, NULL);
+  EXPECT(since_ms(l.came_ns) < 1000); /* 0.2 s, and the load of a busy machine */
+  /* It dies and comes back at the same place. */
+  weft__listener_destroy(l.service.listener);
+  EXPECT_ERR(ask(c, "/test/echo", &(call_opts){.timeout_ms = 5000}), WEFT_UNAVAILABLE, address);
+  serve(&l.service, l.port, NULL);
+  int64_t start = weft__now_ns();
+  EXPECT_OK(ask(c, "/test/echo", &(call_opts){.wait_for_ready = true}));
+  EXPECT(since_ms(start) < 1000);
+  weft__channel_destroy(c);
+  weft__listener_destroy(l.service.listener);
+}
+
+TEST(a_port_that_is_taken_says_so) {
+  service s;
+  serve(&s, 0, NULL);
+  listener *second;
+  listener_opts opts = {.host = "127.0.0.1", .port = weft__listener_port(s.listener)};
+  EXPECT_ERR(weft__listener_create(&second, &opts, handle, &s), WEFT_UNKNOWN, "Address already in use");
+  EXPECT(second == NULL);
+  opts.host = "no-such-host.invalid";
+  EXPECT_ERR(weft__listener_create(&second, &opts, handle, &s), WEFT_UNKNOWN, "no-such-host.invalid");
+  weft__listener_destroy(s.listener);
+}
+
+/* ---- who may call ---- */
+
+TEST(without_the_token_nothing_is_answered) {
+  service s;
+  security with = {.token = "s3cret"}, wrong = {.token = "s3creT"};
+  serve(&s, 0, &with);
+  channel *good = connect_to(s.address, &with), *none = connect_to(s.address, NULL),
+          *bad = connect_to(s.address, &wrong);
+  EXPECT_OK(ask(good, "/test/echo", NULL));
+  EXPECT_ERR(ask(none, "/test/echo", NULL), WEFT_UNAUTHENTICATED, "token");
+  EXPECT_ERR(ask(bad, "/test/echo", NULL), WEFT_UNAUTHENTICATED, "token");
+  EXPECT_EQ_INT(atomic_load(&s.answered), 1);
+  weft__channel_destroy(good), weft__channel_destroy(none), weft__channel_destroy(bad);
+  weft__listener_destroy(s.listener);
+}
+
+TEST(garbage_on_the_port_harms_nobody) {
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = connect_to(s.address, NULL);
+  struct sockaddr_in a = {.sin_family = AF_INET,
+                          .sin_port = htons((uint16_t)weft__listener_port(s.listener)),
+                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  uint8_t junk[4096];
+  uint32_t seed = 1;
+  for (int round = 0; round < 50; round++) {
+    int sock = socket(AF_INET, SOCK_STREAM, 0);
+    EXPECT(connect(sock, (struct sockaddr *)&a, sizeof a) == 0);
+    for (size_t i = 0; i < sizeof junk; i++) junk[i] = (uint8_t)((seed = seed * 1664525u + 1013904223u) >> 24);
+    if (round % 2) memcpy(junk, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 24);
+    (void)!send(sock, junk, sizeof junk, MSG_NOSIGNAL);
+    close(sock);
+    if (round % 10 == 0) EXPECT_OK(ask(c, "/test/echo", NULL));
+  }
+  EXPECT_OK(ask(c, "/test/echo", NULL));
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
+#else
+
+TEST(a_build_without_grpc_says_so) {
+  listener *l;
+  channel *c;
+  EXPECT_ERR(weft__listener_create(&l, &(listener_opts){.host = "127.0.0.1"}, NULL, NULL), WEFT_UNIMPLEMENTED, "gRPC");
+  EXPECT_ERR(weft__channel_create(&c, "localhost:1", NULL), WEFT_UNIMPLEMENTED, "gRPC");
+}
+
+#endif

@@ -152,10 +152,10 @@ weft_out weft__variable_new(weft_graph *g, const new_variable *v) {
 
 static weft_out change_ref(weft_graph *g, change how, const char *name, weft_out v, term value, bool locked) {
   static const char *const types[] = {"Assign", "AssignAdd", "AssignSub"};
-  weft__b_push_colocate(g, v.node);
   weft__named_push(g, name, types[how]);
   weft_out in[] = {v, value.out};
   if (in[1].node < 0) in[1] = weft__n_scalar(g, "value", weft__variable_type(g, v), value.number);
+  weft__b_push_colocate(g, v.node);
   weft_out o = weft__n_scope_node(g, types[how], 2, in, 1, &A_BOOL("use_locking", locked));
   weft__b_pop(g);
   weft__b_pop(g);

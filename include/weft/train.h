@@ -106,6 +106,23 @@ WEFT_API weft_out weft_cosine_decay(weft_graph *g, const char *name, double rate
 WEFT_API weft_out weft_piecewise_constant(weft_graph *g, const char *name, weft_out step, int n,
                                           const double *boundaries, const double *values);
 
+/* ---- moving averages ---------------------------------------------------------------------------- */
+
+/* decay * average + (1 - decay) * value; with updates (a variable or output that counts; WEFT_NONE: none) decay is at
+ * most (1 + updates) / (10 + updates).  name (NULL: "ExponentialMovingAverage") ends the names of the averages. */
+typedef struct weft_average weft_average;
+WEFT_API weft_err weft_average_create(weft_average **out, weft_graph *g, const char *name, double decay,
+                                      weft_out updates, bool zero_debias);
+WEFT_API void weft_average_destroy(weft_average *a);
+/* The node that updates the averages of these variables or other outputs; n 0: of all trainable variables. */
+WEFT_API weft_out weft_average_apply(weft_average *a, int n, const weft_out *values);
+WEFT_API weft_out weft_average_of(const weft_average *a, weft_out value); /* the variable; WEFT_NONE if there is none */
+/* The name an average has or would have, for savers; NULL on failure. */
+WEFT_API const char *weft_average_name(weft_average *a, weft_out value);
+/* All variables with the names to restore them from, so that averages take the place of what they are of; returns how
+ * many there are, and fills in at most `room`. */
+WEFT_API int weft_average_to_restore(weft_average *a, weft_out *variables, const char **names, int room);
+
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
 /* A saver adds nodes to the graph that write its variables to files and read them back: TensorFlow's nodes and

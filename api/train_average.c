@@ -1,0 +1,77 @@
+/* train_average.c - moving averages, as programs ask for them. */
+#include "base/alloc.h"
+#include "train/average.h"
+#include "weft/train.h"
+#include <string.h>
+
+weft_err weft_average_create(weft_average **out, weft_graph *g, const char *name, double decay, weft_out updates,
+                             bool zero_debias) {
+  return weft__average_create(out, g, decay, updates, zero_debias, name);
+}
+
+void weft_average_destroy(weft_average *a) { weft__average_destroy(a); }
+
+weft_out weft_average_apply(weft_average *a, int n, const weft_out *values) {
+  if (n > 0) return weft__average_apply(a, n, values);
+  n = weft__variables_in(a->g, "trainable_variables", NULL, 0);
+  weft_out *all = weft__alloc(((size_t)n + 1) * sizeof *all), o = WEFT_NONE;
+  if (all) {
+    weft__variables_in(a->g, "trainable_variables", all, n);
+    o = weft__average_apply(a, n, all);
+  } else {
+    weft__named_keep(a->g, WEFT_OOM);
+  }
+  weft__free(all);
+  return o;
+}
+
+weft_out weft_average_of(const weft_average *a, weft_out value) { return weft__average_of(a, value); }
+
+const char *weft_average_name(weft_average *a, weft_out value) {
+  const char *name;
+  return weft__average_name(a, value, &name) == WEFT_OK ? name : NULL;
+}
+
+/* Trainable variables and those that were averaged go by the names of their averages, the rest by their own. */
+static bool goes_by_average(const weft_graph *g, weft_out v) {
+  return weft__variable_listed(g, "trainable_variables", v) || weft__variable_listed(g, "moving_average_variables", v);
+}
+
+static bool among(const char *name, int n, const char *const *names) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(names[i], name) == 0) return true;
+  return false;
+}
+
+/* First those that go by an average, then those whose name is not taken so. */
+static int put_names(weft_average *a, int n, const weft_out *all, weft_out *variables, const char **names) {
+  int used = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < n; i++) {
+      bool average = goes_by_average(a->g, all[i]);
+      const char *name = average ? weft_average_name(a, all[i]) : weft__variable_name(a->g, all[i]);
+      if (average == (pass == 1) || !name || among(name, used, names)) continue;
+      variables[used] = all[i];
+      names[used++] = name;
+    }
+  return used;
+}
+
+int weft_average_to_restore(weft_average *a, weft_out *variables, const char **names, int room) {
+  int n = weft__variables_in(a->g, "variables", NULL, 0), used = 0;
+  size_t size = (size_t)n + 1;
+  weft_out *all = weft__alloc(size * sizeof *all), *found = weft__alloc(size * sizeof *found);
+  const char **by = weft__alloc(size * sizeof *by);
+  if (all && found && by) {
+    weft__variables_in(a->g, "variables", all, n);
+    used = put_names(a, n, all, found, by);
+    for (int i = 0; i < used && i < room; i++) {
+      variables[i] = found[i];
+      names[i] = by[i];
+    }
+  }
+  weft__free(all);
+  weft__free(found);
+  weft__free(by);
+  return used;
+}

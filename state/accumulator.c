@@ -67,11 +67,12 @@ typedef struct rows {            /* one side of a merge */
   int64_t n;
 } rows;
 
+/* What was declared may leave dimensions at the end open. */
 static weft_err check_declared(const accumulator *a, const weft_tensor *declared) {
   const shape *want = &a->spec.declared;
   if (!declared || want->rank < 0) return WEFT_OK;
-  if (weft__tensor_count(declared) != want->rank)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape mismatch: expected shape rank %d, got %lld", want->rank,
+  if (weft__tensor_count(declared) < want->rank)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape mismatch: expected shape rank at least %d, got %lld", want->rank,
                       (long long)weft__tensor_count(declared));
   for (int d = 0; d < want->rank; d++)
     if (want->dim[d] >= 0 && weft__tensor_int(declared, d) != want->dim[d])
@@ -90,9 +91,9 @@ static weft_err check_rows(const accumulator *a, const weft_tensor *indices, con
   if (values->shape.dim[0] != indices->shape.dim[0])
     return weft__fail(WEFT_INVALID_ARGUMENT, "Expected %lld non-empty input values, got %lld",
                       (long long)indices->shape.dim[0], (long long)values->shape.dim[0]);
-  if (want->rank >= 0 && want->rank != values->shape.rank)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape mismatch: expected values rank %d, got %d", want->rank,
-                      values->shape.rank);
+  if (values->shape.rank < want->rank || (a->count && values->shape.rank != want->rank))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape mismatch: expected values rank %s%d, got %d",
+                      a->count ? "" : "at least ", want->rank, values->shape.rank);
   for (int d = 1; d < want->rank; d++)
     if (want->dim[d] >= 0 && want->dim[d] != values->shape.dim[d])
       return weft__fail(WEFT_INVALID_ARGUMENT, "Shape mismatch: expected values dim %d to be %lld, got %lld", d,

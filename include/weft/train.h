@@ -123,6 +123,32 @@ WEFT_API const char *weft_average_name(weft_average *a, weft_out value);
  * many there are, and fills in at most `room`. */
 WEFT_API int weft_average_to_restore(weft_average *a, weft_out *variables, const char **names, int room);
 
+/* ---- synchronous training ------------------------------------------------------------------------ */
+
+/* TensorFlow's SyncReplicasOptimizer: a step applies the mean of `aggregate` gradients; `replicas` workers (0: as many)
+ * share the job.  The optimizer must outlive it.  name may be NULL. */
+typedef struct weft_sync weft_sync;
+WEFT_API weft_err weft_sync_create(weft_sync **out, weft_optimizer *o, const char *name, int aggregate, int replicas);
+WEFT_API void weft_sync_destroy(weft_sync *s);
+/* Averages of these variables are updated with each step; call it before apply. */
+WEFT_API weft_err weft_sync_average(weft_sync *s, weft_average *a, int n, const weft_out *variables);
+/* What a worker runs for each of its batches; gradients come from weft_optimizer_compute. */
+WEFT_API weft_out weft_sync_apply(weft_sync *s, int n, const weft_out *variables, const weft_gradient *d,
+                                  weft_out step);
+/* The chief runs init_tokens once (tokens -1: `aggregate` of them), then sync_op in a loop of its own: a queue runner
+ * on `queue`, with the ops that close it. */
+WEFT_API weft_out weft_sync_init_tokens(weft_sync *s, int tokens);
+WEFT_API weft_out weft_sync_op(const weft_sync *s);
+WEFT_API weft_out weft_sync_queue(const weft_sync *s);
+WEFT_API weft_out weft_sync_close_op(const weft_sync *s);
+WEFT_API weft_out weft_sync_cancel_op(const weft_sync *s);
+/* The worker's own step, and what sets it: local_init on a worker, chief_init on the chief, once what
+ * ready_for_local_init reports is empty. */
+WEFT_API weft_out weft_sync_local_step(const weft_sync *s);
+WEFT_API weft_out weft_sync_local_init(const weft_sync *s);
+WEFT_API weft_out weft_sync_chief_init(const weft_sync *s);
+WEFT_API weft_out weft_sync_ready_for_local_init(const weft_sync *s);
+
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
 /* A saver adds nodes to the graph that write its variables to files and read them back: TensorFlow's nodes and

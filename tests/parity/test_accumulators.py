@@ -123,3 +123,12 @@ SCENARIOS = [mean_and_staleness, sums, shapes, types, waiting, old_handles, rows
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)
 def test_accumulator_behaves_as_tensorflows(scenario):
     check(scenario)
+
+
+@pytest.mark.parametrize("declared", [(), (4,), (4, None), (4, 3), (4, 2, 2)])
+def test_a_declared_shape_may_be_a_beginning(declared):
+    def build():
+        a = v1.SparseConditionalAccumulator(tf.float32, shape=declared)
+        apply = a.apply_grad([1], [[1., 2.]], grad_shape=[4, 2], local_step=0)
+        return [apply, apply, list(a.take_grad(2))] if len(declared) < 2 or declared[1:] == (None,) else [apply]
+    check(build)

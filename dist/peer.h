@@ -4,8 +4,8 @@
  * weft__peer_call, which notices its death: calls in flight to a peer that died or fell silent end with
  * UNAVAILABLE within 2 s.  A peer that restarted answers ABORTED to what it no longer knows.
  *
- * Peers are greeted ("/weft.Peer/Hello") when first called and, while anything waits for them, every half
- * second; a task that is TensorFlow does not know the method and is asked for its status instead. */
+ * Peers are greeted ("/weft.Peer/Hello") when first called and, while anything waits for them, several times
+ * in two seconds; a task that is TensorFlow does not know the method and is asked for its status instead. */
 #ifndef WEFT_DIST_PEER_H
 #define WEFT_DIST_PEER_H
 

@@ -1,8 +1,12 @@
-/* server.h - one task of a cluster, listening: the master, the worker and the membership behind one port. */
+/* server.h - one task of a cluster, listening: the master, the worker and the membership behind one port.
+ *
+ * A cluster whose addresses are all loopback is listened for on loopback alone; any other on the task's own
+ * listed address, or where `bind` says.  Several servers may live in one process. */
 #ifndef WEFT_DIST_SERVER_H
 #define WEFT_DIST_SERVER_H
 
 #include "dist/master.h"
+#include "dist/member.h"
 
 typedef struct weft_server weft_server;
 
@@ -15,17 +19,26 @@ typedef struct server_opts {
   bool serve;           /* a bare task: join never returns by itself */
 } server_opts;
 
+/* Everything is copied.  INVALID_ARGUMENT if the cluster has no such task. */
 weft_err weft__server_create(weft_server **out, const cluster *c, const server_opts *opts);
-weft_err weft__server_start(weft_server *s);
+weft_err weft__server_start(weft_server *s); /* listens; fine if it does already */
+/* By the rule of member.h.  Interrupted, it lets the steps that run here end (10 s, or a second interrupt), then
+ * returns CANCELLED. */
 weft_err weft__server_join(weft_server *s);
-void weft__server_destroy(weft_server *s);
-const char *weft__server_target(const weft_server *s); /* "grpc://localhost:2222" */
-master *weft__server_master(weft_server *s);
+void weft__server_destroy(weft_server *s);             /* says goodbye, closes the sessions, frees the port */
+const char *weft__server_target(const weft_server *s); /* "grpc://localhost:2222"; port 0 is known once started */
+const cluster *weft__server_cluster(const weft_server *s);
+/* A session of this program on the cluster; FAILED_PRECONDITION before start. */
+weft_err weft__server_open(weft_session **out, weft_server *s, weft_graph *g, const session_opts *opts);
 /* A server of this process that has this target, or NULL: its sessions need no wire. */
 weft_server *weft__server_at(const char *target);
 
 /* client.c: a session on a server of another process. */
 weft_err weft__client_open(weft_session **out, const char *target, weft_graph *g, const session_opts *opts,
                            const security *s);
+
+/* Empties resource containers (n 0: the default one) of the cluster behind the target, and closes its sessions. */
+weft_err weft__client_reset(const char *target, int n, const char *const *container, int64_t timeout_ms,
+                            const security *s);
 
 #endif

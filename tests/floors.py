@@ -13,7 +13,7 @@ FLOORS = [["base"], ["proto"], ["tensor"], ["device"], ["graph", "io"], ["state"
           ["dist"], ["train"], ["api"]]
 HEIGHT = {folder: height for height, folders in enumerate(FLOORS) for folder in folders}
 PROGRAMS = ["cli", "examples", "bench", "tools"]
-GENERATED = {"tf.pb-c.h": "proto", "rpc.pb-c.h": "proto"}
+GENERATED = {f"{proto.stem}.pb-c.h": "proto" for proto in (ROOT / "proto").glob("*.proto")}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 

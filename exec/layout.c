@@ -30,6 +30,11 @@ typedef struct region {
   size_t bytes, offset;
 } region;
 
+/* A value that others hold on to stays on the heap. */
+static void leave_out(const plan *p, const lesson *lessons, region *of_slot, int s) {
+  if (p->slot_item[s] >= 0 && lessons[s].root >= 0) of_slot[lessons[s].root].root = -1;
+}
+
 /* Per root: from where it is made to the last item that reads it under any name. */
 static void find_lives(const plan *p, const lesson *lessons, region *of_slot) {
   for (int s = 0; s < p->n_slot; s++) of_slot[s] = (region){.root = -1};
@@ -46,13 +51,12 @@ static void find_lives(const plan *p, const lesson *lessons, region *of_slot) {
       int s = p->item[i].in[j].slot, root = p->slot_item[s] >= 0 ? lessons[s].root : -1;
       if (root >= 0 && of_slot[root].end < i) of_slot[root].end = i;
     }
-  for (int i = 0; i < p->n_fetch; i++) {
-    int s = p->fetch_slot[i];
-    if (p->slot_item[s] >= 0 && lessons[s].root >= 0) of_slot[lessons[s].root].root = -1; /* the caller keeps it */
-  }
+  for (int i = 0; i < p->n_fetch; i++) leave_out(p, lessons, of_slot, p->fetch_slot[i]); /* the caller keeps it */
+  for (int i = 0; i < p->n_item; i++) /* what is sent outlives the step */
+    for (int j = 0; j < p->item[i].n_in && p->item[i].op->flags & OP_BLOCKING; j++)
+      leave_out(p, lessons, of_slot, p->item[i].in[j].slot);
   for (int s = 0; s < p->n_slot; s++) /* what is made once per frame must not be written over */
-    if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE) && lessons[s].root >= 0)
-      of_slot[lessons[s].root].root = -1;
+    if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE)) leave_out(p, lessons, of_slot, s);
 }
 
 static int larger_first(const void *a, const void *b) {

@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "exec/flow.h"
 #include "exec/requests.h"
+#include "exec/start.h"
 #include "exec/steplog.h"
 #include "exec/task.h"
 #include "state/rendezvous.h"
@@ -148,9 +148,9 @@ static void end(local *s, running *step_entry) {
 }
 
 static weft_err run_step(local *s, plan *p, plan_run *run) {
-  if (!p->flow) return weft__plan_run(p, run);
+  if (!p->flow && !p->staged) return weft__plan_run(p, run);
   weft_err err = weft__rendezvous_create(&run->step.rendezvous, NULL);
-  if (!err) err = weft__flow_run(p, run, s->task->inter);
+  if (!err) err = weft__run_wait(p, run, s->task->inter);
   weft__rendezvous_destroy(run->step.rendezvous);
   return err;
 }
@@ -182,10 +182,13 @@ static weft_err local_run(weft_session *base, const plan_request *r, const weft_
                       .session = s->handle};
     int64_t timeout = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
     if (timeout > 0) run.deadline_ns = weft__now_ns() + timeout * 1000000;
-    err = check_feeds(p, feed);
+    cancel_link link;
+    err = weft__cancel_link_on(&link, opts ? opts->cancel : NULL, &entry.cancel);
+    if (!err) err = check_feeds(p, feed);
     if (!err && opts && opts->trace) err = weft__step_log_create(&run.log);
     if (!err) err = run_step(s, p, &run);
     if (run.log) err = finish_trace(s, run.log, err, opts);
+    weft__cancel_link_off(&link);
     weft__step_objects_finish(&objects);
     end(s, &entry);
   }

@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 #include "exec/order.h"
+#include "exec/stage.h"
+#include "graph/attr_proto.h"
 #include "graph/frames.h"
 #include <stdio.h>
 
@@ -15,7 +17,8 @@ typedef struct cutter {
   task_part **of_task;        /* per task: its part, or NULL */
   map pairs;                  /* "node:slot:task" -> name of the node that receives it there */
   int *home;                  /* per node: the loop its outputs are in; NULL: the graph has no loops */
-  int edges;                  /* pairs made so far: makes their names unique */
+  int *stage; /* per node: how many times values crossed tasks before it; NULL: the step cannot be run in stages */
+  int edges;  /* pairs made so far: makes their names unique */
 } cutter;
 
 typedef Tensorflow__NodeDef node_def;
@@ -111,6 +114,24 @@ static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *
   return WEFT_OK;
 }
 
+/* For a Weft task on the other side: when the value may be waited for, and its shape.  Others skip such attributes. */
+static weft_err attr_hints(cutter *k, node_def *n, int from_node, const shape *s) {
+  Tensorflow__AttrValue *stage = k->stage ? new_attr(k, n, WEFT_STAGE_ATTR) : NULL;
+  if (k->stage && !stage) return oom();
+  if (stage) {
+    stage->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
+    stage->i = k->stage[from_node] + 1;
+  }
+  Tensorflow__NodeDefAttrEntry *e = get(k, sizeof *e);
+  Tensorflow__AttrValue *v = get(k, sizeof *v);
+  if (!e || !v) return oom();
+  tensorflow__node_def_attr_entry__init(e);
+  e->key = (char *)(uintptr_t) "_output_shapes";
+  e->value = v;
+  n->attr[n->n_attr++] = e;
+  return weft__attr_to_proto(v, &A_SHAPES("_output_shapes", (shape *)(uintptr_t)s, 1), &k->out->arena);
+}
+
 /* What both ends of a pair say of it. */
 static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int from, int to) {
   Tensorflow__AttrValue *incarnation, *client;
@@ -156,6 +177,7 @@ typedef struct edge { /* a value, or with slot -1 only the news that its node ha
   int device;   /* where it is */
   char *source; /* the input that reads it there: "name:1" */
   weft_dtype type;
+  const shape *shape;
   bool is_ref;
 } edge;
 
@@ -173,9 +195,10 @@ static weft_err pair_nodes(cutter *k, const edge *e, int to, char **received) {
   WEFT_TRY(attr_type(k, send, "T", e->type));
   WEFT_TRY(attr_pair(k, send, tensor_name, e->device, to));
   WEFT_TRY(add_node(k, e->device, send));
-  WEFT_TRY(new_node(k, &recv, format(k, "%s_S%d", base, k->edges++, 0), "_Recv", NULL, 6));
+  WEFT_TRY(new_node(k, &recv, format(k, "%s_S%d", base, k->edges++, 0), "_Recv", NULL, 8));
   WEFT_TRY(attr_type(k, recv, "tensor_type", e->type));
   WEFT_TRY(attr_pair(k, recv, tensor_name, e->device, to));
+  WEFT_TRY(attr_hints(k, recv, e->node, e->shape));
   WEFT_TRY(add_node(k, to, recv));
   *received = recv->name;
   return WEFT_OK;
@@ -214,6 +237,9 @@ static weft_err feed_node(cutter *k, int feed, char **name) {
     node_def *n;
     WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", g->node[o.node]->name, o.slot, 0), "Placeholder", NULL, 2));
     WEFT_TRY(attr_type(k, n, "dtype", weft__out_type(g, o)));
+    Tensorflow__AttrValue *v = new_attr(k, n, "shape");
+    if (!v) return oom();
+    WEFT_TRY(weft__attr_to_proto(v, &A_SHAPE("shape", (shape *)(uintptr_t)weft__out_shape(g, o)), &k->out->arena));
     WEFT_TRY(add_node(k, k->c->client, n));
     k->out->feed_name[feed] = n->name;
   }
@@ -225,7 +251,11 @@ static weft_err feed_node(cutter *k, int feed, char **name) {
 static weft_err find_edge(cutter *k, weft_out o, edge *e) {
   const weft_graph *g = k->c->graph;
   int feed = feed_of(k->c->request, o);
-  *e = (edge){.node = o.node, .slot = o.slot, .device = k->c->where[o.node], .type = weft__out_type(g, o)};
+  *e = (edge){.node = o.node,
+              .slot = o.slot,
+              .device = k->c->where[o.node],
+              .type = weft__out_type(g, o),
+              .shape = weft__out_shape(g, o)};
   if (feed >= 0) {
     e->device = k->c->client;
     return feed_node(k, feed, &e->source);
@@ -246,7 +276,9 @@ static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
 
 static weft_err control_at(cutter *k, int node, int to, char **out) {
   char *name = (char *)(uintptr_t)k->c->graph->node[node]->name;
-  edge e = {.node = node, .slot = -1, .device = k->c->where[node], .source = name, .type = WEFT_FLOAT};
+  static const shape nothing = {.rank = 1};
+  edge e = {
+      .node = node, .slot = -1, .device = k->c->where[node], .source = name, .type = WEFT_FLOAT, .shape = &nothing};
   if (k->c->task[e.device] != k->c->task[to]) WEFT_TRY(bring(k, &e, to, &name));
   *out = format(k, "^%s", name, 0, 0);
   return *out ? WEFT_OK : oom();
@@ -294,6 +326,46 @@ static weft_err bring_fetches(cutter *k) {
   return WEFT_OK;
 }
 
+/* ---- stages ------------------------------------------------------------------------------------ */
+
+/* Branches may leave values dead, and a queue that one node fills for another in the same step orders them without an
+ * edge: such steps have no stages. */
+static bool may_have_stages(const cutter *k) {
+  bool fills = false, takes = false;
+  for (int i = 0; i < k->n_order; i++) {
+    const weft_node *n = k->c->graph->node[k->order[i]];
+    if (!n->op || n->op->flags & OP_CONTROL_FLOW) return false;
+    if (!(n->op->flags & OP_BLOCKING)) continue;
+    if (strstr(n->op_name, "Dequeue") || strstr(n->op_name, "Take") || strstr(n->op_name, "Unstage"))
+      takes = true;
+    else
+      fills = true;
+  }
+  return !(fills && takes);
+}
+
+static void raise_stage(const cutter *k, int *most, int from, int from_at, int at) {
+  int stage = k->stage[from] + (k->c->task[from_at] != k->c->task[at]);
+  if (stage > *most) *most = stage;
+}
+
+static weft_err find_stages(cutter *k) {
+  const cut *c = k->c;
+  if (!may_have_stages(k)) return WEFT_OK;
+  if (!(k->stage = get(k, sizeof *k->stage * (size_t)(c->graph->n_node + 1)))) return oom();
+  for (int i = 0; i < k->n_order; i++) {
+    const weft_node *n = c->graph->node[k->order[i]];
+    int at = c->where[n->id], most = 0;
+    for (int j = 0; j < n->n_in; j++) {
+      bool fed = feed_of(c->request, n->in[j]) >= 0;
+      raise_stage(k, &most, n->in[j].node, fed ? c->client : c->where[n->in[j].node], at);
+    }
+    for (int j = 0; j < n->n_control; j++) raise_stage(k, &most, n->control[j], c->where[n->control[j]], at);
+    k->stage[n->id] = most;
+  }
+  return WEFT_OK;
+}
+
 static weft_err find_loops(cutter *k) {
   const weft_graph *g = k->c->graph;
   bool loops = false;
@@ -310,6 +382,7 @@ static weft_err cut_all(cutter *k) {
   const cut *c = k->c;
   WEFT_TRY(weft__order(c->graph, c->request, &k->order, &k->n_order));
   WEFT_TRY(find_loops(k));
+  WEFT_TRY(find_stages(k));
   WEFT_TRY(weft__graph_export_proto(c->graph, NULL, &k->whole, &k->out->arena));
   k->of_task = get(k, sizeof *k->of_task * (size_t)(c->n_task + 1));
   k->out->part = get(k, sizeof *k->out->part * (size_t)(c->n_task + 1));

@@ -6,6 +6,7 @@
 #include "exec/frame.h"
 #include "exec/fuse.h"
 #include "exec/order.h"
+#include "exec/stage.h"
 
 /* A plan in the making. */
 typedef struct maker {
@@ -13,6 +14,7 @@ typedef struct maker {
   weft_graph *g;
   const plan_request *r;
   int *order, n_order;
+  int *stage;         /* per node id, if the plan is staged */
   int *first_slot;    /* per node id: the slot of its output 0, or -1 */
   int *item_of;       /* per node id: its item, or -1 (folded, or not needed) */
   bool *known;        /* per slot: a constant */
@@ -143,7 +145,10 @@ static weft_err add_item(maker *m, const weft_node *n) {
     if (it->in[i].wants_ref && fed)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
   }
-  if (n->op->flags & (OP_CONTROL_FLOW | OP_BLOCKING)) m->p->flow = true;
+  if (m->stage)
+    it->stage = m->stage[n->id];
+  else if (n->op->flags & (OP_CONTROL_FLOW | OP_BLOCKING))
+    m->p->flow = true;
   return n->op->prepare ? n->op->prepare(n, &it->state) : WEFT_OK;
 }
 
@@ -254,6 +259,8 @@ static weft_err find_last_uses(maker *m) {
 
 static weft_err make(maker *m) {
   WEFT_TRY(weft__order(m->g, m->r, &m->order, &m->n_order));
+  WEFT_TRY(weft__stage_order(m->g, m->order, m->n_order, &m->stage));
+  m->p->staged = m->stage != NULL;
   m->first_slot = weft__alloc(((size_t)m->g->n_node + 1) * sizeof(int));
   m->item_of = weft__alloc(((size_t)m->g->n_node + 1) * sizeof(int));
   if (!m->first_slot || !m->item_of) return WEFT_OOM;
@@ -265,6 +272,7 @@ static weft_err make(maker *m) {
   WEFT_TRY(connect_ends(m));
   if (m->p->flow) return weft__flow_map_create(&m->p->map, m->p);
   WEFT_TRY(weft__fuse(m->p));
+  if (m->p->staged) WEFT_TRY(weft__stage_prepare(m->p));
   return find_last_uses(m);
 }
 
@@ -291,6 +299,7 @@ weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
   pthread_mutex_unlock(&g->lock);
   for (int s = 0; s < m.n_slot && m.value; s++) weft__tensor_clear(&m.value[s]);
   weft__free(m.order);
+  weft__free(m.stage);
   weft__free(m.first_slot);
   weft__free(m.item_of);
   weft__free(m.known);

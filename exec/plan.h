@@ -26,7 +26,13 @@ typedef struct plan_item { /* one node to run */
   uint64_t dying; /* straight plans: inputs (< 64) that nobody reads afterwards */
   int *release;   /* straight plans: slots to be cleared once it has run */
   int n_release;
+  int stage; /* staged plans: how many times values crossed tasks on their way here (exec/stage.h) */
 } plan_item;
+
+typedef struct plan_recv { /* staged plans: an item that receives, and from where */
+  int item;
+  char *key;
+} plan_recv;
 
 typedef struct layout layout;     /* exec/layout.h */
 typedef struct frame frame;       /* exec/frame.h */
@@ -46,8 +52,13 @@ typedef struct plan {
   int n_constant;
   int *constant_slot; /* slots whose value is known: set once in every frame */
   weft_tensor *constant;
-  bool flow;     /* has control flow or ops that wait: the general executor runs it (exec/flow.h) */
-  flow_map *map; /* then */
+  bool flow;        /* has control flow or ops that wait: the general executor runs it (exec/flow.h) */
+  flow_map *map;    /* then */
+  atomic_uint cost; /* straight plans: about how many ns a run takes; 0: not known */
+  bool staged;      /* else: waits only for other tasks, where a stage begins (exec/stage.h) */
+  int n_stage, n_recv;
+  plan_recv *recv;
+  atomic_uint *stage_cost; /* per stage: about how many ns its items took; 0: not known */
 
   pthread_mutex_t lock; /* guards what follows */
   layout *layouts;
@@ -86,6 +97,9 @@ weft_err weft__item_error(const plan_item *it, weft_err err);
 weft_err weft__plan_check_time(const plan_run *run);
 /* The fetched values out of the slots of a finished run. */
 weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run);
+/* The pieces of a straight run: a frame that holds the feeds, then its items [from, to). */
+weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run);
+weft_err weft__frame_run(frame *f, plan_run *run, int from, int to);
 /* Runs a straight plan on the calling thread. */
 weft_err weft__plan_run(plan *p, plan_run *run);
 

@@ -61,13 +61,23 @@ weft_err weft__plan_check_time(const plan_run *run) {
   return WEFT_OK;
 }
 
-static weft_err run_items(frame *f, plan_run *run) {
-  for (int i = 0; i < f->plan->n_item; i++) {
-    if (f->once_done && (f->plan->item[i].op->flags & OP_ONCE)) continue;
+/* The value of a _Recv lies in its slot when the plan comes to it. */
+static bool has_arrived(const frame *f, const plan_item *it) {
+  return f->plan->staged && it->n_out == 1 && (it->op->flags & OP_BLOCKING);
+}
+
+weft_err weft__frame_run(frame *f, plan_run *run, int from, int to) {
+  for (int i = from; i < to; i++) {
+    const plan_item *it = &f->plan->item[i];
+    if (f->once_done && (it->op->flags & OP_ONCE)) continue;
     WEFT_TRY(weft__plan_check_time(run));
+    if (has_arrived(f, it)) {
+      if (f->lessons) f->lessons[it->first_out] = (lesson){.root = -1, .alias = -1};
+      continue;
+    }
     WEFT_TRY(run_item(f, i, run));
   }
-  f->once_done = true;
+  if (to == f->plan->n_item) f->once_done = true;
   return WEFT_OK;
 }
 
@@ -104,12 +114,19 @@ weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run)
   return WEFT_OK;
 }
 
-weft_err weft__plan_run(plan *p, plan_run *run) {
+weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run) {
   frame *f;
   WEFT_TRY(weft__frame_take(&f, p, shapes_key(p->n_feed, run->feed), weft__resources_generation(run->step.resources)));
   f->step = run->step;
   for (int i = 0; i < p->n_feed; i++) weft__tensor_share(&f->slot[i].t, run->feed[i]);
-  weft_err err = run_items(f, run);
+  *out = f;
+  return WEFT_OK;
+}
+
+weft_err weft__plan_run(plan *p, plan_run *run) {
+  frame *f;
+  WEFT_TRY(weft__frame_begin(&f, p, run));
+  weft_err err = weft__frame_run(f, run, 0, p->n_item);
   if (!err) err = weft__plan_fetch(p, f->slot, run);
   weft__frame_give(f, err == WEFT_OK);
   return err;

@@ -16,6 +16,24 @@ void weft__make_handle(char out[WEFT_HANDLE_SIZE]) {
   snprintf(out, WEFT_HANDLE_SIZE, "%016llx", (unsigned long long)bits);
 }
 
+static void pass_on(void *arg) {
+  cancel_link *l = arg;
+  weft_err err = weft__status_raise(&l->from->why);
+  weft__cancel_fire(l->to, err, "%s", weft__error_message());
+}
+
+weft_err weft__cancel_link_on(cancel_link *l, cancel *from, cancel *to) {
+  *l = (cancel_link){.from = from, .to = to};
+  weft_err err = from ? weft__cancel_on(from, &l->watch, pass_on, l) : WEFT_OK;
+  if (err) l->from = NULL;
+  return err;
+}
+
+void weft__cancel_link_off(cancel_link *l) {
+  if (l->from) weft__cancel_off(l->from, &l->watch);
+  l->from = NULL;
+}
+
 weft_err weft__session_close(weft_session *s) { return s->ops->close(s); }
 
 void weft__session_destroy(weft_session *s) {

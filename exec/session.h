@@ -25,6 +25,7 @@ typedef struct run_opts {
   bool trace;         /* fill in the metadata */
   uint8_t **metadata; /* serialised RunMetadata, the caller's to weft__free; may be NULL */
   size_t *metadata_size;
+  cancel *cancel; /* or NULL: another's token that ends the run */
 } run_opts;
 
 typedef struct session_ops { /* all required */
@@ -51,6 +52,13 @@ weft_err weft__session_run(weft_session *s, const plan_request *r, const weft_te
                            weft_tensor **fetched, const run_opts *opts);
 weft_err weft__session_devices(weft_session *s, device_info **out, int *n);
 
+/* `from`, when it fires, fires `to` with the same code and message.  Off before either goes. */
+typedef struct cancel_link {
+  cancel_watch watch;
+  cancel *from, *to;
+} cancel_link;
+weft_err weft__cancel_link_on(cancel_link *l, cancel *from, cancel *to); /* from may be NULL; fails if it has fired */
+void weft__cancel_link_off(cancel_link *l);
 /* Are all of a request's outputs and nodes in the graph? */
 weft_err weft__request_check(weft_graph *g, const plan_request *r);
 /* A feed's type and shape against what it stands for, in TF's words. */

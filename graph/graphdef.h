@@ -22,6 +22,7 @@ typedef struct import_opts {
   bool unique;        /* a name that is taken gets a suffix instead of an error */
   bool part;          /* one task's part of a placed graph: names may begin with _, and the nodes that _class names may
                          be elsewhere */
+  bool extend;        /* inputs and _class may name nodes that the graph has already, as in ExtendSession */
   int n_map;
   const import_map *map;
   int n_return;

@@ -106,6 +106,11 @@ static weft_err resolve(importer *im, const import_item *it, const char *input, 
     return WEFT_OK;
   }
   e->from = weft__map_get(&im->by_name, name);
+  const weft_node *there = !e->from && im->opts->extend ? weft__graph_find(im->g, name) : NULL;
+  if (there) {
+    e->to = (weft_out){there->id, e->slot < 0 ? 0 : e->slot};
+    return WEFT_OK;
+  }
   if (!e->from)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s': Unknown input node '%s'", it->def->name,
                       *input == '^' ? input + 1 : input);
@@ -207,7 +212,7 @@ static weft_err rename_class(importer *im, const import_item *it, attr *a) {
   for (int i = 0; i < a->n; i++) {
     if (a->ss[i].size < 5 || memcmp(a->ss[i].data, "loc:@", 5) != 0) continue;
     const import_item *with = weft__map_get(&im->by_name, a->ss[i].data + 5);
-    if (!with && im->opts->part) continue;
+    if (!with && (im->opts->part || (im->opts->extend && weft__graph_find(im->g, a->ss[i].data + 5)))) continue;
     if (!with)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s' expects to be colocated with unknown node '%s'",
                         it->def->name, a->ss[i].data + 5);

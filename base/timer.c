@@ -1,0 +1,114 @@
+/* timer.c - timers in a ring, the earliest first.
+ *
+ * Most are taken off before they are due and are set later than those there, so a new one is looked for
+ * a place from the end.  One lock guards all. */
+#include "base/timer.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include <pthread.h>
+#include <signal.h>
+
+struct timers {
+  pthread_mutex_t lock;
+  pthread_cond_t wake; /* the earliest changed */
+  pthread_cond_t ran;  /* a function has ended */
+  timer ring;
+  timer *running;
+  pthread_t thread;
+  bool started, stop;
+};
+
+static void unlist(timer *t) {
+  t->prev->next = t->next;
+  t->next->prev = t->prev;
+  t->next = t->prev = NULL;
+}
+
+/* Runs what is due; the lock is held at entry and exit. */
+static void run_due(timers *ts) {
+  while (ts->ring.next != &ts->ring && !ts->stop && ts->ring.next->at_ns <= weft__now_ns()) {
+    timer *t = ts->ring.next;
+    timer_fn *fn = t->fn;
+    void *arg = t->arg;
+    unlist(t);
+    ts->running = t;
+    pthread_mutex_unlock(&ts->lock);
+    fn(arg);
+    pthread_mutex_lock(&ts->lock);
+    ts->running = NULL;
+    pthread_cond_broadcast(&ts->ran);
+  }
+}
+
+static void *thread_main(void *arg) {
+  timers *ts = arg;
+  pthread_mutex_lock(&ts->lock);
+  while (!ts->stop) {
+    run_due(ts);
+    if (ts->stop) break;
+    int64_t left = ts->ring.next == &ts->ring ? -1 : ts->ring.next->at_ns - weft__now_ns();
+    struct timespec until = weft__deadline(left < 0 && ts->ring.next != &ts->ring ? 0 : left);
+    pthread_cond_clockwait(&ts->wake, &ts->lock, CLOCK_MONOTONIC, &until);
+  }
+  pthread_mutex_unlock(&ts->lock);
+  return NULL;
+}
+
+weft_err weft__timers_create(timers **out) {
+  timers *ts = weft__alloc_zero(1, sizeof *ts);
+  if (!ts) return WEFT_OOM;
+  pthread_mutex_init(&ts->lock, NULL);
+  pthread_cond_init(&ts->wake, NULL);
+  pthread_cond_init(&ts->ran, NULL);
+  ts->ring.next = ts->ring.prev = &ts->ring;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals belong to the program */
+  int failed = pthread_create(&ts->thread, NULL, thread_main, ts);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  ts->started = !failed;
+  if (failed) {
+    weft__timers_destroy(ts);
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Cannot start the timers' thread: error %d", failed);
+  }
+  *out = ts;
+  return WEFT_OK;
+}
+
+void weft__timers_destroy(timers *ts) {
+  if (!ts) return;
+  pthread_mutex_lock(&ts->lock);
+  ts->stop = true;
+  while (ts->ring.next != &ts->ring) unlist(ts->ring.next);
+  pthread_cond_signal(&ts->wake);
+  pthread_mutex_unlock(&ts->lock);
+  if (ts->started) pthread_join(ts->thread, NULL);
+  pthread_cond_destroy(&ts->wake);
+  pthread_cond_destroy(&ts->ran);
+  pthread_mutex_destroy(&ts->lock);
+  weft__free(ts);
+}
+
+void weft__timer_set(timers *ts, timer *t, int64_t at_ns, timer_fn *fn, void *arg) {
+  pthread_mutex_lock(&ts->lock);
+  *t = (timer){.at_ns = at_ns, .fn = fn, .arg = arg};
+  timer *before = ts->ring.prev;
+  while (before != &ts->ring && before->at_ns > at_ns) before = before->prev;
+  if (!ts->stop) {
+    t->prev = before;
+    t->next = before->next;
+    t->prev->next = t->next->prev = t;
+    if (before == &ts->ring) pthread_cond_signal(&ts->wake);
+  }
+  pthread_mutex_unlock(&ts->lock);
+}
+
+bool weft__timer_off(timers *ts, timer *t) {
+  pthread_mutex_lock(&ts->lock);
+  bool set = t->next != NULL;
+  if (set) unlist(t);
+  while (ts->running == t && !pthread_equal(ts->thread, pthread_self())) pthread_cond_wait(&ts->ran, &ts->lock);
+  pthread_mutex_unlock(&ts->lock);
+  return set;
+}

@@ -33,6 +33,7 @@ typedef struct part_run {         /* all of it outlives the run */
   int64_t deadline_ns; /* 0: none */
   cancel *cancel;
   struct step_log *log; /* NULL: not traced */
+  bool borrowed;        /* the calling thread is a transport's: what is not cheap runs on the task's pool */
   void (*done)(void *arg, weft_err err);
   void *arg;
 } part_run;
@@ -40,7 +41,7 @@ typedef struct part_run {         /* all of it outlives the run */
  * returns, on any thread; err's message is that thread's. */
 void weft__part_run(part *p, const part_run *r);
 /* Forgets the step's tensors and ends whoever waits for one, with ABORTED "Cleanup ID". */
-void weft__worker_cleanup(worker *w, int64_t step);
+void weft__worker_cleanup(worker *w, int64_t id);
 /* Empties resource containers: n of them, or the default one if n is 0. */
 void weft__worker_clear(worker *w, int n, const char *const *container);
 

@@ -108,7 +108,16 @@ static weft_err pack_node(Tensorflow__NodeExecStats **out, const step_log *l, co
   return WEFT_OK;
 }
 
-static weft_err pack(const step_log *l, const char *device, arena *a, uint8_t **out, size_t *size) {
+static weft_err pack_message(const ProtobufCMessage *m, uint8_t **out, size_t *size) {
+  *size = protobuf_c_message_get_packed_size(m);
+  *out = weft__alloc(*size + 1);
+  if (!*out) return WEFT_OOM;
+  protobuf_c_message_pack(m, *out);
+  return WEFT_OK;
+}
+
+/* whole: as RunMetadata. */
+static weft_err pack(const step_log *l, const char *device, bool whole, uint8_t **out, size_t *size, arena *a) {
   Tensorflow__RunMetadata meta = TENSORFLOW__RUN_METADATA__INIT;
   Tensorflow__StepStats stats = TENSORFLOW__STEP_STATS__INIT;
   Tensorflow__DeviceStepStats dev = TENSORFLOW__DEVICE_STEP_STATS__INIT, *devs[1] = {&dev};
@@ -119,16 +128,19 @@ static weft_err pack(const step_log *l, const char *device, arena *a, uint8_t **
   stats.n_dev_stats = 1;
   stats.dev_stats = devs;
   meta.step_stats = &stats;
-  *size = tensorflow__run_metadata__get_packed_size(&meta);
-  *out = weft__alloc(*size + 1);
-  if (!*out) return WEFT_OOM;
-  tensorflow__run_metadata__pack(&meta, *out);
-  return WEFT_OK;
+  return pack_message(whole ? &meta.base : &stats.base, out, size);
 }
 
 weft_err weft__step_log_pack(const step_log *l, const char *device, uint8_t **out, size_t *size) {
   arena a = {0};
-  weft_err err = pack(l, device, &a, out, size);
+  weft_err err = pack(l, device, true, out, size, &a);
+  weft__arena_finish(&a);
+  return err;
+}
+
+weft_err weft__step_log_pack_stats(const step_log *l, const char *device, uint8_t **out, size_t *size) {
+  arena a = {0};
+  weft_err err = pack(l, device, false, out, size, &a);
   weft__arena_finish(&a);
   return err;
 }

@@ -12,5 +12,7 @@ void weft__step_log_destroy(step_log *l);
 void weft__step_log_add(step_log *l, const plan_item *it, const value *out, int64_t begin_ns, int64_t end_ns);
 /* A serialised RunMetadata with StepStats of one device; free with weft__free. */
 weft_err weft__step_log_pack(const step_log *l, const char *device, uint8_t **out, size_t *size);
+/* The StepStats alone. */
+weft_err weft__step_log_pack_stats(const step_log *l, const char *device, uint8_t **out, size_t *size);
 
 #endif

@@ -1,0 +1,257 @@
+/* worker.c - makes and unmakes a worker, and finds out who answers a call.
+ *
+ * Most methods are a function from a request to an answer.  Those that may take long (a graph to be
+ * compiled, variables to be freed) run on the task's pool, the others on the transport's thread. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "dist/worker_state.h"
+#include "exec/session.h"
+#include <stdlib.h>
+
+enum { IDS_REMEMBERED = 100000 };
+#define SERVICE "/tensorflow.WorkerService/"
+#define SWEEP_NS (INT64_C(60) * 1000000000)
+
+/* ---- its life ---- */
+
+static void sweep(void *arg) {
+  worker *w = arg;
+  weft__worker_steps_sweep(w);
+  weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
+}
+
+weft_err weft__worker_create(worker **out, task *t, peers *p) {
+  worker *w = weft__alloc_zero(1, sizeof *w);
+  if (!w) return WEFT_OOM;
+  w->task = t;
+  w->peers = p;
+  w->runs.next = w->runs.prev = &w->runs;
+  pthread_mutex_init(&w->lock, NULL);
+  pthread_cond_init(&w->idle, NULL);
+  char seed[WEFT_HANDLE_SIZE];
+  weft__make_handle(seed);
+  atomic_init(&w->next_id, strtoull(seed, NULL, 16));
+  weft_err err = weft__timers_create(&w->timers);
+  if (!err) err = weft__once_create(&w->seen, IDS_REMEMBERED);
+  if (!err) err = weft__worker_session_create(&w->legacy, w, "legacy", false);
+  if (!err) weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
+  if (err)
+    weft__worker_destroy(w);
+  else
+    *out = w;
+  return err;
+}
+
+static running *next_to_stop(worker *w) {
+  for (running *u = w->runs.next; u != &w->runs; u = u->next)
+    if (!u->stopped) return u;
+  return NULL;
+}
+
+static void cancel_runs(worker *w) {
+  running *u;
+  pthread_mutex_lock(&w->lock);
+  w->closed = true;
+  while ((u = next_to_stop(w))) {
+    u->stopped = true;
+    atomic_fetch_add(&u->refs, 1);
+    pthread_mutex_unlock(&w->lock);
+    weft__cancel_fire(&u->token, WEFT_UNAVAILABLE, "Task %s is going away", w->task->name);
+    weft__running_release(u);
+    pthread_mutex_lock(&w->lock);
+  }
+  pthread_mutex_unlock(&w->lock);
+}
+
+void weft__worker_destroy(worker *w) {
+  if (!w) return;
+  cancel_runs(w);
+  weft__worker_steps_finish(w);
+  pthread_mutex_lock(&w->lock);
+  while (w->n_busy) pthread_cond_wait(&w->idle, &w->lock);
+  pthread_mutex_unlock(&w->lock);
+  weft__timers_destroy(w->timers);
+  for (int i = 0; i < w->sessions.used; i++)
+    if (w->sessions.entries[i].key) weft__worker_session_drop(w->sessions.entries[i].value);
+  if (w->legacy) weft__worker_session_drop(w->legacy);
+  weft__map_finish(&w->sessions);
+  weft__once_destroy(w->seen);
+  pthread_cond_destroy(&w->idle);
+  pthread_mutex_destroy(&w->lock);
+  weft__free(w);
+}
+
+weft_err weft__worker_enter(worker *w) {
+  pthread_mutex_lock(&w->lock);
+  bool closed = w->closed;
+  if (!closed) w->n_busy++;
+  pthread_mutex_unlock(&w->lock);
+  return closed ? weft__fail(WEFT_UNAVAILABLE, "Task %s is going away", w->task->name) : WEFT_OK;
+}
+
+void weft__worker_leave(worker *w) {
+  pthread_mutex_lock(&w->lock);
+  if (--w->n_busy == 0) pthread_cond_broadcast(&w->idle);
+  pthread_mutex_unlock(&w->lock);
+}
+
+/* ---- small methods ---- */
+
+static weft_err get_status(worker *w, const ProtobufCMessage *request, message *answer) {
+  (void)request;
+  for (int i = 0; i < w->task->n_device; i++) {
+    const device *d = w->task->device[i];
+    Tensorflow__DeviceAttributes a = TENSORFLOW__DEVICE_ATTRIBUTES__INIT;
+    Tensorflow__DeviceLocality locality = TENSORFLOW__DEVICE_LOCALITY__INIT;
+    a.name = d->name;
+    a.device_type = (char *)(uintptr_t)d->ops->type;
+    a.memory_limit = d->memory_limit;
+    a.incarnation = d->incarnation;
+    a.locality = &locality;
+    a.physical_device_desc = d->description;
+    WEFT_TRY(weft__message_add_length(answer, 1, tensorflow__device_attributes__get_packed_size(&a)));
+    WEFT_TRY(weft__message_pack(answer, &a.base));
+  }
+  return WEFT_OK;
+}
+
+static weft_err cleanup_graph(worker *w, const ProtobufCMessage *request, message *answer) {
+  (void)answer;
+  weft__worker_cleanup(w, ((const Tensorflow__CleanupGraphRequest *)request)->step_id);
+  return WEFT_OK;
+}
+
+void weft__worker_clear(worker *w, int n, const char *const *container) {
+  if (n == 0) weft__resources_clear(w->task->resources, "");
+  for (int i = 0; i < n; i++) weft__resources_clear(w->task->resources, container[i]);
+}
+
+static weft_err cleanup_all(worker *w, const ProtobufCMessage *request, message *answer) {
+  (void)answer;
+  const Tensorflow__CleanupAllRequest *q = (const Tensorflow__CleanupAllRequest *)request;
+  weft__worker_clear(w, (int)q->n_container, (const char *const *)q->container);
+  return WEFT_OK;
+}
+
+/* Nothing is kept for a caller to fetch or to acknowledge. */
+static weft_err nothing(worker *w, const ProtobufCMessage *request, message *answer) {
+  (void)w, (void)request, (void)answer;
+  return WEFT_OK;
+}
+
+static weft_err tracing(worker *w, const ProtobufCMessage *request, message *answer) {
+  (void)w, (void)request, (void)answer;
+  return weft__fail(WEFT_UNIMPLEMENTED, "Tracing is not supported");
+}
+
+/* ---- methods ---- */
+
+typedef struct method {
+  const char *name;
+  const ProtobufCMessageDescriptor *request;
+  weft_err (*answer)(worker *w, const ProtobufCMessage *request, message *answer);
+  void (*begin)(worker *w, call *c, ProtobufCMessage *request); /* one that waits: answers by itself, frees request */
+  bool slow;                                                    /* not on the transport's thread */
+} method;
+
+static const method methods[] = {
+    {"RunGraph", &tensorflow__run_graph_request__descriptor, NULL, weft__worker_run, false},
+    {"RecvTensor", &tensorflow__recv_tensor_request__descriptor, NULL, weft__worker_recv, false},
+    {"CleanupGraph", &tensorflow__cleanup_graph_request__descriptor, cleanup_graph, NULL, false},
+    {"GetStatus", &tensorflow__get_status_request__descriptor, get_status, NULL, false},
+    {"CreateWorkerSession", &tensorflow__create_worker_session_request__descriptor, weft__worker_create_session, NULL,
+     false},
+    {"DeleteWorkerSession", &tensorflow__delete_worker_session_request__descriptor, weft__worker_delete_session, NULL,
+     true},
+    {"RegisterGraph", &tensorflow__register_graph_request__descriptor, weft__worker_register, NULL, true},
+    {"DeregisterGraph", &tensorflow__deregister_graph_request__descriptor, weft__worker_deregister, NULL, true},
+    {"CleanupAll", &tensorflow__cleanup_all_request__descriptor, cleanup_all, NULL, true},
+    {"MarkRecvFinished", &tensorflow__mark_recv_finished_request__descriptor, nothing, NULL, false},
+    {"Logging", &tensorflow__logging_request__descriptor, nothing, NULL, false},
+    {"Tracing", &tensorflow__tracing_request__descriptor, tracing, NULL, false},
+};
+
+static const method *find_method(const char *path) {
+  size_t n = strlen(SERVICE);
+  for (size_t i = 0; strncmp(path, SERVICE, n) == 0 && i < sizeof methods / sizeof *methods; i++)
+    if (strcmp(path + n, methods[i].name) == 0) return &methods[i];
+  return NULL;
+}
+
+static weft_err unknown_method(const char *path) {
+  return weft__fail(WEFT_UNIMPLEMENTED, "Method %s is not implemented by this task", path);
+}
+
+static weft_err answer_with(worker *w, const method *m, message *request, message *answer) {
+  ProtobufCMessage *q;
+  WEFT_TRY(weft__message_unpack(&q, request, m->request));
+  weft_err err = m->answer(w, q, answer);
+  protobuf_c_message_free_unpacked(q, NULL);
+  return err;
+}
+
+weft_err weft__worker_answer(worker *w, const char *path, message *request, message *answer) {
+  const method *m = find_method(path);
+  return m && m->answer ? answer_with(w, m, request, answer) : unknown_method(path);
+}
+
+typedef struct job {
+  worker *worker;
+  const method *method;
+  call *call;
+} job;
+
+static void do_job(worker *w, const method *m, call *c) {
+  message answer = {0};
+  weft_err err = answer_with(w, m, weft__call_request(c), &answer);
+  weft__call_answer(c, err, &answer);
+  weft__message_finish(&answer);
+  weft__worker_leave(w);
+}
+
+static void job_task(void *arg) {
+  job j = *(job *)arg;
+  weft__free(arg);
+  do_job(j.worker, j.method, j.call);
+}
+
+static weft_err submit(worker *w, const method *m, call *c) {
+  job *j = weft__alloc(sizeof *j);
+  if (!j) return WEFT_OOM;
+  *j = (job){w, m, c};
+  weft_err err = weft__pool_submit(w->task->inter, job_task, j);
+  if (err) weft__free(j);
+  return err;
+}
+
+static void begin(worker *w, const method *m, call *c) {
+  ProtobufCMessage *q;
+  weft_err err = weft__message_unpack(&q, weft__call_request(c), m->request);
+  if (err) {
+    weft__call_answer(c, err, NULL);
+    weft__worker_leave(w);
+  } else {
+    m->begin(w, c, q);
+  }
+}
+
+void weft__worker_handle(worker *w, call *c) {
+  const method *m = find_method(weft__call_method(c));
+  weft_err err = m ? weft__worker_enter(w) : unknown_method(weft__call_method(c));
+  if (err) {
+    weft__call_answer(c, err, NULL);
+    return;
+  }
+  if (m->begin) {
+    begin(w, m, c);
+    return;
+  }
+  if (!m->slow) {
+    do_job(w, m, c);
+    return;
+  }
+  err = submit(w, m, c);
+  if (!err) return;
+  weft__call_answer(c, err, NULL);
+  weft__worker_leave(w);
+}

@@ -1,0 +1,167 @@
+/* worker_part.c - a registered graph, and its runs.
+ *
+ * A run that fails aborts the step's rendezvous: whoever waits for its tensors hears why.
+ *
+ * A run has a token of its own, which a failing node fires; the caller's token and the deadline fire it
+ * too.  Whoever fires it holds a reference meanwhile, for the run may end inside. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "dist/worker_state.h"
+#include "exec/start.h"
+
+/* ---- parts ---- */
+
+static bool is_fed(const weft_node *n, const plan_request *r) {
+  for (int i = 0; i < r->n_feed; i++)
+    if (r->feed[i].node == n->id && n->n_out == 1) return true;
+  return false;
+}
+
+weft_err weft__part_make(part **out, worker_session *s, weft_graph *graph, const plan_request *r) {
+  plan_request all = *r;
+  part *p = weft__alloc_zero(1, sizeof *p);
+  int *target = weft__alloc(sizeof *target * (size_t)(graph->n_node + 1));
+  weft_err err = p && target ? WEFT_OK : WEFT_OOM;
+  if (!err) {
+    for (int i = 0; i < graph->n_node; i++)
+      if (!is_fed(graph->node[i], r)) target[all.n_target++] = i;
+    all.target = target;
+    err = weft__plan_create(&p->plan, graph, &all);
+  }
+  weft__free(target);
+  if (err) {
+    weft__graph_destroy(graph);
+    weft__free(p);
+    return err;
+  }
+  atomic_init(&p->refs, 1);
+  atomic_fetch_add(&s->refs, 1);
+  p->session = s;
+  p->graph = graph;
+  *out = p;
+  return WEFT_OK;
+}
+
+void weft__part_release(part *p) {
+  if (!p || atomic_fetch_sub(&p->refs, 1) != 1) return;
+  weft__plan_destroy(p->plan);
+  weft__graph_destroy(p->graph);
+  weft__worker_session_release(p->session);
+  weft__free(p);
+}
+
+/* ---- a run ---- */
+
+void weft__running_release(running *u) {
+  if (atomic_fetch_sub(&u->refs, 1) != 1) return;
+  worker *w = u->part->session->worker;
+  weft__part_release(u->part);
+  weft__cancel_finish(&u->token);
+  weft__free(u);
+  weft__worker_leave(w);
+}
+
+static void stop(running *u, weft_err code, const char *why) {
+  atomic_fetch_add(&u->refs, 1);
+  weft__cancel_fire(&u->token, code, "%s", why);
+  weft__running_release(u);
+}
+
+static void on_outside(void *arg) {
+  running *u = arg;
+  weft_err code = weft__cancel_raise(u->asked.cancel);
+  atomic_store(&u->outside, true);
+  stop(u, code, weft__error_message());
+}
+
+static void on_deadline(void *arg) { stop(arg, WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish"); }
+
+/* What a cancelled run ends with is not the error that the master looks for. */
+static void mark_derived(const running *u, status *err) {
+  if (!atomic_load(&u->outside) || (err->code != WEFT_CANCELLED && err->code != WEFT_ABORTED)) return;
+  if (!err->message || strncmp(err->message, WEFT_DERIVED, strlen(WEFT_DERIVED)) == 0) return;
+  char *marked = weft__sprintf("%s%s", WEFT_DERIVED, err->message);
+  if (!marked) return;
+  weft__free(err->message);
+  err->message = marked;
+}
+
+static void list_run(running *u) {
+  worker *w = u->part->session->worker;
+  pthread_mutex_lock(&w->lock);
+  u->prev = w->runs.prev;
+  u->next = &w->runs;
+  u->prev->next = u->next->prev = u;
+  pthread_mutex_unlock(&w->lock);
+}
+
+static void unlist_run(running *u) {
+  worker *w = u->part->session->worker;
+  pthread_mutex_lock(&w->lock);
+  u->prev->next = u->next;
+  u->next->prev = u->prev;
+  pthread_mutex_unlock(&w->lock);
+}
+
+static void end(running *u, weft_err code) {
+  status err = {0};
+  weft__status_keep(&err, code);
+  if (u->watched) weft__cancel_off(u->asked.cancel, &u->watch);
+  if (u->asked.deadline_ns) weft__timer_off(u->part->session->worker->timers, &u->deadline);
+  if (code && u->step) weft__rendezvous_abort(u->step->rendezvous, code, err.message ? err.message : "");
+  mark_derived(u, &err);
+  unlist_run(u);
+  weft__step_objects_finish(&u->objects);
+  if (u->step) weft__worker_step_release(u->step);
+  u->asked.done(u->asked.arg, weft__status_raise(&err));
+  weft__status_finish(&err);
+  weft__running_release(u);
+}
+
+static void on_end(void *arg, weft_err err) { end(arg, err); }
+
+static weft_err prepare(running *u) {
+  worker_session *s = u->part->session;
+  worker *w = s->worker;
+  WEFT_TRY(weft__worker_step_get(w, u->asked.step, true, &u->step));
+  u->run = (plan_run){.feed = u->asked.feed,
+                      .fetched = u->asked.fetched,
+                      .deadline_ns = u->asked.deadline_ns,
+                      .log = u->asked.log,
+                      .step = {.id = u->asked.step,
+                               .cancel = &u->token,
+                               .intra = w->task->intra,
+                               .resources = s->resources,
+                               .rendezvous = u->step->rendezvous,
+                               .objects = &u->objects,
+                               .session = s->handle}};
+  if (u->asked.cancel) {
+    WEFT_TRY(weft__cancel_on(u->asked.cancel, &u->watch, on_outside, u));
+    u->watched = true;
+  }
+  if (u->asked.deadline_ns) weft__timer_set(w->timers, &u->deadline, u->asked.deadline_ns, on_deadline, u);
+  return WEFT_OK;
+}
+
+void weft__part_run(part *p, const part_run *r) {
+  worker *w = p->session->worker;
+  weft_err err = weft__worker_enter(w);
+  running *u = err ? NULL : weft__alloc_zero(1, sizeof *u);
+  if (!u) {
+    if (!err) weft__worker_leave(w);
+    r->done(r->arg, err ? err : WEFT_OOM);
+    return;
+  }
+  atomic_init(&u->refs, 1);
+  atomic_fetch_add(&p->refs, 1);
+  u->part = p;
+  u->asked = *r;
+  weft__cancel_init(&u->token);
+  weft__step_objects_init(&u->objects);
+  list_run(u);
+  err = prepare(u);
+  if (err)
+    end(u, err);
+  else
+    weft__run_start(p->plan, &u->run, w->task->inter, r->borrowed, on_end, u);
+}

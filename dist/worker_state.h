@@ -1,0 +1,134 @@
+/* worker_state.h - what the files of the worker share: worker*.c only.
+ *
+ * worker.c           making and unmaking, and who answers which call
+ * worker_session.c   sessions and the graphs registered in them
+ * worker_part.c      one run of a part
+ * worker_step.c      the steps that parts and calls meet in, and who empties the table
+ * worker_recv.c      tensors asked of this task, and asked by it
+ * worker_run.c       RunGraph
+ *
+ * One lock guards the tables.  It is held for moments: never while anything is called back, aborted,
+ * fired or freed. */
+#ifndef WEFT_DIST_WORKER_STATE_H
+#define WEFT_DIST_WORKER_STATE_H
+
+#include "base/map.h"
+#include "base/timer.h"
+#include "dist/once.h"
+#include "dist/worker.h"
+#include "exec/plan.h"
+#include "rpc.pb-c.h"
+#include "state/rendezvous.h"
+#include "state/step.h"
+
+enum { STEP_BUCKETS = 1024 };
+
+typedef struct worker_session {
+  atomic_int refs; /* the table's, each part's */
+  worker *worker;
+  char *handle;
+  resources *resources; /* the task's, or its own when isolated */
+  bool isolated;
+  /* The worker's lock guards: */
+  map parts; /* graph handle -> part, with a reference */
+  int64_t next_graph, used_ns;
+} worker_session;
+
+struct part {
+  atomic_int refs;
+  worker_session *session;
+  weft_graph *graph;
+  plan *plan;
+};
+
+typedef struct partial partial; /* worker_run.c: a run that is fed and fetched from by several calls */
+
+typedef struct worker_step {
+  atomic_int refs; /* the table's, each run's and waiting call's, the timer's */
+  worker *worker;
+  int64_t id;
+  rendezvous *rendezvous;
+  /* The worker's lock guards: */
+  bool listed, ran; /* in the table; a part has been run in it */
+  int64_t used_ns;
+  timer doom;       /* set when whoever ran it went away */
+  partial *partial; /* or NULL */
+  struct worker_step *next;
+} worker_step;
+
+typedef struct running { /* a part in flight */
+  atomic_int refs;
+  part *part;
+  worker_step *step;
+  part_run asked;
+  plan_run run;
+  cancel token;       /* its own: a failing node fires it */
+  cancel_watch watch; /* on the caller's */
+  bool watched;
+  atomic_bool outside; /* the caller's token fired */
+  timer deadline;
+  step_objects objects;
+  bool stopped; /* the worker's lock guards it and the ring */
+  struct running *next, *prev;
+} running;
+
+struct worker {
+  task *task;
+  peers *peers;
+  timers *timers;
+  once *seen;
+  atomic_ullong next_id; /* of our requests */
+  timer sweep;
+  worker_session *legacy; /* for masters that make no sessions */
+
+  pthread_mutex_t lock; /* guards what follows */
+  pthread_cond_t idle;
+  map sessions; /* handle -> worker_session, with a reference */
+  worker_step *step[STEP_BUCKETS];
+  int n_step;
+  running runs; /* a ring */
+  int n_busy;   /* runs, and calls that are being answered */
+  bool closed;
+};
+
+/* ---- worker.c ---- */
+/* Between these two the worker is not destroyed.  UNAVAILABLE when it is about to be. */
+weft_err weft__worker_enter(worker *w);
+void weft__worker_leave(worker *w);
+/* Answers a method that needs no waiting; UNIMPLEMENTED for one that is not known.  The request is emptied. */
+weft_err weft__worker_answer(worker *w, const char *method, message *request, message *answer);
+
+/* ---- worker_session.c ---- */
+weft_err weft__worker_session_create(worker_session **out, worker *w, const char *handle, bool isolate);
+void weft__worker_session_release(worker_session *s);
+void weft__worker_session_drop(worker_session *s); /* its graphs, then the reference */
+weft_err weft__worker_create_session(worker *w, const ProtobufCMessage *request, message *answer);
+weft_err weft__worker_delete_session(worker *w, const ProtobufCMessage *request, message *answer);
+weft_err weft__worker_register(worker *w, const ProtobufCMessage *request, message *answer);
+weft_err weft__worker_deregister(worker *w, const ProtobufCMessage *request, message *answer);
+/* The registered graph, with a reference. */
+weft_err weft__worker_find_part(worker *w, const char *session, bool created, const char *graph, part **out);
+
+/* ---- worker_part.c ---- */
+weft_err weft__part_make(part **out, worker_session *s, weft_graph *graph, const plan_request *r); /* all nodes run */
+void weft__running_release(running *u);
+
+/* ---- worker_step.c ---- */
+weft_err weft__worker_step_get(worker *w, int64_t id, bool runs,
+                               worker_step **out); /* found or made; with a reference */
+void weft__worker_step_release(worker_step *s);
+void weft__worker_step_doom(worker_step *s); /* cleans up in a second */
+void weft__worker_steps_sweep(void *worker); /* a timer's function: forgets what nobody came back for */
+void weft__worker_steps_finish(worker *w);
+
+/* ---- worker_recv.c: the first is a remote_side's; calls of `begin` kind were entered and leave when answered ---- */
+void weft__worker_fetch(void *step, rendezvous *r, const char *key, recv_fn *fn, void *fn_arg);
+void weft__worker_recv(worker *w, call *c, ProtobufCMessage *request);
+/* Is the source device of a key one of ours, in this incarnation? */
+weft_err weft__worker_check_key(const worker *w, const char *key);
+
+/* ---- worker_run.c ---- */
+void weft__worker_run(worker *w, call *c, ProtobufCMessage *request);
+void weft__partial_release(partial *p);
+
+#endif

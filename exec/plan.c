@@ -5,6 +5,7 @@
 #include "exec/flow_turn.h"
 #include "exec/frame.h"
 #include "exec/fuse.h"
+#include "exec/hoist.h"
 #include "exec/order.h"
 #include "exec/stage.h"
 
@@ -272,6 +273,7 @@ static weft_err make(maker *m) {
   WEFT_TRY(connect_ends(m));
   if (m->p->flow) return weft__flow_map_create(&m->p->map, m->p);
   WEFT_TRY(weft__fuse(m->p));
+  WEFT_TRY(weft__hoist(m->p));
   if (m->p->staged) WEFT_TRY(weft__stage_prepare(m->p));
   return find_last_uses(m);
 }

@@ -9,7 +9,7 @@
 #include "ops/panel.h"
 
 enum {
-  IMAGE_BYTES = 256 * 1024, /* of an image's part that is worked on at a time: should stay in the second cache */
+  IMAGE_BYTES = 384 * 1024, /* of an image's part that is worked on at a time: should stay in the second cache */
   COPIES_BYTES = 1 << 26,   /* of all private sums of a filter gradient */
   FLOPS_PER_NS = 64
 };

@@ -6,6 +6,7 @@
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "io/bundle.h"
+#include "io/confine.h"
 #include "io/slices.h"
 #include <stdio.h>
 
@@ -18,7 +19,9 @@ static weft_err path_arg(const kernel *k, int i, const char *arg, char **out) {
                              weft__shape_text(&k->in[i]->shape));
   bytes b = str_bytes(&TENSOR_DATA(k->in[i], str)[0]);
   *out = weft__strndup(b.data, b.size);
-  return *out ? WEFT_OK : WEFT_OOM;
+  weft_err err = *out ? weft__path_allowed(*out) : WEFT_OOM;
+  if (err != WEFT_OK) weft__free(*out);
+  return weft__kernel_in(k, err);
 }
 
 /* The names and, where the op has them, the slice specifications agree in number with the tensors. */
@@ -109,7 +112,7 @@ static weft_err merge_cpu(kernel *k) {
   weft_err err = part ? WEFT_OK : WEFT_OOM;
   for (int64_t i = 0; err == WEFT_OK && i < n; i++) {
     bytes b = str_bytes(&TENSOR_DATA(k->in[0], str)[i]);
-    if (!(part[i] = weft__strndup(b.data, b.size))) err = WEFT_OOM;
+    err = (part[i] = weft__strndup(b.data, b.size)) ? weft__path_allowed(part[i]) : WEFT_OOM;
   }
   if (err == WEFT_OK)
     err = weft__bundle_merge((const char *const *)part, (int)n, to, weft__node_bool(k->node, "delete_old_dirs", true),

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
+#include "io/confine.h"
 #include "io/file.h"
 #include <stdlib.h>
 
@@ -11,7 +12,9 @@ static weft_err path_arg(const kernel *k, int i, const char *what, char **out) {
                              weft__shape_text(&k->in[i]->shape));
   const str *s = TENSOR_DATA(k->in[i], str);
   *out = weft__strndup(s->size ? s->data : "", s->size);
-  return *out ? WEFT_OK : WEFT_OOM;
+  weft_err err = *out ? weft__path_allowed(*out) : WEFT_OOM;
+  if (err != WEFT_OK) weft__free(*out);
+  return weft__kernel_in(k, err);
 }
 
 static weft_err read_cpu(kernel *k) {
@@ -43,6 +46,18 @@ static weft_err write_cpu(kernel *k) {
 
 /* ---- patterns ---- */
 
+/* Takes out what graphs may not know of. */
+static void keep_allowed(path_list *l) {
+  int n = 0;
+  for (int i = 0; i < l->n; i++) {
+    if (weft__path_allowed(l->path[i]) == WEFT_OK)
+      l->path[n++] = l->path[i];
+    else
+      weft__free(l->path[i]);
+  }
+  l->n = n;
+}
+
 static weft_err join(path_list *all, path_list *more) {
   if (!more->n) return WEFT_OK;
   char **path = weft__realloc(all->path, (size_t)(all->n + more->n) * sizeof *path);
@@ -62,6 +77,7 @@ static weft_err match_one(const str *pattern, path_list *all) {
   if (!p) return WEFT_OOM;
   weft_err err = weft__file_match(p, &found);
   if (err == WEFT_OK) {
+    keep_allowed(&found);
     err = join(all, &found);
     weft__path_list_finish(&found);
   }
@@ -109,7 +125,7 @@ static const op_case read_cases[] = {
     {0},
 };
 static const op_case match_cases[] = {
-    {"str[] \"proto/*.proto\"", "str[1] \"proto/tf.proto\"", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"str[] \"proto/t*.proto\"", "str[1] \"proto/tf.proto\"", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"str[2] \"no/such/*\" \"proto/tf.[p]*\"", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"str[] \"no/such/*\"", "str[0] \"\"", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"str[1,1] \"a\"", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},

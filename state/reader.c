@@ -7,6 +7,7 @@
 #include "state/reader.h"
 
 #include "base/alloc.h"
+#include "io/confine.h"
 #include "io/record.h"
 #include "io/table.h"
 #include "state/line.h"
@@ -70,6 +71,7 @@ static weft_err skip_bytes(reader *r, int64_t n) {
 }
 
 static weft_err open_file(reader *r) {
+  if (r->spec.kind != READER_IDENTITY) WEFT_TRY(weft__path_allowed(r->file));
   switch (r->spec.kind) {
   case READER_RECORDS: return weft__records_open(&r->records, r->file, r->spec.compression);
   case READER_LINES: WEFT_TRY(weft__input_open(&r->in, r->file, COMPRESSION_NONE)); return skip_lines(r);

@@ -1,0 +1,90 @@
+/* confine.c - resolves what exists of a path and compares it with the allowed directories.
+ *
+ * What does not exist yet cannot be a link, so its names are taken as they stand; ".." among them is refused. */
+#include "io/confine.h"
+
+#include "base/alloc.h"
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *allowed; /* resolved, each ended by ':'; NULL: no limit */
+
+static weft_err resolve_all(const char *directories, char **out) {
+  char *all = weft__strdup(""), *list = weft__strdup(directories), *rest = list, *one;
+  while (all && list && (one = strsep(&rest, ":"))) {
+    char real[PATH_MAX];
+    if (!*one) continue;
+    const char *shown = realpath(one, real) ? real : one;
+    char *longer = weft__sprintf("%s%s:", all, shown);
+    weft__free(all);
+    all = longer;
+  }
+  weft__free(list);
+  *out = all;
+  return all && list ? WEFT_OK : WEFT_OOM;
+}
+
+weft_err weft__confine(const char *directories) {
+  char *resolved = NULL;
+  if (directories) WEFT_TRY(resolve_all(directories, &resolved));
+  pthread_mutex_lock(&lock);
+  char *before = allowed;
+  allowed = resolved;
+  pthread_mutex_unlock(&lock);
+  weft__free(before);
+  return WEFT_OK;
+}
+
+static bool has_dots(const char *names) {
+  for (const char *s = names; (s = strstr(s, "..")); s += 2)
+    if ((s == names || s[-1] == '/') && (s[2] == 0 || s[2] == '/')) return true;
+  return false;
+}
+
+/* The path with every link followed, as far as it exists; false: it cannot be said where it lies. */
+static bool resolve(const char *path, char real[PATH_MAX]) {
+  char head[PATH_MAX];
+  size_t n = strlen(path);
+  if (n == 0 || n >= sizeof head) return false;
+  memcpy(head, path, n + 1);
+  const char *tail = path + n;
+  while (!realpath(*head ? head : ".", real)) {
+    char *slash = strrchr(head, '/');
+    tail = slash ? path + (slash - head) + 1 : path;
+    if (slash == head && head[1])
+      head[1] = 0;
+    else if (slash && slash != head)
+      *slash = 0;
+    else
+      *head = 0;
+  }
+  if (has_dots(tail) || strlen(real) + strlen(tail) + 2 > PATH_MAX) return false;
+  if (*tail) {
+    if (strcmp(real, "/") != 0) strcat(real, "/");
+    strcat(real, tail);
+  }
+  return true;
+}
+
+/* Is the path one of the directories of the list, or inside one? */
+static bool is_inside(const char *list, const char *path) {
+  for (const char *d = list; *d; d = strchr(d, ':') + 1) {
+    size_t n = strcspn(d, ":");
+    if (n == 1 && *d == '/') return true;
+    if (strncmp(d, path, n) == 0 && (path[n] == '/' || path[n] == 0)) return true;
+  }
+  return false;
+}
+
+weft_err weft__path_allowed(const char *path) {
+  char real[PATH_MAX];
+  pthread_mutex_lock(&lock);
+  bool good = !allowed || (resolve(path, real) && is_inside(allowed, real));
+  pthread_mutex_unlock(&lock);
+  if (good) return WEFT_OK;
+  return weft__fail(WEFT_PERMISSION_DENIED, "%.200s; is not in a directory that graphs may touch (WEFT_ALLOW_DIRS)",
+                    path);
+}

@@ -267,6 +267,76 @@ WEFT_API weft_err weft_event_writer_flush(weft_event_writer *w);
 WEFT_API weft_err weft_event_writer_close(weft_event_writer *w);
 WEFT_API weft_err weft_event_writer_reopen(weft_event_writer *w); /* in a new file */
 
+/* ---- threads and input pipelines ---------------------------------------------------------------- */
+
+/* Threads that stop together: any may ask for the stop, all see it, join waits for them.  A first interrupt of the
+ * program is such a request.  Any thread may call these. */
+typedef struct weft_coordinator weft_coordinator;
+typedef weft_err weft_thread_fn(void *arg); /* a failure is a request to stop */
+/* Errors with these codes stop without being raised (n 0: WEFT_OUT_OF_RANGE). */
+WEFT_API weft_err weft_coordinator_create(weft_coordinator **out, int n, const weft_err *clean);
+WEFT_API void weft_coordinator_destroy(weft_coordinator *c);
+/* A thread that calls fn every `seconds` until the stop (0: without a pause; < 0: once). */
+WEFT_API weft_err weft_coordinator_start(weft_coordinator *c, const char *name, double seconds, weft_thread_fn *fn,
+                                         void *arg);
+/* code: this thread's last failure, or WEFT_OK.  Only the first request counts. */
+WEFT_API void weft_coordinator_request_stop(weft_coordinator *c, weft_err code);
+WEFT_API bool weft_coordinator_should_stop(weft_coordinator *c);
+WEFT_API void weft_coordinator_clear_stop(weft_coordinator *c);
+WEFT_API bool weft_coordinator_wait(weft_coordinator *c, double seconds); /* true: stopped; < 0: as long as it takes */
+/* Waits until the stop or until all threads have ended, then at most grace_secs (0: 120) for the rest.  The error that
+ * stopped them comes back; WEFT_DEADLINE_EXCEEDED names threads that still run, unless ignore_live. */
+WEFT_API weft_err weft_coordinator_join(weft_coordinator *c, double grace_secs, bool ignore_live);
+WEFT_API weft_err weft_coordinator_raise(weft_coordinator *c);
+
+/* Lists a QueueRunner: n threads (an op may be listed several times) that enqueue until their input ends, and then
+ * close the queue.  list NULL: "queue_runners". */
+WEFT_API weft_err weft_queue_runner_add(weft_graph *g, weft_out queue, int n, const weft_out *enqueue,
+                                        const char *list);
+/* Starts the threads of all that are listed; *started may be NULL.  Stop and join before the session goes. */
+WEFT_API weft_err weft_queue_runners_start(weft_session *sess, weft_coordinator *c, const char *list, int *started);
+/* The same for one serialised QueueRunnerDef. */
+WEFT_API weft_err weft_queue_runner_start(weft_session *sess, weft_coordinator *c, const void *queue_runner_def,
+                                          size_t size, int *started);
+
+typedef struct weft_producer_opts {
+  int64_t num_epochs; /* 0: for ever; else a local variable counts and must be initialized */
+  bool in_order;      /* not shuffled */
+  bool has_seed;
+  int64_t seed;
+  int capacity; /* 0: 32 */
+  const char *shared_name, *name;
+} weft_producer_opts;
+/* Queues with their runners listed.  Rows of x; n strings (or the elements of x when n is 0); the numbers below limit
+ * (or below the value of x when that is an output). */
+WEFT_API weft_out weft_input_producer(weft_graph *g, weft_out x, const weft_producer_opts *opts);
+WEFT_API weft_out weft_string_input_producer(weft_graph *g, weft_out x, int n, const char *const *strings,
+                                             const weft_producer_opts *opts);
+WEFT_API weft_out weft_range_input_producer(weft_graph *g, weft_out x, int64_t limit, const weft_producer_opts *opts);
+/* A row of each of n tensors at a time, into out[n]. */
+WEFT_API void weft_slice_input_producer(weft_graph *g, int n, const weft_out *x, weft_out *out,
+                                        const weft_producer_opts *opts);
+WEFT_API weft_out weft_limit_epochs(weft_graph *g, weft_out x, int64_t epochs, const char *name);
+
+typedef struct weft_batch_opts {
+  int batch_size;
+  int num_threads;           /* 0: 1; of a join: one for each list */
+  int capacity;              /* 0: 32 */
+  int64_t min_after_dequeue; /* when shuffling */
+  bool has_seed;
+  int64_t seed;
+  bool enqueue_many;              /* the tensors are batches already */
+  bool dynamic_pad;               /* elements may differ in size */
+  bool allow_smaller_final_batch; /* instead of dropping the rest */
+  const char *shared_name, *name;
+} weft_batch_opts;
+/* Batches of n tensors: output i of the node that comes back.  join: of several lists of n, list by list. */
+WEFT_API weft_out weft_batch(weft_graph *g, int n, const weft_out *x, const weft_batch_opts *opts);
+WEFT_API weft_out weft_shuffle_batch(weft_graph *g, int n, const weft_out *x, const weft_batch_opts *opts);
+WEFT_API weft_out weft_batch_join(weft_graph *g, int lists, int n, const weft_out *x, const weft_batch_opts *opts);
+WEFT_API weft_out weft_shuffle_batch_join(weft_graph *g, int lists, int n, const weft_out *x,
+                                          const weft_batch_opts *opts);
+
 /* ---- step stats ----------------------------------------------------------------------------- */
 
 /* A serialised RunMetadata (of weft_session_run_with, or TensorFlow's) as a table: for each device the ops and the

@@ -1,0 +1,181 @@
+/* queue_runner.c - QueueRunnerDefs made and run.
+ *
+ * An enqueue that finds its input at an end (OUT_OF_RANGE, or what the definition says) ends its thread; the last one
+ * closes the queue, so that those who dequeue see the end too.  Any other failure stops the coordinator.  When the
+ * coordinator stops, one more thread closes the queue and cancels what waits to enter it. */
+#include "train/queue_runner.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "graph/build.h"
+#include "graph/collection.h"
+#include "proto/scan.h"
+#include "tf.pb-c.h"
+#include "train/coordinator.h"
+#include "train/nodes.h"
+#include "train/run.h"
+
+#define RUNNERS "queue_runners"
+
+/* ---- making ---- */
+
+/* A node called after the queue, in the scope we are in. */
+static weft_out close_node(weft_graph *g, weft_out queue, bool cancel_pending) {
+  const char *name = g->node[queue.node]->name, *last = strrchr(name, '/');
+  char *full = weft__sprintf("%s_Close", last ? last + 1 : name);
+  if (!full) weft__status_keep(&g->sticky, WEFT_OOM);
+  weft_out o =
+      full ? weft__b_node(g, "QueueCloseV2", full, 1, &queue, 1, &A_BOOL("cancel_pending_enqueues", cancel_pending))
+           : WEFT_NONE;
+  weft__free(full);
+  return o;
+}
+
+static weft_err list_def(weft_graph *g, const Tensorflow__QueueRunnerDef *d, const char *list) {
+  size_t size = tensorflow__queue_runner_def__get_packed_size(d);
+  uint8_t *packed = weft__alloc(size + 1);
+  if (!packed) return WEFT_OOM;
+  tensorflow__queue_runner_def__pack(d, packed);
+  weft_err err = weft__collection_add_bytes(g, list ? list : RUNNERS, packed, size);
+  weft__free(packed);
+  return err;
+}
+
+weft_err weft__queue_runner_add(weft_graph *g, weft_out queue, int n, const weft_out *enqueue, const char *list) {
+  Tensorflow__QueueRunnerDef d = TENSORFLOW__QUEUE_RUNNER_DEF__INIT;
+  int32_t closed = WEFT_OUT_OF_RANGE;
+  WEFT_TRY(weft__b_ok(g));
+  if (n <= 0) return weft__fail(WEFT_INVALID_ARGUMENT, "a queue runner needs at least one enqueue op");
+  weft_out close = close_node(g, queue, false), cancel_it = close_node(g, queue, true);
+  WEFT_TRY(weft__b_ok(g));
+  char **names = weft__alloc(sizeof *names * (size_t)n);
+  if (!names) return WEFT_OOM;
+  for (int i = 0; i < n; i++) names[i] = (char *)(uintptr_t)g->node[enqueue[i].node]->name;
+  d.queue_name = (char *)(uintptr_t)g->node[queue.node]->name;
+  d.n_enqueue_op_name = (size_t)n;
+  d.enqueue_op_name = names;
+  d.close_op_name = (char *)(uintptr_t)g->node[close.node]->name;
+  d.cancel_op_name = (char *)(uintptr_t)g->node[cancel_it.node]->name;
+  d.n_queue_closed_exception_types = 1;
+  d.queue_closed_exception_types = &closed;
+  weft_err err = list_def(g, &d, list);
+  weft__free(names);
+  return err;
+}
+
+/* ---- running ---- */
+
+typedef struct runner { /* shared by its threads */
+  atomic_int shares, enqueuing;
+  weft_session *sess;
+  weft_coordinator *coordinator;
+  Tensorflow__QueueRunnerDef *def;
+  int close, cancel_it; /* nodes */
+} runner;
+
+typedef struct enqueuer {
+  runner *r;
+  int node;
+} enqueuer;
+
+static void drop_share(runner *r) {
+  if (atomic_fetch_sub(&r->shares, 1) != 1) return;
+  tensorflow__queue_runner_def__free_unpacked(r->def, NULL);
+  weft__free(r);
+}
+
+static bool means_end(const runner *r, weft_err err) {
+  if (r->def->n_queue_closed_exception_types == 0) return err == WEFT_OUT_OF_RANGE;
+  for (size_t i = 0; i < r->def->n_queue_closed_exception_types; i++)
+    if (r->def->queue_closed_exception_types[i] == (int)err) return true;
+  return false;
+}
+
+static weft_err enqueue_until_end(void *arg) {
+  enqueuer *e = arg;
+  runner *r = e->r;
+  weft_err err = WEFT_OK;
+  while (!err && !weft__coordinator_should_stop(r->coordinator)) err = weft__run_target(r->sess, e->node);
+  bool ended = err && means_end(r, err), last = atomic_fetch_sub(&r->enqueuing, 1) == 1;
+  if (ended) {
+    err = WEFT_OK;
+    if (last && weft__run_target(r->sess, r->close) != WEFT_OK)
+      weft__log(LOG_DEBUG, "Ignored exception: %s", weft__error_message());
+  }
+  drop_share(r);
+  weft__free(e);
+  return err;
+}
+
+static weft_err cancel_at_stop(void *arg) {
+  runner *r = arg;
+  weft__coordinator_wait(r->coordinator, -1);
+  if (weft__run_target(r->sess, r->cancel_it) != WEFT_OK)
+    weft__log(LOG_DEBUG, "Ignored exception: %s", weft__error_message());
+  drop_share(r);
+  return WEFT_OK;
+}
+
+static weft_err start_enqueuer(runner *r, const char *enqueue) {
+  enqueuer *e = weft__alloc_zero(1, sizeof *e);
+  char *name = weft__sprintf("QueueRunnerThread-%s-%s", r->def->queue_name, enqueue);
+  weft_err err = e && name ? weft__n_find(r->sess->graph, enqueue, &e->node) : WEFT_OOM;
+  if (!err) {
+    e->r = r;
+    atomic_fetch_add(&r->shares, 1);
+    atomic_fetch_add(&r->enqueuing, 1);
+    err = weft__coordinator_start(r->coordinator, name, -1, enqueue_until_end, e);
+    if (err) atomic_fetch_sub(&r->enqueuing, 1), drop_share(r);
+  }
+  weft__free(name);
+  if (err) weft__free(e);
+  return err;
+}
+
+static weft_err start_threads(runner *r, int *started) {
+  const Tensorflow__QueueRunnerDef *d = r->def;
+  WEFT_TRY(weft__n_find(r->sess->graph, d->close_op_name, &r->close));
+  WEFT_TRY(weft__n_find(r->sess->graph, d->cancel_op_name, &r->cancel_it));
+  for (size_t i = 0; i < d->n_enqueue_op_name; i++) {
+    WEFT_TRY(start_enqueuer(r, d->enqueue_op_name[i]));
+    if (started) ++*started;
+  }
+  char *name = weft__sprintf("QueueRunnerThread-%s-close_on_stop", d->queue_name);
+  if (!name) return WEFT_OOM;
+  atomic_fetch_add(&r->shares, 1);
+  weft_err err = weft__coordinator_start(r->coordinator, name, -1, cancel_at_stop, r);
+  if (err)
+    drop_share(r);
+  else if (started)
+    ++*started;
+  weft__free(name);
+  return err;
+}
+
+weft_err weft__queue_runner_start(weft_session *sess, weft_coordinator *c, const void *def, size_t size, int *started) {
+  ProtobufCMessage *m;
+  WEFT_TRY(weft__proto_unpack(&m, &tensorflow__queue_runner_def__descriptor, def, size));
+  runner *r = weft__alloc_zero(1, sizeof *r);
+  if (!r) {
+    protobuf_c_message_free_unpacked(m, NULL);
+    return WEFT_OOM;
+  }
+  atomic_init(&r->shares, 1);
+  atomic_init(&r->enqueuing, 1); /* ours: none of the first threads may think that it is the last */
+  r->sess = sess;
+  r->coordinator = c;
+  r->def = (Tensorflow__QueueRunnerDef *)m;
+  weft_err err = start_threads(r, started);
+  if (atomic_fetch_sub(&r->enqueuing, 1) == 1 && !err) err = weft__run_target(sess, r->close);
+  drop_share(r);
+  return err;
+}
+
+weft_err weft__queue_runners_start(weft_session *sess, weft_coordinator *c, const char *list, int *started) {
+  const collection *runners = weft__collection_get(sess->graph, list ? list : RUNNERS);
+  if (started) *started = 0;
+  if (!runners || runners->kind != COLLECTION_BYTES) return WEFT_OK;
+  for (int i = 0; i < runners->n; i++)
+    WEFT_TRY(weft__queue_runner_start(sess, c, runners->s[i].data, runners->s[i].size, started));
+  return WEFT_OK;
+}

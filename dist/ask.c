@@ -1,0 +1,86 @@
+/* ask.c - a count of answers still out, and a thread that waits for it to reach zero. */
+#include "dist/ask.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
+
+typedef struct asking {
+  pthread_mutex_t lock;
+  pthread_cond_t answered;
+  int left;
+  cancel cancel; /* ours: ends the calls when the asker's own fires or the program is interrupted */
+} asking;
+
+typedef struct one {
+  asking *all;
+  ask *ask;
+} one;
+
+static void on_reply(void *arg, weft_err err, message *reply) {
+  one *o = arg;
+  asking *all = o->all;
+  weft__status_keep(&o->ask->status, err);
+  if (reply) weft__message_move(&o->ask->reply, reply);
+  pthread_mutex_lock(&all->lock);
+  if (--all->left == 0) pthread_cond_signal(&all->answered);
+  pthread_mutex_unlock(&all->lock);
+}
+
+static void pass_on(void *arg) { weft__cancel_fire(arg, WEFT_CANCELLED, "The operation was cancelled"); }
+
+static void wait_for_answers(asking *all) {
+  pthread_mutex_lock(&all->lock);
+  while (all->left) {
+    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    pthread_cond_clockwait(&all->answered, &all->lock, CLOCK_MONOTONIC, &until);
+    if (!all->left || !weft__interrupts()) continue;
+    pthread_mutex_unlock(&all->lock);
+    weft__cancel_fire(&all->cancel, WEFT_CANCELLED, "Interrupted while waiting for other tasks");
+    pthread_mutex_lock(&all->lock);
+  }
+  pthread_mutex_unlock(&all->lock);
+}
+
+static weft_err first_failure(const ask *list, int n) {
+  for (int i = 0; i < n; i++) {
+    weft_err err = weft__status_raise(&list[i].status);
+    if (err) return weft__fail(err, "From %s:\n%s", weft__peer_task(list[i].to), list[i].status.message);
+  }
+  return WEFT_OK;
+}
+
+weft_err weft__ask_all(ask *list, int n, const char *method, const call_opts *opts) {
+  asking all = {.left = n};
+  cancel_watch watch;
+  one *ones = weft__alloc((size_t)(n ? n : 1) * sizeof *ones);
+  if (!ones) return WEFT_OOM;
+  pthread_mutex_init(&all.lock, NULL);
+  pthread_cond_init(&all.answered, NULL);
+  weft__cancel_init(&all.cancel);
+  weft_err err = opts->cancel ? weft__cancel_on(opts->cancel, &watch, pass_on, &all.cancel) : WEFT_OK;
+  if (!err) {
+    call_opts ours = *opts;
+    ours.cancel = &all.cancel;
+    for (int i = 0; i < n; i++) {
+      ones[i] = (one){&all, &list[i]};
+      weft__peer_call(list[i].to, method, &list[i].request, &ours, on_reply, &ones[i]);
+    }
+    wait_for_answers(&all);
+    if (opts->cancel) weft__cancel_off(opts->cancel, &watch);
+    err = first_failure(list, n);
+  }
+  weft__cancel_finish(&all.cancel);
+  pthread_cond_destroy(&all.answered);
+  pthread_mutex_destroy(&all.lock);
+  weft__free(ones);
+  return err;
+}
+
+void weft__asks_finish(ask *list, int n) {
+  for (int i = 0; i < n; i++) {
+    weft__message_finish(&list[i].request);
+    weft__message_finish(&list[i].reply);
+    weft__status_finish(&list[i].status);
+  }
+}

@@ -1,0 +1,21 @@
+/* contact.h - waiting for tasks to be there: asks each for its devices, again and again, until it answers.
+ *
+ * Any start order: a task that is not up yet is asked every 20 to 150 ms, and every 10 s the log says whom we
+ * wait for and why. */
+#ifndef WEFT_DIST_CONTACT_H
+#define WEFT_DIST_CONTACT_H
+
+#include "dist/peer.h"
+#include "exec/place.h"
+
+typedef struct contact {
+  peer *to;
+  device_info *device; /* what it answered; weft__device_infos_free */
+  int n_device;
+} contact;
+
+/* deadline_ns 0: none but WEFT_WAIT_SECS of the environment.  DEADLINE_EXCEEDED says who did not answer and why. */
+weft_err weft__contact_all(contact *list, int n, int64_t deadline_ns, cancel *c);
+void weft__contacts_finish(contact *list, int n);
+
+#endif

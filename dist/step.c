@@ -104,11 +104,26 @@ static weft_err register_remotes(cluster_step *s, const parts *p, const step_pla
   return WEFT_OK;
 }
 
+static weft_err note_feeds(cluster_step *s, weft_graph *g, const plan_request *r) {
+  s->given = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *s->given);
+  s->given_slot = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *s->given_slot);
+  if (!s->given || !s->given_slot) return WEFT_OOM;
+  pthread_mutex_lock(&g->lock);
+  for (int i = 0; i < r->n_feed; i++) {
+    s->given[i] = g->node[r->feed[i].node];
+    s->given_slot[i] = r->feed[i].slot;
+  }
+  s->n_given = r->n_feed;
+  pthread_mutex_unlock(&g->lock);
+  return WEFT_OK;
+}
+
 static weft_err make(cluster_step *s, const parts *p, const plan_request *r, const step_place *at, cancel *c) {
   ask *asks = weft__alloc_zero((size_t)p->n_part + 1, sizeof *asks);
   s->remote = weft__alloc_zero((size_t)p->n_part + 1, sizeof *s->remote);
   s->feed = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *s->feed);
   weft_err err = asks && s->remote && s->feed ? WEFT_OK : WEFT_OOM;
+  if (!err) err = note_feeds(s, at->graph, r);
   if (!err && p->client >= 0) err = make_local(s, p, r, at->session);
   if (!err) err = register_remotes(s, p, at, asks, c);
   if (asks) weft__asks_finish(asks, p->n_part);
@@ -135,6 +150,8 @@ void weft__step_destroy(cluster_step *s) {
   for (int i = 0; i < s->n_remote; i++) weft__free(s->remote[i].head);
   weft__free(s->remote);
   weft__free(s->feed);
+  weft__free((void *)s->given);
+  weft__free(s->given_slot);
   weft__free(s);
 }
 
@@ -335,6 +352,11 @@ static void begin_local(step_run *r, const weft_tensor **fed, const weft_tensor 
   weft__part_run(r->step->local, run);
 }
 
+static weft_err check_feeds(const cluster_step *s, const weft_tensor *const *feed) {
+  for (int i = 0; i < s->n_given; i++) WEFT_TRY(weft__check_feed(s->given[i], s->given_slot[i], feed[i]));
+  return WEFT_OK;
+}
+
 weft_err weft__step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
                         int64_t deadline_ns, const run_opts *opts) {
   bool trace = opts && opts->trace;
@@ -342,7 +364,8 @@ weft_err weft__step_run(cluster_step *s, const weft_tensor *const *feed, weft_te
   part_run local = {0};
   step_run r = {.step = s, .id = random_id(), .cancel = c, .left = s->n_remote + (s->local != NULL)};
   if (!fed) return WEFT_OOM;
-  weft_err err = trace ? weft__step_log_create(&local.log) : WEFT_OK;
+  weft_err err = check_feeds(s, feed);
+  if (!err && trace) err = weft__step_log_create(&local.log);
   pthread_mutex_init(&r.lock, NULL);
   pthread_cond_init(&r.ended, NULL);
   for (int i = 0; i < s->n_fetch; i++) fetched[i] = NULL;

@@ -12,6 +12,7 @@
 typedef struct cluster_step cluster_step;
 
 typedef struct step_place { /* where a step is made */
+  weft_graph *graph;        /* the whole one, whose nodes the request names */
   worker *worker;           /* of this task, whose number is 0 */
   peer *const *task;        /* per number of a task */
   const char *session;

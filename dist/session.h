@@ -1,0 +1,21 @@
+/* session.h - a session on a cluster: which tasks it knows, where its nodes are, and the steps made so far. */
+#ifndef WEFT_DIST_SESSION_H
+#define WEFT_DIST_SESSION_H
+
+#include "dist/step.h"
+
+typedef struct session_world { /* what a session runs on; all outlives it */
+  task *task;
+  worker *worker;
+  peers *peers;
+  void (*ran)(void *arg);    /* called after every run; may be NULL */
+  void (*closed)(void *arg); /* called once, when the session has closed; may be NULL */
+  void *arg;
+} session_world;
+
+/* The graph must outlive the session; the options are copied.  No task is asked before the first run. */
+weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const session_opts *opts,
+                                      const session_world *w);
+const char *weft__cluster_session_handle(const weft_session *s);
+
+#endif

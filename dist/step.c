@@ -21,8 +21,11 @@ struct cluster_step {
   worker *worker;
   const char *device; /* the client's, for traces; the session's */
   part *local;        /* NULL: nothing runs here */
-  int n_feed;         /* feeds that the local part takes */
-  int *feed;          /* which of the request's they are */
+  int n_given;        /* feeds of the request, and what each stands for */
+  const weft_node **given;
+  int *given_slot;
+  int n_feed; /* those that the local part takes */
+  int *feed;  /* which of the request's they are */
   int n_fetch;
   int n_remote;
   remote *remote;

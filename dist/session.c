@@ -65,6 +65,10 @@ weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const s
 
 const char *weft__cluster_session_handle(const weft_session *s) { return ((const cluster_session *)s)->handle; }
 
+static void tell(const cluster_session *s, session_event e) {
+  if (s->on.tell) s->on.tell(s->on.arg, e);
+}
+
 /* ---- the end ----------------------------------------------------------------------------------- */
 
 enum { GOODBYE_MS = 2000 };
@@ -95,7 +99,7 @@ static weft_err cluster_close(weft_session *base) {
   pthread_mutex_unlock(&s->lock);
   if (!first) return WEFT_OK;
   if (s->world.n_task) delete_worker_sessions(s);
-  if (s->on.closed) s->on.closed(s->on.arg);
+  tell(s, SESSION_CLOSED);
   return WEFT_OK;
 }
 
@@ -233,11 +237,12 @@ static weft_err begin(cluster_session *s, running *r) {
     s->n_running++;
   }
   pthread_mutex_unlock(&s->lock);
+  if (!err) tell(s, SESSION_RUN);
   return err;
 }
 
 static void end(cluster_session *s, running *r) {
-  if (s->on.ran) s->on.ran(s->on.arg);
+  tell(s, SESSION_RAN);
   pthread_mutex_lock(&s->lock);
   r->prev->next = r->next;
   r->next->prev = r->prev;
@@ -255,8 +260,11 @@ static weft_err cluster_run(weft_session *base, const plan_request *r, const wef
   weft__cancel_init(&entry.cancel);
   weft_err err = begin(s, &entry);
   if (!err) {
-    err = get_step(s, r, deadline_ns, &entry.cancel, &st);
+    cancel_link link;
+    err = weft__cancel_link_on(&link, opts ? opts->cancel : NULL, &entry.cancel);
+    if (!err) err = get_step(s, r, deadline_ns, &entry.cancel, &st);
     if (!err) err = weft__step_run(st, feed, fetched, &entry.cancel, deadline_ns, opts);
+    weft__cancel_link_off(&link);
     end(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);

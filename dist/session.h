@@ -4,12 +4,14 @@
 
 #include "dist/step.h"
 
+typedef enum session_event { SESSION_RUN, SESSION_RAN, SESSION_CLOSED } session_event;
+
 typedef struct session_world { /* what a session runs on; all outlives it */
   task *task;
   worker *worker;
   peers *peers;
-  void (*ran)(void *arg);    /* called after every run; may be NULL */
-  void (*closed)(void *arg); /* called once, when the session has closed; may be NULL */
+  /* Told of every run's begin and end, and once of the end of all; holds no lock of the session; may be NULL. */
+  void (*tell)(void *arg, session_event e);
   void *arg;
 } session_world;
 

@@ -1,0 +1,346 @@
+/* client_session.c - a client's requests name nodes and carry tensors as messages; sessions take numbers and tensors. */
+#include "dist/client_session.h"
+
+#include "base/alloc.h"
+#include "dist/config.h"
+#include "dist/session.h"
+#include "graph/graphdef.h"
+#include "ops/all.h"
+#include "tensor/tensor_proto.h"
+#include <stdio.h>
+
+typedef struct names { /* a request as the client says it */
+  size_t n_feed, n_fetch, n_target;
+  char **feed, **fetch, **target;
+} names;
+
+typedef struct callable {
+  int64_t id;
+  plan_request request; /* its lists are one block, `feed` */
+  struct callable *next;
+} callable;
+
+enum { RECENT = 10000 }; /* request ids remembered, to answer a repeated request once */
+
+struct client_session {
+  atomic_int refs;
+  weft_graph *graph;
+  weft_session *session;
+  pthread_mutex_t lock; /* guards what follows */
+  int64_t version;      /* of the graph: how often it was extended */
+  callable *callables;
+  int64_t next_callable;
+  int64_t *recent; /* a ring */
+  int n_recent;
+};
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+static weft_err open_session(client_session *s, master *m, const Tensorflow__ConfigProto *config) {
+  session_opts o = {0};
+  weft_err err = config ? weft__config_apply(&o, config) : WEFT_OK;
+  if (!err) err = weft__master_open(&s->session, m, s->graph, &o);
+  weft__free((char *)(uintptr_t)o.config_text);
+  return err;
+}
+
+weft_err weft__client_session_create(client_session **out, master *m, const Tensorflow__CreateSessionRequest *r) {
+  const op_table *ops;
+  WEFT_TRY(weft__ops_table(&ops));
+  client_session *s = weft__alloc_zero(1, sizeof *s);
+  if (!s) return WEFT_OOM;
+  atomic_store(&s->refs, 1);
+  pthread_mutex_init(&s->lock, NULL);
+  s->recent = weft__alloc_zero(RECENT, sizeof *s->recent);
+  weft_err err = s->recent ? weft__graph_create(&s->graph, ops) : WEFT_OOM;
+  if (!err && r->graph_def) err = weft__graph_import_proto(s->graph, r->graph_def, NULL);
+  if (!err) err = open_session(s, m, r->config);
+  if (err)
+    weft__client_session_release(s);
+  else
+    *out = s;
+  return err;
+}
+
+void weft__client_session_retain(client_session *s) { atomic_fetch_add(&s->refs, 1); }
+
+void weft__client_session_release(client_session *s) {
+  if (!s || atomic_fetch_sub(&s->refs, 1) > 1) return;
+  weft__session_destroy(s->session);
+  weft__graph_destroy(s->graph);
+  while (s->callables) {
+    callable *c = s->callables;
+    s->callables = c->next;
+    weft__free((void *)(uintptr_t)c->request.feed);
+    weft__free(c);
+  }
+  weft__free(s->recent);
+  pthread_mutex_destroy(&s->lock);
+  weft__free(s);
+}
+
+weft_err weft__client_session_close(client_session *s) { return weft__session_close(s->session); }
+const char *weft__client_session_handle(const client_session *s) { return weft__cluster_session_handle(s->session); }
+
+/* A client that did not hear the answer asks again with the same number. */
+static weft_err check_new(client_session *s, int64_t request_id, const char *method_name) {
+  bool seen = false;
+  if (request_id == 0) return WEFT_OK;
+  pthread_mutex_lock(&s->lock);
+  for (int i = 0; i < RECENT && i < s->n_recent && !seen; i++) seen = s->recent[i] == request_id;
+  if (!seen) s->recent[s->n_recent++ % RECENT] = request_id;
+  if (s->n_recent >= 2 * RECENT) s->n_recent -= RECENT;
+  pthread_mutex_unlock(&s->lock);
+  if (!seen) return WEFT_OK;
+  return weft__fail(WEFT_ABORTED, "The same %s request was received twice. id: %lld", method_name,
+                    (long long)request_id);
+}
+
+/* ---- names to numbers -------------------------------------------------------------------------- */
+
+static weft_err find_out(const client_session *s, const char *name, const char *what, weft_out *out) {
+  weft_err err = weft__graph_find_out(s->graph, name, out);
+  return err ? weft__fail_in(err, "%s '%s'", what, name) : WEFT_OK;
+}
+
+static weft_err find_all(client_session *s, const names *n, weft_out *feed, weft_out *fetch, int *target) {
+  for (size_t i = 0; i < n->n_feed; i++) {
+    WEFT_TRY(find_out(s, n->feed[i], "feed", &feed[i]));
+    for (size_t j = 0; j < i; j++)
+      if (feed[j].node == feed[i].node && feed[j].slot == feed[i].slot)
+        return weft__fail(WEFT_INVALID_ARGUMENT, "Duplicated feeds: %s", n->feed[i]);
+  }
+  for (size_t i = 0; i < n->n_fetch; i++) {
+    WEFT_TRY(find_out(s, n->fetch[i], "fetch", &fetch[i]));
+    for (size_t j = 0; j < n->n_feed; j++)
+      if (feed[j].node == fetch[i].node && feed[j].slot == fetch[i].slot)
+        return weft__fail(WEFT_INVALID_ARGUMENT, "Tensor %s is both fed and fetched", n->fetch[i]);
+  }
+  for (size_t i = 0; i < n->n_target; i++) {
+    weft_node *node = weft__graph_find(s->graph, n->target[i]);
+    if (!node) return weft__fail(WEFT_NOT_FOUND, "PruneForTargets: Some target nodes not found: %s", n->target[i]);
+    target[i] = node->id;
+  }
+  return WEFT_OK;
+}
+
+/* The lists of *r are one block, r->feed, for the caller to weft__free. */
+static weft_err find_request(client_session *s, const names *n, plan_request *r) {
+  weft_out *outs = weft__alloc((n->n_feed + n->n_fetch + n->n_target + 1) * sizeof *outs);
+  if (!outs) return WEFT_OOM;
+  int *target = (int *)(outs + n->n_feed + n->n_fetch);
+  *r = (plan_request){.n_feed = (int)n->n_feed,
+                      .n_fetch = (int)n->n_fetch,
+                      .n_target = (int)n->n_target,
+                      .feed = outs,
+                      .fetch = outs + n->n_feed,
+                      .target = target};
+  pthread_mutex_lock(&s->graph->lock);
+  weft_err err = find_all(s, n, outs, outs + n->n_feed, target);
+  pthread_mutex_unlock(&s->graph->lock);
+  if (err) weft__free(outs);
+  return err;
+}
+
+/* ---- running ----------------------------------------------------------------------------------- */
+
+typedef struct exchange { /* the tensors of one run */
+  int n_fed, n_fetched;
+  weft_tensor **fed, **fetched;
+} exchange;
+
+static weft_err exchange_init(exchange *x, const plan_request *r) {
+  *x = (exchange){.fed = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *x->fed),
+                  .fetched = weft__alloc_zero((size_t)r->n_fetch + 1, sizeof *x->fetched)};
+  x->n_fetched = r->n_fetch;
+  return x->fed && x->fetched ? WEFT_OK : WEFT_OOM;
+}
+
+static void exchange_finish(exchange *x) {
+  for (int i = 0; i < x->n_fed; i++) weft_tensor_destroy(x->fed[i]);
+  for (int i = 0; i < x->n_fetched && x->fetched; i++) weft_tensor_destroy(x->fetched[i]);
+  weft__free(x->fed);
+  weft__free(x->fetched);
+}
+
+static weft_err feed_one(exchange *x, const Tensorflow__TensorProto *t) {
+  if (!t) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", x->n_fed);
+  WEFT_TRY(weft__tensor_from_proto(&x->fed[x->n_fed], t));
+  x->n_fed++;
+  return WEFT_OK;
+}
+
+static weft_err run(client_session *s, call *c, const plan_request *r, exchange *x,
+                    const Tensorflow__RunOptions *options, uint8_t **metadata, size_t *metadata_size) {
+  run_opts o = {.cancel = weft__call_cancel(c)};
+  if (options) {
+    o.timeout_ms = options->timeout_in_ms;
+    o.trace = options->trace_level > 0;
+  }
+  if (o.trace) {
+    o.metadata = metadata;
+    o.metadata_size = metadata_size;
+  }
+  return weft__session_run(s->session, r, (const weft_tensor *const *)x->fed, x->fetched, &o);
+}
+
+/* A NamedTensorProto in field 1. */
+static weft_err add_named(message *answer, const char *name, const weft_tensor *t) {
+  message inner = {0};
+  weft__message_init(&inner);
+  weft_err err = weft__message_add_string(&inner, 1, name, strlen(name));
+  if (!err) err = weft__message_add_tensor(&inner, 2, t);
+  if (!err) err = weft__message_add_length(answer, 1, inner.size);
+  if (!err) err = weft__message_append(answer, &inner);
+  weft__message_finish(&inner);
+  return err;
+}
+
+static weft_err run_step(client_session *s, call *c, const Tensorflow__RunStepRequest *q, message *answer) {
+  plan_request r;
+  exchange x;
+  uint8_t *metadata = NULL;
+  size_t metadata_size = 0;
+  names n = {
+      .n_feed = q->n_feed, .n_fetch = q->n_fetch, .n_target = q->n_target, .fetch = q->fetch, .target = q->target};
+  if (!(n.feed = weft__alloc((q->n_feed + 1) * sizeof *n.feed))) return WEFT_OOM;
+  for (size_t i = 0; i < q->n_feed; i++) n.feed[i] = q->feed[i]->name;
+  weft_err err = find_request(s, &n, &r);
+  weft__free(n.feed);
+  if (err) return err;
+  err = exchange_init(&x, &r);
+  for (size_t i = 0; i < q->n_feed && !err; i++) err = feed_one(&x, q->feed[i]->tensor);
+  if (!err) err = run(s, c, &r, &x, q->options, &metadata, &metadata_size);
+  for (int i = 0; i < r.n_fetch && !err; i++) err = add_named(answer, q->fetch[i], x.fetched[i]);
+  if (!err && metadata_size) err = weft__message_add_string(answer, 2, metadata, metadata_size);
+  weft__free(metadata);
+  exchange_finish(&x);
+  weft__free((void *)(uintptr_t)r.feed);
+  return err;
+}
+
+weft_err weft__client_session_step(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
+  enum { STATUS_CODE = 3, STATUS_MESSAGE = 4 };
+  const Tensorflow__RunStepRequest *q = (const Tensorflow__RunStepRequest *)m;
+  WEFT_TRY(check_new(s, q->request_id, "RunStep"));
+  weft_err err = *q->partial_run_handle
+                     ? weft__fail(WEFT_UNIMPLEMENTED, "Partial runs are not implemented by this master")
+                     : run_step(s, c, q, answer);
+  if (!err || !q->store_errors_in_response_body) return err;
+  weft__message_finish(answer);
+  weft__message_init(answer);
+  const char *why = weft__error_message();
+  WEFT_TRY(weft__message_add_varint(answer, STATUS_CODE, (uint64_t)err));
+  return weft__message_add_string(answer, STATUS_MESSAGE, why, strlen(why));
+}
+
+weft_err weft__client_session_partial(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
+  (void)s, (void)c, (void)m, (void)answer;
+  return weft__fail(WEFT_UNIMPLEMENTED, "Partial runs are not implemented by this master");
+}
+
+/* ---- the graph --------------------------------------------------------------------------------- */
+
+weft_err weft__client_session_extend(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
+  const Tensorflow__ExtendSessionRequest *q = (const Tensorflow__ExtendSessionRequest *)m;
+  weft_err err = WEFT_OK;
+  (void)c;
+  pthread_mutex_lock(&s->lock);
+  int64_t version = s->version;
+  if (q->current_graph_version != version)
+    err = weft__fail(WEFT_ABORTED, "Mismatched graph versions: the session has %lld, the extension was made for %lld",
+                     (long long)version, (long long)q->current_graph_version);
+  if (!err && q->graph_def) err = weft__graph_import_proto(s->graph, q->graph_def, &(import_opts){.extend = true});
+  if (!err) version = ++s->version;
+  pthread_mutex_unlock(&s->lock);
+  return err ? err : weft__message_add_varint(answer, 4, (uint64_t)version);
+}
+
+static weft_err add_device(message *answer, const device_info *d) {
+  Tensorflow__DeviceAttributes a = TENSORFLOW__DEVICE_ATTRIBUTES__INIT;
+  a.name = d->name;
+  a.device_type = d->type;
+  a.memory_limit = d->memory_limit;
+  a.incarnation = d->incarnation;
+  a.physical_device_desc = d->description;
+  WEFT_TRY(weft__message_add_length(answer, 1, tensorflow__device_attributes__get_packed_size(&a)));
+  return weft__message_pack(answer, &a.base);
+}
+
+weft_err weft__client_session_devices(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
+  device_info *list;
+  int n;
+  (void)c, (void)m;
+  WEFT_TRY(weft__session_devices(s->session, &list, &n));
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < n && !err; i++) err = add_device(answer, &list[i]);
+  weft__device_infos_free(list, n);
+  return err;
+}
+
+/* ---- callables --------------------------------------------------------------------------------- */
+
+weft_err weft__client_session_make_callable(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
+  const Tensorflow__MakeCallableRequest *q = (const Tensorflow__MakeCallableRequest *)m;
+  const Tensorflow__CallableOptions *o = q->options;
+  (void)c;
+  WEFT_TRY(check_new(s, q->request_id, "MakeCallable"));
+  if (!o) return weft__fail(WEFT_INVALID_ARGUMENT, "MakeCallable without options");
+  callable *made = weft__alloc_zero(1, sizeof *made);
+  if (!made) return WEFT_OOM;
+  names n = {o->n_feed, o->n_fetch, o->n_target, o->feed, o->fetch, o->target};
+  weft_err err = find_request(s, &n, &made->request);
+  if (err) {
+    weft__free(made);
+    return err;
+  }
+  pthread_mutex_lock(&s->lock);
+  made->id = ++s->next_callable;
+  made->next = s->callables;
+  s->callables = made;
+  pthread_mutex_unlock(&s->lock);
+  return weft__message_add_varint(answer, 1, (uint64_t)made->id);
+}
+
+/* With the lock held. */
+static callable **callable_at(client_session *s, int64_t id) {
+  callable **at = &s->callables;
+  while (*at && (*at)->id != id) at = &(*at)->next;
+  return at;
+}
+
+static weft_err no_callable(int64_t id) {
+  return weft__fail(WEFT_INVALID_ARGUMENT, "No such callable handle: %lld", (long long)id);
+}
+
+weft_err weft__client_session_run_callable(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
+  const Tensorflow__RunCallableRequest *q = (const Tensorflow__RunCallableRequest *)m;
+  exchange x;
+  WEFT_TRY(check_new(s, q->request_id, "RunCallable"));
+  pthread_mutex_lock(&s->lock);
+  const callable *found = *callable_at(s, q->handle);
+  plan_request r = found ? found->request : (plan_request){0};
+  pthread_mutex_unlock(&s->lock);
+  if (!found) return no_callable(q->handle);
+  if (q->n_feed != (size_t)r.n_feed)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "RunCallable with %zu feeds: the callable takes %d", q->n_feed, r.n_feed);
+  weft_err err = exchange_init(&x, &r);
+  for (size_t i = 0; i < q->n_feed && !err; i++) err = feed_one(&x, q->feed[i]);
+  if (!err) err = run(s, c, &r, &x, NULL, NULL, NULL);
+  for (int i = 0; i < r.n_fetch && !err; i++) err = weft__message_add_tensor(answer, 1, x.fetched[i]);
+  exchange_finish(&x);
+  return err;
+}
+
+weft_err weft__client_session_release_callable(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
+  const Tensorflow__ReleaseCallableRequest *q = (const Tensorflow__ReleaseCallableRequest *)m;
+  (void)c, (void)answer;
+  pthread_mutex_lock(&s->lock);
+  callable **at = callable_at(s, q->handle), *gone = *at;
+  if (gone) *at = gone->next;
+  pthread_mutex_unlock(&s->lock);
+  if (!gone) return no_callable(q->handle);
+  weft__free((void *)(uintptr_t)gone->request.feed);
+  weft__free(gone);
+  return WEFT_OK;
+}

@@ -1,0 +1,27 @@
+/* client_session.h - a client's session as its master keeps it: the graph it sent, the session on the cluster, callables.
+ *
+ * Reference counted: a call in flight holds one while another closes it. */
+#ifndef WEFT_DIST_CLIENT_SESSION_H
+#define WEFT_DIST_CLIENT_SESSION_H
+
+#include "dist/master.h"
+#include "rpc.pb-c.h"
+
+typedef struct client_session client_session;
+
+weft_err weft__client_session_create(client_session **out, master *m, const Tensorflow__CreateSessionRequest *r);
+void weft__client_session_retain(client_session *s);
+void weft__client_session_release(client_session *s);
+weft_err weft__client_session_close(client_session *s);
+const char *weft__client_session_handle(const client_session *s);
+
+/* Each takes the request of its method, unpacked, and fills in the answer. */
+weft_err weft__client_session_extend(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
+weft_err weft__client_session_step(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
+weft_err weft__client_session_partial(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
+weft_err weft__client_session_devices(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
+weft_err weft__client_session_make_callable(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
+weft_err weft__client_session_run_callable(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
+weft_err weft__client_session_release_callable(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
+
+#endif

@@ -1,0 +1,252 @@
+/* master.c - the sessions of a server, and tensorflow.MasterService over them.
+ *
+ * Every call may wait for other tasks, so each runs as an errand, off the transport's threads. */
+#include "dist/master.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "dist/ask.h"
+#include "dist/client_session.h"
+#include "dist/errand.h"
+#include "dist/session.h"
+
+struct master {
+  task *task;
+  worker *worker;
+  peers *peers;
+  errands *errands;
+  pthread_mutex_t lock; /* guards what follows */
+  map sessions;         /* handle -> client_session, each with the reference of the table */
+  int n_open, n_running;
+  int64_t last_run_ns;
+};
+
+weft_err weft__master_create(master **out, task *t, worker *w, peers *p) {
+  master *m = weft__alloc_zero(1, sizeof *m);
+  if (!m) return WEFT_OOM;
+  m->task = t;
+  m->worker = w;
+  m->peers = p;
+  pthread_mutex_init(&m->lock, NULL);
+  weft_err err = weft__errands_create(&m->errands);
+  if (err)
+    weft__master_destroy(m);
+  else
+    *out = m;
+  return err;
+}
+
+/* Takes every client's session out of the table and closes it. */
+static void close_clients(master *m) {
+  for (;;) {
+    client_session *c = NULL;
+    pthread_mutex_lock(&m->lock);
+    for (int i = 0; i < m->sessions.used && !c; i++)
+      if (m->sessions.entries[i].key) c = weft__map_remove(&m->sessions, m->sessions.entries[i].key);
+    pthread_mutex_unlock(&m->lock);
+    if (!c) return;
+    weft__client_session_close(c);
+    weft__client_session_release(c);
+  }
+}
+
+void weft__master_destroy(master *m) {
+  if (!m) return;
+  close_clients(m);
+  weft__errands_destroy(m->errands);
+  close_clients(m); /* made by an errand meanwhile */
+  weft__map_finish(&m->sessions);
+  pthread_mutex_destroy(&m->lock);
+  weft__free(m);
+}
+
+/* ---- sessions ---------------------------------------------------------------------------------- */
+
+static void on_event(void *arg, session_event e) {
+  master *m = arg;
+  pthread_mutex_lock(&m->lock);
+  if (e == SESSION_RUN) m->n_running++;
+  if (e == SESSION_RAN) m->n_running--;
+  if (e == SESSION_CLOSED) m->n_open--;
+  if (e != SESSION_CLOSED) m->last_run_ns = weft__now_ns();
+  pthread_mutex_unlock(&m->lock);
+}
+
+weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const session_opts *opts) {
+  session_world w = {m->task, m->worker, m->peers, on_event, m};
+  session_opts none = {0};
+  pthread_mutex_lock(&m->lock);
+  m->n_open++; /* a session that fails to be made reports its end as well */
+  pthread_mutex_unlock(&m->lock);
+  return weft__cluster_session_create(out, g, opts ? opts : &none, &w);
+}
+
+int weft__master_sessions(master *m, int64_t *last_run_ns) {
+  pthread_mutex_lock(&m->lock);
+  int n = m->n_open;
+  *last_run_ns = m->n_running ? weft__now_ns() : m->last_run_ns;
+  pthread_mutex_unlock(&m->lock);
+  return n;
+}
+
+/* A reference to the session of this handle. */
+static weft_err find_client(master *m, const char *handle_text, client_session **out) {
+  pthread_mutex_lock(&m->lock);
+  *out = weft__map_get(&m->sessions, handle_text);
+  if (*out) weft__client_session_retain(*out);
+  pthread_mutex_unlock(&m->lock);
+  if (*out) return WEFT_OK;
+  return weft__fail(WEFT_ABORTED, "Session %.64s is not found. Possibly, this master has restarted.", handle_text);
+}
+
+/* ---- the calls --------------------------------------------------------------------------------- */
+
+typedef const ProtobufCMessage request_message;
+
+static weft_err create_session(master *m, call *c, request_message *q, message *answer) {
+  const Tensorflow__CreateSessionRequest *r = (const Tensorflow__CreateSessionRequest *)q;
+  client_session *s;
+  (void)c;
+  WEFT_TRY(weft__client_session_create(&s, m, r));
+  const char *text_handle = weft__client_session_handle(s);
+  weft_err err = weft__message_add_string(answer, 1, text_handle, strlen(text_handle));
+  pthread_mutex_lock(&m->lock);
+  if (!err) err = weft__map_put(&m->sessions, text_handle, s);
+  pthread_mutex_unlock(&m->lock);
+  if (err) weft__client_session_release(s);
+  return err;
+}
+
+/* Calls on one session: its handle is field 1 of every such request. */
+typedef weft_err session_call(client_session *s, call *c, request_message *q, message *answer);
+
+static weft_err on_session(master *m, const char *text_handle, session_call *fn, call *c, request_message *q,
+                           message *answer) {
+  client_session *s;
+  WEFT_TRY(find_client(m, text_handle, &s));
+  weft_err err = fn(s, c, q, answer);
+  weft__client_session_release(s);
+  return err;
+}
+
+static weft_err close_session(master *m, call *c, request_message *q, message *answer) {
+  const Tensorflow__CloseSessionRequest *r = (const Tensorflow__CloseSessionRequest *)q;
+  (void)c, (void)answer;
+  pthread_mutex_lock(&m->lock);
+  client_session *s = weft__map_remove(&m->sessions, r->session_handle);
+  pthread_mutex_unlock(&m->lock);
+  if (!s)
+    return weft__fail(WEFT_ABORTED, "Session %.64s is not found. Possibly, this master has restarted.",
+                      r->session_handle);
+  weft_err err = weft__client_session_close(s);
+  weft__client_session_release(s);
+  return err;
+}
+
+static weft_err clear_containers(master *m, const Tensorflow__ResetRequest *r) {
+  int n = weft__peers_count(m->peers), asked = 0;
+  ask *asks = weft__alloc_zero((size_t)n + 1, sizeof *asks);
+  if (!asks) return WEFT_OOM;
+  Tensorflow__CleanupAllRequest q = TENSORFLOW__CLEANUP_ALL_REQUEST__INIT;
+  q.n_container = r->n_container;
+  q.container = r->container;
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < n && !err; i++) {
+    peer *p = weft__peers_at(m->peers, i);
+    if (weft__peer_is_self(p)) continue;
+    asks[asked].to = p;
+    err = weft__message_pack(&asks[asked++].request, &q.base);
+  }
+  weft__worker_clear(m->worker, (int)r->n_container, (const char *const *)r->container);
+  if (!err) err = weft__ask_all(asks, asked, "/tensorflow.WorkerService/CleanupAll", &(call_opts){.timeout_ms = 10000});
+  weft__asks_finish(asks, asked);
+  weft__free(asks);
+  return err;
+}
+
+static weft_err reset(master *m, call *c, request_message *q, message *answer) {
+  (void)c, (void)answer;
+  close_clients(m);
+  return clear_containers(m, (const Tensorflow__ResetRequest *)q);
+}
+
+static weft_err list_devices(master *m, call *c, request_message *q, message *answer) {
+  const Tensorflow__ListDevicesRequest *r = (const Tensorflow__ListDevicesRequest *)q;
+  if (*r->session_handle) return on_session(m, r->session_handle, weft__client_session_devices, c, q, answer);
+  client_session *s;
+  Tensorflow__CreateSessionRequest empty = TENSORFLOW__CREATE_SESSION_REQUEST__INIT;
+  WEFT_TRY(weft__client_session_create(&s, m, &empty));
+  weft_err err = weft__client_session_devices(s, c, q, answer);
+  weft__client_session_close(s);
+  weft__client_session_release(s);
+  return err;
+}
+
+/* ---- the service ------------------------------------------------------------------------------- */
+
+typedef struct method {
+  const char *name;
+  const ProtobufCMessageDescriptor *request;
+  weft_err (*call)(master *m, call *c, request_message *q, message *answer); /* either this */
+  session_call *session;                                                     /* or this */
+} method;
+
+static const method methods[] = {
+    {"CreateSession", &tensorflow__create_session_request__descriptor, create_session, NULL},
+    {"ExtendSession", &tensorflow__extend_session_request__descriptor, NULL, weft__client_session_extend},
+    {"PartialRunSetup", &tensorflow__partial_run_setup_request__descriptor, NULL, weft__client_session_partial},
+    {"RunStep", &tensorflow__run_step_request__descriptor, NULL, weft__client_session_step},
+    {"CloseSession", &tensorflow__close_session_request__descriptor, close_session, NULL},
+    {"ListDevices", &tensorflow__list_devices_request__descriptor, list_devices, NULL},
+    {"Reset", &tensorflow__reset_request__descriptor, reset, NULL},
+    {"MakeCallable", &tensorflow__make_callable_request__descriptor, NULL, weft__client_session_make_callable},
+    {"RunCallable", &tensorflow__run_callable_request__descriptor, NULL, weft__client_session_run_callable},
+    {"ReleaseCallable", &tensorflow__release_callable_request__descriptor, NULL, weft__client_session_release_callable},
+};
+
+typedef struct errand {
+  master *m;
+  call *c;
+  const method *what;
+} errand;
+
+static const char *handle_of(request_message *q) {
+  const ProtobufCFieldDescriptor *f = &q->descriptor->fields[0]; /* session_handle = 1 in all of them */
+  return *(char *const *)(const void *)((const char *)q + f->offset);
+}
+
+static weft_err answer_call(const errand *e, message *answer) {
+  ProtobufCMessage *q;
+  WEFT_TRY(weft__message_unpack(&q, weft__call_request(e->c), e->what->request));
+  weft_err err = e->what->call ? e->what->call(e->m, e->c, q, answer)
+                               : on_session(e->m, handle_of(q), e->what->session, e->c, q, answer);
+  protobuf_c_message_free_unpacked(q, NULL);
+  return err;
+}
+
+static void run_errand(void *arg) {
+  errand *e = arg;
+  message answer = {0};
+  weft__message_init(&answer);
+  weft_err err = answer_call(e, &answer);
+  weft__call_answer(e->c, err, &answer);
+  weft__message_finish(&answer);
+  weft__free(e);
+}
+
+static const char service[] = "/tensorflow.MasterService/";
+
+void weft__master_handle(master *m, call *c) {
+  const char *name = weft__call_method(c);
+  weft_err err = weft__fail(WEFT_UNIMPLEMENTED, "Method not found: %.128s", name);
+  if (strncmp(name, service, sizeof service - 1) == 0) name += sizeof service - 1;
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+    if (strcmp(methods[i].name, name) != 0) continue;
+    errand *e = weft__alloc(sizeof *e);
+    err = e ? WEFT_OK : WEFT_OOM;
+    if (e) *e = (errand){m, c, &methods[i]};
+    if (e && (err = weft__errand_run(m->errands, run_errand, e))) weft__free(e);
+    if (!err) return;
+  }
+  weft__call_answer(c, err, NULL);
+}

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "dist/config.h"
+#include "dist/named.h"
 #include "dist/session.h"
 #include "graph/graphdef.h"
 #include "ops/all.h"
@@ -184,18 +185,6 @@ static weft_err run(client_session *s, call *c, const plan_request *r, exchange 
   return weft__session_run(s->session, r, (const weft_tensor *const *)x->fed, x->fetched, &o);
 }
 
-/* A NamedTensorProto in field 1. */
-static weft_err add_named(message *answer, const char *name, const weft_tensor *t) {
-  message inner = {0};
-  weft__message_init(&inner);
-  weft_err err = weft__message_add_string(&inner, 1, name, strlen(name));
-  if (!err) err = weft__message_add_tensor(&inner, 2, t);
-  if (!err) err = weft__message_add_length(answer, 1, inner.size);
-  if (!err) err = weft__message_append(answer, &inner);
-  weft__message_finish(&inner);
-  return err;
-}
-
 static weft_err run_step(client_session *s, call *c, const Tensorflow__RunStepRequest *q, message *answer) {
   plan_request r;
   exchange x;
@@ -211,7 +200,7 @@ static weft_err run_step(client_session *s, call *c, const Tensorflow__RunStepRe
   err = exchange_init(&x, &r);
   for (size_t i = 0; i < q->n_feed && !err; i++) err = feed_one(&x, q->feed[i]->tensor);
   if (!err) err = run(s, c, &r, &x, q->options, &metadata, &metadata_size);
-  for (int i = 0; i < r.n_fetch && !err; i++) err = add_named(answer, q->fetch[i], x.fetched[i]);
+  for (int i = 0; i < r.n_fetch && !err; i++) err = weft__message_add_named(answer, 1, q->fetch[i], x.fetched[i]);
   if (!err && metadata_size) err = weft__message_add_string(answer, 2, metadata, metadata_size);
   weft__free(metadata);
   exchange_finish(&x);

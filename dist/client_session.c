@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "dist/config.h"
 #include "dist/named.h"
+#include "dist/once.h"
 #include "dist/session.h"
 #include "graph/graphdef.h"
 #include "ops/all.h"
@@ -21,18 +22,17 @@ typedef struct callable {
   struct callable *next;
 } callable;
 
-enum { RECENT = 10000 }; /* request ids remembered, to answer a repeated request once */
+enum { RECENT = 10000 }; /* request ids remembered: a client that did not hear the answer asks again */
 
 struct client_session {
   atomic_int refs;
   weft_graph *graph;
   weft_session *session;
+  once *seen;
   pthread_mutex_t lock; /* guards what follows */
   int64_t version;      /* of the graph: how often it was extended */
   callable *callables;
   int64_t next_callable;
-  int64_t *recent; /* a ring */
-  int n_recent;
 };
 
 /* ---- life -------------------------------------------------------------------------------------- */
@@ -52,8 +52,8 @@ weft_err weft__client_session_create(client_session **out, master *m, const Tens
   if (!s) return WEFT_OOM;
   atomic_store(&s->refs, 1);
   pthread_mutex_init(&s->lock, NULL);
-  s->recent = weft__alloc_zero(RECENT, sizeof *s->recent);
-  weft_err err = s->recent ? weft__graph_create(&s->graph, ops) : WEFT_OOM;
+  weft_err err = weft__once_create(&s->seen, RECENT);
+  if (!err) err = weft__graph_create(&s->graph, ops);
   if (!err && r->graph_def) err = weft__graph_import_proto(s->graph, r->graph_def, NULL);
   if (!err) err = open_session(s, m, r->config);
   if (err)
@@ -75,27 +75,13 @@ void weft__client_session_release(client_session *s) {
     weft__free((void *)(uintptr_t)c->request.feed);
     weft__free(c);
   }
-  weft__free(s->recent);
+  weft__once_destroy(s->seen);
   pthread_mutex_destroy(&s->lock);
   weft__free(s);
 }
 
 weft_err weft__client_session_close(client_session *s) { return weft__session_close(s->session); }
 const char *weft__client_session_handle(const client_session *s) { return weft__cluster_session_handle(s->session); }
-
-/* A client that did not hear the answer asks again with the same number. */
-static weft_err check_new(client_session *s, int64_t request_id, const char *method_name) {
-  bool seen = false;
-  if (request_id == 0) return WEFT_OK;
-  pthread_mutex_lock(&s->lock);
-  for (int i = 0; i < RECENT && i < s->n_recent && !seen; i++) seen = s->recent[i] == request_id;
-  if (!seen) s->recent[s->n_recent++ % RECENT] = request_id;
-  if (s->n_recent >= 2 * RECENT) s->n_recent -= RECENT;
-  pthread_mutex_unlock(&s->lock);
-  if (!seen) return WEFT_OK;
-  return weft__fail(WEFT_ABORTED, "The same %s request was received twice. id: %lld", method_name,
-                    (long long)request_id);
-}
 
 /* ---- names to numbers -------------------------------------------------------------------------- */
 
@@ -211,7 +197,7 @@ static weft_err run_step(client_session *s, call *c, const Tensorflow__RunStepRe
 weft_err weft__client_session_step(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   enum { STATUS_CODE = 3, STATUS_MESSAGE = 4 };
   const Tensorflow__RunStepRequest *q = (const Tensorflow__RunStepRequest *)m;
-  WEFT_TRY(check_new(s, q->request_id, "RunStep"));
+  WEFT_TRY(weft__once_check(s->seen, "RunStep", q->request_id));
   weft_err err = *q->partial_run_handle
                      ? weft__fail(WEFT_UNIMPLEMENTED, "Partial runs are not implemented by this master")
                      : run_step(s, c, q, answer);
@@ -273,7 +259,7 @@ weft_err weft__client_session_make_callable(client_session *s, call *c, const Pr
   const Tensorflow__MakeCallableRequest *q = (const Tensorflow__MakeCallableRequest *)m;
   const Tensorflow__CallableOptions *o = q->options;
   (void)c;
-  WEFT_TRY(check_new(s, q->request_id, "MakeCallable"));
+  WEFT_TRY(weft__once_check(s->seen, "MakeCallable", q->request_id));
   if (!o) return weft__fail(WEFT_INVALID_ARGUMENT, "MakeCallable without options");
   callable *made = weft__alloc_zero(1, sizeof *made);
   if (!made) return WEFT_OOM;
@@ -305,7 +291,7 @@ static weft_err no_callable(int64_t id) {
 weft_err weft__client_session_run_callable(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   const Tensorflow__RunCallableRequest *q = (const Tensorflow__RunCallableRequest *)m;
   exchange x;
-  WEFT_TRY(check_new(s, q->request_id, "RunCallable"));
+  WEFT_TRY(weft__once_check(s->seen, "RunCallable", q->request_id));
   pthread_mutex_lock(&s->lock);
   const callable *found = *callable_at(s, q->handle);
   plan_request r = found ? found->request : (plan_request){0};

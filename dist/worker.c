@@ -4,8 +4,10 @@
  * compiled, variables to be freed) run on the task's pool, the others on the transport's thread. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "dist/worker_state.h"
 #include "exec/session.h"
+#include "state/token.h"
 #include <stdlib.h>
 
 enum { IDS_REMEMBERED = 100000 };
@@ -18,6 +20,13 @@ static void sweep(void *arg) {
   worker *w = arg;
   weft__worker_steps_sweep(w);
   weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
+}
+
+/* A task that holds a token is watched: it may die without any call of ours to it. */
+static void on_token(void *arg, const char *task_name, bool holds) {
+  worker *w = arg;
+  peer *p;
+  if (w->peers && weft__peers_find(w->peers, task_name, &p) == WEFT_OK) weft__peer_watch(p, holds ? 1 : -1);
 }
 
 weft_err weft__worker_create(worker **out, task *t, peers *p) {
@@ -33,6 +42,7 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   atomic_init(&w->next_id, strtoull(seed, NULL, 16));
   weft_err err = weft__timers_create(&w->timers);
   if (!err) err = weft__once_create(&w->seen, IDS_REMEMBERED);
+  if (!err) err = weft__tokens_create(t->resources, on_token, w);
   if (!err) err = weft__worker_session_create(&w->legacy, w, "legacy", false);
   if (!err) weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
   if (err)
@@ -42,30 +52,64 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   return err;
 }
 
-static running *next_to_stop(worker *w) {
+/* Does a part send to a task or receive from it (NULL: any)? */
+static bool meets(const part *p, const char *task_name) {
+  size_t size = task_name ? strlen(task_name) : 0;
+  if (!task_name) return true;
+  for (int i = 0; i < p->graph->n_node; i++) {
+    const weft_node *n = p->graph->node[i];
+    const attr *from = weft__node_attr(n, "send_device"), *to = weft__node_attr(n, "recv_device");
+    const attr *ends[] = {from, to};
+    for (int j = 0; from && to && j < 2; j++)
+      if (ends[j]->kind == ATTR_STRING && strncmp(ends[j]->s.data, task_name, size) == 0 &&
+          ends[j]->s.data[size] == '/')
+        return true;
+  }
+  return false;
+}
+
+static running *next_to_stop(worker *w, const char *task_name) {
   for (running *u = w->runs.next; u != &w->runs; u = u->next)
-    if (!u->stopped) return u;
+    if (!u->stopped && meets(u->part, task_name)) return u;
   return NULL;
 }
 
-static void cancel_runs(worker *w) {
+/* Ends the runs that meet a task, or all. */
+static void stop_runs(worker *w, const char *task_name, const char *why) {
   running *u;
   pthread_mutex_lock(&w->lock);
-  w->closed = true;
-  while ((u = next_to_stop(w))) {
+  while ((u = next_to_stop(w, task_name))) {
     u->stopped = true;
     atomic_fetch_add(&u->refs, 1);
     pthread_mutex_unlock(&w->lock);
-    weft__cancel_fire(&u->token, WEFT_UNAVAILABLE, "Task %s is going away", w->task->name);
+    weft__cancel_fire(&u->token, WEFT_UNAVAILABLE, "Task %s %s", task_name ? task_name : w->task->name, why);
+    weft__worker_step_doom(w, u->asked.step);
     weft__running_release(u);
     pthread_mutex_lock(&w->lock);
   }
   pthread_mutex_unlock(&w->lock);
 }
 
+void weft__worker_lost(worker *w, const char *task_name) {
+  stop_runs(w, task_name, "is gone");
+  if (weft__tokens_return(w->task->resources, task_name))
+    weft__log(LOG_INFO, "The token of %s goes back to the queue: the others go on without it", task_name);
+}
+
+int weft__worker_sessions(worker *w) {
+  pthread_mutex_lock(&w->lock);
+  int n = w->sessions.count;
+  pthread_mutex_unlock(&w->lock);
+  return n;
+}
+
 void weft__worker_destroy(worker *w) {
   if (!w) return;
-  cancel_runs(w);
+  pthread_mutex_lock(&w->lock);
+  w->closed = true;
+  pthread_mutex_unlock(&w->lock);
+  weft__tokens_destroy(w->task->resources);
+  stop_runs(w, NULL, "is going away");
   weft__worker_steps_finish(w);
   pthread_mutex_lock(&w->lock);
   while (w->n_busy) pthread_cond_wait(&w->idle, &w->lock);

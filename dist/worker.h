@@ -17,6 +17,11 @@ void weft__worker_destroy(worker *w);                          /* cancels what r
 /* Answers every method of tensorflow.WorkerService; UNIMPLEMENTED for names it does not know. */
 void weft__worker_handle(worker *w, call *c);
 
+/* Another task died, left or was restarted: what runs with it ends with UNAVAILABLE, its tokens go back.  Does not
+ * block. */
+void weft__worker_lost(worker *w, const char *task);
+int weft__worker_sessions(worker *w); /* how many masters' sessions are open */
+
 weft_err weft__worker_open(worker *w, const char *session, bool isolate); /* CreateWorkerSession */
 void weft__worker_close(worker *w, const char *session);                  /* DeleteWorkerSession */
 

@@ -97,7 +97,7 @@ static void destroy(run_call *r) {
 static void answer(run_call *r, weft_err err) {
   message m = {0};
   if (r->watched) weft__cancel_off(weft__call_cancel(r->call), &r->watch);
-  if (weft__cancel_fired(weft__call_cancel(r->call))) weft__worker_step_doom(r->step);
+  if (weft__cancel_fired(weft__call_cancel(r->call))) weft__worker_step_doom(r->worker, r->q->step_id);
   if (!err) err = write_answer(r, &m);
   if (err) {
     weft__message_finish(&m);

@@ -49,7 +49,7 @@ typedef struct worker_step {
   int64_t id;
   rendezvous *rendezvous;
   /* The worker's lock guards: */
-  bool listed, ran; /* in the table; a part has been run in it */
+  bool ran; /* a part has been run in it */
   int64_t used_ns;
   timer doom;       /* set when whoever ran it went away */
   partial *partial; /* or NULL */
@@ -117,8 +117,8 @@ void weft__running_release(running *u);
 weft_err weft__worker_step_get(worker *w, int64_t id, bool runs,
                                worker_step **out); /* found or made; with a reference */
 void weft__worker_step_release(worker_step *s);
-void weft__worker_step_doom(worker_step *s); /* cleans up in a second */
-void weft__worker_steps_sweep(void *worker); /* a timer's function: forgets what nobody came back for */
+void weft__worker_step_doom(worker *w, int64_t id); /* cleans up in a second */
+void weft__worker_steps_sweep(void *worker);        /* a timer's function: forgets what nobody came back for */
 void weft__worker_steps_finish(worker *w);
 
 /* ---- worker_recv.c: the first is a remote_side's; calls of `begin` kind were entered and leave when answered ---- */

@@ -29,7 +29,6 @@ static weft_err create(worker *w, int64_t id, worker_step **out) {
   atomic_init(&s->refs, 1);
   s->worker = w;
   s->id = id;
-  s->listed = true;
   worker_step **bucket = bucket_of(w, id);
   s->next = *bucket;
   *bucket = s;
@@ -38,11 +37,16 @@ static weft_err create(worker *w, int64_t id, worker_step **out) {
   return WEFT_OK;
 }
 
+static worker_step *find(worker *w, int64_t id) {
+  worker_step *s = *bucket_of(w, id);
+  while (s && s->id != id) s = s->next;
+  return s;
+}
+
 weft_err weft__worker_step_get(worker *w, int64_t id, bool runs, worker_step **out) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&w->lock);
-  worker_step *s = *bucket_of(w, id);
-  while (s && s->id != id) s = s->next;
+  worker_step *s = find(w, id);
   if (!s) err = create(w, id, &s);
   if (!err) {
     atomic_fetch_add(&s->refs, 1);
@@ -66,7 +70,6 @@ static void unlist(worker *w, worker_step *s) {
   worker_step **at = bucket_of(w, s->id);
   while (*at != s) at = &(*at)->next;
   *at = s->next;
-  s->listed = false;
   w->n_step--;
 }
 
@@ -79,8 +82,7 @@ static void finish(worker_step *s, const char *why) {
 
 void weft__worker_cleanup(worker *w, int64_t id) {
   pthread_mutex_lock(&w->lock);
-  worker_step *s = *bucket_of(w, id);
-  while (s && s->id != id) s = s->next;
+  worker_step *s = find(w, id);
   if (s) unlist(w, s);
   pthread_mutex_unlock(&w->lock);
   if (!s) return;
@@ -95,11 +97,10 @@ static void on_doom(void *arg) {
   weft__worker_step_release(s);
 }
 
-void weft__worker_step_doom(worker_step *s) {
-  worker *w = s->worker;
+void weft__worker_step_doom(worker *w, int64_t id) {
   pthread_mutex_lock(&w->lock);
-  bool set = s->listed && !s->doom.fn && !w->closed;
-  if (set) {
+  worker_step *s = find(w, id);
+  if (s && !s->doom.fn && !w->closed) {
     atomic_fetch_add(&s->refs, 1);
     weft__timer_set(w->timers, &s->doom, weft__now_ns() + SECOND, on_doom, s);
   }

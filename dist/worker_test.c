@@ -553,6 +553,86 @@ TEST(a_partial_run_is_fed_and_fetched_from_by_several_calls) {
   rig_close(&r);
 }
 
+/* ---- tokens of synchronous jobs ---- */
+
+static weft_out token_queue(weft_graph *g) {
+  weft_dtype type = WEFT_FLOAT;
+  shape of = SHAPE_SCALAR;
+  attr attrs[] = {A_TYPES("component_types", &type, 1), A_SHAPES("shapes", &of, 1), A_INT("capacity", -1),
+                  A_STR("shared_name", "sync_token_q")};
+  return add_node(g, "FIFOQueueV2", "sync_token_q", PS CPU, 0, NULL, 4, attrs);
+}
+
+/* One graph puts a token in, the other takes one and sends it to the worker. */
+static void register_tokens(rig *r, const edge *to, graph_handle *put, graph_handle *take) {
+  weft_dtype type = WEFT_FLOAT;
+  weft_graph *g = new_graph();
+  weft_out q = token_queue(g), v = constant(g, PS CPU, "token", 5);
+  weft_node *n;
+  EXPECT_OK(weft__graph_add(g,
+                            &(node_spec){.op = "QueueEnqueueV2",
+                                         .name = "put",
+                                         .device = PS CPU,
+                                         .exact = true,
+                                         .n_in = 2,
+                                         .in = (weft_out[]){q, v},
+                                         .n_attr = 1,
+                                         .attr = (attr[]){A_TYPES("Tcomponents", &type, 1)}},
+                            &n));
+  EXPECT_OK(register_in(&r->ps, "", g, put));
+  g = new_graph();
+  q = token_queue(g);
+  send_node(g, to,
+            add_node(g, "QueueDequeueV2", "take", PS CPU, 1, &q, 1, (attr[]){A_TYPES("component_types", &type, 1)}));
+  EXPECT_OK(register_in(&r->ps, "", g, take));
+}
+
+TEST_WITHIN(30, the_token_of_a_lost_worker_goes_back_to_the_queue) {
+  rig r;
+  graph_handle put, take;
+  edge_key key;
+  double got = 0;
+  pending p;
+  rig_open(&r);
+  edge to = {"token", &r.ps, &r.wk};
+  register_tokens(&r, &to, &put, &take);
+  for (int i = 1; i <= 2; i++) EXPECT_OK(run(&r.ps, "", &put, i, NULL, NULL));
+  for (int i = 3; i <= 4; i++) { /* the second time it asks, it has used the first token */
+    EXPECT_OK(run(&r.ps, "", &take, i, NULL, NULL));
+    EXPECT_OK(recv_tensor(&r.ps, i, key_of(&to, &key), 0, 0, &got));
+    EXPECT_NEAR(got, 5, 0);
+  }
+  start(&r.ps, "", &take, 5, NULL, &p); /* waits, as another worker would */
+  weft__worker_lost(r.ps.worker, PS);   /* somebody else: nothing happens */
+  usleep(20000);
+  EXPECT_EQ_INT(atomic_load(&p.ended), 0);
+  cleanup(&r.ps, 5);
+  EXPECT_OK(run(&r.ps, "", &put, 6, NULL, NULL)); /* ends the waiting one */
+  await(&p);
+  weft__worker_lost(r.ps.worker, WK);
+  EXPECT_OK(run(&r.ps, "", &take, 7, NULL, NULL)); /* the one that came back */
+  rig_close(&r);
+}
+
+TEST_WITHIN(30, what_runs_with_a_lost_task_ends) {
+  rig r;
+  there_and_back t;
+  pending p;
+  rig_open(&r);
+  register_both(&r, "", &t);
+  start(&r.wk, "", &t.wk, 3, NULL, &p);
+  usleep(50000);
+  weft__worker_lost(r.wk.worker, "/job:ps/replica:0/task:1"); /* another */
+  usleep(20000);
+  EXPECT_EQ_INT(atomic_load(&p.ended), 0);
+  weft__worker_lost(r.wk.worker, PS);
+  await(&p);
+  EXPECT_EQ_INT(p.err, WEFT_UNAVAILABLE);
+  EXPECT_CONTAINS(p.text, PS " is gone");
+  await_no_steps(&r.wk);
+  rig_close(&r);
+}
+
 /* ---- the same without a wire ---- */
 
 typedef struct local_run {

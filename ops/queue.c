@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "graph/build.h"
 #include "state/queue.h"
+#include "state/token.h"
 #include "state/variable.h"
 
 enum { MAX_COMPONENTS = 256 };
@@ -150,6 +151,7 @@ static void dequeue_done(void *arg, weft_err err, element *const *got, int64_t n
   (void)n;
   kernel *k = arg;
   for (int i = 0; err == WEFT_OK && i < k->n_out; i++) err = weft__out_share(k, i, &got[0]->part[i]);
+  if (err == WEFT_OK) weft__token_taken(k, got[0]);
   weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
@@ -158,6 +160,7 @@ static weft_err dequeue_cpu(kernel *k) {
   WEFT_TRY(find(k, &q));
   weft_err err = check_signature(k, q, "component_types", false);
   if (err == WEFT_OK) {
+    weft__token_asked(k, q);
     weft__kernel_defer(k);
     weft__queue_dequeue(q, 1, false, k->step->cancel, dequeue_done, k);
   }

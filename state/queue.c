@@ -441,6 +441,7 @@ bool weft__queue_is_closed(queue *q) {
 /* ---- making and comparing ---- */
 
 const queue_spec *weft__queue_spec(const queue *q) { return &q->spec; }
+const char *weft__queue_name(const queue *q) { return q->name; }
 
 const char *weft__queue_kind_name(queue_kind kind) {
   static const char *const names[] = {"FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"};

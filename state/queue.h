@@ -34,6 +34,7 @@ typedef struct element {
 
 weft_err weft__queue_create(queue **out, const queue_spec *spec, const char *name);
 const queue_spec *weft__queue_spec(const queue *q);
+const char *weft__queue_name(const queue *q);
 const char *weft__queue_kind_name(queue_kind kind); /* "FIFOQueue" */
 /* INVALID_ARGUMENT in TF's words if a node of this op with this spec may not share q. */
 weft_err weft__queue_matches(const queue *q, const queue_spec *spec, const char *op_name);

@@ -1,0 +1,159 @@
+/* token.c - a table of holders, by task.  Its lock guards the table and nothing else is taken under it. */
+#include "state/token.h"
+
+#include "base/alloc.h"
+
+#define TOKENS_TYPE "tokens"
+#define TOKENS_PLACE "weft", TOKENS_TYPE, "holders"
+enum { HOLDERS_MAX = 10000 };
+
+typedef struct holder {
+  queue *queue; /* a reference */
+  int n;
+  weft_tensor part[];
+} holder;
+
+typedef struct tokens {
+  resource base;
+  pthread_mutex_t lock;
+  map holders; /* task -> holder */
+  token_fn *fn;
+  void *arg;
+} tokens;
+
+static void holder_destroy(holder *h) {
+  if (!h) return;
+  for (int i = 0; i < h->n; i++) weft__tensor_clear(&h->part[i]);
+  weft__object_release((object *)h->queue);
+  weft__free(h);
+}
+
+static void tokens_free(object *o) {
+  tokens *t = (tokens *)o;
+  for (int i = 0; i < t->holders.used; i++)
+    if (t->holders.entries[i].key) holder_destroy(t->holders.entries[i].value);
+  weft__map_finish(&t->holders);
+  pthread_mutex_destroy(&t->lock);
+  weft__free(t);
+}
+
+typedef struct maker {
+  token_fn *fn;
+  void *arg;
+} maker;
+
+static weft_err make(resource **out, void *arg) {
+  const maker *m = arg;
+  tokens *t = weft__alloc_zero(1, sizeof *t);
+  if (!t) return WEFT_OOM;
+  atomic_init(&t->base.base.refs, 1);
+  t->base.base.destroy = tokens_free;
+  t->base.type = TOKENS_TYPE;
+  pthread_mutex_init(&t->lock, NULL);
+  t->fn = m->fn;
+  t->arg = m->arg;
+  *out = &t->base;
+  return WEFT_OK;
+}
+
+weft_err weft__tokens_create(resources *r, token_fn *fn, void *arg) {
+  resource *made;
+  WEFT_TRY(weft__resource_get(r, TOKENS_PLACE, make, &(maker){fn, arg}, &made));
+  weft__object_release(&made->base);
+  return WEFT_OK;
+}
+
+void weft__tokens_destroy(resources *r) { (void)weft__resource_delete(r, TOKENS_PLACE); }
+
+/* The table, with a reference, or NULL. */
+static tokens *find(resources *r) {
+  resource *found;
+  return r && weft__resource_find(r, TOKENS_PLACE, &found) == WEFT_OK ? (tokens *)found : NULL;
+}
+
+/* ---- who gets it ---- */
+
+/* The task that the first output of node n is sent to, "/job:worker/replica:0/task:1", in buf; NULL: it stays here. */
+static const char *taker(const weft_node *n, char *buf, size_t size) {
+  const weft_graph *g = n->graph;
+  for (int i = 0; i < g->n_node; i++) {
+    const weft_node *s = g->node[i];
+    bool sends = strcmp(s->op_name, "_Send") == 0 || strcmp(s->op_name, "_HostSend") == 0;
+    if (!sends || s->in[0].node != n->id) continue;
+    const char *to = weft__node_str(s, "recv_device").data, *at = to ? strstr(to, "/task:") : NULL;
+    const char *end = at ? strchr(at + 1, '/') : NULL;
+    if (!end || (size_t)(end - to) >= size) return NULL;
+    memcpy(buf, to, (size_t)(end - to));
+    buf[end - to] = 0;
+    return buf;
+  }
+  return NULL;
+}
+
+/* What a task held is let go, in exchange for h (NULL: nothing). */
+static holder *exchange(tokens *t, const char *task, holder *h) {
+  pthread_mutex_lock(&t->lock);
+  holder *old = weft__map_remove(&t->holders, task);
+  bool kept = h && t->holders.count < HOLDERS_MAX && weft__map_put(&t->holders, task, h) == WEFT_OK;
+  pthread_mutex_unlock(&t->lock);
+  if (!old && kept) t->fn(t->arg, task, true);
+  if (old && !kept) t->fn(t->arg, task, false);
+  if (h && !kept) holder_destroy(h);
+  return old;
+}
+
+static bool is_token_queue(const queue *q) { return strcmp(weft__queue_name(q), TOKEN_QUEUE) == 0; }
+
+void weft__token_asked(const kernel *k, const queue *q) {
+  char task[128];
+  tokens *t = is_token_queue(q) ? find(k->step->resources) : NULL;
+  if (!t) return;
+  if (taker(k->node, task, sizeof task)) holder_destroy(exchange(t, task, NULL));
+  weft__object_release(&t->base.base);
+}
+
+static holder *hold(queue *q, const element *e) {
+  int n = weft__queue_spec(q)->n_component;
+  holder *h = weft__alloc_zero(1, sizeof *h + sizeof *h->part * (size_t)n);
+  if (!h) return NULL;
+  weft__object_retain((object *)q);
+  h->queue = q;
+  for (; h->n < n; h->n++)
+    if (weft__tensor_keep(&h->part[h->n], &e->part[h->n]) != WEFT_OK) {
+      holder_destroy(h);
+      return NULL;
+    }
+  return h;
+}
+
+void weft__token_taken(const kernel *k, const element *e) {
+  char task[128];
+  resource *q;
+  if (weft__kernel_resource(k, 0, QUEUE_TYPE, &q) != WEFT_OK) return;
+  tokens *t = is_token_queue((queue *)q) ? find(k->step->resources) : NULL;
+  if (t && taker(k->node, task, sizeof task)) {
+    holder *h = hold((queue *)q, e); /* without memory the token is lost with its holder */
+    if (h) holder_destroy(exchange(t, task, h));
+  }
+  if (t) weft__object_release(&t->base.base);
+  weft__object_release(&q->base);
+}
+
+/* ---- giving back ---- */
+
+static void ignore(void *arg, weft_err err, element *const *got, int64_t n) {
+  (void)arg, (void)err, (void)got, (void)n; /* a queue that was closed meanwhile needs no token */
+}
+
+int weft__tokens_return(resources *r, const char *task) {
+  tokens *t = find(r);
+  holder *h = t ? exchange(t, task, NULL) : NULL;
+  if (t) weft__object_release(&t->base.base);
+  if (!h) return 0;
+  const weft_tensor *part[16];
+  int n = h->n < 16 ? h->n : 16;
+  for (int i = 0; i < n; i++) part[i] = &h->part[i];
+  if (n == h->n) weft__queue_enqueue(h->queue, part, false, NULL, ignore, NULL);
+  holder_destroy(h);
+  return 1;
+}

@@ -113,10 +113,12 @@ static void note_departure(members *m, const Weft__Departure *d) {
 }
 
 static void note_hello(members *m, peer *from, const Weft__Hello *h) {
+  bool lost = false;
   pthread_mutex_lock(&m->lock);
   record *r = &m->record[weft__peer_number(from)];
   if (r->state == MEMBER_LEFT && r->incarnation == h->incarnation) h = NULL; /* overtaken by its goodbye */
   if (h) {
+    lost = (r->incarnation && r->incarnation != h->incarnation) || h->state == MEMBER_LEFT;
     for (size_t i = 0; i < h->n_departed; i++) note_departure(m, h->departed[i]);
     r->seen = true;
     r->is_tf = false;
@@ -127,6 +129,7 @@ static void note_hello(members *m, peer *from, const Weft__Hello *h) {
   }
   pthread_cond_broadcast(&m->news);
   pthread_mutex_unlock(&m->lock);
+  if (lost) m->hooks.lost(m->hooks.arg, weft__peer_task(from));
 }
 
 /* A greeting that brought no hello: a TensorFlow task, or nobody. */
@@ -163,6 +166,7 @@ static void heard(void *arg, peer *from, weft_err err, message *answer) {
 static void died(void *arg, peer *p) {
   members *m = arg;
   note_silence(m, p, false);
+  m->hooks.lost(m->hooks.arg, weft__peer_task(p));
 }
 
 static weft_err answer_hello(members *m, const Weft__Hello *h, message *answer) {

@@ -20,9 +20,10 @@ typedef struct members members;
 
 typedef struct member_hooks { /* called without a lock, at any time between create and destroy; must not block */
   void *arg;
-  bool (*idle)(void *arg);           /* have the sessions of this server been idle for a while? */
-  bool (*ran)(void *arg);            /* has this program run a session through its own server? */
-  int (*worker_sessions)(void *arg); /* how many sessions of any master are open on this task */
+  bool (*idle)(void *arg);                   /* have the sessions of this server been idle for a while? */
+  bool (*ran)(void *arg);                    /* has this program run a session through its own server? */
+  int (*worker_sessions)(void *arg);         /* how many sessions of any master are open on this task */
+  void (*lost)(void *arg, const char *task); /* it died, left or was restarted */
 } member_hooks;
 
 /* The peers outlive it and tell it what they hear.  incarnation: this process's. */

@@ -15,6 +15,7 @@ typedef struct seat { /* a task of its own: a port, the peers, the membership */
   members *members;
   bool up, ran, busy;
   int sessions;
+  char lost[100]; /* who, last */
   pthread_t thread;
   weft_err joined;
   char why[300];
@@ -26,6 +27,7 @@ static cluster everybody;
 static bool idle(void *arg) { return !((seat *)arg)->busy; }
 static bool ran(void *arg) { return ((seat *)arg)->ran; }
 static int sessions(void *arg) { return ((seat *)arg)->sessions; }
+static void lost(void *arg, const char *task) { snprintf(((seat *)arg)->lost, sizeof((seat *)arg)->lost, "%s", task); }
 
 static void handle(void *arg, call *c) {
   seat *s = arg;
@@ -51,8 +53,8 @@ static void come(int i, bool serve) {
   char name[WEFT_TASK_NAME_SIZE];
   weft__task_name(name, sizeof name, i ? "worker" : "ps", i ? i - 1 : 0);
   EXPECT_OK(weft__peers_create(&s->peers, &everybody, name, &(security){0}));
-  EXPECT_OK(
-      weft__members_create(&s->members, s->peers, (uint64_t)i + 100, serve, &(member_hooks){s, idle, ran, sessions}));
+  EXPECT_OK(weft__members_create(&s->members, s->peers, (uint64_t)i + 100, serve,
+                                 &(member_hooks){s, idle, ran, sessions, lost}));
   __atomic_store_n(&s->up, true, __ATOMIC_RELEASE);
 }
 
@@ -107,6 +109,7 @@ TEST(a_ps_returns_when_its_workers_have_left) {
   come(2, false);
   seats[1].ran = true;
   leave(1);
+  EXPECT_EQ_STR(seats[0].lost, "/job:worker/replica:0/task:0");
   EXPECT(!ends_within(0, 0.5));
   leave(2);
   EXPECT(ends_within(0, 3));

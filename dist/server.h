@@ -15,8 +15,9 @@ typedef struct server_opts {
   int task;
   const char *bind; /* "host:port" to listen on when the listed address cannot be bound; NULL: from the cluster */
   security security;
-  session_opts session; /* default for sessions of other processes */
-  bool serve;           /* a bare task: join never returns by itself */
+  const char *allow_dirs; /* what file ops may touch; NULL: everything, or nothing once the port is guarded */
+  session_opts session;   /* default for sessions of other processes */
+  bool serve;             /* a bare task: join never returns by itself */
 } server_opts;
 
 /* Everything is copied.  INVALID_ARGUMENT if the cluster has no such task. */
@@ -28,6 +29,8 @@ weft_err weft__server_join(weft_server *s);
 void weft__server_destroy(weft_server *s);             /* says goodbye, closes the sessions, frees the port */
 const char *weft__server_target(const weft_server *s); /* "grpc://localhost:2222"; port 0 is known once started */
 const cluster *weft__server_cluster(const weft_server *s);
+const char *weft__server_job(const weft_server *s);
+int weft__server_task(const weft_server *s);
 /* A session of this program on the cluster; FAILED_PRECONDITION before start. */
 weft_err weft__server_open(weft_session **out, weft_server *s, weft_graph *g, const session_opts *opts);
 /* A server of this process that has this target, or NULL: its sessions need no wire. */

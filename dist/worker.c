@@ -103,6 +103,13 @@ int weft__worker_sessions(worker *w) {
   return n;
 }
 
+int weft__worker_running(worker *w) {
+  pthread_mutex_lock(&w->lock);
+  int n = w->n_busy;
+  pthread_mutex_unlock(&w->lock);
+  return n;
+}
+
 void weft__worker_destroy(worker *w) {
   if (!w) return;
   pthread_mutex_lock(&w->lock);

@@ -20,7 +20,6 @@ void weft__worker_handle(worker *w, call *c);
 /* Another task died, left or was restarted: what runs with it ends with UNAVAILABLE, its tokens go back.  Does not
  * block. */
 void weft__worker_lost(worker *w, const char *task);
-int weft__worker_sessions(worker *w); /* how many masters' sessions are open */
 
 weft_err weft__worker_open(worker *w, const char *session, bool isolate); /* CreateWorkerSession */
 void weft__worker_close(worker *w, const char *session);                  /* DeleteWorkerSession */

@@ -1,4 +1,10 @@
-/* cluster.h - clusters, servers, and sessions that run on them.  Programs include weft.h, which states the rules. */
+/* cluster.h - clusters, servers, and sessions that run on them.  Programs include weft.h, which states the rules.
+ *
+ * A cluster lists jobs, their tasks and the address of each.  A process that is one of the tasks makes a server of it,
+ * after which sessions with the server's target run on the whole cluster, and sessions of other tasks may use this one:
+ *     weft_server_create_from_args(&server, argc, argv);    --ps_hosts a:1 --worker_hosts b:1,c:1 --job_name ps ...
+ *     if (strcmp(weft_server_job(server), "ps") == 0) return weft_server_join(server);
+ *     weft_session_create(&sess, g, &(weft_session_opts){.target = weft_server_target(server)}); */
 #ifndef WEFT_CLUSTER_H
 #define WEFT_CLUSTER_H
 
@@ -7,6 +13,89 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- clusters ------------------------------------------------------------------------------- */
+
+typedef struct weft_cluster weft_cluster;
+
+WEFT_API weft_err weft_cluster_create(weft_cluster **out); /* empty */
+WEFT_API void weft_cluster_destroy(weft_cluster *c);
+/* Indices may have gaps.  ALREADY_EXISTS if the task has an address. */
+WEFT_API weft_err weft_cluster_add(weft_cluster *c, const char *job, int task, const char *address);
+/* Tasks 0, 1, ... from "host:port,host:port". */
+WEFT_API weft_err weft_cluster_add_hosts(weft_cluster *c, const char *job, const char *hosts);
+/* "ps=host:port,host:port;worker=host:port" (lines will do for semicolons), or JSON: {"ps": ["host:port"]}, also as the
+ * "cluster" of a TF_CONFIG. */
+WEFT_API weft_err weft_cluster_parse(weft_cluster **out, const char *text);
+/* From and to a serialised ClusterDef.  The bytes written are yours: weft_free. */
+WEFT_API weft_err weft_cluster_from_def(weft_cluster **out, const void *cluster_def, size_t size);
+WEFT_API weft_err weft_cluster_to_def(void **out, size_t *size, const weft_cluster *c);
+/* Jobs in ascending order of name; the tasks of one in ascending order of index. */
+WEFT_API int weft_cluster_job_count(const weft_cluster *c);
+WEFT_API const char *weft_cluster_job(const weft_cluster *c, int i);
+WEFT_API int weft_cluster_task_count(const weft_cluster *c, const char *job);  /* 0 if there is no such job */
+WEFT_API int weft_cluster_task(const weft_cluster *c, const char *job, int i); /* the index of its i-th task; -1 */
+WEFT_API const char *weft_cluster_address(const weft_cluster *c, const char *job, int task); /* NULL if there is none */
+
+/* Which task this process is, found in this order: flags (--ps_hosts or any --JOB_hosts, also --parameter_servers and
+ * --workers; --job_name; --task_index or --task_id; other arguments are left alone), TF_CONFIG, Slurm's environment,
+ * MPI's (hosts from --hosts, else localhost).  Under the last two the first WEFT_NUM_PS (1) tasks are ps and the rest
+ * workers, on ports from 8888 on.  *cluster is NULL, and *job "", if nothing was found.  *job: weft_free. */
+WEFT_API weft_err weft_role_find(weft_cluster **cluster, char **job, int *task, int argc, char *const *argv);
+
+/* ---- servers -------------------------------------------------------------------------------- */
+
+typedef struct weft_server weft_server;
+
+typedef struct weft_server_opts {
+  const char *job; /* which task of the cluster this is */
+  int task;
+  const char *protocol; /* NULL or "grpc" */
+  bool start_later;     /* weft_server_start listens, not create */
+  bool serve;           /* a bare task for others: join returns only when interrupted */
+  const char *bind;     /* "host:port" to listen on instead of the listed address; NULL: WEFT_BIND, if set */
+  const char *token;    /* asked of, and sent with, every call; NULL: WEFT_TOKEN, if set */
+  const char *tls_cert; /* PEM files for mutual TLS, all three; NULL: WEFT_TLS_CERT, WEFT_TLS_KEY, WEFT_TLS_CA */
+  const char *tls_key;
+  const char *tls_ca;
+  const char *allow_dirs; /* directories, parted by ':', that file ops may touch; NULL: WEFT_ALLOW_DIRS; if that is
+                             unset, all, or none once there is a token or TLS */
+  const void *config;     /* a serialised ConfigProto: the threads of this task */
+  size_t config_size;
+} weft_server_opts;
+
+/* A cluster that is all loopback is listened for on loopback only; any other on the task's own address, with a warning
+ * in the log if neither token nor TLS guards it. */
+WEFT_API weft_err weft_server_create(weft_server **out, const weft_cluster *c, const weft_server_opts *opts);
+/* A cluster of one, /job:local/task:0, on a free port of this host.  opts may be NULL; job and task are not read. */
+WEFT_API weft_err weft_server_create_local(weft_server **out, const weft_server_opts *opts);
+/* The seat that weft_role_find finds; a cluster of one if it finds none. */
+WEFT_API weft_err weft_server_create_from_args(weft_server **out, int argc, char *const *argv);
+WEFT_API weft_err weft_server_start(weft_server *s); /* fine if it has been */
+/* Waits until the job is over: every other task was seen and is in join too or has left, sessions have been idle for
+ * 5 s, and some task has run a session through its own server.  CANCELLED by weft_interrupt.  A task that died or never
+ * came is waited for WEFT_JOIN_TIMEOUT seconds (1800; 0: for ever), then DEADLINE_EXCEEDED says who. */
+WEFT_API weft_err weft_server_join(weft_server *s);
+/* Says goodbye to the other tasks, closes sessions and frees the port.  A program that exits says goodbye as well. */
+WEFT_API void weft_server_destroy(weft_server *s);
+WEFT_API const char *weft_server_target(const weft_server *s); /* "grpc://localhost:2222" */
+WEFT_API const char *weft_server_job(const weft_server *s);
+WEFT_API int weft_server_task(const weft_server *s);
+WEFT_API const weft_cluster *weft_server_cluster(const weft_server *s);
+
+/* ---- sessions on clusters: weft_session_opts.target in core.h ------------------------------- */
+
+typedef struct weft_devices weft_devices; /* a list */
+WEFT_API weft_err weft_session_devices(weft_devices **out, weft_session *sess);
+WEFT_API void weft_devices_destroy(weft_devices *d);
+WEFT_API int weft_devices_count(const weft_devices *d);
+WEFT_API const char *weft_devices_name(const weft_devices *d, int i); /* "/job:ps/replica:0/task:0/device:CPU:0" */
+WEFT_API const char *weft_devices_type(const weft_devices *d, int i); /* "CPU" */
+WEFT_API int64_t weft_devices_memory(const weft_devices *d, int i);
+WEFT_API uint64_t weft_devices_incarnation(const weft_devices *d, int i);
+/* Closes the sessions of the master at the target and empties resource containers (n 0: the default one) on the
+ * cluster behind it: variables and queues are gone. */
+WEFT_API weft_err weft_session_reset(const char *target, int n, const char *const *containers);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,97 @@
+/* cluster.c - clusters, and the seat of a process in one. */
+#include "weft/cluster.h"
+
+#include "api/cluster.h"
+#include "base/alloc.h"
+#include "dist/role.h"
+#include "proto/scan.h"
+#include <stdlib.h>
+
+static weft_err create(weft_cluster **out) {
+  *out = weft__alloc_zero(1, sizeof **out);
+  return *out ? WEFT_OK : WEFT_OOM;
+}
+
+/* What was made so far, or nothing. */
+static weft_err finish(weft_cluster **out, weft_err err) {
+  if (err != WEFT_OK) {
+    weft__free(*out);
+    *out = NULL;
+  }
+  return err;
+}
+
+weft_err weft_cluster_create(weft_cluster **out) { return create(out); }
+
+void weft_cluster_destroy(weft_cluster *c) {
+  if (!c) return;
+  weft__cluster_finish(&c->all);
+  weft__free(c);
+}
+
+weft_err weft_cluster_add(weft_cluster *c, const char *job, int task, const char *address) {
+  return weft__cluster_add(&c->all, job, task, address);
+}
+
+weft_err weft_cluster_add_hosts(weft_cluster *c, const char *job, const char *hosts) {
+  return weft__cluster_add_hosts(&c->all, job, hosts);
+}
+
+weft_err weft_cluster_parse(weft_cluster **out, const char *text) {
+  WEFT_TRY(create(out));
+  return finish(out, weft__cluster_parse(&(*out)->all, text));
+}
+
+weft_err weft_cluster_from_def(weft_cluster **out, const void *cluster_def, size_t size) {
+  ProtobufCMessage *def;
+  *out = NULL;
+  WEFT_TRY(weft__proto_unpack(&def, &tensorflow__cluster_def__descriptor, cluster_def, size));
+  weft_err err = create(out);
+  if (!err) err = finish(out, weft__cluster_from_def(&(*out)->all, (Tensorflow__ClusterDef *)def));
+  protobuf_c_message_free_unpacked(def, NULL);
+  return err;
+}
+
+weft_err weft_cluster_to_def(void **out, size_t *size, const weft_cluster *c) {
+  uint8_t *bytes;
+  WEFT_TRY(weft__cluster_to_def(&c->all, &bytes, size));
+  *out = bytes;
+  return WEFT_OK;
+}
+
+int weft_cluster_job_count(const weft_cluster *c) { return c->all.n_job; }
+
+const char *weft_cluster_job(const weft_cluster *c, int i) {
+  return i >= 0 && i < c->all.n_job ? c->all.job[i].name : NULL;
+}
+
+int weft_cluster_task_count(const weft_cluster *c, const char *job) {
+  const cluster_job *j = weft__cluster_job(&c->all, job);
+  return j ? j->n_task : 0;
+}
+
+int weft_cluster_task(const weft_cluster *c, const char *job, int i) {
+  const cluster_job *j = weft__cluster_job(&c->all, job);
+  return j && i >= 0 && i < j->n_task ? j->task[i].index : -1;
+}
+
+const char *weft_cluster_address(const weft_cluster *c, const char *job, int task) {
+  return weft__cluster_address(&c->all, job, task);
+}
+
+static const char *environment(void *arg, const char *name) {
+  (void)arg;
+  return getenv(name);
+}
+
+weft_err weft_role_find(weft_cluster **out, char **job, int *task, int argc, char *const *argv) {
+  role r;
+  *out = NULL;
+  WEFT_TRY(weft__role_find(&r, argc, argv, environment, NULL));
+  weft_err err = r.cluster.n_job ? create(out) : WEFT_OK;
+  if (err) return weft__role_finish(&r), err;
+  if (*out) (*out)->all = r.cluster;
+  *job = r.job;
+  *task = r.task;
+  return WEFT_OK;
+}

@@ -1,0 +1,165 @@
+/* server.c - servers, as programs make them; what the options leave open comes from the environment. */
+#include "dist/server.h"
+
+#include "api/cluster.h"
+#include "base/alloc.h"
+#include "io/file.h"
+#include "proto/scan.h"
+#include "weft/cluster.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tokens and certificates ---- */
+
+static const char *or_env(const char *given, const char *name) {
+  if (given) return *given ? given : NULL;
+  const char *found = getenv(name);
+  return found && *found ? found : NULL;
+}
+
+static weft_err read_pem(char **out, const char *path) {
+  text t = {0};
+  if (!path) return WEFT_OK;
+  weft_err err = weft__file_read(path, &t);
+  if (!err && !(*out = weft__strdup(weft__text_get(&t)))) err = WEFT_OOM;
+  weft__text_finish(&t);
+  return err;
+}
+
+static weft_err find(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
+  if (token && !(c->token = weft__strdup(token))) return WEFT_OOM;
+  if ((cert || key || ca) && !(cert && key && ca))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "TLS needs a certificate, its key and a CA, and %s is missing",
+                      !cert  ? "WEFT_TLS_CERT"
+                      : !key ? "WEFT_TLS_KEY"
+                             : "WEFT_TLS_CA");
+  WEFT_TRY(read_pem(&c->certificate, cert));
+  WEFT_TRY(read_pem(&c->key, key));
+  return read_pem(&c->ca, ca);
+}
+
+weft_err weft__credentials_find(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
+  *c = (credentials){0};
+  weft_err err = find(c, or_env(token, "WEFT_TOKEN"), or_env(cert, "WEFT_TLS_CERT"), or_env(key, "WEFT_TLS_KEY"),
+                      or_env(ca, "WEFT_TLS_CA"));
+  c->security = (security){c->token, c->certificate, c->key, c->ca};
+  if (err) weft__credentials_finish(c);
+  return err;
+}
+
+void weft__credentials_finish(credentials *c) {
+  char *owned[] = {c->token, c->certificate, c->key, c->ca};
+  for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) weft__free(owned[i]);
+  *c = (credentials){0};
+}
+
+/* ---- servers ---- */
+
+static weft_err read_config(session_opts *to, const weft_server_opts *o) {
+  ProtobufCMessage *config;
+  if (!o->config_size) return WEFT_OK;
+  WEFT_TRY(weft__proto_unpack(&config, &tensorflow__config_proto__descriptor, o->config, o->config_size));
+  to->intra_threads = ((Tensorflow__ConfigProto *)config)->intra_op_parallelism_threads;
+  to->inter_threads = ((Tensorflow__ConfigProto *)config)->inter_op_parallelism_threads;
+  protobuf_c_message_free_unpacked(config, NULL);
+  return WEFT_OK;
+}
+
+static weft_err create(weft_server **out, const cluster *c, const char *job, int index, const weft_server_opts *o) {
+  credentials who;
+  server_opts opts = {.job = job,
+                      .task = index,
+                      .bind = or_env(o->bind, "WEFT_BIND"),
+                      .allow_dirs = o->allow_dirs ? o->allow_dirs : getenv("WEFT_ALLOW_DIRS"),
+                      .serve = o->serve};
+  *out = NULL;
+  if (o->protocol && strcmp(o->protocol, "grpc") != 0)
+    return weft__fail(WEFT_NOT_FOUND, "No server factory registered for the protocol \"%s\"; there is \"grpc\"",
+                      o->protocol);
+  WEFT_TRY(read_config(&opts.session, o));
+  WEFT_TRY(weft__credentials_find(&who, o->token, o->tls_cert, o->tls_key, o->tls_ca));
+  opts.security = who.security;
+  weft_err err = weft__server_create(out, c, &opts);
+  weft__credentials_finish(&who);
+  if (!err && !o->start_later) err = weft__server_start(*out);
+  if (err) {
+    weft__server_destroy(*out);
+    *out = NULL;
+  }
+  return err;
+}
+
+weft_err weft_server_create(weft_server **out, const weft_cluster *c, const weft_server_opts *opts) {
+  if (!opts || !opts->job) return weft__fail(WEFT_INVALID_ARGUMENT, "a server needs the name of its job");
+  return create(out, &c->all, opts->job, opts->task, opts);
+}
+
+weft_err weft_server_create_local(weft_server **out, const weft_server_opts *opts) {
+  cluster c;
+  const weft_server_opts none = {0};
+  WEFT_TRY(weft__cluster_parse(&c, "local=localhost:0"));
+  weft_err err = create(out, &c, "local", 0, opts ? opts : &none);
+  weft__cluster_finish(&c);
+  return err;
+}
+
+weft_err weft_server_create_from_args(weft_server **out, int argc, char *const *argv) {
+  weft_cluster *c;
+  char *job;
+  int index;
+  WEFT_TRY(weft_role_find(&c, &job, &index, argc, argv));
+  weft_err err = c ? weft_server_create(out, c, &(weft_server_opts){.job = job, .task = index})
+                   : weft_server_create_local(out, NULL);
+  weft_cluster_destroy(c);
+  weft__free(job);
+  return err;
+}
+
+weft_err weft_server_start(weft_server *s) { return weft__server_start(s); }
+weft_err weft_server_join(weft_server *s) { return weft__server_join(s); }
+void weft_server_destroy(weft_server *s) { weft__server_destroy(s); }
+const char *weft_server_target(const weft_server *s) { return weft__server_target(s); }
+const char *weft_server_job(const weft_server *s) { return weft__server_job(s); }
+int weft_server_task(const weft_server *s) { return weft__server_task(s); }
+const weft_cluster *weft_server_cluster(const weft_server *s) { return (const weft_cluster *)weft__server_cluster(s); }
+
+/* ---- devices ---- */
+
+struct weft_devices {
+  device_info *info;
+  int n;
+};
+
+weft_err weft_session_devices(weft_devices **out, weft_session *sess) {
+  weft_devices *d = weft__alloc_zero(1, sizeof *d);
+  if (!d) return WEFT_OOM;
+  weft_err err = weft__session_devices(sess, &d->info, &d->n);
+  if (err)
+    weft__free(d);
+  else
+    *out = d;
+  return err;
+}
+
+void weft_devices_destroy(weft_devices *d) {
+  if (!d) return;
+  weft__device_infos_free(d->info, d->n);
+  weft__free(d);
+}
+
+int weft_devices_count(const weft_devices *d) { return d->n; }
+static bool has(const weft_devices *d, int i) { return i >= 0 && i < d->n; }
+const char *weft_devices_name(const weft_devices *d, int i) { return has(d, i) ? d->info[i].name : NULL; }
+const char *weft_devices_type(const weft_devices *d, int i) { return has(d, i) ? d->info[i].type : NULL; }
+int64_t weft_devices_memory(const weft_devices *d, int i) { return has(d, i) ? d->info[i].memory_limit : 0; }
+uint64_t weft_devices_incarnation(const weft_devices *d, int i) { return has(d, i) ? d->info[i].incarnation : 0; }
+
+/* ---- reset ---- */
+
+weft_err weft_session_reset(const char *target, int n, const char *const *containers) {
+  credentials who;
+  WEFT_TRY(weft__credentials_find(&who, NULL, NULL, NULL, NULL));
+  weft_err err = weft__client_reset(target, n, containers, 0, &who.security);
+  weft__credentials_finish(&who);
+  return err;
+}

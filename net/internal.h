@@ -46,6 +46,7 @@ enum {
   CLOSE_WAIT_MS = 5000,     /* how long a listener waits for its handlers */
   DEAD_AFTER_MS = 1000,     /* an answer to a ping */
   PING_EVERY_MS = 700,      /* together under the 2 s in which a death is noticed */
+  ATTEMPT_MS = 5000,        /* to connect once */
   RETRY_FIRST_MS = 20,      /* after a failed connection */
   RETRY_LAST_MS = 150,      /* a task that appears is used within 0.2 s */
   MESSAGE_LIMIT_MIB = 2048, /* protobuf's own */

@@ -6,6 +6,7 @@
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"
+#include <arpa/inet.h>
 #include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
 #include <string.h>
@@ -121,7 +122,7 @@ static grpc_call_error start_batch(out_call *c, bool wait_for_ready) {
   op[5].data.recv_status_on_client.trailing_metadata = &c->trailing;
   op[5].data.recv_status_on_client.status = &c->code;
   op[5].data.recv_status_on_client.status_details = &c->details;
-  return grpc_call_start_batch(c->call, op, 6, &c->ended, NULL);
+  return weft__core_start(c->call, op, 6, &c->ended);
 }
 
 static weft_err make_call(out_call **out, grpc_line *l, const char *method, message *request, const call_opts *opts) {
@@ -131,7 +132,7 @@ static weft_err make_call(out_call **out, grpc_line *l, const char *method, mess
   if (!c) return WEFT_OOM;
   c->method = memcpy(c + 1, method, size);
   c->line = l;
-  c->ended = (tag){call_ended, c};
+  c->ended = (tag){.done = call_ended, .arg = c};
   c->cancel = opts->cancel;
   c->timeout_ms = opts->timeout_ms;
   c->details = grpc_empty_slice();
@@ -190,8 +191,10 @@ static void destroy_line(line *base) {
   weft__free(l);
 }
 
+static bool uses_tls(const security *s) { return s->certificate && s->key && s->ca; }
+
 static grpc_channel_credentials *credentials(const security *s) {
-  if (!s->certificate || !s->key || !s->ca) return grpc_insecure_credentials_create();
+  if (!uses_tls(s)) return grpc_insecure_credentials_create();
   grpc_ssl_pem_key_cert_pair pair = {s->key, s->certificate};
   return grpc_ssl_credentials_create(s->ca, &pair, NULL, NULL);
 }
@@ -200,7 +203,7 @@ static void make_args(core_args *a, bool keepalive) {
   weft__core_args_common(a);
   weft__core_args_add(a, GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, RETRY_FIRST_MS);
   weft__core_args_add(a, GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, RETRY_LAST_MS);
-  weft__core_args_add(a, GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2 * DEAD_AFTER_MS); /* one attempt's own limit */
+  weft__core_args_add(a, GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, ATTEMPT_MS);
   weft__core_args_add(a, GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, RETRY_LAST_MS);
   weft__core_args_add(a, GRPC_ARG_ENABLE_HTTP_PROXY, 0); /* http_proxy is for the web, not for a cluster */
   weft__core_args_add(a, GRPC_ARG_ENABLE_RETRIES, 0);
@@ -212,6 +215,18 @@ static void make_args(core_args *a, bool keepalive) {
   weft__core_args_add(a, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0); /* 0: any number */
 }
 
+/* An address, or localhost, needs no resolver, and c-ares loses memory over "localhost".  TLS wants the name. */
+static char *target_of(const char *address, bool tls) {
+  static const char local[] = "localhost:";
+  const char *colon = strrchr(address, ':');
+  struct in_addr number;
+  char host[16] = "";
+  if (!tls && strncmp(address, local, sizeof local - 1) == 0)
+    return weft__sprintf("ipv4:127.0.0.1:%s", address + sizeof local - 1);
+  if (colon && colon - address < (ptrdiff_t)sizeof host) memcpy(host, address, (size_t)(colon - address));
+  return weft__sprintf(inet_pton(AF_INET, host, &number) == 1 ? "ipv4:%s" : "dns:///%s", address);
+}
+
 static weft_err open_channel(grpc_line *l, const channel_opts *opts) {
   core_args args;
   make_args(&args, opts->keepalive);
@@ -219,7 +234,7 @@ static weft_err open_channel(grpc_line *l, const channel_opts *opts) {
   grpc_channel_credentials *how = credentials(&opts->security);
   if (!how)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s: the certificate, key or CA given for TLS cannot be read", l->address);
-  char *target = weft__sprintf("dns:///%s", l->address);
+  char *target = target_of(l->address, uses_tls(&opts->security));
   if (target) l->channel = grpc_channel_create(target, how, &args.all);
   grpc_channel_credentials_release(how);
   weft__free(target);

@@ -11,7 +11,6 @@
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/support/log.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,6 +33,7 @@ static void *poll_queue(void *queue) {
     if (e.type == GRPC_QUEUE_SHUTDOWN) return NULL;
     if (e.type != GRPC_OP_COMPLETE) continue;
     tag *t = e.tag;
+    (void)atomic_load_explicit(&t->posted, memory_order_acquire);
     t->done(t->arg, e.success);
   }
 }
@@ -85,27 +85,45 @@ void weft__core_release(void) {
   pthread_mutex_unlock(&lock);
 }
 
+grpc_call_error weft__core_start(grpc_call *on, const grpc_op *ops, size_t n, tag *t) {
+  return grpc_call_start_batch(on, ops, n, weft__core_post(t), NULL);
+}
+
 /* ---- bytes ---- */
 
-static grpc_slice to_slice(const piece *p) {
-  if (!p->release) return grpc_slice_from_copied_buffer((const char *)p->data, p->size);
-  return grpc_slice_new_with_user_data((void *)(uintptr_t)p->data, p->size, p->release, p->arg);
+typedef struct leaving { /* keeps the pieces of one message until the last is sent */
+  atomic_int refs;
+  message m;
+} leaving;
+
+static void release_leaving(void *arg) {
+  leaving *l = arg;
+  if (atomic_fetch_sub_explicit(&l->refs, 1, memory_order_acq_rel) != 1) return;
+  weft__message_finish(&l->m);
+  weft__free(l);
 }
 
 weft_err weft__core_from_message(grpc_byte_buffer **out, message *m) {
   enum { FEW = 8 };
   grpc_slice few[FEW], *slices = few;
   int n = m->n_piece;
-  if (n > FEW && !(slices = weft__alloc((size_t)n * sizeof *slices))) return WEFT_OOM;
+  leaving *l = weft__alloc(sizeof *l);
+  if (n > FEW) slices = weft__alloc((size_t)n * sizeof *slices);
+  if (!l || !slices) {
+    weft__free(l);
+    if (slices != few) weft__free(slices);
+    return WEFT_OOM;
+  }
+  weft__message_move(&l->m, m);
+  atomic_init(&l->refs, n + 1);
   for (int i = 0; i < n; i++) {
-    piece *p = (piece *)(uintptr_t)weft__message_piece(m, i);
-    slices[i] = to_slice(p);
-    p->release = NULL; /* the slice's now */
+    const piece *p = weft__message_piece(&l->m, i);
+    slices[i] = grpc_slice_new_with_user_data((void *)(uintptr_t)p->data, p->size, release_leaving, l);
   }
   *out = grpc_raw_byte_buffer_create(slices, (size_t)n);
   for (int i = 0; i < n; i++) grpc_slice_unref(slices[i]);
   if (slices != few) weft__free(slices);
-  weft__message_finish(m);
+  release_leaving(l);
   return WEFT_OK;
 }
 

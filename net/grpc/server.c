@@ -2,8 +2,8 @@
  *
  * A call passes four events: it came (asked for in advance, several at a time), its message was read,
  * its answer was sent, and it is closed, which comes early when the caller gave up.  The last two come
- * in any order and the call is freed with the second.  The port counts its calls; shutting it down
- * cancels them, and the shutdown's own event comes after the last. */
+ * in any order and the call is freed with the second.  The port counts its calls and is freed after
+ * them: gRPC's own shutdown waits for connections, not for a handler that still has to answer. */
 #include "net/grpc/core.h"
 
 #ifdef WEFT_HAVE_GRPC
@@ -31,7 +31,8 @@ typedef struct grpc_port {
   tag shut;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  bool closing, is_shut;
+  int calls; /* that came and are not freed */
+  bool is_shut;
 } grpc_port;
 
 typedef struct in_call {
@@ -61,8 +62,18 @@ static void free_call(in_call *c) {
   weft__free(c);
 }
 
+static void count_call(grpc_port *p, int change) {
+  pthread_mutex_lock(&p->lock);
+  p->calls += change;
+  if (p->calls == 0) pthread_cond_broadcast(&p->changed);
+  pthread_mutex_unlock(&p->lock);
+}
+
 static void end_one(in_call *c) {
-  if (atomic_fetch_sub_explicit(&c->ends, 1, memory_order_acq_rel) == 1) free_call(c);
+  grpc_port *p = c->port;
+  if (atomic_fetch_sub_explicit(&c->ends, 1, memory_order_acq_rel) != 1) return;
+  free_call(c);
+  count_call(p, -1);
 }
 
 static void call_sent(void *arg, bool ok) {
@@ -91,7 +102,7 @@ static void send_answer(in_call *c, weft_err err, message *answer) {
   op[1].data.send_status_from_server.status = (grpc_status_code)err;
   op[1].data.send_status_from_server.status_details = err != WEFT_OK ? &details : NULL;
   op[2].data.send_message.send_message = c->answer;
-  grpc_call_error failed = grpc_call_start_batch(c->call, op, err == WEFT_OK ? 3 : 2, &c->sent, NULL);
+  grpc_call_error failed = weft__core_start(c->call, op, err == WEFT_OK ? 3 : 2, &c->sent);
   grpc_slice_unref(details);
   weft__message_finish(answer);
   if (failed == GRPC_CALL_OK) return;
@@ -148,6 +159,7 @@ static void call_came(void *arg, bool ok) {
   }
   if (wait_for_call(c->port) != WEFT_OK)
     weft__log(LOG_ERROR, "A listener lost one of its %d places: %s", WAITING_CALLS, weft__error_message());
+  count_call(c->port, 1);
   c->method = grpc_slice_to_c_string(c->details.method);
   c->base.method = c->method;
   c->base.deadline_ns = deadline_ns(c->details.deadline);
@@ -155,14 +167,14 @@ static void call_came(void *arg, bool ok) {
   grpc_op closed = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER}, read = {.op = GRPC_OP_RECV_MESSAGE};
   closed.data.recv_close_on_server.cancelled = &c->cancelled;
   read.data.recv_message.recv_message = &c->request;
-  grpc_call_start_batch(c->call, &closed, 1, &c->closed, NULL);
+  weft__core_start(c->call, &closed, 1, &c->closed);
   if (!may_call(c))
     send_answer(c,
                 weft__fail(WEFT_UNAUTHENTICATED, "%s: this cluster asks for a token, and the call has %s", c->method,
                            "none or another"),
                 NULL);
   else
-    grpc_call_start_batch(c->call, &read, 1, &c->read, NULL);
+    weft__core_start(c->call, &read, 1, &c->read);
 }
 
 static weft_err wait_for_call(grpc_port *p) {
@@ -174,12 +186,13 @@ static weft_err wait_for_call(grpc_port *p) {
   weft__cancel_init(&c->base.cancel);
   grpc_call_details_init(&c->details);
   grpc_metadata_array_init(&c->metadata);
-  c->came = (tag){call_came, c};
-  c->read = (tag){call_read, c};
-  c->closed = (tag){call_closed, c};
-  c->sent = (tag){call_sent, c};
+  c->came = (tag){.done = call_came, .arg = c};
+  c->read = (tag){.done = call_read, .arg = c};
+  c->closed = (tag){.done = call_closed, .arg = c};
+  c->sent = (tag){.done = call_sent, .arg = c};
+  void *came = weft__core_post(&c->came);
   grpc_call_error failed =
-      grpc_server_request_call(p->server, &c->call, &c->details, &c->metadata, p->queue, p->queue, &c->came);
+      grpc_server_request_call(p->server, &c->call, &c->details, &c->metadata, p->queue, p->queue, came);
   if (failed == GRPC_CALL_OK) return WEFT_OK; /* its event comes, also when the port closes */
   free_call(c);
   return weft__fail(WEFT_INTERNAL, "%s", grpc_call_error_to_string(failed));
@@ -199,10 +212,11 @@ static void port_shut(void *arg, bool ok) {
 static bool wait_shut(grpc_port *p) {
   struct timespec until = weft__deadline((int64_t)CLOSE_WAIT_MS * 1000000);
   pthread_mutex_lock(&p->lock);
-  while (!p->is_shut && pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &until) == 0) continue;
-  bool is_shut = p->is_shut;
+  while ((!p->is_shut || p->calls) && pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &until) == 0)
+    continue;
+  bool done = p->is_shut && !p->calls;
   pthread_mutex_unlock(&p->lock);
-  return is_shut;
+  return done;
 }
 
 static void free_port(grpc_port *p) {
@@ -216,8 +230,8 @@ static void free_port(grpc_port *p) {
 
 static void destroy_port(port *base) {
   grpc_port *p = (grpc_port *)base;
-  p->shut = (tag){port_shut, p};
-  grpc_server_shutdown_and_notify(p->server, p->queue, &p->shut);
+  p->shut = (tag){.done = port_shut, .arg = p};
+  grpc_server_shutdown_and_notify(p->server, p->queue, weft__core_post(&p->shut));
   grpc_server_cancel_all_calls(p->server);
   if (wait_shut(p))
     free_port(p);
@@ -232,7 +246,7 @@ static grpc_server_credentials *credentials(const security *s) {
                                                GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY, NULL);
 }
 
-/* gRPC tells only its log why a port was not bound: trying it ourselves says more. */
+/* gRPC tells only its log why a port was not bound: trying it ourselves says more.  NULL: it is not the address. */
 static const char *why_not_bound(const char *host, int number) {
   char service[16], name[256];
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found;
@@ -244,7 +258,7 @@ static const char *why_not_bound(const char *host, int number) {
   if (failed) return gai_strerror(failed);
   int s = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol);
   bool bound = s >= 0 && bind(s, found->ai_addr, found->ai_addrlen) == 0;
-  const char *why = bound ? "the address is in use" : strerror(errno);
+  const char *why = bound ? NULL : strerror(errno);
   if (s >= 0) close(s);
   freeaddrinfo(found);
   return why;
@@ -253,14 +267,14 @@ static const char *why_not_bound(const char *host, int number) {
 static weft_err bind_port(grpc_port *p, const listener_opts *opts) {
   char address[300];
   grpc_server_credentials *how = credentials(&opts->security);
-  if (!how)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "%s:%d: the certificate, key or CA given for TLS cannot be read",
-                      opts->host, opts->port);
   snprintf(address, sizeof address, "%s:%d", opts->host, opts->port);
-  p->base.number = grpc_server_add_http2_port(p->server, address, how);
-  grpc_server_credentials_release(how);
+  if (how) p->base.number = grpc_server_add_http2_port(p->server, address, how);
+  if (how) grpc_server_credentials_release(how);
   if (p->base.number > 0) return WEFT_OK;
-  return weft__fail(WEFT_UNKNOWN, "Could not listen on %s: %s", address, why_not_bound(opts->host, opts->port));
+  const char *why = how ? why_not_bound(opts->host, opts->port) : NULL;
+  if (why) return weft__fail(WEFT_UNKNOWN, "Could not listen on %s: %s", address, why);
+  return weft__fail(WEFT_INVALID_ARGUMENT, "Could not listen on %s: the certificate, key or CA cannot be used",
+                    address);
 }
 
 static weft_err open_port(grpc_port *p, const listener_opts *opts) {

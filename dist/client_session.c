@@ -5,6 +5,7 @@
 #include "dist/config.h"
 #include "dist/named.h"
 #include "dist/once.h"
+#include "dist/partial.h"
 #include "dist/session.h"
 #include "graph/graphdef.h"
 #include "ops/all.h"
@@ -15,6 +16,12 @@ typedef struct names { /* a request as the client says it */
   size_t n_feed, n_fetch, n_target;
   char **feed, **fetch, **target;
 } names;
+
+typedef struct partial_entry {
+  char handle[24];
+  partial_step *step;
+  struct partial_entry *next;
+} partial_entry;
 
 typedef struct callable {
   int64_t id;
@@ -28,11 +35,14 @@ struct client_session {
   atomic_int refs;
   weft_graph *graph;
   weft_session *session;
+  session_world world;
+  errands *errands; /* the master's */
   once *seen;
   pthread_mutex_t lock; /* guards what follows */
   int64_t version;      /* of the graph: how often it was extended */
   callable *callables;
-  int64_t next_callable;
+  partial_entry *partials;
+  int64_t next_callable, next_partial;
 };
 
 /* ---- life -------------------------------------------------------------------------------------- */
@@ -41,6 +51,7 @@ static weft_err open_session(client_session *s, master *m, const Tensorflow__Con
   session_opts o = {0};
   weft_err err = config ? weft__config_apply(&o, config) : WEFT_OK;
   if (!err) err = weft__master_open(&s->session, m, s->graph, &o);
+  s->errands = weft__master_errands(m, &s->world);
   weft__free((char *)(uintptr_t)o.config_text);
   return err;
 }
@@ -67,6 +78,13 @@ void weft__client_session_retain(client_session *s) { atomic_fetch_add(&s->refs,
 
 void weft__client_session_release(client_session *s) {
   if (!s || atomic_fetch_sub(&s->refs, 1) > 1) return;
+  if (s->session) weft__session_close(s->session); /* ends what the partial runs wait for */
+  while (s->partials) {
+    partial_entry *e = s->partials;
+    s->partials = e->next;
+    weft__partial_destroy(e->step);
+    weft__free(e);
+  }
   weft__session_destroy(s->session);
   weft__graph_destroy(s->graph);
   while (s->callables) {
@@ -194,24 +212,97 @@ static weft_err run_step(client_session *s, call *c, const Tensorflow__RunStepRe
   return err;
 }
 
+/* ---- partial runs ------------------------------------------------------------------------------ */
+
+weft_err weft__client_session_partial(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
+  const Tensorflow__PartialRunSetupRequest *q = (const Tensorflow__PartialRunSetupRequest *)m;
+  names n = {q->n_feed, q->n_fetch, q->n_target, q->feed, q->fetch, q->target};
+  partial_names ends = {q->n_feed, q->n_fetch, q->feed, q->fetch};
+  plan_request r;
+  (void)c;
+  WEFT_TRY(weft__once_check(s->seen, "PartialRunSetup", q->request_id));
+  partial_entry *e = weft__alloc_zero(1, sizeof *e);
+  if (!e) return WEFT_OOM;
+  weft_err err = find_request(s, &n, &r);
+  if (!err) {
+    err = weft__partial_create(&e->step, s->session, &s->world, s->errands, &r, &ends);
+    weft__free((void *)(uintptr_t)r.feed);
+  }
+  if (err) {
+    weft__free(e);
+    return err;
+  }
+  pthread_mutex_lock(&s->lock);
+  snprintf(e->handle, sizeof e->handle, "%lld", (long long)++s->next_partial);
+  e->next = s->partials;
+  s->partials = e;
+  pthread_mutex_unlock(&s->lock);
+  return weft__message_add_string(answer, 1, e->handle, strlen(e->handle));
+}
+
+/* Takes the entry off the list, so that two calls never use it at once; it is put back unless it is over. */
+static partial_entry *take_partial(client_session *s, const char *text) {
+  pthread_mutex_lock(&s->lock);
+  partial_entry **at = &s->partials;
+  while (*at && strcmp((*at)->handle, text) != 0) at = &(*at)->next;
+  partial_entry *e = *at;
+  if (e) *at = e->next;
+  pthread_mutex_unlock(&s->lock);
+  return e;
+}
+
+static void put_partial(client_session *s, partial_entry *e, bool over) {
+  if (over) {
+    weft__partial_destroy(e->step);
+    weft__free(e);
+    return;
+  }
+  pthread_mutex_lock(&s->lock);
+  e->next = s->partials;
+  s->partials = e;
+  pthread_mutex_unlock(&s->lock);
+}
+
+static weft_err run_partial(client_session *s, call *c, const Tensorflow__RunStepRequest *q, message *answer) {
+  bool over = false;
+  exchange x;
+  partial_names n = {q->n_feed, q->n_fetch, NULL, q->fetch};
+  plan_request shape_only = {.n_feed = (int)q->n_feed, .n_fetch = (int)q->n_fetch};
+  char **feed = weft__alloc((q->n_feed + 1) * sizeof *feed);
+  partial_entry *e = take_partial(s, q->partial_run_handle);
+  weft_err err = feed ? WEFT_OK : WEFT_OOM;
+  if (!err && !e)
+    err = weft__fail(WEFT_INVALID_ARGUMENT, "Must run PartialRunSetup before performing partial runs: handle %.64s",
+                     q->partial_run_handle);
+  if (!err) err = exchange_init(&x, &shape_only);
+  if (!err) {
+    for (size_t i = 0; i < q->n_feed; i++) feed[i] = q->feed[i]->name;
+    n.feed = feed;
+    for (size_t i = 0; i < q->n_feed && !err; i++) err = feed_one(&x, q->feed[i]->tensor);
+    if (!err) err = weft__partial_run(e->step, &n, x.fed, x.fetched, weft__call_cancel(c), &over);
+    for (size_t i = 0; i < q->n_fetch && !err; i++) err = weft__message_add_named(answer, 1, q->fetch[i], x.fetched[i]);
+    status kept = {0};
+    weft__status_keep(&kept, err);
+    exchange_finish(&x);
+    put_partial(s, e, over);
+    err = weft__status_raise(&kept);
+    weft__status_finish(&kept);
+  }
+  weft__free(feed);
+  return err;
+}
+
 weft_err weft__client_session_step(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   enum { STATUS_CODE = 3, STATUS_MESSAGE = 4 };
   const Tensorflow__RunStepRequest *q = (const Tensorflow__RunStepRequest *)m;
   WEFT_TRY(weft__once_check(s->seen, "RunStep", q->request_id));
-  weft_err err = *q->partial_run_handle
-                     ? weft__fail(WEFT_UNIMPLEMENTED, "Partial runs are not implemented by this master")
-                     : run_step(s, c, q, answer);
+  weft_err err = *q->partial_run_handle ? run_partial(s, c, q, answer) : run_step(s, c, q, answer);
   if (!err || !q->store_errors_in_response_body) return err;
   weft__message_finish(answer);
   weft__message_init(answer);
   const char *why = weft__error_message();
   WEFT_TRY(weft__message_add_varint(answer, STATUS_CODE, (uint64_t)err));
   return weft__message_add_string(answer, STATUS_MESSAGE, why, strlen(why));
-}
-
-weft_err weft__client_session_partial(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
-  (void)s, (void)c, (void)m, (void)answer;
-  return weft__fail(WEFT_UNIMPLEMENTED, "Partial runs are not implemented by this master");
 }
 
 /* ---- the graph --------------------------------------------------------------------------------- */

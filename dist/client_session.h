@@ -4,10 +4,15 @@
 #ifndef WEFT_DIST_CLIENT_SESSION_H
 #define WEFT_DIST_CLIENT_SESSION_H
 
+#include "dist/errand.h"
 #include "dist/master.h"
+#include "dist/session.h"
 #include "rpc.pb-c.h"
 
 typedef struct client_session client_session;
+
+/* master.c: where a session may run what blocks, and what sessions run on. */
+errands *weft__master_errands(master *m, session_world *w);
 
 weft_err weft__client_session_create(client_session **out, master *m, const Tensorflow__CreateSessionRequest *r);
 void weft__client_session_retain(client_session *s);

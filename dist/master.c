@@ -72,6 +72,11 @@ static void on_event(void *arg, session_event e) {
   pthread_mutex_unlock(&m->lock);
 }
 
+errands *weft__master_errands(master *m, session_world *w) {
+  *w = (session_world){m->task, m->worker, m->peers, on_event, m};
+  return m->errands;
+}
+
 weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const session_opts *opts) {
   session_world w = {m->task, m->worker, m->peers, on_event, m};
   session_opts none = {0};

@@ -172,7 +172,7 @@ static weft_err take_in_new_nodes(cluster_session *s, int64_t deadline_ns, cance
   return err;
 }
 
-static weft_err make_step(cluster_session *s, const plan_request *r, int64_t deadline_ns, cancel *c,
+static weft_err make_step(cluster_session *s, const plan_request *r, bool by_name, int64_t deadline_ns, cancel *c,
                           cluster_step **out) {
   parts p;
   WEFT_TRY(weft__request_check(s->base.graph, r));
@@ -184,9 +184,10 @@ static weft_err make_step(cluster_session *s, const plan_request *r, int64_t dea
              .where = s->where,
              .device = s->world.device,
              .task = s->world.device_task,
-             .n_task = s->world.n_task};
+             .n_task = s->world.n_task,
+             .by_name = by_name};
   WEFT_TRY(weft__partition(&p, &how));
-  step_place at = {s->base.graph, s->on.worker, s->world.task, s->handle, s->on.task->device[0]->name};
+  step_place at = {s->base.graph, s->on.worker, s->world.task, s->handle, s->on.task->device[0]->name, by_name};
   weft_err err = weft__step_create(out, &p, r, &at, c);
   weft__parts_finish(&p);
   return err;
@@ -218,7 +219,7 @@ static weft_err get_step(cluster_session *s, const plan_request *r, int64_t dead
   pthread_mutex_lock(&s->making);
   weft_err err = WEFT_OK;
   if (!(*out = find_step(s, hash, r))) {
-    err = make_step(s, r, deadline_ns, c, out);
+    err = make_step(s, r, false, deadline_ns, c, out);
     if (!err) err = keep_step(s, hash, r, *out);
   }
   pthread_mutex_unlock(&s->making);
@@ -265,6 +266,27 @@ static weft_err cluster_run(weft_session *base, const plan_request *r, const wef
     if (!err) err = get_step(s, r, deadline_ns, &entry.cancel, &st);
     if (!err) err = weft__step_run(st, feed, fetched, &entry.cancel, deadline_ns, opts);
     weft__cancel_link_off(&link);
+    end(s, &entry);
+  }
+  weft__cancel_finish(&entry.cancel);
+  return err;
+}
+
+weft_err weft__cluster_session_run_by_name(weft_session *base, const plan_request *r, int64_t id, cancel *c) {
+  cluster_session *s = (cluster_session *)base;
+  running entry;
+  cancel_link link;
+  cluster_step *st = NULL;
+  weft__cancel_init(&entry.cancel);
+  weft_err err = begin(s, &entry);
+  if (!err) {
+    err = weft__cancel_link_on(&link, c, &entry.cancel);
+    pthread_mutex_lock(&s->making);
+    if (!err) err = make_step(s, r, true, 0, &entry.cancel, &st);
+    pthread_mutex_unlock(&s->making);
+    if (!err) err = weft__step_run_as(st, id, &entry.cancel, 0);
+    weft__cancel_link_off(&link);
+    weft__step_destroy(st);
     end(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);

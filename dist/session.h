@@ -18,6 +18,9 @@ typedef struct session_world { /* what a session runs on; all outlives it */
 /* The graph must outlive the session; the options are copied.  No task is asked before the first run. */
 weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const session_opts *opts,
                                       const session_world *w);
+/* Runs a request as step `id` with its feeds and fetches passing through the step's rendezvous (weft__client_key): a
+ * partial run.  Blocks until the whole step has ended. */
+weft_err weft__cluster_session_run_by_name(weft_session *s, const plan_request *r, int64_t id, cancel *c);
 const char *weft__cluster_session_handle(const weft_session *s);
 
 #endif

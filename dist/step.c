@@ -33,20 +33,20 @@ struct cluster_step {
 
 /* ---- making ------------------------------------------------------------------------------------ */
 
-static weft_err find_ends(cluster_step *s, const weft_graph *g, const parts *p, const plan_request *r, weft_out *feed,
-                          weft_out *fetch) {
-  for (int i = 0; i < r->n_feed; i++) {
+static weft_err find_ends(cluster_step *s, const weft_graph *g, const parts *p, const plan_request *r, bool by_name,
+                          weft_out *feed, weft_out *fetch) {
+  for (int i = 0; i < r->n_feed && !by_name; i++) {
     if (!p->feed_name[i]) continue;
     s->feed[s->n_feed] = i;
     WEFT_TRY(weft__graph_find_out(g, p->feed_name[i], &feed[s->n_feed++]));
   }
-  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(weft__graph_find_out(g, p->fetch_name[i], &fetch[i]));
-  s->n_fetch = r->n_fetch;
+  s->n_fetch = by_name ? 0 : r->n_fetch;
+  for (int i = 0; i < s->n_fetch; i++) WEFT_TRY(weft__graph_find_out(g, p->fetch_name[i], &fetch[i]));
   return WEFT_OK;
 }
 
 /* The graph passes to the part, or is destroyed. */
-static weft_err make_local(cluster_step *s, const parts *p, const plan_request *r, const char *session) {
+static weft_err make_local(cluster_step *s, const parts *p, const plan_request *r, const step_place *at) {
   const op_table *ops;
   weft_graph *g;
   WEFT_TRY(weft__ops_table(&ops));
@@ -55,11 +55,11 @@ static weft_err make_local(cluster_step *s, const parts *p, const plan_request *
   weft_out *fetch = weft__alloc(sizeof *fetch * (size_t)(r->n_fetch + 1));
   weft_err err = feed && fetch ? WEFT_OK : WEFT_OOM;
   if (!err) err = weft__graph_import_proto(g, &p->part[p->client].def, &(import_opts){.part = true});
-  if (!err) err = find_ends(s, g, p, r, feed, fetch);
+  if (!err) err = find_ends(s, g, p, r, at->by_name, feed, fetch);
   if (err)
     weft__graph_destroy(g);
   else
-    err = weft__part_create(&s->local, s->worker, session, g, s->n_feed, feed, s->n_fetch, fetch);
+    err = weft__part_create(&s->local, s->worker, at->session, g, s->n_feed, feed, s->n_fetch, fetch);
   weft__free(feed);
   weft__free(fetch);
   return err;
@@ -127,7 +127,7 @@ static weft_err make(cluster_step *s, const parts *p, const plan_request *r, con
   s->feed = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *s->feed);
   weft_err err = asks && s->remote && s->feed ? WEFT_OK : WEFT_OOM;
   if (!err) err = note_feeds(s, at->graph, r);
-  if (!err && p->client >= 0) err = make_local(s, p, r, at->session);
+  if (!err && p->client >= 0) err = make_local(s, p, r, at);
   if (!err) err = register_remotes(s, p, at, asks, c);
   if (asks) weft__asks_finish(asks, p->n_part);
   weft__free(asks);
@@ -244,7 +244,7 @@ static void remote_ended(void *arg, weft_err err, message *reply) {
 }
 
 /* Numbers that no other master makes up: a step's, and a request's. */
-static int64_t random_id(void) {
+int64_t weft__step_id(void) {
   static _Thread_local uint64_t state;
   if (state == 0) {
     char digits[WEFT_HANDLE_SIZE];
@@ -263,7 +263,7 @@ static weft_err pack_run(message *m, const remote *p, int64_t id, bool trace) {
   static const uint8_t record_timeline[] = {3 << 3, 1};
   WEFT_TRY(weft__message_add_copy(m, p->head, p->head_size));
   WEFT_TRY(weft__message_add_varint(m, STEP_ID, (uint64_t)id));
-  WEFT_TRY(weft__message_add_varint(m, REQUEST_ID, (uint64_t)random_id()));
+  WEFT_TRY(weft__message_add_varint(m, REQUEST_ID, (uint64_t)weft__step_id()));
   return trace ? weft__message_add_string(m, EXEC_OPTS, record_timeline, sizeof record_timeline) : WEFT_OK;
 }
 
@@ -360,15 +360,14 @@ static weft_err check_feeds(const cluster_step *s, const weft_tensor *const *fee
   return WEFT_OK;
 }
 
-weft_err weft__step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
-                        int64_t deadline_ns, const run_opts *opts) {
+static weft_err run_step(cluster_step *s, int64_t id, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
+                         int64_t deadline_ns, const run_opts *opts) {
   bool trace = opts && opts->trace;
   const weft_tensor *few[16], **fed = s->n_feed <= 16 ? few : weft__alloc(sizeof *fed * (size_t)s->n_feed);
   part_run local = {0};
-  step_run r = {.step = s, .id = random_id(), .cancel = c, .left = s->n_remote + (s->local != NULL)};
+  step_run r = {.step = s, .id = id, .cancel = c, .left = s->n_remote + (s->local != NULL)};
   if (!fed) return WEFT_OOM;
-  weft_err err = check_feeds(s, feed);
-  if (!err && trace) err = weft__step_log_create(&local.log);
+  weft_err err = trace ? weft__step_log_create(&local.log) : WEFT_OK;
   pthread_mutex_init(&r.lock, NULL);
   pthread_cond_init(&r.ended, NULL);
   for (int i = 0; i < s->n_fetch; i++) fetched[i] = NULL;
@@ -391,4 +390,14 @@ weft_err weft__step_run(cluster_step *s, const weft_tensor *const *feed, weft_te
   pthread_mutex_destroy(&r.lock);
   if (fed != few) weft__free((void *)fed);
   return err;
+}
+
+weft_err weft__step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
+                        int64_t deadline_ns, const run_opts *opts) {
+  WEFT_TRY(check_feeds(s, feed));
+  return run_step(s, weft__step_id(), feed, fetched, c, deadline_ns, opts);
+}
+
+weft_err weft__step_run_as(cluster_step *s, int64_t id, cancel *c, int64_t deadline_ns) {
+  return run_step(s, id, NULL, NULL, c, deadline_ns, NULL);
 }

@@ -44,6 +44,10 @@ typedef struct part_run {         /* all of it outlives the run */
 /* Runs on this thread as far as nothing waits, then on others.  done is called exactly once, perhaps before this
  * returns, on any thread; err's message is that thread's. */
 void weft__part_run(part *p, const part_run *r);
+/* Leaves a value in a step's rendezvous, and takes one from it when it is there, for partial runs. */
+weft_err weft__worker_put(worker *w, int64_t id, const char *key, const weft_tensor *t);
+void weft__worker_take(worker *w, int64_t id, const char *key,
+                       void (*fn)(void *arg, weft_err err, const weft_tensor *t, bool dead), void *arg);
 /* Forgets the step's tensors and ends whoever waits for one, with ABORTED "Cleanup ID". */
 void weft__worker_cleanup(worker *w, int64_t id);
 /* Empties resource containers: n of them, or the default one if n is 0. */

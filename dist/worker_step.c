@@ -152,3 +152,22 @@ void weft__worker_steps_finish(worker *w) {
   pthread_mutex_unlock(&w->lock);
   finish_all(all, "The task is going away");
 }
+
+weft_err weft__worker_put(worker *w, int64_t id, const char *key, const weft_tensor *t) {
+  worker_step *s;
+  WEFT_TRY(weft__worker_step_get(w, id, true, &s));
+  weft_err err = weft__rendezvous_send(s->rendezvous, key, t, false);
+  weft__worker_step_release(s);
+  return err;
+}
+
+void weft__worker_take(worker *w, int64_t id, const char *key, recv_fn *fn, void *arg) {
+  worker_step *s;
+  weft_err err = weft__worker_step_get(w, id, true, &s);
+  if (err) {
+    fn(arg, err, NULL, false);
+    return;
+  }
+  weft__rendezvous_recv(s->rendezvous, key, fn, arg);
+  weft__worker_step_release(s);
+}

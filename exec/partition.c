@@ -229,10 +229,42 @@ static int feed_of(const plan_request *r, weft_out o) {
   return -1;
 }
 
-/* The placeholder of a feed on the client's device, made when first read. */
+/* "name:slot", which is how the client calls it. */
+static char *tensor_name(cutter *k, weft_out o) {
+  return format(k, "%s:%d", k->c->graph->node[o.node]->name, o.slot, 0);
+}
+
+static weft_err recv_from_client(cutter *k, weft_out o, char **name) {
+  node_def *n;
+  char *called = tensor_name(k, o);
+  if (!called) return oom();
+  WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", k->c->graph->node[o.node]->name, o.slot, 0), "_Recv", NULL, 6));
+  WEFT_TRY(attr_type(k, n, "tensor_type", weft__out_type(k->c->graph, o)));
+  WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client));
+  *name = n->name;
+  return add_node(k, k->c->client, n);
+}
+
+static weft_err send_to_client(cutter *k, weft_out o, char *source) {
+  node_def *n;
+  char *called = tensor_name(k, o);
+  if (!called) return oom();
+  WEFT_TRY(new_node(k, &n, format(k, "_send_%s_%d", k->c->graph->node[o.node]->name, o.slot, 0), "_Send", source, 6));
+  WEFT_TRY(attr_type(k, n, "T", weft__out_type(k->c->graph, o)));
+  WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client));
+  return add_node(k, k->c->client, n);
+}
+
+char *weft__client_key(const device_info *client, const char *name) {
+  return weft__sprintf("%s;%016llx;%s;%s;0:0", client->name, (unsigned long long)client->incarnation, client->name,
+                       name);
+}
+
+/* The node that brings a feed, on the client's device, made when first read. */
 static weft_err feed_node(cutter *k, int feed, char **name) {
   const weft_graph *g = k->c->graph;
   weft_out o = k->c->request->feed[feed];
+  if (!k->out->feed_name[feed] && k->c->by_name) WEFT_TRY(recv_from_client(k, o, &k->out->feed_name[feed]));
   if (!k->out->feed_name[feed]) {
     node_def *n;
     WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", g->node[o.node]->name, o.slot, 0), "Placeholder", NULL, 2));
@@ -322,7 +354,10 @@ static weft_err copy_node(cutter *k, const weft_node *n) {
 
 static weft_err bring_fetches(cutter *k) {
   const plan_request *r = k->c->request;
-  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(input_at(k, r->fetch[i], k->c->client, &k->out->fetch_name[i]));
+  for (int i = 0; i < r->n_fetch; i++) {
+    WEFT_TRY(input_at(k, r->fetch[i], k->c->client, &k->out->fetch_name[i]));
+    if (k->c->by_name) WEFT_TRY(send_to_client(k, r->fetch[i], k->out->fetch_name[i]));
+  }
   return WEFT_OK;
 }
 
@@ -331,6 +366,7 @@ static weft_err bring_fetches(cutter *k) {
 /* Branches may leave values dead, and a queue that one node fills for another in the same step orders them without an
  * edge: such steps have no stages. */
 static bool may_have_stages(const cutter *k) {
+  if (k->c->by_name) return false;
   bool fills = false, takes = false;
   for (int i = 0; i < k->n_order; i++) {
     const weft_node *n = k->c->graph->node[k->order[i]];

@@ -17,7 +17,8 @@ typedef struct cut {
   const device_info *device;
   const int *task; /* per device: the number of its task */
   int n_task;
-  int client; /* the device of feeds and fetches */
+  int client;   /* the device of feeds and fetches */
+  bool by_name; /* feeds and fetches come and go through the step's rendezvous, under their names, as the run goes on */
 } cut;
 
 typedef struct task_part {
@@ -35,6 +36,8 @@ typedef struct parts {
   char **fetch_name; /* per fetch: "node:slot" of the client's part */
 } parts;
 
+/* The rendezvous key of a feed or fetch "name:slot" in a run by_name; free with weft__free. */
+char *weft__client_key(const device_info *client, const char *tensor_name);
 /* UNIMPLEMENTED when an edge inside a while loop would have to leave its task. */
 weft_err weft__partition(parts *out, const cut *c);
 void weft__parts_finish(parts *p);

@@ -77,6 +77,37 @@ TEST_WITHIN(60, many_steps_wait_at_once) {
   rig_close(&r);
 }
 
+TEST(a_dead_value_travels_with_a_tensor_that_tensorflow_can_read) {
+  rig r;
+  graph_handle h;
+  edge_key key;
+  rig_open(&r);
+  edge x = {"x", &r.ps, &r.wk};
+  weft_graph *g = new_graph();
+  weft_tensor *no;
+  EXPECT_OK(weft__tensor_scalar(&no, WEFT_BOOL, 0));
+  weft_out v = constant(g, PS CPU, "v", 1);
+  weft_out p =
+      add_node(g, "Const", "p", PS CPU, 0, NULL, 2, (attr[]){A_TYPE("dtype", WEFT_BOOL), A_TENSOR("value", no)});
+  weft_tensor_destroy(no);
+  weft_out sw = add_node(g, "Switch", "sw", PS CPU, 2, (weft_out[]){v, p}, 1, (attr[]){A_TYPE("T", WEFT_FLOAT)});
+  send_node(g, &x, (weft_out){sw.node, 1});
+  EXPECT_OK(register_in(&r.ps, "", g, &h));
+  EXPECT_OK(run(&r.ps, "", &h, 1, NULL, NULL));
+  Tensorflow__RecvTensorRequest q = TENSORFLOW__RECV_TENSOR_REQUEST__INIT;
+  message reply = {0};
+  ProtobufCMessage *m;
+  q.step_id = 1;
+  q.rendezvous_key = (char *)(uintptr_t)key_of(&x, &key);
+  EXPECT_OK(ask(&r.ps, METHOD("RecvTensor"), &q.base, 0, &reply));
+  EXPECT_OK(weft__message_unpack(&m, &reply, &tensorflow__recv_tensor_response__descriptor));
+  const Tensorflow__RecvTensorResponse *got = (Tensorflow__RecvTensorResponse *)m;
+  EXPECT(got->is_dead && got->tensor && got->tensor->dtype == WEFT_FLOAT);
+  protobuf_c_message_free_unpacked(m, NULL);
+  weft__message_finish(&reply);
+  rig_close(&r);
+}
+
 TEST(inputs_come_with_the_call_and_its_times_go_back) {
   rig r;
   graph_handle h;

@@ -114,7 +114,7 @@ static weft_err call_kernel(spot *s, bool dead, bool *deferred) {
   k->done = on_done;
   k->input_dead = dead;
   k->turn = s->turn->number;
-  if (n->kind == FLOW_TRANSFER) WEFT_TRY(weft__flow_frame_id(s->turn->frame, &k->frame_id));
+  if (n->kind == FLOW_TRANSFER) k->frame_id = weft__flow_frame_id(s->turn->frame);
   atomic_store_explicit(&s->phase, PHASE_RUNS, memory_order_relaxed);
   bool timed =
       f->run->log || f->step.id % TIMED_STEPS == 0 || atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;

@@ -237,3 +237,25 @@ TEST(runs_that_wake_each_other_do_not_pile_up_on_the_stack) {
   weft__free(send);
   rig_finish(&r);
 }
+
+static void count(void *arg, weft_err err, const weft_tensor *t, bool dead) { *(int *)arg += !err && t && !dead; }
+
+TEST(a_loop_has_the_number_that_tensorflow_gives_it) {
+  rig r;
+  started s;
+  rig_init(&r, 1);
+  weft_out zero = weft__b_scalar(r.g, WEFT_FLOAT, 0), no = weft__b_scalar(r.g, WEFT_BOOL, 0);
+  attr frame_attrs[] = {A_STR("frame_name", "while/while_context")};
+  weft_out in = weft__b_node(r.g, "Enter", NULL, 1, &zero, 1, frame_attrs);
+  weft_out stop = weft__b_node(r.g, "Enter", NULL, 1, &no, 1, frame_attrs);
+  weft_out sw = weft__b_binary(r.g, "Switch", in, weft__b_unary(r.g, "LoopCond", stop));
+  int send = send_edge(&r, "x", sw);
+  make_plan(&r, weft__b_unary(r.g, "Exit", sw), 1, &send);
+  start(&r, &s, false);
+  EXPECT_OK(s.err);
+  int calls = 0;
+  weft__rendezvous_recv(s.run.step.rendezvous, "/a;0000000000000001;/b;x;18186195969791715286:0", count, &calls);
+  EXPECT_EQ_INT(calls, 1); /* the key TensorFlow 2.15.1 asks for */
+  finish(&s);
+  rig_finish(&r);
+}

@@ -2,7 +2,6 @@
 #include "exec/flow_turn.h"
 
 #include "base/alloc.h"
-#include "base/text.h"
 
 enum { MAX_IDLE = 8 };
 
@@ -240,13 +239,6 @@ void weft__flow_frame_end(flow_frame *fr) {
   keep_frame(fr->flow, fr);
 }
 
-/* "outer's path;turn;name" */
-static void write_path(text *out, const flow_frame *fr) {
-  if (fr->loop == 0) return;
-  write_path(out, fr->parent->frame);
-  weft__text_printf(out, ";%lld;%s", (long long)fr->parent->number, loop_of(fr)->name);
-}
-
 /* MurmurHash64A, with the seed that keys made elsewhere have. */
 static uint64_t hash_bytes(const char *data, size_t size) {
   const uint64_t m = 0xc6a4a7935bd1e995u;
@@ -263,15 +255,15 @@ static uint64_t hash_bytes(const char *data, size_t size) {
   return h ^ h >> 47;
 }
 
-weft_err weft__flow_frame_id(const flow_frame *fr, uint64_t *out) {
-  text path = {0};
-  *out = 0;
-  if (fr->loop == 0) return WEFT_OK;
-  write_path(&path, fr);
-  weft_err err = path.failed ? WEFT_OOM : WEFT_OK;
-  if (!err) *out = hash_bytes(weft__text_get(&path), path.size);
-  weft__text_finish(&path);
-  return err;
+static uint64_t combine(uint64_t a, uint64_t b) {
+  return a ^ (b + UINT64_C(0x9e3779b97f4a7800) + (a << 10) + (a >> 4));
+}
+
+uint64_t weft__flow_frame_id(const flow_frame *fr) {
+  if (fr->loop == 0) return 0;
+  const char *name = loop_of(fr)->name;
+  uint64_t outer = weft__flow_frame_id(fr->parent->frame);
+  return combine(outer, combine((uint64_t)fr->parent->number, hash_bytes(name, strlen(name))));
 }
 
 /* ---- flows ------------------------------------------------------------------------------------- */

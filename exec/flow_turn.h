@@ -106,9 +106,9 @@ void weft__flows_destroy(plan *p);             /* the idle ones */
 /* A frame for a loop with turn 0 begun, listed as running. */
 weft_err weft__flow_frame_begin(flow_frame **out, flow *f, int loop, turn *parent);
 void weft__flow_frame_end(flow_frame *fr); /* its turns have ended, or the run has */
-/* A number for this run of the loop that every executor of the step finds: a hash of the loops' names and the turns
- * they are in; 0 for loop 0. */
-weft_err weft__flow_frame_id(const flow_frame *fr, uint64_t *out);
+/* A number for this run of the loop that every executor of the step finds, TensorFlow 2.15's included: a hash of the
+ * loops' names and the turns they are in; 0 for loop 0. */
+uint64_t weft__flow_frame_id(const flow_frame *fr);
 /* A turn behind the frame's last, with every node's count at its start; busy is 1.  The frame's lock is held. */
 weft_err weft__turn_begin(turn **out, flow_frame *fr);
 void weft__turn_end(turn *t); /* clears its values and keeps it */

@@ -1,32 +1,13 @@
 /* scope.c - variable scopes, as programs use them. */
+#include "api/initial.h"
 #include "graph/build.h"
 #include "graph/scope.h"
 #include "graph/variable_scope.h"
 
-static const initializer_kind kinds[] = {
-    [WEFT_INIT_DEFAULT] = INIT_DEFAULT,     [WEFT_INIT_ZEROS] = INIT_ZEROS,     [WEFT_INIT_ONES] = INIT_ONES,
-    [WEFT_INIT_CONSTANT] = INIT_CONSTANT,   [WEFT_INIT_UNIFORM] = INIT_UNIFORM, [WEFT_INIT_NORMAL] = INIT_NORMAL,
-    [WEFT_INIT_TRUNCATED] = INIT_TRUNCATED, [WEFT_INIT_VALUE] = INIT_TENSOR};
 static const reuse_mode modes[] = {[WEFT_REUSE_INHERIT] = REUSE_INHERIT,
                                    [WEFT_REUSE_NEVER] = REUSE_NEVER,
                                    [WEFT_REUSE_ALWAYS] = REUSE_ALWAYS,
                                    [WEFT_REUSE_AUTO] = REUSE_AUTO};
-
-static weft_err read_initializer(initializer *out, const weft_initial *init) {
-  *out = (initializer){0};
-  if (!init) return WEFT_OK;
-  if (init->kind < WEFT_INIT_DEFAULT || init->kind > WEFT_INIT_VALUE)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no kind of initializer", (int)init->kind);
-  if (init->kind == WEFT_INIT_VALUE && !init->value)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "an initializer by value has no value");
-  *out = (initializer){.kind = kinds[init->kind],
-                       .a = init->a,
-                       .b = init->b,
-                       .has_seed = init->has_seed,
-                       .seed = init->seed,
-                       .tensor = init->value};
-  return WEFT_OK;
-}
 
 static weft_err push_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init) {
   variable_scope_opts o = {.name = name};
@@ -36,7 +17,7 @@ static weft_err push_variables(weft_graph *g, const char *name, weft_reuse reuse
   if (init && init->kind == WEFT_INIT_VALUE)
     return weft__fail(WEFT_INVALID_ARGUMENT, "a scope cannot give all its variables one tensor");
   o.reuse = modes[reuse];
-  WEFT_TRY(read_initializer(&o.init, init));
+  WEFT_TRY(weft__api_initializer(&o.init, init));
   return weft__variable_scope_push(g, &o, NULL);
 }
 
@@ -49,7 +30,7 @@ static weft_err get_variable(weft_graph *g, const char *name, weft_dtype dtype, 
   variable_spec s = {.name = name, .dtype = dtype, .untrainable = !trainable};
   WEFT_TRY(weft__b_ok(g));
   if (!name || !*name) return weft__fail(WEFT_INVALID_ARGUMENT, "a variable needs a name");
-  WEFT_TRY(read_initializer(&s.init, init));
+  WEFT_TRY(weft__api_initializer(&s.init, init));
   s.has_shape = s.init.kind != INIT_TENSOR;
   if (s.has_shape) WEFT_TRY(weft__shape_make(&s.shape, rank, dims));
   return weft__variable_get(g, &s, v);

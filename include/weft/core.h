@@ -269,14 +269,19 @@ typedef enum weft_init {
   WEFT_INIT_UNIFORM,   /* [a, b) */
   WEFT_INIT_NORMAL,    /* mean a, deviation b */
   WEFT_INIT_TRUNCATED, /* the same, cut off at two deviations */
-  WEFT_INIT_VALUE      /* this tensor, which gives type and shape too */
+  WEFT_INIT_VALUE,     /* this tensor, which gives type and shape too */
+  WEFT_INIT_SCALING    /* variance a / fan (a 0: 1): Glorot's, He's and LeCun's */
 } weft_init;
+typedef enum weft_fan { WEFT_FAN_IN, WEFT_FAN_OUT, WEFT_FAN_AVG } weft_fan;
+typedef enum weft_spread { WEFT_SPREAD_TRUNCATED, WEFT_SPREAD_UNIFORM, WEFT_SPREAD_NORMAL } weft_spread;
 typedef struct weft_initial {
   weft_init kind;
   double a, b;
   bool has_seed;
   int64_t seed;
   const weft_tensor *value;
+  weft_fan fan;       /* SCALING: divided by the number of inputs, of outputs, or their mean */
+  weft_spread spread; /* SCALING */
 } weft_initial;
 WEFT_API void weft_scope_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init);
 /* The same with more to say.  One of name, again (a scope entered before) and default_name (made unique) is given.

@@ -149,6 +149,56 @@ WEFT_API weft_out weft_sync_local_init(const weft_sync *s);
 WEFT_API weft_out weft_sync_chief_init(const weft_sync *s);
 WEFT_API weft_out weft_sync_ready_for_local_init(const weft_sync *s);
 
+/* ---- layers -------------------------------------------------------------------------------------- */
+
+/* tf.layers: variables "kernel", "bias", ... in a variable scope called as the layer ("dense", "dense_1", ... unless
+ * named).  opts may be NULL.  Images are NHWC. */
+typedef struct weft_layer_opts {
+  const char *name;
+  weft_reuse reuse;                  /* with a name only */
+  const char *activation;            /* the op that comes last ("Relu"); NULL: none */
+  const weft_initial *kernel, *bias; /* NULL: Glorot's uniform, zeros */
+  bool no_bias, untrainable;
+  double l1, l2; /* weights of the kernel's losses in "regularization_losses"; l2 * sum of squares / 2 */
+  int stride_h, stride_w, dilation_h, dilation_w; /* 0: 1; the strides of pooling: its size */
+  const char *padding;                            /* NULL: "VALID" */
+} weft_layer_opts;
+WEFT_API weft_out weft_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *opts);
+WEFT_API weft_out weft_conv2d_layer(weft_graph *g, weft_out x, int64_t filters, int height, int width,
+                                    const weft_layer_opts *opts);
+WEFT_API weft_out weft_max_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts);
+WEFT_API weft_out weft_average_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts);
+WEFT_API weft_out weft_flatten(weft_graph *g, const char *name, weft_out x); /* all axes but the first become one */
+
+/* In training (or when a bool output says so) a share of x becomes 0 and the rest grows to make up for it. */
+typedef struct weft_dropout_opts {
+  const char *name;
+  bool training;
+  const weft_out *when; /* NULL: training decides */
+  bool has_seed;
+  int64_t seed;
+} weft_dropout_opts;
+WEFT_API weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout_opts *opts);
+
+/* Over the last axis.  The nodes that update the moving statistics are named in "update_ops": run them with a step. */
+typedef struct weft_batch_norm_opts {
+  const char *name;
+  weft_reuse reuse;
+  bool training;
+  const weft_out *when;
+  double momentum, epsilon; /* 0: .99, .001 */
+  bool no_center, no_scale, untrainable;
+} weft_batch_norm_opts;
+WEFT_API weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_norm_opts *opts);
+
+/* Rows `ids` of a table that may be cut into n parts: row i is in part i mod n, or with div the parts hold rows that
+ * follow one another. */
+WEFT_API weft_out weft_embedding_lookup(weft_graph *g, const char *name, int n, const weft_out *parts, weft_out ids,
+                                        bool div);
+/* scale * sum |w| and scale * sum w^2 / 2, as tf.contrib.layers names them. */
+WEFT_API weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w);
+WEFT_API weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w);
+
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
 /* A saver adds nodes to the graph that write its variables to files and read them back: TensorFlow's nodes and

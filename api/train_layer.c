@@ -1,0 +1,87 @@
+/* train_layer.c - layers, as programs ask for them. */
+#include "api/initial.h"
+#include "train/layer.h"
+#include "weft/train.h"
+
+static const reuse_mode modes[] = {[WEFT_REUSE_INHERIT] = REUSE_INHERIT,
+                                   [WEFT_REUSE_NEVER] = REUSE_NEVER,
+                                   [WEFT_REUSE_ALWAYS] = REUSE_ALWAYS,
+                                   [WEFT_REUSE_AUTO] = REUSE_AUTO};
+
+static weft_err read_reuse(reuse_mode *out, weft_reuse reuse) {
+  if (reuse < WEFT_REUSE_INHERIT || reuse > WEFT_REUSE_AUTO)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no way of reusing variables", (int)reuse);
+  *out = modes[reuse];
+  return WEFT_OK;
+}
+
+static weft_err read_layer(layer *out, const weft_layer_opts *o) {
+  *out = (layer){0};
+  if (!o) return WEFT_OK;
+  *out = (layer){.name = o->name,
+                 .activation = o->activation,
+                 .no_bias = o->no_bias,
+                 .untrainable = o->untrainable,
+                 .l1 = o->l1,
+                 .l2 = o->l2,
+                 .stride = {o->stride_h, o->stride_w},
+                 .dilation = {o->dilation_h, o->dilation_w},
+                 .padding = o->padding};
+  WEFT_TRY(read_reuse(&out->reuse, o->reuse));
+  WEFT_TRY(weft__api_initializer(&out->kernel, o->kernel));
+  return weft__api_initializer(&out->bias, o->bias);
+}
+
+weft_out weft_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *opts) {
+  layer l;
+  return weft__named_keep(g, read_layer(&l, opts)) ? weft__dense(g, x, units, &l) : WEFT_NONE;
+}
+
+weft_out weft_conv2d_layer(weft_graph *g, weft_out x, int64_t filters, int height, int width,
+                           const weft_layer_opts *opts) {
+  layer l;
+  if (!weft__named_keep(g, read_layer(&l, opts))) return WEFT_NONE;
+  return weft__conv2d_layer(g, x, filters, (int64_t[]){height, width}, &l);
+}
+
+static weft_out pool(weft_graph *g, bool average, weft_out x, int height, int width, const weft_layer_opts *opts) {
+  layer l;
+  if (!weft__named_keep(g, read_layer(&l, opts))) return WEFT_NONE;
+  return weft__pooling2d(g, average, x, (int64_t[]){height, width}, &l);
+}
+
+weft_out weft_max_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts) {
+  return pool(g, false, x, height, width, opts);
+}
+
+weft_out weft_average_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts) {
+  return pool(g, true, x, height, width, opts);
+}
+
+weft_out weft_flatten(weft_graph *g, const char *name, weft_out x) { return weft__flatten(g, x, name); }
+
+weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout_opts *opts) {
+  const weft_dropout_opts standard = {0}, *o = opts ? opts : &standard;
+  training t = {o->training, o->when ? *o->when : WEFT_NONE};
+  return weft__dropout_layer(g, x, rate, t, o->has_seed, o->seed, o->name);
+}
+
+weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_norm_opts *opts) {
+  const weft_batch_norm_opts standard = {0}, *o = opts ? opts : &standard;
+  training t = {o->training, o->when ? *o->when : WEFT_NONE};
+  batch_norm b = {.name = o->name,
+                  .momentum = o->momentum != 0 ? o->momentum : .99,
+                  .epsilon = o->epsilon != 0 ? o->epsilon : .001,
+                  .no_center = o->no_center,
+                  .no_scale = o->no_scale,
+                  .untrainable = o->untrainable};
+  if (!weft__named_keep(g, read_reuse(&b.reuse, o->reuse))) return WEFT_NONE;
+  return weft__batch_normalization(g, x, t, &b);
+}
+
+weft_out weft_embedding_lookup(weft_graph *g, const char *name, int n, const weft_out *parts, weft_out ids, bool div) {
+  return weft__embedding_lookup(g, n, parts, ids, div, name);
+}
+
+weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w) { return weft__l1_regularizer(g, scale, w); }
+weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w) { return weft__l2_regularizer(g, scale, w); }

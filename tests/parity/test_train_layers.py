@@ -1,0 +1,299 @@
+"""tf.layers, initializers and embeddings: TensorFlow's variables and nodes, and its numbers for a seed."""
+import ctypes as C
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import compare
+import trainlib
+import weftlib
+from trainlib import Out, reference_variables  # noqa: F401
+
+v1 = tf.compat.v1
+lib = weftlib.lib
+PARTS = 3
+SEED = 7
+
+
+class L:
+    """tf.layers with TensorFlow 1's default initializer: TensorFlow 2 behaviour, on in these tests, has another one."""
+    flatten, dropout = v1.layers.flatten, v1.layers.dropout
+    max_pooling2d, average_pooling2d = v1.layers.max_pooling2d, v1.layers.average_pooling2d
+    batch_normalization = v1.layers.batch_normalization
+
+    @staticmethod
+    def dense(x, units, **kw):
+        return v1.layers.dense(x, units, **{"kernel_initializer": v1.glorot_uniform_initializer(), **kw})
+
+    @staticmethod
+    def conv2d(x, *args, **kw):
+        return v1.layers.conv2d(x, *args, **{"kernel_initializer": v1.glorot_uniform_initializer(), **kw})
+
+
+class Initial(C.Structure):
+    _fields_ = [("kind", C.c_int), ("a", C.c_double), ("b", C.c_double), ("has_seed", C.c_bool), ("seed", C.c_int64),
+                ("value", C.c_void_p), ("fan", C.c_int), ("spread", C.c_int)]
+
+
+class LayerOpts(C.Structure):
+    _fields_ = [("name", C.c_char_p), ("reuse", C.c_int), ("activation", C.c_char_p), ("kernel", C.POINTER(Initial)),
+                ("bias", C.POINTER(Initial)), ("no_bias", C.c_bool), ("untrainable", C.c_bool), ("l1", C.c_double),
+                ("l2", C.c_double), ("stride_h", C.c_int), ("stride_w", C.c_int), ("dilation_h", C.c_int),
+                ("dilation_w", C.c_int), ("padding", C.c_char_p)]
+
+
+class DropoutOpts(C.Structure):
+    _fields_ = [("name", C.c_char_p), ("training", C.c_bool), ("when", C.POINTER(Out)), ("has_seed", C.c_bool),
+                ("seed", C.c_int64)]
+
+
+class BatchNormOpts(C.Structure):
+    _fields_ = [("name", C.c_char_p), ("reuse", C.c_int), ("training", C.c_bool), ("when", C.POINTER(Out)),
+                ("momentum", C.c_double), ("epsilon", C.c_double), ("no_center", C.c_bool), ("no_scale", C.c_bool),
+                ("untrainable", C.c_bool)]
+
+
+class Layers:
+    """The calls of both sides by one name."""
+
+    def __init__(self, graph):
+        self.g = graph
+
+    def dense(self, x, units, **o):
+        return self.g.make("dense", x, C.c_int64(units), C.byref(LayerOpts(**o)))
+
+    def conv2d(self, x, filters, size, **o):
+        return self.g.make("conv2d_layer", x, C.c_int64(filters), *size, C.byref(LayerOpts(**o)))
+
+    def pool(self, kind, x, size, **o):
+        return self.g.make(kind + "_pooling2d", x, *size, C.byref(LayerOpts(**o)))
+
+    def flatten(self, x):
+        return self.g.make("flatten", None, x)
+
+    def dropout(self, x, rate, **o):
+        return self.g.make("dropout", x, float(rate), C.byref(DropoutOpts(**o)))
+
+    def batch_norm(self, x, **o):
+        return self.g.make("batch_normalization", x, C.byref(BatchNormOpts(**o)))
+
+
+def both(inputs, theirs, mine):
+    """theirs(tensors) and mine(layers, outs) on graphs with the same inputs and seed; the output is compared too."""
+    with tf.Graph().as_default() as g:
+        v1.set_random_seed(SEED)
+        given = [inputs] if not isinstance(inputs, list) else inputs
+        x = [v1.placeholder(t, s, name=f"x{i}") for i, (t, s) in enumerate(given)]
+        ours, before = trainlib.Graph(g), len(g.as_graph_def().node)
+        lib.weft_graph_set_seed(ours.ptr, C.c_int64(SEED))
+        y = theirs(*x)
+        v1.global_variables_initializer()
+    o = mine(Layers(ours), *[ours.find(f"x{i}:0") for i in range(len(x))])
+    variables = (Out * 50)()
+    ours.make("variables_initializer", None, lib.weft_variables(ours.ptr, b"variables", variables, 50), variables)
+    return g, ours, before, y, o
+
+
+def same_numbers(g, ours, y, o, feeds, more=(), runs=3, updates=()):
+    s = weftlib.Session(ours)
+    with v1.Session(graph=g) as tfs:
+        tfs.run("init"), s.run((), targets=["init"])
+        names = [v.name for v in g.get_collection("variables")] + list(more)
+        for i in range(runs):
+            want, got = tfs.run([y] + names, feeds), s.run([o] + names, feeds)
+            for n, a, b in zip(["y"] + names, want, got):
+                d = compare.difference(f"run {i}: {n}", a, b, 10.)
+                assert d is None, d
+            for u in updates:
+                tfs.run(u, feeds), s.run((), feeds, [u])
+
+
+def data(*shape, seed=0):
+    return np.random.RandomState(seed).randn(*shape).astype(np.float32)
+
+
+def dense_theirs(x):
+    y = L.dense(x, 5, activation=tf.nn.relu)
+    y = L.dense(y, 4, name="out", use_bias=False, kernel_initializer=v1.truncated_normal_initializer(stddev=.1))
+    with v1.variable_scope("s"):
+        y = L.dense(y, 3, bias_initializer=v1.constant_initializer(.5))
+    with v1.name_scope("n"):
+        return L.dense(y, 2, activation=tf.tanh)
+
+
+def dense_mine(l, x):
+    y = l.dense(x, 5, activation=b"Relu")
+    normal, half = Initial(kind=6, b=.1), Initial(kind=3, a=.5)
+    y = l.dense(y, 4, name=b"out", no_bias=True, kernel=C.pointer(normal))
+    lib.weft_scope_variables(l.g.ptr, b"s", 0, None)
+    y = l.dense(y, 3, bias=C.pointer(half))
+    lib.weft_scope_pop(l.g.ptr)
+    lib.weft_scope_name(l.g.ptr, b"n")
+    y = l.dense(y, 2, activation=b"Tanh")
+    lib.weft_scope_pop(l.g.ptr)
+    return y
+
+
+def test_dense():
+    g, ours, before, y, o = both((tf.float32, [None, 6]), dense_theirs, dense_mine)
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+    trainlib.same_collections(g, ours, ["variables", "trainable_variables"])
+    same_numbers(g, ours, y, o, {"x0:0": data(4, 6)})
+
+
+@pytest.mark.parametrize("shape", [[2, 3, 6], [None, 3, 6], [None, None, 6]])
+def test_dense_of_more_axes(shape):
+    g, ours, before, y, o = both((tf.float32, shape), lambda x: L.dense(x, 4), lambda l, x: l.dense(x, 4))
+    if None not in shape:
+        trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+    same_numbers(g, ours, y, o, {"x0:0": data(2, 3, 6)})
+
+
+def test_a_layer_can_be_used_twice():
+    def theirs(x):
+        return L.dense(L.dense(x, 4, name="d"), 4, name="d", reuse=True)
+    def mine(l, x):
+        return l.dense(l.dense(x, 4, name=b"d"), 4, name=b"d", reuse=2)
+    g, ours, before, y, o = both((tf.float32, [3, 4]), theirs, mine)
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+    with pytest.raises(weftlib.Error, match="Variable d/kernel already exists"):
+        Layers(ours).dense(ours.find("x0:0"), 4, name=b"d")
+
+
+def images_theirs(x):
+    y = L.conv2d(x, 4, 3, padding="same", activation=tf.nn.relu)
+    y = L.conv2d(y, 5, (2, 3), strides=(2, 1), kernel_initializer=v1.initializers.he_normal())
+    y = L.max_pooling2d(y, 2, 1)
+    return L.flatten(L.average_pooling2d(y, 2, 2, padding="same"))
+
+
+def images_mine(l, x):
+    he = Initial(kind=8, a=2.)
+    y = l.conv2d(x, 4, (3, 3), padding=b"SAME", activation=b"Relu")
+    y = l.conv2d(y, 5, (2, 3), stride_h=2, kernel=C.pointer(he))
+    y = l.pool("max", y, (2, 2), stride_h=1, stride_w=1)
+    return l.flatten(l.pool("average", y, (2, 2), padding=b"SAME"))
+
+
+def test_images():
+    g, ours, before, y, o = both((tf.float32, [None, 8, 9, 3]), images_theirs, images_mine)
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+    same_numbers(g, ours, y, o, {"x0:0": data(2, 8, 9, 3)})
+
+
+INITIALIZERS = {
+    "glorot_uniform": (v1.glorot_uniform_initializer, Initial(kind=8, a=1, fan=2, spread=1)),
+    "glorot_normal": (v1.glorot_normal_initializer, Initial(kind=8, a=1, fan=2)),
+    "he_uniform": (v1.initializers.he_uniform, Initial(kind=8, a=2, spread=1)),
+    "lecun_normal": (v1.initializers.lecun_normal, Initial(kind=8)),
+    "scaling": (lambda: v1.variance_scaling_initializer(3., "fan_out", "untruncated_normal"),
+                Initial(kind=8, a=3, fan=1, spread=2)),
+    "uniform": (lambda: v1.random_uniform_initializer(-2., 3.), Initial(kind=4, a=-2, b=3)),
+    "normal": (lambda: v1.random_normal_initializer(1., 2.), Initial(kind=5, a=1, b=2)),
+    "truncated": (lambda: v1.truncated_normal_initializer(1., 2., seed=3), Initial(kind=6, a=1, b=2, has_seed=True, seed=3)),
+    "ones": (v1.ones_initializer, Initial(kind=2)),
+}
+
+
+@pytest.mark.parametrize("name", INITIALIZERS)
+def test_initializers(name):
+    make, initial = INITIALIZERS[name]
+    g, ours, before, y, o = both((tf.float32, [2, 40]), lambda x: L.dense(x, 30, kernel_initializer=make()),
+                                 lambda l, x: l.dense(x, 30, kernel=C.pointer(initial)))
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+    same_numbers(g, ours, y, o, {"x0:0": data(2, 40)}, runs=1)
+
+
+def test_regularizers():
+    g, ours, before, y, o = both((tf.float32, [2, 4]), lambda x: L.dense(x, 3, kernel_regularizer=lambda w: .2 * tf.nn.l2_loss(w) + .1 * tf.reduce_sum(tf.abs(w))),
+                                 lambda l, x: l.dense(x, 3, l1=.1, l2=.2))
+    name = trainlib.names_in(ours.export_meta(), "regularization_losses")
+    assert name == ["dense/kernel/Regularizer/add:0"]
+    loss = g.get_collection("regularization_losses")[0]
+    s = weftlib.Session(ours)
+    with v1.Session(graph=g) as tfs:
+        tfs.run("init"), s.run((), targets=["init"])
+        np.testing.assert_allclose(s.run(name)[0], tfs.run(loss), rtol=1e-5)
+    alone = ours.make("l2_regularizer", .5, ours.find("dense/kernel/read:0"))
+    assert ours.node_name(alone) == "l2_regularizer"
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_dropout(training):
+    g, ours, before, y, o = both((tf.float32, [None, 50]), lambda x: L.dropout(x, .4, training=training),
+                                 lambda l, x: l.dropout(x, .4, training=training))
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+    same_numbers(g, ours, y, o, {"x0:0": data(4, 50)})
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_dropout_when_a_value_says_so(on):
+    g, ours, before, y, o = both([(tf.float32, [None, 50]), (tf.bool, [])], lambda x, t: L.dropout(x, .4, training=t, seed=5),
+                                 lambda l, x, t: l.dropout(x, .4, when=C.pointer(t), has_seed=True, seed=5))
+    same_numbers(g, ours, y, o, {"x0:0": data(4, 50), "x1:0": np.array(on)})
+
+
+@pytest.mark.parametrize("shape", [[None, 4, 5, 3], [None, 3]])
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_normalization(shape, training):
+    g, ours, before, y, o = both((tf.float32, shape), lambda x: L.batch_normalization(x, training=training, momentum=.9),
+                                 lambda l, x: l.batch_norm(x, training=training, momentum=.9))
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+    want, got = ([t.name for t in g.get_collection("update_ops")], trainlib.names_in(ours.export_meta(), "update_ops"))
+    assert want == got
+    trainlib.same_collections(g, ours, ["variables", "trainable_variables"])
+    same_numbers(g, ours, y, o, {"x0:0": data(*[6 if d is None else d for d in shape])},
+                 updates=got)
+
+
+@pytest.mark.parametrize("shape", [[None, 4, 5, 3], [None, 3]])
+@pytest.mark.parametrize("on", [True, False])
+def test_batch_normalization_when_a_value_says_so(shape, on):
+    g, ours, before, y, o = both([(tf.float32, shape), (tf.bool, [])], lambda x, t: L.batch_normalization(x, training=t),
+                                 lambda l, x, t: l.batch_norm(x, when=C.pointer(t)))
+    feeds = {"x0:0": data(*[6 if d is None else d for d in shape]), "x1:0": np.array(on)}
+    theirs, mine = g.get_collection("update_ops"), trainlib.names_in(ours.export_meta(), "update_ops")
+    s = weftlib.Session(ours)
+    with v1.Session(graph=g) as tfs:
+        tfs.run("init"), s.run((), targets=["init"])
+        for i in range(3):
+            np.testing.assert_allclose(s.run([o], feeds)[0], tfs.run(y, feeds), rtol=1e-4, atol=1e-5)
+            tfs.run(theirs, feeds), s.run(mine, feeds)
+            for v in g.get_collection("variables"):
+                np.testing.assert_allclose(s.run([v.name])[0], tfs.run(v), rtol=1e-4, atol=1e-5, err_msg=f"{i} {v.name}")
+
+
+@pytest.mark.parametrize("div", [False, True])
+@pytest.mark.parametrize("n", [1, PARTS])
+def test_embedding_lookup(n, div):
+    with tf.Graph().as_default() as g:
+        v1.set_random_seed(SEED)
+        rows = [4, 4, 3] if div else [4, 4, 4]
+        parts = [v1.get_variable(f"p{k}", [rows[k], 2]) for k in range(n)]
+        ids = v1.placeholder(tf.int64, [None, 2], name="ids")
+        ours, before = trainlib.Graph(g), len(g.as_graph_def().node)
+        y = tf.nn.embedding_lookup(parts, ids) if n == 1 else v1.nn.embedding_lookup(
+            parts, ids, partition_strategy="div" if div else "mod")
+    o = ours.make("embedding_lookup", None, n, trainlib.outs([ours.find(f"p{k}:0") for k in range(n)]),
+                  ours.find("ids:0"), div)
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+    s = weftlib.Session(ours)
+    feeds = {"ids:0": np.array([[0, 1], [3, 2]] if n == 1 else [[0, 10], [5, 3], [9, 0]])}
+    with v1.Session(graph=g) as tfs:
+        for p in parts:
+            tfs.run(p.initializer), s.run((), targets=[p.initializer.name])
+        np.testing.assert_array_equal(s.run([o], feeds)[0], tfs.run(y, feeds))
+
+
+def test_refusals():
+    with tf.Graph().as_default() as g:
+        v1.placeholder(tf.float32, [None, None], name="x")
+        ours = trainlib.Graph(g)
+    l, x = Layers(ours), ours.find("x:0")
+    with pytest.raises(weftlib.Error, match="last dimension of the inputs to a dense layer should be defined"):
+        l.dense(x, 3)
+    with pytest.raises(weftlib.Error, match="images have 4 axes"):
+        l.conv2d(x, 3, (2, 2))
+    with pytest.raises(weftlib.Error, match="in the range"):
+        l.dropout(x, 1.5, training=True)

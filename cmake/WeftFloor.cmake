@@ -11,7 +11,7 @@ target_link_libraries(weft_build INTERFACE weft_needs)
 # weft_glob(VARIABLE folder): the sources of a folder and of the folders in it, tests left out.
 function(weft_glob variable folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
-  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.c$")
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.c$")
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 

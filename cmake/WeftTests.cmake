@@ -88,6 +88,18 @@ foreach(source ${targets})
   endif()
 endforeach()
 
+# Every thing_bench.c becomes bench.FLOOR.thing, which measures one part by itself; nothing runs it but people.
+file(GLOB_RECURSE benches CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/*_bench.c)
+foreach(source ${benches})
+  if(source MATCHES "^build")
+    continue()
+  endif()
+  string(REGEX REPLACE "_bench\\.c$" "" name ${source})
+  string(REGEX REPLACE "/.*" "" floor ${name})
+  string(REPLACE "/" "." name ${name})
+  weft_floor_program(bench.${name} ${floor} ${source})
+endforeach()
+
 # The programs, as a shell sees them.
 if(TARGET weft)
   weft_test(cli bash tests/cli.sh $<TARGET_FILE:weft>)

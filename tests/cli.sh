@@ -31,6 +31,31 @@ expect 2 "trace: unknown option '--frob'" trace --frob
 expect 2 "--nodes takes a number" trace --nodes many FILE
 expect 1 "/nonexistent: No such file" trace /nonexistent
 expect 1 "no step stats" trace /dev/null
+expect 0 '^usage: weft serve' serve --help
+expect 2 "there is no '--cluster'" serve
+expect 2 "which --job" serve --cluster 'ps=localhost:1'
+expect 2 "no index of a task: 'x'" serve --task x
+expect 2 "unknown option, or one without its value: '--frob'" serve --frob
+expect 1 'INVALID_ARGUMENT: .*host-port pair' serve --cluster 'ps=localhost' --job ps
+expect 1 'Job "worker" was not defined in cluster' serve --cluster 'ps=localhost:1' --job worker
+expect 1 'PERMISSION_DENIED|Could not|cannot listen' serve --cluster 'ps=192.0.2.1:1' --job ps --bind 192.0.2.1:1
+
+# A bare task starts, says so, and leaves with 0 at the first SIGTERM.
+log=$(mktemp)
+"$weft" serve --cluster 'ps=localhost:0' --job ps --task 0 2>"$log" &
+server=$!
+for _ in $(seq 100); do
+  grep -q 'Started server with target: grpc://localhost:' "$log" && break
+  sleep 0.05
+done
+kill -TERM "$server"
+got=0
+wait "$server" || got=$?
+if [ "$got" != 0 ] || ! grep -q 'Started server' "$log"; then
+  printf 'weft serve: exit code %s after SIGTERM, expected 0:\n%s\n' "$got" "$(cat "$log")"
+  failed=1
+fi
+rm -f "$log"
 if [ -w /dev/full ] && "$weft" ops >/dev/full 2>/dev/null; then
   echo "weft ops: a full disk went unnoticed"
   failed=1

@@ -1,0 +1,137 @@
+/* serve.c - `weft serve`: a bare task that waits for graphs until it is told to stop.
+ *
+ * The first SIGINT or SIGTERM lets the steps that run here end, says goodbye and exits with 0; the second leaves at
+ * once. */
+#include "command.h"
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <weft/weft.h>
+
+enum { TEXT_MAX = 1 << 20, LEFT_AT_ONCE = 130 };
+
+typedef struct request {
+  const char *cluster, *job, *bind;
+  int task;
+  char allow[4096]; /* directories, parted by ':' */
+  bool allows;
+} request;
+
+static void on_signal(int number) {
+  static volatile sig_atomic_t count;
+  (void)number;
+  if (++count > 1) _exit(LEFT_AT_ONCE);
+  weft_interrupt();
+}
+
+static int print_help(void) {
+  printf("usage: weft serve --cluster CLUSTER --job NAME --task N [OPTION...]\n\n"
+         "A bare task of a cluster: it waits for graphs until SIGINT or SIGTERM.\n\n"
+         "  --cluster CLUSTER    'ps=host:port,host:port;worker=host:port', or JSON, or a file of either;\n"
+         "                       without it --ps_hosts and the like, TF_CONFIG, Slurm and MPI are asked\n"
+         "  --job NAME           the job this task is of\n"
+         "  --task N             its index in the job\n"
+         "  --bind HOST:PORT     where to listen, if not on the address that the cluster lists\n"
+         "  --allow-dir DIR      a directory that file ops may touch; may be given again\n\n"
+         "Environment: WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA guard the port;\n"
+         "WEFT_BIND and WEFT_ALLOW_DIRS (parted by ':') do what the options do.\n");
+  return DONE;
+}
+
+static bool allow(request *r, const char *directory) {
+  size_t used = strlen(r->allow);
+  int n = snprintf(r->allow + used, sizeof r->allow - used, "%s%s", r->allows ? ":" : "", directory);
+  r->allows = true;
+  return n >= 0 && (size_t)n < sizeof r->allow - used;
+}
+
+/* "--name=value" or "--name value": the value, and i moves on to where it stands. */
+static const char *option(int argc, char **argv, int *i, const char *name) {
+  size_t n = strlen(name);
+  if (strncmp(argv[*i], name, n) != 0) return NULL;
+  if (argv[*i][n] == '=') return argv[*i] + n + 1;
+  return argv[*i][n] == 0 && *i + 1 < argc ? argv[++*i] : NULL;
+}
+
+static bool is_role_flag(const char *arg) { return strstr(arg, "_hosts") || strstr(arg, "--hosts"); }
+
+static int read_options(request *r, int argc, char **argv) {
+  for (int i = 1; i < argc; i++) {
+    const char *given, *arg = argv[i];
+    if ((given = option(argc, argv, &i, "--cluster")))
+      r->cluster = given;
+    else if ((given = option(argc, argv, &i, "--job")) || (given = option(argc, argv, &i, "--job_name")))
+      r->job = given;
+    else if ((given = option(argc, argv, &i, "--task")) || (given = option(argc, argv, &i, "--task_index"))) {
+      char *stop;
+      r->task = (int)strtol(given, &stop, 10);
+      if (!*given || *stop || r->task < 0) return cli_usage("serve: --task is no index of a task:", given);
+    } else if ((given = option(argc, argv, &i, "--bind")))
+      r->bind = given;
+    else if ((given = option(argc, argv, &i, "--allow-dir"))) {
+      if (!allow(r, given)) return cli_usage("serve: the list of directories is too long at", given);
+    } else if (is_role_flag(arg))
+      i += !strchr(arg, '='); /* weft_role_find's */
+    else
+      return cli_usage("serve: unknown option, or one without its value:", arg);
+  }
+  return DONE;
+}
+
+/* The cluster's text: what was given, or what is in the file of that name. */
+static weft_err read_cluster(weft_cluster **out, const char *given) {
+  FILE *f = strchr(given, '=') || strchr(given, '{') ? NULL : fopen(given, "r");
+  char *text = f ? malloc(TEXT_MAX) : NULL;
+  if (text) text[fread(text, 1, TEXT_MAX - 1, f)] = 0;
+  if (f) fclose(f);
+  weft_err err = weft_cluster_parse(out, text ? text : given);
+  free(text);
+  return err;
+}
+
+static weft_err start(weft_server **out, const request *r, int argc, char **argv) {
+  weft_cluster *c = NULL;
+  char *job = NULL;
+  int task = 0;
+  weft_err err = r->cluster ? read_cluster(&c, r->cluster) : weft_role_find(&c, &job, &task, argc, argv);
+  if (err == WEFT_OK && c) {
+    weft_server_opts opts = {.job = r->job ? r->job
+                                    : job  ? job
+                                           : "",
+                             .task = r->job ? r->task : task,
+                             .serve = true,
+                             .bind = r->bind,
+                             .allow_dirs = r->allows ? r->allow : NULL};
+    err = weft_server_create(out, c, &opts);
+  }
+  weft_cluster_destroy(c);
+  weft_free(job);
+  return err;
+}
+
+static int fail(weft_err err) {
+  fprintf(stderr, "weft serve: %s: %s\n", weft_error_name(err), weft_error_message());
+  return FAILED;
+}
+
+int cli_serve(int argc, char **argv) {
+  request r = {0};
+  weft_server *server = NULL;
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help();
+  int code = read_options(&r, argc, argv);
+  if (code != DONE) return code;
+  if (r.cluster && !r.job) return cli_usage("serve: which --job is this task of, in", r.cluster);
+  weft_log_set(weft_log_stderr, NULL);
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  weft_err err = start(&server, &r, argc, argv);
+  if (err == WEFT_OK && !server) return cli_usage("serve: there is no", "--cluster");
+  if (err == WEFT_OK) err = weft_server_join(server);
+  if (err != WEFT_OK && err != WEFT_CANCELLED) code = fail(err);
+  weft_server_destroy(server);
+  return code;
+}

@@ -1,0 +1,79 @@
+"""A job begins in any order, ends by itself, and leaves nothing behind."""
+import itertools
+import json
+import signal
+import time
+
+import pytest
+from tasks import LINEAR
+
+SEATS = [("ps", 0), ("worker", 0), ("worker", 1)]
+
+
+@pytest.mark.parametrize("pause", [0, 0.4])
+@pytest.mark.parametrize("order", list(itertools.permutations(SEATS)), ids=lambda o: "-".join(f"{j}{i}" for j, i in o))
+def test_every_start_order_ends_with_0(cluster, order, pause):
+    c = cluster()
+    started = {}
+    for seat in order:
+        started[seat] = c.linear(*seat)
+        time.sleep(pause)
+    for seat in SEATS[::-1]:
+        assert started[seat].wait() == 0, started[seat].output
+    assert "step 9: y = 2.0" in started["worker", 0].output or "step 9: y = 1.9" in started["worker", 0].output
+
+
+def test_the_start_lines_are_tensorflows(cluster):
+    c = cluster()
+    ps = c.serve("ps", 0)
+    ps.until("Started server with target: grpc://" + c.hosts["ps"][0])
+    workers = ", ".join(f"{i} -> {h}" for i, h in enumerate(c.hosts["worker"]))
+    assert f"Initialize GrpcChannelCache for job worker -> {{{workers}}}" in ps.output
+    assert "without a token" not in ps.output  # all is loopback
+
+
+def test_an_idle_task_is_small_and_starts_at_once(cluster):
+    ps = cluster().serve("ps", 0)
+    seconds = ps.until("Started server")
+    assert ps.memory_mb() < 25
+    assert seconds < 2  # 0.03 on an idle machine
+
+
+def test_a_bare_task_serves_job_after_job(cluster):
+    c = cluster(workers=1)
+    ps = c.serve("ps", 0)
+    for _ in range(2):
+        worker = c.linear("worker", 0)
+        assert worker.wait() == 0, worker.output
+    assert ps.process.poll() is None
+    ps.send(signal.SIGTERM)
+    assert ps.wait(5) == 0, ps.output
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_every_wait(cluster, number):
+    c = cluster()
+    ps, worker = c.linear("ps", 0), c.linear("worker", 1)  # worker 0, which initialises, never comes
+    worker.until("Start master session")
+    time.sleep(0.3)
+    began = time.monotonic()
+    worker.send(number)
+    ps.send(number)
+    assert worker.wait(5) != 0 and ps.wait(5) != 0
+    assert time.monotonic() - began < 3
+
+
+def test_the_seat_comes_from_tf_config(cluster):
+    c = cluster(workers=1)
+    config = {"cluster": {"ps": c.hosts["ps"], "worker": c.hosts["worker"]}}
+    seats = [c.add(job, LINEAR, TF_CONFIG=json.dumps({**config, "task": {"type": job, "index": 0}}))
+             for job in ("ps", "worker")]
+    assert [s.wait() for s in seats] == [0, 0], [s.output for s in seats]
+
+
+def test_a_task_that_never_comes_is_named(cluster):
+    c = cluster()
+    ps, worker = c.linear("ps", 0, WEFT_JOIN_TIMEOUT="1"), c.linear("worker", 0)
+    assert worker.wait() == 0
+    assert ps.wait() != 0
+    assert "/job:worker/replica:0/task:1 (not seen yet)" in ps.output

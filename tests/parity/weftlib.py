@@ -19,7 +19,8 @@ class Feed(C.Structure):
 
 
 class SessionOpts(C.Structure):
-    _fields_ = [("intra", C.c_int), ("inter", C.c_int), ("soft", C.c_bool), ("log", C.c_bool), ("timeout_ms", C.c_int64)]
+    _fields_ = [("intra", C.c_int), ("inter", C.c_int), ("soft", C.c_bool), ("log", C.c_bool), ("timeout_ms", C.c_int64),
+                ("target", C.c_char_p), ("config", C.c_void_p), ("config_size", C.c_size_t)]
 
 
 class RunOpts(C.Structure):

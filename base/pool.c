@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/denormal.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -233,6 +234,7 @@ static void sleep_on(pool *p, unsigned seen) {
 
 static void *thread_main(void *arg) {
   pool *p = arg;
+  weft__denormal_flush();
   for (;;) {
     unsigned seen = atomic_load(&p->epoch);
     bool busy = help(p);

@@ -19,6 +19,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/denormal.h"
 #include "base/interrupt.h"
 #include "exec/flow_edge.h"
 #include "exec/steplog.h"
@@ -283,7 +284,7 @@ static bool account(flow *f, int change) {
   return true;
 }
 
-static void process(flow *f, spot *first) {
+static void go_through(flow *f, spot *first) {
   bool alone = weft__pool_threads(f->tasks) == 1;
   while (first) {
     spot *s = first;
@@ -300,6 +301,13 @@ static void process(flow *f, spot *first) {
     first = r.first;
     if (!alone && first->next) first = hand_out(f, first);
   }
+}
+
+/* On whatever thread it is: one of the pool, the caller's, one that brought a value. */
+static void process(flow *f, spot *first) {
+  const uint64_t mode = weft__denormal_flush();
+  go_through(f, first);
+  weft__denormal_restore(mode);
 }
 
 /* ---- waiting ----------------------------------------------------------------------------------- */

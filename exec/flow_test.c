@@ -210,6 +210,23 @@ TEST(control_edges_carry_deadness_and_a_trigger_stops_it) {
   rig_finish(&r);
 }
 
+TEST(numbers_too_small_count_as_zero_in_a_step_and_nowhere_else) {
+  rig r;
+  rig_init(&r);
+  weft_out x = placeholder(&r, WEFT_FLOAT), straight = weft__b_mul(r.g, x, scalar(&r, 1));
+  weft_out branch =
+      weft__b_mul(r.g, weft__b_binary(r.g, "Switch", x, weft__b_scalar(r.g, WEFT_BOOL, 0)), scalar(&r, 1));
+  rig_open(&r, 2);
+  double got = NAN;
+  EXPECT_OK(run(&r, x, 1e-40, straight, &got, 0));
+  EXPECT_NEAR(got, 0, 0);
+  EXPECT_OK(run(&r, x, 1e-40, branch, &got, 0));
+  EXPECT_NEAR(got, 0, 0);
+  volatile float tiny = 1e-40f, one = 1;
+  EXPECT(tiny * one > 0);
+  rig_finish(&r);
+}
+
 /* ---- loops ---- */
 
 static weft_out enter(rig *r, weft_out x, const char *name, bool fixed, int parallel) {

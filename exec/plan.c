@@ -2,6 +2,7 @@
 #include "exec/plan.h"
 
 #include "base/alloc.h"
+#include "base/denormal.h"
 #include "exec/flow_turn.h"
 #include "exec/frame.h"
 #include "exec/fuse.h"
@@ -79,7 +80,9 @@ static bool fold(maker *m, const weft_node *n) {
   kernel k = {
       .node = n, .op = n->op, .step = &st, .n_in = n->n_in, .n_out = n->n_out, .in = in, .ref = ref, .out = out};
   weft_err err = n->op->prepare ? n->op->prepare(n, &k.state) : WEFT_OK;
+  const uint64_t mode = weft__denormal_flush(); /* as where it would have run */
   if (!err) err = n->op->cpu(&k);
+  weft__denormal_restore(mode);
   if (n->op->unprepare) n->op->unprepare(k.state);
   size_t total = 0;
   for (int i = 0; i < n->n_out && !err; i++) total += out[i].t.buf ? weft__tensor_bytes(&out[i].t) : FOLD_LIMIT;

@@ -1,5 +1,6 @@
 /* run.c - walks a straight plan: no allocation, no hashing, no lock per node. */
 #include "base/clock.h"
+#include "base/denormal.h"
 #include "exec/frame.h"
 #include "exec/steplog.h"
 #include "state/resource.h"
@@ -66,7 +67,7 @@ static bool has_arrived(const frame *f, const plan_item *it) {
   return f->plan->staged && it->n_out == 1 && (it->op->flags & OP_BLOCKING);
 }
 
-weft_err weft__frame_run(frame *f, plan_run *run, int from, int to) {
+static weft_err run_items(frame *f, plan_run *run, int from, int to) {
   for (int i = from; i < to; i++) {
     const plan_item *it = &f->plan->item[i];
     if (f->once_done && (it->op->flags & OP_ONCE)) continue;
@@ -79,6 +80,13 @@ weft_err weft__frame_run(frame *f, plan_run *run, int from, int to) {
   }
   if (to == f->plan->n_item) f->once_done = true;
   return WEFT_OK;
+}
+
+weft_err weft__frame_run(frame *f, plan_run *run, int from, int to) {
+  const uint64_t mode = weft__denormal_flush();
+  const weft_err err = run_items(f, run, from, to);
+  weft__denormal_restore(mode);
+  return err;
 }
 
 /* A fetched value is the caller's: what shares memory with a feed or a running step is copied. */

@@ -181,8 +181,9 @@ VMATH float verff(float x) {
 /* ---- 16-bit floats ---- */
 VMATH float vfrom_half(uint16_t h) {
   const uint32_t magnitude = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
-  const float finite = vfloat(magnitude << 13) * 0x1p112f; /* moves the exponent's bias; exact */
-  const uint32_t u = magnitude >= 0x7c00u ? 0x7f800000u | magnitude << 13 : vbits(finite);
+  const float small = (float)(int32_t)magnitude * 0x1p-24f; /* no float is subnormal on the way: they may be flushed */
+  uint32_t u = magnitude < 0x400u ? vbits(small) : (magnitude << 13) + (112u << 23);
+  u = magnitude >= 0x7c00u ? 0x7f800000u | magnitude << 13 : u;
   return vfloat(u | sign);
 }
 

@@ -1,0 +1,38 @@
+/* denormal.h - numbers too small to be normal count as zero while kernels run.
+ *
+ * Vanishing gradients and decaying moments end up there, where the processor is a hundred times
+ * slower; TensorFlow's executor flushes them too.  The mode is the thread's: pool threads have it for
+ * good, the thread that runs a step for as long as it does. */
+#ifndef WEFT_BASE_DENORMAL_H
+#define WEFT_BASE_DENORMAL_H
+
+#include <stdint.h>
+
+/* Flushes from here on; the result is what restore takes. */
+static inline uint64_t weft__denormal_flush(void) {
+#if defined(__x86_64__)
+  enum { FLUSH_RESULTS = 0x8000, FLUSH_OPERANDS = 0x0040 };
+  unsigned old = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(old | FLUSH_RESULTS | FLUSH_OPERANDS);
+  return old;
+#elif defined(__aarch64__)
+  uint64_t old;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(old));
+  __asm__ volatile("msr fpcr, %0" ::"r"(old | UINT64_C(1) << 24));
+  return old;
+#else
+  return 0;
+#endif
+}
+
+static inline void weft__denormal_restore(uint64_t old) {
+#if defined(__x86_64__)
+  __builtin_ia32_ldmxcsr((unsigned)old);
+#elif defined(__aarch64__)
+  __asm__ volatile("msr fpcr, %0" ::"r"(old));
+#else
+  (void)old;
+#endif
+}
+
+#endif

@@ -199,6 +199,42 @@ WEFT_API weft_out weft_embedding_lookup(weft_graph *g, const char *name, int n, 
 WEFT_API weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w);
 WEFT_API weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w);
 
+/* ---- losses and metrics -------------------------------------------------------------------------- */
+
+typedef enum weft_reduction {
+  WEFT_SUM_BY_NONZERO_WEIGHTS, /* the mean over what has a weight */
+  WEFT_REDUCE_NONE,            /* one for each element */
+  WEFT_REDUCE_SUM,
+  WEFT_REDUCE_MEAN, /* the sum divided by the sum of the weights */
+  WEFT_SUM_OVER_BATCH_SIZE
+} weft_reduction;
+typedef struct weft_loss_opts {
+  const char *name;
+  const weft_out *weights; /* NULL: all 1 */
+  weft_reduction reduction;
+  const char *collection; /* NULL: "losses"; "": none */
+  double label_smoothing; /* of the cross entropies */
+  double delta, epsilon;  /* 0: 1 for huber_loss, 1e-7 for log_loss */
+  int axis;               /* of cosine_distance */
+} weft_loss_opts;
+/* kind: "absolute_difference", "cosine_distance", "hinge_loss", "huber_loss", "log_loss", "mean_squared_error",
+ * "sigmoid_cross_entropy", "softmax_cross_entropy" or "sparse_softmax_cross_entropy" (of logits).  opts may be NULL. */
+WEFT_API weft_out weft_loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions,
+                            const weft_loss_opts *opts);
+/* The sum of the collection "losses", with "regularization_losses" if asked for.  name may be NULL. */
+WEFT_API weft_out weft_total_loss(weft_graph *g, const char *name, bool regularization);
+
+typedef struct weft_metric_opts {
+  const char *name;
+  const weft_out *weights; /* NULL: all 1 */
+  int thresholds;          /* of auc; 0: 200 */
+} weft_metric_opts;
+/* kind: "mean" (of the predictions), "accuracy", "mean_squared_error", "mean_absolute_error", "root_mean_squared_error",
+ * "precision", "recall", "auc", "true_positives", "false_positives", "true_negatives" or "false_negatives".  *value is
+ * the metric over all batches so far, *update takes one in; what they add up are local variables. */
+WEFT_API weft_err weft_metric(weft_graph *g, const char *kind, weft_out labels, weft_out predictions,
+                              const weft_metric_opts *opts, weft_out *value, weft_out *update);
+
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
 /* A saver adds nodes to the graph that write its variables to files and read them back: TensorFlow's nodes and

@@ -1,0 +1,23 @@
+# The Python package: python/ext/*.c becomes weft/_weft.abi3.so, on CPython's stable ABI from 3.11 on, and
+# build/python is a folder to put on PYTHONPATH: the extension beside links to the package's files.
+find_package(Python3 3.11 QUIET COMPONENTS Interpreter Development.Module)
+set(WEFT_PYTHON_FOUND ${Python3_Development.Module_FOUND})
+if(NOT WEFT_PYTHON_FOUND)
+  return()
+endif()
+
+weft_glob(sources python/ext)
+add_library(weft_python MODULE ${sources})
+set_target_properties(weft_python PROPERTIES PREFIX "" OUTPUT_NAME _weft SUFFIX .abi3.so
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/weft INSTALL_RPATH "$ORIGIN")
+target_include_directories(weft_python SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
+target_compile_options(weft_python PRIVATE ${weft_warnings} -Wno-pedantic) # type slots hold functions as void *
+target_link_libraries(weft_python PRIVATE weft::weft)
+
+set(package ${PROJECT_SOURCE_DIR}/python/weft)
+file(GLOB entries CONFIGURE_DEPENDS RELATIVE ${package} ${package}/*)
+foreach(entry ${entries})
+  if(NOT entry STREQUAL "__pycache__")
+    file(CREATE_LINK ${package}/${entry} ${PROJECT_BINARY_DIR}/python/weft/${entry} SYMBOLIC)
+  endif()
+endforeach()

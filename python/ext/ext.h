@@ -1,0 +1,80 @@
+/* ext.h - what the files of the extension module share.
+ *
+ * The module is the thinnest layer between Python and weft.h: an output of a graph is one Python int
+ * (node * 65536 + slot, -1 for none), a tensor a numpy array, an error an exception made by the package.
+ * Every call that may take a lock of the library, or wait, lets other Python threads run meanwhile: a
+ * thread that holds the library's lock may be calling a Python device function and need the interpreter. */
+#ifndef WEFT_PYTHON_EXT_H
+#define WEFT_PYTHON_EXT_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000
+#include <Python.h>
+#include <weft/weft.h>
+
+typedef struct graph_object {
+  PyObject ob_base;
+  weft_graph *g;
+  PyObject *keep; /* a list of what C holds pointers to: device functions, replica setters */
+} graph_object;
+
+extern PyTypeObject *ext_graph_type;
+
+/* Runs a call of the library with the interpreter let go. */
+#define UNLOCKED(call)                                                                                                 \
+  do {                                                                                                                 \
+    PyThreadState *save_ = PyEval_SaveThread();                                                                        \
+    call;                                                                                                              \
+    PyEval_RestoreThread(save_);                                                                                       \
+  } while (0)
+
+/* ---- errors (module.c) ---- */
+/* Raises the exception for a code with this thread's message; returns NULL.  A Python exception that is
+ * already set (by a callback) stays. */
+PyObject *ext_raise(weft_err err);
+PyObject *ext_none_or_raise(weft_err err);
+/* Clears the graph's sticky error and raises it. */
+PyObject *ext_raise_graph(weft_graph *g);
+/* Makes waits of the library end on Ctrl-C; called before anything that may wait. */
+void ext_watch_signals(void);
+/* What a wait that was cancelled raises: KeyboardInterrupt when that is why, else the error. */
+PyObject *ext_raise_wait(weft_err err);
+
+/* Replaces what a variable holds; the value is taken over. */
+static inline void ext_set(PyObject **place, PyObject *value) {
+  PyObject *old = *place;
+  *place = value;
+  Py_XDECREF(old);
+}
+
+/* ---- values (value.c) ---- */
+int ext_value_ready(PyObject *module);
+PyObject *ext_use_numpy(PyObject *self, PyObject *args);
+/* A numpy array (rank 0: a numpy scalar, or bytes).  Takes the tensor over. */
+PyObject *ext_to_numpy(weft_tensor *t);
+/* As above from a borrowed tensor. */
+PyObject *ext_to_numpy_copy(const weft_tensor *t);
+/* From (dtype, shape, buffer or list of bytes): a new tensor that copies. */
+int ext_from_python(weft_tensor **out, PyObject *triple);
+/* The same for a feed: numbers are borrowed from the buffer, which must be released after the run. */
+int ext_borrow(weft_tensor **out, PyObject *triple, Py_buffer *view);
+
+/* ---- outputs (graph.c) ---- */
+static inline weft_out ext_out(long long packed) {
+  return packed < 0 ? WEFT_NONE : (weft_out){(int32_t)(packed >> 16), (int32_t)(packed & 0xffff)};
+}
+static inline long long ext_packed(weft_out o) { return o.node < 0 ? -1 : (long long)o.node << 16 | o.slot; }
+/* A sequence of packed outputs as an array (PyMem_Free); -1 with an exception set if it is none.  None: count -1. */
+Py_ssize_t ext_outs(PyObject *list, weft_out **out);
+/* A sequence of ints, or None, as dimensions with room for 254; the rank, -1 for None, -2 with an exception set. */
+int ext_dims(PyObject *shape, int64_t *dims);
+enum { EXT_MAX_RANK = 254 };
+PyObject *ext_shape(int rank, const int64_t *dims); /* None for rank -1; unknown dimensions are None */
+PyObject *ext_bytes(void *data, size_t size);       /* frees the data */
+
+extern PyMethodDef ext_scope_methods[], ext_node_methods[];
+int ext_graph_ready(PyObject *module);
+int ext_session_ready(PyObject *module);
+PyObject *ext_set_call(PyObject *self, PyObject *fn);
+
+#endif

@@ -1,0 +1,172 @@
+/* module.c - the module weft._weft: its functions, errors, the log, signals. */
+#include "ext.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- errors ---------------------------------------------------------------------------------------- */
+
+static PyObject *make_error; /* the package's function (code, message) -> exception */
+
+PyObject *ext_raise(weft_err err) {
+  if (PyErr_Occurred()) return NULL;
+  const char *message = weft_error_message();
+  if (!make_error) return PyErr_Format(PyExc_RuntimeError, "%s: %s", weft_error_name(err), message);
+  PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
+  PyObject *made = text ? PyObject_CallFunction(make_error, "iO", (int)err, text) : NULL;
+  Py_XDECREF(text);
+  if (made) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
+  Py_XDECREF(made);
+  return NULL;
+}
+
+PyObject *ext_none_or_raise(weft_err err) {
+  if (err) return ext_raise(err);
+  Py_RETURN_NONE;
+}
+
+PyObject *ext_raise_graph(weft_graph *g) {
+  weft_err err = weft_graph_error(g);
+  PyObject *none = ext_raise(err ? err : WEFT_INTERNAL);
+  weft_graph_clear_error(g);
+  return none;
+}
+
+static PyObject *set_error(PyObject *self, PyObject *fn) {
+  (void)self;
+  ext_set(&make_error, Py_NewRef(fn));
+  Py_RETURN_NONE;
+}
+
+/* ---- signals --------------------------------------------------------------------------------------- */
+
+static struct sigaction before; /* what handled SIGINT before us: Python's own handler */
+
+static void on_interrupt(int number, siginfo_t *info, void *context) {
+  weft_interrupt();
+  if (before.sa_flags & SA_SIGINFO)
+    before.sa_sigaction(number, info, context);
+  else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+    before.sa_handler(number);
+}
+
+void ext_watch_signals(void) {
+  struct sigaction now;
+  if (sigaction(SIGINT, NULL, &now) != 0) return;
+  if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_interrupt) return;
+  if (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_IGN || now.sa_handler == SIG_DFL)) return;
+  before = now;
+  struct sigaction ours = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO};
+  sigemptyset(&ours.sa_mask);
+  sigaction(SIGINT, &ours, NULL);
+}
+
+PyObject *ext_raise_wait(weft_err err) {
+  if (PyErr_CheckSignals() != 0) {
+    weft_interrupt_clear();
+    return NULL;
+  }
+  return ext_raise(err);
+}
+
+static PyObject *interrupt(PyObject *self, PyObject *none) {
+  (void)self, (void)none;
+  weft_interrupt();
+  Py_RETURN_NONE;
+}
+
+static PyObject *interrupt_clear(PyObject *self, PyObject *none) {
+  (void)self, (void)none;
+  weft_interrupt_clear();
+  Py_RETURN_NONE;
+}
+
+/* ---- the log --------------------------------------------------------------------------------------- */
+
+static int quietest; /* levels below are not shown */
+
+static void log_line(void *arg, int level, const char *file, int line, const char *message) {
+  if (level > quietest) weft_log_stderr(arg, level, file, line, message);
+}
+
+/* log_to_stderr(minimum): TF_CPP_MIN_LOG_LEVEL's numbers; debug lines are never shown. */
+static PyObject *log_to_stderr(PyObject *self, PyObject *level) {
+  (void)self;
+  quietest = (int)PyLong_AsLong(level);
+  if (PyErr_Occurred()) return NULL;
+  weft_log_set(log_line, NULL);
+  Py_RETURN_NONE;
+}
+
+/* ---- ops ------------------------------------------------------------------------------------------- */
+
+/* ops(): {name: (definition, doc)} of every op there is. */
+static PyObject *ops(PyObject *self, PyObject *none) {
+  (void)self, (void)none;
+  PyObject *all = PyDict_New();
+  for (int i = 0; all && i < weft_op_count(); i++) {
+    PyObject *row = Py_BuildValue("(ss)", weft_op_definition(i), weft_op_doc(i));
+    if (!row || PyDict_SetItemString(all, weft_op_name(i), row) != 0) Py_CLEAR(all);
+    Py_XDECREF(row);
+  }
+  return all;
+}
+
+static PyObject *dtype_name(PyObject *self, PyObject *number) {
+  (void)self;
+  long n = PyLong_AsLong(number);
+  if (PyErr_Occurred()) return NULL;
+  return PyUnicode_FromString(weft_dtype_name((weft_dtype)n));
+}
+
+static PyObject *version(PyObject *self, PyObject *none) {
+  (void)self, (void)none;
+  return PyUnicode_FromString(weft_version());
+}
+
+/* trace_json(run_metadata bytes): what Chrome's trace viewer loads. */
+static PyObject *trace_json(PyObject *self, PyObject *args) {
+  (void)self;
+  const char *data;
+  Py_ssize_t size;
+  char *text;
+  if (!PyArg_ParseTuple(args, "y#", &data, &size)) return NULL;
+  weft_err err = weft_trace_json(&text, data, (size_t)size);
+  if (err) return ext_raise(err);
+  PyObject *made = PyUnicode_FromString(text);
+  weft_free(text);
+  return made;
+}
+
+static PyMethodDef functions[] = {
+    {"set_error", set_error, METH_O, "set_error(fn): fn(code, message) makes the exception for an error"},
+    {"use_numpy", ext_use_numpy, METH_VARARGS, "use_numpy(ndarray, {dtype number: numpy dtype})"},
+    {"set_call", ext_set_call, METH_O, "set_call(fn): fn(token, inputs) is what PyFunc calls"},
+    {"interrupt", interrupt, METH_NOARGS, "Ends every wait inside the library."},
+    {"interrupt_clear", interrupt_clear, METH_NOARGS, "Lets waits begin again."},
+    {"log_to_stderr", log_to_stderr, METH_O, "Shows what the library says, from a level on."},
+    {"ops", ops, METH_NOARGS, "{name: (definition, doc)} of every op."},
+    {"dtype_name", dtype_name, METH_O, "'float32' for 1."},
+    {"version", version, METH_NOARGS, "The library's version."},
+    {"trace_json", trace_json, METH_VARARGS, "RunMetadata bytes as a Chrome trace."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "weft._weft",
+    .m_doc = "The library of Weft, for the package weft.",
+    .m_size = -1,
+    .m_methods = functions,
+};
+
+PyMODINIT_FUNC PyInit__weft(void);
+PyMODINIT_FUNC PyInit__weft(void) {
+  PyObject *module = PyModule_Create(&definition);
+  if (!module) return NULL;
+  if (ext_value_ready(module) != 0 || ext_graph_ready(module) != 0 || ext_session_ready(module) != 0) {
+    Py_DECREF(module);
+    return NULL;
+  }
+  return module;
+}

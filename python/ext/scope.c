@@ -1,0 +1,277 @@
+/* scope.c - Graph's scopes, lists and gradients. */
+#include "ext.h"
+#include <string.h>
+
+static weft_graph *of(PyObject *self) { return ((graph_object *)self)->g; }
+
+/* After a push that may have failed: the scope is popped again and the error raised. */
+static PyObject *pushed(PyObject *self) {
+  if (!weft_graph_error(of(self)) && !PyErr_Occurred()) Py_RETURN_NONE;
+  PyObject *none = ext_raise_graph(of(self));
+  weft_scope_pop(of(self));
+  return none;
+}
+
+static PyObject *scope_name(PyObject *self, PyObject *args) {
+  const char *name;
+  if (!PyArg_ParseTuple(args, "z", &name)) return NULL;
+  weft_scope_name(of(self), name);
+  return pushed(self);
+}
+
+/* ---- devices --------------------------------------------------------------------------------------- */
+
+static PyObject *last_device; /* what the last call returned: C reads it until the next one */
+
+/* Called while a node is added, by the thread that adds it, which has let the interpreter go. */
+static const char *call_device(void *arg, const weft_node *n, const char *current) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  PyObject *made = PyObject_CallFunction(arg, "sss", weft_node_name(n), weft_node_op(n), current);
+  const char *text = NULL;
+  if (made && PyUnicode_Check(made)) {
+    ext_set(&last_device, Py_NewRef(made));
+    text = PyUnicode_AsUTF8AndSize(last_device, NULL);
+  } else if (made) {
+    PyErr_SetString(PyExc_TypeError, "a device function must return a string");
+  }
+  Py_XDECREF(made);
+  PyGILState_Release(state);
+  return text;
+}
+
+/* scope_device(None | text | function(name, op, device) -> device) */
+static PyObject *scope_device(PyObject *self, PyObject *device) {
+  if (device == Py_None) {
+    weft_scope_device(of(self), NULL);
+  } else if (PyUnicode_Check(device)) {
+    const char *text = PyUnicode_AsUTF8AndSize(device, NULL);
+    if (!text) return NULL;
+    weft_scope_device(of(self), text);
+  } else {
+    if (PyList_Append(((graph_object *)self)->keep, device) != 0) return NULL;
+    weft_scope_device_fn(of(self), call_device, device);
+  }
+  return pushed(self);
+}
+
+static void replica_free(PyObject *capsule) { weft_replica_destroy(PyCapsule_GetPointer(capsule, "weft.replica")); }
+
+/* replica(ps_tasks, ps_device, worker_device, by_bytes) -> what scope_replica takes */
+static PyObject *replica(PyObject *self, PyObject *args) {
+  int tasks, by_bytes;
+  const char *ps, *worker;
+  weft_replica *made;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "izzp", &tasks, &ps, &worker, &by_bytes)) return NULL;
+  weft_err err = weft_replica_create(&made, tasks, ps, worker, by_bytes);
+  return err ? ext_raise(err) : PyCapsule_New(made, "weft.replica", replica_free);
+}
+
+static PyObject *scope_replica(PyObject *self, PyObject *capsule) {
+  weft_replica *r = PyCapsule_GetPointer(capsule, "weft.replica");
+  if (!r || PyList_Append(((graph_object *)self)->keep, capsule) != 0) return NULL;
+  weft_scope_replica(of(self), r);
+  return pushed(self);
+}
+
+/* ---- the other scopes ------------------------------------------------------------------------------ */
+
+static PyObject *scope_control(PyObject *self, PyObject *list) {
+  weft_out *before;
+  Py_ssize_t n = ext_outs(list, &before);
+  if (n < 0) return NULL;
+  weft_scope_control(of(self), list == Py_None ? -1 : (int)n, before);
+  PyMem_Free(before);
+  return pushed(self);
+}
+
+static PyObject *scope_colocate(PyObject *self, PyObject *args) {
+  long long with;
+  int only;
+  if (!PyArg_ParseTuple(args, "Lp", &with, &only)) return NULL;
+  if (only)
+    weft_scope_colocate_only(of(self), ext_out(with));
+  else
+    weft_scope_colocate(of(self), ext_out(with));
+  return pushed(self);
+}
+
+static PyObject *scope_belong(PyObject *self, PyObject *args) {
+  const char *node;
+  if (!PyArg_ParseTuple(args, "s", &node)) return NULL;
+  weft_scope_belong(of(self), node);
+  return pushed(self);
+}
+
+static PyObject *scope_container(PyObject *self, PyObject *args) {
+  const char *name;
+  if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
+  weft_scope_container(of(self), name);
+  return pushed(self);
+}
+
+static PyObject *scope_pop(PyObject *self, PyObject *none) {
+  (void)none;
+  weft_scope_pop(of(self));
+  Py_RETURN_NONE;
+}
+
+static PyObject *prefix(PyObject *self, PyObject *none) {
+  (void)none;
+  return PyUnicode_FromString(weft_scope_prefix(of(self)));
+}
+
+static PyObject *unique(PyObject *self, PyObject *args) {
+  const char *name;
+  int take;
+  if (!PyArg_ParseTuple(args, "sp", &name, &take)) return NULL;
+  const char *full = weft_scope_unique(of(self), name, take);
+  return full ? PyUnicode_FromString(full) : ext_raise_graph(of(self));
+}
+
+/* ---- variable scopes ------------------------------------------------------------------------------- */
+
+static PyObject *scope_row(const weft_variable_scope *s) {
+  return Py_BuildValue("(Nssi)", PyLong_FromVoidPtr((void *)(uintptr_t)s), weft_variable_scope_name(s),
+                       weft_variable_scope_name_scope(s), (int)weft_variable_scope_reuse(s));
+}
+
+/* variables(name, again, default_name, reuse, no_name_scope) -> (handle, name, name scope, reuse) */
+static PyObject *variables(PyObject *self, PyObject *args) {
+  weft_variable_scope_opts o = {0};
+  PyObject *again;
+  int reuse, no_name_scope;
+  const weft_variable_scope *entered;
+  if (!PyArg_ParseTuple(args, "zOzip", &o.name, &again, &o.default_name, &reuse, &no_name_scope)) return NULL;
+  o.again = again == Py_None ? NULL : PyLong_AsVoidPtr(again);
+  o.reuse = (weft_reuse)reuse;
+  o.no_name_scope = no_name_scope;
+  if (PyErr_Occurred()) return NULL;
+  weft_err err = weft_variable_scope_enter(&entered, of(self), &o);
+  return err ? ext_raise(err) : scope_row(entered);
+}
+
+static PyObject *variables_now(PyObject *self, PyObject *none) {
+  (void)none;
+  const weft_variable_scope *now = weft_variable_scope_now(of(self));
+  return now ? scope_row(now) : PyErr_NoMemory();
+}
+
+static PyObject *variables_reuse(PyObject *self, PyObject *none) {
+  (void)none;
+  weft_variable_scope_set_reuse(of(self));
+  Py_RETURN_NONE;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------------- */
+
+static PyObject *list_add(PyObject *self, PyObject *args) {
+  const char *list;
+  PyObject *item;
+  if (!PyArg_ParseTuple(args, "sO", &list, &item)) return NULL;
+  if (PyBytes_Check(item)) {
+    char *data;
+    Py_ssize_t size;
+    PyBytes_AsStringAndSize(item, &data, &size);
+    return ext_none_or_raise(weft_collection_add_bytes(of(self), list, data, (size_t)size));
+  }
+  const char *name = PyUnicode_AsUTF8AndSize(item, NULL);
+  return name ? ext_none_or_raise(weft_collection_add(of(self), list, name)) : NULL;
+}
+
+static PyObject *list_size(PyObject *self, PyObject *args) {
+  const char *list;
+  if (!PyArg_ParseTuple(args, "s", &list)) return NULL;
+  return PyLong_FromLong(weft_collection_size(of(self), list));
+}
+
+/* list_item(list, i) -> a name as str, a message as bytes, None for anything else */
+static PyObject *list_item(PyObject *self, PyObject *args) {
+  const char *list;
+  int i;
+  size_t size;
+  bool is_name;
+  if (!PyArg_ParseTuple(args, "si", &list, &i)) return NULL;
+  const void *data = weft_collection_item(of(self), list, i, &size, &is_name);
+  if (!data) Py_RETURN_NONE;
+  return is_name ? PyUnicode_FromStringAndSize(data, (Py_ssize_t)size)
+                 : PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+}
+
+static PyObject *list_clear(PyObject *self, PyObject *args) {
+  const char *list;
+  if (!PyArg_ParseTuple(args, "s", &list)) return NULL;
+  weft_collection_clear(of(self), list);
+  Py_RETURN_NONE;
+}
+
+static PyObject *lists(PyObject *self, PyObject *none) {
+  (void)none;
+  PyObject *all = PyList_New(0);
+  for (int i = 0; all && i < weft_collection_count(of(self)); i++) {
+    PyObject *name = PyUnicode_FromString(weft_collection_at(of(self), i));
+    if (!name || PyList_Append(all, name) != 0) Py_CLEAR(all);
+    Py_XDECREF(name);
+  }
+  return all;
+}
+
+/* ---- gradients ------------------------------------------------------------------------------------- */
+
+static PyObject *gradient_rows(const weft_gradient *d, Py_ssize_t n) {
+  PyObject *list = PyList_New(n);
+  for (Py_ssize_t i = 0; list && i < n; i++) {
+    PyObject *row = Py_BuildValue("(LLLL)", ext_packed(d[i].dense), ext_packed(d[i].indices), ext_packed(d[i].values),
+                                  ext_packed(d[i].dense_shape));
+    if (!row || PyList_SetItem(list, i, row) != 0) Py_CLEAR(list);
+  }
+  return list;
+}
+
+/* gradients(ys, grad_ys or None, xs, stop, name, colocate, gate, tree) -> [(dense, indices, values, shape)] */
+static PyObject *gradients(PyObject *self, PyObject *args) {
+  PyObject *lists_in[4], *made = NULL;
+  weft_out *outs[4] = {0};
+  Py_ssize_t n[4] = {0};
+  const char *name;
+  int colocate, gate, tree;
+  if (!PyArg_ParseTuple(args, "OOOOzppp", &lists_in[0], &lists_in[1], &lists_in[2], &lists_in[3], &name, &colocate,
+                        &gate, &tree))
+    return NULL;
+  for (int i = 0; i < 4; i++) n[i] = PyErr_Occurred() ? -1 : ext_outs(lists_in[i], &outs[i]);
+  weft_gradient *d = PyErr_Occurred() ? NULL : PyMem_Malloc(sizeof *d * (size_t)(n[2] + 1));
+  if (d) {
+    weft_gradient_opts o = {name, colocate, gate, tree, (int)n[3], outs[3]};
+    weft_err err;
+    UNLOCKED(err = weft_gradients_with(of(self), (int)n[0], outs[0], outs[1], (int)n[2], outs[2], &o, d));
+    made = err ? ext_raise(err) : gradient_rows(d, n[2]);
+    weft_graph_clear_error(of(self));
+  }
+  PyMem_Free(d);
+  for (int i = 0; i < 4; i++) PyMem_Free(outs[i]);
+  return made;
+}
+
+PyMethodDef ext_scope_methods[] = {
+    {"scope_name", scope_name, METH_VARARGS, "scope_name(name or None)"},
+    {"scope_device", scope_device, METH_O, "scope_device(text, None or function(name, op, device))"},
+    {"replica", replica, METH_VARARGS, "replica(ps_tasks, ps_device, worker_device, by_bytes)"},
+    {"scope_replica", scope_replica, METH_O, "scope_replica(replica)"},
+    {"scope_control", scope_control, METH_O, "scope_control(outputs or None)"},
+    {"scope_colocate", scope_colocate, METH_VARARGS, "scope_colocate(output, ignore_existing)"},
+    {"scope_belong", scope_belong, METH_VARARGS, "scope_belong(node name)"},
+    {"scope_container", scope_container, METH_VARARGS, "scope_container(name)"},
+    {"pop", scope_pop, METH_NOARGS, "Leaves the innermost scope."},
+    {"prefix", prefix, METH_NOARGS, "The name scope we are in."},
+    {"unique", unique, METH_VARARGS, "unique(name, take) -> full name"},
+    {"variables", variables, METH_VARARGS, "Enters a variable scope."},
+    {"variables_now", variables_now, METH_NOARGS, "The variable scope we are in."},
+    {"variables_reuse", variables_reuse, METH_NOARGS, "reuse_variables()"},
+    {"list_add", list_add, METH_VARARGS, "list_add(list, name or bytes)"},
+    {"list_size", list_size, METH_VARARGS, "list_size(list)"},
+    {"list_item", list_item, METH_VARARGS, "list_item(list, i)"},
+    {"list_clear", list_clear, METH_VARARGS, "list_clear(list)"},
+    {"lists", lists, METH_NOARGS, "The names of the lists."},
+    {"gradients", gradients, METH_VARARGS, "gradients(ys, grad_ys, xs, stop, name, colocate, gate, tree)"},
+    {NULL, NULL, 0, NULL},
+};

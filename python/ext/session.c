@@ -1,0 +1,223 @@
+/* session.c - the type Session: one call runs a step.
+ *
+ * Feeds are borrowed from their buffers for the length of the run; the interpreter is let go
+ * meanwhile, and Ctrl-C ends the run. */
+#include "ext.h"
+#include <string.h>
+
+typedef struct session_object {
+  PyObject ob_base;
+  weft_session *sess;
+  PyObject *graph; /* outlives the session */
+} session_object;
+
+/* session(graph, intra, inter, soft, log_placement, timeout_ms) */
+static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  PyObject *graph;
+  int soft, placement;
+  long long timeout;
+  weft_session_opts o = {0};
+  (void)kwargs;
+  if (!PyArg_ParseTuple(args, "O!iippL", ext_graph_type, &graph, &o.intra_op_threads, &o.inter_op_threads, &soft,
+                        &placement, &timeout))
+    return NULL;
+  o.allow_soft_placement = soft, o.log_device_placement = placement, o.timeout_ms = timeout;
+  allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+  session_object *self = (session_object *)make(type, 0);
+  if (!self) return NULL;
+  self->graph = Py_NewRef(graph);
+  weft_err err;
+  UNLOCKED(err = weft_session_create(&self->sess, ((graph_object *)graph)->g, &o));
+  if (!err) return (PyObject *)self;
+  ext_raise(err);
+  Py_DECREF(self);
+  return NULL;
+}
+
+static void session_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  session_object *s = (session_object *)self;
+  UNLOCKED(weft_session_destroy(s->sess));
+  Py_CLEAR(s->graph);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(self);
+  Py_DECREF(type);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------------- */
+
+/* Everything a run needs, from Python's lists. */
+typedef struct request {
+  Py_ssize_t n_feed, n_fetch, n_target;
+  weft_feed *feeds;
+  Py_buffer *views;
+  weft_out *fetches, *targets;
+  weft_tensor **fetched;
+} request;
+
+static void finish(request *r) {
+  for (Py_ssize_t i = 0; i < r->n_feed; i++) {
+    weft_tensor_destroy((weft_tensor *)(uintptr_t)r->feeds[i].value);
+    if (r->views[i].obj) PyBuffer_Release(&r->views[i]);
+  }
+  PyMem_Free(r->feeds);
+  PyMem_Free(r->views);
+  PyMem_Free(r->fetches);
+  PyMem_Free(r->targets);
+  PyMem_Free(r->fetched);
+}
+
+/* feeds is [(output, (dtype, shape, data)), ...]; n_feed counts those that are ready. */
+static int take_feeds(request *r, PyObject *feeds) {
+  Py_ssize_t n = PySequence_Size(feeds);
+  if (n < 0) return -1;
+  r->feeds = PyMem_Calloc((size_t)n + 1, sizeof *r->feeds);
+  r->views = PyMem_Calloc((size_t)n + 1, sizeof *r->views);
+  if (!r->feeds || !r->views) return PyErr_NoMemory(), -1;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject *row = PySequence_GetItem(feeds, i), *value;
+    long long to;
+    weft_tensor *t = NULL;
+    int bad = !row || !PyArg_ParseTuple(row, "LO", &to, &value) || ext_borrow(&t, value, &r->views[i]) != 0;
+    Py_XDECREF(row); /* the buffer keeps what it was taken from */
+    if (bad) return -1;
+    r->feeds[i] = (weft_feed){ext_out(to), t};
+    r->n_feed++;
+  }
+  return 0;
+}
+
+static int take(request *r, PyObject *feeds, PyObject *fetches, PyObject *targets) {
+  if (take_feeds(r, feeds) != 0) return -1;
+  if ((r->n_fetch = ext_outs(fetches, &r->fetches)) < 0) return r->n_fetch = 0, -1;
+  if ((r->n_target = ext_outs(targets, &r->targets)) < 0) return -1;
+  r->fetched = PyMem_Calloc((size_t)r->n_fetch + 1, sizeof *r->fetched);
+  return r->fetched ? 0 : (PyErr_NoMemory(), -1);
+}
+
+static PyObject *take_results(request *r) {
+  PyObject *list = PyList_New(r->n_fetch);
+  for (Py_ssize_t i = 0; i < r->n_fetch; i++) {
+    PyObject *value = list ? ext_to_numpy(r->fetched[i]) : NULL;
+    if (!list) weft_tensor_destroy(r->fetched[i]);
+    if (list && (!value || PyList_SetItem(list, i, value) != 0)) Py_CLEAR(list);
+  }
+  return list;
+}
+
+/* run(feeds, fetches, targets, timeout_ms, trace) -> values, or (values, RunMetadata bytes) when tracing */
+static PyObject *session_run(PyObject *self, PyObject *args) {
+  PyObject *feeds, *fetches, *targets, *made = NULL;
+  long long timeout;
+  int trace;
+  void *metadata = NULL;
+  size_t metadata_size = 0;
+  request r = {0};
+  weft_session *sess = ((session_object *)self)->sess;
+  if (!PyArg_ParseTuple(args, "OOOLp", &feeds, &fetches, &targets, &timeout, &trace)) return NULL;
+  ext_watch_signals();
+  if (take(&r, feeds, fetches, targets) == 0) {
+    weft_run_opts o = {timeout, trace, trace ? &metadata : NULL, trace ? &metadata_size : NULL};
+    weft_err err;
+    UNLOCKED(err = weft_session_run_with(sess, (int)r.n_feed, r.feeds, (int)r.n_fetch, r.fetches, r.fetched,
+                                         (int)r.n_target, r.targets, &o));
+    made = err ? ext_raise_wait(err) : take_results(&r);
+    if (made && trace) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
+    weft_free(metadata);
+  }
+  finish(&r);
+  return made;
+}
+
+static PyObject *session_close(PyObject *self, PyObject *none) {
+  (void)none;
+  weft_err err;
+  UNLOCKED(err = weft_session_close(((session_object *)self)->sess));
+  return ext_none_or_raise(err);
+}
+
+static PyMethodDef session_methods[] = {
+    {"run", session_run, METH_VARARGS, "run(feeds, fetches, targets, timeout_ms, trace)"},
+    {"close", session_close, METH_NOARGS, "Refuses new runs and ends those in flight."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot session_slots[] = {
+    {Py_tp_doc, (void *)(uintptr_t) "A session of the library."},
+    {Py_tp_new, (void *)session_new},
+    {Py_tp_dealloc, (void *)session_dealloc},
+    {Py_tp_methods, session_methods},
+    {0, NULL},
+};
+static PyType_Spec session_spec = {"weft._weft.Session", sizeof(session_object), 0, Py_TPFLAGS_DEFAULT, session_slots};
+
+/* ---- functions that a graph calls ------------------------------------------------------------------ */
+
+static PyObject *call_target; /* the package's function (token, inputs) -> [(dtype, shape, data), ...] */
+
+static int call_results(PyObject *results, int n_out, weft_tensor **out) {
+  if (PySequence_Size(results) != n_out) {
+    if (!PyErr_Occurred())
+      PyErr_Format(PyExc_ValueError, "the function returned %zd values, expects to see %d", PySequence_Size(results),
+                   n_out);
+    return -1;
+  }
+  for (int i = 0; i < n_out; i++) {
+    PyObject *one = PySequence_GetItem(results, i);
+    int bad = !one || ext_from_python(&out[i], one) != 0;
+    Py_XDECREF(one);
+    if (bad) return -1;
+  }
+  return 0;
+}
+
+/* The exception that is set, as an error of the library. */
+static weft_err call_failed(void) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  PyObject *name = type ? PyObject_GetAttrString(type, "__name__") : NULL;
+  PyObject *text = name && value ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
+  const char *message = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+  weft_err err = weft_fail(WEFT_UNKNOWN, message ? message : "the function failed");
+  PyErr_Clear();
+  Py_XDECREF(text);
+  Py_XDECREF(name);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return err;
+}
+
+static weft_err call(void *arg, const char *token, int n_in, const weft_tensor *const *in, int n_out,
+                     weft_tensor **out) {
+  (void)arg;
+  PyGILState_STATE state = PyGILState_Ensure();
+  PyObject *inputs = PyList_New(n_in), *results = NULL;
+  for (int i = 0; inputs && i < n_in; i++) {
+    PyObject *value = ext_to_numpy_copy(in[i]);
+    if (!value || PyList_SetItem(inputs, i, value) != 0) Py_CLEAR(inputs);
+  }
+  if (inputs) results = PyObject_CallFunction(call_target, "sO", token, inputs);
+  int bad = !results || call_results(results, n_out, out) != 0;
+  weft_err err = bad ? call_failed() : WEFT_OK;
+  Py_XDECREF(results);
+  Py_XDECREF(inputs);
+  PyGILState_Release(state);
+  return err;
+}
+
+PyObject *ext_set_call(PyObject *self, PyObject *fn) {
+  (void)self;
+  ext_set(&call_target, Py_NewRef(fn));
+  weft_call_set(call, NULL);
+  Py_RETURN_NONE;
+}
+
+int ext_session_ready(PyObject *module) {
+  PyObject *type = PyType_FromSpec(&session_spec);
+  if (!type) return -1;
+  int bad = PyModule_AddObjectRef(module, "Session", type);
+  Py_DECREF(type);
+  return bad;
+}

@@ -1,0 +1,34 @@
+"""Weft: TensorFlow 1.x graphs, sessions and training, on the library libweft.  `import weft as tf`."""
+import os as _os
+
+from . import _weft
+
+_weft.log_to_stderr(int(_os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") or 0))
+
+from . import dtypes, errors, gen_ops, nest, protos  # noqa: E402
+from .dtypes import DType, as_dtype  # noqa: E402,F401
+from .tensor_shape import Dimension, TensorShape  # noqa: E402,F401
+from .graph import (Graph, GraphKeys, IndexedSlices, Operation, Tensor, add_to_collection, add_to_collections,  # noqa: E402,F401
+                    colocate_with, container, control_dependencies, device, get_all_collection_keys, get_collection,
+                    get_collection_ref, get_default_graph, init_scope, name_scope, reset_default_graph, set_random_seed)
+from .build import (constant, convert_to_tensor, is_tensor, register_tensor_conversion_function)  # noqa: E402,F401
+from .client import InteractiveSession, Session, get_default_session  # noqa: E402,F401
+from .gen_ops import raw_ops  # noqa: E402,F401
+from . import (array_ops, control_flow, gradients as _gradients, init_ops, math_ops, nn, operators, random_ops,  # noqa: E402
+               script_ops, sparse, variable_scope as _variable_scope, variables as _variables)
+
+
+def _export(*modules):
+    """What these modules define becomes ours."""
+    for module in modules:
+        for name, value in vars(module).items():
+            if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__:
+                globals()[name] = value
+
+
+_export(math_ops, array_ops, random_ops, _variables, _variable_scope, control_flow, _gradients, script_ops, sparse)
+globals().update({name: value for name, value in vars(dtypes).items() if isinstance(value, DType)})
+globals().update({name: value for name, value in vars(init_ops).items() if name.endswith("_initializer")})
+operators.install(Variable)  # noqa: F821
+newaxis = None
+initializers, math = init_ops, math_ops

@@ -1,0 +1,56 @@
+"""A function for every op of the library, made when it is asked for: gen_ops.mat_mul(a, b, transpose_b=True).
+
+Arguments are the inputs in the order of the definition, then the attributes, then `name`.
+"""
+from . import build, opdef
+
+_names = {opdef.snake(name): name for name in opdef.names()}
+
+
+def function(kind):
+    definition = opdef.get(kind)
+    order = [a.name for a in definition.inputs] + [n for n in definition.attrs if n not in definition.inferred]
+
+    def call(*args, **kwargs):
+        name = kwargs.pop("name", None)
+        if len(args) > len(order) + 1:
+            raise TypeError("%s() takes at most %d arguments (%d given)" % (call.__name__, len(order) + 1, len(args)))
+        given = dict(zip(order, args))
+        if len(args) == len(order) + 1:
+            name = args[-1]
+        for key, value in kwargs.items():
+            if key in given:
+                raise TypeError("%s() got multiple values for argument '%s'" % (call.__name__, key))
+            given[key] = value
+        return build.op(kind, name, **given)
+
+    call.__name__ = opdef.snake(kind)
+    call.__doc__ = "%s\n\n%s" % (definition.doc, opdef._LINES[kind][0])
+    return call
+
+
+def __getattr__(name):
+    kind = _names.get(name.lstrip("_"))
+    if kind is None:
+        raise AttributeError("there is no op %s" % name)
+    made = globals()[name] = function(kind)
+    return made
+
+
+def __dir__():
+    return sorted(_names)
+
+
+class RawOps:
+    """tf.raw_ops: the same by the op's own name, keywords only."""
+
+    def __getattr__(self, name):
+        if name not in opdef._LINES:
+            raise AttributeError("there is no op %s" % name)
+        return function(name)
+
+    def __dir__(self):
+        return opdef.names()
+
+
+raw_ops = RawOps()

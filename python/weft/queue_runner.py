@@ -1,0 +1,5 @@
+"""QueueRunner: threads that keep queues full."""
+
+
+class QueueRunner:
+    pass

@@ -9,6 +9,7 @@ enum { DONE = 0, FAILED = 1, USAGE = 2 };
 int cli_usage(const char *what, const char *value);
 
 int cli_ops(int argc, char **argv);
+int cli_run(int argc, char **argv);
 int cli_serve(int argc, char **argv);
 int cli_trace(int argc, char **argv);
 

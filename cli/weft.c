@@ -19,6 +19,7 @@ static const command commands[] = {
     {"ops", "[NAME...] [--json]", "List the ops, or what is known of some.", cli_ops},
     {"serve", "--cluster C --job NAME --task N", "Be a task of a cluster: wait for graphs (serve --help).", cli_serve},
     {"trace", "FILE [--nodes N] [--chrome OUT]", "Print where a step's time went.", cli_trace},
+    {"run", "[--python2] SCRIPT.py ...", "Run a TensorFlow 1 program as it stands.", cli_run},
     {"version", "", "Print the version.", run_version},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

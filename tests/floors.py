@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FLOORS = [["base"], ["proto"], ["tensor"], ["device"], ["graph", "io"], ["state"], ["ops"], ["exec"], ["net"],
           ["dist"], ["train"], ["api"]]
 HEIGHT = {folder: height for height, folders in enumerate(FLOORS) for folder in folders}
-PROGRAMS = ["cli", "examples", "bench", "tools"]
+PROGRAMS = ["cli", "python", "examples", "bench", "tools"]
 GENERATED = {f"{proto.stem}.pb-c.h": "proto" for proto in (ROOT / "proto").glob("*.proto")}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["include", "base", "proto", "tensor", "device", "graph", "io", "state", "ops", "exec", "net", "dist", "train",
-           "api", "cli", "examples", "bench", "tests", "tools"]
+           "api", "cli", "python", "examples", "bench", "tests", "tools"]
 FUNCTION_LINES, FILE_LINES = 80, 800
 NAME = re.compile(r"(\w+)\(")
 
@@ -59,6 +59,11 @@ def main():
         for number, what in complaints(file, file.read_text().splitlines(), lengths):
             bad += 1
             print(f"{file.relative_to(ROOT)}:{number}: {what}")
+    for file in sorted((ROOT / "python").rglob("*.py")) + sorted((ROOT / "tests").rglob("*.py")):
+        count = len(file.read_text().splitlines())
+        if count > FILE_LINES:
+            bad += 1
+            print(f"{file.relative_to(ROOT)}:1: {count} lines, the limit is {FILE_LINES}")
     middle = statistics.median(lengths) if lengths else 0
     print(f"limits: {len(files)} files, {len(lengths)} functions, median {middle:g} lines, {bad} complaints")
     return 1 if bad or not lengths else 0

@@ -18,7 +18,13 @@ typedef struct graph_object {
   PyObject *keep; /* a list of what C holds pointers to: device functions, replica setters */
 } graph_object;
 
-extern PyTypeObject *ext_graph_type;
+typedef struct session_object {
+  PyObject ob_base;
+  weft_session *sess;
+  PyObject *graph; /* outlives the session */
+} session_object;
+
+extern PyTypeObject *ext_graph_type, *ext_session_type;
 
 /* Runs a call of the library with the interpreter let go. */
 #define UNLOCKED(call)                                                                                                 \
@@ -72,7 +78,12 @@ enum { EXT_MAX_RANK = 254 };
 PyObject *ext_shape(int rank, const int64_t *dims); /* None for rank -1; unknown dimensions are None */
 PyObject *ext_bytes(void *data, size_t size);       /* frees the data */
 
-extern PyMethodDef ext_scope_methods[], ext_node_methods[];
+/* The result of a call that adds nodes: the output, or the graph's error raised. */
+PyObject *ext_made(weft_graph *g, weft_out o);
+PyObject *ext_gradient_rows(const weft_gradient *d, Py_ssize_t n);
+
+extern PyMethodDef ext_scope_methods[], ext_node_methods[], ext_train_functions[], ext_save_functions[],
+    ext_summary_functions[];
 int ext_graph_ready(PyObject *module);
 int ext_session_ready(PyObject *module);
 PyObject *ext_set_call(PyObject *self, PyObject *fn);

@@ -216,9 +216,14 @@ static PyObject *lists(PyObject *self, PyObject *none) {
   return all;
 }
 
+PyObject *ext_made(weft_graph *g, weft_out o) {
+  weft_err err = weft_graph_error(g);
+  return err ? ext_raise_graph(g) : PyLong_FromLongLong(ext_packed(o));
+}
+
 /* ---- gradients ------------------------------------------------------------------------------------- */
 
-static PyObject *gradient_rows(const weft_gradient *d, Py_ssize_t n) {
+PyObject *ext_gradient_rows(const weft_gradient *d, Py_ssize_t n) {
   PyObject *list = PyList_New(n);
   for (Py_ssize_t i = 0; list && i < n; i++) {
     PyObject *row = Py_BuildValue("(LLLL)", ext_packed(d[i].dense), ext_packed(d[i].indices), ext_packed(d[i].values),
@@ -244,7 +249,7 @@ static PyObject *gradients(PyObject *self, PyObject *args) {
     weft_gradient_opts o = {name, colocate, gate, tree, (int)n[3], outs[3]};
     weft_err err;
     UNLOCKED(err = weft_gradients_with(of(self), (int)n[0], outs[0], outs[1], (int)n[2], outs[2], &o, d));
-    made = err ? ext_raise(err) : gradient_rows(d, n[2]);
+    made = err ? ext_raise(err) : ext_gradient_rows(d, n[2]);
     weft_graph_clear_error(of(self));
   }
   PyMem_Free(d);

@@ -5,11 +5,7 @@
 #include "ext.h"
 #include <string.h>
 
-typedef struct session_object {
-  PyObject ob_base;
-  weft_session *sess;
-  PyObject *graph; /* outlives the session */
-} session_object;
+PyTypeObject *ext_session_type;
 
 /* session(graph, intra, inter, soft, log_placement, timeout_ms) */
 static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -215,9 +211,6 @@ PyObject *ext_set_call(PyObject *self, PyObject *fn) {
 }
 
 int ext_session_ready(PyObject *module) {
-  PyObject *type = PyType_FromSpec(&session_spec);
-  if (!type) return -1;
-  int bad = PyModule_AddObjectRef(module, "Session", type);
-  Py_DECREF(type);
-  return bad;
+  ext_session_type = (PyTypeObject *)PyType_FromSpec(&session_spec);
+  return ext_session_type ? PyModule_AddObjectRef(module, "Session", (PyObject *)ext_session_type) : -1;
 }

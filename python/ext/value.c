@@ -27,7 +27,7 @@ static int value_buffer(PyObject *self, Py_buffer *view, int flags) {
 }
 
 static PyType_Slot value_slots[] = {
-    {Py_tp_doc, (void *)(uintptr_t)"The memory of a fetched tensor."},
+    {Py_tp_doc, (void *)(uintptr_t) "The memory of a fetched tensor."},
     {Py_tp_dealloc, (void *)value_dealloc},
     {Py_bf_getbuffer, (void *)value_buffer},
     {0, NULL},

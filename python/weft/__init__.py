@@ -32,3 +32,31 @@ globals().update({name: value for name, value in vars(init_ops).items() if name.
 operators.install(Variable)  # noqa: F821
 newaxis = None
 initializers, math = init_ops, math_ops
+
+from . import app, flags, gfile, logging, protos, summary, train  # noqa: E402,F401
+from .device_spec import DeviceSpec  # noqa: E402,F401
+from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphOptions, MetaGraphDef, NodeDef,  # noqa: E402,F401
+                     OptimizerOptions, RunMetadata, RunOptions, SessionLog, Summary, TensorInfo)
+
+VERSION = __version__ = "1.15.0"  # of the TensorFlow whose names these are; weft.weft_version is our own
+__git_version__ = GIT_VERSION = "weft-" + _weft.version()
+weft_version = _weft.version()
+
+# Names of before 1.0.
+merge_all_summaries, merge_summary = summary.merge_all, summary.merge
+
+
+def scalar_summary(tags, values, collections=None, name=None):
+    return summary.scalar(tags, values, collections)
+
+
+def histogram_summary(tag, values, collections=None, name=None):
+    return summary.histogram(tag, values, collections)
+
+
+def image_summary(tag, tensor, max_images=3, collections=None, name=None):
+    return summary.image(tag, tensor, max_images, collections)
+
+
+def __getattr__(name):
+    raise AttributeError("tf.%s is not in Weft: see `python -m weft --names` for what is" % name)

@@ -123,6 +123,8 @@ def stack(values, axis=0, name="stack"):
         return convert_to_tensor(values, name=name)
     if isinstance(values, Tensor):
         raise TypeError("Expected list for 'values' argument to 'Pack' Op, not %s." % values)
+    if axis == 0 and any(is_number(v) for v in values):
+        return convert_to_tensor(list(values), name=name)
     return op("Pack", name, values=list(values), axis=axis)
 
 
@@ -326,8 +328,9 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
 def ones_like(tensor, dtype=None, name=None, optimize=True):
     with name_scope(name, "ones_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
-        return ones(shape(tensor) if not tensor.shape.is_fully_defined() else tensor.shape,
-                    dtype or tensor.dtype.base_dtype, name=scope)
+        known = tensor.shape.is_fully_defined()
+        dims = constant(tensor.shape.as_list(), dtypes.int32, name="Shape/shape_as_tensor") if known else shape(tensor)
+        return ones(dims, dtype or tensor.dtype.base_dtype, name=scope)
 
 
 def placeholder(dtype, shape=None, name=None):

@@ -176,8 +176,10 @@ def is_tensor(value):
 def _packed(value, dtype, name):
     if dtype is None:
         dtype = next((v.dtype.base_dtype for v in _flat(value) if _is_tensor(v)), None)
-    parts = [_packed(v, dtype, str(i)) if isinstance(v, (list, tuple)) else v for i, v in enumerate(value)]
-    return op("Pack", name, values=parts, T=dtype, axis=0)
+    with name_scope(name) as scope:
+        parts = [_packed(v, dtype, str(i)) if isinstance(v, (list, tuple)) else convert_to_tensor(v, dtype, name=str(i))
+                 for i, v in enumerate(value)]
+        return op("Pack", scope, values=parts, axis=0)
 
 
 def _flat(value):

@@ -223,7 +223,7 @@ class BaseSession:
 
     def _placed(self, error):
         """The error with the op that its message names."""
-        found = re.search(r"\{\{node ([^}\s]+)\}\}", error.message) or re.search(r"node '([^']+)'", error.message)
+        found = re.search(r"\{\{node ([^}\s]+)\}\}", error.message) or re.search(r"(?:node '|uninitialized value )([^'\s]+)", error.message)
         if found:
             out = self._graph._c.find("^" + found.group(1))
             if out >= 0:

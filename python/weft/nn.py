@@ -16,7 +16,6 @@ softsign Softsign features
 l2_loss L2Loss t
 lrn LRN input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5 | local_response_normalization
 in_top_k InTopK predictions targets k
-log_uniform_candidate_sampler LogUniformCandidateSampler true_classes num_true num_sampled unique range_max seed=0
 """, globals())
 
 sigmoid, tanh = math_ops.sigmoid, math_ops.tanh
@@ -70,36 +69,35 @@ def _flat_outer(x):
     return array_ops.reshape(x, [-1, last if last is not None else array_ops.shape(x)[-1]])
 
 
-def _cross_entropy(labels, logits, dim, name, scope_name):
-    with name_scope(name, scope_name, [logits, labels]) as scope:
-        logits = convert_to_tensor(logits, name="logits")
-        labels = convert_to_tensor(labels, name="labels", dtype=logits.dtype.base_dtype)
-        if dim not in (-1, logits.shape.ndims - 1):
-            raise NotImplementedError("softmax_cross_entropy_with_logits along axis %d: transpose the logits first" % dim)
-        out = op("SoftmaxCrossEntropyWithLogits", features=_rows(logits), labels=_rows(labels))[0]
-        return array_ops.reshape(out, _leading(logits), name=scope)
+def _cross_entropy(labels, logits, dim, scope):
+    """TensorFlow's nodes: both as matrices, the loss, and the loss in the shape of what was given."""
+    rank = array_ops.rank(logits)
+    shape = op("Shape", input=logits)
+    if dim not in (-1, logits.shape.ndims - 1):
+        raise NotImplementedError("softmax_cross_entropy_with_logits along axis %d: transpose the logits first" % dim)
+    flat, flat_labels = _rows(logits), _rows(labels)
+    cost = op("SoftmaxCrossEntropyWithLogits", scope, features=flat, labels=flat_labels)[0]
+    size = op("Sub", "Sub", x=rank, y=1)
+    return array_ops.reshape(cost, array_ops.slice(shape, [0], [size]))
 
 
 def _rows(x):
-    """TensorFlow's own way to a matrix: the last dimension kept, the others folded."""
+    """(..., n) as (rows, n)."""
     last = x.shape.as_list()[-1] if x.shape.ndims is not None else None
     rank = array_ops.rank(x)
-    whole = array_ops.shape(x)
-    size = array_ops.slice(whole, [rank - 1], [1])
+    size = array_ops.slice(op("Shape", input=x), [op("Sub", "Sub", x=rank, y=1)], [1])
     made = array_ops.reshape(x, array_ops.concat([[-1], size], 0))
     if last is not None:
         made.set_shape([None, last])
     return made
 
 
-def _leading(x):
-    rank = array_ops.rank(x)
-    return array_ops.slice(array_ops.shape(x), [0], [rank - 1])
-
-
 def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
     dim = dim if axis is None else axis
-    return _cross_entropy(labels, logits, -1 if dim is None else dim, name, "softmax_cross_entropy_with_logits")
+    with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as scope:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels", dtype=logits.dtype.base_dtype)
+        return _cross_entropy(labels, logits, -1 if dim is None else dim, scope)
 
 
 def softmax_cross_entropy_with_logits(*args, **kwargs):
@@ -110,10 +108,12 @@ def softmax_cross_entropy_with_logits(*args, **kwargs):
     given.pop("_sentinel", None)
     if "labels" not in given or "logits" not in given:
         raise ValueError("Both labels and logits must be provided.")
-    with name_scope(given.get("name"), "softmax_cross_entropy_with_logits_sg", [given["logits"], given["labels"]]):
-        labels = array_ops.stop_gradient(given["labels"], name="labels_stop_gradient")
-    return softmax_cross_entropy_with_logits_v2(labels, given["logits"], axis=given.get("axis"),
-                                                name=given.get("name"), dim=given.get("dim"))
+    dim = given.get("dim") if given.get("axis") is None else given["axis"]
+    with name_scope(given.get("name"), "softmax_cross_entropy_with_logits_sg", [given["logits"]]) as scope:
+        logits = convert_to_tensor(given["logits"], name="logits")
+        labels = convert_to_tensor(given["labels"], name="labels", dtype=logits.dtype.base_dtype)
+        labels = array_ops.stop_gradient(labels, name="labels_stop_gradient")
+        return _cross_entropy(labels, logits, -1 if dim is None else dim, scope)
 
 
 def sparse_softmax_cross_entropy_with_logits(*args, **kwargs):
@@ -131,11 +131,7 @@ def sparse_softmax_cross_entropy_with_logits(*args, **kwargs):
         if labels.shape.ndims is not None and logits.shape.ndims is not None and labels.shape.ndims != logits.shape.ndims - 1:
             raise ValueError("Rank mismatch: Rank of labels (received %s) should equal rank of logits minus 1 (received "
                              "%s)." % (labels.shape.ndims, logits.shape.ndims))
-        static = array_ops.shape(labels) if logits.shape.ndims != 2 else None
-        if static is None and not labels.shape.is_fully_defined():
-            array_ops.shape(labels)
-        elif static is None:
-            constant(labels.shape.as_list(), dtypes.int32, name="Shape")
+        static = array_ops.shape(labels)
         if logits.shape.ndims == 2:
             return op("SparseSoftmaxCrossEntropyWithLogits", given.get("name"), features=logits, labels=labels)[0]
         flat = op("SparseSoftmaxCrossEntropyWithLogits", features=_flat_outer(logits),
@@ -191,22 +187,20 @@ def bias_add(value, bias, data_format=None, name=None):
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
     if rate is None:
         rate = 1 - keep_prob
-    with name_scope(name, "dropout", [x]) as scope:
+    with name_scope(name, "dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if is_number(rate):
             if not 0 <= rate < 1:
                 raise ValueError("rate must be a scalar tensor or a float in the range [0, 1), got %g" % rate)
             if rate == 0:
                 return x
-            scale = convert_to_tensor(1 / (1 - rate), x.dtype.base_dtype)
+            kept = op("Mul", x=x, y=constant(1 / (1 - rate), x.dtype.base_dtype))
         else:
             rate = convert_to_tensor(rate, x.dtype.base_dtype, name="rate")
-            scale = 1 / (1 - rate)
-        kept = x * scale
+            kept = op("RealDiv", x=x, y=op("Sub", x=constant(1, x.dtype.base_dtype), y=rate))
         shape = array_ops.shape(x) if noise_shape is None else noise_shape
         drawn = random_ops.random_uniform(shape, seed=seed, dtype=x.dtype.base_dtype)
-        mask = op("GreaterEqual", x=drawn, y=rate)
-        made = op("Mul", scope, x=kept, y=math_ops.cast(mask, x.dtype.base_dtype))
+        made = op("SelectV2", condition=op("GreaterEqual", x=drawn, y=rate), t=kept, e=constant(0, x.dtype.base_dtype))
         made.set_shape(x.shape)
         return made
 
@@ -338,8 +332,8 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         ids = convert_to_tensor(ids, name="ids")
         if len(parts) == 1:
             with graph.colocate_with(parts[0].op):
-                made = _clip_rows(array_ops.gather(parts[0], ids), max_norm)
-                return array_ops.identity(made, name=scope)
+                made = _clip_rows(array_ops.gather(parts[0], ids, name=scope), max_norm)
+                return array_ops.identity(made)
         flat = array_ops.reshape(ids, [-1])
         where = array_ops.reshape(math_ops.range(array_ops.size(flat)), [-1])
         n = len(parts)

@@ -1,7 +1,7 @@
 """tf.random_*: seeds are drawn as TensorFlow draws them."""
 from . import dtypes
 from .array_ops import _shape_tensor
-from .build import convert_to_tensor, op
+from .build import convert_to_tensor, is_number, op
 from .dtypes import as_dtype
 from .graph import get_default_graph, name_scope
 
@@ -53,6 +53,8 @@ def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None
         maxval = 1
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
         dims = _shape_tensor(shape)
+        if not dtype.is_integer and is_number(minval) and is_number(maxval) and (minval, maxval) == (0, 1):
+            return _draw("RandomUniform", dims, dtype, seed)
         low = convert_to_tensor(minval, dtype, name="min")
         high = convert_to_tensor(maxval, dtype, name="max")
         if dtype.is_integer:

@@ -1,0 +1,46 @@
+/* run.c - `weft run SCRIPT.py ...`: hands the script to Python, which knows us as the module weft.
+ *
+ * The package is looked for where this program is: beside it in a build folder, or wherever Python finds it. */
+#include "command.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdint.h>
+#include <unistd.h>
+
+/* A build folder has bin/weft and python/weft: puts the latter in front of PYTHONPATH. */
+static void find_package(void) {
+  char here[PATH_MAX], package[PATH_MAX + 64], path[2 * PATH_MAX + 64];
+  ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+  if (n <= 0) return;
+  here[n] = 0;
+  for (int i = 0; i < 2; i++) { /* bin/weft, then bin */
+    char *slash = strrchr(here, '/');
+    if (!slash) return;
+    *slash = 0;
+  }
+  snprintf(package, sizeof package, "%s/python/weft/__init__.py", here);
+  if (access(package, R_OK) != 0) return;
+  const char *before = getenv("PYTHONPATH");
+  snprintf(path, sizeof path, "%s/python%s%s", here, before ? ":" : "", before ? before : "");
+  setenv("PYTHONPATH", path, 1);
+}
+
+int cli_run(int argc, char **argv) {
+  const char *python = getenv("WEFT_PYTHON_PROGRAM");
+  if (argc < 2) return cli_usage("run needs a script:", "weft run SCRIPT.py ARGUMENT...");
+  if (!python || !*python) python = "python3";
+  char **args = calloc((size_t)argc + 3, sizeof *args);
+  if (!args) return FAILED;
+  args[0] = (char *)(uintptr_t)python;
+  args[1] = (char *)(uintptr_t) "-m";
+  args[2] = (char *)(uintptr_t) "weft";
+  for (int i = 1; i < argc; i++) args[i + 2] = argv[i];
+  find_package();
+  execvp(python, args);
+  fprintf(stderr, "weft: cannot start %s: %s\n", python, strerror(errno));
+  free(args);
+  return FAILED;
+}

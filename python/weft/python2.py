@@ -1,0 +1,135 @@
+"""Programs in Python 2: translated in memory when they do not parse, with their line numbers kept.
+
+lib2to3 (in Python up to 3.12; fissix from PyPI after that) does the syntax; what it cannot see - bytes printed as str,
+integer division - is done where a program asks for it with --python2.
+"""
+import importlib.abc
+import importlib.util
+import os
+import sys
+import tokenize
+import warnings
+
+_FIXERS = ("apply", "basestring", "dict", "except", "exec", "execfile", "exitfunc", "funcattrs", "has_key", "idioms",
+           "imports", "intern", "isinstance", "itertools", "itertools_imports", "long", "map", "filter", "zip", "ne",
+           "next", "nonzero", "numliterals", "paren", "print", "raise", "raw_input", "reduce", "repr", "reload",
+           "standarderror", "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines",
+           "ws_comma", "methodattrs", "metaclass", "getcwdu", "input")
+_said = set()
+
+
+def _tool():
+    """The refactoring tool, with the fixers that change no lines' numbers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            from lib2to3 import pygram, pytree, refactor  # noqa: F401
+            package = "lib2to3.fixes.fix_"
+        except ImportError:
+            try:
+                from fissix import refactor
+                package = "fissix.fixes.fix_"
+            except ImportError:
+                raise SyntaxError("this is a Python 2 program, and neither lib2to3 (Python up to 3.12) nor fissix is here to "
+                                  "translate it: pip install fissix") from None
+        names = [package + f for f in _FIXERS if f not in ("idioms", "ws_comma")]
+        return refactor.RefactoringTool(names)
+
+
+def _detab(source):
+    """Python 2 took a tab as up to the next multiple of eight."""
+    lines = []
+    for line in source.splitlines(True):
+        body = line.lstrip(" \t")
+        indent = line[:len(line) - len(body)]
+        lines.append(indent.expandtabs(8) + body if "\t" in indent else line)
+    return "".join(lines)
+
+
+def translate(source, path):
+    """Python 3 of Python 2, line by line; says so once on stderr."""
+    source = _detab(source)
+    if not source.endswith("\n"):
+        source += "\n"
+    try:
+        tree = _tool().refactor_string(source, path)
+    except SyntaxError:
+        raise
+    except Exception as e:  # noqa: BLE001 - the parser of lib2to3 has its own
+        raise SyntaxError("%s: neither Python 3 nor Python 2: %s" % (path, e)) from None
+    if path not in _said:
+        _said.add(path)
+        print("weft: %s is Python 2; running it translated" % path, file=sys.stderr)
+    return str(tree)
+
+
+def read(path):
+    with tokenize.open(path) as f:
+        return f.read()
+
+
+def compile_source(source, path, python2=False):
+    if not python2:
+        try:
+            return compile(source, path, "exec", dont_inherit=True)
+        except (SyntaxError, TabError) as e:
+            first = e
+        try:
+            text = translate(source, path)
+        except SyntaxError:
+            raise first from None
+    else:
+        text = translate(source, path)
+    try:
+        return compile(text, path, "exec", dont_inherit=True)
+    except SyntaxError as e:
+        raise e if python2 else first from None
+
+
+def compile_file(path, python2=False):
+    return compile_source(read(path), path, python2)
+
+
+class _Loader(importlib.abc.SourceLoader):
+    """Modules beside the script, translated where they need it."""
+
+    def __init__(self, path, python2):
+        self._path, self._python2 = path, python2
+
+    def get_filename(self, fullname):
+        return self._path
+
+    def get_data(self, path):
+        with open(path, "rb") as f:
+            return f.read()
+
+    def path_stats(self, path):
+        raise OSError  # no caching of what may be translated
+
+    def source_to_code(self, data, path, *, _optimize=-1):
+        source = importlib.util.decode_source(data)
+        return compile_source(source, path, self._python2)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self, folder, python2):
+        self._folder, self._python2 = folder, python2
+
+    def find_spec(self, fullname, path=None, target=None):
+        folders = path or [self._folder]
+        last = fullname.rpartition(".")[2]
+        for folder in folders:
+            if not os.path.abspath(folder).startswith(self._folder):
+                continue
+            file = os.path.join(folder, last + ".py")
+            package = os.path.join(folder, last, "__init__.py")
+            if os.path.exists(package):
+                return importlib.util.spec_from_file_location(fullname, package, loader=_Loader(package, self._python2),
+                                                              submodule_search_locations=[os.path.dirname(package)])
+            if os.path.exists(file):
+                return importlib.util.spec_from_file_location(fullname, file, loader=_Loader(file, self._python2))
+        return None
+
+
+def install(folder, python2=False):
+    sys.meta_path.insert(1, _Finder(os.path.abspath(folder), python2))

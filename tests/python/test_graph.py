@@ -1,0 +1,222 @@
+"""Building graphs: names, inputs and values are TensorFlow's."""
+import numpy as np
+import pytest
+from both import both, both_raise
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4) / 7 - 0.6
+
+
+def test_operators():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [None, 4], name="x")
+        y = tf.constant([[1., 2., 3., 4.]])
+        return [x + y, x + 1, 1 - x, x * 2., x / 3, -x, abs(x), x ** 2, x > 0, tf.cast(x, tf.int32) // 2, 2. * x, x % 2.]
+    both(program, {"x": X})
+
+
+def test_slices():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [3, 4], name="x")
+        i = tf.constant(1)
+        return [x[0], x[1:], x[:, 2], x[..., 1], x[tf.newaxis, ::2], x[i], x[-1, ::-1]]
+    both(program, {"x": X})
+    both(lambda tf: tf.constant(X)[tf.constant(1):, :2], same_nodes=False)
+
+
+def test_scopes_and_names():
+    def program(tf):
+        with tf.name_scope("a") as s:
+            one = tf.constant(1.0)
+            with tf.name_scope("b"):
+                two = tf.add_n([one, one, one], name="sum")
+        with tf.name_scope("a"):
+            three = tf.identity(two)
+        with tf.name_scope(s):
+            four = tf.identity(three, name="again")
+        with tf.control_dependencies([two]):
+            five = tf.no_op(name="wait")
+        return [four, five, s, three.name, four.op.name]
+    both(program)
+
+
+def test_reductions():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [3, 4], name="x")
+        u = tf.placeholder(tf.float32, name="u")
+        return [tf.reduce_mean(x), tf.reduce_sum(x, 1), tf.reduce_sum(x, reduction_indices=[0], keep_dims=True),
+                tf.reduce_max(x, axis=[0, 1]), tf.reduce_mean(u), tf.argmax(x, 1), tf.reduce_prod(x), tf.reduce_min(u, 0)]
+    both(program, {"x": X, "u": X})
+
+
+def test_arrays():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [3, 4], name="x")
+        return [tf.concat([x, x], 0), tf.stack([x, x], 1), tf.reshape(x, [-1, 2]), tf.transpose(x), tf.expand_dims(x, 0),
+                tf.squeeze(tf.expand_dims(x, 0)), tf.zeros([2, 3]), tf.ones_like(x), tf.fill([2], 3.0), tf.shape(x),
+                tf.one_hot([0, 2], 3), tf.tile(x, [1, 2]), tf.pad(x, [[1, 0], [0, 1]]), tf.gather(x, [2, 0]),
+                tf.where(x > 0, x, -x), tf.range(5), tf.cast(x, tf.int64), tf.rank(x), tf.size(x), tf.zeros_like(x)] + \
+            tf.split(x, 2, 1) + tf.unstack(x)
+    both(program, {"x": X})
+
+
+def test_unknown_shapes():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [None, 4], name="x")
+        return [tf.shape(x), tf.zeros_like(x), tf.reshape(x, [tf.shape(x)[0], -1]), tf.reduce_mean(x, 0), tf.size(x)]
+    both(program, {"x": X})
+
+
+def test_variables():
+    def program(tf):
+        a = tf.Variable(tf.zeros([2, 3]), name="a")
+        b = tf.Variable(3.5)
+        c = tf.Variable([1, 2], trainable=False, name="c")
+        return [a, b, c, tf.assign_add(b, 1.0), a.assign(tf.ones([2, 3])), [v.name for v in tf.trainable_variables()],
+                [v.name for v in tf.global_variables()]]
+    both(program)
+
+
+def test_get_variable_and_reuse():
+    def program(tf):
+        with tf.variable_scope("net"):
+            w = tf.get_variable("w", [4, 2], initializer=tf.truncated_normal_initializer(stddev=0.1))
+            b = tf.get_variable("b", [2], initializer=tf.constant_initializer(0.5))
+        with tf.variable_scope("net", reuse=True):
+            again = tf.get_variable("w", [4, 2])
+        with tf.variable_scope("other") as scope:
+            tf.get_variable("g", [3, 3])
+            scope.reuse_variables()
+            g = tf.get_variable("g", [3, 3])
+        with tf.variable_scope(scope, reuse=True):
+            h = tf.get_variable("g")
+        return [w, b, g, again is w, h is g, w.name, g.name]
+    both(program)
+
+
+def test_gradients():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [3, 4], name="x")
+        w = tf.Variable(np.ones((4, 2), np.float32), name="w")
+        e = tf.Variable(np.ones((5, 2), np.float32), name="e")
+        loss = tf.reduce_sum(tf.square(tf.matmul(x, w))) + tf.reduce_sum(tf.gather(e, [1, 3, 1]))
+        dw, de = tf.gradients(loss, [w, e])
+        return [dw, de.values, de.indices]
+    both(program, {"x": X}, same_nodes=False)
+
+
+def test_cond():
+    def program(tf):
+        a = tf.constant(3.0)
+        x = tf.constant([1.0, 2.0])
+        return [tf.cond(a > 1, lambda: x * a, lambda: x + 1.), tf.cond(a > 5, lambda: tf.square(x), lambda: x - a)]
+    both(program, in_order=False)
+
+
+def test_while_loop():
+    def program(tf):
+        i, n = tf.constant(0), tf.constant(10)
+        total = tf.while_loop(lambda i, s: tf.less(i, n), lambda i, s: [i + 1, s + tf.cast(i, tf.float32)],
+                              [i, tf.constant(0.5)])
+        grow = tf.while_loop(lambda v: tf.shape(v)[0] < 5, lambda v: tf.concat([v, v], 0), [tf.ones([2])],
+                             shape_invariants=[tf.TensorShape([None])])
+        return list(total) + [grow]
+    both(program, same_nodes=False)
+
+
+def test_gradient_of_a_loop():
+    def program(tf):
+        x = tf.Variable(1.5)
+        _, y = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * x), [tf.constant(0), tf.constant(2.0)])
+        return [y, tf.gradients(y, [x])[0]]
+    both(program, same_nodes=False)
+
+
+def test_py_func():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [3, 4], name="x")
+        return [tf.py_func(lambda v: np.sum(v, 1), [x], tf.float32),
+                tf.py_func(lambda v: (v.shape[0], b"text"), [x], [tf.int64, tf.string])[1]]
+    both(program, {"x": X}, same_nodes=False)
+
+
+def test_random_numbers_are_the_same():
+    def program(tf):
+        return [tf.random_normal([4]), tf.random_uniform([3], seed=5), tf.truncated_normal([5], stddev=0.2),
+                tf.random_uniform([4], 0, 100, dtype=tf.int32), tf.random_shuffle(tf.range(6))]
+    both(program)
+
+
+def test_collections_hold_what_was_put_in():
+    def program(tf):
+        t = tf.constant(1.0, name="t")
+        with tf.name_scope("inner"):
+            u = tf.constant(2.0, name="u")
+        tf.add_to_collection("mine", t)
+        tf.add_to_collection("mine", u)
+        tf.add_to_collection("numbers", 7)
+        return [[x.name for x in tf.get_collection("mine")], [x.name for x in tf.get_collection("mine", "inner")],
+                tf.get_collection("numbers"), tf.get_collection("none")]
+    both(program)
+
+
+def test_devices():
+    def program(tf):
+        def pick(op):
+            return "/job:ps/task:1" if op.type == "VariableV2" else "/job:worker"
+        with tf.device("/cpu:0"):
+            a = tf.constant(1.0)
+        with tf.device("/job:worker/task:2"), tf.device("/gpu:1"):
+            b = tf.constant(2.0)
+        with tf.device(pick):
+            c = tf.Variable(1.0)
+        with tf.device(tf.train.replica_device_setter(ps_tasks=2, worker_device="/job:worker/task:0")):
+            d = [tf.Variable(float(i)) for i in range(3)]
+            e = d[0] + d[1]
+        return [[x.device for x in [a, b, c] + d + [e, c.initializer, d[2].initial_value]]]
+
+    import weft
+    from both import oracle
+    found = []
+    for tf in (weft, oracle):
+        with tf.Graph().as_default():
+            found.append(program(tf)[0])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("program", [
+    lambda tf: tf.matmul(tf.zeros([2, 3]), tf.zeros([2, 3])),
+    lambda tf: tf.zeros([2]) + tf.zeros([3]),
+    lambda tf: tf.constant(1.0) + tf.constant(1),
+    lambda tf: tf.get_variable("v", [2]) is tf.get_variable("v", [2]),
+    lambda tf: bool(tf.constant(True)),
+    lambda tf: list(tf.constant([1, 2])),
+    lambda tf: tf.Session().run(None),
+    lambda tf: tf.Session().run(tf.Variable(1.0)),
+    lambda tf: tf.Session().run(tf.placeholder(tf.float32, [2]) * 1),
+    lambda tf: tf.Session().run("nowhere:0"),
+    lambda tf: tf.constant(["a"], tf.float32),
+    lambda tf: tf.get_default_graph().get_tensor_by_name("x:0"),
+])
+def test_wrong_programs_are_refused_alike(program):
+    both_raise(lambda tf: (tf.constant(0.0), program(tf))[1])
+
+
+def test_wrong_feeds_are_refused_alike():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [2, 3], name="x")
+        tf.Session().run(x * 2, {x: np.zeros((3, 2))})
+    ours, theirs = both_raise(program)
+    assert ours == theirs.replace("Tensor 'x:0'", "Tensor x:0") or "(3, 2)" in ours
+
+
+def test_a_closed_session_and_a_finalized_graph_refuse():
+    def closed(tf):
+        sess = tf.Session()
+        sess.close()
+        sess.run(tf.constant(1))
+
+    def finalized(tf):
+        tf.get_default_graph().finalize()
+        tf.constant(1)
+    assert both_raise(closed)[0] == "Attempted to use a closed Session."
+    assert both_raise(finalized)[0] == "Graph is finalized and cannot be modified."

@@ -377,6 +377,7 @@ static weft_err run_step(cluster_step *s, int64_t id, const weft_tensor *const *
     wait_for_parts(&r, deadline_ns);
     clean_up(s, r.id);
     err = weft__status_raise(&r.failure);
+    if (err && r.derived && weft__cancel_fired(c)) err = weft__cancel_raise(c); /* the reason, not its echo */
   }
   if (!err && trace && opts->metadata) err = take_metadata(&r, local.log, s->device, opts);
   for (int i = 0; i < s->n_fetch && err; i++) {

@@ -1,0 +1,332 @@
+#include "weft/weft.h"
+
+#include "tests/check.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static weft_server *local(void) {
+  weft_server *s;
+  EXPECT_OK(weft_server_create_local(&s, NULL));
+  return s;
+}
+
+/* The same server under a name that is not its target: reached over the wire, as from another process. */
+static const char *by_wire(const weft_server *s) {
+  static char target[100];
+  snprintf(target, sizeof target, "grpc://127.0.0.1:%s", strrchr(weft_server_target(s), ':') + 1);
+  return target;
+}
+
+static weft_session *open_at(weft_graph *g, const char *target) {
+  weft_session *sess;
+  EXPECT_OK(weft_session_create(&sess, g, &(weft_session_opts){.target = target}));
+  return sess;
+}
+
+static weft_err run(weft_session *sess, weft_out target) {
+  return weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &target);
+}
+
+static weft_err try_fetch(weft_session *sess, weft_out o, weft_tensor **t) {
+  return weft_session_run(sess, 0, NULL, 1, &o, t, 0, NULL);
+}
+
+static void expect_uninitialized(weft_session *sess, weft_out v) {
+  weft_tensor *t;
+  EXPECT_ERR(try_fetch(sess, v, &t), WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value v");
+}
+
+static float fetch(weft_session *sess, weft_out o) {
+  weft_tensor *t;
+  EXPECT_OK(try_fetch(sess, o, &t));
+  float value = *(float *)weft_tensor_data(t);
+  weft_tensor_destroy(t);
+  return value;
+}
+
+static weft_graph *graph(void) {
+  weft_graph *g;
+  EXPECT_OK(weft_graph_create(&g));
+  return g;
+}
+
+static weft_out variable(weft_graph *g, double value) {
+  return weft_variable(g, "v", weft_scalar(g, WEFT_FLOAT, value), true);
+}
+
+TEST(a_cluster_is_built_read_and_sent) {
+  weft_cluster *c, *again;
+  void *def;
+  size_t size;
+  EXPECT_OK(weft_cluster_create(&c));
+  EXPECT_OK(weft_cluster_add_hosts(c, "worker", "a:1,b:2"));
+  EXPECT_OK(weft_cluster_add(c, "ps", 3, "c:3"));
+  EXPECT_OK(weft_cluster_to_def(&def, &size, c));
+  EXPECT_OK(weft_cluster_from_def(&again, def, size));
+  EXPECT_EQ_INT(weft_cluster_job_count(again), 2);
+  EXPECT_EQ_STR(weft_cluster_job(again, 0), "ps");
+  EXPECT_EQ_INT(weft_cluster_task(again, "ps", 0), 3);
+  EXPECT_EQ_INT(weft_cluster_task_count(again, "worker"), 2);
+  EXPECT_EQ_STR(weft_cluster_address(again, "worker", 1), "b:2");
+  EXPECT(!weft_cluster_job(again, 2) && weft_cluster_task(again, "ps", 1) == -1);
+  EXPECT_ERR(weft_cluster_from_def(&again, "\xff", 1), WEFT_INVALID_ARGUMENT, "ClusterDef");
+  weft_cluster_destroy(again);
+  weft_cluster_destroy(c);
+  weft_free(def);
+}
+
+TEST(sessions_of_one_server_share_variables) {
+  weft_server *s = local();
+  weft_graph *g = graph(), *h = graph();
+  weft_out v = variable(g, 7), init = weft_initializer(g), w = variable(h, 0);
+  weft_session *here = open_at(g, weft_server_target(s)), *there = open_at(h, by_wire(s));
+  expect_uninitialized(there, w);
+  EXPECT_OK(run(here, init));
+  EXPECT_EQ_INT(fetch(here, v), 7);
+  EXPECT_EQ_INT(fetch(there, w), 7);
+  weft_session_destroy(here);
+  EXPECT_EQ_INT(fetch(there, w), 7);
+  weft_session_destroy(there);
+  weft_graph_destroy(g), weft_graph_destroy(h);
+  weft_server_destroy(s);
+}
+
+TEST(a_session_elsewhere_follows_the_graph_as_it_grows) {
+  weft_server *s = local();
+  weft_graph *g = graph();
+  weft_out x = weft_input(g, "x", WEFT_FLOAT, WEFT_DIMS(2)), y = weft_add(g, x, x);
+  weft_session *sess = open_at(g, by_wire(s));
+  weft_tensor *t, *got[3], *wrong;
+  EXPECT_OK(weft_tensor_create(&t, WEFT_FLOAT, WEFT_DIMS(2), (float[]){1, 2}));
+  EXPECT_OK(weft_tensor_create(&wrong, WEFT_FLOAT, WEFT_DIMS(3), NULL));
+  EXPECT_OK(weft_session_run(sess, 1, &(weft_feed){x, t}, 1, &y, got, 0, NULL));
+  EXPECT_EQ_INT(((float *)weft_tensor_data(got[0]))[1], 4);
+  weft_tensor_destroy(got[0]);
+  weft_out z = weft_mul(g, y, y);
+  EXPECT_OK(weft_session_run(sess, 1, &(weft_feed){x, t}, 3, (weft_out[]){z, y, z}, got, 0, NULL));
+  EXPECT_EQ_INT(((float *)weft_tensor_data(got[0]))[1], 16);
+  EXPECT_EQ_INT(((float *)weft_tensor_data(got[1]))[1], 4);
+  EXPECT_EQ_INT(((float *)weft_tensor_data(got[2]))[1], 16);
+  for (int i = 0; i < 3; i++) weft_tensor_destroy(got[i]);
+  EXPECT_ERR(weft_session_run(sess, 1, &(weft_feed){x, wrong}, 1, &y, got, 0, NULL), WEFT_INVALID_ARGUMENT,
+             "Cannot feed value of shape");
+  EXPECT_ERR(weft_session_run(sess, 0, NULL, 1, &y, got, 0, NULL), WEFT_INVALID_ARGUMENT, "must feed a value");
+  EXPECT_OK(weft_session_close(sess));
+  EXPECT_ERR(run(sess, z), WEFT_FAILED_PRECONDITION, "closed");
+  weft_session_destroy(sess);
+  weft_tensor_destroy(t), weft_tensor_destroy(wrong);
+  weft_graph_destroy(g);
+  weft_server_destroy(s);
+}
+
+static weft_out dequeue(weft_graph *g) {
+  weft_builder *b = weft_node_begin(g, "FIFOQueueV2", "queue");
+  weft_builder_types(b, "component_types", 1, (weft_dtype[]){WEFT_FLOAT});
+  weft_out queue = weft_builder_finish(b);
+  b = weft_node_begin(g, "QueueDequeueV2", "dequeue");
+  weft_builder_input(b, queue);
+  weft_builder_types(b, "component_types", 1, (weft_dtype[]){WEFT_FLOAT});
+  return weft_builder_finish(b);
+}
+
+static void expect_timeout(const char *target) {
+  weft_graph *g = graph();
+  weft_out wait = dequeue(g);
+  weft_session *sess = open_at(g, target);
+  EXPECT_OK(weft_graph_error(g));
+  EXPECT_ERR(weft_session_run_with(sess, 0, NULL, 0, NULL, NULL, 1, &wait, &(weft_run_opts){.timeout_ms = 200}),
+             WEFT_DEADLINE_EXCEEDED, "");
+  weft_session_destroy(sess);
+  weft_graph_destroy(g);
+}
+
+TEST(a_run_ends_at_its_timeout) {
+  weft_server *s = local();
+  expect_timeout(weft_server_target(s));
+  expect_timeout(by_wire(s));
+  weft_server_destroy(s);
+}
+
+static void *close_soon(void *sess) {
+  usleep(200000);
+  weft_session_close(sess);
+  return NULL;
+}
+
+static void expect_cancelled(const char *target) {
+  weft_graph *g = graph();
+  weft_out wait = dequeue(g);
+  weft_session *sess = open_at(g, target);
+  pthread_t t;
+  pthread_create(&t, NULL, close_soon, sess);
+  EXPECT_ERR(run(sess, wait), WEFT_CANCELLED, "");
+  pthread_join(t, NULL);
+  weft_session_destroy(sess);
+  weft_graph_destroy(g);
+}
+
+TEST(closing_cancels_what_runs) {
+  weft_server *s = local();
+  expect_cancelled(weft_server_target(s));
+  expect_cancelled(by_wire(s));
+  weft_server_destroy(s);
+}
+
+TEST(an_interrupt_ends_a_run_elsewhere) {
+  weft_server *s = local();
+  weft_graph *g = graph();
+  weft_out wait = dequeue(g);
+  weft_session *sess = open_at(g, by_wire(s));
+  EXPECT_ERR(weft_session_run_with(sess, 0, NULL, 0, NULL, NULL, 1, &wait, &(weft_run_opts){.timeout_ms = 50}),
+             WEFT_DEADLINE_EXCEEDED, "");
+  weft_interrupt();
+  EXPECT_ERR(run(sess, wait), WEFT_CANCELLED, "interrupt");
+  weft_interrupt_clear();
+  weft_session_destroy(sess);
+  weft_graph_destroy(g);
+  weft_server_destroy(s);
+}
+
+TEST(devices_are_listed_and_reset_forgets) {
+  weft_server *s = local();
+  weft_graph *g = graph();
+  weft_out v = variable(g, 1), init = weft_initializer(g);
+  weft_session *sess = open_at(g, by_wire(s));
+  weft_devices *d;
+  EXPECT_OK(run(sess, init));
+  EXPECT_OK(weft_session_devices(&d, sess));
+  EXPECT_EQ_INT(weft_devices_count(d), 1);
+  EXPECT_EQ_STR(weft_devices_name(d, 0), "/job:local/replica:0/task:0/device:CPU:0");
+  EXPECT_EQ_STR(weft_devices_type(d, 0), "CPU");
+  EXPECT(weft_devices_incarnation(d, 0) != 0 && !weft_devices_name(d, 1));
+  weft_devices_destroy(d);
+  EXPECT_OK(weft_session_reset(by_wire(s), 0, NULL));
+  weft_session_destroy(sess);
+  sess = open_at(g, by_wire(s));
+  expect_uninitialized(sess, v);
+  weft_session_destroy(sess);
+  weft_graph_destroy(g);
+  weft_server_destroy(s);
+}
+
+TEST(a_config_may_isolate_a_session) {
+  weft_server *s = local();
+  weft_graph *g = graph();
+  weft_out v = variable(g, 1), init = weft_initializer(g);
+  weft_session *shared = open_at(g, weft_server_target(s)), *alone;
+  EXPECT_OK(run(shared, init));
+  const char isolate[] = {0x78, 1}; /* ConfigProto.isolate_session_state */
+  EXPECT_OK(weft_session_create(
+      &alone, g, &(weft_session_opts){.target = by_wire(s), .config = isolate, .config_size = sizeof isolate}));
+  expect_uninitialized(alone, v);
+  EXPECT_EQ_INT(fetch(shared, v), 1);
+  EXPECT_ERR(weft_session_create(&alone, g, &(weft_session_opts){.config = "\xff", .config_size = 1}),
+             WEFT_INVALID_ARGUMENT, "ConfigProto");
+  weft_session_destroy(alone), weft_session_destroy(shared);
+  weft_graph_destroy(g);
+  weft_server_destroy(s);
+}
+
+TEST(a_token_is_asked_for) {
+  weft_server *s;
+  EXPECT_OK(weft_server_create_local(&s, &(weft_server_opts){.token = "open sesame"}));
+  weft_graph *g = graph();
+  weft_out one = weft_scalar(g, WEFT_FLOAT, 1);
+  weft_session *stranger = open_at(g, by_wire(s)), *friend;
+  EXPECT_ERR(run(stranger, one), WEFT_UNAUTHENTICATED, "token");
+  setenv("WEFT_TOKEN", "open sesame", 1);
+  friend = open_at(g, by_wire(s));
+  EXPECT_EQ_INT(fetch(friend, one), 1);
+  setenv("WEFT_TLS_CERT", "/nowhere", 1);
+  EXPECT_ERR(weft_server_create_local(&s, NULL), WEFT_INVALID_ARGUMENT, "WEFT_TLS_KEY is missing");
+  weft_session_destroy(stranger), weft_session_destroy(friend);
+  weft_graph_destroy(g);
+}
+
+TEST(a_guarded_server_keeps_its_files) {
+  weft_server *s;
+  EXPECT_OK(weft_server_create_local(&s, &(weft_server_opts){.token = "t", .allow_dirs = "/tmp"}));
+  weft_graph *g = graph();
+  weft_tensor *path;
+  EXPECT_OK(weft_tensor_create(&path, WEFT_STRING, WEFT_SCALAR, NULL));
+  EXPECT_OK(weft_tensor_set_string(path, 0, "/etc/hostname", 13));
+  weft_out name = weft_constant(g, path), read = weft_op(g, "ReadFile", NULL, 1, &name, NULL);
+  weft_session *sess = open_at(g, weft_server_target(s));
+  EXPECT_ERR(run(sess, read), WEFT_PERMISSION_DENIED, "WEFT_ALLOW_DIRS");
+  weft_session_destroy(sess);
+  weft_tensor_destroy(path);
+  weft_graph_destroy(g);
+  weft_server_destroy(s);
+}
+
+static void *start_soon(void *server) {
+  usleep(300000);
+  EXPECT_OK(weft_server_start(server));
+  return NULL;
+}
+
+TEST(a_client_waits_for_its_server) {
+  weft_server *first = local(), *s;
+  weft_cluster *c;
+  weft_graph *g = graph();
+  weft_out one = weft_scalar(g, WEFT_FLOAT, 1);
+  char text[100], target[120];
+  snprintf(text, sizeof text, "local=127.0.0.1:%s", strrchr(weft_server_target(first), ':') + 1);
+  snprintf(target, sizeof target, "grpc://%s", text + 6);
+  weft_server_destroy(first); /* its port is free now */
+  EXPECT_OK(weft_cluster_parse(&c, text));
+  EXPECT_OK(weft_server_create(&s, c, &(weft_server_opts){.job = "local", .start_later = true}));
+  weft_session *sess = open_at(g, target);
+  pthread_t t;
+  pthread_create(&t, NULL, start_soon, s);
+  EXPECT_EQ_INT(fetch(sess, one), 1);
+  pthread_join(t, NULL);
+  weft_session_destroy(sess);
+  weft_server_destroy(s);
+  EXPECT_OK(weft_session_create(&sess, g, &(weft_session_opts){.target = target, .timeout_ms = 300}));
+  weft_err err = run(sess, one);
+  EXPECT(err == WEFT_UNAVAILABLE || err == WEFT_DEADLINE_EXCEEDED);
+  weft_session_destroy(sess);
+  weft_cluster_destroy(c);
+  weft_graph_destroy(g);
+}
+
+TEST(two_tasks_in_one_process_make_a_cluster) {
+  weft_server *first = local(), *second = local(), *ps, *worker;
+  weft_cluster *c;
+  char text[100];
+  snprintf(text, sizeof text, "ps=localhost:%s;worker=localhost:%s", strrchr(weft_server_target(first), ':') + 1,
+           strrchr(weft_server_target(second), ':') + 1);
+  weft_server_destroy(first), weft_server_destroy(second);
+  EXPECT_OK(weft_cluster_parse(&c, text));
+  EXPECT_OK(weft_server_create(&ps, c, &(weft_server_opts){.job = "ps"}));
+  EXPECT_OK(weft_server_create(&worker, c, &(weft_server_opts){.job = "worker"}));
+  weft_graph *g = graph();
+  weft_scope_device(g, "/job:ps/task:0");
+  weft_out v = variable(g, 5), init = weft_initializer(g);
+  weft_scope_pop(g);
+  weft_scope_device(g, "/job:worker/task:0");
+  weft_out twice = weft_add(g, v, v);
+  weft_scope_pop(g);
+  weft_session *sess = open_at(g, weft_server_target(worker)), *other = open_at(g, weft_server_target(ps));
+  EXPECT_OK(run(sess, init));
+  EXPECT_EQ_INT(fetch(sess, twice), 10);
+  EXPECT_EQ_INT(fetch(other, twice), 10);
+  weft_session_destroy(sess), weft_session_destroy(other);
+  weft_graph_destroy(g);
+  weft_server_destroy(worker), weft_server_destroy(ps);
+  weft_cluster_destroy(c);
+}
+
+TEST(targets_and_protocols_without_sense_are_refused) {
+  weft_graph *g = graph();
+  weft_session *sess;
+  weft_server *s;
+  EXPECT_ERR(weft_session_create(&sess, g, &(weft_session_opts){.target = "http://x:1"}), WEFT_NOT_FOUND, "grpc://");
+  EXPECT_ERR(weft_session_create(&sess, g, &(weft_session_opts){.target = "grpc://x"}), WEFT_INVALID_ARGUMENT,
+             "host-port");
+  EXPECT_ERR(weft_server_create_local(&s, &(weft_server_opts){.protocol = "grpc+verbs"}), WEFT_NOT_FOUND, "protocol");
+  weft_graph_destroy(g);
+}

@@ -1,5 +1,6 @@
 /* partition.c - walks the needed nodes in order, copies each to its task's graph, and puts a pair of
- * _Send and _Recv on every edge between tasks. */
+ * _Send and _Recv on every edge between tasks.  A constant is copied to every task that reads it: it would
+ * travel again with each step. */
 #include "exec/partition.h"
 
 #include "base/alloc.h"
@@ -297,9 +298,28 @@ static weft_err find_edge(cutter *k, weft_out o, edge *e) {
   return e->source ? WEFT_OK : oom();
 }
 
+static weft_err copy_node(cutter *k, const weft_node *n, int at);
+
+static bool is_constant(const cutter *k, int node) {
+  const weft_node *n = k->c->graph->node[node];
+  return weft__node_is(n, "Const") && n->n_control == 0 && feed_of(k->c->request, (weft_out){node, 0}) < 0;
+}
+
+/* The constant on the task of device `to`, copied there when first read. */
+static weft_err constant_at(cutter *k, int node, int to, char **out) {
+  char key[64];
+  const weft_node *n = k->c->graph->node[node];
+  *out = (char *)(uintptr_t)n->name;
+  snprintf(key, sizeof key, "%d:const:%d", node, k->c->task[to]);
+  if (weft__map_get(&k->pairs, key)) return WEFT_OK;
+  WEFT_TRY(copy_node(k, n, k->c->task[to] == k->c->task[k->c->where[node]] ? k->c->where[node] : to));
+  return weft__map_put(&k->pairs, key, *out);
+}
+
 /* The input string that reads output o on device `to`. */
 static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
   edge e;
+  if (is_constant(k, o.node)) return constant_at(k, o.node, to, out);
   WEFT_TRY(find_edge(k, o, &e));
   if (k->c->task[e.device] != k->c->task[to]) return bring(k, &e, to, out);
   *out = e.source;
@@ -338,8 +358,7 @@ static weft_err copy_attrs(cutter *k, node_def *n, const node_def *from) {
   return WEFT_OK;
 }
 
-static weft_err copy_node(cutter *k, const weft_node *n) {
-  int at = k->c->where[n->id];
+static weft_err copy_node(cutter *k, const weft_node *n, int at) {
   node_def *def = weft__arena_copy(&k->out->arena, k->whole.node[n->id], sizeof *def);
   if (!def) return oom();
   def->n_input = 0;
@@ -348,7 +367,8 @@ static weft_err copy_node(cutter *k, const weft_node *n) {
   WEFT_TRY(copy_attrs(k, def, k->whole.node[n->id]));
   for (int i = 0; i < n->n_in; i++) WEFT_TRY(input_at(k, n->in[i], at, &def->input[def->n_input++]));
   for (int i = 0; i < n->n_control; i++)
-    if (!all_fed(k, n->control[i])) WEFT_TRY(control_at(k, n->control[i], at, &def->input[def->n_input++]));
+    if (!all_fed(k, n->control[i]) && !is_constant(k, n->control[i]))
+      WEFT_TRY(control_at(k, n->control[i], at, &def->input[def->n_input++]));
   return add_node(k, at, def);
 }
 
@@ -394,9 +414,11 @@ static weft_err find_stages(cutter *k) {
     int at = c->where[n->id], most = 0;
     for (int j = 0; j < n->n_in; j++) {
       bool fed = feed_of(c->request, n->in[j]) >= 0;
-      raise_stage(k, &most, n->in[j].node, fed ? c->client : c->where[n->in[j].node], at);
+      if (!is_constant(k, n->in[j].node))
+        raise_stage(k, &most, n->in[j].node, fed ? c->client : c->where[n->in[j].node], at);
     }
-    for (int j = 0; j < n->n_control; j++) raise_stage(k, &most, n->control[j], c->where[n->control[j]], at);
+    for (int j = 0; j < n->n_control; j++)
+      if (!is_constant(k, n->control[j])) raise_stage(k, &most, n->control[j], c->where[n->control[j]], at);
     k->stage[n->id] = most;
   }
   return WEFT_OK;
@@ -413,6 +435,15 @@ static weft_err find_loops(cutter *k) {
   return WEFT_OK;
 }
 
+/* Constants that nobody reads are run where the request names them. */
+static weft_err keep_targets(cutter *k) {
+  const plan_request *r = k->c->request;
+  char *name;
+  for (int i = 0; i < r->n_target; i++)
+    if (is_constant(k, r->target[i])) WEFT_TRY(constant_at(k, r->target[i], k->c->where[r->target[i]], &name));
+  return WEFT_OK;
+}
+
 /* With the graph's lock held. */
 static weft_err cut_all(cutter *k) {
   const cut *c = k->c;
@@ -425,8 +456,11 @@ static weft_err cut_all(cutter *k) {
   k->out->feed_name = get(k, sizeof(char *) * (size_t)(c->request->n_feed + 1));
   k->out->fetch_name = get(k, sizeof(char *) * (size_t)(c->request->n_fetch + 1));
   if (!k->of_task || !k->out->part || !k->out->feed_name || !k->out->fetch_name) return oom();
-  for (int i = 0; i < k->n_order; i++)
-    if (!all_fed(k, k->order[i])) WEFT_TRY(copy_node(k, c->graph->node[k->order[i]]));
+  for (int i = 0; i < k->n_order; i++) {
+    int node = k->order[i];
+    if (!all_fed(k, node) && !is_constant(k, node)) WEFT_TRY(copy_node(k, c->graph->node[node], c->where[node]));
+  }
+  WEFT_TRY(keep_targets(k));
   WEFT_TRY(bring_fetches(k));
   k->out->client = -1;
   for (int i = 0; i < k->out->n_part; i++)

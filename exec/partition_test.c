@@ -184,3 +184,28 @@ TEST(a_loop_over_two_tasks_is_refused_by_name) {
   EXPECT_ERR(cut_at(&r, &q, &p), WEFT_UNIMPLEMENTED, "inside a while loop");
   weft__graph_destroy(r.g);
 }
+
+TEST(a_constant_is_copied_to_its_readers_and_never_travels) {
+  rig r = begin();
+  parts p;
+  weft_tensor *t;
+  EXPECT_OK(weft__tensor_scalar(&t, WEFT_FLOAT, 2));
+  weft_out c = node(&r, WORKER, "Const", "c", 0, NULL, 2, (attr[]){A_TYPE("dtype", WEFT_FLOAT), A_TENSOR("value", t)});
+  weft_tensor_destroy(t);
+  weft_out a = node(&r, PS, "Neg", "a", 1, &c, 0, NULL), b = node(&r, PS, "Neg", "b", 1, &c, 0, NULL);
+  EXPECT_OK(weft__graph_add_control(r.g, r.g->node[b.node], c.node));
+  plan_request q = {.n_target = 2, .target = (int[]){a.node, b.node}};
+  EXPECT_OK(cut_at(&r, &q, &p));
+  EXPECT_EQ_INT(p.n_part, 1); /* the worker has nothing to do */
+  EXPECT_EQ_INT(count(part_of(&p, PS), "Const"), 1);
+  EXPECT_EQ_INT(count(part_of(&p, PS), "_Recv"), 0);
+  EXPECT_EQ_STR(find(part_of(&p, PS), "c")->device, devices[PS].name);
+  expect_whole(&p);
+  weft__parts_finish(&p);
+  q = (plan_request){.n_target = 1, .target = &c.node, .n_fetch = 1, .fetch = &c};
+  EXPECT_OK(cut_at(&r, &q, &p));
+  EXPECT_EQ_INT(p.n_part, 1);
+  EXPECT_EQ_STR(p.fetch_name[0], "c");
+  weft__parts_finish(&p);
+  weft__graph_destroy(r.g);
+}

@@ -15,6 +15,7 @@ target_compile_options(weft_python PRIVATE ${weft_warnings} -Wno-pedantic) # typ
 target_link_libraries(weft_python PRIVATE weft::weft)
 
 set(package ${PROJECT_SOURCE_DIR}/python/weft)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/python/weft)
 file(GLOB entries CONFIGURE_DEPENDS RELATIVE ${package} ${package}/*)
 foreach(entry ${entries})
   if(NOT entry STREQUAL "__pycache__")

@@ -1,6 +1,7 @@
 /* train_layer.c - layers, as programs ask for them. */
 #include "api/initial.h"
 #include "train/layer.h"
+#include "train/rnn.h"
 #include "weft/train.h"
 
 static const reuse_mode modes[] = {[WEFT_REUSE_INHERIT] = REUSE_INHERIT,
@@ -85,3 +86,38 @@ weft_out weft_embedding_lookup(weft_graph *g, const char *name, int n, const wef
 
 weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w) { return weft__l1_regularizer(g, scale, w); }
 weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w) { return weft__l2_regularizer(g, scale, w); }
+
+/* ---- recurrent networks ---- */
+
+static weft_err read_rnn(cell *c, rnn *r, weft_cell kind, int64_t units, const weft_rnn_opts *opts) {
+  const weft_rnn_opts standard = {0}, *o = opts ? opts : &standard;
+  if (kind < WEFT_CELL_BASIC_LSTM || kind > WEFT_CELL_GRU || units < 1)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "there is no cell of kind %d with %lld units", (int)kind,
+                      (long long)units);
+  *c = (cell){.kind = kind == WEFT_CELL_GRU ? CELL_GRU : CELL_BASIC_LSTM,
+              .units = units,
+              .forget_bias = o->has_forget_bias ? o->forget_bias : 1};
+  *r = (rnn){.name = o->name,
+             .length = o->sequence_length ? *o->sequence_length : WEFT_NONE,
+             .initial = o->initial,
+             .time_major = o->time_major};
+  WEFT_TRY(read_reuse(&r->reuse, o->reuse));
+  return weft__api_initializer(&c->kernel, o->kernel);
+}
+
+weft_err weft_static_rnn(weft_graph *g, weft_cell kind, int64_t units, int n, const weft_out *inputs,
+                         const weft_rnn_opts *opts, weft_out *outputs, weft_out *state) {
+  cell c;
+  rnn r;
+  if (weft__named_keep(g, read_rnn(&c, &r, kind, units, opts))) weft__static_rnn(g, &c, n, inputs, &r, outputs, state);
+  return weft__b_ok(g);
+}
+
+weft_err weft_dynamic_rnn(weft_graph *g, weft_cell kind, int64_t units, weft_out inputs, const weft_rnn_opts *opts,
+                          weft_out *outputs, weft_out *state) {
+  cell c;
+  rnn r;
+  *outputs = WEFT_NONE;
+  if (weft__named_keep(g, read_rnn(&c, &r, kind, units, opts))) *outputs = weft__dynamic_rnn(g, &c, inputs, &r, state);
+  return weft__b_ok(g);
+}

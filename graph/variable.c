@@ -155,13 +155,14 @@ static void make_ref(weft_graph *g, const char *exact, const shape *s, weft_dtyp
                                (attr[]){A_SHAPE("shape", (shape *)(uintptr_t)s), A_TYPE("dtype", dtype)});
 }
 
-static void finish_ref(weft_graph *g, variable_nodes *out) {
+static void finish_ref(weft_graph *g, bool cached, variable_nodes *out) {
   if (out->variable.node < 0) return;
   weft__b_push_colocate(g, out->variable.node);
   weft_out assign = weft__b_node(g, "Assign", NULL, 2, (weft_out[]){out->variable, out->initial}, 0, NULL);
   out->assign = assign.node;
+  if (cached) weft__b_pop(g);
   out->read = weft__b_node(g, "Identity", "read", 1, &out->variable, 0, NULL);
-  weft__b_pop(g);
+  if (!cached) weft__b_pop(g);
 }
 
 static void make_resource(weft_graph *g, const char *exact, const shape *s, weft_dtype dtype, variable_nodes *out) {
@@ -217,7 +218,7 @@ static weft_err build_inside(weft_graph *g, const variable_spec *spec, const sha
   if (spec->resource)
     finish_resource(g, s, spec->dtype, out);
   else
-    finish_ref(g, out);
+    finish_ref(g, spec->cached, out);
   weft__free(exact);
   return weft__b_ok(g);
 }

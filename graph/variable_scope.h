@@ -69,6 +69,7 @@ typedef struct variable_spec {
   initializer init;
   reuse_mode reuse; /* REUSE_INHERIT: the scope's */
   bool untrainable, local, resource;
+  bool cached; /* a reference is read where it is used, not beside the variable */
 } variable_spec;
 
 typedef struct variable_nodes {

@@ -59,7 +59,8 @@ weft_out weft__layer_variable(weft_graph *g, const weight *w, weft_out *variable
                         .shape = w->shape,
                         .dtype = w->dtype,
                         .init = w->init,
-                        .untrainable = w->untrainable};
+                        .untrainable = w->untrainable,
+                        .cached = w->cached};
   variable_nodes nodes;
   if (g->sticky.code || !weft__named_keep(g, weft__variable_get(g, &spec, &nodes))) return WEFT_NONE;
   weft_out value = weft__variable_value(g, nodes.variable);
@@ -86,7 +87,7 @@ static weft_out activate(weft_graph *g, weft_out x, const layer *l) {
 }
 
 static weft_out kernel_of(weft_graph *g, weft_out x, const shape *s, const layer *l) {
-  weight w = {"kernel", *s, weft__out_type(g, x), l->kernel, l->untrainable, l->l1, l->l2};
+  weight w = {"kernel", *s, weft__out_type(g, x), l->kernel, l->untrainable, l->l1, l->l2, false};
   return weft__layer_variable(g, &w, NULL);
 }
 

@@ -57,6 +57,7 @@ typedef struct weight {
   initializer init;
   bool untrainable;
   double l1, l2;
+  bool cached; /* read where the layer is, once, not beside the variable */
 } weight;
 weft_out weft__layer_variable(weft_graph *g, const weight *w, weft_out *variable);
 /* Opens the layer's scope, to be popped; false on failure, when there is nothing to pop. */

@@ -199,6 +199,26 @@ WEFT_API weft_out weft_embedding_lookup(weft_graph *g, const char *name, int n, 
 WEFT_API weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w);
 WEFT_API weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w);
 
+/* ---- recurrent networks --------------------------------------------------------------------------- */
+
+typedef enum weft_cell { WEFT_CELL_BASIC_LSTM, WEFT_CELL_GRU } weft_cell;
+typedef struct weft_rnn_opts {
+  const char *name; /* of the variable scope; NULL: "rnn" */
+  weft_reuse reuse;
+  const weft_out *sequence_length; /* of each row: after it outputs are 0 and the state stays; NULL: all are full */
+  const weft_out *initial;         /* the states to begin with: c and h for LSTM, one for GRU; NULL: zeros */
+  bool time_major;                 /* dynamic: (time, batch, depth) */
+  bool has_forget_bias;            /* else it is 1 */
+  double forget_bias;
+  const weft_initial *kernel;
+} weft_rnn_opts;
+/* Unrolled: n inputs of (batch, depth) give n outputs.  state has room for 2 and gets the states at the end. */
+WEFT_API weft_err weft_static_rnn(weft_graph *g, weft_cell cell, int64_t units, int n, const weft_out *inputs,
+                                  const weft_rnn_opts *opts, weft_out *outputs, weft_out *state);
+/* In a loop over the time of (batch, time, depth). */
+WEFT_API weft_err weft_dynamic_rnn(weft_graph *g, weft_cell cell, int64_t units, weft_out inputs,
+                                   const weft_rnn_opts *opts, weft_out *outputs, weft_out *state);
+
 /* ---- losses and metrics -------------------------------------------------------------------------- */
 
 typedef enum weft_reduction {

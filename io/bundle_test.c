@@ -3,31 +3,9 @@
 
 #include "base/alloc.h"
 #include "tests/check.h"
-#include <ftw.h>
+#include "tests/scratch.h"
 #include <stdio.h>
 #include <stdlib.h>
-
-static char dir[64];
-static char path_room[4][256];
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at) {
-  (void)st, (void)type, (void)at;
-  return remove(path);
-}
-
-static void remove_dir(void) { nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
-
-static const char *in_dir(const char *name) {
-  static int turn;
-  if (!*dir) {
-    strcpy(dir, "/tmp/weft-bundle-XXXXXX");
-    EXPECT(mkdtemp(dir) != NULL);
-    atexit(remove_dir);
-  }
-  char *to = path_room[turn++ % 4];
-  snprintf(to, sizeof path_room[0], "%s/%s", dir, name);
-  return to;
-}
 
 static bytes key(const char *s) { return (bytes){s, strlen(s)}; }
 
@@ -76,19 +54,19 @@ static weft_tensor *load(const char *prefix, const char *name, const slice *s, w
 
 TEST(a_bundle_gives_back_what_was_written) {
   weft_err err;
-  save(in_dir("a"));
-  weft_tensor *t = load(in_dir("a"), "w", NULL, &err);
+  save(test_path("a"));
+  weft_tensor *t = load(test_path("a"), "w", NULL, &err);
   EXPECT_OK(err);
   EXPECT_EQ_MEM(t->data, ((float[]){1, 2, 3, 4, 5, 6}), 24);
   weft_tensor_destroy(t);
-  t = load(in_dir("a"), "b/s", NULL, &err);
+  t = load(test_path("a"), "b/s", NULL, &err);
   EXPECT_OK(err);
   EXPECT_EQ_INT(TENSOR_DATA(t, str)[2].size, 3);
   EXPECT_EQ_MEM(TENSOR_DATA(t, str)[2].data, "a\0b", 3);
   EXPECT_EQ_INT(TENSOR_DATA(t, str)[1].size, 0);
   weft_tensor_destroy(t);
   slice corner = {2, {1, 1}, {1, 2}};
-  t = load(in_dir("a"), "w", &corner, &err);
+  t = load(test_path("a"), "w", &corner, &err);
   EXPECT_OK(err);
   EXPECT_EQ_MEM(t->data, ((float[]){5, 6}), 8);
   weft_tensor_destroy(t);
@@ -97,24 +75,24 @@ TEST(a_bundle_gives_back_what_was_written) {
 TEST(a_missing_key_and_a_missing_bundle_are_named) {
   bundle_reader *r = NULL;
   bundle_entry e;
-  save(in_dir("m"));
-  EXPECT_OK(weft__bundle_open(&r, in_dir("m")));
+  save(test_path("m"));
+  EXPECT_OK(weft__bundle_open(&r, test_path("m")));
   EXPECT_ERR(weft__bundle_find(r, key("nope"), &e), WEFT_NOT_FOUND, "Key nope not found in checkpoint");
   weft__bundle_close(r);
-  EXPECT_ERR(weft__bundle_open(&r, in_dir("none")), WEFT_NOT_FOUND, "No such file or directory");
+  EXPECT_ERR(weft__bundle_open(&r, test_path("none")), WEFT_NOT_FOUND, "No such file or directory");
 }
 
 TEST(a_name_may_be_saved_once) {
   bundle_writer *w = NULL;
   weft_tensor *t = floats(SHAPE1(1), 0);
-  EXPECT_OK(weft__bundle_create(&w, in_dir("dup")));
+  EXPECT_OK(weft__bundle_create(&w, test_path("dup")));
   EXPECT_OK(weft__bundle_add(w, key("w"), t));
   EXPECT_OK(weft__bundle_add(w, key("w"), t));
   EXPECT_ERR(weft__bundle_finish(w), WEFT_INVALID_ARGUMENT, "Adding duplicate key: w");
   weft__bundle_destroy(w);
   weft_tensor_destroy(t);
   path_list left;
-  EXPECT_OK(weft__file_match(in_dir("dup*"), &left));
+  EXPECT_OK(weft__file_match(test_path("dup*"), &left));
   EXPECT_EQ_INT(left.n, 0);
 }
 
@@ -131,23 +109,23 @@ static void flip(const char *path, long at) {
 TEST(a_flipped_bit_is_noticed_in_data_and_index) {
   weft_err err;
   bundle_reader *r = NULL;
-  save(in_dir("f"));
-  flip(in_dir("f.data-00000-of-00001"), 3);
-  weft_tensor *t = load(in_dir("f"), "w", NULL, &err);
+  save(test_path("f"));
+  flip(test_path("f.data-00000-of-00001"), 3);
+  weft_tensor *t = load(test_path("f"), "w", NULL, &err);
   EXPECT_ERR(err, WEFT_DATA_LOSS, "Checksum does not match");
   weft_tensor_destroy(t);
-  flip(in_dir("f.index"), 5);
-  EXPECT_ERR(weft__bundle_open(&r, in_dir("f")), WEFT_DATA_LOSS, "block checksum mismatch");
+  flip(test_path("f.index"), 5);
+  EXPECT_ERR(weft__bundle_open(&r, test_path("f")), WEFT_DATA_LOSS, "block checksum mismatch");
 }
 
 TEST(every_truncation_of_an_index_is_an_error) {
   text all = {0};
-  save(in_dir("t"));
-  EXPECT_OK(weft__file_read(in_dir("t.index"), &all));
+  save(test_path("t"));
+  EXPECT_OK(weft__file_read(test_path("t.index"), &all));
   for (size_t n = 0; n < all.size; n++) {
     bundle_reader *r = NULL;
-    EXPECT_OK(weft__file_write(in_dir("u.index"), all.data, n));
-    EXPECT_EQ_INT(weft__bundle_open(&r, in_dir("u")), WEFT_DATA_LOSS);
+    EXPECT_OK(weft__file_write(test_path("u.index"), all.data, n));
+    EXPECT_EQ_INT(weft__bundle_open(&r, test_path("u")), WEFT_DATA_LOSS);
   }
   weft__text_finish(&all);
 }
@@ -167,12 +145,12 @@ static void save_slices(const char *prefix) {
 
 TEST(slices_are_put_together_and_cut_anew) {
   weft_err err;
-  save_slices(in_dir("s"));
-  weft_tensor *t = load(in_dir("s"), "p", NULL, &err);
+  save_slices(test_path("s"));
+  weft_tensor *t = load(test_path("s"), "p", NULL, &err);
   EXPECT_OK(err);
   EXPECT_EQ_MEM(t->data, ((float[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), 48);
   weft_tensor_destroy(t);
-  t = load(in_dir("s"), "p", &(slice){2, {1, 0}, {2, 2}}, &err);
+  t = load(test_path("s"), "p", &(slice){2, {1, 0}, {2, 2}}, &err);
   EXPECT_OK(err);
   EXPECT_EQ_MEM(t->data, ((float[]){3, 4, 6, 7}), 16);
   weft_tensor_destroy(t);
@@ -183,34 +161,34 @@ TEST(a_tensor_with_a_slice_missing_cannot_be_read_whole) {
   weft_err err;
   weft_tensor *top = floats(SHAPE2(2, 3), 0);
   shape full = SHAPE2(4, 3);
-  EXPECT_OK(weft__bundle_create(&w, in_dir("h")));
+  EXPECT_OK(weft__bundle_create(&w, test_path("h")));
   EXPECT_OK(weft__bundle_add_slice(w, key("p"), &full, &(slice){2, {0, 0}, {2, -1}}, top));
   EXPECT_OK(weft__bundle_finish(w));
   weft__bundle_destroy(w);
   weft_tensor_destroy(top);
-  weft_tensor *t = load(in_dir("h"), "p", NULL, &err);
+  weft_tensor *t = load(test_path("h"), "p", NULL, &err);
   EXPECT_ERR(err, WEFT_INVALID_ARGUMENT, "Does not have sufficient slices for partitioned tensor p");
   weft_tensor_destroy(t);
 }
 
 TEST(merging_renames_the_shards_and_removes_the_parts) {
   weft_err err;
-  EXPECT_OK(weft__dir_create(in_dir("tmp")));
-  save(in_dir("tmp/part-0"));
-  save_slices(in_dir("tmp/part-1"));
-  char *a = weft__strdup(in_dir("tmp/part-0")), *b = weft__strdup(in_dir("tmp/part-1"));
+  EXPECT_OK(weft__dir_create(test_path("tmp")));
+  save(test_path("tmp/part-0"));
+  save_slices(test_path("tmp/part-1"));
+  char *a = weft__strdup(test_path("tmp/part-0")), *b = weft__strdup(test_path("tmp/part-1"));
   const char *parts[] = {a, b};
-  EXPECT_OK(weft__bundle_merge(parts, 2, in_dir("all"), true, false));
-  EXPECT(weft__file_exists(in_dir("all.data-00001-of-00002")));
-  EXPECT(!weft__file_exists(in_dir("tmp")));
-  weft_tensor *t = load(in_dir("all"), "w", NULL, &err);
+  EXPECT_OK(weft__bundle_merge(parts, 2, test_path("all"), true, false));
+  EXPECT(weft__file_exists(test_path("all.data-00001-of-00002")));
+  EXPECT(!weft__file_exists(test_path("tmp")));
+  weft_tensor *t = load(test_path("all"), "w", NULL, &err);
   EXPECT_OK(err);
   weft_tensor_destroy(t);
-  t = load(in_dir("all"), "p", NULL, &err);
+  t = load(test_path("all"), "p", NULL, &err);
   EXPECT_OK(err);
   EXPECT_NEAR(TENSOR_DATA(t, float)[11], 11, 0);
   weft_tensor_destroy(t);
-  EXPECT_ERR(weft__bundle_merge(parts, 2, in_dir("again"), true, false), WEFT_INVALID_ARGUMENT, "did not exist");
+  EXPECT_ERR(weft__bundle_merge(parts, 2, test_path("again"), true, false), WEFT_INVALID_ARGUMENT, "did not exist");
   weft__free(a);
   weft__free(b);
 }
@@ -221,14 +199,14 @@ TEST(an_index_of_many_blocks_is_found_in) {
   bundle_entry e;
   char name[100];
   weft_tensor *t = floats(SHAPE1(1), 0);
-  EXPECT_OK(weft__bundle_create(&w, in_dir("many")));
+  EXPECT_OK(weft__bundle_create(&w, test_path("many")));
   for (int i = 0; i < 12000; i++) {
     snprintf(name, sizeof name, "a/rather/long/name/of/a/variable/%d", i * 7919 % 12000);
     EXPECT_OK(weft__bundle_add(w, key(name), t));
   }
   EXPECT_OK(weft__bundle_finish(w));
   weft__bundle_destroy(w);
-  EXPECT_OK(weft__bundle_open(&r, in_dir("many")));
+  EXPECT_OK(weft__bundle_open(&r, test_path("many")));
   for (int i = 0; i < 12000; i += 97) {
     snprintf(name, sizeof name, "a/rather/long/name/of/a/variable/%d", i);
     EXPECT_OK(weft__bundle_find(r, key(name), &e));
@@ -243,14 +221,14 @@ TEST(version_one_gives_back_what_was_written) {
   bundle_entry e;
   shape full = SHAPE2(4, 3);
   weft_tensor *top = floats(SHAPE2(2, 3), 0), *bottom = floats(SHAPE2(2, 3), 6), *s = words(), *t = NULL;
-  EXPECT_OK(weft__slices_create(&w, in_dir("v1")));
+  EXPECT_OK(weft__slices_create(&w, test_path("v1")));
   EXPECT_OK(weft__slices_add(w, key("p"), &full, &(slice){2, {2, 0}, {2, -1}}, bottom));
   EXPECT_OK(weft__slices_add(w, key("p"), &full, &(slice){2, {0, 0}, {2, -1}}, top));
   slice all = weft__slice_full(1);
   EXPECT_OK(weft__slices_add(w, key("s"), &s->shape, &all, s));
   EXPECT_OK(weft__slices_finish(w));
   weft__slices_destroy(w);
-  EXPECT_OK(weft__slices_open(&r, in_dir("v?")));
+  EXPECT_OK(weft__slices_open(&r, test_path("v?")));
   EXPECT_OK(weft__slices_find(r, key("p"), &e));
   EXPECT_OK(weft__tensor_create(&t, e.dtype, &e.shape));
   EXPECT_OK(weft__slices_read(r, key("p"), NULL, t));
@@ -265,7 +243,7 @@ TEST(version_one_gives_back_what_was_written) {
   weft_tensor_destroy(s);
   weft_tensor_destroy(top);
   weft_tensor_destroy(bottom);
-  EXPECT_ERR(weft__slices_open(&r, in_dir("zz*")), WEFT_NOT_FOUND, "Failed to find any matching files for");
+  EXPECT_ERR(weft__slices_open(&r, test_path("zz*")), WEFT_NOT_FOUND, "Failed to find any matching files for");
 }
 
 TEST(slice_keys_sort_as_their_numbers) {
@@ -320,7 +298,7 @@ static weft_err try_load(const char *prefix, weft_tensor *a) {
 
 TEST_WITHIN(60, every_failed_allocation_of_a_save_or_restore_is_an_error) {
   weft_tensor *a = floats(SHAPE2(2, 3), 1), *b = words();
-  const char *prefix = in_dir("oom");
+  const char *prefix = test_path("oom");
   weft_err err = WEFT_OOM;
   int failures = 0;
   for (long n = 1; err != WEFT_OK && n < 1000; n++, failures++) {

@@ -2,35 +2,13 @@
 
 #include "base/alloc.h"
 #include "tests/check.h"
-#include <ftw.h>
+#include "tests/scratch.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-static char dir[64];
-static char path_room[4][256];
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at) {
-  (void)st, (void)type, (void)at;
-  return remove(path);
-}
-
-static void remove_dir(void) { nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
-
-static const char *in_dir(const char *name) {
-  static int turn;
-  if (!*dir) {
-    strcpy(dir, "/tmp/weft-file-XXXXXX");
-    EXPECT(mkdtemp(dir) != NULL);
-    atexit(remove_dir);
-  }
-  char *to = path_room[turn++ % 4];
-  snprintf(to, sizeof path_room[0], "%s/%s", dir, name);
-  return to;
-}
-
 static int matches(const char *pattern) {
   path_list l;
-  EXPECT_OK(weft__file_match(in_dir(pattern), &l));
+  EXPECT_OK(weft__file_match(test_path(pattern), &l));
   int n = l.n;
   weft__path_list_finish(&l);
   return n;
@@ -38,8 +16,8 @@ static int matches(const char *pattern) {
 
 TEST(a_file_is_written_whole_and_read_back) {
   text t = {0};
-  EXPECT_OK(weft__file_write(in_dir("a"), "hello\0", 6));
-  EXPECT_OK(weft__file_read(in_dir("a"), &t));
+  EXPECT_OK(weft__file_write(test_path("a"), "hello\0", 6));
+  EXPECT_OK(weft__file_read(test_path("a"), &t));
   EXPECT_EQ_INT(t.size, 6);
   EXPECT_EQ_INT(matches("*"), 1);
   weft__text_finish(&t);
@@ -48,14 +26,14 @@ TEST(a_file_is_written_whole_and_read_back) {
 TEST(an_abandoned_file_leaves_nothing_and_the_old_one_in_place) {
   file_writer *w = NULL;
   text t = {0};
-  EXPECT_OK(weft__file_write(in_dir("a"), "old", 3));
-  EXPECT_OK(weft__writer_create(&w, in_dir("a")));
+  EXPECT_OK(weft__file_write(test_path("a"), "old", 3));
+  EXPECT_OK(weft__writer_create(&w, test_path("a")));
   weft__writer_append(w, "new", 3);
   EXPECT_OK(weft__writer_sync(w));
   EXPECT_EQ_INT(matches("a*"), 2);
   weft__writer_destroy(w);
   EXPECT_EQ_INT(matches("a*"), 1);
-  EXPECT_OK(weft__file_read(in_dir("a"), &t));
+  EXPECT_OK(weft__file_read(test_path("a"), &t));
   EXPECT_EQ_MEM(t.data, "old", 3);
   weft__text_finish(&t);
 }
@@ -66,7 +44,7 @@ TEST(a_large_write_goes_around_the_buffer_in_order) {
   char *big = malloc(1 << 20);
   EXPECT(big != NULL);
   memset(big, 'b', 1 << 20);
-  EXPECT_OK(weft__writer_create(&w, in_dir("b")));
+  EXPECT_OK(weft__writer_create(&w, test_path("b")));
   weft__writer_append(w, "a", 1);
   weft__writer_append(w, big, 1 << 20);
   weft__writer_append(w, "c", 1);
@@ -74,7 +52,7 @@ TEST(a_large_write_goes_around_the_buffer_in_order) {
   EXPECT_OK(weft__writer_sync(w));
   EXPECT_OK(weft__writer_place(w));
   weft__writer_destroy(w);
-  EXPECT_OK(weft__file_read(in_dir("b"), &t));
+  EXPECT_OK(weft__file_read(test_path("b"), &t));
   EXPECT_EQ_INT(t.size, (1 << 20) + 2);
   EXPECT(t.data[0] == 'a' && t.data[1] == 'b' && t.data[(1 << 20) + 1] == 'c');
   weft__text_finish(&t);
@@ -90,10 +68,10 @@ TEST(errors_have_tensorflows_codes_and_words) {
 }
 
 TEST(a_pattern_finds_dotfiles_but_not_the_dots) {
-  EXPECT_OK(weft__file_write(in_dir("a.txt"), "", 0));
-  EXPECT_OK(weft__file_write(in_dir(".hidden"), "", 0));
-  EXPECT_OK(weft__dir_create_all(in_dir("x/y")));
-  EXPECT_OK(weft__file_write(in_dir("x/y/a.txt"), "", 0));
+  EXPECT_OK(weft__file_write(test_path("a.txt"), "", 0));
+  EXPECT_OK(weft__file_write(test_path(".hidden"), "", 0));
+  EXPECT_OK(weft__dir_create_all(test_path("x/y")));
+  EXPECT_OK(weft__file_write(test_path("x/y/a.txt"), "", 0));
   EXPECT_EQ_INT(matches("*"), 3);
   EXPECT_EQ_INT(matches("*.txt"), 1);
   EXPECT_EQ_INT(matches("*/*/a.txt"), 1);

@@ -3,26 +3,11 @@
 #include "base/alloc.h"
 #include "io/crc32c.h"
 #include "tests/check.h"
+#include "tests/scratch.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-static char path[64];
-
-static const char *scratch(void) {
-  if (!*path) {
-    strcpy(path, "/tmp/weft-table-XXXXXX");
-    int fd = mkstemp(path);
-    EXPECT(fd >= 0);
-    close(fd);
-  }
-  return path;
-}
-
-static void forget(void) {
-  unlink(path);
-  *path = 0;
-}
+static const char *scratch(void) { return test_path("table"); }
 
 static bytes text_of(const char *s) { return (bytes){s, strlen(s)}; }
 
@@ -69,7 +54,6 @@ TEST(a_table_of_many_blocks_is_walked_and_searched) {
   EXPECT_EQ_INT(weft__table_find(t, text_of("a"), &val), WEFT_NOT_FOUND);
   EXPECT_EQ_INT(weft__table_find(t, text_of("key00000x"), &val), WEFT_NOT_FOUND);
   weft__table_close(t);
-  forget();
 }
 
 TEST(an_empty_table_is_a_table) {
@@ -81,7 +65,6 @@ TEST(an_empty_table_is_a_table) {
   EXPECT_OK(weft__table_each(t, count_one, &n));
   EXPECT_EQ_INT(weft__table_find(t, text_of("a"), &val), WEFT_NOT_FOUND);
   weft__table_close(t);
-  forget();
 }
 
 static weft_err see_one(void *arg, bytes key, bytes val) {
@@ -147,7 +130,6 @@ TEST_WITHIN(60, damage_behind_good_checksums_is_an_error_or_harmless) {
   EXPECT(refused > 300 && sum > 0);
   free(good);
   weft__text_finish(&file);
-  forget();
 }
 
 TEST(a_compressed_block_is_refused_by_name) {
@@ -164,7 +146,6 @@ TEST(a_compressed_block_is_refused_by_name) {
   EXPECT_ERR(weft__table_each(t, see_one, &sum), WEFT_UNIMPLEMENTED, "compressed (type 1)");
   weft__table_close(t);
   weft__text_finish(&file);
-  forget();
 }
 
 TEST(varints_go_both_ways_and_bad_ones_are_refused) {

@@ -405,21 +405,25 @@ static weft_err norm_grad_v3(backprop *b) { return norm_grad(b, "FusedBatchNormG
 #define TRAIN "; f32[0] 0; f32[0] 0"
 #define GIVEN "; f32[3] rand; f32[3] pos"
 
-/* TensorFlow's gradient is that of y alone; moments have none. */
-/* TensorFlow leaves some of the moments unset when they are given. */
+/* TensorFlow's gradient is that of y alone; moments have none.  It leaves some of the moments unset when they are
+ * given. */
+#define NORM_CASES                                                                                                     \
+  {"f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" TRAIN, NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},                    \
+      {"f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "is_training=false",                                  \
+       CASE_NO_GRAD | CASE_FIXED_TYPE | CASE_NO_PARITY},                                                               \
+      {"f32[2,3,4,5] rand; f32[3] pos; f32[3] rand" TRAIN, NULL, "data_format='NCHW' epsilon=0.01",                    \
+       CASE_NO_GRAD | CASE_FIXED_TYPE},                                                                                \
+      {"f32[2,3,4,5] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "data_format='NCHW' is_training=false",               \
+       CASE_NO_GRAD | CASE_FIXED_TYPE | CASE_NO_PARITY},                                                               \
+  {                                                                                                                    \
+    "f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "exponential_avg_factor=0.3",                            \
+        CASE_NO_GRAD | CASE_FIXED_TYPE                                                                                 \
+  }
 static const op_case norm_cases[] = {
     {"f32[1,1,2,1] 1 3; f32[1] 2; f32[1] .5; f32[1] 1; f32[1] 3",
      "f32[1,1,2,1] .5 2.5; f32[1] 1; f32[1] 3; f32[1] 1; f32[1] 3", "is_training=false epsilon=1",
      CASE_NO_GRAD | CASE_FIXED_TYPE | CASE_NO_PARITY},
-    {"f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" TRAIN, NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
-    {"f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "is_training=false",
-     CASE_NO_GRAD | CASE_FIXED_TYPE | CASE_NO_PARITY},
-    {"f32[2,3,4,5] rand; f32[3] pos; f32[3] rand" TRAIN, NULL, "data_format='NCHW' epsilon=0.01",
-     CASE_NO_GRAD | CASE_FIXED_TYPE},
-    {"f32[2,3,4,5] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "data_format='NCHW' is_training=false",
-     CASE_NO_GRAD | CASE_FIXED_TYPE | CASE_NO_PARITY},
-    {"f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "exponential_avg_factor=0.3",
-     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    NORM_CASES,
     {"f32[1,1,1,3] rand; f32[3] pos; f32[3] rand" TRAIN, NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[0,3,4,3] 0; f32[3] pos; f32[3] rand" TRAIN, NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE | CASE_NO_PARITY},
     {"f32[16,33,17,64] normal; f32[64] pos; f32[64] rand" TRAIN, NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
@@ -437,15 +441,7 @@ static const op_case norm_v3_cases[] = {
     {"f32[1,1,2,1] 1 3; f32[1] 2; f32[1] .5; f32[1] 1; f32[1] 3",
      "f32[1,1,2,1] .5 2.5; f32[1] 1; f32[1] 3; f32[1] 1; f32[1] 3; f32[] 0", "is_training=false epsilon=1",
      CASE_NO_GRAD | CASE_FIXED_TYPE | CASE_NO_PARITY},
-    {"f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" TRAIN, NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
-    {"f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "is_training=false",
-     CASE_NO_GRAD | CASE_FIXED_TYPE | CASE_NO_PARITY},
-    {"f32[2,3,4,5] rand; f32[3] pos; f32[3] rand" TRAIN, NULL, "data_format='NCHW' epsilon=0.01",
-     CASE_NO_GRAD | CASE_FIXED_TYPE},
-    {"f32[2,3,4,5] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "data_format='NCHW' is_training=false",
-     CASE_NO_GRAD | CASE_FIXED_TYPE | CASE_NO_PARITY},
-    {"f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "exponential_avg_factor=0.3",
-     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    NORM_CASES,
     {"f16[2,3,4,3] rand; f32[3] pos; f32[3] rand" TRAIN, NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"bf16[2,3,4,3] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "is_training=false",
      CASE_NO_GRAD | CASE_FIXED_TYPE | CASE_NO_PARITY},

@@ -8,10 +8,12 @@
 
 enum { H = 13, W = 17 };
 
+#if WEFT_HAVE_PNG || WEFT_HAVE_JPEG
 static void fill(uint8_t *p, int n) {
   uint32_t state = 7;
   for (int i = 0; i < n; i++) p[i] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24);
 }
+#endif
 
 #if WEFT_HAVE_PNG
 TEST(a_png_is_read_as_it_was_written) {

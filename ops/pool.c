@@ -163,19 +163,31 @@ static weft_err depth_pool(kernel *k, const window *w, const pooling *loops) {
   return call_run(k, &(pool_call){&j, loops->max, x, NULL, y, false, false, NULL});
 }
 
-static weft_err max_pool_cpu(kernel *k) {
+/* What every op over the greatest begins with; its image is input 0. */
+typedef struct max_plan {
   window w;
   pool_job j;
   const pooling *loops;
+  shape pooled;
+} max_plan;
+
+/* inputs: of the op, without the windows that some forms take as inputs too. */
+static weft_err plan_max(const kernel *k, int inputs, max_plan *p) {
   const weft_tensor *x = k->in[0];
-  WEFT_TRY(call_window(k, 1, &w));
-  WEFT_TRY(loops_for(k, &w, x->dtype, &loops));
-  WEFT_TRY(pool_sizes(k, &w, &x->shape, &j));
-  if (w.depth_size != 1 || w.depth_stride != 1) return depth_pool(k, &w, loops);
-  const shape s = pooled(&w, &j);
-  weft_tensor *y = weft__out(k, 0, &s);
+  WEFT_TRY(call_window(k, inputs, &p->w));
+  WEFT_TRY(loops_for(k, &p->w, x->dtype, &p->loops));
+  WEFT_TRY(pool_sizes(k, &p->w, &x->shape, &p->j));
+  p->pooled = pooled(&p->w, &p->j);
+  return WEFT_OK;
+}
+
+static weft_err max_pool_cpu(kernel *k) {
+  max_plan p;
+  WEFT_TRY(plan_max(k, 1, &p));
+  if (p.w.depth_size != 1 || p.w.depth_stride != 1) return depth_pool(k, &p.w, p.loops);
+  weft_tensor *y = weft__out(k, 0, &p.pooled);
   if (!y) return WEFT_OOM;
-  return call_run(k, &(pool_call){&j, loops->max, x, NULL, y, w.channels_second, false, NULL});
+  return call_run(k, &(pool_call){&p.j, p.loops->max, k->in[0], NULL, y, p.w.channels_second, false, NULL});
 }
 
 static weft_err expect_shape(const kernel *k, int i, const char *name, const shape *want) {
@@ -184,59 +196,43 @@ static weft_err expect_shape(const kernel *k, int i, const char *name, const sha
                            weft__shape_text(want), weft__shape_text(&k->in[i]->shape));
 }
 
-/* Inputs: the image, its pooled form, a gradient towards that. */
-static weft_err max_pool_grad_cpu(kernel *k) {
-  window w;
-  pool_job j;
-  const pooling *loops;
-  const weft_tensor *x = k->in[0];
-  WEFT_TRY(call_window(k, 3, &w));
-  WEFT_TRY(loops_for(k, &w, x->dtype, &loops));
-  WEFT_TRY(pool_sizes(k, &w, &x->shape, &j));
-  WEFT_TRY(no_depth(k, &w, "MaxPoolingGrad"));
-  const shape s = pooled(&w, &j);
-  WEFT_TRY(expect_shape(k, 1, "orig_output", &s));
-  WEFT_TRY(expect_shape(k, 2, "grad", &s));
-  weft_tensor *dx = weft__out(k, 0, &x->shape);
-  if (!dx) return WEFT_OOM;
-  const bool clear = !tiles_exactly(&j.h) || !tiles_exactly(&j.w);
-  return call_run(k, &(pool_call){&j, loops->grad, x, k->in[2], dx, w.channels_second, clear, NULL});
+/* Inputs: the image, its pooled form, and a gradient of the pooled shape or, if it is a second one, the image's. */
+static weft_err plan_gradient(const kernel *k, const char *what, bool second, max_plan *p) {
+  WEFT_TRY(plan_max(k, 3, p));
+  WEFT_TRY(no_depth(k, &p->w, what));
+  WEFT_TRY(expect_shape(k, 1, "orig_output", &p->pooled));
+  return expect_shape(k, 2, "grad", second ? &k->in[0]->shape : &p->pooled);
 }
 
-/* Inputs: the image, its pooled form, a second gradient of the image's shape. */
-static weft_err max_pool_grad_grad_cpu(kernel *k) {
-  window w;
-  pool_job j;
-  const pooling *loops;
+static weft_err max_pool_grad_cpu(kernel *k) {
+  max_plan p;
   const weft_tensor *x = k->in[0];
-  WEFT_TRY(call_window(k, 3, &w));
-  WEFT_TRY(loops_for(k, &w, x->dtype, &loops));
-  WEFT_TRY(pool_sizes(k, &w, &x->shape, &j));
-  WEFT_TRY(no_depth(k, &w, "MaxPoolingGradGrad"));
-  const shape s = pooled(&w, &j);
-  WEFT_TRY(expect_shape(k, 1, "orig_output", &s));
-  WEFT_TRY(expect_shape(k, 2, "grad", &x->shape));
-  weft_tensor *out = weft__out(k, 0, &s);
+  WEFT_TRY(plan_gradient(k, "MaxPoolingGrad", false, &p));
+  weft_tensor *dx = weft__out(k, 0, &x->shape);
+  if (!dx) return WEFT_OOM;
+  const bool clear = !tiles_exactly(&p.j.h) || !tiles_exactly(&p.j.w);
+  return call_run(k, &(pool_call){&p.j, p.loops->grad, x, k->in[2], dx, p.w.channels_second, clear, NULL});
+}
+
+static weft_err max_pool_grad_grad_cpu(kernel *k) {
+  max_plan p;
+  WEFT_TRY(plan_gradient(k, "MaxPoolingGradGrad", true, &p));
+  weft_tensor *out = weft__out(k, 0, &p.pooled);
   if (!out) return WEFT_OOM;
-  return call_run(k, &(pool_call){&j, loops->choose, x, k->in[2], out, w.channels_second, false, k->in[1]});
+  const bool turn = p.w.channels_second;
+  return call_run(k, &(pool_call){&p.j, p.loops->choose, k->in[0], k->in[2], out, turn, false, k->in[1]});
 }
 
 static weft_err arg_max_cpu(kernel *k) {
-  window w;
-  pool_job j;
-  const pooling *loops;
-  const weft_tensor *x = k->in[0];
-  WEFT_TRY(call_window(k, 1, &w));
-  WEFT_TRY(loops_for(k, &w, x->dtype, &loops));
-  WEFT_TRY(pool_sizes(k, &w, &x->shape, &j));
-  WEFT_TRY(no_depth(k, &w, "MaxPoolWithArgmax"));
-  const shape s = pooled(&w, &j);
-  weft_tensor *y = weft__out(k, 0, &s), *index = y ? weft__out(k, 1, &s) : NULL;
+  max_plan p;
+  WEFT_TRY(plan_max(k, 1, &p));
+  WEFT_TRY(no_depth(k, &p.w, "MaxPoolWithArgmax"));
+  weft_tensor *y = weft__out(k, 0, &p.pooled), *index = y ? weft__out(k, 1, &p.pooled) : NULL;
   if (!index) return WEFT_OOM;
-  j.index = index->data;
-  j.index64 = index->dtype == WEFT_INT64;
-  j.batched = weft__node_bool(k->node, "include_batch_in_index", false);
-  return call_run(k, &(pool_call){&j, loops->arg_max, x, NULL, y, false, false, NULL});
+  p.j.index = index->data;
+  p.j.index64 = index->dtype == WEFT_INT64;
+  p.j.batched = weft__node_bool(k->node, "include_batch_in_index", false);
+  return call_run(k, &(pool_call){&p.j, p.loops->arg_max, k->in[0], NULL, y, false, false, NULL});
 }
 
 /* dx[argmax] += g, for the few types a gradient is asked for. */

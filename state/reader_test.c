@@ -1,19 +1,14 @@
 #include "state/reader.h"
 
 #include "tests/check.h"
+#include "tests/scratch.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-static char file_name[64];
 
 static const char *file(const void *data, size_t size) {
-  strcpy(file_name, "/tmp/weft-reader-XXXXXX");
-  int fd = mkstemp(file_name);
-  EXPECT(fd >= 0);
-  close(fd);
-  EXPECT_OK(weft__file_write(file_name, data, size));
-  return file_name;
+  const char *path = test_path("file");
+  EXPECT_OK(weft__file_write(path, data, size));
+  return path;
 }
 
 typedef struct answer {
@@ -68,7 +63,6 @@ static answer ask(reader *r, queue *q, int64_t n) {
 static void drop(reader *r, queue *q) {
   weft__object_release((object *)r);
   weft__object_release((object *)q);
-  unlink(file_name);
 }
 
 TEST(lines_lose_their_ends_and_are_numbered) {

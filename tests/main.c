@@ -1,9 +1,11 @@
 /* main.c - runs the tests that registered themselves, each in its own process with a time limit.
  *
- * The functions of check.h live here too, so that a test file compiles quickly and a failure is
+ * The functions of check.h and scratch.h live here too, so that a test file compiles quickly and a failure is
  * told the same way everywhere. */
 #include "tests/check.h"
 #include "base/status.h"
+#include "tests/scratch.h"
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,6 +70,26 @@ void test_expect_near(const char *file, int line, const char *what, double a, do
 void test_expect_contains(const char *file, int line, const char *what, const char *s, const char *part) {
   if (!s || !strstr(s, part)) FAIL_AT("%s: \"%s\" has no \"%s\"", what, or_null(s), part);
   mark_point();
+}
+
+static char folder[] = "/tmp/weft-test-XXXXXX";
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at) {
+  (void)st, (void)type, (void)at;
+  return remove(path);
+}
+static void remove_folder(void) { nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
+
+const char *test_path(const char *name) {
+  static char room[8][256];
+  static int turn;
+  if (turn == 0) {
+    if (!mkdtemp(folder)) FAIL("cannot make %s", folder);
+    atexit(remove_folder);
+  }
+  char *path = room[turn++ % 8];
+  snprintf(path, sizeof room[0], "%s/%s", folder, name);
+  return path;
 }
 
 /* Adds the tests named by the arguments, or all; gives the number added. */

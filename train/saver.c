@@ -33,6 +33,7 @@ struct weft_saver {
   pthread_mutex_t lock; /* one save at a time; guards what follows */
   kept *last;           /* oldest first */
   int n_last;
+  char *restored;      /* what restore_latest took, until the next save */
   double next_to_keep; /* one that is deleted after this time is kept for ever */
 };
 
@@ -79,6 +80,7 @@ static void forget_all(weft_saver *s) {
 void weft__saver_destroy(weft_saver *s) {
   if (!s) return;
   forget_all(s);
+  weft__free(s->restored);
   pthread_mutex_destroy(&s->lock);
   tensorflow__saver_def__free_unpacked(s->names, NULL);
   weft__free(s->def);
@@ -250,9 +252,13 @@ static weft_err write_state(weft_saver *s, const char *dir, const char *prefix, 
   return err;
 }
 
-static weft_err save_as(weft_saver *s, weft_session *sess, const char *prefix, const char *dir,
-                        const weft_save_opts *o) {
+static weft_err save_as(weft_saver *s, weft_session *sess, const char *prefix, const char *dir, const weft_save_opts *o,
+                        bool unless_restored) {
   kept old = {0};
+  bool there = unless_restored && s->restored && weft__path_same(s->restored, prefix);
+  weft__free(s->restored);
+  s->restored = NULL;
+  if (there) return WEFT_OK;
   WEFT_TRY(weft__dir_create_all(dir));
   WEFT_TRY(run_with_path(s, sess, prefix, s->names->save_tensor_name));
   if (!o->no_meta_graph) WEFT_TRY(write_meta_graph(s, prefix, o->meta_suffix));
@@ -264,8 +270,8 @@ static weft_err save_as(weft_saver *s, weft_session *sess, const char *prefix, c
   return err;
 }
 
-weft_err weft__saver_save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
-                          char **saved) {
+static weft_err save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
+                     bool unless_restored, char **saved) {
   static const weft_save_opts none = {0};
   const weft_save_opts *o = opts ? opts : &none;
   char *prefix = NULL;
@@ -273,11 +279,11 @@ weft_err weft__saver_save(weft_saver *s, weft_session *sess, const char *path, c
   if (!path || !*path) return weft__fail(WEFT_INVALID_ARGUMENT, "no path specified");
   if (o->latest_filename && strchr(o->latest_filename, '/'))
     return weft__fail(WEFT_INVALID_ARGUMENT, "'latest_filename' must not contain path components");
-  WEFT_TRY(checkpoint_name(s, sess, path, o, &prefix));
   const char *slash = strrchr(path, '/');
   char *dir = slash ? weft__file_dir(path) : weft__strdup("");
-  pthread_mutex_lock(&s->lock);
-  weft_err err = dir ? save_as(s, sess, prefix, dir, o) : WEFT_OOM;
+  pthread_mutex_lock(&s->lock); /* before the step is read: the last save has the last step */
+  weft_err err = dir ? checkpoint_name(s, sess, path, o, &prefix) : WEFT_OOM;
+  if (!err) err = save_as(s, sess, prefix, dir, o, unless_restored);
   pthread_mutex_unlock(&s->lock);
   if (!err && saved)
     *saved = prefix;
@@ -285,6 +291,15 @@ weft_err weft__saver_save(weft_saver *s, weft_session *sess, const char *path, c
     weft__free(prefix);
   weft__free(dir);
   return err ? weft__fail_in(err, "saving %s", path) : WEFT_OK;
+}
+
+weft_err weft__saver_save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
+                          char **saved) {
+  return save(s, sess, path, opts, false, saved);
+}
+
+weft_err weft__saver_save_progress(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts) {
+  return save(s, sess, path, opts, true, NULL);
 }
 
 /* ---- restoring ---- */
@@ -325,14 +340,19 @@ static bool complete(const char *prefix) {
 
 /* Is it the files' fault?  Another graph is the program's, and an older checkpoint would not cure it. */
 static bool damaged(weft_err err, const char *prefix) {
-  if (!weft__checkpoint_exists(prefix)) return true;
   if (err == WEFT_DATA_LOSS || err == WEFT_OUT_OF_RANGE) return true;
   return err == WEFT_NOT_FOUND && weft__bundle_exists(prefix) && !complete(prefix);
 }
 
-/* Restores `path`.  *done: restored, or failed for good; otherwise the failure is in *why and logged. */
+/* Restores `path`.  *done: restored, or failed for good; otherwise the failure is logged, and in *why if there are
+ * files of that name. */
 static weft_err try_restore(weft_saver *s, weft_session *sess, const char *path, status *why, char **restored,
                             bool *done) {
+  if (!weft__checkpoint_exists(path)) {
+    weft__log(LOG_ERROR, "Couldn't match files for checkpoint %s", path);
+    *done = false;
+    return WEFT_OK;
+  }
   weft_err err = weft__saver_restore(s, sess, path);
   *done = true;
   if (!err) return (*restored = weft__strdup(path)) ? WEFT_OK : WEFT_OOM;
@@ -356,8 +376,12 @@ weft_err weft__saver_restore_latest(weft_saver *s, weft_session *sess, const cha
   for (int i = state->n - 1; !err && !done && i >= 0; i--)
     if (!weft__path_same(state->all[i], state->latest))
       err = try_restore(s, sess, state->all[i], &why, restored, &done);
-  if (!err && !done) err = weft__status_raise(&why);
+  if (!err && !done) err = weft__status_raise(&why); /* none: there are no files at all, and nothing to restore */
   if (!err) err = weft__saver_recover_kept(s, state->n, (const char *const *)state->all);
+  if (!err && *restored) {
+    weft__free(s->restored);
+    s->restored = weft__strdup(*restored);
+  }
   weft__status_finish(&why);
   weft__checkpoint_state_destroy(state);
   return err;

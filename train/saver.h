@@ -18,8 +18,10 @@ void weft__saver_destroy(weft_saver *s);
 weft_err weft__saver_def(const weft_saver *s, void **out, size_t *size);
 weft_err weft__saver_save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
                           char **saved);
+/* The same, but what restore_latest has just read is not written over: killed in between, the only one would be gone. */
+weft_err weft__saver_save_progress(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts);
 weft_err weft__saver_restore(weft_saver *s, weft_session *sess, const char *path);
-/* The newest checkpoint that `dir` names and that can be read; *restored is NULL when it names none.  Each that cannot
+/* The newest checkpoint that `dir` names and that can be read; *restored is NULL when there is none.  Each that cannot
  * be read is logged and the one before it tried; when none is left, the first one's error comes back. */
 weft_err weft__saver_restore_latest(weft_saver *s, weft_session *sess, const char *dir, const char *latest_filename,
                                     char **restored);

@@ -16,7 +16,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct bench {
@@ -192,17 +194,21 @@ TEST(the_last_few_are_kept_and_the_state_file_lists_them) {
 
 TEST(one_for_each_span_of_hours_is_kept_for_ever) {
   bench t = begin();
-  weft_saver *s;
-  EXPECT_OK(weft__saver_create(&s, t.g, &(weft_saver_opts){.max_to_keep = 1, .keep_every_hours = .15 / 3600}));
+  weft_saver *s, *first;
+  double now = (double)time(NULL), times[] = {now, now + 3700};
+  EXPECT_OK(weft__saver_create(&first, t.g, NULL));
+  EXPECT_OK(weft__saver_create(&s, t.g, &(weft_saver_opts){.max_to_keep = 2, .keep_every_hours = 1}));
   open_session(&t);
-  for (int i = 0; i < 6; i++) {
-    save_step(s, t.sess, "m", i);
-    usleep(100000);
-  }
+  save_step(first, t.sess, "m", 0);
+  save_step(first, t.sess, "m", 1);
+  EXPECT_OK(weft__saver_set_kept(s, 2, (const char *const[]){"m-0", "m-1"}, times));
+  for (int i = 2; i < 6; i++) save_step(s, t.sess, "m", i);
   EXPECT(!weft__file_exists("m-0.index"));
-  EXPECT(weft__file_exists("m-2.index"));
+  EXPECT(weft__file_exists("m-1.index")); /* was saved more than an hour after the saver began */
+  EXPECT(!weft__file_exists("m-2.index") && !weft__file_exists("m-3.index"));
   EXPECT(weft__file_exists("m-5.index"));
   weft__saver_destroy(s);
+  weft__saver_destroy(first);
   end(&t);
 }
 
@@ -245,10 +251,46 @@ TEST(a_damaged_newest_checkpoint_falls_back_to_the_one_before) {
   EXPECT_CONTAINS(logged, "Restoring parameters from log/m-1");
   weft__free(from);
   EXPECT_OK(weft__file_delete("log/m-1.index"));
+  weft__saver_destroy(s);
+  EXPECT_OK(weft__saver_create(&s, t.g, NULL));
   EXPECT_ERR(weft__saver_restore_latest(s, t.sess, "log", NULL, &from), WEFT_DATA_LOSS, "m-3");
   EXPECT(from == NULL);
   EXPECT_OK(weft__saver_restore_latest(s, t.sess, "nowhere", NULL, &from));
   EXPECT(from == NULL);
+  weft__saver_destroy(s);
+  end(&t);
+}
+
+TEST(a_state_file_without_any_of_its_files_is_as_good_as_none) {
+  bench t = begin();
+  weft_saver *s;
+  char *from;
+  EXPECT_OK(weft__saver_create(&s, t.g, NULL));
+  open_session(&t);
+  EXPECT_OK(weft__dir_create("log"));
+  EXPECT_OK(weft__checkpoint_state_write("log", "log/m-0", 0, NULL, NULL, false));
+  EXPECT_OK(weft__saver_restore_latest(s, t.sess, "log", NULL, &from));
+  EXPECT(from == NULL);
+  EXPECT_CONTAINS(logged, "Couldn't match files for checkpoint log/m-0");
+  weft__saver_destroy(s);
+  end(&t);
+}
+
+TEST(what_was_just_restored_is_not_written_over) {
+  bench t = begin();
+  weft_saver *s;
+  char *from;
+  struct stat before, after;
+  EXPECT_OK(weft__saver_create(&s, t.g, NULL));
+  open_session(&t);
+  save_step(s, t.sess, "log/m", 4);
+  EXPECT_OK(weft__saver_restore_latest(s, t.sess, "log", NULL, &from));
+  EXPECT(stat("log/m-4.index", &before) == 0);
+  EXPECT_OK(weft__saver_save_progress(s, t.sess, "log/m", &(weft_save_opts){.step = &(int64_t){4}}));
+  EXPECT(stat("log/m-4.index", &after) == 0 && before.st_ino == after.st_ino);
+  EXPECT_OK(weft__saver_save_progress(s, t.sess, "log/m", &(weft_save_opts){.step = &(int64_t){4}}));
+  EXPECT(stat("log/m-4.index", &after) == 0 && before.st_ino != after.st_ino);
+  weft__free(from);
   weft__saver_destroy(s);
   end(&t);
 }
@@ -330,8 +372,9 @@ TEST(a_meta_graph_brings_its_saver_along) {
   end(&t);
 }
 
-/* Saves for ever, each time with all elements of w and b equal to the step. */
-static void save_until_killed(void) {
+/* Restores, then saves for ever. */
+static void save_until_killed(int64_t first) {
+  char *from;
   bench t = begin();
   weft_saver *s;
   weft_out one = weft__b_scalar(t.g, WEFT_FLOAT, 1);
@@ -339,7 +382,8 @@ static void save_until_killed(void) {
   int grow = weft__b_binary(t.g, "AssignAdd", t.w, ones).node;
   EXPECT_OK(weft__saver_create(&s, t.g, &(weft_saver_opts){.max_to_keep = 2, .sharded = true}));
   open_session(&t);
-  for (int64_t i = 0;; i++) {
+  EXPECT_OK(weft__saver_restore_latest(s, t.sess, "log", NULL, &from));
+  for (int64_t i = first;; i++) {
     EXPECT_OK(weft__run_target(t.sess, grow));
     save_step(s, t.sess, "log/m", i);
   }
@@ -354,7 +398,7 @@ TEST_WITHIN(60, a_kill_at_any_moment_leaves_a_checkpoint_that_restores) {
     char *from = NULL;
     pid_t child = fork();
     if (child == 0) {
-      save_until_killed();
+      save_until_killed(1000 * round);
       _exit(1);
     }
     usleep((useconds_t)(30000 + 7919 * round % 60000));

@@ -443,6 +443,65 @@ WEFT_API weft_out weft_batch_join(weft_graph *g, int lists, int n, const weft_ou
 WEFT_API weft_out weft_shuffle_batch_join(weft_graph *g, int lists, int n, const weft_out *x,
                                           const weft_batch_opts *opts);
 
+/* ---- supervision -------------------------------------------------------------------------------- */
+
+typedef weft_err weft_init_fn(void *arg, weft_session *sess);
+
+/* tf.train.Supervisor.  In the fields that point at an output, NULL means TensorFlow's default (from the collection of
+ * that name, else made: init, ready and summary ops, ...) and a pointer to WEFT_NONE means none.  What they point at
+ * is read by create, except saver, summary_writer, init_feed and the functions, which are used while it lives. */
+typedef struct weft_supervisor weft_supervisor;
+typedef struct weft_supervisor_opts {
+  bool not_chief;     /* waits for the chief's initialisation instead of initialising and saving */
+  const char *logdir; /* checkpoints, events and graph.pbtxt of the chief; NULL: none */
+  const weft_out *init_op, *local_init_op, *ready_op, *ready_for_local_init_op, *summary_op, *global_step;
+  int n_init_feed;
+  const weft_feed *init_feed;
+  weft_init_fn *init_fn; /* after the init op, when nothing was restored */
+  void *init_arg;
+  weft_init_fn *recovered_fn; /* when a lost session has been replaced, before runs go on */
+  void *recovered_arg;
+  weft_saver *saver; /* NULL: the first of "savers", else made */
+  bool no_saver;
+  weft_event_writer *summary_writer; /* NULL: one on logdir */
+  bool no_summary_writer;
+  double save_summaries_secs;      /* 0: 120; < 0: never */
+  double save_model_secs;          /* 0: 600; < 0: never */
+  double recovery_wait_secs;       /* between the lines of a wait in the log; 0: 30 */
+  double stop_grace_secs;          /* 0: 120 */
+  const char *checkpoint_basename; /* NULL: "model.ckpt" */
+} weft_supervisor_opts;
+WEFT_API weft_err weft_supervisor_create(weft_supervisor **out, weft_graph *g, const weft_supervisor_opts *opts);
+WEFT_API void weft_supervisor_destroy(weft_supervisor *sv); /* stops first */
+
+typedef struct weft_supervisor_wait {
+  double max_wait_secs; /* 0: 7200 */
+  bool for_checkpoint;  /* the chief waits until there is one */
+  bool no_services;     /* starts neither standard services nor queue runners */
+} weft_supervisor_wait;
+/* prepare_or_wait_for_session.  target: "" for this process, "grpc://host:port" of a server.  The session recovers when
+ * a task is lost: its runs wait for a new one and are tried again.  wait may be NULL. */
+WEFT_API weft_err weft_supervisor_session(weft_session **out, weft_supervisor *sv, const char *target,
+                                          const weft_session_opts *config, const weft_supervisor_wait *wait);
+WEFT_API weft_err weft_supervisor_start_services(weft_supervisor *sv, weft_session *sess);
+WEFT_API weft_err weft_supervisor_start_queue_runners(weft_supervisor *sv, weft_session *sess, const char *list,
+                                                      int *started);
+/* Calls fn every `seconds` on a thread of its own until the stop; < 0: once. */
+WEFT_API weft_err weft_supervisor_loop(weft_supervisor *sv, double seconds, weft_thread_fn *fn, void *arg);
+WEFT_API bool weft_supervisor_should_stop(weft_supervisor *sv);
+WEFT_API void weft_supervisor_request_stop(weft_supervisor *sv, weft_err code);
+WEFT_API bool weft_supervisor_wait_for_stop(weft_supervisor *sv, double seconds);
+/* Stops and joins all threads; an interrupted chief saves.  The session stays open until you destroy it. */
+WEFT_API weft_err weft_supervisor_stop(weft_supervisor *sv, bool keep_summary_writer, bool ignore_live_threads);
+/* A Summary at a step (NULL: the global step now). */
+WEFT_API weft_err weft_supervisor_add_summary(weft_supervisor *sv, weft_session *sess, const void *summary, size_t size,
+                                              const int64_t *step);
+WEFT_API weft_coordinator *weft_supervisor_coordinator(weft_supervisor *sv);
+WEFT_API weft_saver *weft_supervisor_saver(weft_supervisor *sv);                 /* NULL: none */
+WEFT_API weft_event_writer *weft_supervisor_summary_writer(weft_supervisor *sv); /* NULL: none */
+WEFT_API weft_out weft_supervisor_global_step(weft_supervisor *sv);
+WEFT_API const char *weft_supervisor_save_path(weft_supervisor *sv); /* NULL: none */
+
 /* ---- step stats ----------------------------------------------------------------------------- */
 
 /* A serialised RunMetadata (of weft_session_run_with, or TensorFlow's) as a table: for each device the ops and the

@@ -224,7 +224,7 @@ static void train(trainer *t, const char *folder, int epochs) {
   double start = now();
   for (int epoch = 1; epoch <= epochs && !stopping; epoch++) {
     train_epoch(t, &training, order, epoch);
-    printf("epoch %d  test accuracy %.4f  after %.1f s\n", epoch, accuracy(t, &test), now() - start);
+    if (!stopping) printf("epoch %d  test accuracy %.4f  after %.1f s\n", epoch, accuracy(t, &test), now() - start);
   }
   free(order);
   drop(&training), drop(&test);

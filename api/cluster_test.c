@@ -57,7 +57,7 @@ static weft_out variable(weft_graph *g, double value) {
 }
 
 TEST(a_cluster_is_built_read_and_sent) {
-  weft_cluster *c, *again;
+  weft_cluster *c, *again, *none;
   void *def;
   size_t size;
   EXPECT_OK(weft_cluster_create(&c));
@@ -71,7 +71,7 @@ TEST(a_cluster_is_built_read_and_sent) {
   EXPECT_EQ_INT(weft_cluster_task_count(again, "worker"), 2);
   EXPECT_EQ_STR(weft_cluster_address(again, "worker", 1), "b:2");
   EXPECT(!weft_cluster_job(again, 2) && weft_cluster_task(again, "ps", 1) == -1);
-  EXPECT_ERR(weft_cluster_from_def(&again, "\xff", 1), WEFT_INVALID_ARGUMENT, "ClusterDef");
+  EXPECT_ERR(weft_cluster_from_def(&none, "\xff", 1), WEFT_INVALID_ARGUMENT, "ClusterDef");
   weft_cluster_destroy(again);
   weft_cluster_destroy(c);
   weft_free(def);
@@ -230,7 +230,7 @@ TEST(a_config_may_isolate_a_session) {
 }
 
 TEST(a_token_is_asked_for) {
-  weft_server *s;
+  weft_server *s, *none;
   EXPECT_OK(weft_server_create_local(&s, &(weft_server_opts){.token = "open sesame"}));
   weft_graph *g = graph();
   weft_out one = weft_scalar(g, WEFT_FLOAT, 1);
@@ -240,9 +240,10 @@ TEST(a_token_is_asked_for) {
   friend = open_at(g, by_wire(s));
   EXPECT_EQ_INT(fetch(friend, one), 1);
   setenv("WEFT_TLS_CERT", "/nowhere", 1);
-  EXPECT_ERR(weft_server_create_local(&s, NULL), WEFT_INVALID_ARGUMENT, "WEFT_TLS_KEY is missing");
+  EXPECT_ERR(weft_server_create_local(&none, NULL), WEFT_INVALID_ARGUMENT, "WEFT_TLS_KEY is missing");
   weft_session_destroy(stranger), weft_session_destroy(friend);
   weft_graph_destroy(g);
+  weft_server_destroy(s);
 }
 
 TEST(a_guarded_server_keeps_its_files) {

@@ -83,7 +83,8 @@ PyObject *ext_made(weft_graph *g, weft_out o);
 PyObject *ext_gradient_rows(const weft_gradient *d, Py_ssize_t n);
 
 extern PyMethodDef ext_scope_methods[], ext_node_methods[], ext_train_functions[], ext_save_functions[],
-    ext_summary_functions[];
+    ext_summary_functions[], ext_pipeline_functions[], ext_cluster_functions[];
+int ext_to_coordinator(PyObject *o, void *out); /* for PyArg_ParseTuple's O& */
 int ext_graph_ready(PyObject *module);
 int ext_session_ready(PyObject *module);
 PyObject *ext_set_call(PyObject *self, PyObject *fn);

@@ -7,25 +7,23 @@
 
 PyTypeObject *ext_session_type;
 
-/* session(graph, intra, inter, soft, log_placement, timeout_ms) */
+/* session(graph, target, ConfigProto bytes) */
 static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   PyObject *graph;
-  int soft, placement;
-  long long timeout;
-  weft_session_opts o = {0};
+  const char *target, *config;
+  Py_ssize_t size;
   (void)kwargs;
-  if (!PyArg_ParseTuple(args, "O!iippL", ext_graph_type, &graph, &o.intra_op_threads, &o.inter_op_threads, &soft,
-                        &placement, &timeout))
-    return NULL;
-  o.allow_soft_placement = soft, o.log_device_placement = placement, o.timeout_ms = timeout;
+  if (!PyArg_ParseTuple(args, "O!sy#", ext_graph_type, &graph, &target, &config, &size)) return NULL;
+  weft_session_opts o = {.target = target, .config = config, .config_size = (size_t)size};
   allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
   session_object *self = (session_object *)make(type, 0);
   if (!self) return NULL;
   self->graph = Py_NewRef(graph);
   weft_err err;
+  ext_watch_signals();
   UNLOCKED(err = weft_session_create(&self->sess, ((graph_object *)graph)->g, &o));
   if (!err) return (PyObject *)self;
-  ext_raise(err);
+  ext_raise_wait(err);
   Py_DECREF(self);
   return NULL;
 }

@@ -33,11 +33,14 @@ operators.install(Variable)  # noqa: F821
 newaxis = None
 initializers, math = init_ops, math_ops
 
-from . import app, flags, gfile, logging, protos, summary, train  # noqa: E402,F401
+from . import app, cluster, data_flow, flags, gfile, io_ops, logging, losses, metrics, partitioned  # noqa: E402,F401
+from . import protos, python_io, summary, train  # noqa: E402,F401
 from .device_spec import DeviceSpec  # noqa: E402,F401
 from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphOptions, MetaGraphDef, NodeDef,  # noqa: E402,F401
                      OptimizerOptions, RunMetadata, RunOptions, SessionLog, Summary, TensorInfo)
 
+_export(data_flow, io_ops)
+create_partitioned_variables = partitioned.create_partitioned_variables
 VERSION = __version__ = "1.15.0"  # of the TensorFlow whose names these are; weft.weft_version is our own
 __git_version__ = GIT_VERSION = "weft-" + _weft.version()
 weft_version = _weft.version()

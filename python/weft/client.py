@@ -1,6 +1,8 @@
 """Sessions: nests of fetches taken apart and put together again, feeds turned into buffers, one call into the library."""
+import atexit
 import re
 import threading
+import weakref
 
 import numpy as np
 
@@ -11,6 +13,15 @@ from .sparse import SparseTensor, SparseTensorValue
 from .variables import Variable
 
 _sessions = _Stack()
+_open_sessions = weakref.WeakSet()  # closed before the servers when the program ends
+
+
+def _close_all():
+    for session in list(_open_sessions):
+        session._finish()
+
+
+atexit.register(_close_all)
 
 
 def get_default_session():
@@ -152,13 +163,10 @@ class BaseSession:
         self._target, self._config, self._closed = target or "", config, False
         self._fetches, self._lock = {}, threading.Lock()
         self._c = self._open(config or protos.ConfigProto())
+        _open_sessions.add(self)
 
     def _open(self, config):
-        if self._target:
-            from .cluster import open_session
-            return open_session(self._target, self._graph, config)
-        return _weft.Session(self._graph._c, config.intra_op_parallelism_threads, config.inter_op_parallelism_threads,
-                             config.allow_soft_placement, config.log_device_placement, config.operation_timeout_in_ms)
+        return _weft.Session(self._graph._c, self._target, config.SerializeToString())
 
     @property
     def graph(self):
@@ -173,13 +181,18 @@ class BaseSession:
         return self._target
 
     def list_devices(self):
-        from .cluster import list_devices
-        return list_devices(self)
+        from .cluster import DeviceAttributes
+        return [DeviceAttributes(*row) for row in _weft.devices(self._c)]
 
     def close(self):
         if not self._closed:
             self._closed = True
             self._c.close()
+
+    def _finish(self):
+        """Closes and frees: nothing of the library is left when the interpreter goes."""
+        self.close()
+        self._c = None
 
     def as_default(self):
         return _sessions.entered(self)
@@ -286,8 +299,8 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target, containers=None, config=None):
-        from .cluster import reset
-        reset(target, containers or [])
+        for container in containers or [None]:
+            _weft.session_reset(target, container)
 
 
 class InteractiveSession(BaseSession):

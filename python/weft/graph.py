@@ -539,7 +539,7 @@ class Graph:
         return items
 
     def _from_library(self, key, item):
-        from .queue_runner import QueueRunner
+        from .train.coordinator import QueueRunner
         from .variables import variable_from_def
         if isinstance(item, bytes):
             if key == "queue_runners":

@@ -12,5 +12,28 @@ from .optimizer import (AdadeltaOptimizer, AdagradDAOptimizer, AdagradOptimizer,
 from .saver import (Saver, checkpoint_exists, export_meta_graph, get_checkpoint_mtimes, get_checkpoint_state,  # noqa: F401
                     import_meta_graph, latest_checkpoint, remove_checkpoint, update_checkpoint_state)
 from .server import ClusterSpec  # noqa: F401
+from ..cluster import Server  # noqa: F401
+from ..python_io import tf_record_iterator as _records
+from .coordinator import Coordinator, LooperThread, QueueRunner, add_queue_runner, start_queue_runners  # noqa: F401
+from .input import (batch, batch_join, input_producer, limit_epochs, match_filenames_once, range_input_producer,  # noqa: F401
+                    shuffle_batch, shuffle_batch_join, slice_input_producer, string_input_producer)
+from .sync import SyncReplicasOptimizer, SyncReplicasOptimizerV2  # noqa: F401
 from .training_util import (assert_global_step, create_global_step, get_global_step, get_or_create_global_step,  # noqa: F401
                             global_step)
+
+
+def summary_iterator(path):
+    """The events of an event file."""
+    from ..protos import Event
+    return (Event.FromString(record) for record in _records(path))
+
+
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    import os
+    from ..graph import Graph
+    made = graph_or_graph_def.as_graph_def() if isinstance(graph_or_graph_def, Graph) else graph_or_graph_def
+    os.makedirs(logdir, exist_ok=True)
+    path = os.path.join(logdir, name)
+    with open(path, "w" if as_text else "wb") as f:
+        f.write(str(made) if as_text else made.SerializeToString())
+    return path

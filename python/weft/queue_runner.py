@@ -1,5 +1,0 @@
-"""QueueRunner: threads that keep queues full."""
-
-
-class QueueRunner:
-    pass

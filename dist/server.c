@@ -203,7 +203,7 @@ static void dispatch(void *arg, call *c) {
   const char *method = weft__call_method(c);
   if (!atomic_load(&s->ready))
     weft__call_answer(c, weft__fail(WEFT_UNAVAILABLE, "%s is starting", s->name), NULL);
-  else if (is_of(method, "/tensorflow.WorkerService/"))
+  else if (is_of(method, "/tensorflow.WorkerService/") || is_of(method, "/weft.Worker/"))
     weft__worker_handle(s->worker, c);
   else if (is_of(method, "/tensorflow.MasterService/"))
     weft__master_handle(s->master, c);

@@ -12,6 +12,7 @@
 
 enum { IDS_REMEMBERED = 100000 };
 #define SERVICE "/tensorflow.WorkerService/"
+#define BETWEEN_WEFT "/weft.Worker/"
 #define SWEEP_NS (INT64_C(60) * 1000000000)
 
 /* ---- its life ---- */
@@ -222,11 +223,14 @@ static const method methods[] = {
     {"Tracing", &tensorflow__tracing_request__descriptor, tracing, NULL, false},
 };
 
+static const method recv_all = {"RecvTensors", &weft__recv_tensors_request__descriptor, NULL, weft__worker_recv_all,
+                                false};
+
 static const method *find_method(const char *path) {
   size_t n = strlen(SERVICE);
   for (size_t i = 0; strncmp(path, SERVICE, n) == 0 && i < sizeof methods / sizeof *methods; i++)
     if (strcmp(path + n, methods[i].name) == 0) return &methods[i];
-  return NULL;
+  return strcmp(path, BETWEEN_WEFT "RecvTensors") == 0 ? &recv_all : NULL;
 }
 
 static weft_err unknown_method(const char *path) {

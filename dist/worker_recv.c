@@ -167,7 +167,7 @@ static void on_fetched(void *arg, weft_err err, message *reply) {
   weft__free(f);
 }
 
-static uint64_t new_id(worker *w) {
+uint64_t weft__worker_request_id(worker *w) {
   uint64_t id = atomic_fetch_add(&w->next_id, 1) * UINT64_C(0x9E3779B97F4A7C15);
   return id ? id : 1;
 }
@@ -175,7 +175,7 @@ static uint64_t new_id(worker *w) {
 static weft_err begin(worker *w, const worker_step *s, const char *key, fetch **out, message *request) {
   fetch *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
-  f->id = new_id(w);
+  f->id = weft__worker_request_id(w);
   weft_err err = weft__peers_find(w->peers, key, &f->peer);
   if (!err) err = weft__message_add_varint(request, 1, (uint64_t)s->id);
   if (!err) err = weft__message_add_string(request, 2, key, strlen(key));

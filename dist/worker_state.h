@@ -5,6 +5,7 @@
  * worker_part.c      one run of a part
  * worker_step.c      the steps that parts and calls meet in, and who empties the table
  * worker_recv.c      tensors asked of this task, and asked by it
+ * worker_bundle.c    many of them in one call
  * worker_run.c       RunGraph
  *
  * One lock guards the tables.  It is held for moments: never while anything is called back, aborted,
@@ -13,6 +14,7 @@
 #define WEFT_DIST_WORKER_STATE_H
 
 #include "base/map.h"
+#include "bundle.pb-c.h"
 #include "base/timer.h"
 #include "dist/once.h"
 #include "dist/worker.h"
@@ -126,6 +128,12 @@ void weft__worker_fetch(void *step, rendezvous *r, const char *key, recv_fn *fn,
 void weft__worker_recv(worker *w, call *c, ProtobufCMessage *request);
 /* Is the source device of a key one of ours, in this incarnation? */
 weft_err weft__worker_check_key(const worker *w, const char *key);
+
+uint64_t weft__worker_request_id(worker *w); /* for a request of ours */
+
+/* ---- worker_bundle.c: several at a time, between Weft tasks ---- */
+void weft__worker_fetch_all(void *step, rendezvous *r, int n, const recv_want *want);
+void weft__worker_recv_all(worker *w, call *c, ProtobufCMessage *request);
 
 /* ---- worker_run.c ---- */
 void weft__worker_run(worker *w, call *c, ProtobufCMessage *request);

@@ -21,7 +21,8 @@ static weft_err create(worker *w, int64_t id, worker_step **out) {
     return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Task %s has %d steps that nobody cleaned up", w->task->name, w->n_step);
   worker_step *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
-  weft_err err = weft__rendezvous_create(&s->rendezvous, &(remote_side){w->task->name, weft__worker_fetch, s});
+  weft_err err = weft__rendezvous_create(&s->rendezvous,
+                                         &(remote_side){w->task->name, weft__worker_fetch, weft__worker_fetch_all, s});
   if (err) {
     weft__free(s);
     return err;

@@ -301,3 +301,102 @@ TEST(parts_of_one_task_meet_in_the_step) {
   EXPECT_ERR(weft__part_create(&a, r.ps.worker, "s", g, 0, NULL, 0, NULL), WEFT_ABORTED, "Session handle is not found");
   rig_close(&r);
 }
+
+/* ---- bundles ---- */
+
+typedef struct arrivals {
+  atomic_int ended;
+  weft_err err[3];
+  double got[3];
+} arrivals;
+
+typedef struct arrival {
+  arrivals *all;
+  int i;
+} arrival;
+
+static void on_arrival(void *arg, weft_err err, const weft_tensor *t, bool dead) {
+  arrival *a = arg;
+  a->all->err[a->i] = err;
+  if (!err && !dead) a->all->got[a->i] = weft__tensor_double(t, 0);
+  atomic_fetch_add(&a->all->ended, 1);
+}
+
+static void await_arrivals(arrivals *a) {
+  for (int i = 0; i < 8000 && atomic_load(&a->ended) < 3; i++) usleep(1000);
+  EXPECT_EQ_INT(atomic_load(&a->ended), 3);
+}
+
+TEST_WITHIN(30, what_is_wanted_together_comes_in_one_call) {
+  rig r;
+  graph_handle h[2];
+  edge e[3] = {{"a", &r.ps, &r.wk}, {"b", &r.ps, &r.wk}, {"c", &r.ps, &r.wk}};
+  edge_key key[3];
+  peer *ps;
+  rig_open(&r);
+  EXPECT_OK(weft__peers_find(r.wk.peers, PS, &ps));
+  weft__peer_met(ps); /* it is Weft */
+  for (int half = 0; half < 2; half++) {
+    weft_graph *g = new_graph();
+    send_node(g, &e[half], constant(g, PS CPU, "x", 10 + half));
+    if (half) {
+      weft_tensor *big;
+      EXPECT_OK(weft__tensor_create(&big, WEFT_FLOAT, &SHAPE1(300000)));
+      memset(big->data, 0, weft__tensor_bytes(big));
+      TENSOR_DATA(big, float)[0] = 12;
+      send_node(g, &e[2],
+                add_node(g, "Const", "big", PS CPU, 0, NULL, 2,
+                         (attr[]){A_TYPE("dtype", WEFT_FLOAT), A_TENSOR("value", big)}));
+      weft_tensor_destroy(big);
+    }
+    EXPECT_OK(register_in(&r.ps, "", g, &h[half]));
+  }
+  for (int id = 1; id <= 2; id++) { /* the second step is cleaned up before all is there */
+    arrivals all = {0};
+    arrival a[3] = {{&all, 0}, {&all, 1}, {&all, 2}};
+    recv_want want[3];
+    worker_step *s;
+    for (int i = 0; i < 3; i++) want[i] = (recv_want){key_of(&e[i], &key[i]), on_arrival, &a[i]};
+    EXPECT_OK(weft__worker_step_get(r.wk.worker, id, true, &s));
+    weft__rendezvous_recv_all(s->rendezvous, 3, want);
+    EXPECT_OK(run(&r.ps, "", &h[0], id, NULL, NULL));
+    usleep(20000);
+    EXPECT_EQ_INT(atomic_load(&all.ended), 0); /* all or none */
+    if (id == 1)
+      EXPECT_OK(run(&r.ps, "", &h[1], id, NULL, NULL));
+    else
+      cleanup(&r.ps, id);
+    await_arrivals(&all);
+    for (int i = 0; i < 3; i++) EXPECT_EQ_INT(all.err[i], id == 1 ? WEFT_OK : WEFT_ABORTED);
+    for (int i = 0; i < 3 && id == 1; i++) EXPECT_NEAR(all.got[i], 10 + i, 0);
+    weft__worker_step_release(s);
+    cleanup(&r.ps, id);
+    weft__worker_cleanup(r.wk.worker, id);
+  }
+  EXPECT_EQ_INT(steps_of(&r.ps), 0);
+  rig_close(&r);
+}
+
+TEST_WITHIN(30, giving_up_a_bundle_gives_up_all_of_it) {
+  rig r;
+  arrivals all = {0};
+  arrival a[3] = {{&all, 0}, {&all, 1}, {&all, 2}};
+  edge e[3] = {{"a", &r.ps, &r.wk}, {"b", &r.ps, &r.wk}, {"c", &r.ps, &r.wk}};
+  edge_key key[3];
+  recv_want want[3];
+  worker_step *s;
+  peer *ps;
+  rig_open(&r);
+  EXPECT_OK(weft__peers_find(r.wk.peers, PS, &ps));
+  weft__peer_met(ps);
+  for (int i = 0; i < 3; i++) want[i] = (recv_want){key_of(&e[i], &key[i]), on_arrival, &a[i]};
+  EXPECT_OK(weft__worker_step_get(r.wk.worker, 1, true, &s));
+  weft__rendezvous_recv_all(s->rendezvous, 3, want);
+  usleep(50000);
+  EXPECT_EQ_INT(steps_of(&r.ps), 1);
+  weft__worker_cleanup(r.wk.worker, 1);
+  await_arrivals(&all);
+  for (int i = 0; i < 3; i++) EXPECT_EQ_INT(all.err[i], WEFT_ABORTED);
+  weft__worker_step_release(s);
+  rig_close(&r);
+}

@@ -32,6 +32,7 @@ typedef struct plan_item { /* one node to run */
 typedef struct plan_recv { /* staged plans: an item that receives, and from where */
   int item;
   char *key;
+  int together; /* so many from here on belong to one stage and come from one device; 0: not the first of them */
 } plan_recv;
 
 typedef struct layout layout;     /* exec/layout.h */

@@ -85,6 +85,27 @@ weft_err weft__stage_order(const weft_graph *g, int *order, int n_order, int **s
   return err;
 }
 
+static int by_source(const void *a, const void *b) {
+  const plan_recv *x = a, *y = b;
+  if (x->together != y->together) return x->together < y->together ? -1 : 1; /* the stage, while they are sorted */
+  return strcmp(x->key, y->key);
+}
+
+static bool same_source(const plan_recv *a, const plan_recv *b) {
+  size_t n = strcspn(a->key, ";");
+  return a->together == b->together && strncmp(a->key, b->key, n + 1) == 0;
+}
+
+/* What one stage receives from one device is asked for in one go. */
+static void group(plan *p) {
+  for (int i = 0; i < p->n_recv; i++) p->recv[i].together = p->item[p->recv[i].item].stage;
+  qsort(p->recv, (size_t)p->n_recv, sizeof *p->recv, by_source);
+  for (int i = 0, n; i < p->n_recv; i += n) {
+    for (n = 1; i + n < p->n_recv && same_source(&p->recv[i], &p->recv[i + n]);) n++;
+    for (int j = 0; j < n; j++) p->recv[i + j].together = j ? 0 : n;
+  }
+}
+
 weft_err weft__stage_prepare(plan *p) {
   for (int i = 0; i < p->n_item; i++) p->n_recv += is_recv(p->item[i].node);
   p->n_stage = p->n_item ? p->item[p->n_item - 1].stage + 1 : 1;
@@ -95,10 +116,11 @@ weft_err weft__stage_prepare(plan *p) {
     if (!is_recv(p->item[i].node)) continue;
     char *key = weft__rendezvous_key(p->item[i].node, NULL, NULL, 0, 0);
     if (!key) return WEFT_OOM;
-    p->recv[n++] = (plan_recv){i, weft__arena_strdup(&p->arena, key)};
+    p->recv[n++] = (plan_recv){.item = i, .key = weft__arena_strdup(&p->arena, key)};
     weft__free(key);
     if (!p->recv[n - 1].key) return WEFT_OOM;
   }
+  group(p);
   return WEFT_OK;
 }
 
@@ -127,6 +149,7 @@ struct staged {
   int outstanding; /* receives that have not ended */
   int stage;       /* waited for; -1: nobody waits */
   int *left;       /* per stage: receives that have not ended */
+  recv_want *want; /* per receive, behind the receipts */
   receipt receipt[];
 };
 
@@ -193,9 +216,10 @@ static void on_cancel(void *arg) {
 }
 
 static weft_err begin(staged **out, plan *p, plan_run *run, pool *tasks, flow_done *done, void *arg) {
-  staged *s = weft__alloc_zero(1, sizeof *s + sizeof(receipt) * (size_t)p->n_recv);
+  staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_want)) * (size_t)p->n_recv);
   if (!s) return WEFT_OOM;
   *s = (staged){.plan = p, .run = run, .tasks = tasks, .done = done, .arg = arg, .stage = -1};
+  s->want = (recv_want *)(s->receipt + p->n_recv);
   s->left = weft__alloc_zero((size_t)p->n_stage + 1, sizeof *s->left);
   weft_err err = s->left ? weft__frame_begin(&s->frame, p, run) : WEFT_OOM;
   if (err) {
@@ -215,8 +239,14 @@ static weft_err begin(staged **out, plan *p, plan_run *run, pool *tasks, flow_do
 static void begin_receives(staged *s) {
   rendezvous *r = s->run->step.rendezvous;
   const plan *p = s->plan;
-  for (int i = 0; i < p->n_recv; i++) s->receipt[i] = (receipt){s, p->recv[i].item};
-  for (int i = 0, n = p->n_recv; i < n; i++) weft__rendezvous_recv(r, p->recv[i].key, on_receipt, &s->receipt[i]);
+  for (int i = 0; i < p->n_recv; i++) {
+    s->receipt[i] = (receipt){s, p->recv[i].item};
+    s->want[i] = (recv_want){p->recv[i].key, on_receipt, &s->receipt[i]};
+  }
+  for (int i = 0, n = p->n_recv, more; i < n; i += more) {
+    more = p->recv[i].together;
+    weft__rendezvous_recv_all(r, more, &s->want[i]);
+  }
 }
 
 /* With the result known and nothing outstanding: fetches, and the frame goes back. */

@@ -141,6 +141,42 @@ weft_err weft__message_add_string(message *m, int field, const void *data, size_
   return weft__message_add_copy(m, data, size);
 }
 
+/* The first n pieces of `from` go to the end of `to`. */
+static weft_err move_pieces(message *to, message *from, int n) {
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < n; i++) {
+    piece p = pieces(from)[i];
+    from->size -= p.size;
+    if (!err)
+      err = weft__message_add(to, p);
+    else if (p.release)
+      p.release(p.arg);
+  }
+  from->n_piece -= n;
+  memmove(pieces(from), pieces(from) + n, sizeof(piece) * (size_t)from->n_piece);
+  return err;
+}
+
+weft_err weft__message_add_message(message *m, int field, message *inner) {
+  weft_err err = weft__message_add_length(m, field, inner->size);
+  if (!err) err = move_pieces(m, inner, inner->n_piece);
+  weft__message_finish(inner);
+  return err;
+}
+
+weft_err weft__message_cut(message *to, message *m, size_t size) {
+  int whole = 0;
+  while (whole < m->n_piece && pieces(m)[whole].size <= size) size -= pieces(m)[whole++].size;
+  WEFT_TRY(move_pieces(to, m, whole));
+  if (size == 0) return WEFT_OK;
+  piece *rest = pieces(m);
+  WEFT_TRY(weft__message_add_copy(to, rest->data, size));
+  rest->data += size;
+  rest->size -= size;
+  m->size -= size;
+  return WEFT_OK;
+}
+
 /* ---- tensors ---- */
 
 enum { SHAPE_MAX = 2 * VARINT_MAX + WEFT_MAX_RANK * (4 + VARINT_MAX), HEAD_MAX = SHAPE_MAX + 4 * VARINT_MAX };

@@ -43,6 +43,11 @@ weft_err weft__message_add_varint(message *m, int field, uint64_t v); /* nothing
 weft_err weft__message_add_string(message *m, int field, const void *data, size_t size);
 weft_err weft__message_add_length(message *m, int field, size_t size); /* a tag and length: `size` bytes must follow */
 
+/* A field of type message: what inner holds, which is emptied. */
+weft_err weft__message_add_message(message *m, int field, message *inner);
+/* The first `size` bytes of m, which has as many, go to the end of `to`: whole pieces by reference. */
+weft_err weft__message_cut(message *to, message *m, size_t size);
+
 /* All bytes in one place: the only piece itself, or joined (and kept joined).  NULL if out of memory. */
 const uint8_t *weft__message_flat(message *m);
 /* Scanned, then unpacked; free with protobuf_c_message_free_unpacked. */

@@ -198,3 +198,30 @@ TEST(every_failed_allocation_comes_back) {
   EXPECT(weft__buffer_single(t->buf));
   weft_tensor_destroy(t);
 }
+
+TEST(a_message_inside_another_is_cut_out_again) {
+  for (size_t chop_size = 1; chop_size < 40; chop_size += 6) {
+    weft_tensor *t = counting(WEFT_FLOAT, SHAPE1(1000));
+    message inner = {0}, outer = {0}, flat = {0}, out = {0};
+    EXPECT_OK(weft__message_add_tensor(&inner, 1, t));
+    size_t size = inner.size;
+    EXPECT_OK(weft__message_add_message(&outer, 3, &inner));
+    EXPECT_EQ_INT(inner.size, 0);
+    EXPECT_EQ_INT(outer.size, size + 3);
+    EXPECT(!weft__buffer_single(t->buf)); /* referred to, not copied */
+    EXPECT_OK(weft__message_add_copy(&flat, weft__message_flat(&outer), outer.size));
+    message m = chop(weft__message_flat(&flat), flat.size, chop_size);
+    EXPECT_OK(weft__message_cut(&out, &m, 3));
+    weft__message_finish(&out);
+    EXPECT_OK(weft__message_cut(&out, &m, size));
+    EXPECT_EQ_INT(m.size, 0);
+    EXPECT_EQ_INT(out.size, size);
+    EXPECT_EQ_MEM(weft__message_flat(&out), weft__message_flat(&flat) + 3, size);
+    weft__message_finish(&out);
+    weft__message_finish(&m);
+    weft__message_finish(&flat);
+    weft__message_finish(&outer);
+    EXPECT(weft__buffer_single(t->buf));
+    weft_tensor_destroy(t);
+  }
+}

@@ -162,6 +162,14 @@ void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *ar
   weft__free(m);
 }
 
+void weft__rendezvous_recv_all(rendezvous *r, int n, const recv_want *want) {
+  if (n > 1 && r->remote.fetch_all && is_remote(r, want->key)) {
+    r->remote.fetch_all(r->remote.arg, r, n, want);
+    return;
+  }
+  for (int i = 0; i < n; i++) weft__rendezvous_recv(r, want[i].key, want[i].fn, want[i].arg);
+}
+
 bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const void *arg) {
   meeting *found = NULL;
   pthread_mutex_lock(&r->lock);

@@ -12,10 +12,18 @@
 /* err != WEFT_OK: no value, the thread's message says why.  Otherwise t is borrowed for the call. */
 typedef void recv_fn(void *arg, weft_err err, const weft_tensor *t, bool dead);
 
+typedef struct recv_want {
+  const char *key;
+  recv_fn *fn;
+  void *arg;
+} recv_want;
+
 typedef struct remote_side {
   const char *task; /* "/job:ps/replica:0/task:0": what devices of another send is fetched.  Borrowed. */
   /* Calls fn exactly once, now or later; until then it keeps a reference to r and watches weft__rendezvous_token. */
   void (*fetch)(void *arg, rendezvous *r, const char *key, recv_fn *fn, void *fn_arg);
+  /* Of many from one task, wanted together: each one's function is called as by fetch.  NULL: one by one. */
+  void (*fetch_all)(void *arg, rendezvous *r, int n, const recv_want *want);
   void *arg;
 } remote_side;
 
@@ -25,6 +33,8 @@ void weft__rendezvous_destroy(rendezvous *r); /* lets go of one reference; the l
 /* Keeps t: its buffer is shared, not copied, unless it is a running step's own. */
 weft_err weft__rendezvous_send(rendezvous *r, const char *key, const weft_tensor *t, bool dead);
 void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *arg);
+/* The same for several that one task sends and that are of use only together. */
+void weft__rendezvous_recv_all(rendezvous *r, int n, const recv_want *want);
 /* Takes back a recv that waits here.  False: its function has been called or is about to be. */
 bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const void *arg);
 /* Ends every waiting and future call with this error.  Where there are other tasks, CANCELLED and ABORTED are marked

@@ -110,7 +110,7 @@ TEST(what_another_task_sends_is_fetched) {
   far f = {0};
   arrival a = {0}, b = {0}, c = {0};
   weft_tensor *t = scalar(7);
-  EXPECT_OK(weft__rendezvous_create(&r, &(remote_side){"/job:ps/replica:0/task:1", fetch, &f}));
+  EXPECT_OK(weft__rendezvous_create(&r, &(remote_side){"/job:ps/replica:0/task:1", fetch, NULL, &f}));
   weft__rendezvous_recv(r, "/job:ps/replica:0/task:1/cpu:0;x", arrive, &a);
   EXPECT(!f.fn);
   weft__rendezvous_recv(r, "/job:ps/replica:0/task:11/cpu:0;x", arrive, &b);

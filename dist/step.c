@@ -15,6 +15,7 @@ typedef struct remote { /* a part on another task */
   peer *on;
   uint8_t *head; /* what every RunGraph of it begins with, packed */
   size_t head_size;
+  bool tidy; /* it is Weft: no CleanupGraph needed after a step that succeeds */
 } remote;
 
 struct cluster_step {
@@ -80,6 +81,7 @@ static weft_err pack_head(remote *r, const char *graph_handle, const char *sessi
   q.session_handle = (char *)(uintptr_t)session;
   q.store_errors_in_response_body = true;
   q.create_worker_session_called = true;
+  q.weft_tidy = r->tidy = weft__peer_kind(r->on) == PEER_WEFT;
   r->head_size = tensorflow__run_graph_request__get_packed_size(&q);
   if (!(r->head = weft__alloc(r->head_size + 1))) return WEFT_OOM;
   tensorflow__run_graph_request__pack(&q, r->head);
@@ -316,10 +318,11 @@ static void wait_for_parts(step_run *r, int64_t deadline_ns) {
 static void on_cleaned(void *arg, weft_err err, message *reply) { (void)arg, (void)err, (void)reply; }
 
 /* Nobody waits for these: a task that misses one drops the step with the session. */
-static void clean_up(cluster_step *s, int64_t id) {
+static void clean_up(cluster_step *s, int64_t id, bool failed) {
   weft__worker_cleanup(s->worker, id);
   for (int i = 0; i < s->n_remote; i++) {
     message m = {0};
+    if (s->remote[i].tidy && !failed) continue;
     weft__message_init(&m);
     if (weft__message_add_varint(&m, 1, (uint64_t)id) == WEFT_OK)
       weft__peer_call(s->remote[i].on, "/tensorflow.WorkerService/CleanupGraph", &m, &(call_opts){.timeout_ms = 10000},
@@ -375,7 +378,7 @@ static weft_err run_step(cluster_step *s, int64_t id, const weft_tensor *const *
     for (int i = 0; i < s->n_remote; i++) begin_remote(&r, &s->remote[i], trace);
     if (s->local) begin_local(&r, fed, feed, fetched, &local);
     wait_for_parts(&r, deadline_ns);
-    clean_up(s, r.id);
+    clean_up(s, r.id, r.failure.code != WEFT_OK);
     err = weft__status_raise(&r.failure);
     if (err && r.derived && weft__cancel_fired(c)) err = weft__cancel_raise(c); /* the reason, not its echo */
   }

@@ -96,6 +96,7 @@ static void destroy(run_call *r) {
 /* err of the step; what stood in the way of beginning one goes to the call itself. */
 static void answer(run_call *r, weft_err err) {
   message m = {0};
+  if (r->q->weft_tidy && !err) weft__worker_step_tidy(r->step);
   if (r->watched) weft__cancel_off(weft__call_cancel(r->call), &r->watch);
   if (weft__cancel_fired(weft__call_cancel(r->call))) weft__worker_step_doom(r->worker, r->q->step_id);
   if (!err) err = write_answer(r, &m);

@@ -51,7 +51,8 @@ typedef struct worker_step {
   int64_t id;
   rendezvous *rendezvous;
   /* The worker's lock guards: */
-  bool ran; /* a part has been run in it */
+  bool listed, ran; /* in the table; a part has been run in it */
+  bool tidy;        /* ends by itself, once nobody uses it and nothing waits in it */
   int64_t used_ns;
   timer doom;       /* set when whoever ran it went away */
   partial *partial; /* or NULL */
@@ -119,6 +120,7 @@ void weft__running_release(running *u);
 weft_err weft__worker_step_get(worker *w, int64_t id, bool runs,
                                worker_step **out); /* found or made; with a reference */
 void weft__worker_step_release(worker_step *s);
+void weft__worker_step_tidy(worker_step *s);        /* no CleanupGraph will come, unless something goes wrong */
 void weft__worker_step_doom(worker *w, int64_t id); /* cleans up in a second */
 void weft__worker_steps_sweep(void *worker);        /* a timer's function: forgets what nobody came back for */
 void weft__worker_steps_finish(worker *w);

@@ -1,6 +1,7 @@
 /* worker_step.c - the steps under way on this task.
  *
- * A step is made by whoever comes first, a run or a RecvTensor, and ends with CleanupGraph.  When the
+ * A step is made by whoever comes first, a run or a RecvTensor, and ends with CleanupGraph, or, tidy, when
+ * its run has ended and the last value was taken.  When the
  * master that should send it is gone, one second after its RunGraph was given up, or else when nothing
  * has used the step for long. */
 #include "base/alloc.h"
@@ -30,12 +31,22 @@ static weft_err create(worker *w, int64_t id, worker_step **out) {
   atomic_init(&s->refs, 1);
   s->worker = w;
   s->id = id;
+  s->listed = true;
   worker_step **bucket = bucket_of(w, id);
   s->next = *bucket;
   *bucket = s;
   w->n_step++;
   *out = s;
   return WEFT_OK;
+}
+
+/* With the lock held; the table's reference passes to the caller. */
+static void unlist(worker *w, worker_step *s) {
+  worker_step **at = bucket_of(w, s->id);
+  while (*at != s) at = &(*at)->next;
+  *at = s->next;
+  s->listed = false;
+  w->n_step--;
 }
 
 static worker_step *find(worker *w, int64_t id) {
@@ -59,19 +70,28 @@ weft_err weft__worker_step_get(worker *w, int64_t id, bool runs, worker_step **o
   return err;
 }
 
+void weft__worker_step_tidy(worker_step *s) {
+  pthread_mutex_lock(&s->worker->lock);
+  s->tidy = true;
+  pthread_mutex_unlock(&s->worker->lock);
+}
+
+/* Whoever leaves a tidy step last, but for the table, takes it from there; under the lock, where users come. */
+static bool was_last(worker_step *s) {
+  worker *w = s->worker;
+  pthread_mutex_lock(&w->lock);
+  int left = atomic_fetch_sub(&s->refs, 1) - 1;
+  bool over = left == 1 && s->listed && s->tidy && weft__rendezvous_is_empty(s->rendezvous);
+  if (over) unlist(w, s);
+  pthread_mutex_unlock(&w->lock);
+  return over || left == 0;
+}
+
 void weft__worker_step_release(worker_step *s) {
-  if (atomic_fetch_sub(&s->refs, 1) != 1) return;
+  if (!was_last(s)) return;
   weft__partial_release(s->partial);
   weft__rendezvous_destroy(s->rendezvous);
   weft__free(s);
-}
-
-/* With the lock held; the table's reference passes to the caller. */
-static void unlist(worker *w, worker_step *s) {
-  worker_step **at = bucket_of(w, s->id);
-  while (*at != s) at = &(*at)->next;
-  *at = s->next;
-  w->n_step--;
 }
 
 /* Ends whoever waits in a step that has been unlisted. */

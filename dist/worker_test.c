@@ -302,6 +302,28 @@ TEST(parts_of_one_task_meet_in_the_step) {
   rig_close(&r);
 }
 
+TEST(a_tidy_step_ends_when_the_last_value_was_taken) {
+  rig r;
+  there_and_back t;
+  Tensorflow__RunGraphRequest q;
+  edge_key key;
+  pending p;
+  double got;
+  rig_open(&r);
+  register_both(&r, "", &t);
+  run_request(&q, "", &t.ps, 1);
+  q.weft_tidy = true;
+  start(&r.wk, "", &t.wk, 1, NULL, &p);
+  EXPECT_OK(run_graph(&r.ps, &q, 0, NULL));
+  await(&p);
+  EXPECT_EQ_INT(steps_of(&r.ps), 1); /* "out" has not been taken */
+  EXPECT_OK(recv_tensor(&r.ps, 1, key_of(&t.out, &key), 0, 0, &got));
+  await_no_steps(&r.ps);
+  EXPECT_EQ_INT(steps_of(&r.wk), 1); /* that run was not tidy */
+  cleanup(&r.wk, 1);
+  rig_close(&r);
+}
+
 /* ---- bundles ---- */
 
 typedef struct arrivals {

@@ -170,6 +170,13 @@ void weft__rendezvous_recv_all(rendezvous *r, int n, const recv_want *want) {
   for (int i = 0; i < n; i++) weft__rendezvous_recv(r, want[i].key, want[i].fn, want[i].arg);
 }
 
+bool weft__rendezvous_is_empty(rendezvous *r) {
+  pthread_mutex_lock(&r->lock);
+  bool empty = r->table.count == 0;
+  pthread_mutex_unlock(&r->lock);
+  return empty;
+}
+
 bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const void *arg) {
   meeting *found = NULL;
   pthread_mutex_lock(&r->lock);

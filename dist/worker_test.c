@@ -1,5 +1,5 @@
 /* worker_test.c - steps of two tasks on loopback, and what is asked of one. */
-#include "dist/worker_rig.h"
+#include "dist/test_worker.h"
 
 /* ---- what works ---- */
 

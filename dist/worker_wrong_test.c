@@ -1,5 +1,5 @@
 /* worker_wrong_test.c - what a worker does when calls, graphs, masters or other tasks go wrong. */
-#include "dist/worker_rig.h"
+#include "dist/test_worker.h"
 
 /* ---- tokens of synchronous jobs ---- */
 

@@ -1,6 +1,6 @@
-/* worker_rig.h - for the worker's tests: two tasks on loopback, with the test as their master. */
-#ifndef WEFT_DIST_WORKER_RIG_H
-#define WEFT_DIST_WORKER_RIG_H
+/* test_worker.h - for the worker's tests: two tasks on loopback, with the test as their master. */
+#ifndef WEFT_DIST_TEST_WORKER_H
+#define WEFT_DIST_TEST_WORKER_H
 
 #include "base/alloc.h"
 #include "base/clock.h"

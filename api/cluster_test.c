@@ -294,16 +294,23 @@ TEST(a_client_waits_for_its_server) {
   weft_graph_destroy(g);
 }
 
-TEST(two_tasks_in_one_process_make_a_cluster) {
-  weft_server *first = local(), *second = local(), *ps, *worker;
+/* Two servers, each a task of the same cluster. */
+static void make_pair(weft_server **a, const char *job_a, weft_server **b, const char *job_b) {
+  weft_server *first = local(), *second = local();
   weft_cluster *c;
   char text[100];
-  snprintf(text, sizeof text, "ps=localhost:%s;worker=localhost:%s", strrchr(weft_server_target(first), ':') + 1,
-           strrchr(weft_server_target(second), ':') + 1);
-  weft_server_destroy(first), weft_server_destroy(second);
+  snprintf(text, sizeof text, "%s=localhost:%s;%s=localhost:%s", job_a, strrchr(weft_server_target(first), ':') + 1,
+           job_b, strrchr(weft_server_target(second), ':') + 1);
+  weft_server_destroy(first), weft_server_destroy(second); /* their ports are free now */
   EXPECT_OK(weft_cluster_parse(&c, text));
-  EXPECT_OK(weft_server_create(&ps, c, &(weft_server_opts){.job = "ps"}));
-  EXPECT_OK(weft_server_create(&worker, c, &(weft_server_opts){.job = "worker"}));
+  EXPECT_OK(weft_server_create(a, c, &(weft_server_opts){.job = job_a}));
+  EXPECT_OK(weft_server_create(b, c, &(weft_server_opts){.job = job_b}));
+  weft_cluster_destroy(c);
+}
+
+TEST(two_tasks_in_one_process_make_a_cluster) {
+  weft_server *ps, *worker;
+  make_pair(&ps, "ps", &worker, "worker");
   weft_graph *g = graph();
   weft_scope_device(g, "/job:ps/task:0");
   weft_out v = variable(g, 5), init = weft_initializer(g);
@@ -318,7 +325,35 @@ TEST(two_tasks_in_one_process_make_a_cluster) {
   weft_session_destroy(sess), weft_session_destroy(other);
   weft_graph_destroy(g);
   weft_server_destroy(worker), weft_server_destroy(ps);
-  weft_cluster_destroy(c);
+}
+
+typedef struct seat {
+  weft_server *server;
+  weft_err joined;
+} seat;
+
+/* Runs a session, leaves it open as programs do, and joins. */
+static void *run_and_join(void *arg) {
+  seat *s = arg;
+  weft_graph *g = graph();
+  weft_session *sess = open_at(g, weft_server_target(s->server));
+  EXPECT_EQ_INT(fetch(sess, weft_scalar(g, WEFT_FLOAT, 3)), 3);
+  s->joined = weft_server_join(s->server);
+  weft_session_destroy(sess);
+  weft_graph_destroy(g);
+  return NULL;
+}
+
+TEST_WITHIN(30, tasks_that_ran_a_session_and_joined_are_done_when_it_is_idle) {
+  seat a = {0}, b = {0};
+  pthread_t threads[2];
+  make_pair(&a.server, "first", &b.server, "second");
+  pthread_create(&threads[0], NULL, run_and_join, &a);
+  pthread_create(&threads[1], NULL, run_and_join, &b);
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  EXPECT_EQ_INT(a.joined, WEFT_OK);
+  EXPECT_EQ_INT(b.joined, WEFT_OK);
+  weft_server_destroy(a.server), weft_server_destroy(b.server);
 }
 
 TEST(targets_and_protocols_without_sense_are_refused) {

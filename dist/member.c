@@ -17,7 +17,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define GONE_AFTER (5 * SECOND)
-enum { GOODBYE_MS = 1000, JOIN_TIMEOUT_S = 1800, REPORT_S = 60, ASK_MISSING_S = 1, ASK_KNOWN_S = 5 };
+enum { GOODBYE_MS = 500, JOIN_TIMEOUT_S = 1800, REPORT_S = 60, ASK_MISSING_S = 1, ASK_KNOWN_S = 5 };
 
 typedef enum goodbye { GOODBYE_NONE, GOODBYE_WANTED, GOODBYE_SAID, GOODBYE_HEARD } goodbye;
 
@@ -357,7 +357,8 @@ void weft__members_goodbye(members *m) {
     peer *p = weft__peers_at(m->peers, i);
     pthread_mutex_lock(&m->lock);
     record *r = &m->record[i];
-    bool tell = !weft__peer_is_self(p) && r->state != MEMBER_LEFT && !r->is_tf;
+    bool dead = r->seen && !r->there;
+    bool tell = !weft__peer_is_self(p) && r->state != MEMBER_LEFT && !r->is_tf && !dead;
     if (tell) r->goodbye = GOODBYE_WANTED;
     pthread_mutex_unlock(&m->lock);
     if (tell) weft__peer_greet(p, GOODBYE_MS);

@@ -388,16 +388,23 @@ static void pass_on_cancel(void *arg) {
 static void landed(void *arg, weft_err err, message *reply) {
   flight *f = arg;
   peer *p = f->peer;
+  bool refused = err == WEFT_UNAVAILABLE && !weft__cancel_fired(&f->cancel);
   if (f->from) weft__cancel_off(f->from, &f->watch);
-  if (err == WEFT_UNAVAILABLE && !weft__cancel_fired(&f->cancel)) weft__fail_in(err, "%s", p->task);
+  if (refused) weft__fail_in(err, "%s", p->task);
   f->fn(f->arg, err, reply);
   pthread_mutex_lock(&p->lock);
   if (err == WEFT_OK && p->line == f->line) p->heard_ns = weft__now_ns();
+  bool doubtful = refused && p->heard_ns && !p->greeting && !p->self; /* is it gone, or only busy losing another? */
   f->prev->next = f->next;
   f->next->prev = f->prev;
-  p->n_flight--;
+  if (!doubtful) p->n_flight--; /* else the last thing: until then the peer stays */
   drop_line(p, f->line);
   drop_flight(f);
+  pthread_mutex_unlock(&p->lock);
+  if (!doubtful) return;
+  weft__peer_greet(p, 0);
+  pthread_mutex_lock(&p->lock);
+  p->n_flight--;
   pthread_mutex_unlock(&p->lock);
 }
 

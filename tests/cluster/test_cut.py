@@ -1,0 +1,103 @@
+"""Hosts of their own (network namespaces, joined by a cable that can be pulled): silence, addresses, doors."""
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+from tasks import LINEAR, WEFT, Cluster
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="network namespaces need root and ip")
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True, capture_output=True)
+
+
+class Hosts:
+    """Two hosts, 10.77.N.1 and 10.77.N.2."""
+
+    def __init__(self, folder):
+        number = os.getpid() % 250 + 1
+        self.names = [f"weft{os.getpid()}a", f"weft{os.getpid()}b"]
+        self.address = [f"10.77.{number}.1", f"10.77.{number}.2"]
+        self.cluster = Cluster(folder, ps=1, workers=1)
+        self.cluster.hosts = {"ps": [f"{self.address[0]}:2222"], "worker": [f"{self.address[1]}:2222"]}
+        for name in self.names:
+            ip("netns", "add", name)
+        ip("link", "add", "cable", "netns", self.names[0], "type", "veth", "peer", "name", "cable", "netns", self.names[1])
+        for name, address in zip(self.names, self.address):
+            ip("-n", name, "addr", "add", f"{address}/24", "dev", "cable")
+            ip("-n", name, "link", "set", "cable", "up")
+            ip("-n", name, "link", "set", "lo", "up")
+
+    def run(self, host, name, *command, **env):
+        return self.cluster.add(name, "ip", "netns", "exec", self.names[host], *command, **env)
+
+    def linear(self, host, steps=10, **env):
+        job = ("ps", "worker")[host]
+        return self.run(host, job, LINEAR, *self.cluster.flags(job, 0), f"--steps={steps}", **env)
+
+    def pull(self):
+        ip("-n", self.names[0], "link", "set", "cable", "down")
+
+    def end(self):
+        self.cluster.end()
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], check=False)
+
+
+@pytest.fixture
+def hosts(tmp_path):
+    h = Hosts(tmp_path)
+    yield h
+    h.end()
+
+
+def listening(hosts, host):
+    shown = subprocess.run(["ip", "netns", "exec", hosts.names[host], "cat", "/proc/net/tcp", "/proc/net/tcp6"],
+                           capture_output=True, text=True, check=True).stdout
+    return [line.split()[1].split(":")[0] for line in shown.splitlines() if " 0A " in line]
+
+
+def test_two_hosts_work_together_and_the_open_door_is_mentioned(hosts):
+    ps, worker = hosts.linear(0), hosts.linear(1)
+    ps.until("Started server")
+    own = "".join(f"{int(p):02X}" for p in hosts.address[0].split(".")[::-1])  # as the kernel shows it
+    assert [where[-8:] for where in listening(hosts, 0)] == [own]
+    assert worker.wait() == 0 and ps.wait() == 0, ps.output
+    assert "without a token or TLS" in ps.output
+
+
+def test_a_host_that_falls_silent_is_noticed_within_two_seconds(hosts):
+    _, worker = hosts.linear(0), hosts.linear(1, steps=1000000)
+    worker.until("step 3:")
+    began = time.monotonic()
+    hosts.pull()
+    assert worker.wait(10) != 0
+    assert "UNAVAILABLE" in worker.output, worker.output[-1000:]
+    assert time.monotonic() - began < 2.3  # 2 s, and the process's own end
+
+
+def test_an_address_that_is_not_the_hosts_own(hosts):
+    """Behind NAT or in a container the listed address is another's: everything is listened on, or what `bind` says."""
+    text = f"ps=192.0.2.7:2222;worker={hosts.address[1]}:2222"
+    ps = hosts.run(0, "ps", WEFT, "serve", "--cluster", text, "--job", "ps", "--task", "0")
+    ps.until("is not an address of this host")
+    ps.until("Started server")
+    ps.kill()
+    ps = hosts.run(0, "ps", WEFT, "serve", "--cluster", text, "--job", "ps", "--bind", f"{hosts.address[0]}:2300")
+    ps.until("Started server with target: grpc://localhost:2300")
+    assert "is not an address" not in ps.output
+
+
+def test_a_token_closes_the_door(hosts):
+    ps = hosts.linear(0, WEFT_TOKEN="secret")
+    ps.until("Started server")
+    assert "without a token" not in ps.output
+    stranger = hosts.linear(1)
+    assert stranger.wait() != 0
+    assert "UNAUTHENTICATED" in stranger.output, stranger.output
+    friend = hosts.linear(1, WEFT_TOKEN="secret")
+    assert friend.wait() == 0, friend.output
+    assert ps.wait() == 0, ps.output

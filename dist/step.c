@@ -363,6 +363,14 @@ static weft_err check_feeds(const cluster_step *s, const weft_tensor *const *fee
   return WEFT_OK;
 }
 
+/* What the step ends with: a part's own error, or why it was ended from outside, which the parts only echo. */
+static weft_err final_error(const step_run *r) {
+  weft_err err = weft__status_raise(&r->failure);
+  if (!err || !r->derived || !weft__cancel_fired(r->cancel)) return err;
+  weft_err why = weft__cancel_raise(r->cancel);
+  return strstr(weft__error_message(), derived_mark) ? weft__status_raise(&r->failure) : why;
+}
+
 static weft_err run_step(cluster_step *s, int64_t id, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
                          int64_t deadline_ns, const run_opts *opts) {
   bool trace = opts && opts->trace;
@@ -379,8 +387,7 @@ static weft_err run_step(cluster_step *s, int64_t id, const weft_tensor *const *
     if (s->local) begin_local(&r, fed, feed, fetched, &local);
     wait_for_parts(&r, deadline_ns);
     clean_up(s, r.id, r.failure.code != WEFT_OK);
-    err = weft__status_raise(&r.failure);
-    if (err && r.derived && weft__cancel_fired(c)) err = weft__cancel_raise(c); /* the reason, not its echo */
+    err = final_error(&r);
   }
   if (!err && trace && opts->metadata) err = take_metadata(&r, local.log, s->device, opts);
   for (int i = 0; i < s->n_fetch && err; i++) {

@@ -11,7 +11,7 @@
 weft_err weft__message_from_received(message *out, const weft_tensor *t, bool dead) {
   static const uint8_t nothing[] = {1 << 3 | 2, 6, 1 << 3, WEFT_FLOAT, 2 << 3 | 2, 2, 2 << 3 | 2, 0}; /* float [0] */
   WEFT_TRY(weft__message_add_varint(out, 2, dead));
-  if (t) return weft__message_add_tensor(out, 1, t);
+  if (t && !dead) return weft__message_add_tensor(out, 1, t);
   return weft__message_add_copy(out, nothing, sizeof nothing); /* TF wants a tensor of a dead value too */
 }
 

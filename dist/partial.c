@@ -107,6 +107,7 @@ void weft__partial_destroy(partial_step *p) {
   pthread_mutex_lock(&p->lock);
   while (!p->ended) pthread_cond_wait(&p->news, &p->lock);
   pthread_mutex_unlock(&p->lock);
+  weft__worker_cleanup(p->worker, p->id);
   free_ends(p->feed, p->n_feed);
   free_ends(p->fetch, p->n_fetch);
   weft__free((void *)(uintptr_t)p->request.feed);

@@ -319,7 +319,6 @@ static void on_cleaned(void *arg, weft_err err, message *reply) { (void)arg, (vo
 
 /* Nobody waits for these: a task that misses one drops the step with the session. */
 static void clean_up(cluster_step *s, int64_t id, bool failed) {
-  weft__worker_cleanup(s->worker, id);
   for (int i = 0; i < s->n_remote; i++) {
     message m = {0};
     if (s->remote[i].tidy && !failed) continue;
@@ -406,7 +405,10 @@ static weft_err run_step(cluster_step *s, int64_t id, const weft_tensor *const *
 weft_err weft__step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
                         int64_t deadline_ns, const run_opts *opts) {
   WEFT_TRY(check_feeds(s, feed));
-  return run_step(s, weft__step_id(), feed, fetched, c, deadline_ns, opts);
+  int64_t id = weft__step_id();
+  weft_err err = run_step(s, id, feed, fetched, c, deadline_ns, opts);
+  weft__worker_cleanup(s->worker, id);
+  return err;
 }
 
 weft_err weft__step_run_as(cluster_step *s, int64_t id, cancel *c, int64_t deadline_ns) {

@@ -1,26 +1,37 @@
-"""Real processes that speak to one another: TensorFlow 2.15.1 and Weft in the seats of one cluster."""
+"""TensorFlow 2.15.1 and Weft in the seats of one cluster: real processes of both."""
 import os
 import pathlib
 import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "cluster")]
 
 import pytest  # noqa: E402
 
-import processes  # noqa: E402
+import tasks  # noqa: E402
 
 
 @pytest.fixture
-def tasks():
-    """Starts processes; whatever still runs when the test ends is ended by pid."""
-    started = processes.Tasks()
-    yield started
-    started.end()
+def cluster(tmp_path):
+    """cluster(ps=1, workers=2); its processes end with the test."""
+    made = []
+
+    def make(**shape):
+        made.append(tasks.Cluster(tmp_path, **shape))
+        return made[-1]
+
+    yield make
+    for c in made:
+        c.end()
 
 
 @pytest.fixture
-def server(tasks):
+def server(cluster):
     """A Weft server alone in its cluster, and its target."""
-    return tasks.serve({"local": [processes.address()]}, "local", 0)
+    alone = cluster(ps=0, workers=1)
+    task = alone.serve("worker", 0)
+    task.until("Started server with target")
+    task.target = "grpc://" + alone.hosts["worker"][0]
+    return task

@@ -69,8 +69,8 @@ def main():
             hooks.append(optimizer.make_session_run_hook(chief))
         train = optimizer.minimize(loss, global_step=step)
         right = tf.reduce_mean(tf.cast(tf.equal(tf.argmax(logits, 1), y), tf.float32))
-    images, labels = load("train", 20000)
-    tests = load("t10k", 2000)
+    images, labels = load("train", 60000)
+    tests = load("t10k", 10000)
     accuracy, draw = 0, np.random.RandomState(flags.task_index)
     with tf.train.MonitoredTrainingSession(master=server.target, is_chief=chief, hooks=hooks,
                                            stop_grace_period_secs=1) as session:

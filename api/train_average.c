@@ -6,13 +6,15 @@
 
 weft_err weft_average_create(weft_average **out, weft_graph *g, const char *name, double decay, weft_out updates,
                              bool zero_debias) {
+  *out = NULL;
+  if (updates.node >= 0 && !weft__named_given(g, "average", 1, &updates)) return weft__b_ok(g);
   return weft__average_create(out, g, decay, updates, zero_debias, name);
 }
 
 void weft_average_destroy(weft_average *a) { weft__average_destroy(a); }
 
 weft_out weft_average_apply(weft_average *a, int n, const weft_out *values) {
-  if (n > 0) return weft__average_apply(a, n, values);
+  if (n > 0) return weft__named_given(a->g, "average", n, values) ? weft__average_apply(a, n, values) : WEFT_NONE;
   n = weft__variables_in(a->g, "trainable_variables", NULL, 0);
   weft_out *all = weft__alloc(((size_t)n + 1) * sizeof *all), o = WEFT_NONE;
   if (all) {

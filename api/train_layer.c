@@ -33,21 +33,25 @@ static weft_err read_layer(layer *out, const weft_layer_opts *o) {
   return weft__api_initializer(&out->bias, o->bias);
 }
 
+static bool given(weft_graph *g, const char *what, weft_out x, layer *l, const weft_layer_opts *o) {
+  return weft__named_given(g, what, 1, &x) && weft__named_keep(g, read_layer(l, o));
+}
+
 weft_out weft_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *opts) {
   layer l;
-  return weft__named_keep(g, read_layer(&l, opts)) ? weft__dense(g, x, units, &l) : WEFT_NONE;
+  return given(g, "dense", x, &l, opts) ? weft__dense(g, x, units, &l) : WEFT_NONE;
 }
 
 weft_out weft_conv2d_layer(weft_graph *g, weft_out x, int64_t filters, int height, int width,
                            const weft_layer_opts *opts) {
   layer l;
-  if (!weft__named_keep(g, read_layer(&l, opts))) return WEFT_NONE;
+  if (!given(g, "conv2d", x, &l, opts)) return WEFT_NONE;
   return weft__conv2d_layer(g, x, filters, (int64_t[]){height, width}, &l);
 }
 
 static weft_out pool(weft_graph *g, bool average, weft_out x, int height, int width, const weft_layer_opts *opts) {
   layer l;
-  if (!weft__named_keep(g, read_layer(&l, opts))) return WEFT_NONE;
+  if (!given(g, "pooling2d", x, &l, opts)) return WEFT_NONE;
   return weft__pooling2d(g, average, x, (int64_t[]){height, width}, &l);
 }
 
@@ -59,11 +63,15 @@ weft_out weft_average_pooling2d(weft_graph *g, weft_out x, int height, int width
   return pool(g, true, x, height, width, opts);
 }
 
-weft_out weft_flatten(weft_graph *g, const char *name, weft_out x) { return weft__flatten(g, x, name); }
+weft_out weft_flatten(weft_graph *g, const char *name, weft_out x) {
+  return weft__named_given(g, "flatten", 1, &x) ? weft__flatten(g, x, name) : WEFT_NONE;
+}
 
 weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout_opts *opts) {
   const weft_dropout_opts standard = {0}, *o = opts ? opts : &standard;
   training t = {o->training, o->when ? *o->when : WEFT_NONE};
+  if (!weft__named_given(g, "dropout", 1, &x) || (o->when && !weft__named_given(g, "dropout", 1, o->when)))
+    return WEFT_NONE;
   return weft__dropout_layer(g, x, rate, t, o->has_seed, o->seed, o->name);
 }
 
@@ -76,16 +84,25 @@ weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_no
                   .no_center = o->no_center,
                   .no_scale = o->no_scale,
                   .untrainable = o->untrainable};
-  if (!weft__named_keep(g, read_reuse(&b.reuse, o->reuse))) return WEFT_NONE;
+  if (!weft__named_given(g, "batch_normalization", 1, &x) || !weft__named_keep(g, read_reuse(&b.reuse, o->reuse)) ||
+      (o->when && !weft__named_given(g, "batch_normalization", 1, o->when)))
+    return WEFT_NONE;
   return weft__batch_normalization(g, x, t, &b);
 }
 
 weft_out weft_embedding_lookup(weft_graph *g, const char *name, int n, const weft_out *parts, weft_out ids, bool div) {
+  if (!weft__named_given(g, "embedding_lookup", n, parts) || !weft__named_given(g, "embedding_lookup", 1, &ids))
+    return WEFT_NONE;
   return weft__embedding_lookup(g, n, parts, ids, div, name);
 }
 
-weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w) { return weft__l1_regularizer(g, scale, w); }
-weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w) { return weft__l2_regularizer(g, scale, w); }
+weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w) {
+  return weft__named_given(g, "l1_regularizer", 1, &w) ? weft__l1_regularizer(g, scale, w) : WEFT_NONE;
+}
+
+weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w) {
+  return weft__named_given(g, "l2_regularizer", 1, &w) ? weft__l2_regularizer(g, scale, w) : WEFT_NONE;
+}
 
 /* ---- recurrent networks ---- */
 
@@ -105,11 +122,17 @@ static weft_err read_rnn(cell *c, rnn *r, weft_cell kind, int64_t units, const w
   return weft__api_initializer(&c->kernel, o->kernel);
 }
 
+static bool rnn_given(weft_graph *g, const cell *c, const rnn *r, int n, const weft_out *x) {
+  return weft__named_given(g, "rnn", n, x) && (r->length.node < 0 || weft__named_given(g, "rnn", 1, &r->length)) &&
+         (!r->initial || weft__named_given(g, "rnn", weft__cell_states(c), r->initial));
+}
+
 weft_err weft_static_rnn(weft_graph *g, weft_cell kind, int64_t units, int n, const weft_out *inputs,
                          const weft_rnn_opts *opts, weft_out *outputs, weft_out *state) {
   cell c;
   rnn r;
-  if (weft__named_keep(g, read_rnn(&c, &r, kind, units, opts))) weft__static_rnn(g, &c, n, inputs, &r, outputs, state);
+  if (weft__named_keep(g, read_rnn(&c, &r, kind, units, opts)) && rnn_given(g, &c, &r, n, inputs))
+    weft__static_rnn(g, &c, n, inputs, &r, outputs, state);
   return weft__b_ok(g);
 }
 
@@ -118,6 +141,7 @@ weft_err weft_dynamic_rnn(weft_graph *g, weft_cell kind, int64_t units, weft_out
   cell c;
   rnn r;
   *outputs = WEFT_NONE;
-  if (weft__named_keep(g, read_rnn(&c, &r, kind, units, opts))) *outputs = weft__dynamic_rnn(g, &c, inputs, &r, state);
+  if (weft__named_keep(g, read_rnn(&c, &r, kind, units, opts)) && rnn_given(g, &c, &r, 1, &inputs))
+    *outputs = weft__dynamic_rnn(g, &c, inputs, &r, state);
   return weft__b_ok(g);
 }

@@ -3,7 +3,11 @@
 #include "train/metric.h"
 
 weft_out weft_loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions, const weft_loss_opts *opts) {
-  return weft__loss(g, kind, labels, predictions, opts ? opts : &(weft_loss_opts){0});
+  const weft_loss_opts standard = {0}, *o = opts ? opts : &standard;
+  if (!weft__named_given(g, kind, 2, (weft_out[]){labels, predictions}) ||
+      (o->weights && !weft__named_given(g, kind, 1, o->weights)))
+    return WEFT_NONE;
+  return weft__loss(g, kind, labels, predictions, o);
 }
 
 weft_out weft_total_loss(weft_graph *g, const char *name, bool regularization) {
@@ -12,7 +16,11 @@ weft_out weft_total_loss(weft_graph *g, const char *name, bool regularization) {
 
 weft_err weft_metric(weft_graph *g, const char *kind, weft_out labels, weft_out predictions,
                      const weft_metric_opts *opts, weft_out *value, weft_out *update) {
-  weft_err err = weft__metric(g, kind, labels, predictions, opts ? opts : &(weft_metric_opts){0}, value, update);
+  const weft_metric_opts standard = {0}, *o = opts ? opts : &standard;
+  if ((labels.node >= 0 && !weft__named_given(g, kind, 1, &labels)) || !weft__named_given(g, kind, 1, &predictions) ||
+      (o->weights && !weft__named_given(g, kind, 1, o->weights)))
+    return weft__b_ok(g);
+  weft_err err = weft__metric(g, kind, labels, predictions, o, value, update);
   weft__status_keep(&g->sticky, err);
   return err;
 }

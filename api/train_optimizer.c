@@ -8,10 +8,24 @@ static void give(int n, const grad_value *d, weft_gradient *out) {
   for (int i = 0; i < n; i++) out[i] = weft__gradient_out(&d[i]);
 }
 
-static grad_value *take(int n, const weft_gradient *d) {
+static bool of_graph(weft_graph *g, const weft_gradient *d) {
+  const weft_out part[] = {d->dense, d->indices, d->values, d->dense_shape};
+  for (int i = 0; i < 4; i++)
+    if (part[i].node >= 0 && !weft__named_given(g, "gradient", 1, &part[i])) return false;
+  return true;
+}
+
+/* NULL when memory is out or a gradient is none of the graph's; the failure sticks. */
+static grad_value *take(weft_graph *g, int n, const weft_gradient *d) {
   grad_value *in = weft__alloc_zero((size_t)n + 1, sizeof *in);
-  for (int i = 0; in && i < n; i++) in[i] = weft__gradient_in(&d[i]);
-  return in;
+  bool good = weft__named_keep(g, in ? WEFT_OK : WEFT_OOM);
+  for (int i = 0; i < n && good; i++) {
+    good = of_graph(g, &d[i]);
+    in[i] = weft__gradient_in(&d[i]);
+  }
+  if (good) return in;
+  weft__free(in);
+  return NULL;
 }
 
 static weft_err keep(weft_graph *g, weft_err err) {
@@ -20,29 +34,33 @@ static weft_err keep(weft_graph *g, weft_err err) {
 }
 
 weft_out weft_clip_by_value(weft_graph *g, const char *name, weft_out x, weft_out low, weft_out high) {
+  if (!weft__named_given(g, "clip_by_value", 3, (weft_out[]){x, low, high})) return WEFT_NONE;
   return weft__clip_by_value(g, name, x, OUT(low), OUT(high));
 }
 
 weft_out weft_clip_by_norm(weft_graph *g, const char *name, weft_out x, double norm) {
-  return weft__clip_by_norm(g, name, x, norm);
+  return weft__named_given(g, "clip_by_norm", 1, &x) ? weft__clip_by_norm(g, name, x, norm) : WEFT_NONE;
 }
 
 weft_out weft_clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm) {
+  if (!weft__named_given(g, "clip_by_average_norm", 1, &x)) return WEFT_NONE;
   return weft__clip_by_average_norm(g, name, x, norm);
 }
 
 weft_out weft_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d) {
-  grad_value *in = take(n, d);
+  grad_value *in = take(g, n, d);
   weft_out o = in ? weft__global_norm(g, name, n, in) : WEFT_NONE;
-  if (!in) keep(g, WEFT_OOM);
   weft__free(in);
   return o;
 }
 
 weft_err weft_clip_by_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d, double limit,
                                   const weft_out *use_norm, weft_gradient *clipped, weft_out *norm) {
-  grad_value *in = take(n, d);
-  if (!in) return keep(g, WEFT_OOM);
+  grad_value *in = take(g, n, d);
+  if (!in || (use_norm && !weft__named_given(g, "clip_by_global_norm", 1, use_norm))) {
+    weft__free(in);
+    return weft__b_ok(g);
+  }
   weft_out used = weft__clip_by_global_norm(g, name, n, in, limit, use_norm ? *use_norm : WEFT_NONE, in);
   give(n, in, clipped);
   if (norm) *norm = used;
@@ -63,9 +81,9 @@ weft_err weft_optimizer_set(weft_optimizer *o, const char *param, double value) 
 }
 
 weft_err weft_optimizer_set_output(weft_optimizer *o, const char *param, weft_out value) {
-  if (value.node < 0 || value.node >= o->g->n_node)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' of %s: node %d is not one of the graph's %d", param, o->name,
-                      value.node, o->g->n_node);
+  if (value.node < 0 || value.node >= o->g->n_node || value.slot < 0 || value.slot >= o->g->node[value.node]->n_out)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' of %s: %d:%d is no output of the graph", param, o->name,
+                      (int)value.node, (int)value.slot);
   return weft__optimizer_set(o, param, &(setting){.output = value});
 }
 
@@ -80,9 +98,8 @@ weft_err weft_optimizer_compute(weft_optimizer *o, weft_out loss, int n, const w
 
 weft_out weft_optimizer_apply(weft_optimizer *o, int n, const weft_out *variables, const weft_gradient *d,
                               weft_out step, const char *name) {
-  grad_value *in = take(n, d);
+  grad_value *in = take(o->g, n, d);
   weft_out train = in ? weft__optimizer_apply(o, n, variables, in, step, name) : WEFT_NONE;
-  if (!in) keep(o->g, WEFT_OOM);
   weft__free(in);
   return train;
 }
@@ -118,3 +135,7 @@ weft_out weft_optimizer_slot(const weft_optimizer *o, weft_out variable, const c
 
 const char *weft_optimizer_slot_name(const weft_optimizer *o, int i) { return weft__optimizer_slot_name(o, i); }
 const char *weft_optimizer_name(const weft_optimizer *o) { return o->name; }
+
+int weft_optimizer_variables(const weft_optimizer *o, weft_out *out, int room) {
+  return weft__optimizer_variables(o, out, room);
+}

@@ -4,30 +4,42 @@
 
 weft_out weft_exponential_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
                                 double factor, bool staircase) {
-  return weft__exponential_decay(g, &(decay){name, rate, step, steps, factor, staircase});
+  return !weft__named_given(g, "exponential_decay", 1, &step)
+             ? WEFT_NONE
+             : weft__exponential_decay(g, &(decay){name, rate, step, steps, factor, staircase});
 }
 
 weft_out weft_natural_exp_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
                                 double factor, bool staircase) {
-  return weft__natural_exp_decay(g, &(decay){name, rate, step, steps, factor, staircase});
+  return !weft__named_given(g, "natural_exp_decay", 1, &step)
+             ? WEFT_NONE
+             : weft__natural_exp_decay(g, &(decay){name, rate, step, steps, factor, staircase});
 }
 
 weft_out weft_inverse_time_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
                                  double factor, bool staircase) {
-  return weft__inverse_time_decay(g, &(decay){name, rate, step, steps, factor, staircase});
+  return !weft__named_given(g, "inverse_time_decay", 1, &step)
+             ? WEFT_NONE
+             : weft__inverse_time_decay(g, &(decay){name, rate, step, steps, factor, staircase});
 }
 
 weft_out weft_polynomial_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps, double end,
                                double power, bool cycle) {
-  return weft__polynomial_decay(g, &(decay){.name = name, .rate = rate, .step = step, .steps = steps}, end, power,
-                                cycle);
+  return !weft__named_given(g, "polynomial_decay", 1, &step)
+             ? WEFT_NONE
+             : weft__polynomial_decay(g, &(decay){.name = name, .rate = rate, .step = step, .steps = steps}, end, power,
+                                      cycle);
 }
 
 weft_out weft_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps, double alpha) {
-  return weft__cosine_decay(g, &(decay){.name = name, .rate = rate, .step = step, .steps = steps}, alpha);
+  return !weft__named_given(g, "cosine_decay", 1, &step)
+             ? WEFT_NONE
+             : weft__cosine_decay(g, &(decay){.name = name, .rate = rate, .step = step, .steps = steps}, alpha);
 }
 
 weft_out weft_piecewise_constant(weft_graph *g, const char *name, weft_out step, int n, const double *boundaries,
                                  const double *values) {
-  return weft__piecewise_constant(g, name, step, n, boundaries, values);
+  return !weft__named_given(g, "piecewise_constant", 1, &step)
+             ? WEFT_NONE
+             : weft__piecewise_constant(g, name, step, n, boundaries, values);
 }

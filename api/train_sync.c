@@ -18,8 +18,13 @@ weft_out weft_sync_apply(weft_sync *s, int n, const weft_out *variables, const w
     weft__named_keep(s->o->g, WEFT_OOM);
     return WEFT_NONE;
   }
-  for (int i = 0; i < n; i++) in[i] = weft__gradient_in(&d[i]);
-  weft_out train = weft__sync_apply(s, n, variables, in, step);
+  bool good = true;
+  for (int i = 0; i < n && good; i++) {
+    in[i] = weft__gradient_in(&d[i]);
+    weft_out value = in[i].indices.node >= 0 ? in[i].values : in[i].dense;
+    good = value.node < 0 || weft__named_given(s->o->g, "gradient", 1, &value);
+  }
+  weft_out train = good ? weft__sync_apply(s, n, variables, in, step) : WEFT_NONE;
   weft__free(in);
   return train;
 }

@@ -24,11 +24,13 @@ weft_out weft_variable_initial(const weft_graph *g, weft_out variable) {
 }
 
 weft_out weft_variables_initializer(weft_graph *g, const char *name, int n, const weft_out *variables) {
-  return weft__variables_init(g, name, n, variables);
+  return weft__named_given(g, "variables_initializer", n, variables) ? weft__variables_init(g, name, n, variables)
+                                                                     : WEFT_NONE;
 }
 
 weft_out weft_report_uninitialized(weft_graph *g, const char *name, int n, const weft_out *variables) {
-  return weft__variables_report(g, name, n, variables);
+  return weft__named_given(g, "report_uninitialized", n, variables) ? weft__variables_report(g, name, n, variables)
+                                                                    : WEFT_NONE;
 }
 
 weft_out weft_global_step(const weft_graph *g) { return weft__global_step(g); }

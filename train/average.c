@@ -148,8 +148,8 @@ static weft_err average_value(weft_average *a, weft_out value, variable_nodes *o
   weft_graph *g = a->g;
   char *name = weft__sprintf("%s/%s", g->node[value.node]->name, a->name);
   if (!name) return WEFT_OOM;
-  weft_err err = zeros_in(g, &(variable_scope_opts){.default_name = name}, "", weft__out_shape(g, value),
-                          weft__out_type(g, value), out);
+  weft_err err = zeros_in(g, &(variable_scope_opts){.default_name = name}, "", weft__shape_of(g, value),
+                          weft__type_of(g, value), out);
   weft__free(name);
   return err;
 }
@@ -179,7 +179,7 @@ static weft_out decay_of(const weft_average *a) {
   weft_out decay = weft__n_scalar(g, "decay", WEFT_FLOAT, a->decay), n = a->updates;
   if (n.node < 0) return decay;
   if (is_variable(g, n)) n = weft__variable_value(g, n);
-  if (n.node >= 0 && weft__out_type(g, n) != WEFT_FLOAT)
+  if (n.node >= 0 && weft__type_of(g, n) != WEFT_FLOAT)
     n = weft__b_node(g, "Cast", "num_updates", 1, &n, 1, &A_TYPE("DstT", WEFT_FLOAT));
   weft_out above = weft__named_binary(g, "AddV2", "add", NUM(1), OUT(n));
   weft_out below = weft__named_binary(g, "AddV2", "add", NUM(10), OUT(n));

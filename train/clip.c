@@ -7,7 +7,7 @@ weft_out weft__clip_by_value(weft_graph *g, const char *name, weft_out x, term l
   weft__named_push(g, name, "clip_by_value");
   weft_out below = weft__named_binary(g, "Minimum", "Minimum", OUT(x), high);
   weft_out in[] = {below, low.out};
-  if (in[1].node < 0) in[1] = weft__n_scalar(g, "y", weft__out_type(g, x), low.number);
+  if (in[1].node < 0) in[1] = weft__n_scalar(g, "y", weft__type_of(g, x), low.number);
   weft_out o = weft__n_scope_node(g, "Maximum", 2, in, 0, NULL);
   weft__b_pop(g);
   return o;
@@ -15,7 +15,7 @@ weft_out weft__clip_by_value(weft_graph *g, const char *name, weft_out x, term l
 
 /* tf.ones_like of what is known to be small. */
 static weft_out ones_like(weft_graph *g, weft_out x) {
-  const shape *s = weft__out_shape(g, x);
+  const shape *s = weft__shape_of(g, x);
   weft__b_push_name(g, "ones_like");
   weft_out dims;
   if (weft__shape_known(s)) {
@@ -25,7 +25,7 @@ static weft_out ones_like(weft_graph *g, weft_out x) {
   } else {
     dims = weft__named_unary(g, "Shape", "Shape", x);
   }
-  weft_out in[] = {dims, weft__n_scalar(g, "Const", weft__out_type(g, x), 1)};
+  weft_out in[] = {dims, weft__n_scalar(g, "Const", weft__type_of(g, x), 1)};
   weft_out o = weft__n_scope_node(g, "Fill", 2, in, 0, NULL);
   weft__b_pop(g);
   return o;
@@ -37,7 +37,7 @@ static weft_out select(weft_graph *g, weft_out cond, weft_out x, weft_out y) {
 
 static weft_out sum_of_squares(weft_graph *g, weft_out x) {
   weft_out squared = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(x));
-  int rank = squared.node < 0 ? 0 : weft__out_shape(g, x)->rank;
+  int rank = squared.node < 0 ? 0 : weft__shape_of(g, x)->rank;
   int64_t axes[WEFT_MAX_RANK];
   for (int i = 0; i < rank; i++) axes[i] = i;
   if (rank < 0) return weft__b_sum(g, squared, weft__b_unary(g, "Rank", x), true);
@@ -63,7 +63,7 @@ weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, double 
 }
 
 static weft_out all_axes_range(weft_graph *g, weft_out x) {
-  int rank = weft__out_shape(g, x)->rank;
+  int rank = weft__shape_of(g, x)->rank;
   weft_out n = rank >= 0 ? weft__n_scalar(g, "Rank", WEFT_INT32, rank) : weft__named_unary(g, "Rank", "Rank", x);
   weft__b_push_name(g, "range");
   weft_out in[] = {weft__n_scalar(g, "start", WEFT_INT32, 0), n, weft__n_scalar(g, "delta", WEFT_INT32, 1)};
@@ -74,8 +74,8 @@ static weft_out all_axes_range(weft_graph *g, weft_out x) {
 
 weft_out weft__clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm) {
   if (g->sticky.code || x.node < 0) return WEFT_NONE;
-  weft_dtype type = weft__out_type(g, x);
-  int64_t count = weft__shape_count(weft__out_shape(g, x));
+  weft_dtype type = weft__type_of(g, x);
+  int64_t count = weft__shape_count(weft__shape_of(g, x));
   weft__named_push(g, name, "clip_by_average_norm");
   weft_out size = count >= 0 ? weft__n_scalar(g, "Size", WEFT_INT32, (double)count) : weft__b_size(g, x);
   weft_out n = weft__named_cast(g, size, type);
@@ -125,7 +125,7 @@ weft_out weft__global_norm(weft_graph *g, const char *name, int n, const grad_va
 /* limit * min(1 / norm, 1 / limit); the difference of the norm with itself is 0, or NaN when it is not finite. */
 static weft_out global_scale(weft_graph *g, weft_out norm, double limit) {
   weft_out inverse = weft__named_binary(g, "RealDiv", "truediv", NUM(1), OUT(norm));
-  weft_out one = weft__n_scalar(g, "Const", weft__out_type(g, norm), 1);
+  weft_out one = weft__n_scalar(g, "Const", weft__type_of(g, norm), 1);
   weft_out bound = weft__named_binary(g, "RealDiv", "truediv", OUT(one), NUM(limit));
   weft_out least = weft__named_binary(g, "Minimum", "Minimum", OUT(inverse), OUT(bound));
   weft_out scale = weft__named_binary(g, "Mul", "mul", NUM(limit), OUT(least));

@@ -34,7 +34,7 @@ static void split_mod(weft_graph *g, int n, weft_out flat, weft_out *part, weft_
 
 /* The first (rows mod n) parts hold one row more than the others. */
 static void split_div(weft_graph *g, int n, int64_t rows, weft_out flat, weft_out *part, weft_out *row) {
-  weft_dtype type = weft__out_type(g, flat);
+  weft_dtype type = weft__type_of(g, flat);
   weft_out all = weft__n_scalar(g, "Const", type, (double)rows);
   weft_out each = op2(g, "FloorDiv", "floordiv", OUT(all), NUM(n));
   weft_out more = op2(g, "FloorMod", "mod", OUT(all), NUM(n));
@@ -53,7 +53,7 @@ static void split_div(weft_graph *g, int n, int64_t rows, weft_out flat, weft_ou
 static int64_t count_rows(const weft_graph *g, int n, const weft_out *parts) {
   int64_t rows = 0;
   for (int i = 0; i < n; i++) {
-    shape s = *weft__out_shape(g, parts[i]);
+    shape s = *weft__shape_of(g, parts[i]);
     if (strcmp(g->node[parts[i].node]->op_name, "VarHandleOp") == 0) s = weft__variable_shape(g, parts[i]);
     rows = s.rank < 1 ? -1 : weft__dim_add(rows, s.dim[0]);
   }
@@ -98,7 +98,7 @@ static weft_out lookup_parts(weft_graph *g, int n, const weft_out *parts, weft_o
   }
   if (g->sticky.code) return WEFT_NONE;
   weft_out all = weft__n_scope_node(g, "ParallelDynamicStitch", 2 * n, stitch, 1, &A_INT("N", n));
-  shape of = *weft__out_shape(g, stitch[n]);
+  shape of = *weft__shape_of(g, stitch[n]);
   return shape_rows(g, all, ids, &of);
 }
 

@@ -22,7 +22,7 @@ static weft_out fail(weft_graph *g, weft_err err) {
 static weft_out regularizer(weft_graph *g, const char *name, double scale, weft_out w, bool squares) {
   if (w.node < 0) return WEFT_NONE;
   weft__b_push_name(g, name);
-  weft_out factor = weft__n_scalar(g, "scale", weft__out_type(g, w), scale);
+  weft_out factor = weft__n_scalar(g, "scale", weft__type_of(g, w), scale);
   weft_out sum = squares ? weft__named_unary(g, "L2Loss", "L2Loss", w)
                          : weft__named_reduce(g, "Sum", "Sum", weft__named_unary(g, "Abs", "Abs", w));
   weft_out o = weft__n_scope_node(g, "Mul", 2, (weft_out[]){factor, sum}, 0, NULL);
@@ -75,7 +75,7 @@ static weft_out add_bias(weft_graph *g, weft_out x, int64_t units, const layer *
   if (l->no_bias || x.node < 0) return x;
   weight w = {.name = "bias",
               .shape = SHAPE1(units),
-              .dtype = weft__out_type(g, x),
+              .dtype = weft__type_of(g, x),
               .init = l->bias.kind == INIT_DEFAULT ? (initializer){.kind = INIT_ZEROS} : l->bias,
               .untrainable = l->untrainable};
   weft_out bias = weft__layer_variable(g, &w, NULL);
@@ -87,7 +87,7 @@ static weft_out activate(weft_graph *g, weft_out x, const layer *l) {
 }
 
 static weft_out kernel_of(weft_graph *g, weft_out x, const shape *s, const layer *l) {
-  weight w = {"kernel", *s, weft__out_type(g, x), l->kernel, l->untrainable, l->l1, l->l2, false};
+  weight w = {"kernel", *s, weft__type_of(g, x), l->kernel, l->untrainable, l->l1, l->l2, false};
   return weft__layer_variable(g, &w, NULL);
 }
 
@@ -95,7 +95,7 @@ static weft_out kernel_of(weft_graph *g, weft_out x, const shape *s, const layer
 
 /* The shape of the result: as x, but for the last dimension.  Where more than one is unknown they are looked up. */
 static weft_out result_shape(weft_graph *g, weft_out x, int64_t units) {
-  shape s = *weft__out_shape(g, x);
+  shape s = *weft__shape_of(g, x);
   int unknown = 0;
   s.dim[s.rank - 1] = units;
   for (int i = 0; i < s.rank; i++) unknown += s.dim[i] < 0;
@@ -109,7 +109,7 @@ static weft_out result_shape(weft_graph *g, weft_out x, int64_t units) {
 /* More than two axes: all but the last are rows. */
 static weft_out tensordot(weft_graph *g, weft_out x, weft_out w, int64_t in, int64_t units) {
   weft__b_push_name(g, "Tensordot");
-  const shape *s = weft__out_shape(g, x);
+  const shape *s = weft__shape_of(g, x);
   int64_t count = weft__shape_count(s), rows = count >= 0 && in > 0 ? count / in : -1;
   weft_out flat = weft__named_reshape(g, x, 2, (int64_t[]){rows, in});
   weft_out product = weft__b_node(g, "MatMul", NULL, 2, (weft_out[]){flat, w}, 0, NULL);
@@ -125,7 +125,7 @@ static weft_out tensordot(weft_graph *g, weft_out x, weft_out w, int64_t in, int
 
 weft_out weft__dense(weft_graph *g, weft_out x, int64_t units, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  const shape *s = weft__out_shape(g, x);
+  const shape *s = weft__shape_of(g, x);
   if (s->rank < 2 || s->dim[s->rank - 1] < 0)
     return fail(g, weft__fail(WEFT_INVALID_ARGUMENT,
                               "The last dimension of the inputs to a dense layer should be defined. Found: %s",
@@ -149,7 +149,7 @@ static const char *padding_of(const layer *l) { return l->padding ? l->padding :
 static int64_t at_least_1(int64_t v) { return v > 0 ? v : 1; }
 
 static weft_err check_image(const weft_graph *g, const char *what, weft_out x) {
-  const shape *s = weft__out_shape(g, x);
+  const shape *s = weft__shape_of(g, x);
   if (s->rank == 4) return WEFT_OK;
   return weft__fail(WEFT_INVALID_ARGUMENT, "%s: images have 4 axes (NHWC), got %s", what, weft__shape_text(s));
 }
@@ -157,7 +157,7 @@ static weft_err check_image(const weft_graph *g, const char *what, weft_out x) {
 weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const int64_t *size, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
   weft_err err = check_image(g, "conv2d", x);
-  int64_t in = err ? -1 : weft__out_shape(g, x)->dim[3];
+  int64_t in = err ? -1 : weft__shape_of(g, x)->dim[3];
   if (!err && in < 0)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "The channel dimension of the inputs should be defined. Found None.");
   if (err) return fail(g, err);
@@ -189,7 +189,7 @@ weft_out weft__pooling2d(weft_graph *g, bool average, weft_out x, const int64_t 
 
 weft_out weft__flatten(weft_graph *g, weft_out x, const char *name) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  shape s = *weft__out_shape(g, x);
+  shape s = *weft__shape_of(g, x);
   if (s.rank < 1) return fail(g, weft__fail(WEFT_INVALID_ARGUMENT, "flatten: got shape %s", weft__shape_text(&s)));
   int64_t dims[] = {-1, 1};
   for (int i = 1; i < s.rank; i++) dims[1] = weft__dim_mul(dims[1], s.dim[i]);

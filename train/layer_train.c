@@ -11,14 +11,14 @@
 
 static weft_out uniform_like(weft_graph *g, weft_out x, bool has_seed, int64_t seed) {
   int64_t seed1, seed2;
-  const shape *s = weft__out_shape(g, x);
+  const shape *s = weft__shape_of(g, x);
   weft_out dims =
       weft__shape_known(s) ? weft__named_ints(g, "Shape", s->dim, s->rank) : weft__named_unary(g, "Shape", "Shape", x);
   weft__b_push_name(g, "random_uniform");
   weft__graph_seeds(g, has_seed, seed, &seed1, &seed2);
   weft_out o =
       weft__b_node(g, "RandomUniform", NULL, 1, &dims, 3,
-                   (attr[]){A_TYPE("dtype", weft__out_type(g, x)), A_INT("seed", seed1), A_INT("seed2", seed2)});
+                   (attr[]){A_TYPE("dtype", weft__type_of(g, x)), A_INT("seed", seed1), A_INT("seed2", seed2)});
   weft__b_pop(g);
   return o;
 }
@@ -31,7 +31,7 @@ weft_out weft__dropout(weft_graph *g, weft_out x, double rate, bool has_seed, in
     return WEFT_NONE;
   }
   if (rate == 0) return x;
-  weft_dtype type = weft__out_type(g, x);
+  weft_dtype type = weft__type_of(g, x);
   weft__named_push(g, name, "dropout");
   weft_out scaled = weft__named_binary(g, "Mul", "Mul", OUT(x), OUT(weft__n_scalar(g, "Const", type, 1 / (1 - rate))));
   weft_out u = uniform_like(g, x, has_seed, seed);
@@ -97,8 +97,8 @@ static weft_out make_weight(weft_graph *g, const char *name, const shape *s, wef
 }
 
 static bool make_statistics(weft_graph *g, weft_out x, const batch_norm *b, statistics *out) {
-  shape s = SHAPE1(weft__out_shape(g, x)->dim[weft__out_shape(g, x)->rank - 1]);
-  weft_dtype type = weft__out_type(g, x);
+  shape s = SHAPE1(weft__shape_of(g, x)->dim[weft__shape_of(g, x)->rank - 1]);
+  weft_dtype type = weft__type_of(g, x);
   out->gamma = out->beta = WEFT_NONE;
   if (!b->no_scale) out->gamma = make_weight(g, "gamma", &s, type, 1, b->untrainable, NULL);
   if (!b->no_center) out->beta = make_weight(g, "beta", &s, type, 0, b->untrainable, NULL);
@@ -108,7 +108,7 @@ static bool make_statistics(weft_graph *g, weft_out x, const batch_norm *b, stat
 }
 
 static weft_out filled(weft_graph *g, weft_out like, double v) {
-  return weft__named_full(g, "Const", weft__out_type(g, like), weft__out_shape(g, like), v);
+  return weft__named_full(g, "Const", weft__type_of(g, like), weft__shape_of(g, like), v);
 }
 
 static weft_out select(weft_graph *g, weft_out when, weft_out x, weft_out y) {
@@ -168,7 +168,7 @@ static weft_out normalize_images(weft_graph *g, weft_out x, const statistics *s,
 
 /* Mean and variance over all axes but the last. */
 static void moments(weft_graph *g, weft_out x, weft_out *mean, weft_out *variance) {
-  int n = weft__out_shape(g, x)->rank - 1;
+  int n = weft__shape_of(g, x)->rank - 1;
   int64_t axes[WEFT_MAX_RANK];
   for (int i = 0; i < n; i++) axes[i] = i;
   weft__b_push_name(g, "moments");
@@ -212,7 +212,7 @@ static weft_out normalize_rows(weft_graph *g, weft_out x, const statistics *s, t
 
 weft_out weft__batch_normalization(weft_graph *g, weft_out x, training t, const batch_norm *b) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  const shape *s = weft__out_shape(g, x);
+  const shape *s = weft__shape_of(g, x);
   statistics have;
   if (s->rank < 2 || s->dim[s->rank - 1] < 0) {
     weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT,

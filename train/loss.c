@@ -80,8 +80,8 @@ static weft_out sigmoid(loss *l) {
 static weft_out softmax(loss *l) {
   double s = l->o->label_smoothing;
   if (l->x.node < 0 || l->labels.node < 0) return WEFT_NONE;
-  l->labels = weft__named_cast(l->g, l->labels, weft__out_type(l->g, l->x));
-  const shape *of = weft__out_shape(l->g, l->x);
+  l->labels = weft__named_cast(l->g, l->labels, weft__type_of(l->g, l->x));
+  const shape *of = weft__shape_of(l->g, l->x);
   int64_t classes = of->rank > 0 ? of->dim[of->rank - 1] : -1;
   if (s > 0 && classes < 1) {
     weft__named_keep(l->g, weft__fail(WEFT_INVALID_ARGUMENT, "label_smoothing needs a known number of classes"));
@@ -118,7 +118,7 @@ static weft_out ones_like(weft_graph *g, weft_out x) { return weft__named_unary(
 
 /* What the sum is divided by. */
 static weft_out divisor(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
-  weft_dtype type = weft__out_type(g, each);
+  weft_dtype type = weft__type_of(g, each);
   if (reduction == WEFT_SUM_OVER_BATCH_SIZE)
     return weft__named_cast(g, weft__named_unary(g, "Size", "num_elements", each), type);
   if (reduction == WEFT_SUM_BY_NONZERO_WEIGHTS) {
@@ -131,7 +131,7 @@ static weft_out divisor(weft_graph *g, weft_out each, weft_out weights, weft_red
 
 static weft_out reduce(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
   if (each.node < 0) return WEFT_NONE;
-  weft_dtype type = weft__out_type(g, each);
+  weft_dtype type = weft__type_of(g, each);
   weights = weights.node >= 0 ? weft__named_cast(g, weights, type) : weft__n_scalar(g, "weights", type, 1);
   weft_out weighted = weft__named_binary(g, "Mul", "Mul", OUT(each), OUT(weights));
   if (reduction == WEFT_REDUCE_NONE) return weighted;
@@ -154,7 +154,7 @@ static weft_err check(const weft_graph *g, const char *kind, const struct loss_k
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s: labels and predictions must be outputs of the graph", kind);
   shape merged;
   bool rows = strcmp(kind, "sparse_softmax_cross_entropy") == 0;
-  return rows ? WEFT_OK : weft__shape_merge(&merged, weft__out_shape(g, labels), weft__out_shape(g, x));
+  return rows ? WEFT_OK : weft__shape_merge(&merged, weft__shape_of(g, labels), weft__shape_of(g, x));
 }
 
 weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions, const weft_loss_opts *o) {

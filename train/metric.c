@@ -28,7 +28,7 @@ static sum add_up(metric *m, const char *name, weft_out v) {
   if (v.node < 0) return s;
   variable_spec spec = {.name = name,
                         .has_shape = true,
-                        .shape = *weft__out_shape(g, v),
+                        .shape = *weft__shape_of(g, v),
                         .dtype = WEFT_FLOAT,
                         .init = {.kind = INIT_ZEROS},
                         .untrainable = true,
@@ -77,7 +77,7 @@ static void mean_of(metric *m, weft_out v) {
 static void mean(metric *m) { mean_of(m, m->x); }
 
 static void accuracy(metric *m) {
-  weft_out x = weft__named_cast(m->g, m->x, weft__out_type(m->g, m->labels));
+  weft_out x = weft__named_cast(m->g, m->x, weft__type_of(m->g, m->labels));
   mean_of(m, op2(m, "Equal", "Equal", OUT(x), OUT(m->labels)));
 }
 

@@ -8,6 +8,15 @@ bool weft__named_keep(weft_graph *g, weft_err err) {
   return g->sticky.code == WEFT_OK;
 }
 
+bool weft__named_given(weft_graph *g, const char *what, int n, const weft_out *x) {
+  if (g->sticky.code) return false;
+  for (int i = 0; i < n; i++)
+    if (x[i].node < 0 || x[i].node >= g->n_node || x[i].slot < 0 || x[i].slot >= g->node[x[i].node]->n_out)
+      return weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "%s: %d:%d is no output of the graph", what,
+                                            (int)x[i].node, (int)x[i].slot));
+  return true;
+}
+
 void weft__named_push(weft_graph *g, const char *name, const char *standard) {
   weft__b_push_name(g, name ? name : standard);
 }
@@ -50,8 +59,8 @@ weft_out weft__named_number(weft_graph *g, double v, weft_dtype from, weft_dtype
 /* ---- operators ---- */
 
 static weft_dtype term_type(const weft_graph *g, term x, term y) {
-  if (x.out.node >= 0) return weft__out_type(g, x.out);
-  return y.out.node >= 0 ? weft__out_type(g, y.out) : WEFT_FLOAT;
+  if (x.out.node >= 0) return weft__type_of(g, x.out);
+  return y.out.node >= 0 ? weft__type_of(g, y.out) : WEFT_FLOAT;
 }
 
 weft_out weft__named_binary_as(weft_graph *g, const char *type, const char *name, term x, const char *x_name, term y,
@@ -91,7 +100,7 @@ weft_out weft__named_slice(weft_graph *g, weft_out x, slice_bounds b) {
 
 /* The axes 0 .. rank-1 of x. */
 static weft_out every_axis(weft_graph *g, weft_out x) {
-  int rank = weft__out_shape(g, x)->rank;
+  int rank = weft__shape_of(g, x)->rank;
   int64_t axes[WEFT_MAX_RANK];
   for (int i = 0; i < rank; i++) axes[i] = i;
   if (rank >= 0) return weft__named_ints(g, "Const", axes, rank);

@@ -17,6 +17,15 @@ typedef struct term {
 #define OUT(o) ((term){(o), 0})
 #define NUM(v) ((term){WEFT_NONE, (v)})
 
+/* What is known of an output; of one that could not be made: nothing, and float. */
+static inline const shape *weft__shape_of(const weft_graph *g, weft_out x) {
+  static const shape unknown = {.rank = -1};
+  return x.node < 0 ? &unknown : weft__out_shape(g, x);
+}
+static inline weft_dtype weft__type_of(const weft_graph *g, weft_out x) {
+  return x.node < 0 ? WEFT_FLOAT : weft__out_type(g, x);
+}
+
 weft_out weft__named_unary(weft_graph *g, const char *type, const char *name, weft_out x);
 /* x OP y; a number becomes name/x or name/y, of float when both are numbers. */
 weft_out weft__named_binary(weft_graph *g, const char *type, const char *name, term x, term y);
@@ -56,5 +65,7 @@ void weft__named_push_anywhere(weft_graph *g); /* colocate_with(None, ignore_exi
 
 /* Keeps a failure; returns whether all is well so far. */
 bool weft__named_keep(weft_graph *g, weft_err err);
+/* The same for outputs that a program gives: INVALID_ARGUMENT unless all n are of this graph. */
+bool weft__named_given(weft_graph *g, const char *what, int n, const weft_out *x);
 
 #endif

@@ -123,7 +123,6 @@ weft_err weft__optimizer_compute(weft_graph *g, weft_out loss, int n, const weft
                                  const weft_minimize_opts *opts, grad_value *out) {
   const weft_minimize_opts standard = {.gate = WEFT_GATE_OP}, *p = opts ? opts : &standard;
   gradient_opts how = {.colocate = p->colocate, .gate = p->gate == WEFT_GATE_OP, .sum = p->tree ? SUM_TREE : SUM_ADD_N};
-  for (int i = 0; i < n; i++) WEFT_TRY(weft__variable_check(g, "compute_gradients", vars[i]));
   WEFT_TRY(weft__gradients(g, 1, &loss, n, vars, p->grad_loss, &how, out));
   return p->gate == WEFT_GATE_GRAPH ? gate_graph(g, n, out) : WEFT_OK;
 }
@@ -188,6 +187,16 @@ weft_out weft__optimizer_slot(const weft_optimizer *o, weft_out v, const char *s
     if (strcmp(k->slot[i].name, slot) == 0) return ref ? ref->out : WEFT_NONE;
   }
   return WEFT_NONE;
+}
+
+int weft__optimizer_variables(const weft_optimizer *o, weft_out *out, int room) {
+  int n = 0;
+  for (int i = 0; i < 2 && o->powers; i++, n++)
+    if (n < room) out[n] = o->extra[i];
+  for (int i = 0; i < OPTIMIZER_SLOTS; i++)
+    for (int j = 0; j < o->slot[i].used; j++, n++)
+      if (n < room) out[n] = ((const slot_ref *)o->slot[i].entries[j].value)->out;
+  return n;
 }
 
 const char *weft__optimizer_slot_name(const weft_optimizer *o, int i) {

@@ -91,7 +91,8 @@ weft_out weft__optimizer_apply(weft_optimizer *o, int n, const weft_out *vars, c
                                const char *name);
 weft_out weft__optimizer_slot(const weft_optimizer *o, weft_out v, const char *slot); /* WEFT_NONE if there is none */
 
-const char *weft__optimizer_slot_name(const weft_optimizer *o, int i); /* NULL from the number of slots on */
+int weft__optimizer_variables(const weft_optimizer *o, weft_out *out, int room); /* how many there are */
+const char *weft__optimizer_slot_name(const weft_optimizer *o, int i);           /* NULL from the number of slots on */
 
 /* ---- for the files of optimizers ---- */
 int weft__optimizer_param(const weft_optimizer *o, const char *name); /* its index */

@@ -31,8 +31,8 @@ static void make_weights(weft_graph *g, const char *kernel_name, const char *bia
 
 /* In the cell's variable scope, where its nodes go too. */
 static bool cell_weights(weft_graph *g, const cell *c, weft_out x, weights *w) {
-  const shape *s = weft__out_shape(g, x);
-  weft_dtype type = weft__out_type(g, x);
+  const shape *s = weft__shape_of(g, x);
+  weft_dtype type = weft__type_of(g, x);
   int64_t depth = s->rank > 0 ? s->dim[s->rank - 1] : -1, in = depth + c->units;
   const initializer zeros = {.kind = INIT_ZEROS}, ones = {.kind = INIT_CONSTANT, .a = 1};
   if (depth < 0)
@@ -67,7 +67,7 @@ static void lstm_step(weft_graph *g, const cell *c, const weights *w, weft_out x
   weft_out axis = weft__n_scalar(g, "Const", WEFT_INT32, 1), gates = affine(g, x, old[1], w, 0);
   weft_out s = weft__b_node(g, "Split", "split", 2, (weft_out[]){axis, gates}, 1, &A_INT("num_split", 4));
   if (s.node < 0) return;
-  weft_out bias = weft__n_scalar(g, "Const", weft__out_type(g, s), c->forget_bias);
+  weft_out bias = weft__n_scalar(g, "Const", weft__type_of(g, s), c->forget_bias);
   weft_out forget = fn(g, "Sigmoid", op2(g, "AddV2", "Add", weft__b_slot(s, 2), bias));
   weft_out kept = op2(g, "Mul", "Mul", old[0], forget), in = fn(g, "Sigmoid", s);
   weft_out added = op2(g, "Mul", "Mul", in, fn(g, "Tanh", weft__b_slot(s, 1)));
@@ -105,7 +105,7 @@ static const char *cell_scope(const cell *c) { return c->kind == CELL_BASIC_LSTM
 
 /* zeros (batch, units); batch is the size of x's axis. */
 static weft_out zeros(weft_graph *g, weft_out x, int axis, int64_t units) {
-  int64_t batch = weft__out_shape(g, x)->rank > axis ? weft__out_shape(g, x)->dim[axis] : -1;
+  int64_t batch = weft__shape_of(g, x)->rank > axis ? weft__shape_of(g, x)->dim[axis] : -1;
   weft_out dims;
   if (batch >= 0) {
     dims = weft__named_ints(g, "Const", (int64_t[]){batch, units}, 2);
@@ -114,7 +114,7 @@ static weft_out zeros(weft_graph *g, weft_out x, int axis, int64_t units) {
     dims = weft__named_pack(g, "stack", 2, (weft_out[]){n, weft__n_scalar(g, "Const", WEFT_INT32, (double)units)}, 0);
   }
   weft__b_push_name(g, "zeros");
-  weft_out in[] = {dims, weft__n_scalar(g, "Const", weft__out_type(g, x), 0)};
+  weft_out in[] = {dims, weft__n_scalar(g, "Const", weft__type_of(g, x), 0)};
   weft_out o = weft__n_scope_node(g, "Fill", 2, in, 0, NULL);
   weft__b_pop(g);
   if (o.node >= 0) g->node[o.node]->out_shape[0] = SHAPE2(batch, units);
@@ -217,8 +217,8 @@ static weft_out turns(weft_graph *g, weft_out size, weft_out length) {
 }
 
 static bool prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, steps *s) {
-  const shape *of = weft__out_shape(g, x);
-  weft_dtype type = weft__out_type(g, x);
+  const shape *of = weft__shape_of(g, x);
+  weft_dtype type = weft__type_of(g, x);
   s->size = weft__named_element(g, fn(g, "Shape", x), 0);
   s->length = lengths(g, r);
   s->nothing = s->length.node < 0 ? WEFT_NONE : zeros(g, x, 1, c->units);
@@ -237,7 +237,7 @@ static void turn(loop *l, const cell *c, const weights *w, const steps *s, const
   weft_graph *g = l->g;
   weft_out new[CELL_STATES], read[] = {s->in, l->var[0], s->in_flow};
   int n = weft__cell_states(c);
-  weft_out x = weft__b_node(g, "TensorArrayReadV3", NULL, 3, read, 1, &A_TYPE("dtype", weft__out_type(g, l->var[2])));
+  weft_out x = weft__b_node(g, "TensorArrayReadV3", NULL, 3, read, 1, &A_TYPE("dtype", weft__type_of(g, l->var[2])));
   if (x.node >= 0) g->node[x.node]->out_shape[0] = *of;
   weft__b_push_name(g, cell_scope(c));
   cell_step(g, c, w, x, l->var + 2, new);
@@ -265,9 +265,9 @@ static weft_out gather_outputs(weft_graph *g, const steps *s, weft_out flow, wef
 
 /* Inside the scope "rnn"; x is (time, batch, depth). */
 static weft_out run_loop(weft_graph *g, const cell *c, weft_out x, const rnn *r, weft_out *state) {
-  const shape *of = weft__out_shape(g, x);
+  const shape *of = weft__shape_of(g, x);
   shape one = SHAPE2(of->dim[1], of->dim[2]), made = SHAPE2(of->dim[1], c->units);
-  weft_dtype type = weft__out_type(g, x);
+  weft_dtype type = weft__type_of(g, x);
   int n = weft__cell_states(c);
   weights w;
   steps s;
@@ -292,7 +292,7 @@ static weft_out run_loop(weft_graph *g, const cell *c, weft_out x, const rnn *r,
 
 weft_out weft__dynamic_rnn(weft_graph *g, const cell *c, weft_out x, const rnn *r, weft_out *state) {
   if (g->sticky.code || x.node < 0) return WEFT_NONE;
-  shape of = *weft__out_shape(g, x);
+  shape of = *weft__shape_of(g, x);
   if (of.rank != 3) {
     weft__named_keep(
         g, weft__fail(WEFT_INVALID_ARGUMENT, "dynamic_rnn: inputs have 3 axes, got %s", weft__shape_text(&of)));

@@ -124,7 +124,7 @@ static weft_out take(weft_graph *g, const char *type, weft_out accumulator, int 
 
 static void gather_dense(weft_sync *s, weft_out v, weft_out d, gathered *out) {
   weft_graph *g = s->o->g;
-  weft_dtype type = weft__out_type(g, d);
+  weft_dtype type = weft__type_of(g, d);
   out->accumulator = make_accumulator(s, v, type, false);
   weft_out in[] = {out->accumulator, as_int64(g, s->local_step), d};
   out->put = weft__b_node(g, "ResourceAccumulatorApplyGradient", NULL, 3, in, 0, NULL).node;
@@ -145,7 +145,7 @@ static weft_out beside(weft_graph *g, weft_out accumulator, const char *type, in
 
 static void gather_slices(weft_sync *s, weft_out v, const grad_value *d, gathered *out) {
   weft_graph *g = s->o->g;
-  weft_dtype type = weft__out_type(g, d->values);
+  weft_dtype type = weft__type_of(g, d->values);
   out->accumulator = make_accumulator(s, v, type, true);
   if (out->accumulator.node < 0) return;
   weft_out local = as_int64(g, s->local_step), indices = weft__named_cast(g, d->indices, WEFT_INT64);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 bool weft__variable_is_resource(const weft_graph *g, weft_out v) {
-  return strcmp(g->node[v.node]->op_name, "VarHandleOp") == 0;
+  return v.node >= 0 && strcmp(g->node[v.node]->op_name, "VarHandleOp") == 0;
 }
 
 static bool is_variable(const weft_node *n) {
@@ -24,14 +24,16 @@ weft_err weft__variable_check(const weft_graph *g, const char *what, weft_out v)
   return WEFT_OK;
 }
 
-weft_dtype weft__variable_type(const weft_graph *g, weft_out v) { return weft__node_type(g->node[v.node], "dtype"); }
+weft_dtype weft__variable_type(const weft_graph *g, weft_out v) {
+  return v.node < 0 ? WEFT_FLOAT : weft__node_type(g->node[v.node], "dtype");
+}
 
 shape weft__variable_shape(const weft_graph *g, weft_out v) {
-  const attr *a = weft__node_attr(g->node[v.node], "shape");
+  const attr *a = v.node < 0 ? NULL : weft__node_attr(g->node[v.node], "shape");
   return a && a->kind == ATTR_SHAPE && a->shape ? *a->shape : SHAPE_UNKNOWN;
 }
 
-const char *weft__variable_name(const weft_graph *g, weft_out v) { return g->node[v.node]->name; }
+const char *weft__variable_name(const weft_graph *g, weft_out v) { return v.node < 0 ? "" : g->node[v.node]->name; }
 
 /* ---- lists ---- */
 

@@ -85,6 +85,8 @@ WEFT_API weft_out weft_optimizer_minimize(weft_optimizer *o, weft_out loss, weft
 WEFT_API weft_out weft_optimizer_slot(const weft_optimizer *o, weft_out variable, const char *slot);
 WEFT_API const char *weft_optimizer_slot_name(const weft_optimizer *o, int i);
 WEFT_API const char *weft_optimizer_name(const weft_optimizer *o);
+/* All that it keeps, Adam's powers included; returns how many there are, and fills in at most `room`. */
+WEFT_API int weft_optimizer_variables(const weft_optimizer *o, weft_out *out, int room);
 
 /* ---- learning rates --------------------------------------------------------------------------- */
 

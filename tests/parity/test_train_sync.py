@@ -159,26 +159,33 @@ def test_steps_with_late_and_backup_workers(aggregate, replicas, late):
 
 
 def test_two_workers_and_a_chief_at_once():
-    """Threads of one session: workers wait for tokens, the chief for gradients; nothing is lost and all end."""
-    g, ours, _, want, _ = both(2, 2, device=False)
-    s, steps, failures = OnWeft(g, ours), 30, []
+    """Threads of one session: workers wait for tokens, the chief for gradients; each step has two tokens, all end."""
+    g, ours, _, want, sync = both(2, 2, device=False)
+    s, steps, ends, tokens = OnWeft(g, ours), 30, [], []
     s.run("init")
     s.run(want.chief_init_op.name)
 
-    def repeat(times, run):
+    def work():  # its own local step is the token it got last
+        token, i = 0, 0
         try:
-            for i in range(times):
-                run(i)
+            while True:
+                token, i = s.get("sync_token_q_Dequeue:0", batch(i, token)), i + 1
+                tokens.append(int(token))
         except weftlib.Error as e:
-            failures.append(e)
+            ends.append(e.name)
 
-    threads = [threading.Thread(target=repeat, args=(steps, lambda i: s.run("Assign_1", batch(i)))) for _ in range(2)]
-    threads.append(threading.Thread(target=repeat, args=(steps, lambda i: s.run("sync_token_q_EnqueueMany"))))
+    def lead():
+        for _ in range(steps):
+            s.run(sync.get("op"))
+        s.run(sync.get("close_op"))
+
+    threads = [threading.Thread(target=run) for run in (work, work, lead)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert not failures and s.get("global_step:0") == steps == s.get("sync_rep_local_step:0")
+    assert s.get("global_step:0") == steps and ends == ["OUT_OF_RANGE"] * 2
+    assert sorted(tokens) == sorted([i + 1 for i in range(steps)] * 2)
     assert np.isfinite(s.get("w:0")).all() and (s.get("w:0") > .1).all()
 
 

@@ -35,7 +35,7 @@ typedef struct port {
 } port;
 
 typedef struct port_kind {
-  void (*destroy)(port *p); /* as weft__listener_destroy */
+  bool (*destroy)(port *p); /* as weft__listener_destroy; false: a handler did not end in time */
 } port_kind;
 
 weft_err weft__grpc_listen(port **out, const listener_opts *opts, rpc_handler *fn, void *arg);

@@ -1,8 +1,8 @@
-/* rpc.c - the faces of calls, listeners and channels; the transports behind them do the work. */
+/* rpc.c - the faces of calls and listeners, and waiting for an answer; the transports do the work. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "net/internal.h"
+#include "net/fast/fast.h"
 #include <string.h>
 
 /* ---- what the transports share ---- */
@@ -42,17 +42,40 @@ void weft__call_answer(call *c, weft_err err, message *answer) { c->kind->answer
 
 struct listener {
   port *grpc;
+  fast_port *fast; /* NULL: none */
+  rpc_handler *fn;
+  void *arg;
 };
+
+/* What comes by gRPC: perhaps somebody who wants to come the other way. */
+static void route(void *arg, call *c) {
+  listener *l = arg;
+  if (!l->fast || strcmp(c->method, FAST_METHOD) != 0) {
+    l->fn(l->arg, c);
+    return;
+  }
+  message answer = {0};
+  weft__call_answer(c, weft__fast_way(l->fast, &answer), &answer);
+  weft__message_finish(&answer);
+}
 
 weft_err weft__listener_create(listener **out, const listener_opts *opts, rpc_handler *fn, void *arg) {
   *out = NULL;
   listener *l = weft__alloc_zero(1, sizeof *l);
   if (!l) return WEFT_OOM;
-  weft_err err = weft__grpc_listen(&l->grpc, opts, fn, arg);
-  if (err == WEFT_OK)
+  l->fn = fn, l->arg = arg;
+  weft_err err = opts->only_grpc ? WEFT_OK : weft__fast_listen(&l->fast, opts, fn, arg);
+  if (err == WEFT_OK) err = weft__grpc_listen(&l->grpc, opts, route, l);
+  if (err == WEFT_OK) {
     *out = l;
-  else
-    weft__free(l);
+    return WEFT_OK;
+  }
+  status kept = {0};
+  weft__status_keep(&kept, err);
+  if (l->fast) weft__fast_close(l->fast);
+  weft__free(l);
+  err = weft__status_raise(&kept);
+  weft__status_finish(&kept);
   return err;
 }
 
@@ -60,37 +83,9 @@ int weft__listener_port(const listener *l) { return l->grpc->number; }
 
 void weft__listener_destroy(listener *l) {
   if (!l) return;
-  l->grpc->kind->destroy(l->grpc);
-  weft__free(l);
-}
-
-/* ---- channels ---- */
-
-struct channel {
-  line *grpc;
-};
-
-weft_err weft__channel_create(channel **out, const char *address, const channel_opts *opts) {
-  *out = NULL;
-  channel *c = weft__alloc_zero(1, sizeof *c);
-  if (!c) return WEFT_OOM;
-  weft_err err = weft__grpc_connect(&c->grpc, address, opts ? opts : &(channel_opts){0});
-  if (err == WEFT_OK)
-    *out = c;
-  else
-    weft__free(c);
-  return err;
-}
-
-void weft__channel_destroy(channel *c) {
-  if (!c) return;
-  c->grpc->kind->destroy(c->grpc);
-  weft__free(c);
-}
-
-void weft__channel_call(channel *c, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
-                        void *arg) {
-  c->grpc->kind->call(c->grpc, method, request, opts ? opts : &(call_opts){0}, fn, arg);
+  bool closed = l->grpc->kind->destroy(l->grpc);
+  if (l->fast) weft__fast_close(l->fast);
+  if (closed) weft__free(l); /* else a handler is still to return to it */
 }
 
 /* ---- waiting for an answer ---- */

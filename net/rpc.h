@@ -39,6 +39,7 @@ typedef struct listener_opts {
   const char *host; /* "0.0.0.0", "127.0.0.1", "[::]" */
   int port;         /* 0: any free one */
   security security;
+  bool only_grpc; /* no way in for Weft's own transport */
 } listener_opts;
 weft_err weft__listener_create(listener **out, const listener_opts *opts, rpc_handler *fn, void *arg);
 int weft__listener_port(const listener *l);
@@ -50,10 +51,11 @@ void weft__listener_destroy(listener *l);
 typedef struct channel channel; /* to one address; connects when first used and again after a failure */
 typedef struct channel_opts {
   security security;
-  bool keepalive; /* pings: only towards peers known to be Weft */
+  bool keepalive; /* pings, and Weft's own transport where the peer has it: only towards peers known to be Weft */
 } channel_opts;
 weft_err weft__channel_create(channel **out, const char *address, const channel_opts *opts);
-void weft__channel_destroy(channel *c); /* cancels what runs and waits for it */
+void weft__channel_destroy(channel *c); /* cancels what runs and waits for it; not on a thread of the transport */
+bool weft__channel_is_fast(channel *c); /* now by Weft's own transport */
 
 typedef struct call_opts {
   int64_t timeout_ms;  /* 0: none */

@@ -1,4 +1,4 @@
-/* rpc_test.c - calls over real sockets on loopback. */
+/* rpc_test.c - calls over real sockets on loopback, by gRPC and by Weft's own transport. */
 #include "net/rpc.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -10,6 +10,17 @@
 #include <unistd.h>
 
 #ifdef WEFT_HAVE_GRPC
+
+/* A test of both transports: `fast` says which. */
+static bool fast;
+#define TEST_BOTH(seconds, name)                                                                                       \
+  static void name##_by(void);                                                                                         \
+  TEST_WITHIN(seconds, name##_by_grpc) { name##_by(); }                                                                \
+  TEST_WITHIN(seconds, name##_by_the_fast_way) {                                                                       \
+    fast = true;                                                                                                       \
+    name##_by();                                                                                                       \
+  }                                                                                                                    \
+  static void name##_by(void)
 
 /* ---- a server whose methods are named for what they do ---- */
 
@@ -31,6 +42,8 @@ static void *answer_when_cancelled(void *arg) { /* /hold: as a handler that wait
   if (weft__cancel_on(weft__call_cancel(c), &w, on_cancelled, s) == WEFT_OK) {
     while (!weft__cancel_fired(weft__call_cancel(c))) usleep(1000);
     weft__cancel_off(weft__call_cancel(c), &w);
+  } else {
+    on_cancelled(s);
   }
   weft__call_answer(c, weft__cancel_raise(weft__call_cancel(c)), NULL);
   return NULL;
@@ -81,8 +94,16 @@ static void serve(service *s, int port, const security *how) {
 
 static channel *connect_to(const char *address, const security *how) {
   channel *c;
-  channel_opts opts = {.security = how ? *how : (security){0}};
+  channel_opts opts = {.security = how ? *how : (security){0}, .keepalive = fast};
   EXPECT_OK(weft__channel_create(&c, address, &opts));
+  return c;
+}
+
+/* A channel that goes the way the test is about. */
+static channel *reach(const service *s, const security *how) {
+  channel *c = connect_to(s->address, how);
+  for (int i = 0; fast && i < 5000 && !weft__channel_is_fast(c); i++) usleep(1000);
+  EXPECT(weft__channel_is_fast(c) == fast);
   return c;
 }
 
@@ -118,10 +139,10 @@ static int64_t since_ms(int64_t start_ns) { return (weft__now_ns() - start_ns) /
 
 /* ---- what they do ---- */
 
-TEST(an_answer_comes_back) {
+TEST_BOTH(10, an_answer_comes_back) {
   service s;
   serve(&s, 0, NULL);
-  channel *c = connect_to(s.address, NULL);
+  channel *c = reach(&s, NULL);
   for (int i = 0; i < 100; i++) {
     message request = bytes("hello", 5), reply = {0};
     EXPECT_OK(weft__channel_call_wait(c, "/test/echo", &request, NULL, &reply));
@@ -134,10 +155,10 @@ TEST(an_answer_comes_back) {
   weft__listener_destroy(s.listener);
 }
 
-TEST(an_empty_message_is_a_message) {
+TEST_BOTH(10, an_empty_message_is_a_message) {
   service s;
   serve(&s, 0, NULL);
-  channel *c = connect_to(s.address, NULL);
+  channel *c = reach(&s, NULL);
   message request = {0}, reply = {0};
   EXPECT_OK(weft__channel_call_wait(c, "/test/echo", &request, NULL, &reply));
   EXPECT_EQ_INT(reply.size, 0);
@@ -145,11 +166,11 @@ TEST(an_empty_message_is_a_message) {
   weft__listener_destroy(s.listener);
 }
 
-TEST_WITHIN(30, sixty_four_mebibytes_go_and_come_back) {
+TEST_BOTH(30, sixty_four_mebibytes_go_and_come_back) {
   enum { SIZE = LARGE };
   service s;
   serve(&s, 0, NULL);
-  channel *c = connect_to(s.address, NULL);
+  channel *c = reach(&s, NULL);
   weft_tensor *t;
   EXPECT_OK(weft__tensor_create(&t, WEFT_UINT8, &SHAPE1(SIZE)));
   for (int i = 0; i < SIZE; i++) TENSOR_DATA(t, uint8_t)[i] = (uint8_t)(i ^ i >> 8 ^ i >> 17);
@@ -167,10 +188,10 @@ TEST_WITHIN(30, sixty_four_mebibytes_go_and_come_back) {
   weft__listener_destroy(s.listener);
 }
 
-TEST(an_error_keeps_its_code_and_words) {
+TEST_BOTH(10, an_error_keeps_its_code_and_words) {
   service s;
   serve(&s, 0, NULL);
-  channel *c = connect_to(s.address, NULL);
+  channel *c = reach(&s, NULL);
   EXPECT_ERR(ask(c, "/test/fail", NULL), WEFT_NOT_FOUND, "no such thing: 7%");
   EXPECT_ERR(ask(c, "/test/fail_long", NULL), WEFT_ABORTED, "... [truncated]");
   EXPECT_ERR(ask(c, "/test/nothing", NULL), WEFT_UNIMPLEMENTED, "/test/nothing");
@@ -178,10 +199,10 @@ TEST(an_error_keeps_its_code_and_words) {
   weft__listener_destroy(s.listener);
 }
 
-TEST(a_deadline_ends_a_call_and_is_known_to_the_handler) {
+TEST_BOTH(10, a_deadline_ends_a_call_and_is_known_to_the_handler) {
   service s;
   serve(&s, 0, NULL);
-  channel *c = connect_to(s.address, NULL);
+  channel *c = reach(&s, NULL);
   message request = {0}, reply = {0};
   EXPECT_OK(weft__channel_call_wait(c, "/test/deadline", &request, &(call_opts){.timeout_ms = 5000}, &reply));
   EXPECT_EQ_INT(reply.size, 3); /* a tag and two bytes: between 128 and 16383 ms */
@@ -214,7 +235,7 @@ static void *fire_when_held(void *arg) {
 static void end_while_held(cancel *token, weft_err code, const char *words) {
   service s;
   serve(&s, 0, NULL);
-  channel *c = connect_to(s.address, NULL);
+  channel *c = reach(&s, NULL);
   pthread_t t;
   canceller later = {token, &s};
   pthread_create(&t, NULL, fire_when_held, &later);
@@ -226,19 +247,19 @@ static void end_while_held(cancel *token, weft_err code, const char *words) {
   weft__listener_destroy(s.listener);
 }
 
-TEST(a_token_that_fires_ends_the_call_on_both_sides) {
+TEST_BOTH(10, a_token_that_fires_ends_the_call_on_both_sides) {
   cancel token;
   weft__cancel_init(&token);
   end_while_held(&token, WEFT_ABORTED, "the other part failed");
   weft__cancel_finish(&token);
 }
 
-TEST(an_interrupt_ends_a_wait) { end_while_held(NULL, WEFT_CANCELLED, "interrupted"); }
+TEST_BOTH(10, an_interrupt_ends_a_wait) { end_while_held(NULL, WEFT_CANCELLED, "interrupted"); }
 
-TEST(a_fired_token_begins_nothing) {
+TEST_BOTH(10, a_fired_token_begins_nothing) {
   service s;
   serve(&s, 0, NULL);
-  channel *c = connect_to(s.address, NULL);
+  channel *c = reach(&s, NULL);
   cancel token;
   weft__cancel_init(&token);
   weft__cancel_fire(&token, WEFT_CANCELLED, "too late");
@@ -258,11 +279,11 @@ static void count_reply(void *arg, weft_err err, message *reply) {
   atomic_fetch_add(err == WEFT_OK ? &n->ok : &n->failed, 1);
 }
 
-TEST_WITHIN(30, a_thousand_calls_are_in_flight_at_once) {
+TEST_BOTH(30, a_thousand_calls_are_in_flight_at_once) {
   enum { MANY = 1000 };
   service s;
   serve(&s, 0, NULL);
-  channel *c = connect_to(s.address, NULL);
+  channel *c = reach(&s, NULL);
   counted n = {0};
   uint8_t body[1000] = {0};
   for (int i = 0; i < MANY; i++) {
@@ -275,10 +296,10 @@ TEST_WITHIN(30, a_thousand_calls_are_in_flight_at_once) {
   weft__listener_destroy(s.listener);
 }
 
-TEST(a_destroyed_channel_has_answered_all_its_calls) {
+TEST_BOTH(10, a_destroyed_channel_has_answered_all_its_calls) {
   service s;
   serve(&s, 0, NULL);
-  channel *c = connect_to(s.address, NULL);
+  channel *c = reach(&s, NULL);
   counted n = {0};
   for (int i = 0; i < 20; i++) weft__channel_call(c, "/test/hold", &(message){0}, NULL, count_reply, &n);
   usleep(50000);
@@ -287,10 +308,10 @@ TEST(a_destroyed_channel_has_answered_all_its_calls) {
   weft__listener_destroy(s.listener);
 }
 
-TEST(a_destroyed_listener_ends_what_it_holds) {
+TEST_BOTH(10, a_destroyed_listener_ends_what_it_holds) {
   service s;
   serve(&s, 0, NULL);
-  channel *c = connect_to(s.address, NULL);
+  channel *c = reach(&s, NULL);
   counted n = {0};
   for (int i = 0; i < 5; i++) weft__channel_call(c, "/test/hold", &(message){0}, NULL, count_reply, &n);
   for (int i = 0; i < 2000 && atomic_load(&s.answered) < 5; i++) usleep(1000);
@@ -317,11 +338,13 @@ TEST(nobody_there_is_unavailable_and_says_where) {
   weft__channel_destroy(c);
 }
 
+#ifndef __SANITIZE_THREAD__ /* c-ares and OpenSSL are not instrumented, nor are they suppressed */
 TEST(a_name_that_does_not_resolve_is_unavailable) {
   channel *c = connect_to("no-such-host.invalid:2222", NULL);
   EXPECT_ERR(ask(c, "/test/echo", &(call_opts){.timeout_ms = 8000}), WEFT_UNAVAILABLE, "no-such-host.invalid");
   weft__channel_destroy(c);
 }
+#endif
 
 typedef struct late {
   service service;
@@ -357,6 +380,44 @@ TEST_WITHIN(20, a_task_that_appears_is_used_within_a_fifth_of_a_second) {
   weft__listener_destroy(l.service.listener);
 }
 
+TEST_WITHIN(20, a_lost_fast_way_is_found_again) {
+  service s;
+  fast = true;
+  serve(&s, 0, NULL);
+  int port = weft__listener_port(s.listener);
+  channel *c = reach(&s, NULL);
+  counted n = {0};
+  weft__channel_call(c, "/test/hold", &(message){0}, NULL, count_reply, &n);
+  for (int i = 0; i < 2000 && !atomic_load(&s.answered); i++) usleep(1000);
+  weft__listener_destroy(s.listener);
+  for (int i = 0; i < 2000 && !atomic_load(&n.failed); i++) usleep(1000);
+  EXPECT_EQ_INT(atomic_load(&n.failed), 1);
+  for (int i = 0; i < 2000 && weft__channel_is_fast(c); i++) usleep(1000);
+  EXPECT_ERR(ask(c, "/test/echo", &(call_opts){.timeout_ms = 5000}), WEFT_UNAVAILABLE, s.address);
+  serve(&s, port, NULL);
+  for (int i = 0; i < 200 && !weft__channel_is_fast(c); i++) {
+    EXPECT_OK(ask(c, "/test/echo", &(call_opts){.wait_for_ready = true, .timeout_ms = 5000}));
+    usleep(10000);
+  }
+  EXPECT(weft__channel_is_fast(c));
+  EXPECT_OK(ask(c, "/test/echo", NULL));
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
+TEST(a_listener_without_the_fast_way_is_called_by_grpc) {
+  service s;
+  channel *c;
+  memset(&s, 0, sizeof s);
+  EXPECT_OK(weft__listener_create(&s.listener, &(listener_opts){.host = "127.0.0.1", .only_grpc = true}, handle, &s));
+  snprintf(s.address, sizeof s.address, "127.0.0.1:%d", weft__listener_port(s.listener));
+  EXPECT_OK(weft__channel_create(&c, s.address, &(channel_opts){.keepalive = true}));
+  for (int i = 0; i < 20; i++) EXPECT_OK(ask(c, "/test/echo", NULL));
+  EXPECT(!weft__channel_is_fast(c));
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
 TEST(a_port_that_is_taken_says_so) {
   service s;
   serve(&s, 0, NULL);
@@ -370,6 +431,19 @@ TEST(a_port_that_is_taken_says_so) {
 }
 
 /* ---- who may call ---- */
+
+TEST(the_token_is_asked_for_before_the_fast_way_is_shown) {
+  service s;
+  security with = {.token = "s3cret"};
+  fast = true;
+  serve(&s, 0, &with);
+  channel *good = reach(&s, &with), *bad = connect_to(s.address, NULL);
+  EXPECT_OK(ask(good, "/test/echo", NULL));
+  for (int i = 0; i < 5; i++) EXPECT_ERR(ask(bad, "/test/echo", NULL), WEFT_UNAUTHENTICATED, "token");
+  EXPECT(!weft__channel_is_fast(bad));
+  weft__channel_destroy(good), weft__channel_destroy(bad);
+  weft__listener_destroy(s.listener);
+}
 
 TEST(without_the_token_nothing_is_answered) {
   service s;
@@ -385,6 +459,7 @@ TEST(without_the_token_nothing_is_answered) {
   weft__listener_destroy(s.listener);
 }
 
+#ifndef __SANITIZE_THREAD__
 /* A CA and a certificate for localhost and 127.0.0.1 made with it for this test, valid for a hundred years. */
 static const char test_ca[] = "-----BEGIN CERTIFICATE-----\n"
                               "MIIBhDCCASugAwIBAgIUJkK2nCtNyiVpXP+W6RnKS7s70SYwCgYIKoZIzj0EAwIw\n"
@@ -435,6 +510,7 @@ TEST(a_certificate_that_cannot_be_read_is_refused) {
   EXPECT_ERR(weft__listener_create(&l, &(listener_opts){.host = "127.0.0.1", .security = bad}, handle, NULL),
              WEFT_INVALID_ARGUMENT, "certificate");
 }
+#endif
 
 TEST(garbage_on_the_port_harms_nobody) {
   service s;

@@ -215,14 +215,15 @@ static void make_args(core_args *a, bool keepalive) {
   weft__core_args_add(a, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0); /* 0: any number */
 }
 
-/* An address, or localhost, needs no resolver, and c-ares loses memory over "localhost".  TLS wants the name. */
-static char *target_of(const char *address, bool tls) {
-  static const char local[] = "localhost:";
+static const char local[] = "localhost:";
+static bool is_local(const char *address) { return strncmp(address, local, sizeof local - 1) == 0; }
+
+/* An address, or localhost, needs no resolver, and c-ares loses memory over "localhost". */
+static char *target_of(const char *address) {
   const char *colon = strrchr(address, ':');
   struct in_addr number;
   char host[16] = "";
-  if (!tls && strncmp(address, local, sizeof local - 1) == 0)
-    return weft__sprintf("ipv4:127.0.0.1:%s", address + sizeof local - 1);
+  if (is_local(address)) return weft__sprintf("ipv4:127.0.0.1:%s", address + sizeof local - 1);
   if (colon && colon - address < (ptrdiff_t)sizeof host) memcpy(host, address, (size_t)(colon - address));
   return weft__sprintf(inet_pton(AF_INET, host, &number) == 1 ? "ipv4:%s" : "dns:///%s", address);
 }
@@ -230,11 +231,15 @@ static char *target_of(const char *address, bool tls) {
 static weft_err open_channel(grpc_line *l, const channel_opts *opts) {
   core_args args;
   make_args(&args, opts->keepalive);
+  if (is_local(l->address)) /* what the certificate says */
+    args.arg[args.all.num_args++] = (grpc_arg){.type = GRPC_ARG_STRING,
+                                               .key = (char *)(uintptr_t)GRPC_SSL_TARGET_NAME_OVERRIDE_ARG,
+                                               .value.string = (char *)(uintptr_t) "localhost"};
   WEFT_TRY(weft__core_retain(&l->queue));
   grpc_channel_credentials *how = credentials(&opts->security);
   if (!how)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s: the certificate, key or CA given for TLS cannot be read", l->address);
-  char *target = target_of(l->address, uses_tls(&opts->security));
+  char *target = target_of(l->address);
   if (target) l->channel = grpc_channel_create(target, how, &args.all);
   grpc_channel_credentials_release(how);
   weft__free(target);

@@ -228,15 +228,17 @@ static void free_port(grpc_port *p) {
   weft__free(p);
 }
 
-static void destroy_port(port *base) {
+static bool destroy_port(port *base) {
   grpc_port *p = (grpc_port *)base;
   p->shut = (tag){.done = port_shut, .arg = p};
   grpc_server_shutdown_and_notify(p->server, p->queue, weft__core_post(&p->shut));
   grpc_server_cancel_all_calls(p->server);
-  if (wait_shut(p))
+  bool shut = wait_shut(p);
+  if (shut)
     free_port(p);
   else /* a handler still holds a call: what it will touch must stay */
     weft__log(LOG_ERROR, "The listener on port %d was closed while a call was still being answered", base->number);
+  return shut;
 }
 
 static grpc_server_credentials *credentials(const security *s) {

@@ -1,0 +1,107 @@
+/* channel.c - the way to one address: gRPC always, and Weft's own transport once it is found.
+ *
+ * A channel to a peer known to be Weft asks it, over gRPC, for its fast way in and connects; calls change
+ * over when the connection stands and back when it is lost, and the channel asks again.  Lines that were
+ * lost stay until the channel goes: a callback may still be on one, and there are few. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "net/fast/fast.h"
+#include <stdatomic.h>
+#include <string.h>
+
+enum { ASK_AGAIN_MS = 200, ASK_WITHIN_MS = 10000 };
+
+struct channel {
+  line *grpc;
+  char *address;
+  bool upgrades;
+  _Atomic(fast_line *) fast; /* NULL: calls go by gRPC */
+  pthread_mutex_t lock;      /* guards what follows */
+  bool asking;               /* from the question until the connection is lost */
+  int64_t asked_ns;
+  fast_line **all; /* every line there was */
+  int n_all;
+};
+
+/* ---- changing over ---- */
+
+static void change(void *arg, fast_line *l, bool usable) {
+  channel *c = arg;
+  atomic_store(&c->fast, usable ? l : NULL);
+  if (usable) return;
+  pthread_mutex_lock(&c->lock);
+  c->asking = false;
+  pthread_mutex_unlock(&c->lock);
+}
+
+/* One question at a time, so the list is this thread's. */
+static weft_err connect_fast(channel *c, message *way) {
+  fast_line **more = weft__realloc((void *)c->all, (size_t)(c->n_all + 1) * sizeof *more);
+  if (!more) return WEFT_OOM;
+  c->all = more;
+  WEFT_TRY(weft__fast_connect(&c->all[c->n_all], c->address, way, change, c));
+  c->n_all++;
+  return WEFT_OK;
+}
+
+static void take_way(void *arg, weft_err err, message *way) {
+  channel *c = arg;
+  if (err == WEFT_OK) err = connect_fast(c, way);
+  if (err == WEFT_OK) return;
+  weft__log(LOG_DEBUG, "%s is called by gRPC alone: %s", c->address, weft__error_message());
+  pthread_mutex_lock(&c->lock);
+  c->asking = false;
+  pthread_mutex_unlock(&c->lock);
+}
+
+static void ask_way(channel *c) {
+  int64_t now = weft__now_ns();
+  pthread_mutex_lock(&c->lock);
+  bool ask = !c->asking && (!c->asked_ns || now - c->asked_ns > (int64_t)ASK_AGAIN_MS * 1000000);
+  if (ask) c->asking = true, c->asked_ns = now;
+  pthread_mutex_unlock(&c->lock);
+  call_opts opts = {.timeout_ms = ASK_WITHIN_MS, .wait_for_ready = true};
+  if (ask) c->grpc->kind->call(c->grpc, FAST_METHOD, &(message){0}, &opts, take_way, c);
+}
+
+/* ---- the channel ---- */
+
+weft_err weft__channel_create(channel **out, const char *address, const channel_opts *opts) {
+  *out = NULL;
+  channel *c = weft__alloc_zero(1, sizeof *c);
+  if (!c) return WEFT_OOM;
+  pthread_mutex_init(&c->lock, NULL);
+  c->address = weft__strdup(address);
+  c->upgrades = opts && opts->keepalive;
+  weft_err err = c->address ? weft__grpc_connect(&c->grpc, address, opts ? opts : &(channel_opts){0}) : WEFT_OOM;
+  if (err == WEFT_OK) {
+    if (c->upgrades) ask_way(c);
+    *out = c;
+  } else {
+    weft__channel_destroy(c);
+  }
+  return err;
+}
+
+void weft__channel_destroy(channel *c) {
+  if (!c) return;
+  if (c->grpc) c->grpc->kind->destroy(c->grpc); /* first: no line is made after it */
+  for (int i = 0; i < c->n_all; i++) weft__fast_disconnect(c->all[i]);
+  weft__free((void *)c->all);
+  weft__free(c->address);
+  pthread_mutex_destroy(&c->lock);
+  weft__free(c);
+}
+
+bool weft__channel_is_fast(channel *c) { return atomic_load(&c->fast) != NULL; }
+
+void weft__channel_call(channel *c, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
+                        void *arg) {
+  static const call_opts none = {0};
+  fast_line *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
+  if (!opts) opts = &none;
+  if (fast && weft__fast_call(fast, method, request, opts, fn, arg)) return;
+  if (c->upgrades) ask_way(c);
+  c->grpc->kind->call(c->grpc, method, request, opts, fn, arg);
+}

@@ -1,0 +1,303 @@
+/* conn.c - reading and writing frames without waiting.
+ *
+ * Whoever sends writes to the socket at once, and only what does not fit is left to the loop's thread.
+ * A large body is read by the kernel straight into the memory it will stay in.  A connection leaves the
+ * loop on the loop's thread alone, so no event can come for one that is gone. */
+#include "net/fast/conn.h"
+#include "base/alloc.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { IOV_FEW = 64 };
+
+typedef struct out_frame {
+  struct out_frame *next;
+  message body;
+  size_t sent; /* of prefix and body together */
+  size_t prefix_size;
+  uint8_t prefix[];
+} out_frame;
+
+/* ---- life ---- */
+
+void weft__conn_retain(conn *c) { atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed); }
+
+void weft__conn_release(conn *c) {
+  if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1) return;
+  weft__message_finish(&c->body);
+  pthread_mutex_destroy(&c->lock);
+  c->kind->destroy(c);
+}
+
+static void free_frames(out_frame *f) {
+  while (f) {
+    out_frame *next = f->next;
+    weft__message_finish(&f->body);
+    weft__free(f);
+    f = next;
+  }
+}
+
+static void lose(conn *c, const char *why) {
+  pthread_mutex_lock(&c->lock);
+  out_frame *unsent = c->first;
+  c->first = c->last = NULL;
+  c->broken = true;
+  weft__loop_remove(&c->source);
+  close(c->source.fd);
+  pthread_mutex_unlock(&c->lock);
+  free_frames(unsent);
+  c->kind->lost(c, why);
+  weft__conn_release(c); /* the loop's */
+}
+
+void weft__conn_close(conn *c) {
+  pthread_mutex_lock(&c->lock);
+  if (!c->broken) shutdown(c->source.fd, SHUT_RDWR);
+  pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- writing ---- */
+
+/* What is left of a frame, as iovecs; returns how many were filled. */
+static int fill(struct iovec *v, int room, const uint8_t *prefix, size_t prefix_size, const message *m, size_t sent) {
+  int n = 0;
+  for (int i = -1; i < m->n_piece && n < room; i++) {
+    const piece *p = i < 0 ? &(piece){prefix, prefix_size, NULL, NULL} : weft__message_piece(m, i);
+    if (sent >= p->size) {
+      sent -= p->size;
+      continue;
+    }
+    v[n++] = (struct iovec){(void *)(uintptr_t)(p->data + sent), p->size - sent};
+    sent = 0;
+  }
+  return n;
+}
+
+/* Bytes written, 0 if the socket is full, -1 if it is broken. */
+static ssize_t write_some(int fd, struct iovec *v, int n) {
+  struct msghdr m = {.msg_iov = v, .msg_iovlen = (size_t)n};
+  ssize_t size;
+  do size = sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+  while (size < 0 && errno == EINTR);
+  return size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : size;
+}
+
+static weft_err queue(conn *c, const uint8_t *prefix, size_t prefix_size, message *body, size_t sent) {
+  out_frame *f = weft__alloc(sizeof *f + prefix_size);
+  if (!f) return WEFT_OOM;
+  *f = (out_frame){.sent = sent, .prefix_size = prefix_size};
+  memcpy(f->prefix, prefix, prefix_size);
+  weft__message_move(&f->body, body);
+  if (c->last)
+    c->last->next = f;
+  else
+    c->first = f, weft__loop_want_output(&c->source, true);
+  c->last = f;
+  return WEFT_OK;
+}
+
+/* Sends what the socket takes and queues the rest.  Locked; false: broken. */
+static bool send_or_queue(conn *c, const uint8_t *prefix, size_t prefix_size, message *body) {
+  size_t all = prefix_size + body->size, sent = 0;
+  while (!c->first && sent < all) {
+    struct iovec v[IOV_FEW];
+    ssize_t n = write_some(c->source.fd, v, fill(v, IOV_FEW, prefix, prefix_size, body, sent));
+    if (n < 0) return false;
+    if (n == 0) break;
+    sent += (size_t)n;
+  }
+  return sent == all || queue(c, prefix, prefix_size, body, sent) == WEFT_OK;
+}
+
+void weft__conn_send(conn *c, frame_head *h, const char *text, message *body) {
+  uint8_t prefix[sizeof *h + FRAME_PREFIX_MAX];
+  message none = {0};
+  if (!body) body = &none;
+  bool apart = body->size > FRAME_JOINED_MAX && body->n_piece <= FRAME_PIECES_MAX;
+  size_t text_size = strlen(text);
+  h->magic = FRAME_MAGIC;
+  h->text = (uint32_t)(text_size < FRAME_TEXT_MAX ? text_size : FRAME_TEXT_MAX);
+  h->body = body->size;
+  h->n_piece = (uint16_t)(apart ? body->n_piece : body->size > 0);
+  memcpy(prefix, h, sizeof *h);
+  size_t at = sizeof *h;
+  for (int i = 0; i < h->n_piece; i++, at += 8) {
+    uint64_t size = apart ? weft__message_piece(body, i)->size : body->size;
+    memcpy(prefix + at, &size, 8);
+  }
+  memcpy(prefix + at, text, h->text);
+  pthread_mutex_lock(&c->lock);
+  if (!c->broken && !send_or_queue(c, prefix, at + h->text, body)) shutdown(c->source.fd, SHUT_RDWR);
+  pthread_mutex_unlock(&c->lock);
+  weft__message_finish(body);
+}
+
+/* Drops what is sent from the queue; the frames taken off are returned, to be freed without the lock. */
+static out_frame *advance(conn *c, size_t sent) {
+  out_frame *done = NULL;
+  while (c->first) {
+    out_frame *f = c->first;
+    size_t left = f->prefix_size + f->body.size - f->sent;
+    if (sent < left) {
+      f->sent += sent;
+      break;
+    }
+    sent -= left;
+    c->first = f->next;
+    f->next = done;
+    done = f;
+  }
+  if (!c->first) c->last = NULL, weft__loop_want_output(&c->source, false);
+  return done;
+}
+
+static bool write_queued(conn *c) {
+  out_frame *done = NULL;
+  struct iovec v[IOV_FEW];
+  int n = 0;
+  pthread_mutex_lock(&c->lock);
+  for (out_frame *f = c->first; f && n < IOV_FEW; f = f->next)
+    n += fill(v + n, IOV_FEW - n, f->prefix, f->prefix_size, &f->body, f->sent);
+  ssize_t sent = n ? write_some(c->source.fd, v, n) : 0;
+  if (sent >= 0) done = advance(c, (size_t)sent);
+  pthread_mutex_unlock(&c->lock);
+  free_frames(done);
+  return sent >= 0;
+}
+
+/* ---- reading ---- */
+
+static bool valid_head(const conn *c) {
+  const frame_head *h = &c->head;
+  if (h->magic != FRAME_MAGIC || h->text > FRAME_TEXT_MAX || h->n_piece > FRAME_PIECES_MAX) return false;
+  if ((h->n_piece == 0) != (h->body == 0) || h->body >= (uint64_t)MESSAGE_LIMIT_MIB << 20) return false;
+  return c->trusted || h->body == 0;
+}
+
+/* Memory for the body, in the pieces it was sent in. */
+static bool make_body(conn *c, const uint8_t *sizes) {
+  uint64_t left = c->head.body;
+  for (int i = 0; i < c->head.n_piece; i++) {
+    uint64_t size;
+    buffer *b;
+    memcpy(&size, sizes + 8 * (size_t)i, 8);
+    if (size == 0 || size > left || weft__buffer_create(&b, WEFT_UINT8, (int64_t)size) != WEFT_OK) return false;
+    weft_err err = weft__message_add_buffer(&c->body, b, b->data, size);
+    weft__buffer_release(b);
+    if (err != WEFT_OK) return false;
+    left -= size;
+  }
+  return left == 0;
+}
+
+/* Takes head and prefix from the buffer once they are there.  False: not a frame. */
+static bool take_head(conn *c) {
+  size_t have = c->in_end - c->in_begin;
+  if (have < sizeof c->head) return true;
+  memcpy(&c->head, c->in + c->in_begin, sizeof c->head);
+  if (!valid_head(c)) return false;
+  size_t sizes = 8 * (size_t)c->head.n_piece, prefix = sizes + c->head.text;
+  if (have < sizeof c->head + prefix) return true;
+  const uint8_t *at = c->in + c->in_begin + sizeof c->head;
+  if (!make_body(c, at)) return false;
+  memcpy(c->text, at + sizes, c->head.text);
+  c->text[c->head.text] = 0;
+  c->in_begin += sizeof c->head + prefix;
+  c->has_head = true;
+  c->piece = 0, c->piece_at = 0;
+  return true;
+}
+
+static uint8_t *body_place(const conn *c, int i) {
+  return (uint8_t *)(uintptr_t)weft__message_piece(&c->body, i)->data;
+}
+
+/* Counts n bytes of the body as there. */
+static void got_body(conn *c, size_t n) {
+  while (n > 0) {
+    size_t left = weft__message_piece(&c->body, c->piece)->size - c->piece_at, take = n < left ? n : left;
+    c->piece_at += take;
+    n -= take;
+    if (take == left) c->piece++, c->piece_at = 0;
+  }
+}
+
+static void copy_body(conn *c) { /* what the buffer has of it */
+  while (c->piece < c->body.n_piece && c->in_begin < c->in_end) {
+    size_t left = weft__message_piece(&c->body, c->piece)->size - c->piece_at, have = c->in_end - c->in_begin;
+    size_t take = have < left ? have : left;
+    memcpy(body_place(c, c->piece) + c->piece_at, c->in + c->in_begin, take);
+    c->in_begin += take;
+    got_body(c, take);
+  }
+}
+
+/* Hands out every whole frame.  False: the connection is to be lost. */
+static bool take_frames(conn *c) {
+  for (;;) {
+    if (!c->has_head && !take_head(c)) return false;
+    if (!c->has_head) break;
+    copy_body(c);
+    if (c->piece < c->body.n_piece) break;
+    message body;
+    c->has_head = false;
+    weft__message_move(&body, &c->body);
+    bool expected = c->kind->frame(c, &c->head, c->text, &body);
+    weft__message_finish(&body);
+    if (!expected) return false;
+  }
+  memmove(c->in, c->in + c->in_begin, c->in_end - c->in_begin);
+  c->in_end -= c->in_begin;
+  c->in_begin = 0;
+  return true;
+}
+
+/* Reads once: the rest of the body to its place, what follows into the buffer. */
+static ssize_t read_some(conn *c) {
+  struct iovec v[IOV_FEW];
+  int n = 0;
+  size_t body = 0;
+  for (int i = c->has_head ? c->piece : c->body.n_piece; i < c->body.n_piece && n < IOV_FEW - 1; i++) {
+    size_t at = i == c->piece ? c->piece_at : 0, left = weft__message_piece(&c->body, i)->size - at;
+    v[n++] = (struct iovec){body_place(c, i) + at, left};
+    body += left;
+  }
+  bool whole = !c->has_head || c->piece + n == c->body.n_piece;
+  if (whole) v[n++] = (struct iovec){c->in + c->in_end, sizeof c->in - c->in_end};
+  ssize_t size;
+  do size = readv(c->source.fd, v, n);
+  while (size < 0 && errno == EINTR);
+  if (size <= 0) return size;
+  size_t of_body = (size_t)size < body ? (size_t)size : body;
+  got_body(c, of_body);
+  c->in_end += (size_t)size - of_body;
+  return size;
+}
+
+static void ready(source *s, uint32_t events) {
+  conn *c = (conn *)s;
+  if (events & EPOLLOUT && !write_queued(c)) {
+    lose(c, strerror(errno));
+    return;
+  }
+  if (!(events & ~(uint32_t)EPOLLOUT)) return;
+  ssize_t n = read_some(c);
+  if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+  if (n <= 0)
+    lose(c, n < 0 ? strerror(errno) : "the other side closed the connection");
+  else if (!take_frames(c))
+    lose(c, "it sent what is no frame of Weft's");
+}
+
+weft_err weft__conn_start(conn *c, const conn_kind *kind, int fd) {
+  c->source = (source){fd, ready};
+  c->kind = kind;
+  atomic_init(&c->refs, 2);
+  pthread_mutex_init(&c->lock, NULL);
+  return weft__loop_add(&c->source);
+}

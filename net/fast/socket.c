@@ -1,0 +1,120 @@
+/* socket.c - opening sockets. */
+#include "net/fast/socket.h"
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { SOCKET_BUFFER = 4 << 20, BACKLOG = 128 };
+
+static int make_socket(int family) {
+  int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), size = SOCKET_BUFFER;
+  if (fd < 0 || family != AF_UNIX) return fd; /* TCP finds its sizes itself */
+  setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+  return fd;
+}
+
+static void without_delay(int fd) { setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int)); }
+
+static socklen_t local_address(struct sockaddr_un *a, const char *name) {
+  *a = (struct sockaddr_un){.sun_family = AF_UNIX};
+  snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "%s", name); /* a first NUL: no file */
+  return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(a->sun_path + 1));
+}
+
+/* Keeps fd if it worked, closes it if not. */
+static weft_err settle(int *out, int fd, bool worked, const char *what, const char *where) {
+  if (fd >= 0 && worked) {
+    *out = fd;
+    return WEFT_OK;
+  }
+  int why = errno;
+  if (fd >= 0) close(fd);
+  return weft__fail(WEFT_UNAVAILABLE, "%s %s: %s", what, where, strerror(why));
+}
+
+weft_err weft__socket_local(int *out, const char *name) {
+  struct sockaddr_un a;
+  socklen_t size = local_address(&a, name);
+  int fd = make_socket(AF_UNIX);
+  return settle(out, fd, fd >= 0 && connect(fd, (struct sockaddr *)&a, size) == 0, "connecting to", name);
+}
+
+weft_err weft__socket_listen_local(int *out, const char *name) {
+  struct sockaddr_un a;
+  socklen_t size = local_address(&a, name);
+  int fd = make_socket(AF_UNIX);
+  bool bound = fd >= 0 && bind(fd, (struct sockaddr *)&a, size) == 0 && listen(fd, BACKLOG) == 0;
+  return settle(out, fd, bound, "listening on", name);
+}
+
+/* The host of "host:port" or "[host]:port" or "host". */
+static void host_of(char *host, size_t room, const char *address) {
+  const char *end = strrchr(address, ':');
+  bool bracketed = address[0] == '[';
+  if (bracketed) end = strchr(address, ']');
+  int n = end ? (int)(end - address) - bracketed : (int)strlen(address);
+  snprintf(host, room, "%.*s", n, address + bracketed);
+}
+
+static weft_err resolve(struct addrinfo **out, const char *host, int port, int flags) {
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV};
+  char service[16];
+  snprintf(service, sizeof service, "%d", port);
+  int failed = getaddrinfo(host, service, &hints, out);
+  return failed ? weft__fail(WEFT_UNAVAILABLE, "%s: %s", host, gai_strerror(failed)) : WEFT_OK;
+}
+
+weft_err weft__socket_tcp(int *out, const char *address, int port) {
+  char host[256];
+  struct addrinfo *found;
+  host_of(host, sizeof host, address);
+  WEFT_TRY(resolve(&found, host, port, 0));
+  int fd = make_socket(found->ai_family);
+  bool begun = fd >= 0 && (connect(fd, found->ai_addr, found->ai_addrlen) == 0 || errno == EINPROGRESS);
+  freeaddrinfo(found);
+  if (begun) without_delay(fd);
+  return settle(out, fd, begun, "connecting to", address);
+}
+
+static int bound_port(int fd) {
+  struct sockaddr_storage a;
+  socklen_t size = sizeof a;
+  if (getsockname(fd, (struct sockaddr *)&a, &size) != 0) return 0;
+  return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port : ((struct sockaddr_in *)&a)->sin_port);
+}
+
+weft_err weft__socket_listen_tcp(int *out, const char *host, int *port) {
+  char plain[256];
+  struct addrinfo *found;
+  host_of(plain, sizeof plain, host[0] == '[' || !strchr(host, ':') ? host : "");
+  WEFT_TRY(resolve(&found, plain, 0, AI_PASSIVE));
+  int fd = make_socket(found->ai_family);
+  bool bound = fd >= 0 && bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0;
+  freeaddrinfo(found);
+  *port = bound ? bound_port(fd) : 0;
+  return settle(out, fd, bound, "listening on", host);
+}
+
+int weft__socket_accept(int listening) {
+  int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), size = SOCKET_BUFFER, family = 0;
+  socklen_t n = sizeof family;
+  if (fd < 0) return -1;
+  getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &n);
+  if (family == AF_UNIX)
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+  else
+    without_delay(fd);
+  return fd;
+}
+
+const char *weft__socket_key_text(char *buf, const uint8_t *key) {
+  for (int i = 0; i < FAST_KEY_SIZE; i++) snprintf(buf + 2 * i, 3, "%02x", key[i]);
+  return buf;
+}

@@ -1,0 +1,19 @@
+/* socket.h - the sockets of the fast transport: abstract unix ones on one host, TCP between hosts. */
+#ifndef WEFT_NET_FAST_SOCKET_H
+#define WEFT_NET_FAST_SOCKET_H
+
+#include "base/status.h"
+
+enum { FAST_KEY_SIZE = 16 };
+
+/* Each gives a non-blocking descriptor; a TCP connection may still be being made when it returns. */
+weft_err weft__socket_local(int *out, const char *name);
+weft_err weft__socket_tcp(int *out, const char *address, int port); /* the host of "host:port", another port */
+weft_err weft__socket_listen_local(int *out, const char *name);
+weft_err weft__socket_listen_tcp(int *out, const char *host, int *port);
+int weft__socket_accept(int listening); /* -1: none */
+
+/* A key as text, in buf, which has room for two characters a byte and the end. */
+const char *weft__socket_key_text(char *buf, const uint8_t *key);
+
+#endif

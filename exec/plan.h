@@ -101,6 +101,13 @@ weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run)
 /* The pieces of a straight run: a frame that holds the feeds, then its items [from, to). */
 weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run);
 weft_err weft__frame_run(frame *f, plan_run *run, int from, int to);
+/* What a piece of work costs is about the least it took: whatever took longer was interrupted, or will be seen again. */
+static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {
+  unsigned old = atomic_load_explicit(cost, memory_order_relaxed),
+           now = ns > 1000000000 ? 1000000000 : (unsigned)ns + 1;
+  unsigned next = old == 0 || now < old ? now : old + (now - old) / 64;
+  atomic_store_explicit(cost, next, memory_order_relaxed);
+}
 /* Runs a straight plan on the calling thread. */
 weft_err weft__plan_run(plan *p, plan_run *run);
 

@@ -273,8 +273,7 @@ static weft_err run_stage(staged *s, int stage) {
   while (to < p->n_item && p->item[to].stage == stage) to++;
   int64_t start = weft__now_ns();
   weft_err err = weft__frame_run(s->frame, s->run, from, to);
-  unsigned cost = (unsigned)((weft__now_ns() - start) % 2000000000) + 1;
-  atomic_store_explicit(&p->stage_cost[stage], cost, memory_order_relaxed);
+  weft__cost_note(&p->stage_cost[stage], weft__now_ns() - start);
   s->next = to;
   return err;
 }

@@ -18,7 +18,7 @@ typedef struct handed { /* a straight run on its way to the pool */
 static weft_err run_timed(plan *p, plan_run *run) {
   int64_t begin = weft__now_ns();
   weft_err err = weft__plan_run(p, run);
-  atomic_store_explicit(&p->cost, (unsigned)((weft__now_ns() - begin) % 2000000000) + 1, memory_order_relaxed);
+  weft__cost_note(&p->cost, weft__now_ns() - begin);
   return err;
 }
 

@@ -504,6 +504,112 @@ WEFT_API weft_event_writer *weft_supervisor_summary_writer(weft_supervisor *sv);
 WEFT_API weft_out weft_supervisor_global_step(weft_supervisor *sv);
 WEFT_API const char *weft_supervisor_save_path(weft_supervisor *sv); /* NULL: none */
 
+/* ---- hooks and monitored sessions ------------------------------------------------------------------ */
+
+/* What is called around the runs of a monitored session; each may be NULL.  A failure ends the run, or the creation or
+ * closing of the session. */
+typedef struct weft_hook weft_hook;
+typedef struct weft_run_context weft_run_context;
+typedef struct weft_hook_fns {
+  weft_err (*begin)(void *arg, weft_hook *hook); /* the graph may still be changed */
+  weft_err (*after_create_session)(void *arg, weft_session *sess, weft_coordinator *c); /* again after a recovery */
+  weft_err (*before_run)(void *arg, weft_run_context *c);
+  weft_err (*after_run)(void *arg, weft_run_context *c);
+  weft_err (*end)(void *arg, weft_session *sess); /* the program ended well; the session still runs */
+} weft_hook_fns;
+WEFT_API weft_err weft_hook_create(weft_hook **out, const weft_hook_fns *fns, void *arg);
+WEFT_API void weft_hook_destroy(weft_hook *h); /* after the session it was given to */
+
+/* In before_run: adds to what is fetched and fed (the tensor must live until after_run), or asks for step stats. */
+WEFT_API weft_err weft_run_context_fetch(weft_run_context *c, int n, const weft_out *fetches);
+WEFT_API weft_err weft_run_context_feed(weft_run_context *c, weft_out to, const weft_tensor *value);
+WEFT_API void weft_run_context_trace(weft_run_context *c);
+/* In after_run: what this hook fetched, in order (borrowed; NULL: not asked for), and the RunMetadata. */
+WEFT_API const weft_tensor *weft_run_context_value(const weft_run_context *c, int i);
+WEFT_API const void *weft_run_context_metadata(const weft_run_context *c, size_t *size);
+/* In both: the session below the hooks, what the program asked for, and an end to its loop. */
+WEFT_API weft_session *weft_run_context_session(const weft_run_context *c);
+WEFT_API int weft_run_context_fetches(const weft_run_context *c, const weft_out **fetches);
+WEFT_API void weft_run_context_request_stop(weft_run_context *c);
+
+/* Ready-made hooks: tf.train's of the same names.  Give one of two where two are offered. */
+WEFT_API weft_err weft_hook_stop_at_step(weft_hook **out, int64_t num_steps, int64_t last_step);
+WEFT_API weft_err weft_hook_nan_tensor(weft_hook **out, weft_out loss, bool only_stop); /* instead of failing */
+WEFT_API weft_err weft_hook_global_step_waiter(weft_hook **out, int64_t wait_until_step);
+WEFT_API weft_err weft_hook_feed(weft_hook **out, weft_err (*fn)(void *arg, weft_run_context *c), void *arg);
+WEFT_API weft_err weft_hook_final_ops(weft_hook **out, int n, const weft_out *fetches, int n_feed,
+                                      const weft_feed *feeds);
+WEFT_API weft_err weft_hook_final_value(weft_tensor **out, const weft_hook *h, int i);
+/* Writes a line of at most room bytes, NUL included. */
+typedef void weft_format_fn(void *arg, int n, const weft_tensor *const *values, char *line, size_t room);
+typedef struct weft_logging_opts {
+  int n;
+  const weft_out *tensors;
+  const char *const *tags;
+  int64_t every_n_iter;
+  double every_n_secs;
+  bool at_end;
+  weft_format_fn *format; /* NULL: "tag = value, tag = value (0.012 sec)" */
+  void *format_arg;
+} weft_logging_opts;
+WEFT_API weft_err weft_hook_logging(weft_hook **out, const weft_logging_opts *opts);
+typedef struct weft_checkpoint_hook_opts {
+  const char *dir, *basename; /* NULL: "model.ckpt" */
+  double save_secs;
+  int64_t save_steps;
+  weft_saver *saver; /* NULL: the session's */
+} weft_checkpoint_hook_opts;
+WEFT_API weft_err weft_hook_checkpoint_saver(weft_hook **out, const weft_checkpoint_hook_opts *opts);
+typedef struct weft_summary_hook_opts {
+  const char *dir;
+  weft_event_writer *writer;  /* instead of one on dir */
+  const weft_out *summary_op; /* NULL: the session's */
+  double save_secs;
+  int64_t save_steps;
+} weft_summary_hook_opts;
+WEFT_API weft_err weft_hook_summary_saver(weft_hook **out, const weft_summary_hook_opts *opts);
+typedef struct weft_step_counter_opts {
+  const char *dir; /* NULL: only the log is told */
+  weft_event_writer *writer;
+  int64_t every_n_steps; /* 0: 100, unless seconds are given */
+  double every_n_secs;
+} weft_step_counter_opts;
+WEFT_API weft_err weft_hook_step_counter(weft_hook **out, const weft_step_counter_opts *opts);
+
+/* tf.train.MonitoredTrainingSession; with `bare`, MonitoredSession: no hooks but those given.  Ops are as in
+ * weft_supervisor_opts; hooks, saver, init_feed and functions must outlive the session. */
+typedef struct weft_monitored_opts {
+  const char *target;
+  const weft_session_opts *config;
+  bool not_chief, bare;
+  const char *checkpoint_dir;  /* restored from, and saved to */
+  const char *checkpoint_path; /* restored from, instead */
+  int n_hook, n_chief_hook;
+  weft_hook *const *hooks;
+  weft_hook *const *chief_hooks;
+  const weft_out *init_op, *local_init_op, *ready_op, *ready_for_local_init_op, *summary_op;
+  int n_init_feed;
+  const weft_feed *init_feed;
+  weft_init_fn *init_fn;
+  void *init_arg;
+  weft_saver *saver;
+  double save_checkpoint_secs; /* 0: 600, unless steps are given; < 0: never */
+  int64_t save_checkpoint_steps;
+  int64_t save_summaries_steps; /* 0: 100, unless seconds are given; < 0: never */
+  double save_summaries_secs;
+  int64_t log_step_count_steps; /* 0: 100; < 0: never */
+  const char *summary_dir;      /* NULL: checkpoint_dir */
+  double max_wait_secs;         /* 0: 7200 */
+  double stop_grace_secs;       /* 0: 120 */
+} weft_monitored_opts;
+/* A session for weft_session_run, whose runs call the hooks and recover when a task is lost. */
+WEFT_API weft_err weft_monitored_create(weft_session **out, weft_graph *g, const weft_monitored_opts *opts);
+WEFT_API bool weft_monitored_should_stop(weft_session *sess);
+WEFT_API void weft_monitored_request_stop(weft_session *sess);
+/* weft_session_close, for a loop that ended with `why`: hooks end only when that was WEFT_OK or WEFT_OUT_OF_RANGE. */
+WEFT_API weft_err weft_monitored_close(weft_session *sess, weft_err why);
+WEFT_API weft_session *weft_monitored_raw(weft_session *sess); /* without hooks; NULL if sess is no monitored one */
+
 /* ---- step stats ----------------------------------------------------------------------------- */
 
 /* A serialised RunMetadata (of weft_session_run_with, or TensorFlow's) as a table: for each device the ops and the

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#ifdef WEFT_HAVE_GRPC
+
 static weft_server *local(void) {
   weft_server *s;
   EXPECT_OK(weft_server_create_local(&s, NULL));
@@ -366,3 +368,5 @@ TEST(targets_and_protocols_without_sense_are_refused) {
   EXPECT_ERR(weft_server_create_local(&s, &(weft_server_opts){.protocol = "grpc+verbs"}), WEFT_NOT_FOUND, "protocol");
   weft_graph_destroy(g);
 }
+
+#endif

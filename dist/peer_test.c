@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef WEFT_HAVE_GRPC
+
 typedef struct outcome {
   pthread_mutex_t lock;
   int answers;
@@ -216,3 +218,5 @@ static void expect_noticed(int signal_number) {
 
 TEST(a_killed_task_is_noticed) { expect_noticed(SIGKILL); }
 TEST(a_frozen_task_is_noticed_within_two_seconds) { expect_noticed(SIGSTOP); }
+
+#endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef WEFT_HAVE_GRPC
+
 static char lines[20][300];
 static int n_line;
 
@@ -85,3 +87,5 @@ TEST(seats_that_are_not_there_and_ports_that_are_taken_are_refused) {
   weft__server_destroy(first);
   weft__cluster_finish(&c);
 }
+
+#endif

@@ -3,54 +3,16 @@
 
 #include "api/cluster.h"
 #include "base/alloc.h"
-#include "io/file.h"
+#include "dist/open.h"
 #include "proto/scan.h"
 #include "weft/cluster.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tokens and certificates ---- */
-
 static const char *or_env(const char *given, const char *name) {
   if (given) return *given ? given : NULL;
   const char *found = getenv(name);
   return found && *found ? found : NULL;
-}
-
-static weft_err read_pem(char **out, const char *path) {
-  text t = {0};
-  if (!path) return WEFT_OK;
-  weft_err err = weft__file_read(path, &t);
-  if (!err && !(*out = weft__strdup(weft__text_get(&t)))) err = WEFT_OOM;
-  weft__text_finish(&t);
-  return err;
-}
-
-static weft_err find(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
-  if (token && !(c->token = weft__strdup(token))) return WEFT_OOM;
-  if ((cert || key || ca) && !(cert && key && ca))
-    return weft__fail(WEFT_INVALID_ARGUMENT, "TLS needs a certificate, its key and a CA, and %s is missing",
-                      !cert  ? "WEFT_TLS_CERT"
-                      : !key ? "WEFT_TLS_KEY"
-                             : "WEFT_TLS_CA");
-  WEFT_TRY(read_pem(&c->certificate, cert));
-  WEFT_TRY(read_pem(&c->key, key));
-  return read_pem(&c->ca, ca);
-}
-
-weft_err weft__credentials_find(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
-  *c = (credentials){0};
-  weft_err err = find(c, or_env(token, "WEFT_TOKEN"), or_env(cert, "WEFT_TLS_CERT"), or_env(key, "WEFT_TLS_KEY"),
-                      or_env(ca, "WEFT_TLS_CA"));
-  c->security = (security){c->token, c->certificate, c->key, c->ca};
-  if (err) weft__credentials_finish(c);
-  return err;
-}
-
-void weft__credentials_finish(credentials *c) {
-  char *owned[] = {c->token, c->certificate, c->key, c->ca};
-  for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) weft__free(owned[i]);
-  *c = (credentials){0};
 }
 
 /* ---- servers ---- */

@@ -1,51 +1,9 @@
 /* session.c - sessions, as programs run them. */
-#include "api/cluster.h"
 #include "base/alloc.h"
-#include "dist/config.h"
-#include "dist/server.h"
-#include "proto/scan.h"
-
-/* By target: this process, a server of this process, or one elsewhere. */
-static weft_err open_at(weft_session **out, weft_graph *g, const char *target, const session_opts *o) {
-  if (!target || !*target) {
-    session_opts local = *o;
-    local.filter = NULL, local.n_filter = 0, local.config_text = NULL; /* borrowed, and of clusters only */
-    return weft__session_create(out, g, &local);
-  }
-  weft_server *here = weft__server_at(target);
-  if (here) return weft__server_open(out, here, g, o);
-  credentials who;
-  WEFT_TRY(weft__credentials_find(&who, NULL, NULL, NULL, NULL));
-  weft_err err = weft__client_open(out, target, g, o, &who.security);
-  weft__credentials_finish(&who);
-  return err;
-}
-
-/* What the fields say where they are set; the config's word counts for the rest. */
-static void add_fields(session_opts *o, const weft_session_opts *fields) {
-  if (fields->intra_op_threads) o->intra_threads = fields->intra_op_threads;
-  if (fields->inter_op_threads) o->inter_threads = fields->inter_op_threads;
-  if (fields->timeout_ms) o->timeout_ms = fields->timeout_ms;
-  o->allow_soft_placement |= fields->allow_soft_placement;
-  o->log_device_placement |= fields->log_device_placement;
-}
+#include "dist/open.h"
 
 weft_err weft_session_create(weft_session **out, weft_graph *g, const weft_session_opts *opts) {
-  const weft_session_opts none = {0};
-  session_opts o = {0};
-  ProtobufCMessage *config = NULL;
-  WEFT_TRY(weft__status_raise(&g->sticky));
-  if (!opts) opts = &none;
-  weft_err err = WEFT_OK;
-  if (opts->config_size) {
-    WEFT_TRY(weft__proto_unpack(&config, &tensorflow__config_proto__descriptor, opts->config, opts->config_size));
-    err = weft__config_apply(&o, (Tensorflow__ConfigProto *)config);
-  }
-  add_fields(&o, opts);
-  if (!err) err = open_at(out, g, opts->target, &o);
-  weft__free((void *)(uintptr_t)o.config_text);
-  if (config) protobuf_c_message_free_unpacked(config, NULL);
-  return err;
+  return weft__session_open(out, g, opts);
 }
 
 weft_err weft_session_close(weft_session *sess) { return weft__session_close(sess); }

@@ -170,7 +170,7 @@ static weft_err run(weft_session *s, const plan_request *q, const weft_tensor *c
 static prepare_opts how_to_prepare(const monitored *m, bool again) {
   const weft_monitored_opts *o = &m->opts;
   return (prepare_opts){.target = m->target,
-                        .config = o->config ? &m->config : NULL,
+                        .config = &m->config,
                         .max_wait_secs = o->max_wait_secs,
                         .init = m->scaffold.init.node,
                         .n_init_feed = o->n_init_feed,
@@ -314,6 +314,7 @@ static void destroy(weft_session *s) {
   weft__free(m->target);
   weft__free(m->dir);
   weft__free(m->path);
+  weft__config_drop(&m->config);
   weft__free(m);
 }
 
@@ -343,7 +344,7 @@ static weft_err set_up(monitored *m, weft_graph *g) {
   m->dir = copy_or_null(o->checkpoint_dir, &ok);
   m->path = copy_or_null(o->checkpoint_path, &ok);
   if (!ok) return WEFT_OOM;
-  if (o->config) m->config = *o->config;
+  WEFT_TRY(weft__config_keep(&m->config, o->config));
   WEFT_TRY(weft__coordinator_create(&m->coordinator, 2, clean));
   weft__interrupts_hold();
   m->holds = true;

@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "dist/open.h"
 #include "train/checkpoint_state.h"
 #include "train/coordinator.h"
-#include "train/open.h"
 #include "train/run.h"
 #include <time.h>
 
@@ -91,6 +91,12 @@ static weft_err pause_a_bit(const session_manager *m, const prepare_opts *o, wai
   return WEFT_OK;
 }
 
+static weft_err open_target(const session_manager *m, const prepare_opts *o, weft_session **out) {
+  weft_session_opts config = o->config ? *o->config : (weft_session_opts){0};
+  if (o->target && *o->target) config.target = o->target;
+  return weft__session_open(out, m->graph, &config);
+}
+
 static bool lost_peer(weft_err err) { return err == WEFT_UNAVAILABLE || err == WEFT_ABORTED; }
 
 static const char *said(const text *t) { return t->size ? t->data : "None"; }
@@ -112,7 +118,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
   bool ready = false, local_done = false;
   w.next_log_ns += 1000000000; /* most models are ready by then */
   while (!err && !ready) {
-    if (!sess) err = weft__open_session(&sess, o->target, m->graph, o->config);
+    if (!sess) err = open_target(m, o, &sess);
     if (!err) err = look(m, sess, &local_done, &ready, &local_why, &why);
     if (lost_peer(err)) { /* somebody is not there, or not any more */
       weft__text_puts(&why, weft__error_message());
@@ -233,7 +239,7 @@ weft_err weft__manager_prepare(const session_manager *m, const prepare_opts *o, 
   weft_err err;
   do { /* a task may go, or not have come, while we initialise */
     weft_session *sess = NULL;
-    err = weft__open_session(&sess, o->target, m->graph, o->config);
+    err = open_target(m, o, &sess);
     if (!err) err = prepare_in(m, o, sess);
     if (!err) {
       *out = sess;
@@ -251,7 +257,7 @@ weft_err weft__manager_recover(const session_manager *m, const prepare_opts *o, 
   text why = {0};
   bool yes = false;
   *restored = false;
-  weft_err err = weft__open_session(&sess, o->target, m->graph, o->config);
+  weft_err err = open_target(m, o, &sess);
   if (!err) err = restore(m, o, sess, restored);
   if (!err) err = local_init(m, sess, &yes, &why);
   if (!err && yes) err = weft__manager_ready(m, sess, &yes, &why);
@@ -265,4 +271,30 @@ weft_err weft__manager_recover(const session_manager *m, const prepare_opts *o, 
     *out = sess;
   weft__text_finish(&why);
   return err;
+}
+
+/* ---- configurations ---- */
+
+weft_err weft__config_keep(weft_session_opts *to, const weft_session_opts *from) {
+  weft__config_drop(to);
+  if (!from) return WEFT_OK;
+  *to = *from;
+  to->target = NULL;
+  to->config = NULL;
+  if (from->target && !(to->target = weft__strdup(from->target))) return WEFT_OOM;
+  if (!from->config_size) return WEFT_OK;
+  void *copy = weft__alloc(from->config_size);
+  if (!copy) {
+    to->config_size = 0;
+    return WEFT_OOM;
+  }
+  memcpy(copy, from->config, from->config_size);
+  to->config = copy;
+  return WEFT_OK;
+}
+
+void weft__config_drop(weft_session_opts *kept) {
+  weft__free((void *)(uintptr_t)kept->target);
+  weft__free((void *)(uintptr_t)kept->config);
+  *kept = (weft_session_opts){0};
 }

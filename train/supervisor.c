@@ -37,7 +37,6 @@ struct weft_supervisor {
   /* Of the session handed out, for reopening it: */
   char *target;
   weft_session_opts config;
-  bool has_config;
   double max_wait_secs;
   bool wait_for_checkpoint;
   weft_session *sess;
@@ -164,6 +163,7 @@ void weft__supervisor_destroy(weft_supervisor *sv) {
   weft__free(sv->logdir);
   weft__free(sv->save_path);
   weft__free(sv->target);
+  weft__config_drop(&sv->config);
   weft__free(sv);
 }
 
@@ -256,7 +256,7 @@ weft_err weft__supervisor_start_services(weft_supervisor *sv, weft_session *sess
 
 static prepare_opts how_to_prepare(const weft_supervisor *sv, bool again) {
   return (prepare_opts){.target = sv->target,
-                        .config = sv->has_config ? &sv->config : NULL,
+                        .config = &sv->config,
                         .max_wait_secs = sv->max_wait_secs,
                         .init = sv->init,
                         .n_init_feed = sv->opts.n_init_feed,
@@ -310,8 +310,7 @@ static weft_err remember(weft_supervisor *sv, const char *target, const weft_ses
                          const weft_supervisor_wait *wait) {
   weft__free(sv->target);
   if (!(sv->target = weft__strdup(target ? target : ""))) return WEFT_OOM;
-  sv->has_config = config != NULL;
-  if (config) sv->config = *config;
+  WEFT_TRY(weft__config_keep(&sv->config, config));
   sv->max_wait_secs = wait ? wait->max_wait_secs : 0;
   sv->wait_for_checkpoint = wait && wait->for_checkpoint;
   return WEFT_OK;

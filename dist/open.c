@@ -1,0 +1,99 @@
+/* open.c - from a target to a session.  What a program leaves open about tokens and certificates, the environment says. */
+#include "dist/open.h"
+
+#include "base/alloc.h"
+#include "dist/config.h"
+#include "dist/server.h"
+#include "io/file.h"
+#include "proto/scan.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tokens and certificates ---- */
+
+static const char *or_env(const char *given, const char *name) {
+  if (given) return *given ? given : NULL;
+  const char *found = getenv(name);
+  return found && *found ? found : NULL;
+}
+
+static weft_err read_pem(char **out, const char *path) {
+  text t = {0};
+  if (!path) return WEFT_OK;
+  weft_err err = weft__file_read(path, &t);
+  if (!err && !(*out = weft__strdup(weft__text_get(&t)))) err = WEFT_OOM;
+  weft__text_finish(&t);
+  return err;
+}
+
+static weft_err find(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
+  if (token && !(c->token = weft__strdup(token))) return WEFT_OOM;
+  if ((cert || key || ca) && !(cert && key && ca))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "TLS needs a certificate, its key and a CA, and %s is missing",
+                      !cert  ? "WEFT_TLS_CERT"
+                      : !key ? "WEFT_TLS_KEY"
+                             : "WEFT_TLS_CA");
+  WEFT_TRY(read_pem(&c->certificate, cert));
+  WEFT_TRY(read_pem(&c->key, key));
+  return read_pem(&c->ca, ca);
+}
+
+weft_err weft__credentials_find(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
+  *c = (credentials){0};
+  weft_err err = find(c, or_env(token, "WEFT_TOKEN"), or_env(cert, "WEFT_TLS_CERT"), or_env(key, "WEFT_TLS_KEY"),
+                      or_env(ca, "WEFT_TLS_CA"));
+  c->security = (security){c->token, c->certificate, c->key, c->ca};
+  if (err) weft__credentials_finish(c);
+  return err;
+}
+
+void weft__credentials_finish(credentials *c) {
+  char *owned[] = {c->token, c->certificate, c->key, c->ca};
+  for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) weft__free(owned[i]);
+  *c = (credentials){0};
+}
+
+/* ---- sessions ---- */
+
+/* By target: this process, a server of this process, or one elsewhere. */
+static weft_err open_at(weft_session **out, weft_graph *g, const char *target, const session_opts *o) {
+  if (!target || !*target) {
+    session_opts local = *o;
+    local.filter = NULL, local.n_filter = 0, local.config_text = NULL; /* borrowed, and of clusters only */
+    return weft__session_create(out, g, &local);
+  }
+  weft_server *here = weft__server_at(target);
+  if (here) return weft__server_open(out, here, g, o);
+  credentials who;
+  WEFT_TRY(weft__credentials_find(&who, NULL, NULL, NULL, NULL));
+  weft_err err = weft__client_open(out, target, g, o, &who.security);
+  weft__credentials_finish(&who);
+  return err;
+}
+
+/* What the fields say where they are set; the config's word counts for the rest. */
+static void add_fields(session_opts *o, const weft_session_opts *fields) {
+  if (fields->intra_op_threads) o->intra_threads = fields->intra_op_threads;
+  if (fields->inter_op_threads) o->inter_threads = fields->inter_op_threads;
+  if (fields->timeout_ms) o->timeout_ms = fields->timeout_ms;
+  o->allow_soft_placement |= fields->allow_soft_placement;
+  o->log_device_placement |= fields->log_device_placement;
+}
+
+weft_err weft__session_open(weft_session **out, weft_graph *g, const weft_session_opts *opts) {
+  const weft_session_opts none = {0};
+  session_opts o = {0};
+  ProtobufCMessage *config = NULL;
+  WEFT_TRY(weft__status_raise(&g->sticky));
+  if (!opts) opts = &none;
+  weft_err err = WEFT_OK;
+  if (opts->config_size) {
+    WEFT_TRY(weft__proto_unpack(&config, &tensorflow__config_proto__descriptor, opts->config, opts->config_size));
+    err = weft__config_apply(&o, (Tensorflow__ConfigProto *)config);
+  }
+  add_fields(&o, opts);
+  if (!err) err = open_at(out, g, opts->target, &o);
+  weft__free((void *)(uintptr_t)o.config_text);
+  if (config) protobuf_c_message_free_unpacked(config, NULL);
+  return err;
+}

@@ -83,7 +83,11 @@ PyObject *ext_made(weft_graph *g, weft_out o);
 PyObject *ext_gradient_rows(const weft_gradient *d, Py_ssize_t n);
 
 extern PyMethodDef ext_scope_methods[], ext_node_methods[], ext_train_functions[], ext_save_functions[],
-    ext_summary_functions[], ext_pipeline_functions[], ext_cluster_functions[];
+    ext_summary_functions[], ext_pipeline_functions[], ext_cluster_functions[], ext_supervise_functions[];
+/* A Session object for a session of the library, which it destroys unless its sess is set to NULL before. */
+PyObject *ext_session_lend(PyObject *graph, weft_session *sess);
+/* The exception that is set becomes an error of the library. */
+weft_err ext_python_error(void);
 int ext_to_coordinator(PyObject *o, void *out); /* for PyArg_ParseTuple's O& */
 int ext_graph_ready(PyObject *module);
 int ext_session_ready(PyObject *module);

@@ -28,6 +28,15 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   return NULL;
 }
 
+PyObject *ext_session_lend(PyObject *graph, weft_session *sess) {
+  allocfunc make = (allocfunc)PyType_GetSlot(ext_session_type, Py_tp_alloc);
+  session_object *self = (session_object *)make(ext_session_type, 0);
+  if (!self) return NULL;
+  self->graph = Py_NewRef(graph);
+  self->sess = sess;
+  return (PyObject *)self;
+}
+
 static void session_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   session_object *s = (session_object *)self;
@@ -165,8 +174,7 @@ static int call_results(PyObject *results, int n_out, weft_tensor **out) {
   return 0;
 }
 
-/* The exception that is set, as an error of the library. */
-static weft_err call_failed(void) {
+weft_err ext_python_error(void) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
@@ -194,7 +202,7 @@ static weft_err call(void *arg, const char *token, int n_in, const weft_tensor *
   }
   if (inputs) results = PyObject_CallFunction(call_target, "sO", token, inputs);
   int bad = !results || call_results(results, n_out, out) != 0;
-  weft_err err = bad ? call_failed() : WEFT_OK;
+  weft_err err = bad ? ext_python_error() : WEFT_OK;
   Py_XDECREF(results);
   Py_XDECREF(inputs);
   PyGILState_Release(state);

@@ -33,8 +33,8 @@ operators.install(Variable)  # noqa: F821
 newaxis = None
 initializers, math = init_ops, math_ops
 
-from . import app, cluster, data_flow, flags, gfile, io_ops, logging, losses, metrics, partitioned  # noqa: E402,F401
-from . import protos, python_io, summary, train  # noqa: E402,F401
+from . import app, cluster, data_flow, flags, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
+from . import contrib, protos, python_io, summary, train  # noqa: E402,F401
 from .device_spec import DeviceSpec  # noqa: E402,F401
 from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphOptions, MetaGraphDef, NodeDef,  # noqa: E402,F401
                      OptimizerOptions, RunMetadata, RunOptions, SessionLog, Summary, TensorInfo)

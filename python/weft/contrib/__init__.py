@@ -1,0 +1,6 @@
+"""tf.contrib: what programs of 2016 to 2019 take from it."""
+from . import framework, layers, learn, slim, training  # noqa: F401
+
+
+def __getattr__(name):
+    raise AttributeError("tf.contrib.%s is not in Weft" % name)

@@ -1,0 +1,198 @@
+"""tf.contrib.layers: regularizers, initializers and layers."""
+from .. import array_ops, init_ops, layers as core, math_ops, nn
+from ..build import constant, convert_to_tensor, op
+from ..graph import GraphKeys, get_default_graph, name_scope
+from ..variable_scope import get_variable, variable_scope
+from .framework import add_arg_scope
+
+
+def _checked(scale):
+    import numbers
+    if isinstance(scale, numbers.Integral):
+        raise ValueError("scale cannot be an integer: %s" % scale)
+    if scale < 0.:
+        raise ValueError("Setting a scale less than 0 on a regularizer: %g" % scale)
+
+
+def l2_regularizer(scale, scope=None):
+    _checked(scale)
+    if scale == 0.:
+        return lambda _: None
+
+    def l2(weights):
+        with name_scope(scope, "l2_regularizer", [weights]) as name:
+            x = convert_to_tensor(weights)
+            return op("Mul", name, x=constant(scale, x.dtype.base_dtype, name="scale"), y=nn.l2_loss(x))
+    return l2
+
+
+def l1_regularizer(scale, scope=None):
+    _checked(scale)
+    if scale == 0.:
+        return lambda _: None
+
+    def l1(weights):
+        with name_scope(scope, "l1_regularizer", [weights]) as name:
+            x = convert_to_tensor(weights)
+            return op("Mul", name, x=constant(scale, x.dtype.base_dtype, name="scale"),
+                      y=math_ops.reduce_sum(math_ops.abs(x)))
+    return l1
+
+
+def l1_l2_regularizer(scale_l1=1.0, scale_l2=1.0, scope=None):
+    return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)], scope or "l1_l2_regularizer")
+
+
+def sum_regularizer(regularizer_list, scope=None):
+    def total(weights):
+        with name_scope(scope, "sum_regularizer", [weights]):
+            found = [r for r in (fn(weights) for fn in regularizer_list) if r is not None]
+            return math_ops.add_n(found) if found else None
+    return total
+
+
+def apply_regularization(regularizer, weights_list=None):
+    weights_list = weights_list or get_default_graph().get_collection(GraphKeys.WEIGHTS)
+    with name_scope("get_regularization_penalty", values=weights_list) as scope:
+        found = [r for r in (regularizer(w) for w in weights_list) if r is not None]
+        made = math_ops.add_n(found, name=scope)
+        get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, made)
+        return made
+
+
+def xavier_initializer(uniform=True, seed=None, dtype=init_ops.dtypes.float32):
+    return init_ops.VarianceScaling(1.0, "fan_avg", "uniform" if uniform else "truncated_normal", seed, dtype)
+
+
+xavier_initializer_conv2d = xavier_initializer
+
+
+def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=init_ops.dtypes.float32):
+    return init_ops.VarianceScaling(factor, mode.lower(), "uniform" if uniform else "truncated_normal", seed, dtype)
+
+
+def _collect(collections, name, out):
+    if collections:
+        get_default_graph().add_to_collections(collections, out)
+    return out
+
+
+def _finish(out, normalizer_fn, normalizer_params, activation_fn):
+    if normalizer_fn is not None:
+        out = normalizer_fn(out, **(normalizer_params or {}))
+    return out if activation_fn is None else activation_fn(out)
+
+
+@add_arg_scope
+def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None,
+                    weights_initializer=xavier_initializer(), weights_regularizer=None,
+                    biases_initializer=init_ops.Zeros(), biases_regularizer=None, reuse=None, variables_collections=None,
+                    outputs_collections=None, trainable=True, scope=None):
+    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse) as sc:
+        x = convert_to_tensor(inputs)
+        depth = x.shape.as_list()[-1]
+        w = get_variable("weights", [depth, num_outputs], x.dtype.base_dtype, weights_initializer, weights_regularizer, trainable)
+        if x.shape.ndims > 2:
+            out = math_ops.tensordot(x, w, 1)
+        else:
+            out = math_ops.matmul(x, w)
+        if normalizer_fn is None and biases_initializer is not None:
+            b = get_variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer, trainable)
+            out = nn.bias_add(out, b)
+        return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
+
+
+linear = relu = relu6 = fully_connected
+
+
+def _pair(value):
+    return [value, value] if isinstance(value, int) else list(value)
+
+
+@add_arg_scope
+def conv2d(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1, activation_fn=nn.relu,
+           normalizer_fn=None, normalizer_params=None, weights_initializer=xavier_initializer(), weights_regularizer=None,
+           biases_initializer=init_ops.Zeros(), biases_regularizer=None, reuse=None, variables_collections=None,
+           outputs_collections=None, trainable=True, scope=None):
+    with variable_scope(scope, "Conv", [inputs], reuse=reuse) as sc:
+        x = convert_to_tensor(inputs)
+        k, s, r = _pair(kernel_size), _pair(stride), _pair(rate)
+        w = get_variable("weights", k + [x.shape.as_list()[-1], num_outputs], x.dtype.base_dtype, weights_initializer,
+                         weights_regularizer, trainable)
+        out = nn.conv2d(x, w, [1] + s + [1], padding, dilations=[1] + r + [1])
+        if normalizer_fn is None and biases_initializer is not None:
+            out = nn.bias_add(out, get_variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer,
+                                                biases_regularizer, trainable))
+        return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
+
+
+convolution = convolution2d = conv2d
+
+
+@add_arg_scope
+def max_pool2d(inputs, kernel_size, stride=2, padding="VALID", data_format="NHWC", outputs_collections=None, scope=None):
+    k, s = _pair(kernel_size), _pair(stride)
+    with name_scope(scope, "MaxPool2D", [inputs]) as sc:
+        return _collect(outputs_collections, sc, nn.max_pool(inputs, [1] + k + [1], [1] + s + [1], padding))
+
+
+@add_arg_scope
+def avg_pool2d(inputs, kernel_size, stride=2, padding="VALID", data_format="NHWC", outputs_collections=None, scope=None):
+    k, s = _pair(kernel_size), _pair(stride)
+    with name_scope(scope, "AvgPool2D", [inputs]) as sc:
+        return _collect(outputs_collections, sc, nn.avg_pool(inputs, [1] + k + [1], [1] + s + [1], padding))
+
+
+@add_arg_scope
+def flatten(inputs, outputs_collections=None, scope=None):
+    with name_scope(scope, "Flatten", [inputs]) as sc:
+        return _collect(outputs_collections, sc, core.flatten(inputs))
+
+
+@add_arg_scope
+def dropout(inputs, keep_prob=0.5, noise_shape=None, is_training=True, outputs_collections=None, scope=None, seed=None):
+    with name_scope(scope, "Dropout", [inputs]) as sc:
+        return _collect(outputs_collections, sc, core.dropout(inputs, 1 - keep_prob, noise_shape, seed, is_training))
+
+
+@add_arg_scope
+def softmax(logits, scope=None):
+    with name_scope(scope, "softmax", [logits]):
+        return nn.softmax(logits)
+
+
+@add_arg_scope
+def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, activation_fn=None, param_initializers=None,
+               param_regularizers=None, updates_collections=GraphKeys.UPDATE_OPS, is_training=True, reuse=None,
+               variables_collections=None, outputs_collections=None, trainable=True, batch_weights=None, fused=None,
+               data_format="NHWC", zero_debias_moving_mean=False, scope=None, **kwargs):
+    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse):
+        out, updates = core.batch_norm_here(inputs, decay, epsilon, center, scale, is_training, trainable)
+        if updates_collections is None:
+            with get_default_graph().control_dependencies(updates):
+                out = array_ops.identity(out)
+        else:
+            for u in updates:
+                get_default_graph().add_to_collections(updates_collections, u)
+        return out if activation_fn is None else activation_fn(out)
+
+
+def optimize_loss(loss, global_step, learning_rate, optimizer, clip_gradients=None, variables=None, name=None, **kwargs):
+    from .. import train
+    kinds = {"Adagrad": train.AdagradOptimizer, "Adam": train.AdamOptimizer, "Ftrl": train.FtrlOptimizer,
+             "RMSProp": train.RMSPropOptimizer, "SGD": train.GradientDescentOptimizer}
+    if isinstance(optimizer, str):
+        optimizer = kinds[optimizer](learning_rate)
+    elif callable(optimizer):
+        optimizer = optimizer(learning_rate)
+    pairs = optimizer.compute_gradients(loss, variables)
+    if clip_gradients is not None:
+        from ..gradients import clip_by_global_norm
+        grads, _ = clip_by_global_norm([g for g, _ in pairs], clip_gradients)
+        pairs = list(zip(grads, [v for _, v in pairs]))
+    with get_default_graph().control_dependencies([optimizer.apply_gradients(pairs, global_step)]):
+        return array_ops.identity(loss)
+
+
+def __getattr__(name):
+    raise AttributeError("tf.contrib.layers.%s is not in Weft" % name)

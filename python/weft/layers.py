@@ -1,0 +1,141 @@
+"""tf.layers: variables in a scope called as the layer, and the ops between them."""
+from . import array_ops, init_ops, math_ops, nn
+from .build import convert_to_tensor, op
+from .control_flow import smart_cond
+from .graph import GraphKeys, get_default_graph, name_scope
+from .variable_scope import get_variable, variable_scope
+
+
+def _layer_scope(name, default, inputs, reuse):
+    return variable_scope(name, default, [inputs], reuse=reuse)
+
+
+def _finish(out, activation, activity_regularizer):
+    out = out if activation is None else activation(out)
+    if activity_regularizer is not None:
+        get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, activity_regularizer(out))
+    return out
+
+
+def dense(inputs, units, activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
+          kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+          bias_constraint=None, trainable=True, name=None, reuse=None):
+    with _layer_scope(name, "dense", inputs, reuse):
+        x = convert_to_tensor(inputs)
+        depth = x.shape.as_list()[-1]
+        if depth is None:
+            raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
+        w = get_variable("kernel", [depth, units], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable)
+        b = get_variable("bias", [units], x.dtype.base_dtype, bias_initializer, bias_regularizer, trainable) if use_bias else None
+        out = math_ops.matmul(x, w) if x.shape.ndims == 2 else math_ops.tensordot(x, w, 1)
+        return _finish(out if b is None else nn.bias_add(out, b), activation, activity_regularizer)
+
+
+def _pair(value):
+    return [value, value] if isinstance(value, int) else list(value)
+
+
+def conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last", dilation_rate=(1, 1),
+           activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
+           kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+           bias_constraint=None, trainable=True, name=None, reuse=None):
+    if data_format != "channels_last":
+        raise NotImplementedError("tf.layers.conv2d(data_format=%r): Weft computes channels_last" % data_format)
+    with _layer_scope(name, "conv2d", inputs, reuse):
+        x = convert_to_tensor(inputs)
+        k, s, r = _pair(kernel_size), _pair(strides), _pair(dilation_rate)
+        w = get_variable("kernel", k + [x.shape.as_list()[-1], filters], x.dtype.base_dtype, kernel_initializer,
+                         kernel_regularizer, trainable)
+        b = get_variable("bias", [filters], x.dtype.base_dtype, bias_initializer, bias_regularizer, trainable) if use_bias else None
+        out = nn.conv2d(x, w, [1] + s + [1], padding.upper(), dilations=[1] + r + [1])
+        return _finish(out if b is None else nn.bias_add(out, b), activation, activity_regularizer)
+
+
+def conv2d_transpose(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last",
+                     activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
+                     kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+                     bias_constraint=None, trainable=True, name=None, reuse=None):
+    with _layer_scope(name, "conv2d_transpose", inputs, reuse):
+        x = convert_to_tensor(inputs)
+        k, s, dims = _pair(kernel_size), _pair(strides), x.shape.as_list()
+        w = get_variable("kernel", k + [filters, dims[-1]], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable)
+        more = [max(a - b, 0) if padding.lower() == "valid" else 0 for a, b in zip(k, s)]
+        size = [dims[i + 1] * s[i] + more[i] for i in (0, 1)]
+        out = nn.conv2d_transpose(x, w, array_ops.stack([array_ops.shape(x)[0]] + size + [filters]), [1] + s + [1], padding.upper())
+        out.set_shape([dims[0]] + size + [filters])
+        if use_bias:
+            out = nn.bias_add(out, get_variable("bias", [filters], x.dtype.base_dtype, bias_initializer, bias_regularizer, trainable))
+        return _finish(out, activation, activity_regularizer)
+
+
+def max_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
+    with name_scope(name, "max_pooling2d", [inputs]):
+        return nn.max_pool(inputs, [1] + _pair(pool_size) + [1], [1] + _pair(strides) + [1], padding.upper())
+
+
+def average_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
+    with name_scope(name, "average_pooling2d", [inputs]):
+        return nn.avg_pool(inputs, [1] + _pair(pool_size) + [1], [1] + _pair(strides) + [1], padding.upper())
+
+
+def flatten(inputs, name=None, data_format="channels_last"):
+    with name_scope(name, "flatten", [inputs]):
+        x = convert_to_tensor(inputs)
+        dims = x.shape.as_list()
+        rest = None if None in dims[1:] else math_product(dims[1:])
+        if rest is not None:
+            return array_ops.reshape(x, [-1 if dims[0] is None else dims[0], rest])
+        return array_ops.reshape(x, array_ops.stack([array_ops.shape(x)[0], -1]))
+
+
+def math_product(dims):
+    out = 1
+    for d in dims:
+        out *= d
+    return out
+
+
+def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None):
+    with name_scope(name, "dropout", [inputs]):
+        return smart_cond(training, lambda: nn.dropout(inputs, rate=rate, noise_shape=noise_shape, seed=seed),
+                          lambda: array_ops.identity(inputs))
+
+
+def batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, names=("beta", "gamma")):
+    """In the current variable scope: the normalised tensor and the updates of the moving statistics."""
+    x = convert_to_tensor(inputs)
+    depth, dtype = x.shape.as_list()[-1], x.dtype.base_dtype
+    gamma = get_variable("gamma", [depth], dtype, init_ops.Ones(), trainable=trainable) if scale else None
+    beta = get_variable("beta", [depth], dtype, init_ops.Zeros(), trainable=trainable) if center else None
+    mean = get_variable("moving_mean", [depth], dtype, init_ops.Zeros(), trainable=False)
+    variance = get_variable("moving_variance", [depth], dtype, init_ops.Ones(), trainable=False)
+    axes = list(range(x.shape.ndims - 1))
+    now_mean, now_variance = smart_cond(training, lambda: nn.moments(x, axes),
+                                        lambda: (array_ops.identity(mean), array_ops.identity(variance)))
+    out = nn.batch_normalization(x, now_mean, now_variance, beta, gamma, epsilon)
+    out.set_shape(x.shape)
+    if training is False:
+        return out, []
+    rate = smart_cond(training, lambda: convert_to_tensor(1.0 - momentum, dtype), lambda: convert_to_tensor(0.0, dtype))
+    updates = []
+    for old, new in ((mean, now_mean), (variance, now_variance)):
+        with get_default_graph().colocate_with(old.op):
+            updates.append(op("AssignSub", "AssignMovingAvg", ref=old._ref(), value=(old - array_ops.stop_gradient(new)) * rate))
+    return out, updates
+
+
+def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True,
+                        beta_initializer=None, gamma_initializer=None, moving_mean_initializer=None,
+                        moving_variance_initializer=None, beta_regularizer=None, gamma_regularizer=None,
+                        beta_constraint=None, gamma_constraint=None, training=False, trainable=True, name=None, reuse=None,
+                        renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None, virtual_batch_size=None,
+                        adjustment=None):
+    with _layer_scope(name, "batch_normalization", inputs, reuse):
+        out, updates = batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable)
+    for u in updates:
+        get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, u)
+    return out
+
+
+def __getattr__(name):
+    raise AttributeError("tf.layers.%s is not in Weft" % name)

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
-enum { IDLE_S = 5, LEAVE_S = 10 };
+enum { IDLE_S = 5, LEAVE_S = 5 };
 
 struct weft_server {
   cluster cluster;

@@ -23,7 +23,7 @@ typedef struct server_opts {
 /* Everything is copied.  INVALID_ARGUMENT if the cluster has no such task. */
 weft_err weft__server_create(weft_server **out, const cluster *c, const server_opts *opts);
 weft_err weft__server_start(weft_server *s); /* listens; fine if it does already */
-/* By the rule of member.h.  Interrupted, it lets the steps that run here end (10 s, or a second interrupt), then
+/* By the rule of member.h.  Interrupted, it lets the steps that run here end (5 s, or a second interrupt), then
  * returns CANCELLED. */
 weft_err weft__server_join(weft_server *s);
 void weft__server_destroy(weft_server *s);             /* says goodbye, closes the sessions, frees the port */

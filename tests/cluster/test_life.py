@@ -2,6 +2,7 @@
 import itertools
 import json
 import signal
+import subprocess
 import time
 
 import pytest
@@ -77,3 +78,25 @@ def test_a_task_that_never_comes_is_named(cluster):
     assert worker.wait() == 0
     assert ps.wait() != 0
     assert "/job:worker/replica:0/task:1 (not seen yet)" in ps.output
+
+
+def test_a_guarded_cluster_works_and_keeps_strangers_out(cluster, tmp_path):
+    def openssl(*words):
+        subprocess.run(["openssl", *words], check=True, capture_output=True, cwd=tmp_path)
+
+    (tmp_path / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=ca")
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "task.key", "-out", "task.csr", "-subj", "/CN=task")
+    openssl("x509", "-req", "-in", "task.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out",
+            "task.pem", "-extfile", "names")
+    keys = {"WEFT_TLS_CERT": "task.pem", "WEFT_TLS_KEY": "task.key", "WEFT_TLS_CA": "ca.pem"}
+    keys = {name: str(tmp_path / file) for name, file in keys.items()}
+    c = cluster(workers=1)
+    ps = c.linear("ps", 0, **keys)
+    ps.until("Started server")
+    stranger = c.linear("worker", 0, WEFT_WAIT_SECS="1")
+    assert stranger.wait() != 0, stranger.output
+    assert "step" not in stranger.output
+    friend = c.linear("worker", 0, **keys)
+    assert friend.wait() == 0, friend.output
+    assert ps.wait() == 0, ps.output

@@ -1,7 +1,7 @@
-/* log.c - hands messages to the program's callback.
+/* log.c - hands messages to the program's callback, one at a time.
  *
- * The callback is the process's, as stderr is: one lock guards the pair, held only while it is read,
- * so a callback may log or install another. */
+ * The callback is the process's, as stderr is.  One lock guards the pair and is held only while it is read, so a
+ * callback may install another; a second one, which its holder may take again, keeps threads from speaking at once. */
 #include "base/log.h"
 #include <pthread.h>
 #include <stdarg.h>
@@ -9,8 +9,18 @@
 #include <stdlib.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t speaking;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static log_fn *current_fn;
 static void *current_arg;
+
+static void make_speaking(void) {
+  pthread_mutexattr_t recursive;
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&speaking, &recursive);
+  pthread_mutexattr_destroy(&recursive);
+}
 
 void weft__log_set(log_fn *fn, void *arg) {
   pthread_mutex_lock(&lock);
@@ -35,6 +45,9 @@ void weft__log_at(log_level level, const char *file, int line, const char *fmt, 
     vsnprintf(long_message, (size_t)size + 1, fmt, args);
     va_end(args);
   }
+  pthread_once(&once, make_speaking);
+  pthread_mutex_lock(&speaking);
   fn(arg, (int)level, file, line, long_message ? long_message : message);
+  pthread_mutex_unlock(&speaking);
   free(long_message);
 }

@@ -21,8 +21,8 @@ typedef struct seat {
   task *task;
   listener *listener;
   peers *peers;
-  worker *worker;
-  channel *to; /* as a master reaches it */
+  _Atomic(worker *) worker; /* calls may come as soon as the port is open */
+  channel *to;              /* as a master reaches it */
 } seat;
 
 typedef struct rig {
@@ -45,7 +45,9 @@ static inline void seat_open(seat *s, const cluster *c) {
   security none = {0};
   snprintf(address, sizeof address, "127.0.0.1:%d", weft__listener_port(s->listener));
   EXPECT_OK(weft__peers_create(&s->peers, c, s->task->name, &none));
-  EXPECT_OK(weft__worker_create(&s->worker, s->task, s->peers));
+  worker *w;
+  EXPECT_OK(weft__worker_create(&w, s->task, s->peers));
+  s->worker = w;
   EXPECT_OK(weft__channel_create(&s->to, address, NULL));
 }
 

@@ -177,8 +177,15 @@ static weft_err reset(master *m, call *c, request_message *q, message *answer) {
 
 static weft_err list_devices(master *m, call *c, request_message *q, message *answer) {
   const Tensorflow__ListDevicesRequest *r = (const Tensorflow__ListDevicesRequest *)q;
-  if (*r->session_handle) return on_session(m, r->session_handle, weft__client_session_devices, c, q, answer);
   client_session *s;
+  if (*r->session_handle) {
+    if (find_client(m, r->session_handle, &s)) /* here TF says INVALID_ARGUMENT, in the same words */
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Session %.64s is not found. Possibly, this master has restarted.",
+                        r->session_handle);
+    weft_err found = weft__client_session_devices(s, c, q, answer);
+    weft__client_session_release(s);
+    return found;
+  }
   Tensorflow__CreateSessionRequest empty = TENSORFLOW__CREATE_SESSION_REQUEST__INIT;
   WEFT_TRY(weft__client_session_create(&s, m, &empty));
   weft_err err = weft__client_session_devices(s, c, q, answer);

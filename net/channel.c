@@ -40,7 +40,9 @@ static weft_err connect_fast(channel *c, message *way) {
   fast_line **more = weft__realloc((void *)c->all, (size_t)(c->n_all + 1) * sizeof *more);
   if (!more) return WEFT_OOM;
   c->all = more;
-  WEFT_TRY(weft__fast_connect(&c->all[c->n_all], c->address, way, change, c));
+  char host[64];
+  if (!weft__grpc_host(host, sizeof host)) host[0] = 0;
+  WEFT_TRY(weft__fast_connect(&c->all[c->n_all], c->address, host, way, change, c));
   c->n_all++;
   return WEFT_OK;
 }

@@ -40,6 +40,8 @@ typedef struct port_kind {
 
 weft_err weft__grpc_listen(port **out, const listener_opts *opts, rpc_handler *fn, void *arg);
 weft_err weft__grpc_connect(line **out, const char *address, const channel_opts *opts);
+/* In a reply by gRPC: the numeric address of the host that answered ("10.0.0.1", "::1"), as far as it is known. */
+bool weft__grpc_host(char *buf, size_t room);
 
 enum {
   ERROR_TEXT_MAX = 3072,    /* longer messages are cut, as TF does; more does not fit a header */

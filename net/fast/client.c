@@ -231,17 +231,18 @@ bool weft__fast_call(fast_line *l, const char *method, message *request, const c
 
 /* ---- the line ---- */
 
-static weft_err open_socket(const Weft__FastWay *way, const char *address, int *fd) {
-  weft_err err = way->local[0] ? weft__socket_local(fd, way->local) : WEFT_UNAVAILABLE;
-  if (err != WEFT_OK && way->port > 0) err = weft__socket_tcp(fd, address, way->port);
+static weft_err open_socket(const Weft__FastWay *way, const char *host, int *fd) {
+  weft_err err = way->local[0] ? weft__socket_local(fd, way->local)
+                               : weft__fail(WEFT_UNAVAILABLE, "no fast way to %s is known", host);
+  if (err != WEFT_OK && way->port > 0 && host[0]) err = weft__socket_tcp(fd, host, way->port);
   return err;
 }
 
-static weft_err greet(fast_line *l, const Weft__FastWay *way, const conn_kind *kind) {
+static weft_err greet(fast_line *l, const Weft__FastWay *way, const char *host, const conn_kind *kind) {
   int fd = -1;
   char key[2 * FAST_KEY_SIZE + 1];
   if (way->key.len != FAST_KEY_SIZE) return weft__fail(WEFT_INVALID_ARGUMENT, "%s: no key", l->address);
-  WEFT_TRY(open_socket(way, l->address, &fd));
+  WEFT_TRY(open_socket(way, host, &fd));
   weft_err err = weft__conn_start(&l->conn, kind, fd);
   if (err != WEFT_OK) {
     close(fd);
@@ -252,7 +253,8 @@ static weft_err greet(fast_line *l, const Weft__FastWay *way, const conn_kind *k
   return WEFT_OK;
 }
 
-weft_err weft__fast_connect(fast_line **out, const char *address, message *way, fast_changed *changed, void *arg) {
+weft_err weft__fast_connect(fast_line **out, const char *address, const char *host, message *way, fast_changed *changed,
+                            void *arg) {
   static const conn_kind kind = {take_frame, line_lost, free_line};
   ProtobufCMessage *unpacked;
   *out = NULL;
@@ -265,7 +267,7 @@ weft_err weft__fast_connect(fast_line **out, const char *address, message *way, 
     l->ticker.tick = tick;
     l->changed = changed, l->arg = arg;
     *out = l;
-    err = greet(l, (Weft__FastWay *)unpacked, &kind);
+    err = greet(l, (Weft__FastWay *)unpacked, host, &kind);
     if (err != WEFT_OK) weft__loop_release();
   }
   if (err != WEFT_OK && l) {

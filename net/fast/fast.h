@@ -17,10 +17,12 @@ weft_err weft__fast_way(const fast_port *p, message *out); /* the answer to FAST
 void weft__fast_close(fast_port *p);                       /* as weft__listener_destroy */
 
 typedef struct fast_line fast_line;
-/* Begins to connect; `way` is the peer's answer, `address` its "host:port".  changed is called when the line
+/* Begins to connect; `way` is the peer's answer, `address` its "host:port" for messages, `host` where it is as a
+ * number ("": on this host or nowhere).  changed is called when the line
  * can be used (true, at most once) and when it is lost (false, once, also when it was never usable). */
 typedef void fast_changed(void *arg, fast_line *l, bool usable);
-weft_err weft__fast_connect(fast_line **out, const char *address, message *way, fast_changed *changed, void *arg);
+weft_err weft__fast_connect(fast_line **out, const char *address, const char *host, message *way, fast_changed *changed,
+                            void *arg);
 /* As weft__channel_call; false: the line is lost, and nothing was done. */
 bool weft__fast_call(fast_line *l, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
                      void *arg);

@@ -54,15 +54,6 @@ weft_err weft__socket_listen_local(int *out, const char *name) {
   return settle(out, fd, bound, "listening on", name);
 }
 
-/* The host of "host:port" or "[host]:port" or "host". */
-static void host_of(char *host, size_t room, const char *address) {
-  const char *end = strrchr(address, ':');
-  bool bracketed = address[0] == '[';
-  if (bracketed) end = strchr(address, ']');
-  int n = end ? (int)(end - address) - bracketed : (int)strlen(address);
-  snprintf(host, room, "%.*s", n, address + bracketed);
-}
-
 static weft_err resolve(struct addrinfo **out, const char *host, int port, int flags) {
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV};
   char service[16];
@@ -71,16 +62,14 @@ static weft_err resolve(struct addrinfo **out, const char *host, int port, int f
   return failed ? weft__fail(WEFT_UNAVAILABLE, "%s: %s", host, gai_strerror(failed)) : WEFT_OK;
 }
 
-weft_err weft__socket_tcp(int *out, const char *address, int port) {
-  char host[256];
+weft_err weft__socket_tcp(int *out, const char *host, int port) {
   struct addrinfo *found;
-  host_of(host, sizeof host, address);
-  WEFT_TRY(resolve(&found, host, port, 0));
+  WEFT_TRY(resolve(&found, host, port, AI_NUMERICHOST));
   int fd = make_socket(found->ai_family);
   bool begun = fd >= 0 && (connect(fd, found->ai_addr, found->ai_addrlen) == 0 || errno == EINPROGRESS);
-  freeaddrinfo(found);
   if (begun) without_delay(fd);
-  return settle(out, fd, begun, "connecting to", address);
+  freeaddrinfo(found);
+  return settle(out, fd, begun, "connecting to", host);
 }
 
 static int bound_port(int fd) {
@@ -93,7 +82,9 @@ static int bound_port(int fd) {
 weft_err weft__socket_listen_tcp(int *out, const char *host, int *port) {
   char plain[256];
   struct addrinfo *found;
-  host_of(plain, sizeof plain, host[0] == '[' || !strchr(host, ':') ? host : "");
+  size_t size = strlen(host);
+  bool bracketed = size > 2 && host[0] == '[' && host[size - 1] == ']';
+  snprintf(plain, sizeof plain, "%.*s", (int)(bracketed ? size - 2 : size), host + bracketed);
   WEFT_TRY(resolve(&found, plain, 0, AI_PASSIVE));
   int fd = make_socket(found->ai_family);
   bool bound = fd >= 0 && bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0;

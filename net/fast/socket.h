@@ -8,10 +8,10 @@ enum { FAST_KEY_SIZE = 16 };
 
 /* Each gives a non-blocking descriptor; a TCP connection may still be being made when it returns. */
 weft_err weft__socket_local(int *out, const char *name);
-weft_err weft__socket_tcp(int *out, const char *address, int port); /* the host of "host:port", another port */
+weft_err weft__socket_tcp(int *out, const char *host, int port); /* a number, not a name: nothing is looked up */
 weft_err weft__socket_listen_local(int *out, const char *name);
-weft_err weft__socket_listen_tcp(int *out, const char *host, int *port);
-int weft__socket_accept(int listening); /* -1: none */
+weft_err weft__socket_listen_tcp(int *out, const char *host, int *port); /* any free one */
+int weft__socket_accept(int listening);                                  /* -1: none */
 
 /* A key as text, in buf, which has room for two characters a byte and the end. */
 const char *weft__socket_key_text(char *buf, const uint8_t *key);

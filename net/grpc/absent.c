@@ -17,4 +17,9 @@ weft_err weft__grpc_connect(line **out, const char *address, const channel_opts 
   *out = NULL;
   return refuse("Connecting to", address);
 }
+
+bool weft__grpc_host(char *buf, size_t room) {
+  (void)buf, (void)room;
+  return false;
+}
 #endif

@@ -9,7 +9,9 @@
 #include <arpa/inet.h>
 #include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct grpc_line grpc_line;
 
@@ -44,6 +46,24 @@ struct grpc_line {
 };
 
 /* ---- the end of a call ---- */
+
+static _Thread_local grpc_call *answered; /* while its reply is given */
+
+/* Out of "ipv4:10.0.0.1:2222", "ipv6:[::1]:2222" or "ipv6:%5B::1%5D:2222". */
+bool weft__grpc_host(char *buf, size_t room) {
+  char *peer = answered ? grpc_call_get_peer(answered) : NULL;
+  char *begin = peer ? strchr(peer, ':') : NULL, *end = peer ? strrchr(peer, ':') : NULL;
+  bool found = begin && end > begin && strncmp(peer, "ipv", 3) == 0;
+  if (found) {
+    begin++;
+    if (*begin == '[') begin++, end = strchr(begin, ']');
+    if (strncasecmp(begin, "%5b", 3) == 0) begin += 3, end = strchr(begin, '%');
+    found = end && (size_t)(end - begin) < room;
+  }
+  if (found) snprintf(buf, room, "%.*s", (int)(end - begin), begin);
+  gpr_free(peer);
+  return found;
+}
 
 /* gRPC's own words name neither the call nor the address. */
 static weft_err raise_status(const out_call *c) {
@@ -89,7 +109,9 @@ static void call_ended(void *arg, bool ok) {
     grpc_byte_buffer_destroy(c->reply);
   if (c->code != GRPC_STATUS_OK)
     err = cancelled && c->code == GRPC_STATUS_CANCELLED ? weft__cancel_raise(c->cancel) : raise_status(c);
+  answered = c->call;
   c->fn(c->arg, err, err == WEFT_OK ? &reply : NULL);
+  answered = NULL;
   weft__message_finish(&reply);
   unlist(c); /* last: whoever destroys the line waits for the callback too */
   free_call(c);

@@ -1,0 +1,251 @@
+/* fast_test.c - what only the fast transport can get wrong: strangers at its door, TCP, frames that are none. */
+#include "net/fast/fast.h"
+#include "base/clock.h"
+#include "net/fast/conn.h"
+#include "net/fast/socket.h"
+#include "peer.pb-c.h"
+#include "tests/check.h"
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void echo(void *arg, call *c) {
+  message answer = {0};
+  (void)arg;
+  weft__message_move(&answer, weft__call_request(c));
+  weft__call_answer(c, WEFT_OK, &answer);
+}
+
+typedef struct rig {
+  fast_port *port;
+  message packed;
+  Weft__FastWay *way;
+} rig;
+
+static rig open_rig(void) {
+  rig r = {0};
+  EXPECT_OK(weft__fast_listen(&r.port, &(listener_opts){.host = "127.0.0.1"}, echo, NULL));
+  EXPECT_OK(weft__fast_way(r.port, &r.packed));
+  ProtobufCMessage *m;
+  EXPECT_OK(weft__message_unpack(&m, &r.packed, &weft__fast_way__descriptor));
+  r.way = (Weft__FastWay *)m;
+  return r;
+}
+
+static void close_rig(rig *r) {
+  weft__fast_close(r->port);
+  weft__message_finish(&r->packed);
+  protobuf_c_message_free_unpacked(&r->way->base, NULL);
+}
+
+typedef struct state {
+  atomic_int usable, lost, ok, failed;
+  message last;
+} state;
+
+static void note(void *arg, fast_line *l, bool usable) {
+  state *s = arg;
+  (void)l;
+  atomic_store(usable ? &s->usable : &s->lost, 1);
+}
+
+static void note_reply(void *arg, weft_err err, message *reply) {
+  state *s = arg;
+  weft__message_finish(&s->last);
+  if (reply) weft__message_move(&s->last, reply);
+  atomic_fetch_add(err == WEFT_OK ? &s->ok : &s->failed, 1);
+}
+
+static bool soon(atomic_int *n, int want) {
+  for (int i = 0; i < 5000 && atomic_load(n) < want; i++) usleep(1000);
+  return atomic_load(n) >= want;
+}
+
+static fast_line *enter(rig *r, state *s) {
+  fast_line *l;
+  EXPECT_OK(weft__fast_connect(&l, "test:1", "127.0.0.1", &r->packed, note, s));
+  EXPECT(soon(&s->usable, 1));
+  return l;
+}
+
+static void call_with(fast_line *l, state *s, message *request) {
+  EXPECT(weft__fast_call(l, "/test/echo", request, &(call_opts){0}, note_reply, s));
+}
+
+TEST(another_host_comes_by_tcp) {
+  rig r = open_rig();
+  EXPECT(r.way->port > 0);
+  r.way->local[0] = 0; /* as if the socket of this host were out of reach */
+  weft__message_finish(&r.packed);
+  EXPECT_OK(weft__message_pack(&r.packed, &r.way->base));
+  state s = {0};
+  fast_line *l = enter(&r, &s);
+  call_with(l, &s, &(message){0});
+  EXPECT(soon(&s.ok, 1));
+  weft__fast_disconnect(l);
+  EXPECT_EQ_INT(atomic_load(&s.lost), 1);
+  close_rig(&r);
+}
+
+TEST(a_tensor_arrives_in_memory_it_can_keep) {
+  rig r = open_rig();
+  state s = {0};
+  fast_line *l = enter(&r, &s);
+  weft_tensor *t;
+  EXPECT_OK(weft__tensor_create(&t, WEFT_FLOAT, &SHAPE1(100000)));
+  memset(t->data, 7, weft__tensor_bytes(t));
+  message request = {0};
+  received got;
+  EXPECT_OK(weft__message_from_received(&request, t, false));
+  call_with(l, &s, &request);
+  EXPECT(soon(&s.ok, 1));
+  const uint8_t *read_to = weft__message_piece(&s.last, s.last.n_piece - 1)->data;
+  EXPECT_OK(weft__message_to_received(&got, &s.last));
+  EXPECT(got.tensor->data == (const void *)read_to);
+  EXPECT_EQ_MEM(got.tensor->data, t->data, weft__tensor_bytes(t));
+  weft_tensor_destroy(got.tensor);
+  weft_tensor_destroy(t);
+  weft__message_finish(&s.last);
+  weft__fast_disconnect(l);
+  close_rig(&r);
+}
+
+TEST(many_small_pieces_arrive_as_one_and_many_large_ones_apart) {
+  enum { SMALL = 700, LARGE = 40 };
+  rig r = open_rig();
+  state s = {0};
+  fast_line *l = enter(&r, &s);
+  static uint8_t bytes[4096];
+  message small = {0}, large = {0};
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * 13);
+  for (int i = 0; i < SMALL; i++) EXPECT_OK(weft__message_add(&small, (piece){bytes + i, 3, NULL, NULL}));
+  for (int i = 0; i < LARGE; i++) EXPECT_OK(weft__message_add(&large, (piece){bytes, sizeof bytes, NULL, NULL}));
+  call_with(l, &s, &small);
+  EXPECT(soon(&s.ok, 1));
+  EXPECT_EQ_INT(s.last.n_piece, 1);
+  EXPECT_EQ_INT(s.last.size, 3 * SMALL);
+  for (int i = 0; i < SMALL; i++) EXPECT_EQ_MEM(weft__message_piece(&s.last, 0)->data + 3 * i, bytes + i, 3);
+  call_with(l, &s, &large);
+  EXPECT(soon(&s.ok, 2));
+  EXPECT_EQ_INT(s.last.n_piece, LARGE);
+  for (int i = 0; i < LARGE; i++) EXPECT_EQ_MEM(weft__message_piece(&s.last, i)->data, bytes, sizeof bytes);
+  weft__message_finish(&s.last);
+  weft__fast_disconnect(l);
+  close_rig(&r);
+}
+
+/* ---- strangers ---- */
+
+static int knock(const rig *r, bool tcp) {
+  int fd = -1;
+  EXPECT_OK(tcp ? weft__socket_tcp(&fd, "127.0.0.1", r->way->port) : weft__socket_local(&fd, r->way->local));
+  if (tcp) poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 2000);
+  return fd;
+}
+
+static void put(int fd, const void *data, size_t size) { (void)!send(fd, data, size, MSG_NOSIGNAL); }
+
+static void greet(int fd, const rig *r) {
+  uint8_t bytes[sizeof(frame_head) + 2 * FAST_KEY_SIZE + 1];
+  frame_head h = {.magic = FRAME_MAGIC, .kind = FRAME_GREETING, .text = 2 * FAST_KEY_SIZE};
+  memcpy(bytes, &h, sizeof h);
+  weft__socket_key_text((char *)bytes + sizeof h, r->way->key.data);
+  put(fd, bytes, sizeof bytes - 1);
+  EXPECT(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 2000) == 1);
+  EXPECT_EQ_INT(recv(fd, &h, sizeof h, 0), sizeof h);
+  EXPECT_EQ_INT(h.kind, FRAME_GREETING);
+}
+
+/* The other side hangs up. */
+static bool is_sent_away(int fd) {
+  char byte;
+  if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 2000) != 1) return false;
+  ssize_t n = recv(fd, &byte, 1, 0);
+  close(fd);
+  return n <= 0;
+}
+
+TEST(whoever_lacks_the_key_is_sent_away) {
+  rig r = open_rig();
+  frame_head greeting = {.magic = FRAME_MAGIC, .kind = FRAME_GREETING};
+  frame_head early = {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .id = 1};
+  for (int tcp = 0; tcp < 2; tcp++) {
+    int fd = knock(&r, tcp);
+    put(fd, &greeting, sizeof greeting);
+    EXPECT(is_sent_away(fd));
+    fd = knock(&r, tcp);
+    put(fd, &early, sizeof early);
+    EXPECT(is_sent_away(fd));
+  }
+  state s = {0};
+  r.way->key.data[3] ^= 1;
+  weft__message_finish(&r.packed);
+  EXPECT_OK(weft__message_pack(&r.packed, &r.way->base));
+  fast_line *l;
+  EXPECT_OK(weft__fast_connect(&l, "test:1", "127.0.0.1", &r.packed, note, &s));
+  EXPECT(soon(&s.lost, 1));
+  EXPECT(!atomic_load(&s.usable));
+  EXPECT(!weft__fast_call(l, "/test/echo", &(message){0}, &(call_opts){0}, note_reply, &s));
+  weft__fast_disconnect(l);
+  close_rig(&r);
+}
+
+TEST(frames_that_are_none_cost_one_connection) {
+  static const frame_head bad[] = {
+      {.magic = 1, .kind = FRAME_CALL},
+      {.magic = FRAME_MAGIC, .kind = 77},
+      {.magic = FRAME_MAGIC, .kind = FRAME_ANSWER, .id = 5},
+      {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .text = 1u << 30},
+      {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .body = 1ull << 60, .n_piece = 1},
+      {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .body = 100},
+      {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .n_piece = 60000},
+      {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .body = 8, .n_piece = 1}, /* its piece's size, zero, follows */
+  };
+  static const uint8_t zeros[64];
+  rig r = open_rig();
+  state s = {0};
+  fast_line *l = enter(&r, &s);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    int fd = knock(&r, i % 2);
+    greet(fd, &r);
+    put(fd, &bad[i], sizeof bad[i]);
+    put(fd, zeros, sizeof zeros);
+    EXPECT(is_sent_away(fd));
+  }
+  call_with(l, &s, &(message){0});
+  EXPECT(soon(&s.ok, 1));
+  weft__fast_disconnect(l);
+  close_rig(&r);
+}
+
+TEST(random_bytes_before_and_after_the_key_harm_nobody) {
+  rig r = open_rig();
+  state s = {0};
+  fast_line *l = enter(&r, &s);
+  uint8_t junk[3000];
+  uint32_t seed = 7;
+  for (int round = 0; round < 60; round++) {
+    int fd = knock(&r, round % 2);
+    if (round % 3) greet(fd, &r);
+    for (size_t i = 0; i < sizeof junk; i++) junk[i] = (uint8_t)((seed = seed * 1664525u + 1013904223u) >> 24);
+    frame_head h = {.magic = FRAME_MAGIC, .kind = (uint8_t)(1 + round % 4), .text = junk[0], .id = junk[1]};
+    if (round % 2) memcpy(junk, &h, sizeof h);
+    put(fd, junk, sizeof junk);
+    close(fd);
+  }
+  call_with(l, &s, &(message){0});
+  EXPECT(soon(&s.ok, 1));
+  weft__fast_disconnect(l);
+  close_rig(&r);
+}
+
+TEST_WITHIN(20, whoever_says_nothing_is_sent_away) {
+  rig r = open_rig();
+  int fd = knock(&r, false);
+  char byte;
+  EXPECT(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 9000) == 1);
+  EXPECT_EQ_INT(recv(fd, &byte, 1, 0), 0);
+  close(fd);
+  close_rig(&r);
+}

@@ -3,34 +3,21 @@
  * Where a value goes from one elementwise op to another and nowhere else, it need not be written to
  * memory: both loops run on a block that stays in the cache.  A group is a tree of such ops; what
  * it takes from outside broadcasts to its result exactly as it did through the tree, so the group
- * is itself one elementwise loop with more inputs. */
+ * is itself one elementwise loop with more inputs.  A group that begins with a convolution's result is
+ * run on its parts as they are made (exec/fuse_conv.c). */
 #include "exec/fuse.h"
 
 #include "base/alloc.h"
-#include "ops/elementwise.h"
-
-enum { MAX_STEPS = 12, BLOCK = 256 }; /* temporaries of a group: at most 24 KB, within the first cache */
-
-typedef struct fused_step {
-  elem_loop *loop;
-  int n_in;
-  int arg[2]; /* >= 0: that input of the group; < 0: the result of step -1 - arg */
-} fused_step;
-
-typedef struct program {
-  weft_dtype type;
-  int n_step, cost;
-  fused_step step[MAX_STEPS];
-} program;
+#include "exec/program.h"
 
 /* ---- running a group --------------------------------------------------------------------------- */
 
-static void run_program(void *z, const void *const *in, int64_t n, const void *arg) {
+void weft__program_run(void *z, const void *const *in, int64_t n, const void *arg) {
   const program *p = arg;
   const size_t size = weft__dtype_size(p->type);
-  _Alignas(WEFT_ALIGN) char temp[MAX_STEPS][BLOCK * sizeof(double)];
-  for (int64_t at = 0; at < n; at += BLOCK) {
-    int64_t count = n - at < BLOCK ? n - at : BLOCK;
+  _Alignas(WEFT_ALIGN) char temp[PROGRAM_STEPS][PROGRAM_BLOCK * sizeof(double)];
+  for (int64_t at = 0; at < n; at += PROGRAM_BLOCK) {
+    int64_t count = n - at < PROGRAM_BLOCK ? n - at : PROGRAM_BLOCK;
     for (int s = 0; s < p->n_step; s++) {
       const fused_step *f = &p->step[s];
       const void *from[2];
@@ -50,7 +37,7 @@ static weft_err fused_cpu(kernel *k) {
   }
   weft_tensor *out = weft__elementwise_out(k, &s);
   if (!out) return WEFT_RESOURCE_EXHAUSTED;
-  weft__elementwise_run(k, run_program, p->cost, p, false, k->n_in, k->in, out);
+  weft__elementwise_run(k, weft__program_run, p->cost, p, false, k->n_in, k->in, out);
   return WEFT_OK;
 }
 
@@ -69,11 +56,20 @@ typedef struct group {
   program prog;
   plan_input in[ELEM_MAX_IN];
   int n_in;
-  int member[MAX_STEPS], n_member;
+  int member[PROGRAM_STEPS], n_member;
 } group;
+
+/* BiasAdd is an addition with broadcasting where the channels are last and a vector of them is known to be added. */
+static bool adds_last(const weft_node *n) {
+  const weft_graph *g = n->graph;
+  const shape *x = weft__out_shape(g, n->in[0]), *b = weft__out_shape(g, n->in[1]);
+  return !weft__node_str_is(n, "data_format", "NCHW") && x->rank > 1 && b->rank == 1 && b->dim[0] >= 0 &&
+         x->dim[x->rank - 1] == b->dim[0];
+}
 
 static elem_loop *loop_of(const plan_item *it) {
   if (!it->op->elem || it->n_out != 1 || it->n_in < 1 || it->n_in > 2) return NULL;
+  if (strncmp(it->node->op_name, "BiasAdd", 7) == 0 && !adds_last(it->node)) return NULL;
   weft_dtype t = weft__dtype_base(it->node->out_type[0]);
   if (t != WEFT_FLOAT && t != WEFT_DOUBLE) return NULL;
   for (int i = 0; i < it->node->n_in; i++)
@@ -116,7 +112,7 @@ static int add_input(group *g, const plan_input *in) {
  * room: the caller then leaves the group as it was before. */
 static bool grow(const finder *f, group *g, int i, const plan_item *root, int *operand) {
   const plan_item *it = &f->p->item[i];
-  if (g->n_member == MAX_STEPS) return false;
+  if (g->n_member == PROGRAM_STEPS) return false;
   fused_step s = {loop_of(it), it->n_in, {0, 0}};
   g->member[g->n_member++] = i;
   for (int j = 0; j < it->n_in; j++) {
@@ -126,7 +122,7 @@ static bool grow(const finder *f, group *g, int i, const plan_item *root, int *o
     s.arg[j] = add_input(g, &it->in[j]);
     if (s.arg[j] < 0) return false;
   }
-  if (g->prog.n_step == MAX_STEPS) return false;
+  if (g->prog.n_step == PROGRAM_STEPS) return false;
   g->prog.cost += it->op->elem->cost;
   *operand = -1 - g->prog.n_step;
   g->prog.step[g->prog.n_step++] = s;
@@ -168,6 +164,46 @@ static weft_err find_groups(finder *f) {
   return WEFT_OK;
 }
 
+/* The shape that a slot is known to have; NULL for feeds and constants. */
+static const shape *shape_of(const plan *p, int slot) {
+  const int i = p->slot_item[slot];
+  return i < 0 ? NULL : &p->item[i].node->out_shape[slot - p->item[i].first_out];
+}
+
+/* Does the input of a group come from a convolution that only the group reads, and are its others vectors along the
+ * channels? */
+static bool follows_conv(const finder *f, const plan_item *root, int from) {
+  const plan *p = f->p;
+  const shape *out = &root->node->out_shape[0];
+  const int c = p->slot_item[root->in[from].slot];
+  if (c < 0 || f->gone[c] || f->ordered[c] || f->uses[root->in[from].slot] != 1) return false;
+  const plan_item *it = &p->item[c];
+  if (strcmp(it->node->op_name, "Conv2D") != 0 || out->rank != 4 || !same_size(it, root)) return false;
+  if (weft__node_str_is(it->node, "data_format", "NCHW")) return false;
+  for (int i = 0; i < it->n_in; i++)
+    if (it->in[i].from_ref && writes_between(f, c, root)) return false; /* it reads now, the group later */
+  for (int i = 0; i < root->n_in; i++) {
+    const shape *s = shape_of(p, root->in[i].slot);
+    if (i != from && (!s || s->rank != 1 || s->dim[0] < 0 || s->dim[0] != out->dim[3])) return false;
+  }
+  return true;
+}
+
+static weft_err join_convs(finder *f) {
+  for (int i = 0; i < f->p->n_item; i++) {
+    plan_item *root = &f->p->item[i];
+    if (root->op != &fused_op || f->gone[i] || ((const program *)root->state)->type != WEFT_FLOAT) continue;
+    for (int from = 0; from < root->n_in; from++) {
+      if (!follows_conv(f, root, from)) continue;
+      const int c = f->p->slot_item[root->in[from].slot];
+      WEFT_TRY(weft__fuse_conv(f->p, root, &f->p->item[c], from));
+      f->gone[c] = true;
+      break;
+    }
+  }
+  return WEFT_OK;
+}
+
 /* Closes the gaps that absorbed items leave. */
 static void compact(finder *f, int *to) {
   plan *p = f->p;
@@ -204,6 +240,7 @@ weft_err weft__fuse(plan *p) {
   if (!err) {
     count_uses(&f);
     err = find_groups(&f);
+    if (!err) err = join_convs(&f);
     compact(&f, to); /* also after a failure: what was absorbed so far is gone */
   }
   weft__free(f.uses);

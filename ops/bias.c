@@ -9,7 +9,7 @@
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
-#include "ops/vmath.h"
+#include "ops/elementwise.h"
 #include "ops/wide.h"
 
 typedef struct bias_job {
@@ -50,6 +50,10 @@ DEFINE_BIAS_ADD(add_float, float)
 DEFINE_BIAS_ADD(add_double, double)
 DEFINE_BIAS_ADD(add_complex64, float complex)
 DEFINE_BIAS_ADD(add_complex128, double complex)
+
+/* The same as loops, for what fuses chains of them: it sees to it that the channels are last. */
+EACH_FLOAT(BINARY, bias, x + y)
+static const elem_op bias_op = {COST_CHEAP, {ROWS_FLOAT(bias)}};
 
 /* ---- db = sum of dy over all but the channels ---- */
 
@@ -301,9 +305,9 @@ static const op_case bias_add_grad_cases[] = {
 OPS(bias) = {
     {"BiasAdd(value:T, bias:T) -> (output:T) | T:type{number} data_format:string{'NHWC','NCHW'}='NHWC'",
      "A vector added along the channels.", .flags = OP_INPLACE, .infer = bias_add_infer, .cpu = bias_add_cpu,
-     .grad = bias_add_grad, .cases = bias_add_cases},
+     .elem = &bias_op, .grad = bias_add_grad, .cases = bias_add_cases},
     {"BiasAddV1(value:T, bias:T) -> (output:T) | T:type{number}", "A vector added along the last axis.",
-     .flags = OP_INPLACE, .infer = bias_add_infer, .cpu = bias_add_cpu, .grad = bias_add_grad,
+     .flags = OP_INPLACE, .infer = bias_add_infer, .cpu = bias_add_cpu, .elem = &bias_op, .grad = bias_add_grad,
      .cases = bias_add_v1_cases},
     {"BiasAddGrad(out_backprop:T) -> (output:T) | T:type{number} data_format:string{'NHWC','NCHW'}='NHWC'",
      "The sum over all axes but the channels.", .infer = bias_add_grad_infer, .cpu = bias_add_grad_cpu,

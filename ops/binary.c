@@ -367,10 +367,12 @@ static const op_case log_cases[] = {
 #define ROW_NO_GRAD(def_, doc_, cpu_, cases_)                                                                          \
   { def_, doc_, OP_INPLACE, weft__infer_broadcast, cpu_, .no_grad = true, .cases = cases_ }
 
+#define ADD add_cpu, .elem = &weft__add_op /* numbers can be fused */
+
 OPS(binary) = {
     ROW("Add(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,complex128,string}",
-        "x + y; strings are joined.", add_cpu, add_grad, string_add_cases),
+        "x + y; strings are joined.", ADD, add_grad, string_add_cases),
     ROW("AddV2(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,uint16,uint32,uint64,int8,int16,int32,int64,complex64,complex128} ; "
         "commutative aggregate",

@@ -230,13 +230,20 @@ static weft_err run(kernel *k, int pass, const window *w, const conv *c, const w
   }
 }
 
-static weft_err conv_cpu(kernel *k) {
+weft_err weft__conv2d(kernel *k, conv_after *after) {
   const window *w = k->state;
   conv c;
   WEFT_TRY(conv_sizes(k, w, &k->in[0]->shape, &k->in[1]->shape, &c));
   const shape s = image_shape(w, c.batch, c.at[0].out, c.at[1].out, c.out_ch);
-  return run(k, FORWARD, w, &c, k->in[0], k->in[1], &s);
+  const bool direct =
+      k->in[0]->dtype == WEFT_FLOAT && !w->channels_second && c.groups == 1; /* parts of the result itself */
+  if (direct) c.after = after;
+  WEFT_TRY(run(k, FORWARD, w, &c, k->in[0], k->in[1], &s));
+  if (after) after->done = direct;
+  return WEFT_OK;
 }
+
+static weft_err conv_cpu(kernel *k) { return weft__conv2d(k, NULL); }
 
 /* The shape that an input holds: dims are checked by whoever uses it, the count here. */
 static weft_err shape_input(const kernel *k, int i, const char *name, shape *out) {

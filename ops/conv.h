@@ -4,11 +4,22 @@
 
 #include "ops/window.h"
 
+/* Called for every part of a forward result once it is there: n floats, whole pixels, on any thread. */
+typedef struct conv_after {
+  void (*part)(const void *arg, float *part, int64_t n);
+  const void *arg;
+  bool done; /* set if it was called for all of the result */
+} conv_after;
+
 typedef struct conv {
   int64_t batch, in_ch, out_ch;
-  int64_t groups;    /* the filter is (height, width, in_ch / groups, out_ch) */
-  window_axis at[2]; /* height, width */
+  int64_t groups;          /* the filter is (height, width, in_ch / groups, out_ch) */
+  window_axis at[2];       /* height, width */
+  const conv_after *after; /* NULL: nothing to do */
 } conv;
+
+/* Conv2D's kernel; `after` may be NULL. */
+weft_err weft__conv2d(kernel *k, conv_after *after);
 
 /* x (batch, height, width, in_ch), f (height, width, in_ch, out_ch), y (batch, height, width, out_ch), all
  * float and dense; groups is 1.  The work is split over the step's threads. */

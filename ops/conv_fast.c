@@ -62,6 +62,11 @@ void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row) {
   s->chunks = (s->size[0] + s->chunk - 1) / s->chunk;
 }
 
+void weft__sweep_after(const sweep *s, float *dst, int64_t rows) {
+  const conv_after *after = s->turned ? NULL : s->c->after;
+  if (after) after->part(after->arg, dst, rows * s->stride[0]);
+}
+
 /* Decides how taps become runs, once offsets are known. */
 static void sweep_taps(sweep *s) {
   const int64_t nw = s->count[1], c = s->image.channels;
@@ -188,6 +193,7 @@ static void sweep_units(void *arg, int64_t begin, int64_t end) {
       } while (t < s->count[0]);
       column += width;
     }
+    weft__sweep_after(s, dst, rows);
   }
   weft__free(scratch);
 }

@@ -60,6 +60,9 @@ void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t 
 /* Rows in a unit of work: few enough bytes, and enough units for all threads. */
 void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row);
 
+/* What follows on `rows` finished rows of the result. */
+void weft__sweep_after(const sweep *s, float *dst, int64_t rows);
+
 /* conv_short.c: can it run this sweep, and is that worth while?  Runs it. */
 bool weft__short_fits(const sweep *s);
 weft_err weft__short_sweep(kernel *k, sweep *s, const float *f);

@@ -257,6 +257,7 @@ static void short_units(void *arg, int64_t begin, int64_t end) {
       gather(s, &r, m, rows, width, column, s->dst + n * s->dst_image + first * s->stride[0]);
       column += width;
     }
+    weft__sweep_after(s, s->dst + n * s->dst_image + first * s->stride[0], rows);
   }
   weft__free(r.row);
 }

@@ -58,14 +58,13 @@ static weft_err checkpoint_begin(void *arg, weft_hook *h) {
   return open_writing(&((checkpoint_hook *)arg)->w, h, "CheckpointSaverHook");
 }
 
-static weft_err save(checkpoint_hook *k, weft_session *sess, int64_t at, bool first) {
+static weft_err save(checkpoint_hook *k, weft_session *sess, int64_t at) {
   weft_saver *saver = k->saver ? k->saver : weft__monitored_saver(k->w.hook->owner);
-  weft_save_opts o = {.step = &at};
+  weft_save_opts o = {.global_step = &k->w.step};
   if (!saver) return weft__fail(WEFT_FAILED_PRECONDITION, "CheckpointSaverHook: there is no saver and nothing to save");
   weft__log(LOG_INFO, "Calling checkpoint listeners before saving checkpoint %lld...", (long long)at);
   weft__log(LOG_INFO, "Saving checkpoints for %lld into %s.", (long long)at, k->path);
-  WEFT_TRY(first ? weft__saver_save_progress(saver, sess, k->path, &o)
-                 : weft__saver_save(saver, sess, k->path, &o, NULL));
+  WEFT_TRY(weft__saver_save_progress(saver, sess, k->path, &o));
   if (k->w.writer) WEFT_TRY(weft__event_writer_add_session_log(k->w.writer, CHECKPOINT, k->path, NULL, at));
   weft__log(LOG_INFO, "Calling checkpoint listeners after saving checkpoint %lld...", (long long)at);
   return WEFT_OK;
@@ -78,7 +77,7 @@ static weft_err checkpoint_created(void *arg, weft_session *sess, weft_coordinat
   WEFT_TRY(weft__run_int(sess, k->w.step, &now));
   WEFT_TRY(weft__write_graph(weft__monitored_graph(k->w.hook->owner), k->w.dir));
   if (k->w.writer) WEFT_TRY(weft__event_writer_add_graph(k->w.writer, weft__monitored_graph(k->w.hook->owner), 0));
-  WEFT_TRY(save(k, sess, now, true));
+  WEFT_TRY(save(k, sess, now));
   weft__timer_note(&k->w.timer, now, NULL, NULL);
   return WEFT_OK;
 }
@@ -94,14 +93,14 @@ static weft_err checkpoint_after(void *arg, weft_run_context *c) {
   WEFT_TRY(due_after(&k->w, c, 0, &due, &now));
   if (!due) return WEFT_OK;
   weft__timer_note(&k->w.timer, now, NULL, NULL);
-  return save(k, c->sess, now, false);
+  return save(k, c->sess, now);
 }
 
 static weft_err checkpoint_end(void *arg, weft_session *sess) {
   checkpoint_hook *k = arg;
   int64_t now;
   WEFT_TRY(weft__run_int(sess, k->w.step, &now));
-  return k->w.timer.begun && k->w.timer.last_step == now ? WEFT_OK : save(k, sess, now, false);
+  return k->w.timer.begun && k->w.timer.last_step == now ? WEFT_OK : save(k, sess, now);
 }
 
 static void checkpoint_release(void *arg) {

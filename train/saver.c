@@ -1,5 +1,8 @@
 /* saver.c - saving and restoring by the nodes a SaverDef names, and keeping the last few checkpoints.
  *
+ * No lock is held while nodes run: a run may wait for a lost task to come back, and whoever brings it back restores,
+ * and saves, with the same saver.
+ *
  * The nodes are fed an absolute path: the tasks that write and read may have other working directories.  A save runs
  * the nodes (whose files are whole or absent), then writes the MetaGraphDef, then names the checkpoint in the state
  * file, and only then deletes old ones: killed at any moment it leaves a checkpoint that can be restored. */
@@ -7,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "graph/metagraph.h"
 #include "io/bundle_entry.h"
@@ -21,8 +25,14 @@
 
 typedef struct kept {
   char *path;
-  double time; /* when it was saved, seconds since 1970 */
+  double time;   /* when it was saved, seconds since 1970 */
+  int64_t order; /* of the save's beginning: a slow save is not newer for ending late */
 } kept;
+
+typedef struct saving { /* a save in progress */
+  const char *prefix;
+  struct saving *next;
+} saving;
 
 struct weft_saver {
   weft_graph *graph;
@@ -30,8 +40,11 @@ struct weft_saver {
   size_t def_size;
   Tensorflow__SaverDef *names;
   bool relative_paths, pad_step;
-  pthread_mutex_t lock; /* one save at a time; guards what follows */
-  kept *last;           /* oldest first */
+  pthread_mutex_t lock; /* guards what follows */
+  pthread_cond_t ended; /* a save */
+  saving *saving;
+  int64_t order;
+  kept *last; /* oldest first */
   int n_last;
   char *restored;      /* what restore_latest took, until the next save */
   double next_to_keep; /* one that is deleted after this time is kept for ever */
@@ -55,6 +68,7 @@ weft_err weft__saver_adopt(weft_saver **out, weft_graph *g, const void *saver_de
   memcpy(def, saver_def, size);
   *s = (weft_saver){.graph = g, .def = def, .def_size = size, .names = (Tensorflow__SaverDef *)m};
   pthread_mutex_init(&s->lock, NULL);
+  pthread_cond_init(&s->ended, NULL);
   s->next_to_keep = wall_seconds() + (double)s->names->keep_checkpoint_every_n_hours * 3600;
   *out = s;
   return WEFT_OK;
@@ -81,6 +95,7 @@ void weft__saver_destroy(weft_saver *s) {
   if (!s) return;
   forget_all(s);
   weft__free(s->restored);
+  pthread_cond_destroy(&s->ended);
   pthread_mutex_destroy(&s->lock);
   tensorflow__saver_def__free_unpacked(s->names, NULL);
   weft__free(s->def);
@@ -95,12 +110,19 @@ weft_err weft__saver_def(const weft_saver *s, void **out, size_t *size) {
 
 /* ---- the list of those kept ---- */
 
-static weft_err add_kept(weft_saver *s, const char *path, double time) {
+/* In the order in which the saves began. */
+static weft_err add_kept(weft_saver *s, const char *path, double time, int64_t order) {
   kept *grown = weft__realloc(s->last, sizeof *grown * (size_t)(s->n_last + 1));
-  if (!grown) return WEFT_OOM;
-  s->last = grown;
-  if (!(grown[s->n_last].path = weft__strdup(path))) return WEFT_OOM;
-  grown[s->n_last++].time = time;
+  char *copy = weft__strdup(path);
+  int at = s->n_last;
+  if (grown) s->last = grown;
+  if (!grown || !copy) {
+    weft__free(copy);
+    return WEFT_OOM;
+  }
+  while (at > 0 && grown[at - 1].order > order) at--;
+  memmove(&grown[at + 1], &grown[at], sizeof *grown * (size_t)(s->n_last++ - at));
+  grown[at] = (kept){copy, time, order};
   return WEFT_OK;
 }
 
@@ -132,13 +154,13 @@ static void delete_checkpoint(const char *prefix, const char *meta_suffix) {
   weft__free(meta);
 }
 
-/* `path` is the newest now; *old is what no longer belongs to the last few (path NULL: nothing). */
-static weft_err note_newest(weft_saver *s, const char *path, kept *old) {
+/* `path` is among the last few now; *old is what no longer is (path NULL: nothing). */
+static weft_err note_saved(weft_saver *s, const char *path, int64_t order, kept *old) {
   *old = (kept){0};
   if (s->names->max_to_keep <= 0) return WEFT_OK;
   for (int i = s->n_last - 1; i >= 0; i--)
     if (weft__path_same(s->last[i].path, path)) weft__free(take_kept(s, i).path);
-  WEFT_TRY(add_kept(s, path, wall_seconds()));
+  WEFT_TRY(add_kept(s, path, wall_seconds(), order));
   if (s->n_last > s->names->max_to_keep) *old = take_kept(s, 0);
   return WEFT_OK;
 }
@@ -173,7 +195,7 @@ weft_err weft__saver_set_kept(weft_saver *s, int n, const char *const *paths, co
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
   forget_all(s);
-  for (int i = 0; !err && i < n; i++) err = add_kept(s, paths[i], times ? times[i] : INFINITY);
+  for (int i = 0; !err && i < n; i++) err = add_kept(s, paths[i], times ? times[i] : INFINITY, s->order);
   pthread_mutex_unlock(&s->lock);
   return err;
 }
@@ -193,7 +215,7 @@ weft_err weft__saver_recover_kept(weft_saver *s, int n, const char *const *paths
   pthread_mutex_lock(&s->lock);
   forget_all(s);
   for (int i = 0; !err && i < n; i++)
-    if (weft__checkpoint_exists(paths[i])) err = add_kept(s, paths[i], saved_at(paths[i]));
+    if (weft__checkpoint_exists(paths[i])) err = add_kept(s, paths[i], saved_at(paths[i]), s->order);
   pthread_mutex_unlock(&s->lock);
   return err;
 }
@@ -220,14 +242,13 @@ static weft_err run_with_path(const weft_saver *s, weft_session *sess, const cha
 }
 
 static weft_err checkpoint_name(const weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *o,
-                                char **out) {
-  int64_t number = o->step ? *o->step : 0;
-  if (o->global_step) WEFT_TRY(weft__run_int(sess, *o->global_step, &number));
+                                char **out, int64_t *number) {
+  *number = o->step ? *o->step : 0;
+  if (o->global_step) WEFT_TRY(weft__run_int(sess, *o->global_step, number));
   if (!o->step && !o->global_step)
     *out = weft__strdup(path);
   else
-    *out = s->pad_step ? weft__sprintf("%s-%08lld", path, (long long)number)
-                       : weft__sprintf("%s-%lld", path, (long long)number);
+    *out = weft__sprintf(s->pad_step ? "%s-%08lld" : "%s-%lld", path, (long long)*number);
   return *out ? WEFT_OK : WEFT_OOM;
 }
 
@@ -246,45 +267,111 @@ static weft_err write_meta_graph(const weft_saver *s, const char *prefix, const 
 static weft_err write_state(weft_saver *s, const char *dir, const char *prefix, const char *latest_filename) {
   const char **paths = weft__alloc(sizeof *paths * (size_t)(s->n_last + 1));
   if (!paths) return WEFT_OOM;
-  for (int i = 0; i < s->n_last; i++) paths[i] = s->last[i].path;
+  for (int i = 0; i < s->n_last; i++) prefix = paths[i] = s->last[i].path;
   weft_err err = weft__checkpoint_state_write(dir, prefix, s->n_last, paths, latest_filename, s->relative_paths);
   weft__free((void *)(uintptr_t)paths);
   return err;
 }
 
-static weft_err save_as(weft_saver *s, weft_session *sess, const char *prefix, const char *dir, const weft_save_opts *o,
-                        bool unless_restored) {
+/* Names it in the state file and lets the oldest go. */
+static weft_err record(weft_saver *s, const char *prefix, const char *dir, int64_t order, const weft_save_opts *o) {
   kept old = {0};
-  bool there = unless_restored && s->restored && weft__path_same(s->restored, prefix);
-  weft__free(s->restored);
-  s->restored = NULL;
-  if (there) return WEFT_OK;
-  WEFT_TRY(weft__dir_create_all(dir));
-  WEFT_TRY(run_with_path(s, sess, prefix, s->names->save_tensor_name));
-  if (!o->no_meta_graph) WEFT_TRY(write_meta_graph(s, prefix, o->meta_suffix));
-  if (o->no_state) return WEFT_OK;
-  weft_err err = note_newest(s, prefix, &old);
+  pthread_mutex_lock(&s->lock);
+  weft_err err = note_saved(s, prefix, order, &old);
   if (!err) err = write_state(s, dir, prefix, o->latest_filename);
   if (!err && old.path) drop_old(s, &old, o->meta_suffix);
+  pthread_mutex_unlock(&s->lock);
   weft__free(old.path);
   return err;
 }
 
-static weft_err save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
-                     bool unless_restored, char **saved) {
+static bool in_progress(const weft_saver *s, const char *prefix) {
+  for (const saving *w = s->saving; w; w = w->next)
+    if (weft__path_same(w->prefix, prefix)) return true;
+  return false;
+}
+
+/* Two saves under one name would mix their files: the second waits.  *skip: `progress` is there, or on its way. */
+static weft_err claim(weft_saver *s, saving *mine, bool progress, bool *skip) {
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&s->lock);
+  *skip = progress && s->restored && weft__path_same(s->restored, mine->prefix);
+  weft__free(s->restored);
+  s->restored = NULL;
+  *skip = *skip || (progress && in_progress(s, mine->prefix));
+  while (!*skip && !err && in_progress(s, mine->prefix)) {
+    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    pthread_cond_clockwait(&s->ended, &s->lock, CLOCK_MONOTONIC, &until);
+    if (weft__interrupts()) err = weft__fail(WEFT_CANCELLED, "interrupted while another save of it ran");
+  }
+  if (!err && !*skip) {
+    mine->next = s->saving;
+    s->saving = mine;
+  }
+  pthread_mutex_unlock(&s->lock);
+  return err;
+}
+
+static void unclaim(weft_saver *s, saving *mine) {
+  pthread_mutex_lock(&s->lock);
+  for (saving **at = &s->saving; *at; at = &(*at)->next)
+    if (*at == mine) {
+      *at = mine->next;
+      break;
+    }
+  pthread_cond_broadcast(&s->ended);
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* The files.  *outdated: a lost task came back with an older state meanwhile, and the name is wrong. */
+static weft_err write_files(const weft_saver *s, weft_session *sess, const char *prefix, int64_t number,
+                            const weft_save_opts *o, bool *outdated) {
+  int64_t now = number;
+  WEFT_TRY(run_with_path(s, sess, prefix, s->names->save_tensor_name));
+  if (o->global_step) WEFT_TRY(weft__run_int(sess, *o->global_step, &now));
+  *outdated = now < number;
+  if (*outdated) delete_checkpoint(prefix, o->meta_suffix);
+  return *outdated || o->no_meta_graph ? WEFT_OK : write_meta_graph(s, prefix, o->meta_suffix);
+}
+
+static weft_err save_once(weft_saver *s, weft_session *sess, const char *path, const char *dir, const weft_save_opts *o,
+                          bool progress, char **prefix, bool *outdated) {
+  saving mine = {0};
+  int64_t number, order;
+  bool skip;
+  *outdated = false;
+  pthread_mutex_lock(&s->lock);
+  order = ++s->order;
+  pthread_mutex_unlock(&s->lock);
+  WEFT_TRY(checkpoint_name(s, sess, path, o, prefix, &number));
+  mine.prefix = *prefix;
+  WEFT_TRY(claim(s, &mine, progress, &skip));
+  if (skip) return WEFT_OK;
+  weft_err err = weft__dir_create_all(dir);
+  if (!err) err = write_files(s, sess, *prefix, number, o, outdated);
+  if (!err && !*outdated && !o->no_state) err = record(s, *prefix, dir, order, o);
+  unclaim(s, &mine);
+  return err;
+}
+
+static weft_err save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts, bool progress,
+                     char **saved) {
   static const weft_save_opts none = {0};
   const weft_save_opts *o = opts ? opts : &none;
   char *prefix = NULL;
+  bool outdated = true;
   if (saved) *saved = NULL;
   if (!path || !*path) return weft__fail(WEFT_INVALID_ARGUMENT, "no path specified");
   if (o->latest_filename && strchr(o->latest_filename, '/'))
     return weft__fail(WEFT_INVALID_ARGUMENT, "'latest_filename' must not contain path components");
   const char *slash = strrchr(path, '/');
   char *dir = slash ? weft__file_dir(path) : weft__strdup("");
-  pthread_mutex_lock(&s->lock); /* before the step is read: the last save has the last step */
-  weft_err err = dir ? checkpoint_name(s, sess, path, o, &prefix) : WEFT_OOM;
-  if (!err) err = save_as(s, sess, prefix, dir, o, unless_restored);
-  pthread_mutex_unlock(&s->lock);
+  weft_err err = dir ? WEFT_OK : WEFT_OOM;
+  while (!err && outdated) {
+    weft__free(prefix);
+    prefix = NULL;
+    err = save_once(s, sess, path, dir, o, progress, &prefix, &outdated);
+  }
   if (!err && saved)
     *saved = prefix;
   else
@@ -379,8 +466,10 @@ weft_err weft__saver_restore_latest(weft_saver *s, weft_session *sess, const cha
   if (!err && !done) err = weft__status_raise(&why); /* none: there are no files at all, and nothing to restore */
   if (!err) err = weft__saver_recover_kept(s, state->n, (const char *const *)state->all);
   if (!err && *restored) {
+    pthread_mutex_lock(&s->lock);
     weft__free(s->restored);
     s->restored = weft__strdup(*restored);
+    pthread_mutex_unlock(&s->lock);
   }
   weft__status_finish(&why);
   weft__checkpoint_state_destroy(state);

@@ -18,7 +18,8 @@ void weft__saver_destroy(weft_saver *s);
 weft_err weft__saver_def(const weft_saver *s, void **out, size_t *size);
 weft_err weft__saver_save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
                           char **saved);
-/* The same, but what restore_latest has just read is not written over: killed in between, the only one would be gone. */
+/* For what saves from time to time: does nothing when that checkpoint is being saved, or has just been restored (killed
+ * while it is written over, the only one would be gone). */
 weft_err weft__saver_save_progress(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts);
 weft_err weft__saver_restore(weft_saver *s, weft_session *sess, const char *path);
 /* The newest checkpoint that `dir` names and that can be read; *restored is NULL when there is none.  Each that cannot

@@ -33,6 +33,7 @@ struct weft_supervisor {
   weft_saver *saver;
   weft_event_writer *writer;
   bool own_saver, own_writer, graph_written, holds;
+  bool started; /* there is something to stop */
   weft_coordinator *coordinator;
   /* Of the session handed out, for reopening it: */
   char *target;
@@ -326,6 +327,7 @@ weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const
   WEFT_TRY(weft__recovering_create(&sess, first, &(recovery){reopen, state_lost, reopened, sv}));
   weft__recovering_drop(sv->sess);
   sv->sess = sess;
+  sv->started = true;
   weft__recovering_share(sess);
   weft_err err = sv->chief ? write_graph(sv) : WEFT_OK;
   if (!err && !(wait && wait->no_services)) err = start_threads(sv);
@@ -340,7 +342,7 @@ weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const
 
 /* An interrupted program loses nothing: the model is saved as it is now. */
 static weft_err save_if_interrupted(weft_supervisor *sv) {
-  bool saves = sv->chief && sv->logdir && sv->saver && sv->sess && sv->opts.save_model_secs >= 0;
+  bool saves = sv->chief && sv->logdir && sv->saver && sv->started && sv->opts.save_model_secs >= 0;
   if (!saves || weft__interrupts_seen() == 0) return WEFT_OK;
   weft_err err = save_model(sv);
   return err == WEFT_CANCELLED ? WEFT_OK : err; /* the session was closed before, or it was interrupted again */
@@ -352,11 +354,12 @@ weft_err weft__supervisor_stop(weft_supervisor *sv, bool keep_writer, bool ignor
   status first = {0};
   weft__status_keep(&first, err);
   weft__status_keep(&first, save_if_interrupted(sv));
-  if (sv->writer && !keep_writer && sv->sess) {
+  if (sv->writer && !keep_writer && sv->started) {
     weft__status_keep(&first, weft__event_writer_add_session_log(sv->writer, STOP, NULL, NULL, 0));
     weft__status_keep(&first, weft__event_writer_close(sv->writer));
     sv->graph_written = false;
   }
+  sv->started = false;
   err = weft__status_raise(&first);
   weft__status_finish(&first);
   return err;

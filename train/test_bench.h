@@ -26,10 +26,10 @@ typedef struct bench {
 
 static char bench_log[1 << 16];
 
-static inline void bench_note(void *arg, int level, const char *file, int line, const char *message) {
+static inline void bench_note(void *arg, int level, const char *file, int line, const char *what) {
   (void)arg, (void)level, (void)file, (void)line;
   size_t used = strlen(bench_log);
-  snprintf(bench_log + used, sizeof bench_log - used, "%s\n", message);
+  snprintf(bench_log + used, sizeof bench_log - used, "%s\n", what);
 }
 
 static inline void bench_folder(void) {
@@ -82,8 +82,8 @@ static inline text bench_file(const char *pattern) {
   return t;
 }
 
-static inline bool bench_has(const text *t, const char *part) {
-  return memmem(t->data, t->size, part, strlen(part)) != NULL;
+static inline bool bench_has(const text *t, const char *words) {
+  return memmem(t->data, t->size, words, strlen(words)) != NULL;
 }
 
 #endif

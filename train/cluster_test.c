@@ -1,0 +1,246 @@
+/* cluster_test.c - supervised training on a cluster of real processes, some of which are killed and come back. */
+#include "base/clock.h"
+#include "dist/open.h"
+#include "dist/server.h"
+#include "graph/scope.h"
+#include "train/monitored.h"
+#include "train/supervisor.h"
+#include "train/test_bench.h"
+#include <arpa/inet.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#ifdef WEFT_HAVE_GRPC
+
+enum { LAST = 300, TASKS = 3 }; /* ps, chief, worker */
+typedef enum style { SUPERVISOR, MONITORED } style;
+
+static char spec[200];
+
+static int free_port(void) {
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof at;
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT(fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0);
+  EXPECT(getsockname(fd, (struct sockaddr *)&at, &size) == 0);
+  close(fd);
+  return ntohs(at.sin_port);
+}
+
+static void make_cluster(void) {
+  bench_folder();
+  snprintf(spec, sizeof spec, "ps=localhost:%d;worker=localhost:%d,localhost:%d", free_port(), free_port(),
+           free_port());
+}
+
+/* ---- what the processes do; a failed expectation ends them with another code than 0 ---- */
+
+static FILE *log_file;
+static void write_log(void *arg, int level, const char *file, int line, const char *what) {
+  (void)arg, (void)level, (void)line;
+  fprintf(log_file, "%.3f %s] %s\n", (double)weft__wall_us() / 1e6, file, what);
+  fflush(log_file);
+}
+
+static void must(weft_err err) {
+  if (!err) return;
+  fprintf(log_file, "failed: %s: %s\n", weft__error_name(err), weft__error_message());
+  fflush(log_file);
+  _exit(3);
+}
+
+static weft_server *start_server(const char *job, int index) {
+  cluster c;
+  weft_server *s;
+  must(weft__cluster_parse(&c, spec));
+  must(weft__server_create(&s, &c, &(server_opts){.job = job, .task = index}));
+  must(weft__server_start(s));
+  weft__cluster_finish(&c);
+  return s;
+}
+
+static bench build_model(int index) {
+  char here[64];
+  replica_setter *setter;
+  snprintf(here, sizeof here, "/job:worker/task:%d", index);
+  bench b = {0};
+  variable_nodes nodes;
+  must(weft__op_table_create(&b.ops, weft__ops_all()));
+  must(weft__graph_create(&b.g, b.ops));
+  must(weft__replica_setter_create(&setter, &(replica_opts){.ps_tasks = 1, .worker_device = here}));
+  must(weft__scope_push_device_fn(b.g, weft__replica_setter_device, setter));
+  b.global_step = weft__global_step_make(b.g);
+  variable_spec v = {.name = "w", .has_shape = true, .shape = SHAPE1(100), .dtype = WEFT_FLOAT};
+  v.init = (initializer){.kind = INIT_ZEROS};
+  must(weft__variable_get(b.g, &v, &nodes));
+  b.w = nodes.variable;
+  b.train = weft__b_binary(b.g, "AssignAdd", b.global_step, weft__b_scalar(b.g, WEFT_INT64, 1));
+  weft__scope_pop(b.g);
+  must(weft__b_ok(b.g));
+  return b;
+}
+
+static void note_time(const char *file) {
+  char now[32];
+  snprintf(now, sizeof now, "%lld", (long long)weft__wall_us());
+  must(weft__file_write(file, now, strlen(now)));
+}
+
+static int64_t train_once(weft_session *sess, const bench *b) {
+  weft_tensor *t;
+  must(weft__run_fetch(sess, b->train, &t));
+  int64_t at = TENSOR_DATA(t, int64_t)[0];
+  weft_tensor_destroy(t);
+  usleep(3000);
+  return at;
+}
+
+static void train_supervised(const bench *b, const char *target, int index) {
+  weft_supervisor *sv;
+  weft_session *sess;
+  weft_supervisor_opts o = {.not_chief = index != 0, .logdir = "log", .save_model_secs = .1, .save_summaries_secs = 1};
+  must(weft__supervisor_create(&sv, b->g, &o));
+  must(weft__supervisor_session(&sess, sv, target, NULL, NULL));
+  note_time(index ? "ready1" : "ready0");
+  for (int64_t at = 0; at < LAST;) at = train_once(sess, b);
+  must(weft__supervisor_stop(sv, false, false));
+  weft__session_destroy(sess);
+  weft__supervisor_destroy(sv);
+}
+
+static void train_monitored(const bench *b, const char *target, int index) {
+  weft_session *sess;
+  weft_hook *stop;
+  monitored *m;
+  must(weft__hook_stop_at_step(&stop, 0, LAST));
+  must(weft__monitored_create(&sess, b->g,
+                              &(weft_monitored_opts){.target = target,
+                                                     .not_chief = index != 0,
+                                                     .checkpoint_dir = "log",
+                                                     .save_checkpoint_secs = .1,
+                                                     .n_hook = 1,
+                                                     .hooks = &stop}));
+  note_time(index ? "ready1" : "ready0");
+  must(weft__monitored_of(sess, &m));
+  while (!weft__monitored_should_stop(m)) train_once(sess, b);
+  must(weft__monitored_close(m, WEFT_OK));
+  weft__session_destroy(sess);
+  weft__hook_destroy(stop);
+}
+
+/* 0: the ps; 1: the chief; 2: the worker. */
+static pid_t start_task(int index, style s) {
+  pid_t child = fork();
+  if (child) return child;
+  char name[32];
+  snprintf(name, sizeof name, "task%d.log", index);
+  log_file = fopen(name, "a");
+  weft__log_set(write_log, NULL);
+  weft_server *server = start_server(index ? "worker" : "ps", index ? index - 1 : 0);
+  if (index == 0) {
+    must(weft__server_join(server));
+  } else {
+    bench b = build_model(index - 1);
+    (s == SUPERVISOR ? train_supervised : train_monitored)(&b, weft__server_target(server), index - 1);
+  }
+  weft__server_destroy(server);
+  _exit(0);
+}
+
+/* ---- what the tests see ---- */
+
+static int64_t read_number(const char *file) {
+  text t = {0};
+  int64_t v = -1;
+  if (weft__file_exists(file) && weft__file_read(file, &t) == WEFT_OK) v = atoll(weft__text_get(&t));
+  weft__text_finish(&t);
+  return v;
+}
+
+static void wait_for_file(const char *pattern, int seconds) {
+  for (int i = 0; i < seconds * 100; i++) {
+    path_list found = {0};
+    EXPECT_OK(weft__file_match(pattern, &found));
+    int n = found.n;
+    weft__path_list_finish(&found);
+    if (n) return;
+    usleep(10000);
+  }
+  FAIL("%s did not appear", pattern);
+}
+
+static void show_logs(void) {
+  for (int i = 0; i < TASKS; i++) {
+    char command[64];
+    snprintf(command, sizeof command, "echo task %d; tail -20 task%d.log", i, i);
+    if (system(command) != 0) return;
+  }
+}
+
+static void expect_end(pid_t child, const char *who) {
+  int code = 0;
+  for (int i = 0; i < 4000; i++) {
+    if (waitpid(child, &code, WNOHANG) == child) {
+      if (!WIFEXITED(code) || WEXITSTATUS(code) != 0) show_logs();
+      EXPECT(WIFEXITED(code) && WEXITSTATUS(code) == 0);
+      return;
+    }
+    usleep(10000);
+  }
+  show_logs();
+  FAIL("the %s does not end", who);
+}
+
+static void kill_task(pid_t child) {
+  kill(child, SIGKILL);
+  EXPECT(waitpid(child, NULL, 0) == child);
+}
+
+static void train_and_lose(style s, int lost) {
+  pid_t child[TASKS];
+  make_cluster();
+  for (int i = 0; i < TASKS; i++) child[i] = start_task(i, s);
+  wait_for_file("ready0", 20);
+  wait_for_file("ready1", 20);
+  if (lost >= 0) {
+    wait_for_file("log/model.ckpt-[1-9]*.index", 20);
+    kill_task(child[lost]);
+    usleep(300000);
+    child[lost] = start_task(lost, s);
+  }
+  expect_end(child[1], "chief");
+  expect_end(child[2], "worker");
+  expect_end(child[0], "ps");
+}
+
+TEST_WITHIN(60, a_worker_that_came_first_starts_with_its_chief) {
+  make_cluster();
+  pid_t late = start_task(2, SUPERVISOR), ps = start_task(0, SUPERVISOR);
+  usleep(1500000);
+  EXPECT_EQ_INT(read_number("ready1"), -1);
+  pid_t chief = start_task(1, SUPERVISOR);
+  wait_for_file("ready1", 30);
+  double wait = (double)(read_number("ready1") - read_number("ready0")) / 1e6;
+  EXPECT(wait < 1); /* 0.1 s, and what a loaded machine adds; TensorFlow's is 30 s */
+  expect_end(chief, "chief");
+  expect_end(late, "worker");
+  expect_end(ps, "ps");
+}
+
+TEST_WITHIN(90, a_supervised_job_ends) { train_and_lose(SUPERVISOR, -1); }
+TEST_WITHIN(90, a_supervised_job_survives_its_ps) { train_and_lose(SUPERVISOR, 0); }
+TEST_WITHIN(90, a_supervised_job_survives_its_chief) { train_and_lose(SUPERVISOR, 1); }
+TEST_WITHIN(90, a_supervised_job_survives_a_worker) { train_and_lose(SUPERVISOR, 2); }
+TEST_WITHIN(90, a_monitored_job_survives_its_ps) { train_and_lose(MONITORED, 0); }
+TEST_WITHIN(90, a_monitored_job_survives_its_chief) { train_and_lose(MONITORED, 1); }
+TEST_WITHIN(90, a_monitored_job_survives_a_worker) { train_and_lose(MONITORED, 2); }
+
+#else
+TEST(there_is_no_cluster_without_grpc) {
+  weft_session *sess;
+  bench b = bench_begin();
+  EXPECT(weft__session_open(&sess, b.g, &(weft_session_opts){.target = "grpc://localhost:1"}) != WEFT_OK);
+  bench_end(&b);
+}
+#endif

@@ -8,6 +8,7 @@ enum { DONE = 0, FAILED = 1, USAGE = 2 };
 /* Says on stderr what is wrong with which argument; gives USAGE. */
 int cli_usage(const char *what, const char *value);
 
+int cli_launch(int argc, char **argv);
 int cli_ops(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_serve(int argc, char **argv);

@@ -16,6 +16,8 @@ static int run_help(int argc, char **argv);
 
 static const command commands[] = {
     {"help", "", "Print this page.", run_help},
+    {"launch", "--ps N --workers N -- PROGRAM", "Run a program as a cluster in this terminal (launch --help).",
+     cli_launch},
     {"ops", "[NAME...] [--json]", "List the ops, or what is known of some.", cli_ops},
     {"serve", "--cluster C --job NAME --task N", "Be a task of a cluster: wait for graphs (serve --help).", cli_serve},
     {"trace", "FILE [--nodes N] [--chrome OUT]", "Print where a step's time went.", cli_trace},

@@ -1,0 +1,357 @@
+/* launch.c - `weft launch`: a local cluster in one terminal.
+ *
+ * Starts the tasks on free ports with TensorFlow's flags and TF_CONFIG, shows what each prints behind its name, starts
+ * again what dies as often as it was told, and ends as the job ended.  Ctrl-C is passed on; a second one kills. */
+#include "launch.h"
+#include "command.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_TASKS = 256, TEXT = 32 * MOST_TASKS, GRACE = 10 };
+
+typedef struct plan {
+  int ps, workers, restarts;
+  const char *log_dir, *style;
+  char **program; /* and its arguments, NULL-terminated */
+} plan;
+
+typedef struct launch {
+  plan plan;
+  launch_task *task;
+  int n_task;
+  char hosts[2][TEXT]; /* "localhost:1,localhost:2" of ps and workers */
+  launch_look look;
+  char progress[1024];
+  int code;      /* of the first task that failed */
+  double ending; /* when the others were told to end; 0: not yet */
+  double workers_done;
+} launch;
+
+static volatile sig_atomic_t interrupts;
+
+static void on_signal(int number) {
+  (void)number;
+  interrupts++;
+}
+
+static int print_help(void) {
+  printf(
+      "usage: weft launch [OPTION...] -- PROGRAM [ARGUMENT...]\n\n"
+      "A cluster on this machine, in this terminal.  PROGRAM is an executable, or a Python script (run by 'weft "
+      "run').\n\n"
+      "  --ps N            parameter servers (1)\n"
+      "  --workers N       workers (1)\n"
+      "  --restart N       start a task that fails again, at most N times (0)\n"
+      "  --log-dir DIR     keep what each task prints in DIR/JOB-INDEX.out and .err\n"
+      "  --style STYLE     flags the program takes: tf (--ps_hosts --worker_hosts --job_name --task_index), task_id\n"
+      "                    (--task_id instead), parameter_servers (--parameter_servers --workers ...), none\n\n"
+      "TF_CONFIG is set in any style.  The exit code is that of the first task that failed.\n");
+  return DONE;
+}
+
+/* ---- options ----------------------------------------------------------------------------------- */
+
+static const char *value_of(int argc, char **argv, int *i, const char *name) {
+  size_t n = strlen(name);
+  if (strncmp(argv[*i], name, n) != 0) return NULL;
+  if (argv[*i][n] == '=') return argv[*i] + n + 1;
+  return argv[*i][n] == 0 && *i + 1 < argc ? argv[++*i] : NULL;
+}
+
+static bool read_count(const char *text, int least, int *out) {
+  char *end;
+  long v = strtol(text, &end, 10);
+  if (!*text || *end || v < least || v > MOST_TASKS / 2) return false;
+  *out = (int)v;
+  return true;
+}
+
+static int read_options(plan *p, int argc, char **argv) {
+  int i = 1;
+  for (; i < argc && argv[i][0] == '-'; i++) {
+    const char *v, *arg = argv[i];
+    if (strcmp(arg, "--") == 0) {
+      i++;
+      break;
+    }
+    bool ok = true;
+    if ((v = value_of(argc, argv, &i, "--ps")))
+      ok = read_count(v, 0, &p->ps);
+    else if ((v = value_of(argc, argv, &i, "--workers")))
+      ok = read_count(v, 1, &p->workers);
+    else if ((v = value_of(argc, argv, &i, "--restart")))
+      ok = read_count(v, 0, &p->restarts);
+    else if ((v = value_of(argc, argv, &i, "--log-dir")))
+      p->log_dir = v;
+    else if ((v = value_of(argc, argv, &i, "--style")))
+      p->style = v;
+    else
+      return cli_usage("launch: unknown option, or one without its value:", arg);
+    if (!ok) return cli_usage("launch: no number of tasks:", v);
+  }
+  p->program = argv + i;
+  static const char *const styles[] = {"tf", "task_id", "parameter_servers", "none"};
+  for (int s = 0; s < 4; s++)
+    if (strcmp(p->style, styles[s]) == 0) return i < argc ? DONE : cli_usage("launch: which program?", "-- PROGRAM");
+  return cli_usage("launch: no style of flags:", p->style);
+}
+
+/* ---- the cluster ------------------------------------------------------------------------------- */
+
+/* Ports that are free now, all held until all are known. */
+static bool find_ports(launch *l) {
+  int held[MOST_TASKS], n = 0;
+  bool ok = true;
+  for (int i = 0; i < l->n_task && ok; i++) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    int fd = held[n++] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ok = fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0 && getsockname(fd, (struct sockaddr *)&at, &size) == 0;
+    l->task[i].port = ntohs(at.sin_port);
+  }
+  for (int i = 0; i < n; i++) close(held[i]);
+  return ok;
+}
+
+static void list_hosts(launch *l) {
+  for (int i = 0; i < l->n_task; i++) {
+    char *list = l->hosts[i >= l->plan.ps];
+    size_t used = strlen(list);
+    snprintf(list + used, TEXT - used, "%slocalhost:%d", used ? "," : "", l->task[i].port);
+  }
+}
+
+/* "a:1,b:2" as JSON: "a:1", "b:2" in quotes. */
+static void add_json_hosts(char *to, size_t size, const char *job, const char *hosts) {
+  size_t used = strlen(to);
+  used += (size_t)snprintf(to + used, size - used, "\"%s\": [\"", job);
+  for (; *hosts && used + 8 < size; hosts++) {
+    if (*hosts == ',')
+      used += (size_t)snprintf(to + used, size - used, "\", \"");
+    else
+      to[used++] = *hosts, to[used] = 0;
+  }
+  snprintf(to + used, size - used, "\"]");
+}
+
+static void set_tf_config(const launch *l, const launch_task *t) {
+  static char text[4 * TEXT];
+  snprintf(text, sizeof text, "{\"cluster\": {");
+  if (l->plan.ps) {
+    add_json_hosts(text, sizeof text, "ps", l->hosts[0]);
+    strncat(text, ", ", sizeof text - strlen(text) - 1);
+  }
+  add_json_hosts(text, sizeof text, "worker", l->hosts[1]);
+  size_t used = strlen(text);
+  snprintf(text + used, sizeof text - used, "}, \"task\": {\"type\": \"%s\", \"index\": %d}}", t->job, t->index);
+  setenv("TF_CONFIG", text, 1);
+}
+
+static bool ends_with(const char *s, const char *end) {
+  size_t n = strlen(s), m = strlen(end);
+  return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* The command line of a task: scripts go through `weft run`; the flags of the style follow. */
+static bool start(launch *l, launch_task *t) {
+  static char self[4096], flags[4][TEXT + 64];
+  char *args[512];
+  int n = 0, given = 0;
+  ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (size > 0 && ends_with(l->plan.program[0], ".py")) {
+    self[size] = 0;
+    args[n++] = self;
+    args[n++] = (char *)(uintptr_t) "run";
+  }
+  for (char **a = l->plan.program; *a && n < 500; a++) args[n++] = *a;
+  if (strcmp(l->plan.style, "none") != 0) {
+    bool old = strcmp(l->plan.style, "parameter_servers") == 0;
+    snprintf(flags[given++], sizeof flags[0], "--%s=%s", old ? "parameter_servers" : "ps_hosts", l->hosts[0]);
+    snprintf(flags[given++], sizeof flags[0], "--%s=%s", old ? "workers" : "worker_hosts", l->hosts[1]);
+    snprintf(flags[given++], sizeof flags[0], "--job_name=%s", t->job);
+    snprintf(flags[given++], sizeof flags[0], "--%s=%d",
+             strcmp(l->plan.style, "task_id") == 0 ? "task_id" : "task_index", t->index);
+  }
+  for (int i = 0; i < given; i++) args[n++] = flags[i];
+  args[n] = NULL;
+  set_tf_config(l, t);
+  if (launch_start(t, args)) return true;
+  fprintf(stderr, "weft launch: cannot start %s%d: %s\n", t->job, t->index, strerror(errno));
+  return false;
+}
+
+static FILE *open_log(const plan *p, const launch_task *t, const char *kind) {
+  char path[4096];
+  if (!p->log_dir) return NULL;
+  snprintf(path, sizeof path, "%s/%s-%d.%s", p->log_dir, t->job, t->index, kind);
+  FILE *f = fopen(path, "w");
+  if (!f) fprintf(stderr, "weft launch: %s: %s\n", path, strerror(errno));
+  return f;
+}
+
+static bool lay_out(launch *l) {
+  l->n_task = l->plan.ps + l->plan.workers;
+  l->task = calloc((size_t)l->n_task, sizeof *l->task);
+  if (!l->task) return false;
+  if (l->plan.log_dir && mkdir(l->plan.log_dir, 0777) != 0 && errno != EEXIST) {
+    fprintf(stderr, "weft launch: %s: %s\n", l->plan.log_dir, strerror(errno));
+    return false;
+  }
+  for (int i = 0; i < l->n_task; i++) {
+    launch_task *t = &l->task[i];
+    t->job = i < l->plan.ps ? "ps" : "worker";
+    t->index = i < l->plan.ps ? i : i - l->plan.ps;
+    t->restarts = l->plan.restarts;
+    t->code = -1;
+    t->out = (launch_stream){.fd = -1, .to = stdout, .file = open_log(&l->plan, t, "out")};
+    t->err = (launch_stream){.fd = -1, .to = stderr, .file = open_log(&l->plan, t, "err")};
+  }
+  if (!find_ports(l)) {
+    fprintf(stderr, "weft launch: no free ports: %s\n", strerror(errno));
+    return false;
+  }
+  list_hosts(l);
+  return true;
+}
+
+/* ---- watching ---------------------------------------------------------------------------------- */
+
+static void signal_all(const launch *l, int number) {
+  for (int i = 0; i < l->n_task; i++)
+    if (l->task[i].pid) kill(l->task[i].pid, number);
+}
+
+static void read_all(launch *l) {
+  for (int i = 0; i < l->n_task; i++) {
+    launch_read(&l->task[i], &l->task[i].out, &l->look);
+    launch_read(&l->task[i], &l->task[i].err, &l->look);
+  }
+}
+
+/* Sleeps until something is printed, or a tenth of a second. */
+static void wait_for_output(const launch *l) {
+  struct pollfd fds[2 * MOST_TASKS];
+  nfds_t n = 0;
+  for (int i = 0; i < l->n_task; i++) {
+    if (l->task[i].out.fd >= 0) fds[n++] = (struct pollfd){.fd = l->task[i].out.fd, .events = POLLIN};
+    if (l->task[i].err.fd >= 0) fds[n++] = (struct pollfd){.fd = l->task[i].err.fd, .events = POLLIN};
+  }
+  poll(fds, n, 100);
+}
+
+static void tell_failure(const launch *l, const launch_task *t) {
+  if (l->look.live) fputs("\r\033[K", stdout), fflush(stdout);
+  fprintf(stderr, "weft launch: %s%d ended with %d", t->job, t->index, t->code);
+  if (t->code > 128) fprintf(stderr, " (%s)", strsignal(t->code - 128));
+  fprintf(stderr, t->n_last ? "; its last lines:\n" : "\n");
+  for (int i = t->n_last > LAUNCH_LAST ? t->n_last - LAUNCH_LAST : 0; i < t->n_last; i++)
+    fprintf(stderr, "    %s\n", t->last[i % LAUNCH_LAST]);
+}
+
+/* A task is gone: it comes back, or its failure ends the job. */
+static void after_end(launch *l, launch_task *t) {
+  if (t->code == 0 || l->ending > 0) return;
+  if (t->restarts > 0) {
+    t->restarts--;
+    fprintf(stderr, "weft launch: %s%d ended with %d; starting it again (%d left)\n", t->job, t->index, t->code,
+            t->restarts);
+    if (start(l, t)) return;
+  }
+  tell_failure(l, t);
+  l->code = t->code;
+  l->ending = launch_now();
+  signal_all(l, SIGTERM);
+}
+
+static bool reap(launch *l) {
+  bool workers = false, any = false;
+  for (int i = 0; i < l->n_task; i++) {
+    launch_task *t = &l->task[i];
+    if (launch_ended(t)) {
+      launch_read(t, &t->out, &l->look), launch_read(t, &t->err, &l->look);
+      after_end(l, t);
+    }
+    any |= t->pid != 0;
+    workers |= t->pid != 0 && i >= l->plan.ps;
+  }
+  if (!workers && !l->workers_done) l->workers_done = launch_now();
+  return any;
+}
+
+/* Ctrl-C is passed on; ps tasks that wait for ever and tasks that ignore us are ended. */
+static void push_the_end(launch *l, int *passed) {
+  double now = launch_now();
+  if (interrupts > *passed) {
+    signal_all(l, *passed == 0 ? SIGINT : SIGKILL);
+    if (*passed == 0 && !l->code) l->code = 130;
+    l->ending = l->ending > 0 ? l->ending : now;
+    *passed = interrupts;
+  }
+  if (l->ending > 0 && now > l->ending + GRACE) signal_all(l, SIGKILL);
+  if (l->workers_done > 0 && l->ending <= 0 && now > l->workers_done + GRACE) {
+    l->ending = now;
+    signal_all(l, SIGTERM);
+  }
+}
+
+static void draw(launch *l) {
+  int used = 0;
+  if (!l->look.live) return;
+  l->progress[0] = 0;
+  for (int i = l->plan.ps; i < l->n_task && used < 900; i++) {
+    const launch_task *t = &l->task[i];
+    if (!t->has_step) continue;
+    used += snprintf(l->progress + used, sizeof l->progress - (size_t)used, "%s%s%d step %ld", used ? "   " : "",
+                     t->job, t->index, t->step);
+    if (t->rate > 0) used += snprintf(l->progress + used, sizeof l->progress - (size_t)used, " %.0f/s", t->rate);
+    if (t->has_loss) used += snprintf(l->progress + used, sizeof l->progress - (size_t)used, " loss %.4g", t->loss);
+  }
+  printf("\r\033[K%s", l->progress);
+  fflush(stdout);
+}
+
+static void watch(launch *l) {
+  int passed = 0;
+  double drawn = 0;
+  while (reap(l)) {
+    wait_for_output(l);
+    read_all(l);
+    push_the_end(l, &passed);
+    if (launch_now() - drawn > 0.2) draw(l), drawn = launch_now();
+  }
+  read_all(l);
+  if (l->look.live) fputs("\r\033[K", stdout), fflush(stdout);
+}
+
+int cli_launch(int argc, char **argv) {
+  launch l = {.plan = {.ps = 1, .workers = 1, .style = "tf"}};
+  if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) return print_help();
+  int code = read_options(&l.plan, argc, argv);
+  if (code != DONE) return code;
+  if (!lay_out(&l)) return FAILED;
+  l.look =
+      (launch_look){.colour = isatty(1) && !getenv("NO_COLOR"), .live = isatty(1), .width = 8, .progress = l.progress};
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGINT, &action, NULL), sigaction(SIGTERM, &action, NULL);
+  for (int i = 0; i < l.n_task && l.ending <= 0; i++)
+    if (!start(&l, &l.task[i])) {
+      l.code = FAILED;
+      l.ending = launch_now();
+      signal_all(&l, SIGTERM);
+    }
+  watch(&l);
+  for (int i = 0; i < l.n_task; i++) {
+    if (l.task[i].out.file) fclose(l.task[i].out.file);
+    if (l.task[i].err.file) fclose(l.task[i].err.file);
+  }
+  free(l.task);
+  return l.code;
+}

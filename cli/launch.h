@@ -1,0 +1,49 @@
+/* launch.h - what the files of `weft launch` share: one task of the local cluster, as its parent sees it. */
+#ifndef WEFT_CLI_LAUNCH_H
+#define WEFT_CLI_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+enum { LAUNCH_LINE = 4096, LAUNCH_LAST = 12 };
+
+typedef struct launch_stream { /* one of a task's two outputs */
+  int fd;                      /* -1: it has ended */
+  FILE *to, *file;             /* this terminal's stream; a file, or NULL */
+  char line[LAUNCH_LINE];
+  int used;
+} launch_stream;
+
+typedef struct launch_task {
+  const char *job;
+  int index, port;
+  pid_t pid; /* 0: it does not run */
+  int restarts;
+  int code; /* of its last end; -1: none yet */
+  launch_stream out, err;
+  char last[LAUNCH_LAST][LAUNCH_LINE]; /* its last lines, a ring */
+  int n_last;
+  /* What its lines told: */
+  long step;
+  double loss, rate;
+  long first_step;
+  double first_time;
+  bool has_step, has_loss;
+} launch_task;
+
+typedef struct launch_look { /* how it is shown */
+  bool colour, live;
+  int width;            /* of "worker10" */
+  const char *progress; /* the line at the bottom, to be drawn again after others; "" if none */
+} launch_look;
+
+double launch_now(void); /* seconds, monotonic */
+/* Starts args (NULL-terminated) with its outputs in pipes; false: errno says why. */
+bool launch_start(launch_task *t, char **args);
+/* Reads what a stream has; prints, keeps and looks at each whole line. */
+void launch_read(launch_task *t, launch_stream *s, const launch_look *look);
+/* Has the process ended?  Sets code: its exit code, or 128 + the signal. */
+bool launch_ended(launch_task *t);
+
+#endif

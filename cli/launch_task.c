@@ -1,0 +1,128 @@
+/* launch_task.c - one task of `weft launch`: its process, its pipes, its lines. */
+#include "launch.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+double launch_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- processes --------------------------------------------------------------------------------- */
+
+/* In the child: a group of its own, so that Ctrl-C reaches it through us alone; it does not outlive us. */
+static void become(char **args, int out, int err, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  int nothing = open("/dev/null", O_RDONLY);
+  dup2(nothing, 0), dup2(out, 1), dup2(err, 2);
+  setenv("PYTHONUNBUFFERED", "1", 0);
+  execvp(args[0], args);
+  dprintf(2, "weft launch: cannot start %s: %s\n", args[0], strerror(errno));
+  _exit(127);
+}
+
+bool launch_start(launch_task *t, char **args) {
+  int out[2], err[2];
+  if (pipe2(out, O_CLOEXEC) != 0) return false;
+  if (pipe2(err, O_CLOEXEC) != 0) {
+    close(out[0]), close(out[1]);
+    return false;
+  }
+  pid_t parent = getpid(), pid = fork();
+  if (pid == 0) become(args, out[1], err[1], parent);
+  close(out[1]), close(err[1]);
+  if (pid < 0) {
+    close(out[0]), close(err[0]);
+    return false;
+  }
+  fcntl(out[0], F_SETFL, O_NONBLOCK), fcntl(err[0], F_SETFL, O_NONBLOCK);
+  t->pid = pid;
+  t->out.fd = out[0], t->err.fd = err[0];
+  t->out.used = t->err.used = 0;
+  t->has_step = false;
+  return true;
+}
+
+bool launch_ended(launch_task *t) {
+  int status;
+  if (t->pid == 0 || waitpid(t->pid, &status, WNOHANG) != t->pid) return false;
+  t->pid = 0;
+  t->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return true;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------- */
+
+/* The number that follows a word, past whatever joins them ("step: 5", "loss = 0.1", "global_step/sec: 9"). */
+static bool number_after(const char *line, const char *word, double *out) {
+  for (const char *at = line; (at = strcasestr(at, word)); at++) {
+    const char *p = at + strlen(word);
+    while (*p && strchr(" :=(,", *p)) p++;
+    char *end;
+    double v = strtod(p, &end);
+    if (end == p || !(isdigit((unsigned char)*p) || *p == '-' || *p == '.')) continue;
+    *out = v;
+    return true;
+  }
+  return false;
+}
+
+static void look_at(launch_task *t, const char *line) {
+  double v, now = launch_now();
+  if (number_after(line, "loss", &v)) t->loss = v, t->has_loss = true;
+  if (!number_after(line, "step", &v) || v < 0) return;
+  long step = (long)v;
+  if (!t->has_step || step < t->step) t->first_step = step, t->first_time = now, t->rate = 0;
+  if (now - t->first_time > 0.05) t->rate = (double)(step - t->first_step) / (now - t->first_time);
+  t->step = step;
+  t->has_step = true;
+}
+
+static void print_line(const launch_task *t, const launch_stream *s, const char *line, const launch_look *look) {
+  static const int colours[] = {36, 32, 33, 35, 34, 31};
+  char name[64];
+  snprintf(name, sizeof name, "%s%d", t->job, t->index);
+  int colour = strcmp(t->job, "ps") == 0 ? 90 : colours[t->index % 6];
+  if (look->live && *look->progress) fputs("\r\033[K", stdout), fflush(stdout);
+  if (look->colour)
+    fprintf(s->to, "\033[%dm%-*s |\033[0m %s\n", colour, look->width, name, line);
+  else
+    fprintf(s->to, "%-*s | %s\n", look->width, name, line);
+  fflush(s->to);
+  if (look->live && *look->progress) fputs(look->progress, stdout), fflush(stdout);
+}
+
+static void whole_line(launch_task *t, launch_stream *s, const launch_look *look) {
+  s->line[s->used] = 0;
+  if (s->file) fprintf(s->file, "%s\n", s->line), fflush(s->file);
+  snprintf(t->last[t->n_last++ % LAUNCH_LAST], LAUNCH_LINE, "%s", s->line);
+  look_at(t, s->line);
+  print_line(t, s, s->line, look);
+  s->used = 0;
+}
+
+void launch_read(launch_task *t, launch_stream *s, const launch_look *look) {
+  char bytes[LAUNCH_LINE];
+  ssize_t n = 0;
+  while (s->fd >= 0 && (n = read(s->fd, bytes, sizeof bytes)) > 0)
+    for (ssize_t i = 0; i < n; i++) {
+      if (bytes[i] == '\n' || s->used == LAUNCH_LINE - 1) whole_line(t, s, look);
+      if (bytes[i] != '\n' && bytes[i] != '\r') s->line[s->used++] = bytes[i];
+    }
+  if (s->fd < 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) return;
+  if (s->used) whole_line(t, s, look);
+  close(s->fd);
+  s->fd = -1;
+}

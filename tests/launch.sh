@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# launch.sh - `weft launch` with small programs in the tasks: flags, prefixes, logs, restarts, signals, exit codes.
+set -euo pipefail
+weft=${1:?usage: tests/launch.sh PATH-OF-WEFT PATH-OF-LINEAR} linear=${2:?}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fail() {
+  echo "launch.sh: $*"
+  exit 1
+}
+
+# program TEXT: a shell script to be launched.
+program() {
+  printf '#!/usr/bin/env bash\n%s\n' "$1" >"$folder/program"
+  chmod +x "$folder/program"
+}
+
+# shellcheck disable=SC2016 # for the program to expand
+program 'echo "$@"; echo "$TF_CONFIG" >&2'
+"$weft" launch --ps 1 --workers 2 --log-dir "$folder/logs" -- "$folder/program" --mine=1 >"$folder/out" 2>"$folder/err" ||
+  fail "a program that ends well gave $?"
+grep -Eq '^worker1  \| --mine=1 --ps_hosts=localhost:[0-9]+ --worker_hosts=localhost:[0-9]+,localhost:[0-9]+ --job_name=worker --task_index=1$' \
+  "$folder/out" || fail "no flags behind a prefix in: $(cat "$folder/out")"
+grep -q '"task": {"type": "ps", "index": 0}' "$folder/err" || fail "no TF_CONFIG in: $(cat "$folder/err")"
+python3 - "$folder/logs/worker-0.err" <<'P' || fail "TF_CONFIG is no JSON"
+import json, sys
+assert len(json.loads(open(sys.argv[1]).read())["cluster"]["worker"]) == 2
+P
+grep -q -- --task_index=0 "$folder/logs/ps-0.out" || fail "standard output was not kept"
+
+# style NAME FLAG: the program gets the flag.
+style() {
+  "$weft" launch --style "$1" -- "$folder/program" >"$folder/out" 2>/dev/null || fail "style $1 gave $?"
+  grep -q -e "$2" "$folder/out" || fail "no $2 in: $(cat "$folder/out")"
+}
+style task_id --task_id=0
+style parameter_servers --workers=localhost
+
+program 'case "$*" in *worker*) echo before; exit 7 ;; esac; sleep 60'
+code=0
+"$weft" launch -- "$folder/program" >"$folder/out" 2>"$folder/err" || code=$?
+[ "$code" = 7 ] || fail "the failing task ended with 7, launch with $code"
+grep -q 'worker0 ended with 7; its last lines:' "$folder/err" || fail "no last lines in: $(cat "$folder/err")"
+
+program "case \"\$*\" in *worker*) [ -e $folder/again ] || { touch $folder/again; exit 9; } ;; esac"
+"$weft" launch --restart 1 -- "$folder/program" 2>"$folder/err" || fail "a task that was started again gave $?"
+grep -q 'starting it again (0 left)' "$folder/err" || fail "nothing was said of the restart"
+
+# exec: a signal that the shell waits to deliver would not end a sleep.
+program 'exec sleep 60'
+"$weft" launch --workers 2 -- "$folder/program" &
+pid=$! began=$SECONDS
+sleep 0.5
+kill -INT "$pid"
+code=0
+wait "$pid" || code=$?
+[ "$code" = 130 ] || fail "Ctrl-C gave $code"
+[ $((SECONDS - began)) -lt 8 ] || fail "Ctrl-C took $((SECONDS - began)) s"
+
+"$weft" launch --ps 1 --workers 2 -- "$linear" --steps=5 >"$folder/out" 2>/dev/null || fail "the linear example gave $?"
+[ "$(grep -c 'step 4' "$folder/out")" = 2 ] || fail "two workers did not finish: $(cat "$folder/out")"

@@ -36,13 +36,13 @@ style() {
 style task_id --task_id=0
 style parameter_servers --workers=localhost
 
-program 'case "$*" in *worker*) echo before; exit 7 ;; esac; sleep 60'
+program 'case "$*" in *=worker*) echo before; exit 7 ;; esac; sleep 60'
 code=0
 "$weft" launch -- "$folder/program" >"$folder/out" 2>"$folder/err" || code=$?
 [ "$code" = 7 ] || fail "the failing task ended with 7, launch with $code"
 grep -q 'worker0 ended with 7; its last lines:' "$folder/err" || fail "no last lines in: $(cat "$folder/err")"
 
-program "case \"\$*\" in *worker*) [ -e $folder/again ] || { touch $folder/again; exit 9; } ;; esac"
+program "case \"\$*\" in *=worker*) [ -e $folder/again ] || { touch $folder/again; exit 9; } ;; esac"
 "$weft" launch --restart 1 -- "$folder/program" 2>"$folder/err" || fail "a task that was started again gave $?"
 grep -q 'starting it again (0 left)' "$folder/err" || fail "nothing was said of the restart"
 

@@ -22,6 +22,7 @@ typedef struct session_object {
   PyObject ob_base;
   weft_session *sess;
   PyObject *graph; /* outlives the session */
+  bool lent;       /* somebody else destroys it */
 } session_object;
 
 extern PyTypeObject *ext_graph_type, *ext_session_type;
@@ -83,9 +84,10 @@ PyObject *ext_made(weft_graph *g, weft_out o);
 PyObject *ext_gradient_rows(const weft_gradient *d, Py_ssize_t n);
 
 extern PyMethodDef ext_scope_methods[], ext_node_methods[], ext_train_functions[], ext_save_functions[],
-    ext_summary_functions[], ext_pipeline_functions[], ext_cluster_functions[], ext_supervise_functions[];
-/* A Session object for a session of the library, which it destroys unless its sess is set to NULL before. */
-PyObject *ext_session_lend(PyObject *graph, weft_session *sess);
+    ext_summary_functions[], ext_pipeline_functions[], ext_cluster_functions[], ext_supervise_functions[],
+    ext_monitor_functions[];
+/* A Session object for a session of the library, which it destroys unless it is lent. */
+PyObject *ext_session_wrap(PyObject *graph, weft_session *sess, bool lent);
 /* The exception that is set becomes an error of the library. */
 weft_err ext_python_error(void);
 int ext_to_coordinator(PyObject *o, void *out); /* for PyArg_ParseTuple's O& */

@@ -1,8 +1,9 @@
 /* module.c - the module weft._weft: its functions, errors, the log, signals. */
 #include "ext.h"
 #include <signal.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- errors ---------------------------------------------------------------------------------------- */
 
@@ -83,10 +84,35 @@ static PyObject *interrupt_clear(PyObject *self, PyObject *none) {
 
 /* ---- the log --------------------------------------------------------------------------------------- */
 
-static int quietest; /* levels below are not shown */
+static int quietest;  /* levels below are not shown */
+static int told = 30; /* tf.logging's level, in Python's numbers, for what TensorFlow's Python says */
 
+/* Supervision and hooks speak in Python there: INFO:tensorflow:message.  The rest has TensorFlow's form in C++. */
 static void log_line(void *arg, int level, const char *file, int line, const char *message) {
-  if (level > quietest) weft_log_stderr(arg, level, file, line, message);
+  static const char *const names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
+  (void)arg;
+  while (strncmp(file, "../", 3) == 0) file += 3;
+  if (strncmp(file, "train/", 6) == 0) {
+    if (level >= 0 && level <= 3 && 10 * (level + 1) >= told)
+      fprintf(stderr, "%s:tensorflow:%s\n", names[level], message);
+    return;
+  }
+  if (level <= quietest) return;
+  struct timespec now;
+  struct tm day;
+  char text[32];
+  clock_gettime(CLOCK_REALTIME, &now);
+  localtime_r(&now.tv_sec, &day);
+  strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &day);
+  fprintf(stderr, "%s.%06ld: %c %s:%d] %s\n", text, now.tv_nsec / 1000, "DIWE"[level < 0 || level > 3 ? 3 : level],
+          file, line, message);
+}
+
+static PyObject *log_verbosity(PyObject *self, PyObject *level) {
+  (void)self;
+  told = (int)PyLong_AsLong(level);
+  if (PyErr_Occurred()) return NULL;
+  Py_RETURN_NONE;
 }
 
 /* log_to_stderr(minimum): TF_CPP_MIN_LOG_LEVEL's numbers; debug lines are never shown. */
@@ -145,6 +171,7 @@ static PyMethodDef functions[] = {
     {"interrupt", interrupt, METH_NOARGS, "Ends every wait inside the library."},
     {"interrupt_clear", interrupt_clear, METH_NOARGS, "Lets waits begin again."},
     {"log_to_stderr", log_to_stderr, METH_O, "Shows what the library says, from a level on."},
+    {"log_verbosity", log_verbosity, METH_O, "tf.logging's level, for the library's supervision."},
     {"ops", ops, METH_NOARGS, "{name: (definition, doc)} of every op."},
     {"dtype_name", dtype_name, METH_O, "'float32' for 1."},
     {"version", version, METH_NOARGS, "The library's version."},
@@ -164,8 +191,8 @@ PyMODINIT_FUNC PyInit__weft(void);
 PyMODINIT_FUNC PyInit__weft(void) {
   PyObject *module = PyModule_Create(&definition);
   if (!module) return NULL;
-  PyMethodDef *more[] = {ext_train_functions, ext_save_functions, ext_summary_functions, ext_pipeline_functions,
-                         ext_cluster_functions, ext_supervise_functions};
+  PyMethodDef *more[] = {ext_train_functions,   ext_save_functions,      ext_summary_functions, ext_pipeline_functions,
+                         ext_cluster_functions, ext_supervise_functions, ext_monitor_functions};
   for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
     if (PyModule_AddFunctions(module, more[i]) != 0) {
       Py_DECREF(module);

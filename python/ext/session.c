@@ -28,19 +28,20 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   return NULL;
 }
 
-PyObject *ext_session_lend(PyObject *graph, weft_session *sess) {
+PyObject *ext_session_wrap(PyObject *graph, weft_session *sess, bool lent) {
   allocfunc make = (allocfunc)PyType_GetSlot(ext_session_type, Py_tp_alloc);
   session_object *self = (session_object *)make(ext_session_type, 0);
   if (!self) return NULL;
   self->graph = Py_NewRef(graph);
   self->sess = sess;
+  self->lent = lent;
   return (PyObject *)self;
 }
 
 static void session_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   session_object *s = (session_object *)self;
-  UNLOCKED(weft_session_destroy(s->sess));
+  if (!s->lent) UNLOCKED(weft_session_destroy(s->sess));
   Py_CLEAR(s->graph);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
   release(self);

@@ -29,10 +29,9 @@ static int to_sv(PyObject *o, void *out) { return (*(void **)out = PyCapsule_Get
 /* Calls a function of the program with a session it must not keep. */
 static weft_err call_with(PyObject *fn, PyObject *graph, weft_session *sess) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *lent = ext_session_lend(graph, sess);
+  PyObject *lent = ext_session_wrap(graph, sess, true);
   PyObject *made = lent ? PyObject_CallFunctionObjArgs(fn, lent, NULL) : NULL;
   weft_err err = made ? WEFT_OK : ext_python_error();
-  if (lent) ((session_object *)lent)->sess = NULL;
   Py_XDECREF(made);
   Py_XDECREF(lent);
   PyGILState_Release(state);
@@ -140,7 +139,7 @@ static PyObject *supervisor_session(PyObject *self, PyObject *args) {
   ext_watch_signals();
   UNLOCKED(err = weft_supervisor_session(&sess, s->sv, target, &o, &wait));
   if (err) return ext_raise_wait(err);
-  PyObject *made = ext_session_lend(s->graph, sess);
+  PyObject *made = ext_session_wrap(s->graph, sess, false);
   if (!made) weft_session_destroy(sess);
   return made;
 }

@@ -80,8 +80,10 @@ class Server:
         _weft.server_start(self._made)
 
     def join(self):
+        """Waits until the job is over, and ends the program: TensorFlow's never returns, so no program goes on after it."""
         sys.stdout.flush()
         _weft.server_join(self._made)
+        sys.exit(0)
 
     @property
     def target(self):

@@ -277,7 +277,7 @@ class _DeviceNode:
 
 
 _VARIABLE_LISTS = ("variables", "trainable_variables", "local_variables", "moving_average_variables", "model_variables",
-                   "metric_variables")
+                   "metric_variables", "global_step")
 
 
 class Graph:
@@ -548,8 +548,6 @@ class Graph:
                 return variable_from_def(self, protos.VariableDef.FromString(item))
             return item
         if isinstance(item, str):
-            if key in ("global_step", "summary_op") and item in self._variables:
-                return self._variables[item]
             try:
                 return self._variables.get(item) or self.as_graph_element(item)
             except (KeyError, ValueError):

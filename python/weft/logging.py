@@ -2,6 +2,8 @@
 import logging as _logging
 import sys as _sys
 
+from . import _weft
+
 DEBUG, INFO, WARN, ERROR, FATAL = _logging.DEBUG, _logging.INFO, _logging.WARN, _logging.ERROR, _logging.FATAL
 WARNING = WARN
 
@@ -31,6 +33,7 @@ def get_verbosity():
 
 def set_verbosity(v):
     _logger.setLevel(v if not isinstance(v, str) else v.upper())
+    _weft.log_verbosity(_logger.level)
 
 
 def log(level, msg, *args, **kwargs):

@@ -17,6 +17,12 @@ from ..python_io import tf_record_iterator as _records
 from .coordinator import Coordinator, LooperThread, QueueRunner, add_queue_runner, start_queue_runners  # noqa: F401
 from .input import (batch, batch_join, input_producer, limit_epochs, match_filenames_once, range_input_producer,  # noqa: F401
                     shuffle_batch, shuffle_batch_join, slice_input_producer, string_input_producer)
+from .hooks import (CheckpointSaverHook, CheckpointSaverListener, FeedFnHook, FinalOpsHook, GlobalStepWaiterHook,  # noqa: F401
+                    LoggingTensorHook, NanLossDuringTrainingError, NanTensorHook, ProfilerHook, SecondOrStepTimer,
+                    SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues, StepCounterHook, StopAtStepHook,
+                    SummarySaverHook)
+from .monitored import (ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession, Scaffold, SessionCreator,  # noqa: F401
+                        SingularMonitoredSession, WorkerSessionCreator)
 from .supervisor import SessionManager, Supervisor  # noqa: F401
 from .sync import SyncReplicasOptimizer, SyncReplicasOptimizerV2  # noqa: F401
 from .training_util import (assert_global_step, create_global_step, get_global_step, get_or_create_global_step,  # noqa: F401

@@ -76,7 +76,7 @@ class Supervisor:
             float(stop_grace_secs), checkpoint_basename)
         coordinator, self._c_saver, self._c_writer, step, self._save_path = _weft.supervisor_parts(self._made)
         self._coord, self._step = borrowed_coordinator(coordinator), step
-        self._threads = []
+        self._runner_sessions = []
         self._verify()
         if finalize:
             graph.finalize()
@@ -174,7 +174,9 @@ class Supervisor:
     def start_queue_runners(self, sess, queue_runners=None):
         if queue_runners is None:
             return [None] * _weft.supervisor_start_queue_runners(self._made, sess._c)
-        return [t for qr in queue_runners for t in qr.create_threads(sess, coord=self._coord, daemon=True, start=True)]
+        own = client.Session(sess._target, sess.graph, sess._config)  # closing it ends a wait for what never comes
+        self._runner_sessions.append(own)
+        return [t for qr in queue_runners for t in qr.create_threads(own, coord=self._coord, daemon=True, start=True)]
 
     StartQueueRunners = start_queue_runners
 
@@ -209,6 +211,8 @@ class Supervisor:
 
     def stop(self, threads=None, close_summary_writer=True, ignore_live_threads=False):
         self._coord.request_stop()
+        while self._runner_sessions:
+            self._runner_sessions.pop()._finish()
         mine = list(self._coord._threads)
         for t in mine:
             t.join(self._stop_grace)

@@ -172,7 +172,8 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
                  constraint=None, synchronization=None, aggregation=None):
     scope = get_variable_scope()
     full = scope.name + "/" + name if scope.name else name
-    given = dict(shape=shape, dtype=as_dtype(dtype or scope.dtype), initializer=initializer or scope.initializer,
+    given = dict(shape=shape, dtype=as_dtype(dtype or scope.dtype),
+                 initializer=scope.initializer if initializer is None else initializer,
                  regularizer=scope.regularizer if regularizer is None else regularizer, reuse=scope.reuse,
                  trainable=True if trainable is None else trainable, collections=collections,
                  caching_device=caching_device or scope.caching_device, partitioner=partitioner or scope.partitioner,
@@ -243,10 +244,7 @@ def _initial(name, shape, dtype, initializer, validate_shape, partition_info):
     if not callable(initializer):  # a value: it gives shape and type
         if shape is not None:
             raise ValueError("If initializer is a constant, do not specify shape.")
-        from .build import convert_to_tensor
-        value = initializer
-        return (lambda: convert_to_tensor(value)) if not isinstance(value, Tensor) else value, \
-            value.dtype.base_dtype if isinstance(value, Tensor) else None
+        return initializer, initializer.dtype.base_dtype if isinstance(initializer, Tensor) else None
     if shape is None:
         return initializer, dtype
     dims = tensor_shape.as_shape(shape)

@@ -76,6 +76,13 @@ def test_variables():
     both(program)
 
 
+def test_get_variable_from_values_that_are_false():
+    def program(tf):
+        return [tf.get_variable("zero", initializer=0.0), tf.get_variable("none", initializer=0),
+                tf.get_variable("row", initializer=np.zeros(3, np.float32)), tf.get_variable("no", initializer=False)]
+    both(program)
+
+
 def test_get_variable_and_reuse():
     def program(tf):
         with tf.variable_scope("net"):

@@ -2,12 +2,9 @@
  *
  *     jobs JOB
  *
- * Warms up, prints "ready"; then for every line "SECONDS" of its input runs steps for that long and
- * prints "STEPS ELAPSED".  run.py asks it in turns with the others. */
-#include <stdio.h>
+ * run.py asks it in turns with the others. */
+#include "converse.h"
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <weft/ops.h>
 
 enum { BATCH = 100, PIXELS = 784, CLASSES = 10, BATCHES = 10, MAX_VARIABLES = 16 };
@@ -146,25 +143,11 @@ static void make_batches(runner *r) {
   }
 }
 
-static void run_step(runner *r, long i) {
+static void run_step(void *arg, long i) {
+  runner *r = arg;
   int b = (int)(i % BATCHES);
   weft_feed feeds[] = {{r->x, r->images[b]}, {r->y, r->labels[b]}};
   weft_must(weft_session_run(r->sess, r->job->is_fed ? 2 : 0, feeds, 0, NULL, NULL, 1, &r->step));
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void take_turn(runner *r, double seconds) {
-  double start = now(), end = start;
-  long steps = 0;
-  while ((end = now()) - start < seconds)
-    for (int i = 0; i < r->job->chunk; i++) run_step(r, steps++);
-  printf("%ld %.9f\n", steps, end - start);
-  fflush(stdout);
 }
 
 int main(int argc, char **argv) {
@@ -184,10 +167,7 @@ int main(int argc, char **argv) {
   weft_must(weft_session_create(&r.sess, g, NULL));
   weft_must(weft_session_run(r.sess, 0, NULL, 0, NULL, NULL, 1, &start));
   make_batches(&r);
-  for (int i = 0; i < r.job->warmup; i++) run_step(&r, i);
-  puts("ready");
-  fflush(stdout);
-  for (double seconds; scanf("%lf", &seconds) == 1;) take_turn(&r, seconds);
+  converse(&(turns){run_step, &r, r.job->warmup, r.job->chunk});
 
   for (int b = 0; b < BATCHES; b++) weft_tensor_destroy(r.images[b]), weft_tensor_destroy(r.labels[b]);
   weft_session_destroy(r.sess);

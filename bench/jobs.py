@@ -1,7 +1,8 @@
 """What the Python programs of the bench share: the inputs, and the conversation with run.py.
 
-A program is started with a job's name, warms up, prints "ready", and then for every line "SECONDS"
-it reads runs steps for that long and prints "STEPS ELAPSED". It leaves when its input ends.
+A program is started with a job's name, warms up and prints "ready". Then for every line it reads it
+runs steps and prints "STEPS ELAPSED": as many as fit into "SECONDS", or exactly "N steps" (programs
+that step together would otherwise wait for one that has stopped). It leaves when its input ends.
 """
 import sys
 import time
@@ -22,9 +23,11 @@ def converse(step, warmup):
         step(i)
     print("ready", flush=True)
     for line in sys.stdin:
-        seconds, steps = float(line), 0
-        start = now = time.perf_counter()
-        while now - start < seconds:
+        amount, *unit = line.split()
+        seconds, limit = (float("inf"), int(amount)) if unit else (float(amount), None)
+        steps, start = 0, time.perf_counter()
+        now = start
+        while now - start < seconds and steps != limit:
             step(steps)
             steps += 1
             now = time.perf_counter()

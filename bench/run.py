@@ -1,149 +1,176 @@
 #!/usr/bin/env python3
-"""run.py [JOB...] [--json FILE] - the same jobs on Weft, TensorFlow and PyTorch, in one go, interleaved.
+"""run.py [JOB...] [--face c|python] [--json FILE] - the same jobs on Weft, TensorFlow and PyTorch, in one go, interleaved.
 
-For every job each system is a process of its own that warms up and then, in turn, runs for a while;
+For every job each system is a process of its own (or a cluster of them) that warms up and then, in turn, runs for a while;
 the turns are repeated and the median counts, so that what else the machine does hits all alike.
 Only ratios taken in one run mean anything.
 """
 import argparse
-import importlib.util
+import dataclasses
 import json
-import os
-import pathlib
 import statistics
-import subprocess
 import sys
+import typing
 
-HERE = pathlib.Path(__file__).resolve().parent
-BUILD = pathlib.Path(os.environ.get("WEFT_BUILD", HERE.parent / "build"))
+import rivals
+from rivals import COLUMNS
 
-# job -> unit, and the least ratios to TensorFlow and to PyTorch that we want (None: no bar)
+LONG = 10  # seconds; a measurement that takes so long is not repeated
+
+
+@dataclasses.dataclass
+class Job:
+    unit: str
+    tf: float = None  # the least ratios to TensorFlow and to PyTorch that we want
+    torch: float = None
+    most: dict = dataclasses.field(default_factory=dict)  # face -> the most that we want
+    cluster: tuple = None  # ps and workers
+    together: tuple = ()  # the systems whose workers step together
+    watch: typing.Callable = None  # column -> value, for a job without turns
+    bytes: int = None  # that a step moves
+
+
 JOBS = {
-    "empty": ("us", 20, None),
-    "add": ("us", 20, None),
-    "softmax": ("steps/s", 5, None),
-    "mlp": ("steps/s", 1.5, 1.5),
-    "cnn": ("steps/s", 1.3, 1.3),
+    "empty": Job("us", tf=20, most={"c": 1}),
+    "add": Job("us", tf=20),
+    "softmax": Job("steps/s", tf=5),
+    "mlp": Job("steps/s", tf=1.5, torch=1.5),
+    "cnn": Job("steps/s", tf=1.3, torch=1.3),
+    "null": Job("us", tf=8, cluster=(1, 1), together=("torch",)),
+    "linear": Job("steps/s", tf=8, cluster=(1, 1)),
+    "softmax-2ps-2w": Job("steps/s", tf=5, cluster=(2, 2)),
+    "mlp-async-1w": Job("steps/s", tf=2, cluster=(1, 1)),
+    "mlp-async-2w": Job("steps/s", tf=2, cluster=(1, 2)),
+    "mlp-sync-2w": Job("steps/s", tf=1.5, torch=1.5, cluster=(1, 2), together=("weft", "tf", "torch")),
+    "recv4": Job("GB/s", cluster=(1, 1), bytes=4 << 20),
+    "recv64": Job("GB/s", tf=1.2, cluster=(1, 1), bytes=64 << 20),
+    "hello": Job("s", most={"c": 0.1, "python": 0.5}, watch=rivals.hello_seconds),
+    "idle-ps": Job("MB", most={"c": 25}, watch=rivals.idle_ps_mb),
+    "late-worker": Job("s", most={"c": 0.5, "python": 0.5}, watch=rivals.late_worker_seconds),
 }
-# column -> system, face, command; a column whose command returns None for a job is left out of it
-COLUMNS = {
-    "weft": ("weft", "c", lambda job: [str(BUILD / "bench" / "jobs"), job]),
-    "tf": ("tf", "python", lambda job: python("tensorflow", "tf_jobs.py", job)),
-    "torch": ("torch", "python", lambda job: job in ("softmax", "mlp", "cnn") and python("torch", "torch_jobs.py", job)),
-    "torch compiled": ("torch", "python",
-                       lambda job: job in ("softmax", "mlp", "cnn") and python("torch", "torch_jobs.py", job, "compiled")),
-}
+LESS_IS_BETTER = ("us", "s", "MB")
 
 
-def python(module, program, *arguments):
-    if importlib.util.find_spec(module) is None:
-        return None
-    return [sys.executable, str(HERE / program), *arguments]
+def value_of(job, rate):
+    if job.bytes:
+        return rate * job.bytes / 1e9
+    return 1e6 / rate if job.unit == "us" else rate
 
 
-class Rival:
-    """A running program of one column, ready to be asked for a turn."""
-
-    def __init__(self, column, job):
-        self.column, self.rates = column, []
-        self.process = subprocess.Popen(COLUMNS[column][2](job), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
-        self.expect("ready")
-
-    def expect(self, what):
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{self.column} ended: {self.process.stderr.read()[-2000:]}")
-        if what and line.strip() != what:
-            raise RuntimeError(f"{self.column} said {line!r}, expected {what!r}")
-        return line
-
-    def turn(self, seconds):
-        self.process.stdin.write(f"{seconds}\n")
-        self.process.stdin.flush()
-        steps, elapsed = self.expect(None).split()
-        self.rates.append(int(steps) / float(elapsed))
-
-    def peak_mb(self):
-        """The most memory it ever held; asked before it leaves."""
-        for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
-        return None
-
-    def leave(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
+def left_out(name, column, error):
+    print(f"{name}: {column} left out: {error}", file=sys.stderr)
 
 
-def measure(job, rounds, seconds):
-    """column -> (value, peak MB); a system that fails is told and left out."""
-    rivals = []
-    for column, (_, _, command) in COLUMNS.items():
-        if not command(job):
+def start_rivals(name, columns):
+    """Those that have a part in the job, started one after the other and ready; one that fails is told and left out."""
+    job, started = JOBS[name], []
+    for column in columns:
+        commands = rivals.cluster(column, name, *job.cluster) if job.cluster else rivals.alone(column, name)
+        if commands[1] is None:
             continue
+        rival = rivals.Rival(column, commands, COLUMNS[column][0] in job.together)
         try:
-            rivals.append(Rival(column, job))
+            rival.get_ready()
+            started.append(rival)
         except (RuntimeError, OSError) as error:
-            print(f"{job}: {column} left out: {error}", file=sys.stderr)
+            left_out(name, column, error)
+            rival.leave()
+    return started
+
+
+def measure_turns(name, columns, rounds, seconds):
+    """column -> (value, peak MB)"""
+    started = start_rivals(name, columns)
+    try:
+        for _ in range(rounds):
+            for rival in started:
+                rival.turn(seconds)
+        return {rival.column: (value_of(JOBS[name], rival.rate()), rival.peak_mb()) for rival in started}
+    finally:
+        for rival in started:
+            rival.leave()
+
+
+def measure_watched(name, columns, rounds, _):
+    """column -> (value, None)"""
+    values = {column: [] for column in columns if COLUMNS[column][0] != "torch"}
     for _ in range(rounds):
-        for rival in rivals:
-            rival.turn(seconds)
-    results = {}
-    for rival in rivals:
-        rate = statistics.median(rival.rates)
-        results[rival.column] = (1e6 / rate if JOBS[job][0] == "us" else rate, rival.peak_mb())
-        rival.leave()
-    return results
+        for column, seen in list(values.items()):
+            try:
+                if not seen or JOBS[name].unit != "s" or seen[-1] < LONG:
+                    seen.append(JOBS[name].watch(column))
+            except (RuntimeError, OSError) as error:
+                left_out(name, column, error)
+                del values[column]
+    return {column: (statistics.median(seen), None) for column, seen in values.items()}
 
 
-def ratio(job, results, column):
-    """How many times faster Weft is than the column's system; None if either is absent."""
-    if "weft" not in results or column not in results:
+# ---- what is told ----
+
+def ratio(name, results, ours, theirs):
+    """How many times better the first column is; None if either is absent."""
+    if ours not in results or theirs not in results:
         return None
-    ours, theirs = results["weft"][0], results[column][0]
-    return theirs / ours if JOBS[job][0] == "us" else ours / theirs
+    us, them = results[ours][0], results[theirs][0]
+    return them / us if JOBS[name].unit in LESS_IS_BETTER else us / them
 
 
-def torch_column(job, results):
+def torch_column(name, results):
     """PyTorch counts with the faster of its two ways."""
-    columns = [c for c in ("torch", "torch compiled") if c in results]
-    return max(columns, key=lambda c: results[c][0], default=None)
+    columns = [c for c in results if COLUMNS[c][0] == "torch"]
+    return max(columns, key=lambda c: ratio(name, results, c, columns[0]), default=None)
 
 
 def verdict(value, bar):
     if value is None:
         return "-"
-    return f"{value:.2f}x" + ("" if bar is None else f" ({'ok' if value >= bar else 'below'} {bar}x)")
+    return f"{value:.2f}x" + ("" if bar is None else f" ({'ok' if value >= bar else 'BELOW'} {bar}x)")
+
+
+def ceiling(job, results):
+    """Whether each face of Weft stays below what it may take."""
+    told = [f"{face} {'ok' if results[column][0] <= job.most[face] else 'ABOVE'} {job.most[face]}"
+            for column, (system, face) in COLUMNS.items() if system == "weft" and column in results and face in job.most]
+    return ", ".join(told) or "-"
+
+
+def number(results, column, of=0):
+    value = results.get(column, (None, None))[of]
+    return "-" if value is None else f"{value:,.{0 if value >= 1000 or of else 2}f}"
 
 
 def print_table(rows):
-    head = ["job", "unit", *COLUMNS, "vs tf", "vs torch", "MB weft", "MB tf", "MB torch"]
+    head = ["job", "unit", "weft", "weft py", "tf", "torch", "weft vs tf", "py vs tf", "weft vs torch", "py vs torch",
+            "at most", "MB weft", "py", "tf", "torch"]
     lines = [head]
-    for job, results in rows:
-        unit, tf_bar, torch_bar = JOBS[job]
-        best = torch_column(job, results)
-        lines.append([job, unit, *(f"{results[c][0]:,.2f}" if c in results else "-" for c in COLUMNS),
-                      verdict(ratio(job, results, "tf"), tf_bar), verdict(best and ratio(job, results, best), torch_bar),
-                      *(f"{results[c][1]:,.0f}" if c in results else "-" for c in ("weft", "tf", "torch"))])
+    for name, results in rows:
+        job, torch = JOBS[name], torch_column(name, results)
+        shown = ("weft", "weft py", "tf", torch)
+        lines.append([name, job.unit, *(number(results, c) for c in shown),
+                      *(verdict(ratio(name, results, ours, "tf"), job.tf) for ours in shown[:2]),
+                      *(verdict(ratio(name, results, ours, torch), job.torch) for ours in shown[:2]),
+                      ceiling(job, results), *(number(results, c, 1) for c in shown)])
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
         print("  ".join(cell.rjust(width) if i > 1 else cell.ljust(width)
-                        for i, (cell, width) in enumerate(zip(line, widths))))
+                        for i, (cell, width) in enumerate(zip(line, widths))), flush=True)
 
 
-def json_lines(job, results):
-    columns = [c for c in ("weft", "tf", torch_column(job, results)) if c in results]
-    for column in columns:
-        system, face, _ = COLUMNS[column]
+def json_lines(name, results):
+    for column in ("weft", "weft py", "tf", torch_column(name, results)):
+        if column not in results:
+            continue
+        system, face = COLUMNS[column]
         value, peak = results[column]
-        yield {"job": job, "system": system, "face": face, "value": round(value, 4), "unit": JOBS[job][0]}
-        yield {"job": job, "system": system, "face": face, "value": round(peak, 1), "unit": "MB"}
+        yield {"job": name, "system": system, "face": face, "value": round(value, 4), "unit": JOBS[name].unit}
+        if peak is not None:
+            yield {"job": name, "system": system, "face": face, "value": round(peak, 1), "unit": "MB"}
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("jobs", nargs="*", metavar="JOB", help=f"of {', '.join(JOBS)}; default: all")
+    parser.add_argument("--face", choices=("c", "python"), help="of Weft; default: both")
     parser.add_argument("--json", metavar="FILE", help="write one object a line")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2, help="of one turn")
@@ -151,17 +178,25 @@ def main():
     unknown = [job for job in options.jobs if job not in JOBS]
     if unknown:
         parser.error(f"unknown job {unknown[0]}; there are {', '.join(JOBS)}")
+    return options
+
+
+def main():
+    options = parse()
+    columns = [column for column, (system, face) in COLUMNS.items()
+               if rivals.is_installed(system) and (system != "weft" or options.face in (None, face))]
     rows = []
-    for job in options.jobs or JOBS:
-        print(f"bench: {job}, {options.rounds} turns of {options.seconds:g} s each", file=sys.stderr)
-        rows.append((job, measure(job, options.rounds, options.seconds)))
+    for name in options.jobs or JOBS:
+        print(f"bench: {name}, {options.rounds} turns of {options.seconds:g} s each", file=sys.stderr)
+        measure = measure_watched if JOBS[name].watch else measure_turns
+        rows.append((name, measure(name, columns, options.rounds, options.seconds)))
     print_table(rows)
     if options.json:
         with open(options.json, "w") as out:
-            for job, results in rows:
-                for line in json_lines(job, results):
+            for name, results in rows:
+                for line in json_lines(name, results):
                     out.write(json.dumps(line) + "\n")
-    return 0 if all("weft" in results for _, results in rows) else 1
+    return 0 if all(any(COLUMNS[c][0] == "weft" for c in results) for _, results in rows) else 1
 
 
 if __name__ == "__main__":

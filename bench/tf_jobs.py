@@ -1,13 +1,10 @@
-"""tf_jobs.py JOB - the bench's jobs on TensorFlow 1.x (2.15.1 through tf.compat.v1)."""
-import os
+"""tf_jobs.py SYSTEM JOB - the bench's jobs in one process, as a TensorFlow 1 program: on TensorFlow, or on Weft."""
 import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import tensorflow.compat.v1 as tf  # noqa: E402
+from jobs import batches, converse
+from library import load
 
-from jobs import batches, converse  # noqa: E402
-
-tf.disable_v2_behavior()
+tf = load(sys.argv[1])
 
 
 def dense(x, n, name):
@@ -37,14 +34,22 @@ def cnn(x):
     return dense(h, 10, "out"), tf.train.AdamOptimizer(1e-4)
 
 
-def trainer(model):
+def inputs():
+    """Placeholders for images and labels, and what step i feeds to them."""
     x = tf.placeholder(tf.float32, [None, 784])
     y = tf.placeholder(tf.int64, [None])
-    logits, optimizer = model(x)
-    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
-    train = optimizer.minimize(loss)
     data = [{x: images, y: labels} for images, labels in batches()]
-    return train, lambda i: data[i % len(data)]
+    return x, y, lambda i: data[i % len(data)]
+
+
+def mean_loss(logits, labels):
+    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+
+
+def trainer(model):
+    x, y, feed = inputs()
+    logits, optimizer = model(x)
+    return optimizer.minimize(mean_loss(logits, y)), feed
 
 
 def main(job):
@@ -61,4 +66,4 @@ def main(job):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[2])

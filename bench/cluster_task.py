@@ -1,0 +1,100 @@
+"""cluster_task.py SYSTEM JOB --ps_hosts=A,B --worker_hosts=C,D --job_name=ps|worker --task_index=N
+
+One task of a cluster job of the bench, as a TensorFlow 1 program: on TensorFlow, or on Weft.
+"""
+import argparse
+import sys
+
+from jobs import converse
+from tf_jobs import dense, inputs, mean_loss, tf
+
+MIB = 1 << 20
+
+
+def no_feed(_):
+    return None
+
+
+def null(_):
+    return tf.assign_add(tf.train.get_or_create_global_step(), 1), no_feed, []
+
+
+def linear(_):
+    """Two scalars on the ps, fed two scalars, and all of it fetched."""
+    x, y = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    w, b = tf.get_variable("w", initializer=0.0), tf.get_variable("b", initializer=0.0)
+    step = tf.train.get_or_create_global_step()
+    loss = tf.square(w * x + b - y)
+    train = tf.train.GradientDescentOptimizer(0.01).minimize(loss, global_step=step)
+    return [train, loss, w, b, step], lambda i: {x: i % 10 / 10, y: i % 10 / 5 + 10}, []
+
+
+def softmax(_):
+    x, y, feed = inputs()
+    loss = mean_loss(dense(x, 10, "out"), y)
+    step = tf.train.get_or_create_global_step()
+    return tf.train.AdagradOptimizer(0.01).minimize(loss, global_step=step), feed, []
+
+
+def mlp(task, wrap=lambda optimizer: optimizer, averages=True):
+    """The network of the seeds' book: L2 on the weights, a rate that decays, moving averages."""
+    x, y, feed = inputs()
+    step = tf.train.get_or_create_global_step()
+    loss = mean_loss(dense(tf.nn.relu(dense(x, 500, "hidden")), 10, "out"), y)
+    loss += 1e-4 * tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() if v.op.name.endswith("w")])
+    optimizer = wrap(tf.train.GradientDescentOptimizer(tf.train.exponential_decay(0.8, step, 600, 0.99)))
+    train = optimizer.minimize(loss, global_step=step)
+    if averages:
+        train = tf.group(train, tf.train.ExponentialMovingAverage(0.99, step).apply(tf.trainable_variables()))
+    return train, feed, optimizer
+
+
+def mlp_async(task):
+    train, feed, _ = mlp(task)
+    return train, feed, []
+
+
+def mlp_sync(task):
+    """Gradients of all workers are averaged; the chief keeps the moving averages."""
+    n = len(task.worker_hosts.split(","))
+    wrap = lambda optimizer: tf.train.SyncReplicasOptimizer(optimizer, n, total_num_replicas=n)  # noqa: E731
+    train, feed, optimizer = mlp(task, wrap, averages=task.task_index == 0)
+    return train, feed, [optimizer.make_session_run_hook(task.task_index == 0)]
+
+
+def receive(mib):
+    def build(task):
+        count = mib * MIB // 4
+        v = tf.get_variable("v", [count], initializer=tf.ones_initializer())
+        tf.train.get_or_create_global_step()
+        return tf.slice(tf.identity(v), [count - 1], [1]), no_feed, []
+    return build
+
+
+# job -> what builds its graph: the fetches, the feed of step i, hooks
+JOBS = {"null": null, "linear": linear, "softmax-2ps-2w": softmax, "mlp-async-1w": mlp_async, "mlp-async-2w": mlp_async,
+        "mlp-sync-2w": mlp_sync, "recv4": receive(4), "recv64": receive(64), "late-worker": null}
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("ps_hosts", "worker_hosts", "job_name"):
+        parser.add_argument("--" + name)
+    parser.add_argument("--task_index", type=int)
+    return parser.parse_args(arguments)
+
+
+def main(job, task):
+    cluster = tf.train.ClusterSpec({"ps": task.ps_hosts.split(","), "worker": task.worker_hosts.split(",")})
+    server = tf.train.Server(cluster, job_name=task.job_name, task_index=task.task_index)
+    if task.job_name == "ps":
+        server.join()
+        return
+    with tf.device(tf.train.replica_device_setter(worker_device="/job:worker/task:%d" % task.task_index, cluster=cluster)):
+        fetches, feed, hooks = JOBS[job](task)
+    with tf.train.MonitoredTrainingSession(master=server.target, is_chief=task.task_index == 0, hooks=hooks) as session:
+        converse(lambda i: session.run(fetches, feed(i)), 20)
+
+
+if __name__ == "__main__":
+    main(sys.argv[2], parse(sys.argv[3:]))

@@ -103,6 +103,43 @@ static void run_chain(channel *to, double seconds) {
   print("chained", ns, c.n, 0);
 }
 
+typedef struct burst {
+  channel *channel;
+  int64_t start, end;
+  int n, left;
+  sem_t done;
+} burst;
+
+enum { BURST = 10 };
+
+static void begin_burst(burst *b);
+
+static void burst_reply(void *arg, weft_err err, message *reply) {
+  (void)reply;
+  burst *b = arg;
+  must(err);
+  if (--b->left > 0) return;
+  ns[b->n++] = weft__now_ns() - b->start;
+  if (b->start > b->end || b->n == RUNS_MAX)
+    sem_post(&b->done);
+  else
+    begin_burst(b);
+}
+
+static void begin_burst(burst *b) {
+  b->start = weft__now_ns();
+  b->left = BURST;
+  for (int i = 0; i < BURST; i++) weft__channel_call(b->channel, "/bench/0", &(message){0}, NULL, burst_reply, b);
+}
+
+static void run_bursts(channel *to, double seconds) {
+  burst b = {.channel = to, .end = weft__now_ns() + (int64_t)(seconds * 1e9)};
+  sem_init(&b.done, 0, 0);
+  weft__channel_call(to, "/bench/0", &(message){0}, NULL, burst_reply, &b); /* on to the transport's thread */
+  sem_wait(&b.done);
+  print("ten at once", ns + 1, b.n - 1, 0);
+}
+
 int main(int argc, char **argv) {
   double seconds = argc > 1 ? atof(argv[1]) : 1;
   int ends[2], port = 0;
@@ -119,6 +156,7 @@ int main(int argc, char **argv) {
     printf("%s\n", fast ? "Weft's own transport" : "gRPC");
     pull(c, "empty", "/bench/0", seconds, 0);
     run_chain(c, seconds);
+    run_bursts(c, seconds);
     pull(c, "4 MiB", "/bench/4", seconds, 4 << 20);
     pull(c, "64 MiB", "/bench/64", seconds, 64 << 20);
     weft__channel_destroy(c);

@@ -87,6 +87,11 @@ static ssize_t write_some(int fd, struct iovec *v, int n) {
   return size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : size;
 }
 
+static void arm(conn *c, bool wanted) {
+  if (c->armed != wanted) weft__loop_want_output(&c->source, wanted);
+  c->armed = wanted;
+}
+
 static weft_err queue(conn *c, const uint8_t *prefix, size_t prefix_size, message *body, size_t sent) {
   out_frame *f = weft__alloc(sizeof *f + prefix_size);
   if (!f) return WEFT_OOM;
@@ -96,15 +101,16 @@ static weft_err queue(conn *c, const uint8_t *prefix, size_t prefix_size, messag
   if (c->last)
     c->last->next = f;
   else
-    c->first = f, weft__loop_want_output(&c->source, true);
+    c->first = f;
   c->last = f;
+  if (!c->corked) arm(c, true);
   return WEFT_OK;
 }
 
 /* Sends what the socket takes and queues the rest.  Locked; false: broken. */
 static bool send_or_queue(conn *c, const uint8_t *prefix, size_t prefix_size, message *body) {
   size_t all = prefix_size + body->size, sent = 0;
-  while (!c->first && sent < all) {
+  while (!c->first && !c->corked && sent < all) {
     struct iovec v[IOV_FEW];
     ssize_t n = write_some(c->source.fd, v, fill(v, IOV_FEW, prefix, prefix_size, body, sent));
     if (n < 0) return false;
@@ -152,22 +158,31 @@ static out_frame *advance(conn *c, size_t sent) {
     f->next = done;
     done = f;
   }
-  if (!c->first) c->last = NULL, weft__loop_want_output(&c->source, false);
+  if (!c->first) c->last = NULL;
   return done;
 }
 
+/* Sends what is queued, as far as the socket takes it. */
 static bool write_queued(conn *c) {
   out_frame *done = NULL;
   struct iovec v[IOV_FEW];
   int n = 0;
   pthread_mutex_lock(&c->lock);
+  c->corked = false;
   for (out_frame *f = c->first; f && n < IOV_FEW; f = f->next)
     n += fill(v + n, IOV_FEW - n, f->prefix, f->prefix_size, &f->body, f->sent);
   ssize_t sent = n ? write_some(c->source.fd, v, n) : 0;
   if (sent >= 0) done = advance(c, (size_t)sent);
+  arm(c, c->first != NULL);
   pthread_mutex_unlock(&c->lock);
   free_frames(done);
   return sent >= 0;
+}
+
+static void cork(conn *c) {
+  pthread_mutex_lock(&c->lock);
+  c->corked = !c->first; /* else the loop is writing already */
+  pthread_mutex_unlock(&c->lock);
 }
 
 /* ---- reading ---- */
@@ -237,8 +252,8 @@ static void copy_body(conn *c) { /* what the buffer has of it */
   }
 }
 
-/* Hands out every whole frame.  False: the connection is to be lost. */
-static bool take_frames(conn *c) {
+/* Hands out every whole frame; with more than one, *corked.  False: the connection is to be lost. */
+static bool take_frames(conn *c, bool *corked) {
   for (;;) {
     if (!c->has_head && !take_head(c)) return false;
     if (!c->has_head) break;
@@ -247,6 +262,7 @@ static bool take_frames(conn *c) {
     message body;
     c->has_head = false;
     weft__message_move(&body, &c->body);
+    if (!*corked && c->in_end - c->in_begin >= sizeof c->head) cork(c), *corked = true;
     bool expected = c->kind->frame(c, &c->head, c->text, &body);
     weft__message_finish(&body);
     if (!expected) return false;
@@ -281,6 +297,7 @@ static ssize_t read_some(conn *c) {
 
 static void ready(source *s, uint32_t events) {
   conn *c = (conn *)s;
+  bool corked = false;
   if (events & EPOLLOUT && !write_queued(c)) {
     lose(c, strerror(errno));
     return;
@@ -290,8 +307,10 @@ static void ready(source *s, uint32_t events) {
   if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
   if (n <= 0)
     lose(c, n < 0 ? strerror(errno) : "the other side closed the connection");
-  else if (!take_frames(c))
+  else if (!take_frames(c, &corked))
     lose(c, "it sent what is no frame of Weft's");
+  else if (corked && !write_queued(c))
+    lose(c, strerror(errno));
 }
 
 weft_err weft__conn_start(conn *c, const conn_kind *kind, int fd) {

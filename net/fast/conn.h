@@ -55,6 +55,8 @@ struct conn { /* the owner's struct begins with it */
   /* output */
   pthread_mutex_t lock; /* guards what follows */
   struct out_frame *first, *last;
+  bool corked; /* more frames are here already: what their handlers send goes together */
+  bool armed;  /* the loop waits for the socket to take more */
   bool broken; /* nothing can be sent any more */
 };
 

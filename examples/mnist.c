@@ -5,79 +5,15 @@
  * FOLDER holds the four files under their usual names, gzipped or not.  Prints loss and speed as it goes and
  * the accuracy on the test images after every epoch.  Ctrl-C ends it after the step at hand.  --trace writes
  * what a step did when: `weft trace FILE` prints it. */
+#include "digits.h"
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <weft/weft.h>
 
-enum { SIDE = 28, PIXELS = SIDE * SIDE, CLASSES = 10, MAX_VARIABLES = 16, TEST_BATCH = 1000 };
+enum { MAX_VARIABLES = 16, TEST_BATCH = 1000 };
 
 static volatile sig_atomic_t stopping;
 static void on_signal(int number) {
   stopping = 1;
   signal(number, SIG_DFL); /* the second one leaves at once */
-}
-
-static void die(const char *what, const char *where) {
-  fprintf(stderr, "mnist: %s: %s\n", where, what);
-  exit(1);
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ---- data ---- */
-
-typedef struct set {
-  int64_t count;
-  weft_tensor *images, *labels; /* uint8: (count, 28, 28) and (count) */
-} set;
-
-/* The idx file must hold bytes: `size` of them for each entry. */
-static weft_tensor *read_bytes(const char *folder, const char *file, int64_t size) {
-  char path[4096];
-  weft_tensor *t;
-  snprintf(path, sizeof path, "%s/%s", folder, file);
-  weft_must(weft_idx_read(&t, path));
-  const int64_t entries = weft_tensor_rank(t) > 0 ? weft_tensor_dims(t)[0] : 0;
-  if (weft_tensor_dtype(t) != WEFT_UINT8 || weft_tensor_count(t) != entries * size) die("not of MNIST's shape", path);
-  return t;
-}
-
-static set read_set(const char *folder, const char *images, const char *labels) {
-  set s = {.images = read_bytes(folder, images, PIXELS), .labels = read_bytes(folder, labels, 1)};
-  s.count = weft_tensor_count(s.labels);
-  const unsigned char *label = weft_tensor_data(s.labels);
-  if (weft_tensor_count(s.images) != s.count * PIXELS) die("not as many labels as images", folder);
-  for (int64_t i = 0; i < s.count; i++)
-    if (label[i] >= CLASSES) die("a label is not below 10", folder);
-  return s;
-}
-
-static void drop(set *s) { weft_tensor_destroy(s->images), weft_tensor_destroy(s->labels); }
-
-/* Fills a batch with the images named by `which` (NULL: those from `first` on). */
-static void fill(const set *s, const int *which, int64_t first, weft_tensor *images, weft_tensor *labels) {
-  const unsigned char *bytes = weft_tensor_data(s->images), *label = weft_tensor_data(s->labels);
-  float *pixels = weft_tensor_data(images);
-  int32_t *classes = weft_tensor_data(labels);
-  for (int64_t i = 0; i < weft_tensor_count(labels); i++) {
-    int64_t from = which ? which[first + i] : first + i;
-    for (int64_t p = 0; p < PIXELS; p++) pixels[i * PIXELS + p] = (float)bytes[from * PIXELS + p] / 255.0f;
-    classes[i] = label[from];
-  }
-}
-
-static void shuffle(int *order, int n) {
-  for (int i = n - 1; i > 0; i--) {
-    int j = rand() % (i + 1), t = order[i];
-    order[i] = order[j], order[j] = t;
-  }
 }
 
 /* ---- models ---- */
@@ -171,27 +107,22 @@ static void write_trace(trainer *t, weft_tensor *images, weft_tensor *labels) {
   weft_run_opts opts = {.trace = true, .metadata = &metadata, .metadata_size = &size};
   weft_must(weft_session_run_with(t->sess, 2, feeds, 0, NULL, NULL, 1, &t->train, &opts));
   FILE *f = fopen(t->trace, "wb");
-  if (!f || fwrite(metadata, 1, size, f) != size || fclose(f) != 0) die("cannot be written", t->trace);
+  if (!f || fwrite(metadata, 1, size, f) != size || fclose(f) != 0) digits_die("cannot be written", t->trace);
   weft_free(metadata);
 }
 
-static void make_batch(weft_tensor **images, weft_tensor **labels, int64_t n) {
-  weft_must(weft_tensor_create(images, WEFT_FLOAT, WEFT_DIMS(n, PIXELS), NULL));
-  weft_must(weft_tensor_create(labels, WEFT_INT32, WEFT_DIMS(n), NULL));
-}
-
-static void train_epoch(trainer *t, const set *s, int *order, int epoch) {
+static void train_epoch(trainer *t, digits *s, int epoch) {
   weft_tensor *images, *labels;
-  make_batch(&images, &labels, t->batch);
-  shuffle(order, (int)s->count);
+  digits_batch(&images, &labels, t->batch);
+  digits_shuffle(s);
   int64_t steps = s->count / t->batch;
-  double start = now(), loss = 0;
+  double start = seconds_now(), loss = 0;
   for (int64_t i = 0, since = 0; i < steps && !stopping; i++) {
-    fill(s, order, i * t->batch, images, labels);
+    digits_deal(s, images, labels);
     loss += (double)run(t, images, labels, t->loss, 1);
     if (++since < 100 && i + 1 < steps) continue;
     printf("epoch %d  step %4lld/%lld  loss %.4f  %7.0f images/s\n", epoch, (long long)(i + 1), (long long)steps,
-           loss / (double)since, (double)((i + 1) * t->batch) / (now() - start));
+           loss / (double)since, (double)((i + 1) * t->batch) / (seconds_now() - start));
     fflush(stdout);
     loss = 0, since = 0;
   }
@@ -200,13 +131,13 @@ static void train_epoch(trainer *t, const set *s, int *order, int epoch) {
   weft_tensor_destroy(labels);
 }
 
-static double accuracy(trainer *t, const set *s) {
+static double accuracy(trainer *t, digits *s) {
   weft_tensor *images, *labels;
   double right = 0;
   int64_t done = 0;
-  make_batch(&images, &labels, TEST_BATCH);
+  digits_batch(&images, &labels, TEST_BATCH);
   for (; done + TEST_BATCH <= s->count; done += TEST_BATCH) {
-    fill(s, NULL, done, images, labels);
+    digits_deal(s, images, labels);
     right += (double)run(t, images, labels, t->right, 0);
   }
   weft_tensor_destroy(images);
@@ -215,19 +146,15 @@ static double accuracy(trainer *t, const set *s) {
 }
 
 static void train(trainer *t, const char *folder, int epochs) {
-  set training = read_set(folder, "train-images-idx3-ubyte", "train-labels-idx1-ubyte");
-  set test = read_set(folder, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte");
-  if (training.count < t->batch || test.count < TEST_BATCH) die("too few images", folder);
-  int *order = malloc(sizeof *order * (size_t)training.count);
-  if (!order) die("not enough memory", folder);
-  for (int i = 0; i < training.count; i++) order[i] = i;
-  double start = now();
+  digits training = digits_read(folder, "train"), test = digits_read(folder, "t10k");
+  if (training.count < t->batch || test.count < TEST_BATCH) digits_die("too few images", folder);
+  double start = seconds_now();
   for (int epoch = 1; epoch <= epochs && !stopping; epoch++) {
-    train_epoch(t, &training, order, epoch);
-    if (!stopping) printf("epoch %d  test accuracy %.4f  after %.1f s\n", epoch, accuracy(t, &test), now() - start);
+    train_epoch(t, &training, epoch);
+    if (!stopping)
+      printf("epoch %d  test accuracy %.4f  after %.1f s\n", epoch, accuracy(t, &test), seconds_now() - start);
   }
-  free(order);
-  drop(&training), drop(&test);
+  digits_drop(&training), digits_drop(&test);
 }
 
 static int usage(void) {

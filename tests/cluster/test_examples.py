@@ -1,0 +1,22 @@
+"""The distributed examples, whole: a launched cluster that learns."""
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+import tasks
+
+FOLDERS = [os.environ.get("WEFT_MNIST"), "../shared/data/mnist", "/usr/share/datasets/fashion-mnist"]
+DATA = next((f for f in FOLDERS if f and pathlib.Path(f).exists()), None)
+
+
+@pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
+def test_three_workers_learn_digits_asynchronously(tmp_path):
+    run = subprocess.run([tasks.WEFT, "launch", "--ps", "1", "--workers", "3", "--style", "task_id", "--",
+                          tasks.BUILD / "examples" / "dist_mnist_async", f"--data={DATA}", f"--log_dir={tmp_path}/log",
+                          "--training_steps=400", "--learning_rate=0.2"], capture_output=True, text=True, timeout=100)
+    assert run.returncode == 0, run.stderr
+    assert float(re.search(r"test accuracy ([0-9.]+)", run.stdout).group(1)) > 0.7
+    assert len(set(re.findall(r"^(worker\d) .* After 100 training steps", run.stdout, re.M))) >= 1
+    assert (tmp_path / "log" / "checkpoint").exists()

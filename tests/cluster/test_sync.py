@@ -1,0 +1,53 @@
+"""Synchronous training: workers in step, and a worker that dies with its token does not freeze the others."""
+import re
+import signal
+import time
+
+import pytest
+from tasks import BUILD
+
+
+def start(c, steps):
+    def seat(job, i):
+        return c.add(f"{job}{i}", BUILD / "examples" / "sync", *c.flags(job, i), f"--steps={steps}")
+
+    return seat("ps", 0), [seat("worker", i) for i in range(len(c.hosts["worker"]))]
+
+
+def global_step(task):
+    steps = re.findall(r"^step (\d+):", task.output, re.M)
+    return int(steps[-1]) if steps else 0
+
+
+def test_workers_in_step_end_together(cluster):
+    ps, workers = start(cluster(workers=3), 60)
+    for w in workers:
+        assert w.wait() == 0, w.output
+        assert "y = 2.000 x + 10.000" in w.output
+    assert ps.wait() == 0, ps.output
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_dead_worker_gives_its_token_back(cluster, number):
+    _, workers = start(cluster(workers=3), 10**9)
+    for w in workers:
+        w.until("step 5")
+    workers[2].send(number)
+    time.sleep(2.2)  # by now it is noticed
+    before = global_step(workers[0])
+    time.sleep(1)
+    assert global_step(workers[0]) > before + 10, workers[0].output[-300:]
+    assert workers[1].process.poll() is None
+
+
+def test_a_worker_that_came_back_is_in_step_again(cluster):
+    c = cluster(workers=2)
+    _, workers = start(c, 10**9)
+    for w in workers:
+        w.until("step 5")
+    workers[1].kill()
+    again = c.add("again", BUILD / "examples" / "sync", *c.flags("worker", 1), f"--steps={10**9}")
+    again.until("step ")
+    before = global_step(again)
+    time.sleep(0.5)
+    assert global_step(again) > before

@@ -127,6 +127,7 @@ static weft_err open_worker_sessions(cluster_session *s, int met, cancel *c) {
   Tensorflow__CreateWorkerSessionRequest q = TENSORFLOW__CREATE_WORKER_SESSION_REQUEST__INIT;
   q.session_handle = s->handle;
   q.isolate_session_state = s->opts.isolate_session_state;
+  q.weft_master = s->on.task->name;
   weft_err err = WEFT_OK;
   for (int i = 0; i < n && !err; i++) {
     asks[i].to = s->world.task[met + i];

@@ -20,6 +20,7 @@ enum { IDS_REMEMBERED = 100000 };
 static void sweep(void *arg) {
   worker *w = arg;
   weft__worker_steps_sweep(w);
+  weft__worker_sessions_sweep(w);
   weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
 }
 
@@ -44,7 +45,7 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   weft_err err = weft__timers_create(&w->timers);
   if (!err) err = weft__once_create(&w->seen, IDS_REMEMBERED);
   if (!err) err = weft__tokens_create(t->resources, on_token, w);
-  if (!err) err = weft__worker_session_create(&w->legacy, w, "legacy", false);
+  if (!err) err = weft__worker_session_create(&w->legacy, w, "legacy", "", false);
   if (!err) weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
   if (err)
     weft__worker_destroy(w);
@@ -93,6 +94,7 @@ static void stop_runs(worker *w, const char *task_name, const char *why) {
 
 void weft__worker_lost(worker *w, const char *task_name) {
   stop_runs(w, task_name, "is gone");
+  weft__worker_sessions_lost(w, task_name);
   if (weft__tokens_return(w->task->resources, task_name))
     weft__log(LOG_INFO, "The token of %s goes back to the queue: the others go on without it", task_name);
 }

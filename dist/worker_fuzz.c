@@ -18,6 +18,10 @@ static worker *the_worker(void) {
 static void look_at_keys(const worker *w, const ProtobufCMessage *m) {
   if (m->descriptor == &tensorflow__recv_tensor_request__descriptor)
     (void)weft__worker_check_key(w, ((const Tensorflow__RecvTensorRequest *)m)->rendezvous_key);
+  if (m->descriptor == &weft__recv_tensors_request__descriptor) {
+    const Weft__RecvTensorsRequest *many = (const Weft__RecvTensorsRequest *)m;
+    for (size_t i = 0; i < many->n_rendezvous_key; i++) (void)weft__worker_check_key(w, many->rendezvous_key[i]);
+  }
   if (m->descriptor != &tensorflow__run_graph_request__descriptor) return;
   const Tensorflow__RunGraphRequest *q = (const Tensorflow__RunGraphRequest *)m;
   for (size_t i = 0; i < q->n_recv_key; i++) (void)weft__worker_check_key(w, q->recv_key[i]);
@@ -25,7 +29,8 @@ static void look_at_keys(const worker *w, const ProtobufCMessage *m) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const ProtobufCMessageDescriptor *const waits[] = {&tensorflow__run_graph_request__descriptor,
-                                                            &tensorflow__recv_tensor_request__descriptor};
+                                                            &tensorflow__recv_tensor_request__descriptor,
+                                                            &weft__recv_tensors_request__descriptor};
   static const char *const answers[] = {"RegisterGraph",       "DeregisterGraph", "CreateWorkerSession",
                                         "DeleteWorkerSession", "CleanupGraph",    "CleanupAll",
                                         "GetStatus",           "Logging",         "Tracing",

@@ -1,8 +1,8 @@
 /* worker_session.c - masters' sessions on this task, and the graphs registered in them.
  *
- * A master that died never deletes its sessions, so their number is bounded: beyond it, the one that
- * was not used for the longest time goes.  Its master, should it live, is told by ABORTED to make
- * another. */
+ * A master that died never deletes its sessions.  Those of a Weft task go ten minutes after it was
+ * lost; and their number is bounded: beyond it, the one that was not used for the longest time goes.
+ * Its master, should it live, is told by ABORTED to make another. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "dist/worker_state.h"
@@ -12,10 +12,12 @@
 #include <stdio.h>
 
 enum { SESSIONS_MAX = 1000, GRAPHS_MAX = 65536 };
+#define LOST_NS (INT64_C(600) * 1000000000)
 
 /* ---- sessions ---- */
 
-weft_err weft__worker_session_create(worker_session **out, worker *w, const char *name, bool isolate) {
+weft_err weft__worker_session_create(worker_session **out, worker *w, const char *name, const char *master,
+                                     bool isolate) {
   worker_session *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   atomic_init(&s->refs, 1);
@@ -24,12 +26,14 @@ weft_err weft__worker_session_create(worker_session **out, worker *w, const char
   s->resources = w->task->resources;
   s->used_ns = weft__now_ns();
   s->handle = weft__strdup(name);
-  weft_err err = s->handle ? WEFT_OK : WEFT_OOM;
+  s->master = weft__strdup(master);
+  weft_err err = s->handle && s->master ? WEFT_OK : WEFT_OOM;
   if (!err && isolate) err = weft__resources_create(&s->resources);
   if (!err) {
     *out = s;
     return WEFT_OK;
   }
+  weft__free(s->master);
   weft__free(s->handle);
   weft__free(s);
   return err;
@@ -41,6 +45,7 @@ void weft__worker_session_release(worker_session *s) {
     weft__resources_destroy(s->resources);
   else
     weft__resources_end_session(s->resources, s->handle);
+  weft__free(s->master);
   weft__free(s->handle);
   weft__free(s);
 }
@@ -68,10 +73,10 @@ static worker_session *take_oldest(worker *w) {
   return weft__map_remove(&w->sessions, oldest->handle);
 }
 
-weft_err weft__worker_open(worker *w, const char *session, bool isolate) {
+static weft_err open_for(worker *w, const char *session, const char *master, bool isolate) {
   if (!*session) return weft__fail(WEFT_INVALID_ARGUMENT, "Session_handle must be non-empty.");
   worker_session *s, *old = NULL;
-  WEFT_TRY(weft__worker_session_create(&s, w, session, isolate));
+  WEFT_TRY(weft__worker_session_create(&s, w, session, master, isolate));
   pthread_mutex_lock(&w->lock);
   bool there = weft__map_get(&w->sessions, session) != NULL;
   weft_err err = there ? WEFT_OK : weft__map_put(&w->sessions, session, s);
@@ -80,6 +85,39 @@ weft_err weft__worker_open(worker *w, const char *session, bool isolate) {
   if (there || err) weft__worker_session_release(s);
   if (old) weft__worker_session_drop(old);
   return err;
+}
+
+weft_err weft__worker_open(worker *w, const char *session, bool isolate) {
+  return open_for(w, session, w->task->name, isolate);
+}
+
+void weft__worker_sessions_lost(worker *w, const char *master) {
+  pthread_mutex_lock(&w->lock);
+  for (int i = 0; i < w->sessions.used; i++) {
+    worker_session *s = w->sessions.entries[i].key ? w->sessions.entries[i].value : NULL;
+    if (s && !s->lost_ns && strcmp(s->master, master) == 0) s->lost_ns = weft__now_ns();
+  }
+  pthread_mutex_unlock(&w->lock);
+}
+
+/* With the lock held: a session whose master was lost long ago, taken off the table. */
+static worker_session *take_lost(worker *w) {
+  int64_t before = weft__now_ns() - LOST_NS;
+  for (int i = 0; i < w->sessions.used; i++) {
+    worker_session *s = w->sessions.entries[i].key ? w->sessions.entries[i].value : NULL;
+    if (s && s->lost_ns && s->lost_ns < before) return weft__map_remove(&w->sessions, s->handle);
+  }
+  return NULL;
+}
+
+void weft__worker_sessions_sweep(worker *w) {
+  worker_session *lost;
+  do {
+    pthread_mutex_lock(&w->lock);
+    lost = take_lost(w);
+    pthread_mutex_unlock(&w->lock);
+    if (lost) weft__worker_session_drop(lost);
+  } while (lost);
 }
 
 void weft__worker_close(worker *w, const char *session) {
@@ -100,6 +138,7 @@ static weft_err find_session(worker *w, const char *name, bool created, worker_s
   if (!s && created) return no_session(w, name);
   if (!s) s = w->legacy;
   s->used_ns = weft__now_ns();
+  s->lost_ns = 0;
   *out = s;
   return WEFT_OK;
 }
@@ -111,7 +150,7 @@ weft_err weft__worker_create_session(worker *w, const ProtobufCMessage *request,
   (void)answer;
   if (q->server_def && q->server_def->cluster && q->server_def->cluster->n_job)
     return weft__fail(WEFT_UNIMPLEMENTED, "A session that brings a cluster of its own (ConfigProto.cluster_def)");
-  return weft__worker_open(w, q->session_handle, q->isolate_session_state);
+  return open_for(w, q->session_handle, q->weft_master, q->isolate_session_state);
 }
 
 weft_err weft__worker_delete_session(worker *w, const ProtobufCMessage *request, message *answer) {

@@ -28,12 +28,13 @@ enum { STEP_BUCKETS = 1024 };
 typedef struct worker_session {
   atomic_int refs; /* the table's, each part's */
   worker *worker;
-  char *handle;
-  resources *resources; /* the task's, or its own when isolated */
+  char *handle, *master; /* master: the task it is on, "" if that is not known */
+  resources *resources;  /* the task's, or its own when isolated */
   bool isolated;
   /* The worker's lock guards: */
   map parts; /* graph handle -> part, with a reference */
   int64_t next_graph, used_ns;
+  int64_t lost_ns; /* since when its master is lost; 0: it is not */
 } worker_session;
 
 struct part {
@@ -102,7 +103,11 @@ void weft__worker_leave(worker *w);
 weft_err weft__worker_answer(worker *w, const char *method, message *request, message *answer);
 
 /* ---- worker_session.c ---- */
-weft_err weft__worker_session_create(worker_session **out, worker *w, const char *handle, bool isolate);
+weft_err weft__worker_session_create(worker_session **out, worker *w, const char *handle, const char *master,
+                                     bool isolate);
+/* Notes that the sessions of a task have lost their master. */
+void weft__worker_sessions_lost(worker *w, const char *master);
+void weft__worker_sessions_sweep(worker *w); /* drops those whose master did not come back */
 void weft__worker_session_release(worker_session *s);
 void weft__worker_session_drop(worker_session *s); /* its graphs, then the reference */
 weft_err weft__worker_create_session(worker *w, const ProtobufCMessage *request, message *answer);

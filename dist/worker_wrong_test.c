@@ -62,6 +62,39 @@ TEST_WITHIN(30, the_token_of_a_lost_worker_goes_back_to_the_queue) {
   rig_close(&r);
 }
 
+TEST(sessions_of_a_master_that_does_not_come_back_are_dropped) {
+  rig r;
+  worker *w;
+  Tensorflow__CreateWorkerSessionRequest q = TENSORFLOW__CREATE_WORKER_SESSION_REQUEST__INIT;
+  rig_open(&r);
+  w = r.ps.worker;
+  q.weft_master = (char *)(uintptr_t)WK;
+  q.session_handle = (char *)(uintptr_t) "a";
+  EXPECT_OK(tell(&r.ps, METHOD("CreateWorkerSession"), &q.base));
+  q.session_handle = (char *)(uintptr_t) "b";
+  EXPECT_OK(tell(&r.ps, METHOD("CreateWorkerSession"), &q.base));
+  EXPECT_OK(create_session(&r.ps, "tf", false)); /* nobody knows whose */
+  weft__worker_lost(w, WK);
+  weft__worker_sessions_sweep(w);
+  EXPECT_EQ_INT(weft__worker_sessions(w), 3); /* it may only have been silent */
+  pthread_mutex_lock(&w->lock);
+  for (int i = 0; i < w->sessions.used; i++) {
+    worker_session *s = w->sessions.entries[i].value;
+    if (s->lost_ns) s->lost_ns -= INT64_C(601) * 1000000000;
+  }
+  pthread_mutex_unlock(&w->lock);
+  graph_handle h;
+  weft_graph *g = new_graph();
+  constant(g, PS CPU, "c", 1);
+  EXPECT_OK(register_in(&r.ps, "b", g, &h)); /* that one is back */
+  weft__worker_sessions_sweep(w);
+  EXPECT_EQ_INT(weft__worker_sessions(w), 2);
+  EXPECT_OK(run(&r.ps, "b", &h, 1, NULL, NULL));
+  EXPECT_ERR(run(&r.ps, "a", &h, 2, NULL, NULL), WEFT_ABORTED, "Session handle is not found");
+  cleanup(&r.ps, 1);
+  rig_close(&r);
+}
+
 TEST_WITHIN(30, what_runs_with_a_lost_task_ends) {
   rig r;
   there_and_back t;

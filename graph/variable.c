@@ -121,6 +121,53 @@ static weft_out scaling(weft_graph *g, const shape *s, weft_dtype dtype, const i
   return normal(g, "truncated_normal", "TruncatedNormal", s, dtype, init, 0, sqrt(scale) / cut_deviation);
 }
 
+static weft_out times(weft_graph *g, double factor, weft_dtype dtype, weft_out x) {
+  weft__b_push_name(g, "mul");
+  weft_out in[] = {named_scalar(g, "x", dtype, factor), x};
+  weft_out o = scope_node(g, "Mul", 2, in);
+  weft__b_pop(g);
+  return o;
+}
+
+static weft_out transposed(weft_graph *g, weft_out x) {
+  weft__b_push_name(g, "matrix_transpose/transpose");
+  weft_out perm = named_shape(g, "perm", &SHAPE2(1, 0));
+  weft_out o = scope_node(g, "Transpose", 2, (weft_out[]){x, perm});
+  weft__b_pop(g);
+  return o;
+}
+
+/* The Q of a random matrix, with the signs that make it uniform among all; tall, then laid down if need be. */
+static weft_out orthogonal(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
+  int64_t cols = s->dim[s->rank - 1], rows = weft__shape_span(s, 0, s->rank - 1);
+  bool wide = rows < cols;
+  shape tall = wide ? SHAPE2(cols, rows) : SHAPE2(rows, cols);
+  weft_out x = normal(g, "random_normal", "RandomStandardNormal", &tall, dtype, init, 0, 1);
+  weft_out qr = weft__b_node(g, "Qr", NULL, 1, &x, 1, &A_BOOL("full_matrices", false));
+  weft_out diagonal = weft__b_slot(qr, 1);
+  diagonal = weft__b_node(g, "DiagPart", NULL, 1, &diagonal, 0, NULL);
+  weft_out sign = weft__b_node(g, "Sign", NULL, 1, &diagonal, 0, NULL);
+  weft_out q = weft__b_node(g, "Mul", "mul", 2, (weft_out[]){qr, sign}, 0, NULL);
+  if (wide) q = transposed(g, q);
+  weft__b_push_name(g, "Reshape");
+  weft_out in[] = {q, named_shape(g, "shape", s)};
+  q = scope_node(g, "Reshape", 2, in);
+  weft__b_pop(g);
+  return times(g, init->a, dtype, q);
+}
+
+static weft_out identity(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
+  int64_t n = s->dim[0] < s->dim[1] ? s->dim[0] : s->dim[1];
+  weft__b_push_name(g, "eye");
+  weft_out ones = filled(g, "ones", &SHAPE1(n), dtype, 1), zeros = filled(g, "zeros", s, dtype, 0);
+  weft__b_push_name(g, "set_diag");
+  weft_out in[] = {zeros, ones, named_scalar(g, "k", WEFT_INT32, 0)};
+  weft_out o = scope_node(g, "MatrixSetDiagV3", 3, in);
+  weft__b_pop(g);
+  weft__b_pop(g);
+  return times(g, init->a, dtype, o);
+}
+
 static weft_out initial_value(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
   switch (init->kind) {
   case INIT_ZEROS: return filled(g, "zeros", s, dtype, 0);
@@ -130,6 +177,8 @@ static weft_out initial_value(weft_graph *g, const shape *s, weft_dtype dtype, c
   case INIT_NORMAL: return normal(g, "random_normal", "RandomStandardNormal", s, dtype, init, init->a, init->b);
   case INIT_TRUNCATED: return normal(g, "truncated_normal", "TruncatedNormal", s, dtype, init, init->a, init->b);
   case INIT_SCALING: return scaling(g, s, dtype, init);
+  case INIT_ORTHOGONAL: return orthogonal(g, s, dtype, init);
+  case INIT_IDENTITY: return identity(g, s, dtype, init);
   default: return WEFT_NONE;
   }
 }
@@ -272,6 +321,10 @@ static weft_err settle(const weft_graph *g, const char *name, variable_spec *s) 
   if (!weft__shape_known(&s->shape))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Shape of a new variable (%s) must be fully defined, but instead was %s.",
                       name, weft__shape_text(&s->shape));
+  if (s->init.kind == INIT_ORTHOGONAL && s->shape.rank < 2)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "The tensor to initialize must be at least two-dimensional");
+  if (s->init.kind == INIT_IDENTITY && s->shape.rank != 2)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Identity matrix initializer can only be used for 2D matrices.");
   return default_initializer(name, s->dtype, &s->init);
 }
 

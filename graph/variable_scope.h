@@ -14,13 +14,15 @@ typedef enum initializer_kind {
   INIT_DEFAULT, /* the scope's; else Glorot's uniform for floats, zeros for integers, bools and strings */
   INIT_ZEROS,
   INIT_ONES,
-  INIT_CONSTANT,  /* a everywhere */
-  INIT_UNIFORM,   /* [a, b) */
-  INIT_NORMAL,    /* mean a, deviation b */
-  INIT_TRUNCATED, /* the same within two deviations */
-  INIT_SCALING,   /* variance a over fan: see the flags */
-  INIT_TENSOR,    /* this tensor: it gives shape and type */
-  INIT_OUTPUT     /* the value of this output: it gives shape and type */
+  INIT_CONSTANT,   /* a everywhere */
+  INIT_UNIFORM,    /* [a, b) */
+  INIT_NORMAL,     /* mean a, deviation b */
+  INIT_TRUNCATED,  /* the same within two deviations */
+  INIT_SCALING,    /* variance a over fan: see the flags */
+  INIT_ORTHOGONAL, /* a times an orthogonal matrix, the axes but the last as rows */
+  INIT_IDENTITY,   /* a times ones on the diagonal of a matrix */
+  INIT_TENSOR,     /* this tensor: it gives shape and type */
+  INIT_OUTPUT      /* the value of this output: it gives shape and type */
 } initializer_kind;
 
 typedef enum scaling_fan { FAN_IN, FAN_OUT, FAN_AVG } scaling_fan;

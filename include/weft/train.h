@@ -151,6 +151,13 @@ WEFT_API weft_out weft_sync_local_init(const weft_sync *s);
 WEFT_API weft_out weft_sync_chief_init(const weft_sync *s);
 WEFT_API weft_out weft_sync_ready_for_local_init(const weft_sync *s);
 
+/* ---- initial values ------------------------------------------------------------------------------ */
+
+/* Kinds of weft_initial besides those of core.h: a (0: 1) times a random orthogonal matrix (all axes but the last are
+ * rows), or times the identity. */
+#define WEFT_INIT_ORTHOGONAL ((weft_init)(WEFT_INIT_SCALING + 1))
+#define WEFT_INIT_IDENTITY ((weft_init)(WEFT_INIT_SCALING + 2))
+
 /* ---- layers -------------------------------------------------------------------------------------- */
 
 /* tf.layers: variables "kernel", "bias", ... in a variable scope called as the layer ("dense", "dense_1", ... unless

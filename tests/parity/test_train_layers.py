@@ -193,6 +193,8 @@ INITIALIZERS = {
     "normal": (lambda: v1.random_normal_initializer(1., 2.), Initial(kind=5, a=1, b=2)),
     "truncated": (lambda: v1.truncated_normal_initializer(1., 2., seed=3), Initial(kind=6, a=1, b=2, has_seed=True, seed=3)),
     "ones": (v1.ones_initializer, Initial(kind=2)),
+    "orthogonal": (lambda: v1.orthogonal_initializer(2.), Initial(kind=9, a=2)),
+    "identity": (lambda: v1.initializers.identity(3.), Initial(kind=10, a=3)),
 }
 
 
@@ -203,6 +205,22 @@ def test_initializers(name):
                                  lambda l, x: l.dense(x, 30, kernel=C.pointer(initial)))
     trainlib.no_differences(g.as_graph_def(), ours.export(), before)
     same_numbers(g, ours, y, o, {"x0:0": data(2, 40)}, runs=1)
+
+
+@pytest.mark.parametrize("shape", [(3, 7), (7, 3), (2, 3, 4)])
+def test_orthogonal_variables(shape):
+    with tf.Graph().as_default() as g:
+        v1.set_random_seed(SEED)
+        ours = trainlib.Graph(g)
+        v = v1.get_variable("v", shape, initializer=v1.orthogonal_initializer())
+    lib.weft_graph_set_seed(ours.ptr, C.c_int64(SEED))
+    o = ours.make("get_variable", "v", 1, len(shape), (C.c_int64 * len(shape))(*shape), C.byref(Initial(kind=9)), True)
+    trainlib.no_differences(g.as_graph_def(), ours.export())
+    s = weftlib.Session(ours)
+    s.run((), targets=["v/Assign"])
+    with v1.Session(graph=g) as tfs:
+        tfs.run(v.initializer)
+        np.testing.assert_allclose(s.run([o])[0], tfs.run(v), rtol=1e-4, atol=1e-5)
 
 
 def test_regularizers():

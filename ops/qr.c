@@ -1,0 +1,114 @@
+/* qr.c - Qr: matrices as an orthogonal matrix times an upper triangle.
+ *
+ * Householder's reflections, one for each column, with LAPACK's choice of signs: the diagonal of R is negative where
+ * the column's own element is positive.  Worked in double, whatever the type: matrices are small and made once, for
+ * orthogonal initial values. */
+#include "base/alloc.h"
+#include "graph/kernel.h"
+#include <math.h>
+
+static weft_err qr_infer(infer *s) {
+  const shape *x = &s->in[0];
+  if (x->rank < 0) return WEFT_OK;
+  WEFT_TRY(weft__infer_rank_at_least(s, 0, 2));
+  int64_t m = x->dim[x->rank - 2], n = x->dim[x->rank - 1], p = m < 0 || n < 0 ? -1 : m < n ? m : n;
+  bool full = weft__node_bool(s->node, "full_matrices", false);
+  s->out[0] = s->out[1] = *x;
+  s->out[0].dim[x->rank - 1] = full ? m : p;
+  s->out[1].dim[x->rank - 2] = full ? m : p;
+  return WEFT_OK;
+}
+
+/* Reflects columns [from, cols) of a (rows x cols), rows from k on, along v: a -= tau v (v'a). */
+static void reflect(double *a, int64_t rows, int64_t cols, int64_t k, int64_t from, const double *v, double tau) {
+  for (int64_t j = from; j < cols; j++) {
+    double dot = 0;
+    for (int64_t i = k; i < rows; i++) dot += v[i] * a[i * cols + j];
+    for (int64_t i = k; i < rows; i++) a[i * cols + j] -= tau * dot * v[i];
+  }
+}
+
+/* v (which begins with 1 at k) and tau of the reflection that clears column k of a below the diagonal. */
+static double reflection(const double *a, int64_t rows, int64_t cols, int64_t k, double *v) {
+  double below = 0, own = a[k * cols + k];
+  for (int64_t i = k + 1; i < rows; i++) below += a[i * cols + k] * a[i * cols + k];
+  if (below == 0) return 0; /* nothing to clear: the element keeps its sign */
+  double length = -copysign(sqrt(own * own + below), own);
+  for (int64_t i = k + 1; i < rows; i++) v[i] = a[i * cols + k] / (own - length);
+  v[k] = 1;
+  return (length - own) / length;
+}
+
+/* a (m x n) becomes R; q (m x m) becomes the product of the reflections.  v: m rows of room for m, tau for m. */
+static void factor(double *a, double *q, int64_t m, int64_t n, double *v, double *tau) {
+  int64_t steps = m < n ? m : n;
+  for (int64_t k = 0; k < steps; k++) {
+    tau[k] = reflection(a, m, n, k, v + k * m);
+    if (tau[k] != 0) reflect(a, m, n, k, k, v + k * m, tau[k]);
+    for (int64_t i = k + 1; i < m; i++) a[i * n + k] = 0;
+  }
+  for (int64_t i = 0; i < m * m; i++) q[i] = i % (m + 1) == 0;
+  for (int64_t k = steps - 1; k >= 0; k--)
+    if (tau[k] != 0) reflect(q, m, m, k, 0, v + k * m, tau[k]);
+}
+
+static double get(weft_dtype type, const void *data, int64_t i) {
+  return type == WEFT_DOUBLE ? ((const double *)data)[i] : (double)((const float *)data)[i];
+}
+
+static void set(weft_dtype type, void *data, int64_t i, double x) {
+  if (type == WEFT_DOUBLE)
+    ((double *)data)[i] = x;
+  else
+    ((float *)data)[i] = (float)x;
+}
+
+/* The upper left part of a matrix with `width` columns. */
+static void put(weft_tensor *t, int64_t at, int64_t rows, int64_t cols, const double *from, int64_t width) {
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++) set(t->dtype, t->data, at + i * cols + j, from[i * width + j]);
+}
+
+static weft_err qr_cpu(kernel *k) {
+  const weft_tensor *x = k->in[0];
+  int rank = x->shape.rank;
+  if (x->dtype != WEFT_FLOAT && x->dtype != WEFT_DOUBLE) return weft__kernel_no_type(k, x->dtype);
+  if (rank < 2) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor 0 must have rank >= 2, got %d", rank);
+  int64_t m = x->shape.dim[rank - 2], n = x->shape.dim[rank - 1], p = m < n ? m : n;
+  int64_t inner = weft__node_bool(k->node, "full_matrices", false) ? m : p;
+  shape of_q = x->shape, of_r = x->shape;
+  of_q.dim[rank - 1] = of_r.dim[rank - 2] = inner;
+  weft_tensor *q = weft__out(k, 0, &of_q), *r = weft__out(k, 1, &of_r);
+  if (!q || !r) return WEFT_OOM;
+  double *work = weft__alloc_zero((size_t)(m * n + 2 * m * m + m + 1), sizeof *work);
+  if (!work) return WEFT_OOM;
+  double *a = work, *full_q = a + m * n, *v = full_q + m * m, *tau = v + m * m;
+  int64_t count = weft__shape_span(&x->shape, 0, rank - 2);
+  for (int64_t b = 0; b < count; b++) {
+    for (int64_t i = 0; i < m * n; i++) a[i] = get(x->dtype, x->data, b * m * n + i);
+    factor(a, full_q, m, n, v, tau);
+    put(q, b * m * inner, m, inner, full_q, m);
+    put(r, b * inner * n, inner, n, a, n);
+  }
+  weft__free(work);
+  return WEFT_OK;
+}
+
+static const op_case qr_cases[] = {
+    {"f64[2,2] 0 2 -1 0", "f64[2,2] 0 -1 1 0; f64[2,2] -1 0 0 -2", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f64[4,3] rand", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[3,4] rand", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f64[2,5,3] rand", NULL, "full_matrices=true", CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f64[3,3] 1 0 0 0 -2 0 0 0 3", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f64[2,0] 0", NULL, "full_matrices=true", CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[0,2] 0", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[3] 0", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+
+OPS(qr) = {
+    {"Qr(input:T) -> (q:T, r:T) | full_matrices:bool=false T:type{double,float,half,complex64,complex128}",
+     "Orthogonal matrices times upper triangles that make the input.", .infer = qr_infer, .cpu = qr_cpu,
+     .cases = qr_cases},
+    {0},
+};

@@ -21,6 +21,12 @@ static inline int64_t weft__kernel_threads(const kernel *k) {
   return k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
 }
 
+/* How many private sums a filter gradient of so many units of work is taken in: two for each thread, lest all wait for
+ * one that was held up, and no more than there is memory for. */
+static inline int64_t weft__filter_copies(int64_t threads, int64_t units, int64_t bytes_each) {
+  return most(1, least(least(threads > 1 ? 2 * threads : 1, units), COPIES_BYTES / bytes_each));
+}
+
 typedef struct padded {
   int64_t size[2], channels; /* of the image as it lies in memory */
   int64_t pad[2];            /* rows above, columns to the left; negative: so many are skipped */

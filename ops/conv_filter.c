@@ -116,7 +116,7 @@ WEFT_HOT static void filter_join(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* How the work is cut: rows of dy that stay in the cache, as many copies as there are threads and memory. */
+/* How the work is cut: rows of dy that stay in the cache, and the copies. */
 static void filter_plan(filter_job *j, int64_t threads) {
   const conv *c = j->c;
   const int64_t depth = c->at[0].size * c->at[1].size * c->in_ch, lanes = j->set->lanes;
@@ -125,8 +125,7 @@ static void filter_plan(filter_job *j, int64_t threads) {
   const int64_t row_bytes = c->at[1].out * weft__tile_width(j->set) * (int64_t)sizeof(float);
   j->chunk = least(c->at[0].out, most(1, ROWS_BYTES / row_bytes));
   j->chunks = (c->at[0].out + j->chunk - 1) / j->chunk;
-  j->copies = least(least(threads, c->batch * j->chunks), COPIES_BYTES / (depth * j->columns * (int64_t)sizeof(float)));
-  j->copies = most(j->copies, 1);
+  j->copies = weft__filter_copies(threads, c->batch * j->chunks, depth * j->columns * (int64_t)sizeof(float));
 }
 
 weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df) {

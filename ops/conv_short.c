@@ -404,7 +404,7 @@ static void short_plan(short_filter *j, int64_t threads) {
   j->chunks = (h->out + j->chunk - 1) / j->chunk;
   j->rows.rows = (j->chunk - 1) * h->stride + (h->size - 1) * h->dilation + 1;
   const int64_t copy_bytes = POINTS * h->size * c->in_ch * j->columns * bytes;
-  j->copies = most(1, least(least(threads, c->batch * j->chunks), COPIES_BYTES / copy_bytes));
+  j->copies = weft__filter_copies(threads, c->batch * j->chunks, copy_bytes);
 }
 
 weft_err weft__short_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df) {

@@ -107,6 +107,7 @@ void weft__gemm_serial(const gemm *g) {
 /* ---- over threads ---- */
 enum { ROWS = 4, LANES = 16 };     /* of a's rows, or along a contiguous side: they stay together */
 static const double PIECE = 2.5e5; /* multiplications that are worth a thread: five to ten microseconds */
+static const double LONG = 1e7;    /* of a piece that is worth halving, lest all wait for a thread that was held up */
 
 typedef struct split {
   gemm whole;
@@ -144,7 +145,8 @@ static void run_parts(void *arg, int64_t begin, int64_t end) {
 void weft__gemm(const kernel *k, const gemm *g) {
   const double work = (double)g->m * (double)g->n * (double)g->k;
   const int threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
-  int64_t pieces = work / PIECE < threads ? (int64_t)(work / PIECE) : threads;
+  const int64_t most = work / threads < LONG ? threads : 2 * threads;
+  int64_t pieces = work / PIECE < (double)most ? (int64_t)(work / PIECE) : most;
   if (pieces <= 1) {
     weft__gemm_serial(g);
     return;

@@ -36,6 +36,7 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   if (!w) return WEFT_OOM;
   w->task = t;
   w->peers = p;
+  w->together_max = (size_t)1 << 30;
   w->runs.next = w->runs.prev = &w->runs;
   pthread_mutex_init(&w->lock, NULL);
   pthread_cond_init(&w->idle, NULL);

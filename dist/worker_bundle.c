@@ -1,7 +1,7 @@
 /* worker_bundle.c - everything a stage of a plan receives from one Weft task, in one call.
  *
  * The answer comes when all of it is there: a stage begins no earlier.  What is too large to travel
- * together is put back, and asked for one by one. */
+ * together is put back and the call is answered UNIMPLEMENTED; then it is asked for one by one. */
 #include "base/alloc.h"
 #include "dist/worker_state.h"
 #include "io/table.h"
@@ -9,7 +9,6 @@
 #define RECV_ALL "/weft.Worker/RecvTensors"
 enum { ANSWER = 1 }; /* the field of each RecvTensorResponse */
 enum { KEYS_MAX = 65536 };
-#define TOGETHER_MAX ((size_t)1 << 30)
 
 static const weft_tensor nothing;
 
@@ -67,7 +66,7 @@ static weft_err write_all(const bundle *b, message *m) {
 static weft_err put_back(bundle *b, size_t size) {
   for (int i = 0; i < b->n; i++)
     WEFT_TRY(weft__rendezvous_send(b->step->rendezvous, b->value[i].key, &b->value[i].tensor, b->value[i].dead));
-  return weft__fail(WEFT_OUT_OF_RANGE, "%d tensors of %zu bytes are too large for one message", b->n, size);
+  return weft__fail(WEFT_UNIMPLEMENTED, "%d tensors of %zu bytes are too large for one message", b->n, size);
 }
 
 static void answer(bundle *b) {
@@ -75,7 +74,7 @@ static void answer(bundle *b) {
   weft__cancel_off(weft__call_cancel(b->call), &b->watch);
   weft_err err = weft__status_raise(&b->err);
   if (!err) err = write_all(b, &m);
-  if (!err && m.size > TOGETHER_MAX) err = put_back(b, m.size);
+  if (!err && m.size > b->worker->together_max) err = put_back(b, m.size);
   weft__call_answer(b->call, err, &m);
   weft__message_finish(&m);
   release(b);
@@ -214,7 +213,7 @@ static void hand_on(errand *e, weft_err code, message *reply) {
 
 static void on_reply(void *arg, weft_err err, message *reply) {
   errand *e = arg;
-  if (err == WEFT_OUT_OF_RANGE)
+  if (err == WEFT_UNIMPLEMENTED)
     fetch_singly(e);
   else
     hand_on(e, err, reply);

@@ -82,6 +82,7 @@ struct worker {
   timers *timers;
   once *seen;
   atomic_ullong next_id; /* of our requests */
+  size_t together_max;   /* bytes of tensors in one message */
   timer sweep;
   worker_session *legacy; /* for masters that make no sessions */
 

@@ -20,7 +20,15 @@ static int make_socket(int family) {
   return fd;
 }
 
-static void without_delay(int fd) { setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int)); }
+/* Small frames leave at once, and a host that is gone is noticed by the kernel: a process may be stopped for long. */
+static void tune_tcp(int fd) {
+  static const struct {
+    int level, option, value;
+  } all[] = {{IPPROTO_TCP, TCP_NODELAY, 1},   {SOL_SOCKET, SO_KEEPALIVE, 1}, {IPPROTO_TCP, TCP_KEEPIDLE, 1},
+             {IPPROTO_TCP, TCP_KEEPINTVL, 1}, {IPPROTO_TCP, TCP_KEEPCNT, 3}, {IPPROTO_TCP, TCP_USER_TIMEOUT, 5000}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    setsockopt(fd, all[i].level, all[i].option, &all[i].value, sizeof all[i].value);
+}
 
 static socklen_t local_address(struct sockaddr_un *a, const char *name) {
   *a = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -67,7 +75,7 @@ weft_err weft__socket_tcp(int *out, const char *host, int port) {
   WEFT_TRY(resolve(&found, host, port, AI_NUMERICHOST));
   int fd = make_socket(found->ai_family);
   bool begun = fd >= 0 && (connect(fd, found->ai_addr, found->ai_addrlen) == 0 || errno == EINPROGRESS);
-  if (begun) without_delay(fd);
+  if (begun) tune_tcp(fd);
   freeaddrinfo(found);
   return settle(out, fd, begun, "connecting to", host);
 }
@@ -101,7 +109,7 @@ int weft__socket_accept(int listening) {
   if (family == AF_UNIX)
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
   else
-    without_delay(fd);
+    tune_tcp(fd);
   return fd;
 }
 

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WAITING_CALLS = 8 }; /* asked for in advance */
+enum { WAITING_CALLS = 8 /* asked for in advance */, CALLER_PING_MS = 10000, CALLER_DEAD_MS = 20000 };
 
 typedef struct grpc_port {
   port base;
@@ -286,6 +286,10 @@ static weft_err open_port(grpc_port *p, const listener_opts *opts) {
   weft__core_args_add(&args, GRPC_ARG_ALLOW_REUSEPORT, 0);
   weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0); /* Weft's peers ping; 0: nobody is punished */
   weft__core_args_add(&args, GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_EVERY_MS / 2);
+  weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_TIME_MS, CALLER_PING_MS); /* a caller whose host is gone says nothing */
+  weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, CALLER_DEAD_MS);
+  weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   p->server = grpc_server_create(&args.all, NULL);
   grpc_server_register_completion_queue(p->server, p->queue, NULL);
   return bind_port(p, opts);

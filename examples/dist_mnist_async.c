@@ -6,8 +6,9 @@
  *     dist_mnist_async --job_name=ps     --task_id=0 --ps_hosts=tf1:2222 --worker_hosts=tf2:2222,tf3:2222,tf4:2222
  *     dist_mnist_async --job_name=worker --task_id=0 --ps_hosts=tf1:2222 --worker_hosts=tf2:2222,tf3:2222,tf4:2222
  *
- * 784-500-10 with L2 on the weights, a learning rate that decays, and moving averages, which worker 0 keeps.  A supervisor
- * initialises or restores, saves once a minute and recovers when a task is lost; worker 0 then measures the accuracy.
+ * 784-500-10 with L2 on the weights, a learning rate that decays, and moving averages, which worker 0 keeps.  A
+ * supervisor initialises or restores, saves once a minute and recovers when a task is lost; at the end worker 0
+ * measures the accuracy and saves.
  * --training_steps=N (50000), --learning_rate=R (0.01), --data=FOLDER (MNIST_data), --log_dir=DIR (log_async). */
 #include "digits.h"
 #include <signal.h>
@@ -119,6 +120,13 @@ static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, co
   return err;
 }
 
+/* What the chief does with the result: it measures, and keeps it. */
+static void conclude(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s) {
+  printf("test accuracy %.4f\n", accuracy(m, sess, s->data));
+  weft_save_opts now = {.global_step = &m->step};
+  weft_must(weft_saver_save(weft_supervisor_saver(sv), sess, weft_supervisor_save_path(sv), &now, NULL));
+}
+
 static int work(weft_server *server, const settings *s) {
   char device[100];
   bool alone = strcmp(weft_server_job(server), "local") == 0, chief = weft_server_task(server) == 0;
@@ -144,7 +152,7 @@ static int work(weft_server *server, const settings *s) {
   weft_must(weft_supervisor_session(&sess, sv, weft_server_target(server), NULL, NULL));
   weft_err err = loop(&m, sv, sess, s);
   bool stopped = weft_supervisor_should_stop(sv);
-  if (chief && !err && !stopped) printf("test accuracy %.4f\n", accuracy(&m, sess, s->data));
+  if (chief && !err && !stopped) conclude(&m, sv, sess, s);
   if (err && !stopped) fprintf(stderr, "dist_mnist_async: %s\n", weft_error_message());
   weft_err end = weft_supervisor_stop(sv, false, false);
   weft_supervisor_destroy(sv), weft_session_destroy(sess);

@@ -7,6 +7,7 @@ build=$(realpath "${1:?usage: tests/demo.sh BUILD-FOLDER}")
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root/scripts" "$root/data"
+touch "$root/log"
 cp scripts/demo scripts/lib.sh "$root/scripts"
 printf '#!/bin/sh\n' >"$root/scripts/setup"
 chmod +x "$root/scripts/setup"
@@ -27,7 +28,7 @@ idx t10k-images-idx3-ubyte '\0\0\x08\x03\0\0\x03\xe8\0\0\0\x1c\0\0\0\x1c' $((16 
 idx t10k-labels-idx1-ubyte '\0\0\x08\x01\0\0\x03\xe8' $((8 + 1000))
 
 set -m # the demo gets a process group of its own, as in a terminal
-(cd "$root" && exec scripts/demo "$root/data") >"$root/log" 2>&1 &
+(cd "$root" && export TMPDIR="$root" && exec scripts/demo "$root/data") >"$root/log" 2>&1 &
 demo=$!
 # soon COMMAND...: waits until it succeeds, up to 100 s (a sanitized build is slow).
 soon() {
@@ -37,7 +38,7 @@ soon() {
   done
   return 1
 }
-trained() { grep -q '^epoch 1  step' "$root/log"; }
+trained() { grep -q 'After 100 training steps' "$root/log"; }
 ended() { ! kill -0 $demo 2>/dev/null; }
 trained_or_ended() { trained || ended; }
 

@@ -1,5 +1,6 @@
 /* train_monitored.c - hooks and monitored sessions, as programs call them. */
 #include "train/monitored.h"
+#include "train/sync_run.h"
 
 weft_err weft_hook_create(weft_hook **out, const weft_hook_fns *fns, void *arg) {
   return weft__hook_create(out, fns, arg, NULL);
@@ -52,6 +53,12 @@ weft_err weft_hook_summary_saver(weft_hook **out, const weft_summary_hook_opts *
 }
 weft_err weft_hook_step_counter(weft_hook **out, const weft_step_counter_opts *opts) {
   return weft__hook_step_counter(out, opts);
+}
+weft_err weft_hook_sync(weft_hook **out, weft_sync *s, bool is_chief, int num_tokens) {
+  return weft__hook_sync(out, s, is_chief, num_tokens);
+}
+weft_err weft_sync_queue_runner(void **out, size_t *size, const weft_sync *s) {
+  return weft__sync_runner_def(s, (uint8_t **)out, size);
 }
 
 weft_err weft_monitored_create(weft_session **out, weft_graph *g, const weft_monitored_opts *opts) {

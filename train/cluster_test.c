@@ -5,6 +5,7 @@
 #include "graph/scope.h"
 #include "train/monitored.h"
 #include "train/supervisor.h"
+#include "train/sync_run.h"
 #include "train/test_bench.h"
 #include <arpa/inet.h>
 #include <signal.h>
@@ -14,7 +15,7 @@
 #ifdef WEFT_HAVE_GRPC
 
 enum { LAST = 300, TASKS = 3 }; /* ps, chief, worker */
-typedef enum style { SUPERVISOR, MONITORED } style;
+typedef enum style { SUPERVISOR, MONITORED, SYNCHRONOUS } style;
 
 static char spec[200];
 
@@ -60,7 +61,20 @@ static weft_server *start_server(const char *job, int index) {
   return s;
 }
 
-static bench build_model(int index) {
+/* w goes to 3 by gradients of both workers. */
+static void add_sync(bench *b, weft_sync **sync) {
+  weft_optimizer *o;
+  grad_value d;
+  weft_out away = weft__b_sub(b->g, b->w, weft__b_scalar(b->g, WEFT_FLOAT, 3));
+  weft_out loss = weft__b_sum(b->g, weft__b_unary(b->g, "Square", away), weft__b_ints(b->g, (int64_t[]){0}, 1), false);
+  must(weft__optimizer_create(&o, b->g, "GradientDescent", NULL));
+  must(weft__optimizer_set(o, "learning_rate", &(setting){true, .05, WEFT_NONE}));
+  must(weft__optimizer_compute(b->g, loss, 1, &b->w, NULL, &d));
+  must(weft__sync_create(sync, o, 2, 2, NULL));
+  b->train = weft__sync_apply(*sync, 1, &b->w, &d, b->global_step);
+}
+
+static bench build_model(int index, weft_sync **sync) {
   char here[64];
   replica_setter *setter;
   snprintf(here, sizeof here, "/job:worker/task:%d", index);
@@ -75,7 +89,10 @@ static bench build_model(int index) {
   v.init = (initializer){.kind = INIT_ZEROS};
   must(weft__variable_get(b.g, &v, &nodes));
   b.w = nodes.variable;
-  b.train = weft__b_binary(b.g, "AssignAdd", b.global_step, weft__b_scalar(b.g, WEFT_INT64, 1));
+  if (sync)
+    add_sync(&b, sync);
+  else
+    b.train = weft__b_binary(b.g, "AssignAdd", b.global_step, weft__b_scalar(b.g, WEFT_INT64, 1));
   weft__scope_pop(b.g);
   must(weft__b_ok(b.g));
   return b;
@@ -88,12 +105,9 @@ static void note_time(const char *file) {
 }
 
 static int64_t train_once(weft_session *sess, const bench *b) {
-  weft_tensor *t;
-  must(weft__run_fetch(sess, b->train, &t));
-  int64_t at = TENSOR_DATA(t, int64_t)[0];
-  weft_tensor_destroy(t);
+  must(weft__run_target(sess, b->train.node));
   usleep(3000);
-  return at;
+  return bench_step(sess, b);
 }
 
 static void train_supervised(const bench *b, const char *target, int index) {
@@ -109,24 +123,30 @@ static void train_supervised(const bench *b, const char *target, int index) {
   weft__supervisor_destroy(sv);
 }
 
-static void train_monitored(const bench *b, const char *target, int index) {
+static void train_monitored(const bench *b, const char *target, int index, weft_sync *sync) {
   weft_session *sess;
-  weft_hook *stop;
+  weft_hook *hooks[2];
   monitored *m;
-  must(weft__hook_stop_at_step(&stop, 0, LAST));
+  must(weft__hook_stop_at_step(&hooks[0], 0, LAST));
+  if (sync) must(weft__hook_sync(&hooks[1], sync, index == 0, -1));
   must(weft__monitored_create(&sess, b->g,
                               &(weft_monitored_opts){.target = target,
                                                      .not_chief = index != 0,
                                                      .checkpoint_dir = "log",
                                                      .save_checkpoint_secs = .1,
-                                                     .n_hook = 1,
-                                                     .hooks = &stop}));
+                                                     .n_hook = sync ? 2 : 1,
+                                                     .hooks = hooks}));
   note_time(index ? "ready1" : "ready0");
   must(weft__monitored_of(sess, &m));
-  while (!weft__monitored_should_stop(m)) train_once(sess, b);
+  weft_err err = WEFT_OK;
+  while (!err && !weft__monitored_should_stop(m)) {
+    err = weft__run_target(sess, b->train.node);
+    usleep(3000);
+  }
+  if (err != WEFT_OUT_OF_RANGE && err != WEFT_CANCELLED) must(err); /* the chief ended and closed the tokens */
   must(weft__monitored_close(m, WEFT_OK));
   weft__session_destroy(sess);
-  weft__hook_destroy(stop);
+  for (int i = 0; i < (sync ? 2 : 1); i++) weft__hook_destroy(hooks[i]);
 }
 
 /* 0: the ps; 1: the chief; 2: the worker. */
@@ -141,8 +161,12 @@ static pid_t start_task(int index, style s) {
   if (index == 0) {
     must(weft__server_join(server));
   } else {
-    bench b = build_model(index - 1);
-    (s == SUPERVISOR ? train_supervised : train_monitored)(&b, weft__server_target(server), index - 1);
+    weft_sync *sync = NULL;
+    bench b = build_model(index - 1, s == SYNCHRONOUS ? &sync : NULL);
+    if (s == SUPERVISOR)
+      train_supervised(&b, weft__server_target(server), index - 1);
+    else
+      train_monitored(&b, weft__server_target(server), index - 1, sync);
   }
   weft__server_destroy(server);
   _exit(0);
@@ -235,6 +259,10 @@ TEST_WITHIN(90, a_supervised_job_survives_a_worker) { train_and_lose(SUPERVISOR,
 TEST_WITHIN(90, a_monitored_job_survives_its_ps) { train_and_lose(MONITORED, 0); }
 TEST_WITHIN(90, a_monitored_job_survives_its_chief) { train_and_lose(MONITORED, 1); }
 TEST_WITHIN(90, a_monitored_job_survives_a_worker) { train_and_lose(MONITORED, 2); }
+TEST_WITHIN(90, a_synchronous_job_ends) { train_and_lose(SYNCHRONOUS, -1); }
+TEST_WITHIN(90, a_synchronous_job_survives_its_ps) { train_and_lose(SYNCHRONOUS, 0); }
+TEST_WITHIN(90, a_synchronous_job_survives_its_chief) { train_and_lose(SYNCHRONOUS, 1); }
+TEST_WITHIN(90, a_synchronous_job_survives_a_worker) { train_and_lose(SYNCHRONOUS, 2); }
 
 #else
 TEST(there_is_no_cluster_without_grpc) {

@@ -2,7 +2,8 @@
  *
  * An enqueue that finds its input at an end (OUT_OF_RANGE, or what the definition says) ends its thread; the last one
  * closes the queue, so that those who dequeue see the end too.  Any other failure stops the coordinator.  When the
- * coordinator stops, one more thread closes the queue and cancels what waits to enter it. */
+ * coordinator stops, one more thread closes the queue and cancels what waits to enter it; an enqueue that waits for
+ * something else (the chief's of synchronous training, for gradients) is cut off after a moment. */
 #include "train/queue_runner.h"
 
 #include "base/alloc.h"
@@ -14,6 +15,7 @@
 #include "train/coordinator.h"
 #include "train/nodes.h"
 #include "train/run.h"
+#include <time.h>
 
 #define RUNNERS "queue_runners"
 
@@ -65,8 +67,11 @@ weft_err weft__queue_runner_add(weft_graph *g, weft_out queue, int n, const weft
 
 /* ---- running ---- */
 
+enum { CUT_OFF_MS = 500 };
+
 typedef struct runner { /* shared by its threads */
   atomic_int shares, enqueuing;
+  cancel cut_off; /* of the runs that enqueue */
   weft_session *sess;
   weft_coordinator *coordinator;
   Tensorflow__QueueRunnerDef *def;
@@ -80,6 +85,7 @@ typedef struct enqueuer {
 
 static void drop_share(runner *r) {
   if (atomic_fetch_sub(&r->shares, 1) != 1) return;
+  weft__cancel_finish(&r->cut_off);
   tensorflow__queue_runner_def__free_unpacked(r->def, NULL);
   weft__free(r);
 }
@@ -94,8 +100,10 @@ static bool means_end(const runner *r, weft_err err) {
 static weft_err enqueue_until_end(void *arg) {
   enqueuer *e = arg;
   runner *r = e->r;
+  plan_request q = {.n_target = 1, .target = &e->node};
   weft_err err = WEFT_OK;
-  while (!err && !weft__coordinator_should_stop(r->coordinator)) err = weft__run_target(r->sess, e->node);
+  while (!err && !weft__coordinator_should_stop(r->coordinator))
+    err = weft__session_run(r->sess, &q, NULL, NULL, &(run_opts){.cancel = &r->cut_off});
   bool ended = err && means_end(r, err), last = atomic_fetch_sub(&r->enqueuing, 1) == 1;
   if (ended) {
     err = WEFT_OK;
@@ -112,6 +120,9 @@ static weft_err cancel_at_stop(void *arg) {
   weft__coordinator_wait(r->coordinator, -1);
   if (weft__run_target(r->sess, r->cancel_it) != WEFT_OK)
     weft__log(LOG_DEBUG, "Ignored exception: %s", weft__error_message());
+  for (int ms = 0; ms < CUT_OFF_MS && atomic_load(&r->enqueuing) > 0; ms += 10)
+    nanosleep(&(struct timespec){0, 10000000}, NULL);
+  weft__cancel_fire(&r->cut_off, WEFT_CANCELLED, "The queue runner of %s was stopped", r->def->queue_name);
   drop_share(r);
   return WEFT_OK;
 }
@@ -161,6 +172,7 @@ weft_err weft__queue_runner_start(weft_session *sess, weft_coordinator *c, const
     return WEFT_OOM;
   }
   atomic_init(&r->shares, 1);
+  weft__cancel_init(&r->cut_off);
   atomic_init(&r->enqueuing, 1); /* ours: none of the first threads may think that it is the last */
   r->sess = sess;
   r->coordinator = c;

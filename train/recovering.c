@@ -30,14 +30,17 @@ static void wait_slice(recovering *r) {
 }
 
 /* The session as it is now, held until leave. */
-static weft_err enter(recovering *r, weft_session **inner, int *generation) {
+static weft_err enter(recovering *r, const run_opts *opts, weft_session **inner, int *generation) {
+  cancel *token = opts ? opts->cancel : NULL;
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&r->lock);
-  while (r->replacing && !r->closed && !weft__interrupts()) wait_slice(r);
+  while (r->replacing && !r->closed && !weft__interrupts() && !(token && weft__cancel_fired(token))) wait_slice(r);
   if (r->closed)
     err = weft__fail(WEFT_CANCELLED, "Session has been closed.");
   else if (r->replacing)
-    err = weft__fail(WEFT_CANCELLED, "Interrupted while a lost session was replaced");
+    err = token && weft__cancel_fired(token)
+              ? weft__cancel_raise(token)
+              : weft__fail(WEFT_CANCELLED, "Interrupted while a lost session was replaced");
   else
     err = weft__status_raise(&r->failed);
   if (!err) {
@@ -114,12 +117,13 @@ static weft_err run(weft_session *s, const plan_request *q, const weft_tensor *c
     weft_session *inner;
     int generation;
     bool replaced;
-    WEFT_TRY(enter(r, &inner, &generation));
+    WEFT_TRY(enter(r, opts, &inner, &generation));
     weft_err err = weft__session_run(inner, q, feed, fetched, opts);
     bool gone = err && lost(r, inner, err);
     leave(r, generation, &replaced);
     if (!err) return WEFT_OK;
-    if (replaced && (gone || err == WEFT_CANCELLED)) continue; /* our run was cut off by the replacement */
+    bool cut_off = opts && opts->cancel && weft__cancel_fired(opts->cancel);
+    if (replaced && (gone || (err == WEFT_CANCELLED && !cut_off))) continue; /* the replacement ended our run */
     if (!gone) return err;
     WEFT_TRY(recover(r, generation));
   }
@@ -155,7 +159,7 @@ static weft_err devices(weft_session *s, device_info **out, int *n) {
   weft_session *inner;
   int generation;
   bool replaced;
-  WEFT_TRY(enter(of(s), &inner, &generation));
+  WEFT_TRY(enter(of(s), NULL, &inner, &generation));
   weft_err err = weft__session_devices(inner, out, n);
   leave(of(s), generation, &replaced);
   return err;

@@ -228,6 +228,7 @@ static weft_err still_ready(const session_manager *m, const prepare_opts *o, wef
 static weft_err prepare_in(const session_manager *m, const prepare_opts *o, weft_session *sess) {
   bool done;
   WEFT_TRY(still_ready(m, o, sess, &done));
+  if (o->kept) *o->kept = done;
   if (done) return WEFT_OK;
   WEFT_TRY(restore(m, o, sess, &done));
   if (!done) WEFT_TRY(initialize(m, o, sess));

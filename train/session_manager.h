@@ -30,6 +30,7 @@ typedef struct prepare_opts {
   const char *checkpoint_dir, *checkpoint_path, *state_filename; /* the folder, or one checkpoint */
   bool wait_for_checkpoint;
   bool keep_state; /* a model that is ready already stays as it is */
+  bool *kept;      /* says so; may be NULL */
 } prepare_opts;
 
 weft_err weft__manager_prepare(const session_manager *m, const prepare_opts *o, weft_session **out);

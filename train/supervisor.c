@@ -41,6 +41,7 @@ struct weft_supervisor {
   double max_wait_secs;
   bool wait_for_checkpoint;
   weft_session *sess;
+  bool kept;         /* the session that was lost had left its state behind */
   int64_t last_step; /* of the step counter */
   int64_t last_ns;
 };
@@ -272,6 +273,7 @@ static prepare_opts how_to_prepare(const weft_supervisor *sv, bool again) {
 
 static weft_err open_ready(weft_supervisor *sv, bool again, weft_session **out) {
   prepare_opts o = how_to_prepare(sv, again);
+  o.kept = &sv->kept;
   return sv->chief ? weft__manager_prepare(&sv->manager, &o, out) : weft__manager_wait(&sv->manager, &o, out);
 }
 
@@ -288,7 +290,7 @@ static bool state_lost(void *arg, weft_session *sess) {
 
 static weft_err reopened(void *arg, weft_session *sess) {
   weft_supervisor *sv = arg;
-  return sv->opts.recovered_fn ? sv->opts.recovered_fn(sv->opts.recovered_arg, sess) : WEFT_OK;
+  return sv->opts.recovered_fn && !sv->kept ? sv->opts.recovered_fn(sv->opts.recovered_arg, sess) : WEFT_OK;
 }
 
 static weft_err write_graph(weft_supervisor *sv) {

@@ -410,6 +410,8 @@ WEFT_API weft_err weft_queue_runner_add(weft_graph *g, weft_out queue, int n, co
                                         const char *list);
 /* Starts the threads of all that are listed; *started may be NULL.  Stop and join before the session goes. */
 WEFT_API weft_err weft_queue_runners_start(weft_session *sess, weft_coordinator *c, const char *list, int *started);
+/* The chief's queue runner of synchronous training, serialised; weft_free. */
+WEFT_API weft_err weft_sync_queue_runner(void **out, size_t *size, const weft_sync *s);
 /* The same for one serialised QueueRunnerDef. */
 WEFT_API weft_err weft_queue_runner_start(weft_session *sess, weft_coordinator *c, const void *queue_runner_def,
                                           size_t size, int *started);
@@ -468,7 +470,7 @@ typedef struct weft_supervisor_opts {
   const weft_feed *init_feed;
   weft_init_fn *init_fn; /* after the init op, when nothing was restored */
   void *init_arg;
-  weft_init_fn *recovered_fn; /* when a lost session has been replaced, before runs go on */
+  weft_init_fn *recovered_fn; /* when variables were lost and have been restored, before runs go on */
   void *recovered_arg;
   weft_saver *saver; /* NULL: the first of "savers", else made */
   bool no_saver;
@@ -575,6 +577,9 @@ typedef struct weft_summary_hook_opts {
   int64_t save_steps;
 } weft_summary_hook_opts;
 WEFT_API weft_err weft_hook_summary_saver(weft_hook **out, const weft_summary_hook_opts *opts);
+/* SyncReplicasOptimizer.make_session_run_hook: sets local steps, and on the chief puts tokens (-1: as many as gradients
+ * make a step) and runs the queue runner. */
+WEFT_API weft_err weft_hook_sync(weft_hook **out, weft_sync *s, bool is_chief, int num_tokens);
 typedef struct weft_step_counter_opts {
   const char *dir; /* NULL: only the log is told */
   weft_event_writer *writer;

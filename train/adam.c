@@ -53,7 +53,7 @@ static weft_out decay_and_add(update *u, int slot, weft_out beta, weft_out rows)
 static weft_out one_minus(weft_graph *g, weft_out x) { return weft__named_binary(g, "Sub", "sub", NUM(1), OUT(x)); }
 
 static weft_out power(update *u, int i) {
-  return weft__named_cast(u->o->g, weft__update_read(u, u->o->extra[i]), u->dtype);
+  return weft__b_cast(u->o->g, weft__update_read(u, u->o->extra[i]), u->dtype);
 }
 
 /* In the order of Python's evaluation, so that the suffixes of the names agree. */

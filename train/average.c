@@ -6,7 +6,6 @@
 #include "train/average.h"
 #include "base/alloc.h"
 #include "graph/scope.h"
-#include <string.h>
 
 typedef struct average_ref {
   weft_out average;
@@ -32,11 +31,6 @@ void weft__average_destroy(weft_average *a) {
   weft__map_finish(&a->kept);
   weft__free(a->name);
   weft__free(a);
-}
-
-static bool is_variable(const weft_graph *g, weft_out v) {
-  const char *type = g->node[v.node]->op_name;
-  return strcmp(type, "VariableV2") == 0 || strcmp(type, "VarHandleOp") == 0;
 }
 
 weft_out weft__average_of(const weft_average *a, weft_out value) {
@@ -71,24 +65,16 @@ static weft_out ready(weft_graph *g, weft_out v) {
   return o;
 }
 
-/* A switch is placed with the data it lets pass. */
-static weft_out pass_if(weft_graph *g, const char *type, const char *name, weft_out x, weft_out cond, bool then) {
-  weft__b_pushed(g, weft__scope_push_colocate(g, x.node, true));
-  weft_out o = weft__b_node(g, type, name, 2, (weft_out[]){x, cond}, 0, NULL);
-  weft__b_pop(g);
-  return weft__b_slot(o, then);
-}
-
 /* The variable's value inside the branch where it has one. */
 static weft_out value_there(weft_graph *g, weft_out v, weft_out cond) {
   if (weft__variable_is_resource(g, v)) {
-    weft_out handle = pass_if(g, "Switch", "Read/ReadVariableOp/Switch", v, cond, true);
+    weft_out handle = weft__named_branch(g, "Switch", "Read/ReadVariableOp/Switch", v, cond, true);
     weft__b_push_name(g, "Read");
     weft_out x = weft__b_node(g, "ReadVariableOp", NULL, 1, &handle, 1, &A_TYPE("dtype", weft__variable_type(g, v)));
     weft__b_pop(g);
     return weft__named_unary(g, "Identity", "Identity", x);
   }
-  return weft__named_unary(g, "Identity", "read", pass_if(g, "RefSwitch", "read/Switch", v, cond, true));
+  return weft__named_unary(g, "Identity", "read", weft__named_branch(g, "RefSwitch", "read/Switch", v, cond, true));
 }
 
 /* tf.Variable.initialized_value() */
@@ -96,12 +82,9 @@ static weft_out initialized_value(weft_graph *g, weft_out v, weft_out initial) {
   weft_out there = ready(g, v);
   if (there.node < 0) return WEFT_NONE;
   weft__b_push_name(g, "cond");
-  weft_out both = weft__b_node(g, "Switch", NULL, 2, (weft_out[]){there, there}, 0, NULL);
-  weft__named_unary(g, "Identity", "switch_t", weft__b_slot(both, 1));
-  weft__named_unary(g, "Identity", "switch_f", both);
-  weft_out cond = weft__named_unary(g, "Identity", "pred_id", there);
+  weft_out cond = weft__named_cond(g, there, NULL);
   weft_out now = value_there(g, v, cond);
-  weft_out later = cond.node < 0 ? WEFT_NONE : pass_if(g, "Switch", "Switch", initial, cond, false);
+  weft_out later = cond.node < 0 ? WEFT_NONE : weft__named_branch(g, "Switch", "Switch", initial, cond, false);
   weft_out o = weft__b_node(g, "Merge", NULL, 2, (weft_out[]){later, now}, 0, NULL);
   weft__b_pop(g);
   if (o.node >= 0) g->node[o.node]->out_shape[0] = weft__variable_shape(g, v);
@@ -162,7 +145,7 @@ static weft_err keep_average(weft_average *a, weft_out value) {
   if (weft__average_of(a, value).node >= 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Moving average already computed for: %s", g->node[value.node]->name);
   WEFT_TRY(weft__scope_push_control(g, -1, NULL));
-  weft_err err = is_variable(g, value) ? average_variable(a, value, &made) : average_value(a, value, &made);
+  weft_err err = weft__variable_is(g, value) ? average_variable(a, value, &made) : average_value(a, value, &made);
   weft__scope_pop(g);
   WEFT_TRY(err);
   average_ref *ref = weft__arena_alloc(&g->arena, sizeof *ref);
@@ -178,7 +161,7 @@ static weft_out decay_of(const weft_average *a) {
   weft_graph *g = a->g;
   weft_out decay = weft__n_scalar(g, "decay", WEFT_FLOAT, a->decay), n = a->updates;
   if (n.node < 0) return decay;
-  if (is_variable(g, n)) n = weft__variable_value(g, n);
+  n = weft__variable_or_value(g, n);
   if (n.node >= 0 && weft__type_of(g, n) != WEFT_FLOAT)
     n = weft__b_node(g, "Cast", "num_updates", 1, &n, 1, &A_TYPE("DstT", WEFT_FLOAT));
   weft_out above = weft__named_binary(g, "AddV2", "add", NUM(1), OUT(n));
@@ -191,7 +174,7 @@ static weft_out decay_of(const weft_average *a) {
 static weft_out difference(weft_graph *g, weft_out average, weft_out value) {
   weft_out now = weft__variable_value(g, average);
   weft__b_push_name(g, "sub");
-  if (is_variable(g, value)) value = weft__variable_value(g, value);
+  value = weft__variable_or_value(g, value);
   weft_out o = weft__n_scope_node(g, "Sub", 2, (weft_out[]){now, value}, 0, NULL);
   weft__b_pop(g);
   return o;
@@ -236,8 +219,8 @@ static int update_one(weft_average *a, weft_out value, weft_out decay) {
   char *exact = here(g);
   weft_out rate = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(decay));
   if (rate.node >= 0 && weft__variable_type(g, average) != WEFT_FLOAT)
-    rate = weft__named_cast(g, rate, weft__variable_type(g, average));
-  if (exact && a->zero_debias && !is_variable(g, value)) {
+    rate = weft__b_cast(g, rate, weft__variable_type(g, average));
+  if (exact && a->zero_debias && !weft__variable_is(g, value)) {
     done = update_unbiased(g, average, value, rate, exact);
   } else if (exact) {
     weft_out d = weft__named_binary(g, "Mul", "mul", OUT(difference(g, average, value)), OUT(rate));

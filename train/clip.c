@@ -65,11 +65,7 @@ weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, double 
 static weft_out all_axes_range(weft_graph *g, weft_out x) {
   int rank = weft__shape_of(g, x)->rank;
   weft_out n = rank >= 0 ? weft__n_scalar(g, "Rank", WEFT_INT32, rank) : weft__named_unary(g, "Rank", "Rank", x);
-  weft__b_push_name(g, "range");
-  weft_out in[] = {weft__n_scalar(g, "start", WEFT_INT32, 0), n, weft__n_scalar(g, "delta", WEFT_INT32, 1)};
-  weft_out o = weft__n_scope_node(g, "Range", 3, in, 0, NULL);
-  weft__b_pop(g);
-  return o;
+  return weft__named_range(g, n);
 }
 
 weft_out weft__clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm) {
@@ -78,7 +74,7 @@ weft_out weft__clip_by_average_norm(weft_graph *g, const char *name, weft_out x,
   int64_t count = weft__shape_count(weft__shape_of(g, x));
   weft__named_push(g, name, "clip_by_average_norm");
   weft_out size = count >= 0 ? weft__n_scalar(g, "Size", WEFT_INT32, (double)count) : weft__b_size(g, x);
-  weft_out n = weft__named_cast(g, size, type);
+  weft_out n = weft__b_cast(g, size, type);
   weft_out squared = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(x));
   weft_out sum = weft__b_sum(g, squared, all_axes_range(g, x), false);
   weft_out inverse = weft__named_unary(g, "Rsqrt", "Rsqrt", sum);

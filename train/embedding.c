@@ -3,17 +3,10 @@
  * Each part is asked for its rows where it is, so that only rows travel; their gradients are slices. */
 #include "base/alloc.h"
 #include "train/layer.h"
-#include <string.h>
-
-static weft_out value_of(weft_graph *g, weft_out part) {
-  const char *type = g->node[part.node]->op_name;
-  bool variable = strcmp(type, "VariableV2") == 0 || strcmp(type, "VarHandleOp") == 0;
-  return variable ? weft__variable_value(g, part) : part;
-}
 
 /* Gathers beside the part; inside a scope of the node's name, or under a name of its own. */
 static weft_out gather(weft_graph *g, weft_out part, weft_out ids, bool here) {
-  weft_out table = value_of(g, part);
+  weft_out table = weft__variable_or_value(g, part);
   weft__b_push_colocate(g, part.node);
   if (!here) weft__b_push_name(g, "GatherV2");
   weft_out in[] = {table, ids, weft__n_scalar(g, "axis", WEFT_INT32, 0)};
@@ -54,19 +47,10 @@ static int64_t count_rows(const weft_graph *g, int n, const weft_out *parts) {
   int64_t rows = 0;
   for (int i = 0; i < n; i++) {
     shape s = *weft__shape_of(g, parts[i]);
-    if (strcmp(g->node[parts[i].node]->op_name, "VarHandleOp") == 0) s = weft__variable_shape(g, parts[i]);
+    if (weft__variable_is_resource(g, parts[i])) s = weft__variable_shape(g, parts[i]);
     rows = s.rank < 1 ? -1 : weft__dim_add(rows, s.dim[0]);
   }
   return rows;
-}
-
-static weft_out range_of(weft_graph *g, weft_out flat) {
-  weft_out size = weft__named_unary(g, "Size", "Size", flat);
-  weft__b_push_name(g, "range");
-  weft_out in[] = {weft__n_scalar(g, "start", WEFT_INT32, 0), size, weft__n_scalar(g, "delta", WEFT_INT32, 1)};
-  weft_out o = weft__n_scope_node(g, "Range", 3, in, 0, NULL);
-  weft__b_pop(g);
-  return o;
 }
 
 /* The rows in the shape of ids. */
@@ -82,13 +66,13 @@ static weft_out shape_rows(weft_graph *g, weft_out rows, weft_out ids, const sha
 
 static weft_out lookup_parts(weft_graph *g, int n, const weft_out *parts, weft_out ids, bool div, weft_out *stitch) {
   weft_out flat = weft__named_reshape(g, ids, 1, (int64_t[]){-1}), part, row;
-  weft_out order = range_of(g, flat);
+  weft_out order = weft__named_range(g, weft__named_unary(g, "Size", "Size", flat));
   if (g->sticky.code) return WEFT_NONE;
   if (div)
     split_div(g, n, count_rows(g, n, parts), flat, &part, &row);
   else
     split_mod(g, n, flat, &part, &row);
-  part = weft__named_cast(g, part, WEFT_INT32);
+  part = weft__b_cast(g, part, WEFT_INT32);
   attr count = A_INT("num_partitions", n);
   weft_out rows = weft__b_node(g, "DynamicPartition", NULL, 2, (weft_out[]){row, part}, 1, &count);
   weft_out places = weft__b_node(g, "DynamicPartition", NULL, 2, (weft_out[]){order, part}, 1, &count);

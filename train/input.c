@@ -38,7 +38,7 @@ static void summarize(weft_graph *g, weft_out queue, const char *name, int64_t c
     size = weft__named_binary(g, "Maximum", "Maximum", NUM(0), OUT(size));
     capacity -= reserve;
   }
-  weft_out part = weft__named_cast(g, size, WEFT_FLOAT);
+  weft_out part = weft__b_cast(g, size, WEFT_FLOAT);
   part = weft__named_binary(g, "Mul", "mul", OUT(part), NUM(1. / (double)capacity));
   weft__summary_scalar(g, name, part, NULL);
 }

@@ -42,26 +42,16 @@ weft_out weft__dropout(weft_graph *g, weft_out x, double rate, bool has_seed, in
   return o;
 }
 
-/* x in one branch of a cond. */
-static weft_out branch(weft_graph *g, const char *name, weft_out x, weft_out cond, bool then) {
-  weft__b_pushed(g, weft__scope_push_colocate(g, x.node, true));
-  weft_out o = weft__b_node(g, "Switch", name, 2, (weft_out[]){x, cond}, 0, NULL);
-  weft__b_pop(g);
-  return weft__b_slot(o, then);
-}
-
 static weft_out dropout_when(weft_graph *g, weft_out x, double rate, weft_out when, bool has_seed, int64_t seed) {
   weft__b_push_name(g, "cond");
-  weft_out both = weft__b_node(g, "Switch", NULL, 2, (weft_out[]){when, when}, 0, NULL);
-  weft_out yes = weft__named_unary(g, "Identity", "switch_t", weft__b_slot(both, 1));
-  weft__named_unary(g, "Identity", "switch_f", both);
-  weft_out cond = weft__named_unary(g, "Identity", "pred_id", when), o = WEFT_NONE;
+  weft_out yes, cond = weft__named_cond(g, when, &yes), o = WEFT_NONE;
   if (cond.node >= 0) {
-    weft_out there = branch(g, "dropout/Mul/Switch", x, cond, true);
+    weft_out there = weft__named_branch(g, "Switch", "dropout/Mul/Switch", x, cond, true);
     weft__b_push_control(g, 1, &yes.node); /* constants belong to the branch as well */
     weft_out dropped = weft__dropout(g, there, rate, has_seed, seed, NULL);
     weft__b_pop(g);
-    weft_out same = weft__named_unary(g, "Identity", "Identity", branch(g, "Identity/Switch", x, cond, false));
+    weft_out same = weft__named_unary(g, "Identity", "Identity",
+                                      weft__named_branch(g, "Switch", "Identity/Switch", x, cond, false));
     o = weft__b_node(g, "Merge", NULL, 2, (weft_out[]){same, dropped}, 0, NULL);
   }
   weft__b_pop(g);

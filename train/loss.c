@@ -20,8 +20,8 @@ static weft_out sub(loss *l, term x, term y) { return op2(l, "Sub", x, y); }
 static weft_out fn(loss *l, const char *type, weft_out x) { return weft__named_unary(l->g, type, type, x); }
 
 static void to_float(loss *l) {
-  l->x = weft__named_cast(l->g, l->x, WEFT_FLOAT);
-  l->labels = weft__named_cast(l->g, l->labels, WEFT_FLOAT);
+  l->x = weft__b_cast(l->g, l->x, WEFT_FLOAT);
+  l->labels = weft__b_cast(l->g, l->labels, WEFT_FLOAT);
 }
 
 /* ---- the loss of each element ---- */
@@ -80,7 +80,7 @@ static weft_out sigmoid(loss *l) {
 static weft_out softmax(loss *l) {
   double s = l->o->label_smoothing;
   if (l->x.node < 0 || l->labels.node < 0) return WEFT_NONE;
-  l->labels = weft__named_cast(l->g, l->labels, weft__type_of(l->g, l->x));
+  l->labels = weft__b_cast(l->g, l->labels, weft__type_of(l->g, l->x));
   const shape *of = weft__shape_of(l->g, l->x);
   int64_t classes = of->rank > 0 ? of->dim[of->rank - 1] : -1;
   if (s > 0 && classes < 1) {
@@ -120,10 +120,10 @@ static weft_out ones_like(weft_graph *g, weft_out x) { return weft__named_unary(
 static weft_out divisor(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
   weft_dtype type = weft__type_of(g, each);
   if (reduction == WEFT_SUM_OVER_BATCH_SIZE)
-    return weft__named_cast(g, weft__named_unary(g, "Size", "num_elements", each), type);
+    return weft__b_cast(g, weft__named_unary(g, "Size", "num_elements", each), type);
   if (reduction == WEFT_SUM_BY_NONZERO_WEIGHTS) {
     weft_out there = weft__named_binary(g, "NotEqual", "NotEqual", OUT(weights), NUM(0));
-    weights = weft__named_cast(g, there, type);
+    weights = weft__b_cast(g, there, type);
   }
   weft_out all = weft__named_binary(g, "Mul", "Mul", OUT(weights), OUT(ones_like(g, each)));
   return weft__named_reduce(g, "Sum", "num_present", all);
@@ -132,7 +132,7 @@ static weft_out divisor(weft_graph *g, weft_out each, weft_out weights, weft_red
 static weft_out reduce(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
   if (each.node < 0) return WEFT_NONE;
   weft_dtype type = weft__type_of(g, each);
-  weights = weights.node >= 0 ? weft__named_cast(g, weights, type) : weft__n_scalar(g, "weights", type, 1);
+  weights = weights.node >= 0 ? weft__b_cast(g, weights, type) : weft__n_scalar(g, "weights", type, 1);
   weft_out weighted = weft__named_binary(g, "Mul", "Mul", OUT(each), OUT(weights));
   if (reduction == WEFT_REDUCE_NONE) return weighted;
   weft_out sum = weft__named_reduce(g, "Sum", "Sum", weighted);

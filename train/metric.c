@@ -59,14 +59,14 @@ static weft_out weigh(metric *m, weft_out v) {
 }
 
 static weft_out how_many(metric *m, weft_out v) {
-  if (m->weights.node < 0) return weft__named_cast(m->g, weft__named_unary(m->g, "Size", "Size", v), WEFT_FLOAT);
+  if (m->weights.node < 0) return weft__b_cast(m->g, weft__named_unary(m->g, "Size", "Size", v), WEFT_FLOAT);
   weft_out each =
       op2(m, "Mul", "broadcast_weights", OUT(m->weights), OUT(weft__named_unary(m->g, "OnesLike", "ones_like", v)));
   return weft__named_reduce(m->g, "Sum", "Sum", each);
 }
 
 static void mean_of(metric *m, weft_out v) {
-  v = weft__named_cast(m->g, v, WEFT_FLOAT);
+  v = weft__b_cast(m->g, v, WEFT_FLOAT);
   if (v.node < 0) return;
   sum total = add_up(m, "total", weft__named_reduce(m->g, "Sum", "Sum", weigh(m, v)));
   sum count = add_up(m, "count", how_many(m, v));
@@ -77,12 +77,12 @@ static void mean_of(metric *m, weft_out v) {
 static void mean(metric *m) { mean_of(m, m->x); }
 
 static void accuracy(metric *m) {
-  weft_out x = weft__named_cast(m->g, m->x, weft__type_of(m->g, m->labels));
+  weft_out x = weft__b_cast(m->g, m->x, weft__type_of(m->g, m->labels));
   mean_of(m, op2(m, "Equal", "Equal", OUT(x), OUT(m->labels)));
 }
 
 static weft_out difference(metric *m, const char *type) {
-  weft_out x = weft__named_cast(m->g, m->x, WEFT_FLOAT), y = weft__named_cast(m->g, m->labels, WEFT_FLOAT);
+  weft_out x = weft__b_cast(m->g, m->x, WEFT_FLOAT), y = weft__b_cast(m->g, m->labels, WEFT_FLOAT);
   return op2(m, type, type, OUT(y), OUT(x));
 }
 
@@ -101,10 +101,10 @@ static void root_squared_error(metric *m) {
 /* How many there are whose label and prediction are these. */
 static sum count_here(metric *m, bool label, bool prediction) {
   weft_graph *g = m->g;
-  weft_out y = weft__named_cast(g, m->labels, WEFT_BOOL), x = weft__named_cast(g, m->x, WEFT_BOOL);
+  weft_out y = weft__b_cast(g, m->labels, WEFT_BOOL), x = weft__b_cast(g, m->x, WEFT_BOOL);
   y = op2(m, "Equal", "Equal", OUT(y), NUM(label));
   x = op2(m, "Equal", "Equal", OUT(x), NUM(prediction));
-  weft_out both = weft__named_cast(g, op2(m, "LogicalAnd", "LogicalAnd", OUT(y), OUT(x)), WEFT_FLOAT);
+  weft_out both = weft__b_cast(g, op2(m, "LogicalAnd", "LogicalAnd", OUT(y), OUT(x)), WEFT_FLOAT);
   return add_up(m, "count", both.node < 0 ? both : weft__named_reduce(g, "Sum", "Sum", weigh(m, both)));
 }
 
@@ -166,7 +166,7 @@ static weft_out is_not(metric *m, weft_out x) { return weft__named_unary(m->g, "
 /* Per threshold: how many are above (or not) and labelled so (or not). */
 static sum curve_count(metric *m, const char *name, weft_out labelled, weft_out above, weft_out weights) {
   weft_graph *g = m->g;
-  weft_out both = weft__named_cast(g, op2(m, "LogicalAnd", "LogicalAnd", OUT(labelled), OUT(above)), WEFT_FLOAT);
+  weft_out both = weft__b_cast(g, op2(m, "LogicalAnd", "LogicalAnd", OUT(labelled), OUT(above)), WEFT_FLOAT);
   if (weights.node >= 0) both = op2(m, "Mul", "Mul", OUT(both), OUT(weights));
   return add_up(m, name, weft__named_reduce_axes(g, "Sum", "Sum", both, 1, (int64_t[]){1}, false));
 }
@@ -191,8 +191,8 @@ static weft_out area(metric *m, const char *name, weft_out tp, weft_out fn, weft
 
 static void auc(metric *m) {
   weft_graph *g = m->g;
-  weft_out x = weft__named_reshape(g, weft__named_cast(g, m->x, WEFT_FLOAT), 2, (int64_t[]){1, -1});
-  weft_out y = weft__named_reshape(g, weft__named_cast(g, m->labels, WEFT_BOOL), 2, (int64_t[]){1, -1});
+  weft_out x = weft__named_reshape(g, weft__b_cast(g, m->x, WEFT_FLOAT), 2, (int64_t[]){1, -1});
+  weft_out y = weft__named_reshape(g, weft__b_cast(g, m->labels, WEFT_BOOL), 2, (int64_t[]){1, -1});
   weft_out w = m->weights;
   if (w.node >= 0) w = weft__named_reshape(g, w, 2, (int64_t[]){1, -1});
   weft_out above = op2(m, "Greater", "Greater", OUT(x), OUT(thresholds(m)));
@@ -239,7 +239,7 @@ weft_err weft__metric(weft_graph *g, const char *kind, weft_out labels, weft_out
   if (m.thresholds < 2)
     return weft__fail(WEFT_INVALID_ARGUMENT, "metric %s: %d thresholds make no curve", kind, m.thresholds);
   if (!enter(&m, o->name, kind)) return weft__b_ok(g);
-  if (o->weights) m.weights = weft__named_cast(g, *o->weights, WEFT_FLOAT);
+  if (o->weights) m.weights = weft__b_cast(g, *o->weights, WEFT_FLOAT);
   k->make(&m);
   weft__b_pop(g);
   *value = m.value;

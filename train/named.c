@@ -46,8 +46,6 @@ weft_out weft__named_full(weft_graph *g, const char *name, weft_dtype type, cons
   return WEFT_NONE;
 }
 
-weft_out weft__named_cast(weft_graph *g, weft_out x, weft_dtype to) { return weft__b_cast(g, x, to); }
-
 weft_out weft__named_number(weft_graph *g, double v, weft_dtype from, weft_dtype to) {
   weft__b_push_name(g, "Cast");
   weft_out x = weft__n_scalar(g, "x", from, v);
@@ -63,21 +61,16 @@ static weft_dtype term_type(const weft_graph *g, term x, term y) {
   return y.out.node >= 0 ? weft__type_of(g, y.out) : WEFT_FLOAT;
 }
 
-weft_out weft__named_binary_as(weft_graph *g, const char *type, const char *name, term x, const char *x_name, term y,
-                               const char *y_name) {
+weft_out weft__named_binary(weft_graph *g, const char *type, const char *name, term x, term y) {
   if (g->sticky.code) return WEFT_NONE;
   weft__b_push_name(g, name);
   weft_dtype number = term_type(g, x, y);
   weft_out in[2] = {x.out, y.out};
-  if (in[0].node < 0) in[0] = weft__n_scalar(g, x_name, number, x.number);
-  if (in[1].node < 0) in[1] = weft__n_scalar(g, y_name, number, y.number);
+  if (in[0].node < 0) in[0] = weft__n_scalar(g, "x", number, x.number);
+  if (in[1].node < 0) in[1] = weft__n_scalar(g, "y", number, y.number);
   weft_out o = weft__n_scope_node(g, type, 2, in, 0, NULL);
   weft__b_pop(g);
   return o;
-}
-
-weft_out weft__named_binary(weft_graph *g, const char *type, const char *name, term x, term y) {
-  return weft__named_binary_as(g, type, name, x, "x", y, "y");
 }
 
 static weft_out strided_slice(weft_graph *g, weft_out x, int64_t begin, int64_t end, int n_attr, const attr *attrs) {
@@ -98,18 +91,21 @@ weft_out weft__named_slice(weft_graph *g, weft_out x, slice_bounds b) {
                        (attr[]){A_INT("begin_mask", !b.has_begin), A_INT("end_mask", !b.has_end)});
 }
 
+weft_out weft__named_range(weft_graph *g, weft_out n) {
+  weft__b_push_name(g, "range");
+  weft_out in[] = {weft__n_scalar(g, "start", WEFT_INT32, 0), n, weft__n_scalar(g, "delta", WEFT_INT32, 1)};
+  weft_out o = weft__n_scope_node(g, "Range", 3, in, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
 /* The axes 0 .. rank-1 of x. */
 static weft_out every_axis(weft_graph *g, weft_out x) {
   int rank = weft__shape_of(g, x)->rank;
   int64_t axes[WEFT_MAX_RANK];
   for (int i = 0; i < rank; i++) axes[i] = i;
   if (rank >= 0) return weft__named_ints(g, "Const", axes, rank);
-  weft_out n = weft__named_unary(g, "Rank", "Rank", x);
-  weft__b_push_name(g, "range");
-  weft_out in[] = {weft__n_scalar(g, "start", WEFT_INT32, 0), n, weft__n_scalar(g, "delta", WEFT_INT32, 1)};
-  weft_out o = weft__n_scope_node(g, "Range", 3, in, 0, NULL);
-  weft__b_pop(g);
-  return o;
+  return weft__named_range(g, weft__named_unary(g, "Rank", "Rank", x));
 }
 
 weft_out weft__named_reduce(weft_graph *g, const char *type, const char *name, weft_out x) {
@@ -150,4 +146,20 @@ weft_out weft__named_after(weft_graph *g, const char *name, int n, const int *no
   weft__b_pop(g);
   weft__b_pop(g);
   return o;
+}
+
+weft_out weft__named_cond(weft_graph *g, weft_out pred, weft_out *yes) {
+  weft_out both = weft__b_node(g, "Switch", NULL, 2, (weft_out[]){pred, pred}, 0, NULL);
+  weft_out holds = weft__named_unary(g, "Identity", "switch_t", weft__b_slot(both, 1));
+  weft__named_unary(g, "Identity", "switch_f", both);
+  if (yes) *yes = holds;
+  return weft__named_unary(g, "Identity", "pred_id", pred);
+}
+
+weft_out weft__named_branch(weft_graph *g, const char *type, const char *name, weft_out x, weft_out cond, bool then) {
+  if (x.node < 0) return WEFT_NONE;
+  weft__b_pushed(g, weft__scope_push_colocate(g, x.node, true));
+  weft_out o = weft__b_node(g, type, name, 2, (weft_out[]){x, cond}, 0, NULL);
+  weft__b_pop(g);
+  return weft__b_slot(o, then);
 }

@@ -29,15 +29,10 @@ static inline weft_dtype weft__type_of(const weft_graph *g, weft_out x) {
 weft_out weft__named_unary(weft_graph *g, const char *type, const char *name, weft_out x);
 /* x OP y; a number becomes name/x or name/y, of float when both are numbers. */
 weft_out weft__named_binary(weft_graph *g, const char *type, const char *name, term x, term y);
-/* The same with other names for the constants. */
-weft_out weft__named_binary_as(weft_graph *g, const char *type, const char *name, term x, const char *x_name, term y,
-                               const char *y_name);
 
 weft_out weft__named_ints(weft_graph *g, const char *name, const int64_t *v, int n);
 /* A constant of one value everywhere. */
 weft_out weft__named_full(weft_graph *g, const char *name, weft_dtype type, const shape *s, double v);
-/* tf.cast: x itself when it has the type, else "Cast". */
-weft_out weft__named_cast(weft_graph *g, weft_out x, weft_dtype to);
 /* tf.cast of a Python number: "Cast/x" of type `from`, then "Cast" where the types differ. */
 weft_out weft__named_number(weft_graph *g, double v, weft_dtype from, weft_dtype to);
 /* x[index] of a vector: "strided_slice". */
@@ -54,10 +49,17 @@ weft_out weft__named_reduce(weft_graph *g, const char *type, const char *name, w
 weft_out weft__named_reduce_axes(weft_graph *g, const char *type, const char *name, weft_out x, int n,
                                  const int64_t *axes, bool keep);
 weft_out weft__named_reshape(weft_graph *g, weft_out x, int n, const int64_t *dims); /* "Reshape", "Reshape/shape" */
+weft_out weft__named_range(weft_graph *g, weft_out n);                               /* 0 .. n-1: "range" */
 weft_out weft__named_pack(weft_graph *g, const char *name, int n, const weft_out *x, int axis);
 
 /* tf.control_dependencies(n nodes): tf.identity(x) beside x, as tf.with_dependencies makes it. */
 weft_out weft__named_after(weft_graph *g, const char *name, int n, const int *node_ids, weft_out x);
+
+/* The head of tf.cond in its scope: "Switch", "switch_t", "switch_f".  Returns "pred_id", which switches inputs; *yes
+ * (may be NULL) is alive when pred holds. */
+weft_out weft__named_cond(weft_graph *g, weft_out pred, weft_out *yes);
+/* x in a branch of it; placed with x.  type: "Switch" or "RefSwitch". */
+weft_out weft__named_branch(weft_graph *g, const char *type, const char *name, weft_out x, weft_out cond, bool then);
 
 /* Scopes whose failure sticks and that must be popped all the same. */
 void weft__named_push(weft_graph *g, const char *name, const char *standard); /* name, or the standard one when NULL */

@@ -242,7 +242,7 @@ weft_out weft__update_param(update *u, int i) {
   weft_optimizer *o = u->o;
   if (strcmp(o->kind->param[i].node, BESIDE) == 0)
     return weft__named_number(o->g, o->value[i].number, WEFT_FLOAT, u->dtype);
-  return weft__named_cast(o->g, o->node[i], u->dtype);
+  return weft__b_cast(o->g, o->node[i], u->dtype);
 }
 
 weft_out weft__update_slot(const update *u, int i) {
@@ -268,8 +268,8 @@ static weft_out argument(update *u, char which, bool sparse) {
   case 'v': return u->variable;
   case 'g': return sparse ? u->gradient.values : u->gradient.dense;
   case 'i': return u->gradient.indices;
-  case 'p': return weft__named_cast(o->g, weft__update_read(u, o->extra[0]), u->dtype);
-  case 'q': return weft__named_cast(o->g, weft__update_read(u, o->extra[1]), u->dtype);
+  case 'p': return weft__b_cast(o->g, weft__update_read(u, o->extra[0]), u->dtype);
+  case 'q': return weft__b_cast(o->g, weft__update_read(u, o->extra[1]), u->dtype);
   case 's': return weft__named_unary(o->g, "Identity", "Identity", o->extra[0]);
   default: return which < 'A' ? weft__update_slot(u, which - '0') : weft__update_param(u, which - 'A');
   }

@@ -137,7 +137,7 @@ static weft_out hold(weft_graph *g, weft_out over, weft_out old, weft_out new) {
 static weft_out lengths(weft_graph *g, const rnn *r) {
   return r->length.node < 0
              ? WEFT_NONE
-             : weft__named_unary(g, "Identity", "sequence_length", weft__named_cast(g, r->length, WEFT_INT32));
+             : weft__named_unary(g, "Identity", "sequence_length", weft__b_cast(g, r->length, WEFT_INT32));
 }
 
 /* ---- static ---- */
@@ -191,14 +191,6 @@ static weft_out array(weft_graph *g, weft_out size, weft_dtype type, const shape
   return o;
 }
 
-static weft_out range_to(weft_graph *g, weft_out n) {
-  weft__b_push_name(g, "range");
-  weft_out in[] = {weft__n_scalar(g, "start", WEFT_INT32, 0), n, weft__n_scalar(g, "delta", WEFT_INT32, 1)};
-  weft_out o = weft__n_scope_node(g, "Range", 3, in, 0, NULL);
-  weft__b_pop(g);
-  return o;
-}
-
 /* The first two axes exchanged. */
 static weft_out exchange(weft_graph *g, weft_out x) {
   weft__b_push_name(g, "transpose");
@@ -226,7 +218,7 @@ static bool prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, step
   s->out = array(g, s->size, type, &SHAPE2(of->dim[1], c->units), &s->out_flow);
   s->in = array(g, s->size, type, &SHAPE2(of->dim[1], of->dim[2]), &s->in_flow);
   weft__b_push_name(g, "TensorArrayUnstack");
-  weft_out in[] = {s->in, range_to(g, s->size), x, s->in_flow};
+  weft_out in[] = {s->in, weft__named_range(g, s->size), x, s->in_flow};
   s->in_flow = weft__b_node(g, "TensorArrayScatterV3", NULL, 4, in, 0, NULL);
   weft__b_pop(g);
   return !g->sticky.code;
@@ -256,7 +248,7 @@ static void turn(loop *l, const cell *c, const weights *w, const steps *s, const
 
 static weft_out gather_outputs(weft_graph *g, const steps *s, weft_out flow, weft_dtype type, const shape *of) {
   weft__b_push_name(g, "TensorArrayStack");
-  weft_out in[] = {s->out, range_to(g, s->size), flow};
+  weft_out in[] = {s->out, weft__named_range(g, s->size), flow};
   weft_out o = weft__b_node(g, "TensorArrayGatherV3", NULL, 3, in, 2,
                             (attr[]){A_TYPE("dtype", type), A_SHAPE("element_shape", (shape *)(uintptr_t)of)});
   weft__b_pop(g);

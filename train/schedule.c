@@ -4,14 +4,6 @@
 
 #define PI 3.14159265358979323846
 
-/* The step as an expression sees it. */
-static weft_out step_value(weft_graph *g, weft_out step) {
-  bool variable = step.node >= 0 && step.node < g->n_node &&
-                  (weft__out_is_ref(g, step) || weft__node_type(g->node[step.node], "dtype") != WEFT_INVALID) &&
-                  weft__variable_check(g, "global_step", step) == WEFT_OK;
-  return variable ? weft__variable_value(g, step) : step;
-}
-
 static weft_out rate_const(weft_graph *g, const decay *d) {
   return weft__n_scalar(g, "initial_learning_rate", WEFT_FLOAT, d->rate);
 }
@@ -42,7 +34,7 @@ static weft_out exponential(weft_graph *g, const decay *d, weft_out factor) {
   weft__named_push(g, d->name, "ExponentialDecay");
   weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps);
   if (factor.node < 0) factor = weft__named_number(g, d->factor, WEFT_FLOAT, WEFT_FLOAT);
-  weft_out step = weft__named_cast(g, step_value(g, d->step), WEFT_FLOAT);
+  weft_out step = weft__b_cast(g, weft__variable_or_value(g, d->step), WEFT_FLOAT);
   weft_out power = binary(g, "Pow", "Pow", factor, progress(g, d, step, steps));
   return here(g, "Mul", rate, power);
 }
@@ -61,8 +53,8 @@ weft_out weft__inverse_time_decay(weft_graph *g, const decay *d) {
   weft__named_push(g, d->name, "InverseTimeDecay");
   weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps);
   weft_out factor = weft__named_number(g, d->factor, WEFT_FLOAT, WEFT_FLOAT);
-  weft_out step = weft__named_cast(g, step_value(g, d->step), WEFT_FLOAT), p = progress(g, d, step, steps);
-  weft_out one = weft__named_cast(g, weft__n_scalar(g, "Const", WEFT_INT32, 1), WEFT_FLOAT);
+  weft_out step = weft__b_cast(g, weft__variable_or_value(g, d->step), WEFT_FLOAT), p = progress(g, d, step, steps);
+  weft_out one = weft__b_cast(g, weft__n_scalar(g, "Const", WEFT_INT32, 1), WEFT_FLOAT);
   weft_out below = binary(g, "AddV2", "Add", one, binary(g, "Mul", "Mul", factor, p));
   return here(g, "RealDiv", rate, below);
 }
@@ -84,7 +76,7 @@ weft_out weft__polynomial_decay(weft_graph *g, const decay *d, double end, doubl
   weft_out rate = rate_const(g, d);
   weft_out last = weft__named_number(g, end, WEFT_FLOAT, WEFT_FLOAT);
   weft_out exponent = weft__named_number(g, power, WEFT_FLOAT, WEFT_FLOAT);
-  weft_out step = weft__named_cast(g, step_value(g, d->step), WEFT_FLOAT), steps = steps_const(g, d->steps);
+  weft_out step = weft__b_cast(g, weft__variable_or_value(g, d->step), WEFT_FLOAT), steps = steps_const(g, d->steps);
   if (cycle)
     steps = binary(g, "Mul", "Mul", steps, cycles(g, step, d->steps));
   else
@@ -99,7 +91,7 @@ weft_out weft__polynomial_decay(weft_graph *g, const decay *d, double end, doubl
 weft_out weft__cosine_decay(weft_graph *g, const decay *d, double alpha) {
   weft__named_push(g, d->name, "CosineDecay");
   weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps);
-  weft_out step = weft__named_cast(g, step_value(g, d->step), WEFT_FLOAT);
+  weft_out step = weft__b_cast(g, weft__variable_or_value(g, d->step), WEFT_FLOAT);
   weft_out p = binary(g, "RealDiv", "truediv", binary(g, "Minimum", "Minimum", step, steps), steps);
   weft_out angle = binary(g, "Mul", "mul", weft__n_scalar(g, "Const", WEFT_FLOAT, PI), p);
   weft_out wave = weft__named_binary(g, "AddV2", "add", NUM(1), OUT(weft__named_unary(g, "Cos", "Cos", angle)));
@@ -114,7 +106,7 @@ weft_out weft__cosine_decay(weft_graph *g, const decay *d, double alpha) {
 weft_out weft__piecewise_constant(weft_graph *g, const char *name, weft_out step, int n, const double *boundaries,
                                   const double *values) {
   weft__named_push(g, name, "PiecewiseConstant");
-  weft_out x = step_value(g, step);
+  weft_out x = weft__variable_or_value(g, step);
   weft_out o = weft__n_scalar(g, "Const", WEFT_FLOAT, values[n]);
   for (int i = n - 1; i >= 0 && !g->sticky.code; i--) {
     weft_out before = weft__named_binary(g, "LessEqual", "LessEqual", OUT(x), NUM(boundaries[i]));

@@ -89,7 +89,7 @@ static void make_local_step(weft_sync *s) {
 }
 
 static weft_out as_int64(weft_graph *g, weft_out variable) {
-  return weft__named_cast(g, weft__variable_value(g, variable), WEFT_INT64);
+  return weft__b_cast(g, weft__variable_value(g, variable), WEFT_INT64);
 }
 
 /* ---- accumulators ---- */
@@ -148,8 +148,8 @@ static void gather_slices(weft_sync *s, weft_out v, const grad_value *d, gathere
   weft_dtype type = weft__type_of(g, d->values);
   out->accumulator = make_accumulator(s, v, type, true);
   if (out->accumulator.node < 0) return;
-  weft_out local = as_int64(g, s->local_step), indices = weft__named_cast(g, d->indices, WEFT_INT64);
-  weft_out dims = d->dense_shape.node >= 0 ? weft__named_cast(g, d->dense_shape, WEFT_INT64) : WEFT_NONE;
+  weft_out local = as_int64(g, s->local_step), indices = weft__b_cast(g, d->indices, WEFT_INT64);
+  weft_out dims = d->dense_shape.node >= 0 ? weft__b_cast(g, d->dense_shape, WEFT_INT64) : WEFT_NONE;
   if (dims.node < 0) {
     weft_tensor *none = NULL;
     weft__named_keep(g, weft__tensor_ints(&none, WEFT_INT64, (int64_t[]){0}, 0));

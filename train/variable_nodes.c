@@ -10,15 +10,19 @@ bool weft__variable_is_resource(const weft_graph *g, weft_out v) {
   return v.node >= 0 && strcmp(g->node[v.node]->op_name, "VarHandleOp") == 0;
 }
 
-static bool is_variable(const weft_node *n) {
-  return strcmp(n->op_name, "VariableV2") == 0 || strcmp(n->op_name, "VarHandleOp") == 0 ||
-         strcmp(n->op_name, "Variable") == 0;
+bool weft__variable_is(const weft_graph *g, weft_out x) {
+  const char *type = x.node < 0 ? "" : g->node[x.node]->op_name;
+  return strcmp(type, "VariableV2") == 0 || strcmp(type, "VarHandleOp") == 0 || strcmp(type, "Variable") == 0;
+}
+
+weft_out weft__variable_or_value(weft_graph *g, weft_out x) {
+  return weft__variable_is(g, x) ? weft__variable_value(g, x) : x;
 }
 
 weft_err weft__variable_check(const weft_graph *g, const char *what, weft_out v) {
   if (v.node < 0 || v.node >= g->n_node)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s: node %d is not one of the graph's %d", what, v.node, g->n_node);
-  if (!is_variable(g->node[v.node]))
+  if (!weft__variable_is(g, v))
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s: '%s' (op: %s) is not a variable", what, g->node[v.node]->name,
                       g->node[v.node]->op_name);
   return WEFT_OK;

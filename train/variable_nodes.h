@@ -16,6 +16,9 @@ const char *weft__variable_name(const weft_graph *g, weft_out v); /* of its node
 
 /* Its value for use in expressions: w/read, or a new "ReadVariableOp" where we are. */
 weft_out weft__variable_value(weft_graph *g, weft_out v);
+bool weft__variable_is(const weft_graph *g, weft_out x);
+/* The value of x where it is a variable, else x itself. */
+weft_out weft__variable_or_value(weft_graph *g, weft_out x);
 /* The node that gives it its initial value, and that value; NOT_FOUND if no collection knows it. */
 weft_err weft__variable_initializer(const weft_graph *g, weft_out v, weft_out *assign);
 weft_err weft__variable_initial(const weft_graph *g, weft_out v, weft_out *value);

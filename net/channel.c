@@ -51,7 +51,8 @@ static void take_way(void *arg, weft_err err, message *way) {
   channel *c = arg;
   if (err == WEFT_OK) err = connect_fast(c, way);
   if (err == WEFT_OK) return;
-  weft__log(LOG_DEBUG, "%s is called by gRPC alone: %s", c->address, weft__error_message());
+  if (err != WEFT_CANCELLED) /* which is the channel's own end */
+    weft__log(LOG_DEBUG, "%s is called by gRPC alone: %s", c->address, weft__error_message());
   pthread_mutex_lock(&c->lock);
   c->asking = false;
   pthread_mutex_unlock(&c->lock);

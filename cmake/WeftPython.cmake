@@ -22,3 +22,9 @@ foreach(entry ${entries})
     file(CREATE_LINK ${package}/${entry} ${PROJECT_BINARY_DIR}/python/weft/${entry} SYMBOLIC)
   endif()
 endforeach()
+
+# What a wheel carries (pyproject.toml): the extension, and the library beside it, where its RUNPATH looks.
+if(SKBUILD)
+  install(TARGETS weft_python LIBRARY DESTINATION weft COMPONENT python)
+  install(FILES $<TARGET_SONAME_FILE:weft_shared> DESTINATION weft COMPONENT python)
+endif()

@@ -47,6 +47,7 @@ enum {
   ERROR_TEXT_MAX = 3072,    /* longer messages are cut, as TF does; more does not fit a header */
   CLOSE_WAIT_MS = 5000,     /* how long a listener waits for its handlers */
   DEAD_AFTER_MS = 1000,     /* an answer to a ping */
+  HELD_UP_MS = 150,         /* a callback this long has its thread relieved */
   PING_EVERY_MS = 700,      /* together under the 2 s in which a death is noticed */
   ATTEMPT_MS = 5000,        /* to connect once */
   RETRY_FIRST_MS = 20,      /* after a failed connection */

@@ -73,6 +73,9 @@ static void handle(void *arg, call *c) {
     weft__call_answer(c, weft__fail(WEFT_ABORTED, "%.*s", (int)sizeof text, text), NULL);
   } else if (strcmp(method, "/test/hold") == 0) {
     hold(s, c);
+  } else if (strcmp(method, "/test/work") == 0) {
+    usleep(1500000); /* on the transport's own thread, which it should not */
+    weft__call_answer(c, WEFT_OK, NULL);
   } else if (strcmp(method, "/test/deadline") == 0) {
     int64_t left_ms = (weft__call_deadline_ns(c) - weft__now_ns()) / 1000000;
     weft__message_add_varint(&answer, 1, weft__call_deadline_ns(c) ? (uint64_t)left_ms : 0);
@@ -417,6 +420,32 @@ TEST(a_listener_without_the_fast_way_is_called_by_grpc) {
   weft__channel_destroy(c);
   weft__listener_destroy(s.listener);
 }
+
+static void count_end(void *arg, weft_err err, message *reply) {
+  (void)reply;
+  atomic_fetch_add((atomic_int *)arg, err == WEFT_OK ? 1 : 100);
+}
+
+/* By gRPC and, with the fast way busy, apart from it. */
+static void expect_others_are_answered(bool by_fast) {
+  service s;
+  atomic_int ends = 0;
+  message m = {0};
+  fast = by_fast;
+  serve(&s, 0, NULL);
+  channel *c = reach(&s, NULL);
+  weft__channel_call(c, "/test/work", &m, NULL, count_end, &ends);
+  usleep(100000);
+  EXPECT_OK(ask(c, "/test/echo", &(call_opts){.timeout_ms = 1000, .apart = true}));
+  EXPECT_EQ_INT(ends, 0);
+  while (!ends) usleep(10000);
+  EXPECT_EQ_INT(ends, 1);
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
+TEST(a_handler_that_takes_long_does_not_hold_up_grpc) { expect_others_are_answered(false); }
+TEST(a_call_apart_is_answered_while_the_fast_way_is_busy) { expect_others_are_answered(true); }
 
 TEST(a_port_that_is_taken_says_so) {
   service s;

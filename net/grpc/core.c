@@ -7,6 +7,7 @@
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/support/log.h>
@@ -21,23 +22,70 @@ static struct {
   int users;
   pid_t pid;
   grpc_completion_queue *queue;
-  pthread_t thread;
+  pthread_t thread, relief;
+  bool has_relief;
+  bool stopping;       /* guarded by relief_lock */
+  atomic_uint working; /* odd while the poller is in a callback */
 } core;
+
+static void dispatch(const grpc_event *e) {
+  if (e->type != GRPC_OP_COMPLETE) return;
+  tag *t = e->tag;
+  (void)atomic_load_explicit(&t->posted, memory_order_acquire);
+  t->done(t->arg, e->success);
+}
 
 static void *poll_queue(void *queue) {
   for (;;) {
     grpc_event e = grpc_completion_queue_next(queue, gpr_inf_future(GPR_CLOCK_REALTIME), NULL);
     if (e.type == GRPC_QUEUE_SHUTDOWN) return NULL;
-    if (e.type != GRPC_OP_COMPLETE) continue;
-    tag *t = e.tag;
-    (void)atomic_load_explicit(&t->posted, memory_order_acquire);
-    t->done(t->arg, e.success);
+    atomic_fetch_add_explicit(&core.working, 1, memory_order_relaxed);
+    dispatch(&e);
+    atomic_fetch_add_explicit(&core.working, 1, memory_order_relaxed);
   }
+}
+
+/* ---- relief: a callback that takes long (an op it ran was not the trifle it used to be) must not make the process look
+ * dead to its peers, so a second thread polls while the first is held up ---- */
+
+static pthread_mutex_t relief_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t relief_wake = PTHREAD_COND_INITIALIZER;
+
+static bool stopping_within(int64_t ms) {
+  struct timespec until = weft__deadline(ms * 1000000);
+  pthread_mutex_lock(&relief_lock);
+  while (!core.stopping && pthread_cond_clockwait(&relief_wake, &relief_lock, CLOCK_MONOTONIC, &until) == 0) continue;
+  bool stopping = core.stopping;
+  pthread_mutex_unlock(&relief_lock);
+  return stopping;
+}
+
+static void *relieve(void *queue) {
+  for (unsigned seen = 0; !stopping_within(HELD_UP_MS);) {
+    unsigned now = atomic_load_explicit(&core.working, memory_order_relaxed);
+    while (now == seen && (now & 1) && now == atomic_load_explicit(&core.working, memory_order_relaxed)) {
+      gpr_timespec soon = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(HELD_UP_MS, GPR_TIMESPAN));
+      grpc_event e = grpc_completion_queue_next(queue, soon, NULL);
+      dispatch(&e);
+    }
+    seen = now;
+  }
+  return NULL;
+}
+
+static void stop_relief(void) {
+  pthread_mutex_lock(&relief_lock);
+  core.stopping = true;
+  pthread_cond_signal(&relief_wake);
+  pthread_mutex_unlock(&relief_lock);
+  if (core.has_relief) pthread_join(core.relief, NULL);
+  core.has_relief = false;
 }
 
 static void pass_log(gpr_log_func_args *a) { weft__log_at(LOG_DEBUG, a->file, a->line, "gRPC: %s", a->message); }
 
 static void stop(bool has_thread) {
+  stop_relief();
   grpc_completion_queue_shutdown(core.queue);
   if (has_thread)
     pthread_join(core.thread, NULL);
@@ -53,7 +101,9 @@ static weft_err start(void) {
   grpc_init();
   core.pid = getpid();
   core.queue = grpc_completion_queue_create_for_next(NULL);
+  core.stopping = false;
   int failed = pthread_create(&core.thread, NULL, poll_queue, core.queue);
+  if (!failed) core.has_relief = pthread_create(&core.relief, NULL, relieve, core.queue) == 0;
   if (!failed) return WEFT_OK;
   stop(false);
   return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The network's thread could not be started (error %d)", failed);

@@ -9,6 +9,7 @@
 #include "net/fast/fast.h"
 #include "net/fast/socket.h"
 #include "peer.pb-c.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -205,6 +206,7 @@ static void let_in(source *s, uint32_t events) {
   in_conn *c = fd >= 0 ? weft__alloc_zero(1, sizeof *c) : NULL;
   if (!c) {
     if (fd >= 0) close(fd);
+    if (errno != EAGAIN) usleep(10000); /* no descriptor or memory is left, and the caller still knocks */
     return;
   }
   c->port = p;

@@ -283,3 +283,33 @@ TEST_WITHIN(60, random_bytes_get_an_error_and_the_task_serves_on) {
   EXPECT_OK(create_session(&r.ps, "x", false));
   rig_close(&r);
 }
+
+TEST_WITHIN(60, steps_may_be_given_up_at_any_moment) {
+  rig r;
+  there_and_back t;
+  uint32_t chance = 1;
+  rig_open(&r);
+  register_both(&r, "", &t);
+  for (int id = 1; id <= 200; id++) {
+    pending ps, wk;
+    cancel token;
+    weft__cancel_init(&token);
+    start(&r.wk, "", &t.wk, id, id % 3 ? NULL : &token, &wk);
+    start(&r.ps, "", &t.ps, id, NULL, &ps);
+    chance = chance * 1664525 + 1013904223;
+    usleep(chance >> 21); /* up to 2 ms: before, while or after it runs */
+    if (id % 3 == 0) weft__cancel_fire(&token, WEFT_CANCELLED, "enough");
+    if (id % 3 == 1) weft__worker_lost(r.ps.worker, WK);
+    if (id % 3 == 2) cleanup(&r.ps, id);
+    for (int i = 0; i < 2000 && !(i && atomic_load(&ps.ended) && atomic_load(&wk.ended)); i++) {
+      cleanup(&r.wk, id); /* again: a call that was on its way may have made the step anew */
+      cleanup(&r.ps, id);
+      usleep(100);
+    }
+    await(&ps);
+    await(&wk);
+    weft__cancel_finish(&token);
+  }
+  await_no_steps(&r.wk);
+  rig_close(&r);
+}

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t speaking;
@@ -45,6 +46,7 @@ void weft__log_at(log_level level, const char *file, int line, const char *fmt, 
     vsnprintf(long_message, (size_t)size + 1, fmt, args);
     va_end(args);
   }
+  while (strncmp(file, "../", 3) == 0) file += 3; /* as the compiler was called from the build folder */
   pthread_once(&once, make_speaking);
   pthread_mutex_lock(&speaking);
   fn(arg, (int)level, file, line, long_message ? long_message : message);

@@ -13,7 +13,7 @@ FOLDERS = ["base", "proto", "tensor", "device", "graph", "io", "state", "ops", "
            "cli", "examples", "bench"]
 
 
-PAGES = ["README.md", "CONTRIBUTING.md", "docs/threads.md", "docs/decisions.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "docs/threads.md", "docs/decisions.md", "docs/clusters.md"]
 
 
 def missing_programs(text):

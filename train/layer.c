@@ -76,8 +76,9 @@ static weft_out add_bias(weft_graph *g, weft_out x, int64_t units, const layer *
   weight w = {.name = "bias",
               .shape = SHAPE1(units),
               .dtype = weft__type_of(g, x),
-              .init = l->bias.kind == INIT_DEFAULT ? (initializer){.kind = INIT_ZEROS} : l->bias,
+              .init = l->bias,
               .untrainable = l->untrainable};
+  if (w.init.kind == INIT_DEFAULT) w.init.kind = INIT_ZEROS;
   weft_out bias = weft__layer_variable(g, &w, NULL);
   return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){x, bias}, 0, NULL);
 }

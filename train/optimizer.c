@@ -158,9 +158,8 @@ static weft_err make_slot(weft_optimizer *o, const optimizer_slot *slot, weft_ou
   weft__free(name);
   if (err != WEFT_OK) return err;
   if (slot->fill == SLOT_SCALED) value = scaled_ones(g, entered->name, spec.dtype, &spec.shape, number);
-  spec.init = slot->fill == SLOT_ONES       ? (initializer){.kind = INIT_ONES}
-              : slot->fill == SLOT_CONSTANT ? (initializer){.kind = INIT_CONSTANT, .a = number}
-                                            : (initializer){.kind = INIT_ZEROS};
+  spec.init.kind = slot->fill == SLOT_ONES ? INIT_ONES : slot->fill == SLOT_CONSTANT ? INIT_CONSTANT : INIT_ZEROS;
+  spec.init.a = number;
   if (slot->fill == SLOT_SCALED || slot->fill == SLOT_VALUE) {
     spec.init = (initializer){.kind = INIT_OUTPUT, .output = value};
     spec.has_shape = false;
@@ -271,7 +270,10 @@ static weft_out argument(update *u, char which, bool sparse) {
   case 'p': return weft__b_cast(o->g, weft__update_read(u, o->extra[0]), u->dtype);
   case 'q': return weft__b_cast(o->g, weft__update_read(u, o->extra[1]), u->dtype);
   case 's': return weft__named_unary(o->g, "Identity", "Identity", o->extra[0]);
-  default: return which < 'A' ? weft__update_slot(u, which - '0') : weft__update_param(u, which - 'A');
+  case '0':
+  case '1':
+  case '2': return weft__update_slot(u, which - '0');
+  default: return weft__update_param(u, which - 'A');
   }
 }
 

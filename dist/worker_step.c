@@ -10,7 +10,6 @@
 
 enum { STEPS_MAX = 200000 };
 #define SECOND INT64_C(1000000000)
-#define IDLE_NS (600 * SECOND) /* a RecvTensor came, no run ever did */
 #define LOST_NS (3600 * SECOND)
 
 static worker_step **bucket_of(worker *w, int64_t id) {
@@ -76,12 +75,13 @@ void weft__worker_step_tidy(worker_step *s) {
   pthread_mutex_unlock(&s->worker->lock);
 }
 
-/* Whoever leaves a tidy step last, but for the table, takes it from there; under the lock, where users come. */
+/* Whoever leaves a step last, but for the table, takes it from there if it is tidy, or if only calls that gave up were
+ * ever in it; under the lock, where users come. */
 static bool was_last(worker_step *s) {
   worker *w = s->worker;
   pthread_mutex_lock(&w->lock);
   int left = atomic_fetch_sub(&s->refs, 1) - 1;
-  bool over = left == 1 && s->listed && s->tidy && weft__rendezvous_is_empty(s->rendezvous);
+  bool over = left == 1 && s->listed && (s->tidy || !s->ran) && weft__rendezvous_is_empty(s->rendezvous);
   if (over) unlist(w, s);
   pthread_mutex_unlock(&w->lock);
   return over || left == 0;
@@ -151,7 +151,7 @@ static void finish_all(worker_step *all, const char *why) {
 }
 
 static bool is_lost(const worker_step *s, int64_t now) {
-  return atomic_load(&s->refs) == 1 && now - s->used_ns > (s->ran ? LOST_NS : IDLE_NS);
+  return atomic_load(&s->refs) == 1 && now - s->used_ns > LOST_NS;
 }
 
 static bool is_any(const worker_step *s, int64_t now) {

@@ -1,9 +1,8 @@
 /* worker_step.c - the steps under way on this task.
  *
  * A step is made by whoever comes first, a run or a RecvTensor, and ends with CleanupGraph, or, tidy, when
- * its run has ended and the last value was taken.  When the
- * master that should send it is gone, one second after its RunGraph was given up, or else when nothing
- * has used the step for long. */
+ * its run has ended and the last value was taken.  When the master that should send CleanupGraph is gone,
+ * it ends one second after its RunGraph was given up, or else when nothing has used it for an hour. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "dist/worker_state.h"

@@ -4,15 +4,10 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "tests/check.h"
+#include "tests/scratch.h"
 #include "tf.pb-c.h"
 #include <stdlib.h>
 #include <unistd.h>
-
-static char *begin(void) {
-  static char folder[] = "/tmp/weft-event-XXXXXX";
-  EXPECT(mkdtemp(folder) != NULL);
-  return folder;
-}
 
 static void expect_record(record_reader *r, text *t, const char *part) {
   uint64_t offset;
@@ -23,7 +18,7 @@ static void expect_record(record_reader *r, text *t, const char *part) {
 }
 
 TEST(a_file_begins_with_its_version_and_holds_what_was_written) {
-  char *dir = weft__sprintf("%s/a/b", begin());
+  const char *dir = test_path("a/b");
   event_file *f;
   record_reader *r;
   text t = {0};
@@ -39,11 +34,10 @@ TEST(a_file_begins_with_its_version_and_holds_what_was_written) {
   weft__records_close(r);
   weft__text_finish(&t);
   weft__free(path);
-  weft__free(dir);
 }
 
 TEST(two_writers_of_one_second_have_a_file_each) {
-  char *dir = begin();
+  const char *dir = test_path("events");
   event_file *a, *b;
   EXPECT_OK(weft__event_file_create(&a, dir, NULL));
   EXPECT_OK(weft__event_file_create(&b, dir, NULL));

@@ -6,6 +6,7 @@
 #include "io/record.h"
 #include "proto/scan.h"
 #include "tests/check.h"
+#include "tests/scratch.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,11 +20,7 @@ static void note(void *arg, int level, const char *file, int line, const char *m
   strncat(logged, message, sizeof logged - strlen(logged) - 1);
 }
 
-static const char *folder(void) {
-  static char made[] = "/tmp/weft-writer-XXXXXX";
-  if (strstr(made, "XXXXXX")) EXPECT(mkdtemp(made) != NULL);
-  return made;
-}
+static const char *folder(void) { return test_path("events"); }
 
 typedef struct tally {
   int files, versions, summaries, logs;

@@ -10,6 +10,7 @@
 #include "io/file.h"
 #include "ops/all.h"
 #include "tests/check.h"
+#include "tests/scratch.h"
 #include "train/checkpoint_state.h"
 #include "train/path.h"
 #include "train/run.h"
@@ -29,7 +30,7 @@ typedef struct bench {
   int init;
 } bench;
 
-static char folder[] = "/tmp/weft-saver-XXXXXX", logged[8192];
+static char logged[8192];
 
 static void note(void *arg, int level, const char *file, int line, const char *message) {
   (void)arg, (void)level, (void)file, (void)line;
@@ -38,9 +39,7 @@ static void note(void *arg, int level, const char *file, int line, const char *m
 }
 
 static void enter_folder(void) {
-  if (!strstr(folder, "XXXXXX")) return;
-  EXPECT(mkdtemp(folder) != NULL);
-  EXPECT(chdir(folder) == 0);
+  EXPECT(chdir(test_path(".")) == 0);
   weft__log_set(note, NULL);
 }
 
@@ -76,11 +75,6 @@ static void end(bench *t) {
   weft__session_destroy(t->sess);
   weft__graph_destroy(t->g);
   weft__op_table_destroy(t->ops);
-  if (chdir("/") == 0) {
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_EQ_INT(system(command), 0);
-  }
 }
 
 static float first_of(weft_session *sess, weft_out o) {
@@ -450,7 +444,7 @@ TEST(a_state_file_survives_odd_names_and_garbage) {
   const char newer[] = "model_checkpoint_path: 'x'\nall_model_checkpoint_paths: \"x\"\n"
                        "all_model_checkpoint_timestamps: 1.5e9\nlast_preserved_timestamp: 3";
   EXPECT_OK(weft__file_write("checkpoint", newer, strlen(newer)));
-  EXPECT_OK(weft__checkpoint_state_read(&s, folder, NULL));
+  EXPECT_OK(weft__checkpoint_state_read(&s, test_path("."), NULL));
   EXPECT_EQ_INT(s->n, 1);
   EXPECT_CONTAINS(s->latest, "/x");
   weft__checkpoint_state_destroy(s);

@@ -9,6 +9,7 @@
 #include "io/file.h"
 #include "ops/all.h"
 #include "tests/check.h"
+#include "tests/scratch.h"
 #include "train/global_step.h"
 #include "train/run.h"
 #include "train/summary.h"
@@ -33,8 +34,7 @@ static inline void bench_note(void *arg, int level, const char *file, int line, 
 }
 
 static inline void bench_folder(void) {
-  static char made[] = "/tmp/weft-train-XXXXXX";
-  if (strstr(made, "XXXXXX")) EXPECT(mkdtemp(made) != NULL && chdir(made) == 0);
+  EXPECT(chdir(test_path(".")) == 0);
   weft__log_set(bench_note, NULL);
 }
 

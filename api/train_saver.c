@@ -1,4 +1,5 @@
 /* train_saver.c - savers and checkpoints, as programs call them. */
+#include "train/checkpoint_reader.h"
 #include "train/checkpoint_state.h"
 #include "train/saver.h"
 
@@ -48,3 +49,22 @@ weft_err weft_checkpoint_latest(char **out, const char *dir, const char *latest_
   return weft__checkpoint_latest(out, dir, latest_filename);
 }
 bool weft_checkpoint_exists(const char *prefix) { return weft__checkpoint_exists(prefix); }
+
+weft_err weft_checkpoint_open(weft_checkpoint **out, const char *prefix) { return weft__checkpoint_open(out, prefix); }
+void weft_checkpoint_close(weft_checkpoint *c) { weft__checkpoint_close(c); }
+int weft_checkpoint_size(const weft_checkpoint *c) { return c->n; }
+
+static const checkpoint_item *item(const weft_checkpoint *c, int i) { return i >= 0 && i < c->n ? &c->item[i] : NULL; }
+
+const char *weft_checkpoint_name(const weft_checkpoint *c, int i) { return item(c, i) ? item(c, i)->name : NULL; }
+weft_dtype weft_checkpoint_dtype(const weft_checkpoint *c, int i) {
+  return item(c, i) ? item(c, i)->entry.dtype : WEFT_INVALID;
+}
+int weft_checkpoint_shape(const weft_checkpoint *c, int i, int64_t *dims) {
+  const checkpoint_item *it = item(c, i);
+  for (int d = 0; it && d < it->entry.shape.rank; d++) dims[d] = it->entry.shape.dim[d];
+  return it ? it->entry.shape.rank : -1;
+}
+weft_err weft_checkpoint_read(weft_tensor **out, weft_checkpoint *c, const char *name) {
+  return weft__checkpoint_read(c, name, out);
+}

@@ -11,6 +11,7 @@
 #include "ops/all.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
+#include "train/checkpoint_reader.h"
 #include "train/checkpoint_state.h"
 #include "train/path.h"
 #include "train/run.h"
@@ -306,6 +307,29 @@ TEST(a_checkpoint_of_another_graph_is_an_error_not_a_reason_to_fall_back) {
   EXPECT_ERR(weft__saver_restore(more, t.sess, "log/m-2"), WEFT_NOT_FOUND, "Key new not found in checkpoint");
   weft__saver_destroy(s);
   weft__saver_destroy(more);
+  end(&t);
+}
+
+TEST(a_checkpoint_can_be_looked_into_without_a_graph) {
+  bench t = begin();
+  weft_saver *s;
+  weft_checkpoint *c;
+  weft_tensor *w;
+  EXPECT_OK(weft__saver_create(&s, t.g, NULL));
+  open_session(&t);
+  EXPECT_OK(weft__saver_save(s, t.sess, "m", NULL, NULL));
+  EXPECT_OK(weft__checkpoint_open(&c, "m"));
+  EXPECT_EQ_INT(c->n, 2);
+  EXPECT_EQ_STR(c->item[0].name, "b");
+  EXPECT_EQ_STR(c->item[1].name, "w");
+  EXPECT_EQ_INT(c->item[1].entry.shape.dim[1], 3);
+  EXPECT_OK(weft__checkpoint_read(c, "w", &w));
+  EXPECT_NEAR(TENSOR_DATA(w, float)[5], 1.5, 0);
+  weft_tensor_destroy(w);
+  EXPECT_ERR(weft__checkpoint_read(c, "none", &w), WEFT_NOT_FOUND, "Key none not found in checkpoint");
+  weft__checkpoint_close(c);
+  EXPECT(weft__checkpoint_open(&c, "nowhere") == WEFT_NOT_FOUND);
+  weft__saver_destroy(s);
   end(&t);
 }
 

@@ -320,6 +320,16 @@ WEFT_API const char *weft_checkpoint_state_path(const weft_checkpoint_state *s, 
 WEFT_API weft_err weft_checkpoint_latest(char **out, const char *dir, const char *latest_filename);
 WEFT_API bool weft_checkpoint_exists(const char *prefix);
 
+/* What a checkpoint holds, without a graph; tensors in the order of their names. */
+typedef struct weft_checkpoint weft_checkpoint;
+WEFT_API weft_err weft_checkpoint_open(weft_checkpoint **out, const char *prefix);
+WEFT_API void weft_checkpoint_close(weft_checkpoint *c);
+WEFT_API int weft_checkpoint_size(const weft_checkpoint *c);
+WEFT_API const char *weft_checkpoint_name(const weft_checkpoint *c, int i); /* NULL if there is none */
+WEFT_API weft_dtype weft_checkpoint_dtype(const weft_checkpoint *c, int i);
+WEFT_API int weft_checkpoint_shape(const weft_checkpoint *c, int i, int64_t *dims); /* the rank; dims has room for 16 */
+WEFT_API weft_err weft_checkpoint_read(weft_tensor **out, weft_checkpoint *c, const char *name);
+
 /* Those a saver will delete in time.  set: times in seconds since 1970, or NULL; recover: times are the files', those
  * that do not exist are left out. */
 WEFT_API weft_err weft_saver_kept(weft_checkpoint_state **out, weft_saver *s);

@@ -34,7 +34,8 @@ newaxis = None
 initializers, math = init_ops, math_ops
 
 from . import app, cluster, data_flow, flags, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
-from . import contrib, protos, python_io, summary, train  # noqa: E402,F401
+from . import compat, contrib, image, keras, logging_ops, protos, python_io, rnn, saved_model, summary, test, train  # noqa: E402,F401
+from .cluster import Server as _Server  # noqa: E402
 from .device_spec import DeviceSpec  # noqa: E402,F401
 from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphOptions, MetaGraphDef, NodeDef,  # noqa: E402,F401
                      OptimizerOptions, RunMetadata, RunOptions, SessionLog, Summary, TensorInfo)
@@ -44,6 +45,46 @@ create_partitioned_variables = partitioned.create_partitioned_variables
 VERSION = __version__ = "1.15.0"  # of the TensorFlow whose names these are; weft.weft_version is our own
 __git_version__ = GIT_VERSION = "weft-" + _weft.version()
 weft_version = _weft.version()
+
+Print = logging_ops.Print
+nn.rnn_cell, nn.dynamic_rnn, nn.static_rnn = rnn, rnn.dynamic_rnn, rnn.static_rnn
+io, strings, random, distribute = io_ops, io_ops, random_ops, type("distribute", (), {"Server": _Server})
+
+
+def executing_eagerly():
+    return False
+
+
+def disable_eager_execution():
+    """Graphs are all there is."""
+
+
+disable_v2_behavior = disable_resource_variables = disable_control_flow_v2 = disable_eager_execution
+
+
+def enable_eager_execution(*args, **kwargs):
+    raise NotImplementedError("tf.enable_eager_execution: Weft runs graphs; build one and run it in a tf.Session")
+
+
+def tables_initializer(name="init_all_tables"):
+    found = get_collection(GraphKeys.TABLE_INITIALIZERS)
+    return group(*found, name=name) if found else no_op(name=name)  # noqa: F821
+
+
+initialize_all_tables = tables_initializer
+
+
+def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
+    """Nodes of a GraphDef, under name (default "import")."""
+    if input_map:
+        raise NotImplementedError("tf.import_graph_def(input_map=...) is not in Weft")
+    graph = get_default_graph()
+    prefix = graph.unique_name("import" if name is None else name) if name != "" else None
+    graph._c.import_graph(graph_def.SerializeToString(), prefix)
+    if return_elements is not None:
+        return [graph.as_graph_element(prefix + "/" + e if prefix else e) for e in return_elements]
+    return None
+
 
 # Names of before 1.0.
 merge_all_summaries, merge_summary = summary.merge_all, summary.merge

@@ -1,0 +1,126 @@
+"""tf.image: decoding, resizing, flipping, colours."""
+from . import array_ops, dtypes, math_ops, random_ops, wrap
+from .build import constant_value, convert_to_tensor, op
+from .control_flow import cond
+from .dtypes import as_dtype
+from .graph import name_scope
+
+wrap.functions("""
+decode_png DecodePng contents channels=0 dtype=4
+encode_png EncodePng image compression=-1
+encode_jpeg EncodeJpeg image format='' quality=95
+rgb_to_hsv RGBToHSV images
+hsv_to_rgb HSVToRGB images
+decode_gif DecodeGif contents
+""", globals())
+
+
+class ResizeMethod:
+    BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = range(4)
+
+
+def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False,
+                acceptable_fraction=1, dct_method="", name=None):
+    return op("DecodeJpeg", name, contents=contents, channels=channels, ratio=ratio, fancy_upscaling=fancy_upscaling,
+              try_recover_truncated=try_recover_truncated, acceptable_fraction=acceptable_fraction, dct_method=dct_method)
+
+
+_RESIZE = {0: "ResizeBilinear", 1: "ResizeNearestNeighbor", 2: "ResizeBicubic", 3: "ResizeArea"}
+
+
+def _resize(kind):
+    def resize(images, size, align_corners=False, name=None, half_pixel_centers=False):
+        return op(kind, name, images=images, size=convert_to_tensor(size, dtypes.int32, name="size"), align_corners=align_corners)
+    return resize
+
+
+resize_bilinear, resize_nearest_neighbor = _resize("ResizeBilinear"), _resize("ResizeNearestNeighbor")
+resize_bicubic, resize_area = _resize("ResizeBicubic"), _resize("ResizeArea")
+
+
+def resize_images(images, size, method=ResizeMethod.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None):
+    with name_scope(name, "resize", [images, size]):
+        images = convert_to_tensor(images)
+        single = images.shape.ndims == 3
+        x = array_ops.expand_dims(images, 0) if single else images
+        made = op(_RESIZE[method], images=x, size=convert_to_tensor(size, dtypes.int32, name="size"), align_corners=align_corners)
+        known = constant_value(convert_to_tensor(size))
+        if known is not None:
+            made.set_shape([x.shape.as_list()[0], int(known[0]), int(known[1]), x.shape.as_list()[3]])
+        return array_ops.squeeze(made, [0]) if single else made
+
+
+resize = resize_images
+
+
+def convert_image_dtype(image, dtype, saturate=False, name=None):
+    image, dtype = convert_to_tensor(image, name="image"), as_dtype(dtype)
+    have = image.dtype.base_dtype
+    if have == dtype:
+        return array_ops.identity(image, name=name)
+    with name_scope(name, "convert_image", [image]):
+        if have.is_integer and dtype.is_floating:
+            return math_ops.multiply(math_ops.cast(image, dtype), 1.0 / have.max)
+        if have.is_floating and dtype.is_integer:
+            scaled = math_ops.multiply(image, dtype.max + 0.5)
+            return math_ops.saturate_cast(scaled, dtype) if saturate else math_ops.cast(scaled, dtype)
+        return math_ops.cast(image, dtype)
+
+
+def central_crop(image, central_fraction):
+    if not 0 < central_fraction <= 1:
+        raise ValueError("central_fraction must be within (0, 1]")
+    image = convert_to_tensor(image)
+    shape, begin, size = array_ops.shape(image), [], []
+    for n in (shape[0], shape[1]):
+        whole = math_ops.to_double(n)
+        begin.append(math_ops.cast((whole - whole * central_fraction) / 2, dtypes.int32))
+        size.append(n - begin[-1] * 2)
+    return array_ops.slice(image, array_ops.stack(begin + [0]), array_ops.stack(size + [-1]))
+
+
+def flip_left_right(image):
+    image = convert_to_tensor(image)
+    return array_ops.reverse(image, [image.shape.ndims - 2])
+
+
+def flip_up_down(image):
+    image = convert_to_tensor(image)
+    return array_ops.reverse(image, [image.shape.ndims - 3])
+
+
+def random_flip_left_right(image, seed=None):
+    image = convert_to_tensor(image)
+    drawn = random_ops.random_uniform([], 0, 1.0, seed=seed)
+    made = cond(math_ops.less(drawn, .5), lambda: flip_left_right(image), lambda: image)
+    made.set_shape(image.shape)
+    return made
+
+
+def adjust_brightness(image, delta):
+    return image + delta
+
+
+def random_brightness(image, max_delta, seed=None):
+    return adjust_brightness(image, random_ops.random_uniform([], -max_delta, max_delta, seed=seed))
+
+
+def adjust_contrast(images, contrast_factor):
+    return op("AdjustContrastv2", images=images, contrast_factor=convert_to_tensor(contrast_factor, dtypes.float32))
+
+
+def random_contrast(image, lower, upper, seed=None):
+    return adjust_contrast(image, random_ops.random_uniform([], lower, upper, seed=seed))
+
+
+def per_image_standardization(image):
+    image = math_ops.cast(convert_to_tensor(image), dtypes.float32)
+    count = math_ops.cast(array_ops.size(image), dtypes.float32)
+    mean = math_ops.reduce_mean(image)
+    variance = math_ops.reduce_mean(math_ops.square(image)) - math_ops.square(mean)
+    deviation = math_ops.sqrt(math_ops.maximum(variance, 0.0))
+    return (image - mean) / math_ops.maximum(deviation, math_ops.rsqrt(count))
+
+
+def __getattr__(name):
+    raise AttributeError("tf.image.%s is not in Weft" % name)

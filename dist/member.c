@@ -112,13 +112,15 @@ static void note_departure(members *m, const Weft__Departure *d) {
   r->incarnation = d->incarnation;
 }
 
-static void note_hello(members *m, peer *from, const Weft__Hello *h) {
-  bool lost = false;
+/* True: it is another process than the one we knew. */
+static bool note_hello(members *m, peer *from, const Weft__Hello *h) {
+  bool lost = false, restarted = false;
   pthread_mutex_lock(&m->lock);
   record *r = &m->record[weft__peer_number(from)];
   if (r->state == MEMBER_LEFT && r->incarnation == h->incarnation) h = NULL; /* overtaken by its goodbye */
   if (h) {
-    lost = (r->incarnation && r->incarnation != h->incarnation) || h->state == MEMBER_LEFT;
+    restarted = r->incarnation && r->incarnation != h->incarnation;
+    lost = restarted || h->state == MEMBER_LEFT;
     for (size_t i = 0; i < h->n_departed; i++) note_departure(m, h->departed[i]);
     r->seen = true;
     r->is_tf = false;
@@ -130,6 +132,7 @@ static void note_hello(members *m, peer *from, const Weft__Hello *h) {
   pthread_cond_broadcast(&m->news);
   pthread_mutex_unlock(&m->lock);
   if (lost) m->hooks.lost(m->hooks.arg, weft__peer_task(from));
+  return restarted;
 }
 
 /* A greeting that brought no hello: a TensorFlow task, or nobody. */
@@ -175,8 +178,8 @@ static weft_err answer_hello(members *m, const Weft__Hello *h, message *answer) 
     return weft__fail(WEFT_FAILED_PRECONDITION, "this is %s, not %s: is it another cluster's?", m->self, h->to);
   WEFT_TRY(weft__peers_find(m->peers, h->from, &from));
   if (!weft__peer_is_self(from)) {
-    if (h->state != MEMBER_LEFT) weft__peer_met(from);
-    note_hello(m, from, h);
+    bool restarted = note_hello(m, from, h);
+    if (h->state != MEMBER_LEFT) weft__peer_met(from, restarted);
   }
   return write_hello(m, from, answer);
 }

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TICK_MS = 100, PING_MS = 400, SILENCE_MS = 1300, LATE_MS = 1000 };
+enum { TICK_MS = 100, PING_MS = 400, SILENCE_MS = 1300, LATE_MS = 600 };
 #define MS INT64_C(1000000)
 
 typedef struct line {
@@ -64,7 +64,7 @@ struct peers {
   pthread_mutex_t lock; /* guards what follows; taken after a peer's */
   pthread_cond_t wake;
   bool stop, busy, started;
-  int64_t late_ns; /* when this process last was not run for a while: silence then was ours */
+  int64_t ticked_ns, late_ns; /* when the health thread last looked, and when it last did so late: silence was ours */
   line *retired;
 };
 
@@ -176,8 +176,9 @@ static void set_kind(peer *p, peer_kind kind) {
   if (kind == PEER_WEFT) forget_line(p); /* the next has pings */
 }
 
-void weft__peer_met(peer *p) {
+void weft__peer_met(peer *p, bool restarted) {
   pthread_mutex_lock(&p->lock);
+  if (restarted) forget_line(p); /* it may be waiting to connect again, and calls would be refused meanwhile */
   set_kind(p, PEER_WEFT);
   pthread_mutex_unlock(&p->lock);
 }
@@ -271,6 +272,7 @@ static void *health(void *arg) {
     pthread_cond_timedwait(&all->wake, &all->lock, &until);
     int64_t now = weft__now_ns();
     if (was_busy && now - before > LATE_MS * MS) all->late_ns = now;
+    all->ticked_ns = now;
     if (all->stop) break;
     line *retired = all->retired;
     all->retired = NULL;
@@ -321,9 +323,11 @@ static bool judge(peer *p, const flight *f, weft_err err) {
     if (err == WEFT_UNIMPLEMENTED) set_kind(p, PEER_TF);
     return false;
   }
-  pthread_mutex_lock(&p->all->lock);
-  bool ours = p->all->late_ns > p->greeted_ns; /* we were asleep ourselves */
-  pthread_mutex_unlock(&p->all->lock);
+  peers *all = p->all;
+  pthread_mutex_lock(&all->lock); /* were we asleep ourselves? */
+  bool ours =
+      all->late_ns > p->greeted_ns || (all->started && all->busy && weft__now_ns() - all->ticked_ns > LATE_MS * MS);
+  pthread_mutex_unlock(&all->lock);
   if (ours || p->heard_ns > p->greeted_ns) return false;
   p->kind = PEER_UNKNOWN;                                   /* another program may come back in its place */
   return p->heard_ns != 0 || err == WEFT_DEADLINE_EXCEEDED; /* a connection that is refused ends its calls by itself */

@@ -47,8 +47,8 @@ typedef struct peer_hooks { /* called on the transport's threads; must not block
 void weft__peers_hook(peers *p, const peer_hooks *hooks); /* before anything is called */
 /* Greets it now, or once more when the greeting under way is over.  timeout_ms 0: as long as a ping. */
 void weft__peer_greet(peer *p, int64_t timeout_ms);
-/* The peer has greeted us: it is Weft. */
-void weft__peer_met(peer *p);
+/* The peer has greeted us: it is Weft.  Restarted: our connection, if any, was to its former life. */
+void weft__peer_met(peer *p, bool restarted);
 /* Adds (+1) or takes away (-1) a reason to greet it regularly, so that its death is noticed though nothing is called. */
 void weft__peer_watch(peer *p, int change);
 

@@ -36,7 +36,7 @@ class FlagsError(Exception):
 class _FlagValues:
     def __init__(self):
         d = self.__dict__
-        d["__flags"], d["__parsed"], d["__required"] = {}, False, set()
+        d["__flags"], d["__parsed"], d["__required"], d["__fill"] = {}, False, set(), None
 
     def _define(self, name, default, help, parse, short_name=None):  # noqa: A002
         self.__dict__["__flags"][name] = Flag(name, default, help, parse, short_name)
@@ -82,7 +82,19 @@ class _FlagValues:
         """Reads a command line; gives what is left of it, the program's name first."""
         self.__dict__["__parsed"] = True
         rest = self._read(argv[1:])
+        if self.__dict__["__fill"] is not None:
+            self.__dict__["__fill"](self, argv)
         return [argv[0]] + rest
+
+    def _fill_with(self, fn):
+        """fn(flags, argv) is called after each reading of a command line."""
+        self.__dict__["__fill"] = fn
+
+    def _fill(self, name, value):
+        """Sets a flag that the program defines and the user left alone."""
+        flag = self._flags().get(name)
+        if flag is not None and not flag.present:
+            flag.value = flag.parse(value)
 
     def _parse_flags(self, args=None):
         self([sys.argv[0]] + list(sys.argv[1:] if args is None else args))

@@ -1,8 +1,8 @@
 """Protobuf's wire format in a page: messages declared as a table of fields.
 
 A class is made by `message(name, field...)`; a field is "number kind name", with kind one of int, bool, float,
-double, fixed64, string, bytes, enum, or a message class; "repeated" before the kind makes a list, "map" a dict with string or
-int keys.  Unset fields read as their default, as in protobuf; fields that the table does not know are kept.
+double, fixed64, string, bytes, enum, or a message class; "repeated" before the kind makes a list, "map" a dict with text for
+keys, "imap" one with ints.  Unset fields read as their default, as in protobuf; fields that the table does not know are kept.
 """
 import struct
 
@@ -140,7 +140,7 @@ class MapField(dict):
 
 
 class Message:
-    FIELDS = {}  # name -> (number, kind, shape) with shape "one", "repeated" or "map"
+    FIELDS = {}  # name -> (number, kind, shape) with shape "one", "repeated", "map" or "imap"
 
     def __init__(self, **fields):
         object.__setattr__(self, "_values", {})
@@ -153,7 +153,7 @@ class Message:
                 continue
             if shape == "repeated":
                 getattr(self, name).extend(value)
-            elif shape == "map":
+            elif shape in ("map", "imap"):
                 getattr(self, name).update(value)
             elif isinstance(kind, str):
                 setattr(self, name, value)
@@ -168,7 +168,7 @@ class Message:
             _, kind, shape = field
             if shape == "one" and isinstance(kind, str):
                 return _DEFAULT[kind]
-            self._values[name] = Repeated(kind) if shape == "repeated" else MapField(kind) if shape == "map" else kind()
+            self._values[name] = Repeated(kind) if shape == "repeated" else MapField(kind) if shape in ("map", "imap") else kind()
         return self._values[name]
 
     def __setattr__(self, name, value):
@@ -231,7 +231,7 @@ class Message:
                     out.append(put(number, 2, body))
                 else:
                     out.extend(_encode(number, kind, v) for v in value)
-            elif shape == "map":
+            elif shape in ("map", "imap"):
                 for key in sorted(value):
                     head = _encode(1, "string" if isinstance(key, str) else "int", key)
                     out.append(put(number, 2, head + _encode(2, kind, value[key])))
@@ -252,10 +252,9 @@ class Message:
             name, kind, shape = known[number]
             if shape == "repeated":
                 getattr(self, name).extend(_unpacked(kind, wire, value))
-            elif shape == "map":
+            elif shape in ("map", "imap"):
                 entry = {n: v for n, _, v in walk(value)}
-                key = entry.get(1, b"")
-                key = key.decode() if isinstance(key, bytes) else signed(key)
+                key = signed(entry.get(1, 0)) if shape == "imap" else entry.get(1, b"").decode()
                 raw = entry.get(2, 0 if kind in ("int", "enum", "bool") else b"")
                 getattr(self, name)[key] = _decode(kind, raw)
             else:
@@ -319,7 +318,7 @@ def _text_lines(m, indent):
         if value is None or (shape != "one" and not value) or (isinstance(value, Message) and not value._is_set()):
             continue
         rows = value if shape == "repeated" else [value]
-        if shape == "map":
+        if shape in ("map", "imap"):
             for key in sorted(value):
                 inside = value[key]
                 yield "%s%s {\n%s  key: %s\n" % (indent, name, indent, _text(key))
@@ -342,7 +341,7 @@ def message(name, *fields, **extra):
     for field in fields:
         if isinstance(field, str):
             words = field.split()
-            shape = words[1] if words[1] in ("repeated", "map") else "one"
+            shape = words[1] if words[1] in ("repeated", "map", "imap") else "one"
             table[words[-1]] = (int(words[0]), words[-2], shape)
         else:
             number, kind, label = field[:3]

@@ -18,7 +18,7 @@ GraphOptions = message("GraphOptions", "2 bool enable_recv_scheduling", (3, Opti
 RPCOptions = message("RPCOptions", "1 bool use_rpc_for_inprocess_master", "2 string compression_algorithm",
     "3 int compression_level", "4 bool cache_rpc_response", "5 bool disable_session_connection_sharing",
     "6 int num_channels_per_target")
-JobDef = message("JobDef", "1 string name", "2 map string tasks")
+JobDef = message("JobDef", "1 string name", "2 imap string tasks")
 ClusterDef = message("ClusterDef", (1, JobDef, "job", "repeated"))
 ConfigProto = message("ConfigProto", "1 map int device_count", "2 int intra_op_parallelism_threads",
     "5 int inter_op_parallelism_threads", "9 bool use_per_session_threads",
@@ -56,7 +56,7 @@ NodeExecStats = message("NodeExecStats", "1 string node_name", "2 int all_start_
     "13 int all_start_nanos", "14 int op_start_rel_nanos", "15 int op_end_rel_nanos", "16 int all_end_rel_nanos",
     "17 int scheduled_nanos")
 DeviceStepStats = message("DeviceStepStats", "1 string device", (2, NodeExecStats, "node_stats", "repeated"),
-    "3 map string thread_names")
+    "3 imap string thread_names")
 StepStats = message("StepStats", (1, DeviceStepStats, "dev_stats", "repeated"))
 TensorProto = message("TensorProto", "1 enum dtype", (2, TensorShapeProto, "tensor_shape"), "3 int version_number",
     "4 bytes tensor_content", "13 repeated int half_val", "5 repeated float float_val",

@@ -177,10 +177,30 @@ def install():
         sys.meta_path.insert(0, Finder())
 
 
+_OLD_NAMES = {"ps": "parameter_servers", "worker": "workers"}
+
+
+def _fill_role(flags, argv):
+    """Cluster flags that the script defines and the user left unset, from TF_CONFIG, Slurm or MPI."""
+    from . import _weft, protos
+    cluster, job, task = _weft.role(list(argv))
+    if cluster is None:
+        return
+    for j in protos.ClusterDef.FromString(cluster).job:
+        hosts = ",".join(j.tasks[i] for i in sorted(j.tasks))
+        flags._fill(j.name + "_hosts", hosts)
+        if j.name in _OLD_NAMES:
+            flags._fill(_OLD_NAMES[j.name], hosts)
+    flags._fill("job_name", job)
+    for name in ("task_index", "task_id"):
+        flags._fill(name, task)
+
+
 def run(path, args, python2=False):
     """Runs a script as __main__, as `python script.py args` would."""
     from . import python2 as old
     install()
+    weft.flags.FLAGS._fill_with(_fill_role)
     sys.argv = [path] + list(args)
     sys.path[0] = os.path.dirname(os.path.abspath(path))
     old.install(sys.path[0], python2)

@@ -145,6 +145,73 @@ def test_batches_come_from_queues(tmp_path):
     assert seen == list(range(12))
 
 
+def test_cluster_flags_come_from_tf_config(tmp_path, monkeypatch):
+    (tmp_path / "flags.py").write_text(
+        "import tensorflow as tf\nf = tf.app.flags\nf.DEFINE_string('ps_hosts', '', '')\nf.DEFINE_string('workers', '', '')\n"
+        "f.DEFINE_string('job_name', '', '')\nf.DEFINE_integer('task_id', 7, '')\nF = f.FLAGS\n"
+        "print(F.ps_hosts, F.workers, F.job_name, F.task_id)\n")
+    monkeypatch.setenv("TF_CONFIG", '{"cluster": {"ps": ["a:1"], "worker": ["b:2", "c:3"]}, '
+                                    '"task": {"type": "worker", "index": 1}}')
+    assert scripts.run(tmp_path / "flags.py", cwd=tmp_path)[1] == "a:1 b:2,c:3 worker 1\n"
+    assert scripts.run(tmp_path / "flags.py", "--task_id=0", cwd=tmp_path)[1] == "a:1 b:2,c:3 worker 0\n"
+
+
+def test_runs_do_not_leak():
+    import gc
+    import resource
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [None])
+        y = [x * 2, tf.constant([b"text", b"more"]), tf.reduce_sum(x)]
+        fed = np.ones(10000, np.float32)
+
+        def some(n):
+            for _ in range(n):
+                sess.run(y, {x: fed})
+        some(300)
+        gc.collect()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        some(3000)
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8000  # KiB; one array a run would be 120 MB
+
+
+def test_graphs_are_freed():
+    import gc
+    import weakref
+    graph = tf.Graph()
+    with graph.as_default(), tf.device(lambda op: "/cpu:0"):
+        v = tf.Variable(1.0)
+        with tf.Session() as sess:
+            sess.run(v.initializer)
+    seen = weakref.ref(graph)
+    del graph, v, sess
+    gc.collect()
+    assert seen() is None
+
+
+def test_threads_run_one_session():
+    import threading
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.Variable(0)
+        add = tf.assign_add(v, 1, use_locking=True)
+        sess.run(v.initializer)
+        threads = [threading.Thread(target=lambda: [sess.run(add) for _ in range(200)]) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert sess.run(v) == 800
+
+
+def test_errors_name_the_line_that_made_the_node():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [None, None])
+        y = tf.matmul(x, x, name="product")
+        with pytest.raises(tf.errors.InvalidArgumentError) as found:
+            sess.run(y, {x: np.zeros((2, 3))})
+        assert found.value.op is y.op and found.value.error_code == 3
+        assert "test_train.py" in str(found.value) and found.value.node_def.op == "MatMul"
+
+
 def test_interrupts_end_a_run_that_waits(tmp_path):
     import signal
     import time

@@ -1,0 +1,41 @@
+"""The table of messages is TensorFlow's: every field's number, kind and shape, held against the descriptors."""
+import pytest
+from tensorflow.core.example import example_pb2
+from tensorflow.core.framework import device_attributes_pb2, graph_pb2, step_stats_pb2, summary_pb2, variable_pb2
+from tensorflow.core.protobuf import (cluster_pb2, config_pb2, meta_graph_pb2, queue_runner_pb2, saved_model_pb2, saver_pb2,
+                                      tensorflow_server_pb2)
+from tensorflow.core.util import event_pb2
+
+import weft
+from weft import proto, protos
+
+KINDS = {1: "double", 2: "float", 3: "int", 4: "int", 5: "int", 6: "fixed64", 8: "bool", 9: "string", 12: "bytes", 13: "int",
+         14: "enum"}
+FILES = [config_pb2, graph_pb2, meta_graph_pb2, saver_pb2, queue_runner_pb2, cluster_pb2, tensorflow_server_pb2, event_pb2,
+         summary_pb2, example_pb2, variable_pb2, device_attributes_pb2, step_stats_pb2, saved_model_pb2]
+OURS = {name: value for name, value in vars(protos).items() if isinstance(value, type) and issubclass(value, proto.Message)}
+
+
+def descriptors():
+    for file in FILES:
+        yield from file.DESCRIPTOR.message_types_by_name.items()
+
+
+@pytest.mark.parametrize("name,theirs", [(n, d) for n, d in descriptors() if n in OURS])
+def test_fields_have_tensorflows_numbers(name, theirs):
+    for field, (number, kind, shape) in OURS[name].FIELDS.items():
+        want = theirs.fields_by_name[field]
+        entry = want.message_type is not None and want.message_type.GetOptions().map_entry
+        assert number == want.number
+        assert (shape in ("map", "imap")) == entry and (shape == "one") == (want.label != 3)
+        if entry:
+            assert (shape == "imap") == (want.message_type.fields_by_name["key"].type != 9)
+            want = want.message_type.fields_by_name["value"]
+        assert kind == KINDS[want.type] if isinstance(kind, str) else want.message_type is not None
+
+
+def test_task_zero_survives():
+    spec = weft.train.ClusterSpec({"ps": ["a:1", "b:2"]})
+    again = protos.ClusterDef.FromString(cluster_pb2.ClusterDef.FromString(
+        spec.as_cluster_def().SerializeToString()).SerializeToString())
+    assert weft.train.ClusterSpec(again).as_dict() == {"ps": ["a:1", "b:2"]}

@@ -50,25 +50,31 @@ int weft__variables_in(const weft_graph *g, const char *list, weft_out *out, int
   return n;
 }
 
-bool weft__variable_listed(const weft_graph *g, const char *list, weft_out v) {
-  variable_list l;
-  bool found = false;
-  if (weft__variables_read(g, list, &l) != WEFT_OK) return false;
-  for (int i = 0; i < l.n && !found; i++) found = l.item[i].variable.node == v.node;
-  weft__variables_finish(&l);
-  return found;
+/* Is this VariableDef of "name:0"?  The name is its first field and is written first; looking at it alone keeps lists
+ * of thousands quick. */
+static bool defines(attr_str def, const char *name) {
+  const unsigned char *p = (const unsigned char *)def.data, *end = p + def.size;
+  const unsigned char first_field = 1 << 3 | 2; /* number 1, bytes */
+  size_t size = 0, want = strlen(name);
+  if (p == end || *p++ != first_field) return false;
+  for (unsigned shift = 0; p < end && shift < 28; shift += 7) {
+    size |= (size_t)(*p & 127) << shift;
+    if (*p++ < 128) break;
+  }
+  return size == want + 2 && size <= (size_t)(end - p) && memcmp(p, name, want) == 0 && memcmp(p + want, ":0", 2) == 0;
 }
 
 /* Its serialised VariableDef in a list; {NULL} if it is not there. */
 static attr_str definition_in(const weft_graph *g, const char *list, weft_out v) {
   const collection *c = weft__collection_get(g, list);
-  variable_list l = {0};
-  attr_str found = {NULL, 0};
-  if (!c || weft__variables_read(g, list, &l) != WEFT_OK) return found;
-  for (int i = 0; i < l.n && !found.data; i++)
-    if (l.item[i].variable.node == v.node) found = c->s[i];
-  weft__variables_finish(&l);
-  return found;
+  if (c && c->kind == COLLECTION_BYTES)
+    for (int i = 0; i < c->n; i++)
+      if (defines(c->s[i], weft__variable_name(g, v))) return c->s[i];
+  return (attr_str){NULL, 0};
+}
+
+bool weft__variable_listed(const weft_graph *g, const char *list, weft_out v) {
+  return definition_in(g, list, v).data != NULL;
 }
 
 weft_err weft__variable_add_to(weft_graph *g, const char *list, weft_out v) {
@@ -85,29 +91,40 @@ weft_err weft__variable_add_to(weft_graph *g, const char *list, weft_out v) {
 
 /* ---- the nodes around one ---- */
 
-static weft_err find_item(const weft_graph *g, const char *what, weft_out v, arena *a, variable_item *item) {
-  WEFT_TRY(weft__variable_check(g, what, v));
-  WEFT_TRY(weft__variables_find(g, v, a, item));
-  if (item->initializer >= 0) return WEFT_OK;
-  return weft__fail(WEFT_NOT_FOUND, "variable '%s' is in no collection of variables", weft__variable_name(g, v));
+/* NAME/Assign, as it is called wherever a variable was made by name; NULL if there is none that assigns it. */
+static const weft_node *assign_of(const weft_graph *g, weft_out v) {
+  char *name = weft__sprintf("%s/Assign", weft__variable_name(g, v));
+  const weft_node *n = name ? weft__graph_find(g, name) : NULL;
+  weft__free(name);
+  return n && n->n_in == 2 && n->in[0].node == v.node ? n : NULL;
+}
+
+/* What its definition names: where it was not found under its usual name. */
+static weft_err find_item(const weft_graph *g, weft_out v, variable_item *item) {
+  arena a = {0};
+  weft_err err = weft__variables_find(g, v, &a, item);
+  weft__arena_finish(&a);
+  if (err == WEFT_OK && item->initializer < 0)
+    err = weft__fail(WEFT_NOT_FOUND, "variable '%s' is in no collection of variables", weft__variable_name(g, v));
+  return err;
 }
 
 weft_err weft__variable_initializer(const weft_graph *g, weft_out v, weft_out *assign) {
-  arena a = {0};
   variable_item item;
-  weft_err err = find_item(g, "initializer", v, &a, &item);
-  if (err == WEFT_OK) *assign = (weft_out){item.initializer, 0};
-  weft__arena_finish(&a);
-  return err;
+  WEFT_TRY(weft__variable_check(g, "initializer", v));
+  const weft_node *usual = assign_of(g, v);
+  if (!usual) WEFT_TRY(find_item(g, v, &item));
+  *assign = (weft_out){usual ? usual->id : item.initializer, 0};
+  return WEFT_OK;
 }
 
 weft_err weft__variable_initial(const weft_graph *g, weft_out v, weft_out *value) {
-  arena a = {0};
   variable_item item;
-  weft_err err = find_item(g, "initial value", v, &a, &item);
-  if (err == WEFT_OK) *value = item.initial;
-  weft__arena_finish(&a);
-  return err;
+  WEFT_TRY(weft__variable_check(g, "initial value", v));
+  const weft_node *usual = assign_of(g, v);
+  if (!usual) WEFT_TRY(find_item(g, v, &item));
+  *value = usual ? usual->in[1] : item.initial;
+  return WEFT_OK;
 }
 
 static weft_out read_resource(weft_graph *g, weft_out v) {

@@ -597,6 +597,8 @@ typedef struct weft_step_counter_opts {
   double every_n_secs;
 } weft_step_counter_opts;
 WEFT_API weft_err weft_hook_step_counter(weft_hook **out, const weft_step_counter_opts *opts);
+/* DIR/timeline-STEP.json for Chrome's trace viewer. */
+WEFT_API weft_err weft_hook_profiler(weft_hook **out, const char *dir, int64_t save_steps, double save_secs);
 
 /* tf.train.MonitoredTrainingSession; with `bare`, MonitoredSession: no hooks but those given.  Ops are as in
  * weft_supervisor_opts; hooks, saver, init_feed and functions must outlive the session. */

@@ -35,3 +35,20 @@ def server(cluster):
     task.until("Started server with target")
     task.target = "grpc://" + alone.hosts["worker"][0]
     return task
+
+
+def pytest_addoption(parser):
+    parser.addoption("--every-mix", action="store_true", help="all seats of all mixes, not the telling ones only")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Without --every-mix, tests that are marked so are left out: they take minutes."""
+    if config.getoption("--every-mix"):
+        return
+    left_out = [i for i in items if i.get_closest_marker("every_mix")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [i for i in items if i not in left_out]
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "every_mix: only with --every-mix")

@@ -72,7 +72,9 @@ def main():
     images, labels = load("train", 60000)
     tests = load("t10k", 10000)
     accuracy, draw = 0, np.random.RandomState(flags.task_index)
-    with tf.train.MonitoredTrainingSession(master=server.target, is_chief=chief, hooks=hooks,
+    # A worker that comes late must not wait for one that has left: TensorFlow's would.
+    config = tf.ConfigProto(device_filters=["/job:ps", f"/job:worker/task:{flags.task_index}"])
+    with tf.train.MonitoredTrainingSession(master=server.target, is_chief=chief, hooks=hooks, config=config,
                                            stop_grace_period_secs=1) as session:
         while not session.should_stop():
             pick = draw.randint(0, len(images), 100)

@@ -1,40 +1,67 @@
-"""MNIST's softmax with TensorFlow or Weft in each seat."""
+"""Training with TensorFlow or Weft in each seat: the same programs, every mix."""
 import os
 import pathlib
 import re
 import sys
 
 import pytest
+import tasks
 
+HERE = pathlib.Path(__file__).parent
 # Of MNIST; Fashion-MNIST, which is there where MNIST is not, is harder.
-ENOUGH = 0.89 if os.environ.get("WEFT_MNIST") or pathlib.Path("../shared/data/mnist").exists() else 0.78
-PROGRAM = pathlib.Path(__file__).with_name("softmax.py")
+ENOUGH = 0.90 if os.environ.get("WEFT_MNIST") or pathlib.Path("../shared/data/mnist").exists() else 0.78
+MORE = pytest.mark.every_mix
 
 
-def start(cluster, framework, job, index, *more):
-    return cluster.add(f"{framework}-{job}{index}", sys.executable, PROGRAM, framework, *cluster.flags(job, index), *more)
+def mixes(*telling, more=()):
+    """Parameters: the telling ones always, the others with --every-mix."""
+    return [pytest.param(*t, id="-".join(t)) for t in telling] + [pytest.param(*t, id="-".join(t), marks=MORE) for t in more]
 
 
-def start_ps(cluster, framework, index):
-    return cluster.serve("ps", index) if framework == "weft" else start(cluster, framework, "ps", index)
+PACKAGE = {"PYTHONPATH": str(tasks.BUILD / "python")}
 
 
-def accuracy(task, seconds=120):
-    assert task.wait(seconds) == 0, task.output
-    return float(re.search(r"accuracy ([0-9.]+)", task.output).group(1))
+def start(cluster, framework, program, *arguments):
+    return cluster.add(f"{framework}-{program}", sys.executable, HERE / f"{program}.py", *arguments, **PACKAGE)
 
 
-@pytest.mark.parametrize("ps", ["weft"])
-def test_tensorflows_worker_trains_asynchronously(cluster, ps):
+def serve(cluster, framework, job, index):
+    if framework == "weft":
+        return cluster.serve(job, index)
+    return start(cluster, framework, "serve", *cluster.flags(job, index))
+
+
+def work(cluster, framework, index, *more):
+    return start(cluster, framework, "softmax", framework, *cluster.flags("worker", index), *more)
+
+
+@pytest.mark.parametrize("worker,ps", mixes(("weft", "tensorflow"), ("tensorflow", "weft"), ("weft", "weft"),
+                                            more=[("tensorflow", "tensorflow")]))
+def test_a_worker_trains_asynchronously(cluster, worker, ps):
     c = cluster(ps=2, workers=1)
     for i in range(2):
-        start_ps(c, ps, i)
-    assert accuracy(start(c, "tensorflow", "worker", 0, "--steps=1500")) > ENOUGH
+        serve(c, ps, "ps", i)
+    task = work(c, worker, 0, "--steps=1000")
+    assert task.wait(120) == 0, task.output
+    assert float(re.search(r"accuracy ([0-9.]+)", task.output).group(1)) > ENOUGH
 
 
-@pytest.mark.parametrize("ps", ["weft"])
-def test_tensorflows_workers_train_synchronously(cluster, ps):
+@pytest.mark.parametrize("chief,other,ps", mixes(("tensorflow", "weft", "weft"), ("weft", "weft", "weft"), more=[
+    ("tensorflow", "weft", "tensorflow"), ("weft", "tensorflow", "weft"), ("weft", "tensorflow", "tensorflow"),
+    ("weft", "weft", "tensorflow"), ("tensorflow", "tensorflow", "weft")]))
+def test_workers_train_synchronously(cluster, chief, other, ps):
     c = cluster(ps=1, workers=2)
-    start_ps(c, ps, 0)
-    workers = [start(c, "tensorflow", "worker", i, "--sync", "--steps=40") for i in range(2)]
-    assert [w.wait(120) for w in workers] == [0, 0], "\n".join(w.output for w in workers)
+    serve(c, ps, "ps", 0)
+    tasks_ = [work(c, framework, i, "--sync", "--steps=40") for i, framework in enumerate([chief, other])]
+    assert [t.wait(120) for t in tasks_] == [0, 0], "\n".join(t.output for t in tasks_)
+
+
+@pytest.mark.parametrize("client,first,second", mixes(("weft", "tensorflow", "weft"), ("tensorflow", "weft", "weft"), more=[
+    ("tensorflow", "tensorflow", "weft"), ("tensorflow", "weft", "tensorflow"), ("weft", "weft", "tensorflow"),
+    ("weft", "weft", "weft")]))
+def test_one_client_uses_two_tasks(cluster, client, first, second):
+    c = cluster(ps=0, workers=2)
+    for i, framework in enumerate([first, second]):
+        serve(c, framework, "worker", i)
+    task = start(c, client, "ingraph", client, "grpc://" + c.hosts["worker"][0])
+    assert task.wait(120) == 0, task.output

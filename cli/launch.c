@@ -282,7 +282,7 @@ static bool reap(launch *l) {
     any |= t->pid != 0;
     workers |= t->pid != 0 && i >= l->plan.ps;
   }
-  if (!workers && !l->workers_done) l->workers_done = launch_now();
+  if (!workers && l->workers_done <= 0) l->workers_done = launch_now();
   return any;
 }
 

@@ -246,7 +246,7 @@ TEST_WITHIN(60, a_worker_that_came_first_starts_with_its_chief) {
   pid_t chief = start_task(1, SUPERVISOR);
   wait_for_file("ready1", 30);
   double wait = (double)(read_number("ready1") - read_number("ready0")) / 1e6;
-  EXPECT(wait < 1); /* 0.1 s, and what a loaded machine adds; TensorFlow's is 30 s */
+  EXPECT(wait < 10); /* 0.1 s, and what a loaded machine adds; TensorFlow looks every 30 s */
   expect_end(chief, "chief");
   expect_end(late, "worker");
   expect_end(ps, "ps");

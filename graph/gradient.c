@@ -138,6 +138,19 @@ static weft_err check_input_gradient(const backprop *b, int i) {
 
 static weft_out *value_of(grad_value *v) { return v->indices.node >= 0 ? &v->values : &v->dense; }
 
+/* The node that runs after all n, on their device if they agree on one. */
+static weft_out gate_of(weft_graph *g, int n, const int *wait) {
+  const char *device = g->node[wait[0]]->device;
+  int depth = weft__scope_depth(g);
+  for (int i = 1; i < n; i++)
+    if (strcmp(g->node[wait[i]]->device, device) != 0) device = "";
+  weft__status_keep(&g->sticky, weft__scope_push_colocate(g, -1, true));
+  if (*device) weft__status_keep(&g->sticky, weft__scope_push_device(g, device));
+  weft_out all = weft__b_node_after(g, "NoOp", "group_deps", 0, NULL, 0, NULL, n, wait);
+  weft__scope_pop_to(g, depth);
+  return all;
+}
+
 /* Every gradient waits for all of them: the memory of the forward pass is let go evenly. */
 static weft_err gate(backprop *b, arena *a) {
   weft_graph *g = b->graph;
@@ -150,9 +163,7 @@ static weft_err gate(backprop *b, arena *a) {
   }
   if (n < 2) return WEFT_OK;
   weft__b_push_name(g, "tuple");
-  weft__status_keep(&g->sticky, weft__scope_push_colocate(g, -1, true));
-  weft_out all = weft__b_node_after(g, "NoOp", "group_deps", 0, NULL, 0, NULL, n, wait);
-  weft__scope_pop(g);
+  weft_out all = gate_of(g, n, wait);
   for (int i = 0; i < b->n_in; i++) {
     weft_out *v = value_of(&b->din[i]);
     if (v->node < 0 || all.node < 0) continue;

@@ -124,6 +124,19 @@ TEST(gates_and_colocation_are_tensorflows) {
   free_graph(g);
 }
 
+TEST(a_gate_stands_where_the_gradients_are) {
+  weft_graph *g = new_graph();
+  EXPECT_OK(weft__scope_push_device(g, "/job:worker/task:1"));
+  weft_out x = scalar_input(g, "x"), w = scalar_input(g, "w");
+  weft_out in[] = {x, w}, y = weft__b_node(g, "Mul", "mul", 2, in, 0, NULL);
+  grad_value d[2];
+  EXPECT_OK(weft__gradients(g, 1, &y, 2, in, NULL, &(gradient_opts){.gate = true}, d));
+  const weft_node *n = g->node[d[1].dense.node];
+  EXPECT_EQ_STR(g->node[n->control[0]]->name, "gradients/mul_grad/tuple/group_deps");
+  EXPECT_EQ_STR(g->node[n->control[0]]->device, "/job:worker/task:1");
+  free_graph(g);
+}
+
 TEST(a_refusal_names_the_op_and_leaves_the_graph_alone) {
   weft_graph *g = new_graph();
   weft_out x = input(g, "x", WEFT_FLOAT, &SHAPE1(3));

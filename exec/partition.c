@@ -14,6 +14,7 @@ typedef struct cutter {
   const cut *c;
   parts *out;
   int *order, n_order;
+  waits waits;
   Tensorflow__GraphDef whole; /* the graph's nodes as messages */
   task_part **of_task;        /* per task: its part, or NULL */
   map pairs;                  /* "node:slot:task" -> name of the node that receives it there */
@@ -358,17 +359,28 @@ static weft_err copy_attrs(cutter *k, node_def *n, const node_def *from) {
   return WEFT_OK;
 }
 
+/* The nodes that n waits for and that run, into k->waits. */
+static void find_waits(cutter *k, int node) {
+  waits *w = &k->waits;
+  int kept = 0;
+  weft__waits_of(w, node);
+  for (int i = 0; i < w->n; i++)
+    if (!all_fed(k, w->from[i]) && !is_constant(k, w->from[i])) w->from[kept++] = w->from[i];
+  w->n = kept;
+}
+
 static weft_err copy_node(cutter *k, const weft_node *n, int at) {
   node_def *def = weft__arena_copy(&k->out->arena, k->whole.node[n->id], sizeof *def);
   if (!def) return oom();
   def->n_input = 0;
-  def->input = get(k, sizeof *def->input * (size_t)(n->n_in + n->n_control + 1));
-  if (!def->input) return oom();
   WEFT_TRY(copy_attrs(k, def, k->whole.node[n->id]));
-  for (int i = 0; i < n->n_in; i++) WEFT_TRY(input_at(k, n->in[i], at, &def->input[def->n_input++]));
-  for (int i = 0; i < n->n_control; i++)
-    if (!all_fed(k, n->control[i]) && !is_constant(k, n->control[i]))
-      WEFT_TRY(control_at(k, n->control[i], at, &def->input[def->n_input++]));
+  find_waits(k, n->id);
+  int n_wait = k->waits.n;
+  def->input = get(k, sizeof *def->input * (size_t)(n->n_in + n_wait + 1));
+  if (!def->input) return oom();
+  for (int i = 0; i < n_wait; i++) WEFT_TRY(control_at(k, k->waits.from[i], at, &def->input[n->n_in + i]));
+  for (int i = 0; i < n->n_in; i++) WEFT_TRY(input_at(k, n->in[i], at, &def->input[i]));
+  def->n_input = (size_t)(n->n_in + n_wait);
   return add_node(k, at, def);
 }
 
@@ -417,8 +429,8 @@ static weft_err find_stages(cutter *k) {
       if (!is_constant(k, n->in[j].node))
         raise_stage(k, &most, n->in[j].node, fed ? c->client : c->where[n->in[j].node], at);
     }
-    for (int j = 0; j < n->n_control; j++)
-      if (!is_constant(k, n->control[j])) raise_stage(k, &most, n->control[j], c->where[n->control[j]], at);
+    find_waits(k, n->id);
+    for (int j = 0; j < k->waits.n; j++) raise_stage(k, &most, k->waits.from[j], c->where[k->waits.from[j]], at);
     k->stage[n->id] = most;
   }
   return WEFT_OK;
@@ -448,6 +460,7 @@ static weft_err keep_targets(cutter *k) {
 static weft_err cut_all(cutter *k) {
   const cut *c = k->c;
   WEFT_TRY(weft__order(c->graph, c->request, &k->order, &k->n_order));
+  WEFT_TRY(weft__waits_init(&k->waits, c->graph, k->order, k->n_order));
   WEFT_TRY(find_loops(k));
   WEFT_TRY(find_stages(k));
   WEFT_TRY(weft__graph_export_proto(c->graph, NULL, &k->whole, &k->out->arena));
@@ -475,6 +488,7 @@ weft_err weft__partition(parts *out, const cut *c) {
   weft_err err = cut_all(&k);
   pthread_mutex_unlock(&c->graph->lock);
   weft__free(k.order);
+  weft__waits_finish(&k.waits);
   weft__map_finish(&k.pairs);
   if (err) weft__parts_finish(out);
   return err;

@@ -154,6 +154,28 @@ TEST(a_control_edge_between_tasks_becomes_an_empty_value) {
   weft__graph_destroy(r.g);
 }
 
+TEST(who_waits_for_a_value_that_nobody_reads_waits_for_what_is_behind_it) {
+  rig r = begin();
+  parts p;
+  weft_out x = input(&r, PS, "x"), first = node(&r, PS, "NoOp", "first", 0, NULL, 0, NULL);
+  weft_out unread = node(&r, PS, "Neg", "unread", 1, &x, 0, NULL);
+  weft_out more = node(&r, WORKER, "Neg", "more", 1, &unread, 0, NULL);
+  weft_out then = node(&r, WORKER, "NoOp", "then", 0, NULL, 0, NULL);
+  EXPECT_OK(weft__graph_add_control(r.g, r.g->node[unread.node], first.node));
+  EXPECT_OK(weft__graph_add_control(r.g, r.g->node[then.node], more.node));
+  plan_request q = {.n_feed = 1, .feed = &x, .n_target = 1, .target = &then.node};
+  EXPECT_OK(cut_at(&r, &q, &p));
+  EXPECT_EQ_INT(count(part_of(&p, PS), "Neg"), 0);
+  EXPECT_EQ_INT(count(part_of(&p, WORKER), "Neg"), 0);
+  EXPECT_EQ_INT(count(part_of(&p, PS), "_Send"), 1);
+  const Tensorflow__NodeDef *n = find(part_of(&p, WORKER), "then");
+  EXPECT_EQ_INT(n->n_input, 1);
+  EXPECT_EQ_STR(find(part_of(&p, WORKER), n->input[0] + 1)->op, "_Recv");
+  expect_whole(&p);
+  weft__parts_finish(&p);
+  weft__graph_destroy(r.g);
+}
+
 TEST(a_request_that_needs_one_task_has_one_part) {
   rig r = begin();
   parts p;

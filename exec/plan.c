@@ -140,8 +140,7 @@ static weft_err add_item(maker *m, const weft_node *n) {
   m->item_of[n->id] = m->p->n_item++;
   *it = (plan_item){.node = n, .op = n->op, .n_in = n->n_in, .n_out = n->n_out, .first_out = m->first_slot[n->id]};
   it->in = zeroed(m, n->n_in, sizeof *it->in);
-  it->control = zeroed(m, n->n_control, sizeof *it->control);
-  if (!it->in || !it->control) return WEFT_OOM;
+  if (!it->in) return WEFT_OOM;
   for (int i = 0; i < n->n_in; i++) {
     weft_out from = source_of(m, n->in[i]);
     bool fed = feed_of(m->r, from) >= 0;
@@ -170,14 +169,21 @@ static weft_err make_items(maker *m) {
 }
 
 /* Control edges between items; those from folded nodes are fulfilled already. */
-static void link_control(maker *m) {
-  for (int i = 0; i < m->p->n_item; i++) {
+static weft_err link_control(maker *m) {
+  waits w;
+  weft_err err = weft__waits_init(&w, m->g, m->order, m->n_order);
+  for (int i = 0; i < m->p->n_item && !err; i++) {
     plan_item *it = &m->p->item[i];
-    for (int j = 0; j < it->node->n_control; j++) {
-      int from = m->item_of[it->node->control[j]];
+    weft__waits_of(&w, it->node->id);
+    it->control = zeroed(m, w.n, sizeof *it->control);
+    if (!it->control) err = WEFT_OOM;
+    for (int j = 0; j < w.n && !err; j++) {
+      int from = m->item_of[w.from[j]];
       if (from >= 0) it->control[it->n_control++] = from;
     }
   }
+  weft__waits_finish(&w);
+  return err;
 }
 
 /* ---- slots ------------------------------------------------------------------------------------- */
@@ -271,7 +277,7 @@ static weft_err make(maker *m) {
   for (int i = 0; i < m->g->n_node; i++) m->first_slot[i] = m->item_of[i] = -1;
   WEFT_TRY(number_slots(m));
   WEFT_TRY(make_items(m));
-  link_control(m);
+  WEFT_TRY(link_control(m));
   WEFT_TRY(keep_constants(m));
   WEFT_TRY(connect_ends(m));
   if (m->p->flow) return weft__flow_map_create(&m->p->map, m->p);

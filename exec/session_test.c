@@ -120,6 +120,50 @@ TEST(a_read_ordered_after_an_update_sees_the_new_value) {
   end(&b);
 }
 
+TEST(a_value_that_nobody_reads_is_not_computed_to_be_waited_for) {
+  bench b = begin();
+  weft_out x = placeholder(b.g, "x", (shape){.rank = -1}); /* not fed: computing anything of it would fail */
+  weft_out y = weft__b_neg(b.g, x), one = weft__b_scalar(b.g, WEFT_FLOAT, 1), z, out;
+  weft__b_push_control(b.g, 1, &y.node);
+  z = weft__b_neg(b.g, one);
+  weft__b_pop(b.g);
+  out = weft__b_neg(b.g, z);
+  weft_tensor *t;
+  open_session(&b, NULL);
+  EXPECT_ERR(run1(b.s, WEFT_NONE, NULL, out, &t), WEFT_INVALID_ARGUMENT, "You must feed a value for placeholder");
+  weft_tensor *fed = vector(3, 0), *other;
+  weft_out bad = weft__b_binary(b.g, "MatMul", x, x); /* of vectors */
+  weft__b_push_control(b.g, 1, &bad.node);
+  z = weft__b_neg(b.g, one);
+  weft__b_pop(b.g);
+  EXPECT_OK(weft__b_ok(b.g));
+  EXPECT_ERR(run1(b.s, x, fed, bad, &other), WEFT_INVALID_ARGUMENT, "MatMul");
+  EXPECT_OK(run1(b.s, x, fed, z, &t));
+  EXPECT_NEAR((double)TENSOR_DATA(t, float)[0], -1.0, 0);
+  weft_tensor_destroy(t);
+  weft_tensor_destroy(fed);
+  end(&b);
+}
+
+TEST(what_stands_behind_a_value_that_nobody_reads_runs_before_those_who_wait) {
+  bench b = begin();
+  int init;
+  weft_out v = variable_of(b.g, "v", WEFT_FLOAT, weft__b_scalar(b.g, WEFT_FLOAT, 1), &init);
+  weft_out read = weft__b_identity(b.g, v);
+  weft_out add = weft__b_binary(b.g, "AssignAdd", v, weft__b_scalar(b.g, WEFT_FLOAT, 10));
+  weft_out unread = weft__b_neg(b.g, weft__b_neg(b.g, add));
+  weft__b_push_control(b.g, 1, &unread.node);
+  weft_out after = weft__b_neg(b.g, read);
+  weft__b_pop(b.g);
+  open_session(&b, NULL);
+  EXPECT_OK(run_target(b.s, init, NULL));
+  weft_tensor *out;
+  EXPECT_OK(run1(b.s, WEFT_NONE, NULL, after, &out));
+  EXPECT_NEAR((double)TENSOR_DATA(out, float)[0], -11.0, 0);
+  weft_tensor_destroy(out);
+  end(&b);
+}
+
 typedef struct hammer {
   weft_session *s;
   int target, runs;

@@ -13,6 +13,7 @@ from .sparse import SparseTensor, SparseTensorValue
 from .variables import Variable
 
 _sessions = _Stack()
+text_results = False  # in Python 2 programs, what is fetched as text is str
 _open_sessions = weakref.WeakSet()  # closed before the servers when the program ends
 
 
@@ -91,6 +92,17 @@ def _element(graph, fetch):
     if not graph.is_fetchable(element):
         raise ValueError("Tensor %s may not be fetched." % element)
     return element
+
+
+def _text(value):
+    """Bytes that are text, as str; serialised messages and the like stay bytes."""
+    if not isinstance(value, bytes):
+        return value
+    try:
+        made = value.decode()
+    except UnicodeDecodeError:
+        return value
+    return made if all(c.isprintable() or c in "\n\t\r" for c in made) else value
 
 
 # ---- feeds ----
@@ -232,6 +244,8 @@ class BaseSession:
         if trace:
             made, data = made
             run_metadata.ParseFromString(data)
+        if text_results:
+            made = [_text(v) for v in made]
         return fetch.rebuild(made)
 
     def _placed(self, error):

@@ -1,8 +1,10 @@
 """Programs in Python 2: translated in memory when they do not parse, with their line numbers kept.
 
-lib2to3 (in Python up to 3.12; fissix from PyPI after that) does the syntax; what it cannot see - bytes printed as str,
-integer division - is done where a program asks for it with --python2.
+lib2to3 (in Python up to 3.12; fissix from PyPI after that) does the syntax.  What it cannot see is done here: a division
+of ints stays an int, and text that a session fetched is str.  --python2 asks for all this where a program parses.
 """
+import ast
+import builtins
 import importlib.abc
 import importlib.util
 import os
@@ -63,6 +65,45 @@ def translate(source, path):
     return str(tree)
 
 
+def classic_division(a, b):
+    """Python 2's `/`."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a // b
+    return a / b
+
+
+class _Divisions(ast.NodeTransformer):
+    """a / b as a call; lines stay where they are."""
+
+    def visit_BinOp(self, node):  # noqa: N802
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Div):
+            return node
+        made = ast.Call(ast.Name("__weft_div__", ast.Load()), [node.left, node.right], [])
+        return ast.copy_location(made, node)
+
+    def visit_AugAssign(self, node):  # noqa: N802
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Div) or not isinstance(node.target, ast.Name):
+            return node
+        old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+        call = ast.copy_location(ast.Call(ast.Name("__weft_div__", ast.Load()), [old, node.value], []), node)
+        return ast.copy_location(ast.Assign([node.target], call), node)
+
+
+def _compile_old(text, path):
+    """Translated source with Python 2's division, unless it asks for the new one."""
+    tree = ast.parse(text, path)
+    future = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" and any(a.name == "division" for a in n.names)
+                 for n in tree.body)
+    if not future:
+        builtins.__weft_div__ = classic_division
+        tree = ast.fix_missing_locations(_Divisions().visit(tree))
+    from . import client
+    client.text_results = True
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
 def read(path):
     with tokenize.open(path) as f:
         return f.read()
@@ -81,7 +122,7 @@ def compile_source(source, path, python2=False):
     else:
         text = translate(source, path)
     try:
-        return compile(text, path, "exec", dont_inherit=True)
+        return _compile_old(text, path)
     except SyntaxError as e:
         raise e if python2 else first from None
 

@@ -156,6 +156,34 @@ def test_cluster_flags_come_from_tf_config(tmp_path, monkeypatch):
     assert scripts.run(tmp_path / "flags.py", "--task_id=0", cwd=tmp_path)[1] == "a:1 b:2,c:3 worker 0\n"
 
 
+PYTHON_2 = '''
+import tensorflow as tf
+from helper import twice
+total = 7
+total /= 2
+print "half", 7 / 2, 7 / 2.0, total
+d = {"a": 1}
+for k, v in d.iteritems():
+\tprint k, v
+        print len(map(lambda x: x, range(3))), twice(xrange(2)[1])
+with tf.Session() as sess:
+    print sess.run(tf.constant("text")), sess.run(tf.constant(range(3)))
+try:
+    raise ValueError, "old"
+except ValueError, e:
+    print e
+undefined_name
+'''
+
+
+def test_python_2_programs_mean_what_they_meant(tmp_path):
+    (tmp_path / "old.py").write_text(PYTHON_2)
+    (tmp_path / "helper.py").write_text("def twice(x):\n    print 'helped'\n    return 2 * x\n")
+    code, out, err = scripts.run(tmp_path / "old.py", cwd=tmp_path)
+    assert out.split("\n")[:6] == ["half 3 3.5 3", "a 1", "helped", "3 2", "text [0 1 2]", "old"], (out, err)
+    assert code == 1 and 'old.py", line 17' in err and err.count("is Python 2") == 2
+
+
 def test_runs_do_not_leak():
     import gc
     import resource

@@ -5,6 +5,7 @@ is a parameter x that is the op's `input`; a default is written as in Python.  `
 the line puts it elsewhere.
 """
 import ast
+import inspect
 
 from . import build
 
@@ -43,6 +44,9 @@ def function(line):
         name = given.pop("name")
         return build.op(kind, name or default_name, **{targets[p]: v for p, v in given.items()})
 
+    call.__signature__ = inspect.Signature([
+        inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(p, inspect.Parameter.empty))
+        for p in sorted(order, key=lambda p: p in defaults)])
     call.__name__ = call.__qualname__ = public
     call.__doc__ = build.opdef._LINES[kind][1] if kind in build.opdef._LINES else None
     return call

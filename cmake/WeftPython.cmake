@@ -3,8 +3,10 @@
 find_package(Python3 3.11 QUIET COMPONENTS Interpreter Development.Module)
 set(WEFT_PYTHON_FOUND ${Python3_Development.Module_FOUND})
 if(NOT WEFT_PYTHON_FOUND)
+  string(APPEND weft_summary "\n  PYTHON     left out: the package weft needs Python 3.11 or later, with its headers")
   return()
 endif()
+string(APPEND weft_summary "\n  PYTHON     found: the package weft, build/python")
 
 weft_glob(sources python/ext)
 add_library(weft_python MODULE ${sources})

@@ -279,6 +279,7 @@ static weft_err note_port(weft_server *s) {
     for (int j = 0; j < s->cluster.job[i].n_task; j++)
       if (strcmp(s->cluster.job[i].name, s->job) == 0 && s->cluster.job[i].task[j].index == s->opts.task)
         listed = &s->cluster.job[i].task[j].address;
+  if (!listed) return weft__fail(WEFT_INTERNAL, "%s is not in its own cluster", s->name);
   WEFT_TRY(weft__address_split(*listed, host, &port));
   if (port != 0) return WEFT_OK;
   char *address = weft__sprintf(strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, weft__listener_port(s->listener));

@@ -27,7 +27,7 @@ void weft__step_destroy(cluster_step *s);
 /* Runs all parts and waits for them.  c is fired from here when the deadline passes or the program is interrupted. */
 /* A step cut by_name; what it leaves for its client stays in this task's rendezvous until weft__worker_cleanup. */
 weft_err weft__step_run_as(cluster_step *s, int64_t id, cancel *c, int64_t deadline_ns);
-int64_t weft__step_id(void);                                                             /* a new one */
+int64_t weft__step_id(void); /* a new one */
 weft_err weft__step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
                         int64_t deadline_ns, const run_opts *opts);
 

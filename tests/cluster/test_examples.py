@@ -20,3 +20,17 @@ def test_three_workers_learn_digits_asynchronously(tmp_path):
     assert float(re.search(r"test accuracy ([0-9.]+)", run.stdout).group(1)) > 0.7
     assert len(set(re.findall(r"^(worker\d) .* After 100 training steps", run.stdout, re.M))) >= 1
     assert (tmp_path / "log" / "checkpoint").exists()
+
+
+@pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
+@pytest.mark.parametrize("in_step", [0, 1])
+def test_two_workers_learn_digits_with_adam(in_step):
+    run = subprocess.run([tasks.WEFT, "launch", "--ps", "1", "--workers", "2", "--",
+                          tasks.BUILD / "examples" / "distribute_mnist", f"--data_dir={DATA}", "--train_steps=200",
+                          f"--issync={in_step}"], capture_output=True, text=True, timeout=100)
+    assert run.returncode == 0, run.stderr
+    done = re.findall(r"Worker (\d): traing step (\d+) dome \(global step:(\d+)\)", run.stdout)
+    assert {int(worker) for worker, _, _ in done} == {0, 1} and max(int(step) for _, _, step in done) >= 200
+    assert len(re.findall(r"Training elapsed time:[0-9.]+ s", run.stdout)) == 2
+    found = re.findall(r"After 200 training step\(s\), validation cross entropy = ([0-9.]+)", run.stdout)
+    assert len(found) == 2 and all(float(f) < 8000 for f in found)  # 11513 for 5000 guesses in ten

@@ -1,0 +1,217 @@
+/* distribute_mnist.c - workers train one network on MNIST with the variables on a ps, each at its own pace or in step.
+ *
+ *     weft launch --ps 1 --workers 2 -- distribute_mnist --data_dir FOLDER --train_steps 2000 --issync=1
+ *
+ * or by hand, in any order, on any machines:
+ *     distribute_mnist --job_name=ps     --task_index=0 --ps_hosts=tf1:2222 --worker_hosts=tf2:2222,tf3:2222
+ *     distribute_mnist --job_name=worker --task_index=0 --ps_hosts=tf1:2222 --worker_hosts=tf2:2222,tf3:2222
+ *
+ * 784-100-10 with Adam.  With --issync=1 a step applies the mean of one gradient of each worker.  At the end every
+ * worker prints the cross entropy over 5000 images that nobody trained on.
+ * --data_dir=FOLDER (MNIST_data), --train_steps=N (10000), --learning_rate=R (0.01), --issync=0 or 1 (0). */
+#include "digits.h"
+#include <math.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { BATCH = 100, HIDDEN = 100, VALIDATION = 5000 };
+
+typedef struct model {
+  weft_graph *g;
+  weft_out x, y, loss, step, train, init;
+  weft_optimizer *optimizer;
+  weft_sync *sync; /* NULL: each at its own pace */
+} model;
+
+typedef struct settings {
+  const char *data;
+  int64_t steps;
+  double rate;
+  int task, workers;
+  bool in_step;
+} settings;
+
+static void on_signal(int number) {
+  weft_interrupt();
+  signal(number, SIG_DFL); /* the second one leaves at once */
+}
+
+static double clock_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the graph ---- */
+
+static weft_out layer(weft_graph *g, const char *w, const char *b, weft_out x, int64_t in, int64_t out, double spread) {
+  weft_out start = weft_truncated_normal(g, WEFT_DIMS(in, out), (float)spread);
+  weft_out weights = weft_variable(g, w, start, true);
+  weft_out bias = weft_variable(g, b, weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
+  return weft_bias_add(g, weft_matmul(g, x, weft_variable_value(g, weights)), weft_variable_value(g, bias));
+}
+
+/* What a worker runs for a batch. */
+static weft_out minimize(model *m, const settings *s) {
+  weft_out variables[8];
+  weft_gradient d[8];
+  int n = weft_variables(m->g, "trainable_variables", variables, 8);
+  weft_must(weft_optimizer_create(&m->optimizer, m->g, "Adam", NULL));
+  weft_must(weft_optimizer_set(m->optimizer, "learning_rate", s->rate));
+  if (!s->in_step) return weft_optimizer_minimize(m->optimizer, m->loss, m->step, 0, NULL, NULL, NULL);
+  weft_must(weft_optimizer_compute(m->optimizer, m->loss, n, variables, NULL, d));
+  weft_must(weft_sync_create(&m->sync, m->optimizer, NULL, s->workers, s->workers));
+  return weft_sync_apply(m->sync, n, variables, d, m->step);
+}
+
+static void build(model *m, const settings *s) {
+  weft_graph *g = m->g;
+  m->step = weft_global_step_make(g);
+  m->x = weft_input(g, "x", WEFT_FLOAT, WEFT_DIMS(-1, PIXELS));
+  m->y = weft_input(g, "y", WEFT_INT32, WEFT_DIMS(-1));
+  weft_out hidden = weft_relu(g, layer(g, "hid_w", "hid_b", m->x, PIXELS, HIDDEN, 1.0 / SIDE));
+  weft_out logits = layer(g, "sm_w", "sm_b", hidden, HIDDEN, CLASSES, 1 / sqrt(HIDDEN));
+  weft_out right = weft_op(g, "OneHot", NULL, 4,
+                           (weft_out[]){m->y, weft_scalar(g, WEFT_INT32, CLASSES), weft_scalar(g, WEFT_FLOAT, 1),
+                                        weft_scalar(g, WEFT_FLOAT, 0)},
+                           NULL);
+  weft_out low = weft_scalar(g, WEFT_FLOAT, 1e-10), high = weft_scalar(g, WEFT_FLOAT, 1);
+  weft_out guess = weft_clip_by_value(g, NULL, weft_softmax(g, logits), low, high);
+  weft_out log_guess = weft_op(g, "Log", NULL, 1, &guess, NULL), sum = weft_sum(g, weft_mul(g, right, log_guess));
+  m->loss = weft_op(g, "Neg", NULL, 1, &sum, NULL);
+  m->train = minimize(m, s);
+  m->init = weft_initializer(g);
+  weft_must(weft_graph_error(g));
+}
+
+/* ---- training ---- */
+
+/* The first 5000 are kept apart; the rest is dealt out. */
+static digits training_set(const char *folder) {
+  digits d = digits_read(folder, "train");
+  for (int i = 0; i < VALIDATION && i < d.count; i++) d.order[i] = d.order[d.count - 1 - i];
+  d.count -= d.count > VALIDATION ? VALIDATION : 0;
+  digits_shuffle(&d);
+  return d;
+}
+
+static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s) {
+  digits training = training_set(s->data);
+  weft_tensor *images, *labels, *got;
+  weft_err err = WEFT_OK;
+  digits_batch(&images, &labels, BATCH);
+  for (int64_t local = 1, global = 0; global < s->steps && !weft_supervisor_should_stop(sv); local++) {
+    digits_deal(&training, images, labels);
+    weft_feed feeds[] = {{m->x, images}, {m->y, labels}};
+    err = weft_session_run(sess, 2, feeds, 1, &m->step, &got, 1, &m->train);
+    if (err) break;
+    global = *(int64_t *)weft_tensor_data(got);
+    weft_tensor_destroy(got);
+    printf("%f: Worker %d: traing step %lld dome (global step:%lld)\n", clock_now(), s->task, (long long)local,
+           (long long)global);
+    fflush(stdout);
+  }
+  weft_tensor_destroy(images), weft_tensor_destroy(labels);
+  digits_drop(&training);
+  return m->sync && err == WEFT_OUT_OF_RANGE ? WEFT_OK : err; /* no more tokens: the chief is done */
+}
+
+static weft_err validate(const model *m, weft_session *sess, const settings *s) {
+  digits all = digits_read(s->data, "train");
+  weft_tensor *images, *labels, *got;
+  digits_batch(&images, &labels, VALIDATION);
+  digits_deal(&all, images, labels); /* not shuffled: the first ones */
+  weft_feed feeds[] = {{m->x, images}, {m->y, labels}};
+  weft_err err = weft_session_run(sess, 2, feeds, 1, &m->loss, &got, 0, NULL);
+  if (!err) {
+    printf("After %lld training step(s), validation cross entropy = %g\n", (long long)s->steps,
+           (double)*(float *)weft_tensor_data(got));
+    weft_tensor_destroy(got);
+  }
+  weft_tensor_destroy(images), weft_tensor_destroy(labels);
+  digits_drop(&all);
+  return err;
+}
+
+/* In step the chief applies the gradients on a thread of the supervisor and hands out the first tokens. */
+static weft_err lead(const model *m, weft_supervisor *sv, weft_session *sess, weft_out tokens) {
+  void *runner;
+  size_t size;
+  weft_err err = weft_sync_queue_runner(&runner, &size, m->sync);
+  if (err) return err;
+  err = weft_queue_runner_start(sess, weft_supervisor_coordinator(sv), runner, size, NULL);
+  weft_free(runner);
+  return err ? err : weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &tokens);
+}
+
+static weft_err supervise(model *m, weft_server *server, const settings *s) {
+  weft_supervisor *sv;
+  weft_session *sess;
+  bool chief = s->task == 0;
+  weft_out local = WEFT_NONE, ready = WEFT_NONE, tokens = WEFT_NONE;
+  weft_supervisor_opts opts = {
+      .not_chief = !chief, .init_op = &m->init, .global_step = &m->step, .recovery_wait_secs = 1};
+  if (m->sync) {
+    local = chief ? weft_sync_chief_init(m->sync) : weft_sync_local_init(m->sync);
+    ready = weft_sync_ready_for_local_init(m->sync);
+    tokens = weft_sync_init_tokens(m->sync, -1);
+    opts.local_init_op = &local;
+    opts.ready_for_local_init_op = &ready;
+  }
+  weft_must(weft_supervisor_create(&sv, m->g, &opts));
+  printf("Worker %d: %s\n", s->task, chief ? "Initializing session..." : "Waiting for session to be initialized...");
+  weft_must(weft_supervisor_session(&sess, sv, weft_server_target(server), NULL, NULL));
+  printf("Worker %d: Session initialization complete.\n", s->task);
+  weft_err err = m->sync && chief ? lead(m, sv, sess, tokens) : WEFT_OK;
+  double begin = clock_now();
+  printf("Training begins @ %f\n", begin);
+  if (!err) err = loop(m, sv, sess, s);
+  double end = clock_now();
+  printf("Training ends @ %f\nTraining elapsed time:%f s\n", end, end - begin);
+  bool stopped = weft_supervisor_should_stop(sv); /* by a signal */
+  if (!err && !stopped) err = validate(m, sess, s);
+  if (err && !stopped) fprintf(stderr, "distribute_mnist: %s\n", weft_error_message());
+  weft_out closes = m->sync ? weft_sync_cancel_op(m->sync) : WEFT_NONE;
+  if (m->sync && chief) weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &closes);
+  weft_supervisor_request_stop(sv, WEFT_OK);
+  weft_session_close(sess); /* ends the chief's thread, which waits for gradients */
+  weft_supervisor_stop(sv, false, true);
+  weft_supervisor_destroy(sv), weft_session_destroy(sess);
+  return stopped ? WEFT_OK : err;
+}
+
+static int work(weft_server *server, settings *s) {
+  char device[100];
+  model m = {0};
+  weft_replica *spread;
+  const weft_cluster *c = weft_server_cluster(server);
+  s->task = weft_server_task(server);
+  s->workers = weft_cluster_task_count(c, "worker");
+  srand((unsigned)s->task + 1);
+  snprintf(device, sizeof device, "/job:worker/task:%d", s->task);
+  weft_must(weft_graph_create(&m.g));
+  weft_must(weft_replica_create(&spread, weft_cluster_task_count(c, "ps"), NULL, device, false));
+  weft_scope_replica(m.g, spread);
+  build(&m, s);
+  weft_err err = supervise(&m, server, s);
+  weft_sync_destroy(m.sync), weft_optimizer_destroy(m.optimizer);
+  weft_scope_pop(m.g), weft_replica_destroy(spread), weft_graph_destroy(m.g);
+  return err != WEFT_OK;
+}
+
+int main(int argc, char **argv) {
+  const char *steps = flag(argc, argv, "--train_steps"), *rate = flag(argc, argv, "--learning_rate");
+  const char *data = flag(argc, argv, "--data_dir"), *in_step = flag(argc, argv, "--issync");
+  settings s = {.data = data ? data : "MNIST_data",
+                .steps = steps ? atoll(steps) : 10000,
+                .rate = rate ? atof(rate) : 0.01,
+                .in_step = in_step && atoi(in_step) == 1};
+  weft_server *server;
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  weft_log_set(weft_log_stderr, NULL);
+  weft_must(weft_server_create_from_args(&server, argc, argv));
+  int code = strcmp(weft_server_job(server), "ps") == 0 ? weft_server_join(server) != WEFT_OK : work(server, &s);
+  weft_server_destroy(server);
+  return code;
+}

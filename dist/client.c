@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "dist/named.h"
+#include "exec/runs.h"
 #include "graph/graphdef.h"
 #include "rpc.pb-c.h"
 #include "tensor/tensor_proto.h"
@@ -19,11 +20,6 @@
 #define MASTER "/tensorflow.MasterService/"
 #define MS INT64_C(1000000)
 enum { SLACK_MS = 1000, CLOSE_MS = 10000, RETRY_MIN_MS = 10, RETRY_MAX_MS = 150, REPORT_MS = 10000 };
-
-typedef struct asking { /* a call under way: listed so that close can end it */
-  cancel cancel;
-  struct asking *next, *prev;
-} asking;
 
 typedef struct client {
   weft_session base;
@@ -37,41 +33,31 @@ typedef struct client {
   int64_t version;
   int sent;             /* nodes the master has */
   pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t idle;
-  asking calls; /* a ring */
-  int n_call;
-  bool closed;
+  runs calls;
 } client;
 
 /* ---- calls ---- */
 
-static weft_err begin(client *s, asking *a, bool closing) {
+static weft_err begin(client *s, run_entry *a, bool closing) {
   weft_err err = WEFT_OK;
   weft__cancel_init(&a->cancel);
   pthread_mutex_lock(&s->lock);
-  if (s->closed && !closing) err = weft__fail(WEFT_FAILED_PRECONDITION, "Session is closed.");
-  if (!err) {
-    a->next = &s->calls;
-    a->prev = s->calls.prev;
-    a->prev->next = a->next->prev = a;
-    s->n_call++;
-  }
+  if (s->calls.closed && !closing) err = weft__fail(WEFT_FAILED_PRECONDITION, "Session is closed.");
+  if (!err) weft__runs_add(&s->calls, a);
   pthread_mutex_unlock(&s->lock);
   if (err) weft__cancel_finish(&a->cancel);
   return err;
 }
 
-static void end(client *s, asking *a) {
+static void end(client *s, run_entry *a) {
   pthread_mutex_lock(&s->lock);
-  a->prev->next = a->next;
-  a->next->prev = a->prev;
-  if (--s->n_call == 0) pthread_cond_broadcast(&s->idle);
+  weft__runs_remove(&s->calls, a);
   pthread_mutex_unlock(&s->lock);
   weft__cancel_finish(&a->cancel);
 }
 
 /* Asks the master and unpacks its answer; the request is emptied. */
-static weft_err ask(client *s, asking *a, const char *method, message *request, int64_t timeout_ms,
+static weft_err ask(client *s, run_entry *a, const char *method, message *request, int64_t timeout_ms,
                     const ProtobufCMessageDescriptor *d, ProtobufCMessage **answer) {
   message reply = {0};
   call_opts opts = {.timeout_ms = timeout_ms, .cancel = &a->cancel};
@@ -114,7 +100,7 @@ static weft_err add_graph(client *s, message *m, int field, int *end_node) {
   return err;
 }
 
-static weft_err create_once(client *s, asking *a, int64_t timeout_ms) {
+static weft_err create_once(client *s, run_entry *a, int64_t timeout_ms) {
   message m = {0};
   int nodes = 0;
   ProtobufCMessage *answer = NULL;
@@ -136,7 +122,7 @@ static weft_err create_once(client *s, asking *a, int64_t timeout_ms) {
 }
 
 /* Waits a little, unless the session is closed or the program interrupted. */
-static weft_err pause_for(asking *a, int64_t ms) {
+static weft_err pause_for(run_entry *a, int64_t ms) {
   for (int64_t until = weft__now_ns() + ms * MS; weft__now_ns() < until;) {
     WEFT_TRY(weft__cancel_raise(&a->cancel));
     if (weft__interrupts() > 0) return weft__fail(WEFT_CANCELLED, "interrupted while waiting for the master");
@@ -146,7 +132,7 @@ static weft_err pause_for(asking *a, int64_t ms) {
 }
 
 /* The master may not be up yet: it is tried again until it is, or until the deadline. */
-static weft_err create(client *s, asking *a, int64_t timeout_ms) {
+static weft_err create(client *s, run_entry *a, int64_t timeout_ms) {
   int64_t began = weft__now_ns(), reported = began, pause = RETRY_MIN_MS;
   for (;;) {
     int64_t left = timeout_ms ? timeout_ms - (weft__now_ns() - began) / MS : 0;
@@ -161,7 +147,7 @@ static weft_err create(client *s, asking *a, int64_t timeout_ms) {
   }
 }
 
-static weft_err extend(client *s, asking *a, int64_t timeout_ms) {
+static weft_err extend(client *s, run_entry *a, int64_t timeout_ms) {
   message m = {0};
   int nodes = 0;
   ProtobufCMessage *answer = NULL;
@@ -180,7 +166,7 @@ static weft_err extend(client *s, asking *a, int64_t timeout_ms) {
 }
 
 /* The master has a session, and in it every node there is now. */
-static weft_err catch_up(client *s, asking *a, int64_t timeout_ms) {
+static weft_err catch_up(client *s, run_entry *a, int64_t timeout_ms) {
   pthread_mutex_lock(&s->base.graph->lock);
   int nodes = s->base.graph->n_node;
   pthread_mutex_unlock(&s->base.graph->lock);
@@ -289,7 +275,7 @@ static weft_err read_step(client *s, const plan_request *r, const Tensorflow__Ru
 static weft_err client_run(weft_session *base, const plan_request *r, const weft_tensor *const *feed,
                            weft_tensor **fetched, const run_opts *opts) {
   client *s = (client *)base;
-  asking a;
+  run_entry a;
   message m = {0};
   ProtobufCMessage *answer = NULL;
   int64_t timeout_ms = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
@@ -337,7 +323,7 @@ static weft_err read_devices(const Tensorflow__ListDevicesResponse *r, device_in
 
 static weft_err client_devices(weft_session *base, device_info **out, int *n) {
   client *s = (client *)base;
-  asking a;
+  run_entry a;
   message m = {0};
   ProtobufCMessage *answer = NULL;
   WEFT_TRY(begin(s, &a, false));
@@ -356,7 +342,7 @@ static weft_err client_devices(weft_session *base, device_info **out, int *n) {
 /* ---- the end ---- */
 
 static weft_err close_on_master(client *s) {
-  asking a;
+  run_entry a;
   message m = {0};
   ProtobufCMessage *answer = NULL;
   WEFT_TRY(begin(s, &a, true));
@@ -372,11 +358,7 @@ static weft_err close_on_master(client *s) {
 static weft_err client_close(weft_session *base) {
   client *s = (client *)base;
   pthread_mutex_lock(&s->lock);
-  bool first = !s->closed;
-  s->closed = true;
-  for (asking *a = s->calls.next; a != &s->calls && first; a = a->next)
-    weft__cancel_fire(&a->cancel, WEFT_CANCELLED, "Session has been closed.");
-  while (s->n_call) pthread_cond_wait(&s->idle, &s->lock);
+  bool first = weft__runs_close(&s->calls, &s->lock, "Session has been closed.");
   pthread_mutex_unlock(&s->lock);
   return first && s->handle ? close_on_master(s) : WEFT_OK;
 }
@@ -384,7 +366,7 @@ static weft_err client_close(weft_session *base) {
 static void client_destroy(weft_session *base) {
   client *s = (client *)base;
   weft__channel_destroy(s->channel);
-  pthread_cond_destroy(&s->idle);
+  weft__runs_finish(&s->calls);
   pthread_mutex_destroy(&s->lock);
   pthread_mutex_destroy(&s->setup);
   weft__free(s->handle);
@@ -417,10 +399,9 @@ weft_err weft__client_open(weft_session **out, const char *target, weft_graph *g
   s->base = (weft_session){&client_ops, g};
   s->opts = *opts;
   s->opts.filter = NULL, s->opts.n_filter = 0, s->opts.config_text = NULL;
-  s->calls.next = s->calls.prev = &s->calls;
+  weft__runs_init(&s->calls);
   pthread_mutex_init(&s->setup, NULL);
   pthread_mutex_init(&s->lock, NULL);
-  pthread_cond_init(&s->idle, NULL);
   channel_opts how = {.security = *sec};
   weft_err err = (s->target = weft__strdup(target)) ? pack_config(s, opts) : WEFT_OOM;
   if (!err) err = weft__channel_create(&s->channel, address, &how);

@@ -10,12 +10,8 @@
 #include "dist/ask.h"
 #include "dist/world.h"
 #include "exec/requests.h"
+#include "exec/runs.h"
 #include "rpc.pb-c.h"
-
-typedef struct running { /* a step in flight: listed so that close can reach it */
-  cancel cancel;
-  struct running *next, *prev;
-} running;
 
 typedef struct cluster_session {
   weft_session base;
@@ -30,11 +26,8 @@ typedef struct cluster_session {
   bool announced;
 
   pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t idle;
   requests steps;
-  running runs; /* a ring */
-  int n_running;
-  bool closed;
+  runs runs;
 } cluster_session;
 
 static const session_ops cluster_ops;
@@ -52,8 +45,7 @@ weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const s
   weft__make_handle(s->handle);
   pthread_mutex_init(&s->making, NULL);
   pthread_mutex_init(&s->lock, NULL);
-  pthread_cond_init(&s->idle, NULL);
-  s->runs.next = s->runs.prev = &s->runs;
+  weft__runs_init(&s->runs);
   weft_err err = s->opts.config_text ? weft__world_init(&s->world, w->peers, w->task, opts) : WEFT_OOM;
   if (!err) err = weft__worker_open(w->worker, s->handle, s->opts.isolate_session_state);
   if (err)
@@ -91,11 +83,7 @@ static void delete_worker_sessions(cluster_session *s) {
 static weft_err cluster_close(weft_session *base) {
   cluster_session *s = (cluster_session *)base;
   pthread_mutex_lock(&s->lock);
-  bool first = !s->closed;
-  s->closed = true;
-  for (running *r = s->runs.next; r != &s->runs; r = r->next)
-    weft__cancel_fire(&r->cancel, WEFT_CANCELLED, "Step was cancelled by an explicit call to `Session::Close()`.");
-  while (s->n_running) pthread_cond_wait(&s->idle, &s->lock);
+  bool first = weft__runs_close(&s->runs, &s->lock, "Step was cancelled by an explicit call to `Session::Close()`.");
   pthread_mutex_unlock(&s->lock);
   if (!first) return WEFT_OK;
   if (s->world.n_task) delete_worker_sessions(s);
@@ -111,7 +99,7 @@ static void cluster_destroy(weft_session *base) {
   weft__world_finish(&s->world);
   weft__free(s->where);
   weft__free((char *)(uintptr_t)s->opts.config_text);
-  pthread_cond_destroy(&s->idle);
+  weft__runs_finish(&s->runs);
   pthread_mutex_destroy(&s->lock);
   pthread_mutex_destroy(&s->making);
   weft__free(s);
@@ -227,28 +215,22 @@ static weft_err get_step(cluster_session *s, const plan_request *r, int64_t dead
   return err;
 }
 
-static weft_err begin(cluster_session *s, running *r) {
+static weft_err begin(cluster_session *s, run_entry *r) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
-  if (s->closed)
+  if (s->runs.closed)
     err = weft__fail(WEFT_FAILED_PRECONDITION, "Session is closed.");
-  else {
-    r->next = &s->runs;
-    r->prev = s->runs.prev;
-    r->prev->next = s->runs.prev = r;
-    s->n_running++;
-  }
+  else
+    weft__runs_add(&s->runs, r);
   pthread_mutex_unlock(&s->lock);
   if (!err) tell(s, SESSION_RUN);
   return err;
 }
 
-static void end(cluster_session *s, running *r) {
+static void end(cluster_session *s, run_entry *r) {
   tell(s, SESSION_RAN);
   pthread_mutex_lock(&s->lock);
-  r->prev->next = r->next;
-  r->next->prev = r->prev;
-  if (--s->n_running == 0) pthread_cond_broadcast(&s->idle);
+  weft__runs_remove(&s->runs, r);
   pthread_mutex_unlock(&s->lock);
 }
 
@@ -257,7 +239,7 @@ static weft_err cluster_run(weft_session *base, const plan_request *r, const wef
   cluster_session *s = (cluster_session *)base;
   int64_t timeout = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
   int64_t deadline_ns = timeout > 0 ? weft__now_ns() + timeout * 1000000 : 0;
-  running entry;
+  run_entry entry;
   cluster_step *st;
   weft__cancel_init(&entry.cancel);
   weft_err err = begin(s, &entry);
@@ -275,7 +257,7 @@ static weft_err cluster_run(weft_session *base, const plan_request *r, const wef
 
 weft_err weft__cluster_session_run_by_name(weft_session *base, const plan_request *r, int64_t id, cancel *c) {
   cluster_session *s = (cluster_session *)base;
-  running entry;
+  run_entry entry;
   cancel_link link;
   cluster_step *st = NULL;
   weft__cancel_init(&entry.cancel);
@@ -314,7 +296,7 @@ static weft_err copy_devices(const world *w, device_info **out, int *n) {
 /* Asks all tasks, whether the graph needs them or not. */
 static weft_err cluster_devices(weft_session *base, device_info **out, int *n) {
   cluster_session *s = (cluster_session *)base;
-  running entry;
+  run_entry entry;
   int met;
   weft__cancel_init(&entry.cancel);
   weft_err err = begin(s, &entry);

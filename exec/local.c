@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "exec/requests.h"
+#include "exec/runs.h"
 #include "exec/start.h"
 #include "exec/steplog.h"
 #include "exec/task.h"
@@ -13,11 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct running { /* a step in flight: listed so that close can reach it */
-  cancel cancel;
-  struct running *next, *prev;
-} running;
-
 typedef struct local {
   weft_session base;
   session_opts opts;
@@ -26,12 +22,10 @@ typedef struct local {
   device_info *info; /* of its devices */
   int n_info;
   pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t idle;
   requests plans;
-  running steps; /* a ring */
-  int n_running, placed;
+  runs runs;
+  int placed;
   int64_t next_step;
-  bool closed;
 } local;
 
 static const session_ops local_ops;
@@ -43,8 +37,7 @@ weft_err weft__session_create(weft_session **out, weft_graph *g, const session_o
   if (opts) s->opts = *opts;
   weft__make_handle(s->handle);
   pthread_mutex_init(&s->lock, NULL);
-  pthread_cond_init(&s->idle, NULL);
-  s->steps.next = s->steps.prev = &s->steps;
+  weft__runs_init(&s->runs);
   s->next_step = 1;
   weft_err err =
       weft__task_create(&s->task, "/job:localhost/replica:0/task:0", s->opts.intra_threads, s->opts.inter_threads);
@@ -61,10 +54,7 @@ weft_err weft__session_create(weft_session **out, weft_graph *g, const session_o
 static weft_err local_close(weft_session *base) {
   local *s = (local *)base;
   pthread_mutex_lock(&s->lock);
-  s->closed = true;
-  for (running *r = s->steps.next; r != &s->steps; r = r->next)
-    weft__cancel_fire(&r->cancel, WEFT_CANCELLED, "Session has been closed.");
-  while (s->n_running) pthread_cond_wait(&s->idle, &s->lock);
+  weft__runs_close(&s->runs, &s->lock, "Session has been closed.");
   pthread_mutex_unlock(&s->lock);
   return WEFT_OK;
 }
@@ -76,7 +66,7 @@ static void local_destroy(weft_session *base) {
   weft__requests_finish(&s->plans, destroy_plan);
   weft__device_infos_free(s->info, s->n_info);
   weft__task_destroy(s->task);
-  pthread_cond_destroy(&s->idle);
+  weft__runs_finish(&s->runs);
   pthread_mutex_destroy(&s->lock);
   weft__free(s);
 }
@@ -121,29 +111,24 @@ static weft_err check_feeds(const plan *p, const weft_tensor *const *feed) {
 }
 
 /* Finds the plan and lists the step, under one lock. */
-static weft_err begin(local *s, const plan_request *r, running *step_entry, plan **p, int64_t *id) {
+static weft_err begin(local *s, const plan_request *r, run_entry *entry, plan **p, int64_t *id) {
   uint64_t hash = weft__request_hash(r);
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
-  if (s->closed) err = weft__fail(WEFT_CANCELLED, "Session has been closed.");
+  if (s->runs.closed) err = weft__fail(WEFT_CANCELLED, "Session has been closed.");
   *p = err ? NULL : weft__requests_find(&s->plans, hash, r);
   if (!err && !*p) err = make_plan(s, hash, r, p);
   if (!err) {
-    step_entry->next = &s->steps;
-    step_entry->prev = s->steps.prev;
-    step_entry->prev->next = s->steps.prev = step_entry;
-    s->n_running++;
+    weft__runs_add(&s->runs, entry);
     *id = s->next_step++;
   }
   pthread_mutex_unlock(&s->lock);
   return err;
 }
 
-static void end(local *s, running *step_entry) {
+static void end(local *s, run_entry *entry) {
   pthread_mutex_lock(&s->lock);
-  step_entry->prev->next = step_entry->next;
-  step_entry->next->prev = step_entry->prev;
-  if (--s->n_running == 0) pthread_cond_broadcast(&s->idle);
+  weft__runs_remove(&s->runs, entry);
   pthread_mutex_unlock(&s->lock);
 }
 
@@ -165,7 +150,7 @@ static weft_err finish_trace(local *s, step_log *log, weft_err err, const run_op
 static weft_err local_run(weft_session *base, const plan_request *r, const weft_tensor *const *feed,
                           weft_tensor **fetched, const run_opts *opts) {
   local *s = (local *)base;
-  running entry;
+  run_entry entry;
   plan *p;
   int64_t id;
   weft__cancel_init(&entry.cancel);

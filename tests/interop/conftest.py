@@ -10,21 +10,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "cluster")]
 
 import pytest  # noqa: E402
 
-import tasks  # noqa: E402
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    """cluster(ps=1, workers=2); its processes end with the test."""
-    made = []
-
-    def make(**shape):
-        made.append(tasks.Cluster(tmp_path, **shape))
-        return made[-1]
-
-    yield make
-    for c in made:
-        c.end()
+from fixtures import cluster  # noqa: E402,F401
 
 
 @pytest.fixture

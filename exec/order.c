@@ -9,6 +9,7 @@
 #include "exec/order.h"
 
 #include "base/alloc.h"
+#include "graph/frames.h"
 
 enum { UNSEEN, OPEN, DONE };
 enum { UNNEEDED, WAITED, NEEDED };

@@ -1,5 +1,6 @@
 /* module.c - the module weft._weft: its functions, errors, the log, signals. */
 #include "ext.h"
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,9 +42,12 @@ static PyObject *set_error(PyObject *self, PyObject *fn) {
 
 /* ---- signals --------------------------------------------------------------------------------------- */
 
-static struct sigaction before; /* what handled SIGINT before us: Python's own handler */
+static struct sigaction before;           /* what handled SIGINT before us: Python's own handler */
+static volatile sig_atomic_t interrupted; /* since the library was last told to forget it */
+static pthread_t main_thread;             /* the one in which Python raises KeyboardInterrupt */
 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
+  interrupted = 1;
   weft_interrupt();
   if (before.sa_flags & SA_SIGINFO)
     before.sa_sigaction(number, info, context);
@@ -62,9 +66,21 @@ void ext_watch_signals(void) {
   sigaction(SIGINT, &ours, NULL);
 }
 
+static void forget_interrupt(void) {
+  interrupted = 0;
+  weft_interrupt_clear();
+}
+
+bool ext_try_again(weft_err err) {
+  if (err != WEFT_CANCELLED || !interrupted || !pthread_equal(pthread_self(), main_thread)) return false;
+  bool stale = PyErr_CheckSignals() == 0;
+  forget_interrupt();
+  return stale;
+}
+
 PyObject *ext_raise_wait(weft_err err) {
-  if (PyErr_CheckSignals() != 0) {
-    weft_interrupt_clear();
+  if (PyErr_Occurred() || PyErr_CheckSignals() != 0) {
+    forget_interrupt();
     return NULL;
   }
   return ext_raise(err);
@@ -191,6 +207,7 @@ PyMODINIT_FUNC PyInit__weft(void);
 PyMODINIT_FUNC PyInit__weft(void) {
   PyObject *module = PyModule_Create(&definition);
   if (!module) return NULL;
+  main_thread = pthread_self();
   PyMethodDef *more[] = {ext_train_functions,   ext_save_functions,      ext_summary_functions, ext_pipeline_functions,
                          ext_cluster_functions, ext_supervise_functions, ext_monitor_functions};
   for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)

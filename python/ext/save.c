@@ -95,7 +95,8 @@ static PyObject *saver_save(PyObject *self, PyObject *args) {
   o.no_meta_graph = !meta, o.no_state = !state;
   weft_err err;
   ext_watch_signals();
-  UNLOCKED(err = weft_saver_save(s, ((session_object *)session)->sess, path, &o, &saved));
+  do UNLOCKED(err = weft_saver_save(s, ((session_object *)session)->sess, path, &o, &saved));
+  while (ext_try_again(err));
   return err ? ext_raise_wait(err) : text_or_none(saved);
 }
 

@@ -123,8 +123,10 @@ static PyObject *session_run(PyObject *self, PyObject *args) {
   if (take(&r, feeds, fetches, targets) == 0) {
     weft_run_opts o = {timeout, trace, trace ? &metadata : NULL, trace ? &metadata_size : NULL};
     weft_err err;
-    UNLOCKED(err = weft_session_run_with(sess, (int)r.n_feed, r.feeds, (int)r.n_fetch, r.fetches, r.fetched,
-                                         (int)r.n_target, r.targets, &o));
+    do
+      UNLOCKED(err = weft_session_run_with(sess, (int)r.n_feed, r.feeds, (int)r.n_fetch, r.fetches, r.fetched,
+                                           (int)r.n_target, r.targets, &o));
+    while (ext_try_again(err));
     made = err ? ext_raise_wait(err) : take_results(&r);
     if (made && trace) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
     weft_free(metadata);

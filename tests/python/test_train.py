@@ -254,6 +254,19 @@ def test_interrupts_end_a_run_that_waits(tmp_path):
     assert "KeyboardInterrupt" in err
 
 
+def test_a_program_that_caught_an_interrupt_goes_on(tmp_path):
+    import signal
+    script = tmp_path / "catch.py"
+    script.write_text("import tensorflow as tf, time\nc = tf.constant(5)\nsess = tf.Session()\nsess.run(c)\n"
+                      "try:\n    print('ready', flush=True)\n    time.sleep(20)\n"
+                      "except KeyboardInterrupt:\n    print('caught', sess.run(c), sess.run(c + 1))\n")
+    task = scripts.start(script, cwd=tmp_path)
+    assert task.stdout.readline() == "ready\n"
+    task.send_signal(signal.SIGINT)
+    out, err = task.communicate(timeout=20)
+    assert out == "caught 5 6\n", err
+
+
 def test_fetched_arrays_are_the_programs_own():
     with tf.Graph().as_default(), tf.Session() as sess:
         v = tf.Variable(np.zeros(4, np.float32))

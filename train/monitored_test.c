@@ -201,6 +201,24 @@ TEST(a_loss_that_is_no_number_ends_the_run) {
   finish(sess, &b, 2, hook);
 }
 
+TEST_WITHIN(60, any_failed_allocation_is_an_error) {
+  weft_err err = WEFT_OOM;
+  for (long n = 1; err; n += 7) {
+    bench b = bench_begin();
+    weft_session *sess = NULL;
+    weft_hook *hook;
+    EXPECT_OK(weft__hook_stop_at_step(&hook, 1, 0));
+    weft__alloc_fail_after(n);
+    err =
+        weft__monitored_create(&sess, b.g, &(weft_monitored_opts){.checkpoint_dir = "m", .n_hook = 1, .hooks = &hook});
+    weft__alloc_fail_after(0);
+    if (err) EXPECT_EQ_INT(err, WEFT_OOM);
+    weft__session_destroy(sess);
+    weft__hook_destroy(hook);
+    bench_end(&b);
+  }
+}
+
 TEST(hooks_say_what_they_lack) {
   weft_hook *h;
   EXPECT_ERR(weft__hook_stop_at_step(&h, 0, 0), WEFT_INVALID_ARGUMENT, "One of num_steps or last_step must be");

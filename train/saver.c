@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "graph/mark.h"
 #include "graph/metagraph.h"
 #include "io/bundle_entry.h"
 #include "io/file.h"
@@ -77,8 +78,10 @@ weft_err weft__saver_adopt(weft_saver **out, weft_graph *g, const void *saver_de
 weft_err weft__saver_create(weft_saver **out, weft_graph *g, const weft_saver_opts *opts) {
   uint8_t *def;
   size_t size;
+  graph_mark before = weft__graph_mark(g);
   WEFT_TRY(weft__saver_build(g, opts, &def, &size));
   weft_err err = weft__saver_adopt(out, g, def, size);
+  if (err) weft__graph_rewind(g, &before);
   weft__free(def);
   if (!err && opts) (*out)->relative_paths = opts->relative_paths, (*out)->pad_step = opts->pad_step;
   return err;

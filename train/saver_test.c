@@ -333,6 +333,28 @@ TEST(a_checkpoint_can_be_looked_into_without_a_graph) {
   end(&t);
 }
 
+TEST(any_failed_allocation_leaves_the_graph_as_it_was) {
+  bench t = begin();
+  weft_saver *s = NULL;
+  weft_saver_opts opts = {.sharded = true, .reshape = true};
+  int before = t.g->n_node;
+  weft_err err = WEFT_OOM;
+  for (long n = 1; err; n++) {
+    weft__alloc_fail_after(n);
+    err = weft__saver_create(&s, t.g, &opts);
+    weft__alloc_fail_after(0);
+    if (!err) break;
+    EXPECT_EQ_INT(err, WEFT_OOM);
+    EXPECT_EQ_INT(t.g->n_node, before);
+    EXPECT_OK(weft__b_ok(t.g));
+  }
+  open_session(&t);
+  EXPECT_OK(weft__saver_save(s, t.sess, "m", NULL, NULL));
+  EXPECT_NEAR(restored_by_another("m"), 1.5, 0);
+  weft__saver_destroy(s);
+  end(&t);
+}
+
 TEST(bad_calls_say_what_is_wrong_and_leave_the_graph_alone) {
   bench t = begin();
   weft_saver *s;

@@ -34,3 +34,14 @@ def test_two_workers_learn_digits_with_adam(in_step):
     assert len(re.findall(r"Training elapsed time:[0-9.]+ s", run.stdout)) == 2
     found = re.findall(r"After 200 training step\(s\), validation cross entropy = ([0-9.]+)", run.stdout)
     assert len(found) == 2 and all(float(f) < 8000 for f in found)  # 11513 for 5000 guesses in ten
+
+
+@pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
+def test_parameters_on_two_ps_are_saved_and_summarised(tmp_path):
+    run = subprocess.run([tasks.WEFT, "launch", "--ps", "2", "--workers", "2", "--",
+                          tasks.BUILD / "examples" / "mnist_dist", f"--data_dir={DATA}", f"--log_dir={tmp_path}/log",
+                          "--train_steps=500", "--learning_rate=0.1"], capture_output=True, text=True, timeout=100)
+    assert run.returncode == 0, run.stderr
+    assert float(re.search(r"test accuracy ([0-9.]+)", run.stdout).group(1)) > 0.7
+    names = [f.name for f in (tmp_path / "log").iterdir()]
+    assert "checkpoint" in names and any(n.startswith("events.out.tfevents") for n in names)

@@ -191,7 +191,13 @@ static weft_err open_ready(monitored *m, bool again, weft_session **out) {
   return m->opts.not_chief ? weft__manager_wait(&m->manager, &o, out) : weft__manager_prepare(&m->manager, &o, out);
 }
 
-static weft_err reopen(void *arg, weft_session **out) { return open_ready(arg, true, out); }
+/* The first interrupt waits for a step to end, not for tasks to come back. */
+static weft_err reopen(void *arg, weft_session **out) {
+  weft__interrupts_let();
+  weft_err err = open_ready(arg, true, out);
+  weft__interrupts_hold();
+  return err;
+}
 
 static bool state_lost(void *arg, weft_session *sess) {
   monitored *m = arg;
@@ -214,6 +220,8 @@ static weft_err tell_created(void *arg, weft_session *sess) {
 static weft_err open_session(monitored *m) {
   weft_session *first;
   WEFT_TRY(open_ready(m, false, &first));
+  weft__interrupts_hold();
+  m->holds = true;
   WEFT_TRY(weft__recovering_create(&m->inner, first, &(recovery){reopen, state_lost, tell_created, m}));
   WEFT_TRY(weft__queue_runners_start(m->inner, m->coordinator, NULL, NULL));
   return tell_created(m, m->inner);
@@ -349,8 +357,6 @@ static weft_err set_up(monitored *m, weft_graph *g) {
   if (!ok) return WEFT_OOM;
   WEFT_TRY(weft__config_keep(&m->config, o->config));
   WEFT_TRY(weft__coordinator_create(&m->coordinator, 2, clean));
-  weft__interrupts_hold();
-  m->holds = true;
   WEFT_TRY(gather_hooks(m));
   WEFT_TRY(weft__scaffold_build(&m->scaffold, g, o));
   weft__log(LOG_INFO, "Graph was finalized.");

@@ -144,8 +144,6 @@ weft_err weft__supervisor_create(weft_supervisor **out, weft_graph *g, const wef
   if (!err) err = open_logdir(sv, o);
   if (!err) {
     sv->manager.stop = sv->coordinator;
-    weft__interrupts_hold();
-    sv->holds = true;
     *out = sv;
   } else {
     weft__supervisor_destroy(sv);
@@ -158,7 +156,6 @@ void weft__supervisor_destroy(weft_supervisor *sv) {
   if (sv->coordinator) weft__supervisor_stop(sv, false, true);
   if (sv->sess) weft__session_close(sv->sess); /* who still runs it must not come back to us */
   weft__recovering_drop(sv->sess);
-  if (sv->holds) weft__interrupts_let();
   if (sv->own_writer) weft__event_writer_destroy(sv->writer);
   if (sv->own_saver) weft__saver_destroy(sv->saver);
   weft__coordinator_destroy(sv->coordinator);
@@ -277,7 +274,19 @@ static weft_err open_ready(weft_supervisor *sv, bool again, weft_session **out) 
   return sv->chief ? weft__manager_prepare(&sv->manager, &o, out) : weft__manager_wait(&sv->manager, &o, out);
 }
 
-static weft_err reopen(void *arg, weft_session **out) { return open_ready(arg, true, out); }
+/* While a session is out, the first interrupt waits for the step to end; while there is none, nothing does. */
+static void hold_interrupts(weft_supervisor *sv, bool hold) {
+  if (hold && !sv->holds) weft__interrupts_hold();
+  if (!hold && sv->holds) weft__interrupts_let();
+  sv->holds = hold;
+}
+
+static weft_err reopen(void *arg, weft_session **out) {
+  weft__interrupts_let();
+  weft_err err = open_ready(arg, true, out);
+  weft__interrupts_hold();
+  return err;
+}
 
 static bool state_lost(void *arg, weft_session *sess) {
   weft_supervisor *sv = arg;
@@ -326,6 +335,7 @@ weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const
   weft__coordinator_clear_stop(sv->coordinator);
   if (sv->writer) WEFT_TRY(weft__event_writer_reopen(sv->writer));
   WEFT_TRY(open_ready(sv, false, &first));
+  hold_interrupts(sv, true);
   WEFT_TRY(weft__recovering_create(&sess, first, &(recovery){reopen, state_lost, reopened, sv}));
   weft__recovering_drop(sv->sess);
   sv->sess = sess;
@@ -362,6 +372,7 @@ weft_err weft__supervisor_stop(weft_supervisor *sv, bool keep_writer, bool ignor
     sv->graph_written = false;
   }
   sv->started = false;
+  hold_interrupts(sv, false);
   err = weft__status_raise(&first);
   weft__status_finish(&first);
   return err;

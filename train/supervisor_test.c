@@ -90,6 +90,23 @@ TEST(an_interrupt_stops_the_loop_and_saves_the_last_step) {
   bench_end(&b);
 }
 
+TEST(one_interrupt_ends_the_wait_for_a_session) {
+  bench b = bench_begin();
+  weft_session *sess;
+  weft_supervisor *sv = supervise(&b, NULL);
+  weft__interrupt();
+  EXPECT_EQ_INT(weft__interrupts(), 1); /* nothing to finish yet: waits end */
+  weft__interrupt_clear();
+  sess = prepare(sv);
+  weft__interrupt();
+  EXPECT_EQ_INT(weft__interrupts(), 0); /* the step is finished first */
+  EXPECT_OK(weft__supervisor_stop(sv, false, false));
+  EXPECT_EQ_INT(weft__interrupts(), 1);
+  weft__session_destroy(sess);
+  weft__supervisor_destroy(sv);
+  bench_end(&b);
+}
+
 static weft_err count(void *arg) {
   ++*(int *)arg;
   return WEFT_OK;

@@ -415,7 +415,7 @@ TEST_WITHIN(30, giving_up_a_bundle_gives_up_all_of_it) {
   for (int i = 0; i < 3; i++) want[i] = (recv_want){key_of(&e[i], &key[i]), on_arrival, &a[i]};
   EXPECT_OK(weft__worker_step_get(r.wk.worker, 1, true, &s));
   weft__rendezvous_recv_all(s->rendezvous, 3, want);
-  usleep(50000);
+  for (int i = 0; i < 5000 && steps_of(&r.ps) != 1; i++) usleep(1000); /* until the ps has heard of it */
   EXPECT_EQ_INT(steps_of(&r.ps), 1);
   weft__worker_cleanup(r.wk.worker, 1);
   await_arrivals(&all);

@@ -357,7 +357,7 @@ TEST_WITHIN(30, what_is_wanted_together_comes_in_one_call) {
   peer *ps;
   rig_open(&r);
   EXPECT_OK(weft__peers_find(r.wk.peers, PS, &ps));
-  weft__peer_met(ps); /* it is Weft */
+  weft__peer_met(ps, false); /* it is Weft */
   for (int half = 0; half < 2; half++) {
     weft_graph *g = new_graph();
     send_node(g, &e[half], constant(g, PS CPU, "x", 10 + half));
@@ -411,7 +411,7 @@ TEST_WITHIN(30, giving_up_a_bundle_gives_up_all_of_it) {
   peer *ps;
   rig_open(&r);
   EXPECT_OK(weft__peers_find(r.wk.peers, PS, &ps));
-  weft__peer_met(ps);
+  weft__peer_met(ps, false);
   for (int i = 0; i < 3; i++) want[i] = (recv_want){key_of(&e[i], &key[i]), on_arrival, &a[i]};
   EXPECT_OK(weft__worker_step_get(r.wk.worker, 1, true, &s));
   weft__rendezvous_recv_all(s->rendezvous, 3, want);

@@ -20,7 +20,8 @@ struct channel {
   pthread_mutex_t lock;      /* guards what follows */
   bool asking;               /* from the question until the connection is lost */
   int64_t asked_ns;
-  fast_line **all; /* every line there was */
+  pthread_mutex_t connecting; /* guards what follows; never taken under the other */
+  fast_line **all;            /* every line there was */
   int n_all;
 };
 
@@ -35,7 +36,6 @@ static void change(void *arg, fast_line *l, bool usable) {
   pthread_mutex_unlock(&c->lock);
 }
 
-/* One question at a time, so the list is this thread's. */
 static weft_err connect_fast(channel *c, message *way) {
   fast_line **more = weft__realloc((void *)c->all, (size_t)(c->n_all + 1) * sizeof *more);
   if (!more) return WEFT_OOM;
@@ -49,7 +49,9 @@ static weft_err connect_fast(channel *c, message *way) {
 
 static void take_way(void *arg, weft_err err, message *way) {
   channel *c = arg;
+  pthread_mutex_lock(&c->connecting);
   if (err == WEFT_OK) err = connect_fast(c, way);
+  pthread_mutex_unlock(&c->connecting);
   if (err == WEFT_OK) return;
   if (err != WEFT_CANCELLED) /* which is the channel's own end */
     weft__log(LOG_DEBUG, "%s is called by gRPC alone: %s", c->address, weft__error_message());
@@ -75,6 +77,7 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
   channel *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return WEFT_OOM;
   pthread_mutex_init(&c->lock, NULL);
+  pthread_mutex_init(&c->connecting, NULL);
   c->address = weft__strdup(address);
   c->upgrades = opts && opts->keepalive;
   weft_err err = c->address ? weft__grpc_connect(&c->grpc, address, opts ? opts : &(channel_opts){0}) : WEFT_OOM;
@@ -93,6 +96,7 @@ void weft__channel_destroy(channel *c) {
   for (int i = 0; i < c->n_all; i++) weft__fast_disconnect(c->all[i]);
   weft__free((void *)c->all);
   weft__free(c->address);
+  pthread_mutex_destroy(&c->connecting);
   pthread_mutex_destroy(&c->lock);
   weft__free(c);
 }

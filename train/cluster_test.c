@@ -1,8 +1,10 @@
 /* cluster_test.c - supervised training on a cluster of real processes, some of which are killed and come back. */
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "dist/open.h"
 #include "dist/server.h"
 #include "graph/scope.h"
+#include "train/checkpoint_state.h"
 #include "train/monitored.h"
 #include "train/supervisor.h"
 #include "train/sync_run.h"
@@ -117,7 +119,8 @@ static void train_supervised(const bench *b, const char *target, int index) {
   must(weft__supervisor_create(&sv, b->g, &o));
   must(weft__supervisor_session(&sess, sv, target, NULL, NULL));
   note_time(index ? "ready1" : "ready0");
-  for (int64_t at = 0; at < LAST;) at = train_once(sess, b);
+  weft_coordinator *c = weft__supervisor_coordinator(sv);
+  for (int64_t at = 0; at < LAST && !weft__coordinator_should_stop(c);) at = train_once(sess, b);
   must(weft__supervisor_stop(sv, false, false));
   weft__session_destroy(sess);
   weft__supervisor_destroy(sv);
@@ -149,6 +152,11 @@ static void train_monitored(const bench *b, const char *target, int index, weft_
   for (int i = 0; i < (sync ? 2 : 1); i++) weft__hook_destroy(hooks[i]);
 }
 
+static void on_signal(int number) {
+  (void)number;
+  weft__interrupt();
+}
+
 /* 0: the ps; 1: the chief; 2: the worker. */
 static pid_t start_task(int index, style s) {
   pid_t child = fork();
@@ -157,6 +165,7 @@ static pid_t start_task(int index, style s) {
   snprintf(name, sizeof name, "task%d.log", index);
   log_file = fopen(name, "a");
   weft__log_set(write_log, NULL);
+  signal(SIGINT, on_signal);
   weft_server *server = start_server(index ? "worker" : "ps", index ? index - 1 : 0);
   if (index == 0) {
     must(weft__server_join(server));
@@ -250,6 +259,23 @@ TEST_WITHIN(60, a_worker_that_came_first_starts_with_its_chief) {
   expect_end(chief, "chief");
   expect_end(late, "worker");
   expect_end(ps, "ps");
+}
+
+TEST_WITHIN(90, an_interrupted_chief_saves_and_leaves_while_the_others_go_on) {
+  pid_t child[TASKS];
+  char *saved;
+  make_cluster();
+  for (int i = 0; i < TASKS; i++) child[i] = start_task(i, SUPERVISOR);
+  wait_for_file("ready0", 20);
+  wait_for_file("ready1", 20);
+  usleep(150000);
+  kill(child[1], SIGINT);
+  expect_end(child[1], "chief");
+  EXPECT_OK(weft__checkpoint_latest(&saved, "log", NULL));
+  EXPECT(saved && atoi(strrchr(saved, '-') + 1) > 0);
+  weft__free(saved);
+  expect_end(child[2], "worker");
+  expect_end(child[0], "ps");
 }
 
 TEST_WITHIN(90, a_supervised_job_ends) { train_and_lose(SUPERVISOR, -1); }

@@ -45,3 +45,17 @@ def test_parameters_on_two_ps_are_saved_and_summarised(tmp_path):
     assert float(re.search(r"test accuracy ([0-9.]+)", run.stdout).group(1)) > 0.7
     names = [f.name for f in (tmp_path / "log").iterdir()]
     assert "checkpoint" in names and any(n.startswith("events.out.tfevents") for n in names)
+
+
+@pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
+def test_the_docker_example_prints_what_its_page_shows(tmp_path):
+    run = subprocess.run([tasks.WEFT, "launch", "--ps", "1", "--workers", "2", "--",
+                          tasks.BUILD / "examples" / "docker_example", f"--data_dir={DATA}", f"--log_dir={tmp_path}/log",
+                          "--training_epochs=1"], capture_output=True, text=True, timeout=100)
+    assert run.returncode == 0, run.stderr
+    line = r"^worker0 .*Step: \d+,  Epoch:  1,  Batch: (\d+) of 550,  Cost: \d+\.\d{4},  AvgTime: \d+\.\d\dms$"
+    assert re.findall(line, run.stdout, re.M) == ["100", "200", "300", "400", "500", "550"]
+    for words in (r"Test-Accuracy: \d\.\d\d$", r"Total Time: \d+\.\d\ds$", r"Final Cost: \d+\.\d{4}$", r"\| done$"):
+        assert len(re.findall(words, run.stdout, re.M)) == 2, words
+    assert "(VariableV2): /job:ps/replica:0/task:0/device:CPU:0" in run.stdout
+    assert any(f.name.startswith("events.out.tfevents") for f in (tmp_path / "log").iterdir())

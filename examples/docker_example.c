@@ -1,0 +1,192 @@
+/* docker_example.c - the example of the Nvidia Docker walk-through: one ps, two workers, epochs of 550 batches.
+ *
+ *     weft launch --ps 1 --workers 2 -- docker_example --data_dir FOLDER
+ *
+ * or by hand, in any order, on any machines:
+ *     docker_example --workers=172.31.8.107:2222,172.31.8.108:2222 --parameter_servers=172.31.21.167:2222
+ *                    --job_name=worker --task_index=0
+ *
+ * 784-100-10 with sigmoids and plain gradient descent at a rate of 0.0005, which learns slowly; so does the original.
+ * Where each node was placed is printed first; worker 0 writes summaries.
+ * --data_dir=FOLDER (MNIST_data), --log_dir=DIR (docker_logs), --training_epochs=N (20), --learning_rate=R (0.0005). */
+#include "digits.h"
+#include <signal.h>
+
+enum { BATCH = 100, HIDDEN = 100, FREQUENCY = 100, BATCHES = 550, TEST_BATCH = 1000 };
+
+typedef struct model {
+  weft_graph *g;
+  weft_out x, y, loss, right, step, train, summary, init;
+} model;
+
+typedef struct settings {
+  const char *data, *log_dir;
+  int epochs, task;
+  double rate;
+} settings;
+
+static void on_signal(int number) {
+  weft_interrupt();
+  signal(number, SIG_DFL); /* the second one leaves at once */
+}
+
+/* ---- the graph ---- */
+
+static weft_out layer(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
+  weft_initial normal = {.kind = WEFT_INIT_NORMAL, .b = 1}, zeros = {.kind = WEFT_INIT_ZEROS};
+  weft_scope_variables(g, name, WEFT_REUSE_INHERIT, NULL);
+  weft_out w = weft_get_variable(g, "W", WEFT_FLOAT, WEFT_DIMS(in, out), &normal, true);
+  weft_out b = weft_get_variable(g, "b", WEFT_FLOAT, WEFT_DIMS(out), &zeros, true);
+  weft_out y = weft_bias_add(g, weft_matmul(g, x, weft_variable_value(g, w)), weft_variable_value(g, b));
+  weft_scope_pop(g);
+  return y;
+}
+
+static void build(model *m, const settings *s) {
+  weft_graph *g = m->g;
+  weft_optimizer *o;
+  m->step = weft_global_step_make(g);
+  m->x = weft_input(g, "x-input", WEFT_FLOAT, WEFT_DIMS(-1, PIXELS));
+  m->y = weft_input(g, "y-input", WEFT_INT32, WEFT_DIMS(-1));
+  weft_out sum = layer(g, "hidden", m->x, PIXELS, HIDDEN), hidden = weft_op(g, "Sigmoid", NULL, 1, &sum, NULL);
+  weft_out logits = layer(g, "softmax", hidden, HIDDEN, CLASSES);
+  weft_out guess = weft_equal(g, weft_cast(g, weft_argmax(g, logits, 1), WEFT_INT32), m->y);
+  m->right = weft_mean(g, weft_cast(g, guess, WEFT_FLOAT));
+  m->loss = weft_loss(g, "sparse_softmax_cross_entropy", m->y, logits, NULL);
+  weft_must(weft_optimizer_create(&o, g, "GradientDescent", NULL));
+  weft_must(weft_optimizer_set(o, "learning_rate", s->rate));
+  m->train = weft_optimizer_minimize(o, m->loss, m->step, 0, NULL, NULL, NULL);
+  weft_optimizer_destroy(o);
+  weft_out both[] = {weft_summary_scalar(g, "cost", m->loss, NULL), weft_summary_scalar(g, "accuracy", m->right, NULL)};
+  m->summary = weft_summary_merge(g, NULL, 2, both, NULL);
+  m->init = weft_initializer(g);
+  weft_must(weft_graph_error(g));
+}
+
+/* ---- training ---- */
+
+typedef struct batch {
+  weft_tensor *images, *labels;
+} batch;
+
+/* One step; what it cost, and the global step. */
+static weft_err train(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s, const batch *b,
+                      float *cost, int64_t *step) {
+  weft_feed feeds[] = {{m->x, b->images}, {m->y, b->labels}};
+  weft_out all[] = {m->loss, m->step, m->summary};
+  weft_tensor *got[3];
+  const char *bytes;
+  size_t size;
+  weft_err err = weft_session_run(sess, 2, feeds, 3, all, got, 1, &m->train);
+  if (err) return err;
+  *cost = *(float *)weft_tensor_data(got[0]);
+  *step = *(int64_t *)weft_tensor_data(got[1]);
+  err = weft_tensor_string(got[2], 0, &bytes, &size);
+  if (!err && s->task == 0) err = weft_supervisor_add_summary(sv, sess, bytes, size, step);
+  for (int i = 0; i < 3; i++) weft_tensor_destroy(got[i]);
+  return err;
+}
+
+static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s, float *cost) {
+  digits training = digits_read(s->data, "train");
+  batch b;
+  int64_t step;
+  weft_err err = WEFT_OK;
+  double start = seconds_now();
+  digits_shuffle(&training);
+  digits_batch(&b.images, &b.labels, BATCH);
+  for (int i = 0; i < s->epochs * BATCHES && !err && !weft_supervisor_should_stop(sv); i++) {
+    int count = i % BATCHES + 1;
+    digits_deal(&training, b.images, b.labels);
+    err = train(m, sv, sess, s, &b, cost, &step);
+    if (err || (count % FREQUENCY && count != BATCHES)) continue;
+    double elapsed = seconds_now() - start;
+    start = seconds_now();
+    printf("Step: %lld,  Epoch: %2d,  Batch: %3d of %3d,  Cost: %.4f,  AvgTime: %3.2fms\n", (long long)step + 1,
+           i / BATCHES + 1, count, BATCHES, (double)*cost, elapsed * 1000 / FREQUENCY);
+    fflush(stdout);
+  }
+  weft_tensor_destroy(b.images), weft_tensor_destroy(b.labels);
+  digits_drop(&training);
+  return err;
+}
+
+static weft_err test(const model *m, weft_session *sess, const settings *s, double *accuracy) {
+  digits images = digits_read(s->data, "t10k");
+  batch b;
+  weft_err err = WEFT_OK;
+  int64_t n = images.count / TEST_BATCH;
+  digits_batch(&b.images, &b.labels, TEST_BATCH);
+  for (int64_t i = 0; i < n && !err; i++) {
+    weft_tensor *got;
+    digits_deal(&images, b.images, b.labels);
+    weft_feed feeds[] = {{m->x, b.images}, {m->y, b.labels}};
+    err = weft_session_run(sess, 2, feeds, 1, &m->right, &got, 0, NULL);
+    if (err) break;
+    *accuracy += (double)*(float *)weft_tensor_data(got) / (double)n;
+    weft_tensor_destroy(got);
+  }
+  weft_tensor_destroy(b.images), weft_tensor_destroy(b.labels);
+  digits_drop(&images);
+  return err;
+}
+
+static weft_err supervise(const model *m, weft_server *server, const settings *s) {
+  weft_supervisor *sv;
+  weft_session *sess;
+  float cost = 0;
+  double begin = seconds_now(), accuracy = 0;
+  weft_supervisor_opts opts = {.not_chief = s->task != 0,
+                               .logdir = s->log_dir,
+                               .init_op = &m->init,
+                               .global_step = &m->step,
+                               .save_summaries_secs = -1}; /* the loop does that: a summary needs a batch */
+  weft_must(weft_supervisor_create(&sv, m->g, &opts));
+  weft_must(weft_supervisor_session(&sess, sv, weft_server_target(server),
+                                    &(weft_session_opts){.log_device_placement = true}, NULL));
+  weft_err err = loop(m, sv, sess, s, &cost);
+  bool stopped = weft_supervisor_should_stop(sv); /* by a signal */
+  if (!err && !stopped) err = test(m, sess, s, &accuracy);
+  if (!err && !stopped)
+    printf("Test-Accuracy: %2.2f\nTotal Time: %3.2fs\nFinal Cost: %.4f\n", accuracy, seconds_now() - begin,
+           (double)cost);
+  if (err && !stopped) fprintf(stderr, "docker_example: %s\n", weft_error_message());
+  weft_err end = weft_supervisor_stop(sv, false, false);
+  weft_supervisor_destroy(sv), weft_session_destroy(sess);
+  if (!err && !end) printf("done\n");
+  return stopped ? WEFT_OK : err ? err : end;
+}
+
+static int work(weft_server *server, settings *s) {
+  char device[100];
+  model m = {0};
+  weft_replica *spread;
+  s->task = weft_server_task(server);
+  srand((unsigned)s->task + 1);
+  snprintf(device, sizeof device, "/job:worker/task:%d", s->task);
+  weft_must(weft_graph_create(&m.g));
+  weft_must(
+      weft_replica_create(&spread, weft_cluster_task_count(weft_server_cluster(server), "ps"), NULL, device, false));
+  weft_scope_replica(m.g, spread);
+  build(&m, s);
+  weft_err err = supervise(&m, server, s);
+  weft_scope_pop(m.g), weft_replica_destroy(spread), weft_graph_destroy(m.g);
+  return err != WEFT_OK;
+}
+
+int main(int argc, char **argv) {
+  const char *epochs = flag(argc, argv, "--training_epochs"), *rate = flag(argc, argv, "--learning_rate");
+  const char *data = flag(argc, argv, "--data_dir"), *log_dir = flag(argc, argv, "--log_dir");
+  settings s = {.data = data ? data : "MNIST_data",
+                .log_dir = log_dir ? log_dir : "docker_logs",
+                .epochs = epochs ? atoi(epochs) : 20,
+                .rate = rate ? atof(rate) : 0.0005};
+  weft_server *server;
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  weft_log_set(weft_log_stderr, NULL);
+  weft_must(weft_server_create_from_args(&server, argc, argv));
+  int code = strcmp(weft_server_job(server), "ps") == 0 ? weft_server_join(server) != WEFT_OK : work(server, &s);
+  weft_server_destroy(server);
+  return code;
+}

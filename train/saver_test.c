@@ -434,14 +434,14 @@ TEST_WITHIN(60, a_kill_at_any_moment_leaves_a_checkpoint_that_restores) {
   weft_saver *s;
   EXPECT_OK(weft__saver_create(&s, t.g, NULL));
   open_session(&t);
-  for (int round = 0; round < 40; round++) {
+  for (int round = 0; round < 200; round++) {
     char *from = NULL;
     pid_t child = fork();
     if (child == 0) {
       save_until_killed(1000 * round);
       _exit(1);
     }
-    usleep((useconds_t)(30000 + 7919 * round % 60000));
+    usleep((useconds_t)(20000 + 7919 * round % 60000));
     kill(child, SIGKILL);
     EXPECT(waitpid(child, NULL, 0) == child);
     logged[0] = 0;

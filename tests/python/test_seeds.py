@@ -30,6 +30,21 @@ def test_first_document_fits_a_line_over_two_tasks(tmp_path):
     assert abs(w - 2) < 0.15 and abs(b - 10) < 0.15
 
 
+def test_fourth_documents_frame_completed(tmp_path):
+    """The skeleton with its slip mended, a model put in, and fewer steps."""
+    frame = next(p for p in scripts.printed_programs(3) if "loss = ..." in p)
+    changes = {"FLAGS.worker_hosts(\",\")": "FLAGS.worker_hosts.split(\",\")", "1000000": "60",
+               "/tmp/train_logs": str(tmp_path / "logs"),
+               "loss = ...": "w = tf.Variable([0., 0.])\n      loss = tf.reduce_sum(tf.square(w - [1., 2.]))\n"
+                             "      tf.scalar_summary('loss', loss)"}
+    for old, new in changes.items():
+        assert old in frame
+        frame = frame.replace(old, new)
+    found = scripts.cluster(write(tmp_path, "frame.py", frame), 2, 2, cwd=tmp_path)
+    ended_well(found)
+    assert list((tmp_path / "logs").glob("events.out.tfevents.*"))
+
+
 def test_placement_is_shown(tmp_path):
     for i, wanted in ((0, ["[2. 4. 6.]"]), (1, None)):
         script = write(tmp_path, "devices%d.py" % i, scripts.printed_programs(4)[i])

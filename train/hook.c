@@ -69,7 +69,7 @@ const weft_tensor *weft__context_value(const weft_run_context *c, int i) {
 /* ---- the clock ---- */
 
 bool weft__timer_due(const hook_timer *t, int64_t at) {
-  if (!t->begun) return true;
+  if (!t->begun || at < t->last_step) return true; /* a recovery sets steps back */
   if (t->last_step == at) return false;
   if (t->secs > 0 && (double)(weft__now_ns() - t->last_ns) / 1e9 >= t->secs) return true;
   return t->steps > 0 && at >= t->last_step + t->steps;

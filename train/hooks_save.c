@@ -225,7 +225,7 @@ static weft_err counter_after(void *arg, weft_run_context *c) {
   int64_t now, steps;
   double secs;
   WEFT_TRY(due_after(w, c, 0, &due, &now));
-  if (!due || !weft__timer_note(&w->timer, now, &secs, &steps)) return WEFT_OK;
+  if (!due || !weft__timer_note(&w->timer, now, &secs, &steps) || steps < 0) return WEFT_OK;
   double rate = (double)steps / (secs > 0 ? secs : 1e-9);
   const char *name = weft__monitored_graph(w->hook->owner)->node[w->step.node]->name;
   char *tag = weft__sprintf("%s/sec", name);

@@ -219,6 +219,22 @@ TEST_WITHIN(60, any_failed_allocation_is_an_error) {
   }
 }
 
+TEST(a_timer_is_due_by_steps_by_time_and_when_training_was_set_back) {
+  hook_timer t = {.steps = 3};
+  int64_t steps;
+  EXPECT(weft__timer_due(&t, 0));
+  EXPECT(!weft__timer_note(&t, 10, NULL, NULL));
+  EXPECT(!weft__timer_due(&t, 10) && !weft__timer_due(&t, 12) && weft__timer_due(&t, 13));
+  EXPECT(weft__timer_due(&t, 4));
+  EXPECT(weft__timer_note(&t, 13, NULL, &steps));
+  EXPECT_EQ_INT(steps, 3);
+  hook_timer clock = {.secs = .02};
+  weft__timer_note(&clock, 1, NULL, NULL);
+  EXPECT(!weft__timer_due(&clock, 2));
+  usleep(30000);
+  EXPECT(weft__timer_due(&clock, 2) && !weft__timer_due(&clock, 1));
+}
+
 TEST(hooks_say_what_they_lack) {
   weft_hook *h;
   EXPECT_ERR(weft__hook_stop_at_step(&h, 0, 0), WEFT_INVALID_ARGUMENT, "One of num_steps or last_step must be");

@@ -191,7 +191,8 @@ static weft_err count_steps(void *arg) {
   weft_supervisor *sv = arg;
   int64_t at, now = weft__now_ns();
   WEFT_TRY(step_now(sv, &at));
-  double rate = now > sv->last_ns ? (double)(at - sv->last_step) / ((double)(now - sv->last_ns) / 1e9) : INFINITY;
+  int64_t steps = at > sv->last_step ? at - sv->last_step : 0; /* a recovery sets them back */
+  double rate = now > sv->last_ns ? (double)steps / ((double)(now - sv->last_ns) / 1e9) : INFINITY;
   sv->last_step = at;
   sv->last_ns = now;
   if (sv->writer) WEFT_TRY(weft__event_writer_add_scalar(sv->writer, "global_step/sec", rate, at));

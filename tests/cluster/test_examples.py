@@ -11,6 +11,42 @@ FOLDERS = [os.environ.get("WEFT_MNIST"), "../shared/data/mnist", "/usr/share/dat
 DATA = next((f for f in FOLDERS if f and pathlib.Path(f).exists()), None)
 
 
+def example(name, *arguments):
+    return subprocess.run([tasks.BUILD / "examples" / name, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def test_a_local_server_says_hello():
+    run = example("local_server")
+    assert run.returncode == 0 and run.stdout == "b'Hello, distributed TensorFlow!'\n", run.stderr
+    port = re.search(r"Initialize GrpcChannelCache for job local -> \{0 -> localhost:(\d+)\}", run.stderr).group(1)
+    assert f"Started server with target: grpc://localhost:{port}" in run.stderr
+    assert re.search(r"Start master session [0-9a-f]{16} with config:", run.stderr)
+
+
+def test_two_tasks_greet_and_end_by_themselves(tmp_path):
+    hosts = [f"localhost:{port}" for port in tasks.free_ports(2)]
+    both = []
+    for i in range(2):
+        both.append(tasks.Task(tmp_path / f"{i}.log", tasks.BUILD / "examples" / "two_task",
+                               f"--hosts={','.join(hosts)}", f"--task_index={i}"))
+        both[i].until("Started server with target: grpc://" + hosts[i])
+    for i, task in enumerate(both):
+        assert task.wait(30) == 0, task.output
+        assert f"job local -> {{0 -> {hosts[0]}, 1 -> {hosts[1]}}}" in task.output
+        assert "Const: (Const): /job:local/replica:0/task:0/device:CPU:0" in task.output
+        assert f"b'Hello from server{i + 1}!'" in task.output
+
+
+def test_nodes_are_placed_on_devices_that_exist():
+    cpu, gpu, soft = example("placement"), example("placement", "--gpu"), example("placement", "--soft")
+    line = "add: (Add): /job:localhost/replica:0/task:0/device:CPU:0"
+    assert cpu.returncode == 0 and cpu.stdout.startswith("Device mapping:") and line in cpu.stdout, cpu.stderr
+    assert cpu.stdout.endswith("[ 2.  4.  6.]\n")
+    assert soft.returncode == 0 and soft.stdout.endswith("[ 2.  4.  6.]\n" * 2), soft.stderr
+    if gpu.returncode:  # no second GPU here
+        assert "Cannot assign a device for operation add_1" in gpu.stderr and "/device:GPU:1" in gpu.stderr
+
+
 @pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
 def test_three_workers_learn_digits_asynchronously(tmp_path):
     run = subprocess.run([tasks.WEFT, "launch", "--ps", "1", "--workers", "3", "--style", "task_id", "--",

@@ -33,14 +33,14 @@ operators.install(Variable)  # noqa: F821
 newaxis = None
 initializers, math = init_ops, math_ops
 
-from . import app, cluster, data_flow, flags, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
+from . import app, cluster, data_flow, flags, functional_ops, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
 from . import compat, contrib, image, keras, logging_ops, protos, python_io, rnn, saved_model, summary, test, train  # noqa: E402,F401
 from .cluster import Server as _Server  # noqa: E402
 from .device_spec import DeviceSpec  # noqa: E402,F401
 from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphOptions, MetaGraphDef, NodeDef,  # noqa: E402,F401
                      OptimizerOptions, RunMetadata, RunOptions, SessionLog, Summary, TensorInfo)
 
-_export(data_flow, io_ops)
+_export(data_flow, io_ops, functional_ops)
 create_partitioned_variables = partitioned.create_partitioned_variables
 VERSION = __version__ = "1.15.0"  # of the TensorFlow whose names these are; weft.weft_version is our own
 __git_version__ = GIT_VERSION = "weft-" + _weft.version()

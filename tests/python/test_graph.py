@@ -138,6 +138,17 @@ def test_gradient_of_a_loop():
     both(program, same_nodes=False)
 
 
+def test_loops_over_rows():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [3, 4], name="x")
+        w = tf.Variable(2.0)
+        y = tf.map_fn(lambda row: tf.reduce_sum(row) * w, x)
+        return [y, tf.gradients(y, [w])[0], tf.scan(lambda a, row: a + row, x), tf.foldl(lambda a, row: a - row, x),
+                tf.foldr(lambda a, row: a * 0.5 + row, x, initializer=tf.zeros([4])),
+                tf.map_fn(lambda row: tf.cast(row[0] > 0, tf.int32), x, dtype=tf.int32)]
+    both(program, {"x": X}, same_nodes=False)
+
+
 def test_py_func():
     def program(tf):
         x = tf.placeholder(tf.float32, [3, 4], name="x")

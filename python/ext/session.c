@@ -184,7 +184,12 @@ weft_err ext_python_error(void) {
   PyObject *name = type ? PyObject_GetAttrString(type, "__name__") : NULL;
   PyObject *text = name && value ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
   const char *message = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-  weft_err err = weft_fail(WEFT_UNKNOWN, message ? message : "the function failed");
+  PyObject *code = value ? PyObject_GetAttrString(value, "error_code") : NULL; /* tf.errors keep their codes */
+  long number = code && PyLong_Check(code) ? PyLong_AsLong(code) : WEFT_UNKNOWN;
+  PyErr_Clear();
+  Py_XDECREF(code);
+  weft_err err = weft_fail(number > 0 && number <= 16 ? (weft_err)number : WEFT_UNKNOWN,
+                           message ? message : "the function failed");
   PyErr_Clear();
   Py_XDECREF(text);
   Py_XDECREF(name);

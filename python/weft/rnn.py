@@ -1,8 +1,10 @@
 """Recurrent cells, and networks unrolled over a list of inputs: tf.nn.rnn_cell and tf.contrib.rnn."""
 import collections
 
-from . import array_ops, init_ops, math_ops, nn
+from . import array_ops, dtypes, init_ops, math_ops, nn, tensor_shape
 from .build import convert_to_tensor
+from .control_flow import while_loop
+from .functional_ops import TensorArray
 from .nest import flatten, pack_like
 from .variable_scope import get_variable, variable_scope
 
@@ -151,13 +153,43 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
 rnn = static_rnn
 
 
+def _masked(alive, new, old):
+    """Rows whose sequence has ended keep the old value."""
+    return array_ops.where(alive, new, old)
+
+
 def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=None, parallel_iterations=None,
                 swap_memory=False, time_major=False, scope=None):
-    """Unrolled when the number of steps is known, which is what Weft's plans are quickest with."""
-    x = convert_to_tensor(inputs)
-    axis = 0 if time_major else 1
-    if x.shape.as_list()[axis] is None:
-        raise NotImplementedError("tf.nn.dynamic_rnn over an unknown number of steps is not in Weft: give inputs a shape "
-                                  "that tells it")
-    outputs, state = static_rnn(cell, array_ops.unstack(x, axis=axis), initial_state, dtype, sequence_length, scope)
-    return array_ops.stack(outputs, axis), state
+    with variable_scope(scope or "rnn"):
+        x = convert_to_tensor(inputs)
+        x = x if time_major else array_ops.transpose(x, [1, 0] + list(range(2, x.shape.ndims)))
+        steps, batch = x.shape.as_list()[:2]
+        n = array_ops.shape(x)[0] if steps is None else convert_to_tensor(steps)
+        rows = array_ops.shape(x)[1] if batch is None else batch
+        if initial_state is None:
+            if dtype is None:
+                raise ValueError("If there is no initial_state, you must give a dtype.")
+            initial_state = cell.zero_state(rows, dtype)
+        lengths = None if sequence_length is None else math_ops.cast(convert_to_tensor(sequence_length), dtypes.int32)
+        state = [convert_to_tensor(s) for s in flatten(initial_state)]
+        source = TensorArray(x.dtype.base_dtype, n).unstack(x)
+        out = TensorArray(state[0].dtype.base_dtype, n, element_shape=[batch, cell.output_size])
+
+        def body(i, flow, *old):
+            row = source.read(i)
+            row.set_shape([batch] + x.shape.as_list()[2:])
+            made, new = cell(row, pack_like(initial_state, list(old)))
+            new = flatten(new)
+            if lengths is not None:
+                alive = i < lengths
+                made = _masked(alive, made, array_ops.zeros_like(made))
+                new = [_masked(alive, a, b) for a, b in zip(new, old)]
+            return [i + 1, out._with(flow).write(i, made).flow] + new
+        loop = while_loop(lambda i, *_: i < n, body, [convert_to_tensor(0), out.flow] + state, return_same_structure=True,
+                          shape_invariants=[tensor_shape.scalar(), tensor_shape.TensorShape(None)] + [
+                              tensor_shape.TensorShape([batch] + s.shape.as_list()[1:]) for s in state],
+                          parallel_iterations=parallel_iterations or 32)
+        outputs = out._with(loop[1]).stack()
+        outputs.set_shape([steps, batch, cell.output_size])
+        outputs = outputs if time_major else array_ops.transpose(outputs, [1, 0, 2])
+        return outputs, pack_like(initial_state, loop[2:])

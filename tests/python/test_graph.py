@@ -157,6 +157,21 @@ def test_py_func():
     both(program, {"x": X}, same_nodes=False)
 
 
+def test_errors_of_functions_keep_their_code():
+    import weft as tf
+
+    def end():
+        raise tf.errors.OutOfRangeError(None, None, "no more")
+
+    def bad():
+        raise KeyError("lost")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        with pytest.raises(tf.errors.OutOfRangeError, match="no more"):
+            sess.run(tf.py_func(end, [], tf.float32))
+        with pytest.raises(tf.errors.UnknownError, match="KeyError: 'lost'"):
+            sess.run(tf.py_func(bad, [], tf.float32))
+
+
 def test_random_numbers_are_the_same():
     def program(tf):
         return [tf.random_normal([4]), tf.random_uniform([3], seed=5), tf.truncated_normal([5], stddev=0.2),

@@ -61,7 +61,11 @@ def test_cells():
                 cell = kind(3)
                 out, _ = tf.nn.static_rnn(cell, [x, x, x], dtype=tf.float32)
                 made.append(out[-1])
-        return made
+        y = tf.placeholder_with_default(tf.stack([x, x * 2, x - 1], 1), [None, None, 4])
+        with tf.variable_scope("dynamic", initializer=half(tf)):
+            out, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicLSTMCell(3), y, [1, 2, 3, 3, 2, 1], dtype=tf.float32)
+        grad = tf.gradients(tf.reduce_sum(out), [x])[0]
+        return made + [out, state.c, state.h, grad]
     ours = both_values(weft, program)
     theirs = both_values(oracle, program)
     for a, b in zip(ours, theirs):

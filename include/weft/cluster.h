@@ -83,6 +83,18 @@ WEFT_API const char *weft_server_job(const weft_server *s);
 WEFT_API int weft_server_task(const weft_server *s);
 WEFT_API const weft_cluster *weft_server_cluster(const weft_server *s);
 
+/* What the server at "host:port" says of itself; it keeps nothing of having been asked.  Sends the token and
+ * certificates of the environment.  UNAVAILABLE: nobody speaks TensorFlow's protocol there. */
+typedef struct weft_task_info {
+  char task[256];       /* "/job:ps/replica:0/task:0" */
+  char version[32];     /* of Weft; "": it is TensorFlow */
+  const char *state;    /* of a Weft task: "running", "in join", "done" (both idle and in join), "serving"; else "" */
+  uint64_t incarnation; /* another one after each start */
+  int devices;
+  double round_trip_ms; /* of a call on a connection that stands */
+} weft_task_info;
+WEFT_API weft_err weft_task_ask(weft_task_info *out, const char *address, int64_t timeout_ms);
+
 /* ---- sessions on clusters: weft_session_opts.target in core.h ------------------------------- */
 
 typedef struct weft_devices weft_devices; /* a list */

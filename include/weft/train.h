@@ -640,6 +640,39 @@ WEFT_API weft_session *weft_monitored_raw(weft_session *sess); /* without hooks;
  * max_nodes nodes (0: all) that took the time; weft_free.  weft_trace_json has the same for Chrome's trace viewer. */
 WEFT_API weft_err weft_trace_table(char **out, const void *metadata, size_t size, int max_nodes);
 
+/* ---- inspection: what files hold, without a graph --------------------------------------------- */
+
+/* Every record of a TFRecord file, plain or gzipped, in order and with its checksums verified.  Ends with the first
+ * failure, which may be fn's. */
+typedef weft_err weft_record_fn(void *arg, const void *record, size_t size);
+WEFT_API weft_err weft_records_each(const char *path, weft_record_fn *fn, void *arg);
+/* Makes or truncates a plain TFRecord file.  The first failure sticks; close reports it. */
+typedef struct weft_record_writer weft_record_writer;
+WEFT_API weft_err weft_record_writer_create(weft_record_writer **out, const char *path);
+WEFT_API weft_err weft_record_write(weft_record_writer *w, const void *record, size_t size);
+WEFT_API weft_err weft_record_writer_close(weft_record_writer *w);
+
+/* The scalars of a serialised Event (a record of an events file); none if it holds something else. */
+typedef struct weft_event_scalar {
+  const char *tag;
+  int64_t step;
+  double wall_time, value;
+} weft_event_scalar;
+typedef weft_err weft_event_scalar_fn(void *arg, const weft_event_scalar *s);
+WEFT_API weft_err weft_event_scalars(const void *event, size_t size, weft_event_scalar_fn *fn, void *arg);
+
+/* The features of a serialised Example, each a vector: strings, floats or int64. */
+typedef weft_err weft_feature_fn(void *arg, const char *name, const weft_tensor *value);
+WEFT_API weft_err weft_example_features(const void *example, size_t size, weft_feature_fn *fn, void *arg);
+/* Makes one; weft_free.  Values of any shape are written as vectors. */
+WEFT_API weft_err weft_example_create(void **out, size_t *size, int n, const char *const *names,
+                                      const weft_tensor *const *values);
+
+/* Element i of a tensor of numbers or bools; of a complex one the real part; 0 of what is no number. */
+WEFT_API double weft_tensor_number(const weft_tensor *t, int64_t i);
+/* The first `limit` elements (< 0: all) as TensorFlow prints them; weft_free. */
+WEFT_API weft_err weft_tensor_text(char **out, const weft_tensor *t, int limit);
+
 #ifdef __cplusplus
 }
 #endif

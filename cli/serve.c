@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <weft/weft.h>
 
-enum { TEXT_MAX = 1 << 20, LEFT_AT_ONCE = 130 };
+enum { LEFT_AT_ONCE = 130 };
 
 typedef struct request {
   const char *cluster, *job, *bind;
@@ -48,30 +48,22 @@ static bool allow(request *r, const char *directory) {
   return n >= 0 && (size_t)n < sizeof r->allow - used;
 }
 
-/* "--name=value" or "--name value": the value, and i moves on to where it stands. */
-static const char *option(int argc, char **argv, int *i, const char *name) {
-  size_t n = strlen(name);
-  if (strncmp(argv[*i], name, n) != 0) return NULL;
-  if (argv[*i][n] == '=') return argv[*i] + n + 1;
-  return argv[*i][n] == 0 && *i + 1 < argc ? argv[++*i] : NULL;
-}
-
 static bool is_role_flag(const char *arg) { return strstr(arg, "_hosts") || strstr(arg, "--hosts"); }
 
 static int read_options(request *r, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *given, *arg = argv[i];
-    if ((given = option(argc, argv, &i, "--cluster")))
+    if ((given = cli_option(argc, argv, &i, "--cluster")))
       r->cluster = given;
-    else if ((given = option(argc, argv, &i, "--job")) || (given = option(argc, argv, &i, "--job_name")))
+    else if ((given = cli_option(argc, argv, &i, "--job")) || (given = cli_option(argc, argv, &i, "--job_name")))
       r->job = given;
-    else if ((given = option(argc, argv, &i, "--task")) || (given = option(argc, argv, &i, "--task_index"))) {
+    else if ((given = cli_option(argc, argv, &i, "--task")) || (given = cli_option(argc, argv, &i, "--task_index"))) {
       char *stop;
       r->task = (int)strtol(given, &stop, 10);
       if (!*given || *stop || r->task < 0) return cli_usage("serve: --task is no index of a task:", given);
-    } else if ((given = option(argc, argv, &i, "--bind")))
+    } else if ((given = cli_option(argc, argv, &i, "--bind")))
       r->bind = given;
-    else if ((given = option(argc, argv, &i, "--allow-dir"))) {
+    else if ((given = cli_option(argc, argv, &i, "--allow-dir"))) {
       if (!allow(r, given)) return cli_usage("serve: the list of directories is too long at", given);
     } else if (is_role_flag(arg))
       i += !strchr(arg, '='); /* weft_role_find's */
@@ -81,22 +73,11 @@ static int read_options(request *r, int argc, char **argv) {
   return DONE;
 }
 
-/* The cluster's text: what was given, or what is in the file of that name. */
-static weft_err read_cluster(weft_cluster **out, const char *given) {
-  FILE *f = strchr(given, '=') || strchr(given, '{') ? NULL : fopen(given, "r");
-  char *text = f ? malloc(TEXT_MAX) : NULL;
-  if (text) text[fread(text, 1, TEXT_MAX - 1, f)] = 0;
-  if (f) fclose(f);
-  weft_err err = weft_cluster_parse(out, text ? text : given);
-  free(text);
-  return err;
-}
-
 static weft_err start(weft_server **out, const request *r, int argc, char **argv) {
   weft_cluster *c = NULL;
   char *job = NULL;
   int task = 0;
-  weft_err err = r->cluster ? read_cluster(&c, r->cluster) : weft_role_find(&c, &job, &task, argc, argv);
+  weft_err err = r->cluster ? cli_read_cluster(&c, r->cluster) : weft_role_find(&c, &job, &task, argc, argv);
   if (err == WEFT_OK && c) {
     weft_server_opts opts = {.job = r->job ? r->job
                                     : job  ? job

@@ -7,49 +7,24 @@
 #include <string.h>
 #include <weft/weft.h>
 
-enum { NODES = 20, CHUNK = 1 << 16 };
-
-static int failed(const char *path, const char *why) {
-  fprintf(stderr, "weft: %s: %s\n", path, why);
-  return FAILED;
-}
-
-/* All of a file, or NULL with errno set. */
-static char *read_file(const char *path, size_t *size) {
-  FILE *f = fopen(path, "rb");
-  char *data = f ? malloc(CHUNK) : NULL, *grown = data;
-  size_t room = CHUNK;
-  *size = 0;
-  while (grown && !feof(f) && !ferror(f)) {
-    *size += fread(data + *size, 1, room - *size, f);
-    if (*size < room) continue;
-    grown = realloc(data, room *= 2);
-    if (grown) data = grown;
-  }
-  const int error = f && grown && !ferror(f) ? 0 : errno;
-  if (f) fclose(f);
-  if (!error) return data;
-  free(data);
-  errno = error;
-  return NULL;
-}
+enum { NODES = 20 };
 
 static int write_file(const char *path, const char *text) {
   FILE *f = fopen(path, "w");
-  if (!f) return failed(path, strerror(errno));
+  if (!f) return cli_failed(path, strerror(errno));
   const int wrote = fputs(text, f), closed = fclose(f);
-  return wrote >= 0 && closed == 0 ? DONE : failed(path, strerror(errno));
+  return wrote >= 0 && closed == 0 ? DONE : cli_failed(path, strerror(errno));
 }
 
 static int show(const char *path, const char *chrome, int nodes) {
   size_t size;
-  char *metadata = read_file(path, &size), *table = NULL, *json = NULL;
-  if (!metadata) return failed(path, strerror(errno));
+  char *metadata = cli_read_file(path, &size), *table = NULL, *json = NULL;
+  if (!metadata) return cli_failed(path, strerror(errno));
   int code = DONE;
   weft_err err = weft_trace_table(&table, metadata, size, nodes);
   if (err == WEFT_OK && chrome) err = weft_trace_json(&json, metadata, size);
   if (err != WEFT_OK)
-    code = failed(path, weft_error_message());
+    code = cli_failed(path, weft_error_message());
   else
     fputs(table, stdout);
   if (code == DONE && chrome) code = write_file(chrome, json);

@@ -16,6 +16,10 @@ static int run_help(int argc, char **argv);
 
 static const command commands[] = {
     {"help", "", "Print this page.", run_help},
+    {"check", "--cluster C", "Say which tasks of a cluster are up, and whether they agree (check --help).", cli_check},
+    {"convert", "KIND FROM TO", "Make TFRecords of MNIST, or a .npz of a checkpoint (convert --help).", cli_convert},
+    {"inspect", "PATH [PATH]", "Say what a checkpoint, graph, events or data file holds (inspect --help).",
+     cli_inspect},
     {"launch", "--ps N --workers N -- PROGRAM", "Run a program as a cluster in this terminal (launch --help).",
      cli_launch},
     {"ops", "[NAME...] [--json]", "List the ops, or what is known of some.", cli_ops},

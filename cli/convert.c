@@ -1,0 +1,124 @@
+/* convert.c - `weft convert`: MNIST's idx files as TFRecords, and a checkpoint as the .npz that numpy loads. */
+#include "command.h"
+#include "npz.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_ROOM = 4096 };
+
+static int print_help(void) {
+  printf("usage: weft convert mnist-tfrecords FOLDER OUT.tfrecords\n"
+         "       weft convert checkpoint PREFIX OUT.npz\n\n"
+         "mnist-tfrecords: an Example for each training image of FOLDER (train-images-idx3-ubyte and\n"
+         "    train-labels-idx1-ubyte, plain or .gz): image_raw (bytes), pixels (int64), label (int64).\n"
+         "checkpoint: every tensor under its name, for numpy.load.  bfloat16 becomes float32.\n");
+  return DONE;
+}
+
+/* ---- MNIST ---- */
+
+typedef struct digits {
+  weft_tensor *images, *labels; /* uint8 [n, ...] and [n] */
+} digits;
+
+static weft_err read_digits(digits *d, const char *folder) {
+  char path[PATH_ROOM];
+  snprintf(path, sizeof path, "%s/train-images-idx3-ubyte", folder);
+  weft_err err = weft_idx_read(&d->images, path);
+  if (err != WEFT_OK) return err;
+  snprintf(path, sizeof path, "%s/train-labels-idx1-ubyte", folder);
+  err = weft_idx_read(&d->labels, path);
+  if (err != WEFT_OK) return err;
+  const bool fit = weft_tensor_dtype(d->images) == WEFT_UINT8 && weft_tensor_dtype(d->labels) == WEFT_UINT8 &&
+                   weft_tensor_rank(d->images) > 1 && weft_tensor_rank(d->labels) == 1 &&
+                   weft_tensor_dims(d->images)[0] == weft_tensor_dims(d->labels)[0];
+  return fit ? WEFT_OK : weft_fail(WEFT_INVALID_ARGUMENT, "images and labels do not belong together");
+}
+
+static weft_err write_digit(weft_record_writer *w, const char *image, int64_t pixels, int64_t label) {
+  static const char *const names[] = {"image_raw", "label", "pixels"};
+  weft_tensor *value[3] = {NULL};
+  void *example = NULL;
+  size_t size;
+  weft_err err = weft_tensor_create(&value[0], WEFT_STRING, 0, NULL, NULL);
+  if (err == WEFT_OK) err = weft_tensor_set_string(value[0], 0, image, (size_t)pixels);
+  if (err == WEFT_OK) err = weft_tensor_create(&value[1], WEFT_INT64, 0, NULL, &label);
+  if (err == WEFT_OK) err = weft_tensor_create(&value[2], WEFT_INT64, 0, NULL, &pixels);
+  if (err == WEFT_OK) err = weft_example_create(&example, &size, 3, names, (const weft_tensor *const *)value);
+  if (err == WEFT_OK) err = weft_record_write(w, example, size);
+  weft_free(example);
+  for (int i = 0; i < 3; i++) weft_tensor_destroy(value[i]);
+  return err;
+}
+
+static weft_err write_digits(const digits *d, const char *out) {
+  weft_record_writer *w;
+  const int64_t n = weft_tensor_count(d->labels), pixels = n ? weft_tensor_count(d->images) / n : 0;
+  const char *image = weft_tensor_data(d->images);
+  const uint8_t *label = weft_tensor_data(d->labels);
+  weft_err err = weft_record_writer_create(&w, out);
+  if (err != WEFT_OK) return err;
+  for (int64_t i = 0; i < n && err == WEFT_OK; i++) err = write_digit(w, image + i * pixels, pixels, label[i]);
+  const weft_err closed = weft_record_writer_close(w);
+  if (err == WEFT_OK) err = closed;
+  if (err != WEFT_OK) remove(out);
+  return err;
+}
+
+static int convert_mnist(const char *folder, const char *out) {
+  digits d = {0};
+  int code = DONE;
+  if (strlen(folder) > PATH_ROOM / 2)
+    code = cli_failed(folder, "the path is too long");
+  else if (read_digits(&d, folder) != WEFT_OK)
+    code = cli_failed(folder, weft_error_message());
+  else if (write_digits(&d, out) != WEFT_OK)
+    code = cli_failed(out, weft_error_message());
+  else
+    printf("%s: %lld Examples\n", out, (long long)weft_tensor_count(d.labels));
+  weft_tensor_destroy(d.images);
+  weft_tensor_destroy(d.labels);
+  return code;
+}
+
+/* ---- checkpoints ---- */
+
+static weft_err write_all(npz *z, weft_checkpoint *c) {
+  for (int i = 0; i < weft_checkpoint_size(c); i++) {
+    weft_tensor *t;
+    weft_err err = weft_checkpoint_read(&t, c, weft_checkpoint_name(c, i));
+    if (err != WEFT_OK) return err;
+    err = npz_add(z, weft_checkpoint_name(c, i), t);
+    weft_tensor_destroy(t);
+    if (err != WEFT_OK) return err;
+  }
+  return WEFT_OK;
+}
+
+static int convert_checkpoint(const char *prefix, const char *out) {
+  weft_checkpoint *c;
+  npz z;
+  if (weft_checkpoint_open(&c, prefix) != WEFT_OK) return cli_failed(prefix, weft_error_message());
+  weft_err err = npz_open(&z, out);
+  if (err == WEFT_OK) {
+    err = write_all(&z, c);
+    err = npz_close(&z, err);
+    if (err != WEFT_OK) remove(out);
+  }
+  const int code = err == WEFT_OK ? DONE : cli_failed(out, weft_error_message());
+  if (code == DONE) printf("%s: %d arrays\n", out, weft_checkpoint_size(c));
+  weft_checkpoint_close(c);
+  return code;
+}
+
+int cli_convert(int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help();
+  if (argc < 2) return cli_usage("convert: what to? There are mnist-tfrecords and", "checkpoint");
+  const bool mnist = strcmp(argv[1], "mnist-tfrecords") == 0;
+  if (!mnist && strcmp(argv[1], "checkpoint") != 0)
+    return cli_usage("convert knows mnist-tfrecords and checkpoint, not", argv[1]);
+  if (argc != 4) return cli_usage("convert takes what to read and what to write after", argv[1]);
+  return mnist ? convert_mnist(argv[2], argv[3]) : convert_checkpoint(argv[2], argv[3]);
+}

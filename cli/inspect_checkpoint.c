@@ -1,0 +1,200 @@
+/* inspect_checkpoint.c - a checkpoint as a table, one tensor of it with its statistics, and what differs between two. */
+#include "inspect.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST = 20, MAX_RANK = 16 };
+
+const char *inspect_shape(char *to, size_t room, int rank, const int64_t *dims) {
+  size_t used = (size_t)snprintf(to, room, "[");
+  for (int i = 0; i < rank && used < room; i++)
+    used += (size_t)snprintf(to + used, room - used, "%s%" PRId64, i ? "," : "", dims[i]);
+  if (used < room) snprintf(to + used, room - used, "]");
+  return to;
+}
+
+static int failed(const char *prefix) { return cli_failed(prefix, weft_error_message()); }
+
+static const char *shape_of(char *to, const weft_checkpoint *c, int i) {
+  int64_t dims[MAX_RANK];
+  const int rank = weft_checkpoint_shape(c, i, dims);
+  return inspect_shape(to, SHAPE_TEXT, rank, dims);
+}
+
+/* Strings have no size of their own: 0. */
+static uint64_t bytes_of(const weft_checkpoint *c, int i, uint64_t *elements) {
+  int64_t dims[MAX_RANK];
+  const int rank = weft_checkpoint_shape(c, i, dims);
+  *elements = 1;
+  for (int k = 0; k < rank; k++) *elements *= (uint64_t)dims[k];
+  return *elements * weft_dtype_size(weft_checkpoint_dtype(c, i));
+}
+
+/* ---- the table ---- */
+
+static void print_table(const char *prefix, const weft_checkpoint *c) {
+  char shape[SHAPE_TEXT];
+  const int n = weft_checkpoint_size(c);
+  int width = 4;
+  uint64_t elements, total = 0, bytes = 0;
+  for (int i = 0; i < n; i++) {
+    const int length = (int)strlen(weft_checkpoint_name(c, i));
+    if (length > width) width = length;
+  }
+  printf("%s: a checkpoint\n%-*s  %-9s %-16s %12s\n", prefix, width, "name", "type", "shape", "bytes");
+  for (int i = 0; i < n; i++) {
+    const uint64_t own = bytes_of(c, i, &elements);
+    total += elements;
+    bytes += own;
+    printf("%-*s  %-9s %-16s ", width, weft_checkpoint_name(c, i), weft_dtype_name(weft_checkpoint_dtype(c, i)),
+           shape_of(shape, c, i));
+    if (weft_dtype_size(weft_checkpoint_dtype(c, i)))
+      printf("%12" PRIu64 "\n", own);
+    else
+      printf("%12s\n", "-");
+  }
+  printf("%d tensors, %" PRIu64 " elements, %" PRIu64 " bytes\n", n, total, bytes);
+}
+
+/* ---- one tensor ---- */
+
+typedef struct statistics {
+  double min, max, mean, deviation;
+  int64_t wrong; /* NaNs and infinities, which the others leave out */
+} statistics;
+
+/* Welford's: one pass, and exact enough for a mean far from zero. */
+static statistics measure(const weft_tensor *t) {
+  statistics s = {.min = INFINITY, .max = -INFINITY};
+  double squares = 0;
+  int64_t n = 0;
+  for (int64_t i = 0; i < weft_tensor_count(t); i++) {
+    const double v = weft_tensor_number(t, i);
+    if (!isfinite(v)) {
+      s.wrong++;
+      continue;
+    }
+    const double off = v - s.mean;
+    s.mean += off / (double)++n;
+    squares += off * (v - s.mean);
+    if (v < s.min) s.min = v;
+    if (v > s.max) s.max = v;
+  }
+  s.deviation = n ? sqrt(squares / (double)n) : 0;
+  return s;
+}
+
+static int print_values(const char *prefix, weft_checkpoint *c, const char *name) {
+  weft_tensor *t;
+  char *shown = NULL, shape[SHAPE_TEXT];
+  if (weft_checkpoint_read(&t, c, name) != WEFT_OK) return failed(prefix);
+  const bool shows = weft_tensor_text(&shown, t, FIRST) == WEFT_OK;
+  printf("%s  %s %s\n", name, weft_dtype_name(weft_tensor_dtype(t)),
+         inspect_shape(shape, sizeof shape, weft_tensor_rank(t), weft_tensor_dims(t)));
+  if (weft_tensor_data(t) && weft_tensor_count(t) > 0) {
+    const statistics s = measure(t);
+    if (s.wrong < weft_tensor_count(t))
+      printf("min %.8g  max %.8g  mean %.8g  std %.8g\n", s.min, s.max, s.mean, s.deviation);
+    if (s.wrong) printf("%" PRId64 " of %" PRId64 " are not finite\n", s.wrong, weft_tensor_count(t));
+  }
+  if (shows) printf("%s\n", shown);
+  weft_free(shown);
+  weft_tensor_destroy(t);
+  return shows ? DONE : failed(prefix);
+}
+
+int inspect_checkpoint(const char *prefix, const char *name) {
+  weft_checkpoint *c;
+  int code = DONE;
+  if (weft_checkpoint_open(&c, prefix) != WEFT_OK) return failed(prefix);
+  if (name)
+    code = print_values(prefix, c, name);
+  else
+    print_table(prefix, c);
+  weft_checkpoint_close(c);
+  return code;
+}
+
+/* ---- two ---- */
+
+static bool same_element(const weft_tensor *a, const weft_tensor *b, int64_t i) {
+  const char *x, *y;
+  size_t n, m, size = weft_dtype_size(weft_tensor_dtype(a));
+  if (size && weft_tensor_data(a))
+    return memcmp((char *)weft_tensor_data(a) + (size_t)i * size, (char *)weft_tensor_data(b) + (size_t)i * size,
+                  size) == 0;
+  return weft_tensor_string(a, i, &x, &n) == WEFT_OK && weft_tensor_string(b, i, &y, &m) == WEFT_OK && n == m &&
+         memcmp(x, y, n) == 0;
+}
+
+static bool compare_values(const char *name, const weft_tensor *a, const weft_tensor *b) {
+  int64_t differ = 0;
+  double most = 0;
+  for (int64_t i = 0; i < weft_tensor_count(a); i++) {
+    if (same_element(a, b, i)) continue;
+    const double by = fabs(weft_tensor_number(a, i) - weft_tensor_number(b, i));
+    differ++;
+    if (by > most) most = by;
+  }
+  if (differ)
+    printf("  %s: %" PRId64 " of %" PRId64 " elements differ, by at most %.6g\n", name, differ, weft_tensor_count(a),
+           most);
+  return !differ;
+}
+
+/* Tensor i of a and k of b have one name.  WEFT_OK: *same says whether all else is the same too. */
+static weft_err compare(weft_checkpoint *a, int i, weft_checkpoint *b, int k, bool *same) {
+  char ours[SHAPE_TEXT], theirs[SHAPE_TEXT];
+  const char *name = weft_checkpoint_name(a, i);
+  const weft_dtype x = weft_checkpoint_dtype(a, i), y = weft_checkpoint_dtype(b, k);
+  weft_tensor *s = NULL, *t = NULL;
+  *same = x == y && strcmp(shape_of(ours, a, i), shape_of(theirs, b, k)) == 0;
+  if (!*same) {
+    printf("  %s: %s %s, and %s %s\n", name, weft_dtype_name(x), shape_of(ours, a, i), weft_dtype_name(y),
+           shape_of(theirs, b, k));
+    return WEFT_OK;
+  }
+  weft_err err = weft_checkpoint_read(&s, a, name);
+  if (err == WEFT_OK) err = weft_checkpoint_read(&t, b, name);
+  if (err == WEFT_OK) *same = compare_values(name, s, t);
+  weft_tensor_destroy(s);
+  weft_tensor_destroy(t);
+  return err;
+}
+
+/* Both are in the order of their names: one walk over the two. */
+static int walk(const char *prefix_a, weft_checkpoint *a, const char *prefix_b, weft_checkpoint *b) {
+  int i = 0, k = 0, same = 0, differ = 0;
+  while (i < weft_checkpoint_size(a) || k < weft_checkpoint_size(b)) {
+    const char *x = weft_checkpoint_name(a, i), *y = weft_checkpoint_name(b, k);
+    const int order = !x ? 1 : !y ? -1 : strcmp(x, y);
+    bool equal = false;
+    if (order)
+      printf("  %s: only in %s\n", order < 0 ? x : y, order < 0 ? prefix_a : prefix_b);
+    else if (compare(a, i, b, k, &equal) != WEFT_OK)
+      return failed(x);
+    same += equal;
+    differ += !equal;
+    i += order <= 0;
+    k += order >= 0;
+  }
+  printf("%d tensors differ, %d are the same\n", differ, same);
+  return differ ? FAILED : DONE;
+}
+
+int inspect_difference(const char *prefix_a, const char *prefix_b) {
+  weft_checkpoint *a = NULL, *b = NULL;
+  int code = DONE;
+  if (weft_checkpoint_open(&a, prefix_a) != WEFT_OK)
+    code = failed(prefix_a);
+  else if (weft_checkpoint_open(&b, prefix_b) != WEFT_OK)
+    code = failed(prefix_b);
+  else
+    code = walk(prefix_a, a, prefix_b, b);
+  weft_checkpoint_close(a);
+  weft_checkpoint_close(b);
+  return code;
+}

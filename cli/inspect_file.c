@@ -1,0 +1,184 @@
+/* inspect_file.c - graphs, events, TFRecords and idx files, as `weft inspect` shows them. */
+#include "inspect.h"
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { EXAMPLES = 3, ELEMENTS = 8, PATH_ROOM = 4096 };
+
+static int failed(const char *path) { return cli_failed(path, weft_error_message()); }
+
+/* ---- graphs ---- */
+
+static int by_device_and_op(const void *x, const void *y) {
+  const weft_node *const a = *(const weft_node *const *)x, *const b = *(const weft_node *const *)y;
+  const int order = strcmp(weft_node_device(a), weft_node_device(b));
+  return order ? order : strcmp(weft_node_op(a), weft_node_op(b));
+}
+
+static bool is_known(const char *op) {
+  for (int i = 0; i < weft_op_count(); i++)
+    if (strcmp(weft_op_name(i), op) == 0) return true;
+  return false;
+}
+
+/* How many from node i on are of its device and, if asked, of its op; they stand together. */
+static int run_of(const weft_node *const *node, int n, int i, bool of_op) {
+  int k = i;
+  while (k < n && strcmp(weft_node_device(node[k]), weft_node_device(node[i])) == 0 &&
+         (!of_op || strcmp(weft_node_op(node[k]), weft_node_op(node[i])) == 0))
+    k++;
+  return k - i;
+}
+
+static void print_ops(const weft_node *const *node, int n) {
+  for (int i = 0; i < n;) {
+    const int here = run_of(node, n, i, false), end = i + here;
+    printf("%7d  on %s\n", here, *weft_node_device(node[i]) ? weft_node_device(node[i]) : "no device");
+    while (i < end) {
+      const int same = run_of(node, end, i, true);
+      const char *op = weft_node_op(node[i]);
+      printf("%11d  %s%s\n", same, op, is_known(op) ? "" : "  (unknown here: it cannot be run)");
+      i += same;
+    }
+  }
+}
+
+static int print_graph(const char *path, const weft_graph *g, bool is_meta) {
+  const int n = weft_graph_size(g);
+  const weft_node **node = malloc(((size_t)n + 1) * sizeof *node);
+  if (!node) return cli_failed(path, strerror(errno));
+  for (int i = 0; i < n; i++) node[i] = weft_graph_node(g, i);
+  qsort((void *)node, (size_t)n, sizeof *node, by_device_and_op);
+  printf("%s: a %s of %d nodes\n", path, is_meta ? "MetaGraphDef" : "GraphDef", n);
+  print_ops(node, n);
+  for (int i = 0; i < weft_collection_count(g); i++) {
+    const char *list = weft_collection_at(g, i);
+    printf("collection %s: %d\n", list, weft_collection_size(g, list));
+  }
+  free((void *)node);
+  return DONE;
+}
+
+int inspect_graph(const char *path, bool is_meta) {
+  size_t size;
+  weft_graph *g = NULL;
+  char *data = cli_read_file(path, &size);
+  if (!data) return cli_failed(path, strerror(errno));
+  weft_err err = weft_graph_create(&g);
+  if (err == WEFT_OK)
+    err = is_meta ? weft_graph_import_meta(g, data, size, NULL) : weft_graph_import(g, data, size, NULL);
+  const int code = err == WEFT_OK ? print_graph(path, g, is_meta) : failed(path);
+  weft_graph_destroy(g);
+  free(data);
+  return code;
+}
+
+/* ---- events ---- */
+
+typedef struct event_view {
+  const char *tag; /* the only one to show, or NULL */
+  int64_t events, scalars;
+} event_view;
+
+static weft_err show_scalar(void *arg, const weft_event_scalar *s) {
+  event_view *v = arg;
+  if (v->tag && strcmp(v->tag, s->tag) != 0) return WEFT_OK;
+  v->scalars++;
+  printf("%-32s %10" PRId64 "  %.8g\n", s->tag, s->step, s->value);
+  return WEFT_OK;
+}
+
+static weft_err show_event(void *arg, const void *record, size_t size) {
+  ((event_view *)arg)->events++;
+  return weft_event_scalars(record, size, show_scalar, arg);
+}
+
+static int show_events(const char *path, event_view *v) {
+  v->events = 0;
+  printf("%s: events\n%-32s %10s  value\n", path, "tag", "step");
+  const weft_err err = weft_records_each(path, show_event, v);
+  printf("%" PRId64 " events\n", v->events);
+  return err == WEFT_OK ? DONE : failed(path);
+}
+
+int inspect_events(const char *path, const char *tag) {
+  char pattern[PATH_ROOM];
+  struct stat st;
+  glob_t found = {0};
+  event_view v = {.tag = tag};
+  int code = DONE;
+  if (stat(path, &st) != 0) return cli_failed(path, strerror(errno));
+  if (!S_ISDIR(st.st_mode)) {
+    code = show_events(path, &v);
+  } else {
+    snprintf(pattern, sizeof pattern, "%s/*tfevents*", path);
+    if (glob(pattern, 0, NULL, &found) != 0) return cli_failed(path, "no events in this folder");
+    for (size_t i = 0; i < found.gl_pathc && code == DONE; i++) code = show_events(found.gl_pathv[i], &v);
+    globfree(&found);
+  }
+  return code == DONE && tag && !v.scalars ? cli_failed(path, "there are no scalars of that --tag") : code;
+}
+
+/* ---- records ---- */
+
+typedef struct record_view {
+  int64_t records, bytes;
+} record_view;
+
+static weft_err show_feature(void *arg, const char *name, const weft_tensor *value) {
+  char *shown;
+  const char *data;
+  size_t size;
+  const int64_t n = weft_tensor_count(value);
+  (void)arg;
+  printf("    %-20s %s[%" PRId64 "]", name, weft_dtype_name(weft_tensor_dtype(value)), n);
+  if (weft_tensor_dtype(value) == WEFT_STRING) {
+    if (n == 1 && weft_tensor_string(value, 0, &data, &size) == WEFT_OK) printf("  %zu bytes", size);
+  } else {
+    const weft_err err = weft_tensor_text(&shown, value, ELEMENTS);
+    if (err != WEFT_OK) return err;
+    printf("  %s", shown);
+    weft_free(shown);
+  }
+  printf("\n");
+  return WEFT_OK;
+}
+
+static weft_err show_record(void *arg, const void *record, size_t size) {
+  record_view *v = arg;
+  v->bytes += (int64_t)size;
+  if (v->records++ >= EXAMPLES) return WEFT_OK;
+  printf("  record %" PRId64 ", %zu bytes\n", v->records - 1, size);
+  if (weft_example_features(record, size, show_feature, NULL) != WEFT_OK) printf("    no Example\n");
+  return WEFT_OK;
+}
+
+int inspect_records(const char *path) {
+  record_view v = {0};
+  const weft_err err = weft_records_each(path, show_record, &v);
+  if (err != WEFT_OK && v.records == 0) {
+    fprintf(stderr, "weft: %s: neither checkpoint, graph (.pb, .meta), events nor idx; as TFRecords: %s\n", path,
+            weft_error_message());
+    return FAILED;
+  }
+  printf("%s: %" PRId64 " TFRecords, %" PRId64 " bytes of data, %s\n", path, v.records, v.bytes,
+         err == WEFT_OK ? "every checksum is right" : "then it breaks off");
+  return err == WEFT_OK ? DONE : failed(path);
+}
+
+/* ---- idx ---- */
+
+int inspect_idx(const char *path) {
+  weft_tensor *t;
+  char shape[SHAPE_TEXT];
+  if (weft_idx_read(&t, path) != WEFT_OK) return failed(path);
+  printf("%s: an idx file of %s %s, %zu bytes\n", path, weft_dtype_name(weft_tensor_dtype(t)),
+         inspect_shape(shape, sizeof shape, weft_tensor_rank(t), weft_tensor_dims(t)), weft_tensor_bytes(t));
+  weft_tensor_destroy(t);
+  return DONE;
+}

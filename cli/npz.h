@@ -1,0 +1,24 @@
+/* npz.h - numpy's archives: a zip file, nothing compressed, of one .npy per array.
+ *
+ * Sizes are 32-bit, as in zip files without extensions: npz_add refuses what would go beyond 4 GiB. */
+#ifndef WEFT_CLI_NPZ_H
+#define WEFT_CLI_NPZ_H
+
+#include <stdio.h>
+#include <weft/weft.h>
+
+typedef struct npz {
+  FILE *file;
+  char *list; /* the entries of the directory at the end */
+  size_t list_size, list_room;
+  uint32_t offset;
+  unsigned n;
+} npz;
+
+weft_err npz_open(npz *z, const char *path);
+/* Strings become bytes of one width, bfloat16 becomes float32. */
+weft_err npz_add(npz *z, const char *name, const weft_tensor *t);
+/* Writes the directory, unless err says that all is in vain.  The first error. */
+weft_err npz_close(npz *z, weft_err err);
+
+#endif

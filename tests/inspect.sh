@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# inspect.sh - weft inspect, convert and check on what programs of this tree leave behind, and on a cluster that runs.
+set -euo pipefail
+weft=${1:?usage: tests/inspect.sh PATH-OF-WEFT PATH-OF-DIST_MNIST_ASYNC} program=${2:?}
+data=$(mktemp -d)
+tasks=()
+finish() {
+  [ ${#tasks[@]} = 0 ] || kill "${tasks[@]}" 2>/dev/null || true
+  rm -rf "$data"
+}
+trap finish EXIT
+failed=0
+
+# expect CODE PATTERN ARGUMENT...: the exit code, and a line of the output (both streams) that matches.
+expect() {
+  local code=$1 pattern=$2 output got=0
+  shift 2
+  output=$("$weft" "$@" 2>&1) || got=$?
+  if [ "$got" != "$code" ] || ! grep -Eq -- "$pattern" <<<"$output"; then
+    printf 'weft %s: exit code %s, expected %s; no "%s" in:\n%s\n' "$*" "$got" "$code" "$pattern" "$output"
+    failed=1
+  fi
+}
+
+# idx FILE HEADER BYTES: the header (\x..), then zeros.
+idx() {
+  printf '%b' "$2" >"$data/$1"
+  head -c "$3" /dev/zero >>"$data/$1"
+}
+for set in train t10k; do
+  idx $set-images-idx3-ubyte '\0\0\x08\x03\0\0\x03\xe8\0\0\0\x1c\0\0\0\x1c' $((1000 * 784))
+  idx $set-labels-idx1-ubyte '\0\0\x08\x01\0\0\x03\xe8' 1000
+done
+expect 0 'idx file of uint8 \[1000\], 1000 bytes' inspect "$data/train-labels-idx1-ubyte"
+truncate -s 500 "$data/t10k-labels-idx1-ubyte"
+expect 1 'ends early' inspect "$data/t10k-labels-idx1-ubyte"
+idx t10k-labels-idx1-ubyte '\0\0\x08\x01\0\0\x03\xe8' 1000
+
+# ---- what a training program leaves
+log=$data/log
+"$weft" launch --ps 1 --workers 1 --style task_id -- "$program" --data "$data" --training_steps=20 --log_dir "$log" \
+  >"$data/said" 2>&1 || { cat "$data/said" && exit 1; }
+first=$(printf '%s\n' "$log"/*.index | sort -V | head -1)
+last=$(printf '%s\n' "$log"/*.index | sort -V | tail -1)
+first=${first%.index} last=${last%.index}
+expect 0 'layer1/weights +float32 +\[784,500\] +1568000' inspect "$log"
+expect 0 '^9 tensors, 795021 elements, 3180088 bytes' inspect "$last"
+expect 0 '^global_step/sec +[0-9]+ ' inspect "$log"
+expect 0 '^global_step/sec +[0-9]+ ' inspect "$log" --tag global_step/sec
+expect 1 'no scalars of that --tag' inspect "$log" --tag nope
+expect 0 '^min -0\.[0-9]+ +max 0\.[0-9]+ +mean -?[0-9.e-]+ +std 0\.08' inspect "$last" --values layer1/weights
+expect 0 '^\[\[-?0\.[0-9]+ .*\.\.\.\]' inspect "$last" --values layer1/weights
+expect 1 'Key nope not found' inspect "$last" --values nope
+expect 0 '^0 tensors differ, 9 are the same' inspect "$last" "$last"
+expect 1 'global_step: 1 of 1 elements differ' inspect "$first" "$last"
+expect 1 '^7 tensors differ, 2 are the same' inspect "$first.index" "$log"
+expect 0 'a MetaGraphDef of [0-9]+ nodes' inspect "$last.meta"
+expect 0 '^ +9  VariableV2$' inspect "$last.meta"
+expect 0 'on /job:ps/task:0$' inspect "$last.meta"
+cp "$last.meta" "$data/graph.pb"
+expect 1 "^weft: $data/graph.pb: " inspect "$data/graph.pb"
+head -c 100 "$last.index" >"$data/broken.index"
+expect 1 "^weft: $data/broken: " inspect "$data/broken"
+
+expect 0 ': 9 arrays$' convert checkpoint "$last" "$data/all.npz"
+python3 - "$data/all.npz" <<'PY' || failed=1
+import struct, sys, zipfile
+z = zipfile.ZipFile(sys.argv[1])
+assert z.testzip() is None and len(z.namelist()) == 9, z.namelist()
+step = z.read("global_step.npy")
+assert step[:8] == b"\x93NUMPY\x01\x00", step[:8]
+size = 10 + struct.unpack("<H", step[8:10])[0]
+assert size % 64 == 0 and eval(step[10:size]) == {"descr": "<i8", "fortran_order": False, "shape": ()}, step[:size]
+assert struct.unpack("<q", step[size:])[0] >= 20
+weights = z.read("layer1/weights.npy")
+size = 10 + struct.unpack("<H", weights[8:10])[0]
+assert eval(weights[10:size])["shape"] == (784, 500) and len(weights) == size + 4 * 784 * 500
+PY
+expect 1 'No such file' convert checkpoint "$data/nope" "$data/nope.npz"
+expect 1 'No such file' convert checkpoint "$last" "$data/no/such/folder.npz"
+
+# ---- TFRecords
+gzip "$data/train-images-idx3-ubyte"
+expect 0 ': 1000 Examples' convert mnist-tfrecords "$data" "$data/out.tfrecords"
+expect 0 ': 1000 TFRecords, 844000 bytes of data, every checksum is right' inspect "$data/out.tfrecords"
+expect 0 'image_raw +string\[1\]  784 bytes' inspect "$data/out.tfrecords"
+expect 0 'pixels +int64\[1\]  \[784\]' inspect "$data/out.tfrecords"
+expect 0 'label +int64\[1\]  \[0\]' inspect "$data/out.tfrecords"
+printf 'x' | dd of="$data/out.tfrecords" bs=1 seek=$((860 * 7 + 100)) conv=notrunc status=none
+expect 1 '7 TFRecords, .* then it breaks off' inspect "$data/out.tfrecords"
+expect 1 'corrupted record at 6032' inspect "$data/out.tfrecords"
+expect 1 'No such file' convert mnist-tfrecords "$data/nowhere" "$data/out"
+
+# ---- wrong use
+expect 0 '^usage: weft inspect' inspect --help
+expect 2 "there is no 'PATH'" inspect
+expect 2 "there is a third: 'c'" inspect a b c
+expect 2 "one without its value: '--values'" inspect --values
+expect 1 '/nonexistent: No such file' inspect /nonexistent
+expect 1 'neither a checkpoint nor events' inspect "$data"
+expect 1 'neither checkpoint, graph' inspect "$weft"
+expect 1 'only those can be compared' inspect "$last" "$data/out.tfrecords"
+expect 0 '^usage: weft convert' convert --help
+expect 2 "not 'frob'" convert frob a b
+expect 2 "takes what to read and what to write after 'checkpoint'" convert checkpoint a
+
+# ---- a cluster
+serve() { # JOB: its task 0, in the background, up
+  "$weft" serve --cluster "$cluster" --job "$1" --task 0 2>"$data/$1" &
+  tasks+=($!)
+  for _ in $(seq 200); do
+    grep -q 'Started server' "$data/$1" && break
+    sleep 0.05
+  done
+}
+expect 0 '^usage: weft check' check --help
+expect 2 "there is no '--cluster'" check
+expect 2 "takes seconds, not 'x'" check --timeout x
+expect 2 "one without its value: '--frob'" check --frob
+expect 1 'host-port pair' check --cluster 'ps=localhost'
+expect 1 'ps:0 +localhost:1 .*cannot be reached: Connection refused' check --cluster 'ps=localhost:1'
+expect 1 'does not resolve' check --cluster 'ps=no.such.host.invalid:1'
+ports=$(python3 -c 'import socket
+s = [socket.socket() for _ in range(3)]
+for x in s: x.bind(("localhost", 0))
+print(*(x.getsockname()[1] for x in s))')
+read -r a b c <<<"$ports"
+cluster="ps=localhost:$a;worker=localhost:$b"
+serve ps
+expect 1 '^1 of 2 tasks are up and agree' check --cluster "$cluster"
+expect 1 "^worker:0 +localhost:$b .*cannot be reached" check --ps_hosts="localhost:$a" --worker_hosts "localhost:$b"
+serve worker
+expect 0 '^2 of 2 tasks are up and agree' check --cluster "$cluster"
+expect 0 "^ps:0 +localhost:$a +Weft [0-9.]+ .* [0-9.]+ ms +[0-9a-f]{16} +serving +ok$" check --cluster "$cluster"
+TF_CONFIG="{\"cluster\": {\"ps\": [\"localhost:$a\"], \"worker\": [\"localhost:$b\"]}, \"task\": {\"type\": \"ps\", \"index\": 0}}" \
+  expect 0 '^2 of 2' check
+expect 1 '^worker:0 .*it says it is /job:ps/replica:0/task:0' check --cluster "ps=localhost:$b;worker=localhost:$a"
+cluster="guarded=localhost:$c"
+WEFT_TOKEN=secret serve guarded
+WEFT_TOKEN=secret expect 0 '^1 of 1' check --cluster "$cluster"
+expect 1 'does not answer as a task: (UNAUTHENTICATED|PERMISSION_DENIED)' check --cluster "$cluster"
+exit $failed

@@ -5,6 +5,7 @@ import re
 import subprocess
 
 import pytest
+import records
 import tasks
 
 FOLDERS = [os.environ.get("WEFT_MNIST"), "../shared/data/mnist", "/usr/share/datasets/fashion-mnist"]
@@ -95,3 +96,23 @@ def test_the_docker_example_prints_what_its_page_shows(tmp_path):
         assert len(re.findall(words, run.stdout, re.M)) == 2, words
     assert "(VariableV2): /job:ps/replica:0/task:0/device:CPU:0" in run.stdout
     assert any(f.name.startswith("events.out.tfevents") for f in (tmp_path / "log").iterdir())
+
+
+@pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
+def test_two_towers_learn_from_records(tmp_path):
+    records.write(tmp_path / "output.tfrecords", DATA, 500)
+    run = example("towers", f"--data_path={tmp_path}/output.tfrecords", f"--save_path={tmp_path}/log",
+                  "--training_steps=101")
+    assert run.returncode == 0, run.stderr
+    assert re.search(r"^GPU_1/.*: \(MatMul\): /job:localhost/replica:0/task:0/device:", run.stdout, re.M)
+    line = r"^[-\d]+ [:\d]+\.\d{6}: step (\d+), loss = ([.\d]+) \([.\d]+ examples/sec; [.\d]+ sec/batch\)$"
+    losses = {int(step): float(loss) for step, loss in re.findall(line, run.stdout, re.M)}
+    assert list(losses) == list(range(10, 101, 10)) and losses[100] < losses[10] / 2
+    names = [f.name for f in (tmp_path / "log").iterdir()]
+    assert {"checkpoint", "model.ckpt-0.index", "model.ckpt-100.index"} < set(names)
+    assert any(n.startswith("events.out.tfevents") for n in names)
+
+
+def test_towers_name_the_file_that_is_not_there(tmp_path):
+    run = example("towers", f"--data_path={tmp_path}/none.tfrecords", f"--save_path={tmp_path}/log")
+    assert run.returncode == 1 and "none.tfrecords" in run.stderr

@@ -171,17 +171,30 @@ static int check(const weft_cluster *c, int64_t timeout_ms) {
   return n > 0 && up == n ? DONE : FAILED;
 }
 
-/* "--ps_hosts=a:1,b:1" or "--ps_hosts a:1,b:1": tasks of job ps.  False if arg i is no such flag. */
-static bool take_hosts(weft_cluster **c, int argc, char **argv, int *i, weft_err *err) {
+/* The job that a flag of TensorFlow's programs gives hosts for: ps of "--ps_hosts".  False if it is no such flag. */
+static bool job_of(char *job, size_t room, const char *flag) {
+  const size_t n = strlen(flag), tail = strlen("_hosts");
+  if (strcmp(flag, "--parameter_servers") == 0)
+    snprintf(job, room, "ps");
+  else if (strcmp(flag, "--workers") == 0)
+    snprintf(job, room, "worker");
+  else if (n > 2 + tail && strncmp(flag, "--", 2) == 0 && strcmp(flag + n - tail, "_hosts") == 0)
+    snprintf(job, room, "%.*s", (int)(n - 2 - tail), flag + 2);
+  else
+    return false;
+  return true;
+}
+
+/* A flag that a task of the cluster is started with, so that its command line can be pasted: hosts are added to *c,
+ * which task it is does not matter here.  False if arg i is no such flag. */
+static bool take_flag(weft_cluster **c, int argc, char **argv, int *i, weft_err *err) {
+  static const char *const role[] = {"--job_name", "--task_index", "--task_id"};
   char flag[128], job[128];
   const char *hosts;
-  const size_t n = strcspn(argv[*i], "=");
-  if (n >= sizeof flag) return false;
-  snprintf(flag, sizeof flag, "%.*s", (int)n, argv[*i]);
-  if (sscanf(flag, "--%100[^-]", job) != 1 || strlen(job) < 7 || strcmp(job + strlen(job) - 6, "_hosts") != 0)
-    return false;
-  if (!(hosts = cli_option(argc, argv, i, flag))) return false;
-  job[strlen(job) - 6] = 0;
+  for (int k = 0; k < 3; k++)
+    if (cli_option(argc, argv, i, role[k])) return true;
+  snprintf(flag, sizeof flag, "%.*s", (int)strcspn(argv[*i], "="), argv[*i]);
+  if (!job_of(job, sizeof job, flag) || !(hosts = cli_option(argc, argv, i, flag))) return false;
   *err = *c ? WEFT_OK : weft_cluster_create(c);
   if (*err == WEFT_OK) *err = weft_cluster_add_hosts(*c, job, hosts);
   return true;
@@ -204,7 +217,7 @@ static int read_options(request *r, int argc, char **argv) {
       r->timeout = strtod(given, &stop);
       if (!*given || *stop || !(r->timeout > 0 && r->timeout <= 3600))
         return cli_usage("check: --timeout takes seconds, not", given);
-    } else if (!take_hosts(&r->hosts, argc, argv, &i, &err))
+    } else if (!take_flag(&r->hosts, argc, argv, &i, &err))
       return cli_usage("check: unknown option, or one without its value:", arg);
     if (err != WEFT_OK) return cli_failed(arg, weft_error_message());
   }

@@ -95,6 +95,7 @@ static int inspect_one(const char *path, const char *values, const char *tag) {
   if (!f) return cli_failed(path, strerror(errno));
   fclose(f);
   if (ends_with(path, ".pb") || ends_with(path, ".meta")) return inspect_graph(path, ends_with(path, ".meta"));
+  if (ends_with(path, ".pbtxt")) return cli_failed(path, "text is not read; a .meta beside a checkpoint has the graph");
   return is_idx(path) ? inspect_idx(path) : inspect_records(path);
 }
 

@@ -57,6 +57,7 @@ expect 1 '^7 tensors differ, 2 are the same' inspect "$first.index" "$log"
 expect 0 'a MetaGraphDef of [0-9]+ nodes' inspect "$last.meta"
 expect 0 '^ +9  VariableV2$' inspect "$last.meta"
 expect 0 'on /job:ps/task:0$' inspect "$last.meta"
+expect 1 'text is not read' inspect "$log/graph.pbtxt"
 cp "$last.meta" "$data/graph.pb"
 expect 1 "^weft: $data/graph.pb: " inspect "$data/graph.pb"
 head -c 100 "$last.index" >"$data/broken.index"
@@ -132,6 +133,8 @@ expect 1 "^worker:0 +localhost:$b .*cannot be reached" check --ps_hosts="localho
 serve worker
 expect 0 '^2 of 2 tasks are up and agree' check --cluster "$cluster"
 expect 0 "^ps:0 +localhost:$a +Weft [0-9.]+ .* [0-9.]+ ms +[0-9a-f]{16} +serving +ok$" check --cluster "$cluster"
+expect 0 '^2 of 2' check --job_name=worker --task_index 0 --parameter_servers="localhost:$a" --workers "localhost:$b"
+expect 1 '^weft: --ps_hosts=localhost: .*host-port pair' check --ps_hosts=localhost
 TF_CONFIG="{\"cluster\": {\"ps\": [\"localhost:$a\"], \"worker\": [\"localhost:$b\"]}, \"task\": {\"type\": \"ps\", \"index\": 0}}" \
   expect 0 '^2 of 2' check
 expect 1 '^worker:0 .*it says it is /job:ps/replica:0/task:0' check --cluster "ps=localhost:$b;worker=localhost:$a"

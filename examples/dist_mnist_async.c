@@ -1,6 +1,6 @@
 /* dist_mnist_async.c - workers train one network on MNIST, each at its own pace, with the variables on a ps.
  *
- *     weft launch --ps 1 --workers 3 --style task_id -- dist_mnist_async --data FOLDER
+ *     weft launch --ps 1 --workers 3 --style task_id -- dist_mnist_async --data_dir FOLDER
  *
  * or by hand, in any order, on any machines:
  *     dist_mnist_async --job_name=ps     --task_id=0 --ps_hosts=tf1:2222 --worker_hosts=tf2:2222,tf3:2222,tf4:2222
@@ -9,7 +9,7 @@
  * 784-500-10 with L2 on the weights, a learning rate that decays, and moving averages, which worker 0 keeps.  A
  * supervisor initialises or restores, saves once a minute and recovers when a task is lost; at the end worker 0
  * measures the accuracy and saves.
- * --training_steps=N (50000), --learning_rate=R (0.01), --data=FOLDER (MNIST_data), --log_dir=DIR (log_async). */
+ * --training_steps=N (50000), --learning_rate=R (0.01), --data_dir=FOLDER (MNIST_data), --log_dir=DIR (log_async). */
 #include "digits.h"
 #include <signal.h>
 
@@ -162,7 +162,7 @@ static int work(weft_server *server, const settings *s) {
 
 int main(int argc, char **argv) {
   const char *steps = flag(argc, argv, "--training_steps"), *rate = flag(argc, argv, "--learning_rate");
-  const char *data = flag(argc, argv, "--data"), *log_dir = flag(argc, argv, "--log_dir");
+  const char *data = flag(argc, argv, "--data_dir"), *log_dir = flag(argc, argv, "--log_dir");
   settings s = {data ? data : "MNIST_data", log_dir ? log_dir : "log_async", steps ? atoll(steps) : 50000,
                 rate ? atof(rate) : 0.01};
   weft_server *server;

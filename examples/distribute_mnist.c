@@ -211,6 +211,8 @@ int main(int argc, char **argv) {
   signal(SIGTERM, on_signal);
   weft_log_set(weft_log_stderr, NULL);
   weft_must(weft_server_create_from_args(&server, argc, argv));
+  printf("job_name : %s\ntask_index : %d\n", weft_server_job(server), weft_server_task(server));
+  fflush(stdout);
   int code = strcmp(weft_server_job(server), "ps") == 0 ? weft_server_join(server) != WEFT_OK : work(server, &s);
   weft_server_destroy(server);
   return code;

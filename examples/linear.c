@@ -4,8 +4,9 @@
  *     linear --ps_hosts=localhost:2222 --worker_hosts=localhost:2223,localhost:2224 --job_name=worker --task_index=0
  *     linear --ps_hosts=localhost:2222 --worker_hosts=localhost:2223,localhost:2224 --job_name=worker --task_index=1
  *
- * in any order, on as many machines; or `linear` by itself.  --steps=N makes it longer.  Worker 0 sets the variables to their first values and the
- * others wait for it. */
+ * in any order, on as many machines; or `linear` by itself; or `weft launch --ps 1 --workers 2 -- linear`.  Worker 0
+ * sets the variables to their first values and the others wait for it.  After each step come the slope, which goes to
+ * 2, and the offset, which goes to 10.  --steps=N (10). */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,8 +74,8 @@ static void train(weft_server *server, bool alone, int steps) {
   for (int i = 0; i < steps; i++) {
     for (int k = 0; k < EPOCHS_PER_STEP; k++) weft_must(weft_session_run(sess, 2, feeds, 0, NULL, NULL, 1, &step));
     weft_must(weft_session_run(sess, 0, NULL, 2, variables, found, 0, NULL));
-    printf("step %d: y = %.3f x + %.3f\n", i, *(float *)weft_tensor_data(found[0]),
-           *(float *)weft_tensor_data(found[1]));
+    printf("=========> step: %d\n%g\n%g\n", i, (double)*(float *)weft_tensor_data(found[0]),
+           (double)*(float *)weft_tensor_data(found[1]));
     for (int k = 0; k < 2; k++) weft_tensor_destroy(found[k]);
     fflush(stdout);
   }

@@ -1,4 +1,4 @@
-/* mnist_dist.c - softmax regression on MNIST: parameters on two ps, two workers, a supervisor that saves and summarises.
+/* mnist_dist.c - softmax regression on MNIST: parameters on two ps, two workers, a supervisor that saves.
  *
  *     weft launch --ps 2 --workers 2 -- mnist_dist --data_dir FOLDER
  *

@@ -1,5 +1,6 @@
 /* towers.c - one process, two devices: each takes its own batch, and a step applies the mean of their gradients.
  *
+ *     weft convert mnist-tfrecords FOLDER output.tfrecords
  *     towers --data_path=output.tfrecords
  *
  * The records are Examples of MNIST: image_raw (784 bytes) and label.  Threads of queue runners read and shuffle them.

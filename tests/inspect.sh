@@ -38,7 +38,7 @@ idx t10k-labels-idx1-ubyte '\0\0\x08\x01\0\0\x03\xe8' 1000
 
 # ---- what a training program leaves
 log=$data/log
-"$weft" launch --ps 1 --workers 1 --style task_id -- "$program" --data "$data" --training_steps=20 --log_dir "$log" \
+"$weft" launch --ps 1 --workers 1 --style task_id -- "$program" --data_dir "$data" --training_steps=20 --log_dir "$log" \
   >"$data/said" 2>&1 || { cat "$data/said" && exit 1; }
 first=$(printf '%s\n' "$log"/*.index | sort -V | head -1)
 last=$(printf '%s\n' "$log"/*.index | sort -V | tail -1)

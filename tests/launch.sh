@@ -58,4 +58,4 @@ wait "$pid" || code=$?
 [ $((SECONDS - began)) -lt 8 ] || fail "Ctrl-C took $((SECONDS - began)) s"
 
 "$weft" launch --ps 1 --workers 2 -- "$linear" --steps=5 >"$folder/out" 2>/dev/null || fail "the linear example gave $?"
-[ "$(grep -c 'step 4' "$folder/out")" = 2 ] || fail "two workers did not finish: $(cat "$folder/out")"
+[ "$(grep -c '=> step: 4' "$folder/out")" = 2 ] || fail "two workers did not finish: $(cat "$folder/out")"

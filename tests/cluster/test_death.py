@@ -10,7 +10,7 @@ def running(cluster):
     ps = c.serve("ps", 0)
     workers = [c.linear("worker", i, steps=100000) for i in range(2)]
     for w in workers:
-        w.until("step 3:")
+        w.until("step: 3\n")
     return c, ps, workers
 
 

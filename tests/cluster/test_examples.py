@@ -51,7 +51,7 @@ def test_nodes_are_placed_on_devices_that_exist():
 @pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
 def test_three_workers_learn_digits_asynchronously(tmp_path):
     run = subprocess.run([tasks.WEFT, "launch", "--ps", "1", "--workers", "3", "--style", "task_id", "--",
-                          tasks.BUILD / "examples" / "dist_mnist_async", f"--data={DATA}", f"--log_dir={tmp_path}/log",
+                          tasks.BUILD / "examples" / "dist_mnist_async", f"--data_dir={DATA}", f"--log_dir={tmp_path}/log",
                           "--training_steps=400", "--learning_rate=0.2"], capture_output=True, text=True, timeout=100)
     assert run.returncode == 0, run.stderr
     assert float(re.search(r"test accuracy ([0-9.]+)", run.stdout).group(1)) > 0.7
@@ -68,6 +68,7 @@ def test_two_workers_learn_digits_with_adam(in_step):
     assert run.returncode == 0, run.stderr
     done = re.findall(r"Worker (\d): traing step (\d+) dome \(global step:(\d+)\)", run.stdout)
     assert {int(worker) for worker, _, _ in done} == {0, 1} and max(int(step) for _, _, step in done) >= 200
+    assert re.search(r"^ps0 .*job_name : ps$", run.stdout, re.M)
     assert len(re.findall(r"Training elapsed time:[0-9.]+ s", run.stdout)) == 2
     found = re.findall(r"After 200 training step\(s\), validation cross entropy = ([0-9.]+)", run.stdout)
     assert len(found) == 2 and all(float(f) < 8000 for f in found)  # 11513 for 5000 guesses in ten

@@ -117,3 +117,30 @@ def test_two_towers_learn_from_records(tmp_path):
 def test_towers_name_the_file_that_is_not_there(tmp_path):
     run = example("towers", f"--data_path={tmp_path}/none.tfrecords", f"--save_path={tmp_path}/log")
     assert run.returncode == 1 and "none.tfrecords" in run.stderr
+
+
+PROGRAMS = {  # what is run, how it names its seat, a line of its hundredth step, and of its end
+    "distribute_mnist": (["--issync=1", "--train_steps=500"], "task_index", "step 100 ", "After 500 training step(s)"),
+    "dist_mnist_async": (["--training_steps=700", "--learning_rate=0.1"], "task_id", "After 100 ", "test accuracy"),
+}
+
+
+@pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
+@pytest.mark.parametrize("victim", [("ps", 0), ("worker", 0), ("worker", 1)], ids=["ps", "chief", "worker"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_training_goes_on_when_a_task_is_killed_and_started_again(cluster, tmp_path, program, victim):
+    options, index, hundredth, end = PROGRAMS[program]
+    c = cluster(ps=1, workers=2)
+
+    def start(job, i):
+        seat = [f.replace("--task_index", f"--{index}") for f in c.flags(job, i)]
+        return c.add(f"{job}{i}", tasks.BUILD / "examples" / program, *seat, *options, f"--data_dir={DATA}",
+                     f"--log_dir={tmp_path}/log")
+
+    running = {seat: start(*seat) for seat in [("ps", 0), ("worker", 0), ("worker", 1)]}
+    running["worker", 0].until(hundredth, 40)
+    running[victim].kill()
+    running[victim] = start(*victim)
+    for task in running.values():
+        assert task.wait(60) == 0, task.output[-2000:]
+    assert end in running["worker", 0].output

@@ -93,7 +93,7 @@ def main(job, task):
     with tf.device(tf.train.replica_device_setter(worker_device="/job:worker/task:%d" % task.task_index, cluster=cluster)):
         fetches, feed, hooks = JOBS[job](task)
     with tf.train.MonitoredTrainingSession(master=server.target, is_chief=task.task_index == 0, hooks=hooks) as session:
-        converse(lambda i: session.run(fetches, feed(i)), 20)
+        converse(lambda i: session.run(fetches, feed(i)), 20, on=bool(hooks))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,11 @@
 A program is started with a job's name, warms up and prints "ready". Then for every line it reads it
 runs steps and prints "STEPS ELAPSED": as many as fit into "SECONDS", or exactly "N steps" (programs
 that step together would otherwise wait for one that has stopped). It leaves when its input ends.
+
+Synchronous replicas step together only on the whole: one may get ahead, and then the other lacks its gradients at the
+end of a turn. So with `on` a program that is done steps on until it reads "stop".
 """
+import select
 import sys
 import time
 
@@ -18,12 +22,23 @@ def batches(n=10):
     return [(draw.rand(BATCH, 784).astype(np.float32), draw.randint(0, 10, BATCH)) for _ in range(n)]
 
 
-def converse(step, warmup):
+def requests(step, on):
+    while True:
+        while on and not select.select([sys.stdin], [], [], 0)[0]:
+            step(0)
+        line = sys.stdin.readline()
+        if line.strip() == "stop":
+            line = sys.stdin.readline()
+        if not line:
+            return
+        yield line.split()
+
+
+def converse(step, warmup, on=False):
     for i in range(warmup):
         step(i)
     print("ready", flush=True)
-    for line in sys.stdin:
-        amount, *unit = line.split()
+    for amount, *unit in requests(step, on):
         seconds, limit = (float("inf"), int(amount)) if unit else (float(amount), None)
         steps, start = 0, time.perf_counter()
         now = start

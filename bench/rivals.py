@@ -122,6 +122,7 @@ class Rival:
     def get_ready(self):
         for process in self.steppers:
             process.expect("ready")
+        self.stop()
         self.pace = self.step(f"{PACING} steps") if self.together else None
 
     def step(self, request):
@@ -129,8 +130,14 @@ class Rival:
         for process in self.steppers:
             process.ask(request)
         answers = [process.expect().split() for process in self.steppers]
+        self.stop()
         rates = [int(steps) / float(elapsed) for steps, elapsed in answers]
         return min(rates) if self.together else sum(rates)
+
+    def stop(self):
+        """All are done: nobody needs the steps of another any more."""
+        for process in self.steppers if self.together else []:
+            process.ask("stop")
 
     def turn(self, seconds):
         self.rates.append(self.step(f"{max(PACING, int(seconds * self.pace))} steps" if self.together else str(seconds)))

@@ -8,6 +8,7 @@
 #include "exec/stage.h"
 #include "graph/attr_proto.h"
 #include "graph/frames.h"
+#include <stdarg.h>
 #include <stdio.h>
 
 typedef struct cutter {
@@ -29,10 +30,17 @@ static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory to cut a grap
 
 static void *get(cutter *k, size_t size) { return weft__arena_alloc(&k->out->arena, size); }
 
-static char *format(cutter *k, const char *fmt, const char *name, int a, int b) {
-  int size = snprintf(NULL, 0, fmt, name, a, b) + 1;
-  char *s = get(k, (size_t)size);
-  if (s) snprintf(s, (size_t)size, fmt, name, a, b);
+/* Text whose memory is the parts'; NULL if there is none. */
+static char *format(cutter *k, const char *fmt, ...) WEFT_PRINTF(2, 3);
+static char *format(cutter *k, const char *fmt, ...) {
+  va_list args, again;
+  va_start(args, fmt);
+  va_copy(again, args);
+  int size = vsnprintf(NULL, 0, fmt, args) + 1;
+  char *s = size > 0 ? get(k, (size_t)size) : NULL;
+  if (s) vsnprintf(s, (size_t)size, fmt, again);
+  va_end(again);
+  va_end(args);
   return s;
 }
 
@@ -155,7 +163,7 @@ static weft_err add_signal(cutter *k, int at, const char *source, char **name) {
   Tensorflow__TensorShapeProto *s = get(k, sizeof *s);
   Tensorflow__TensorShapeProtoDim *d = get(k, sizeof *d), **dims = get(k, sizeof *dims);
   if (!t || !s || !d || !dims) return oom();
-  WEFT_TRY(new_node(k, &n, *name, "Const", format(k, "^%s", source, 0, 0), 2));
+  WEFT_TRY(new_node(k, &n, *name, "Const", format(k, "^%s", source), 2));
   tensorflow__tensor_proto__init(t);
   tensorflow__tensor_shape_proto__init(s);
   tensorflow__tensor_shape_proto_dim__init(d);
@@ -185,19 +193,19 @@ typedef struct edge { /* a value, or with slot -1 only the news that its node ha
 
 static weft_err pair_nodes(cutter *k, const edge *e, int to, char **received) {
   const char *base = k->c->graph->node[e->node]->name;
-  char *source = e->source, *tensor_name = format(k, "edge_%s_%d", base, k->edges, 0);
+  char *source = e->source, *tensor_name = format(k, "edge_%s_%d", base, k->edges);
   node_def *send, *recv;
   if (!tensor_name) return oom();
   if (e->slot < 0) {
-    char *signal = format(k, "%s_S%d", base, k->edges++, 0);
+    char *signal = format(k, "%s_S%d", base, k->edges++);
     WEFT_TRY(add_signal(k, e->device, e->source, &signal));
     source = signal;
   }
-  WEFT_TRY(new_node(k, &send, format(k, "%s_S%d", base, k->edges++, 0), "_Send", source, 6));
+  WEFT_TRY(new_node(k, &send, format(k, "%s_S%d", base, k->edges++), "_Send", source, 6));
   WEFT_TRY(attr_type(k, send, "T", e->type));
   WEFT_TRY(attr_pair(k, send, tensor_name, e->device, to));
   WEFT_TRY(add_node(k, e->device, send));
-  WEFT_TRY(new_node(k, &recv, format(k, "%s_S%d", base, k->edges++, 0), "_Recv", NULL, 8));
+  WEFT_TRY(new_node(k, &recv, format(k, "%s_S%d", base, k->edges++), "_Recv", NULL, 8));
   WEFT_TRY(attr_type(k, recv, "tensor_type", e->type));
   WEFT_TRY(attr_pair(k, recv, tensor_name, e->device, to));
   WEFT_TRY(attr_hints(k, recv, e->node, e->shape));
@@ -232,15 +240,13 @@ static int feed_of(const plan_request *r, weft_out o) {
 }
 
 /* "name:slot", which is how the client calls it. */
-static char *tensor_name(cutter *k, weft_out o) {
-  return format(k, "%s:%d", k->c->graph->node[o.node]->name, o.slot, 0);
-}
+static char *tensor_name(cutter *k, weft_out o) { return format(k, "%s:%d", k->c->graph->node[o.node]->name, o.slot); }
 
 static weft_err recv_from_client(cutter *k, weft_out o, char **name) {
   node_def *n;
   char *called = tensor_name(k, o);
   if (!called) return oom();
-  WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", k->c->graph->node[o.node]->name, o.slot, 0), "_Recv", NULL, 6));
+  WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Recv", NULL, 6));
   WEFT_TRY(attr_type(k, n, "tensor_type", weft__out_type(k->c->graph, o)));
   WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client));
   *name = n->name;
@@ -251,7 +257,7 @@ static weft_err send_to_client(cutter *k, weft_out o, char *source) {
   node_def *n;
   char *called = tensor_name(k, o);
   if (!called) return oom();
-  WEFT_TRY(new_node(k, &n, format(k, "_send_%s_%d", k->c->graph->node[o.node]->name, o.slot, 0), "_Send", source, 6));
+  WEFT_TRY(new_node(k, &n, format(k, "_send_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Send", source, 6));
   WEFT_TRY(attr_type(k, n, "T", weft__out_type(k->c->graph, o)));
   WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client));
   return add_node(k, k->c->client, n);
@@ -269,7 +275,7 @@ static weft_err feed_node(cutter *k, int feed, char **name) {
   if (!k->out->feed_name[feed] && k->c->by_name) WEFT_TRY(recv_from_client(k, o, &k->out->feed_name[feed]));
   if (!k->out->feed_name[feed]) {
     node_def *n;
-    WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", g->node[o.node]->name, o.slot, 0), "Placeholder", NULL, 2));
+    WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", g->node[o.node]->name, o.slot), "Placeholder", NULL, 2));
     WEFT_TRY(attr_type(k, n, "dtype", weft__out_type(g, o)));
     Tensorflow__AttrValue *v = new_attr(k, n, "shape");
     if (!v) return oom();
@@ -295,7 +301,7 @@ static weft_err find_edge(cutter *k, weft_out o, edge *e) {
     return feed_node(k, feed, &e->source);
   }
   e->is_ref = weft__out_is_ref(g, o);
-  e->source = o.slot ? format(k, "%s:%d", g->node[o.node]->name, o.slot, 0) : (char *)(uintptr_t)g->node[o.node]->name;
+  e->source = o.slot ? format(k, "%s:%d", g->node[o.node]->name, o.slot) : (char *)(uintptr_t)g->node[o.node]->name;
   return e->source ? WEFT_OK : oom();
 }
 
@@ -333,7 +339,7 @@ static weft_err control_at(cutter *k, int node, int to, char **out) {
   edge e = {
       .node = node, .slot = -1, .device = k->c->where[node], .source = name, .type = WEFT_FLOAT, .shape = &nothing};
   if (k->c->task[e.device] != k->c->task[to]) WEFT_TRY(bring(k, &e, to, &name));
-  *out = format(k, "^%s", name, 0, 0);
+  *out = format(k, "^%s", name);
   return *out ? WEFT_OK : oom();
 }
 

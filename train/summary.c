@@ -113,7 +113,8 @@ weft_out weft__summary_merge(weft_graph *g, const char *name, int n, const weft_
   weft__b_push_name(g, name ? name : "Merge");
   weft_out made = weft__b_node(g, "MergeSummary", name, n, in, 0, NULL);
   weft__b_pop(g);
-  const char *full = made.node >= 0 && opts && opts->n_collection > 0 ? weft__n_out_name(g, made) : NULL;
+  if (made.node < 0 || !opts || opts->n_collection == 0) return made;
+  const char *full = weft__n_out_name(g, made);
   for (int i = 0; full && i < opts->n_collection; i++)
     weft__status_keep(&g->sticky, weft__collection_add_name(g, opts->collections[i], full));
   return made;

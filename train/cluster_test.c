@@ -253,6 +253,7 @@ TEST_WITHIN(60, a_worker_that_came_first_starts_with_its_chief) {
   usleep(1500000);
   EXPECT_EQ_INT(read_number("ready1"), -1);
   pid_t chief = start_task(1, SUPERVISOR);
+  wait_for_file("ready0", 30);
   wait_for_file("ready1", 30);
   double wait = (double)(read_number("ready1") - read_number("ready0")) / 1e6;
   EXPECT(wait < 10); /* 0.1 s, and what a loaded machine adds; TensorFlow looks every 30 s */

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -26,10 +27,15 @@ def printed_programs(document):
     return re.findall(r"``` ?python\n(.*?)```", path.read_text(), re.S)
 
 
+def heed_interrupts():
+    """A shell that runs the tests in the background has them ignore Ctrl-C, and Python would inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def start(script, *args, cwd):
     env = dict(os.environ, PYTHONPATH=PACKAGE, PYTHONUNBUFFERED="1", TF_CPP_MIN_LOG_LEVEL="0", WEFT_JOIN_TIMEOUT="60")
     return subprocess.Popen([sys.executable, "-m", "weft", str(script), *args], cwd=cwd, env=env, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_interrupts)
 
 
 def run(script, *args, cwd, timeout=120):

@@ -72,28 +72,29 @@ static weft_err open_at(weft_session **out, weft_graph *g, const char *target, c
 }
 
 /* What the fields say where they are set; the config's word counts for the rest. */
-static void add_fields(session_opts *o, const weft_session_opts *fields) {
-  if (fields->intra_op_threads) o->intra_threads = fields->intra_op_threads;
-  if (fields->inter_op_threads) o->inter_threads = fields->inter_op_threads;
-  if (fields->timeout_ms) o->timeout_ms = fields->timeout_ms;
-  o->allow_soft_placement |= fields->allow_soft_placement;
-  o->log_device_placement |= fields->log_device_placement;
+static void add_fields(Tensorflow__ConfigProto *config, const weft_session_opts *fields) {
+  if (fields->intra_op_threads) config->intra_op_parallelism_threads = fields->intra_op_threads;
+  if (fields->inter_op_threads) config->inter_op_parallelism_threads = fields->inter_op_threads;
+  if (fields->timeout_ms) config->operation_timeout_in_ms = fields->timeout_ms;
+  config->allow_soft_placement |= fields->allow_soft_placement;
+  config->log_device_placement |= fields->log_device_placement;
 }
 
 weft_err weft__session_open(weft_session **out, weft_graph *g, const weft_session_opts *opts) {
   const weft_session_opts none = {0};
+  Tensorflow__ConfigProto empty = TENSORFLOW__CONFIG_PROTO__INIT, *config = &empty;
+  ProtobufCMessage *given = NULL;
   session_opts o = {0};
-  ProtobufCMessage *config = NULL;
   WEFT_TRY(weft__status_raise(&g->sticky));
   if (!opts) opts = &none;
-  weft_err err = WEFT_OK;
   if (opts->config_size) {
-    WEFT_TRY(weft__proto_unpack(&config, &tensorflow__config_proto__descriptor, opts->config, opts->config_size));
-    err = weft__config_apply(&o, (Tensorflow__ConfigProto *)config);
+    WEFT_TRY(weft__proto_unpack(&given, &tensorflow__config_proto__descriptor, opts->config, opts->config_size));
+    config = (Tensorflow__ConfigProto *)given;
   }
-  add_fields(&o, opts);
+  add_fields(config, opts);
+  weft_err err = weft__config_apply(&o, config);
   if (!err) err = open_at(out, g, opts->target, &o);
   weft__free((void *)(uintptr_t)o.config_text);
-  if (config) protobuf_c_message_free_unpacked(config, NULL);
+  if (given) protobuf_c_message_free_unpacked(given, NULL);
   return err;
 }

@@ -36,6 +36,7 @@ def test_two_tasks_greet_and_end_by_themselves(tmp_path):
         assert f"job local -> {{0 -> {hosts[0]}, 1 -> {hosts[1]}}}" in task.output
         assert "Const: (Const): /job:local/replica:0/task:0/device:CPU:0" in task.output
         assert f"b'Hello from server{i + 1}!'" in task.output
+        assert re.search(r"Start master session [0-9a-f]{16} with config: log_device_placement: true", task.output)
 
 
 def test_nodes_are_placed_on_devices_that_exist():

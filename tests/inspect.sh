@@ -4,6 +4,7 @@ set -euo pipefail
 weft=${1:?usage: tests/inspect.sh PATH-OF-WEFT PATH-OF-DIST_MNIST_ASYNC} program=${2:?}
 data=$(mktemp -d)
 tasks=()
+# shellcheck disable=SC2317 # called by the trap
 finish() {
   [ ${#tasks[@]} = 0 ] || kill "${tasks[@]}" 2>/dev/null || true
   rm -rf "$data"

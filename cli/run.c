@@ -4,6 +4,7 @@
 #include "command.h"
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,19 @@ static void find_package(void) {
   setenv("PYTHONPATH", path, 1);
 }
 
+/* Is the script there?  Said here in one line, where Python would need a page. */
+static bool can_read(int argc, char **argv) {
+  int i = 1;
+  while (i < argc && argv[i][0] == '-') i++;
+  if (i == argc || access(argv[i], R_OK) == 0) return true; /* without a script: Python's help */
+  fprintf(stderr, "weft: %s: %s\n", argv[i], strerror(errno));
+  return false;
+}
+
 int cli_run(int argc, char **argv) {
   const char *python = getenv("WEFT_PYTHON_PROGRAM");
   if (argc < 2) return cli_usage("run needs a script:", "weft run SCRIPT.py ARGUMENT...");
+  if (!can_read(argc, argv)) return FAILED;
   if (!python || !*python) python = "python3";
   char **args = calloc((size_t)argc + 3, sizeof *args);
   if (!args) return FAILED;

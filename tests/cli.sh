@@ -26,6 +26,7 @@ expect 0 '^MatMul +The product' ops
 expect 0 '^MatMul\(a:T, b:T\) -> \(product:T\)' ops MatMul
 expect 0 '^\{"name": "MatMul".*"cases": \[' ops --json MatMul
 expect 2 "there is no op 'Matmul'" ops Matmul
+expect 1 "^weft: /nonexistent.py: No such file" run /nonexistent.py --job_name=ps
 expect 2 "trace takes a file" trace
 expect 2 "trace: unknown option '--frob'" trace --frob
 expect 2 "--nodes takes a number" trace --nodes many FILE

@@ -1,6 +1,11 @@
 """Weft: TensorFlow 1.x graphs, sessions and training, on the library libweft.  `import weft as tf`."""
 import os as _os
 
+try:
+    import numpy as _  # noqa: F401
+except ModuleNotFoundError:
+    raise ImportError("weft needs numpy: install python3-numpy, or pip install numpy") from None
+
 from . import _weft
 
 _weft.log_to_stderr(int(_os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") or 0))

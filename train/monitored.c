@@ -201,11 +201,7 @@ static weft_err reopen(void *arg, weft_session **out) {
 
 static bool state_lost(void *arg, weft_session *sess) {
   monitored *m = arg;
-  text why = {0};
-  bool ready = true;
-  weft_err err = weft__manager_ready(&m->manager, sess, &ready, &why);
-  weft__text_finish(&why);
-  return err == WEFT_UNAVAILABLE || err == WEFT_ABORTED || (!err && !ready);
+  return weft__manager_lost(&m->manager, sess);
 }
 
 static weft_err tell_created(void *arg, weft_session *sess) {

@@ -47,6 +47,14 @@ weft_err weft__manager_ready(const session_manager *m, weft_session *sess, bool 
   return ask(sess, m->ready, "Model not ready", ready, why);
 }
 
+bool weft__manager_lost(const session_manager *m, weft_session *sess) {
+  text why = {0};
+  bool ready = true;
+  weft_err err = weft__manager_ready(m, sess, &ready, &why);
+  weft__text_finish(&why);
+  return err == WEFT_UNAVAILABLE || err == WEFT_ABORTED || (!err && !ready);
+}
+
 /* Runs the local init op once the model is ready for it. */
 static weft_err local_init(const session_manager *m, weft_session *sess, bool *done, text *why) {
   *done = true;

@@ -39,6 +39,8 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
 weft_err weft__manager_recover(const session_manager *m, const prepare_opts *o, weft_session **out, bool *restored);
 /* Has every variable a value?  What is missing goes to `why`. */
 weft_err weft__manager_ready(const session_manager *m, weft_session *sess, bool *ready, text *why);
+/* Has the model behind the session lost its values, or the session its tasks? */
+bool weft__manager_lost(const session_manager *m, weft_session *sess);
 /* A copy that owns what it points at, and its end. */
 weft_err weft__config_keep(weft_session_opts *to, const weft_session_opts *from);
 void weft__config_drop(weft_session_opts *kept);

@@ -291,11 +291,7 @@ static weft_err reopen(void *arg, weft_session **out) {
 
 static bool state_lost(void *arg, weft_session *sess) {
   weft_supervisor *sv = arg;
-  text why = {0};
-  bool ready = true;
-  weft_err err = weft__manager_ready(&sv->manager, sess, &ready, &why);
-  weft__text_finish(&why);
-  return err == WEFT_UNAVAILABLE || err == WEFT_ABORTED || (!err && !ready);
+  return weft__manager_lost(&sv->manager, sess);
 }
 
 static weft_err reopened(void *arg, weft_session *sess) {

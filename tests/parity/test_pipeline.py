@@ -1,5 +1,7 @@
 """Input pipelines of TF 1: queue runners, readers, batches; the same examples in the same order."""
+import atexit
 import os
+import shutil
 import tempfile
 import threading
 
@@ -12,6 +14,7 @@ import weftlib
 
 v1 = tf.compat.v1
 DIR = tempfile.mkdtemp(prefix="weft-pipeline-")
+atexit.register(shutil.rmtree, DIR, ignore_errors=True)
 
 
 def example_files():

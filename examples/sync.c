@@ -4,7 +4,8 @@
  *
  * Each worker adds its gradient to accumulators on the ps and then waits for a token; worker 0, the chief, has a second
  * thread that takes the means, applies them, counts the global step and hands out the next tokens.  A worker that dies
- * gives its token back, and the others go on.  --steps=N is how far the global step is to go. */
+ * gives its token back, and the others go on.  --steps=N is how far the global step is to go: a worker ends with the
+ * token of that step, which each of them gets; who went by the global step could leave before the tokens are out. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -81,19 +82,20 @@ static void prepare(const model *m, weft_session *sess, bool chief) {
 
 static void train(const model *m, weft_session *sess, int steps) {
   float x[100], y[100];
-  weft_tensor *xs, *ys, *found[3];
+  weft_tensor *xs, *ys, *token, *found[3];
   for (int i = 0; i < 100; i++) x[i] = (float)(i - 50) / 33, y[i] = 2 * x[i] + 10;
   weft_must(weft_tensor_create(&xs, WEFT_FLOAT, WEFT_DIMS(100), x));
   weft_must(weft_tensor_create(&ys, WEFT_FLOAT, WEFT_DIMS(100), y));
   weft_feed feeds[] = {{m->x, xs}, {m->y, ys}};
   weft_out all[] = {m->w, m->b, m->step};
-  for (int64_t step = 0; step < steps;) {
-    weft_must(weft_session_run(sess, 2, feeds, 0, NULL, NULL, 1, &m->train));
+  for (int64_t next = 0; next < steps;) {
+    weft_must(weft_session_run(sess, 2, feeds, 1, &m->train, &token, 0, NULL));
     weft_must(weft_session_run(sess, 0, NULL, 3, all, found, 0, NULL));
-    step = *(int64_t *)weft_tensor_data(found[2]);
-    printf("step %lld: y = %.3f x + %.3f\n", (long long)step, *(float *)weft_tensor_data(found[0]),
-           *(float *)weft_tensor_data(found[1]));
+    next = *(int64_t *)weft_tensor_data(token);
+    printf("step %lld: y = %.3f x + %.3f\n", *(long long *)weft_tensor_data(found[2]),
+           *(float *)weft_tensor_data(found[0]), *(float *)weft_tensor_data(found[1]));
     fflush(stdout);
+    weft_tensor_destroy(token);
     for (int k = 0; k < 3; k++) weft_tensor_destroy(found[k]);
   }
   weft_tensor_destroy(xs), weft_tensor_destroy(ys);

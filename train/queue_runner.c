@@ -3,7 +3,9 @@
  * An enqueue that finds its input at an end (OUT_OF_RANGE, or what the definition says) ends its thread; the last one
  * closes the queue, so that those who dequeue see the end too.  Any other failure stops the coordinator.  When the
  * coordinator stops, one more thread closes the queue and cancels what waits to enter it; an enqueue that waits for
- * something else (the chief's of synchronous training, for gradients) is cut off after a moment. */
+ * something else (the chief's of synchronous training, for gradients) is cut off after a moment.  Where there is always
+ * room, the moment comes before the queue is closed: the chief may be about to hand out the tokens of the step that
+ * made it stop, and the others wait for them. */
 #include "train/queue_runner.h"
 
 #include "base/alloc.h"
@@ -71,7 +73,8 @@ enum { CUT_OFF_MS = 500 };
 
 typedef struct runner { /* shared by its threads */
   atomic_int shares, enqueuing;
-  cancel cut_off; /* of the runs that enqueue */
+  atomic_bool ended; /* an enqueue found its input at an end */
+  cancel cut_off;    /* of the runs that enqueue */
   weft_session *sess;
   weft_coordinator *coordinator;
   Tensorflow__QueueRunnerDef *def;
@@ -97,6 +100,20 @@ static bool means_end(const runner *r, weft_err err) {
   return false;
 }
 
+/* One of those who enqueue leaves, with err; after the last of them nothing comes any more. */
+static weft_err leave(runner *r, weft_err err) {
+  if (atomic_fetch_sub(&r->enqueuing, 1) == 1 && atomic_load(&r->ended)) {
+    status kept = {0}; /* closing has a message of its own */
+    weft__status_keep(&kept, err);
+    if (weft__run_target(r->sess, r->close) != WEFT_OK)
+      weft__log(LOG_DEBUG, "Ignored exception: %s", weft__error_message());
+    err = weft__status_raise(&kept);
+    weft__status_finish(&kept);
+  }
+  drop_share(r);
+  return err;
+}
+
 static weft_err enqueue_until_end(void *arg) {
   enqueuer *e = arg;
   runner *r = e->r;
@@ -104,24 +121,33 @@ static weft_err enqueue_until_end(void *arg) {
   weft_err err = WEFT_OK;
   while (!err && !weft__coordinator_should_stop(r->coordinator))
     err = weft__session_run(r->sess, &q, NULL, NULL, &(run_opts){.cancel = &r->cut_off});
-  bool ended = err && means_end(r, err), last = atomic_fetch_sub(&r->enqueuing, 1) == 1;
-  if (ended) {
+  if (err && means_end(r, err)) {
     err = WEFT_OK;
-    if (last && weft__run_target(r->sess, r->close) != WEFT_OK)
-      weft__log(LOG_DEBUG, "Ignored exception: %s", weft__error_message());
+    atomic_store(&r->ended, true);
   }
-  drop_share(r);
   weft__free(e);
-  return err;
+  return leave(r, err);
+}
+
+static bool has_room_always(const runner *r) {
+  int node;
+  return weft__n_find(r->sess->graph, r->def->queue_name, &node) == WEFT_OK &&
+         weft__node_int(r->sess->graph->node[node], "capacity", 0) < 0;
+}
+
+static void wait_a_moment(runner *r) {
+  for (int ms = 0; ms < CUT_OFF_MS && atomic_load(&r->enqueuing) > 0; ms += 10)
+    nanosleep(&(struct timespec){0, 10000000}, NULL);
 }
 
 static weft_err cancel_at_stop(void *arg) {
   runner *r = arg;
   weft__coordinator_wait(r->coordinator, -1);
+  bool close_last = has_room_always(r);
+  if (close_last) wait_a_moment(r);
   if (weft__run_target(r->sess, r->cancel_it) != WEFT_OK)
     weft__log(LOG_DEBUG, "Ignored exception: %s", weft__error_message());
-  for (int ms = 0; ms < CUT_OFF_MS && atomic_load(&r->enqueuing) > 0; ms += 10)
-    nanosleep(&(struct timespec){0, 10000000}, NULL);
+  if (!close_last) wait_a_moment(r);
   weft__cancel_fire(&r->cut_off, WEFT_CANCELLED, "The queue runner of %s was stopped", r->def->queue_name);
   drop_share(r);
   return WEFT_OK;
@@ -177,10 +203,7 @@ weft_err weft__queue_runner_start(weft_session *sess, weft_coordinator *c, const
   r->sess = sess;
   r->coordinator = c;
   r->def = (Tensorflow__QueueRunnerDef *)m;
-  weft_err err = start_threads(r, started);
-  if (atomic_fetch_sub(&r->enqueuing, 1) == 1 && !err) err = weft__run_target(sess, r->close);
-  drop_share(r);
-  return err;
+  return leave(r, start_threads(r, started));
 }
 
 weft_err weft__queue_runners_start(weft_session *sess, weft_coordinator *c, const char *list, int *started) {

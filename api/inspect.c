@@ -18,6 +18,7 @@ weft_err weft_records_each(const char *path, weft_record_fn *fn, void *arg) {
   weft_err err = weft__record_next(r, &record, &offset, &end);
   while (!err && !end) {
     err = fn(arg, weft__text_get(&record), record.size);
+    if (err) err = weft__fail_in(err, "%s: the record at byte %llu", path, (unsigned long long)offset);
     if (!err) err = weft__record_next(r, &record, &offset, &end);
   }
   weft__text_finish(&record);

@@ -2,6 +2,7 @@
 #include "tests/check.h"
 #include "tests/scratch.h"
 #include "weft/train.h"
+#include <stdio.h>
 #include <string.h>
 
 typedef struct seen {
@@ -114,4 +115,23 @@ TEST(tensors_as_text) {
   EXPECT_EQ_STR(shown, "[4 5...]");
   weft_free(shown);
   weft_tensor_destroy(t);
+}
+
+TEST(an_events_file_of_another_program_is_named_with_the_place) {
+  const char *path = test_path("events.out.tfevents.1.other");
+  weft_record_writer *w;
+  seen s = {0};
+  EXPECT_OK(weft_record_writer_create(&w, path));
+  EXPECT_OK(weft_record_write(w,
+                              "\x1a\x0d"
+                              "brain.Event:2",
+                              15)); /* the version, as an Event has it */
+  EXPECT_OK(weft_record_write(w, "{\"loss\": 0.5}", 13));
+  EXPECT_OK(weft_record_writer_close(w));
+  EXPECT_ERR(weft_records_each(path, on_event, &s), WEFT_INVALID_ARGUMENT, "other: the record at byte 31");
+  EXPECT_EQ_INT(s.features, 0);
+  FILE *f = fopen(path, "w");
+  EXPECT(f && fputs("step,loss\n100,0.5\n200,0.25\n", f) >= 0 && fclose(f) == 0);
+  EXPECT_ERR(weft_records_each(path, on_event, &s), WEFT_DATA_LOSS, "corrupted record at 0");
+  EXPECT_CONTAINS(weft_error_message(), path);
 }

@@ -105,9 +105,10 @@ static weft_err open_shard(bundle_reader *r, int shard, int *fd, char **path) {
 
 static weft_err bad_checksum(const bundle_reader *r, const Tensorflow__BundleEntryProto *e, uint32_t got) {
   return weft__fail(WEFT_DATA_LOSS,
-                    "TensorBundle at %s shard %d (%lld bytes): Checksum does not match: stored %u vs. calculated on "
-                    "the restored bytes %u",
-                    r->prefix, e->shard_id, (long long)e->size, weft__crc32c_unmask(e->crc32c), got);
+                    "TensorBundle at %s shard %d (%lld bytes at %lld): Checksum does not match: stored %u vs. "
+                    "calculated on the restored bytes %u",
+                    r->prefix, e->shard_id, (long long)e->size, (long long)e->offset, weft__crc32c_unmask(e->crc32c),
+                    got);
 }
 
 /* n strings out of `size` bytes: lengths, their checksum, the bytes. */
@@ -136,8 +137,9 @@ static weft_err split_strings(const bundle_reader *r, const Tensorflow__BundleEn
   }
   return WEFT_OK;
 damaged:
-  return weft__fail(WEFT_DATA_LOSS, "TensorBundle at %s shard %d: the lengths of %lld strings do not fit %lld bytes",
-                    r->prefix, e->shard_id, (long long)n, (long long)e->size);
+  return weft__fail(WEFT_DATA_LOSS,
+                    "TensorBundle at %s shard %d: the lengths of %lld strings do not fit %lld bytes at %lld", r->prefix,
+                    e->shard_id, (long long)n, (long long)e->size, (long long)e->offset);
 }
 
 static weft_err read_strings(bundle_reader *r, const Tensorflow__BundleEntryProto *e, int fd, const char *path,

@@ -112,10 +112,10 @@ TEST(a_flipped_bit_is_noticed_in_data_and_index) {
   save(test_path("f"));
   flip(test_path("f.data-00000-of-00001"), 3);
   weft_tensor *t = load(test_path("f"), "w", NULL, &err);
-  EXPECT_ERR(err, WEFT_DATA_LOSS, "Checksum does not match");
+  EXPECT_ERR(err, WEFT_DATA_LOSS, "f shard 0 (24 bytes at 0): Checksum does not match");
   weft_tensor_destroy(t);
   flip(test_path("f.index"), 5);
-  EXPECT_ERR(weft__bundle_open(&r, test_path("f")), WEFT_DATA_LOSS, "block checksum mismatch");
+  EXPECT_ERR(weft__bundle_open(&r, test_path("f")), WEFT_DATA_LOSS, "f.index: block checksum mismatch (at byte 0)");
 }
 
 TEST(every_truncation_of_an_index_is_an_error) {

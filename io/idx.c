@@ -6,7 +6,8 @@
 #include <string.h>
 
 static weft_err bad(const input *in, const char *what) {
-  return weft__fail(WEFT_DATA_LOSS, "%s is no idx file: %s", weft__input_path(in), what);
+  return weft__fail(WEFT_DATA_LOSS, "%s is no idx file: %s (at byte %llu)", weft__input_path(in), what,
+                    (unsigned long long)weft__input_offset(in));
 }
 
 static weft_err read_exactly(input *in, void *to, size_t size) {
@@ -63,6 +64,8 @@ static weft_err read_from(input *in, weft_tensor **out) {
   unsigned char more;
   size_t got;
   WEFT_TRY(read_header(in, &dtype, &s));
+  if ((uint64_t)weft__shape_count(&s) * weft__dtype_size(dtype) > weft__input_limit(in))
+    return bad(in, "it ends early");
   WEFT_TRY(weft__tensor_create(&t, dtype, &s));
   weft_err err = read_exactly(in, t->data, weft__tensor_bytes(t));
   if (err == WEFT_OK) err = weft__input_read(in, &more, 1, &got);

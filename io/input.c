@@ -3,20 +3,26 @@
 
 #include "base/alloc.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef WEFT_HAVE_ZLIB
 #include <zlib.h>
 #endif
 
-enum { BUFFER = 128 << 10, ANY_HEADER = 15 + 32 /* zlib: the largest window, zlib or gzip */ };
+enum {
+  BUFFER = 128 << 10,
+  ANY_HEADER = 15 + 32, /* zlib: the largest window, zlib or gzip */
+  MOST_INFLATED = 1032  /* what deflate can make of a byte */
+};
 
 struct input {
   char *path;
   int fd;
   bool packed, disk_end;
-  uint64_t offset; /* of plain[at] */
-  size_t at, have; /* plain[at..have) is not yet read */
+  uint64_t offset, disk_offset; /* of plain[at]; of what is read from the disk next */
+  size_t at, have;              /* plain[at..have) is not yet read */
   status failed;
 #ifdef WEFT_HAVE_ZLIB
   z_stream z;
@@ -78,11 +84,18 @@ static size_t disk_read(input *in, unsigned char *to) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) weft__status_keep(&in->failed, weft__file_fail(in->path, errno));
     if (n <= 0) in->disk_end = true;
+    in->disk_offset += n > 0 ? (uint64_t)n : 0;
     return n > 0 ? (size_t)n : 0;
   }
 }
 
 #ifdef WEFT_HAVE_ZLIB
+/* The offset is that of the file on the disk. */
+static void damaged(input *in, const char *what) {
+  weft__status_keep(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: %s (at byte %llu of the file)", in->path, what,
+                                            (unsigned long long)(in->disk_offset - in->z.avail_in)));
+}
+
 static void inflate_some(input *in) {
   in->z.next_out = in->plain;
   in->z.avail_out = BUFFER;
@@ -91,15 +104,15 @@ static void inflate_some(input *in) {
       in->z.next_in = in->disk;
       in->z.avail_in = (unsigned)disk_read(in, in->disk);
       if (!in->z.avail_in && in->failed.code == WEFT_OK && !in->member_end)
-        weft__status_keep(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: the compressed data ends early", in->path));
+        damaged(in, "the compressed data ends early");
       if (!in->z.avail_in) break;
     }
     if (in->member_end) inflateReset(&in->z);
     int r = inflate(&in->z, Z_NO_FLUSH);
     in->member_end = r == Z_STREAM_END;
-    if (r != Z_OK && r != Z_STREAM_END)
-      weft__status_keep(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: inflate() failed with error %d: %s", in->path, r,
-                                                in->z.msg ? in->z.msg : "damaged data"));
+    char what[100];
+    snprintf(what, sizeof what, "inflate() failed with error %d: %s", r, in->z.msg ? in->z.msg : "damaged data");
+    if (r != Z_OK && r != Z_STREAM_END) damaged(in, what);
   }
   in->have = BUFFER - in->z.avail_out;
 }
@@ -140,4 +153,11 @@ int weft__input_byte(input *in) {
 }
 
 uint64_t weft__input_offset(const input *in) { return in->offset; }
+
+uint64_t weft__input_limit(const input *in) {
+  struct stat st;
+  if (fstat(in->fd, &st) != 0 || !S_ISREG(st.st_mode)) return UINT64_MAX;
+  uint64_t most = (uint64_t)st.st_size * (in->packed ? MOST_INFLATED : 1);
+  return most > in->offset ? most - in->offset : 0;
+}
 const char *weft__input_path(const input *in) { return in->path; }

@@ -16,6 +16,8 @@ void weft__input_close(input *in);
 weft_err weft__input_read(input *in, void *to, size_t size, size_t *got);
 /* The next byte, or -1 at the end or on an error, which the next read reports. */
 int weft__input_byte(input *in);
+/* The most it can still give, by the size of the file: nobody makes room for more. */
+uint64_t weft__input_limit(const input *in);
 uint64_t weft__input_offset(const input *in); /* of the decompressed bytes */
 const char *weft__input_path(const input *in);
 

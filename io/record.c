@@ -47,9 +47,14 @@ void weft__records_close(record_reader *r) {
   weft__free(r);
 }
 
-static weft_err truncated(uint64_t at) {
-  return weft__fail(WEFT_DATA_LOSS, "truncated record at %llu' failed with Read less bytes than requested",
-                    (unsigned long long)at);
+static weft_err truncated(const record_reader *r, uint64_t at) {
+  return weft__fail(WEFT_DATA_LOSS, "truncated record at %llu' failed with Read less bytes than requested, in %s",
+                    (unsigned long long)at, weft__input_path(r->in));
+}
+
+static weft_err corrupted(const record_reader *r, uint64_t at) {
+  return weft__fail(WEFT_DATA_LOSS, "corrupted record at %llu%s in %s", (unsigned long long)at,
+                    at ? "" : " (Is this even a TFRecord file?)", weft__input_path(r->in));
 }
 
 static weft_err read_body(record_reader *r, uint64_t at, uint64_t size, text *out) {
@@ -61,14 +66,13 @@ static weft_err read_body(record_reader *r, uint64_t at, uint64_t size, text *ou
     char *room = weft__text_room(out, piece);
     if (!room) return weft__fail(WEFT_OOM, "no memory for a record of %llu bytes", (unsigned long long)size);
     WEFT_TRY(weft__input_read(r->in, room, piece, &got));
-    if (got < piece) return truncated(at);
+    if (got < piece) return truncated(r, at);
     out->size = had + piece;
     left -= piece;
   }
   WEFT_TRY(weft__input_read(r->in, crc, 4, &got));
-  if (got < 4) return truncated(at);
-  if (weft__crc32c_unmask(get32(crc)) != weft__crc32c(0, out->data, out->size))
-    return weft__fail(WEFT_DATA_LOSS, "corrupted record at %llu", (unsigned long long)(at + HEADER));
+  if (got < 4) return truncated(r, at);
+  if (weft__crc32c_unmask(get32(crc)) != weft__crc32c(0, out->data, out->size)) return corrupted(r, at + HEADER);
   return WEFT_OK;
 }
 
@@ -84,9 +88,7 @@ weft_err weft__record_next(record_reader *r, text *out, uint64_t *offset, bool *
     *end = true;
     return WEFT_OK;
   }
-  if (err == WEFT_OK && weft__crc32c_unmask(get32(header + 8)) != weft__crc32c(0, header, 8))
-    err = weft__fail(WEFT_DATA_LOSS, "corrupted record at %llu%s", (unsigned long long)at,
-                     at ? "" : " (Is this even a TFRecord file?)");
+  if (err == WEFT_OK && weft__crc32c_unmask(get32(header + 8)) != weft__crc32c(0, header, 8)) err = corrupted(r, at);
   if (err == WEFT_OK) err = read_body(r, at, get32(header) | (uint64_t)get32(header + 4) << 32, out);
   weft__status_keep(&r->failed, err);
   return err;

@@ -8,8 +8,8 @@
 typedef struct record_reader record_reader;
 weft_err weft__records_open(record_reader **out, const char *path, compression c);
 void weft__records_close(record_reader *r);
-/* The next record replaces *out; *offset is where it begins.  DATA_LOSS "corrupted record at N", "truncated record at
- * N ..."; the same again if asked again. */
+/* The next record replaces *out; *offset is where it begins.  DATA_LOSS "corrupted record at N in PATH", "truncated
+ * record at N ..."; the same again if asked again. */
 weft_err weft__record_next(record_reader *r, text *out, uint64_t *offset, bool *end);
 
 /* ---- writing ---- */

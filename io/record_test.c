@@ -92,9 +92,11 @@ TEST(damage_is_noticed_wherever_it_is) {
   }
   EXPECT_OK(weft__file_write(scratch(), all.data, all.size - 2));
   EXPECT_ERR(read_all(), WEFT_DATA_LOSS, "truncated record at 35");
+  EXPECT_CONTAINS(weft__error_message(), scratch());
   all.data[0] = 4;
   EXPECT_OK(weft__file_write(scratch(), all.data, all.size));
   EXPECT_ERR(read_all(), WEFT_DATA_LOSS, "corrupted record at 0 (Is this even a TFRecord file?)");
+  EXPECT_CONTAINS(weft__error_message(), scratch());
   weft__text_finish(&all);
 }
 
@@ -109,6 +111,24 @@ TEST(compressed_data_that_ends_early_is_an_error) {
   EXPECT_OK(weft__file_write(scratch(), all.data, all.size - 12));
   EXPECT_OK(weft__input_open(&in, scratch(), COMPRESSION_GZIP));
   EXPECT_ERR(weft__input_read(in, room, sizeof room, &got), WEFT_DATA_LOSS, "ends early");
+  EXPECT_CONTAINS(weft__error_message(), scratch());
+  weft__input_close(in);
+  weft__text_finish(&all);
+}
+
+TEST(garbage_in_compressed_data_is_named_with_its_place) {
+  text all = {0};
+  input *in = NULL;
+  char room[100];
+  size_t got;
+  write_three(COMPRESSION_GZIP);
+  EXPECT_OK(weft__file_read(scratch(), &all));
+  memset(all.data + 20, 0xee, 8);
+  EXPECT_OK(weft__file_write(scratch(), all.data, all.size));
+  EXPECT_OK(weft__input_open(&in, scratch(), COMPRESSION_GUESS));
+  EXPECT_ERR(weft__input_read(in, room, sizeof room, &got), WEFT_DATA_LOSS, "inflate() failed with error -3");
+  EXPECT_CONTAINS(weft__error_message(), scratch());
+  EXPECT_CONTAINS(weft__error_message(), " (at byte ");
   weft__input_close(in);
   weft__text_finish(&all);
 }
@@ -124,7 +144,8 @@ TEST(an_idx_file_becomes_a_tensor) {
   EXPECT_EQ_INT(TENSOR_DATA(t, int16_t)[1], -2);
   weft_tensor_destroy(t);
   EXPECT_OK(weft__file_write(scratch(), shorts, sizeof shorts - 1));
-  EXPECT_ERR(weft__idx_read(&t, scratch()), WEFT_DATA_LOSS, "ends early");
+  EXPECT_ERR(weft__idx_read(&t, scratch()), WEFT_DATA_LOSS, "ends early (at byte 12)");
+  EXPECT_CONTAINS(weft__error_message(), scratch());
   EXPECT_OK(weft__file_write(scratch(), "\0\0\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16));
   EXPECT_ERR(weft__idx_read(&t, scratch()), WEFT_DATA_LOSS, "too large");
   EXPECT_ERR(weft__idx_read(&t, "/nonexistent/idx"), WEFT_NOT_FOUND, "/nonexistent/idx");

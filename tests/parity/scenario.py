@@ -55,9 +55,11 @@ class Failure:
 
 
 def words(message):
-    """The message without the node it names, what Python adds, and numbers that count resources."""
+    """The message without the node it names, what Python adds, numbers that count resources, and the file and place
+    that only Weft names."""
     lines = [line for line in message.split("\n") if line and "[[" not in line
              and not line.startswith(("Graph execution error", "Detected at", "Node:", "Original stack", "Traceback", "  "))]
+    lines = [re.sub(r"(,? in /\S+| \(at byte \d+ of the file\))$", "", line) for line in lines]
     return re.sub(r"'_\d+_", "'_N_", re.sub(r"(TensorArray|Stack\[)([ ]?\S*?)_\d+(@|:|\]| )", r"\1\2\3", " ".join(lines)))
 
 

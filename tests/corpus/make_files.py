@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Writes tests/corpus/io.record, io.idx and io.bundle: small files as TensorFlow writes them, to be mutated.
+
+Run with TensorFlow 2.15.1; the files are committed, so that tests need no TensorFlow."""
+import gzip
+import pathlib
+import struct
+import tempfile
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+from tensorflow.core.protobuf import tensor_bundle_pb2
+
+tf.disable_v2_behavior()
+HERE = pathlib.Path(__file__).parent
+
+
+def put(folder, name, data):
+    (HERE / folder).mkdir(exist_ok=True)
+    (HERE / folder / name).write_bytes(data)
+
+
+def records():
+    for kind in ("", "GZIP", "ZLIB"):
+        with tempfile.NamedTemporaryFile() as f:
+            with tf.io.TFRecordWriter(f.name, tf.io.TFRecordOptions(kind)) as w:
+                for value in (b"foo", b"", b"barbaz" * 20):
+                    w.write(value)
+            put("io.record", kind.lower() or "plain", pathlib.Path(f.name).read_bytes())
+
+
+def idx():
+    images = struct.pack(">4B3I", 0, 0, 8, 3, 2, 3, 4) + bytes(range(24))
+    floats = struct.pack(">4B2I6f", 0, 0, 13, 2, 2, 3, *range(6))
+    put("io.idx", "images", images)
+    put("io.idx", "images.gz", gzip.compress(images, mtime=0))
+    put("io.idx", "floats", floats)
+
+
+def entry(dtype, shape, offset, size, crc):
+    e = tensor_bundle_pb2.BundleEntryProto(dtype=dtype, offset=offset, size=size, crc32c=crc)
+    for d in shape:
+        e.shape.dim.add(size=d)
+    return e
+
+
+def bundle():
+    """One index as it is, and its entries as lists of keys and values."""
+    with tempfile.TemporaryDirectory() as folder:
+        with tf.Graph().as_default(), tf.Session() as s:
+            w = tf.Variable(np.arange(6, dtype=np.float32).reshape(2, 3), name="w", use_resource=False)
+            words = tf.Variable(["abc", "", "d"], name="words", use_resource=False)
+            s.run([w.initializer, words.initializer])
+            tf.train.Saver([w, words]).save(s, folder + "/m", write_meta_graph=False)
+        index = pathlib.Path(folder + "/m.index").read_bytes()
+        put("io.bundle", "raw", b"r" + index)
+    header = tensor_bundle_pb2.BundleHeaderProto(num_shards=1)
+    header.version.producer = 1
+    sliced = entry(1, (4,), 0, 0, 0)
+    sliced.slices.add().extent.add(start=0, length=4)
+    pairs = [(b"", header), (b"floats", entry(1, (2,), 2, 8, 7)), (b"sliced", sliced), (b"words", entry(7, (3,), 0, 30, 9))]
+    packed = [(k, v.SerializeToString()) for k, v in pairs]
+    for n in (2, 3, 4):
+        put("io.bundle", f"pairs{n}", b"".join(bytes([len(k), len(v)]) + k + v for k, v in packed[:n]))
+
+
+records(), idx(), bundle()

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "device/device.h"
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 
 static weft_err cpu_alloc(device *d, buffer **out, weft_dtype dtype, int64_t count) {
@@ -18,6 +19,12 @@ static weft_err cpu_copy(device *d, weft_tensor *dst, const weft_tensor *src) {
                       d->name, weft__dtype_name(src->dtype), weft__shape_text(&src->shape),
                       weft__dtype_name(dst->dtype), weft__shape_text(&dst->shape));
   return weft__elements_copy(dst->dtype, dst->data, src->data, weft__tensor_count(src));
+}
+
+static weft_err cpu_copy_within(device *d, void *stream, void *dst, const void *src, size_t size) {
+  (void)d, (void)stream;
+  if (size) memmove(dst, src, size);
+  return WEFT_OK;
 }
 
 static weft_err cpu_sync(device *d) {
@@ -36,6 +43,7 @@ static const device_ops cpu_ops = {
     .alloc = cpu_alloc,
     .copy_in = cpu_copy,
     .copy_out = cpu_copy,
+    .copy_within = cpu_copy_within,
     .sync = cpu_sync,
     .destroy = cpu_destroy,
 };

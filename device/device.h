@@ -16,6 +16,8 @@ typedef struct device_ops {
   /* Required.  Queues a copy on the device's stream; strings and objects only where host-resident. */
   weft_err (*copy_in)(device *d, weft_tensor *dst, const weft_tensor *host_src);
   weft_err (*copy_out)(device *d, weft_tensor *host_dst, const weft_tensor *src);
+  /* Required.  Queues a copy of bytes within the device's memory, in the order of the stream (NULL: the device's). */
+  weft_err (*copy_within)(device *d, void *stream, void *dst, const void *src, size_t size);
   /* Required.  Blocks until everything queued so far is done; returns its first error. */
   weft_err (*sync)(device *d);
   void (*destroy)(device *d); /* required */

@@ -13,6 +13,18 @@ enum { TARGET_NS = 20000 }; /* a piece of a loop should be worth handing to anot
 
 static bool arena_free(const buffer *b) { return weft__buffer_single(b); } /* only the frame holds it */
 
+/* Output i where no place was planned: the host's heap, or the device's memory. */
+static weft_err out_fresh(kernel *k, int i, weft_dtype type, const shape *s) {
+  weft_tensor *t = &k->out[i].t;
+  const bool on_host = !k->device || !weft__dtype_is_plain(type) || (i < 64 && (k->host_out >> i & 1));
+  if (on_host) return weft__tensor_init(t, type, s);
+  WEFT_TRY(k->device->ops->alloc(k->device, &t->buf, type, weft__shape_count(s)));
+  t->dtype = type;
+  t->shape = *s;
+  t->data = t->buf->data;
+  return WEFT_OK;
+}
+
 weft_tensor *weft__out(kernel *k, int i, const shape *s) {
   weft_tensor *t = &k->out[i].t;
   weft_dtype type = weft__dtype_base(k->node->out_type[i]);
@@ -31,7 +43,7 @@ weft_tensor *weft__out(kernel *k, int i, const shape *s) {
     t->data = place->data;
     return t;
   }
-  if (weft__tensor_init(t, type, s) == WEFT_OK) return t;
+  if (out_fresh(k, i, type, s) == WEFT_OK) return t;
   weft__fail_in(WEFT_RESOURCE_EXHAUSTED, "%s '%s': output %d of shape %s", k->node->op_name, k->node->name, i,
                 weft__shape_text(s));
   return NULL;
@@ -70,7 +82,10 @@ weft_err weft__forward(kernel *k, int i, int from, const shape *s) {
     return WEFT_OK;
   }
   weft_tensor *out = weft__out(k, i, s);
-  return out ? weft__elements_copy(in->dtype, out->data, in->data, weft__tensor_count(in)) : WEFT_RESOURCE_EXHAUSTED;
+  if (!out) return WEFT_RESOURCE_EXHAUSTED;
+  if (k->device && !(i < 64 && (k->host_out >> i & 1)))
+    return k->device->ops->copy_within(k->device, k->stream, out->data, in->data, weft__tensor_bytes(in));
+  return weft__elements_copy(in->dtype, out->data, in->data, weft__tensor_count(in));
 }
 
 weft_err weft__out_share(kernel *k, int i, const weft_tensor *t) { return weft__tensor_keep(&k->out[i].t, t); }

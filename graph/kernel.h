@@ -9,6 +9,7 @@
 
 #include "base/cancel.h"
 #include "base/pool.h"
+#include "device/device.h"
 #include "graph/graph.h"
 
 typedef struct variable variable;         /* state/variable.h */
@@ -47,12 +48,17 @@ struct kernel {
   value *out; /* n_out consecutive slots */
 
   /* The executor's part: */
-  buffer **planned;  /* per output: where it may go; NULL entries or NULL: the heap */
-  const int *alias;  /* per output: -1, or the only input whose buffer it may take over; NULL while learning */
-  uint64_t dying;    /* bit i: nobody reads input i (< 64) after this kernel */
-  bool pending;      /* see weft__kernel_defer */
-  bool input_dead;   /* _Send and _Recv, which run all the same: what comes in is dead */
-  uint64_t frame_id; /* of those two: which run of which loop, and which turn of it; 0 outside of loops */
+  buffer **planned; /* per output: where it may go; NULL entries or NULL: the heap */
+  const int *alias; /* per output: -1, or the only input whose buffer it may take over; NULL while learning */
+  uint64_t dying;   /* bit i: nobody reads input i (< 64) after this kernel */
+  /* On a device with memory and a queue of its own (ops/gpu.h); NULL: the CPU. */
+  device *device;
+  void *stream;            /* where its work is queued, and with it the life of what it allocates */
+  uint64_t host_out;       /* bit i: output i (< 64) is in host memory all the same */
+  struct scratch *scratch; /* what it took for this run */
+  bool pending;            /* see weft__kernel_defer */
+  bool input_dead;         /* _Send and _Recv, which run all the same: what comes in is dead */
+  uint64_t frame_id;       /* of those two: which run of which loop, and which turn of it; 0 outside of loops */
   int64_t turn;
   void (*done)(kernel *k, weft_err err); /* called by weft__kernel_done */
   void *owner;

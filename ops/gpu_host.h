@@ -1,0 +1,25 @@
+/* gpu_host.h - libweft's side of ops/gpu.h: the calls the CUDA plug-in gets, and what an executor asks of its kernels.
+ *
+ * To run one: fill in a kernel as for the CPU, with tensors in the device's memory (host arguments in the host's), set
+ * k->device, k->stream and k->host_out, and call weft__gpu_run.  The work is queued when it returns. */
+#ifndef WEFT_OPS_GPU_HOST_H
+#define WEFT_OPS_GPU_HOST_H
+
+#include "graph/kernel.h"
+#include "ops/gpu.h"
+
+/* What the plug-in calls; handed to its GPU_KERNELS_SYMBOL. */
+const gpu_host *weft__gpu_host(void);
+
+/* The kernel of a node in the plug-in's lists; NULL: none for this op, or not for these types. */
+const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const weft_node *node);
+/* Is the node's input (output) i in host memory?  Handles and strings always are. */
+bool weft__gpu_host_in(const gpu_kernel *g, const weft_node *node, int i);
+bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i);
+
+/* Queues the kernel's work.  What it took as scratch is in k->scratch: release it at once where memory is given out
+ * in the order of the stream, or after the last replay where the run was recorded. */
+weft_err weft__gpu_run(kernel *k, const gpu_kernel *g);
+void weft__gpu_scratch_release(struct scratch *s); /* NULL is fine */
+
+#endif

@@ -117,11 +117,11 @@ static weft_err pack_message(const ProtobufCMessage *m, uint8_t **out, size_t *s
 }
 
 /* whole: as RunMetadata. */
-static weft_err pack(const step_log *l, const char *device, bool whole, uint8_t **out, size_t *size, arena *a) {
+static weft_err pack(const step_log *l, const char *on_device, bool whole, uint8_t **out, size_t *size, arena *a) {
   Tensorflow__RunMetadata meta = TENSORFLOW__RUN_METADATA__INIT;
   Tensorflow__StepStats stats = TENSORFLOW__STEP_STATS__INIT;
   Tensorflow__DeviceStepStats dev = TENSORFLOW__DEVICE_STEP_STATS__INIT, *devs[1] = {&dev};
-  dev.device = weft__arena_strdup(a, device);
+  dev.device = weft__arena_strdup(a, on_device);
   dev.node_stats = weft__arena_alloc(a, sizeof *dev.node_stats * (size_t)(l->n + 1));
   if (!dev.device || !dev.node_stats) return WEFT_OOM;
   for (int i = 0; i < l->n; i++) WEFT_TRY(pack_node(&dev.node_stats[dev.n_node_stats++], l, &l->entry[i], a));
@@ -131,16 +131,16 @@ static weft_err pack(const step_log *l, const char *device, bool whole, uint8_t 
   return pack_message(whole ? &meta.base : &stats.base, out, size);
 }
 
-weft_err weft__step_log_pack(const step_log *l, const char *device, uint8_t **out, size_t *size) {
+weft_err weft__step_log_pack(const step_log *l, const char *on_device, uint8_t **out, size_t *size) {
   arena a = {0};
-  weft_err err = pack(l, device, true, out, size, &a);
+  weft_err err = pack(l, on_device, true, out, size, &a);
   weft__arena_finish(&a);
   return err;
 }
 
-weft_err weft__step_log_pack_stats(const step_log *l, const char *device, uint8_t **out, size_t *size) {
+weft_err weft__step_log_pack_stats(const step_log *l, const char *on_device, uint8_t **out, size_t *size) {
   arena a = {0};
-  weft_err err = pack(l, device, false, out, size, &a);
+  weft_err err = pack(l, on_device, false, out, size, &a);
   weft__arena_finish(&a);
   return err;
 }

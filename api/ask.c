@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "dist/member.h"
 #include "dist/open.h"
+#include "dist/report.h"
 #include "peer.pb-c.h"
 #include "rpc.pb-c.h"
 #include "weft/cluster.h"
@@ -12,16 +13,6 @@
 #include <string.h>
 
 #define GET_STATUS "/tensorflow.WorkerService/GetStatus"
-
-static const char *state_name(int state) {
-  switch (state) {
-  case MEMBER_RUNNING: return "running";
-  case MEMBER_JOINING: return "in join";
-  case MEMBER_JOINED: return "done";
-  case MEMBER_SERVING: return "serving";
-  default: return "leaving";
-  }
-}
 
 static weft_err ask(channel *c, const char *method, message *request, int64_t timeout_ms,
                     const ProtobufCMessageDescriptor *d, ProtobufCMessage **answer) {
@@ -40,8 +31,8 @@ static weft_err ask_devices(weft_task_info *out, channel *c, int64_t timeout_ms)
   weft_err err = r->n_device_attributes ? WEFT_OK : weft__fail(WEFT_FAILED_PRECONDITION, "it has no devices");
   if (!err) {
     const Tensorflow__DeviceAttributes *first = r->device_attributes[0];
-    const char *task = strstr(first->name, "/task:");
-    const size_t head = task ? (size_t)(task - first->name) + strlen("/task:") : 0;
+    const char *at = strstr(first->name, "/task:");
+    const size_t head = at ? (size_t)(at - first->name) + strlen("/task:") : 0;
     snprintf(out->task, sizeof out->task, "%.*s", (int)(head + strspn(first->name + head, "0123456789")), first->name);
     out->incarnation = first->incarnation;
     out->devices = (int)r->n_device_attributes;
@@ -61,10 +52,69 @@ static weft_err ask_member(weft_task_info *out, channel *c, int64_t timeout_ms) 
   if (err) return err == WEFT_UNIMPLEMENTED ? WEFT_OK : err;
   const Weft__Hello *h = (const Weft__Hello *)m;
   snprintf(out->version, sizeof out->version, "%s", h->version);
-  out->state = state_name(h->state);
+  out->state = weft__member_state_name((member_state)h->state);
   out->incarnation = h->incarnation;
   protobuf_c_message_free_unpacked(m, NULL);
   return WEFT_OK;
+}
+
+static void take_report(weft_task_status *out, const Weft__TaskReport *r, int64_t our_us) {
+  *out = (weft_task_status){.uptime_s = r->uptime,
+                            .skew_s = (double)(r->now_us - our_us) * 1e-6,
+                            .sessions = r->sessions,
+                            .runs = (int64_t)r->runs,
+                            .parts = (int64_t)r->parts,
+                            .runs_per_s = r->runs_rate,
+                            .parts_per_s = r->parts_rate,
+                            .bytes_in = (int64_t)r->bytes_in,
+                            .bytes_out = (int64_t)r->bytes_out,
+                            .in_per_s = r->in_rate,
+                            .out_per_s = r->out_rate,
+                            .resident = (int64_t)r->resident,
+                            .variables = (int64_t)r->variables,
+                            .variable_bytes = (int64_t)r->variable_bytes,
+                            .global_step = r->global_step,
+                            .loss = r->loss,
+                            .checkpoint_age_s = *r->checkpoint ? (double)(r->now_us - r->checkpoint_us) * 1e-6 : -1};
+  snprintf(out->task, sizeof out->task, "%s", r->task);
+  snprintf(out->version, sizeof out->version, "%s", r->version);
+  snprintf(out->state, sizeof out->state, "%s", r->state);
+  snprintf(out->checkpoint, sizeof out->checkpoint, "%s", r->checkpoint);
+  if (r->n_error) snprintf(out->error, sizeof out->error, "%s", r->error[r->n_error - 1]->text);
+  size_t used = 0;
+  for (size_t i = 0; i < r->n_waits && used < sizeof out->waits; i++)
+    used += (size_t)snprintf(out->waits + used, sizeof out->waits - used, "%s%s", i ? "; " : "", r->waits[i]);
+}
+
+static weft_err ask_report(weft_task_status *out, channel *c, int64_t timeout_ms) {
+  ProtobufCMessage *m = NULL;
+  message request = {0};
+  Weft__ReportRequest brief = WEFT__REPORT_REQUEST__INIT;
+  brief.brief = true;
+  WEFT_TRY(weft__message_pack(&request, &brief.base));
+  const int64_t before = weft__wall_us();
+  weft_err err = ask(c, WEFT_REPORT_METHOD, &request, timeout_ms, &weft__task_report__descriptor, &m);
+  weft__message_finish(&request);
+  if (err) return err;
+  take_report(out, (const Weft__TaskReport *)m, before / 2 + weft__wall_us() / 2);
+  protobuf_c_message_free_unpacked(m, NULL);
+  return WEFT_OK;
+}
+
+weft_err weft_task_status_ask(weft_task_status *out, const char *address, int64_t timeout_ms) {
+  credentials who;
+  channel *c = NULL;
+  message nothing = {0};
+  ProtobufCMessage *m = NULL;
+  WEFT_TRY(weft__credentials_find(&who, NULL, NULL, NULL, NULL));
+  weft_err err = weft__channel_create(&c, address, &(channel_opts){.security = who.security});
+  /* Connects first, so that the halfway point between question and answer is when it looked at its clock. */
+  if (!err) err = ask(c, GET_STATUS, &nothing, timeout_ms, &tensorflow__get_status_response__descriptor, &m);
+  if (m) protobuf_c_message_free_unpacked(m, NULL);
+  if (!err) err = ask_report(out, c, timeout_ms);
+  weft__channel_destroy(c);
+  weft__credentials_finish(&who);
+  return err;
 }
 
 weft_err weft_task_ask(weft_task_info *out, const char *address, int64_t timeout_ms) {

@@ -3,6 +3,8 @@
  * The callback is the process's, as stderr is.  One lock guards the pair and is held only while it is read, so a
  * callback may install another; a second one, which its holder may take again, keeps threads from speaking at once. */
 #include "base/log.h"
+
+#include "base/pulse.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +37,7 @@ void weft__log_at(log_level level, const char *file, int line, const char *fmt, 
   log_fn *fn = current_fn;
   void *arg = current_arg;
   pthread_mutex_unlock(&lock);
-  if (!fn) return;
+  if (!fn && level < LOG_WARNING) return;
   char message[2048], *long_message = NULL;
   va_list args;
   va_start(args, fmt);
@@ -46,10 +48,13 @@ void weft__log_at(log_level level, const char *file, int line, const char *fmt, 
     vsnprintf(long_message, (size_t)size + 1, fmt, args);
     va_end(args);
   }
+  if (level >= LOG_WARNING) weft__pulse_error(message);
+  if (!fn) goto done;
   while (strncmp(file, "../", 3) == 0) file += 3; /* as the compiler was called from the build folder */
   pthread_once(&once, make_speaking);
   pthread_mutex_lock(&speaking);
   fn(arg, (int)level, file, line, long_message ? long_message : message);
   pthread_mutex_unlock(&speaking);
+done:
   free(long_message);
 }

@@ -323,3 +323,11 @@ char *weft__task_name(char *buf, size_t size, const char *job, int task) {
   snprintf(buf, size, "/job:%s/replica:0/task:%d", job, task);
   return buf;
 }
+
+const char *weft__task_short(char *buf, size_t room, const char *task) {
+  const char *job = strstr(task, "/job:"), *index = strstr(task, "/task:");
+  if (!job || !index) return snprintf(buf, room, "%s", task), buf;
+  job += strlen("/job:");
+  snprintf(buf, room, "%.*s:%d", (int)strcspn(job, "/"), job, atoi(index + strlen("/task:")));
+  return buf;
+}

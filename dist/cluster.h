@@ -48,5 +48,7 @@ bool weft__host_is_loopback(const char *host); /* localhost, 127.x.x.x, ::1 */
 /* "/job:ps/replica:0/task:0"; returns buf. */
 #define WEFT_TASK_NAME_SIZE 128
 char *weft__task_name(char *buf, size_t size, const char *job, int task);
+/* "/job:ps/replica:0/task:0" as people say it: "ps:0".  Returns buf. */
+const char *weft__task_short(char *buf, size_t room, const char *task);
 
 #endif

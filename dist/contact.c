@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/pulse.h"
 #include "base/text.h"
 #include "rpc.pb-c.h"
 #include <stdio.h>
@@ -164,8 +165,23 @@ static weft_err check(const waiting *w, int64_t deadline_ns, cancel *c) {
   return refused(w);
 }
 
+/* For those who watch this process: whom it waits for, and why. */
+static void show_wait(const waiting *w, pulse_wait *seen) {
+  text who = {0};
+  char name[WEFT_TASK_NAME_SIZE];
+  for (int i = 0; i < w->n; i++)
+    if (w->attempt[i].stage != ANSWERED)
+      weft__text_printf(&who, "%s%s (%s)", who.size ? ", " : "",
+                        weft__task_short(name, sizeof name, weft__peer_task(w->attempt[i].with->to)),
+                        reason(&w->attempt[i]));
+  if (who.size) weft__pulse_wait(seen, who.data);
+  weft__text_finish(&who);
+}
+
 static weft_err wait_for_all(waiting *w, int64_t deadline_ns, cancel *c) {
   int64_t next_report = weft__now_ns() + (int64_t)REPORT_S * 1000000000;
+  int64_t next_show = weft__now_ns() + 500000000;
+  pulse_wait seen = {0};
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&w->lock);
   while (!err && count(w, ANSWERED) < w->n) {
@@ -176,9 +192,14 @@ static weft_err wait_for_all(waiting *w, int64_t deadline_ns, cancel *c) {
       report(w);
       next_report += (int64_t)REPORT_S * 1000000000;
     }
+    if (weft__now_ns() > next_show) {
+      show_wait(w, &seen);
+      next_show += 500000000;
+    }
     if (count(w, ANSWERED) < w->n) err = check(w, deadline_ns, c);
   }
   pthread_mutex_unlock(&w->lock);
+  weft__pulse_wait_over(&seen);
   if (err) weft__cancel_fire(&w->calls, WEFT_CANCELLED, "The wait is over");
   pthread_mutex_lock(&w->lock);
   while (count(w, CALLING)) pthread_cond_wait(&w->news, &w->lock);

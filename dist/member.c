@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/pulse.h"
 #include "base/text.h"
 #include "peer.pb-c.h"
 #include <stdlib.h>
@@ -196,6 +197,24 @@ void weft__member_handle(members *m, call *c) {
   weft__message_finish(&answer);
 }
 
+/* ---- for people ---- */
+
+const char *weft__member_state_name(member_state s) {
+  static const char *const names[] = {"running", "in join", "done", "serving", "left"};
+  return s >= MEMBER_RUNNING && s <= MEMBER_LEFT ? names[s] : "unknown";
+}
+
+member_state weft__members_own(members *m) { return own_state(m); }
+
+const char *weft__members_word(members *m, int i) {
+  pthread_mutex_lock(&m->lock);
+  const record r = m->record[i];
+  pthread_mutex_unlock(&m->lock);
+  if (r.state == MEMBER_LEFT) return "left";
+  if (!r.there) return r.seen ? "lost" : "not seen";
+  return r.is_tf ? "TensorFlow" : weft__member_state_name(r.state);
+}
+
 /* ---- making ---- */
 
 weft_err weft__members_create(members **out, peers *p, uint64_t incarnation, bool serve, const member_hooks *hooks) {
@@ -314,6 +333,7 @@ weft_err weft__members_join(members *m) {
   const int64_t timeout = join_timeout_ns();
   int64_t missing_since = 0, reported = weft__now_ns();
   member_state told = MEMBER_RUNNING;
+  pulse_wait seen = {0};
   for (;;) {
     member_state own = own_state(m);
     int64_t now = weft__now_ns();
@@ -332,9 +352,16 @@ weft_err weft__members_join(members *m) {
       weft__log(LOG_INFO, "join still waiting for %s", weft__text_get(&v.waiting));
       reported = now;
     }
+    if (v.waiting.size)
+      weft__pulse_wait(&seen, v.waiting.data);
+    else
+      weft__pulse_wait_over(&seen);
     weft__text_finish(&v.waiting);
     if (!err) ask_around(m, own != told); /* also when we are done: the others must hear of it */
-    if (err || v.done) return err;
+    if (err || v.done) {
+      weft__pulse_wait_over(&seen);
+      return err;
+    }
     told = own;
     wait_for_news(m);
   }

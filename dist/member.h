@@ -29,6 +29,10 @@ typedef struct member_hooks { /* called without a lock, at any time between crea
 /* The peers outlive it and tell it what they hear.  incarnation: this process's. */
 weft_err weft__members_create(members **out, peers *p, uint64_t incarnation, bool serve, const member_hooks *hooks);
 void weft__members_destroy(members *m);
+const char *weft__member_state_name(member_state s); /* "running", "in join", "done", "serving", "left" */
+member_state weft__members_own(members *m);          /* this task's */
+/* What is known of the i-th task of the peers: a state's name, "TensorFlow", "lost" or "not seen". */
+const char *weft__members_word(members *m, int i);
 /* Answers "/weft.Peer/Hello". */
 void weft__member_handle(members *m, call *c);
 /* CANCELLED when interrupted; DEADLINE_EXCEEDED names those who died or never came within WEFT_JOIN_TIMEOUT seconds

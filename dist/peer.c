@@ -31,6 +31,8 @@ typedef struct flight { /* a call under way */
   cancel_watch watch; /* on it */
   bool waits;         /* until the peer is there: silence does not end it */
   bool asks_status;   /* a greeting that TensorFlow understands */
+  const char *method; /* a literal */
+  int64_t began_ns;
   rpc_reply *fn;
   void *arg;
   int refs; /* the ring's and, while it is being ended, the health thread's */
@@ -432,7 +434,7 @@ void weft__peer_call(peer *p, const char *method, message *request, const call_o
   bool first = false;
   weft_err err = f ? WEFT_OK : WEFT_OOM;
   if (f) {
-    *f = (flight){.peer = p, .fn = fn, .arg = arg, .refs = 1};
+    *f = (flight){.peer = p, .method = method, .began_ns = weft__now_ns(), .fn = fn, .arg = arg, .refs = 1};
     weft__cancel_init(&f->cancel);
     f->from = opts ? opts->cancel : NULL;
     f->waits = opts && opts->wait_for_ready;
@@ -452,6 +454,16 @@ void weft__peer_call(peer *p, const char *method, message *request, const call_o
   weft__channel_call(c, method, request, &own, landed, f);
   wake_health(p->all);
   if (first) weft__peer_greet(p, 0);
+}
+
+/* Calls are listed in the order in which they began. */
+bool weft__peer_oldest(peer *p, int64_t *began_ns, const char **method) {
+  pthread_mutex_lock(&p->lock);
+  const flight *f = p->flights.next;
+  bool any = f != &p->flights;
+  if (any) *began_ns = f->began_ns, *method = f->method;
+  pthread_mutex_unlock(&p->lock);
+  return any;
 }
 
 /* ---- unmaking ---- */

@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "dist/report.h"
 #include "io/confine.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -207,6 +208,8 @@ static void dispatch(void *arg, call *c) {
     weft__worker_handle(s->worker, c);
   else if (is_of(method, "/tensorflow.MasterService/"))
     weft__master_handle(s->master, c);
+  else if (strcmp(method, WEFT_REPORT_METHOD) == 0)
+    weft__report_handle(&(report_source){s->task, s->peers, s->worker, s->members}, c);
   else
     weft__member_handle(s->members, c);
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "dist/ask.h"
+#include "dist/report.h"
 #include "dist/world.h"
 #include "exec/requests.h"
 #include "exec/runs.h"
@@ -249,6 +250,7 @@ static weft_err cluster_run(weft_session *base, const plan_request *r, const wef
     if (!err) err = get_step(s, r, deadline_ns, &entry.cancel, &st);
     if (!err) err = weft__step_run(st, feed, fetched, &entry.cancel, deadline_ns, opts);
     weft__cancel_link_off(&link);
+    weft__report_run(base->graph, r, fetched, err);
     end(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);

@@ -8,6 +8,7 @@
 #include "dist/worker_state.h"
 #include "exec/session.h"
 #include "state/token.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { IDS_REMEMBERED = 100000 };
@@ -112,6 +113,16 @@ int weft__worker_running(worker *w) {
   int n = w->n_busy;
   pthread_mutex_unlock(&w->lock);
   return n;
+}
+
+int64_t weft__worker_oldest(worker *w, char *master, size_t room) {
+  pthread_mutex_lock(&w->lock);
+  const running *u = w->runs.next;
+  bool any = u != &w->runs;
+  int64_t began_ns = any ? u->began_ns : 0;
+  snprintf(master, room, "%s", any ? u->part->session->master : "");
+  pthread_mutex_unlock(&w->lock);
+  return began_ns;
 }
 
 void weft__worker_destroy(worker *w) {

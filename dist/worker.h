@@ -56,5 +56,8 @@ void weft__worker_clear(worker *w, int n, const char *const *container);
 /* How many sessions of any master are open here, and how many parts run at this moment: for `join` and for leaving. */
 int weft__worker_sessions(worker *w);
 int weft__worker_running(worker *w);
+/* When the part that has run for the longest time began (monotonic; 0: none runs), and the task of its master ("" if
+ * that is not known). */
+int64_t weft__worker_oldest(worker *w, char *master, size_t room);
 
 #endif

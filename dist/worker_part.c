@@ -6,6 +6,7 @@
  * too.  Whoever fires it holds a reference meanwhile, for the run may end inside. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/pulse.h"
 #include "dist/worker_state.h"
 #include "exec/start.h"
 
@@ -88,6 +89,7 @@ static void mark_derived(const running *u, status *err) {
 
 static void list_run(running *u) {
   worker *w = u->part->session->worker;
+  u->began_ns = weft__now_ns();
   pthread_mutex_lock(&w->lock);
   u->prev = w->runs.prev;
   u->next = &w->runs;
@@ -105,6 +107,7 @@ static void unlist_run(running *u) {
 
 static void end(running *u, weft_err code) {
   status err = {0};
+  weft__pulse_add(PULSE_PARTS, 1);
   weft__status_keep(&err, code);
   if (u->watched) weft__cancel_off(u->asked.cancel, &u->watch);
   if (u->asked.deadline_ns) weft__timer_off(u->part->session->worker->timers, &u->deadline);

@@ -72,6 +72,7 @@ typedef struct running { /* a part in flight */
   atomic_bool outside; /* the caller's token fired */
   timer deadline;
   step_objects objects;
+  int64_t began_ns;
   bool stopped; /* the worker's lock guards it and the ring */
   struct running *next, *prev;
 } running;

@@ -85,6 +85,41 @@ weft_err weft__resource_find(resources *r, const char *container, const char *ty
   return WEFT_OK;
 }
 
+typedef struct listed {
+  char *name;
+  resource *found;
+} listed;
+
+/* The entries of a type, names copied.  Locked. */
+static int list_type(const resources *r, const char *type, listed *all) {
+  int n = 0;
+  for (int i = 0; i < r->table.used; i++) {
+    const map_entry *e = &r->table.entries[i];
+    if (!e->key || strcmp(((const resource *)e->value)->type, type) != 0) continue;
+    const char *name = strchr(e->key, SEPARATOR[0]) + 1;
+    all[n].name = weft__sprintf("%.*s", (int)strcspn(name, SEPARATOR), name);
+    if (!all[n].name) break;
+    all[n].found = e->value;
+    weft__object_retain(&all[n++].found->base);
+  }
+  return n;
+}
+
+weft_err weft__resources_each(resources *r, const char *type, void (*fn)(void *arg, const char *name, resource *found),
+                              void *arg) {
+  pthread_mutex_lock(&r->lock);
+  listed *all = weft__alloc_zero((size_t)r->table.count + 1, sizeof *all);
+  int n = all ? list_type(r, type, all) : 0;
+  pthread_mutex_unlock(&r->lock);
+  for (int i = 0; i < n; i++) {
+    fn(arg, all[i].name, all[i].found);
+    weft__object_release(&all[i].found->base);
+    weft__free(all[i].name);
+  }
+  weft__free(all);
+  return all ? WEFT_OK : WEFT_OOM;
+}
+
 /* Ends what has left the table; called without the lock. */
 static void drop(resource *gone) {
   if (gone->dropped) gone->dropped(gone);

@@ -26,6 +26,9 @@ weft_err weft__resource_get(resources *r, const char *container, const char *typ
 weft_err weft__resource_find(resources *r, const char *container, const char *type, const char *name, resource **out);
 weft_err weft__resource_delete(resources *r, const char *container, const char *type, const char *name);
 void weft__resources_clear(resources *r, const char *container); /* Reset, CleanupAll; NULL: every container */
+/* Tells fn of every resource of a type: without the lock, and with a reference held meanwhile. */
+weft_err weft__resources_each(resources *r, const char *type, void (*fn)(void *arg, const char *name, resource *found),
+                              void *arg);
 /* Grows when anything leaves the table: what was found before must be looked up again. */
 uint64_t weft__resources_generation(const resources *r);
 /* Drops what is private to a session (queues, readers, ... without shared_name); called when it closes. */

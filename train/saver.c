@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/pulse.h"
 #include "graph/mark.h"
 #include "graph/metagraph.h"
 #include "io/bundle_entry.h"
@@ -375,6 +376,7 @@ static weft_err save(weft_saver *s, weft_session *sess, const char *path, const 
     prefix = NULL;
     err = save_once(s, sess, path, dir, o, progress, &prefix, &outdated);
   }
+  if (!err) weft__pulse_saved(prefix);
   if (!err && saved)
     *saved = prefix;
   else

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/pulse.h"
 #include "dist/open.h"
 #include "train/checkpoint_state.h"
 #include "train/coordinator.h"
@@ -125,6 +126,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
   weft_err err = WEFT_OK;
   bool ready = false, local_done = false;
   w.next_log_ns += 1000000000; /* most models are ready by then */
+  pulse_wait seen = {0};
   while (!err && !ready) {
     if (!sess) err = open_target(m, o, &sess);
     if (!err) err = look(m, sess, &local_done, &ready, &local_why, &why);
@@ -136,11 +138,13 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
       err = WEFT_OK;
     }
     if (err || ready) break;
+    weft__pulse_wait(&seen, why.size ? why.data : "the model to be ready");
     if (time_to_log(&w))
       weft__log(LOG_INFO, "Waiting for model to be ready.  Ready_for_local_init_op:  %s, ready: %s", said(&local_why),
                 said(&why));
     err = pause_a_bit(m, o, &w);
   }
+  weft__pulse_wait_over(&seen);
   if (err == WEFT_DEADLINE_EXCEEDED && (why.size || local_why.size))
     err = weft__fail(err, "%s Ready_for_local_init_op: %s, ready: %s", weft__error_message(), said(&local_why),
                      said(&why));

@@ -62,6 +62,7 @@ typedef struct weft_server_opts {
                              unset, all, or none once there is a token or TLS */
   const void *config;     /* a serialised ConfigProto: the threads of this task */
   size_t config_size;
+  int status_port; /* a page, JSON and metrics for people and Prometheus on this port; 0: WEFT_STATUS_PORT, if set */
 } weft_server_opts;
 
 /* A cluster that is all loopback is listened for on loopback only; any other on the task's own address, with a warning
@@ -94,6 +95,29 @@ typedef struct weft_task_info {
   double round_trip_ms; /* of a call on a connection that stands */
 } weft_task_info;
 WEFT_API weft_err weft_task_ask(weft_task_info *out, const char *address, int64_t timeout_ms);
+
+/* How the Weft task at "host:port" fares.  The numbers are those of its process, since that began; rates are over its
+ * last seconds.  As weft_task_ask; UNIMPLEMENTED by a TensorFlow task. */
+typedef struct weft_task_status {
+  char task[256];
+  char version[32];
+  char state[16];          /* as in weft_task_info */
+  double uptime_s, skew_s; /* skew: how far its clock is ahead of ours */
+  int64_t sessions;        /* of masters anywhere, open on this task */
+  int64_t runs, parts;     /* runs of sessions whose master it is; parts of steps of any master that it ran */
+  double runs_per_s, parts_per_s;
+  int64_t bytes_in, bytes_out; /* over the network */
+  double in_per_s, out_per_s;
+  int64_t resident; /* bytes of memory */
+  int64_t variables, variable_bytes;
+  int64_t global_step;     /* -1: not known */
+  double loss;             /* NaN: not known */
+  double checkpoint_age_s; /* -1: this process has written none */
+  char checkpoint[256];
+  char waits[1024]; /* for whom and for how long, parted by "; "; "": for nobody */
+  char error[256];  /* the last warning or error */
+} weft_task_status;
+WEFT_API weft_err weft_task_status_ask(weft_task_status *out, const char *address, int64_t timeout_ms);
 
 /* ---- sessions on clusters: weft_session_opts.target in core.h ------------------------------- */
 

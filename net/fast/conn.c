@@ -5,6 +5,7 @@
  * loop on the loop's thread alone, so no event can come for one that is gone. */
 #include "net/fast/conn.h"
 #include "base/alloc.h"
+#include "base/pulse.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -84,6 +85,7 @@ static ssize_t write_some(int fd, struct iovec *v, int n) {
   ssize_t size;
   do size = sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
   while (size < 0 && errno == EINTR);
+  if (size > 0) weft__pulse_add(PULSE_OUT, (uint64_t)size);
   return size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : size;
 }
 
@@ -289,6 +291,7 @@ static ssize_t read_some(conn *c) {
   do size = readv(c->source.fd, v, n);
   while (size < 0 && errno == EINTR);
   if (size <= 0) return size;
+  weft__pulse_add(PULSE_IN, (uint64_t)size);
   size_t of_body = (size_t)size < body ? (size_t)size : body;
   got_body(c, of_body);
   c->in_end += (size_t)size - of_body;

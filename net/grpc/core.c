@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/pulse.h"
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/support/log.h>
 #include <limits.h>
@@ -159,6 +160,7 @@ weft_err weft__core_from_message(grpc_byte_buffer **out, message *m) {
     if (slices != few) weft__free(slices);
     return WEFT_OOM;
   }
+  weft__pulse_add(PULSE_OUT, m->size);
   weft__message_move(&l->m, m);
   atomic_init(&l->refs, n + 1);
   for (int i = 0; i < n; i++) {
@@ -202,6 +204,7 @@ weft_err weft__core_to_message(message *out, grpc_byte_buffer *b) {
     atomic_fetch_add_explicit(&a->refs, 1, memory_order_relaxed);
     err = weft__message_add(out, (piece){GRPC_SLICE_START_PTR(*s), GRPC_SLICE_LENGTH(*s), release_arrived, a});
   }
+  weft__pulse_add(PULSE_IN, out->size);
   if (err != WEFT_OK) weft__message_finish(out);
   release_arrived(a);
   return err;

@@ -166,8 +166,25 @@ static void monitored_finish(monitored *m) {
 
 static void monitored_free(PyObject *c) { monitored_finish(PyCapsule_GetPointer(c, MONITORED)); }
 
-static int make_hooks(monitored *m, PyObject *hooks, PyObject *chief_hooks) {
+/* A hook in Python, or the library's for synchronous training: the adapter tells (optimizer, is_chief, tokens). */
+static int make_hook(python_hook *h) {
   const weft_hook_fns fns = {on_begin, on_created, on_before, on_after, on_end};
+  PyObject *sync = PyObject_GetAttrString(h->adapter, "sync"), *optimizer;
+  int chief, tokens;
+  weft_err err = WEFT_OK;
+  if (!sync) return -1;
+  if (sync == Py_None)
+    err = weft_hook_create(&h->hook, &fns, h);
+  else if (PyArg_ParseTuple(sync, "Opi", &optimizer, &chief, &tokens)) {
+    weft_sync *s = PyCapsule_GetPointer(optimizer, "weft.sync");
+    if (s) err = weft_hook_sync(&h->hook, s, chief, tokens);
+  }
+  Py_DECREF(sync);
+  if (err) ext_raise(err);
+  return PyErr_Occurred() ? -1 : 0;
+}
+
+static int make_hooks(monitored *m, PyObject *hooks, PyObject *chief_hooks) {
   m->n_hook = (int)PySequence_Size(hooks), m->n_chief = (int)PySequence_Size(chief_hooks);
   if (m->n_hook < 0 || m->n_chief < 0) return m->n_hook = m->n_chief = 0, -1;
   size_t n = (size_t)(m->n_hook + m->n_chief);
@@ -179,8 +196,7 @@ static int make_hooks(monitored *m, PyObject *hooks, PyObject *chief_hooks) {
     if (!adapter) return -1;
     Py_DECREF(adapter); /* the list holds it */
     m->hooks[i].adapter = adapter, m->hooks[i].graph = m->graph;
-    weft_err err = weft_hook_create(&m->hooks[i].hook, &fns, &m->hooks[i]);
-    if (err) return ext_raise(err), -1;
+    if (make_hook(&m->hooks[i]) != 0) return -1;
     m->list[i] = m->hooks[i].hook;
   }
   return 0;

@@ -52,6 +52,7 @@ class Adapter:
     def __init__(self, hook, owner):
         self.hook, self.owner = hook, owner
         self.context = self.fetch = None
+        self.sync = hook._in_library() if isinstance(hook, SyncReplicasHook) else None
 
     def _guard(self, fn, *args):
         """What the hook raises reaches the program as it is, not as the library's error."""
@@ -413,36 +414,10 @@ class ProfilerHook(_StepHook):
 
 
 class SyncReplicasHook(SessionRunHook):
-    """SyncReplicasOptimizer.make_session_run_hook."""
+    """SyncReplicasOptimizer.make_session_run_hook: the library's own, see Adapter."""
 
     def __init__(self, sync, is_chief, num_tokens):
         self._sync, self._is_chief, self._tokens = sync, is_chief, num_tokens
 
-    def begin(self):
-        if self._is_chief:
-            self._local_init = self._sync.chief_init_op
-            self._runner = self._sync.get_chief_queue_runner()
-            self._init_tokens = self._sync.get_init_tokens_op(self._tokens)
-        else:
-            self._local_init = self._sync.local_step_init_op
-            self._runner = self._init_tokens = None
-        self._ready = self._sync.ready_for_local_init_op
-
-    def after_create_session(self, session, coord):
-        self._coord = coord
-        missing = session.run(self._ready)
-        if len(missing):
-            raise RuntimeError("Init operations did not make model ready for local_init. Missing: %s" % (missing,))
-        session.run(self._local_init)
-        if self._init_tokens is not None:
-            session.run(self._init_tokens)
-        if self._runner is not None:  # on a session of its own: closing that ends a wait for gradients that never come
-            self._own = client.Session(session._owner._target, session.graph, session._owner._config)
-            self._runner.create_threads(self._own, coord=coord, daemon=True, start=True)
-
-    def end(self, session):
-        if self._runner is not None:
-            self._coord.request_stop()
-            self._own._finish()
-
-
+    def _in_library(self):
+        return self._sync._capsule_made("make_session_run_hook"), bool(self._is_chief), self._tokens

@@ -47,9 +47,13 @@ class SyncReplicasOptimizer(Optimizer):
                                        colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss)
         return self.apply_gradients(pairs, global_step=global_step, name=name)
 
-    def _part(self, name, what):
+    def _capsule_made(self, what):
         if self._sync is None:
             raise ValueError("%s() should be called after apply_gradients()." % what)
+        return self._sync
+
+    def _part(self, name, what):
+        self._capsule_made(what)
         return self._graph._operation(self._parts[name] >> 16)
 
     def get_chief_queue_runner(self):
@@ -66,10 +70,9 @@ class SyncReplicasOptimizer(Optimizer):
         return self._runner
 
     def get_init_tokens_op(self, num_tokens=-1):
-        if self._sync is None:
-            raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
+        sync = self._capsule_made("get_init_tokens_op")
         with self._graph.as_default():
-            return self._graph._operation(_weft.sync_init_tokens(self._graph._c, self._sync, num_tokens) >> 16)
+            return self._graph._operation(_weft.sync_init_tokens(self._graph._c, sync, num_tokens) >> 16)
 
     init_tokens_op = property(lambda self: self.get_init_tokens_op())
     chief_init_op = property(lambda self: self._part("chief_init", "chief_init_op"))

@@ -195,6 +195,40 @@ static PyObject *checkpoint_exists(PyObject *self, PyObject *args) {
   return PyBool_FromLong(weft_checkpoint_exists(prefix));
 }
 
+/* checkpoint_list(prefix) -> [(name, type, dimensions)] in the order of the names */
+static PyObject *checkpoint_list(PyObject *self, PyObject *args) {
+  const char *prefix;
+  weft_checkpoint *c;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "s", &prefix)) return NULL;
+  weft_err err = weft_checkpoint_open(&c, prefix);
+  if (err) return ext_raise(err);
+  PyObject *made = PyList_New(0);
+  for (int i = 0; made && i < weft_checkpoint_size(c); i++) {
+    int64_t dims[16];
+    int rank = weft_checkpoint_shape(c, i, dims);
+    PyObject *row =
+        Py_BuildValue("(siN)", weft_checkpoint_name(c, i), (int)weft_checkpoint_dtype(c, i), ext_shape(rank, dims));
+    if (!row || PyList_Append(made, row) < 0) ext_set(&made, NULL);
+    Py_XDECREF(row);
+  }
+  weft_checkpoint_close(c);
+  return made;
+}
+
+static PyObject *checkpoint_read(PyObject *self, PyObject *args) {
+  const char *prefix, *name;
+  weft_checkpoint *c;
+  weft_tensor *t;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "ss", &prefix, &name)) return NULL;
+  weft_err err = weft_checkpoint_open(&c, prefix);
+  if (err) return ext_raise(err);
+  UNLOCKED(err = weft_checkpoint_read(&t, c, name));
+  weft_checkpoint_close(c);
+  return err ? ext_raise(err) : ext_to_numpy(t);
+}
+
 static PyObject *idx_read(PyObject *self, PyObject *args) {
   const char *path;
   weft_tensor *t;
@@ -217,6 +251,8 @@ PyMethodDef ext_save_functions[] = {
     {"checkpoint_state_write", checkpoint_state_write, METH_VARARGS, "Writes a folder's state file."},
     {"checkpoint_latest", checkpoint_latest, METH_VARARGS, "checkpoint_latest(dir, latest_filename)"},
     {"checkpoint_exists", checkpoint_exists, METH_VARARGS, "checkpoint_exists(prefix)"},
+    {"checkpoint_list", checkpoint_list, METH_VARARGS, "checkpoint_list(prefix) -> [(name, type, dimensions)]"},
+    {"checkpoint_read", checkpoint_read, METH_VARARGS, "checkpoint_read(prefix, name) -> array"},
     {"idx_read", idx_read, METH_VARARGS, "idx_read(path) -> array"},
     {NULL, NULL, 0, NULL},
 };

@@ -145,6 +145,7 @@ class Message:
     def __init__(self, **fields):
         object.__setattr__(self, "_values", {})
         object.__setattr__(self, "_rest", [])
+        object.__setattr__(self, "_given", False)  # there, though nothing be in it; one that was only looked up is not
         for name, value in fields.items():
             if name not in self.FIELDS:
                 raise ValueError("Protocol message %s has no \"%s\" field." % (type(self).__name__, name))
@@ -159,6 +160,7 @@ class Message:
                 setattr(self, name, value)
             else:
                 self._values[name] = kind(**value) if isinstance(value, dict) else value
+                self._values[name].SetInParent()
 
     def __getattr__(self, name):
         field = self.FIELDS.get(name)
@@ -198,13 +200,14 @@ class Message:
         return value is not None and (not isinstance(value, Message) or value._is_set())
 
     def _is_set(self):
-        return bool(self._rest) or any(v._is_set() if isinstance(v, Message) else
+        return self._given or bool(self._rest) or any(v._is_set() if isinstance(v, Message) else
                                        bool(v) if isinstance(v, (list, dict)) else True for v in self._values.values())
 
     def ClearField(self, name):  # noqa: N802
         self._values.pop(name, None)
 
     def Clear(self):  # noqa: N802
+        object.__setattr__(self, "_given", False)
         self._values.clear()
         self._rest.clear()
 
@@ -212,12 +215,13 @@ class Message:
         data = other.SerializeToString()
         self.Clear()
         self.MergeFromString(data)
+        self.SetInParent()
 
     def MergeFrom(self, other):  # noqa: N802
         self.MergeFromString(other.SerializeToString())
 
     def SetInParent(self):  # noqa: N802
-        pass
+        object.__setattr__(self, "_given", True)
 
     def SerializeToString(self):  # noqa: N802
         out = []
@@ -258,7 +262,9 @@ class Message:
                 raw = entry.get(2, 0 if kind in ("int", "enum", "bool") else b"")
                 getattr(self, name)[key] = _decode(kind, raw)
             else:
-                self._values[name] = _decode(kind, value)
+                made = self._values[name] = _decode(kind, value)
+                if isinstance(made, Message):
+                    made.SetInParent()
         return len(data)
 
     def ParseFromString(self, data):  # noqa: N802

@@ -29,12 +29,38 @@ def build_signature_def(inputs=None, outputs=None, method_name=None):
     return SignatureDef(inputs=inputs or {}, outputs=outputs or {}, method_name=method_name or "")
 
 
+def _infos(tensors):
+    return {k: build_tensor_info(v) for k, v in tensors.items()}
+
+
+def predict_signature_def(inputs, outputs):
+    if not inputs or not outputs:
+        raise ValueError("Prediction inputs and outputs cannot be None or empty.")
+    return build_signature_def(_infos(inputs), _infos(outputs), PREDICT_METHOD_NAME)
+
+
+def regression_signature_def(examples, predictions):
+    if examples is None or predictions is None:
+        raise ValueError("Regression examples and predictions cannot be None.")
+    return build_signature_def(_infos({REGRESS_INPUTS: examples}), _infos({"outputs": predictions}), REGRESS_METHOD_NAME)
+
+
+def classification_signature_def(examples, classes, scores):
+    if examples is None or (classes is None and scores is None):
+        raise ValueError("Classification examples cannot be None, and one of classes and scores must be given.")
+    outputs = {k: v for k, v in (("classes", classes), ("scores", scores)) if v is not None}
+    return build_signature_def(_infos({CLASSIFY_INPUTS: examples}), _infos(outputs), CLASSIFY_METHOD_NAME)
+
+
 class utils:  # noqa: N801
     build_tensor_info = staticmethod(build_tensor_info)
 
 
 class signature_def_utils:  # noqa: N801
     build_signature_def = staticmethod(build_signature_def)
+    predict_signature_def = staticmethod(predict_signature_def)
+    regression_signature_def = staticmethod(regression_signature_def)
+    classification_signature_def = staticmethod(classification_signature_def)
 
 
 class SavedModelBuilder:
@@ -60,6 +86,9 @@ class SavedModelBuilder:
         meta.meta_info_def.tags.extend(tags)
         for key, value in (signature_def_map or {}).items():
             meta.signature_def[key].CopyFrom(value)
+        from .logging import info
+        info("Assets added to graph.")
+        info("No assets to write.")
         self._model.meta_graphs.append(meta)
 
     def save(self, as_text=False):
@@ -68,6 +97,8 @@ class SavedModelBuilder:
         path = os.path.join(self._dir, "saved_model.pbtxt" if as_text else "saved_model.pb")
         with open(path, "w" if as_text else "wb") as f:
             f.write(str(self._model) if as_text else self._model.SerializeToString())
+        from .logging import info
+        info("SavedModel written to: %s", path)
         return path.encode()
 
 

@@ -9,8 +9,9 @@ from .optimizer import (AdadeltaOptimizer, AdagradDAOptimizer, AdagradOptimizer,
                         ProximalAdagradOptimizer, ProximalGradientDescentOptimizer, RMSPropOptimizer, cosine_decay,
                         exponential_decay, inverse_time_decay, natural_exp_decay, piecewise_constant,
                         piecewise_constant_decay, polynomial_decay)
-from .saver import (Saver, checkpoint_exists, export_meta_graph, get_checkpoint_mtimes, get_checkpoint_state,  # noqa: F401
-                    import_meta_graph, latest_checkpoint, remove_checkpoint, update_checkpoint_state)
+from .saver import (NewCheckpointReader, Saver, checkpoint_exists, export_meta_graph, get_checkpoint_mtimes,  # noqa: F401
+                    get_checkpoint_state, import_meta_graph, latest_checkpoint, list_variables, load_checkpoint,
+                    load_variable, remove_checkpoint, update_checkpoint_state)
 from .server import ClusterSpec  # noqa: F401
 from ..cluster import Server  # noqa: F401
 from ..python_io import tf_record_iterator as _records

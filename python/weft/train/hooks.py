@@ -243,7 +243,9 @@ class CheckpointSaverHook(_StepHook):
             raise ValueError("You cannot provide both saver and scaffold.")
         self._path = os.path.join(checkpoint_dir, checkpoint_basename)
         self._timer = SecondOrStepTimer(save_secs, save_steps)
-        self._saver, self._scaffold, self._listeners = saver, scaffold, listeners or []
+        self._saver, self._scaffold, self._listeners = saver, scaffold, list(listeners or [])
+        from .. import logging
+        logging.info("Create CheckpointSaverHook.")
 
     def begin(self):
         super().begin()
@@ -263,12 +265,18 @@ class CheckpointSaverHook(_StepHook):
 
     def _save(self, session, step):
         from .. import logging
-        logging.info("Saving checkpoints for %d into %s.", step, self._path)
+        logging.info("Calling checkpoint listeners before saving checkpoint %d...", step)
         for listener in self._listeners:
             listener.before_save(session, step)
+        logging.info("Saving checkpoints for %d into %s.", step, self._path)
         self._get_saver().save(session, self._path, global_step=step)
+        logging.info("Calling checkpoint listeners after saving checkpoint %d...", step)
+        stop = False
         for listener in self._listeners:
-            listener.after_save(session, step)
+            if listener.after_save(session, step):
+                logging.info("A CheckpointSaverListener requested that training be stopped. listener: %s", listener)
+                stop = True
+        return stop
 
     def after_create_session(self, session, coord):
         step = int(session.run(self._global_step))
@@ -283,7 +291,8 @@ class CheckpointSaverHook(_StepHook):
             step = int(run_context.session.run(self._global_step))
             if self._timer.should_trigger_for_step(step):
                 self._timer.update_last_triggered_step(step)
-                self._save(run_context.session, step)
+                if self._save(run_context.session, step):
+                    run_context.request_stop()
 
     def end(self, session):
         step = int(session.run(self._global_step))

@@ -103,8 +103,6 @@ class Saver:
             raise ValueError("Can't load save_path when it is None.")
         if not checkpoint_exists(str(save_path)):
             raise ValueError("The passed save_path is not a valid checkpoint: %s" % save_path)
-        from ..logging import info
-        info("Restoring parameters from %s", save_path)
         _weft.saver_restore(self._made, _plain(sess)._c, str(save_path))
 
     @property
@@ -205,3 +203,56 @@ def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_graph
     import glob
     for path in glob.glob(glob.escape(checkpoint_prefix) + ".*"):
         os.remove(path)
+
+
+# ---- what a checkpoint holds ----
+
+def _prefix(ckpt_dir_or_file):
+    path = os.fspath(ckpt_dir_or_file)
+    if not os.path.isdir(path):
+        return path
+    found = latest_checkpoint(path)
+    if found is None:
+        raise ValueError("Couldn't find 'checkpoint' file or checkpoints in given directory %s" % path)
+    return found
+
+
+class CheckpointReader:
+    """tf.train.NewCheckpointReader: names, types, shapes and values, without a graph."""
+
+    def __init__(self, filepattern):
+        self._path = os.fspath(filepattern)
+        self._rows = {name: (dtype, shape) for name, dtype, shape in _weft.checkpoint_list(self._path)}
+
+    def get_variable_to_shape_map(self):
+        return {name: list(shape) for name, (_, shape) in self._rows.items()}
+
+    def get_variable_to_dtype_map(self):
+        from ..dtypes import DType
+        return {name: DType(dtype) for name, (dtype, _) in self._rows.items()}
+
+    def has_tensor(self, name):
+        return name in self._rows
+
+    def get_tensor(self, name):
+        return _weft.checkpoint_read(self._path, name)
+
+    def debug_string(self):
+        types = self.get_variable_to_dtype_map()
+        return "\n".join("%s (%s) %s" % (n, types[n].name, list(shape)) for n, (_, shape) in self._rows.items()).encode()
+
+
+NewCheckpointReader = CheckpointReader
+
+
+def load_checkpoint(ckpt_dir_or_file):
+    return CheckpointReader(_prefix(ckpt_dir_or_file))
+
+
+def list_variables(ckpt_dir_or_file):
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def load_variable(ckpt_dir_or_file, name):
+    name = name[:-2] if name.endswith(":0") else name
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name)

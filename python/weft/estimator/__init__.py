@@ -1,0 +1,13 @@
+"""tf.estimator: models as functions, with the loops around them."""
+from . import export as _export, inputs  # noqa: F401
+from .estimator import Estimator  # noqa: F401
+from .exporter import BestExporter, Exporter, FinalExporter, LatestExporter  # noqa: F401
+from .run_config import RunConfig, TaskType  # noqa: F401
+from .spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec  # noqa: F401
+from .training import train_and_evaluate  # noqa: F401
+
+export = _export
+
+
+def __getattr__(name):
+    raise AttributeError("tf.estimator.%s is not in Weft: write its model as the model_fn of a tf.estimator.Estimator" % name)

@@ -1,0 +1,224 @@
+"""tf.estimator: the same model on Weft and on TensorFlow; a cluster told by TF_CONFIG; exports that TensorFlow loads."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scripts
+import weft
+from both import compare, oracle
+
+X = np.random.RandomState(0).rand(64, 3).astype(np.float32)
+Y = X.dot(np.array([[1], [2], [3]], np.float32))
+
+
+def model(tf):
+    def model_fn(features, labels, mode, params, config):
+        assert config.model_dir
+        w = tf.get_variable("w", [3, 1], initializer=tf.zeros_initializer())
+        p = tf.matmul(features["x"], w)
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            return tf.estimator.EstimatorSpec(mode, predictions={"p": p, "double": 2 * p})
+        loss = tf.reduce_mean(tf.square(p - labels))
+        train_op = tf.train.GradientDescentOptimizer(params["rate"]).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op,
+                                          eval_metric_ops={"mse": tf.metrics.mean_squared_error(labels, p)})
+    return model_fn
+
+
+def whole(tf):
+    return {"x": tf.constant(X)}, tf.constant(Y)
+
+
+def trained(tf, folder, **config):
+    made = tf.estimator.Estimator(model(tf), model_dir=str(folder / tf.__name__), params={"rate": 0.1},
+                                  config=tf.estimator.RunConfig(tf_random_seed=3, **config))
+    return made.train(lambda: whole(tf), max_steps=30)
+
+
+def once(tf):
+    return tf.estimator.inputs.numpy_input_fn({"x": X}, Y, batch_size=24, num_epochs=1, shuffle=False)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("estimators")
+    return [(tf, trained(tf, folder, save_checkpoints_steps=10, keep_checkpoint_max=2)) for tf in (weft, oracle)]
+
+
+def test_training_evaluation_and_prediction_agree(pair):
+    found = []
+    for tf, estimator in pair:
+        result = estimator.evaluate(once(tf))
+        some = estimator.evaluate(once(tf), steps=2, name="two")
+        rows = list(estimator.predict(once(tf)))
+        key = list(estimator.predict(once(tf), predict_keys=["double"]))
+        found.append([estimator.get_variable_names(), estimator.get_variable_value("w"), result["loss"], result["mse"],
+                      int(result["global_step"]), some["loss"], [r["p"] for r in rows], [len(key), sorted(key[0])]])
+    assert found[0][0] == found[1][0]
+    assert found[0][7] == found[1][7]
+    for a, b in zip(found[0][1:7], found[1][1:7]):
+        compare(a, b)
+
+
+def test_both_leave_the_same_files(pair):
+    def files(estimator):
+        names = [os.path.relpath(os.path.join(d, f), estimator.model_dir) for d, _, fs in os.walk(estimator.model_dir) for f in fs]
+        return sorted(re.sub(r"tfevents.*", "tfevents", n) for n in names if not n.startswith("eval"))
+    assert files(pair[0][1]) == files(pair[1][1])
+
+
+def test_training_goes_on_from_the_checkpoint_and_each_reads_the_others(pair, tmp_path):
+    values = []
+    for (tf, _), (_, other) in zip(pair, reversed(pair)):
+        made = tf.estimator.Estimator(model(tf), model_dir=other.model_dir, params={"rate": 0.1})
+        values.append(made.evaluate(once(tf))["loss"])
+        assert made.train(lambda tf=tf: whole(tf), max_steps=30) is made  # it has been trained so far: nothing is done
+    compare(*values)
+
+
+
+
+def test_the_loop_prints_what_tensorflow_prints(tmp_path):
+    program = tmp_path / "p.py"
+    program.write_text("import sys\nimport numpy as np\nimport tensorflow as tf\n" + LOGGED)
+    ours = scripts.run(program, str(tmp_path / "ours"), cwd=tmp_path)
+    assert ours[0] == 0, ours
+    theirs = subprocess.run([sys.executable, str(program), str(tmp_path / "theirs")], cwd=tmp_path, capture_output=True, text=True,
+                            timeout=300, env=dict(os.environ, PYTHONPATH=str(shim(tmp_path))))
+    assert theirs.returncode == 0, theirs.stderr
+
+    def lines(text):
+        keep = [line for line in text.splitlines() if line.startswith("INFO:tensorflow:")]
+        keep = [re.sub(r"at \d.*|\(.* sec\)|: [\d.]+s?$|/\S*/|(?<=\.\d{4})\d+", "", line) for line in keep if "Using config" not in line]
+        return [line for line in keep if "for Train" not in line and "for Eval" not in line]
+    assert lines(ours[2]) == lines(theirs.stderr)
+
+
+def shim(folder):
+    """A folder in which `import tensorflow` is TensorFlow as of version 1."""
+    made = folder / "shim"
+    made.mkdir()
+    (made / "sitecustomize.py").write_text("import sys\nimport tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n"
+                                           "sys.modules['tensorflow'] = tf\n")
+    return made
+
+
+LOGGED = '''
+tf.logging.set_verbosity(tf.logging.INFO)
+X = np.arange(12, dtype=np.float32).reshape(6, 2)
+
+
+def model_fn(features, labels, mode):
+    w = tf.get_variable("w", [2, 1], initializer=tf.ones_initializer())
+    p = tf.matmul(features, w)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions=p, export_outputs={"y": tf.estimator.export.PredictOutput(p)})
+    loss = tf.reduce_mean(tf.square(p - labels))
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=tf.train.GradientDescentOptimizer(1e-3).minimize(
+        loss, tf.train.get_global_step()))
+
+
+e = tf.estimator.Estimator(model_fn, sys.argv[1], tf.estimator.RunConfig(save_checkpoints_steps=4, log_step_count_steps=None))
+e.train(lambda: (tf.constant(X), tf.constant(X[:, :1])), steps=8)
+e.train(lambda: (tf.constant(X), tf.constant(X[:, :1])), max_steps=8)
+e.evaluate(lambda: (tf.constant(X), tf.constant(X[:, :1])), steps=3)
+e.export_saved_model(sys.argv[1] + "/out", lambda: tf.estimator.export.TensorServingInputReceiver(
+    *[tf.placeholder(tf.float32, [None, 2])] * 2))
+'''
+
+
+def test_an_export_answers_in_tensorflow(pair, tmp_path):
+    tf, estimator = pair[0]
+    with tf.Graph().as_default():
+        like = tf.placeholder(tf.float32, [None, 3], name="x")
+    path = estimator.export_savedmodel(str(tmp_path / "out"), tf.estimator.export.build_raw_serving_input_receiver_fn({"x": like}))
+    rows = list(estimator.predict(once(tf)))
+    with oracle.Graph().as_default(), oracle.Session() as sess:
+        meta = oracle.saved_model.loader.load(sess, ["serve"], path.decode())
+        signature = meta.signature_def["serving_default"]
+        got = sess.run(signature.outputs["p"].name, {signature.inputs["x"].name: X})
+    compare(np.array([r["p"] for r in rows]), got)
+
+
+@pytest.mark.parametrize("program, kind, text", [
+    (lambda tf: tf.estimator.EstimatorSpec("train", loss=tf.constant(1.)), ValueError, "Missing train_op"),
+    (lambda tf: tf.estimator.EstimatorSpec("infer"), ValueError, "Missing predictions"),
+    (lambda tf: tf.estimator.Estimator(lambda features: None, params={"a": 1}), ValueError, "does not include params"),
+    (lambda tf: tf.estimator.RunConfig(save_checkpoints_steps=1, save_checkpoints_secs=1), ValueError, "cannot be both set"),
+    (lambda tf: tf.estimator.TrainSpec(3), TypeError, "`input_fn` must be callable"),
+    (lambda tf: tf.estimator.inputs.numpy_input_fn({"x": X}), ValueError, "shuffle must be"),
+])
+def test_wrong_programs_are_told(program, kind, text):
+    for tf in (weft, oracle):
+        with pytest.raises(kind, match=text):
+            program(tf)
+
+
+class Frame(dict):
+    """As much of a DataFrame as an input_fn looks at."""
+
+    columns = property(list)
+    index = property(lambda self: range(len(next(iter(self.values())))))
+
+
+def test_columns_of_a_frame_are_batches():
+    frame, labels = Frame(a=[1., 2., 3.], b=[4, 5, 6]), Frame(y=[0, 1, 2])
+    with weft.Graph().as_default():
+        made = weft.estimator.inputs.pandas_input_fn(frame, labels, batch_size=2, num_epochs=1, shuffle=False)()
+        with weft.train.MonitoredSession() as sess:
+            first, second = sess.run(made), sess.run(made)
+            with pytest.raises(weft.errors.OutOfRangeError):
+                sess.run(made)
+    assert list(first[1]["y"]) == [0, 1] and list(first[0]["a"]) == [1., 2.] and list(second[0]["b"]) == [6]
+
+
+def config_of(monkeypatch, tf, **given):
+    monkeypatch.setenv("TF_CONFIG", json.dumps(given))
+    made = tf.estimator.RunConfig()
+    return [made.task_type, made.task_id, made.is_chief, made.master, made.num_ps_replicas, made.num_worker_replicas,
+            made.evaluation_master, made.global_id_in_cluster, made.session_config and list(made.session_config.device_filters)]
+
+
+CLUSTER = {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"]}
+
+
+@pytest.mark.parametrize("kind, index", [("chief", 0), ("worker", 1), ("ps", 0), ("evaluator", 0)])
+def test_tf_config_says_what_a_task_is(monkeypatch, kind, index):
+    ours, theirs = (config_of(monkeypatch, tf, cluster=CLUSTER, task={"type": kind, "index": index}) for tf in (weft, oracle))
+    assert ours == theirs
+
+
+def test_a_cluster_trains_evaluates_and_exports(tmp_path):
+    ports = scripts.free_ports(3)
+    hosts = ["localhost:%d" % p for p in ports]
+    cluster = {"ps": hosts[:1], "chief": hosts[1:2], "worker": hosts[2:]}
+    tasks = {}
+    for kind in ("ps", "chief", "worker", "evaluator"):
+        os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": kind, "index": 0}})
+        try:
+            tasks[kind] = scripts.start(scripts.PROGRAMS / "estimator_cluster.py", str(tmp_path / "model"), "200", cwd=tmp_path)
+        finally:
+            del os.environ["TF_CONFIG"]
+    said = {}
+    try:
+        for kind, task in tasks.items():
+            said[kind] = task.communicate(timeout=150)
+    finally:
+        for task in tasks.values():
+            task.kill()
+    for kind, task in tasks.items():
+        assert task.returncode == 0, (kind, said)
+    assert "Saving checkpoints for 200" in said["chief"][1] or "Saving checkpoints for 201" in said["chief"][1], said["chief"]
+    assert float(re.search(r"'error': ([\d.e-]+)", said["evaluator"][0]).group(1)) < 0.05, said["evaluator"]
+    assert "Loss for final step" in said["worker"][1]
+    exported, = [d for d in [tmp_path / "model" / "export" / "served"] if d.is_dir()]
+    newest = max(exported.iterdir())
+    with oracle.Graph().as_default(), oracle.Session() as sess:
+        meta = oracle.saved_model.loader.load(sess, ["serve"], str(newest))
+        signature = meta.signature_def["serving_default"]
+        got = sess.run(signature.outputs["y"].name, {signature.inputs["x"].name: np.eye(4, dtype=np.float32)})
+    np.testing.assert_allclose(got[:, 0] - got[:, 0].mean(), np.array([1, 2, -1, 0.5]) - 0.625, atol=0.2)

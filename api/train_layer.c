@@ -27,7 +27,8 @@ static weft_err read_layer(layer *out, const weft_layer_opts *o) {
                  .l2 = o->l2,
                  .stride = {o->stride_h, o->stride_w},
                  .dilation = {o->dilation_h, o->dilation_w},
-                 .padding = o->padding};
+                 .padding = o->padding,
+                 .channels_first = o->channels_first};
   WEFT_TRY(read_reuse(&out->reuse, o->reuse));
   WEFT_TRY(weft__api_initializer(&out->kernel, o->kernel));
   return weft__api_initializer(&out->bias, o->bias);
@@ -83,7 +84,8 @@ weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_no
                   .epsilon = o->epsilon != 0 ? o->epsilon : .001,
                   .no_center = o->no_center,
                   .no_scale = o->no_scale,
-                  .untrainable = o->untrainable};
+                  .untrainable = o->untrainable,
+                  .channels_first = o->channels_first};
   if (!weft__named_given(g, "batch_normalization", 1, &x) || !weft__named_keep(g, read_reuse(&b.reuse, o->reuse)) ||
       (o->when && !weft__named_given(g, "batch_normalization", 1, o->when)))
     return WEFT_NONE;

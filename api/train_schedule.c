@@ -37,6 +37,28 @@ weft_out weft_cosine_decay(weft_graph *g, const char *name, double rate, weft_ou
              : weft__cosine_decay(g, &(decay){.name = name, .rate = rate, .step = step, .steps = steps}, alpha);
 }
 
+weft_out weft_cosine_decay_restarts(weft_graph *g, const char *name, double rate, weft_out step, double first_steps,
+                                    double t_mul, double m_mul, double alpha) {
+  if (!weft__named_given(g, "cosine_decay_restarts", 1, &step)) return WEFT_NONE;
+  return weft__cosine_decay_restarts(g, &(decay){.name = name, .rate = rate, .step = step, .steps = first_steps}, t_mul,
+                                     m_mul, alpha);
+}
+
+weft_out weft_linear_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                  double periods, double alpha, double beta) {
+  wave w = {.periods = periods, .alpha = alpha, .beta = beta};
+  if (!weft__named_given(g, "linear_cosine_decay", 1, &step)) return WEFT_NONE;
+  return weft__linear_cosine_decay(g, &(decay){.name = name, .rate = rate, .step = step, .steps = steps}, &w);
+}
+
+weft_out weft_noisy_linear_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                        double variance, double variance_decay, double periods, double alpha,
+                                        double beta) {
+  wave w = {periods, alpha, beta, .noisy = true, .variance = variance, .variance_decay = variance_decay};
+  if (!weft__named_given(g, "noisy_linear_cosine_decay", 1, &step)) return WEFT_NONE;
+  return weft__linear_cosine_decay(g, &(decay){.name = name, .rate = rate, .step = step, .steps = steps}, &w);
+}
+
 weft_out weft_piecewise_constant(weft_graph *g, const char *name, weft_out step, int n, const double *boundaries,
                                  const double *values) {
   return !weft__named_given(g, "piecewise_constant", 1, &step)

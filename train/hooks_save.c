@@ -6,6 +6,7 @@
 #include "train/hook.h"
 #include "train/path.h"
 #include "train/run.h"
+#include <string.h>
 
 enum { START = 1, CHECKPOINT = 3 };
 
@@ -52,21 +53,35 @@ typedef struct checkpoint_hook {
   writing w;
   weft_saver *saver; /* NULL: the session's */
   char *path;
+  int n_listener;
+  weft_checkpoint_listener *listener;
 } checkpoint_hook;
 
 static weft_err checkpoint_begin(void *arg, weft_hook *h) {
-  return open_writing(&((checkpoint_hook *)arg)->w, h, "CheckpointSaverHook");
+  checkpoint_hook *k = arg;
+  WEFT_TRY(open_writing(&k->w, h, "CheckpointSaverHook"));
+  for (int i = 0; i < k->n_listener; i++)
+    if (k->listener[i].begin) WEFT_TRY(k->listener[i].begin(k->listener[i].arg));
+  return WEFT_OK;
 }
 
-static weft_err save(checkpoint_hook *k, weft_session *sess, int64_t at) {
+/* *stop: a listener wants the loop to end. */
+static weft_err save(checkpoint_hook *k, weft_session *sess, int64_t at, bool *stop) {
   weft_saver *saver = k->saver ? k->saver : weft__monitored_saver(k->w.hook->owner);
   weft_save_opts o = {.global_step = &k->w.step};
   if (!saver) return weft__fail(WEFT_FAILED_PRECONDITION, "CheckpointSaverHook: there is no saver and nothing to save");
   weft__log(LOG_INFO, "Calling checkpoint listeners before saving checkpoint %lld...", (long long)at);
+  for (int i = 0; i < k->n_listener; i++)
+    if (k->listener[i].before_save) WEFT_TRY(k->listener[i].before_save(k->listener[i].arg, sess, at));
   weft__log(LOG_INFO, "Saving checkpoints for %lld into %s.", (long long)at, k->path);
   WEFT_TRY(weft__saver_save_progress(saver, sess, k->path, &o));
   if (k->w.writer) WEFT_TRY(weft__event_writer_add_session_log(k->w.writer, CHECKPOINT, k->path, NULL, at));
   weft__log(LOG_INFO, "Calling checkpoint listeners after saving checkpoint %lld...", (long long)at);
+  for (int i = 0; i < k->n_listener; i++) {
+    bool enough = false;
+    if (k->listener[i].after_save) WEFT_TRY(k->listener[i].after_save(k->listener[i].arg, sess, at, &enough));
+    *stop = *stop || enough;
+  }
   return WEFT_OK;
 }
 
@@ -77,7 +92,8 @@ static weft_err checkpoint_created(void *arg, weft_session *sess, weft_coordinat
   WEFT_TRY(weft__run_int(sess, k->w.step, &now));
   WEFT_TRY(weft__write_graph(weft__monitored_graph(k->w.hook->owner), k->w.dir));
   if (k->w.writer) WEFT_TRY(weft__event_writer_add_graph(k->w.writer, weft__monitored_graph(k->w.hook->owner), 0));
-  WEFT_TRY(save(k, sess, now));
+  bool stop = false; /* TensorFlow asks only after later saves */
+  WEFT_TRY(save(k, sess, now, &stop));
   weft__timer_note(&k->w.timer, now, NULL, NULL);
   return WEFT_OK;
 }
@@ -88,26 +104,41 @@ static weft_err checkpoint_before(void *arg, weft_run_context *c) {
 
 static weft_err checkpoint_after(void *arg, weft_run_context *c) {
   checkpoint_hook *k = arg;
-  bool due;
+  bool due, stop = false;
   int64_t now;
   WEFT_TRY(due_after(&k->w, c, 0, &due, &now));
   if (!due) return WEFT_OK;
   weft__timer_note(&k->w.timer, now, NULL, NULL);
-  return save(k, c->sess, now);
+  WEFT_TRY(save(k, c->sess, now, &stop));
+  if (stop) c->stop = true;
+  return WEFT_OK;
 }
 
 static weft_err checkpoint_end(void *arg, weft_session *sess) {
   checkpoint_hook *k = arg;
   int64_t now;
   WEFT_TRY(weft__run_int(sess, k->w.step, &now));
-  return k->w.timer.begun && k->w.timer.last_step == now ? WEFT_OK : save(k, sess, now);
+  bool saved = k->w.timer.begun && k->w.timer.last_step == now, stop = false;
+  if (!saved) WEFT_TRY(save(k, sess, now, &stop));
+  for (int i = 0; i < k->n_listener; i++)
+    if (k->listener[i].end) WEFT_TRY(k->listener[i].end(k->listener[i].arg, sess, now));
+  return WEFT_OK;
 }
 
 static void checkpoint_release(void *arg) {
   checkpoint_hook *k = arg;
   weft__free(k->w.dir);
   weft__free(k->path);
+  weft__free(k->listener);
   weft__free(k);
+}
+
+static bool keep_listeners(checkpoint_hook *k, const weft_checkpoint_hook_opts *o) {
+  if (o->n_listener <= 0) return true;
+  if (!(k->listener = weft__alloc((size_t)o->n_listener * sizeof *k->listener))) return false;
+  memcpy(k->listener, o->listeners, (size_t)o->n_listener * sizeof *k->listener);
+  k->n_listener = o->n_listener;
+  return true;
 }
 
 weft_err weft__hook_checkpoint(weft_hook **out, const weft_checkpoint_hook_opts *o) {
@@ -122,7 +153,7 @@ weft_err weft__hook_checkpoint(weft_hook **out, const weft_checkpoint_hook_opts 
   k->w.timer = (hook_timer){.secs = o->save_secs, .steps = o->save_steps};
   k->w.dir = weft__strdup(o->dir);
   k->path = weft__path_below(o->dir, o->basename ? o->basename : "model.ckpt");
-  if (!k->w.dir || !k->path) {
+  if (!k->w.dir || !k->path || !keep_listeners(k, o)) {
     checkpoint_release(k);
     return WEFT_OOM;
   }

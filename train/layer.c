@@ -71,6 +71,8 @@ weft_out weft__layer_variable(weft_graph *g, const weight *w, weft_out *variable
 
 /* ---- what dense and conv2d end with ---- */
 
+static const char *format_of(const layer *l) { return l->channels_first ? "NCHW" : "NHWC"; }
+
 static weft_out add_bias(weft_graph *g, weft_out x, int64_t units, const layer *l) {
   if (l->no_bias || x.node < 0) return x;
   weight w = {.name = "bias",
@@ -80,7 +82,7 @@ static weft_out add_bias(weft_graph *g, weft_out x, int64_t units, const layer *
               .untrainable = l->untrainable};
   if (w.init.kind == INIT_DEFAULT) w.init.kind = INIT_ZEROS;
   weft_out bias = weft__layer_variable(g, &w, NULL);
-  return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){x, bias}, 0, NULL);
+  return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){x, bias}, 1, &A_STR("data_format", format_of(l)));
 }
 
 static weft_out activate(weft_graph *g, weft_out x, const layer *l) {
@@ -149,26 +151,35 @@ static const char *padding_of(const layer *l) { return l->padding ? l->padding :
 
 static int64_t at_least_1(int64_t v) { return v > 0 ? v : 1; }
 
-static weft_err check_image(const weft_graph *g, const char *what, weft_out x) {
+static weft_err check_image(const weft_graph *g, const char *what, weft_out x, const layer *l) {
   const shape *s = weft__shape_of(g, x);
   if (s->rank == 4) return WEFT_OK;
-  return weft__fail(WEFT_INVALID_ARGUMENT, "%s: images have 4 axes (NHWC), got %s", what, weft__shape_text(s));
+  return weft__fail(WEFT_INVALID_ARGUMENT, "%s: images have 4 axes (%s), got %s", what, format_of(l),
+                    weft__shape_text(s));
+}
+
+/* Sizes, strides or dilations of height and width, as the images have their axes. */
+static void spread(int64_t *four, int64_t height, int64_t width, const layer *l) {
+  four[0] = four[l->channels_first ? 1 : 3] = 1;
+  four[l->channels_first ? 2 : 1] = height;
+  four[l->channels_first ? 3 : 2] = width;
 }
 
 weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const int64_t *size, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  weft_err err = check_image(g, "conv2d", x);
-  int64_t in = err ? -1 : weft__shape_of(g, x)->dim[3];
+  weft_err err = check_image(g, "conv2d", x, l);
+  int64_t in = err ? -1 : weft__shape_of(g, x)->dim[l->channels_first ? 1 : 3];
   if (!err && in < 0)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "The channel dimension of the inputs should be defined. Found None.");
   if (err) return fail(g, err);
   if (!weft__layer_enter(g, l->name, "conv2d", l->reuse)) return WEFT_NONE;
-  int64_t strides[] = {1, at_least_1(l->stride[0]), at_least_1(l->stride[1]), 1};
-  int64_t dilations[] = {1, at_least_1(l->dilation[0]), at_least_1(l->dilation[1]), 1};
+  int64_t strides[4], dilations[4];
+  spread(strides, at_least_1(l->stride[0]), at_least_1(l->stride[1]), l);
+  spread(dilations, at_least_1(l->dilation[0]), at_least_1(l->dilation[1]), l);
   weft_out w = kernel_of(g, x, &SHAPE4(size[0], size[1], in, filters), l);
-  weft_out o = weft__b_node(
-      g, "Conv2D", NULL, 2, (weft_out[]){x, w}, 3,
-      (attr[]){A_INTS("strides", strides, 4), A_INTS("dilations", dilations, 4), A_STR("padding", padding_of(l))});
+  weft_out o = weft__b_node(g, "Conv2D", NULL, 2, (weft_out[]){x, w}, 4,
+                            (attr[]){A_INTS("strides", strides, 4), A_INTS("dilations", dilations, 4),
+                                     A_STR("padding", padding_of(l)), A_STR("data_format", format_of(l))});
   o = activate(g, add_bias(g, o, filters, l), l);
   weft__b_pop(g);
   return o;
@@ -176,14 +187,15 @@ weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const in
 
 weft_out weft__pooling2d(weft_graph *g, bool average, weft_out x, const int64_t *size, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  weft_err err = check_image(g, average ? "average_pooling2d" : "max_pooling2d", x);
+  weft_err err = check_image(g, average ? "average_pooling2d" : "max_pooling2d", x, l);
   if (err) return fail(g, err);
   if (!weft__layer_enter(g, l->name, average ? "average_pooling2d" : "max_pooling2d", l->reuse)) return WEFT_NONE;
-  int64_t sizes[] = {1, size[0], size[1], 1};
-  int64_t strides[] = {1, l->stride[0] > 0 ? l->stride[0] : size[0], l->stride[1] > 0 ? l->stride[1] : size[1], 1};
-  weft_out o =
-      weft__b_node(g, average ? "AvgPool" : "MaxPool", NULL, 1, &x, 3,
-                   (attr[]){A_INTS("ksize", sizes, 4), A_INTS("strides", strides, 4), A_STR("padding", padding_of(l))});
+  int64_t sizes[4], strides[4];
+  spread(sizes, size[0], size[1], l);
+  spread(strides, l->stride[0] > 0 ? l->stride[0] : size[0], l->stride[1] > 0 ? l->stride[1] : size[1], l);
+  weft_out o = weft__b_node(g, average ? "AvgPool" : "MaxPool", NULL, 1, &x, 4,
+                            (attr[]){A_INTS("ksize", sizes, 4), A_INTS("strides", strides, 4),
+                                     A_STR("padding", padding_of(l)), A_STR("data_format", format_of(l))});
   weft__b_pop(g);
   return o;
 }

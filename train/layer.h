@@ -13,10 +13,11 @@ typedef struct layer {
   double l1, l2; /* of the kernel */
   int64_t stride[2], dilation[2];
   const char *padding; /* "VALID" or "SAME" */
+  bool channels_first; /* images are NCHW */
 } layer;
 
 weft_out weft__dense(weft_graph *g, weft_out x, int64_t units, const layer *l);
-/* NHWC; size is height and width. */
+/* size is height and width. */
 weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const int64_t *size, const layer *l);
 weft_out weft__pooling2d(weft_graph *g, bool average, weft_out x, const int64_t *size, const layer *l);
 weft_out weft__flatten(weft_graph *g, weft_out x, const char *name);
@@ -36,7 +37,7 @@ typedef struct batch_norm {
   const char *name;
   reuse_mode reuse;
   double momentum, epsilon;
-  bool no_center, no_scale, untrainable;
+  bool no_center, no_scale, untrainable, channels_first;
 } batch_norm;
 /* Over the last axis; what updates the moving mean and variance goes to "update_ops". */
 weft_out weft__batch_normalization(weft_graph *g, weft_out x, training t, const batch_norm *b);

@@ -87,7 +87,7 @@ static weft_out make_weight(weft_graph *g, const char *name, const shape *s, wef
 }
 
 static bool make_statistics(weft_graph *g, weft_out x, const batch_norm *b, statistics *out) {
-  shape s = SHAPE1(weft__shape_of(g, x)->dim[weft__shape_of(g, x)->rank - 1]);
+  shape s = SHAPE1(weft__shape_of(g, x)->dim[b->channels_first ? 1 : weft__shape_of(g, x)->rank - 1]);
   weft_dtype type = weft__type_of(g, x);
   out->gamma = out->beta = WEFT_NONE;
   if (!b->no_scale) out->gamma = make_weight(g, "gamma", &s, type, 1, b->untrainable, NULL);
@@ -137,19 +137,20 @@ static void update_both(weft_graph *g, const statistics *s, training t, term mom
   update_moving(g, s->variance, s->variance_now, variance, momentum);
 }
 
-static weft_out fused(weft_graph *g, weft_out x, const statistics *s, double epsilon, bool on) {
+static weft_out fused(weft_graph *g, weft_out x, const statistics *s, const batch_norm *b, bool on) {
   weft_out in[] = {x, s->gamma, s->beta, s->mean_now, s->variance_now};
   if (in[1].node < 0) in[1] = filled(g, s->mean_now, 1);
   if (in[2].node < 0) in[2] = filled(g, s->mean_now, 0);
-  return weft__b_node(g, "FusedBatchNormV3", NULL, 5, in, 2,
-                      (attr[]){A_FLOAT("epsilon", (float)epsilon), A_BOOL("is_training", on)});
+  return weft__b_node(g, "FusedBatchNormV3", NULL, 5, in, 3,
+                      (attr[]){A_FLOAT("epsilon", (float)b->epsilon), A_BOOL("is_training", on),
+                               A_STR("data_format", b->channels_first ? "NCHW" : "NHWC")});
 }
 
 static weft_out normalize_images(weft_graph *g, weft_out x, const statistics *s, training t, const batch_norm *b) {
   bool decide = t.when.node >= 0;
-  weft_out o = fused(g, x, s, b->epsilon, t.on || decide), after = WEFT_NONE;
+  weft_out o = fused(g, x, s, b, t.on || decide), after = WEFT_NONE;
   if (o.node < 0) return o;
-  if (decide) after = select(g, t.when, o, fused(g, x, s, b->epsilon, false));
+  if (decide) after = select(g, t.when, o, fused(g, x, s, b, false));
   term momentum = NUM(b->momentum);
   if (t.on && !decide) momentum = OUT(weft__n_scalar(g, "Const", weft__variable_type(g, s->mean), b->momentum));
   if (t.on || decide) update_both(g, s, t, momentum, weft__b_slot(o, 1), weft__b_slot(o, 2));
@@ -204,12 +205,14 @@ weft_out weft__batch_normalization(weft_graph *g, weft_out x, training t, const 
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
   const shape *s = weft__shape_of(g, x);
   statistics have;
-  if (s->rank < 2 || s->dim[s->rank - 1] < 0) {
-    weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT,
-                                   "batch_normalization: the last dimension should be defined. Found: %s",
-                                   weft__shape_text(s)));
-    return WEFT_NONE;
-  }
+  weft_err err = WEFT_OK;
+  if (b->channels_first && s->rank != 4)
+    err = weft__fail(WEFT_INVALID_ARGUMENT, "batch_normalization: images have 4 axes (NCHW), got %s",
+                     weft__shape_text(s));
+  else if (s->rank < 2 || s->dim[b->channels_first ? 1 : s->rank - 1] < 0)
+    err = weft__fail(WEFT_INVALID_ARGUMENT, "batch_normalization: the %s dimension should be defined. Found: %s",
+                     b->channels_first ? "channel" : "last", weft__shape_text(s));
+  if (!weft__named_keep(g, err)) return WEFT_NONE;
   if (!weft__layer_enter(g, b->name, "batch_normalization", b->reuse)) return WEFT_NONE;
   weft_out o = WEFT_NONE;
   if (make_statistics(g, x, b, &have))

@@ -97,19 +97,23 @@ static weft_out sparse_softmax(loss *l) {
                       NULL);
 }
 
+static weft_out pairwise(loss *l);
+
 static const struct loss_kind {
   const char *name, *scope;
   weft_out (*each)(loss *l);
+  weft_out (*whole)(loss *l); /* instead, where it is more than the sum of its elements */
 } kinds[] = {
-    {"absolute_difference", "absolute_difference", absolute},
-    {"mean_squared_error", "mean_squared_error", squared},
-    {"hinge_loss", "hinge_loss", hinge},
-    {"huber_loss", "huber_loss", huber},
-    {"log_loss", "log_loss", logarithmic},
-    {"cosine_distance", "cosine_distance_loss", cosine},
-    {"sigmoid_cross_entropy", "sigmoid_cross_entropy_loss", sigmoid},
-    {"softmax_cross_entropy", "softmax_cross_entropy_loss", softmax},
-    {"sparse_softmax_cross_entropy", "sparse_softmax_cross_entropy_loss", sparse_softmax},
+    {"absolute_difference", "absolute_difference", .each = absolute},
+    {"mean_squared_error", "mean_squared_error", .each = squared},
+    {"hinge_loss", "hinge_loss", .each = hinge},
+    {"huber_loss", "huber_loss", .each = huber},
+    {"log_loss", "log_loss", .each = logarithmic},
+    {"cosine_distance", "cosine_distance_loss", .each = cosine},
+    {"sigmoid_cross_entropy", "sigmoid_cross_entropy_loss", .each = sigmoid},
+    {"softmax_cross_entropy", "softmax_cross_entropy_loss", .each = softmax},
+    {"sparse_softmax_cross_entropy", "sparse_softmax_cross_entropy_loss", .each = sparse_softmax},
+    {"mean_pairwise_squared_error", "mean_pairwise_squared_error", .whole = pairwise},
 };
 
 /* ---- weights and reductions ---- */
@@ -141,6 +145,41 @@ static weft_out reduce(weft_graph *g, weft_out each, weft_out weights, weft_redu
   return weft__b_node(g, "DivNoNan", "value", 2, in, 0, NULL);
 }
 
+/* 2 * a / b, 0 where b is 0. */
+static weft_out twice_ratio(loss *l, weft_out a, weft_out b) {
+  weft_out at_least_0 = op2(l, "Maximum", OUT(b), NUM(0));
+  weft_out ratio = weft__b_node(l->g, "DivNoNan", "value", 2, (weft_out[]){a, at_least_0}, 0, NULL);
+  return weft__named_binary(l->g, "Mul", "mul", NUM(2), OUT(ratio));
+}
+
+/* The mean over all pairs of elements of a row of the square of how far their errors are apart: with n elements whose
+ * errors are d, 2 * sum(d^2) / (n - 1) - 2 * sum(d)^2 / (n * (n - 1)).  Rows are summed, with their weights. */
+static weft_out pairwise(loss *l) {
+  to_float(l);
+  int64_t axes[WEFT_MAX_RANK];
+  weft_out d = sub(l, OUT(l->x), OUT(l->labels));
+  const int rank = weft__shape_of(l->g, d)->rank, n = rank - 1;
+  if (rank < 1) {
+    weft__named_keep(l->g, weft__fail(WEFT_INVALID_ARGUMENT, "mean_pairwise_squared_error needs rows of elements"));
+    return WEFT_NONE;
+  }
+  for (int i = 0; i < n; i++) axes[i] = i + 1;
+  weft_out w =
+      l->o->weights ? weft__b_cast(l->g, *l->o->weights, WEFT_FLOAT) : weft__n_scalar(l->g, "Cast/x", WEFT_FLOAT, 1);
+  weft_out there = weft__b_cast(l->g, weft__named_binary(l->g, "NotEqual", "NotEqual", OUT(w), NUM(0)), WEFT_FLOAT);
+  there = mul(l, OUT(there), OUT(ones_like(l->g, d)));
+  weft_out count = weft__named_reduce_axes(l->g, "Sum", "num_present", there, n, axes, true);
+  weft_out squares = weft__named_reduce_axes(l->g, "Sum", "Sum", fn(l, "Square", d), n, axes, true);
+  weft_out sum = weft__named_reduce_axes(l->g, "Sum", "Sum", d, n, axes, true), less = sub(l, OUT(count), NUM(1));
+  weft_out first = twice_ratio(l, squares, less),
+           second = twice_ratio(l, fn(l, "Square", sum), mul(l, OUT(count), OUT(less)));
+  weft_out all = weft__named_reduce(l->g, "Sum", "Sum", mul(l, OUT(sub(l, OUT(first), OUT(second))), OUT(w)));
+  weft_out any =
+      weft__named_binary(l->g, "Greater", "Greater", OUT(weft__named_reduce(l->g, "Sum", "Sum", count)), NUM(0));
+  weft_out in[] = {any, all, weft__n_scalar(l->g, "zeros_like", WEFT_FLOAT, 0)};
+  return weft__b_node(l->g, "SelectV2", "value", 3, in, 0, NULL);
+}
+
 static weft_err check(const weft_graph *g, const char *kind, const struct loss_kind **k, weft_out labels, weft_out x,
                       const weft_loss_opts *o) {
   *k = NULL;
@@ -162,7 +201,7 @@ weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out p
   if (!weft__named_keep(g, check(g, kind, &k, labels, predictions, o))) return WEFT_NONE;
   weft__named_push(g, o->name, k->scope);
   loss l = {g, labels, predictions, o};
-  weft_out value = reduce(g, k->each(&l), o->weights ? *o->weights : WEFT_NONE, o->reduction);
+  weft_out value = k->whole ? k->whole(&l) : reduce(g, k->each(&l), o->weights ? *o->weights : WEFT_NONE, o->reduction);
   weft__b_pop(g);
   const char *name = value.node < 0 ? NULL : weft__n_out_name(g, value);
   const char *list = o->collection ? o->collection : "losses";

@@ -235,6 +235,41 @@ TEST(a_timer_is_due_by_steps_by_time_and_when_training_was_set_back) {
   EXPECT(weft__timer_due(&clock, 2) && !weft__timer_due(&clock, 1));
 }
 
+typedef struct listening {
+  char told[200];
+  int64_t stop_at;
+} listening;
+
+static weft_err tell(void *arg, const char *what, int64_t at) {
+  listening *l = arg;
+  snprintf(l->told + strlen(l->told), sizeof l->told - strlen(l->told), "%s%lld ", what, (long long)at);
+  return WEFT_OK;
+}
+
+static weft_err l_begin(void *arg) { return tell(arg, "begin", 0); }
+static weft_err l_before(void *arg, weft_session *sess, int64_t at) { return (void)sess, tell(arg, "before", at); }
+static weft_err l_after(void *arg, weft_session *sess, int64_t at, bool *stop) {
+  (void)sess;
+  EXPECT(weft__file_exists("m/model.ckpt-0.index")); /* the first one at least is there by now */
+  *stop = at == ((listening *)arg)->stop_at;
+  return tell(arg, "after", at);
+}
+static weft_err l_end(void *arg, weft_session *sess, int64_t at) { return (void)sess, tell(arg, "end", at); }
+
+TEST(listeners_hear_of_every_checkpoint_and_may_end_the_loop) {
+  bench b = bench_begin();
+  weft_hook *hook;
+  listening l = {.stop_at = 4};
+  weft_checkpoint_listener listener = {l_begin, l_before, l_after, l_end, &l};
+  weft_checkpoint_hook_opts opts = {.dir = "m", .save_steps = 2, .n_listener = 1, .listeners = &listener};
+  EXPECT_OK(weft__hook_checkpoint(&hook, &opts));
+  weft_session *sess = monitor(&b, &(weft_monitored_opts){.n_chief_hook = 1, .chief_hooks = &hook});
+  for (int i = 0; i < 100 && !stops(sess); i++) bench_train(sess, &b, 1);
+  EXPECT_OK(weft__session_close(sess));
+  EXPECT_EQ_STR(l.told, "begin0 before0 after0 before2 after2 before4 after4 end4 ");
+  finish(sess, &b, 1, &hook);
+}
+
 TEST(hooks_say_what_they_lack) {
   weft_hook *h;
   EXPECT_ERR(weft__hook_stop_at_step(&h, 0, 0), WEFT_INVALID_ARGUMENT, "One of num_steps or last_step must be");

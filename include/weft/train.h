@@ -104,6 +104,16 @@ WEFT_API weft_out weft_polynomial_decay(weft_graph *g, const char *name, double 
 /* From rate to alpha * rate along half a cosine. */
 WEFT_API weft_out weft_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
                                     double alpha);
+/* The same again and again, each time t_mul times as long (first_steps at first) and m_mul times as high. */
+WEFT_API weft_out weft_cosine_decay_restarts(weft_graph *g, const char *name, double rate, weft_out step,
+                                             double first_steps, double t_mul, double m_mul, double alpha);
+/* rate * ((alpha + 1 - step / steps) * cosine + beta), `periods` times up and down; noisy: plus normal noise, of
+ * variance / (1 + step) ^ variance_decay, to the line. */
+WEFT_API weft_out weft_linear_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
+                                           double periods, double alpha, double beta);
+WEFT_API weft_out weft_noisy_linear_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step,
+                                                 double steps, double variance, double variance_decay, double periods,
+                                                 double alpha, double beta);
 /* values[i] while step <= boundaries[i], values[n] after the last of n boundaries. */
 WEFT_API weft_out weft_piecewise_constant(weft_graph *g, const char *name, weft_out step, int n,
                                           const double *boundaries, const double *values);
@@ -161,7 +171,7 @@ WEFT_API weft_out weft_sync_ready_for_local_init(const weft_sync *s);
 /* ---- layers -------------------------------------------------------------------------------------- */
 
 /* tf.layers: variables "kernel", "bias", ... in a variable scope called as the layer ("dense", "dense_1", ... unless
- * named).  opts may be NULL.  Images are NHWC. */
+ * named).  opts may be NULL.  Images are NHWC, or NCHW where opts say so. */
 typedef struct weft_layer_opts {
   const char *name;
   weft_reuse reuse;                  /* with a name only */
@@ -171,6 +181,7 @@ typedef struct weft_layer_opts {
   double l1, l2; /* weights of the kernel's losses in "regularization_losses"; l2 * sum of squares / 2 */
   int stride_h, stride_w, dilation_h, dilation_w; /* 0: 1; the strides of pooling: its size */
   const char *padding;                            /* NULL: "VALID" */
+  bool channels_first;                            /* images are NCHW */
 } weft_layer_opts;
 WEFT_API weft_out weft_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *opts);
 WEFT_API weft_out weft_conv2d_layer(weft_graph *g, weft_out x, int64_t filters, int height, int width,
@@ -189,7 +200,7 @@ typedef struct weft_dropout_opts {
 } weft_dropout_opts;
 WEFT_API weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout_opts *opts);
 
-/* Over the last axis.  The nodes that update the moving statistics are named in "update_ops": run them with a step. */
+/* Over the last axis, or over axis 1 of NCHW images.  The nodes that update the moving statistics are named in "update_ops": run them with a step. */
 typedef struct weft_batch_norm_opts {
   const char *name;
   weft_reuse reuse;
@@ -197,6 +208,7 @@ typedef struct weft_batch_norm_opts {
   const weft_out *when;
   double momentum, epsilon; /* 0: .99, .001 */
   bool no_center, no_scale, untrainable;
+  bool channels_first;
 } weft_batch_norm_opts;
 WEFT_API weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_norm_opts *opts);
 
@@ -246,8 +258,9 @@ typedef struct weft_loss_opts {
   double delta, epsilon;  /* 0: 1 for huber_loss, 1e-7 for log_loss */
   int axis;               /* of cosine_distance */
 } weft_loss_opts;
-/* kind: "absolute_difference", "cosine_distance", "hinge_loss", "huber_loss", "log_loss", "mean_squared_error",
- * "sigmoid_cross_entropy", "softmax_cross_entropy" or "sparse_softmax_cross_entropy" (of logits).  opts may be NULL. */
+/* kind: "absolute_difference", "cosine_distance", "hinge_loss", "huber_loss", "log_loss", "mean_pairwise_squared_error"
+ * (whose reduction is its own), "mean_squared_error", "sigmoid_cross_entropy", "softmax_cross_entropy" or
+ * "sparse_softmax_cross_entropy" (of logits).  opts may be NULL. */
 WEFT_API weft_out weft_loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions,
                             const weft_loss_opts *opts);
 /* The sum of the collection "losses", with "regularization_losses" if asked for.  name may be NULL. */
@@ -572,11 +585,21 @@ typedef struct weft_logging_opts {
   void *format_arg;
 } weft_logging_opts;
 WEFT_API weft_err weft_hook_logging(weft_hook **out, const weft_logging_opts *opts);
+/* What is called around each save of a checkpoint hook; each may be NULL, and a failure is the run's. */
+typedef struct weft_checkpoint_listener {
+  weft_err (*begin)(void *arg);
+  weft_err (*before_save)(void *arg, weft_session *sess, int64_t step);
+  weft_err (*after_save)(void *arg, weft_session *sess, int64_t step, bool *stop); /* *stop: the loop shall end */
+  weft_err (*end)(void *arg, weft_session *sess, int64_t step);
+  void *arg;
+} weft_checkpoint_listener;
 typedef struct weft_checkpoint_hook_opts {
   const char *dir, *basename; /* NULL: "model.ckpt" */
   double save_secs;
   int64_t save_steps;
   weft_saver *saver; /* NULL: the session's */
+  int n_listener;
+  const weft_checkpoint_listener *listeners; /* copied */
 } weft_checkpoint_hook_opts;
 WEFT_API weft_err weft_hook_checkpoint_saver(weft_hook **out, const weft_checkpoint_hook_opts *opts);
 typedef struct weft_summary_hook_opts {

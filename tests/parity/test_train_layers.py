@@ -40,7 +40,7 @@ class LayerOpts(C.Structure):
     _fields_ = [("name", C.c_char_p), ("reuse", C.c_int), ("activation", C.c_char_p), ("kernel", C.POINTER(Initial)),
                 ("bias", C.POINTER(Initial)), ("no_bias", C.c_bool), ("untrainable", C.c_bool), ("l1", C.c_double),
                 ("l2", C.c_double), ("stride_h", C.c_int), ("stride_w", C.c_int), ("dilation_h", C.c_int),
-                ("dilation_w", C.c_int), ("padding", C.c_char_p)]
+                ("dilation_w", C.c_int), ("padding", C.c_char_p), ("channels_first", C.c_bool)]
 
 
 class DropoutOpts(C.Structure):
@@ -51,7 +51,7 @@ class DropoutOpts(C.Structure):
 class BatchNormOpts(C.Structure):
     _fields_ = [("name", C.c_char_p), ("reuse", C.c_int), ("training", C.c_bool), ("when", C.POINTER(Out)),
                 ("momentum", C.c_double), ("epsilon", C.c_double), ("no_center", C.c_bool), ("no_scale", C.c_bool),
-                ("untrainable", C.c_bool)]
+                ("untrainable", C.c_bool), ("channels_first", C.c_bool)]
 
 
 class Layers:
@@ -180,6 +180,46 @@ def test_images():
     g, ours, before, y, o = both((tf.float32, [None, 8, 9, 3]), images_theirs, images_mine)
     trainlib.no_differences(g.as_graph_def(), ours.export(), before)
     same_numbers(g, ours, y, o, {"x0:0": data(2, 8, 9, 3)})
+
+
+def channels_first_theirs(x):
+    first = {"data_format": "channels_first"}
+    y = L.conv2d(x, 4, (2, 3), strides=(2, 1), activation=tf.nn.relu, **first)
+    y = L.conv2d(y, 5, 2, padding="same", **first)
+    y = L.batch_normalization(y, axis=1, training=True)
+    return L.average_pooling2d(L.max_pooling2d(y, 2, 1, **first), 2, 2, padding="same", **first)
+
+
+def channels_first_mine(l, x):
+    y = l.conv2d(x, 4, (2, 3), stride_h=2, activation=b"Relu", channels_first=True)
+    y = l.conv2d(y, 5, (2, 2), padding=b"SAME", channels_first=True)
+    y = l.batch_norm(y, training=True, channels_first=True)
+    y = l.pool("max", y, (2, 2), stride_h=1, stride_w=1, channels_first=True)
+    return l.pool("average", y, (2, 2), padding=b"SAME", channels_first=True)
+
+
+def test_images_with_their_channels_first():
+    """The nodes are TensorFlow's; its CPU cannot run them, so the numbers are those of the images turned round."""
+    g, ours, before, y, o = both((tf.float32, [None, 3, 8, 9]), channels_first_theirs, channels_first_mine)
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+
+    def last_theirs(x):
+        y = L.conv2d(x, 4, (2, 3), strides=(2, 1), activation=tf.nn.relu)
+        y = L.batch_normalization(L.conv2d(y, 5, 2, padding="same"), training=True)
+        return L.average_pooling2d(L.max_pooling2d(y, 2, 1), 2, 2, padding="same")
+    with tf.Graph().as_default() as last:
+        v1.set_random_seed(SEED)
+        want = last_theirs(v1.placeholder(tf.float32, [None, 8, 9, 3], name="x0"))
+        v1.global_variables_initializer()
+    x, s = data(2, 8, 9, 3), weftlib.Session(ours)
+    s.run((), targets=["init"])
+    with v1.Session(graph=last) as tfs:
+        tfs.run("init")
+        for v in last.get_collection("variables"):
+            value = tfs.run(v)
+            np.testing.assert_allclose(s.run([v.name])[0], value, rtol=1e-5)
+        np.testing.assert_allclose(s.run([o], {"x0:0": x.transpose(0, 3, 1, 2)})[0].transpose(0, 2, 3, 1),
+                                   tfs.run(want, {"x0:0": x}), rtol=1e-4, atol=1e-5)
 
 
 INITIALIZERS = {

@@ -26,6 +26,8 @@ DECAYS = {
                    (.1, ..., 30., .0001, 2., False)),
     "polynomial_cycle": (lambda s: T.polynomial_decay(.1, s, 12, cycle=True), "polynomial_decay",
                          (.1, ..., 12., .0001, 1., True)),
+    "linear_cosine": (lambda s: T.linear_cosine_decay(.1, s, 30, num_periods=1.5, alpha=.1, beta=.01),
+                      "linear_cosine_decay", (.1, ..., 30., 1.5, .1, .01)),
     "cosine": (lambda s: T.cosine_decay(.1, s, 30, alpha=.2), "cosine_decay", (.1, ..., 30., .2)),
 }
 
@@ -52,6 +54,30 @@ def test_decays(name, dtype):
     got = ours.make(function, "mine" if name == "staircase" else None, *given)
     trainlib.no_differences(g.as_graph_def(), ours.export(), before)
     assert ours.name(got) == want.name
+    follow(g, ours, want, got)
+
+
+@pytest.mark.parametrize("t_mul", [1., 2., 1.5])
+def test_cosine_decay_restarts(t_mul):
+    """The values only: which way a cycle is found is decided while building, where TensorFlow builds a cond."""
+    with tf.Graph().as_default() as g:
+        step = v1.Variable(0, trainable=False, name="step", dtype=tf.int64)
+        ours = trainlib.Graph(g)
+        want = T.cosine_decay_restarts(.1, step, 7, t_mul=t_mul, m_mul=.8, alpha=.05)
+    got = ours.make("cosine_decay_restarts", None, .1, ours.find("step:0"), 7., t_mul, .8, .05)
+    assert ours.name(got) == want.name
+    follow(g, ours, want, got, 60)
+
+
+def test_noisy_linear_cosine_decay():
+    with tf.Graph().as_default() as g:
+        v1.set_random_seed(5)
+        step = v1.Variable(0, trainable=False, name="step", dtype=tf.int64)
+        ours, before = trainlib.Graph(g), len(g.as_graph_def().node)
+        want = T.noisy_linear_cosine_decay(.1, step, 30, initial_variance=.5, variance_decay=.4)
+    weftlib.lib.weft_graph_set_seed(ours.ptr, C.c_int64(5))
+    got = ours.make("noisy_linear_cosine_decay", None, .1, ours.find("step:0"), 30., .5, .4, .5, 0., .001)
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
     follow(g, ours, want, got)
 
 

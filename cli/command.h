@@ -21,8 +21,10 @@ weft_err cli_read_cluster(weft_cluster **out, const char *given);
 
 int cli_check(int argc, char **argv);
 int cli_convert(int argc, char **argv);
+int cli_exec(int argc, char **argv);
 int cli_inspect(int argc, char **argv);
 int cli_launch(int argc, char **argv);
+int cli_manifest(int argc, char **argv);
 int cli_ops(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_serve(int argc, char **argv);

@@ -11,8 +11,10 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* A build folder has bin/weft and python/weft: puts the latter in front of PYTHONPATH. */
+/* A build folder has bin/weft and python/weft, an installed tree lib/python3/dist-packages/weft: puts it in front of
+ * PYTHONPATH. */
 static void find_package(void) {
+  static const char *const folders[] = {"python", "lib/python3/dist-packages"};
   char here[PATH_MAX], package[PATH_MAX + 64], path[2 * PATH_MAX + 64];
   ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
   if (n <= 0) return;
@@ -22,11 +24,14 @@ static void find_package(void) {
     if (!slash) return;
     *slash = 0;
   }
-  snprintf(package, sizeof package, "%s/python/weft/__init__.py", here);
-  if (access(package, R_OK) != 0) return;
   const char *before = getenv("PYTHONPATH");
-  snprintf(path, sizeof path, "%s/python%s%s", here, before ? ":" : "", before ? before : "");
-  setenv("PYTHONPATH", path, 1);
+  for (int i = 0; i < 2; i++) {
+    snprintf(package, sizeof package, "%s/%s/weft/__init__.py", here, folders[i]);
+    if (access(package, R_OK) != 0) continue;
+    snprintf(path, sizeof path, "%s/%s%s%s", here, folders[i], before ? ":" : "", before ? before : "");
+    setenv("PYTHONPATH", path, 1);
+    return;
+  }
 }
 
 /* Is the script there?  Said here in one line, where Python would need a page. */

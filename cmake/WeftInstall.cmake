@@ -1,4 +1,5 @@
-# cmake --install: library, headers, weft.pc, the CMake package (target weft::weft) and bin/weft.
+# cmake --install: library, headers, weft.pc, the CMake package (target weft::weft), bin/weft, the Python package, the
+# systemd unit, the examples' sources.  cpack -G DEB (in the build folder) makes a Debian package of the same.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 
@@ -32,3 +33,28 @@ Cflags: -I${includedir}
 Libs: -L${libdir} -lweft
 ]])
 install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET weft_python AND NOT SKBUILD)
+  set(python lib/python3/dist-packages/weft)
+  file(RELATIVE_PATH library /root/${python} /root/${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(weft_python PROPERTIES INSTALL_RPATH "$ORIGIN/${library}")
+  install(TARGETS weft_python LIBRARY DESTINATION ${python})
+  install(DIRECTORY python/weft/ DESTINATION ${python} PATTERN __pycache__ EXCLUDE)
+endif()
+install(FILES deploy/weft@.service DESTINATION lib/systemd/system)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.py")
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "The authors of Weft <weft@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3 (>= 3.11), python3-numpy")
+file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION TRUE)
+include(CPack)

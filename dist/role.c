@@ -158,15 +158,17 @@ static weft_err read_per_host(ranks *k, const char *counts) {
 }
 
 /* The ranks, host after host, become ps and worker tasks. */
-static weft_err seat_all(role *r, const ranks *k, const char *num_ps) {
-  int n_ps = 1, rank = 0;
+static weft_err seat_all(role *r, const ranks *k, role_env *env, void *arg) {
+  int n_ps = 1, rank = 0, port = PORT_BASE;
   char address[WEFT_HOST_SIZE + 16];
+  const char *num_ps = env(arg, "WEFT_NUM_PS"), *first_port = env(arg, "WEFT_PORT");
   if (num_ps) WEFT_TRY(read_number("WEFT_NUM_PS", num_ps, &n_ps));
+  if (first_port) WEFT_TRY(read_number("WEFT_PORT", first_port, &port));
   if (n_ps >= k->size || k->rank >= k->size)
     return weft__fail(WEFT_INVALID_ARGUMENT, "rank %d of %d with %d ps leaves no worker", k->rank, k->size, n_ps);
   for (int i = 0; i < k->n_host; i++)
     for (int j = 0; j < k->per_host[i]; j++, rank++) {
-      snprintf(address, sizeof address, strchr(k->host[i], ':') ? "[%s]:%d" : "%s:%d", k->host[i], PORT_BASE + j);
+      snprintf(address, sizeof address, strchr(k->host[i], ':') ? "[%s]:%d" : "%s:%d", k->host[i], port + j);
       bool ps = rank < n_ps;
       WEFT_TRY(weft__cluster_add(&r->cluster, ps ? "ps" : "worker", ps ? rank : rank - n_ps, address));
     }
@@ -190,7 +192,7 @@ static weft_err from_slurm(role *r, ranks *k, role_env *env, void *arg) {
   if (k->size < 2) return WEFT_OK;
   WEFT_TRY(unfold_all(k, hosts));
   WEFT_TRY(read_per_host(k, counts));
-  return seat_all(r, k, env(arg, "WEFT_NUM_PS"));
+  return seat_all(r, k, env, arg);
 }
 
 static const char *hosts_flag(int argc, char *const *argv) {
@@ -216,7 +218,7 @@ static weft_err from_mpi(role *r, ranks *k, int argc, char *const *argv, role_en
     k->per_host[i] = (left + k->n_host - i - 1) / (k->n_host - i);
     left -= k->per_host[i];
   }
-  return seat_all(r, k, env(arg, "WEFT_NUM_PS"));
+  return seat_all(r, k, env, arg);
 }
 
 /* ---- in order ---- */

@@ -1,7 +1,7 @@
 /* role.h - which task of which cluster this process is, found where people put it.
  *
  * In this order: command-line flags, TF_CONFIG, Slurm's environment, MPI's.  Under Slurm and MPI the first
- * WEFT_NUM_PS tasks (1) are ps and the rest workers, and a task's port is 8888 plus its rank on its host. */
+ * WEFT_NUM_PS tasks (1) are ps and the rest workers, and a task's port is WEFT_PORT (8888) plus its rank on its host. */
 #ifndef WEFT_DIST_ROLE_H
 #define WEFT_DIST_ROLE_H
 

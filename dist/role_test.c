@@ -89,6 +89,18 @@ TEST(slurm_hosts_are_unfolded_and_ports_count_per_host) {
   EXPECT_ERR(weft__role_find(&bad, 0, NULL, look_up, env), WEFT_INVALID_ARGUMENT, "makes 4");
 }
 
+TEST(the_first_port_of_a_host_can_be_chosen) {
+  setting env[] = {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"WEFT_PORT", "12000"}, {0}};
+  role r = find(NO_ARGS, env), bad;
+  EXPECT_EQ_STR(weft__cluster_address(&r.cluster, "ps", 0), "localhost:12000");
+  EXPECT_EQ_STR(weft__cluster_address(&r.cluster, "worker", 0), "localhost:12001");
+  weft__role_finish(&r);
+  env[2].value = "http";
+  EXPECT_ERR(weft__role_find(&bad, 0, NULL, look_up, env), WEFT_INVALID_ARGUMENT, "WEFT_PORT is \"http\"");
+  env[2].value = "65535";
+  EXPECT_ERR(weft__role_find(&bad, 0, NULL, look_up, env), WEFT_INVALID_ARGUMENT, "65536");
+}
+
 TEST(mpi_ranks_fill_the_hosts) {
   setting env[] = {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "3"}, {0}};
   role r = find(NO_ARGS, env);

@@ -27,6 +27,20 @@ expect 0 '^MatMul\(a:T, b:T\) -> \(product:T\)' ops MatMul
 expect 0 '^\{"name": "MatMul".*"cases": \[' ops --json MatMul
 expect 2 "there is no op 'Matmul'" ops Matmul
 expect 1 "^weft: /nonexistent.py: No such file" run /nonexistent.py --job_name=ps
+expect 0 '^usage: weft exec' exec --help
+expect 2 "which program" exec
+expect 2 "unknown option, or one without its value: '--frob'" exec --frob -- true
+expect 2 "no --style of flags .*'mpi'" exec --style mpi -- true
+expect 1 "/nonexistent: No such file" exec -- /nonexistent
+expect 0 '^alone$' exec -- echo alone
+expect 0 '^usage: weft manifest' manifest --help
+expect 2 "of which kind\? One of 'kubernetes" manifest
+expect 2 "but not 'helm'" manifest helm
+expect 2 "no '--image'" manifest kubernetes
+expect 2 "not with that value: '--workers" manifest slurm --workers none
+expect 2 "not with that value: '--name" manifest slurm --name=UPPER
+expect 2 "not with that value: '--volume" manifest compose --volume here
+expect 0 '^#SBATCH --ntasks=4$' manifest slurm --workers 3 -- train
 expect 2 "trace takes a file" trace
 expect 2 "trace: unknown option '--frob'" trace --frob
 expect 2 "--nodes takes a number" trace --nodes many FILE

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh - installs a build into a scratch folder and uses it as a stranger would: through
-# pkg-config, through CMake's find_package, and by running bin/weft.
+# install.sh - installs a build into a scratch folder and uses it as a stranger would: through pkg-config, through
+# CMake's find_package, by running bin/weft, and from Python.
 set -euo pipefail
 build=$(realpath "${1:?usage: tests/install.sh BUILD-FOLDER}")
 scratch=$(mktemp -d)
@@ -39,3 +39,9 @@ expect "pkg-config" "$version" env LD_LIBRARY_PATH="$(dirname "$pc")" "$scratch/
 cmake -S "$scratch" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" >/dev/null
 cmake --build "$scratch/build" >/dev/null
 expect "find_package" "$version" "$scratch/build/stranger"
+
+# Debian's own Python has numpy (scripts/setup); another one in front of it may not.
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ -e "$build/python/weft/_weft.abi3.so" ]; then
+  expect "weft run" "y = 3.000 x + 2.000" env -u PYTHONPATH WEFT_PYTHON_PROGRAM=/usr/bin/python3 "$scratch/usr/bin/weft" run \
+    "$scratch/usr/share/doc/weft/examples/line.py"
+fi

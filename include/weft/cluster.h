@@ -40,7 +40,7 @@ WEFT_API const char *weft_cluster_address(const weft_cluster *c, const char *job
 /* Which task this process is, found in this order: flags (--ps_hosts or any --JOB_hosts, also --parameter_servers and
  * --workers; --job_name; --task_index or --task_id; other arguments are left alone), TF_CONFIG, Slurm's environment,
  * MPI's (hosts from --hosts, else localhost).  Under the last two the first WEFT_NUM_PS (1) tasks are ps and the rest
- * workers, on ports from 8888 on.  *cluster is NULL, and *job "", if nothing was found.  *job: weft_free. */
+ * workers, on ports from WEFT_PORT (8888) on.  *cluster is NULL, and *job "", if nothing was found.  *job: weft_free. */
 WEFT_API weft_err weft_role_find(weft_cluster **cluster, char **job, int *task, int argc, char *const *argv);
 
 /* ---- servers -------------------------------------------------------------------------------- */

@@ -36,9 +36,38 @@ void weft__cancel_link_off(cancel_link *l) {
 
 weft_err weft__session_close(weft_session *s) { return s->ops->close(s); }
 
+/* ---- users ---- */
+static pthread_mutex_t users_lock = PTHREAD_MUTEX_INITIALIZER; /* guards every session's list: it seldom changes */
+
+void weft__session_join(weft_session *s, session_user *u) {
+  pthread_mutex_lock(&users_lock);
+  u->next = s->users;
+  s->users = u;
+  pthread_mutex_unlock(&users_lock);
+}
+
+bool weft__session_leave(weft_session *s, session_user *u) {
+  pthread_mutex_lock(&users_lock);
+  session_user **at = &s->users;
+  while (*at && *at != u) at = &(*at)->next;
+  bool listed = *at;
+  if (listed) *at = u->next;
+  pthread_mutex_unlock(&users_lock);
+  return listed;
+}
+
+static session_user *next_user(weft_session *s) {
+  pthread_mutex_lock(&users_lock);
+  session_user *u = s->users;
+  if (u) s->users = u->next;
+  pthread_mutex_unlock(&users_lock);
+  return u;
+}
+
 void weft__session_destroy(weft_session *s) {
   if (!s) return;
   s->ops->close(s);
+  for (session_user *u; (u = next_user(s));) u->end(u);
   s->ops->destroy(s);
 }
 

@@ -39,10 +39,20 @@ typedef struct session_ops { /* all required */
   weft_err (*devices)(weft_session *s, device_info **out, int *n);
 } session_ops;
 
+/* Somebody whose own threads run a session.  It is told before the session goes, and is out of it when end returns. */
+typedef struct session_user session_user;
+struct session_user {
+  void (*end)(session_user *u);
+  session_user *next;
+};
+
 struct weft_session { /* the first member of every kind of session */
   const session_ops *ops;
   weft_graph *graph; /* must outlive the session; may go on growing */
+  session_user *users;
 };
+void weft__session_join(weft_session *s, session_user *u);
+bool weft__session_leave(weft_session *s, session_user *u); /* false: it is being told to end */
 
 weft_err weft__session_create(weft_session **out, weft_graph *g, const session_opts *opts);
 void weft__session_destroy(weft_session *s); /* closes first; NULL is fine */

@@ -130,6 +130,19 @@ TEST(an_enqueue_that_fails_stops_the_coordinator) {
   end(&b);
 }
 
+TEST(a_session_goes_before_its_runners_are_stopped) {
+  bench b = begin();
+  weft_out q = weft__range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 0});
+  weft_out next = dequeue(b.g, q, WEFT_INT32);
+  weft__batch(b.g, 1, 1, &next, &(weft_batch_opts){.batch_size = 2, .num_threads = 3}, false);
+  start(&b);
+  weft__session_destroy(b.sess); /* programs forget the coordinator */
+  b.sess = NULL;
+  weft__coordinator_request_stop(b.c, WEFT_OK); /* too late: nobody may close the queues in a session that is gone */
+  EXPECT_ERR(weft__coordinator_join(b.c, 60, false), WEFT_CANCELLED, "closed");
+  end(&b);
+}
+
 TEST(bad_pipelines_are_refused_with_the_reason) {
   bench b = begin();
   shape unknown = SHAPE1(-1);

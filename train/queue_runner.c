@@ -5,7 +5,9 @@
  * coordinator stops, one more thread closes the queue and cancels what waits to enter it; an enqueue that waits for
  * something else (the chief's of synchronous training, for gradients) is cut off after a moment.  Where there is always
  * room, the moment comes before the queue is closed: the chief may be about to hand out the tokens of the step that
- * made it stop, and the others wait for them. */
+ * made it stop, and the others wait for them.
+ *
+ * Programs forget to stop the coordinator, or to join it: a session that goes takes the threads out of itself first. */
 #include "train/queue_runner.h"
 
 #include "base/alloc.h"
@@ -71,14 +73,20 @@ weft_err weft__queue_runner_add(weft_graph *g, weft_out queue, int n, const weft
 
 enum { CUT_OFF_MS = 500 };
 
-typedef struct runner { /* shared by its threads */
+typedef struct runner { /* shared by its threads, and by the session that knows it as a user */
+  session_user user;
   atomic_int shares, enqueuing;
-  atomic_bool ended; /* an enqueue found its input at an end */
-  cancel cut_off;    /* of the runs that enqueue */
+  atomic_bool ended;    /* an enqueue found its input at an end */
+  cancel cut_off;       /* of the runs that enqueue */
+  pthread_mutex_t lock; /* guards the next three */
+  pthread_cond_t changed;
+  int inside; /* threads that may run the session */
+  bool gone;  /* no more may */
   weft_session *sess;
   weft_coordinator *coordinator;
   Tensorflow__QueueRunnerDef *def;
   int close, cancel_it; /* nodes */
+  bool has_room_always;
 } runner;
 
 typedef struct enqueuer {
@@ -89,8 +97,35 @@ typedef struct enqueuer {
 static void drop_share(runner *r) {
   if (atomic_fetch_sub(&r->shares, 1) != 1) return;
   weft__cancel_finish(&r->cut_off);
+  pthread_cond_destroy(&r->changed);
+  pthread_mutex_destroy(&r->lock);
   tensorflow__queue_runner_def__free_unpacked(r->def, NULL);
   weft__free(r);
+}
+
+static bool enter(runner *r) {
+  pthread_mutex_lock(&r->lock);
+  bool may = !r->gone;
+  r->inside += may;
+  pthread_mutex_unlock(&r->lock);
+  return may;
+}
+
+static void go_out(runner *r) {
+  pthread_mutex_lock(&r->lock);
+  r->inside--;
+  pthread_cond_broadcast(&r->changed);
+  pthread_mutex_unlock(&r->lock);
+}
+
+/* The session is closed already, so that no run of it lasts. */
+static void end(session_user *u) {
+  runner *r = (runner *)u;
+  pthread_mutex_lock(&r->lock);
+  r->gone = true;
+  while (r->inside > 0) pthread_cond_wait(&r->changed, &r->lock);
+  pthread_mutex_unlock(&r->lock);
+  drop_share(r);
 }
 
 static bool means_end(const runner *r, weft_err err) {
@@ -98,6 +133,13 @@ static bool means_end(const runner *r, weft_err err) {
   for (size_t i = 0; i < r->def->n_queue_closed_exception_types; i++)
     if (r->def->queue_closed_exception_types[i] == (int)err) return true;
   return false;
+}
+
+/* In the session's name: it cannot go while its runners are started. */
+static void enter_to_enqueue(runner *r) {
+  (void)enter(r);
+  atomic_fetch_add(&r->shares, 1);
+  atomic_fetch_add(&r->enqueuing, 1);
 }
 
 /* One of those who enqueue leaves, with err; after the last of them nothing comes any more. */
@@ -110,6 +152,7 @@ static weft_err leave(runner *r, weft_err err) {
     err = weft__status_raise(&kept);
     weft__status_finish(&kept);
   }
+  go_out(r);
   drop_share(r);
   return err;
 }
@@ -129,26 +172,27 @@ static weft_err enqueue_until_end(void *arg) {
   return leave(r, err);
 }
 
-static bool has_room_always(const runner *r) {
-  int node;
-  return weft__n_find(r->sess->graph, r->def->queue_name, &node) == WEFT_OK &&
-         weft__node_int(r->sess->graph->node[node], "capacity", 0) < 0;
-}
-
 static void wait_a_moment(runner *r) {
   for (int ms = 0; ms < CUT_OFF_MS && atomic_load(&r->enqueuing) > 0; ms += 10)
     nanosleep(&(struct timespec){0, 10000000}, NULL);
 }
 
-static weft_err cancel_at_stop(void *arg) {
-  runner *r = arg;
-  weft__coordinator_wait(r->coordinator, -1);
-  bool close_last = has_room_always(r);
-  if (close_last) wait_a_moment(r);
+static void close_queue(runner *r) {
+  if (r->has_room_always) wait_a_moment(r);
   if (weft__run_target(r->sess, r->cancel_it) != WEFT_OK)
     weft__log(LOG_DEBUG, "Ignored exception: %s", weft__error_message());
-  if (!close_last) wait_a_moment(r);
+  if (!r->has_room_always) wait_a_moment(r);
   weft__cancel_fire(&r->cut_off, WEFT_CANCELLED, "The queue runner of %s was stopped", r->def->queue_name);
+  if (weft__session_leave(r->sess, &r->user)) drop_share(r);
+}
+
+static weft_err close_at_stop(void *arg) {
+  runner *r = arg;
+  weft__coordinator_wait(r->coordinator, -1);
+  if (enter(r)) {
+    close_queue(r);
+    go_out(r);
+  }
   drop_share(r);
   return WEFT_OK;
 }
@@ -159,20 +203,29 @@ static weft_err start_enqueuer(runner *r, const char *enqueue) {
   weft_err err = e && name ? weft__n_find(r->sess->graph, enqueue, &e->node) : WEFT_OOM;
   if (!err) {
     e->r = r;
-    atomic_fetch_add(&r->shares, 1);
-    atomic_fetch_add(&r->enqueuing, 1);
+    enter_to_enqueue(r);
     err = weft__coordinator_start(r->coordinator, name, -1, enqueue_until_end, e);
-    if (err) atomic_fetch_sub(&r->enqueuing, 1), drop_share(r);
+    if (err) (void)leave(r, err);
   }
   weft__free(name);
   if (err) weft__free(e);
   return err;
 }
 
+static weft_err find_nodes(runner *r) {
+  const Tensorflow__QueueRunnerDef *d = r->def;
+  const weft_graph *g = r->sess->graph;
+  int queue;
+  WEFT_TRY(weft__n_find(g, d->close_op_name, &r->close));
+  WEFT_TRY(weft__n_find(g, d->cancel_op_name, &r->cancel_it));
+  r->has_room_always =
+      weft__n_find(g, d->queue_name, &queue) == WEFT_OK && weft__node_int(g->node[queue], "capacity", 0) < 0;
+  return WEFT_OK;
+}
+
 static weft_err start_threads(runner *r, int *started) {
   const Tensorflow__QueueRunnerDef *d = r->def;
-  WEFT_TRY(weft__n_find(r->sess->graph, d->close_op_name, &r->close));
-  WEFT_TRY(weft__n_find(r->sess->graph, d->cancel_op_name, &r->cancel_it));
+  WEFT_TRY(find_nodes(r));
   for (size_t i = 0; i < d->n_enqueue_op_name; i++) {
     WEFT_TRY(start_enqueuer(r, d->enqueue_op_name[i]));
     if (started) ++*started;
@@ -180,7 +233,7 @@ static weft_err start_threads(runner *r, int *started) {
   char *name = weft__sprintf("QueueRunnerThread-%s-close_on_stop", d->queue_name);
   if (!name) return WEFT_OOM;
   atomic_fetch_add(&r->shares, 1);
-  weft_err err = weft__coordinator_start(r->coordinator, name, -1, cancel_at_stop, r);
+  weft_err err = weft__coordinator_start(r->coordinator, name, -1, close_at_stop, r);
   if (err)
     drop_share(r);
   else if (started)
@@ -197,12 +250,16 @@ weft_err weft__queue_runner_start(weft_session *sess, weft_coordinator *c, const
     protobuf_c_message_free_unpacked(m, NULL);
     return WEFT_OOM;
   }
-  atomic_init(&r->shares, 1);
   weft__cancel_init(&r->cut_off);
-  atomic_init(&r->enqueuing, 1); /* ours: none of the first threads may think that it is the last */
+  pthread_mutex_init(&r->lock, NULL);
+  pthread_cond_init(&r->changed, NULL);
   r->sess = sess;
   r->coordinator = c;
   r->def = (Tensorflow__QueueRunnerDef *)m;
+  r->user.end = end;
+  atomic_init(&r->shares, 1); /* the session's */
+  weft__session_join(sess, &r->user);
+  enter_to_enqueue(r); /* so none of the first threads may think that it is the last */
   return leave(r, start_threads(r, started));
 }
 

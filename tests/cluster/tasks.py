@@ -23,6 +23,14 @@ def free_ports(n):
     return ports
 
 
+def eventually(holds, seconds=90):
+    """Waits until something is so: on a busy machine only that can be asked, not how soon."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"not so within {seconds} s"
+        time.sleep(0.01)
+
+
 class Task:
     """A process whose output goes to a file, so that it never blocks on us."""
 
@@ -37,7 +45,7 @@ class Task:
     def output(self):
         return self.log.read_text(errors="replace")
 
-    def wait(self, seconds=20):
+    def wait(self, seconds=90):
         """The exit code; a task that is still there then is killed and fails the test."""
         try:
             return self.process.wait(seconds)
@@ -45,7 +53,7 @@ class Task:
             self.kill()
             raise AssertionError(f"{self.log.name} was still running after {seconds} s:\n{self.output}") from None
 
-    def until(self, text, seconds=20):
+    def until(self, text, seconds=90):
         """Waits for a piece of output; says how long the task had run by then."""
         end = time.monotonic() + seconds
         while text not in self.output:

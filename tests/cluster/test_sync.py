@@ -1,10 +1,9 @@
 """Synchronous training: workers in step, and a worker that dies with its token does not freeze the others."""
 import re
 import signal
-import time
 
 import pytest
-from tasks import BUILD
+from tasks import BUILD, eventually
 
 
 def start(c, steps):
@@ -33,10 +32,8 @@ def test_a_dead_worker_gives_its_token_back(cluster, number):
     for w in workers:
         w.until("step 5")
     workers[2].send(number)
-    time.sleep(2.2)  # by now it is noticed
     before = global_step(workers[0])
-    time.sleep(1)
-    assert global_step(workers[0]) > before + 10, workers[0].output[-300:]
+    eventually(lambda: global_step(workers[0]) > before + 1000)  # more than it could do without noticing
     assert workers[1].process.poll() is None
 
 
@@ -49,5 +46,4 @@ def test_a_worker_that_came_back_is_in_step_again(cluster):
     again = c.add("again", BUILD / "examples" / "sync", *c.flags("worker", 1), f"--steps={10**9}")
     again.until("step ")
     before = global_step(again)
-    time.sleep(0.5)
-    assert global_step(again) > before
+    eventually(lambda: global_step(again) > before)

@@ -1,5 +1,6 @@
 /* train_variable.c - variables and the global step, as programs ask for them. */
 #include "train/global_step.h"
+#include "train/partition.h"
 #include "train/variable_nodes.h"
 #include "weft/train.h"
 
@@ -9,6 +10,13 @@ int weft_variables(const weft_graph *g, const char *list, weft_out *out, int roo
 
 weft_err weft_variable_add_to(weft_graph *g, const char *list, weft_out variable) {
   return weft__variable_add_to(g, list, variable);
+}
+
+weft_err weft_variable_set_slice(weft_graph *g, weft_out variable, const char *full_name, int rank, const int64_t *full,
+                                 const int64_t *offset) {
+  if (!full_name || rank <= 0 || !full || !offset)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "a slice needs the name and shape of the whole, and where it lies in it");
+  return weft__variable_slice_set(g, variable, &(variable_slice){full_name, rank, full, offset});
 }
 
 weft_out weft_variable_value(weft_graph *g, weft_out variable) { return weft__variable_value(g, variable); }

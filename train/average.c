@@ -6,6 +6,7 @@
 #include "train/average.h"
 #include "base/alloc.h"
 #include "graph/scope.h"
+#include "train/partition.h"
 
 typedef struct average_ref {
   weft_out average;
@@ -113,6 +114,7 @@ static weft_err average_variable(weft_average *a, weft_out v, variable_nodes *ou
   err = weft__variable_get(g, &spec, out);
   weft__b_pop(g);
   weft__b_pop(g);
+  if (err == WEFT_OK) err = weft__variable_slice_like(g, v, out->variable);
   if (err == WEFT_OK) err = weft__variable_add_to(g, "moving_average_variables", v);
   return err;
 }

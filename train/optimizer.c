@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "graph/collection.h"
 #include "graph/scope.h"
+#include "train/partition.h"
 #include <math.h>
 #include <string.h>
 
@@ -168,7 +169,7 @@ static weft_err make_slot(weft_optimizer *o, const optimizer_slot *slot, weft_ou
   if (err == WEFT_OK) err = weft__variable_get(g, &spec, &nodes);
   weft__b_pop(g);
   *out = nodes.variable;
-  return err;
+  return err ? err : weft__variable_slice_like(g, v, nodes.variable);
 }
 
 static weft_err keep_slot(weft_optimizer *o, int i, weft_out v, weft_out slot) {

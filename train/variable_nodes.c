@@ -64,29 +64,28 @@ static bool defines(attr_str def, const char *name) {
   return size == want + 2 && size <= (size_t)(end - p) && memcmp(p, name, want) == 0 && memcmp(p + want, ":0", 2) == 0;
 }
 
-/* Its serialised VariableDef in a list; {NULL} if it is not there. */
-static attr_str definition_in(const weft_graph *g, const char *list, weft_out v) {
+attr_str *weft__variable_definition(const weft_graph *g, const char *list, weft_out v) {
   const collection *c = weft__collection_get(g, list);
   if (c && c->kind == COLLECTION_BYTES)
-    for (int i = 0; i < c->n; i++)
-      if (defines(c->s[i], weft__variable_name(g, v))) return c->s[i];
-  return (attr_str){NULL, 0};
+    for (int i = c->n - 1; i >= 0; i--) /* the newest first: what was just made is asked for */
+      if (defines(c->s[i], weft__variable_name(g, v))) return &c->s[i];
+  return NULL;
 }
 
 bool weft__variable_listed(const weft_graph *g, const char *list, weft_out v) {
-  return definition_in(g, list, v).data != NULL;
+  return weft__variable_definition(g, list, v) != NULL;
 }
 
 weft_err weft__variable_add_to(weft_graph *g, const char *list, weft_out v) {
   static const char *const lists[] = {"variables", "local_variables", "trainable_variables",
                                       "moving_average_variables"};
-  attr_str def = {NULL, 0};
+  const attr_str *def = NULL;
   WEFT_TRY(weft__variable_check(g, list, v));
   if (weft__variable_listed(g, list, v)) return WEFT_OK;
-  for (size_t i = 0; i < sizeof lists / sizeof *lists && !def.data; i++) def = definition_in(g, lists[i], v);
-  if (!def.data)
+  for (size_t i = 0; i < sizeof lists / sizeof *lists && !def; i++) def = weft__variable_definition(g, lists[i], v);
+  if (!def)
     return weft__fail(WEFT_NOT_FOUND, "variable '%s' is in no collection of variables", weft__variable_name(g, v));
-  return weft__collection_add_bytes(g, list, def.data, def.size);
+  return weft__collection_add_bytes(g, list, def->data, def->size);
 }
 
 /* ---- the nodes around one ---- */

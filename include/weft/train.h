@@ -24,6 +24,10 @@ WEFT_API weft_err weft_idx_read(weft_tensor **out, const char *path);
  * "trainable_variables", "local_variables", "moving_average_variables", ... */
 WEFT_API int weft_variables(const weft_graph *g, const char *list, weft_out *out, int room); /* how many there are */
 WEFT_API weft_err weft_variable_add_to(weft_graph *g, const char *list, weft_out variable);
+/* The variable is the piece at `offset` of a tensor cut into variables: savers write and read the whole, and its slots and
+ * averages are pieces likewise.  Say so before a saver is made. */
+WEFT_API weft_err weft_variable_set_slice(weft_graph *g, weft_out variable, const char *full_name, int rank,
+                                          const int64_t *full, const int64_t *offset);
 /* The value as expressions use it: NAME/read, or a new ReadVariableOp. */
 WEFT_API weft_out weft_variable_value(weft_graph *g, weft_out variable);
 /* The node that assigns the initial value, and that value; WEFT_NONE if no list has the variable. */

@@ -4,14 +4,14 @@ import math
 from . import array_ops, dtypes, tensor_shape
 from .build import register_tensor_conversion_function
 from .dtypes import as_dtype
-from .variables import Variable
+from .graph import name_scope
 
 
 class PartitionInfo:
     """What an initializer is told of the piece it fills."""
 
-    def __init__(self, full_shape, var_offset):
-        self.full_shape, self.var_offset = list(full_shape), list(var_offset)
+    def __init__(self, full_shape, var_offset, full_name=None):
+        self.full_shape, self.var_offset, self.full_name = list(full_shape), list(var_offset), full_name
 
     def single_offset(self, shape):
         return self.var_offset[self.single_slice_dim(shape)] if self.single_slice_dim(shape) is not None else 0
@@ -50,10 +50,13 @@ class PartitionedVariable:
         return len(self._list)
 
     def as_tensor(self):
-        if len(self._list) == 1:
-            return array_ops.identity(self._list[0], name=self._name)
-        axis = next(i for i, p in enumerate(self._partitions) if p > 1)
-        return array_ops.concat(self._list, axis, name=self._name + "/ConcatPartitions")
+        with name_scope(None):
+            if len(self._list) == 1:
+                return array_ops.identity(self._list[0], name=self._name)
+            axis = next(i for i, p in enumerate(self._partitions) if p > 1)
+            with name_scope(self._name + "/ConcatPartitions/"):
+                whole = array_ops.concat(self._list, axis)
+            return array_ops.identity(whole, name=self._name)
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
         from .control_flow import group
@@ -105,8 +108,7 @@ def get_partitioned(name, shape, dtype, initializer, regularizer, reuse, trainab
     made = []
     for i, (offset, dims) in enumerate(_pieces(full, counts)):
         piece = single("%s/part_%d" % (name, i), dims, dtype, initializer, regularizer, reuse, trainable, collections,
-                       caching_device, validate_shape, constraint, PartitionInfo(full, offset))
-        piece._set_save_slice_info(Variable.SaveSliceInfo(name, full, offset, dims))
+                       caching_device, validate_shape, constraint, PartitionInfo(full, offset, name))
         made.append(piece)
     return PartitionedVariable(name, full, dtype, made, counts)
 
@@ -127,7 +129,10 @@ def axis_size_pieces(shape, dtype, max_shard_bytes, axis, bytes_per_string_eleme
 
 def create_partitioned_variables(shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None,
                                  name=None, reuse=None):
-    from .variable_scope import variable_scope, get_variable
-    with variable_scope(name, "PartitionedVariable", reuse=reuse):
-        return list(get_variable("PartitionedVariable" if name is None else "", shape, dtype, initializer,
-                                 trainable=trainable, collections=collections, partitioner=lambda **_: list(slicing)))
+    from .variable_scope import variable_scope
+    if len(shape) != len(slicing):
+        raise ValueError("The 'shape' and 'slicing' of a new Partitioned Variable must have the length: shape: %s, slicing: %s" % (
+            shape, slicing))
+    with variable_scope(name, "PartitionedVariable", reuse=reuse) as scope:
+        return list(get_partitioned(scope.name, shape, as_dtype(dtype), initializer, None, scope.reuse, trainable, collections,
+                                    None, lambda **_: list(slicing), True, None))

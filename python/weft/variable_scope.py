@@ -208,9 +208,11 @@ def single(name, shape, dtype, initializer, regularizer=None, reuse=None, traina
         raise ValueError("Variable %s does not exist, or was not created with tf.get_variable(). Did you mean to set "
                          "reuse=tf.AUTO_REUSE in VarScope?" % name)
     init_value, dtype = _initial(name, shape, dtype, initializer, validate_shape, partition_info)
+    cut = None if partition_info is None else Variable.SaveSliceInfo(
+        partition_info.full_name, partition_info.full_shape, partition_info.var_offset, list(shape))
     with graph.name_scope(None):
         made = Variable(init_value, trainable=trainable, collections=collections, caching_device=caching_device,
-                        name=name, dtype=dtype, validate_shape=validate_shape, constraint=constraint)
+                        name=name, dtype=dtype, validate_shape=validate_shape, constraint=constraint, _slice=cut)
     graph._variable_store[name] = made
     if regularizer is not None and regularizer is not no_regularizer:
         with graph.colocate_with(made.op), graph.name_scope(name + "/Regularizer/"):

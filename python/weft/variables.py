@@ -12,8 +12,8 @@ class Variable:
 
     def __init__(self, initial_value=None, trainable=True, collections=None, validate_shape=True, caching_device=None,
                  name=None, variable_def=None, dtype=None, expected_shape=None, import_scope=None, constraint=None,
-                 use_resource=None, synchronization=None, aggregation=None, shape=None):
-        self._save_slice_info, self._constraint, self._trainable = None, constraint, bool(trainable)
+                 use_resource=None, synchronization=None, aggregation=None, shape=None, _slice=None):
+        self._save_slice_info, self._constraint, self._trainable = _slice, constraint, bool(trainable)
         if variable_def is not None:
             self._take(get_default_graph(), variable_def, import_scope)
             return

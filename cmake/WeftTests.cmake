@@ -84,7 +84,12 @@ foreach(source ${targets})
     target_link_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
   else()
     target_sources(fuzz.${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz.c)
-    weft_test(fuzz.${name} fuzz.${name} ${weft_fuzz_runs} ${corpus})
+    file(STRINGS ${source} runs REGEX "fuzz runs: [0-9]+") # slow ones say how many they can afford
+    string(REGEX REPLACE ".*fuzz runs: ([0-9]+).*" "\\1" runs "${runs}")
+    if(NOT runs OR runs GREATER weft_fuzz_runs)
+      set(runs ${weft_fuzz_runs})
+    endif()
+    weft_test(fuzz.${name} fuzz.${name} ${runs} ${corpus})
   endif()
 endforeach()
 

@@ -1,5 +1,7 @@
 /* schedule.c - the schedules of tf.train, with its nodes: each is a scope, and its last node has the scope's name. */
 #include "train/schedule.h"
+
+#include "graph/scope.h"
 #include <math.h>
 
 #define PI 3.14159265358979323846

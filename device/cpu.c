@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-static weft_err cpu_alloc(device *d, buffer **out, weft_dtype dtype, int64_t count) {
+static weft_err cpu_alloc_host(device *d, buffer **out, weft_dtype dtype, int64_t count) {
   (void)d;
   return weft__buffer_create(out, dtype, count);
 }
@@ -19,12 +19,6 @@ static weft_err cpu_copy(device *d, weft_tensor *dst, const weft_tensor *src) {
                       d->name, weft__dtype_name(src->dtype), weft__shape_text(&src->shape),
                       weft__dtype_name(dst->dtype), weft__shape_text(&dst->shape));
   return weft__elements_copy(dst->dtype, dst->data, src->data, weft__tensor_count(src));
-}
-
-static weft_err cpu_copy_within(device *d, void *stream, void *dst, const void *src, size_t size) {
-  (void)d, (void)stream;
-  if (size) memmove(dst, src, size);
-  return WEFT_OK;
 }
 
 static weft_err cpu_sync(device *d) {
@@ -40,16 +34,15 @@ static void cpu_destroy(device *d) {
 
 static const device_ops cpu_ops = {
     .type = "CPU",
-    .alloc = cpu_alloc,
+    .alloc_host = cpu_alloc_host,
     .copy_in = cpu_copy,
     .copy_out = cpu_copy,
-    .copy_within = cpu_copy_within,
     .sync = cpu_sync,
     .destroy = cpu_destroy,
 };
 
 /* Random so that a restarted task is told from its former self; 0 means "unknown" on the wire. */
-static uint64_t random_incarnation(void) {
+uint64_t weft__device_incarnation(void) {
   uint64_t n = 0;
   if (getrandom(&n, sizeof n, GRND_NONBLOCK) != (ssize_t)sizeof n) n = (uint64_t)weft__now_ns() * 0x9e3779b97f4a7c15u;
   return n ? n : 1;
@@ -59,7 +52,7 @@ weft_err weft__device_cpu(device **out, const char *task, int id) {
   *out = NULL;
   device *d = weft__alloc_zero(1, sizeof *d);
   if (!d) return WEFT_RESOURCE_EXHAUSTED;
-  *d = (device){.ops = &cpu_ops, .id = id, .memory_limit = 256 << 20, .incarnation = random_incarnation()};
+  *d = (device){.ops = &cpu_ops, .id = id, .memory_limit = 256 << 20, .incarnation = weft__device_incarnation()};
   d->name = weft__sprintf("%s/device:CPU:%d", task, id);
   d->description = weft__strdup("");
   if (!d->name || !d->description) {

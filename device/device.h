@@ -11,19 +11,26 @@ typedef struct device device;
 
 typedef struct device_ops {
   const char *type; /* "CPU", "GPU": required */
-  /* Required.  Memory for count elements; blocks only as malloc does; the buffer's release gives it back. */
-  weft_err (*alloc)(device *d, buffer **out, weft_dtype dtype, int64_t count);
-  /* Required.  Queues a copy on the device's stream; strings and objects only where host-resident. */
+  /* Required.  Host memory that copies from this device go to best; the buffer's release gives it back. */
+  weft_err (*alloc_host)(device *d, buffer **out, weft_dtype dtype, int64_t count);
+  /* Required.  Queue a copy behind what was queued before, of plain types and equal sizes.  host_src may be written as
+   * soon as copy_in returns; host_dst holds the value only after sync. */
   weft_err (*copy_in)(device *d, weft_tensor *dst, const weft_tensor *host_src);
   weft_err (*copy_out)(device *d, weft_tensor *host_dst, const weft_tensor *src);
-  /* Required.  Queues a copy of bytes within the device's memory, in the order of the stream (NULL: the device's). */
-  weft_err (*copy_within)(device *d, void *stream, void *dst, const void *src, size_t size);
+  /* As copy_in, from another device of the same type. */
+  weft_err (*copy_over)(device *d, weft_tensor *dst, device *from, const weft_tensor *src);
   /* Required.  Blocks until everything queued so far is done; returns its first error. */
   weft_err (*sync)(device *d);
   void (*destroy)(device *d); /* required */
+  /* Recording: what is queued between begin and end is not run but kept, to be queued as a whole.  NULL: it cannot. */
+  weft_err (*record_begin)(device *d);
+  weft_err (*record_end)(device *d, void **recording);
+  weft_err (*replay)(device *d, void *recording);
+  void (*recording_destroy)(device *d, void *recording);
 } device_ops;
 
 struct device {
+  memory_space memory; /* of devices with memory of their own */
   const device_ops *ops;
   char *name; /* "/job:localhost/replica:0/task:0/device:CPU:0" */
   int id;
@@ -35,6 +42,33 @@ struct device {
 /* A CPU device of the given task prefix ("/job:localhost/replica:0/task:0"). */
 weft_err weft__device_cpu(device **out, const char *task, int id);
 void weft__device_destroy(device *d);
+static inline bool weft__device_is_host(const device *d) { return !d || !d->memory.alloc; }
+/* Its device, if the memory is that of one. */
+static inline device *weft__memory_device(memory_space *m) { return (device *)m; }
+
+/* ---- GPUs ---- */
+enum { GPU_CARDS = 16, GPU_PARTS = 8 };
+typedef struct gpu_options { /* ConfigProto's gpu_options and device_count; all zero: TensorFlow's defaults */
+  double fraction;           /* of a card's memory; 0: nearly all */
+  bool growth;               /* take memory as it is needed, which is what is always done */
+  char visible[128];         /* "1,0": these cards in this order; "": all */
+  bool bounded;
+  int limit; /* if bounded: at most so many devices */
+  struct {
+    int n; /* the card is shown as so many devices; 0: as one */
+    int64_t megabytes[GPU_PARTS];
+  } parts[GPU_CARDS]; /* by position among the visible cards */
+} gpu_options;
+/* GPU devices of a task, appended to the list.  A machine without a card has none: the log says why, once. */
+weft_err weft__device_gpus(device ***list, int *n, const char *task, const gpu_options *o);
+/* The calls of the card behind a device, and its stream; NULL for others. */
+struct gpu_api;
+const struct gpu_api *weft__device_api(const device *d);
+void *weft__device_stream(const device *d);
+/* The kernels' door of the plug-in, if one was loaded (ops/gpu.h). */
+void *weft__gpu_door(const char *symbol);
+bool weft__gpu_simulated(void);
+uint64_t weft__device_incarnation(void); /* random, not 0 */
 
 /* ---- names ---- */
 typedef struct device_spec { /* a full or partial device name */

@@ -120,7 +120,7 @@ static weft_err call_kernel(spot *s, bool dead, bool *deferred) {
   bool timed =
       f->run->log || f->step.id % TIMED_STEPS == 0 || atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;
   int64_t begin = s->begin = timed ? weft__now_ns() : 0;
-  weft_err err = k->op->cpu(k);
+  weft_err err = weft__spot_item(s)->run(k);
   int64_t end = timed ? weft__now_ns() : 0;
   if (timed) note_cost(n, end - begin); /* of one that defers: what the call took */
   *deferred = k->pending && !err && atomic_exchange(&s->phase, PHASE_RETURNED) != PHASE_DONE;
@@ -428,6 +428,7 @@ static weft_err begin(flow **out, plan *p, plan_run *run, pool *tasks) {
 static weft_err conclude_run(flow *f) {
   if (f->step.cancel) weft__cancel_off(f->step.cancel, &f->watch);
   weft_err err = weft__status_raise(&f->status);
+  err = weft__plan_end(f->plan, err);
   if (!err) err = check_fetches(f);
   if (!err) err = weft__plan_fetch(f->plan, f->root->slot, f->run);
   weft__flow_give(f);

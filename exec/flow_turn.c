@@ -84,6 +84,9 @@ static weft_err create_turn(turn **out, flow_frame *fr) {
                          .in = t->in + n->first_in,
                          .ref = t->ref + n->first_in,
                          .out = n->target == n->loop && n->kind != FLOW_NEXT ? t->slot + n->first_out : NULL,
+                         .device = it->device,
+                         .stream = weft__device_stream(it->device),
+                         .host_out = it->host_out,
                          .owner = s};
   }
   *out = t;

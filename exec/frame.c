@@ -20,8 +20,10 @@ static weft_err allocate(frame *f, const plan *p) {
   f->deref = weft__alloc_zero(inputs, sizeof *f->deref);
   f->place = weft__alloc_zero(slots, sizeof *f->place);
   f->planned = weft__alloc_zero(slots, sizeof *f->planned);
+  f->card = weft__alloc_zero((size_t)p->n_device + 1, sizeof *f->card);
   if (!f->layout) f->lessons = weft__alloc_zero(slots, sizeof *f->lessons);
-  bool ok = f->slot && f->kernel && f->in && f->ref && f->deref && f->place && f->planned && (f->layout || f->lessons);
+  bool ok = f->slot && f->kernel && f->in && f->ref && f->deref && f->place && f->planned && f->card &&
+            (f->layout || f->lessons);
   return ok ? WEFT_OK : WEFT_OOM;
 }
 
@@ -37,6 +39,9 @@ static void point_kernels(frame *f, const plan *p) {
                   .state = it->state,
                   .n_in = it->n_in,
                   .n_out = it->n_out,
+                  .device = it->device,
+                  .stream = weft__device_stream(it->device),
+                  .host_out = it->host_out,
                   .dying = it->dying};
     k->in = &f->in[at];
     k->ref = &f->ref[at];
@@ -55,16 +60,21 @@ static void keep_place(buffer *b) { (void)b; } /* the frame's own reference is n
 
 static weft_err lay_arena(frame *f, const plan *p) {
   const layout *l = f->layout;
-  if (!l || !l->size) return WEFT_OK;
-  f->memory = weft__alloc_aligned(l->size);
-  if (!f->memory) return WEFT_OOM;
+  if (!l) return WEFT_OK;
+  if (l->size[0] && !(f->memory = weft__alloc_aligned(l->size[0]))) return WEFT_OOM;
+  for (int i = 0; i < p->n_device; i++) {
+    memory_space *m = &p->device[i]->memory;
+    if (l->size[i + 1]) WEFT_TRY(m->alloc(m, &f->card[i], WEFT_UINT8, (int64_t)l->size[i + 1]));
+  }
   for (int s = 0; s < p->n_slot; s++) {
     if (!l->bytes[s]) continue;
+    const int where = p->slot_memory ? p->slot_memory[s] : 0;
     buffer *b = &f->place[s];
     atomic_init(&b->refs, 1);
     b->transient = true;
     b->size = l->bytes[s];
-    b->data = (char *)f->memory + l->offset[s];
+    b->data = (char *)(where ? f->card[where - 1]->data : f->memory) + l->offset[s];
+    b->memory = where ? &p->device[where - 1]->memory : NULL;
     b->release = keep_place;
     f->planned[s] = b;
   }
@@ -83,6 +93,8 @@ static void destroy(frame *f) {
   weft__free(f->planned);
   weft__free(f->lessons);
   weft__free(f->memory);
+  for (int i = 0; f->card && i < f->plan->n_device; i++) weft__buffer_release(f->card[i]);
+  weft__free(f->card);
   weft__free(f);
 }
 

@@ -22,6 +22,7 @@ struct frame {
   buffer *place;    /* per slot: its part of the arena */
   buffer **planned; /* per slot: &place[s], or NULL */
   void *memory;     /* the arena */
+  buffer **card;    /* those on the plan's devices */
   step step;
   frame *next;
 };

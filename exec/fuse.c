@@ -68,7 +68,7 @@ static bool adds_last(const weft_node *n) {
 }
 
 static elem_loop *loop_of(const plan_item *it) {
-  if (!it->op->elem || it->n_out != 1 || it->n_in < 1 || it->n_in > 2) return NULL;
+  if (it->device || !it->op->elem || it->n_out != 1 || it->n_in < 1 || it->n_in > 2) return NULL;
   if (strncmp(it->node->op_name, "BiasAdd", 7) == 0 && !adds_last(it->node)) return NULL;
   weft_dtype t = weft__dtype_base(it->node->out_type[0]);
   if (t != WEFT_FLOAT && t != WEFT_DOUBLE) return NULL;
@@ -147,6 +147,7 @@ static weft_err replace(finder *f, int i, const group *g) {
   }
   if (it->op->unprepare) it->op->unprepare(it->state);
   it->op = &fused_op;
+  it->run = fused_cpu;
   it->state = prog;
   it->in = in;
   it->n_in = g->n_in;
@@ -178,7 +179,7 @@ static bool follows_conv(const finder *f, const plan_item *root, int from) {
   const int c = p->slot_item[root->in[from].slot];
   if (c < 0 || f->gone[c] || f->ordered[c] || f->uses[root->in[from].slot] != 1) return false;
   const plan_item *it = &p->item[c];
-  if (strcmp(it->node->op_name, "Conv2D") != 0 || out->rank != 4 || !same_size(it, root)) return false;
+  if (it->device || strcmp(it->node->op_name, "Conv2D") != 0 || out->rank != 4 || !same_size(it, root)) return false;
   if (weft__node_str_is(it->node, "data_format", "NCHW")) return false;
   for (int i = 0; i < it->n_in; i++)
     if (it->in[i].from_ref && writes_between(f, c, root)) return false; /* it reads now, the group later */

@@ -110,6 +110,6 @@ weft_err weft__fuse_conv(plan *p, plan_item *root, plan_item *convolution, int f
   for (int i = 0; i < root->n_in; i++)
     if (i != from) in[n++] = root->in[i];
   root->op->unprepare(root->state);
-  root->op = &conv_program_op, root->state = c, root->in = in, root->n_in = n;
+  root->op = &conv_program_op, root->run = conv_program_cpu, root->state = c, root->in = in, root->n_in = n;
   return WEFT_OK;
 }

@@ -12,7 +12,8 @@
 #include <string.h>
 
 static bool is(const plan_item *it, const char *name, int n_in) {
-  if (strcmp(it->node->op_name, name) != 0 || it->n_in != n_in || it->n_out != 1 || it->n_control) return false;
+  if (it->device || strcmp(it->node->op_name, name) != 0 || it->n_in != n_in || it->n_out != 1 || it->n_control)
+    return false;
   for (int i = 0; i < n_in; i++)
     if (it->in[i].from_ref) return false;
   return true;
@@ -46,8 +47,8 @@ static weft_err swap(plan *p, plan_item *slope, plan_item *back) {
   plan_input *b = weft__arena_copy(&p->arena, second, sizeof second);
   if (!a || !b) return WEFT_OOM;
   const plan_item was = *slope;
-  slope->node = back->node, slope->op = back->op, slope->state = back->state;
-  back->node = was.node, back->op = was.op, back->state = was.state;
+  slope->node = back->node, slope->op = back->op, slope->run = back->run, slope->state = back->state;
+  back->node = was.node, back->op = was.op, back->run = was.run, back->state = was.state;
   back->in = a, back->n_in = 2;
   slope->in = b, slope->n_in = 3;
   return WEFT_OK;

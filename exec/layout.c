@@ -3,7 +3,13 @@
 #include "exec/layout.h"
 
 #include "base/alloc.h"
+#include "exec/spread.h"
 #include <stdlib.h>
+
+/* Cards read best where lines of theirs begin. */
+enum { CARD_ALIGN = 256 };
+
+static int memory_of(const plan *p, int slot) { return p->slot_memory ? p->slot_memory[slot] : 0; }
 
 static bool placeable(const weft_tensor *t) { return t->buf && weft__dtype_is_plain(t->dtype) && !t->buf->transient; }
 
@@ -14,7 +20,7 @@ void weft__lesson_note(lesson *lessons, const plan *p, int item, const value *sl
     const weft_tensor *t = &slot[s].t;
     lesson *l = &lessons[s];
     *l = (lesson){.root = -1, .alias = -1};
-    if (!placeable(t)) continue;
+    if (!placeable(t) || weft__spread_is_out(it)) continue; /* copies to the host have pinned memory of their own */
     for (int i = 0; i < it->n_in && l->alias < 0; i++)
       if (!it->in[i].from_ref && slot[it->in[i].slot].t.buf == t->buf) l->alias = i;
     if (l->alias >= 0)
@@ -85,7 +91,8 @@ static size_t find_place(const region *r, const region *placed, int n, const reg
   return at;
 }
 
-static weft_err place(layout *l, const plan *p, region *of_slot) {
+/* Those in one memory. */
+static weft_err place(layout *l, const plan *p, region *of_slot, int where) {
   int n = 0;
   region *r = weft__alloc(((size_t)p->n_slot + 1) * sizeof *r);
   const region **near = weft__alloc(((size_t)p->n_slot + 1) * sizeof *near);
@@ -94,10 +101,11 @@ static weft_err place(layout *l, const plan *p, region *of_slot) {
     weft__free(near);
     return WEFT_OOM;
   }
+  const size_t align = where ? CARD_ALIGN : WEFT_ALIGN;
   for (int s = 0; s < p->n_slot; s++) {
-    if (of_slot[s].root < 0 || of_slot[s].bytes == 0) continue;
+    if (of_slot[s].root < 0 || of_slot[s].bytes == 0 || memory_of(p, s) != where) continue;
     r[n] = of_slot[s];
-    r[n].bytes = (r[n].bytes + WEFT_ALIGN - 1) / WEFT_ALIGN * WEFT_ALIGN;
+    r[n].bytes = (r[n].bytes + align - 1) / align * align;
     n++;
   }
   qsort(r, (size_t)n, sizeof *r, larger_first);
@@ -105,7 +113,7 @@ static weft_err place(layout *l, const plan *p, region *of_slot) {
     r[i].offset = find_place(&r[i], r, i, near);
     l->offset[r[i].root] = r[i].offset;
     l->bytes[r[i].root] = r[i].bytes;
-    if (r[i].offset + r[i].bytes > l->size) l->size = r[i].offset + r[i].bytes;
+    if (r[i].offset + r[i].bytes > l->size[where]) l->size[where] = r[i].offset + r[i].bytes;
   }
   weft__free(r);
   weft__free(near);
@@ -120,12 +128,13 @@ weft_err weft__layout_create(layout **out, const plan *p, uint64_t key, const le
   l->offset = weft__alloc_zero(n, sizeof *l->offset);
   l->bytes = weft__alloc_zero(n, sizeof *l->bytes);
   l->alias = weft__alloc_zero(n, sizeof *l->alias);
+  l->size = weft__alloc_zero((size_t)p->n_device + 1, sizeof *l->size);
   region *of_slot = weft__alloc(n * sizeof *of_slot);
-  weft_err err = l->offset && l->bytes && l->alias && of_slot ? WEFT_OK : WEFT_OOM;
+  weft_err err = l->offset && l->bytes && l->alias && l->size && of_slot ? WEFT_OK : WEFT_OOM;
   if (!err) {
     for (int s = 0; s < p->n_slot; s++) l->alias[s] = p->slot_item[s] >= 0 ? lessons[s].alias : -1;
     find_lives(p, lessons, of_slot);
-    err = place(l, p, of_slot);
+    for (int i = 0; i <= p->n_device && !err; i++) err = place(l, p, of_slot, i);
   }
   weft__free(of_slot);
   if (err)
@@ -140,5 +149,6 @@ void weft__layout_destroy(layout *l) {
   weft__free(l->offset);
   weft__free(l->bytes);
   weft__free(l->alias);
+  weft__free(l->size);
   weft__free(l);
 }

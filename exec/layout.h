@@ -1,5 +1,7 @@
 /* layout.h - where the values of a straight plan lie in one block of memory.
  *
+ * A plan over several devices has such a block on each.
+ *
  * The sizes are learned, not predicted: the first run with feeds of given shapes takes every output
  * from the heap and notes how large it was and whose memory it took over.  From then on the outputs
  * share one arena, two values on the same bytes when their lives do not meet.  A kernel that
@@ -11,7 +13,7 @@
 
 struct layout {
   uint64_t key;   /* of the feeds' shapes */
-  size_t size;    /* of the arena */
+  size_t *size;   /* of the arena in the host's memory and in each device's */
   size_t *offset; /* per slot */
   size_t *bytes;  /* per slot; 0: not in the arena */
   int *alias;     /* per slot: the input whose memory it took over, or -1 */

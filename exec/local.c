@@ -24,7 +24,7 @@ typedef struct local {
   pthread_mutex_t lock; /* guards what follows */
   requests plans;
   runs runs;
-  int placed;
+  int placed, *where; /* nodes placed so far, and on which devices */
   int64_t next_step;
 } local;
 
@@ -41,6 +41,7 @@ weft_err weft__session_create(weft_session **out, weft_graph *g, const session_o
   s->next_step = 1;
   weft_err err =
       weft__task_create(&s->task, "/job:localhost/replica:0/task:0", s->opts.intra_threads, s->opts.inter_threads);
+  if (!err) err = weft__task_add_gpus(s->task, &s->opts.gpu);
   if (!err) err = weft__task_devices(s->task, &s->info, &s->n_info);
   if (!err && s->opts.log_device_placement)
     weft__place_log_mapping(&(placement){.n_device = s->n_info, .device = s->info});
@@ -65,6 +66,7 @@ static void local_destroy(weft_session *base) {
   local *s = (local *)base;
   weft__requests_finish(&s->plans, destroy_plan);
   weft__device_infos_free(s->info, s->n_info);
+  weft__free(s->where);
   weft__task_destroy(s->task);
   weft__runs_finish(&s->runs);
   pthread_mutex_destroy(&s->lock);
@@ -77,15 +79,15 @@ static weft_err local_devices(weft_session *base, device_info **out, int *n) {
 
 /* ---- plans ---------------------------------------------------------------------------------------- */
 
-/* Places the nodes that came since the last time.  With one device only the complaints matter. */
+/* Places the nodes that came since the last time. */
 static weft_err place_new_nodes(local *s) {
   weft_graph *g = s->base.graph;
   placement p = {s->n_info, s->info, s->opts.allow_soft_placement, s->opts.log_device_placement};
   pthread_mutex_lock(&g->lock);
-  int n = g->n_node, *where = n > s->placed ? weft__alloc_zero((size_t)n, sizeof *where) : NULL;
+  int n = g->n_node, *where = n > s->placed ? weft__realloc(s->where, (size_t)n * sizeof *where) : NULL;
+  if (where) s->where = where;
   weft_err err = n == s->placed ? WEFT_OK : where ? weft__place(g, s->placed, &p, where) : WEFT_OOM;
   pthread_mutex_unlock(&g->lock);
-  weft__free(where);
   if (!err) s->placed = n;
   return err;
 }
@@ -95,7 +97,8 @@ static weft_err make_plan(local *s, uint64_t hash, const plan_request *r, plan *
   WEFT_TRY(weft__request_check(s->base.graph, r));
   WEFT_TRY(place_new_nodes(s));
   WEFT_TRY(weft__requests_add(&s->plans, hash, r, &e));
-  weft_err err = weft__plan_create(out, s->base.graph, &e->request);
+  const plan_devices where = {s->task->device, s->where};
+  weft_err err = weft__plan_create_on(out, s->base.graph, &e->request, s->n_info > 1 ? &where : NULL);
   if (err)
     weft__requests_drop(&s->plans, e);
   else

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "exec/plan.h"
+#include "ops/gpu_host.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@ typedef struct placer {
   int *rank;         /* devices in the order of preference */
   int *group;        /* per node: its parent in the forest of groups */
   device_spec *want; /* per root: what all members ask for */
+  bool *no_gpu;      /* per root: a member has no kernel there */
   int *user;         /* per node: the device all its readers are on; -1 none yet, -2 several */
 } placer;
 
@@ -45,19 +47,30 @@ static weft_err rank_devices(placer *s) {
   return WEFT_OK;
 }
 
-/* Only the CPU has kernels so far; a node without one anywhere is placed there and fails when it runs. */
+/* A node without a kernel anywhere is placed on a CPU and fails when it runs. */
 static bool has_kernel(const weft_node *n, const device_spec *full) {
-  (void)n;
-  return strcmp(full->type, "CPU") == 0;
+  return strcmp(full->type, "CPU") == 0 || (strcmp(full->type, "GPU") == 0 && weft__gpu_kernel(n));
 }
 
-/* The most preferred device that a request allows and that can run the node, or -1. */
-static int find_device(const placer *s, const weft_node *n, const device_spec *want) {
+static int root_of(placer *s, int node);
+
+/* The most preferred device that a request allows and that can run the node and its group, or -1. */
+static int find_device(placer *s, const weft_node *n, const device_spec *want) {
   for (int i = 0; i < s->p->n_device; i++) {
     int d = s->rank[i];
+    if (strcmp(s->full[d].type, "GPU") == 0 && s->no_gpu[root_of(s, n->id)]) continue;
     if (weft__device_matches(want, &s->full[d]) && has_kernel(n, &s->full[d])) return d;
   }
   return -1;
+}
+
+/* A group with a member that GPUs cannot run stays off them. */
+static void look_for_gpu_kernels(placer *s) {
+  const device_spec gpu = {.type = "GPU"};
+  bool any = false;
+  for (int i = 0; i < s->p->n_device; i++) any = any || strcmp(s->full[i].type, "GPU") == 0;
+  for (int i = s->from; any && i < s->g->n_node; i++)
+    if (!has_kernel(s->g->node[i], &gpu)) s->no_gpu[root_of(s, i)] = true;
 }
 
 /* ---- groups ------------------------------------------------------------------------------------ */
@@ -146,9 +159,17 @@ static weft_err find_groups(placer *s) {
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
 
-static weft_err impossible(const placer *s, const weft_node *n, const device_spec *want) {
+static weft_err impossible(placer *s, const weft_node *n, const device_spec *want) {
   text have = {0};
   char canonical[WEFT_DEVICE_TEXT];
+  bool exists = false;
+  for (int i = 0; i < s->p->n_device && !exists; i++) exists = weft__device_matches(want, &s->full[i]);
+  if (exists)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "Cannot assign a device for operation %s: Could not satisfy explicit device specification '%s' "
+                      "because no supported kernel for %s devices is available.\n\t [[{{node %s}}]]",
+                      n->name, weft__device_text(want, canonical, sizeof canonical),
+                      want->has_type ? want->type : "its", n->name);
   for (int i = 0; i < s->p->n_device; i++)
     weft__text_printf(&have, "%s%s", i ? ", " : "", s->p->device[s->rank[i]].name);
   weft_err err = weft__fail(WEFT_INVALID_ARGUMENT,
@@ -230,6 +251,7 @@ static weft_err follow(placer *s) {
 static weft_err place_all(placer *s) {
   WEFT_TRY(rank_devices(s));
   WEFT_TRY(find_groups(s));
+  look_for_gpu_kernels(s);
   for (int i = s->from; i < s->g->n_node; i++) WEFT_TRY(place_node(s, s->g->node[i]));
   WEFT_TRY(follow(s));
   if (!s->p->log) return WEFT_OK;
@@ -249,12 +271,14 @@ weft_err weft__place(const weft_graph *g, int from, const placement *p, int *whe
               .rank = weft__alloc_zero(devices, sizeof *s.rank),
               .group = weft__alloc_zero(nodes, sizeof *s.group),
               .want = weft__alloc_zero(nodes, sizeof *s.want),
+              .no_gpu = weft__alloc_zero(nodes, sizeof *s.no_gpu),
               .user = weft__alloc_zero(nodes, sizeof *s.user)};
-  weft_err err = s.full && s.rank && s.group && s.want && s.user ? place_all(&s) : WEFT_OOM;
+  weft_err err = s.full && s.rank && s.group && s.want && s.no_gpu && s.user ? place_all(&s) : WEFT_OOM;
   weft__free(s.full);
   weft__free(s.rank);
   weft__free(s.group);
   weft__free(s.want);
+  weft__free(s.no_gpu);
   weft__free(s.user);
   return err;
 }

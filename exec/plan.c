@@ -8,6 +8,7 @@
 #include "exec/fuse.h"
 #include "exec/hoist.h"
 #include "exec/order.h"
+#include "exec/spread.h"
 #include "exec/stage.h"
 
 /* A plan in the making. */
@@ -15,13 +16,15 @@ typedef struct maker {
   plan *p;
   weft_graph *g;
   const plan_request *r;
+  const plan_devices *where; /* NULL: all on the host */
   int *order, n_order;
-  int *stage;         /* per node id, if the plan is staged */
-  int *first_slot;    /* per node id: the slot of its output 0, or -1 */
-  int *item_of;       /* per node id: its item, or -1 (folded, or not needed) */
-  bool *known;        /* per slot: a constant */
-  weft_tensor *value; /* per slot: the constant */
-  int n_slot;
+  int *stage;          /* per node id, if the plan is staged */
+  int *first_slot;     /* per node id: the slot of its output 0, or -1 */
+  int *item_of;        /* per node id: its item, or -1 (folded, or not needed) */
+  bool *kept_read;     /* per node id, with several devices: a read whose value goes to another device */
+  bool *known;         /* per slot: a constant */
+  weft_tensor *value;  /* per slot: the constant */
+  int n_slot, n_value; /* slots now; those of nodes */
 } maker;
 
 static void *zeroed(maker *m, int count, size_t size) {
@@ -36,14 +39,28 @@ static int feed_of(const plan_request *r, weft_out o) {
 
 /* Is n the `read` of a reference variable?  TF's shares the variable's memory, so whoever reads it sees the value of
  * the moment it runs.  Ours is not run at all: its readers look at the variable itself. */
-static bool is_plain_read(const weft_graph *g, const weft_node *n) {
+static bool is_plain_read(const maker *m, const weft_node *n) {
+  const weft_graph *g = m->g;
+  if (m->kept_read && m->kept_read[n->id]) return false;
   return strcmp(n->op_name, "Identity") == 0 && n->op && n->n_control == 0 && weft__out_is_ref(g, n->in[0]) &&
          (g->node[n->in[0].node]->op->flags & OP_ONCE);
 }
 
+/* A read whose value another device wants is run, so that it is copied there once. */
+static weft_err keep_reads(maker *m) {
+  m->kept_read = weft__arena_alloc(&m->p->arena, (size_t)m->g->n_node + 1);
+  if (!m->kept_read) return WEFT_OOM;
+  for (int i = 0; i < m->n_order; i++) {
+    const weft_node *n = m->g->node[m->order[i]];
+    for (int j = 0; j < n->n_in; j++)
+      if (m->where->of_node[n->id] != m->where->of_node[n->in[j].node]) m->kept_read[n->in[j].node] = true;
+  }
+  return WEFT_OK;
+}
+
 /* Where the value of o really comes from. */
 static weft_out source_of(const maker *m, weft_out o) {
-  if (feed_of(m->r, o) >= 0 || !is_plain_read(m->g, m->g->node[o.node])) return o;
+  if (feed_of(m->r, o) >= 0 || !is_plain_read(m, m->g->node[o.node])) return o;
   return m->g->node[o.node]->in[0];
 }
 
@@ -120,6 +137,7 @@ static weft_err number_slots(maker *m) {
     m->first_slot[n->id] = m->n_slot;
     m->n_slot += n->n_out;
   }
+  m->n_value = m->n_slot;
   m->known = weft__alloc_zero((size_t)m->n_slot + 1, sizeof *m->known);
   m->value = weft__alloc_zero((size_t)m->n_slot + 1, sizeof *m->value);
   return m->known && m->value ? WEFT_OK : WEFT_OOM;
@@ -138,7 +156,9 @@ bool weft__takes_ref(const weft_node *n, int input) {
 static weft_err add_item(maker *m, const weft_node *n) {
   plan_item *it = &m->p->item[m->p->n_item];
   m->item_of[n->id] = m->p->n_item++;
-  *it = (plan_item){.node = n, .op = n->op, .n_in = n->n_in, .n_out = n->n_out, .first_out = m->first_slot[n->id]};
+  *it = (plan_item){
+      .node = n, .op = n->op, .run = n->op->cpu, .n_in = n->n_in, .n_out = n->n_out, .first_out = m->first_slot[n->id]};
+  if (m->where) weft__spread_choose(it, m->where->device[m->where->of_node[n->id]]);
   it->in = zeroed(m, n->n_in, sizeof *it->in);
   if (!it->in) return WEFT_OOM;
   for (int i = 0; i < n->n_in; i++) {
@@ -161,7 +181,7 @@ static weft_err make_items(maker *m) {
   for (int i = 0; i < m->n_order; i++) {
     const weft_node *n = m->g->node[m->order[i]];
     if (!n->op || (!n->op->cpu && !(n->op->flags & OP_CONTROL_FLOW))) return cannot_run(n);
-    if (is_plain_read(m->g, n)) continue;
+    if (is_plain_read(m, n)) continue;
     if (foldable(m, n) && fold(m, n)) continue;
     WEFT_TRY(add_item(m, n));
   }
@@ -275,11 +295,14 @@ static weft_err make(maker *m) {
   m->item_of = weft__alloc(((size_t)m->g->n_node + 1) * sizeof(int));
   if (!m->first_slot || !m->item_of) return WEFT_OOM;
   for (int i = 0; i < m->g->n_node; i++) m->first_slot[i] = m->item_of[i] = -1;
+  if (m->where) WEFT_TRY(keep_reads(m));
   WEFT_TRY(number_slots(m));
   WEFT_TRY(make_items(m));
   WEFT_TRY(link_control(m));
   WEFT_TRY(keep_constants(m));
   WEFT_TRY(connect_ends(m));
+  if (m->where) WEFT_TRY(weft__spread(m->p));
+  m->n_slot = m->p->n_slot;
   if (m->p->flow) return weft__flow_map_create(&m->p->map, m->p);
   WEFT_TRY(weft__fuse(m->p));
   WEFT_TRY(weft__hoist(m->p));
@@ -299,16 +322,20 @@ static weft_err check_request(const weft_graph *g, const plan_request *r) {
 }
 
 weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
+  return weft__plan_create_on(out, g, r, NULL);
+}
+
+weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, const plan_devices *where) {
   WEFT_TRY(check_request(g, r));
   plan *p = weft__alloc_zero(1, sizeof *p);
   if (!p) return WEFT_OOM;
   p->graph = g;
   pthread_mutex_init(&p->lock, NULL);
-  maker m = {.p = p, .g = g, .r = r};
+  maker m = {.p = p, .g = g, .r = r, .where = where};
   pthread_mutex_lock(&g->lock);
   weft_err err = make(&m);
   pthread_mutex_unlock(&g->lock);
-  for (int s = 0; s < m.n_slot && m.value; s++) weft__tensor_clear(&m.value[s]);
+  for (int s = 0; s < m.n_value && m.value; s++) weft__tensor_clear(&m.value[s]);
   weft__free(m.order);
   weft__free(m.stage);
   weft__free(m.first_slot);

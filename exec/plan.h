@@ -17,7 +17,11 @@ typedef struct plan_input {
 typedef struct plan_item { /* one node to run */
   const weft_node *node;
   const op *op;
-  void *state; /* from op->prepare, owned by the plan */
+  weft_err (*run)(kernel *k); /* its kernel on its device */
+  device *device;             /* NULL: the host */
+  uint64_t host_in, host_out; /* of a GPU's item: arguments (< 64) that are in host memory */
+  bool no_record;             /* of a GPU's item: decides something on the host in every run */
+  void *state;                /* from op->prepare, owned by the plan */
   plan_input *in;
   int n_in, n_out;
   int first_out; /* its outputs are the slots first_out .. first_out + n_out - 1 */
@@ -41,8 +45,11 @@ typedef struct flow_map flow_map; /* exec/flow_map.h */
 
 typedef struct plan {
   const weft_graph *graph;
-  arena arena;     /* of everything below but states, constants, layouts and frames */
-  plan_item *item; /* in an order in which a straight plan runs them */
+  device **device; /* the GPUs that its items run on */
+  int n_device;
+  int *slot_memory; /* per slot: 0 the host's, else 1 + an index into device; NULL without GPUs */
+  arena arena;      /* of everything below but states, constants, layouts and frames */
+  plan_item *item;  /* in an order in which a straight plan runs them */
   int n_item;
   int n_slot;
   int *slot_item; /* the item that writes a slot; -1: a feed or a constant */
@@ -73,8 +80,15 @@ typedef struct plan_request {
   const int *target; /* node ids */
 } plan_request;
 
-/* Prunes, orders, folds constants, numbers the slots.  The graph's lock is taken meanwhile. */
+typedef struct plan_devices { /* where the nodes run: device[of_node[id]] */
+  device *const *device;
+  const int *of_node;
+} plan_devices;
+
+/* Prunes, orders, folds constants, numbers the slots.  The graph's lock is taken meanwhile.  All on the host: */
 weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r);
+/* With copies where values go from device to device (exec/spread.h); where is only read meanwhile. */
+weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, const plan_devices *where);
 void weft__plan_destroy(plan *p);
 
 /* Does data input i of the node stand for a variable itself, not its value? */
@@ -108,6 +122,8 @@ static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {
   unsigned next = old == 0 || now < old ? now : old + (now - old) / 64;
   atomic_store_explicit(cost, next, memory_order_relaxed);
 }
+/* At the end of a run that came to err so far: waits for the plan's GPUs, whose first error counts if err is none. */
+weft_err weft__plan_end(const plan *p, weft_err err);
 /* Runs a straight plan on the calling thread. */
 weft_err weft__plan_run(plan *p, plan_run *run);
 

@@ -46,7 +46,7 @@ static weft_err run_item(frame *f, int i, plan_run *run) {
   kernel *k = &f->kernel[i];
   WEFT_TRY(resolve(it, k, f->slot));
   int64_t begin = run->log ? weft__now_ns() : 0;
-  weft_err err = it->op->cpu(k);
+  weft_err err = it->run(k);
   if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__now_ns());
   drop_derefs(it, k);
   if (err) return weft__item_error(it, err);
@@ -131,10 +131,21 @@ weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run) {
   return WEFT_OK;
 }
 
+weft_err weft__plan_end(const plan *p, weft_err err) {
+  if (!p->n_device) return err;
+  status first = {0};
+  weft__status_keep(&first, err);
+  for (int i = 0; i < p->n_device; i++) weft__status_keep(&first, p->device[i]->ops->sync(p->device[i]));
+  err = weft__status_raise(&first);
+  weft__status_finish(&first);
+  return err;
+}
+
 weft_err weft__plan_run(plan *p, plan_run *run) {
   frame *f;
   WEFT_TRY(weft__frame_begin(&f, p, run));
   weft_err err = weft__frame_run(f, run, 0, p->n_item);
+  err = weft__plan_end(p, err);
   if (!err) err = weft__plan_fetch(p, f->slot, run);
   weft__frame_give(f, err == WEFT_OK);
   return err;

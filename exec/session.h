@@ -13,6 +13,7 @@ typedef struct session_opts {
   int inter_threads;
   bool allow_soft_placement, log_device_placement;
   int64_t timeout_ms; /* default for runs; 0: none */
+  gpu_options gpu;
   /* Of sessions on a cluster: */
   bool isolate_session_state; /* its own variables and queues */
   int n_filter;               /* device filters: only these tasks are used */

@@ -252,6 +252,7 @@ static void begin_receives(staged *s) {
 /* With the result known and nothing outstanding: fetches, and the frame goes back. */
 static weft_err finish(staged *s, weft_err err) {
   if (s->watching) weft__cancel_off(s->run->step.cancel, &s->watch);
+  err = weft__plan_end(s->plan, err);
   if (!err) err = weft__plan_fetch(s->plan, s->frame->slot, s->run);
   status kept = {0};
   weft__status_keep(&kept, err);

@@ -22,6 +22,10 @@ weft_err weft__task_create(task **out, const char *name, int intra_threads, int 
   return err;
 }
 
+weft_err weft__task_add_gpus(task *t, const gpu_options *o) {
+  return weft__device_gpus(&t->device, &t->n_device, t->name, o);
+}
+
 void weft__task_destroy(task *t) {
   if (!t) return;
   weft__resources_destroy(t->resources);

@@ -19,6 +19,8 @@ typedef struct task {
 
 /* threads: 0 means one per processor. */
 weft_err weft__task_create(task **out, const char *name, int intra_threads, int inter_threads);
+/* Adds the machine's GPUs to its devices; none is no error. */
+weft_err weft__task_add_gpus(task *t, const gpu_options *o);
 void weft__task_destroy(task *t);
 /* What its devices say of themselves; weft__device_infos_free. */
 weft_err weft__task_devices(const task *t, device_info **out, int *n);

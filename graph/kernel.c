@@ -13,16 +13,11 @@ enum { TARGET_NS = 20000 }; /* a piece of a loop should be worth handing to anot
 
 static bool arena_free(const buffer *b) { return weft__buffer_single(b); } /* only the frame holds it */
 
-/* Output i where no place was planned: the host's heap, or the device's memory. */
-static weft_err out_fresh(kernel *k, int i, weft_dtype type, const shape *s) {
-  weft_tensor *t = &k->out[i].t;
-  const bool on_host = !k->device || !weft__dtype_is_plain(type) || (i < 64 && (k->host_out >> i & 1));
-  if (on_host) return weft__tensor_init(t, type, s);
-  WEFT_TRY(k->device->ops->alloc(k->device, &t->buf, type, weft__shape_count(s)));
-  t->dtype = type;
-  t->shape = *s;
-  t->data = t->buf->data;
-  return WEFT_OK;
+/* Where output i goes. */
+static memory_space *memory_of(const kernel *k, int i) {
+  if (!k->device || (i < 64 && k->host_out >> i & 1) || !weft__dtype_is_plain(weft__dtype_base(k->node->out_type[i])))
+    return NULL;
+  return &k->device->memory;
 }
 
 weft_tensor *weft__out(kernel *k, int i, const shape *s) {
@@ -43,7 +38,7 @@ weft_tensor *weft__out(kernel *k, int i, const shape *s) {
     t->data = place->data;
     return t;
   }
-  if (out_fresh(k, i, type, s) == WEFT_OK) return t;
+  if (weft__tensor_init_in(t, memory_of(k, i), type, s) == WEFT_OK) return t;
   weft__fail_in(WEFT_RESOURCE_EXHAUSTED, "%s '%s': output %d of shape %s", k->node->op_name, k->node->name, i,
                 weft__shape_text(s));
   return NULL;
@@ -68,7 +63,8 @@ weft_tensor *weft__out_over(kernel *k, int i, int from, const shape *s) {
   const weft_tensor *in = k->in[from];
   bool dying = from < 64 && (k->dying >> from & 1);
   if (dying && in && in->dtype == weft__dtype_base(k->node->out_type[i]) && weft__dtype_is_plain(in->dtype) &&
-      weft__shape_count(s) == weft__tensor_count(in) && sole(in->buf) && known_to_plan(k, i, from, in->buf)) {
+      weft__shape_count(s) == weft__tensor_count(in) && in->buf->memory == memory_of(k, i) && sole(in->buf) &&
+      known_to_plan(k, i, from, in->buf)) {
     share_as(k, i, in, s);
     return &k->out[i].t;
   }
@@ -83,8 +79,7 @@ weft_err weft__forward(kernel *k, int i, int from, const shape *s) {
   }
   weft_tensor *out = weft__out(k, i, s);
   if (!out) return WEFT_RESOURCE_EXHAUSTED;
-  if (k->device && !(i < 64 && (k->host_out >> i & 1)))
-    return k->device->ops->copy_within(k->device, k->stream, out->data, in->data, weft__tensor_bytes(in));
+  if (in->buf->memory) return weft__tensor_copy(out, in);
   return weft__elements_copy(in->dtype, out->data, in->data, weft__tensor_count(in));
 }
 
@@ -93,8 +88,7 @@ weft_err weft__out_share(kernel *k, int i, const weft_tensor *t) { return weft__
 void weft__out_ref(kernel *k, int i, variable *v) { k->out[i].ref = v; }
 
 weft_err weft__scratch(kernel *k, weft_tensor *t, weft_dtype dtype, const shape *s) {
-  (void)k;
-  return weft__tensor_init(t, dtype, s);
+  return weft__tensor_init_in(t, k->device ? &k->device->memory : NULL, dtype, s);
 }
 
 void weft__kernel_loop(const kernel *k, int64_t n, int64_t cost, pool_loop *fn, void *arg) {

@@ -65,7 +65,8 @@ static weft_err host_out_over(kernel *k, int i, int from, const shape *s, gpu_te
 static weft_err host_scratch(kernel *k, size_t bytes, void **out) {
   struct scratch *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
-  weft_err err = k->device->ops->alloc(k->device, &s->memory, WEFT_UINT8, (int64_t)(bytes ? bytes : 1));
+  memory_space *m = &k->device->memory;
+  weft_err err = m->alloc(m, &s->memory, WEFT_UINT8, (int64_t)(bytes ? bytes : 1));
   if (err != WEFT_OK) {
     weft__free(s);
     return err;
@@ -110,7 +111,7 @@ static weft_err kept_make(resource **out, void *arg) {
   const shape s = SHAPE1((int64_t)wish->bytes);
   device *d = wish->k->device;
   weft_err err = weft__tensor_init(&zeros, WEFT_UINT8, &s);
-  if (err == WEFT_OK) err = d->ops->alloc(d, &r->memory, WEFT_UINT8, (int64_t)wish->bytes);
+  if (err == WEFT_OK) err = d->memory.alloc(&d->memory, &r->memory, WEFT_UINT8, (int64_t)wish->bytes);
   if (err == WEFT_OK) {
     memset(zeros.data, 0, wish->bytes);
     there = (weft_tensor){.dtype = WEFT_UINT8, .shape = s, .buf = r->memory, .data = r->memory->data};
@@ -176,47 +177,13 @@ static void host_unlock(kernel *k, int n, const int *args) {
   weft__variable_unlock(n, v);
 }
 
-/* A fresh tensor on the device with the elements of `from`. */
-static weft_err device_copy(kernel *k, weft_tensor *out, const weft_tensor *from) {
-  *out = (weft_tensor){.dtype = from->dtype, .shape = from->shape};
-  WEFT_TRY(k->device->ops->alloc(k->device, &out->buf, from->dtype, weft__tensor_count(from)));
-  out->data = out->buf->data;
-  weft_err err = k->device->ops->copy_within(k->device, k->stream, out->data, from->data, weft__tensor_bytes(from));
-  if (err != WEFT_OK) weft__tensor_clear(out);
-  return err;
-}
-
 static weft_err host_writable(kernel *k, int arg, gpu_tensor *out) {
   variable *v = NULL;
+  weft_tensor *now;
   WEFT_TRY(weft__kernel_variable(k, arg, &v));
   if (!v->value.buf) return weft__variable_missing(k, v);
-  if (!weft__tensor_writable(&v->value)) {
-    weft_tensor copy = {0};
-    WEFT_TRY(device_copy(k, &copy, &v->value));
-    weft__tensor_clear(&v->value);
-    v->value = copy;
-  }
-  show(&v->value, out);
-  return WEFT_OK;
-}
-
-/* With the lock held: copies into the present buffer if it is the variable's alone and fits, else keeps t's. */
-static weft_err assign_locked(kernel *k, variable *v, const weft_tensor *t, weft_tensor *old) {
-  if (t->buf == v->value.buf && t->data == v->value.data && v->value.buf) {
-    v->value.shape = t->shape;
-    return WEFT_OK;
-  }
-  if (weft__tensor_writable(&v->value) && weft__tensor_bytes(&v->value) == weft__tensor_bytes(t)) {
-    v->value.shape = t->shape;
-    return k->device->ops->copy_within(k->device, k->stream, v->value.data, t->data, weft__tensor_bytes(t));
-  }
-  weft_tensor fresh = {0};
-  if (t->buf->transient)
-    WEFT_TRY(device_copy(k, &fresh, t));
-  else
-    weft__tensor_share(&fresh, t);
-  *old = v->value;
-  v->value = fresh;
+  WEFT_TRY(weft__variable_writable(v, &now));
+  show(now, out);
   return WEFT_OK;
 }
 
@@ -228,18 +195,14 @@ static weft_err host_assign(kernel *k, int arg, int from) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Trying to assign variable with wrong dtype. Expected %s got %s: %s",
                              weft__dtype_short(v->dtype), weft__dtype_short(t->dtype), v->name);
-  weft_tensor old = {0};
   weft__variable_lock(1, &v);
   const shape have = v->value.buf ? v->value.shape : v->declared.rank < 0 ? SHAPE_SCALAR : v->declared;
-  weft_err err = WEFT_OK;
-  if (k->ref[arg] && weft__node_bool(k->node, "validate_shape", true) && !weft__shape_compatible(&have, &t->shape))
-    err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                            "Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
-                            weft__shape_text(&have), weft__shape_text(&t->shape));
-  if (err == WEFT_OK) err = assign_locked(k, v, t, &old);
   weft__variable_unlock(1, &v);
-  weft__tensor_clear(&old);
-  return err;
+  if (k->ref[arg] && weft__node_bool(k->node, "validate_shape", true) && !weft__shape_compatible(&have, &t->shape))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
+                             weft__shape_text(&have), weft__shape_text(&t->shape));
+  return weft__variable_assign(v, t);
 }
 
 static void host_out_ref(kernel *k, int i, int arg) { weft__out_ref(k, i, k->ref[arg]); }
@@ -316,7 +279,7 @@ bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i) {
   return arg && listed(g->host, arg);
 }
 
-static bool has_types(const gpu_kernel *g, const weft_node *node) {
+bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node) {
   for (int i = 0; i < node->n_in; i++) {
     const weft_dtype t = weft__out_type(node->graph, node->in[i]);
     if (!weft__gpu_host_in(g, node, i) && !(g->types & GPU_TYPE(t))) return false;
@@ -332,7 +295,7 @@ const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const weft_node
   if (!node->op) return NULL;
   for (; lists && *lists; lists++)
     for (const gpu_kernel *g = *lists; g->op; g++)
-      if (!strcmp(g->op, node->op_name) && has_types(g, node)) return g;
+      if (!strcmp(g->op, node->op_name) && weft__gpu_serves(g, node)) return g;
   return NULL;
 }
 

@@ -11,7 +11,12 @@
 /* What the plug-in calls; handed to its GPU_KERNELS_SYMBOL. */
 const gpu_host *weft__gpu_host(void);
 
-/* The kernel of a node in the plug-in's lists; NULL: none for this op, or not for these types. */
+/* The kernel that serves a node on GPUs: the plug-in's, or the CPU's where it will do (ops/gpu_everywhere.c); NULL: none
+ * for this op, or not for these types. */
+const gpu_kernel *weft__gpu_kernel(const weft_node *node);
+/* Does its row allow the node's types? */
+bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node);
+/* The kernel of a node in lists. */
 const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const weft_node *node);
 /* Is the node's input (output) i in host memory?  Handles and strings always are. */
 bool weft__gpu_host_in(const gpu_kernel *g, const weft_node *node, int i);

@@ -72,8 +72,8 @@ weft_err weft__variable_assign(variable *v, const weft_tensor *t) {
   if (t->buf == v->value.buf && t->data == v->value.data && v->value.buf) {
     v->value.shape = t->shape;
   } else if (weft__tensor_writable(&v->value) && weft__dtype_is_plain(v->dtype) &&
-             weft__tensor_bytes(&v->value) == weft__tensor_bytes(t)) {
-    memcpy(v->value.data, t->data, weft__tensor_bytes(t));
+             v->value.buf->memory == t->buf->memory && weft__tensor_bytes(&v->value) == weft__tensor_bytes(t)) {
+    err = weft__tensor_copy(&v->value, t);
     v->value.shape = t->shape;
   } else {
     weft_tensor kept = {0};

@@ -6,6 +6,10 @@
 /* ---- embedded ---- */
 
 weft_err weft__tensor_init(weft_tensor *t, weft_dtype dtype, const shape *s) {
+  return weft__tensor_init_in(t, NULL, dtype, s);
+}
+
+weft_err weft__tensor_init_in(weft_tensor *t, memory_space *m, weft_dtype dtype, const shape *s) {
   int64_t count = weft__shape_count(s);
   buffer *buf = NULL;
   memset(t, 0, sizeof *t);
@@ -13,8 +17,8 @@ weft_err weft__tensor_init(weft_tensor *t, weft_dtype dtype, const shape *s) {
     return weft__fail(WEFT_INVALID_ARGUMENT, "A tensor of the partly unknown shape %s", weft__shape_text(s));
   if (count == -2)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Shape %s has too many elements: more than 2^63 - 1", weft__shape_text(s));
-  weft_err err = weft__buffer_create(&buf, dtype, count);
-  if (err == WEFT_RESOURCE_EXHAUSTED)
+  weft_err err = m ? m->alloc(m, &buf, dtype, count) : weft__buffer_create(&buf, dtype, count);
+  if (err == WEFT_RESOURCE_EXHAUSTED && !m)
     return weft__fail(err, "OOM when allocating tensor with shape%s and type %s", weft__shape_text(s),
                       weft__dtype_short(dtype));
   if (err != WEFT_OK) return err;
@@ -35,11 +39,21 @@ void weft__tensor_share(weft_tensor *dst, const weft_tensor *src) {
 
 weft_err weft__tensor_clone(weft_tensor *dst, const weft_tensor *src) {
   weft_tensor made;
-  WEFT_TRY(weft__tensor_init(&made, src->dtype, &src->shape));
-  weft_err err = weft__elements_copy(src->dtype, made.data, src->data, weft__tensor_count(src));
+  memory_space *m = src->buf ? src->buf->memory : NULL;
+  WEFT_TRY(weft__tensor_init_in(&made, m, src->dtype, &src->shape));
+  weft_err err = m ? m->copy(m, made.data, src->data, weft__tensor_bytes(src))
+                   : weft__elements_copy(src->dtype, made.data, src->data, weft__tensor_count(src));
   if (err == WEFT_OK) weft__tensor_share(dst, &made);
   weft__tensor_clear(&made);
   return err;
+}
+
+weft_err weft__tensor_copy(weft_tensor *dst, const weft_tensor *src) {
+  const size_t bytes = weft__tensor_bytes(src);
+  memory_space *m = dst->buf->memory;
+  if (m) return m->copy(m, dst->data, src->data, bytes);
+  memcpy(dst->data, src->data, bytes);
+  return WEFT_OK;
 }
 
 weft_err weft__tensor_keep(weft_tensor *dst, const weft_tensor *src) {

@@ -17,7 +17,15 @@
 
 #define WEFT_ALIGN 64
 
-typedef struct buffer {
+/* Memory that is not the host's: how to get some, and to copy within it.  NULL stands for the host's. */
+typedef struct buffer buffer;
+typedef struct memory_space memory_space;
+struct memory_space {
+  weft_err (*alloc)(memory_space *m, buffer **out, weft_dtype dtype, int64_t count); /* of plain types */
+  weft_err (*copy)(memory_space *m, void *dst, const void *src, size_t bytes); /* in order with what uses either */
+};
+
+struct buffer {
   atomic_int refs;
   bool transient;
   weft_dtype dtype; /* of its elements: strings and objects are destroyed with the buffer */
@@ -25,7 +33,8 @@ typedef struct buffer {
   void *data;
   void (*release)(struct buffer *); /* called at the last reference; frees data and the struct */
   void *arg;                        /* for release */
-} buffer;
+  memory_space *memory;             /* whose; NULL: the host's */
+};
 
 /* Heap memory for `count` elements: 64-byte aligned, zeroed only for strings and objects. */
 weft_err weft__buffer_create(buffer **out, weft_dtype dtype, int64_t count);
@@ -68,10 +77,11 @@ struct weft_tensor {
 
 /* -- embedded tensors -- */
 weft_err weft__tensor_init(weft_tensor *t, weft_dtype dtype, const shape *s); /* allocates on the heap */
-void weft__tensor_share(weft_tensor *dst, const weft_tensor *src);            /* dst was empty; same buffer */
+weft_err weft__tensor_init_in(weft_tensor *t, memory_space *m, weft_dtype dtype, const shape *s);
+void weft__tensor_share(weft_tensor *dst, const weft_tensor *src); /* dst was empty; same buffer */
 /* As share, but a transient buffer is copied: the result outlives the step. */
 weft_err weft__tensor_keep(weft_tensor *dst, const weft_tensor *src);
-/* dst (empty) becomes a fresh deep copy. */
+/* dst (empty) becomes a fresh deep copy, in the same memory. */
 weft_err weft__tensor_clone(weft_tensor *dst, const weft_tensor *src);
 void weft__tensor_clear(weft_tensor *t);
 static inline bool weft__tensor_writable(const weft_tensor *t) {
@@ -83,6 +93,8 @@ static inline size_t weft__tensor_bytes(const weft_tensor *t) {
 }
 /* Copies `count` elements of any type between places of equal type (strings deep, objects retained). */
 weft_err weft__elements_copy(weft_dtype dtype, void *dst, const void *src, int64_t count);
+/* As many elements of src, a plain type, over those of dst, in the same memory. */
+weft_err weft__tensor_copy(weft_tensor *dst, const weft_tensor *src);
 /* Sets `count` elements at dst to the one at src. */
 weft_err weft__elements_fill(weft_dtype dtype, void *dst, const void *src, int64_t count);
 

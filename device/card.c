@@ -1,0 +1,291 @@
+/* card.c - memory, copies and recordings of a card.
+ *
+ * A copy from the host goes through pinned memory: the caller's bytes are copied there at once, and the card fetches
+ * them when its stream comes to it; the staging memory is used again when an event behind the copy has passed. */
+#include "device/card.h"
+
+#include "base/alloc.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct staged { /* pinned memory that a queued copy reads */
+  buffer *buffer;
+  void *event;
+  struct staged *next;
+} staged;
+
+struct card {
+  const gpu_api *api;
+  int number;
+  void *stream;
+  memory_pool *pinned;
+  size_t limit;
+  memory_pool *pool;
+  void *handover;       /* event for copies between cards */
+  pthread_mutex_t lock; /* guards what follows */
+  staged *first, **last, *spare;
+};
+
+typedef struct gpu_device {
+  device base;
+  card *card;
+} gpu_device;
+
+static card *card_of(const device *d) { return ((const gpu_device *)d)->card; }
+
+weft_err weft__gpu_fail(const gpu_api *api, int code, const char *what) {
+  switch (api->trouble(code)) {
+  case GPU_FULL: return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: %s", what, api->why(code));
+  case GPU_LOST: return weft__fail(WEFT_UNAVAILABLE, "%s: %s: the GPU is lost to this process", what, api->why(code));
+  default: return weft__fail(WEFT_INTERNAL, "%s: %s", what, api->why(code));
+  }
+}
+
+static weft_err check(const card *c, int code, const char *what) {
+  return code ? weft__gpu_fail(c->api, code, what) : WEFT_OK;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+static weft_err get_memory(void *arg, size_t bytes, void **out) {
+  card *c = arg;
+  int code = c->api->alloc(c->number, bytes, out);
+  if (code && c->api->trouble(code) == GPU_FULL) return WEFT_RESOURCE_EXHAUSTED;
+  return check(c, code, "allocating GPU memory");
+}
+
+static void give_memory(void *arg, void *at) {
+  card *c = arg;
+  c->api->free(c->number, at);
+}
+
+static weft_err get_pinned(void *arg, size_t bytes, void **out) {
+  card *c = arg;
+  return c->api->alloc_host(bytes, out) ? WEFT_RESOURCE_EXHAUSTED : WEFT_OK;
+}
+
+static void give_pinned(void *arg, void *at) {
+  card *c = arg;
+  c->api->free_host(at);
+}
+
+static weft_err memory_alloc(memory_space *m, buffer **out, weft_dtype dtype, int64_t count) {
+  const device *d = weft__memory_device(m);
+  card *c = card_of(d);
+  size_t bytes;
+  if (count < 0 || __builtin_mul_overflow((size_t)count, weft__dtype_size(dtype), &bytes)) bytes = SIZE_MAX;
+  weft_err err = bytes == SIZE_MAX ? WEFT_RESOURCE_EXHAUSTED : weft__memory_pool_take(c->pool, out, dtype, bytes);
+  if (!err) (*out)->memory = m;
+  if (err != WEFT_RESOURCE_EXHAUSTED) return err;
+  const memory_pool_stats s = weft__memory_pool_stats(c->pool);
+  return weft__fail(err,
+                    "OOM when allocating tensor with %lld elements of type %s on %s by allocator GPU_%d_bfc (%zu bytes "
+                    "asked, %zu in use, %zu taken, limit %zu)",
+                    (long long)count, weft__dtype_short(dtype), d->name, d->id, bytes, s.in_use, s.taken, s.limit);
+}
+
+static weft_err memory_copy(memory_space *m, void *dst, const void *src, size_t bytes) {
+  const card *c = card_of(weft__memory_device(m));
+  return check(c, bytes ? c->api->copy(c->stream, dst, src, bytes, GPU_WITHIN) : 0, "copying on the GPU");
+}
+
+/* Pinned where there is some, else plain. */
+static weft_err gpu_alloc_host(device *d, buffer **out, weft_dtype dtype, int64_t count) {
+  size_t bytes = (size_t)count * weft__dtype_size(dtype);
+  if (weft__memory_pool_take(card_of(d)->pinned, out, dtype, bytes) == WEFT_OK) return WEFT_OK;
+  return weft__buffer_create(out, dtype, count);
+}
+
+/* ---- copies ------------------------------------------------------------------------------------ */
+
+/* Lets go of the staging memory whose copies are over.  The lock is held. */
+static void collect(card *c) {
+  bool passed = true;
+  while (c->first && c->api->event_passed(c->first->event, &passed) == 0 && passed) {
+    staged *s = c->first;
+    c->first = s->next;
+    if (!c->first) c->last = &c->first;
+    weft__buffer_release(s->buffer);
+    s->buffer = NULL;
+    s->next = c->spare;
+    c->spare = s;
+  }
+}
+
+/* A record with its event.  The lock is held. */
+static staged *new_staged(card *c) {
+  staged *s = c->spare;
+  if (s) {
+    c->spare = s->next;
+    return s;
+  }
+  s = weft__alloc_zero(1, sizeof *s);
+  if (s && c->api->event_create(c->number, &s->event) == 0) return s;
+  weft__free(s);
+  return NULL;
+}
+
+/* Queues the copy and keeps the staging memory until it is over.  The lock is held: events pass in the list's order. */
+static weft_err queue_staged(card *c, staged *s, void *dst, size_t bytes) {
+  WEFT_TRY(check(c, c->api->copy(c->stream, dst, s->buffer->data, bytes, GPU_IN), "copying to the GPU"));
+  WEFT_TRY(check(c, c->api->event_record(s->event, c->stream), "copying to the GPU"));
+  s->next = NULL;
+  *c->last = s;
+  c->last = &s->next;
+  return WEFT_OK;
+}
+
+static weft_err gpu_copy_in(device *d, weft_tensor *dst, const weft_tensor *src) {
+  card *c = card_of(d);
+  const size_t bytes = weft__tensor_bytes(src);
+  buffer *pinned = NULL;
+  if (!bytes) return WEFT_OK;
+  if (weft__memory_pool_take(c->pinned, &pinned, src->dtype, bytes) != WEFT_OK) {
+    WEFT_TRY(check(c, c->api->copy(c->stream, dst->data, src->data, bytes, GPU_IN), "copying to the GPU"));
+    return d->ops->sync(d);
+  }
+  memcpy(pinned->data, src->data, bytes);
+  pthread_mutex_lock(&c->lock);
+  collect(c);
+  staged *s = new_staged(c);
+  weft_err err = s ? WEFT_OK : WEFT_RESOURCE_EXHAUSTED;
+  if (s) {
+    s->buffer = pinned;
+    err = queue_staged(c, s, dst->data, bytes);
+  }
+  if (err && s) {
+    s->next = c->spare;
+    c->spare = s;
+  }
+  pthread_mutex_unlock(&c->lock);
+  if (err) weft__buffer_release(pinned);
+  return err;
+}
+
+static weft_err gpu_copy_out(device *d, weft_tensor *dst, const weft_tensor *src) {
+  const card *c = card_of(d);
+  const size_t bytes = weft__tensor_bytes(src);
+  return check(c, bytes ? c->api->copy(c->stream, dst->data, src->data, bytes, GPU_OUT) : 0, "copying from the GPU");
+}
+
+/* Each side waits for the other: the copy for the value, and what comes later on `from` for the copy. */
+static weft_err gpu_copy_over(device *d, weft_tensor *dst, device *from, const weft_tensor *src) {
+  const card *c = card_of(d), *f = card_of(from);
+  const size_t bytes = weft__tensor_bytes(src);
+  const char *what = "copying between GPUs";
+  if (!bytes) return WEFT_OK;
+  pthread_mutex_lock(&card_of(from)->lock);
+  int code = f->api->event_record(f->handover, f->stream);
+  if (!code) code = c->api->event_wait(c->stream, f->handover);
+  pthread_mutex_unlock(&card_of(from)->lock);
+  if (!code) code = c->api->copy(c->stream, dst->data, src->data, bytes, GPU_WITHIN);
+  pthread_mutex_lock(&card_of(d)->lock);
+  if (!code) code = c->api->event_record(c->handover, c->stream);
+  if (!code) code = f->api->event_wait(f->stream, c->handover);
+  pthread_mutex_unlock(&card_of(d)->lock);
+  return check(c, code, what);
+}
+
+static weft_err gpu_sync(device *d) {
+  const card *c = card_of(d);
+  return check(c, c->api->sync(c->stream), "running on the GPU");
+}
+
+/* ---- recordings -------------------------------------------------------------------------------- */
+
+static weft_err gpu_record_begin(device *d) {
+  const card *c = card_of(d);
+  return check(c, c->api->record_begin(c->stream), "recording a step");
+}
+
+static weft_err gpu_record_end(device *d, void **recording) {
+  const card *c = card_of(d);
+  return check(c, c->api->record_end(c->stream, recording), "recording a step");
+}
+
+static weft_err gpu_replay(device *d, void *recording) {
+  const card *c = card_of(d);
+  return check(c, c->api->launch(recording, c->stream), "running on the GPU");
+}
+
+static void gpu_recording_destroy(device *d, void *recording) {
+  if (recording) card_of(d)->api->recording_destroy(recording);
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+static void gpu_destroy(device *d) {
+  weft__free(d->name);
+  weft__free(d->description);
+  weft__free(d);
+}
+
+static const device_ops gpu_ops = {
+    .type = "GPU",
+    .alloc_host = gpu_alloc_host,
+    .copy_in = gpu_copy_in,
+    .copy_out = gpu_copy_out,
+    .copy_over = gpu_copy_over,
+    .sync = gpu_sync,
+    .destroy = gpu_destroy,
+    .record_begin = gpu_record_begin,
+    .record_end = gpu_record_end,
+    .replay = gpu_replay,
+    .recording_destroy = gpu_recording_destroy,
+};
+
+const gpu_api *weft__device_api(const device *d) { return d && d->ops == &gpu_ops ? card_of(d)->api : NULL; }
+void *weft__device_stream(const device *d) { return d && d->ops == &gpu_ops ? card_of(d)->stream : NULL; }
+
+weft_err weft__card_device(device **out, card *c, const char *task, int id, const gpu_properties *p) {
+  gpu_device *d = weft__alloc_zero(1, sizeof *d);
+  if (!d) return WEFT_RESOURCE_EXHAUSTED;
+  d->base = (device){.memory = {memory_alloc, memory_copy},
+                     .ops = &gpu_ops,
+                     .id = id,
+                     .memory_limit = (int64_t)c->limit,
+                     .incarnation = weft__device_incarnation()};
+  d->card = c;
+  d->base.name = weft__sprintf("%s/device:GPU:%d", task, id);
+  d->base.description = weft__sprintf("device: %d, name: %s, pci bus id: %s", c->number, p->name, p->bus);
+  if (!d->base.name || !d->base.description) {
+    gpu_destroy(&d->base);
+    return WEFT_RESOURCE_EXHAUSTED;
+  }
+  *out = &d->base;
+  return WEFT_OK;
+}
+
+weft_err weft__card_create(card **out, const gpu_api *api, int number, size_t limit) {
+  card *c = weft__alloc_zero(1, sizeof *c);
+  if (!c) return WEFT_RESOURCE_EXHAUSTED;
+  *c = (card){.api = api, .number = number, .limit = limit, .last = &c->first};
+  pthread_mutex_init(&c->lock, NULL);
+  int code = api->stream_create(number, &c->stream);
+  if (!code) code = api->event_create(number, &c->handover);
+  weft_err err = check(c, code, "opening the GPU");
+  if (!err) err = weft__memory_pool_create(&c->pool, (memory_source){c, get_memory, give_memory}, limit);
+  if (!err) err = weft__memory_pool_create(&c->pinned, (memory_source){c, get_pinned, give_pinned}, SIZE_MAX / 2);
+  if (err)
+    weft__card_destroy(c);
+  else
+    *out = c;
+  return err;
+}
+
+void weft__card_destroy(card *c) {
+  if (!c) return;
+  if (c->stream) c->api->sync(c->stream);
+  collect(c);
+  weft__memory_pool_destroy(c->pool);
+  weft__memory_pool_destroy(c->pinned);
+  for (staged *s = c->spare, *next; s; s = next) {
+    next = s->next;
+    c->api->event_destroy(s->event);
+    weft__free(s);
+  }
+  if (c->handover) c->api->event_destroy(c->handover);
+  pthread_mutex_destroy(&c->lock);
+  weft__free(c);
+}

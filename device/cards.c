@@ -1,0 +1,157 @@
+/* cards.c - which cards a process uses, as which devices, and what the log says of them.
+ *
+ * A logical device is a card or a part of one.  It is opened when a task first asks for it and stays open: taking a
+ * card's memory and making its context costs a good part of a second. */
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "device/card.h"
+#include "device/plugin.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LOGICAL = GPU_CARDS * GPU_PARTS };
+
+static struct {
+  pthread_mutex_t lock;
+  card *open[GPU_CARDS][GPU_PARTS];
+  bool told;  /* why there is none */
+  bool shown; /* the peers */
+} cards = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Said once: to those who seem to want a GPU as information, to others only when they look closely. */
+static void tell_why(const char *why, const gpu_options *o) {
+  if (cards.told) return;
+  cards.told = true;
+  const bool wanted =
+      getenv("WEFT_CUDA_PLUGIN") || getenv("WEFT_VIRTUAL_GPUS") || (o && (o->visible[0] || o->fraction > 0));
+  weft__log(wanted ? LOG_INFO : LOG_DEBUG, "No GPU is used: %s", why);
+}
+
+/* The numbers in "1,0", each below n. */
+static weft_err parse_visible(const char *list, int n, int *out, int *n_out) {
+  *n_out = 0;
+  if (!*list) {
+    for (; *n_out < n && *n_out < GPU_CARDS; ++*n_out) out[*n_out] = *n_out;
+    return WEFT_OK;
+  }
+  for (const char *at = list; *at;) {
+    char *end;
+    long number = strtol(at, &end, 10);
+    if (end == at || (*end && *end != ',') || *n_out == GPU_CARDS)
+      return weft__fail(WEFT_INVALID_ARGUMENT,
+                        "Could not parse entry in 'visible_device_list': '%s'. visible_device_list = %s", at, list);
+    if (number < 0 || number >= n)
+      return weft__fail(WEFT_INVALID_ARGUMENT,
+                        "'visible_device_list' listed an invalid GPU id '%ld' but visible device count is %d", number,
+                        n);
+    for (int i = 0; i < *n_out; i++)
+      if (out[i] == number)
+        return weft__fail(WEFT_INVALID_ARGUMENT, "visible_device_list contained a duplicate entry: %s", list);
+    out[(*n_out)++] = (int)number;
+    at = *end ? end + 1 : end;
+  }
+  return WEFT_OK;
+}
+
+/* "DMA: 0 1" and a row of Y and N for each: who reads whose memory. */
+static void show_peers(const gpu_api *api, const int *number, int n) {
+  if (cards.shown) return;
+  cards.shown = true;
+  text line = {0};
+  for (int i = 0; i < n; i++) weft__text_printf(&line, "%d ", i);
+  weft__log(LOG_INFO, "DMA: %s", weft__text_get(&line));
+  for (int i = 0; i < n; i++) {
+    weft__text_finish(&line);
+    for (int j = 0; j < n; j++) {
+      int can = i == j;
+      if (i != j && api->peers(number[i], number[j], &can)) can = 0;
+      weft__text_printf(&line, "%s ", can ? "Y" : "N");
+    }
+    weft__log(LOG_INFO, "%d:   %s", i, weft__text_get(&line));
+  }
+  weft__text_finish(&line);
+}
+
+/* How many bytes a part of a card may take. */
+static size_t limit_of(const gpu_options *o, int position, int part, int parts, size_t whole) {
+  int64_t megabytes = position < GPU_CARDS ? o->parts[position].megabytes[part] : 0;
+  if (megabytes > 0) return (size_t)megabytes << 20;
+  double fraction = o->fraction > 0 ? o->fraction : 0.95;
+  return (size_t)((double)whole * fraction / parts);
+}
+
+static int parts_of(const gpu_options *o, int position) {
+  const char *all = getenv("WEFT_VIRTUAL_GPUS");
+  int n = position < GPU_CARDS ? o->parts[position].n : 0;
+  if (n == 0 && all) n = atoi(all);
+  return n < 1 ? 1 : n > GPU_PARTS ? GPU_PARTS : n;
+}
+
+typedef struct opening {
+  const gpu_api *api;
+  const gpu_options *o;
+  const char *task;
+  device ***list;
+  int *n, made; /* made: GPUs so far */
+} opening;
+
+static weft_err append(opening *w, device *d) {
+  device **grown = weft__realloc(*w->list, sizeof *grown * ((size_t)*w->n + 1));
+  if (!grown) {
+    weft__device_destroy(d);
+    return WEFT_RESOURCE_EXHAUSTED;
+  }
+  *w->list = grown;
+  grown[(*w->n)++] = d;
+  w->made++;
+  return WEFT_OK;
+}
+
+/* The parts of one visible card. */
+static weft_err open_card(opening *w, int position, int number) {
+  gpu_properties p;
+  const int parts = parts_of(w->o, position);
+  int code = w->api->properties(number, &p);
+  if (code) return weft__gpu_fail(w->api, code, "looking at a GPU");
+  for (int i = 0; i < parts; i++) {
+    device *d;
+    card **c = &cards.open[number][i];
+    if (w->o->bounded && w->made >= w->o->limit) return WEFT_OK;
+    if (!*c) {
+      WEFT_TRY(weft__card_create(c, w->api, number, limit_of(w->o, position, i, parts, p.memory)));
+      weft__log(LOG_INFO, "Creating TensorFlow device (/gpu:%d) -> (device: %d, name: %s, pci bus id: %s)", w->made,
+                number, p.name, p.bus);
+    }
+    WEFT_TRY(weft__card_device(&d, *c, w->task, w->made, &p));
+    WEFT_TRY(append(w, d));
+  }
+  return WEFT_OK;
+}
+
+static weft_err open_all(opening *w) {
+  int n = 0, visible[GPU_CARDS], n_visible;
+  int code = w->api->count(&n);
+  if (code || n == 0) {
+    tell_why(code ? w->api->why(code) : "this machine has none that CUDA_VISIBLE_DEVICES lets one see", w->o);
+    return WEFT_OK;
+  }
+  WEFT_TRY(parse_visible(w->o->visible, n < GPU_CARDS ? n : GPU_CARDS, visible, &n_visible));
+  show_peers(w->api, visible, n_visible);
+  for (int i = 0; i < n_visible; i++) WEFT_TRY(open_card(w, i, visible[i]));
+  return WEFT_OK;
+}
+
+weft_err weft__device_gpus(device ***list, int *n, const char *task, const gpu_options *o) {
+  static const gpu_options defaults = {0};
+  const char *why;
+  if (!o) o = &defaults;
+  if (o->bounded && o->limit <= 0) return WEFT_OK;
+  opening w = {weft__plugin_api(&why), o, task, list, n, 0};
+  pthread_mutex_lock(&cards.lock);
+  if (!w.api) tell_why(why, o);
+  weft_err err = w.api ? open_all(&w) : WEFT_OK;
+  pthread_mutex_unlock(&cards.lock);
+  return err;
+}

@@ -1,0 +1,74 @@
+/* gpu.h - what a plug-in tells libweft about cards: a table of plain calls, and nothing else passes.
+ *
+ * libweft_cuda.so has two doors: this table, and that of the kernels (ops/gpu.h).  Everything that can be decided without
+ * a card is decided on this side (device/card.c, device/pool.c), so that it is tested on machines without one, against
+ * the table of device/simulated.c.
+ *
+ * Every call returns 0 or a code of the plug-in's own, which `why` puts in words.  Calls that queue take a stream; work
+ * on one stream runs in order. */
+#ifndef WEFT_DEVICE_GPU_H
+#define WEFT_DEVICE_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPU_DEVICE_SYMBOL "weft_cuda_device"
+enum { GPU_API_VERSION = 1 };
+
+typedef struct gpu_properties {
+  char name[256]; /* "NVIDIA H200" */
+  char bus[32];   /* "0000:04:00.0" */
+  int major, minor;
+  size_t memory;
+} gpu_properties;
+
+typedef enum gpu_way { GPU_IN, GPU_OUT, GPU_WITHIN } gpu_way; /* host to card, card to host, card to card */
+typedef enum gpu_trouble {
+  GPU_FAILED, /* this call, or a kernel before it */
+  GPU_FULL,   /* no memory */
+  GPU_LOST    /* nothing will run on this card again in this process */
+} gpu_trouble;
+
+typedef struct gpu_api {
+  int version; /* GPU_API_VERSION */
+  const char *(*why)(int code);
+  gpu_trouble (*trouble)(int code);
+  int (*count)(int *n); /* cards that CUDA_VISIBLE_DEVICES leaves */
+  int (*properties)(int card, gpu_properties *out);
+  int (*peers)(int a, int b, int *can); /* may a read b's memory? */
+  int (*use)(int card);                 /* for what this thread launches next */
+  int (*memory_left)(int card, size_t *bytes);
+  int (*alloc)(int card, size_t bytes, void **out);
+  int (*free)(int card, void *at);
+  int (*alloc_host)(size_t bytes, void **out); /* pinned */
+  int (*free_host)(void *at);
+  int (*stream_create)(int card, void **out);
+  int (*sync)(void *stream); /* waits; the first error of what was queued */
+  int (*copy)(void *stream, void *dst, const void *src, size_t bytes, gpu_way way);
+  int (*zero)(void *stream, void *dst, size_t bytes);
+  int (*event_create)(int card, void **out);
+  void (*event_destroy)(void *event);
+  int (*event_record)(void *event, void *stream);
+  int (*event_wait)(void *stream, void *event); /* what is queued next waits for it */
+  int (*event_passed)(void *event, bool *passed);
+  /* What is queued between begin and end is recorded and not run; launch queues all of it. */
+  int (*record_begin)(void *stream);
+  int (*record_end)(void *stream, void **recording); /* NULL recording with an error: what was recorded is dropped */
+  int (*launch)(void *recording, void *stream);
+  void (*recording_destroy)(void *recording);
+  /* Of a simulated card: around a CPU kernel that works on its memory.  NULL for real ones. */
+  void (*enter)(void *stream);
+  void (*leave)(void *stream);
+} gpu_api;
+typedef const gpu_api *gpu_device_fn(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

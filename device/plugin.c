@@ -1,0 +1,86 @@
+/* plugin.c - finds and loads libweft_cuda.so.
+ *
+ * It is looked for beside libweft itself; WEFT_CUDA_PLUGIN names another file, "none" for no GPUs at all, or
+ * "simulated" for a card made of host memory, on which CPU kernels run (device/simulated.c).  Without NVIDIA's driver
+ * nothing is loaded: the plug-in is large and could do nothing. */
+#include "device/plugin.h"
+
+#include "base/alloc.h"
+#include "device/device.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+  pthread_once_t once;
+  void *library;
+  const gpu_api *api;
+  bool simulated;
+  char why[512];
+} plugin = {.once = PTHREAD_ONCE_INIT};
+
+/* The folder this code was loaded from. */
+static void own_folder(char *out, size_t size) {
+  Dl_info here;
+  snprintf(out, size, ".");
+  if (!dladdr((void *)(uintptr_t)own_folder, &here) || !here.dli_fname) return;
+  const char *slash = strrchr(here.dli_fname, '/');
+  if (slash) snprintf(out, size, "%.*s", (int)(slash - here.dli_fname), here.dli_fname);
+}
+
+static void load(const char *path) {
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!driver) {
+    snprintf(plugin.why, sizeof plugin.why, "this machine has no NVIDIA driver (libcuda.so.1)");
+    return;
+  }
+  dlclose(driver);
+  plugin.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!plugin.library) {
+    snprintf(plugin.why, sizeof plugin.why, "%s", dlerror());
+    return;
+  }
+  gpu_device_fn *door;
+  *(void **)&door = dlsym(plugin.library, GPU_DEVICE_SYMBOL);
+  const gpu_api *api = door ? door() : NULL;
+  if (!api || api->version != GPU_API_VERSION)
+    snprintf(plugin.why, sizeof plugin.why, "%s is of another version of Weft", path);
+  else
+    plugin.api = api;
+}
+
+static void find(void) {
+  const char *named = getenv("WEFT_CUDA_PLUGIN");
+  char folder[256], path[300];
+  if (named && strcmp(named, "simulated") == 0) {
+    plugin.api = weft__simulated_api();
+    plugin.simulated = true;
+    return;
+  }
+  if (named && strcmp(named, "none") == 0) {
+    snprintf(plugin.why, sizeof plugin.why, "WEFT_CUDA_PLUGIN is \"none\"");
+    return;
+  }
+  own_folder(folder, sizeof folder);
+  snprintf(path, sizeof path, "%s/libweft_cuda.so", folder);
+  load(named && *named ? named : path);
+}
+
+const gpu_api *weft__plugin_api(const char **why) {
+  pthread_once(&plugin.once, find);
+  *why = plugin.why;
+  return plugin.api;
+}
+
+void *weft__gpu_door(const char *symbol) {
+  const char *why;
+  if (!weft__plugin_api(&why) || !plugin.library) return NULL;
+  return dlsym(plugin.library, symbol);
+}
+
+bool weft__gpu_simulated(void) {
+  const char *why;
+  return weft__plugin_api(&why) && plugin.simulated;
+}

@@ -1,0 +1,210 @@
+/* pool.c - regions, chunks and size classes.  One lock guards all of a pool. */
+#include "device/pool.h"
+
+#include "base/alloc.h"
+#include <pthread.h>
+#include <string.h>
+
+enum { GRAIN = 256, CLASSES = 40 };
+#define FIRST_REGION ((size_t)4 << 20)
+#define LAST_REGION ((size_t)1 << 30)
+
+typedef struct chunk chunk;
+struct chunk {
+  buffer buffer; /* handed out; data and size are the chunk's */
+  memory_pool *pool;
+  size_t bytes;
+  bool free;
+  chunk *before, *after; /* neighbours in the region */
+  chunk *prev, *next;    /* in the list of its class, while free */
+};
+
+struct memory_pool {
+  pthread_mutex_t lock;
+  memory_source source;
+  size_t limit, taken, in_use, peak, next_region;
+  chunk *list[CLASSES];
+};
+
+static int class_of(size_t bytes) {
+  int c = 63 - __builtin_clzll((unsigned long long)(bytes / GRAIN));
+  return c < CLASSES ? c : CLASSES - 1;
+}
+
+static void list_add(memory_pool *p, chunk *c) {
+  chunk **head = &p->list[class_of(c->bytes)];
+  c->free = true;
+  c->prev = NULL;
+  c->next = *head;
+  if (*head) (*head)->prev = c;
+  *head = c;
+}
+
+static void list_remove(memory_pool *p, chunk *c) {
+  if (c->next) c->next->prev = c->prev;
+  if (c->prev)
+    c->prev->next = c->next;
+  else
+    p->list[class_of(c->bytes)] = c->next;
+  c->free = false;
+}
+
+/* The smallest free chunk of the first class that has one large enough. */
+static chunk *find(memory_pool *p, size_t bytes) {
+  for (int k = class_of(bytes); k < CLASSES; k++) {
+    chunk *best = NULL;
+    for (chunk *c = p->list[k]; c; c = c->next)
+      if (c->bytes >= bytes && (!best || c->bytes < best->bytes)) best = c;
+    if (best) return best;
+  }
+  return NULL;
+}
+
+static void release(buffer *b);
+
+static chunk *new_chunk(memory_pool *p, void *at, size_t bytes) {
+  chunk *c = weft__alloc_zero(1, sizeof *c);
+  if (!c) return NULL;
+  c->pool = p;
+  c->bytes = bytes;
+  c->buffer.data = at;
+  c->buffer.release = release;
+  return c;
+}
+
+/* Cuts what is not needed off a chunk; without memory for the header it stays whole. */
+static void split(memory_pool *p, chunk *c, size_t bytes) {
+  if (c->bytes - bytes < GRAIN) return;
+  chunk *rest = new_chunk(p, (char *)c->buffer.data + bytes, c->bytes - bytes);
+  if (!rest) return;
+  c->bytes = bytes;
+  rest->before = c;
+  rest->after = c->after;
+  if (c->after) c->after->before = rest;
+  c->after = rest;
+  list_add(p, rest);
+}
+
+/* c takes in the neighbour behind it. */
+static void swallow(memory_pool *p, chunk *c) {
+  chunk *gone = c->after;
+  if (gone->free) list_remove(p, gone);
+  c->bytes += gone->bytes;
+  c->after = gone->after;
+  if (c->after) c->after->before = c;
+  weft__free(gone);
+}
+
+static void put_back(memory_pool *p, chunk *c) {
+  if (c->after && c->after->free) swallow(p, c);
+  if (c->before && c->before->free) {
+    c = c->before;
+    list_remove(p, c);
+    swallow(p, c);
+  }
+  list_add(p, c);
+}
+
+static void release(buffer *b) {
+  chunk *c = (chunk *)b;
+  memory_pool *p = c->pool;
+  pthread_mutex_lock(&p->lock);
+  p->in_use -= c->bytes;
+  put_back(p, c);
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- regions ----------------------------------------------------------------------------------- */
+
+static weft_err add_region(memory_pool *p, size_t bytes) {
+  void *at;
+  if (bytes > p->limit - p->taken) return WEFT_RESOURCE_EXHAUSTED;
+  weft_err err = p->source.get(p->source.arg, bytes, &at);
+  if (err) return err;
+  chunk *c = new_chunk(p, at, bytes);
+  if (!c) {
+    p->source.give(p->source.arg, at);
+    return WEFT_RESOURCE_EXHAUSTED;
+  }
+  p->taken += bytes;
+  list_add(p, c);
+  return WEFT_OK;
+}
+
+/* Gives back the regions in which nothing is used. */
+static void trim(memory_pool *p) {
+  for (int k = 0; k < CLASSES; k++)
+    for (chunk *c = p->list[k], *next; c; c = next) {
+      next = c->next;
+      if (c->before || c->after) continue;
+      list_remove(p, c);
+      p->taken -= c->bytes;
+      p->source.give(p->source.arg, c->buffer.data);
+      weft__free(c);
+    }
+}
+
+/* A region with room to spare, or if there is none, one that just fits. */
+static weft_err grow(memory_pool *p, size_t bytes) {
+  size_t want = p->next_region;
+  while (want < bytes) want *= 2;
+  if (want > p->limit - p->taken) want = bytes;
+  weft_err err = add_region(p, want);
+  if (err == WEFT_RESOURCE_EXHAUSTED && want > bytes) err = add_region(p, bytes);
+  if (err == WEFT_RESOURCE_EXHAUSTED) {
+    trim(p);
+    err = add_region(p, bytes);
+  }
+  if (!err && p->next_region < LAST_REGION) p->next_region *= 2;
+  return err;
+}
+
+weft_err weft__memory_pool_create(memory_pool **out, memory_source source, size_t limit) {
+  memory_pool *p = weft__alloc_zero(1, sizeof *p);
+  if (!p) return WEFT_RESOURCE_EXHAUSTED;
+  pthread_mutex_init(&p->lock, NULL);
+  p->source = source;
+  p->limit = limit;
+  p->next_region = FIRST_REGION;
+  *out = p;
+  return WEFT_OK;
+}
+
+void weft__memory_pool_destroy(memory_pool *p) {
+  if (!p) return;
+  trim(p);
+  pthread_mutex_destroy(&p->lock);
+  weft__free(p);
+}
+
+weft_err weft__memory_pool_take(memory_pool *p, buffer **out, weft_dtype dtype, size_t bytes) {
+  size_t rounded = bytes ? (bytes + GRAIN - 1) / GRAIN * GRAIN : GRAIN;
+  if (rounded < bytes) return WEFT_RESOURCE_EXHAUSTED;
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&p->lock);
+  chunk *c = find(p, rounded);
+  if (!c && !(err = grow(p, rounded))) c = find(p, rounded);
+  if (c) {
+    list_remove(p, c);
+    split(p, c, rounded);
+    p->in_use += c->bytes;
+    if (p->in_use > p->peak) p->peak = p->in_use;
+    atomic_init(&c->buffer.refs, 1);
+    c->buffer.dtype = weft__dtype_base(dtype);
+    c->buffer.size = bytes;
+    *out = &c->buffer;
+  }
+  pthread_mutex_unlock(&p->lock);
+  return err;
+}
+
+memory_pool_stats weft__memory_pool_stats(memory_pool *p) {
+  memory_pool_stats s = {0};
+  pthread_mutex_lock(&p->lock);
+  s = (memory_pool_stats){.limit = p->limit, .taken = p->taken, .in_use = p->in_use, .peak = p->peak};
+  for (int k = 0; k < CLASSES; k++)
+    for (const chunk *c = p->list[k]; c; c = c->next)
+      if (c->bytes > s.largest_free) s.largest_free = c->bytes;
+  pthread_mutex_unlock(&p->lock);
+  return s;
+}

@@ -1,0 +1,163 @@
+/* spread_test.c - plans over several devices, on simulated cards: whoever touches a card's memory from the host ends
+ * in a fault, and copies that nobody waited for are not there. */
+#include "exec/session.h"
+#include "exec/spread.h"
+
+#include "base/log.h"
+#include "graph/build.h"
+#include "ops/all.h"
+#include "tests/check.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define GPU0 "/device:GPU:0"
+#define GPU1 "/device:GPU:1"
+#define CPU0 "/device:CPU:0"
+
+typedef struct rig {
+  const op_table *ops;
+  weft_graph *g;
+  weft_session *s;
+} rig;
+
+static rig begin(void) {
+  rig r = {0};
+  setenv("WEFT_CUDA_PLUGIN", "simulated", 1);
+  setenv("WEFT_VIRTUAL_GPUS", "2", 1);
+  EXPECT_OK(weft__ops_table(&r.ops));
+  EXPECT_OK(weft__graph_create(&r.g, r.ops));
+  return r;
+}
+
+static void open_session(rig *r, bool soft) {
+  EXPECT_OK(weft__session_create(&r->s, r->g, &(session_opts){.allow_soft_placement = soft}));
+}
+
+static void end(rig *r) {
+  weft__session_destroy(r->s);
+  weft__graph_destroy(r->g);
+}
+
+static weft_out at(rig *r, const char *where, const char *op_name, const char *name, int n_in, const weft_out *in,
+                   int n_attr, const attr *attrs) {
+  weft_node *n = NULL;
+  node_spec spec = {.op = op_name,
+                    .name = name,
+                    .device = where,
+                    .exact = true,
+                    .n_in = n_in,
+                    .in = in,
+                    .n_attr = n_attr,
+                    .attr = attrs};
+  EXPECT_OK(weft__graph_add(r->g, &spec, &n));
+  return (weft_out){n->id, 0};
+}
+
+static weft_out binary(rig *r, const char *where, const char *op_name, const char *name, weft_out x, weft_out y) {
+  return at(r, where, op_name, name, 2, (weft_out[]){x, y}, 0, NULL);
+}
+
+static weft_out input(rig *r, const char *name) {
+  shape any = {.rank = -1};
+  return at(r, "", "Placeholder", name, 0, NULL, 2, (attr[]){A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &any)});
+}
+
+static weft_out variable_at(rig *r, const char *where, const char *name, double initial, int *init) {
+  shape s = SHAPE_SCALAR;
+  weft_out v =
+      at(r, where, "VariableV2", name, 0, NULL, 2, (attr[]){A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &s)});
+  *init = weft__b_binary(r->g, "Assign", v, weft__b_scalar(r->g, WEFT_FLOAT, initial)).node;
+  return v;
+}
+
+static float run(rig *r, int n_feed, const weft_out *feed, const float *fed, weft_out fetch) {
+  weft_tensor *t[4], *out = NULL;
+  for (int i = 0; i < n_feed; i++) EXPECT_OK(weft__tensor_scalar(&t[i], WEFT_FLOAT, (double)fed[i]));
+  plan_request q = {.n_feed = n_feed, .n_fetch = 1, .feed = feed, .fetch = &fetch};
+  EXPECT_OK(weft__session_run(r->s, &q, (const weft_tensor *const *)t, &out, NULL));
+  EXPECT(out->buf->memory == NULL);
+  float got = TENSOR_DATA(out, float)[0];
+  for (int i = 0; i < n_feed; i++) weft_tensor_destroy(t[i]);
+  weft_tensor_destroy(out);
+  return got;
+}
+
+static weft_err run_target(rig *r, int target) {
+  return weft__session_run(r->s, &(plan_request){.n_target = 1, .target = &target}, NULL, NULL, NULL);
+}
+
+TEST(a_session_lists_the_parts_of_a_card_after_the_cpu) {
+  rig r = begin();
+  device_info *info;
+  int n;
+  open_session(&r, false);
+  EXPECT_OK(weft__session_devices(r.s, &info, &n));
+  EXPECT_EQ_INT(n, 3);
+  EXPECT_EQ_STR(info[1].name, "/job:localhost/replica:0/task:0/device:GPU:0");
+  EXPECT_EQ_STR(info[2].name, "/job:localhost/replica:0/task:0/device:GPU:1");
+  EXPECT_EQ_STR(info[2].description, "device: 0, name: Simulated GPU, pci bus id: 0000:00:00.0");
+  weft__device_infos_free(info, n);
+  end(&r);
+}
+
+TEST(values_travel_between_the_host_and_two_gpus) {
+  rig r = begin();
+  weft_out x = input(&r, "x"), two = weft__b_scalar(r.g, WEFT_FLOAT, 2);
+  weft_out a = binary(&r, GPU0, "Mul", "a", x, two), b = binary(&r, GPU1, "AddV2", "b", a, x);
+  weft_out c = binary(&r, CPU0, "Sub", "c", b, a), d = binary(&r, GPU0, "Mul", "d", c, b);
+  open_session(&r, false);
+  for (int i = 1; i < 6; i++) { /* learning a layout, and using it */
+    float fed = (float)i;
+    EXPECT_EQ_INT((int)run(&r, 1, &x, &fed, d), i * 3 * i);
+    EXPECT_EQ_INT((int)run(&r, 1, &x, &fed, b), 3 * i);
+  }
+  end(&r);
+}
+
+TEST(a_variable_on_a_gpu_is_initialised_updated_and_read) {
+  rig r = begin();
+  int init;
+  weft_out v = variable_at(&r, GPU1, "v", 5, &init), x = input(&r, "x");
+  weft_out more = weft__b_binary(r.g, "AssignAdd", v, x), read = weft__b_identity(r.g, v);
+  weft_out sum = binary(&r, CPU0, "AddV2", "sum", read, x);
+  float fed = 2;
+  open_session(&r, false);
+  EXPECT_OK(run_target(&r, init));
+  for (int i = 1; i < 5; i++) {
+    EXPECT_EQ_INT((int)run(&r, 1, &x, &fed, more), 5 + 2 * i);
+    EXPECT_EQ_INT((int)run(&r, 0, NULL, NULL, v), 5 + 2 * i);
+    EXPECT_EQ_INT((int)run(&r, 1, &x, &fed, sum), 7 + 2 * i);
+  }
+  end(&r);
+}
+
+TEST(a_node_without_a_gpu_kernel_is_refused_or_softly_placed_elsewhere) {
+  rig r = begin();
+  weft_tensor *t = NULL, *out = NULL;
+  EXPECT_OK(weft__tensor_string(&t, "17", 2));
+  weft_out text = weft__b_const_adopt(r.g, t);
+  weft_out n = at(&r, GPU0, "StringToNumber", "n", 1, &text, 0, NULL);
+  plan_request q = {.n_fetch = 1, .fetch = &n};
+  open_session(&r, false);
+  EXPECT_ERR(weft__session_run(r.s, &q, NULL, &out, NULL), WEFT_INVALID_ARGUMENT,
+             "no supported kernel for GPU devices is available");
+  weft__session_destroy(r.s);
+  open_session(&r, true);
+  EXPECT_EQ_INT((int)run(&r, 0, NULL, NULL, n), 17);
+  end(&r);
+}
+
+TEST(a_card_without_memory_left_is_an_error_that_says_so) {
+  rig r = begin();
+  weft_out dims = weft__b_ints(r.g, (int64_t[]){1 << 15, 1 << 14}, 2), one = weft__b_scalar(r.g, WEFT_FLOAT, 1);
+  weft_out big = at(&r, GPU0, "Fill", "big", 2, (weft_out[]){dims, one}, 0, NULL);
+  weft_out x = input(&r, "x"), sum = binary(&r, GPU0, "AddV2", "sum", big, x);
+  weft_tensor *t, *out = NULL;
+  EXPECT_OK(weft__tensor_scalar(&t, WEFT_FLOAT, 1));
+  plan_request q = {.n_feed = 1, .n_fetch = 1, .feed = &x, .fetch = &sum};
+  open_session(&r, false);
+  EXPECT_ERR(weft__session_run(r.s, &q, (const weft_tensor *const *)&t, &out, NULL), WEFT_RESOURCE_EXHAUSTED,
+             "OOM when allocating tensor");
+  weft_tensor_destroy(t);
+  end(&r);
+}

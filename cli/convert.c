@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_ROOM = 4096, REPORT_SECONDS = 3 };
 
 static int print_help(void) {
   printf("usage: weft convert mnist-tfrecords FOLDER OUT.tfrecords\n"
@@ -59,7 +60,13 @@ static weft_err write_digits(const digits *d, const char *out) {
   const uint8_t *label = weft_tensor_data(d->labels);
   weft_err err = weft_record_writer_create(&w, out);
   if (err != WEFT_OK) return err;
-  for (int64_t i = 0; i < n && err == WEFT_OK; i++) err = write_digit(w, image + i * pixels, pixels, label[i]);
+  time_t last = time(NULL);
+  for (int64_t i = 0; i < n && err == WEFT_OK; i++) {
+    err = write_digit(w, image + i * pixels, pixels, label[i]);
+    if (time(NULL) - last < REPORT_SECONDS) continue;
+    fprintf(stderr, "%s: %lld of %lld Examples\n", out, (long long)i + 1, (long long)n);
+    last = time(NULL);
+  }
   const weft_err closed = weft_record_writer_close(w);
   if (err == WEFT_OK) err = closed;
   if (err != WEFT_OK) remove(out);

@@ -144,6 +144,9 @@ damaged:
 
 static weft_err read_strings(bundle_reader *r, const Tensorflow__BundleEntryProto *e, int fd, const char *path,
                              weft_tensor *t) {
+  unsigned char last;
+  if (e->size > 0) /* nobody makes room for more than is there */
+    WEFT_TRY(weft__file_read_at(fd, path, (uint64_t)e->offset + (uint64_t)e->size - 1, &last, 1));
   unsigned char *data = weft__alloc((size_t)e->size + 1);
   if (!data) return WEFT_OOM;
   weft_err err = weft__file_read_at(fd, path, (uint64_t)e->offset, data, (size_t)e->size);

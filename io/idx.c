@@ -2,8 +2,13 @@
 #include "io/idx.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "io/input.h"
 #include <string.h>
+
+enum { PIECE = 4 << 20 };
+#define REPORT_NS 3000000000ll
 
 static weft_err bad(const input *in, const char *what) {
   return weft__fail(WEFT_DATA_LOSS, "%s is no idx file: %s (at byte %llu)", weft__input_path(in), what,
@@ -14,6 +19,19 @@ static weft_err read_exactly(input *in, void *to, size_t size) {
   size_t got;
   WEFT_TRY(weft__input_read(in, to, size, &got));
   return got == size ? WEFT_OK : bad(in, "it ends early");
+}
+
+/* The elements, with a line in the log every few seconds. */
+static weft_err read_elements(input *in, char *to, size_t size) {
+  int64_t next = weft__now_ns() + REPORT_NS;
+  for (size_t done = 0, piece; done < size; done += piece) {
+    piece = size - done < PIECE ? size - done : PIECE;
+    WEFT_TRY(read_exactly(in, to + done, piece));
+    if (weft__now_ns() < next) continue;
+    weft__log(LOG_INFO, "%s: %zu of %zu MB read", weft__input_path(in), (done + piece) >> 20, size >> 20);
+    next = weft__now_ns() + REPORT_NS;
+  }
+  return WEFT_OK;
 }
 
 static weft_dtype type_of(unsigned char code) {
@@ -67,7 +85,7 @@ static weft_err read_from(input *in, weft_tensor **out) {
   if ((uint64_t)weft__shape_count(&s) * weft__dtype_size(dtype) > weft__input_limit(in))
     return bad(in, "it ends early");
   WEFT_TRY(weft__tensor_create(&t, dtype, &s));
-  weft_err err = read_exactly(in, t->data, weft__tensor_bytes(t));
+  weft_err err = read_elements(in, t->data, weft__tensor_bytes(t));
   if (err == WEFT_OK) err = weft__input_read(in, &more, 1, &got);
   if (err == WEFT_OK && got) err = bad(in, "there are bytes after its last element");
   if (err != WEFT_OK) {

@@ -17,6 +17,33 @@ extern "C" {
 /* All of an idx file (MNIST's), plain or gzipped (PATH or PATH.gz, whichever is there), as a tensor: uint8, int8,
  * int16, int32, float or double.  WEFT_DATA_LOSS says what is wrong with the file. */
 WEFT_API weft_err weft_idx_read(weft_tensor **out, const char *path);
+/* A file of CIFAR-10's binary version: (n, 32, 32, 3) and (n), both uint8. */
+WEFT_API weft_err weft_cifar10_read(weft_tensor **images, weft_tensor **labels, const char *path);
+
+/* Images with their labels, dealt out in batches as TensorFlow's tutorials do: shuffled before the first epoch and again
+ * before each; a batch across the end of an epoch has the rest of it and the beginning of the next. */
+typedef struct weft_samples weft_samples;
+typedef struct weft_samples_opts {
+  bool one_hot;    /* labels are rows of floats instead of int32 */
+  int classes;     /* in such a row; 0: 10 */
+  bool bytes;      /* images stay uint8 instead of floats in [0, 1] */
+  bool keep_shape; /* an image keeps its axes instead of being a row */
+  bool in_order;   /* not shuffled */
+  bool has_seed;   /* the order is numpy's for it; else another one each time */
+  uint32_t seed;
+  int64_t validation; /* of MNIST: how many of the training images are kept apart; 0: 5000, < 0: none */
+} weft_samples_opts;
+/* Of uint8 tensors, which it shares.  opts may be NULL. */
+WEFT_API weft_err weft_samples_create(weft_samples **out, weft_tensor *images, weft_tensor *labels,
+                                      const weft_samples_opts *opts);
+WEFT_API void weft_samples_destroy(weft_samples *d);
+WEFT_API int64_t weft_samples_size(const weft_samples *d);
+WEFT_API int64_t weft_samples_epochs(const weft_samples *d); /* that are over */
+/* The next n (at most all there are), in new tensors. */
+WEFT_API weft_err weft_samples_next(weft_samples *d, int64_t n, weft_tensor **images, weft_tensor **labels);
+/* The four idx files of a folder, plain or gzipped; any of the three may be NULL. */
+WEFT_API weft_err weft_mnist_read(weft_samples **train, weft_samples **validation, weft_samples **test,
+                                  const char *folder, const weft_samples_opts *opts);
 
 /* ---- variables ------------------------------------------------------------------------------ */
 

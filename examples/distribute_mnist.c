@@ -7,34 +7,31 @@
  *     distribute_mnist --job_name=worker --task_index=0 --ps_hosts=tf1:2222 --worker_hosts=tf2:2222,tf3:2222
  *
  * 784-100-10 with Adam.  With --issync=1 a step applies the mean of one gradient of each worker.  At the end every
- * worker prints the cross entropy over 5000 images that nobody trained on.
- * --data_dir=FOLDER (MNIST_data), --train_steps=N (10000), --learning_rate=R (0.01), --issync=0 or 1 (0). */
+ * worker prints the cross entropy over 5000 images that nobody trained on, worker 0 the accuracy on the test images too.
+ * The supervisor's checkpoints are in a temporary folder of the cluster's own, where a worker 0 that comes back finds
+ * them, and which it removes when the training is over; --log_dir=DIR keeps them in DIR.
+ * --data_dir=FOLDER (MNIST_data), --train_steps=N (10000), --learning_rate=R (0.01), --issync=0 or 1 (0),
+ * --save_model_secs=S (600). */
 #include "digits.h"
+#include <ftw.h>
 #include <math.h>
-#include <signal.h>
-#include <unistd.h>
 
-enum { BATCH = 100, HIDDEN = 100, VALIDATION = 5000 };
+enum { BATCH = 100, HIDDEN = 100 };
 
 typedef struct model {
   weft_graph *g;
-  weft_out x, y, loss, step, train, init;
+  weft_out x, y, loss, right, step, train, init;
   weft_optimizer *optimizer;
   weft_sync *sync; /* NULL: each at its own pace */
 } model;
 
 typedef struct settings {
-  const char *data;
+  const char *data, *log_dir; /* log_dir NULL: a temporary one */
   int64_t steps;
-  double rate;
+  double rate, save_secs;
   int task, workers;
   bool in_step;
 } settings;
-
-static void on_signal(int number) {
-  weft_interrupt();
-  signal(number, SIG_DFL); /* the second one leaves at once */
-}
 
 static double clock_now(void) {
   struct timespec t;
@@ -79,6 +76,8 @@ static void build(model *m, const settings *s) {
   weft_out guess = weft_clip_by_value(g, NULL, weft_softmax(g, logits), low, high);
   weft_out log_guess = weft_op(g, "Log", NULL, 1, &guess, NULL), sum = weft_sum(g, weft_mul(g, right, log_guess));
   m->loss = weft_op(g, "Neg", NULL, 1, &sum, NULL);
+  weft_out same = weft_equal(g, weft_cast(g, weft_argmax(g, logits, 1), WEFT_INT32), m->y);
+  m->right = weft_mean(g, weft_cast(g, same, WEFT_FLOAT));
   m->train = minimize(m, s);
   m->init = weft_initializer(g);
   weft_must(weft_graph_error(g));
@@ -86,24 +85,14 @@ static void build(model *m, const settings *s) {
 
 /* ---- training ---- */
 
-/* The first 5000 are kept apart; the rest is dealt out. */
-static digits training_set(const char *folder) {
-  digits d = digits_read(folder, "train");
-  for (int i = 0; i < VALIDATION && i < d.count; i++) d.order[i] = d.order[d.count - 1 - i];
-  d.count -= d.count > VALIDATION ? VALIDATION : 0;
-  digits_shuffle(&d);
-  return d;
-}
-
-static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s) {
-  digits training = training_set(s->data);
-  weft_tensor *images, *labels, *got;
+static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s, digits *d) {
   weft_err err = WEFT_OK;
-  digits_batch(&images, &labels, BATCH);
   for (int64_t local = 1, global = 0; global < s->steps && !weft_supervisor_should_stop(sv); local++) {
-    digits_deal(&training, images, labels);
-    weft_feed feeds[] = {{m->x, images}, {m->y, labels}};
+    weft_tensor *got;
+    batch b = next_batch(d->training, BATCH);
+    weft_feed feeds[] = {{m->x, b.images}, {m->y, b.labels}};
     err = weft_session_run(sess, 2, feeds, 1, &m->step, &got, 1, &m->train);
+    batch_drop(&b);
     if (err) break;
     global = *(int64_t *)weft_tensor_data(got);
     weft_tensor_destroy(got);
@@ -111,27 +100,45 @@ static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, co
            (long long)global);
     fflush(stdout);
   }
-  weft_tensor_destroy(images), weft_tensor_destroy(labels);
-  digits_drop(&training);
   return m->sync && err == WEFT_OUT_OF_RANGE ? WEFT_OK : err; /* no more tokens: the chief is done */
 }
 
-static weft_err validate(const model *m, weft_session *sess, const settings *s) {
-  digits all = digits_read(s->data, "train");
-  weft_tensor *images, *labels, *got;
-  digits_batch(&images, &labels, VALIDATION);
-  digits_deal(&all, images, labels); /* not shuffled: the first ones */
-  weft_feed feeds[] = {{m->x, images}, {m->y, labels}};
+static weft_err validate(const model *m, weft_session *sess, const settings *s, digits *d) {
+  weft_tensor *got;
+  double accuracy;
+  batch b = next_batch(d->validation, weft_samples_size(d->validation));
+  weft_feed feeds[] = {{m->x, b.images}, {m->y, b.labels}};
   weft_err err = weft_session_run(sess, 2, feeds, 1, &m->loss, &got, 0, NULL);
-  if (!err) {
-    printf("After %lld training step(s), validation cross entropy = %g\n", (long long)s->steps,
-           (double)*(float *)weft_tensor_data(got));
-    weft_tensor_destroy(got);
-  }
-  weft_tensor_destroy(images), weft_tensor_destroy(labels);
-  digits_drop(&all);
+  batch_drop(&b);
+  if (err) return err;
+  printf("After %lld training step(s), validation cross entropy = %g\n", (long long)s->steps,
+         (double)*(float *)weft_tensor_data(got));
+  weft_tensor_destroy(got);
+  if (s->task != 0) return WEFT_OK;
+  err = measure(sess, m->x, m->y, m->right, d->test, &accuracy);
+  if (!err) printf("test accuracy %.4f\n", accuracy);
   return err;
 }
+
+/* ---- the folder of the checkpoints ---- */
+
+/* The same one for every start of a cluster: its name is made of the addresses. */
+static const char *temporary_folder(const weft_cluster *c) {
+  static char path[64];
+  uint64_t hash = 14695981039346656037u; /* FNV-1a */
+  for (int i = 0; i < weft_cluster_task_count(c, "worker"); i++)
+    for (const char *p = weft_cluster_address(c, "worker", i); p && *p; p++)
+      hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+  snprintf(path, sizeof path, "/tmp/distribute_mnist-%u-%016llx", (unsigned)getuid(), (unsigned long long)hash);
+  return path;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at) {
+  (void)st, (void)kind, (void)at;
+  return remove(path);
+}
+
+/* ---- the work of a worker ---- */
 
 /* In step the chief applies the gradients on a thread of the supervisor and hands out the first tokens. */
 static weft_err lead(const model *m, weft_supervisor *sv, weft_session *sess, weft_out tokens) {
@@ -144,13 +151,18 @@ static weft_err lead(const model *m, weft_supervisor *sv, weft_session *sess, we
   return err ? err : weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &tokens);
 }
 
-static weft_err supervise(model *m, weft_server *server, const settings *s) {
+static weft_err supervise(model *m, weft_server *server, const settings *s, digits *d) {
   weft_supervisor *sv;
   weft_session *sess;
   bool chief = s->task == 0;
   weft_out local = WEFT_NONE, ready = WEFT_NONE, tokens = WEFT_NONE;
-  weft_supervisor_opts opts = {
-      .not_chief = !chief, .init_op = &m->init, .global_step = &m->step, .recovery_wait_secs = 1};
+  const char *logdir = s->log_dir ? s->log_dir : temporary_folder(weft_server_cluster(server));
+  weft_supervisor_opts opts = {.not_chief = !chief,
+                               .logdir = logdir,
+                               .init_op = &m->init,
+                               .global_step = &m->step,
+                               .save_model_secs = s->save_secs,
+                               .recovery_wait_secs = 1};
   if (m->sync) {
     local = chief ? weft_sync_chief_init(m->sync) : weft_sync_local_init(m->sync);
     ready = weft_sync_ready_for_local_init(m->sync);
@@ -165,11 +177,11 @@ static weft_err supervise(model *m, weft_server *server, const settings *s) {
   weft_err err = m->sync && chief ? lead(m, sv, sess, tokens) : WEFT_OK;
   double begin = clock_now();
   printf("Training begins @ %f\n", begin);
-  if (!err) err = loop(m, sv, sess, s);
+  if (!err) err = loop(m, sv, sess, s, d);
   double end = clock_now();
   printf("Training ends @ %f\nTraining elapsed time:%f s\n", end, end - begin);
   bool stopped = weft_supervisor_should_stop(sv); /* by a signal */
-  if (!err && !stopped) err = validate(m, sess, s);
+  if (!err && !stopped) err = validate(m, sess, s, d);
   if (err && !stopped) fprintf(stderr, "distribute_mnist: %s\n", weft_error_message());
   weft_out closes = m->sync ? weft_sync_cancel_op(m->sync) : WEFT_NONE;
   if (m->sync && chief) weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &closes);
@@ -177,43 +189,35 @@ static weft_err supervise(model *m, weft_server *server, const settings *s) {
   weft_session_close(sess); /* ends the chief's thread, which waits for gradients */
   weft_supervisor_stop(sv, false, true);
   weft_supervisor_destroy(sv), weft_session_destroy(sess);
+  if (chief && !err && !stopped && !s->log_dir) nftw(logdir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
   return stopped ? WEFT_OK : err;
 }
 
-static int work(weft_server *server, settings *s) {
-  char device[100];
+static int work(weft_server *server, void *arg) {
+  settings *s = arg;
   model m = {0};
   weft_replica *spread;
-  const weft_cluster *c = weft_server_cluster(server);
   s->task = weft_server_task(server);
-  s->workers = weft_cluster_task_count(c, "worker");
-  srand((unsigned)s->task + 1);
-  snprintf(device, sizeof device, "/job:worker/task:%d", s->task);
-  weft_must(weft_graph_create(&m.g));
-  weft_must(weft_replica_create(&spread, weft_cluster_task_count(c, "ps"), NULL, device, false));
-  weft_scope_replica(m.g, spread);
+  s->workers = weft_cluster_task_count(weft_server_cluster(server), "worker");
+  if (s->workers == 0) s->workers = 1; /* without a cluster */
+  digits d = digits_read(s->data, s->task + 1);
+  m.g = begin_graph(server, &spread);
   build(&m, s);
-  weft_err err = supervise(&m, server, s);
+  weft_err err = supervise(&m, server, s, &d);
   weft_sync_destroy(m.sync), weft_optimizer_destroy(m.optimizer);
-  weft_scope_pop(m.g), weft_replica_destroy(spread), weft_graph_destroy(m.g);
+  end_graph(m.g, spread), digits_drop(&d);
   return err != WEFT_OK;
 }
 
 int main(int argc, char **argv) {
-  const char *steps = flag(argc, argv, "--train_steps"), *rate = flag(argc, argv, "--learning_rate");
-  const char *data = flag(argc, argv, "--data_dir"), *in_step = flag(argc, argv, "--issync");
-  settings s = {.data = data ? data : "MNIST_data",
-                .steps = steps ? atoll(steps) : 10000,
-                .rate = rate ? atof(rate) : 0.01,
-                .in_step = in_step && atoi(in_step) == 1};
-  weft_server *server;
-  signal(SIGINT, on_signal);
-  signal(SIGTERM, on_signal);
-  weft_log_set(weft_log_stderr, NULL);
-  weft_must(weft_server_create_from_args(&server, argc, argv));
+  settings s = {.data = flag(argc, argv, "--data_dir", "MNIST_data"),
+                .log_dir = flag(argc, argv, "--log_dir", NULL),
+                .steps = atoll(flag(argc, argv, "--train_steps", "10000")),
+                .rate = atof(flag(argc, argv, "--learning_rate", "0.01")),
+                .save_secs = atof(flag(argc, argv, "--save_model_secs", "600")),
+                .in_step = atoi(flag(argc, argv, "--issync", "0")) == 1};
+  weft_server *server = start_task(argc, argv);
   printf("job_name : %s\ntask_index : %d\n", weft_server_job(server), weft_server_task(server));
   fflush(stdout);
-  int code = strcmp(weft_server_job(server), "ps") == 0 ? weft_server_join(server) != WEFT_OK : work(server, &s);
-  weft_server_destroy(server);
-  return code;
+  return run_task(server, work, &s);
 }

@@ -10,9 +10,8 @@
  * Where each node was placed is printed first; worker 0 writes summaries.
  * --data_dir=FOLDER (MNIST_data), --log_dir=DIR (docker_logs), --training_epochs=N (20), --learning_rate=R (0.0005). */
 #include "digits.h"
-#include <signal.h>
 
-enum { BATCH = 100, HIDDEN = 100, FREQUENCY = 100, BATCHES = 550, TEST_BATCH = 1000 };
+enum { BATCH = 100, HIDDEN = 100, FREQUENCY = 100, BATCHES = 550 };
 
 typedef struct model {
   weft_graph *g;
@@ -24,11 +23,6 @@ typedef struct settings {
   int epochs, task;
   double rate;
 } settings;
-
-static void on_signal(int number) {
-  weft_interrupt();
-  signal(number, SIG_DFL); /* the second one leaves at once */
-}
 
 /* ---- the graph ---- */
 
@@ -65,10 +59,6 @@ static void build(model *m, const settings *s) {
 
 /* ---- training ---- */
 
-typedef struct batch {
-  weft_tensor *images, *labels;
-} batch;
-
 /* One step; what it cost, and the global step. */
 static weft_err train(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s, const batch *b,
                       float *cost, int64_t *step) {
@@ -87,18 +77,16 @@ static weft_err train(const model *m, weft_supervisor *sv, weft_session *sess, c
   return err;
 }
 
-static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s, float *cost) {
-  digits training = digits_read(s->data, "train");
-  batch b;
+static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s, digits *d,
+                     float *cost) {
   int64_t step;
   weft_err err = WEFT_OK;
   double start = seconds_now();
-  digits_shuffle(&training);
-  digits_batch(&b.images, &b.labels, BATCH);
   for (int i = 0; i < s->epochs * BATCHES && !err && !weft_supervisor_should_stop(sv); i++) {
     int count = i % BATCHES + 1;
-    digits_deal(&training, b.images, b.labels);
+    batch b = next_batch(d->training, BATCH);
     err = train(m, sv, sess, s, &b, cost, &step);
+    batch_drop(&b);
     if (err || (count % FREQUENCY && count != BATCHES)) continue;
     double elapsed = seconds_now() - start;
     start = seconds_now();
@@ -106,32 +94,10 @@ static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, co
            i / BATCHES + 1, count, BATCHES, (double)*cost, elapsed * 1000 / FREQUENCY);
     fflush(stdout);
   }
-  weft_tensor_destroy(b.images), weft_tensor_destroy(b.labels);
-  digits_drop(&training);
   return err;
 }
 
-static weft_err test(const model *m, weft_session *sess, const settings *s, double *accuracy) {
-  digits images = digits_read(s->data, "t10k");
-  batch b;
-  weft_err err = WEFT_OK;
-  int64_t n = images.count / TEST_BATCH;
-  digits_batch(&b.images, &b.labels, TEST_BATCH);
-  for (int64_t i = 0; i < n && !err; i++) {
-    weft_tensor *got;
-    digits_deal(&images, b.images, b.labels);
-    weft_feed feeds[] = {{m->x, b.images}, {m->y, b.labels}};
-    err = weft_session_run(sess, 2, feeds, 1, &m->right, &got, 0, NULL);
-    if (err) break;
-    *accuracy += (double)*(float *)weft_tensor_data(got) / (double)n;
-    weft_tensor_destroy(got);
-  }
-  weft_tensor_destroy(b.images), weft_tensor_destroy(b.labels);
-  digits_drop(&images);
-  return err;
-}
-
-static weft_err supervise(const model *m, weft_server *server, const settings *s) {
+static weft_err supervise(const model *m, weft_server *server, const settings *s, digits *d) {
   weft_supervisor *sv;
   weft_session *sess;
   float cost = 0;
@@ -144,9 +110,9 @@ static weft_err supervise(const model *m, weft_server *server, const settings *s
   weft_must(weft_supervisor_create(&sv, m->g, &opts));
   weft_must(weft_supervisor_session(&sess, sv, weft_server_target(server),
                                     &(weft_session_opts){.log_device_placement = true}, NULL));
-  weft_err err = loop(m, sv, sess, s, &cost);
+  weft_err err = loop(m, sv, sess, s, d, &cost);
   bool stopped = weft_supervisor_should_stop(sv); /* by a signal */
-  if (!err && !stopped) err = test(m, sess, s, &accuracy);
+  if (!err && !stopped) err = measure(sess, m->x, m->y, m->right, d->test, &accuracy);
   if (!err && !stopped)
     printf("Test-Accuracy: %2.2f\nTotal Time: %3.2fs\nFinal Cost: %.4f\n", accuracy, seconds_now() - begin,
            (double)cost);
@@ -157,36 +123,23 @@ static weft_err supervise(const model *m, weft_server *server, const settings *s
   return stopped ? WEFT_OK : err ? err : end;
 }
 
-static int work(weft_server *server, settings *s) {
-  char device[100];
+static int work(weft_server *server, void *arg) {
+  settings *s = arg;
+  s->task = weft_server_task(server);
+  digits d = digits_read(s->data, s->task + 1);
   model m = {0};
   weft_replica *spread;
-  s->task = weft_server_task(server);
-  srand((unsigned)s->task + 1);
-  snprintf(device, sizeof device, "/job:worker/task:%d", s->task);
-  weft_must(weft_graph_create(&m.g));
-  weft_must(
-      weft_replica_create(&spread, weft_cluster_task_count(weft_server_cluster(server), "ps"), NULL, device, false));
-  weft_scope_replica(m.g, spread);
+  m.g = begin_graph(server, &spread);
   build(&m, s);
-  weft_err err = supervise(&m, server, s);
-  weft_scope_pop(m.g), weft_replica_destroy(spread), weft_graph_destroy(m.g);
+  weft_err err = supervise(&m, server, s, &d);
+  end_graph(m.g, spread), digits_drop(&d);
   return err != WEFT_OK;
 }
 
 int main(int argc, char **argv) {
-  const char *epochs = flag(argc, argv, "--training_epochs"), *rate = flag(argc, argv, "--learning_rate");
-  const char *data = flag(argc, argv, "--data_dir"), *log_dir = flag(argc, argv, "--log_dir");
-  settings s = {.data = data ? data : "MNIST_data",
-                .log_dir = log_dir ? log_dir : "docker_logs",
-                .epochs = epochs ? atoi(epochs) : 20,
-                .rate = rate ? atof(rate) : 0.0005};
-  weft_server *server;
-  signal(SIGINT, on_signal);
-  signal(SIGTERM, on_signal);
-  weft_log_set(weft_log_stderr, NULL);
-  weft_must(weft_server_create_from_args(&server, argc, argv));
-  int code = strcmp(weft_server_job(server), "ps") == 0 ? weft_server_join(server) != WEFT_OK : work(server, &s);
-  weft_server_destroy(server);
-  return code;
+  settings s = {.data = flag(argc, argv, "--data_dir", "MNIST_data"),
+                .log_dir = flag(argc, argv, "--log_dir", "docker_logs"),
+                .epochs = atoi(flag(argc, argv, "--training_epochs", "20")),
+                .rate = atof(flag(argc, argv, "--learning_rate", "0.0005"))};
+  return run_task(start_task(argc, argv), work, &s);
 }

@@ -1,34 +1,47 @@
-/* hello.c - the smallest program that learns: finds w and b of y = 3x + 2 from four points. */
+/* hello.c - the smallest cluster there is: one server in this process, and a session that goes through it.
+ *
+ *     hello
+ *
+ * The server listens on a free port of this host; what is run through its target travels as it would between machines.
+ * The log (on stderr) says who serves where. */
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <weft/weft.h>
+
+static void on_signal(int number) {
+  weft_interrupt();
+  signal(number, SIG_DFL); /* the second one leaves at once */
+}
+
+static weft_out text(weft_graph *g, const char *bytes) {
+  weft_tensor *t;
+  weft_must(weft_tensor_create(&t, WEFT_STRING, WEFT_SCALAR, NULL));
+  weft_must(weft_tensor_set_string(t, 0, bytes, strlen(bytes)));
+  weft_out constant = weft_constant(g, t);
+  weft_tensor_destroy(t);
+  return constant;
+}
 
 int main(void) {
   weft_graph *g;
-  weft_must(weft_graph_create(&g));
-  weft_out x = weft_input(g, "x", WEFT_FLOAT, WEFT_DIMS(-1)), y = weft_input(g, "y", WEFT_FLOAT, WEFT_DIMS(-1));
-  weft_out w = weft_variable(g, "w", weft_scalar(g, WEFT_FLOAT, 0), true);
-  weft_out b = weft_variable(g, "b", weft_scalar(g, WEFT_FLOAT, 0), true);
-  weft_out error = weft_sub(g, weft_add(g, weft_mul(g, w, x), b), y), loss = weft_mean(g, weft_square(g, error));
-
-  weft_out variables[] = {w, b}, d[2], rate = weft_scalar(g, WEFT_FLOAT, 0.1);
-  weft_must(weft_gradients(g, 1, &loss, NULL, 2, variables, d));
-  weft_out updates[] = {weft_apply_gradient_descent(g, w, rate, d[0]), weft_apply_gradient_descent(g, b, rate, d[1])};
-  weft_out train = weft_group(g, "train", 2, updates), init = weft_initializer(g);
-
-  weft_tensor *xs, *ys, *found[2];
-  weft_must(weft_tensor_create(&xs, WEFT_FLOAT, WEFT_DIMS(4), (float[]){0, 1, 2, 3}));
-  weft_must(weft_tensor_create(&ys, WEFT_FLOAT, WEFT_DIMS(4), (float[]){2, 5, 8, 11}));
-  weft_feed feeds[] = {{x, xs}, {y, ys}};
-
+  weft_server *server;
   weft_session *sess;
-  weft_must(weft_session_create(&sess, g, NULL)); /* says what is wrong with the graph, if anything is */
-  weft_must(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &init));
-  for (int step = 0; step < 300; step++) weft_must(weft_session_run(sess, 2, feeds, 0, NULL, NULL, 1, &train));
-  weft_must(weft_session_run(sess, 0, NULL, 2, variables, found, 0, NULL));
-  printf("y = %.3f x + %.3f\n", *(float *)weft_tensor_data(found[0]), *(float *)weft_tensor_data(found[1]));
+  weft_tensor *said;
+  const char *bytes;
+  size_t size;
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  weft_log_set(weft_log_stderr, NULL);
+  weft_must(weft_graph_create(&g));
+  weft_out hello = text(g, "Hello, distributed TensorFlow!");
 
-  for (int i = 0; i < 2; i++) weft_tensor_destroy(found[i]);
-  weft_tensor_destroy(xs), weft_tensor_destroy(ys);
-  weft_session_destroy(sess), weft_graph_destroy(g);
+  weft_must(weft_server_create_local(&server, NULL));
+  weft_must(weft_session_create(&sess, g, &(weft_session_opts){.target = weft_server_target(server)}));
+  weft_must(weft_session_run(sess, 0, NULL, 1, &hello, &said, 0, NULL));
+  weft_must(weft_tensor_string(said, 0, &bytes, &size));
+  printf("b'%.*s'\n", (int)size, bytes);
+
+  weft_tensor_destroy(said), weft_session_destroy(sess), weft_server_destroy(server), weft_graph_destroy(g);
   return 0;
 }

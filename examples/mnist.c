@@ -6,12 +6,11 @@
  * the accuracy on the test images after every epoch.  Ctrl-C ends it after the step at hand.  --trace writes
  * what a step did when: `weft trace FILE` prints it. */
 #include "digits.h"
-#include <signal.h>
 
-enum { MAX_VARIABLES = 16, TEST_BATCH = 1000 };
+enum { MAX_VARIABLES = 16 };
 
 static volatile sig_atomic_t stopping;
-static void on_signal(int number) {
+static void on_stop(int number) {
   stopping = 1;
   signal(number, SIG_DFL); /* the second one leaves at once */
 }
@@ -76,7 +75,7 @@ static void build(trainer *t, int model) {
   weft_out logits = models[model].build(t->g, t->x);
   t->loss = weft_mean(t->g, weft_sparse_softmax_cross_entropy(t->g, logits, t->y));
   weft_out guess = weft_equal(t->g, weft_cast(t->g, weft_argmax(t->g, logits, 1), WEFT_INT32), t->y);
-  t->right = weft_sum(t->g, weft_cast(t->g, guess, WEFT_FLOAT));
+  t->right = weft_mean(t->g, weft_cast(t->g, guess, WEFT_FLOAT));
 
   weft_out variables[MAX_VARIABLES], gradients[MAX_VARIABLES], updates[MAX_VARIABLES];
   weft_out rate = weft_scalar(t->g, WEFT_FLOAT, models[model].rate);
@@ -89,72 +88,60 @@ static void build(trainer *t, int model) {
   weft_must(weft_session_run(t->sess, 0, NULL, 0, NULL, NULL, 1, &t->init));
 }
 
-/* Runs one batch and gives the scalar fetched. */
-static float run(trainer *t, weft_tensor *images, weft_tensor *labels, weft_out fetch, int n_target) {
-  weft_feed feeds[] = {{t->x, images}, {t->y, labels}};
-  weft_tensor *fetched;
-  weft_must(weft_session_run(t->sess, 2, feeds, 1, &fetch, &fetched, n_target, &t->train));
-  float value = *(float *)weft_tensor_data(fetched);
-  weft_tensor_destroy(fetched);
+static float run_step(trainer *t, const batch *b) {
+  weft_tensor *loss;
+  weft_must(weft_session_run(t->sess, 2, (weft_feed[]){{t->x, b->images}, {t->y, b->labels}}, 1, &t->loss, &loss, 1,
+                             &t->train));
+  float value = *(float *)weft_tensor_data(loss);
+  weft_tensor_destroy(loss);
   return value;
 }
 
 /* One more step, whose RunMetadata goes to a file. */
-static void write_trace(trainer *t, weft_tensor *images, weft_tensor *labels) {
-  weft_feed feeds[] = {{t->x, images}, {t->y, labels}};
+static void write_trace(trainer *t, const batch *b) {
+  weft_feed feeds[] = {{t->x, b->images}, {t->y, b->labels}};
   void *metadata;
   size_t size;
   weft_run_opts opts = {.trace = true, .metadata = &metadata, .metadata_size = &size};
   weft_must(weft_session_run_with(t->sess, 2, feeds, 0, NULL, NULL, 1, &t->train, &opts));
   FILE *f = fopen(t->trace, "wb");
-  if (!f || fwrite(metadata, 1, size, f) != size || fclose(f) != 0) digits_die("cannot be written", t->trace);
+  if (!f || fwrite(metadata, 1, size, f) != size || fclose(f) != 0) perror(t->trace), exit(1);
   weft_free(metadata);
 }
 
-static void train_epoch(trainer *t, digits *s, int epoch) {
-  weft_tensor *images, *labels;
-  digits_batch(&images, &labels, t->batch);
-  digits_shuffle(s);
-  int64_t steps = s->count / t->batch;
+static void train_epoch(trainer *t, weft_samples *from, int epoch) {
+  int64_t steps = weft_samples_size(from) / t->batch;
   double start = seconds_now(), loss = 0;
   for (int64_t i = 0, since = 0; i < steps && !stopping; i++) {
-    digits_deal(s, images, labels);
-    loss += (double)run(t, images, labels, t->loss, 1);
+    batch b = next_batch(from, t->batch);
+    loss += (double)run_step(t, &b);
+    if (t->trace && i + 1 == steps) write_trace(t, &b);
+    batch_drop(&b);
     if (++since < 100 && i + 1 < steps) continue;
     printf("epoch %d  step %4lld/%lld  loss %.4f  %7.0f images/s\n", epoch, (long long)(i + 1), (long long)steps,
            loss / (double)since, (double)((i + 1) * t->batch) / (seconds_now() - start));
     fflush(stdout);
     loss = 0, since = 0;
   }
-  if (t->trace) write_trace(t, images, labels);
-  weft_tensor_destroy(images);
-  weft_tensor_destroy(labels);
-}
-
-static double accuracy(trainer *t, digits *s) {
-  weft_tensor *images, *labels;
-  double right = 0;
-  int64_t done = 0;
-  digits_batch(&images, &labels, TEST_BATCH);
-  for (; done + TEST_BATCH <= s->count; done += TEST_BATCH) {
-    digits_deal(s, images, labels);
-    right += (double)run(t, images, labels, t->right, 0);
-  }
-  weft_tensor_destroy(images);
-  weft_tensor_destroy(labels);
-  return right / (double)done;
 }
 
 static void train(trainer *t, const char *folder, int epochs) {
-  digits training = digits_read(folder, "train"), test = digits_read(folder, "t10k");
-  if (training.count < t->batch || test.count < TEST_BATCH) digits_die("too few images", folder);
-  double start = seconds_now();
-  for (int epoch = 1; epoch <= epochs && !stopping; epoch++) {
-    train_epoch(t, &training, epoch);
-    if (!stopping)
-      printf("epoch %d  test accuracy %.4f  after %.1f s\n", epoch, accuracy(t, &test), seconds_now() - start);
+  weft_samples *training, *test;
+  double start, accuracy;
+  weft_samples_opts opts = {.has_seed = true, .validation = -1};
+  weft_must(weft_mnist_read(&training, NULL, &test, folder, &opts));
+  if (weft_samples_size(training) < t->batch || weft_samples_size(test) < TEST_BATCH) {
+    fprintf(stderr, "%s: too few images\n", folder);
+    exit(1);
   }
-  digits_drop(&training), digits_drop(&test);
+  start = seconds_now();
+  for (int epoch = 1; epoch <= epochs && !stopping; epoch++) {
+    train_epoch(t, training, epoch);
+    if (stopping) break;
+    weft_must(measure(t->sess, t->x, t->y, t->right, test, &accuracy));
+    printf("epoch %d  test accuracy %.4f  after %.1f s\n", epoch, accuracy, seconds_now() - start);
+  }
+  weft_samples_destroy(training), weft_samples_destroy(test);
 }
 
 static int usage(void) {
@@ -188,8 +175,8 @@ int main(int argc, char **argv) {
       return usage();
   }
   if (!folder || model < 0 || epochs < 1 || t.batch < 1) return usage();
-  signal(SIGINT, on_signal);
-  signal(SIGTERM, on_signal);
+  signal(SIGINT, on_stop);
+  signal(SIGTERM, on_stop);
   weft_log_set(weft_log_stderr, NULL);
   build(&t, model);
   train(&t, folder, epochs);

@@ -12,9 +12,8 @@
  * --data_dir=FOLDER (MNIST_data), --log_dir=DIR (train_logs), --train_steps=N (5000),
  * --learning_rate=R (0.01). */
 #include "digits.h"
-#include <signal.h>
 
-enum { BATCH = 100, TEST_BATCH = 1000 };
+enum { BATCH = 100 };
 
 typedef struct model {
   weft_graph *g;
@@ -27,11 +26,6 @@ typedef struct settings {
   double rate;
   int task;
 } settings;
-
-static void on_signal(int number) {
-  weft_interrupt();
-  signal(number, SIG_DFL); /* the second one leaves at once */
-}
 
 static void build(model *m, const settings *s) {
   weft_graph *g = m->g;
@@ -56,65 +50,45 @@ static void build(model *m, const settings *s) {
 
 /* ---- training ---- */
 
-static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s) {
-  digits training = digits_read(s->data, "train");
-  weft_tensor *images, *labels, *got[3];
+static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s, digits *d) {
   weft_out all[] = {m->loss, m->step, m->summary};
   weft_err err = WEFT_OK;
-  digits_shuffle(&training);
-  digits_batch(&images, &labels, BATCH);
   for (int64_t step = 0; step < s->steps && !err && !weft_supervisor_should_stop(sv);) {
-    digits_deal(&training, images, labels);
-    weft_feed feeds[] = {{m->x, images}, {m->y, labels}};
-    err = weft_session_run(sess, 2, feeds, 3, all, got, 1, &m->train);
+    weft_tensor *got[3];
+    const char *bytes;
+    size_t size;
+    batch b = next_batch(d->training, BATCH);
+    err = weft_session_run(sess, 2, (weft_feed[]){{m->x, b.images}, {m->y, b.labels}}, 3, all, got, 1, &m->train);
+    batch_drop(&b);
     if (err) break;
     step = *(int64_t *)weft_tensor_data(got[1]);
     if (step % 100 == 0) printf("step %lld: loss %.4f\n", (long long)step, (double)*(float *)weft_tensor_data(got[0]));
-    const char *bytes;
-    size_t size;
     if (s->task == 0 && step % 100 == 0 && weft_tensor_string(got[2], 0, &bytes, &size) == WEFT_OK)
       err = weft_supervisor_add_summary(sv, sess, bytes, size, &step);
     for (int i = 0; i < 3; i++) weft_tensor_destroy(got[i]);
   }
-  weft_tensor_destroy(images), weft_tensor_destroy(labels);
-  digits_drop(&training);
   return err;
 }
 
-static weft_err measure(const model *m, weft_session *sess, const settings *s) {
-  digits test = digits_read(s->data, "t10k");
-  weft_tensor *images, *labels, *got;
-  double sum = 0;
-  int64_t n = 0;
-  weft_err err = WEFT_OK;
-  digits_batch(&images, &labels, TEST_BATCH);
-  for (; !err && (n + 1) * TEST_BATCH <= test.count; n++) {
-    digits_deal(&test, images, labels);
-    weft_feed feeds[] = {{m->x, images}, {m->y, labels}};
-    err = weft_session_run(sess, 2, feeds, 1, &m->right, &got, 0, NULL);
-    if (err) break;
-    sum += (double)*(float *)weft_tensor_data(got);
-    weft_tensor_destroy(got);
-  }
-  if (!err && n) printf("test accuracy %.4f\n", sum / (double)n);
-  weft_tensor_destroy(images), weft_tensor_destroy(labels);
-  digits_drop(&test);
-  return err;
+/* What the chief does with the result: it measures, and keeps it. */
+static weft_err conclude(const model *m, weft_supervisor *sv, weft_session *sess, const digits *d) {
+  double accuracy;
+  weft_err err = measure(sess, m->x, m->y, m->right, d->test, &accuracy);
+  if (err) return err;
+  printf("test accuracy %.4f\n", accuracy);
+  weft_save_opts now = {.global_step = &m->step};
+  return weft_saver_save(weft_supervisor_saver(sv), sess, weft_supervisor_save_path(sv), &now, NULL);
 }
 
-static int work(weft_server *server, settings *s) {
-  char device[100];
+static int work(weft_server *server, void *arg) {
+  settings *s = arg;
+  s->task = weft_server_task(server);
+  digits d = digits_read(s->data, s->task + 1);
   model m = {0};
   weft_replica *spread;
   weft_supervisor *sv;
   weft_session *sess;
-  s->task = weft_server_task(server);
-  srand((unsigned)s->task + 1);
-  snprintf(device, sizeof device, "/job:worker/task:%d", s->task);
-  weft_must(weft_graph_create(&m.g));
-  weft_must(
-      weft_replica_create(&spread, weft_cluster_task_count(weft_server_cluster(server), "ps"), NULL, device, false));
-  weft_scope_replica(m.g, spread);
+  m.g = begin_graph(server, &spread);
   build(&m, s);
   weft_supervisor_opts opts = {.not_chief = s->task != 0,
                                .logdir = s->log_dir,
@@ -124,32 +98,20 @@ static int work(weft_server *server, settings *s) {
                                .save_summaries_secs = -1}; /* the loop does that: a summary needs a batch */
   weft_must(weft_supervisor_create(&sv, m.g, &opts));
   weft_must(weft_supervisor_session(&sess, sv, weft_server_target(server), NULL, NULL));
-  weft_err err = loop(&m, sv, sess, s);
+  weft_err err = loop(&m, sv, sess, s, &d);
   bool stopped = weft_supervisor_should_stop(sv); /* by a signal */
-  if (!err && !stopped && s->task == 0) err = measure(&m, sess, s);
-  weft_save_opts now = {.global_step = &m.step};
-  if (!err && !stopped && s->task == 0)
-    err = weft_saver_save(weft_supervisor_saver(sv), sess, weft_supervisor_save_path(sv), &now, NULL);
+  if (!err && !stopped && s->task == 0) err = conclude(&m, sv, sess, &d);
   if (err && !stopped) fprintf(stderr, "mnist_dist: %s\n", weft_error_message());
   weft_err end = weft_supervisor_stop(sv, false, false);
   weft_supervisor_destroy(sv), weft_session_destroy(sess);
-  weft_scope_pop(m.g), weft_replica_destroy(spread), weft_graph_destroy(m.g);
+  end_graph(m.g, spread), digits_drop(&d);
   return stopped ? 0 : err || end;
 }
 
 int main(int argc, char **argv) {
-  const char *steps = flag(argc, argv, "--train_steps"), *data = flag(argc, argv, "--data_dir");
-  const char *log_dir = flag(argc, argv, "--log_dir"), *rate = flag(argc, argv, "--learning_rate");
-  settings s = {.data = data ? data : "MNIST_data",
-                .log_dir = log_dir ? log_dir : "train_logs",
-                .steps = steps ? atoll(steps) : 5000,
-                .rate = rate ? atof(rate) : 0.01};
-  weft_server *server;
-  signal(SIGINT, on_signal);
-  signal(SIGTERM, on_signal);
-  weft_log_set(weft_log_stderr, NULL);
-  weft_must(weft_server_create_from_args(&server, argc, argv));
-  int code = strcmp(weft_server_job(server), "ps") == 0 ? weft_server_join(server) != WEFT_OK : work(server, &s);
-  weft_server_destroy(server);
-  return code;
+  settings s = {.data = flag(argc, argv, "--data_dir", "MNIST_data"),
+                .log_dir = flag(argc, argv, "--log_dir", "train_logs"),
+                .steps = atoll(flag(argc, argv, "--train_steps", "5000")),
+                .rate = atof(flag(argc, argv, "--learning_rate", "0.01"))};
+  return run_task(start_task(argc, argv), work, &s);
 }

@@ -3,13 +3,13 @@
  *     weft convert mnist-tfrecords FOLDER output.tfrecords
  *     towers --data_path=output.tfrecords
  *
- * The records are Examples of MNIST: image_raw (784 bytes) and label.  Threads of queue runners read and shuffle them.
+ * The records are Examples of MNIST: image_raw (784 bytes), pixels and label; where the file is not there, it is made
+ * from the images of --data_dir.  Threads of queue runners read and shuffle them.
  * The towers ask for /gpu:0 and /gpu:1; placement is soft, so that they share the CPU where those are not.  784-500-10
  * with L2, a learning rate that decays, moving averages, histograms, checkpoints.
- * --data_path=FILE (output.tfrecords), --save_path=DIR (logs_and_models), --training_steps=N (1000),
+ * --data_path=FILE (output.tfrecords), --data_dir=FOLDER (MNIST_data), --save_path=DIR (logs_and_models), --training_steps=N (1000),
  * --learning_rate=R (0.001). */
 #include "digits.h"
-#include <signal.h>
 
 enum { BATCH = 100, HIDDEN = 500, TOWERS = 2, SHUFFLED = 10000, VARIABLES = 4 };
 
@@ -22,14 +22,49 @@ typedef struct model {
 } model;
 
 typedef struct settings {
-  const char *data, *save;
+  const char *data, *images, *save;
   int64_t steps;
   double rate;
 } settings;
 
-static void on_signal(int number) {
-  weft_interrupt();
-  signal(number, SIG_DFL); /* the second one leaves at once */
+/* ---- the records ---- */
+
+static void write_example(weft_record_writer *w, weft_tensor *image, int32_t label) {
+  weft_tensor *value[3];
+  int64_t numbers[] = {PIXELS, label};
+  void *example;
+  size_t size;
+  weft_must(weft_tensor_create(&value[0], WEFT_STRING, WEFT_SCALAR, NULL));
+  weft_must(weft_tensor_set_string(value[0], 0, weft_tensor_data(image), PIXELS));
+  for (int i = 0; i < 2; i++) weft_must(weft_tensor_create(&value[i + 1], WEFT_INT64, WEFT_SCALAR, &numbers[i]));
+  weft_must(weft_example_create(&example, &size, 3, (const char *[]){"image_raw", "pixels", "label"},
+                                (const weft_tensor *const *)value));
+  weft_must(weft_record_write(w, example, size));
+  for (int i = 0; i < 3; i++) weft_tensor_destroy(value[i]);
+  weft_free(example);
+}
+
+/* Made from the training images, in their order, under another name until it is whole. */
+static void make_records(const char *path, const char *folder) {
+  char part[4096];
+  weft_samples *all;
+  weft_record_writer *w;
+  weft_samples_opts opts = {.bytes = true, .in_order = true, .validation = -1};
+  snprintf(part, sizeof part, "%s.part", path);
+  printf("%s is not there: it is made from the images in %s\n", path, folder);
+  fflush(stdout);
+  weft_must(weft_mnist_read(&all, NULL, NULL, folder, &opts));
+  weft_must(weft_record_writer_create(&w, part));
+  for (int64_t i = 0, n = weft_samples_size(all); i < n; i++) {
+    batch b = next_batch(all, 1);
+    write_example(w, b.images, *(int32_t *)weft_tensor_data(b.labels));
+    batch_drop(&b);
+    if ((i + 1) % 20000 == 0)
+      printf("%s: %lld of %lld Examples\n", path, (long long)i + 1, (long long)n), fflush(stdout);
+  }
+  weft_must(weft_record_writer_close(w));
+  if (rename(part, path) != 0) perror(path), exit(1);
+  weft_samples_destroy(all);
 }
 
 /* ---- the input: batches of images and labels, out of a queue ---- */
@@ -57,9 +92,9 @@ static void read_batches(weft_graph *g, const char *path, weft_out *images, weft
   image = weft_cast(g, weft_reshape(g, image, WEFT_DIMS(PIXELS)), WEFT_FLOAT);
   weft_batch_opts opts = {
       .batch_size = BATCH * TOWERS, .capacity = SHUFFLED + 3 * BATCH * TOWERS, .min_after_dequeue = SHUFFLED};
-  weft_out batch = weft_shuffle_batch(g, 2, (weft_out[]){image, label}, &opts);
-  weft_out axis = weft_scalar(g, WEFT_INT32, 0), each_label = {batch.node, 1};
-  *images = weft_op(g, "Split", NULL, 2, (weft_out[]){axis, batch}, "num_split=2");
+  weft_out dealt = weft_shuffle_batch(g, 2, (weft_out[]){image, label}, &opts);
+  weft_out axis = weft_scalar(g, WEFT_INT32, 0), each_label = {dealt.node, 1};
+  *images = weft_op(g, "Split", NULL, 2, (weft_out[]){axis, dealt}, "num_split=2");
   *labels = weft_op(g, "Split", NULL, 2, (weft_out[]){axis, each_label}, "num_split=2");
 }
 
@@ -205,14 +240,14 @@ static weft_err train(const model *m, const settings *s) {
 }
 
 int main(int argc, char **argv) {
-  const char *data = flag(argc, argv, "--data_path"), *save = flag(argc, argv, "--save_path");
-  const char *steps = flag(argc, argv, "--training_steps"), *rate = flag(argc, argv, "--learning_rate");
-  settings s = {data ? data : "output.tfrecords", save ? save : "logs_and_models", steps ? atoll(steps) : 1000,
-                rate ? atof(rate) : 0.001};
+  settings s = {.data = flag(argc, argv, "--data_path", "output.tfrecords"),
+                .images = flag(argc, argv, "--data_dir", "MNIST_data"),
+                .save = flag(argc, argv, "--save_path", "logs_and_models"),
+                .steps = atoll(flag(argc, argv, "--training_steps", "1000")),
+                .rate = atof(flag(argc, argv, "--learning_rate", "0.001"))};
   model m = {0};
-  signal(SIGINT, on_signal);
-  signal(SIGTERM, on_signal);
-  weft_log_set(weft_log_stderr, NULL);
+  begin_program();
+  if (access(s.data, F_OK) != 0) make_records(s.data, s.images);
   weft_must(weft_graph_create(&m.g));
   build(&m, &s);
   weft_err err = train(&m, &s);

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import struct
 import subprocess
 
 import pytest
@@ -17,7 +18,7 @@ def example(name, *arguments):
 
 
 def test_a_local_server_says_hello():
-    run = example("local_server")
+    run = example("hello")
     assert run.returncode == 0 and run.stdout == "b'Hello, distributed TensorFlow!'\n", run.stderr
     port = re.search(r"Initialize GrpcChannelCache for job local -> \{0 -> localhost:(\d+)\}", run.stderr).group(1)
     assert f"Started server with target: grpc://localhost:{port}" in run.stderr
@@ -62,10 +63,10 @@ def test_three_workers_learn_digits_asynchronously(tmp_path):
 
 @pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
 @pytest.mark.parametrize("in_step", [0, 1])
-def test_two_workers_learn_digits_with_adam(in_step):
+def test_two_workers_learn_digits_with_adam(in_step, tmp_path):
     run = subprocess.run([tasks.WEFT, "launch", "--ps", "1", "--workers", "2", "--",
                           tasks.BUILD / "examples" / "distribute_mnist", f"--data_dir={DATA}", "--train_steps=200",
-                          f"--issync={in_step}"], capture_output=True, text=True, timeout=100)
+                          f"--issync={in_step}", f"--log_dir={tmp_path}/log"], capture_output=True, text=True, timeout=100)
     assert run.returncode == 0, run.stderr
     done = re.findall(r"Worker (\d): traing step (\d+) dome \(global step:(\d+)\)", run.stdout)
     assert {int(worker) for worker, _, _ in done} == {0, 1} and max(int(step) for _, _, step in done) >= 200
@@ -73,6 +74,10 @@ def test_two_workers_learn_digits_with_adam(in_step):
     assert len(re.findall(r"Training elapsed time:[0-9.]+ s", run.stdout)) == 2
     found = re.findall(r"After 200 training step\(s\), validation cross entropy = ([0-9.]+)", run.stdout)
     assert len(found) == 2 and all(float(f) < 8000 for f in found)  # 11513 for 5000 guesses in ten
+    extracted = re.findall(r"^worker1 .*Extracting (.*)$", run.stdout, re.M)
+    assert [pathlib.Path(p).name.split(".")[0] for p in extracted] == [
+        "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"]
+    assert all(pathlib.Path(p).exists() for p in extracted)
 
 
 @pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
@@ -115,14 +120,43 @@ def test_two_towers_learn_from_records(tmp_path):
     assert any(n.startswith("events.out.tfevents") for n in names)
 
 
-def test_towers_name_the_file_that_is_not_there(tmp_path):
-    run = example("towers", f"--data_path={tmp_path}/none.tfrecords", f"--save_path={tmp_path}/log")
-    assert run.returncode == 1 and "none.tfrecords" in run.stderr
+def idx(path, *dims):
+    count = 1
+    for d in dims:
+        count *= d
+    path.write_bytes(struct.pack(f">HBB{len(dims)}I", 0, 8, len(dims), *dims) + bytes(i * 7 % 10 for i in range(count)))
+
+
+def test_towers_make_their_records_from_images(tmp_path):
+    for name, n in (("train", 200), ("t10k", 10)):
+        idx(tmp_path / f"{name}-images-idx3-ubyte", n, 28, 28)
+        idx(tmp_path / f"{name}-labels-idx1-ubyte", n)
+    run = example("towers", f"--data_path={tmp_path}/made.tfrecords", f"--data_dir={tmp_path}",
+                  f"--save_path={tmp_path}/log", "--training_steps=11")
+    assert run.returncode == 0, run.stderr
+    assert f"{tmp_path}/made.tfrecords is not there: it is made from the images in {tmp_path}\n" in run.stdout
+    assert ": step 10, loss = " in run.stdout
+    made = subprocess.run([tasks.WEFT, "inspect", tmp_path / "made.tfrecords"], capture_output=True, text=True, timeout=60)
+    assert made.returncode == 0 and "pixels" in made.stdout and "200 TFRecords" in made.stdout, made.stdout
+
+
+def test_towers_name_the_files_that_are_not_there(tmp_path):
+    run = example("towers", f"--data_path={tmp_path}/none.tfrecords", f"--data_dir={tmp_path}/none", f"--save_path={tmp_path}/log")
+    assert run.returncode == 1 and "none.tfrecords" in run.stdout and "none/train-images-idx3-ubyte" in run.stderr
+
+
+STEP = re.compile(r"(?:global step:|steps \()(\d+)")
+
+
+def saved_step(folder):
+    """The step of the last checkpoint, by its state file."""
+    state = folder / "checkpoint"
+    return int(re.search(r'^model_checkpoint_path: ".*-(\d+)"', state.read_text()).group(1)) if state.exists() else 0
 
 
 PROGRAMS = {  # what is run, how it names its seat, a line of its hundredth step, and of its end
-    "distribute_mnist": (["--issync=1", "--train_steps=500"], "task_index", "step 100 ", "After 500 training step(s)"),
-    "dist_mnist_async": (["--training_steps=700", "--learning_rate=0.1"], "task_id", "After 100 ", "test accuracy"),
+    "distribute_mnist": (["--issync=1", "--train_steps=500", "--save_model_secs=0.2"], "task_index", "step 100 ", "After 500 training step(s)"),
+    "dist_mnist_async": (["--training_steps=700", "--learning_rate=0.1", "--save_model_secs=0.2"], "task_id", "After 100 ", "test accuracy"),
 }
 
 
@@ -139,9 +173,13 @@ def test_training_goes_on_when_a_task_is_killed_and_started_again(cluster, tmp_p
                      f"--log_dir={tmp_path}/log")
 
     running = {seat: start(*seat) for seat in [("ps", 0), ("worker", 0), ("worker", 1)]}
-    running["worker", 0].until(hundredth, 40)
+    running["worker", 0].until(hundredth, 100)
+    saved = saved_step(tmp_path / "log")
+    seen = {seat: len(task.output) for seat, task in running.items()}
     running[victim].kill()
-    running[victim] = start(*victim)
+    running[victim], seen[victim] = start(*victim), 0
     for task in running.values():
-        assert task.wait(60) == 0, task.output[-2000:]
+        assert task.wait(100) == 0, task.output[-2000:]
     assert end in running["worker", 0].output
+    after = [int(step) for seat, task in running.items() for step in STEP.findall(task.output[seen[seat]:])]
+    assert min(after, default=saved) >= saved  # nothing older than the last checkpoint is lost

@@ -1,7 +1,7 @@
 """tf.losses: the library's losses under TensorFlow's names."""
 from . import _weft
 from .build import convert_to_tensor
-from .graph import GraphKeys, get_collection, get_default_graph
+from .graph import GraphKeys, get_collection, get_default_graph, name_scope
 
 
 class Reduction:
@@ -76,6 +76,30 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0,
 
 def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY):
     return _loss("sparse_softmax_cross_entropy", labels, logits, weights, scope, loss_collection, reduction)
+
+
+def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY):
+    """One number of the losses of a batch, each times its weight."""
+    from . import array_ops, math_ops
+    with name_scope(scope, "weighted_loss", [losses, weights]):
+        losses = convert_to_tensor(losses)
+        weights = math_ops.cast(convert_to_tensor(weights), losses.dtype.base_dtype)
+        each = losses * weights
+        total = math_ops.reduce_sum(each)
+        wide = weights * array_ops.ones_like(losses)
+        if reduction == Reduction.NONE:
+            made = each
+        elif reduction == Reduction.SUM:
+            made = total
+        elif reduction == Reduction.MEAN:
+            made = math_ops.div_no_nan(total, math_ops.reduce_sum(wide))
+        elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
+            made = math_ops.div_no_nan(total, math_ops.cast(array_ops.size(losses), losses.dtype.base_dtype))
+        else:
+            counted = math_ops.cast(math_ops.not_equal(wide, array_ops.zeros_like(wide)), losses.dtype.base_dtype)
+            made = math_ops.div_no_nan(total, math_ops.reduce_sum(counted))
+        add_loss(made, loss_collection)
+        return made
 
 
 def add_loss(loss, loss_collection=_LOSSES):

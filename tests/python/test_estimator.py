@@ -212,7 +212,7 @@ def test_a_cluster_trains_evaluates_and_exports(tmp_path):
             task.kill()
     for kind, task in tasks.items():
         assert task.returncode == 0, (kind, said)
-    assert "Saving checkpoints for 200" in said["chief"][1] or "Saving checkpoints for 201" in said["chief"][1], said["chief"]
+    assert int(re.findall(r"Saving checkpoints for (\d+)", said["chief"][1])[-1]) >= 200, said["chief"]
     assert float(re.search(r"'error': ([\d.e-]+)", said["evaluator"][0]).group(1)) < 0.05, said["evaluator"]
     assert "Loss for final step" in said["worker"][1]
     exported, = [d for d in [tmp_path / "model" / "export" / "served"] if d.is_dir()]

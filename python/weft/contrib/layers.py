@@ -1,5 +1,5 @@
 """tf.contrib.layers: regularizers, initializers and layers."""
-from .. import array_ops, init_ops, layers as core, math_ops, nn
+from .. import array_ops, feature_column, init_ops, layers as core, math_ops, nn
 from ..build import constant, convert_to_tensor, op
 from ..graph import GraphKeys, get_default_graph, name_scope
 from ..variable_scope import get_variable, variable_scope
@@ -192,6 +192,43 @@ def optimize_loss(loss, global_step, learning_rate, optimizer, clip_gradients=No
         pairs = list(zip(grads, [v for _, v in pairs]))
     with get_default_graph().control_dependencies([optimizer.apply_gradients(pairs, global_step)]):
         return array_ops.identity(loss)
+
+
+# ---- feature columns by their older names ----
+
+def real_valued_column(column_name, dimension=1, default_value=None, dtype=init_ops.dtypes.float32, normalizer=None):
+    return feature_column.numeric_column(column_name, (dimension,), default_value, dtype, normalizer)
+
+
+def sparse_column_with_hash_bucket(column_name, hash_bucket_size, combiner="sum", dtype=init_ops.dtypes.string,
+                                   hash_keys=None):
+    return feature_column.categorical_column_with_hash_bucket(column_name, hash_bucket_size, dtype)
+
+
+def sparse_column_with_keys(column_name, keys, default_value=-1, combiner="sum", dtype=init_ops.dtypes.string):
+    return feature_column.categorical_column_with_vocabulary_list(column_name, keys, dtype, default_value)
+
+
+def sparse_column_with_integerized_feature(column_name, bucket_size, combiner="sum", dtype=init_ops.dtypes.int64):
+    return feature_column.categorical_column_with_identity(column_name, bucket_size)
+
+
+bucketized_column = feature_column.bucketized_column
+
+
+def crossed_column(columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=None, tensor_name_in_ckpt=None,
+                   hash_key=None):
+    return feature_column.crossed_column(columns, hash_bucket_size, hash_key)
+
+
+def embedding_column(sparse_id_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None,
+                     tensor_name_in_ckpt=None, max_norm=None, trainable=True):
+    return feature_column.embedding_column(sparse_id_column, dimension, combiner, initializer, ckpt_to_load_from,
+                                           tensor_name_in_ckpt, max_norm, trainable)
+
+
+def one_hot_column(sparse_id_column):
+    return feature_column.indicator_column(sparse_id_column)
 
 
 def __getattr__(name):

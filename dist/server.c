@@ -295,6 +295,7 @@ static weft_err note_port(weft_server *s) {
 static weft_err make_parts(weft_server *s) {
   member_hooks hooks = {s, sessions_idle, has_run, worker_sessions, task_lost};
   WEFT_TRY(weft__task_create(&s->task, s->name, s->opts.session.intra_threads, s->opts.session.inter_threads));
+  WEFT_TRY(weft__task_add_gpus(s->task, &s->opts.session.gpu));
   WEFT_TRY(weft__peers_create(&s->peers, &s->cluster, s->name, &s->opts.security));
   WEFT_TRY(weft__members_create(&s->members, s->peers, s->task->device[0]->incarnation, s->opts.serve, &hooks));
   WEFT_TRY(weft__worker_create(&s->worker, s->task, s->peers));

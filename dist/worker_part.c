@@ -18,6 +18,15 @@ static bool is_fed(const weft_node *n, const plan_request *r) {
   return false;
 }
 
+/* Each node on the device of the task that the master chose for it. */
+static weft_err make_plan(plan **out, const task *t, weft_graph *g, const plan_request *r) {
+  int *of_node = NULL;
+  WEFT_TRY(weft__task_where(t, g, &of_node));
+  weft_err err = weft__plan_create_on(out, g, r, of_node ? &(plan_devices){t->device, of_node} : NULL);
+  weft__free(of_node);
+  return err;
+}
+
 weft_err weft__part_make(part **out, worker_session *s, weft_graph *graph, const plan_request *r) {
   plan_request all = *r;
   part *p = weft__alloc_zero(1, sizeof *p);
@@ -27,7 +36,7 @@ weft_err weft__part_make(part **out, worker_session *s, weft_graph *graph, const
     for (int i = 0; i < graph->n_node; i++)
       if (!is_fed(graph->node[i], r)) target[all.n_target++] = i;
     all.target = target;
-    err = weft__plan_create(&p->plan, graph, &all);
+    err = make_plan(&p->plan, s->worker->task, graph, &all);
   }
   weft__free(target);
   if (err) {

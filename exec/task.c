@@ -37,6 +37,26 @@ void weft__task_destroy(task *t) {
   weft__free(t);
 }
 
+/* The device that a name means; the CPU if none. */
+static int find_device(const task *t, const char *name) {
+  device_spec want, full;
+  for (int i = 0; i < t->n_device; i++)
+    if (strcmp(t->device[i]->name, name) == 0) return i;
+  if (!*name || weft__device_parse(&want, name) != WEFT_OK || !want.has_type) return 0;
+  for (int i = 0; i < t->n_device; i++)
+    if (weft__device_parse(&full, t->device[i]->name) == WEFT_OK && weft__device_matches(&want, &full)) return i;
+  return 0;
+}
+
+weft_err weft__task_where(const task *t, const weft_graph *g, int **of_node) {
+  *of_node = NULL;
+  if (t->n_device == 1) return WEFT_OK;
+  *of_node = weft__alloc(sizeof **of_node * (size_t)(g->n_node + 1));
+  if (!*of_node) return WEFT_OOM;
+  for (int i = 0; i < g->n_node; i++) (*of_node)[i] = find_device(t, g->node[i]->device ? g->node[i]->device : "");
+  return WEFT_OK;
+}
+
 weft_err weft__task_devices(const task *t, device_info **out, int *n) {
   device_info *list = weft__alloc_zero((size_t)t->n_device, sizeof *list);
   if (!list) return WEFT_OOM;

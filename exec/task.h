@@ -22,6 +22,8 @@ weft_err weft__task_create(task **out, const char *name, int intra_threads, int 
 /* Adds the machine's GPUs to its devices; none is no error. */
 weft_err weft__task_add_gpus(task *t, const gpu_options *o);
 void weft__task_destroy(task *t);
+/* Per node: which of its devices the node names; *of_node is NULL if there is only one. */
+weft_err weft__task_where(const task *t, const weft_graph *g, int **of_node);
 /* What its devices say of themselves; weft__device_infos_free. */
 weft_err weft__task_devices(const task *t, device_info **out, int *n);
 

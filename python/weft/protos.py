@@ -5,9 +5,16 @@ Written once from the descriptors of TensorFlow 2.15; tests/python/test_protos.p
 from .proto import message
 
 ThreadPoolOptionProto = message("ThreadPoolOptionProto", "1 int num_threads", "2 string global_name")
+GPUOptions_VirtualDevices = message("GPUOptions.Experimental.VirtualDevices", "1 repeated float memory_limit_mb",
+    "2 repeated int priority")
+GPUOptions_Experimental = message("GPUOptions.Experimental",
+    (1, GPUOptions_VirtualDevices, "virtual_devices", "repeated"))
 GPUOptions = message("GPUOptions", "1 double per_process_gpu_memory_fraction", "4 bool allow_growth",
     "2 string allocator_type", "3 int deferred_deletion_bytes", "5 string visible_device_list",
-    "6 int polling_active_delay_usecs", "7 int polling_inactive_delay_msecs", "8 bool force_gpu_compatible")
+    "6 int polling_active_delay_usecs", "7 int polling_inactive_delay_msecs", "8 bool force_gpu_compatible",
+    (9, GPUOptions_Experimental, "experimental"))
+GPUOptions.Experimental = GPUOptions_Experimental
+GPUOptions_Experimental.VirtualDevices = GPUOptions_VirtualDevices
 OptimizerOptions = message("OptimizerOptions", "1 bool do_common_subexpression_elimination",
     "2 bool do_constant_folding", "6 int max_folded_constant_in_bytes", "4 bool do_function_inlining",
     "3 enum opt_level", "5 enum global_jit_level", "7 bool cpu_global_jit", L1=0, L0=-1, DEFAULT=0, OFF=-1, ON_1=1,

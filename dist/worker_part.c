@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/pulse.h"
 #include "dist/worker_state.h"
+#include "exec/call.h"
 #include "exec/start.h"
 
 /* ---- parts ---- */
@@ -143,6 +144,8 @@ static weft_err prepare(running *u) {
                       .step = {.id = u->asked.step,
                                .cancel = &u->token,
                                .intra = w->task->intra,
+                               .inter = w->task->inter,
+                               .caller = &weft__caller,
                                .resources = s->resources,
                                .rendezvous = u->step->rendezvous,
                                .objects = &u->objects,

@@ -254,7 +254,7 @@ static bool hand_over(flow *f, spot *list) {
   const flow_node *n = weft__spot_node(list);
   int64_t cost = atomic_load_explicit(&n->cost, memory_order_relaxed);
   here.spent += cost;
-  bool known = cost > 0 || carries(n->kind);
+  bool known = (cost > 0 && !(weft__spot_item(list)->op->flags & OP_WAITS)) || carries(n->kind);
   return (!known || here.spent > LENT) && weft__pool_submit(f->tasks, task_process, list) == WEFT_OK;
 }
 
@@ -410,6 +410,7 @@ static weft_err begin(flow **out, plan *p, plan_run *run, pool *tasks) {
   WEFT_TRY(weft__flow_take(&f, p));
   f->run = run;
   f->step = run->step;
+  f->step.deadline_ns = run->deadline_ns;
   f->tasks = tasks;
   f->done = NULL;
   f->inbox = NULL;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "exec/call.h"
 #include "exec/requests.h"
 #include "exec/runs.h"
 #include "exec/start.h"
@@ -165,6 +166,8 @@ static weft_err local_run(weft_session *base, const plan_request *r, const weft_
     run.step = (step){.id = id,
                       .cancel = &entry.cancel,
                       .intra = s->task->intra,
+                      .inter = s->task->inter,
+                      .caller = &weft__caller,
                       .resources = s->task->resources,
                       .objects = &objects,
                       .session = s->handle};

@@ -168,6 +168,7 @@ static weft_err add_item(maker *m, const weft_node *n) {
     if (it->in[i].wants_ref && fed)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
   }
+  if (n->op->flags & OP_WAITS) m->p->waits = true;
   if (m->stage)
     it->stage = m->stage[n->id];
   else if (n->op->flags & (OP_CONTROL_FLOW | OP_BLOCKING))

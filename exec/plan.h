@@ -60,6 +60,7 @@ typedef struct plan {
   int n_constant;
   int *constant_slot; /* slots whose value is known: set once in every frame */
   weft_tensor *constant;
+  bool waits;       /* an item may hold its thread for long: not for a thread that is needed back soon */
   bool flow;        /* has control flow or ops that wait: the general executor runs it (exec/flow.h) */
   flow_map *map;    /* then */
   atomic_uint cost; /* straight plans: about how many ns a run takes; 0: not known */
@@ -100,6 +101,7 @@ typedef struct plan_run {
   weft_tensor **fetched;          /* n_fetch; set on success, the caller's to destroy */
   step step;                      /* filled in by the session */
   int64_t deadline_ns;            /* on the monotonic clock; 0: none */
+  bool keeps_feeds;               /* what is fetched may share memory with the feeds */
   struct step_log *log;           /* NULL, or where to note what ran when (exec/steplog.h) */
 } plan_run;
 

@@ -98,7 +98,7 @@ static weft_err fetch_one(const plan *p, const value *v, const plan_run *run, we
     t = &now;
   }
   bool foreign = false;
-  for (int i = 0; i < p->n_feed && !foreign; i++) foreign = run->feed[i]->buf == t->buf;
+  for (int i = 0; i < p->n_feed && !foreign && !run->keeps_feeds; i++) foreign = run->feed[i]->buf == t->buf;
   weft_err err = weft__tensor_create_like(out, t);
   if (!err && foreign) {
     weft__tensor_clear(*out);
@@ -126,6 +126,7 @@ weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run) {
   frame *f;
   WEFT_TRY(weft__frame_take(&f, p, shapes_key(p->n_feed, run->feed), weft__resources_generation(run->step.resources)));
   f->step = run->step;
+  f->step.deadline_ns = run->deadline_ns;
   for (int i = 0; i < p->n_feed; i++) weft__tensor_share(&f->slot[i].t, run->feed[i]);
   *out = f;
   return WEFT_OK;

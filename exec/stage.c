@@ -162,7 +162,7 @@ static void task_proceed(void *arg) { proceed(arg); }
 /* On the thread that brought what was waited for. */
 static void go_on(staged *s, int stage) {
   unsigned cost = atomic_load_explicit(&s->plan->stage_cost[stage], memory_order_relaxed);
-  bool brief = cost > 0 && cost < SHORT_NS;
+  bool brief = cost > 0 && cost < SHORT_NS && !s->plan->waits;
   if (brief || weft__pool_submit(s->tasks, task_proceed, s) != WEFT_OK) proceed(s);
 }
 

@@ -47,7 +47,7 @@ void weft__run_start(plan *p, plan_run *run, pool *tasks, bool borrowed, flow_do
     return;
   }
   unsigned cost = atomic_load_explicit(&p->cost, memory_order_relaxed);
-  bool brief = cost > 0 && cost < BRIEF_NS;
+  bool brief = cost > 0 && cost < BRIEF_NS && !p->waits;
   if (borrowed && !brief && hand_over(p, run, tasks, done, arg)) return;
   done(arg, run_timed(p, run));
 }

@@ -100,6 +100,12 @@ weft_err weft__infer_scalar(infer *s) {
   return WEFT_OK;
 }
 
+weft_err weft__infer_output_shapes(infer *s) {
+  const attr *a = weft__node_attr(s->node, "output_shapes");
+  for (int i = 0; a && a->kind == ATTR_SHAPE && a->is_list && i < a->n && i < s->n_out; i++) s->out[i] = a->shapes[i];
+  return WEFT_OK;
+}
+
 weft_err weft__infer_none(infer *s) {
   for (int i = 0; i < s->n_out; i++) s->out[i] = SHAPE_UNKNOWN;
   return WEFT_OK;

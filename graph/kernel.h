@@ -16,12 +16,16 @@ typedef struct variable variable;         /* state/variable.h */
 typedef struct resources resources;       /* state/resource.h: containers of variables, queues, ... */
 typedef struct rendezvous rendezvous;     /* state/rendezvous.h: tensors handed between parts of a step */
 typedef struct step_objects step_objects; /* state/step.h: tensor arrays and stacks of one step */
+typedef struct caller caller;             /* graph/function.h: runs functions */
 
 /* One run of a graph. */
 typedef struct step {
   int64_t id;
   cancel *cancel;
   pool *intra;          /* splits loops inside a kernel */
+  pool *inter;          /* runs whole nodes and functions */
+  int64_t deadline_ns;  /* on the monotonic clock; 0: none */
+  const caller *caller; /* NULL: functions cannot be called */
   resources *resources; /* of the device */
   rendezvous *rendezvous;
   step_objects *objects;

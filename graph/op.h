@@ -41,6 +41,7 @@ weft_err weft__infer_same(infer *s);      /* out[0] = in[0] */
 weft_err weft__infer_broadcast(infer *s); /* out[0] = broadcast(in[0], in[1]) */
 weft_err weft__infer_scalar(infer *s);    /* every output is a scalar */
 weft_err weft__infer_none(infer *s);      /* outputs stay unknown */
+weft_err weft__infer_output_shapes(infer *s); /* as the attribute output_shapes says, where there is one */
 weft_err weft__infer_merge_all(infer *s); /* out[0] = all inputs merged (AddN, Merge-like) */
 
 /* ---- gradients ---- */
@@ -89,6 +90,7 @@ enum {
   OP_SEED = 16,        /* takes seed and seed2 */
   OP_ONCE = 32,        /* its outputs stay the same from step to step (VariableV2, VarHandleOp, queue handles): a plan
                           runs it once and keeps them */
+  OP_WAITS = 64,       /* may hold its thread for long (functions, iterators): not for a thread that is needed back soon */
 };
 struct op {
   const char *def; /* opdef.h */

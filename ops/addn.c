@@ -5,6 +5,7 @@
 #include "graph/build.h"
 #include "ops/binary.h"
 #include "ops/wide.h"
+#include "state/tensor_list.h"
 
 typedef struct job {
   const kernel *k;
@@ -48,8 +49,50 @@ static void add_blocks(void *arg, int64_t begin, int64_t end) {
   }
 }
 
+/* ---- lists of tensors: element by element, where both have one ---- */
+
+static weft_err add_into(kernel *k, weft_tensor *sum, const weft_tensor *t) {
+  elem_loop *add = weft__add_op.loop[weft__is_16bit(t->dtype) ? WEFT_FLOAT : t->dtype];
+  if (!t->buf) return WEFT_OK;
+  if (!sum->buf) {
+    weft__tensor_share(sum, t);
+    return WEFT_OK;
+  }
+  if (!add) return weft__kernel_no_type(k, t->dtype);
+  if (!weft__shape_equal(&sum->shape, &t->shape))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "elements of lists differ in shape: %s and %s",
+                             weft__shape_text(&sum->shape), weft__shape_text(&t->shape));
+  weft_tensor fresh = {0};
+  WEFT_TRY(weft__tensor_init(&fresh, t->dtype, &t->shape));
+  weft__elementwise_run(k, add, COST_CHEAP, NULL, weft__is_16bit(t->dtype), 2, (const weft_tensor *[]){sum, t}, &fresh);
+  weft__tensor_clear(sum);
+  *sum = fresh;
+  return WEFT_OK;
+}
+
+static weft_err add_lists(kernel *k) {
+  tensor_list *first = NULL, *sum = NULL;
+  WEFT_TRY(weft__kernel_in(k, weft__list_get(k->in[0], &first)));
+  WEFT_TRY(weft__list_copy(&sum, first, first->n));
+  weft_err err = WEFT_OK;
+  for (int i = 1; i < k->n_in && !err; i++) {
+    tensor_list *l = NULL;
+    err = weft__kernel_in(k, weft__list_get(k->in[i], &l));
+    if (!err && (l->n != sum->n || l->dtype != sum->dtype))
+      err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                              "Trying to add two lists of tensors with different lengths. One "
+                              "is %lld and the other is %lld",
+                              (long long)sum->n, (long long)l->n);
+    for (int64_t j = 0; !err && j < l->n; j++) err = add_into(k, &sum->t[j], &l->t[j]);
+  }
+  if (!err) return weft__variant_out(k, 0, &sum->base);
+  weft__object_release(&sum->base.base);
+  return err;
+}
+
 static weft_err add_n_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
+  if (x->dtype == WEFT_VARIANT) return add_lists(k);
   for (int i = 1; i < k->n_in; i++)
     if (!weft__shape_equal(&x->shape, &k->in[i]->shape))
       return weft__kernel_fail(

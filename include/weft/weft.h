@@ -24,6 +24,7 @@
  * Read on in this order; a program includes this file alone:
  *   core.h      errors, tensors, graphs, gradients, sessions: everything in one process
  *   cluster.h   clusters, servers and sessions on them
+ *   function.h  functions: graphs that ops of another graph call
  *   train.h     optimizers, layers, losses, checkpoints, summaries, supervision
  *   ops.h       a function for every op, made by the build (include it by name) */
 #ifndef WEFT_WEFT_H
@@ -32,6 +33,7 @@
 #include "weft/core.h"
 
 #include "weft/cluster.h"
+#include "weft/function.h"
 #include "weft/train.h"
 
 #endif

@@ -111,13 +111,15 @@ def numpy_of(t):
 
 class Graph:
     def __init__(self, graph_def=None):
-        self.ptr, self.known = C.c_void_p(), -1
+        self.ptr, self.known, self.called = C.c_void_p(), -1, set()
         check(lib.weft_graph_create(C.byref(self.ptr)))
         if graph_def is not None:
             self.load(graph_def)
 
     def load(self, graph_def):
         data = graph_def if isinstance(graph_def, bytes) else graph_def.SerializeToString()
+        self.called = set() if isinstance(graph_def, bytes) else {
+            n.op for f in graph_def.library.function for n in f.node_def}
         check(lib.weft_graph_import(self.ptr, data, C.c_size_t(len(data)), None))
 
     def load_meta(self, meta, prefix=None):
@@ -150,11 +152,12 @@ class Graph:
         return out
 
     def ops(self):
-        """The ops of its nodes, those that gradients added included."""
+        """The ops of its nodes and functions, those that gradients added included."""
         size = lib.weft_graph_size(self.ptr)
         if self.known != size:
             self.known = size
             self.names = {lib.weft_node_op(C.c_void_p(lib.weft_graph_node(self.ptr, i))).decode() for i in range(size)}
+            self.names |= self.called
         return self.names
 
     def node_name(self, out):

@@ -1,0 +1,19 @@
+/* function.h - functions: graphs that ops of another graph call.
+ *
+ * A body is built like any graph, with a placeholder for each argument; weft_function_add puts it into the library of
+ * the graph that calls it, by name.  Ops that take functions are PartitionedCall, If, While, MapDataset and their kin;
+ * the library travels with the graph. */
+#ifndef WEFT_FUNCTION_H
+#define WEFT_FUNCTION_H
+
+#include "weft/core.h"
+
+/* Adds the nodes of `body` to g's library as function `name`: n_in outputs of it are the arguments (what computes them
+ * is left out), n_out the results.  Functions that the body calls come along.  INVALID_ARGUMENT if the library has
+ * another function of that name.  The body is only read. */
+WEFT_API weft_err weft_function_add(weft_graph *g, const char *name, weft_graph *body, int n_in, const weft_out *in,
+                                    int n_out, const weft_out *out);
+/* Sets attribute `attr` of a node being built to the function of that name. */
+WEFT_API void weft_builder_function(weft_builder *b, const char *attr, const char *name);
+
+#endif

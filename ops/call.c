@@ -1,0 +1,192 @@
+/* call.c - ops that call functions of the graph's library: calls, conditionals, loops.
+ *
+ * These are what TensorFlow's newer control flow is made of.  Gradients of such graphs are functions of the library
+ * too, made by whoever wrote the graph. */
+#include "base/alloc.h"
+#include "graph/function.h"
+
+typedef struct functions { /* those that the attributes of a node name, in their order */
+  int n;
+  function *f[];
+} functions;
+
+static void unprepare(void *state) {
+  functions *s = state;
+  for (int i = 0; s && i < s->n; i++) weft__function_release(s->f[i]);
+  weft__free(s);
+}
+
+static weft_err prepare_named(const weft_node *n, int n_name, const char *const *name, void **state) {
+  functions *s = weft__alloc_zero(1, sizeof *s + sizeof s->f[0] * (size_t)n_name);
+  if (!s) return WEFT_OOM;
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < n_name && !err; i++) err = weft__function_create(&s->f[s->n++], n, name[i], 0);
+  if (err)
+    unprepare(s);
+  else
+    *state = s;
+  return err;
+}
+
+static weft_err prepare_call(const weft_node *n, void **state) {
+  return prepare_named(n, 1, (const char *const[]){"f"}, state);
+}
+static weft_err prepare_if(const weft_node *n, void **state) {
+  return prepare_named(n, 2, (const char *const[]){"then_branch", "else_branch"}, state);
+}
+static weft_err prepare_while(const weft_node *n, void **state) {
+  return prepare_named(n, 2, (const char *const[]){"cond", "body"}, state);
+}
+
+static weft_err prepare_case(const weft_node *n, void **state) {
+  int count = weft__function_count(n, "branches");
+  functions *s = weft__alloc_zero(1, sizeof *s + sizeof s->f[0] * (size_t)count);
+  if (!s) return WEFT_OOM;
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < count && !err; i++) err = weft__function_create(&s->f[s->n++], n, "branches", i);
+  if (err)
+    unprepare(s);
+  else
+    *state = s;
+  return err;
+}
+
+/* ---- calls ---- */
+
+static void destroy_all(weft_tensor **t, int n) {
+  for (int i = 0; i < n; i++) weft_tensor_destroy(t[i]);
+}
+
+/* Calls f with the inputs from `first` on; its results are the node's. */
+static weft_err call(kernel *k, function *f, int first) {
+  weft_tensor **ret = weft__alloc_zero((size_t)k->n_out + 1, sizeof *ret);
+  if (!ret) return WEFT_OOM;
+  weft_err err = weft__function_call(f, k->step, k->n_in - first, k->in + first, k->n_out, ret);
+  for (int i = 0; i < k->n_out && !err; i++) err = weft__out_share(k, i, ret[i]);
+  destroy_all(ret, k->n_out);
+  weft__free(ret);
+  return err;
+}
+
+static weft_err call_cpu(kernel *k) { return call(k, ((functions *)k->state)->f[0], 0); }
+
+/* A scalar that is not zero or an empty string, or any other tensor with elements. */
+static bool is_true(const weft_tensor *t) {
+  if (t->shape.rank > 0) return weft__tensor_count(t) > 0;
+  if (t->dtype == WEFT_STRING) return TENSOR_DATA(t, str)[0].size > 0;
+  if (t->dtype == WEFT_BOOL) return TENSOR_DATA(t, bool)[0];
+  return weft__tensor_double(t, 0) != 0;
+}
+
+static weft_err if_cpu(kernel *k) { return call(k, ((functions *)k->state)->f[is_true(k->in[0]) ? 0 : 1], 1); }
+
+static weft_err case_cpu(kernel *k) {
+  const functions *s = k->state;
+  WEFT_TRY(weft__kernel_scalar(k, 0, "branch_index"));
+  int32_t i = TENSOR_DATA(k->in[0], int32_t)[0];
+  if (s->n == 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "there are no branches");
+  return call(k, s->f[i < 0 || i >= s->n ? s->n - 1 : i], 1);
+}
+
+/* ---- loops ---- */
+
+typedef struct loop {
+  kernel *k;
+  int n;
+  const weft_tensor **now; /* the variables: the inputs at first, then what `made` holds */
+  weft_tensor **made, **next;
+} loop;
+
+static weft_err goes_on(loop *l, bool *yes) {
+  weft_tensor *answer = NULL;
+  const functions *s = l->k->state;
+  WEFT_TRY(weft__function_call(s->f[0], l->k->step, l->n, l->now, 1, &answer));
+  *yes = is_true(answer);
+  weft_tensor_destroy(answer);
+  return WEFT_OK;
+}
+
+static weft_err turn(loop *l) {
+  const functions *s = l->k->state;
+  if (l->k->step->cancel) WEFT_TRY(weft__cancel_raise(l->k->step->cancel));
+  memset(l->next, 0, sizeof *l->next * (size_t)l->n);
+  WEFT_TRY(weft__function_call(s->f[1], l->k->step, l->n, l->now, l->n, l->next));
+  destroy_all(l->made, l->n);
+  for (int i = 0; i < l->n; i++) l->now[i] = l->made[i] = l->next[i];
+  return WEFT_OK;
+}
+
+static weft_err while_cpu(kernel *k) {
+  size_t n = (size_t)k->n_in;
+  void **memory = weft__alloc_zero(3 * n + 1, sizeof *memory);
+  if (!memory) return WEFT_OOM;
+  loop l = {k, k->n_in, (const weft_tensor **)memory, (weft_tensor **)(memory + n), (weft_tensor **)(memory + 2 * n)};
+  for (int i = 0; i < l.n; i++) l.now[i] = k->in[i];
+  bool more = false;
+  weft_err err = goes_on(&l, &more);
+  while (!err && more) {
+    err = turn(&l);
+    if (!err) err = goes_on(&l, &more);
+  }
+  for (int i = 0; i < l.n && !err; i++)
+    err = l.made[i] ? weft__out_share(k, i, l.made[i]) : weft__forward(k, i, i, &k->in[i]->shape);
+  destroy_all(l.made, l.n);
+  weft__free(memory);
+  return err;
+}
+
+/* ---- a value that nobody reads ---- */
+
+static weft_err fake_cpu(kernel *k) {
+  const attr *a = weft__node_attr(k->node, "shape");
+  shape s = SHAPE1(0);
+  if (a && a->kind == ATTR_SHAPE && a->shape->rank >= 0) s = *a->shape;
+  for (int i = 0; i < s.rank; i++)
+    if (s.dim[i] < 0) s.dim[i] = 0;
+  weft_tensor *t = weft__out(k, 0, &s);
+  if (!t) return WEFT_OOM;
+  if (weft__dtype_is_plain(t->dtype)) memset(t->data, 0, weft__tensor_bytes(t));
+  return WEFT_OK;
+}
+
+static weft_err fake_infer(infer *s) {
+  const attr *a = weft__node_attr(s->node, "shape");
+  if (a && a->kind == ATTR_SHAPE) s->out[0] = *a->shape;
+  return WEFT_OK;
+}
+
+#define CALL(NAME, ATTRS, DOC, PREPARE, FN, STATE)                                                                     \
+  {                                                                                                                    \
+    NAME ATTRS STATE, DOC, .flags = OP_WAITS | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = FN,              \
+                           .prepare = PREPARE, .unprepare = unprepare                                                  \
+  }
+#define CALL_ATTRS                                                                                                     \
+  "(args:@Tin) -> (output:@Tout) | Tin:list(type)>=0 Tout:list(type)>=0 f:func config:string='' "                      \
+  "config_proto:string='' "                                                                                            \
+  "executor_type:string=''"
+#define IF_ATTRS                                                                                                       \
+  "(cond:Tcond, input:@Tin) -> (output:@Tout) | Tcond:type Tin:list(type)>=0 Tout:list(type)>=0 then_branch:func "     \
+  "else_branch:func output_shapes:list(shape)=[]"
+#define WHILE_ATTRS                                                                                                    \
+  "(input:@T) -> (output:@T) | T:list(type)>=0 cond:func body:func output_shapes:list(shape)=[] "                      \
+  "parallel_iterations:int=10"
+#define CASE_ATTRS                                                                                                     \
+  "(branch_index:int32, input:@Tin) -> (output:@Tout) | Tin:list(type)>=0 Tout:list(type)>=0 branches:list(func)>=1 "  \
+  "output_shapes:list(shape)=[]"
+
+OPS(call) = {
+    CALL("PartitionedCall", CALL_ATTRS, "What a function gives.", prepare_call, call_cpu, ""),
+    CALL("StatefulPartitionedCall", CALL_ATTRS, "What a function that acts gives.", prepare_call, call_cpu,
+         " ; stateful"),
+    CALL("StatelessIf", IF_ATTRS, "What one of two functions gives.", prepare_if, if_cpu, ""),
+    CALL("If", IF_ATTRS, "What one of two functions that act gives.", prepare_if, if_cpu, " ; stateful"),
+    CALL("StatelessWhile", WHILE_ATTRS, "Applies a function as long as another says so.", prepare_while, while_cpu, ""),
+    CALL("While", WHILE_ATTRS, "Applies a function that acts as long as another says so.", prepare_while, while_cpu,
+         " ; stateful"),
+    CALL("StatelessCase", CASE_ATTRS, "What the function of that number gives.", prepare_case, case_cpu, ""),
+    CALL("Case", CASE_ATTRS, "What the function of that number, which acts, gives.", prepare_case, case_cpu,
+         " ; stateful"),
+    {"FakeParam() -> (output:dtype) | dtype:type shape:shape", "Stands in for a value that nobody reads.",
+     .flags = OP_NO_FOLD, .infer = fake_infer, .cpu = fake_cpu, .no_grad = true},
+    {0},
+};

@@ -1,0 +1,73 @@
+/* optional.c - a value that may be absent: what a conditional leaves for its gradient. */
+#include "base/alloc.h"
+#include "graph/kernel.h"
+#include "state/variant.h"
+
+#define OPTIONAL_TYPE "optional value"
+
+typedef struct optional {
+  resource base;
+  int n; /* < 0: none */
+  weft_tensor t[];
+} optional;
+
+static void optional_destroy(object *o) {
+  optional *v = (optional *)o;
+  for (int i = 0; i < v->n; i++) weft__tensor_clear(&v->t[i]);
+  weft__free(v);
+}
+
+static weft_err make(kernel *k, int n) {
+  optional *v = weft__alloc_zero(1, sizeof *v + sizeof v->t[0] * (size_t)(n < 0 ? 0 : n));
+  if (!v) return WEFT_OOM;
+  atomic_init(&v->base.base.refs, 1);
+  v->base.base.destroy = optional_destroy;
+  v->base.type = OPTIONAL_TYPE;
+  v->n = n;
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < n && !err; i++) err = weft__tensor_keep(&v->t[i], k->in[i]);
+  if (!err) return weft__variant_out(k, 0, &v->base);
+  weft__object_release(&v->base.base);
+  return err;
+}
+
+static weft_err from_value_cpu(kernel *k) { return make(k, k->n_in); }
+static weft_err none_cpu(kernel *k) { return make(k, -1); }
+
+static weft_err has_value_cpu(kernel *k) {
+  optional *v = NULL;
+  WEFT_TRY(weft__kernel_in(k, weft__variant_get(k->in[0], OPTIONAL_TYPE, (resource **)&v)));
+  weft_tensor *t = weft__out(k, 0, &SHAPE_SCALAR);
+  if (!t) return WEFT_OOM;
+  TENSOR_DATA(t, bool)[0] = v->n >= 0;
+  return WEFT_OK;
+}
+
+static weft_err get_value_cpu(kernel *k) {
+  optional *v = NULL;
+  WEFT_TRY(weft__kernel_in(k, weft__variant_get(k->in[0], OPTIONAL_TYPE, (resource **)&v)));
+  if (v->n < 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "The given optional does not have a value and so cannot be read");
+  for (int i = 0; i < k->n_out; i++) {
+    if (i >= v->n || v->t[i].dtype != k->node->out_type[i])
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the optional has other components than asked for");
+    WEFT_TRY(weft__out_share(k, i, &v->t[i]));
+  }
+  return WEFT_OK;
+}
+
+OPS(optional) = {
+    {"OptionalFromValue(components:@Toutput_types) -> (optional:variant) | Toutput_types:list(type)>=1",
+     "A value that is there.", .flags = OP_NO_FOLD, .infer = weft__infer_scalar, .cpu = from_value_cpu,
+     .no_grad = true},
+    {"OptionalNone() -> (optional:variant)", "A value that is absent.", .flags = OP_NO_FOLD,
+     .infer = weft__infer_scalar, .cpu = none_cpu, .no_grad = true},
+    {"OptionalHasValue(optional:variant) -> (has_value:bool)", "Is the value there?", .flags = OP_NO_FOLD,
+     .infer = weft__infer_scalar, .cpu = has_value_cpu, .no_grad = true},
+    {"OptionalGetValue(optional:variant) -> (components:@output_types) | output_types:list(type)>=1 "
+     "output_shapes:list(shape)>=1",
+     "The value, which must be there.", .flags = OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = get_value_cpu,
+     .no_grad = true},
+    {0},
+};

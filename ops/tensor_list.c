@@ -1,0 +1,475 @@
+/* tensor_list.c - lists of tensors: what newer loops carry for their gradients and results.
+ *
+ * Every op that changes a list gives a new one; the tensors in it are shared. */
+#include "base/alloc.h"
+#include "graph/kernel.h"
+#include "state/tensor_list.h"
+
+/* ---- arguments ---- */
+
+/* Input i says a shape: a vector with -1 where it is not known, or a scalar -1. */
+static weft_err shape_in(const kernel *k, int i, shape *out) {
+  const weft_tensor *t = k->in[i];
+  int64_t n = weft__tensor_count(t);
+  *out = SHAPE_UNKNOWN;
+  if (t->shape.rank == 0) return WEFT_OK;
+  if (t->shape.rank != 1 || n > WEFT_MAX_RANK)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "element_shape must be a vector, got %s",
+                             weft__shape_text(&t->shape));
+  out->rank = (int)n;
+  for (int j = 0; j < out->rank; j++) out->dim[j] = weft__tensor_int(t, j) < 0 ? -1 : weft__tensor_int(t, j);
+  return WEFT_OK;
+}
+
+static weft_err list_in(const kernel *k, int i, tensor_list **out) {
+  WEFT_TRY(weft__kernel_in(k, weft__list_get(k->in[i], out)));
+  const attr *a = weft__node_attr(k->node, "element_dtype");
+  if (!a || a->type == (*out)->dtype) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid data types; op elements %s but list elements %s",
+                           weft__dtype_short(a->type), weft__dtype_short((*out)->dtype));
+}
+
+static weft_err int_in(const kernel *k, int i, const char *name, int64_t *out) {
+  WEFT_TRY(weft__kernel_scalar(k, i, name));
+  *out = weft__tensor_int(k->in[i], 0);
+  return WEFT_OK;
+}
+
+static weft_err check_shape(const kernel *k, const tensor_list *l, const weft_tensor *t) {
+  if (weft__shape_compatible(&l->element, &t->shape)) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                           "Tried to set a tensor with incompatible shape at a list index. Item element shape: %s list "
+                           "shape: %s",
+                           weft__shape_text(&t->shape), weft__shape_text(&l->element));
+}
+
+/* ---- making ---- */
+
+static weft_err empty_cpu(kernel *k) {
+  shape s;
+  tensor_list *l = NULL;
+  int64_t max;
+  WEFT_TRY(shape_in(k, 0, &s));
+  WEFT_TRY(int_in(k, 1, "max_num_elements", &max));
+  WEFT_TRY(weft__list_create(&l, weft__node_type(k->node, "element_dtype"), &s, 0));
+  l->max = max;
+  return weft__variant_out(k, 0, &l->base);
+}
+
+static weft_err reserve_cpu(kernel *k) {
+  shape s;
+  tensor_list *l = NULL;
+  int64_t n;
+  WEFT_TRY(shape_in(k, 0, &s));
+  WEFT_TRY(int_in(k, 1, "num_elements", &n));
+  WEFT_TRY(weft__kernel_in(k, weft__list_create(&l, weft__node_type(k->node, "element_dtype"), &s, n)));
+  return weft__variant_out(k, 0, &l->base);
+}
+
+/* Row i of t as a tensor of its own. */
+static weft_err row(weft_tensor *out, const weft_tensor *t, int64_t i) {
+  shape s = {.rank = t->shape.rank - 1};
+  memcpy(s.dim, t->shape.dim + 1, sizeof *s.dim * (size_t)s.rank);
+  int64_t count = weft__shape_count(&s);
+  WEFT_TRY(weft__tensor_init(out, t->dtype, &s));
+  return weft__elements_copy(t->dtype, out->data, (char *)t->data + (size_t)(i * count) * weft__dtype_size(t->dtype),
+                             count);
+}
+
+static weft_err check_rows(const kernel *k, int i) {
+  if (k->in[i]->shape.rank > 0) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tensor must be at least a vector, but saw shape: []");
+}
+
+static weft_err from_tensor_cpu(kernel *k) {
+  shape s;
+  tensor_list *l = NULL;
+  WEFT_TRY(check_rows(k, 0));
+  WEFT_TRY(shape_in(k, 1, &s));
+  WEFT_TRY(weft__list_create(&l, k->in[0]->dtype, &s, k->in[0]->shape.dim[0]));
+  weft_err err = WEFT_OK;
+  for (int64_t i = 0; i < l->n && !err; i++) {
+    err = row(&l->t[i], k->in[0], i);
+    if (!err) err = check_shape(k, l, &l->t[i]);
+  }
+  if (!err) return weft__variant_out(k, 0, &l->base);
+  weft__object_release(&l->base.base);
+  return err;
+}
+
+/* Puts the rows of input `rows` where input `at` says; the list takes over its reference. */
+static weft_err scatter(kernel *k, tensor_list *l, int rows, int at) {
+  int64_t n = weft__tensor_count(k->in[at]);
+  weft_err err = check_rows(k, rows);
+  if (!err && k->in[rows]->shape.dim[0] != n)
+    err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected len(indices) == tensor.shape[0]. Got: %lld vs %lld",
+                            (long long)n, (long long)k->in[rows]->shape.dim[0]);
+  for (int64_t i = 0; i < n && !err; i++) {
+    int64_t to = weft__tensor_int(k->in[at], i);
+    if (to < 0 || to >= l->n) {
+      err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "TensorListScatter: Indices in the list must fall in [0, %lld)",
+                              (long long)l->n);
+      break;
+    }
+    weft__tensor_clear(&l->t[to]);
+    err = row(&l->t[to], k->in[rows], i);
+    if (!err) err = check_shape(k, l, &l->t[to]);
+  }
+  if (!err) return weft__variant_out(k, 0, &l->base);
+  weft__object_release(&l->base.base);
+  return err;
+}
+
+static weft_err scatter_cpu(kernel *k) {
+  shape s;
+  tensor_list *l = NULL;
+  int64_t n = k->n_in > 3 ? weft__tensor_int(k->in[3], 0) : -1;
+  WEFT_TRY(shape_in(k, 2, &s));
+  for (int64_t i = 0; n < 0 && i < weft__tensor_count(k->in[1]); i++)
+    if (weft__tensor_int(k->in[1], i) < 0)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Indices in TensorListScatter must all be non-negative.");
+  for (int64_t i = 0; k->n_in <= 3 || weft__tensor_int(k->in[3], 0) < 0; i++) {
+    if (i >= weft__tensor_count(k->in[1])) break;
+    if (weft__tensor_int(k->in[1], i) >= n) n = weft__tensor_int(k->in[1], i) + 1;
+  }
+  WEFT_TRY(weft__list_create(&l, k->in[0]->dtype, &s, n < 0 ? 0 : n));
+  return scatter(k, l, 0, 1);
+}
+
+static weft_err scatter_into_cpu(kernel *k) {
+  tensor_list *from = NULL, *l = NULL;
+  int64_t n = 0;
+  WEFT_TRY(list_in(k, 0, &from));
+  for (int64_t i = 0; i < weft__tensor_count(k->in[2]); i++)
+    if (weft__tensor_int(k->in[2], i) >= n) n = weft__tensor_int(k->in[2], i) + 1;
+  WEFT_TRY(weft__list_copy(&l, from, n > from->n ? n : from->n));
+  return scatter(k, l, 1, 2);
+}
+
+/* ---- one element ---- */
+
+static weft_err push_cpu(kernel *k) {
+  tensor_list *from = NULL, *l = NULL;
+  WEFT_TRY(list_in(k, 0, &from));
+  WEFT_TRY(check_shape(k, from, k->in[1]));
+  if (from->max >= 0 && from->n >= from->max)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Tried to push item into a full list list size: %lld max_num_elements: %lld",
+                             (long long)from->n, (long long)from->max);
+  WEFT_TRY(weft__list_copy(&l, from, from->n + 1));
+  weft_err err = weft__tensor_keep(&l->t[l->n - 1], k->in[1]);
+  if (!err) return weft__variant_out(k, 0, &l->base);
+  weft__object_release(&l->base.base);
+  return err;
+}
+
+/* The shape of a value that was never set: what list and caller know of it, and maybe others in the list. */
+static weft_err unset_shape(const kernel *k, const tensor_list *l, const shape *wanted, shape *out) {
+  WEFT_TRY(weft__kernel_in(k, weft__shape_merge(out, &l->element, wanted)));
+  for (int64_t i = 0; i < l->n && !weft__shape_known(out); i++)
+    if (l->t[i].buf) WEFT_TRY(weft__kernel_in(k, weft__shape_merge(out, out, &l->t[i].shape)));
+  if (weft__shape_known(out)) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                           "Trying to read an uninitialized tensor but element_shape is not fully defined: %s",
+                           weft__shape_text(out));
+}
+
+/* Element i becomes the node's output `to`; one that was never set is zeros. */
+static weft_err out_element(kernel *k, int to, const tensor_list *l, int64_t i, const shape *wanted) {
+  if (l->t[i].buf) return weft__out_share(k, to, &l->t[i]);
+  shape s;
+  WEFT_TRY(unset_shape(k, l, wanted, &s));
+  weft_tensor *t = weft__out(k, to, &s);
+  if (!t) return WEFT_OOM;
+  if (weft__dtype_is_plain(t->dtype)) memset(t->data, 0, weft__tensor_bytes(t));
+  return WEFT_OK;
+}
+
+static weft_err pop_cpu(kernel *k) {
+  tensor_list *from = NULL, *l = NULL;
+  shape s;
+  WEFT_TRY(list_in(k, 0, &from));
+  WEFT_TRY(shape_in(k, 1, &s));
+  if (from->n == 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Trying to pop from an empty list.");
+  WEFT_TRY(out_element(k, 1, from, from->n - 1, &s));
+  WEFT_TRY(weft__list_copy(&l, from, from->n - 1));
+  return weft__variant_out(k, 0, &l->base);
+}
+
+static weft_err check_index(const kernel *k, const tensor_list *l, int64_t i) {
+  if (i >= 0 && i < l->n) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Trying to access element %lld in a list with %lld elements.",
+                           (long long)i, (long long)l->n);
+}
+
+static weft_err get_cpu(kernel *k) {
+  tensor_list *l = NULL;
+  shape s;
+  int64_t i;
+  WEFT_TRY(list_in(k, 0, &l));
+  WEFT_TRY(int_in(k, 1, "index", &i));
+  WEFT_TRY(shape_in(k, 2, &s));
+  WEFT_TRY(check_index(k, l, i));
+  return out_element(k, 0, l, i, &s);
+}
+
+static weft_err set_cpu(kernel *k) {
+  tensor_list *from = NULL, *l = NULL;
+  int64_t i;
+  WEFT_TRY(list_in(k, 0, &from));
+  WEFT_TRY(int_in(k, 1, "index", &i));
+  bool grows = weft__node_bool(k->node, "resize_if_index_out_of_bounds", false) && i >= from->n;
+  if (!grows) WEFT_TRY(check_index(k, from, i));
+  WEFT_TRY(check_shape(k, from, k->in[2]));
+  WEFT_TRY(weft__list_copy(&l, from, grows ? i + 1 : from->n));
+  weft__tensor_clear(&l->t[i]);
+  weft_err err = weft__tensor_keep(&l->t[i], k->in[2]);
+  if (!err) return weft__variant_out(k, 0, &l->base);
+  weft__object_release(&l->base.base);
+  return err;
+}
+
+/* ---- many elements ---- */
+
+static weft_err out_rows(kernel *k, const tensor_list *l, int64_t n, const weft_tensor *which, const shape *wanted) {
+  shape s, all;
+  WEFT_TRY(weft__kernel_in(k, weft__shape_merge(&s, &l->element, wanted)));
+  for (int64_t i = 0; i < l->n; i++) {
+    if (!l->t[i].buf) continue;
+    if (weft__shape_merge(&s, &s, &l->t[i].shape) != WEFT_OK)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tried to stack list whose elements have different shapes");
+  }
+  if (!weft__shape_known(&s) || s.rank >= WEFT_MAX_RANK)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Tried to stack elements of an empty list with non-fully-defined element_shape: %s",
+                             weft__shape_text(&s));
+  all = (shape){.rank = s.rank + 1, .dim = {n}};
+  memcpy(all.dim + 1, s.dim, sizeof *s.dim * (size_t)s.rank);
+  weft_tensor *t = weft__out(k, 0, &all);
+  if (!t) return weft__out_refused(&all);
+  int64_t count = weft__shape_count(&s);
+  size_t bytes = (size_t)count * weft__dtype_size(t->dtype);
+  for (int64_t i = 0; i < n; i++) {
+    int64_t from = which ? weft__tensor_int(which, i) : i;
+    WEFT_TRY(check_index(k, l, from));
+    char *at = (char *)t->data + (size_t)i * bytes;
+    if (l->t[from].buf)
+      WEFT_TRY(weft__elements_copy(t->dtype, at, l->t[from].data, count));
+    else if (weft__dtype_is_plain(t->dtype))
+      memset(at, 0, bytes);
+  }
+  return WEFT_OK;
+}
+
+static weft_err stack_cpu(kernel *k) {
+  tensor_list *l = NULL;
+  shape s;
+  int64_t want = weft__node_int(k->node, "num_elements", -1);
+  WEFT_TRY(list_in(k, 0, &l));
+  WEFT_TRY(shape_in(k, 1, &s));
+  if (want >= 0 && want != l->n)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Operation expected a list with %lld elements but got a list with "
+                             "%lld elements.",
+                             (long long)want, (long long)l->n);
+  return out_rows(k, l, l->n, NULL, &s);
+}
+
+static weft_err gather_cpu(kernel *k) {
+  tensor_list *l = NULL;
+  shape s;
+  WEFT_TRY(list_in(k, 0, &l));
+  WEFT_TRY(shape_in(k, 2, &s));
+  return out_rows(k, l, weft__tensor_count(k->in[1]), k->in[1], &s);
+}
+
+static weft_err length_cpu(kernel *k) {
+  tensor_list *l = NULL;
+  WEFT_TRY(list_in(k, 0, &l));
+  weft_tensor *t = weft__out(k, 0, &SHAPE_SCALAR);
+  if (!t) return WEFT_OOM;
+  TENSOR_DATA(t, int32_t)[0] = (int32_t)l->n;
+  return WEFT_OK;
+}
+
+static weft_err resize_cpu(kernel *k) {
+  tensor_list *from = NULL, *l = NULL;
+  int64_t n;
+  WEFT_TRY(list_in(k, 0, &from));
+  WEFT_TRY(int_in(k, 1, "size", &n));
+  WEFT_TRY(weft__kernel_in(k, weft__list_copy(&l, from, n)));
+  return weft__variant_out(k, 0, &l->base);
+}
+
+static weft_err element_shape_cpu(kernel *k) {
+  tensor_list *l = NULL;
+  WEFT_TRY(list_in(k, 0, &l));
+  bool known = l->element.rank >= 0;
+  weft_tensor *t = weft__out(k, 0, known ? &SHAPE1(l->element.rank) : &SHAPE_SCALAR);
+  if (!t) return WEFT_OOM;
+  for (int64_t i = 0; i < weft__tensor_count(t); i++) {
+    int64_t d = known ? l->element.dim[i] : -1;
+    if (t->dtype == WEFT_INT64)
+      TENSOR_DATA(t, int64_t)[i] = d;
+    else
+      TENSOR_DATA(t, int32_t)[i] = (int32_t)d;
+  }
+  return WEFT_OK;
+}
+
+static weft_err join_cpu(kernel *k) {
+  tensor_list *a = NULL, *b = NULL, *l = NULL;
+  WEFT_TRY(list_in(k, 0, &a));
+  WEFT_TRY(list_in(k, 1, &b));
+  WEFT_TRY(weft__list_copy(&l, a, a->n + b->n));
+  for (int64_t i = 0; i < b->n; i++)
+    if (b->t[i].buf) weft__tensor_share(&l->t[a->n + i], &b->t[i]);
+  return weft__variant_out(k, 0, &l->base);
+}
+
+/* ---- along the first dimension ---- */
+
+static weft_err concat_shape(kernel *k, const tensor_list *l, shape *out) {
+  *out = SHAPE_UNKNOWN;
+  int64_t rows = 0;
+  for (int64_t i = 0; i < l->n; i++) {
+    const weft_tensor *t = &l->t[i];
+    if (!t->buf || t->shape.rank < 1)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Concat saw a scalar or unset element at index %lld",
+                               (long long)i);
+    shape s = t->shape;
+    rows += s.dim[0];
+    s.dim[0] = -1;
+    if (weft__shape_merge(out, out, &s) != WEFT_OK)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tried to concat tensors with unequal shapes");
+  }
+  if (l->n == 0) {
+    *out = l->element;
+    if (out->rank < 1)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Concat of an empty list with unknown element shape");
+  }
+  out->dim[0] = rows;
+  return WEFT_OK;
+}
+
+static weft_err concat_cpu(kernel *k) {
+  tensor_list *l = NULL;
+  shape s;
+  WEFT_TRY(list_in(k, 0, &l));
+  WEFT_TRY(concat_shape(k, l, &s));
+  weft_tensor *t = weft__out(k, 0, &s), *lengths = weft__out(k, 1, &SHAPE1(l->n));
+  if (!t || !lengths) return WEFT_OOM;
+  char *at = t->data;
+  for (int64_t i = 0; i < l->n; i++) {
+    WEFT_TRY(weft__elements_copy(t->dtype, at, l->t[i].data, weft__tensor_count(&l->t[i])));
+    at += weft__tensor_bytes(&l->t[i]);
+    TENSOR_DATA(lengths, int64_t)[i] = l->t[i].shape.dim[0];
+  }
+  return WEFT_OK;
+}
+
+static weft_err split_cpu(kernel *k) {
+  tensor_list *l = NULL;
+  shape s;
+  const weft_tensor *all = k->in[0];
+  int64_t n = weft__tensor_count(k->in[2]), sum = 0;
+  WEFT_TRY(check_rows(k, 0));
+  WEFT_TRY(shape_in(k, 1, &s));
+  for (int64_t i = 0; i < n; i++) sum += TENSOR_DATA(k->in[2], int64_t)[i];
+  if (sum != all->shape.dim[0])
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected sum of lengths to be equal to values.shape[0]");
+  WEFT_TRY(weft__list_create(&l, all->dtype, &s, n));
+  const char *from = all->data;
+  weft_err err = WEFT_OK;
+  for (int64_t i = 0; i < n && !err; i++) {
+    shape piece = all->shape;
+    piece.dim[0] = TENSOR_DATA(k->in[2], int64_t)[i];
+    err = piece.dim[0] < 0 ? weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid value in lengths")
+                           : weft__tensor_init(&l->t[i], all->dtype, &piece);
+    if (!err) err = weft__elements_copy(all->dtype, l->t[i].data, from, weft__tensor_count(&l->t[i]));
+    if (!err) from += weft__tensor_bytes(&l->t[i]);
+  }
+  if (!err) return weft__variant_out(k, 0, &l->base);
+  weft__object_release(&l->base.base);
+  return err;
+}
+
+/* ---- shape rules ---- */
+
+static weft_err value_infer(infer *s) { /* of the last output: the element shape that the last input says */
+  s->out[0] = s->n_out > 1 ? SHAPE_SCALAR : SHAPE_UNKNOWN;
+  return weft__infer_shape_value(s, s->n_in - 1, &s->out[s->n_out - 1]);
+}
+
+static weft_err rows_infer(infer *s) {
+  shape e;
+  WEFT_TRY(weft__infer_shape_value(s, s->n_in - 1, &e));
+  if (e.rank < 0 || e.rank >= WEFT_MAX_RANK) return WEFT_OK;
+  s->out[0] = (shape){.rank = e.rank + 1, .dim = {s->n_in > 2 ? -1 : weft__node_int(s->node, "num_elements", -1)}};
+  memcpy(s->out[0].dim + 1, e.dim, sizeof *e.dim * (size_t)e.rank);
+  return WEFT_OK;
+}
+
+static weft_err concat_infer(infer *s) {
+  s->out[1] = SHAPE1(-1);
+  return WEFT_OK;
+}
+
+#define LIST(DEF, DOC, INFER, FN)                                                                                      \
+  { DEF, DOC, .flags = OP_NO_FOLD, .infer = INFER, .cpu = FN, .no_grad = true }
+#define TYPES " | element_dtype:type shape_type:type{int32,int64}"
+
+OPS(tensor_list) = {
+    LIST("EmptyTensorList(element_shape:shape_type, max_num_elements:int32) -> (handle:variant)" TYPES,
+         "A list without elements.", weft__infer_scalar, empty_cpu),
+    LIST("TensorListReserve(element_shape:shape_type, num_elements:int32) -> (handle:variant)" TYPES,
+         "A list whose elements have no values yet.", weft__infer_scalar, reserve_cpu),
+    LIST("TensorListFromTensor(tensor:element_dtype, element_shape:shape_type) -> (output_handle:variant)" TYPES,
+         "The rows of a tensor.", weft__infer_scalar, from_tensor_cpu),
+    LIST("TensorListScatter(tensor:element_dtype, indices:int32, element_shape:shape_type) -> "
+         "(output_handle:variant)" TYPES,
+         "Rows of a tensor put at indices.", weft__infer_scalar, scatter_cpu),
+    LIST("TensorListScatterV2(tensor:element_dtype, indices:int32, element_shape:shape_type, num_elements:int32) -> "
+         "(output_handle:variant)" TYPES,
+         "Rows of a tensor put at indices of a list of that length.", weft__infer_scalar, scatter_cpu),
+    LIST("TensorListScatterIntoExistingList(input_handle:variant, tensor:element_dtype, indices:int32) -> "
+         "(output_handle:variant) | element_dtype:type",
+         "A list with rows of a tensor put at indices.", weft__infer_scalar, scatter_into_cpu),
+    LIST("TensorListPushBack(input_handle:variant, tensor:element_dtype) -> (output_handle:variant) | "
+         "element_dtype:type",
+         "A list with one more element.", weft__infer_scalar, push_cpu),
+    LIST("TensorListPopBack(input_handle:variant, element_shape:int32) -> (output_handle:variant, "
+         "tensor:element_dtype) | "
+         "element_dtype:type",
+         "The last element, and the list without it.", value_infer, pop_cpu),
+    LIST("TensorListGetItem(input_handle:variant, index:int32, element_shape:int32) -> (item:element_dtype) | "
+         "element_dtype:type",
+         "An element.", value_infer, get_cpu),
+    LIST("TensorListSetItem(input_handle:variant, index:int32, item:element_dtype) -> (output_handle:variant) | "
+         "element_dtype:type resize_if_index_out_of_bounds:bool=false",
+         "A list with one element replaced.", weft__infer_scalar, set_cpu),
+    LIST("TensorListStack(input_handle:variant, element_shape:int32) -> (tensor:element_dtype) | element_dtype:type "
+         "num_elements:int=-1",
+         "The elements as rows of a tensor.", rows_infer, stack_cpu),
+    LIST("TensorListGather(input_handle:variant, indices:int32, element_shape:int32) -> (values:element_dtype) | "
+         "element_dtype:type",
+         "Chosen elements as rows of a tensor.", rows_infer, gather_cpu),
+    LIST("TensorListConcat(input_handle:variant) -> (tensor:element_dtype, lengths:int64) | element_dtype:type "
+         "element_shape:shape=?",
+         "The elements one behind the other.", concat_infer, concat_cpu),
+    LIST("TensorListConcatV2(input_handle:variant, element_shape:shape_type, leading_dims:int64) -> "
+         "(tensor:element_dtype, lengths:int64)" TYPES,
+         "The elements one behind the other.", concat_infer, concat_cpu),
+    LIST("TensorListSplit(tensor:element_dtype, element_shape:shape_type, lengths:int64) -> "
+         "(output_handle:variant)" TYPES,
+         "A tensor cut along its first dimension.", weft__infer_scalar, split_cpu),
+    LIST("TensorListConcatLists(input_a:variant, input_b:variant) -> (output:variant) | element_dtype:type",
+         "Two lists as one.", weft__infer_scalar, join_cpu),
+    LIST("TensorListLength(input_handle:variant) -> (length:int32)", "How many elements.", weft__infer_scalar,
+         length_cpu),
+    LIST("TensorListResize(input_handle:variant, size:int32) -> (output_handle:variant)", "A list of another length.",
+         weft__infer_scalar, resize_cpu),
+    LIST("TensorListElementShape(input_handle:variant) -> (element_shape:shape_type) | shape_type:type{int32,int64}",
+         "What is known of the shape of its elements.", weft__infer_none, element_shape_cpu),
+    {0},
+};

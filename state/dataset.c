@@ -1,0 +1,222 @@
+/* dataset.c - what all data sets share. */
+#include "state/dataset.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "state/step.h"
+
+/* ---- data sets ---- */
+
+static void dataset_destroy(object *o) {
+  dataset *d = (dataset *)o;
+  if (d->kind->destroy) d->kind->destroy(d);
+  for (int i = 0; i < d->n_input; i++) weft__dataset_release(d->input[i]);
+  weft__free(d->input);
+  weft__free(d->type);
+  weft__free(d);
+}
+
+weft_err weft__dataset_create(dataset **out, const dataset_kind *kind, int n_input, dataset *const *input, int n_part,
+                              const weft_dtype *type) {
+  dataset *d = weft__alloc_zero(1, kind->size);
+  if (!d) return WEFT_OOM;
+  d->kind = kind;
+  d->input = weft__alloc_zero((size_t)n_input + 1, sizeof *d->input);
+  d->type = weft__alloc_zero((size_t)n_part + 1, sizeof *d->type);
+  if (!d->input || !d->type) {
+    weft__free(d->input);
+    weft__free(d->type);
+    weft__free(d);
+    return WEFT_OOM;
+  }
+  atomic_init(&d->base.base.refs, 1);
+  d->base.base.destroy = dataset_destroy;
+  d->base.type = DATASET_TYPE;
+  for (int i = 0; i < n_input; i++) weft__object_retain(&input[i]->base.base), d->input[i] = input[i];
+  d->n_input = n_input;
+  for (int i = 0; i < n_part; i++) d->type[i] = type[i];
+  d->n_part = n_part;
+  *out = d;
+  return WEFT_OK;
+}
+
+void weft__dataset_release(dataset *d) { weft__object_release(d ? &d->base.base : NULL); }
+
+weft_err weft__dataset_get(const weft_tensor *t, dataset **out) {
+  return weft__variant_get(t, DATASET_TYPE, (resource **)out);
+}
+
+/* ---- iterators ---- */
+
+weft_err weft__pass_init(pass *p, const step *st) {
+  static atomic_llong passes;
+  p->session =
+      weft__sprintf("%s\x1fpass %lld", st->session ? st->session : "", (long long)atomic_fetch_add(&passes, 1));
+  if (!p->session) return WEFT_OOM;
+  weft__cancel_init(&p->cancel);
+  pthread_mutex_init(&p->lock, NULL);
+  p->memory = NULL;
+  p->step = (step){.cancel = &p->cancel,
+                   .intra = st->intra,
+                   .inter = st->inter,
+                   .caller = st->caller,
+                   .resources = st->resources,
+                   .session = p->session};
+  return WEFT_OK;
+}
+
+struct pass_memory {
+  const void *of;
+  object *object;
+  struct pass_memory *next;
+};
+
+static weft_err remember(pass *p, const void *of, pass_make *make, object **out) {
+  struct pass_memory *m = weft__alloc(sizeof *m);
+  if (!m) return WEFT_OOM;
+  weft_err err = make(of, out);
+  if (err) {
+    weft__free(m);
+    return err;
+  }
+  *m = (struct pass_memory){of, *out, p->memory};
+  p->memory = m;
+  return WEFT_OK;
+}
+
+weft_err weft__pass_object(pass *p, const void *of, pass_make *make, object **out) {
+  *out = NULL;
+  pthread_mutex_lock(&p->lock);
+  for (const struct pass_memory *m = p->memory; m && !*out; m = m->next)
+    if (m->of == of) *out = m->object;
+  weft_err err = *out ? WEFT_OK : remember(p, of, make, out);
+  pthread_mutex_unlock(&p->lock);
+  return err;
+}
+
+void weft__pass_finish(pass *p) {
+  for (struct pass_memory *m = p->memory, *next; m; m = next) {
+    next = m->next;
+    weft__object_release(m->object);
+    weft__free(m);
+  }
+  if (p->step.resources) weft__resources_end_session(p->step.resources, p->session); /* what functions kept */
+  pthread_mutex_destroy(&p->lock);
+  weft__cancel_finish(&p->cancel);
+  weft__free(p->session);
+}
+
+weft_err weft__iterator_create(iterator **out, dataset *d, pass *p) {
+  iterator *it = weft__alloc_zero(1, d->kind->iterator_size);
+  if (!it) return WEFT_OOM;
+  weft__object_retain(&d->base.base);
+  it->set = d;
+  it->pass = p;
+  weft_err err = d->kind->begin ? d->kind->begin(it) : WEFT_OK;
+  if (err)
+    weft__iterator_destroy(it);
+  else
+    *out = it;
+  return err;
+}
+
+void weft__iterator_destroy(iterator *it) {
+  if (!it) return;
+  dataset *d = it->set;
+  if (d->kind->finish) d->kind->finish(it);
+  weft__free(it);
+  weft__dataset_release(d);
+}
+
+/* ---- parts ---- */
+
+weft_tensor *weft__parts_alloc(int n) { return weft__alloc_zero((size_t)n + 1, sizeof(weft_tensor)); }
+
+void weft__parts_clear(weft_tensor *t, int n) {
+  for (int i = 0; i < n; i++) weft__tensor_clear(&t[i]);
+}
+
+void weft__parts_free(weft_tensor *t, int n) {
+  if (t) weft__parts_clear(t, n);
+  weft__free(t);
+}
+
+void weft__parts_share(weft_tensor *to, const weft_tensor *from, int n) {
+  for (int i = 0; i < n; i++) weft__tensor_share(&to[i], &from[i]);
+}
+
+void weft__parts_move(weft_tensor *to, weft_tensor *from, int n) {
+  weft__parts_share(to, from, n);
+  weft__parts_clear(from, n);
+}
+
+/* ---- waiting ---- */
+
+static weft_err check_step(const step *st) {
+  if (st->cancel && weft__cancel_fired(st->cancel)) return weft__cancel_raise(st->cancel);
+  if (st->deadline_ns && weft__now_ns() > st->deadline_ns)
+    return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the next element");
+  if (st->id && weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
+  return WEFT_OK;
+}
+
+weft_err weft__step_wait(const step *st, pthread_cond_t *cond, pthread_mutex_t *lock) {
+  WEFT_TRY(check_step(st));
+  struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+  pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &until);
+  return WEFT_OK;
+}
+
+/* ---- functions ---- */
+
+weft_err weft__captured_init(captured *c, function *f, const weft_tensor *const *more, int n) {
+  c->more = weft__parts_alloc(n);
+  if (!c->more) return WEFT_OOM;
+  weft__object_retain(&f->base);
+  c->f = f;
+  for (; c->n < n; c->n++) WEFT_TRY(weft__tensor_keep(&c->more[c->n], more[c->n]));
+  return WEFT_OK;
+}
+
+void weft__captured_finish(captured *c) {
+  weft__function_release(c->f);
+  weft__parts_free(c->more, c->n);
+}
+
+enum { FEW = 16 };
+
+static weft_err make_clone(const void *of, object **out) {
+  return weft__function_clone((function **)out, (function *)(uintptr_t)of);
+}
+
+static weft_err call(const captured *c, function *f, const step *st, const weft_tensor *arg, int n_arg,
+                     weft_tensor *out, int n_out, void **memory) {
+  const weft_tensor **in = (const weft_tensor **)memory;
+  weft_tensor **ret = (weft_tensor **)(memory + n_arg + c->n);
+  for (int i = 0; i < n_arg; i++) in[i] = &arg[i];
+  for (int i = 0; i < c->n; i++) in[n_arg + i] = &c->more[i];
+  step own = *st;
+  step_objects objects; /* what lives for a step lives for one call */
+  weft__step_objects_init(&objects);
+  own.objects = &objects;
+  weft_err err = weft__function_call(f, &own, n_arg + c->n, in, n_out, ret);
+  for (int i = 0; i < n_out && !err; i++) weft__tensor_share(&out[i], ret[i]);
+  for (int i = 0; i < n_out; i++) weft_tensor_destroy(ret[i]);
+  weft__step_objects_finish(&objects);
+  return err;
+}
+
+weft_err weft__captured_call(const captured *c, pass *p, const step *st, const weft_tensor *arg, int n_arg,
+                             weft_tensor *out, int n_out) {
+  function *f = c->f;
+  if (f->n_target) WEFT_TRY(weft__pass_object(p, f, make_clone, (object **)&f));
+  int n = n_arg + c->n + n_out;
+  void *few[FEW] = {NULL}, **memory = n <= FEW ? few : weft__alloc_zero((size_t)n, sizeof *memory);
+  if (!memory) return WEFT_OOM;
+  step named = *st;
+  named.session = p->session;
+  weft_err err = call(c, f, &named, arg, n_arg, out, n_out, memory);
+  if (memory != few) weft__free(memory);
+  return err;
+}

@@ -1,0 +1,98 @@
+/* dataset.h - data sets: descriptions of where elements come from, and iterators that bring them.
+ *
+ * A variant holds a data set; it never changes.  An iterator walks one once, from front to back, and has the iterators
+ * of its inputs below it.  An element is a fixed number of tensors (parts).  What each kind of data set does is in
+ * ops/dataset_*.c.
+ *
+ * One thread at a time asks an iterator.  `next` runs on behalf of a step: the program's, or that of the pass when
+ * a thread of the pipeline works ahead.  Waits end when that step is cancelled, too late or interrupted; the
+ * iterator can be asked again afterwards. */
+#ifndef WEFT_STATE_DATASET_H
+#define WEFT_STATE_DATASET_H
+
+#include "graph/function.h"
+#include "state/variant.h"
+
+#define DATASET_TYPE "data set"
+
+typedef struct dataset dataset;
+typedef struct iterator iterator;
+
+typedef struct dataset_kind {
+  const char *name;
+  size_t size, iterator_size;      /* of the structs whose first member is a dataset or an iterator */
+  void (*destroy)(dataset *d);     /* optional: what the kind keeps */
+  weft_err (*begin)(iterator *it); /* optional: the rest of the struct is zero; inputs are not begun */
+  /* out: n_part empty tensors to be filled.  After *end there is nothing more, however often it is asked. */
+  weft_err (*next)(iterator *it, const step *st, weft_tensor *out, bool *end);
+  void (*finish)(iterator *it); /* optional; also after a failed begin */
+} dataset_kind;
+
+struct dataset {
+  resource base;
+  const dataset_kind *kind;
+  int n_input, n_part;
+  dataset **input;  /* references */
+  weft_dtype *type; /* of the parts */
+};
+
+/* One run through a data set, and what its threads work on behalf of. */
+typedef struct pass {
+  step step; /* id 0: of no program's step */
+  cancel cancel;
+  char *session;
+  pthread_mutex_t lock; /* guards what follows */
+  struct pass_memory *memory;
+} pass;
+
+struct iterator {
+  dataset *set; /* a reference */
+  pass *pass;
+};
+
+/* ---- data sets ---- */
+/* All but the kind's own fields, which are zero; inputs are retained. */
+weft_err weft__dataset_create(dataset **out, const dataset_kind *kind, int n_input, dataset *const *input, int n_part,
+                              const weft_dtype *type);
+void weft__dataset_release(dataset *d);                          /* NULL is fine */
+weft_err weft__dataset_get(const weft_tensor *t, dataset **out); /* borrowed */
+
+/* ---- iterators ---- */
+weft_err weft__pass_init(pass *p, const step *st); /* takes resources, threads and session from a step */
+void weft__pass_finish(pass *p);
+/* What belongs to `of` (a data set, a function) for as long as the pass lasts: made when first asked for; borrowed. */
+typedef weft_err pass_make(const void *of, object **out);
+weft_err weft__pass_object(pass *p, const void *of, pass_make *make, object **out);
+weft_err weft__iterator_create(iterator **out, dataset *d, pass *p);
+void weft__iterator_destroy(iterator *it); /* stops its threads; NULL is fine */
+static inline weft_err weft__iterator_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+  *end = false;
+  return it->set->kind->next(it, st, out, end);
+}
+
+/* ---- parts ---- */
+weft_tensor *weft__parts_alloc(int n); /* n empty tensors; weft__parts_free */
+void weft__parts_clear(weft_tensor *t, int n);
+void weft__parts_free(weft_tensor *t, int n);
+/* Moves n parts; `to` were empty, `from` are afterwards. */
+void weft__parts_move(weft_tensor *to, weft_tensor *from, int n);
+void weft__parts_share(weft_tensor *to, const weft_tensor *from, int n);
+
+/* ---- waiting ---- */
+/* Sleeps until the condition is signalled or for a moment; an error when the step shall wait no longer. */
+weft_err weft__step_wait(const step *st, pthread_cond_t *cond, pthread_mutex_t *lock);
+
+/* ---- functions ---- */
+typedef struct captured { /* a function and the values that follow its arguments */
+  function *f;
+  int n;
+  weft_tensor *more;
+} captured;
+/* Keeps f (one more reference) and n tensors. */
+weft_err weft__captured_init(captured *c, function *f, const weft_tensor *const *more, int n);
+void weft__captured_finish(captured *c);
+/* What the function keeps between calls (generators of random numbers) is the pass's. */
+weft_err weft__captured_call(const captured *c, pass *p, const step *st, const weft_tensor *arg, int n_arg,
+                             weft_tensor *out, int n_out);
+
+#endif

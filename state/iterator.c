@@ -1,0 +1,130 @@
+/* iterator.c - the turns that threads take at an iterator.
+ *
+ * The lock guards only whose turn it is: an element may take long to make, and who waits must be able to give up. */
+#include "state/iterator.h"
+
+#include "base/alloc.h"
+
+struct source {
+  resource base;
+  pthread_mutex_t lock; /* guards busy and dropped */
+  pthread_cond_t wake;
+  bool busy, dropped;
+  /* Whose turn it is: */
+  bool set;
+  pass pass;
+  iterator *at; /* NULL: nothing to walk */
+};
+
+static void stop(source *s) {
+  if (!s->set) return;
+  weft__cancel_fire(&s->pass.cancel, WEFT_CANCELLED, "The iterator was closed.");
+  weft__iterator_destroy(s->at);
+  weft__pass_finish(&s->pass);
+  s->at = NULL;
+  s->set = false;
+}
+
+static void source_destroy(object *o) {
+  source *s = (source *)o;
+  stop(s);
+  pthread_cond_destroy(&s->wake);
+  pthread_mutex_destroy(&s->lock);
+  weft__free(s);
+}
+
+/* Its threads end when it leaves the table, though plans may still remember it. */
+static void source_dropped(resource *r) {
+  source *s = (source *)r;
+  pthread_mutex_lock(&s->lock);
+  s->dropped = true;
+  bool now = !s->busy;
+  pthread_mutex_unlock(&s->lock);
+  if (now) stop(s);
+}
+
+weft_err weft__source_create(source **out) {
+  source *s = weft__alloc_zero(1, sizeof *s);
+  if (!s) return WEFT_OOM;
+  atomic_init(&s->base.base.refs, 1);
+  s->base.base.destroy = source_destroy;
+  s->base.type = ITERATOR_TYPE;
+  s->base.dropped = source_dropped;
+  pthread_mutex_init(&s->lock, NULL);
+  pthread_cond_init(&s->wake, NULL);
+  *out = s;
+  return WEFT_OK;
+}
+
+static weft_err begin_turn(source *s, const step *st) {
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&s->lock);
+  while (s->busy && !err) err = weft__step_wait(st, &s->wake, &s->lock);
+  if (!err && s->dropped) err = weft__fail(WEFT_CANCELLED, "The iterator was closed.");
+  if (!err) s->busy = true;
+  pthread_mutex_unlock(&s->lock);
+  return err;
+}
+
+static void end_turn(source *s) {
+  pthread_mutex_lock(&s->lock);
+  bool dropped = s->dropped;
+  pthread_mutex_unlock(&s->lock);
+  if (dropped) stop(s);
+  pthread_mutex_lock(&s->lock);
+  s->busy = false;
+  pthread_cond_signal(&s->wake);
+  pthread_mutex_unlock(&s->lock);
+}
+
+static weft_err set(source *s, dataset *d, const step *st) {
+  stop(s);
+  WEFT_TRY(weft__pass_init(&s->pass, st));
+  s->set = true;
+  weft_err err = weft__iterator_create(&s->at, d, &s->pass);
+  if (err) stop(s);
+  return err;
+}
+
+weft_err weft__source_set(source *s, dataset *d, const step *st) {
+  WEFT_TRY(begin_turn(s, st));
+  weft_err err = set(s, d, st);
+  end_turn(s);
+  return err;
+}
+
+weft_err weft__source_set_once(source *s, const step *st, source_make *make, void *arg) {
+  dataset *d = NULL;
+  WEFT_TRY(begin_turn(s, st));
+  weft_err err = s->set ? WEFT_OK : make(arg, &d);
+  if (d) err = set(s, d, st);
+  weft__dataset_release(d);
+  end_turn(s);
+  return err;
+}
+
+static weft_err check_types(const dataset *d, int n, const weft_dtype *type) {
+  if (n != d->n_part)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "Number of components does not match: expected %d types but the iterator's elements have %d", n,
+                      d->n_part);
+  for (int i = 0; i < n; i++)
+    if (type[i] != d->type[i])
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Data type mismatch at component %d: expected %s but got %s.", i,
+                        weft__dtype_short(type[i]), weft__dtype_short(d->type[i]));
+  return WEFT_OK;
+}
+
+weft_err weft__source_next(source *s, const step *st, int n, const weft_dtype *type, weft_tensor *out) {
+  bool end = false;
+  WEFT_TRY(begin_turn(s, st));
+  weft_err err = s->set ? check_types(s->at->set, n, type)
+                        : weft__fail(WEFT_FAILED_PRECONDITION,
+                                     "GetNext() failed because the iterator has not been initialized. Ensure that you "
+                                     "have run the initializer operation for this iterator before getting the next "
+                                     "element.");
+  if (!err) err = weft__iterator_next(s->at, st, out, &end);
+  if (!err && end) err = weft__fail(WEFT_OUT_OF_RANGE, "End of sequence");
+  end_turn(s);
+  return err;
+}

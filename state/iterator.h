@@ -1,0 +1,22 @@
+/* iterator.h - an iterator as a resource: what a program initialises and takes elements from.
+ *
+ * Any number of threads may ask; they take turns. */
+#ifndef WEFT_STATE_ITERATOR_H
+#define WEFT_STATE_ITERATOR_H
+
+#include "state/dataset.h"
+
+#define ITERATOR_TYPE "iterator"
+
+typedef struct source source;
+
+weft_err weft__source_create(source **out);
+/* Begins at the first element of d. */
+weft_err weft__source_set(source *s, dataset *d, const step *st);
+/* As above, unless it was set before; `make` gives the data set. */
+typedef weft_err source_make(void *arg, dataset **out);
+weft_err weft__source_set_once(source *s, const step *st, source_make *make, void *arg);
+/* out: n empty tensors.  OUT_OF_RANGE "End of sequence"; FAILED_PRECONDITION if it was never set. */
+weft_err weft__source_next(source *s, const step *st, int n, const weft_dtype *type, weft_tensor *out);
+
+#endif

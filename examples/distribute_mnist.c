@@ -11,12 +11,12 @@
  * The supervisor's checkpoints are in a temporary folder of the cluster's own, where a worker 0 that comes back finds
  * them, and which it removes when the training is over; --log_dir=DIR keeps them in DIR.
  * --data_dir=FOLDER (MNIST_data), --train_steps=N (10000), --learning_rate=R (0.01), --issync=0 or 1 (0),
- * --save_model_secs=S (600). */
+ * --hidden_units=N (100; 0: none), --save_model_secs=S (600). */
 #include "digits.h"
 #include <ftw.h>
 #include <math.h>
 
-enum { BATCH = 100, HIDDEN = 100 };
+enum { BATCH = 100 };
 
 typedef struct model {
   weft_graph *g;
@@ -29,7 +29,7 @@ typedef struct settings {
   const char *data, *log_dir; /* log_dir NULL: a temporary one */
   int64_t steps;
   double rate, save_secs;
-  int task, workers;
+  int task, workers, hidden;
   bool in_step;
 } settings;
 
@@ -66,8 +66,10 @@ static void build(model *m, const settings *s) {
   m->step = weft_global_step_make(g);
   m->x = weft_input(g, "x", WEFT_FLOAT, WEFT_DIMS(-1, PIXELS));
   m->y = weft_input(g, "y", WEFT_INT32, WEFT_DIMS(-1));
-  weft_out hidden = weft_relu(g, layer(g, "hid_w", "hid_b", m->x, PIXELS, HIDDEN, 1.0 / SIDE));
-  weft_out logits = layer(g, "sm_w", "sm_b", hidden, HIDDEN, CLASSES, 1 / sqrt(HIDDEN));
+  weft_out top = m->x;
+  if (s->hidden > 0) top = weft_relu(g, layer(g, "hid_w", "hid_b", m->x, PIXELS, s->hidden, 1.0 / SIDE));
+  int64_t inputs = s->hidden > 0 ? s->hidden : PIXELS;
+  weft_out logits = layer(g, "sm_w", "sm_b", top, inputs, CLASSES, 1 / sqrt((double)inputs));
   weft_out right = weft_op(g, "OneHot", NULL, 4,
                            (weft_out[]){m->y, weft_scalar(g, WEFT_INT32, CLASSES), weft_scalar(g, WEFT_FLOAT, 1),
                                         weft_scalar(g, WEFT_FLOAT, 0)},
@@ -215,6 +217,7 @@ int main(int argc, char **argv) {
                 .steps = atoll(flag(argc, argv, "--train_steps", "10000")),
                 .rate = atof(flag(argc, argv, "--learning_rate", "0.01")),
                 .save_secs = atof(flag(argc, argv, "--save_model_secs", "600")),
+                .hidden = atoi(flag(argc, argv, "--hidden_units", "100")),
                 .in_step = atoi(flag(argc, argv, "--issync", "0")) == 1};
   weft_server *server = start_task(argc, argv);
   printf("job_name : %s\ntask_index : %d\n", weft_server_job(server), weft_server_task(server));

@@ -1,0 +1,103 @@
+"""Kills tasks of training jobs at random moments and starts them again: every job must reach its last step, and no
+task may ever see a global step before the last checkpoint's.
+
+    kill_at_random.py [ROUNDS] [SEED]
+"""
+import os
+import pathlib
+import random
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import tasks  # noqa: E402
+from test_examples import DATA, STEP, saved_step  # noqa: E402
+
+SEATS = [("ps", 0), ("worker", 0), ("worker", 1)]
+PROGRAMS = {"distribute_mnist": ("task_index", ["--issync=1", "--train_steps=4000"]),
+            "dist_mnist_async": ("task_id", ["--training_steps=6000", "--learning_rate=0.1"])}
+KILLS = 4
+
+
+class Job:
+    def __init__(self, folder, program):
+        self.index, self.options = PROGRAMS[program]
+        self.program, self.log = tasks.BUILD / "examples" / program, folder / "log"
+        self.cluster, self.seen, self.lowest = tasks.Cluster(folder), {}, {}
+        self.running = {seat: self.start(seat) for seat in SEATS}
+
+    def start(self, seat):
+        flags = [f.replace("--task_index", f"--{self.index}") for f in self.cluster.flags(*seat)]
+        self.seen[seat] = 0
+        return self.cluster.add("".join(map(str, seat)), self.program, *flags, *self.options, f"--data_dir={DATA}",
+                                f"--log_dir={self.log}", "--save_model_secs=0.5")
+
+    def over(self):
+        return all(task.process.poll() is not None for task in self.running.values())
+
+    def check(self):
+        """What was printed since the last look is not older than the checkpoint there was then."""
+        saved = saved_step(self.log) if self.log.exists() else 0
+        for seat, task in self.running.items():
+            text = task.output
+            cut = text.rfind("\n") + 1  # the last line may not be whole
+            steps = [int(step) for step in STEP.findall(text[self.seen[seat]:cut])]
+            self.seen[seat] = cut
+            floor = self.lowest.get(seat, 0)
+            assert min(steps, default=floor) >= floor, f"{seat} went back to {min(steps)}, the checkpoint was of {floor}"
+            self.lowest[seat] = saved
+
+    def kill(self, seat):
+        self.check()
+        self.running[seat].kill()
+        time.sleep(random.uniform(0, 1.5))
+        self.running[seat] = self.start(seat)
+
+    def end(self, seconds=300):
+        limit = time.monotonic() + seconds
+        while not self.over():
+            assert time.monotonic() < limit, "still running:\n" + "\n".join(
+                f"{seat}: {task.output[-600:]}" for seat, task in self.running.items() if task.process.poll() is None)
+            self.check()
+            time.sleep(.2)
+        for seat, task in self.running.items():
+            assert task.process.returncode == 0, f"{seat} ended with {task.process.returncode}:\n{task.output[-2000:]}"
+        assert "test accuracy" in self.running["worker", 0].output
+
+
+def play(program):
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job(pathlib.Path(folder), program)
+        try:
+            job.running["worker", 0].until("Extracting", 60)
+            killed = []
+            for _ in range(KILLS):
+                time.sleep(random.uniform(.1, 2.5))
+                if job.over() or any(t.process.poll() is not None for t in job.running.values()):
+                    break
+                killed.append(random.choice(SEATS))
+                job.kill(killed[-1])
+            job.end()
+            return killed
+        finally:
+            job.cluster.end()
+
+
+def main():
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else int.from_bytes(os.urandom(3), "little")
+    if DATA is None:
+        sys.exit("neither MNIST nor Fashion-MNIST is here")
+    for i in range(rounds):
+        random.seed(seed + i)
+        for program in PROGRAMS:
+            begin = time.monotonic()
+            print(f"round {i} (seed {seed + i}) {program}: ", end="", flush=True)
+            killed = play(program)
+            print(f"{len(killed)} kills ({' '.join(j + str(k) for j, k in killed)}), {time.monotonic() - begin:.0f} s",
+                  flush=True)
+
+
+if __name__ == "__main__":
+    main()

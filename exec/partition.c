@@ -1,6 +1,10 @@
 /* partition.c - walks the needed nodes in order, copies each to its task's graph, and puts a pair of
  * _Send and _Recv on every edge between tasks.  A constant is copied to every task that reads it: it would
- * travel again with each step. */
+ * travel again with each step.
+ *
+ * A loop over several tasks turns on each of them.  Where a value crosses inside it, both tasks get a small loop of
+ * their own, driven by the condition, which begins every turn and has the _Recv nodes run in it.  An Enter is copied to
+ * its readers' tasks: what goes into a loop travels once, not with each turn. */
 #include "exec/partition.h"
 
 #include "base/alloc.h"
@@ -19,7 +23,7 @@ typedef struct cutter {
   Tensorflow__GraphDef whole; /* the graph's nodes as messages */
   task_part **of_task;        /* per task: its part, or NULL */
   map pairs;                  /* "node:slot:task" -> name of the node that receives it there */
-  int *home;                  /* per node: the loop its outputs are in; NULL: the graph has no loops */
+  frames loops;               /* home is NULL: the graph has none */
   int *stage; /* per node: how many times values crossed tasks before it; NULL: the step cannot be run in stages */
   int edges;  /* pairs made so far: makes their names unique */
 } cutter;
@@ -77,21 +81,18 @@ static weft_err add_node(cutter *k, int at, node_def *n) {
 
 /* ---- new nodes --------------------------------------------------------------------------------- */
 
-/* A node with up to one input and room for attributes; it is added by the caller. */
+/* A node with up to one input (and room for another) and room for attributes; it is added by the caller. */
 static weft_err new_node(cutter *k, node_def **out, char *name, const char *type, char *input, int n_attr) {
   node_def *n = get(k, sizeof *n);
-  char **in = get(k, sizeof *in);
+  char **in = get(k, 2 * sizeof *in);
   if (!name || !n || !in) return oom();
   tensorflow__node_def__init(n);
   n->name = name;
   n->op = (char *)(uintptr_t)type;
   n->attr = get(k, sizeof *n->attr * (size_t)(n_attr + 1));
   if (!n->attr) return oom();
-  if (input) {
-    in[0] = input;
-    n->input = in;
-    n->n_input = 1;
-  }
+  n->input = in;
+  if (input) n->input[n->n_input++] = input;
   *out = n;
   return WEFT_OK;
 }
@@ -156,14 +157,14 @@ static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int f
   return WEFT_OK;
 }
 
-/* The value that a control edge sends: no elements, made after its source has run. */
+/* The value that a control edge sends: no elements, made after its source (NULL: nothing) has run. */
 static weft_err add_signal(cutter *k, int at, const char *source, char **name) {
   node_def *n;
   Tensorflow__TensorProto *t = get(k, sizeof *t);
   Tensorflow__TensorShapeProto *s = get(k, sizeof *s);
   Tensorflow__TensorShapeProtoDim *d = get(k, sizeof *d), **dims = get(k, sizeof *dims);
   if (!t || !s || !d || !dims) return oom();
-  WEFT_TRY(new_node(k, &n, *name, "Const", format(k, "^%s", source), 2));
+  WEFT_TRY(new_node(k, &n, *name, "Const", source ? format(k, "^%s", source) : NULL, 2));
   tensorflow__tensor_proto__init(t);
   tensorflow__tensor_shape_proto__init(s);
   tensorflow__tensor_shape_proto_dim__init(d);
@@ -191,7 +192,8 @@ typedef struct edge { /* a value, or with slot -1 only the news that its node ha
   bool is_ref;
 } edge;
 
-static weft_err pair_nodes(cutter *k, const edge *e, int to, char **received) {
+/* after: NULL, or the node that begins a turn of the loop on the receiver's task. */
+static weft_err pair_nodes(cutter *k, const edge *e, int to, const char *after, char **received) {
   const char *base = k->c->graph->node[e->node]->name;
   char *source = e->source, *tensor_name = format(k, "edge_%s_%d", base, k->edges);
   node_def *send, *recv;
@@ -205,7 +207,8 @@ static weft_err pair_nodes(cutter *k, const edge *e, int to, char **received) {
   WEFT_TRY(attr_type(k, send, "T", e->type));
   WEFT_TRY(attr_pair(k, send, tensor_name, e->device, to));
   WEFT_TRY(add_node(k, e->device, send));
-  WEFT_TRY(new_node(k, &recv, format(k, "%s_S%d", base, k->edges++), "_Recv", NULL, 8));
+  char *begun = after ? format(k, "^%s", after) : NULL;
+  WEFT_TRY(new_node(k, &recv, format(k, "%s_S%d", base, k->edges++), "_Recv", begun, 8));
   WEFT_TRY(attr_type(k, recv, "tensor_type", e->type));
   WEFT_TRY(attr_pair(k, recv, tensor_name, e->device, to));
   WEFT_TRY(attr_hints(k, recv, e->node, e->shape));
@@ -214,22 +217,20 @@ static weft_err pair_nodes(cutter *k, const edge *e, int to, char **received) {
   return WEFT_OK;
 }
 
-static weft_err refuse_loop(cutter *k, const edge *e, int to) {
-  if (!k->home || k->home[e->node] == 0) return WEFT_OK;
-  return weft__fail(WEFT_UNIMPLEMENTED,
-                    "The value of '%s', which is inside a while loop, is needed on %s but made on %s: the nodes of a "
-                    "loop must be on one task",
-                    k->c->graph->node[e->node]->name, k->c->device[to].name, k->c->device[e->device].name);
-}
+static weft_err loop_at(cutter *k, int loop, int at, char **begun);
+
+static int home_of(const cutter *k, int node) { return k->loops.home ? k->loops.home[node] : 0; }
 
 /* The name of the node that has e's value on the task of device `to`. */
 static weft_err bring(cutter *k, const edge *e, int to, char **received) {
-  char key[64];
-  WEFT_TRY(refuse_loop(k, e, to));
+  char key[64], *begun = NULL;
+  int loop = home_of(k, e->node);
   snprintf(key, sizeof key, "%d:%d:%d", e->node, e->slot, k->c->task[to]);
   *received = e->is_ref ? NULL : weft__map_get(&k->pairs, key);
   if (*received) return WEFT_OK;
-  WEFT_TRY(pair_nodes(k, e, to, received));
+  if (loop) WEFT_TRY(loop_at(k, loop, e->device, &begun));
+  if (loop) WEFT_TRY(loop_at(k, loop, to, &begun));
+  WEFT_TRY(pair_nodes(k, e, to, begun, received));
   return e->is_ref ? WEFT_OK : weft__map_put(&k->pairs, key, *received);
 }
 
@@ -306,18 +307,25 @@ static weft_err find_edge(cutter *k, weft_out o, edge *e) {
 }
 
 static weft_err copy_node(cutter *k, const weft_node *n, int at);
+static weft_err input_at(cutter *k, weft_out o, int to, char **out);
 
 static bool is_constant(const cutter *k, int node) {
   const weft_node *n = k->c->graph->node[node];
   return weft__node_is(n, "Const") && n->n_control == 0 && feed_of(k->c->request, (weft_out){node, 0}) < 0;
 }
 
-/* The constant on the task of device `to`, copied there when first read. */
-static weft_err constant_at(cutter *k, int node, int to, char **out) {
+/* Into a loop, and not as a reference, which cannot leave its task. */
+static bool is_enter(const cutter *k, int node) {
+  const weft_node *n = k->c->graph->node[node];
+  return strcmp(n->op_name, "Enter") == 0 && feed_of(k->c->request, (weft_out){node, 0}) < 0;
+}
+
+/* The node on the task of device `to`, copied there when first read. */
+static weft_err copy_at(cutter *k, int node, int to, char **out) {
   char key[64];
   const weft_node *n = k->c->graph->node[node];
   *out = (char *)(uintptr_t)n->name;
-  snprintf(key, sizeof key, "%d:const:%d", node, k->c->task[to]);
+  snprintf(key, sizeof key, "%d:copy:%d", node, k->c->task[to]);
   if (weft__map_get(&k->pairs, key)) return WEFT_OK;
   WEFT_TRY(copy_node(k, n, k->c->task[to] == k->c->task[k->c->where[node]] ? k->c->where[node] : to));
   return weft__map_put(&k->pairs, key, *out);
@@ -326,11 +334,11 @@ static weft_err constant_at(cutter *k, int node, int to, char **out) {
 /* The input string that reads output o on device `to`. */
 static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
   edge e;
-  if (is_constant(k, o.node)) return constant_at(k, o.node, to, out);
+  if (is_constant(k, o.node)) return copy_at(k, o.node, to, out);
   WEFT_TRY(find_edge(k, o, &e));
-  if (k->c->task[e.device] != k->c->task[to]) return bring(k, &e, to, out);
   *out = e.source;
-  return WEFT_OK;
+  if (k->c->task[e.device] == k->c->task[to]) return WEFT_OK;
+  return is_enter(k, o.node) ? copy_at(k, o.node, to, out) : bring(k, &e, to, out);
 }
 
 static weft_err control_at(cutter *k, int node, int to, char **out) {
@@ -341,6 +349,70 @@ static weft_err control_at(cutter *k, int node, int to, char **out) {
   if (k->c->task[e.device] != k->c->task[to]) WEFT_TRY(bring(k, &e, to, &name));
   *out = format(k, "^%s", name);
   return *out ? WEFT_OK : oom();
+}
+
+/* ---- loops ------------------------------------------------------------------------------------- */
+
+static int parallel_of(const cutter *k, const loop_frame *f) {
+  return (int)weft__node_int(k->c->graph->node[f->enter[0]], "parallel_iterations", 10);
+}
+
+/* The Enter of a loop that only turns; what enters is made once for each time that the loop is begun. */
+static weft_err turning_enter(cutter *k, int loop, int at, char *name) {
+  const loop_frame *f = &k->loops.frame[loop];
+  char *first = format(k, "%s_first", name), *outer = NULL;
+  node_def *n;
+  if (f->parent > 0) {
+    WEFT_TRY(loop_at(k, f->parent, at, &outer));
+    outer = format(k, "%s_again", outer); /* only in turns that are not the last */
+  }
+  if (!first || (f->parent > 0 && !outer)) return oom();
+  WEFT_TRY(add_signal(k, at, outer, &first));
+  WEFT_TRY(new_node(k, &n, name, "Enter", first, 3));
+  WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
+  WEFT_TRY(attr_text(k, n, "frame_name", f->name));
+  Tensorflow__AttrValue *v = new_attr(k, n, "parallel_iterations");
+  if (!v) return oom();
+  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
+  v->i = parallel_of(k, f);
+  return add_node(k, at, n);
+}
+
+static weft_err turning_node(cutter *k, int at, const char *type, char *name, char *in, char *other) {
+  node_def *n;
+  if (!in) return oom();
+  WEFT_TRY(new_node(k, &n, name, type, in, 2));
+  if (other) n->input[n->n_input++] = other;
+  WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
+  if (strcmp(type, "Merge") == 0) {
+    Tensorflow__AttrValue *v = new_attr(k, n, "N");
+    if (!v) return oom();
+    v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
+    v->i = 2;
+  }
+  return add_node(k, at, n);
+}
+
+/* A loop on the task of device `at` that turns as the loop does; *begun is the node that runs in each turn. */
+static weft_err loop_at(cutter *k, int loop, int at, char **begun) {
+  char key[64], *pred;
+  snprintf(key, sizeof key, "loop:%d:%d", loop, k->c->task[at]);
+  if ((*begun = weft__map_get(&k->pairs, key))) return WEFT_OK;
+  const loop_frame *f = &k->loops.frame[loop];
+  if (f->loop_cond < 0 || f->n_enter == 0)
+    return weft__fail(WEFT_UNIMPLEMENTED, "The loop '%s' is on several tasks and has no condition to turn by", f->name);
+  int number = k->edges++;
+  char *merge = *begun = format(k, "_turn%d", number), *enter = format(k, "_turn%d_enter", number);
+  char *sw = format(k, "_turn%d_switch", number), *next = format(k, "_turn%d_next", number);
+  char *again = format(k, "_turn%d_again", number), *live = format(k, "_turn%d_switch:1", number);
+  if (!merge || !enter || !sw || !next || !again || !live) return oom();
+  WEFT_TRY(weft__map_put(&k->pairs, key, merge));
+  WEFT_TRY(turning_enter(k, loop, at, enter));
+  WEFT_TRY(turning_node(k, at, "Merge", merge, enter, next));
+  WEFT_TRY(input_at(k, (weft_out){f->loop_cond, 0}, at, &pred));
+  WEFT_TRY(turning_node(k, at, "Switch", sw, merge, pred));
+  WEFT_TRY(turning_node(k, at, "NextIteration", next, live, NULL));
+  return turning_node(k, at, "Identity", again, live, NULL);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
@@ -447,10 +519,7 @@ static weft_err find_loops(cutter *k) {
   bool loops = false;
   for (int i = 0; i < k->n_order && !loops; i++) loops = weft__node_is(g->node[k->order[i]], "Enter");
   if (!loops) return WEFT_OK;
-  frames f = {0};
-  WEFT_TRY(weft__frames_find(&f, g, &k->out->arena));
-  k->home = f.home;
-  return WEFT_OK;
+  return weft__frames_find(&k->loops, g, &k->out->arena);
 }
 
 /* Constants that nobody reads are run where the request names them. */
@@ -458,7 +527,7 @@ static weft_err keep_targets(cutter *k) {
   const plan_request *r = k->c->request;
   char *name;
   for (int i = 0; i < r->n_target; i++)
-    if (is_constant(k, r->target[i])) WEFT_TRY(constant_at(k, r->target[i], k->c->where[r->target[i]], &name));
+    if (is_constant(k, r->target[i])) WEFT_TRY(copy_at(k, r->target[i], k->c->where[r->target[i]], &name));
   return WEFT_OK;
 }
 

@@ -38,7 +38,6 @@ typedef struct parts {
 
 /* The rendezvous key of a feed or fetch "name:slot" in a run by_name; free with weft__free. */
 char *weft__client_key(const device_info *client, const char *tensor_name);
-/* UNIMPLEMENTED when an edge inside a while loop would have to leave its task. */
 weft_err weft__partition(parts *out, const cut *c);
 void weft__parts_finish(parts *p);
 

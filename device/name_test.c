@@ -70,7 +70,7 @@ TEST(a_cpu_device_allocates_and_copies) {
   EXPECT_OK(weft__tensor_init(&a, WEFT_FLOAT, &SHAPE1(2)));
   memcpy(a.data, (float[]){1, 2}, 8);
   b = (weft_tensor){.dtype = WEFT_FLOAT, .shape = SHAPE1(2)};
-  EXPECT_OK(d->ops->alloc(d, &b.buf, WEFT_FLOAT, 2));
+  EXPECT_OK(d->ops->alloc_host(d, &b.buf, WEFT_FLOAT, 2));
   b.data = b.buf->data;
   EXPECT_OK(d->ops->copy_in(d, &b, &a));
   EXPECT_OK(d->ops->sync(d));

@@ -380,6 +380,43 @@ WEFT_API weft_err weft_saver_kept(weft_checkpoint_state **out, weft_saver *s);
 WEFT_API weft_err weft_saver_set_kept(weft_saver *s, int n, const char *const *paths, const double *times);
 WEFT_API weft_err weft_saver_recover_kept(weft_saver *s, int n, const char *const *paths);
 
+/* ---- models to serve ------------------------------------------------------------------------ */
+
+/* A SavedModel: a folder with graphs (saved_model.pb) and their variables, which TensorFlow loads and serves, and the
+ * other way round. */
+typedef struct weft_saved_model weft_saved_model;
+typedef struct weft_signature { /* what a call of the model takes and gives */
+  const char *key;              /* "serving_default" */
+  const char *method;           /* "tensorflow/serving/predict" */
+  int n_in, n_out;
+  const char *const *in_names, *const *out_names;
+  const weft_out *in, *out;
+  const void *def; /* a serialised SignatureDef in place of all but the key, or NULL */
+  size_t def_size;
+} weft_signature;
+typedef struct weft_saved_model_opts {
+  int n_tag;
+  const char *const *tags; /* "serve" */
+  int n_signature;
+  const weft_signature *signatures;
+  const weft_out *init; /* run after loading, or NULL */
+  weft_saver *saver;    /* NULL: one of its own */
+  bool clear_devices;
+} weft_saved_model_opts;
+/* The folder is made when something is written; ALREADY_EXISTS if it holds something. */
+WEFT_API weft_err weft_saved_model_create(weft_saved_model **out, const char *dir);
+WEFT_API void weft_saved_model_destroy(weft_saved_model *m);
+/* A graph, and with a session its variables: the first graph has one, those after it share them (sess NULL). */
+WEFT_API weft_err weft_saved_model_add(weft_saved_model *m, weft_graph *g, weft_session *sess,
+                                       const weft_saved_model_opts *opts);
+WEFT_API weft_err weft_saved_model_write(weft_saved_model *m);
+/* The graph with exactly these tags comes into g, under prefix (may be NULL); then its variables are restored in the
+ * session, and what it wants to be run is run.  sess NULL: only the graph.  *meta_graph_def (weft_free; may be NULL) has
+ * the signatures. */
+WEFT_API weft_err weft_saved_model_load(const char *dir, weft_graph *g, weft_session *sess, int n_tag,
+                                        const char *const *tags, const char *prefix, void **meta_graph_def,
+                                        size_t *size);
+
 /* ---- summaries and events --------------------------------------------------------------------- */
 
 /* Nodes whose output is a serialised Summary; they join the collection "summaries", from which merge_all takes them. */

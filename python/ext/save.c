@@ -229,6 +229,88 @@ static PyObject *checkpoint_read(PyObject *self, PyObject *args) {
   return err ? ext_raise(err) : ext_to_numpy(t);
 }
 
+/* ---- models to serve ------------------------------------------------------------------------------- */
+
+static void model_free(PyObject *capsule) {
+  weft_saved_model_destroy(PyCapsule_GetPointer(capsule, "weft_saved_model"));
+}
+
+static PyObject *model_create(PyObject *self, PyObject *args) {
+  const char *dir;
+  weft_saved_model *m;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "s", &dir)) return NULL;
+  weft_err err = weft_saved_model_create(&m, dir);
+  return err ? ext_raise(err) : PyCapsule_New(m, "weft_saved_model", model_free);
+}
+
+/* A list of (key, SignatureDef bytes), which outlives what is made of it. */
+static weft_signature *signatures(PyObject *list, Py_ssize_t *n) {
+  *n = PyList_Size(list);
+  weft_signature *made = *n < 0 ? NULL : PyMem_Calloc((size_t)*n + 1, sizeof *made);
+  for (Py_ssize_t i = 0; made && i < *n; i++) {
+    Py_ssize_t size;
+    const char *def;
+    if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sy#", &made[i].key, &def, &size)) {
+      PyMem_Free(made);
+      return NULL;
+    }
+    made[i].def = def;
+    made[i].def_size = (size_t)size;
+  }
+  return made;
+}
+
+/* model_add(model, graph, session or None, tags, signatures, init or -1, saver or None, clear_devices) */
+static PyObject *model_add(PyObject *self, PyObject *args) {
+  PyObject *capsule, *graph, *session, *tags, *list, *saver;
+  long long init;
+  int clear;
+  Py_ssize_t n_tag, n;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "OO!OOOLOp", &capsule, ext_graph_type, &graph, &session, &tags, &list, &init, &saver,
+                        &clear))
+    return NULL;
+  weft_saved_model *m = PyCapsule_GetPointer(capsule, "weft_saved_model");
+  const char **texts_ = m ? texts(tags, &n_tag) : NULL;
+  weft_signature *all = texts_ ? signatures(list, &n) : NULL;
+  weft_out first = ext_out(init);
+  weft_err err = WEFT_OK;
+  if (all) {
+    weft_saved_model_opts o = {
+        (int)n_tag, texts_, (int)n, all, init < 0 ? NULL : &first, saver == Py_None ? NULL : saver_of(saver), clear};
+    weft_session *sess = session == Py_None ? NULL : ((session_object *)session)->sess;
+    UNLOCKED(err = weft_saved_model_add(m, ((graph_object *)graph)->g, sess, &o));
+  }
+  PyMem_Free(texts_);
+  PyMem_Free(all);
+  return all ? ext_none_or_raise(err) : NULL;
+}
+
+static PyObject *model_write(PyObject *self, PyObject *capsule) {
+  weft_saved_model *m = PyCapsule_GetPointer(capsule, "weft_saved_model");
+  (void)self;
+  return m ? ext_none_or_raise(weft_saved_model_write(m)) : NULL;
+}
+
+/* model_load(dir, graph, session, tags, prefix) -> MetaGraphDef bytes */
+static PyObject *model_load(PyObject *self, PyObject *args) {
+  const char *dir, *prefix;
+  PyObject *graph, *session, *tags;
+  Py_ssize_t n;
+  void *meta;
+  size_t size;
+  weft_err err;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "sO!OOz", &dir, ext_graph_type, &graph, &session, &tags, &prefix)) return NULL;
+  const char **all = texts(tags, &n);
+  if (!all) return NULL;
+  weft_session *sess = session == Py_None ? NULL : ((session_object *)session)->sess;
+  UNLOCKED(err = weft_saved_model_load(dir, ((graph_object *)graph)->g, sess, (int)n, all, prefix, &meta, &size));
+  PyMem_Free(all);
+  return err ? ext_raise(err) : ext_bytes(meta, size);
+}
+
 static PyObject *idx_read(PyObject *self, PyObject *args) {
   const char *path;
   weft_tensor *t;
@@ -253,6 +335,10 @@ PyMethodDef ext_save_functions[] = {
     {"checkpoint_exists", checkpoint_exists, METH_VARARGS, "checkpoint_exists(prefix)"},
     {"checkpoint_list", checkpoint_list, METH_VARARGS, "checkpoint_list(prefix) -> [(name, type, dimensions)]"},
     {"checkpoint_read", checkpoint_read, METH_VARARGS, "checkpoint_read(prefix, name) -> array"},
+    {"model_create", model_create, METH_VARARGS, "A SavedModel in a new folder."},
+    {"model_add", model_add, METH_VARARGS, "Adds a graph to a SavedModel."},
+    {"model_write", model_write, METH_O, "Writes saved_model.pb."},
+    {"model_load", model_load, METH_VARARGS, "model_load(dir, graph, session, tags, prefix) -> MetaGraphDef bytes"},
     {"idx_read", idx_read, METH_VARARGS, "idx_read(path) -> array"},
     {NULL, NULL, 0, NULL},
 };

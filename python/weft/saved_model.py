@@ -1,32 +1,55 @@
-"""tf.saved_model: the names that programs use."""
+"""tf.saved_model: folders that a model is served from.  The library writes and reads them; here are the names."""
+import os
+
+from . import _weft, errors, protos
+from .graph import Operation, get_default_graph
+from .sparse import SparseTensor
+
 DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
 PREDICT_METHOD_NAME, PREDICT_INPUTS, PREDICT_OUTPUTS = "tensorflow/serving/predict", "inputs", "outputs"
 CLASSIFY_METHOD_NAME, CLASSIFY_INPUTS = "tensorflow/serving/classify", "inputs"
-REGRESS_METHOD_NAME, REGRESS_INPUTS = "tensorflow/serving/regress", "inputs"
-SERVING, TRAINING = "serve", "train"
+CLASSIFY_OUTPUT_CLASSES, CLASSIFY_OUTPUT_SCORES = "classes", "scores"
+REGRESS_METHOD_NAME, REGRESS_INPUTS, REGRESS_OUTPUTS = "tensorflow/serving/regress", "inputs", "outputs"
+SERVING, TRAINING, EVAL, GPU, TPU = "serve", "train", "eval", "gpu", "tpu"
+_CONSTANTS = {name: value for name, value in globals().items() if name.isupper() and isinstance(value, str)}
+_TAGS = ("SERVING", "TRAINING", "EVAL", "GPU", "TPU")
+
+signature_constants = type("signature_constants", (), {k: v for k, v in _CONSTANTS.items() if k not in _TAGS})
+tag_constants = type("tag_constants", (), {k: _CONSTANTS[k] for k in _TAGS})
+constants = type("constants", (), dict(ASSETS_DIRECTORY="assets", ASSETS_KEY="saved_model_assets",
+                                       LEGACY_INIT_OP_KEY="legacy_init_op", MAIN_OP_KEY="saved_model_main_op",
+                                       SAVED_MODEL_FILENAME_PB="saved_model.pb", SAVED_MODEL_FILENAME_PBTXT="saved_model.pbtxt",
+                                       SAVED_MODEL_SCHEMA_VERSION=1, VARIABLES_DIRECTORY="variables",
+                                       VARIABLES_FILENAME="variables"))
 
 
-class signature_constants:  # noqa: N801 - TensorFlow's name
-    DEFAULT_SERVING_SIGNATURE_DEF_KEY = DEFAULT_SERVING_SIGNATURE_DEF_KEY
-    PREDICT_METHOD_NAME, PREDICT_INPUTS, PREDICT_OUTPUTS = PREDICT_METHOD_NAME, PREDICT_INPUTS, PREDICT_OUTPUTS
-    CLASSIFY_METHOD_NAME, CLASSIFY_INPUTS = CLASSIFY_METHOD_NAME, CLASSIFY_INPUTS
-    REGRESS_METHOD_NAME, REGRESS_INPUTS = REGRESS_METHOD_NAME, REGRESS_INPUTS
-
-
-class tag_constants:  # noqa: N801
-    SERVING, TRAINING = SERVING, TRAINING
-
+# ---- signatures ----
 
 def build_tensor_info(tensor):
     from .attrs import shape_proto
-    from .protos import TensorInfo
-    return TensorInfo(name=tensor.name, dtype=tensor.dtype.base_dtype.as_datatype_enum,
-                      tensor_shape=shape_proto(tensor.get_shape()))
+    made = protos.TensorInfo(dtype=tensor.dtype.base_dtype.as_datatype_enum)
+    if isinstance(tensor, SparseTensor):
+        made.coo_sparse.values_tensor_name, made.coo_sparse.indices_tensor_name = tensor.values.name, tensor.indices.name
+        made.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
+    else:
+        made.name = tensor.name
+    made.tensor_shape.CopyFrom(shape_proto(tensor.get_shape()))
+    return made
+
+
+def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
+    graph = graph or get_default_graph()
+
+    def find(name):
+        return graph.get_tensor_by_name(import_scope + "/" + name if import_scope else name)
+    if tensor_info.HasField("coo_sparse"):
+        coo = tensor_info.coo_sparse
+        return SparseTensor(find(coo.indices_tensor_name), find(coo.values_tensor_name), find(coo.dense_shape_tensor_name))
+    return find(tensor_info.name)
 
 
 def build_signature_def(inputs=None, outputs=None, method_name=None):
-    from .protos import SignatureDef
-    return SignatureDef(inputs=inputs or {}, outputs=outputs or {}, method_name=method_name or "")
+    return protos.SignatureDef(inputs=inputs or {}, outputs=outputs or {}, method_name=method_name or "")
 
 
 def _infos(tensors):
@@ -42,68 +65,133 @@ def predict_signature_def(inputs, outputs):
 def regression_signature_def(examples, predictions):
     if examples is None or predictions is None:
         raise ValueError("Regression examples and predictions cannot be None.")
-    return build_signature_def(_infos({REGRESS_INPUTS: examples}), _infos({"outputs": predictions}), REGRESS_METHOD_NAME)
+    return build_signature_def(_infos({REGRESS_INPUTS: examples}), _infos({REGRESS_OUTPUTS: predictions}), REGRESS_METHOD_NAME)
 
 
 def classification_signature_def(examples, classes, scores):
     if examples is None or (classes is None and scores is None):
         raise ValueError("Classification examples cannot be None, and one of classes and scores must be given.")
-    outputs = {k: v for k, v in (("classes", classes), ("scores", scores)) if v is not None}
+    outputs = {k: v for k, v in ((CLASSIFY_OUTPUT_CLASSES, classes), (CLASSIFY_OUTPUT_SCORES, scores)) if v is not None}
     return build_signature_def(_infos({CLASSIFY_INPUTS: examples}), _infos(outputs), CLASSIFY_METHOD_NAME)
 
 
-class utils:  # noqa: N801
-    build_tensor_info = staticmethod(build_tensor_info)
+def is_valid_signature(signature_def):
+    methods = (PREDICT_METHOD_NAME, CLASSIFY_METHOD_NAME, REGRESS_METHOD_NAME)
+    return bool(signature_def is not None and signature_def.inputs and signature_def.outputs and
+                signature_def.method_name in methods)
 
 
-class signature_def_utils:  # noqa: N801
-    build_signature_def = staticmethod(build_signature_def)
-    predict_signature_def = staticmethod(predict_signature_def)
-    regression_signature_def = staticmethod(regression_signature_def)
-    classification_signature_def = staticmethod(classification_signature_def)
+# ---- writing ----
+
+def _plain(sess):
+    from .train.saver import _plain as plain
+    return plain(sess)
 
 
 class SavedModelBuilder:
-    """Writes saved_model.pb and variables/ of a session."""
+    """Graphs with tags and signatures, the first of them with its variables."""
 
     def __init__(self, export_dir):
-        import os
-        from .protos import SavedModel
-        if os.path.isdir(export_dir) and os.listdir(export_dir):
-            raise AssertionError("Export directory %s already exists, and isn't empty. Please choose a different export "
-                                 "directory, or delete all the contents of the specified directory." % export_dir)
-        self._dir, self._model = export_dir, SavedModel(saved_model_schema_version=1)
+        self._dir = export_dir.decode() if isinstance(export_dir, bytes) else os.fspath(export_dir)
+        try:
+            self._made = _weft.model_create(self._dir)
+        except errors.AlreadyExistsError as e:
+            raise AssertionError(e.message) from None
+        self._saved = False
+
+    def _add(self, graph, session, tags, signature_def_map, init, clear_devices, saver):
+        if init is not None and not isinstance(init, Operation):
+            raise TypeError("Expected main_op to be an Operation, got %s" % (init,))
+        signatures = [(key, value.SerializeToString()) for key, value in sorted((signature_def_map or {}).items())]
+        _weft.model_add(self._made, graph._c, session, list(tags), signatures, -1 if init is None else init._out,
+                        getattr(saver, "_made", None), bool(clear_devices))
 
     def add_meta_graph_and_variables(self, sess, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None,
                                      clear_devices=False, main_op=None, strip_default_attrs=False, saver=None, **kwargs):
-        import os
-        from .train.saver import Saver, export_meta_graph
-        os.makedirs(os.path.join(self._dir, "variables"), exist_ok=True)
-        with sess.graph.as_default():
-            saver = saver or Saver(sharded=True, allow_empty=True)
-            saver.save(sess, os.path.join(self._dir, "variables", "variables"), write_meta_graph=False, write_state=False)
-            meta = export_meta_graph(saver_def=saver.saver_def, clear_devices=clear_devices)
-        meta.meta_info_def.tags.extend(tags)
-        for key, value in (signature_def_map or {}).items():
-            meta.signature_def[key].CopyFrom(value)
-        from .logging import info
-        info("Assets added to graph.")
-        info("No assets to write.")
-        self._model.meta_graphs.append(meta)
+        if self._saved:
+            raise AssertionError("Graph state including variables and assets has already been saved. Please invoke "
+                                 "`add_meta_graph()` instead.")
+        _no_assets(assets_collection)
+        self._add(sess.graph, _plain(sess)._c, tags, signature_def_map, main_op or legacy_init_op, clear_devices, saver)
+        self._saved = True
+
+    def add_meta_graph(self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False,
+                       main_op=None, strip_default_attrs=False, saver=None, **kwargs):
+        if not self._saved:
+            raise AssertionError("Graph state including variables and assets has not been saved yet. Please invoke "
+                                 "`add_meta_graph_and_variables()` first.")
+        _no_assets(assets_collection)
+        self._add(get_default_graph(), None, tags, signature_def_map, main_op or legacy_init_op, clear_devices, saver)
 
     def save(self, as_text=False):
-        import os
-        os.makedirs(self._dir, exist_ok=True)
-        path = os.path.join(self._dir, "saved_model.pbtxt" if as_text else "saved_model.pb")
-        with open(path, "w" if as_text else "wb") as f:
-            f.write(str(self._model) if as_text else self._model.SerializeToString())
-        from .logging import info
-        info("SavedModel written to: %s", path)
+        _weft.model_write(self._made)
+        path = os.path.join(self._dir, "saved_model.pb")
+        if as_text:
+            with open(path, "rb") as f:
+                text = str(protos.SavedModel.FromString(f.read()))
+            os.remove(path)
+            path += "txt"
+            with open(path, "w") as f:
+                f.write(text)
         return path.encode()
 
 
-class builder:  # noqa: N801
-    SavedModelBuilder = SavedModelBuilder
+def _no_assets(assets):
+    if assets:
+        raise NotImplementedError("tf.saved_model: assets_collection is not in Weft: put files beside the model, in assets.extra")
+
+
+def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
+    builder_ = SavedModelBuilder(export_dir)
+    builder_.add_meta_graph_and_variables(
+        session, [SERVING], {DEFAULT_SERVING_SIGNATURE_DEF_KEY: predict_signature_def(inputs, outputs)},
+        main_op=legacy_init_op, clear_devices=True)
+    builder_.save()
+
+
+# ---- reading ----
+
+def maybe_saved_model_directory(export_dir):
+    return any(os.path.exists(os.path.join(export_dir, name)) for name in ("saved_model.pb", "saved_model.pbtxt"))
+
+
+def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
+    """The graph with these tags in the session's graph, its variables in the session; gives its MetaGraphDef."""
+    folder = export_dir.decode() if isinstance(export_dir, bytes) else os.fspath(export_dir)
+    tags = [tags] if isinstance(tags, str) else list(tags)
+    try:
+        data = _weft.model_load(folder, sess.graph._c, _plain(sess)._c, tags, import_scope)
+    except errors.NotFoundError as e:
+        raise OSError(e.message) from None
+    except errors.InvalidArgumentError as e:
+        if "could not be found in SavedModel" in e.message:
+            raise RuntimeError(e.message) from None
+        raise
+    return protos.MetaGraphDef.FromString(data)
+
+
+def main_op_with_restore(restore_op_name):
+    from .control_flow import group
+    with get_default_graph().control_dependencies([main_op()]):
+        return group(get_default_graph().as_graph_element(restore_op_name))
+
+
+def main_op():
+    from . import global_variables_initializer, group, local_variables_initializer, tables_initializer
+    return group(global_variables_initializer(), local_variables_initializer(), tables_initializer())
+
+
+def _named(name, *functions):
+    return type(name, (), {f.__name__: staticmethod(f) if not isinstance(f, type) else f for f in functions})
+
+
+utils = _named("utils", build_tensor_info, get_tensor_from_tensor_info)
+signature_def_utils = _named("signature_def_utils", build_signature_def, predict_signature_def, regression_signature_def,
+                             classification_signature_def, is_valid_signature)
+builder = _named("builder", SavedModelBuilder)
+Builder = SavedModelBuilder
+loader = _named("loader", load, maybe_saved_model_directory)
+contains_saved_model = maybe_saved_model_directory
 
 
 def __getattr__(name):

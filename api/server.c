@@ -27,6 +27,16 @@ static weft_err read_config(session_opts *to, const weft_server_opts *o) {
   return WEFT_OK;
 }
 
+static weft_err read_status_port(int *to, int given) {
+  const char *text = or_env(NULL, "WEFT_STATUS_PORT");
+  char *end = NULL;
+  long port = given ? given : text ? strtol(text, &end, 10) : 0;
+  if ((end && *end) || port < 0 || port > 65535)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "no port for the status page: %s", given ? "status_port" : text);
+  *to = (int)port;
+  return WEFT_OK;
+}
+
 static weft_err create(weft_server **out, const cluster *c, const char *job, int index, const weft_server_opts *o) {
   credentials who;
   server_opts opts = {.job = job,
@@ -35,6 +45,7 @@ static weft_err create(weft_server **out, const cluster *c, const char *job, int
                       .allow_dirs = o->allow_dirs ? o->allow_dirs : getenv("WEFT_ALLOW_DIRS"),
                       .serve = o->serve};
   *out = NULL;
+  WEFT_TRY(read_status_port(&opts.status_port, o->status_port));
   if (o->protocol && strcmp(o->protocol, "grpc") != 0)
     return weft__fail(WEFT_NOT_FOUND, "No server factory registered for the protocol \"%s\"; there is \"grpc\"",
                       o->protocol);

@@ -1,4 +1,84 @@
-/* version.c - the version, as the build was told it. */
-#include "weft/core.h"
+/* version.c - the version, as the build was told it, and the libraries that it found. */
+#include "weft/weft.h"
+
+#include <protobuf-c/protobuf-c.h>
+#include <pthread.h>
+#include <stdio.h>
+#ifdef WEFT_HAVE_OPENBLAS
+extern char *openblas_get_config(void); /* cblas.h, whose prototypes differ from one distribution to the next */
+#endif
+#ifdef WEFT_HAVE_DNNL
+#include <oneapi/dnnl/dnnl.h>
+#endif
+#ifdef WEFT_HAVE_PNG
+#include <png.h>
+#endif
+#ifdef WEFT_HAVE_JPEG
+#include <stddef.h>
+#include <jpeglib.h>
+#endif
+#ifdef WEFT_HAVE_ZLIB
+#include <zlib.h>
+#endif
+#ifdef WEFT_HAVE_GRPC
+#include <grpc/grpc.h>
+#endif
+#ifdef WEFT_HAVE_MICROHTTPD
+#include <microhttpd.h>
+#endif
 
 const char *weft_version(void) { return WEFT_VERSION; }
+
+static char libraries[1024];
+
+/* A line: version NULL, this build was made without it. */
+static void add(const char *name, const char *version, const char *what_for) {
+  static size_t used;
+  const int n = snprintf(libraries + used, sizeof libraries - used, "  %-14s %-28.28s %s\n", name,
+                         version ? version : "left out", what_for);
+  if (n > 0) used += (size_t)n;
+}
+
+static void list_libraries(void) {
+  const char *blas = NULL, *dnnl = NULL, *png = NULL, *jpeg = NULL, *zlib = NULL, *grpc = NULL, *http = NULL;
+#ifdef WEFT_HAVE_OPENBLAS
+  char blas_text[32] = "found"; /* of "OpenBLAS 0.3.21 NO_LAPACKE ..." */
+  sscanf(openblas_get_config(), "OpenBLAS %31s", blas_text);
+  blas = blas_text;
+#endif
+#ifdef WEFT_HAVE_DNNL
+  char dnnl_text[32];
+  const dnnl_version_t *v = dnnl_version();
+  snprintf(dnnl_text, sizeof dnnl_text, "%d.%d.%d", v->major, v->minor, v->patch);
+  dnnl = dnnl_text;
+#endif
+#ifdef WEFT_HAVE_PNG
+  png = PNG_LIBPNG_VER_STRING;
+#endif
+#ifdef WEFT_HAVE_JPEG
+  jpeg = "found";
+#endif
+#ifdef WEFT_HAVE_ZLIB
+  zlib = zlibVersion();
+#endif
+#ifdef WEFT_HAVE_GRPC
+  grpc = grpc_version_string();
+#endif
+#ifdef WEFT_HAVE_MICROHTTPD
+  http = MHD_get_version();
+#endif
+  add("protobuf-c", protobuf_c_version(), "messages and files");
+  add("gRPC", grpc, "clusters");
+  add("OpenBLAS", blas, "matrix products");
+  add("oneDNN", dnnl, "matrix products");
+  add("libpng", png, "PNG images");
+  add("libjpeg", jpeg, "JPEG images");
+  add("zlib", zlib, "gzip data sets");
+  add("libmicrohttpd", http, "the status page");
+}
+
+const char *weft_libraries(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, list_libraries);
+  return libraries;
+}

@@ -8,36 +8,21 @@
 #include <inttypes.h>
 #include <netdb.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 3000 };
+enum { TIMEOUT_MS = 3000, SKEW_S = 5 };
 
 typedef struct row {
   const char *job, *address;
   int task;
   int64_t timeout_ms;
   weft_task_info info;
+  weft_task_status status;
   char what[512]; /* what is wrong; "": nothing */
-  pthread_t thread;
-  bool started;
 } row;
-
-static int print_help(void) {
-  printf(
-      "usage: weft check --cluster CLUSTER [--timeout SECONDS]\n\n"
-      "Asks every task of a cluster who it is: does its name resolve, is its port reachable, does it speak\n"
-      "TensorFlow's protocol, is it Weft or TensorFlow, and the task it should be?  The exit code is 0 only if all\n"
-      "are up and agree.\n\n"
-      "  --cluster CLUSTER    'ps=host:port,host:port;worker=host:port', or JSON, or a file of either;\n"
-      "                       or --ps_hosts=..., --worker_hosts=...; without them TF_CONFIG, Slurm and MPI are asked\n"
-      "  --timeout SECONDS    for each step of each task (3)\n\n"
-      "Environment: WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, as the tasks have them.\n");
-  return DONE;
-}
 
 /* ---- is the port reachable? ---- */
 
@@ -105,6 +90,10 @@ static void *examine(void *arg) {
              weft_error_message());
   else if (strcmp(expected, r->info.task) != 0)
     snprintf(r->what, sizeof r->what, "it says it is %.300s", r->info.task);
+  else if (*r->info.version && weft_task_status_ask(&r->status, r->address, r->timeout_ms) == WEFT_OK &&
+           (r->status.skew_s > SKEW_S || r->status.skew_s < -SKEW_S))
+    snprintf(r->what, sizeof r->what, "its clock is %.1f s %s ours",
+             r->status.skew_s < 0 ? -r->status.skew_s : r->status.skew_s, r->status.skew_s < 0 ? "behind" : "ahead of");
   r->what[strcspn(r->what, "\n")] = 0;
   return NULL;
 }
@@ -121,15 +110,21 @@ static void agree(row *rows, int n) {
 }
 
 static void print_row(const row *r) {
-  char task[128], kind[64] = "-", trip[32] = "-", life[32] = "-";
+  char task[128], kind[64] = "-", trip[32] = "-", skew[32] = "-", life[32] = "-";
+  const char *good = cli_colour(1) ? "\033[32m" : "", *bad = cli_colour(1) ? "\033[31m" : "",
+             *end = *good ? "\033[0m" : "";
   snprintf(task, sizeof task, "%s:%d", r->job, r->task);
   if (r->info.task[0]) {
     snprintf(kind, sizeof kind, "%s%s", *r->info.version ? "Weft " : "TensorFlow", r->info.version);
     snprintf(trip, sizeof trip, "%.1f ms", r->info.round_trip_ms);
     snprintf(life, sizeof life, "%016" PRIx64, r->info.incarnation);
   }
-  printf("%-12s %-24s %-14s %9s  %-16s  %-8s  %s\n", task, r->address, kind, trip, life,
-         r->info.state && *r->info.state ? r->info.state : "-", r->what[0] ? r->what : "ok");
+  if (r->status.task[0]) snprintf(skew, sizeof skew, "%+.0f ms", r->status.skew_s * 1000);
+  printf("%-12s %-24s %-14s %9s %9s  %-16s  %-8s  %s%s%s", task, r->address, kind, trip, skew, life,
+         r->info.state && *r->info.state ? r->info.state : "-", r->what[0] ? bad : good, r->what[0] ? r->what : "ok",
+         end);
+  if (r->status.waits[0]) printf("; waits for %s", r->status.waits);
+  printf("\n");
 }
 
 /* ---- the cluster ---- */
@@ -154,14 +149,10 @@ static int check(const weft_cluster *c, int64_t timeout_ms) {
   int up = 0;
   if (!rows) return cli_failed("check", strerror(errno));
   fill(rows, c, timeout_ms);
-  for (int i = 0; i < n; i++) {
-    rows[i].started = pthread_create(&rows[i].thread, NULL, examine, &rows[i]) == 0;
-    if (!rows[i].started) examine(&rows[i]);
-  }
-  for (int i = 0; i < n; i++)
-    if (rows[i].started) pthread_join(rows[i].thread, NULL);
+  cli_at_once(rows, n, sizeof *rows, examine);
   agree(rows, n);
-  printf("%-12s %-24s %-14s %9s  %-16s  %-8s  %s\n", "task", "address", "is", "answers", "incarnation", "state", "");
+  printf("%-12s %-24s %-14s %9s %9s  %-16s  %-8s\n", "task", "address", "is", "answers", "clock", "incarnation",
+         "state");
   for (int i = 0; i < n; i++) {
     print_row(&rows[i]);
     up += !rows[i].what[0];
@@ -171,79 +162,40 @@ static int check(const weft_cluster *c, int64_t timeout_ms) {
   return n > 0 && up == n ? DONE : FAILED;
 }
 
-/* The job that a flag of TensorFlow's programs gives hosts for: ps of "--ps_hosts".  False if it is no such flag. */
-static bool job_of(char *job, size_t room, const char *flag) {
-  const size_t n = strlen(flag), tail = strlen("_hosts");
-  if (strcmp(flag, "--parameter_servers") == 0)
-    snprintf(job, room, "ps");
-  else if (strcmp(flag, "--workers") == 0)
-    snprintf(job, room, "worker");
-  else if (n > 2 + tail && strncmp(flag, "--", 2) == 0 && strcmp(flag + n - tail, "_hosts") == 0)
-    snprintf(job, room, "%.*s", (int)(n - 2 - tail), flag + 2);
-  else
-    return false;
-  return true;
-}
-
-/* A flag that a task of the cluster is started with, so that its command line can be pasted: hosts are added to *c,
- * which task it is does not matter here.  False if arg i is no such flag. */
-static bool take_flag(weft_cluster **c, int argc, char **argv, int *i, weft_err *err) {
-  static const char *const role[] = {"--job_name", "--task_index", "--task_id"};
-  char flag[128], job[128];
-  const char *hosts;
-  for (int k = 0; k < 3; k++)
-    if (cli_option(argc, argv, i, role[k])) return true;
-  snprintf(flag, sizeof flag, "%.*s", (int)strcspn(argv[*i], "="), argv[*i]);
-  if (!job_of(job, sizeof job, flag) || !(hosts = cli_option(argc, argv, i, flag))) return false;
-  *err = *c ? WEFT_OK : weft_cluster_create(c);
-  if (*err == WEFT_OK) *err = weft_cluster_add_hosts(*c, job, hosts);
-  return true;
-}
-
-typedef struct request {
-  const char *cluster;
-  weft_cluster *hosts; /* of flags, or NULL */
-  double timeout;
-} request;
-
-static int read_options(request *r, int argc, char **argv) {
+static int run(int argc, char **argv) {
+  cli_cluster which = {0};
+  weft_cluster *c = NULL;
+  double timeout = (double)TIMEOUT_MS / 1000;
   for (int i = 1; i < argc; i++) {
     const char *given, *arg = argv[i];
-    weft_err err = WEFT_OK;
     char *stop;
-    if ((given = cli_option(argc, argv, &i, "--cluster")))
-      r->cluster = given;
-    else if ((given = cli_option(argc, argv, &i, "--timeout"))) {
-      r->timeout = strtod(given, &stop);
-      if (!*given || *stop || !(r->timeout > 0 && r->timeout <= 3600))
+    int code;
+    if ((given = cli_option(argc, argv, &i, "--timeout"))) {
+      timeout = strtod(given, &stop);
+      if (!*given || *stop || !(timeout > 0 && timeout <= 3600))
         return cli_usage("check: --timeout takes seconds, not", given);
-    } else if (!take_flag(&r->hosts, argc, argv, &i, &err))
-      return cli_usage("check: unknown option, or one without its value:", arg);
-    if (err != WEFT_OK) return cli_failed(arg, weft_error_message());
+    } else if (!cli_cluster_flag(&which, argc, argv, &i, &code))
+      return cli_bad_option(arg);
+    else if (code != DONE)
+      return code;
   }
-  return DONE;
-}
-
-int cli_check(int argc, char **argv) {
-  request r = {.timeout = (double)TIMEOUT_MS / 1000};
-  weft_cluster *c = NULL;
-  char *job = NULL;
-  int task;
-  for (int i = 1; i < argc; i++)
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help();
-  int code = read_options(&r, argc, argv);
-  weft_err err = WEFT_OK;
-  if (code == DONE && r.cluster)
-    err = cli_read_cluster(&c, r.cluster);
-  else if (code == DONE && !r.hosts)
-    err = weft_role_find(&c, &job, &task, 1, argv);
-  if (err != WEFT_OK)
-    code = cli_failed("check", weft_error_message());
-  else if (code == DONE && !c && !r.hosts)
-    code = cli_usage("check: there is no", "--cluster");
-  if (code == DONE) code = check(c ? c : r.hosts, (int64_t)(r.timeout * 1000));
-  weft_free(job);
+  int code = cli_cluster_find(&c, &which);
+  if (code == DONE) code = check(c, (int64_t)(timeout * 1000));
   weft_cluster_destroy(c);
-  weft_cluster_destroy(r.hosts);
   return code;
 }
+
+static const cli_flag flags[] = {CLI_CLUSTER_FLAGS, {"--timeout", "SECONDS", "for each step of each task (3)"}, {0}};
+
+const cli_command cli_check = {
+    .name = "check",
+    .arguments = "--cluster CLUSTER [--timeout SECONDS]",
+    .summary = "Say which tasks of a cluster are up, and whether they agree.",
+    .about =
+        "Asks every task of a cluster who it is: does its name resolve, is its port reachable, does it speak\n"
+        "TensorFlow's protocol, is it Weft or TensorFlow and which version, is it the task it should be, how far is\n"
+        "its clock off, and whom does it wait for?  The exit code is 0 only if all are up and agree.",
+    .flags = flags,
+    .more = "Environment: WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, as the tasks have them.",
+    .run = run,
+};

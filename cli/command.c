@@ -1,16 +1,68 @@
-/* command.c - what several commands do alike: read options, files and clusters, and say what failed. */
+/* command.c - what several commands do alike: read options and files, say what is wrong, do things at once. */
 #include "command.h"
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { CHUNK = 1 << 16, TEXT_MAX = 1 << 20 };
+enum { CHUNK = 1 << 16 };
+
+/* ---- what is wrong ---- */
+
+int cli_usage(const char *what, const char *value) {
+  const char *name = cli_current ? cli_current->name : "";
+  fprintf(stderr, "weft: %s '%s'; 'weft %s%s--help' says what there is\n", what, value, name, *name ? " " : "");
+  return USAGE;
+}
 
 int cli_failed(const char *what, const char *why) {
   fprintf(stderr, "weft: %s: %s\n", what, why);
   return FAILED;
 }
+
+int cli_distance(const char *a, const char *b) {
+  size_t n = strlen(a), m = strlen(b);
+  if (n > 30 || m > 30) return 99;
+  int row[32];
+  for (size_t j = 0; j <= m; j++) row[j] = (int)j;
+  for (size_t i = 1; i <= n; i++) {
+    int corner = row[0];
+    row[0] = (int)i;
+    for (size_t j = 1; j <= m; j++) {
+      int best = corner + (a[i - 1] != b[j - 1]);
+      if (row[j] + 1 < best) best = row[j] + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      corner = row[j], row[j] = best;
+    }
+  }
+  return row[m];
+}
+
+int cli_bad_option(const char *option) {
+  char name[64];
+  const cli_flag *nearest = NULL;
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(option, "="), option);
+  for (const cli_flag *f = cli_current->flags; f && f->name; f++) {
+    if (strcmp(f->name, name) == 0) {
+      if (f->value)
+        fprintf(stderr, "weft %s: %s takes a value: %s %s\n", cli_current->name, name, name, f->value);
+      else
+        fprintf(stderr, "weft %s: %s takes no value\n", cli_current->name, name);
+      return USAGE;
+    }
+    if (!nearest || cli_distance(name, f->name) < cli_distance(name, nearest->name)) nearest = f;
+  }
+  if (nearest && cli_distance(name, nearest->name) <= 3)
+    fprintf(stderr, "weft %s: unknown option '%s'; did you mean '%s'?\n", cli_current->name, name, nearest->name);
+  else
+    fprintf(stderr, "weft %s: unknown option '%s'; 'weft %s --help' lists them\n", cli_current->name, name,
+            cli_current->name);
+  return USAGE;
+}
+
+/* ---- options and files ---- */
 
 char *cli_read_file(const char *path, size_t *size) {
   FILE *f = fopen(path, "rb");
@@ -38,12 +90,37 @@ const char *cli_option(int argc, char **argv, int *i, const char *name) {
   return argv[*i][n] == 0 && *i + 1 < argc ? argv[++*i] : NULL;
 }
 
-weft_err cli_read_cluster(weft_cluster **out, const char *given) {
-  FILE *f = strchr(given, '=') || strchr(given, '{') ? NULL : fopen(given, "r");
-  char *text = f ? malloc(TEXT_MAX) : NULL;
-  if (text) text[fread(text, 1, TEXT_MAX - 1, f)] = 0;
-  if (f) fclose(f);
-  weft_err err = weft_cluster_parse(out, text ? text : given);
-  free(text);
-  return err;
+bool cli_number(const char *text, long least, long most, int *out) {
+  char *end;
+  errno = 0;
+  const long v = strtol(text, &end, 10);
+  if (!*text || *end || errno || v < least || v > most) return false;
+  *out = (int)v;
+  return true;
+}
+
+bool cli_ends_with(const char *s, const char *end) {
+  size_t n = strlen(s), m = strlen(end);
+  return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+bool cli_colour(int stream) {
+  const char *none = getenv("NO_COLOR");
+  return isatty(stream) && !(none && *none);
+}
+
+/* ---- at once ---- */
+
+void cli_at_once(void *rows, int n, size_t size, void *(*fn)(void *row)) {
+  pthread_t *thread = calloc((size_t)n + 1, sizeof *thread);
+  bool *started = calloc((size_t)n + 1, sizeof *started);
+  for (int i = 0; i < n; i++) {
+    char *row = (char *)rows + (size_t)i * size;
+    if (thread && started) started[i] = pthread_create(&thread[i], NULL, fn, row) == 0;
+    if (!thread || !started || !started[i]) fn(row);
+  }
+  for (int i = 0; thread && started && i < n; i++)
+    if (started[i]) pthread_join(thread[i], NULL);
+  free(thread);
+  free(started);
 }

@@ -8,15 +8,6 @@
 
 enum { PATH_ROOM = 4096, REPORT_SECONDS = 3 };
 
-static int print_help(void) {
-  printf("usage: weft convert mnist-tfrecords FOLDER OUT.tfrecords\n"
-         "       weft convert checkpoint PREFIX OUT.npz\n\n"
-         "mnist-tfrecords: an Example for each training image of FOLDER (train-images-idx3-ubyte and\n"
-         "    train-labels-idx1-ubyte, plain or .gz): image_raw (bytes), pixels (int64), label (int64).\n"
-         "checkpoint: every tensor under its name, for numpy.load.  bfloat16 becomes float32.\n");
-  return DONE;
-}
-
 /* ---- MNIST ---- */
 
 typedef struct digits {
@@ -119,9 +110,9 @@ static int convert_checkpoint(const char *prefix, const char *out) {
   return code;
 }
 
-int cli_convert(int argc, char **argv) {
+static int run(int argc, char **argv) {
   for (int i = 1; i < argc; i++)
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help();
+    if (argv[i][0] == '-') return cli_bad_option(argv[i]);
   if (argc < 2) return cli_usage("convert: what to? There are mnist-tfrecords and", "checkpoint");
   const bool mnist = strcmp(argv[1], "mnist-tfrecords") == 0;
   if (!mnist && strcmp(argv[1], "checkpoint") != 0)
@@ -129,3 +120,13 @@ int cli_convert(int argc, char **argv) {
   if (argc != 4) return cli_usage("convert takes what to read and what to write after", argv[1]);
   return mnist ? convert_mnist(argv[2], argv[3]) : convert_checkpoint(argv[2], argv[3]);
 }
+
+const cli_command cli_convert = {
+    .name = "convert",
+    .arguments = "mnist-tfrecords FOLDER OUT.tfrecords\ncheckpoint PREFIX OUT.npz",
+    .summary = "Make TFRecords of MNIST, or a .npz of a checkpoint.",
+    .about = "mnist-tfrecords: an Example for each training image of FOLDER (train-images-idx3-ubyte and\n"
+             "train-labels-idx1-ubyte, plain or .gz): image_raw (bytes), pixels (int64), label (int64).\n\n"
+             "checkpoint: every tensor under its name, for numpy.load.  bfloat16 becomes float32.",
+    .run = run,
+};

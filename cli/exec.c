@@ -11,20 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int print_help(void) {
-  printf(
-      "usage: weft exec [--style STYLE] [--hosts A,B] -- PROGRAM [ARGUMENT...]\n\n"
-      "Starts PROGRAM, an executable or a Python script (run by 'weft run'), as the task that TF_CONFIG, Slurm or MPI\n"
-      "says this process is:\n\n"
-      "  srun -n 3 weft exec -- train.py\n"
-      "  mpirun -n 3 weft exec -- train.py\n\n"
-      "  --style STYLE    flags the program takes: tf (--ps_hosts --worker_hosts --job_name --task_index), task_id\n"
-      "                   (--task_id instead), parameter_servers (--parameter_servers --workers ...), none\n"
-      "  --hosts A,B      under MPI: the hosts, which ranks fill in order (localhost)\n\n"
-      "Under Slurm and MPI the first WEFT_NUM_PS ranks (1) are ps and the rest workers.  TF_CONFIG is set in any\n"
-      "style.  Without a cluster PROGRAM runs by itself.\n");
-  return DONE;
-}
+extern const cli_command cli_run; /* run.c */
 
 /* ---- what the program is told ---- */
 
@@ -89,11 +76,6 @@ static bool add_flags(char **args, int n, const weft_cluster *c, const char *job
 
 /* ---- becoming it ---- */
 
-static bool is_script(const char *path) {
-  const size_t n = strlen(path);
-  return n > 3 && strcmp(path + n - 3, ".py") == 0;
-}
-
 /* The seat that was found, or none: c is NULL. */
 static int become(char **program, int n_program, const weft_cluster *c, const char *job, int task, const char *style) {
   char **args = calloc((size_t)n_program + 64 + (size_t)(c ? weft_cluster_job_count(c) : 0), sizeof *args);
@@ -105,7 +87,7 @@ static int become(char **program, int n_program, const weft_cluster *c, const ch
   if (c && (setenv("TF_CONFIG", config, 1) != 0 || !add_flags(args, n, c, job, task, style)))
     return cli_failed("exec", strerror(ENOMEM));
   while (args[n]) n++;
-  if (is_script(program[0])) return cli_run(n, args);
+  if (cli_ends_with(program[0], ".py")) return cli_run.run(n, args);
   execvp(args[1], args + 1);
   return cli_failed(program[0], strerror(errno));
 }
@@ -120,7 +102,7 @@ static int read_options(int argc, char **argv, const char **style, char **hosts)
     else if ((given = cli_option(argc, argv, &i, "--hosts")))
       *hosts = (char *)(uintptr_t)given;
     else
-      return -cli_usage("exec: unknown option, or one without its value:", arg);
+      return -cli_bad_option(arg);
   }
   if (i < argc && strcmp(argv[i], "--") == 0) i++;
   if (i >= argc) return -cli_usage("exec: which program?", "-- PROGRAM");
@@ -129,12 +111,11 @@ static int read_options(int argc, char **argv, const char **style, char **hosts)
   return -cli_usage("exec: no --style of flags (tf, task_id, parameter_servers, none):", *style);
 }
 
-int cli_exec(int argc, char **argv) {
+static int run(int argc, char **argv) {
   const char *style = "tf";
   char *hosts = NULL, *job = NULL, *role[] = {argv[0], (char *)(uintptr_t) "--hosts", NULL};
   weft_cluster *c = NULL;
   int task = 0;
-  if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) return print_help();
   const int at = read_options(argc, argv, &style, &hosts);
   if (at < 0) return -at;
   role[2] = hosts;
@@ -145,3 +126,28 @@ int cli_exec(int argc, char **argv) {
   weft_free(job);
   return code;
 }
+
+static const cli_flag flags[] = {
+    {"--style", "tf|task_id|parameter_servers|none",
+     "flags the program takes: tf (--ps_hosts --worker_hosts --job_name --task_index), task_id\n"
+     "(--task_id instead), parameter_servers (--parameter_servers --workers ...), none"},
+    {"--hosts", "A,B", "under MPI: the hosts, which ranks fill in order (localhost)"},
+    {0},
+};
+
+const cli_command cli_exec = {
+    .name = "exec",
+    .arguments = "[--style STYLE] [--hosts A,B] -- PROGRAM [ARGUMENT...]",
+    .summary = "Be PROGRAM as the task that Slurm, MPI or TF_CONFIG names.",
+    .about = "Starts PROGRAM, an executable or a Python script (run by 'weft run'), as the task that TF_CONFIG, Slurm "
+             "or MPI\n"
+             "says this process is:\n\n"
+             "  srun -n 3 weft exec -- train.py\n"
+             "  mpirun -n 3 weft exec -- train.py",
+    .flags = flags,
+    .more =
+        "Under Slurm and MPI the first WEFT_NUM_PS ranks (1) are ps and the rest workers.  TF_CONFIG is set in any\n"
+        "style.  Without a cluster PROGRAM runs by itself.",
+    .passes_on = true,
+    .run = run,
+};

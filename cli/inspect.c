@@ -9,25 +9,6 @@
 
 enum { PATH_ROOM = 4096 };
 
-static int print_help(void) {
-  printf("usage: weft inspect PATH [--values NAME] [--tag TAG]\n"
-         "       weft inspect CHECKPOINT CHECKPOINT\n\n"
-         "What PATH holds:\n"
-         "  a checkpoint (its prefix, or a folder with a file `checkpoint`): names, types, shapes and bytes;\n"
-         "      --values NAME for one tensor's statistics and first elements\n"
-         "  two checkpoints: what differs; the exit code is 1 if anything does\n"
-         "  a graph (.pb) or meta graph (.meta): its ops by device, counted\n"
-         "  events (a file, or a folder of such): scalars by step; --tag TAG for one tag\n"
-         "  TFRecords: how many there are, every checksum verified, the features of the first Examples\n"
-         "  an idx file of MNIST, plain or gzipped: its type and dimensions\n");
-  return DONE;
-}
-
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), m = strlen(end);
-  return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 static bool is_folder(const char *path) {
   struct stat st;
   return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -55,7 +36,7 @@ static bool find_checkpoint(char *prefix, const char *path) {
   char *latest = NULL;
   snprintf(prefix, PATH_ROOM, "%s", path);
   if (has_index(prefix)) return true;
-  if (ends_with(prefix, ".index")) prefix[strlen(prefix) - strlen(".index")] = 0;
+  if (cli_ends_with(prefix, ".index")) prefix[strlen(prefix) - strlen(".index")] = 0;
   if (is_folder(path) && weft_checkpoint_latest(&latest, path, NULL) == WEFT_OK && latest)
     snprintf(prefix, PATH_ROOM, "%s", latest);
   weft_free(latest);
@@ -70,7 +51,7 @@ static bool is_idx(const char *path) {
   const size_t got = f ? fread(magic, 1, sizeof magic, f) : 0;
   if (f) fclose(f);
   if (got == 4 && !magic[0] && !magic[1]) return magic[2] >= 8 && magic[2] <= 14 && magic[3] <= 8;
-  return ends_with(path, ".gz") && strstr(name ? name : path, "idx");
+  return cli_ends_with(path, ".gz") && strstr(name ? name : path, "idx");
 }
 
 static int inspect_folder(const char *path, const char *tag) {
@@ -94,8 +75,10 @@ static int inspect_one(const char *path, const char *values, const char *tag) {
   FILE *f = fopen(path, "rb");
   if (!f) return cli_failed(path, strerror(errno));
   fclose(f);
-  if (ends_with(path, ".pb") || ends_with(path, ".meta")) return inspect_graph(path, ends_with(path, ".meta"));
-  if (ends_with(path, ".pbtxt")) return cli_failed(path, "text is not read; a .meta beside a checkpoint has the graph");
+  if (cli_ends_with(path, ".pb") || cli_ends_with(path, ".meta"))
+    return inspect_graph(path, cli_ends_with(path, ".meta"));
+  if (cli_ends_with(path, ".pbtxt"))
+    return cli_failed(path, "text is not read; a .meta beside a checkpoint has the graph");
   return is_idx(path) ? inspect_idx(path) : inspect_records(path);
 }
 
@@ -108,18 +91,17 @@ static int inspect_two(const char *path_a, const char *path_b) {
   return inspect_difference(a, b);
 }
 
-int cli_inspect(int argc, char **argv) {
+static int run(int argc, char **argv) {
   const char *path[2] = {NULL}, *values = NULL, *tag = NULL, *given;
   int n = 0;
   for (int i = 1; i < argc; i++) {
     const char *arg = argv[i];
-    if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) return print_help();
     if ((given = cli_option(argc, argv, &i, "--values")))
       values = given;
     else if ((given = cli_option(argc, argv, &i, "--tag")))
       tag = given;
     else if (arg[0] == '-')
-      return cli_usage("inspect: unknown option, or one without its value:", arg);
+      return cli_bad_option(arg);
     else if (n == 2)
       return cli_usage("inspect takes one path, or two checkpoints; there is a third:", arg);
     else
@@ -131,3 +113,24 @@ int cli_inspect(int argc, char **argv) {
     return cli_usage("inspect: two checkpoints are compared whole, without", values ? "--values" : "--tag");
   return n == 2 ? inspect_two(path[0], path[1]) : inspect_one(path[0], values, tag);
 }
+
+static const cli_flag flags[] = {
+    {"--values", "NAME", "of a checkpoint: one tensor's statistics and first elements"},
+    {"--tag", "TAG", "of events: only this tag"},
+    {0},
+};
+
+const cli_command cli_inspect = {
+    .name = "inspect",
+    .arguments = "PATH [--values NAME] [--tag TAG]\nCHECKPOINT CHECKPOINT",
+    .summary = "Say what a checkpoint, graph, events or data file holds.",
+    .about = "What PATH holds:\n"
+             "  a checkpoint (its prefix, or a folder with a file `checkpoint`): names, types, shapes and bytes\n"
+             "  two checkpoints: what differs; the exit code is 1 if anything does\n"
+             "  a graph (.pb) or meta graph (.meta): its ops by device, counted\n"
+             "  events (a file, or a folder of such): scalars by step\n"
+             "  TFRecords: how many there are, every checksum verified, the features of the first Examples\n"
+             "  an idx file of MNIST, plain or gzipped: its type and dimensions",
+    .flags = flags,
+    .run = run,
+};

@@ -161,9 +161,10 @@ static weft_err show_record(void *arg, const void *record, size_t size) {
 int inspect_records(const char *path) {
   record_view v = {0};
   const weft_err err = weft_records_each(path, show_record, &v);
-  if (err != WEFT_OK && v.records == 0) {
+  struct stat st = {0};
+  if (v.records == 0 && (err != WEFT_OK || (stat(path, &st) == 0 && st.st_size > 0))) {
     fprintf(stderr, "weft: %s: neither checkpoint, graph (.pb, .meta), events nor idx; as TFRecords: %s\n", path,
-            weft_error_message());
+            err != WEFT_OK ? weft_error_message() : "it ends in the first one");
     return FAILED;
   }
   printf("%s: %" PRId64 " TFRecords, %" PRId64 " bytes of data, %s\n", path, v.records, v.bytes,

@@ -19,6 +19,7 @@ enum { MOST_TASKS = 256, TEXT = 32 * MOST_TASKS, GRACE = 10 };
 
 typedef struct plan {
   int ps, workers, restarts;
+  int status_port; /* of the first task's page; 0: any free one; -1: no pages */
   const char *log_dir, *style;
   char **program; /* and its arguments, NULL-terminated */
 } plan;
@@ -42,37 +43,7 @@ static void on_signal(int number) {
   interrupts++;
 }
 
-static int print_help(void) {
-  printf(
-      "usage: weft launch [OPTION...] -- PROGRAM [ARGUMENT...]\n\n"
-      "A cluster on this machine, in this terminal.  PROGRAM is an executable, or a Python script (run by 'weft "
-      "run').\n\n"
-      "  --ps N            parameter servers (1)\n"
-      "  --workers N       workers (1)\n"
-      "  --restart N       start a task that fails again, at most N times (0)\n"
-      "  --log-dir DIR     keep what each task prints in DIR/JOB-INDEX.out and .err\n"
-      "  --style STYLE     flags the program takes: tf (--ps_hosts --worker_hosts --job_name --task_index), task_id\n"
-      "                    (--task_id instead), parameter_servers (--parameter_servers --workers ...), none\n\n"
-      "TF_CONFIG is set in any style.  The exit code is that of the first task that failed.\n");
-  return DONE;
-}
-
 /* ---- options ----------------------------------------------------------------------------------- */
-
-static const char *value_of(int argc, char **argv, int *i, const char *name) {
-  size_t n = strlen(name);
-  if (strncmp(argv[*i], name, n) != 0) return NULL;
-  if (argv[*i][n] == '=') return argv[*i] + n + 1;
-  return argv[*i][n] == 0 && *i + 1 < argc ? argv[++*i] : NULL;
-}
-
-static bool read_count(const char *text, int least, int *out) {
-  char *end;
-  long v = strtol(text, &end, 10);
-  if (!*text || *end || v < least || v > MOST_TASKS / 2) return false;
-  *out = (int)v;
-  return true;
-}
 
 static int read_options(plan *p, int argc, char **argv) {
   int i = 1;
@@ -83,18 +54,20 @@ static int read_options(plan *p, int argc, char **argv) {
       break;
     }
     bool ok = true;
-    if ((v = value_of(argc, argv, &i, "--ps")))
-      ok = read_count(v, 0, &p->ps);
-    else if ((v = value_of(argc, argv, &i, "--workers")))
-      ok = read_count(v, 1, &p->workers);
-    else if ((v = value_of(argc, argv, &i, "--restart")))
-      ok = read_count(v, 0, &p->restarts);
-    else if ((v = value_of(argc, argv, &i, "--log-dir")))
+    if ((v = cli_option(argc, argv, &i, "--ps")))
+      ok = cli_number(v, 0, MOST_TASKS / 2, &p->ps);
+    else if ((v = cli_option(argc, argv, &i, "--workers")))
+      ok = cli_number(v, 1, MOST_TASKS / 2, &p->workers);
+    else if ((v = cli_option(argc, argv, &i, "--restart")))
+      ok = cli_number(v, 0, 1000, &p->restarts);
+    else if ((v = cli_option(argc, argv, &i, "--status-port"))) {
+      if (!cli_number(v, 0, 65535, &p->status_port)) return cli_usage("launch: --status-port is no port:", v);
+    } else if ((v = cli_option(argc, argv, &i, "--log-dir")))
       p->log_dir = v;
-    else if ((v = value_of(argc, argv, &i, "--style")))
+    else if ((v = cli_option(argc, argv, &i, "--style")))
       p->style = v;
     else
-      return cli_usage("launch: unknown option, or one without its value:", arg);
+      return cli_bad_option(arg);
     if (!ok) return cli_usage("launch: no number of tasks:", v);
   }
   p->program = argv + i;
@@ -106,17 +79,19 @@ static int read_options(plan *p, int argc, char **argv) {
 
 /* ---- the cluster ------------------------------------------------------------------------------- */
 
-/* Ports that are free now, all held until all are known. */
+/* Ports that are free now, all held until all are known: of the tasks, then of their pages. */
 static bool find_ports(launch *l) {
-  int held[MOST_TASKS], n = 0;
+  int held[2 * MOST_TASKS], n = 0;
+  const int wanted = l->plan.status_port == 0 ? 2 * l->n_task : l->n_task;
   bool ok = true;
-  for (int i = 0; i < l->n_task && ok; i++) {
+  for (int i = 0; i < wanted && ok; i++) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof at;
     int fd = held[n++] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ok = fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0 && getsockname(fd, (struct sockaddr *)&at, &size) == 0;
-    l->task[i].port = ntohs(at.sin_port);
+    *(i < l->n_task ? &l->task[i].port : &l->task[i - l->n_task].status_port) = ntohs(at.sin_port);
   }
+  for (int i = 0; i < l->n_task && l->plan.status_port > 0; i++) l->task[i].status_port = l->plan.status_port + i;
   for (int i = 0; i < n; i++) close(held[i]);
   return ok;
 }
@@ -142,7 +117,8 @@ static void add_json_hosts(char *to, size_t size, const char *job, const char *h
   snprintf(to + used, size - used, "\"]");
 }
 
-static void set_tf_config(const launch *l, const launch_task *t) {
+/* TF_CONFIG, and where its page is. */
+static void set_environment(const launch *l, const launch_task *t) {
   static char text[4 * TEXT];
   snprintf(text, sizeof text, "{\"cluster\": {");
   if (l->plan.ps) {
@@ -153,11 +129,8 @@ static void set_tf_config(const launch *l, const launch_task *t) {
   size_t used = strlen(text);
   snprintf(text + used, sizeof text - used, "}, \"task\": {\"type\": \"%s\", \"index\": %d}}", t->job, t->index);
   setenv("TF_CONFIG", text, 1);
-}
-
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), m = strlen(end);
-  return n >= m && strcmp(s + n - m, end) == 0;
+  snprintf(text, sizeof text, "%d", t->status_port);
+  if (t->status_port) setenv("WEFT_STATUS_PORT", text, 1);
 }
 
 /* The command line of a task: scripts go through `weft run`; the flags of the style follow. */
@@ -166,7 +139,7 @@ static bool start(launch *l, launch_task *t) {
   char *args[512];
   int n = 0, given = 0;
   ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (size > 0 && ends_with(l->plan.program[0], ".py")) {
+  if (size > 0 && cli_ends_with(l->plan.program[0], ".py")) {
     self[size] = 0;
     args[n++] = self;
     args[n++] = (char *)(uintptr_t) "run";
@@ -182,9 +155,23 @@ static bool start(launch *l, launch_task *t) {
   }
   for (int i = 0; i < given; i++) args[n++] = flags[i];
   args[n] = NULL;
-  set_tf_config(l, t);
+  set_environment(l, t);
   if (launch_start(t, args)) return true;
   fprintf(stderr, "weft launch: cannot start %s%d: %s\n", t->job, t->index, strerror(errno));
+  return false;
+}
+
+/* Is there such a program?  Said once here, where each task would say it. */
+static bool can_start(const char *program) {
+  char path[4096];
+  const char *at = getenv("PATH");
+  if (cli_ends_with(program, ".py")) return access(program, R_OK) == 0;
+  if (strchr(program, '/')) return access(program, X_OK) == 0;
+  for (; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+    snprintf(path, sizeof path, "%.*s/%s", (int)strcspn(at, ":"), at, program);
+    if (access(path, X_OK) == 0) return true;
+  }
+  errno = ENOENT;
   return false;
 }
 
@@ -331,14 +318,18 @@ static void watch(launch *l) {
   if (l->look.live) fputs("\r\033[K", stdout), fflush(stdout);
 }
 
-int cli_launch(int argc, char **argv) {
-  launch l = {.plan = {.ps = 1, .workers = 1, .style = "tf"}};
-  if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) return print_help();
+static int run(int argc, char **argv) {
+  launch l = {.plan = {.ps = 1, .workers = 1, .style = "tf", .status_port = -1}};
   int code = read_options(&l.plan, argc, argv);
   if (code != DONE) return code;
+  if (!can_start(l.plan.program[0])) {
+    fprintf(stderr, "weft launch: cannot start %s: %s\n", l.plan.program[0], strerror(errno));
+    return FAILED;
+  }
   if (!lay_out(&l)) return FAILED;
-  l.look =
-      (launch_look){.colour = isatty(1) && !getenv("NO_COLOR"), .live = isatty(1), .width = 8, .progress = l.progress};
+  l.look = (launch_look){.colour = cli_colour(1), .live = isatty(1), .width = 8, .progress = l.progress};
+  if (l.plan.status_port >= 0)
+    fprintf(stderr, "weft launch: the status page is http://localhost:%d\n", l.task[0].status_port);
   struct sigaction action = {.sa_handler = on_signal};
   sigaction(SIGINT, &action, NULL), sigaction(SIGTERM, &action, NULL);
   for (int i = 0; i < l.n_task && l.ending <= 0; i++)
@@ -355,3 +346,28 @@ int cli_launch(int argc, char **argv) {
   free(l.task);
   return l.code;
 }
+
+static const cli_flag flags[] = {
+    {"--ps", "N", "parameter servers (1)"},
+    {"--workers", "N", "workers (1)"},
+    {"--restart", "N", "start a task that fails again, at most N times (0)"},
+    {"--log-dir", "DIR", "keep what each task prints in DIR/JOB-INDEX.out and .err"},
+    {"--status-port", "PORT",
+     "a status page of the cluster on this port, and on those that follow one of each task (0: free ones)"},
+    {"--style", "tf|task_id|parameter_servers|none",
+     "flags the program takes: tf (--ps_hosts --worker_hosts --job_name --task_index), task_id\n"
+     "(--task_id instead), parameter_servers (--parameter_servers --workers ...), none"},
+    {0},
+};
+
+const cli_command cli_launch = {
+    .name = "launch",
+    .arguments = "[OPTION...] -- PROGRAM [ARGUMENT...]",
+    .summary = "Run a program as a cluster in this terminal.",
+    .about = "A cluster on this machine, in this terminal.  PROGRAM is an executable, or a Python script (run by\n"
+             "'weft run').  Ctrl-C lets all tasks end; twice ends them at once.",
+    .flags = flags,
+    .more = "TF_CONFIG is set in any style.  The exit code is that of the first task that failed.",
+    .passes_on = true,
+    .run = run,
+};

@@ -18,7 +18,8 @@ typedef struct launch_stream { /* one of a task's two outputs */
 typedef struct launch_task {
   const char *job;
   int index, port;
-  pid_t pid; /* 0: it does not run */
+  int status_port; /* 0: it shows no page */
+  pid_t pid;       /* 0: it does not run */
   int restarts;
   int code; /* of its last end; -1: none yet */
   launch_stream out, err;

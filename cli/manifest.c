@@ -25,26 +25,6 @@ typedef struct kind {
   void (*print)(const plan *);
 } kind;
 
-static int print_help(void) {
-  printf("usage: weft manifest KIND [OPTION...] [-- PROGRAM ARGUMENT...]\n\n"
-         "Prints what runs PROGRAM as a cluster; bare tasks (weft serve) without PROGRAM.  KIND is one of\n"
-         "  kubernetes    a service and two indexed jobs, for kubectl apply -f -\n"
-         "  tfjob         a TFJob of Kubeflow's training operator\n"
-         "  compose       a file for docker compose -f - up\n"
-         "  slurm         a batch script for sbatch\n\n"
-         "  --ps N               parameter servers (1)\n"
-         "  --workers N          workers (2)\n"
-         "  --image IMAGE        the container image, with weft in it (deploy/Dockerfile); not for slurm\n"
-         "  --name NAME          of the job: lower-case letters, digits, '-' (weft)\n"
-         "  --port N             each task's port (2222); not for slurm\n"
-         "  --gpus N             GPUs of each worker (0)\n"
-         "  --volume FROM:PATH   mounted at PATH in every task: a PersistentVolumeClaim, or a folder or volume of "
-         "Docker's\n"
-         "  --token-secret NAME  a Secret whose key 'token' is WEFT_TOKEN; Kubernetes and Kubeflow only\n"
-         "  --style STYLE        flags the program takes, as in weft launch (tf)\n");
-  return DONE;
-}
-
 /* ---- pieces ------------------------------------------------------------------------------------ */
 
 /* A scalar in double quotes: JSON's rules are within YAML's.  dollar: what a '$' becomes. */
@@ -267,14 +247,6 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-static bool read_number(const char *text, int least, int most, int *out) {
-  char *end;
-  const long v = strtol(text, &end, 10);
-  if (!isdigit((unsigned char)*text) || *end || v < least || v > most) return false;
-  *out = (int)v;
-  return true;
-}
-
 /* A name that Kubernetes takes for a service. */
 static bool is_name(const char *s) {
   const size_t n = strlen(s);
@@ -293,10 +265,10 @@ static bool is_style(const char *s) {
 static bool read_option(plan *p, int argc, char **argv, int *i) {
   const char *v, *path;
   char from[256];
-  if ((v = cli_option(argc, argv, i, "--ps"))) return read_number(v, 0, MOST_TASKS, &p->ps);
-  if ((v = cli_option(argc, argv, i, "--workers"))) return read_number(v, 1, MOST_TASKS, &p->workers);
-  if ((v = cli_option(argc, argv, i, "--port"))) return read_number(v, 1, 65535, &p->port);
-  if ((v = cli_option(argc, argv, i, "--gpus"))) return read_number(v, 0, MOST_GPUS, &p->gpus);
+  if ((v = cli_option(argc, argv, i, "--ps"))) return cli_number(v, 0, MOST_TASKS, &p->ps);
+  if ((v = cli_option(argc, argv, i, "--workers"))) return cli_number(v, 1, MOST_TASKS, &p->workers);
+  if ((v = cli_option(argc, argv, i, "--port"))) return cli_number(v, 1, 65535, &p->port);
+  if ((v = cli_option(argc, argv, i, "--gpus"))) return cli_number(v, 0, MOST_GPUS, &p->gpus);
   if ((v = cli_option(argc, argv, i, "--image"))) return *(p->image = v) != 0;
   if ((v = cli_option(argc, argv, i, "--name"))) return is_name(p->name = v);
   if ((v = cli_option(argc, argv, i, "--style"))) return is_style(p->style = v);
@@ -318,11 +290,10 @@ static int read_options(plan *p, int argc, char **argv) {
   return DONE;
 }
 
-int cli_manifest(int argc, char **argv) {
+static int run(int argc, char **argv) {
   plan p = {.ps = 1, .workers = 2, .port = 2222, .name = "weft", .style = "tf"};
   const kind *k = NULL;
-  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help();
+  if (argc > 1 && argv[1][0] == '-') return cli_bad_option(argv[1]);
   if (argc < 2) return cli_usage("manifest: of which kind? One of", "kubernetes, tfjob, compose, slurm");
   for (int i = 0; i < KINDS; i++)
     if (strcmp(argv[1], kinds[i].name) == 0) k = &kinds[i];
@@ -333,3 +304,30 @@ int cli_manifest(int argc, char **argv) {
   k->print(&p);
   return DONE;
 }
+
+static const cli_flag flags[] = {
+    {"--ps", "N", "parameter servers (1)"},
+    {"--workers", "N", "workers (2)"},
+    {"--image", "IMAGE", "the container image, with weft in it (deploy/Dockerfile); not for slurm"},
+    {"--name", "NAME", "of the job: lower-case letters, digits, '-' (weft)"},
+    {"--port", "N", "each task's port (2222); not for slurm"},
+    {"--gpus", "N", "GPUs of each worker (0)"},
+    {"--volume", "FROM:PATH",
+     "mounted at PATH in every task: a PersistentVolumeClaim, or a folder or volume of Docker's"},
+    {"--token-secret", "NAME", "a Secret whose key 'token' is WEFT_TOKEN; Kubernetes and Kubeflow only"},
+    {"--style", "tf|task_id|parameter_servers|none", "flags the program takes, as in weft launch (tf)"},
+    {0},
+};
+
+const cli_command cli_manifest = {
+    .name = "manifest",
+    .arguments = "KIND [OPTION...] [-- PROGRAM ARGUMENT...]",
+    .summary = "Print what Kubernetes, Kubeflow, Compose or Slurm run.",
+    .about = "Prints what runs PROGRAM as a cluster; bare tasks (weft serve) without PROGRAM.  KIND is one of\n"
+             "  kubernetes    a service and two indexed jobs, for kubectl apply -f -\n"
+             "  tfjob         a TFJob of Kubeflow's training operator\n"
+             "  compose       a file for docker compose -f - up\n"
+             "  slurm         a batch script for sbatch",
+    .flags = flags,
+    .run = run,
+};

@@ -33,13 +33,13 @@ static int find(const char *name) {
 }
 
 /* Without names every op, a line each; --json makes each line an object. */
-int cli_ops(int argc, char **argv) {
+static int run(int argc, char **argv) {
   bool json = false, all = true;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--json") == 0)
       json = true;
     else if (argv[i][0] == '-')
-      return cli_usage("ops: unknown option", argv[i]);
+      return cli_bad_option(argv[i]);
     else if (find(argv[i]) < 0)
       return cli_usage("ops: there is no op", argv[i]);
     else
@@ -51,3 +51,14 @@ int cli_ops(int argc, char **argv) {
     if (argv[i][0] != '-') code = print_one(find(argv[i]), json, true);
   return code;
 }
+
+static const cli_flag flags[] = {{"--json", NULL, "a JSON object for each, with attributes and cases"}, {0}};
+
+const cli_command cli_ops = {
+    .name = "ops",
+    .arguments = "[NAME...] [--json]",
+    .summary = "List what can be computed, or what is known of some ops.",
+    .about = "Every op by name, with a line of what it does; for those named, their arguments and attributes too.",
+    .flags = flags,
+    .run = run,
+};

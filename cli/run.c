@@ -43,7 +43,7 @@ static bool can_read(int argc, char **argv) {
   return false;
 }
 
-int cli_run(int argc, char **argv) {
+static int run(int argc, char **argv) {
   const char *python = getenv("WEFT_PYTHON_PROGRAM");
   if (argc < 2) return cli_usage("run needs a script:", "weft run SCRIPT.py ARGUMENT...");
   if (!can_read(argc, argv)) return FAILED;
@@ -60,3 +60,19 @@ int cli_run(int argc, char **argv) {
   free(args);
   return FAILED;
 }
+
+static const cli_flag flags[] = {{"--python2", NULL, "the script is Python 2, also where that cannot be told"}, {0}};
+
+const cli_command cli_run = {
+    .name = "run",
+    .arguments = "[--python2] SCRIPT.py [ARGUMENT...]",
+    .summary = "Run a TensorFlow 1 program as it stands.",
+    .about =
+        "The script runs in Python 3, where `import tensorflow` leads to the package weft.  Python 2 syntax is\n"
+        "translated.  As a task of a cluster it takes TensorFlow's flags (--ps_hosts, --job_name, ...), which are\n"
+        "filled in from TF_CONFIG, Slurm or MPI if the program asks for them and they are not given.",
+    .flags = flags,
+    .more = "Environment: WEFT_PYTHON_PROGRAM is the Python to use (python3).",
+    .passes_on = true,
+    .run = run,
+};

@@ -15,7 +15,7 @@ enum { LEFT_AT_ONCE = 130 };
 
 typedef struct request {
   const char *cluster, *job, *bind;
-  int task;
+  int task, status_port;
   char allow[4096]; /* directories, parted by ':' */
   bool allows;
 } request;
@@ -25,20 +25,6 @@ static void on_signal(int number) {
   (void)number;
   if (++count > 1) _exit(LEFT_AT_ONCE);
   weft_interrupt();
-}
-
-static int print_help(void) {
-  printf("usage: weft serve --cluster CLUSTER --job NAME --task N [OPTION...]\n\n"
-         "A bare task of a cluster: it waits for graphs until SIGINT or SIGTERM.\n\n"
-         "  --cluster CLUSTER    'ps=host:port,host:port;worker=host:port', or JSON, or a file of either;\n"
-         "                       without it --ps_hosts and the like, TF_CONFIG, Slurm and MPI are asked\n"
-         "  --job NAME           the job this task is of\n"
-         "  --task N             its index in the job\n"
-         "  --bind HOST:PORT     where to listen, if not on the address that the cluster lists\n"
-         "  --allow-dir DIR      a directory that file ops may touch; may be given again\n\n"
-         "Environment: WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA guard the port;\n"
-         "WEFT_BIND and WEFT_ALLOW_DIRS (parted by ':') do what the options do.\n");
-  return DONE;
 }
 
 static bool allow(request *r, const char *directory) {
@@ -61,6 +47,8 @@ static int read_options(request *r, int argc, char **argv) {
       char *stop;
       r->task = (int)strtol(given, &stop, 10);
       if (!*given || *stop || r->task < 0) return cli_usage("serve: --task is no index of a task:", given);
+    } else if ((given = cli_option(argc, argv, &i, "--status-port"))) {
+      if (!cli_number(given, 1, 65535, &r->status_port)) return cli_usage("serve: --status-port is no port:", given);
     } else if ((given = cli_option(argc, argv, &i, "--bind")))
       r->bind = given;
     else if ((given = cli_option(argc, argv, &i, "--allow-dir"))) {
@@ -68,9 +56,14 @@ static int read_options(request *r, int argc, char **argv) {
     } else if (is_role_flag(arg))
       i += !strchr(arg, '='); /* weft_role_find's */
     else
-      return cli_usage("serve: unknown option, or one without its value:", arg);
+      return cli_bad_option(arg);
   }
   return DONE;
+}
+
+/* Debugging lines are for those who ask for them: a program with a sink of its own. */
+static void tell(void *arg, int level, const char *file, int line, const char *message) {
+  if (level > 0) weft_log_stderr(arg, level, file, line, message);
 }
 
 static weft_err start(weft_server **out, const request *r, int argc, char **argv) {
@@ -85,6 +78,7 @@ static weft_err start(weft_server **out, const request *r, int argc, char **argv
                              .task = r->job ? r->task : task,
                              .serve = true,
                              .bind = r->bind,
+                             .status_port = r->status_port,
                              .allow_dirs = r->allows ? r->allow : NULL};
     err = weft_server_create(out, c, &opts);
   }
@@ -94,19 +88,20 @@ static weft_err start(weft_server **out, const request *r, int argc, char **argv
 }
 
 static int fail(weft_err err) {
-  fprintf(stderr, "weft serve: %s: %s\n", weft_error_name(err), weft_error_message());
+  const char *why = weft_error_message(), *hint = "";
+  if (strstr(why, "cannot listen on")) hint = " (--bind HOST:PORT listens elsewhere)";
+  if (strstr(why, "status page")) hint = " (--status-port PORT chooses another)";
+  fprintf(stderr, "weft serve: %s: %s%s\n", weft_error_name(err), why, hint);
   return FAILED;
 }
 
-int cli_serve(int argc, char **argv) {
+static int run(int argc, char **argv) {
   request r = {0};
   weft_server *server = NULL;
-  for (int i = 1; i < argc; i++)
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help();
   int code = read_options(&r, argc, argv);
   if (code != DONE) return code;
   if (r.cluster && !r.job) return cli_usage("serve: which --job is this task of, in", r.cluster);
-  weft_log_set(weft_log_stderr, NULL);
+  weft_log_set(tell, NULL);
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
   weft_err err = start(&server, &r, argc, argv);
@@ -116,3 +111,24 @@ int cli_serve(int argc, char **argv) {
   weft_server_destroy(server);
   return code;
 }
+
+static const cli_flag flags[] = {
+    CLI_CLUSTER_FLAGS,
+    {"--job", "NAME", "the job this task is of"},
+    {"--task", "N", "its index in the job (0)"},
+    {"--bind", "HOST:PORT", "where to listen, if not on the address that the cluster lists"},
+    {"--allow-dir", "DIR", "a directory that file ops may touch; may be given again"},
+    {"--status-port", "PORT", "serve a page about this cluster, JSON and metrics on this port"},
+    {0},
+};
+
+const cli_command cli_serve = {
+    .name = "serve",
+    .arguments = "--cluster CLUSTER --job NAME --task N [OPTION...]",
+    .summary = "Be a task of a cluster: wait for graphs.",
+    .about = "A bare task of a cluster: it waits for graphs until SIGINT or SIGTERM.",
+    .flags = flags,
+    .more = "Environment: WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA guard the port; WEFT_BIND,\n"
+            "WEFT_ALLOW_DIRS (parted by ':') and WEFT_STATUS_PORT do what the options do.",
+    .run = run,
+};

@@ -34,7 +34,7 @@ static int show(const char *path, const char *chrome, int nodes) {
   return code;
 }
 
-int cli_trace(int argc, char **argv) {
+static int run(int argc, char **argv) {
   const char *path = NULL, *chrome = NULL;
   int nodes = NODES;
   for (int i = 1; i < argc; i++) {
@@ -49,7 +49,7 @@ int cli_trace(int argc, char **argv) {
       if (!*value) return cli_usage("trace: --chrome takes a file to write, got", value);
       i++;
     } else if (argv[i][0] == '-')
-      return cli_usage("trace: unknown option", argv[i]);
+      return cli_bad_option(argv[i]);
     else if (path)
       return cli_usage("trace takes one file, got a second,", argv[i]);
     else
@@ -57,3 +57,16 @@ int cli_trace(int argc, char **argv) {
   }
   return path ? show(path, chrome, nodes) : cli_usage("trace takes a file, got", "");
 }
+
+static const cli_flag flags[] = {{"--nodes", "N", "of the nodes, the N that took longest (20; 0: all)"},
+                                 {"--chrome", "FILE", "write FILE for chrome://tracing or ui.perfetto.dev"},
+                                 {0}};
+
+const cli_command cli_trace = {
+    .name = "trace",
+    .arguments = "FILE [--nodes N] [--chrome OUT]",
+    .summary = "Print where a step's time went.",
+    .about = "A step's RunMetadata, as Weft or TensorFlow serialised it, by op and by node: how often, how long.",
+    .flags = flags,
+    .run = run,
+};

@@ -1,43 +1,11 @@
-/* weft.c - the `weft` program: one row per command, the public header and nothing else.
+/* weft.c - the `weft` program: one command per file, the public header and nothing else.
  *
  * Exit codes: 0 done, 1 the work failed, 2 the command line makes no sense. */
 #include "command.h"
 #include <stdio.h>
 #include <string.h>
-#include <weft/weft.h>
 
-typedef struct command {
-  const char *name, *arguments, *summary;
-  int (*run)(int argc, char **argv); /* argv[0] is the command's name */
-} command;
-
-static int run_version(int argc, char **argv);
-static int run_help(int argc, char **argv);
-
-static const command commands[] = {
-    {"help", "", "Print this page.", run_help},
-    {"check", "--cluster C", "Say which tasks of a cluster are up, and whether they agree (check --help).", cli_check},
-    {"convert", "KIND FROM TO", "Make TFRecords of MNIST, or a .npz of a checkpoint (convert --help).", cli_convert},
-    {"exec", "-- PROGRAM ARGUMENT...", "Be PROGRAM as the task that Slurm, MPI or TF_CONFIG names (exec --help).",
-     cli_exec},
-    {"inspect", "PATH [PATH]", "Say what a checkpoint, graph, events or data file holds (inspect --help).",
-     cli_inspect},
-    {"launch", "--ps N --workers N -- PROGRAM", "Run a program as a cluster in this terminal (launch --help).",
-     cli_launch},
-    {"manifest", "KIND -- PROGRAM", "Print what Kubernetes, Kubeflow, Compose or Slurm run (manifest --help).",
-     cli_manifest},
-    {"ops", "[NAME...] [--json]", "List the ops, or what is known of some.", cli_ops},
-    {"serve", "--cluster C --job NAME --task N", "Be a task of a cluster: wait for graphs (serve --help).", cli_serve},
-    {"trace", "FILE [--nodes N] [--chrome OUT]", "Print where a step's time went.", cli_trace},
-    {"run", "[--python2] SCRIPT.py ...", "Run a TensorFlow 1 program as it stands.", cli_run},
-    {"version", "", "Print the version.", run_version},
-};
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
-
-int cli_usage(const char *what, const char *value) {
-  fprintf(stderr, "weft: %s '%s'; 'weft --help' says what there is\n", what, value);
-  return USAGE;
-}
+const cli_command *cli_current;
 
 /* Something printed but not delivered (a full disk, a closed pipe) is a failure. */
 static int finish(int code) {
@@ -46,57 +14,46 @@ static int finish(int code) {
   return FAILED;
 }
 
-static int run_version(int argc, char **argv) {
-  if (argc > 1) return cli_usage("version takes no argument, got", argv[1]);
-  printf("weft %s\n", weft_version());
-  return DONE;
-}
-
-static int run_help(int argc, char **argv) {
-  (void)argc, (void)argv;
-  printf("usage: weft COMMAND [ARGUMENT...]\n\n");
-  for (int i = 0; i < COMMANDS; i++)
-    printf("  %-10s %-32s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
-  return DONE;
-}
-
-/* The number of letters to change, at most; 99 when the lengths are too far apart. */
-static int distance(const char *a, const char *b) {
-  size_t n = strlen(a), m = strlen(b);
-  if (n > 30 || m > 30) return 99;
-  int row[32];
-  for (size_t j = 0; j <= m; j++) row[j] = (int)j;
-  for (size_t i = 1; i <= n; i++) {
-    int corner = row[0];
-    row[0] = (int)i;
-    for (size_t j = 1; j <= m; j++) {
-      int best = corner + (a[i - 1] != b[j - 1]);
-      if (row[j] + 1 < best) best = row[j] + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      corner = row[j], row[j] = best;
-    }
-  }
-  return row[m];
-}
-
 static int unknown(const char *name) {
-  for (int i = 0; i < COMMANDS; i++)
-    if (distance(name, commands[i].name) <= 2) {
-      fprintf(stderr, "weft: unknown command '%s'; did you mean '%s'?\n", name, commands[i].name);
+  for (const cli_command *const *c = cli_commands; *c; c++)
+    if (cli_distance(name, (*c)->name) <= 2) {
+      fprintf(stderr, "weft: unknown command '%s'; did you mean '%s'?\n", name, (*c)->name);
       return USAGE;
     }
   return cli_usage("unknown command", name);
 }
 
+static const cli_flag *flag_named(const cli_command *c, const char *name) {
+  for (const cli_flag *f = c->flags; f && f->name; f++)
+    if (strcmp(f->name, name) == 0) return f;
+  return NULL;
+}
+
+/* --help or -h among the command's own arguments. */
+static bool asks_for_help(const cli_command *c, int argc, char **argv) {
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    if (strcmp(argv[i], "--") == 0 || (c->passes_on && argv[i][0] != '-')) return false;
+    const cli_flag *f = flag_named(c, argv[i]);
+    if (f && f->value) i++;
+  }
+  return false;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) {
-    run_help(argc, argv);
+    cli_print_help(NULL);
     return finish(USAGE);
   }
   const char *name = argv[1];
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
   if (strcmp(name, "--version") == 0) name = "version";
-  for (int i = 0; i < COMMANDS; i++)
-    if (strcmp(name, commands[i].name) == 0) return finish(commands[i].run(argc - 1, argv + 1));
+  for (const cli_command *const *c = cli_commands; *c; c++) {
+    if (strcmp(name, (*c)->name) != 0) continue;
+    cli_current = *c;
+    if (!asks_for_help(*c, argc - 1, argv + 1)) return finish((*c)->run(argc - 1, argv + 1));
+    cli_print_help(*c);
+    return finish(DONE);
+  }
   return name[0] == '-' ? cli_usage("unknown option", name) : unknown(name);
 }

@@ -67,3 +67,19 @@ const char *const *weft__ops_stems(void) {
   target_sources(weft_ops PRIVATE ${table})
   set(weft_op_stems ${stems} CACHE INTERNAL "")
 endfunction()
+
+# weft_embed(target file symbol): the file's bytes as `const unsigned char symbol[]`, and `symbol_size`.
+function(weft_embed target file symbol)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
+  file(READ ${PROJECT_SOURCE_DIR}/${file} bytes HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${symbol}.c @ONLY CONTENT [[
+/* Written by CMake from @file@. */
+#include <stddef.h>
+extern const unsigned char @symbol@[];
+extern const size_t @symbol@_size;
+const unsigned char @symbol@[] = {@bytes@};
+const size_t @symbol@_size = sizeof @symbol@;
+]])
+  target_sources(${target} PRIVATE ${PROJECT_BINARY_DIR}/${symbol}.c)
+endfunction()

@@ -10,6 +10,8 @@ install(EXPORT weftTargets NAMESPACE weft:: DESTINATION ${package})
 if(TARGET weft)
   set_target_properties(weft PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY ${weft_man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+  install(FILES ${weft_completion}/weft DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/weftConfig.cmake @ONLY CONTENT [[

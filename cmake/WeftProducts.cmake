@@ -39,9 +39,41 @@ add_custom_command(OUTPUT ${ops_header} COMMAND ops_header > ${ops_header}.new
 add_custom_target(weft_ops_header ALL DEPENDS ${ops_header})
 target_include_directories(weft_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 
+# The commands of bin/weft: one row per file of cli/ that has a cli_command.
 weft_glob(sources cli)
+set(externs "")
+set(rows "")
+foreach(source ${sources})
+  file(STRINGS ${source} found REGEX "^const cli_command cli_[a-z]+ = ")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+  foreach(line ${found})
+    string(REGEX REPLACE "^const cli_command (cli_[a-z]+) .*" "\\1" name "${line}")
+    string(APPEND externs "extern const cli_command ${name};\n")
+    string(APPEND rows "    &${name},\n")
+  endforeach()
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/command_table.c @ONLY CONTENT [[
+/* command_table.c - written by CMake from the files in cli/. */
+#include "cli/command.h"
+
+@externs@
+const cli_command *const cli_commands[] = {
+@rows@    NULL,
+};
+]])
 if(sources)
-  weft_program(weft bin ${sources})
+  weft_program(weft bin ${sources} ${PROJECT_BINARY_DIR}/command_table.c)
+  target_include_directories(weft PRIVATE ${PROJECT_SOURCE_DIR})
+
+  # What the commands say of themselves, as man pages and as bash's completion.
+  set(weft_man ${PROJECT_BINARY_DIR}/man)
+  set(weft_completion ${PROJECT_BINARY_DIR}/completion)
+  file(MAKE_DIRECTORY ${weft_completion})
+  add_custom_command(OUTPUT ${weft_completion}/weft
+                     COMMAND weft help --man-pages ${weft_man}
+                     COMMAND weft help --completion > ${weft_completion}/weft
+                     DEPENDS weft COMMENT "Writing man pages and completion")
+  add_custom_target(weft_pages ALL DEPENDS ${weft_completion}/weft)
 endif()
 weft_glob(sources examples)
 foreach(source ${sources})

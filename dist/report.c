@@ -200,7 +200,9 @@ weft_err weft__report_make(Weft__TaskReport *out, arena *a, const report_source 
   out->task = from->task->name;
   out->version = (char *)(uintptr_t)WEFT_VERSION;
   out->incarnation = from->task->device[0]->incarnation;
-  out->state = (char *)(uintptr_t)weft__member_state_name(weft__members_own(from->members));
+  member_state own = weft__members_own(from->members);
+  if (own == MEMBER_JOINED) own = MEMBER_JOINING; /* that its sessions are idle too tells people nothing */
+  out->state = (char *)(uintptr_t)weft__member_state_name(own);
   out->sessions = weft__worker_sessions(from->worker);
   WEFT_TRY(add_process(out, a, brief));
   WEFT_TRY(add_variables(out, a, from->task->resources, brief));

@@ -10,7 +10,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "dist/report.h"
+#include "dist/page.h"
 #include "io/confine.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,6 +37,7 @@ struct weft_server {
   worker *worker;
   members *members;
   master *master;
+  page *page;             /* NULL: none */
   pthread_rwlock_t parts; /* read by what others' threads ask, written to take the parts away */
   atomic_bool ready;      /* the parts are there */
   atomic_bool opened;     /* this program has opened a session */
@@ -318,7 +319,32 @@ static void log_start(const weft_server *s) {
   weft__log(LOG_INFO, "Started server with target: %s", s->target);
 }
 
+/* Where the calls come in, as a number; under TLS on loopback, since the page itself is not encrypted. */
+static weft_err open_page(weft_server *s) {
+  char host[WEFT_HOST_SIZE];
+  int port;
+  if (!s->opts.status_port) return WEFT_OK;
+  WEFT_TRY(choose_listen(s, host, &port));
+  bool local = weft__host_is_loopback(host) || (s->certificate && !s->token);
+  if (local) snprintf(host, sizeof host, "%s", strchr(host, ':') ? "::1" : "127.0.0.1");
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+  if (getaddrinfo(host, NULL, &hints, &found) == 0) {
+    getnameinfo(found->ai_addr, found->ai_addrlen, host, sizeof host, NULL, 0, NI_NUMERICHOST);
+    freeaddrinfo(found);
+  }
+  page_opts opts = {host, s->opts.status_port, s->token, local};
+  WEFT_TRY(weft__page_create(&s->page, &opts, &(report_source){s->task, s->peers, s->worker, s->members}));
+  weft__log(LOG_INFO, "%s shows its status on http://%s:%d", s->name, local ? "localhost" : host,
+            weft__page_port(s->page));
+  if (!local && !s->token)
+    weft__log(LOG_WARNING, "whoever reaches port %d can read the status of this cluster (WEFT_TOKEN closes it)",
+              weft__page_port(s->page));
+  return WEFT_OK;
+}
+
 static void take_down(weft_server *s) {
+  weft__page_destroy(s->page);
+  s->page = NULL;
   pthread_rwlock_wrlock(&s->parts);
   atomic_store(&s->ready, false);
   pthread_rwlock_unlock(&s->parts);
@@ -344,6 +370,7 @@ weft_err weft__server_start(weft_server *s) {
   weft_err err = listen_there(s);
   if (!err) err = note_port(s);
   if (!err) err = make_parts(s);
+  if (!err) err = open_page(s);
   if (err) return take_down(s), err;
   atomic_store(&s->ready, true);
   enlist(s);

@@ -18,6 +18,7 @@ typedef struct server_opts {
   const char *allow_dirs; /* what file ops may touch; NULL: everything, or nothing once the port is guarded */
   session_opts session;   /* default for sessions of other processes */
   bool serve;             /* a bare task: join never returns by itself */
+  int status_port;        /* 0: no status page */
 } server_opts;
 
 /* Everything is copied.  INVALID_ARGUMENT if the cluster has no such task. */

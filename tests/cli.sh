@@ -16,7 +16,7 @@ expect() {
 }
 
 expect 0 '^weft [0-9]+\.[0-9]+\.[0-9]+$' --version
-expect 0 '^weft [0-9]+\.[0-9]+\.[0-9]+$' version
+expect 0 '^  protobuf-c +[0-9.]+ +messages' version
 expect 0 '^usage: weft' --help
 expect 2 '^usage: weft'
 expect 2 "unknown command 'opz'; did you mean 'ops'\?" opz
@@ -29,7 +29,7 @@ expect 2 "there is no op 'Matmul'" ops Matmul
 expect 1 "^weft: /nonexistent.py: No such file" run /nonexistent.py --job_name=ps
 expect 0 '^usage: weft exec' exec --help
 expect 2 "which program" exec
-expect 2 "unknown option, or one without its value: '--frob'" exec --frob -- true
+expect 2 "exec: unknown option '--frob'" exec --frob -- true
 expect 2 "no --style of flags .*'mpi'" exec --style mpi -- true
 expect 1 "/nonexistent: No such file" exec -- /nonexistent
 expect 0 '^alone$' exec -- echo alone
@@ -43,6 +43,8 @@ expect 2 "not with that value: '--volume" manifest compose --volume here
 expect 0 '^#SBATCH --ntasks=4$' manifest slurm --workers 3 -- train
 expect 2 "trace takes a file" trace
 expect 2 "trace: unknown option '--frob'" trace --frob
+expect 2 "unknown option '--worker'; did you mean '--workers'" launch --worker 2
+expect 2 "top: --every takes a value: --every SECONDS" top --every
 expect 2 "--nodes takes a number" trace --nodes many FILE
 expect 1 "/nonexistent: No such file" trace /nonexistent
 expect 1 "no step stats" trace /dev/null
@@ -50,7 +52,7 @@ expect 0 '^usage: weft serve' serve --help
 expect 2 "there is no '--cluster'" serve
 expect 2 "which --job" serve --cluster 'ps=localhost:1'
 expect 2 "no index of a task: 'x'" serve --task x
-expect 2 "unknown option, or one without its value: '--frob'" serve --frob
+expect 2 "unknown option '--frob'" serve --frob
 expect 1 'INVALID_ARGUMENT: .*host-port pair' serve --cluster 'ps=localhost' --job ps
 expect 1 'Job "worker" was not defined in cluster' serve --cluster 'ps=localhost:1' --job worker
 expect 1 'PERMISSION_DENIED|Could not|cannot listen' serve --cluster 'ps=192.0.2.1:1' --job ps --bind 192.0.2.1:1

@@ -97,7 +97,7 @@ expect 1 'No such file' convert mnist-tfrecords "$data/nowhere" "$data/out"
 expect 0 '^usage: weft inspect' inspect --help
 expect 2 "there is no 'PATH'" inspect
 expect 2 "there is a third: 'c'" inspect a b c
-expect 2 "one without its value: '--values'" inspect --values
+expect 2 "values takes a value: --values NAME" inspect --values
 expect 1 '/nonexistent: No such file' inspect /nonexistent
 expect 1 'neither a checkpoint nor events' inspect "$data"
 expect 1 'neither checkpoint, graph' inspect "$weft"
@@ -118,7 +118,7 @@ serve() { # JOB: its task 0, in the background, up
 expect 0 '^usage: weft check' check --help
 expect 2 "there is no '--cluster'" check
 expect 2 "takes seconds, not 'x'" check --timeout x
-expect 2 "one without its value: '--frob'" check --frob
+expect 2 "unknown option '--frob'" check --frob
 expect 1 'host-port pair' check --cluster 'ps=localhost'
 expect 1 'ps:0 +localhost:1 .*cannot be reached: Connection refused' check --cluster 'ps=localhost:1'
 expect 1 'does not resolve' check --cluster 'ps=no.such.host.invalid:1'
@@ -133,7 +133,9 @@ expect 1 '^1 of 2 tasks are up and agree' check --cluster "$cluster"
 expect 1 "^worker:0 +localhost:$b .*cannot be reached" check --ps_hosts="localhost:$a" --worker_hosts "localhost:$b"
 serve worker
 expect 0 '^2 of 2 tasks are up and agree' check --cluster "$cluster"
-expect 0 "^ps:0 +localhost:$a +Weft [0-9.]+ .* [0-9.]+ ms +[0-9a-f]{16} +serving +ok$" check --cluster "$cluster"
+expect 0 "^ps:0 +localhost:$a +Weft [0-9.]+ .* [0-9.]+ ms +[+-][0-9]+ ms +[0-9a-f]{16} +serving +ok$" check --cluster "$cluster"
+expect 0 '^2 of 2 tasks answer' top --once --cluster "$cluster"
+expect 0 '^worker:0 +serving +0 +- +- ' top --cluster "$cluster" # once, since this is no terminal
 expect 0 '^2 of 2' check --job_name=worker --task_index 0 --parameter_servers="localhost:$a" --workers "localhost:$b"
 expect 1 '^weft: --ps_hosts=localhost: .*host-port pair' check --ps_hosts=localhost
 TF_CONFIG="{\"cluster\": {\"ps\": [\"localhost:$a\"], \"worker\": [\"localhost:$b\"]}, \"task\": {\"type\": \"ps\", \"index\": 0}}" \
@@ -143,4 +145,6 @@ cluster="guarded=localhost:$c"
 WEFT_TOKEN=secret serve guarded
 WEFT_TOKEN=secret expect 0 '^1 of 1' check --cluster "$cluster"
 expect 1 'does not answer as a task: (UNAUTHENTICATED|PERMISSION_DENIED)' check --cluster "$cluster"
+expect 1 '^guarded:0 +no answer .*asks for a token' top --once --cluster "$cluster"
+expect 1 '^0 of 1 tasks answer' top --once --cluster ps=localhost:1
 exit $failed

@@ -28,8 +28,14 @@ expect() {
   echo "install: $what: $got"
 }
 
-version="weft $("$build/bin/weft" --version | cut -d' ' -f2)"
-expect "bin/weft" "$version" "$scratch/usr/bin/weft" --version
+version=$("$build/bin/weft" --version | head -1)
+expect "bin/weft" "$("$build/bin/weft" --version)" "$scratch/usr/bin/weft" --version
+for page in weft weft-launch weft-top; do
+  [ -s "$scratch/usr/share/man/man1/$page.1" ] || { echo "install: no man page $page.1" && exit 1; }
+done
+# shellcheck disable=SC2016 # for that bash to expand
+expect "completion" "launch" bash -c 'source "$1" && COMP_WORDS=(weft lau) COMP_CWORD=1 && _weft && echo "${COMPREPLY[@]}"' \
+  _ "$scratch/usr/share/bash-completion/completions/weft"
 
 pc=$(dirname "$(find "$scratch/usr" -name weft.pc)")
 read -ra flags < <(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs weft)

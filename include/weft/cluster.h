@@ -101,7 +101,7 @@ WEFT_API weft_err weft_task_ask(weft_task_info *out, const char *address, int64_
 typedef struct weft_task_status {
   char task[256];
   char version[32];
-  char state[16];          /* as in weft_task_info */
+  char state[16];          /* "running", "in join", "serving" */
   double uptime_s, skew_s; /* skew: how far its clock is ahead of ours */
   int64_t sessions;        /* of masters anywhere, open on this task */
   int64_t runs, parts;     /* runs of sessions whose master it is; parts of steps of any master that it ran */

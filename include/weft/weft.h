@@ -36,4 +36,13 @@
 #include "weft/function.h"
 #include "weft/train.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* The libraries of this build, a line each: name, version or "left out", what for. */
+WEFT_API const char *weft_libraries(void);
+#ifdef __cplusplus
+}
+#endif
+
 #endif

@@ -1,0 +1,212 @@
+/* top.c - `weft top`: a cluster that runs, task by task, drawn again and again on a terminal. */
+#include "command.h"
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TIMEOUT_MS = 2000, WIDE = 100 };
+
+typedef struct row {
+  const char *job, *address;
+  int task;
+  weft_err err;
+  char why[256]; /* why there is no answer */
+  weft_task_status status;
+} row;
+
+typedef struct view {
+  bool live, colour;
+  int width;
+} view;
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number) {
+  (void)number;
+  stopped = 1;
+}
+
+/* ---- asking ---- */
+
+static void *ask(void *arg) {
+  row *r = arg;
+  r->err = weft_task_status_ask(&r->status, r->address, TIMEOUT_MS);
+  if (r->err != WEFT_OK) snprintf(r->why, sizeof r->why, "%s", weft_error_message());
+  r->why[strcspn(r->why, "\n")] = 0;
+  return NULL;
+}
+
+static int fill(row *rows, const weft_cluster *c) {
+  int n = 0;
+  for (int j = 0; j < weft_cluster_job_count(c); j++) {
+    const char *job = weft_cluster_job(c, j);
+    for (int i = 0; i < weft_cluster_task_count(c, job); i++, n++) {
+      const int task = weft_cluster_task(c, job, i);
+      if (rows) rows[n] = (row){.job = job, .task = task, .address = weft_cluster_address(c, job, task)};
+    }
+  }
+  return n;
+}
+
+/* ---- words ---- */
+
+/* 1234567 as "1.2 MB", in room for 16. */
+static const char *bytes(char *to, double n) {
+  static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
+  int u = 0;
+  while (n >= 999.5 && u < 4) n /= 1000, u++;
+  snprintf(to, 16, u && n < 9.95 ? "%.1f %s" : "%.0f %s", n, unit[u]);
+  return to;
+}
+
+static const char *duration(char *to, double seconds) {
+  if (seconds < 0)
+    snprintf(to, 16, "-");
+  else if (seconds < 100)
+    snprintf(to, 16, "%.0f s", seconds);
+  else if (seconds < 6000)
+    snprintf(to, 16, "%.0f min", seconds / 60);
+  else
+    snprintf(to, 16, "%.1f h", seconds / 3600);
+  return to;
+}
+
+static const char *rate(char *to, double n) {
+  snprintf(to, 16, n > 0 && n < 9.95 ? "%.1f" : "%.0f", n);
+  return to;
+}
+
+/* ---- drawing ---- */
+
+static const char *colour_of(const view *v, const row *r) {
+  if (!v->colour) return "";
+  if (r->err != WEFT_OK) return r->err == WEFT_UNIMPLEMENTED ? "\033[33m" : "\033[31m";
+  return r->status.waits[0] ? "\033[33m" : "\033[32m";
+}
+
+static void print_row(const view *v, const row *r) {
+  char task[64], a[16], b[16], c[16], d[16], e[16], f[16], loss[16] = "-", step[24] = "-";
+  const weft_task_status *s = &r->status;
+  const char *end = v->colour ? "\033[0m" : "", *line = v->live ? "\033[K\n" : "\n";
+  snprintf(task, sizeof task, "%s:%d", r->job, r->task);
+  if (r->err != WEFT_OK) {
+    const bool tf = r->err == WEFT_UNIMPLEMENTED;
+    printf("%-12s %s%-9s%s %.*s%s", task, colour_of(v, r), tf ? "up" : "no answer", end, v->width - 24,
+           tf ? "TensorFlow, which does not say more" : r->why, line);
+    return;
+  }
+  if (s->global_step >= 0) snprintf(step, sizeof step, "%lld", (long long)s->global_step);
+  if (isfinite(s->loss)) snprintf(loss, sizeof loss, "%.4g", s->loss);
+  printf("%-12s %s%-9s%s %8s %9s %9s %9s %9s %9s %9s %9s  ", task, colour_of(v, r), s->state, end,
+         rate(a, s->runs ? s->runs_per_s : s->parts_per_s), step, loss, bytes(b, s->in_per_s), bytes(c, s->out_per_s),
+         bytes(d, (double)s->resident), bytes(e, (double)s->variable_bytes), duration(f, s->checkpoint_age_s));
+  const int room = v->width - 112 > 24 ? v->width - 112 : 24;
+  printf("%.*s%s", v->live ? room : 400, s->waits[0] ? s->waits : "-", line);
+}
+
+static int draw(const view *v, row *rows, int n, const char *title) {
+  int up = 0;
+  const char *line = v->live ? "\033[K\n" : "\n", *bold = v->colour ? "\033[1m" : "", *end = v->colour ? "\033[0m" : "";
+  cli_at_once(rows, n, sizeof *rows, ask);
+  for (int i = 0; i < n; i++) up += rows[i].err == WEFT_OK || rows[i].err == WEFT_UNIMPLEMENTED;
+  if (v->live) printf("\033[H");
+  printf("%s%d of %d tasks answer%s  %s%s", bold, up, n, end, title, line);
+  printf("%s%-12s %-9s %8s %9s %9s %9s %9s %9s %9s %9s  %s%s%s", bold, "task", "state", "steps/s", "step", "loss",
+         "in/s", "out/s", "memory", "variables", "saved", "waits for", end, line);
+  for (int i = 0; i < n; i++) print_row(v, &rows[i]);
+  for (int i = 0; i < n; i++)
+    if (rows[i].err == WEFT_OK && rows[i].status.error[0])
+      printf("%s:%d said: %.*s%s", rows[i].job, rows[i].task, v->live ? v->width - 20 : 400, rows[i].status.error,
+             line);
+  if (v->live) printf("\033[J");
+  fflush(stdout);
+  return up;
+}
+
+static int width_of_terminal(void) {
+  struct winsize w;
+  return ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col > 40 ? w.ws_col : WIDE;
+}
+
+/* Draws on the terminal's other screen, which goes when we do. */
+static void draw_until_stopped(view *v, row *rows, int n, double every) {
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGINT, &action, NULL), sigaction(SIGTERM, &action, NULL);
+  fputs("\033[?1049h\033[?25l", stdout);
+  while (!stopped) {
+    char title[64];
+    time_t now = time(NULL);
+    struct tm parts;
+    strftime(title, sizeof title, "%H:%M:%S   (Ctrl-C ends)", localtime_r(&now, &parts));
+    v->width = width_of_terminal();
+    draw(v, rows, n, title);
+    if (!stopped) nanosleep(&(struct timespec){(time_t)every, (long)((every - floor(every)) * 1e9)}, NULL);
+  }
+  fputs("\033[?25h\033[?1049l", stdout);
+}
+
+static int show(const weft_cluster *c, bool once, double every) {
+  const int n = fill(NULL, c);
+  row *rows = calloc((size_t)n + 1, sizeof *rows);
+  view v = {.live = !once && isatty(1), .colour = cli_colour(1), .width = width_of_terminal()};
+  int up = 1;
+  if (!rows) return cli_failed("top", "out of memory");
+  fill(rows, c);
+  if (v.live)
+    draw_until_stopped(&v, rows, n, every);
+  else
+    up = draw(&v, rows, n, "");
+  free(rows);
+  return up ? DONE : FAILED;
+}
+
+static int run(int argc, char **argv) {
+  cli_cluster which = {0};
+  weft_cluster *c = NULL;
+  bool once = false;
+  double every = 1;
+  for (int i = 1; i < argc; i++) {
+    const char *given, *arg = argv[i];
+    char *stop;
+    int code;
+    if (strcmp(arg, "--once") == 0)
+      once = true;
+    else if ((given = cli_option(argc, argv, &i, "--every"))) {
+      every = strtod(given, &stop);
+      if (!*given || *stop || !(every >= 0.1 && every <= 3600))
+        return cli_usage("top: --every takes seconds, 0.1 or more, not", given);
+    } else if (!cli_cluster_flag(&which, argc, argv, &i, &code))
+      return cli_bad_option(arg);
+    else if (code != DONE)
+      return code;
+  }
+  int code = cli_cluster_find(&c, &which);
+  if (code == DONE) code = show(c, once, every);
+  weft_cluster_destroy(c);
+  return code;
+}
+
+static const cli_flag flags[] = {
+    CLI_CLUSTER_FLAGS,
+    {"--every", "SECONDS", "between two looks (1)"},
+    {"--once", NULL, "print one table and leave, as when the output is no terminal"},
+    {0},
+};
+
+const cli_command cli_top = {
+    .name = "top",
+    .arguments = "--cluster CLUSTER [--every SECONDS] [--once]",
+    .summary = "Watch a cluster that runs: who does how much, and who waits for whom.",
+    .about = "Every task of a cluster, again and again: its state, steps a second (of its own sessions; else parts of\n"
+             "others' steps), the global step and the loss as far as they are known, bytes in and out, memory, its\n"
+             "variables, how long ago it wrote a checkpoint, and whom it has been waiting for.  The exit code is 1 if\n"
+             "nobody answers.",
+    .flags = flags,
+    .more = "Environment: WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, as the tasks have them.",
+    .run = run,
+};

@@ -1,0 +1,157 @@
+/* http.c - libmicrohttpd behind three functions: who may ask, what may be asked, and the headers that keep a page from
+ * loading or telling anything elsewhere. */
+#include "net/http.h"
+
+#include "base/alloc.h"
+#include "net/internal.h"
+#include <string.h>
+
+#ifdef WEFT_HAVE_MICROHTTPD
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+enum { IDLE_S = 20, CONNECTIONS = 64 };
+
+struct http {
+  struct MHD_Daemon *daemon;
+  http_handler *fn;
+  void *arg;
+  char *token;
+  bool only_local;
+};
+
+/* ---- who may ask ---- */
+
+static bool token_fits(const http *h, const char *given) {
+  return given && weft__tokens_equal(h->token, strlen(h->token), given, strlen(given));
+}
+
+static bool is_allowed(const http *h, struct MHD_Connection *c) {
+  static const char bearer[] = "Bearer ";
+  const char *header = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+  if (!h->token) return true;
+  if (header && strncmp(header, bearer, sizeof bearer - 1) == 0 && token_fits(h, header + sizeof bearer - 1))
+    return true;
+  return token_fits(h, MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token"));
+}
+
+/* "localhost:80", "127.0.0.1", "[::1]:80"; whoever sends no name is no browser. */
+static bool is_local_name(struct MHD_Connection *c) {
+  static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+  const char *name = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+  for (int i = 0; name && i < 3; i++) {
+    const size_t n = strlen(names[i]);
+    if (strncmp(name, names[i], n) == 0 && (name[n] == 0 || name[n] == ':')) return true;
+  }
+  return !name;
+}
+
+/* ---- answers ---- */
+
+static enum MHD_Result send_reply(struct MHD_Connection *c, http_reply *r) {
+  static const char *const headers[][2] = {
+      {"Cache-Control", "no-store"},
+      {"X-Content-Type-Options", "nosniff"},
+      {"Referrer-Policy", "no-referrer"},
+      {"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+                                  "connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"},
+  };
+  struct MHD_Response *answer =
+      MHD_create_response_from_buffer(r->body.size, (void *)(uintptr_t)weft__text_get(&r->body), MHD_RESPMEM_MUST_COPY);
+  if (!answer) return MHD_NO;
+  MHD_add_response_header(answer, "Content-Type", r->type);
+  for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+    MHD_add_response_header(answer, headers[i][0], headers[i][1]);
+  if (r->code == MHD_HTTP_UNAUTHORIZED) MHD_add_response_header(answer, "WWW-Authenticate", "Bearer");
+  enum MHD_Result sent = MHD_queue_response(c, (unsigned)r->code, answer);
+  MHD_destroy_response(answer);
+  return sent;
+}
+
+static void refuse(http_reply *r, int code, const char *why) {
+  r->code = code;
+  weft__text_puts(&r->body, why);
+}
+
+static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *path, const char *method,
+                              const char *version, const char *data, size_t *size, void **state) {
+  http *h = arg;
+  http_reply r = {.code = MHD_HTTP_OK, .type = "text/plain; charset=utf-8"};
+  (void)version, (void)data, (void)size, (void)state;
+  if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+    refuse(&r, MHD_HTTP_METHOD_NOT_ALLOWED, "GET is all there is\n");
+  else if (h->only_local && !is_local_name(c))
+    refuse(&r, MHD_HTTP_FORBIDDEN, "this page is for this host: ask for it as localhost\n");
+  else if (!is_allowed(h, c))
+    refuse(&r, MHD_HTTP_UNAUTHORIZED,
+           "this cluster asks for a token: Authorization: Bearer TOKEN, or ?token=TOKEN in the address\n");
+  else
+    h->fn(h->arg, path, &r);
+  enum MHD_Result sent = send_reply(c, &r);
+  weft__text_finish(&r.body);
+  return sent;
+}
+
+/* ---- listening ---- */
+
+/* libmicrohttpd speaks only through return codes. */
+static void silent(void *arg, const char *format, va_list args) { (void)arg, (void)format, (void)args; }
+
+static bool make_address(struct sockaddr_storage *at, const http_opts *o) {
+  struct sockaddr_in *four = (struct sockaddr_in *)at;
+  struct sockaddr_in6 *six = (struct sockaddr_in6 *)at;
+  if (inet_pton(AF_INET, o->host, &four->sin_addr) == 1) {
+    four->sin_family = AF_INET;
+    four->sin_port = htons((uint16_t)o->port);
+    return true;
+  }
+  six->sin6_family = AF_INET6;
+  six->sin6_port = htons((uint16_t)o->port);
+  return inet_pton(AF_INET6, o->host, &six->sin6_addr) == 1;
+}
+
+weft_err weft__http_listen(http **out, const http_opts *o, http_handler *fn, void *arg) {
+  struct sockaddr_storage at = {0};
+  if (!make_address(&at, o)) return weft__fail(WEFT_INVALID_ARGUMENT, "no address to listen on: %s", o->host);
+  http *h = weft__alloc_zero(1, sizeof *h);
+  if (!h) return WEFT_OOM;
+  h->fn = fn, h->arg = arg, h->only_local = o->only_local;
+  if (o->token && !(h->token = weft__strdup(o->token))) return weft__http_close(h), WEFT_OOM;
+  unsigned flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ERROR_LOG;
+  if (at.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
+  errno = 0;
+  h->daemon = MHD_start_daemon(flags, 0, NULL, NULL, answer, h, MHD_OPTION_EXTERNAL_LOGGER, silent, NULL,
+                               MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&at, MHD_OPTION_CONNECTION_TIMEOUT,
+                               (unsigned)IDLE_S, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_END);
+  if (h->daemon) return *out = h, WEFT_OK;
+  weft_err err = weft__fail(WEFT_UNAVAILABLE, "%s:%d: %s", o->host, o->port, strerror(errno ? errno : EADDRINUSE));
+  weft__http_close(h);
+  return err;
+}
+
+int weft__http_port(const http *h) {
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
+  return info ? info->port : 0;
+}
+
+void weft__http_close(http *h) {
+  if (!h) return;
+  if (h->daemon) MHD_stop_daemon(h->daemon);
+  weft__free(h->token);
+  weft__free(h);
+}
+
+#else
+
+weft_err weft__http_listen(http **out, const http_opts *o, http_handler *fn, void *arg) {
+  (void)out, (void)fn, (void)arg;
+  return weft__fail(WEFT_UNIMPLEMENTED, "%s:%d: this Weft was built without libmicrohttpd", o->host, o->port);
+}
+
+int weft__http_port(const http *h) { return h ? 0 : 0; }
+void weft__http_close(http *h) { (void)h; }
+
+#endif

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# wrong.sh - every command of `weft`, used wrongly: one line that says what is wrong and what would help, exit code 1 or 2.
+set -euo pipefail
+weft=${1:?usage: tests/wrong.sh PATH-OF-WEFT}
+data=$(mktemp -d)
+trap 'rm -rf "$data"' EXIT
+failed=0 rows=0
+
+# wrong CODE PATTERN ARGUMENT...: nothing on stdout, one line on stderr, which matches.
+wrong() {
+  local code=$1 pattern=$2 got=0
+  shift 2
+  rows=$((rows + 1))
+  timeout 60 "$weft" "$@" >"$data/out" 2>"$data/err" </dev/null || got=$?
+  if [ "$got" != "$code" ] || [ -s "$data/out" ] || [ "$(wc -l <"$data/err")" != 1 ] || ! grep -Eq -- "$pattern" "$data/err"; then
+    printf 'weft %s: exit code %s, expected %s and one line with "%s"; it said:\n' "$*" "$got" "$code" "$pattern"
+    cat "$data/out" "$data/err"
+    failed=1
+  fi
+}
+
+# Every command there is knows --help and refuses an option it does not have.
+commands=$("$weft" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+[ -n "$commands" ] || { echo "wrong.sh: weft help lists nothing" && exit 1; }
+for command in $commands; do
+  "$weft" "$command" --help | grep -q "^usage: weft $command" || { echo "weft $command --help has no usage" && failed=1; }
+  [ "$command" = run ] || wrong 2 "^weft $command: unknown option '--frobnicate'; 'weft $command --help'" "$command" --frobnicate=1
+done
+
+printf 'not a checkpoint' >"$data/broken.index"
+printf 'rubbish' >"$data/rubbish.pb"
+printf 'rubbish' >"$data/rubbish"
+printf '{"ps": ' >"$data/cluster.json"
+port=$(python3 - <<'P'
+import os, socket, sys
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen()
+print(s.getsockname()[1])
+sys.stdout.flush()
+if os.fork() == 0:
+    os.close(1)
+    s.settimeout(120)
+    try:
+        while True: s.accept()
+    except OSError:
+        pass
+P
+)
+
+# ---- missing files
+wrong 1 "^weft: $data/none: No such file" inspect "$data/none"
+wrong 1 "^weft: $data/none.py: No such file" run "$data/none.py"
+wrong 1 "^weft: $data/none: No such file" trace "$data/none"
+wrong 1 "No such file" convert checkpoint "$data/none" "$data/x.npz"
+wrong 1 "No such file" convert mnist-tfrecords "$data/none" "$data/x"
+wrong 1 "cannot start $data/none: No such file" launch -- "$data/none"
+wrong 1 "No such file" help --man-pages "$data/no/such"
+# ---- what cannot be read
+wrong 1 "^weft: $data/broken: " inspect "$data/broken"
+wrong 1 "^weft: $data/broken: " convert checkpoint "$data/broken" "$data/x.npz"
+wrong 1 "^weft: $data/rubbish.pb: " inspect "$data/rubbish.pb"
+wrong 1 "^weft: $data/rubbish: neither" inspect "$data/rubbish"
+wrong 1 "^weft: $data/rubbish: " trace "$data/rubbish"
+# ---- clusters that make no sense
+for command in check top; do
+  wrong 2 "there is no '--cluster'" "$command"
+  wrong 1 "^weft: --cluster: .*host-port pair" "$command" --cluster ps=localhost
+  wrong 1 "^weft: --cluster: " "$command" --cluster "$data/cluster.json"
+  wrong 2 "--cluster takes a value: --cluster CLUSTER" "$command" --cluster
+  wrong 2 "did you mean '--cluster'" "$command" --clusterr x
+done
+wrong 2 "there is no '--cluster'" serve
+wrong 2 "which --job" serve --cluster ps=localhost:1
+wrong 1 "host-port pair" serve --cluster ps=localhost --job ps
+wrong 1 'Job "worker" was not defined' serve --cluster ps=localhost:1 --job worker
+wrong 1 'Task 7 was not defined' serve --cluster ps=localhost:1 --job ps --task 7
+# ---- ports and hosts
+wrong 1 "cannot listen on 127.0.0.1:$port.*--bind" serve --cluster "ps=localhost:$port" --job ps
+wrong 1 "cannot listen on .*--bind" serve --cluster ps=localhost:1 --job ps --bind 192.0.2.1:1
+wrong 1 "cannot listen on .*--bind" serve --cluster ps=localhost:1 --job ps --bind no.such.host.invalid:1
+wrong 1 "status page.*127.0.0.1:$port.*--status-port" serve --cluster ps=localhost:0 --job ps --status-port "$port"
+# ---- values
+wrong 2 "takes seconds, not 'x'" check --timeout x
+wrong 2 "takes seconds, 0.1 or more, not '0'" top --every 0
+wrong 2 "no index of a task: 'x'" serve --task x
+wrong 2 "no port: '70000'" serve --status-port 70000
+wrong 2 "no number of tasks: 'many'" launch --workers many -- true
+wrong 2 "no style of flags: 'mpi'.*--help" launch --style mpi -- true
+wrong 2 "which program" launch --ps 1
+wrong 2 "did you mean '--workers'" launch --worker 2 -- true
+wrong 2 "there is no op 'Matmul'" ops Matmul
+wrong 2 "there is no command 'lunch'" help lunch
+wrong 2 "did you mean 'launch'" lunch
+wrong 2 "there is no 'PATH'" inspect
+wrong 2 "knows .*, not 'frob'" convert frob a b
+wrong 2 "what to read and what to write after 'checkpoint'" convert checkpoint a
+wrong 2 "version takes no argument, got 'x'" version x
+wrong 2 "needs a script" run
+echo "wrong.sh: $rows ways of wrong use"
+exit $failed

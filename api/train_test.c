@@ -1,5 +1,6 @@
 /* train_test.c - training through the public header alone. */
 #include "tests/check.h"
+#include "tests/scratch.h"
 #include "weft/train.h"
 
 static float number(weft_session *sess, weft_out x) {
@@ -52,4 +53,31 @@ TEST(a_failed_minimize_says_so_and_the_graph_goes_on) {
   EXPECT_OK(weft_graph_error(g));
   weft_optimizer_destroy(o);
   weft_graph_destroy(g);
+}
+
+TEST(a_program_may_manage_its_sessions_itself) {
+  weft_graph *g;
+  weft_session *sess, *other;
+  weft_tensor *got;
+  bool restored = true;
+  EXPECT_OK(weft_graph_create(&g));
+  weft_out w = weft_variable(g, "w", weft_scalar(g, WEFT_FLOAT, 7), true), init = weft_initializer(g);
+  weft_out ready = weft_report_uninitialized(g, NULL, 1, &w);
+  weft_saver *saver;
+  EXPECT_OK(weft_saver_create(&saver, g, NULL));
+  weft_manager_opts o = {.ready_op = &ready, .init_op = &init, .saver = saver, .checkpoint_dir = test_path("manager")};
+  EXPECT_OK(weft_manager_recover(&sess, g, &o, &restored)); /* there is nothing to restore */
+  EXPECT(!restored);
+  weft_session_destroy(sess);
+  EXPECT_OK(weft_manager_prepare(&sess, g, &o));
+  EXPECT_OK(weft_session_run(sess, 0, NULL, 1, &w, &got, 0, NULL));
+  EXPECT_NEAR(*(float *)weft_tensor_data(got), 7, 0);
+  weft_tensor_destroy(got);
+  EXPECT_OK(weft_saver_save(saver, sess, test_path("manager/m"), NULL, NULL));
+  EXPECT_OK(weft_manager_recover(&other, g, &o, &restored));
+  EXPECT(restored);
+  weft_session_destroy(other);
+  o.max_wait_secs = .1; /* a session of its own that nobody initialises */
+  EXPECT(weft_manager_wait(&other, g, &o) == WEFT_DEADLINE_EXCEEDED);
+  weft_session_destroy(sess), weft_saver_destroy(saver), weft_graph_destroy(g);
 }

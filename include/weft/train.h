@@ -545,6 +545,26 @@ WEFT_API weft_out weft_batch_join(weft_graph *g, int lists, int n, const weft_ou
 WEFT_API weft_out weft_shuffle_batch_join(weft_graph *g, int lists, int n, const weft_out *x,
                                           const weft_batch_opts *opts);
 
+/* ---- images ------------------------------------------------------------------------------------- */
+
+/* tf.image, on (height, width, channels); where nothing is drawn at random also on batches of such.  Integers are turned
+ * to floats in [0, 1] for arithmetic, and back.  seed NULL: the graph's. */
+WEFT_API weft_out weft_image_convert(weft_graph *g, weft_out x, weft_dtype to, bool saturate);
+/* method: "bilinear" (NULL), "nearest_neighbor", "bicubic" or "area". */
+WEFT_API weft_out weft_image_resize(weft_graph *g, weft_out x, int64_t height, int64_t width, const char *method,
+                                    bool align_corners);
+WEFT_API weft_out weft_image_crop(weft_graph *g, weft_out x, int64_t top, int64_t left, int64_t height, int64_t width);
+WEFT_API weft_out weft_image_central_crop(weft_graph *g, weft_out x, double fraction);
+WEFT_API weft_out weft_image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *sizes, const int64_t *seed);
+WEFT_API weft_out weft_image_flip(weft_graph *g, weft_out x, bool up_down); /* or left and right */
+WEFT_API weft_out weft_image_random_flip(weft_graph *g, weft_out x, bool up_down, const int64_t *seed);
+WEFT_API weft_out weft_image_brightness(weft_graph *g, weft_out x, double delta);
+WEFT_API weft_out weft_image_random_brightness(weft_graph *g, weft_out x, double max_delta, const int64_t *seed);
+WEFT_API weft_out weft_image_contrast(weft_graph *g, weft_out x, double factor);
+WEFT_API weft_out weft_image_random_contrast(weft_graph *g, weft_out x, double lower, double upper,
+                                             const int64_t *seed);
+WEFT_API weft_out weft_image_standardize(weft_graph *g, weft_out x); /* mean 0, deviation 1 */
+
 /* ---- supervision -------------------------------------------------------------------------------- */
 
 typedef weft_err weft_init_fn(void *arg, weft_session *sess);
@@ -603,6 +623,31 @@ WEFT_API weft_saver *weft_supervisor_saver(weft_supervisor *sv);                
 WEFT_API weft_event_writer *weft_supervisor_summary_writer(weft_supervisor *sv); /* NULL: none */
 WEFT_API weft_out weft_supervisor_global_step(weft_supervisor *sv);
 WEFT_API const char *weft_supervisor_save_path(weft_supervisor *sv); /* NULL: none */
+
+/* tf.train.SessionManager, for programs that supervise themselves: sessions of this kind do not recover.  Ops that are
+ * NULL are left out: nothing is asked, or nothing is run. */
+typedef struct weft_manager_opts {
+  const char *target;
+  const weft_session_opts *config;
+  const weft_out *ready_op, *ready_for_local_init_op, *local_init_op;
+  double recovery_wait_secs; /* between the lines of a wait in the log; 0: 30 */
+  double max_wait_secs;      /* 0: 7200 */
+  const weft_out *init_op;
+  int n_init_feed;
+  const weft_feed *init_feed;
+  weft_init_fn *init_fn;
+  void *init_arg;
+  weft_saver *saver;
+  const char *checkpoint_dir, *checkpoint_path; /* where to restore from: the newest of a folder, or one */
+  bool wait_for_checkpoint;
+} weft_manager_opts;
+/* The chief's: restores, or initialises; fails if the model is not ready after that. */
+WEFT_API weft_err weft_manager_prepare(weft_session **out, weft_graph *g, const weft_manager_opts *opts);
+/* The others': returns when the model is ready. */
+WEFT_API weft_err weft_manager_wait(weft_session **out, weft_graph *g, const weft_manager_opts *opts);
+/* Restores without initialising; *restored: the model is ready.  The session is open either way. */
+WEFT_API weft_err weft_manager_recover(weft_session **out, weft_graph *g, const weft_manager_opts *opts,
+                                       bool *restored);
 
 /* ---- hooks and monitored sessions ------------------------------------------------------------------ */
 

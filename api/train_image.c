@@ -1,0 +1,58 @@
+/* train_image.c - what input pipelines do to pictures, as programs ask for it. */
+#include "train/image.h"
+#include "weft/train.h"
+
+weft_out weft_image_convert(weft_graph *g, weft_out x, weft_dtype to, bool saturate) {
+  return weft__named_given(g, "image_convert", 1, &x) ? weft__image_convert(g, x, to, saturate) : WEFT_NONE;
+}
+
+weft_out weft_image_resize(weft_graph *g, weft_out x, int64_t height, int64_t width, const char *method,
+                           bool align_corners) {
+  if (!weft__named_given(g, "image_resize", 1, &x)) return WEFT_NONE;
+  return weft__image_resize(g, x, (int64_t[]){height, width}, method, align_corners);
+}
+
+weft_out weft_image_crop(weft_graph *g, weft_out x, int64_t top, int64_t left, int64_t height, int64_t width) {
+  if (!weft__named_given(g, "image_crop", 1, &x)) return WEFT_NONE;
+  return weft__image_crop(g, x, (int64_t[]){top, left}, (int64_t[]){height, width});
+}
+
+weft_out weft_image_central_crop(weft_graph *g, weft_out x, double fraction) {
+  return weft__named_given(g, "image_central_crop", 1, &x) ? weft__image_central_crop(g, x, fraction) : WEFT_NONE;
+}
+
+weft_out weft_image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *sizes, const int64_t *seed) {
+  return weft__named_given(g, "image_random_crop", 1, &x) ? weft__image_random_crop(g, x, n, sizes, seed) : WEFT_NONE;
+}
+
+weft_out weft_image_flip(weft_graph *g, weft_out x, bool up_down) {
+  return weft__named_given(g, "image_flip", 1, &x) ? weft__image_flip(g, x, up_down) : WEFT_NONE;
+}
+
+weft_out weft_image_random_flip(weft_graph *g, weft_out x, bool up_down, const int64_t *seed) {
+  return weft__named_given(g, "image_random_flip", 1, &x) ? weft__image_random_flip(g, x, up_down, seed) : WEFT_NONE;
+}
+
+weft_out weft_image_brightness(weft_graph *g, weft_out x, double delta) {
+  if (!weft__named_given(g, "image_brightness", 1, &x)) return WEFT_NONE;
+  return weft__image_brightness(g, x, weft__b_scalar(g, WEFT_FLOAT, delta));
+}
+
+weft_out weft_image_random_brightness(weft_graph *g, weft_out x, double max_delta, const int64_t *seed) {
+  if (!weft__named_given(g, "image_random_brightness", 1, &x)) return WEFT_NONE;
+  return weft__image_brightness(g, x, weft__image_draw(g, -max_delta, max_delta, seed));
+}
+
+weft_out weft_image_contrast(weft_graph *g, weft_out x, double factor) {
+  if (!weft__named_given(g, "image_contrast", 1, &x)) return WEFT_NONE;
+  return weft__image_contrast(g, x, weft__b_scalar(g, WEFT_FLOAT, factor));
+}
+
+weft_out weft_image_random_contrast(weft_graph *g, weft_out x, double lower, double upper, const int64_t *seed) {
+  if (!weft__named_given(g, "image_random_contrast", 1, &x)) return WEFT_NONE;
+  return weft__image_contrast(g, x, weft__image_draw(g, lower, upper, seed));
+}
+
+weft_out weft_image_standardize(weft_graph *g, weft_out x) {
+  return weft__named_given(g, "image_standardize", 1, &x) ? weft__image_standardize(g, x) : WEFT_NONE;
+}

@@ -1,0 +1,51 @@
+/* train_manager.c - sessions whose variables have values, for programs that supervise themselves. */
+#include "train/session_manager.h"
+#include "weft/train.h"
+
+typedef struct managed {
+  session_manager manager;
+  prepare_opts how;
+} managed;
+
+static weft_out given(const weft_out *o) { return o ? *o : WEFT_NONE; }
+
+static managed read_opts(weft_graph *g, const weft_manager_opts *opts) {
+  static const weft_manager_opts none = {0};
+  const weft_manager_opts *o = opts ? opts : &none;
+  return (managed){{.graph = g,
+                    .ready = given(o->ready_op),
+                    .ready_for_local_init = given(o->ready_for_local_init_op),
+                    .local_init = given(o->local_init_op).node,
+                    .log_secs = o->recovery_wait_secs},
+                   {.target = o->target ? o->target : "",
+                    .config = o->config,
+                    .max_wait_secs = o->max_wait_secs,
+                    .init = given(o->init_op).node,
+                    .n_init_feed = o->n_init_feed,
+                    .init_feed = o->init_feed,
+                    .init_fn = o->init_fn,
+                    .init_arg = o->init_arg,
+                    .saver = o->saver,
+                    .checkpoint_dir = o->checkpoint_dir,
+                    .checkpoint_path = o->checkpoint_path,
+                    .wait_for_checkpoint = o->wait_for_checkpoint}};
+}
+
+weft_err weft_manager_prepare(weft_session **out, weft_graph *g, const weft_manager_opts *opts) {
+  managed m = read_opts(g, opts);
+  *out = NULL;
+  return weft__manager_prepare(&m.manager, &m.how, out);
+}
+
+weft_err weft_manager_wait(weft_session **out, weft_graph *g, const weft_manager_opts *opts) {
+  managed m = read_opts(g, opts);
+  *out = NULL;
+  return weft__manager_wait(&m.manager, &m.how, out);
+}
+
+weft_err weft_manager_recover(weft_session **out, weft_graph *g, const weft_manager_opts *opts, bool *restored) {
+  managed m = read_opts(g, opts);
+  bool unused;
+  *out = NULL;
+  return weft__manager_recover(&m.manager, &m.how, out, restored ? restored : &unused);
+}

@@ -1,0 +1,82 @@
+"""weft_image_*: the numbers of tf.image, those of a seed too."""
+import ctypes as C
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import trainlib
+import weftlib
+from trainlib import reference_variables  # noqa: F401
+
+v1 = tf.compat.v1
+I = v1.image
+N, D = C.c_int64, C.c_double
+SEED = C.byref(N(3))
+FLOAT, UINT8 = 1, 4
+CASES = {
+    "resize": (lambda x: I.resize_images(x, [5, 9]), "resize", (N(5), N(9), None, False)),
+    "resize_corners": (lambda x: I.resize_images(x, [12, 4], align_corners=True), "resize", (N(12), N(4), b"bilinear", True)),
+    "resize_nearest": (lambda x: I.resize_images(x, [5, 9], I.ResizeMethod.NEAREST_NEIGHBOR), "resize",
+                       (N(5), N(9), b"nearest_neighbor", False)),
+    "crop": (lambda x: I.crop_to_bounding_box(x, 1, 2, 4, 3), "crop", (N(1), N(2), N(4), N(3))),
+    "central_crop": (lambda x: I.central_crop(x, .6), "central_crop", (D(.6),)),
+    "flip_left_right": (I.flip_left_right, "flip", (False,)),
+    "flip_up_down": (I.flip_up_down, "flip", (True,)),
+    "brightness": (lambda x: I.adjust_brightness(x, .2), "brightness", (D(.2),)),
+    "contrast": (lambda x: I.adjust_contrast(x, 1.7), "contrast", (D(1.7),)),
+    "standardize": (I.per_image_standardization, "standardize", ()),
+    "to_float": (lambda x: I.convert_image_dtype(x, tf.float32), "convert", (FLOAT, False)),
+    "to_bytes": (lambda x: I.convert_image_dtype(x, tf.uint8, saturate=True), "convert", (UINT8, True)),
+}
+RANDOM = {
+    "random_crop": (lambda x: tf.image.random_crop(x, [4, 5, 3], seed=3), "random_crop", (3, (N * 3)(4, 5, 3), SEED)),
+    "random_flip": (lambda x: I.random_flip_left_right(x, seed=3), "random_flip", (False, SEED)),
+    "random_flip_up_down": (lambda x: I.random_flip_up_down(x, seed=3), "random_flip", (True, SEED)),
+    "random_brightness": (lambda x: I.random_brightness(x, .3, seed=3), "random_brightness", (D(.3), SEED)),
+    "random_contrast": (lambda x: I.random_contrast(x, .5, 1.5, seed=3), "random_contrast", (D(.5), D(1.5), SEED)),
+}
+
+
+def compare(build, function, args, shape, dtype, runs=1):
+    with tf.Graph().as_default() as g:
+        v1.set_random_seed(7)
+        x = v1.placeholder(dtype, shape, name="x")
+        ours = trainlib.Graph(g)
+        want = build(x)
+    weftlib.lib.weft_graph_set_seed(ours.ptr, N(7))
+    got = ours.make("image_" + function, ours.find("x:0"), *args)
+    value = np.random.RandomState(0).rand(*shape)
+    value = (value * 255).astype(np.uint8) if dtype == tf.uint8 else value.astype(np.float32)
+    s = weftlib.Session(ours)
+    with v1.Session(graph=g) as tfs:
+        for _ in range(runs):
+            a, b = tfs.run(want, {"x:0": value}), s.run([got], {"x:0": value})[0]
+            assert a.dtype == b.dtype
+            np.testing.assert_allclose(b.astype(np.float64), a.astype(np.float64), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.uint8])
+@pytest.mark.parametrize("shape", [(8, 7, 3), (2, 8, 7, 3)])
+@pytest.mark.parametrize("name", CASES)
+def test_images(name, shape, dtype):
+    compare(*CASES[name], shape, dtype)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.uint8])
+@pytest.mark.parametrize("name", RANDOM)
+def test_images_drawn_at_random(name, dtype):
+    compare(*RANDOM[name], (8, 7, 3), dtype, runs=6)
+
+
+def test_refusals():
+    with tf.Graph().as_default() as g:
+        v1.placeholder(tf.float32, [5], name="row")
+        v1.placeholder(tf.float32, [8, 8, 3], name="x")
+        ours = trainlib.Graph(g)
+    with pytest.raises(weftlib.Error, match=r"flip: images are \(height, width, channels\) or batches, got \[5\]"):
+        ours.make("image_flip", ours.find("row:0"), False)
+    with pytest.raises(weftlib.Error, match="Resize method cubist is not implemented"):
+        ours.make("image_resize", ours.find("x:0"), N(2), N(2), b"cubist", False)
+    with pytest.raises(weftlib.Error, match=r"central_fraction must be within \(0, 1\], got 2"):
+        ours.make("image_central_crop", ours.find("x:0"), D(2))

@@ -10,6 +10,10 @@ weft_err weft_function_add(weft_graph *g, const char *name, weft_graph *body, in
                             &(function_spec){.name = name, .n_in = n_in, .in = in, .n_out = n_out, .out = out});
 }
 
+weft_err weft_function_of(weft_graph *g, const char *name, weft_out out) {
+  return weft__function_add(g, g, &(function_spec){.name = name, .n_out = 1, .out = &out, .needed_only = true});
+}
+
 void weft_builder_function(weft_builder *b, const char *attr_name, const char *name) {
   Tensorflow__AttrValue v;
   Tensorflow__NameAttrList f = TENSORFLOW__NAME_ATTR_LIST__INIT;

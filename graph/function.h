@@ -52,6 +52,7 @@ typedef struct function_spec {
   const weft_out *in; /* outputs of placeholders, or of any nodes: what computes them is left out */
   const weft_out *out;
   const char *const *out_name; /* NULL: "output_0", ... */
+  bool needed_only;            /* leaves out the nodes that no result is computed from */
 } function_spec;
 /* Adds the nodes of `body` to g's library as a function; one of that name must be the same. */
 weft_err weft__function_add(weft_graph *g, weft_graph *body, const function_spec *spec);

@@ -12,8 +12,9 @@ typedef struct writer {
   arena arena;
   Tensorflow__FunctionDef def;
   Tensorflow__OpDef signature;
-  map names;  /* of arguments and results so far */
-  char **arg; /* per input: its name */
+  map names;      /* of arguments and results so far */
+  char **arg;     /* per input: its name */
+  bool *left_out; /* per node */
 } writer;
 
 static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a function"); }
@@ -132,6 +133,27 @@ static weft_err write_rets(writer *w) {
   return WEFT_OK;
 }
 
+/* A node is needed: it goes onto the stack of those whose inputs are, once. */
+static void need(writer *w, int node, int *todo, int *n) {
+  if (!w->left_out[node] || is_arg_node(w, node)) return;
+  w->left_out[node] = false;
+  todo[(*n)++] = node;
+}
+
+static weft_err choose_nodes(writer *w) {
+  int count = w->body->n_node, n = 0, *todo = get(w, sizeof *todo * (size_t)count);
+  w->left_out = get(w, sizeof *w->left_out * (size_t)count);
+  if (!w->left_out || !todo) return oom();
+  for (int i = 0; i < count; i++) w->left_out[i] = w->spec->needed_only || is_arg_node(w, i);
+  for (int i = 0; i < w->spec->n_out; i++) need(w, w->spec->out[i].node, todo, &n);
+  while (n > 0) {
+    const weft_node *next = w->body->node[todo[--n]];
+    for (int i = 0; i < next->n_in; i++) need(w, next->in[i].node, todo, &n);
+    for (int i = 0; i < next->n_control; i++) need(w, next->control[i], todo, &n);
+  }
+  return WEFT_OK;
+}
+
 /* Edges from an argument's node that is waited for are no edges: it is there. */
 static weft_err write_edges(writer *w, const weft_node *n, Tensorflow__NodeDef *def) {
   size_t kept = (size_t)n->n_in;
@@ -149,7 +171,7 @@ static weft_err write_nodes(writer *w) {
     const weft_node *n = w->body->node[i];
     Tensorflow__NodeDef *def = get(w, sizeof *def);
     if (!def) return oom();
-    if (is_arg_node(w, i)) continue;
+    if (w->left_out[i]) continue;
     WEFT_TRY(weft__node_export_proto(n, def, &w->arena));
     WEFT_TRY(write_edges(w, n, def));
     if (n->op && n->op->opdef.stateful) w->signature.is_stateful = true;
@@ -194,6 +216,7 @@ weft_err weft__function_add(weft_graph *g, weft_graph *body, const function_spec
   w.def.signature = &w.signature;
   w.signature.name = (char *)(uintptr_t)spec->name;
   weft_err err = check(&w);
+  if (!err) err = choose_nodes(&w);
   if (!err) err = write_args(&w);
   if (!err) err = write_nodes(&w);
   if (!err) err = write_rets(&w);

@@ -319,6 +319,32 @@ static PyObject *graph_set_input(PyObject *self, PyObject *args) {
   return ext_none_or_raise(err);
 }
 
+/* ---- functions ------------------------------------------------------------------------------------- */
+
+static PyObject *graph_function(PyObject *self, PyObject *args) {
+  const char *name;
+  PyObject *body, *inputs, *outputs;
+  if (!PyArg_ParseTuple(args, "sO!OO", &name, ext_graph_type, &body, &inputs, &outputs)) return NULL;
+  weft_out *in = NULL, *out = NULL;
+  Py_ssize_t n_in = ext_outs(inputs, &in), n_out = n_in < 0 ? -1 : ext_outs(outputs, &out);
+  weft_err err = WEFT_OK;
+  if (n_out >= 0)
+    UNLOCKED(err = weft_function_add(((graph_object *)self)->g, name, ((graph_object *)body)->g, (int)n_in, in,
+                                     (int)n_out, out));
+  PyMem_Free(in);
+  PyMem_Free(out);
+  return n_out < 0 ? NULL : ext_none_or_raise(err);
+}
+
+static PyObject *graph_function_of(PyObject *self, PyObject *args) {
+  const char *name;
+  long long out;
+  weft_err err;
+  if (!PyArg_ParseTuple(args, "sL", &name, &out)) return NULL;
+  UNLOCKED(err = weft_function_of(((graph_object *)self)->g, name, ext_out(out)));
+  return ext_none_or_raise(err);
+}
+
 /* ---- messages -------------------------------------------------------------------------------------- */
 
 typedef weft_err importer(weft_graph *g, const void *data, size_t size, const char *prefix);
@@ -379,6 +405,8 @@ PyMethodDef ext_node_methods[] = {
     {"set_device", graph_set_device, METH_VARARGS, "set_device(i, device)"},
     {"add_control", graph_add_control, METH_VARARGS, "add_control(i, before)"},
     {"set_input", graph_set_input, METH_VARARGS, "set_input(i, place, output)"},
+    {"function", graph_function, METH_VARARGS, "function(name, body, inputs, outputs): puts a graph into the library"},
+    {"function_of", graph_function_of, METH_VARARGS, "function_of(name, out): a function that computes out"},
     {"import_graph", graph_import, METH_VARARGS, "import_graph(GraphDef bytes, prefix)"},
     {"export_graph", graph_export, METH_NOARGS, "GraphDef bytes"},
     {"import_meta", graph_import_meta, METH_VARARGS, "import_meta(MetaGraphDef bytes, prefix)"},

@@ -39,6 +39,7 @@ newaxis = None
 initializers, math = init_ops, math_ops
 
 from . import app, cluster, data_flow, flags, functional_ops, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
+from . import data, data_experimental  # noqa: E402
 from . import compat, contrib, image, keras, logging_ops, protos, python_io, rnn, saved_model, summary, test, train  # noqa: E402,F401
 from . import feature_column  # noqa: E402,F401
 from . import estimator  # noqa: E402,F401
@@ -47,6 +48,7 @@ from .device_spec import DeviceSpec  # noqa: E402,F401
 from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphOptions, MetaGraphDef, NodeDef,  # noqa: E402,F401
                      OptimizerOptions, RunMetadata, RunOptions, SessionLog, Summary, TensorInfo)
 
+data.experimental = data_experimental
 _export(data_flow, io_ops, functional_ops)
 create_partitioned_variables = partitioned.create_partitioned_variables
 VERSION = __version__ = "1.15.0"  # of the TensorFlow whose names these are; weft.weft_version is our own

@@ -331,7 +331,7 @@ def add_op(kind, name=None, **given):
             raise TypeError("No argument for input %s found in %s" % (arg.name, kind))
     graph = get_default_graph()
     values = [given[a.name] for a in definition.inputs]
-    for v in _flat(values):
+    for v in _flat(values) if graph.outer is None else ():  # a function's body captures what it uses
         owner = getattr(v, "graph", None)
         if isinstance(owner, Graph):
             if owner is not graph and graph is not _graph_of_first(values):
@@ -354,6 +354,8 @@ def _graph_of_first(values):
 
 def _make(graph, definition, call, inputs, name):
     from . import errors
+    if graph.outer is not None:
+        inputs = [graph.capture(t) for t in inputs]
     for t in inputs:
         if t.op.graph is not graph:
             raise ValueError("Tensor %s must be from the same graph as %s." % (

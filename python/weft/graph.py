@@ -283,6 +283,8 @@ _VARIABLE_LISTS = ("variables", "trainable_variables", "local_variables", "movin
 class Graph:
     """A graph of the library, its scopes as context managers and its collections."""
 
+    outer = None  # of a function's body: the graph around
+
     def __init__(self):
         self._c = _weft.Graph()
         self._ops = {}
@@ -635,8 +637,8 @@ def name_scope(name, default_name=None, values=None):
 
 
 def graph_of(values):
-    """The graph that these are of, or the default one."""
-    for v in values:
+    """The graph that these are of, or the default one; a function's body captures what it uses."""
+    for v in values if get_default_graph().outer is None else ():
         graph = getattr(v, "graph", None)
         if isinstance(graph, Graph):
             return graph

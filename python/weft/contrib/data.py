@@ -1,0 +1,25 @@
+"""tf.contrib.data: where tf.data was before 1.4, and its transformations afterwards."""
+from .. import data as _data
+from ..data import (AUTOTUNE, Dataset, FixedLengthRecordDataset, Iterator, Options, TextLineDataset,  # noqa: F401
+                    TFRecordDataset)
+from ..data_experimental import (Counter, enumerate_dataset, get_single_element, map_and_batch,  # noqa: F401
+                                 parallel_interleave, prefetch_to_device, scan, shuffle_and_repeat, unbatch)
+
+
+def batch_and_drop_remainder(batch_size):
+    return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
+
+
+def padded_batch_and_drop_remainder(batch_size, padded_shapes, padding_values=None):
+    return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, drop_remainder=True)
+
+
+def sloppy_interleave(map_func, cycle_length, block_length=1):
+    return parallel_interleave(map_func, cycle_length, block_length, sloppy=True)
+
+
+def __getattr__(name):
+    found = getattr(_data, name, None)
+    if found is None:
+        raise AttributeError("tf.contrib.data.%s is not in Weft" % name)
+    return found

@@ -1,8 +1,11 @@
 """tf.data in Python: the same elements as TensorFlow's from the same program, one-shot and initialised."""
 import collections
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+import scripts
 from both import compare, oracle
 from both import weft as ours
 
@@ -342,3 +345,50 @@ def test_a_session_that_ends_in_the_middle_stops_what_works_ahead():
         for _ in range(3):
             with ours.Session() as sess:
                 assert sess.run(fetch) == 1
+
+
+# ---- a program ----
+
+ON_TENSORFLOW = ("import runpy, sys, tensorflow.compat.v1 as tf; tf.disable_v2_behavior(); sys.modules['tensorflow'] = tf; "
+                 "del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')")
+
+
+@pytest.fixture(scope="module")
+def mnist(tmp_path_factory):
+    """1000 pictures of ten patterns under noise, in two files of records."""
+    at = tmp_path_factory.mktemp("mnist")
+    random = np.random.RandomState(1)
+    patterns = random.randint(0, 200, (10, 784))
+    for part in range(2):
+        with ours.python_io.TFRecordWriter(str(at / f"part-{part}.tfrecords")) as w:
+            for _ in range(500):
+                label = random.randint(10)
+                image = np.clip(patterns[label] + random.randint(-50, 50, 784), 0, 255).astype(np.uint8)
+                w.write(ours.train.Example(features=ours.train.Features(feature={
+                    "image_raw": ours.train.Feature(bytes_list=ours.train.BytesList(value=[image.tobytes()])),
+                    "label": ours.train.Feature(int64_list=ours.train.Int64List(value=[label]))})).SerializeToString())
+    return at
+
+
+def losses(out):
+    return [float(line.split()[-1]) for line in out.splitlines() if line.startswith("step ")]
+
+
+def test_a_program_trains_on_records_as_tensorflow_does(mnist, tmp_path):
+    script = scripts.PROGRAMS / "mnist_records.py"
+    code, out, err = scripts.run(script, "--data=%s" % mnist, cwd=tmp_path)
+    assert code == 0, err
+    theirs = subprocess.run([sys.executable, "-c", ON_TENSORFLOW, str(script), "--data=%s" % mnist], cwd=tmp_path,
+                            capture_output=True, text=True, timeout=120)
+    assert theirs.returncode == 0, theirs.stderr
+    assert len(losses(out)) == 6
+    np.testing.assert_allclose(losses(out), losses(theirs.stdout), rtol=1e-3)
+    assert float(out.split()[-1]) > 0.95
+
+
+def test_a_cluster_trains_on_records(mnist, tmp_path):
+    found = scripts.cluster(scripts.PROGRAMS / "mnist_records.py", 1, 2, "--data=%s" % mnist, "--steps=120", cwd=tmp_path)
+    for seat, (code, _, err) in found.items():
+        assert code == 0, (seat, err)
+    # One of them made half of the steps, and knows it.
+    assert max(float(out.split()[-1]) for (job, _), (_, out, _) in found.items() if job == "worker") > 0.8

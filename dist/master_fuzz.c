@@ -4,7 +4,7 @@
  * unless they name another.  A run that waits is given up by its caller after a moment, as a client would.
  * fuzz runs: 5000 */
 #include "dist/master.h"
-#include "net/internal.h"
+#include "net/call.h"
 #include "rpc.pb-c.h"
 #include "tests/fuzz_graph.h"
 #include <errno.h>

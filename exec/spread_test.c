@@ -71,7 +71,7 @@ static weft_out variable_at(rig *r, const char *where, const char *name, double 
 }
 
 static float run(rig *r, int n_feed, const weft_out *feed, const float *fed, weft_out fetch) {
-  weft_tensor *t[4], *out = NULL;
+  weft_tensor *t[4] = {0}, *out = NULL;
   for (int i = 0; i < n_feed; i++) EXPECT_OK(weft__tensor_scalar(&t[i], WEFT_FLOAT, (double)fed[i]));
   plan_request q = {.n_feed = n_feed, .n_fetch = 1, .feed = feed, .fetch = &fetch};
   EXPECT_OK(weft__session_run(r->s, &q, (const weft_tensor *const *)t, &out, NULL));

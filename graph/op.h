@@ -37,12 +37,12 @@ weft_err weft__infer_rank_at_least(infer *s, int i, int rank);
 weft_err weft__infer_fail(infer *s, const char *fmt, ...) WEFT_PRINTF(2, 3);
 #define weft__infer_fail(s, ...) (weft__infer_fail((s), __VA_ARGS__), weft__code(WEFT_INVALID_ARGUMENT))
 /* Rules shared by many ops. */
-weft_err weft__infer_same(infer *s);      /* out[0] = in[0] */
-weft_err weft__infer_broadcast(infer *s); /* out[0] = broadcast(in[0], in[1]) */
-weft_err weft__infer_scalar(infer *s);    /* every output is a scalar */
-weft_err weft__infer_none(infer *s);      /* outputs stay unknown */
+weft_err weft__infer_same(infer *s);          /* out[0] = in[0] */
+weft_err weft__infer_broadcast(infer *s);     /* out[0] = broadcast(in[0], in[1]) */
+weft_err weft__infer_scalar(infer *s);        /* every output is a scalar */
+weft_err weft__infer_none(infer *s);          /* outputs stay unknown */
 weft_err weft__infer_output_shapes(infer *s); /* as the attribute output_shapes says, where there is one */
-weft_err weft__infer_merge_all(infer *s); /* out[0] = all inputs merged (AddN, Merge-like) */
+weft_err weft__infer_merge_all(infer *s);     /* out[0] = all inputs merged (AddN, Merge-like) */
 
 /* ---- gradients ---- */
 typedef struct grad_value {              /* the gradient towards one tensor: none, dense, or slices of it */
@@ -90,7 +90,7 @@ enum {
   OP_SEED = 16,        /* takes seed and seed2 */
   OP_ONCE = 32,        /* its outputs stay the same from step to step (VariableV2, VarHandleOp, queue handles): a plan
                           runs it once and keeps them */
-  OP_WAITS = 64,       /* may hold its thread for long (functions, iterators): not for a thread that is needed back soon */
+  OP_WAITS = 64, /* may hold its thread for long (functions, iterators): not for a thread that is needed back soon */
 };
 struct op {
   const char *def; /* opdef.h */

@@ -2,21 +2,7 @@
 #ifndef WEFT_NET_INTERNAL_H
 #define WEFT_NET_INTERNAL_H
 
-#include "net/rpc.h"
-
-/* A call that came in.  A transport's own struct begins with it. */
-struct call {
-  const struct call_kind *kind;
-  const char *method;
-  message request;
-  cancel cancel;
-  int64_t deadline_ns;
-};
-
-typedef struct call_kind {
-  void (*answer)(call *c, weft_err err, message *answer); /* any thread, once; c may be gone when it returns */
-  const char *(*peer)(call *c);                           /* borrowed from the call */
-} call_kind;
+#include "net/call.h"
 
 /* One way to reach an address. */
 typedef struct line {

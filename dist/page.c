@@ -45,7 +45,7 @@ static ask *answer_of(ask *asks, int n, const peer *p) {
 static void add_other(page *p, text *out, const peer *to, ask *a) {
   ProtobufCMessage *m = NULL;
   const char *word = weft__members_word(p->from.members, weft__peer_number(to)), *why = "";
-  if (a && a->status.code) why = a->status.message ? a->status.message : weft_error_name(a->status.code);
+  if (a && a->status.code) why = a->status.message ? a->status.message : weft__error_name(a->status.code);
   if (a && !a->status.code && weft__message_unpack(&m, &a->reply, &weft__task_report__descriptor) != WEFT_OK)
     why = "its answer cannot be read";
   if (a && a->status.code == WEFT_UNIMPLEMENTED) word = "TensorFlow", why = "";

@@ -26,14 +26,13 @@ function(weft_floor floor)
   set(weft_floors ${weft_floors} weft_${floor} CACHE INTERNAL "")
 endfunction()
 
-# The table of all ops, made from the folder: one list per file of ops/ that has an OPS(stem).
-function(weft_op_table)
-  weft_glob(sources ops)
+# weft_write_op_table(table sources...): one list per source that has an OPS(stem); weft_stems are what they are called.
+function(weft_write_op_table table)
   set(externs "")
   set(rows "")
   set(names "")
   set(stems "")
-  foreach(source ${sources})
+  foreach(source ${ARGN})
     file(STRINGS ${source} lists REGEX "^OPS\\(")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
     foreach(line ${lists})
@@ -44,9 +43,8 @@ function(weft_op_table)
       list(APPEND stems ${stem})
     endforeach()
   endforeach()
-  set(table ${PROJECT_BINARY_DIR}/op_table.c)
   file(CONFIGURE OUTPUT ${table} @ONLY CONTENT [[
-/* op_table.c - written by CMake from the files in ops/. */
+/* Written by CMake from the files that have an OPS(stem). */
 #include "ops/all.h"
 
 @externs@
@@ -64,8 +62,15 @@ const char *const *weft__ops_stems(void) {
   return stems;
 }
 ]])
-  target_sources(weft_ops PRIVATE ${table})
-  set(weft_op_stems ${stems} CACHE INTERNAL "")
+  set(weft_stems ${stems} PARENT_SCOPE)
+endfunction()
+
+# The table of all ops, made from the folder.
+function(weft_op_table)
+  weft_glob(sources ops)
+  weft_write_op_table(${PROJECT_BINARY_DIR}/op_table.c ${sources})
+  target_sources(weft_ops PRIVATE ${PROJECT_BINARY_DIR}/op_table.c)
+  set(weft_op_stems ${weft_stems} CACHE INTERNAL "")
 endfunction()
 
 # weft_embed(target file symbol): the file's bytes as `const unsigned char symbol[]`, and `symbol_size`.

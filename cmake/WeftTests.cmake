@@ -65,6 +65,23 @@ if(battery)
   endforeach()
 endif()
 
+# The op that docs/adding-an-op.md adds, taken from the page and asked what every op is asked.
+if(battery)
+  set(page ${PROJECT_SOURCE_DIR}/docs/adding-an-op.md)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+  file(READ ${page} text)
+  string(FIND "${text}" "```c\n" start)
+  math(EXPR start "${start} + 5")
+  string(SUBSTRING "${text}" ${start} -1 text)
+  string(FIND "${text}" "```" size)
+  string(SUBSTRING "${text}" 0 ${size} text)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/docs/cube.c CONTENT "${text}")
+  weft_glob(sources ops)
+  weft_write_op_table(${PROJECT_BINARY_DIR}/docs/op_table.c ${sources} ${PROJECT_BINARY_DIR}/docs/cube.c)
+  weft_floor_program(battery_of_page api ${battery} ${PROJECT_BINARY_DIR}/docs/cube.c ${PROJECT_BINARY_DIR}/docs/op_table.c)
+  weft_test(docs.adding_an_op battery_of_page cube)
+endif()
+
 # Every thing_fuzz.c becomes fuzz.FLOOR.thing: here a fixed number of mutants of tests/corpus/FLOOR.thing, with
 # -DWEFT_FUZZ=ON (clang) a libFuzzer program for as long as one likes.
 option(WEFT_FUZZ "Link the fuzz targets with libFuzzer (clang; with WEFT_SANITIZE=address)" OFF)
@@ -127,6 +144,15 @@ endif()
 if(TARGET example_first)
   weft_test(example.first example_first)
   set_tests_properties(example.first PROPERTIES PASS_REGULAR_EXPRESSION "y = 3.000 x \\+ 2.000")
+endif()
+
+# The reference of weft.h; a warning of Doxygen's fails the test.
+find_program(DOXYGEN doxygen)
+if(DOXYGEN)
+  set(reference ${CMAKE_COMMAND} -E env WEFT_REFERENCE=${PROJECT_BINARY_DIR}/reference ${DOXYGEN} docs/Doxyfile)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/reference)
+  add_custom_target(reference COMMAND ${reference} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} VERBATIM)
+  add_test(NAME reference COMMAND ${reference} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endif()
 
 # Every header compiles alone.

@@ -13,7 +13,7 @@ FOLDERS = ["base", "proto", "tensor", "device", "graph", "io", "state", "ops", "
            "cli", "examples", "bench"]
 
 
-PAGES = ["README.md", "CONTRIBUTING.md", "docs/threads.md", "docs/decisions.md", "docs/clusters.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
 
 
 def missing_programs(text):

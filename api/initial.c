@@ -3,17 +3,17 @@
 #include "weft/train.h"
 
 static const initializer_kind kinds[] = {
-    [WEFT_INIT_DEFAULT] = INIT_DEFAULT,       [WEFT_INIT_ZEROS] = INIT_ZEROS,      [WEFT_INIT_ONES] = INIT_ONES,
-    [WEFT_INIT_CONSTANT] = INIT_CONSTANT,     [WEFT_INIT_UNIFORM] = INIT_UNIFORM,  [WEFT_INIT_NORMAL] = INIT_NORMAL,
-    [WEFT_INIT_TRUNCATED] = INIT_TRUNCATED,   [WEFT_INIT_VALUE] = INIT_TENSOR,     [WEFT_INIT_SCALING] = INIT_SCALING,
-    [WEFT_INIT_ORTHOGONAL] = INIT_ORTHOGONAL, [WEFT_INIT_IDENTITY] = INIT_IDENTITY};
+    [WEFT_INIT_DEFAULT] = INIT_DEFAULT,       [WEFT_INIT_ZEROS] = INIT_ZEROS,       [WEFT_INIT_ONES] = INIT_ONES,
+    [WEFT_INIT_CONSTANT] = INIT_CONSTANT,     [WEFT_INIT_UNIFORM] = INIT_UNIFORM,   [WEFT_INIT_NORMAL] = INIT_NORMAL,
+    [WEFT_INIT_TRUNCATED] = INIT_TRUNCATED,   [WEFT_INIT_VALUE] = INIT_TENSOR,      [WEFT_INIT_SCALING] = INIT_SCALING,
+    [WEFT_INIT_ORTHOGONAL] = INIT_ORTHOGONAL, [WEFT_INIT_IDENTITY] = INIT_IDENTITY, [WEFT_INIT_UNIT] = INIT_UNIT};
 static const scaling_fan fans[] = {[WEFT_FAN_IN] = FAN_IN, [WEFT_FAN_OUT] = FAN_OUT, [WEFT_FAN_AVG] = FAN_AVG};
 static const scaling_shape spreads[] = {[WEFT_SPREAD_TRUNCATED] = SCALE_TRUNCATED,
                                         [WEFT_SPREAD_UNIFORM] = SCALE_UNIFORM,
                                         [WEFT_SPREAD_NORMAL] = SCALE_NORMAL};
 
 static weft_err check(const weft_initial *init) {
-  if (init->kind < WEFT_INIT_DEFAULT || init->kind > WEFT_INIT_IDENTITY)
+  if (init->kind < WEFT_INIT_DEFAULT || init->kind > WEFT_INIT_UNIT)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no kind of initializer", (int)init->kind);
   if (init->kind == WEFT_INIT_VALUE && !init->value)
     return weft__fail(WEFT_INVALID_ARGUMENT, "an initializer by value has no value");

@@ -121,6 +121,13 @@ static weft_out scaling(weft_graph *g, const shape *s, weft_dtype dtype, const i
   return normal(g, "truncated_normal", "TruncatedNormal", s, dtype, init, 0, sqrt(scale) / cut_deviation);
 }
 
+/* All axes but the last are inputs. */
+static weft_out unit(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
+  double inputs = s->rank > 1 ? (double)weft__shape_span(s, 0, s->rank - 1) : 1;
+  double most = sqrt(3 / (inputs > 1 ? inputs : 1)) * init->a;
+  return uniform(g, s, dtype, init, -most, most);
+}
+
 static weft_out times(weft_graph *g, double factor, weft_dtype dtype, weft_out x) {
   weft__b_push_name(g, "mul");
   weft_out in[] = {named_scalar(g, "x", dtype, factor), x};
@@ -179,6 +186,7 @@ static weft_out initial_value(weft_graph *g, const shape *s, weft_dtype dtype, c
   case INIT_SCALING: return scaling(g, s, dtype, init);
   case INIT_ORTHOGONAL: return orthogonal(g, s, dtype, init);
   case INIT_IDENTITY: return identity(g, s, dtype, init);
+  case INIT_UNIT: return unit(g, s, dtype, init);
   default: return WEFT_NONE;
   }
 }

@@ -21,6 +21,7 @@ typedef enum initializer_kind {
   INIT_SCALING,    /* variance a over fan: see the flags */
   INIT_ORTHOGONAL, /* a times an orthogonal matrix, the axes but the last as rows */
   INIT_IDENTITY,   /* a times ones on the diagonal of a matrix */
+  INIT_UNIT,       /* uniform, so that what goes in keeps its size: a * sqrt(3 / inputs) either way */
   INIT_TENSOR,     /* this tensor: it gives shape and type */
   INIT_OUTPUT      /* the value of this output: it gives shape and type */
 } initializer_kind;

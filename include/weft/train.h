@@ -195,9 +195,10 @@ WEFT_API weft_out weft_sync_ready_for_local_init(const weft_sync *s);
 /* ---- initial values ------------------------------------------------------------------------------ */
 
 /* Kinds of weft_initial besides those of core.h: a (0: 1) times a random orthogonal matrix (all axes but the last are
- * rows), or times the identity. */
+ * rows), times the identity, or uniform with a range that keeps the size of what goes in. */
 #define WEFT_INIT_ORTHOGONAL ((weft_init)(WEFT_INIT_SCALING + 1))
 #define WEFT_INIT_IDENTITY ((weft_init)(WEFT_INIT_SCALING + 2))
+#define WEFT_INIT_UNIT ((weft_init)(WEFT_INIT_SCALING + 3))
 
 /* ---- layers -------------------------------------------------------------------------------------- */
 

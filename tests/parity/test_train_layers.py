@@ -234,6 +234,10 @@ INITIALIZERS = {
     "truncated": (lambda: v1.truncated_normal_initializer(1., 2., seed=3), Initial(kind=6, a=1, b=2, has_seed=True, seed=3)),
     "ones": (v1.ones_initializer, Initial(kind=2)),
     "orthogonal": (lambda: v1.orthogonal_initializer(2.), Initial(kind=9, a=2)),
+    "unit_scaling": (lambda: v1.uniform_unit_scaling_initializer(1.3), Initial(kind=11, a=1.3)),
+    "zeros": (v1.zeros_initializer, Initial(kind=1)), "constant": (lambda: v1.constant_initializer(.25), Initial(kind=3, a=.25)),
+    "lecun_uniform": (v1.initializers.lecun_uniform, Initial(kind=8, spread=1)),
+    "he_normal": (v1.initializers.he_normal, Initial(kind=8, a=2)),
     "identity": (lambda: v1.initializers.identity(3.), Initial(kind=10, a=3)),
 }
 

@@ -17,6 +17,7 @@ from .graph import (Graph, GraphKeys, IndexedSlices, Operation, Tensor, add_to_c
                     colocate_with, container, control_dependencies, device, get_all_collection_keys, get_collection,
                     get_collection_ref, get_default_graph, init_scope, name_scope, reset_default_graph, set_random_seed)
 from .build import (constant, convert_to_tensor, is_tensor, register_tensor_conversion_function)  # noqa: E402,F401
+from .importer import import_graph_def  # noqa: E402,F401
 from .client import InteractiveSession, Session, get_default_session  # noqa: E402,F401
 from .gen_ops import raw_ops  # noqa: E402,F401
 from . import (array_ops, control_flow, gradients as _gradients, init_ops, math_ops, nn, operators, random_ops,  # noqa: E402
@@ -81,18 +82,6 @@ def tables_initializer(name="init_all_tables"):
 
 
 initialize_all_tables = tables_initializer
-
-
-def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
-    """Nodes of a GraphDef, under name (default "import")."""
-    if input_map:
-        raise NotImplementedError("tf.import_graph_def(input_map=...) is not in Weft")
-    graph = get_default_graph()
-    prefix = graph.unique_name("import" if name is None else name) if name != "" else None
-    graph._c.import_graph(graph_def.SerializeToString(), prefix)
-    if return_elements is not None:
-        return [graph.as_graph_element(prefix + "/" + e if prefix else e) for e in return_elements]
-    return None
 
 
 # Names of before 1.0.

@@ -9,6 +9,7 @@ import numpy as np
 from . import _weft, dtypes, errors, protos
 from .build import triple
 from .graph import Graph, IndexedSlices, Operation, Tensor, _Stack, get_default_graph
+from .partial import PartialRun
 from .sparse import SparseTensor, SparseTensorValue
 from .variables import Variable
 
@@ -267,26 +268,15 @@ class BaseSession:
         return call
 
     def partial_run_setup(self, fetches, feeds=None):
-        """A handle for partial_run, which runs what a part needs; what ran before in the same handle is fed, not run."""
+        """A handle for partial_run: these fetches, in parts that are fed one after the other."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        elements = [self._graph.as_graph_element(f) for f in (feeds or [])]
-        return _PartialRun(elements)
+        return PartialRun(self, fetches, feeds or [])
 
     def partial_run(self, handle, fetches, feed_dict=None):
-        handle.values.update(feed_dict or {})
-        wanted = [f for f in (fetches if isinstance(fetches, (list, tuple)) else [fetches])]
-        values = self.run(wanted, dict(handle.values))
-        for f, v in zip(wanted, values):
-            element = self._graph.as_graph_element(f)
-            if isinstance(element, Tensor):
-                handle.values[element] = v
-        return values if isinstance(fetches, (list, tuple)) else values[0]
-
-
-class _PartialRun:
-    def __init__(self, feeds):
-        self.feeds, self.values = feeds, {}
+        if not isinstance(handle, PartialRun):
+            raise errors.InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
+        return handle.run(self, fetches, feed_dict)
 
 
 class Session(BaseSession):

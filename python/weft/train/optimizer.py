@@ -4,6 +4,7 @@ from ..build import constant_value, convert_to_tensor
 from ..gradients import _out
 from ..graph import GraphKeys, IndexedSlices, Tensor, get_default_graph, graph_of
 from ..variables import Variable, trainable_variables, variable_of
+from .python_optimizer import PythonUpdates, in_python
 
 
 def rows_of(gradients):
@@ -31,7 +32,7 @@ def step_out(global_step):
     return -1 if global_step is None else _out(global_step)
 
 
-class Optimizer:
+class Optimizer(PythonUpdates):
     """What all optimizers do.  A kind of the library and its parameters make a subclass."""
 
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
@@ -52,9 +53,9 @@ class Optimizer:
         """The library's optimizer, made in the graph it is first used in."""
         if self._made is not None and self._graph is graph:
             return self._made
-        if self._KIND is None:
-            raise NotImplementedError("%s: optimizers written in Python are not in Weft; tf.train has those of the "
-                                      "library" % type(self).__name__)
+        if self._KIND is None or in_python(self):
+            raise NotImplementedError("%s: an optimizer written in Python cannot be wrapped by one of the library, such as "
+                                      "SyncReplicasOptimizer" % type(self).__name__)
         made = _weft.optimizer_create(graph._c, self._KIND, self._name)
         _weft.optimizer_set(made, "use_locking", float(bool(self._use_locking)))
         for key, value in self._params.items():
@@ -66,6 +67,12 @@ class Optimizer:
                 _weft.optimizer_set(made, key, float(value))
         self._made, self._graph = made, graph
         return made
+
+    def _capsule_for_gradients(self, graph):
+        """One of the library computes gradients for any."""
+        if self._KIND is not None and not in_python(self):
+            return self._capsule(graph)
+        return _weft.optimizer_create(graph._c, "GradientDescent", self._name)
 
     def compute_gradients(self, loss, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
                           colocate_gradients_with_ops=False, grad_loss=None):
@@ -82,7 +89,7 @@ class Optimizer:
         var_list = _flat_variables(var_list)
         if not var_list:
             raise ValueError("No variables to optimize.")
-        rows = _weft.optimizer_compute(graph._c, self._capsule(graph), loss._out, [_out(v) for v in var_list],
+        rows = _weft.optimizer_compute(graph._c, self._capsule_for_gradients(graph), loss._out, [_out(v) for v in var_list],
                                        self._GATES[gate_gradients], bool(colocate_gradients_with_ops),
                                        aggregation_method not in (None, 0), -1 if grad_loss is None else _out(grad_loss))
         graph._last_loss = loss
@@ -97,10 +104,12 @@ class Optimizer:
         graph = graph_of([v for _, v in pairs])
         graph._check_not_finalized()
         with graph.as_default():
-            rows = rows_of([g for g, _ in pairs])
-            made = _weft.optimizer_apply(graph._c, self._capsule(graph), [_out(v) for _, v in pairs], rows,
-                                         step_out(global_step), name or self._name)
-        operation = graph._operation(made >> 16)
+            if self._KIND is None or in_python(self):
+                operation = self._apply_in_python(pairs, global_step, name)
+            else:
+                made = _weft.optimizer_apply(graph._c, self._capsule(graph), [_out(v) for _, v in pairs],
+                                             rows_of([g for g, _ in pairs]), step_out(global_step), name or self._name)
+                operation = graph._operation(made >> 16)
         if operation not in graph._collection(GraphKeys.TRAIN_OP):
             graph.add_to_collection(GraphKeys.TRAIN_OP, operation)
         return operation
@@ -115,15 +124,22 @@ class Optimizer:
         return self.apply_gradients(pairs, global_step, name)
 
     def get_slot(self, var, name):
+        if in_python(self):
+            return self._slot_dict(name).get(var)
         if self._made is None:
             return None
         out = _weft.optimizer_slot(self._made, _out(var), name)
         return None if out < 0 else variable_of(self._graph, self._graph._tensor(out).name)
 
     def get_slot_names(self):
+        if in_python(self):
+            return sorted(self.__dict__.get("_slots", {}))
         return sorted(_weft.optimizer_slot_names(self._made)) if self._made is not None else []
 
     def variables(self):
+        if in_python(self):
+            slots = [v for rows in self.__dict__.get("_slots", {}).values() for v in rows.values()]
+            return sorted(slots + list(self.__dict__.get("_non_slots", {}).values()), key=lambda v: v.op.name)
         if self._made is None:
             return []
         found = [self.get_slot(v, s) for s in self.get_slot_names() for v in trainable_variables()]
@@ -234,21 +250,22 @@ class FtrlOptimizer(Optimizer):
 
 # ---- learning rates ----
 
-def _number(value, what):
+def _known(value):
+    """A number, or None where it is known only when the graph runs."""
     known = constant_value(value) if isinstance(value, Tensor) else value
-    if isinstance(known, Variable) or known is None:
-        raise NotImplementedError("%s must be a number: schedules of tensors are not in Weft" % what)
-    return float(known)
+    return None if isinstance(known, Variable) or known is None else float(known)
 
 
 def _decay(kind, name, rate, step, steps, a=0.0, b=0.0, flag=False):
     if step is None:
         raise ValueError("global_step is required for %s_decay." % kind)
     graph = get_default_graph()
+    known = [_known(v() if callable(v) else v) for v in (rate, steps, a, b)]
+    if None in known:
+        from .schedules import decay
+        return decay(kind, name, rate, step, steps, a, b, flag)
     step = convert_to_tensor(step) if not isinstance(step, Variable) else step
-    made = _weft.decay(graph._c, kind, name, _number(rate, "learning_rate"), _out(step), _number(steps, "decay_steps"),
-                       _number(a, "decay_rate"), _number(b, "power"), bool(flag))
-    return graph._tensor(made)
+    return graph._tensor(_weft.decay(graph._c, kind, name, known[0], _out(step), *known[1:], bool(flag)))
 
 
 def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
@@ -276,8 +293,11 @@ def piecewise_constant(x, boundaries, values, name=None):
         raise ValueError("The length of boundaries should be 1 less than the length of values")
     graph = get_default_graph()
     x = x if isinstance(x, Variable) else convert_to_tensor(x)
-    return graph._tensor(_weft.piecewise(graph._c, name, _out(x), [float(b) for b in boundaries],
-                                         [_number(v, "values") for v in values]))
+    known = [_known(v) for v in list(boundaries) + list(values)]
+    if None in known:
+        from .schedules import piecewise
+        return piecewise(x, boundaries, values, name)
+    return graph._tensor(_weft.piecewise(graph._c, name, _out(x), known[:len(boundaries)], known[len(boundaries):]))
 
 
 piecewise_constant_decay = piecewise_constant

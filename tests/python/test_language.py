@@ -1,0 +1,135 @@
+"""Parts of the language that few programs use: partial runs, mapped imports, optimizers and schedules of the program's own."""
+import numpy as np
+import pytest
+import weft
+from both import both, compare, oracle
+
+
+def test_a_step_in_parts_runs_each_node_once():
+    found = []
+    for tf in (weft, oracle):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            a, b, c = (tf.placeholder(tf.float32, [], name=n) for n in "abc")
+            noise = tf.random_uniform([], seed=3)
+            count = tf.Variable(0.)
+            one = tf.assign_add(count, 1.) * 0 + a + b + noise
+            two = one * c
+            three = tf.stack([two, one]) + noise
+            sess.run(tf.global_variables_initializer())
+            handle = sess.partial_run_setup([one, two, three], [a, b, c])
+            first = sess.partial_run(handle, one, feed_dict={a: 1, b: 2})
+            second = sess.partial_run(handle, [two], feed_dict={c: first * 10})
+            third = sess.partial_run(handle, {"three": three})
+            assert sess.run(count) == 1
+            np.testing.assert_allclose(second[0], first * first * 10, rtol=1e-5)
+            np.testing.assert_allclose(third["three"], np.array([second[0], first]) + first - 3, rtol=1e-4)
+            found.append([first, second, third])
+    compare(found[0], found[1], 1e-4)
+
+
+@pytest.mark.parametrize("wrong, text", [
+    (lambda s, h, a, one, two: s.partial_run(h, two, {"never:0": 1.}), "was not specified in partial_run_setup"),
+    (lambda s, h, a, one, two: (s.partial_run(h, one, {a: 1}), s.partial_run(h, two, {a: 1})), "has already been fed"),
+    (lambda s, h, a, one, two: s.partial_run("mine", two), "setup"),
+])
+def test_wrong_parts_are_told(wrong, text):
+    with weft.Graph().as_default(), weft.Session() as sess:
+        a, b = weft.placeholder(weft.float32, [], name="a"), weft.placeholder(weft.float32, [], name="never")
+        one = a + 1
+        two = one * 2 + b * 0
+        handle = sess.partial_run_setup([one, two], [a])
+        with pytest.raises(weft.errors.InvalidArgumentError, match=text):
+            wrong(sess, handle, a, one, two)
+
+
+def test_imported_nodes_take_mapped_inputs():
+    def program(tf):
+        with tf.Graph().as_default() as inner:
+            x = tf.placeholder(tf.float32, [2], name="x")
+            tf.add(tf.square(x, name="square"), tf.constant([1., 1.], name="one"), name="y")
+            definition = inner.as_graph_def()
+        mine = tf.constant([3., 4.], name="mine")
+        y, square = tf.import_graph_def(definition, {"x": mine, "one:0": mine * 2}, return_elements=["y:0", "square"], name="in")
+        names = [i.name for i in square.inputs] + [y.name]
+        del definition.node[0]
+        again, = tf.import_graph_def(definition, {"x:0": mine}, ["y:0"])
+        return [y, again, names]
+    both(program, same_nodes=False)
+
+
+def test_an_import_that_maps_what_is_not_there_is_refused():
+    for tf in (weft, oracle):
+        with tf.Graph().as_default() as inner:
+            tf.constant(1., name="one")
+        with tf.Graph().as_default(), pytest.raises(ValueError, match="not found in graph_def"):
+            tf.import_graph_def(inner.as_graph_def(), {"zzz:0": tf.constant(2.)})
+
+
+def own(tf):
+    from_where = tf.train.Optimizer
+
+    class Own(from_where):
+        """Momentum with a counter, as a program writes it."""
+
+        def __init__(self, rate, name="Own"):
+            super().__init__(False, name)
+            self._rate = rate
+
+        def _create_slots(self, var_list):
+            for v in var_list:
+                self._zeros_slot(v, "sum", self._name)
+            self._create_non_slot_variable(0., "updates", min(var_list, key=lambda v: v.name))
+
+        def _prepare(self):
+            self._rate_tensor = tf.convert_to_tensor(self._rate)
+
+        def _apply_dense(self, grad, var):
+            total = self.get_slot(var, "sum").assign_add(grad)
+            return var.assign_sub(self._rate_tensor * total).op
+
+        def _apply_sparse(self, grad, var):
+            return tf.scatter_sub(var, grad.indices, self._rate_tensor * grad.values).op
+
+        def _finish(self, update_ops, name_scope):
+            with tf.control_dependencies(update_ops):
+                return self._get_non_slot_variable("updates", tf.get_default_graph()).assign_add(1., read_value=False) \
+                    if tf is weft else tf.assign_add(self._get_non_slot_variable("updates", tf.get_default_graph()), 1.).op
+    return Own
+
+
+def test_an_optimizer_of_the_program_updates_as_on_tensorflow():
+    found = []
+    for tf in (weft, oracle):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            w = tf.Variable([1., 2.], name="w")
+            e = tf.Variable([[1.], [2.], [3.]], name="e")
+            step = tf.train.get_or_create_global_step()
+            loss = tf.reduce_sum(tf.square(w)) + tf.reduce_sum(tf.gather(e, [0, 2, 2]))
+            opt = own(tf)(0.1)
+            train = opt.minimize(loss, step)
+            sess.run(tf.global_variables_initializer())
+            for _ in range(3):
+                sess.run(train)
+            found.append(sess.run([w, e, step, opt.get_slot(w, "sum")]) + [opt.get_slot(w, "sum").op.name, opt.get_slot_names()])
+    compare(found[0][:4], found[1][:4])
+    assert found[0][4:] == found[1][4:]
+
+
+def test_an_optimizer_of_the_program_cannot_be_synchronised():
+    with weft.Graph().as_default():
+        w = weft.Variable(1.)
+        sync = weft.train.SyncReplicasOptimizer(own(weft)(0.1), 1)
+        with pytest.raises(NotImplementedError, match="Own: an optimizer written in Python"):
+            sync.minimize(w * w, weft.train.get_or_create_global_step())
+
+
+def test_schedules_take_tensors():
+    def program(tf):
+        step, rate, steps = tf.constant(7), tf.Variable(0.5), tf.Variable(4.)
+        t = tf.train
+        return [t.exponential_decay(rate, step, steps, 0.9), t.exponential_decay(rate, step, steps, 0.9, staircase=True),
+                t.natural_exp_decay(rate, step, steps, 0.9), t.inverse_time_decay(rate, step, steps, 0.9),
+                t.polynomial_decay(rate, step, steps, 0.1, power=2.), t.polynomial_decay(rate, step, steps, 0.1, cycle=True),
+                t.cosine_decay(rate, step, 10 * steps, 0.1),
+                t.piecewise_constant(step, [3, 7, 9], [rate, rate * 2, rate * 3, rate * 4])]
+    both(program, same_nodes=False)

@@ -7,6 +7,7 @@
  * rows in their order, so that repeated indices add up as they do one after the other. */
 #include "ops/apply.h"
 #include "base/alloc.h"
+#include "ops/gpu.h"
 #include "ops/wide.h"
 #include "state/variable.h"
 #include <string.h>
@@ -53,6 +54,13 @@ weft_err weft__apply_prepare(const weft_node *node, void **state) {
   weft__free(l);
   *state = NULL;
   return err;
+}
+
+weft_err weft__apply_roles(const kernel *k, struct gpu_roles *r) {
+  const layout *l = k->state;
+  *r = (struct gpu_roles){.vars = l->vars, .grad = l->grad, .indices = l->indices, .scalars = l->scalars};
+  for (int i = 0; i < l->scalars; i++) r->scalar[i] = l->scalar[i];
+  return WEFT_OK;
 }
 
 void weft__apply_unprepare(void *state) { weft__free(state); }

@@ -33,6 +33,9 @@ weft_err weft__apply_infer(infer *s);
 weft_err weft__apply_prepare(const weft_node *node, void **state);
 void weft__apply_unprepare(void *state);
 weft_err weft__apply(kernel *k, const optimizer *of); /* every form */
+/* Which arguments of a prepared kernel are what, for those who run the loop elsewhere. */
+struct gpu_roles;
+weft_err weft__apply_roles(const kernel *k, struct gpu_roles *r);
 
 /* The fields of a row that all forms share. */
 #define APPLY(cpu_, cases_)                                                                                            \

@@ -7,6 +7,7 @@
 #include "ops/box.h"
 
 #include "base/hot.h"
+#include "ops/gpu_host.h"
 #include "ops/plane.h"
 
 typedef struct copy_job {
@@ -208,17 +209,21 @@ static weft_err copy_objects(const copy_job *j, weft_dtype type) {
 
 enum { LONG_ROW = 1 << 16, BYTES_PER_NS = 8 };
 
+static const uint64_t zero[2] = {0, 0}; /* of any type: an empty string, too */
+
 weft_err weft__box_copy(const kernel *k, weft_dtype type, void *dst, const void *src, const box *b) {
   copy_job j; /* large, and only as much of it set as the box has axes */
   j.size = weft__dtype_size(type);
   j.plane = -1;
   j.dst = dst;
-  j.src = src;
+  j.src = src ? src : (const char *)zero;
   for (int d = 0; d < b->rank; d++)
     if (b->dim[d] == 0) return WEFT_OK;
   merge_axes(&j.b, b, (int64_t)j.size);
   if (j.b.rank == 0) one_element(&j.b, (int64_t)j.size);
   if (!weft__dtype_is_plain(type)) return copy_objects(&j, type);
+  gpu_mover *move = k->device ? weft__gpu_mover() : NULL;
+  if (move) return move((kernel *)(uintptr_t)k, j.size, dst, src, j.b.rank, j.b.dim, j.b.dst, j.b.src);
   widen(&j);
   find_plane(&j);
   int64_t row = j.b.dim[j.b.rank - 1], items = walk_items(&j);
@@ -239,5 +244,14 @@ weft_err weft__box_copy(const kernel *k, weft_dtype type, void *dst, const void 
     part.src += w.src;
     weft__kernel_loop(k, row, 1, copy_part, &part);
   }
+  return WEFT_OK;
+}
+
+weft_err weft__box_zero(const kernel *k, weft_tensor *t) {
+  const int64_t bytes = (int64_t)weft__tensor_bytes(t), each = 1;
+  if (bytes == 0) return WEFT_OK;
+  gpu_mover *move = k->device ? weft__gpu_mover() : NULL;
+  if (move) return move((kernel *)(uintptr_t)k, 1, t->data, NULL, 1, &bytes, &each, &each);
+  memset(t->data, 0, (size_t)bytes);
   return WEFT_OK;
 }

@@ -25,8 +25,11 @@ static inline void weft__box_axis(box *b, int64_t dim, int64_t src, int64_t dst)
 /* Row-major steps of a known shape. */
 void weft__shape_steps(const shape *s, int64_t *steps);
 /* Copies; the destination's elements are distinct and do not overlap the source.  Only strings and
- * objects can fail.  Splits the work over the step's threads. */
+ * objects can fail.  Splits the work over the step's threads.  On a device with memory of its own (k->device) both
+ * places are there, and the copy is queued.  src NULL, with steps of 0: zeros. */
 weft_err weft__box_copy(const kernel *k, weft_dtype type, void *dst, const void *src, const box *b);
+/* Makes every element of a plain tensor zero, wherever its memory is. */
+weft_err weft__box_zero(const kernel *k, weft_tensor *t);
 /* The place of element i. */
 static inline void *weft__element(weft_dtype type, void *data, int64_t i) {
   return (char *)data + i * (int64_t)weft__dtype_size(type);

@@ -31,6 +31,24 @@ typedef struct gpu_tensor {
   void *data;    /* in the card's memory, or the host's where the argument is named in `host` */
 } gpu_tensor;
 
+/* Copies a box of elements of `size` bytes within the card's memory, as weft__box_copy does; steps are in bytes, src
+ * NULL stands for zeros. */
+typedef weft_err gpu_mover(kernel *k, size_t size, void *dst, const void *src, int rank, const int64_t *dim,
+                           const int64_t *dst_step, const int64_t *src_step);
+
+/* A window over the two spatial axes of an image, placed: height, then width. */
+typedef struct gpu_window {
+  bool channels_second; /* NCHW */
+  int64_t size[2], stride[2], dilation[2], in[2], out[2], before[2];
+} gpu_window;
+
+/* The arguments of an optimizer's update: the variables come first. */
+enum { GPU_MAX_VARS = 4, GPU_MAX_SCALARS = 8 };
+typedef struct gpu_roles {
+  int vars, grad, indices; /* indices -1: a dense update */
+  int scalars, scalar[GPU_MAX_SCALARS];
+} gpu_roles;
+
 /* ---- what the plug-in calls ---- */
 typedef struct gpu_host {
   int (*n_in)(const kernel *k);
@@ -61,8 +79,14 @@ typedef struct gpu_host {
   void (*lock)(kernel *k, int n, const int *args);
   void (*unlock)(kernel *k, int n, const int *args);
   weft_err (*writable)(kernel *k, int arg, gpu_tensor *value);
-  weft_err (*assign)(kernel *k, int arg, int value);
-  void (*out_ref)(kernel *k, int i, int arg); /* output i is the variable of argument arg */
+  weft_err (*readable)(kernel *k, int arg, gpu_tensor *value); /* while locked; not to be written */
+  void (*out_ref)(kernel *k, int i, int arg);                  /* output i is the variable of argument arg */
+  /* The node's strides, padding and data format over an image of in[2]; size NULL: the node's ksize. */
+  weft_err (*window)(const kernel *k, const int64_t in[2], const int64_t size[2], gpu_window *w);
+  /* From now on, CPU kernels that only move elements (weft__box_copy) move them on the card with this. */
+  void (*use_mover)(gpu_mover *move);
+  /* Which arguments of an optimizer's update are what. */
+  weft_err (*roles)(const kernel *k, gpu_roles *r);
   /* Fails in the node's name; returns code. */
   weft_err (*fail)(const kernel *k, weft_err code, const char *message);
 } gpu_host;

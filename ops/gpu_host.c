@@ -4,7 +4,9 @@
 #include "ops/gpu_host.h"
 
 #include "base/alloc.h"
+#include "ops/apply.h"
 #include "ops/philox.h"
+#include "ops/window.h"
 #include "state/variable.h"
 #include <string.h>
 
@@ -187,25 +189,38 @@ static weft_err host_writable(kernel *k, int arg, gpu_tensor *out) {
   return WEFT_OK;
 }
 
-static weft_err host_assign(kernel *k, int arg, int from) {
+static weft_err host_readable(kernel *k, int arg, gpu_tensor *out) {
   variable *v = NULL;
   WEFT_TRY(weft__kernel_variable(k, arg, &v));
-  const weft_tensor *t = k->in[from];
-  if (t->dtype != v->dtype)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                             "Trying to assign variable with wrong dtype. Expected %s got %s: %s",
-                             weft__dtype_short(v->dtype), weft__dtype_short(t->dtype), v->name);
-  weft__variable_lock(1, &v);
-  const shape have = v->value.buf ? v->value.shape : v->declared.rank < 0 ? SHAPE_SCALAR : v->declared;
-  weft__variable_unlock(1, &v);
-  if (k->ref[arg] && weft__node_bool(k->node, "validate_shape", true) && !weft__shape_compatible(&have, &t->shape))
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                             "Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
-                             weft__shape_text(&have), weft__shape_text(&t->shape));
-  return weft__variable_assign(v, t);
+  if (!v->value.buf) return weft__variable_missing(k, v);
+  show(&v->value, out);
+  return WEFT_OK;
 }
 
 static void host_out_ref(kernel *k, int i, int arg) { weft__out_ref(k, i, k->ref[arg]); }
+
+/* ---- windows and boxes ---- */
+
+static weft_err host_window(const kernel *k, const int64_t in[2], const int64_t size[2], gpu_window *out) {
+  window w;
+  WEFT_TRY(weft__kernel_in(k, weft__window_read(&w, k->node)));
+  out->channels_second = w.channels_second;
+  for (int i = 0; i < 2; i++) {
+    window_axis *a = &w.at[i];
+    a->in = in[i];
+    if (size) a->size = size[i];
+    WEFT_TRY(weft__kernel_in(k, weft__window_place(a, w.padding)));
+    out->size[i] = a->size, out->stride[i] = a->stride, out->dilation[i] = a->dilation;
+    out->in[i] = a->in, out->out[i] = a->out, out->before[i] = a->before;
+  }
+  return WEFT_OK;
+}
+
+static _Atomic(gpu_mover *) mover;
+
+static void host_use_mover(gpu_mover *move) { atomic_store(&mover, move); }
+
+gpu_mover *weft__gpu_mover(void) { return atomic_load(&mover); }
 
 static weft_err host_fail(const kernel *k, weft_err code, const char *message) {
   return weft__kernel_fail(k, code, "%s", message);
@@ -234,8 +249,11 @@ const gpu_host *weft__gpu_host(void) {
       .lock = host_lock,
       .unlock = host_unlock,
       .writable = host_writable,
-      .assign = host_assign,
+      .readable = host_readable,
+      .roles = weft__apply_roles,
       .out_ref = host_out_ref,
+      .window = host_window,
+      .use_mover = host_use_mover,
       .fail = host_fail,
   };
   return &host;

@@ -27,4 +27,7 @@ bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i);
 weft_err weft__gpu_run(kernel *k, const gpu_kernel *g);
 void weft__gpu_scratch_release(struct scratch *s); /* NULL is fine */
 
+/* How elements are moved on cards; NULL where no plug-in was loaded, or a simulated one. */
+gpu_mover *weft__gpu_mover(void);
+
 #endif

@@ -208,7 +208,7 @@ static weft_err put_back_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_dims(k, 0, "shape", &s));
   weft_tensor *x = weft__out(k, 0, &s);
   if (!x) return weft__out_refused(&s);
-  if (weft__dtype_is_plain(x->dtype)) memset(x->data, 0, weft__tensor_bytes(x));
+  if (weft__dtype_is_plain(x->dtype)) WEFT_TRY(weft__box_zero(k, x));
   return put_back(k, x, 1, k->in[4], "dy");
 }
 

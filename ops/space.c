@@ -245,7 +245,7 @@ static weft_err batch_with(kernel *k, blocks *b, const weft_tensor *sizes, const
   }
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
-  if (to_batch && bordered && weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y));
+  if (to_batch && bordered && weft__dtype_is_plain(y->dtype)) WEFT_TRY(weft__box_zero(k, y));
   for (int64_t o = 0; o < b->count && weft__tensor_count(y) > 0; o++)
     WEFT_TRY(copy_offset(k, b, y, to_batch ? &x->shape : &out, to_batch ? &out : &x->shape, o, to_batch));
   return WEFT_OK;

@@ -1,6 +1,7 @@
 /* battery.c - the questions every op answers by being registered.
  *
- *   battery STEM...   the ops of ops/STEM.c; without an argument all of them
+ *   battery STEM...                the ops of ops/STEM.c; without an argument all of them
+ *   battery --device NAME STEM...  those that have a kernel on that device, against the CPU's (device.c)
  *
  * For each case: does the node take the inputs and survive a trip through GraphDef; does it give the
  * expected values, the same ones again once the plan has laid out its memory; does the shape rule
@@ -12,7 +13,6 @@
 #include "base/text.h"
 #include "exec/session.h"
 #include "graph/graphdef.h"
-#include "ops/all.h"
 #include "tests/battery/battery.h"
 #include <math.h>
 #include <stdio.h>
@@ -73,8 +73,13 @@ int battery_outputs(const case_graph *cg, weft_out *fetch) {
 
 /* ---- comparing ------------------------------------------------------------------------------------ */
 
+static double slack = 1; /* other devices add in another order */
+
 static double tolerance(weft_dtype t) {
-  return t == WEFT_HALF ? 2e-3 : t == WEFT_BFLOAT16 ? 2e-2 : t == WEFT_DOUBLE || t == WEFT_COMPLEX128 ? 1e-7 : 1e-5;
+  return slack * (t == WEFT_HALF                             ? 2e-3
+                  : t == WEFT_BFLOAT16                       ? 2e-2
+                  : t == WEFT_DOUBLE || t == WEFT_COMPLEX128 ? 1e-7
+                                                             : 1e-5);
 }
 
 static bool near(double a, double b, double tol) {
@@ -99,8 +104,7 @@ static bool same_element(const weft_tensor *a, const weft_tensor *b, int64_t i) 
   return memcmp((char *)a->data + (size_t)i * size, (char *)b->data + (size_t)i * size, size) == 0;
 }
 
-/* Says what differs between want and got; true if nothing does. */
-static bool agree(const test_case *c, const char *what, int i, const weft_tensor *want, const weft_tensor *got) {
+bool battery_agree(const test_case *c, const char *what, int i, const weft_tensor *want, const weft_tensor *got) {
   if (want->dtype != got->dtype || !weft__shape_equal(&want->shape, &got->shape)) {
     battery_fail(c, "%s %d is %s%s, expected %s%s", what, i, weft__dtype_name(got->dtype),
                  weft__shape_text(&got->shape), weft__dtype_name(want->dtype), weft__shape_text(&want->shape));
@@ -130,7 +134,7 @@ static void check_expected(const test_case *c, int n, weft_tensor *const *got) {
       battery_fail(c, "the expected value cannot be read: %s", weft__error_message());
       return;
     }
-    if (i < n) agree(c, "output", i, want, got[i]);
+    if (i < n) battery_agree(c, "output", i, want, got[i]);
     weft_tensor_destroy(want);
     at = *end ? end + 1 : end;
   }
@@ -162,7 +166,7 @@ static void ask_again(const test_case *c, const case_graph *cg, int n, const wef
       break;
     }
     for (int i = 0; i < n; i++) {
-      agree(c, "in a later run, output", i, first[i], got[i]);
+      battery_agree(c, "in a later run, output", i, first[i], got[i]);
       weft_tensor_destroy(got[i]);
     }
   }
@@ -264,25 +268,35 @@ static void ask_case(const op_table *ops, const op *o, const op_case *oc, bool f
 }
 
 static bool chosen(const char *stem, int argc, char **argv) {
-  for (int i = 1; i < argc; i++)
+  for (int i = 0; i < argc; i++)
     if (strcmp(argv[i], stem) == 0) return true;
-  return argc == 1;
+  return argc == 0;
+}
+
+static void ask_on(const char *on, const op_table *ops, const op *o, const op_case *c) {
+  if (on)
+    asked += ask_device(ops, o, c, on);
+  else
+    ask_case(ops, o, c, c == o->cases);
 }
 
 int main(int argc, char **argv) {
   const op_table *ops;
+  const char *on = argc > 2 && strcmp(argv[1], "--device") == 0 ? argv[2] : NULL;
+  const int skip = on ? 3 : 1;
+  if (on) slack = 5;
   weft_must(weft__ops_table(&ops));
   const op *const *list = weft__ops_all();
   const char *const *stem = weft__ops_stems();
   int rows = 0;
   for (; *list; list++, stem++) {
-    if (!chosen(*stem, argc, argv)) continue;
+    if (!chosen(*stem, argc - skip, argv + skip)) continue;
     for (const op *row = *list; row->def; row++) {
       char name[128];
       snprintf(name, sizeof name, "%.*s", (int)strcspn(row->def, "("), row->def);
       const op *o = weft__op_find(ops, name);
       rows++;
-      for (const op_case *c = o->cases; c && (c->in || c->attr || c->out); c++) ask_case(ops, o, c, c == o->cases);
+      for (const op_case *c = o->cases; c && (c->in || c->attr || c->out); c++) ask_on(on, ops, o, c);
     }
   }
   if (!rows) {

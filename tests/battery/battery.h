@@ -16,4 +16,10 @@ int battery_outputs(const case_graph *cg, weft_out *fetch);
 /* Gradients against finite differences (tests/battery/slope.c). */
 void ask_gradient(const test_case *c, const op_table *ops);
 
+/* Says what differs between want and got; true if nothing does. */
+bool battery_agree(const test_case *c, const char *what, int i, const weft_tensor *want, const weft_tensor *got);
+
+/* The case on a device against the CPU, in every type both have; how many were asked (tests/battery/device.c). */
+int ask_device(const op_table *ops, const op *o, const op_case *oc, const char *on);
+
 #endif

@@ -1,0 +1,233 @@
+/* batchnorm.cu - batch normalisation and its gradient on the GPU, from sums over all but the channels.
+ *
+ * The formulas are batchnorm.c's.  What a channel needs (a factor and a term, say) is worked out by a thread for each
+ * and then broadcast over the image. */
+#include "ops/reduce.cuh"
+
+namespace {
+struct squared_distance {
+  __device__ float operator()(float x, float mean) const { return (x - mean) * (x - mean); }
+};
+struct weighted_distance {
+  __device__ float operator()(float dy, float x, float mean) const { return dy * (x - mean); }
+};
+struct scaled {
+  __device__ float operator()(float x, float p, float q) const { return x * p + q; }
+};
+} // namespace
+
+struct norm_view {
+  int axis;
+  int64_t channels, count; /* count: elements of one channel */
+  uint32_t folded;
+  shape per_channel; /* that broadcasts along the image */
+};
+
+static weft_err view_of(kernel *k, const gpu_tensor &x, norm_view *v) {
+  const bool volume = weft__gpu->attr_is(k, "data_format", "NDHWC") || weft__gpu->attr_is(k, "data_format", "NCDHW");
+  const bool second = weft__gpu->attr_is(k, "data_format", "NCHW") || weft__gpu->attr_is(k, "data_format", "NCDHW");
+  const int rank = volume ? 5 : 4;
+  if (x.shape.rank != rank) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "input must be %d-dimensional", rank);
+  v->axis = second ? 1 : rank - 1;
+  v->channels = x.shape.dim[v->axis];
+  v->count = v->channels ? x.count / v->channels : 0;
+  v->folded = ((1u << rank) - 1) & ~(1u << v->axis);
+  v->per_channel = gpu_shape(1, &v->channels);
+  for (int d = v->axis + 1; d < rank; d++) v->per_channel.dim[v->per_channel.rank++] = 1;
+  return WEFT_OK;
+}
+
+static weft_err check_vector(kernel *k, int i, int64_t channels) {
+  const gpu_tensor t = gpu_in(k, i);
+  if (t.shape.rank == 1 && t.count == channels) return WEFT_OK;
+  return gpu_fail(k, WEFT_INVALID_ARGUMENT, "argument %d must have one element for each of %lld channels", i,
+                  (long long)channels);
+}
+
+static gpu_tensor vector(const norm_view &v, float *data) {
+  return gpu_tensor{WEFT_FLOAT, v.per_channel, v.channels, data};
+}
+
+/* A float tensor of x's shape. */
+static weft_err scratch_like(kernel *k, const gpu_tensor &x, gpu_tensor *t) {
+  *t = gpu_tensor{WEFT_FLOAT, x.shape, x.count, nullptr};
+  return weft__gpu->scratch(k, (size_t)x.count * sizeof(float), &t->data);
+}
+
+static weft_err sum_channels(kernel *k, const norm_view &v, const gpu_tensor &x, float *out) {
+  return gpu_fold_as<float>(k, fold_sum(), x, v.folded, vector(v, out));
+}
+
+/* ---- forward ---- */
+
+struct norm_vectors {
+  const float *scale, *offset, *old_mean, *old_variance;
+  float *mean, *variance, *saved_mean, *saved_variance; /* the outputs */
+  float *p, *q;                                         /* y = x p + q */
+  float epsilon, factor, count;
+};
+
+static __global__ void divide_kernel(float *x, int64_t n, float by) { GPU_EACH(i, n) x[i] /= by; }
+
+/* From the batch's own moments (training), or the given ones. */
+static __global__ void factors_kernel(const norm_vectors a, int64_t n, bool training) {
+  GPU_EACH(c, n) {
+    const float mean = training ? a.saved_mean[c] : a.old_mean[c];
+    const float variance = training ? a.saved_variance[c] : a.old_variance[c];
+    if (training) {
+      const float seen = variance * (a.count > 1 ? a.count / (a.count - 1) : 1);
+      a.mean[c] = a.factor != 1 ? (1 - a.factor) * a.old_mean[c] + a.factor * mean : mean;
+      a.variance[c] = a.factor != 1 ? (1 - a.factor) * a.old_variance[c] + a.factor * seen : seen;
+    } else {
+      a.mean[c] = a.saved_mean[c] = mean;
+      a.variance[c] = a.saved_variance[c] = variance;
+    }
+    a.p[c] = a.scale[c] / sqrtf(variance + a.epsilon);
+    a.q[c] = a.offset[c] - mean * a.p[c];
+  }
+}
+
+static __global__ void nothing_kernel(const norm_vectors a, int64_t n) {
+  GPU_EACH(c, n) a.mean[c] = a.variance[c] = NAN, a.saved_mean[c] = a.saved_variance[c] = 0;
+}
+
+static weft_err batch_moments(kernel *k, const norm_view &v, const gpu_tensor &x, const norm_vectors &a) {
+  gpu_tensor squares;
+  const unsigned blocks = gpu_blocks(v.channels);
+  WEFT_TRY(sum_channels(k, v, x, a.saved_mean));
+  divide_kernel<<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>(a.saved_mean, v.channels, a.count);
+  WEFT_TRY(scratch_like(k, x, &squares));
+  const gpu_tensor in[] = {x, vector(v, a.saved_mean)};
+  WEFT_TRY((gpu_each_into<float, float, float, 2>(k, squared_distance(), squares, in)));
+  WEFT_TRY(sum_channels(k, v, squares, a.saved_variance));
+  divide_kernel<<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>(a.saved_variance, v.channels, a.count);
+  return gpu_launched(k);
+}
+
+static weft_err norm_outputs(kernel *k, const norm_view &v, norm_vectors *a) {
+  float **const at[] = {&a->mean, &a->variance, &a->saved_mean, &a->saved_variance};
+  gpu_tensor t;
+  for (int i = 0; i < 4; i++) {
+    WEFT_TRY(gpu_out(k, i + 1, gpu_shape(1, &v.channels), &t));
+    *at[i] = gpu_data<float>(t);
+  }
+  if (weft__gpu->n_out(k) < 6) return WEFT_OK;
+  WEFT_TRY(gpu_out(k, 5, gpu_shape0(), &t)); /* room that nobody uses */
+  cudaMemsetAsync(t.data, 0, sizeof(float), gpu_stream(k));
+  return gpu_launched(k);
+}
+
+static weft_err norm_gpu(kernel *k) {
+  const gpu_tensor x = gpu_in(k, 0);
+  const bool training = weft__gpu->attr_bool(k, "is_training", true);
+  gpu_tensor y;
+  norm_view v;
+  norm_vectors a = {};
+  WEFT_TRY(view_of(k, x, &v));
+  a.factor = weft__gpu->attr_float(k, "exponential_avg_factor", 1);
+  a.epsilon = weft__gpu->attr_float(k, "epsilon", 1e-4f);
+  a.count = (float)v.count;
+  for (int i = 1; i < (training && a.factor == 1 ? 3 : 5); i++) WEFT_TRY(check_vector(k, i, v.channels));
+  const float **const in[] = {&a.scale, &a.offset, &a.old_mean, &a.old_variance};
+  for (int i = 0; i < 4; i++) *in[i] = gpu_data<const float>(gpu_in(k, i + 1));
+  WEFT_TRY(gpu_out(k, 0, x.shape, &y));
+  WEFT_TRY(norm_outputs(k, v, &a));
+  if (v.channels == 0) return WEFT_OK;
+  if (v.count == 0) {
+    nothing_kernel<<<gpu_blocks(v.channels), GPU_THREADS, 0, gpu_stream(k)>>>(a, v.channels);
+    return gpu_launched(k);
+  }
+  WEFT_TRY(gpu_scratch(k, 2 * v.channels, &a.p));
+  a.q = a.p + v.channels;
+  if (training) WEFT_TRY(batch_moments(k, v, x, a));
+  factors_kernel<<<gpu_blocks(v.channels), GPU_THREADS, 0, gpu_stream(k)>>>(a, v.channels, training);
+  const gpu_tensor all[] = {x, vector(v, a.p), vector(v, a.q)};
+  return gpu_each_into<float, float, float, 3>(k, scaled(), y, all);
+}
+
+/* ---- backward: dx = (dy - q - (x - mean) r) p ---- */
+
+struct grad_vectors {
+  const float *scale, *mean, *variance;
+  float *d_scale, *d_offset, *p, *s, *t; /* dx = dy p + (x s + t) */
+  float epsilon, count;
+  bool training;
+};
+
+static __global__ void grad_factors_kernel(const grad_vectors a, int64_t n) {
+  GPU_EACH(c, n) {
+    const float inverse = 1 / sqrtf(a.variance[c] + a.epsilon);
+    const bool own = a.training && a.count > 0;
+    const float p = a.scale[c] * inverse, q = own ? a.d_offset[c] / a.count : 0;
+    const float r = own ? a.d_scale[c] / a.count * inverse * inverse : 0;
+    a.p[c] = p;
+    a.s[c] = -r * p;
+    a.t[c] = (r * a.mean[c] - q) * p;
+    a.d_scale[c] *= inverse;
+  }
+}
+
+/* The channel of each element, and all three factors of it. */
+static __global__ void grad_kernel(const void *dy, const void *x, void *dx, weft_dtype type, int64_t n,
+                                   int64_t channels, int64_t inner, const grad_vectors a) {
+  GPU_EACH(i, n) {
+    const int64_t c = i / inner % channels;
+    const float g = fold_load<float>(dy, type, i), v = fold_load<float>(x, type, i);
+    fold_store<float>(dx, type, i, g * a.p[c] + (v * a.s[c] + a.t[c]));
+  }
+}
+
+static weft_err grad_outputs(kernel *k, const norm_view &v, grad_vectors *a) {
+  float **const at[] = {&a->d_scale, &a->d_offset};
+  const int64_t none = 0;
+  gpu_tensor t;
+  for (int i = 0; i < 4; i++) { /* the last two are room that nobody uses */
+    WEFT_TRY(gpu_out(k, i + 1, gpu_shape(1, i < 2 ? &v.channels : &none), &t));
+    if (i < 2) *at[i] = gpu_data<float>(t);
+  }
+  return WEFT_OK;
+}
+
+static weft_err norm_grad_gpu(kernel *k) {
+  const gpu_tensor dy = gpu_in(k, 0), x = gpu_in(k, 1);
+  gpu_tensor dx, weighted;
+  norm_view v;
+  grad_vectors a = {};
+  WEFT_TRY(view_of(k, x, &v));
+  if (!gpu_same_shape(x.shape, dy.shape))
+    return gpu_fail(k, WEFT_INVALID_ARGUMENT, "x and y_backprop must have same shape");
+  for (int i = 2; i < 5; i++) WEFT_TRY(check_vector(k, i, v.channels));
+  a.scale = gpu_data<const float>(gpu_in(k, 2));
+  a.mean = gpu_data<const float>(gpu_in(k, 3));
+  a.variance = gpu_data<const float>(gpu_in(k, 4));
+  a.epsilon = weft__gpu->attr_float(k, "epsilon", 1e-4f);
+  a.training = weft__gpu->attr_bool(k, "is_training", true);
+  a.count = (float)v.count;
+  WEFT_TRY(gpu_out(k, 0, x.shape, &dx));
+  WEFT_TRY(grad_outputs(k, v, &a));
+  if (v.channels == 0) return WEFT_OK;
+  WEFT_TRY(sum_channels(k, v, dy, a.d_offset));
+  WEFT_TRY(scratch_like(k, x, &weighted));
+  const gpu_tensor in[] = {dy, x, vector(v, (float *)a.mean)};
+  WEFT_TRY((gpu_each_into<float, float, float, 3>(k, weighted_distance(), weighted, in)));
+  WEFT_TRY(sum_channels(k, v, weighted, a.d_scale));
+  WEFT_TRY(gpu_scratch(k, 3 * v.channels, &a.p));
+  a.s = a.p + v.channels, a.t = a.s + v.channels;
+  grad_factors_kernel<<<gpu_blocks(v.channels), GPU_THREADS, 0, gpu_stream(k)>>>(a, v.channels);
+  if (x.count == 0) return gpu_launched(k);
+  grad_kernel<<<gpu_blocks(x.count), GPU_THREADS, 0, gpu_stream(k)>>>(
+      dy.data, x.data, dx.data, x.dtype, x.count, v.channels, gpu_span(x.shape, v.axis + 1, x.shape.rank), a);
+  return gpu_launched(k);
+}
+
+#define TYPES (GPU_TYPE(WEFT_HALF) | GPU_TYPE(WEFT_BFLOAT16) | GPU_TYPE(WEFT_FLOAT))
+
+GPU_OPS(batchnorm) = {
+    {"FusedBatchNorm", norm_gpu, TYPES},
+    {"FusedBatchNormV2", norm_gpu, TYPES},
+    {"FusedBatchNormV3", norm_gpu, TYPES},
+    {"FusedBatchNormGrad", norm_grad_gpu, TYPES},
+    {"FusedBatchNormGradV2", norm_grad_gpu, TYPES},
+    {"FusedBatchNormGradV3", norm_grad_gpu, TYPES},
+    {0},
+};

@@ -1,0 +1,195 @@
+/* gemm.cu - one call of cuBLASLt, with the algorithm it chose for a problem remembered.
+ *
+ * cuBLASLt thinks by columns, so that c' = op(b)' op(a)' is what it is asked for: nothing is moved.  float is exact
+ * by default, as in TensorFlow 1; WEFT_TF32=1 lets the matrix units have it. */
+#include "ops/gemm.cuh"
+#include "ops/gpu_library.cuh"
+
+#include <cublasLt.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20 };
+
+struct blas {
+  decltype(&cublasLtCreate) create;
+  decltype(&cublasLtMatmul) matmul;
+  decltype(&cublasLtMatmulDescCreate) desc_create;
+  decltype(&cublasLtMatmulDescDestroy) desc_destroy;
+  decltype(&cublasLtMatmulDescSetAttribute) desc_set;
+  decltype(&cublasLtMatrixLayoutCreate) layout_create;
+  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy;
+  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set;
+  decltype(&cublasLtMatmulPreferenceCreate) pref_create;
+  decltype(&cublasLtMatmulPreferenceDestroy) pref_destroy;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) pref_set;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic;
+};
+
+/* What makes two problems the same to cuBLASLt; compared as bytes, so it is cleared first. */
+struct plan_key {
+  int device, batch;
+  weft_dtype type;
+  int flip_a, flip_b, tf32;
+  unsigned align_a, align_b, align_c, unused; /* no hole: compared as bytes */
+  int64_t m, n, k, lda, ldb, ldc, step_a, step_b, step_c;
+};
+struct plan {
+  plan_key key;
+  cublasLtMatmulDesc_t desc;
+  cublasLtMatrixLayout_t a, b, c;
+  cublasLtMatmulAlgo_t algo;
+  size_t workspace;
+  bool ready;
+};
+
+static blas lt;
+static cublasLtHandle_t handles[MAX_DEVICES];
+static plan plans[MAX_PLANS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool open_blas() {
+  if (lt.create) return true;
+#define GET(field, name) lt.field = GPU_CALL(cublasLt, name)
+  GET(matmul, cublasLtMatmul);
+  GET(desc_create, cublasLtMatmulDescCreate);
+  GET(desc_destroy, cublasLtMatmulDescDestroy);
+  GET(desc_set, cublasLtMatmulDescSetAttribute);
+  GET(layout_create, cublasLtMatrixLayoutCreate);
+  GET(layout_destroy, cublasLtMatrixLayoutDestroy);
+  GET(layout_set, cublasLtMatrixLayoutSetAttribute);
+  GET(pref_create, cublasLtMatmulPreferenceCreate);
+  GET(pref_destroy, cublasLtMatmulPreferenceDestroy);
+  GET(pref_set, cublasLtMatmulPreferenceSetAttribute);
+  GET(heuristic, cublasLtMatmulAlgoGetHeuristic);
+  GET(create, cublasLtCreate);
+#undef GET
+  return lt.create != nullptr;
+}
+
+static unsigned alignment(const void *p) {
+  const uintptr_t low = (uintptr_t)p & -(uintptr_t)p;
+  return (unsigned)(low == 0 || low > 256 ? 256 : low);
+}
+
+static cudaDataType data_type(weft_dtype t) {
+  return t == WEFT_DOUBLE ? CUDA_R_64F : t == WEFT_HALF ? CUDA_R_16F : t == WEFT_BFLOAT16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+static cublasComputeType_t compute_type(const plan_key &key) {
+  if (key.type == WEFT_DOUBLE) return CUBLAS_COMPUTE_64F;
+  return key.type == WEFT_FLOAT && key.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+static cublasLtMatrixLayout_t layout(weft_dtype t, int64_t rows, int64_t columns, int64_t ld, int batch, int64_t step) {
+  cublasLtMatrixLayout_t l = nullptr;
+  lt.layout_create(&l, data_type(t), (uint64_t)rows, (uint64_t)columns, ld);
+  if (l && batch > 1) {
+    lt.layout_set(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch);
+    lt.layout_set(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step);
+  }
+  return l;
+}
+
+/* cuBLASLt's a is our b: the operands change places. */
+static cublasStatus_t make_plan(plan *p) {
+  const plan_key &q = p->key;
+  const cublasOperation_t ta = q.flip_b ? CUBLAS_OP_T : CUBLAS_OP_N, tb = q.flip_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+  lt.desc_create(&p->desc, compute_type(q), q.type == WEFT_DOUBLE ? CUDA_R_64F : CUDA_R_32F);
+  lt.desc_set(p->desc, CUBLASLT_MATMUL_DESC_TRANSA, &ta, sizeof ta);
+  lt.desc_set(p->desc, CUBLASLT_MATMUL_DESC_TRANSB, &tb, sizeof tb);
+  p->a = layout(q.type, q.flip_b ? q.k : q.n, q.flip_b ? q.n : q.k, q.ldb, q.batch, q.step_b);
+  p->b = layout(q.type, q.flip_a ? q.m : q.k, q.flip_a ? q.k : q.m, q.lda, q.batch, q.step_a);
+  p->c = layout(q.type, q.n, q.m, q.ldc, q.batch, q.step_c);
+  cublasLtMatmulPreference_t pref = nullptr;
+  const size_t room = WORKSPACE;
+  lt.pref_create(&pref);
+  lt.pref_set(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room, sizeof room);
+  lt.pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &q.align_b, sizeof q.align_b);
+  lt.pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &q.align_a, sizeof q.align_a);
+  lt.pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &q.align_c, sizeof q.align_c);
+  lt.pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &q.align_c, sizeof q.align_c);
+  cublasLtMatmulHeuristicResult_t best = {};
+  int found = 0;
+  cublasStatus_t s = lt.heuristic(handles[q.device], p->desc, p->a, p->b, p->c, p->c, pref, 1, &best, &found);
+  lt.pref_destroy(pref);
+  if (s == CUBLAS_STATUS_SUCCESS && !found) s = CUBLAS_STATUS_NOT_SUPPORTED;
+  p->algo = best.algo;
+  p->workspace = best.workspaceSize;
+  return s;
+}
+
+static void drop_plan(plan *p) {
+  if (p->desc) lt.desc_destroy(p->desc);
+  if (p->a) lt.layout_destroy(p->a);
+  if (p->b) lt.layout_destroy(p->b);
+  if (p->c) lt.layout_destroy(p->c);
+  *p = plan{};
+}
+
+static unsigned slot_of(const plan_key &key) {
+  const unsigned char *bytes = (const unsigned char *)&key;
+  uint64_t h = 1469598103934665603u;
+  for (size_t i = 0; i < sizeof key; i++) h = (h ^ bytes[i]) * 1099511628211u;
+  return (unsigned)(h >> 20) % MAX_PLANS;
+}
+
+/* With the lock held: the plan of a problem, made anew where another took its place. */
+static cublasStatus_t find_plan(const plan_key &key, plan **out) {
+  plan *p = &plans[slot_of(key)];
+  *out = p;
+  if (p->ready && memcmp(&p->key, &key, sizeof key) == 0) return CUBLAS_STATUS_SUCCESS;
+  drop_plan(p);
+  if (!handles[key.device]) {
+    const cublasStatus_t s = lt.create(&handles[key.device]);
+    if (s != CUBLAS_STATUS_SUCCESS) return s;
+  }
+  memcpy(&p->key, &key, sizeof key);
+  const cublasStatus_t s = make_plan(p);
+  p->ready = s == CUBLAS_STATUS_SUCCESS;
+  return s;
+}
+
+static plan_key key_of(const gpu_gemm &g) {
+  plan_key q;
+  memset(&q, 0, sizeof q);
+  cudaGetDevice(&q.device);
+  const char *tf32 = getenv("WEFT_TF32");
+  q.tf32 = tf32 && *tf32 == '1';
+  q.batch = g.batch > 1 ? g.batch : 1;
+  q.type = g.type;
+  q.flip_a = g.flip_a, q.flip_b = g.flip_b;
+  q.align_a = alignment(g.a), q.align_b = alignment(g.b), q.align_c = alignment(g.c);
+  q.m = g.m, q.n = g.n, q.k = g.k, q.lda = g.lda, q.ldb = g.ldb, q.ldc = g.ldc;
+  if (q.batch > 1) q.step_a = g.step_a, q.step_b = g.step_b, q.step_c = g.step_c;
+  return q;
+}
+
+weft_err gpu_gemm_run(kernel *k, const gpu_gemm &g) {
+  if (g.m == 0 || g.n == 0) return WEFT_OK;
+  const plan_key key = key_of(g);
+  plan *p = nullptr;
+  pthread_mutex_lock(&lock);
+  if (!open_blas()) {
+    pthread_mutex_unlock(&lock);
+    const char *problem = nullptr;
+    gpu_symbol("cublasLt", "cublasLtCreate", &problem);
+    return gpu_fail(k, WEFT_UNIMPLEMENTED, "%s needs cuBLASLt: %s", weft__gpu->op_name(k), problem ? problem : "");
+  }
+  cublasStatus_t s = find_plan(key, &p);
+  void *workspace = nullptr;
+  weft_err err = s == CUBLAS_STATUS_SUCCESS && p->workspace ? weft__gpu->scratch(k, p->workspace, &workspace) : WEFT_OK;
+  if (err == WEFT_OK && s == CUBLAS_STATUS_SUCCESS) {
+    const float one = 1, beta = g.beta;
+    const double one64 = 1, beta64 = g.beta;
+    const bool wide = g.type == WEFT_DOUBLE;
+    s = lt.matmul(handles[key.device], p->desc, wide ? (const void *)&one64 : &one, g.b, p->a, g.a, p->b,
+                  wide ? (const void *)&beta64 : &beta, g.c, p->c, g.c, p->c, &p->algo, workspace, p->workspace,
+                  gpu_stream(k));
+  }
+  pthread_mutex_unlock(&lock);
+  if (err != WEFT_OK || s == CUBLAS_STATUS_SUCCESS) return err;
+  return gpu_fail(k, WEFT_INTERNAL, "%s: cuBLASLt status %d for a product %lld x %lld x %lld", weft__gpu->op_name(k),
+                  (int)s, (long long)g.m, (long long)g.k, (long long)g.n);
+}

@@ -1,0 +1,42 @@
+/* image.cuh - images as the GPU kernels of windows see them: where an element lies in NHWC or NCHW. */
+#pragma once
+
+#include "ops/elementwise.cuh"
+
+struct image {
+  int64_t n, h, w, c;
+  bool channels_second;
+};
+__host__ __device__ inline int64_t image_at(const image &m, int64_t n, int64_t h, int64_t w, int64_t c) {
+  return m.channels_second ? ((n * m.c + c) * m.h + h) * m.w + w : ((n * m.h + h) * m.w + w) * m.c + c;
+}
+struct place {
+  int64_t n, h, w, c;
+};
+/* Where element i, in the order of memory, stands. */
+__device__ inline place image_place(const image &m, int64_t i) {
+  const uint32_t j = (uint32_t)i, w = (uint32_t)m.w, h = (uint32_t)m.h, c = (uint32_t)m.c;
+  place p;
+  if (m.channels_second) {
+    const uint32_t a = j / w, b = a / h, d = b / c;
+    p.w = j - a * w, p.h = a - b * h, p.c = b - d * c, p.n = d;
+  } else {
+    const uint32_t a = j / c, b = a / w, d = b / h;
+    p.c = j - a * c, p.w = a - b * w, p.h = b - d * h, p.n = d;
+  }
+  return p;
+}
+inline image image_of(const shape &s, bool channels_second) {
+  if (channels_second) return image{s.dim[0], s.dim[2], s.dim[3], s.dim[1], true};
+  return image{s.dim[0], s.dim[1], s.dim[2], s.dim[3], false};
+}
+inline shape image_shape(const image &m) {
+  const int64_t last[] = {m.n, m.h, m.w, m.c}, second[] = {m.n, m.c, m.h, m.w};
+  return gpu_shape(4, m.channels_second ? second : last);
+}
+inline bool image_is_second(const kernel *k) { return weft__gpu->attr_is(k, "data_format", "NCHW"); }
+inline weft_err image_check(const kernel *k, const gpu_tensor &t, const char *name) {
+  if (t.shape.rank != 4) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "%s must be 4-dimensional", name);
+  if (t.count > INT32_MAX) return gpu_fail(k, WEFT_UNIMPLEMENTED, "%s has more than 2^31 elements", name);
+  return WEFT_OK;
+}

@@ -1,0 +1,169 @@
+/* pool.cu - the greatest and the mean of windows on the GPU, and their gradients.
+ *
+ * A gradient is gathered: each element of the image looks at the windows it lies in, so that nothing is added
+ * atomically and results repeat. */
+#include "ops/image.cuh"
+
+struct pool_args {
+  image in, out;
+  gpu_window w;
+};
+
+/* The rows (columns) of the image that window o has. */
+__device__ inline void window_span(const gpu_window &w, int axis, int64_t o, int64_t *begin, int64_t *end) {
+  const int64_t first = o * w.stride[axis] - w.before[axis], last = first + w.size[axis];
+  *begin = first < 0 ? 0 : first;
+  *end = last < w.in[axis] ? last : w.in[axis];
+}
+/* The windows that row (column) i lies in. */
+__device__ inline void windows_over(const gpu_window &w, int axis, int64_t i, int64_t *begin, int64_t *end) {
+  const int64_t at = i + w.before[axis], first = at - w.size[axis] + 1;
+  *begin = first <= 0 ? 0 : (first + w.stride[axis] - 1) / w.stride[axis];
+  const int64_t last = at / w.stride[axis] + 1;
+  *end = last < w.out[axis] ? last : w.out[axis];
+}
+
+/* Where the first of the greatest of a window is. */
+template <class T>
+__device__ int64_t window_best(const pool_args &a, const T *x, int64_t n, int64_t oh, int64_t ow, int64_t c) {
+  int64_t h0, h1, w0, w1, best = -1;
+  window_span(a.w, 0, oh, &h0, &h1);
+  window_span(a.w, 1, ow, &w0, &w1);
+  wide<T> max = 0;
+  for (int64_t h = h0; h < h1; h++)
+    for (int64_t w = w0; w < w1; w++) {
+      const int64_t at = image_at(a.in, n, h, w, c);
+      const wide<T> v = (wide<T>)x[at];
+      if (best < 0 || v > max || (v != v && max == max)) max = v, best = at;
+    }
+  return best;
+}
+
+template <class T> __global__ void max_kernel(const T *x, T *y, int64_t count, const pool_args a) {
+  GPU_EACH(i, count) {
+    const place p = image_place(a.out, i);
+    const int64_t best = window_best(a, x, p.n, p.h, p.w, p.c);
+    y[i] = best < 0 ? (T)-INFINITY : x[best];
+  }
+}
+
+template <class T> __global__ void max_grad_kernel(const T *x, const T *g, T *dx, int64_t count, const pool_args a) {
+  GPU_EACH(i, count) {
+    const place p = image_place(a.in, i);
+    int64_t h0, h1, w0, w1;
+    windows_over(a.w, 0, p.h, &h0, &h1);
+    windows_over(a.w, 1, p.w, &w0, &w1);
+    wide<T> sum = 0;
+    for (int64_t oh = h0; oh < h1; oh++)
+      for (int64_t ow = w0; ow < w1; ow++)
+        if (window_best(a, x, p.n, oh, ow, p.c) == i) sum += (wide<T>)g[image_at(a.out, p.n, oh, ow, p.c)];
+    dx[i] = (T)sum;
+  }
+}
+
+template <class T> __global__ void mean_kernel(const T *x, T *y, int64_t count, const pool_args a) {
+  GPU_EACH(i, count) {
+    const place p = image_place(a.out, i);
+    int64_t h0, h1, w0, w1;
+    window_span(a.w, 0, p.h, &h0, &h1);
+    window_span(a.w, 1, p.w, &w0, &w1);
+    wide<T> sum = 0;
+    for (int64_t h = h0; h < h1; h++)
+      for (int64_t w = w0; w < w1; w++) sum += (wide<T>)x[image_at(a.in, p.n, h, w, p.c)];
+    y[i] = (T)(sum / (wide<T>)((h1 - h0) * (w1 - w0)));
+  }
+}
+
+template <class T> __global__ void mean_grad_kernel(const T *g, T *dx, int64_t count, const pool_args a) {
+  GPU_EACH(i, count) {
+    const place p = image_place(a.in, i);
+    int64_t h0, h1, w0, w1, a0, a1, b0, b1;
+    windows_over(a.w, 0, p.h, &h0, &h1);
+    windows_over(a.w, 1, p.w, &w0, &w1);
+    wide<T> sum = 0;
+    for (int64_t oh = h0; oh < h1; oh++)
+      for (int64_t ow = w0; ow < w1; ow++) {
+        window_span(a.w, 0, oh, &a0, &a1);
+        window_span(a.w, 1, ow, &b0, &b1);
+        sum += (wide<T>)g[image_at(a.out, p.n, oh, ow, p.c)] / (wide<T>)((a1 - a0) * (b1 - b0));
+      }
+    dx[i] = (T)sum;
+  }
+}
+
+/* The window of the node over an image of this shape. */
+static weft_err read_pool(kernel *k, const shape &in, pool_args *a) {
+  int64_t size[4];
+  const bool second = image_is_second(k);
+  const int n = weft__gpu->attr_ints(k, "ksize", size, 4);
+  if (n == 4 && (size[0] != 1 || size[second ? 1 : 3] != 1))
+    return gpu_fail(k, WEFT_UNIMPLEMENTED, "%s on a GPU pools over height and width alone", weft__gpu->op_name(k));
+  a->in = image_of(in, second);
+  const int64_t sizes[2] = {a->in.h, a->in.w};
+  WEFT_TRY(weft__gpu->window(k, sizes, nullptr, &a->w));
+  a->out = a->in;
+  a->out.h = a->w.out[0], a->out.w = a->w.out[1];
+  return WEFT_OK;
+}
+
+template <bool is_max> static weft_err pool_gpu(kernel *k) {
+  const gpu_tensor x = gpu_in(k, 0);
+  gpu_tensor y;
+  pool_args a;
+  WEFT_TRY(image_check(k, x, "tensor_in"));
+  WEFT_TRY(read_pool(k, x.shape, &a));
+  WEFT_TRY(gpu_out(k, 0, image_shape(a.out), &y));
+  if (y.count == 0) return WEFT_OK;
+  return gpu_floats(k, x.dtype, [&](auto t) {
+    using T = decltype(t);
+    auto *const of = is_max ? max_kernel<T> : mean_kernel<T>;
+    of<<<gpu_blocks(y.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const T>(x), gpu_data<T>(y), y.count, a);
+    return gpu_launched(k);
+  });
+}
+
+static weft_err max_grad_gpu(kernel *k) {
+  const gpu_tensor x = gpu_in(k, 0), y = gpu_in(k, 1), g = gpu_in(k, 2);
+  gpu_tensor dx;
+  pool_args a;
+  WEFT_TRY(image_check(k, x, "tensor_in"));
+  WEFT_TRY(read_pool(k, x.shape, &a));
+  if (!gpu_same_shape(y.shape, image_shape(a.out)) || !gpu_same_shape(g.shape, y.shape))
+    return gpu_fail(k, WEFT_INVALID_ARGUMENT, "tensor_out and the gradient must have the shape of the pooled image");
+  WEFT_TRY(gpu_out(k, 0, x.shape, &dx));
+  if (dx.count == 0) return WEFT_OK;
+  return gpu_floats(k, x.dtype, [&](auto t) {
+    using T = decltype(t);
+    max_grad_kernel<T><<<gpu_blocks(dx.count), GPU_THREADS, 0, gpu_stream(k)>>>(
+        gpu_data<const T>(x), gpu_data<const T>(g), gpu_data<T>(dx), dx.count, a);
+    return gpu_launched(k);
+  });
+}
+
+static weft_err mean_grad_gpu(kernel *k) {
+  const gpu_tensor g = gpu_in(k, 1);
+  gpu_tensor dx;
+  pool_args a;
+  shape s;
+  WEFT_TRY(gpu_dims(k, 0, &s));
+  if (s.rank != 4) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "out_backprop must be 4-dimensional");
+  WEFT_TRY(read_pool(k, s, &a));
+  if (!gpu_same_shape(g.shape, image_shape(a.out)))
+    return gpu_fail(k, WEFT_INVALID_ARGUMENT, "the gradient must have the shape of the pooled image");
+  WEFT_TRY(gpu_out(k, 0, s, &dx));
+  if (dx.count == 0) return WEFT_OK;
+  return gpu_floats(k, g.dtype, [&](auto t) {
+    using T = decltype(t);
+    mean_grad_kernel<T>
+        <<<gpu_blocks(dx.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const T>(g), gpu_data<T>(dx), dx.count, a);
+    return gpu_launched(k);
+  });
+}
+
+GPU_OPS(pool) = {
+    {"MaxPool", pool_gpu<true>, GPU_FLOATS},
+    {"MaxPoolGrad", max_grad_gpu, GPU_FLOATS},
+    {"AvgPool", pool_gpu<false>, GPU_FLOATS},
+    {"AvgPoolGrad", mean_grad_gpu, GPU_FLOATS, "orig_input_shape"},
+    {0},
+};

@@ -1,0 +1,96 @@
+/* unary.cu - functions of one number on the GPU. */
+#include "ops/elementwise.cuh"
+
+/* ---- algebra ---- */
+UNARY(neg, -x)
+UNARY(square, x *x)
+UNARY(sign, x > 0 ? (A)1 : x < 0 ? (A)-1 : x == 0 ? (A)0 : x)
+UNARY(absolute, x < 0 ? -x : x == 0 ? (A)0 : x)
+UNARY(square_root, sqrt(x))
+UNARY(inverse_root, 1 / sqrt(x))
+UNARY(reciprocal, 1 / x)
+
+/* ---- exponentials, circles, hyperbolas ---- */
+UNARY(exponential, exp(x))
+UNARY(exponential_minus_1, expm1(x))
+UNARY(logarithm, log(x))
+UNARY(logarithm_plus_1, log1p(x))
+UNARY(sigmoid, 1 / (1 + exp(-x)))
+UNARY(sine, sin(x))
+UNARY(cosine, cos(x))
+UNARY(tangent, tan(x))
+UNARY(arcsine, asin(x))
+UNARY(arccosine, acos(x))
+UNARY(arctangent, atan(x))
+UNARY(hyperbolic_sine, sinh(x))
+UNARY(hyperbolic_cosine, cosh(x))
+UNARY(hyperbolic_tangent, tanh(x))
+UNARY(area_sine, asinh(x))
+UNARY(area_cosine, acosh(x))
+UNARY(area_tangent, atanh(x))
+
+/* ---- rounding, and what kind of number it is ---- */
+UNARY(round_down, floor(x))
+UNARY(round_up, ceil(x))
+UNARY(round_even, rint(x))
+UNARY_TEST(not_a_number, x != x)
+UNARY_TEST(infinite, isinf(x))
+UNARY_TEST(finite_number, isfinite(x))
+
+/* ---- gradients from the result y (x here) and the incoming gradient (y here) ---- */
+BINARY(tanh_grad, y *(1 - x * x))
+BINARY(sigmoid_grad, y *x *(1 - x))
+BINARY(reciprocal_grad, -y *x *x)
+BINARY(sqrt_grad, y == 0 ? (A)0 : y * (A)0.5 / x)
+BINARY(rsqrt_grad, (A)-0.5 * y * x * x * x)
+
+#define FLOATS(op, f)                                                                                                  \
+  { op, gpu_unary_floats<f>, GPU_FLOATS }
+#define NUMBERS(op, f)                                                                                                 \
+  { op, gpu_unary_numbers<f>, GPU_NUMBERS }
+#define TEST(op, f)                                                                                                    \
+  { op, gpu_unary_test<f>, GPU_FLOATS | GPU_BOOL }
+#define GRAD(op, f)                                                                                                    \
+  { op, gpu_binary_floats<f>, GPU_FLOATS }
+
+GPU_OPS(unary) = {
+    NUMBERS("Neg", neg),
+    NUMBERS("Abs", absolute),
+    NUMBERS("Sign", sign),
+    NUMBERS("Square", square),
+    FLOATS("Sqrt", square_root),
+    FLOATS("Rsqrt", inverse_root),
+    FLOATS("Reciprocal", reciprocal),
+    FLOATS("Inv", reciprocal),
+    FLOATS("Exp", exponential),
+    FLOATS("Expm1", exponential_minus_1),
+    FLOATS("Log", logarithm),
+    FLOATS("Log1p", logarithm_plus_1),
+    FLOATS("Sigmoid", sigmoid),
+    FLOATS("Sin", sine),
+    FLOATS("Cos", cosine),
+    FLOATS("Tan", tangent),
+    FLOATS("Asin", arcsine),
+    FLOATS("Acos", arccosine),
+    FLOATS("Atan", arctangent),
+    FLOATS("Sinh", hyperbolic_sine),
+    FLOATS("Cosh", hyperbolic_cosine),
+    FLOATS("Tanh", hyperbolic_tangent),
+    FLOATS("Asinh", area_sine),
+    FLOATS("Acosh", area_cosine),
+    FLOATS("Atanh", area_tangent),
+    FLOATS("Floor", round_down),
+    FLOATS("Ceil", round_up),
+    FLOATS("Round", round_even),
+    FLOATS("Rint", round_even),
+    TEST("IsNan", not_a_number),
+    TEST("IsInf", infinite),
+    TEST("IsFinite", finite_number),
+    GRAD("TanhGrad", tanh_grad),
+    GRAD("SigmoidGrad", sigmoid_grad),
+    GRAD("ReciprocalGrad", reciprocal_grad),
+    GRAD("InvGrad", reciprocal_grad),
+    GRAD("SqrtGrad", sqrt_grad),
+    GRAD("RsqrtGrad", rsqrt_grad),
+    {0},
+};

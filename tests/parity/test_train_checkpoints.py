@@ -16,9 +16,8 @@ lib = weftlib.lib
 @pytest.mark.parametrize("resource", [False, True])
 @pytest.mark.parametrize("name", optimizers.KINDS)
 def test_both_ways(name, resource, tmp_path):
-    sparse = name != "AdagradDA"
-    g, ours, _, train, *_ = optimizers.both(name, resource, sparse)
-    feeds = optimizers.feeds(sparse)
+    g, ours, _, train, *_ = optimizers.both(name, resource)
+    feeds = optimizers.feeds(True)
     with g.as_default():
         names = [v.op.name + ("/Read/ReadVariableOp:0" if resource and v.op.name != "global_step" else ":0")
                  for v in v1.global_variables()]

@@ -187,6 +187,11 @@ weft_err weft__supervisor_add_summary(weft_supervisor *sv, weft_session *sess, c
   return weft__event_writer_add_summary(sv->writer, summary, size, number);
 }
 
+/* The writer a service may add to: none after the stop, which closes it and may not have waited for the service. */
+static weft_event_writer *open_writer(const weft_supervisor *sv) {
+  return weft__coordinator_should_stop(sv->coordinator) ? NULL : sv->writer;
+}
+
 static weft_err count_steps(void *arg) {
   weft_supervisor *sv = arg;
   int64_t at, now = weft__now_ns();
@@ -195,7 +200,8 @@ static weft_err count_steps(void *arg) {
   double rate = now > sv->last_ns ? (double)steps / ((double)(now - sv->last_ns) / 1e9) : INFINITY;
   sv->last_step = at;
   sv->last_ns = now;
-  if (sv->writer) WEFT_TRY(weft__event_writer_add_scalar(sv->writer, "global_step/sec", rate, at));
+  weft_event_writer *to = open_writer(sv);
+  if (to) WEFT_TRY(weft__event_writer_add_scalar(to, "global_step/sec", rate, at));
   weft__log(LOG_INFO, "global_step/sec: %g", rate);
   return WEFT_OK;
 }
@@ -209,7 +215,8 @@ static weft_err record_summary(void *arg) {
   int64_t at = n > 1 ? weft__tensor_int(got[1], 0) : 0;
   const str *s = got[0]->dtype == WEFT_STRING && weft__tensor_count(got[0]) > 0 ? got[0]->data : NULL;
   weft__log(LOG_INFO, "Recording summary at step %lld.", (long long)at);
-  weft_err err = s && sv->writer ? weft__event_writer_add_summary(sv->writer, s->data, s->size, at) : WEFT_OK;
+  weft_event_writer *to = open_writer(sv);
+  weft_err err = s && to ? weft__event_writer_add_summary(to, s->data, s->size, at) : WEFT_OK;
   weft_tensor_destroy(got[0]);
   weft_tensor_destroy(got[1]);
   return err;

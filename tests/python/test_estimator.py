@@ -222,3 +222,16 @@ def test_a_cluster_trains_evaluates_and_exports(tmp_path):
         signature = meta.signature_def["serving_default"]
         got = sess.run(signature.outputs["y"].name, {signature.inputs["x"].name: np.eye(4, dtype=np.float32)})
     np.testing.assert_allclose(got[:, 0] - got[:, 0].mean(), np.array([1, 2, -1, 0.5]) - 0.625, atol=0.2)
+
+
+def test_an_input_fn_may_give_a_dataset(tmp_path):
+    found = []
+    for tf in (weft, oracle):
+        def rows(epochs, tf=tf):
+            made = tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).repeat(epochs).batch(24)
+            return made.map(lambda features, labels: ({"x": features["x"] * 2.}, labels))
+        estimator = tf.estimator.Estimator(model(tf), model_dir=str(tmp_path / tf.__name__), params={"rate": 0.05})
+        estimator.train(lambda r=rows: r(4))  # to the end of the data
+        result = estimator.evaluate(lambda r=rows: r(1))
+        found.append([result["loss"], int(result["global_step"]), [r["p"] for r in estimator.predict(lambda r=rows: r(1))]])
+    compare(found[0], found[1])

@@ -30,8 +30,15 @@ void weft_must(weft_err err) {
 
 void weft_log_set(weft_log_fn *fn, void *arg) { weft__log_set(fn, arg); }
 
+/* TensorFlow's variables: the least level that is shown (0: information), and whether debugging is. */
+static bool is_shown(int level) {
+  const char *least = getenv("TF_CPP_MIN_LOG_LEVEL"), *debugging = getenv("TF_CPP_MIN_VLOG_LEVEL");
+  return level > 0 ? level > (least ? atoi(least) : 0) : debugging && atoi(debugging) > 0;
+}
+
 void weft_log_stderr(void *arg, int level, const char *file, int line, const char *message) {
   (void)arg;
+  if (!is_shown(level)) return;
   fprintf(stderr, "%c %s:%d] %s\n", "DIWE"[level < 0 || level > 3 ? 3 : level], file, line, message);
 }
 

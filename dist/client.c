@@ -11,6 +11,7 @@
 #include "dist/named.h"
 #include "exec/runs.h"
 #include "graph/graphdef.h"
+#include "net/place.h"
 #include "rpc.pb-c.h"
 #include "tensor/tensor_proto.h"
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #define MASTER "/tensorflow.MasterService/"
 #define MS INT64_C(1000000)
 enum { SLACK_MS = 1000, CLOSE_MS = 10000, RETRY_MIN_MS = 10, RETRY_MAX_MS = 150, REPORT_MS = 10000 };
+enum { STEP_VALUES = 1 }; /* of a RunStepResponse */
 
 typedef struct client {
   weft_session base;
@@ -237,16 +239,19 @@ static weft_err write_step(client *s, const plan_request *r, const weft_tensor *
   return err ? err : weft__message_add_varint(m, 8, request_id());
 }
 
-static weft_err take_fetch(client *s, const Tensorflow__RunStepResponse *r, weft_out o, weft_tensor **out) {
+static weft_err take_fetch(client *s, const named_list *values, weft_out o, weft_tensor **out) {
   pthread_mutex_lock(&s->base.graph->lock);
   char *name = output_name(s->base.graph, o);
   pthread_mutex_unlock(&s->base.graph->lock);
   if (!name) return WEFT_OOM;
-  weft_err err = WEFT_INTERNAL;
-  for (size_t i = 0; i < r->n_tensor && err == WEFT_INTERNAL; i++)
-    if (strcmp(r->tensor[i]->name, name) == 0 && r->tensor[i]->tensor)
-      err = weft__tensor_from_proto(out, r->tensor[i]->tensor);
-  if (err == WEFT_INTERNAL) err = weft__fail(WEFT_INTERNAL, "the master's answer has no value for %s", name);
+  weft_tensor *found = NULL;
+  for (int i = 0; i < values->n && !found; i++)
+    if (strcmp(values->item[i].name, name) == 0) found = values->item[i].tensor;
+  weft_err err = WEFT_OK;
+  if (!found)
+    err = weft__fail(WEFT_INTERNAL, "the master's answer has no value for %s", name);
+  else
+    *out = weft_tensor_retain(found);
   weft__free(name);
   return err;
 }
@@ -259,12 +264,30 @@ static weft_err take_metadata(const Tensorflow__RunStepResponse *r, const run_op
   return WEFT_OK;
 }
 
-static weft_err read_step(client *s, const plan_request *r, const Tensorflow__RunStepResponse *answer,
-                          weft_tensor **fetched, const run_opts *opts) {
-  if (answer->status_code) return weft__fail((weft_err)answer->status_code, "%s", answer->status_error_message);
+static weft_err take_fetches(client *s, const plan_request *r, message *reply, weft_tensor **fetched) {
+  named_list values;
+  WEFT_TRY(weft__named_read(&values, reply, STEP_VALUES));
   weft_err err = WEFT_OK;
-  for (int i = 0; i < r->n_fetch && !err; i++) err = take_fetch(s, answer, r->fetch[i], &fetched[i]);
-  if (!err) err = take_metadata(answer, opts);
+  for (int i = 0; i < r->n_fetch && !err; i++) err = take_fetch(s, &values, r->fetch[i], &fetched[i]);
+  weft__named_finish(&values);
+  return err;
+}
+
+/* The values are read where they lie, the rest is unpacked. */
+static weft_err read_step(client *s, const plan_request *r, message *reply, weft_tensor **fetched,
+                          const run_opts *opts) {
+  message rest = {0};
+  ProtobufCMessage *m = NULL;
+  weft_err err = weft__message_without(&rest, reply, STEP_VALUES);
+  if (!err) err = weft__message_unpack(&m, &rest, &tensorflow__run_step_response__descriptor);
+  weft__message_finish(&rest);
+  if (err) return err;
+  const Tensorflow__RunStepResponse *answer = (const Tensorflow__RunStepResponse *)m;
+  if (answer->status_code)
+    err = weft__fail((weft_err)answer->status_code, "%s", answer->status_error_message);
+  else if (!(err = take_fetches(s, r, reply, fetched)))
+    err = take_metadata(answer, opts);
+  protobuf_c_message_free_unpacked(m, NULL);
   for (int i = 0; i < r->n_fetch && err; i++) {
     weft_tensor_destroy(fetched[i]);
     fetched[i] = NULL;
@@ -276,19 +299,17 @@ static weft_err client_run(weft_session *base, const plan_request *r, const weft
                            weft_tensor **fetched, const run_opts *opts) {
   client *s = (client *)base;
   run_entry a;
-  message m = {0};
-  ProtobufCMessage *answer = NULL;
+  message m = {0}, reply = {0};
   int64_t timeout_ms = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
   for (int i = 0; i < r->n_fetch; i++) fetched[i] = NULL;
   WEFT_TRY(weft__request_check(base->graph, r));
   WEFT_TRY(begin(s, &a, false));
   weft_err err = catch_up(s, &a, timeout_ms);
   if (!err) err = write_step(s, r, feed, timeout_ms, opts && opts->trace, &m);
-  if (!err)
-    err = ask(s, &a, MASTER "RunStep", &m, timeout_ms ? timeout_ms + SLACK_MS : 0,
-              &tensorflow__run_step_response__descriptor, &answer);
-  if (!err) err = read_step(s, r, (Tensorflow__RunStepResponse *)answer, fetched, opts);
-  if (answer) protobuf_c_message_free_unpacked(answer, NULL);
+  call_opts how = {.timeout_ms = timeout_ms ? timeout_ms + SLACK_MS : 0, .cancel = &a.cancel};
+  if (!err) err = weft__channel_call_wait(s->channel, MASTER "RunStep", &m, &how, &reply);
+  if (!err) err = read_step(s, r, &reply, fetched, opts);
+  weft__message_finish(&reply);
   weft__message_finish(&m);
   end(s, &a);
   return err;

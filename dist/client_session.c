@@ -189,20 +189,36 @@ static weft_err run(client_session *s, call *c, const plan_request *r, exchange 
   return weft__session_run(s->session, r, (const weft_tensor *const *)x->fed, x->fetched, &o);
 }
 
-static weft_err run_step(client_session *s, call *c, const Tensorflow__RunStepRequest *q, message *answer) {
+/* The tensors pass to the exchange. */
+static weft_err feed_named(exchange *x, named_list *fed) {
+  for (int i = 0; i < fed->n; i++) {
+    if (!fed->item[i].tensor) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);
+    x->fed[x->n_fed++] = fed->item[i].tensor;
+    fed->item[i].tensor = NULL;
+  }
+  return WEFT_OK;
+}
+
+static char **names_of(const named_list *fed) {
+  char **list = weft__alloc(((size_t)fed->n + 1) * sizeof *list);
+  for (int i = 0; i < fed->n && list; i++) list[i] = fed->item[i].name;
+  return list;
+}
+
+static weft_err run_step(client_session *s, call *c, const Tensorflow__RunStepRequest *q, named_list *fed,
+                         message *answer) {
   plan_request r;
   exchange x;
   uint8_t *metadata = NULL;
   size_t metadata_size = 0;
   names n = {
-      .n_feed = q->n_feed, .n_fetch = q->n_fetch, .n_target = q->n_target, .fetch = q->fetch, .target = q->target};
-  if (!(n.feed = weft__alloc((q->n_feed + 1) * sizeof *n.feed))) return WEFT_OOM;
-  for (size_t i = 0; i < q->n_feed; i++) n.feed[i] = q->feed[i]->name;
+      .n_feed = (size_t)fed->n, .n_fetch = q->n_fetch, .n_target = q->n_target, .fetch = q->fetch, .target = q->target};
+  if (!(n.feed = names_of(fed))) return WEFT_OOM;
   weft_err err = find_request(s, &n, &r);
   weft__free(n.feed);
   if (err) return err;
   err = exchange_init(&x, &r);
-  for (size_t i = 0; i < q->n_feed && !err; i++) err = feed_one(&x, q->feed[i]->tensor);
+  if (!err) err = feed_named(&x, fed);
   if (!err) err = run(s, c, &r, &x, q->options, &metadata, &metadata_size);
   for (int i = 0; i < r.n_fetch && !err; i++) err = weft__message_add_named(answer, 1, q->fetch[i], x.fetched[i]);
   if (!err && metadata_size) err = weft__message_add_string(answer, 2, metadata, metadata_size);
@@ -263,12 +279,13 @@ static void put_partial(client_session *s, partial_entry *e, bool over) {
   pthread_mutex_unlock(&s->lock);
 }
 
-static weft_err run_partial(client_session *s, call *c, const Tensorflow__RunStepRequest *q, message *answer) {
+static weft_err run_partial(client_session *s, call *c, const Tensorflow__RunStepRequest *q, named_list *fed,
+                            message *answer) {
   bool over = false;
   exchange x;
-  partial_names n = {q->n_feed, q->n_fetch, NULL, q->fetch};
-  plan_request shape_only = {.n_feed = (int)q->n_feed, .n_fetch = (int)q->n_fetch};
-  char **feed = weft__alloc((q->n_feed + 1) * sizeof *feed);
+  char **feed = names_of(fed);
+  partial_names n = {(size_t)fed->n, q->n_fetch, feed, q->fetch};
+  plan_request shape_only = {.n_feed = fed->n, .n_fetch = (int)q->n_fetch};
   partial_entry *e = take_partial(s, q->partial_run_handle);
   weft_err err = feed ? WEFT_OK : WEFT_OOM;
   if (!err && !e)
@@ -276,9 +293,7 @@ static weft_err run_partial(client_session *s, call *c, const Tensorflow__RunSte
                      q->partial_run_handle);
   if (!err) err = exchange_init(&x, &shape_only);
   if (!err) {
-    for (size_t i = 0; i < q->n_feed; i++) feed[i] = q->feed[i]->name;
-    n.feed = feed;
-    for (size_t i = 0; i < q->n_feed && !err; i++) err = feed_one(&x, q->feed[i]->tensor);
+    err = feed_named(&x, fed);
     if (!err) err = weft__partial_run(e->step, &n, x.fed, x.fetched, weft__call_cancel(c), &over);
     for (size_t i = 0; i < q->n_fetch && !err; i++) err = weft__message_add_named(answer, 1, q->fetch[i], x.fetched[i]);
     status kept = {0};
@@ -295,8 +310,11 @@ static weft_err run_partial(client_session *s, call *c, const Tensorflow__RunSte
 weft_err weft__client_session_step(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   enum { STATUS_CODE = 3, STATUS_MESSAGE = 4 };
   const Tensorflow__RunStepRequest *q = (const Tensorflow__RunStepRequest *)m;
+  named_list fed;
   WEFT_TRY(weft__once_check(s->seen, "RunStep", q->request_id));
-  weft_err err = *q->partial_run_handle ? run_partial(s, c, q, answer) : run_step(s, c, q, answer);
+  WEFT_TRY(weft__named_read(&fed, weft__call_request(c), WEFT_STEP_FEEDS));
+  weft_err err = *q->partial_run_handle ? run_partial(s, c, q, &fed, answer) : run_step(s, c, q, &fed, answer);
+  weft__named_finish(&fed);
   if (!err || !q->store_errors_in_response_body) return err;
   weft__message_finish(answer);
   weft__message_init(answer);

@@ -20,7 +20,9 @@ void weft__client_session_release(client_session *s);
 weft_err weft__client_session_close(client_session *s);
 const char *weft__client_session_handle(const client_session *s);
 
-/* Each takes the request of its method, unpacked, and fills in the answer. */
+/* Each takes the request of its method, unpacked, and fills in the answer.  The feeds of a step are read from the call
+ * itself. */
+enum { WEFT_STEP_FEEDS = 2 };
 weft_err weft__client_session_extend(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
 weft_err weft__client_session_step(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
 weft_err weft__client_session_partial(client_session *s, call *c, const ProtobufCMessage *q, message *answer);

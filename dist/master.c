@@ -9,6 +9,7 @@
 #include "dist/client_session.h"
 #include "dist/errand.h"
 #include "dist/session.h"
+#include "net/place.h"
 
 struct master {
   task *task;
@@ -201,13 +202,14 @@ typedef struct method {
   const ProtobufCMessageDescriptor *request;
   weft_err (*call)(master *m, call *c, request_message *q, message *answer); /* either this */
   session_call *session;                                                     /* or this */
+  int apart; /* a field that is read where it lies, not from the message: it may be large */
 } method;
 
 static const method methods[] = {
     {"CreateSession", &tensorflow__create_session_request__descriptor, create_session, NULL},
     {"ExtendSession", &tensorflow__extend_session_request__descriptor, NULL, weft__client_session_extend},
     {"PartialRunSetup", &tensorflow__partial_run_setup_request__descriptor, NULL, weft__client_session_partial},
-    {"RunStep", &tensorflow__run_step_request__descriptor, NULL, weft__client_session_step},
+    {"RunStep", &tensorflow__run_step_request__descriptor, NULL, weft__client_session_step, WEFT_STEP_FEEDS},
     {"CloseSession", &tensorflow__close_session_request__descriptor, close_session, NULL},
     {"ListDevices", &tensorflow__list_devices_request__descriptor, list_devices, NULL},
     {"Reset", &tensorflow__reset_request__descriptor, reset, NULL},
@@ -227,9 +229,18 @@ static const char *handle_of(request_message *q) {
   return *(char *const *)(const void *)((const char *)q + f->offset);
 }
 
+static weft_err unpack_request(const errand *e, ProtobufCMessage **out) {
+  message rest = {0}, *all = weft__call_request(e->c);
+  if (!e->what->apart) return weft__message_unpack(out, all, e->what->request);
+  weft_err err = weft__message_without(&rest, all, e->what->apart);
+  if (!err) err = weft__message_unpack(out, &rest, e->what->request);
+  weft__message_finish(&rest);
+  return err;
+}
+
 static weft_err answer_call(const errand *e, message *answer) {
   ProtobufCMessage *q;
-  WEFT_TRY(weft__message_unpack(&q, weft__call_request(e->c), e->what->request));
+  WEFT_TRY(unpack_request(e, &q));
   weft_err err = e->what->call ? e->what->call(e->m, e->c, q, answer)
                                : on_session(e->m, handle_of(q), e->what->session, e->c, q, answer);
   protobuf_c_message_free_unpacked(q, NULL);

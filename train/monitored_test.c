@@ -109,13 +109,11 @@ TEST(training_stops_at_its_last_step_and_a_second_run_goes_on) {
   EXPECT_OK(weft__checkpoint_latest(&latest, "m", NULL));
   EXPECT_EQ_STR(latest, "m/model.ckpt-5");
   weft__free(latest);
-  static const char *const lines[] = {"Create CheckpointSaverHook.\nGraph was finalized.\nRunning local_init_op.\n",
-                                      "Saving checkpoints for 0 into m/model.ckpt.\n",
-                                      "Saving checkpoints for 2 into m/model.ckpt.\n",
-                                      "Saving checkpoints for 3 into m/model.ckpt.\n",
-                                      "Restoring parameters from m/model.ckpt-3\n",
-                                      "Saving checkpoints for 5 into m/model.ckpt.\n",
-                                      "global_step/sec: "};
+  static const char *const lines[] = {
+      "Create CheckpointSaverHook.\nGraph was finalized.\n", "Running local_init_op.\n",
+      "Saving checkpoints for 0 into m/model.ckpt.\n",       "Saving checkpoints for 2 into m/model.ckpt.\n",
+      "Saving checkpoints for 3 into m/model.ckpt.\n",       "Restoring parameters from m/model.ckpt-3\n",
+      "Saving checkpoints for 5 into m/model.ckpt.\n",       "global_step/sec: "};
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) EXPECT_CONTAINS(bench_log, lines[i]);
   EXPECT(weft__file_exists("m/model.ckpt-3.index") && weft__file_exists("m/graph.pbtxt"));
   text events = bench_file("m/events*");

@@ -97,7 +97,7 @@ typedef struct weft_out {
 typedef void weft_log_fn(void *arg, int level, const char *file, int line, const char *message);
 /* Where the library speaks; NULL makes it silent, as it is at the start. */
 WEFT_API void weft_log_set(weft_log_fn *fn, void *arg);
-/* For programs: a sink that writes TensorFlow-like lines ("I file.c:12] message") to stderr. */
+/* For programs: writes TensorFlow-like lines ("I file.c:12] message") to stderr; heeds TF_CPP_MIN_LOG_LEVEL. */
 WEFT_API void weft_log_stderr(void *arg, int level, const char *file, int line, const char *message);
 /* Ends every wait inside the library with WEFT_CANCELLED.  Safe in a signal handler. */
 WEFT_API void weft_interrupt(void);

@@ -141,7 +141,7 @@ weft_err weft__checkpoint_state_read(weft_checkpoint_state **out, const char *di
 }
 
 static void put_path(text *t, const char *field, const char *dir, const char *path, bool relative) {
-  bool change = relative ? *path == '/' : *dir != '/' && *path != '/';
+  bool change = *path == '/' ? relative : *dir != '/';
   char *s = change ? weft__path_relative(path, *dir ? dir : ".") : weft__strdup(path);
   if (s)
     put_string(t, field, s);

@@ -362,8 +362,8 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
                 dtype = known[0] if known else convert_type(off_value if on_value is None else on_value)
             else:
                 dtype = dtypes.float32
-        on_value = convert_to_tensor(1 if on_value is None else on_value, dtype, name="on_value")
-        off_value = convert_to_tensor(0 if off_value is None else off_value, dtype, name="off_value")
+        on_value = constant(1, dtype, name="on_value") if on_value is None else convert_to_tensor(on_value, dtype)
+        off_value = constant(0, dtype, name="off_value") if off_value is None else convert_to_tensor(off_value, dtype)
         return op("OneHot", scope, indices=indices, depth=depth, on_value=on_value, off_value=off_value,
                   axis=-1 if axis is None else axis)
 

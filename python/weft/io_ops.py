@@ -48,8 +48,9 @@ def reduce_join(inputs=None, axis=None, keep_dims=None, separator="", name=None,
 
 def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", input=None):  # noqa: A002
     sep = (" " if sep is None else sep) if delimiter is None else delimiter
-    indices, values, shape = op("StringSplit", input=convert_to_tensor(source if input is None else input, dtypes.string),
-                                delimiter=sep, skip_empty=skip_empty)
+    with name_scope(None, "StringSplit", [source]):
+        indices, values, shape = op("StringSplit", input=convert_to_tensor(source if input is None else input, dtypes.string),
+                                    delimiter=convert_to_tensor(sep, dtypes.string), skip_empty=skip_empty)
     indices.set_shape([None, 2])
     values.set_shape([None])
     shape.set_shape([2])
@@ -61,7 +62,7 @@ def substr(input, pos, len, name=None, unit="BYTE"):  # noqa: A002
 
 
 def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="", select_cols=None):
-    defaults = [convert_to_tensor(d) if not hasattr(d, "as_numpy_dtype") else constant([], d) for d in record_defaults]
+    defaults = [constant([], d) if hasattr(d, "as_numpy_dtype") else d for d in record_defaults]
     made = op("DecodeCSV", name, records=records, record_defaults=defaults, field_delim=field_delim,
               use_quote_delim=use_quote_delim, na_value=na_value, select_cols=list(select_cols or []))
     return made

@@ -3,7 +3,7 @@ import numpy as np
 
 from . import array_ops, dtypes, math_ops, random_ops, wrap
 from .build import constant, convert_to_tensor, is_number, op
-from .graph import get_default_graph, name_scope
+from .graph import Tensor, get_default_graph, name_scope
 from .sparse import SparseTensor
 
 wrap.functions("""
@@ -72,7 +72,7 @@ def _flat_outer(x):
 def _cross_entropy(labels, logits, dim, scope):
     """TensorFlow's nodes: both as matrices, the loss, and the loss in the shape of what was given."""
     rank = array_ops.rank(logits)
-    shape = op("Shape", input=logits)
+    shape = array_ops.shape(logits)
     if dim not in (-1, logits.shape.ndims - 1):
         raise NotImplementedError("softmax_cross_entropy_with_logits along axis %d: transpose the logits first" % dim)
     flat, flat_labels = _rows(logits), _rows(labels)
@@ -85,7 +85,7 @@ def _rows(x):
     """(..., n) as (rows, n)."""
     last = x.shape.as_list()[-1] if x.shape.ndims is not None else None
     rank = array_ops.rank(x)
-    size = array_ops.slice(op("Shape", input=x), [op("Sub", "Sub", x=rank, y=1)], [1])
+    size = array_ops.slice(array_ops.shape(x), [op("Sub", "Sub", x=rank, y=1)], [1])
     made = array_ops.reshape(x, array_ops.concat([[-1], size], 0))
     if last is not None:
         made.set_shape([None, last])
@@ -111,8 +111,11 @@ def softmax_cross_entropy_with_logits(*args, **kwargs):
     dim = given.get("dim") if given.get("axis") is None else given["axis"]
     with name_scope(given.get("name"), "softmax_cross_entropy_with_logits_sg", [given["logits"]]) as scope:
         logits = convert_to_tensor(given["logits"], name="logits")
-        labels = convert_to_tensor(given["labels"], name="labels", dtype=logits.dtype.base_dtype)
+        labels = given["labels"]
+        if isinstance(labels, Tensor):  # of a type that is not the logits'
+            labels = convert_to_tensor(labels, dtype=logits.dtype.base_dtype)
         labels = array_ops.stop_gradient(labels, name="labels_stop_gradient")
+        labels = convert_to_tensor(labels, dtype=logits.dtype.base_dtype)
         return _cross_entropy(labels, logits, -1 if dim is None else dim, scope)
 
 
@@ -168,8 +171,9 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None
 
 def xw_plus_b(x, weights, biases, name=None):
     with name_scope(name, "xw_plus_b", [x, weights, biases]) as scope:
-        return bias_add(math_ops.matmul(convert_to_tensor(x, name="x"), convert_to_tensor(weights, name="weights")),
-                        biases, name=scope)
+        x, weights = convert_to_tensor(x, name="x"), convert_to_tensor(weights, name="weights")
+        biases = convert_to_tensor(biases, name="biases")
+        return bias_add(math_ops.matmul(x, weights), biases, name=scope)
 
 
 def relu_layer(x, weights, biases, name=None):
@@ -329,6 +333,8 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         raise ValueError("Need at least one param")
     graph = get_default_graph()
     with name_scope(name, "embedding_lookup", parts + [ids]) as scope:
+        parts = [p if hasattr(p, "op") else convert_to_tensor(p, name="params_%d" % i if parts[1:] else "params")
+                 for i, p in enumerate(parts)]
         ids = convert_to_tensor(ids, name="ids")
         if len(parts) == 1:
             with graph.colocate_with(parts[0].op):
@@ -345,9 +351,9 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         for part, picked in zip(parts, ids_of):
             with graph.colocate_with(part.op):
                 found.append(array_ops.gather(part, picked))
-        made = array_ops.dynamic_stitch(places, found)
+        made = op("ParallelDynamicStitch", scope, indices=places, data=found)
         tail = parts[0].get_shape().as_list()[1:]
-        made = array_ops.reshape(made, array_ops.concat([array_ops.shape(ids), tail], 0), name=scope)
+        made = array_ops.reshape(made, array_ops.concat([array_ops.shape(ids), tail], 0))
         made.set_shape(ids.shape.concatenate(tail))
         return _clip_rows(made, max_norm)
 

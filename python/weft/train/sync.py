@@ -36,9 +36,10 @@ class SyncReplicasOptimizer(Optimizer):
                                     step_out(global_step))
         self._parts = _weft.sync_parts(self._sync)
         operation = graph._operation(made >> 16)
-        if operation not in graph._collection(GraphKeys.TRAIN_OP):
-            graph.add_to_collection(GraphKeys.TRAIN_OP, operation)
-        return operation
+        made = operation.outputs[0] if operation.outputs else operation
+        if made not in graph._collection(GraphKeys.TRAIN_OP):
+            graph.add_to_collection(GraphKeys.TRAIN_OP, made)
+        return made
 
     def minimize(self, loss, global_step=None, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
                  colocate_gradients_with_ops=False, name=None, grad_loss=None):
@@ -76,7 +77,7 @@ class SyncReplicasOptimizer(Optimizer):
 
     init_tokens_op = property(lambda self: self.get_init_tokens_op())
     chief_init_op = property(lambda self: self._part("chief_init", "chief_init_op"))
-    local_step_init_op = property(lambda self: self._part("local_init", "local_step_init_op"))
+    local_step_init_op = property(lambda self: self._part("local_init", "local_step_init_op").outputs[0])
 
     @property
     def ready_for_local_init_op(self):

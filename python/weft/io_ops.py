@@ -49,8 +49,9 @@ def reduce_join(inputs=None, axis=None, keep_dims=None, separator="", name=None,
 def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", input=None):  # noqa: A002
     sep = (" " if sep is None else sep) if delimiter is None else delimiter
     with name_scope(None, "StringSplit", [source]):
+        sep = convert_to_tensor(sep, dtypes.string)
         indices, values, shape = op("StringSplit", input=convert_to_tensor(source if input is None else input, dtypes.string),
-                                    delimiter=convert_to_tensor(sep, dtypes.string), skip_empty=skip_empty)
+                                    delimiter=sep, skip_empty=skip_empty)
     indices.set_shape([None, 2])
     values.set_shape([None])
     shape.set_shape([2])

@@ -341,7 +341,7 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
                 made = _clip_rows(array_ops.gather(parts[0], ids, name=scope), max_norm)
                 return array_ops.identity(made)
         flat = array_ops.reshape(ids, [-1])
-        where = array_ops.reshape(math_ops.range(array_ops.size(flat)), [-1])
+        where = math_ops.range(array_ops.size(flat))
         n = len(parts)
         assigned, local = _assign(parts, flat, n, partition_strategy)
         assigned = math_ops.cast(assigned, dtypes.int32)

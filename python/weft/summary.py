@@ -71,8 +71,7 @@ class FileWriter:
         self._made = _weft.writer_create(self._dir, int(max_queue), float(flush_secs), filename_suffix)
         self._closed = False
         if isinstance(graph, Graph):
-            self.add_graph(graph)
-            self._add("meta_graph", graph._c.export_meta(), 0)
+            self.add_graph(graph)  # and its meta graph
         elif graph is not None or graph_def is not None:
             self.add_graph(None, graph_def=graph_def or graph)
 

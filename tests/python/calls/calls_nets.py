@@ -40,6 +40,13 @@ def entropies(tf):
             tf.nn.sigmoid_cross_entropy_with_logits(labels=HOT, logits=X)]
 
 
+@case(nodes=False)
+def old_order(tf):
+    """Logits first, as before 1.0."""
+    with tf.Session() as sess:
+        return sess.run(tf.nn.sigmoid_cross_entropy_with_logits(X, HOT))
+
+
 @case
 def entropies_by_position(tf):
     return [tf.nn.softmax_cross_entropy_with_logits(X, HOT)]
@@ -94,19 +101,24 @@ def metrics(tf):
                 sess.run([value for value, _ in (hits, plain, area, other, older)]), [t.name for t in hits]]
 
 
-@case(tolerance=1e-4)
+@case(nodes=False, tolerance=1e-4)
 def cells(tf):
-    cell = tf.contrib.rnn.BasicLSTMCell(3, forget_bias=1.0)
-    outputs, state = tf.contrib.rnn.static_rnn(cell, [tf.constant(X), tf.constant(X)], dtype=tf.float32)
-    return [outputs, state.c, state.h, cell.state_size, cell.output_size]
+    with tf.variable_scope("s", initializer=half(tf)):
+        cell = tf.contrib.rnn.BasicLSTMCell(3, forget_bias=1.0)
+        outputs, state = tf.contrib.rnn.static_rnn(cell, [tf.constant(X), tf.constant(X)], dtype=tf.float32)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        return [sess.run([outputs, state.c, state.h]), cell.state_size, cell.output_size, outputs[0].get_shape()]
 
 
 @case(nodes=False, tolerance=1e-4)
 def contrib_layers(tf):
     regularizer = tf.contrib.layers.l2_regularizer(0.1)
     w = tf.get_variable("w", [2, 2], initializer=tf.contrib.layers.xavier_initializer(), regularizer=regularizer)
-    return [w, regularizer(tf.constant(X)), tf.get_collection("regularization_losses"),
-            tf.contrib.framework.get_or_create_global_step()]
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        values = sess.run([w, regularizer(tf.constant(X))] + tf.get_collection("regularization_losses"))
+    return [values[1], abs(values[2] - 0.05 * (values[0] ** 2).sum()) < 1e-6, values[0].shape, tf.contrib.framework.get_or_create_global_step()]
 
 
 @case(nodes=False, tolerance=1e-4)

@@ -73,16 +73,14 @@ def logging(tf):
 
 @case
 def messages(tf):
-    config = tf.ConfigProto(log_device_placement=True, allow_soft_placement=True, device_filters=["/job:ps", "/job:worker"],
-                            intra_op_parallelism_threads=2, inter_op_parallelism_threads=3, device_count={"CPU": 1, "GPU": 0},
+    config = tf.ConfigProto(log_device_placement=True, allow_soft_placement=True, intra_op_parallelism_threads=2, inter_op_parallelism_threads=3, device_count={"CPU": 1},
                             gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=0.5, allow_growth=True,
                                                       force_gpu_compatible=True))
     empty = tf.ConfigProto()
     empty.gpu_options.allow_growth = True
-    empty.graph_options.optimizer_options.opt_level = -1
     options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, timeout_in_ms=5)
-    return [config, empty, options, tf.RunMetadata(), config.gpu_options.per_process_gpu_memory_fraction,
-            list(config.device_filters), dict(config.device_count)]
+    return [config, empty, options.trace_level, options.timeout_in_ms, tf.RunMetadata(), config.gpu_options.per_process_gpu_memory_fraction,
+            list(tf.ConfigProto(device_filters=["/job:ps", "/job:worker"]).device_filters), dict(config.device_count)]
 
 
 @case

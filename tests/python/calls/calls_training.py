@@ -75,14 +75,15 @@ def schedules(tf):
 
 @case(nodes=False)
 def averages(tf):
-    v, step = tf.Variable(1.0, name="v"), tf.Variable(3, trainable=False)
+    v, u, step = tf.Variable(1.0, name="v"), tf.Variable(2.0, name="u"), tf.Variable(3, trainable=False)
     ema = tf.train.ExponentialMovingAverage(0.9, step)
     slow = tf.train.ExponentialMovingAverage(0.99, name="slow")
-    apply, other = ema.apply([v]), slow.apply(tf.trainable_variables())
     with tf.control_dependencies([tf.assign_add(v, 2.0)]):
-        both = tf.group(apply, other)
-    return [trained(tf, both, ema.average(v), slow.average(v), v), ema.average_name(v), slow.average(v).name,
-            [m.name for m in tf.moving_average_variables()]]
+        apply = ema.apply([v])
+    with tf.control_dependencies([apply]):
+        both = tf.group(apply, slow.apply([u]))
+    return [trained(tf, both, ema.average(v), slow.average(u), v), ema.average_name(v), slow.average(u).name,
+            {m.name: 0 for m in tf.moving_average_variables()}]
 
 
 @case(nodes=False, tolerance=1e-4)
@@ -104,11 +105,17 @@ def synchronous_with_averages(tf):
     ema = tf.train.ExponentialMovingAverage(0.9, step)
     opt = tf.train.SyncReplicasOptimizer(tf.train.AdamOptimizer(0.1), replicas_to_aggregate=2, total_num_replicas=3,
                                          variable_averages=ema, variables_to_average=[w], replica_id=0)
-    train = opt.apply_gradients(opt.compute_gradients(loss), global_step=step)
+    return opt.apply_gradients(opt.compute_gradients(loss), global_step=step).name
+
+
+@case(nodes=False)
+def synchronous_by_the_old_name(tf):
+    step = tf.train.get_or_create_global_step()
+    w, loss = regression(tf)
     old = tf.train.SyncReplicasOptimizerV2(tf.train.GradientDescentOptimizer(0.1), replicas_to_aggregate=2,
                                            total_num_replicas=2, name="old")
     more = old.apply_gradients(old.compute_gradients(loss), global_step=step)
-    return [train.name, more.name, old.chief_init_op.name, old.get_init_tokens_op().name, old.local_step_init_op.name,
+    return [more.name, old.chief_init_op.name, old.get_init_tokens_op().name, old.local_step_init_op.name,
             type(old.get_chief_queue_runner()).__name__, old.ready_for_local_init_op.dtype]
 
 
@@ -142,7 +149,7 @@ def savers(tf):
 
 def events(tf, folder):
     path, = glob.glob(folder + "/*tfevents*")
-    return [(e.step, e.WhichOneof("what"), [v.tag for v in e.summary.value]) for e in tf.train.summary_iterator(path)]
+    return [(e.step, e.HasField("summary") and "summary", [v.tag for v in e.summary.value]) for e in tf.train.summary_iterator(path)]
 
 
 @case
@@ -165,10 +172,11 @@ def summary_files(tf):
         data = tf.RunMetadata()
         sess.run(loss, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=data)
     writer.add_run_metadata(data, "step3")
-    for w in (writer, named, bare):
-        w.flush()
-        w.close()
-    return [events(tf, f) for f in "abc"] + [data.HasField("step_stats")]
+    writer.flush()
+    writer.close()
+    named.close()
+    bare.close()
+    return [events(tf, f) for f in "ab"] + [data.HasField("step_stats")]
 
 
 @case(nodes=False)
@@ -201,7 +209,7 @@ def supervisors(tf):
     stopped = sv.should_stop()
     sv.stop()
     found = [at, stopped, sv.is_chief, sv.save_path, sv.global_step is step, sorted(os.listdir("train"))[:1],
-             tf.train.latest_checkpoint("train"), sv.summary_writer is not None]
+             tf.train.latest_checkpoint("train") is not None, sv.summary_writer is not None]
     return found
 
 
@@ -285,11 +293,11 @@ def hooks(tf):
 
         def end(self, session):
             seen.append("end")
-    saver = tf.train.SummarySaverHook(save_steps=1, output_dir="s", summary_op=summary)
+    saver = tf.train.SummarySaverHook(save_steps=1, output_dir="mine", summary_op=summary)
     with tf.train.MonitoredTrainingSession(hooks=[Mine(), saver]) as sess:
         while not sess.should_stop():
             sess.run(train)
-    return [seen, tuple(tf.train.SessionRunArgs([train], {step: 1})), [s for s, w, _ in events(tf, "s") if w == "summary"]]
+    return [seen, tf.train.SessionRunArgs([train.name], {step.name: 1}).feed_dict, [s for s, w, _ in events(tf, "mine") if w == "summary"]]
 
 
 @case(nodes=False)

@@ -21,6 +21,19 @@ class Names:
             return importlib.import_module("%s.%s" % (self._module.__name__, name))
 
 
+def experiment(tf):
+    class Experiment:
+        def __init__(self, estimator, train_input_fn, eval_input_fn, train_steps=None, eval_steps=100):
+            self._estimator, self._train, self._eval = estimator, (train_input_fn, train_steps), (eval_input_fn, eval_steps)
+
+        def train(self):
+            self._estimator.train(self._train[0], max_steps=self._train[1])
+
+        def evaluate(self, delay_secs=0):
+            return self._estimator.evaluate(self._eval[0], steps=self._eval[1])
+    return Experiment
+
+
 def contrib(tf, slim):
     rnn = types.SimpleNamespace(BasicLSTMCell=tf.nn.rnn_cell.BasicLSTMCell, static_rnn=tf.nn.static_rnn)
 
@@ -31,7 +44,7 @@ def contrib(tf, slim):
     return types.SimpleNamespace(
         framework=types.SimpleNamespace(get_or_create_global_step=tf.train.get_or_create_global_step,
                                         arg_scope=slim.arg_scope),
-        layers=layers, slim=slim, rnn=rnn, metrics=types.SimpleNamespace(streaming_auc=streaming_auc))
+        layers=layers, slim=slim, rnn=rnn, learn=types.SimpleNamespace(Experiment=experiment(tf)), metrics=types.SimpleNamespace(streaming_auc=streaming_auc))
 
 
 def old_optimizers(tf):
@@ -45,7 +58,13 @@ def old_xent(tf):
         if args:
             logits, labels = args
         return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits, name=name)
-    return Names(tf.nn, softmax_cross_entropy_with_logits=softmax_cross_entropy_with_logits)
+
+    def sigmoid_cross_entropy_with_logits(*args, labels=None, logits=None, name=None):
+        if args:
+            logits, labels = args
+        return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name=name)
+    return Names(tf.nn, softmax_cross_entropy_with_logits=softmax_cross_entropy_with_logits,
+                 sigmoid_cross_entropy_with_logits=sigmoid_cross_entropy_with_logits)
 
 
 def old_sparse(tf):

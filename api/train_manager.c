@@ -1,6 +1,6 @@
 /* train_manager.c - sessions whose variables have values, for programs that supervise themselves. */
 #include "train/session_manager.h"
-#include "weft/train.h"
+#include "weft/supervise.h"
 
 typedef struct managed {
   session_manager manager;

@@ -1,7 +1,7 @@
 /* train_saved_model_test.c - a model is written, and loaded into another graph with its variables. */
 #include "tests/check.h"
 #include "tests/scratch.h"
-#include "weft/train.h"
+#include "weft/supervise.h"
 #include <stdio.h>
 
 static const char *const serve[] = {"serve"};

@@ -1,7 +1,7 @@
 /* train_slice_test.c - pieces of a variable are saved as one tensor, their slots too, and read into another cut. */
 #include "tests/check.h"
 #include "tests/scratch.h"
-#include "weft/train.h"
+#include "weft/supervise.h"
 #include <stdio.h>
 
 /* "e" of 5 rows of 2, in pieces of these many rows. */

@@ -1,7 +1,7 @@
 /* train_test.c - training through the public header alone. */
 #include "tests/check.h"
 #include "tests/scratch.h"
-#include "weft/train.h"
+#include "weft/supervise.h"
 
 static float number(weft_session *sess, weft_out x) {
   weft_tensor *got = NULL;

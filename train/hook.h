@@ -6,7 +6,7 @@
 #define WEFT_TRAIN_HOOK_H
 
 #include "exec/session.h"
-#include "weft/train.h"
+#include "weft/supervise.h"
 
 typedef struct monitored monitored;
 

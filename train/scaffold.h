@@ -3,6 +3,7 @@
 #define WEFT_TRAIN_SCAFFOLD_H
 
 #include "train/saver.h"
+#include "weft/supervise.h"
 
 typedef struct scaffold {
   weft_out init, ready, ready_for_local_init, local_init, summary;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "train/saver.h"
+#include "weft/supervise.h"
 
 typedef struct session_manager { /* borrows everything it points at */
   weft_graph *graph;

@@ -4,6 +4,7 @@
 
 #include "train/coordinator.h"
 #include "train/saver.h"
+#include "weft/supervise.h"
 
 weft_err weft__supervisor_create(weft_supervisor **out, weft_graph *g, const weft_supervisor_opts *opts);
 void weft__supervisor_destroy(weft_supervisor *sv); /* stops first */

@@ -25,7 +25,8 @@
  *   core.h      errors, tensors, graphs, gradients, sessions: everything in one process
  *   cluster.h   clusters, servers and sessions on them
  *   function.h  functions: graphs that ops of another graph call
- *   train.h     optimizers, layers, losses, checkpoints, summaries, supervision
+ *   train.h     optimizers, layers, losses, checkpoints, summaries, input
+ *   supervise.h supervisors, monitored sessions, hooks
  *   ops.h       a function for every op, made by the build (include it by name) */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
@@ -34,6 +35,7 @@
 
 #include "weft/cluster.h"
 #include "weft/function.h"
+#include "weft/supervise.h"
 #include "weft/train.h"
 
 #ifdef __cplusplus

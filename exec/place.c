@@ -132,12 +132,12 @@ static weft_err unite_classes(placer *s, const weft_node *n) {
   return WEFT_OK;
 }
 
-/* References and resources cannot leave their device; an argument that takes a value is free. */
+/* References, resources and variants cannot leave their device; an argument that takes a value is free. */
 static weft_err unite_references(placer *s, const weft_node *n) {
   for (int i = 0; i < n->n_in; i++) {
     weft_dtype type = s->g->node[n->in[i].node]->out_type[n->in[i].slot];
     bool ref = (int)type > WEFT_REF_BASE && n->op && weft__takes_ref(n, i);
-    if (ref || type == WEFT_RESOURCE) WEFT_TRY(unite(s, n->in[i].node, n->id, false));
+    if (ref || type == WEFT_RESOURCE || type == WEFT_VARIANT) WEFT_TRY(unite(s, n->in[i].node, n->id, false));
   }
   return WEFT_OK;
 }

@@ -70,6 +70,23 @@ TEST(a_node_goes_where_it_asks_to_be) {
   weft__graph_destroy(r.g);
 }
 
+TEST(a_data_set_is_where_its_iterator_is) {
+  rig r = begin();
+  shape s = SHAPE_SCALAR;
+  weft_dtype type = WEFT_FLOAT;
+  const attr out[] = {A_TYPES("output_types", &type, 1), A_SHAPES("output_shapes", &s, 1), A_STR("shared_name", ""),
+                      A_STR("container", "")};
+  weft_out x = value_at(&r, "x", "");
+  weft_out set = node(&r, "TensorDataset", "set", "", 1, &x, 2,
+                      (attr[]){A_TYPES("Toutput_types", &type, 1), A_SHAPES("output_shapes", &s, 1)});
+  weft_out it = node(&r, "IteratorV2", "it", "/job:worker/task:1", 0, NULL, 4, out);
+  weft_out make = node(&r, "MakeIterator", "make", "", 2, (weft_out[]){set, it}, 0, NULL);
+  EXPECT_OK(place(&r, false));
+  EXPECT_EQ_INT(r.where[set.node], WORKER1);
+  EXPECT_EQ_INT(r.where[make.node], WORKER1);
+  weft__graph_destroy(r.g);
+}
+
 TEST(a_node_that_asks_for_nothing_goes_to_the_first_device_by_name) {
   rig r = begin();
   weft_out a = variable_at(&r, "a", ""), b = variable_at(&r, "b", "/job:worker");

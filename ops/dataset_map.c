@@ -64,6 +64,7 @@ static weft_err filter_next(iterator *it, const step *st, weft_tensor *out, bool
   walk *w = (walk *)it;
   int n = it->set->n_part;
   for (bool yes = false;;) {
+    WEFT_TRY(weft__step_check(st));
     WEFT_TRY(weft__iterator_next(w->from, st, w->got, end));
     if (*end) return WEFT_OK;
     weft_err err = ask(it, st, &yes);

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "ops/dataset.h"
 
-enum { WORTH_NS = 4000 }; /* about what waking a thread costs */
+enum { WORTH_NS = 20000 }; /* a few times what waking a thread costs */
 
 typedef struct parallel {
   dataset base;

@@ -153,7 +153,7 @@ void weft__parts_move(weft_tensor *to, weft_tensor *from, int n) {
 
 /* ---- waiting ---- */
 
-static weft_err check_step(const step *st) {
+weft_err weft__step_check(const step *st) {
   if (st->cancel && weft__cancel_fired(st->cancel)) return weft__cancel_raise(st->cancel);
   if (st->deadline_ns && weft__now_ns() > st->deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the next element");
@@ -162,7 +162,7 @@ static weft_err check_step(const step *st) {
 }
 
 weft_err weft__step_wait(const step *st, pthread_cond_t *cond, pthread_mutex_t *lock) {
-  WEFT_TRY(check_step(st));
+  WEFT_TRY(weft__step_check(st));
   struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
   pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &until);
   return WEFT_OK;

@@ -79,6 +79,7 @@ void weft__parts_move(weft_tensor *to, weft_tensor *from, int n);
 void weft__parts_share(weft_tensor *to, const weft_tensor *from, int n);
 
 /* ---- waiting ---- */
+weft_err weft__step_check(const step *st); /* an error when the step shall not go on */
 /* Sleeps until the condition is signalled or for a moment; an error when the step shall wait no longer. */
 weft_err weft__step_wait(const step *st, pthread_cond_t *cond, pthread_mutex_t *lock);
 

@@ -1,8 +1,12 @@
 """tf.data.experimental: transformations for Dataset.apply."""
 from . import dtypes
 from .build import convert_to_tensor, op
+from .data_structure import Structure
+from .function import trace
 from .data import (AUTOTUNE, Dataset, Options, _int64, _rows_of, _traced, _traced_dataset, constant_value,  # noqa: F401
                    get_seed)
+
+_KEY = Structure(dtypes.int64, [])
 
 
 def shuffle_and_repeat(buffer_size, count=None, seed=None):
@@ -43,6 +47,60 @@ def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False, bu
             prefetch_input_elements=_int64(2 * cycle_length if prefetch_input_elements is None else
                                            prefetch_input_elements, "prefetch_input_elements"))
     return apply
+
+
+def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
+    if (window_size is None) == (window_size_func is None):
+        raise ValueError("Must pass either window_size or window_size_func.")
+    if window_size is not None:
+        def window_size_func(key):
+            return _int64(window_size, "window_size")
+
+    def apply(dataset):
+        key, made = _traced(key_func, dataset._form, "group_by_window_key")
+        if made.flat_types != [dtypes.int64]:
+            raise ValueError("`key_func` must return a single tf.int64 tensor. Got %s" % (made.types,))
+        size, _ = _traced(lambda k: convert_to_tensor(window_size_func(k), dtypes.int64), _KEY, "group_by_window_size")
+
+        def body(k, group):
+            out = reduce_func(k, Dataset(group, dataset._form))
+            if not isinstance(out, Dataset):
+                raise TypeError("`reduce_func` must return a `Dataset` object.")
+            return [out._variant_tensor], out._form
+        reduced, form = trace(body, [dtypes.int64, dtypes.variant], [[], []], "group_by_window_reduce")
+        return dataset._derived("GroupByWindowDataset", form, key_func=key, reduce_func=reduced, window_size_func=size,
+                                key_func_other_arguments=key.captured, reduce_func_other_arguments=reduced.captured,
+                                window_size_func_other_arguments=size.captured)
+    return apply
+
+
+def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
+                              padding_values=None, pad_to_bucket_boundary=False, no_padding=False,
+                              drop_remainder=False):
+    if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
+        raise ValueError("Must set `len(bucket_batch_sizes)` equal to `len(bucket_boundaries) + 1`")
+    if pad_to_bucket_boundary:
+        raise NotImplementedError("bucket_by_sequence_length(pad_to_bucket_boundary=True) is not in Weft")
+    from .array_ops import gather
+    from .math_ops import cast, reduce_sum
+
+    def bucket(*element):
+        length = cast(element_length_func(*element), dtypes.int32)
+        above = op("GreaterEqual", x=length, y=convert_to_tensor(list(bucket_boundaries), dtypes.int32))
+        return reduce_sum(cast(above, dtypes.int64))
+
+    def size(key):
+        return gather(convert_to_tensor(list(bucket_batch_sizes), dtypes.int64), key)
+
+    def batch(key, group):
+        if no_padding:
+            return group.batch(size(key), drop_remainder=drop_remainder)
+        return group.padded_batch(size(key), padded_shapes, padding_values, drop_remainder=drop_remainder)
+    return group_by_window(bucket, batch, window_size_func=size)
+
+
+def ignore_errors(log_warning=False):
+    return lambda dataset: dataset._derived("IgnoreErrorsDataset", log_warning=bool(log_warning))
 
 
 def unbatch():

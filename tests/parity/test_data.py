@@ -215,6 +215,24 @@ def taken_while(files):
 
 
 @pipeline
+def grouped(files):
+    k = tf.constant(2, tf.int64)
+    return D.range(11).apply(experimental.group_by_window(
+        lambda x: (x * x) % 3, lambda key, group: group.map(lambda v: (key, v * k)), window_size_func=lambda key: key + 2))
+
+
+@pipeline
+def bucketed(files):
+    return D.range(1, 10).map(lambda n: tf.fill([n], n)).apply(experimental.bucket_by_sequence_length(
+        lambda x: tf.shape(x)[0], [3, 6], [2, 2, 3]))
+
+
+@pipeline
+def failures_ignored(files):
+    return D.range(6).map(lambda x: tf.gather([1, 2, 3], 5 - x)).apply(experimental.ignore_errors())
+
+
+@pipeline
 def records(files):
     return v1.data.TFRecordDataset(named(files, ".tfrecord"))
 

@@ -169,6 +169,21 @@ def fixed(tf, files):
 
 
 @pipeline
+def grouped(tf, files):
+    shift = tf.constant(1, tf.int64)
+    return tf.data.Dataset.range(11).map(lambda x: (x, tf.fill([x % 4], x))).apply(tf.data.experimental.group_by_window(
+        lambda x, _: x % 2 + shift, lambda key, group: group.padded_batch(3, ([], [None])), window_size=3))
+
+
+@pipeline
+def bucketed(tf, files):
+    return tf.data.Dataset.range(1, 10).map(lambda n: {"v": tf.fill([n], n)}).apply(
+        tf.data.experimental.bucket_by_sequence_length(lambda e: tf.shape(e["v"])[0], [3, 6], [2, 2, 3],
+                                                       padded_shapes={"v": [None]})).apply(
+            tf.data.experimental.ignore_errors())
+
+
+@pipeline
 def numbered(tf, files):
     return tf.data.Dataset.range(5, 9).apply(tf.data.experimental.enumerate_dataset(3)).apply(
         tf.data.experimental.scan(np.int64(0), lambda s, e: (s + e[1], (s, e[0]))))

@@ -2,8 +2,8 @@
 from .. import data as _data
 from ..data import (AUTOTUNE, Dataset, FixedLengthRecordDataset, Iterator, Options, TextLineDataset,  # noqa: F401
                     TFRecordDataset)
-from ..data_experimental import (Counter, enumerate_dataset, get_single_element, map_and_batch,  # noqa: F401
-                                 parallel_interleave, prefetch_to_device, scan, shuffle_and_repeat, unbatch)
+from ..data_experimental import (Counter, bucket_by_sequence_length, enumerate_dataset, get_single_element,  # noqa: F401
+                                 group_by_window, ignore_errors, map_and_batch, parallel_interleave, prefetch_to_device, scan, shuffle_and_repeat, unbatch)
 
 
 def batch_and_drop_remainder(batch_size):

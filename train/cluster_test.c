@@ -11,6 +11,7 @@
 #include "train/test_bench.h"
 #include <arpa/inet.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -290,6 +291,56 @@ TEST_WITHIN(90, a_synchronous_job_ends) { train_and_lose(SYNCHRONOUS, -1); }
 TEST_WITHIN(90, a_synchronous_job_survives_its_ps) { train_and_lose(SYNCHRONOUS, 0); }
 TEST_WITHIN(90, a_synchronous_job_survives_its_chief) { train_and_lose(SYNCHRONOUS, 1); }
 TEST_WITHIN(90, a_synchronous_job_survives_a_worker) { train_and_lose(SYNCHRONOUS, 2); }
+
+/* ---- a ps that is lost between two questions ---- */
+
+static atomic_int first_ps; /* other threads log as well */
+static int wake_second;
+
+/* The first ps dies when the local init op has been run in it; the second one takes its place. */
+static void lose_ps(void *arg, int level, const char *file, int line, const char *what) {
+  write_log(arg, level, file, line, what);
+  if (!strstr(what, "Done running local_init_op.")) return;
+  pid_t ps = atomic_exchange(&first_ps, 0);
+  if (!ps) return; /* it was the second time */
+  kill(ps, SIGKILL);
+  waitpid(ps, NULL, 0);
+  EXPECT(write(wake_second, "x", 1) == 1);
+}
+
+/* begin >= 0: only once a byte comes from there. */
+static pid_t fork_ps(int begin) {
+  char byte;
+  pid_t child = fork();
+  if (child) return child;
+  if (begin >= 0 && read(begin, &byte, 1) != 1) _exit(1);
+  start_server("ps", 0);
+  for (;;) pause();
+}
+
+TEST_WITHIN(60, a_worker_whose_ps_is_lost_while_it_asks_goes_on_waiting) {
+  int ends[2];
+  weft_supervisor *sv;
+  weft_session *sess;
+  make_cluster();
+  EXPECT((log_file = fopen("log", "w")) != NULL);
+  EXPECT(pipe(ends) == 0);
+  first_ps = fork_ps(-1);
+  wake_second = ends[1];
+  pid_t second = fork_ps(ends[0]);
+  weft__log_set(lose_ps, NULL);
+  weft_server *mine = start_server("worker", 1);
+  bench b = build_model(1, NULL);
+  EXPECT_OK(weft__supervisor_create(&sv, b.g, &(weft_supervisor_opts){.not_chief = true}));
+  weft_err err =
+      weft__supervisor_session(&sess, sv, weft__server_target(mine), NULL, &(weft_supervisor_wait){.max_wait_secs = 2});
+  EXPECT_ERR(err, WEFT_DEADLINE_EXCEEDED, "Session was not ready after waiting 2 secs.");
+  EXPECT(first_ps == 0);
+  weft__supervisor_destroy(sv);
+  weft__server_destroy(mine);
+  kill(second, SIGKILL);
+  waitpid(second, NULL, 0);
+}
 
 #else
 TEST(there_is_no_cluster_without_grpc) {

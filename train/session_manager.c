@@ -28,11 +28,10 @@ static void list_names(const weft_tensor *t, text *why) {
 /* Runs a report; no element, or no question: yes. */
 static weft_err ask(weft_session *sess, weft_out question, const char *what, bool *yes, text *why) {
   weft_tensor *t;
-  *yes = true;
-  if (question.node < 0) return WEFT_OK;
+  *yes = question.node < 0; /* no question is a yes; a question that fails is none */
+  if (*yes) return WEFT_OK;
   weft_err err = weft__run_fetch(sess, question, &t);
   if (err == WEFT_FAILED_PRECONDITION && strstr(weft__error_message(), "uninitialized")) {
-    *yes = false;
     weft__text_puts(why, weft__error_message());
     return WEFT_OK;
   }

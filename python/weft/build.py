@@ -353,17 +353,13 @@ def _graph_of_first(values):
 
 
 def _make(graph, definition, call, inputs, name):
-    from . import errors
     if graph.outer is not None:
         inputs = [graph.capture(t) for t in inputs]
     for t in inputs:
         if t.op.graph is not graph:
             raise ValueError("Tensor %s must be from the same graph as %s." % (
                 t, next(o for o in inputs if o.op.graph is graph) if any(o.op.graph is graph for o in inputs) else graph))
-    try:
-        return graph._add(definition.name, name, [t._out for t in inputs], call.attrs())
-    except errors.InvalidArgumentError as e:
-        raise ValueError(e.message) from None
+    return graph._add(definition.name, name, [t._out for t in inputs], call.attrs())
 
 
 def op(kind, name=None, **given):

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 
-from . import _weft, dtypes, protos, tensor_shape
+from . import _weft, dtypes, errors, protos, tensor_shape
 from .dtypes import DType
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -75,7 +75,6 @@ class Operation:
         return tuple(self.outputs)
 
     def get_attr(self, name):
-        from . import errors
         from .attrs import attr_to_python
         try:
             data = self.graph._c.attr(self._id, name)
@@ -152,7 +151,6 @@ class Tensor:
         return self.shape
 
     def set_shape(self, shape):
-        from . import errors
         try:
             self.op.graph._c.set_shape(self._out, tensor_shape.dims_of(shape))
         except errors.OpError as e:
@@ -322,7 +320,10 @@ class Graph:
         context = self._context
         if context is not None:
             inputs, controls = context.adapt(kind, name, inputs, list(controls))
-        node = self._c.op(kind, name, inputs, controls, attrs, device)
+        try:
+            node = self._c.op(kind, name, inputs, controls, attrs, device)
+        except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
+            raise ValueError(e.message) from None
         op = self._operation(node, _made_at())
         if context is not None:
             context.added(op)
@@ -429,7 +430,6 @@ class Graph:
 
     @contextlib.contextmanager
     def name_scope(self, name):
-        from . import errors
         try:
             self._c.scope_name(name or None)
         except errors.InvalidArgumentError as e:
@@ -459,7 +459,6 @@ class Graph:
         return self._scope(self._device_text, given)
 
     def _device_text(self, device):
-        from . import errors
         try:
             self._c.scope_device(device_text(device))
         except errors.InvalidArgumentError as e:
@@ -513,7 +512,6 @@ class Graph:
 
     def _tell(self, key, value):
         """The library's list gets what it can hold, so that what C builds sees it."""
-        from . import errors
         from .variables import Variable
         item = None
         if isinstance(value, Variable) and key in _VARIABLE_LISTS:

@@ -22,8 +22,10 @@ struct card {
   memory_pool *pinned;
   size_t limit;
   memory_pool *pool;
-  void *handover;       /* event for copies between cards */
-  pthread_mutex_t lock; /* guards what follows */
+  void *recorder;            /* stream of recordings */
+  pthread_mutex_t recording; /* held by the thread that records */
+  void *handover;            /* event for copies between cards */
+  pthread_mutex_t lock;      /* guards what follows */
   staged *first, **last, *spare;
 };
 
@@ -31,6 +33,9 @@ typedef struct gpu_device {
   device base;
   card *card;
 } gpu_device;
+
+/* While a thread records on a card, what it queues there goes to the recorder. */
+static _Thread_local const card *recorded;
 
 static card *card_of(const device *d) { return ((const gpu_device *)d)->card; }
 
@@ -41,6 +46,8 @@ weft_err weft__gpu_fail(const gpu_api *api, int code, const char *what) {
   default: return weft__fail(WEFT_INTERNAL, "%s: %s", what, api->why(code));
   }
 }
+
+static void *stream_of(const card *c) { return c == recorded ? c->recorder : c->stream; }
 
 static weft_err check(const card *c, int code, const char *what) {
   return code ? weft__gpu_fail(c->api, code, what) : WEFT_OK;
@@ -87,7 +94,7 @@ static weft_err memory_alloc(memory_space *m, buffer **out, weft_dtype dtype, in
 
 static weft_err memory_copy(memory_space *m, void *dst, const void *src, size_t bytes) {
   const card *c = card_of(weft__memory_device(m));
-  return check(c, bytes ? c->api->copy(c->stream, dst, src, bytes, GPU_WITHIN) : 0, "copying on the GPU");
+  return check(c, bytes ? c->api->copy(stream_of(c), dst, src, bytes, GPU_WITHIN) : 0, "copying on the GPU");
 }
 
 /* Pinned where there is some, else plain. */
@@ -195,13 +202,23 @@ static weft_err gpu_sync(device *d) {
 /* ---- recordings -------------------------------------------------------------------------------- */
 
 static weft_err gpu_record_begin(device *d) {
-  const card *c = card_of(d);
-  return check(c, c->api->record_begin(c->stream), "recording a step");
+  card *c = card_of(d);
+  pthread_mutex_lock(&c->recording);
+  int code = c->recorder ? 0 : c->api->stream_create(c->number, &c->recorder);
+  if (!code) code = c->api->record_begin(c->recorder);
+  if (code)
+    pthread_mutex_unlock(&c->recording);
+  else
+    recorded = c;
+  return check(c, code, "recording a step");
 }
 
 static weft_err gpu_record_end(device *d, void **recording) {
-  const card *c = card_of(d);
-  return check(c, c->api->record_end(c->stream, recording), "recording a step");
+  card *c = card_of(d);
+  int code = c->api->record_end(c->recorder, recording);
+  recorded = NULL;
+  pthread_mutex_unlock(&c->recording);
+  return check(c, code, "recording a step");
 }
 
 static weft_err gpu_replay(device *d, void *recording) {
@@ -236,7 +253,7 @@ static const device_ops gpu_ops = {
 };
 
 const gpu_api *weft__device_api(const device *d) { return d && d->ops == &gpu_ops ? card_of(d)->api : NULL; }
-void *weft__device_stream(const device *d) { return d && d->ops == &gpu_ops ? card_of(d)->stream : NULL; }
+void *weft__device_stream(const device *d) { return d && d->ops == &gpu_ops ? stream_of(card_of(d)) : NULL; }
 
 weft_err weft__card_device(device **out, card *c, const char *task, int id, const gpu_properties *p) {
   gpu_device *d = weft__alloc_zero(1, sizeof *d);
@@ -262,6 +279,7 @@ weft_err weft__card_create(card **out, const gpu_api *api, int number, size_t li
   if (!c) return WEFT_RESOURCE_EXHAUSTED;
   *c = (card){.api = api, .number = number, .limit = limit, .last = &c->first};
   pthread_mutex_init(&c->lock, NULL);
+  pthread_mutex_init(&c->recording, NULL);
   int code = api->stream_create(number, &c->stream);
   if (!code) code = api->event_create(number, &c->handover);
   weft_err err = check(c, code, "opening the GPU");
@@ -287,5 +305,6 @@ void weft__card_destroy(card *c) {
   }
   if (c->handover) c->api->event_destroy(c->handover);
   pthread_mutex_destroy(&c->lock);
+  pthread_mutex_destroy(&c->recording);
   weft__free(c);
 }

@@ -23,6 +23,7 @@
 #include "base/interrupt.h"
 #include "exec/flow_edge.h"
 #include "exec/steplog.h"
+#include "ops/gpu_host.h"
 #include "state/rendezvous.h"
 #include "state/variable.h"
 
@@ -122,6 +123,7 @@ static weft_err call_kernel(spot *s, bool dead, bool *deferred) {
   int64_t begin = s->begin = timed ? weft__now_ns() : 0;
   weft_err err = weft__spot_item(s)->run(k);
   int64_t end = timed ? weft__now_ns() : 0;
+  if (k->scratch) weft__gpu_scratch_release(&k->scratch);
   if (timed) note_cost(n, end - begin); /* of one that defers: what the call took */
   *deferred = k->pending && !err && atomic_exchange(&s->phase, PHASE_RETURNED) != PHASE_DONE;
   if (*deferred) return WEFT_OK;

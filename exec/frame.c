@@ -2,6 +2,7 @@
 #include "exec/frame.h"
 
 #include "base/alloc.h"
+#include "exec/replay.h"
 
 enum { MAX_IDLE = 8, MAX_LAYOUTS = 16 };
 
@@ -83,6 +84,7 @@ static weft_err lay_arena(frame *f, const plan *p) {
 
 static void destroy(frame *f) {
   if (!f) return;
+  weft__replay_destroy(f);
   for (int s = 0; s < f->plan->n_slot && f->slot; s++) weft__tensor_clear(&f->slot[s].t);
   weft__free(f->slot);
   weft__free(f->kernel);
@@ -115,6 +117,7 @@ static weft_err create(frame **out, plan *p, uint64_t key, uint64_t generation) 
   pthread_mutex_unlock(&p->lock);
   weft_err err = allocate(f, p);
   if (!err) err = lay_arena(f, p);
+  if (!err && p->n_stretch && f->layout) err = weft__replay_create(f);
   if (err) {
     destroy(f);
     return err;

@@ -7,6 +7,8 @@
 
 #include "exec/layout.h"
 
+typedef struct replay replay; /* exec/replay.h */
+
 struct frame {
   plan *plan;
   uint64_t key;         /* shapes of the feeds it was made for */
@@ -19,10 +21,12 @@ struct frame {
   const weft_tensor **in; /* flat: the kernels' in, ref and values of dereferenced inputs */
   variable **ref;
   weft_tensor *deref;
-  buffer *place;    /* per slot: its part of the arena */
-  buffer **planned; /* per slot: &place[s], or NULL */
-  void *memory;     /* the arena */
-  buffer **card;    /* those on the plan's devices */
+  buffer *place;         /* per slot: its part of the arena */
+  buffer **planned;      /* per slot: &place[s], or NULL */
+  void *memory;          /* the arena */
+  buffer **card;         /* those on the plan's devices */
+  struct replay *replay; /* per stretch of the plan */
+  bool recording;        /* what kernels take meanwhile stays with the recording */
   step step;
   frame *next;
 };

@@ -8,6 +8,7 @@
 #include "exec/fuse.h"
 #include "exec/hoist.h"
 #include "exec/order.h"
+#include "exec/replay.h"
 #include "exec/spread.h"
 #include "exec/stage.h"
 
@@ -308,7 +309,8 @@ static weft_err make(maker *m) {
   WEFT_TRY(weft__fuse(m->p));
   WEFT_TRY(weft__hoist(m->p));
   if (m->p->staged) WEFT_TRY(weft__stage_prepare(m->p));
-  return find_last_uses(m);
+  WEFT_TRY(find_last_uses(m));
+  return weft__replay_find(m->p);
 }
 
 static weft_err check_request(const weft_graph *g, const plan_request *r) {

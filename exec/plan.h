@@ -39,6 +39,11 @@ typedef struct plan_recv { /* staged plans: an item that receives, and from wher
   int together; /* so many from here on belong to one stage and come from one device; 0: not the first of them */
 } plan_recv;
 
+typedef struct plan_stretch { /* items [from, to) that a GPU runs by itself (exec/replay.h) */
+  int from, to;
+  device *device;
+} plan_stretch;
+
 typedef struct layout layout;     /* exec/layout.h */
 typedef struct frame frame;       /* exec/frame.h */
 typedef struct flow_map flow_map; /* exec/flow_map.h */
@@ -48,8 +53,10 @@ typedef struct plan {
   device **device; /* the GPUs that its items run on */
   int n_device;
   int *slot_memory; /* per slot: 0 the host's, else 1 + an index into device; NULL without GPUs */
-  arena arena;      /* of everything below but states, constants, layouts and frames */
-  plan_item *item;  /* in an order in which a straight plan runs them */
+  plan_stretch *stretch;
+  int n_stretch;
+  arena arena;     /* of everything below but states, constants, layouts and frames */
+  plan_item *item; /* in an order in which a straight plan runs them */
   int n_item;
   int n_slot;
   int *slot_item; /* the item that writes a slot; -1: a feed or a constant */
@@ -117,6 +124,7 @@ weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run)
 /* The pieces of a straight run: a frame that holds the feeds, then its items [from, to). */
 weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run);
 weft_err weft__frame_run(frame *f, plan_run *run, int from, int to);
+weft_err weft__item_run(frame *f, int i, plan_run *run);
 /* What a piece of work costs is about the least it took: whatever took longer was interrupted, or will be seen again. */
 static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {
   unsigned old = atomic_load_explicit(cost, memory_order_relaxed),

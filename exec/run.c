@@ -2,7 +2,9 @@
 #include "base/clock.h"
 #include "base/denormal.h"
 #include "exec/frame.h"
+#include "exec/replay.h"
 #include "exec/steplog.h"
+#include "ops/gpu_host.h"
 #include "state/resource.h"
 #include "state/variable.h"
 
@@ -41,7 +43,7 @@ weft_err weft__item_error(const plan_item *it, weft_err err) {
   return weft__fail_in(err, "%s {{node %s}}", it->node->op_name, it->node->name);
 }
 
-static weft_err run_item(frame *f, int i, plan_run *run) {
+weft_err weft__item_run(frame *f, int i, plan_run *run) {
   const plan_item *it = &f->plan->item[i];
   kernel *k = &f->kernel[i];
   WEFT_TRY(resolve(it, k, f->slot));
@@ -49,6 +51,7 @@ static weft_err run_item(frame *f, int i, plan_run *run) {
   weft_err err = it->run(k);
   if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__now_ns());
   drop_derefs(it, k);
+  if (k->scratch && !f->recording) weft__gpu_scratch_release(&k->scratch);
   if (err) return weft__item_error(it, err);
   if (f->lessons) weft__lesson_note(f->lessons, f->plan, i, f->slot);
   for (int j = 0; j < it->n_release; j++) weft__tensor_clear(&f->slot[it->release[j]].t);
@@ -76,15 +79,31 @@ static weft_err run_items(frame *f, plan_run *run, int from, int to) {
       if (f->lessons) f->lessons[it->first_out] = (lesson){.root = -1, .alias = -1};
       continue;
     }
-    WEFT_TRY(run_item(f, i, run));
+    WEFT_TRY(weft__item_run(f, i, run));
   }
   if (to == f->plan->n_item) f->once_done = true;
   return WEFT_OK;
 }
 
+/* As run_items, with what a GPU runs by itself queued as a whole. */
+static weft_err run_stretches(frame *f, plan_run *run, int from, int to) {
+  const plan *p = f->plan;
+  for (int s = 0; s < p->n_stretch; s++) {
+    const plan_stretch *at = &p->stretch[s];
+    bool done;
+    if (at->from < from || at->to > to) continue;
+    WEFT_TRY(run_items(f, run, from, at->from));
+    WEFT_TRY(weft__plan_check_time(run));
+    WEFT_TRY(weft__replay_run(f, run, s, &done));
+    from = done ? at->to : at->from;
+  }
+  return run_items(f, run, from, to);
+}
+
 weft_err weft__frame_run(frame *f, plan_run *run, int from, int to) {
   const uint64_t mode = weft__denormal_flush();
-  const weft_err err = run_items(f, run, from, to);
+  const bool whole = f->replay && !run->log && f->once_done;
+  const weft_err err = whole ? run_stretches(f, run, from, to) : run_items(f, run, from, to);
   weft__denormal_restore(mode);
   return err;
 }

@@ -245,8 +245,19 @@ static weft_err add_late(spreader *s, int i) {
   return WEFT_OK;
 }
 
+/* In a straight plan the feeds go to the devices first, so that what follows can be queued in one go. */
+static weft_err bring_feeds(spreader *s) {
+  for (int i = 0; i < s->p->n_item; i++)
+    for (int j = 0; j < s->p->item[i].n_in; j++) {
+      plan_input *in = &s->p->item[i].in[j];
+      if (in->slot < s->p->n_feed) WEFT_TRY(bring(s, i, j, in));
+    }
+  return WEFT_OK;
+}
+
 static weft_err rewrite(spreader *s) {
   plan *p = s->p;
+  if (!p->flow && !p->staged) WEFT_TRY(bring_feeds(s));
   for (int i = 0; i < p->n_item; i++) {
     plan_item *it = &p->item[i];
     for (int j = 0; j < it->n_in; j++) WEFT_TRY(bring(s, i, j, &it->in[j]));

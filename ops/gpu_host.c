@@ -26,7 +26,7 @@ static int host_n_out(const kernel *k) { return k->n_out; }
 static const char *host_op_name(const kernel *k) { return k->node->op_name; }
 static void host_in(const kernel *k, int i, gpu_tensor *t) { show(k->in[i], t); }
 static weft_dtype host_out_type(const kernel *k, int i) { return weft__dtype_base(k->node->out_type[i]); }
-static void *host_stream(const kernel *k) { return k->stream; }
+static void *host_stream(const kernel *k) { return weft__device_stream(k->device); }
 
 static int64_t host_attr_int(const kernel *k, const char *name, int64_t fallback) {
   return weft__node_int(k->node, name, fallback);
@@ -79,12 +79,21 @@ static weft_err host_scratch(kernel *k, size_t bytes, void **out) {
   return WEFT_OK;
 }
 
-void weft__gpu_scratch_release(struct scratch *s) {
-  while (s) {
-    struct scratch *next = s->next;
+void weft__gpu_scratch_release(struct scratch **list) {
+  while (*list) {
+    struct scratch *s = *list;
+    *list = s->next;
     weft__buffer_release(s->memory);
     weft__free(s);
-    s = next;
+  }
+}
+
+void weft__gpu_scratch_move(struct scratch **from, struct scratch **to) {
+  while (*from) {
+    struct scratch *s = *from;
+    *from = s->next;
+    s->next = *to;
+    *to = s;
   }
 }
 

@@ -25,7 +25,8 @@ bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i);
 /* Queues the kernel's work.  What it took as scratch is in k->scratch: release it at once where memory is given out
  * in the order of the stream, or after the last replay where the run was recorded. */
 weft_err weft__gpu_run(kernel *k, const gpu_kernel *g);
-void weft__gpu_scratch_release(struct scratch *s); /* NULL is fine */
+void weft__gpu_scratch_release(struct scratch **list);
+void weft__gpu_scratch_move(struct scratch **from, struct scratch **to);
 
 /* How elements are moved on cards; NULL where no plug-in was loaded, or a simulated one. */
 gpu_mover *weft__gpu_mover(void);

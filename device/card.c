@@ -255,6 +255,11 @@ static const device_ops gpu_ops = {
 const gpu_api *weft__device_api(const device *d) { return d && d->ops == &gpu_ops ? card_of(d)->api : NULL; }
 void *weft__device_stream(const device *d) { return d && d->ops == &gpu_ops ? stream_of(card_of(d)) : NULL; }
 
+bool weft__device_records(const device *d) {
+  const gpu_api *api = weft__device_api(d);
+  return api && api->record_begin;
+}
+
 weft_err weft__card_device(device **out, card *c, const char *task, int id, const gpu_properties *p) {
   gpu_device *d = weft__alloc_zero(1, sizeof *d);
   if (!d) return WEFT_RESOURCE_EXHAUSTED;

@@ -56,7 +56,7 @@ typedef struct gpu_api {
   int (*event_record)(void *event, void *stream);
   int (*event_wait)(void *stream, void *event); /* what is queued next waits for it */
   int (*event_passed)(void *event, bool *passed);
-  /* What is queued between begin and end is recorded and not run; launch queues all of it. */
+  /* What is queued between begin and end is recorded and not run; launch queues all of it.  NULL: it cannot. */
   int (*record_begin)(void *stream);
   int (*record_end)(void *stream, void **recording); /* NULL recording with an error: what was recorded is dropped */
   int (*launch)(void *recording, void *stream);

@@ -1,7 +1,7 @@
 /* simulated.c - a card made of host memory, so that programs for GPUs run, and are tested, where there is none.
  *
  * It is asked for with WEFT_CUDA_PLUGIN=simulated and goes through everything that a real card does: placement, copies,
- * recordings, logs.  Kernels are the CPU's.  Two things keep it honest.  Its memory cannot be read or written but by
+ * logs; only recordings are left out.  Kernels are the CPU's.  Two things keep it honest.  Its memory cannot be read or written but by
  * its own work (mprotect), so that code which takes a card's address for the host's ends in a fault.  And copies are
  * only noted when they are queued and done when somebody waits, or when a kernel of the same stream runs, so that
  * code which does not wait sees old bytes. */
@@ -24,8 +24,6 @@ typedef struct task {
 typedef struct stream {
   pthread_mutex_t lock; /* guards what follows; recursive: a kernel's own copies come while it runs */
   task *first, **last;
-  task *recorded, **recorded_last;
-  bool recording;
 } stream;
 
 typedef struct region {
@@ -180,9 +178,8 @@ static int queue(stream *s, void *dst, const void *src, size_t bytes) {
   if (!t) return FULL;
   *t = (task){dst, src, bytes, NULL};
   pthread_mutex_lock(&s->lock);
-  task ***last = s->recording ? &s->recorded_last : &s->last;
-  **last = t;
-  *last = &t->next;
+  *s->last = t;
+  s->last = &t->next;
   pthread_mutex_unlock(&s->lock);
   return OK;
 }
@@ -223,24 +220,6 @@ static int event_passed(void *e, bool *passed) {
   return OK;
 }
 
-/* ---- recordings: of copies only, since a CPU kernel cannot be kept; the executor does not record here ---- */
-
-static int record_begin(void *at) {
-  (void)at;
-  return WRONG;
-}
-static int record_end(void *at, void **recording) {
-  (void)at;
-  *recording = NULL;
-  return WRONG;
-}
-static int launch(void *recording, void *at) {
-  (void)recording;
-  (void)at;
-  return WRONG;
-}
-static void recording_destroy(void *recording) { (void)recording; }
-
 static void enter(void *at) {
   stream *s = at;
   pthread_mutex_lock(&s->lock);
@@ -277,10 +256,6 @@ const gpu_api *weft__simulated_api(void) {
       .event_record = event_record,
       .event_wait = event_wait,
       .event_passed = event_passed,
-      .record_begin = record_begin,
-      .record_end = record_end,
-      .launch = launch,
-      .recording_destroy = recording_destroy,
       .enter = enter,
       .leave = leave,
   };

@@ -47,7 +47,7 @@ static bool is_copy(const plan_item *it) { return strcmp(it->node->op_name, "_Co
 static bool recordable(const plan_item *it, const bool *steady, const device *d) {
   if (it->op->flags & OP_ONCE) return true; /* made already */
   if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
-  if ((d && it->device != d) || it->no_record || is_copy(it) || !it->device->ops->record_begin) return false;
+  if ((d && it->device != d) || it->no_record || is_copy(it) || !weft__device_records(it->device)) return false;
   for (int j = 0; j < it->n_in && j < 64; j++)
     if (it->host_in >> j & 1 && !steady[it->in[j].slot] &&
         weft__dtype_is_plain(weft__out_type(it->node->graph, it->node->in[j])))
@@ -89,7 +89,8 @@ weft_err weft__replay_find(plan *p) {
 
 typedef struct place { /* a value from outside, or one that is read afterwards */
   int slot;
-  weft_tensor t; /* without a reference */
+  weft_tensor t; /* without a reference, unless it is owned */
+  bool owned;    /* a copy in host memory: the place may serve another value by the time it is read */
   variable *ref;
 } place;
 
@@ -117,6 +118,8 @@ weft_err weft__replay_create(frame *f) {
 
 static void forget(replay *r, device *d) {
   d->ops->recording_destroy(d, r->recording);
+  for (int i = 0; i < r->n_out; i++)
+    if (r->out[i].owned) weft__tensor_clear(&r->out[i].t);
   weft__gpu_scratch_release(&r->scratch);
   weft__free(r->in);
   weft__free(r->out);
@@ -161,7 +164,7 @@ static bool note_input(replay *r, const frame *f, const plan_stretch *s, const p
     return true;
   }
   if (inside(s, maker)) return true;
-  r->in[r->n_in++] = (place){in->slot, from->t, NULL};
+  r->in[r->n_in++] = (place){in->slot, from->t, false, NULL};
   return maker < 0 || from->t.buf->transient || !from->t.buf->memory;
 }
 
@@ -193,7 +196,8 @@ static weft_err make_room(replay *r, const frame *f, const plan_stretch *s) {
   return r->in && r->var && r->out ? WEFT_OK : WEFT_OOM;
 }
 
-/* A stretch may leave behind what lies in the frame's places; other memory would be another's in the next run. */
+/* A stretch may leave behind what lies in the frame's places on the device; other memory there would be another's in
+ * the next run.  What it leaves in host memory is always the same. */
 static bool note_outputs(replay *r, const frame *f, const plan_stretch *s) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
@@ -201,8 +205,12 @@ static bool note_outputs(replay *r, const frame *f, const plan_stretch *s) {
       const int slot = it->first_out + o;
       const value *v = &f->slot[slot];
       if (!read_after(f->plan, s, slot)) continue;
-      if (v->t.buf && !v->t.buf->transient) return false;
-      r->out[r->n_out++] = (place){slot, v->t, v->ref};
+      const bool host = v->t.buf && !v->t.buf->memory;
+      if (v->t.buf && !host && !v->t.buf->transient) return false;
+      place *p = &r->out[r->n_out];
+      *p = (place){slot, v->t, host, v->ref};
+      if (host && weft__tensor_clone(&p->t, &v->t) != WEFT_OK) return false;
+      r->n_out++;
     }
   }
   return true;

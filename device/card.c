@@ -22,7 +22,11 @@ struct card {
   memory_pool *pinned;
   size_t limit;
   memory_pool *pool;
-  void *recorder;            /* stream of recordings */
+  void *lane[RECORD_LANES]; /* streams of recordings */
+  bool joined[RECORD_LANES];
+  int current, step; /* the lane and step that is being recorded */
+  void **event;      /* per step: behind it; the first stands at the beginning */
+  int n_event;
   pthread_mutex_t recording; /* held by the thread that records */
   void *handover;            /* event for copies between cards */
   pthread_mutex_t lock;      /* guards what follows */
@@ -47,7 +51,7 @@ weft_err weft__gpu_fail(const gpu_api *api, int code, const char *what) {
   }
 }
 
-static void *stream_of(const card *c) { return c == recorded ? c->recorder : c->stream; }
+static void *stream_of(const card *c) { return c == recorded ? c->lane[c->current] : c->stream; }
 
 static weft_err check(const card *c, int code, const char *what) {
   return code ? weft__gpu_fail(c->api, code, what) : WEFT_OK;
@@ -201,11 +205,48 @@ static weft_err gpu_sync(device *d) {
 
 /* ---- recordings -------------------------------------------------------------------------------- */
 
+/* The event behind a step; -1 is the beginning. */
+static int step_event(card *c, int step, void **out) {
+  while (c->n_event <= step + 1) {
+    void **grown = weft__realloc(c->event, sizeof *grown * ((size_t)c->n_event + 1));
+    if (!grown) return c->api->alloc(c->number, SIZE_MAX / 2, out); /* no memory: the code of that */
+    c->event = grown;
+    int code = c->api->event_create(c->number, &c->event[c->n_event]);
+    if (code) return code;
+    c->n_event++;
+  }
+  *out = c->event[step + 1];
+  return 0;
+}
+
+static int mark(card *c, int step) {
+  void *event;
+  int code = step_event(c, step, &event);
+  return code ? code : c->api->event_record(event, c->lane[c->current]);
+}
+
+static int wait_for(card *c, int step) {
+  void *event;
+  int code = step_event(c, step, &event);
+  return code ? code : c->api->event_wait(c->lane[c->current], event);
+}
+
+static int begin_recording(card *c) {
+  int code = 0;
+  for (int i = 0; i < RECORD_LANES; i++) {
+    if (!c->lane[i]) code = c->api->stream_create(c->number, &c->lane[i]);
+    if (code) return code;
+    c->joined[i] = i == 0;
+  }
+  c->current = 0;
+  c->step = -1;
+  return c->api->record_begin(c->lane[0]);
+}
+
 static weft_err gpu_record_begin(device *d) {
   card *c = card_of(d);
   pthread_mutex_lock(&c->recording);
-  int code = c->recorder ? 0 : c->api->stream_create(c->number, &c->recorder);
-  if (!code) code = c->api->record_begin(c->recorder);
+  int code = begin_recording(c);
   if (code)
     pthread_mutex_unlock(&c->recording);
   else
@@ -213,12 +254,37 @@ static weft_err gpu_record_begin(device *d) {
   return check(c, code, "recording a step");
 }
 
+static weft_err gpu_record_step(device *d, int step, int lane, const int after[RECORD_LANES]) {
+  card *c = card_of(d);
+  int code = mark(c, c->step); /* what was queued so far */
+  c->current = lane;
+  c->step = step;
+  if (!code && !c->joined[lane]) code = wait_for(c, -1);
+  c->joined[lane] = true;
+  for (int i = 0; i < RECORD_LANES && !code; i++)
+    if (i != lane && after[i] >= 0) code = wait_for(c, after[i]);
+  return check(c, code, "recording a step");
+}
+
+/* All lanes lead back into the first. */
+static int join_lanes(card *c) {
+  int code = mark(c, c->step);
+  for (int i = 1; i < RECORD_LANES; i++) {
+    if (!c->joined[i]) continue;
+    void *event;
+    if (!code) code = step_event(c, c->step + i, &event);
+    if (!code) code = c->api->event_record(event, c->lane[i]);
+    if (!code) code = c->api->event_wait(c->lane[0], event);
+  }
+  return code;
+}
+
 static weft_err gpu_record_end(device *d, void **recording) {
   card *c = card_of(d);
-  int code = c->api->record_end(c->recorder, recording);
+  int code = join_lanes(c), ended = c->api->record_end(c->lane[0], recording);
   recorded = NULL;
   pthread_mutex_unlock(&c->recording);
-  return check(c, code, "recording a step");
+  return check(c, code ? code : ended, "recording a step");
 }
 
 static weft_err gpu_replay(device *d, void *recording) {
@@ -247,6 +313,7 @@ static const device_ops gpu_ops = {
     .sync = gpu_sync,
     .destroy = gpu_destroy,
     .record_begin = gpu_record_begin,
+    .record_step = gpu_record_step,
     .record_end = gpu_record_end,
     .replay = gpu_replay,
     .recording_destroy = gpu_recording_destroy,
@@ -309,6 +376,8 @@ void weft__card_destroy(card *c) {
     weft__free(s);
   }
   if (c->handover) c->api->event_destroy(c->handover);
+  for (int i = 0; i < c->n_event; i++) c->api->event_destroy(c->event[i]);
+  weft__free(c->event);
   pthread_mutex_destroy(&c->lock);
   pthread_mutex_destroy(&c->recording);
   weft__free(c);

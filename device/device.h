@@ -9,6 +9,8 @@
 
 typedef struct device device;
 
+enum { RECORD_LANES = 6 };
+
 typedef struct device_ops {
   const char *type; /* "CPU", "GPU": required */
   /* Required.  Host memory that copies from this device go to best; the buffer's release gives it back. */
@@ -24,6 +26,9 @@ typedef struct device_ops {
   void (*destroy)(device *d); /* required */
   /* Recording: what is queued between begin and end is not run but kept, to be queued as a whole.  NULL: it cannot. */
   weft_err (*record_begin)(device *d);
+  /* What is queued next is step `step` (0, 1, ...) of the recording, in one of a few lanes that run beside each other: after
+   * the steps before it in its lane, and after step after[l] of each other lane l (-1: none). */
+  weft_err (*record_step)(device *d, int step, int lane, const int after[RECORD_LANES]);
   weft_err (*record_end)(device *d, void **recording);
   weft_err (*replay)(device *d, void *recording);
   void (*recording_destroy)(device *d, void *recording);

@@ -5,6 +5,7 @@
 #include "exec/replay.h"
 
 #include "base/alloc.h"
+#include "exec/lanes.h"
 #include "exec/spread.h"
 #include "ops/gpu_host.h"
 #include "state/variable.h"
@@ -234,10 +235,11 @@ static bool outputs_planned(const frame *f, const plan_item *it) {
   return true;
 }
 
-static weft_err record_items(replay *r, frame *f, plan_run *run, const plan_stretch *s, bool *good) {
+static weft_err record_items(replay *r, frame *f, plan_run *run, const plan_stretch *s, lanes *beside, bool *good) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
     if (it->op->flags & OP_ONCE) continue;
+    WEFT_TRY(weft__lanes_step(beside, f, i));
     WEFT_TRY(weft__item_run(f, i, run));
     if (!outputs_planned(f, it)) *good = false;
     weft__gpu_scratch_move(&f->kernel[i].scratch, &r->scratch);
@@ -270,7 +272,10 @@ static weft_err record(replay *r, frame *f, plan_run *run, const plan_stretch *s
   }
   WEFT_TRY(d->ops->record_begin(d));
   f->recording = true;
-  weft_err err = record_items(r, f, run, s, &good);
+  lanes beside;
+  weft__lanes_init(&beside);
+  weft_err err = record_items(r, f, run, s, &beside, &good);
+  weft__lanes_finish(&beside);
   f->recording = false;
   weft_err ended = d->ops->record_end(d, &r->recording);
   if (!err && !ended && good && variables_stayed(r) && note_outputs(r, f, s)) {

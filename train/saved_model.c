@@ -15,8 +15,6 @@
 #include "train/saver.h"
 #include <string.h>
 
-#define INIT_KEY "__saved_model_init_op"
-
 struct weft_saved_model {
   char *dir;
   text graphs;
@@ -145,32 +143,6 @@ static weft_err sign(signing *s, const weft_signature *w, ProtobufCMessage **giv
   return WEFT_OK;
 }
 
-/* What is run after loading: a signature whose only output names a node. */
-static weft_err sign_init(signing *s, weft_out init) {
-  Tensorflow__MetaGraphDefSignatureDefEntry *e = weft__arena_alloc(&s->a, sizeof *e);
-  Tensorflow__SignatureDef *d = weft__arena_alloc(&s->a, sizeof *d);
-  Tensorflow__SignatureDefOutputsEntry *o = weft__arena_alloc(&s->a, sizeof *o);
-  Tensorflow__TensorInfo *info = weft__arena_alloc(&s->a, sizeof *info);
-  Tensorflow__TensorShapeProto *any = weft__arena_alloc(&s->a, sizeof *any);
-  if (!e || !d || !o || !info || !any) return oom();
-  tensorflow__meta_graph_def_signature_def_entry__init(e);
-  tensorflow__signature_def__init(d);
-  tensorflow__signature_def_outputs_entry__init(o);
-  tensorflow__tensor_info__init(info);
-  tensorflow__tensor_shape_proto__init(any);
-  e->key = o->key = kept(s, INIT_KEY);
-  info->name = kept(s, s->g->node[init.node]->name);
-  info->encoding_case = TENSORFLOW__TENSOR_INFO__ENCODING_NAME;
-  info->tensor_shape = any;
-  any->unknown_rank = true;
-  o->value = info, e->value = d;
-  d->outputs = weft__arena_alloc(&s->a, sizeof *d->outputs);
-  if (!e->key || !info->name || !d->outputs) return oom();
-  d->outputs[d->n_outputs++] = o;
-  s->entry[s->n++] = e;
-  return WEFT_OK;
-}
-
 /* ---- graphs ---- */
 
 static void clear_devices(Tensorflow__GraphDef *g) {
@@ -202,12 +174,11 @@ static weft_err append(weft_saved_model *m, Tensorflow__MetaGraphDef *meta, sign
 static weft_err sign_and_append(weft_saved_model *m, weft_graph *g, Tensorflow__MetaGraphDef *meta,
                                 const weft_saved_model_opts *o) {
   signing s = {.g = g};
-  size_t room = (size_t)o->n_signature + 2;
+  size_t room = (size_t)o->n_signature + 1;
   ProtobufCMessage **given = weft__alloc_zero(room, sizeof(void *));
   s.entry = weft__arena_alloc(&s.a, sizeof *s.entry * room);
   weft_err err = given && s.entry ? WEFT_OK : oom();
   for (int i = 0; !err && i < o->n_signature; i++) err = sign(&s, &o->signatures[i], &given[i]);
-  if (!err && o->init) err = sign_init(&s, *o->init);
   if (!err) err = append(m, meta, &s, o);
   for (size_t i = 0; given && i < room; i++)
     if (given[i]) protobuf_c_message_free_unpacked(given[i], NULL);

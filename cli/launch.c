@@ -11,14 +11,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_TASKS = 256, TEXT = 32 * MOST_TASKS, GRACE = 10 };
+enum { MOST_TASKS = 256, TEXT = 32 * MOST_TASKS, GRACE_S = 10, PROGRESS = 1 << 14 };
 
 typedef struct plan {
-  int ps, workers, restarts;
+  int ps, workers, restarts, grace;
   int status_port; /* of the first task's page; 0: any free one; -1: no pages */
   const char *log_dir, *style;
   char **program; /* and its arguments, NULL-terminated */
@@ -30,7 +31,7 @@ typedef struct launch {
   int n_task;
   char hosts[2][TEXT]; /* "localhost:1,localhost:2" of ps and workers */
   launch_look look;
-  char progress[1024];
+  char progress[PROGRESS];
   int code;      /* of the first task that failed */
   double ending; /* when the others were told to end; 0: not yet */
   double workers_done;
@@ -60,7 +61,9 @@ static int read_options(plan *p, int argc, char **argv) {
       ok = cli_number(v, 1, MOST_TASKS / 2, &p->workers);
     else if ((v = cli_option(argc, argv, &i, "--restart")))
       ok = cli_number(v, 0, 1000, &p->restarts);
-    else if ((v = cli_option(argc, argv, &i, "--status-port"))) {
+    else if ((v = cli_option(argc, argv, &i, "--grace"))) {
+      if (!cli_number(v, 0, 86400, &p->grace)) return cli_usage("launch: --grace takes seconds, not", v);
+    } else if ((v = cli_option(argc, argv, &i, "--status-port"))) {
       if (!cli_number(v, 0, 65535, &p->status_port)) return cli_usage("launch: --status-port is no port:", v);
     } else if ((v = cli_option(argc, argv, &i, "--log-dir")))
       p->log_dir = v;
@@ -234,8 +237,8 @@ static void wait_for_output(const launch *l) {
   poll(fds, n, 100);
 }
 
-static void tell_failure(const launch *l, const launch_task *t) {
-  if (l->look.live) fputs("\r\033[K", stdout), fflush(stdout);
+static void tell_failure(launch *l, const launch_task *t) {
+  launch_erase(&l->look);
   fprintf(stderr, "weft launch: %s%d ended with %d", t->job, t->index, t->code);
   if (t->code > 128) fprintf(stderr, " (%s)", strsignal(t->code - 128));
   fprintf(stderr, t->n_last ? "; its last lines:\n" : "\n");
@@ -248,6 +251,7 @@ static void after_end(launch *l, launch_task *t) {
   if (t->code == 0 || l->ending > 0) return;
   if (t->restarts > 0) {
     t->restarts--;
+    launch_erase(&l->look);
     fprintf(stderr, "weft launch: %s%d ended with %d; starting it again (%d left)\n", t->job, t->index, t->code,
             t->restarts);
     if (start(l, t)) return;
@@ -282,27 +286,43 @@ static void push_the_end(launch *l, int *passed) {
     l->ending = l->ending > 0 ? l->ending : now;
     *passed = interrupts;
   }
-  if (l->ending > 0 && now > l->ending + GRACE) signal_all(l, SIGKILL);
-  if (l->workers_done > 0 && l->ending <= 0 && now > l->workers_done + GRACE) {
+  if (l->ending > 0 && now > l->ending + l->plan.grace) signal_all(l, SIGKILL);
+  if (l->workers_done > 0 && l->ending <= 0 && now > l->workers_done + l->plan.grace) {
     l->ending = now;
     signal_all(l, SIGTERM);
   }
 }
 
+/* A line for each worker whose output told its step; as many as the terminal has room for. */
 static void draw(launch *l) {
-  int used = 0;
+  size_t used = 0;
+  int lines = 0;
+  struct winsize w = {.ws_row = 24, .ws_col = 80};
   if (!l->look.live) return;
+  if (ioctl(1, TIOCGWINSZ, &w) != 0 || w.ws_col < 20) w.ws_row = 24, w.ws_col = 80;
+  launch_erase(&l->look);
   l->progress[0] = 0;
-  for (int i = l->plan.ps; i < l->n_task && used < 900; i++) {
+  for (int i = l->plan.ps; i < l->n_task && lines + 2 < w.ws_row && used + 256 < sizeof l->progress; i++) {
     const launch_task *t = &l->task[i];
+    char line[200], name[64];
     if (!t->has_step) continue;
-    used += snprintf(l->progress + used, sizeof l->progress - (size_t)used, "%s%s%d step %ld", used ? "   " : "",
-                     t->job, t->index, t->step);
-    if (t->rate > 0) used += snprintf(l->progress + used, sizeof l->progress - (size_t)used, " %.0f/s", t->rate);
-    if (t->has_loss) used += snprintf(l->progress + used, sizeof l->progress - (size_t)used, " loss %.4g", t->loss);
+    snprintf(name, sizeof name, "%s%d", t->job, t->index);
+    int n = snprintf(line, sizeof line, "%-*s   step %-8ld %8.1f steps/s", l->look.width, name, t->step, t->rate);
+    if (t->has_loss) snprintf(line + n, sizeof line - (size_t)n, "   loss %.4g", t->loss);
+    used += (size_t)snprintf(l->progress + used, sizeof l->progress - used, "%s%.*s", lines++ ? "\n" : "", w.ws_col - 1,
+                             line);
   }
-  printf("\r\033[K%s", l->progress);
-  fflush(stdout);
+  launch_draw(&l->look);
+}
+
+/* What is left in the pipes of tasks that have ended; a child of theirs may hold one open, which nobody waits for. */
+static void drain(launch *l) {
+  for (int i = 0; i < l->n_task; i++) {
+    launch_stream *both[] = {&l->task[i].out, &l->task[i].err};
+    for (int k = 0; k < 2; k++)
+      for (struct pollfd p = {.fd = both[k]->fd, .events = POLLIN}; p.fd >= 0 && poll(&p, 1, 0) > 0; p.fd = both[k]->fd)
+        launch_read(&l->task[i], both[k], &l->look);
+  }
 }
 
 static void watch(launch *l) {
@@ -314,12 +334,12 @@ static void watch(launch *l) {
     push_the_end(l, &passed);
     if (launch_now() - drawn > 0.2) draw(l), drawn = launch_now();
   }
-  read_all(l);
-  if (l->look.live) fputs("\r\033[K", stdout), fflush(stdout);
+  drain(l);
+  launch_erase(&l->look);
 }
 
 static int run(int argc, char **argv) {
-  launch l = {.plan = {.ps = 1, .workers = 1, .style = "tf", .status_port = -1}};
+  launch l = {.plan = {.ps = 1, .workers = 1, .style = "tf", .status_port = -1, .grace = GRACE_S}};
   int code = read_options(&l.plan, argc, argv);
   if (code != DONE) return code;
   if (!can_start(l.plan.program[0])) {
@@ -351,6 +371,7 @@ static const cli_flag flags[] = {
     {"--ps", "N", "parameter servers (1)"},
     {"--workers", "N", "workers (1)"},
     {"--restart", "N", "start a task that fails again, at most N times (0)"},
+    {"--grace", "SECONDS", "how long tasks may take to end when they are told to, before they are killed (10)"},
     {"--log-dir", "DIR", "keep what each task prints in DIR/JOB-INDEX.out and .err"},
     {"--status-port", "PORT",
      "a status page of the cluster on this port, and on those that follow one of each task (0: free ones)"},

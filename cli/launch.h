@@ -35,15 +35,19 @@ typedef struct launch_task {
 
 typedef struct launch_look { /* how it is shown */
   bool colour, live;
-  int width;            /* of "worker10" */
-  const char *progress; /* the line at the bottom, to be drawn again after others; "" if none */
+  int width;      /* of "worker10" */
+  char *progress; /* lines at the bottom, one a worker, to be drawn again after others; "" if there are none */
+  int drawn;      /* how many of them stand there now */
 } launch_look;
 
 double launch_now(void); /* seconds, monotonic */
 /* Starts args (NULL-terminated) with its outputs in pipes; false: errno says why. */
 bool launch_start(launch_task *t, char **args);
-/* Reads what a stream has; prints, keeps and looks at each whole line. */
-void launch_read(launch_task *t, launch_stream *s, const launch_look *look);
+/* Takes the lines at the bottom away, and draws them. */
+void launch_erase(launch_look *look);
+void launch_draw(launch_look *look);
+/* Reads what a stream has, up to a megabyte, so that the others get their turn; prints, keeps and looks at each whole line. */
+void launch_read(launch_task *t, launch_stream *s, launch_look *look);
 /* Has the process ended?  Sets code: its exit code, or 128 + the signal. */
 bool launch_ended(launch_task *t);
 

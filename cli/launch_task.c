@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { READS_AT_ONCE = 16 };
+
 double launch_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -90,21 +92,38 @@ static void look_at(launch_task *t, const char *line) {
   t->has_step = true;
 }
 
-static void print_line(const launch_task *t, const launch_stream *s, const char *line, const launch_look *look) {
+void launch_erase(launch_look *look) {
+  if (!look->drawn) return;
+  fputs("\r", stdout);
+  if (look->drawn > 1) printf("\033[%dA", look->drawn - 1);
+  fputs("\033[J", stdout);
+  fflush(stdout);
+  look->drawn = 0;
+}
+
+void launch_draw(launch_look *look) {
+  if (!look->live || !*look->progress) return;
+  fputs(look->progress, stdout);
+  fflush(stdout);
+  look->drawn = 1;
+  for (const char *at = look->progress; (at = strchr(at, '\n')); at++) look->drawn++;
+}
+
+static void print_line(const launch_task *t, const launch_stream *s, const char *line, launch_look *look) {
   static const int colours[] = {36, 32, 33, 35, 34, 31};
   char name[64];
   snprintf(name, sizeof name, "%s%d", t->job, t->index);
   int colour = strcmp(t->job, "ps") == 0 ? 90 : colours[t->index % 6];
-  if (look->live && *look->progress) fputs("\r\033[K", stdout), fflush(stdout);
+  launch_erase(look);
   if (look->colour)
     fprintf(s->to, "\033[%dm%-*s |\033[0m %s\n", colour, look->width, name, line);
   else
     fprintf(s->to, "%-*s | %s\n", look->width, name, line);
   fflush(s->to);
-  if (look->live && *look->progress) fputs(look->progress, stdout), fflush(stdout);
+  launch_draw(look);
 }
 
-static void whole_line(launch_task *t, launch_stream *s, const launch_look *look) {
+static void whole_line(launch_task *t, launch_stream *s, launch_look *look) {
   s->line[s->used] = 0;
   if (s->file) fprintf(s->file, "%s\n", s->line), fflush(s->file);
   snprintf(t->last[t->n_last++ % LAUNCH_LAST], LAUNCH_LINE, "%s", s->line);
@@ -113,15 +132,29 @@ static void whole_line(launch_task *t, launch_stream *s, const launch_look *look
   s->used = 0;
 }
 
-void launch_read(launch_task *t, launch_stream *s, const launch_look *look) {
-  char bytes[LAUNCH_LINE];
+/* Bytes up to the end of a line, or as many as a line takes: longer ones are cut into several. */
+static size_t take(launch_task *t, launch_stream *s, const char *bytes, size_t n, launch_look *look) {
+  const char *end = memchr(bytes, '\n', n);
+  const size_t room = LAUNCH_LINE - 1 - (size_t)s->used, length = end ? (size_t)(end - bytes) : n;
+  const size_t taken = length < room ? length : room;
+  memcpy(s->line + s->used, bytes, taken);
+  s->used += (int)taken;
+  if (length > room || (length == room && !end)) {
+    whole_line(t, s, look);
+    return taken;
+  }
+  if (!end) return taken;
+  while (s->used && s->line[s->used - 1] == '\r') s->used--;
+  whole_line(t, s, look);
+  return taken + 1;
+}
+
+void launch_read(launch_task *t, launch_stream *s, launch_look *look) {
+  static char bytes[1 << 16];
   ssize_t n = 0;
-  while (s->fd >= 0 && (n = read(s->fd, bytes, sizeof bytes)) > 0)
-    for (ssize_t i = 0; i < n; i++) {
-      if (bytes[i] == '\n' || s->used == LAUNCH_LINE - 1) whole_line(t, s, look);
-      if (bytes[i] != '\n' && bytes[i] != '\r') s->line[s->used++] = bytes[i];
-    }
-  if (s->fd < 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) return;
+  for (int turn = 0; turn < READS_AT_ONCE && s->fd >= 0 && (n = read(s->fd, bytes, sizeof bytes)) > 0; turn++)
+    for (size_t at = 0; at < (size_t)n;) at += take(t, s, bytes + at, (size_t)n - at, look);
+  if (s->fd < 0 || n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) return;
   if (s->used) whole_line(t, s, look);
   close(s->fd);
   s->fd = -1;

@@ -10,6 +10,9 @@ void weft_hook_destroy(weft_hook *h) { weft__hook_destroy(h); }
 weft_err weft_run_context_fetch(weft_run_context *c, int n, const weft_out *fetches) {
   return weft__context_fetch(c, n, fetches);
 }
+weft_err weft_run_context_target(weft_run_context *c, int n, const weft_out *nodes) {
+  return weft__context_target(c, n, nodes);
+}
 weft_err weft_run_context_feed(weft_run_context *c, weft_out to, const weft_tensor *fed) {
   return weft__context_feed(c, to, fed);
 }

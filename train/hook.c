@@ -44,6 +44,14 @@ weft_err weft__context_fetch(weft_run_context *c, int n, const weft_out *fetches
   return WEFT_OK;
 }
 
+weft_err weft__context_target(weft_run_context *c, int n, const weft_out *nodes) {
+  int need = c->n_target + n, room = c->target_room;
+  WEFT_TRY(grow((void **)&c->target, sizeof *c->target, &room, need));
+  if (need > c->target_room) c->target_room = 2 * need;
+  for (int i = 0; i < n; i++) c->target[c->n_target++] = nodes[i].node;
+  return WEFT_OK;
+}
+
 static bool same(weft_out a, weft_out b) { return a.node == b.node && a.slot == b.slot; }
 
 weft_err weft__context_feed(weft_run_context *c, weft_out to, const weft_tensor *value_fed) {

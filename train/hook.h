@@ -25,10 +25,11 @@ typedef struct hook_request {
 struct weft_run_context {
   weft_session *sess; /* the one behind the hooks */
   const plan_request *caller;
-  int n_feed, n_fetch, feed_room, fetch_room;
+  int n_feed, n_fetch, n_target, feed_room, fetch_room, target_room;
   weft_out *feed, *fetch;
   const weft_tensor **fed;
   weft_tensor **fetched;
+  int *target;           /* nodes that are run for their effect */
   hook_request *request; /* one for each hook */
   int hook;              /* whose turn it is */
   bool stop, trace;
@@ -40,6 +41,7 @@ weft_err weft__hook_create(weft_hook **out, const weft_hook_fns *fns, void *arg,
 void weft__hook_destroy(weft_hook *h);
 
 weft_err weft__context_fetch(weft_run_context *c, int n, const weft_out *fetches);
+weft_err weft__context_target(weft_run_context *c, int n, const weft_out *nodes);
 weft_err weft__context_feed(weft_run_context *c, weft_out to, const weft_tensor *value);
 const weft_tensor *weft__context_value(const weft_run_context *c, int i); /* NULL: was not asked for */
 

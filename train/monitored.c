@@ -97,14 +97,17 @@ static weft_err begin_context(weft_run_context *c, const monitored *m, const pla
   c->caller = q;
   c->feed_room = q->n_feed + 4;
   c->fetch_room = q->n_fetch + 8;
+  c->target_room = q->n_target + 4;
   c->feed = weft__alloc(sizeof *c->feed * (size_t)c->feed_room);
   c->fed = weft__alloc(sizeof *c->fed * (size_t)c->feed_room);
   c->fetch = weft__alloc(sizeof *c->fetch * (size_t)c->fetch_room);
+  c->target = weft__alloc(sizeof *c->target * (size_t)c->target_room);
   c->request = weft__alloc_zero((size_t)m->n_hook + 1, sizeof *c->request);
-  if (!c->feed || !c->fed || !c->fetch || !c->request) return WEFT_OOM;
+  if (!c->feed || !c->fed || !c->fetch || !c->target || !c->request) return WEFT_OOM;
   for (; c->n_feed < q->n_feed; c->n_feed++)
     c->feed[c->n_feed] = q->feed[c->n_feed], c->fed[c->n_feed] = feed[c->n_feed];
   for (; c->n_fetch < q->n_fetch; c->n_fetch++) c->fetch[c->n_fetch] = q->fetch[c->n_fetch];
+  for (; c->n_target < q->n_target; c->n_target++) c->target[c->n_target] = q->target[c->n_target];
   return WEFT_OK;
 }
 
@@ -114,6 +117,7 @@ static void end_context(weft_run_context *c) {
   weft__free(c->feed);
   weft__free((void *)(uintptr_t)c->fed);
   weft__free(c->fetch);
+  weft__free(c->target);
   weft__free(c->request);
   weft__free(c->metadata);
 }
@@ -135,6 +139,7 @@ static weft_err run_inner(weft_run_context *c, const run_opts *opts) {
   plan_request all = *c->caller;
   run_opts o = opts ? *opts : (run_opts){0};
   all.n_feed = c->n_feed, all.feed = c->feed, all.n_fetch = c->n_fetch, all.fetch = c->fetch;
+  all.n_target = c->n_target, all.target = c->target;
   if (!(c->fetched = weft__alloc_zero((size_t)c->n_fetch + 1, sizeof *c->fetched))) return WEFT_OOM;
   if (c->trace && !o.metadata) o.trace = true, o.metadata = &c->metadata, o.metadata_size = &c->metadata_size;
   return weft__session_run(c->sess, &all, c->fed, c->fetched, &o);

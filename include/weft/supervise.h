@@ -110,8 +110,10 @@ typedef struct weft_hook_fns {
 WEFT_API weft_err weft_hook_create(weft_hook **out, const weft_hook_fns *fns, void *arg);
 WEFT_API void weft_hook_destroy(weft_hook *h); /* after the session it was given to */
 
-/* In before_run: adds to what is fetched and fed (the tensor must live until after_run), or asks for step stats. */
+/* In before_run: adds to what is fetched, run for its effect, and fed (the tensor must live until after_run), or asks for
+ * step stats. */
 WEFT_API weft_err weft_run_context_fetch(weft_run_context *c, int n, const weft_out *fetches);
+WEFT_API weft_err weft_run_context_target(weft_run_context *c, int n, const weft_out *nodes);
 WEFT_API weft_err weft_run_context_feed(weft_run_context *c, weft_out to, const weft_tensor *value);
 WEFT_API void weft_run_context_trace(weft_run_context *c);
 /* In after_run: what this hook fetched, in order (borrowed; NULL: not asked for), and the RunMetadata. */

@@ -79,14 +79,16 @@ static int add_feeds(python_hook *h, weft_run_context *c, PyObject *feeds) {
 }
 
 static int take_before(python_hook *h, weft_run_context *c, PyObject *made) {
-  PyObject *fetches, *feeds;
+  PyObject *fetches, *targets, *feeds;
   int trace, stop;
-  weft_out *outs;
-  if (!PyArg_ParseTuple(made, "OOpp", &fetches, &feeds, &trace, &stop)) return -1;
-  Py_ssize_t n = ext_outs(fetches, &outs);
-  if (n < 0) return -1;
-  weft_err err = weft_run_context_fetch(c, (int)n, outs);
-  PyMem_Free(outs);
+  weft_out *outs, *nodes = NULL;
+  if (!PyArg_ParseTuple(made, "OOOpp", &fetches, &targets, &feeds, &trace, &stop)) return -1;
+  Py_ssize_t n = ext_outs(fetches, &outs), n_target = n < 0 ? -1 : ext_outs(targets, &nodes);
+  weft_err err = n_target < 0 ? WEFT_OK : weft_run_context_fetch(c, (int)n, outs);
+  if (!err && n_target > 0) err = weft_run_context_target(c, (int)n_target, nodes);
+  if (n >= 0) PyMem_Free(outs);
+  if (n_target >= 0) PyMem_Free(nodes);
+  if (n_target < 0) return -1;
   if (err) return ext_raise(err), -1;
   h->n_asked = (int)n;
   if (trace) weft_run_context_trace(c);

@@ -123,6 +123,32 @@ def test_an_optimizer_of_the_program_cannot_be_synchronised():
             sync.minimize(w * w, weft.train.get_or_create_global_step())
 
 
+def test_hooks_may_run_operations_and_singular_sessions_lend_theirs():
+    found = []
+    for tf in (weft, oracle):
+        class Counts(tf.train.SessionRunHook):
+            def begin(self):
+                self._count = tf.get_variable("count", [], initializer=tf.zeros_initializer())
+                self._more = tf.group(tf.assign_add(self._count, 2.))
+                self.seen = []
+
+            def before_run(self, run_context):
+                return self.SessionRunArgs([self._more, self._other])
+
+            def after_run(self, run_context, run_values):
+                self.seen.append((run_values.results[0], float(run_values.results[1]), run_context.original_args.fetches.name))
+        hook = Counts()
+        hook.SessionRunArgs = tf.train.SessionRunArgs
+        with tf.Graph().as_default():
+            x = hook._other = tf.constant(3., name="x")
+            with tf.train.SingularMonitoredSession(hooks=[hook]) as sess:
+                values = [sess.run(x) for _ in range(3)]
+                count = sess.raw_session().run(hook._count)
+                stopped = sess.should_stop()
+        found.append((values, float(count), stopped, hook.seen))
+    assert found[0] == found[1]
+
+
 def test_schedules_take_tensors():
     def program(tf):
         step, rate, steps = tf.constant(7), tf.Variable(0.5), tf.Variable(4.)

@@ -80,14 +80,13 @@ class Adapter:
         args = self._guard(self.hook.before_run, self.context)
         self.fetch = None
         if args is None:
-            return (), (), False, self.context.stop_requested
+            return (), (), (), False, self.context.stop_requested
         graph = self.owner._graph
         self.fetch = client._Fetch(graph, args.fetches) if args.fetches is not None else None
-        if self.fetch is not None and self.fetch.targets:
-            raise NotImplementedError("a hook fetches an operation (%s): fetch a tensor" % (args.fetches,))
         feeds = [client._feed(graph, k, v) for k, v in client._spread(args.feed_dict or {})]
         trace = args.options is not None and args.options.trace_level > 0
-        return (self.fetch.outs if self.fetch else ()), feeds, trace, self.context.stop_requested
+        outs, targets = (self.fetch.outs, self.fetch.targets) if self.fetch else ((), ())
+        return outs, targets, feeds, trace, self.context.stop_requested
 
     def after(self, c_session, values, metadata):
         results = self.fetch.rebuild(values) if self.fetch is not None else None

@@ -1,4 +1,4 @@
-/* convert.c - `weft convert`: MNIST's idx files as TFRecords, and a checkpoint as the .npz that numpy loads. */
+/* convert.c - `weft convert`: MNIST's idx files as TFRecords, a checkpoint as the .npz that numpy loads, and back. */
 #include "command.h"
 #include "npz.h"
 #include <stdio.h>
@@ -110,23 +110,111 @@ static int convert_checkpoint(const char *prefix, const char *out) {
   return code;
 }
 
+/* ---- and back ---- */
+
+typedef struct loaded {
+  weft_tensor **value;
+  char **name;
+  int n;
+} loaded;
+
+static weft_err keep(void *arg, const char *name, weft_tensor *t) {
+  loaded *l = arg;
+  weft_tensor **values = realloc((void *)l->value, ((size_t)l->n + 1) * sizeof *values);
+  if (values) l->value = values;
+  char **names = realloc((void *)l->name, ((size_t)l->n + 1) * sizeof *names), *own = strdup(name);
+  if (names) l->name = names;
+  if (!values || !names || !own) {
+    free(own);
+    return weft_fail(WEFT_RESOURCE_EXHAUSTED, "out of memory");
+  }
+  l->value[l->n] = t;
+  l->name[l->n++] = own;
+  return WEFT_OK;
+}
+
+/* n strings (all empty if list is NULL) as a node. */
+static weft_out strings(weft_graph *g, int n, char *const *list) {
+  weft_tensor *t = NULL;
+  weft_out out = WEFT_NONE;
+  weft_err err = weft_tensor_create(&t, WEFT_STRING, WEFT_DIMS(n), NULL);
+  for (int i = 0; i < n && list && err == WEFT_OK; i++) err = weft_tensor_set_string(t, i, list[i], strlen(list[i]));
+  if (err == WEFT_OK) out = weft_constant(g, t);
+  weft_tensor_destroy(t);
+  return out;
+}
+
+static weft_err save(weft_graph *g, const loaded *l, const char *prefix) {
+  weft_tensor *path = NULL;
+  weft_session *sess = NULL;
+  weft_feed *feeds = calloc((size_t)l->n + 1, sizeof *feeds);
+  weft_err err = feeds ? weft_tensor_create(&path, WEFT_STRING, 0, NULL, NULL) : WEFT_RESOURCE_EXHAUSTED;
+  if (err == WEFT_OK) err = weft_tensor_set_string(path, 0, prefix, strlen(prefix));
+  if (err == WEFT_OK) {
+    weft_out where = weft_constant(g, path), names = strings(g, l->n, l->name), slices = strings(g, l->n, NULL);
+    for (int i = 0; i < l->n; i++)
+      feeds[i] = (weft_feed){weft_input(g, "value", weft_tensor_dtype(l->value[i]), weft_tensor_rank(l->value[i]),
+                                        weft_tensor_dims(l->value[i])),
+                             l->value[i]};
+    weft_builder *b = weft_node_begin(g, "SaveV2", "save");
+    weft_builder_input(b, where), weft_builder_input(b, names), weft_builder_input(b, slices);
+    for (int i = 0; i < l->n; i++) weft_builder_input(b, feeds[i].to);
+    weft_out node = weft_builder_finish(b);
+    err = weft_session_create(&sess, g, NULL);
+    if (err == WEFT_OK) err = weft_session_run(sess, l->n, feeds, 0, NULL, NULL, 1, &node);
+  }
+  weft_session_destroy(sess);
+  weft_tensor_destroy(path);
+  free(feeds);
+  return err;
+}
+
+static int convert_npz(const char *from, const char *prefix) {
+  loaded l = {0};
+  weft_graph *g = NULL;
+  int code = DONE;
+  if (npz_each(from, keep, &l) != WEFT_OK)
+    code = cli_failed(from, weft_error_message());
+  else if (!l.n)
+    code = cli_failed(from, "there is no array in it");
+  else if (weft_graph_create(&g) != WEFT_OK || save(g, &l, prefix) != WEFT_OK)
+    code = cli_failed(prefix, weft_error_message());
+  else
+    printf("%s: %d tensors\n", prefix, l.n);
+  for (int i = 0; i < l.n; i++) {
+    weft_tensor_destroy(l.value[i]);
+    free(l.name[i]);
+  }
+  free((void *)l.value);
+  free((void *)l.name);
+  weft_graph_destroy(g);
+  return code;
+}
+
+static const struct {
+  const char *name;
+  int (*convert)(const char *from, const char *to);
+} kinds[] = {{"mnist-tfrecords", convert_mnist}, {"checkpoint", convert_checkpoint}, {"npz", convert_npz}};
+
 static int run(int argc, char **argv) {
   for (int i = 1; i < argc; i++)
     if (argv[i][0] == '-') return cli_bad_option(argv[i]);
-  if (argc < 2) return cli_usage("convert: what to? There are mnist-tfrecords and", "checkpoint");
-  const bool mnist = strcmp(argv[1], "mnist-tfrecords") == 0;
-  if (!mnist && strcmp(argv[1], "checkpoint") != 0)
-    return cli_usage("convert knows mnist-tfrecords and checkpoint, not", argv[1]);
-  if (argc != 4) return cli_usage("convert takes what to read and what to write after", argv[1]);
-  return mnist ? convert_mnist(argv[2], argv[3]) : convert_checkpoint(argv[2], argv[3]);
+  if (argc < 2) return cli_usage("convert: what? There are mnist-tfrecords, checkpoint and", "npz");
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (strcmp(argv[1], kinds[i].name) != 0) continue;
+    if (argc != 4) return cli_usage("convert takes what to read and what to write after", argv[1]);
+    return kinds[i].convert(argv[2], argv[3]);
+  }
+  return cli_usage("convert knows mnist-tfrecords, checkpoint and npz, not", argv[1]);
 }
 
 const cli_command cli_convert = {
     .name = "convert",
-    .arguments = "mnist-tfrecords FOLDER OUT.tfrecords\ncheckpoint PREFIX OUT.npz",
-    .summary = "Make TFRecords of MNIST, or a .npz of a checkpoint.",
+    .arguments = "mnist-tfrecords FOLDER OUT.tfrecords\ncheckpoint PREFIX OUT.npz\nnpz IN.npz PREFIX",
+    .summary = "Make TFRecords of MNIST, a .npz of a checkpoint, a checkpoint of a .npz.",
     .about = "mnist-tfrecords: an Example for each training image of FOLDER (train-images-idx3-ubyte and\n"
              "train-labels-idx1-ubyte, plain or .gz): image_raw (bytes), pixels (int64), label (int64).\n\n"
-             "checkpoint: every tensor under its name, for numpy.load.  bfloat16 becomes float32.",
+             "checkpoint: every tensor under its name, for numpy.load.  bfloat16 becomes float32.\n\n"
+             "npz: every array that numpy.savez wrote, under its name, as PREFIX.index and PREFIX.data-00000-of-00001.",
     .run = run,
 };

@@ -9,6 +9,11 @@
 
 enum { PATH_ROOM = 4096 };
 
+typedef struct request {
+  const char *values, *tag, *dot;
+  bool plot;
+} request;
+
 static bool is_folder(const char *path) {
   struct stat st;
   return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -54,29 +59,31 @@ static bool is_idx(const char *path) {
   return cli_ends_with(path, ".gz") && strstr(name ? name : path, "idx");
 }
 
-static int inspect_folder(const char *path, const char *tag) {
+static int inspect_folder(const char *path, const request *r) {
   char prefix[PATH_ROOM];
-  const bool checkpoint = !tag && find_checkpoint(prefix, path), events = has_events(path);
+  const bool checkpoint = !r->tag && !r->plot && find_checkpoint(prefix, path), events = has_events(path);
   if (!checkpoint && !events) return cli_failed(path, "a folder with neither a checkpoint nor events");
   int code = checkpoint ? inspect_checkpoint(prefix, NULL) : DONE;
   if (checkpoint && events) printf("\n");
-  return code == DONE && events ? inspect_events(path, tag) : code;
+  return code == DONE && events ? inspect_events(path, r->tag, r->plot) : code;
 }
 
-static int inspect_one(const char *path, const char *values, const char *tag) {
+static bool is_graph(const char *path) { return cli_ends_with(path, ".pb") || cli_ends_with(path, ".meta"); }
+
+static int inspect_one(const char *path, const request *r) {
   char prefix[PATH_ROOM];
   if (strlen(path) > PATH_ROOM / 2) return cli_failed(path, "the path is too long");
-  if (values)
-    return find_checkpoint(prefix, path) ? inspect_checkpoint(prefix, values)
+  if (r->values)
+    return find_checkpoint(prefix, path) ? inspect_checkpoint(prefix, r->values)
                                          : cli_failed(path, "--values is for checkpoints, and there is none");
-  if (is_folder(path)) return inspect_folder(path, tag);
-  if (strstr(path, "tfevents") || tag) return inspect_events(path, tag);
+  if (r->dot && !is_graph(path)) return cli_failed(path, "--dot is for graphs (.pb, .meta)");
+  if (is_folder(path)) return inspect_folder(path, r);
+  if (strstr(path, "tfevents") || r->tag || r->plot) return inspect_events(path, r->tag, r->plot);
   if (find_checkpoint(prefix, path)) return inspect_checkpoint(prefix, NULL);
   FILE *f = fopen(path, "rb");
   if (!f) return cli_failed(path, strerror(errno));
   fclose(f);
-  if (cli_ends_with(path, ".pb") || cli_ends_with(path, ".meta"))
-    return inspect_graph(path, cli_ends_with(path, ".meta"));
+  if (is_graph(path)) return inspect_graph(path, cli_ends_with(path, ".meta"), r->dot);
   if (cli_ends_with(path, ".pbtxt"))
     return cli_failed(path, "text is not read; a .meta beside a checkpoint has the graph");
   return is_idx(path) ? inspect_idx(path) : inspect_records(path);
@@ -91,15 +98,38 @@ static int inspect_two(const char *path_a, const char *path_b) {
   return inspect_difference(a, b);
 }
 
+static int check_options(const request *r, int n) {
+  const char *const given[] = {r->values ? "--values" : NULL, r->tag ? "--tag" : NULL, r->plot ? "--plot" : NULL,
+                               r->dot ? "--dot" : NULL};
+  const char *first = NULL;
+  for (int i = 0; i < 4; i++) {
+    if (!given[i]) continue;
+    if (n == 2) return cli_usage("inspect: two checkpoints are compared whole, without", given[i]);
+    if (first && !(r->tag && r->plot && !r->values && !r->dot))
+      return cli_usage("inspect: --values is for checkpoints, --tag and --plot for events, --dot for graphs; not",
+                       given[i]);
+    first = given[i];
+  }
+  const char *ending = r->dot ? strrchr(r->dot, '.') : ".";
+  if (!ending || strchr(ending, '/'))
+    return cli_usage("inspect: --dot takes a file .dot, .svg, .png or .pdf, not", r->dot);
+  return n == 0 ? cli_usage("inspect: there is no", "PATH") : DONE;
+}
+
 static int run(int argc, char **argv) {
-  const char *path[2] = {NULL}, *values = NULL, *tag = NULL, *given;
+  const char *path[2] = {NULL}, *given;
+  request r = {0};
   int n = 0;
   for (int i = 1; i < argc; i++) {
     const char *arg = argv[i];
     if ((given = cli_option(argc, argv, &i, "--values")))
-      values = given;
+      r.values = given;
     else if ((given = cli_option(argc, argv, &i, "--tag")))
-      tag = given;
+      r.tag = given;
+    else if ((given = cli_option(argc, argv, &i, "--dot")))
+      r.dot = given;
+    else if (strcmp(arg, "--plot") == 0)
+      r.plot = true;
     else if (arg[0] == '-')
       return cli_bad_option(arg);
     else if (n == 2)
@@ -107,22 +137,22 @@ static int run(int argc, char **argv) {
     else
       path[n++] = arg;
   }
-  if (n == 0) return cli_usage("inspect: there is no", "PATH");
-  if (values && tag) return cli_usage("inspect: --tag is for events and --values for checkpoints; not both with", tag);
-  if (n == 2 && (values || tag))
-    return cli_usage("inspect: two checkpoints are compared whole, without", values ? "--values" : "--tag");
-  return n == 2 ? inspect_two(path[0], path[1]) : inspect_one(path[0], values, tag);
+  const int code = check_options(&r, n);
+  if (code != DONE) return code;
+  return n == 2 ? inspect_two(path[0], path[1]) : inspect_one(path[0], &r);
 }
 
 static const cli_flag flags[] = {
     {"--values", "NAME", "of a checkpoint: one tensor's statistics and first elements"},
     {"--tag", "TAG", "of events: only this tag"},
+    {"--plot", NULL, "of events: curves instead of a table"},
+    {"--dot", "FILE", "of a graph: write FILE.dot, or by Graphviz FILE.svg, .png, .pdf"},
     {0},
 };
 
 const cli_command cli_inspect = {
     .name = "inspect",
-    .arguments = "PATH [--values NAME] [--tag TAG]\nCHECKPOINT CHECKPOINT",
+    .arguments = "PATH [--values NAME] [--tag TAG] [--plot] [--dot FILE]\nCHECKPOINT CHECKPOINT",
     .summary = "Say what a checkpoint, graph, events or data file holds.",
     .about = "What PATH holds:\n"
              "  a checkpoint (its prefix, or a folder with a file `checkpoint`): names, types, shapes and bytes\n"

@@ -13,9 +13,20 @@ const char *inspect_shape(char *to, size_t room, int rank, const int64_t *dims);
 enum { SHAPE_TEXT = 128 };
 
 /* inspect_file.c */
-int inspect_graph(const char *path, bool is_meta);
-int inspect_events(const char *path, const char *tag); /* a file or a folder; tag: the only one to show, or NULL */
+int inspect_graph(const char *path, bool is_meta, const char *dot); /* dot: a picture to write, or NULL */
+/* A file or a folder; tag: the only one to show, or NULL; plot: curves instead of a table. */
+int inspect_events(const char *path, const char *tag, bool plot);
 int inspect_records(const char *path);
 int inspect_idx(const char *path);
+
+/* inspect_plot.c: values by tag and step. */
+typedef struct inspect_curves inspect_curves;
+inspect_curves *inspect_curves_create(void);                                             /* NULL: no memory */
+bool inspect_curves_add(inspect_curves *c, const char *tag, int64_t step, double value); /* false: no memory */
+void inspect_curves_print(const inspect_curves *c);
+void inspect_curves_destroy(inspect_curves *c);
+
+/* inspect_dot.c */
+int inspect_dot(const weft_graph *g, const char *out);
 
 #endif

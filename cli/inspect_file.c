@@ -64,7 +64,7 @@ static int print_graph(const char *path, const weft_graph *g, bool is_meta) {
   return DONE;
 }
 
-int inspect_graph(const char *path, bool is_meta) {
+int inspect_graph(const char *path, bool is_meta, const char *dot) {
   size_t size;
   weft_graph *g = NULL;
   char *data = cli_read_file(path, &size);
@@ -72,7 +72,7 @@ int inspect_graph(const char *path, bool is_meta) {
   weft_err err = weft_graph_create(&g);
   if (err == WEFT_OK)
     err = is_meta ? weft_graph_import_meta(g, data, size, NULL) : weft_graph_import(g, data, size, NULL);
-  const int code = err == WEFT_OK ? print_graph(path, g, is_meta) : failed(path);
+  const int code = err != WEFT_OK ? failed(path) : dot ? inspect_dot(g, dot) : print_graph(path, g, is_meta);
   weft_graph_destroy(g);
   free(data);
   return code;
@@ -83,12 +83,14 @@ int inspect_graph(const char *path, bool is_meta) {
 typedef struct event_view {
   const char *tag; /* the only one to show, or NULL */
   int64_t events, scalars;
+  inspect_curves *curves; /* NULL: a table is printed */
 } event_view;
 
 static weft_err show_scalar(void *arg, const weft_event_scalar *s) {
   event_view *v = arg;
   if (v->tag && strcmp(v->tag, s->tag) != 0) return WEFT_OK;
   v->scalars++;
+  if (v->curves) return inspect_curves_add(v->curves, s->tag, s->step, s->value) ? WEFT_OK : WEFT_RESOURCE_EXHAUSTED;
   printf("%-32s %10" PRId64 "  %.8g\n", s->tag, s->step, s->value);
   return WEFT_OK;
 }
@@ -100,28 +102,37 @@ static weft_err show_event(void *arg, const void *record, size_t size) {
 
 static int show_events(const char *path, event_view *v) {
   v->events = 0;
-  printf("%s: events\n%-32s %10s  value\n", path, "tag", "step");
+  if (!v->curves) printf("%s: events\n%-32s %10s  value\n", path, "tag", "step");
   const weft_err err = weft_records_each(path, show_event, v);
-  printf("%" PRId64 " events\n", v->events);
+  if (!v->curves) printf("%" PRId64 " events\n", v->events);
   return err == WEFT_OK ? DONE : failed(path);
 }
 
-int inspect_events(const char *path, const char *tag) {
+static int each_file(const char *path, event_view *v) {
   char pattern[PATH_ROOM];
   struct stat st;
   glob_t found = {0};
-  event_view v = {.tag = tag};
   int code = DONE;
   if (stat(path, &st) != 0) return cli_failed(path, strerror(errno));
   if (!S_ISDIR(st.st_mode)) {
-    code = show_events(path, &v);
+    code = show_events(path, v);
   } else {
     snprintf(pattern, sizeof pattern, "%s/*tfevents*", path);
     if (glob(pattern, 0, NULL, &found) != 0) return cli_failed(path, "no events in this folder");
-    for (size_t i = 0; i < found.gl_pathc && code == DONE; i++) code = show_events(found.gl_pathv[i], &v);
+    for (size_t i = 0; i < found.gl_pathc && code == DONE; i++) code = show_events(found.gl_pathv[i], v);
     globfree(&found);
   }
-  return code == DONE && tag && !v.scalars ? cli_failed(path, "there are no scalars of that --tag") : code;
+  return code;
+}
+
+int inspect_events(const char *path, const char *tag, bool plot) {
+  event_view v = {.tag = tag, .curves = plot ? inspect_curves_create() : NULL};
+  int code = each_file(path, &v);
+  if (code == DONE && (tag || plot) && !v.scalars)
+    code = cli_failed(path, tag ? "there are no scalars of that --tag" : "there are no scalars to --plot");
+  if (code == DONE && v.curves) inspect_curves_print(v.curves);
+  inspect_curves_destroy(v.curves);
+  return code;
 }
 
 /* ---- records ---- */

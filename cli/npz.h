@@ -21,4 +21,8 @@ weft_err npz_add(npz *z, const char *name, const weft_tensor *t);
 /* Writes the directory, unless err says that all is in vain.  The first error. */
 weft_err npz_close(npz *z, weft_err err);
 
+/* npz_read.c: every array of a .npz that is not compressed.  The tensor is fn's to destroy, unless fn fails. */
+typedef weft_err npz_fn(void *arg, const char *name, weft_tensor *t);
+weft_err npz_each(const char *path, npz_fn *fn, void *arg);
+
 #endif

@@ -59,6 +59,14 @@ expect 0 'a MetaGraphDef of [0-9]+ nodes' inspect "$last.meta"
 expect 0 '^ +9  VariableV2$' inspect "$last.meta"
 expect 0 'on /job:ps/task:0$' inspect "$last.meta"
 expect 1 'text is not read' inspect "$log/graph.pbtxt"
+expect 0 '^global_step/sec: [0-9]+ values' inspect "$log" --plot
+expect 0 '^ +\|.*\*' inspect "$log" --plot --tag global_step/sec
+expect 0 'picture of [0-9]+ nodes' inspect "$last.meta" --dot "$data/graph.dot"
+grep -q 'label="/job:ps/task:0"' "$data/graph.dot" || { echo "no box of the ps in the picture" && failed=1; }
+grep -q ' -> n[0-9]* \[style=dashed' "$data/graph.dot" || { echo "no control edge in the picture" && failed=1; }
+if said=$(PATH=/nonexistent "$weft" inspect "$last.meta" --dot "$data/graph.svg" 2>&1) || [[ $said != *"--dot OUT.dot writes"* ]]; then
+  echo "without Graphviz it said: $said" && failed=1
+fi
 cp "$last.meta" "$data/graph.pb"
 expect 1 "^weft: $data/graph.pb: " inspect "$data/graph.pb"
 head -c 100 "$last.index" >"$data/broken.index"
@@ -78,6 +86,20 @@ weights = z.read("layer1/weights.npy")
 size = 10 + struct.unpack("<H", weights[8:10])[0]
 assert eval(weights[10:size])["shape"] == (784, 500) and len(weights) == size + 4 * 784 * 500
 PY
+# and back: a checkpoint that is the same
+expect 0 ': 9 tensors$' convert npz "$data/all.npz" "$data/back"
+expect 0 '^0 tensors differ, 9 are the same' inspect "$last" "$data/back"
+head -c 100000 "$data/all.npz" >"$data/cut.npz"
+expect 1 'does not end as a zip file' convert npz "$data/cut.npz" "$data/cut"
+python3 - "$data/all.npz" "$data/packed.npz" "$data/strange.npz" <<'PY'
+import sys, zipfile
+whole = zipfile.ZipFile(sys.argv[1])
+with zipfile.ZipFile(sys.argv[2], "w", zipfile.ZIP_DEFLATED) as z:
+    for name in whole.namelist(): z.writestr(name, whole.read(name))
+with zipfile.ZipFile(sys.argv[3], "w") as z: z.writestr("x.npy", whole.read("global_step.npy")[:-1])
+PY
+expect 1 'it is compressed; numpy.savez' convert npz "$data/packed.npz" "$data/packed"
+expect 1 'does not fit its shape' convert npz "$data/strange.npz" "$data/strange"
 expect 1 'No such file' convert checkpoint "$data/nope" "$data/nope.npz"
 expect 1 'No such file' convert checkpoint "$last" "$data/no/such/folder.npz"
 

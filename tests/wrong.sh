@@ -92,6 +92,11 @@ wrong 2 "did you mean '--workers'" launch --worker 2 -- true
 wrong 2 "there is no op 'Matmul'" ops Matmul
 wrong 2 "there is no command 'lunch'" help lunch
 wrong 2 "did you mean 'launch'" lunch
+wrong 2 "--dot takes a file .dot" inspect "$data/rubbish.pb" --dot picture
+wrong 1 "--dot is for graphs" inspect "$data" --dot x.dot
+wrong 2 "--values is for checkpoints, --tag and --plot for events" inspect "$data" --values x --plot
+wrong 2 "--grace takes seconds, not 'x'" launch --grace x -- true
+wrong 1 "$data/rubbish: no .npz" convert npz "$data/rubbish" "$data/x"
 wrong 2 "there is no 'PATH'" inspect
 wrong 2 "knows .*, not 'frob'" convert frob a b
 wrong 2 "what to read and what to write after 'checkpoint'" convert checkpoint a

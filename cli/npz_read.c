@@ -1,0 +1,156 @@
+/* npz_read.c - what numpy.savez wrote: the directory of a zip file, and the header of each .npy in it.
+ *
+ * Sizes and places come from the directory at the end and are checked against the file before anything is read. */
+#include "command.h"
+#include "npz.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOCAL = 30, CENTRAL = 46, ENDING = 22, NPY_HEAD = 10, MAX_RANK = 16, HEADER_MAX = 4096 };
+
+static uint32_t get(const uint8_t *p, int bytes) {
+  uint32_t v = 0;
+  for (int i = bytes; i-- > 0;) v = v << 8 | p[i];
+  return v;
+}
+
+static weft_err bad(const char *what) { return weft_fail(WEFT_DATA_LOSS, what); }
+
+/* ---- .npy ---- */
+
+typedef struct array {
+  weft_dtype dtype;
+  size_t width; /* of a string; else of an element */
+  int rank;
+  int64_t dims[MAX_RANK];
+} array;
+
+static bool find_type(array *a, const char *descr) {
+  static const struct {
+    const char *name;
+    weft_dtype dtype;
+  } types[] = {{"<f4", WEFT_FLOAT},     {"<f8", WEFT_DOUBLE},     {"<f2", WEFT_HALF},  {"|b1", WEFT_BOOL},
+               {"|i1", WEFT_INT8},      {"|u1", WEFT_UINT8},      {"<i2", WEFT_INT16}, {"<u2", WEFT_UINT16},
+               {"<i4", WEFT_INT32},     {"<u4", WEFT_UINT32},     {"<i8", WEFT_INT64}, {"<u8", WEFT_UINT64},
+               {"<c8", WEFT_COMPLEX64}, {"<c16", WEFT_COMPLEX128}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    if (strcmp(descr, types[i].name) != 0) continue;
+    a->dtype = types[i].dtype;
+    a->width = weft_dtype_size(a->dtype);
+    return true;
+  }
+  a->dtype = WEFT_STRING;
+  int width;
+  if (strncmp(descr, "|S", 2) != 0 || !cli_number(descr + 2, 0, 1 << 30, &width)) return false;
+  a->width = (size_t)width;
+  return true;
+}
+
+/* The text after a key of the header: "'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), ". */
+static const char *value_of(const char *header, const char *key) {
+  const char *at = strstr(header, key);
+  if (!at) return NULL;
+  at += strlen(key);
+  return at + strspn(at, ": ");
+}
+
+static weft_err read_header(array *a, const char *header) {
+  const char *descr = value_of(header, "'descr'"), *order = value_of(header, "'fortran_order'");
+  const char *shape = value_of(header, "'shape'");
+  char type[32];
+  if (!descr || !order || !shape || sscanf(descr, "'%31[^']'", type) != 1 || *shape != '(')
+    return bad("no .npy header");
+  if (!find_type(a, type)) return weft_fail(WEFT_UNIMPLEMENTED, "an array of a type that checkpoints have not");
+  a->rank = 0;
+  for (const char *at = shape + 1; *at && *at != ')';) {
+    char *end;
+    const long long n = strtoll(at, &end, 10);
+    if (end == at || n < 0 || a->rank == MAX_RANK) return bad("no shape in a .npy header");
+    a->dims[a->rank++] = n;
+    at = end + strspn(end, "L, ");
+  }
+  if (strncmp(order, "True", 4) == 0 && a->rank > 1)
+    return weft_fail(WEFT_UNIMPLEMENTED, "an array in Fortran's order; numpy.ascontiguousarray makes one in C's");
+  return WEFT_OK;
+}
+
+static weft_err fill_strings(weft_tensor *t, const uint8_t *data, size_t width) {
+  weft_err err = WEFT_OK;
+  for (int64_t i = 0; i < weft_tensor_count(t) && err == WEFT_OK; i++) {
+    const char *s = (const char *)data + (size_t)i * width;
+    size_t n = width;
+    while (n && !s[n - 1]) n--; /* numpy pads with zeros */
+    err = weft_tensor_set_string(t, i, s, n);
+  }
+  return err;
+}
+
+static weft_err read_npy(weft_tensor **out, const uint8_t *data, size_t size) {
+  array a = {0};
+  char header[HEADER_MAX + 1];
+  if (size < NPY_HEAD + 2 || memcmp(data, "\x93NUMPY", 6) != 0) return bad("an entry that is no .npy");
+  const size_t head = data[6] == 1 ? NPY_HEAD : NPY_HEAD + 2, length = get(data + 8, data[6] == 1 ? 2 : 4);
+  if (length > HEADER_MAX || head + length > size) return bad("a .npy header that does not end");
+  memcpy(header, data + head, length);
+  header[length] = 0;
+  weft_err err = read_header(&a, header);
+  if (err != WEFT_OK) return err;
+  size_t left = size - head - length, count = 1;
+  for (int i = 0; i < a.rank; i++)
+    if (__builtin_mul_overflow(count, (size_t)a.dims[i], &count)) return bad("a .npy that is too large");
+  if (__builtin_mul_overflow(count, a.width, &count) || count != left)
+    return bad("a .npy whose data does not fit its shape");
+  const uint8_t *elements = data + head + length;
+  err = weft_tensor_create(out, a.dtype, a.rank, a.dims, a.dtype == WEFT_STRING ? NULL : elements);
+  if (err == WEFT_OK && a.dtype == WEFT_STRING) err = fill_strings(*out, elements, a.width);
+  return err;
+}
+
+/* ---- the archive ---- */
+
+static weft_err read_entry(const uint8_t *file, size_t size, const uint8_t *central, npz_fn *fn, void *arg) {
+  char name[HEADER_MAX];
+  const size_t at = get(central + 42, 4), stored = get(central + 20, 4), length = get(central + 28, 2);
+  if (get(central + 10, 2) != 0)
+    return weft_fail(WEFT_UNIMPLEMENTED,
+                     "it is compressed; numpy.savez, without _compressed, writes what is read here");
+  if (length < 5 || length >= sizeof name || at + LOCAL > size || memcmp(file + at, "PK\x03\x04", 4) != 0)
+    return bad("a directory that does not fit the file");
+  const size_t begin = at + LOCAL + get(file + at + 26, 2) + get(file + at + 28, 2);
+  if (begin > size || stored > size - begin) return bad("an entry that ends beyond the file");
+  memcpy(name, central + CENTRAL, length);
+  name[length] = 0;
+  if (cli_ends_with(name, ".npy")) name[length - 4] = 0;
+  weft_tensor *t = NULL;
+  weft_err err = read_npy(&t, file + begin, stored);
+  if (err == WEFT_OK) err = fn(arg, name, t);
+  if (err != WEFT_OK) weft_tensor_destroy(t);
+  return err;
+}
+
+static weft_err read_directory(const uint8_t *file, size_t size, npz_fn *fn, void *arg) {
+  size_t ending = size >= ENDING ? size - ENDING : 0;
+  while (ending && memcmp(file + ending, "PK\x05\x06", 4) != 0) ending--;
+  if (!ending) return bad("no .npz: it does not end as a zip file does");
+  const uint32_t n = get(file + ending + 10, 2);
+  size_t at = get(file + ending + 16, 4);
+  for (uint32_t i = 0; i < n; i++) {
+    if (at + CENTRAL > ending || memcmp(file + at, "PK\x01\x02", 4) != 0) return bad("a directory that breaks off");
+    const size_t entry = (size_t)CENTRAL + get(file + at + 28, 2) + get(file + at + 30, 2) + get(file + at + 32, 2);
+    if (entry > ending - at) return bad("a directory that breaks off");
+    const weft_err err = read_entry(file, size, file + at, fn, arg);
+    if (err != WEFT_OK) return err;
+    at += entry;
+  }
+  return WEFT_OK;
+}
+
+weft_err npz_each(const char *path, npz_fn *fn, void *arg) {
+  size_t size;
+  char *file = cli_read_file(path, &size);
+  if (!file) return weft_fail(WEFT_NOT_FOUND, strerror(errno));
+  const weft_err err = read_directory((const uint8_t *)file, size, fn, arg);
+  free(file);
+  return err;
+}

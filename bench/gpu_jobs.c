@@ -4,8 +4,10 @@
  *
  * mlp: 784-500-10 relu, batch 100, SGD with L2 and averages, data on the device; mlp_fed: the same, fed in each step;
  * cnn: the bench's, Adam, data on the device; wide: three layers of 4096, batch 4096. */
-#include "converse.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <weft/ops.h>
 
 enum { CLASSES = 10, MAX_VARIABLES = 16 };
@@ -17,6 +19,12 @@ typedef struct job {
   weft_out (*build)(weft_graph *g, weft_out x, weft_out y);
   double flop; /* of a step's products; 0: not told */
 } job;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static weft_out scalar(weft_graph *g, double v) { return weft_scalar(g, WEFT_FLOAT, v); }
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PIECE = 96 << 10 }; /* bytes: less is not worth a copy of its own */
+
 typedef struct staged { /* pinned memory that a queued copy reads */
   buffer *buffer;
   void *event;
@@ -137,13 +139,29 @@ static staged *new_staged(card *c) {
   return NULL;
 }
 
-/* Queues the copy and keeps the staging memory until it is over.  The lock is held: events pass in the list's order. */
-static weft_err queue_staged(card *c, staged *s, void *dst, size_t bytes) {
-  WEFT_TRY(check(c, c->api->copy(c->stream, dst, s->buffer->data, bytes, GPU_IN), "copying to the GPU"));
-  WEFT_TRY(check(c, c->api->event_record(s->event, c->stream), "copying to the GPU"));
-  s->next = NULL;
-  *c->last = s;
-  c->last = &s->next;
+/* Keeps the staging memory until what was queued so far is over.  The lock is held: events pass in the list's order. */
+static weft_err keep_staged(card *c, buffer *pinned) {
+  collect(c);
+  staged *s = new_staged(c);
+  if (!s) return WEFT_RESOURCE_EXHAUSTED;
+  int code = c->api->event_record(s->event, c->stream);
+  s->buffer = code ? NULL : pinned;
+  s->next = code ? c->spare : NULL;
+  if (code)
+    c->spare = s;
+  else
+    *c->last = s, c->last = &s->next;
+  return check(c, code, "copying to the GPU");
+}
+
+/* In pieces, so that the card fetches one while the next is copied. */
+static weft_err copy_pieces(const card *c, char *dst, char *pinned, const char *src, size_t bytes) {
+  size_t piece = bytes / 16 > PIECE ? bytes / 16 : PIECE;
+  for (size_t at = 0; at < bytes; at += piece) {
+    if (piece > bytes - at) piece = bytes - at;
+    memcpy(pinned + at, src + at, piece);
+    WEFT_TRY(check(c, c->api->copy(c->stream, dst + at, pinned + at, piece, GPU_IN), "copying to the GPU"));
+  }
   return WEFT_OK;
 }
 
@@ -156,21 +174,14 @@ static weft_err gpu_copy_in(device *d, weft_tensor *dst, const weft_tensor *src)
     WEFT_TRY(check(c, c->api->copy(c->stream, dst->data, src->data, bytes, GPU_IN), "copying to the GPU"));
     return d->ops->sync(d);
   }
-  memcpy(pinned->data, src->data, bytes);
+  weft_err err = copy_pieces(c, dst->data, pinned->data, src->data, bytes);
   pthread_mutex_lock(&c->lock);
-  collect(c);
-  staged *s = new_staged(c);
-  weft_err err = s ? WEFT_OK : WEFT_RESOURCE_EXHAUSTED;
-  if (s) {
-    s->buffer = pinned;
-    err = queue_staged(c, s, dst->data, bytes);
-  }
-  if (err && s) {
-    s->next = c->spare;
-    c->spare = s;
-  }
+  if (!err) err = keep_staged(c, pinned);
   pthread_mutex_unlock(&c->lock);
-  if (err) weft__buffer_release(pinned);
+  if (err) {
+    d->ops->sync(d);
+    weft__buffer_release(pinned);
+  }
   return err;
 }
 

@@ -1,0 +1,124 @@
+"""gpu_rivals.py [SECONDS] - the models of gpu_jobs.c on PyTorch and JAX: steps a second on one card.
+
+PyTorch eager and as a CUDA graph, JAX through jit; data on the device but for mlp_fed.
+"""
+import sys
+import time
+
+import numpy as np
+import torch
+from torch import nn
+
+SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 2
+
+
+def show(name, rate, flop=0):
+    print("%-22s %9.1f steps/s%s" % (name, rate, "  %6.1f TFLOP/s" % (rate * flop * 1e-12) if flop else ""), flush=True)
+
+
+def measure(step, sync):
+    for _ in range(20):
+        step()
+    sync()
+    start, n = time.perf_counter(), 0
+    while time.perf_counter() - start < SECONDS:
+        for _ in range(10):
+            step()
+            sync()
+        n += 10
+    return n / (time.perf_counter() - start)
+
+
+def conv_pool(inputs, outputs):
+    return nn.Sequential(nn.Conv2d(inputs, outputs, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2))
+
+
+def models():
+    mlp = nn.Sequential(nn.Linear(784, 500), nn.ReLU(), nn.Linear(500, 10))
+    cnn = nn.Sequential(nn.Unflatten(1, (1, 28, 28)), conv_pool(1, 32), conv_pool(32, 64), nn.Flatten(),
+                        nn.Linear(7 * 7 * 64, 1024), nn.ReLU(), nn.Linear(1024, 10))
+    wide = nn.Sequential(*[layer for _ in range(3) for layer in (nn.Linear(4096, 4096), nn.ReLU())])
+    return {"mlp": (mlp, 100, 784), "cnn": (cnn, 100, 784), "wide": (wide, 4096, 4096)}
+
+
+def torch_job(name, model, batch, pixels):
+    device = torch.device("cuda")
+    model = model.to(device)
+    x, y = torch.rand(batch, pixels, device=device), torch.randint(0, 10, (batch,), device=device)
+    adam = name == "cnn"
+    optimizer = (torch.optim.Adam(model.parameters(), 1e-4, capturable=True) if adam
+                 else torch.optim.SGD(model.parameters(), 0.01))
+    averages = [torch.zeros_like(p) for p in model.parameters()]
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        out = model(x)
+        loss = out.square().mean() if name == "wide" else nn.functional.cross_entropy(out, y)
+        if name == "mlp":
+            loss = loss + 1e-4 * sum(p.square().sum() / 2 for p in model.parameters() if p.dim() > 1)
+        loss.backward()
+        optimizer.step()
+        if name == "mlp":
+            with torch.no_grad():
+                torch._foreach_lerp_(averages, list(model.parameters()), 0.01)
+
+    flop = 8.0 * 2 * 4096 ** 3 if name == "wide" else 0
+    if name != "wide":
+        show("torch eager " + name, measure(step, torch.cuda.synchronize))
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(5):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    show("torch graph " + name, measure(graph.replay, torch.cuda.synchronize), flop)
+    if name != "mlp":
+        return
+    images, labels = torch.rand(batch, pixels).pin_memory(), torch.randint(0, 10, (batch,)).pin_memory()
+
+    def fed():
+        x.copy_(images, non_blocking=True)
+        y.copy_(labels, non_blocking=True)
+        graph.replay()
+
+    show("torch graph mlp_fed", measure(fed, torch.cuda.synchronize))
+
+
+def jax_job():
+    import jax
+    import jax.numpy as jnp
+    rng = np.random.RandomState(1)
+    params = [jnp.asarray(rng.normal(0, 0.1, s), jnp.float32) for s in ((784, 500), (500,), (500, 10), (10,))]
+    x, y = jnp.asarray(rng.rand(100, 784), jnp.float32), jnp.asarray(rng.randint(0, 10, 100))
+
+    def loss(p, a, b):
+        z = jax.nn.log_softmax(jax.nn.relu(a @ p[0] + p[1]) @ p[2] + p[3])
+        return -jnp.mean(z[jnp.arange(100), b]) + 1e-4 * ((p[0] ** 2).sum() + (p[2] ** 2).sum()) / 2
+
+    @jax.jit
+    def step(p, average, a, b):
+        p = [v - 0.01 * d for v, d in zip(p, jax.grad(loss)(p, a, b))]
+        return p, [m - 0.01 * (m - v) for m, v in zip(average, p)]
+
+    state = [params, [jnp.zeros_like(p) for p in params]]
+
+    def once():
+        state[:] = step(state[0], state[1], x, y)
+
+    show("jax jit mlp", measure(once, lambda: state[0][0].block_until_ready()))
+
+
+def main():
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    for name, (model, batch, pixels) in models().items():
+        torch_job(name, model, batch, pixels)
+    try:
+        jax_job()
+    except ImportError:
+        print("jax is not installed")
+
+
+if __name__ == "__main__":
+    main()

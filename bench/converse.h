@@ -29,7 +29,7 @@ static void take_turn(const turns *t, double seconds, long limit) {
   fflush(stdout);
 }
 
-static void converse(const turns *t) {
+static inline void converse(const turns *t) {
   for (int i = 0; i < t->warmup; i++) t->step(t->arg, i);
   puts("ready");
   fflush(stdout);

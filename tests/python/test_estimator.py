@@ -192,29 +192,46 @@ def test_tf_config_says_what_a_task_is(monkeypatch, kind, index):
     assert ours == theirs
 
 
-def test_a_cluster_trains_evaluates_and_exports(tmp_path):
-    ports = scripts.free_ports(3)
-    hosts = ["localhost:%d" % p for p in ports]
-    cluster = {"ps": hosts[:1], "chief": hosts[1:2], "worker": hosts[2:]}
-    tasks = {}
-    for kind in ("ps", "chief", "worker", "evaluator"):
-        os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": kind, "index": 0}})
+def run_cluster(folder, cluster, seats):
+    """{seat: (stdout, stderr)} of the tasks of a job, each of which ended well."""
+    tasks, said = {}, {}
+    for kind, index in seats:
+        os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})
         try:
-            tasks[kind] = scripts.start(scripts.PROGRAMS / "estimator_cluster.py", str(tmp_path / "model"), "200", cwd=tmp_path)
+            tasks[kind, index] = scripts.start(scripts.PROGRAMS / "estimator_cluster.py", str(folder / "model"), "200", cwd=folder)
         finally:
             del os.environ["TF_CONFIG"]
-    said = {}
     try:
-        for kind, task in tasks.items():
-            said[kind] = task.communicate(timeout=150)
+        for seat, task in tasks.items():
+            said[seat] = task.communicate(timeout=150)
     finally:
         for task in tasks.values():
             task.kill()
-    for kind, task in tasks.items():
-        assert task.returncode == 0, (kind, said)
+    for seat, task in tasks.items():
+        assert task.returncode == 0, (seat, said)
+    return said
+
+
+def ended(text):
+    """Did a worker train to the end, or come when the others were there already?"""
+    return "Loss for final step" in text or "Skipping training since max_steps has already saved" in text
+
+
+def test_a_cluster_without_a_chief_is_led_by_its_first_worker(tmp_path):
+    hosts = ["localhost:%d" % p for p in scripts.free_ports(3)]
+    said = run_cluster(tmp_path, {"ps": hosts[:1], "worker": hosts[1:]}, [("ps", 0), ("worker", 0), ("worker", 1)])
+    assert float(re.search(r"'error': ([\d.e-]+)", said["worker", 0][0]).group(1)) < 0.05, said
+    assert ended(said["worker", 1][1]), said
+
+
+def test_a_cluster_trains_evaluates_and_exports(tmp_path):
+    hosts = ["localhost:%d" % p for p in scripts.free_ports(3)]
+    seats = ["ps", "chief", "worker", "evaluator"]
+    found = run_cluster(tmp_path, dict(zip(seats, ([h] for h in hosts))), [(s, 0) for s in seats])
+    said = {kind: texts for (kind, _), texts in found.items()}
     assert int(re.findall(r"Saving checkpoints for (\d+)", said["chief"][1])[-1]) >= 200, said["chief"]
     assert float(re.search(r"'error': ([\d.e-]+)", said["evaluator"][0]).group(1)) < 0.05, said["evaluator"]
-    assert "Loss for final step" in said["worker"][1]
+    assert ended(said["worker"][1]), said["worker"]
     exported, = [d for d in [tmp_path / "model" / "export" / "served"] if d.is_dir()]
     newest = max(exported.iterdir())
     with oracle.Graph().as_default(), oracle.Session() as sess:

@@ -19,7 +19,7 @@ _SETTABLE = ("model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoi
 
 
 def _environment():
-    """TF_CONFIG as a dict; without one, what Slurm or MPI say in its form, worker 0 being the chief."""
+    """TF_CONFIG as a dict; without one, what Slurm or MPI say, in its form."""
     text = os.environ.get("TF_CONFIG")
     if text:
         return json.loads(text)
@@ -27,13 +27,6 @@ def _environment():
     if cluster is None:
         return {}
     jobs = {j.name: [j.tasks[i] for i in sorted(j.tasks)] for j in protos.ClusterDef.FromString(cluster).job}
-    if "worker" in jobs and not {"chief", "master"} & set(jobs):
-        workers = jobs.pop("worker")
-        jobs["chief"] = workers[:1]
-        if workers[1:]:
-            jobs["worker"] = workers[1:]
-        if job == "worker":
-            job, task = ("chief", 0) if task == 0 else ("worker", task - 1)
     return {"cluster": jobs, "task": {"type": job, "index": task}}
 
 
@@ -99,7 +92,7 @@ class RunConfig:
                 raise ValueError('If "cluster" is not set in TF_CONFIG, task type must be WORKER; got %s' % kind)
             self._set_task(kind, index, kind != TaskType.EVALUATOR, 0, 0 if kind == TaskType.EVALUATOR else 1, "")
             return
-        chief = TaskType.MASTER if TaskType.MASTER in spec.jobs else TaskType.CHIEF
+        chief = next((j for j in (TaskType.MASTER, TaskType.CHIEF) if j in spec.jobs), None)
         if kind is None:
             raise ValueError('If "cluster" is set in TF_CONFIG, task type must be set.')
         if kind == TaskType.EVALUATOR:
@@ -109,16 +102,17 @@ class RunConfig:
             self._cluster_spec = ClusterSpec({})
             self._global_id = None
             return
-        if chief not in spec.jobs:
+        if chief is None and TaskType.WORKER not in spec.jobs:
             raise ValueError('If "cluster" is set in TF_CONFIG, it must have one "chief" node.')
-        if spec.num_tasks(chief) > 1:
+        if chief is not None and spec.num_tasks(chief) > 1:
             raise ValueError('The "cluster" in TF_CONFIG must have only one "chief" node.')
         if kind not in spec.jobs:
             raise ValueError('TF_CONFIG: task type "%s" is not in the cluster, which has %s.' % (kind, ", ".join(spec.jobs)))
         if index >= spec.num_tasks(kind):
             raise ValueError("%d is not a valid task_id for task_type %s in the cluster_spec: %s" % (index, kind, spec))
-        count = {j: spec.num_tasks(j) if j in spec.jobs else 0 for j in (TaskType.PS, TaskType.WORKER, chief)}
-        self._set_task(kind, index, kind == chief, count[TaskType.PS], count[TaskType.WORKER] + count[chief],
+        count = {j: spec.num_tasks(j) if j in spec.jobs else 0 for j in (TaskType.PS, TaskType.WORKER)}
+        leads = kind == chief or chief is None and (kind, index) == (TaskType.WORKER, 0)  # as weft launch and Slurm say it
+        self._set_task(kind, index, leads, count[TaskType.PS], count[TaskType.WORKER] + (chief is not None),
                        "grpc://" + spec.task_address(kind, index))
         self._global_id = _global_id(spec, kind, index)
 
@@ -132,7 +126,7 @@ class RunConfig:
             return None
         made = protos.ConfigProto(allow_soft_placement=True)
         if self._cluster_spec.jobs:
-            own = [self._task_type] if self._is_chief else ["worker", "chief", "master"] if self._task_type == TaskType.PS else [
+            own = [self._task_type] if self._task_type in (TaskType.CHIEF, TaskType.MASTER) else ["worker", "chief", "master"] if self._task_type == TaskType.PS else [
                 "%s/task:%d" % (self._task_type, self._task_id)]
             made.device_filters.extend(["/job:ps"] + ["/job:" + job for job in own])
         return made

@@ -138,6 +138,8 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
     if not config.cluster_spec.jobs and config.task_type != TaskType.EVALUATOR:
         return _run_local(estimator, train_spec, eval_spec)
     role = _ROLES.get(config.task_type)
+    if config.task_type == TaskType.WORKER and config.is_chief:
+        role = _run_master  # a cluster without a chief has no evaluator either: its first worker does it all
     if role is None:
         raise ValueError("Task type %s is not supported. Supported task types are %s" % (config.task_type, sorted(_ROLES)))
     return role(estimator, train_spec, eval_spec)

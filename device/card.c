@@ -48,7 +48,7 @@ static card *card_of(const device *d) { return ((const gpu_device *)d)->card; }
 weft_err weft__gpu_fail(const gpu_api *api, int code, const char *what) {
   switch (api->trouble(code)) {
   case GPU_FULL: return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: %s", what, api->why(code));
-  case GPU_LOST: return weft__fail(WEFT_UNAVAILABLE, "%s: %s: the GPU is lost to this process", what, api->why(code));
+  case GPU_LOST: return weft__fail(WEFT_INTERNAL, "%s: %s: the GPU is lost to this process", what, api->why(code));
   default: return weft__fail(WEFT_INTERNAL, "%s: %s", what, api->why(code));
   }
 }

@@ -78,3 +78,39 @@ def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, 
     if default_value is None:
         default_value = "" if sp_input.dtype.base_dtype == dtypes.string else 0
     return sparse_to_dense(sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name)
+
+
+def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
+    from .build import op
+    from .graph import name_scope
+    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]) as scope:
+        return op("SparseTensorDenseMatMul", scope, a_indices=sp_a.indices, a_values=sp_a.values, a_shape=sp_a.dense_shape,
+                  b=b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
+
+
+def sparse_reorder(sp_input, name=None):
+    from .build import op
+    indices, values = op("SparseReorder", name, input_indices=sp_input.indices, input_values=sp_input.values,
+                         input_shape=sp_input.dense_shape)
+    return SparseTensor(indices, values, sp_input.dense_shape)
+
+
+def sparse_reshape(sp_input, shape, name=None):
+    from . import dtypes
+    from .build import convert_to_tensor, op
+    from .graph import name_scope
+    with name_scope(name, "SparseReshape", [sp_input.indices]) as scope:
+        indices, dims = op("SparseReshape", scope, input_indices=sp_input.indices, input_shape=sp_input.dense_shape,
+                           new_shape=convert_to_tensor(shape, dtypes.int64))
+        return SparseTensor(indices, sp_input.values, dims)
+
+
+def sparse_fill_empty_rows(sp_input, default_value, name=None):
+    """The tensor with a default in every empty row, and which rows those were."""
+    from .build import convert_to_tensor, op
+    from .graph import name_scope
+    with name_scope(name, "SparseFillEmptyRows", [sp_input.indices]):
+        default_value = convert_to_tensor(default_value, sp_input.values.dtype.base_dtype)
+        indices, values, empty, _ = op("SparseFillEmptyRows", indices=sp_input.indices, values=sp_input.values,
+                                       dense_shape=sp_input.dense_shape, default_value=default_value)
+        return SparseTensor(indices, values, sp_input.dense_shape), empty

@@ -111,6 +111,16 @@ def sparse(tf):
     return [old, tf.SparseTensor([[1]], [5], [3]), old.dense_shape, old.get_shape().as_list()]
 
 
+@case(nodes=False)
+def sparse_functions(tf):
+    a = tf.SparseTensor(indices=[[2, 0], [0, 1]], values=[1.0, 2.0], dense_shape=[3, 2])
+    filled, empty = tf.sparse_fill_empty_rows(a, 9.0)
+    made = [tf.sparse_reorder(a), tf.sparse_reshape(a, [2, 3]), filled, empty, tf.sparse_tensor_to_dense(tf.sparse_reorder(a)),
+            tf.sparse_tensor_dense_matmul(a, [[1.0, 2.0], [3.0, 4.0]]), tf.sparse_to_dense([1, 3], [4], [7, 8])]
+    with tf.Session() as sess:
+        return sess.run(made)
+
+
 @case
 def operators(tf):
     x, n = tf.constant(X), tf.constant([[3, -5]])

@@ -145,7 +145,7 @@ def test_towers_name_the_files_that_are_not_there(tmp_path):
     assert run.returncode == 1 and "none.tfrecords" in run.stdout and "none/train-images-idx3-ubyte" in run.stderr
 
 
-STEP = re.compile(r"(?:global step:|steps \()(\d+)")
+RESTORED = re.compile(r"Restoring parameters from \S+-(\d+)")
 
 
 def saved_step(folder):
@@ -155,8 +155,8 @@ def saved_step(folder):
 
 
 PROGRAMS = {  # what is run, how it names its seat, a line of its hundredth step, and of its end
-    "distribute_mnist": (["--issync=1", "--train_steps=500", "--save_model_secs=0.2"], "task_index", "step 100 ", "After 500 training step(s)"),
-    "dist_mnist_async": (["--training_steps=700", "--learning_rate=0.1", "--save_model_secs=0.2"], "task_id", "After 100 ", "test accuracy"),
+    "distribute_mnist": (["--issync=1", "--train_steps=1000", "--save_model_secs=0.2"], "task_index", "step 100 ", "After 1000 training step(s)"),
+    "dist_mnist_async": (["--training_steps=1000", "--learning_rate=0.1", "--save_model_secs=0.2"], "task_id", "After 100 ", "test accuracy"),
 }
 
 
@@ -175,11 +175,12 @@ def test_training_goes_on_when_a_task_is_killed_and_started_again(cluster, tmp_p
     running = {seat: start(*seat) for seat in [("ps", 0), ("worker", 0), ("worker", 1)]}
     running["worker", 0].until(hundredth, 100)
     saved = saved_step(tmp_path / "log")
-    seen = {seat: len(task.output) for seat, task in running.items()}
+    seen = len(running["worker", 0].output) if victim != ("worker", 0) else 0
     running[victim].kill()
-    running[victim], seen[victim] = start(*victim), 0
+    running[victim] = start(*victim)
     for task in running.values():
-        assert task.wait(100) == 0, task.output[-2000:]
+        assert task.wait(240) == 0, task.output[-2000:]
     assert end in running["worker", 0].output
-    after = [int(step) for seat, task in running.items() for step in STEP.findall(task.output[seen[seat]:])]
-    assert min(after, default=saved) >= saved  # nothing older than the last checkpoint is lost
+    restored = [int(step) for step in RESTORED.findall(running["worker", 0].output[seen:])]
+    assert min(restored, default=saved) >= saved  # nothing older than the last checkpoint is lost
+    assert restored or not saved or victim == ("worker", 1)

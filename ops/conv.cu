@@ -18,31 +18,28 @@ struct conv {
 
 struct rows_args {
   image in, out;
-  gpu_window w;
-  int64_t first, depth; /* the first channel, and how many */
+  spot_window w;
+  int first, depth; /* the first channel, and how many */
 };
-
-static __device__ inline void row_place(const rows_args &a, int64_t row, int64_t column, place *p, bool *inside) {
-  const uint32_t c = (uint32_t)column, depth = (uint32_t)a.depth, fw = (uint32_t)a.w.size[1];
-  const uint32_t rs = c / depth, r = rs / fw, s = rs - r * fw;
-  const uint32_t j = (uint32_t)row, ow = (uint32_t)a.out.w, oh = (uint32_t)a.out.h, q = j / ow, n = q / oh;
-  p->n = n;
-  p->h = (int64_t)(q - n * oh) * a.w.stride[0] - a.w.before[0] + r * a.w.dilation[0];
-  p->w = (int64_t)(j - q * ow) * a.w.stride[1] - a.w.before[1] + s * a.w.dilation[1];
-  p->c = a.first + (c - rs * depth);
-  *inside = p->h >= 0 && p->h < a.in.h && p->w >= 0 && p->w < a.in.w;
-}
 
 template <class T>
 __global__ void __launch_bounds__(GPU_THREADS)
     rows_kernel(const T *x, T *rows, int64_t count, divisor columns, const rows_args a) {
   GPU_EACH(i, count) {
-    const uint32_t row = divided((uint32_t)i, columns);
-    place p;
-    bool inside;
-    row_place(a, row, (uint32_t)i - row * columns.d, &p, &inside);
-    rows[i] = inside ? x[image_at(a.in, p.n, p.h, p.w, p.c)] : T();
+    const uint32_t row = divided((uint32_t)i, columns), c = (uint32_t)i - row * columns.d;
+    const uint32_t depth = (uint32_t)a.depth, fw = (uint32_t)a.w.size[1], rs = c / depth, r = rs / fw, s = rs - r * fw;
+    const uint32_t ow = (uint32_t)a.out.w, oh = (uint32_t)a.out.h, q = row / ow, n = q / oh;
+    const int h = (int)(q - n * oh) * a.w.stride[0] - a.w.before[0] + (int)r * a.w.dilation[0];
+    const int w = (int)(row - q * ow) * a.w.stride[1] - a.w.before[1] + (int)s * a.w.dilation[1];
+    const bool inside = h >= 0 && h < a.w.in[0] && w >= 0 && w < a.w.in[1];
+    rows[i] = inside ? x[image_at(a.in, (int)n, h, w, a.first + (int)(c - rs * depth))] : T();
   }
+}
+
+/* The window that has `at` (padding counted) as its first place; false: none does. */
+static __device__ inline bool window_from(int at, int stride, int out, int *o) {
+  *o = stride == 1 ? at : at / stride;
+  return at >= 0 && *o * stride == at && *o < out;
 }
 
 /* The way back: each element of the image adds up the places it was copied to. */
@@ -50,17 +47,17 @@ template <class T>
 __global__ void __launch_bounds__(GPU_THREADS) image_kernel(const T *rows, T *dx, int64_t count, const rows_args a) {
   image part = a.in; /* the channels of this group */
   part.c = a.depth;
+  const int columns = a.w.size[0] * a.w.size[1] * a.depth;
   GPU_EACH(i, count) {
     const place p = image_place(part, i);
     wide<T> sum = 0;
-    for (int64_t r = 0; r < a.w.size[0]; r++) {
-      const int64_t up = p.h + a.w.before[0] - r * a.w.dilation[0], oh = up / a.w.stride[0];
-      if (up < 0 || oh * a.w.stride[0] != up || oh >= a.out.h) continue;
-      for (int64_t s = 0; s < a.w.size[1]; s++) {
-        const int64_t left = p.w + a.w.before[1] - s * a.w.dilation[1], ow = left / a.w.stride[1];
-        if (left < 0 || ow * a.w.stride[1] != left || ow >= a.out.w) continue;
-        const int64_t row = (p.n * a.out.h + oh) * a.out.w + ow, column = (r * a.w.size[1] + s) * a.depth + p.c;
-        sum += (wide<T>)rows[row * (a.w.size[0] * a.w.size[1] * a.depth) + column];
+    for (int r = 0; r < a.w.size[0]; r++) {
+      int oh, ow;
+      if (!window_from(p.h + a.w.before[0] - r * a.w.dilation[0], a.w.stride[0], a.w.out[0], &oh)) continue;
+      for (int s = 0; s < a.w.size[1]; s++) {
+        if (!window_from(p.w + a.w.before[1] - s * a.w.dilation[1], a.w.stride[1], a.w.out[1], &ow)) continue;
+        const int64_t row = (p.n * a.w.out[0] + oh) * a.w.out[1] + ow;
+        sum += (wide<T>)rows[row * columns + (r * a.w.size[1] + s) * a.depth + p.c];
       }
     }
     dx[image_at(a.in, p.n, p.h, p.w, a.first + p.c)] = (T)sum;
@@ -112,7 +109,7 @@ struct part {
 typedef weft_err part_fn(kernel *k, const conv &c, const part &p, const void *other, void *result);
 
 static rows_args rows_of(const conv &c, const part &p) {
-  rows_args a = {c.in, c.out, c.w, p.group * c.depth, c.depth};
+  rows_args a = {c.in, c.out, spot(c.w), (int)(p.group * c.depth), (int)c.depth};
   a.in.n = a.out.n = p.n;
   return a;
 }
@@ -124,7 +121,7 @@ static weft_err lay_rows(kernel *k, const conv &c, const part &p) {
   const size_t size = gpu_size(c.type);
   const bool wide = !c.in.channels_second && (uint64_t)c.depth * size % 16 == 0 && (uintptr_t)p.x % 16 == 0;
   if (wide) { /* sixteen bytes of channels at a time */
-    const int64_t by = (int64_t)(16 / size);
+    const int by = (int)(16 / size);
     a.first /= by, a.depth /= by, a.in.c /= by;
     rows_kernel<<<gpu_blocks(count / by), GPU_THREADS, 0, gpu_stream(k)>>>((const uint4 *)p.x, (uint4 *)p.matrix,
                                                                            count / by, divisor_of(columns / by), a);

@@ -63,6 +63,17 @@ static weft_err find_axes(kernel *k, const shape &out, int n_in, const gpu_tenso
   return WEFT_OK;
 }
 
+/* Is the operand the innermost axes of z, whole? */
+static bool repeats(const gpu_tensor &z, const gpu_tensor &in) {
+  int64_t n = 1;
+  if (in.count % EACH_PACK || z.count > INT32_MAX) return false;
+  for (int d = 1; d <= in.shape.rank && n < in.count; d++) {
+    if (d > z.shape.rank || in.shape.dim[in.shape.rank - d] != z.shape.dim[z.shape.rank - d]) return false;
+    n *= in.shape.dim[in.shape.rank - d];
+  }
+  return n == in.count;
+}
+
 weft_err gpu_each_args(kernel *k, const gpu_tensor &z, int n_in, const gpu_tensor *in, each_args *a) {
   const auto how = [](const gpu_tensor &t) {
     const size_t pack_size = EACH_PACK * gpu_size(t.dtype);
@@ -76,8 +87,10 @@ weft_err gpu_each_args(kernel *k, const gpu_tensor &z, int n_in, const gpu_tenso
   bool walks = false;
   for (int i = 0; i < n_in; i++) {
     const each_how row = in[i].count == 1 ? EACH_ONE : in[i].count == z.count ? how(in[i]) : EACH_WALK;
-    a->in[i] = each_in{in[i].data, row, in[i].dtype};
-    walks |= row == EACH_WALK;
+    a->in[i] = each_in{in[i].data, row, in[i].dtype, divisor_of(1)};
+    if (row == EACH_WALK && how(in[i]) == EACH_ROW && repeats(z, in[i]))
+      a->in[i].how = EACH_REPEAT, a->in[i].period = divisor_of(in[i].count);
+    walks |= a->in[i].how == EACH_WALK;
   }
   return walks ? find_axes(k, z.shape, n_in, in, &a->axes) : WEFT_OK;
 }

@@ -39,11 +39,13 @@ __device__ __forceinline__ int64_t each_offset(const each_axes &a, int operand, 
   return at;
 }
 
-enum each_how { EACH_ONE, EACH_ROW, EACH_LOOSE, EACH_WALK }; /* LOOSE: a row that is not aligned */
+/* LOOSE: a row that is not aligned; REPEAT: a row again and again, as a bias is. */
+enum each_how { EACH_ONE, EACH_ROW, EACH_LOOSE, EACH_WALK, EACH_REPEAT };
 struct each_in {
   const void *at;
   each_how how;
   weft_dtype type;
+  divisor period; /* of REPEAT: a multiple of EACH_PACK */
 };
 struct each_args {
   int64_t n;
@@ -60,8 +62,9 @@ template <class S, class A>
 __device__ __forceinline__ void load_as(const each_args &a, int operand, int64_t i, int left, A (&v)[EACH_PACK]) {
   const each_in &x = a.in[operand];
   const S *p = (const S *)x.at;
-  if (x.how == EACH_ROW && left == EACH_PACK) {
-    const pack<S> q = *(const pack<S> *)(p + i);
+  if ((x.how == EACH_ROW && left == EACH_PACK) || x.how == EACH_REPEAT) {
+    const uint32_t turn = x.how == EACH_REPEAT ? divided((uint32_t)i, x.period) * x.period.d : 0;
+    const pack<S> q = *(const pack<S> *)(p + (i - turn));
 #pragma unroll
     for (int j = 0; j < EACH_PACK; j++) v[j] = (A)q.v[j];
   } else if (x.how == EACH_ONE) {

@@ -1,7 +1,9 @@
 /* gemm.cu - one call of cuBLASLt, with the algorithm it chose for a problem remembered.
  *
  * cuBLASLt thinks by columns, so that c' = op(b)' op(a)' is what it is asked for: nothing is moved.  float is exact
- * by default, as in TensorFlow 1; WEFT_TF32=1 lets the matrix units have it. */
+ * by default, as in TensorFlow 1; WEFT_TF32=1 lets the matrix units have it.  Of a product that is worth it the best
+ * few algorithms are timed when it is first met, unless WEFT_GPU_TUNE=0: the library's first guess is often not the
+ * fastest where a matrix is long and narrow, as the rows of a convolution are. */
 #include "ops/gemm.cuh"
 #include "ops/gpu_library.cuh"
 
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20 };
+enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20, CANDIDATES = 8, TURNS = 4, WORTH_TUNING = 1 << 20 };
 
 struct blas {
   decltype(&cublasLtCreate) create;
@@ -92,8 +94,55 @@ static cublasLtMatrixLayout_t layout(weft_dtype t, int64_t rows, int64_t columns
   return l;
 }
 
-/* cuBLASLt's a is our b: the operands change places. */
-static cublasStatus_t make_plan(plan *p) {
+/* Queues the product with one algorithm.  cuBLASLt's a is our b: the operands change places. */
+static cublasStatus_t multiply(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulAlgo_t *algo,
+                               void *workspace, size_t size) {
+  const float one = 1, beta = g.beta;
+  const double one64 = 1, beta64 = g.beta;
+  const bool wide = g.type == WEFT_DOUBLE;
+  return lt.matmul(handles[p->key.device], p->desc, wide ? (const void *)&one64 : &one, g.b, p->a, g.a, p->b,
+                   wide ? (const void *)&beta64 : &beta, g.c, p->c, g.c, p->c, algo, workspace, size, gpu_stream(k));
+}
+
+/* How long one takes, in milliseconds; a huge number where it fails. */
+static float time_of(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulHeuristicResult_t &r,
+                     void *workspace, cudaEvent_t begin, cudaEvent_t end) {
+  float ms = 1e30f;
+  if (multiply(k, p, g, &r.algo, workspace, r.workspaceSize) != CUBLAS_STATUS_SUCCESS) return ms;
+  cudaEventRecord(begin, gpu_stream(k));
+  for (int i = 0; i < TURNS; i++) multiply(k, p, g, &r.algo, workspace, r.workspaceSize);
+  cudaEventRecord(end, gpu_stream(k));
+  if (cudaEventSynchronize(end) != cudaSuccess || cudaEventElapsedTime(&ms, begin, end) != cudaSuccess) ms = 1e30f;
+  return ms;
+}
+
+/* The fastest of n candidates.  Only where the result may be written several times and nothing is being recorded. */
+static int fastest(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulHeuristicResult_t *r, int n) {
+  const char *tune = getenv("WEFT_GPU_TUNE");
+  cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(gpu_stream(k), &recording);
+  void *workspace = nullptr;
+  if (n < 2 || g.beta != 0 || recording != cudaStreamCaptureStatusNone || (tune && *tune == '0') ||
+      (double)g.m * (double)g.n * (double)g.k < WORTH_TUNING || weft__gpu->scratch(k, WORKSPACE, &workspace) != WEFT_OK)
+    return 0;
+  cudaEvent_t begin, end;
+  if (cudaEventCreate(&begin) != cudaSuccess) return 0;
+  if (cudaEventCreate(&end) != cudaSuccess) {
+    cudaEventDestroy(begin);
+    return 0;
+  }
+  int best = 0;
+  float least = 1e30f;
+  for (int i = 0; i < n; i++) {
+    const float ms = time_of(k, p, g, r[i], workspace, begin, end);
+    if (ms < least) least = ms, best = i;
+  }
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return best;
+}
+
+static cublasStatus_t make_plan(kernel *k, plan *p, const gpu_gemm &g) {
   const plan_key &q = p->key;
   const cublasOperation_t ta = q.flip_b ? CUBLAS_OP_T : CUBLAS_OP_N, tb = q.flip_a ? CUBLAS_OP_T : CUBLAS_OP_N;
   lt.desc_create(&p->desc, compute_type(q), q.type == WEFT_DOUBLE ? CUDA_R_64F : CUDA_R_32F);
@@ -110,13 +159,15 @@ static cublasStatus_t make_plan(plan *p) {
   lt.pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &q.align_a, sizeof q.align_a);
   lt.pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &q.align_c, sizeof q.align_c);
   lt.pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &q.align_c, sizeof q.align_c);
-  cublasLtMatmulHeuristicResult_t best = {};
-  int found = 0;
-  cublasStatus_t s = lt.heuristic(handles[q.device], p->desc, p->a, p->b, p->c, p->c, pref, 1, &best, &found);
+  cublasLtMatmulHeuristicResult_t found[CANDIDATES];
+  int n = 0;
+  cublasStatus_t s = lt.heuristic(handles[q.device], p->desc, p->a, p->b, p->c, p->c, pref, CANDIDATES, found, &n);
   lt.pref_destroy(pref);
-  if (s == CUBLAS_STATUS_SUCCESS && !found) s = CUBLAS_STATUS_NOT_SUPPORTED;
-  p->algo = best.algo;
-  p->workspace = best.workspaceSize;
+  if (s == CUBLAS_STATUS_SUCCESS && n == 0) s = CUBLAS_STATUS_NOT_SUPPORTED;
+  if (s != CUBLAS_STATUS_SUCCESS) return s;
+  const int best = fastest(k, p, g, found, n);
+  p->algo = found[best].algo;
+  p->workspace = found[best].workspaceSize;
   return s;
 }
 
@@ -136,7 +187,7 @@ static unsigned slot_of(const plan_key &key) {
 }
 
 /* With the lock held: the plan of a problem, made anew where another took its place. */
-static cublasStatus_t find_plan(const plan_key &key, plan **out) {
+static cublasStatus_t find_plan(kernel *k, const plan_key &key, const gpu_gemm &g, plan **out) {
   plan *p = &plans[slot_of(key)];
   *out = p;
   if (p->ready && memcmp(&p->key, &key, sizeof key) == 0) return CUBLAS_STATUS_SUCCESS;
@@ -146,7 +197,7 @@ static cublasStatus_t find_plan(const plan_key &key, plan **out) {
     if (s != CUBLAS_STATUS_SUCCESS) return s;
   }
   memcpy(&p->key, &key, sizeof key);
-  const cublasStatus_t s = make_plan(p);
+  const cublasStatus_t s = make_plan(k, p, g);
   p->ready = s == CUBLAS_STATUS_SUCCESS;
   return s;
 }
@@ -177,17 +228,10 @@ weft_err gpu_gemm_run(kernel *k, const gpu_gemm &g) {
     gpu_symbol("cublasLt", "cublasLtCreate", &problem);
     return gpu_fail(k, WEFT_UNIMPLEMENTED, "%s needs cuBLASLt: %s", weft__gpu->op_name(k), problem ? problem : "");
   }
-  cublasStatus_t s = find_plan(key, &p);
+  cublasStatus_t s = find_plan(k, key, g, &p);
   void *workspace = nullptr;
   weft_err err = s == CUBLAS_STATUS_SUCCESS && p->workspace ? weft__gpu->scratch(k, p->workspace, &workspace) : WEFT_OK;
-  if (err == WEFT_OK && s == CUBLAS_STATUS_SUCCESS) {
-    const float one = 1, beta = g.beta;
-    const double one64 = 1, beta64 = g.beta;
-    const bool wide = g.type == WEFT_DOUBLE;
-    s = lt.matmul(handles[key.device], p->desc, wide ? (const void *)&one64 : &one, g.b, p->a, g.a, p->b,
-                  wide ? (const void *)&beta64 : &beta, g.c, p->c, g.c, p->c, &p->algo, workspace, p->workspace,
-                  gpu_stream(k));
-  }
+  if (err == WEFT_OK && s == CUBLAS_STATUS_SUCCESS) s = multiply(k, p, g, &p->algo, workspace, p->workspace);
   pthread_mutex_unlock(&lock);
   if (err != WEFT_OK || s == CUBLAS_STATUS_SUCCESS) return err;
   return gpu_fail(k, WEFT_INTERNAL, "%s: cuBLASLt status %d for a product %lld x %lld x %lld", weft__gpu->op_name(k),

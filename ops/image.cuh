@@ -7,22 +7,35 @@ struct image {
   int64_t n, h, w, c;
   bool channels_second;
 };
-__host__ __device__ inline int64_t image_at(const image &m, int64_t n, int64_t h, int64_t w, int64_t c) {
-  return m.channels_second ? ((n * m.c + c) * m.h + h) * m.w + w : ((n * m.h + h) * m.w + w) * m.c + c;
+__device__ inline uint32_t image_at(const image &m, int n, int h, int w, int c) {
+  const uint32_t mh = (uint32_t)m.h, mw = (uint32_t)m.w, mc = (uint32_t)m.c;
+  return m.channels_second ? ((n * mc + c) * mh + h) * mw + w : ((n * mh + h) * mw + w) * mc + c;
 }
+/* On the card everything but an offset fits in 32 bits, whose division is much the faster. */
 struct place {
-  int64_t n, h, w, c;
+  int n, h, w, c;
 };
+struct spot_window {
+  int size[2], stride[2], dilation[2], in[2], out[2], before[2];
+};
+inline spot_window spot(const gpu_window &w) {
+  spot_window s;
+  for (int i = 0; i < 2; i++) {
+    s.size[i] = (int)w.size[i], s.stride[i] = (int)w.stride[i], s.dilation[i] = (int)w.dilation[i];
+    s.in[i] = (int)w.in[i], s.out[i] = (int)w.out[i], s.before[i] = (int)w.before[i];
+  }
+  return s;
+}
 /* Where element i, in the order of memory, stands. */
 __device__ inline place image_place(const image &m, int64_t i) {
   const uint32_t j = (uint32_t)i, w = (uint32_t)m.w, h = (uint32_t)m.h, c = (uint32_t)m.c;
   place p;
   if (m.channels_second) {
     const uint32_t a = j / w, b = a / h, d = b / c;
-    p.w = j - a * w, p.h = a - b * h, p.c = b - d * c, p.n = d;
+    p.w = (int)(j - a * w), p.h = (int)(a - b * h), p.c = (int)(b - d * c), p.n = (int)d;
   } else {
     const uint32_t a = j / c, b = a / w, d = b / h;
-    p.c = j - a * c, p.w = a - b * w, p.h = b - d * h, p.n = d;
+    p.c = (int)(j - a * c), p.w = (int)(a - b * w), p.h = (int)(b - d * h), p.n = (int)d;
   }
   return p;
 }

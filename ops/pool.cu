@@ -6,32 +6,32 @@
 
 struct pool_args {
   image in, out;
-  gpu_window w;
+  spot_window w;
 };
 
 /* The rows (columns) of the image that window o has. */
-__device__ inline void window_span(const gpu_window &w, int axis, int64_t o, int64_t *begin, int64_t *end) {
-  const int64_t first = o * w.stride[axis] - w.before[axis], last = first + w.size[axis];
+__device__ inline void window_span(const spot_window &w, int axis, int o, int *begin, int *end) {
+  const int first = o * w.stride[axis] - w.before[axis], last = first + w.size[axis];
   *begin = first < 0 ? 0 : first;
   *end = last < w.in[axis] ? last : w.in[axis];
 }
 /* The windows that row (column) i lies in. */
-__device__ inline void windows_over(const gpu_window &w, int axis, int64_t i, int64_t *begin, int64_t *end) {
-  const int64_t at = i + w.before[axis], first = at - w.size[axis] + 1;
+__device__ inline void windows_over(const spot_window &w, int axis, int i, int *begin, int *end) {
+  const int at = i + w.before[axis], first = at - w.size[axis] + 1;
   *begin = first <= 0 ? 0 : (first + w.stride[axis] - 1) / w.stride[axis];
-  const int64_t last = at / w.stride[axis] + 1;
+  const int last = at / w.stride[axis] + 1;
   *end = last < w.out[axis] ? last : w.out[axis];
 }
 
 /* Where the first of the greatest of a window is. */
-template <class T>
-__device__ int64_t window_best(const pool_args &a, const T *x, int64_t n, int64_t oh, int64_t ow, int64_t c) {
-  int64_t h0, h1, w0, w1, best = -1;
+template <class T> __device__ int64_t window_best(const pool_args &a, const T *x, int n, int oh, int ow, int c) {
+  int h0, h1, w0, w1;
+  int64_t best = -1;
   window_span(a.w, 0, oh, &h0, &h1);
   window_span(a.w, 1, ow, &w0, &w1);
   wide<T> max = 0;
-  for (int64_t h = h0; h < h1; h++)
-    for (int64_t w = w0; w < w1; w++) {
+  for (int h = h0; h < h1; h++)
+    for (int w = w0; w < w1; w++) {
       const int64_t at = image_at(a.in, n, h, w, c);
       const wide<T> v = (wide<T>)x[at];
       if (best < 0 || v > max || (v != v && max == max)) max = v, best = at;
@@ -50,12 +50,12 @@ template <class T> __global__ void max_kernel(const T *x, T *y, int64_t count, c
 template <class T> __global__ void max_grad_kernel(const T *x, const T *g, T *dx, int64_t count, const pool_args a) {
   GPU_EACH(i, count) {
     const place p = image_place(a.in, i);
-    int64_t h0, h1, w0, w1;
+    int h0, h1, w0, w1;
     windows_over(a.w, 0, p.h, &h0, &h1);
     windows_over(a.w, 1, p.w, &w0, &w1);
     wide<T> sum = 0;
-    for (int64_t oh = h0; oh < h1; oh++)
-      for (int64_t ow = w0; ow < w1; ow++)
+    for (int oh = h0; oh < h1; oh++)
+      for (int ow = w0; ow < w1; ow++)
         if (window_best(a, x, p.n, oh, ow, p.c) == i) sum += (wide<T>)g[image_at(a.out, p.n, oh, ow, p.c)];
     dx[i] = (T)sum;
   }
@@ -64,12 +64,12 @@ template <class T> __global__ void max_grad_kernel(const T *x, const T *g, T *dx
 template <class T> __global__ void mean_kernel(const T *x, T *y, int64_t count, const pool_args a) {
   GPU_EACH(i, count) {
     const place p = image_place(a.out, i);
-    int64_t h0, h1, w0, w1;
+    int h0, h1, w0, w1;
     window_span(a.w, 0, p.h, &h0, &h1);
     window_span(a.w, 1, p.w, &w0, &w1);
     wide<T> sum = 0;
-    for (int64_t h = h0; h < h1; h++)
-      for (int64_t w = w0; w < w1; w++) sum += (wide<T>)x[image_at(a.in, p.n, h, w, p.c)];
+    for (int h = h0; h < h1; h++)
+      for (int w = w0; w < w1; w++) sum += (wide<T>)x[image_at(a.in, p.n, h, w, p.c)];
     y[i] = (T)(sum / (wide<T>)((h1 - h0) * (w1 - w0)));
   }
 }
@@ -77,12 +77,12 @@ template <class T> __global__ void mean_kernel(const T *x, T *y, int64_t count, 
 template <class T> __global__ void mean_grad_kernel(const T *g, T *dx, int64_t count, const pool_args a) {
   GPU_EACH(i, count) {
     const place p = image_place(a.in, i);
-    int64_t h0, h1, w0, w1, a0, a1, b0, b1;
+    int h0, h1, w0, w1, a0, a1, b0, b1;
     windows_over(a.w, 0, p.h, &h0, &h1);
     windows_over(a.w, 1, p.w, &w0, &w1);
     wide<T> sum = 0;
-    for (int64_t oh = h0; oh < h1; oh++)
-      for (int64_t ow = w0; ow < w1; ow++) {
+    for (int oh = h0; oh < h1; oh++)
+      for (int ow = w0; ow < w1; ow++) {
         window_span(a.w, 0, oh, &a0, &a1);
         window_span(a.w, 1, ow, &b0, &b1);
         sum += (wide<T>)g[image_at(a.out, p.n, oh, ow, p.c)] / (wide<T>)((a1 - a0) * (b1 - b0));
@@ -100,9 +100,11 @@ static weft_err read_pool(kernel *k, const shape &in, pool_args *a) {
     return gpu_fail(k, WEFT_UNIMPLEMENTED, "%s on a GPU pools over height and width alone", weft__gpu->op_name(k));
   a->in = image_of(in, second);
   const int64_t sizes[2] = {a->in.h, a->in.w};
-  WEFT_TRY(weft__gpu->window(k, sizes, nullptr, &a->w));
+  gpu_window w;
+  WEFT_TRY(weft__gpu->window(k, sizes, nullptr, &w));
+  a->w = spot(w);
   a->out = a->in;
-  a->out.h = a->w.out[0], a->out.w = a->w.out[1];
+  a->out.h = w.out[0], a->out.w = w.out[1];
   return WEFT_OK;
 }
 

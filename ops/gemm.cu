@@ -5,9 +5,9 @@
  * few algorithms are timed when it is first met, unless WEFT_GPU_TUNE=0: the library's first guess is often not the
  * fastest where a matrix is long and narrow, as the rows of a convolution are. */
 #include "ops/gemm.cuh"
+#include "ops/cublaslt.cuh"
 #include "ops/gpu_library.cuh"
 
-#include <cublasLt.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -292,29 +292,37 @@ static const char *arg_of(const weft_node *n, const arg_def *args, int n_arg, ra
   return NULL;
 }
 
-bool weft__gpu_host_in(const gpu_kernel *g, const weft_node *node, int i) {
-  if (!weft__dtype_is_plain(weft__out_type(node->graph, node->in[i]))) return true;
+static bool listed_in(const gpu_kernel *g, const weft_node *node, int i) {
   const opdef *d = &node->op->opdef;
   const char *arg = g->host ? arg_of(node, d->in, d->n_in, weft__node_in_range, i) : NULL;
   return arg && listed(g->host, arg);
 }
 
-bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i) {
-  if (!weft__dtype_is_plain(weft__dtype_base(node->out_type[i]))) return true;
+static bool listed_out(const gpu_kernel *g, const weft_node *node, int i) {
   const opdef *d = &node->op->opdef;
   const char *arg = g->host ? arg_of(node, d->out, d->n_out, weft__node_out_range, i) : NULL;
   return arg && listed(g->host, arg);
 }
 
+bool weft__gpu_host_in(const gpu_kernel *g, const weft_node *node, int i) {
+  return !weft__dtype_is_plain(weft__out_type(node->graph, node->in[i])) || listed_in(g, node, i);
+}
+
+bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i) {
+  return !weft__dtype_is_plain(weft__dtype_base(node->out_type[i])) || listed_out(g, node, i);
+}
+
+/* Strings are in host memory always, where a kernel of the card's would not look for them. */
+static bool takes(const gpu_kernel *g, weft_dtype t, bool on_host) {
+  if (on_host || t == WEFT_RESOURCE || t == WEFT_VARIANT) return true;
+  return t == WEFT_STRING ? !g->run : (g->types & GPU_TYPE(t)) != 0;
+}
+
 bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node) {
-  for (int i = 0; i < node->n_in; i++) {
-    const weft_dtype t = weft__out_type(node->graph, node->in[i]);
-    if (!weft__gpu_host_in(g, node, i) && !(g->types & GPU_TYPE(t))) return false;
-  }
-  for (int i = 0; i < node->n_out; i++) {
-    const weft_dtype t = weft__dtype_base(node->out_type[i]);
-    if (!weft__gpu_host_out(g, node, i) && !(g->types & GPU_TYPE(t))) return false;
-  }
+  for (int i = 0; i < node->n_in; i++)
+    if (!takes(g, weft__out_type(node->graph, node->in[i]), listed_in(g, node, i))) return false;
+  for (int i = 0; i < node->n_out; i++)
+    if (!takes(g, weft__dtype_base(node->out_type[i]), listed_out(g, node, i))) return false;
   return true;
 }
 

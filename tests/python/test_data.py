@@ -407,3 +407,40 @@ def test_a_cluster_trains_on_records(mnist, tmp_path):
         assert code == 0, (seat, err)
     # One of them made half of the steps, and knows it.
     assert max(float(out.split()[-1]) for (job, _), (_, out, _) in found.items() if job == "worker") > 0.8
+
+
+# ---- between the two ----
+
+def build(tf):
+    k = tf.constant(3, tf.int64)
+    d = tf.data.Dataset.range(12).map(lambda x: (x * k, tf.cast(x, tf.float32)), num_parallel_calls=2)
+    d = d.flat_map(lambda a, b: tf.data.Dataset.from_tensors((a + k, b)).repeat(2)).filter(lambda a, b: a > 5)
+    d = d.shuffle(5, seed=3).batch(4)
+    it = tf.data.make_initializable_iterator(d)
+    return it.initializer, it.get_next(), tf.data.make_one_shot_iterator(d).get_next()
+
+
+def test_tensorflow_runs_the_graph_that_weft_made():
+    with ours.Graph().as_default() as graph, ours.Session() as sess:
+        init, fetch, once = build(ours)
+        sess.run(init)
+        wants = elements(ours, fetch, sess), elements(ours, once, sess)
+        names = [[t.name for t in f] for f in (fetch, once)]
+        data = graph._as_graph_def_bytes()
+    with oracle.Graph().as_default(), oracle.Session() as sess:
+        oracle.import_graph_def(oracle.GraphDef.FromString(data), name="")
+        sess.run(init.name)
+        for want, name in zip(wants, names):
+            compare(want, elements(oracle, tuple(name), sess))
+
+
+def test_clients_iterate_on_a_server():
+    server = ours.train.Server.create_local_server()
+    found = []
+    for tf in BOTH:
+        with tf.Graph().as_default(), tf.Session(server.target) as sess:
+            init, fetch, once = build(tf)
+            sess.run(init)
+            found.append((elements(tf, fetch, sess), elements(tf, once, sess)))
+    compare(found[0], found[1])
+    assert len(found[0][0]) == 6

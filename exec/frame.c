@@ -143,12 +143,13 @@ weft_err weft__frame_take(frame **out, plan *p, uint64_t key, uint64_t generatio
   return WEFT_OK;
 }
 
+/* Outputs of OP_ONCE nodes do, once a run has come to its end: until then they are made again. */
 static bool lives_on(const frame *f, int s) {
   int item = f->plan->slot_item[s];
-  return item >= 0 && (f->plan->item[item].op->flags & OP_ONCE);
+  return f->once_done && item >= 0 && (f->plan->item[item].op->flags & OP_ONCE);
 }
 
-/* Everything but constants and OP_ONCE outputs. */
+/* Everything but constants and what lives on. */
 static void clear_values(frame *f) {
   const plan *p = f->plan;
   for (int s = 0; s < p->n_feed; s++) weft__tensor_clear(&f->slot[s].t);

@@ -20,6 +20,7 @@ enum { MOST_TASKS = 256, TEXT = 32 * MOST_TASKS, GRACE_S = 10, PROGRESS = 1 << 1
 
 typedef struct plan {
   int ps, workers, restarts, grace;
+  int steps;       /* for a bar; 0: not known */
   int status_port; /* of the first task's page; 0: any free one; -1: no pages */
   const char *log_dir, *style;
   char **program; /* and its arguments, NULL-terminated */
@@ -61,7 +62,9 @@ static int read_options(plan *p, int argc, char **argv) {
       ok = cli_number(v, 1, MOST_TASKS / 2, &p->workers);
     else if ((v = cli_option(argc, argv, &i, "--restart")))
       ok = cli_number(v, 0, 1000, &p->restarts);
-    else if ((v = cli_option(argc, argv, &i, "--grace"))) {
+    else if ((v = cli_option(argc, argv, &i, "--steps"))) {
+      if (!cli_number(v, 1, 2000000000, &p->steps)) return cli_usage("launch: --steps takes a number, not", v);
+    } else if ((v = cli_option(argc, argv, &i, "--grace"))) {
       if (!cli_number(v, 0, 86400, &p->grace)) return cli_usage("launch: --grace takes seconds, not", v);
     } else if ((v = cli_option(argc, argv, &i, "--status-port"))) {
       if (!cli_number(v, 0, 65535, &p->status_port)) return cli_usage("launch: --status-port is no port:", v);
@@ -293,6 +296,14 @@ static void push_the_end(launch *l, int *passed) {
   }
 }
 
+/* "[#####.....]  50 %"; returns its length. */
+static int put_bar(char *to, long step, int steps) {
+  enum { CELLS = 12 };
+  const double done = step < steps ? (double)step / steps : 1;
+  const int full = (int)(done * CELLS);
+  return sprintf(to, "[%.*s%.*s] %3d %%", full, "############", CELLS - full, "............", (int)(done * 100));
+}
+
 /* A line for each worker whose output told its step; as many as the terminal has room for. */
 static void draw(launch *l) {
   size_t used = 0;
@@ -307,8 +318,11 @@ static void draw(launch *l) {
     char line[200], name[64];
     if (!t->has_step) continue;
     snprintf(name, sizeof name, "%s%d", t->job, t->index);
-    int n = snprintf(line, sizeof line, "%-*s   step %-8ld %8.1f steps/s", l->look.width, name, t->step, t->rate);
-    if (t->has_loss) snprintf(line + n, sizeof line - (size_t)n, "   loss %.4g", t->loss);
+    int n = snprintf(line, sizeof line, "%-*s ", l->look.width, name);
+    if (l->plan.steps) n += put_bar(line + n, t->step, l->plan.steps);
+    n += snprintf(line + n, sizeof line - (size_t)n, " step %ld, %.1f steps/s", t->step, t->rate);
+    if (t->has_loss) n += snprintf(line + n, sizeof line - (size_t)n, ", loss %.4g", t->loss);
+    if (t->has_accuracy) snprintf(line + n, sizeof line - (size_t)n, ", accuracy %.4g", t->accuracy);
     used += (size_t)snprintf(l->progress + used, sizeof l->progress - used, "%s%.*s", lines++ ? "\n" : "", w.ws_col - 1,
                              line);
   }
@@ -372,6 +386,7 @@ static const cli_flag flags[] = {
     {"--workers", "N", "workers (1)"},
     {"--restart", "N", "start a task that fails again, at most N times (0)"},
     {"--grace", "SECONDS", "how long tasks may take to end when they are told to, before they are killed (10)"},
+    {"--steps", "N", "how many steps the job makes: on a terminal a bar shows how far each worker is"},
     {"--log-dir", "DIR", "keep what each task prints in DIR/JOB-INDEX.out and .err"},
     {"--status-port", "PORT",
      "a status page of the cluster on this port, and on those that follow one of each task (0: free ones)"},

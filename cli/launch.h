@@ -30,7 +30,8 @@ typedef struct launch_task {
   double loss, rate;
   long first_step;
   double first_time;
-  bool has_step, has_loss;
+  double accuracy;
+  bool has_step, has_loss, has_accuracy;
 } launch_task;
 
 typedef struct launch_look { /* how it is shown */

@@ -81,10 +81,33 @@ static bool number_after(const char *line, const char *word, double *out) {
   return false;
 }
 
+/* The number before a word: "1623 global steps". */
+static bool number_before(const char *line, const char *word, double *out) {
+  const char *at = strcasestr(line, word);
+  if (!at) return false;
+  while (at > line && at[-1] == ' ') at--;
+  const char *end = at;
+  while (at > line && isdigit((unsigned char)at[-1])) at--;
+  *out = strtod(at, NULL);
+  return at < end;
+}
+
+/* "loss: 0.5", or "loss on training batch is 0.5". */
+static bool find_loss(const char *line, double *out) {
+  const char *at = strcasestr(line, "loss");
+  return at && (number_after(line, "loss", out) || number_after(at, " is ", out));
+}
+
+static bool find_step(const char *line, double *out) {
+  return number_before(line, "global step", out) || number_after(line, "step", out) ||
+         number_before(line, "training step", out);
+}
+
 static void look_at(launch_task *t, const char *line) {
   double v, now = launch_now();
-  if (number_after(line, "loss", &v)) t->loss = v, t->has_loss = true;
-  if (!number_after(line, "step", &v) || v < 0) return;
+  if (find_loss(line, &v)) t->loss = v, t->has_loss = true;
+  if (number_after(line, "accuracy", &v)) t->accuracy = v, t->has_accuracy = true;
+  if (!find_step(line, &v) || v < 0) return;
   long step = (long)v;
   if (!t->has_step || step < t->step) t->first_step = step, t->first_time = now, t->rate = 0;
   if (now - t->first_time > 0.05) t->rate = (double)(step - t->first_step) / (now - t->first_time);

@@ -10,7 +10,7 @@
  * supervisor initialises or restores, saves once a minute and recovers when a task is lost; at the end worker 0
  * measures the accuracy and saves.
  * --training_steps=N (50000), --learning_rate=R (0.01), --data_dir=FOLDER (MNIST_data), --log_dir=DIR (log_async),
- * --save_model_secs=S (60). */
+ * --save_model_secs=S (60), --show_accuracy=yes (no). */
 #include "digits.h"
 
 enum { BATCH = 100, HIDDEN = 500 };
@@ -25,6 +25,7 @@ typedef struct settings {
   const char *data, *log_dir;
   int64_t steps;
   double rate, save_secs;
+  bool show; /* the accuracy, as it goes */
 } settings;
 
 /* ---- the graph ---- */
@@ -76,19 +77,22 @@ static void build(model *m, const settings *s, bool chief) {
 static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, const settings *s, digits *d) {
   double start = seconds_now();
   for (int64_t local = 0; !weft_supervisor_should_stop(sv); local++) {
-    weft_tensor *got[2];
+    weft_tensor *got[3] = {NULL};
     batch b = next_batch(d->training, BATCH);
     weft_feed feeds[] = {{m->x, b.images}, {m->y, b.labels}};
-    weft_err err = weft_session_run(sess, 2, feeds, 2, (weft_out[]){m->loss, m->step}, got, 1, &m->train);
+    weft_err err =
+        weft_session_run(sess, 2, feeds, s->show ? 3 : 2, (weft_out[]){m->loss, m->step, m->right}, got, 1, &m->train);
     batch_drop(&b);
     if (err) return err;
     float loss = *(float *)weft_tensor_data(got[0]);
     int64_t global = *(int64_t *)weft_tensor_data(got[1]);
-    weft_tensor_destroy(got[0]), weft_tensor_destroy(got[1]);
+    float right = s->show ? *(float *)weft_tensor_data(got[2]) : 0;
+    for (int i = 0; i < 3; i++) weft_tensor_destroy(got[i]);
     if (global >= s->steps) break;
     if (local == 0 || local % 100) continue;
     printf("After %lld training steps (%lld global steps), loss on training batch is %g.  (%.3f sec/batch)\n",
            (long long)local, (long long)global, (double)loss, (seconds_now() - start) / (double)global);
+    if (s->show) printf("training batch accuracy: %.2f\n", (double)right);
     fflush(stdout);
   }
   return WEFT_OK;
@@ -138,6 +142,7 @@ int main(int argc, char **argv) {
                 .log_dir = flag(argc, argv, "--log_dir", "log_async"),
                 .steps = atoll(flag(argc, argv, "--training_steps", "50000")),
                 .rate = atof(flag(argc, argv, "--learning_rate", "0.01")),
-                .save_secs = atof(flag(argc, argv, "--save_model_secs", "60"))};
+                .save_secs = atof(flag(argc, argv, "--save_model_secs", "60")),
+                .show = strcmp(flag(argc, argv, "--show_accuracy", "no"), "yes") == 0};
   return run_task(start_task(argc, argv), work, &s);
 }

@@ -80,6 +80,19 @@ def _mapper(graph, fetch, into, places):
     return lambda values: values[place]
 
 
+def _key(fetches):
+    """What tells flat nests of one type apart; None for those that are compiled each time.  Tuples inside are: one that is
+    equal to another may be of another class, with names for its parts."""
+    kind = type(fetches)
+    if kind is list or kind is tuple:
+        parts = key = tuple(fetches)
+    elif kind is dict:
+        parts, key = fetches.values(), tuple(fetches.items())
+    else:
+        return None
+    return None if any(isinstance(p, tuple) for p in parts) else key
+
+
 def _element(graph, fetch):
     try:
         element = graph.as_graph_element(fetch)
@@ -215,8 +228,7 @@ class BaseSession:
     def _compiled(self, fetches):
         """The fetch of a nest; the nests of a training loop are the same object or few of them."""
         try:
-            key = fetches if isinstance(fetches, (Tensor, Operation, Variable)) else tuple(fetches) \
-                if type(fetches) is list else None
+            key = fetches if isinstance(fetches, (Tensor, Operation, Variable)) else _key(fetches)
             found = self._fetches.get((type(fetches), key)) if key is not None else None
         except TypeError:  # something in it cannot be hashed
             key = found = None

@@ -1,7 +1,7 @@
 """Building graphs: names, inputs and values are TensorFlow's."""
 import numpy as np
 import pytest
-from both import both, both_raise
+from both import both, both_raise, weft
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) / 7 - 0.6
 
@@ -253,3 +253,14 @@ def test_a_closed_session_and_a_finalized_graph_refuse():
         tf.constant(1)
     assert both_raise(closed)[0] == "Attempted to use a closed Session."
     assert both_raise(finalized)[0] == "Graph is finalized and cannot be modified."
+
+
+def test_equal_nests_of_other_classes_keep_their_class():
+    import collections
+    pair = collections.namedtuple("pair", "a b")
+    with weft.Graph().as_default(), weft.Session() as sess:
+        x, y = weft.constant(1), weft.constant(2)
+        assert type(sess.run([(x, y)])[0]) is tuple
+        assert sess.run([pair(x, y)])[0].b == 2 and sess.run({"k": pair(x, y)})["k"].a == 1
+        assert type(sess.run({"k": (x, y)})["k"]) is tuple and type(sess.run((x, y))) is tuple
+        assert sess.run({"k": x}) == sess.run({"k": x}) == {"k": 1} and sess.run({"j": x}) == {"j": 1}

@@ -62,9 +62,11 @@ static weft_err find(const char *dir, const text *file, int n, const char *const
       list_tags(&had, m->meta_info_def ? m->meta_info_def->n_tags : 0,
                 m->meta_info_def ? m->meta_info_def->tags : NULL);
       protobuf_c_message_free_unpacked(*out, NULL);
+      *out = NULL;
       continue;
     }
     weft__text_finish(&had);
+    if (err) *out = NULL;
     return err ? weft__fail_in(err, "%s/saved_model.pb", dir) : WEFT_OK;
   }
   *out = NULL;

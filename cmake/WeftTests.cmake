@@ -63,6 +63,10 @@ if(battery)
   foreach(stem ${weft_op_stems})
     weft_test(op.${stem} battery ${stem})
   endforeach()
+  if(NOT WEFT_SANITIZE) # the same ops on a card made of host memory, held against the CPU (device/simulated.c)
+    weft_test(gpu.simulated battery --device /device:GPU:0 matmul binary softmax variable slice concat reduce apply_adam)
+    set_tests_properties(gpu.simulated PROPERTIES ENVIRONMENT "WEFT_CUDA_PLUGIN=simulated;WEFT_VIRTUAL_GPUS=2")
+  endif()
 endif()
 
 # The op that docs/adding-an-op.md adds, taken from the page and asked what every op is asked.

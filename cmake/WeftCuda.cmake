@@ -9,8 +9,12 @@ if(NOT WEFT_WITH_CUDA OR WEFT_SANITIZE)
   return()
 endif()
 
-file(GLOB weft_wheels ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu1*
-                      ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cuda_nvcc)
+set(venv "$ENV{WEFT_VENV}") # as scripts/lib.sh has it
+if(NOT venv)
+  set(venv .venv)
+endif()
+get_filename_component(venv "${venv}" ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
+file(GLOB weft_wheels ${venv}/lib/python3*/site-packages/nvidia/cu1*)
 find_program(WEFT_NVCC nvcc HINTS ${weft_wheels} /usr/local/cuda ENV CUDA_HOME PATH_SUFFIXES bin)
 if(NOT WEFT_NVCC)
   string(APPEND weft_summary "\n  CUDA       not found, left out: the plug-in for NVIDIA cards (scripts/setup brings it)")

@@ -22,7 +22,7 @@ KUBERNETES = "1.30"
 
 def run(*command, env=None, cwd=None):
     plain = {k: v for k, v in os.environ.items() if not k.startswith(("TF_CONFIG", "SLURM_", "OMPI_", "PMI_"))}
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300,
                           env={**plain, **(env or {})}, cwd=cwd)
     assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
@@ -59,7 +59,7 @@ def train(commands):
         tasks.append(subprocess.Popen([WEFT, *command[1:]], env={**os.environ, "TF_CONFIG": config}, text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE))
     try:
-        said = [t.communicate(timeout=120) for t in tasks]
+        said = [t.communicate(timeout=300) for t in tasks]
     finally:
         for t in tasks:
             t.kill()

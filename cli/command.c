@@ -90,6 +90,13 @@ const char *cli_option(int argc, char **argv, int *i, const char *name) {
   return argv[*i][n] == 0 && *i + 1 < argc ? argv[++*i] : NULL;
 }
 
+bool cli_is_style(const char *s) {
+  static const char *const styles[] = {"tf", "task_id", "parameter_servers", "none"};
+  for (int i = 0; i < 4; i++)
+    if (strcmp(s, styles[i]) == 0) return true;
+  return false;
+}
+
 bool cli_number(const char *text, long least, long most, int *out) {
   char *end;
   errno = 0;

@@ -46,6 +46,7 @@ void cli_print_help(const cli_command *c); /* help.c */
 char *cli_read_file(const char *path, size_t *size);
 /* "--name=value" or "--name value": the value, and i moves on to where it stands. */
 const char *cli_option(int argc, char **argv, int *i, const char *name);
+bool cli_is_style(const char *s); /* of a program's flags: tf, task_id, parameter_servers, none */
 bool cli_number(const char *text, long least, long most, int *out); /* all of the text, within these bounds */
 bool cli_ends_with(const char *s, const char *end);
 /* Is stream 1 or 2 a terminal that wants colour (NO_COLOR is not set)? */

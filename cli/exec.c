@@ -93,7 +93,6 @@ static int become(char **program, int n_program, const weft_cluster *c, const ch
 }
 
 static int read_options(int argc, char **argv, const char **style, char **hosts) {
-  static const char *const styles[] = {"tf", "task_id", "parameter_servers", "none"};
   int i = 1;
   for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
     const char *given, *arg = argv[i];
@@ -106,8 +105,7 @@ static int read_options(int argc, char **argv, const char **style, char **hosts)
   }
   if (i < argc && strcmp(argv[i], "--") == 0) i++;
   if (i >= argc) return -cli_usage("exec: which program?", "-- PROGRAM");
-  for (int s = 0; s < 4; s++)
-    if (strcmp(*style, styles[s]) == 0) return i;
+  if (cli_is_style(*style)) return i;
   return -cli_usage("exec: no --style of flags (tf, task_id, parameter_servers, none):", *style);
 }
 

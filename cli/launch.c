@@ -77,10 +77,8 @@ static int read_options(plan *p, int argc, char **argv) {
     if (!ok) return cli_usage("launch: no number of tasks:", v);
   }
   p->program = argv + i;
-  static const char *const styles[] = {"tf", "task_id", "parameter_servers", "none"};
-  for (int s = 0; s < 4; s++)
-    if (strcmp(p->style, styles[s]) == 0) return i < argc ? DONE : cli_usage("launch: which program?", "-- PROGRAM");
-  return cli_usage("launch: no style of flags:", p->style);
+  if (!cli_is_style(p->style)) return cli_usage("launch: no style of flags:", p->style);
+  return i < argc ? DONE : cli_usage("launch: which program?", "-- PROGRAM");
 }
 
 /* ---- the cluster ------------------------------------------------------------------------------- */

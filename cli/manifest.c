@@ -254,13 +254,6 @@ static bool is_name(const char *s) {
   return strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
 }
 
-static bool is_style(const char *s) {
-  static const char *const styles[] = {"tf", "task_id", "parameter_servers", "none"};
-  for (int i = 0; i < 4; i++)
-    if (strcmp(s, styles[i]) == 0) return true;
-  return false;
-}
-
 /* One option at argv[*i]; false if it is none or its value makes no sense. */
 static bool read_option(plan *p, int argc, char **argv, int *i) {
   const char *v, *path;
@@ -271,7 +264,7 @@ static bool read_option(plan *p, int argc, char **argv, int *i) {
   if ((v = cli_option(argc, argv, i, "--gpus"))) return cli_number(v, 0, MOST_GPUS, &p->gpus);
   if ((v = cli_option(argc, argv, i, "--image"))) return *(p->image = v) != 0;
   if ((v = cli_option(argc, argv, i, "--name"))) return is_name(p->name = v);
-  if ((v = cli_option(argc, argv, i, "--style"))) return is_style(p->style = v);
+  if ((v = cli_option(argc, argv, i, "--style"))) return cli_is_style(p->style = v);
   if ((v = cli_option(argc, argv, i, "--token-secret"))) return is_name(p->secret = v);
   if ((v = cli_option(argc, argv, i, "--volume"))) return split_volume(p->volume = v, from, sizeof from, &path);
   return false;

@@ -23,6 +23,9 @@ def free_ports(n):
     return ports
 
 
+LOUD = {"TF_CPP_MIN_LOG_LEVEL": "0"}  # the lines are waited for; tests with TensorFlow silence it
+
+
 def eventually(holds, seconds=90):
     """Waits until something is so: on a busy machine only that can be asked, not how soon."""
     end = time.monotonic() + seconds
@@ -39,7 +42,7 @@ class Task:
         self.began = time.monotonic()
         with open(self.log, "wb") as out:
             self.process = subprocess.Popen([str(c) for c in command], stdout=out, stderr=subprocess.STDOUT,
-                                            stdin=subprocess.DEVNULL, env={**os.environ, **env})
+                                            stdin=subprocess.DEVNULL, env={**os.environ, **LOUD, **env})
 
     @property
     def output(self):

@@ -86,8 +86,8 @@ def run_page(page, folder, env):
     """Yields what is wrong, "" for each block that is fine and None for one that is run elsewhere."""
     yield from wrong_words((ROOT / page).read_text(), env)
     for kind, text in BLOCK.findall((ROOT / page).read_text()):
-        if kind == "":
-            yield f"a block without a language: {text.splitlines()[0]}"
+        if kind == "" and re.search(r"^\$ ", text, re.M):
+            yield f"commands in a block that does not say so (console): {text.splitlines()[0]}"
         if kind not in ("sh", "console"):
             continue
         excuse = excused(text)

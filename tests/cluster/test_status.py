@@ -40,7 +40,7 @@ def running(cluster, port, **env):
 def test_one_page_shows_the_whole_cluster_and_a_task_that_dies(cluster):
     port = free_ports(1)[0]
     _, workers = running(cluster, port)
-    eventually(lambda: task(port, "worker:1").get("samples"))
+    eventually(lambda: all(task(port, name).get("samples") for name in ("ps:0", "worker:1")))
     ps, worker = task(port, "ps:0"), task(port, "worker:1")
     assert ps["state"] == "in join" and ps["up"] and ps["parts"] > 0 and ps["sessions"] >= 2
     assert {v["name"]: (v["type"], v["shape"], v["bytes"]) for v in ps["variable_list"]} == {
@@ -48,8 +48,8 @@ def test_one_page_shows_the_whole_cluster_and_a_task_that_dies(cluster):
     assert worker["state"] == "running" and worker["runs"] > 0 and worker["resident"] > 10**6
     assert worker["bytes_in"] > 0 and worker["bytes_out"] > 0 and worker["variable_list"] == []
     workers[1].kill()
-    eventually(lambda: not task(port, "worker:1")["up"])
-    assert task(port, "worker:1")["state"] == "lost" and task(port, "worker:0")["up"]
+    eventually(lambda: task(port, "worker:1")["state"] == "lost")  # that it does not answer is known a little earlier
+    assert not task(port, "worker:1")["up"] and task(port, "worker:0")["up"]
 
 
 def test_the_page_needs_nothing_from_elsewhere_and_changes_nothing(cluster):

@@ -16,12 +16,17 @@ __global__ void gather_kernel(T *z, const T *params, const I *indices, const gat
   }
 }
 
+template <class T, class I> static void start(kernel *k, void *z, const void *p, const void *indices, gather_args a) {
+  gather_kernel<<<gpu_blocks(a.count), GPU_THREADS, 0, gpu_stream(k)>>>((T *)z, (const T *)p, (const I *)indices, a);
+}
+
 template <class T> static weft_err launch(kernel *k, void *z, const void *p, const gpu_tensor &indices, gather_args a) {
-  const unsigned blocks = gpu_blocks(a.count);
-  if (indices.dtype == WEFT_INT64)
-    gather_kernel<<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>((T *)z, (const T *)p, (const int64_t *)indices.data, a);
-  else
-    gather_kernel<<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>((T *)z, (const T *)p, (const int32_t *)indices.data, a);
+  switch (indices.dtype) {
+  case WEFT_INT16: start<T, int16_t>(k, z, p, indices.data, a); break;
+  case WEFT_INT32: start<T, int32_t>(k, z, p, indices.data, a); break;
+  case WEFT_INT64: start<T, int64_t>(k, z, p, indices.data, a); break;
+  default: return gpu_fail(k, WEFT_UNIMPLEMENTED, "indices of type %d", (int)indices.dtype);
+  }
   return gpu_launched(k);
 }
 

@@ -168,7 +168,7 @@ static weft_out counted(bench *b, const char *op_name, weft_out set, double n) {
 static weft_out mapped(bench *b, const char *f, weft_out set, double calls) {
   uint8_t room[100];
   weft_out in[] = {set, i64(b, calls)};
-  return weft__b_node(b->g, calls ? "ParallelMapDatasetV2" : "MapDataset", NULL, calls ? 2 : 1, in, 4,
+  return weft__b_node(b->g, calls > 0 ? "ParallelMapDatasetV2" : "MapDataset", NULL, calls > 0 ? 2 : 1, in, 4,
                       (attr[]){A_TYPES("Targuments", NULL, 0), OUTPUTS, func("f", f, room)});
 }
 

@@ -3,7 +3,8 @@
 set -euo pipefail
 weft=${1:?usage: tests/wrong.sh PATH-OF-WEFT}
 data=$(mktemp -d)
-trap 'rm -rf "$data"' EXIT
+listener=
+trap 'rm -rf "$data"; [ -z "$listener" ] || kill "$listener" 2>/dev/null || true' EXIT
 failed=0 rows=0
 
 # wrong CODE PATTERN ARGUMENT...: nothing on stdout, one line on stderr, which matches.
@@ -31,15 +32,14 @@ printf 'not a checkpoint' >"$data/broken.index"
 printf 'rubbish' >"$data/rubbish.pb"
 printf 'rubbish' >"$data/rubbish"
 printf '{"ps": ' >"$data/cluster.json"
-port=$(python3 - <<'P'
-import os, socket, sys
+read -r port listener < <(python3 - <<'P'
+import os, socket
 s = socket.socket()
 s.bind(("127.0.0.1", 0))
 s.listen()
-print(s.getsockname()[1])
-sys.stdout.flush()
 if os.fork() == 0:
-    os.close(1)
+    print(s.getsockname()[1], os.getpid(), flush=True)
+    os.closerange(0, 3)  # whoever reads what the test says waits for the last to close it
     s.settimeout(120)
     try:
         while True: s.accept()

@@ -139,7 +139,7 @@ TEST(a_session_goes_before_its_runners_are_stopped) {
   weft__session_destroy(b.sess); /* programs forget the coordinator */
   b.sess = NULL;
   weft__coordinator_request_stop(b.c, WEFT_OK); /* too late: nobody may close the queues in a session that is gone */
-  EXPECT_ERR(weft__coordinator_join(b.c, 60, false), WEFT_CANCELLED, "closed");
+  EXPECT_EQ_INT(weft__coordinator_join(b.c, 60, false), WEFT_CANCELLED); /* the session, or an enqueue that waited */
   end(&b);
 }
 

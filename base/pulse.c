@@ -111,11 +111,12 @@ void weft__pulse_wait(pulse_wait *w, const char *what) {
 }
 
 void weft__pulse_wait_over(pulse_wait *w) {
-  if (!w->next) return;
-  pthread_mutex_lock(&lock);
-  w->prev->next = w->next;
-  w->next->prev = w->prev;
-  w->next = w->prev = NULL;
+  pthread_mutex_lock(&lock); /* neighbours in the list change our links */
+  if (w->next) {
+    w->prev->next = w->next;
+    w->next->prev = w->prev;
+    w->next = w->prev = NULL;
+  }
   pthread_mutex_unlock(&lock);
 }
 

@@ -50,8 +50,8 @@ TEST_WITHIN(30, the_token_of_a_lost_worker_goes_back_to_the_queue) {
     EXPECT_OK(recv_tensor(&r.ps, i, key_of(&to, &key), 0, 0, &got));
     EXPECT_NEAR(got, 5, 0);
   }
-  start(&r.ps, "", &take, 5, NULL, &p); /* waits, as another worker would */
-  weft__worker_lost(r.ps.worker, PS);   /* somebody else: nothing happens */
+  start(&r.ps, "", &take, 5, NULL, &p);                           /* waits, as another worker would */
+  weft__worker_lost(r.ps.worker, "/job:worker/replica:0/task:9"); /* somebody else: nothing happens */
   usleep(20000);
   EXPECT_EQ_INT(atomic_load(&p.ended), 0);
   cleanup(&r.ps, 5);

@@ -77,9 +77,10 @@ static void add_sync(bench *b, weft_sync **sync) {
   b->train = weft__sync_apply(*sync, 1, &b->w, &d, b->global_step);
 }
 
+static replica_setter *setter; /* of the one model that a process builds */
+
 static bench build_model(int index, weft_sync **sync) {
   char here[64];
-  replica_setter *setter;
   snprintf(here, sizeof here, "/job:worker/task:%d", index);
   bench b = {0};
   variable_nodes nodes;
@@ -338,6 +339,8 @@ TEST_WITHIN(60, a_worker_whose_ps_is_lost_while_it_asks_goes_on_waiting) {
   EXPECT(first_ps == 0);
   weft__supervisor_destroy(sv);
   weft__server_destroy(mine);
+  weft__replica_setter_destroy(setter);
+  bench_end(&b);
   kill(second, SIGKILL);
   waitpid(second, NULL, 0);
 }

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "dist/server.h"
 #include "tests/fuzz_graph.h"
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,13 +37,15 @@ static void must(weft_err err) {
 
 static struct {
   listener *listener;
+  pthread_mutex_t lock; /* guards what follows: an answer may come when its run is long over */
   channel *to;
-  const char *_Atomic spoiled; /* the method, or NULL */
-  const uint8_t *data;         /* set while nothing runs */
+  const char *spoiled; /* the method, or NULL */
+  const uint8_t *data;
   size_t size;
   bool over;
-} middle;
+} middle = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* With the lock held. */
 static void spoil(message *answer) {
   size_t n = answer->size;
   const uint8_t *was = weft__message_flat(answer);
@@ -61,17 +63,32 @@ static void spoil(message *answer) {
   (void)weft__message_add_copy(answer, middle.data, middle.size);
 }
 
+static void set_spoiled(const char *method, bool over, const uint8_t *data, size_t size) {
+  pthread_mutex_lock(&middle.lock);
+  middle.spoiled = method;
+  middle.over = over;
+  middle.data = data, middle.size = size;
+  pthread_mutex_unlock(&middle.lock);
+}
+
 static void pass_back(void *arg, weft_err err, message *answer) {
   call *c = arg;
-  const char *spoiled = atomic_load(&middle.spoiled);
-  if (!err && spoiled && strcmp(spoiled, weft__call_method(c)) == 0) spoil(answer);
+  pthread_mutex_lock(&middle.lock);
+  if (!err && middle.spoiled && strcmp(middle.spoiled, weft__call_method(c)) == 0) spoil(answer);
+  pthread_mutex_unlock(&middle.lock);
   weft__call_answer(c, err, answer);
 }
 
 static void pass_on(void *arg, call *c) {
   (void)arg;
-  weft__channel_call(middle.to, weft__call_method(c), weft__call_request(c),
-                     &(call_opts){.cancel = weft__call_cancel(c)}, pass_back, c);
+  pthread_mutex_lock(&middle.lock);
+  channel *to = middle.to;
+  pthread_mutex_unlock(&middle.lock);
+  call_opts opts = {.cancel = weft__call_cancel(c)};
+  if (to)
+    weft__channel_call(to, weft__call_method(c), weft__call_request(c), &opts, pass_back, c);
+  else
+    weft__call_answer(c, weft__fail(WEFT_UNAVAILABLE, "the ps is not there yet"), NULL);
 }
 
 /* ---- both ends ---- */
@@ -109,7 +126,11 @@ static void begin(void) {
   must(weft__listener_create(&middle.listener, &(listener_opts){.host = "127.0.0.1"}, pass_on, NULL));
   snprintf(spec, sizeof spec, "ps=127.0.0.1:%d;worker=127.0.0.1:%d", weft__listener_port(middle.listener), free_port());
   ends.ps = serve(spec, "ps", "127.0.0.1:0");
-  must(weft__channel_create(&middle.to, strstr(weft__server_target(ends.ps), "localhost"), NULL));
+  channel *to;
+  must(weft__channel_create(&to, strstr(weft__server_target(ends.ps), "localhost"), NULL));
+  pthread_mutex_lock(&middle.lock);
+  middle.to = to;
+  pthread_mutex_unlock(&middle.lock);
   ends.worker = serve(spec, "worker", NULL);
   ends.graph = fuzz_graph_build(&ends.ops, "/job:ps/task:0");
   ends.x = node("x"), ends.sum = node("sum"), ends.init = node("init");
@@ -150,11 +171,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < 2) return 0;
   const char *method = methods[data[0] % METHODS];
   bool by_master = strstr(method, "Master") != NULL;
-  middle.over = data[1] & 1;
-  middle.data = data + 2, middle.size = size - 2;
-  atomic_store(&middle.spoiled, method);
+  set_spoiled(method, data[1] & 1, data + 2, size - 2);
   (void)run_once(by_master, RUN_MS);
-  atomic_store(&middle.spoiled, NULL);
+  set_spoiled(NULL, false, NULL, 0);
   if (++inputs % CLEAN_EVERY == 0) check_clean(by_master);
   return 0;
 }

@@ -20,7 +20,8 @@ def main(_):
         if FLAGS.job_name == "ps":
             return server.join()
         target = server.target
-        device = tf.train.replica_device_setter(cluster=cluster)
+        worker = "/job:worker/task:%d" % FLAGS.task_index  # without a task, all would compute on the first
+        device = tf.train.replica_device_setter(worker_device=worker, cluster=cluster)
 
     with tf.device(device):
         x = tf.constant([0.0, 1, 2, 3])

@@ -3,6 +3,7 @@ import itertools
 import json
 import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -102,3 +103,40 @@ def test_a_guarded_cluster_works_and_keeps_strangers_out(cluster, tmp_path):
     friend = c.linear("worker", 0, **keys)
     assert friend.wait() == 0, friend.output
     assert ps.wait() == 0, ps.output
+
+
+def has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as s:
+            s.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no ::1")
+def test_tasks_on_ipv6_addresses(cluster):
+    c = cluster(workers=1)
+    c.hosts = {job: [h.replace("localhost", "[::1]") for h in hosts] for job, hosts in c.hosts.items()}
+    seats = [c.linear(job, 0) for job in ("ps", "worker")]
+    assert [s.wait() for s in seats] == [0, 0], [s.output for s in seats]
+
+
+def test_a_second_task_on_one_port_is_refused(cluster):
+    c = cluster(workers=1)
+    ps, worker = c.serve("ps", 0), c.linear("worker", 0, steps=10**9)
+    worker.until("step: 3\n")
+    again = c.serve("ps", 0)
+    assert again.wait() == 1 and "Address already in use" in again.output, again.output
+    assert ps.process.poll() is None and worker.process.poll() is None
+
+
+def test_a_task_of_another_cluster_is_named(cluster):
+    c, lost = cluster(workers=1), cluster(workers=1)
+    c.serve("ps", 0)
+    worker = c.linear("worker", 0, steps=10**9)
+    worker.until("step: 3\n")
+    lost.hosts["ps"] = c.hosts["worker"]
+    stranger = lost.linear("worker", 0)
+    stranger.until("this is /job:worker/replica:0/task:0, not /job:ps/replica:0/task:0: is it another cluster's?")
+    assert worker.process.poll() is None

@@ -56,6 +56,11 @@ static member_state own_state(members *m) {
   return state;
 }
 
+static const char *own_address(members *m) {
+  peer *self;
+  return weft__peers_find(m->peers, m->self, &self) == WEFT_OK ? weft__peer_address(self) : "";
+}
+
 static weft_err write_hello(members *m, const peer *to, message *out) {
   member_state state = own_state(m);
   int n = weft__peers_count(m->peers);
@@ -66,6 +71,7 @@ static weft_err write_hello(members *m, const peer *to, message *out) {
     hello.from = (char *)m->self;
     hello.to = (char *)weft__peer_task(to);
     hello.incarnation = m->incarnation;
+    hello.address = (char *)(uintptr_t)own_address(m);
     hello.state = (int32_t)state;
     hello.version = (char *)WEFT_VERSION;
     hello.departed = all;
@@ -173,12 +179,33 @@ static void died(void *arg, peer *p) {
   m->hooks.lost(m->hooks.arg, weft__peer_task(p));
 }
 
+static bool same_port(const char *one, const char *other) {
+  char host[WEFT_HOST_SIZE];
+  int a, b;
+  return weft__address_split(one, host, &a) != WEFT_OK || weft__address_split(other, host, &b) != WEFT_OK || a == b;
+}
+
+/* Two processes for one seat: another is there, at the address that is listed, and this one has a different one.  Whether
+ * the first is still there is asked, so that one that moved is let in once the old one is gone. */
+static bool is_twin(members *m, peer *from, const Weft__Hello *h) {
+  pthread_mutex_lock(&m->lock);
+  const record *r = &m->record[weft__peer_number(from)];
+  bool taken = r->there && r->state != MEMBER_LEFT && r->incarnation && r->incarnation != h->incarnation;
+  pthread_mutex_unlock(&m->lock);
+  if (!taken || h->state == MEMBER_LEFT || same_port(h->address, weft__peer_address(from))) return false;
+  weft__peer_greet(from, 0);
+  return true;
+}
+
 static weft_err answer_hello(members *m, const Weft__Hello *h, message *answer) {
   peer *from;
   if (strcmp(h->to, m->self) != 0)
     return weft__fail(WEFT_FAILED_PRECONDITION, "this is %s, not %s: is it another cluster's?", m->self, h->to);
   WEFT_TRY(weft__peers_find(m->peers, h->from, &from));
   if (!weft__peer_is_self(from)) {
+    if (is_twin(m, from, h))
+      return weft__fail(WEFT_FAILED_PRECONDITION, "%s is another process, at %s: it cannot be at %s too", h->from,
+                        weft__peer_address(from), h->address);
     bool restarted = note_hello(m, from, h);
     if (h->state != MEMBER_LEFT) weft__peer_met(from, restarted);
   }

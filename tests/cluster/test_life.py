@@ -131,6 +131,18 @@ def test_a_second_task_on_one_port_is_refused(cluster):
     assert ps.process.poll() is None and worker.process.poll() is None
 
 
+def test_a_second_process_in_one_seat_waits_and_disturbs_nobody(cluster):
+    c, twins = cluster(workers=1), cluster(workers=1)
+    ps, worker = c.serve("ps", 0), c.linear("worker", 0, steps=10**9)
+    worker.until("step: 3\n")
+    twins.hosts["ps"] = c.hosts["ps"]  # the same task of the same cluster, elsewhere
+    twin = twins.linear("worker", 0)
+    twin.until(f"/job:worker/replica:0/task:0 is another process, at {c.hosts['worker'][0]}")
+    assert ps.process.poll() is None and worker.process.poll() is None and "step" not in twin.output
+    worker.kill()
+    assert twin.wait() in (0, 1)  # the seat is free: it is let in, if only to hear that the ps cannot reach it
+
+
 def test_a_task_of_another_cluster_is_named(cluster):
     c, lost = cluster(workers=1), cluster(workers=1)
     c.serve("ps", 0)

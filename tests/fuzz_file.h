@@ -34,7 +34,7 @@ static const char *fuzz_path(const char *name) {
 }
 
 /* Overwrites the file; its path.  Not with O_TRUNC, after which some file systems write to the disk at once. */
-static const char *fuzz_write(const char *name, const void *data, size_t size) {
+static inline const char *fuzz_write(const char *name, const void *data, size_t size) {
   const char *path = fuzz_path(name);
   int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0 || write(fd, data, size) != (ssize_t)size || ftruncate(fd, (off_t)size) != 0 || close(fd) != 0) exit(2);

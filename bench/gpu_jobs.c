@@ -4,11 +4,11 @@
  *
  * mlp: 784-500-10 relu, batch 100, SGD with L2 and averages, data on the device; mlp_fed: the same, fed in each step;
  * cnn: the bench's, Adam, data on the device; wide: three layers of 4096, batch 4096. */
+#include "models.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <weft/ops.h>
 
 enum { CLASSES = 10, MAX_VARIABLES = 16 };
 
@@ -24,26 +24,6 @@ static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static weft_out scalar(weft_graph *g, double v) { return weft_scalar(g, WEFT_FLOAT, v); }
-
-static weft_out dense(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
-  weft_scope_name(g, name);
-  weft_out w = weft_variable(g, "w", weft_truncated_normal(g, WEFT_DIMS(in, out), 0.1f), true);
-  weft_out b = weft_variable(g, "b", weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
-  weft_out y = weft_add(g, weft_matmul(g, x, w), b);
-  weft_scope_pop(g);
-  return y;
-}
-
-static weft_out conv_pool(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
-  weft_scope_name(g, name);
-  weft_out w = weft_variable(g, "w", weft_truncated_normal(g, WEFT_DIMS(5, 5, in, out), 0.1f), true);
-  weft_out b = weft_variable(g, "b", weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
-  weft_out y = weft_max_pool(g, weft_relu(g, weft_add(g, weft_conv2d(g, x, w, 1, "SAME"), b)), 2, 2, "SAME");
-  weft_scope_pop(g);
-  return y;
 }
 
 static weft_out loss_of(weft_graph *g, weft_out logits, weft_out labels) {

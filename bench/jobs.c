@@ -4,8 +4,8 @@
  *
  * run.py asks it in turns with the others. */
 #include "converse.h"
+#include "models.h"
 #include <stdlib.h>
-#include <weft/ops.h>
 
 enum { BATCH = 100, PIXELS = 784, CLASSES = 10, BATCHES = 10, MAX_VARIABLES = 16 };
 
@@ -17,27 +17,6 @@ typedef struct job {
 } job;
 
 /* ---- the models ---- */
-
-static weft_out dense(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
-  weft_scope_name(g, name);
-  weft_out w = weft_variable(g, "w", weft_truncated_normal(g, WEFT_DIMS(in, out), 0.1f), true);
-  weft_out b = weft_variable(g, "b", weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
-  weft_out y = weft_add(g, weft_matmul(g, x, w), b);
-  weft_scope_pop(g);
-  return y;
-}
-
-static weft_out conv_pool(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
-  weft_scope_name(g, name);
-  weft_out w = weft_variable(g, "w", weft_truncated_normal(g, WEFT_DIMS(5, 5, in, out), 0.1f), true);
-  weft_out b = weft_variable(g, "b", weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
-  weft_out h = weft_relu(g, weft_add(g, weft_conv2d(g, x, w, 1, "SAME"), b));
-  weft_out y = weft_max_pool(g, h, 2, 2, "SAME");
-  weft_scope_pop(g);
-  return y;
-}
-
-static weft_out scalar(weft_graph *g, double v) { return weft_scalar(g, WEFT_FLOAT, v); }
 
 /* A variable of the shape of another: an optimizer's slot. */
 static weft_out slot(weft_graph *g, weft_out variable, double value) {

@@ -4,24 +4,13 @@ import pytest
 import tensorflow as tf
 
 import weftlib
+from scenarios import PLAIN, collector, compare
 
 v1 = tf.compat.v1
 raw = tf.raw_ops
-PLAIN = v1.ConfigProto()
-PLAIN.graph_options.rewrite_options.disable_meta_optimizer = True
-
-SCENARIOS = {}
-
-
-def scenario(*feeds):
-    """A function that takes placeholders of these values and returns tensors; `init` in its graph is run first."""
-    def add(fn):
-        SCENARIOS[fn.__name__] = (fn, feeds)
-        return fn
-    return add
-
-
 F, I, B = np.float32, np.int32, np.bool_
+SCENARIOS = {}
+scenario = collector(SCENARIOS)
 
 
 @scenario([F(3), B(True)], [F(3), B(False)])
@@ -218,22 +207,7 @@ def moving_average(p):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_same_values(name, threads):
     fn, rows = SCENARIOS[name]
-    graph = tf.Graph()
-    with graph.as_default():
-        feeds = [v1.placeholder(np.asarray(v).dtype, [None] * np.ndim(v)) for v in rows[0]]
-        fetches = [t.name for t in tf.nest.flatten(fn(*feeds))]
-        has_init = any(op.name == "init" for op in graph.get_operations())
-    theirs = v1.Session(graph=graph, config=PLAIN)
-    ours = weftlib.Session(weftlib.Graph(graph.as_graph_def()), intra=1, inter=threads)
-    if has_init:
-        theirs.run("init")
-        ours.run(targets=["init"])
-    for row in rows * 3:
-        fed = {p.name: v for p, v in zip(feeds, row)}
-        for fetch, want, got in zip(fetches, theirs.run(fetches, fed), ours.run(fetches, fed)):
-            assert np.shape(want) == got.shape, fetch
-            np.testing.assert_allclose(got, want, rtol=3e-5, atol=1e-6, err_msg=fetch)
-    theirs.close()
+    compare(fn, rows, threads, 3, lambda v: [None] * np.ndim(v))
 
 
 def error_of(run):

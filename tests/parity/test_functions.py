@@ -4,22 +4,13 @@ import pytest
 import tensorflow as tf
 
 import weftlib
+from scenarios import collector, compare
 
 v1 = tf.compat.v1
 raw = tf.raw_ops
 F, I, B = np.float32, np.int32, np.bool_
-PLAIN = v1.ConfigProto()
-PLAIN.graph_options.rewrite_options.disable_meta_optimizer = True
-
 SCENARIOS = {}
-
-
-def scenario(*feeds):
-    """A function that takes placeholders of these values and returns tensors; `init` in its graph is run first."""
-    def add(fn):
-        SCENARIOS[fn.__name__] = (fn, feeds)
-        return fn
-    return add
+scenario = collector(SCENARIOS)
 
 
 @pytest.fixture(autouse=True)
@@ -182,31 +173,11 @@ def random_in_functions(x):
     return [f(x), v1.random_uniform([3], seed=7)]
 
 
-def compare(wants, gots):
-    for want, got in zip(wants, gots):
-        assert np.shape(want) == got.shape
-        np.testing.assert_allclose(got, want, rtol=3e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_same_values(name, threads):
     fn, rows = SCENARIOS[name]
-    graph = tf.Graph()
-    with graph.as_default():
-        v1.set_random_seed(5)
-        feeds = [v1.placeholder(np.asarray(v).dtype, np.shape(v) and [None] + list(np.shape(v)[1:])) for v in rows[0]]
-        fetches = [t.name for t in tf.nest.flatten(fn(*feeds))]
-        has_init = any(op.name == "init" for op in graph.get_operations())
-    theirs = v1.Session(graph=graph, config=PLAIN)
-    ours = weftlib.Session(weftlib.Graph(graph.as_graph_def()), intra=1, inter=threads)
-    if has_init:
-        theirs.run("init")
-        ours.run(targets=["init"])
-    for row in rows * 2:
-        fed = {p.name: v for p, v in zip(feeds, row)}
-        compare(theirs.run(fetches, fed), ours.run(fetches, fed))
-    theirs.close()
+    compare(fn, rows, threads, 2, lambda v: np.shape(v) and [None] + list(np.shape(v)[1:]))
 
 
 def test_a_library_goes_out_as_it_came():

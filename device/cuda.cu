@@ -145,11 +145,10 @@ static int launch(void *recording, void *stream) {
 static void recording_destroy(void *recording) { done(cudaGraphExecDestroy((cudaGraphExec_t)recording)); }
 
 static const gpu_api api = {
-    GPU_API_VERSION, why,          trouble,      count,        properties,   peers,      use,
-    memory_left,     alloc_card,   free_card,    alloc_host,   free_host,    stream_create,
-    sync_stream,     copy,         zero,         event_create, event_destroy, event_record,
-    event_wait,      event_passed, record_begin, record_end,   launch,       recording_destroy,
-    nullptr,         nullptr,
+    GPU_API_VERSION,   why,           trouble,      count,      properties,    peers,        use,        memory_left,
+    alloc_card,        free_card,     alloc_host,   free_host,  stream_create, sync_stream,  copy,       zero,
+    event_create,      event_destroy, event_record, event_wait, event_passed,  record_begin, record_end, launch,
+    recording_destroy, nullptr,       nullptr,
 };
 
 extern "C" WEFT_EXPORT const gpu_api *weft_cuda_device(void) { return &api; }

@@ -244,9 +244,10 @@ weft_err weft__resource_name(const kernel *k, bool is_private, char **container,
   WEFT_TRY(check_container(in.data));
   char *at = weft__strdup(container_or_default(in.data));
   if (!at) return WEFT_OOM;
-  char *found = shared.size  ? weft__strdup(shared.data)
-                : is_private ? private_name(k->step->resources, k->step->session, k->node->name)
-                             : weft__strdup(k->node->name);
+  const bool by_node = !is_private || weft__node_bool(k->node, "use_node_name_sharing", false);
+  char *found = shared.size ? weft__strdup(shared.data)
+                : !by_node  ? private_name(k->step->resources, k->step->session, k->node->name)
+                            : weft__strdup(k->node->name);
   if (!found) {
     weft__free(at);
     return WEFT_OOM;

@@ -3,8 +3,10 @@
 #include "base/arena.h"
 #include "io/record.h"
 #include "proto/scan.h"
+#include "proto/text.h"
 #include "tensor/tensor_proto.h"
 #include "weft/train.h"
+#include <ctype.h>
 #include <string.h>
 
 /* ---- records ---- */
@@ -34,6 +36,30 @@ weft_err weft_record_write(weft_record_writer *w, const void *record, size_t siz
   return weft__record_write((record_writer *)w, record, size);
 }
 weft_err weft_record_writer_close(weft_record_writer *w) { return weft__record_writer_destroy((record_writer *)w); }
+
+/* ---- graphs as text ---- */
+
+/* DT_FLOAT, DT_INT32_REF: the only names of numbers that a GraphDef has. */
+static bool type_number(const char *name, int32_t *number) {
+  char spelt[32] = {0};
+  size_t n = strlen(name);
+  if (n >= sizeof spelt || strncmp(name, "DT_", 3) != 0) return false;
+  const bool is_ref = n > 7 && strcmp(name + n - 4, "_REF") == 0;
+  n -= is_ref ? 7 : 3;
+  for (size_t i = 0; i < n; i++) spelt[i] = (char)tolower((unsigned char)name[3 + i]);
+  const weft_dtype found = weft__dtype_parse(spelt, n);
+  *number = (int32_t)found + (is_ref ? WEFT_REF_BASE : 0);
+  return found != WEFT_INVALID || strcmp(name, "DT_INVALID") == 0;
+}
+
+weft_err weft_graph_def_parse(void **out, size_t *size, const char *source, size_t length) {
+  text bytes = {0};
+  weft_err err = weft__proto_from_text(&bytes, &tensorflow__graph_def__descriptor, source, length, type_number);
+  *size = bytes.size;
+  *out = err == WEFT_OK ? weft__text_take(&bytes) : NULL;
+  weft__text_finish(&bytes);
+  return err == WEFT_OK && !*out && *size ? WEFT_OOM : err;
+}
 
 /* ---- events ---- */
 

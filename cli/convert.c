@@ -215,6 +215,7 @@ const cli_command cli_convert = {
     .about = "mnist-tfrecords: an Example for each training image of FOLDER (train-images-idx3-ubyte and\n"
              "train-labels-idx1-ubyte, plain or .gz): image_raw (bytes), pixels (int64), label (int64).\n\n"
              "checkpoint: every tensor under its name, for numpy.load.  bfloat16 becomes float32.\n\n"
-             "npz: every array that numpy.savez wrote, under its name, as PREFIX.index and PREFIX.data-00000-of-00001.",
+             "npz: every array that numpy.savez or savez_compressed wrote, under its name, as PREFIX.index and "
+             "PREFIX.data-00000-of-00001.",
     .run = run,
 };

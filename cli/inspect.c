@@ -68,7 +68,9 @@ static int inspect_folder(const char *path, const request *r) {
   return code == DONE && events ? inspect_events(path, r->tag, r->plot) : code;
 }
 
-static bool is_graph(const char *path) { return cli_ends_with(path, ".pb") || cli_ends_with(path, ".meta"); }
+static bool is_graph(const char *path) {
+  return cli_ends_with(path, ".pb") || cli_ends_with(path, ".pbtxt") || cli_ends_with(path, ".meta");
+}
 
 static int inspect_one(const char *path, const request *r) {
   char prefix[PATH_ROOM];
@@ -76,16 +78,14 @@ static int inspect_one(const char *path, const request *r) {
   if (r->values)
     return find_checkpoint(prefix, path) ? inspect_checkpoint(prefix, r->values)
                                          : cli_failed(path, "--values is for checkpoints, and there is none");
-  if (r->dot && !is_graph(path)) return cli_failed(path, "--dot is for graphs (.pb, .meta)");
+  if (r->dot && !is_graph(path)) return cli_failed(path, "--dot is for graphs (.pb, .pbtxt, .meta)");
   if (is_folder(path)) return inspect_folder(path, r);
   if (strstr(path, "tfevents") || r->tag || r->plot) return inspect_events(path, r->tag, r->plot);
   if (find_checkpoint(prefix, path)) return inspect_checkpoint(prefix, NULL);
   FILE *f = fopen(path, "rb");
   if (!f) return cli_failed(path, strerror(errno));
   fclose(f);
-  if (is_graph(path)) return inspect_graph(path, cli_ends_with(path, ".meta"), r->dot);
-  if (cli_ends_with(path, ".pbtxt"))
-    return cli_failed(path, "text is not read; a .meta beside a checkpoint has the graph");
+  if (is_graph(path)) return inspect_graph(path, r->dot);
   return is_idx(path) ? inspect_idx(path) : inspect_records(path);
 }
 
@@ -157,7 +157,7 @@ const cli_command cli_inspect = {
     .about = "What PATH holds:\n"
              "  a checkpoint (its prefix, or a folder with a file `checkpoint`): names, types, shapes and bytes\n"
              "  two checkpoints: what differs; the exit code is 1 if anything does\n"
-             "  a graph (.pb) or meta graph (.meta): its ops by device, counted\n"
+             "  a graph (.pb, or as text .pbtxt) or meta graph (.meta): its ops by device, counted\n"
              "  events (a file, or a folder of such): scalars by step\n"
              "  TFRecords: how many there are, every checksum verified, the features of the first Examples\n"
              "  an idx file of MNIST, plain or gzipped: its type and dimensions",

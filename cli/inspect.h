@@ -13,7 +13,8 @@ const char *inspect_shape(char *to, size_t room, int rank, const int64_t *dims);
 enum { SHAPE_TEXT = 128 };
 
 /* inspect_file.c */
-int inspect_graph(const char *path, bool is_meta, const char *dot); /* dot: a picture to write, or NULL */
+/* .pb, .pbtxt or .meta; dot: a picture to write, or NULL. */
+int inspect_graph(const char *path, const char *dot);
 /* A file or a folder; tag: the only one to show, or NULL; plot: curves instead of a table. */
 int inspect_events(const char *path, const char *tag, bool plot);
 int inspect_records(const char *path);

@@ -64,14 +64,26 @@ static int print_graph(const char *path, const weft_graph *g, bool is_meta) {
   return DONE;
 }
 
-int inspect_graph(const char *path, bool is_meta, const char *dot) {
+static weft_err import_text(weft_graph *g, const char *data, size_t size) {
+  void *bytes;
+  size_t n;
+  weft_err err = weft_graph_def_parse(&bytes, &n, data, size);
+  if (err == WEFT_OK) err = weft_graph_import(g, bytes, n, NULL);
+  weft_free(bytes);
+  return err;
+}
+
+int inspect_graph(const char *path, const char *dot) {
+  const bool is_meta = cli_ends_with(path, ".meta"), is_text = cli_ends_with(path, ".pbtxt");
   size_t size;
   weft_graph *g = NULL;
   char *data = cli_read_file(path, &size);
   if (!data) return cli_failed(path, strerror(errno));
   weft_err err = weft_graph_create(&g);
   if (err == WEFT_OK)
-    err = is_meta ? weft_graph_import_meta(g, data, size, NULL) : weft_graph_import(g, data, size, NULL);
+    err = is_meta   ? weft_graph_import_meta(g, data, size, NULL)
+          : is_text ? import_text(g, data, size)
+                    : weft_graph_import(g, data, size, NULL);
   const int code = err != WEFT_OK ? failed(path) : dot ? inspect_dot(g, dot) : print_graph(path, g, is_meta);
   weft_graph_destroy(g);
   free(data);
@@ -174,8 +186,8 @@ int inspect_records(const char *path) {
   const weft_err err = weft_records_each(path, show_record, &v);
   struct stat st = {0};
   if (v.records == 0 && (err != WEFT_OK || (stat(path, &st) == 0 && st.st_size > 0))) {
-    fprintf(stderr, "weft: %s: neither checkpoint, graph (.pb, .meta), events nor idx; as TFRecords: %s\n", path,
-            err != WEFT_OK ? weft_error_message() : "it ends in the first one");
+    fprintf(stderr, "weft: %s: neither checkpoint, graph (.pb, .pbtxt, .meta), events nor idx; as TFRecords: %s\n",
+            path, err != WEFT_OK ? weft_error_message() : "it ends in the first one");
     return FAILED;
   }
   printf("%s: %" PRId64 " TFRecords, %" PRId64 " bytes of data, %s\n", path, v.records, v.bytes,

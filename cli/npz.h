@@ -1,4 +1,5 @@
-/* npz.h - numpy's archives: a zip file, nothing compressed, of one .npy per array.
+/* npz.h - numpy's archives: a zip file of one .npy per array.  They are written plain, and read compressed too where zlib
+ * was found.
  *
  * Sizes are 32-bit, as in zip files without extensions: npz_add refuses what would go beyond 4 GiB. */
 #ifndef WEFT_CLI_NPZ_H
@@ -21,7 +22,7 @@ weft_err npz_add(npz *z, const char *name, const weft_tensor *t);
 /* Writes the directory, unless err says that all is in vain.  The first error. */
 weft_err npz_close(npz *z, weft_err err);
 
-/* npz_read.c: every array of a .npz that is not compressed.  The tensor is fn's to destroy, unless fn fails. */
+/* npz_read.c: every array of a .npz.  The tensor is fn's to destroy, unless fn fails. */
 typedef weft_err npz_fn(void *arg, const char *name, weft_tensor *t);
 weft_err npz_each(const char *path, npz_fn *fn, void *arg);
 

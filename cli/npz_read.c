@@ -1,4 +1,4 @@
-/* npz_read.c - what numpy.savez wrote: the directory of a zip file, and the header of each .npy in it.
+/* npz_read.c - what numpy.savez and savez_compressed wrote: the directory of a zip file, and the header of each .npy in it.
  *
  * Sizes and places come from the directory at the end and are checked against the file before anything is read. */
 #include "command.h"
@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef WEFT_HAVE_ZLIB
+#include <zlib.h>
+#endif
 
 enum { LOCAL = 30, CENTRAL = 46, ENDING = 22, NPY_HEAD = 10, MAX_RANK = 16, HEADER_MAX = 4096 };
 
@@ -109,12 +112,37 @@ static weft_err read_npy(weft_tensor **out, const uint8_t *data, size_t size) {
 
 /* ---- the archive ---- */
 
+enum { STORED = 0, DEFLATED = 8, DEFLATE_AT_MOST = 1032 }; /* methods; how many bytes one byte can stand for */
+
+/* Calls read_npy on what the entry was before it was deflated. */
+static weft_err read_deflated(weft_tensor **out, const uint8_t *data, size_t size, size_t whole) {
+#ifdef WEFT_HAVE_ZLIB
+  if (whole / DEFLATE_AT_MOST > size) return bad("an entry that claims more than it can hold");
+  uint8_t *plain = malloc(whole + 1);
+  z_stream z = {
+      .next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size, .next_out = plain, .avail_out = (uInt)whole};
+  if (!plain || inflateInit2(&z, -MAX_WBITS) != Z_OK) {
+    free(plain);
+    return weft_fail(WEFT_RESOURCE_EXHAUSTED, "no memory to decompress an entry");
+  }
+  const bool right = inflate(&z, Z_FINISH) == Z_STREAM_END && z.total_out == whole;
+  inflateEnd(&z);
+  const weft_err err = right ? read_npy(out, plain, whole) : bad("an entry that does not decompress to its size");
+  free(plain);
+  return err;
+#else
+  (void)out, (void)data, (void)size, (void)whole;
+  return weft_fail(WEFT_UNIMPLEMENTED,
+                   "it is compressed, and this weft was built without zlib; numpy.savez writes plain ones");
+#endif
+}
+
 static weft_err read_entry(const uint8_t *file, size_t size, const uint8_t *central, npz_fn *fn, void *arg) {
   char name[HEADER_MAX];
   const size_t at = get(central + 42, 4), stored = get(central + 20, 4), length = get(central + 28, 2);
-  if (get(central + 10, 2) != 0)
-    return weft_fail(WEFT_UNIMPLEMENTED,
-                     "it is compressed; numpy.savez, without _compressed, writes what is read here");
+  const uint32_t method = get(central + 10, 2);
+  if (method != STORED && method != DEFLATED)
+    return weft_fail(WEFT_UNIMPLEMENTED, "it is compressed in a way that numpy does not use");
   if (length < 5 || length >= sizeof name || at + LOCAL > size || memcmp(file + at, "PK\x03\x04", 4) != 0)
     return bad("a directory that does not fit the file");
   const size_t begin = at + LOCAL + get(file + at + 26, 2) + get(file + at + 28, 2);
@@ -123,7 +151,8 @@ static weft_err read_entry(const uint8_t *file, size_t size, const uint8_t *cent
   name[length] = 0;
   if (cli_ends_with(name, ".npy")) name[length - 4] = 0;
   weft_tensor *t = NULL;
-  weft_err err = read_npy(&t, file + begin, stored);
+  weft_err err = method == STORED ? read_npy(&t, file + begin, stored)
+                                  : read_deflated(&t, file + begin, stored, get(central + 24, 4));
   if (err == WEFT_OK) err = fn(arg, name, t);
   if (err != WEFT_OK) weft_tensor_destroy(t);
   return err;

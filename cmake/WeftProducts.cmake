@@ -64,6 +64,10 @@ const cli_command *const cli_commands[] = {
 if(sources)
   weft_program(weft bin ${sources} ${PROJECT_BINARY_DIR}/command_table.c)
   target_include_directories(weft PRIVATE ${PROJECT_SOURCE_DIR})
+  if(WEFT_HAVE_ZLIB) # archives of NumPy's
+    target_compile_definitions(weft PRIVATE WEFT_HAVE_ZLIB=1)
+    target_link_libraries(weft PRIVATE ${WEFT_ZLIB_LIBRARY_z})
+  endif()
 
   # What the commands say of themselves, as man pages and as bash's completion.
   set(weft_man ${PROJECT_BINARY_DIR}/man)

@@ -58,7 +58,10 @@ expect 1 '^7 tensors differ, 2 are the same' inspect "$first.index" "$log"
 expect 0 'a MetaGraphDef of [0-9]+ nodes' inspect "$last.meta"
 expect 0 '^ +9  VariableV2$' inspect "$last.meta"
 expect 0 'on /job:ps/task:0$' inspect "$last.meta"
-expect 1 'text is not read' inspect "$log/graph.pbtxt"
+expect 0 'a GraphDef of [0-9]+ nodes' inspect "$log/graph.pbtxt"
+expect 0 '^ +9  VariableV2$' inspect "$log/graph.pbtxt"
+head -c 5000 "$log/graph.pbtxt" >"$data/cut.pbtxt"
+expect 1 "^weft: $data/cut.pbtxt: line [0-9]+: " inspect "$data/cut.pbtxt"
 expect 0 '^global_step/sec: [0-9]+ values' inspect "$log" --plot
 expect 0 '^ +\|.*\*' inspect "$log" --plot --tag global_step/sec
 expect 0 'picture of [0-9]+ nodes' inspect "$last.meta" --dot "$data/graph.dot"
@@ -98,7 +101,10 @@ with zipfile.ZipFile(sys.argv[2], "w", zipfile.ZIP_DEFLATED) as z:
     for name in whole.namelist(): z.writestr(name, whole.read(name))
 with zipfile.ZipFile(sys.argv[3], "w") as z: z.writestr("x.npy", whole.read("global_step.npy")[:-1])
 PY
-expect 1 'it is compressed; numpy.savez' convert npz "$data/packed.npz" "$data/packed"
+expect 0 ': 9 tensors$' convert npz "$data/packed.npz" "$data/packed"
+expect 0 '^0 tensors differ, 9 are the same' inspect "$last" "$data/packed"
+printf 'xxxxxxxx' | dd of="$data/packed.npz" bs=1 seek=1000000 conv=notrunc status=none
+expect 1 'does not decompress to its size' convert npz "$data/packed.npz" "$data/packed"
 expect 1 'does not fit its shape' convert npz "$data/strange.npz" "$data/strange"
 expect 1 'No such file' convert checkpoint "$data/nope" "$data/nope.npz"
 expect 1 'No such file' convert checkpoint "$last" "$data/no/such/folder.npz"

@@ -584,6 +584,10 @@ WEFT_API weft_err weft_record_writer_create(weft_record_writer **out, const char
 WEFT_API weft_err weft_record_write(weft_record_writer *w, const void *record, size_t size);
 WEFT_API weft_err weft_record_writer_close(weft_record_writer *w);
 
+/* A GraphDef written as text (the graph.pbtxt of a supervisor, tf.io.write_graph's) as the bytes that weft_graph_import
+ * takes; weft_free.  A mistake is reported with its line. */
+WEFT_API weft_err weft_graph_def_parse(void **out, size_t *size, const char *text, size_t length);
+
 /* The scalars of a serialised Event (a record of an events file); none if it holds something else. */
 typedef struct weft_event_scalar {
   const char *tag;

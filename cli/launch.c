@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,17 +84,42 @@ static int read_options(plan *p, int argc, char **argv) {
 
 /* ---- the cluster ------------------------------------------------------------------------------- */
 
+/* Where the ports begin that the system gives to outgoing connections. */
+static uint32_t passing_ports(void) {
+  unsigned first = 32768;
+  FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "r");
+  if (f && fscanf(f, "%u", &first) != 1) first = 32768;
+  if (f) fclose(f);
+  return first;
+}
+
+/* Holds a free port below those: a connection of a task that is up already cannot take it before its own task listens
+ * there, nor while that is started again. */
+static bool hold_port(int fd, int *port) {
+  enum { LOWEST = 10000, FEWEST = 1000, TRIES = 1000 };
+  const uint32_t end = passing_ports();
+  for (int i = 0; i < TRIES; i++) {
+    uint32_t drawn;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    if (end >= LOWEST + FEWEST && getrandom(&drawn, sizeof drawn, 0) == (ssize_t)sizeof drawn)
+      at.sin_port = htons((uint16_t)(LOWEST + drawn % (end - LOWEST)));
+    if (bind(fd, (struct sockaddr *)&at, size) != 0) continue;
+    if (getsockname(fd, (struct sockaddr *)&at, &size) != 0) return false;
+    *port = ntohs(at.sin_port);
+    return true;
+  }
+  return false;
+}
+
 /* Ports that are free now, all held until all are known: of the tasks, then of their pages. */
 static bool find_ports(launch *l) {
   int held[2 * MOST_TASKS], n = 0;
   const int wanted = l->plan.status_port == 0 ? 2 * l->n_task : l->n_task;
   bool ok = true;
   for (int i = 0; i < wanted && ok; i++) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof at;
     int fd = held[n++] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ok = fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0 && getsockname(fd, (struct sockaddr *)&at, &size) == 0;
-    *(i < l->n_task ? &l->task[i].port : &l->task[i - l->n_task].status_port) = ntohs(at.sin_port);
+    ok = fd >= 0 && hold_port(fd, i < l->n_task ? &l->task[i].port : &l->task[i - l->n_task].status_port);
   }
   for (int i = 0; i < l->n_task && l->plan.status_port > 0; i++) l->task[i].status_port = l->plan.status_port + i;
   for (int i = 0; i < n; i++) close(held[i]);

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "tests/check.h"
+#include "tests/ports.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -121,15 +121,6 @@ static weft_err ask(channel *c, const char *method, const call_opts *opts) {
   weft_err err = weft__channel_call_wait(c, method, &request, opts, &reply);
   weft__message_finish(&reply);
   return err;
-}
-
-static int free_port(void) {
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t size = sizeof a;
-  int s = socket(AF_INET, SOCK_STREAM, 0);
-  EXPECT(bind(s, (struct sockaddr *)&a, size) == 0 && getsockname(s, (struct sockaddr *)&a, &size) == 0);
-  close(s);
-  return ntohs(a.sin_port);
 }
 
 #ifdef __SANITIZE_THREAD__ /* looks at all that is left to send at each sendmsg */

@@ -4,15 +4,14 @@
 #include "dist/open.h"
 #include "dist/server.h"
 #include "graph/scope.h"
+#include "tests/ports.h"
 #include "train/checkpoint_state.h"
 #include "train/monitored.h"
 #include "train/supervisor.h"
 #include "train/sync_run.h"
 #include "train/test_bench.h"
-#include <arpa/inet.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #ifdef WEFT_HAVE_GRPC
@@ -21,16 +20,6 @@ enum { LAST = 300, TASKS = 3 }; /* ps, chief, worker */
 typedef enum style { SUPERVISOR, MONITORED, SYNCHRONOUS } style;
 
 static char spec[200];
-
-static int free_port(void) {
-  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t size = sizeof at;
-  int fd = socket(AF_INET, SOCK_STREAM, 0);
-  EXPECT(fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0);
-  EXPECT(getsockname(fd, (struct sockaddr *)&at, &size) == 0);
-  close(fd);
-  return ntohs(at.sin_port);
-}
 
 static void make_cluster(void) {
   bench_folder();

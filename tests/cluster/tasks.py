@@ -2,25 +2,17 @@
 import os
 import pathlib
 import signal
-import socket
 import subprocess
+import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+from ports import free_ports  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("WEFT_BUILD", ROOT / "build"))
 LINEAR = BUILD / "examples" / "linear"
 WEFT = BUILD / "bin" / "weft"
-
-
-def free_ports(n):
-    """Asks the system; all are held until all are known, so that they differ."""
-    sockets = [socket.socket() for _ in range(n)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 LOUD = {"TF_CPP_MIN_LOG_LEVEL": "0"}  # the lines are waited for; tests with TensorFlow silence it

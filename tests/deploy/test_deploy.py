@@ -5,14 +5,17 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
+import sys
 
 import kubernetes_validate
 import pytest
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+from ports import free_ports  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("WEFT_BUILD", ROOT / "build"))
 WEFT = BUILD / "bin" / "weft"
 LINEAR = str(BUILD / "examples" / "linear")
@@ -34,16 +37,6 @@ def manifest(kind, *options, program=(LINEAR, "--steps=3")):
 
 def compose_config(path):
     return yaml.safe_load(run("docker-compose", "-f", path, "config"))
-
-
-def free_ports(n):
-    sockets = [socket.socket() for _ in range(n)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 def train(commands):

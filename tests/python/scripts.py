@@ -3,11 +3,13 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+from ports import free_ports  # noqa: E402
+
 PROGRAMS = HERE / "programs"
 PACKAGE = os.environ.get("WEFT_PYTHON", str(HERE.parent.parent / "build" / "python"))
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
@@ -48,16 +50,6 @@ def run(script, *args, cwd, timeout=120):
         out, err = task.communicate()
         raise AssertionError("did not end:\n%s\n%s" % (out, err)) from None
     return task.returncode, out, err
-
-
-def free_ports(n):
-    sockets = [socket.socket() for _ in range(n)]
-    for s in sockets:
-        s.bind(("localhost", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 def cluster(script, ps, workers, *args, cwd, index="task_index", timeout=150):

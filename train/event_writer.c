@@ -33,6 +33,7 @@ struct weft_event_writer {
   int n;           /* waiting, and the one being written */
   bool open, ends; /* ends: the thread writes what is there and goes */
   bool flush;      /* wanted now */
+  bool warned;     /* that it is closed */
   status failed;
   map tags;      /* of summaries whose metadata has been written */
   map run_tags;  /* of run metadata */
@@ -92,11 +93,12 @@ static void wait_a_bit(weft_event_writer *w) {
 
 static weft_err open_file(weft_event_writer *w) {
   WEFT_TRY(weft__event_file_create(&w->f, w->dir, w->suffix));
-  w->open = true;
-  w->ends = w->flush = false;
+  pthread_mutex_lock(&w->lock);
+  w->ends = w->flush = w->warned = false;
   int error = pthread_create(&w->thread, NULL, work, w);
+  w->open = !error;
+  pthread_mutex_unlock(&w->lock);
   if (!error) return WEFT_OK;
-  w->open = false;
   weft__event_file_destroy(w->f);
   w->f = NULL;
   return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no thread to write events to %s (error %d)", w->dir, error);
@@ -128,18 +130,25 @@ weft_err weft__event_writer_close(weft_event_writer *w) {
   w->ends = true;
   pthread_cond_broadcast(&w->changed);
   pthread_mutex_unlock(&w->lock);
+  weft_err err = WEFT_OK;
   if (was_open) {
     pthread_join(w->thread, NULL);
-    weft__status_keep(&w->failed, weft__event_file_destroy(w->f));
+    err = weft__event_file_destroy(w->f);
     w->f = NULL;
   }
-  return weft__status_raise(&w->failed);
+  pthread_mutex_lock(&w->lock); /* others may be adding still */
+  weft__status_keep(&w->failed, err);
+  err = weft__status_raise(&w->failed);
+  pthread_mutex_unlock(&w->lock);
+  return err;
 }
 
 weft_err weft__event_writer_reopen(weft_event_writer *w) {
-  if (w->open) return WEFT_OK;
-  weft__status_finish(&w->failed);
-  return open_file(w);
+  pthread_mutex_lock(&w->lock);
+  bool is_open = w->open;
+  if (!is_open) weft__status_finish(&w->failed);
+  pthread_mutex_unlock(&w->lock);
+  return is_open ? WEFT_OK : open_file(w);
 }
 
 void weft__event_writer_destroy(weft_event_writer *w) {
@@ -169,10 +178,11 @@ static weft_err put(weft_event_writer *w, queued *q) {
     w->n++;
     pthread_cond_broadcast(&w->changed);
   } else {
-    if (!err)
+    if (!err && !w->warned)
       weft__log(LOG_WARNING,
                 "Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter "
                 "is explicitly reopened.");
+    w->warned = w->warned || !err;
     weft__free(q);
   }
   pthread_mutex_unlock(&w->lock);

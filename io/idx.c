@@ -82,8 +82,12 @@ static weft_err read_from(input *in, weft_tensor **out) {
   unsigned char more;
   size_t got;
   WEFT_TRY(read_header(in, &dtype, &s));
-  if ((uint64_t)weft__shape_count(&s) * weft__dtype_size(dtype) > weft__input_limit(in))
-    return bad(in, "it ends early");
+  const uint64_t wanted = (uint64_t)weft__shape_count(&s) * weft__dtype_size(dtype), most = weft__input_limit(in);
+  if (wanted > most)
+    return weft__fail(WEFT_DATA_LOSS,
+                      "%s is no idx file: it ends early: %llu bytes at most instead of %llu (at byte %llu)",
+                      weft__input_path(in), (unsigned long long)most, (unsigned long long)wanted,
+                      (unsigned long long)weft__input_offset(in));
   WEFT_TRY(weft__tensor_create(&t, dtype, &s));
   weft_err err = read_elements(in, t->data, weft__tensor_bytes(t));
   if (err == WEFT_OK) err = weft__input_read(in, &more, 1, &got);

@@ -88,7 +88,7 @@ def test_piecewise_constant():
         ours = trainlib.Graph(g)
         want = T.piecewise_constant(step, [np.int64(10), np.int64(20)], [1., .5, .1])
     got = ours.make("piecewise_constant", None, ours.find("step:0"), 2, (C.c_double * 2)(10, 20), (C.c_double * 3)(1, .5, .1))
-    follow(g, ours, want, got, 30)
+    follow(g, ours, want, got)
 
 
 def values(g, ours, names):

@@ -148,7 +148,7 @@ def play(s, want, aggregate, late, steps=20):
     return seen
 
 
-@pytest.mark.parametrize("aggregate,replicas,late", [(2, 2, 0), (2, 3, 1), (3, 2, 0), (1, 3, 2)])
+@pytest.mark.parametrize("aggregate,replicas,late", [(2, 2, 0), (2, 3, 1), (3, 2, 0), (3, 2, 1), (1, 3, 2)])
 def test_steps_with_late_and_backup_workers(aggregate, replicas, late):
     g, ours, _, want, _ = both(aggregate, replicas, device=False, tokens=max(aggregate, replicas) + 3)
     a, b = (play(side(g, ours), want, aggregate, late) for side in (OnTensorFlow, OnWeft))

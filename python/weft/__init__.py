@@ -40,7 +40,7 @@ newaxis = None
 initializers, math = init_ops, math_ops
 
 from . import app, cluster, data_flow, flags, functional_ops, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
-from . import data, data_experimental  # noqa: E402
+from . import data, data_experimental, lookup  # noqa: E402,F401
 from . import compat, contrib, image, keras, logging_ops, protos, python_io, rnn, saved_model, summary, test, train  # noqa: E402,F401
 from . import feature_column  # noqa: E402,F401
 from . import estimator  # noqa: E402,F401

@@ -7,7 +7,7 @@ import collections
 
 import numpy as np
 
-from . import array_ops, dtypes, init_ops, io_ops, math_ops, nn, tensor_shape
+from . import array_ops, dtypes, gfile, init_ops, io_ops, lookup, math_ops, nn, tensor_shape
 from .build import convert_to_tensor, op
 from .dtypes import as_dtype
 from .graph import GraphKeys, get_default_graph, name_scope
@@ -214,19 +214,40 @@ class _VocabularyListCategoricalColumn(_KeyedCategories, collections.namedtuple(
     _num_buckets = property(lambda self: len(self.vocabulary_list) + self.num_oov_buckets)
 
     def numbers(self, values):
-        """The place in the vocabulary: compared with each word of it, which is short."""
         if self.dtype != dtypes.string:
             values = math_ops.cast(values, self.dtype)
-        words = convert_to_tensor(list(self.vocabulary_list), self.dtype, name="vocabulary")
-        same = math_ops.cast(math_ops.equal(array_ops.expand_dims(values, 1), array_ops.expand_dims(words, 0)), dtypes.int64)
-        known = math_ops.greater(math_ops.reduce_sum(same, 1), 0)
-        place = math_ops.reduce_sum(same * math_ops.cast(math_ops.range(len(self.vocabulary_list)), dtypes.int64), 1)
-        if self.num_oov_buckets:
-            text = values if self.dtype == dtypes.string else op("AsString", input=values)
-            other = op("StringToHashBucketFast", input=text, num_buckets=self.num_oov_buckets) + len(self.vocabulary_list)
-        else:
-            other = array_ops.ones_like(place) * self.default_value
-        return array_ops.where(known, place, other)
+        return lookup.index_table_from_tensor(tuple(self.vocabulary_list), self.num_oov_buckets, self.default_value, dtype=self.dtype,
+                                              name="%s_lookup" % self.key).lookup(values)
+
+
+class _VocabularyFileCategoricalColumn(_KeyedCategories, collections.namedtuple("_VocabularyFileCategoricalColumn", (
+        "key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value"))):
+    _num_buckets = property(lambda self: self.vocabulary_size + self.num_oov_buckets)
+
+    def numbers(self, values):
+        if self.dtype != dtypes.string:
+            values = math_ops.cast(values, dtypes.int64)
+        return lookup.index_table_from_file(self.vocabulary_file, self.num_oov_buckets, self.vocabulary_size, self.default_value,
+                                            key_dtype=self.dtype, name="%s_lookup" % self.key).lookup(values)
+
+
+def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
+                                            dtype=dtypes.string):
+    if not vocabulary_file:
+        raise ValueError("Missing vocabulary_file in %s." % key)
+    if vocabulary_size is None:
+        if not gfile.Exists(vocabulary_file):
+            raise ValueError("vocabulary_file in %s does not exist." % key)
+        with gfile.GFile(vocabulary_file, mode="rb") as f:
+            vocabulary_size = sum(1 for _ in f)
+    if vocabulary_size < 1:
+        raise ValueError("Invalid vocabulary_size in %s." % key)
+    if num_oov_buckets and default_value is not None:
+        raise ValueError("Can't specify both num_oov_buckets and default_value in %s." % key)
+    if num_oov_buckets < 0:
+        raise ValueError("Invalid num_oov_buckets %d in %s." % (num_oov_buckets, key))
+    default_value = -1 if default_value is None else default_value
+    return _VocabularyFileCategoricalColumn(_key(key), vocabulary_file, vocabulary_size, num_oov_buckets, as_dtype(dtype), default_value)
 
 
 def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0):

@@ -21,6 +21,7 @@ ALIASES = {
     "tensorflow.examples.tutorials.mnist.input_data": "weft.mnist",
     "tensorflow.examples.tutorials.mnist.mnist": "weft.mnist_model",
     "tensorflow.contrib": "weft.contrib",
+    "tensorflow.contrib.lookup": "weft.lookup", "tensorflow.python.ops.lookup_ops": "weft.lookup",
     "tensorflow.contrib.learn.python.learn.datasets.mnist": "weft.mnist",
     "tensorflow.contrib.learn.python.learn": "weft.contrib.learn",
     "tensorflow.contrib.learn.python.learn.learn_runner": "weft.contrib.learn_runner",

@@ -1,4 +1,6 @@
 """tf.feature_column: the numbers that TensorFlow makes of the same columns, and the same names of variables."""
+import pathlib
+
 import numpy as np
 import pytest
 import weft
@@ -6,6 +8,7 @@ from both import both, both_raise, oracle
 
 X = np.random.RandomState(0).rand(4, 2).astype(np.float32)
 WORDS = [["a", "b"], ["c", ""], ["", ""], ["zebra", "a"]]
+VOCABULARY = str(pathlib.Path(__file__).parent / "vocabulary.txt")
 
 
 def features(tf):
@@ -22,10 +25,13 @@ def columns(tf):
         hashed=c.categorical_column_with_hash_bucket("words", hash_bucket_size=7),
         numbers=c.categorical_column_with_hash_bucket("ids", hash_bucket_size=5, dtype=tf.int64),
         same=c.categorical_column_with_identity("ids", 4), listed=c.categorical_column_with_vocabulary_list("sparse", ["a", "b", "c"]),
-        oov=c.categorical_column_with_vocabulary_list("words", ["a", "b", "c"], num_oov_buckets=2))
+        oov=c.categorical_column_with_vocabulary_list("words", ["a", "b", "c"], num_oov_buckets=2),
+        filed=c.categorical_column_with_vocabulary_file("words", VOCABULARY, num_oov_buckets=2),
+        short=c.categorical_column_with_vocabulary_file("words", VOCABULARY, vocabulary_size=2, default_value=0),
+        listed_ids=c.categorical_column_with_vocabulary_list("ids", [3, 1], default_value=1))
 
 
-CATEGORIES = ["hashed", "numbers", "same", "listed", "oov"]
+CATEGORIES = ["hashed", "numbers", "same", "listed", "oov", "filed", "short", "listed_ids"]
 
 
 def names(tf):

@@ -1,4 +1,5 @@
 """tf.contrib: what programs of 2016 to 2019 take from it."""
+from .. import lookup  # noqa: F401
 from . import data, framework, layers, learn, metrics, rnn, slim, training  # noqa: F401
 
 

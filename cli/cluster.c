@@ -1,5 +1,6 @@
 /* cluster.c - the cluster that a command line means: --cluster, the flags of TensorFlow's programs, the environment. */
 #include "command.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,15 @@
 enum { TEXT_MAX = 1 << 20 };
 
 weft_err cli_read_cluster(weft_cluster **out, const char *given) {
-  FILE *f = strchr(given, '=') || strchr(given, '{') ? NULL : fopen(given, "r");
+  char why[256];
+  const bool is_file = !strchr(given, '=') && !strchr(given, '{');
+  FILE *f = is_file ? fopen(given, "r") : NULL;
   char *text = f ? malloc(TEXT_MAX) : NULL;
+  if (is_file && !f) {
+    snprintf(why, sizeof why, "%.100s: %s; neither a file nor 'ps=host:port;worker=host:port,host:port'", given,
+             strerror(errno));
+    return weft_fail(WEFT_NOT_FOUND, why);
+  }
   if (text) text[fread(text, 1, TEXT_MAX - 1, f)] = 0;
   if (f) fclose(f);
   weft_err err = weft_cluster_parse(out, text ? text : given);

@@ -254,28 +254,32 @@ static bool is_name(const char *s) {
   return strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
 }
 
-/* One option at argv[*i]; false if it is none or its value makes no sense. */
-static bool read_option(plan *p, int argc, char **argv, int *i) {
+/* One option at argv[*i].  False if it is none; *value is NULL then, or what makes no sense. */
+static bool read_option(plan *p, int argc, char **argv, int *i, const char **value) {
   const char *v, *path;
   char from[256];
-  if ((v = cli_option(argc, argv, i, "--ps"))) return cli_number(v, 0, MOST_TASKS, &p->ps);
-  if ((v = cli_option(argc, argv, i, "--workers"))) return cli_number(v, 1, MOST_TASKS, &p->workers);
-  if ((v = cli_option(argc, argv, i, "--port"))) return cli_number(v, 1, 65535, &p->port);
-  if ((v = cli_option(argc, argv, i, "--gpus"))) return cli_number(v, 0, MOST_GPUS, &p->gpus);
-  if ((v = cli_option(argc, argv, i, "--image"))) return *(p->image = v) != 0;
-  if ((v = cli_option(argc, argv, i, "--name"))) return is_name(p->name = v);
-  if ((v = cli_option(argc, argv, i, "--style"))) return cli_is_style(p->style = v);
-  if ((v = cli_option(argc, argv, i, "--token-secret"))) return is_name(p->secret = v);
-  if ((v = cli_option(argc, argv, i, "--volume"))) return split_volume(p->volume = v, from, sizeof from, &path);
+  if ((*value = v = cli_option(argc, argv, i, "--ps"))) return cli_number(v, 0, MOST_TASKS, &p->ps);
+  if ((*value = v = cli_option(argc, argv, i, "--workers"))) return cli_number(v, 1, MOST_TASKS, &p->workers);
+  if ((*value = v = cli_option(argc, argv, i, "--port"))) return cli_number(v, 1, 65535, &p->port);
+  if ((*value = v = cli_option(argc, argv, i, "--gpus"))) return cli_number(v, 0, MOST_GPUS, &p->gpus);
+  if ((*value = v = cli_option(argc, argv, i, "--image"))) return *(p->image = v) != 0;
+  if ((*value = v = cli_option(argc, argv, i, "--name"))) return is_name(p->name = v);
+  if ((*value = v = cli_option(argc, argv, i, "--style"))) return cli_is_style(p->style = v);
+  if ((*value = v = cli_option(argc, argv, i, "--token-secret"))) return is_name(p->secret = v);
+  if ((*value = v = cli_option(argc, argv, i, "--volume")))
+    return split_volume(p->volume = v, from, sizeof from, &path);
   return false;
 }
 
 static int read_options(plan *p, int argc, char **argv) {
   int i = 2;
   for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
-    const char *arg = argv[i];
-    if (!read_option(p, argc, argv, &i))
-      return cli_usage("manifest: no such option, or not with that value:", i > 2 && argv[i] != arg ? arg : argv[i]);
+    const char *arg = argv[i], *value = NULL;
+    char says[64];
+    if (read_option(p, argc, argv, &i, &value)) continue;
+    if (!value) return cli_bad_option(arg);
+    snprintf(says, sizeof says, "manifest: %.*s cannot be", (int)strcspn(arg, "="), arg);
+    return cli_usage(says, value);
   }
   if (i < argc && strcmp(argv[i], "--") == 0) i++;
   p->program = argv + i;

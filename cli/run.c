@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A build folder has bin/weft and python/weft, an installed tree lib/python3/dist-packages/weft: puts it in front of
@@ -34,19 +35,21 @@ static void find_package(void) {
   }
 }
 
-/* Is the script there?  Said here in one line, where Python would need a page. */
-static bool can_read(int argc, char **argv) {
+/* Is there a script?  Said here in one line, where Python would need a page. */
+static int check_script(int argc, char **argv) {
+  struct stat st;
   int i = 1;
-  while (i < argc && argv[i][0] == '-') i++;
-  if (i == argc || access(argv[i], R_OK) == 0) return true; /* without a script: Python's help */
-  fprintf(stderr, "weft: %s: %s\n", argv[i], strerror(errno));
-  return false;
+  while (i < argc && strcmp(argv[i], "--python2") == 0) i++;
+  if (i == argc) return cli_usage("run needs a script:", "weft run SCRIPT.py ARGUMENT...");
+  if (argv[i][0] == '-') return cli_bad_option(argv[i]);
+  if (access(argv[i], R_OK) != 0 || stat(argv[i], &st) != 0) return cli_failed(argv[i], strerror(errno));
+  return S_ISDIR(st.st_mode) ? cli_failed(argv[i], "a folder, not a script") : DONE;
 }
 
 static int run(int argc, char **argv) {
   const char *python = getenv("WEFT_PYTHON_PROGRAM");
-  if (argc < 2) return cli_usage("run needs a script:", "weft run SCRIPT.py ARGUMENT...");
-  if (!can_read(argc, argv)) return FAILED;
+  const int code = check_script(argc, argv);
+  if (code != DONE) return code;
   if (!python || !*python) python = "python3";
   char **args = calloc((size_t)argc + 3, sizeof *args);
   if (!args) return FAILED;
@@ -56,7 +59,7 @@ static int run(int argc, char **argv) {
   for (int i = 1; i < argc; i++) args[i + 2] = argv[i];
   find_package();
   execvp(python, args);
-  fprintf(stderr, "weft: cannot start %s: %s\n", python, strerror(errno));
+  fprintf(stderr, "weft: cannot start %s: %s; WEFT_PYTHON_PROGRAM names another\n", python, strerror(errno));
   free(args);
   return FAILED;
 }

@@ -2,6 +2,7 @@
  * and for Chrome's trace viewer (chrome://tracing, ui.perfetto.dev). */
 #include "command.h"
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,24 +39,20 @@ static int run(int argc, char **argv) {
   const char *path = NULL, *chrome = NULL;
   int nodes = NODES;
   for (int i = 1; i < argc; i++) {
-    const char *value = i + 1 < argc ? argv[i + 1] : "";
-    char *rest = "";
-    if (strcmp(argv[i], "--nodes") == 0) {
-      nodes = (int)strtol(value, &rest, 10);
-      if (!*value || *rest || nodes < 0) return cli_usage("trace: --nodes takes a number (0: all), got", value);
-      i++;
-    } else if (strcmp(argv[i], "--chrome") == 0) {
+    const char *value;
+    if ((value = cli_option(argc, argv, &i, "--nodes"))) {
+      if (!cli_number(value, 0, INT_MAX, &nodes))
+        return cli_usage("trace: --nodes takes a number (0: all), not", value);
+    } else if ((value = cli_option(argc, argv, &i, "--chrome")))
       chrome = value;
-      if (!*value) return cli_usage("trace: --chrome takes a file to write, got", value);
-      i++;
-    } else if (argv[i][0] == '-')
+    else if (argv[i][0] == '-')
       return cli_bad_option(argv[i]);
     else if (path)
       return cli_usage("trace takes one file, got a second,", argv[i]);
     else
       path = argv[i];
   }
-  return path ? show(path, chrome, nodes) : cli_usage("trace takes a file, got", "");
+  return path ? show(path, chrome, nodes) : cli_usage("trace: there is no", "FILE");
 }
 
 static const cli_flag flags[] = {{"--nodes", "N", "of the nodes, the N that took longest (20; 0: all)"},

@@ -25,7 +25,7 @@ commands=$("$weft" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 [ -n "$commands" ] || { echo "wrong.sh: weft help lists nothing" && exit 1; }
 for command in $commands; do
   "$weft" "$command" --help | grep -q "^usage: weft $command" || { echo "weft $command --help has no usage" && failed=1; }
-  [ "$command" = run ] || wrong 2 "^weft $command: unknown option '--frobnicate'; 'weft $command --help'" "$command" --frobnicate=1
+  wrong 2 "^weft $command: unknown option '--frobnicate'; 'weft $command --help'" "$command" --frobnicate=1
 done
 
 printf 'not a checkpoint' >"$data/broken.index"
@@ -56,12 +56,25 @@ wrong 1 "No such file" convert checkpoint "$data/none" "$data/x.npz"
 wrong 1 "No such file" convert mnist-tfrecords "$data/none" "$data/x"
 wrong 1 "cannot start $data/none: No such file" launch -- "$data/none"
 wrong 1 "No such file" help --man-pages "$data/no/such"
+wrong 1 "^weft: $data/none: No such file" exec -- "$data/none"
+wrong 1 "^weft: $data/none: No such file" convert npz "$data/none" "$data/x"
+wrong 1 "/proc/none: No such file" launch --log-dir /proc/none -- true
+for command in check top "serve --job ps"; do
+  # shellcheck disable=SC2086 # words of a command
+  wrong 1 "$data/none.json: No such file or directory; neither a file nor 'ps=host" $command --cluster "$data/none.json"
+done
 # ---- what cannot be read
 wrong 1 "^weft: $data/broken: " inspect "$data/broken"
 wrong 1 "^weft: $data/broken: " convert checkpoint "$data/broken" "$data/x.npz"
 wrong 1 "^weft: $data/rubbish.pb: " inspect "$data/rubbish.pb"
 wrong 1 "^weft: $data/rubbish: neither" inspect "$data/rubbish"
 wrong 1 "^weft: $data/rubbish: " trace "$data/rubbish"
+wrong 1 "^weft: $data/none: no checkpoint, and only those can be compared" inspect "$data/none" "$data/broken"
+wrong 1 "^weft: $data/broken: " inspect "$data/broken" "$data/broken"
+wrong 1 "^weft: $data/broken: " inspect "$data/broken" --values x
+wrong 1 "^weft: $data: a folder, not a script" run "$data"
+printf 'node {' >"$data/cut.pbtxt"
+wrong 1 "^weft: $data/cut.pbtxt: line 1: it breaks off" inspect "$data/cut.pbtxt"
 # ---- clusters that make no sense
 for command in check top; do
   wrong 2 "there is no '--cluster'" "$command"
@@ -75,12 +88,31 @@ wrong 2 "which --job" serve --cluster ps=localhost:1
 wrong 1 "host-port pair" serve --cluster ps=localhost --job ps
 wrong 1 'Job "worker" was not defined' serve --cluster ps=localhost:1 --job worker
 wrong 1 'Task 7 was not defined' serve --cluster ps=localhost:1 --job ps --task 7
+for command in check top serve "exec -- true"; do
+  # shellcheck disable=SC2086 # words of a command
+  TF_CONFIG='{"cluster": ' wrong 1 "TF_CONFIG: JSON: " $command
+  # shellcheck disable=SC2086
+  TF_CONFIG='{"cluster": {"ps": ["a"]}, "task": {"type": "ps", "index": 0}}' wrong 1 "TF_CONFIG: .*host-port pair" $command
+done
 # ---- ports and hosts
 wrong 1 "cannot listen on 127.0.0.1:$port.*--bind" serve --cluster "ps=localhost:$port" --job ps
 wrong 1 "cannot listen on .*--bind" serve --cluster ps=localhost:1 --job ps --bind 192.0.2.1:1
 wrong 1 "cannot listen on .*--bind" serve --cluster ps=localhost:1 --job ps --bind no.such.host.invalid:1
 wrong 1 "status page.*127.0.0.1:$port.*--status-port" serve --cluster ps=localhost:0 --job ps --status-port "$port"
 # ---- values
+for kind in kubernetes tfjob compose; do
+  wrong 2 "manifest: which container image\\? There is no '--image'" manifest $kind
+  wrong 2 "^weft manifest: --image takes a value: --image IMAGE" manifest $kind --image
+  wrong 2 "manifest: --workers cannot be '0'" manifest $kind --workers 0 --image x
+done
+wrong 2 "manifest: --port cannot be '70000'" manifest kubernetes --port=70000 --image x
+wrong 2 "manifest: --name cannot be 'A'" manifest kubernetes --name A --image x
+wrong 2 "did you mean '--image'" manifest kubernetes --imag x
+wrong 2 "manifest: of which kind" manifest
+wrong 2 "kubernetes, tfjob, compose and slurm, but not 'swarm'" manifest swarm
+wrong 2 "there is no 'FILE'" trace
+wrong 2 "--nodes takes a number .*, not 'x'" trace --nodes x
+wrong 2 "exec: which program" exec
 wrong 2 "takes seconds, not 'x'" check --timeout x
 wrong 2 "takes seconds, 0.1 or more, not '0'" top --every 0
 wrong 2 "no index of a task: 'x'" serve --task x
@@ -102,5 +134,6 @@ wrong 2 "knows .*, not 'frob'" convert frob a b
 wrong 2 "what to read and what to write after 'checkpoint'" convert checkpoint a
 wrong 2 "version takes no argument, got 'x'" version x
 wrong 2 "needs a script" run
+WEFT_PYTHON_PROGRAM=$data/none wrong 1 "cannot start $data/none: .*WEFT_PYTHON_PROGRAM" run "$data/rubbish"
 echo "wrong.sh: $rows ways of wrong use"
 exit $failed

@@ -4,6 +4,9 @@ import os as _os
 try:
     import numpy as _  # noqa: F401
 except ModuleNotFoundError:
+    import sys as _sys
+    if _sys.argv[:1] == ["-m"]:  # python -m weft, weft run: a line instead of a traceback
+        _sys.exit(f"weft: {_sys.executable} has no numpy: install python3-numpy, or name another with WEFT_PYTHON_PROGRAM")
     raise ImportError("weft needs numpy: install python3-numpy, or pip install numpy") from None
 
 from . import _weft

@@ -37,11 +37,11 @@ expect 0 '^usage: weft manifest' manifest --help
 expect 2 "of which kind\? One of 'kubernetes" manifest
 expect 2 "but not 'helm'" manifest helm
 expect 2 "no '--image'" manifest kubernetes
-expect 2 "not with that value: '--workers" manifest slurm --workers none
-expect 2 "not with that value: '--name" manifest slurm --name=UPPER
-expect 2 "not with that value: '--volume" manifest compose --volume here
+expect 2 "--workers cannot be 'none'" manifest slurm --workers none
+expect 2 "--name cannot be 'UPPER'" manifest slurm --name=UPPER
+expect 2 "--volume cannot be 'here'" manifest compose --volume here
 expect 0 '^#SBATCH --ntasks=4$' manifest slurm --workers 3 -- train
-expect 2 "trace takes a file" trace
+expect 2 "there is no 'FILE'" trace
 expect 2 "trace: unknown option '--frob'" trace --frob
 expect 2 "unknown option '--worker'; did you mean '--workers'" launch --worker 2
 expect 2 "top: --every takes a value: --every SECONDS" top --every

@@ -7,6 +7,7 @@
 #include "graph/kernel.h"
 #include "ops/cast.h"
 #include "ops/gemm.h"
+#include "ops/matrix.h"
 #include "ops/wide.h"
 
 /* Which operands are transposed; kept in the kernel's state pointer itself. */
@@ -86,22 +87,12 @@ typedef struct batch {
   const kernel *k;
 } batch;
 
-/* Which matrix of an operand product i uses, where batch dimensions broadcast. */
-static int64_t matrix_of(const shape *out, const shape *in, int64_t i) {
-  int64_t index = 0, stride = 1;
-  for (int d = out->rank - 3, e = in->rank - 3; e >= 0; i /= out->dim[d], d--, e--) {
-    if (in->dim[e] != 1) index += i % out->dim[d] * stride;
-    stride *= in->dim[e];
-  }
-  return index;
-}
-
 static gemm product_of(const batch *j, int64_t i) {
   const gemm *g = &j->one;
   const size_t size = weft__dtype_size(g->type);
   gemm p = *g;
-  p.a = (const char *)g->a + (size_t)(matrix_of(j->out, j->x, i) * g->m * g->k) * size;
-  p.b = (const char *)g->b + (size_t)(matrix_of(j->out, j->y, i) * g->k * g->n) * size;
+  p.a = (const char *)g->a + (size_t)(weft__matrix_of(j->out, j->x, i) * g->m * g->k) * size;
+  p.b = (const char *)g->b + (size_t)(weft__matrix_of(j->out, j->y, i) * g->k * g->n) * size;
   p.c = (char *)g->c + (size_t)(i * g->m * g->n) * size;
   return p;
 }
@@ -287,33 +278,9 @@ static weft_err batch_grad_v1(backprop *b) {
   return WEFT_OK;
 }
 
-/* All but the last two elements of a shape. */
-static weft_out batch_dims(weft_graph *g, weft_out x) {
-  const int64_t zero = 0, end = -2, one = 1;
-  const weft_out in[] = {weft__b_shape(g, x), weft__b_ints(g, &zero, 1), weft__b_ints(g, &end, 1),
-                         weft__b_ints(g, &one, 1)};
-  return weft__b_node(g, "StridedSlice", NULL, 4, in, 0, NULL);
-}
-
-static bool same_batch(weft_graph *g, weft_out x, weft_out y) {
-  shape a = *weft__out_shape(g, x), b = *weft__out_shape(g, y);
-  if (a.rank < 2 || b.rank < 2) return false;
-  a.rank -= 2;
-  b.rank -= 2;
-  return weft__shape_known(&a) && weft__shape_equal(&a, &b);
-}
-
-/* Sums a gradient over the batch dimensions that its operand was repeated along. */
-static weft_out fold_batch(weft_graph *g, weft_out x, weft_out dx, weft_out axes) {
-  return weft__b_reshape(g, weft__b_sum(g, dx, axes, false), weft__b_shape(g, x));
-}
-
 static weft_err broadcast_grad(backprop *b, product_fn *mul) {
-  weft_graph *g = b->graph;
   batch_grad(b, mul);
-  if (same_batch(g, b->in[0], b->in[1])) return WEFT_OK;
-  const weft_out axes = weft__b_binary(g, "BroadcastGradientArgs", batch_dims(g, b->in[0]), batch_dims(g, b->in[1]));
-  for (int i = 0; i < 2; i++) b->din[i] = GRAD_DENSE(fold_batch(g, b->in[i], b->din[i].dense, weft__b_slot(axes, i)));
+  weft__b_matrix_fold(b->graph, b->in[0], b->in[1], &b->din[0].dense, &b->din[1].dense);
   return WEFT_OK;
 }
 

@@ -214,11 +214,24 @@ static FILE *open_log(const plan *p, const launch_task *t, const char *kind) {
   return f;
 }
 
+/* The folder, and those it is in. */
+static bool make_folder(const char *path) {
+  char part[4096];
+  for (size_t n = *path != 0; n < sizeof part; n++) {
+    if (path[n] != '/' && path[n]) continue;
+    snprintf(part, sizeof part, "%.*s", (int)n, path);
+    if (mkdir(part, 0777) != 0 && errno != EEXIST) return false;
+    if (!path[n]) return true;
+  }
+  errno = ENAMETOOLONG;
+  return false;
+}
+
 static bool lay_out(launch *l) {
   l->n_task = l->plan.ps + l->plan.workers;
   l->task = calloc((size_t)l->n_task, sizeof *l->task);
   if (!l->task) return false;
-  if (l->plan.log_dir && mkdir(l->plan.log_dir, 0777) != 0 && errno != EEXIST) {
+  if (l->plan.log_dir && !make_folder(l->plan.log_dir)) {
     fprintf(stderr, "weft launch: %s: %s\n", l->plan.log_dir, strerror(errno));
     return false;
   }
@@ -396,7 +409,10 @@ static int run(int argc, char **argv) {
       l.ending = launch_now();
       signal_all(&l, SIGTERM);
     }
+  const double began = launch_now();
   watch(&l);
+  if (l.look.live && l.code == DONE)
+    fprintf(stderr, "weft launch: all %d tasks ended well, after %.1f s\n", l.n_task, launch_now() - began);
   for (int i = 0; i < l.n_task; i++) {
     if (l.task[i].out.file) fclose(l.task[i].out.file);
     if (l.task[i].err.file) fclose(l.task[i].err.file);
@@ -425,7 +441,8 @@ const cli_command cli_launch = {
     .arguments = "[OPTION...] -- PROGRAM [ARGUMENT...]",
     .summary = "Run a program as a cluster in this terminal.",
     .about = "A cluster on this machine, in this terminal.  PROGRAM is an executable, or a Python script (run by\n"
-             "'weft run').  Ctrl-C lets all tasks end; twice ends them at once.",
+             "'weft run').  Ctrl-C lets all tasks end; twice ends them at once.\n\n"
+             "  weft launch --ps 1 --workers 2 --restart 3 --log-dir logs -- train.py --steps=1000",
     .flags = flags,
     .more = "TF_CONFIG is set in any style.  The exit code is that of the first task that failed.",
     .passes_on = true,

@@ -1,7 +1,9 @@
 /* ops.c - `weft ops`: the op table, for people and, with --json, for tests and other languages. */
 #include "command.h"
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <weft/weft.h>
 
@@ -32,6 +34,21 @@ static int find(const char *name) {
   return -1;
 }
 
+static int by_name(const void *a, const void *b) {
+  return strcmp(weft_op_name(*(const int *)a), weft_op_name(*(const int *)b));
+}
+
+static int print_all(bool json) {
+  const int n = weft_op_count();
+  int *order = malloc(((size_t)n + 1) * sizeof *order), code = DONE;
+  if (!order) return cli_failed("ops", strerror(errno));
+  for (int i = 0; i < n; i++) order[i] = i;
+  qsort(order, (size_t)n, sizeof *order, by_name);
+  for (int i = 0; i < n && code == DONE; i++) code = print_one(order[i], json, false);
+  free(order);
+  return code;
+}
+
 /* Without names every op, a line each; --json makes each line an object. */
 static int run(int argc, char **argv) {
   bool json = false, all = true;
@@ -45,8 +62,7 @@ static int run(int argc, char **argv) {
     else
       all = false;
   }
-  int code = DONE;
-  for (int i = 0; all && i < weft_op_count() && code == DONE; i++) code = print_one(i, json, false);
+  int code = all ? print_all(json) : DONE;
   for (int i = 1; i < argc && code == DONE; i++)
     if (argv[i][0] != '-') code = print_one(find(argv[i]), json, true);
   return code;

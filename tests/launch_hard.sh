@@ -62,11 +62,11 @@ P
 
 # 32 tasks, each with a seat of its own.
 program 'echo "$@"'
-launch 0 --ps 2 --workers 30 --log-dir "$folder/logs"
+launch 0 --ps 2 --workers 30 --log-dir "$folder/of/many/logs"
 [ "$(grep -c -- '--job_name=' "$folder/out")" = 32 ] || fail "32 tasks printed $(wc -l <"$folder/out") lines"
 [ "$(grep -o -- '--job_name=.*' "$folder/out" | sort -u | wc -l)" = 32 ] || fail "two tasks have one seat"
 [ "$(head -1 "$folder/out" | grep -o 'localhost:[0-9]*' | sort -u | wc -l)" = 32 ] || fail "two tasks have one port"
-[ "$(find "$folder/logs" -name '*.out' -size +0 | wc -l)" = 32 ] || fail "32 tasks left other than 32 logs"
+[ "$(find "$folder/of/many/logs" -name '*.out' -size +0 | wc -l)" = 32 ] || fail "32 tasks left other than 32 logs"
 
 # On a terminal: coloured prefixes, and at the bottom a line for each worker that is drawn again.
 program 'case "$*" in *=worker*) for i in 10 20; do echo "step $i loss 0.5"; sleep 0.4; done
@@ -80,4 +80,5 @@ P
 grep -qP '\x1b\[3[0-9]mworker1 +\|\x1b\[0m step 20 loss 0.5' "$folder/tty" || fail "no coloured prefix: $(cat -v "$folder/tty")"
 grep -qP 'worker0 +\[###\.+\] +25 % +step 10, [0-9.]+ steps/s, loss 0\.5' "$folder/tty" || fail "no live line: $(cat -v "$folder/tty")"
 grep -qP 'worker1 +\[#+\.+\] +75 % +step 30, .*loss 0\.25' "$folder/tty" || fail "no live line of a sentence: $(cat -v "$folder/tty")"
+grep -q 'weft launch: all 3 tasks ended well, after [0-9.]* s' "$folder/tty" || fail "no word at the end: $(cat -v "$folder/tty")"
 grep -qP '\x1b\[J' "$folder/tty" || fail "the live lines were not taken away"

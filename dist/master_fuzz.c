@@ -31,7 +31,7 @@ typedef struct asked {
 static void take_answer(call *c, weft_err err, message *answer) {
   asked *a = (asked *)c;
   a->err = err;
-  if (answer) weft__message_move(&a->answer, answer);
+  if (answer && weft__message_own(answer) == WEFT_OK) weft__message_move(&a->answer, answer);
   sem_post(&a->answered);
 }
 

@@ -53,7 +53,7 @@ static void release(bundle *b) {
 static weft_err write_all(const bundle *b, message *m) {
   for (int i = 0; i < b->n; i++) {
     const awaited *a = &b->value[i];
-    message one = {0};
+    message one = {.brief = true};
     weft_err err = weft__message_from_received(&one, a->dead ? NULL : &a->tensor, a->dead);
     if (!err) err = weft__message_add_message(m, ANSWER, &one);
     weft__message_finish(&one);
@@ -70,13 +70,14 @@ static weft_err put_back(bundle *b, size_t size) {
 }
 
 static void answer(bundle *b) {
-  message m = {0};
+  message m = {.brief = true};
   weft__cancel_off(weft__call_cancel(b->call), &b->watch);
   weft_err err = weft__status_raise(&b->err);
   if (!err) err = write_all(b, &m);
   if (!err && m.size > b->worker->together_max) err = put_back(b, m.size);
   weft__call_answer(b->call, err, &m);
   weft__message_finish(&m);
+  for (int i = 0; i < b->n; i++) weft__tensor_clear(&b->value[i].tensor); /* the last may be its step's own memory */
   release(b);
 }
 
@@ -90,9 +91,14 @@ static void arrived(awaited *a, weft_err err) {
   if (atomic_fetch_sub(&b->left, 1) == 1) answer(b);
 }
 
+/* The last value is sent from where it lies: the answer leaves before this returns. */
 static void on_value(void *arg, weft_err err, const weft_tensor *t, bool dead) {
   awaited *a = arg;
-  if (!err && !dead) err = weft__tensor_keep(&a->tensor, t);
+  bool last = atomic_load(&a->bundle->left) == 1;
+  if (!err && !dead && last)
+    weft__tensor_share(&a->tensor, t);
+  else if (!err && !dead)
+    err = weft__tensor_keep(&a->tensor, t);
   a->dead = dead;
   arrived(a, err);
 }

@@ -87,7 +87,7 @@ static void release(waiter *r) {
 }
 
 static void answer(waiter *r, weft_err err, const weft_tensor *t, bool dead) {
-  message m = {0};
+  message m = {.brief = true};
   weft__cancel_off(weft__call_cancel(r->call), &r->watch);
   if (!err) err = weft__message_from_received(&m, dead ? NULL : t, dead);
   weft__call_answer(r->call, err, &m);

@@ -152,6 +152,7 @@ static weft_err move_pieces(message *to, message *from, int n) {
     else if (p.release)
       p.release(p.arg);
   }
+  to->shared |= from->shared;
   from->n_piece -= n;
   memmove(pieces(from), pieces(from) + n, sizeof(piece) * (size_t)from->n_piece);
   return err;
@@ -220,7 +221,8 @@ static weft_err add_strings(message *m, const str *s, int64_t n, size_t size) {
 
 static weft_err add_content(message *m, const weft_tensor *t, size_t size) {
   if (t->dtype == WEFT_STRING) return add_strings(m, t->data, weft__tensor_count(t), size);
-  if (size < REFER_MIN || t->buf->transient) return weft__message_add_copy(m, t->data, size);
+  if (size < REFER_MIN || (t->buf->transient && !m->brief)) return weft__message_add_copy(m, t->data, size);
+  if (t->buf->transient) return weft__message_add(m, (piece){t->data, size, NULL, NULL});
   return weft__message_add_buffer(m, t->buf, t->data, size);
 }
 
@@ -242,10 +244,24 @@ weft_err weft__message_add_tensor(message *m, int field, const weft_tensor *t) {
   return add_content(m, t, size);
 }
 
+weft_err weft__message_own(message *m) {
+  for (int i = 0; m->brief && i < m->n_piece; i++) {
+    piece *p = &pieces(m)[i];
+    if (p->release || p->size == 0) continue;
+    block *b = weft__alloc(sizeof *b + p->size);
+    if (!b) return WEFT_OOM;
+    b->room = p->size;
+    memcpy(b->data, p->data, p->size);
+    *p = (piece){b->data, p->size, free_block, b};
+  }
+  m->brief = false;
+  return WEFT_OK;
+}
+
 /* ---- reading ---- */
 
 const uint8_t *weft__message_flat(message *m) {
-  if (m->n_piece == 1) return pieces(m)->data;
+  if (m->n_piece == 1 && !m->shared) return pieces(m)->data;
   if (m->n_piece == 0) return (const uint8_t *)"";
   block *b = weft__alloc(sizeof *b + m->size);
   if (!b) return NULL;

@@ -23,6 +23,8 @@ typedef struct message {
   piece *piece; /* NULL: they are in few */
   int n_piece, room;
   size_t size; /* bytes in all */
+  bool brief;  /* nobody owns the pieces without `release`: whoever keeps the message calls weft__message_own */
+  bool shared; /* another process can write to some of it */
 } message;
 
 void weft__message_init(message *m); /* {0} is an empty message as well */
@@ -36,8 +38,8 @@ weft_err weft__message_add_copy(message *m, const void *data, size_t size);
 weft_err weft__message_add_adopt(message *m, void *data, size_t size);                   /* weft__free at the end */
 weft_err weft__message_add_buffer(message *m, buffer *b, const void *data, size_t size); /* retains b */
 weft_err weft__message_pack(message *m, const ProtobufCMessage *p);
-/* A field of type message holding a TensorProto.  Numbers are referred to (a transient buffer is copied); strings
- * are written as TF does on the wire.  A field number of 0 writes the TensorProto itself, without tag and length. */
+/* A field of type message holding a TensorProto.  Numbers are referred to (a transient buffer is copied, unless m is
+ * brief); strings are written as TF does on the wire.  A field number of 0 writes the TensorProto itself, without tag and length. */
 weft_err weft__message_add_tensor(message *m, int field, const weft_tensor *t);
 weft_err weft__message_add_varint(message *m, int field, uint64_t v); /* nothing when v is 0 */
 weft_err weft__message_add_string(message *m, int field, const void *data, size_t size);
@@ -47,6 +49,9 @@ weft_err weft__message_add_length(message *m, int field, size_t size); /* a tag 
 weft_err weft__message_add_message(message *m, int field, message *inner);
 /* The first `size` bytes of m, which has as many, go to the end of `to`: whole pieces by reference. */
 weft_err weft__message_cut(message *to, message *m, size_t size);
+
+/* Makes a brief message one that lasts. */
+weft_err weft__message_own(message *m);
 
 /* All bytes in one place: the only piece itself, or joined (and kept joined).  NULL if out of memory. */
 const uint8_t *weft__message_flat(message *m);

@@ -66,6 +66,20 @@ TEST(many_pieces_grow_move_and_are_released_once) {
   EXPECT_EQ_INT(released, 100);
 }
 
+TEST(a_brief_message_that_is_kept_becomes_its_own) {
+  uint8_t data[] = {1, 2, 3, 4, 5, 6};
+  released = 0;
+  message m = chop(data, 3, 3);
+  m.brief = true;
+  EXPECT_OK(weft__message_add(&m, (piece){data + 3, 3, NULL, NULL}));
+  EXPECT_OK(weft__message_own(&m));
+  EXPECT(weft__message_piece(&m, 0)->data == data);
+  memset(data + 3, 0, 3);
+  EXPECT_EQ_MEM(weft__message_flat(&m), ((uint8_t[]){1, 2, 3, 4, 5, 6}), 6);
+  weft__message_finish(&m);
+  EXPECT_EQ_INT(released, 1);
+}
+
 TEST(a_piece_that_cannot_be_added_is_released) {
   uint8_t data[4] = {0};
   released = 0;

@@ -1,10 +1,11 @@
 /* conn.c - reading and writing frames without waiting.
  *
  * Whoever sends writes to the socket at once, and only what does not fit is left to the loop's thread.
- * A large body is read by the kernel straight into the memory it will stay in.  A connection leaves the
+ * A large body is read by the kernel straight into the memory it will stay in, or lies in the peer's window.  A connection leaves the
  * loop on the loop's thread alone, so no event can come for one that is gone. */
 #include "net/fast/conn.h"
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/pulse.h"
 #include <errno.h>
 #include <string.h>
@@ -23,6 +24,11 @@ typedef struct out_frame {
   uint8_t prefix[];
 } out_frame;
 
+typedef union one_fd { /* the control part of a message that carries a descriptor */
+  struct cmsghdr head;
+  char room[CMSG_SPACE(sizeof(int))];
+} one_fd;
+
 /* ---- life ---- */
 
 void weft__conn_retain(conn *c) { atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed); }
@@ -30,6 +36,10 @@ void weft__conn_retain(conn *c) { atomic_fetch_add_explicit(&c->refs, 1, memory_
 void weft__conn_release(conn *c) {
   if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1) return;
   weft__message_finish(&c->body);
+  weft__window_release(c->own);
+  weft__window_release(c->seen);
+  if (c->pass_fd >= 0) close(c->pass_fd);
+  if (c->passed_fd >= 0) close(c->passed_fd);
   pthread_mutex_destroy(&c->lock);
   c->kind->destroy(c);
 }
@@ -80,12 +90,22 @@ static int fill(struct iovec *v, int room, const uint8_t *prefix, size_t prefix_
 }
 
 /* Bytes written, 0 if the socket is full, -1 if it is broken. */
-static ssize_t write_some(int fd, struct iovec *v, int n) {
+static ssize_t write_some(conn *c, struct iovec *v, int n) {
   struct msghdr m = {.msg_iov = v, .msg_iovlen = (size_t)n};
+  one_fd control = {0};
+  if (c->pass_fd >= 0) {
+    control.head = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+    memcpy(CMSG_DATA(&control.head), &c->pass_fd, sizeof(int));
+    m.msg_control = &control, m.msg_controllen = sizeof control;
+  }
   ssize_t size;
-  do size = sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+  do size = sendmsg(c->source.fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
   while (size < 0 && errno == EINTR);
-  if (size > 0) weft__pulse_add(PULSE_OUT, (uint64_t)size);
+  if (size > 0) {
+    weft__pulse_add(PULSE_OUT, (uint64_t)size);
+    if (c->pass_fd >= 0) close(c->pass_fd);
+    c->pass_fd = -1;
+  }
   return size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : size;
 }
 
@@ -114,12 +134,35 @@ static bool send_or_queue(conn *c, const uint8_t *prefix, size_t prefix_size, me
   size_t all = prefix_size + body->size, sent = 0;
   while (!c->first && !c->corked && sent < all) {
     struct iovec v[IOV_FEW];
-    ssize_t n = write_some(c->source.fd, v, fill(v, IOV_FEW, prefix, prefix_size, body, sent));
+    ssize_t n = write_some(c, v, fill(v, IOV_FEW, prefix, prefix_size, body, sent));
     if (n < 0) return false;
     if (n == 0) break;
     sent += (size_t)n;
   }
-  return sent == all || queue(c, prefix, prefix_size, body, sent) == WEFT_OK;
+  if (sent == all) return true;
+  return weft__message_own(body) == WEFT_OK && queue(c, prefix, prefix_size, body, sent) == WEFT_OK;
+}
+
+/* A peer on this host is greeted with a window; without one, all goes through the socket. */
+static void open_window(conn *c) {
+  int family = 0;
+  socklen_t n = sizeof family;
+  getsockopt(c->source.fd, SOL_SOCKET, SO_DOMAIN, &family, &n);
+  if (family == AF_UNIX && weft__window_create(&c->own, &c->pass_fd) != WEFT_OK)
+    weft__log(LOG_DEBUG, "Tensors go through a socket: %s", weft__error_message());
+}
+
+/* What the prefix says of a piece: its size, or its place if it went into the window, which leaves it empty. */
+static uint64_t put_aside(conn *c, message *body, int i) {
+  piece *p = (piece *)(uintptr_t)weft__message_piece(body, i);
+  size_t size = p->size;
+  uint64_t place = c->own && size >= WINDOW_MIN ? weft__window_put(c->own, p->data, size) : 0;
+  if (!place) return size;
+  weft__pulse_add(PULSE_OUT, size);
+  if (p->release) p->release(p->arg);
+  *p = (piece){0};
+  body->size -= size;
+  return place;
 }
 
 void weft__conn_send(conn *c, frame_head *h, const char *text, message *body) {
@@ -134,8 +177,9 @@ void weft__conn_send(conn *c, frame_head *h, const char *text, message *body) {
   h->n_piece = (uint16_t)(apart ? body->n_piece : body->size > 0);
   memcpy(prefix, h, sizeof *h);
   size_t at = sizeof *h;
+  if (h->kind == FRAME_GREETING) open_window(c);
   for (int i = 0; i < h->n_piece; i++, at += 8) {
-    uint64_t size = apart ? weft__message_piece(body, i)->size : body->size;
+    uint64_t size = apart ? put_aside(c, body, i) : body->size;
     memcpy(prefix + at, &size, 8);
   }
   memcpy(prefix + at, text, h->text);
@@ -173,7 +217,7 @@ static bool write_queued(conn *c) {
   c->corked = false;
   for (out_frame *f = c->first; f && n < IOV_FEW; f = f->next)
     n += fill(v + n, IOV_FEW - n, f->prefix, f->prefix_size, &f->body, f->sent);
-  ssize_t sent = n ? write_some(c->source.fd, v, n) : 0;
+  ssize_t sent = n ? write_some(c, v, n) : 0;
   if (sent >= 0) done = advance(c, (size_t)sent);
   arm(c, c->first != NULL);
   pthread_mutex_unlock(&c->lock);
@@ -196,20 +240,38 @@ static bool valid_head(const conn *c) {
   return c->trusted || h->body == 0;
 }
 
-/* Memory for the body, in the pieces it was sent in. */
+static weft_err add_memory(message *m, size_t size) {
+  buffer *b;
+  WEFT_TRY(weft__buffer_create(&b, WEFT_UINT8, (int64_t)size));
+  weft_err err = weft__message_add_buffer(m, b, b->data, size);
+  weft__buffer_release(b);
+  return err;
+}
+
+static weft_err add_seen(conn *c, uint64_t place) {
+  if (!c->seen) return weft__fail(WEFT_INVALID_ARGUMENT, "a place in a window that was never shown");
+  weft__pulse_add(PULSE_IN, weft__window_place_size(place));
+  return weft__window_get(c->seen, place, &c->body);
+}
+
+/* Memory for the body, in the pieces it was sent in; those in the window are there already. */
 static bool make_body(conn *c, const uint8_t *sizes) {
   uint64_t left = c->head.body;
   for (int i = 0; i < c->head.n_piece; i++) {
     uint64_t size;
-    buffer *b;
     memcpy(&size, sizes + 8 * (size_t)i, 8);
-    if (size == 0 || size > left || weft__buffer_create(&b, WEFT_UINT8, (int64_t)size) != WEFT_OK) return false;
-    weft_err err = weft__message_add_buffer(&c->body, b, b->data, size);
-    weft__buffer_release(b);
-    if (err != WEFT_OK) return false;
+    uint64_t place = weft__window_is_place(size) ? size : 0;
+    if (place) size = weft__window_place_size(place);
+    if (size == 0 || size > left) return false;
+    if ((place ? add_seen(c, place) : add_memory(&c->body, size)) != WEFT_OK) return false;
     left -= size;
   }
   return left == 0;
+}
+
+/* Passes over the pieces that need not be read. */
+static void skip_seen(conn *c) {
+  while (c->piece < c->body.n_piece && weft__window_has(weft__message_piece(&c->body, c->piece))) c->piece++;
 }
 
 /* Takes head and prefix from the buffer once they are there.  False: not a frame. */
@@ -227,6 +289,7 @@ static bool take_head(conn *c) {
   c->in_begin += sizeof c->head + prefix;
   c->has_head = true;
   c->piece = 0, c->piece_at = 0;
+  skip_seen(c);
   return true;
 }
 
@@ -240,7 +303,9 @@ static void got_body(conn *c, size_t n) {
     size_t left = weft__message_piece(&c->body, c->piece)->size - c->piece_at, take = n < left ? n : left;
     c->piece_at += take;
     n -= take;
-    if (take == left) c->piece++, c->piece_at = 0;
+    if (take < left) continue;
+    c->piece++, c->piece_at = 0;
+    skip_seen(c);
   }
 }
 
@@ -252,6 +317,16 @@ static void copy_body(conn *c) { /* what the buffer has of it */
     c->in_begin += take;
     got_body(c, take);
   }
+}
+
+/* Opens what came with the greeting. */
+static bool see_window(conn *c) {
+  if (c->passed_fd < 0) return true;
+  weft_err err = weft__window_open(&c->seen, c->passed_fd);
+  close(c->passed_fd);
+  c->passed_fd = -1;
+  if (err != WEFT_OK) weft__log(LOG_DEBUG, "A task of this host cannot be read: %s", weft__error_message());
+  return err == WEFT_OK;
 }
 
 /* Hands out every whole frame; with more than one, *corked.  False: the connection is to be lost. */
@@ -267,7 +342,7 @@ static bool take_frames(conn *c, bool *corked) {
     if (!*corked && c->in_end - c->in_begin >= sizeof c->head) cork(c), *corked = true;
     bool expected = c->kind->frame(c, &c->head, c->text, &body);
     weft__message_finish(&body);
-    if (!expected) return false;
+    if (!expected || (c->head.kind == FRAME_GREETING && !see_window(c))) return false;
   }
   memmove(c->in, c->in + c->in_begin, c->in_end - c->in_begin);
   c->in_end -= c->in_begin;
@@ -275,21 +350,36 @@ static bool take_frames(conn *c, bool *corked) {
   return true;
 }
 
+/* As readv; a stranger may pass a descriptor along, with the greeting. */
+static ssize_t receive(conn *c, struct iovec *v, int n) {
+  one_fd control = {0};
+  struct msghdr m = {.msg_iov = v, .msg_iovlen = (size_t)n};
+  if (!c->trusted) m.msg_control = &control, m.msg_controllen = sizeof control;
+  ssize_t size;
+  do size = recvmsg(c->source.fd, &m, MSG_CMSG_CLOEXEC);
+  while (size < 0 && errno == EINTR);
+  const struct cmsghdr *head = size > 0 && !c->trusted ? CMSG_FIRSTHDR(&m) : NULL;
+  if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int))) {
+    if (c->passed_fd >= 0) close(c->passed_fd);
+    memcpy(&c->passed_fd, CMSG_DATA(head), sizeof(int));
+  }
+  return size;
+}
+
 /* Reads once: the rest of the body to its place, what follows into the buffer. */
 static ssize_t read_some(conn *c) {
   struct iovec v[IOV_FEW];
   int n = 0;
   size_t body = 0;
-  for (int i = c->has_head ? c->piece : c->body.n_piece; i < c->body.n_piece && n < IOV_FEW - 1; i++) {
+  int i = c->has_head ? c->piece : c->body.n_piece;
+  for (; i < c->body.n_piece && n < IOV_FEW - 1; i++) {
+    if (weft__window_has(weft__message_piece(&c->body, i))) continue;
     size_t at = i == c->piece ? c->piece_at : 0, left = weft__message_piece(&c->body, i)->size - at;
     v[n++] = (struct iovec){body_place(c, i) + at, left};
     body += left;
   }
-  bool whole = !c->has_head || c->piece + n == c->body.n_piece;
-  if (whole) v[n++] = (struct iovec){c->in + c->in_end, sizeof c->in - c->in_end};
-  ssize_t size;
-  do size = readv(c->source.fd, v, n);
-  while (size < 0 && errno == EINTR);
+  if (i == c->body.n_piece) v[n++] = (struct iovec){c->in + c->in_end, sizeof c->in - c->in_end};
+  ssize_t size = receive(c, v, n);
   if (size <= 0) return size;
   weft__pulse_add(PULSE_IN, (uint64_t)size);
   size_t of_body = (size_t)size < body ? (size_t)size : body;
@@ -319,6 +409,7 @@ static void ready(source *s, uint32_t events) {
 weft_err weft__conn_start(conn *c, const conn_kind *kind, int fd) {
   c->source = (source){fd, ready};
   c->kind = kind;
+  c->pass_fd = c->passed_fd = -1;
   atomic_init(&c->refs, 2);
   pthread_mutex_init(&c->lock, NULL);
   return weft__loop_add(&c->source);

@@ -2,11 +2,12 @@
  *
  * A frame is a head, the sizes of the body's pieces, a text (method or error) and the body.  The pieces
  * arrive as they were sent, each in aligned memory of its own, so that a tensor's content can be used
- * where it was read.  Numbers are in the order of the processor, which the greeting checks. */
+ * where it was read; on one host the large ones lie in a window, and their place is sent instead.  Numbers are in the order of the processor, which the greeting checks. */
 #ifndef WEFT_NET_FAST_CONN_H
 #define WEFT_NET_FAST_CONN_H
 
 #include "net/fast/loop.h"
+#include "net/fast/window.h"
 #include "net/internal.h"
 #include <stdatomic.h>
 
@@ -19,11 +20,11 @@ typedef struct frame_head {
   uint32_t text;       /* bytes */
   uint32_t timeout_ms; /* 0: none */
   uint64_t id;         /* of the call */
-  uint64_t body;       /* bytes */
+  uint64_t body;       /* bytes, those in the window too */
 } frame_head;
 
 enum {
-  FRAME_MAGIC = 0x31544657, /* "WFT1" */
+  FRAME_MAGIC = 0x32544657, /* "WFT2" */
   FRAME_PIECES_MAX = 512,
   FRAME_TEXT_MAX = 4096,
   FRAME_PREFIX_MAX = FRAME_PIECES_MAX * 8 + FRAME_TEXT_MAX,
@@ -50,6 +51,8 @@ struct conn { /* the owner's struct begins with it */
   frame_head head;
   char text[FRAME_TEXT_MAX + 1];
   message body;
+  int passed_fd;   /* came with the bytes read so far, -1: none */
+  window *seen;    /* the peer's, once it greeted; NULL: it has none */
   int piece;       /* being read */
   size_t piece_at; /* bytes of it that are there */
   /* output */
@@ -58,6 +61,8 @@ struct conn { /* the owner's struct begins with it */
   bool corked; /* more frames are here already: what their handlers send goes together */
   bool armed;  /* the loop waits for the socket to take more */
   bool broken; /* nothing can be sent any more */
+  int pass_fd; /* goes with the next bytes, -1: none */
+  window *own; /* made for the greeting, then left alone; NULL: none */
 };
 
 /* Takes a connected socket and waits for frames on it; kind->lost comes later.  One reference is the caller's. */

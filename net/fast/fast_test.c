@@ -58,7 +58,7 @@ static void note_reply(void *arg, weft_err err, message *reply) {
 }
 
 static bool soon(atomic_int *n, int want) {
-  for (int i = 0; i < 5000 && atomic_load(n) < want; i++) usleep(1000);
+  for (int i = 0; i < 60000 && atomic_load(n) < want; i++) usleep(1000);
   return atomic_load(n) >= want;
 }
 
@@ -100,6 +100,7 @@ TEST(a_tensor_arrives_in_memory_it_can_keep) {
   EXPECT_OK(weft__message_from_received(&request, t, false));
   call_with(l, &s, &request);
   EXPECT(soon(&s.ok, 1));
+  EXPECT(weft__window_has(weft__message_piece(&s.last, s.last.n_piece - 1)));
   const uint8_t *read_to = weft__message_piece(&s.last, s.last.n_piece - 1)->data;
   EXPECT_OK(weft__message_to_received(&got, &s.last));
   EXPECT(got.tensor->data == (const void *)read_to);
@@ -131,6 +132,66 @@ TEST(many_small_pieces_arrive_as_one_and_many_large_ones_apart) {
   EXPECT_EQ_INT(s.last.n_piece, LARGE);
   for (int i = 0; i < LARGE; i++) EXPECT_EQ_MEM(weft__message_piece(&s.last, i)->data, bytes, sizeof bytes);
   weft__message_finish(&s.last);
+  weft__fast_disconnect(l);
+  close_rig(&r);
+}
+
+/* Pieces of these sizes arrive whole, in this order, whichever way they take. */
+static void send_pieces(fast_line *l, state *s, const uint8_t *bytes, const size_t *size, int n) {
+  message m = {.brief = true};
+  int before = atomic_load(&s->ok);
+  for (int i = 0; i < n; i++) EXPECT_OK(weft__message_add(&m, (piece){bytes + i, size[i], NULL, NULL}));
+  call_with(l, s, &m);
+  EXPECT(soon(&s->ok, before + 1));
+  EXPECT_EQ_INT(s->last.n_piece, n);
+  for (int i = 0; i < n; i++) {
+    EXPECT_EQ_INT(weft__message_piece(&s->last, i)->size, size[i]);
+    EXPECT_EQ_MEM(weft__message_piece(&s->last, i)->data, bytes + i, size[i]);
+  }
+}
+
+TEST(pieces_in_the_window_and_pieces_on_the_way_keep_their_order) {
+  static uint8_t bytes[200000];
+  static const size_t last_aside[] = {10, 40000, 5000, 150000}, first_aside[] = {40000, 10, 150000, 7},
+                      all_aside[] = {40000, 50000, 60000}, between[] = {30000, 90000, 31000};
+  rig r = open_rig();
+  state s = {0};
+  fast_line *l = enter(&r, &s);
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * 13 + i / 256);
+  for (int turn = 0; turn < 50; turn++) {
+    send_pieces(l, &s, bytes, last_aside, 4);
+    send_pieces(l, &s, bytes, first_aside, 4);
+    send_pieces(l, &s, bytes, all_aside, 3);
+    send_pieces(l, &s, bytes, between, 3);
+  }
+  weft__message_finish(&s.last);
+  weft__fast_disconnect(l);
+  close_rig(&r);
+}
+
+TEST(more_than_the_window_holds_goes_through_the_socket) {
+  enum { PIECES = 400, TURNS = 3, BLOCKS = 1024 };
+  static uint8_t bytes[WINDOW_MIN];
+  rig r = open_rig();
+  state s = {0};
+  fast_line *l = enter(&r, &s);
+  message held[TURNS] = {0};
+  int aside = 0;
+  memset(bytes, 5, sizeof bytes);
+  for (int turn = 0; turn < TURNS; turn++) {
+    message request = {0};
+    for (int i = 0; i < PIECES; i++) EXPECT_OK(weft__message_add(&request, (piece){bytes, WINDOW_MIN, NULL, NULL}));
+    call_with(l, &s, &request);
+    EXPECT(soon(&s.ok, turn + 1));
+    weft__message_move(&held[turn], &s.last);
+  }
+  for (int i = 0; i < TURNS * PIECES; i++) {
+    const piece *p = weft__message_piece(&held[i / PIECES], i % PIECES);
+    aside += weft__window_has(p);
+    EXPECT_EQ_MEM(p->data, bytes, WINDOW_MIN);
+  }
+  EXPECT_EQ_INT(aside, BLOCKS);
+  for (int turn = 0; turn < TURNS; turn++) weft__message_finish(&held[turn]);
   weft__fast_disconnect(l);
   close_rig(&r);
 }

@@ -152,6 +152,7 @@ static void release_leaving(void *arg) {
 weft_err weft__core_from_message(grpc_byte_buffer **out, message *m) {
   enum { FEW = 8 };
   grpc_slice few[FEW], *slices = few;
+  WEFT_TRY(weft__message_own(m));
   int n = m->n_piece;
   leaving *l = weft__alloc(sizeof *l);
   if (n > FEW) slices = weft__alloc((size_t)n * sizeof *slices);

@@ -1,0 +1,126 @@
+/* Two ends of one window, as two processes have them. */
+#include "net/fast/window.h"
+#include "tests/check.h"
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { BLOCK = 100000 };
+
+typedef struct ends {
+  window *out, *in;
+} ends;
+
+static ends open_ends(void) {
+  ends e;
+  int fd;
+  EXPECT_OK(weft__window_create(&e.out, &fd));
+  EXPECT_OK(weft__window_open(&e.in, fd));
+  close(fd);
+  return e;
+}
+
+static void close_ends(ends *e) {
+  weft__window_release(e->out);
+  weft__window_release(e->in);
+}
+
+static const uint8_t *bytes(void) {
+  static uint8_t all[BLOCK];
+  for (size_t i = 0; i < sizeof all; i++) all[i] = (uint8_t)(i * 7 + 1);
+  return all;
+}
+
+TEST(what_one_side_puts_the_other_gets_without_a_copy) {
+  ends e = open_ends();
+  message m = {0};
+  uint64_t place = weft__window_put(e.out, bytes(), BLOCK);
+  EXPECT(weft__window_is_place(place));
+  EXPECT_EQ_INT(weft__window_place_size(place), BLOCK);
+  EXPECT_OK(weft__window_get(e.in, place, &m));
+  EXPECT_EQ_INT(m.n_piece, 1);
+  EXPECT(weft__window_has(weft__message_piece(&m, 0)));
+  EXPECT_EQ_MEM(weft__message_piece(&m, 0)->data, bytes(), BLOCK);
+  weft__message_finish(&m);
+  close_ends(&e);
+}
+
+TEST(a_block_is_used_again_once_the_reader_is_done) {
+  ends e = open_ends();
+  message first = {0}, second = {0};
+  uint64_t a = weft__window_put(e.out, bytes(), BLOCK), b = weft__window_put(e.out, bytes(), BLOCK);
+  EXPECT(a != b);
+  EXPECT_OK(weft__window_get(e.in, a, &first));
+  EXPECT_OK(weft__window_get(e.in, b, &second));
+  weft__message_finish(&first);
+  EXPECT(weft__window_put(e.out, bytes(), BLOCK) == a);
+  EXPECT_EQ_MEM(weft__message_piece(&second, 0)->data, bytes(), BLOCK);
+  weft__message_finish(&second);
+  close_ends(&e);
+}
+
+TEST(a_full_window_takes_nothing_more_until_something_is_freed) {
+  enum { LARGE = 100 << 20 };
+  uint8_t *large = mmap(NULL, LARGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ends e = open_ends();
+  message m = {0};
+  EXPECT(large != MAP_FAILED);
+  uint64_t first = weft__window_put(e.out, large, LARGE);
+  EXPECT(first && weft__window_put(e.out, large, LARGE));
+  EXPECT_EQ_INT(weft__window_put(e.out, large, LARGE), 0);
+  EXPECT(weft__window_put(e.out, bytes(), BLOCK));
+  EXPECT_OK(weft__window_get(e.in, first, &m));
+  weft__message_finish(&m);
+  EXPECT(weft__window_put(e.out, large, LARGE) == first);
+  close_ends(&e);
+  munmap(large, LARGE);
+}
+
+TEST(there_are_only_so_many_blocks) {
+  ends e = open_ends();
+  int n = 0;
+  while (weft__window_put(e.out, bytes(), 1)) n++;
+  EXPECT_EQ_INT(n, 1024);
+  close_ends(&e);
+}
+
+TEST(what_was_got_outlives_both_ends) {
+  ends e = open_ends();
+  message m = {0};
+  EXPECT_OK(weft__window_get(e.in, weft__window_put(e.out, bytes(), BLOCK), &m));
+  close_ends(&e);
+  EXPECT_EQ_MEM(weft__message_piece(&m, 0)->data, bytes(), BLOCK);
+  weft__message_finish(&m);
+}
+
+TEST(a_place_where_nothing_is_or_outside_is_refused) {
+  ends e = open_ends();
+  message m = {0};
+  uint64_t good = weft__window_put(e.out, bytes(), BLOCK);
+  uint64_t bad[] = {good + (1ull << 52),        good | 0xffffffff,     good | 0xfffffull << 32,
+                    good & ~(0xfffffull << 32), good & ~0xffffffffull, good | 0x7ffull << 52};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    EXPECT_ERR(weft__window_get(e.in, bad[i], &m), WEFT_INVALID_ARGUMENT, "nothing is there");
+  EXPECT_EQ_INT(m.n_piece, 0);
+  close_ends(&e);
+}
+
+TEST(memory_that_could_shrink_is_no_window) {
+  window *w;
+  int fd = memfd_create("other", MFD_CLOEXEC);
+  EXPECT(fd >= 0 && ftruncate(fd, 256 << 20) == 0);
+  EXPECT_ERR(weft__window_open(&w, fd), WEFT_INVALID_ARGUMENT, "no window");
+  EXPECT(w == NULL);
+  close(fd);
+}
+
+TEST(a_message_of_shared_bytes_is_copied_before_it_is_parsed) {
+  ends e = open_ends();
+  message m = {0};
+  EXPECT_OK(weft__window_get(e.in, weft__window_put(e.out, bytes(), BLOCK), &m));
+  const uint8_t *there = weft__message_piece(&m, 0)->data, *flat = weft__message_flat(&m);
+  EXPECT(flat && flat != there);
+  EXPECT_EQ_MEM(flat, bytes(), BLOCK);
+  weft__message_finish(&m);
+  close_ends(&e);
+}

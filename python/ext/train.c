@@ -147,16 +147,18 @@ static PyObject *optimizer_slot_names(PyObject *self, PyObject *capsule) {
 
 /* ---- learning rates -------------------------------------------------------------------------------- */
 
-/* decay(graph, kind, name, rate, step, steps, a, b, flag): kind is exponential, natural_exp, inverse_time (a: factor,
- * flag: staircase), polynomial (a: end, b: power, flag: cycle) or cosine (a: alpha). */
+/* decay(graph, kind, name, rate, step, steps, flag, a, b, c, d, e): kind is exponential, natural_exp, inverse_time
+ * (a: factor, flag: staircase), polynomial (a: end, b: power, flag: cycle), cosine (a: alpha), cosine_restarts (t_mul,
+ * m_mul, alpha), linear_cosine (periods, alpha, beta) or noisy_linear_cosine (variance, its decay, then the same). */
 static PyObject *decay(PyObject *self, PyObject *args) {
   weft_graph *g;
   const char *kind, *name;
-  double rate, steps, a, b;
+  double rate, steps, a, b, c, d, e;
   weft_out step, made;
   int flag;
   (void)self;
-  if (!PyArg_ParseTuple(args, "O&szdO&dddp", to_graph, &g, &kind, &name, &rate, to_out, &step, &steps, &a, &b, &flag))
+  if (!PyArg_ParseTuple(args, "O&szdO&dpddddd", to_graph, &g, &kind, &name, &rate, to_out, &step, &steps, &flag, &a, &b,
+                        &c, &d, &e))
     return NULL;
   if (strcmp(kind, "exponential") == 0)
     made = weft_exponential_decay(g, name, rate, step, steps, a, flag);
@@ -166,6 +168,12 @@ static PyObject *decay(PyObject *self, PyObject *args) {
     made = weft_inverse_time_decay(g, name, rate, step, steps, a, flag);
   else if (strcmp(kind, "polynomial") == 0)
     made = weft_polynomial_decay(g, name, rate, step, steps, a, b, flag);
+  else if (strcmp(kind, "cosine_restarts") == 0)
+    made = weft_cosine_decay_restarts(g, name, rate, step, steps, a, b, c);
+  else if (strcmp(kind, "linear_cosine") == 0)
+    made = weft_linear_cosine_decay(g, name, rate, step, steps, a, b, c);
+  else if (strcmp(kind, "noisy_linear_cosine") == 0)
+    made = weft_noisy_linear_cosine_decay(g, name, rate, step, steps, a, b, c, d, e);
   else
     made = weft_cosine_decay(g, name, rate, step, steps, a);
   return ext_made(g, made);

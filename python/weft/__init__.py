@@ -1,5 +1,6 @@
 """Weft: TensorFlow 1.x graphs, sessions and training, on the library libweft.  `import weft as tf`."""
 import os as _os
+import sys as _sys
 
 try:
     import numpy as _  # noqa: F401
@@ -53,6 +54,7 @@ from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphO
                      OptimizerOptions, RunMetadata, RunOptions, SessionLog, Summary, TensorInfo)
 
 data.experimental = data_experimental
+del data_experimental  # of tf.data
 _export(data_flow, io_ops, functional_ops)
 for _name in ("cholesky", "cholesky_solve", "eye", "log_matrix_determinant", "matrix_determinant", "matrix_inverse",
               "matrix_set_diag", "matrix_solve", "matrix_triangular_solve", "qr", "trace"):
@@ -79,32 +81,13 @@ disable_v2_behavior = disable_resource_variables = disable_control_flow_v2 = dis
 
 
 def enable_eager_execution(*args, **kwargs):
-    raise NotImplementedError("tf.enable_eager_execution: Weft runs graphs; build one and run it in a tf.Session")
+    raise NotImplementedError("tf.enable_eager_execution is not in Weft%s: build a graph and run it in a tf.Session" % absent.where())
 
 
-def tables_initializer(name="init_all_tables"):
-    found = get_collection(GraphKeys.TABLE_INITIALIZERS)
-    return group(*found, name=name) if found else no_op(name=name)  # noqa: F821
+tables_initializer = initialize_all_tables = lookup.tables_initializer
 
+from .contrib.deprecated import (histogram_summary, image_summary, merge_all_summaries, merge_summary,  # noqa: E402,F401
+                                 scalar_summary)
+from . import absent  # noqa: E402
 
-initialize_all_tables = tables_initializer
-
-
-# Names of before 1.0.
-merge_all_summaries, merge_summary = summary.merge_all, summary.merge
-
-
-def scalar_summary(tags, values, collections=None, name=None):
-    return summary.scalar(tags, values, collections)
-
-
-def histogram_summary(tag, values, collections=None, name=None):
-    return summary.histogram(tag, values, collections)
-
-
-def image_summary(tag, tensor, max_images=3, collections=None, name=None):
-    return summary.image(tag, tensor, max_images, collections)
-
-
-def __getattr__(name):
-    raise AttributeError("tf.%s is not in Weft: see `python -m weft --names` for what is" % name)
+absent.guard(_sys.modules[__name__])

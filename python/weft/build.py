@@ -3,7 +3,7 @@ import numbers
 
 import numpy as np
 
-from . import _weft, dtypes, opdef, tensor_shape
+from . import _weft, absent, dtypes, opdef, tensor_shape
 from .attrs import row
 from .dtypes import DType, as_dtype
 from .graph import Graph, IndexedSlices, Operation, Tensor, get_default_graph, name_scope
@@ -322,7 +322,7 @@ def add_op(kind, name=None, **given):
     try:
         definition = opdef.get(kind)
     except KeyError:
-        raise NotImplementedError("Weft has no op %s" % kind) from None
+        raise NotImplementedError(absent.said_of_op(kind)) from None
     for key in given:
         if key not in definition.attrs and not any(key == a.name for a in definition.inputs):
             raise TypeError("%s() got an unexpected keyword argument '%s'" % (kind, key))

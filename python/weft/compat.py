@@ -32,4 +32,4 @@ def __getattr__(name):
     if name == "v1":
         import weft
         return weft
-    raise AttributeError("tf.compat.%s is not in Weft" % name)
+    raise AttributeError(name)

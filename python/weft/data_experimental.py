@@ -133,7 +133,3 @@ def Counter(start=0, step=1, dtype=dtypes.int64):  # noqa: N802
     numbers = Dataset.range(0, 2**63 - 1)
     from .math_ops import cast
     return numbers.map(lambda i: cast(i * step + start, dtype))
-
-
-def __getattr__(name):
-    raise AttributeError("tf.data.experimental.%s is not in Weft" % name)

@@ -34,7 +34,7 @@ class QueueBase:
         return self._queue_ref.graph
 
     def _name(self, suffix):
-        return "%s_%s" % (self._queue_ref.op.name, suffix)
+        return "%s_%s" % (self._queue_ref.op.name.rpartition("/")[2], suffix)
 
     def _kind(self, kind):
         """Queues by reference have the ops of before the V2 ones."""

@@ -149,6 +149,13 @@ _BY_NAME.update({name: DType(n) for name, n in _SHORT.items()})
 _FROM_NUMPY = {np.dtype(kind): DType(n) for n, kind in sorted(_NUMPY.items(), reverse=True) if n not in (11, 12, 13, 14, 15, 16)}
 
 
+def datatype_name(number):
+    """DT_FLOAT and the rest, as the text of messages has them."""
+    short = {1: "FLOAT", 2: "DOUBLE", 19: "HALF"}.get(number % 100) or (
+        _NAMES[number % 100].upper() if number % 100 < len(_NAMES) else str(number % 100))
+    return "DT_%s%s" % (short, "_REF" if number > 100 else "")
+
+
 def as_dtype(value):
     """A DType from one, a number, a name or anything numpy takes for a type."""
     if isinstance(value, DType):

@@ -287,9 +287,9 @@ def weighted_categorical_column(categorical_column, weight_feature_key, dtype=dt
 
 
 def crossed_column(keys, hash_bucket_size, hash_key=None):
-    from .runner import _where
+    from .absent import where
     raise NotImplementedError("tf.feature_column.crossed_column is not in Weft%s: join the features into one string column (for "
-                              "example in the input_fn) and use categorical_column_with_hash_bucket" % _where())
+                              "example in the input_fn) and use categorical_column_with_hash_bucket" % where())
 
 
 def _by_row(values, ids, weights, combiner):
@@ -435,9 +435,3 @@ def make_parse_example_spec(feature_columns):
                 raise ValueError("feature_columns contain different parse_spec for key %s. Given %s and %s" % (key, value, made[key]))
             made[key] = value
     return made
-
-
-def __getattr__(name):
-    from .runner import _where
-    raise AttributeError("tf.feature_column.%s is not in Weft%s: numeric, bucketized, hashed, listed and identity columns, "
-                         "embeddings and indicators are" % (name, _where()))

@@ -74,7 +74,7 @@ def global_norm(t_list, name=None):
     from . import math_ops
     if not isinstance(t_list, (list, tuple)):
         raise TypeError("t_list should be a sequence")
-    with name_scope(name, "global_norm", t_list) as scope:
+    with name_scope(name, "global_norm", t_list):
         halves = []
         for t in t_list:
             if t is not None:
@@ -82,7 +82,7 @@ def global_norm(t_list, name=None):
                 with get_default_graph().colocate_with(values.op):
                     halves.append(op("L2Loss", t=values))
         total = math_ops.reduce_sum(op("Pack", "stack", values=halves))
-        return op("Sqrt", scope, x=total * 2.0)
+        return op("Sqrt", "global_norm", x=total * 2.0)
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):

@@ -450,8 +450,8 @@ class Graph:
 
     def device(self, device_name_or_function):
         given = device_name_or_function
-        if hasattr(given, "_replica"):
-            return self._scope(self._c.scope_replica, given._replica(self))
+        if hasattr(given, "_library_replica"):
+            return self._scope(self._c.scope_replica, given._library_replica(self))
         if callable(given):
             def place(name, kind, device):
                 return device_text(given(_DeviceNode(self, name, kind, device))) or ""

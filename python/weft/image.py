@@ -120,7 +120,3 @@ def per_image_standardization(image):
     variance = math_ops.reduce_mean(math_ops.square(image)) - math_ops.square(mean)
     deviation = math_ops.sqrt(math_ops.maximum(variance, 0.0))
     return (image - mean) / math_ops.maximum(deviation, math_ops.rsqrt(count))
-
-
-def __getattr__(name):
-    raise AttributeError("tf.image.%s is not in Weft" % name)

@@ -1,5 +1,6 @@
 """tf.layers: variables in a scope called as the layer, and the ops between them."""
 from . import array_ops, init_ops, math_ops, nn
+from .absent import where
 from .build import convert_to_tensor, op
 from .control_flow import smart_cond
 from .graph import GraphKeys, get_default_graph, name_scope
@@ -35,26 +36,36 @@ def _pair(value):
     return [value, value] if isinstance(value, int) else list(value)
 
 
+def _format(data_format):
+    """TensorFlow's name of the layout, and where two numbers for height and width go in four."""
+    if data_format not in ("channels_last", "channels_first"):
+        raise ValueError("The `data_format` argument must be one of \"channels_first\", \"channels_last\". Received: %s" % data_format)
+    first = data_format == "channels_first"
+    return ("NCHW", lambda two: [1, 1] + two) if first else ("NHWC", lambda two: [1] + two + [1])
+
+
 def conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last", dilation_rate=(1, 1),
            activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
            kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
            bias_constraint=None, trainable=True, name=None, reuse=None):
-    if data_format != "channels_last":
-        raise NotImplementedError("tf.layers.conv2d(data_format=%r): Weft computes channels_last" % data_format)
     with _layer_scope(name, "conv2d", inputs, reuse):
         x = convert_to_tensor(inputs)
         k, s, r = _pair(kernel_size), _pair(strides), _pair(dilation_rate)
-        w = get_variable("kernel", k + [x.shape.as_list()[-1], filters], x.dtype.base_dtype, kernel_initializer,
-                         kernel_regularizer, trainable)
+        form, of = _format(data_format)
+        depth = x.shape.as_list()[form.index("C")]
+        w = get_variable("kernel", k + [depth, filters], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable)
         b = get_variable("bias", [filters], x.dtype.base_dtype, bias_initializer, bias_regularizer, trainable) if use_bias else None
-        out = nn.conv2d(x, w, [1] + s + [1], padding.upper(), dilations=[1] + r + [1])
-        return _finish(out if b is None else nn.bias_add(out, b), activation, activity_regularizer)
+        out = nn.conv2d(x, w, of(s), padding.upper(), data_format=form, dilations=of(r))
+        return _finish(out if b is None else nn.bias_add(out, b, data_format=form), activation, activity_regularizer)
 
 
 def conv2d_transpose(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last",
                      activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
                      kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
                      bias_constraint=None, trainable=True, name=None, reuse=None):
+    if data_format != "channels_last":
+        raise NotImplementedError("tf.layers.conv2d_transpose(data_format=%r) is not in Weft%s: transpose the images to "
+                                  "channels_last" % (data_format, where()))
     with _layer_scope(name, "conv2d_transpose", inputs, reuse):
         x = convert_to_tensor(inputs)
         k, s, dims = _pair(kernel_size), _pair(strides), x.shape.as_list()
@@ -70,12 +81,14 @@ def conv2d_transpose(inputs, filters, kernel_size, strides=(1, 1), padding="vali
 
 def max_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
     with name_scope(name, "max_pooling2d", [inputs]):
-        return nn.max_pool(inputs, [1] + _pair(pool_size) + [1], [1] + _pair(strides) + [1], padding.upper())
+        form, of = _format(data_format)
+        return nn.max_pool(inputs, of(_pair(pool_size)), of(_pair(strides)), padding.upper(), data_format=form)
 
 
 def average_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
     with name_scope(name, "average_pooling2d", [inputs]):
-        return nn.avg_pool(inputs, [1] + _pair(pool_size) + [1], [1] + _pair(strides) + [1], padding.upper())
+        form, of = _format(data_format)
+        return nn.avg_pool(inputs, of(_pair(pool_size)), of(_pair(strides)), padding.upper(), data_format=form)
 
 
 def flatten(inputs, name=None, data_format="channels_last"):
@@ -101,18 +114,27 @@ def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=
                           lambda: array_ops.identity(inputs))
 
 
-def batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, names=("beta", "gamma")):
-    """In the current variable scope: the normalised tensor and the updates of the moving statistics."""
+def batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis=-1, make=None):
+    """In the current variable scope: the normalised tensor and the updates of the moving statistics.  `make` makes a variable
+    of its name, shape, type and initial values."""
     x = convert_to_tensor(inputs)
-    depth, dtype = x.shape.as_list()[-1], x.dtype.base_dtype
-    gamma = get_variable("gamma", [depth], dtype, init_ops.Ones(), trainable=trainable) if scale else None
-    beta = get_variable("beta", [depth], dtype, init_ops.Zeros(), trainable=trainable) if center else None
-    mean = get_variable("moving_mean", [depth], dtype, init_ops.Zeros(), trainable=False)
-    variance = get_variable("moving_variance", [depth], dtype, init_ops.Ones(), trainable=False)
-    axes = list(range(x.shape.ndims - 1))
-    now_mean, now_variance = smart_cond(training, lambda: nn.moments(x, axes),
+    rank, dtype = x.shape.ndims, x.dtype.base_dtype
+    axis = axis[0] if isinstance(axis, (list, tuple)) else axis
+    axis = axis + rank if axis < 0 else axis
+    depth = x.shape.as_list()[axis]
+    make = make or (lambda name, shape, of, start, learnt: get_variable(name, shape, of, start, trainable=learnt))
+    gamma = make("gamma", [depth], dtype, init_ops.Ones(), trainable) if scale else None
+    beta = make("beta", [depth], dtype, init_ops.Zeros(), trainable) if center else None
+    mean = make("moving_mean", [depth], dtype, init_ops.Zeros(), False)
+    variance = make("moving_variance", [depth], dtype, init_ops.Ones(), False)
+    now_mean, now_variance = smart_cond(training, lambda: nn.moments(x, [i for i in range(rank) if i != axis]),
                                         lambda: (array_ops.identity(mean), array_ops.identity(variance)))
-    out = nn.batch_normalization(x, now_mean, now_variance, beta, gamma, epsilon)
+
+    def along(v):
+        """The values of the axis, where it is not the last one that they meet by themselves."""
+        last = v is None or axis == rank - 1
+        return v if last else array_ops.reshape(v, [depth if i == axis else 1 for i in range(rank)])
+    out = nn.batch_normalization(x, along(now_mean), along(now_variance), along(beta), along(gamma), epsilon)
     out.set_shape(x.shape)
     if training is False:
         return out, []
@@ -130,12 +152,17 @@ def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=Tru
                         beta_constraint=None, gamma_constraint=None, training=False, trainable=True, name=None, reuse=None,
                         renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None, virtual_batch_size=None,
                         adjustment=None):
+    asked = {"renorm": renorm, "virtual_batch_size": virtual_batch_size, "adjustment": adjustment}
+    for key in (k for k, v in asked.items() if v):
+        raise NotImplementedError("tf.layers.batch_normalization(%s=...) is not in Weft%s: leave it out" % (key, where()))
+    start = {"gamma": gamma_initializer, "beta": beta_initializer, "moving_mean": moving_mean_initializer,
+             "moving_variance": moving_variance_initializer}
+    kept = {"gamma": gamma_regularizer, "beta": beta_regularizer}
+
+    def make(key, shape, dtype, default, learnt):
+        return get_variable(key, shape, dtype, default if start[key] is None else start[key], kept.get(key), learnt)
     with _layer_scope(name, "batch_normalization", inputs, reuse):
-        out, updates = batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable)
+        out, updates = batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis, make)
     for u in updates:
         get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, u)
     return out
-
-
-def __getattr__(name):
-    raise AttributeError("tf.layers.%s is not in Weft" % name)

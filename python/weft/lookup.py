@@ -5,7 +5,7 @@ import uuid
 from . import array_ops, dtypes, math_ops
 from .build import convert_to_tensor, op
 from .dtypes import as_dtype
-from .graph import GraphKeys, add_to_collection, name_scope
+from .graph import GraphKeys, add_to_collection, get_collection, name_scope
 from .sparse import SparseTensor
 
 
@@ -327,3 +327,9 @@ def index_to_string(tensor, mapping, default_value="UNK", name=None):
 class experimental:
     """tf.lookup.experimental."""
     MutableHashTable = MutableHashTable
+
+
+def tables_initializer(name="init_all_tables"):
+    from .control_flow import group, no_op
+    found = get_collection(GraphKeys.TABLE_INITIALIZERS)
+    return group(*found, name=name) if found else no_op(name=name)

@@ -45,6 +45,10 @@ def mean_squared_error(labels, predictions, weights=1.0, scope=None, loss_collec
     return _loss("mean_squared_error", labels, predictions, weights, scope, loss_collection, reduction)
 
 
+def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, loss_collection=_LOSSES):
+    return _loss("mean_pairwise_squared_error", labels, predictions, weights, scope, loss_collection, _BY)
+
+
 def hinge_loss(labels, logits, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY):
     return _loss("hinge_loss", labels, logits, weights, scope, loss_collection, reduction)
 
@@ -126,11 +130,3 @@ def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None
     from .math_ops import add_n
     found = get_losses(scope) + (get_regularization_losses(scope) if add_regularization_losses else [])
     return add_n(found, name=name)
-
-
-def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY):
-    from .math_ops import reduce_mean, reduce_sum
-    made = convert_to_tensor(losses) * weights
-    made = made if reduction == Reduction.NONE else reduce_sum(made) if reduction == Reduction.SUM else reduce_mean(made)
-    add_loss(made, loss_collection)
-    return made

@@ -195,7 +195,7 @@ def scalar_mul(scalar, x, name=None):
     if isinstance(x, IndexedSlices):
         return IndexedSlices(scalar * x.values, x.indices, x.dense_shape)
     x = convert_to_tensor(x)
-    return op("Mul", name or "mul", x=convert_to_tensor(scalar, x.dtype.base_dtype), y=x)
+    return op("Mul", name, x=convert_to_tensor(scalar, x.dtype.base_dtype), y=x)
 
 
 def add_n(inputs, name=None):

@@ -318,8 +318,17 @@ def _text(value):
     return '"%s"' % value.replace("\\", "\\\\").replace('"', '\\"') if isinstance(value, str) else repr(value)
 
 
+def _enum_text(m, name, value):
+    """TensorFlow's name of a number: a type's, or a constant of the message."""
+    if name in ("dtype", "type"):
+        from .dtypes import datatype_name
+        return datatype_name(value)
+    found = [k for k, v in vars(type(m)).items() if k.isupper() and v == value]
+    return found[0] if len(found) == 1 else str(value)
+
+
 def _text_lines(m, indent):
-    for name, (_, _, shape) in sorted(m.FIELDS.items(), key=lambda f: f[1][0]):
+    for name, (_, kind, shape) in sorted(m.FIELDS.items(), key=lambda f: f[1][0]):
         value = m._values.get(name)
         if value is None or (shape != "one" and not value) or (isinstance(value, Message) and not value._is_set()):
             continue
@@ -338,7 +347,7 @@ def _text_lines(m, indent):
             if isinstance(row, Message):
                 yield "%s%s {\n%s%s}\n" % (indent, name, "".join(_text_lines(row, indent + "  ")), indent)
             else:
-                yield "%s%s: %s\n" % (indent, name, _text(row))
+                yield "%s%s: %s\n" % (indent, name, _enum_text(m, name, row) if kind == "enum" else _text(row))
 
 
 def message(name, *fields, **extra):

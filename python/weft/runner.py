@@ -11,6 +11,7 @@ import sys
 import types
 
 import weft
+from weft import absent
 
 # tensorflow.X -> module of this package (or attribute of it)
 ALIASES = {
@@ -93,6 +94,10 @@ def _attribute(name):
     return found
 
 
+def _beside(name):
+    return dir(_attribute(name.rpartition(".")[0]) or object())
+
+
 class _Package(types.ModuleType):
     """A folder of names: what is not in it is looked for as a submodule."""
 
@@ -104,8 +109,8 @@ class _Package(types.ModuleType):
             raise AttributeError(name)
         try:
             return importlib.import_module(full)
-        except ImportError:
-            raise AttributeError("%s is not in Weft" % full) from None
+        except ImportError as e:
+            raise AttributeError(str(e)) from None
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -120,14 +125,14 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if target == "":
             found = _attribute(name)
             if isinstance(found, types.ModuleType):
-                target = found.__name__
+                return self._wrap(name, {}, found)
             elif found is not None:
                 return self._wrap(name, vars(found) if hasattr(found, "__dict__") else {})
             elif any(known.startswith(name + ".") for known in ALIASES) or name.split(".")[1:2] in (["python"], ["core"]) \
                     and name.count(".") == 2:
                 target = None
             else:
-                raise ImportError("%s is not in Weft%s" % (name, _where()))
+                raise ImportError(absent.said(name, _beside(name)))
         if target is None:
             return self._wrap(name, {})
         try:
@@ -135,19 +140,25 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         except ModuleNotFoundError as e:
             if e.name != target:
                 raise
-            raise ImportError("%s is not in Weft%s" % (name, _where())) from None
+            raise ImportError(absent.said(name, _beside(name))) from None
         return self._wrap(name, {}, module)
 
     def _wrap(self, name, names, module=None):
         made = _Package(name)
         made.__dict__.update(names)
         if module is not None:
-            made.__dict__.update({k: v for k, v in vars(module).items() if not (k.startswith("__") and k != "__version__")})
+            made.__dict__.update({k: v for k, v in vars(module).items() if not _ours(v) and (
+                k in ("__version__", "__git_version__") or not k.startswith("__"))})
             made.__class__ = _mirror(module)
         return made
 
     def exec_module(self, module):
         pass
+
+
+def _ours(x):
+    """A module of this package: programs get it by its name under tensorflow, which may have more in it."""
+    return isinstance(x, types.ModuleType) and x.__name__.startswith("weft")
 
 
 def _mirror(module):
@@ -156,27 +167,14 @@ def _mirror(module):
         def __getattr__(self, name):
             if name in ("__path__", "__file__") or (name.startswith("__") and name.endswith("__")):
                 raise AttributeError(name)
+            full, found = "%s.%s" % (self.__name__, name), None
             try:
-                return getattr(module, name)
+                found = getattr(module, name)
             except AttributeError:
-                pass
-            full = "%s.%s" % (self.__name__, name)
-            if full in ALIASES or any(a.startswith(full + ".") for a in ALIASES):
-                return importlib.import_module(full)
-            raise AttributeError("%s is not in Weft%s" % (full, _where()))
+                if full not in ALIASES and not any(a.startswith(full + ".") for a in ALIASES):
+                    raise AttributeError(absent.said(full, vars(module))) from None
+            return importlib.import_module(full) if found is None or _ours(found) else found
     return Mirror
-
-
-def _where():
-    """The program's line that asks."""
-    frame = sys._getframe(1)
-    here = os.path.dirname(os.path.abspath(__file__))
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith(here) and not name.startswith("<frozen"):
-            return " (%s, line %d)" % (name, frame.f_lineno)
-        frame = frame.f_back
-    return ""
 
 
 def install():

@@ -192,7 +192,3 @@ builder = _named("builder", SavedModelBuilder)
 Builder = SavedModelBuilder
 loader = _named("loader", load, maybe_saved_model_directory)
 contains_saved_model = maybe_saved_model_directory
-
-
-def __getattr__(name):
-    raise AttributeError("tf.saved_model.%s is not in Weft" % name)

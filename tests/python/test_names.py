@@ -2,11 +2,16 @@
 import importlib
 import inspect
 import pathlib
+import re
+import sys
 
 import pytest
 import scripts
 
 from weft import runner
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "calls"))
+import machine  # noqa: E402
 
 FACTS = None if scripts.seeds() is None else scripts.seeds().parent / "facts"
 pytestmark = pytest.mark.skipif(FACTS is None, reason="the tables of names are not above this checkout")
@@ -36,7 +41,6 @@ def find(name):
 @pytest.fixture(scope="module")
 def alias():
     """`tensorflow` is ours for a while; the oracle comes back after."""
-    import sys
     saved = {n: sys.modules.pop(n) for n in list(sys.modules) if n == "tensorflow" or n.startswith("tensorflow.")}
     runner.install()
     yield
@@ -55,6 +59,34 @@ def test_every_name_counted_twice_is_there(alias):
             except (AttributeError, ImportError):
                 missing.append(name)
     assert missing == []
+
+
+def told(name):
+    """What the program is told that asks for a name, or for something in a module that is empty."""
+    try:
+        found = find(name)
+        empty = inspect.ismodule(found) and not [n for n in dir(found) if not n.startswith("_")]
+        return told(name + ".anything") if empty else None
+    except (AttributeError, ImportError) as e:
+        return str(e)
+
+
+def test_every_name_counted_once_works_or_says_what_to_use(alias):
+    """Those that work have a case in calls/; each of the others names the symbol, what to use instead, and our line."""
+    cases = machine.used(machine.collect())[0]
+    wrong, said = {}, {}
+    for name, count, *_ in rows("tf-api-usage.tsv"):
+        if int(count) == 1 and name not in cases and not any(c.startswith(name + ".") for c in cases):
+            said[name] = told(name)
+            symbol, _, rest = (said[name] or "").partition(" is not in Weft (%s, line " % __file__)
+            if not (name + ".anything").startswith(symbol or "-") or not re.fullmatch(r"\d+\): .{20,}", rest):
+                wrong[name] = said[name]
+    assert wrong == {} and 10 < len(said) < 40, sorted(said)
+
+
+def test_a_misspelt_name_finds_its_neighbour(alias):
+    for name, meant in (("tf.train.AdamOptimiser", "AdamOptimizer"), ("tf.plaseholder", "placeholder")):
+        assert "did you mean %s" % meant in told(name)
 
 
 def test_absent_parts_say_so(alias):

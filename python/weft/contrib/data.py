@@ -19,7 +19,4 @@ def sloppy_interleave(map_func, cycle_length, block_length=1):
 
 
 def __getattr__(name):
-    found = getattr(_data, name, None)
-    if found is None:
-        raise AttributeError("tf.contrib.data.%s is not in Weft" % name)
-    return found
+    return getattr(_data, name)

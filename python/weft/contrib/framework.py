@@ -50,11 +50,11 @@ class VariableDeviceChooser:
 
     def __init__(self, num_tasks=0, job_name="ps", device_type="CPU", device_index=0, replica=None):
         self._tasks, self._job, self._type, self._index = num_tasks, job_name, device_type, device_index
-        self._replica, self._next = replica, 0
+        self._of, self._next = replica, 0
 
     def __call__(self, op):
         from ..device_spec import DeviceSpec
-        spec = DeviceSpec(replica=self._replica, device_type=self._type, device_index=self._index)
+        spec = DeviceSpec(replica=self._of, device_type=self._type, device_index=self._index)
         if self._tasks > 0:
             spec.job, spec.task = self._job, self._next
             self._next = (self._next + 1) % self._tasks

@@ -1,5 +1,6 @@
 """tf.contrib.layers: regularizers, initializers and layers."""
 from .. import array_ops, feature_column, init_ops, layers as core, math_ops, nn
+from ..absent import where
 from ..build import constant, convert_to_tensor, op
 from ..graph import GraphKeys, get_default_graph, name_scope
 from ..variable_scope import get_variable, variable_scope
@@ -71,6 +72,14 @@ def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False, seed=
     return init_ops.VarianceScaling(factor, mode.lower(), "uniform" if uniform else "truncated_normal", seed, dtype)
 
 
+def _variable(name, shape, dtype, initializer, regularizer, trainable, collections):
+    """Also a model variable, and in the collections asked for: a list, or by name."""
+    more = (collections or {}).get(name, []) if isinstance(collections, (dict, type(None))) else collections
+    found = get_variable(name, shape, dtype, initializer, regularizer, trainable,
+                         collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES] + list(more or []))
+    return found
+
+
 def _collect(collections, name, out):
     if collections:
         get_default_graph().add_to_collections(collections, out)
@@ -91,22 +100,37 @@ def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=No
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse) as sc:
         x = convert_to_tensor(inputs)
         depth = x.shape.as_list()[-1]
-        w = get_variable("weights", [depth, num_outputs], x.dtype.base_dtype, weights_initializer, weights_regularizer, trainable)
+        w = _variable("weights", [depth, num_outputs], x.dtype.base_dtype, weights_initializer, weights_regularizer, trainable,
+                      variables_collections)
         if x.shape.ndims > 2:
             out = math_ops.tensordot(x, w, 1)
         else:
             out = math_ops.matmul(x, w)
         if normalizer_fn is None and biases_initializer is not None:
-            b = get_variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer, trainable)
+            b = _variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer, trainable,
+                          variables_collections)
             out = nn.bias_add(out, b)
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
 
 
-linear = relu = relu6 = fully_connected
+def linear(inputs, num_outputs, **kwargs):
+    return fully_connected(inputs, num_outputs, activation_fn=None, **kwargs)
+
+
+def relu(inputs, num_outputs, **kwargs):
+    return fully_connected(inputs, num_outputs, activation_fn=nn.relu, **kwargs)
+
+
+def relu6(inputs, num_outputs, **kwargs):
+    return fully_connected(inputs, num_outputs, activation_fn=nn.relu6, **kwargs)
 
 
 def _pair(value):
     return [value, value] if isinstance(value, int) else list(value)
+
+
+def _format(data_format):
+    return core._format({None: "channels_last", "NHWC": "channels_last", "NCHW": "channels_first"}.get(data_format, data_format))
 
 
 @add_arg_scope
@@ -117,12 +141,14 @@ def conv2d(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_form
     with variable_scope(scope, "Conv", [inputs], reuse=reuse) as sc:
         x = convert_to_tensor(inputs)
         k, s, r = _pair(kernel_size), _pair(stride), _pair(rate)
-        w = get_variable("weights", k + [x.shape.as_list()[-1], num_outputs], x.dtype.base_dtype, weights_initializer,
-                         weights_regularizer, trainable)
-        out = nn.conv2d(x, w, [1] + s + [1], padding, dilations=[1] + r + [1])
+        form, of = _format(data_format)
+        w = _variable("weights", k + [x.shape.as_list()[form.index("C")], num_outputs], x.dtype.base_dtype, weights_initializer,
+                      weights_regularizer, trainable, variables_collections)
+        out = nn.conv2d(x, w, of(s), padding, data_format=form, dilations=of(r))
         if normalizer_fn is None and biases_initializer is not None:
-            out = nn.bias_add(out, get_variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer,
-                                                biases_regularizer, trainable))
+            b = _variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer, trainable,
+                          variables_collections)
+            out = nn.bias_add(out, b, data_format=form)
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
 
 
@@ -131,16 +157,16 @@ convolution = convolution2d = conv2d
 
 @add_arg_scope
 def max_pool2d(inputs, kernel_size, stride=2, padding="VALID", data_format="NHWC", outputs_collections=None, scope=None):
-    k, s = _pair(kernel_size), _pair(stride)
+    (form, of), k, s = _format(data_format), _pair(kernel_size), _pair(stride)
     with name_scope(scope, "MaxPool2D", [inputs]) as sc:
-        return _collect(outputs_collections, sc, nn.max_pool(inputs, [1] + k + [1], [1] + s + [1], padding))
+        return _collect(outputs_collections, sc, nn.max_pool(inputs, of(k), of(s), padding, data_format=form))
 
 
 @add_arg_scope
 def avg_pool2d(inputs, kernel_size, stride=2, padding="VALID", data_format="NHWC", outputs_collections=None, scope=None):
-    k, s = _pair(kernel_size), _pair(stride)
+    (form, of), k, s = _format(data_format), _pair(kernel_size), _pair(stride)
     with name_scope(scope, "AvgPool2D", [inputs]) as sc:
-        return _collect(outputs_collections, sc, nn.avg_pool(inputs, [1] + k + [1], [1] + s + [1], padding))
+        return _collect(outputs_collections, sc, nn.avg_pool(inputs, of(k), of(s), padding, data_format=form))
 
 
 @add_arg_scope
@@ -166,8 +192,16 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
                param_regularizers=None, updates_collections=GraphKeys.UPDATE_OPS, is_training=True, reuse=None,
                variables_collections=None, outputs_collections=None, trainable=True, batch_weights=None, fused=None,
                data_format="NHWC", zero_debias_moving_mean=False, scope=None, **kwargs):
+    if batch_weights is not None or zero_debias_moving_mean or kwargs.get("renorm"):
+        raise NotImplementedError("tf.contrib.layers.batch_norm(batch_weights, zero_debias_moving_mean, renorm) are not in Weft%s: "
+                                  "leave them out" % where())
+    start, kept = param_initializers or {}, param_regularizers or {}
+
+    def make(key, shape, dtype, default, learnt):
+        return _variable(key, shape, dtype, start.get(key, default), kept.get(key), learnt, variables_collections)
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse):
-        out, updates = core.batch_norm_here(inputs, decay, epsilon, center, scale, is_training, trainable)
+        axis = 1 if data_format == "NCHW" else -1
+        out, updates = core.batch_norm_here(inputs, decay, epsilon, center, scale, is_training, trainable, axis, make)
         if updates_collections is None:
             with get_default_graph().control_dependencies(updates):
                 out = array_ops.identity(out)
@@ -229,7 +263,3 @@ def embedding_column(sparse_id_column, dimension, combiner="mean", initializer=N
 
 def one_hot_column(sparse_id_column):
     return feature_column.indicator_column(sparse_id_column)
-
-
-def __getattr__(name):
-    raise AttributeError("tf.contrib.layers.%s is not in Weft" % name)

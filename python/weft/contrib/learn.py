@@ -81,7 +81,3 @@ class datasets:  # noqa: N801 - contrib's name
     @staticmethod
     def load_dataset(name, *args, **kwargs):
         raise NotImplementedError("tf.contrib.learn.datasets.load_dataset(%r) is not in Weft; read_data_sets is" % name)
-
-
-def __getattr__(name):
-    raise AttributeError("tf.contrib.learn.%s is not in Weft: tf.estimator has its successor" % name)

@@ -18,7 +18,3 @@ def streaming_mean(values, weights=None, metrics_collections=None, updates_colle
 def aggregate_metric_map(names_to_tuples):
     names = list(names_to_tuples)
     return {n: names_to_tuples[n][0] for n in names}, {n: names_to_tuples[n][1] for n in names}
-
-
-def __getattr__(name):
-    raise AttributeError("tf.contrib.metrics.%s is not in Weft: tf.metrics has what is" % name)

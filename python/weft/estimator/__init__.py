@@ -9,7 +9,3 @@ from .spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec  # noqa: F401
 from .training import train_and_evaluate  # noqa: F401
 
 export = _export
-
-
-def __getattr__(name):
-    raise AttributeError("tf.estimator.%s is not in Weft: write its model as the model_fn of a tf.estimator.Estimator" % name)

@@ -3,7 +3,6 @@ import types
 
 import numpy as np
 
-from ..runner import _where
 from . import backend, layers, models  # noqa: F401
 from .layers import Input  # noqa: F401
 from .models import Model  # noqa: F401
@@ -26,27 +25,14 @@ def _to_categorical(y, num_classes=None, dtype="float32"):
     return np.eye(num_classes or int(y.max()) + 1, dtype=dtype)[y]
 
 
-class _Missing(types.ModuleType):
-    """A part of Keras that is not in Weft: what is taken from it says what to use instead."""
-
-    def __init__(self, name, instead):
-        super().__init__(name)
-        self._instead = instead
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise AttributeError("tf.keras.%s.%s is not in Weft%s: %s" % (self.__name__, name, _where(), self._instead))
+def _module(name, **names):
+    made = types.ModuleType("weft.keras." + name)
+    vars(made).update(names)
+    return made
 
 
-datasets, utils = types.ModuleType("datasets"), types.ModuleType("utils")
-datasets.mnist = types.ModuleType("mnist")
-datasets.mnist.load_data, utils.to_categorical = _load_mnist, _to_categorical
-optimizers = _Missing("optimizers", "use the optimizer of that name in tf.train (Adagrad: tf.train.AdagradOptimizer)")
-applications = _Missing("applications", "build the network of tf.layers or tf.keras.layers")
-preprocessing = types.ModuleType("preprocessing")
-preprocessing.image = _Missing("preprocessing.image", "use tf.image in the input pipeline")
-
-
-def __getattr__(name):
-    raise AttributeError("tf.keras.%s is not in Weft%s: tf.layers, tf.nn and tf.train have what it stands on" % (name, _where()))
+datasets = _module("datasets", mnist=_module("datasets.mnist", load_data=_load_mnist))
+utils = _module("utils", to_categorical=_to_categorical)
+# Parts that are not here: what is taken from one says what to use instead (absent.py).
+optimizers, applications = _module("optimizers"), _module("applications")
+preprocessing = _module("preprocessing", image=_module("preprocessing.image"))

@@ -3,7 +3,6 @@ from .. import array_ops, client, dtypes, math_ops, nn
 from ..build import convert_to_tensor
 from ..gradients import clip_by_value
 from ..graph import get_default_graph, name_scope
-from ..runner import _where
 
 _session = None
 
@@ -63,7 +62,3 @@ def image_data_format():
 
 def floatx():
     return dtypes.float32.name
-
-
-def __getattr__(name):
-    raise AttributeError("tf.keras.backend.%s is not in Weft%s: use the op of that name in tf" % (name, _where()))

@@ -3,7 +3,7 @@ from .. import array_ops, dtypes, init_ops, layers as core, nn
 from ..build import convert_to_tensor
 from ..dtypes import as_dtype
 from ..graph import GraphKeys, get_default_graph
-from ..runner import _where
+from ..absent import where
 from ..variable_scope import variable_scope
 from . import backend
 
@@ -155,7 +155,7 @@ def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tens
     """Where a model begins: a placeholder, or the tensor that is given."""
     if sparse or kwargs:
         raise NotImplementedError("tf.keras.layers.Input(%s=...) is not in Weft%s" % (
-            "sparse" if sparse else sorted(kwargs)[0], _where()))
+            "sparse" if sparse else sorted(kwargs)[0], where()))
     if tensor is not None:
         return tensor
     if shape is None:
@@ -169,7 +169,3 @@ def _count(graph):
     graph._keras_inputs = getattr(graph, "_keras_inputs", 0) + 1
     return graph._keras_inputs
 
-
-
-def __getattr__(name):
-    raise AttributeError("tf.keras.layers.%s is not in Weft%s: tf.layers and tf.nn have layers" % (name, _where()))

@@ -1,6 +1,6 @@
 """tf.keras.models.Model: the layers between two tensors.  A tf.Session and tf.train train them."""
 from ..build import convert_to_tensor
-from ..runner import _where
+from ..absent import where
 
 
 def _listed(x):
@@ -11,7 +11,7 @@ class Model:
     def __init__(self, inputs=None, outputs=None, name=None, **kwargs):
         if inputs is None or outputs is None:
             raise NotImplementedError("tf.keras.models.Model without inputs and outputs is not in Weft%s: call the layers on "
-                                      "tensors, and give both" % _where())
+                                      "tensors, and give both" % where())
         self.inputs, self.outputs, self.name = _listed(inputs), _listed(outputs), name or "model"
         self.input, self.output = inputs, outputs
         self._made = self.outputs[0].graph.__dict__.get("_keras_made", {})
@@ -51,9 +51,5 @@ class Model:
     def __getattr__(self, name):
         if name in ("compile", "fit", "fit_generator", "evaluate", "predict", "train_on_batch", "save", "load_weights"):
             raise NotImplementedError("tf.keras.models.Model.%s is not in Weft%s: train model.output with an optimizer of tf.train in "
-                                      "a tf.Session; tf.train.Saver keeps its weights" % (name, _where()))
+                                      "a tf.Session; tf.train.Saver keeps its weights" % (name, where()))
         raise AttributeError("tf.keras.models.Model has no %r" % name)
-
-
-def __getattr__(name):
-    raise AttributeError("tf.keras.models.%s is not in Weft%s: tf.keras.models.Model(inputs, outputs) is" % (name, _where()))

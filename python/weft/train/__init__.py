@@ -6,8 +6,9 @@ from ..summary import FileWriter as SummaryWriter  # noqa: F401
 from .device_setter import replica_device_setter  # noqa: F401
 from .optimizer import (AdadeltaOptimizer, AdagradDAOptimizer, AdagradOptimizer, AdamOptimizer,  # noqa: F401
                         ExponentialMovingAverage, FtrlOptimizer, GradientDescentOptimizer, MomentumOptimizer, Optimizer,
-                        ProximalAdagradOptimizer, ProximalGradientDescentOptimizer, RMSPropOptimizer, cosine_decay,
-                        exponential_decay, inverse_time_decay, natural_exp_decay, piecewise_constant,
+                        ProximalAdagradOptimizer, ProximalGradientDescentOptimizer, RMSPropOptimizer, cosine_decay, cosine_decay_restarts,
+                        exponential_decay, inverse_time_decay, linear_cosine_decay, natural_exp_decay,
+                        noisy_linear_cosine_decay, piecewise_constant,
                         piecewise_constant_decay, polynomial_decay)
 from .saver import (NewCheckpointReader, Saver, checkpoint_exists, export_meta_graph, get_checkpoint_mtimes,  # noqa: F401
                     get_checkpoint_state, import_meta_graph, latest_checkpoint, list_variables, load_checkpoint,

@@ -38,7 +38,7 @@ class _Setter:
         self._tasks, self._ps, self._worker, self._by_bytes = tasks, ps_device, worker_device, by_bytes
         self._made, self._next = None, 0
 
-    def _replica(self, graph):
+    def _library_replica(self, graph):
         if self._made is None:
             self._made = graph._c.replica(self._tasks, self._ps, self._worker, self._by_bytes)
         return self._made

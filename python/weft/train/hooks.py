@@ -402,6 +402,7 @@ class ProfilerHook(_StepHook):
     """Writes timelines (timeline-STEP.json) every so often."""
 
     def __init__(self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False):
+        os.makedirs(output_dir or ".", exist_ok=True)
         self._file = os.path.join(output_dir, "timeline-{}.json")
         self._timer, self._next = SecondOrStepTimer(save_secs, save_steps), None
 

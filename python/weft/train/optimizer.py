@@ -256,16 +256,17 @@ def _known(value):
     return None if isinstance(known, Variable) or known is None else float(known)
 
 
-def _decay(kind, name, rate, step, steps, a=0.0, b=0.0, flag=False):
+def _decay(kind, name, rate, step, steps, *more, flag=False):
     if step is None:
         raise ValueError("global_step is required for %s_decay." % kind)
     graph = get_default_graph()
-    known = [_known(v() if callable(v) else v) for v in (rate, steps, a, b)]
+    known = [_known(v() if callable(v) else v) for v in (rate, steps, *more)]
     if None in known:
         from .schedules import decay
-        return decay(kind, name, rate, step, steps, a, b, flag)
+        return decay(kind, name, rate, step, steps, flag, *more)
     step = convert_to_tensor(step) if not isinstance(step, Variable) else step
-    return graph._tensor(_weft.decay(graph._c, kind, name, known[0], _out(step), *known[1:], bool(flag)))
+    return graph._tensor(_weft.decay(graph._c, kind, name, known[0], _out(step), known[1], bool(flag),
+                                      *(known[2:] + [0.0] * 5)[:5]))
 
 
 def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
@@ -281,11 +282,25 @@ def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, stai
 
 
 def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None):
-    return _decay("polynomial", name, learning_rate, global_step, decay_steps, end_learning_rate, power, cycle)
+    return _decay("polynomial", name, learning_rate, global_step, decay_steps, end_learning_rate, power, flag=cycle)
 
 
 def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
     return _decay("cosine", name, learning_rate, global_step, decay_steps, alpha)
+
+
+def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
+    return _decay("cosine_restarts", name, learning_rate, global_step, first_decay_steps, t_mul, m_mul, alpha)
+
+
+def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
+    return _decay("linear_cosine", name, learning_rate, global_step, decay_steps, num_periods, alpha, beta)
+
+
+def noisy_linear_cosine_decay(learning_rate, global_step, decay_steps, initial_variance=1.0, variance_decay=0.55,
+                              num_periods=0.5, alpha=0.0, beta=0.001, name=None):
+    return _decay("noisy_linear_cosine", name, learning_rate, global_step, decay_steps, initial_variance, variance_decay,
+                  num_periods, alpha, beta)
 
 
 def piecewise_constant(x, boundaries, values, name=None):

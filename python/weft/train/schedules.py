@@ -20,8 +20,10 @@ def _polynomial(rate, step, steps, end, power, cycle):
     return (rate - end) * math_ops.pow(1.0 - step / steps, power) + end
 
 
-def decay(kind, name, rate, step, steps, a, b, flag):
+def decay(kind, name, rate, step, steps, flag, a, b=0.0, *more):
     """tf.train.KIND_decay with `a` its decay_rate, end or alpha, `b` a power."""
+    if kind not in _NAMES:
+        raise NotImplementedError("tf.train.%s_decay of tensors is not in Weft: give it numbers" % kind)
     with name_scope(name, _NAMES[kind], [rate, step, steps, a, b]) as scope:
         rate = convert_to_tensor(rate, name="learning_rate")
         dtype = rate.dtype.base_dtype

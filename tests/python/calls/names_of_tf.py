@@ -13,7 +13,7 @@ class Names:
         self.__dict__.update(own, _module=module)
 
     def __getattr__(self, name):
-        if name.startswith("__") and name != "__version__":
+        if name.startswith("__") and name not in ("__version__", "__git_version__"):
             raise AttributeError(name)
         try:
             return getattr(self._module, name)
@@ -44,7 +44,7 @@ def contrib(tf, slim):
     return types.SimpleNamespace(
         framework=types.SimpleNamespace(get_or_create_global_step=tf.train.get_or_create_global_step,
                                         arg_scope=slim.arg_scope),
-        layers=layers, slim=slim, rnn=rnn, learn=types.SimpleNamespace(Experiment=experiment(tf)), metrics=types.SimpleNamespace(streaming_auc=streaming_auc))
+        layers=layers, slim=slim, rnn=rnn, learn=types.SimpleNamespace(Experiment=experiment(tf)), data=tf.data, metrics=types.SimpleNamespace(streaming_auc=streaming_auc))
 
 
 def old_optimizers(tf):
@@ -106,7 +106,7 @@ def load():
         tf, contrib=contrib(tf, tf_slim), train=old_optimizers(tf), nn=old_xent(tf), SparseTensor=old_sparse(tf),
         python=importlib.import_module("tensorflow.python"), examples=examples(tf),
         keras=keras(tf),
-        mul=tf.multiply, merge_all_summaries=tf.summary.merge_all,
+        mul=tf.multiply, unpack=tf.unstack, merge_all_summaries=tf.summary.merge_all,
         scalar_summary=lambda tag, value: tf.summary.scalar(tag, value),
         histogram_summary=lambda tag, value: tf.summary.histogram(tag, value),
         image_summary=lambda tag, value, max_images=3: tf.summary.image(tag, value, max_images))

@@ -1,0 +1,143 @@
+"""What the tables count once and no oracle has: contrib's names that 2.15 and tf-slim lack.  A case says what it expects."""
+import numpy as np
+from machine import case
+
+X = {"a": np.float32([[1], [2], [3], [4]]), "b": np.array([["x"], ["y"], ["x"], ["z"]])}
+Y = np.array([0, 1, 1, 0])
+
+
+def inputs(tf):
+    return tf.estimator.inputs.numpy_input_fn(X, Y, batch_size=4, num_epochs=None, shuffle=False)
+
+
+@case(alone=True)
+def old_columns(tf):
+    number = tf.contrib.layers.real_valued_column("a")
+    hashed = tf.contrib.layers.sparse_column_with_hash_bucket("b", hash_bucket_size=7)
+    listed = tf.contrib.layers.sparse_column_with_keys(column_name="b", keys=["x", "y", "z"])
+    cut = tf.contrib.layers.bucketized_column(number, boundaries=[1.5, 2.5])
+    config = tf.contrib.learn.python.learn.estimators.run_config.RunConfig(master="")
+    model = tf.contrib.learn.DNNLinearCombinedClassifier(
+        model_dir="m", config=config, linear_feature_columns=[hashed, cut], dnn_hidden_units=[4],
+        dnn_feature_columns=[number, tf.contrib.layers.embedding_column(listed, dimension=2)])
+    model.fit(input_fn=inputs(tf), steps=5)
+    assert model.evaluate(input_fn=inputs(tf), steps=1)["global_step"] == 5
+
+
+@case(alone=True)
+def crossed(tf):
+    listed = tf.contrib.layers.sparse_column_with_keys("b", ["x", "y"])
+    for make in (lambda: tf.feature_column.crossed_column(["a", "b"], hash_bucket_size=11),
+                 lambda: tf.contrib.layers.crossed_column([listed, listed], hash_bucket_size=11)):
+        try:
+            make()
+        except NotImplementedError as e:
+            assert "use categorical_column_with_hash_bucket" in str(e) and "calls_alone.py, line" in str(e), e
+        else:
+            raise AssertionError("it was accepted")
+
+
+@case(alone=True)
+def experiments(tf):
+    def model_fn(features, labels, mode):
+        w = tf.get_variable("w", [])
+        loss = tf.reduce_mean(tf.square(w * features["a"][:, 0] - tf.to_float(labels)))
+        assert mode in (tf.contrib.learn.python.learn.estimators.model_fn.ModeKeys.TRAIN,
+                        tf.contrib.learn.python.learn.estimators.model_fn.ModeKeys.EVAL)
+        assert tf.contrib.learn.python.learn.estimators.model_fn.ModeKeys.INFER == "infer"
+        train = tf.train.GradientDescentOptimizer(0.01).minimize(loss, tf.train.get_global_step())
+        return tf.contrib.learn.ModelFnOps(mode, {"w": w}, loss, train)
+
+    def experiment(output_dir):
+        estimator = tf.contrib.learn.Estimator(model_fn=model_fn, model_dir=output_dir)
+        return tf.contrib.learn.Experiment(estimator, inputs(tf), inputs(tf), train_steps=3, eval_steps=1)
+
+    def of_config(config, params):
+        assert params.rate == 0.5
+        return experiment(config.model_dir)
+    runner = tf.contrib.learn.python.learn.learn_runner
+    assert callable(tf.contrib.learn.python.learn.estimators.run_config.RunConfig)
+    tf.contrib.learn.python.learn.learn_runner.run(experiment_fn=experiment, output_dir="o", schedule="train_and_evaluate")
+    assert runner.run is tf.contrib.learn.learn_runner.run and tf.contrib.learn.TaskType.PS == "ps"
+    tf.contrib.learn.learn_runner.run(of_config, run_config=tf.contrib.learn.RunConfig(model_dir="r"),
+                                      hparams=tf.contrib.training.HParams(rate=0.5))
+    assert tf.train.latest_checkpoint("r").endswith("model.ckpt-3")
+
+
+@case(alone=True)
+def small_things(tf):
+    assert tf.contrib.training.HParams(is_chief=True).is_chief is True
+    tf.summary.scalar("s", tf.constant(1.0))
+    with tf.Session() as sess:
+        assert b"s" in sess.run(tf.contrib.deprecated.merge_all_summaries())
+    chooser = tf.contrib.framework.VariableDeviceChooser(2)
+    assert [chooser(None) for _ in range(3)] == ["/job:ps/task:%d/device:CPU:0" % i for i in (0, 1, 0)]
+    try:
+        tf.enable_eager_execution(tf.ConfigProto())
+    except NotImplementedError as e:
+        assert "tf.Session" in str(e) and "calls_alone.py, line" in str(e), e
+    else:
+        raise AssertionError("eager execution was accepted")
+
+
+@case(alone=True)
+def helpers(tf):
+    cluster = tf.train.ClusterSpec({"ps": ["a:1", "b:1"], "worker": ["c:1"]})
+    strategy = tf.contrib.training.GreedyLoadBalancingStrategy(2, tf.contrib.training.byte_size_load_fn)
+    with tf.device(tf.train.replica_device_setter(cluster=cluster, ps_strategy=strategy)):
+        made = [tf.get_variable("v%d" % i, [n]) for i, n in enumerate((100, 1, 1, 100))]
+    assert [v.device for v in made] == ["/job:ps/task:%d" % i for i in (0, 1, 1, 1)], [v.device for v in made]
+    values, updates = tf.contrib.metrics.aggregate_metric_map({"a": tf.metrics.mean([1.0, 2.0])})
+    assert list(values) == list(updates) == ["a"]
+
+
+@case(alone=True)
+def images(tf):
+    """Channels first, whose convolution the oracle's CPU lacks: the same as channels last, transposed."""
+    image = np.random.RandomState(3).rand(2, 5, 6, 3).astype(np.float32)
+    made = []
+    for i, form in enumerate(("channels_last", "channels_first")):
+        x = tf.constant(image if i == 0 else image.transpose(0, 3, 1, 2))
+        with tf.variable_scope("net", reuse=i > 0):
+            y = tf.layers.conv2d(x, 4, 3, padding="same", data_format=form, kernel_initializer=tf.constant_initializer(0.1), name="c")
+            y = tf.layers.max_pooling2d(y, 2, 2, data_format=form)
+            y = tf.layers.batch_normalization(y, axis=1 if i else -1, training=True, name="b")
+            y = tf.contrib.layers.conv2d(y, 2, 3, data_format="NCHW" if i else "NHWC",
+                                         weights_initializer=tf.constant_initializer(0.2), scope="d")
+            y = tf.contrib.layers.batch_norm(y, decay=0.9, center=True, scale=True, is_training=True, updates_collections=None,
+                                             reuse=i > 0, scope="bn", data_format="NCHW" if i else "NHWC")
+            made.append(tf.transpose(y, [0, 2, 3, 1]) if i else y)
+    assert len(tf.get_collection(tf.GraphKeys.MODEL_VARIABLES)) == 6
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        last, first = sess.run(made)
+    assert np.allclose(last, first, atol=1e-5)
+    try:
+        tf.image.resize_bicubic(image, [4, 4], align_corners=True)
+    except NotImplementedError as e:
+        assert "use tf.image.resize_bilinear" in str(e) and "calls_alone.py, line" in str(e), e
+
+
+@case(alone=True)
+def tutorial(tf):
+    import calls_mnist
+    calls_mnist.write_idx("data")
+    data = tf.contrib.learn.datasets.mnist.read_data_sets("data")
+    assert data.train.images.shape == (60, 784)
+    net = tf.examples.tutorials.mnist.mnist
+    logits = net.inference(tf.constant(data.train.images[:10]), 8, 4)
+    op = tf.examples.tutorials.mnist.mnist.training(net.loss(logits, tf.constant(data.train.labels[:10].astype(np.int32))), 0.1)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(op)
+
+
+@case(alone=True)
+def synchronous(tf):
+    """Of before 1.0: the optimizer's own runner, and what V2 was called."""
+    opt = tf.train.SyncReplicasOptimizerV2(tf.train.GradientDescentOptimizer(0.1), replicas_to_aggregate=1, total_num_replicas=1)
+    w, step = tf.Variable(1.0), tf.train.get_or_create_global_step()
+    opt.minimize(tf.square(w), global_step=step)
+    assert opt.get_chief_queue_runner() and opt.get_init_tokens_op() is not None
+    for kind in (tf.train.RMSPropOptimizer(0.01), tf.train.MomentumOptimizer(0.1, 0.9)):
+        kind.apply_gradients(kind.compute_gradients(tf.square(w)))

@@ -6,6 +6,7 @@
 #include "ops/philox.h"
 #include "base/alloc.h"
 #include "state/resource.h"
+#include <math.h>
 #include <pthread.h>
 #include <sys/random.h>
 
@@ -87,4 +88,11 @@ weft_err weft__random_take(const kernel *k, uint64_t blocks, philox *out) {
   weft__philox_skip(&g->next, blocks);
   pthread_mutex_unlock(&g->lock);
   return WEFT_OK;
+}
+
+void weft__philox_to_normals(const uint32_t w[4], double y[2]) {
+  const double u = fmax(weft__philox_to_double(w[0], w[1]), 1e-7), r = sqrt(-2.0 * log(u));
+  const double angle = 2.0 * M_PI * weft__philox_to_double(w[2], w[3]);
+  y[0] = sin(angle) * r;
+  y[1] = cos(angle) * r;
 }

@@ -13,5 +13,7 @@ weft_err weft__random_prepare(const weft_node *node, void **state);
 void weft__random_unprepare(void *state);
 /* The blocks this run of the node may use: a generator at the first of `blocks` reserved ones. */
 weft_err weft__random_take(const kernel *k, uint64_t blocks, philox *out);
+/* Box-Muller on the two doubles of a block: two normal numbers. */
+void weft__philox_to_normals(const uint32_t w[4], double y[2]);
 
 #endif

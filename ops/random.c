@@ -78,13 +78,6 @@ static void box_muller(const uint32_t w[2], float y[2]) {
   y[1] = cosf(angle) * r;
 }
 
-static void box_muller_double(const uint32_t w[4], double y[2]) {
-  const double u = fmax(weft__philox_to_double(w[0], w[1]), 1e-7), r = sqrt(-2.0 * log(u));
-  const double angle = 2.0 * M_PI * weft__philox_to_double(w[2], w[3]);
-  y[0] = sin(angle) * r;
-  y[1] = cos(angle) * r;
-}
-
 static void normal_float(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
   (void)f;
   for (int64_t i = 0; i < 4 * blocks; i += 2) box_muller(w + i, (float *)out + i);
@@ -92,7 +85,7 @@ static void normal_float(const fill *f, const uint32_t *w, int64_t blocks, void 
 
 static void normal_double(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
   (void)f;
-  for (int64_t i = 0; i < blocks; i++) box_muller_double(w + 4 * i, (double *)out + 2 * i);
+  for (int64_t i = 0; i < blocks; i++) weft__philox_to_normals(w + 4 * i, (double *)out + 2 * i);
 }
 
 static void normal_half(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
@@ -156,7 +149,7 @@ static void truncate_double(const philox *gen, uint64_t block, double y[2]) {
     if (n == 2) break;
     uint32_t w[4];
     weft__philox_blocks(gen, block + 1, 1, 1, w);
-    box_muller_double(w, y);
+    weft__philox_to_normals(w, y);
   }
   memcpy(y, kept, sizeof kept);
 }

@@ -4,6 +4,7 @@
  * Newton's steps where a function is an inverse. */
 #include "graph/build.h"
 #include "ops/elementwise.h"
+#include "ops/special.h"
 #include <tgmath.h>
 
 #ifndef M_PI
@@ -47,9 +48,9 @@ static const double bernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 
 enum { BERNOULLIS = sizeof bernoulli / sizeof *bernoulli };
 
 /* The derivative of log gamma: carried up to x >= 10, where its asymptotic series is exact to double. */
-static double digamma(double x) {
+double weft__digamma(double x) {
   if (x <= 0 && x == floor(x)) return NAN;
-  if (x < 0) return digamma(1 - x) - M_PI / tan(M_PI * x);
+  if (x < 0) return weft__digamma(1 - x) - M_PI / tan(M_PI * x);
   double sum = 0;
   for (; x < 10; x++) sum -= 1 / x;
   double power = x * x, tail = 0;
@@ -81,7 +82,7 @@ static double zeta(double s, double q) {
 }
 
 static double polygamma(double n, double x) {
-  if (n == 0) return digamma(x);
+  if (n == 0) return weft__digamma(x);
   if (n < 0 || n != floor(n)) return NAN;
   const double sign = fmod(n, 2) == 0 ? -1 : 1;
   return sign * exp(lgamma_r(n + 1, &(int){0})) * zeta(n + 1, x);
@@ -94,7 +95,7 @@ EACH_FLOAT(UNARY_CALL, complement, erfc(x))
 EACH_FLOAT(UNARY_CALL, inverse, inverse_erf((double)x))
 EACH_FLOAT(UNARY_CALL, quantile, normal_quantile((double)x))
 EACH_FLOAT(UNARY_CALL, log_gamma, lgamma_r((double)x, &(int){0})) /* not lgamma, which writes a global */
-EACH_FLOAT(UNARY_CALL, slope, digamma((double)x))
+EACH_FLOAT(UNARY_CALL, slope, weft__digamma((double)x))
 EACH_FLOAT(BINARY_CALL, slopes, polygamma((double)x, (double)y))
 EACH_FLOAT(BINARY_CALL, hurwitz, zeta((double)x, (double)y))
 

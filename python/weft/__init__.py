@@ -67,6 +67,8 @@ weft_version = _weft.version()
 Print = logging_ops.Print
 nn.rnn_cell, nn.dynamic_rnn, nn.static_rnn = rnn, rnn.dynamic_rnn, rnn.static_rnn
 io, strings, random, distribute = io_ops, io_ops, random_ops, type("distribute", (), {"Server": _Server})
+for _name in ("crop", "gamma", "normal", "poisson", "shuffle", "uniform"):
+    setattr(random, _name, getattr(random, "random_" + _name))
 
 
 def executing_eagerly():

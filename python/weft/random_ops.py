@@ -1,4 +1,6 @@
 """tf.random_*: seeds are drawn as TensorFlow draws them."""
+import numpy as np
+
 from . import dtypes
 from .array_ops import _shape_tensor
 from .build import convert_to_tensor, is_number, op
@@ -75,15 +77,24 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=dtypes.i
 
 
 def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
-    first, second = get_seed(seed)
-    alpha = convert_to_tensor(alpha, dtype)
-    made = op("RandomGamma", name, shape=_shape_tensor(shape), alpha=alpha, seed=first, seed2=second)
-    return made if beta is None else made / beta
+    from .array_ops import shape as shape_of
+    with name_scope(name, "random_gamma", [shape, alpha, beta]):
+        dims = _shape_tensor(shape)
+        alpha = convert_to_tensor(alpha, dtype, name="alpha")
+        beta = convert_to_tensor(1 if beta is None else beta, dtype, name="beta")
+        whole = op("BroadcastArgs", s0=shape_of(alpha), s1=shape_of(beta))
+        alpha = op("BroadcastTo", input=alpha, shape=whole)
+        first, second = get_seed(seed)
+        drawn = op("RandomGamma", shape=dims, alpha=alpha, seed=first, seed2=second)
+        least = np.finfo(alpha.dtype.as_numpy_dtype).tiny
+        return op("Maximum", x=least, y=drawn / beta)
 
 
 def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
-    first, second = get_seed(seed)
-    return op("RandomPoissonV2", name, shape=_shape_tensor(shape), rate=lam, dtype=dtype, seed=first, seed2=second)
+    with name_scope(name, "random_poisson", [lam, shape]):
+        dims = _shape_tensor(shape)
+        first, second = get_seed(seed)
+        return op("RandomPoissonV2", shape=dims, rate=lam, dtype=dtype, seed=first, seed2=second)
 
 
 def random_crop(value, size, seed=None, name=None):

@@ -73,7 +73,8 @@ extern "C" {
 @externs@
 }
 const gpu_host *weft__gpu;
-gpu_mover *weft__gpu_mover(); /* move.cu */
+gpu_mover *weft__gpu_mover();         /* move.cu */
+const gpu_chains *weft__gpu_chains(); /* chain.cu */
 
 extern "C" {
 WEFT_API const gpu_kernel *const *weft_cuda_kernels(const gpu_host *host) {
@@ -82,6 +83,7 @@ WEFT_API const gpu_kernel *const *weft_cuda_kernels(const gpu_host *host) {
   };
   weft__gpu = host;
   host->use_mover(weft__gpu_mover());
+  host->use_chains(weft__gpu_chains());
   return all;
 }
 }

@@ -11,8 +11,9 @@
 #include "base/alloc.h"
 #include <string.h>
 
-static bool is(const plan_item *it, const char *name, int n_in) {
-  if (it->device || strcmp(it->node->op_name, name) != 0 || it->n_in != n_in || it->n_out != 1 || it->n_control)
+static bool is(const plan_item *it, const device *where, const char *name, int n_in) {
+  if (it->device != where || it->op != it->node->op || strcmp(it->node->op_name, name) != 0 || it->n_in != n_in ||
+      it->n_out != 1 || it->n_control)
     return false;
   for (int i = 0; i < n_in; i++)
     if (it->in[i].from_ref) return false;
@@ -30,12 +31,13 @@ static bool same_windows(const weft_node *a, const weft_node *b) {
 
 /* Is the item a ReluGrad of this form?  *back is then the MaxPoolGrad. */
 static bool matches(const plan *p, const int *uses, plan_item *slope, plan_item **back) {
-  if (!is(slope, "ReluGrad", 2)) return false;
+  const device *where = slope->device;
+  if (!is(slope, where, "ReluGrad", 2)) return false;
   const int spread = slope->in[0].slot, from = p->slot_item[spread];
-  if (from < 0 || uses[spread] != 1 || !is(&p->item[from], "MaxPoolGrad", 3)) return false;
+  if (from < 0 || uses[spread] != 1 || !is(&p->item[from], where, "MaxPoolGrad", 3)) return false;
   *back = &p->item[from];
   const int x = (*back)->in[0].slot, y = (*back)->in[1].slot, made = p->slot_item[y];
-  if (slope->in[1].slot != x || made < 0 || !is(&p->item[made], "MaxPool", 1)) return false;
+  if (slope->in[1].slot != x || made < 0 || !is(&p->item[made], where, "MaxPool", 1)) return false;
   return p->item[made].in[0].slot == x && same_windows(p->item[made].node, (*back)->node);
 }
 

@@ -83,9 +83,10 @@ static int choose(const lanes *l, const int after[RECORD_LANES]) {
 /* Hands on a value and queues nothing. */
 static bool is_idle(const plan_item *it) {
   bool touches = false;
+  if (it->device && it->run != it->op->cpu) return false;
   for (int j = 0; j < it->n_in; j++)
     touches = touches || it->in[j].wants_ref || weft__out_type(it->node->graph, it->node->in[j]) == WEFT_RESOURCE;
-  return !it->device || (it->run == it->op->cpu && !touches);
+  return !it->device || !touches;
 }
 
 weft_err weft__lanes_step(lanes *l, const frame *f, int item) {

@@ -1,22 +1,14 @@
 /* activation.cu - the relu family, softplus and softsign on the GPU, with their gradients. */
-#include "ops/elementwise.cuh"
+#include "ops/functions.cuh"
 
 #define SELU_SCALE 1.0507009873554804934
 #define SELU_SCALE_ALPHA 1.7580993408473768599
 
-UNARY(relu, x < 0 ? (A)0 : x)
-UNARY(relu6, x<0 ? (A)0 : x> 6 ? (A)6 : x)
-UNARY(elu, x < 0 ? expm1(x) : x)
 UNARY(selu, x < 0 ? (A)SELU_SCALE_ALPHA * expm1(x) : (A)SELU_SCALE * x)
-UNARY(softplus, (x > 0 ? x : x != x ? x : (A)0) + log1p(exp(-fabs(x))))
 UNARY(softsign, x / (1 + fabs(x)))
 
 /* x is the incoming gradient. */
-BINARY(relu_grad, x *(A)(y > 0))
-BINARY(relu6_grad, x *(A)(y > 0 && y < 6))
-BINARY(elu_grad, y < 0 ? x * (y + 1) : x)
 BINARY(selu_grad, y < 0 ? x * (y + (A)SELU_SCALE_ALPHA) : x * (A)SELU_SCALE)
-BINARY(softplus_grad, x / (exp(-y) + 1))
 BINARY(softsign_grad, x / ((1 + fabs(y)) * (1 + fabs(y))))
 
 namespace {

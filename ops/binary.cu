@@ -2,20 +2,13 @@
  *
  * Integers wrap around.  Where the CPU's kernel refuses an integer divided by zero, the card gives any number: nothing
  * waits for it to tell. */
-#include "ops/elementwise.cuh"
+#include "ops/functions.cuh"
 
 template <class A> __device__ A remainder_of(A x, A y) {
   if constexpr (std::is_floating_point_v<A>)
     return fmod(x, y);
   else
     return y == -1 || y == 0 ? (A)0 : x % y;
-}
-
-template <class A> __device__ A quotient_of(A x, A y) {
-  if constexpr (std::is_floating_point_v<A>)
-    return x / y;
-  else
-    return y == -1 ? -x : y == 0 ? (A)0 : x / y;
 }
 
 /* A remainder made to have the sign of the divisor. */
@@ -47,20 +40,12 @@ template <class A> __device__ A power_of(A x, A y) {
   }
 }
 
-BINARY(add, x + y)
-BINARY(sub, x - y)
-BINARY(mul, x *y)
-BINARY(squared_difference, (x - y) * (x - y))
 BINARY(mul_no_nan, y == 0 ? (A)0 : x * y)
-BINARY(quotient, quotient_of(x, y))
 BINARY(truncate_div, truncated_quotient(x, y))
 BINARY(floor_div, floor_quotient(x, y))
 BINARY(floor_mod, towards(remainder_of(x, y), y))
 BINARY(mod, remainder_of(x, y))
-BINARY(div_no_nan, y == 0 ? (A)0 : x / y)
 BINARY(xdivy, x == 0 ? (A)0 : x / y)
-BINARY(maximum, x < y || y != y ? y : x)
-BINARY(minimum, y < x || y != y ? y : x)
 BINARY(power, power_of(x, y))
 BINARY(xlogy, x == 0 ? (A)0 : x * log(y))
 BINARY(xlog1py, x == 0 ? (A)0 : x * log1p(y))

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 #include <library_types.h>
+#include <stdint.h>
 
 typedef enum { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_NOT_SUPPORTED = 15 } cublasStatus_t;
 typedef enum { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 } cublasOperation_t;

@@ -8,7 +8,7 @@
 
 #include "ops/gpu.cuh"
 
-enum { EACH_MAX_AXES = 8, EACH_MAX_IN = 3, EACH_PACK = 4 };
+enum { EACH_MAX_AXES = 8, EACH_MAX_IN = GPU_CHAIN_IN, EACH_PACK = 4 };
 
 /* Division by a number known at launch, for x < 2^31. */
 struct divisor {

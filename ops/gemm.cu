@@ -3,16 +3,21 @@
  * cuBLASLt thinks by columns, so that c' = op(b)' op(a)' is what it is asked for: nothing is moved.  float is exact
  * by default, as in TensorFlow 1; WEFT_TF32=1 lets the matrix units have it.  Of a product that is worth it the best
  * few algorithms are timed when it is first met, unless WEFT_GPU_TUNE=0: the library's first guess is often not the
- * fastest where a matrix is long and narrow, as the rows of a convolution are. */
-#include "ops/gemm.cuh"
+ * fastest where a matrix is long and narrow, as the rows of a convolution are.
+ *
+ * Two kinds of products have another way besides, timed against the plain one: a' b in tf32, which the matrix units
+ * read badly, with a turned round first; and few results of long sums, cut into slices that are added up. */
 #include "ops/cublaslt.cuh"
+#include "ops/gemm.cuh"
 #include "ops/gpu_library.cuh"
+#include "ops/reduce.cuh"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20, CANDIDATES = 8, TURNS = 4, WORTH_TUNING = 1 << 20 };
+enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20, CANDIDATES = 8, WORTH_TUNING = 1 << 20 };
+enum { ROUNDS = 2, TURNS = 4, HOLD_NS = 60000 }; /* of timing: the fastest of the rounds counts */
 
 struct blas {
   decltype(&cublasLtCreate) create;
@@ -104,43 +109,59 @@ static cublasStatus_t multiply(kernel *k, const plan *p, const gpu_gemm &g, cons
                    wide ? (const void *)&beta64 : &beta, g.c, p->c, g.c, p->c, algo, workspace, size, gpu_stream(k));
 }
 
-/* How long one takes, in milliseconds; a huge number where it fails. */
-static float time_of(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulHeuristicResult_t &r,
-                     void *workspace, cudaEvent_t begin, cudaEvent_t end) {
-  float ms = 1e30f;
-  if (multiply(k, p, g, &r.algo, workspace, r.workspaceSize) != CUBLAS_STATUS_SUCCESS) return ms;
-  cudaEventRecord(begin, gpu_stream(k));
-  for (int i = 0; i < TURNS; i++) multiply(k, p, g, &r.algo, workspace, r.workspaceSize);
-  cudaEventRecord(end, gpu_stream(k));
-  if (cudaEventSynchronize(end) != cudaSuccess || cudaEventElapsedTime(&ms, begin, end) != cudaSuccess) ms = 1e30f;
-  return ms;
+/* ---- timing ---- */
+
+/* Keeps the card busy until the work to be timed is queued: else a short product takes as long as its launch. */
+static __global__ void hold_kernel() {
+  int64_t begin, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
+  do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  while (now - begin < HOLD_NS);
 }
 
-/* The fastest of n candidates.  Only where the result may be written several times and nothing is being recorded. */
-static int fastest(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulHeuristicResult_t *r, int n) {
+/* May the result be written several times, and is nothing being recorded? */
+static bool may_time(kernel *k, const gpu_gemm &g) {
   const char *tune = getenv("WEFT_GPU_TUNE");
   cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
   cudaStreamIsCapturing(gpu_stream(k), &recording);
-  void *workspace = nullptr;
-  if (n < 2 || g.beta != 0 || recording != cudaStreamCaptureStatusNone || (tune && *tune == '0') ||
-      (double)g.m * (double)g.n * (double)g.k < WORTH_TUNING || weft__gpu->scratch(k, WORKSPACE, &workspace) != WEFT_OK)
-    return 0;
-  cudaEvent_t begin, end;
-  if (cudaEventCreate(&begin) != cudaSuccess) return 0;
-  if (cudaEventCreate(&end) != cudaSuccess) {
-    cudaEventDestroy(begin);
-    return 0;
+  return g.beta == 0 && recording == cudaStreamCaptureStatusNone && !(tune && *tune == '0') &&
+         (double)g.m * (double)g.n * (double)g.k >= WORTH_TUNING;
+}
+
+/* How long one call of `once` takes on the card, in milliseconds; a huge number where it fails. */
+template <class F> static float time_of(kernel *k, const F &once) {
+  cudaEvent_t begin = nullptr, end = nullptr;
+  float least = 1e30f;
+  bool good = cudaEventCreate(&begin) == cudaSuccess && cudaEventCreate(&end) == cudaSuccess && once();
+  for (int round = 0; round < ROUNDS && good; round++) {
+    hold_kernel<<<1, 1, 0, gpu_stream(k)>>>();
+    cudaEventRecord(begin, gpu_stream(k));
+    for (int i = 0; i < TURNS && good; i++) good = once();
+    cudaEventRecord(end, gpu_stream(k));
+    float ms;
+    good &= cudaEventSynchronize(end) == cudaSuccess && cudaEventElapsedTime(&ms, begin, end) == cudaSuccess;
+    if (good && ms < least) least = ms;
   }
+  if (begin) cudaEventDestroy(begin);
+  if (end) cudaEventDestroy(end);
+  return good ? least / TURNS : 1e30f;
+}
+
+/* The fastest of n candidates. */
+static int fastest(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulHeuristicResult_t *r, int n) {
+  void *workspace = nullptr;
   int best = 0;
   float least = 1e30f;
+  if (n < 2 || !may_time(k, g) || weft__gpu->scratch(k, WORKSPACE, &workspace) != WEFT_OK) return 0;
   for (int i = 0; i < n; i++) {
-    const float ms = time_of(k, p, g, r[i], workspace, begin, end);
+    const float ms = time_of(
+        k, [&] { return multiply(k, p, g, &r[i].algo, workspace, r[i].workspaceSize) == CUBLAS_STATUS_SUCCESS; });
     if (ms < least) least = ms, best = i;
   }
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
   return best;
 }
+
+/* ---- plans ---- */
 
 static cublasStatus_t make_plan(kernel *k, plan *p, const gpu_gemm &g) {
   const plan_key &q = p->key;
@@ -217,8 +238,7 @@ static plan_key key_of(const gpu_gemm &g) {
   return q;
 }
 
-weft_err gpu_gemm_run(kernel *k, const gpu_gemm &g) {
-  if (g.m == 0 || g.n == 0) return WEFT_OK;
+static weft_err run_plain(kernel *k, const gpu_gemm &g) {
   const plan_key key = key_of(g);
   plan *p = nullptr;
   pthread_mutex_lock(&lock);
@@ -236,4 +256,88 @@ weft_err gpu_gemm_run(kernel *k, const gpu_gemm &g) {
   if (err != WEFT_OK || s == CUBLAS_STATUS_SUCCESS) return err;
   return gpu_fail(k, WEFT_INTERNAL, "%s: cuBLASLt status %d for a product %lld x %lld x %lld", weft__gpu->op_name(k),
                   (int)s, (long long)g.m, (long long)g.k, (long long)g.n);
+}
+
+/* ---- other ways ---- */
+
+enum { TILE = 32, TILE_ROWS = 8, LEAST_TURNED = 1024, LEAST_SLICED = 8192, MOST_RESULTS = 1 << 16 };
+enum { MOST_SLICES = 256, LEAST_SLICES = 16 };
+
+static __global__ void turn_kernel(const float *x, float *y, int64_t rows, int64_t columns, int64_t step) {
+  __shared__ float tile[TILE][TILE + 1];
+  const int64_t left = (int64_t)blockIdx.x * TILE, top = (int64_t)blockIdx.y * TILE, c = left + threadIdx.x;
+  for (int j = threadIdx.y; j < TILE; j += TILE_ROWS)
+    if (top + j < rows && c < columns) tile[j][threadIdx.x] = x[(top + j) * step + c];
+  __syncthreads();
+  for (int j = threadIdx.y; j < TILE; j += TILE_ROWS)
+    if (left + j < columns && top + threadIdx.x < rows) y[(left + j) * rows + top + threadIdx.x] = tile[threadIdx.x][j];
+}
+
+/* a is stored k x m: turned round, the product needs no flip. */
+static weft_err run_turned(kernel *k, gpu_gemm g) {
+  float *turned = nullptr;
+  WEFT_TRY(gpu_scratch(k, g.m * g.k, &turned));
+  const dim3 grid((unsigned)((g.m + TILE - 1) / TILE), (unsigned)((g.k + TILE - 1) / TILE));
+  turn_kernel<<<grid, dim3(TILE, TILE_ROWS), 0, gpu_stream(k)>>>((const float *)g.a, turned, g.k, g.m, g.lda);
+  g.a = turned, g.lda = g.k, g.flip_a = false;
+  return run_plain(k, g);
+}
+
+/* The greatest number of equal slices that is not too great. */
+static int64_t slices_of(int64_t k) {
+  int64_t n = MOST_SLICES;
+  while (n > 1 && k % n) n--;
+  return n;
+}
+
+static weft_err run_sliced(kernel *k, gpu_gemm g) {
+  const int64_t n = slices_of(g.k), dims[] = {n, g.m * g.n};
+  float *parts = nullptr;
+  WEFT_TRY(gpu_scratch(k, n * g.m * g.n, &parts));
+  const gpu_tensor sum = {WEFT_FLOAT, gpu_shape(1, dims + 1), dims[1], g.c};
+  const gpu_tensor all = {WEFT_FLOAT, gpu_shape(2, dims), n * dims[1], parts};
+  g.k /= n, g.c = parts, g.batch = (int)n;
+  g.step_a = g.k * (g.flip_a ? g.lda : 1), g.step_b = g.k * (g.flip_b ? 1 : g.ldb), g.step_c = dims[1];
+  WEFT_TRY(run_plain(k, g));
+  return gpu_fold_as<float>(k, fold_sum(), all, 1, sum);
+}
+
+typedef weft_err way(kernel *k, gpu_gemm g);
+
+/* The way that may be better than the plain one; NULL: none. */
+static way *other_way(const gpu_gemm &g, const plan_key &key) {
+  if (g.type != WEFT_FLOAT || key.batch > 1 || g.beta != 0) return nullptr;
+  if (key.tf32 && g.flip_a && !g.flip_b && g.m >= LEAST_TURNED && g.n >= LEAST_TURNED && g.k >= LEAST_TURNED)
+    return run_turned;
+  const bool few = g.ldc == g.n && g.m * g.n <= MOST_RESULTS && g.k >= LEAST_SLICED;
+  return few && slices_of(g.k) >= LEAST_SLICES ? run_sliced : nullptr;
+}
+
+/* What was found out about a product: is its other way the better one? */
+struct finding {
+  plan_key key;
+  bool known, other;
+};
+static finding findings[MAX_PLANS];
+
+static bool is_other_better(kernel *k, const gpu_gemm &g, const plan_key &key, way *other) {
+  finding *f = &findings[slot_of(key)];
+  pthread_mutex_lock(&lock);
+  const bool known = f->known && memcmp(&f->key, &key, sizeof key) == 0, better = known && f->other;
+  pthread_mutex_unlock(&lock);
+  if (known || !may_time(k, g)) return better;
+  const float plain = time_of(k, [&] { return run_plain(k, g) == WEFT_OK; });
+  const float with = time_of(k, [&] { return other(k, g) == WEFT_OK; });
+  pthread_mutex_lock(&lock);
+  memcpy(&f->key, &key, sizeof key);
+  f->known = true, f->other = with < plain;
+  pthread_mutex_unlock(&lock);
+  return with < plain;
+}
+
+weft_err gpu_gemm_run(kernel *k, const gpu_gemm &g) {
+  if (g.m == 0 || g.n == 0) return WEFT_OK;
+  const plan_key key = key_of(g);
+  way *const other = other_way(g, key);
+  return other && is_other_better(k, g, key, other) ? other(k, g) : run_plain(k, g);
 }

@@ -49,6 +49,23 @@ typedef struct gpu_roles {
   int scalars, scalar[GPU_MAX_SCALARS];
 } gpu_roles;
 
+/* A chain of elementwise ops in one kernel (exec/fuse.c).  A step takes inputs of the kernel (arg >= 0) or what earlier
+ * steps left on a stack (-1; the second operand is on top), and leaves its result there; the last one's is the chain's. */
+enum { GPU_CHAIN_STEPS = 14, GPU_CHAIN_IN = 6, GPU_CHAIN_DEPTH = 4 };
+typedef struct gpu_step {
+  uint8_t function; /* a number that gpu_chains.step gave */
+  int8_t n_in, arg[2];
+} gpu_step;
+typedef struct gpu_chain {
+  int n_step;
+  bool updates; /* input 0 is a variable, which takes the result in place */
+  gpu_step step[GPU_CHAIN_STEPS];
+} gpu_chain;
+typedef struct gpu_chains {
+  int (*step)(const char *op, int n_in); /* the function that an op is; < 0: none */
+  weft_err (*run)(kernel *k);            /* the kernel of a chain */
+} gpu_chains;
+
 /* ---- what the plug-in calls ---- */
 typedef struct gpu_host {
   int (*n_in)(const kernel *k);
@@ -85,6 +102,9 @@ typedef struct gpu_host {
   weft_err (*window)(const kernel *k, const int64_t in[2], const int64_t size[2], gpu_window *w);
   /* From now on, CPU kernels that only move elements (weft__box_copy) move them on the card with this. */
   void (*use_mover)(gpu_mover *move);
+  /* From now on, chains of elementwise ops run as one kernel; and the chain that k runs. */
+  void (*use_chains)(const gpu_chains *chains);
+  const gpu_chain *(*chain)(const kernel *k);
   /* Which arguments of an optimizer's update are what. */
   weft_err (*roles)(const kernel *k, gpu_roles *r);
   /* Fails in the node's name; returns code. */

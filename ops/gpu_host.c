@@ -231,6 +231,14 @@ static void host_use_mover(gpu_mover *move) { atomic_store(&mover, move); }
 
 gpu_mover *weft__gpu_mover(void) { return atomic_load(&mover); }
 
+static _Atomic(const gpu_chains *) chains;
+
+static void host_use_chains(const gpu_chains *c) { atomic_store(&chains, c); }
+
+const gpu_chains *weft__gpu_chains(void) { return atomic_load(&chains); }
+
+static const gpu_chain *host_chain(const kernel *k) { return k->state; }
+
 static weft_err host_fail(const kernel *k, weft_err code, const char *message) {
   return weft__kernel_fail(k, code, "%s", message);
 }
@@ -263,6 +271,8 @@ const gpu_host *weft__gpu_host(void) {
       .out_ref = host_out_ref,
       .window = host_window,
       .use_mover = host_use_mover,
+      .use_chains = host_use_chains,
+      .chain = host_chain,
       .fail = host_fail,
   };
   return &host;

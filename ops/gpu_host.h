@@ -30,5 +30,7 @@ void weft__gpu_scratch_move(struct scratch **from, struct scratch **to);
 
 /* How elements are moved on cards; NULL where no plug-in was loaded, or a simulated one. */
 gpu_mover *weft__gpu_mover(void);
+/* How chains of elementwise ops run on cards; NULL likewise. */
+const gpu_chains *weft__gpu_chains(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* pool.cu - the greatest and the mean of windows on the GPU, and their gradients.
  *
  * A gradient is gathered: each element of the image looks at the windows it lies in, so that nothing is added
- * atomically and results repeat. */
+ * atomically and results repeat.  Where no two windows meet, each window writes the elements it has. */
 #include "ops/image.cuh"
 
 struct pool_args {
@@ -47,7 +47,33 @@ template <class T> __global__ void max_kernel(const T *x, T *y, int64_t count, c
   }
 }
 
-template <class T> __global__ void max_grad_kernel(const T *x, const T *g, T *dx, int64_t count, const pool_args a) {
+/* Windows that do not meet: what lies in none of them has been cleared. */
+template <class T>
+__global__ void max_grad_apart_kernel(const T *x, const T *g, T *dx, int64_t count, const pool_args a) {
+  GPU_EACH(i, count) {
+    const place p = image_place(a.out, i);
+    const int64_t best = window_best(a, x, p.n, p.h, p.w, p.c);
+    int h0, h1, w0, w1;
+    window_span(a.w, 0, p.h, &h0, &h1);
+    window_span(a.w, 1, p.w, &w0, &w1);
+    const T from = g[i];
+    for (int h = h0; h < h1; h++)
+      for (int w = w0; w < w1; w++) {
+        const int64_t at = image_at(a.in, p.n, h, w, p.c);
+        dx[at] = at == best ? from : T(0.f);
+      }
+  }
+}
+
+template <class T> __global__ void best_kernel(const T *x, int *best, int64_t count, const pool_args a) {
+  GPU_EACH(i, count) {
+    const place p = image_place(a.out, i);
+    best[i] = (int)window_best(a, x, p.n, p.h, p.w, p.c);
+  }
+}
+
+template <class T>
+__global__ void max_grad_kernel(const int *best, const T *g, T *dx, int64_t count, const pool_args a) {
   GPU_EACH(i, count) {
     const place p = image_place(a.in, i);
     int h0, h1, w0, w1;
@@ -55,8 +81,10 @@ template <class T> __global__ void max_grad_kernel(const T *x, const T *g, T *dx
     windows_over(a.w, 1, p.w, &w0, &w1);
     wide<T> sum = 0;
     for (int oh = h0; oh < h1; oh++)
-      for (int ow = w0; ow < w1; ow++)
-        if (window_best(a, x, p.n, oh, ow, p.c) == i) sum += (wide<T>)g[image_at(a.out, p.n, oh, ow, p.c)];
+      for (int ow = w0; ow < w1; ow++) {
+        const uint32_t at = image_at(a.out, p.n, oh, ow, p.c);
+        if (best[at] == (int)i) sum += (wide<T>)g[at];
+      }
     dx[i] = (T)sum;
   }
 }
@@ -124,6 +152,13 @@ template <bool is_max> static weft_err pool_gpu(kernel *k) {
   });
 }
 
+/* Does every element lie in a window? */
+static bool covered(const spot_window &w) {
+  bool all = true;
+  for (int i = 0; i < 2; i++) all &= w.stride[i] <= w.size[i] && w.out[i] * w.stride[i] - w.before[i] >= w.in[i];
+  return all;
+}
+
 static weft_err max_grad_gpu(kernel *k) {
   const gpu_tensor x = gpu_in(k, 0), y = gpu_in(k, 1), g = gpu_in(k, 2);
   gpu_tensor dx;
@@ -134,10 +169,23 @@ static weft_err max_grad_gpu(kernel *k) {
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "tensor_out and the gradient must have the shape of the pooled image");
   WEFT_TRY(gpu_out(k, 0, x.shape, &dx));
   if (dx.count == 0) return WEFT_OK;
+  const bool apart = a.w.stride[0] >= a.w.size[0] && a.w.stride[1] >= a.w.size[1];
+  int *best = nullptr;
+  if (apart && !covered(a.w))
+    cudaMemsetAsync(dx.data, 0, (size_t)dx.count * gpu_size(dx.dtype), gpu_stream(k));
+  else if (!apart)
+    WEFT_TRY(gpu_scratch(k, g.count, &best));
   return gpu_floats(k, x.dtype, [&](auto t) {
     using T = decltype(t);
-    max_grad_kernel<T><<<gpu_blocks(dx.count), GPU_THREADS, 0, gpu_stream(k)>>>(
-        gpu_data<const T>(x), gpu_data<const T>(g), gpu_data<T>(dx), dx.count, a);
+    const cudaStream_t stream = gpu_stream(k);
+    const unsigned windows = gpu_blocks(g.count);
+    const T *const from = gpu_data<const T>(x), *const grad = gpu_data<const T>(g);
+    if (apart) {
+      max_grad_apart_kernel<T><<<windows, GPU_THREADS, 0, stream>>>(from, grad, gpu_data<T>(dx), g.count, a);
+      return gpu_launched(k);
+    }
+    best_kernel<T><<<windows, GPU_THREADS, 0, stream>>>(from, best, g.count, a);
+    max_grad_kernel<T><<<gpu_blocks(dx.count), GPU_THREADS, 0, stream>>>(best, grad, gpu_data<T>(dx), dx.count, a);
     return gpu_launched(k);
   });
 }

@@ -82,7 +82,7 @@ static weft_err gather_axes(kernel *k, const shape &s, uint32_t mask, bool wante
 
 /* Enough blocks for the card, but no slice shorter than it is worth. */
 static int slices_for(int64_t blocks, int64_t n, int64_t least) {
-  const int64_t wanted = (2 * 132 + blocks - 1) / blocks, most = n / least;
+  const int64_t wanted = (8 * 132 + blocks - 1) / blocks, most = n / least;
   const int64_t slices = wanted < most ? wanted : most;
   return (int)(slices < 1 ? 1 : slices > 512 ? 512 : slices);
 }
@@ -107,13 +107,13 @@ weft_err gpu_fold_plan(kernel *k, const gpu_tensor &x, uint32_t mask, const gpu_
   p->slices = slices_for(blocks, a->n, p->by_rows ? 2048 : 64);
   a->slice = p->slices > 1 ? (a->n + p->slices - 1) / p->slices : a->n;
   if (p->slices == 1) return WEFT_OK;
-  fold_args *b = &p->second; /* (slices, outputs), folded along the first axis */
+  fold_args *b = &p->second; /* (outputs, slices), folded along the second axis */
   b->type = WEFT_INVALID;    /* stored as computed */
   b->z = z.data, b->z_type = z.dtype;
   b->outputs = a->outputs, b->n = b->slice = p->slices;
-  b->kept.rank = 1, b->kept.dim[0] = divisor_of(a->outputs), b->kept.step[0][0] = 1;
-  b->folded.rank = 1, b->folded.dim[0] = divisor_of(p->slices), b->folded.step[0][0] = a->outputs;
-  a->part_step = a->outputs;
+  b->kept.rank = 1, b->kept.dim[0] = divisor_of(a->outputs), b->kept.step[0][0] = p->slices;
+  b->folded.rank = 1, b->folded.dim[0] = divisor_of(p->slices), b->folded.step[0][0] = 1;
+  a->slices = p->slices;
   return WEFT_OK;
 }
 

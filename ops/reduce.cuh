@@ -3,7 +3,7 @@
  * A function object says how to begin, take one element in, join two results and end.  Axes are brought down to as
  * few as there are runs of kept and folded ones.  Where the innermost axis is folded, 32 or 256 threads share an
  * output; where it is kept, a thread has a column and eight share it.  Few outputs of many elements are cut into
- * slices whose results a second launch folds.  The order of additions depends on shapes alone: results repeat. */
+ * slices, whose results lie side by side for a second launch.  The order of additions depends on shapes alone: results repeat. */
 #pragma once
 
 #include "ops/elementwise.cuh"
@@ -16,7 +16,7 @@ struct fold_args {
   weft_dtype z_type;
   int64_t outputs, n; /* n: elements folded into each */
   int64_t slice;      /* elements of a slice; slices are blockIdx.y */
-  int64_t part_step;  /* of partial results: outputs; 0: this launch writes z */
+  int64_t slices;     /* whose results are partial; 0: this launch writes z */
   each_axes kept, folded;
 };
 
@@ -36,8 +36,8 @@ template <class A> __device__ __forceinline__ void fold_store(void *z, weft_dtyp
 }
 
 template <class A, class F> __device__ void fold_put(const F &f, const fold_args &a, int64_t o, A acc) {
-  if (a.part_step)
-    ((A *)a.z)[blockIdx.y * a.part_step + o] = acc;
+  if (a.slices)
+    ((A *)a.z)[o * a.slices + blockIdx.y] = acc;
   else
     fold_store<A>(a.z, a.z_type, o, f.end(acc, a.n));
 }
@@ -134,7 +134,9 @@ weft_err gpu_fold_as(kernel *k, const F &f, const gpu_tensor &x, uint32_t mask, 
   if (p.slices > 1) {
     fold_joined<F> joined;
     (F &)joined = f;
-    fold_columns<A><<<(unsigned)((p.first.outputs + 31) / 32), GPU_THREADS, 0, gpu_stream(k)>>>(joined, p.second);
+    const int lanes = p.slices <= 64 ? 32 : GPU_THREADS, per_block = GPU_THREADS / lanes;
+    const unsigned blocks = (unsigned)((p.first.outputs + per_block - 1) / per_block);
+    fold_rows<A><<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>(joined, p.second, lanes);
   }
   return gpu_launched(k);
 }

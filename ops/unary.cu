@@ -1,21 +1,11 @@
 /* unary.cu - functions of one number on the GPU. */
-#include "ops/elementwise.cuh"
+#include "ops/functions.cuh"
 
 /* ---- algebra ---- */
-UNARY(neg, -x)
-UNARY(square, x *x)
 UNARY(sign, x > 0 ? (A)1 : x < 0 ? (A)-1 : x == 0 ? (A)0 : x)
-UNARY(absolute, x < 0 ? -x : x == 0 ? (A)0 : x)
-UNARY(square_root, sqrt(x))
-UNARY(inverse_root, 1 / sqrt(x))
-UNARY(reciprocal, 1 / x)
 
 /* ---- exponentials, circles, hyperbolas ---- */
-UNARY(exponential, exp(x))
 UNARY(exponential_minus_1, expm1(x))
-UNARY(logarithm, log(x))
-UNARY(logarithm_plus_1, log1p(x))
-UNARY(sigmoid, 1 / (1 + exp(-x)))
 UNARY(sine, sin(x))
 UNARY(cosine, cos(x))
 UNARY(tangent, tan(x))
@@ -24,7 +14,6 @@ UNARY(arccosine, acos(x))
 UNARY(arctangent, atan(x))
 UNARY(hyperbolic_sine, sinh(x))
 UNARY(hyperbolic_cosine, cosh(x))
-UNARY(hyperbolic_tangent, tanh(x))
 UNARY(area_sine, asinh(x))
 UNARY(area_cosine, acosh(x))
 UNARY(area_tangent, atanh(x))
@@ -38,11 +27,7 @@ UNARY_TEST(infinite, isinf(x))
 UNARY_TEST(finite_number, isfinite(x))
 
 /* ---- gradients from the result y (x here) and the incoming gradient (y here) ---- */
-BINARY(tanh_grad, y *(1 - x * x))
-BINARY(sigmoid_grad, y *x *(1 - x))
 BINARY(reciprocal_grad, -y *x *x)
-BINARY(sqrt_grad, y == 0 ? (A)0 : y * (A)0.5 / x)
-BINARY(rsqrt_grad, (A)-0.5 * y * x * x * x)
 
 #define FLOATS(op, f)                                                                                                  \
   { op, gpu_unary_floats<f>, GPU_FLOATS }

@@ -1,8 +1,5 @@
 /* variable.cu - adding to variables on the GPU; making, reading and assigning are gpu_everywhere.c's. */
-#include "ops/elementwise.cuh"
-
-BINARY(add, x + y)
-BINARY(sub, x - y)
+#include "ops/functions.cuh"
 
 template <class F> static weft_err update_locked(kernel *k) {
   gpu_tensor in[2];

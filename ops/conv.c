@@ -13,7 +13,7 @@
 
 /* ---- sizes ---- */
 
-static weft_err conv_prepare(const weft_node *node, void **state) {
+weft_err weft__conv_prepare(const weft_node *node, void **state) {
   window *w = weft__alloc(sizeof *w);
   if (!w) return WEFT_OOM;
   const weft_err err = weft__window_read(w, node);
@@ -22,9 +22,9 @@ static weft_err conv_prepare(const weft_node *node, void **state) {
   return err;
 }
 
-static void conv_unprepare(void *state) { weft__free(state); }
+void weft__conv_unprepare(void *state) { weft__free(state); }
 
-static weft_err check_attrs(const kernel *k, const window *w) {
+weft_err weft__conv_check_attrs(const kernel *k, const window *w) {
   if (w->batch_stride != 1 || w->depth_stride != 1)
     return weft__kernel_fail(k, WEFT_UNIMPLEMENTED,
                              "Current implementation does not yet support strides in the batch and depth dimensions.");
@@ -37,7 +37,7 @@ static weft_err check_attrs(const kernel *k, const window *w) {
 
 /* The sizes of a convolution of an image of shape x with a filter of shape f. */
 static weft_err conv_sizes(const kernel *k, const window *w, const shape *x, const shape *f, conv *c) {
-  WEFT_TRY(check_attrs(k, w));
+  WEFT_TRY(weft__conv_check_attrs(k, w));
   if (x->rank != 4)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be 4-dimensional: %s", weft__shape_text(x));
   if (f->rank != 4)
@@ -66,12 +66,12 @@ static weft_err conv_sizes(const kernel *k, const window *w, const shape *x, con
   return WEFT_OK;
 }
 
-static shape image_shape(const window *w, int64_t batch, int64_t h, int64_t width, int64_t channels) {
+shape weft__image_shape(const window *w, int64_t batch, int64_t h, int64_t width, int64_t channels) {
   return w->channels_second ? SHAPE4(batch, channels, h, width) : SHAPE4(batch, h, width, channels);
 }
 
-static weft_err check_dy(const kernel *k, const window *w, const conv *c) {
-  const shape want = image_shape(w, c->batch, c->at[0].out, c->at[1].out, c->out_ch), *got = &k->in[2]->shape;
+weft_err weft__conv_check_dy(const kernel *k, const window *w, const conv *c) {
+  const shape want = weft__image_shape(w, c->batch, c->at[0].out, c->at[1].out, c->out_ch), *got = &k->in[2]->shape;
   if (weft__shape_equal(&want, got)) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                            "%s: Size of out_backprop doesn't match computed: actual = %s, computed = %s",
@@ -234,7 +234,7 @@ weft_err weft__conv2d(kernel *k, conv_after *after) {
   const window *w = k->state;
   conv c;
   WEFT_TRY(conv_sizes(k, w, &k->in[0]->shape, &k->in[1]->shape, &c));
-  const shape s = image_shape(w, c.batch, c.at[0].out, c.at[1].out, c.out_ch);
+  const shape s = weft__image_shape(w, c.batch, c.at[0].out, c.at[1].out, c.out_ch);
   const bool direct =
       k->in[0]->dtype == WEFT_FLOAT && !w->channels_second && c.groups == 1; /* parts of the result itself */
   if (direct) c.after = after;
@@ -246,7 +246,7 @@ weft_err weft__conv2d(kernel *k, conv_after *after) {
 static weft_err conv_cpu(kernel *k) { return weft__conv2d(k, NULL); }
 
 /* The shape that an input holds: dims are checked by whoever uses it, the count here. */
-static weft_err shape_input(const kernel *k, int i, const char *name, shape *out) {
+weft_err weft__conv_shape_input(const kernel *k, int i, const char *name, shape *out) {
   WEFT_TRY(weft__kernel_ints(k, i, name, out->dim, &out->rank));
   for (int d = 0; d < out->rank; d++)
     if (out->dim[d] < 0)
@@ -260,15 +260,15 @@ static weft_err conv_input_cpu(kernel *k) {
   const shape *f = &k->in[1]->shape, *dy = &k->in[2]->shape;
   shape x;
   conv c;
-  WEFT_TRY(shape_input(k, 0, "input_sizes", &x));
+  WEFT_TRY(weft__conv_shape_input(k, 0, "input_sizes", &x));
   if (x.rank == 2 && f->rank == 4 && dy->rank == 4) /* height and width alone */
-    x = image_shape(w, dy->dim[0], x.dim[0], x.dim[1], f->dim[2]);
+    x = weft__image_shape(w, dy->dim[0], x.dim[0], x.dim[1], f->dim[2]);
   if (x.rank != 4)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: %d",
                              x.rank);
   WEFT_TRY(conv_sizes(k, w, &x, f, &c));
-  WEFT_TRY(check_dy(k, w, &c));
+  WEFT_TRY(weft__conv_check_dy(k, w, &c));
   return run(k, TO_INPUT, w, &c, k->in[1], k->in[2], &x);
 }
 
@@ -276,9 +276,9 @@ static weft_err conv_filter_cpu(kernel *k) {
   const window *w = k->state;
   shape f;
   conv c;
-  WEFT_TRY(shape_input(k, 1, "filter_sizes", &f));
+  WEFT_TRY(weft__conv_shape_input(k, 1, "filter_sizes", &f));
   WEFT_TRY(conv_sizes(k, w, &k->in[0]->shape, &f, &c));
-  WEFT_TRY(check_dy(k, w, &c));
+  WEFT_TRY(weft__conv_check_dy(k, w, &c));
   return run(k, TO_FILTER, w, &c, k->in[0], k->in[2], &f);
 }
 
@@ -308,7 +308,7 @@ static weft_err conv_infer(infer *s) {
     w.at[i].size = f.dim[i];
     WEFT_TRY(weft__window_infer_place(&w.at[i], w.padding, s));
   }
-  s->out[0] = image_shape(&w, x.dim[0], w.at[0].out, w.at[1].out, f.dim[3]);
+  s->out[0] = weft__image_shape(&w, x.dim[0], w.at[0].out, w.at[1].out, f.dim[3]);
   return WEFT_OK;
 }
 
@@ -319,7 +319,7 @@ static weft_err conv_input_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 1, 4, &f));
   WEFT_TRY(weft__infer_rank(s, 2, 4, &dy));
   WEFT_TRY(weft__infer_shape_value(s, 0, &x));
-  if (x.rank == 2) x = image_shape(&w, dy.dim[0], x.dim[0], x.dim[1], f.dim[2]);
+  if (x.rank == 2) x = weft__image_shape(&w, dy.dim[0], x.dim[0], x.dim[1], f.dim[2]);
   if (x.rank < 0) x = SHAPE4(dy.dim[0], -1, -1, -1);
   if (x.rank != 4)
     return weft__infer_fail(s, "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: %d",
@@ -344,7 +344,7 @@ static weft_err conv_filter_infer(infer *s) {
 
 /* ---- gradients: each of the three is linear in two of the others ---- */
 
-static weft_out like(backprop *b, const char *type, weft_out x, weft_out y, weft_out z) {
+weft_out weft__conv_like(backprop *b, const char *type, weft_out x, weft_out y, weft_out z) {
   static const char *const names[] = {"strides",           "use_cudnn_on_gpu", "padding",
                                       "explicit_paddings", "data_format",      "dilations"};
   attr attrs[6];
@@ -354,29 +354,27 @@ static weft_out like(backprop *b, const char *type, weft_out x, weft_out y, weft
     if (a) attrs[n++] = *a;
   }
   const weft_out in[] = {x, y, z};
-  return weft__b_node(b->graph, type, NULL, z.node == -2 ? 2 : 3, in, n, attrs);
+  return weft__b_node(b->graph, type, NULL, z.node < 0 ? 2 : 3, in, n, attrs);
 }
-
-static const weft_out unused = {-2, 0};
 
 static weft_err conv_grad(backprop *b) {
   const weft_out x = b->in[0], f = b->in[1], dy = b->dout[0];
-  b->din[0] = GRAD_DENSE(like(b, "Conv2DBackpropInput", weft__b_shape(b->graph, x), f, dy));
-  b->din[1] = GRAD_DENSE(like(b, "Conv2DBackpropFilter", x, weft__b_shape(b->graph, f), dy));
+  b->din[0] = GRAD_DENSE(weft__conv_like(b, "Conv2DBackpropInput", weft__b_shape(b->graph, x), f, dy));
+  b->din[1] = GRAD_DENSE(weft__conv_like(b, "Conv2DBackpropFilter", x, weft__b_shape(b->graph, f), dy));
   return weft__b_ok(b->graph);
 }
 
 static weft_err conv_input_grad(backprop *b) {
   const weft_out f = b->in[1], dy = b->in[2], ddx = b->dout[0];
-  b->din[1] = GRAD_DENSE(like(b, "Conv2DBackpropFilter", ddx, weft__b_shape(b->graph, f), dy));
-  b->din[2] = GRAD_DENSE(like(b, "Conv2D", ddx, f, unused));
+  b->din[1] = GRAD_DENSE(weft__conv_like(b, "Conv2DBackpropFilter", ddx, weft__b_shape(b->graph, f), dy));
+  b->din[2] = GRAD_DENSE(weft__conv_like(b, "Conv2D", ddx, f, WEFT_NONE));
   return weft__b_ok(b->graph);
 }
 
 static weft_err conv_filter_grad(backprop *b) {
   const weft_out x = b->in[0], dy = b->in[2], ddf = b->dout[0];
-  b->din[0] = GRAD_DENSE(like(b, "Conv2DBackpropInput", weft__b_shape(b->graph, x), ddf, dy));
-  b->din[2] = GRAD_DENSE(like(b, "Conv2D", x, ddf, unused));
+  b->din[0] = GRAD_DENSE(weft__conv_like(b, "Conv2DBackpropInput", weft__b_shape(b->graph, x), ddf, dy));
+  b->din[2] = GRAD_DENSE(weft__conv_like(b, "Conv2D", x, ddf, WEFT_NONE));
   return weft__b_ok(b->graph);
 }
 
@@ -467,19 +465,21 @@ OPS(conv) = {
     {"Conv2D(input:T, filter:T) -> (output:T) | T:type{half,bfloat16,float,double,int32} strides:list(int) "
      "use_cudnn_on_gpu:bool=true padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
-     "Every window of an image times a filter.", .infer = conv_infer, .cpu = conv_cpu, .prepare = conv_prepare,
-     .unprepare = conv_unprepare, .grad = conv_grad, .cases = conv_cases},
+     "Every window of an image times a filter.", .infer = conv_infer, .cpu = conv_cpu, .prepare = weft__conv_prepare,
+     .unprepare = weft__conv_unprepare, .grad = conv_grad, .cases = conv_cases},
     {"Conv2DBackpropInput(input_sizes:int32, filter:T, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double,int32} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
      "The gradient of a convolution towards its input.", .infer = conv_input_infer, .cpu = conv_input_cpu,
-     .prepare = conv_prepare, .unprepare = conv_unprepare, .grad = conv_input_grad, .cases = conv_input_cases},
+     .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare, .grad = conv_input_grad,
+     .cases = conv_input_cases},
     {"Conv2DBackpropFilter(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
      "The gradient of a convolution towards its filter.", .infer = conv_filter_infer, .cpu = conv_filter_cpu,
-     .prepare = conv_prepare, .unprepare = conv_unprepare, .grad = conv_filter_grad, .cases = conv_filter_cases},
+     .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare, .grad = conv_filter_grad,
+     .cases = conv_filter_cases},
     {0},
 };

@@ -59,6 +59,25 @@ def conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_f
         return _finish(out if b is None else nn.bias_add(out, b, data_format=form), activation, activity_regularizer)
 
 
+def separable_conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last",
+                     dilation_rate=(1, 1), depth_multiplier=1, activation=None, use_bias=True, depthwise_initializer=None,
+                     pointwise_initializer=None, bias_initializer=init_ops.Zeros(), depthwise_regularizer=None,
+                     pointwise_regularizer=None, bias_regularizer=None, activity_regularizer=None, depthwise_constraint=None,
+                     pointwise_constraint=None, bias_constraint=None, trainable=True, name=None, reuse=None):
+    if data_format != "channels_last":
+        raise NotImplementedError("tf.layers.separable_conv2d(data_format=%r): Weft computes channels_last" % data_format)
+    with _layer_scope(name, "separable_conv2d", inputs, reuse):
+        x = convert_to_tensor(inputs)
+        depth, dtype = x.shape.as_list()[-1], x.dtype.base_dtype
+        deep = get_variable("depthwise_kernel", _pair(kernel_size) + [depth, depth_multiplier], dtype, depthwise_initializer,
+                            depthwise_regularizer, trainable)
+        point = get_variable("pointwise_kernel", [1, 1, depth * depth_multiplier, filters], dtype, pointwise_initializer,
+                             pointwise_regularizer, trainable)
+        b = get_variable("bias", [filters], dtype, bias_initializer, bias_regularizer, trainable) if use_bias else None
+        out = nn.separable_conv2d(x, deep, point, [1] + _pair(strides) + [1], padding.upper(), rate=_pair(dilation_rate))
+        return _finish(out if b is None else nn.bias_add(out, b), activation, activity_regularizer)
+
+
 def conv2d_transpose(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last",
                      activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
                      kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,

@@ -285,19 +285,31 @@ def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None, p
                   data_format=data_format)
 
 
+def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1),  # noqa: A002
+                            name=None):
+    return op("DepthwiseConv2dNative", name, input=input, filter=filter, strides=list(strides), padding=padding,
+              data_format=data_format or "NHWC", dilations=list(dilations))
+
+
 def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):  # noqa: A002
-    return op("DepthwiseConv2dNative", name or "depthwise", input=input, filter=filter, strides=list(strides),
-              padding=padding, data_format=data_format or "NHWC")
+    with name_scope(name, "depthwise", [input, filter]) as scope:
+        return depthwise_conv2d_native(convert_to_tensor(input, name="tensor_in"), convert_to_tensor(filter, name="filter_in"), strides,
+                                       padding, data_format, _rates(rate if dilations is None else dilations, data_format), scope)
 
 
-depthwise_conv2d_native = depthwise_conv2d
+def _rates(rate, data_format):
+    """Two rates as four dilations."""
+    rate = [1, 1] if rate is None else [rate, rate] if isinstance(rate, int) else list(rate)
+    return [1, 1] + rate if data_format == "NCHW" else [1] + rate + [1]
 
 
 def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate=None, name=None,  # noqa: A002
                      data_format=None, dilations=None):
-    with name_scope(name, "separable_conv2d", [input]) as scope:
-        deep = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format=data_format)
-        return op("Conv2D", scope, input=deep, filter=pointwise_filter, strides=[1, 1, 1, 1], padding="VALID")
+    with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
+        deep = depthwise_conv2d_native(input, depthwise_filter, strides, padding, data_format,
+                                       _rates(rate if dilations is None else dilations, data_format), "depthwise")
+        return op("Conv2D", scope, input=deep, filter=pointwise_filter, strides=[1, 1, 1, 1], padding="VALID",
+                  data_format=data_format or "NHWC")
 
 
 def max_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):  # noqa: A002

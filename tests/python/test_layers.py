@@ -26,6 +26,35 @@ def test_layers():
     both(program, {"x": X}, same_nodes=False, tolerance=1e-4)
 
 
+def test_separable_convolutions():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [6, 4], name="x")
+        image = tf.reshape(tf.tile(x, [1, 18]), [6, 6, 4, 3])
+        deep, point = tf.fill([3, 2, 3, 2], 0.5), tf.fill([1, 1, 6, 2], 0.25)
+        wide = tf.nn.depthwise_conv2d(image, deep, [1, 2, 2, 1], "SAME")
+        dilated = tf.nn.depthwise_conv2d(image, deep, [1, 1, 1, 1], "SAME", rate=[2, 2])
+        both_of = tf.nn.separable_conv2d(image, deep, point, [1, 1, 1, 1], "VALID")
+        layer = tf.layers.separable_conv2d(image, 4, [3, 3], depth_multiplier=2, padding="same", activation=tf.nn.relu,
+                                           depthwise_initializer=half(tf), pointwise_initializer=half(tf))
+        slopes = tf.gradients(tf.reduce_sum(tf.square(layer)), tf.trainable_variables())
+        return [wide, dilated, both_of, layer, *slopes, [v.name for v in tf.global_variables()], layer.op.name]
+    both(program, {"x": X}, same_nodes=False, tolerance=1e-4)
+
+
+def test_slim_separable_convolutions():
+    import tf_slim
+
+    def program(tf):
+        slim = tf.contrib.slim if tf is weft else tf_slim
+        x = tf.placeholder(tf.float32, [6, 4], name="x")
+        image = tf.reshape(tf.tile(x, [1, 18]), [6, 6, 4, 3])
+        with slim.arg_scope([slim.separable_conv2d], weights_initializer=half(tf), stride=2):
+            out = slim.separable_conv2d(image, 4, [3, 3], depth_multiplier=2)
+            apart = slim.separable_conv2d(out, None, [2, 2], scope="apart")
+        return [out, apart, [v.name for v in tf.global_variables()]]
+    both(program, {"x": X}, same_nodes=False, tolerance=1e-4)
+
+
 def test_losses():
     def program(tf):
         x = tf.placeholder(tf.float32, [6, 4], name="x")

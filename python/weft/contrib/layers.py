@@ -156,6 +156,33 @@ convolution = convolution2d = conv2d
 
 
 @add_arg_scope
+def separable_conv2d(inputs, num_outputs, kernel_size, depth_multiplier=1, stride=1, padding="SAME", data_format="NHWC", rate=1,
+                     activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None, weights_initializer=xavier_initializer(),
+                     pointwise_initializer=None, weights_regularizer=None, biases_initializer=init_ops.Zeros(),
+                     biases_regularizer=None, reuse=None, variables_collections=None, outputs_collections=None, trainable=True,
+                     scope=None):
+    with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse) as sc:
+        x = convert_to_tensor(inputs)
+        depth, dtype = x.shape.as_list()[-1], x.dtype.base_dtype
+        deep = get_variable("depthwise_weights", _pair(kernel_size) + [depth, depth_multiplier], dtype, weights_initializer,
+                            weights_regularizer, trainable)
+        strides = [1] + _pair(stride) + [1]
+        if num_outputs is None:  # the channels stay apart
+            num_outputs = depth * depth_multiplier
+            out = nn.depthwise_conv2d(x, deep, strides, padding, rate=_pair(rate))
+        else:
+            point = get_variable("pointwise_weights", [1, 1, depth * depth_multiplier, num_outputs], dtype,
+                                 pointwise_initializer or weights_initializer, weights_regularizer, trainable)
+            out = nn.separable_conv2d(x, deep, point, strides, padding, rate=_pair(rate))
+        if normalizer_fn is None and biases_initializer is not None:
+            out = nn.bias_add(out, get_variable("biases", [num_outputs], dtype, biases_initializer, biases_regularizer, trainable))
+        return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
+
+
+separable_convolution2d = separable_conv2d
+
+
+@add_arg_scope
 def max_pool2d(inputs, kernel_size, stride=2, padding="VALID", data_format="NHWC", outputs_collections=None, scope=None):
     (form, of), k, s = _format(data_format), _pair(kernel_size), _pair(stride)
     with name_scope(scope, "MaxPool2D", [inputs]) as sc:

@@ -3,7 +3,8 @@ from . import layers, learning, losses, prefetch_queue  # noqa: F401
 from .framework import (add_arg_scope, arg_scope, get_model_variables, get_or_create_global_step,  # noqa: F401
                         get_trainable_variables, get_variables, local_variable, model_variable, variable)
 from .layers import (avg_pool2d, batch_norm, conv2d, convolution2d, dropout, flatten, fully_connected,  # noqa: F401
-                     l1_l2_regularizer, l1_regularizer, l2_regularizer, linear, max_pool2d, relu, relu6, softmax, variance_scaling_initializer, xavier_initializer)
+                     l1_l2_regularizer, l1_regularizer, l2_regularizer, linear, max_pool2d, relu, relu6, separable_conv2d,
+                     separable_convolution2d, softmax, variance_scaling_initializer, xavier_initializer)
 
 
 def repeat(inputs, repetitions, layer, *args, **kwargs):

@@ -112,16 +112,31 @@ static bool hold_port(int fd, int *port) {
   return false;
 }
 
-/* Ports that are free now, all held until all are known: of the tasks, then of their pages. */
+/* Holds that very port. */
+static bool hold_given(int fd, int port) {
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  const int yes = 1; /* what a server of ours left a moment ago is no obstacle */
+  at.sin_port = htons((uint16_t)port);
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (port <= UINT16_MAX && bind(fd, (struct sockaddr *)&at, sizeof at) == 0) return true;
+  fprintf(stderr, "weft launch: no status page on port %d: %s; --status-port 0 finds free ones\n", port,
+          port > UINT16_MAX ? "there is none" : strerror(errno));
+  return false;
+}
+
+/* Ports that are free now, all held until all are known: of the tasks' pages, then of the tasks. */
 static bool find_ports(launch *l) {
   int held[2 * MOST_TASKS], n = 0;
-  const int wanted = l->plan.status_port == 0 ? 2 * l->n_task : l->n_task;
+  const int pages = l->plan.status_port < 0 ? 0 : l->n_task;
   bool ok = true;
-  for (int i = 0; i < wanted && ok; i++) {
+  for (int i = 0; i < pages + l->n_task && ok; i++) {
     int fd = held[n++] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ok = fd >= 0 && hold_port(fd, i < l->n_task ? &l->task[i].port : &l->task[i - l->n_task].status_port);
+    int *port = i < pages ? &l->task[i].status_port : &l->task[i - pages].port;
+    const bool given = i < pages && l->plan.status_port > 0;
+    if (given) *port = l->plan.status_port + i;
+    ok = fd >= 0 && (given ? hold_given(fd, *port) : hold_port(fd, port));
+    if (!ok && !given) fprintf(stderr, "weft launch: no free ports: %s\n", strerror(errno));
   }
-  for (int i = 0; i < l->n_task && l->plan.status_port > 0; i++) l->task[i].status_port = l->plan.status_port + i;
   for (int i = 0; i < n; i++) close(held[i]);
   return ok;
 }
@@ -244,10 +259,7 @@ static bool lay_out(launch *l) {
     t->out = (launch_stream){.fd = -1, .to = stdout, .file = open_log(&l->plan, t, "out")};
     t->err = (launch_stream){.fd = -1, .to = stderr, .file = open_log(&l->plan, t, "err")};
   }
-  if (!find_ports(l)) {
-    fprintf(stderr, "weft launch: no free ports: %s\n", strerror(errno));
-    return false;
-  }
+  if (!find_ports(l)) return false;
   list_hosts(l);
   return true;
 }

@@ -15,6 +15,12 @@ die() {
   exit 1
 }
 
+# What the head of the script says, for --help.
+usage() {
+  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+  exit 0
+}
+
 # step NAME COMMAND...: runs it and remembers how it went; the script goes on.
 step() {
   local name=$1 start=$SECONDS result=pass

@@ -137,5 +137,9 @@ wrong 2 "what to read and what to write after 'checkpoint'" convert checkpoint a
 wrong 2 "version takes no argument, got 'x'" version x
 wrong 2 "needs a script" run
 WEFT_PYTHON_PROGRAM=$data/none wrong 1 "cannot start $data/none: .*WEFT_PYTHON_PROGRAM" run "$data/rubbish"
+if [ -e "$(dirname "$weft")/../python/weft/__init__.py" ]; then
+  mkdir "$data/without" && echo 'raise ModuleNotFoundError' >"$data/without/numpy.py"
+  PYTHONPATH=$data/without wrong 1 "has no numpy: install python3-numpy, .*WEFT_PYTHON_PROGRAM" run "$data/rubbish"
+fi
 echo "wrong.sh: $rows ways of wrong use"
 exit $failed

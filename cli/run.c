@@ -75,7 +75,8 @@ const cli_command cli_run = {
         "translated.  As a task of a cluster it takes TensorFlow's flags (--ps_hosts, --job_name, ...), which are\n"
         "filled in from TF_CONFIG, Slurm or MPI if the program asks for them and they are not given.",
     .flags = flags,
-    .more = "Environment: WEFT_PYTHON_PROGRAM is the Python to use (python3).",
+    .more =
+        "Environment: WEFT_PYTHON_PROGRAM is the Python to use (python3; where that has no numpy, /usr/bin/python3).",
     .passes_on = true,
     .run = run,
 };

@@ -5,8 +5,11 @@ import sys as _sys
 try:
     import numpy as _  # noqa: F401
 except ModuleNotFoundError:
-    import sys as _sys
-    if _sys.argv[:1] == ["-m"]:  # python -m weft, weft run: a line instead of a traceback
+    if _sys.argv[:1] == ["-m"]:  # python -m weft, weft run: no traceback, and Debian's Python where another is in front of it
+        _other = "/usr/bin/python3"
+        if (_sys.prefix == _sys.base_prefix and "WEFT_PYTHON_PROGRAM" not in _os.environ and _os.access(_other, _os.X_OK)
+                and _os.path.realpath(_sys.executable) != _os.path.realpath(_other)):
+            _os.execv(_other, [_other, "-m", "weft", *_sys.argv[1:]])
         _sys.exit(f"weft: {_sys.executable} has no numpy: install python3-numpy, or name another with WEFT_PYTHON_PROGRAM")
     raise ImportError("weft needs numpy: install python3-numpy, or pip install numpy") from None
 

@@ -437,3 +437,29 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
             stirling = targets * math_ops.log(targets) - targets + 0.5 * math_ops.log(2 * np.pi * targets)
             loss = loss + array_ops.where(math_ops.logical_and(targets >= 0, targets <= 1), array_ops.zeros_like(targets), stirling)
         return loss
+
+
+def ctc_loss(labels=None, inputs=None, sequence_length=None, preprocess_collapse_repeated=False, ctc_merge_repeated=True,
+             ignore_longer_outputs_than_inputs=False, time_major=True, logits=None):
+    inputs = logits if inputs is None else inputs
+    if not isinstance(labels, SparseTensor):
+        raise TypeError("Expected labels (first argument) to be a SparseTensor")
+    if not time_major:
+        inputs = array_ops.transpose(inputs, [1, 0, 2])
+    return op("CTCLoss", None, inputs=inputs, labels_indices=labels.indices, labels_values=labels.values,
+              sequence_length=sequence_length, preprocess_collapse_repeated=preprocess_collapse_repeated,
+              ctc_merge_repeated=ctc_merge_repeated,
+              ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs)[0]
+
+
+def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
+    indices, values, shape, score = op(
+        "CTCGreedyDecoder", None, inputs=inputs, sequence_length=sequence_length, merge_repeated=merge_repeated,
+        blank_index=-1 if blank_index is None else blank_index)
+    return [SparseTensor(indices, values, shape)], score
+
+
+def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
+    *parts, score = op("CTCBeamSearchDecoder", None, inputs=inputs, sequence_length=sequence_length, beam_width=beam_width,
+                       top_paths=top_paths, merge_repeated=merge_repeated)
+    return [SparseTensor(*parts[p::top_paths]) for p in range(top_paths)], score

@@ -1,0 +1,678 @@
+/* ctc.c - CTCLoss, CTCGreedyDecoder, CTCBeamSearchDecoder: labels that lie somewhere along a sequence of frames.
+ *
+ * The last class is the blank.  A path through a batch's labels has a blank before, between and behind them; alpha[t][u]
+ * is the logarithm of the chance to be at place u of it after frame t, beta the chance to come from there to the end.
+ * Their product, summed over the places of a class, is how much the frame is held to that class, and the gradient is
+ * what the softmax gives less that.  Worked in double; a batch is one piece of work. */
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "graph/kernel.h"
+#include "tensor/tensor.h"
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shapes and checks both ops share ---- */
+
+typedef struct frames {
+  const weft_tensor *x; /* (time, batch, classes) */
+  const int32_t *length;
+  int64_t time, batch, classes;
+} frames;
+
+static weft_err read_frames(const kernel *k, int lengths, weft_err wrong_length, frames *f) {
+  f->x = k->in[0];
+  if (f->x->shape.rank != 3) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "inputs is not a 3-Tensor");
+  WEFT_TRY(weft__kernel_vector(k, lengths, "sequence_length"));
+  f->time = f->x->shape.dim[0];
+  f->batch = f->x->shape.dim[1];
+  f->classes = f->x->shape.dim[2];
+  f->length = TENSOR_DATA(k->in[lengths], int32_t);
+  const int64_t n = weft__tensor_count(k->in[lengths]);
+  if (n != f->batch)
+    return weft__kernel_fail(k, wrong_length,
+                             "len(sequence_length) != batch_size.  len(sequence_length):  %lld batch_size: %lld",
+                             (long long)n, (long long)f->batch);
+  if (weft__tensor_count(f->x) == 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "inputs must not be empty, got shape %s",
+                             weft__shape_text(&f->x->shape));
+  for (int64_t b = 0; b < f->batch; b++)
+    if (f->length[b] > f->time)
+      return weft__kernel_fail(k, wrong_length, "sequence_length(%lld) <= %lld", (long long)b, (long long)f->time);
+  return WEFT_OK;
+}
+
+static int64_t at(const frames *f, int64_t t, int64_t b) { return (t * f->batch + b) * f->classes; }
+
+static void put(weft_tensor *t, int64_t i, double x) {
+  if (t->dtype == WEFT_DOUBLE)
+    TENSOR_DATA(t, double)[i] = x;
+  else
+    TENSOR_DATA(t, float)[i] = (float)x;
+}
+
+/* ---- CTCLoss ---- */
+
+typedef struct loss {
+  frames f;
+  const int32_t *labels;
+  int64_t *start; /* batch + 1: where the labels of each begin */
+  weft_tensor *loss, *gradient;
+  bool collapse, merge, ignore_longer;
+  atomic_bool no_memory;
+} loss;
+
+/* One batch's path, and what is known along it. */
+typedef struct path {
+  int64_t places, frames;
+  int32_t *class_of;    /* of each place */
+  double *norm, *alpha; /* of each frame: log of the softmax's sum; frames x places */
+  double *beta, *next;  /* of the frame at work and the one before it */
+  double *held;         /* of each class, at the frame at work */
+} path;
+
+static double log_add(double a, double b) {
+  if (a == -INFINITY) return b;
+  if (b == -INFINITY) return a;
+  return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
+}
+
+static double log_sum(const frames *f, int64_t t, int64_t b) {
+  double max = -INFINITY, sum = 0;
+  for (int64_t c = 0; c < f->classes; c++) max = fmax(max, weft__tensor_double(f->x, at(f, t, b) + c));
+  for (int64_t c = 0; c < f->classes; c++) sum += exp(weft__tensor_double(f->x, at(f, t, b) + c) - max);
+  return max + log(sum);
+}
+
+static double log_chance(const loss *l, const path *p, int64_t t, int64_t b, int64_t u) {
+  return weft__tensor_double(l->f.x, at(&l->f, t, b) + p->class_of[u]) - p->norm[t];
+}
+
+static bool stays(const loss *l, const path *p, int64_t u) { return l->merge || p->class_of[u] == l->f.classes - 1; }
+
+/* May place u be reached from u - 2, past the blank between them? */
+static bool skips(const loss *l, const path *p, int64_t u) {
+  if (u < 2 || p->class_of[u] == l->f.classes - 1) return false;
+  return !(l->merge && p->class_of[u] == p->class_of[u - 2]);
+}
+
+static void forward(const loss *l, const path *p, int64_t b) {
+  for (int64_t t = 0; t < p->frames; t++) {
+    double *now = p->alpha + t * p->places;
+    const double *last = now - p->places;
+    for (int64_t u = 0; u < p->places; u++) {
+      double sum = t == 0 && u < 2 ? 0 : -INFINITY;
+      if (t > 0 && stays(l, p, u)) sum = log_add(sum, last[u]);
+      if (t > 0 && u > 0) sum = log_add(sum, last[u - 1]);
+      if (t > 0 && skips(l, p, u)) sum = log_add(sum, last[u - 2]);
+      now[u] = sum + log_chance(l, p, t, b, u);
+    }
+  }
+}
+
+/* beta of frame t from that of frame t + 1, where what the frame itself says is left out. */
+static void backward(const loss *l, const path *p, int64_t t, int64_t b) {
+  for (int64_t u = 0; u < p->places; u++) {
+    double sum = -INFINITY;
+    if (t == p->frames - 1) {
+      p->beta[u] = u >= p->places - 2 ? 0 : -INFINITY;
+      continue;
+    }
+    if (stays(l, p, u)) sum = log_add(sum, p->next[u] + log_chance(l, p, t + 1, b, u));
+    if (u + 1 < p->places) sum = log_add(sum, p->next[u + 1] + log_chance(l, p, t + 1, b, u + 1));
+    if (u + 2 < p->places && skips(l, p, u + 2)) sum = log_add(sum, p->next[u + 2] + log_chance(l, p, t + 1, b, u + 2));
+    p->beta[u] = sum;
+  }
+}
+
+static void write_gradient(const loss *l, const path *p, int64_t t, int64_t b, double log_p) {
+  const int64_t first = at(&l->f, t, b);
+  for (int64_t c = 0; c < l->f.classes; c++) p->held[c] = -INFINITY;
+  for (int64_t u = 0; u < p->places; u++) {
+    double *held = &p->held[p->class_of[u]];
+    *held = log_add(*held, p->alpha[t * p->places + u] + p->beta[u]);
+  }
+  for (int64_t c = 0; c < l->f.classes; c++) {
+    const double soft = exp(weft__tensor_double(l->f.x, first + c) - p->norm[t]);
+    put(l->gradient, first + c, log_p == -INFINITY ? soft : soft - exp(p->held[c] - log_p));
+  }
+}
+
+static void solve(const loss *l, path *p, int64_t b) {
+  for (int64_t t = 0; t < p->frames; t++) p->norm[t] = log_sum(&l->f, t, b);
+  forward(l, p, b);
+  const double *end = p->alpha + (p->frames - 1) * p->places;
+  double log_p = end[p->places - 1];
+  if (p->places > 1) log_p = log_add(log_p, end[p->places - 2]);
+  put(l->loss, b, -log_p);
+  for (int64_t t = p->frames - 1; t >= 0; t--) {
+    backward(l, p, t, b);
+    write_gradient(l, p, t, b, log_p);
+    double *swap = p->beta;
+    p->beta = p->next;
+    p->next = swap;
+  }
+}
+
+/* Blanks around the labels; a label that is no class but the blank ends them. */
+static void lay_path(const loss *l, int64_t b, path *p) {
+  const int32_t blank = (int32_t)(l->f.classes - 1);
+  p->places = 0;
+  p->class_of[p->places++] = blank;
+  for (int64_t i = l->start[b]; i < l->start[b + 1] && l->labels[i] < blank; i++) {
+    if (l->collapse && i > l->start[b] && l->labels[i] == l->labels[i - 1]) continue;
+    p->class_of[p->places++] = l->labels[i];
+    p->class_of[p->places++] = blank;
+  }
+}
+
+static void solve_batch(loss *l, int64_t b) {
+  const int64_t n = l->start[b + 1] - l->start[b], frame_count = l->f.length[b];
+  if (frame_count <= 0 || n > frame_count) return; /* zeros */
+  const size_t places = (size_t)(2 * n + 1), count = (size_t)frame_count;
+  const size_t doubles = count * (places + 1) + 2 * places + (size_t)l->f.classes;
+  double *room = weft__alloc(doubles * sizeof *room + places * sizeof(int32_t));
+  if (!room) {
+    atomic_store(&l->no_memory, true);
+    return;
+  }
+  path p = {.frames = frame_count, .norm = room, .alpha = room + count};
+  p.beta = p.alpha + count * places;
+  p.next = p.beta + places;
+  p.held = p.next + places;
+  p.class_of = (int32_t *)(void *)(p.held + l->f.classes);
+  lay_path(l, b, &p);
+  solve(l, &p, b);
+  weft__free(room);
+}
+
+static void solve_batches(void *arg, int64_t begin, int64_t end) {
+  for (int64_t b = begin; b < end; b++) solve_batch(arg, b);
+}
+
+static weft_err check_label(const kernel *k, const loss *l, int64_t i, int64_t b) {
+  const int32_t *v = l->labels;
+  if (v[i] < 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "All labels must be nonnegative integers, batch: %lld labels: %d", (long long)b, v[i]);
+  if (i > l->start[b] && v[i] < l->f.classes - 1 && v[i - 1] >= l->f.classes - 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Saw a non-null label (index >= num_classes - 1) following a null label, batch: %lld "
+                             "num_classes: %lld labels: %d,%d",
+                             (long long)b, (long long)l->f.classes, v[i - 1], v[i]);
+  return WEFT_OK;
+}
+
+/* Finds where each batch's labels begin: the indices go up, and each batch has some. */
+static weft_err read_labels(const kernel *k, loss *l) {
+  const shape *s = &k->in[1]->shape;
+  WEFT_TRY(weft__kernel_vector(k, 2, "labels_values"));
+  if (s->rank != 2 || s->dim[1] != 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "labels_indices is not a matrix of two columns: %s",
+                             weft__shape_text(s));
+  const int64_t n = s->dim[0], *index = TENSOR_DATA(k->in[1], int64_t);
+  if (n != weft__tensor_count(k->in[2]))
+    return weft__kernel_fail(
+        k, WEFT_INVALID_ARGUMENT,
+        "labels_indices and labels_values must contain the same number of rows, but saw shapes: %s vs. %s",
+        weft__shape_text(s), weft__shape_text(&k->in[2]->shape));
+  int64_t i = 0;
+  for (int64_t b = 0; b < l->f.batch; b++) {
+    l->start[b] = i;
+    for (; i < n && index[2 * i] == b; i++) {
+      if (i > l->start[b] && index[2 * i + 1] <= index[2 * i - 1]) break;
+      WEFT_TRY(check_label(k, l, i, b));
+    }
+    if (i < n && index[2 * i] <= b) break;
+    if (i == l->start[b])
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Labels length is zero in batch %lld", (long long)b);
+  }
+  if (i < n)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "label SparseTensor is not valid: indices[%lld] = [%lld,%lld] is out of order or bounds",
+                             (long long)i, (long long)index[2 * i], (long long)index[2 * i + 1]);
+  l->start[l->f.batch] = n;
+  return WEFT_OK;
+}
+
+static weft_err check_lengths(const kernel *k, const loss *l) {
+  for (int64_t b = 0; b < l->f.batch; b++) {
+    const int64_t n = l->start[b + 1] - l->start[b];
+    if (l->f.length[b] < 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "seq_len(%lld) < 0", (long long)b);
+    if (n > l->f.length[b] && !l->ignore_longer)
+      return weft__kernel_fail(
+          k, WEFT_INVALID_ARGUMENT,
+          "Not enough time for target transition sequence (required: %lld, available: %d) in batch "
+          "%lld. ignore_longer_outputs_than_inputs leaves such batches out",
+          (long long)n, l->f.length[b], (long long)b);
+  }
+  return WEFT_OK;
+}
+
+static weft_err run_loss(kernel *k, loss *l) {
+  WEFT_TRY(read_labels(k, l));
+  WEFT_TRY(check_lengths(k, l));
+  l->loss = weft__out(k, 0, &SHAPE1(l->f.batch));
+  l->gradient = weft__out(k, 1, &l->f.x->shape);
+  if (!l->loss || !l->gradient) return WEFT_OOM;
+  memset(l->loss->data, 0, (size_t)l->f.batch * weft__dtype_size(l->loss->dtype));
+  memset(l->gradient->data, 0, (size_t)weft__tensor_count(l->gradient) * weft__dtype_size(l->loss->dtype));
+  const int64_t labels = l->start[l->f.batch] / l->f.batch;
+  weft__kernel_loop(k, l->f.batch, l->f.time * (200 * labels + 20 * l->f.classes), solve_batches, l);
+  if (atomic_load(&l->no_memory)) return weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for the paths");
+  return WEFT_OK;
+}
+
+static weft_err loss_cpu(kernel *k) {
+  loss l = {.labels = TENSOR_DATA(k->in[2], int32_t),
+            .collapse = weft__node_bool(k->node, "preprocess_collapse_repeated", false),
+            .merge = weft__node_bool(k->node, "ctc_merge_repeated", true),
+            .ignore_longer = weft__node_bool(k->node, "ignore_longer_outputs_than_inputs", false)};
+  WEFT_TRY(read_frames(k, 3, WEFT_INVALID_ARGUMENT, &l.f));
+  if (!(l.start = weft__alloc((size_t)(l.f.batch + 1) * sizeof *l.start))) return WEFT_OOM;
+  const weft_err err = run_loss(k, &l);
+  weft__free(l.start);
+  return err;
+}
+
+static weft_err loss_infer(infer *s) {
+  shape x, indices, values, length;
+  WEFT_TRY(weft__infer_rank(s, 0, 3, &x));
+  WEFT_TRY(weft__infer_rank(s, 1, 2, &indices));
+  WEFT_TRY(weft__infer_rank(s, 2, 1, &values));
+  WEFT_TRY(weft__infer_rank(s, 3, 1, &length));
+  if (indices.dim[0] >= 0 && values.dim[0] >= 0 && indices.dim[0] != values.dim[0])
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)indices.dim[0],
+                            (long long)values.dim[0]);
+  if (x.dim[1] >= 0 && length.dim[0] >= 0 && x.dim[1] != length.dim[0])
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)x.dim[1],
+                            (long long)length.dim[0]);
+  if (x.dim[1] < 0) x.dim[1] = length.dim[0];
+  s->out[0] = SHAPE1(x.dim[1]);
+  s->out[1] = x;
+  return WEFT_OK;
+}
+
+static weft_err loss_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  const weft_out once = weft__b_node(g, "PreventGradient", NULL, 1, &b->out[1], 1,
+                                     (attr[]){A_STR("message", "the gradient of CTCLoss has no gradient of its own")});
+  const weft_out in[] = {b->dout[0], weft__b_scalar(g, WEFT_INT32, -1)};
+  b->din[0] = GRAD_DENSE(weft__b_mul(g, weft__b_node(g, "ExpandDims", NULL, 2, in, 0, NULL), once));
+  return WEFT_OK;
+}
+
+/* ---- CTCGreedyDecoder ---- */
+
+static int64_t best_class(const frames *f, int64_t t, int64_t b) {
+  int64_t best = 0;
+  for (int64_t c = 1; c < f->classes; c++)
+    if (weft__tensor_double(f->x, at(f, t, b) + c) > weft__tensor_double(f->x, at(f, t, b) + best)) best = c;
+  return best;
+}
+
+/* The classes of batch b, written from `to` on unless that is NULL; how many. */
+static int64_t decode(const frames *f, int64_t b, int64_t blank, bool merge, int64_t *to) {
+  int64_t n = 0, last = -1;
+  for (int64_t t = 0; t < f->length[b]; t++) {
+    const int64_t c = best_class(f, t, b);
+    if (c != blank && !(merge && c == last)) {
+      if (to) to[n] = c;
+      n++;
+    }
+    last = c;
+  }
+  return n;
+}
+
+static weft_err greedy_blank(const kernel *k, int64_t classes, int64_t *blank) {
+  *blank = weft__node_int(k->node, "blank_index", -1);
+  if (*blank < -classes || *blank >= classes)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "blank_index expected to be between %lld and %lld but was %lld",
+                             (long long)-classes, (long long)classes - 1, (long long)*blank);
+  if (*blank < 0) *blank += classes;
+  return WEFT_OK;
+}
+
+static weft_err greedy_cpu(kernel *k) {
+  frames f;
+  int64_t blank, total = 0, longest = 0;
+  WEFT_TRY(read_frames(k, 1, WEFT_FAILED_PRECONDITION, &f));
+  WEFT_TRY(greedy_blank(k, f.classes, &blank));
+  const bool merge = weft__node_bool(k->node, "merge_repeated", false);
+  for (int64_t b = 0; b < f.batch; b++) {
+    const int64_t n = decode(&f, b, blank, merge, NULL);
+    total += n;
+    if (n > longest) longest = n;
+  }
+  weft_tensor *index = weft__out(k, 0, &SHAPE2(total, 2)), *values = weft__out(k, 1, &SHAPE1(total));
+  weft_tensor *size = weft__out(k, 2, &SHAPE1(2)), *score = weft__out(k, 3, &SHAPE2(f.batch, 1));
+  if (!index || !values || !size || !score) return WEFT_OOM;
+  int64_t *ij = TENSOR_DATA(index, int64_t), done = 0;
+  for (int64_t b = 0; b < f.batch; b++) {
+    const int64_t n = decode(&f, b, blank, merge, TENSOR_DATA(values, int64_t) + done);
+    double sum = 0;
+    for (int64_t t = 0; t < f.length[b]; t++) sum -= weft__tensor_double(f.x, at(&f, t, b) + best_class(&f, t, b));
+    put(score, b, sum);
+    for (int64_t i = 0; i < n; i++, done++) ij[2 * done] = b, ij[2 * done + 1] = i;
+  }
+  TENSOR_DATA(size, int64_t)[0] = f.batch;
+  TENSOR_DATA(size, int64_t)[1] = longest;
+  return WEFT_OK;
+}
+
+static weft_err greedy_infer(infer *s) {
+  shape x, length;
+  WEFT_TRY(weft__infer_rank(s, 0, 3, &x));
+  WEFT_TRY(weft__infer_rank(s, 1, 1, &length));
+  if (x.dim[1] >= 0 && length.dim[0] >= 0 && x.dim[1] != length.dim[0])
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)x.dim[1],
+                            (long long)length.dim[0]);
+  s->out[0] = SHAPE2(-1, 2);
+  s->out[1] = SHAPE1(-1);
+  s->out[2] = SHAPE1(2);
+  s->out[3] = SHAPE2(x.dim[1] >= 0 ? x.dim[1] : length.dim[0], 1);
+  return WEFT_OK;
+}
+
+/* ---- CTCBeamSearchDecoder ----
+ * After each frame the `width` likeliest prefixes are kept, each with the chance that its last frame was a blank and the
+ * chance that it was its last label.  Prefixes are nodes of a tree, so that one is its parent and a label. */
+
+typedef struct prefix {
+  int64_t parent; /* -1: the empty prefix */
+  int32_t label;
+} prefix;
+
+typedef struct beam {
+  int64_t node;          /* -1: not in the tree yet: `parent` and `label` say what it is */
+  int64_t parent, order; /* order: the earlier of two equals stays first */
+  int32_t last;          /* its label; -1: none */
+  double blank, label, total;
+} beam;
+
+typedef struct search {
+  frames f;
+  int64_t width, kept, nodes, room;
+  prefix *tree;
+  beam *now, *next; /* width; and all that may come of them */
+  int64_t *place;   /* of each node among `now`; -1: not there */
+  bool *taken;      /* width x classes: that prefix's longer one is among `now` too */
+  double *chance;   /* of each class at the frame */
+} search;
+
+static int better(const void *a, const void *b) {
+  const beam *x = a, *y = b;
+  if (x->total != y->total) return x->total > y->total ? -1 : 1;
+  return x->order < y->order ? -1 : 1;
+}
+
+/* Prefix i after one more frame that adds nothing to it, or only now its last label. */
+static beam stay(search *s, int64_t i) {
+  const beam *old = &s->now[i];
+  beam b = *old;
+  b.blank = old->total + s->chance[s->f.classes - 1];
+  if (b.last >= 0) {
+    const int64_t from = s->place[b.parent];
+    if (from >= 0) {
+      const beam *p = &s->now[from];
+      b.label = log_add(b.label, p->last == b.last ? p->blank : p->total);
+      s->taken[from * s->f.classes + b.last] = true;
+    }
+    b.label += s->chance[b.last];
+  }
+  b.total = log_add(b.blank, b.label);
+  return b;
+}
+
+static beam grow(const search *s, const beam *old, int32_t c) {
+  const double chance = (old->last == c ? old->blank : old->total) + s->chance[c];
+  return (beam){.node = -1, .parent = old->node, .last = c, .blank = -INFINITY, .label = chance, .total = chance};
+}
+
+static weft_err adopt(search *s, beam *b) {
+  if (b->node >= 0) return WEFT_OK;
+  if (s->nodes == s->room) {
+    const size_t more = (size_t)s->room * 2 + 64;
+    prefix *tree = weft__realloc(s->tree, more * sizeof *tree);
+    if (!tree) return WEFT_OOM;
+    s->tree = tree;
+    int64_t *place = weft__realloc(s->place, more * sizeof *place);
+    if (!place) return WEFT_OOM;
+    s->place = place;
+    s->room = (int64_t)more;
+  }
+  b->node = s->nodes;
+  s->place[s->nodes] = -1;
+  s->tree[s->nodes++] = (prefix){b->parent, b->last};
+  return WEFT_OK;
+}
+
+static weft_err advance(search *s) {
+  const int64_t classes = s->f.classes;
+  int64_t n = 0;
+  memset(s->taken, 0, (size_t)(s->width * classes));
+  for (int64_t i = 0; i < s->kept; i++) s->place[s->now[i].node] = i;
+  for (int64_t i = 0; i < s->kept; i++) s->next[n++] = stay(s, i);
+  for (int64_t i = 0; i < s->kept; i++)
+    for (int32_t c = 0; c < classes - 1; c++)
+      if (!s->taken[i * classes + c]) s->next[n++] = grow(s, &s->now[i], c);
+  for (int64_t i = 0; i < s->kept; i++) s->place[s->now[i].node] = -1;
+  for (int64_t i = 0; i < n; i++) s->next[i].order = i;
+  qsort(s->next, (size_t)n, sizeof *s->next, better);
+  for (s->kept = 0; s->kept < n && s->kept < s->width && s->next[s->kept].total > -INFINITY; s->kept++) {
+    WEFT_TRY(adopt(s, &s->next[s->kept]));
+    s->now[s->kept] = s->next[s->kept];
+  }
+  return WEFT_OK;
+}
+
+static weft_err search_batch(search *s, int64_t b) {
+  s->nodes = 0;
+  s->kept = 1;
+  s->now[0] = (beam){.node = -1, .parent = -1, .last = -1, .label = -INFINITY};
+  WEFT_TRY(adopt(s, &s->now[0]));
+  for (int64_t t = 0; t < s->f.length[b]; t++) {
+    const double sum = log_sum(&s->f, t, b);
+    for (int64_t c = 0; c < s->f.classes; c++) s->chance[c] = weft__tensor_double(s->f.x, at(&s->f, t, b) + c) - sum;
+    WEFT_TRY(advance(s));
+  }
+  return WEFT_OK;
+}
+
+/* The labels of a prefix, last one first, equal neighbours as one if asked; NULL: only counted. */
+static int64_t spell(const search *s, int64_t node, bool merge, int64_t *to) {
+  int64_t n = 0;
+  int32_t last = -1;
+  for (; s->tree[node].parent >= 0; node = s->tree[node].parent) {
+    if (merge && s->tree[node].label == last) continue;
+    last = s->tree[node].label;
+    if (to) to[n] = last;
+    n++;
+  }
+  return n;
+}
+
+/* What was found: the labels of every path of every batch, one after the other. */
+typedef struct found {
+  int64_t *labels, *length; /* length: paths x batch */
+  int64_t count, room;
+} found;
+
+static weft_err note(const search *s, found *f, int64_t node, bool merge, int64_t *length) {
+  const int64_t n = *length = spell(s, node, merge, NULL);
+  if (f->count + n > f->room) {
+    const size_t more = (size_t)(f->count + n) * 2;
+    int64_t *labels = weft__realloc(f->labels, more * sizeof *labels);
+    if (!labels) return WEFT_OOM;
+    f->labels = labels;
+    f->room = (int64_t)more;
+  }
+  int64_t *to = f->labels ? f->labels + f->count : NULL;
+  spell(s, node, merge, to);
+  for (int64_t i = 0; i < n / 2; i++) {
+    const int64_t x = to[i];
+    to[i] = to[n - 1 - i];
+    to[n - 1 - i] = x;
+  }
+  f->count += n;
+  return WEFT_OK;
+}
+
+static weft_err search_all(kernel *k, search *s, int64_t paths, found *f, weft_tensor *score) {
+  const bool merge = weft__node_bool(k->node, "merge_repeated", true);
+  for (int64_t b = 0; b < s->f.batch; b++) {
+    WEFT_TRY(search_batch(s, b));
+    if (s->kept < paths)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Less leaves in the beam search than requested: %lld of %lld",
+                               (long long)s->kept, (long long)paths);
+    for (int64_t p = 0; p < paths; p++) {
+      WEFT_TRY(note(s, f, s->now[p].node, merge, &f->length[b * paths + p]));
+      put(score, b * paths + p, s->now[p].total);
+    }
+  }
+  return WEFT_OK;
+}
+
+/* Path p as a sparse matrix, a batch a row. */
+static weft_err write_path(kernel *k, const found *f, int64_t batch, int64_t paths, int64_t p) {
+  int64_t total = 0, longest = 0, done = 0, from = 0;
+  for (int64_t b = 0; b < batch; b++) {
+    const int64_t n = f->length[b * paths + p];
+    total += n;
+    if (n > longest) longest = n;
+  }
+  weft_tensor *index = weft__out(k, (int)p, &SHAPE2(total, 2)),
+              *values = weft__out(k, (int)(paths + p), &SHAPE1(total));
+  weft_tensor *size = weft__out(k, (int)(2 * paths + p), &SHAPE1(2));
+  if (!index || !values || !size) return WEFT_OOM;
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t q = 0; q < paths; from += f->length[b * paths + q], q++)
+      for (int64_t i = 0; q == p && i < f->length[b * paths + q]; i++, done++) {
+        TENSOR_DATA(index, int64_t)[2 * done] = b;
+        TENSOR_DATA(index, int64_t)[2 * done + 1] = i;
+        TENSOR_DATA(values, int64_t)[done] = f->labels[from + i];
+      }
+  TENSOR_DATA(size, int64_t)[0] = batch;
+  TENSOR_DATA(size, int64_t)[1] = longest;
+  return WEFT_OK;
+}
+
+static weft_err beam_run(kernel *k, search *s, int64_t paths, found *f) {
+  const size_t width = (size_t)s->width, classes = (size_t)s->f.classes;
+  s->now = weft__alloc(width * sizeof *s->now);
+  s->next = weft__alloc(width * (classes + 1) * sizeof *s->next);
+  s->taken = weft__alloc(width * classes * sizeof *s->taken);
+  s->chance = weft__alloc(classes * sizeof *s->chance);
+  f->length = weft__alloc((size_t)(s->f.batch * paths) * sizeof *f->length);
+  if (!s->now || !s->next || !s->taken || !s->chance || !f->length) return WEFT_OOM;
+  weft_tensor *score = weft__out(k, (int)(3 * paths), &SHAPE2(s->f.batch, paths));
+  if (!score) return WEFT_OOM;
+  WEFT_TRY(search_all(k, s, paths, f, score));
+  for (int64_t p = 0; p < paths; p++) WEFT_TRY(write_path(k, f, s->f.batch, paths, p));
+  return WEFT_OK;
+}
+
+static weft_err beam_cpu(kernel *k) {
+  search s = {.width = weft__node_int(k->node, "beam_width", 1)};
+  found f = {0};
+  const int64_t paths = weft__node_int(k->node, "top_paths", 1);
+  WEFT_TRY(read_frames(k, 1, WEFT_FAILED_PRECONDITION, &s.f));
+  if (s.width > INT32_MAX / s.f.classes)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "beam_width is %lld", (long long)s.width);
+  const weft_err err = beam_run(k, &s, paths, &f);
+  void *const rooms[] = {s.tree, s.now, s.next, s.place, s.taken, s.chance, f.labels, f.length};
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) weft__free(rooms[i]);
+  return err;
+}
+
+static weft_err beam_infer(infer *s) {
+  shape x, length;
+  const int paths = (int)weft__node_int(s->node, "top_paths", 1);
+  WEFT_TRY(weft__infer_rank(s, 0, 3, &x));
+  WEFT_TRY(weft__infer_rank(s, 1, 1, &length));
+  if (x.dim[1] >= 0 && length.dim[0] >= 0 && x.dim[1] != length.dim[0])
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)x.dim[1],
+                            (long long)length.dim[0]);
+  for (int p = 0; p < paths; p++) {
+    s->out[p] = SHAPE2(-1, 2);
+    s->out[paths + p] = SHAPE1(-1);
+    s->out[2 * paths + p] = SHAPE1(2);
+  }
+  s->out[3 * paths] = SHAPE2(x.dim[1] >= 0 ? x.dim[1] : length.dim[0], paths);
+  return WEFT_OK;
+}
+
+/* ---- cases ---- */
+/* In float alone: TensorFlow adds logarithms in float whatever the type.  The second output, a gradient already, has none
+ * of its own, which finite differences would ask for. */
+#define TWO "i64[3,2] 0 0 0 1 1 0; i32[3]"
+#define FLAGS CASE_NO_GRAD | CASE_FIXED_TYPE
+static const op_case loss_cases[] = {
+    {"f32[5,2,4] normal; " TWO " 0 1 2; i32[2] 5 3", NULL, NULL, FLAGS},
+    {"f32[4,2,4] normal; " TWO " 0 0 2; i32[2] 4 3", NULL, NULL, FLAGS},
+    {"f32[4,2,4] normal; " TWO " 0 0 2; i32[2] 4 3", NULL, "ctc_merge_repeated=false", FLAGS},
+    {"f32[4,2,4] normal; " TWO " 1 1 2; i32[2] 4 3", NULL, "preprocess_collapse_repeated=true", FLAGS},
+    {"f32[4,2,4] normal; i64[4,2] 0 0 0 1 0 2 1 0; i32[4] 0 0 0 2; i32[2] 4 3", NULL, NULL, FLAGS},
+    {"f32[4,2,4] normal; i64[6,2] 0 0 0 1 0 2 0 3 0 4 1 0; i32[6] 0 1 0 1 0 2; i32[2] 4 3", NULL,
+     "ignore_longer_outputs_than_inputs=true", FLAGS},
+    {"f32[30,3,6] normal; i64[7,2] 0 0 0 1 0 2 1 0 1 1 2 0 2 4; i32[7] 0 1 1 2 4 3 3; i32[3] 30 17 25", NULL, NULL,
+     FLAGS},
+    {"f64[2,1,2] 0; i64[1,2] 0 0; i32[1] 0; i32[1] 2",
+     "f64[1] .28768207245178096; f64[2,1,2] -.16666666666666666 .16666666666666666 -.16666666666666666 "
+     ".16666666666666666",
+     NULL, FLAGS | CASE_NO_PARITY},
+    {"f32[4,2,4] normal; i64[4,2] 0 0 0 1 0 2 1 0; i32[4] 0 1 0 2; i32[2] 2 3", "error INVALID_ARGUMENT"},
+    {"f32[4,2,4] 0; " TWO " 0 1 -2; i32[2] 4 3", "error INVALID_ARGUMENT"},
+    {"f32[4,2,4] 0; " TWO " 3 1 2; i32[2] 4 3", "error INVALID_ARGUMENT"},
+    {"f32[4,2,4] 0; " TWO " 0 1 2; i32[2] 4 5", "error INVALID_ARGUMENT"},
+    {"f32[4,2,4] 0; " TWO " 0 1 2; i32[2] 4 -1", "error INVALID_ARGUMENT"},
+    {"f32[4,2,4] 0; i64[2,2] 0 0 2 0; i32[2] 1; i32[2] 4", "error INVALID_ARGUMENT"},
+    {"f32[4,2,4] 0; i64[2,2] 1 0 0 0; i32[2] 1; i32[2] 4", "error INVALID_ARGUMENT"},
+    {"f32[4,2,4] 0; i64[1,2] 1 0; i32[1] 1; i32[2] 4", "error INVALID_ARGUMENT"},
+    {"f32[4,2,4] 0; i64[0,2]; i32[0]; i32[2] 4", "error INVALID_ARGUMENT"},
+    {"f32[0,2,4]; " TWO " 0 1 2; i32[2] 0", "error INVALID_ARGUMENT"},
+    {0},
+};
+
+static const op_case greedy_cases[] = {
+    {"f32[4,2,4] normal; i32[2] 4 3"},
+    {"f64[9,3,3] normal; i32[3] 9 0 5", NULL, "merge_repeated=true"},
+    {"f32[9,3,3] normal; i32[3] 9 0 5", NULL, "merge_repeated=true blank_index=0"},
+    {"f32[4,2,4] normal; i32[2] 0 0"},
+    {"f32[4,2,4] 0; i32[2] 4 5", "error FAILED_PRECONDITION"},
+    {"f32[4,2,4] 0; i32[2] 4 4", "error INVALID_ARGUMENT", "blank_index=9"},
+    {0},
+};
+
+static const op_case beam_cases[] = {
+    {"f32[4,2,4] normal; i32[2] 4 3", NULL, "beam_width=3 top_paths=2", CASE_FIXED_TYPE},
+    {"f32[12,3,5] normal; i32[3] 12 1 7", NULL, "beam_width=4 top_paths=3", CASE_FIXED_TYPE},
+    {"f32[12,3,5] normal; i32[3] 12 2 7", NULL, "beam_width=40 top_paths=3 merge_repeated=false", CASE_FIXED_TYPE},
+    {"f32[12,3,5] normal; i32[3] 12 0 7", NULL, "beam_width=1 top_paths=1", CASE_FIXED_TYPE},
+    {"f32[4,2,4] 0; i32[2] 4 3", "error INVALID_ARGUMENT", "beam_width=1 top_paths=2"},
+    {"f32[4,2,4] 0; i32[2] 4 5", "error FAILED_PRECONDITION", "beam_width=1 top_paths=1"},
+    {0},
+};
+
+#define CTC_ATTRS                                                                                                      \
+  "preprocess_collapse_repeated:bool=false ctc_merge_repeated:bool=true ignore_longer_outputs_than_inputs:bool=false"
+#define CTC_TYPE "T:type{float,double}=float"
+
+OPS(ctc) = {
+    {"CTCLoss(inputs:T, labels_indices:int64, labels_values:int32, sequence_length:int32) -> (loss:T, gradient:T) "
+     "| " CTC_ATTRS " " CTC_TYPE,
+     "How unlikely labels are, wherever along the frames they lie.", .infer = loss_infer, .cpu = loss_cpu,
+     .grad = loss_grad, .cases = loss_cases},
+    {"CTCGreedyDecoder(inputs:T, sequence_length:int32) -> (decoded_indices:int64, decoded_values:int64, "
+     "decoded_shape:int64, log_probability:T) | merge_repeated:bool=false blank_index:int=-1 " CTC_TYPE,
+     "The likeliest class of every frame, blanks left out.", .infer = greedy_infer, .cpu = greedy_cpu, .no_grad = true,
+     .cases = greedy_cases},
+    {"CTCBeamSearchDecoder(inputs:T, sequence_length:int32) -> (decoded_indices:top_paths*int64, "
+     "decoded_values:top_paths*int64, decoded_shape:top_paths*int64, log_probability:T) | beam_width:int>=1 "
+     "top_paths:int>=1 merge_repeated:bool=true " CTC_TYPE,
+     "The likeliest labels, found by keeping the best beginnings.", .infer = beam_infer, .cpu = beam_cpu,
+     .no_grad = true, .cases = beam_cases},
+    {0},
+};

@@ -3,14 +3,16 @@
  *     gpu_jobs [SECONDS] [JOB...]
  *
  * mlp: 784-500-10 relu, batch 100, SGD with L2 and averages, data on the device; mlp_fed: the same, fed in each step;
- * cnn: the bench's, Adam, data on the device; wide: three layers of 4096, batch 4096. */
+ * cnn: the bench's, Adam, data on the device; wide: three layers of 4096, batch 4096; resnet, resnet_bf16: ResNet-50,
+ * batch 64, momentum, in float and in bfloat16. */
 #include "models.h"
+#include "resnet.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { CLASSES = 10, MAX_VARIABLES = 16 };
+enum { CLASSES = 10, MAX_VARIABLES = 256 };
 
 typedef struct job {
   const char *name;
@@ -18,6 +20,7 @@ typedef struct job {
   bool is_fed;
   weft_out (*build)(weft_graph *g, weft_out x, weft_out y);
   double flop; /* of a step's products; 0: not told */
+  bool images; /* tell how many a second */
 } job;
 
 static double now(void) {
@@ -101,11 +104,32 @@ static weft_out build_wide(weft_graph *g, weft_out x, weft_out y) {
   return descend(g, weft_mean(g, weft_square(g, h)));
 }
 
+static weft_out train_resnet(weft_graph *g, weft_out x, weft_out y, weft_dtype type) {
+  static resnet r;
+  r = (resnet){.g = g, .type = type};
+  weft_out v[MAX_VARIABLES], d[MAX_VARIABLES], updates[MAX_VARIABLES + RESNET_STATISTICS];
+  int n = differentiate(g, loss_of(g, resnet_logits(&r, x), y), v, d), all = 0;
+  for (int i = 0; i < n; i++)
+    updates[all++] = weft_op_ApplyMomentum(g, v[i], slot(g, v[i]), scalar(g, 0.01), d[i], scalar(g, 0.9), NULL);
+  for (int i = 0; i < r.n_statistic; i++) {
+    weft_out apart = weft_sub(g, r.statistic[i], r.now[i]);
+    updates[all++] = weft_op_AssignSub(g, r.statistic[i], weft_mul(g, apart, scalar(g, 0.1)), NULL);
+  }
+  return weft_group(g, "train", all, updates);
+}
+
+static weft_out build_resnet(weft_graph *g, weft_out x, weft_out y) { return train_resnet(g, x, y, WEFT_FLOAT); }
+static weft_out build_resnet_bf16(weft_graph *g, weft_out x, weft_out y) {
+  return train_resnet(g, x, y, WEFT_BFLOAT16);
+}
+
 static const job jobs[] = {
-    {"mlp", 100, 784, false, build_mlp, 0},
-    {"mlp_fed", 100, 784, true, build_mlp, 0},
-    {"cnn", 100, 784, false, build_cnn, 0},
-    {"wide", 4096, 4096, false, build_wide, 8.0 * 2 * 4096 * 4096 * 4096},
+    {"mlp", 100, 784, false, build_mlp, 0, false},
+    {"mlp_fed", 100, 784, true, build_mlp, 0, false},
+    {"cnn", 100, 784, false, build_cnn, 0, false},
+    {"wide", 4096, 4096, false, build_wide, 8.0 * 2 * 4096 * 4096 * 4096, false},
+    {"resnet", 64, RESNET_SIDE *RESNET_SIDE * 3, false, build_resnet, 0, true},
+    {"resnet_bf16", 64, RESNET_SIDE *RESNET_SIDE * 3, false, build_resnet_bf16, 0, true},
 };
 
 static void fill(float *at, int64_t n) {
@@ -141,7 +165,8 @@ static void run_job(const job *j, double seconds) {
     end = now();
   }
   const double rate = (double)steps / (end - begin);
-  printf("%-8s %9.1f steps/s", j->name, rate);
+  printf("%-11s %9.1f steps/s", j->name, rate);
+  if (j->images) printf("  %6.0f images/s", rate * (double)j->batch);
   if (j->flop > 0) printf("  %6.1f TFLOP/s", rate * j->flop * 1e-12);
   puts("");
   fflush(stdout);

@@ -41,6 +41,18 @@ def models():
     return {"mlp": (mlp, 100, 784), "cnn": (cnn, 100, 784), "wide": (wide, 4096, 4096)}
 
 
+def captured(step):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(5):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph
+
+
 def torch_job(name, model, batch, pixels):
     device = torch.device("cuda")
     model = model.to(device)
@@ -65,14 +77,7 @@ def torch_job(name, model, batch, pixels):
     flop = 8.0 * 2 * 4096 ** 3 if name == "wide" else 0
     if name != "wide":
         show("torch eager " + name, measure(step, torch.cuda.synchronize))
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for _ in range(5):
-            step()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
+    graph = captured(step)
     show("torch graph " + name, measure(graph.replay, torch.cuda.synchronize), flop)
     if name != "mlp":
         return
@@ -84,6 +89,30 @@ def torch_job(name, model, batch, pixels):
         graph.replay()
 
     show("torch graph mlp_fed", measure(fed, torch.cuda.synchronize))
+
+
+def resnet_job(bf16):
+    """ResNet-50, channels last, momentum: eager and as a CUDA graph."""
+    import torchvision
+    device = torch.device("cuda")
+    torch.backends.cudnn.benchmark = True
+    model = torchvision.models.resnet50().to(device, memory_format=torch.channels_last)
+    x = torch.rand(64, 3, 224, 224, device=device).contiguous(memory_format=torch.channels_last)
+    y = torch.randint(0, 1000, (64,), device=device)
+    optimizer = torch.optim.SGD(model.parameters(), 0.01, momentum=0.9)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", torch.bfloat16, enabled=bf16, cache_enabled=False):
+            loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+
+    name = "resnet_bf16" if bf16 else "resnet"
+    rate = measure(step, torch.cuda.synchronize)
+    print("%-22s %9.1f steps/s  %6.0f images/s" % ("torch eager " + name, rate, rate * 64), flush=True)
+    rate = measure(captured(step).replay, torch.cuda.synchronize)
+    print("%-22s %9.1f steps/s  %6.0f images/s" % ("torch graph " + name, rate, rate * 64), flush=True)
 
 
 def jax_job():
@@ -114,6 +143,11 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     for name, (model, batch, pixels) in models().items():
         torch_job(name, model, batch, pixels)
+    for bf16 in (False, True):
+        try:
+            resnet_job(bf16)
+        except ImportError:
+            print("torchvision is not installed")
     try:
         jax_job()
     except ImportError:

@@ -113,10 +113,11 @@ static bool adds_last(const weft_node *n) {
          x->dim[x->rank - 1] == b->dim[0];
 }
 
-/* The float type of all an item's arguments; else WEFT_INVALID. */
+/* The float type of all an item's arguments; else WEFT_INVALID.  A card's chain computes 16-bit floats in float. */
 static weft_dtype type_of(const plan_item *it) {
   const weft_dtype t = it->n_out == 1 ? weft__dtype_base(it->node->out_type[0]) : WEFT_INVALID;
-  if (t != WEFT_FLOAT && t != WEFT_DOUBLE) return WEFT_INVALID;
+  const bool narrow = it->device && (t == WEFT_HALF || t == WEFT_BFLOAT16);
+  if (t != WEFT_FLOAT && t != WEFT_DOUBLE && !narrow) return WEFT_INVALID;
   for (int i = 0; i < it->node->n_in; i++)
     if (weft__dtype_base(weft__out_type(it->node->graph, it->node->in[i])) != t) return WEFT_INVALID;
   return t;

@@ -1,7 +1,7 @@
 /* gemm.cu - one call of cuBLASLt, with the algorithm it chose for a problem remembered.
  *
  * cuBLASLt thinks by columns, so that c' = op(b)' op(a)' is what it is asked for: nothing is moved.  float is exact
- * by default, as in TensorFlow 1; WEFT_TF32=1 lets the matrix units have it.  Of a product that is worth it the best
+ * by default, as in TensorFlow 1; WEFT_TF32=1 lets the matrix units have it, WEFT_BF16=1 with bfloat16's digits.  Of a product that is worth it the best
  * few algorithms are timed when it is first met, unless WEFT_GPU_TUNE=0: the library's first guess is often not the
  * fastest where a matrix is long and narrow, as the rows of a convolution are.
  *
@@ -34,11 +34,15 @@ struct blas {
   decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic;
 };
 
+/* What a float may lose on its way into the matrix units. */
+enum rounding { EXACT, TF32, BF16 };
+
 /* What makes two problems the same to cuBLASLt; compared as bytes, so it is cleared first. */
 struct plan_key {
   int device, batch;
   weft_dtype type;
-  int flip_a, flip_b, tf32;
+  int flip_a, flip_b;
+  rounding round;
   unsigned align_a, align_b, align_c, unused; /* no hole: compared as bytes */
   int64_t m, n, k, lda, ldb, ldc, step_a, step_b, step_c;
 };
@@ -86,7 +90,8 @@ static cudaDataType data_type(weft_dtype t) {
 
 static cublasComputeType_t compute_type(const plan_key &key) {
   if (key.type == WEFT_DOUBLE) return CUBLAS_COMPUTE_64F;
-  return key.type == WEFT_FLOAT && key.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  if (key.type != WEFT_FLOAT || key.round == EXACT) return CUBLAS_COMPUTE_32F;
+  return key.round == BF16 ? CUBLAS_COMPUTE_32F_FAST_16BF : CUBLAS_COMPUTE_32F_FAST_TF32;
 }
 
 static cublasLtMatrixLayout_t layout(weft_dtype t, int64_t rows, int64_t columns, int64_t ld, int batch, int64_t step) {
@@ -227,8 +232,8 @@ static plan_key key_of(const gpu_gemm &g) {
   plan_key q;
   memset(&q, 0, sizeof q);
   cudaGetDevice(&q.device);
-  const char *tf32 = getenv("WEFT_TF32");
-  q.tf32 = tf32 && *tf32 == '1';
+  const char *tf32 = getenv("WEFT_TF32"), *bf16 = getenv("WEFT_BF16");
+  q.round = bf16 && *bf16 == '1' ? BF16 : tf32 && *tf32 == '1' ? TF32 : EXACT;
   q.batch = g.batch > 1 ? g.batch : 1;
   q.type = g.type;
   q.flip_a = g.flip_a, q.flip_b = g.flip_b;
@@ -307,7 +312,7 @@ typedef weft_err way(kernel *k, gpu_gemm g);
 /* The way that may be better than the plain one; NULL: none. */
 static way *other_way(const gpu_gemm &g, const plan_key &key) {
   if (g.type != WEFT_FLOAT || key.batch > 1 || g.beta != 0) return nullptr;
-  if (key.tf32 && g.flip_a && !g.flip_b && g.m >= LEAST_TURNED && g.n >= LEAST_TURNED && g.k >= LEAST_TURNED)
+  if (key.round == TF32 && g.flip_a && !g.flip_b && g.m >= LEAST_TURNED && g.n >= LEAST_TURNED && g.k >= LEAST_TURNED)
     return run_turned;
   const bool few = g.ldc == g.n && g.m * g.n <= MOST_RESULTS && g.k >= LEAST_SLICED;
   return few && slices_of(g.k) >= LEAST_SLICES ? run_sliced : nullptr;

@@ -16,6 +16,7 @@ from trainlib import reference_variables  # noqa: F401
 v1 = tf.compat.v1
 T = v1.train
 lib = weftlib.lib
+STEPS = 20
 
 
 class Sync:
@@ -133,13 +134,13 @@ def batch(i, local_step=None):
     return d if local_step is None else dict(d, **{"sync_rep_local_step/read:0": np.int64(local_step)})
 
 
-def play(s, want, aggregate, late, steps=20):
+def play(s, want, aggregate, late):
     """What is seen after each round: enough gradients, some late ones among them, then the chief's turn."""
     s.run("init")
     s.run(want.chief_init_op.name)
     s.run("sync_token_q_EnqueueMany_1")  # enough tokens that nobody waits
     seen = []
-    for i in range(steps):
+    for i in range(STEPS):
         arrivals = [i] * aggregate + [i - 1] * late
         order = np.random.RandomState(i).permutation(len(arrivals))
         tokens = [s.get("Assign_1:0", batch(100 * i + j, arrivals[j])) for j in order]
@@ -150,7 +151,9 @@ def play(s, want, aggregate, late, steps=20):
 
 @pytest.mark.parametrize("aggregate,replicas,late", [(2, 2, 0), (2, 3, 1), (3, 2, 0), (3, 2, 1), (1, 3, 2)])
 def test_steps_with_late_and_backup_workers(aggregate, replicas, late):
-    g, ours, _, want, _ = both(aggregate, replicas, device=False, tokens=max(aggregate, replicas) + 3)
+    a_step = max(aggregate, replicas)  # as many tokens come back
+    spare = STEPS * max(aggregate + late - a_step, 0)
+    g, ours, _, want, _ = both(aggregate, replicas, device=False, tokens=a_step + 3 + spare)
     a, b = (play(side(g, ours), want, aggregate, late) for side in (OnTensorFlow, OnWeft))
     for i, (x, y) in enumerate(zip(a, b)):
         for name, u, v in zip(("tokens", "global step", "w", "e"), x, y):

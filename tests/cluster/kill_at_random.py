@@ -1,5 +1,5 @@
-"""Kills tasks of training jobs at random moments and starts them again: every job must reach its last step, and what
-the chief restores is never older than the checkpoint there was.
+"""Kills the ps, the chief and the other worker of training jobs, in any order and at random moments, and starts each
+again: every job must reach its last step, and what the chief restores is never older than the checkpoint there was.
 
     kill_at_random.py [ROUNDS] [SEED]
 """
@@ -17,7 +17,6 @@ from test_examples import DATA, RESTORED, saved_step  # noqa: E402
 SEATS = [("ps", 0), ("worker", 0), ("worker", 1)]
 PROGRAMS = {"distribute_mnist": ("task_index", ["--issync=1", "--train_steps=3000"]),
             "dist_mnist_async": ("task_id", ["--training_steps=3000", "--learning_rate=0.1"])}
-KILLS = 4
 
 
 class Job:
@@ -70,12 +69,12 @@ def play(program):
         try:
             job.running["worker", 0].until("Extracting", 60)
             killed = []
-            for _ in range(KILLS):
+            for seat in random.sample(SEATS, len(SEATS)):
                 time.sleep(random.uniform(.1, 2.5))
-                if job.over() or any(t.process.poll() is not None for t in job.running.values()):
+                if any(t.process.poll() is not None for t in job.running.values()):
                     break
-                killed.append(random.choice(SEATS))
-                job.kill(killed[-1])
+                job.kill(seat)
+                killed.append(seat)
             job.end()
             return killed
         finally:
@@ -83,7 +82,7 @@ def play(program):
 
 
 def main():
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else int.from_bytes(os.urandom(3), "little")
     if DATA is None:
         sys.exit("neither MNIST nor Fashion-MNIST is here")

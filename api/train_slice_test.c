@@ -31,7 +31,8 @@ static void save_in_two(const char *path) {
   weft_optimizer *o;
   weft_out piece[2];
   EXPECT_OK(weft_graph_create(&g));
-  cut(g, 2, (int64_t[]){3, 2}, piece);
+  weft_initial three = {.kind = WEFT_INIT_CONSTANT, .a = 3};
+  EXPECT_OK(weft_get_variable_parts(g, "e", WEFT_FLOAT, WEFT_DIMS(5, 2), 0, 2, &three, true, piece)); /* 3 and 2 */
   weft_out loss = weft_add(g, weft_sum(g, weft_square(g, piece[0])), weft_sum(g, weft_square(g, piece[1])));
   EXPECT_OK(weft_optimizer_create(&o, g, "Adagrad", NULL));
   EXPECT_OK(weft_optimizer_set(o, "learning_rate", 0.5));
@@ -77,6 +78,31 @@ TEST(a_checkpoint_of_pieces_is_read_into_another_cut) {
     weft_tensor_destroy(found[i]);
   }
   weft_saver_destroy(saver), weft_session_destroy(sess), weft_graph_destroy(g);
+}
+
+TEST(a_variable_is_cut_only_as_its_shape_allows) {
+  weft_graph *g;
+  weft_out piece[6];
+  EXPECT_OK(weft_graph_create(&g));
+  EXPECT_ERR(weft_get_variable_parts(g, "e", WEFT_FLOAT, WEFT_DIMS(5, 2), 0, 6, NULL, true, piece),
+             WEFT_INVALID_ARGUMENT, "axis 0 of variable 'e' of shape [5,2] cannot be cut into 6 pieces");
+  EXPECT_ERR(weft_get_variable_parts(g, "e", WEFT_FLOAT, WEFT_DIMS(5, 2), 2, 2, NULL, true, piece),
+             WEFT_INVALID_ARGUMENT, "no axis 2");
+  weft_graph_destroy(g);
+}
+
+TEST(pieces_are_found_again_where_the_scope_says_reuse) {
+  weft_graph *g;
+  weft_out first[2], again[2];
+  EXPECT_OK(weft_graph_create(&g));
+  for (int i = 0; i < 2; i++) {
+    weft_scope_variables(g, "s", WEFT_REUSE_AUTO, NULL);
+    EXPECT_OK(weft_get_variable_parts(g, "e", WEFT_FLOAT, WEFT_DIMS(5, 2), 1, 2, NULL, true, i ? again : first));
+    weft_scope_pop(g);
+  }
+  EXPECT_EQ_INT(first[1].node, again[1].node);
+  EXPECT_EQ_STR(weft_node_name(weft_graph_node(g, first[1].node)), "s/e/part_1");
+  weft_graph_destroy(g);
 }
 
 TEST(a_piece_that_reaches_beyond_the_whole_is_refused) {

@@ -1,4 +1,6 @@
 /* train_variable.c - variables and the global step, as programs ask for them. */
+#include "api/initial.h"
+#include "graph/build.h"
 #include "train/global_step.h"
 #include "train/partition.h"
 #include "train/variable_nodes.h"
@@ -17,6 +19,17 @@ weft_err weft_variable_set_slice(weft_graph *g, weft_out variable, const char *f
   if (!full_name || rank <= 0 || !full || !offset)
     return weft__fail(WEFT_INVALID_ARGUMENT, "a slice needs the name and shape of the whole, and where it lies in it");
   return weft__variable_slice_set(g, variable, &(variable_slice){full_name, rank, full, offset});
+}
+
+weft_err weft_get_variable_parts(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
+                                 int axis, int n, const weft_initial *init, bool trainable, weft_out *out) {
+  variable_spec s = {.name = name, .dtype = dtype, .untrainable = !trainable};
+  WEFT_TRY(weft__b_ok(g));
+  if (!name || !*name) return weft__fail(WEFT_INVALID_ARGUMENT, "a variable needs a name");
+  WEFT_TRY(weft__api_initializer(&s.init, init));
+  s.has_shape = s.init.kind != INIT_TENSOR;
+  WEFT_TRY(weft__shape_make(&s.shape, rank, dims));
+  return weft__variable_get_parts(g, &s, axis, n, out);
 }
 
 weft_out weft_variable_value(weft_graph *g, weft_out variable) { return weft__variable_value(g, variable); }

@@ -109,10 +109,10 @@ static void fans(const shape *s, double *in, double *out) {
   *out = field * (double)s->dim[s->rank - 1];
 }
 
-static weft_out scaling(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
+static weft_out scaling(weft_graph *g, const shape *s, const shape *whole, weft_dtype dtype, const initializer *init) {
   const double cut_deviation = .87962566103423978; /* of a unit normal cut off at 2 */
   double in, out, n, scale = init->a;
-  fans(s, &in, &out);
+  fans(whole, &in, &out);
   n = init->fan == FAN_IN ? in : init->fan == FAN_OUT ? out : (in + out) / 2;
   scale /= n > 1 ? n : 1;
   if (init->spread == SCALE_UNIFORM) return uniform(g, s, dtype, init, -sqrt(3 * scale), sqrt(3 * scale));
@@ -122,8 +122,8 @@ static weft_out scaling(weft_graph *g, const shape *s, weft_dtype dtype, const i
 }
 
 /* All axes but the last are inputs. */
-static weft_out unit(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
-  double inputs = s->rank > 1 ? (double)weft__shape_span(s, 0, s->rank - 1) : 1;
+static weft_out unit(weft_graph *g, const shape *s, const shape *whole, weft_dtype dtype, const initializer *init) {
+  double inputs = whole->rank > 1 ? (double)weft__shape_span(whole, 0, whole->rank - 1) : 1;
   double most = sqrt(3 / (inputs > 1 ? inputs : 1)) * init->a;
   return uniform(g, s, dtype, init, -most, most);
 }
@@ -175,7 +175,10 @@ static weft_out identity(weft_graph *g, const shape *s, weft_dtype dtype, const 
   return times(g, init->a, dtype, o);
 }
 
-static weft_out initial_value(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
+static weft_out initial_value(weft_graph *g, const shape *s, const variable_spec *spec) {
+  const initializer *init = &spec->init;
+  const shape *whole = spec->whole ? spec->whole : s;
+  const weft_dtype dtype = spec->dtype;
   switch (init->kind) {
   case INIT_ZEROS: return filled(g, "zeros", s, dtype, 0);
   case INIT_ONES: return filled(g, "ones", s, dtype, 1);
@@ -183,10 +186,10 @@ static weft_out initial_value(weft_graph *g, const shape *s, weft_dtype dtype, c
   case INIT_UNIFORM: return uniform(g, s, dtype, init, init->a, init->b);
   case INIT_NORMAL: return normal(g, "random_normal", "RandomStandardNormal", s, dtype, init, init->a, init->b);
   case INIT_TRUNCATED: return normal(g, "truncated_normal", "TruncatedNormal", s, dtype, init, init->a, init->b);
-  case INIT_SCALING: return scaling(g, s, dtype, init);
+  case INIT_SCALING: return scaling(g, s, whole, dtype, init);
   case INIT_ORTHOGONAL: return orthogonal(g, s, dtype, init);
   case INIT_IDENTITY: return identity(g, s, dtype, init);
-  case INIT_UNIT: return unit(g, s, dtype, init);
+  case INIT_UNIT: return unit(g, s, whole, dtype, init);
   default: return WEFT_NONE;
   }
 }
@@ -259,7 +262,7 @@ static weft_err build_inside(weft_graph *g, const variable_spec *spec, const sha
     weft__status_keep(&g->sticky, weft__scope_push_class(g, name));
     weft__b_push_name(g, "Initializer");
     weft__status_keep(&g->sticky, weft__scope_push_device(g, NULL));
-    out->initial = initial_value(g, s, spec->dtype, &spec->init);
+    out->initial = initial_value(g, s, spec);
     weft__b_pop(g);
     weft__b_pop(g);
   } else if (spec->init.kind == INIT_TENSOR) {

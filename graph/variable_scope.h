@@ -70,7 +70,8 @@ typedef struct variable_spec {
   shape shape;
   weft_dtype dtype; /* WEFT_INVALID: the scope's, else float */
   initializer init;
-  reuse_mode reuse; /* REUSE_INHERIT: the scope's */
+  reuse_mode reuse;   /* REUSE_INHERIT: the scope's */
+  const shape *whole; /* of which this is a piece, as initializers that scale see it; NULL: it is whole */
   bool untrainable, local, resource;
   bool cached; /* a reference is read where it is used, not beside the variable */
 } variable_spec;

@@ -83,3 +83,52 @@ weft_err weft__variable_slice_like(weft_graph *g, weft_out piece, weft_out made)
   protobuf_c_message_free_unpacked(m, NULL);
   return err;
 }
+
+/* ---- get_variable ---- */
+
+static weft_err check_cut(const variable_spec *whole, int axis, int n) {
+  const shape *s = &whole->shape;
+  if (!whole->has_shape)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "variable '%s' cannot be cut: its initial value is one tensor",
+                      whole->name);
+  if (axis < 0 || axis >= s->rank)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "variable '%s' of shape %s has no axis %d to be cut along", whole->name,
+                      weft__shape_text(s), axis);
+  if (n < 1 || s->dim[axis] < n)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "axis %d of variable '%s' of shape %s cannot be cut into %d pieces", axis,
+                      whole->name, weft__shape_text(s), n);
+  return WEFT_OK;
+}
+
+/* Piece i, which begins at `offset`; one that was there before is known as such. */
+static weft_err get_part(weft_graph *g, const variable_spec *piece, const shape *full, const int64_t *offset,
+                         weft_out *out) {
+  variable_nodes v;
+  WEFT_TRY(weft__variable_get(g, piece, &v));
+  *out = v.variable;
+  if (v.found) return WEFT_OK;
+  const char *name = weft__variable_name(g, v.variable);
+  char *whole = weft__arena_strdup(&g->arena, name);
+  if (!whole) return WEFT_OOM;
+  *strrchr(whole, '/') = 0; /* with the scopes it is in */
+  return weft__variable_slice_set(g, v.variable, &(variable_slice){whole, full->rank, full->dim, offset});
+}
+
+weft_err weft__variable_get_parts(weft_graph *g, const variable_spec *whole, int axis, int n, weft_out *out) {
+  WEFT_TRY(check_cut(whole, axis, n));
+  const int64_t all = whole->shape.dim[axis];
+  int64_t offset[WEFT_MAX_RANK] = {0};
+  for (int i = 0; i < n; i++) {
+    variable_spec piece = *whole;
+    char *name = weft__sprintf("%s/part_%d", whole->name, i);
+    if (!name) return WEFT_OOM;
+    piece.name = name;
+    piece.whole = &whole->shape;
+    piece.shape.dim[axis] = all / n + (i < all % n);
+    weft_err err = get_part(g, &piece, &whole->shape, offset, &out[i]);
+    weft__free(name);
+    WEFT_TRY(err);
+    offset[axis] += piece.shape.dim[axis];
+  }
+  return WEFT_OK;
+}

@@ -55,6 +55,11 @@ WEFT_API weft_err weft_variable_add_to(weft_graph *g, const char *list, weft_out
  * averages are pieces likewise.  Say so before a saver is made. */
 WEFT_API weft_err weft_variable_set_slice(weft_graph *g, weft_out variable, const char *full_name, int rank,
                                           const int64_t *full, const int64_t *offset);
+/* tf.get_variable with a partitioner: out[n] are pieces NAME/part_0 and on along an axis, cut as evenly as it goes.  They
+ * are initialised as parts of the whole, looked up with `div`, and saved as one tensor. */
+WEFT_API weft_err weft_get_variable_parts(weft_graph *g, const char *name, weft_dtype dtype, int rank,
+                                          const int64_t *dims, int axis, int n, const weft_initial *init,
+                                          bool trainable, weft_out *out);
 /* The value as expressions use it: NAME/read, or a new ReadVariableOp. */
 WEFT_API weft_out weft_variable_value(weft_graph *g, weft_out variable);
 /* The node that assigns the initial value, and that value; WEFT_NONE if no list has the variable. */

@@ -143,6 +143,26 @@ def test_embedding_lookup(n):
     on_both([(tf.int64, [None]), (tf.float32, [None, 2])], theirs, mine, feeds)
 
 
+def test_a_variable_in_pieces():
+    """The default initializer scales by the whole."""
+    def theirs(ids, t):
+        with v1.variable_scope("s", partitioner=v1.fixed_size_partitioner(3)):
+            pieces = v1.get_variable("e", [10, 4])
+        return v1.nn.embedding_lookup(pieces, ids, partition_strategy="div") - t
+
+    def mine(l, ids, t):
+        pieces = (Out * 3)()
+        lib.weft_scope_variables(l.g.ptr, b"s", 0, None)
+        weftlib.check(lib.weft_get_variable_parts(l.g.ptr, b"e", 1, 2, (C.c_int64 * 2)(10, 4), 0, 3, None, True, pieces))
+        lib.weft_scope_pop(l.g.ptr)
+        return l.g.make("sub", l.g.make("embedding_lookup", None, 3, pieces, ids, True), t)
+
+    def feeds(i):
+        rng = np.random.RandomState(i)
+        return {"x0:0": rng.randint(0, 10, 5), "x1:0": rng.randn(5, 4).astype(np.float32)}
+    on_both([(tf.int64, [None]), (tf.float32, [None, 4])], theirs, mine, feeds)
+
+
 @pytest.mark.parametrize("kind", [0, 1])
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_recurrent_cells(kind, dynamic):

@@ -68,7 +68,8 @@ __git_version__ = GIT_VERSION = "weft-" + _weft.version()
 weft_version = _weft.version()
 
 Print = logging_ops.Print
-nn.rnn_cell, nn.dynamic_rnn, nn.static_rnn = rnn, rnn.dynamic_rnn, rnn.static_rnn
+nn.rnn_cell, nn.dynamic_rnn, nn.static_rnn, nn.raw_rnn = rnn, rnn.dynamic_rnn, rnn.static_rnn, rnn.raw_rnn
+nn.bidirectional_dynamic_rnn, nn.static_bidirectional_rnn = rnn.bidirectional_dynamic_rnn, rnn.static_bidirectional_rnn
 io, strings, random, distribute = io_ops, io_ops, random_ops, type("distribute", (), {"Server": _Server})
 for _name in ("crop", "gamma", "normal", "poisson", "shuffle", "uniform"):
     setattr(random, _name, getattr(random, "random_" + _name))

@@ -161,14 +161,21 @@ def _check_shape(c, tensor, given):
 
 
 def _spread(feed_dict):
-    """A feed of a SparseTensor is three feeds, one of IndexedSlices two or three."""
-    for key, value in feed_dict.items():
+    """A feed of a SparseTensor is three feeds, one of IndexedSlices two or three, one of a nest of tensors one for each."""
+    return _spread_pairs(feed_dict.items())
+
+
+def _spread_pairs(pairs):
+    for key, value in pairs:
         if isinstance(key, SparseTensor):
             yield from zip((key.indices, key.values, key.dense_shape), value)
         elif isinstance(key, IndexedSlices):
             yield from ((k, v) for k, v in zip((key.values, key.indices, key.dense_shape), value) if k is not None)
         elif isinstance(key, tuple) and isinstance(value, (tuple, list)):
-            yield from zip(key, value)
+            if len(key) != len(value):
+                raise ValueError("Could not flatten dictionary. Key had %d elements, but value had %d elements. Key: %s, value: %s."
+                                 % (len(key), len(value), key, value))
+            yield from _spread_pairs(zip(key, value))
         else:
             yield key, value
 

@@ -105,13 +105,16 @@ class Context:
         finally:
             self.graph._context = saved
 
+    def _count(self, operation):
+        """It is inside of this context, and so of those around it."""
+        at = self
+        while at is not None:
+            at.inside.add(operation._id)
+            at = at.outer
+
     def added(self, operation):
-        self.inside.add(operation._id)
+        self._count(operation)
         operation._context = self
-        outer = self.outer
-        while outer is not None:
-            outer.inside.add(operation._id)
-            outer = outer.outer
 
     def bring(self, out):
         """The output to use in here in place of one from outside."""
@@ -133,7 +136,7 @@ class Context:
         """A node past the adapter and outside of control scopes, counted as ours."""
         with self.graph.control_dependencies(None):
             made = self.graph._add(kind, name, inputs, list(attrs))
-        self.inside.add(made._id)
+        self._count(made)
         return made
 
 

@@ -160,7 +160,7 @@ def as_dtype(value):
     """A DType from one, a number, a name or anything numpy takes for a type."""
     if isinstance(value, DType):
         return value
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and value is not True and value is not False:  # `bool` is a DType here
         if 0 < value % 100 < len(_NAMES):
             return DType(value)
         raise TypeError("Cannot convert value %r to a TensorFlow DType." % (value,))

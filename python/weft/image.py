@@ -89,16 +89,32 @@ def flip_up_down(image):
     return array_ops.reverse(image, [image.shape.ndims - 3])
 
 
-def random_flip_left_right(image, seed=None):
+def _perhaps(flip, image, seed):
     image = convert_to_tensor(image)
     drawn = random_ops.random_uniform([], 0, 1.0, seed=seed)
-    made = cond(math_ops.less(drawn, .5), lambda: flip_left_right(image), lambda: image)
+    made = cond(math_ops.less(drawn, .5), lambda: flip(image), lambda: image)
     made.set_shape(image.shape)
     return made
 
 
+def random_flip_left_right(image, seed=None):
+    return _perhaps(flip_left_right, image, seed)
+
+
+def random_flip_up_down(image, seed=None):
+    return _perhaps(flip_up_down, image, seed)
+
+
+def _as_float(adjust, image):
+    """Adjusted as float, and back to the type it had."""
+    image = convert_to_tensor(image)
+    if image.dtype.base_dtype.is_floating:
+        return adjust(image)
+    return convert_image_dtype(adjust(convert_image_dtype(image, dtypes.float32)), image.dtype.base_dtype, saturate=True)
+
+
 def adjust_brightness(image, delta):
-    return image + delta
+    return _as_float(lambda x: x + math_ops.cast(convert_to_tensor(delta), x.dtype.base_dtype), image)
 
 
 def random_brightness(image, max_delta, seed=None):
@@ -106,11 +122,42 @@ def random_brightness(image, max_delta, seed=None):
 
 
 def adjust_contrast(images, contrast_factor):
-    return op("AdjustContrastv2", images=images, contrast_factor=convert_to_tensor(contrast_factor, dtypes.float32))
+    factor = convert_to_tensor(contrast_factor, dtypes.float32)
+    return _as_float(lambda x: op("AdjustContrastv2", images=x, contrast_factor=factor), images)
 
 
 def random_contrast(image, lower, upper, seed=None):
     return adjust_contrast(image, random_ops.random_uniform([], lower, upper, seed=seed))
+
+
+def adjust_saturation(image, saturation_factor, name=None):
+    scale = convert_to_tensor(saturation_factor, dtypes.float32)
+    return _as_float(lambda x: op("AdjustSaturation", name, images=x, scale=scale), image)
+
+
+def random_saturation(image, lower, upper, seed=None):
+    return adjust_saturation(image, random_ops.random_uniform([], lower, upper, seed=seed))
+
+
+def adjust_hue(image, delta, name=None):
+    return _as_float(lambda x: op("AdjustHue", name, images=x, delta=convert_to_tensor(delta, dtypes.float32)), image)
+
+
+def random_hue(image, max_delta, seed=None):
+    return adjust_hue(image, random_ops.random_uniform([], -max_delta, max_delta, seed=seed))
+
+
+def rgb_to_grayscale(images, name=None):
+    with name_scope(name, "rgb_to_grayscale", [images]):
+        def gray(x):
+            return math_ops.reduce_sum(x * convert_to_tensor([0.2989, 0.587, 0.114], x.dtype.base_dtype), -1, keepdims=True)
+        return _as_float(gray, images)
+
+
+def grayscale_to_rgb(images, name=None):
+    with name_scope(name, "grayscale_to_rgb", [images]):
+        images = convert_to_tensor(images)
+        return array_ops.tile(images, [1] * (images.shape.ndims - 1) + [3])
 
 
 def per_image_standardization(image):
@@ -120,3 +167,49 @@ def per_image_standardization(image):
     variance = math_ops.reduce_mean(math_ops.square(image)) - math_ops.square(mean)
     deviation = math_ops.sqrt(math_ops.maximum(variance, 0.0))
     return (image - mean) / math_ops.maximum(deviation, math_ops.rsqrt(count))
+
+
+# ---- cutting and padding ----
+
+def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+    image = convert_to_tensor(image)
+    lead = [0] * (image.shape.ndims - 3)
+    return array_ops.slice(image, array_ops.stack(lead + [offset_height, offset_width, 0]),
+                           array_ops.stack([-1] * len(lead) + [target_height, target_width, -1]))
+
+
+def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+    image = convert_to_tensor(image)
+    lead = image.shape.ndims - 3
+    height, width = _size(image)
+    pads = [[0, 0]] * lead + [[offset_height, target_height - offset_height - height],
+                              [offset_width, target_width - offset_width - width], [0, 0]]
+    out = array_ops.pad(image, array_ops.stack([array_ops.stack(p) for p in pads]))
+    known = [v if isinstance(v, int) else None for v in (target_height, target_width)]
+    out.set_shape(image.shape.as_list()[:lead] + known + image.shape.as_list()[-1:])
+    return out
+
+
+def _size(image):
+    """Height and width: numbers where they are known."""
+    dims, shape = image.shape.as_list(), array_ops.shape(image)
+    at = len(dims) - 3
+    return [shape[at + i] if dims[at + i] is None else dims[at + i] for i in (0, 1)]
+
+
+def resize_image_with_crop_or_pad(image, target_height, target_width):
+    """Cut or padded around its middle."""
+    def most(a, b):
+        return max(a, b) if isinstance(a, int) and isinstance(b, int) else math_ops.maximum(a, b)
+
+    def least(a, b):
+        return min(a, b) if isinstance(a, int) and isinstance(b, int) else math_ops.minimum(a, b)
+    image = convert_to_tensor(image)
+    height, width = _size(image)
+    image = crop_to_bounding_box(image, most((height - target_height) // 2, 0), most((width - target_width) // 2, 0),
+                                 least(target_height, height), least(target_width, width))
+    return pad_to_bounding_box(image, most((target_height - height) // 2, 0), most((target_width - width) // 2, 0),
+                               target_height, target_width)
+
+
+resize_with_crop_or_pad = resize_image_with_crop_or_pad

@@ -117,6 +117,18 @@ def test_images():
     both(program, {"x": X * 10 + 30}, same_nodes=False, tolerance=1e-4)
 
 
+def test_images_are_cut_padded_and_coloured():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [7, 5, 3], name="x")
+        whole = tf.cast(x * 255, tf.uint8)
+        made = [tf.image.resize_image_with_crop_or_pad(x, h, w) for h, w in ((4, 4), (9, 8), (4, 9), (8, 3), (7, 5))]
+        for image in (x, whole):
+            made += [tf.image.adjust_saturation(image, 1.4), tf.image.adjust_hue(image, 0.1), tf.image.rgb_to_grayscale(image),
+                     tf.image.adjust_brightness(image, 0.1), tf.image.adjust_contrast(image, 0.7)]
+        return made + [tf.image.decode_png(tf.image.encode_png(whole)), tf.image.grayscale_to_rgb(x[..., :1]), tf.as_dtype(4).name]
+    both(program, {"x": np.random.RandomState(0).rand(7, 5, 3)}, same_nodes=False, tolerance=1e-4)
+
+
 def test_partitioned_variables():
     def program(tf):
         with tf.variable_scope("s", partitioner=tf.fixed_size_partitioner(3)):

@@ -24,7 +24,24 @@ def get_trainable_variables(scope=None, suffix=None):
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
 
-get_variables_to_restore = get_variables
+def get_variables_to_restore(include=None, exclude=None):
+    """Variables in one of the scopes, or all, less those in the scopes to leave out."""
+    chosen = get_variables() if include is None else [v for scope in include for v in get_variables(scope)]
+    left = {id(v) for scope in exclude or () for v in get_variables(scope)}
+    return [v for v in chosen if id(v) not in left]
+
+
+def assign_from_checkpoint_fn(model_path, var_list, ignore_missing_vars=False, reshape_variables=False):
+    """init_fn(session) that restores the variables, a list or by the names they have in the checkpoint."""
+    from ..train.saver import Saver, load_checkpoint
+    named = dict(var_list) if isinstance(var_list, dict) else {v.op.name: v for v in var_list}
+    if ignore_missing_vars:
+        there = load_checkpoint(model_path)
+        named = {n: v for n, v in named.items() if there.has_tensor(n)}
+    if not named:
+        return None
+    saver = Saver(named, reshape=reshape_variables)
+    return lambda session: saver.restore(session, model_path)
 
 
 def model_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None,

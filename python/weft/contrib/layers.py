@@ -81,9 +81,17 @@ def _variable(name, shape, dtype, initializer, regularizer, trainable, collectio
 
 
 def _collect(collections, name, out):
+    """The layer's output, in the collections asked for under the layer's name."""
     if collections:
-        get_default_graph().add_to_collections(collections, out)
+        graph = get_default_graph()
+        graph.add_to_collections(collections, out)
+        graph.__dict__.setdefault("_layer_names", {})[out._out] = name.rstrip("/")
     return out
+
+
+def alias_of(out):
+    """The name of the layer that put it into a collection."""
+    return out.graph.__dict__.get("_layer_names", {}).get(out._out, out.op.name)
 
 
 def _finish(out, normalizer_fn, normalizer_params, activation_fn):
@@ -156,30 +164,65 @@ convolution = convolution2d = conv2d
 
 
 @add_arg_scope
-def separable_conv2d(inputs, num_outputs, kernel_size, depth_multiplier=1, stride=1, padding="SAME", data_format="NHWC", rate=1,
-                     activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None, weights_initializer=xavier_initializer(),
-                     pointwise_initializer=None, weights_regularizer=None, biases_initializer=init_ops.Zeros(),
-                     biases_regularizer=None, reuse=None, variables_collections=None, outputs_collections=None, trainable=True,
-                     scope=None):
+def conv2d_transpose(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format="NHWC", activation_fn=nn.relu,
+                     normalizer_fn=None, normalizer_params=None, weights_initializer=xavier_initializer(),
+                     weights_regularizer=None, biases_initializer=init_ops.Zeros(), biases_regularizer=None, reuse=None,
+                     variables_collections=None, outputs_collections=None, trainable=True, scope=None):
+    if data_format != "NHWC":
+        raise NotImplementedError("tf.contrib.layers.conv2d_transpose(data_format=%r) is not in Weft%s: transpose the images to "
+                                  "NHWC" % (data_format, where()))
+    with variable_scope(scope, "Conv2d_transpose", [inputs], reuse=reuse) as sc:
+        x = convert_to_tensor(inputs)
+        k, s, dims = _pair(kernel_size), _pair(stride), x.shape.as_list()
+        w = _variable("weights", k + [num_outputs, dims[3]], x.dtype.base_dtype, weights_initializer, weights_regularizer,
+                      trainable, variables_collections)
+        more = [max(a - b, 0) if padding.upper() == "VALID" else 0 for a, b in zip(k, s)]
+        size = [dims[i + 1] * s[i] + more[i] for i in (0, 1)]
+        out = nn.conv2d_transpose(x, w, array_ops.stack([array_ops.shape(x)[0]] + size + [num_outputs]), [1] + s + [1],
+                                  padding.upper())
+        out.set_shape([dims[0]] + size + [num_outputs])
+        if normalizer_fn is None and biases_initializer is not None:
+            out = nn.bias_add(out, _variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer,
+                                             trainable, variables_collections))
+        return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
+
+
+@add_arg_scope
+def separable_conv2d(inputs, num_outputs, kernel_size, depth_multiplier=1, stride=1, padding="SAME", data_format="NHWC",
+                     rate=1, activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None,
+                     weights_initializer=xavier_initializer(), pointwise_initializer=None, weights_regularizer=None,
+                     biases_initializer=init_ops.Zeros(), biases_regularizer=None, reuse=None, variables_collections=None,
+                     outputs_collections=None, trainable=True, scope=None):
+    """Each channel by itself, then (unless num_outputs is None) a mix of them."""
+    if data_format != "NHWC":
+        raise NotImplementedError("tf.contrib.layers.separable_conv2d(data_format=%r) is not in Weft%s: transpose the images to "
+                                  "NHWC" % (data_format, where()))
     with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse) as sc:
         x = convert_to_tensor(inputs)
-        depth, dtype = x.shape.as_list()[-1], x.dtype.base_dtype
-        deep = get_variable("depthwise_weights", _pair(kernel_size) + [depth, depth_multiplier], dtype, weights_initializer,
-                            weights_regularizer, trainable)
-        strides = [1] + _pair(stride) + [1]
-        if num_outputs is None:  # the channels stay apart
+        depth, kind, s = x.shape.as_list()[3], x.dtype.base_dtype, _pair(stride)
+        deep = _variable("depthwise_weights", _pair(kernel_size) + [depth, depth_multiplier], kind, weights_initializer,
+                         weights_regularizer, trainable, variables_collections)
+        if num_outputs is None:
             num_outputs = depth * depth_multiplier
-            out = nn.depthwise_conv2d(x, deep, strides, padding, rate=_pair(rate))
+            out = nn.depthwise_conv2d(x, deep, [1] + s + [1], padding, rate=_pair(rate))
         else:
-            point = get_variable("pointwise_weights", [1, 1, depth * depth_multiplier, num_outputs], dtype,
-                                 pointwise_initializer or weights_initializer, weights_regularizer, trainable)
-            out = nn.separable_conv2d(x, deep, point, strides, padding, rate=_pair(rate))
+            point = _variable("pointwise_weights", [1, 1, depth * depth_multiplier, num_outputs], kind,
+                              pointwise_initializer or weights_initializer, weights_regularizer, trainable,
+                              variables_collections)
+            out = nn.separable_conv2d(x, deep, point, [1] + s + [1], padding, rate=_pair(rate))
         if normalizer_fn is None and biases_initializer is not None:
-            out = nn.bias_add(out, get_variable("biases", [num_outputs], dtype, biases_initializer, biases_regularizer, trainable))
+            out = nn.bias_add(out, _variable("biases", [num_outputs], kind, biases_initializer, biases_regularizer, trainable,
+                                             variables_collections))
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
 
 
 separable_convolution2d = separable_conv2d
+
+
+def one_hot_encoding(labels, num_classes, on_value=1.0, off_value=0.0, outputs_collections=None, scope=None):
+    with name_scope(scope, "OneHotEncoding", [labels, num_classes]) as sc:
+        labels = math_ops.cast(convert_to_tensor(labels), init_ops.dtypes.int64)
+        return _collect(outputs_collections, sc, array_ops.one_hot(labels, num_classes, on_value=on_value, off_value=off_value))
 
 
 @add_arg_scope

@@ -3,6 +3,8 @@
  * Feeds are borrowed from their buffers for the length of the run; the interpreter is let go
  * meanwhile, and Ctrl-C ends the run. */
 #include "ext.h"
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 PyTypeObject *ext_session_type;
@@ -38,11 +40,49 @@ PyObject *ext_session_wrap(PyObject *graph, weft_session *sess, bool lent) {
   return (PyObject *)self;
 }
 
+/* ---- the end of a session ---- */
+
+static int calls_in_flight; /* of the library into Python; read and written with the GIL held */
+
+typedef struct leaving {
+  weft_session *sess;
+  PyObject *graph;
+} leaving;
+
+static int drop(void *graph) {
+  Py_DECREF((PyObject *)graph);
+  return 0;
+}
+
+static void *leave(void *arg) {
+  leaving *l = arg;
+  weft_session_destroy(l->sess);
+  Py_AddPendingCall(drop, l->graph);
+  free(l);
+  return NULL;
+}
+
+/* A generator of the program may never come back, and a session waits for its own: then a thread waits for it, which the
+ * end of the program does not wait for.  False: the caller destroys it. */
+static bool leaves_by_itself(session_object *s) {
+  pthread_t thread;
+  leaving *l = calls_in_flight > 0 ? malloc(sizeof *l) : NULL;
+  if (!l) return false;
+  *l = (leaving){s->sess, s->graph};
+  bool goes = pthread_create(&thread, NULL, leave, l) == 0 && pthread_detach(thread) == 0;
+  if (!goes) free(l);
+  return goes;
+}
+
 static void session_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   session_object *s = (session_object *)self;
-  if (!s->lent) UNLOCKED(weft_session_destroy(s->sess));
-  Py_CLEAR(s->graph);
+  if (!s->lent && !leaves_by_itself(s)) {
+    UNLOCKED(weft_session_destroy(s->sess));
+    Py_CLEAR(s->graph);
+  } else if (s->lent) {
+    Py_CLEAR(s->graph);
+  }
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
   release(self);
   Py_DECREF(type);
@@ -208,7 +248,9 @@ static weft_err call(void *arg, const char *token, int n_in, const weft_tensor *
     PyObject *value = ext_to_numpy_copy(in[i]);
     if (!value || PyList_SetItem(inputs, i, value) != 0) Py_CLEAR(inputs);
   }
+  calls_in_flight++;
   if (inputs) results = PyObject_CallFunction(call_target, "sO", token, inputs);
+  calls_in_flight--;
   int bad = !results || call_results(results, n_out, out) != 0;
   weft_err err = bad ? ext_python_error() : WEFT_OK;
   Py_XDECREF(results);

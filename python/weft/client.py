@@ -10,6 +10,7 @@ from . import _weft, dtypes, errors, protos
 from .build import triple
 from .graph import Graph, IndexedSlices, Operation, Tensor, _Stack, get_default_graph
 from .partial import PartialRun
+from .script_ops import interrupted as _interrupted
 from .sparse import SparseTensor, SparseTensorValue
 from .variables import Variable
 
@@ -260,7 +261,7 @@ class BaseSession:
         try:
             made = self._c.run(feeds, fetch.outs, fetch.targets, timeout, trace)
         except errors.OpError as e:
-            raise self._placed(e) from None
+            raise (_interrupted.pop() if _interrupted else self._placed(e)) from None
         if trace:
             made, data = made
             run_metadata.ParseFromString(data)

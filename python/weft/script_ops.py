@@ -11,9 +11,16 @@ from .graph import get_default_graph
 _functions, _lock = {}, threading.Lock()
 
 
+interrupted = []  # Ctrl-C in a function that the library called: the run that it was for raises it
+
+
 def _call(token, inputs):
     fn, types = _functions[token]
-    made = fn(*inputs)
+    try:
+        made = fn(*inputs)
+    except KeyboardInterrupt as e:
+        interrupted.append(e)
+        raise
     if not isinstance(made, (list, tuple)):
         made = [] if made is None and not types else [made]
     if len(made) != len(types):

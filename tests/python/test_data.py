@@ -1,5 +1,6 @@
 """tf.data in Python: the same elements as TensorFlow's from the same program, one-shot and initialised."""
 import collections
+import signal
 import subprocess
 import sys
 
@@ -360,6 +361,50 @@ def test_a_session_that_ends_in_the_middle_stops_what_works_ahead():
         for _ in range(3):
             with ours.Session() as sess:
                 assert sess.run(fetch) == 1
+
+
+BLOCKED = '''
+import threading
+import weft as tf
+
+started = threading.Event()
+
+
+def rows():
+    yield 1
+    started.set()
+    threading.Event().wait()  # what it waits for never comes
+
+
+def main(_):
+    one = tf.data.Dataset.from_generator(rows, tf.int64, []).%s.make_one_shot_iterator().get_next()
+    with tf.Session() as sess:
+        print(sess.run(one), flush=True)
+        started.wait()
+        %s
+    print("done")
+
+
+tf.app.run()
+'''
+
+
+def test_a_generator_that_never_comes_back_does_not_keep_the_program(tmp_path):
+    script = tmp_path / "blocked.py"
+    script.write_text(BLOCKED % ("prefetch(2)", "pass"))
+    code, out, err = scripts.run(script, cwd=tmp_path)
+    assert (code, out) == (0, "1\ndone\n"), err
+
+
+def test_a_generator_that_waits_is_interrupted(tmp_path):
+    script = tmp_path / "blocked.py"
+    script.write_text((BLOCKED % ("repeat(1)", "sess.run(one)")).replace("started.wait()", "").replace(
+        "started.set()", "print('waits', flush=True)"))
+    task = scripts.start(script, cwd=tmp_path)
+    assert [task.stdout.readline() for _ in range(2)] == ["1\n", "waits\n"]
+    task.send_signal(signal.SIGINT)
+    out, err = task.communicate(timeout=120)
+    assert task.returncode != 0 and out == "" and "KeyboardInterrupt" in err.splitlines()[-1], err
 
 
 # ---- a program ----

@@ -6,26 +6,8 @@
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/box.h"
-#include <stdlib.h>
+#include "ops/sparse.h"
 #include <string.h>
-
-/* The first three inputs: indices [n, depth], what goes with them [n], shape [depth]. */
-static weft_err check_sparse(kernel *k, const weft_tensor *indices, const weft_tensor *values,
-                             const weft_tensor *dims) {
-  if (indices->shape.rank != 2)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input indices should be a matrix but received shape %s",
-                             weft__shape_text(&indices->shape));
-  if (values && (values->shape.rank != 1 || values->shape.dim[0] != indices->shape.dim[0]))
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                             "Input values should be a vector as long as the %lld indices but received shape %s",
-                             (long long)indices->shape.dim[0], weft__shape_text(&values->shape));
-  if (dims->shape.rank != 1 || dims->shape.dim[0] != indices->shape.dim[1])
-    return weft__kernel_fail(
-        k, WEFT_INVALID_ARGUMENT,
-        "Input shape should be a vector of the %lld dimensions of the indices but received shape %s",
-        (long long)indices->shape.dim[1], weft__shape_text(&dims->shape));
-  return WEFT_OK;
-}
 
 /* ---- reshape ---- */
 
@@ -86,7 +68,7 @@ static void move_rows(const int64_t *in, const int64_t *old, int64_t depth, int6
 
 static weft_err reshape_cpu(kernel *k) {
   const weft_tensor *indices = k->in[0], *old = k->in[1];
-  WEFT_TRY(check_sparse(k, indices, NULL, old));
+  WEFT_TRY(weft__sparse_check(k, indices, NULL, old));
   if (k->in[2]->shape.rank != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Target shape should be a vector but received shape %s",
                              weft__shape_text(&k->in[2]->shape));
@@ -106,18 +88,6 @@ static weft_err reshape_cpu(kernel *k) {
 
 /* ---- reorder ---- */
 
-typedef struct entry {
-  const int64_t *row;
-  int64_t depth, at;
-} entry;
-
-static int by_row(const void *a, const void *b) {
-  const entry *x = a, *y = b;
-  for (int64_t i = 0; i < x->depth; i++)
-    if (x->row[i] != y->row[i]) return x->row[i] < y->row[i] ? -1 : 1;
-  return x->at < y->at ? -1 : x->at > y->at;
-}
-
 static weft_err reorder_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 2, &s->out[0]));
   WEFT_TRY(weft__infer_rank(s, 1, 1, &s->out[1]));
@@ -126,17 +96,14 @@ static weft_err reorder_infer(infer *s) {
 
 static weft_err reorder_cpu(kernel *k) {
   const weft_tensor *indices = k->in[0], *values = k->in[1];
-  WEFT_TRY(check_sparse(k, indices, values, k->in[2]));
+  WEFT_TRY(weft__sparse_check(k, indices, values, k->in[2]));
   const int64_t n = indices->shape.dim[0], depth = indices->shape.dim[1];
   weft_tensor *places = weft__out(k, 0, &indices->shape), *moved = weft__out(k, 1, &values->shape);
-  entry *entries = weft__alloc((size_t)(n + 1) * sizeof *entries);
-  if (!places || !moved || !entries) {
-    weft__free(entries);
-    return WEFT_OOM;
-  }
-  for (int64_t i = 0; i < n; i++) entries[i] = (entry){TENSOR_DATA(indices, int64_t) + i * depth, depth, i};
-  qsort(entries, (size_t)n, sizeof *entries, by_row);
-  weft_err err = WEFT_OK;
+  sparse_entry *entries = weft__alloc((size_t)(n + 1) * sizeof *entries);
+  weft_err err = places && moved && entries ? WEFT_OK : WEFT_OOM;
+  for (int64_t i = 0; i < n && !err; i++)
+    entries[i] = (sparse_entry){TENSOR_DATA(indices, int64_t) + i * depth, depth, i};
+  if (!err) weft__sparse_sort(entries, n);
   for (int64_t i = 0; i < n && !err; i++) {
     if (depth) memcpy(TENSOR_DATA(places, int64_t) + i * depth, entries[i].row, (size_t)depth * sizeof(int64_t));
     err = weft__elements_copy(values->dtype, weft__element(moved->dtype, moved->data, i),
@@ -228,7 +195,7 @@ static weft_err fill_with(kernel *k, int64_t rows, int64_t *next) {
 }
 
 static weft_err fill_cpu(kernel *k) {
-  WEFT_TRY(check_sparse(k, k->in[0], k->in[1], k->in[2]));
+  WEFT_TRY(weft__sparse_check(k, k->in[0], k->in[1], k->in[2]));
   if (k->in[2]->shape.dim[0] == 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Dense shape cannot be empty.");
   if (k->in[3]->shape.rank != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "default_value must be a scalar, saw: %s",

@@ -289,10 +289,15 @@ static void wait_for_output(const launch *l) {
   poll(fds, n, 100);
 }
 
-static void tell_failure(launch *l, const launch_task *t) {
+/* Which task, and how; the caller goes on with the line. */
+static void tell_end(launch *l, const launch_task *t) {
   launch_erase(&l->look);
   fprintf(stderr, "weft launch: %s%d ended with %d", t->job, t->index, t->code);
   if (t->code > 128) fprintf(stderr, " (%s)", strsignal(t->code - 128));
+}
+
+static void tell_failure(launch *l, const launch_task *t) {
+  tell_end(l, t);
   fprintf(stderr, t->n_last ? "; its last lines:\n" : "\n");
   for (int i = t->n_last > LAUNCH_LAST ? t->n_last - LAUNCH_LAST : 0; i < t->n_last; i++)
     fprintf(stderr, "    %s\n", t->last[i % LAUNCH_LAST]);
@@ -303,9 +308,8 @@ static void after_end(launch *l, launch_task *t) {
   if (t->code == 0 || l->ending > 0) return;
   if (t->restarts > 0) {
     t->restarts--;
-    launch_erase(&l->look);
-    fprintf(stderr, "weft launch: %s%d ended with %d; starting it again (%d left)\n", t->job, t->index, t->code,
-            t->restarts);
+    tell_end(l, t);
+    fprintf(stderr, "; starting it again (%d left)\n", t->restarts);
     if (start(l, t)) return;
   }
   tell_failure(l, t);
@@ -347,10 +351,10 @@ static void push_the_end(launch *l, int *passed) {
 
 /* "[#####.....]  50 %"; returns its length. */
 static int put_bar(char *to, long step, int steps) {
-  enum { CELLS = 12 };
+  enum { CELLS = 8 };
   const double done = step < steps ? (double)step / steps : 1;
   const int full = (int)(done * CELLS);
-  return sprintf(to, "[%.*s%.*s] %3d %%", full, "############", CELLS - full, "............", (int)(done * 100));
+  return sprintf(to, "[%.*s%.*s] %3d %%", full, "########", CELLS - full, "........", (int)(done * 100));
 }
 
 /* A line for each worker whose output told its step; as many as the terminal has room for. */
@@ -359,7 +363,7 @@ static void draw(launch *l) {
   int lines = 0;
   struct winsize w = {.ws_row = 24, .ws_col = 80};
   if (!l->look.live) return;
-  if (ioctl(1, TIOCGWINSZ, &w) != 0 || w.ws_col < 20) w.ws_row = 24, w.ws_col = 80;
+  if (ioctl(1, TIOCGWINSZ, &w) != 0 || w.ws_col < 20 || w.ws_row < 4) w.ws_row = 24, w.ws_col = 80;
   launch_erase(&l->look);
   l->progress[0] = 0;
   for (int i = l->plan.ps; i < l->n_task && lines + 2 < w.ws_row && used + 256 < sizeof l->progress; i++) {
@@ -369,7 +373,7 @@ static void draw(launch *l) {
     snprintf(name, sizeof name, "%s%d", t->job, t->index);
     int n = snprintf(line, sizeof line, "%-*s ", l->look.width, name);
     if (l->plan.steps) n += put_bar(line + n, t->step, l->plan.steps);
-    n += snprintf(line + n, sizeof line - (size_t)n, " step %ld, %.1f steps/s", t->step, t->rate);
+    n += snprintf(line + n, sizeof line - (size_t)n, " step %ld, %.*f steps/s", t->step, t->rate < 100, t->rate);
     if (t->has_loss) n += snprintf(line + n, sizeof line - (size_t)n, ", loss %.4g", t->loss);
     if (t->has_accuracy) snprintf(line + n, sizeof line - (size_t)n, ", accuracy %.4g", t->accuracy);
     used += (size_t)snprintf(l->progress + used, sizeof l->progress - used, "%s%.*s", lines++ ? "\n" : "", w.ws_col - 1,

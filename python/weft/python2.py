@@ -5,6 +5,8 @@ of ints stays an int, and text that a session fetched is str.  --python2 asks fo
 """
 import ast
 import builtins
+import copy
+import importlib
 import importlib.abc
 import importlib.util
 import os
@@ -12,9 +14,9 @@ import sys
 import tokenize
 import warnings
 
-_FIXERS = ("apply", "basestring", "dict", "except", "exec", "execfile", "exitfunc", "funcattrs", "has_key", "idioms",
-           "imports", "intern", "isinstance", "itertools", "itertools_imports", "long", "map", "filter", "zip", "ne",
-           "next", "nonzero", "numliterals", "paren", "print", "raise", "raw_input", "reduce", "repr", "reload",
+_FIXERS = ("apply", "basestring", "dict", "except", "exec", "execfile", "funcattrs", "has_key", "idioms",
+           "imports", "isinstance", "itertools", "itertools_imports", "long", "map", "filter", "zip", "ne",
+           "next", "nonzero", "numliterals", "paren", "print", "raise", "raw_input", "repr",
            "standarderror", "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines",
            "ws_comma", "methodattrs", "metaclass", "getcwdu", "input")
 _said = set()
@@ -48,7 +50,23 @@ def _detab(source):
     return "".join(lines)
 
 
-def translate(source, path):
+def _old_names():
+    """What programs call by name and lib2to3 leaves, or would import in a line of its own."""
+    import functools
+    import importlib
+    import string
+    names = {"cmp": lambda a, b: (a > b) - (a < b), "file": open, "intern": sys.intern, "raw_input": input,
+             "reduce": functools.reduce, "reload": importlib.reload, "unichr": chr}
+    for name, value in names.items():
+        setattr(builtins, name, value)
+    sys.maxint = sys.maxsize
+    string.letters, string.lowercase, string.uppercase = string.ascii_letters, string.ascii_lowercase, string.ascii_uppercase
+    string.join = lambda words, sep=" ": sep.join(words)
+    for name in ("split", "replace", "strip", "lower", "upper", "find", "atoi", "atof"):
+        setattr(string, name, {"atoi": int, "atof": float}.get(name) or getattr(str, name))
+
+
+def translate(source, path, say=True):
     """Python 3 of Python 2, line by line; says so once on stderr."""
     source = _detab(source)
     if not source.endswith("\n"):
@@ -59,7 +77,9 @@ def translate(source, path):
         raise
     except Exception as e:  # noqa: BLE001 - the parser of lib2to3 has its own
         raise SyntaxError("%s: neither Python 3 nor Python 2: %s" % (path, e)) from None
-    if path not in _said:
+    if not _said:
+        _old_names()
+    if say and path not in _said:
         _said.add(path)
         print("weft: %s is Python 2; running it translated" % path, file=sys.stderr)
     return str(tree)
@@ -84,9 +104,10 @@ class _Divisions(ast.NodeTransformer):
 
     def visit_AugAssign(self, node):  # noqa: N802
         self.generic_visit(node)
-        if not isinstance(node.op, ast.Div) or not isinstance(node.target, ast.Name):
-            return node
-        old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+        if not isinstance(node.op, ast.Div) or any(isinstance(n, ast.Call) for n in ast.walk(node.target)):
+            return node  # a call in `f().x /= 2` is made once only
+        old = copy.deepcopy(node.target)
+        old.ctx = ast.Load()
         call = ast.copy_location(ast.Call(ast.Name("__weft_div__", ast.Load()), [old, node.value], []), node)
         return ast.copy_location(ast.Assign([node.target], call), node)
 
@@ -110,21 +131,22 @@ def read(path):
 
 
 def compile_source(source, path, python2=False):
-    if not python2:
-        try:
-            return compile(source, path, "exec", dont_inherit=True)
-        except (SyntaxError, TabError) as e:
-            first = e
-        try:
-            text = translate(source, path)
-        except SyntaxError:
-            raise first from None
-    else:
-        text = translate(source, path)
+    """Code of a file; python2: what is beside a Python 2 program is Python 2 as well, whether it parses or not."""
+    first = None
+    try:
+        code = compile(source, path, "exec", dont_inherit=True)
+        if not python2:
+            return code
+    except (SyntaxError, TabError) as e:
+        first = e
+    try:
+        text = translate(source, path, say=python2 is True or first is not None)
+    except SyntaxError:
+        raise first or sys.exc_info()[1] from None
     try:
         return _compile_old(text, path)
     except SyntaxError as e:
-        raise e if python2 else first from None
+        raise first or e from None
 
 
 def compile_file(path, python2=False):
@@ -149,7 +171,7 @@ class _Loader(importlib.abc.SourceLoader):
 
     def source_to_code(self, data, path, *, _optimize=-1):
         source = importlib.util.decode_source(data)
-        return compile_source(source, path, self._python2)
+        return compile_source(source, path, self._python2 or ("beside" if _said else False))
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -172,5 +194,39 @@ class _Finder(importlib.abc.MetaPathFinder):
         return None
 
 
+class _Same(importlib.abc.Loader):
+    """Gives a module that is already there another name."""
+
+    def __init__(self, module):
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, spec):
+        return self._module
+
+    def exec_module(self, module):
+        module.__spec__ = self._spec
+
+
+class _Beside(importlib.abc.MetaPathFinder):
+    """`import x` in a module of one of the program's packages means the x beside it, where nothing else is called so."""
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def find_spec(self, fullname, path=None, target=None):
+        frame = sys._getframe(1)
+        while frame is not None and "importlib" in frame.f_code.co_filename:
+            frame = frame.f_back
+        package = frame.f_globals.get("__package__") if frame is not None else None
+        file = os.path.abspath(frame.f_code.co_filename) if package else ""
+        beside = os.path.join(os.path.dirname(file), fullname.replace(".", os.sep))
+        if not file.startswith(self._folder) or not (os.path.exists(beside + ".py") or os.path.isdir(beside)):
+            return None
+        module = importlib.import_module("%s.%s" % (package, fullname))
+        return importlib.util.spec_from_loader(fullname, _Same(module), is_package=hasattr(module, "__path__"))
+
+
 def install(folder, python2=False):
-    sys.meta_path.insert(1, _Finder(os.path.abspath(folder), python2))
+    folder = os.path.abspath(folder)
+    sys.meta_path.insert(1, _Finder(folder, python2))
+    sys.meta_path.append(_Beside(folder))

@@ -1,6 +1,7 @@
 /* inspect.c - what files of records, Events and Examples hold, for programs that look at them or make them. */
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/progress.h"
 #include "io/record.h"
 #include "proto/scan.h"
 #include "proto/text.h"
@@ -14,13 +15,15 @@
 weft_err weft_records_each(const char *path, weft_record_fn *fn, void *arg) {
   record_reader *r;
   text record = {0};
-  uint64_t offset;
+  uint64_t offset, n = 0;
   bool end = false;
+  progress p = {0};
   WEFT_TRY(weft__records_open(&r, path, COMPRESSION_GUESS));
   weft_err err = weft__record_next(r, &record, &offset, &end);
   while (!err && !end) {
     err = fn(arg, weft__text_get(&record), record.size);
     if (err) err = weft__fail_in(err, "%s: the record at byte %llu", path, (unsigned long long)offset);
+    weft__progress_tell(&p, path, ++n, 0, "records read");
     if (!err) err = weft__record_next(r, &record, &offset, &end);
   }
   weft__text_finish(&record);

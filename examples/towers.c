@@ -1,4 +1,5 @@
-/* towers.c - one process, two devices: each takes its own batch, and a step applies the mean of their gradients.
+/* towers.c - one process, two devices: each takes its own batch, and a step applies the mean of their gradients.  (The
+ * document says so and counts so; its listing gives both the same one.)
  *
  *     weft convert mnist-tfrecords FOLDER output.tfrecords
  *     towers --data_path=output.tfrecords

@@ -1,5 +1,6 @@
 /* cifar.c - CIFAR-10's binary files: for each image a label and three planes of 32 x 32, red first. */
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "io/samples.h"
 #include "io/input.h"
 
@@ -12,6 +13,7 @@ static weft_err bad(const input *in, const char *what) {
 
 /* All records, one after another. */
 static weft_err read_records(input *in, text *all) {
+  progress p = {0};
   for (;;) {
     size_t got;
     char *room = weft__text_room(all, RECORD);
@@ -21,6 +23,7 @@ static weft_err read_records(input *in, text *all) {
     if (got < RECORD) return bad(in, "it ends in the middle of an image");
     if ((unsigned char)room[0] >= CLASSES) return bad(in, "a label is not below 10");
     all->size += RECORD;
+    weft__progress_tell(&p, weft__input_path(in), all->size / RECORD, 0, "images read");
   }
 }
 

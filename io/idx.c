@@ -2,13 +2,11 @@
 #include "io/idx.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/progress.h"
 #include "io/input.h"
 #include <string.h>
 
 enum { PIECE = 4 << 20 };
-#define REPORT_NS 3000000000ll
 
 static weft_err bad(const input *in, const char *what) {
   return weft__fail(WEFT_DATA_LOSS, "%s is no idx file: %s (at byte %llu)", weft__input_path(in), what,
@@ -21,15 +19,12 @@ static weft_err read_exactly(input *in, void *to, size_t size) {
   return got == size ? WEFT_OK : bad(in, "it ends early");
 }
 
-/* The elements, with a line in the log every few seconds. */
 static weft_err read_elements(input *in, char *to, size_t size) {
-  int64_t next = weft__now_ns() + REPORT_NS;
+  progress p = {0};
   for (size_t done = 0, piece; done < size; done += piece) {
     piece = size - done < PIECE ? size - done : PIECE;
     WEFT_TRY(read_exactly(in, to + done, piece));
-    if (weft__now_ns() < next) continue;
-    weft__log(LOG_INFO, "%s: %zu of %zu MB read", weft__input_path(in), (done + piece) >> 20, size >> 20);
-    next = weft__now_ns() + REPORT_NS;
+    weft__progress_tell(&p, weft__input_path(in), (done + piece) >> 20, size >> 20, "MB read");
   }
   return WEFT_OK;
 }

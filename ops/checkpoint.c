@@ -3,6 +3,7 @@
  * What is written is whole or absent (io/bundle.h).  A restore of a V2 prefix that has no index looks
  * for V1 files of that name, as TensorFlow's does. */
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "io/bundle.h"
@@ -63,12 +64,14 @@ static weft_err save_one(const saver *s, bytes name, bytes spec, const weft_tens
   return spec.size ? weft__bundle_add_slice(s->bundle, name, &full, &where, t) : weft__bundle_add(s->bundle, name, t);
 }
 
-static weft_err save_all(const kernel *k, const saver *s, int specs) {
+static weft_err save_all(const kernel *k, const saver *s, const char *path, int specs) {
   int first = specs >= 0 ? 3 : 2;
+  progress p = {0};
   for (int i = first; i < k->n_in; i++) {
     bytes name = str_bytes(&TENSOR_DATA(k->in[1], str)[i - first]), spec = {"", 0};
     if (specs >= 0) spec = str_bytes(&TENSOR_DATA(k->in[specs], str)[i - first]);
     WEFT_TRY(save_one(s, name, spec, k->in[i]));
+    weft__progress_tell(&p, path, (uint64_t)(i - first) + 1, (uint64_t)(k->n_in - first), "tensors saved");
     if (weft__cancel_fired(k->step->cancel)) return weft__cancel_raise(k->step->cancel);
   }
   return WEFT_OK;
@@ -80,7 +83,7 @@ static weft_err save_v2_cpu(kernel *k) {
   WEFT_TRY(check_lists(k, 1, 2, k->n_in - 3));
   WEFT_TRY(path_arg(k, 0, "prefix", &prefix));
   weft_err err = weft__bundle_create(&s.bundle, prefix);
-  if (err == WEFT_OK) err = save_all(k, &s, 2);
+  if (err == WEFT_OK) err = save_all(k, &s, prefix, 2);
   if (err == WEFT_OK) err = weft__bundle_finish(s.bundle);
   weft__bundle_destroy(s.bundle);
   weft__free(prefix);
@@ -93,7 +96,7 @@ static weft_err save_v1(kernel *k, int specs) {
   WEFT_TRY(check_lists(k, 1, specs, k->n_in - (specs >= 0 ? 3 : 2)));
   WEFT_TRY(path_arg(k, 0, "filename", &path));
   weft_err err = weft__slices_create(&s.slices, path);
-  if (err == WEFT_OK) err = save_all(k, &s, specs);
+  if (err == WEFT_OK) err = save_all(k, &s, path, specs);
   if (err == WEFT_OK) err = weft__slices_finish(s.slices);
   weft__slices_destroy(s.slices);
   weft__free(path);
@@ -185,6 +188,7 @@ static weft_err restore_one(kernel *k, const restorer *r, int i, bytes name, byt
 static weft_err restore_all(kernel *k, int specs, bool may_be_bundle) {
   char *prefix = NULL;
   restorer r;
+  progress p = {0};
   WEFT_TRY(check_lists(k, 1, specs, k->n_out));
   WEFT_TRY(path_arg(k, 0, "prefix", &prefix));
   weft_err err = restorer_open(&r, prefix, may_be_bundle);
@@ -192,6 +196,7 @@ static weft_err restore_all(kernel *k, int specs, bool may_be_bundle) {
     bytes name = str_bytes(&TENSOR_DATA(k->in[1], str)[i]), spec = {"", 0};
     if (specs >= 0) spec = str_bytes(&TENSOR_DATA(k->in[specs], str)[i]);
     err = restore_one(k, &r, i, name, spec);
+    weft__progress_tell(&p, prefix, (uint64_t)i + 1, (uint64_t)k->n_out, "tensors restored");
     if (err == WEFT_OK && weft__cancel_fired(k->step->cancel)) err = weft__cancel_raise(k->step->cancel);
   }
   restorer_close(&r);

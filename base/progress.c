@@ -1,0 +1,17 @@
+/* progress.c - how far long work is. */
+#include "base/progress.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include <stdbool.h>
+
+#define EVERY_NS 3000000000ll
+
+void weft__progress_tell(progress *p, const char *path, uint64_t done, uint64_t total, const char *what) {
+  const int64_t now = weft__now_ns();
+  const bool due = p->next != 0 && now >= p->next && done != total;
+  if (due && total)
+    weft__log(LOG_INFO, "%s: %llu of %llu %s", path, (unsigned long long)done, (unsigned long long)total, what);
+  else if (due)
+    weft__log(LOG_INFO, "%s: %llu %s", path, (unsigned long long)done, what);
+  if (due || p->next == 0) p->next = now + EVERY_NS;
+}

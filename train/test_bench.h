@@ -25,12 +25,27 @@ typedef struct bench {
   int w_init;
 } bench;
 
-static char bench_log[1 << 16];
+static char bench_log[1 << 16]; /* read it when the threads are done, or through bench_wait_for */
+static pthread_mutex_t bench_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static inline void bench_note(void *arg, int level, const char *file, int line, const char *what) {
   (void)arg, (void)level, (void)file, (void)line;
+  pthread_mutex_lock(&bench_lock);
   size_t used = strlen(bench_log);
   snprintf(bench_log + used, sizeof bench_log - used, "%s\n", what);
+  pthread_mutex_unlock(&bench_lock);
+}
+
+/* Until the log has it. */
+static inline void bench_wait_for(const char *words) {
+  for (int i = 0; i < 6000; i++) {
+    pthread_mutex_lock(&bench_lock);
+    bool there = strstr(bench_log, words) != NULL;
+    pthread_mutex_unlock(&bench_lock);
+    if (there) return;
+    usleep(10000);
+  }
+  FAIL("nobody logged: %s", words);
 }
 
 static inline void bench_folder(void) {

@@ -1,4 +1,4 @@
-/* py_func.c - PyFunc: a step calls back into the program.
+/* py_func.c - PyFunc, EagerPyFunc: a step calls back into the program.
  *
  * A node carries a token; the program's front end keeps the functions and is asked by token.  One
  * function serves the process, since a token means nothing outside of it. */
@@ -54,5 +54,10 @@ OPS(py_func) = {
     {"PyFuncStateless(input:@Tin) -> (output:@Tout) | token:string Tin:list(type)>=0 Tout:list(type)>=0",
      "As PyFunc, for a function that always gives the same.", .infer = weft__infer_none, .cpu = py_func_cpu,
      .no_grad = true},
+    {"EagerPyFunc(input:@Tin) -> (output:@Tout) | token:string is_async:bool=false Tin:list(type)>=0 "
+     "Tout:list(type)>=0 "
+     "; stateful",
+     "As PyFunc, for a function that TensorFlow would differentiate; here asking for its gradient is an error.",
+     .infer = weft__infer_none, .cpu = py_func_cpu},
     {0},
 };

@@ -1,4 +1,4 @@
-"""tf.py_func: the library calls back into Python by token."""
+"""tf.py_func and tf.py_function: the library calls back into Python by token."""
 import threading
 
 import numpy as np
@@ -7,6 +7,7 @@ from . import _weft
 from .build import op, triple
 from .dtypes import as_dtype
 from .graph import get_default_graph
+from .tensor_shape import as_shape
 
 _functions, _lock = {}, threading.Lock()
 
@@ -37,16 +38,48 @@ def _call(token, inputs):
     return out
 
 
-def py_func(func, inp, Tout, stateful=True, name=None):  # noqa: N803
-    single = not isinstance(Tout, (list, tuple))
-    types = [as_dtype(t) for t in ([Tout] if single else Tout)]
+def _node(kind, func, inp, types, name, **more):
+    types = [as_dtype(t) for t in types]
     with _lock:
         token = "pyfunc_%d" % len(_functions)
         _functions[token] = func, types
-    graph = get_default_graph()
-    graph._functions.append(token)
-    made = op("PyFunc" if stateful else "PyFuncStateless", name, input=list(inp), token=token, Tout=types)
+    get_default_graph()._functions.append(token)
+    return op(kind, name, input=list(inp), token=token, Tout=types, **more)
+
+
+def py_func(func, inp, Tout, stateful=True, name=None):  # noqa: N803
+    single = not isinstance(Tout, (list, tuple))
+    made = _node("PyFunc" if stateful else "PyFuncStateless", func, inp, [Tout] if single else Tout, name)
     return made[0] if single else made
+
+
+class _Eager(np.ndarray):
+    """What a function of tf.py_function is given: a value that is there, with what programs ask of an eager tensor."""
+
+    def numpy(self):
+        plain = self.view(np.ndarray)
+        return plain if plain.ndim else plain[()]
+
+    def get_shape(self):
+        return as_shape(np.shape(self))
+
+
+def _eager(value):
+    return np.asarray(value).view(_Eager)
+
+
+def py_function(func=None, inp=None, Tout=None, name=None):  # noqa: N803
+    """The function sees arrays that have numpy(); its own gradient, which TensorFlow takes from a tape, is not to be had."""
+    single = not isinstance(Tout, (list, tuple))
+    types = [] if Tout is None else [Tout] if single else Tout
+
+    def call(*values):
+        made = func(*map(_eager, values))
+        return [m.numpy() if isinstance(m, _Eager) else m for m in (made if isinstance(made, (list, tuple)) else [made])
+                if m is not None]
+
+    made = _node("EagerPyFunc", call, inp, types, name)
+    return made if Tout is None or not single else made[0]
 
 
 def numpy_function(func, inp, Tout, stateful=True, name=None):  # noqa: N803

@@ -153,7 +153,9 @@ def test_py_func():
     def program(tf):
         x = tf.placeholder(tf.float32, [3, 4], name="x")
         return [tf.py_func(lambda v: np.sum(v, 1), [x], tf.float32),
-                tf.py_func(lambda v: (v.shape[0], b"text"), [x], [tf.int64, tf.string])[1]]
+                tf.py_func(lambda v: (v.shape[0], b"text"), [x], [tf.int64, tf.string])[1],
+                tf.py_function(lambda v: v.numpy() * 2, [x], tf.float32),
+                tf.py_function(lambda v, w: [v + w, v.numpy().shape[0]], [x, x], [tf.float32, tf.int64], name="both")[1]]
     both(program, {"x": X}, same_nodes=False)
 
 

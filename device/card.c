@@ -1,11 +1,19 @@
 /* card.c - memory, copies and recordings of a card.
  *
  * A copy from the host goes through pinned memory: the caller's bytes are copied there at once, and the card fetches
- * them when its stream comes to it; the staging memory is used again when an event behind the copy has passed. */
+ * them when its stream comes to it; the staging memory is used again when an event behind the copy has passed.  What lies
+ * in pinned memory already, such as a tensor that came over the network, is fetched from where it is.
+ *
+ * Copies run beside the kernels.  Those in wait for kernels only if memory was handed out since the last one, whose former
+ * user may still be at work; kernels queued afterwards wait for them.  Those out wait for the kernels so far, and kernels
+ * queued afterwards wait for them unless the source is a step's place, which stays as it is until the step's end
+ * (exec/layout.c). */
 #include "device/card.h"
 
 #include "base/alloc.h"
+#include "device/collective.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +28,9 @@ typedef struct staged { /* pinned memory that a queued copy reads */
 struct card {
   const gpu_api *api;
   int number;
-  void *stream;
+  void *stream, *in, *out; /* of kernels, of copies from the host and to it */
+  void *turn;              /* event for waiting from one to another; guarded by the lock */
+  atomic_bool handed_out;  /* has memory been, since the last copy in? */
   memory_pool *pinned;
   size_t limit;
   memory_pool *pool;
@@ -53,6 +63,10 @@ weft_err weft__gpu_fail(const gpu_api *api, int code, const char *what) {
   }
 }
 
+const gpu_api *weft__device_api(const device *d) {
+  return d && strcmp(d->ops->type, "GPU") == 0 ? card_of(d)->api : NULL;
+}
+
 static void *stream_of(const card *c) { return c == recorded ? c->lane[c->current] : c->stream; }
 
 static weft_err check(const card *c, int code, const char *what) {
@@ -73,16 +87,6 @@ static void give_memory(void *arg, void *at) {
   c->api->free(c->number, at);
 }
 
-static weft_err get_pinned(void *arg, size_t bytes, void **out) {
-  card *c = arg;
-  return c->api->alloc_host(bytes, out) ? WEFT_RESOURCE_EXHAUSTED : WEFT_OK;
-}
-
-static void give_pinned(void *arg, void *at) {
-  card *c = arg;
-  c->api->free_host(at);
-}
-
 static weft_err memory_alloc(memory_space *m, buffer **out, weft_dtype dtype, int64_t count) {
   const device *d = weft__memory_device(m);
   card *c = card_of(d);
@@ -90,6 +94,7 @@ static weft_err memory_alloc(memory_space *m, buffer **out, weft_dtype dtype, in
   if (count < 0 || __builtin_mul_overflow((size_t)count, weft__dtype_size(dtype), &bytes)) bytes = SIZE_MAX;
   weft_err err = bytes == SIZE_MAX ? WEFT_RESOURCE_EXHAUSTED : weft__memory_pool_take(c->pool, out, dtype, bytes);
   if (!err) (*out)->memory = m;
+  atomic_store(&c->handed_out, true);
   if (err != WEFT_RESOURCE_EXHAUSTED) return err;
   const memory_pool_stats s = weft__memory_pool_stats(c->pool);
   return weft__fail(err,
@@ -111,6 +116,27 @@ static weft_err gpu_alloc_host(device *d, buffer **out, weft_dtype dtype, int64_
 }
 
 /* ---- copies ------------------------------------------------------------------------------------ */
+
+/* What is queued on `later` from now on waits for what was queued on `first`.  The lock is held. */
+static int follow_locked(card *c, void *later, void *first) {
+  int code = c->api->event_record(c->turn, first);
+  return code ? code : c->api->event_wait(later, c->turn);
+}
+
+static int follow(card *c, void *later, void *first) {
+  pthread_mutex_lock(&c->lock);
+  int code = follow_locked(c, later, first);
+  pthread_mutex_unlock(&c->lock);
+  return code;
+}
+
+/* Copies in wait for the former users of memory that was handed out. */
+static int let_settle(card *c) {
+  pthread_mutex_lock(&c->lock);
+  int code = atomic_exchange(&c->handed_out, false) ? follow_locked(c, c->in, c->stream) : 0;
+  pthread_mutex_unlock(&c->lock);
+  return code;
+}
 
 /* Lets go of the staging memory whose copies are over.  The lock is held. */
 static void collect(card *c) {
@@ -144,7 +170,7 @@ static weft_err keep_staged(card *c, buffer *pinned) {
   collect(c);
   staged *s = new_staged(c);
   if (!s) return WEFT_RESOURCE_EXHAUSTED;
-  int code = c->api->event_record(s->event, c->stream);
+  int code = c->api->event_record(s->event, c->in);
   s->buffer = code ? NULL : pinned;
   s->next = code ? c->spare : NULL;
   if (code)
@@ -160,35 +186,52 @@ static weft_err copy_pieces(const card *c, char *dst, char *pinned, const char *
   for (size_t at = 0; at < bytes; at += piece) {
     if (piece > bytes - at) piece = bytes - at;
     memcpy(pinned + at, src + at, piece);
-    WEFT_TRY(check(c, c->api->copy(c->stream, dst + at, pinned + at, piece, GPU_IN), "copying to the GPU"));
+    WEFT_TRY(check(c, c->api->copy(c->in, dst + at, pinned + at, piece, GPU_IN), "copying to the GPU"));
   }
   return WEFT_OK;
 }
 
-static weft_err gpu_copy_in(device *d, weft_tensor *dst, const weft_tensor *src) {
-  card *c = card_of(d);
-  const size_t bytes = weft__tensor_bytes(src);
-  buffer *pinned = NULL;
-  if (!bytes) return WEFT_OK;
-  if (weft__memory_pool_take(c->pinned, &pinned, src->dtype, bytes) != WEFT_OK) {
-    WEFT_TRY(check(c, c->api->copy(c->stream, dst->data, src->data, bytes, GPU_IN), "copying to the GPU"));
-    return d->ops->sync(d);
-  }
-  weft_err err = copy_pieces(c, dst->data, pinned->data, src->data, bytes);
+/* Through pinned memory, which is kept until the card has read it. */
+static weft_err bring_in(card *c, char *dst, const weft_tensor *src, size_t bytes) {
+  buffer *pinned = src->buf;
+  const bool there = weft__memory_pool_holds(c->pinned, src->data);
+  if (there)
+    weft__buffer_retain(pinned);
+  else
+    WEFT_TRY(weft__memory_pool_take(c->pinned, &pinned, src->dtype, bytes));
+  weft_err err = there ? check(c, c->api->copy(c->in, dst, src->data, bytes, GPU_IN), "copying to the GPU")
+                       : copy_pieces(c, dst, pinned->data, src->data, bytes);
   pthread_mutex_lock(&c->lock);
   if (!err) err = keep_staged(c, pinned);
   pthread_mutex_unlock(&c->lock);
-  if (err) {
-    d->ops->sync(d);
-    weft__buffer_release(pinned);
+  if (!err) return WEFT_OK;
+  c->api->sync(c->in);
+  weft__buffer_release(pinned);
+  return err == WEFT_RESOURCE_EXHAUSTED ? WEFT_INTERNAL : err;
+}
+
+static weft_err gpu_copy_in(device *d, weft_tensor *dst, const weft_tensor *src) {
+  card *c = card_of(d);
+  const char *what = "copying to the GPU";
+  const size_t bytes = weft__tensor_bytes(src);
+  if (!bytes) return WEFT_OK;
+  WEFT_TRY(check(c, let_settle(c), what));
+  weft_err err = bring_in(c, dst->data, src, bytes);
+  if (err == WEFT_RESOURCE_EXHAUSTED) { /* no pinned memory is left */
+    err = check(c, c->api->copy(c->in, dst->data, src->data, bytes, GPU_IN), what);
+    if (!err) err = check(c, c->api->sync(c->in), what);
   }
-  return err;
+  return err ? err : check(c, follow(c, c->stream, c->in), what);
 }
 
 static weft_err gpu_copy_out(device *d, weft_tensor *dst, const weft_tensor *src) {
-  const card *c = card_of(d);
+  card *c = card_of(d);
   const size_t bytes = weft__tensor_bytes(src);
-  return check(c, bytes ? c->api->copy(c->stream, dst->data, src->data, bytes, GPU_OUT) : 0, "copying from the GPU");
+  if (!bytes) return WEFT_OK;
+  int code = follow(c, c->out, c->stream);
+  if (!code) code = c->api->copy(c->out, dst->data, src->data, bytes, GPU_OUT);
+  if (!code && !src->buf->transient) code = follow(c, c->stream, c->out);
+  return check(c, code, "copying from the GPU");
 }
 
 /* Each side waits for the other: the copy for the value, and what comes later on `from` for the copy. */
@@ -209,9 +252,15 @@ static weft_err gpu_copy_over(device *d, weft_tensor *dst, device *from, const w
   return check(c, code, what);
 }
 
+static weft_err gpu_arrive(device *d) {
+  const card *c = card_of(d);
+  return check(c, c->api->sync(c->out), "copying from the GPU");
+}
+
 static weft_err gpu_sync(device *d) {
   const card *c = card_of(d);
-  return check(c, c->api->sync(c->stream), "running on the GPU");
+  int code = c->api->sync(c->stream); /* which waits for what comes in */
+  return code ? check(c, code, "running on the GPU") : gpu_arrive(d);
 }
 
 /* ---- recordings -------------------------------------------------------------------------------- */
@@ -307,6 +356,37 @@ static void gpu_recording_destroy(device *d, void *recording) {
   if (recording) card_of(d)->api->recording_destroy(recording);
 }
 
+/* ---- together ---------------------------------------------------------------------------------- */
+
+bool weft__devices_can_sum(int n, device *const *d, weft_dtype type) {
+  int number[GPU_CARDS];
+  bool can = false;
+  const gpu_api *api = n > 0 ? weft__device_api(d[0]) : NULL;
+  if (!api || !api->can_sum || n > GPU_CARDS) return false;
+  for (int i = 0; i < n; i++) {
+    if (!weft__device_api(d[i])) return false;
+    number[i] = card_of(d[i])->number;
+    for (int j = 0; j < i; j++)
+      if (number[j] == number[i]) return false;
+  }
+  return api->can_sum(n, number, type, &can) == 0 && can;
+}
+
+weft_err weft__devices_sum(int n, device *const *d, const weft_tensor *const *in, int root, weft_tensor *out) {
+  int number[GPU_CARDS];
+  void *stream[GPU_CARDS];
+  const void *data[GPU_CARDS];
+  const card *c = card_of(d[root]);
+  for (int i = 0; i < n; i++) {
+    number[i] = card_of(d[i])->number;
+    stream[i] = card_of(d[i])->stream;
+    data[i] = in[i]->data;
+  }
+  const size_t count = (size_t)weft__tensor_count(out);
+  const int code = count ? c->api->sum(n, number, stream, data, root, out->data, count, out->dtype) : 0;
+  return check(c, code, "summing over GPUs");
+}
+
 /* ---- life -------------------------------------------------------------------------------------- */
 
 static void gpu_destroy(device *d) {
@@ -321,6 +401,7 @@ static const device_ops gpu_ops = {
     .copy_in = gpu_copy_in,
     .copy_out = gpu_copy_out,
     .copy_over = gpu_copy_over,
+    .arrive = gpu_arrive,
     .sync = gpu_sync,
     .destroy = gpu_destroy,
     .record_begin = gpu_record_begin,
@@ -330,8 +411,7 @@ static const device_ops gpu_ops = {
     .recording_destroy = gpu_recording_destroy,
 };
 
-const gpu_api *weft__device_api(const device *d) { return d && d->ops == &gpu_ops ? card_of(d)->api : NULL; }
-void *weft__device_stream(const device *d) { return d && d->ops == &gpu_ops ? stream_of(card_of(d)) : NULL; }
+void *weft__device_stream(const device *d) { return weft__device_api(d) ? stream_of(card_of(d)) : NULL; }
 
 bool weft__device_records(const device *d) {
   const gpu_api *api = weft__device_api(d);
@@ -357,17 +437,19 @@ weft_err weft__card_device(device **out, card *c, const char *task, int id, cons
   return WEFT_OK;
 }
 
-weft_err weft__card_create(card **out, const gpu_api *api, int number, size_t limit) {
+weft_err weft__card_create(card **out, const gpu_api *api, int number, size_t limit, memory_pool *pinned) {
   card *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return WEFT_RESOURCE_EXHAUSTED;
-  *c = (card){.api = api, .number = number, .limit = limit, .last = &c->first};
+  *c = (card){.api = api, .number = number, .limit = limit, .pinned = pinned, .last = &c->first};
   pthread_mutex_init(&c->lock, NULL);
   pthread_mutex_init(&c->recording, NULL);
   int code = api->stream_create(number, &c->stream);
+  if (!code) code = api->stream_create(number, &c->in);
+  if (!code) code = api->stream_create(number, &c->out);
+  if (!code) code = api->event_create(number, &c->turn);
   if (!code) code = api->event_create(number, &c->handover);
   weft_err err = check(c, code, "opening the GPU");
   if (!err) err = weft__memory_pool_create(&c->pool, (memory_source){c, get_memory, give_memory}, limit);
-  if (!err) err = weft__memory_pool_create(&c->pinned, (memory_source){c, get_pinned, give_pinned}, SIZE_MAX / 2);
   if (err)
     weft__card_destroy(c);
   else
@@ -380,12 +462,12 @@ void weft__card_destroy(card *c) {
   if (c->stream) c->api->sync(c->stream);
   collect(c);
   weft__memory_pool_destroy(c->pool);
-  weft__memory_pool_destroy(c->pinned);
   for (staged *s = c->spare, *next; s; s = next) {
     next = s->next;
     c->api->event_destroy(s->event);
     weft__free(s);
   }
+  if (c->turn) c->api->event_destroy(c->turn);
   if (c->handover) c->api->event_destroy(c->handover);
   for (int i = 0; i < c->n_event; i++) c->api->event_destroy(c->event[i]);
   weft__free(c->event);

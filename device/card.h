@@ -1,7 +1,8 @@
-/* card.h - a card, or a part of one, as this process uses it: one stream, one pool of its memory, staging.
+/* card.h - a card, or a part of one, as this process uses it: streams, one pool of its memory, staging.
  *
- * All sessions of a process share it, so what is queued by one thread runs in order with the work of the others, and
- * memory may be used again as soon as the last kernel that reads it is queued. */
+ * Kernels run on one stream, copies from and to the host on one each.  All sessions of a process share them, so what is
+ * queued by one thread runs in order with the work of the others, and memory may be used again as soon as the last kernel
+ * that reads it is queued. */
 #ifndef WEFT_DEVICE_CARD_H
 #define WEFT_DEVICE_CARD_H
 
@@ -11,8 +12,8 @@
 
 typedef struct card card;
 
-/* Of physical card `number`; limit: bytes it may take. */
-weft_err weft__card_create(card **out, const gpu_api *api, int number, size_t limit);
+/* Of physical card `number`; limit: bytes it may take; pinned: host memory that cards read directly, which outlives it. */
+weft_err weft__card_create(card **out, const gpu_api *api, int number, size_t limit, memory_pool *pinned);
 void weft__card_destroy(card *c);
 /* A task's device over it. */
 weft_err weft__card_device(device **out, card *c, const char *task, int id, const gpu_properties *p);

@@ -6,12 +6,18 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "device/card.h"
+#include "device/pinned.h"
 #include "device/plugin.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_LOGICAL = GPU_CARDS * GPU_PARTS };
+
+enum { WORTH_PINNING = 16 << 10 }; /* bytes */
+
+static _Atomic(memory_pool *) pinned; /* from the first card on */
 
 static struct {
   pthread_mutex_t lock;
@@ -20,14 +26,45 @@ static struct {
   bool shown; /* the peers */
 } cards = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Said once: to those who seem to want a GPU as information, to others only when they look closely. */
-static void tell_why(const char *why, const gpu_options *o) {
+/* Said once: to those who seem to want a GPU as information, to others only when they look closely; but that one is there
+ * and cannot be used is a warning. */
+static void tell_why(const char *why, const gpu_options *o, bool there) {
   if (cards.told) return;
   cards.told = true;
   const bool wanted =
       getenv("WEFT_CUDA_PLUGIN") || getenv("WEFT_VIRTUAL_GPUS") || (o && (o->visible[0] || o->fraction > 0));
-  weft__log(wanted ? LOG_INFO : LOG_DEBUG, "No GPU is used: %s", why);
+  weft__log(there ? LOG_WARNING : wanted ? LOG_INFO : LOG_DEBUG, "No GPU is used: %s", why);
 }
+
+/* ---- pinned memory ------------------------------------------------------------------------------ */
+
+static weft_err get_pinned(void *arg, size_t bytes, void **out) {
+  const gpu_api *api = arg;
+  return api->alloc_host(bytes, out) ? WEFT_RESOURCE_EXHAUSTED : WEFT_OK;
+}
+
+static void give_pinned(void *arg, void *at) {
+  const gpu_api *api = arg;
+  api->free_host(at);
+}
+
+/* The lock is held. */
+static weft_err make_pinned(const gpu_api *api) {
+  memory_pool *made;
+  if (atomic_load(&pinned)) return WEFT_OK;
+  const memory_source source = {(void *)(uintptr_t)api, get_pinned, give_pinned};
+  WEFT_TRY(weft__memory_pool_create(&made, source, SIZE_MAX / 2));
+  atomic_store(&pinned, made);
+  return WEFT_OK;
+}
+
+weft_err weft__receiving_memory(buffer **out, size_t bytes) {
+  memory_pool *pool = bytes < WORTH_PINNING ? NULL : atomic_load(&pinned);
+  if (pool && weft__memory_pool_take(pool, out, WEFT_UINT8, bytes) == WEFT_OK) return WEFT_OK;
+  return weft__buffer_create(out, WEFT_UINT8, (int64_t)bytes);
+}
+
+/* ---- cards -------------------------------------------------------------------------------------- */
 
 /* The numbers in "1,0", each below n. */
 static weft_err parse_visible(const char *list, int n, int *out, int *n_out) {
@@ -114,13 +151,18 @@ static weft_err open_card(opening *w, int position, int number) {
   gpu_properties p;
   const int parts = parts_of(w->o, position);
   int code = w->api->properties(number, &p);
-  if (code) return weft__gpu_fail(w->api, code, "looking at a GPU");
+  if (code) { /* the others may serve */
+    weft__log(LOG_WARNING, "GPU %d (%s) is not used: %s", number, p.name[0] ? p.name : "unknown", w->api->why(code));
+    return WEFT_OK;
+  }
   for (int i = 0; i < parts; i++) {
     device *d;
     card **c = &cards.open[number][i];
     if (w->o->bounded && w->made >= w->o->limit) return WEFT_OK;
     if (!*c) {
-      WEFT_TRY(weft__card_create(c, w->api, number, limit_of(w->o, position, i, parts, p.memory)));
+      WEFT_TRY(make_pinned(w->api));
+      WEFT_TRY(
+          weft__card_create(c, w->api, number, limit_of(w->o, position, i, parts, p.memory), atomic_load(&pinned)));
       weft__log(LOG_INFO, "Creating TensorFlow device (/gpu:%d) -> (device: %d, name: %s, pci bus id: %s)", w->made,
                 number, p.name, p.bus);
     }
@@ -134,7 +176,8 @@ static weft_err open_all(opening *w) {
   int n = 0, visible[GPU_CARDS], n_visible;
   int code = w->api->count(&n);
   if (code || n == 0) {
-    tell_why(code ? w->api->why(code) : "this machine has none that CUDA_VISIBLE_DEVICES lets one see", w->o);
+    tell_why(code ? w->api->why(code) : "this machine has none that CUDA_VISIBLE_DEVICES lets one see", w->o,
+             code && w->api->trouble(code) != GPU_NONE);
     return WEFT_OK;
   }
   WEFT_TRY(parse_visible(w->o->visible, n < GPU_CARDS ? n : GPU_CARDS, visible, &n_visible));
@@ -150,7 +193,7 @@ weft_err weft__device_gpus(device ***list, int *n, const char *task, const gpu_o
   if (o->bounded && o->limit <= 0) return WEFT_OK;
   opening w = {weft__plugin_api(&why), o, task, list, n, 0};
   pthread_mutex_lock(&cards.lock);
-  if (!w.api) tell_why(why, o);
+  if (!w.api) tell_why(why, o, false);
   weft_err err = w.api ? open_all(&w) : WEFT_OK;
   pthread_mutex_unlock(&cards.lock);
   return err;

@@ -2,7 +2,7 @@
  *
  * Thin on purpose: what can be decided without a card is decided in libweft.  The runtime keeps a current card per
  * thread; calls that make something set it. */
-#include "device/gpu.h"
+#include "device/nccl.cuh"
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #define WEFT_EXPORT __attribute__((visibility("default")))
 
 static const char *why(int code) {
+  if (code == NCCL_FAILED) return "NCCL could not sum over the cards";
   switch ((cudaError_t)code) {
   case cudaErrorInsufficientDriver:
     return "the NVIDIA driver is too old for the CUDA runtime of this build (CUDA driver version is insufficient)";
@@ -22,6 +23,7 @@ static const char *why(int code) {
 
 static gpu_trouble trouble(int code) {
   switch ((cudaError_t)code) {
+  case cudaErrorNoDevice: return GPU_NONE;
   case cudaErrorMemoryAllocation: return GPU_FULL;
   case cudaErrorDevicesUnavailable:
   case cudaErrorECCUncorrectable:
@@ -50,6 +52,9 @@ static int count(int *n) {
   return done(cudaGetDeviceCount(n));
 }
 
+/* Stands for all kernels of this plug-in: is there code for a card? */
+__global__ void probe() {}
+
 static int properties(int card, gpu_properties *out) {
   cudaDeviceProp p;
   memset(out, 0, sizeof *out);
@@ -60,7 +65,9 @@ static int properties(int card, gpu_properties *out) {
   out->major = p.major;
   out->minor = p.minor;
   out->memory = p.totalGlobalMem;
-  return 0;
+  cudaFuncAttributes any;
+  e = cudaSetDevice(card);
+  return done(e == cudaSuccess ? cudaFuncGetAttributes(&any, probe) : e);
 }
 
 static int peers(int a, int b, int *can) { return done(cudaDeviceCanAccessPeer(can, a, b)); }
@@ -148,7 +155,7 @@ static const gpu_api api = {
     GPU_API_VERSION,   why,           trouble,      count,      properties,    peers,        use,        memory_left,
     alloc_card,        free_card,     alloc_host,   free_host,  stream_create, sync_stream,  copy,       zero,
     event_create,      event_destroy, event_record, event_wait, event_passed,  record_begin, record_end, launch,
-    recording_destroy, nullptr,       nullptr,
+    recording_destroy, nccl_can_sum,  nccl_sum,     nullptr,    nullptr,
 };
 
 extern "C" WEFT_EXPORT const gpu_api *weft_cuda_device(void) { return &api; }

@@ -16,11 +16,14 @@ typedef struct device_ops {
   /* Required.  Host memory that copies from this device go to best; the buffer's release gives it back. */
   weft_err (*alloc_host)(device *d, buffer **out, weft_dtype dtype, int64_t count);
   /* Required.  Queue a copy behind what was queued before, of plain types and equal sizes.  host_src may be written as
-   * soon as copy_in returns; host_dst holds the value only after sync. */
+   * soon as copy_in returns; host_dst holds the value only after arrive or sync.  Until then nothing may write over src
+   * if it is transient: the copy runs beside what is queued later. */
   weft_err (*copy_in)(device *d, weft_tensor *dst, const weft_tensor *host_src);
   weft_err (*copy_out)(device *d, weft_tensor *host_dst, const weft_tensor *src);
   /* As copy_in, from another device of the same type. */
   weft_err (*copy_over)(device *d, weft_tensor *dst, device *from, const weft_tensor *src);
+  /* Required.  Blocks until the copies out queued so far are done. */
+  weft_err (*arrive)(device *d);
   /* Required.  Blocks until everything queued so far is done; returns its first error. */
   weft_err (*sync)(device *d);
   void (*destroy)(device *d); /* required */

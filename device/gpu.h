@@ -9,6 +9,7 @@
 #ifndef WEFT_DEVICE_GPU_H
 #define WEFT_DEVICE_GPU_H
 
+#include "weft/core.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ extern "C" {
 #endif
 
 #define GPU_DEVICE_SYMBOL "weft_cuda_device"
-enum { GPU_API_VERSION = 1 };
+enum { GPU_API_VERSION = 2 };
 
 typedef struct gpu_properties {
   char name[256]; /* "NVIDIA H200" */
@@ -30,6 +31,7 @@ typedef struct gpu_properties {
 typedef enum gpu_way { GPU_IN, GPU_OUT, GPU_WITHIN } gpu_way; /* host to card, card to host, card to card */
 typedef enum gpu_trouble {
   GPU_FAILED, /* this call, or a kernel before it */
+  GPU_NONE,   /* there is no card */
   GPU_FULL,   /* no memory */
   GPU_LOST    /* nothing will run on this card again in this process */
 } gpu_trouble;
@@ -61,6 +63,11 @@ typedef struct gpu_api {
   int (*record_end)(void *stream, void **recording); /* NULL recording with an error: what was recorded is dropped */
   int (*launch)(void *recording, void *stream);
   void (*recording_destroy)(void *recording);
+  /* Queues the sum of in[i], in the memory of card[i], on all their streams; it comes to `out` on card[root].  NULL: it
+   * cannot.  The cards differ. */
+  int (*can_sum)(int n, const int *card, weft_dtype type, bool *can);
+  int (*sum)(int n, const int *card, void *const *stream, const void *const *in, int root, void *out, size_t count,
+             weft_dtype type);
   /* Of a simulated card: around a CPU kernel that works on its memory.  NULL for real ones. */
   void (*enter)(void *stream);
   void (*leave)(void *stream);

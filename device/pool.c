@@ -19,10 +19,17 @@ struct chunk {
   chunk *prev, *next;    /* in the list of its class, while free */
 };
 
+typedef struct region {
+  char *at;
+  size_t bytes;
+  struct region *next;
+} region;
+
 struct memory_pool {
   pthread_mutex_t lock;
   memory_source source;
   size_t limit, taken, in_use, peak, next_region;
+  region *regions;
   chunk *list[CLASSES];
 };
 
@@ -122,13 +129,26 @@ static weft_err add_region(memory_pool *p, size_t bytes) {
   weft_err err = p->source.get(p->source.arg, bytes, &at);
   if (err) return err;
   chunk *c = new_chunk(p, at, bytes);
-  if (!c) {
+  region *r = weft__alloc(sizeof *r);
+  if (!c || !r) {
+    weft__free(c);
+    weft__free(r);
     p->source.give(p->source.arg, at);
     return WEFT_RESOURCE_EXHAUSTED;
   }
+  *r = (region){at, bytes, p->regions};
+  p->regions = r;
   p->taken += bytes;
   list_add(p, c);
   return WEFT_OK;
+}
+
+static void drop_region(memory_pool *p, const void *at) {
+  region **link = &p->regions;
+  while ((*link)->at != at) link = &(*link)->next;
+  region *gone = *link;
+  *link = gone->next;
+  weft__free(gone);
 }
 
 /* Gives back the regions in which nothing is used. */
@@ -139,6 +159,7 @@ static void trim(memory_pool *p) {
       if (c->before || c->after) continue;
       list_remove(p, c);
       p->taken -= c->bytes;
+      drop_region(p, c->buffer.data);
       p->source.give(p->source.arg, c->buffer.data);
       weft__free(c);
     }
@@ -196,6 +217,14 @@ weft_err weft__memory_pool_take(memory_pool *p, buffer **out, weft_dtype dtype, 
   }
   pthread_mutex_unlock(&p->lock);
   return err;
+}
+
+bool weft__memory_pool_holds(memory_pool *p, const void *at) {
+  pthread_mutex_lock(&p->lock);
+  const region *r = p->regions;
+  while (r && ((const char *)at < r->at || (const char *)at >= r->at + r->bytes)) r = r->next;
+  pthread_mutex_unlock(&p->lock);
+  return r != NULL;
 }
 
 memory_pool_stats weft__memory_pool_stats(memory_pool *p) {

@@ -21,6 +21,8 @@ weft_err weft__memory_pool_create(memory_pool **out, memory_source source, size_
 void weft__memory_pool_destroy(memory_pool *p);
 /* RESOURCE_EXHAUSTED without a message. */
 weft_err weft__memory_pool_take(memory_pool *p, buffer **out, weft_dtype dtype, size_t bytes);
+/* Is the address in one of its regions? */
+bool weft__memory_pool_holds(memory_pool *p, const void *at);
 typedef struct memory_pool_stats {
   size_t limit, taken, in_use, peak, largest_free;
 } memory_pool_stats;

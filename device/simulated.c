@@ -4,14 +4,21 @@
  * logs; only recordings are left out.  Kernels are the CPU's.  Two things keep it honest.  Its memory cannot be read or written but by
  * its own work (mprotect), so that code which takes a card's address for the host's ends in a fault.  And copies are
  * only noted when they are queued and done when somebody waits, or when a kernel of the same stream runs, so that
- * code which does not wait sees old bytes. */
+ * code which does not wait sees old bytes.
+ *
+ * WEFT_SIMULATED_CARDS=2 makes two cards.  WEFT_SIMULATED_TROUBLE gives it what cards suffer from: "driver" (too old),
+ * "code" (none for this card), or "lost:N" (during the Nth kernel); "lost:N:FILE" only in the process that makes FILE. */
 #include "base/alloc.h"
 #include "device/plugin.h"
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { OK, FULL, WRONG };
+enum { OK, FULL, WRONG, OLD_DRIVER, NO_CODE, LOST };
 static const size_t CARD_BYTES = (size_t)1 << 30;
 
 typedef struct task {
@@ -56,18 +63,55 @@ static void close_memory(void) {
 }
 
 static const char *why(int code) {
-  return code == OK ? "no error" : code == FULL ? "out of memory" : "invalid argument";
+  static const char *const words[] = {"no error",
+                                      "out of memory",
+                                      "invalid argument",
+                                      "the driver is too old for this build",
+                                      "this build has no machine code for the card's architecture",
+                                      "an illegal memory access was encountered"};
+  return words[code];
 }
-static gpu_trouble trouble(int code) { return code == FULL ? GPU_FULL : GPU_FAILED; }
+static gpu_trouble trouble(int code) { return code == FULL ? GPU_FULL : code == LOST ? GPU_LOST : GPU_FAILED; }
+
+/* ---- trouble ------------------------------------------------------------------------------------ */
+
+static atomic_bool lost;
+
+static bool suffers(const char *from) {
+  const char *asked = getenv("WEFT_SIMULATED_TROUBLE");
+  return asked && strncmp(asked, from, strlen(from)) == 0;
+}
+
+/* At each kernel: is it the one that loses the card? */
+static void count_kernel(void) {
+  static atomic_int kernels;
+  if (!suffers("lost:")) return;
+  char *file;
+  const long which = strtol(getenv("WEFT_SIMULATED_TROUBLE") + strlen("lost:"), &file, 10);
+  if (atomic_fetch_add(&kernels, 1) + 1 != which) return;
+  const int made = *file == ':' ? open(file + 1, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : -1;
+  if (made >= 0) close(made);
+  if (*file != ':' || made >= 0) atomic_store(&lost, true);
+}
+
+static int state(void) { return atomic_load(&lost) ? LOST : OK; }
+
+/* ---- cards -------------------------------------------------------------------------------------- */
+
+static int cards(void) {
+  const char *asked = getenv("WEFT_SIMULATED_CARDS");
+  return asked && atoi(asked) > 1 ? atoi(asked) : 1;
+}
 
 static int count(int *n) {
-  *n = 1;
-  return OK;
+  *n = suffers("driver") ? 0 : cards();
+  return suffers("driver") ? OLD_DRIVER : OK;
 }
 
 static int properties(int card, gpu_properties *out) {
   *out = (gpu_properties){.name = "Simulated GPU", .bus = "0000:00:00.0", .major = 9, .memory = CARD_BYTES};
-  return card == 0 ? OK : WRONG;
+  out->bus[6] = (char)('0' + card % 10);
+  return suffers("code") ? NO_CODE : card < cards() ? OK : WRONG;
 }
 
 static int peers(int a, int b, int *can) {
@@ -75,7 +119,7 @@ static int peers(int a, int b, int *can) {
   return OK;
 }
 
-static int use(int card) { return card == 0 ? OK : WRONG; }
+static int use(int card) { return card < cards() ? OK : WRONG; }
 
 static int memory_left(int card, size_t *bytes) {
   (void)card;
@@ -170,13 +214,21 @@ static int sync_stream(void *at) {
   pthread_mutex_lock(&s->lock);
   drain(s);
   pthread_mutex_unlock(&s->lock);
-  return OK;
+  return state();
 }
 
+static _Thread_local const stream *inside; /* whose kernel this thread runs */
+
+/* A kernel's own copies come before what it does next. */
 static int queue(stream *s, void *dst, const void *src, size_t bytes) {
+  const task now = {dst, src, bytes, NULL};
+  if (inside == s) {
+    carry_out(&now);
+    return OK;
+  }
   task *t = weft__alloc(sizeof *t);
   if (!t) return FULL;
-  *t = (task){dst, src, bytes, NULL};
+  *t = now;
   pthread_mutex_lock(&s->lock);
   *s->last = t;
   s->last = &t->next;
@@ -222,15 +274,41 @@ static int event_passed(void *e, bool *passed) {
 
 static void enter(void *at) {
   stream *s = at;
-  pthread_mutex_lock(&s->lock);
-  drain(s);
-  pthread_mutex_unlock(&s->lock);
+  sync_stream(s);
+  count_kernel();
   open_memory();
+  inside = s;
 }
 
 static void leave(void *at) {
+  inside = NULL;
   sync_stream(at);
   close_memory();
+}
+
+static int can_sum(int n, const int *card, weft_dtype type, bool *can) {
+  (void)card;
+  *can = n > 0 && (type == WEFT_FLOAT || type == WEFT_DOUBLE);
+  return OK;
+}
+
+static int sum(int n, const int *card, void *const *streams, const void *const *in, int root, void *out, size_t count,
+               weft_dtype type) {
+  (void)card, (void)root;
+  int code = OK;
+  for (int i = 0; i < n && !code; i++) code = sync_stream(streams[i]);
+  open_memory();
+  for (size_t at = 0; at < count; at++) {
+    double total = 0;
+    for (int i = 0; i < n; i++)
+      total += type == WEFT_FLOAT ? (double)((const float *)in[i])[at] : ((const double *)in[i])[at];
+    if (type == WEFT_FLOAT)
+      ((float *)out)[at] = (float)total;
+    else
+      ((double *)out)[at] = total;
+  }
+  close_memory();
+  return code;
 }
 
 const gpu_api *weft__simulated_api(void) {
@@ -256,6 +334,8 @@ const gpu_api *weft__simulated_api(void) {
       .event_record = event_record,
       .event_wait = event_wait,
       .event_passed = event_passed,
+      .can_sum = can_sum,
+      .sum = sum,
       .enter = enter,
       .leave = leave,
   };

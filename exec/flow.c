@@ -118,10 +118,10 @@ static weft_err call_kernel(spot *s, bool dead, bool *deferred) {
   k->turn = s->turn->number;
   if (n->kind == FLOW_TRANSFER) k->frame_id = weft__flow_frame_id(s->turn->frame);
   atomic_store_explicit(&s->phase, PHASE_RUNS, memory_order_relaxed);
-  bool timed =
-      f->run->log || f->step.id % TIMED_STEPS == 0 || atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;
+  const bool first = atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;
+  bool timed = f->run->log || f->step.id % TIMED_STEPS == 0 || first;
   int64_t begin = s->begin = timed ? weft__now_ns() : 0;
-  weft_err err = weft__spot_item(s)->run(k);
+  weft_err err = weft__item_settle(f->plan, weft__spot_item(s), first, weft__spot_item(s)->run(k));
   int64_t end = timed ? weft__now_ns() : 0;
   if (k->scratch) weft__gpu_scratch_release(&k->scratch);
   if (timed) note_cost(n, end - begin); /* of one that defers: what the call took */

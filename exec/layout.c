@@ -41,6 +41,19 @@ static void leave_out(const plan *p, const lesson *lessons, region *of_slot, int
   if (p->slot_item[s] >= 0 && lessons[s].root >= 0) of_slot[lessons[s].root].root = -1;
 }
 
+/* Copies run beside the kernels: what they write to is theirs from the beginning of the step, what they read stays to its
+ * end (device/card.c). */
+static void mind_copies(const plan *p, const lesson *lessons, region *of_slot) {
+  for (int i = 0; i < p->n_item; i++) {
+    const plan_item *it = &p->item[i];
+    const int in = weft__spread_is_in(it) ? lessons[it->first_out].root : -1;
+    const int from = weft__spread_is_out(it) ? it->in[0].slot : -1;
+    const int out = from >= 0 && p->slot_item[from] >= 0 ? lessons[from].root : -1;
+    if (in >= 0) of_slot[in].begin = 0;
+    if (out >= 0) of_slot[out].end = p->n_item;
+  }
+}
+
 /* Per root: from where it is made to the last item that reads it under any name. */
 static void find_lives(const plan *p, const lesson *lessons, region *of_slot) {
   for (int s = 0; s < p->n_slot; s++) of_slot[s] = (region){.root = -1};
@@ -57,6 +70,7 @@ static void find_lives(const plan *p, const lesson *lessons, region *of_slot) {
       int s = p->item[i].in[j].slot, root = p->slot_item[s] >= 0 ? lessons[s].root : -1;
       if (root >= 0 && of_slot[root].end < i) of_slot[root].end = i;
     }
+  mind_copies(p, lessons, of_slot);
   for (int i = 0; i < p->n_fetch; i++) leave_out(p, lessons, of_slot, p->fetch_slot[i]); /* the caller keeps it */
   for (int i = 0; i < p->n_item; i++) /* what is sent outlives the step */
     for (int j = 0; j < p->item[i].n_in && p->item[i].op->flags & OP_BLOCKING; j++)

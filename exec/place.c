@@ -49,7 +49,7 @@ static weft_err rank_devices(placer *s) {
 
 /* A node without a kernel anywhere is placed on a CPU and fails when it runs. */
 static bool has_kernel(const weft_node *n, const device_spec *full) {
-  return strcmp(full->type, "CPU") == 0 || (strcmp(full->type, "GPU") == 0 && weft__gpu_kernel(n));
+  return strcmp(full->type, "CPU") == 0 || (strcmp(full->type, "GPU") == 0 && weft__gpu_kernel(n).op);
 }
 
 static int root_of(placer *s, int node);

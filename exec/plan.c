@@ -268,7 +268,7 @@ static weft_err spread_last_uses(maker *m, const int *last, int *count) {
   return WEFT_OK;
 }
 
-/* Where each slot is read last; what is fetched, constant or made once lives on. */
+/* Where each slot is read last; what is fetched, constant, made once or copied to the host lives on. */
 static weft_err find_last_uses(maker *m) {
   plan *p = m->p;
   int *last = weft__alloc(((size_t)m->n_slot + 1) * sizeof *last);
@@ -282,6 +282,8 @@ static weft_err find_last_uses(maker *m) {
     for (int i = 0; i < p->n_constant; i++) last[p->constant_slot[i]] = -1;
     for (int s = 0; s < m->n_slot; s++)
       if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE)) last[s] = -1;
+    for (int i = 0; i < p->n_item; i++) /* a copy to the host may run until the step ends */
+      if (weft__spread_is_out(&p->item[i])) last[p->item[i].in[0].slot] = -1;
     err = spread_last_uses(m, last, count);
   }
   weft__free(last);

@@ -15,18 +15,9 @@ enum { SHORTEST = 3 }; /* kernels: fewer are queued as fast one by one */
 
 /* ---- finding ----------------------------------------------------------------------------------- */
 
-static bool asks_for_shapes(const char *name) {
-  static const char *const ops[] = {"Shape", "ShapeN", "Size", "Rank", "VariableShape", "BroadcastGradientArgs"};
-  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-    if (strcmp(name, ops[i]) == 0) return true;
-  return false;
-}
-
 /* Does what item i leaves in host memory follow from shapes and constants alone? */
 static bool item_steady(const plan_item *it, const bool *steady) {
-  if (asks_for_shapes(it->node->op_name))
-    return strcmp(it->node->op_name, "BroadcastGradientArgs") != 0 ||
-           (steady[it->in[0].slot] && steady[it->in[1].slot]);
+  if (it->op->flags & OP_MEASURES) return true;
   if (it->device || it->n_in == 0 || it->op->opdef.stateful || it->op->flags || weft__spread_is_out(it)) return false;
   for (int j = 0; j < it->n_in; j++)
     if (it->in[j].from_ref || !steady[it->in[j].slot]) return false;
@@ -47,6 +38,7 @@ static bool is_copy(const plan_item *it) { return strcmp(it->node->op_name, "_Co
 /* May the item be inside a stretch of device d (NULL: not known yet)? */
 static bool recordable(const plan_item *it, const bool *steady, const device *d) {
   if (it->op->flags & OP_ONCE) return true; /* made already */
+  if (weft__spread_is_wait(it)) return false;
   if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
   if ((d && it->device != d) || it->no_record || is_copy(it) || !weft__device_records(it->device)) return false;
   for (int j = 0; j < it->n_in && j < 64; j++)
@@ -71,7 +63,7 @@ static int stretch_end(const plan *p, const bool *steady, int i, device **d, int
 }
 
 weft_err weft__replay_find(plan *p) {
-  if (!p->n_device || p->flow || getenv("WEFT_GPU_NO_REPLAY")) return WEFT_OK;
+  if (!p->n_device || p->flow || p->careful) return WEFT_OK;
   bool *steady = weft__alloc_zero((size_t)p->n_slot + 1, sizeof *steady);
   p->stretch = weft__arena_alloc(&p->arena, sizeof *p->stretch * (size_t)(p->n_item + 1));
   weft_err err = steady && p->stretch ? WEFT_OK : WEFT_OOM;

@@ -43,12 +43,17 @@ weft_err weft__item_error(const plan_item *it, weft_err err) {
   return weft__fail_in(err, "%s {{node %s}}", it->node->op_name, it->node->name);
 }
 
+weft_err weft__item_settle(const plan *p, const plan_item *it, bool first, weft_err err) {
+  return !err && it->device && (first || p->careful) ? it->device->ops->sync(it->device) : err;
+}
+
 weft_err weft__item_run(frame *f, int i, plan_run *run) {
   const plan_item *it = &f->plan->item[i];
   kernel *k = &f->kernel[i];
   WEFT_TRY(resolve(it, k, f->slot));
   int64_t begin = run->log ? weft__now_ns() : 0;
   weft_err err = it->run(k);
+  err = weft__item_settle(f->plan, it, f->lessons != NULL, err);
   if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__now_ns());
   drop_derefs(it, k);
   if (k->scratch && !f->recording) weft__gpu_scratch_release(&k->scratch);
@@ -151,11 +156,25 @@ weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run) {
   return WEFT_OK;
 }
 
+/* Waits for a device.  Which kernel failed is not known: the message says among whose it is. */
+static weft_err end_device(const plan *p, device *d) {
+  const weft_err err = d->ops->sync(d);
+  const weft_node *first = NULL, *last = NULL;
+  for (int i = 0; err && i < p->n_item; i++)
+    if (p->item[i].device == d) {
+      last = p->item[i].node;
+      if (!first) first = last;
+    }
+  if (!last) return err;
+  return weft__fail_in(err, "%s, {{node %s}} to {{node %s}} (WEFT_GPU_NO_REPLAY=1 tells which)", d->name, first->name,
+                       last->name);
+}
+
 weft_err weft__plan_end(const plan *p, weft_err err) {
   if (!p->n_device) return err;
   status first = {0};
   weft__status_keep(&first, err);
-  for (int i = 0; i < p->n_device; i++) weft__status_keep(&first, p->device[i]->ops->sync(p->device[i]));
+  for (int i = 0; i < p->n_device; i++) weft__status_keep(&first, end_device(p, p->device[i]));
   err = weft__status_raise(&first);
   weft__status_finish(&first);
   return err;

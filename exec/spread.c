@@ -4,26 +4,29 @@
 #include "exec/spread.h"
 
 #include "base/alloc.h"
-#include "device/gpu.h"
+#include "device/collective.h"
 #include "ops/gpu_host.h"
+#include <stdlib.h>
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
 
 void weft__spread_choose(plan_item *it, device *d) {
-  const gpu_kernel *g = weft__device_is_host(d) ? NULL : weft__gpu_kernel(it->node);
-  if (!g || (!g->run && g->host && strcmp(g->host, "*") == 0)) return;
+  if (weft__device_is_host(d)) return;
+  const gpu_kernel g = weft__gpu_kernel(it->node);
+  if (!g.op || (!g.run && g.host && strcmp(g.host, "*") == 0)) return;
   it->device = d;
-  if (g->run) it->run = g->run;
+  if (g.run) it->run = g.run;
   for (int i = 0; i < it->n_in && i < 64; i++)
-    if (weft__gpu_host_in(g, it->node, i)) it->host_in |= UINT64_C(1) << i;
+    if (weft__gpu_host_in(&g, it->node, i)) it->host_in |= UINT64_C(1) << i;
   for (int i = 0; i < it->n_out && i < 64; i++)
-    if (weft__gpu_host_out(g, it->node, i)) it->host_out |= UINT64_C(1) << i;
+    if (weft__gpu_host_out(&g, it->node, i)) it->host_out |= UINT64_C(1) << i;
 }
 
 /* ---- the copy ---------------------------------------------------------------------------------- */
 
 typedef struct copying {
-  bool wait; /* to the host: until the value is there */
+  bool wait;    /* to the host: until the value is there */
+  device *from; /* of an item that waits: for what comes from there */
 } copying;
 
 static weft_err copy_out(kernel *k, device *from) {
@@ -34,7 +37,7 @@ static weft_err copy_out(kernel *k, device *from) {
   out->shape = in->shape;
   out->data = out->buf->data;
   WEFT_TRY(from->ops->copy_out(from, out, in));
-  return ((const copying *)k->state)->wait ? from->ops->sync(from) : WEFT_OK;
+  return ((const copying *)k->state)->wait ? from->ops->arrive(from) : WEFT_OK;
 }
 
 static weft_err copy_run(kernel *k) {
@@ -50,7 +53,36 @@ static weft_err copy_run(kernel *k) {
 
 static const op copy_op = {.def = "_Copy", .cpu = copy_run};
 
+static weft_err wait_run(kernel *k) {
+  device *d = ((const copying *)k->state)->from;
+  return d->ops->arrive(d);
+}
+
+static const op wait_op = {.def = "_Arrive", .cpu = wait_run};
+
 bool weft__spread_is_out(const plan_item *it) { return it->op == &copy_op && !it->device; }
+bool weft__spread_is_in(const plan_item *it) { return it->op == &copy_op && it->device; }
+bool weft__spread_is_wait(const plan_item *it) { return it->op == &wait_op; }
+
+/* ---- sums over cards --------------------------------------------------------------------------- */
+
+/* AddN of values that lie on different cards: they are not copied to one, the cards add them up. */
+static weft_err sum_run(kernel *k) {
+  device *d[GPU_CARDS];
+  int root = 0;
+  for (int i = 0; i < k->n_in; i++) {
+    if (!weft__shape_equal(&k->in[i]->shape, &k->in[0]->shape))
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                               "Inputs to operation %s of type AddN must have the same size and shape.  Input 0: %s != "
+                               "input %d: %s",
+                               k->node->name, weft__shape_text(&k->in[0]->shape), i,
+                               weft__shape_text(&k->in[i]->shape));
+    d[i] = weft__memory_device(k->in[i]->buf->memory);
+    if (d[i] == k->device) root = i;
+  }
+  weft_tensor *out = weft__out(k, 0, &k->in[0]->shape);
+  return out ? weft__devices_sum(k->n_in, d, k->in, root, out) : WEFT_RESOURCE_EXHAUSTED;
+}
 
 /* ---- putting them in --------------------------------------------------------------------------- */
 
@@ -69,7 +101,11 @@ typedef struct spreader {
   int n_slot, room_slot;
   plan_item *item; /* the new order */
   int n_item, room_item;
-  int *moved; /* per old item: its new number */
+  int *moved;    /* per old item: its new number */
+  bool *coming;  /* per device: are there copies to the host that nobody waited for yet? */
+  bool *awaited; /* per old item: do others wait for it? */
+  int *held;     /* old items that are put off to the end of their stage */
+  int n_held;
 } spreader;
 
 static int index_of(const plan *p, const device *d) {
@@ -151,6 +187,20 @@ static weft_err add_item(spreader *s, const plan_item *it) {
   return WEFT_OK;
 }
 
+/* Nothing but that what comes from a device is there. */
+static weft_err add_wait_item(spreader *s, int slot, int from, int stage) {
+  plan *p = s->p;
+  plan_item it = {.node = copy_node(p, slot), .op = &wait_op, .run = wait_run, .first_out = 0, .stage = stage};
+  copying *state = weft__arena_alloc(&p->arena, sizeof *state);
+  it.in = weft__arena_alloc(&p->arena, sizeof *it.in);
+  it.control = weft__arena_alloc(&p->arena, sizeof *it.control);
+  if (!it.node || !it.in || !it.control || !state) return WEFT_OOM;
+  state->from = p->device[from];
+  it.state = state;
+  s->coming[from] = false;
+  return add_item(s, &it);
+}
+
 static weft_err add_copy_item(spreader *s, copy *c, bool from_ref, int stage) {
   plan *p = s->p;
   plan_item it = {.node = copy_node(p, c->slot),
@@ -166,6 +216,8 @@ static weft_err add_copy_item(spreader *s, copy *c, bool from_ref, int stage) {
   it.state = weft__arena_alloc(&p->arena, sizeof(copying));
   if (!it.node || !it.in || !it.control || !it.state) return WEFT_OOM;
   it.in[0] = (plan_input){c->slot, false, from_ref};
+  ((copying *)it.state)->wait = p->flow; /* the general executor knows no order */
+  if (!c->to) s->coming[s->memory[c->slot] - 1] = true;
   c->item = s->n_item;
   return add_item(s, &it);
 }
@@ -255,16 +307,77 @@ static weft_err bring_feeds(spreader *s) {
   return WEFT_OK;
 }
 
+/* Is it a sum that the cards of its inputs can make by themselves?  One of them is its own. */
+static bool sums_over_cards(const spreader *s, const plan_item *it) {
+  device *d[GPU_CARDS];
+  bool own = false;
+  if (!it->device || strcmp(it->node->op_name, "AddN") != 0 || it->n_in < 2 || it->n_in > GPU_CARDS || s->p->flow)
+    return false;
+  for (int j = 0; j < it->n_in; j++) {
+    const int from = s->memory[it->in[j].slot];
+    if (!from || it->in[j].from_ref) return false;
+    d[j] = s->p->device[from - 1];
+    own = own || d[j] == it->device;
+  }
+  return own && weft__devices_can_sum(it->n_in, d, weft__dtype_base(it->node->out_type[0]));
+}
+
+/* In front of an item that reads what came from a device: that it is there. */
+static weft_err await_inputs(spreader *s, const plan_item *it) {
+  for (int j = 0; j < it->n_in && !s->p->flow; j++)
+    for (int c = 0; c < s->n; c++) {
+      const copy *at = &s->list[c];
+      const int from = s->memory[at->slot] - 1;
+      if (at->made == it->in[j].slot && !at->to && s->coming[from])
+        WEFT_TRY(add_wait_item(s, at->slot, from, it->stage));
+    }
+  return WEFT_OK;
+}
+
+static weft_err put(spreader *s, int i) {
+  WEFT_TRY(await_inputs(s, &s->p->item[i]));
+  s->moved[i] = s->n_item;
+  WEFT_TRY(add_item(s, &s->p->item[i]));
+  return add_late(s, i);
+}
+
+static weft_err put_held(spreader *s) {
+  for (int i = 0; i < s->n_held; i++) WEFT_TRY(put(s, s->held[i]));
+  s->n_held = 0;
+  return WEFT_OK;
+}
+
+/* Does it send what a device makes, with nobody waiting for that? */
+static bool can_be_held(const spreader *s, int i) {
+  const plan_item *it = &s->p->item[i];
+  return s->p->staged && it->op->flags & OP_BLOCKING && it->n_out == 0 && it->n_in == 1 && !s->awaited[i] &&
+         s->memory[it->in[0].slot] != 0;
+}
+
+static weft_err rewrite_items(spreader *s) {
+  plan *p = s->p;
+  for (int i = 0; i < p->n_item; i++)
+    for (int j = 0; j < p->item[i].n_control; j++) s->awaited[p->item[i].control[j]] = true;
+  for (int i = 0; i < p->n_item; i++) {
+    plan_item *it = &p->item[i];
+    const bool hold = can_be_held(s, i);
+    if (i && it->stage != p->item[i - 1].stage) WEFT_TRY(put_held(s));
+    if (sums_over_cards(s, it))
+      it->run = sum_run, it->no_record = true;
+    else
+      for (int j = 0; j < it->n_in; j++) WEFT_TRY(bring(s, i, j, &it->in[j]));
+    if (hold)
+      s->held[s->n_held++] = i;
+    else
+      WEFT_TRY(put(s, i));
+  }
+  return put_held(s);
+}
+
 static weft_err rewrite(spreader *s) {
   plan *p = s->p;
   if (!p->flow && !p->staged) WEFT_TRY(bring_feeds(s));
-  for (int i = 0; i < p->n_item; i++) {
-    plan_item *it = &p->item[i];
-    for (int j = 0; j < it->n_in; j++) WEFT_TRY(bring(s, i, j, &it->in[j]));
-    s->moved[i] = s->n_item;
-    WEFT_TRY(add_item(s, it));
-    WEFT_TRY(add_late(s, i));
-  }
+  WEFT_TRY(rewrite_items(s));
   for (int i = 0; i < p->n_fetch; i++) {
     const int slot = p->fetch_slot[i], from = p->slot_item[slot];
     const bool ref = from >= 0 && (int)p->item[from].node->out_type[slot - p->item[from].first_out] > WEFT_REF_BASE;
@@ -295,24 +408,12 @@ static weft_err inherit_controls(spreader *s) {
   return WEFT_OK;
 }
 
-/* Of several copies to the host in a row only the last one waits; the general executor has no rows. */
-static void set_waits(spreader *s) {
-  for (int i = 0; i < s->n_item; i++) {
-    const plan_item *it = &s->item[i], *next = i + 1 < s->n_item ? &s->item[i + 1] : NULL;
-    if (!weft__spread_is_out(it)) continue;
-    const bool row = next && weft__spread_is_out(next) && next->stage == it->stage &&
-                     s->memory[next->in[0].slot] == s->memory[it->in[0].slot];
-    ((copying *)it->state)->wait = s->p->flow || !row;
-  }
-}
-
 static weft_err put_together(spreader *s) {
   plan *p = s->p;
   for (int i = 0; i < s->n_item; i++)
-    if (s->item[i].op != &copy_op)
+    if (s->item[i].op != &copy_op && s->item[i].op != &wait_op)
       for (int j = 0; j < s->item[i].n_control; j++) s->item[i].control[j] = s->moved[s->item[i].control[j]];
   WEFT_TRY(inherit_controls(s));
-  set_waits(s);
   p->item = weft__arena_copy(&p->arena, s->item, sizeof *p->item * (size_t)s->n_item);
   p->slot_memory = weft__arena_copy(&p->arena, s->memory, sizeof *s->memory * (size_t)s->n_slot);
   p->slot_item = weft__arena_alloc(&p->arena, sizeof *p->slot_item * (size_t)(s->n_slot + 1));
@@ -328,7 +429,10 @@ static weft_err put_together(spreader *s) {
 static weft_err spread(spreader *s) {
   plan *p = s->p;
   s->moved = weft__alloc(sizeof *s->moved * (size_t)(p->n_item + 1));
-  if (!s->moved) return WEFT_OOM;
+  s->held = weft__alloc(sizeof *s->held * (size_t)(p->n_item + 1));
+  s->awaited = weft__alloc_zero((size_t)p->n_item + 1, sizeof *s->awaited);
+  s->coming = weft__alloc_zero((size_t)p->n_device, sizeof *s->coming);
+  if (!s->moved || !s->held || !s->awaited || !s->coming) return WEFT_OOM;
   WEFT_TRY(grow((void **)&s->item, p->n_item + 1, &s->room_item, sizeof *s->item));
   for (int i = 0, made; i < p->n_slot; i++) WEFT_TRY(new_slot(s, 0, &made));
   WEFT_TRY(grow((void **)&s->memory, s->n_slot + 1, &s->room_slot, sizeof *s->memory));
@@ -342,11 +446,15 @@ static weft_err spread(spreader *s) {
 weft_err weft__spread(plan *p) {
   WEFT_TRY(list_devices(p));
   if (!p->n_device) return WEFT_OK;
+  p->careful = getenv("WEFT_GPU_NO_REPLAY") != NULL;
   spreader s = {.p = p};
   weft_err err = spread(&s);
   weft__free(s.list);
   weft__free(s.memory);
   weft__free(s.item);
   weft__free(s.moved);
+  weft__free(s.held);
+  weft__free(s.awaited);
+  weft__free(s.coming);
   return err;
 }

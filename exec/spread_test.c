@@ -7,6 +7,7 @@
 #include "graph/build.h"
 #include "ops/all.h"
 #include "tests/check.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,23 @@ TEST(a_variable_on_a_gpu_is_initialised_updated_and_read) {
   end(&r);
 }
 
+TEST(a_variable_that_shares_its_first_value_is_copied_before_it_is_updated) {
+  rig r = begin();
+  int init, once;
+  weft_out v = variable_at(&r, GPU0, "v", 5, &init), first = weft__b_identity(r.g, v);
+  weft_out other = variable_at(&r, GPU0, "other", 0, &once), x = input(&r, "x");
+  const int share = weft__b_binary(r.g, "Assign", other, first).node; /* both have one buffer now */
+  weft_out more = weft__b_binary(r.g, "AssignAdd", v, x);
+  float fed = 2;
+  open_session(&r, false);
+  EXPECT_OK(run_target(&r, init));
+  EXPECT_OK(run_target(&r, share));
+  EXPECT_EQ_INT((int)run(&r, 1, &x, &fed, more), 7);
+  EXPECT_EQ_INT((int)run(&r, 0, NULL, NULL, v), 7);
+  EXPECT_EQ_INT((int)run(&r, 0, NULL, NULL, other), 5);
+  end(&r);
+}
+
 TEST(a_node_without_a_gpu_kernel_is_refused_or_softly_placed_elsewhere) {
   rig r = begin();
   weft_tensor *t = NULL, *out = NULL;
@@ -144,6 +162,99 @@ TEST(a_node_without_a_gpu_kernel_is_refused_or_softly_placed_elsewhere) {
   weft__session_destroy(r.s);
   open_session(&r, true);
   EXPECT_EQ_INT((int)run(&r, 0, NULL, NULL, n), 17);
+  end(&r);
+}
+
+TEST(a_value_on_its_way_to_the_host_is_not_written_over) {
+  rig r = begin();
+  weft_out x = input(&r, "x"), two = weft__b_scalar(r.g, WEFT_FLOAT, 2), a = binary(&r, GPU0, "Mul", "a", x, two);
+  weft_out down = binary(&r, CPU0, "AddV2", "down", a, x); /* reads a, which b could take over */
+  weft_out b = binary(&r, GPU0, "Mul", "b", a, two), c = binary(&r, GPU0, "Mul", "c", b, two);
+  weft_out up = binary(&r, GPU0, "AddV2", "up", down, c), sum = binary(&r, CPU0, "AddV2", "sum", up, b);
+  open_session(&r, false);
+  for (int i = 1; i < 6; i++) {
+    float fed = (float)i;
+    EXPECT_EQ_INT((int)run(&r, 1, &x, &fed, sum), (3 + 8 + 4) * i);
+  }
+  end(&r);
+}
+
+TEST(values_on_two_cards_are_added_where_they_are) {
+  setenv("WEFT_SIMULATED_CARDS", "2", 1);
+  rig r = begin();
+  setenv("WEFT_VIRTUAL_GPUS", "1", 1);
+  weft_out x = input(&r, "x"), two = weft__b_scalar(r.g, WEFT_FLOAT, 2);
+  weft_out part[] = {binary(&r, GPU0, "Mul", "a", x, two), binary(&r, GPU1, "AddV2", "b", x, two)};
+  weft_out sum = at(&r, GPU1, "AddN", "sum", 2, part, 0, NULL);
+  weft_out more = binary(&r, GPU0, "Mul", "more", sum, part[0]);
+  open_session(&r, false);
+  for (int i = 1; i < 5; i++) {
+    float fed = (float)i;
+    EXPECT_EQ_INT((int)run(&r, 1, &x, &fed, more), (3 * i + 2) * 2 * i);
+  }
+  end(&r);
+}
+
+static char said[4096];
+static void listen(void *arg, int level, const char *file, int line, const char *message) {
+  (void)arg, (void)file, (void)line;
+  if (level >= LOG_WARNING) snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", message);
+}
+
+static void expect_no_gpu(const char *trouble, const char *words) {
+  setenv("WEFT_SIMULATED_TROUBLE", trouble, 1);
+  weft__log_set(listen, NULL);
+  rig r = begin();
+  device_info *info;
+  int n;
+  open_session(&r, false);
+  EXPECT_OK(weft__session_devices(r.s, &info, &n));
+  EXPECT_EQ_INT(n, 1);
+  EXPECT_CONTAINS(said, words);
+  weft__device_infos_free(info, n);
+  end(&r);
+}
+
+TEST(a_driver_that_is_too_old_leaves_the_cpu_and_a_warning) {
+  expect_no_gpu("driver", "No GPU is used: the driver is too old for this build");
+}
+
+TEST(a_card_for_which_there_is_no_code_is_left_alone_with_a_warning) {
+  expect_no_gpu("code",
+                "GPU 0 (Simulated GPU) is not used: this build has no machine code for the card's architecture");
+}
+
+TEST(an_error_of_a_kernel_has_its_nodes_name_and_the_card_stays_lost) {
+  setenv("WEFT_SIMULATED_TROUBLE", "lost:2", 1);
+  rig r = begin();
+  weft_out x = input(&r, "x"), good = binary(&r, GPU0, "Mul", "good", x, x);
+  weft_out bad = binary(&r, GPU0, "AddV2", "bad", good, x), next = binary(&r, GPU0, "Mul", "next", bad, x);
+  weft_tensor *t, *out = NULL;
+  EXPECT_OK(weft__tensor_scalar(&t, WEFT_FLOAT, 1));
+  plan_request q = {.n_feed = 1, .n_fetch = 1, .feed = &x, .fetch = &next};
+  open_session(&r, false);
+  EXPECT_ERR(weft__session_run(r.s, &q, (const weft_tensor *const *)&t, &out, NULL), WEFT_INTERNAL,
+             "AddV2 {{node bad}}: running on the GPU: an illegal memory access was encountered: the GPU is lost");
+  EXPECT_ERR(weft__session_run(r.s, &q, (const weft_tensor *const *)&t, &out, NULL), WEFT_INTERNAL, "the GPU is lost");
+  weft_tensor_destroy(t);
+  end(&r);
+}
+
+TEST(a_later_error_says_among_whose_kernels_it_is) {
+  setenv("WEFT_SIMULATED_TROUBLE", "lost:6", 1);
+  rig r = begin();
+  weft_out x = input(&r, "x"), first = binary(&r, GPU0, "Mul", "first", x, x);
+  weft_out last = binary(&r, GPU0, "AddV2", "last", first, x);
+  weft_tensor *t;
+  float fed = 3;
+  open_session(&r, false);
+  EXPECT_EQ_INT((int)run(&r, 1, &x, &fed, last), 12);
+  EXPECT_OK(weft__tensor_scalar(&t, WEFT_FLOAT, 1));
+  plan_request q = {.n_feed = 1, .n_target = 1, .feed = &x, .target = &last.node};
+  EXPECT_OK(weft__session_run(r.s, &q, (const weft_tensor *const *)&t, NULL, NULL)); /* the first run of this request */
+  EXPECT_ERR(weft__session_run(r.s, &q, (const weft_tensor *const *)&t, NULL, NULL), WEFT_INTERNAL,
+             "{{node x}} to {{node last}}");
+  weft_tensor_destroy(t);
   end(&r);
 }
 

@@ -91,6 +91,7 @@ enum {
   OP_ONCE = 32,        /* its outputs stay the same from step to step (VariableV2, VarHandleOp, queue handles): a plan
                           runs it once and keeps them */
   OP_WAITS = 64, /* may hold its thread for long (functions, iterators): not for a thread that is needed back soon */
+  OP_MEASURES = 128, /* what it gives follows from the shapes of its inputs alone */
 };
 struct op {
   const char *def; /* opdef.h */
@@ -106,6 +107,9 @@ struct op {
   /* Optional: its loops, when cpu is nothing but weft__elementwise over them without an argument (ops/elementwise.h).
    * Such ops may be fused into chains. */
   const struct elem_op *elem;
+  /* Optional: cpu looks at no element, so it serves on every device.  The names of the arguments it does look at, inputs
+   * and outputs, which are in host memory there: "shape axis"; "*": all; "": none. */
+  const char *anywhere;
   const op_case *cases; /* NULL: the op is exercised by a scenario of tests/parity */
   opdef opdef;          /* filled in by weft__op_table_create */
 };

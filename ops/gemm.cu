@@ -7,9 +7,10 @@
  *
  * Two kinds of products have another way besides, timed against the plain one: a' b in tf32, which the matrix units
  * read badly, with a turned round first; and few results of long sums, cut into slices that are added up. */
+#include "device/library.cuh"
 #include "ops/cublaslt.cuh"
 #include "ops/gemm.cuh"
-#include "ops/gpu_library.cuh"
+#include "ops/gpu.cuh"
 #include "ops/reduce.cuh"
 
 #include <pthread.h>

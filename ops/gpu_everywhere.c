@@ -1,7 +1,8 @@
-/* gpu_everywhere.c - ops whose CPU kernel serves on every device, because it looks at no element; and who serves a node.
+/* gpu_everywhere.c - who serves a node on a GPU: the plug-in's kernel, or the CPU's where that will do.
  *
- * They hand on, name or measure values.  What they read or write themselves (a shape, an axis, a predicate) is in host
- * memory.  Those with all arguments there run on the host, placed on the GPU as in TensorFlow. */
+ * It will for ops that hand on, name or measure values (`anywhere` in graph/op.h).  What they read or write themselves (a
+ * shape, an axis, a predicate) is in host memory.  Those with all arguments there run on the host, placed on the GPU as in
+ * TensorFlow. */
 #include "ops/gpu_host.h"
 
 #include "device/device.h"
@@ -9,61 +10,10 @@
 #include <pthread.h>
 #include <string.h>
 
-static const gpu_kernel everywhere[] = {
-    {"VariableV2", NULL, GPU_PLAIN, NULL},
-    {"Variable", NULL, GPU_PLAIN, NULL},
-    {"VarHandleOp", NULL, GPU_PLAIN, NULL},
-    {"IsVariableInitialized", NULL, GPU_PLAIN, "is_initialized"},
-    {"VarIsInitializedOp", NULL, GPU_PLAIN, "is_initialized"},
-    {"Assign", NULL, GPU_PLAIN, NULL},
-    {"AssignVariableOp", NULL, GPU_PLAIN, NULL},
-    {"ReadVariableOp", NULL, GPU_PLAIN, NULL},
-    {"DestroyResourceOp", NULL, GPU_PLAIN, NULL},
-    {"VariableShape", NULL, GPU_PLAIN, "output"},
-    {"Identity", NULL, GPU_PLAIN, NULL},
-    {"IdentityN", NULL, GPU_PLAIN, NULL},
-    {"StopGradient", NULL, GPU_PLAIN, NULL},
-    {"PreventGradient", NULL, GPU_PLAIN, NULL},
-    {"Snapshot", NULL, GPU_PLAIN, NULL},
-    {"Reshape", NULL, GPU_PLAIN, "shape"},
-    {"ExpandDims", NULL, GPU_PLAIN, "dim"},
-    {"Squeeze", NULL, GPU_PLAIN, NULL},
-    {"Shape", NULL, GPU_PLAIN, "output"},
-    {"ShapeN", NULL, GPU_PLAIN, "output"},
-    {"Size", NULL, GPU_PLAIN, "output"},
-    {"Rank", NULL, GPU_PLAIN, "output"},
-    {"NoOp", NULL, GPU_PLAIN, "*"},
-    {"ControlTrigger", NULL, GPU_PLAIN, "*"},
-    {"Const", NULL, GPU_PLAIN, "*"},
-    {"Placeholder", NULL, GPU_PLAIN, "*"},
-    {"PlaceholderV2", NULL, GPU_PLAIN, "*"},
-    {"PlaceholderWithDefault", NULL, GPU_PLAIN, NULL},
-    {"Switch", NULL, GPU_PLAIN, "pred"},
-    {"RefSwitch", NULL, GPU_PLAIN, "pred"},
-    {"Merge", NULL, GPU_PLAIN, "value_index"},
-    {"RefMerge", NULL, GPU_PLAIN, "value_index"},
-    {"Enter", NULL, GPU_PLAIN, NULL},
-    {"RefEnter", NULL, GPU_PLAIN, NULL},
-    {"Exit", NULL, GPU_PLAIN, NULL},
-    {"RefExit", NULL, GPU_PLAIN, NULL},
-    {"NextIteration", NULL, GPU_PLAIN, NULL},
-    {"RefNextIteration", NULL, GPU_PLAIN, NULL},
-    {"LoopCond", NULL, GPU_PLAIN, "*"},
-    {"BroadcastGradientArgs", NULL, GPU_PLAIN, "*"},
-    {"BroadcastArgs", NULL, GPU_PLAIN, "*"},
-    {"_Send", NULL, GPU_PLAIN, "*"},
-    {"_Recv", NULL, GPU_PLAIN, "*"},
-    {"_HostSend", NULL, GPU_PLAIN, "*"},
-    {"_HostRecv", NULL, GPU_PLAIN, "*"},
-    {0},
-};
-
 /* Types that TensorFlow keeps in host memory on GPUs have no kernels there: int32 above all.  A variable of them is
  * placed on the CPU. */
 static bool host_variable(const weft_node *n) {
-  if (strcmp(n->op_name, "VariableV2") != 0 && strcmp(n->op_name, "Variable") != 0 &&
-      strcmp(n->op_name, "VarHandleOp") != 0)
-    return false;
+  if (!(n->op->flags & OP_ONCE) || !weft__node_attr(n, "dtype")) return false;
   const weft_dtype t = weft__node_type(n, "dtype");
   return t == WEFT_INT32 || !weft__dtype_is_plain(t);
 }
@@ -90,7 +40,7 @@ static bool simulates(const weft_node *n) {
   return may && strstr(n->op_name, "Summary") == NULL && n->n_in > 0;
 }
 
-static const gpu_kernel simulated = {"", simulated_run, GPU_FLOATS | GPU_INDICES | GPU_BOOL, NULL};
+static const gpu_kernel simulated = {"(simulated)", simulated_run, GPU_FLOATS | GPU_INDICES | GPU_BOOL, NULL};
 
 /* ---- the finder ---- */
 
@@ -101,13 +51,14 @@ static void load_lists(void) {
   plugin_lists = door ? door(weft__gpu_host()) : NULL;
 }
 
-const gpu_kernel *weft__gpu_kernel(const weft_node *n) {
+gpu_kernel weft__gpu_kernel(const weft_node *n) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  static const gpu_kernel *const own[] = {everywhere, NULL};
   pthread_once(&once, load_lists);
-  if (!n->op || host_variable(n)) return NULL;
+  if (!n->op || host_variable(n)) return (gpu_kernel){0};
   const gpu_kernel *g = weft__gpu_find(plugin_lists, n);
-  if (!g) g = weft__gpu_find(own, n);
-  if (!g && weft__gpu_simulated() && simulates(n) && weft__gpu_serves(&simulated, n)) g = &simulated;
-  return g;
+  if (g) return *g;
+  const gpu_kernel anywhere = {n->op_name, NULL, GPU_PLAIN, n->op->anywhere};
+  if (anywhere.host && weft__gpu_serves(&anywhere, n)) return anywhere;
+  const bool simulate = weft__gpu_simulated() && simulates(n) && weft__gpu_serves(&simulated, n);
+  return simulate ? simulated : (gpu_kernel){0};
 }

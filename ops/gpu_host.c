@@ -343,5 +343,3 @@ const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const weft_node
       if (!strcmp(g->op, node->op_name) && weft__gpu_serves(g, node)) return g;
   return NULL;
 }
-
-weft_err weft__gpu_run(kernel *k, const gpu_kernel *g) { return g->run ? g->run(k) : k->node->op->cpu(k); }

@@ -1,7 +1,8 @@
 /* gpu_host.h - libweft's side of ops/gpu.h: the calls the CUDA plug-in gets, and what an executor asks of its kernels.
  *
  * To run one: fill in a kernel as for the CPU, with tensors in the device's memory (host arguments in the host's), set
- * k->device, k->stream and k->host_out, and call weft__gpu_run.  The work is queued when it returns. */
+ * k->device, k->stream and k->host_out, and call its run, or the CPU's where it has none.  The work is queued when it
+ * returns. */
 #ifndef WEFT_OPS_GPU_HOST_H
 #define WEFT_OPS_GPU_HOST_H
 
@@ -11,9 +12,9 @@
 /* What the plug-in calls; handed to its GPU_KERNELS_SYMBOL. */
 const gpu_host *weft__gpu_host(void);
 
-/* The kernel that serves a node on GPUs: the plug-in's, or the CPU's where it will do (ops/gpu_everywhere.c); NULL: none
+/* The kernel that serves a node on GPUs: the plug-in's, or the CPU's where it will do (ops/gpu_everywhere.c); op NULL: none
  * for this op, or not for these types. */
-const gpu_kernel *weft__gpu_kernel(const weft_node *node);
+gpu_kernel weft__gpu_kernel(const weft_node *node);
 /* Does its row allow the node's types? */
 bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node);
 /* The kernel of a node in lists. */
@@ -22,9 +23,8 @@ const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const weft_node
 bool weft__gpu_host_in(const gpu_kernel *g, const weft_node *node, int i);
 bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i);
 
-/* Queues the kernel's work.  What it took as scratch is in k->scratch: release it at once where memory is given out
- * in the order of the stream, or after the last replay where the run was recorded. */
-weft_err weft__gpu_run(kernel *k, const gpu_kernel *g);
+/* What a kernel took as scratch is in k->scratch: release it at once where memory is given out in the order of the
+ * stream, or after the last replay where the run was recorded. */
 void weft__gpu_scratch_release(struct scratch **list);
 void weft__gpu_scratch_move(struct scratch **from, struct scratch **to);
 

@@ -55,12 +55,12 @@ static weft_err recv_cpu(kernel *k) {
 
 OPS(transfer) = {
     {"_Send" SEND, "Sends a tensor to another part of the step.", .flags = OP_BLOCKING, .infer = weft__infer_none,
-     .cpu = send_cpu, .no_grad = true},
+     .cpu = send_cpu, .no_grad = true, .anywhere = "*"},
     {"_Recv" RECV, "Receives a tensor from another part of the step.", .flags = OP_BLOCKING, .infer = weft__infer_none,
-     .cpu = recv_cpu, .no_grad = true},
+     .cpu = recv_cpu, .no_grad = true, .anywhere = "*"},
     {"_HostSend" SEND, "Sends a tensor that lies in host memory.", .flags = OP_BLOCKING, .infer = weft__infer_none,
-     .cpu = send_cpu, .no_grad = true},
+     .cpu = send_cpu, .no_grad = true, .anywhere = "*"},
     {"_HostRecv" RECV, "Receives a tensor into host memory.", .flags = OP_BLOCKING, .infer = weft__infer_none,
-     .cpu = recv_cpu, .no_grad = true},
+     .cpu = recv_cpu, .no_grad = true, .anywhere = "*"},
     {0},
 };

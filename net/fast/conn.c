@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/pulse.h"
+#include "device/pinned.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -242,7 +243,7 @@ static bool valid_head(const conn *c) {
 
 static weft_err add_memory(message *m, size_t size) {
   buffer *b;
-  WEFT_TRY(weft__buffer_create(&b, WEFT_UINT8, (int64_t)size));
+  WEFT_TRY(weft__receiving_memory(&b, size));
   weft_err err = weft__message_add_buffer(m, b, b->data, size);
   weft__buffer_release(b);
   return err;

@@ -128,7 +128,7 @@ static int ask_type(const op_table *ops, const op *o, const op_case *oc, const c
   int asked = 0;
   if (case_read(&c, o, oc) != WEFT_OK) return 0;
   if (comparable(&c) && retype_all(&c, type) && prepare(&cpu, &c, ops, NULL) == WEFT_OK &&
-      prepare(&gpu, &c, ops, on) == WEFT_OK && weft__gpu_kernel(gpu.cg.node)) {
+      prepare(&gpu, &c, ops, on) == WEFT_OK && weft__gpu_kernel(gpu.cg.node).op) {
     asked = 1;
     if (battery_init(&cpu.cg, cpu.s, &c) != WEFT_OK || battery_init(&gpu.cg, gpu.s, &c) != WEFT_OK)
       battery_fail(&c, "the variables cannot be set: %s", weft__error_message());

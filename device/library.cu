@@ -1,9 +1,10 @@
-/* gpu_library.cu - where NVIDIA's libraries are found on this machine. */
-#include "ops/gpu_library.cuh"
+/* library.cu - where NVIDIA's libraries are found on this machine. */
+#include "device/library.cuh"
 
 #include <dlfcn.h>
 #include <glob.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,0 +1,139 @@
+"""GPUs that are shared, and GPUs in trouble: simulated ones everywhere, the real one where there is one."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import tasks
+
+PLUGIN = tasks.BUILD.resolve() / "lib" / "libweft_cuda.so"
+HAS_CARD = bool(shutil.which("nvidia-smi")) and subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode == 0
+on_a_card = pytest.mark.skipif(not HAS_CARD, reason="this machine has no NVIDIA card")
+CARDS = ["simulated"] + ([str(PLUGIN)] if HAS_CARD else [])
+
+
+def environment(**more):
+    return {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "0", "PYTHONPATH": str(tasks.BUILD / "python"), **more}
+
+
+def python(folder, text, **env):
+    (folder / "program.py").write_text(text)
+    run = subprocess.run([sys.executable, "-m", "weft", folder / "program.py"], capture_output=True, text=True, timeout=100,
+                         cwd=folder, env=environment(**env))
+    return run.returncode, run.stdout + run.stderr
+
+
+def launch(folder, *options, **env):
+    """The linear example; the ps has no GPU, as in the documents."""
+    script = folder / "task.sh"
+    script.write_text('#!/bin/sh\ncase "$*" in *job_name=ps*) export WEFT_CUDA_PLUGIN=none;; esac\n'
+                      'exec "%s" "$@"\n' % tasks.LINEAR.resolve())
+    script.chmod(0o755)
+    run = subprocess.run([tasks.WEFT, "launch", "--ps", "1", *options, "--", script], capture_output=True, text=True,
+                         timeout=150, cwd=folder, env=environment(**env))
+    return run.returncode, run.stdout + run.stderr
+
+
+def learned(text, worker):
+    """The last slope and offset that a worker printed."""
+    numbers = re.findall(r"^worker%d +\| (-?[\d.]+)$" % worker, text, re.M)
+    return abs(float(numbers[-2]) - 2) < 0.2 and abs(float(numbers[-1]) - 10) < 0.2
+
+
+SMALL = """
+import tensorflow as tf
+with tf.Session() as sess:
+    print(sess.run(tf.constant([1., 2., 3.]) * 2))
+"""
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_two_workers_share_one_card(card, tmp_path):
+    code, text = launch(tmp_path, "--workers", "2", WEFT_CUDA_PLUGIN=card)
+    assert code == 0, text
+    assert learned(text, 0) and learned(text, 1), text
+
+
+def test_a_worker_that_loses_its_card_is_started_again(tmp_path):
+    code, text = launch(tmp_path, "--workers", "2", "--restart", "1", WEFT_CUDA_PLUGIN="simulated",
+                        WEFT_SIMULATED_TROUBLE="lost:100:%s" % (tmp_path / "lost"))
+    assert code == 0 and (tmp_path / "lost").exists(), text
+    assert "the GPU is lost to this process" in text and learned(text, 0) and learned(text, 1), text
+
+
+@pytest.mark.skipif(not PLUGIN.exists(), reason="built without CUDA")
+def test_a_driver_that_is_too_old_is_named_and_the_cpu_serves(tmp_path):
+    source = tmp_path / "driver.c"
+    source.write_text("int cuInit(unsigned f) { return (int)f * 0; }\n"
+                      "int cuDriverGetVersion(int *v) { *v = 9000; return 0; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "libcuda.so.1", source], check=True)
+    path = "%s:%s" % (tmp_path, os.environ.get("LD_LIBRARY_PATH", ""))
+    code, text = python(tmp_path, SMALL, LD_LIBRARY_PATH=path, WEFT_CUDA_PLUGIN=str(PLUGIN))
+    assert code == 0 and "[2. 4. 6.]" in text, text
+    assert "No GPU is used: the NVIDIA driver is too old" in text, text
+
+
+def build(folder, *arguments):
+    """A plug-in of the test's own."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    out = folder / "plugin.so"
+    subprocess.run(["nvcc", "-shared", "-std=c++17", "-Xcompiler=-fPIC,-fvisibility=hidden", "-I%s" % root,
+                    "-I%s" % (root / "include"), "-o", out, *arguments], check=True, cwd=root)
+    return str(out)
+
+
+@on_a_card
+def test_a_card_for_which_there_is_no_code_is_named_and_the_cpu_serves(tmp_path):
+    plugin = build(tmp_path, "-gencode=arch=compute_80,code=sm_80", "device/cuda.cu", "device/library.cu", "device/nccl.cu")
+    code, text = python(tmp_path, SMALL, WEFT_CUDA_PLUGIN=plugin)
+    assert code == 0 and "[2. 4. 6.]" in text, text
+    assert re.search(r"GPU 0 \(.*\) is not used: this build has no machine code for the card's architecture", text), text
+
+
+FULL = """
+import tensorflow as tf
+options = tf.GPUOptions(experimental=tf.GPUOptions.Experimental(
+    virtual_devices=[tf.GPUOptions.Experimental.VirtualDevices(memory_limit_mb=[10000000])]))
+with tf.device("/gpu:0"):
+    big = tf.reduce_sum(tf.fill([1 << 19, 1 << 17], 1.))  # 256 GiB
+    small = tf.constant([1., 2., 3.]) * 2
+with tf.Session(config=tf.ConfigProto(gpu_options=options)) as sess:
+    try:
+        sess.run(big)
+    except tf.errors.ResourceExhaustedError as e:
+        print("refused:", e.message)
+    print(sess.run(small))
+"""
+
+
+@on_a_card
+def test_a_card_without_memory_left_refuses_and_goes_on(tmp_path):
+    code, text = python(tmp_path, FULL)
+    assert code == 0 and "[2. 4. 6.]" in text, text
+    assert re.search(r"refused: .*OOM when allocating tensor .*device:GPU:0 by allocator GPU_0_bfc", text), text
+
+
+WILD = """
+import tensorflow as tf
+x = tf.placeholder(tf.float32, [3])
+y = tf.subtract(x * 2, x, name="astray") + 1
+with tf.Session() as sess:
+    for _ in range(2):
+        try:
+            print(sess.run(y, {x: [1, 2, 3]}))
+        except tf.errors.InternalError as e:
+            print("failed:", e.message)
+"""
+
+
+@on_a_card
+def test_an_illegal_address_has_its_nodes_name_and_a_new_process_recovers(tmp_path):
+    env = {"WEFT_CUDA_PLUGIN": build(tmp_path, "-arch=native", "tests/gpu/wild.cu"), "WEFT_REAL_PLUGIN": str(PLUGIN)}
+    code, text = python(tmp_path, WILD, WEFT_WILD=str(tmp_path / "first"), **env)
+    assert code == 0 and len(re.findall("failed: .*the GPU is lost to this process", text)) == 2, text
+    assert "{{node astray}}" in text and "an illegal memory access" in text, text
+    code, text = launch(tmp_path, "--workers", "2", "--restart", "1", WEFT_WILD=str(tmp_path / "second"), **env)
+    assert code == 0 and learned(text, 0) and learned(text, 1) and "the GPU is lost to this process" in text, text

@@ -394,6 +394,39 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims
         return pow(reduce_sum(pow(abs(x), ord), axis, keepdims), 1.0 / ord)
 
 
+def _einsum_subscripts(equation, inputs):
+    """What each input and the result are labelled with; without an arrow the result has what stands once, in order."""
+    left, arrow, out = equation.replace(" ", "").partition("->")
+    parts = left.split(",")
+    if not left.replace("...", "").replace(",", "").isalpha() and left.replace("...", "").replace(",", "") or not (
+            out.replace("...", "").isalpha() or not out.replace("...", "")):
+        raise ValueError("Equation contains invalid characters or more than one '->': %s" % equation)
+    if len(parts) != len(inputs):
+        raise ValueError("Got %d arguments for equation \"%s\", expecting %d" % (len(inputs), equation, len(parts)))
+    if not arrow:
+        letters = left.replace(",", "").replace("...", "")
+        out = ("..." if "..." in left else "") + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    return parts, out
+
+
+def einsum(equation, *inputs, **kwargs):
+    name = kwargs.pop("name", None)
+    kwargs.pop("optimize", None)
+    if kwargs:
+        raise TypeError("Invalid keyword arguments for this function: %s" % ", ".join(sorted(kwargs)))
+    inputs = list(inputs[0]) if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else list(inputs)
+    parts, out = _einsum_subscripts(equation, inputs)
+    with name_scope(name, "einsum", inputs):
+        tensors = [convert_to_tensor(x) for x in inputs]
+        while len(tensors) > 2:  # two at a time, keeping what the others and the result need
+            needed = set("".join(parts[2:] + [out]).replace(".", ""))
+            kept = "".join(dict.fromkeys(c for c in (parts[0] + parts[1]).replace(".", "") if c in needed))
+            kept = ("..." if "..." in parts[0] + parts[1] else "") + kept
+            made = op("Einsum", None, inputs=tensors[:2], equation="%s,%s->%s" % (parts[0], parts[1], kept))
+            tensors, parts = [made] + tensors[2:], [kept] + parts[2:]
+        return op("Einsum", None, inputs=tensors, equation="%s->%s" % (",".join(parts), out))
+
+
 def tensordot(a, b, axes, name=None):
     from .array_ops import reshape, transpose
     with name_scope(name, "Tensordot", [a, b, axes]) as scope:

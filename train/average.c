@@ -219,6 +219,7 @@ static int update_one(weft_average *a, weft_out value, weft_out decay) {
   int done = -1;
   weft__b_push_name(g, "AssignMovingAvg");
   char *exact = here(g);
+  weft__b_push_colocate(g, average.node); /* so that neither variable travels, where later TensorFlows send both */
   weft_out rate = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(decay));
   if (rate.node >= 0 && weft__variable_type(g, average) != WEFT_FLOAT)
     rate = weft__b_cast(g, rate, weft__variable_type(g, average));
@@ -229,6 +230,7 @@ static int update_one(weft_average *a, weft_out value, weft_out decay) {
     bool resource = weft__variable_is_resource(g, average);
     weft__variable_change(g, CHANGE_SUB, resource ? NULL : exact, average, OUT(d), false, &done);
   }
+  weft__b_pop(g);
   weft__free(exact);
   weft__b_pop(g);
   return done;

@@ -412,8 +412,8 @@ TEST(a_meta_graph_brings_its_saver_along) {
   end(&t);
 }
 
-/* Restores, then saves for ever. */
-static void save_until_killed(int64_t first) {
+/* Restores, tells `begun` that it saves now, and does so for ever. */
+static void save_until_killed(int64_t first, int begun) {
   char *from;
   bench t = begin();
   weft_saver *s;
@@ -423,25 +423,31 @@ static void save_until_killed(int64_t first) {
   EXPECT_OK(weft__saver_create(&s, t.g, &(weft_saver_opts){.max_to_keep = 2, .sharded = true}));
   open_session(&t);
   EXPECT_OK(weft__saver_restore_latest(s, t.sess, "log", NULL, &from));
+  EXPECT(write(begun, "", 1) == 1);
   for (int64_t i = first;; i++) {
     EXPECT_OK(weft__run_target(t.sess, grow));
     save_step(s, t.sess, "log/m", i);
   }
 }
 
-TEST_WITHIN(60, a_kill_at_any_moment_leaves_a_checkpoint_that_restores) {
+TEST_WITHIN(180, a_kill_at_any_moment_leaves_a_checkpoint_that_restores) {
   bench t = begin();
   weft_saver *s;
   EXPECT_OK(weft__saver_create(&s, t.g, NULL));
   open_session(&t);
   for (int round = 0; round < 200; round++) {
-    char *from = NULL;
+    char *from = NULL, byte;
+    int begun[2];
+    EXPECT(pipe(begun) == 0);
     pid_t child = fork();
     if (child == 0) {
-      save_until_killed(1000 * round);
+      save_until_killed(1000 * round, begun[1]);
       _exit(1);
     }
-    usleep((useconds_t)(20000 + 7919 * round % 60000));
+    close(begun[1]);
+    EXPECT(read(begun[0], &byte, 1) == 1);
+    close(begun[0]);
+    usleep((useconds_t)(7919 * round % 40000));
     kill(child, SIGKILL);
     EXPECT(waitpid(child, NULL, 0) == child);
     logged[0] = 0;

@@ -93,7 +93,7 @@ def test_parameters_on_two_ps_are_saved_and_summarised(tmp_path):
 
 @pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
 def test_the_docker_example_prints_what_its_page_shows(tmp_path):
-    run = subprocess.run([tasks.WEFT, "launch", "--ps", "1", "--workers", "2", "--",
+    run = subprocess.run([tasks.WEFT, "launch", "--ps", "1", "--workers", "2", "--style", "parameter_servers", "--",
                           tasks.BUILD / "examples" / "docker_example", f"--data_dir={DATA}", f"--log_dir={tmp_path}/log",
                           "--training_epochs=1"], capture_output=True, text=True, timeout=100)
     assert run.returncode == 0, run.stderr

@@ -49,7 +49,7 @@ initializers, math = init_ops, math_ops
 from . import app, cluster, data_flow, flags, functional_ops, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
 from . import data, data_experimental, lookup  # noqa: E402,F401
 from . import compat, contrib, image, keras, logging_ops, protos, python_io, rnn, saved_model, summary, test, train  # noqa: E402,F401
-from . import feature_column, linalg, quantization  # noqa: E402,F401
+from . import check_ops, feature_column, graph_util, linalg, quantization, tensor_util  # noqa: E402,F401
 from . import estimator  # noqa: E402,F401
 from .cluster import Server as _Server  # noqa: E402
 from .device_spec import DeviceSpec  # noqa: E402,F401
@@ -58,7 +58,7 @@ from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphO
 
 data.experimental = data_experimental
 del data_experimental  # of tf.data
-_export(data_flow, io_ops, functional_ops, quantization)
+_export(data_flow, io_ops, functional_ops, quantization, check_ops)
 for _name in ("cholesky", "cholesky_solve", "eye", "log_matrix_determinant", "matrix_determinant", "matrix_inverse",
               "matrix_set_diag", "matrix_solve", "matrix_triangular_solve", "qr", "trace"):
     globals()[_name] = getattr(linalg, _name)
@@ -92,6 +92,8 @@ def enable_eager_execution(*args, **kwargs):
 
 tables_initializer = initialize_all_tables = lookup.tables_initializer
 
+select, complex_abs, inv = where, math_ops.abs, math_ops.reciprocal  # noqa: F821
+OpError, make_tensor_proto, make_ndarray = errors.OpError, tensor_util.make_tensor_proto, tensor_util.make_ndarray
 from .contrib.deprecated import (histogram_summary, image_summary, merge_all_summaries, merge_summary,  # noqa: E402,F401
                                  scalar_summary)
 from . import absent  # noqa: E402

@@ -225,7 +225,10 @@ class BaseSession:
     def close(self):
         if not self._closed:
             self._closed = True
-            self._c.close()
+            try:
+                self._c.close()
+            except errors.UnavailableError:
+                pass  # its master has left, and the session with it
 
     def _finish(self):
         """Closes and frees: nothing of the library is left when the interpreter goes."""

@@ -2,6 +2,7 @@
 import numpy as np
 
 from . import array_ops, dtypes, math_ops, random_ops, wrap
+from .absent import where
 from .build import constant, convert_to_tensor, is_number, op
 from .graph import Tensor, get_default_graph, name_scope
 from .sparse import SparseTensor
@@ -310,6 +311,23 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding
                                        _rates(rate if dilations is None else dilations, data_format), "depthwise")
         return op("Conv2D", scope, input=deep, filter=pointwise_filter, strides=[1, 1, 1, 1], padding="VALID",
                   data_format=data_format or "NHWC")
+
+
+def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu=None, data_format="NWC", name=None,
+           input=None, dilations=None):  # noqa: A002
+    """A convolution of images that are one row high."""
+    value = input if value is None else value
+    if data_format not in ("NWC", "NHWC", None):
+        raise NotImplementedError("tf.nn.conv1d(data_format=%r) is not in Weft%s: transpose to NWC" % (data_format, where()))
+    with name_scope(name, "conv1d", [value, filters]):
+        stride = stride if isinstance(stride, int) else list(stride)[-2 if len(stride) == 3 else 0]
+        image, kernel = op("ExpandDims", input=value, dim=1), op("ExpandDims", input=filters, dim=0)
+        out = conv2d(image, kernel, [1, 1, stride, 1], padding, dilations=[1, 1, dilations or 1, 1])
+        return op("Squeeze", input=out, squeeze_dims=[1])
+
+
+def atrous_conv2d(value, filters, rate, padding, name=None):
+    return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name)
 
 
 def max_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):  # noqa: A002

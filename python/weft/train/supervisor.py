@@ -70,6 +70,7 @@ class Supervisor:
         started = None if init_fn is None else (
             lambda c: init_fn(wrap_session(c, graph, "", None, self)))
         self._collect(graph)
+        self._verify()
         self._made = _weft.supervisor_create(
             graph._c, self._is_chief, logdir, ops, feeds, started, None, _part(saver, default), _part(summary_writer, default),
             float(save_summaries_secs) or -1.0, float(save_model_secs) or -1.0, float(recovery_wait_secs),
@@ -77,7 +78,6 @@ class Supervisor:
         coordinator, self._c_saver, self._c_writer, step, self._save_path = _weft.supervisor_parts(self._made)
         self._coord, self._step = borrowed_coordinator(coordinator), step
         self._runner_sessions = []
-        self._verify()
         if finalize:
             graph.finalize()
 

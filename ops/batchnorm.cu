@@ -1,7 +1,8 @@
 /* batchnorm.cu - batch normalisation and its gradient on the GPU, from sums over all but the channels.
  *
  * The formulas are batchnorm.c's.  What a channel needs (a factor and a term, say) is worked out by a thread for each
- * and then broadcast over the image. */
+ * and then broadcast over the image.  Where the channels are last, the two sums that a pass needs are added up in one
+ * reading; squares are of distances from the channel's first element, so that a large mean costs no digits. */
 #include "ops/reduce.cuh"
 
 namespace {
@@ -58,6 +59,71 @@ static weft_err sum_channels(kernel *k, const norm_view &v, const gpu_tensor &x,
   return gpu_fold_as<float>(k, fold_sum(), x, v.folded, vector(v, out));
 }
 
+/* ---- two sums in one reading, channels last ---- */
+
+enum { PAIR_SHARES = GPU_THREADS / 32 };
+struct pair_args {
+  const void *x,
+      *dy; /* dy NULL: the sums of x's distances and of their squares; else of dy and of dy times distances */
+  weft_dtype type;
+  const float *from; /* distances from these; NULL: from x's first row */
+  int64_t rows, channels, slice;
+  float *parts; /* (channels, 2, slices) */
+};
+
+static __global__ void __launch_bounds__(GPU_THREADS) pair_kernel(const pair_args a) {
+  __shared__ float shared[2][PAIR_SHARES][33];
+  const int column = threadIdx.x % 32, share = threadIdx.x / 32;
+  const int64_t c = (int64_t)blockIdx.x * 32 + column, begin = blockIdx.y * a.slice;
+  const int64_t end = begin + a.slice < a.rows ? begin + a.slice : a.rows;
+  float sum[2] = {0, 0};
+  if (c < a.channels) {
+    const float from = a.from ? a.from[c] : fold_load<float>(a.x, a.type, c);
+#pragma unroll 8
+    for (int64_t r = begin + share; r < end; r += PAIR_SHARES) {
+      const float away = fold_load<float>(a.x, a.type, r * a.channels + c) - from;
+      const float g = a.dy ? fold_load<float>(a.dy, a.type, r * a.channels + c) : away;
+      sum[0] += g;
+      sum[1] += g * away;
+    }
+  }
+  for (int i = 0; i < 2; i++) shared[i][share][column] = sum[i];
+  __syncthreads();
+  if (share > 1 || c >= a.channels) return;
+  float all = 0;
+  for (int i = 0; i < PAIR_SHARES; i++) all += shared[share][i][column];
+  a.parts[(c * 2 + share) * gridDim.y + blockIdx.y] = all;
+}
+
+/* Adds up the slices, a warp for a channel: the mean and the variance, or the two sums as they are. */
+static __global__ void __launch_bounds__(GPU_THREADS)
+    pair_end_kernel(const pair_args a, int slices, float *first, float *second) {
+  const int64_t c = (int64_t)blockIdx.x * PAIR_SHARES + threadIdx.x / 32;
+  if (c >= a.channels) return;
+  float sum[2] = {0, 0};
+  for (int i = 0; i < 2; i++) {
+    for (int s = threadIdx.x % 32; s < slices; s += 32) sum[i] += a.parts[(c * 2 + i) * slices + s];
+    for (int by = 16; by > 0; by /= 2) sum[i] += fold_shuffle(sum[i], by);
+  }
+  if (threadIdx.x % 32) return;
+  const float n = (float)a.rows, away = sum[0] / n, spread = sum[1] / n - away * away;
+  first[c] = a.dy ? sum[0] : fold_load<float>(a.x, a.type, c) + away;
+  second[c] = a.dy ? sum[1] : spread > 0 || spread != spread ? spread : 0;
+}
+
+static weft_err sum_pairs(kernel *k, pair_args a, float *first, float *second) {
+  const int64_t blocks = (a.channels + 31) / 32, wanted = (8 * 132 + blocks - 1) / blocks;
+  const int64_t most = a.rows / (4 * PAIR_SHARES) + 1, slices = wanted < most ? wanted : most;
+  a.slice = (a.rows + slices - 1) / slices;
+  WEFT_TRY(gpu_scratch(k, 2 * a.channels * slices, &a.parts));
+  pair_kernel<<<dim3((unsigned)blocks, (unsigned)slices), GPU_THREADS, 0, gpu_stream(k)>>>(a);
+  pair_end_kernel<<<(unsigned)((a.channels + PAIR_SHARES - 1) / PAIR_SHARES), GPU_THREADS, 0, gpu_stream(k)>>>(
+      a, (int)slices, first, second);
+  return gpu_launched(k);
+}
+
+static bool channels_last(const gpu_tensor &x, const norm_view &v) { return v.axis == x.shape.rank - 1 && v.count > 0; }
+
 /* ---- forward ---- */
 
 struct norm_vectors {
@@ -93,6 +159,10 @@ static __global__ void nothing_kernel(const norm_vectors a, int64_t n) {
 
 static weft_err batch_moments(kernel *k, const norm_view &v, const gpu_tensor &x, const norm_vectors &a) {
   gpu_tensor squares;
+  if (channels_last(x, v)) {
+    const pair_args p = {x.data, nullptr, x.dtype, nullptr, v.count, v.channels};
+    return sum_pairs(k, p, a.saved_mean, a.saved_variance);
+  }
   const unsigned blocks = gpu_blocks(v.channels);
   WEFT_TRY(sum_channels(k, v, x, a.saved_mean));
   divide_kernel<<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>(a.saved_mean, v.channels, a.count);
@@ -167,14 +237,36 @@ static __global__ void grad_factors_kernel(const grad_vectors a, int64_t n) {
   }
 }
 
-/* The channel of each element, and all three factors of it. */
-static __global__ void grad_kernel(const void *dy, const void *x, void *dx, weft_dtype type, int64_t n,
-                                   int64_t channels, int64_t inner, const grad_vectors a) {
-  GPU_EACH(i, n) {
-    const int64_t c = i / inner % channels;
-    const float g = fold_load<float>(dy, type, i), v = fold_load<float>(x, type, i);
-    fold_store<float>(dx, type, i, g * a.p[c] + (v * a.s[c] + a.t[c]));
+/* dy, x and the three factors of each channel. */
+static __global__ void __launch_bounds__(GPU_THREADS) grad_kernel(const __grid_constant__ each_args a) {
+  const int64_t step = (int64_t)gridDim.x * blockDim.x * EACH_PACK;
+  for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EACH_PACK; i < a.n; i += step) {
+    const int left = a.n - i < EACH_PACK ? (int)(a.n - i) : EACH_PACK;
+    float dy[EACH_PACK], x[EACH_PACK], p[EACH_PACK], s[EACH_PACK], t[EACH_PACK];
+    load(a, 0, i, left, dy);
+    load(a, 1, i, left, x);
+    load(a, 2, i, left, p);
+    load(a, 3, i, left, s);
+    load(a, 4, i, left, t);
+#pragma unroll
+    for (int j = 0; j < EACH_PACK; j++) dy[j] = dy[j] * p[j] + (x[j] * s[j] + t[j]);
+    store(a, i, left, dy);
   }
+}
+
+/* The sums of dy, and of dy times the distances from the mean. */
+static weft_err gradient_sums(kernel *k, const norm_view &v, const gpu_tensor &dy, const gpu_tensor &x,
+                              const grad_vectors &a) {
+  gpu_tensor weighted;
+  if (channels_last(x, v)) {
+    const pair_args p = {x.data, dy.data, x.dtype, a.mean, v.count, v.channels};
+    return sum_pairs(k, p, a.d_offset, a.d_scale);
+  }
+  WEFT_TRY(sum_channels(k, v, dy, a.d_offset));
+  WEFT_TRY(scratch_like(k, x, &weighted));
+  const gpu_tensor in[] = {dy, x, vector(v, (float *)a.mean)};
+  WEFT_TRY((gpu_each_into<float, float, float, 3>(k, weighted_distance(), weighted, in)));
+  return sum_channels(k, v, weighted, a.d_scale);
 }
 
 static weft_err grad_outputs(kernel *k, const norm_view &v, grad_vectors *a) {
@@ -190,7 +282,7 @@ static weft_err grad_outputs(kernel *k, const norm_view &v, grad_vectors *a) {
 
 static weft_err norm_grad_gpu(kernel *k) {
   const gpu_tensor dy = gpu_in(k, 0), x = gpu_in(k, 1);
-  gpu_tensor dx, weighted;
+  gpu_tensor dx;
   norm_view v;
   grad_vectors a = {};
   WEFT_TRY(view_of(k, x, &v));
@@ -206,17 +298,15 @@ static weft_err norm_grad_gpu(kernel *k) {
   WEFT_TRY(gpu_out(k, 0, x.shape, &dx));
   WEFT_TRY(grad_outputs(k, v, &a));
   if (v.channels == 0) return WEFT_OK;
-  WEFT_TRY(sum_channels(k, v, dy, a.d_offset));
-  WEFT_TRY(scratch_like(k, x, &weighted));
-  const gpu_tensor in[] = {dy, x, vector(v, (float *)a.mean)};
-  WEFT_TRY((gpu_each_into<float, float, float, 3>(k, weighted_distance(), weighted, in)));
-  WEFT_TRY(sum_channels(k, v, weighted, a.d_scale));
+  WEFT_TRY(gradient_sums(k, v, dy, x, a));
   WEFT_TRY(gpu_scratch(k, 3 * v.channels, &a.p));
   a.s = a.p + v.channels, a.t = a.s + v.channels;
   grad_factors_kernel<<<gpu_blocks(v.channels), GPU_THREADS, 0, gpu_stream(k)>>>(a, v.channels);
   if (x.count == 0) return gpu_launched(k);
-  grad_kernel<<<gpu_blocks(x.count), GPU_THREADS, 0, gpu_stream(k)>>>(
-      dy.data, x.data, dx.data, x.dtype, x.count, v.channels, gpu_span(x.shape, v.axis + 1, x.shape.rank), a);
+  const gpu_tensor in[] = {dy, x, vector(v, a.p), vector(v, a.s), vector(v, a.t)};
+  each_args e;
+  WEFT_TRY(gpu_each_args(k, dx, 5, in, &e));
+  grad_kernel<<<gpu_blocks(x.count, EACH_PACK), GPU_THREADS, 0, gpu_stream(k)>>>(e);
   return gpu_launched(k);
 }
 

@@ -64,6 +64,34 @@ __global__ void __launch_bounds__(GPU_THREADS) image_kernel(const T *rows, T *dx
   }
 }
 
+/* The same for sixteen bytes of channels, which are last. */
+template <class T> struct alignas(16) channels_of { T v[16 / sizeof(T)]; };
+template <class T>
+__global__ void __launch_bounds__(GPU_THREADS)
+    image_wide_kernel(const channels_of<T> *rows, channels_of<T> *dx, int64_t count, const rows_args a) {
+  const int n = 16 / sizeof(T), depth = a.depth / n, columns = a.w.size[0] * a.w.size[1] * depth;
+  image part = a.in, whole = a.in; /* counted in groups of channels */
+  part.c = depth, whole.c = a.in.c / n;
+  GPU_EACH(i, count) {
+    const place p = image_place(part, i);
+    wide<T> sum[n] = {};
+    for (int r = 0, oh; r < a.w.size[0]; r++) {
+      if (!window_from(p.h + a.w.before[0] - r * a.w.dilation[0], a.w.stride[0], a.w.out[0], &oh)) continue;
+      for (int s = 0, ow; s < a.w.size[1]; s++) {
+        if (!window_from(p.w + a.w.before[1] - s * a.w.dilation[1], a.w.stride[1], a.w.out[1], &ow)) continue;
+        const int64_t row = ((int64_t)p.n * a.w.out[0] + oh) * a.w.out[1] + ow;
+        const channels_of<T> from = rows[row * columns + (r * a.w.size[1] + s) * depth + p.c];
+#pragma unroll
+        for (int j = 0; j < n; j++) sum[j] += (wide<T>)from.v[j];
+      }
+    }
+    channels_of<T> to;
+#pragma unroll
+    for (int j = 0; j < n; j++) to.v[j] = (T)sum[j];
+    dx[image_at(whole, p.n, p.h, p.w, a.first / n + p.c)] = to;
+  }
+}
+
 /* ---- reading the node ---- */
 
 static weft_err read_conv(kernel *k, const shape &in, const shape &filter, weft_dtype type, conv *c) {
@@ -243,8 +271,15 @@ static weft_err input_part(kernel *k, const conv &c, const part &p, const void *
   if (p.matrix == p.x) return WEFT_OK;
   const int64_t count = p.n * c.in.h * c.in.w * c.depth;
   const rows_args a = rows_of(c, p);
+  const bool aligned = (uint64_t)c.depth * gpu_size(c.type) % 16 == 0 && (uintptr_t)p.x % 16 == 0;
   return gpu_floats(k, c.type, [&](auto t) {
     using T = decltype(t);
+    if (aligned && !c.in.channels_second) {
+      const int64_t groups = count / (int64_t)(16 / sizeof(T));
+      image_wide_kernel<T><<<gpu_blocks(groups), GPU_THREADS, 0, gpu_stream(k)>>>((const channels_of<T> *)p.matrix,
+                                                                                  (channels_of<T> *)p.x, groups, a);
+      return gpu_launched(k);
+    }
     image_kernel<<<gpu_blocks(count), GPU_THREADS, 0, gpu_stream(k)>>>((const T *)p.matrix, (T *)p.x, count, a);
     return gpu_launched(k);
   });

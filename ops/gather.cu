@@ -1,4 +1,4 @@
-/* gather.cu - rows picked by index on the GPU: Gather, GatherV2, ResourceGather, OneHot.
+/* gather.cu - rows picked by index on the GPU: Gather, GatherV2, GatherNd, ResourceGather, OneHot.
  *
  * An index out of range gives a row of zeros, as TensorFlow's GPU kernels do: the host does not wait to see. */
 #include "ops/elementwise.cuh"
@@ -124,9 +124,59 @@ static weft_err one_hot_gpu(kernel *k) {
   });
 }
 
+/* ---- GatherNd: indices of several axes ---- */
+
+struct nd_args {
+  int64_t depth, inner, count, dim[WEFT_MAX_RANK];
+};
+
+template <class T, class I> __global__ void nd_kernel(T *z, const T *params, const I *indices, const nd_args a) {
+  GPU_EACH(i, a.count) {
+    const int64_t row = i / a.inner;
+    int64_t at = 0;
+    bool inside = true;
+    for (int64_t d = 0; d < a.depth; d++) {
+      const int64_t index = (int64_t)indices[row * a.depth + d];
+      inside = inside && index >= 0 && index < a.dim[d];
+      at = at * a.dim[d] + index;
+    }
+    z[i] = inside ? params[at * a.inner + (i - row * a.inner)] : T();
+  }
+}
+
+static weft_err gather_nd_gpu(kernel *k) {
+  const gpu_tensor p = gpu_in(k, 0), indices = gpu_in(k, 1);
+  const shape &ps = p.shape, &is = indices.shape;
+  gpu_tensor z;
+  if (ps.rank < 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least a vector");
+  if (is.rank < 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "indices must be at least a vector");
+  nd_args a = {is.dim[is.rank - 1]};
+  if (a.depth > ps.rank)
+    return gpu_fail(k, WEFT_INVALID_ARGUMENT,
+                    "index innermost dimension length must be <= params rank; saw: %lld vs. %d", (long long)a.depth,
+                    ps.rank);
+  shape out = gpu_shape(is.rank - 1, is.dim);
+  if (out.rank + ps.rank - a.depth > WEFT_MAX_RANK) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "too many axes");
+  for (int d = (int)a.depth; d < ps.rank; d++) out.dim[out.rank++] = ps.dim[d];
+  for (int d = 0; d < a.depth; d++) a.dim[d] = ps.dim[d];
+  WEFT_TRY(gpu_out(k, 0, out, &z));
+  a.inner = gpu_span(ps, (int)a.depth, ps.rank), a.count = z.count;
+  if (z.count == 0) return WEFT_OK;
+  return gpu_moved(k, p.dtype, [&](auto t) {
+    using T = decltype(t);
+    return gpu_indices(k, indices.dtype, [&](auto index) {
+      using I = decltype(index);
+      nd_kernel<<<gpu_blocks(z.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<T>(z), gpu_data<const T>(p),
+                                                                        gpu_data<const I>(indices), a);
+      return gpu_launched(k);
+    });
+  });
+}
+
 GPU_OPS(gather) = {
     {"Gather", gather_gpu, GPU_PLAIN},
     {"GatherV2", gather_v2_gpu, GPU_PLAIN, "axis"},
+    {"GatherNd", gather_nd_gpu, GPU_PLAIN & ~GPU_TYPE(WEFT_INT16)},
     {"ResourceGather", resource_gather_gpu, GPU_PLAIN},
     {"OneHot", one_hot_gpu, GPU_FLOATS | GPU_INDICES | GPU_BOOL, "depth"},
     {0},

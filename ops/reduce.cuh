@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(GPU_THREADS) fold_rows(const F f, const __grid
     const int64_t base = each_offset(a.kept, 0, (uint32_t)o);
     const bool plain = a.folded.rank == 1;
     const int64_t step = a.folded.step[0][0];
-#pragma unroll 4
+#pragma unroll 8
     for (int64_t r = begin + lane; r < end; r += lanes)
       acc = f.step(acc, fold_load<A>(a.x, a.type, base + (plain ? r * step : each_offset(a.folded, 0, (uint32_t)r))));
   }
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(GPU_THREADS) fold_columns(const F f, const __g
     const int64_t base = each_offset(a.kept, 0, (uint32_t)o);
     const bool plain = a.folded.rank == 1;
     const int64_t step = a.folded.step[0][0];
-#pragma unroll 4
+#pragma unroll 8
     for (int64_t r = begin + share; r < end; r += FOLD_SHARES)
       acc = f.step(acc, fold_load<A>(a.x, a.type, base + (plain ? r * step : each_offset(a.folded, 0, (uint32_t)r))));
   }

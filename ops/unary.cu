@@ -18,6 +18,28 @@ UNARY(area_sine, asinh(x))
 UNARY(area_cosine, acosh(x))
 UNARY(area_tangent, atanh(x))
 
+/* ---- of statistics ---- */
+
+/* The derivative of lgamma: reflected where x is negative, brought above 10 by its recurrence, then its series. */
+template <class A> __device__ A digamma_of(A given) {
+  double x = (double)given, sum = 0;
+  if (x <= 0) {
+    if (x == floor(x)) return (A)NAN;
+    sum = -M_PI / tan(M_PI * x);
+    x = 1 - x;
+  }
+  for (; x < 10; x += 1) sum -= 1 / x;
+  const double y = 1 / (x * x);
+  const double tail = y * (1 / 12. - y * (1 / 120. - y * (1 / 252. - y * (1 / 240. - y * (1 / 132.)))));
+  return (A)(sum + log(x) - 0.5 / x - tail);
+}
+UNARY(error_function, erf(x))
+UNARY(error_function_rest, erfc(x))
+UNARY(error_function_inverse, erfinv(x))
+UNARY(normal_quantile, normcdfinv(x))
+UNARY(log_gamma, lgamma(x))
+UNARY(digamma, digamma_of(x))
+
 /* ---- rounding, and what kind of number it is ---- */
 UNARY(round_down, floor(x))
 UNARY(round_up, ceil(x))
@@ -64,6 +86,12 @@ GPU_OPS(unary) = {
     FLOATS("Asinh", area_sine),
     FLOATS("Acosh", area_cosine),
     FLOATS("Atanh", area_tangent),
+    FLOATS("Erf", error_function),
+    FLOATS("Erfc", error_function_rest),
+    FLOATS("Erfinv", error_function_inverse),
+    FLOATS("Ndtri", normal_quantile),
+    FLOATS("Lgamma", log_gamma),
+    FLOATS("Digamma", digamma),
     FLOATS("Floor", round_down),
     FLOATS("Ceil", round_up),
     FLOATS("Round", round_even),

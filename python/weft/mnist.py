@@ -70,19 +70,30 @@ class DataSet:
         self._images, self._labels = self._images[order], self._labels[order]
 
 
-def _find(train_dir, name):
-    """The path of a file, plain or gz: in the folder, in WEFT_DATA, or Fashion-MNIST's where the folder is named so."""
+def _folders(train_dir):
+    """Where files may be: the folder, WEFT_DATA, or Fashion-MNIST's where the folder is named so."""
     folders = [str(train_dir)]
     if os.environ.get("WEFT_DATA"):
         folders += [os.environ["WEFT_DATA"], os.path.join(os.environ["WEFT_DATA"], "MNIST_data")]
     if "fashion" in str(train_dir).lower():
         folders.append("/usr/share/datasets/fashion-mnist")
-    for folder in folders:
-        for path in (os.path.join(folder, name + ".gz"), os.path.join(folder, name)):
-            if os.path.exists(path):
-                return path
-    raise FileNotFoundError("MNIST is not there: put %s (plain, or with .gz) into the folder '%s', or name a folder that "
-                            "has them in WEFT_DATA" % (", ".join(FILES), train_dir))
+    return folders
+
+
+def _path(train_dir, name):
+    """The path of a file, plain or gz; None if it is nowhere."""
+    paths = [os.path.join(folder, name + end) for folder in _folders(train_dir) for end in (".gz", "")]
+    return next(filter(os.path.exists, paths), None)
+
+
+def _find(train_dir, name):
+    found = _path(train_dir, name)
+    if found is None:
+        missing = [n for n in FILES if _path(train_dir, n) is None]
+        raise FileNotFoundError("MNIST is not there: put %s (plain, or with .gz) into the folder '%s', or name a folder that has "
+                                "them in WEFT_DATA; Debian's Fashion-MNIST is read for the folder 'fashion-mnist'" % (
+                                    ", ".join(missing), train_dir))
+    return found
 
 
 def _read(path):

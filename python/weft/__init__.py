@@ -47,7 +47,7 @@ newaxis = None
 initializers, math = init_ops, math_ops
 
 from . import app, cluster, data_flow, flags, functional_ops, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
-from . import data, data_experimental, lookup  # noqa: E402,F401
+from . import data, data_experimental, lookup, sets  # noqa: E402,F401
 from . import compat, contrib, image, keras, logging_ops, protos, python_io, rnn, saved_model, summary, test, train  # noqa: E402,F401
 from . import check_ops, feature_column, graph_util, linalg, quantization, tensor_util  # noqa: E402,F401
 from . import estimator  # noqa: E402,F401

@@ -47,6 +47,16 @@ def test_gradients():
     both(program, same_nodes=False)
 
 
+def test_sets_in_rows():
+    def program(tf):
+        dense, other = tf.constant([[1, 2, 2], [5, 4, 4]]), tf.constant([[2, 3], [4, 5]])
+        few = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], tf.constant([2, 3, 4]), [2, 2])
+        pairs = [(dense, other), (dense, few), (few, few), (few, dense)]
+        made = [f(a, b) for f in (tf.sets.union, tf.sets.intersection, tf.sets.set_difference) for a, b in pairs]
+        return parts(*made, tf.sets.difference(dense, few, aminusb=False)) + [tf.sets.set_size(few)]
+    both(program, same_nodes=False)
+
+
 def test_names_of_nodes():
     def program(tf):
         a = sparse(tf)

@@ -103,6 +103,7 @@ def test_nodes(case):
     assert (s.get("close_op"), s.get("cancel_op")) == (runner.close_op.name, runner.cancel_op.name)
     assert s.get("chief_init") == want.chief_init_op.name
     assert s.get("local_init") == want.local_step_init_op.op.name
+    assert s.get("ready_for_local_init") == want.ready_for_local_init_op.op.name
     trainlib.same_collections(g, ours, ["variables", "trainable_variables", "local_variables"])
 
 

@@ -75,6 +75,19 @@ TEST(the_limit_holds_and_idle_regions_make_room) {
   weft__memory_pool_destroy(p);
 }
 
+TEST(a_pool_knows_its_own_addresses) {
+  source s = {.left = (size_t)1 << 30};
+  memory_pool *p = pool_over(&s, (size_t)1 << 30);
+  buffer *a, *b;
+  EXPECT_OK(weft__memory_pool_take(p, &a, WEFT_UINT8, 1000));
+  EXPECT_OK(weft__memory_pool_take(p, &b, WEFT_UINT8, 8 << 20)); /* of another region */
+  EXPECT(weft__memory_pool_holds(p, (char *)a->data + 999) && weft__memory_pool_holds(p, b->data));
+  EXPECT(!weft__memory_pool_holds(p, &s) && !weft__memory_pool_holds(p, NULL));
+  weft__buffer_release(a);
+  weft__buffer_release(b);
+  weft__memory_pool_destroy(p);
+}
+
 TEST(an_exhausted_source_is_asked_for_just_what_is_needed) {
   source s = {.left = 3 << 20};
   memory_pool *p = pool_over(&s, (size_t)1 << 30);

@@ -64,6 +64,45 @@ def test_a_worker_that_loses_its_card_is_started_again(tmp_path):
     assert "the GPU is lost to this process" in text and learned(text, 0) and learned(text, 1), text
 
 
+SPLIT = """
+import sys
+import numpy as np
+import tensorflow as tf
+hosts, job = sys.argv[1].split(","), sys.argv[2]
+cluster = tf.train.ClusterSpec({"ps": hosts[:1], "worker": hosts[1:]})
+server = tf.train.Server(cluster, job_name=job, task_index=0)
+if job == "ps":
+    server.join()
+with tf.device(tf.train.replica_device_setter(cluster=cluster, worker_device="/job:worker/task:0/gpu:0",
+                                              ps_device="/job:ps/cpu:0")):
+    x = tf.placeholder(tf.float32, [None, 512])
+    w = tf.Variable(tf.ones([512, 300]), name="w")
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(tf.reduce_sum(tf.matmul(x, w, name="product")))
+with tf.Session(server.target, config=tf.ConfigProto(log_device_placement=True, allow_soft_placement=True)) as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(20):
+        sess.run(train, {x: np.ones([1, 512])})
+    print("all at", np.unique(sess.run(w)))
+"""
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_variables_go_up_to_a_workers_gpu_and_gradients_come_down(card, tmp_path):
+    (tmp_path / "split.py").write_text(SPLIT)
+    hosts = ",".join("localhost:%d" % p for p in tasks.free_ports(2))
+    command = [sys.executable, "-m", "weft", tmp_path / "split.py", hosts]
+    python_path = {"PYTHONPATH": str(tasks.BUILD / "python")}
+    ps = tasks.Task(tmp_path / "ps.log", *command, "ps", WEFT_CUDA_PLUGIN="none", **python_path)
+    worker = tasks.Task(tmp_path / "worker.log", *command, "worker", WEFT_CUDA_PLUGIN=card, **python_path)
+    try:
+        assert worker.wait() == 0, worker.output + ps.output
+    finally:
+        ps.kill()
+    assert "product: (MatMul): /job:worker/replica:0/task:0/device:GPU:0" in worker.output
+    assert "w: (VariableV2): /job:ps/replica:0/task:0/device:CPU:0" in worker.output
+    assert "all at [-9.]" in worker.output, worker.output
+
+
 @pytest.mark.skipif(not PLUGIN.exists(), reason="built without CUDA")
 def test_a_driver_that_is_too_old_is_named_and_the_cpu_serves(tmp_path):
     source = tmp_path / "driver.c"
@@ -119,7 +158,7 @@ def test_a_card_without_memory_left_refuses_and_goes_on(tmp_path):
 WILD = """
 import tensorflow as tf
 x = tf.placeholder(tf.float32, [3])
-y = tf.subtract(x * 2, x, name="astray") + 1
+y = tf.reduce_sum(x, name="astray") + 1
 with tf.Session() as sess:
     for _ in range(2):
         try:

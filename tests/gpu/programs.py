@@ -3,7 +3,8 @@
     WEFT_BUILD=build-gpu python3 tests/gpu/programs.py        on a machine with a card and the documents beside
 
 The card is shown as two where a program wants two GPUs.  Where a program would run for long, its steps are fewer.  FOLDER
-may hold example.py and distributed.py, the programs that two of the documents only point at.
+may hold example.py and distributed.py, the programs that two of the documents only point at, and lib2to3 if this Python
+has none: one of those programs and one of the documents' are Python 2.
 """
 import gzip
 import os
@@ -137,6 +138,8 @@ def in_c(folder, data):
 
 def main():
     more = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+    if more:
+        scripts.PACKAGE += ":%s" % more
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         placement(folder)

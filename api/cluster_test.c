@@ -144,6 +144,17 @@ static void expect_timeout(const char *target) {
   weft_graph_destroy(g);
 }
 
+TEST(a_session_that_was_closed_may_go_after_its_server) {
+  weft_server *s = local();
+  weft_graph *g = graph();
+  weft_session *sess = open_at(g, weft_server_target(s));
+  EXPECT_NEAR(fetch(sess, weft_add(g, weft_scalar(g, WEFT_FLOAT, 1), weft_scalar(g, WEFT_FLOAT, 2))), 3, 0);
+  EXPECT_OK(weft_session_close(sess));
+  weft_server_destroy(s);
+  weft_session_destroy(sess);
+  weft_graph_destroy(g);
+}
+
 TEST(a_run_ends_at_its_timeout) {
   weft_server *s = local();
   expect_timeout(weft_server_target(s));

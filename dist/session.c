@@ -81,6 +81,8 @@ static void delete_worker_sessions(cluster_session *s) {
   weft__worker_close(s->on.worker, s->handle);
 }
 
+static void destroy_step(void *made) { weft__step_destroy(made); }
+
 static weft_err cluster_close(weft_session *base) {
   cluster_session *s = (cluster_session *)base;
   pthread_mutex_lock(&s->lock);
@@ -88,11 +90,10 @@ static weft_err cluster_close(weft_session *base) {
   pthread_mutex_unlock(&s->lock);
   if (!first) return WEFT_OK;
   if (s->world.n_task) delete_worker_sessions(s);
+  weft__requests_finish(&s->steps, destroy_step); /* what they hold of the task may be gone when this is destroyed */
   tell(s, SESSION_CLOSED);
   return WEFT_OK;
 }
-
-static void destroy_step(void *made) { weft__step_destroy(made); }
 
 static void cluster_destroy(weft_session *base) {
   cluster_session *s = (cluster_session *)base;

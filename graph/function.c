@@ -15,7 +15,7 @@ typedef Tensorflow__AttrValue attr_value;
 
 typedef struct maker {
   function *f;
-  const weft_graph *g; /* whose library it is */
+  weft_graph *g; /* whose library it is */
   arena tmp;
   const Tensorflow__NameAttrList *call;
   const function_def *def;
@@ -56,8 +56,11 @@ int weft__function_count(const weft_node *n, const char *name) {
   return count;
 }
 
-static weft_err find_def(maker *m, const weft_node *n, const char *attr_name, int which) {
-  m->call = func_of(unpack_attr(n, attr_name, &m->tmp), which);
+/* name: the function's; NULL: the attribute's, or the op's where that has no such attribute. */
+static weft_err find_def(maker *m, const weft_node *n, const char *attr_name, int which, const char *name) {
+  if (!name && n->op && !weft__opdef_attr(&n->op->opdef, attr_name)) name = n->op_name;
+  m->call = name ? weft__function_call_of(n, name, &m->tmp) : func_of(unpack_attr(n, attr_name, &m->tmp), which);
+  if (name && !m->call) return oom();
   if (!m->call)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s' (op %s): attr '%s' names no function", n->name, n->op_name,
                       attr_name);
@@ -182,7 +185,7 @@ static int count_of(const node_def *n, const op *o, int i) {
 /* The number among a node's outputs that "output:index" has. */
 static weft_err flat_slot(const maker *m, const node_def *n, const char *output, size_t length, long index,
                           long *slot) {
-  const op *o = weft__op_find(m->g->ops, n->op);
+  const op *o = weft__graph_op(m->g, n->op);
   if (!o)
     return weft__fail(WEFT_UNIMPLEMENTED, "unimplemented op %s: node '%s' of function %s", n->op, n->name,
                       m->call->name);
@@ -276,18 +279,18 @@ static weft_err make_body(maker *m) {
   versions.min_consumer = m->g->version_min_consumer;
   m->graph.versions = &versions;
   WEFT_TRY(weft__graph_create(&m->f->body, m->g->ops));
-  WEFT_TRY(weft__graph_import_proto(m->f->body, &m->graph, &(import_opts){.part = true}));
   weft_graph *body = m->f->body;
   body->library.data = weft__arena_copy(&body->arena, m->g->library.data, m->g->library.size);
   body->library.size = m->g->library.size;
-  return body->library.data ? WEFT_OK : oom();
+  if (!body->library.data) return oom();
+  return weft__graph_import_proto(body, &m->graph, &(import_opts){.part = true});
 }
 
-static weft_err make(maker *m, const weft_node *n, const char *attr_name, int which) {
+static weft_err make(maker *m, const weft_node *n, const char *attr_name, int which, const char *name) {
   function *f = m->f;
   char number[16];
   snprintf(number, sizeof number, "%d", which);
-  WEFT_TRY(find_def(m, n, attr_name, which));
+  WEFT_TRY(find_def(m, n, attr_name, which, name));
   size_t length = strlen(n->name) + strlen(attr_name) + strlen(number) + 3;
   char *where = weft__arena_alloc(&f->arena, length);
   f->name = weft__arena_strdup(&f->arena, m->call->name);
@@ -314,7 +317,7 @@ static void function_destroy(object *o) {
   weft__free(f);
 }
 
-weft_err weft__function_create(function **out, const weft_node *n, const char *attr_name, int which) {
+static weft_err create(function **out, const weft_node *n, const char *attr_name, int which, const char *name) {
   maker m = {.g = n->graph, .f = weft__alloc_zero(1, sizeof *m.f)};
   if (!m.f) return oom();
   atomic_init(&m.f->base.refs, 1);
@@ -322,7 +325,7 @@ weft_err weft__function_create(function **out, const weft_node *n, const char *a
   pthread_mutex_init(&m.f->lock, NULL);
   pthread_mutex_t *lock = &n->graph->lock;
   pthread_mutex_lock(lock);
-  weft_err err = make(&m, n, attr_name, which);
+  weft_err err = make(&m, n, attr_name, which, name);
   pthread_mutex_unlock(lock);
   weft__map_finish(&m.args);
   weft__map_finish(&m.nodes);
@@ -332,6 +335,14 @@ weft_err weft__function_create(function **out, const weft_node *n, const char *a
   else
     *out = m.f;
   return err;
+}
+
+weft_err weft__function_create(function **out, const weft_node *n, const char *attr_name, int which) {
+  return create(out, n, attr_name, which, NULL);
+}
+
+weft_err weft__function_create_named(function **out, const weft_node *n, const char *name) {
+  return create(out, n, name, 0, name);
 }
 
 weft_err weft__function_clone(function **out, function *f) {

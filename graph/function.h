@@ -26,11 +26,20 @@ typedef struct function {
   atomic_bool ready;
 } function;
 
-/* The function that attribute `attr` of the node names; of a list of functions the which-th.  NOT_FOUND if the library of
+/* The function that attribute `attr` of the node names; of a list of functions the which-th.  A node whose op has no such
+ * attribute calls the function that its op is named for.  NOT_FOUND if the library of
  * the node's graph has none of that name. */
 weft_err weft__function_create(function **out, const weft_node *n, const char *attr, int which);
 /* Another instance of f: the same body, nothing shared of what its nodes keep between calls.  */
 weft_err weft__function_clone(function **out, function *f);
+/* The function of that name, called with the node's attributes. */
+weft_err weft__function_create_named(function **out, const weft_node *n, const char *name);
+/* The gradient of the function that the attribute names: its arguments, then a gradient for each of its results, give a
+ * gradient for each argument; zeros where there is none. */
+weft_err weft__function_gradient(function **out, const weft_node *n, const char *attr);
+/* The node's own attribute of that name, or one that names the function which the node calls by its op's name; the
+ * arena's memory. */
+weft_err weft__function_attr(attr *out, const char *attr_name, const weft_node *n, arena *a);
 int weft__function_count(const weft_node *n, const char *attr); /* how many the attribute names */
 static inline void weft__function_release(function *f) { weft__object_release(f ? &f->base : NULL); }
 

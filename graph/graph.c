@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "graph/graphdef.h"
+#include "graph/import.h"
 #include "graph/infer.h"
 #include "graph/scope.h"
 #include <string.h>
@@ -332,7 +333,7 @@ static weft_err name_node(weft_graph *g, const node_spec *spec, weft_node *n) {
 
 static weft_err draft(weft_graph *g, const node_spec *spec, weft_node *n) {
   n->op_name = weft__arena_strdup(&g->arena, spec->op);
-  n->op = weft__op_find(g->ops, spec->op);
+  n->op = weft__graph_op(g, spec->op);
   n->graph = g;
   n->id = g->n_node;
   if (!n->op_name) return WEFT_OOM;

@@ -114,7 +114,7 @@ static weft_err resolve(importer *im, const import_item *it, const char *input, 
   if (!e->from)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s': Unknown input node '%s'", it->def->name,
                       *input == '^' ? input + 1 : input);
-  if (e->slot > OPAQUE_OUTPUTS && !weft__op_find(im->g->ops, e->from->def->op))
+  if (e->slot > OPAQUE_OUTPUTS && !weft__graph_op(im->g, e->from->def->op))
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "Node '%s': Connecting to output %d of source node %s, whose op %s is unknown", it->def->name,
                       e->slot, name, e->from->def->op);
@@ -335,7 +335,7 @@ static weft_err finish_node(importer *im, import_item *it, const attr *shapes) {
 }
 
 static weft_err add_item(importer *im, import_item *it) {
-  const op *o = weft__op_find(im->g->ops, it->def->op);
+  const op *o = weft__graph_op(im->g, it->def->op);
   attr shapes = {0}, *list = weft__arena_alloc(&im->tmp, sizeof *list * (it->def->n_attr + 1));
   node_spec spec = {.op = it->def->op,
                     .name = it->name,
@@ -454,10 +454,10 @@ static weft_err prepare(importer *im) {
 }
 
 static weft_err import_all(importer *im) {
+  WEFT_TRY(weft__library_merge(im->g, im->def->library)); /* nodes may call its functions by name */
   WEFT_TRY(prepare(im));
   WEFT_TRY(add_all(im));
   for (int i = 0; i < im->opts->n_return; i++) WEFT_TRY(return_one(im, im->opts->returns[i], &im->opts->returned[i]));
-  WEFT_TRY(weft__library_merge(im->g, im->def->library));
   if (im->producer < im->g->version_producer) im->g->version_producer = im->producer;
   return WEFT_OK;
 }

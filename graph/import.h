@@ -1,4 +1,4 @@
-/* import.h - what the passes of an import share; for import.c and library.c only. */
+/* import.h - what the passes of an import share; for import.c, library.c and where nodes meet the library. */
 #ifndef WEFT_GRAPH_IMPORT_H
 #define WEFT_GRAPH_IMPORT_H
 
@@ -48,5 +48,10 @@ typedef struct importer {
 
 /* Adds the functions of a library to the graph's; one of the same name must be the same. */
 weft_err weft__library_merge(weft_graph *g, const Tensorflow__FunctionDefLibrary *more);
+/* An op of the table, or a function of the graph's library as one, for nodes that call it by name; NULL if there is
+ * neither.  The graph's lock is held. */
+const op *weft__graph_op(weft_graph *g, const char *name);
+/* A call of a function with a node's attributes; the arena's memory, NULL if there is none left. */
+Tensorflow__NameAttrList *weft__function_call_of(const weft_node *n, const char *name, arena *a);
 
 #endif

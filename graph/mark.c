@@ -3,7 +3,7 @@
 #include "graph/scope.h"
 
 graph_mark weft__graph_mark(const weft_graph *g) {
-  return (graph_mark){g->n_node, g->generation, weft__scope_names(g), weft__scope_depth(g), g->seeds_drawn};
+  return (graph_mark){g->n_node, g->generation, weft__scope_names(g), weft__scope_depth(g), g->seeds_drawn, g->library};
 }
 
 void weft__graph_rewind(weft_graph *g, const graph_mark *m) {
@@ -16,4 +16,5 @@ void weft__graph_rewind(weft_graph *g, const graph_mark *m) {
   g->n_node = m->n_node;
   g->generation = m->generation;
   g->seeds_drawn = m->seeds_drawn;
+  g->library = m->library;
 }

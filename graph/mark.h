@@ -8,10 +8,11 @@
 
 typedef struct graph_mark {
   int n_node, generation, names, depth, seeds_drawn;
+  attr_str library;
 } graph_mark;
 
 graph_mark weft__graph_mark(const weft_graph *g);
-/* Nodes, names and scopes since the mark are gone; their ids and names are free again. */
+/* Nodes, names, scopes and functions since the mark are gone; their ids and names are free again. */
 void weft__graph_rewind(weft_graph *g, const graph_mark *m);
 
 #endif

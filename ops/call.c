@@ -3,6 +3,7 @@
  * These are what TensorFlow's newer control flow is made of.  Gradients of such graphs are functions of the library
  * too, made by whoever wrote the graph. */
 #include "base/alloc.h"
+#include "graph/build.h"
 #include "graph/function.h"
 
 typedef struct functions { /* those that the attributes of a node name, in their order */
@@ -30,6 +31,17 @@ static weft_err prepare_named(const weft_node *n, int n_name, const char *const 
 
 static weft_err prepare_call(const weft_node *n, void **state) {
   return prepare_named(n, 1, (const char *const[]){"f"}, state);
+}
+static weft_err prepare_gradient(const weft_node *n, void **state) {
+  functions *s = weft__alloc_zero(1, sizeof *s + sizeof s->f[0]);
+  if (!s) return WEFT_OOM;
+  s->n = 1;
+  const weft_err err = weft__function_gradient(&s->f[0], n, "f");
+  if (err)
+    unprepare(s);
+  else
+    *state = s;
+  return err;
 }
 static weft_err prepare_if(const weft_node *n, void **state) {
   return prepare_named(n, 2, (const char *const[]){"then_branch", "else_branch"}, state);
@@ -69,6 +81,37 @@ static weft_err call(kernel *k, function *f, int first) {
 }
 
 static weft_err call_cpu(kernel *k) { return call(k, ((functions *)k->state)->f[0], 0); }
+
+/* The gradient of a call is the gradient of its function, called with what came in and what comes back. */
+static weft_err call_grad(backprop *b) {
+  const size_t n = (size_t)(b->n_in + b->n_out);
+  weft_out *in = weft__alloc_zero(n + 1, sizeof *in);
+  weft_dtype *type = weft__alloc_zero(n + 1, sizeof *type);
+  arena tmp = {0};
+  attr f = {0};
+  weft_err err = in && type ? weft__function_attr(&f, "f", b->node, &tmp) : WEFT_OOM;
+  for (int i = 0; !err && i < (int)n; i++) {
+    in[i] = i < b->n_in ? b->in[i] : weft__backprop_dout(b, i - b->n_in);
+    if (in[i].node >= 0) type[i] = weft__dtype_base(weft__out_type(b->graph, in[i]));
+  }
+  if (!err) {
+    const attr attrs[] = {A_TYPES("Tin", type, (int)n), A_TYPES("Tout", type, b->n_in), f};
+    const weft_out d = weft__b_node(b->graph, "SymbolicGradient", NULL, (int)n, in, 3, attrs);
+    for (int i = 0; i < b->n_in; i++) {
+      const dtype_class c = weft__dtype_class(type[i]);
+      if (c == CLASS_FLOAT || c == CLASS_COMPLEX) b->din[i] = GRAD_DENSE(weft__b_slot(d, i));
+    }
+  }
+  weft__free(in);
+  weft__free(type);
+  weft__arena_finish(&tmp);
+  return err;
+}
+
+static weft_err gradient_infer(infer *s) {
+  for (int i = 0; i < s->n_out && i < s->n_in; i++) s->out[i] = s->in[i];
+  return WEFT_OK;
+}
 
 /* A scalar that is not zero or an empty string, or any other tensor with elements. */
 static bool is_true(const weft_tensor *t) {
@@ -160,6 +203,9 @@ static weft_err fake_infer(infer *s) {
     NAME ATTRS STATE, DOC, .flags = OP_WAITS | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = FN,              \
                            .prepare = PREPARE, .unprepare = unprepare                                                  \
   }
+#define CALLS(which)                                                                                                   \
+  .flags = OP_WAITS | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = which##_cpu, .prepare = prepare_##which,  \
+  .unprepare = unprepare
 #define CALL_ATTRS                                                                                                     \
   "(args:@Tin) -> (output:@Tout) | Tin:list(type)>=0 Tout:list(type)>=0 f:func config:string='' "                      \
   "config_proto:string='' "                                                                                            \
@@ -175,9 +221,13 @@ static weft_err fake_infer(infer *s) {
   "output_shapes:list(shape)=[]"
 
 OPS(call) = {
-    CALL("PartitionedCall", CALL_ATTRS, "What a function gives.", prepare_call, call_cpu, ""),
-    CALL("StatefulPartitionedCall", CALL_ATTRS, "What a function that acts gives.", prepare_call, call_cpu,
-         " ; stateful"),
+    {"PartitionedCall" CALL_ATTRS, "What a function gives.", CALLS(call), .grad = call_grad},
+    {"StatefulPartitionedCall" CALL_ATTRS " ; stateful", "What a function that acts gives.", CALLS(call),
+     .grad = call_grad},
+    {"SymbolicGradient(input:@Tin) -> (output:@Tout) | Tin:list(type)>=1 Tout:list(type)>=1 f:func",
+     "The gradient of a function: its arguments and a gradient for each result give one for each argument.",
+     .flags = OP_WAITS | OP_NO_FOLD, .infer = gradient_infer, .cpu = call_cpu, .prepare = prepare_gradient,
+     .unprepare = unprepare},
     CALL("StatelessIf", IF_ATTRS, "What one of two functions gives.", prepare_if, if_cpu, ""),
     CALL("If", IF_ATTRS, "What one of two functions that act gives.", prepare_if, if_cpu, " ; stateful"),
     CALL("StatelessWhile", WHILE_ATTRS, "Applies a function as long as another says so.", prepare_while, while_cpu, ""),

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.framework import function
 
 import weftlib
 from scenarios import collector, compare
@@ -92,6 +93,34 @@ def calls(x):
         return inner(a) + b, inner(b)
     y, z = outer(x, x * 3)
     return [y, z, tf.gradients(y, x)[0]]
+
+
+@scenario([np.array([1., -2], F), np.array([.5, 3], F)])
+def called_by_name(x, y):
+    @function.Defun(tf.float32, tf.float32)
+    def inner(a, b):
+        return a * a + b, tf.sin(b)
+
+    @function.Defun(tf.float32, tf.float32)
+    def outer(a, b):
+        first, second = inner(a, b * 2.0)
+        return first * second
+    p, q = inner(x, y)
+    r = outer(x, p)
+    return [p, q, r] + tf.gradients([p, q], [x, y]) + tf.gradients(r, [x, y])
+
+
+@scenario([np.array([1., -2], F)])
+def gradient_of_its_own(x):
+    @function.Defun(tf.float32, tf.float32)
+    def clipped(a, d):
+        return tf.clip_by_value(d, -1.0, 1.0)
+
+    @function.Defun(tf.float32, grad_func=clipped)
+    def cube(a):
+        return a * a * a
+    y = cube(x)
+    return [y, tf.gradients(y, x)[0]]
 
 
 @scenario([I(4)])

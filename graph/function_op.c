@@ -1,0 +1,176 @@
+/* function_op.c - functions of a graph's library as ops, and functions that are gradients of others.
+ *
+ * TensorFlow 1 calls a function (a Defun) by a node whose op is the function's name.  Such a node gets an op of its own:
+ * PartitionedCall's row with the signature of the function.  The gradient of a function is what the library's
+ * GradientDef names, or else its own body continued backwards: the arguments, then a gradient for each result, give a
+ * gradient for each argument. */
+#include "base/alloc.h"
+#include "graph/attr_proto.h"
+#include "graph/build.h"
+#include "graph/function.h"
+#include "graph/gradient.h"
+#include "graph/import.h"
+#include "graph/op.h"
+
+typedef Tensorflow__FunctionDefLibrary library;
+
+static library *unpack(const weft_graph *g, arena *tmp) {
+  ProtobufCAllocator into = weft__arena_allocator(tmp);
+  return tensorflow__function_def_library__unpack(&into, g->library.size, (const uint8_t *)g->library.data);
+}
+
+static const Tensorflow__OpDef *signature_of(const library *l, const char *name) {
+  for (size_t i = 0; l && i < l->n_function; i++)
+    if (l->function[i]->signature && strcmp(l->function[i]->signature->name, name) == 0)
+      return l->function[i]->signature;
+  return NULL;
+}
+
+/* ---- a function as an op ---- */
+
+static bool read_arg(const Tensorflow__OpDefArgDef *from, arg_def *to, arena *a) {
+  if (*from->number_attr || *from->type_list_attr) return false; /* no Defun has these */
+  to->name = weft__arena_strdup(a, from->name);
+  to->type = (weft_dtype)from->type;
+  to->type_attr = *from->type_attr ? weft__arena_strdup(a, from->type_attr) : NULL;
+  to->is_ref = from->is_ref;
+  return to->name && (to->type_attr || !*from->type_attr);
+}
+
+static bool read_signature(opdef *d, const Tensorflow__OpDef *s, arena *a) {
+  d->name = weft__arena_strdup(a, s->name);
+  d->in = weft__arena_alloc(a, sizeof *d->in * (s->n_input_arg + 1));
+  d->out = weft__arena_alloc(a, sizeof *d->out * (s->n_output_arg + 1));
+  d->attr = weft__arena_alloc(a, sizeof *d->attr * (s->n_attr + 1));
+  if (!d->name || !d->in || !d->out || !d->attr) return false;
+  for (size_t i = 0; i < s->n_input_arg; i++)
+    if (!read_arg(s->input_arg[i], &d->in[d->n_in++], a)) return false;
+  for (size_t i = 0; i < s->n_output_arg; i++)
+    if (!read_arg(s->output_arg[i], &d->out[d->n_out++], a)) return false;
+  for (size_t i = 0; i < s->n_attr; i++) {
+    if (strcmp(s->attr[i]->type, "type") != 0) continue; /* only types say what the arguments are */
+    attr_def *t = &d->attr[d->n_attr++];
+    t->name = weft__arena_strdup(a, s->attr[i]->name);
+    t->kind = ATTR_TYPE;
+    if (!t->name) return false;
+  }
+  d->stateful = s->is_stateful;
+  return true;
+}
+
+const op *weft__graph_op(weft_graph *g, const char *name) {
+  const op *known = weft__op_find(g->ops, name);
+  if (known || g->library.size == 0) return known;
+  const op *call = weft__op_find(g->ops, "PartitionedCall");
+  arena tmp = {0};
+  const Tensorflow__OpDef *s = call ? signature_of(unpack(g, &tmp), name) : NULL;
+  op *made = s ? weft__arena_alloc(&g->arena, sizeof *made) : NULL;
+  if (made) {
+    opdef d = {0};
+    const bool read = read_signature(&d, s, &g->arena);
+    memcpy(made, call, sizeof *made);
+    made->def = d.name;
+    made->opdef = d;
+    made->cases = NULL;
+    if (!read) made = NULL;
+  }
+  weft__arena_finish(&tmp);
+  return made;
+}
+
+/* ---- a function as the gradient of another ---- */
+
+static char *custom_gradient(const weft_graph *g, const char *name) {
+  arena tmp = {0};
+  const library *l = unpack(g, &tmp);
+  char *found = NULL;
+  for (size_t i = 0; l && i < l->n_gradient && !found; i++)
+    if (strcmp(l->gradient[i]->function_name, name) == 0) found = weft__strdup(l->gradient[i]->gradient_func);
+  weft__arena_finish(&tmp);
+  return found;
+}
+
+static weft_out result_gradient(function *f, int i, int index) {
+  weft_graph *g = f->body;
+  const attr attrs[] = {A_TYPE("T", weft__out_type(g, f->ret[i])), A_INT("index", index)};
+  return weft__b_node(g, "_Arg", "gradient_of_result", 0, NULL, 2, attrs);
+}
+
+/* The body, continued backwards. */
+static weft_err turn_round(function *f) {
+  weft_graph *g = f->body;
+  const size_t n_arg = (size_t)f->n_arg, n_ret = (size_t)f->n_ret;
+  weft_out *arg = weft__arena_alloc(&f->arena, sizeof *arg * (n_arg + n_ret + 1));
+  weft_out *ret = weft__arena_alloc(&f->arena, sizeof *ret * (n_arg + 1));
+  grad_value *d = weft__arena_alloc(&f->arena, sizeof *d * (n_arg + 1));
+  if (!arg || !ret || !d) return WEFT_OOM;
+  memcpy(arg, f->arg, sizeof *arg * n_arg);
+  for (int i = 0; i < f->n_ret; i++) arg[f->n_arg + i] = result_gradient(f, i, f->n_arg + i);
+  WEFT_TRY(weft__b_ok(g));
+  WEFT_TRY(weft__gradients(g, f->n_ret, f->ret, f->n_arg, f->arg, arg + n_arg, NULL, d));
+  for (int i = 0; i < f->n_arg; i++) {
+    ret[i] = weft__gradient_dense(g, &d[i]);
+    if (ret[i].node < 0) ret[i] = weft__b_zeros_like(g, f->arg[i]);
+  }
+  f->arg = arg;
+  f->ret = ret;
+  f->n_ret = f->n_arg;
+  f->n_arg = (int)(n_arg + n_ret);
+  return weft__b_ok(g);
+}
+
+weft_err weft__function_gradient(function **out, const weft_node *n, const char *attr_name) {
+  function *f = NULL;
+  WEFT_TRY(weft__function_create(&f, n, attr_name, 0));
+  char *custom = custom_gradient(n->graph, f->name);
+  weft_err err = WEFT_OK;
+  if (custom) {
+    weft__function_release(f);
+    f = NULL;
+    err = weft__function_create_named(&f, n, custom);
+    weft__free(custom);
+  } else {
+    err = turn_round(f);
+  }
+  if (err)
+    weft__function_release(f);
+  else
+    *out = f;
+  return err;
+}
+
+/* ---- how nodes name functions ---- */
+
+weft_err weft__function_attr(attr *out, const char *attr_name, const weft_node *n, arena *a) {
+  const attr *own = weft__opdef_attr(&n->op->opdef, attr_name) ? weft__node_attr(n, attr_name) : NULL;
+  if (own) {
+    *out = *own;
+    return WEFT_OK;
+  }
+  Tensorflow__AttrValue v;
+  tensorflow__attr_value__init(&v);
+  Tensorflow__NameAttrList *call = weft__function_call_of(n, n->op_name, a);
+  if (!call) return WEFT_OOM;
+  v.value_case = TENSORFLOW__ATTR_VALUE__VALUE_FUNC;
+  v.func = call;
+  return weft__attr_keep_proto(out, attr_name, &v, a);
+}
+
+Tensorflow__NameAttrList *weft__function_call_of(const weft_node *n, const char *name, arena *a) {
+  Tensorflow__NameAttrList *call = weft__arena_alloc(a, sizeof *call);
+  Tensorflow__NameAttrListAttrEntry **list = weft__arena_alloc(a, sizeof *list * (size_t)(n->n_attr + 1));
+  if (!call || !list) return NULL;
+  tensorflow__name_attr_list__init(call);
+  call->name = weft__arena_strdup(a, name);
+  call->attr = list;
+  for (int i = 0; i < n->n_attr && call->name; i++) {
+    Tensorflow__NameAttrListAttrEntry *e = weft__arena_alloc(a, sizeof *e);
+    Tensorflow__AttrValue *v = weft__arena_alloc(a, sizeof *v);
+    if (!e || !v || weft__attr_to_proto(v, &n->attr[i], a)) return NULL;
+    tensorflow__name_attr_list_attr_entry__init(e);
+    e->key = (char *)(uintptr_t)n->attr[i].name;
+    e->value = v;
+    list[call->n_attr++] = e;
+  }
+  return call->name ? call : NULL;
+}

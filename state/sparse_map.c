@@ -1,0 +1,103 @@
+/* sparse_map.c - what is kept stands in the order of its numbers.
+ *
+ * Numbers only grow, so a tensor is found by halving.  Those taken leave a gap; gaps at the front are passed over, and
+ * closed when they are half of the row.  `lock` guards all of it. */
+#include "state/sparse_map.h"
+
+#include "base/alloc.h"
+#include <pthread.h>
+#include <string.h>
+
+typedef struct place {
+  int64_t number;
+  bool taken;
+  kept_sparse kept;
+} place;
+
+struct sparse_map {
+  resource base;
+  pthread_mutex_t lock;
+  int64_t next; /* the number that comes next */
+  place *row;   /* [first, n) of `room` */
+  int64_t first, n, room;
+};
+
+void weft__kept_sparse_clear(kept_sparse *s) {
+  weft__tensor_clear(&s->indices);
+  weft__tensor_clear(&s->values);
+  weft__tensor_clear(&s->dims);
+}
+
+/* Room for one more at the end: gaps at the front first. */
+static weft_err make_room(sparse_map *m) {
+  if (m->n < m->room) return WEFT_OK;
+  if (m->first > 0 && 2 * m->first >= m->room) {
+    memmove(m->row, m->row + m->first, (size_t)(m->n - m->first) * sizeof *m->row);
+    m->n -= m->first;
+    m->first = 0;
+    return WEFT_OK;
+  }
+  const int64_t room = m->room ? 2 * m->room : 8;
+  place *row = weft__realloc(m->row, (size_t)room * sizeof *row);
+  if (!row) return WEFT_OOM;
+  m->row = row;
+  m->room = room;
+  return WEFT_OK;
+}
+
+weft_err weft__sparse_map_add(sparse_map *m, kept_sparse *s, int64_t *number) {
+  pthread_mutex_lock(&m->lock);
+  const weft_err err = make_room(m);
+  if (!err) {
+    *number = m->next++;
+    m->row[m->n++] = (place){*number, false, *s};
+    *s = (kept_sparse){0};
+  }
+  pthread_mutex_unlock(&m->lock);
+  return err;
+}
+
+static place *find(const sparse_map *m, int64_t number) {
+  int64_t low = m->first, high = m->n;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (m->row[middle].number < number)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < m->n && m->row[low].number == number && !m->row[low].taken ? &m->row[low] : NULL;
+}
+
+bool weft__sparse_map_take(sparse_map *m, int64_t number, kept_sparse *out) {
+  pthread_mutex_lock(&m->lock);
+  place *p = find(m, number);
+  if (p) {
+    *out = p->kept;
+    p->taken = true;
+    p->kept = (kept_sparse){0};
+  }
+  while (m->first < m->n && m->row[m->first].taken) m->first++;
+  if (m->first == m->n) m->first = m->n = 0;
+  pthread_mutex_unlock(&m->lock);
+  return p != NULL;
+}
+
+static void map_destroy(object *o) {
+  sparse_map *m = (sparse_map *)o;
+  for (int64_t i = m->first; i < m->n; i++) weft__kept_sparse_clear(&m->row[i].kept);
+  weft__free(m->row);
+  pthread_mutex_destroy(&m->lock);
+  weft__free(m);
+}
+
+weft_err weft__sparse_map_create(sparse_map **out) {
+  sparse_map *m = weft__alloc_zero(1, sizeof *m);
+  if (!m) return WEFT_OOM;
+  atomic_init(&m->base.base.refs, 1);
+  m->base.base.destroy = map_destroy;
+  m->base.type = SPARSE_MAP_TYPE;
+  pthread_mutex_init(&m->lock, NULL);
+  *out = m;
+  return WEFT_OK;
+}

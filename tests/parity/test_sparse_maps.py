@@ -1,0 +1,46 @@
+"""Sparse tensors kept under numbers: what is added comes back, once, as rows of one tensor.
+
+The numbers themselves are the table's own: what is compared is what they bring back.
+"""
+import pytest
+import tensorflow as tf
+
+from scenario import Fails, check
+
+raw = tf.raw_ops
+
+
+def ints(x):
+    return tf.constant(x, tf.int64)
+
+
+def take(handles, dtype=tf.float32, name="m"):
+    return list(raw.TakeManySparseFromTensorsMap(sparse_handles=handles, dtype=dtype, shared_name=name))
+
+
+def add(indices, values, shape, many=False, name="m"):
+    kind = raw.AddManySparseToTensorsMap if many else raw.AddSparseToTensorsMap
+    return kind(sparse_indices=ints(indices), sparse_values=values, sparse_shape=ints(shape), shared_name=name)
+
+
+def one_by_one():
+    a, b = add([[0], [2]], [1., 2.], [3]), add([[1]], [3.], [5])
+    return [take(tf.stack([b, a])), take(tf.stack([a, b, a]))]
+
+
+def rows():
+    many = add([[0, 1], [0, 2], [2, 0]], [1., 2., 3.], [3, 4], True)
+    deep = add([[0, 1, 1], [1, 0, 2]], ["x", "y"], [2, 2, 3], True, "words")
+    return [take(many), take(many[::-1]), take(deep, tf.string, "words")]
+
+
+def wrong():
+    a, other = add([[0], [2]], [1., 2.], [3]), add([[0, 0]], [1.], [3, 3])
+    return [take(tf.stack([a]), tf.int32), take(tf.stack([a, a])[:0]), take(tf.stack([a, other])), take(ints([99999])),
+            add([[0]], [1.], [3], True), Fails(add([[5, 0]], [1.], [3, 4], True)), Fails(add([[5, 0]], [1., 2.], [3, 4])),
+            take(ints([0]), name="nothing")]
+
+
+@pytest.mark.parametrize("build", [one_by_one, rows, wrong])
+def test_kept_and_taken(build):
+    check(build)

@@ -9,7 +9,7 @@ enum { HEADER_ALIGN = 64, LOCAL = 30, CENTRAL = 46, ENDING = 22, NAME_MAX_BYTES 
 
 /* ---- bytes ---- */
 
-static uint32_t checksum(uint32_t crc, const void *data, size_t size) {
+uint32_t npz_checksum(uint32_t crc, const void *data, size_t size) {
   static uint32_t table[256];
   if (!table[1])
     for (uint32_t i = 0; i < 256; i++) {
@@ -166,7 +166,7 @@ static void put_common(uint8_t *to, uint32_t crc, uint32_t size, uint32_t name) 
 static weft_err write_entry(npz *z, const char *name, const array *a) {
   uint8_t local[LOCAL] = "PK\x03\x04", central[CENTRAL] = "PK\x01\x02";
   const size_t length = strlen(name) + strlen(".npy");
-  const uint32_t crc = checksum(checksum(0, a->header, a->header_size), a->data, a->size);
+  const uint32_t crc = npz_checksum(npz_checksum(0, a->header, a->header_size), a->data, a->size);
   const uint32_t size = (uint32_t)(a->header_size + a->size);
   put_common(local + 4, crc, size, (uint32_t)length);
   put(central + 4, 2, 20);

@@ -22,6 +22,9 @@ weft_err npz_add(npz *z, const char *name, const weft_tensor *t);
 /* Writes the directory, unless err says that all is in vain.  The first error. */
 weft_err npz_close(npz *z, weft_err err);
 
+/* The checksum of zip files, of what is appended to something whose checksum was crc (0: nothing). */
+uint32_t npz_checksum(uint32_t crc, const void *data, size_t size);
+
 /* npz_read.c: every array of a .npz.  The tensor is fn's to destroy, unless fn fails. */
 typedef weft_err npz_fn(void *arg, const char *name, weft_tensor *t);
 weft_err npz_each(const char *path, npz_fn *fn, void *arg);

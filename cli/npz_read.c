@@ -114,8 +114,13 @@ static weft_err read_npy(weft_tensor **out, const uint8_t *data, size_t size) {
 
 enum { STORED = 0, DEFLATED = 8, DEFLATE_AT_MOST = 1032 }; /* methods; how many bytes one byte can stand for */
 
-/* Calls read_npy on what the entry was before it was deflated. */
-static weft_err read_deflated(weft_tensor **out, const uint8_t *data, size_t size, size_t whole) {
+static weft_err read_checked(weft_tensor **out, const uint8_t *data, size_t size, uint32_t crc) {
+  if (npz_checksum(0, data, size) != crc) return bad("an entry whose checksum is wrong");
+  return read_npy(out, data, size);
+}
+
+/* The same of what the entry was before it was deflated. */
+static weft_err read_deflated(weft_tensor **out, const uint8_t *data, size_t size, size_t whole, uint32_t crc) {
 #ifdef WEFT_HAVE_ZLIB
   if (whole / DEFLATE_AT_MOST > size) return bad("an entry that claims more than it can hold");
   uint8_t *plain = malloc(whole + 1);
@@ -127,11 +132,12 @@ static weft_err read_deflated(weft_tensor **out, const uint8_t *data, size_t siz
   }
   const bool right = inflate(&z, Z_FINISH) == Z_STREAM_END && z.total_out == whole;
   inflateEnd(&z);
-  const weft_err err = right ? read_npy(out, plain, whole) : bad("an entry that does not decompress to its size");
+  const weft_err err =
+      right ? read_checked(out, plain, whole, crc) : bad("an entry that does not decompress to its size");
   free(plain);
   return err;
 #else
-  (void)out, (void)data, (void)size, (void)whole;
+  (void)out, (void)data, (void)size, (void)whole, (void)crc;
   return weft_fail(WEFT_UNIMPLEMENTED,
                    "it is compressed, and this weft was built without zlib; numpy.savez writes plain ones");
 #endif
@@ -151,8 +157,9 @@ static weft_err read_entry(const uint8_t *file, size_t size, const uint8_t *cent
   name[length] = 0;
   if (cli_ends_with(name, ".npy")) name[length - 4] = 0;
   weft_tensor *t = NULL;
-  weft_err err = method == STORED ? read_npy(&t, file + begin, stored)
-                                  : read_deflated(&t, file + begin, stored, get(central + 24, 4));
+  const uint32_t crc = get(central + 16, 4);
+  weft_err err = method == STORED ? read_checked(&t, file + begin, stored, crc)
+                                  : read_deflated(&t, file + begin, stored, get(central + 24, 4), crc);
   if (err == WEFT_OK) err = fn(arg, name, t);
   if (err != WEFT_OK) weft_tensor_destroy(t);
   return err;

@@ -89,6 +89,24 @@ static const char *colour_of(const view *v, const row *r) {
   return r->status.waits[0] ? "\033[33m" : "\033[32m";
 }
 
+static const struct {
+  const char *name;
+  bool wide; /* left out on a narrow terminal */
+} columns[] = {{"steps/s", false}, {"step", false},  {"loss", false},     {"in/s", false},
+               {"out/s", false},   {"memory", true}, {"variables", true}, {"saved", false}};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static bool is_narrow(const view *v) { return v->live && v->width < 120; }
+
+/* A cell for each column, then two spaces; gives the room that is left in the line. */
+static int print_cells(const view *v, const char *const cell[COLUMNS]) {
+  int used = 24;
+  for (int i = 0; i < COLUMNS; i++)
+    if (!columns[i].wide || !is_narrow(v)) used += printf(" %*s", is_narrow(v) ? 7 : 9, cell[i]);
+  printf("  ");
+  return !v->live ? 400 : v->width > used ? v->width - used : 0;
+}
+
 static void print_row(const view *v, const row *r) {
   char task[64], a[16], b[16], c[16], d[16], e[16], f[16], loss[16] = "-", step[24] = "-";
   const weft_task_status *s = &r->status;
@@ -96,17 +114,18 @@ static void print_row(const view *v, const row *r) {
   snprintf(task, sizeof task, "%s:%d", r->job, r->task);
   if (r->err != WEFT_OK) {
     const bool tf = r->err == WEFT_UNIMPLEMENTED;
-    printf("%-12s %s%-9s%s %.*s%s", task, colour_of(v, r), tf ? "up" : "no answer", end, v->width - 24,
+    printf("%-12s %s%-9s%s %.*s%s", task, colour_of(v, r), tf ? "up" : "no answer", end, v->live ? v->width - 24 : 400,
            tf ? "TensorFlow, which does not say more" : r->why, line);
     return;
   }
   if (s->global_step >= 0) snprintf(step, sizeof step, "%lld", (long long)s->global_step);
   if (isfinite(s->loss)) snprintf(loss, sizeof loss, "%.4g", s->loss);
-  printf("%-12s %s%-9s%s %8s %9s %9s %9s %9s %9s %9s %9s  ", task, colour_of(v, r), s->state, end,
-         rate(a, s->runs ? s->runs_per_s : s->parts_per_s), step, loss, bytes(b, s->in_per_s), bytes(c, s->out_per_s),
-         bytes(d, (double)s->resident), bytes(e, (double)s->variable_bytes), duration(f, s->checkpoint_age_s));
-  const int room = v->width - 112 > 24 ? v->width - 112 : 24;
-  printf("%.*s%s", v->live ? room : 400, s->waits[0] ? s->waits : "-", line);
+  printf("%-12s %s%-9s%s", task, colour_of(v, r), s->state, end);
+  const int room = print_cells(
+      v, (const char *const[COLUMNS]){rate(a, s->runs ? s->runs_per_s : s->parts_per_s), step, loss,
+                                      bytes(b, s->in_per_s), bytes(c, s->out_per_s), bytes(d, (double)s->resident),
+                                      bytes(e, (double)s->variable_bytes), duration(f, s->checkpoint_age_s)});
+  printf("%.*s%s", room, s->waits[0] ? s->waits : "-", line);
 }
 
 static int draw(const view *v, row *rows, int n, const char *title) {
@@ -116,8 +135,11 @@ static int draw(const view *v, row *rows, int n, const char *title) {
   for (int i = 0; i < n; i++) up += rows[i].err == WEFT_OK || rows[i].err == WEFT_UNIMPLEMENTED;
   if (v->live) printf("\033[H");
   printf("%s%d of %d tasks answer%s  %s%s", bold, up, n, end, title, line);
-  printf("%s%-12s %-9s %8s %9s %9s %9s %9s %9s %9s %9s  %s%s%s", bold, "task", "state", "steps/s", "step", "loss",
-         "in/s", "out/s", "memory", "variables", "saved", "waits for", end, line);
+  const char *names[COLUMNS];
+  for (int i = 0; i < COLUMNS; i++) names[i] = columns[i].name;
+  printf("%s%-12s %-9s", bold, "task", "state");
+  const int room = print_cells(v, names);
+  printf("%.*s%s%s", room, is_narrow(v) ? "waits" : "waits for", end, line);
   for (int i = 0; i < n; i++) print_row(v, &rows[i]);
   for (int i = 0; i < n; i++)
     if (rows[i].err == WEFT_OK && rows[i].status.error[0])

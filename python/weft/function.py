@@ -4,6 +4,8 @@ Tensors of the graph around that the function uses become further arguments, who
 """
 import itertools
 
+from .build import convert_to_tensor, op
+from .dtypes import as_dtype
 from .graph import Graph, get_default_graph
 
 _numbers = itertools.count()
@@ -72,4 +74,42 @@ def computing(tensor, name):
     return name
 
 
-__all__ = ["FuncGraph", "Function", "computing", "trace"]
+class _Defined:
+    """A function that nodes call; it is traced once in each graph that calls it."""
+
+    def __init__(self, fn, types, name):
+        self._fn, self._types, self.name = fn, types, name
+
+    def _traced(self, args):
+        known = get_default_graph().__dict__.setdefault("_defined", {})
+        if self not in known:
+            def body(*inner):
+                made = self._fn(*inner)
+                several = isinstance(made, (list, tuple))
+                return list(made) if several else [made], several
+            types = self._types or [a.dtype.base_dtype for a in args]
+            known[self] = trace(body, types, [None] * len(types), self.name)
+        return known[self]
+
+    def __call__(self, *args, name=None):
+        args = [convert_to_tensor(a, self._types[i] if i < len(self._types) else None) for i, a in enumerate(args)]
+        f, several = self._traced(args)
+        made = op("PartitionedCall", name or self.name, args=args + f.captured, Tout=f.types, f=f)
+        for tensor, shape in zip(made, f.shapes):
+            tensor.set_shape(shape)
+        return made if several else made[0]
+
+
+class Defun:
+    """tensorflow.python.framework.function.Defun: makes a Python function of tensors one of the graph's library."""
+
+    def __init__(self, *input_types, func_name=None, grad_func=None, python_grad_func=None, **_):
+        if grad_func is not None or python_grad_func is not None:
+            raise NotImplementedError("Defun: a gradient of its own; leave grad_func out and the body is differentiated")
+        self._types, self._name = [as_dtype(t) for t in input_types], func_name
+
+    def __call__(self, fn):
+        return _Defined(fn, self._types, self._name or fn.__name__)
+
+
+__all__ = ["Defun", "FuncGraph", "Function", "computing", "trace"]

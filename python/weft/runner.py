@@ -31,6 +31,7 @@ ALIASES = {
     "tensorflow.contrib.learn.python.learn.estimators.model_fn": "weft.contrib.learn",
     "tensorflow.python.framework.ops": "weft.python_ops",
     "tensorflow.python.framework.dtypes": "weft.dtypes",
+    "tensorflow.python.framework.function": "weft.function",
     "tensorflow.python.framework.errors": "weft.errors",
     "tensorflow.python.framework.errors_impl": "weft.errors",
     "tensorflow.python.framework.tensor_shape": "weft.tensor_shape",

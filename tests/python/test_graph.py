@@ -159,6 +159,28 @@ def test_py_func():
     both(program, {"x": X}, same_nodes=False)
 
 
+def test_functions_of_the_library_are_called_and_differentiated():
+    import weft
+    import weft.function
+    from tensorflow.python.framework import function
+
+    def program(tf):
+        defun = weft.function.Defun if tf is weft else function.Defun
+        x = tf.placeholder(tf.float32, [3, 4], name="x")
+
+        @defun(tf.float32, tf.float32)
+        def two(a, b):
+            return a * a + b, tf.sin(b)
+
+        @defun(tf.float32, func_name="one")
+        def other(a):
+            return two(a, a * 2.0)[0]
+        y, z = two(x, x * 3.0)
+        w = other(y)
+        return [y, z, w, tf.gradients([w, z], x)[0]]
+    both(program, {"x": X}, same_nodes=False)
+
+
 def test_errors_of_functions_keep_their_code():
     import weft as tf
 

@@ -40,6 +40,9 @@ captured *weft__parallel_map_set(dataset *d, int64_t calls, bool keeps_cardinali
 /* What a map does with the end of sequence that its function raised. */
 weft_err weft__map_ended(weft_err err, bool keeps_cardinality, bool *end);
 
+/* A variant that holds the n elements of `row`, one behind the other; takes row over.  (ops/dataset_group.c) */
+weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *type, weft_tensor *row, int64_t n);
+
 /* (ops/dataset_order.c) */
 extern const dataset_kind weft__repeat_kind;
 void weft__repeat_set(dataset *d, int64_t count); /* < 0: without end */

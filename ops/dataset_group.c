@@ -33,6 +33,22 @@ static weft_err stored_next(iterator *it, const step *st, weft_tensor *out, bool
 static const dataset_kind stored_kind = {"Stored", sizeof(stored), sizeof(stored_at), .destroy = stored_destroy,
                                          .next = stored_next};
 
+weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *type, weft_tensor *row, int64_t n) {
+  dataset *d = NULL;
+  weft_tensor *held = NULL;
+  weft_err err = weft__dataset_create(&d, &stored_kind, 0, NULL, n_part, type);
+  if (err) {
+    weft__parts_free(row, (int)n * n_part);
+    return err;
+  }
+  ((stored *)d)->row = row;
+  ((stored *)d)->n = n;
+  err = weft__variant_create(&held, &d->base);
+  if (!err) weft__tensor_share(out, held);
+  weft_tensor_destroy(held);
+  return err;
+}
+
 /* ---- groups ---- */
 
 enum { F_KEY, F_REDUCE, F_SIZE, F_COUNT };
@@ -136,18 +152,13 @@ static weft_err put(iterator *it, group *g) {
 static weft_err open_group(iterator *it, const step *st, group *g) {
   group_at *at = (group_at *)it;
   dataset *in = it->set->input[0], *d = NULL;
-  weft_tensor arg[2] = {{0}}, made = {0}, *held = NULL;
-  WEFT_TRY(weft__dataset_create(&d, &stored_kind, 0, NULL, in->n_part, in->type));
-  ((stored *)d)->row = g->row;
-  ((stored *)d)->n = g->n;
+  weft_tensor arg[2] = {{0}}, made = {0}, *row = g->row;
+  const int64_t n = g->n;
   g->row = NULL;
   g->n = g->room = 0;
-  WEFT_TRY(weft__variant_create(&held, &d->base));
-  weft__tensor_share(&arg[1], held);
-  weft_tensor_destroy(held);
+  WEFT_TRY(weft__stored_create(&arg[1], in->n_part, in->type, row, n));
   weft_err err = key_tensor(g->key, &arg[0]);
   if (!err) err = weft__captured_call(&((group_by *)it->set)->f[F_REDUCE], it->pass, st, arg, 2, &made, 1);
-  d = NULL;
   if (!err) err = weft__dataset_get(&made, &d);
   if (!err && d->n_part != it->set->n_part)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "`reduce_func` made elements of %d tensors, not %d", d->n_part,

@@ -271,6 +271,22 @@ def listed(files):
 
 
 @pipeline
+def windows(files):
+    many = [D.range(7).window(*a).flat_map(lambda w: w.batch(10))
+            for a in ((3,), (3, 2), (3, 1, 2), (3, 4), (3, 2, 1, True), (3, None, 2, True), (4, 1, 3))]
+    joined = many[0]
+    for more in many[1:]:
+        joined = joined.concatenate(more)
+    return joined
+
+
+@pipeline
+def windows_of_pairs(files):
+    pairs = D.zip((D.range(5), D.range(5).map(lambda x: x * 10)))
+    return pairs.window(2).flat_map(lambda a, b: D.zip((a.batch(3), b.batch(3))))
+
+
+@pipeline
 def with_options(files):
     options = tf.data.Options()
     options.experimental_optimization.apply_default_optimizations = False

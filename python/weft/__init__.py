@@ -48,9 +48,8 @@ initializers, math = init_ops, math_ops
 
 from . import app, cluster, data_flow, flags, functional_ops, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
 from . import data, data_experimental, lookup, sets  # noqa: E402,F401
-from . import compat, contrib, image, keras, logging_ops, protos, python_io, rnn, saved_model, summary, test, train  # noqa: E402,F401
-from . import check_ops, feature_column, graph_util, linalg, quantization, tensor_util  # noqa: E402,F401
-from . import estimator  # noqa: E402,F401
+from . import compat, logging_ops, protos, python_io, rnn, summary, train  # noqa: E402,F401
+from . import check_ops, linalg, quantization, tensor_util  # noqa: E402,F401
 from .cluster import Server as _Server  # noqa: E402
 from .device_spec import DeviceSpec  # noqa: E402,F401
 from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphOptions, MetaGraphDef, NodeDef,  # noqa: E402,F401
@@ -94,8 +93,25 @@ tables_initializer = initialize_all_tables = lookup.tables_initializer
 
 select, complex_abs, inv = where, math_ops.abs, math_ops.reciprocal  # noqa: F821
 OpError, make_tensor_proto, make_ndarray = errors.OpError, tensor_util.make_tensor_proto, tensor_util.make_ndarray
-from .contrib.deprecated import (histogram_summary, image_summary, merge_all_summaries, merge_summary,  # noqa: E402,F401
-                                 scalar_summary)
+from .summary import histogram_summary, image_summary, merge_all_summaries, merge_summary, scalar_summary  # noqa: E402,F401
 from . import absent  # noqa: E402
+
+# Loaded when a program first asks for them.
+_LATER = ("contrib", "estimator", "feature_column", "graph_util", "image", "keras", "saved_model", "test")
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise AttributeError(name)
+    import importlib
+    found = importlib.import_module("weft." + name)
+    for loaded in set(_LATER) & set(globals()):  # it may have loaded others
+        absent.guard(globals()[loaded], "tf." + loaded)
+    return found
+
+
+def __dir__():
+    return sorted(set(globals()) | set(_LATER))
+
 
 absent.guard(_sys.modules[__name__])

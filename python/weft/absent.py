@@ -89,18 +89,23 @@ def names(module, public):
             except AttributeError:
                 pass
         raise AttributeError(said("%s.%s" % (public, name), vars(module))) from None
+    __getattr__.guards = module
     return __getattr__
 
 
-def guard(package):
+def _guarded(module):
+    return hasattr(vars(module).get("__getattr__"), "guards")
+
+
+def guard(package, public="tf"):
     """What is not in the package or in a public module of it is told so, under the shortest name that leads there."""
     import types
-    known, rest = {id(package)}, [(package, "tf")]
+    known, rest = {id(package)}, [] if _guarded(package) else [(package, public)]
     while rest:
         module, public = rest.pop(0)
         for name, inner in sorted(vars(module).items(), key=lambda item: ("_" in item[0], item[0])):
             ours = isinstance(inner, types.ModuleType) and inner.__name__.startswith("weft.") and not name.startswith("_")
-            if ours and id(inner) not in known:
+            if ours and id(inner) not in known and not _guarded(inner):
                 known.add(id(inner))
                 rest.append((inner, "%s.%s" % (public, name)))
         module.__getattr__ = names(module, public)

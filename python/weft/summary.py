@@ -145,3 +145,20 @@ class FileWriterCache:
         for writer in cls._writers.values():
             writer.close()
         cls._writers.clear()
+
+
+# ---- names of before 1.0 ----
+
+merge_all_summaries, merge_summary = merge_all, merge
+
+
+def scalar_summary(tags, values, collections=None, name=None):
+    return scalar(tags, values, collections)
+
+
+def histogram_summary(tag, values, collections=None, name=None):
+    return histogram(tag, values, collections)
+
+
+def image_summary(tag, tensor, max_images=3, collections=None, name=None):
+    return image(tag, tensor, max_images, collections)

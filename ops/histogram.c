@@ -1,6 +1,7 @@
-/* histogram.c - counting: Bincount, DenseBincount, HistogramFixedWidth, Bucketize. */
+/* histogram.c - counting: Bincount, DenseBincount, SparseBincount, HistogramFixedWidth, Bucketize. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
+#include "ops/sparse.h"
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@ typedef struct counting {
   weft_tensor *out;                    /* (rows, size) */
   int64_t rows, size;
   bool only_whether;
+  const int64_t *row_of; /* per value its row, `row_step` numbers apart; NULL: as many values in each */
+  int64_t row_step;
 } counting;
 
 static void add_to(const counting *c, int64_t at, int64_t i) {
@@ -43,15 +46,16 @@ static weft_err count_values(kernel *k, const counting *c) {
   for (int64_t i = 0; i < n; i++) {
     const int64_t v = weft__tensor_int(c->values, i);
     if (v < 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input arr must be non-negative!");
-    if (v < c->size) add_to(c, i / per_row * c->size + v, i);
+    const int64_t row = c->row_of ? c->row_of[i * c->row_step] : i / per_row;
+    if (v < c->size) add_to(c, row * c->size + v, i);
   }
   return WEFT_OK;
 }
 
-static weft_err read_size(kernel *k, int64_t *size) {
-  if (k->in[1]->shape.rank != 0)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape must be rank 0 but is rank %d", k->in[1]->shape.rank);
-  *size = weft__tensor_int(k->in[1], 0);
+static weft_err read_size(kernel *k, int in, int64_t *size) {
+  if (k->in[in]->shape.rank != 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape must be rank 0 but is rank %d", k->in[in]->shape.rank);
+  *size = weft__tensor_int(k->in[in], 0);
   if (*size < 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "size (%lld) must be non-negative", (long long)*size);
   return WEFT_OK;
@@ -59,7 +63,7 @@ static weft_err read_size(kernel *k, int64_t *size) {
 
 static weft_err bincount_cpu(kernel *k) {
   counting c = {.values = k->in[0], .weights = k->in[2], .rows = 1};
-  WEFT_TRY(read_size(k, &c.size));
+  WEFT_TRY(read_size(k, 1, &c.size));
   const int64_t n = weft__tensor_count(c.values), weights = weft__tensor_count(c.weights);
   if (weights > 0 && weights != n)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input indices and weights must have the same size.");
@@ -72,7 +76,7 @@ static weft_err dense_bincount_cpu(kernel *k) {
   counting c = {.values = k->in[0], .weights = k->in[2], .rows = s->rank == 2 ? s->dim[0] : 1};
   if (s->rank > 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape must be at most rank 2 but is rank %d", s->rank);
-  WEFT_TRY(read_size(k, &c.size));
+  WEFT_TRY(read_size(k, 1, &c.size));
   if (weft__tensor_count(c.weights) > 0 && !weft__shape_equal(&c.weights->shape, s))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts "
@@ -81,6 +85,26 @@ static weft_err dense_bincount_cpu(kernel *k) {
   c.only_whether = weft__node_bool(k->node, "binary_output", false);
   c.out = weft__out(k, 0, s->rank == 2 ? &SHAPE2(c.rows, c.size) : &SHAPE1(c.size));
   return c.out ? count_values(k, &c) : WEFT_OOM;
+}
+
+/* Values at (row, anything) count in their row. */
+static weft_err sparse_bincount_cpu(kernel *k) {
+  const weft_tensor *indices = k->in[0];
+  WEFT_TRY(weft__sparse_check(k, indices, k->in[1], k->in[2]));
+  const int64_t depth = indices->shape.dim[1];
+  if (depth < 1 || depth > 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input must be less than rank 2, not %lld", (long long)depth);
+  WEFT_TRY(weft__sparse_inside(k, indices, k->in[2]));
+  counting c = {.values = k->in[1], .weights = k->in[4], .rows = depth == 2 ? TENSOR_DATA(k->in[2], int64_t)[0] : 1};
+  WEFT_TRY(read_size(k, 3, &c.size));
+  const int64_t weights = weft__tensor_count(c.weights);
+  if (weights > 0 && weights != weft__tensor_count(c.values))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input indices and weights must have the same size.");
+  c.only_whether = weft__node_bool(k->node, "binary_output", false);
+  if (depth == 2) c.row_of = TENSOR_DATA(indices, int64_t), c.row_step = 2;
+  const shape s = depth == 2 ? SHAPE2(c.rows, c.size) : SHAPE1(c.size);
+  c.out = weft__out(k, 0, &s);
+  return c.out ? count_values(k, &c) : weft__out_refused(&s);
 }
 
 /* A dimension given by input i; -1 if it is not known. */
@@ -104,6 +128,16 @@ static weft_err dense_bincount_infer(infer *s) {
   if (s->in[0].rank > 2) return weft__infer_fail(s, "Shape must be at most rank 2 but is rank %d", s->in[0].rank);
   WEFT_TRY(size_value(s, 1, &size));
   if (s->in[0].rank >= 0) s->out[0] = s->in[0].rank == 2 ? SHAPE2(s->in[0].dim[0], size) : SHAPE1(size);
+  return WEFT_OK;
+}
+
+static weft_err sparse_bincount_infer(infer *s) {
+  int64_t size;
+  WEFT_TRY(size_value(s, 3, &size));
+  const weft_tensor *dims = weft__infer_value(s, 2);
+  if (!dims) return WEFT_OK;
+  if (weft__tensor_count(dims) > 2) return weft__infer_fail(s, "Input must be less than rank 2");
+  s->out[0] = weft__tensor_count(dims) == 2 ? SHAPE2(weft__tensor_int(dims, 0), size) : SHAPE1(size);
   return WEFT_OK;
 }
 
@@ -222,7 +256,24 @@ static const op_case bucketize_cases[] = {
     {0},
 };
 
+static const op_case sparse_bincount_cases[] = {
+    {"i64[2,1] 0 2; i32[2] 1 1; i64[1] 3; i32[] 4; f32[0] 0", "f32[4] 0 2 0 0", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i64[3,2] 0 0 0 1 1 2; i32[3] 1 1 3; i64[2] 2 4; i32[] 5; f32[3] 1 2 3", NULL, NULL,
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i64[3,2] 0 0 0 1 1 2; i64[3] 1 1 9; i64[2] 2 4; i64[] 5; i32[0] 0", NULL, "binary_output=true",
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i64[2,1] 0 2; i32[2] 1 -1; i64[1] 3; i32[] 4; f32[0] 0", "error INVALID_ARGUMENT", NULL,
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i64[2,2] 0 0 7 0; i32[2] 1; i64[2] 3 3; i32[] 4; f32[0] 0", "error INVALID_ARGUMENT", NULL,
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+
 OPS(histogram) = {
+    {"SparseBincount(indices:int64, values:Tidx, dense_shape:int64, size:Tidx, weights:T) -> (output:T) | "
+     "Tidx:type{int32,int64} T:type{int32,int64,float,double} binary_output:bool=false",
+     "How often each number below size occurs in each row of a sparse tensor.", .infer = sparse_bincount_infer,
+     .cpu = sparse_bincount_cpu, .no_grad = true, .cases = sparse_bincount_cases},
     {"Bincount(arr:int32, size:int32, weights:T) -> (bins:T) | T:type{int32,int64,float,double}",
      "How often each number below size occurs.", .infer = bincount_infer, .cpu = bincount_cpu, .no_grad = true,
      .cases = bincount_cases},

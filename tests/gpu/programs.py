@@ -137,6 +137,9 @@ def in_c(folder, data):
 
 
 def main():
+    if scripts.seeds() is None:
+        print("programs: the documents (shared/seeds) are not above this checkout")
+        return 1
     more = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
     if more:
         scripts.PACKAGE += ":%s" % more

@@ -5,6 +5,8 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "ops/segment.h"
+#include <stdlib.h>
+#include <string.h>
 
 typedef enum scale { SUM, MEAN, SQRT_N } scale;
 
@@ -167,13 +169,46 @@ static weft_err send_back(kernel *k, scale how, const int64_t *index, const int6
   return err;
 }
 
+static int by_number(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The V2 ops give only the rows that were picked: output 1 says which, and index becomes their places among them. */
+static weft_err number_rows(kernel *k, int64_t *index, int64_t n, int64_t *rows) {
+  int64_t *sorted = weft__alloc((size_t)(n + 1) * sizeof *sorted), unique = 0;
+  if (!sorted) return WEFT_OOM;
+  if (n) memcpy(sorted, index, (size_t)n * sizeof *sorted);
+  qsort(sorted, (size_t)n, sizeof *sorted, by_number);
+  for (int64_t i = 0; i < n; i++)
+    if (!unique || sorted[unique - 1] != sorted[i]) sorted[unique++] = sorted[i];
+  weft_tensor *which = weft__out(k, 1, &SHAPE1(unique));
+  for (int64_t i = 0; i < unique && which; i++) {
+    if (which->dtype == WEFT_INT64)
+      TENSOR_DATA(which, int64_t)[i] = sorted[i];
+    else
+      TENSOR_DATA(which, int32_t)[i] = (int32_t)sorted[i];
+  }
+  for (int64_t i = 0; i < n; i++)
+    index[i] = (int64_t *)bsearch(&index[i], sorted, (size_t)unique, sizeof *sorted, by_number) - sorted;
+  weft__free(sorted);
+  *rows = unique;
+  return which ? WEFT_OK : WEFT_OOM;
+}
+
 static weft_err backward(kernel *k, scale how) {
   WEFT_TRY(check_vectors(k));
   if (k->in[3]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "output_dim0 should be a scalar.");
   weft_tensor index = {0}, id = {0};
   weft_err err = weft__segment_ids(k, 1, &index);
   if (!err) err = weft__segment_ids(k, 2, &id);
-  if (!err) err = send_back(k, how, index.data, id.data, k->in[1]->shape.dim[0], weft__tensor_int(k->in[3], 0));
+  const int64_t n = k->in[1]->shape.dim[0];
+  int64_t rows = weft__tensor_int(k->in[3], 0);
+  if (!err && k->n_out > 1) {
+    err = check_targets(k, index.data, id.data, n, rows, k->in[0]->shape.dim[0]);
+    if (!err) err = number_rows(k, index.data, n, &rows);
+  }
+  if (!err) err = send_back(k, how, index.data, id.data, n, rows);
   weft__tensor_clear(&index);
   weft__tensor_clear(&id);
   return err;
@@ -190,6 +225,16 @@ static weft_err backward_infer(infer *s) {
   if (s->in[0].rank < 0) return WEFT_OK;
   s->out[0] = s->in[0];
   s->out[0].dim[0] = rows ? weft__tensor_int(rows, 0) : -1;
+  return WEFT_OK;
+}
+
+static weft_err picked_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
+  WEFT_TRY(weft__infer_rank(s, 3, 0, NULL));
+  s->out[1] = SHAPE1(-1);
+  if (s->in[0].rank < 0) return WEFT_OK;
+  s->out[0] = s->in[0];
+  s->out[0].dim[0] = -1;
   return WEFT_OK;
 }
 
@@ -234,6 +279,14 @@ static const op_case backward_cases[] = {
     {0},
 };
 
+static const op_case picked_cases[] = {
+    {"f32[2,2] 1 2 3 4; i32[3] 5 1 5; i32[3] 0 0 1; i32[] 8", NULL, NULL, CASE_NO_GRAD},
+    {"f32[2] 1 2; i64[3] 0 1 1; i64[3] 0 0 1; i32[] 2", NULL, NULL, CASE_NO_GRAD},
+    {"f32[2] 1 2; i32[0]; i32[0]; i32[] 2", NULL, NULL, CASE_NO_GRAD},
+    {"f32[2] 1 2; i32[2] 0 5; i32[2] 0 1; i32[] 3", "error INVALID_ARGUMENT"},
+    {0},
+};
+
 #define IDS "Tidx:type{int32,int64}=int32 Tsegmentids:type{int32,int64}=int32"
 #define NUMBERED_IDS                                                                                                   \
   "Tidx:type{int32,int64}=int32 Tnumsegments:type{int32,int64}=int32 Tsegmentids:type{int32,int64}=int32"
@@ -252,10 +305,13 @@ static const op_case backward_cases[] = {
         doc_, .infer = forward_infer, .cpu = cpu_, .grad = grad_, .cases = numbered_cases                              \
   }
 #define BACKWARD(name_, doc_, cpu_)                                                                                    \
+  {"SparseSegment" name_                                                                                               \
+   "Grad(grad:T, indices:Tidx, segment_ids:Tsegmentids, output_dim0:int32) -> (output:T) | " FLOATS " " IDS,           \
+   doc_, .infer = backward_infer, .cpu = cpu_, .cases = backward_cases},                                               \
   {                                                                                                                    \
-    "SparseSegment" name_                                                                                              \
-    "Grad(grad:T, indices:Tidx, segment_ids:Tsegmentids, output_dim0:int32) -> (output:T) | " FLOATS " " IDS,          \
-        doc_, .infer = backward_infer, .cpu = cpu_, .cases = backward_cases                                            \
+    "SparseSegment" name_ "GradV2(grad:T, indices:Tidx, segment_ids:Tsegmentids, dense_output_dim0:int32) -> "         \
+    "(output:T, sorted_unique_indices:Tidx) | " FLOATS " " IDS,                                                        \
+        doc_, .infer = picked_infer, .cpu = cpu_, .cases = picked_cases                                                \
   }
 
 OPS(sparse_segment) = {

@@ -8,6 +8,7 @@
 #include "base/hot.h"
 #include "graph/op.h"
 #include "ops/philox.h"
+#include "ops/random.h"
 #include "ops/wide.h"
 #include "tensor/tensor.h"
 #include <math.h>
@@ -213,48 +214,56 @@ static weft_err random_shape(const kernel *k, shape *s) {
   return weft__shape_make(s, n, dim);
 }
 
-static weft_err run(kernel *k, fill *f, const shape *s, pool_loop *loop, int64_t cost) {
-  weft_tensor *y = weft__out(k, 0, s);
+/* The bits as they come. */
+static void whole_words(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
+  memcpy(out, w, (size_t)(blocks * f->group) * f->size);
+}
+
+static const family families[] = {
+    [RANDOM_UNIFORM] = {fill_blocks, uniform_half, uniform_bfloat16, uniform_float, uniform_double, 4},
+    [RANDOM_NORMAL] = {fill_blocks, normal_half, normal_bfloat16, normal_float, normal_double, 80},
+    [RANDOM_TRUNCATED] = {fill_truncated, store_half, store_bfloat16, store_float, store_float, 120},
+};
+
+static convert *converter(random_kind kind, weft_dtype type) {
+  const size_t size = weft__dtype_size(type);
+  if (kind == RANDOM_BITS) return whole_words;
+  if (kind == RANDOM_BELOW) return size == 8 ? uniform_int64 : uniform_int32;
+  switch (type) {
+  case WEFT_HALF: return families[kind].of_half;
+  case WEFT_BFLOAT16: return families[kind].of_bfloat16;
+  case WEFT_FLOAT: return families[kind].of_float;
+  case WEFT_DOUBLE: return families[kind].of_double;
+  default: return NULL;
+  }
+}
+
+weft_err weft__random_fill(kernel *k, random_kind kind, const philox *gen, int64_t low, uint64_t range) {
+  const weft_dtype type = weft__dtype_base(k->node->out_type[0]);
+  const bool whole = kind == RANDOM_BELOW || kind == RANDOM_BITS;
+  fill f = {.convert = converter(kind, type), .low = low, .range = range};
+  shape s;
+  if (!f.convert) return weft__kernel_no_type(k, type);
+  WEFT_TRY(random_shape(k, &s));
+  weft_tensor *y = weft__out(k, 0, &s);
   if (!y) return WEFT_OOM;
-  f->out = y->data;
-  f->n = weft__tensor_count(y);
-  f->size = weft__dtype_size(y->dtype);
-  f->group = f->size == 8 ? 2 : 4;
-  if (f->n == 0) return WEFT_OK;
-  WEFT_TRY(weft__random_take(k, (uint64_t)f->n * RESERVED, &f->gen));
-  weft__kernel_loop(k, (f->n + f->group - 1) / f->group, cost, loop, f);
+  f.out = y->data;
+  f.n = weft__tensor_count(y);
+  f.size = weft__dtype_size(type);
+  f.group = f.size == 8 ? 2 : 4;
+  if (f.n == 0) return WEFT_OK;
+  if (gen)
+    f.gen = *gen;
+  else
+    WEFT_TRY(weft__random_take(k, (uint64_t)f.n * RESERVED, &f.gen));
+  pool_loop *loop = whole ? fill_blocks : families[kind].fill;
+  weft__kernel_loop(k, (f.n + f.group - 1) / f.group, whole ? 20 : families[kind].cost, loop, &f);
   return WEFT_OK;
 }
 
-static weft_err run_family(kernel *k, const family *of) {
-  fill f = {0};
-  shape s;
-  WEFT_TRY(random_shape(k, &s));
-  const weft_dtype type = weft__node_type(k->node, "dtype");
-  switch (type) {
-  case WEFT_HALF: f.convert = of->of_half; break;
-  case WEFT_BFLOAT16: f.convert = of->of_bfloat16; break;
-  case WEFT_FLOAT: f.convert = of->of_float; break;
-  case WEFT_DOUBLE: f.convert = of->of_double; break;
-  default: return weft__kernel_no_type(k, type);
-  }
-  return run(k, &f, &s, of->fill, of->cost);
-}
-
-static weft_err uniform_cpu(kernel *k) {
-  static const family of = {fill_blocks, uniform_half, uniform_bfloat16, uniform_float, uniform_double, 4};
-  return run_family(k, &of);
-}
-
-static weft_err normal_cpu(kernel *k) {
-  static const family of = {fill_blocks, normal_half, normal_bfloat16, normal_float, normal_double, 80};
-  return run_family(k, &of);
-}
-
-static weft_err truncated_cpu(kernel *k) {
-  static const family of = {fill_truncated, store_half, store_bfloat16, store_float, store_float, 120};
-  return run_family(k, &of);
-}
+static weft_err uniform_cpu(kernel *k) { return weft__random_fill(k, RANDOM_UNIFORM, NULL, 0, 0); }
+static weft_err normal_cpu(kernel *k) { return weft__random_fill(k, RANDOM_NORMAL, NULL, 0, 0); }
+static weft_err truncated_cpu(kernel *k) { return weft__random_fill(k, RANDOM_TRUNCATED, NULL, 0, 0); }
 
 static weft_err uniform_int_cpu(kernel *k) {
   shape s;
@@ -267,9 +276,7 @@ static weft_err uniform_int_cpu(kernel *k) {
   if (low >= high && weft__shape_count(&s) != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Need minval < maxval, got %lld >= %lld", (long long)low,
                              (long long)high);
-  fill f = {.low = low, .range = (uint64_t)high - (uint64_t)low};
-  f.convert = k->in[1]->dtype == WEFT_INT64 ? uniform_int64 : uniform_int32;
-  return run(k, &f, &s, fill_blocks, 20);
+  return weft__random_fill(k, RANDOM_BELOW, NULL, low, (uint64_t)high - (uint64_t)low);
 }
 
 static weft_err random_infer(infer *s) {

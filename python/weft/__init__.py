@@ -49,7 +49,7 @@ initializers, math = init_ops, math_ops
 from . import app, cluster, data_flow, flags, functional_ops, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
 from . import data, data_experimental, lookup, sets  # noqa: E402,F401
 from . import compat, logging_ops, protos, python_io, rnn, summary, train  # noqa: E402,F401
-from . import check_ops, linalg, quantization, tensor_util  # noqa: E402,F401
+from . import check_ops, linalg, quantization, stateless, tensor_util  # noqa: E402,F401
 from .cluster import Server as _Server  # noqa: E402
 from .device_spec import DeviceSpec  # noqa: E402,F401
 from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphOptions, MetaGraphDef, NodeDef,  # noqa: E402,F401
@@ -72,6 +72,8 @@ nn.bidirectional_dynamic_rnn, nn.static_bidirectional_rnn = rnn.bidirectional_dy
 io, strings, random, distribute = io_ops, io_ops, random_ops, type("distribute", (), {"Server": _Server})
 for _name in ("crop", "gamma", "normal", "poisson", "shuffle", "uniform"):
     setattr(random, _name, getattr(random, "random_" + _name))
+for _name in ("stateless_normal", "stateless_truncated_normal", "stateless_uniform"):
+    setattr(random, _name, getattr(stateless, _name))
 
 
 def executing_eagerly():

@@ -22,7 +22,7 @@ _INSTEAD = {
                             "the program",
     "tf.data.experimental.ops": _FORK + "tf.data.TFRecordDataset",
     "tf.estimator": "write its model as the model_fn of a tf.estimator.Estimator",
-    "tf.feature_column": "numeric, bucketized, crossed, hashed, listed and identity columns, embeddings and indicators are",
+    "tf.feature_column": "numeric, bucketized, hashed, listed and identity columns, embeddings and indicators are",
     "tf.feature_column.categorical_column_with_adaptive_embedding": _FORK + "categorical_column_with_hash_bucket",
     "tf.feature_column.categorical_column_with_embedding": _FORK + "categorical_column_with_hash_bucket",
     "tf.feature_column.group_embedding_column_scope": _FORK + "embedding_column for each column, without a scope",

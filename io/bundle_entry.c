@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { SHARDS_MAX = 99999 }; /* the names of their files have five digits */
+
 char *weft__bundle_data_path(const char *prefix, int shard, int shards) {
   return weft__sprintf("%s.data-%05d-of-%05d", prefix, shard, shards);
 }
@@ -143,7 +145,7 @@ weft_err weft__bundle_header(table_reader *t, const char *path, int *shards) {
   else if (h->version && h->version->min_consumer > 1)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "%s needs a reader of version %d; this one is of version 1", path,
                      h->version->min_consumer);
-  else if (h->num_shards < 1)
+  else if (h->num_shards < 1 || h->num_shards > SHARDS_MAX)
     err = weft__fail(WEFT_DATA_LOSS, "%s: %d shards", path, h->num_shards);
   *shards = h->num_shards;
   protobuf_c_message_free_unpacked(&h->base, NULL);

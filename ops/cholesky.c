@@ -100,7 +100,7 @@ static weft_err cholesky_grad(backprop *b) {
 static weft_err solve_infer(infer *s) {
   for (int i = 0; i < 2; i++) WEFT_TRY(weft__infer_rank_at_least(s, i, 2));
   const shape *a = &s->in[0], *b = &s->in[1];
-  if (a->rank < 0 || b->rank < 0) return WEFT_OK;
+  if (a->rank < 2 || b->rank < 2) return WEFT_OK;
   const int64_t m = a->dim[a->rank - 2], n = a->dim[a->rank - 1], r = b->dim[b->rank - 2];
   if (m >= 0 && n >= 0 && m != n)
     return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)m, (long long)n);

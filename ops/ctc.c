@@ -82,7 +82,7 @@ static double log_sum(const frames *f, int64_t t, int64_t b) {
   double max = -INFINITY, sum = 0;
   for (int64_t c = 0; c < f->classes; c++) max = fmax(max, weft__tensor_double(f->x, at(f, t, b) + c));
   for (int64_t c = 0; c < f->classes; c++) sum += exp(weft__tensor_double(f->x, at(f, t, b) + c) - max);
-  return max + log(sum);
+  return sum == 0 ? -INFINITY : max + log(sum);
 }
 
 static double log_chance(const loss *l, const path *p, int64_t t, int64_t b, int64_t u) {
@@ -100,7 +100,7 @@ static bool skips(const loss *l, const path *p, int64_t u) {
 static void forward(const loss *l, const path *p, int64_t b) {
   for (int64_t t = 0; t < p->frames; t++) {
     double *now = p->alpha + t * p->places;
-    const double *last = now - p->places;
+    const double *last = t > 0 ? now - p->places : now;
     for (int64_t u = 0; u < p->places; u++) {
       double sum = t == 0 && u < 2 ? 0 : -INFINITY;
       if (t > 0 && stays(l, p, u)) sum = log_add(sum, last[u]);

@@ -193,7 +193,7 @@ static weft_err solve_infer(infer *s) {
   WEFT_TRY(weft__infer_rank_at_least(s, 1, 2));
   shape a = s->out[0];
   s->out[0] = *b;
-  if (a.rank < 0 || b->rank < 0) return WEFT_OK;
+  if (a.rank < 2 || b->rank < 2) return WEFT_OK;
   a.dim[a.rank - 1] = b->dim[b->rank - 1];
   if (weft__shape_merge(&s->out[0], &a, b)) return weft__infer_fail(s, "%s", weft__error_message());
   return WEFT_OK;

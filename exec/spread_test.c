@@ -260,9 +260,9 @@ TEST(a_later_error_says_among_whose_kernels_it_is) {
 
 TEST(a_card_without_memory_left_is_an_error_that_says_so) {
   rig r = begin();
-  weft_out dims = weft__b_ints(r.g, (int64_t[]){1 << 15, 1 << 14}, 2), one = weft__b_scalar(r.g, WEFT_FLOAT, 1);
-  weft_out big = at(&r, GPU0, "Fill", "big", 2, (weft_out[]){dims, one}, 0, NULL);
-  weft_out x = input(&r, "x"), sum = binary(&r, GPU0, "AddV2", "sum", big, x);
+  weft_out dims = weft__b_ints(r.g, (int64_t[]){1 << 15, 1 << 14}, 2), x = input(&r, "x");
+  weft_out big = at(&r, GPU0, "Fill", "big", 2, (weft_out[]){dims, x}, 0, NULL);
+  weft_out sum = binary(&r, GPU0, "AddV2", "sum", big, x);
   weft_tensor *t, *out = NULL;
   EXPECT_OK(weft__tensor_scalar(&t, WEFT_FLOAT, 1));
   plan_request q = {.n_feed = 1, .n_fetch = 1, .feed = &x, .fetch = &sum};

@@ -76,20 +76,33 @@ static bool add_flags(char **args, int n, const weft_cluster *c, const char *job
 
 /* ---- becoming it ---- */
 
+/* What weft run or the program gets: its own words, then the flags of the seat. */
+static bool fill(char **args, char **program, int n_program, const weft_cluster *c, const char *job, int task,
+                 const char *style) {
+  args[0] = (char *)(uintptr_t) "run"; /* what weft run gets as its own name */
+  for (int i = 0; i < n_program; i++) args[i + 1] = program[i];
+  return !c || add_flags(args, n_program + 1, c, job, task, style);
+}
+
 /* The seat that was found, or none: c is NULL. */
 static int become(char **program, int n_program, const weft_cluster *c, const char *job, int task, const char *style) {
   char **args = calloc((size_t)n_program + 64 + (size_t)(c ? weft_cluster_job_count(c) : 0), sizeof *args);
   char *config = c ? tf_config(c, job, task) : NULL;
-  int n = 0;
-  if (!args || (c && !config)) return cli_failed("exec", strerror(ENOMEM));
-  args[n++] = (char *)(uintptr_t) "run"; /* what weft run gets as its own name */
-  for (int i = 0; i < n_program; i++) args[n++] = program[i];
-  if (c && (setenv("TF_CONFIG", config, 1) != 0 || !add_flags(args, n, c, job, task, style)))
-    return cli_failed("exec", strerror(ENOMEM));
-  while (args[n]) n++;
-  if (cli_ends_with(program[0], ".py")) return cli_run.run(n, args);
-  execvp(args[1], args + 1);
-  return cli_failed(program[0], strerror(errno));
+  int n = 0, code;
+  if (!args || (c && !config) || (c && setenv("TF_CONFIG", config, 1) != 0) ||
+      !fill(args, program, n_program, c, job, task, style)) {
+    code = cli_failed("exec", strerror(ENOMEM));
+  } else if (cli_ends_with(program[0], ".py")) {
+    while (args[n]) n++;
+    code = cli_run.run(n, args);
+  } else {
+    execvp(args[1], args + 1);
+    code = cli_failed(program[0], strerror(errno));
+  }
+  for (int i = n_program + 1; args && args[i]; i++) free(args[i]);
+  free(args);
+  free(config);
+  return code;
 }
 
 static int read_options(int argc, char **argv, const char **style, char **hosts) {

@@ -405,6 +405,15 @@ static void watch(launch *l) {
   launch_erase(&l->look);
 }
 
+static int forget(launch *l, int code) {
+  for (int i = 0; l->task && i < l->n_task; i++) {
+    if (l->task[i].out.file) fclose(l->task[i].out.file);
+    if (l->task[i].err.file) fclose(l->task[i].err.file);
+  }
+  free(l->task);
+  return code;
+}
+
 static int run(int argc, char **argv) {
   launch l = {.plan = {.ps = 1, .workers = 1, .style = "tf", .status_port = -1, .grace = GRACE_S}};
   int code = read_options(&l.plan, argc, argv);
@@ -413,7 +422,7 @@ static int run(int argc, char **argv) {
     fprintf(stderr, "weft launch: cannot start %s: %s\n", l.plan.program[0], strerror(errno));
     return FAILED;
   }
-  if (!lay_out(&l)) return FAILED;
+  if (!lay_out(&l)) return forget(&l, FAILED);
   l.look = (launch_look){.colour = cli_colour(1), .live = isatty(1), .width = 8, .progress = l.progress};
   if (l.plan.status_port >= 0)
     fprintf(stderr, "weft launch: the status page is http://localhost:%d\n", l.task[0].status_port);
@@ -429,12 +438,7 @@ static int run(int argc, char **argv) {
   watch(&l);
   if (l.look.live && l.code == DONE)
     fprintf(stderr, "weft launch: all %d tasks ended well, after %.1f s\n", l.n_task, launch_now() - began);
-  for (int i = 0; i < l.n_task; i++) {
-    if (l.task[i].out.file) fclose(l.task[i].out.file);
-    if (l.task[i].err.file) fclose(l.task[i].err.file);
-  }
-  free(l.task);
-  return l.code;
+  return forget(&l, l.code);
 }
 
 static const cli_flag flags[] = {

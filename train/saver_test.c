@@ -430,17 +430,26 @@ static void save_until_killed(int64_t first, int begun) {
   }
 }
 
-TEST_WITHIN(180, a_kill_at_any_moment_leaves_a_checkpoint_that_restores) {
+/* What is there is restored without a complaint. */
+static bool restores(void) {
+  char *from = NULL;
   bench t = begin();
   weft_saver *s;
   EXPECT_OK(weft__saver_create(&s, t.g, NULL));
   open_session(&t);
+  logged[0] = 0;
+  EXPECT_OK(weft__saver_restore_latest(s, t.sess, "log", NULL, &from));
+  return !weft__file_exists("log/checkpoint") || (from && !strstr(logged, "cannot be restored"));
+}
+
+/* Savers and readers are processes of their own: this one has no threads, or the sanitizer forbids theirs. */
+TEST_WITHIN(180, a_kill_at_any_moment_leaves_a_checkpoint_that_restores) {
   for (int round = 0; round < 200; round++) {
-    char *from = NULL, byte;
-    int begun[2];
+    char byte;
+    int begun[2], how = -1;
     EXPECT(pipe(begun) == 0);
-    pid_t child = fork();
-    if (child == 0) {
+    pid_t saver = fork();
+    if (saver == 0) {
       save_until_killed(1000 * round, begun[1]);
       _exit(1);
     }
@@ -448,18 +457,13 @@ TEST_WITHIN(180, a_kill_at_any_moment_leaves_a_checkpoint_that_restores) {
     EXPECT(read(begun[0], &byte, 1) == 1);
     close(begun[0]);
     usleep((useconds_t)(7919 * round % 40000));
-    kill(child, SIGKILL);
-    EXPECT(waitpid(child, NULL, 0) == child);
-    logged[0] = 0;
-    EXPECT_OK(weft__saver_restore_latest(s, t.sess, "log", NULL, &from));
-    if (weft__file_exists("log/checkpoint")) {
-      EXPECT(from != NULL);
-      EXPECT(strstr(logged, "cannot be restored") == NULL);
-    }
-    weft__free(from);
+    kill(saver, SIGKILL);
+    EXPECT(waitpid(saver, NULL, 0) == saver);
+    pid_t reader = fork();
+    if (reader == 0) _exit(restores() ? 0 : 1);
+    EXPECT(waitpid(reader, &how, 0) == reader);
+    EXPECT_EQ_INT(how, 0);
   }
-  weft__saver_destroy(s);
-  end(&t);
 }
 
 TEST(paths_are_compared_and_joined_as_text) {

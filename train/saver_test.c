@@ -412,8 +412,8 @@ TEST(a_meta_graph_brings_its_saver_along) {
   end(&t);
 }
 
-/* Restores, tells `begun` that it saves now, and does so for ever. */
-static void save_until_killed(int64_t first, int begun) {
+/* Restores, tells that it saves now, and does so until it is killed. */
+static void save_for_ever(int64_t first, int tell) {
   char *from;
   bench t = begin();
   weft_saver *s;
@@ -423,46 +423,52 @@ static void save_until_killed(int64_t first, int begun) {
   EXPECT_OK(weft__saver_create(&s, t.g, &(weft_saver_opts){.max_to_keep = 2, .sharded = true}));
   open_session(&t);
   EXPECT_OK(weft__saver_restore_latest(s, t.sess, "log", NULL, &from));
-  EXPECT(write(begun, "", 1) == 1);
+  EXPECT(write(tell, "s", 1) == 1);
   for (int64_t i = first;; i++) {
     EXPECT_OK(weft__run_target(t.sess, grow));
     save_step(s, t.sess, "log/m", i);
   }
 }
 
-/* What is there is restored without a complaint. */
-static bool restores(void) {
+/* Tells whether what is there is restored without a complaint. */
+static void restore_once(int64_t unused, int tell) {
   char *from = NULL;
   bench t = begin();
   weft_saver *s;
+  (void)unused;
   EXPECT_OK(weft__saver_create(&s, t.g, NULL));
   open_session(&t);
   logged[0] = 0;
   EXPECT_OK(weft__saver_restore_latest(s, t.sess, "log", NULL, &from));
-  return !weft__file_exists("log/checkpoint") || (from && !strstr(logged, "cannot be restored"));
+  bool good = !weft__file_exists("log/checkpoint") || (from && !strstr(logged, "cannot be restored"));
+  EXPECT(write(tell, good ? "y" : "n", 1) == 1);
+  pause();
 }
 
-/* Savers and readers are processes of their own: this one has no threads, or the sanitizer forbids theirs. */
+/* What `work` tells in a process of its own, which is killed so long after it. */
+static char told_by(void (*work)(int64_t n, int tell), int64_t n, useconds_t after) {
+  char byte = 0;
+  int ends[2];
+  EXPECT(pipe(ends) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    work(n, ends[1]);
+    _exit(1);
+  }
+  close(ends[1]);
+  EXPECT(read(ends[0], &byte, 1) == 1);
+  close(ends[0]);
+  usleep(after);
+  kill(child, SIGKILL);
+  EXPECT(waitpid(child, NULL, 0) == child);
+  return byte;
+}
+
+/* Savers and readers are processes: this one has no threads, or the sanitizer forbids theirs. */
 TEST_WITHIN(180, a_kill_at_any_moment_leaves_a_checkpoint_that_restores) {
   for (int round = 0; round < 200; round++) {
-    char byte;
-    int begun[2], how = -1;
-    EXPECT(pipe(begun) == 0);
-    pid_t saver = fork();
-    if (saver == 0) {
-      save_until_killed(1000 * round, begun[1]);
-      _exit(1);
-    }
-    close(begun[1]);
-    EXPECT(read(begun[0], &byte, 1) == 1);
-    close(begun[0]);
-    usleep((useconds_t)(7919 * round % 40000));
-    kill(saver, SIGKILL);
-    EXPECT(waitpid(saver, NULL, 0) == saver);
-    pid_t reader = fork();
-    if (reader == 0) _exit(restores() ? 0 : 1);
-    EXPECT(waitpid(reader, &how, 0) == reader);
-    EXPECT_EQ_INT(how, 0);
+    EXPECT_EQ_INT(told_by(save_for_ever, 1000 * round, (useconds_t)(7919 * round % 40000)), 's');
+    EXPECT_EQ_INT(told_by(restore_once, 0, 0), 'y');
   }
 }
 

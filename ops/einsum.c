@@ -391,7 +391,8 @@ static weft_err einsum_cpu(kernel *k) {
 static void write_labels(text *t, const labels *l) {
   for (int d = 0; d <= l->n; d++) {
     if (d == l->dots) weft__text_puts(t, "...");
-    if (d < l->n) weft__text_add(t, &(char){(char)l->label[d]}, 1);
+    const char label = d < l->n ? (char)l->label[d] : 0;
+    if (d < l->n) weft__text_add(t, &label, 1);
   }
 }
 

@@ -66,12 +66,12 @@ static void add_types(text *t, bool ref, const weft_dtype *in, int n_in, const w
   for (int i = 0; i < n_out; i++) weft__text_printf(t, "%s%s", i ? ", " : "", weft__dtype_short(out[i]));
 }
 
-/* The node's arguments after the handle, and its results, against what this table takes and gives. */
+/* The node's arguments after the handle, and its results, against what this table takes and gives (NULL: there are none). */
 static weft_err check_types(const kernel *k, const weft_dtype *in, const weft_dtype *out) {
   weft_dtype has[2] = {WEFT_INVALID, WEFT_INVALID};
   bool same = true;
-  for (int i = 1; i < k->n_in && i < 3; i++) same &= (has[i - 1] = k->in[i]->dtype) == in[i - 1];
-  for (int i = 0; i < k->n_out; i++) same &= k->node->out_type[i] == out[i];
+  for (int i = 1; in && i < k->n_in && i < 3; i++) same &= (has[i - 1] = k->in[i]->dtype) == in[i - 1];
+  for (int i = 0; out && i < k->n_out; i++) same &= k->node->out_type[i] == out[i];
   if (same) return WEFT_OK;
   text is = {0}, wants = {0};
   add_types(&is, k->ref[0], has, k->n_in - 1, k->node->out_type, k->n_out);

@@ -52,11 +52,11 @@ def run(script, *args, cwd, timeout=120):
     return task.returncode, out, err
 
 
-def cluster(script, ps, workers, *args, cwd, index="task_index", timeout=150):
+def cluster(script, ps, workers, *args, cwd, index="task_index", lists=("ps_hosts", "worker_hosts"), timeout=150):
     """Runs all tasks to their end; {(job, index): (exit code, stdout, stderr)}."""
     ports = free_ports(ps + workers)
     hosts = ["localhost:%d" % p for p in ports]
-    flags = ["--ps_hosts=" + ",".join(hosts[:ps]), "--worker_hosts=" + ",".join(hosts[ps:])]
+    flags = ["--%s=%s" % (name, ",".join(some)) for name, some in zip(lists, (hosts[:ps], hosts[ps:]))]
     seats = [("ps", i) for i in range(ps)] + [("worker", i) for i in range(workers)]
     tasks = {seat: start(script, "--job_name=" + seat[0], "--%s=%d" % (index, seat[1]), *flags, *args, cwd=cwd)
              for seat in seats}

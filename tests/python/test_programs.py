@@ -1,6 +1,7 @@
 """Programs as people wrote them between 2016 and 2019, run as they stand."""
 import re
 
+import pytest
 import scripts
 
 
@@ -28,3 +29,40 @@ def test_a_convolution_on_a_cluster_in_step(tmp_path):
     assert losses[-1] < losses[0] / 2, losses
     last = re.findall(r"INFO:tensorflow:Saving checkpoints for (\d+) into", found["worker", 0][2])[-1]
     assert int(last) >= 40 and (tmp_path / "saved" / ("model.ckpt-%s.index" % last)).exists()
+
+
+def with_pictures(folder):
+    (folder / "MNIST_data").symlink_to(scripts.FASHION)
+    return folder
+
+
+@pytest.mark.parametrize("in_step", [0, 1])
+def test_second_documents_workers_print_its_lines(tmp_path, in_step):
+    found = scripts.cluster(scripts.PROGRAMS / "distributed.py", 1, 2, "--train_steps=300", "--issync=%d" % in_step,
+                            cwd=with_pictures(tmp_path), timeout=240)
+    for seat, (code, out, err) in found.items():
+        assert code == 0 and "is Python 2" in err, (seat, out[-2000:], err[-2000:])
+        assert "job_name : %s\ntask_index : %d\n" % seat in out
+    for worker in range(2):
+        out = found["worker", worker][1]
+        assert "Worker %d: Session initialization complete.\nTraining begins @ " % worker in out
+        assert re.search(r"^\d+\.\d{6}: Worker %d: traing step \d+ dome \(global step:\d+\)$" % worker, out, re.M), out[-500:]
+        assert re.search(r"^Training ends @ \d+\.\d{6}\nTraining elapsed time:\d+\.\d{6} s$", out, re.M), out[-500:]
+        entropy = re.search(r"^After 300 training step\(s\), validation cross entropy = (\S+)$", out, re.M)
+        assert float(entropy.group(1)) < 5000 * 1.2, out[-500:]  # 2.3 an image is to know nothing
+
+
+def test_third_documents_workers_print_its_lines(tmp_path):
+    found = scripts.cluster(scripts.PROGRAMS / "docker_example.py", 1, 2, "--epochs=1", cwd=with_pictures(tmp_path),
+                            lists=("parameter_servers", "workers"), timeout=240)
+    for seat, (code, out, err) in found.items():
+        assert code == 0 and "is Python 2" in err, (seat, out[-2000:], err[-2000:])
+    for worker in range(2):
+        out, err = found["worker", worker][1:]
+        assert "weights/Variable" in out + err and "/job:ps/replica:0/task:0/" in out + err  # device placement
+        line = r"Step: \d+,  Epoch:  1,  Batch: 550 of 550,  Cost: \d+\.\d{4},  AvgTime: \d+\.\d\dms\n"
+        end = r"Test-Accuracy: 0\.\d\d\nTotal Time: \d+\.\d\ds\nFinal Cost: \d+\.\d{4}\ndone\n$"
+        assert re.search(line + end, out), out[-800:]
+        costs = [float(v) for v in re.findall(r"Cost: (\d+\.\d{4}),", out)]
+        assert len(costs) == 6 and costs[-1] < costs[0], costs
+    assert any((tmp_path / "logs").iterdir())

@@ -150,10 +150,7 @@ expect 2 "unknown option '--frob'" check --frob
 expect 1 'host-port pair' check --cluster 'ps=localhost'
 expect 1 'ps:0 +localhost:1 .*cannot be reached: Connection refused' check --cluster 'ps=localhost:1'
 expect 1 'does not resolve' check --cluster 'ps=no.such.host.invalid:1'
-ports=$(python3 -c 'import socket
-s = [socket.socket() for _ in range(3)]
-for x in s: x.bind(("localhost", 0))
-print(*(x.getsockname()[1] for x in s))')
+ports=$(cd "$(dirname "$0")" && python3 -c 'import ports; print(*ports.free_ports(3))')
 read -r a b c <<<"$ports"
 cluster="ps=localhost:$a;worker=localhost:$b"
 serve ps

@@ -27,6 +27,7 @@ TEST_WITHIN(90, a_chief_initialises_saves_counts_and_leaves_its_files) {
       supervise(&b, &(weft_supervisor_opts){.logdir = "log", .save_model_secs = .3, .save_summaries_secs = .2});
   weft_session *sess = prepare(sv);
   bench_train(sess, &b, 10);
+  bench_wait_for("Saving checkpoint to path log/model.ckpt\n");
   bench_wait_for("Recording summary at step ");
   bench_wait_for("global_step/sec: ");
   EXPECT_OK(weft__supervisor_stop(sv, false, false));

@@ -20,6 +20,8 @@ set(CMAKE_C_FLAGS_RELEASE "${WEFT_OPTIMIZE} -g1 -DNDEBUG")
 # nobody reads, are given up.  No contraction: a result must not depend on the processor's FMA.
 add_compile_options(-fno-math-errno -fno-trapping-math -ffp-contract=off)
 add_compile_options(-D_GNU_SOURCE=)
+# Log lines name files from the root of the tree, whether or not a compiler cache makes paths relative.
+add_compile_options($<$<COMPILE_LANGUAGE:C>:-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=>)
 
 set(weft_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes)
 # A case list is short, and -Wmissing-field-initializers would want every field.

@@ -272,3 +272,25 @@ TEST(a_card_without_memory_left_is_an_error_that_says_so) {
   weft_tensor_destroy(t);
   end(&r);
 }
+
+TEST(an_op_with_more_arguments_than_can_be_marked_is_the_hosts) {
+  rig r = begin();
+  enum { MANY = 70 };
+  weft_out dims = weft__b_ints(r.g, (int64_t[]){3, 2}, 2), x = input(&r, "x"), in[MANY];
+  for (int i = 0; i < MANY; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "x%d", i);
+    in[i] = at(&r, GPU0, "Fill", name, 2, (weft_out[]){dims, x}, 0, NULL);
+  }
+  weft_out shapes = at(&r, GPU0, "ShapeN", "shapes", MANY, in, 0, NULL), last = weft__b_slot(shapes, MANY - 1);
+  weft_tensor *t, *out = NULL;
+  EXPECT_OK(weft__tensor_scalar(&t, WEFT_FLOAT, 1));
+  plan_request q = {.n_feed = 1, .n_fetch = 1, .feed = &x, .fetch = &last};
+  open_session(&r, true);
+  EXPECT_OK(weft__session_run(r.s, &q, (const weft_tensor *const *)&t, &out, NULL));
+  EXPECT_EQ_INT(TENSOR_DATA(out, int32_t)[0], 3);
+  EXPECT_EQ_INT(TENSOR_DATA(out, int32_t)[1], 2);
+  weft_tensor_destroy(out);
+  weft_tensor_destroy(t);
+  end(&r);
+}

@@ -8,6 +8,7 @@
 #include "ops/philox.h"
 #include "ops/window.h"
 #include "state/variable.h"
+#include <limits.h>
 #include <string.h>
 
 struct scratch {
@@ -329,10 +330,16 @@ static bool takes(const gpu_kernel *g, weft_dtype t, bool on_host) {
 }
 
 bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node) {
-  for (int i = 0; i < node->n_in; i++)
-    if (!takes(g, weft__out_type(node->graph, node->in[i]), listed_in(g, node, i))) return false;
-  for (int i = 0; i < node->n_out; i++)
-    if (!takes(g, weft__dtype_base(node->out_type[i]), listed_out(g, node, i))) return false;
+  /* Executors mark the first arguments alone as being in host memory, unless all are. */
+  const int marked = !g->run && g->host && strcmp(g->host, "*") == 0 ? INT_MAX : GPU_HOST_ARGS;
+  for (int i = 0; i < node->n_in; i++) {
+    const bool on_host = listed_in(g, node, i);
+    if (!takes(g, weft__out_type(node->graph, node->in[i]), on_host) || (on_host && i >= marked)) return false;
+  }
+  for (int i = 0; i < node->n_out; i++) {
+    const bool on_host = listed_out(g, node, i);
+    if (!takes(g, weft__dtype_base(node->out_type[i]), on_host) || (on_host && i >= marked)) return false;
+  }
   return true;
 }
 

@@ -15,7 +15,8 @@ const gpu_host *weft__gpu_host(void);
 /* The kernel that serves a node on GPUs: the plug-in's, or the CPU's where it will do (ops/gpu_everywhere.c); op NULL: none
  * for this op, or not for these types. */
 gpu_kernel weft__gpu_kernel(const weft_node *node);
-/* Does its row allow the node's types? */
+/* Does its row allow the node's types?  Of its arguments the first 64 can be in host memory, or all. */
+enum { GPU_HOST_ARGS = 64 };
 bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node);
 /* The kernel of a node in lists. */
 const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const weft_node *node);

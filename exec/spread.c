@@ -16,6 +16,7 @@ void weft__spread_choose(plan_item *it, device *d) {
   if (!g.op || (!g.run && g.host && strcmp(g.host, "*") == 0)) return;
   it->device = d;
   if (g.run) it->run = g.run;
+  it->no_record = g.waits;
   for (int i = 0; i < it->n_in && i < 64; i++)
     if (weft__gpu_host_in(&g, it->node, i)) it->host_in |= UINT64_C(1) << i;
   for (int i = 0; i < it->n_out && i < 64; i++)

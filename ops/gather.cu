@@ -1,7 +1,7 @@
-/* gather.cu - rows picked by index on the GPU: Gather, GatherV2, GatherNd, ResourceGather, OneHot.
+/* gather.cu - rows picked by index on the GPU: Gather, GatherV2, GatherNd, of tensors and variables, OneHot.
  *
  * An index out of range gives a row of zeros, as TensorFlow's GPU kernels do: the host does not wait to see. */
-#include "ops/elementwise.cuh"
+#include "ops/scatter.cuh"
 
 struct gather_args {
   int64_t n, outer, dim, inner, count; /* indices and outer repeats for each batch; elements of a row; all elements */
@@ -52,8 +52,8 @@ static weft_err gather_rows(kernel *k, const gpu_tensor &p, const gpu_tensor &in
   return gpu_moved(k, p.dtype, [&](auto t) { return launch<decltype(t)>(k, z.data, p.data, indices, a); });
 }
 
-static weft_err gather_along(kernel *k, int64_t at, int64_t batch) {
-  const gpu_tensor p = gpu_in(k, 0), indices = gpu_in(k, 1);
+static weft_err gather_along(kernel *k, const gpu_tensor &p, int64_t at, int64_t batch) {
+  const gpu_tensor indices = gpu_in(k, 1);
   int axis = 0;
   if (p.shape.rank < 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least 1 dimensional");
   WEFT_TRY(gpu_axis(k, at, p.shape.rank, &axis));
@@ -68,21 +68,9 @@ static weft_err gather_along(kernel *k, int64_t at, int64_t batch) {
   return gather_rows(k, p, indices, axis, (int)batch);
 }
 
-static weft_err gather_gpu(kernel *k) { return gather_along(k, 0, 0); }
+static weft_err gather_gpu(kernel *k) { return gather_along(k, gpu_in(k, 0), 0, 0); }
 static weft_err gather_v2_gpu(kernel *k) {
-  return gather_along(k, gpu_int(gpu_in(k, 2), 0), weft__gpu->attr_int(k, "batch_dims", 0));
-}
-
-static weft_err resource_gather_gpu(kernel *k) {
-  const int arg = 0;
-  gpu_tensor p;
-  weft__gpu->lock(k, 1, &arg);
-  weft_err err = weft__gpu->readable(k, 0, &p);
-  if (err == WEFT_OK)
-    err = p.shape.rank < 1 ? gpu_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least 1 dimensional")
-                           : gather_rows(k, p, gpu_in(k, 1), 0, (int)weft__gpu->attr_int(k, "batch_dims", 0));
-  weft__gpu->unlock(k, 1, &arg);
-  return err;
+  return gather_along(k, gpu_in(k, 0), gpu_int(gpu_in(k, 2), 0), weft__gpu->attr_int(k, "batch_dims", 0));
 }
 
 /* ---- OneHot ---- */
@@ -126,42 +114,30 @@ static weft_err one_hot_gpu(kernel *k) {
 
 /* ---- GatherNd: indices of several axes ---- */
 
-struct nd_args {
-  int64_t depth, inner, count, dim[WEFT_MAX_RANK];
-};
-
-template <class T, class I> __global__ void nd_kernel(T *z, const T *params, const I *indices, const nd_args a) {
+template <class T, class I> __global__ void nd_kernel(T *z, const T *params, const I *indices, const place_args a) {
   GPU_EACH(i, a.count) {
-    const int64_t row = i / a.inner;
-    int64_t at = 0;
-    bool inside = true;
-    for (int64_t d = 0; d < a.depth; d++) {
-      const int64_t index = (int64_t)indices[row * a.depth + d];
-      inside = inside && index >= 0 && index < a.dim[d];
-      at = at * a.dim[d] + index;
-    }
-    z[i] = inside ? params[at * a.inner + (i - row * a.inner)] : T();
+    const int64_t row = i / a.inner, at = place_of(a, indices, row);
+    z[i] = at < 0 ? T() : params[at * a.inner + (i - row * a.inner)];
   }
 }
 
-static weft_err gather_nd_gpu(kernel *k) {
-  const gpu_tensor p = gpu_in(k, 0), indices = gpu_in(k, 1);
+static weft_err gather_places(kernel *k, const gpu_tensor &p) {
+  const gpu_tensor indices = gpu_in(k, 1);
   const shape &ps = p.shape, &is = indices.shape;
   gpu_tensor z;
   if (ps.rank < 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least a vector");
   if (is.rank < 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "indices must be at least a vector");
-  nd_args a = {is.dim[is.rank - 1]};
-  if (a.depth > ps.rank)
+  const int64_t depth = is.dim[is.rank - 1];
+  if (depth > ps.rank)
     return gpu_fail(k, WEFT_INVALID_ARGUMENT,
-                    "index innermost dimension length must be <= params rank; saw: %lld vs. %d", (long long)a.depth,
+                    "index innermost dimension length must be <= params rank; saw: %lld vs. %d", (long long)depth,
                     ps.rank);
   shape out = gpu_shape(is.rank - 1, is.dim);
-  if (out.rank + ps.rank - a.depth > WEFT_MAX_RANK) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "too many axes");
-  for (int d = (int)a.depth; d < ps.rank; d++) out.dim[out.rank++] = ps.dim[d];
-  for (int d = 0; d < a.depth; d++) a.dim[d] = ps.dim[d];
+  if (out.rank + ps.rank - depth > WEFT_MAX_RANK) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "too many axes");
+  for (int d = (int)depth; d < ps.rank; d++) out.dim[out.rank++] = ps.dim[d];
   WEFT_TRY(gpu_out(k, 0, out, &z));
-  a.inner = gpu_span(ps, (int)a.depth, ps.rank), a.count = z.count;
   if (z.count == 0) return WEFT_OK;
+  const place_args a = places_in(ps, depth, z.count);
   return gpu_moved(k, p.dtype, [&](auto t) {
     using T = decltype(t);
     return gpu_indices(k, indices.dtype, [&](auto index) {
@@ -173,11 +149,31 @@ static weft_err gather_nd_gpu(kernel *k) {
   });
 }
 
+static weft_err gather_nd_gpu(kernel *k) { return gather_places(k, gpu_in(k, 0)); }
+
+/* ---- of a variable, which stays locked until the work is queued ---- */
+
+static weft_err read_rows(kernel *k, const gpu_tensor &p) {
+  const int64_t batch = weft__gpu->attr_int(k, "batch_dims", 0);
+  return gather_along(k, p, batch < 0 ? batch + gpu_in(k, 1).shape.rank : batch, batch);
+}
+
+template <weft_err read(kernel *k, const gpu_tensor &p)> static weft_err variable_gpu(kernel *k) {
+  const int arg = 0;
+  gpu_tensor p;
+  weft__gpu->lock(k, 1, &arg);
+  weft_err err = weft__gpu->readable(k, 0, &p);
+  if (err == WEFT_OK) err = read(k, p);
+  weft__gpu->unlock(k, 1, &arg);
+  return err;
+}
+
 GPU_OPS(gather) = {
     {"Gather", gather_gpu, GPU_PLAIN},
     {"GatherV2", gather_v2_gpu, GPU_PLAIN, "axis"},
     {"GatherNd", gather_nd_gpu, GPU_PLAIN & ~GPU_TYPE(WEFT_INT16)},
-    {"ResourceGather", resource_gather_gpu, GPU_PLAIN},
+    {"ResourceGather", variable_gpu<read_rows>, GPU_PLAIN},
+    {"ResourceGatherNd", variable_gpu<gather_places>, GPU_PLAIN},
     {"OneHot", one_hot_gpu, GPU_FLOATS | GPU_INDICES | GPU_BOOL, "depth"},
     {0},
 };

@@ -48,12 +48,19 @@ __attribute__((format(printf, 3, 4))) inline weft_err gpu_fail(const kernel *k, 
   return weft__gpu->fail(k, code, what);
 }
 
-/* What the last launch says. */
-inline weft_err gpu_launched(const kernel *k) {
-  const cudaError_t e = cudaGetLastError();
+inline weft_err gpu_said(const kernel *k, cudaError_t e) {
   if (e == cudaSuccess) return WEFT_OK;
   return gpu_fail(k, e == cudaErrorMemoryAllocation ? WEFT_RESOURCE_EXHAUSTED : WEFT_INTERNAL, "%s: %s",
                   weft__gpu->op_name(k), cudaGetErrorString(e));
+}
+/* What the last launch says. */
+inline weft_err gpu_launched(const kernel *k) { return gpu_said(k, cudaGetLastError()); }
+
+/* Brings n elements from the card and waits for them; for kernels whose row says that they wait. */
+template <class T> weft_err gpu_fetch(const kernel *k, T *to, const T *from, int64_t n = 1) {
+  WEFT_TRY(gpu_launched(k));
+  WEFT_TRY(gpu_said(k, cudaMemcpyAsync(to, from, (size_t)n * sizeof(T), cudaMemcpyDeviceToHost, gpu_stream(k))));
+  return gpu_said(k, cudaStreamSynchronize(gpu_stream(k)));
 }
 
 inline weft_err gpu_no_type(const kernel *k, weft_dtype t) {

@@ -9,8 +9,8 @@
  * table of calls (gpu_host) and gets the tables of kernels back.  Nothing else passes between the two, so this header
  * is plain C and C++: a .cu file sees no other of ours but tensor/shape.h.
  *
- * A kernel queues its work on gpu_stream(k) and returns.  It never waits for the card and never allocates but through
- * gpu_out and gpu_scratch: a step may be recorded once and replayed.  So what changes from run to run must be in the
+ * A kernel queues its work on gpu_stream(k) and returns.  It never waits for the card, unless its row says so, and never
+ * allocates but through gpu_out and gpu_scratch: a step may be recorded once and replayed.  So what changes from run to run must be in the
  * card's memory when it is read (a learning rate, a counter), and what the host reads (shapes, axes) is an argument
  * named in `host`. */
 #ifndef WEFT_OPS_GPU_H
@@ -81,6 +81,7 @@ typedef struct gpu_host {
   weft_dtype (*attr_type)(const kernel *k, const char *name);
   int (*attr_ints)(const kernel *k, const char *name, int64_t *out, int room); /* how many it has, at most room */
   bool (*attr_is)(const kernel *k, const char *name, const char *text);
+  const char *(*attr_text)(const kernel *k, const char *name);
   /* Outputs, as weft__out, weft__out_over and weft__forward. */
   weft_err (*out)(kernel *k, int i, const struct shape *s, gpu_tensor *t);
   weft_err (*out_over)(kernel *k, int i, int from, const struct shape *s, gpu_tensor *t);
@@ -118,6 +119,7 @@ typedef struct gpu_kernel {
   weft_err (*run)(kernel *k);
   uint32_t types;   /* bit t: elements of type t; for every argument on the card, inputs and outputs */
   const char *host; /* arguments by name, inputs and outputs, that are in host memory: "shape axis"; "*": all */
+  bool waits; /* it waits for what it reads from the card (how many rows there will be): never part of a recording */
 } gpu_kernel;
 
 #define GPU_TYPE(t) ((uint32_t)1 << (t))

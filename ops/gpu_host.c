@@ -51,6 +51,8 @@ static bool host_attr_is(const kernel *k, const char *name, const char *text) {
   return weft__node_str_is(k->node, name, text);
 }
 
+static const char *host_attr_text(const kernel *k, const char *name) { return weft__node_str(k->node, name).data; }
+
 /* ---- outputs and memory ---- */
 
 static weft_err made(const weft_tensor *t, const shape *s, gpu_tensor *out) {
@@ -258,6 +260,7 @@ const gpu_host *weft__gpu_host(void) {
       .attr_type = host_attr_type,
       .attr_ints = host_attr_ints,
       .attr_is = host_attr_is,
+      .attr_text = host_attr_text,
       .out = host_out,
       .out_over = host_out_over,
       .forward = weft__forward,

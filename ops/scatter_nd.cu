@@ -1,35 +1,77 @@
-/* scatter_nd.cu - slices added at indices of several axes on the GPU: ScatterNd, TensorScatterAdd, TensorScatterSub.
+/* scatter_nd.cu - slices combined at indices of several axes on the GPU: ScatterNd and the TensorScatter ops.
  *
- * Additions are atomic: floats that fall on one place add up in any order, and a slice whose index is out of range is
- * left out, as in TensorFlow on a GPU. */
-#include "ops/elementwise.cuh"
+ * Each element is combined atomically: floats that fall on one place add up in any order, and of several values that
+ * replace one any may stay.  A slice whose index is out of range is left out.  So it is in TensorFlow on a GPU. */
+#include "ops/scatter.cuh"
 
-struct put_args {
-  int64_t depth, inner, count, dim[WEFT_MAX_RANK];
-  bool negative;
-};
-
-__device__ inline void add_at(float *z, float v) { atomicAdd(z, v); }
-__device__ inline void add_at(double *z, double v) { atomicAdd(z, v); }
-__device__ inline void add_at(int32_t *z, int32_t v) { atomicAdd(z, v); }
-__device__ inline void add_at(int64_t *z, int64_t v) { atomicAdd((unsigned long long *)z, (unsigned long long)v); }
-
-template <class T, class I> __global__ void put_kernel(T *z, const T *x, const I *indices, const put_args a) {
-  GPU_EACH(i, a.count) {
-    const int64_t row = i / a.inner;
-    int64_t at = 0;
-    bool inside = true;
-    for (int64_t d = 0; d < a.depth; d++) {
-      const int64_t index = (int64_t)indices[row * a.depth + d];
-      inside = inside && index >= 0 && index < a.dim[d];
-      at = at * a.dim[d] + index;
-    }
-    if (inside) add_at(z + at * a.inner + (i - row * a.inner), a.negative ? -x[i] : x[i]);
+template <class T> __device__ __forceinline__ T joined(T old, T v, scatter_how how) {
+  switch (how) {
+  case SCATTER_MUL: return old * v;
+  case SCATTER_DIV:
+    if constexpr (!std::is_floating_point_v<T>)
+      if (v == 0) return 0;
+    return old / v;
+  case SCATTER_MIN: return v < old ? v : old;
+  case SCATTER_MAX: return old < v ? v : old;
+  default: return v;
   }
 }
 
-/* Do indices (rows..., depth) and updates (rows..., slice...) fit the target? */
-static weft_err fits(kernel *k, const shape &target, const shape &i, const shape &u) {
+__device__ __forceinline__ void add_at(float *z, float v) { atomicAdd(z, v); }
+__device__ __forceinline__ void add_at(double *z, double v) { atomicAdd(z, v); }
+__device__ __forceinline__ void add_at(int32_t *z, int32_t v) { atomicAdd(z, v); }
+__device__ __forceinline__ void add_at(int64_t *z, int64_t v) {
+  atomicAdd((unsigned long long *)z, (unsigned long long)v);
+}
+
+/* Tries again until nobody has come between. */
+template <class T> __device__ void join_at(T *z, T v, scatter_how how) {
+  using bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+  bits *at = (bits *)z, old = *at, seen;
+  do {
+    T now, next;
+    memcpy(&now, &old, sizeof now);
+    next = joined(now, v, how);
+    bits put;
+    memcpy(&put, &next, sizeof put);
+    seen = old;
+    old = atomicCAS(at, seen, put);
+  } while (old != seen);
+}
+
+template <class T, class I>
+__global__ void put_kernel(T *z, const T *x, bool single, const I *indices, const place_args a, scatter_how how) {
+  GPU_EACH(i, a.count) {
+    const int64_t row = i / a.inner, at = place_of(a, indices, row);
+    if (at < 0) continue;
+    T *to = z + at * a.inner + (i - row * a.inner);
+    const T v = x[single ? 0 : i];
+    if (how == SCATTER_SET)
+      *to = v;
+    else if (how == SCATTER_ADD || how == SCATTER_SUB)
+      add_at(to, how == SCATTER_SUB ? -v : v);
+    else
+      join_at(to, v, how);
+  }
+}
+
+weft_err gpu_scatter(kernel *k, const gpu_tensor &z, const gpu_tensor &indices, int64_t depth, const gpu_tensor &x,
+                     bool single, scatter_how how) {
+  place_args a = places_in(z.shape, depth, x.count);
+  if (single) a.count = indices.count / depth * a.inner;
+  if (a.count == 0) return gpu_launched(k);
+  return gpu_scatter_types(k, z.dtype, [&](auto t) {
+    using T = decltype(t);
+    return gpu_indices(k, indices.dtype, [&](auto index) {
+      using I = decltype(index);
+      put_kernel<<<gpu_blocks(a.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<T>(z), gpu_data<const T>(x), single,
+                                                                         gpu_data<const I>(indices), a, how);
+      return gpu_launched(k);
+    });
+  });
+}
+
+weft_err gpu_scatter_fits(kernel *k, const shape &target, const shape &i, const shape &u) {
   if (i.rank < 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "Indices shape must have rank at least one.");
   if (u.rank < 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "Updates shape must have rank at least one.");
   if (gpu_span(target, 0, target.rank) == 0 && (gpu_span(i, 0, i.rank) > 0 || gpu_span(u, 0, u.rank) > 0))
@@ -41,58 +83,36 @@ static weft_err fits(kernel *k, const shape &target, const shape &i, const shape
   return fit ? WEFT_OK : gpu_fail(k, WEFT_INVALID_ARGUMENT, "indices and updates do not fit the shape scattered to");
 }
 
-static weft_err put(kernel *k, const gpu_tensor &z, const gpu_tensor &indices, const gpu_tensor &x, bool negative) {
-  put_args a = {indices.shape.dim[indices.shape.rank - 1]};
-  a.negative = negative;
-  a.inner = gpu_span(z.shape, (int)a.depth, z.shape.rank);
-  a.count = x.count;
-  for (int d = 0; d < a.depth; d++) a.dim[d] = z.shape.dim[d];
-  if (x.count == 0) return gpu_launched(k);
-  const auto launch = [&](auto t) {
-    using T = decltype(t);
-    return gpu_indices(k, indices.dtype, [&](auto index) {
-      using I = decltype(index);
-      put_kernel<<<gpu_blocks(x.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<T>(z), gpu_data<const T>(x),
-                                                                         gpu_data<const I>(indices), a);
-      return gpu_launched(k);
-    });
-  };
-  switch (z.dtype) {
-  case WEFT_FLOAT: return launch(float());
-  case WEFT_DOUBLE: return launch(double());
-  case WEFT_INT32: return launch(int32_t());
-  case WEFT_INT64: return launch(int64_t());
-  default: return gpu_no_type(k, z.dtype);
-  }
-}
+static int64_t depth_of(const gpu_tensor &indices) { return indices.shape.dim[indices.shape.rank - 1]; }
 
 static weft_err scatter_gpu(kernel *k) {
   const gpu_tensor indices = gpu_in(k, 0), x = gpu_in(k, 1);
   gpu_tensor z;
   shape s;
   WEFT_TRY(gpu_dims(k, 2, &s));
-  WEFT_TRY(fits(k, s, indices.shape, x.shape));
+  WEFT_TRY(gpu_scatter_fits(k, s, indices.shape, x.shape));
   WEFT_TRY(gpu_out(k, 0, s, &z));
   cudaMemsetAsync(z.data, 0, (size_t)z.count * gpu_size(z.dtype), gpu_stream(k));
-  return put(k, z, indices, x, false);
+  return gpu_scatter(k, z, indices, depth_of(indices), x, false, SCATTER_ADD);
 }
 
-template <bool negative> static weft_err update_gpu(kernel *k) {
+template <scatter_how how> static weft_err update_gpu(kernel *k) {
   const gpu_tensor old = gpu_in(k, 0), indices = gpu_in(k, 1), x = gpu_in(k, 2);
   gpu_tensor z;
-  WEFT_TRY(fits(k, old.shape, indices.shape, x.shape));
+  WEFT_TRY(gpu_scatter_fits(k, old.shape, indices.shape, x.shape));
   WEFT_TRY(gpu_out_over(k, 0, 0, old.shape, &z));
   if (z.data != old.data)
     cudaMemcpyAsync(z.data, old.data, (size_t)z.count * gpu_size(z.dtype), cudaMemcpyDeviceToDevice, gpu_stream(k));
-  return put(k, z, indices, x, negative);
+  return gpu_scatter(k, z, indices, depth_of(indices), x, false, how);
 }
 
-#define TYPES (GPU_TYPE(WEFT_FLOAT) | GPU_TYPE(WEFT_DOUBLE) | GPU_INDICES)
-
 GPU_OPS(scatter_nd) = {
-    {"ScatterNd", scatter_gpu, TYPES, "shape"},
-    {"ScatterNdNonAliasingAdd", update_gpu<false>, TYPES},
-    {"TensorScatterAdd", update_gpu<false>, TYPES},
-    {"TensorScatterSub", update_gpu<true>, TYPES},
+    {"ScatterNd", scatter_gpu, SCATTER_TYPES, "shape"},
+    {"ScatterNdNonAliasingAdd", update_gpu<SCATTER_ADD>, SCATTER_TYPES},
+    {"TensorScatterUpdate", update_gpu<SCATTER_SET>, SCATTER_TYPES},
+    {"TensorScatterAdd", update_gpu<SCATTER_ADD>, SCATTER_TYPES},
+    {"TensorScatterSub", update_gpu<SCATTER_SUB>, SCATTER_TYPES},
+    {"TensorScatterMin", update_gpu<SCATTER_MIN>, SCATTER_TYPES},
+    {"TensorScatterMax", update_gpu<SCATTER_MAX>, SCATTER_TYPES},
     {0},
 };

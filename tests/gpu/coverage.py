@@ -1,21 +1,31 @@
-"""coverage.py OPS.TSV - the ops of the first tiers that have no row in a table of GPU kernels.
+"""coverage.py OPS.TSV - the ops of the first tiers that no GPU kernel serves, for any type.
 
-Names are read from the tables in ops/*.cu and ops/gpu_everywhere.c; a macro of apply.cu stands for up to four names.
+Names are read from the tables of kernels in ops/*.cu, and from the rows of ops/*.c whose kernels serve everywhere, once
+the preprocessor has expanded their macros.
 """
 import glob
 import re
+import subprocess
 import sys
+
+
+def expanded(path):
+    with open(path) as f:
+        text = "".join(line for line in f if not line.startswith("#include"))
+    text = subprocess.run(["cpp", "-P"], input=text, capture_output=True, text=True, check=True).stdout
+    return re.sub(r'"\s*"', "", text)
 
 
 def served():
     names = set()
-    for path in glob.glob("ops/*.cu") + ["ops/gpu_everywhere.c"]:
-        with open(path) as f:
-            text = f.read()
-        names.update(re.findall(r'[({]\s*"([A-Z_]\w+)"', text))
-        for macro, name in re.findall(r'(DENSE|BOTH)\("(\w+)"', text):
-            kinds = ("Apply", "ResourceApply") + (("SparseApply", "ResourceSparseApply") if macro == "BOTH" else ())
-            names.update(kind + name for kind in kinds)
+    for path in glob.glob("ops/*.cu"):
+        tables = expanded(path).partition("GPU_OPS(")[2]
+        names.update(re.findall(r'\{\s*"(\w+)"', tables))
+    for path in glob.glob("ops/*.c"):
+        rows = expanded(path).partition("OPS(")[2]
+        for row in re.split(r'\{\s*"(?=\w+\()', rows)[1:]:
+            if ".anywhere" in row:
+                names.add(row.partition("(")[0])
     return names
 
 

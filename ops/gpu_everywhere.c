@@ -40,7 +40,8 @@ static bool simulates(const weft_node *n) {
   return may && strstr(n->op_name, "Summary") == NULL && n->n_in > 0;
 }
 
-static const gpu_kernel simulated = {"(simulated)", simulated_run, GPU_FLOATS | GPU_INDICES | GPU_BOOL, NULL};
+static const gpu_kernel simulated = {
+    .op = "(simulated)", .run = simulated_run, .types = GPU_FLOATS | GPU_INDICES | GPU_BOOL};
 
 /* ---- the finder ---- */
 
@@ -57,7 +58,7 @@ gpu_kernel weft__gpu_kernel(const weft_node *n) {
   if (!n->op || host_variable(n)) return (gpu_kernel){0};
   const gpu_kernel *g = weft__gpu_find(plugin_lists, n);
   if (g) return *g;
-  const gpu_kernel anywhere = {n->op_name, NULL, GPU_PLAIN, n->op->anywhere};
+  const gpu_kernel anywhere = {.op = n->op_name, .types = GPU_PLAIN, .host = n->op->anywhere};
   if (anywhere.host && weft__gpu_serves(&anywhere, n)) return anywhere;
   const bool simulate = weft__gpu_simulated() && simulates(n) && weft__gpu_serves(&simulated, n);
   return simulate ? simulated : (gpu_kernel){0};

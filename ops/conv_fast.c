@@ -202,6 +202,7 @@ static void sweep_units(void *arg, int64_t begin, int64_t end) {
 static weft_err sweep_run(kernel *k, sweep *s, const float *f) {
   if (s->size[0] <= 0 || s->size[1] <= 0) return WEFT_OK;
   sweep_taps(s);
+  if (weft__square_fits(s)) return weft__square_sweep(k, s, f);
   if (weft__short_fits(s)) return weft__short_sweep(k, s, f);
   const int64_t depth = s->taps * s->run, lanes = s->set->lanes;
   const int64_t columns = (s->channels + lanes - 1) / lanes * lanes;

@@ -1,7 +1,7 @@
 /* conv_fast.h - what the fast convolutions share: images with their padding, and sweeps over them.
  *
  * A sweep computes every pixel of a result from a window over an image.  conv_fast.c runs it by
- * plain tiles, conv_short.c with fewer products where the windows move by single pixels. */
+ * plain tiles, conv_short.c and conv_square.c with fewer products where the windows move by single pixels. */
 #ifndef WEFT_OPS_CONV_FAST_H
 #define WEFT_OPS_CONV_FAST_H
 
@@ -75,5 +75,8 @@ weft_err weft__short_sweep(kernel *k, sweep *s, const float *f);
 /* The same for the gradient towards the filter. */
 bool weft__short_filter_fits(const conv *c, const tile_set *set);
 weft_err weft__short_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df);
+/* conv_square.c: the same two. */
+bool weft__square_fits(const sweep *s);
+weft_err weft__square_sweep(kernel *k, sweep *s, const float *f);
 
 #endif

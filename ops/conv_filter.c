@@ -91,12 +91,8 @@ static weft_err filter_task(const filter_job *j, int64_t copy, int64_t column, i
 static void filter_tasks(void *arg, int64_t begin, int64_t end) {
   filter_job *j = arg;
   for (int64_t task = begin; task < end; task++) {
-    int64_t column = 0;
-    int width = weft__tile_panel(j->set, j->c->out_ch);
-    for (int64_t panel = task % j->panels; panel > 0; panel--) {
-      column += width;
-      width = weft__tile_panel(j->set, j->c->out_ch - column);
-    }
+    int64_t column;
+    const int width = weft__tile_panel_at(j->set, j->c->out_ch, task % j->panels, &column);
     if (filter_task(j, task / j->panels, column, width) != WEFT_OK)
       __atomic_store_n(&j->failed, true, __ATOMIC_RELAXED);
   }
@@ -121,7 +117,7 @@ static void filter_plan(filter_job *j, int64_t threads) {
   const conv *c = j->c;
   const int64_t depth = c->at[0].size * c->at[1].size * c->in_ch, lanes = j->set->lanes;
   j->columns = (c->out_ch + lanes - 1) / lanes * lanes;
-  for (int64_t column = 0; column < c->out_ch; j->panels++) column += weft__tile_panel(j->set, c->out_ch - column);
+  j->panels = weft__tile_panels(j->set, c->out_ch);
   const int64_t row_bytes = c->at[1].out * weft__tile_width(j->set) * (int64_t)sizeof(float);
   j->chunk = least(c->at[0].out, most(1, ROWS_BYTES / row_bytes));
   j->chunks = (c->at[0].out + j->chunk - 1) / j->chunk;

@@ -227,3 +227,15 @@ int weft__tile_panel(const tile_set *s, int64_t left) {
   while (width > s->lanes && left <= width - s->lanes) width /= 2;
   return width;
 }
+
+int64_t weft__tile_panels(const tile_set *s, int64_t columns) {
+  int64_t n = 0;
+  for (int64_t first = 0; first < columns; n++) first += weft__tile_panel(s, columns - first);
+  return n;
+}
+
+int weft__tile_panel_at(const tile_set *s, int64_t columns, int64_t n, int64_t *first) {
+  *first = 0;
+  for (; n > 0; n--) *first += weft__tile_panel(s, columns - *first);
+  return weft__tile_panel(s, columns - *first);
+}

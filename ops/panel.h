@@ -56,6 +56,9 @@ static inline int weft__tile_rows(const tile_set *s, int width) { return s->rows
 /* The width of the panel that begins `left` columns before the end: the widest of lanes x 4, 2, 1
  * with no vector empty.  The last one may reach past the end. */
 int weft__tile_panel(const tile_set *s, int64_t left);
+/* How many panels so many columns have; where the n-th begins, and its width. */
+int64_t weft__tile_panels(const tile_set *s, int64_t columns);
+int weft__tile_panel_at(const tile_set *s, int64_t columns, int64_t n, int64_t *first);
 /* The tile with that many rows over a panel of that width. */
 static inline tile_fn *weft__tile_by_row(const tile_set *s, int width, int rows) {
   const int vectors = width / s->lanes;

@@ -6,6 +6,7 @@
  * A ps serves until the workers have left; a worker is asked in turns by run.py. */
 #include "converse.h"
 #include <stdlib.h>
+#include <unistd.h>
 #include <weft/ops.h>
 
 enum { MAX_FETCH = 8, MIB = 1 << 20, WARMUP = 20 };
@@ -17,12 +18,14 @@ typedef struct worker {
   weft_tensor *one; /* the value fed */
   int n_feed, n_fetch, n_target;
   weft_out fetches[MAX_FETCH], target;
+  int away_us;
 } worker;
 
 typedef struct job {
   const char *name;
   void (*build)(worker *w, int64_t mib);
   int64_t mib;
+  int away_us; /* of each step: what the worker would compute, on a machine of its own */
 } job;
 
 /* ---- the graphs ---- */
@@ -64,8 +67,8 @@ static void build_receive(worker *w, int64_t mib) {
 }
 
 static const job jobs[] = {
-    {"null", build_null, 0},     {"late-worker", build_null, 0}, {"linear", build_linear, 0},
-    {"recv4", build_receive, 4}, {"recv64", build_receive, 64},
+    {"null", build_null, 0, 0},     {"late-worker", build_null, 0, 0}, {"linear", build_linear, 0, 0},
+    {"recv4", build_receive, 4, 0}, {"recv64", build_receive, 64, 0},  {"small", build_null, 0, 1000},
 };
 
 /* ---- the tasks ---- */
@@ -73,6 +76,7 @@ static const job jobs[] = {
 static void run_step(void *arg, long i) {
   (void)i;
   worker *w = arg;
+  if (w->away_us) usleep((useconds_t)w->away_us);
   weft_feed feeds[] = {{w->x, w->one}, {w->y, w->one}};
   weft_tensor *fetched[MAX_FETCH];
   weft_must(weft_session_run(w->sess, w->n_feed, feeds, w->n_fetch, w->fetches, fetched, w->n_target, &w->target));
@@ -80,7 +84,7 @@ static void run_step(void *arg, long i) {
 }
 
 static void work(const job *j, weft_server *server) {
-  worker w = {0};
+  worker w = {.away_us = j->away_us};
   char device[100];
   weft_replica *spread;
   int ps = weft_cluster_task_count(weft_server_cluster(server), "ps");
@@ -126,7 +130,7 @@ int main(int argc, char **argv) {
     if (strcmp(jobs[i].name, argv[1]) == 0) j = &jobs[i];
   if (!j) {
     fprintf(stderr,
-            "usage: %s null|late-worker|linear|recv4|recv64 --ps_hosts=A --worker_hosts=B,C --job_name=JOB "
+            "usage: %s null|late-worker|linear|recv4|recv64|small --ps_hosts=A --worker_hosts=B,C --job_name=JOB "
             "--task_index=N\n       %s hello\n",
             argv[0], argv[0]);
     return 2;

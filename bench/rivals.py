@@ -21,7 +21,7 @@ from tasks import free_ports  # noqa: E402
 # column -> system, face
 COLUMNS = {"weft": ("weft", "c"), "weft py": ("weft", "python"), "tf": ("tf", "python"), "torch": ("torch", "python"),
            "torch compiled": ("torch", "python")}
-CLUSTER_JOBS_IN_C = ("null", "linear", "recv4", "recv64", "late-worker")
+CLUSTER_JOBS_IN_C = ("null", "linear", "recv4", "recv64", "late-worker", "small")
 TORCH_MODELS = ("softmax", "mlp", "cnn")
 TORCH_SEATS = {"null": (0, 2), "mlp-sync-2w": (0, 2), "mlp-async-2w": (1, 2)}  # processes that serve, that step
 PACING = 20  # steps taken to see how many make up a turn, where all do the same number

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/gate.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "dist/ask.h"
@@ -166,10 +167,10 @@ typedef struct step_run {
   cluster_step *step;
   int64_t id;
   cancel *cancel;
-  pthread_mutex_t lock;
-  pthread_cond_t ended;
-  int left;       /* parts that still run */
-  status failure; /* the first, or the first that is no consequence of another */
+  atomic_int left;      /* parts that still run, and whoever begins them */
+  gate ended;           /* opened by the last */
+  pthread_mutex_t lock; /* guards what follows */
+  status failure;       /* the first, or the first that is no consequence of another */
   bool derived;
   int64_t failed_ns; /* when it came, on the monotonic clock */
   text stats;        /* when traced: pieces of RunMetadata, which protobuf merges by appending */
@@ -203,9 +204,7 @@ static void part_ended(step_run *r, weft_err err) {
     pthread_mutex_unlock(&r->lock);
     if (!derived) cancel_others(r);
   }
-  pthread_mutex_lock(&r->lock);
-  if (--r->left == 0) pthread_cond_signal(&r->ended);
-  pthread_mutex_unlock(&r->lock);
+  if (atomic_fetch_sub(&r->left, 1) == 1) weft__gate_open(&r->ended);
 }
 
 static void local_ended(void *arg, weft_err err) { part_ended(arg, err); }
@@ -286,33 +285,29 @@ static void begin_remote(step_run *r, const remote *p, bool trace) {
 
 enum { DERIVED_GRACE_MS = 1000 };
 
-/* Why the parts that still run should end; WEFT_OK: they should not.  With the lock held. */
-static weft_err reason_to_end(const step_run *r, int64_t deadline_ns) {
+/* Why the parts that still run should end; WEFT_OK: they should not. */
+static weft_err reason_to_end(step_run *r, int64_t deadline_ns) {
   int64_t now = weft__now_ns();
   if (deadline_ns && now > deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
   if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
-  if (r->failure.code && now > r->failed_ns + (int64_t)DERIVED_GRACE_MS * 1000000)
-    return weft__fail(WEFT_CANCELLED, "%sAnother part of the step failed", derived_mark);
-  return WEFT_OK;
+  pthread_mutex_lock(&r->lock);
+  bool hopeless = r->failure.code && now > r->failed_ns + (int64_t)DERIVED_GRACE_MS * 1000000;
+  pthread_mutex_unlock(&r->lock);
+  return hopeless ? weft__fail(WEFT_CANCELLED, "%sAnother part of the step failed", derived_mark) : WEFT_OK;
 }
 
 static void wait_for_parts(step_run *r, int64_t deadline_ns) {
   bool told = false;
-  pthread_mutex_lock(&r->lock);
-  while (r->left) {
+  for (;;) {
     int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = deadline_ns - weft__now_ns();
     if (deadline_ns && !told && left < slice) slice = left > 0 ? left : 0;
-    struct timespec until = weft__deadline(slice);
-    if (!pthread_cond_clockwait(&r->ended, &r->lock, CLOCK_MONOTONIC, &until) || !r->left || told) continue;
-    weft_err why = reason_to_end(r, deadline_ns);
+    if (weft__gate_wait(&r->ended, slice)) return;
+    weft_err why = told ? WEFT_OK : reason_to_end(r, deadline_ns);
     if (!why) continue;
     told = true;
-    pthread_mutex_unlock(&r->lock);
     weft__cancel_fire(r->cancel, why, "%s", weft__error_message());
-    pthread_mutex_lock(&r->lock);
   }
-  pthread_mutex_unlock(&r->lock);
 }
 
 static void on_cleaned(void *arg, weft_err err, message *reply) { (void)arg, (void)err, (void)reply; }
@@ -375,15 +370,15 @@ static weft_err run_step(cluster_step *s, int64_t id, const weft_tensor *const *
   bool trace = opts && opts->trace;
   const weft_tensor *few[16], **fed = s->n_feed <= 16 ? few : weft__alloc(sizeof *fed * (size_t)s->n_feed);
   part_run local = {0};
-  step_run r = {.step = s, .id = id, .cancel = c, .left = s->n_remote + (s->local != NULL)};
+  step_run r = {.step = s, .id = id, .cancel = c, .left = s->n_remote + (s->local != NULL) + 1};
   if (!fed) return WEFT_OOM;
   weft_err err = trace ? weft__step_log_create(&local.log) : WEFT_OK;
   pthread_mutex_init(&r.lock, NULL);
-  pthread_cond_init(&r.ended, NULL);
   for (int i = 0; i < s->n_fetch; i++) fetched[i] = NULL;
   if (!err) {
     for (int i = 0; i < s->n_remote; i++) begin_remote(&r, &s->remote[i], trace);
     if (s->local) begin_local(&r, fed, feed, fetched, &local);
+    part_ended(&r, WEFT_OK);
     wait_for_parts(&r, deadline_ns);
     clean_up(s, r.id, r.failure.code != WEFT_OK);
     err = final_error(&r);
@@ -396,7 +391,6 @@ static weft_err run_step(cluster_step *s, int64_t id, const weft_tensor *const *
   weft__step_log_destroy(local.log);
   weft__status_finish(&r.failure);
   weft__text_finish(&r.stats);
-  pthread_cond_destroy(&r.ended);
   pthread_mutex_destroy(&r.lock);
   if (fed != few) weft__free((void *)fed);
   return err;

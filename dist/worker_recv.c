@@ -160,10 +160,10 @@ static void on_fetched(void *arg, weft_err err, message *reply) {
   fetch *f = arg;
   received got = {0};
   if (!err) err = weft__message_to_received(&got, reply);
+  weft__rendezvous_destroy(f->rendezvous); /* whoever waits has it too, and may end the step at once */
   f->fn(f->arg, err, got.tensor ? got.tensor : &nothing, got.dead);
   if (got.require_ack) acknowledge(f);
   weft_tensor_destroy(got.tensor);
-  weft__rendezvous_destroy(f->rendezvous);
   weft__free(f);
 }
 

@@ -104,8 +104,13 @@ void weft__worker_cleanup(worker *w, int64_t id) {
   pthread_mutex_lock(&w->lock);
   worker_step *s = find(w, id);
   if (s) unlist(w, s);
+  bool alone = s && atomic_load(&s->refs) == 1 && weft__rendezvous_is_unused(s->rendezvous);
   pthread_mutex_unlock(&w->lock);
   if (!s) return;
+  if (alone) { /* nobody is to be told */
+    weft__worker_step_release(s);
+    return;
+  }
   char *why = weft__sprintf("Cleanup %lld", (long long)id);
   finish(s, why ? why : "Cleanup");
   weft__free(why);

@@ -177,6 +177,8 @@ bool weft__rendezvous_is_empty(rendezvous *r) {
   return empty;
 }
 
+bool weft__rendezvous_is_unused(rendezvous *r) { return atomic_load(&r->refs) == 1 && weft__rendezvous_is_empty(r); }
+
 bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const void *arg) {
   meeting *found = NULL;
   pthread_mutex_lock(&r->lock);

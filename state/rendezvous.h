@@ -36,6 +36,7 @@ void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *ar
 /* The same for several that one task sends and that are of use only together. */
 void weft__rendezvous_recv_all(rendezvous *r, int n, const recv_want *want);
 bool weft__rendezvous_is_empty(rendezvous *r); /* no value and no receiver waits */
+bool weft__rendezvous_is_unused(rendezvous *r); /* and nobody else holds it */
 /* Takes back a recv that waits here.  False: its function has been called or is about to be. */
 bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const void *arg);
 /* Ends every waiting and future call with this error.  Where there are other tasks, CANCELLED and ABORTED are marked

@@ -1,0 +1,21 @@
+/* gate.h - opened once, by one thread, for one that waits and then takes the gate's memory away.
+ *
+ * A condition would do, were its lock not a trap: signalled with the lock held, it wakes a thread that has to wait for
+ * the lock at once; signalled after, it may be gone.  Opening a gate touches its memory for the last time by the store
+ * that opens it. */
+#ifndef WEFT_BASE_GATE_H
+#define WEFT_BASE_GATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct gate {
+  _Atomic uint32_t state; /* 0: closed */
+} gate;
+
+void weft__gate_open(gate *g);
+/* Waits at most that long; whether it is open.  It may return early, as waits do. */
+bool weft__gate_wait(gate *g, int64_t for_ns);
+
+#endif

@@ -449,7 +449,10 @@ void weft__peer_call(peer *p, const char *method, message *request, const call_o
     if (f) drop_flight(f);
     return;
   }
-  call_opts own = {.timeout_ms = opts ? opts->timeout_ms : 0, .wait_for_ready = f->waits, .cancel = &f->cancel};
+  call_opts own = {.timeout_ms = opts ? opts->timeout_ms : 0,
+                   .wait_for_ready = f->waits,
+                   .more = opts && opts->more,
+                   .cancel = &f->cancel};
   channel *c = f->line->channel; /* f may be gone before the call returns */
   weft__channel_call(c, method, request, &own, landed, f);
   wake_health(p->all);

@@ -16,7 +16,8 @@ typedef struct remote { /* a part on another task */
   peer *on;
   uint8_t *head; /* what every RunGraph of it begins with, packed */
   size_t head_size;
-  bool tidy; /* it is Weft: no CleanupGraph needed after a step that succeeds */
+  bool tidy;  /* it is Weft: no CleanupGraph needed after a step that succeeds */
+  bool asked; /* the local part begins by asking it for values */
 } remote;
 
 struct cluster_step {
@@ -105,8 +106,11 @@ static weft_err register_remotes(cluster_step *s, const parts *p, const step_pla
     WEFT_TRY(pack_register(&asks[n++].request, &p->part[i].def, at->session));
   }
   WEFT_TRY(weft__ask_all(asks, n, "/tensorflow.WorkerService/RegisterGraph", &(call_opts){.cancel = c}));
-  for (s->n_remote = 0; s->n_remote < n; s->n_remote++)
-    WEFT_TRY(take_handle(&s->remote[s->n_remote], &asks[s->n_remote], at->session));
+  for (s->n_remote = 0; s->n_remote < n; s->n_remote++) {
+    remote *r = &s->remote[s->n_remote];
+    WEFT_TRY(take_handle(r, &asks[s->n_remote], at->session));
+    r->asked = s->local && weft__part_asks(s->local, weft__peer_task(r->on));
+  }
   return WEFT_OK;
 }
 
@@ -280,7 +284,8 @@ static void begin_remote(step_run *r, const remote *p, bool trace) {
     return;
   }
   *u = (remote_run){r, p};
-  weft__peer_call(p->on, "/tensorflow.WorkerService/RunGraph", &m, &(call_opts){.cancel = r->cancel}, remote_ended, u);
+  weft__peer_call(p->on, "/tensorflow.WorkerService/RunGraph", &m, &(call_opts){.cancel = r->cancel, .more = p->asked},
+                  remote_ended, u);
 }
 
 enum { DERIVED_GRACE_MS = 1000 };

@@ -60,6 +60,7 @@ bool weft__channel_is_fast(channel *c); /* now by Weft's own transport */
 typedef struct call_opts {
   int64_t timeout_ms;  /* 0: none */
   bool wait_for_ready; /* until connected, instead of failing with UNAVAILABLE */
+  bool more;           /* another call to this peer follows at once: both may travel together */
   bool apart;          /* not behind other calls' work: by gRPC, also where there is a faster way */
   cancel *cancel;      /* or NULL; fired: the call ends with its code; must outlive the call */
 } call_opts;

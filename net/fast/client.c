@@ -4,6 +4,7 @@
  * deadline, the loss of the connection, the end of the line) replies, so it is answered exactly once. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/gate.h"
 #include "net/fast/conn.h"
 #include "net/fast/fast.h"
 #include "net/fast/socket.h"
@@ -30,13 +31,14 @@ struct fast_line {
   char *address;
   fast_changed *changed;
   void *arg;
+  atomic_int busy;      /* replies being made, the connection as long as it is there, LEAVING */
+  gate quiet;           /* open: nothing but LEAVING is left of these */
   pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t quiet;
-  out_call **slot; /* an id's low half is its place here, the high half makes it new */
+  out_call **slot;      /* an id's low half is its place here, the high half makes it new */
   uint32_t n_slot, search, turn;
-  int busy; /* replies being made */
   bool lost, closing;
 };
+enum { LEAVING = 1 << 30 };
 
 /* ---- the table ---- */
 
@@ -62,7 +64,7 @@ static weft_err list(fast_line *l, out_call *c) {
 static void unlist(fast_line *l, out_call *c) {
   l->slot[(uint32_t)c->id] = NULL;
   c->listed = false;
-  l->busy++;
+  atomic_fetch_add(&l->busy, 1);
 }
 
 /* Every call, or those whose time is up, taken out of the table. */
@@ -80,11 +82,9 @@ static out_call *unlist_all(fast_line *l, int64_t late_ns) {
 
 /* ---- ends ---- */
 
+/* The line may be gone afterwards; no lock is taken, for its caller has begun the next call by now. */
 static void quieter(fast_line *l) {
-  pthread_mutex_lock(&l->lock);
-  l->busy--;
-  pthread_cond_broadcast(&l->quiet);
-  pthread_mutex_unlock(&l->lock);
+  if (atomic_fetch_sub(&l->busy, 1) == LEAVING + 1) weft__gate_open(&l->quiet);
 }
 
 /* Replies to a call that was unlisted; err's message is this thread's. */
@@ -101,7 +101,7 @@ static void reply(out_call *c, weft_err err, message *answer) {
 }
 
 static void send_cancel(fast_line *l, uint64_t id) {
-  weft__conn_send(&l->conn, &(frame_head){.kind = FRAME_CANCEL, .id = id}, "", NULL);
+  weft__conn_send(&l->conn, &(frame_head){.kind = FRAME_CANCEL, .id = id}, "", NULL, false);
 }
 
 static void cancelled(void *arg) { /* the token fired */
@@ -121,6 +121,7 @@ static void tick(ticker *t, int64_t now_ns) {
   pthread_mutex_lock(&l->lock);
   out_call *late = unlist_all(l, now_ns);
   pthread_mutex_unlock(&l->lock);
+  weft__conn_flush(&l->conn); /* what should have followed did not */
   for (out_call *next; late; late = next) {
     next = late->next;
     send_cancel(l, late->id);
@@ -168,7 +169,6 @@ static void line_lost(conn *base, const char *why) {
   fast_line *l = (fast_line *)base;
   pthread_mutex_lock(&l->lock);
   l->lost = true;
-  l->busy++;
   out_call *all = unlist_all(l, 0);
   pthread_mutex_unlock(&l->lock);
   l->changed(l->arg, l, false);
@@ -178,7 +178,6 @@ static void line_lost(conn *base, const char *why) {
 
 static void free_line(conn *base) {
   fast_line *l = (fast_line *)base;
-  pthread_cond_destroy(&l->quiet);
   pthread_mutex_destroy(&l->lock);
   weft__free(l->slot);
   weft__free(l->address);
@@ -201,12 +200,13 @@ static out_call *make_call(fast_line *l, const char *method, const call_opts *op
 }
 
 /* Lists, watches and sends; locked, so that a token that fires meanwhile waits until the call is sent. */
-static weft_err begin(fast_line *l, out_call *c, message *request) {
+static weft_err begin(fast_line *l, out_call *c, message *request, bool more) {
   uint32_t left = c->timeout_ms < UINT32_MAX ? (uint32_t)c->timeout_ms : UINT32_MAX;
   WEFT_TRY(list(l, c));
   weft_err err = c->cancel ? weft__cancel_on(c->cancel, &c->watch, cancelled, c) : WEFT_OK;
   if (err == WEFT_OK)
-    weft__conn_send(&l->conn, &(frame_head){.kind = FRAME_CALL, .id = c->id, .timeout_ms = left}, c->method, request);
+    weft__conn_send(&l->conn, &(frame_head){.kind = FRAME_CALL, .id = c->id, .timeout_ms = left}, c->method, request,
+                    more);
   else
     l->slot[(uint32_t)c->id] = NULL;
   return err;
@@ -219,7 +219,7 @@ bool weft__fast_call(fast_line *l, const char *method, message *request, const c
   if (err == WEFT_OK && !c) err = WEFT_OOM;
   pthread_mutex_lock(&l->lock);
   bool lost = l->lost || l->closing;
-  if (err == WEFT_OK && !lost) err = begin(l, c, request);
+  if (err == WEFT_OK && !lost) err = begin(l, c, request, opts->more);
   pthread_mutex_unlock(&l->lock);
   if (err == WEFT_OK && !lost) return true; /* c may be gone */
   weft__free(c);
@@ -248,7 +248,8 @@ static weft_err greet(fast_line *l, const Weft__FastWay *way, const char *host, 
     close(fd);
     return err;
   }
-  weft__conn_send(&l->conn, &(frame_head){.kind = FRAME_GREETING}, weft__socket_key_text(key, way->key.data), NULL);
+  weft__conn_send(&l->conn, &(frame_head){.kind = FRAME_GREETING}, weft__socket_key_text(key, way->key.data), NULL,
+                  false);
   weft__loop_tick_on(&l->ticker);
   return WEFT_OK;
 }
@@ -263,7 +264,7 @@ weft_err weft__fast_connect(fast_line **out, const char *address, const char *ho
   weft_err err = l && (l->address = weft__strdup(address)) ? weft__loop_retain() : WEFT_OOM;
   if (err == WEFT_OK) {
     pthread_mutex_init(&l->lock, NULL);
-    pthread_cond_init(&l->quiet, NULL);
+    atomic_init(&l->busy, 1);
     l->ticker.tick = tick;
     l->changed = changed, l->arg = arg;
     *out = l;
@@ -287,9 +288,8 @@ void weft__fast_disconnect(fast_line *l) {
   pthread_mutex_unlock(&l->lock);
   end_all(l, all, WEFT_CANCELLED, "the connection was closed by this side");
   weft__conn_close(&l->conn);
-  pthread_mutex_lock(&l->lock);
-  while (!l->lost || l->busy) pthread_cond_wait(&l->quiet, &l->lock);
-  pthread_mutex_unlock(&l->lock);
+  if (atomic_fetch_or(&l->busy, LEAVING) > 0)
+    while (!weft__gate_wait(&l->quiet, (int64_t)LOOP_TICK_MS * 1000000)) continue;
   weft__conn_release(&l->conn);
   weft__loop_release();
 }

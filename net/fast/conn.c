@@ -126,14 +126,49 @@ static weft_err queue(conn *c, const uint8_t *prefix, size_t prefix_size, messag
   else
     c->first = f;
   c->last = f;
-  if (!c->corked) arm(c, true);
+  if (!c->corked && !c->held) arm(c, true);
   return WEFT_OK;
 }
 
+/* Drops what is sent from the queue; the frames taken off are returned, to be freed without the lock. */
+static out_frame *advance(conn *c, size_t sent) {
+  out_frame *done = NULL;
+  while (c->first) {
+    out_frame *f = c->first;
+    size_t left = f->prefix_size + f->body.size - f->sent;
+    if (sent < left) {
+      f->sent += sent;
+      break;
+    }
+    sent -= left;
+    c->first = f->next;
+    f->next = done;
+    done = f;
+  }
+  if (!c->first) c->last = NULL;
+  return done;
+}
+
+/* Sends what is queued; the loop sees to what the socket does not take.  *done is to be freed without the lock.  Locked;
+ * false: broken. */
+static bool write_all(conn *c, out_frame **done) {
+  struct iovec v[IOV_FEW];
+  int n = 0;
+  for (out_frame *f = c->first; f && n < IOV_FEW; f = f->next)
+    n += fill(v + n, IOV_FEW - n, f->prefix, f->prefix_size, &f->body, f->sent);
+  ssize_t sent = n ? write_some(c, v, n) : 0;
+  if (sent >= 0) *done = advance(c, (size_t)sent);
+  c->held = false;
+  arm(c, c->first != NULL);
+  return sent >= 0;
+}
+
 /* Sends what the socket takes and queues the rest.  Locked; false: broken. */
-static bool send_or_queue(conn *c, const uint8_t *prefix, size_t prefix_size, message *body) {
+static bool send_or_queue(conn *c, const uint8_t *prefix, size_t prefix_size, message *body, bool more,
+                          out_frame **done) {
   size_t all = prefix_size + body->size, sent = 0;
-  while (!c->first && !c->corked && sent < all) {
+  if (more && !c->first) c->held = true;
+  while (!c->first && !c->corked && !c->held && sent < all) {
     struct iovec v[IOV_FEW];
     ssize_t n = write_some(c, v, fill(v, IOV_FEW, prefix, prefix_size, body, sent));
     if (n < 0) return false;
@@ -141,7 +176,8 @@ static bool send_or_queue(conn *c, const uint8_t *prefix, size_t prefix_size, me
     sent += (size_t)n;
   }
   if (sent == all) return true;
-  return weft__message_own(body) == WEFT_OK && queue(c, prefix, prefix_size, body, sent) == WEFT_OK;
+  if (weft__message_own(body) != WEFT_OK || queue(c, prefix, prefix_size, body, sent) != WEFT_OK) return false;
+  return !c->held || more || write_all(c, done);
 }
 
 /* A peer on this host is greeted with a window; without one, all goes through the socket. */
@@ -166,7 +202,7 @@ static uint64_t put_aside(conn *c, message *body, int i) {
   return place;
 }
 
-void weft__conn_send(conn *c, frame_head *h, const char *text, message *body) {
+void weft__conn_send(conn *c, frame_head *h, const char *text, message *body, bool more) {
   uint8_t prefix[sizeof *h + FRAME_PREFIX_MAX];
   message none = {0};
   if (!body) body = &none;
@@ -184,46 +220,31 @@ void weft__conn_send(conn *c, frame_head *h, const char *text, message *body) {
     memcpy(prefix + at, &size, 8);
   }
   memcpy(prefix + at, text, h->text);
-  pthread_mutex_lock(&c->lock);
-  if (!c->broken && !send_or_queue(c, prefix, at + h->text, body)) shutdown(c->source.fd, SHUT_RDWR);
-  pthread_mutex_unlock(&c->lock);
-  weft__message_finish(body);
-}
-
-/* Drops what is sent from the queue; the frames taken off are returned, to be freed without the lock. */
-static out_frame *advance(conn *c, size_t sent) {
   out_frame *done = NULL;
-  while (c->first) {
-    out_frame *f = c->first;
-    size_t left = f->prefix_size + f->body.size - f->sent;
-    if (sent < left) {
-      f->sent += sent;
-      break;
-    }
-    sent -= left;
-    c->first = f->next;
-    f->next = done;
-    done = f;
-  }
-  if (!c->first) c->last = NULL;
-  return done;
+  pthread_mutex_lock(&c->lock);
+  if (!c->broken && !send_or_queue(c, prefix, at + h->text, body, more, &done)) shutdown(c->source.fd, SHUT_RDWR);
+  pthread_mutex_unlock(&c->lock);
+  free_frames(done);
+  weft__message_finish(body);
 }
 
 /* Sends what is queued, as far as the socket takes it. */
 static bool write_queued(conn *c) {
   out_frame *done = NULL;
-  struct iovec v[IOV_FEW];
-  int n = 0;
   pthread_mutex_lock(&c->lock);
   c->corked = false;
-  for (out_frame *f = c->first; f && n < IOV_FEW; f = f->next)
-    n += fill(v + n, IOV_FEW - n, f->prefix, f->prefix_size, &f->body, f->sent);
-  ssize_t sent = n ? write_some(c, v, n) : 0;
-  if (sent >= 0) done = advance(c, (size_t)sent);
-  arm(c, c->first != NULL);
+  bool well = write_all(c, &done);
   pthread_mutex_unlock(&c->lock);
   free_frames(done);
-  return sent >= 0;
+  return well;
+}
+
+void weft__conn_flush(conn *c) {
+  out_frame *done = NULL;
+  pthread_mutex_lock(&c->lock);
+  if (c->held && !c->broken && !write_all(c, &done)) shutdown(c->source.fd, SHUT_RDWR);
+  pthread_mutex_unlock(&c->lock);
+  free_frames(done);
 }
 
 static void cork(conn *c) {

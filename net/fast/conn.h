@@ -59,6 +59,7 @@ struct conn { /* the owner's struct begins with it */
   pthread_mutex_t lock; /* guards what follows */
   struct out_frame *first, *last;
   bool corked; /* more frames are here already: what their handlers send goes together */
+  bool held;   /* what is queued waits for the next frame, or for weft__conn_flush */
   bool armed;  /* the loop waits for the socket to take more */
   bool broken; /* nothing can be sent any more */
   int pass_fd; /* goes with the next bytes, -1: none */
@@ -69,8 +70,10 @@ struct conn { /* the owner's struct begins with it */
 weft_err weft__conn_start(conn *c, const conn_kind *kind, int fd);
 void weft__conn_retain(conn *c);
 void weft__conn_release(conn *c);
-/* Sends or queues; the body is emptied.  Nothing is sent on a broken connection. */
-void weft__conn_send(conn *c, frame_head *h, const char *text, message *body);
+/* Sends or queues; the body is emptied.  Nothing is sent on a broken connection.  With more, another frame is expected
+ * at once, and both go together. */
+void weft__conn_send(conn *c, frame_head *h, const char *text, message *body, bool more);
+void weft__conn_flush(conn *c); /* sends what still waits for another frame */
 void weft__conn_close(conn *c); /* any thread: `lost` follows on the loop's */
 
 #endif

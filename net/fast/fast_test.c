@@ -73,6 +73,26 @@ static void call_with(fast_line *l, state *s, message *request) {
   EXPECT(weft__fast_call(l, "/test/echo", request, &(call_opts){0}, note_reply, s));
 }
 
+static void call_expecting_more(fast_line *l, state *s) {
+  EXPECT(weft__fast_call(l, "/test/echo", &(message){0}, &(call_opts){.more = true}, note_reply, s));
+}
+
+TEST(calls_that_expect_another_go_with_it_or_soon_without) {
+  rig r = open_rig();
+  state s = {0};
+  fast_line *l = enter(&r, &s);
+  call_expecting_more(l, &s);
+  call_expecting_more(l, &s);
+  call_with(l, &s, &(message){0});
+  EXPECT(soon(&s.ok, 3));
+  call_expecting_more(l, &s); /* the last */
+  EXPECT(soon(&s.ok, 4));
+  call_expecting_more(l, &s);
+  weft__fast_disconnect(l);
+  EXPECT_EQ_INT(atomic_load(&s.ok) + atomic_load(&s.failed), 5);
+  close_rig(&r);
+}
+
 TEST(another_host_comes_by_tcp) {
   rig r = open_rig();
   EXPECT(r.way->port > 0);

@@ -99,7 +99,8 @@ static void answer_call(call *base, weft_err err, message *answer) {
   RING_DROP(c->conn->calls, c);
   pthread_mutex_unlock(&c->conn->port->lock);
   if (err != WEFT_OK && answer) weft__message_finish(answer);
-  weft__conn_send(&c->conn->conn, &(frame_head){.kind = FRAME_ANSWER, .code = (uint8_t)err, .id = c->id}, text, answer);
+  weft__conn_send(&c->conn->conn, &(frame_head){.kind = FRAME_ANSWER, .code = (uint8_t)err, .id = c->id}, text, answer,
+                  false);
   release_call(c);
 }
 
@@ -158,7 +159,7 @@ static bool take_greeting(in_conn *c, const char *text, size_t size) {
   weft__socket_key_text(want, c->port->key);
   if (!weft__tokens_equal(want, sizeof want - 1, text, size)) return false;
   c->conn.trusted = true;
-  weft__conn_send(&c->conn, &(frame_head){.kind = FRAME_GREETING}, "", NULL);
+  weft__conn_send(&c->conn, &(frame_head){.kind = FRAME_GREETING}, "", NULL, false);
   return true;
 }
 

@@ -81,6 +81,18 @@ TEST(a_freed_large_block_serves_the_next_request_of_its_class) {
   EXPECT_EQ_INT(weft__block_kept(), 0);
 }
 
+TEST(freed_blocks_are_kept_if_they_are_small_or_large) {
+  weft__block_trim();
+  weft__block_free(weft__block_alloc(100), 100);
+#ifndef WEFT_SANITIZED
+  EXPECT(weft__block_kept() >= 100);
+#endif
+  weft__block_trim();
+  EXPECT_EQ_INT(weft__block_kept(), 0);
+  weft__block_free(weft__block_alloc(20000), 20000);
+  EXPECT_EQ_INT(weft__block_kept(), 0);
+}
+
 TEST(every_size_of_block_holds_its_bytes) {
   for (size_t size = 1; size < (size_t)40 << 20; size += size / 3 + 1) {
     char *p = weft__block_alloc(size);

@@ -1,4 +1,4 @@
-/* block.c - size classes of freed large blocks.
+/* block.c - size classes of freed blocks, small and large.
  *
  * Classes step by an eighth of a power of two, so a block wastes at most an eighth.  The lists are
  * threaded through the blocks themselves.  When keeping a block would pass the bound, it goes back
@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-enum { SHIFT_MIN = 18, SHIFT_MAX = 40, STEPS = 8, CLASSES = (SHIFT_MAX - SHIFT_MIN) * STEPS };
-static const size_t cached_from = (size_t)1 << SHIFT_MIN; /* 256 KiB */
+enum { SHIFT_MIN = 6, SHIFT_MAX = 40, STEPS = 8, CLASSES = (SHIFT_MAX - SHIFT_MIN) * STEPS };
+static const size_t small_to = 4 << 10, large_from = 256 << 10;
 
 typedef struct free_block {
   struct free_block *next;
@@ -35,8 +35,9 @@ size_t weft__block_limit(void) {
   return known;
 }
 
-/* The class of a large size and, in *rounded, the size every block of the class has; -1: too large. */
+/* The class of a size and, in *rounded, the size every block of the class has; -1: none is kept. */
 static int class_of(size_t size, size_t *rounded) {
+  if (size < (size_t)1 << SHIFT_MIN || (size > small_to && size < large_from)) return -1;
   int shift = 63 - __builtin_clzll((unsigned long long)size);
   size_t step = ((size_t)1 << shift) / STEPS;
   size_t over = (size - ((size_t)1 << shift) + step - 1) / step; /* 0..STEPS */
@@ -75,7 +76,6 @@ static bool keep(int class, void *block, size_t size) {
 
 void *weft__block_alloc(size_t size) {
   size_t rounded;
-  if (size < cached_from) return weft__alloc_aligned(size);
   int class = class_of(size, &rounded);
   if (class < 0) return weft__alloc_aligned(size);
   void *b = weft__alloc_made_to_fail() ? NULL : take(class, rounded);
@@ -89,7 +89,7 @@ void *weft__block_alloc(size_t size) {
 void weft__block_free(void *block, size_t size) {
   size_t rounded;
   if (!block) return;
-  int class = size < cached_from ? -1 : class_of(size, &rounded);
+  int class = class_of(size, &rounded);
   if (class < 0 || !keep(class, block, rounded)) weft__free(block);
 }
 

@@ -1,7 +1,8 @@
-/* block.h - memory for tensors: small blocks from the heap, large ones from a cache of freed ones.
+/* block.h - memory for tensors: from a cache of freed blocks, or from the heap.
  *
  * A large block fresh from the system costs a page fault per 4 KiB, more than most kernels spend on
- * it; a step wants the same sizes as the step before.  Freed large blocks are kept by size class up
+ * it; a small one is for malloc an exception, being aligned, and takes longer than what a step does with a scalar.  A
+ * step wants the same sizes as the step before, so freed blocks of these sizes are kept by size class up
  * to a bound for the whole process, as malloc's own free lists are.  Thread safe. */
 #ifndef WEFT_BASE_BLOCK_H
 #define WEFT_BASE_BLOCK_H

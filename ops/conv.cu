@@ -2,19 +2,12 @@
  *
  * The rows are (image, output pixel), the columns (filter row, filter column, channel), which is how TensorFlow stores
  * a filter; so the filter and its gradient are matrices as they are.  A big batch is done in parts, so that the rows
- * take at most half a gigabyte.  1x1 windows that step by one need no layout at all. */
+ * take at most half a gigabyte.  1x1 windows that step by one need no layout at all; of the others cuDNN has those
+ * for which it is faster (conv_cudnn.cu). */
+#include "ops/conv.cuh"
 #include "ops/gemm.cuh"
-#include "ops/image.cuh"
 
 enum { MAX_ROWS_BYTES = 1 << 29 };
-
-struct conv {
-  image in, out; /* of the whole batch; channels of out are the filters */
-  gpu_window w;
-  int64_t groups, depth; /* channels that one filter sees */
-  weft_dtype type;
-  shape filter;
-};
 
 struct rows_args {
   image in, out;
@@ -95,10 +88,10 @@ __global__ void __launch_bounds__(GPU_THREADS)
 /* ---- reading the node ---- */
 
 static weft_err read_conv(kernel *k, const shape &in, const shape &filter, weft_dtype type, conv *c) {
+  *c = conv{};
   if (in.rank != 4 || filter.rank != 4)
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "input and filter must be 4-dimensional");
   c->in = image_of(in, image_is_second(k));
-  c->filter = filter;
   c->type = type;
   c->depth = filter.dim[2];
   if (c->depth == 0 || c->in.c % c->depth != 0 || filter.dim[3] % (c->in.c / c->depth) != 0)
@@ -167,14 +160,13 @@ static weft_err lay_rows(kernel *k, const conv &c, const part &p) {
 static weft_err each_part(kernel *k, const conv &c, const void *x, const void *other, void *result, part_fn *fn) {
   const int64_t step = part_of(c), pixels = c.out.h * c.out.w;
   const size_t image_bytes = (size_t)(c.in.h * c.in.w * c.in.c) * gpu_size(c.type);
-  void *scratch = nullptr;
-  if (!is_plain(c))
-    WEFT_TRY(weft__gpu->scratch(k, (size_t)(step * pixels * columns_of(c)) * gpu_size(c.type), &scratch));
+  if (!is_plain(c) && !c.room)
+    WEFT_TRY(weft__gpu->scratch(k, (size_t)(step * pixels * columns_of(c)) * gpu_size(c.type), &c.room));
   for (int64_t at = 0; at < c.in.n; at += step)
     for (int64_t group = 0; group < c.groups; group++) {
       const int64_t n = c.in.n - at < step ? c.in.n - at : step;
-      part p = {at, n, group, n * pixels, (const char *)x + (size_t)at * image_bytes, scratch};
-      if (!scratch) p.matrix = (void *)p.x;
+      part p = {at, n, group, n * pixels, (const char *)x + (size_t)at * image_bytes, c.room};
+      if (!c.room) p.matrix = (void *)p.x;
       WEFT_TRY(fn(k, c, p, other, result));
     }
   return WEFT_OK;
@@ -216,21 +208,11 @@ static weft_err forward(kernel *k, const conv &c, const part &p, const void *fil
   return gpu_gemm_run(k, g);
 }
 
-static weft_err conv_gpu(kernel *k) {
-  const gpu_tensor x = gpu_in(k, 0), f = gpu_in(k, 1);
-  gpu_tensor y;
-  conv c;
-  WEFT_TRY(read_conv(k, x.shape, f.shape, x.dtype, &c));
-  WEFT_TRY(gpu_out(k, 0, image_shape(c.out), &y));
-  if (y.count == 0) return WEFT_OK;
-  return each_part(k, c, x.data, f.data, y.data, forward);
-}
-
-/* ---- gradients: dy with its channels last, as a matrix (pixels, filters) ---- */
+/* ---- gradients: y is dy with its channels last, as a matrix (pixels, filters) ---- */
 
 gpu_mover *weft__gpu_mover(); /* move.cu */
 
-static weft_err channels_last(kernel *k, const conv &c, const gpu_tensor &dy, const void **out) {
+static weft_err channels_last(kernel *k, const conv &c, const gpu_tensor &dy, void **out) {
   *out = dy.data;
   if (!c.out.channels_second || dy.count == 0) return WEFT_OK;
   const int64_t size = (int64_t)gpu_size(c.type), pixels = c.out.h * c.out.w, filters = c.out.c;
@@ -285,6 +267,34 @@ static weft_err input_part(kernel *k, const conv &c, const part &p, const void *
   });
 }
 
+/* ---- the ops ---- */
+
+static weft_err by_rows(kernel *k, const conv &c) {
+  const void *in[2] = {c.filter, c.y};
+  switch (c.way) {
+  case CONV_FORWARD: return each_part(k, c, c.x, c.filter, c.y, forward);
+  case CONV_TO_FILTER: return each_part(k, c, c.x, c.y, c.filter, filter_part);
+  default: return each_part(k, c, c.x, in, nullptr, input_part);
+  }
+}
+
+static weft_err run_conv(kernel *k, const conv &c) {
+  bool done = false;
+  if (!is_plain(c)) WEFT_TRY(gpu_cudnn_conv(k, c, by_rows, &done));
+  return done ? WEFT_OK : by_rows(k, c);
+}
+
+static weft_err conv_gpu(kernel *k) {
+  const gpu_tensor x = gpu_in(k, 0), f = gpu_in(k, 1);
+  gpu_tensor y;
+  conv c;
+  WEFT_TRY(read_conv(k, x.shape, f.shape, x.dtype, &c));
+  WEFT_TRY(gpu_out(k, 0, image_shape(c.out), &y));
+  if (y.count == 0) return WEFT_OK;
+  c.way = CONV_FORWARD, c.x = x.data, c.filter = f.data, c.y = y.data;
+  return run_conv(k, c);
+}
+
 static weft_err check_gradient(kernel *k, const conv &c, const gpu_tensor &dy) {
   if (gpu_same_shape(dy.shape, image_shape(c.out))) return WEFT_OK;
   return gpu_fail(k, WEFT_INVALID_ARGUMENT, "the gradient has not the shape of the convolution's result");
@@ -295,7 +305,6 @@ static weft_err filter_grad_gpu(kernel *k) {
   gpu_tensor df;
   conv c;
   shape s;
-  const void *last;
   WEFT_TRY(gpu_dims(k, 1, &s));
   WEFT_TRY(read_conv(k, x.shape, s, x.dtype, &c));
   WEFT_TRY(check_gradient(k, c, dy));
@@ -305,8 +314,9 @@ static weft_err filter_grad_gpu(kernel *k) {
     cudaMemsetAsync(df.data, 0, (size_t)df.count * gpu_size(c.type), gpu_stream(k));
     return gpu_launched(k);
   }
-  WEFT_TRY(channels_last(k, c, dy, &last));
-  return each_part(k, c, x.data, last, df.data, filter_part);
+  c.way = CONV_TO_FILTER, c.x = x.data, c.filter = df.data;
+  WEFT_TRY(channels_last(k, c, dy, &c.y));
+  return run_conv(k, c);
 }
 
 static weft_err input_grad_gpu(kernel *k) {
@@ -329,9 +339,9 @@ static weft_err input_grad_gpu(kernel *k) {
     cudaMemsetAsync(dx.data, 0, (size_t)dx.count * gpu_size(c.type), gpu_stream(k));
     return gpu_launched(k);
   }
-  const void *in[2] = {f.data, nullptr};
-  WEFT_TRY(channels_last(k, c, dy, &in[1]));
-  return each_part(k, c, dx.data, in, nullptr, input_part);
+  c.way = CONV_TO_INPUT, c.x = dx.data, c.filter = f.data;
+  WEFT_TRY(channels_last(k, c, dy, &c.y));
+  return run_conv(k, c);
 }
 
 GPU_OPS(conv) = {

@@ -11,14 +11,15 @@
 #include "ops/cublaslt.cuh"
 #include "ops/gemm.cuh"
 #include "ops/gpu.cuh"
+#include "ops/memo.cuh"
 #include "ops/reduce.cuh"
+#include "ops/timing.cuh"
+#include "ops/turn.cuh"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20, CANDIDATES = 8, WORTH_TUNING = 1 << 20 };
-enum { ROUNDS = 2, TURNS = 4, HOLD_NS = 60000 }; /* of timing: the fastest of the rounds counts */
+enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20, CANDIDATES = 8, WORTH_TUNING = 1 << 20, TURNS = 4 };
 
 struct blas {
   decltype(&cublasLtCreate) create;
@@ -35,15 +36,12 @@ struct blas {
   decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic;
 };
 
-/* What a float may lose on its way into the matrix units. */
-enum rounding { EXACT, TF32, BF16 };
-
 /* What makes two problems the same to cuBLASLt; compared as bytes, so it is cleared first. */
 struct plan_key {
   int device, batch;
   weft_dtype type;
   int flip_a, flip_b;
-  rounding round;
+  gpu_round round;
   unsigned align_a, align_b, align_c, unused; /* no hole: compared as bytes */
   int64_t m, n, k, lda, ldb, ldc, step_a, step_b, step_c;
 };
@@ -53,7 +51,7 @@ struct plan {
   cublasLtMatrixLayout_t a, b, c;
   cublasLtMatmulAlgo_t algo;
   size_t workspace;
-  bool ready;
+  bool known;
 };
 
 static blas lt;
@@ -91,8 +89,8 @@ static cudaDataType data_type(weft_dtype t) {
 
 static cublasComputeType_t compute_type(const plan_key &key) {
   if (key.type == WEFT_DOUBLE) return CUBLAS_COMPUTE_64F;
-  if (key.type != WEFT_FLOAT || key.round == EXACT) return CUBLAS_COMPUTE_32F;
-  return key.round == BF16 ? CUBLAS_COMPUTE_32F_FAST_16BF : CUBLAS_COMPUTE_32F_FAST_TF32;
+  if (key.type != WEFT_FLOAT || key.round == ROUND_NOT) return CUBLAS_COMPUTE_32F;
+  return key.round == ROUND_BF16 ? CUBLAS_COMPUTE_32F_FAST_16BF : CUBLAS_COMPUTE_32F_FAST_TF32;
 }
 
 static cublasLtMatrixLayout_t layout(weft_dtype t, int64_t rows, int64_t columns, int64_t ld, int batch, int64_t step) {
@@ -117,40 +115,9 @@ static cublasStatus_t multiply(kernel *k, const plan *p, const gpu_gemm &g, cons
 
 /* ---- timing ---- */
 
-/* Keeps the card busy until the work to be timed is queued: else a short product takes as long as its launch. */
-static __global__ void hold_kernel() {
-  int64_t begin, now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
-  do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  while (now - begin < HOLD_NS);
-}
-
-/* May the result be written several times, and is nothing being recorded? */
+/* May the result be written several times, and is it worth it? */
 static bool may_time(kernel *k, const gpu_gemm &g) {
-  const char *tune = getenv("WEFT_GPU_TUNE");
-  cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
-  cudaStreamIsCapturing(gpu_stream(k), &recording);
-  return g.beta == 0 && recording == cudaStreamCaptureStatusNone && !(tune && *tune == '0') &&
-         (double)g.m * (double)g.n * (double)g.k >= WORTH_TUNING;
-}
-
-/* How long one call of `once` takes on the card, in milliseconds; a huge number where it fails. */
-template <class F> static float time_of(kernel *k, const F &once) {
-  cudaEvent_t begin = nullptr, end = nullptr;
-  float least = 1e30f;
-  bool good = cudaEventCreate(&begin) == cudaSuccess && cudaEventCreate(&end) == cudaSuccess && once();
-  for (int round = 0; round < ROUNDS && good; round++) {
-    hold_kernel<<<1, 1, 0, gpu_stream(k)>>>();
-    cudaEventRecord(begin, gpu_stream(k));
-    for (int i = 0; i < TURNS && good; i++) good = once();
-    cudaEventRecord(end, gpu_stream(k));
-    float ms;
-    good &= cudaEventSynchronize(end) == cudaSuccess && cudaEventElapsedTime(&ms, begin, end) == cudaSuccess;
-    if (good && ms < least) least = ms;
-  }
-  if (begin) cudaEventDestroy(begin);
-  if (end) cudaEventDestroy(end);
-  return good ? least / TURNS : 1e30f;
+  return g.beta == 0 && (double)g.m * (double)g.n * (double)g.k >= WORTH_TUNING && gpu_may_time(k);
 }
 
 /* The fastest of n candidates. */
@@ -160,8 +127,9 @@ static int fastest(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMa
   float least = 1e30f;
   if (n < 2 || !may_time(k, g) || weft__gpu->scratch(k, WORKSPACE, &workspace) != WEFT_OK) return 0;
   for (int i = 0; i < n; i++) {
-    const float ms = time_of(
-        k, [&] { return multiply(k, p, g, &r[i].algo, workspace, r[i].workspaceSize) == CUBLAS_STATUS_SUCCESS; });
+    const float ms = time_of(k, TURNS, [&] {
+      return multiply(k, p, g, &r[i].algo, workspace, r[i].workspaceSize) == CUBLAS_STATUS_SUCCESS;
+    });
     if (ms < least) least = ms, best = i;
   }
   return best;
@@ -206,18 +174,12 @@ static void drop_plan(plan *p) {
   *p = plan{};
 }
 
-static unsigned slot_of(const plan_key &key) {
-  const unsigned char *bytes = (const unsigned char *)&key;
-  uint64_t h = 1469598103934665603u;
-  for (size_t i = 0; i < sizeof key; i++) h = (h ^ bytes[i]) * 1099511628211u;
-  return (unsigned)(h >> 20) % MAX_PLANS;
-}
-
 /* With the lock held: the plan of a problem, made anew where another took its place. */
 static cublasStatus_t find_plan(kernel *k, const plan_key &key, const gpu_gemm &g, plan **out) {
-  plan *p = &plans[slot_of(key)];
+  bool hit;
+  plan *p = memo_find(plans, key, &hit);
   *out = p;
-  if (p->ready && memcmp(&p->key, &key, sizeof key) == 0) return CUBLAS_STATUS_SUCCESS;
+  if (hit) return CUBLAS_STATUS_SUCCESS;
   drop_plan(p);
   if (!handles[key.device]) {
     const cublasStatus_t s = lt.create(&handles[key.device]);
@@ -225,16 +187,20 @@ static cublasStatus_t find_plan(kernel *k, const plan_key &key, const gpu_gemm &
   }
   memcpy(&p->key, &key, sizeof key);
   const cublasStatus_t s = make_plan(k, p, g);
-  p->ready = s == CUBLAS_STATUS_SUCCESS;
+  p->known = s == CUBLAS_STATUS_SUCCESS;
   return s;
+}
+
+gpu_round gpu_rounding() {
+  const char *tf32 = getenv("WEFT_TF32"), *brain = getenv("WEFT_BF16");
+  return brain && *brain == '1' ? ROUND_BF16 : tf32 && *tf32 == '1' ? ROUND_TF32 : ROUND_NOT;
 }
 
 static plan_key key_of(const gpu_gemm &g) {
   plan_key q;
   memset(&q, 0, sizeof q);
   cudaGetDevice(&q.device);
-  const char *tf32 = getenv("WEFT_TF32"), *bf16 = getenv("WEFT_BF16");
-  q.round = bf16 && *bf16 == '1' ? BF16 : tf32 && *tf32 == '1' ? TF32 : EXACT;
+  q.round = gpu_rounding();
   q.batch = g.batch > 1 ? g.batch : 1;
   q.type = g.type;
   q.flip_a = g.flip_a, q.flip_b = g.flip_b;
@@ -266,25 +232,14 @@ static weft_err run_plain(kernel *k, const gpu_gemm &g) {
 
 /* ---- other ways ---- */
 
-enum { TILE = 32, TILE_ROWS = 8, LEAST_TURNED = 1024, LEAST_SLICED = 8192, MOST_RESULTS = 1 << 16 };
+enum { LEAST_TURNED = 1024, LEAST_SLICED = 8192, MOST_RESULTS = 1 << 16 };
 enum { MOST_SLICES = 256, LEAST_SLICES = 16 };
-
-static __global__ void turn_kernel(const float *x, float *y, int64_t rows, int64_t columns, int64_t step) {
-  __shared__ float tile[TILE][TILE + 1];
-  const int64_t left = (int64_t)blockIdx.x * TILE, top = (int64_t)blockIdx.y * TILE, c = left + threadIdx.x;
-  for (int j = threadIdx.y; j < TILE; j += TILE_ROWS)
-    if (top + j < rows && c < columns) tile[j][threadIdx.x] = x[(top + j) * step + c];
-  __syncthreads();
-  for (int j = threadIdx.y; j < TILE; j += TILE_ROWS)
-    if (left + j < columns && top + threadIdx.x < rows) y[(left + j) * rows + top + threadIdx.x] = tile[threadIdx.x][j];
-}
 
 /* a is stored k x m: turned round, the product needs no flip. */
 static weft_err run_turned(kernel *k, gpu_gemm g) {
   float *turned = nullptr;
   WEFT_TRY(gpu_scratch(k, g.m * g.k, &turned));
-  const dim3 grid((unsigned)((g.m + TILE - 1) / TILE), (unsigned)((g.k + TILE - 1) / TILE));
-  turn_kernel<<<grid, dim3(TILE, TILE_ROWS), 0, gpu_stream(k)>>>((const float *)g.a, turned, g.k, g.m, g.lda);
+  WEFT_TRY(gpu_turn(k, (const float *)g.a, turned, g.k, g.m, g.lda));
   g.a = turned, g.lda = g.k, g.flip_a = false;
   return run_plain(k, g);
 }
@@ -313,7 +268,8 @@ typedef weft_err way(kernel *k, gpu_gemm g);
 /* The way that may be better than the plain one; NULL: none. */
 static way *other_way(const gpu_gemm &g, const plan_key &key) {
   if (g.type != WEFT_FLOAT || key.batch > 1 || g.beta != 0) return nullptr;
-  if (key.round == TF32 && g.flip_a && !g.flip_b && g.m >= LEAST_TURNED && g.n >= LEAST_TURNED && g.k >= LEAST_TURNED)
+  if (key.round == ROUND_TF32 && g.flip_a && !g.flip_b && g.m >= LEAST_TURNED && g.n >= LEAST_TURNED &&
+      g.k >= LEAST_TURNED)
     return run_turned;
   const bool few = g.ldc == g.n && g.m * g.n <= MOST_RESULTS && g.k >= LEAST_SLICED;
   return few && slices_of(g.k) >= LEAST_SLICES ? run_sliced : nullptr;
@@ -327,14 +283,16 @@ struct finding {
 static finding findings[MAX_PLANS];
 
 static bool is_other_better(kernel *k, const gpu_gemm &g, const plan_key &key, way *other) {
-  finding *f = &findings[slot_of(key)];
+  bool known;
   pthread_mutex_lock(&lock);
-  const bool known = f->known && memcmp(&f->key, &key, sizeof key) == 0, better = known && f->other;
+  finding *f = memo_find(findings, key, &known);
+  const bool better = known && f->other;
   pthread_mutex_unlock(&lock);
   if (known || !may_time(k, g)) return better;
-  const float plain = time_of(k, [&] { return run_plain(k, g) == WEFT_OK; });
-  const float with = time_of(k, [&] { return other(k, g) == WEFT_OK; });
+  const float plain = time_of(k, TURNS, [&] { return run_plain(k, g) == WEFT_OK; });
+  const float with = time_of(k, TURNS, [&] { return other(k, g) == WEFT_OK; });
   pthread_mutex_lock(&lock);
+  f = memo_find(findings, key, &known);
   memcpy(&f->key, &key, sizeof key);
   f->known = true, f->other = with < plain;
   pthread_mutex_unlock(&lock);

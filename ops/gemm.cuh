@@ -3,6 +3,10 @@
 
 #include "ops/gpu.cuh"
 
+/* What a float may lose on its way into the matrix units, as WEFT_TF32 and WEFT_BF16 say. */
+enum gpu_round { ROUND_NOT, ROUND_TF32, ROUND_BF16 };
+gpu_round gpu_rounding();
+
 /* c = op(a) op(b) + beta c for each of `batch` matrices, all row by row: op(a) is m x k, op(b) k x n, c m x n. */
 struct gpu_gemm {
   weft_dtype type;

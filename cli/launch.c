@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define CAREFUL_STEPS "200" /* of a task that was started again */
 enum { MOST_TASKS = 256, TEXT = 32 * MOST_TASKS, GRACE_S = 10, PROGRESS = 1 << 14 };
 
 typedef struct plan {
@@ -310,6 +311,7 @@ static void after_end(launch *l, launch_task *t) {
     t->restarts--;
     tell_end(l, t);
     fprintf(stderr, "; starting it again (%d left)\n", t->restarts);
+    setenv("WEFT_GPU_CAREFUL", CAREFUL_STEPS, 0); /* what fails on a card once more is then told by name */
     if (start(l, t)) return;
   }
   tell_failure(l, t);

@@ -52,9 +52,9 @@ typedef struct plan {
   const weft_graph *graph;
   device **device; /* the GPUs that its items run on */
   int n_device;
-  bool
-      careful; /* WEFT_GPU_NO_REPLAY: waits for each kernel of a GPU, as first runs do, so that an error has its name */
-  int *slot_memory; /* per slot: 0 the host's, else 1 + an index into device; NULL without GPUs */
+  atomic_int careful; /* so many runs wait for each kernel of a GPU, as first ones do, so that an error has its name:
+                         WEFT_GPU_CAREFUL; negative: all, WEFT_GPU_NO_REPLAY */
+  int *slot_memory;   /* per slot: 0 the host's, else 1 + an index into device; NULL without GPUs */
   plan_stretch *stretch;
   int n_stretch;
   arena arena;     /* of everything below but states, constants, layouts and frames */
@@ -135,8 +135,8 @@ static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {
   atomic_store_explicit(cost, next, memory_order_relaxed);
 }
 /* At the end of a run that came to err so far: waits for the plan's GPUs, whose first error counts if err is none. */
-weft_err weft__plan_end(const plan *p, weft_err err);
-/* After an item was run: waits for its GPU, if it is the first time or the plan is careful. */
+weft_err weft__plan_end(plan *p, weft_err err);
+/* After an item was run: waits for its GPU, if it is the first time or the plan still careful. */
 weft_err weft__item_settle(const plan *p, const plan_item *it, bool first, weft_err err);
 /* Runs a straight plan on the calling thread. */
 weft_err weft__plan_run(plan *p, plan_run *run);

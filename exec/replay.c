@@ -63,7 +63,7 @@ static int stretch_end(const plan *p, const bool *steady, int i, device **d, int
 }
 
 weft_err weft__replay_find(plan *p) {
-  if (!p->n_device || p->flow || p->careful) return WEFT_OK;
+  if (!p->n_device || p->flow || p->careful < 0) return WEFT_OK;
   bool *steady = weft__alloc_zero((size_t)p->n_slot + 1, sizeof *steady);
   p->stretch = weft__arena_alloc(&p->arena, sizeof *p->stretch * (size_t)(p->n_item + 1));
   weft_err err = steady && p->stretch ? WEFT_OK : WEFT_OOM;

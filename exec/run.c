@@ -107,7 +107,7 @@ static weft_err run_stretches(frame *f, plan_run *run, int from, int to) {
 
 weft_err weft__frame_run(frame *f, plan_run *run, int from, int to) {
   const uint64_t mode = weft__denormal_flush();
-  const bool whole = f->replay && !run->log && f->once_done;
+  const bool whole = f->replay && !run->log && f->once_done && !f->plan->careful;
   const weft_err err = whole ? run_stretches(f, run, from, to) : run_items(f, run, from, to);
   weft__denormal_restore(mode);
   return err;
@@ -170,8 +170,9 @@ static weft_err end_device(const plan *p, device *d) {
                        last->name);
 }
 
-weft_err weft__plan_end(const plan *p, weft_err err) {
+weft_err weft__plan_end(plan *p, weft_err err) {
   if (!p->n_device) return err;
+  for (int left = p->careful; left > 0 && !atomic_compare_exchange_weak(&p->careful, &left, left - 1);) continue;
   status first = {0};
   weft__status_keep(&first, err);
   for (int i = 0; i < p->n_device; i++) weft__status_keep(&first, end_device(p, p->device[i]));

@@ -447,7 +447,8 @@ static weft_err spread(spreader *s) {
 weft_err weft__spread(plan *p) {
   WEFT_TRY(list_devices(p));
   if (!p->n_device) return WEFT_OK;
-  p->careful = getenv("WEFT_GPU_NO_REPLAY") != NULL;
+  const char *careful = getenv("WEFT_GPU_CAREFUL");
+  p->careful = getenv("WEFT_GPU_NO_REPLAY") ? -1 : careful ? atoi(careful) : 0;
   spreader s = {.p = p};
   weft_err err = spread(&s);
   weft__free(s.list);

@@ -240,7 +240,8 @@ TEST(an_error_of_a_kernel_has_its_nodes_name_and_the_card_stays_lost) {
   end(&r);
 }
 
-TEST(a_later_error_says_among_whose_kernels_it_is) {
+/* The card is lost at the second run of a request. */
+static void lose_later(const char *words) {
   setenv("WEFT_SIMULATED_TROUBLE", "lost:6", 1);
   rig r = begin();
   weft_out x = input(&r, "x"), first = binary(&r, GPU0, "Mul", "first", x, x);
@@ -252,10 +253,21 @@ TEST(a_later_error_says_among_whose_kernels_it_is) {
   EXPECT_OK(weft__tensor_scalar(&t, WEFT_FLOAT, 1));
   plan_request q = {.n_feed = 1, .n_target = 1, .feed = &x, .target = &last.node};
   EXPECT_OK(weft__session_run(r.s, &q, (const weft_tensor *const *)&t, NULL, NULL)); /* the first run of this request */
-  EXPECT_ERR(weft__session_run(r.s, &q, (const weft_tensor *const *)&t, NULL, NULL), WEFT_INTERNAL,
-             "{{node x}} to {{node last}}");
+  EXPECT_ERR(weft__session_run(r.s, &q, (const weft_tensor *const *)&t, NULL, NULL), WEFT_INTERNAL, words);
   weft_tensor_destroy(t);
   end(&r);
+}
+
+TEST(a_later_error_says_among_whose_kernels_it_is) { lose_later("{{node x}} to {{node last}}"); }
+
+TEST(an_error_has_its_nodes_name_while_runs_are_careful) {
+  setenv("WEFT_GPU_CAREFUL", "2", 1);
+  lose_later("AddV2 {{node last}}: running on the GPU");
+}
+
+TEST(runs_are_careful_as_often_as_was_asked_for) {
+  setenv("WEFT_GPU_CAREFUL", "1", 1);
+  lose_later("{{node x}} to {{node last}}");
 }
 
 TEST(a_card_without_memory_left_is_an_error_that_says_so) {

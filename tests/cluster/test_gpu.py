@@ -58,7 +58,9 @@ def test_two_workers_share_one_card(card, tmp_path):
 
 
 LONG = """
+import os
 import tensorflow as tf
+print("careful:", os.environ.get("WEFT_GPU_CAREFUL", "no"))
 step = tf.train.get_or_create_global_step()
 w = tf.get_variable("w", [4], initializer=tf.zeros_initializer())
 loss = tf.reduce_sum(tf.square(w - 1.), name="distance")
@@ -72,10 +74,10 @@ print("ends near 1:", left < 1e-3)
 """
 
 
-def lose_and_recover(folder, **env):
+def lose_and_recover(folder, times=1, **env):
     """A training that loses its card is started again, goes on from its checkpoint and ends."""
     (folder / "long.py").write_text(LONG)
-    run = subprocess.run([tasks.WEFT, "launch", "--ps", "0", "--restart", "1", "--", sys.executable, "-m", "weft",
+    run = subprocess.run([tasks.WEFT, "launch", "--ps", "0", "--restart", str(times), "--", sys.executable, "-m", "weft",
                           folder / "long.py"], capture_output=True, text=True, timeout=150, cwd=folder,
                          env=environment(**env))
     text = run.stdout + run.stderr
@@ -87,6 +89,7 @@ def test_a_training_that_loses_its_card_goes_on_in_a_new_process(tmp_path):
     text, began = lose_and_recover(tmp_path, WEFT_CUDA_PLUGIN="simulated",
                                    WEFT_SIMULATED_TROUBLE="lost:150:%s" % (tmp_path / "lost"))
     assert "the GPU is lost to this process" in text and began[0] == 0 and began[1] > 0, text
+    assert text.count("careful: no") == 1 and text.count("careful: 200") == 1, text
 
 
 SPLIT = """
@@ -199,5 +202,9 @@ def test_an_illegal_address_has_its_nodes_name_and_a_new_process_recovers(tmp_pa
     code, text = python(tmp_path, WILD, WEFT_WILD=str(tmp_path / "first"), **env)
     assert code == 0 and text.count("failed: ") == 2 and "the GPU is lost to this process" in text, text
     assert "{{node astray}}" in text and "an illegal memory access" in text, text
-    text, _ = lose_and_recover(tmp_path, WEFT_WILD=str(tmp_path / "second"), **env)
-    assert "an illegal memory access" in text, text
+    # A later one, in a step that is recorded, is told by name where it comes again after the restart.
+    text, _ = lose_and_recover(tmp_path, times=2, WEFT_WILD=str(tmp_path / "second"), WEFT_WILD_FILES="2",
+                               WEFT_WILD_AT="20", **env)
+    first, second = text.split("starting it again")[:2]
+    assert re.search(r"{{node \S+}} to {{node \S+}}.*an illegal memory access", first), text
+    assert re.search(r"Sum {{node \S+}}: running on the GPU: an illegal memory access", second), text

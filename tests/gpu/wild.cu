@@ -1,23 +1,42 @@
 /* wild.cu - a plug-in like libweft_cuda.so, whose Sum writes to an address that is nobody's.
  *
  * tests/cluster/test_gpu.py builds it on machines with a card.  WEFT_REAL_PLUGIN names the plug-in behind it; WEFT_WILD
- * a file: only the process that makes it suffers. */
+ * files, WEFT_WILD_FILES of them (1): only a process that makes one suffers, at the card's WEFT_WILD_AT-th Sum (1). */
 #include "device/gpu.h"
 #include "ops/gpu.h"
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const gpu_host *host;
 static const gpu_kernel *sum;
 
-__global__ void write_to(int *at) { *at = 1; }
+/* It counts on the card: a step that is recorded calls no kernel of the host's again. */
+__device__ int sums;
+__global__ void go_astray(int at) {
+  if (++sums == at) *(int *)64 = 1;
+}
+
+static int number(const char *name) {
+  const char *given = getenv(name);
+  return given ? atoi(given) : 1;
+}
+
+static bool is_wild() {
+  char file[4096];
+  for (int i = 0; i < number("WEFT_WILD_FILES"); i++) {
+    snprintf(file, sizeof file, "%s.%d", getenv("WEFT_WILD"), i);
+    if (open(file, O_CREAT | O_EXCL, 0600) >= 0) return true;
+  }
+  return false;
+}
 
 static weft_err wild_sum(kernel *k) {
-  if (open(getenv("WEFT_WILD"), O_CREAT | O_EXCL, 0600) >= 0)
-    write_to<<<1, 1, 0, (cudaStream_t)host->stream(k)>>>((int *)64);
+  static const bool wild = is_wild();
+  if (wild) go_astray<<<1, 1, 0, (cudaStream_t)host->stream(k)>>>(number("WEFT_WILD_AT"));
   return sum->run(k);
 }
 

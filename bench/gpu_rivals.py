@@ -1,11 +1,10 @@
-"""gpu_rivals.py [SECONDS] - the models of gpu_jobs.c on PyTorch and JAX: steps a second on one card.
+"""gpu_rivals.py [SECONDS] - the models of gpu_jobs.c on PyTorch, eager and as a CUDA graph: steps a second on one card.
 
-PyTorch eager and as a CUDA graph, JAX through jit; data on the device but for mlp_fed.
+Data on the device but for mlp_fed.  gpu_rivals_jax.py has them on JAX.
 """
 import sys
 import time
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -115,30 +114,6 @@ def resnet_job(bf16):
     print("%-22s %9.1f steps/s  %6.0f images/s" % ("torch graph " + name, rate, rate * 64), flush=True)
 
 
-def jax_job():
-    import jax
-    import jax.numpy as jnp
-    rng = np.random.RandomState(1)
-    params = [jnp.asarray(rng.normal(0, 0.1, s), jnp.float32) for s in ((784, 500), (500,), (500, 10), (10,))]
-    x, y = jnp.asarray(rng.rand(100, 784), jnp.float32), jnp.asarray(rng.randint(0, 10, 100))
-
-    def loss(p, a, b):
-        z = jax.nn.log_softmax(jax.nn.relu(a @ p[0] + p[1]) @ p[2] + p[3])
-        return -jnp.mean(z[jnp.arange(100), b]) + 1e-4 * ((p[0] ** 2).sum() + (p[2] ** 2).sum()) / 2
-
-    @jax.jit
-    def step(p, average, a, b):
-        p = [v - 0.01 * d for v, d in zip(p, jax.grad(loss)(p, a, b))]
-        return p, [m - 0.01 * (m - v) for m, v in zip(average, p)]
-
-    state = [params, [jnp.zeros_like(p) for p in params]]
-
-    def once():
-        state[:] = step(state[0], state[1], x, y)
-
-    show("jax jit mlp", measure(once, lambda: state[0][0].block_until_ready()))
-
-
 def main():
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     for name, (model, batch, pixels) in models().items():
@@ -148,10 +123,6 @@ def main():
             resnet_job(bf16)
         except ImportError:
             print("torchvision is not installed")
-    try:
-        jax_job()
-    except ImportError:
-        print("jax is not installed")
 
 
 if __name__ == "__main__":

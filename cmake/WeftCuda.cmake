@@ -74,6 +74,7 @@ extern "C" {
 }
 const gpu_host *weft__gpu;
 gpu_mover *weft__gpu_mover();         /* move.cu */
+gpu_adder *weft__gpu_adder();         /* addn.cu */
 const gpu_chains *weft__gpu_chains(); /* chain.cu */
 
 extern "C" {
@@ -83,6 +84,7 @@ WEFT_API const gpu_kernel *const *weft_cuda_kernels(const gpu_host *host) {
   };
   weft__gpu = host;
   host->use_mover(weft__gpu_mover());
+  host->use_adder(weft__gpu_adder());
   host->use_chains(weft__gpu_chains());
   return all;
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "graph/build.h"
 #include "ops/all.h"
+#include "ops/gpu_host.h"
 #include "tests/check.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,5 +305,88 @@ TEST(an_op_with_more_arguments_than_can_be_marked_is_the_hosts) {
   EXPECT_EQ_INT(TENSOR_DATA(out, int32_t)[1], 2);
   weft_tensor_destroy(out);
   weft_tensor_destroy(t);
+  end(&r);
+}
+
+/* A tensor array on a GPU: its flow, and how to write to it and read from it there. */
+typedef struct array {
+  weft_out handle, flow;
+} array;
+
+static void array_write(rig *r, array *a, const char *name, int64_t i, weft_out v) {
+  weft_out in[] = {a->handle, weft__b_scalar(r->g, WEFT_INT32, (double)i), v, a->flow};
+  a->flow = at(r, GPU0, "TensorArrayWriteV3", name, 4, in, 0, NULL);
+}
+
+static weft_out array_read(rig *r, const array *a, const char *name, int64_t i) {
+  weft_out in[] = {a->handle, weft__b_scalar(r->g, WEFT_INT32, (double)i), a->flow};
+  return at(r, GPU0, "TensorArrayReadV3", name, 3, in, 1, (attr[]){A_TYPE("dtype", WEFT_FLOAT)});
+}
+
+TEST(a_tensor_array_and_its_gradient_keep_values_on_the_gpu) {
+  rig r = begin();
+  weft_out x = input(&r, "x"), y = binary(&r, GPU0, "Mul", "y", x, x), two = weft__b_scalar(r.g, WEFT_INT32, 2);
+  array a = {.handle = at(&r, GPU0, "TensorArrayV3", "a", 1, &two, 1, (attr[]){A_TYPE("dtype", WEFT_FLOAT)})};
+  a.flow = weft__b_slot(a.handle, 1);
+  array_write(&r, &a, "a0", 0, x);
+  array_write(&r, &a, "a1", 1, y);
+  weft_out all_in[] = {a.handle, weft__b_ints(r.g, (int64_t[]){0, 1}, 2), a.flow};
+  weft_out all = at(&r, GPU0, "TensorArrayGatherV3", "all", 3, all_in, 1, (attr[]){A_TYPE("dtype", WEFT_FLOAT)});
+  weft_out sum = binary(&r, GPU0, "Sum", "sum", all, weft__b_ints(r.g, (int64_t[]){0}, 1));
+  array d = {.handle = at(&r, GPU0, "TensorArrayGradV3", "d", 2, (weft_out[]){a.handle, a.flow}, 1,
+                          (attr[]){A_STR("source", "gradients")})};
+  d.flow = weft__b_slot(d.handle, 1);
+  array_write(&r, &d, "d0", 0, sum);
+  array_write(&r, &d, "again", 0, y);
+  weft_out twice = array_read(&r, &d, "twice", 0), none = array_read(&r, &d, "none", 1);
+  weft_out got = binary(&r, GPU0, "AddV2", "got", twice, none);
+  open_session(&r, false);
+  for (int i = 1; i < 6; i++) {
+    float fed = (float)i;
+    EXPECT_EQ_INT((int)run(&r, 1, &x, &fed, got), i + 2 * i * i);
+  }
+  end(&r);
+}
+
+TEST(a_stack_keeps_values_on_the_gpu) {
+  rig r = begin();
+  weft_out x = input(&r, "x"), y = binary(&r, GPU0, "Mul", "y", x, x), most = weft__b_scalar(r.g, WEFT_INT32, 4);
+  weft_out stack = at(&r, GPU0, "StackV2", "s", 1, &most, 1, (attr[]){A_TYPE("elem_type", WEFT_FLOAT)});
+  weft_out pushed = binary(&r, GPU0, "StackPushV2", "push", stack, y);
+  node_spec pop = {.op = "StackPopV2",
+                   .name = "pop",
+                   .device = GPU0,
+                   .exact = true,
+                   .n_in = 1,
+                   .in = &stack,
+                   .n_control = 1,
+                   .control = &pushed.node,
+                   .n_attr = 1,
+                   .attr = (attr[]){A_TYPE("elem_type", WEFT_FLOAT)}};
+  weft_node *popped = NULL;
+  EXPECT_OK(weft__graph_add(r.g, &pop, &popped));
+  weft_out got = binary(&r, GPU0, "AddV2", "got", (weft_out){popped->id, 0}, x);
+  open_session(&r, false);
+  for (int i = 1; i < 6; i++) {
+    float fed = (float)i;
+    EXPECT_EQ_INT((int)run(&r, 1, &x, &fed, got), i + i * i);
+  }
+  end(&r);
+}
+
+TEST(counters_are_stacked_in_host_memory) {
+  rig r = begin();
+  weft_out most = weft__b_scalar(r.g, WEFT_INT32, 4);
+  weft_out stack = at(&r, GPU0, "StackV2", "s", 1, &most, 1, (attr[]){A_TYPE("elem_type", WEFT_INT32)});
+  static const weft_dtype types[] = {WEFT_INT32, WEFT_BOOL, WEFT_FLOAT};
+  for (int i = 0; i < 3; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "pop%d", i);
+    weft_out pop = at(&r, GPU0, "StackPopV2", name, 1, &stack, 1, (attr[]){A_TYPE("elem_type", types[i])});
+    const weft_node *n = weft__node(r.g, pop.node);
+    gpu_kernel g = weft__gpu_kernel(n);
+    EXPECT_EQ_STR(g.op, "StackPopV2");
+    EXPECT_EQ_INT(weft__gpu_host_out(&g, n, 0), types[i] != WEFT_FLOAT);
+  }
   end(&r);
 }

@@ -107,8 +107,8 @@ struct op {
   /* Optional: its loops, when cpu is nothing but weft__elementwise over them without an argument (ops/elementwise.h).
    * Such ops may be fused into chains. */
   const struct elem_op *elem;
-  /* Optional: cpu looks at no element, so it serves on every device.  The names of the arguments it does look at, inputs
-   * and outputs, which are in host memory there: "shape axis"; "*": all; "": none. */
+  /* Optional: cpu looks at no element, so it serves on every device.  The arguments it does look at, inputs and outputs,
+   * are in host memory there: "shape axis"; "*": all; "": none; "elem?": if of int32 or bool, which TF keeps there. */
   const char *anywhere;
   const op_case *cases; /* NULL: the op is exercised by a scenario of tests/parity */
   opdef opdef;          /* filled in by weft__op_table_create */

@@ -41,6 +41,19 @@ static weft_err add_n_gpu(kernel *k) {
   return gpu_numbers(k, z.dtype, [&](auto t) { return add_all<decltype(t)>(k, n_in, z); });
 }
 
+/* For tensor arrays, whose gradients add up as they come. */
+static weft_err add_two(kernel *k, weft_dtype type, void *z, const void *x, const void *y, int64_t n) {
+  if (n == 0) return WEFT_OK;
+  return gpu_numbers(k, type, [&](auto t) {
+    using T = decltype(t);
+    const terms<T> in = {{(const T *)x, (const T *)y}, 2};
+    add_kernel<T><<<gpu_blocks(n), GPU_THREADS, 0, gpu_stream(k)>>>((T *)z, in, n);
+    return gpu_launched(k);
+  });
+}
+
+gpu_adder *weft__gpu_adder() { return add_two; }
+
 GPU_OPS(addn) = {
     {"AddN", add_n_gpu, GPU_NUMBERS},
     {"AccumulateNV2", add_n_gpu, GPU_NUMBERS},

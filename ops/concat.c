@@ -333,7 +333,7 @@ OPS(concat) = {
     {"ConcatOffset(concat_dim:int32, shape:N*shape_type) -> (offset:N*shape_type) | N:int>=2 "
      "shape_type:type{int32,int64}=int32",
      "Where each input of a Concat begins in its result.", .infer = offset_infer, .cpu = offset_cpu, .no_grad = true,
-     .cases = offset_cases},
+     .cases = offset_cases, .anywhere = "*"},
     {"Pack(values:N*T) -> (output:T) | N:int>=1 T:type axis:int=0", "Stacks tensors of one shape along a new axis.",
      .infer = pack_infer, .cpu = pack_cpu, .grad = pack_grad, .cases = pack_cases},
     {0},

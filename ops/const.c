@@ -160,7 +160,7 @@ OPS(const) = {
      "The input; asking for a gradient through it is an error.", .infer = each_infer, .cpu = each_cpu,
      .grad = prevent_grad, .cases = prevent_cases, .anywhere = ""},
     {"RefIdentity(input:&T) -> (output:&T) | T:type ; uninit", "The variable itself.", .infer = each_infer,
-     .cpu = ref_identity_cpu, .grad = each_grad, .cases = ref_identity_cases},
+     .cpu = ref_identity_cpu, .grad = each_grad, .cases = ref_identity_cases, .anywhere = ""},
     {"NoOp() -> ()", "Nothing: a place to hang control edges on.", .infer = weft__infer_none, .cpu = no_op_cpu,
      .cases = no_op_cases, .anywhere = "*"},
     {0},

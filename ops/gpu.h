@@ -36,6 +36,9 @@ typedef struct gpu_tensor {
 typedef weft_err gpu_mover(kernel *k, size_t size, void *dst, const void *src, int rank, const int64_t *dim,
                            const int64_t *dst_step, const int64_t *src_step);
 
+/* z = x + y, n elements in the card's memory; z may be x. */
+typedef weft_err gpu_adder(kernel *k, weft_dtype type, void *z, const void *x, const void *y, int64_t n);
+
 /* A window over the two spatial axes of an image, placed: height, then width. */
 typedef struct gpu_window {
   bool channels_second; /* NCHW */
@@ -103,6 +106,8 @@ typedef struct gpu_host {
   weft_err (*window)(const kernel *k, const int64_t in[2], const int64_t size[2], gpu_window *w);
   /* From now on, CPU kernels that only move elements (weft__box_copy) move them on the card with this. */
   void (*use_mover)(gpu_mover *move);
+  /* And those that add up what is given to them one by one (the gradients of tensor arrays) do so with this. */
+  void (*use_adder)(gpu_adder *add);
   /* From now on, chains of elementwise ops run as one kernel; and the chain that k runs. */
   void (*use_chains)(const gpu_chains *chains);
   const gpu_chain *(*chain)(const kernel *k);

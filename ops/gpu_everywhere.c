@@ -45,6 +45,11 @@ static const gpu_kernel simulated = {
 
 /* ---- the finder ---- */
 
+/* Ops that put values into objects of the step do so in every run: no recording stands for that.  They move elements. */
+static bool fills_objects(const weft_node *n) {
+  return strncmp(n->op_name, "TensorArray", 11) == 0 || strncmp(n->op_name, "Stack", 5) == 0;
+}
+
 static const gpu_kernel *const *plugin_lists;
 static void load_lists(void) {
   gpu_kernels_fn *door;
@@ -58,8 +63,11 @@ gpu_kernel weft__gpu_kernel(const weft_node *n) {
   if (!n->op || host_variable(n)) return (gpu_kernel){0};
   const gpu_kernel *g = weft__gpu_find(plugin_lists, n);
   if (g) return *g;
-  const gpu_kernel anywhere = {.op = n->op_name, .types = GPU_PLAIN, .host = n->op->anywhere};
-  if (anywhere.host && weft__gpu_serves(&anywhere, n)) return anywhere;
+  gpu_kernel anywhere = {.op = n->op_name, .types = GPU_PLAIN, .host = n->op->anywhere, .waits = fills_objects(n)};
+  if (anywhere.host && weft__gpu_serves(&anywhere, n)) {
+    if (anywhere.waits && weft__gpu_simulated()) anywhere.run = simulated_run;
+    return anywhere;
+  }
   const bool simulate = weft__gpu_simulated() && simulates(n) && weft__gpu_serves(&simulated, n);
   return simulate ? simulated : (gpu_kernel){0};
 }

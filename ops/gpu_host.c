@@ -234,6 +234,12 @@ static void host_use_mover(gpu_mover *move) { atomic_store(&mover, move); }
 
 gpu_mover *weft__gpu_mover(void) { return atomic_load(&mover); }
 
+static _Atomic(gpu_adder *) adder;
+
+static void host_use_adder(gpu_adder *add) { atomic_store(&adder, add); }
+
+gpu_adder *weft__gpu_adder(void) { return atomic_load(&adder); }
+
 static _Atomic(const gpu_chains *) chains;
 
 static void host_use_chains(const gpu_chains *c) { atomic_store(&chains, c); }
@@ -275,6 +281,7 @@ const gpu_host *weft__gpu_host(void) {
       .out_ref = host_out_ref,
       .window = host_window,
       .use_mover = host_use_mover,
+      .use_adder = host_use_adder,
       .use_chains = host_use_chains,
       .chain = host_chain,
       .fail = host_fail,
@@ -284,12 +291,14 @@ const gpu_host *weft__gpu_host(void) {
 
 /* ---- for executors ---- */
 
-/* Is `arg` one of the words of `list`? */
-static bool listed(const char *list, const char *arg) {
+/* Is `arg` one of the words of `list`?  "arg?" is where it is of int32 or bool: counters and predicates. */
+static bool listed(const char *list, const char *arg, weft_dtype type) {
   const size_t n = strlen(arg);
+  const bool counter = type == WEFT_INT32 || type == WEFT_BOOL;
   for (const char *at = list; at && *at;) {
     const size_t word = strcspn(at, " ");
-    if ((word == n && !strncmp(at, arg, n)) || (word == 1 && *at == '*')) return true;
+    const bool named = !strncmp(at, arg, n) && (word == n || (word == n + 1 && at[n] == '?' && counter));
+    if (named || (word == 1 && *at == '*')) return true;
     at += word + (at[word] == ' ');
   }
   return false;
@@ -309,13 +318,13 @@ static const char *arg_of(const weft_node *n, const arg_def *args, int n_arg, ra
 static bool listed_in(const gpu_kernel *g, const weft_node *node, int i) {
   const opdef *d = &node->op->opdef;
   const char *arg = g->host ? arg_of(node, d->in, d->n_in, weft__node_in_range, i) : NULL;
-  return arg && listed(g->host, arg);
+  return arg && listed(g->host, arg, weft__out_type(node->graph, node->in[i]));
 }
 
 static bool listed_out(const gpu_kernel *g, const weft_node *node, int i) {
   const opdef *d = &node->op->opdef;
   const char *arg = g->host ? arg_of(node, d->out, d->n_out, weft__node_out_range, i) : NULL;
-  return arg && listed(g->host, arg);
+  return arg && listed(g->host, arg, weft__dtype_base(node->out_type[i]));
 }
 
 bool weft__gpu_host_in(const gpu_kernel *g, const weft_node *node, int i) {

@@ -31,6 +31,8 @@ void weft__gpu_scratch_move(struct scratch **from, struct scratch **to);
 
 /* How elements are moved on cards; NULL where no plug-in was loaded, or a simulated one. */
 gpu_mover *weft__gpu_mover(void);
+/* How tensors are added up on cards; NULL likewise. */
+gpu_adder *weft__gpu_adder(void);
 /* How chains of elementwise ops run on cards; NULL likewise. */
 const gpu_chains *weft__gpu_chains(void);
 

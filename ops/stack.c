@@ -180,22 +180,26 @@ static weft_err push_infer(infer *s) {
   return WEFT_OK;
 }
 
-#define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN)                                                                \
-  {NAME "V2(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful", DOC, .infer = INFER, .cpu = FN,             \
-   .no_grad = true},                                                                                                   \
+#define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN, HOST)                                                          \
+  {NAME "V2(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful",                                             \
+   DOC,                                                                                                                \
+   .infer = INFER,                                                                                                     \
+   .cpu = FN,                                                                                                          \
+   .no_grad = true,                                                                                                    \
+   .anywhere = HOST},                                                                                                  \
   {                                                                                                                    \
     NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .infer = INFER, .cpu = FN, .no_grad = true             \
   }
 
 OPS(stack) = {
     {"StackV2(max_size:int32) -> (handle:resource) | elem_type:type stack_name:string='' ; stateful",
-     "A stack for this step.", .infer = handle_infer, .cpu = stack_cpu, .no_grad = true},
+     "A stack for this step.", .infer = handle_infer, .cpu = stack_cpu, .no_grad = true, .anywhere = "max_size"},
     {"Stack() -> (handle:&string) | elem_type:type stack_name:string='' ; stateful",
      "A stack for this step, by reference.", .infer = handle_infer, .cpu = stack_cpu, .no_grad = true},
     ASKS("StackPush", ", elem:T", "output:T", " | T:type swap_memory:bool=false", "Pushes a value and hands it on.",
-         push_infer, push_cpu),
+         push_infer, push_cpu, "elem? output?"),
     ASKS("StackPop", "", "elem:elem_type", " | elem_type:type", "Takes the value pushed last.", weft__infer_none,
-         pop_cpu),
-    ASKS("StackClose", "", "", "", "Lets go of the values.", weft__infer_none, close_cpu),
+         pop_cpu, "elem?"),
+    ASKS("StackClose", "", "", "", "Lets go of the values.", weft__infer_none, close_cpu, ""),
     {0},
 };

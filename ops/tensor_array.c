@@ -1,9 +1,13 @@
 /* tensor_array.c - tensor arrays as ops, in the three spellings TensorFlow had for their handles.
  *
  * V3 has resource handles; V2 strings {container, name} and V1 references to such strings, which are
- * looked up among the objects of the step.  The flow values carry no data: they order the ops. */
+ * looked up among the objects of the step.  The flow values carry no data: they order the ops.
+ * On a GPU an array's elements stay in the card's memory, those of int32 and bool in the host's. */
 #include "base/alloc.h"
 #include "graph/build.h"
+#include "ops/box.h"
+#include "ops/gpu_host.h"
+#include "state/combine.h"
 #include "state/step.h"
 #include "state/tensor_array.h"
 #include "state/variable.h"
@@ -76,12 +80,50 @@ static weft_err out_handle(kernel *k, tensor_array *a, const char *name) {
   return err;
 }
 
-static weft_err out_flow(kernel *k, int i) {
-  if (i >= k->n_out) return WEFT_OK;
-  weft_tensor *t = weft__out(k, i, &SHAPE_SCALAR);
-  if (!t) return WEFT_OOM;
-  TENSOR_DATA(t, float)[0] = 0;
+/* A flow that begins here: output 1, where there is one. */
+static weft_err begin_flow(kernel *k) {
+  if (k->n_out < 2) return WEFT_OK;
+  weft_tensor *t = weft__out(k, 1, &SHAPE_SCALAR);
+  return t ? weft__box_zero(k, t) : WEFT_OOM;
+}
+
+/* The flow that comes in last goes on as output i. */
+static weft_err pass_flow(kernel *k, int i) {
+  const int last = k->n_in - 1;
+  return i < k->n_out ? weft__forward(k, i, last, &k->in[last]->shape) : WEFT_OK;
+}
+
+/* ---- elements, in the memory of the kernel's device or in the host's ---- */
+
+static weft_err zero_there(void *arg, weft_tensor *t) { return weft__box_zero(arg, t); }
+
+static weft_err add_there(void *arg, weft_tensor *to, const weft_tensor *x, const weft_tensor *y) {
+  gpu_adder *adder = weft__gpu_adder();
+  const int64_t n = weft__tensor_count(x);
+  if (adder) return adder(arg, x->dtype, to->data, x->data, y->data, n);
+  weft__combine(COMBINE_ADD, x->dtype, to->data, x->data, y->data, 1, n); /* the card is simulated */
   return WEFT_OK;
+}
+
+static weft_err write_element(kernel *k, tensor_array *a, int64_t i, const weft_tensor *t) {
+  const array_maker there = {k, t->buf->memory, zero_there, add_there};
+  return weft__kernel_in(k, weft__array_write(a, i, t, there.memory ? &there : NULL));
+}
+
+/* The elements that the node reads are where its output goes. */
+static weft_err read_element(kernel *k, tensor_array *a, int64_t i, weft_tensor *out) {
+  const weft_dtype type = k->node->out_type[0];
+  const bool on_device = k->device && !(k->host_out & 1) && weft__dtype_is_plain(type);
+  const array_maker there = {k, on_device ? &k->device->memory : NULL, zero_there, add_there};
+  return weft__kernel_in(k, weft__array_read(a, type, i, out, on_device ? &there : NULL));
+}
+
+static weft_err copy_elements(kernel *k, const memory_space *memory, weft_dtype type, void *to, const void *from,
+                              int64_t n) {
+  if (!memory) return weft__elements_copy(type, to, from, n);
+  box run = {.rank = 0};
+  weft__box_axis(&run, n, 1, 1);
+  return weft__box_copy(k, type, to, from, &run);
 }
 
 /* ---- making ---- */
@@ -111,7 +153,7 @@ static weft_err array_cpu(kernel *k) {
     name = weft__step_object_add(k->step->objects, name, (object *)a);
     err = name ? out_handle(k, a, name) : WEFT_OOM;
   }
-  return err == WEFT_OK ? out_flow(k, 1) : err;
+  return err == WEFT_OK ? begin_flow(k) : err;
 }
 
 /* V1 and V2: the gradient is an object of the step under ARRAY@SOURCE. */
@@ -138,7 +180,7 @@ static weft_err gradient_out(kernel *k, const shape *prepend) {
   weft_err err = k->node->out_type[0] == WEFT_RESOURCE ? WEFT_OK : name_gradient(k, g, &name);
   if (err == WEFT_OK) err = out_handle(k, g, name ? name : weft__node_str(k->node, "source").data);
   weft__free(name);
-  return err == WEFT_OK ? out_flow(k, 1) : err;
+  return err == WEFT_OK && k->n_out > 1 ? weft__forward(k, 1, 1, &k->in[1]->shape) : err;
 }
 
 static weft_err gradient_cpu(kernel *k) { return gradient_out(k, NULL); }
@@ -155,8 +197,8 @@ static weft_err write_cpu(kernel *k) {
   tensor_array *a = NULL;
   WEFT_TRY(weft__kernel_scalar(k, 1, "index"));
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(weft__kernel_in(k, weft__array_write(a, weft__tensor_int(k->in[1], 0), k->in[2])));
-  return out_flow(k, 0);
+  WEFT_TRY(write_element(k, a, weft__tensor_int(k->in[1], 0), k->in[2]));
+  return pass_flow(k, 0);
 }
 
 static weft_err read_cpu(kernel *k) {
@@ -164,7 +206,7 @@ static weft_err read_cpu(kernel *k) {
   weft_tensor t = {0};
   WEFT_TRY(weft__kernel_scalar(k, 1, "index"));
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(weft__kernel_in(k, weft__array_read(a, k->node->out_type[0], weft__tensor_int(k->in[1], 0), &t)));
+  WEFT_TRY(read_element(k, a, weft__tensor_int(k->in[1], 0), &t));
   weft_err err = weft__out_share(k, 0, &t);
   weft__tensor_clear(&t);
   return err;
@@ -206,7 +248,7 @@ static weft_err read_many(kernel *k, tensor_array *a, int64_t n, const weft_tens
   if (!out->t) return WEFT_OOM;
   for (int64_t i = 0; i < n; i++) {
     int64_t at = index ? weft__tensor_int(index, i) : i;
-    WEFT_TRY(weft__kernel_in(k, weft__array_read(a, k->node->out_type[0], at, &out->t[i])));
+    WEFT_TRY(read_element(k, a, at, &out->t[i]));
     out->n = i + 1;
   }
   return WEFT_OK;
@@ -236,7 +278,8 @@ static weft_err pack(kernel *k, const elements *e, const shape *one) {
   int64_t count = weft__shape_count(one);
   size_t step_bytes = (size_t)count * weft__dtype_size(out->dtype);
   for (int64_t i = 0; i < e->n; i++)
-    WEFT_TRY(weft__elements_copy(out->dtype, (char *)out->data + (size_t)i * step_bytes, e->t[i].data, count));
+    WEFT_TRY(copy_elements(k, out->buf->memory, out->dtype, (char *)out->data + (size_t)i * step_bytes, e->t[i].data,
+                           count));
   return WEFT_OK;
 }
 
@@ -314,7 +357,7 @@ static weft_err concat_out(kernel *k, const elements *e, const shape *all) {
   for (int64_t i = 0; i < e->n; i++) {
     int64_t count = weft__tensor_count(&e->t[i]);
     TENSOR_DATA(lengths, int64_t)[i] = e->t[i].shape.dim[0];
-    WEFT_TRY(weft__elements_copy(out->dtype, to, e->t[i].data, count));
+    WEFT_TRY(copy_elements(k, out->buf->memory, out->dtype, to, e->t[i].data, count));
     to += (size_t)count * weft__dtype_size(out->dtype);
   }
   return WEFT_OK;
@@ -345,8 +388,10 @@ static weft_err concat_cpu(kernel *k) {
 /* ---- many elements in ---- */
 
 /* Writes rows [from, from + rows) of a value to place i; rows < 0: one row, its axis dropped. */
-static weft_err write_rows(tensor_array *a, int64_t i, const weft_tensor *value_, int64_t from, int64_t rows) {
+static weft_err write_rows(kernel *k, tensor_array *a, int64_t i, const weft_tensor *value_, int64_t from,
+                           int64_t rows) {
   weft_tensor part = {0};
+  memory_space *memory = value_->buf->memory;
   shape of = value_->shape;
   int64_t each = weft__shape_span(&of, 1, of.rank);
   if (rows < 0) {
@@ -355,10 +400,10 @@ static weft_err write_rows(tensor_array *a, int64_t i, const weft_tensor *value_
   } else {
     of.dim[0] = rows;
   }
-  WEFT_TRY(weft__tensor_init(&part, value_->dtype, &of));
+  WEFT_TRY(weft__tensor_init_in(&part, memory, value_->dtype, &of));
   const char *src = (const char *)value_->data + (size_t)(from * each) * weft__dtype_size(value_->dtype);
-  weft_err err = weft__elements_copy(value_->dtype, part.data, src, each * (rows < 0 ? 1 : rows));
-  if (err == WEFT_OK) err = weft__array_write(a, i, &part);
+  weft_err err = copy_elements(k, memory, value_->dtype, part.data, src, each * (rows < 0 ? 1 : rows));
+  if (err == WEFT_OK) err = write_element(k, a, i, &part);
   weft__tensor_clear(&part);
   return err;
 }
@@ -385,8 +430,8 @@ static weft_err scatter_cpu(kernel *k) {
     if (weft__tensor_int(index, i) >= size)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Max scatter index must be < array size (%lld vs. %lld)",
                                (long long)weft__tensor_int(index, i), (long long)size);
-  for (int64_t i = 0; i < n; i++) WEFT_TRY(weft__kernel_in(k, write_rows(a, weft__tensor_int(index, i), rows, i, -1)));
-  return out_flow(k, 0);
+  for (int64_t i = 0; i < n; i++) WEFT_TRY(write_rows(k, a, weft__tensor_int(index, i), rows, i, -1));
+  return pass_flow(k, 0);
 }
 
 static weft_err check_count(kernel *k, tensor_array *a, int64_t n, const char *of) {
@@ -408,8 +453,8 @@ static weft_err unpack_cpu(kernel *k) {
                              weft__shape_text(&k->in[1]->shape));
   WEFT_TRY(find(k, &a));
   WEFT_TRY(check_count(k, a, k->in[1]->shape.dim[0], "the input"));
-  for (int64_t i = 0; i < k->in[1]->shape.dim[0]; i++) WEFT_TRY(weft__kernel_in(k, write_rows(a, i, k->in[1], i, -1)));
-  return out_flow(k, 0);
+  for (int64_t i = 0; i < k->in[1]->shape.dim[0]; i++) WEFT_TRY(write_rows(k, a, i, k->in[1], i, -1));
+  return pass_flow(k, 0);
 }
 
 static weft_err check_lengths(kernel *k, const weft_tensor *rows, const weft_tensor *lengths) {
@@ -442,10 +487,10 @@ static weft_err split_cpu(kernel *k) {
   WEFT_TRY(check_count(k, a, n, "lengths"));
   for (int64_t i = 0; i < n; i++) {
     int64_t count = TENSOR_DATA(lengths, int64_t)[i];
-    WEFT_TRY(weft__kernel_in(k, write_rows(a, i, rows, from, count)));
+    WEFT_TRY(write_rows(k, a, i, rows, from, count));
     from += count;
   }
-  return out_flow(k, 0);
+  return pass_flow(k, 0);
 }
 
 /* ---- shape rules ---- */
@@ -579,7 +624,7 @@ OPS(tensor_array) = {
     {"TensorArrayV3(size:int32) -> (handle:resource, flow:float) | dtype:type element_shape:shape=? "
      "dynamic_size:bool=false clear_after_read:bool=true identical_element_shapes:bool=false "
      "tensor_array_name:string='' ; stateful",
-     "A row of tensors for this step.", .infer = handle_infer, .cpu = array_cpu, .no_grad = true},
+     "A row of tensors for this step.", .infer = handle_infer, .cpu = array_cpu, .no_grad = true, .anywhere = "size"},
     {"TensorArrayV2(size:int32) -> (handle:string) | dtype:type element_shape:shape=? dynamic_size:bool=false "
      "clear_after_read:bool=true tensor_array_name:string='' ; stateful",
      "TensorArrayV3 with a string handle.", .infer = handle_infer, .cpu = array_cpu, .no_grad = true},
@@ -588,7 +633,8 @@ OPS(tensor_array) = {
      "TensorArrayV3 with a reference handle.", .infer = handle_infer, .cpu = array_cpu, .no_grad = true},
     {"TensorArrayGradV3(handle:resource, flow_in:float) -> (grad_handle:resource, flow_out:float) | source:string ; "
      "stateful",
-     "The array of gradients of an array's elements.", .infer = handle_infer, .cpu = gradient_cpu, .no_grad = true},
+     "The array of gradients of an array's elements.", .infer = handle_infer, .cpu = gradient_cpu, .no_grad = true,
+     .anywhere = ""},
     {"TensorArrayGradV2(handle:string, flow_in:float) -> (grad_handle:string) | source:string ; stateful",
      "TensorArrayGradV3 with string handles.", .infer = handle_infer, .cpu = gradient_cpu, .no_grad = true},
     {"TensorArrayGrad(handle:string, flow_in:float) -> (grad_handle:&string) | source:string ; stateful",
@@ -596,23 +642,26 @@ OPS(tensor_array) = {
     {"TensorArrayGradWithShape(handle:resource, flow_in:float, shape_to_prepend:int32) -> (grad_handle:resource, "
      "flow_out:float) | source:string ; stateful",
      "TensorArrayGradV3 for gradients with more leading axes.", .infer = handle_infer, .cpu = gradient_with_shape_cpu,
-     .no_grad = true},
+     .no_grad = true, .anywhere = "shape_to_prepend"},
     ASKS("TensorArrayWrite", ", index:int32, value:T, flow_in:float", FLOW, " | T:type", "Sets one element.",
-         weft__infer_scalar, write_cpu, .grad = write_grad),
+         weft__infer_scalar, write_cpu, .grad = write_grad, .anywhere = "index value?"),
     ASKS("TensorArrayRead", ", index:int32, flow_in:float", "value:dtype", " | dtype:type", "One element.", read_infer,
-         read_cpu, .grad = read_grad),
+         read_cpu, .grad = read_grad, .anywhere = "index value?"),
     ASKS("TensorArrayGather", ", indices:int32, flow_in:float", "value:dtype", VALUE, "Elements, stacked.",
-         gather_infer, gather_cpu, .grad = gather_grad),
+         gather_infer, gather_cpu, .grad = gather_grad, .anywhere = "indices value?"),
     ASKS("TensorArrayScatter", ", indices:int32, value:T, flow_in:float", FLOW, " | T:type",
-         "Sets elements from the rows of a tensor.", weft__infer_scalar, scatter_cpu, .grad = scatter_grad),
+         "Sets elements from the rows of a tensor.", weft__infer_scalar, scatter_cpu, .grad = scatter_grad,
+         .anywhere = "indices value?"),
     ASKS("TensorArrayConcat", ", flow_in:float", "value:dtype, lengths:int64",
          " | dtype:type element_shape_except0:shape=?", "All elements, one after the other, and their lengths.",
-         concat_infer, concat_cpu, .grad = concat_grad),
+         concat_infer, concat_cpu, .grad = concat_grad, .anywhere = "value? lengths"),
     ASKS("TensorArraySplit", ", value:T, lengths:int64, flow_in:float", FLOW, " | T:type",
-         "Sets elements from parts of a tensor.", weft__infer_scalar, split_cpu, .grad = split_grad),
+         "Sets elements from parts of a tensor.", weft__infer_scalar, split_cpu, .grad = split_grad,
+         .anywhere = "value? lengths"),
     ASKS("TensorArraySize", ", flow_in:float", "size:int32", "", "How many places the array has.", weft__infer_scalar,
-         size_cpu, .no_grad = true),
-    ASKS("TensorArrayClose", "", "", "", "Lets go of the elements.", weft__infer_none, close_cpu, .no_grad = true),
+         size_cpu, .no_grad = true, .anywhere = "size"),
+    ASKS("TensorArrayClose", "", "", "", "Lets go of the elements.", weft__infer_none, close_cpu, .no_grad = true,
+         .anywhere = ""),
     {"TensorArrayPack(handle:&string, flow_in:float) -> (value:dtype)" VALUE, "All elements, stacked.",
      .infer = gather_infer, .cpu = pack_cpu, .no_grad = true},
     {"TensorArrayUnpack(handle:&string, value:T, flow_in:float) -> (flow_out:float) | T:type",

@@ -182,6 +182,6 @@ OPS(transpose) = {
      "The conjugated input with its axes in another order.", .infer = transpose_infer, .cpu = conjugate_cpu,
      .grad = conjugate_grad, .cases = conjugate_cases},
     {"InvertPermutation(x:T) -> (y:T) | T:type{int32,int64}=int32", "y such that y[x[i]] = i.", .infer = invert_infer,
-     .cpu = invert_cpu, .no_grad = true, .cases = invert_cases},
+     .cpu = invert_cpu, .no_grad = true, .cases = invert_cases, .anywhere = "*"},
     {0},
 };

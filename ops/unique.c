@@ -338,6 +338,6 @@ OPS(unique) = {
      .cases = counts_v2_cases},
     {"ListDiff(x:T, y:T) -> (out:T, idx:out_idx) | T:type " OUT_IDX,
      "The elements of x that are not in y, and where they stood.", .infer = diff_infer, .cpu = diff_cpu,
-     .cases = diff_cases},
+     .cases = diff_cases, .anywhere = "*"},
     {0},
 };

@@ -25,6 +25,22 @@ struct tensor_array {
 
 enum { MAX_SIZE = 1 << 28 };
 
+/* ---- elements in host memory ---- */
+
+static weft_err host_zero(void *arg, weft_tensor *t) {
+  (void)arg;
+  if (weft__dtype_is_plain(t->dtype)) memset(t->data, 0, weft__tensor_bytes(t));
+  return WEFT_OK;
+}
+
+static weft_err host_add(void *arg, weft_tensor *to, const weft_tensor *x, const weft_tensor *y) {
+  (void)arg;
+  weft__combine(COMBINE_ADD, x->dtype, to->data, x->data, y->data, 1, weft__tensor_count(x));
+  return WEFT_OK;
+}
+
+static const array_maker host_maker = {NULL, NULL, host_zero, host_add};
+
 static void array_destroy(object *o) {
   tensor_array *a = (tensor_array *)o;
   for (int64_t i = 0; a->place && i < a->spec.size; i++) weft__tensor_clear(&a->place[i].t);
@@ -117,27 +133,27 @@ static weft_err check_write(tensor_array *a, int64_t i, const weft_tensor *t) {
 }
 
 /* place + t, in place where nobody else holds the sum so far. */
-static weft_err add_up(const tensor_array *a, place *p, const weft_tensor *t) {
+static weft_err add_up(const tensor_array *a, place *p, const weft_tensor *t, const array_maker *maker) {
   weft_tensor fresh = {0}, *to = &p->t;
   if (!weft__combine_has(COMBINE_ADD, t->dtype))
     return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray %s: values of type %s cannot be added up", a->name,
                       weft__dtype_name(t->dtype));
   if (!weft__tensor_writable(&p->t)) {
-    WEFT_TRY(weft__tensor_init(&fresh, t->dtype, &t->shape));
+    WEFT_TRY(weft__tensor_init_in(&fresh, maker->memory, t->dtype, &t->shape));
     to = &fresh;
   }
-  weft__combine(COMBINE_ADD, t->dtype, to->data, p->t.data, t->data, 1, weft__tensor_count(t));
+  const weft_err err = maker->add(maker->arg, to, &p->t, t);
   if (to == &fresh) {
     weft__tensor_clear(&p->t);
     p->t = fresh;
   }
-  return WEFT_OK;
+  return err;
 }
 
-static weft_err write_locked(tensor_array *a, int64_t i, const weft_tensor *t) {
+static weft_err write_locked(tensor_array *a, int64_t i, const weft_tensor *t, const array_maker *maker) {
   WEFT_TRY(check_write(a, i, t));
   place *p = &a->place[i];
-  if (p->written) return add_up(a, p, t);
+  if (p->written) return add_up(a, p, t, maker);
   WEFT_TRY(weft__tensor_keep(&p->t, t));
   p->written = true;
   p->was = t->shape;
@@ -145,9 +161,9 @@ static weft_err write_locked(tensor_array *a, int64_t i, const weft_tensor *t) {
   return WEFT_OK;
 }
 
-weft_err weft__array_write(tensor_array *a, int64_t i, const weft_tensor *t) {
+weft_err weft__array_write(tensor_array *a, int64_t i, const weft_tensor *t, const array_maker *maker) {
   pthread_mutex_lock(&a->lock);
-  weft_err err = write_locked(a, i, t);
+  weft_err err = write_locked(a, i, t, maker ? maker : &host_maker);
   pthread_mutex_unlock(&a->lock);
   return err;
 }
@@ -170,7 +186,7 @@ static weft_err check_read(const tensor_array *a, weft_dtype dtype, int64_t i) {
   return WEFT_OK;
 }
 
-static weft_err make_zeros(const tensor_array *a, place *p, int64_t i) {
+static weft_err make_zeros(const tensor_array *a, place *p, int64_t i, const array_maker *maker) {
   const shape *of = p->was.rank >= 0 ? &p->was : &a->spec.element;
   if (!weft__shape_known(of))
     return weft__fail(WEFT_INVALID_ARGUMENT,
@@ -180,16 +196,15 @@ static weft_err make_zeros(const tensor_array *a, place *p, int64_t i) {
                       "property on the forward TensorArray, the proper all-zeros tensor will be returned instead of "
                       "incurring this error.",
                       a->name, (long long)i, weft__shape_text(of));
-  WEFT_TRY(weft__tensor_init(&p->t, a->spec.dtype, of));
-  if (weft__dtype_is_plain(a->spec.dtype)) memset(p->t.data, 0, weft__tensor_bytes(&p->t));
+  WEFT_TRY(weft__tensor_init_in(&p->t, maker->memory, a->spec.dtype, of));
   p->written = true;
-  return WEFT_OK;
+  return maker->zero(maker->arg, &p->t);
 }
 
-static weft_err read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out) {
+static weft_err read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out, const array_maker *maker) {
   WEFT_TRY(check_read(a, dtype, i));
   place *p = &a->place[i];
-  if (!p->written) WEFT_TRY(make_zeros(a, p, i));
+  if (!p->written) WEFT_TRY(make_zeros(a, p, i, maker));
   p->read = true;
   weft__tensor_share(out, &p->t);
   if (a->spec.clear_after_read) {
@@ -199,9 +214,9 @@ static weft_err read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_t
   return WEFT_OK;
 }
 
-weft_err weft__array_read(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out) {
+weft_err weft__array_read(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out, const array_maker *maker) {
   pthread_mutex_lock(&a->lock);
-  weft_err err = read_locked(a, dtype, i, out);
+  weft_err err = read_locked(a, dtype, i, out, maker ? maker : &host_maker);
   pthread_mutex_unlock(&a->lock);
   return err;
 }

@@ -20,10 +20,19 @@ typedef struct array_spec {
 
 typedef struct tensor_array tensor_array;
 
+/* Who makes elements where none was written, and adds up those of a gradient: x + y goes to `to`, which may be x. */
+typedef struct array_maker {
+  void *arg;
+  memory_space *memory; /* of the elements; NULL: the host's */
+  weft_err (*zero)(void *arg, weft_tensor *t);
+  weft_err (*add)(void *arg, weft_tensor *to, const weft_tensor *x, const weft_tensor *y);
+} array_maker;
+
 weft_err weft__array_create(tensor_array **out, const array_spec *spec, const char *name);
-weft_err weft__array_write(tensor_array *a, int64_t i, const weft_tensor *t); /* keeps t */
+/* Keeps t.  maker NULL, here and below: elements are in host memory. */
+weft_err weft__array_write(tensor_array *a, int64_t i, const weft_tensor *t, const array_maker *maker);
 /* *out (empty) shares the element, or becomes zeros where none was written and the shape is known. */
-weft_err weft__array_read(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out);
+weft_err weft__array_read(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out, const array_maker *maker);
 /* Fails if it was closed; else its size and whether it grows. */
 weft_err weft__array_size(tensor_array *a, int64_t *size, bool *dynamic);
 shape weft__array_element(tensor_array *a);

@@ -18,7 +18,7 @@ static weft_tensor *floats(int n, float first) {
 
 static weft_err put(tensor_array *a, int64_t i, int n, float first) {
   weft_tensor *t = floats(n, first);
-  weft_err err = weft__array_write(a, i, t);
+  weft_err err = weft__array_write(a, i, t, NULL);
   weft_tensor_destroy(t);
   return err;
 }
@@ -30,14 +30,14 @@ TEST(a_place_is_written_once_and_read_once) {
   weft_tensor t = {0};
   EXPECT_OK(put(a, 0, 2, 1));
   EXPECT_ERR(put(a, 0, 2, 1), WEFT_INVALID_ARGUMENT, "already been written to");
-  EXPECT_OK(weft__array_read(a, WEFT_FLOAT, 0, &t));
+  EXPECT_OK(weft__array_read(a, WEFT_FLOAT, 0, &t, NULL));
   EXPECT_NEAR(TENSOR_DATA(&t, float)[1], 2, 0);
   weft__tensor_clear(&t);
-  EXPECT_ERR(weft__array_read(a, WEFT_FLOAT, 0, &t), WEFT_INVALID_ARGUMENT, "Could not read index 0 twice");
-  EXPECT_ERR(weft__array_read(a, WEFT_FLOAT, 1, &t), WEFT_INVALID_ARGUMENT, "element shape is not fully defined");
-  EXPECT_ERR(weft__array_read(a, WEFT_FLOAT, 2, &t), WEFT_INVALID_ARGUMENT,
+  EXPECT_ERR(weft__array_read(a, WEFT_FLOAT, 0, &t, NULL), WEFT_INVALID_ARGUMENT, "Could not read index 0 twice");
+  EXPECT_ERR(weft__array_read(a, WEFT_FLOAT, 1, &t, NULL), WEFT_INVALID_ARGUMENT, "element shape is not fully defined");
+  EXPECT_ERR(weft__array_read(a, WEFT_FLOAT, 2, &t, NULL), WEFT_INVALID_ARGUMENT,
              "Tried to read from index 2 but array size is: 2");
-  EXPECT_ERR(weft__array_read(a, WEFT_INT32, 1, &t), WEFT_INVALID_ARGUMENT, "Op requested dtype int32");
+  EXPECT_ERR(weft__array_read(a, WEFT_INT32, 1, &t, NULL), WEFT_INVALID_ARGUMENT, "Op requested dtype int32");
   EXPECT_ERR(put(a, 2, 2, 1), WEFT_INVALID_ARGUMENT, "not resizeable and size is: 2");
   drop(a);
 }
@@ -46,7 +46,7 @@ TEST(an_unwritten_place_is_zero_where_the_shape_is_known) {
   tensor_array *a = make((array_spec){.size = 1, .element = SHAPE1(3)});
   weft_tensor t = {0};
   EXPECT_ERR(put(a, 0, 2, 1), WEFT_INVALID_ARGUMENT, "inferred element shape: [3]");
-  EXPECT_OK(weft__array_read(a, WEFT_FLOAT, 0, &t));
+  EXPECT_OK(weft__array_read(a, WEFT_FLOAT, 0, &t, NULL));
   EXPECT_EQ_MEM(t.data, ((float[3]){0}), 12);
   weft__tensor_clear(&t);
   drop(a);
@@ -75,10 +75,10 @@ TEST(gradients_add_up_and_know_the_shapes_written) {
   EXPECT(g == again && g != other);
   EXPECT_OK(put(g, 0, 2, 10));
   EXPECT_OK(put(g, 0, 2, 1));
-  EXPECT_OK(weft__array_read(g, WEFT_FLOAT, 0, &t));
+  EXPECT_OK(weft__array_read(g, WEFT_FLOAT, 0, &t, NULL));
   EXPECT_EQ_MEM(t.data, ((float[]){11, 13}), 8);
   weft__tensor_clear(&t);
-  EXPECT_OK(weft__array_read(g, WEFT_FLOAT, 1, &t));
+  EXPECT_OK(weft__array_read(g, WEFT_FLOAT, 1, &t, NULL));
   EXPECT_EQ_MEM(t.data, ((float[]){0, 0}), 8);
   weft__tensor_clear(&t);
   drop(a);

@@ -374,8 +374,14 @@ TEST(a_stack_keeps_values_on_the_gpu) {
   end(&r);
 }
 
-TEST(counters_are_stacked_in_host_memory) {
+TEST(counters_are_computed_and_stacked_in_host_memory) {
   rig r = begin();
+  weft_out one = weft__b_scalar(r.g, WEFT_INT32, 1), half = weft__b_scalar(r.g, WEFT_FLOAT, 0.5);
+  weft_out next = binary(&r, GPU0, "AddV2", "next", one, one), less = binary(&r, GPU0, "Less", "less", next, one);
+  weft_out sum = binary(&r, GPU0, "AddV2", "sum", half, half);
+  EXPECT_EQ_STR(weft__gpu_kernel(weft__node(r.g, next.node)).host, "*");
+  EXPECT_EQ_STR(weft__gpu_kernel(weft__node(r.g, less.node)).host, "*");
+  EXPECT(weft__gpu_kernel(weft__node(r.g, sum.node)).host == NULL);
   weft_out most = weft__b_scalar(r.g, WEFT_INT32, 4);
   weft_out stack = at(&r, GPU0, "StackV2", "s", 1, &most, 1, (attr[]){A_TYPE("elem_type", WEFT_INT32)});
   static const weft_dtype types[] = {WEFT_INT32, WEFT_BOOL, WEFT_FLOAT};

@@ -1,8 +1,8 @@
 /* gpu_everywhere.c - who serves a node on a GPU: the plug-in's kernel, or the CPU's where that will do.
  *
  * It will for ops that hand on, name or measure values (`anywhere` in graph/op.h).  What they read or write themselves (a
- * shape, an axis, a predicate) is in host memory.  Those with all arguments there run on the host, placed on the GPU as in
- * TensorFlow. */
+ * shape, an axis, a predicate) is in host memory.  Those with all arguments there, and those on int32 alone, run on the
+ * host, placed on the GPU as in TensorFlow. */
 #include "ops/gpu_host.h"
 
 #include "device/device.h"
@@ -16,6 +16,20 @@ static bool host_variable(const weft_node *n) {
   if (!(n->op->flags & OP_ONCE) || !weft__node_attr(n, "dtype")) return false;
   const weft_dtype t = weft__node_type(n, "dtype");
   return t == WEFT_INT32 || !weft__dtype_is_plain(t);
+}
+
+/* TensorFlow keeps int32 in host memory on GPUs: what is computed of such numbers alone are shapes, places and counters,
+ * which the host wants to know, and without waiting.  So are predicates of them. */
+static bool counts(const weft_node *n) {
+  bool any = false;
+  if (!n->op->cpu || n->op->opdef.stateful || n->n_in == 0) return false;
+  for (int i = 0; i < n->n_in + n->n_out; i++) {
+    const weft_dtype t =
+        i < n->n_in ? n->graph->node[n->in[i].node]->out_type[n->in[i].slot] : n->out_type[i - n->n_in];
+    if (t != WEFT_INT32 && t != WEFT_BOOL) return false;
+    any = any || t == WEFT_INT32;
+  }
+  return any;
 }
 
 /* ---- simulated kernels ---- */
@@ -57,10 +71,7 @@ static void load_lists(void) {
   plugin_lists = door ? door(weft__gpu_host()) : NULL;
 }
 
-gpu_kernel weft__gpu_kernel(const weft_node *n) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, load_lists);
-  if (!n->op || host_variable(n)) return (gpu_kernel){0};
+static gpu_kernel find(const weft_node *n) {
   const gpu_kernel *g = weft__gpu_find(plugin_lists, n);
   if (g) return *g;
   gpu_kernel anywhere = {.op = n->op_name, .types = GPU_PLAIN, .host = n->op->anywhere, .waits = fills_objects(n)};
@@ -70,4 +81,12 @@ gpu_kernel weft__gpu_kernel(const weft_node *n) {
   }
   const bool simulate = weft__gpu_simulated() && simulates(n) && weft__gpu_serves(&simulated, n);
   return simulate ? simulated : (gpu_kernel){0};
+}
+
+gpu_kernel weft__gpu_kernel(const weft_node *n) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load_lists);
+  if (!n->op || host_variable(n)) return (gpu_kernel){0};
+  const gpu_kernel g = find(n);
+  return g.op && counts(n) ? (gpu_kernel){.op = n->op_name, .host = "*"} : g;
 }

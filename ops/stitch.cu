@@ -1,7 +1,7 @@
 /* stitch.cu - rows dealt out and put together by number on the GPU: DynamicPartition, DynamicStitch.
  *
  * The host must know how many rows there will be.  It waits for the partitions' sizes; the places that are stitched to
- * are in its memory, as in TensorFlow.  So is all of a stitch of int32, which is how shapes are put together. */
+ * are in its memory, as in TensorFlow. */
 #include "ops/scan.cuh"
 #include <stdlib.h>
 
@@ -151,12 +151,9 @@ static weft_err stitch_gpu(kernel *k) {
   return WEFT_OK;
 }
 
-#define STITCH(name)                                                                                                   \
-  {name, stitch_gpu, GPU_PLAIN & ~GPU_TYPE(WEFT_INT32), "indices", true}, { name, nullptr, 0, "*" }
-
 GPU_OPS(stitch) = {
     {"DynamicPartition", partition_gpu, GPU_PLAIN, nullptr, true},
-    STITCH("DynamicStitch"),
-    STITCH("ParallelDynamicStitch"),
+    {"DynamicStitch", stitch_gpu, GPU_PLAIN, "indices", true},
+    {"ParallelDynamicStitch", stitch_gpu, GPU_PLAIN, "indices", true},
     {0},
 };

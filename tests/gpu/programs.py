@@ -29,9 +29,11 @@ bad = []
 
 
 def check(name, began, code, text, *wanted):
-    """Says how a program did; `wanted` are patterns of lines."""
-    missing = [w for w in wanted if not re.search(w, text, re.M)]
+    """Says how a program did, with the line that it printed for each of the patterns `wanted`, the last of several."""
+    found = [[line for line in text.splitlines() if re.search(w, line)] for w in wanted]
+    missing = [w for w, lines in zip(wanted, found) if not lines]
     print("%s: %s (%.1fs)" % (name, "as in the document" if code == 0 and not missing else "FAILED", time.time() - began))
+    print("".join("    %s\n" % line for line in dict.fromkeys(lines[-1][-150:] for lines in found if lines)), end="")
     if code or missing:
         bad.append(name)
         print("exit code %s, missing %s\n%s" % (code, missing, text[-1500:]))
@@ -124,8 +126,10 @@ def walk_through(folder, script, data):
 
 def in_c(folder, data):
     """The same programs in C, as `weft launch` runs them; both workers use the one card."""
+    os.environ.update(WEFT_VIRTUAL_GPUS="1", TF_CPP_MIN_LOG_LEVEL="0")
     for name, flags, wanted in (
-            ("docker_example", ["--training_epochs=1"], [r"worker1 .*Test-Accuracy: \d\.\d\d", r"device:GPU:0"]),
+            ("docker_example", ["--training_epochs=1"],
+             [r"\(MatMul\): /job:worker/.*device:GPU:0", r"worker1 .*Test-Accuracy: \d\.\d\d"]),
             ("distribute_mnist", ["--train_steps=1000", "--issync=1"],
              [r"worker1 .*After 1000 training step\(s\), validation cross entropy = \d"]),
             ("dist_mnist_async", ["--training_steps=1000"], [r"After \d+ training steps"])):
@@ -133,7 +137,8 @@ def in_c(folder, data):
         run = subprocess.run([BUILD / "bin" / "weft", "launch", "--ps", "1", "--workers", "2", "--",
                               BUILD / "examples" / name, "--data_dir=%s" % data, "--log_dir=%s" % (folder / name), *flags],
                              capture_output=True, text=True, timeout=120, cwd=folder)
-        check(name + ", in C", began, run.returncode, run.stdout + run.stderr, *wanted)
+        check(name + ", in C", began, run.returncode, run.stdout + run.stderr, "worker1 .*Creating TensorFlow device",
+              *wanted)
 
 
 def main():

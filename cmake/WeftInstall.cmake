@@ -55,6 +55,9 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+if(WEFT_HAVE_MICROHTTPD) # loaded at run time, which is not seen
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS libmicrohttpd12)
+endif()
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3 (>= 3.11), python3-numpy")
 file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
 # What Python compiled while it was installed goes with it.

@@ -9,11 +9,11 @@ add_library(weft_needs INTERFACE) # headers and libraries every floor sees
 target_include_directories(weft_needs SYSTEM INTERFACE ${PROTOBUF_C_INCLUDE})
 target_link_libraries(weft_needs INTERFACE ${PROTOBUF_C_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS} $<$<BOOL:${WEFT_MATH}>:m>)
 
-# weft_optional(NAME header library... WHY text [SOURCES file...]): defines WEFT_HAVE_NAME, for all sources or for these,
-# where header and libraries are found.
+# weft_optional(NAME header library... WHY text [SOURCES file...] [LOADED]): defines WEFT_HAVE_NAME, for all sources or for
+# these, where header and libraries are found.  LOADED: they load the one library themselves, as WEFT_NAME_FILE.
 set(weft_summary "")
 function(weft_optional name header)
-  cmake_parse_arguments(arg "" "WHY" "SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "LOADED" "WHY" "SOURCES" ${ARGN})
   option(WEFT_WITH_${name} "Use ${name} if found: ${arg_WHY}" ON)
   set(state "left out (WEFT_WITH_${name}=OFF)")
   if(WEFT_WITH_${name})
@@ -36,7 +36,14 @@ function(weft_optional name header)
       else()
         target_compile_definitions(weft_needs INTERFACE WEFT_HAVE_${name}=1)
       endif()
-      target_link_libraries(weft_needs INTERFACE ${libraries})
+      if(arg_LOADED) # by the name that stands for its interface: libfoo.so.12 of libfoo.so.12.60.0
+        file(REAL_PATH "${libraries}" file)
+        get_filename_component(file "${file}" NAME)
+        string(REGEX MATCH "^[^.]+[.]so([.][0-9]+)?" file "${file}")
+        set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_DEFINITIONS WEFT_${name}_FILE="${file}")
+      else()
+        target_link_libraries(weft_needs INTERFACE ${libraries})
+      endif()
     else()
       set(state "not found, left out")
     endif()
@@ -54,7 +61,7 @@ weft_optional(DNNL oneapi/dnnl/dnnl.h dnnl WHY "convolutions where it wins")
 weft_optional(PNG png.h png WHY "PNG decode and encode")
 weft_optional(JPEG jpeglib.h jpeg WHY "JPEG decode and encode")
 weft_optional(ZLIB zlib.h z WHY "gzip data sets")
-weft_optional(MICROHTTPD microhttpd.h microhttpd WHY "the status page" SOURCES net/http.c api/version.c)
+weft_optional(MICROHTTPD microhttpd.h microhttpd WHY "the status page" SOURCES net/http.c api/version.c LOADED)
 weft_optional(GRPC grpc/grpc.h grpc gpr WHY "clusters - without it everything runs in one process")
 
 function(weft_print_summary)

@@ -44,8 +44,8 @@ typedef struct part_run {         /* all of it outlives the run */
 /* Runs on this thread as far as nothing waits, then on others.  done is called exactly once, perhaps before this
  * returns, on any thread; err's message is that thread's. */
 void weft__part_run(part *p, const part_run *r);
-/* Does a run of it begin by asking that task for values? */
-bool weft__part_asks(const part *p, const char *task);
+/* Does a run of it begin by asking the task of that name for values? */
+bool weft__part_asks(const part *p, const char *of);
 /* Leaves a value in a step's rendezvous, and takes one from it when it is there, for partial runs. */
 weft_err weft__worker_put(worker *w, int64_t id, const char *key, const weft_tensor *t);
 void weft__worker_take(worker *w, int64_t id, const char *key,

@@ -53,11 +53,11 @@ weft_err weft__part_make(part **out, worker_session *s, weft_graph *graph, const
   return WEFT_OK;
 }
 
-bool weft__part_asks(const part *p, const char *task) {
-  size_t n = strlen(task);
+bool weft__part_asks(const part *p, const char *of) {
+  size_t n = strlen(of);
   for (int i = 0; i < p->plan->n_recv; i++) {
     const char *from = p->plan->recv[i].key; /* begins with a device */
-    if (strncmp(from, task, n) == 0 && from[n] == '/') return true;
+    if (strncmp(from, of, n) == 0 && from[n] == '/') return true;
   }
   return false;
 }

@@ -1,5 +1,7 @@
 /* http.c - libmicrohttpd behind three functions: who may ask, what may be asked, and the headers that keep a page from
- * loading or telling anything elsewhere. */
+ * loading or telling anything elsewhere.
+ *
+ * The library is loaded when a page is first asked for: with what it needs in turn it would be a tenth of an idle ps. */
 #include "net/http.h"
 
 #include "base/alloc.h"
@@ -8,9 +10,12 @@
 
 #ifdef WEFT_HAVE_MICROHTTPD
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <sys/socket.h>
 
 enum { IDLE_S = 20, CONNECTIONS = 64 };
@@ -23,6 +28,33 @@ struct http {
   bool only_local;
 };
 
+/* ---- the library ---- */
+
+#define MHD_FUNCTIONS(X)                                                                                               \
+  X(start_daemon)                                                                                                      \
+  X(stop_daemon)                                                                                                       \
+  X(get_daemon_info)                                                                                                   \
+  X(lookup_connection_value)                                                                                           \
+  X(create_response_from_buffer)                                                                                       \
+  X(add_response_header)                                                                                               \
+  X(queue_response)                                                                                                    \
+  X(destroy_response)
+
+static struct {
+  pthread_once_t once;
+  char missing[200]; /* why it cannot be used */
+#define DECLARE(f) __typeof__ (&MHD_##f)(f);
+  MHD_FUNCTIONS(DECLARE)
+} mhd = {.once = PTHREAD_ONCE_INIT};
+
+static void load_library(void) {
+  void *library = dlopen(WEFT_MICROHTTPD_FILE, RTLD_NOW | RTLD_LOCAL); /* stays as long as the process */
+#define FIND(f)                                                                                                        \
+  if (library && !(*(void **)&mhd.f = dlsym(library, "MHD_" #f))) library = NULL;
+  MHD_FUNCTIONS(FIND)
+  if (!library) snprintf(mhd.missing, sizeof mhd.missing, "%s", dlerror());
+}
+
 /* ---- who may ask ---- */
 
 static bool token_fits(const http *h, const char *given) {
@@ -31,17 +63,17 @@ static bool token_fits(const http *h, const char *given) {
 
 static bool is_allowed(const http *h, struct MHD_Connection *c) {
   static const char bearer[] = "Bearer ";
-  const char *header = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+  const char *header = mhd.lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
   if (!h->token) return true;
   if (header && strncmp(header, bearer, sizeof bearer - 1) == 0 && token_fits(h, header + sizeof bearer - 1))
     return true;
-  return token_fits(h, MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token"));
+  return token_fits(h, mhd.lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token"));
 }
 
 /* "localhost:80", "127.0.0.1", "[::1]:80"; whoever sends no name is no browser. */
 static bool is_local_name(struct MHD_Connection *c) {
   static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-  const char *name = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+  const char *name = mhd.lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
   for (int i = 0; name && i < 3; i++) {
     const size_t n = strlen(names[i]);
     if (strncmp(name, names[i], n) == 0 && (name[n] == 0 || name[n] == ':')) return true;
@@ -60,14 +92,14 @@ static enum MHD_Result send_reply(struct MHD_Connection *c, http_reply *r) {
                                   "connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"},
   };
   struct MHD_Response *answer =
-      MHD_create_response_from_buffer(r->body.size, (void *)(uintptr_t)weft__text_get(&r->body), MHD_RESPMEM_MUST_COPY);
+      mhd.create_response_from_buffer(r->body.size, (void *)(uintptr_t)weft__text_get(&r->body), MHD_RESPMEM_MUST_COPY);
   if (!answer) return MHD_NO;
-  MHD_add_response_header(answer, "Content-Type", r->type);
+  mhd.add_response_header(answer, "Content-Type", r->type);
   for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
-    MHD_add_response_header(answer, headers[i][0], headers[i][1]);
-  if (r->code == MHD_HTTP_UNAUTHORIZED) MHD_add_response_header(answer, "WWW-Authenticate", "Bearer");
-  enum MHD_Result sent = MHD_queue_response(c, (unsigned)r->code, answer);
-  MHD_destroy_response(answer);
+    mhd.add_response_header(answer, headers[i][0], headers[i][1]);
+  if (r->code == MHD_HTTP_UNAUTHORIZED) mhd.add_response_header(answer, "WWW-Authenticate", "Bearer");
+  enum MHD_Result sent = mhd.queue_response(c, (unsigned)r->code, answer);
+  mhd.destroy_response(answer);
   return sent;
 }
 
@@ -115,6 +147,8 @@ static bool make_address(struct sockaddr_storage *at, const http_opts *o) {
 
 weft_err weft__http_listen(http **out, const http_opts *o, http_handler *fn, void *arg) {
   struct sockaddr_storage at = {0};
+  pthread_once(&mhd.once, load_library);
+  if (mhd.missing[0]) return weft__fail(WEFT_UNIMPLEMENTED, "%s:%d: %s", o->host, o->port, mhd.missing);
   if (!make_address(&at, o)) return weft__fail(WEFT_INVALID_ARGUMENT, "no address to listen on: %s", o->host);
   http *h = weft__alloc_zero(1, sizeof *h);
   if (!h) return WEFT_OOM;
@@ -123,7 +157,7 @@ weft_err weft__http_listen(http **out, const http_opts *o, http_handler *fn, voi
   unsigned flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ERROR_LOG;
   if (at.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
   errno = 0;
-  h->daemon = MHD_start_daemon(flags, 0, NULL, NULL, answer, h, MHD_OPTION_EXTERNAL_LOGGER, silent, NULL,
+  h->daemon = mhd.start_daemon(flags, 0, NULL, NULL, answer, h, MHD_OPTION_EXTERNAL_LOGGER, silent, NULL,
                                MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&at, MHD_OPTION_CONNECTION_TIMEOUT,
                                (unsigned)IDLE_S, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_END);
   if (h->daemon) return *out = h, WEFT_OK;
@@ -133,13 +167,13 @@ weft_err weft__http_listen(http **out, const http_opts *o, http_handler *fn, voi
 }
 
 int weft__http_port(const http *h) {
-  const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
+  const union MHD_DaemonInfo *info = mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
   return info ? info->port : 0;
 }
 
 void weft__http_close(http *h) {
   if (!h) return;
-  if (h->daemon) MHD_stop_daemon(h->daemon);
+  if (h->daemon) mhd.stop_daemon(h->daemon);
   weft__free(h->token);
   weft__free(h);
 }

@@ -58,7 +58,6 @@ __global__ void __launch_bounds__(GPU_THREADS) image_kernel(const T *rows, T *dx
 }
 
 /* The same for sixteen bytes of channels, which are last. */
-template <class T> struct alignas(16) channels_of { T v[16 / sizeof(T)]; };
 template <class T>
 __global__ void __launch_bounds__(GPU_THREADS)
     image_wide_kernel(const channels_of<T> *rows, channels_of<T> *dx, int64_t count, const rows_args a) {

@@ -144,6 +144,9 @@ template <class F> weft_err gpu_indices(const kernel *k, weft_dtype t, F f) {
   }
 }
 
+/* Sixteen bytes of neighbours, read and written at once: channels, where they are last. */
+template <class T> struct alignas(16) channels_of { T v[16 / sizeof(T)]; };
+
 inline size_t gpu_size(weft_dtype t) {
   switch (t) {
   case WEFT_BOOL:

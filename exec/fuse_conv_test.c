@@ -24,8 +24,8 @@ static bench begin(const char *add, const char *format, shape bias, int64_t out,
   int64_t strides[] = {1, stride, stride, 1};
   const bool second = strcmp(format, "NCHW") == 0;
   if (second) strides[1] = 1, strides[2] = strides[3] = stride;
-  b.x = placeholder(b.g, "x", second ? SHAPE4(-1, 8, 9, 9) : SHAPE4(-1, 9, 9, 8));
-  b.f = placeholder(b.g, "f", SHAPE4(-1, -1, 8, out));
+  b.x = placeholder(b.g, "x", second ? SHAPE4(-1, 16, 9, 9) : SHAPE4(-1, 9, 9, 16));
+  b.f = placeholder(b.g, "f", SHAPE4(-1, -1, 16, out));
   b.b = placeholder(b.g, "b", bias);
   attr at[] = {A_INTS("strides", strides, 4), A_STR("padding", "SAME"), A_STR("data_format", format)};
   b.convolved = weft__b_node(b.g, "Conv2D", NULL, 2, (weft_out[]){b.x, b.f}, 3, at);
@@ -66,8 +66,8 @@ static bool stands_alone(const bench *b) {
 
 static void expect_same(const bench *b, int64_t filter, int64_t out, shape bias) {
   const bool second = weft__node_str_is(b->g->node[b->convolved.node], "data_format", "NCHW");
-  weft_tensor *fed[] = {numbers(second ? SHAPE4(6, 8, 9, 9) : SHAPE4(6, 9, 9, 8), 1),
-                        numbers(SHAPE4(filter, filter, 8, out), 2), numbers(bias, 3)};
+  weft_tensor *fed[] = {numbers(second ? SHAPE4(6, 16, 9, 9) : SHAPE4(6, 9, 9, 16), 1),
+                        numbers(SHAPE4(filter, filter, 16, out), 2), numbers(bias, 3)};
   const weft_out feed[] = {b->x, b->f, b->b}, fetch[] = {b->y, b->convolved};
   plan_request r = {.n_feed = 3, .n_fetch = 1, .feed = feed, .fetch = fetch};
   weft_tensor *joined, *apart[2];
@@ -81,10 +81,12 @@ static void expect_same(const bench *b, int64_t filter, int64_t out, shape bias)
 
 TEST(bias_and_activation_join_a_convolution) {
   static const char *const adds[] = {"Add", "BiasAdd"};
+  static const int64_t outs[] = {3, 48, 67}; /* whole vectors, and not */
   for (int add = 0; add < 2; add++)
     for (int64_t filter = 1; filter <= 5; filter += 2) /* by plain tiles and with fewer products */
       for (int64_t stride = 1; stride <= 2; stride++)
-        for (int64_t out = 3; out <= 67; out += 32) {
+        for (int i = 0; i < 3; i++) {
+          const int64_t out = outs[i];
           bench b = begin(adds[add], "NHWC", SHAPE1(out), out, stride);
           EXPECT(!stands_alone(&b));
           expect_same(&b, filter, out, SHAPE1(out));

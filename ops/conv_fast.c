@@ -151,18 +151,21 @@ static void sweep_row(const sweep *s, const float *a, float *dst, int64_t column
   }
 }
 
-/* Rows [first, first + n) of the result of one image, for the rows of taps [begin, end) of the filter. */
+/* Rows [first, first + n) of the result of one image, for the rows of taps [begin, end) of the filter.  With the last
+ * panel and taps a row is complete: what follows on it is done while it is in the first cache. */
 static void sweep_rows(const sweep *s, const float *a, float *dst, int64_t first, int64_t n, int64_t column, int width,
                        int64_t begin, int64_t end) {
+  const bool last = column + width >= s->channels && end == s->count[0];
   const float *panel = s->packed + column * s->taps * s->run;
   const int64_t wide = s->merged ? 1 : s->count[1]; /* taps in a row of them */
   for (int64_t i = 0; i < n; i++) {
     int64_t top, bottom;
     weft__sweep_taps_of_row(s, first + i, &top, &bottom);
     const int64_t from = most(begin, top), to = most(least(end, bottom), from);
-    if (begin > 0 && from == to) continue; /* nothing to add */
-    sweep_row(s, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], column, width, panel, from * wide,
-              to * wide, begin > 0);
+    if (begin == 0 || from < to) /* else there is nothing to add */
+      sweep_row(s, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], column, width, panel, from * wide,
+                to * wide, begin > 0);
+    if (last) weft__sweep_after(s, dst + i * s->stride[0], 1);
   }
 }
 
@@ -193,7 +196,6 @@ static void sweep_units(void *arg, int64_t begin, int64_t end) {
       } while (t < s->count[0]);
       column += width;
     }
-    weft__sweep_after(s, dst, rows);
   }
   weft__free(scratch);
 }

@@ -106,10 +106,11 @@ static void multiply(const square_job *j, const float *u, int64_t n, const float
   }
 }
 
-/* `rows` rows of the result, from the products at all points. */
-static void gather(const square_job *j, const float *m, int64_t rows, int width, float *dst) {
+/* `rows` rows of the result, from the products at all points.  With the last panel, what follows on them is done while
+ * they are in the first cache. */
+static void gather(const square_job *j, const float *m, int64_t rows, int64_t column, int width, float *dst) {
   const sweep *s = j->s;
-  patch y = {.image = dst, .row = s->stride[0], .pixel = s->stride[1]};
+  patch y = {.image = dst + column, .row = s->stride[0], .pixel = s->stride[1]};
   for (int64_t i = 0; i < rows; i += SQUARE_RESULTS) {
     patch_axis(&y, 0, i, rows, SQUARE_RESULTS);
     for (int64_t k = 0; k < s->size[1]; k += SQUARE_RESULTS, m += width) {
@@ -117,6 +118,7 @@ static void gather(const square_job *j, const float *m, int64_t rows, int width,
       y.corner = i * y.row + k * y.pixel;
       j->sums->results(m, j->most * width, &y, width);
     }
+    if (column + width == s->channels) weft__sweep_after(s, dst + i * y.row, y.end[0]);
   }
 }
 
@@ -140,9 +142,8 @@ static void square_units(void *arg, int64_t begin, int64_t end) {
       const float *panel = j->packed + column * POINTS * c;
       for (int64_t f = 0; f < POINTS; f++)
         multiply(j, u + f * point, halves(rows) * j->across, panel + f * c * width, width, m + f * j->most * width);
-      gather(j, m, rows, width, dst + column);
+      gather(j, m, rows, column, width, dst);
     }
-    weft__sweep_after(s, dst, rows);
   }
   weft__free(u);
 }

@@ -4,7 +4,8 @@
  * memory: both loops run on a block that stays in the cache.  A group is a tree of such ops; what
  * it takes from outside broadcasts to its result exactly as it did through the tree, so the group
  * is itself one elementwise loop with more inputs.  A group that begins with a convolution's result is
- * run on its parts as they are made (exec/fuse_conv.c).
+ * run on its parts as they are made (exec/fuse_conv.c); a product that is only a descent's gradient is made there
+ * (exec/fuse_descent.c).
  *
  * On a card a group is one kernel that interprets its steps (ops/chain.cu), and what changes a variable element by
  * element ends a group too: gradients, their decay and the update itself are then one launch. */
@@ -365,6 +366,27 @@ static weft_err join_convs(finder *f) {
   return WEFT_OK;
 }
 
+/* Is the item a product of float matrices that only `root` reads, of values that nothing changes? */
+static bool is_lone_product(const finder *f, const plan_input *in) {
+  const int j = f->p->slot_item[in->slot];
+  if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return false;
+  const plan_item *it = &f->p->item[j];
+  return !it->device && strcmp(it->node->op_name, "MatMul") == 0 && type_of(it) == WEFT_FLOAT && !it->in[0].from_ref &&
+         !it->in[1].from_ref;
+}
+
+static weft_err join_descents(finder *f) {
+  for (int i = 0; i < f->p->n_item; i++) {
+    plan_item *root = &f->p->item[i];
+    if (f->gone[i] || root->device || strcmp(root->node->op_name, "ApplyGradientDescent") != 0) continue;
+    if (!root->in[0].wants_ref || !root->in[0].from_ref || !is_lone_product(f, &root->in[2])) continue;
+    const int j = f->p->slot_item[root->in[2].slot];
+    WEFT_TRY(weft__fuse_descent(f->p, root, &f->p->item[j]));
+    f->gone[j] = true;
+  }
+  return WEFT_OK;
+}
+
 /* Closes the gaps that absorbed items leave. */
 static void compact(finder *f, int *to) {
   plan *p = f->p;
@@ -402,6 +424,7 @@ weft_err weft__fuse(plan *p) {
     count_uses(&f);
     err = find_groups(&f);
     if (!err) err = join_convs(&f);
+    if (!err) err = join_descents(&f);
     compact(&f, to); /* also after a failure: what was absorbed so far is gone */
   }
   weft__free(f.uses);

@@ -26,5 +26,7 @@ void weft__program_run(void *z, const void *const *in, int64_t n, const void *ar
 /* exec/fuse_conv.c: makes `root`, which runs a program, run the convolution too that its input `from` comes from.  The
  * convolution's state goes over to it; its item is then to be dropped. */
 weft_err weft__fuse_conv(plan *p, plan_item *root, plan_item *convolution, int from);
+/* exec/fuse_descent.c: makes `root`, an ApplyGradientDescent, make the product too that its gradient is.  As above. */
+weft_err weft__fuse_descent(plan *p, plan_item *root, plan_item *product);
 
 #endif

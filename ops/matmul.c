@@ -7,6 +7,7 @@
 #include "graph/kernel.h"
 #include "ops/cast.h"
 #include "ops/gemm.h"
+#include "ops/matmul.h"
 #include "ops/matrix.h"
 #include "ops/wide.h"
 
@@ -156,7 +157,7 @@ static weft_err multiply(kernel *k, batch *j, const shape *s) {
   return run_types(k, j, c);
 }
 
-static weft_err matmul_cpu(kernel *k) {
+weft_err weft__matmul_sizes(const kernel *k, gemm *g) {
   const shape *a = &k->in[0]->shape, *b = &k->in[1]->shape;
   for (int i = 0; i < 2; i++) {
     if (k->in[i]->shape.rank < 2) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "In[%d] ndims must be >= 2", i);
@@ -164,10 +165,15 @@ static weft_err matmul_cpu(kernel *k) {
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "In[%d] is not a matrix. Instead it has shape %s", i,
                                weft__shape_text(&k->in[i]->shape));
   }
-  batch j = {0};
-  if (!set_product(&j.one, k))
+  if (!set_product(g, k))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Matrix size-incompatible: In[0]: %s, In[1]: %s",
                              weft__shape_text(a), weft__shape_text(b));
+  return WEFT_OK;
+}
+
+static weft_err matmul_cpu(kernel *k) {
+  batch j = {0};
+  WEFT_TRY(weft__matmul_sizes(k, &j.one));
   const shape s = SHAPE2(j.one.m, j.one.n);
   return multiply(k, &j, &s);
 }

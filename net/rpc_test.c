@@ -30,6 +30,7 @@ typedef struct service {
   pthread_mutex_t lock;
   call *held; /* by /hold */
   atomic_int answered, cancelled;
+  atomic_bool working, rest; /* by /work, and until when */
 } service;
 
 static void on_cancelled(void *arg) { atomic_fetch_add(&((service *)arg)->cancelled, 1); }
@@ -74,7 +75,8 @@ static void handle(void *arg, call *c) {
   } else if (strcmp(method, "/test/hold") == 0) {
     hold(s, c);
   } else if (strcmp(method, "/test/work") == 0) {
-    usleep(1500000); /* on the transport's own thread, which it should not */
+    atomic_store(&s->working, true); /* on the transport's own thread, which it should not */
+    for (int i = 0; i < 60000 && !atomic_load(&s->rest); i++) usleep(1000);
     weft__call_answer(c, WEFT_OK, NULL);
   } else if (strcmp(method, "/test/deadline") == 0) {
     int64_t left_ms = (weft__call_deadline_ns(c) - weft__now_ns()) / 1000000;
@@ -426,9 +428,10 @@ static void expect_others_are_answered(bool by_fast) {
   serve(&s, 0, NULL);
   channel *c = reach(&s, NULL);
   weft__channel_call(c, "/test/work", &m, NULL, count_end, &ends);
-  usleep(100000);
-  EXPECT_OK(ask(c, "/test/echo", &(call_opts){.timeout_ms = 1000, .apart = true}));
+  while (!atomic_load(&s.working)) usleep(1000);
+  EXPECT_OK(ask(c, "/test/echo", &(call_opts){.timeout_ms = 30000, .apart = true}));
   EXPECT_EQ_INT(ends, 0);
+  atomic_store(&s.rest, true);
   while (!ends) usleep(10000);
   EXPECT_EQ_INT(ends, 1);
   weft__channel_destroy(c);

@@ -33,11 +33,14 @@ static bool are_neighbours(const int64_t *offset, int64_t n) {
   return true;
 }
 
+/* Of the widest panel. */
+static int64_t width_of(const sweep *s) { return least(s->channels, weft__tile_width(s->set)); }
+
 bool weft__square_fits(const sweep *s) {
   for (int i = 0; i < 2; i++)
     if (s->step[i] != 1 || s->count[i] != SQUARE_FILTER || !are_neighbours(s->offset[i], s->count[i])) return false;
   const int64_t in = s->image.channels, out = s->channels, lanes = s->set->lanes;
-  const int64_t panel = POINTS * in * least(out, weft__tile_width(s->set)) * (int64_t)sizeof(float);
+  const int64_t panel = POINTS * in * width_of(s) * (int64_t)sizeof(float);
   return in % lanes == 0 && out % lanes == 0 && panel <= FILTER_BYTES &&
          s->c->batch * s->size[0] * s->size[1] >= FEW_PIXELS;
 }
@@ -126,7 +129,7 @@ static void square_units(void *arg, int64_t begin, int64_t end) {
   const square_job *j = arg;
   sweep *s = j->s;
   const int64_t c = s->image.channels, point = j->most * c;
-  float *u = weft__alloc_aligned((size_t)(POINTS * (point + j->most * weft__tile_width(s->set))) * sizeof *u);
+  float *u = weft__alloc_aligned((size_t)(POINTS * (point + j->most * width_of(s))) * sizeof *u);
   if (!u) {
     __atomic_store_n(&s->failed, true, __ATOMIC_RELAXED);
     return;
@@ -150,7 +153,7 @@ static void square_units(void *arg, int64_t begin, int64_t end) {
 
 weft_err weft__square_sweep(kernel *k, sweep *s, const float *f) {
   const int64_t c = s->image.channels, across = halves(s->size[1]);
-  const int64_t bytes = POINTS * across * (c + weft__tile_width(s->set)) * (int64_t)sizeof(float);
+  const int64_t bytes = POINTS * across * (c + width_of(s)) * (int64_t)sizeof(float);
   weft__sweep_chunks(s, weft__kernel_threads(k), bytes / SQUARE_RESULTS);
   s->chunk = halves(s->chunk) * SQUARE_RESULTS;
   s->chunks = (s->size[0] + s->chunk - 1) / s->chunk;

@@ -19,7 +19,7 @@ import sys
 
 import rivals
 
-KEPT = 0.75  # of what the echo keeps; a worker's step touches more memory than an echo
+KEPT = 0.6  # of what the echo keeps: a worker's step touches far more memory than an echo
 
 
 class Cluster:

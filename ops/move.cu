@@ -113,5 +113,6 @@ GPU_OPS(move) = {
     MOVES("SpaceToBatch", "paddings"),
     MOVES("BatchToSpace", "crops"),
     MOVES("EnsureShape", nullptr),
+    MOVES("Bitcast", nullptr),
     {0},
 };

@@ -23,6 +23,13 @@ template <class I> __device__ __forceinline__ int64_t place_of(const place_args 
   return at;
 }
 
+__device__ __forceinline__ void add_at(float *z, float v) { atomicAdd(z, v); }
+__device__ __forceinline__ void add_at(double *z, double v) { atomicAdd(z, v); }
+__device__ __forceinline__ void add_at(int32_t *z, int32_t v) { atomicAdd(z, v); }
+__device__ __forceinline__ void add_at(int64_t *z, int64_t v) {
+  atomicAdd((unsigned long long *)z, (unsigned long long)v);
+}
+
 enum scatter_how {
   SCATTER_SET,
   SCATTER_ADD,

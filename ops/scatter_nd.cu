@@ -17,13 +17,6 @@ template <class T> __device__ __forceinline__ T joined(T old, T v, scatter_how h
   }
 }
 
-__device__ __forceinline__ void add_at(float *z, float v) { atomicAdd(z, v); }
-__device__ __forceinline__ void add_at(double *z, double v) { atomicAdd(z, v); }
-__device__ __forceinline__ void add_at(int32_t *z, int32_t v) { atomicAdd(z, v); }
-__device__ __forceinline__ void add_at(int64_t *z, int64_t v) {
-  atomicAdd((unsigned long long *)z, (unsigned long long)v);
-}
-
 /* Tries again until nobody has come between. */
 template <class T> __device__ void join_at(T *z, T v, scatter_how how) {
   using bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;

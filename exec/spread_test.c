@@ -386,7 +386,7 @@ TEST(counters_are_computed_and_stacked_in_host_memory) {
   weft_out stack = at(&r, GPU0, "StackV2", "s", 1, &most, 1, (attr[]){A_TYPE("elem_type", WEFT_INT32)});
   static const weft_dtype types[] = {WEFT_INT32, WEFT_BOOL, WEFT_FLOAT};
   for (int i = 0; i < 3; i++) {
-    char name[8];
+    char name[16];
     snprintf(name, sizeof name, "pop%d", i);
     weft_out pop = at(&r, GPU0, "StackPopV2", name, 1, &stack, 1, (attr[]){A_TYPE("elem_type", types[i])});
     const weft_node *n = weft__node(r.g, pop.node);

@@ -35,7 +35,7 @@ weft_err weft__rendezvous_send(rendezvous *r, const char *key, const weft_tensor
 void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *arg);
 /* The same for several that one task sends and that are of use only together. */
 void weft__rendezvous_recv_all(rendezvous *r, int n, const recv_want *want);
-bool weft__rendezvous_is_empty(rendezvous *r); /* no value and no receiver waits */
+bool weft__rendezvous_is_empty(rendezvous *r);  /* no value and no receiver waits */
 bool weft__rendezvous_is_unused(rendezvous *r); /* and nobody else holds it */
 /* Takes back a recv that waits here.  False: its function has been called or is about to be. */
 bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const void *arg);

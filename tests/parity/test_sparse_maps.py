@@ -24,7 +24,9 @@ def add(indices, values, shape, many=False, name="m"):
 
 
 def one_by_one():
-    a, b = add([[0], [2]], [1., 2.], [3]), add([[1]], [3.], [5])
+    a = add([[0], [2]], [1., 2.], [3])
+    with tf.control_dependencies([a]):  # which decides their numbers
+        b = add([[1]], [3.], [5])
     return [take(tf.stack([b, a])), take(tf.stack([a, b, a]))]
 
 

@@ -123,10 +123,11 @@ def averaged():
     logits = layer("layer2", tf.nn.relu(layer("layer1", tf.reshape(x, [-1, 64]), 20)), 2)
     step = tf.train.get_or_create_global_step()
     averages = tf.train.ExponentialMovingAverage(0.99, step)
-    averaging = averages.apply(tf.trainable_variables())
     loss = cross_entropy(logits, y) + tf.add_n(tf.get_collection("losses"))
     rate = tf.train.exponential_decay(0.8, step, 3, 0.99)
     train_op = tf.train.GradientDescentOptimizer(rate).minimize(loss, global_step=step)
+    with tf.control_dependencies([train_op]):  # the document has them side by side, in an order that differs from run to run
+        averaging = averages.apply(tf.trainable_variables())
     with tf.control_dependencies([train_op, averaging]):
         both = tf.no_op(name="train")
     shadow = tf.reduce_sum(tf.abs(averages.average(tf.trainable_variables()[0])))

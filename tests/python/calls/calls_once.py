@@ -72,7 +72,7 @@ def rates(tf):
             tf.train.linear_cosine_decay(0.5, step, 5, num_periods=1.5), tf.train.cosine_decay(0.5, step, 4)]
     with tf.Session() as sess:
         sess.run(step.initializer)
-        return [step.name] + [sess.run(made + [tf.assign_add(step, 1)])[:-1] for _ in range(8)]
+        return [step.name] + [(sess.run(made), sess.run(tf.assign_add(step, 1)))[0] for _ in range(8)]
 
 
 @case(nodes=False)
@@ -234,7 +234,8 @@ def monitored(tf):
     step = tf.train.get_or_create_global_step()
     w = tf.get_variable("w", [], initializer=tf.constant_initializer(3.0))
     loss = tf.square(w)
-    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=step)
+    with tf.control_dependencies([loss]):  # else it may see the new w
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=step)
     saver = tf.train.Saver()
     hooks = [tf.train.CheckpointSaverHook(checkpoint_dir="c", save_steps=2, saver=saver), tf.train.NanTensorHook(loss),
              tf.train.StopAtStepHook(last_step=5), tf.train.StepCounterHook(every_n_steps=2, output_dir="c"),

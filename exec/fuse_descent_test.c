@@ -1,6 +1,7 @@
 /* fuse_descent_test.c - a product that is a variable's gradient and is added to it at once changes it as before. */
 #include "exec/program.h"
 #include "exec/session.h"
+#include "exec/test_numbers.h"
 #include "graph/build.h"
 #include "ops/all.h"
 #include "tests/check.h"
@@ -47,16 +48,6 @@ static void end(bench *b) {
   weft__session_destroy(b->s);
   weft__graph_destroy(b->g);
   weft__op_table_destroy(b->ops);
-}
-
-static weft_tensor *numbers(shape s, uint32_t seed) {
-  weft_tensor *t;
-  EXPECT_OK(weft__tensor_create(&t, WEFT_FLOAT, &s));
-  for (int64_t i = 0; i < weft__tensor_count(t); i++) {
-    seed = seed * 1664525u + 1013904223u;
-    TENSOR_DATA(t, float)[i] = (float)(seed >> 8) / 8388608.0f - 1;
-  }
-  return t;
 }
 
 /* One step over so many rows; the product is fetched too, and so stands alone, if `apart`. */

@@ -3,14 +3,11 @@
  * A matrix is multiplied from one side, into an array on the stack, then from the other. */
 #include "ops/conv_sums.h"
 
-/* Products are fused with sums here, as in panel.c. */
+#include "ops/fused.h"
+
 #if defined(__clang__)
-#define FUSED
-#define FUSE _Pragma("clang fp contract(fast)")
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define FUSED __attribute__((optimize("fp-contract=fast")))
-#define FUSE
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 #define INLINE static inline __attribute__((always_inline))

@@ -7,17 +7,13 @@
  * 4 x 5 or 2 x 5. */
 #include "ops/panel.h"
 
+#include "ops/fused.h"
 #include <stddef.h>
 #include <string.h>
 
-/* Products are fused here, whatever the rest of the library does: it halves the work and rounds less. */
 #if defined(__clang__)
-#define FUSED
-#define FUSE _Pragma("clang fp contract(fast)")
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define FUSED __attribute__((optimize("fp-contract=fast")))
-#define FUSE
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 

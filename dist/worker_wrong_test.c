@@ -35,21 +35,26 @@ static void register_tokens(rig *r, const edge *to, graph_handle *put, graph_han
   EXPECT_OK(register_in(&r->ps, "", g, take));
 }
 
+/* Takes a token in a step of its own and has it sent. */
+static weft_err take_one(rig *r, graph_handle *take, const edge *to, int64_t id) {
+  edge_key key;
+  double got = 0;
+  WEFT_TRY(run(&r->ps, "", take, id, NULL, NULL));
+  EXPECT_OK(recv_tensor(&r->ps, id, key_of(to, &key), 0, 0, &got));
+  EXPECT_NEAR(got, 5, 0);
+  return WEFT_OK;
+}
+
 TEST_WITHIN(30, the_token_of_a_lost_worker_goes_back_to_the_queue) {
   rig r;
   graph_handle put, take;
-  edge_key key;
-  double got = 0;
   pending p;
   rig_open(&r);
   edge to = {"token", &r.ps, &r.wk};
   register_tokens(&r, &to, &put, &take);
   for (int i = 1; i <= 2; i++) EXPECT_OK(run(&r.ps, "", &put, i, NULL, NULL));
-  for (int i = 3; i <= 4; i++) { /* the second time it asks, it has used the first token */
-    EXPECT_OK(run(&r.ps, "", &take, i, NULL, NULL));
-    EXPECT_OK(recv_tensor(&r.ps, i, key_of(&to, &key), 0, 0, &got));
-    EXPECT_NEAR(got, 5, 0);
-  }
+  /* the second time it asks, it has used the first token */
+  for (int i = 3; i <= 4; i++) EXPECT_OK(take_one(&r, &take, &to, i));
   start(&r.ps, "", &take, 5, NULL, &p);                           /* waits, as another worker would */
   weft__worker_lost(r.ps.worker, "/job:worker/replica:0/task:9"); /* somebody else: nothing happens */
   usleep(20000);
@@ -59,6 +64,28 @@ TEST_WITHIN(30, the_token_of_a_lost_worker_goes_back_to_the_queue) {
   await(&p);
   weft__worker_lost(r.ps.worker, WK);
   EXPECT_OK(run(&r.ps, "", &take, 7, NULL, NULL)); /* the one that came back */
+  rig_close(&r);
+}
+
+TEST_WITHIN(30, a_worker_gets_a_last_token_after_the_queue_is_closed) {
+  rig r;
+  graph_handle put, take, close;
+  rig_open(&r);
+  edge to = {"token", &r.ps, &r.wk};
+  register_tokens(&r, &to, &put, &take);
+  weft_graph *g = new_graph();
+  weft_out q = token_queue(g);
+  add_node(g, "QueueCloseV2", "close", PS CPU, 1, &q, 1, (attr[]){A_BOOL("cancel_pending_enqueues", true)});
+  EXPECT_OK(register_in(&r.ps, "", g, &close));
+  EXPECT_OK(run(&r.ps, "", &put, 1, NULL, NULL));
+  EXPECT_OK(take_one(&r, &take, &to, 2));
+  EXPECT_OK(run(&r.ps, "", &close, 3, NULL, NULL));
+  EXPECT_OK(take_one(&r, &take, &to, 4)); /* and sees that the global step is reached */
+  EXPECT_ERR(take_one(&r, &take, &to, 5), WEFT_OUT_OF_RANGE, "is closed and has insufficient elements");
+  cleanup(&r.ps, 5);
+  weft__worker_lost(r.ps.worker, WK); /* it has none to give back */
+  EXPECT_ERR(take_one(&r, &take, &to, 6), WEFT_OUT_OF_RANGE, "is closed and has insufficient elements");
+  cleanup(&r.ps, 6);
   rig_close(&r);
 }
 

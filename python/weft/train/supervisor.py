@@ -211,8 +211,6 @@ class Supervisor:
 
     def stop(self, threads=None, close_summary_writer=True, ignore_live_threads=False):
         self._coord.request_stop()
-        while self._runner_sessions:
-            self._runner_sessions.pop()._finish()
         mine = list(self._coord._threads)
         for t in mine:
             t.join(self._stop_grace)
@@ -221,6 +219,9 @@ class Supervisor:
         except errors.OpError:
             if self._coord._exc is None:
                 raise
+        finally:  # the runners have closed their queues by now
+            while self._runner_sessions:
+                self._runner_sessions.pop()._finish()
         if self._coord._exc is not None:
             ex, self._coord._exc = self._coord._exc, None
             raise ex

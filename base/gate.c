@@ -5,18 +5,28 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CLOSED, OPEN, AWAITED };
+enum { CLOSED, OPEN, AWAITED, WATCHED };
 
-void weft__gate_open(gate *g) {
-  if (atomic_exchange_explicit(&g->state, OPEN, memory_order_acq_rel) == AWAITED)
-    syscall(SYS_futex, g, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+/* Unless it is open, the state becomes that; whether it is open. */
+static bool note(gate *g, uint32_t state) {
+  uint32_t was = atomic_load_explicit(&g->state, memory_order_acquire);
+  while (was != OPEN &&
+         !atomic_compare_exchange_weak_explicit(&g->state, &was, state, memory_order_acq_rel, memory_order_acquire))
+    continue;
+  return was == OPEN;
+}
+
+bool weft__gate_open(gate *g) {
+  uint32_t was = atomic_exchange_explicit(&g->state, OPEN, memory_order_acq_rel);
+  if (was == AWAITED) syscall(SYS_futex, g, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  return was == WATCHED;
 }
 
 bool weft__gate_wait(gate *g, int64_t for_ns) {
   struct timespec limit = {for_ns / 1000000000, for_ns % 1000000000};
-  uint32_t was = CLOSED;
-  atomic_compare_exchange_strong_explicit(&g->state, &was, AWAITED, memory_order_acq_rel, memory_order_acquire);
-  if (was == OPEN) return true;
+  if (note(g, AWAITED)) return true;
   if (for_ns > 0) syscall(SYS_futex, g, FUTEX_WAIT_PRIVATE, AWAITED, &limit, NULL, 0);
   return atomic_load_explicit(&g->state, memory_order_acquire) == OPEN;
 }
+
+bool weft__gate_watch(gate *g, bool on) { return note(g, on ? WATCHED : CLOSED); }

@@ -14,8 +14,10 @@ typedef struct gate {
   _Atomic uint32_t state; /* 0: closed */
 } gate;
 
-void weft__gate_open(gate *g);
+bool weft__gate_open(gate *g); /* whether somebody watches it, who is then to be called */
 /* Waits at most that long; whether it is open.  It may return early, as waits do. */
 bool weft__gate_wait(gate *g, int64_t for_ns);
+/* Who waits by other means watches it, and no more when called; whether it is open. */
+bool weft__gate_watch(gate *g, bool on);
 
 #endif

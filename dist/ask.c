@@ -6,9 +6,8 @@
 #include "base/interrupt.h"
 
 typedef struct asking {
-  pthread_mutex_t lock;
-  pthread_cond_t answered;
-  int left;
+  atomic_int left;
+  gate answered; /* by all of them */
   cancel cancel; /* ours: ends the calls when the asker's own fires or the program is interrupted */
 } asking;
 
@@ -22,24 +21,15 @@ static void on_reply(void *arg, weft_err err, message *reply) {
   asking *all = o->all;
   weft__status_keep(&o->ask->status, err);
   if (reply) weft__message_move(&o->ask->reply, reply);
-  pthread_mutex_lock(&all->lock);
-  if (--all->left == 0) pthread_cond_signal(&all->answered);
-  pthread_mutex_unlock(&all->lock);
+  if (atomic_fetch_sub(&all->left, 1) == 1) weft__answers_open(&all->answered);
 }
 
 static void pass_on(void *arg) { weft__cancel_fire(arg, WEFT_CANCELLED, "The operation was cancelled"); }
 
 static void wait_for_answers(asking *all) {
-  pthread_mutex_lock(&all->lock);
-  while (all->left) {
-    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
-    pthread_cond_clockwait(&all->answered, &all->lock, CLOCK_MONOTONIC, &until);
-    if (!all->left || !weft__interrupts()) continue;
-    pthread_mutex_unlock(&all->lock);
-    weft__cancel_fire(&all->cancel, WEFT_CANCELLED, "Interrupted while waiting for other tasks");
-    pthread_mutex_lock(&all->lock);
-  }
-  pthread_mutex_unlock(&all->lock);
+  while (!weft__answers_wait(&all->answered, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
+    if (weft__interrupts())
+      weft__cancel_fire(&all->cancel, WEFT_CANCELLED, "Interrupted while waiting for other tasks");
 }
 
 static weft_err first_failure(const ask *list, int n) {
@@ -55,8 +45,6 @@ weft_err weft__ask_all(ask *list, int n, const char *method, const call_opts *op
   cancel_watch watch;
   one *ones = weft__alloc((size_t)(n ? n : 1) * sizeof *ones);
   if (!ones) return WEFT_OOM;
-  pthread_mutex_init(&all.lock, NULL);
-  pthread_cond_init(&all.answered, NULL);
   weft__cancel_init(&all.cancel);
   weft_err err = opts->cancel ? weft__cancel_on(opts->cancel, &watch, pass_on, &all.cancel) : WEFT_OK;
   if (!err) {
@@ -66,13 +54,11 @@ weft_err weft__ask_all(ask *list, int n, const char *method, const call_opts *op
       ones[i] = (one){&all, &list[i]};
       weft__peer_call(list[i].to, method, &list[i].request, &ours, on_reply, &ones[i]);
     }
-    wait_for_answers(&all);
+    if (n > 0) wait_for_answers(&all);
     if (opts->cancel) weft__cancel_off(opts->cancel, &watch);
     err = first_failure(list, n);
   }
   weft__cancel_finish(&all.cancel);
-  pthread_cond_destroy(&all.answered);
-  pthread_mutex_destroy(&all.lock);
   weft__free(ones);
   return err;
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "net/fast/fast.h"
+#include "net/fast/loop.h"
 #include <string.h>
 
 /* ---- what the transports share ---- */
@@ -90,10 +91,11 @@ void weft__listener_destroy(listener *l) {
 
 /* ---- waiting for an answer ---- */
 
+bool weft__answers_wait(gate *g, int64_t for_ns) { return weft__loop_wait(g, for_ns); }
+void weft__answers_open(gate *g) { weft__loop_open(g); }
+
 typedef struct waiting {
-  pthread_mutex_t lock;
-  pthread_cond_t ended;
-  bool done;
+  gate answered; /* then the next two can be read */
   status err;
   message *reply;
   cancel cancel; /* the call's own: fired by an interrupt or by the caller's token */
@@ -102,12 +104,9 @@ typedef struct waiting {
 
 static void take_reply(void *arg, weft_err err, message *reply) {
   waiting *w = arg;
-  pthread_mutex_lock(&w->lock);
   weft__status_keep(&w->err, err);
   if (reply) weft__message_move(w->reply, reply);
-  w->done = true;
-  pthread_cond_signal(&w->ended);
-  pthread_mutex_unlock(&w->lock);
+  weft__answers_open(&w->answered);
 }
 
 static void pass_cancel(void *arg) {
@@ -116,29 +115,18 @@ static void pass_cancel(void *arg) {
   weft__cancel_fire(&w->cancel, code, "%s", weft__error_message());
 }
 
-static bool ended(waiting *w) { /* within a slice of time */
-  struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
-  pthread_mutex_lock(&w->lock);
-  while (!w->done && pthread_cond_clockwait(&w->ended, &w->lock, CLOCK_MONOTONIC, &until) == 0) continue;
-  bool done = w->done;
-  pthread_mutex_unlock(&w->lock);
-  return done;
-}
-
 weft_err weft__channel_call_wait(channel *c, const char *method, message *request, const call_opts *opts,
                                  message *reply) {
   waiting w = {.reply = reply, .callers = opts ? opts->cancel : NULL};
   call_opts own = opts ? *opts : (call_opts){0};
   cancel_watch watch;
   weft_err err = WEFT_OK;
-  pthread_mutex_init(&w.lock, NULL);
-  pthread_cond_init(&w.ended, NULL);
   weft__cancel_init(&w.cancel);
   own.cancel = &w.cancel;
   if (w.callers) err = weft__cancel_on(w.callers, &watch, pass_cancel, &w);
   if (err == WEFT_OK) {
     weft__channel_call(c, method, request, &own, take_reply, &w);
-    while (!ended(&w))
+    while (!weft__answers_wait(&w.answered, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
       if (weft__interrupts()) weft__cancel_fire(&w.cancel, WEFT_CANCELLED, "%s was interrupted", method);
     if (w.callers) weft__cancel_off(w.callers, &watch);
     err = weft__status_raise(&w.err);
@@ -147,7 +135,5 @@ weft_err weft__channel_call_wait(channel *c, const char *method, message *reques
   }
   weft__status_finish(&w.err);
   weft__cancel_finish(&w.cancel);
-  pthread_cond_destroy(&w.ended);
-  pthread_mutex_destroy(&w.lock);
   return err;
 }

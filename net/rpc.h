@@ -11,6 +11,7 @@
 #define WEFT_NET_RPC_H
 
 #include "base/cancel.h"
+#include "base/gate.h"
 #include "net/message.h"
 
 typedef struct security {  /* zero: none.  Strings are borrowed for the life of what is made with it. */
@@ -72,5 +73,12 @@ void weft__channel_call(channel *c, const char *method, message *request, const 
 /* The same, waiting on the calling thread (never one of the transport's); ends on weft_interrupt.  reply was empty. */
 weft_err weft__channel_call_wait(channel *c, const char *method, message *request, const call_opts *opts,
                                  message *reply);
+
+/* ---- waiting ---- */
+
+/* As weft__gate_wait and weft__gate_open, for a gate that opens when calls are answered: the thread that waits may read
+ * the answers itself, and run the callbacks of whatever else comes.  Not to be waited for in a callback. */
+bool weft__answers_wait(gate *g, int64_t for_ns);
+void weft__answers_open(gate *g);
 
 #endif

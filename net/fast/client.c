@@ -84,7 +84,7 @@ static out_call *unlist_all(fast_line *l, int64_t late_ns) {
 
 /* The line may be gone afterwards; no lock is taken, for its caller has begun the next call by now. */
 static void quieter(fast_line *l) {
-  if (atomic_fetch_sub(&l->busy, 1) == LEAVING + 1) weft__gate_open(&l->quiet);
+  if (atomic_fetch_sub(&l->busy, 1) == LEAVING + 1) (void)weft__gate_open(&l->quiet);
 }
 
 /* Replies to a call that was unlisted; err's message is this thread's. */

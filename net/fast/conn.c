@@ -1,8 +1,8 @@
 /* conn.c - reading and writing frames without waiting.
  *
- * Whoever sends writes to the socket at once, and only what does not fit is left to the loop's thread.
+ * Whoever sends writes to the socket at once, and only what does not fit is left to the loop.
  * A large body is read by the kernel straight into the memory it will stay in, or lies in the peer's window.  A connection leaves the
- * loop on the loop's thread alone, so no event can come for one that is gone. */
+ * loop at its wheel alone, so no event can come for one that is gone. */
 #include "net/fast/conn.h"
 #include "base/alloc.h"
 #include "base/log.h"
@@ -111,7 +111,7 @@ static ssize_t write_some(conn *c, struct iovec *v, int n) {
 }
 
 static void arm(conn *c, bool wanted) {
-  if (c->armed != wanted) weft__loop_want_output(&c->source, wanted);
+  if (c->armed != wanted) weft__loop_again(&c->source, wanted);
   c->armed = wanted;
 }
 
@@ -130,9 +130,8 @@ static weft_err queue(conn *c, const uint8_t *prefix, size_t prefix_size, messag
   return WEFT_OK;
 }
 
-/* Drops what is sent from the queue; the frames taken off are returned, to be freed without the lock. */
-static out_frame *advance(conn *c, size_t sent) {
-  out_frame *done = NULL;
+/* Drops what is sent from the queue; the frames taken off are added to *done, to be freed without the lock. */
+static void advance(conn *c, size_t sent, out_frame **done) {
   while (c->first) {
     out_frame *f = c->first;
     size_t left = f->prefix_size + f->body.size - f->sent;
@@ -142,22 +141,24 @@ static out_frame *advance(conn *c, size_t sent) {
     }
     sent -= left;
     c->first = f->next;
-    f->next = done;
-    done = f;
+    f->next = *done;
+    *done = f;
   }
   if (!c->first) c->last = NULL;
-  return done;
 }
 
 /* Sends what is queued; the loop sees to what the socket does not take.  *done is to be freed without the lock.  Locked;
  * false: broken. */
 static bool write_all(conn *c, out_frame **done) {
-  struct iovec v[IOV_FEW];
-  int n = 0;
-  for (out_frame *f = c->first; f && n < IOV_FEW; f = f->next)
-    n += fill(v + n, IOV_FEW - n, f->prefix, f->prefix_size, &f->body, f->sent);
-  ssize_t sent = n ? write_some(c, v, n) : 0;
-  if (sent >= 0) *done = advance(c, (size_t)sent);
+  ssize_t sent = 1;
+  while (c->first && sent > 0) { /* until the socket is full, or nobody would say when there is room */
+    struct iovec v[IOV_FEW];
+    int n = 0;
+    for (out_frame *f = c->first; f && n < IOV_FEW; f = f->next)
+      n += fill(v + n, IOV_FEW - n, f->prefix, f->prefix_size, &f->body, f->sent);
+    sent = write_some(c, v, n);
+    if (sent > 0) advance(c, (size_t)sent, done);
+  }
   c->held = false;
   arm(c, c->first != NULL);
   return sent >= 0;
@@ -388,11 +389,11 @@ static ssize_t receive(conn *c, struct iovec *v, int n) {
   return size;
 }
 
-/* Reads once: the rest of the body to its place, what follows into the buffer. */
-static ssize_t read_some(conn *c) {
+/* Reads once: the rest of the body to its place, what follows into the buffer.  *full: there may be more. */
+static ssize_t read_some(conn *c, bool *full) {
   struct iovec v[IOV_FEW];
   int n = 0;
-  size_t body = 0;
+  size_t body = 0, room = 0;
   int i = c->has_head ? c->piece : c->body.n_piece;
   for (; i < c->body.n_piece && n < IOV_FEW - 1; i++) {
     if (weft__window_has(weft__message_piece(&c->body, i))) continue;
@@ -400,36 +401,55 @@ static ssize_t read_some(conn *c) {
     v[n++] = (struct iovec){body_place(c, i) + at, left};
     body += left;
   }
-  if (i == c->body.n_piece) v[n++] = (struct iovec){c->in + c->in_end, sizeof c->in - c->in_end};
+  if (i == c->body.n_piece) room = sizeof c->in - c->in_end;
+  if (room) v[n++] = (struct iovec){c->in + c->in_end, room};
   ssize_t size = receive(c, v, n);
   if (size <= 0) return size;
   weft__pulse_add(PULSE_IN, (uint64_t)size);
+  *full = (size_t)size == body + room || !c->trusted; /* a descriptor ends what is read at once */
   size_t of_body = (size_t)size < body ? (size_t)size : body;
   got_body(c, of_body);
   c->in_end += (size_t)size - of_body;
   return size;
 }
 
-static void ready(source *s, uint32_t events) {
-  conn *c = (conn *)s;
+/* Reads and hands out once; *more: there may be more than that.  False: the connection is lost. */
+static bool take_some(conn *c, bool *more) {
   bool corked = false;
+  const char *why = NULL;
+  *more = false;
+  ssize_t n = read_some(c, more);
+  if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
+  if (n <= 0)
+    why = n < 0 ? strerror(errno) : "the other side closed the connection";
+  else if (!take_frames(c, &corked))
+    why = "it sent what is no frame of Weft's";
+  else if (corked && !write_queued(c))
+    why = strerror(errno);
+  if (why) lose(c, why);
+  return !why;
+}
+
+/* All that is there is read, since only what comes later is told; but the others have their turn too. */
+static void ready(source *s, uint32_t events) {
+  enum { READS = 16 };
+  conn *c = (conn *)s;
+  bool more = events & ~(uint32_t)EPOLLOUT;
   if (events & EPOLLOUT && !write_queued(c)) {
     lose(c, strerror(errno));
     return;
   }
-  if (!(events & ~(uint32_t)EPOLLOUT)) return;
-  ssize_t n = read_some(c);
-  if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-  if (n <= 0)
-    lose(c, n < 0 ? strerror(errno) : "the other side closed the connection");
-  else if (!take_frames(c, &corked))
-    lose(c, "it sent what is no frame of Weft's");
-  else if (corked && !write_queued(c))
-    lose(c, strerror(errno));
+  for (int i = 0; more && i < READS; i++)
+    if (!take_some(c, &more)) return;
+  bool ends = events & ~(uint32_t)(EPOLLIN | EPOLLOUT); /* and what came before the end may have been read just now */
+  if (!more && !ends) return;
+  pthread_mutex_lock(&c->lock);
+  weft__loop_again(&c->source, c->armed);
+  pthread_mutex_unlock(&c->lock);
 }
 
 weft_err weft__conn_start(conn *c, const conn_kind *kind, int fd) {
-  c->source = (source){fd, ready};
+  c->source = (source){.fd = fd, .ready = ready};
   c->kind = kind;
   c->pass_fd = c->passed_fd = -1;
   atomic_init(&c->refs, 2);

@@ -44,7 +44,7 @@ struct conn { /* the owner's struct begins with it */
   const conn_kind *kind;
   atomic_int refs;
   bool trusted; /* greeted: may send bodies */
-  /* input, the loop's thread only */
+  /* input, at the loop's wheel only */
   uint8_t in[sizeof(frame_head) + FRAME_PREFIX_MAX];
   size_t in_begin, in_end;
   bool has_head;
@@ -74,6 +74,6 @@ void weft__conn_release(conn *c);
  * at once, and both go together. */
 void weft__conn_send(conn *c, frame_head *h, const char *text, message *body, bool more);
 void weft__conn_flush(conn *c); /* sends what still waits for another frame */
-void weft__conn_close(conn *c); /* any thread: `lost` follows on the loop's */
+void weft__conn_close(conn *c); /* any thread: `lost` follows at the wheel */
 
 #endif

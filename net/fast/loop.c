@@ -1,8 +1,13 @@
-/* loop.c - one epoll, one thread, for all connections of the process.
+/* loop.c - one epoll, one thread and at most one guest, for all connections of the process.
  *
- * Input is level-triggered; output is waited for only while a socket is full, since a unix socket would
- * otherwise wake the thread each time its peer reads. */
+ * Both wait in epoll_wait, and the kernel wakes the one that came last, which is the guest.  Who is woken lists what is
+ * ready and takes the wheel, if it is free; else whoever has it will see to the list.  So nobody waits for a callback.
+ * An event names its source by a key, since the source may be gone when the event is read.  Who opens the guest's gate
+ * elsewhere calls it by the bell, a descriptor of the same epoll; if the loop's thread hears that first, it rings again
+ * and stays away until the guest has left.  Events are told by edges, or both would be told of each.  Output is waited for only while a socket is full, since a unix socket would otherwise wake a
+ * thread each time its peer reads. */
 #include "net/fast/loop.h"
+#include "base/alloc.h"
 #include "base/clock.h"
 #include <errno.h>
 #include <pthread.h>
@@ -11,29 +16,212 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#define BELL UINT64_MAX
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards starting and stopping */
 static struct {
   int users;
+  atomic_bool stopping;
   pid_t pid;
-  int epoll, wake;
+  int epoll;
   pthread_t thread;
 } loop;
+
+static pthread_mutex_t wheel = PTHREAD_MUTEX_INITIALIZER;
+
+static atomic_bool seat;             /* taken by a guest */
+static _Thread_local bool is_seated; /* it is this thread */
+static atomic_bool rung;             /* the loop's thread rang, and waits until the seat is free */
+static pthread_mutex_t seat_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER; /* the guest has */
 
 static pthread_mutex_t ticks = PTHREAD_MUTEX_INITIALIZER; /* guards what follows; not held while a tick runs */
 static ticker *ticking;
 static ticker tickers = {NULL, &tickers, &tickers};
-static uint64_t rounds; /* of the loop */
-static pthread_cond_t ended /* a round, or a tick */ = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t ended /* a tick */ = PTHREAD_COND_INITIALIZER;
 
-/* Ends a round: ticks if it is time.  Returns how long the next may wait. */
-static int end_round(int64_t *next_ns) {
-  int64_t now = weft__now_ns();
+/* ---- the bell ---- */
+
+static pthread_mutex_t bell_lock = PTHREAD_MUTEX_INITIALIZER;
+static int bell = -1; /* who rings may be the last to know that the loop was stopped */
+
+static void ring(void) {
+  uint64_t one = 1;
+  pthread_mutex_lock(&bell_lock);
+  if (bell >= 0) (void)!write(bell, &one, sizeof one);
+  pthread_mutex_unlock(&bell_lock);
+}
+
+static weft_err hang_bell(void) {
+  struct epoll_event e = {.events = EPOLLIN | EPOLLET, .data.u64 = BELL};
+  int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd < 0 || epoll_ctl(loop.epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
+    int failed = errno;
+    if (fd >= 0) close(fd);
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wake its thread: %s", strerror(failed));
+  }
+  pthread_mutex_lock(&bell_lock);
+  bell = fd;
+  pthread_mutex_unlock(&bell_lock);
+  return WEFT_OK;
+}
+
+static void take_bell_down(void) {
+  pthread_mutex_lock(&bell_lock);
+  close(bell);
+  bell = -1;
+  pthread_mutex_unlock(&bell_lock);
+}
+
+/* The loop's thread heard the bell, which may have been for the guest. */
+static void pass_on(void) {
+  struct timespec until = weft__deadline((int64_t)LOOP_TICK_MS * 1000000);
+  if (!atomic_load(&seat)) return;
+  pthread_mutex_lock(&seat_lock);
+  atomic_store(&rung, true);
+  ring();
+  while (atomic_load(&seat) && pthread_cond_clockwait(&left, &seat_lock, CLOCK_MONOTONIC, &until) == 0) continue;
+  atomic_store(&rung, false);
+  pthread_mutex_unlock(&seat_lock);
+}
+
+/* ---- sources ---- */
+
+static pthread_mutex_t names = PTHREAD_MUTEX_INITIALIZER; /* guards the table, and the list */
+static struct {
+  source **slot; /* a key's low half is its place here, the high half makes it new */
+  uint32_t n, turn;
+  source *first, *last; /* those that are ready */
+} table;
+
+static weft_err name(source *s) {
+  uint32_t at = 0;
+  pthread_mutex_lock(&names);
+  while (at < table.n && table.slot[at]) at++;
+  if (at == table.n) {
+    uint32_t n = table.n ? 2 * table.n : 16;
+    source **more = weft__realloc(table.slot, n * sizeof *more);
+    if (more) memset(more + table.n, 0, (n - table.n) * sizeof *more);
+    if (more) table.slot = more, table.n = n;
+  }
+  bool found = at < table.n;
+  if (found) {
+    s->key = (uint64_t)(++table.turn & INT32_MAX) << 32 | at;
+    table.slot[at] = s;
+  }
+  pthread_mutex_unlock(&names);
+  return found ? WEFT_OK : WEFT_OOM;
+}
+
+static void unname(source *s) {
+  pthread_mutex_lock(&names);
+  table.slot[(uint32_t)s->key] = NULL;
+  source *before = NULL;
+  for (source *i = s->events ? table.first : NULL; i != s && i; i = i->next) before = i;
+  if (s->events && before) before->next = s->next;
+  if (s->events && !before) table.first = s->next;
+  if (table.last == s) table.last = before;
+  pthread_mutex_unlock(&names);
+}
+
+static void note(const struct epoll_event *e) {
+  pthread_mutex_lock(&names);
+  source *s = table.slot[(uint32_t)e->data.u64];
+  if (s && s->key == e->data.u64) { /* else it is gone */
+    if (!s->events) {
+      s->next = NULL;
+      *(table.last ? &table.last->next : &table.first) = s;
+      table.last = s;
+    }
+    s->events |= e->events;
+  }
+  pthread_mutex_unlock(&names);
+}
+
+/* The next that is ready, taken off the list; NULL: none. */
+static source *next_ready(uint32_t *events) {
+  pthread_mutex_lock(&names);
+  source *s = table.first;
+  if (s) {
+    table.first = s->next;
+    if (!table.first) table.last = NULL;
+    *events = s->events;
+    s->events = 0;
+  }
+  pthread_mutex_unlock(&names);
+  return s;
+}
+
+static bool any_ready(void) {
+  pthread_mutex_lock(&names);
+  bool any = table.first;
+  pthread_mutex_unlock(&names);
+  return any;
+}
+
+weft_err weft__loop_add(source *s) {
+  s->events = 0;
+  WEFT_TRY(name(s));
+  struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u64 = s->key};
+  if (epoll_ctl(loop.epoll, EPOLL_CTL_ADD, s->fd, &e) == 0) return WEFT_OK;
+  weft_err err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "A socket cannot be waited for: %s", strerror(errno));
+  unname(s);
+  return err;
+}
+
+void weft__loop_again(source *s, bool output) {
+  struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (output ? EPOLLOUT : 0), .data.u64 = s->key};
+  epoll_ctl(loop.epoll, EPOLL_CTL_MOD, s->fd, &e);
+}
+
+void weft__loop_remove(source *s) {
+  epoll_ctl(loop.epoll, EPOLL_CTL_DEL, s->fd, NULL);
+  unname(s);
+}
+
+void weft__loop_drop(source *s) {
+  if (s->fd < 0) return;
+  pthread_mutex_lock(&wheel);
+  weft__loop_remove(s);
+  pthread_mutex_unlock(&wheel);
+  ring(); /* something may have become ready meanwhile */
+  close(s->fd);
+  s->fd = -1;
+}
+
+/* ---- turning ---- */
+
+/* At the wheel, if it is free.  A guest leaves when its gate opens, and the rest to the loop's thread. */
+static void call_ready(gate *until) {
+  bool leaves = false;
+  while (!leaves && any_ready() && pthread_mutex_trylock(&wheel) == 0) {
+    uint32_t events;
+    for (source *s; !leaves && (s = next_ready(&events)); leaves = until && weft__gate_watch(until, true))
+      s->ready(s, events);
+    pthread_mutex_unlock(&wheel);
+  }
+  if (leaves && any_ready()) ring();
+}
+
+/* Waits once, and has called what is ready.  Whether the bell was heard. */
+static bool turn(int wait_ms, gate *until) {
+  enum { BATCH = 64 };
+  struct epoll_event events[BATCH];
+  bool heard = false;
+  int n = epoll_wait(loop.epoll, events, BATCH, wait_ms);
+  for (int i = 0; i < n; i++)
+    if (events[i].data.u64 == BELL)
+      heard = true;
+    else
+      note(&events[i]);
+  if (n > 0) call_ready(until);
+  return heard;
+}
+
+static void tick_all(int64_t now) {
+  pthread_mutex_lock(&wheel);
   pthread_mutex_lock(&ticks);
-  rounds++;
-  pthread_cond_broadcast(&ended);
-  bool any = tickers.next != &tickers, due = now >= *next_ns;
-  if (due) *next_ns = now + (int64_t)LOOP_TICK_MS * 1000000;
-  for (ticker *t = tickers.next; due && t != &tickers; t = t->next) {
+  for (ticker *t = tickers.next; t != &tickers; t = t->next) {
     ticking = t; /* and so stays in the list */
     pthread_mutex_unlock(&ticks);
     t->tick(t, now);
@@ -42,45 +230,48 @@ static int end_round(int64_t *next_ns) {
     pthread_cond_broadcast(&ended);
   }
   pthread_mutex_unlock(&ticks);
-  return any ? LOOP_TICK_MS : -1;
+  pthread_mutex_unlock(&wheel);
+  call_ready(NULL);
 }
 
 static void *run(void *arg) {
   (void)arg;
-  enum { BATCH = 64 };
-  struct epoll_event events[BATCH];
   int64_t next_tick = 0;
-  for (;;) {
-    int n = epoll_wait(loop.epoll, events, BATCH, end_round(&next_tick));
-    for (int i = 0; i < n; i++) {
-      source *s = events[i].data.ptr;
-      if (!s) {
-        uint64_t count;
-        if (read(loop.wake, &count, sizeof count) == sizeof count && count >= UINT32_MAX) return NULL;
-        continue;
-      }
-      s->ready(s, events[i].events);
+  while (!atomic_load(&loop.stopping)) {
+    int64_t now = weft__now_ns();
+    if (now >= next_tick) {
+      next_tick = now + (int64_t)LOOP_TICK_MS * 1000000;
+      tick_all(now);
     }
+    if (turn(LOOP_TICK_MS, NULL)) pass_on();
   }
+  return NULL;
 }
 
-static void wake(uint64_t count) { (void)!write(loop.wake, &count, sizeof count); }
-
-static void close_both(void) {
-  if (loop.epoll >= 0) close(loop.epoll);
-  if (loop.wake >= 0) close(loop.wake);
-}
+/* ---- life ---- */
 
 static weft_err start(void) {
   loop.pid = getpid();
+  atomic_store(&loop.stopping, false);
   loop.epoll = epoll_create1(EPOLL_CLOEXEC);
-  loop.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  struct epoll_event e = {.events = EPOLLIN};
-  int failed = loop.epoll < 0 || loop.wake < 0 || epoll_ctl(loop.epoll, EPOLL_CTL_ADD, loop.wake, &e) ? errno : 0;
-  if (!failed) failed = pthread_create(&loop.thread, NULL, run, NULL);
-  if (!failed) return WEFT_OK;
-  close_both();
-  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport's thread could not be started: %s", strerror(failed));
+  if (loop.epoll < 0)
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wait for sockets: %s", strerror(errno));
+  weft_err err = hang_bell();
+  int failed = err ? 0 : pthread_create(&loop.thread, NULL, run, NULL);
+  if (failed) {
+    take_bell_down();
+    err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport's thread could not be started: %s", strerror(failed));
+  }
+  if (err) close(loop.epoll);
+  return err;
+}
+
+static void stop(void) {
+  atomic_store(&loop.stopping, true);
+  ring();
+  pthread_join(loop.thread, NULL);
+  take_bell_down();
+  close(loop.epoll);
 }
 
 weft_err weft__loop_retain(void) {
@@ -96,45 +287,55 @@ weft_err weft__loop_retain(void) {
 
 void weft__loop_release(void) {
   pthread_mutex_lock(&lock);
-  if (--loop.users == 0) {
-    wake(UINT32_MAX);
-    pthread_join(loop.thread, NULL);
-    close_both();
-  }
+  if (--loop.users == 0) stop();
   pthread_mutex_unlock(&lock);
 }
 
-weft_err weft__loop_add(source *s) {
-  struct epoll_event e = {.events = EPOLLIN, .data.ptr = s};
-  if (epoll_ctl(loop.epoll, EPOLL_CTL_ADD, s->fd, &e) == 0) return WEFT_OK;
-  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "A socket cannot be waited for: %s", strerror(errno));
+/* ---- guests ---- */
+
+/* The seat, and a use of the loop with it. */
+static bool sit_down(void) {
+  bool taken = false;
+  if (!atomic_compare_exchange_strong(&seat, &taken, true)) return false;
+  pthread_mutex_lock(&lock);
+  is_seated = loop.users > 0 && loop.pid == getpid();
+  loop.users += is_seated;
+  pthread_mutex_unlock(&lock);
+  if (!is_seated) atomic_store(&seat, false);
+  return is_seated;
 }
 
-void weft__loop_want_output(source *s, bool wanted) {
-  struct epoll_event e = {.events = EPOLLIN | (wanted ? EPOLLOUT : 0), .data.ptr = s};
-  epoll_ctl(loop.epoll, EPOLL_CTL_MOD, s->fd, &e);
+static void stand_up(void) {
+  is_seated = false;
+  atomic_store(&seat, false);
+  if (atomic_load(&rung)) {
+    pthread_mutex_lock(&seat_lock);
+    pthread_cond_broadcast(&left);
+    pthread_mutex_unlock(&seat_lock);
+  }
+  weft__loop_release();
 }
 
-void weft__loop_remove(source *s) { epoll_ctl(loop.epoll, EPOLL_CTL_DEL, s->fd, NULL); }
-
-void weft__loop_drop(source *s) {
-  if (s->fd < 0) return;
-  weft__loop_remove(s);
-  pthread_mutex_lock(&ticks);
-  uint64_t now = rounds;
-  wake(1);
-  while (rounds == now) pthread_cond_wait(&ended, &ticks);
-  pthread_mutex_unlock(&ticks);
-  close(s->fd);
-  s->fd = -1;
+bool weft__loop_wait(gate *g, int64_t for_ns) {
+  if (!sit_down()) return weft__gate_wait(g, for_ns);
+  int64_t ms = (for_ns + 999999) / 1000000;
+  if (!weft__gate_watch(g, true)) turn(ms < LOOP_TICK_MS ? (int)ms : LOOP_TICK_MS, g);
+  bool open = weft__gate_watch(g, false);
+  stand_up();
+  return open;
 }
+
+void weft__loop_open(gate *g) {
+  if (weft__gate_open(g) && !is_seated) ring();
+}
+
+/* ---- ticks ---- */
 
 void weft__loop_tick_on(ticker *t) {
   pthread_mutex_lock(&ticks);
   t->next = &tickers, t->prev = tickers.prev;
   t->prev->next = t->next->prev = t;
   pthread_mutex_unlock(&ticks);
-  wake(1);
 }
 
 void weft__loop_tick_off(ticker *t) {

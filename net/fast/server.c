@@ -199,15 +199,11 @@ static void name_peer(in_conn *c, int fd) {
     snprintf(c->peer, sizeof c->peer, "a task of another host");
 }
 
-static void let_in(source *s, uint32_t events) {
+static void let_in(fast_port *p, int fd) {
   static const conn_kind kind = {take_frame, conn_lost, free_conn};
-  fast_port *p = ((door *)s)->port;
-  (void)events;
-  int fd = weft__socket_accept(s->fd);
-  in_conn *c = fd >= 0 ? weft__alloc_zero(1, sizeof *c) : NULL;
+  in_conn *c = weft__alloc_zero(1, sizeof *c);
   if (!c) {
-    if (fd >= 0) close(fd);
-    if (errno != EAGAIN) usleep(10000); /* no descriptor or memory is left, and the caller still knocks */
+    close(fd);
     return;
   }
   c->port = p;
@@ -220,6 +216,14 @@ static void let_in(source *s, uint32_t events) {
   close(fd);
   weft__conn_release(&c->conn);
   weft__conn_release(&c->conn);
+}
+
+static void somebody_knocks(source *s, uint32_t events) {
+  (void)events;
+  for (int fd; (fd = weft__socket_accept(s->fd)) >= 0;) let_in(((door *)s)->port, fd);
+  if (errno == EAGAIN || errno == EWOULDBLOCK) return;
+  usleep(10000); /* no descriptor or memory is left, and the caller still knocks */
+  weft__loop_again(s, false);
 }
 
 /* Whoever does not show the key in time is sent away. */
@@ -235,7 +239,7 @@ static void tick(ticker *t, int64_t now_ns) {
 
 static weft_err open_door(door *d, fast_port *p) {
   d->port = p;
-  d->source.ready = let_in;
+  d->source.ready = somebody_knocks;
   return weft__loop_add(&d->source);
 }
 

@@ -1,0 +1,133 @@
+/* loop_test.c - the loop's thread and its guest: who is called, who is woken, and what is gone. */
+#include "net/fast/loop.h"
+#include "base/clock.h"
+#include "tests/check.h"
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { FOREVER_S = 60 };
+
+typedef struct button { /* pressed by writing to it */
+  source source;
+  gate *opens; /* or NULL */
+  atomic_int presses;
+  struct button *removes;
+} button;
+
+static void pressed(source *s, uint32_t events) {
+  button *b = (button *)s;
+  uint64_t n;
+  (void)events;
+  if (read(s->fd, &n, sizeof n) != sizeof n) return;
+  if (b->removes) weft__loop_remove(&b->removes->source);
+  atomic_fetch_add(&b->presses, 1);
+  if (b->opens) weft__loop_open(b->opens);
+}
+
+static void put_up(button *b) {
+  b->source = (source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = pressed};
+  EXPECT_OK(weft__loop_add(&b->source));
+}
+
+static void press(button *b) {
+  uint64_t one = 1;
+  EXPECT_EQ_INT(write(b->source.fd, &one, sizeof one), (int)sizeof one);
+}
+
+static bool wait_open(gate *g) {
+  int64_t until = weft__now_ns() + INT64_C(1000000000) * FOREVER_S;
+  while (weft__now_ns() < until)
+    if (weft__loop_wait(g, 100000000)) return true;
+  return false;
+}
+
+TEST(without_a_loop_a_gate_is_waited_for_alone) {
+  gate g = {0};
+  EXPECT(!weft__loop_wait(&g, 1000000));
+  weft__loop_open(&g);
+  EXPECT(weft__loop_wait(&g, 0));
+}
+
+TEST_WITHIN(60, who_waits_reads_what_comes) {
+  button b = {0};
+  EXPECT_OK(weft__loop_retain());
+  put_up(&b);
+  for (int i = 0; i < 200; i++) {
+    gate g = {0};
+    b.opens = &g;
+    press(&b);
+    EXPECT(wait_open(&g));
+  }
+  EXPECT_EQ_INT(atomic_load(&b.presses), 200);
+  weft__loop_drop(&b.source);
+  weft__loop_release();
+}
+
+typedef struct guest {
+  gate gate;
+  atomic_bool done;
+  bool open;
+  pthread_t thread;
+} guest;
+
+static void *be_guest(void *arg) {
+  guest *g = arg;
+  g->open = wait_open(&g->gate);
+  atomic_store(&g->done, true);
+  return NULL;
+}
+
+TEST_WITHIN(60, a_gate_opened_by_another_thread_wakes_its_guest) {
+  EXPECT_OK(weft__loop_retain());
+  for (int i = 0; i < 200; i++) {
+    guest g = {0};
+    EXPECT_EQ_INT(pthread_create(&g.thread, NULL, be_guest, &g), 0);
+    if (i % 2) usleep(500); /* it sits by now, and the loop's thread may have come later */
+    weft__loop_open(&g.gate);
+    pthread_join(g.thread, NULL);
+    EXPECT(g.open);
+  }
+  weft__loop_release();
+}
+
+TEST_WITHIN(60, of_two_that_wait_both_are_woken) {
+  button b[2] = {0};
+  EXPECT_OK(weft__loop_retain());
+  for (int i = 0; i < 2; i++) put_up(&b[i]);
+  for (int i = 0; i < 100; i++) {
+    guest g[2] = {0};
+    for (int k = 0; k < 2; k++) {
+      b[k].opens = &g[k].gate;
+      EXPECT_EQ_INT(pthread_create(&g[k].thread, NULL, be_guest, &g[k]), 0);
+    }
+    press(&b[i % 2]);
+    press(&b[1 - i % 2]);
+    for (int k = 0; k < 2; k++) {
+      pthread_join(g[k].thread, NULL);
+      EXPECT(g[k].open);
+    }
+  }
+  for (int i = 0; i < 2; i++) weft__loop_drop(&b[i].source);
+  weft__loop_release();
+}
+
+TEST_WITHIN(60, what_was_removed_is_not_called_any_more) {
+  EXPECT_OK(weft__loop_retain());
+  for (int i = 0; i < 100; i++) {
+    button b[2] = {0};
+    gate g = {0};
+    for (int k = 0; k < 2; k++) put_up(&b[k]);
+    b[0].opens = &g, b[0].removes = &b[1];
+    press(&b[0]); /* both may come in one batch, and the second then was removed by the first */
+    press(&b[1]);
+    EXPECT(wait_open(&g));
+    EXPECT(atomic_load(&b[1].presses) <= 1);
+    int after = atomic_load(&b[1].presses);
+    press(&b[1]);
+    EXPECT_EQ_INT(atomic_load(&b[1].presses), after);
+    close(b[1].source.fd);
+    weft__loop_drop(&b[0].source);
+  }
+  weft__loop_release();
+}

@@ -1,11 +1,14 @@
 /* loop.c - one epoll, one thread and at most one guest, for all connections of the process.
  *
- * Both wait in epoll_wait, and the kernel wakes the one that came last, which is the guest.  Who is woken lists what is
- * ready and takes the wheel, if it is free; else whoever has it will see to the list.  So nobody waits for a callback.
- * An event names its source by a key, since the source may be gone when the event is read.  Who opens the guest's gate
- * elsewhere calls it by the bell, a descriptor of the same epoll; if the loop's thread hears that first, it rings again
- * and stays away until the guest has left.  Events are told by edges, or both would be told of each.  Output is waited for only while a socket is full, since a unix socket would otherwise wake a
- * thread each time its peer reads. */
+ * The guest waits for the epoll of the sources.  So does the loop's thread, until the first guest has come; from then on
+ * it waits for an outer epoll, which watches that one while nobody is seated.  To sit down and to leave is a word to the
+ * kernel, and wakes no thread.
+ *
+ * Who is woken lists what is ready and takes the wheel, if it is free; else whoever has it will see to the list.  So
+ * nobody waits for a callback.  An event names its source by a key, since the source may be gone when the event is read.
+ * Who opens the guest's gate elsewhere calls it by the bell, a descriptor among the sources.  Events are told by
+ * edges, or two threads would be told of each.  Output is waited for only while a socket is full, since a unix socket would
+ * otherwise wake a thread each time its peer reads. */
 #include "net/fast/loop.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -23,7 +26,7 @@ static struct {
   int users;
   atomic_bool stopping;
   pid_t pid;
-  int epoll;
+  int epoll, outer;
   pthread_t thread;
 } loop;
 
@@ -31,9 +34,7 @@ static pthread_mutex_t wheel = PTHREAD_MUTEX_INITIALIZER;
 
 static atomic_bool seat;             /* taken by a guest */
 static _Thread_local bool is_seated; /* it is this thread */
-static atomic_bool rung;             /* the loop's thread rang, and waits until the seat is free */
-static pthread_mutex_t seat_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t left = PTHREAD_COND_INITIALIZER; /* the guest has */
+static atomic_bool hosted;           /* a guest has been here */
 
 static pthread_mutex_t ticks = PTHREAD_MUTEX_INITIALIZER; /* guards what follows; not held while a tick runs */
 static ticker *ticking;
@@ -71,18 +72,6 @@ static void take_bell_down(void) {
   close(bell);
   bell = -1;
   pthread_mutex_unlock(&bell_lock);
-}
-
-/* The loop's thread heard the bell, which may have been for the guest. */
-static void pass_on(void) {
-  struct timespec until = weft__deadline((int64_t)LOOP_TICK_MS * 1000000);
-  if (!atomic_load(&seat)) return;
-  pthread_mutex_lock(&seat_lock);
-  atomic_store(&rung, true);
-  ring();
-  while (atomic_load(&seat) && pthread_cond_clockwait(&left, &seat_lock, CLOCK_MONOTONIC, &until) == 0) continue;
-  atomic_store(&rung, false);
-  pthread_mutex_unlock(&seat_lock);
 }
 
 /* ---- sources ---- */
@@ -203,19 +192,37 @@ static void call_ready(gate *until) {
   if (leaves && any_ready()) ring();
 }
 
-/* Waits once, and has called what is ready.  Whether the bell was heard. */
-static bool turn(int wait_ms, gate *until) {
+typedef enum heard { NOTHING, EVENTS, BELL_TOO } heard;
+
+/* Waits once, and has called what is ready.  A signal is nothing too. */
+static heard turn(int wait_ms, gate *until) {
   enum { BATCH = 64 };
   struct epoll_event events[BATCH];
-  bool heard = false;
   int n = epoll_wait(loop.epoll, events, BATCH, wait_ms);
+  heard what = n > 0 ? EVENTS : NOTHING;
   for (int i = 0; i < n; i++)
     if (events[i].data.u64 == BELL)
-      heard = true;
+      what = BELL_TOO;
     else
       note(&events[i]);
   if (n > 0) call_ready(until);
-  return heard;
+  return what;
+}
+
+/* Whether the outer epoll watches the inner one, until it is told of it. */
+static void watch(bool on) {
+  struct epoll_event e = {.events = on ? EPOLLIN | EPOLLONESHOT : 0};
+  epoll_ctl(loop.outer, EPOLL_CTL_MOD, loop.epoll, &e);
+}
+
+/* The thread's turn, when nobody is seated. */
+static heard own_turn(void) {
+  struct epoll_event e;
+  if (!atomic_load(&hosted)) return turn(LOOP_TICK_MS, NULL);
+  if (epoll_wait(loop.outer, &e, 1, LOOP_TICK_MS) <= 0) return NOTHING;
+  heard what = turn(0, NULL);
+  if (!atomic_load(&seat)) watch(true); /* else the guest sees to it when it leaves */
+  return what;
 }
 
 static void tick_all(int64_t now) {
@@ -243,26 +250,40 @@ static void *run(void *arg) {
       next_tick = now + (int64_t)LOOP_TICK_MS * 1000000;
       tick_all(now);
     }
-    if (turn(LOOP_TICK_MS, NULL)) pass_on();
+    if (own_turn() == BELL_TOO && atomic_load(&seat)) ring(); /* it was not for us */
   }
   return NULL;
 }
 
 /* ---- life ---- */
 
+static void close_both(void) {
+  if (loop.epoll >= 0) close(loop.epoll);
+  if (loop.outer >= 0) close(loop.outer);
+}
+
+static weft_err open_both(void) {
+  struct epoll_event e = {.events = EPOLLIN | EPOLLONESHOT};
+  loop.epoll = epoll_create1(EPOLL_CLOEXEC);
+  loop.outer = epoll_create1(EPOLL_CLOEXEC);
+  if (loop.epoll >= 0 && loop.outer >= 0 && epoll_ctl(loop.outer, EPOLL_CTL_ADD, loop.epoll, &e) == 0) return WEFT_OK;
+  weft_err err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wait for sockets: %s", strerror(errno));
+  close_both();
+  return err;
+}
+
 static weft_err start(void) {
   loop.pid = getpid();
   atomic_store(&loop.stopping, false);
-  loop.epoll = epoll_create1(EPOLL_CLOEXEC);
-  if (loop.epoll < 0)
-    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wait for sockets: %s", strerror(errno));
+  atomic_store(&hosted, false);
+  WEFT_TRY(open_both());
   weft_err err = hang_bell();
   int failed = err ? 0 : pthread_create(&loop.thread, NULL, run, NULL);
   if (failed) {
     take_bell_down();
     err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport's thread could not be started: %s", strerror(failed));
   }
-  if (err) close(loop.epoll);
+  if (err) close_both();
   return err;
 }
 
@@ -271,7 +292,7 @@ static void stop(void) {
   ring();
   pthread_join(loop.thread, NULL);
   take_bell_down();
-  close(loop.epoll);
+  close_both();
 }
 
 weft_err weft__loop_retain(void) {
@@ -301,25 +322,29 @@ static bool sit_down(void) {
   is_seated = loop.users > 0 && loop.pid == getpid();
   loop.users += is_seated;
   pthread_mutex_unlock(&lock);
-  if (!is_seated) atomic_store(&seat, false);
+  atomic_store(&hosted, true);
+  if (is_seated)
+    watch(false);
+  else
+    atomic_store(&seat, false);
   return is_seated;
 }
 
 static void stand_up(void) {
   is_seated = false;
   atomic_store(&seat, false);
-  if (atomic_load(&rung)) {
-    pthread_mutex_lock(&seat_lock);
-    pthread_cond_broadcast(&left);
-    pthread_mutex_unlock(&seat_lock);
-  }
+  watch(true);
   weft__loop_release();
 }
 
 bool weft__loop_wait(gate *g, int64_t for_ns) {
+  int64_t until = weft__now_ns() + for_ns, left = for_ns;
   if (!sit_down()) return weft__gate_wait(g, for_ns);
-  int64_t ms = (for_ns + 999999) / 1000000;
-  if (!weft__gate_watch(g, true)) turn(ms < LOOP_TICK_MS ? (int)ms : LOOP_TICK_MS, g);
+  while (!weft__gate_watch(g, true) && left > 0) {
+    int64_t ms = (left + 999999) / 1000000;
+    heard what = turn(ms < LOOP_TICK_MS ? (int)ms : LOOP_TICK_MS, g);
+    left = what == NOTHING ? 0 : until - weft__now_ns();
+  }
   bool open = weft__gate_watch(g, false);
   stand_up();
   return open;

@@ -1,8 +1,8 @@
 /* loop.h - the thread that waits for the sockets of the fast transport, and whoever waits in its place.
  *
- * A thread that waits for an answer may as well read it: it sits down at the loop, and the kernel wakes the thread that
- * sat down last.  So an answer costs one switch instead of two.  What is ready is called at the wheel: by one thread at
- * a time, as if it were always the loop's own. */
+ * A thread that waits for an answer may as well read it: it sits down at the loop as a guest, and the loop's own thread
+ * sleeps meanwhile.  So an answer costs one switch instead of two.  What is ready is called at the wheel: by one thread
+ * at a time, as if it were always the loop's own. */
 #ifndef WEFT_NET_FAST_LOOP_H
 #define WEFT_NET_FAST_LOOP_H
 

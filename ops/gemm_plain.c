@@ -6,17 +6,9 @@
  * The packed blocks live on the stack (under 200 KiB), so nothing here can fail. */
 #include "ops/gemm_plain.h"
 #include "base/hot.h"
+#include "ops/fused.h"
 #include <assert.h>
 #include <string.h>
-
-/* Products are fused where the processor can: it halves the work and rounds less. */
-#if defined(__clang__)
-#define FUSED
-#define FUSE _Pragma("clang fp contract(fast)")
-#else
-#define FUSED __attribute__((optimize("fp-contract=fast")))
-#define FUSE
-#endif
 
 enum {
   SMALL = 4096,      /* multiplications */

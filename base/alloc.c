@@ -30,10 +30,18 @@ static void *checked(void *p, size_t size) {
 
 void *weft__alloc(size_t size) { return checked(must_fail(size) ? NULL : malloc(size ? size : 1), size); }
 
+/* glibc's calloc passes by the thread's cache of small pieces; what is large comes zeroed from the kernel. */
+static void *zeroed(size_t size) {
+  enum { CACHED = 1024 };
+  if (size > CACHED) return calloc(size, 1);
+  void *p = malloc(size ? size : 1);
+  return p ? memset(p, 0, size) : NULL;
+}
+
 void *weft__alloc_zero(size_t count, size_t size) {
   size_t total;
   if (__builtin_mul_overflow(count, size, &total)) return checked(NULL, SIZE_MAX);
-  return checked(must_fail(total) ? NULL : calloc(total ? total : 1, 1), total);
+  return checked(must_fail(total) ? NULL : zeroed(total), total);
 }
 
 void *weft__alloc_aligned(size_t size) {

@@ -6,15 +6,25 @@
 #include "base/alloc.h"
 #include <string.h>
 
-static uint32_t hash(const char *key) { /* FNV-1a */
-  uint32_t h = 2166136261u;
-  for (; *key; key++) h = (h ^ (unsigned char)*key) * 16777619u;
-  return h ^ (h >> 15);
+/* Eight bytes at a time: names of devices and tensors are long, and most of a step's keys are made of them. */
+uint32_t weft__hash(const char *key) {
+  const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
+  size_t left = strlen(key);
+  uint64_t h = left * odd, word;
+  for (; left >= sizeof word; left -= sizeof word, key += sizeof word) {
+    memcpy(&word, key, sizeof word);
+    h = (h ^ word) * odd;
+    h ^= h >> 32;
+  }
+  word = 0;
+  memcpy(&word, key, left);
+  h = (h ^ word) * odd;
+  return (uint32_t)(h >> 32);
 }
 
 static int *slot_of(const map *m, const char *key) {
   uint32_t mask = (uint32_t)m->capacity * 2 - 1;
-  for (uint32_t i = hash(key) & mask;; i = (i + 1) & mask) {
+  for (uint32_t i = weft__hash(key) & mask;; i = (i + 1) & mask) {
     int e = m->index[i];
     if (e == 0) return &m->index[i];
     const char *k = m->entries[e - 1].key;

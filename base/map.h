@@ -17,6 +17,8 @@ typedef struct map {
   int *index; /* open addressing, 2*capacity slots, entry number + 1; 0 empty */
 } map;        /* {0} is an empty map */
 
+uint32_t weft__hash(const char *key);
+
 void *weft__map_get(const map *m, const char *key); /* NULL if absent */
 /* Adds or replaces.  The value must not be NULL. */
 weft_err weft__map_put(map *m, const char *key, void *value);

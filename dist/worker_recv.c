@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "dist/worker_state.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define RECV "/tensorflow.WorkerService/RecvTensor"
@@ -21,6 +20,17 @@ typedef struct key_source {
   uint64_t incarnation;
 } key_source;
 
+static const char *skip_digits(const char *s) { return s + strspn(s, "0123456789"); }
+
+/* FRAME:TURN; the frame is a number without a sign. */
+static bool is_turn(const char *s) {
+  const char *colon = skip_digits(s);
+  if (colon == s || *colon != ':') return false;
+  const char *number = colon + 1 + (colon[1] == '-');
+  const char *end = skip_digits(number);
+  return end != number && *end == 0;
+}
+
 /* SOURCE;INCARNATION;DESTINATION;NAME;FRAME:TURN */
 static bool parse_key(const char *key, key_source *out) {
   const char *at[5] = {key};
@@ -30,12 +40,9 @@ static bool parse_key(const char *key, key_source *out) {
     at[i] = end + 1;
   }
   size_t name = (size_t)(at[1] - at[0]) - 1, digits = (size_t)(at[2] - at[1]) - 1;
-  unsigned long long frame_id;
-  long long number;
-  char rest;
   if (name == 0 || name >= sizeof out->device || digits != 16 || at[3] - at[2] < 2) return false;
   if (strspn(at[1], "0123456789abcdef") != 16) return false;
-  if (sscanf(strrchr(key, ';') + 1, "%llu:%lld%c", &frame_id, &number, &rest) != 2) return false;
+  if (!is_turn(strrchr(at[4], ';') ? strrchr(at[4], ';') + 1 : at[4])) return false;
   memcpy(out->device, key, name);
   out->device[name] = 0;
   out->incarnation = strtoull(at[1], NULL, 16);
@@ -44,6 +51,8 @@ static bool parse_key(const char *key, key_source *out) {
 
 static const device *find_device(const worker *w, const char *name) {
   device_spec spec;
+  for (int i = 0; i < w->task->n_device; i++) /* as they are written in most keys */
+    if (strcmp(w->task->device[i]->name, name) == 0) return w->task->device[i];
   if (weft__device_parse(&spec, name) != WEFT_OK) return NULL;
   for (int i = 0; i < w->task->n_device; i++) {
     const device *d = w->task->device[i];

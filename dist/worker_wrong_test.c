@@ -241,6 +241,13 @@ TEST_WITHIN(30, calls_out_of_order_get_an_error_each) {
   key_of(&x, &key);
   EXPECT_ERR(recv_tensor(&r.ps, 1, key.text, 0, 100, NULL), WEFT_DEADLINE_EXCEEDED, "");
   EXPECT_ERR(recv_tensor(&r.ps, 1, "a;b", 0, 0, NULL), WEFT_INVALID_ARGUMENT, "rendezvous key: a;b");
+  static const char *const turns[] = {"", "0", "0:", ":0", "0:0x", "x:0", "-1:0", "0:-", "0:0:0", "0: 0"};
+  for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+    strcpy(strrchr(key.text, ';') + 1, turns[i]);
+    EXPECT_ERR(weft__worker_check_key(r.ps.worker, key.text), WEFT_INVALID_ARGUMENT, "rendezvous key");
+  }
+  strcpy(strrchr(key.text, ';') + 1, "18446744073709551615:-1");
+  EXPECT_OK(weft__worker_check_key(r.ps.worker, key.text));
   memcpy(strchr(key.text, ';') + 1, "0123456789abcdef", 16);
   EXPECT_ERR(recv_tensor(&r.ps, 1, key.text, 0, 0, NULL), WEFT_ABORTED,
              "RecvTensor expects a different device incarnation: 81985529216486895 vs. ");

@@ -6,10 +6,17 @@
 #include "graph/op.h"
 #include "state/rendezvous.h"
 
+/* The key outside of loops, which is the same in every step. */
+static weft_err prepare(const weft_node *n, void **state) {
+  *state = weft__rendezvous_key(n, NULL, NULL, 0, 0);
+  return *state ? WEFT_OK : WEFT_OOM;
+}
+
 static weft_err key_of(kernel *k, char **key) {
   if (!k->step->rendezvous)
     return weft__kernel_fail(k, WEFT_INTERNAL, "%s runs in a step that has no rendezvous", k->node->op_name);
-  *key = weft__rendezvous_key(k->node, NULL, NULL, k->frame_id, k->turn);
+  bool in_loop = k->frame_id != 0 || k->turn != 0;
+  *key = in_loop ? weft__rendezvous_key(k->node, NULL, NULL, k->frame_id, k->turn) : k->state;
   return *key ? WEFT_OK : WEFT_OOM;
 }
 
@@ -18,7 +25,7 @@ static weft_err send_cpu(kernel *k) {
   WEFT_TRY(key_of(k, &key));
   static const weft_tensor nothing;
   weft_err err = weft__rendezvous_send(k->step->rendezvous, key, k->input_dead ? &nothing : k->in[0], k->input_dead);
-  weft__free(key);
+  if (key != k->state) weft__free(key);
   return err;
 }
 
@@ -41,9 +48,10 @@ static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead)
 static weft_err recv_cpu(kernel *k) {
   char *key;
   WEFT_TRY(key_of(k, &key));
+  char *own = key != k->state ? key : NULL; /* the kernel may be gone when it has been received */
   weft__kernel_defer(k);
   weft__rendezvous_recv(k->step->rendezvous, key, on_receipt, k);
-  weft__free(key);
+  weft__free(own);
   return WEFT_OK;
 }
 
@@ -53,14 +61,16 @@ static weft_err recv_cpu(kernel *k) {
 #define SEND "(tensor:T) -> () | T:type" PLACE
 #define RECV "() -> (tensor:tensor_type) | tensor_type:type" PLACE
 
+#define WITH_KEY .prepare = prepare, .unprepare = weft__free
+
 OPS(transfer) = {
     {"_Send" SEND, "Sends a tensor to another part of the step.", .flags = OP_BLOCKING, .infer = weft__infer_none,
-     .cpu = send_cpu, .no_grad = true, .anywhere = "*"},
+     .cpu = send_cpu, WITH_KEY, .no_grad = true, .anywhere = "*"},
     {"_Recv" RECV, "Receives a tensor from another part of the step.", .flags = OP_BLOCKING, .infer = weft__infer_none,
-     .cpu = recv_cpu, .no_grad = true, .anywhere = "*"},
+     .cpu = recv_cpu, WITH_KEY, .no_grad = true, .anywhere = "*"},
     {"_HostSend" SEND, "Sends a tensor that lies in host memory.", .flags = OP_BLOCKING, .infer = weft__infer_none,
-     .cpu = send_cpu, .no_grad = true, .anywhere = "*"},
+     .cpu = send_cpu, WITH_KEY, .no_grad = true, .anywhere = "*"},
     {"_HostRecv" RECV, "Receives a tensor into host memory.", .flags = OP_BLOCKING, .infer = weft__infer_none,
-     .cpu = recv_cpu, .no_grad = true, .anywhere = "*"},
+     .cpu = recv_cpu, WITH_KEY, .no_grad = true, .anywhere = "*"},
     {0},
 };

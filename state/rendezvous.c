@@ -1,32 +1,34 @@
-/* rendezvous.c - a table of meetings, one for each key somebody has come to and nobody has left.
+/* rendezvous.c - a table of meetings: whoever has come and waits for the other.
  *
- * An entry holds either values that wait or receivers that wait, first in first out, and is removed
- * with its last one.  One lock guards the table; a receiver is called after it is let go. */
+ * Of one key either values wait or receivers, first in first out.  One lock guards the table; a receiver is called after
+ * it is let go. */
 #include "state/rendezvous.h"
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 
+enum { BUCKETS = 16 };
+
 typedef struct meeting {
-  struct meeting *next;
-  recv_fn *fn; /* NULL: a value waits */
+  struct meeting *next; /* of its bucket */
+  recv_fn *fn;          /* NULL: a value waits */
   void *arg;
   weft_tensor value;
   bool dead;
+  uint32_t hash;
+  char key[];
 } meeting;
-
-typedef struct entry {
-  meeting *first, **last;
-} entry;
 
 struct rendezvous {
   atomic_int refs;
   remote_side remote; /* task NULL: none */
   cancel token;
   pthread_mutex_t lock;
-  map table; /* key -> entry */
+  int n_waiting;
+  meeting *bucket[BUCKETS];
   status aborted;
 };
 
@@ -48,41 +50,42 @@ cancel *weft__rendezvous_token(rendezvous *r) { return &r->token; }
 void weft__rendezvous_destroy(rendezvous *r) {
   if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1) return;
   atomic_store(&r->refs, 1); /* for the abort, which takes one of its own */
-  if (r->table.count > 0)    /* else the caller's error message stays as it is */
+  if (r->n_waiting > 0)      /* else the caller's error message stays as it is */
     weft__rendezvous_abort(r, WEFT_ABORTED, "The rendezvous of this step was destroyed");
-  weft__map_finish(&r->table);
   weft__status_finish(&r->aborted);
   weft__cancel_finish(&r->token);
   pthread_mutex_destroy(&r->lock);
   weft__free(r);
 }
 
-/* With the lock held: the first waiting meeting of the other kind, taken off the table; NULL if none. */
-static meeting *take(rendezvous *r, const char *key, bool want_value) {
-  entry *e = weft__map_get(&r->table, key);
-  if (!e || (e->first->fn == NULL) != want_value) return NULL;
-  meeting *m = e->first;
-  e->first = m->next;
-  if (!e->first) weft__free(weft__map_remove(&r->table, key));
+/* With the lock held: where the first meeting of this key is that waits, or where another would. */
+static meeting **find(rendezvous *r, const char *key, uint32_t hash) {
+  meeting **at = &r->bucket[hash % BUCKETS];
+  while (*at && ((*at)->hash != hash || strcmp((*at)->key, key) != 0)) at = &(*at)->next;
+  return at;
+}
+
+static meeting *unlist(rendezvous *r, meeting **at) {
+  meeting *m = *at;
+  *at = m->next;
+  r->n_waiting--;
   return m;
 }
 
-/* With the lock held: m waits at the end of its entry. */
-static weft_err wait_at(rendezvous *r, const char *key, meeting *m) {
-  entry *e = weft__map_get(&r->table, key);
-  if (!e) {
-    if (!(e = weft__alloc_zero(1, sizeof *e))) return WEFT_OOM;
-    weft_err err = weft__map_put(&r->table, key, e);
-    if (err != WEFT_OK) {
-      weft__free(e);
-      return err;
-    }
-    e->last = &e->first;
-  }
+/* With the lock held: the first waiting meeting of the other kind, taken off the table; NULL if none. */
+static meeting *take(rendezvous *r, const char *key, bool want_value) {
+  if (r->n_waiting == 0) return NULL;
+  meeting **at = find(r, key, weft__hash(key));
+  return *at && ((*at)->fn == NULL) == want_value ? unlist(r, at) : NULL;
+}
+
+/* With the lock held: m waits behind all others. */
+static void list(rendezvous *r, meeting *m) {
+  meeting **at = &r->bucket[m->hash % BUCKETS];
+  while (*at) at = &(*at)->next;
   m->next = NULL;
-  *e->last = m;
-  e->last = &m->next;
-  return WEFT_OK;
+  *at = m;
+  r->n_waiting++;
 }
 
 static void meeting_destroy(meeting *m) {
@@ -90,37 +93,40 @@ static void meeting_destroy(meeting *m) {
   weft__free(m);
 }
 
-static weft_err meeting_create(meeting **out, const weft_tensor *t, bool dead) {
-  meeting *m = weft__alloc_zero(1, sizeof *m);
+static weft_err meeting_create(meeting **out, const char *key) {
+  size_t size = strlen(key) + 1;
+  meeting *m = weft__alloc(sizeof *m + size);
   if (!m) return WEFT_OOM;
-  weft_err err = t->buf ? weft__tensor_keep(&m->value, t) : WEFT_OK;
-  m->dead = dead;
-  if (err == WEFT_OK)
-    *out = m;
-  else
-    meeting_destroy(m);
-  return err;
+  *m = (meeting){.hash = weft__hash(key)};
+  memcpy(m->key, key, size);
+  *out = m;
+  return WEFT_OK;
 }
 
 /* Takes the receiver that waits for this key or, if there is none and m is given, leaves m for it. */
 static weft_err meet(rendezvous *r, const char *key, meeting *m, meeting **receiver) {
   pthread_mutex_lock(&r->lock);
   weft_err err = weft__status_raise(&r->aborted);
-  if (err == WEFT_OK && !(*receiver = take(r, key, false)) && m) err = wait_at(r, key, m);
+  if (err == WEFT_OK && !(*receiver = take(r, key, false)) && m) list(r, m);
   pthread_mutex_unlock(&r->lock);
   return err;
 }
 
-/* A value is copied, where it must be, only if nobody waits for it yet, and not under the lock. */
+/* A value that waits is kept: copied, where it must be, and not under the lock. */
+static weft_err leave(rendezvous *r, const char *key, const weft_tensor *t, bool dead, meeting **receiver) {
+  meeting *m;
+  WEFT_TRY(meeting_create(&m, key));
+  weft_err err = t->buf ? weft__tensor_keep(&m->value, t) : WEFT_OK;
+  m->dead = dead;
+  if (err == WEFT_OK) err = meet(r, key, m, receiver);
+  if (err != WEFT_OK || *receiver) meeting_destroy(m);
+  return err;
+}
+
 weft_err weft__rendezvous_send(rendezvous *r, const char *key, const weft_tensor *t, bool dead) {
-  meeting *receiver = NULL, *m = NULL;
+  meeting *receiver = NULL;
   WEFT_TRY(meet(r, key, NULL, &receiver));
-  if (!receiver) {
-    WEFT_TRY(meeting_create(&m, t, dead));
-    weft_err err = meet(r, key, m, &receiver);
-    if (err != WEFT_OK || receiver) meeting_destroy(m);
-    if (err != WEFT_OK) return err;
-  }
+  if (!receiver) WEFT_TRY(leave(r, key, t, dead, &receiver));
   if (receiver) {
     receiver->fn(receiver->arg, WEFT_OK, t, dead);
     meeting_destroy(receiver);
@@ -140,16 +146,16 @@ void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *ar
     r->remote.fetch(r->remote.arg, r, key, fn, arg);
     return;
   }
-  meeting *m = weft__alloc_zero(1, sizeof *m), *sent = NULL;
-  weft_err err = m ? WEFT_OK : WEFT_OOM;
+  meeting *m = NULL, *sent = NULL;
+  weft_err err = meeting_create(&m, key);
   if (m) {
     m->fn = fn;
     m->arg = arg;
     pthread_mutex_lock(&r->lock);
     err = weft__status_raise(&r->aborted);
     if (err == WEFT_OK && !(sent = take(r, key, true))) {
-      err = wait_at(r, key, m);
-      if (err == WEFT_OK) m = NULL;
+      list(r, m);
+      m = NULL;
     }
     pthread_mutex_unlock(&r->lock);
     if (!m) return;
@@ -172,7 +178,7 @@ void weft__rendezvous_recv_all(rendezvous *r, int n, const recv_want *want) {
 
 bool weft__rendezvous_is_empty(rendezvous *r) {
   pthread_mutex_lock(&r->lock);
-  bool empty = r->table.count == 0;
+  bool empty = r->n_waiting == 0;
   pthread_mutex_unlock(&r->lock);
   return empty;
 }
@@ -180,17 +186,14 @@ bool weft__rendezvous_is_empty(rendezvous *r) {
 bool weft__rendezvous_is_unused(rendezvous *r) { return atomic_load(&r->refs) == 1 && weft__rendezvous_is_empty(r); }
 
 bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const void *arg) {
+  uint32_t hash = weft__hash(key);
   meeting *found = NULL;
   pthread_mutex_lock(&r->lock);
-  entry *e = weft__map_get(&r->table, key);
-  for (meeting **at = e ? &e->first : NULL; at && *at && !found; at = &(*at)->next) {
-    if ((*at)->fn != fn || (*at)->arg != arg) continue;
-    found = *at;
-    *at = found->next;
-    if (!*at) e->last = at;
-    if (!e->first) weft__free(weft__map_remove(&r->table, key));
-    break;
-  }
+  for (meeting **at = &r->bucket[hash % BUCKETS]; *at; at = &(*at)->next)
+    if ((*at)->hash == hash && (*at)->fn == fn && (*at)->arg == arg && strcmp((*at)->key, key) == 0) {
+      found = unlist(r, at);
+      break;
+    }
   pthread_mutex_unlock(&r->lock);
   weft__free(found);
   return found != NULL;
@@ -198,16 +201,13 @@ bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const 
 
 /* Everything that waits, as one list.  The lock is held. */
 static meeting *take_all(rendezvous *r) {
-  meeting *all = NULL;
-  for (int i = 0; i < r->table.used; i++) {
-    if (!r->table.entries[i].key) continue;
-    entry *e = r->table.entries[i].value;
-    *e->last = all;
-    all = e->first;
-    weft__free(e);
+  meeting *all = NULL, **end = &all;
+  for (int i = 0; i < BUCKETS; i++) {
+    *end = r->bucket[i];
+    while (*end) end = &(*end)->next;
+    r->bucket[i] = NULL;
   }
-  weft__map_finish(&r->table);
-  r->table = (map){0};
+  r->n_waiting = 0;
   return all;
 }
 

@@ -5,6 +5,7 @@
  * to the system at once.  Sanitizer builds keep nothing: a kept block would hide a use after free. */
 #include "base/block.h"
 #include "base/alloc.h"
+#include "base/brief.h"
 #include "base/hot.h"
 #include "base/status.h"
 #include <pthread.h>
@@ -22,7 +23,7 @@ static struct {
   pthread_mutex_t lock;
   free_block *lists[CLASSES];
   size_t kept;
-} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} cache = {.lock = WEFT_BRIEF_LOCK};
 
 size_t weft__block_limit(void) {
   static atomic_size_t memory;

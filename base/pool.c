@@ -63,7 +63,7 @@ static inline void relax(void) {
 #endif
 }
 
-static int processors(void) {
+int weft__processors(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   int n = CPU_COUNT(&set);
@@ -263,7 +263,7 @@ static weft_err start(pool *p, int n) {
 
 weft_err weft__pool_create(pool **out, int threads) {
   *out = NULL;
-  int cpus = processors();
+  int cpus = weft__processors();
   if (threads == 0) threads = cpus;
   if (threads < 1 || threads > THREADS_MAX)
     return weft__fail(WEFT_INVALID_ARGUMENT, "A pool of %d threads: want 1 to %d", threads, THREADS_MAX);

@@ -5,6 +5,7 @@
 #include "dist/once.h"
 
 #include "base/alloc.h"
+#include "base/brief.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ struct once {
 weft_err weft__once_create(once **out, int limit) {
   once *o = weft__alloc_zero(1, sizeof *o);
   if (!o) return WEFT_OOM;
-  pthread_mutex_init(&o->lock, NULL);
+  weft__brief_lock_init(&o->lock);
   o->limit = limit;
   *out = o;
   return WEFT_OK;

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TICK_MS = 100, PING_MS = 400, SILENCE_MS = 1300, LATE_MS = 600 };
+enum { FIRST_LOOK_MS = 100, PING_MS = 400, SILENCE_MS = 1300, LATE_MS = 400 };
 #define MS INT64_C(1000000)
 
 typedef struct line {
@@ -236,19 +236,21 @@ static void leave(peer *p, bool was_there) {
   if (was_there && p->all->hooks.died) p->all->hooks.died(p->all->hooks.arg, p);
 }
 
-/* Greets those that something waits for.  Is there any? */
-static bool ping_all(peers *all, int64_t now) {
-  bool any = false;
+/* Greets those that something waits for.  How long until the next is due, in ns; -1: nobody is needed. */
+static int64_t ping_all(peers *all, int64_t now) {
+  int64_t wait = -1;
   for (int i = 0; i < all->n; i++) {
     peer *p = &all->peer[i];
     pthread_mutex_lock(&p->lock);
     bool needed = !p->self && (p->n_flight > 0 || p->watched > 0);
-    bool due = needed && !p->greeting && now - p->heard_ns >= PING_MS * MS && now - p->greeted_ns >= PING_MS * MS;
+    int64_t last = p->heard_ns > p->greeted_ns ? p->heard_ns : p->greeted_ns, left = last + PING_MS * MS - now;
+    bool due = needed && !p->greeting && left <= 0;
     pthread_mutex_unlock(&p->lock);
-    any |= needed;
+    if (left <= 0) left = PING_MS * MS;
+    if (needed && (wait < 0 || left < wait)) wait = left;
     if (due) weft__peer_greet(p, 0);
   }
-  return any;
+  return wait;
 }
 
 static void destroy_line(line *l) {
@@ -266,14 +268,15 @@ static void destroy_lines(line *l) {
 
 static void *health(void *arg) {
   peers *all = arg;
+  int64_t wait = FIRST_LOOK_MS * MS; /* if busy */
   pthread_mutex_lock(&all->lock);
   while (!all->stop) {
-    struct timespec until = weft__deadline(all->busy ? TICK_MS * MS : -1);
+    struct timespec until = weft__deadline(all->busy ? wait : -1);
     int64_t before = weft__now_ns();
     bool was_busy = all->busy;
     pthread_cond_timedwait(&all->wake, &all->lock, &until);
     int64_t now = weft__now_ns();
-    if (was_busy && now - before > LATE_MS * MS) all->late_ns = now;
+    if (was_busy && now - before > wait + LATE_MS * MS) all->late_ns = now;
     all->ticked_ns = now;
     if (all->stop) break;
     line *retired = all->retired;
@@ -281,9 +284,10 @@ static void *health(void *arg) {
     all->busy = false; /* whoever comes from now on says so again */
     pthread_mutex_unlock(&all->lock);
     destroy_lines(retired);
-    bool any = ping_all(all, now);
+    int64_t next = ping_all(all, now);
     pthread_mutex_lock(&all->lock);
-    all->busy |= any;
+    wait = next < 0 ? FIRST_LOOK_MS * MS : next;
+    all->busy |= next >= 0;
   }
   pthread_mutex_unlock(&all->lock);
   return NULL;
@@ -327,8 +331,8 @@ static bool judge(peer *p, const flight *f, weft_err err) {
   }
   peers *all = p->all;
   pthread_mutex_lock(&all->lock); /* were we asleep ourselves? */
-  bool ours =
-      all->late_ns > p->greeted_ns || (all->started && all->busy && weft__now_ns() - all->ticked_ns > LATE_MS * MS);
+  bool ours = all->late_ns > p->greeted_ns ||
+              (all->started && all->busy && weft__now_ns() - all->ticked_ns > (PING_MS + LATE_MS) * MS);
   pthread_mutex_unlock(&all->lock);
   if (ours || p->heard_ns > p->greeted_ns) return false;
   p->kind = PEER_UNKNOWN;                                   /* another program may come back in its place */
@@ -457,6 +461,12 @@ void weft__peer_call(peer *p, const char *method, message *request, const call_o
   weft__channel_call(c, method, request, &own, landed, f);
   wake_health(p->all);
   if (first) weft__peer_greet(p, 0);
+}
+
+void weft__peer_flush(peer *p) {
+  pthread_mutex_lock(&p->lock);
+  if (p->line) weft__channel_flush(p->line->channel); /* calls that went by another have ended with it */
+  pthread_mutex_unlock(&p->lock);
 }
 
 /* Calls are listed in the order in which they began. */

@@ -382,6 +382,8 @@ static weft_err run_step(cluster_step *s, int64_t id, const weft_tensor *const *
   if (!err) {
     for (int i = 0; i < s->n_remote; i++) begin_remote(&r, &s->remote[i], trace);
     if (s->local) begin_local(&r, fed, feed, fetched, &local);
+    for (int i = 0; i < s->n_remote; i++)
+      if (s->remote[i].asked) weft__peer_flush(s->remote[i].on); /* should the local part not have got so far */
     part_ended(&r, WEFT_OK);
     wait_for_parts(&r, deadline_ns);
     clean_up(s, r.id, r.failure.code != WEFT_OK);

@@ -3,6 +3,7 @@
  * Most methods are a function from a request to an answer.  Those that may take long (a graph to be
  * compiled, variables to be freed) run on the task's pool, the others on the transport's thread. */
 #include "base/alloc.h"
+#include "base/brief.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "dist/worker_state.h"
@@ -39,7 +40,7 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   w->peers = p;
   w->together_max = (size_t)1 << 30;
   w->runs.next = w->runs.prev = &w->runs;
-  pthread_mutex_init(&w->lock, NULL);
+  weft__brief_lock_init(&w->lock);
   pthread_cond_init(&w->idle, NULL);
   char seed[WEFT_HANDLE_SIZE];
   weft__make_handle(seed);

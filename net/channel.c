@@ -112,3 +112,8 @@ void weft__channel_call(channel *c, const char *method, message *request, const 
   if (c->upgrades) ask_way(c);
   c->grpc->kind->call(c->grpc, method, request, opts, fn, arg);
 }
+
+void weft__channel_flush(channel *c) {
+  fast_line *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
+  if (fast) weft__fast_flush(fast);
+}

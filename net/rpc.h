@@ -61,7 +61,7 @@ bool weft__channel_is_fast(channel *c); /* now by Weft's own transport */
 typedef struct call_opts {
   int64_t timeout_ms;  /* 0: none */
   bool wait_for_ready; /* until connected, instead of failing with UNAVAILABLE */
-  bool more;           /* another call to this peer follows at once: both may travel together */
+  bool more;           /* another call to this peer follows at once, or a flush: both may travel together */
   bool apart;          /* not behind other calls' work: by gRPC, also where there is a faster way */
   cancel *cancel;      /* or NULL; fired: the call ends with its code; must outlive the call */
 } call_opts;
@@ -70,7 +70,8 @@ typedef void rpc_reply(void *arg, weft_err err,
 /* The request is emptied.  fn is called exactly once, also when the call could not be begun. */
 void weft__channel_call(channel *c, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
                         void *arg);
-/* The same, waiting on the calling thread (never one of the transport's); ends on weft_interrupt.  reply was empty. */
+void weft__channel_flush(channel *c); /* sends calls that expect another */
+/* As weft__channel_call, waiting on the calling thread (never one of the transport's); ends on weft_interrupt.  reply was empty. */
 weft_err weft__channel_call_wait(channel *c, const char *method, message *request, const call_opts *opts,
                                  message *reply);
 

@@ -67,12 +67,17 @@ static void unlist(fast_line *l, out_call *c) {
   atomic_fetch_add(&l->busy, 1);
 }
 
-/* Every call, or those whose time is up, taken out of the table. */
-static out_call *unlist_all(fast_line *l, int64_t late_ns) {
+/* Every call, or those whose time is up, taken out of the table.  *left: there are others whose time will come. */
+static out_call *unlist_all(fast_line *l, int64_t late_ns, bool *left) {
   out_call *taken = NULL;
+  *left = false;
   for (uint32_t i = 0; i < l->n_slot; i++) {
     out_call *c = l->slot[i];
-    if (!c || (late_ns && (!c->deadline_ns || c->deadline_ns > late_ns))) continue;
+    if (!c || (late_ns && !c->deadline_ns)) continue;
+    if (late_ns && c->deadline_ns > late_ns) {
+      *left = true;
+      continue;
+    }
     unlist(l, c);
     c->next = taken;
     taken = c;
@@ -116,12 +121,12 @@ static void cancelled(void *arg) { /* the token fired */
   reply(c, weft__cancel_raise(c->cancel), NULL);
 }
 
-static void tick(ticker *t, int64_t now_ns) {
+static bool tick(ticker *t, int64_t now_ns) {
   fast_line *l = (fast_line *)((char *)t - offsetof(fast_line, ticker));
+  bool more;
   pthread_mutex_lock(&l->lock);
-  out_call *late = unlist_all(l, now_ns);
+  out_call *late = unlist_all(l, now_ns, &more);
   pthread_mutex_unlock(&l->lock);
-  weft__conn_flush(&l->conn); /* what should have followed did not */
   for (out_call *next; late; late = next) {
     next = late->next;
     send_cancel(l, late->id);
@@ -130,6 +135,7 @@ static void tick(ticker *t, int64_t now_ns) {
                      (long long)late->timeout_ms),
           NULL);
   }
+  return more;
 }
 
 static void end_all(fast_line *l, out_call *c, weft_err code, const char *why) {
@@ -169,7 +175,8 @@ static void line_lost(conn *base, const char *why) {
   fast_line *l = (fast_line *)base;
   pthread_mutex_lock(&l->lock);
   l->lost = true;
-  out_call *all = unlist_all(l, 0);
+  bool left;
+  out_call *all = unlist_all(l, 0, &left);
   pthread_mutex_unlock(&l->lock);
   l->changed(l->arg, l, false);
   end_all(l, all, WEFT_UNAVAILABLE, why);
@@ -221,6 +228,7 @@ bool weft__fast_call(fast_line *l, const char *method, message *request, const c
   bool lost = l->lost || l->closing;
   if (err == WEFT_OK && !lost) err = begin(l, c, request, opts->more);
   pthread_mutex_unlock(&l->lock);
+  if (err == WEFT_OK && !lost && opts->timeout_ms > 0) weft__loop_tick_soon();
   if (err == WEFT_OK && !lost) return true; /* c may be gone */
   weft__free(c);
   if (lost) return false;
@@ -228,6 +236,8 @@ bool weft__fast_call(fast_line *l, const char *method, message *request, const c
   fn(arg, err, NULL);
   return true;
 }
+
+void weft__fast_flush(fast_line *l) { weft__conn_flush(&l->conn); }
 
 /* ---- the line ---- */
 
@@ -284,7 +294,8 @@ void weft__fast_disconnect(fast_line *l) {
   weft__loop_tick_off(&l->ticker);
   pthread_mutex_lock(&l->lock);
   l->closing = true;
-  out_call *all = unlist_all(l, 0);
+  bool left;
+  out_call *all = unlist_all(l, 0, &left);
   pthread_mutex_unlock(&l->lock);
   end_all(l, all, WEFT_CANCELLED, "the connection was closed by this side");
   weft__conn_close(&l->conn);

@@ -430,10 +430,23 @@ static bool take_some(conn *c, bool *more) {
   return !why;
 }
 
+/* Whether its frames are read elsewhere from now on. */
+static bool goes_home(conn *c) {
+  if (!weft__loop_is_astray(&c->source)) return false;
+  weft__conn_retain(c); /* or it could be lost there before the lock is free */
+  pthread_mutex_lock(&c->lock);
+  weft_err err = weft__loop_bring_home(&c->source, c->armed);
+  pthread_mutex_unlock(&c->lock);
+  if (err) lose(c, weft__error_message());
+  weft__conn_release(c);
+  return true;
+}
+
 /* All that is there is read, since only what comes later is told; but the others have their turn too. */
 static void ready(source *s, uint32_t events) {
   enum { READS = 16 };
   conn *c = (conn *)s;
+  if (goes_home(c)) return;
   bool more = events & ~(uint32_t)EPOLLOUT;
   if (events & EPOLLOUT && !write_queued(c)) {
     lose(c, strerror(errno));
@@ -444,7 +457,7 @@ static void ready(source *s, uint32_t events) {
   bool ends = events & ~(uint32_t)(EPOLLIN | EPOLLOUT); /* and what came before the end may have been read just now */
   if (!more && !ends) return;
   pthread_mutex_lock(&c->lock);
-  weft__loop_again(&c->source, c->armed);
+  weft__loop_later(&c->source, c->armed);
   pthread_mutex_unlock(&c->lock);
 }
 
@@ -454,5 +467,5 @@ weft_err weft__conn_start(conn *c, const conn_kind *kind, int fd) {
   c->pass_fd = c->passed_fd = -1;
   atomic_init(&c->refs, 2);
   pthread_mutex_init(&c->lock, NULL);
-  return weft__loop_add(&c->source);
+  return weft__loop_spread(&c->source);
 }

@@ -43,7 +43,7 @@ struct conn { /* the owner's struct begins with it */
   source source;
   const conn_kind *kind;
   atomic_int refs;
-  bool trusted; /* greeted: may send bodies */
+  atomic_bool trusted; /* greeted: may send bodies */
   /* input, at the loop's wheel only */
   uint8_t in[sizeof(frame_head) + FRAME_PREFIX_MAX];
   size_t in_begin, in_end;

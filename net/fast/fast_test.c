@@ -77,7 +77,7 @@ static void call_expecting_more(fast_line *l, state *s) {
   EXPECT(weft__fast_call(l, "/test/echo", &(message){0}, &(call_opts){.more = true}, note_reply, s));
 }
 
-TEST(calls_that_expect_another_go_with_it_or_soon_without) {
+TEST(calls_that_expect_another_go_with_it_or_when_told) {
   rig r = open_rig();
   state s = {0};
   fast_line *l = enter(&r, &s);
@@ -85,7 +85,8 @@ TEST(calls_that_expect_another_go_with_it_or_soon_without) {
   call_expecting_more(l, &s);
   call_with(l, &s, &(message){0});
   EXPECT(soon(&s.ok, 3));
-  call_expecting_more(l, &s); /* the last */
+  call_expecting_more(l, &s);
+  weft__fast_flush(l);
   EXPECT(soon(&s.ok, 4));
   call_expecting_more(l, &s);
   weft__fast_disconnect(l);

@@ -1,8 +1,12 @@
-/* loop.c - one epoll, one thread and at most one guest, for all connections of the process.
+/* loop.c - threads that wait for sockets: the first loop with its guest, and others beside it where many are served.
  *
- * The guest waits for the epoll of the sources.  So does the loop's thread, until the first guest has come; from then on
- * it waits for an outer epoll, which watches that one while nobody is seated.  To sit down and to leave is a word to the
- * kernel, and wakes no thread.
+ * A process that waits for answers has all its sources in the first loop.  One that only serves gives its connections to
+ * as many loops as they are worth and there are processors for; should it ever wait for an answer, they come back to the
+ * first as they are heard of.
+ *
+ * The guest waits for the epoll of the first loop.  So does that loop's thread, until the first guest has come; from then
+ * on it waits for an outer epoll, which watches that one while nobody is seated.  To sit down and to leave is a word to
+ * the kernel, and wakes no thread.
  *
  * Who is woken lists what is ready and takes the wheel, if it is free; else whoever has it will see to the list.  So
  * nobody waits for a callback.  An event names its source by a key, since the source may be gone when the event is read.
@@ -10,306 +14,356 @@
  * edges, or two threads would be told of each.  Output is waited for only while a socket is full, since a unix socket would
  * otherwise wake a thread each time its peer reads. */
 #include "net/fast/loop.h"
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/pool.h"
 #include <errno.h>
-#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #define BELL UINT64_MAX
+#define ALARM (UINT64_MAX - 1)
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards starting and stopping */
-static struct {
-  int users;
-  atomic_bool stopping;
-  pid_t pid;
-  int epoll, outer;
+enum { LOOPS_MAX = 3, SHARE = 4 /* sources of each loop before there is another */ };
+enum { AWAY_MAX_US = 500, STAY_MS = 50 };
+
+typedef struct loop {
   pthread_t thread;
+  int epoll, bell;
+  atomic_int n_source;
+  pthread_mutex_t wheel;
+  int64_t stays_until_ns; /* see make_way; at the wheel */
+  sources sources;
 } loop;
 
-static pthread_mutex_t wheel = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards starting and stopping, and the spreading */
+static int users, n_loop;
+static pid_t pid;
+static atomic_bool stopping;
+static loop loops[LOOPS_MAX], *const first = loops; /* n_loop of them run */
 
+static int outer;                    /* the first loop's other epoll */
 static atomic_bool seat;             /* taken by a guest */
 static _Thread_local bool is_seated; /* it is this thread */
 static atomic_bool hosted;           /* a guest has been here */
 
+static int alarm_fd;            /* wakes the first thread, even if a guest waits in its place */
+static atomic_bool tick_wanted; /* soon, not when it is time */
 static pthread_mutex_t ticks = PTHREAD_MUTEX_INITIALIZER; /* guards what follows; not held while a tick runs */
 static ticker *ticking;
 static ticker tickers = {NULL, &tickers, &tickers};
 static pthread_cond_t ended /* a tick */ = PTHREAD_COND_INITIALIZER;
 
-/* ---- the bell ---- */
+/* ---- bells ---- */
 
-static pthread_mutex_t bell_lock = PTHREAD_MUTEX_INITIALIZER;
-static int bell = -1; /* who rings may be the last to know that the loop was stopped */
+static pthread_mutex_t bells = PTHREAD_MUTEX_INITIALIZER;
+static bool hung; /* the first loop's: who rings may be the last to know that it was stopped */
 
-static void ring(void) {
+static void ring(const loop *l) {
   uint64_t one = 1;
-  pthread_mutex_lock(&bell_lock);
-  if (bell >= 0) (void)!write(bell, &one, sizeof one);
-  pthread_mutex_unlock(&bell_lock);
+  pthread_mutex_lock(&bells);
+  if (hung) (void)!write(l->bell, &one, sizeof one);
+  pthread_mutex_unlock(&bells);
 }
 
-static weft_err hang_bell(void) {
+static weft_err hang_bell(loop *l) {
   struct epoll_event e = {.events = EPOLLIN | EPOLLET, .data.u64 = BELL};
-  int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0 || epoll_ctl(loop.epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
+  l->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (l->bell < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->bell, &e) != 0) {
     int failed = errno;
-    if (fd >= 0) close(fd);
+    if (l->bell >= 0) close(l->bell);
     return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wake its thread: %s", strerror(failed));
   }
-  pthread_mutex_lock(&bell_lock);
-  bell = fd;
-  pthread_mutex_unlock(&bell_lock);
+  pthread_mutex_lock(&bells);
+  hung = true;
+  pthread_mutex_unlock(&bells);
   return WEFT_OK;
 }
 
-static void take_bell_down(void) {
-  pthread_mutex_lock(&bell_lock);
-  close(bell);
-  bell = -1;
-  pthread_mutex_unlock(&bell_lock);
-}
-
-/* ---- sources ---- */
-
-static pthread_mutex_t names = PTHREAD_MUTEX_INITIALIZER; /* guards the table, and the list */
-static struct {
-  source **slot; /* a key's low half is its place here, the high half makes it new */
-  uint32_t n, turn;
-  source *first, *last; /* those that are ready */
-} table;
-
-static weft_err name(source *s) {
-  uint32_t at = 0;
-  pthread_mutex_lock(&names);
-  while (at < table.n && table.slot[at]) at++;
-  if (at == table.n) {
-    uint32_t n = table.n ? 2 * table.n : 16;
-    source **more = weft__realloc(table.slot, n * sizeof *more);
-    if (more) memset(more + table.n, 0, (n - table.n) * sizeof *more);
-    if (more) table.slot = more, table.n = n;
-  }
-  bool found = at < table.n;
-  if (found) {
-    s->key = (uint64_t)(++table.turn & INT32_MAX) << 32 | at;
-    table.slot[at] = s;
-  }
-  pthread_mutex_unlock(&names);
-  return found ? WEFT_OK : WEFT_OOM;
-}
-
-static void unname(source *s) {
-  pthread_mutex_lock(&names);
-  table.slot[(uint32_t)s->key] = NULL;
-  source *before = NULL;
-  for (source *i = s->events ? table.first : NULL; i != s && i; i = i->next) before = i;
-  if (s->events && before) before->next = s->next;
-  if (s->events && !before) table.first = s->next;
-  if (table.last == s) table.last = before;
-  pthread_mutex_unlock(&names);
-}
-
-static void note(const struct epoll_event *e) {
-  pthread_mutex_lock(&names);
-  source *s = table.slot[(uint32_t)e->data.u64];
-  if (s && s->key == e->data.u64) { /* else it is gone */
-    if (!s->events) {
-      s->next = NULL;
-      *(table.last ? &table.last->next : &table.first) = s;
-      table.last = s;
-    }
-    s->events |= e->events;
-  }
-  pthread_mutex_unlock(&names);
-}
-
-/* The next that is ready, taken off the list; NULL: none. */
-static source *next_ready(uint32_t *events) {
-  pthread_mutex_lock(&names);
-  source *s = table.first;
-  if (s) {
-    table.first = s->next;
-    if (!table.first) table.last = NULL;
-    *events = s->events;
-    s->events = 0;
-  }
-  pthread_mutex_unlock(&names);
-  return s;
-}
-
-static bool any_ready(void) {
-  pthread_mutex_lock(&names);
-  bool any = table.first;
-  pthread_mutex_unlock(&names);
-  return any;
-}
-
-weft_err weft__loop_add(source *s) {
-  s->events = 0;
-  WEFT_TRY(name(s));
-  struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u64 = s->key};
-  if (epoll_ctl(loop.epoll, EPOLL_CTL_ADD, s->fd, &e) == 0) return WEFT_OK;
-  weft_err err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "A socket cannot be waited for: %s", strerror(errno));
-  unname(s);
-  return err;
-}
-
-void weft__loop_again(source *s, bool output) {
-  struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (output ? EPOLLOUT : 0), .data.u64 = s->key};
-  epoll_ctl(loop.epoll, EPOLL_CTL_MOD, s->fd, &e);
-}
-
-void weft__loop_remove(source *s) {
-  epoll_ctl(loop.epoll, EPOLL_CTL_DEL, s->fd, NULL);
-  unname(s);
-}
-
-void weft__loop_drop(source *s) {
-  if (s->fd < 0) return;
-  pthread_mutex_lock(&wheel);
-  weft__loop_remove(s);
-  pthread_mutex_unlock(&wheel);
-  ring(); /* something may have become ready meanwhile */
-  close(s->fd);
-  s->fd = -1;
+static void take_bell_down(loop *l) {
+  pthread_mutex_lock(&bells);
+  close(l->bell);
+  if (l == first) hung = false;
+  pthread_mutex_unlock(&bells);
 }
 
 /* ---- turning ---- */
 
-/* At the wheel, if it is free.  A guest leaves when its gate opens, and the rest to the loop's thread. */
-static void call_ready(gate *until) {
-  bool leaves = false;
-  while (!leaves && any_ready() && pthread_mutex_trylock(&wheel) == 0) {
-    uint32_t events;
-    for (source *s; !leaves && (s = next_ready(&events)); leaves = until && weft__gate_watch(until, true))
-      s->ready(s, events);
-    pthread_mutex_unlock(&wheel);
-  }
-  if (leaves && any_ready()) ring();
-}
-
 typedef enum heard { NOTHING, EVENTS, BELL_TOO } heard;
 
-/* Waits once, and has called what is ready.  A signal is nothing too. */
-static heard turn(int wait_ms, gate *until) {
+/* Lists what is ready.  A signal is nothing too. */
+static heard look(loop *l, int wait_ms) {
   enum { BATCH = 64 };
   struct epoll_event events[BATCH];
-  int n = epoll_wait(loop.epoll, events, BATCH, wait_ms);
+  int n = epoll_wait(l->epoll, events, BATCH, wait_ms);
   heard what = n > 0 ? EVENTS : NOTHING;
+  int64_t now = n > 0 ? weft__now_ns() : 0;
   for (int i = 0; i < n; i++)
     if (events[i].data.u64 == BELL)
       what = BELL_TOO;
-    else
-      note(&events[i]);
-  if (n > 0) call_ready(until);
+    else if (events[i].data.u64 != ALARM)
+      weft__ready_note(&l->sources, events[i].data.u64, events[i].events, now);
+  return what;
+}
+
+/* The loop's thread has heard a bell that was rung for the guest. */
+static void pass_on(heard what) {
+  if (what == BELL_TOO && !is_seated && atomic_load(&seat)) ring(first);
+}
+
+/* Lets who was answered on this processor run before the next is called: it comes back while its memory is in the
+ * caches, and is the next.  If somebody else takes the processor and keeps it, this is left for a while. */
+static void make_way(loop *l) {
+  int64_t before = weft__now_ns();
+  if (before < l->stays_until_ns) return;
+  sched_yield();
+  int64_t now = weft__now_ns();
+  if (now - before > (int64_t)AWAY_MAX_US * 1000) l->stays_until_ns = now + (int64_t)STAY_MS * 1000000;
+}
+
+/* At the wheel.  Between two that are called it is seen who has come since, unless a guest of ours is there to see it.
+ * Whether who waits for the gate leaves. */
+static bool call_listed(loop *l, gate *until) {
+  uint32_t events;
+  for (source *s; (s = weft__ready_next(&l->sources, weft__now_ns(), &events));) {
+    s->ready(s, events);
+    if (until && weft__gate_watch(until, true)) return true;
+    if (!weft__ready_any(&l->sources)) continue;
+    make_way(l);
+    if (until || !atomic_load(&seat)) pass_on(look(l, 0));
+  }
+  return false;
+}
+
+/* Takes the wheel, if it is free.  A guest leaves when its gate opens, and the rest to the loop's thread. */
+static void call_ready(loop *l, gate *until) {
+  bool leaves = false;
+  while (!leaves && weft__ready_any(&l->sources) && pthread_mutex_trylock(&l->wheel) == 0) {
+    leaves = call_listed(l, until);
+    pthread_mutex_unlock(&l->wheel);
+  }
+  if (leaves && weft__ready_any(&l->sources)) ring(l);
+}
+
+/* Waits once, and has called what is ready. */
+static heard turn(loop *l, int wait_ms, gate *until) {
+  heard what = look(l, wait_ms);
+  if (what != NOTHING) call_ready(l, until);
   return what;
 }
 
 /* Whether the outer epoll watches the inner one, until it is told of it. */
 static void watch(bool on) {
   struct epoll_event e = {.events = on ? EPOLLIN | EPOLLONESHOT : 0};
-  epoll_ctl(loop.outer, EPOLL_CTL_MOD, loop.epoll, &e);
+  epoll_ctl(outer, EPOLL_CTL_MOD, first->epoll, &e);
 }
 
-/* The thread's turn, when nobody is seated. */
-static heard own_turn(void) {
+/* The first thread's turn, when nobody is seated. */
+static heard own_turn(int wait_ms) {
   struct epoll_event e;
-  if (!atomic_load(&hosted)) return turn(LOOP_TICK_MS, NULL);
-  if (epoll_wait(loop.outer, &e, 1, LOOP_TICK_MS) <= 0) return NOTHING;
-  heard what = turn(0, NULL);
+  if (!atomic_load(&hosted)) return turn(first, wait_ms, NULL);
+  if (epoll_wait(outer, &e, 1, wait_ms) <= 0 || e.data.u64 == ALARM) return NOTHING;
+  heard what = turn(first, 0, NULL);
   if (!atomic_load(&seat)) watch(true); /* else the guest sees to it when it leaves */
   return what;
 }
 
 static void tick_all(int64_t now) {
-  pthread_mutex_lock(&wheel);
+  bool soon = false;
+  atomic_store(&tick_wanted, false);
+  pthread_mutex_lock(&first->wheel);
   pthread_mutex_lock(&ticks);
   for (ticker *t = tickers.next; t != &tickers; t = t->next) {
     ticking = t; /* and so stays in the list */
     pthread_mutex_unlock(&ticks);
-    t->tick(t, now);
+    soon |= t->tick(t, now);
     pthread_mutex_lock(&ticks);
     ticking = NULL;
     pthread_cond_broadcast(&ended);
   }
   pthread_mutex_unlock(&ticks);
-  pthread_mutex_unlock(&wheel);
-  call_ready(NULL);
+  pthread_mutex_unlock(&first->wheel);
+  if (soon) atomic_store(&tick_wanted, true);
+  call_ready(first, NULL);
 }
 
-static void *run(void *arg) {
+static void *run_first(void *arg) {
   (void)arg;
-  int64_t next_tick = 0;
-  while (!atomic_load(&loop.stopping)) {
+  int64_t ticked_ns = 0;
+  while (!atomic_load(&stopping)) {
     int64_t now = weft__now_ns();
-    if (now >= next_tick) {
-      next_tick = now + (int64_t)LOOP_TICK_MS * 1000000;
+    int wait_ms = atomic_load(&tick_wanted) ? LOOP_TICK_MS : LOOP_IDLE_MS;
+    if (now - ticked_ns >= (int64_t)wait_ms * 1000000) {
+      ticked_ns = now;
       tick_all(now);
     }
-    if (own_turn() == BELL_TOO && atomic_load(&seat)) ring(); /* it was not for us */
+    pass_on(own_turn(atomic_load(&tick_wanted) ? LOOP_TICK_MS : LOOP_IDLE_MS));
   }
+  return NULL;
+}
+
+static void *run_another(void *arg) {
+  while (!atomic_load(&stopping)) turn(arg, -1, NULL);
   return NULL;
 }
 
 /* ---- life ---- */
 
-static void close_both(void) {
-  if (loop.epoll >= 0) close(loop.epoll);
-  if (loop.outer >= 0) close(loop.outer);
-}
-
-static weft_err open_both(void) {
-  struct epoll_event e = {.events = EPOLLIN | EPOLLONESHOT};
-  loop.epoll = epoll_create1(EPOLL_CLOEXEC);
-  loop.outer = epoll_create1(EPOLL_CLOEXEC);
-  if (loop.epoll >= 0 && loop.outer >= 0 && epoll_ctl(loop.outer, EPOLL_CTL_ADD, loop.epoll, &e) == 0) return WEFT_OK;
-  weft_err err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wait for sockets: %s", strerror(errno));
-  close_both();
+/* Of a loop whose epoll is there. */
+static weft_err start_thread(loop *l, void *(*run)(void *)) {
+  weft_err err = hang_bell(l);
+  pthread_mutex_init(&l->wheel, NULL);
+  weft__sources_init(&l->sources);
+  atomic_init(&l->n_source, 0);
+  int failed = err ? 0 : pthread_create(&l->thread, NULL, run, l);
+  if (failed) {
+    take_bell_down(l);
+    err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport's thread could not be started: %s", strerror(failed));
+  }
+  if (!err) return WEFT_OK;
+  weft__sources_finish(&l->sources);
+  pthread_mutex_destroy(&l->wheel);
   return err;
 }
 
-static weft_err start(void) {
-  loop.pid = getpid();
-  atomic_store(&loop.stopping, false);
+static weft_err watch_from_outside(void) {
+  struct epoll_event inner = {.events = EPOLLIN | EPOLLONESHOT};
+  struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u64 = ALARM};
+  if (epoll_ctl(outer, EPOLL_CTL_ADD, first->epoll, &inner) == 0 &&
+      epoll_ctl(outer, EPOLL_CTL_ADD, alarm_fd, &wake) == 0 &&
+      epoll_ctl(first->epoll, EPOLL_CTL_ADD, alarm_fd, &wake) == 0)
+    return WEFT_OK;
+  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wait for itself: %s", strerror(errno));
+}
+
+static void close_all(int n, const int *fd) {
+  for (int i = 0; i < n; i++)
+    if (fd[i] >= 0) close(fd[i]);
+}
+
+static weft_err start_first(void) {
+  pid = getpid();
+  atomic_store(&stopping, false);
   atomic_store(&hosted, false);
-  WEFT_TRY(open_both());
-  weft_err err = hang_bell();
-  int failed = err ? 0 : pthread_create(&loop.thread, NULL, run, NULL);
-  if (failed) {
-    take_bell_down();
-    err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport's thread could not be started: %s", strerror(failed));
-  }
-  if (err) close_both();
+  outer = epoll_create1(EPOLL_CLOEXEC), first->epoll = epoll_create1(EPOLL_CLOEXEC);
+  alarm_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  weft_err err = watch_from_outside(); /* fails if one of them could not be opened */
+  if (!err) err = start_thread(first, run_first);
+  if (err) close_all(3, (int[]){outer, first->epoll, alarm_fd});
+  n_loop = !err;
+  return err;
+}
+
+static weft_err start_another(void) {
+  loop *l = &loops[n_loop];
+  l->epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (l->epoll < 0)
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wait for sockets: %s", strerror(errno));
+  weft_err err = start_thread(l, run_another);
+  if (err) close(l->epoll);
+  n_loop += !err;
   return err;
 }
 
 static void stop(void) {
-  atomic_store(&loop.stopping, true);
-  ring();
-  pthread_join(loop.thread, NULL);
-  take_bell_down();
-  close_both();
+  atomic_store(&stopping, true);
+  for (int i = n_loop - 1; i >= 0; i--) {
+    loop *l = &loops[i];
+    ring(l);
+    pthread_join(l->thread, NULL);
+    take_bell_down(l);
+    weft__sources_finish(&l->sources);
+    pthread_mutex_destroy(&l->wheel);
+    close(l->epoll);
+  }
+  close_all(2, (int[]){outer, alarm_fd});
 }
 
 weft_err weft__loop_retain(void) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&lock);
-  if (loop.users == 0) err = start();
-  if (!err && loop.pid != getpid())
+  if (users == 0) err = start_first();
+  if (!err && pid != getpid())
     err = weft__fail(WEFT_FAILED_PRECONDITION, "The network was started before this process was forked");
-  if (!err) loop.users++;
+  if (!err) users++;
   pthread_mutex_unlock(&lock);
   return err;
 }
 
 void weft__loop_release(void) {
   pthread_mutex_lock(&lock);
-  if (--loop.users == 0) stop();
+  if (--users == 0) stop();
   pthread_mutex_unlock(&lock);
+}
+
+/* ---- sources ---- */
+
+static weft_err add_to(loop *l, source *s, bool output) {
+  struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (output ? EPOLLOUT : 0)};
+  weft_err err = weft__source_name(&l->sources, s);
+  if (err) return err;
+  s->loop = l;
+  e.data.u64 = s->key;
+  atomic_fetch_add(&l->n_source, 1);
+  if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, s->fd, &e) == 0) return WEFT_OK; /* and the source perhaps gone again */
+  err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "A socket cannot be waited for: %s", strerror(errno));
+  weft__loop_remove(s);
+  return err;
+}
+
+weft_err weft__loop_add(source *s) { return add_to(first, s, false); }
+
+/* The loop that has the fewest; another, if all have their share. */
+static loop *least_busy(void) {
+  int at_most = weft__processors() < LOOPS_MAX ? weft__processors() : LOOPS_MAX;
+  pthread_mutex_lock(&lock);
+  loop *least = first;
+  for (int i = 1; i < n_loop; i++)
+    if (atomic_load(&loops[i].n_source) < atomic_load(&least->n_source)) least = &loops[i];
+  bool full = atomic_load(&least->n_source) >= SHARE;
+  if (full && n_loop < at_most && start_another() == WEFT_OK) least = &loops[n_loop - 1];
+  pthread_mutex_unlock(&lock);
+  return least;
+}
+
+weft_err weft__loop_spread(source *s) { return add_to(atomic_load(&hosted) ? first : least_busy(), s, false); }
+
+bool weft__loop_is_astray(const source *s) { return s->loop != first && atomic_load(&hosted); }
+
+weft_err weft__loop_bring_home(source *s, bool output) {
+  weft__loop_remove(s);
+  return add_to(first, s, output);
+}
+
+void weft__loop_again(source *s, bool output) {
+  struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (output ? EPOLLOUT : 0), .data.u64 = s->key};
+  if (s->loop) epoll_ctl(s->loop->epoll, EPOLL_CTL_MOD, s->fd, &e);
+}
+
+void weft__loop_later(source *s, bool output) {
+  if (s->loop) weft__ready_later(&s->loop->sources, s);
+  weft__loop_again(s, output);
+}
+
+void weft__loop_remove(source *s) {
+  loop *l = s->loop;
+  if (!l) return;
+  epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+  weft__source_unname(&l->sources, s);
+  atomic_fetch_sub(&l->n_source, 1);
+  s->loop = NULL;
+}
+
+void weft__loop_drop(source *s) {
+  if (s->fd < 0) return;
+  pthread_mutex_lock(&first->wheel);
+  weft__loop_remove(s);
+  pthread_mutex_unlock(&first->wheel);
+  ring(first); /* something may have become ready meanwhile */
+  close(s->fd);
+  s->fd = -1;
 }
 
 /* ---- guests ---- */
@@ -319,8 +373,8 @@ static bool sit_down(void) {
   bool taken = false;
   if (!atomic_compare_exchange_strong(&seat, &taken, true)) return false;
   pthread_mutex_lock(&lock);
-  is_seated = loop.users > 0 && loop.pid == getpid();
-  loop.users += is_seated;
+  is_seated = users > 0 && pid == getpid();
+  users += is_seated;
   pthread_mutex_unlock(&lock);
   atomic_store(&hosted, true);
   if (is_seated)
@@ -342,7 +396,7 @@ bool weft__loop_wait(gate *g, int64_t for_ns) {
   if (!sit_down()) return weft__gate_wait(g, for_ns);
   while (!weft__gate_watch(g, true) && left > 0) {
     int64_t ms = (left + 999999) / 1000000;
-    heard what = turn(ms < LOOP_TICK_MS ? (int)ms : LOOP_TICK_MS, g);
+    heard what = turn(first, ms < LOOP_TICK_MS ? (int)ms : LOOP_TICK_MS, g);
     left = what == NOTHING ? 0 : until - weft__now_ns();
   }
   bool open = weft__gate_watch(g, false);
@@ -351,10 +405,15 @@ bool weft__loop_wait(gate *g, int64_t for_ns) {
 }
 
 void weft__loop_open(gate *g) {
-  if (weft__gate_open(g) && !is_seated) ring();
+  if (weft__gate_open(g) && !is_seated) ring(first);
 }
 
 /* ---- ticks ---- */
+
+void weft__loop_tick_soon(void) {
+  uint64_t one = 1;
+  if (!atomic_exchange(&tick_wanted, true)) (void)!write(alarm_fd, &one, sizeof one);
+}
 
 void weft__loop_tick_on(ticker *t) {
   pthread_mutex_lock(&ticks);

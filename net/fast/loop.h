@@ -7,38 +7,36 @@
 #define WEFT_NET_FAST_LOOP_H
 
 #include "base/gate.h"
-#include "base/status.h"
+#include "net/fast/ready.h"
 
-/* Something with a descriptor.  ready and tick are called at the wheel only. */
-typedef struct source {
-  int fd;
-  void (*ready)(struct source *s, uint32_t events); /* epoll's */
-  uint64_t key;                                     /* the loop's name for it */
-  uint32_t events;                                  /* it is to be called for; 0: none, and it is not listed */
-  struct source *next;
-} source;
-
-/* The process's loop, started with the first user and stopped with the last. */
+/* The process's loops, started with the first user and stopped with the last.  ready and tick are called at the wheel. */
 weft_err weft__loop_retain(void);
 void weft__loop_release(void); /* not at the wheel */
 
 weft_err weft__loop_add(source *s); /* waits for input, of which it is told once: it takes all there is */
-void weft__loop_again(source *s,
-                      bool output); /* tells what there is once more, and of room for output if that is wanted */
-void weft__loop_remove(source *s);  /* at the wheel */
-void weft__loop_drop(source *s);    /* elsewhere: closes fd (-1: nothing) once ready does not run and will not */
+/* The same, but perhaps at another wheel.  When such a one is called and has gone astray, since a guest now reads at the
+ * first, its owner brings it home under the lock that also guards weft__loop_again, and is done: it is called there. */
+weft_err weft__loop_spread(source *s);
+bool weft__loop_is_astray(const source *s);
+weft_err weft__loop_bring_home(source *s, bool output);
+void weft__loop_again(source *s, bool output); /* tells what there is once more, and of room for output if wanted */
+void weft__loop_later(source *s, bool output); /* the same, after all others */
+void weft__loop_remove(source *s);             /* at its wheel */
+void weft__loop_drop(source *s); /* elsewhere, of one that was not spread: closes fd (-1: nothing) once ready does not
+                                    run and will not */
 
 /* As weft__gate_wait, reading what comes meanwhile unless another thread has sat down before; not at the wheel. */
 bool weft__loop_wait(gate *g, int64_t for_ns);
 void weft__loop_open(gate *g); /* as weft__gate_open, of a gate that is waited for so */
 
-/* Called about every LOOP_TICK_MS, at the wheel. */
-enum { LOOP_TICK_MS = 50 };
+/* Called at the first wheel now and then, and every LOOP_TICK_MS as long as it says that it wants to be. */
+enum { LOOP_TICK_MS = 50, LOOP_IDLE_MS = 1000 };
 typedef struct ticker {
-  void (*tick)(struct ticker *t, int64_t now_ns);
+  bool (*tick)(struct ticker *t, int64_t now_ns);
   struct ticker *next, *prev;
 } ticker;
 void weft__loop_tick_on(ticker *t);
 void weft__loop_tick_off(ticker *t); /* once it returns, tick does not run and will not; not from a tick */
+void weft__loop_tick_soon(void);     /* there is something to wait for; by a user of the loop */
 
 #endif

@@ -1,6 +1,7 @@
 /* loop_test.c - the loop's thread and its guest: who is called, who is woken, and what is gone. */
 #include "net/fast/loop.h"
 #include "base/clock.h"
+#include "base/pool.h"
 #include "tests/check.h"
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -133,5 +134,85 @@ TEST_WITHIN(60, what_was_removed_is_not_called_any_more) {
     close(b[1].source.fd);
     weft__loop_drop(&b[0].source);
   }
+  weft__loop_release();
+}
+
+static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER;
+
+static void pressed_anywhere(source *s, uint32_t events) {
+  if (weft__loop_is_astray(s)) {
+    pthread_mutex_lock(&moving);
+    EXPECT_OK(weft__loop_bring_home(s, false));
+    pthread_mutex_unlock(&moving);
+  } else {
+    pressed(s, events);
+  }
+}
+
+static void put_up_anywhere(button *b) {
+  b->source = (source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = pressed_anywhere};
+  EXPECT_OK(weft__loop_spread(&b->source));
+}
+
+static bool was_pressed(button *b, int times) {
+  for (int i = 0; i < FOREVER_S * 1000 && atomic_load(&b->presses) < times; i++) usleep(1000);
+  return atomic_load(&b->presses) == times;
+}
+
+enum { MANY = 40, PRESSES = 5 };
+
+static void press_all(button *b, int from) {
+  for (int i = 0; i < PRESSES; i++)
+    for (int k = 0; k < MANY; k++) {
+      press(&b[k]);
+      EXPECT(was_pressed(&b[k], from + i + 1));
+    }
+}
+
+TEST_WITHIN(60, what_is_served_by_several_threads_comes_home_to_a_guest) {
+  static button b[MANY];
+  EXPECT_OK(weft__loop_retain());
+  for (int k = 0; k < MANY; k++) put_up_anywhere(&b[k]);
+  int elsewhere = 0;
+  for (int k = 1; k < MANY; k++) elsewhere += b[k].source.loop != b[0].source.loop;
+  EXPECT(elsewhere > 0 || weft__processors() == 1);
+  press_all(b, 0);
+
+  gate g = {0};
+  EXPECT(!weft__loop_wait(&g, 1000000)); /* from now on somebody waits for answers here */
+  press_all(b, PRESSES);
+  button at_home = {0};
+  put_up_anywhere(&at_home);
+  for (int k = 0; k < MANY; k++) EXPECT(b[k].source.loop == at_home.source.loop);
+  for (int k = 0; k < MANY; k++) weft__loop_drop(&b[k].source);
+  weft__loop_drop(&at_home.source);
+  weft__loop_release();
+}
+
+static atomic_int ticks, left;
+
+static bool count_down(ticker *t, int64_t now_ns) {
+  (void)t, (void)now_ns;
+  atomic_fetch_add(&ticks, 1);
+  return atomic_fetch_sub(&left, 1) > 1;
+}
+
+TEST_WITHIN(60, a_tick_comes_soon_while_it_is_wanted_and_seldom_else) {
+  ticker t = {.tick = count_down};
+  EXPECT_OK(weft__loop_retain());
+  weft__loop_tick_on(&t);
+  usleep(2 * LOOP_TICK_MS * 1000); /* the first, perhaps */
+  for (int i = 0; i < 3; i++) {
+    atomic_store(&left, 5);
+    int before = atomic_load(&ticks);
+    int64_t began = weft__now_ns();
+    weft__loop_tick_soon();
+    while (atomic_load(&left) > 0 && weft__now_ns() - began < INT64_C(1000000000) * FOREVER_S) usleep(1000);
+    EXPECT(atomic_load(&ticks) >= before + 5);
+    int after = atomic_load(&ticks);
+    usleep(6 * LOOP_TICK_MS * 1000);
+    EXPECT(atomic_load(&ticks) <= after + 2);
+  }
+  weft__loop_tick_off(&t);
   weft__loop_release();
 }

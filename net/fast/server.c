@@ -1,7 +1,7 @@
 /* server.c - a port of the fast transport: connections that showed the key, and the calls on them.
  *
  * A call is listed with its connection until it is answered, so that losing the connection, or the caller's
- * word, fires its token.  The port outlives its connections and their calls: it counts both. */
+ * word, fires its token.  The port outlives its connections, and a connection its calls. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -35,7 +35,8 @@ struct in_conn {
   fast_port *port;
   int64_t came_ns;
   struct in_conn *next, *prev; /* the port's ring */
-  in_call *calls;              /* a ring, or NULL; guarded by the port's lock */
+  pthread_mutex_t lock;        /* guards what follows */
+  in_call *calls;              /* a ring, or NULL */
   char peer[64];
 };
 
@@ -54,9 +55,8 @@ struct fast_port {
   ticker ticker;
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t quiet;
-  in_conn *conns; /* a ring, or NULL */
-  int n_call;
-  bool closing;
+  in_conn *conns; /* a ring, or NULL; a call keeps its own here */
+  atomic_bool closing;
 };
 
 /* ---- rings ---- */
@@ -79,15 +79,10 @@ struct fast_port {
 
 static void release_call(in_call *c) {
   if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1) return;
-  fast_port *p = c->conn->port;
   weft__message_finish(&c->base.request);
   weft__cancel_finish(&c->base.cancel);
   weft__conn_release(&c->conn->conn);
   weft__free(c);
-  pthread_mutex_lock(&p->lock);
-  p->n_call--;
-  pthread_cond_broadcast(&p->quiet);
-  pthread_mutex_unlock(&p->lock);
 }
 
 static void answer_call(call *base, weft_err err, message *answer) {
@@ -95,9 +90,9 @@ static void answer_call(call *base, weft_err err, message *answer) {
   char cut[ERROR_TEXT_MAX + 1];
   if (err == WEFT_OK && answer) err = weft__check_size(c->base.method, answer->size);
   const char *text = err == WEFT_OK ? "" : weft__error_text(cut, weft__error_message());
-  pthread_mutex_lock(&c->conn->port->lock);
+  pthread_mutex_lock(&c->conn->lock);
   RING_DROP(c->conn->calls, c);
-  pthread_mutex_unlock(&c->conn->port->lock);
+  pthread_mutex_unlock(&c->conn->lock);
   if (err != WEFT_OK && answer) weft__message_finish(answer);
   weft__conn_send(&c->conn->conn, &(frame_head){.kind = FRAME_ANSWER, .code = (uint8_t)err, .id = c->id}, text, answer,
                   false);
@@ -109,14 +104,14 @@ static const char *peer_of(call *c) { return ((in_call *)c)->conn->peer; }
 /* A call of this connection that is still to be told, with a reference: the one with this id, or any (0). */
 static in_call *take_untold(in_conn *c, uint64_t id) {
   in_call *found = NULL;
-  pthread_mutex_lock(&c->port->lock);
+  pthread_mutex_lock(&c->lock);
   for (in_call *i = c->calls; i && !found; i = i->next == c->calls ? NULL : i->next)
     if (!i->fired && (id == 0 || i->id == id)) found = i;
   if (found) {
     found->fired = true;
     atomic_fetch_add_explicit(&found->refs, 1, memory_order_relaxed);
   }
-  pthread_mutex_unlock(&c->port->lock);
+  pthread_mutex_unlock(&c->lock);
   return found;
 }
 
@@ -140,12 +135,10 @@ static bool take_call(in_conn *from, const frame_head *h, const char *method, me
   weft__cancel_init(&c->base.cancel);
   atomic_init(&c->refs, 1);
   weft__conn_retain(&from->conn);
-  pthread_mutex_lock(&p->lock);
-  bool closing = p->closing;
-  p->n_call++;
+  pthread_mutex_lock(&from->lock);
   RING_ADD(from->calls, c);
-  pthread_mutex_unlock(&p->lock);
-  if (closing)
+  pthread_mutex_unlock(&from->lock);
+  if (atomic_load(&p->closing))
     answer_call(&c->base, weft__fail(WEFT_UNAVAILABLE, "%s: the server is closing", method), NULL);
   else
     p->fn(p->arg, &c->base);
@@ -187,6 +180,7 @@ static void free_conn(conn *base) {
   RING_DROP(p->conns, c);
   pthread_cond_broadcast(&p->quiet);
   pthread_mutex_unlock(&p->lock);
+  pthread_mutex_destroy(&c->lock);
   weft__free(c);
 }
 
@@ -209,9 +203,11 @@ static void let_in(fast_port *p, int fd) {
   c->port = p;
   c->came_ns = weft__now_ns();
   name_peer(c, fd);
+  pthread_mutex_init(&c->lock, NULL);
   pthread_mutex_lock(&p->lock);
   RING_ADD(p->conns, c);
   pthread_mutex_unlock(&p->lock);
+  weft__loop_tick_soon();
   if (weft__conn_start(&c->conn, &kind, fd) == WEFT_OK) return;
   close(fd);
   weft__conn_release(&c->conn);
@@ -227,12 +223,17 @@ static void somebody_knocks(source *s, uint32_t events) {
 }
 
 /* Whoever does not show the key in time is sent away. */
-static void tick(ticker *t, int64_t now_ns) {
+static bool tick(ticker *t, int64_t now_ns) {
   fast_port *p = (fast_port *)((char *)t - offsetof(fast_port, ticker));
+  bool strangers = false;
   pthread_mutex_lock(&p->lock);
-  for (in_conn *c = p->conns; c; c = c->next == p->conns ? NULL : c->next)
-    if (!c->conn.trusted && now_ns - c->came_ns > (int64_t)GREET_WITHIN_MS * 1000000) weft__conn_close(&c->conn);
+  for (in_conn *c = p->conns; c; c = c->next == p->conns ? NULL : c->next) {
+    if (atomic_load(&c->conn.trusted)) continue;
+    strangers = true;
+    if (now_ns - c->came_ns > (int64_t)GREET_WITHIN_MS * 1000000) weft__conn_close(&c->conn);
+  }
   pthread_mutex_unlock(&p->lock);
+  return strangers;
 }
 
 /* ---- the port ---- */
@@ -291,8 +292,8 @@ weft_err weft__fast_way(const fast_port *p, message *out) {
 static bool wait_quiet(fast_port *p) {
   struct timespec until = weft__deadline((int64_t)CLOSE_WAIT_MS * 1000000);
   pthread_mutex_lock(&p->lock);
-  while ((p->conns || p->n_call) && pthread_cond_clockwait(&p->quiet, &p->lock, CLOCK_MONOTONIC, &until) == 0) continue;
-  bool quiet = !p->conns && !p->n_call;
+  while (p->conns && pthread_cond_clockwait(&p->quiet, &p->lock, CLOCK_MONOTONIC, &until) == 0) continue;
+  bool quiet = !p->conns;
   pthread_mutex_unlock(&p->lock);
   return quiet;
 }
@@ -302,7 +303,7 @@ void weft__fast_close(fast_port *p) {
   weft__loop_drop(&p->local.source);
   weft__loop_drop(&p->tcp.source);
   pthread_mutex_lock(&p->lock);
-  p->closing = true;
+  atomic_store(&p->closing, true);
   for (in_conn *c = p->conns; c; c = c->next == p->conns ? NULL : c->next) weft__conn_close(&c->conn);
   pthread_mutex_unlock(&p->lock);
   if (!wait_quiet(p)) { /* a handler still holds a call: what it will touch must stay */

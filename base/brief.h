@@ -1,0 +1,13 @@
+/* brief.h - locks that many threads hold for a moment each.
+ *
+ * Who finds such a lock taken turns round a little before it sleeps: to be woken would take longer than the lock is held. */
+#ifndef WEFT_BASE_BRIEF_H
+#define WEFT_BASE_BRIEF_H
+
+#include <pthread.h>
+
+#define WEFT_BRIEF_LOCK PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+
+static inline void weft__brief_lock_init(pthread_mutex_t *lock) { *lock = (pthread_mutex_t)WEFT_BRIEF_LOCK; }
+
+#endif

@@ -210,8 +210,10 @@ TEST_WITHIN(60, a_tick_comes_soon_while_it_is_wanted_and_seldom_else) {
     while (atomic_load(&left) > 0 && weft__now_ns() - began < INT64_C(1000000000) * FOREVER_S) usleep(1000);
     EXPECT(atomic_load(&ticks) >= before + 5);
     int after = atomic_load(&ticks);
+    int64_t rest = weft__now_ns();
     usleep(6 * LOOP_TICK_MS * 1000);
-    EXPECT(atomic_load(&ticks) <= after + 2);
+    rest = weft__now_ns() - rest; /* on a busy machine it may be longer */
+    EXPECT(atomic_load(&ticks) <= after + 2 + rest / ((int64_t)LOOP_IDLE_MS * 1000000));
   }
   weft__loop_tick_off(&t);
   weft__loop_release();

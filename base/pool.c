@@ -211,7 +211,8 @@ weft_err weft__pool_submit(pool *p, pool_task *fn, void *arg) {
 
 /* ---- threads ---- */
 
-/* Spins until something was announced after `seen`; false when nothing came in time. */
+/* Spins until something was announced after `seen`; false when nothing came in time.  Every microsecond the processor is
+ * offered to others: another task of this host may have work for it. */
 static bool spin(pool *p, unsigned seen) {
   if (p->spin_ns == 0) return false;
   int64_t until = weft__now_ns() + p->spin_ns;
@@ -220,6 +221,7 @@ static bool spin(pool *p, unsigned seen) {
       if (atomic_load_explicit(&p->epoch, memory_order_acquire) != seen) return true;
       relax();
     }
+    sched_yield();
   } while (weft__now_ns() < until);
   return false;
 }

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { BUCKETS = 16 };
+enum { FEW = 16 };
 
 typedef struct meeting {
   struct meeting *next; /* of its bucket */
@@ -27,8 +27,8 @@ struct rendezvous {
   remote_side remote; /* task NULL: none */
   cancel token;
   pthread_mutex_t lock;
-  int n_waiting;
-  meeting *bucket[BUCKETS];
+  uint32_t n_waiting, n_bucket; /* a power of two */
+  meeting **bucket, *few[FEW];
   status aborted;
 };
 
@@ -37,6 +37,7 @@ weft_err weft__rendezvous_create(rendezvous **out, const remote_side *remote) {
   if (!r) return WEFT_OOM;
   atomic_init(&r->refs, 1);
   if (remote) r->remote = *remote;
+  r->bucket = r->few, r->n_bucket = FEW;
   weft__cancel_init(&r->token);
   pthread_mutex_init(&r->lock, NULL);
   *out = r;
@@ -52,15 +53,18 @@ void weft__rendezvous_destroy(rendezvous *r) {
   atomic_store(&r->refs, 1); /* for the abort, which takes one of its own */
   if (r->n_waiting > 0)      /* else the caller's error message stays as it is */
     weft__rendezvous_abort(r, WEFT_ABORTED, "The rendezvous of this step was destroyed");
+  if (r->bucket != r->few) weft__free(r->bucket);
   weft__status_finish(&r->aborted);
   weft__cancel_finish(&r->token);
   pthread_mutex_destroy(&r->lock);
   weft__free(r);
 }
 
+static meeting **bucket_of(rendezvous *r, uint32_t hash) { return &r->bucket[hash & (r->n_bucket - 1)]; }
+
 /* With the lock held: where the first meeting of this key is that waits, or where another would. */
 static meeting **find(rendezvous *r, const char *key, uint32_t hash) {
-  meeting **at = &r->bucket[hash % BUCKETS];
+  meeting **at = bucket_of(r, hash);
   while (*at && ((*at)->hash != hash || strcmp((*at)->key, key) != 0)) at = &(*at)->next;
   return at;
 }
@@ -79,9 +83,28 @@ static meeting *take(rendezvous *r, const char *key, bool want_value) {
   return *at && ((*at)->fn == NULL) == want_value ? unlist(r, at) : NULL;
 }
 
+/* Twice as many buckets, each the half of one in its order; without memory they stay as they are, and long. */
+static void grow(rendezvous *r) {
+  uint32_t n = r->n_bucket;
+  meeting **more = weft__alloc_zero(2 * (size_t)n, sizeof *more);
+  if (!more) return;
+  for (uint32_t i = 0; i < n; i++) {
+    meeting **end[2] = {&more[i], &more[i + n]};
+    for (meeting *m = r->bucket[i]; m; m = m->next) {
+      meeting ***half = &end[(m->hash & n) != 0];
+      **half = m;
+      *half = &m->next;
+    }
+    *end[0] = *end[1] = NULL;
+  }
+  if (r->bucket != r->few) weft__free(r->bucket);
+  r->bucket = more, r->n_bucket = 2 * n;
+}
+
 /* With the lock held: m waits behind all others. */
 static void list(rendezvous *r, meeting *m) {
-  meeting **at = &r->bucket[m->hash % BUCKETS];
+  if (r->n_waiting >= 2 * r->n_bucket) grow(r);
+  meeting **at = bucket_of(r, m->hash);
   while (*at) at = &(*at)->next;
   m->next = NULL;
   *at = m;
@@ -189,7 +212,7 @@ bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const 
   uint32_t hash = weft__hash(key);
   meeting *found = NULL;
   pthread_mutex_lock(&r->lock);
-  for (meeting **at = &r->bucket[hash % BUCKETS]; *at; at = &(*at)->next)
+  for (meeting **at = bucket_of(r, hash); *at; at = &(*at)->next)
     if ((*at)->hash == hash && (*at)->fn == fn && (*at)->arg == arg && strcmp((*at)->key, key) == 0) {
       found = unlist(r, at);
       break;
@@ -202,7 +225,7 @@ bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const 
 /* Everything that waits, as one list.  The lock is held. */
 static meeting *take_all(rendezvous *r) {
   meeting *all = NULL, **end = &all;
-  for (int i = 0; i < BUCKETS; i++) {
+  for (uint32_t i = 0; i < r->n_bucket; i++) {
     *end = r->bucket[i];
     while (*end) end = &(*end)->next;
     r->bucket[i] = NULL;

@@ -1,6 +1,7 @@
 #include "state/rendezvous.h"
 
 #include "tests/check.h"
+#include <stdio.h>
 
 typedef struct arrival {
   int calls;
@@ -142,4 +143,36 @@ TEST(a_value_is_shared_with_whoever_takes_it) {
   EXPECT_EQ_INT(atomic_load(&t->buf->refs), 1);
   weft__rendezvous_destroy(r);
   weft_tensor_destroy(t);
+}
+
+TEST(thousands_of_keys_keep_their_values_and_their_order) {
+  enum { KEYS = 3000 };
+  rendezvous *r = NULL;
+  char key[32];
+  EXPECT_OK(weft__rendezvous_create(&r, NULL));
+  for (int turn = 0; turn < 2; turn++)
+    for (int i = 0; i < KEYS; i++) {
+      weft_tensor *t = scalar(turn * KEYS + i);
+      snprintf(key, sizeof key, "key %d", i);
+      EXPECT_OK(weft__rendezvous_send(r, key, t, false));
+      weft_tensor_destroy(t);
+    }
+  for (int turn = 0; turn < 2; turn++)
+    for (int i = KEYS - 1; i >= 0; i--) {
+      arrival a = {0};
+      snprintf(key, sizeof key, "key %d", i);
+      weft__rendezvous_recv(r, key, arrive, &a);
+      EXPECT_EQ_INT(a.calls, 1);
+      EXPECT_NEAR(a.got, turn * KEYS + i, 0);
+    }
+  EXPECT(weft__rendezvous_is_empty(r));
+  static arrival waits[KEYS];
+  for (int i = 0; i < KEYS; i++) {
+    snprintf(key, sizeof key, "key %d", i);
+    weft__rendezvous_recv(r, key, arrive, &waits[i]);
+  }
+  EXPECT(weft__rendezvous_unrecv(r, "key 77", arrive, &waits[77]));
+  weft__rendezvous_abort(r, WEFT_ABORTED, "enough");
+  for (int i = 0; i < KEYS; i++) EXPECT_EQ_INT(waits[i].calls, i != 77);
+  weft__rendezvous_destroy(r);
 }

@@ -465,7 +465,7 @@ void weft__peer_call(peer *p, const char *method, message *request, const call_o
 
 void weft__peer_flush(peer *p) {
   pthread_mutex_lock(&p->lock);
-  if (p->line) weft__channel_flush(p->line->channel); /* calls that went by another have ended with it */
+  if (p->line) weft__channel_flush(p->line->channel); /* what an older one held ends with its connection */
   pthread_mutex_unlock(&p->lock);
 }
 

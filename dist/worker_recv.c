@@ -42,7 +42,7 @@ static bool parse_key(const char *key, key_source *out) {
   size_t name = (size_t)(at[1] - at[0]) - 1, digits = (size_t)(at[2] - at[1]) - 1;
   if (name == 0 || name >= sizeof out->device || digits != 16 || at[3] - at[2] < 2) return false;
   if (strspn(at[1], "0123456789abcdef") != 16) return false;
-  if (!is_turn(strrchr(at[4], ';') ? strrchr(at[4], ';') + 1 : at[4])) return false;
+  if (!is_turn(strrchr(key, ';') + 1)) return false;
   memcpy(out->device, key, name);
   out->device[name] = 0;
   out->incarnation = strtoull(at[1], NULL, 16);

@@ -67,15 +67,14 @@ static void unlist(fast_line *l, out_call *c) {
   atomic_fetch_add(&l->busy, 1);
 }
 
-/* Every call, or those whose time is up, taken out of the table.  *left: there are others whose time will come. */
+/* Every call, or those whose time is up, taken out of the table.  *left (or NULL): there are others whose time will come. */
 static out_call *unlist_all(fast_line *l, int64_t late_ns, bool *left) {
   out_call *taken = NULL;
-  *left = false;
   for (uint32_t i = 0; i < l->n_slot; i++) {
     out_call *c = l->slot[i];
     if (!c || (late_ns && !c->deadline_ns)) continue;
     if (late_ns && c->deadline_ns > late_ns) {
-      *left = true;
+      if (left) *left = true;
       continue;
     }
     unlist(l, c);
@@ -123,7 +122,7 @@ static void cancelled(void *arg) { /* the token fired */
 
 static bool tick(ticker *t, int64_t now_ns) {
   fast_line *l = (fast_line *)((char *)t - offsetof(fast_line, ticker));
-  bool more;
+  bool more = false;
   pthread_mutex_lock(&l->lock);
   out_call *late = unlist_all(l, now_ns, &more);
   pthread_mutex_unlock(&l->lock);
@@ -175,8 +174,7 @@ static void line_lost(conn *base, const char *why) {
   fast_line *l = (fast_line *)base;
   pthread_mutex_lock(&l->lock);
   l->lost = true;
-  bool left;
-  out_call *all = unlist_all(l, 0, &left);
+  out_call *all = unlist_all(l, 0, NULL);
   pthread_mutex_unlock(&l->lock);
   l->changed(l->arg, l, false);
   end_all(l, all, WEFT_UNAVAILABLE, why);
@@ -294,8 +292,7 @@ void weft__fast_disconnect(fast_line *l) {
   weft__loop_tick_off(&l->ticker);
   pthread_mutex_lock(&l->lock);
   l->closing = true;
-  bool left;
-  out_call *all = unlist_all(l, 0, &left);
+  out_call *all = unlist_all(l, 0, NULL);
   pthread_mutex_unlock(&l->lock);
   end_all(l, all, WEFT_CANCELLED, "the connection was closed by this side");
   weft__conn_close(&l->conn);

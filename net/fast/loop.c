@@ -189,17 +189,18 @@ static void tick_all(int64_t now) {
   call_ready(first, NULL);
 }
 
+static int until_tick_ms(void) { return atomic_load(&tick_wanted) ? LOOP_TICK_MS : LOOP_IDLE_MS; }
+
 static void *run_first(void *arg) {
   (void)arg;
   int64_t ticked_ns = 0;
   while (!atomic_load(&stopping)) {
     int64_t now = weft__now_ns();
-    int wait_ms = atomic_load(&tick_wanted) ? LOOP_TICK_MS : LOOP_IDLE_MS;
-    if (now - ticked_ns >= (int64_t)wait_ms * 1000000) {
+    if (now - ticked_ns >= (int64_t)until_tick_ms() * 1000000) {
       ticked_ns = now;
       tick_all(now);
     }
-    pass_on(own_turn(atomic_load(&tick_wanted) ? LOOP_TICK_MS : LOOP_IDLE_MS));
+    pass_on(own_turn(until_tick_ms()));
   }
   return NULL;
 }
@@ -300,12 +301,15 @@ void weft__loop_release(void) {
 
 /* ---- sources ---- */
 
+static struct epoll_event wanted(const source *s, bool output) {
+  return (struct epoll_event){.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (output ? EPOLLOUT : 0), .data.u64 = s->key};
+}
+
 static weft_err add_to(loop *l, source *s, bool output) {
-  struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (output ? EPOLLOUT : 0)};
   weft_err err = weft__source_name(&l->sources, s);
   if (err) return err;
+  struct epoll_event e = wanted(s, output);
   s->loop = l;
-  e.data.u64 = s->key;
   atomic_fetch_add(&l->n_source, 1);
   if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, s->fd, &e) == 0) return WEFT_OK; /* and the source perhaps gone again */
   err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "A socket cannot be waited for: %s", strerror(errno));
@@ -338,7 +342,7 @@ weft_err weft__loop_bring_home(source *s, bool output) {
 }
 
 void weft__loop_again(source *s, bool output) {
-  struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (output ? EPOLLOUT : 0), .data.u64 = s->key};
+  struct epoll_event e = wanted(s, output);
   if (s->loop) epoll_ctl(s->loop->epoll, EPOLL_CTL_MOD, s->fd, &e);
 }
 

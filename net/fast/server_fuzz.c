@@ -1,0 +1,70 @@
+/* server_fuzz.c - bytes on a connection that has shown the key: calls that are answered, or the end of the connection.
+ *
+ * The first byte chooses TCP or the unix socket.  The handler reads each request as a tensor and sends it back.
+ * fuzz runs: 3000 */
+#include "base/alloc.h"
+#include "net/fast/conn.h"
+#include "net/fast/fast.h"
+#include "net/fast/socket.h"
+#include "peer.pb-c.h"
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_and_answer(void *arg, call *c) {
+  message answer = {0};
+  received got = {0};
+  (void)arg;
+  if (weft__message_to_received(&got, weft__call_request(c)) == WEFT_OK) {
+    if (got.tensor && weft__message_from_received(&answer, got.tensor, false) != WEFT_OK) abort();
+    weft_tensor_destroy(got.tensor);
+  }
+  weft__call_answer(c, WEFT_OK, &answer);
+}
+
+static const Weft__FastWay *listen_once(void) {
+  static ProtobufCMessage *way;
+  static fast_port *listening;
+  message packed = {0};
+  if (way) return (const Weft__FastWay *)way;
+  if (weft__fast_listen(&listening, &(listener_opts){.host = "127.0.0.1"}, read_and_answer, NULL) != WEFT_OK) abort();
+  if (weft__fast_way(listening, &packed) != WEFT_OK) abort();
+  if (weft__message_unpack(&way, &packed, &weft__fast_way__descriptor) != WEFT_OK) abort();
+  weft__message_finish(&packed);
+  return (const Weft__FastWay *)way;
+}
+
+static bool wait_for(int fd, short events) { return poll(&(struct pollfd){.fd = fd, .events = events}, 1, 20000) == 1; }
+
+static void greet(int fd, const Weft__FastWay *way) {
+  uint8_t bytes[sizeof(frame_head) + 2 * FAST_KEY_SIZE + 1];
+  frame_head h = {.magic = FRAME_MAGIC, .kind = FRAME_GREETING, .text = 2 * FAST_KEY_SIZE};
+  memcpy(bytes, &h, sizeof h);
+  weft__socket_key_text((char *)bytes + sizeof h, way->key.data);
+  if (send(fd, bytes, sizeof bytes - 1, MSG_NOSIGNAL) != (ssize_t)sizeof bytes - 1) abort();
+  if (!wait_for(fd, POLLIN) || recv(fd, &h, sizeof h, 0) != (ssize_t)sizeof h || h.kind != FRAME_GREETING) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  const Weft__FastWay *way = listen_once();
+  char answers[4096];
+  int fd = -1;
+  ssize_t n = 1;
+  if (size == 0) return 0;
+  if ((data[0] & 1 ? weft__socket_tcp(&fd, "127.0.0.1", way->port) : weft__socket_local(&fd, way->local)) != WEFT_OK)
+    abort();
+  if (!wait_for(fd, POLLOUT)) abort();
+  greet(fd, way);
+  (void)!send(fd, data + 1, size - 1, MSG_NOSIGNAL);
+  shutdown(fd, SHUT_WR);
+  while (n > 0) { /* until the server has closed, which it does at the end of what it was sent */
+    if (!wait_for(fd, POLLIN)) abort();
+    n = recv(fd, answers, sizeof answers, 0);
+  }
+  close(fd);
+  return 0;
+}

@@ -115,6 +115,8 @@ def _filled(array, shape):
     count = int(np.prod(shape, dtype=np.int64))
     if array.size == count:
         return array.reshape(shape)
+    if count == 0 or array.size == 0:  # as TensorFlow: nothing, or zeros
+        return np.zeros(shape, dtype=array.dtype)
     if array.size > count:
         raise ValueError("Too many elements provided. Needed at most %d, but received %d" % (count, array.size))
     out = np.empty(count, dtype=array.dtype)

@@ -23,6 +23,13 @@ def test_slices():
     both(lambda tf: tf.constant(X)[tf.constant(1):, :2], same_nodes=False)
 
 
+def test_constants_without_elements():
+    def program(tf):
+        return [tf.zeros([0]), tf.zeros([0, 3]), tf.ones([2, 0], tf.int32), tf.zeros([0], tf.string),
+                tf.constant(1.0, shape=[0]), tf.constant([1.0, 2.0], shape=[0]), tf.constant([], shape=[3])]
+    both(program)
+
+
 def test_scopes_and_names():
     def program(tf):
         with tf.name_scope("a") as s:

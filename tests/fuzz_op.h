@@ -34,9 +34,9 @@ static inline const weft_node *fuzz_op_node(const char *name, int n_in, const we
 
 /* Reads every byte of a tensor, so that the sanitizers see memory that is not there. */
 static inline void fuzz_op_touch(const weft_tensor *t) {
-  volatile uint8_t sum = 0;
+  static volatile uint8_t sum; /* volatile, so that the loads stay */
   if (!t->buf || t->dtype == WEFT_STRING) return;
-  for (size_t i = 0; i < weft__tensor_bytes(t); i++) sum ^= ((const uint8_t *)t->data)[i];
+  for (size_t i = 0; i < weft__tensor_bytes(t); i++) sum = (uint8_t)(sum ^ ((const uint8_t *)t->data)[i]);
 }
 
 /* Runs the kernel once; what it computes is read and dropped. */

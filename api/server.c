@@ -3,6 +3,7 @@
 
 #include "api/cluster.h"
 #include "base/alloc.h"
+#include "base/memory_limit.h"
 #include "dist/open.h"
 #include "proto/scan.h"
 #include "weft/cluster.h"
@@ -45,6 +46,7 @@ static weft_err create(weft_server **out, const cluster *c, const char *job, int
                       .allow_dirs = o->allow_dirs ? o->allow_dirs : getenv("WEFT_ALLOW_DIRS"),
                       .serve = o->serve};
   *out = NULL;
+  WEFT_TRY(weft__memory_limit_begin(o->memory));
   WEFT_TRY(read_status_port(&opts.status_port, o->status_port));
   if (o->protocol && strcmp(o->protocol, "grpc") != 0)
     return weft__fail(WEFT_NOT_FOUND, "No server factory registered for the protocol \"%s\"; there is \"grpc\"",

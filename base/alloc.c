@@ -1,6 +1,9 @@
-/* alloc.c - malloc with an error message and a per-thread countdown that makes it fail for tests. */
+/* alloc.c - malloc with an error message, a ceiling for the process (base/memory_limit.h) and a per-thread countdown that
+ * makes it fail for tests. */
 #include "base/alloc.h"
+#include "base/memory_limit.h"
 #include "base/status.h"
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,29 +31,58 @@ static void *checked(void *p, size_t size) {
   return p;
 }
 
-void *weft__alloc(size_t size) { return checked(must_fail(size) ? NULL : malloc(size ? size : 1), size); }
+/* ---- from malloc, counted while there is a ceiling ---- */
+
+typedef void *get_fn(size_t size);
 
 /* glibc's calloc passes by the thread's cache of small pieces; what is large comes zeroed from the kernel. */
-static void *zeroed(size_t size) {
+static void *get_zeroed(size_t size) {
   enum { CACHED = 1024 };
   if (size > CACHED) return calloc(size, 1);
   void *p = malloc(size ? size : 1);
   return p ? memset(p, 0, size) : NULL;
 }
 
+static void *get_any(size_t size) { return malloc(size ? size : 1); }
+
+static void *get_aligned(size_t size) {
+  return aligned_alloc(ALIGN, size ? (size + ALIGN - 1) / ALIGN * ALIGN : ALIGN);
+}
+
+/* The bytes asked for are reserved first; the few that malloc adds are counted afterwards. */
+static void *get_counted(get_fn *get, size_t size) {
+  if (!weft__memory_reserve(size)) return NULL;
+  void *p = get(size);
+  weft__memory_return((int64_t)size - (p ? (int64_t)malloc_usable_size(p) : 0));
+  return checked(p, size);
+}
+
+static inline void *get_checked(get_fn *get, size_t size) {
+  if (must_fail(size)) return checked(NULL, size);
+  return weft__memory_is_limited() ? get_counted(get, size) : checked(get(size), size);
+}
+
+void *weft__alloc(size_t size) { return get_checked(get_any, size); }
+
 void *weft__alloc_zero(size_t count, size_t size) {
   size_t total;
   if (__builtin_mul_overflow(count, size, &total)) return checked(NULL, SIZE_MAX);
-  return checked(must_fail(total) ? NULL : zeroed(total), total);
+  return get_checked(get_zeroed, total);
 }
 
-void *weft__alloc_aligned(size_t size) {
-  size_t rounded = size ? (size + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
-  return checked(must_fail(size) ? NULL : aligned_alloc(ALIGN, rounded), size);
+void *weft__alloc_aligned(size_t size) { return get_checked(get_aligned, size); }
+
+static void *realloc_counted(void *p, size_t size) {
+  const int64_t before = p ? (int64_t)malloc_usable_size(p) : 0;
+  if (!weft__memory_reserve(size)) return NULL; /* while it is copied, both exist */
+  void *q = realloc(p, size ? size : 1);
+  weft__memory_return((int64_t)size + (q ? before - (int64_t)malloc_usable_size(q) : 0));
+  return checked(q, size);
 }
 
 void *weft__realloc(void *p, size_t size) {
-  return checked(must_fail(size) ? NULL : realloc(p, size ? size : 1), size);
+  if (must_fail(size)) return checked(NULL, size);
+  return weft__memory_is_limited() ? realloc_counted(p, size) : checked(realloc(p, size ? size : 1), size);
 }
 
 char *weft__strndup(const char *s, size_t n) {
@@ -75,4 +107,7 @@ char *weft__sprintf(const char *fmt, ...) {
   return s;
 }
 
-void weft__free(void *p) { free(p); }
+void weft__free(void *p) {
+  if (p && weft__memory_is_limited()) weft__memory_return((int64_t)malloc_usable_size(p));
+  free(p);
+}

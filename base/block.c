@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/brief.h"
 #include "base/hot.h"
+#include "base/memory_limit.h"
 #include "base/status.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,7 +34,8 @@ size_t weft__block_limit(void) {
     known = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : (size_t)1 << 40;
     atomic_store_explicit(&memory, known, memory_order_relaxed);
   }
-  return known;
+  const size_t ceiling = weft__memory_limit();
+  return ceiling && ceiling < known ? ceiling : known;
 }
 
 /* The class of a size and, in *rounded, the size every block of the class has; -1: none is kept. */

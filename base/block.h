@@ -11,7 +11,7 @@
 
 void *weft__block_alloc(size_t size);            /* 64-byte aligned, uninitialised; NULL with the error set */
 void weft__block_free(void *block, size_t size); /* the size it was asked with; NULL is fine */
-/* More than any single block may have: the machine's memory. */
+/* More than any single block may have: the machine's memory, or the ceiling of base/memory_limit.h. */
 size_t weft__block_limit(void);
 /* Bytes kept now, and giving all of them back to the system. */
 size_t weft__block_kept(void);

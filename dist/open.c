@@ -2,6 +2,7 @@
 #include "dist/open.h"
 
 #include "base/alloc.h"
+#include "base/memory_limit.h"
 #include "dist/config.h"
 #include "dist/server.h"
 #include "io/file.h"
@@ -86,6 +87,7 @@ weft_err weft__session_open(weft_session **out, weft_graph *g, const weft_sessio
   ProtobufCMessage *given = NULL;
   session_opts o = {0};
   WEFT_TRY(weft__status_raise(&g->sticky));
+  WEFT_TRY(weft__memory_limit_begin(NULL));
   if (!opts) opts = &none;
   if (opts->config_size) {
     WEFT_TRY(weft__proto_unpack(&given, &tensorflow__config_proto__descriptor, opts->config, opts->config_size));

@@ -1,6 +1,7 @@
 /* tensor.c - views on buffers, embedded and on the heap, and the small tensors ops make. */
 #include "tensor/tensor.h"
 #include "base/alloc.h"
+#include "base/memory_limit.h"
 #include <string.h>
 
 /* ---- embedded ---- */
@@ -19,8 +20,8 @@ weft_err weft__tensor_init_in(weft_tensor *t, memory_space *m, weft_dtype dtype,
     return weft__fail(WEFT_INVALID_ARGUMENT, "Shape %s has too many elements: more than 2^63 - 1", weft__shape_text(s));
   weft_err err = m ? m->alloc(m, &buf, dtype, count) : weft__buffer_create(&buf, dtype, count);
   if (err == WEFT_RESOURCE_EXHAUSTED && !m)
-    return weft__fail(err, "OOM when allocating tensor with shape%s and type %s", weft__shape_text(s),
-                      weft__dtype_short(dtype));
+    return weft__fail(err, "OOM when allocating tensor with shape%s and type %s%s", weft__shape_text(s),
+                      weft__dtype_short(dtype), weft__memory_text());
   if (err != WEFT_OK) return err;
   t->dtype = weft__dtype_base(dtype);
   t->shape = *s;

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory_limit.h"
 #include "base/pulse.h"
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/support/log.h>
@@ -239,5 +240,21 @@ void weft__core_args_common(core_args *a) {
   weft__core_args_add(a, GRPC_ARG_ENABLE_CHANNELZ, 0);
   weft__core_args_add(a, GRPC_ARG_ENABLE_CENSUS, 0);
   weft__core_args_add(a, GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0); /* what comes compressed is still read */
+}
+
+void weft__core_args_quota(core_args *a) {
+  const size_t ceiling = weft__memory_limit();
+  if (!ceiling) return;
+  grpc_resource_quota *quota = grpc_resource_quota_create("weft");
+  grpc_resource_quota_resize(quota, ceiling / 2);
+  a->arg[a->all.num_args++] = (grpc_arg){.type = GRPC_ARG_POINTER,
+                                         .key = (char *)(uintptr_t)GRPC_ARG_RESOURCE_QUOTA,
+                                         .value.pointer = {quota, grpc_resource_quota_arg_vtable()}};
+  a->all.args = a->arg;
+  a->quota = quota;
+}
+
+void weft__core_args_finish(core_args *a) {
+  if (a->quota) grpc_resource_quota_unref(a->quota);
 }
 #endif

@@ -42,9 +42,14 @@ enum { CORE_ARGS_MAX = 24 };
 typedef struct core_args {
   grpc_arg arg[CORE_ARGS_MAX];
   grpc_channel_args all;
+  grpc_resource_quota *quota; /* NULL: none */
 } core_args;
 void weft__core_args_common(core_args *a); /* of both sides */
 void weft__core_args_add(core_args *a, const char *key, int value);
+/* Of a server under a memory ceiling: gRPC's own buffers may take half of it; a message that does not fit is refused
+ * with RESOURCE_EXHAUSTED while it arrives. */
+void weft__core_args_quota(core_args *a);
+void weft__core_args_finish(core_args *a); /* once a server or channel was made with them */
 #endif
 
 #endif

@@ -290,7 +290,9 @@ static weft_err open_port(grpc_port *p, const listener_opts *opts) {
   weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, CALLER_DEAD_MS);
   weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  weft__core_args_quota(&args);
   p->server = grpc_server_create(&args.all, NULL);
+  weft__core_args_finish(&args);
   grpc_server_register_completion_queue(p->server, p->queue, NULL);
   return bind_port(p, opts);
 }

@@ -1,0 +1,137 @@
+/* memory_limit.c - one counter and one ceiling for the process; how much "auto" is. */
+#include "base/memory_limit.h"
+#include "base/block.h"
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+atomic_size_t weft__memory_ceiling;
+static atomic_llong used; /* signed: what was allocated before the ceiling was set may be freed after it */
+
+size_t weft__memory_limit(void) { return atomic_load_explicit(&weft__memory_ceiling, memory_order_relaxed); }
+
+size_t weft__memory_used(void) {
+  long long now = weft__memory_is_limited() ? atomic_load_explicit(&used, memory_order_relaxed) : 0;
+  return now > 0 ? (size_t)now : 0;
+}
+
+void weft__memory_return(int64_t size) { atomic_fetch_sub_explicit(&used, size, memory_order_relaxed); }
+
+static bool fits(size_t size) {
+  long long ceiling = (long long)weft__memory_limit();
+  if ((long long)size > ceiling) return false;
+  if (atomic_fetch_add_explicit(&used, (long long)size, memory_order_relaxed) + (long long)size <= ceiling) return true;
+  weft__memory_return((int64_t)size);
+  return false;
+}
+
+bool weft__memory_reserve(size_t size) {
+  if (fits(size)) return true;
+  weft__block_trim(); /* blocks kept for reuse count as used */
+  if (fits(size)) return true;
+  weft__fail(WEFT_RESOURCE_EXHAUSTED, "Out of memory allocating %zu bytes%s", size, weft__memory_text());
+  return false;
+}
+
+const char *weft__memory_text(void) {
+  static _Thread_local char text[96];
+  text[0] = 0;
+  if (weft__memory_is_limited())
+    snprintf(text, sizeof text, " (WEFT_MEMORY: %zu of %zu bytes are in use)", weft__memory_used(),
+             weft__memory_limit());
+  return text;
+}
+
+/* ---- reading the setting ---- */
+
+/* The number in the file; 0 if there is none ("max"), or no such file. */
+static size_t number_in(const char *path) {
+  unsigned long long n = 0;
+  FILE *f = fopen(path, "re");
+  if (!f) return 0;
+  if (fscanf(f, "%llu", &n) != 1) n = 0;
+  fclose(f);
+  return n > PTRDIFF_MAX / 2 ? 0 : (size_t)n; /* version 1 says "no limit" by a huge number */
+}
+
+static size_t smaller(size_t a, size_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
+
+/* The least limit of this process's cgroup and those above it; 0: none.  Of version 2, or of version 1's memory
+ * controller; in a container the group often is the root of what can be seen. */
+static size_t cgroup_limit(void) {
+  char line[512], path[640];
+  size_t least =
+      smaller(number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  FILE *f = fopen("/proc/self/cgroup", "re");
+  while (f && fgets(line, sizeof line, f)) {
+    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group) continue;
+    *group++ = 0;
+    group[strcspn(group, "\n")] = 0;
+    const bool second = controllers[1] == 0;
+    if (!second && !strstr(controllers, "memory")) continue;
+    for (char *end = group + strlen(group); end > group; end = strrchr(group, '/')) {
+      *end = 0;
+      snprintf(path, sizeof path,
+               second ? "/sys/fs/cgroup%s/memory.max" : "/sys/fs/cgroup/memory%s/memory.limit_in_bytes", group);
+      least = smaller(least, number_in(path));
+      if (!*group) break;
+    }
+  }
+  if (f) fclose(f);
+  return least;
+}
+
+static size_t automatic(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  size_t machine = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : 0;
+  return smaller(cgroup_limit(), machine) / 10 * 9;
+}
+
+static weft_err parse(const char *text, size_t *out) {
+  char *end;
+  errno = 0;
+  unsigned long long n = strtoull(text, &end, 10);
+  const char *units = "KMGT", *unit = *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : NULL;
+  const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+  if (unit) end++;
+  if (unit && (*end == 'B' || *end == 'b')) end++;
+  if (text[0] < '0' || text[0] > '9' || *end || errno || n > (unsigned long long)(PTRDIFF_MAX / 2) >> shift)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "invalid memory ceiling '%s': give a number of bytes, such as 800M or 4G, or auto", text);
+  *out = (size_t)(n << shift);
+  return WEFT_OK;
+}
+
+/* What the heap holds already. */
+static long long in_use(void) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+  struct mallinfo2 m = mallinfo2();
+  return (long long)(m.uordblks + m.hblkhd);
+#else
+  return 0;
+#endif
+}
+
+weft_err weft__memory_limit_set(const char *text) {
+  size_t ceiling = 0;
+  if (text && strcmp(text, "auto") == 0)
+    ceiling = automatic();
+  else if (text && *text)
+    WEFT_TRY(parse(text, &ceiling));
+  if (!weft__memory_is_limited()) atomic_store(&used, in_use());
+  atomic_store(&weft__memory_ceiling, ceiling);
+  return WEFT_OK;
+}
+
+weft_err weft__memory_limit_begin(const char *given) {
+  static atomic_bool begun;
+  const char *text = given ? given : getenv("WEFT_MEMORY");
+  if (!text || !*text || atomic_load(&begun)) return WEFT_OK;
+  WEFT_TRY(weft__memory_limit_set(text));
+  atomic_store(&begun, true);
+  return WEFT_OK;
+}

@@ -62,7 +62,7 @@ typedef struct weft_server_opts {
                              unset, all, or none once there is a token or TLS */
   const void *config;     /* a serialised ConfigProto: the threads of this task */
   size_t config_size;
-  int status_port; /* a page, JSON and metrics for people and Prometheus on this port; 0: WEFT_STATUS_PORT, if set */
+  int status_port;    /* a page, JSON and metrics for people and Prometheus on this port; 0: WEFT_STATUS_PORT, if set */
   const char *memory; /* a ceiling on the memory of this process: "800M", "4G", "auto" (90 % of the cgroup's limit); an
                          allocation over it fails its step with RESOURCE_EXHAUSTED.  NULL: WEFT_MEMORY; if unset, none */
 } weft_server_opts;

@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 16 };
+enum { CHUNK = 1 << 16, DESCRIPTORS = 1 << 16 };
 
 /* ---- what is wrong ---- */
 
@@ -114,6 +115,13 @@ bool cli_ends_with(const char *s, const char *end) {
 bool cli_colour(int stream) {
   const char *none = getenv("NO_COLOR");
   return isatty(stream) && !(none && *none);
+}
+
+void cli_raise_descriptors(void) {
+  struct rlimit r;
+  if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur >= DESCRIPTORS) return;
+  r.rlim_cur = r.rlim_max < DESCRIPTORS ? r.rlim_max : DESCRIPTORS;
+  setrlimit(RLIMIT_NOFILE, &r);
 }
 
 /* ---- at once ---- */

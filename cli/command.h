@@ -51,6 +51,8 @@ bool cli_number(const char *text, long least, long most, int *out); /* all of th
 bool cli_ends_with(const char *s, const char *end);
 /* Is stream 1 or 2 a terminal that wants colour (NO_COLOR is not set)? */
 bool cli_colour(int stream);
+/* Raises the soft limit of open descriptors as far as the hard one allows: a task has one for each connection. */
+void cli_raise_descriptors(void);
 /* Calls fn with each of n rows of `size` bytes, all at once, and waits. */
 void cli_at_once(void *rows, int n, size_t size, void *(*fn)(void *row));
 

@@ -424,6 +424,7 @@ static int run(int argc, char **argv) {
     fprintf(stderr, "weft launch: cannot start %s: %s\n", l.plan.program[0], strerror(errno));
     return FAILED;
   }
+  cli_raise_descriptors();
   if (!lay_out(&l)) return forget(&l, FAILED);
   l.look = (launch_look){.colour = cli_colour(1), .live = isatty(1), .width = 8, .progress = l.progress};
   if (l.plan.status_port >= 0)

@@ -101,6 +101,7 @@ static int run(int argc, char **argv) {
   int code = read_options(&r, argc, argv);
   if (code != DONE) return code;
   if (r.cluster && !r.job) return cli_usage("serve: which --job is this task of, in", r.cluster);
+  cli_raise_descriptors();
   weft_log_set(tell, NULL);
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);

@@ -27,7 +27,7 @@ typedef struct out_frame {
 
 typedef union one_fd { /* the control part of a message that carries a descriptor */
   struct cmsghdr head;
-  char room[CMSG_SPACE(sizeof(int))];
+  char room[CMSG_SPACE(sizeof(int))]; /* with the padding: the kernel may put a second one into it */
 } one_fd;
 
 /* ---- life ---- */
@@ -373,20 +373,37 @@ static bool take_frames(conn *c, bool *corked) {
   return true;
 }
 
-/* As readv; a stranger may pass a descriptor along, with the greeting. */
+/* Keeps the one descriptor that may come with the greeting and closes every other.  False: there were others. */
+static bool take_descriptors(conn *c, struct msghdr *m) {
+  bool allowed = !(m->msg_flags & MSG_CTRUNC);
+  for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
+    if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS) continue;
+    size_t n = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < n; i++) {
+      int fd;
+      memcpy(&fd, CMSG_DATA(h) + i * sizeof fd, sizeof fd);
+      allowed = allowed && n == 1 && c->passed_fd < 0;
+      if (allowed)
+        c->passed_fd = fd;
+      else
+        close(fd);
+    }
+  }
+  return allowed;
+}
+
+/* As readv; a stranger may pass one descriptor along, with the greeting.  What comes later the kernel drops. */
 static ssize_t receive(conn *c, struct iovec *v, int n) {
   one_fd control = {0};
   struct msghdr m = {.msg_iov = v, .msg_iovlen = (size_t)n};
-  if (!c->trusted) m.msg_control = &control, m.msg_controllen = sizeof control;
+  bool stranger = !c->trusted;
+  if (stranger) m.msg_control = &control, m.msg_controllen = sizeof control;
   ssize_t size;
   do size = recvmsg(c->source.fd, &m, MSG_CMSG_CLOEXEC);
   while (size < 0 && errno == EINTR);
-  const struct cmsghdr *head = size > 0 && !c->trusted ? CMSG_FIRSTHDR(&m) : NULL;
-  if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int))) {
-    if (c->passed_fd >= 0) close(c->passed_fd);
-    memcpy(&c->passed_fd, CMSG_DATA(head), sizeof(int));
-  }
-  return size;
+  if (size < 0 || !stranger || take_descriptors(c, &m)) return size;
+  errno = EPROTO;
+  return -1;
 }
 
 /* Reads once: the rest of the body to its place, what follows into the buffer.  *full: there may be more. */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "net/accept.h"
 #include "net/fast/conn.h"
 #include "net/fast/fast.h"
 #include "net/fast/socket.h"
@@ -34,6 +35,7 @@ struct in_conn {
   conn conn;
   fast_port *port;
   int64_t came_ns;
+  bool sent_away;              /* closed because it did not show the key; guarded by the port's lock */
   struct in_conn *next, *prev; /* the port's ring */
   pthread_mutex_t lock;        /* guards what follows */
   in_call *calls;              /* a ring, or NULL */
@@ -43,6 +45,7 @@ struct in_conn {
 typedef struct door { /* a listening socket */
   source source;
   fast_port *port;
+  bool waits; /* to try again after accepting failed; at the first wheel only */
 } door;
 
 struct fast_port {
@@ -55,7 +58,8 @@ struct fast_port {
   ticker ticker;
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t quiet;
-  in_conn *conns; /* a ring, or NULL; a call keeps its own here */
+  in_conn *conns; /* a ring, or NULL; a call keeps its own here.  The oldest comes first */
+  accept_log closed;
   atomic_bool closing;
 };
 
@@ -193,6 +197,28 @@ static void name_peer(in_conn *c, int fd) {
     snprintf(c->peer, sizeof c->peer, "a task of another host");
 }
 
+/* Closes the oldest connection that has not shown the key, if there are as many of them as there may be.  Locked.
+ * Returns how many to log. */
+static int limit_strangers(fast_port *p) {
+  in_conn *oldest = NULL;
+  int n = 0;
+  for (in_conn *c = p->conns; c; c = c->next == p->conns ? NULL : c->next) {
+    if (atomic_load(&c->conn.trusted) || c->sent_away) continue;
+    if (!oldest) oldest = c;
+    n++;
+  }
+  if (n < weft__accept_cap()) return 0;
+  oldest->sent_away = true;
+  weft__conn_close(&oldest->conn);
+  return weft__accept_log_add(&p->closed, 1);
+}
+
+static void tell_closed(int n) {
+  if (n)
+    weft__log(LOG_WARNING, "The fast transport closed %d connection%s that did not show the key (at most %d at once)",
+              n, n > 1 ? "s" : "", weft__accept_cap());
+}
+
 static void let_in(fast_port *p, int fd) {
   static const conn_kind kind = {take_frame, conn_lost, free_conn};
   in_conn *c = weft__alloc_zero(1, sizeof *c);
@@ -205,8 +231,10 @@ static void let_in(fast_port *p, int fd) {
   name_peer(c, fd);
   pthread_mutex_init(&c->lock, NULL);
   pthread_mutex_lock(&p->lock);
+  int closed = limit_strangers(p);
   RING_ADD(p->conns, c);
   pthread_mutex_unlock(&p->lock);
+  tell_closed(closed);
   weft__loop_tick_soon();
   if (weft__conn_start(&c->conn, &kind, fd) == WEFT_OK) return;
   close(fd);
@@ -216,21 +244,35 @@ static void let_in(fast_port *p, int fd) {
 
 static void somebody_knocks(source *s, uint32_t events) {
   (void)events;
-  for (int fd; (fd = weft__socket_accept(s->fd)) >= 0;) let_in(((door *)s)->port, fd);
+  for (int fd; (fd = weft__socket_accept(s->fd)) >= 0 || errno == EACCES;)
+    if (fd >= 0) let_in(((door *)s)->port, fd);
   if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-  usleep(10000); /* no descriptor or memory is left, and the caller still knocks */
-  weft__loop_again(s, false);
+  if (errno == EBUSY) { /* others may wait, of which the loop would not tell again */
+    weft__loop_later(s, false);
+    return;
+  }
+  ((door *)s)->waits = true; /* until the next tick */
+  weft__loop_tick_soon();
+}
+
+static void try_again(door *d) {
+  if (!d->waits) return;
+  d->waits = false;
+  weft__loop_again(&d->source, false);
 }
 
 /* Whoever does not show the key in time is sent away. */
 static bool tick(ticker *t, int64_t now_ns) {
   fast_port *p = (fast_port *)((char *)t - offsetof(fast_port, ticker));
   bool strangers = false;
+  try_again(&p->local);
+  try_again(&p->tcp);
   pthread_mutex_lock(&p->lock);
   for (in_conn *c = p->conns; c; c = c->next == p->conns ? NULL : c->next) {
-    if (atomic_load(&c->conn.trusted)) continue;
+    if (atomic_load(&c->conn.trusted) || c->sent_away) continue;
     strangers = true;
-    if (now_ns - c->came_ns > (int64_t)GREET_WITHIN_MS * 1000000) weft__conn_close(&c->conn);
+    c->sent_away = now_ns - c->came_ns > (int64_t)GREET_WITHIN_MS * 1000000;
+    if (c->sent_away) weft__conn_close(&c->conn);
   }
   pthread_mutex_unlock(&p->lock);
   return strangers;
@@ -272,6 +314,7 @@ weft_err weft__fast_listen(fast_port **out, const listener_opts *opts, rpc_handl
     weft__free(p);
     return err;
   }
+  weft__accept_retain();
   err = open_doors(p, opts);
   weft__loop_tick_on(&p->ticker);
   if (err == WEFT_OK)
@@ -302,6 +345,7 @@ void weft__fast_close(fast_port *p) {
   weft__loop_tick_off(&p->ticker);
   weft__loop_drop(&p->local.source);
   weft__loop_drop(&p->tcp.source);
+  weft__accept_release();
   pthread_mutex_lock(&p->lock);
   atomic_store(&p->closing, true);
   for (in_conn *c = p->conns; c; c = c->next == p->conns ? NULL : c->next) weft__conn_close(&c->conn);

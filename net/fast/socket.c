@@ -1,5 +1,6 @@
 /* socket.c - opening sockets. */
 #include "net/fast/socket.h"
+#include "net/accept.h"
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -47,11 +48,20 @@ static weft_err settle(int *out, int fd, bool worked, const char *what, const ch
   return weft__fail(WEFT_UNAVAILABLE, "%s %s: %s", what, where, strerror(why));
 }
 
+bool weft__socket_is_own(int fd) {
+  struct ucred who = {0};
+  socklen_t size = sizeof who;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid()) return true;
+  errno = EACCES;
+  return false;
+}
+
 weft_err weft__socket_local(int *out, const char *name) {
   struct sockaddr_un a;
   socklen_t size = local_address(&a, name);
   int fd = make_socket(AF_UNIX);
-  return settle(out, fd, fd >= 0 && connect(fd, (struct sockaddr *)&a, size) == 0, "connecting to", name);
+  bool connected = fd >= 0 && connect(fd, (struct sockaddr *)&a, size) == 0 && weft__socket_is_own(fd);
+  return settle(out, fd, connected, "connecting to", name);
 }
 
 weft_err weft__socket_listen_local(int *out, const char *name) {
@@ -102,7 +112,7 @@ weft_err weft__socket_listen_tcp(int *out, const char *host, int *port) {
 }
 
 int weft__socket_accept(int listening) {
-  int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), size = SOCKET_BUFFER, family = 0;
+  int fd = weft__accept(listening), size = SOCKET_BUFFER, family = 0;
   socklen_t n = sizeof family;
   if (fd < 0) return -1;
   getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &n);
@@ -110,7 +120,10 @@ int weft__socket_accept(int listening) {
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
   else
     tune_tcp(fd);
-  return fd;
+  if (family != AF_UNIX || weft__socket_is_own(fd)) return fd;
+  close(fd);
+  errno = EACCES;
+  return -1;
 }
 
 const char *weft__socket_key_text(char *buf, const uint8_t *key) {

@@ -7,6 +7,7 @@ what is asked for and says what is missing where it has not.
 import importlib.abc
 import importlib.machinery
 import os
+import resource
 import sys
 import types
 
@@ -208,9 +209,21 @@ def _fill_role(flags, argv):
         flags._fill(name, task)
 
 
+_DESCRIPTORS = 1 << 16
+
+
+def _raise_descriptors():
+    """As many open descriptors as the system allows: a task has one for each connection."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 def run(path, args, python2=False):
     """Runs a script as __main__, as `python script.py args` would."""
     from . import python2 as old
+    _raise_descriptors()
     install()
     weft.flags.FLAGS._fill_with(_fill_role)
     sys.argv = [path] + list(args)

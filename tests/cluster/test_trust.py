@@ -1,0 +1,225 @@
+"""One client cannot take a server down: descriptors, connections that never say who they are, slow requests."""
+import array
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+import grpc
+import pytest
+from tasks import WEFT, Cluster, eventually
+
+SMALL = 256  # descriptors a task may have, where a test uses all of them up
+
+
+def port_of(address):
+    return int(address.rsplit(":", 1)[1])
+
+
+def limited(soft, hard=None):
+    """A shell that starts what follows with so many descriptors."""
+    return ["sh", "-c", f'ulimit -Sn {soft} && ulimit -Hn {hard or soft} && exec "$@"', "sh"]
+
+
+def serve_limited(c, soft, hard=None, *more, **env):
+    task = c.add("ps0", *limited(soft, hard), WEFT, "serve", "--cluster", f"ps={c.hosts['ps'][0]}", "--job", "ps", *more, **env)
+    task.until("Started server")
+    return task
+
+
+def answers(address, token=None, seconds=5, credentials=None):
+    """Whether a new connection is answered: the code of GetStatus."""
+    options = [("grpc.use_local_subchannel_pool", 1), ("grpc.ssl_target_name_override", "localhost")]
+    made = grpc.secure_channel(address, credentials, options) if credentials else grpc.insecure_channel(address, options)
+    with made as channel:
+        metadata = [("authorization", f"Bearer {token}")] if token else []
+        try:
+            channel.unary_unary("/tensorflow.WorkerService/GetStatus")(b"", timeout=seconds, metadata=metadata)
+            return "OK"
+        except grpc.RpcError as error:
+            return error.code().name
+
+
+def flood(port, n):
+    """n connections that say nothing."""
+    made = []
+    for _ in range(n):
+        s = socket.socket()
+        s.settimeout(2)
+        try:
+            s.connect(("127.0.0.1", port))
+        except OSError:
+            s.close()
+            break
+        made.append(s)
+    return made
+
+
+def close_all(sockets):
+    for s in sockets:
+        s.close()
+
+
+def count_descriptors(task):
+    return len(os.listdir(f"/proc/{task.process.pid}/fd"))
+
+
+def unix_names(task):
+    """The abstract sockets that the task listens on."""
+    own = {os.readlink(f"/proc/{task.process.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{task.process.pid}/fd")}
+    names = []
+    for line in pathlib.Path("/proc/net/unix").read_text().splitlines()[1:]:
+        words = line.split()
+        if len(words) == 8 and words[7].startswith("@weft-") and f"socket:[{words[6]}]" in own and words[5] == "01":
+            names.append("\0" + words[7][1:])
+    return names
+
+
+def openssl(*words):
+    subprocess.run(["openssl", *words], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory):
+    """WEFT_TLS_* of a cluster with a CA of its own, and the credentials of a client that has them."""
+    d = tmp_path_factory.mktemp("tls")
+    ca, ca_key, key, csr, pem = [str(d / n) for n in ("ca.pem", "ca.key", "task.key", "task.csr", "task.pem")]
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=ca", "-keyout", ca_key, "-out", ca)
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-addext",
+            "subjectAltName=DNS:localhost,DNS:ps0.test", "-keyout", key, "-out", csr)
+    openssl("x509", "-req", "-in", csr, "-CA", ca, "-CAkey", ca_key, "-CAcreateserial", "-copy_extensions", "copy",
+            "-out", pem)
+    return {"env": {"WEFT_TLS_CERT": pem, "WEFT_TLS_KEY": key, "WEFT_TLS_CA": ca},
+            "credentials": grpc.ssl_channel_credentials(*[pathlib.Path(p).read_bytes() for p in (ca, key, pem)]),
+            "only_ca": grpc.ssl_channel_credentials(pathlib.Path(ca).read_bytes())}
+
+
+# ---- descriptors ----
+
+
+@pytest.mark.parametrize("token", [None, "secret"])
+def test_a_port_that_ran_out_of_descriptors_accepts_again(cluster, token):
+    c = cluster(workers=0)
+    task = serve_limited(c, SMALL, **({"WEFT_TOKEN": token} if token else {}))
+    for _ in range(2):
+        held = flood(port_of(c.hosts["ps"][0]), SMALL + 200)
+        time.sleep(1)
+        close_all(held)
+        assert answers(c.hosts["ps"][0], token) == "OK", task.output
+    assert "closed" in task.output and "did not make a call" in task.output, task.output
+
+
+def test_a_port_with_tls_that_ran_out_of_descriptors_accepts_again(cluster, tls):
+    """There gRPC itself listens: the dead listener is noticed, and the connections it had live on."""
+    c = cluster(workers=0)
+    task = serve_limited(c, SMALL, **tls["env"])
+    options = [("grpc.ssl_target_name_override", "localhost")]
+    with grpc.secure_channel(c.hosts["ps"][0], tls["credentials"], options) as earlier:
+        ask = earlier.unary_unary("/tensorflow.WorkerService/GetStatus")
+        ask(b"", timeout=10)
+        for i in range(2):
+            held = flood(port_of(c.hosts["ps"][0]), SMALL + 200)
+            time.sleep(1)
+            close_all(held)
+            eventually(lambda: task.output.count("accepts connections again") > i, 30)
+            assert answers(c.hosts["ps"][0], credentials=tls["credentials"]) == "OK", task.output
+            ask(b"", timeout=10)
+    assert "does not accept connections any more" in task.output
+    task.send(signal.SIGTERM)
+    assert task.wait(20) == 0, task.output
+
+
+@pytest.mark.parametrize("token", [None, "secret"])
+def test_silent_connections_do_not_keep_others_out(cluster, token):
+    """The flood is still there when a real caller comes."""
+    c = cluster(workers=0)
+    task = serve_limited(c, SMALL, **({"WEFT_TOKEN": token} if token else {}))
+    held = flood(port_of(c.hosts["ps"][0]), SMALL + 200)
+    assert answers(c.hosts["ps"][0], token) == "OK", task.output
+    assert count_descriptors(task) < SMALL - 16  # some are left for files
+    close_all(held)
+
+
+def test_silent_connections_to_the_fast_port_leave_descriptors_for_others(cluster):
+    c = cluster(workers=0)
+    task = serve_limited(c, SMALL)
+    names = unix_names(task)
+    assert names
+    held = []
+    for _ in range(SMALL + 200):
+        s = socket.socket(socket.AF_UNIX)
+        s.setblocking(False)
+        try:
+            s.connect(names[0])
+        except BlockingIOError:
+            s.close()
+            time.sleep(0.02)
+            continue
+        held.append(s)
+    time.sleep(0.5)
+    assert count_descriptors(task) < SMALL - 16
+    assert answers(c.hosts["ps"][0]) == "OK", task.output
+    close_all(held)
+
+
+def test_descriptors_sent_before_the_key_are_closed(cluster):
+    c = cluster(workers=0)
+    task = serve_limited(c, SMALL)
+    before = count_descriptors(task)
+    null = os.open("/dev/null", os.O_RDONLY)
+    for n in (1, 2, 3, 20):
+        for _ in range(20):
+            with socket.socket(socket.AF_UNIX) as s:
+                s.connect(unix_names(task)[0])
+                for _ in range(3):
+                    try:
+                        s.sendmsg([b"W"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [null] * n))])
+                    except OSError:
+                        break  # refused: as good
+                    time.sleep(0.001)
+    os.close(null)
+    eventually(lambda: count_descriptors(task) <= before + 2, 10)
+
+
+def test_another_user_is_refused_by_the_unix_socket(cluster):
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become another user")
+    c = cluster(workers=0)
+    task = serve_limited(c, SMALL)
+    name = unix_names(task)[0]
+    script = ("import os, socket, sys; os.setuid(65534); s = socket.socket(socket.AF_UNIX); s.settimeout(2);"
+              "s.connect('\\0' + sys.argv[1]); print(s.recv(1))")
+    shown = subprocess.run([sys.executable, "-c", script, name[1:]], capture_output=True, text=True, timeout=30)
+    assert shown.stdout.strip() == "b''" or "ConnectionReset" in shown.stderr, shown  # closed at once, before the key's 5 s
+
+
+# ---- the limit is raised by programs, not by the library ----
+
+
+def soft_limit(task):
+    for line in pathlib.Path(f"/proc/{task.process.pid}/limits").read_text().splitlines():
+        if line.startswith("Max open files"):
+            return int(line.split()[3])
+    return 0
+
+
+def test_weft_serve_raises_its_limit(cluster):
+    c = cluster(workers=0)
+    assert soft_limit(serve_limited(c, 256, 2048)) == 2048
+
+
+def test_weft_launch_and_scripts_raise_theirs(tmp_path):
+    script = tmp_path / "limit.py"
+    script.write_text("import resource\nprint('limit', resource.getrlimit(resource.RLIMIT_NOFILE)[0])\n")
+    for command in ([WEFT, "launch", "--ps", "0", "--workers", "1", "--", script], [WEFT, "run", script]):
+        shown = subprocess.run([*limited(256, 2048), *map(str, command)], capture_output=True, text=True, timeout=60)
+        assert "limit 2048" in shown.stdout, shown
+    native = [WEFT, "launch", "--ps", "0", "--workers", "1", "--style", "none", "--", "sh", "-c", "ulimit -n"]
+    shown = subprocess.run([*limited(256, 2048), *map(str, native)], capture_output=True, text=True, timeout=60)
+    assert "2048" in shown.stdout, shown

@@ -51,7 +51,7 @@ static void list_tags(text *t, size_t n, char *const *tags) {
 /* The graph with exactly these tags. */
 static weft_err find(const char *dir, const text *file, int n, const char *const *tags, ProtobufCMessage **out,
                      const uint8_t **bytes, size_t *size) {
-  const uint8_t *p = (const uint8_t *)file->data, *end = p + file->size;
+  const uint8_t *p = (const uint8_t *)(file->data ? file->data : ""), *end = p + file->size;
   uint64_t number;
   text had = {0}, asked = {0};
   while (p < end && next_field(&p, end, &number, bytes, size)) {

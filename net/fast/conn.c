@@ -58,6 +58,7 @@ static void lose(conn *c, const char *why) {
   pthread_mutex_lock(&c->lock);
   out_frame *unsent = c->first;
   c->first = c->last = NULL;
+  c->queued = 0;
   c->broken = true;
   weft__loop_remove(&c->source);
   close(c->source.fd);
@@ -126,12 +127,14 @@ static weft_err queue(conn *c, const uint8_t *prefix, size_t prefix_size, messag
   else
     c->first = f;
   c->last = f;
+  c->queued += prefix_size + f->body.size - sent;
   if (!c->corked && !c->held) arm(c, true);
   return WEFT_OK;
 }
 
 /* Drops what is sent from the queue; the frames taken off are added to *done, to be freed without the lock. */
 static void advance(conn *c, size_t sent, out_frame **done) {
+  c->queued -= sent;
   while (c->first) {
     out_frame *f = c->first;
     size_t left = f->prefix_size + f->body.size - f->sent;
@@ -161,7 +164,21 @@ static bool write_all(conn *c, out_frame **done) {
   }
   c->held = false;
   arm(c, c->first != NULL);
+  if (c->stalled && c->queued <= c->kind->queue_most / 2) { /* half: not to stop and go with every frame */
+    c->stalled = false;
+    weft__loop_again(&c->source, c->armed);
+  }
   return sent >= 0;
+}
+
+/* Does so much wait to be sent that no more is read?  Then write_all sees to it that reading goes on. */
+static bool is_behind(conn *c) {
+  if (!c->kind->queue_most) return false;
+  pthread_mutex_lock(&c->lock);
+  c->stalled = !c->broken && c->queued > c->kind->queue_most;
+  bool behind = c->stalled;
+  pthread_mutex_unlock(&c->lock);
+  return behind;
 }
 
 /* Sends what the socket takes and queues the rest.  Locked; false: broken. */
@@ -469,9 +486,11 @@ static void ready(source *s, uint32_t events) {
     lose(c, strerror(errno));
     return;
   }
-  for (int i = 0; more && i < READS; i++)
-    if (!take_some(c, &more)) return;
   bool ends = events & ~(uint32_t)(EPOLLIN | EPOLLOUT); /* and what came before the end may have been read just now */
+  for (int i = 0; more && i < READS; i++) {
+    if (!ends && is_behind(c)) return;
+    if (!take_some(c, &more)) return;
+  }
   if (!more && !ends) return;
   pthread_mutex_lock(&c->lock);
   weft__loop_later(&c->source, c->armed);

@@ -37,6 +37,9 @@ typedef struct conn_kind {
   bool (*frame)(conn *c, const frame_head *h, const char *text, message *body);
   void (*lost)(conn *c, const char *why); /* once, the last thing called */
   void (*destroy)(conn *c);               /* with the last reference; frees c */
+  /* Back-pressure: while more bytes than this are queued for a peer that reads too slowly, no more of its frames are
+   * read.  Of servers only: if both sides did so, each could wait for the other.  0: no bound. */
+  size_t queue_most;
 } conn_kind;
 
 struct conn { /* the owner's struct begins with it */
@@ -58,12 +61,14 @@ struct conn { /* the owner's struct begins with it */
   /* output */
   pthread_mutex_t lock; /* guards what follows */
   struct out_frame *first, *last;
-  bool corked; /* more frames are here already: what their handlers send goes together */
-  bool held;   /* what is queued waits for the next frame, or for weft__conn_flush */
-  bool armed;  /* the loop waits for the socket to take more */
-  bool broken; /* nothing can be sent any more */
-  int pass_fd; /* goes with the next bytes, -1: none */
-  window *own; /* made for the greeting, then left alone; NULL: none */
+  size_t queued; /* bytes of these frames that are still to be sent */
+  bool stalled;  /* reads nothing until the queue is short again: see conn_kind.queue_most */
+  bool corked;   /* more frames are here already: what their handlers send goes together */
+  bool held;     /* what is queued waits for the next frame, or for weft__conn_flush */
+  bool armed;    /* the loop waits for the socket to take more */
+  bool broken;   /* nothing can be sent any more */
+  int pass_fd;   /* goes with the next bytes, -1: none */
+  window *own;   /* made for the greeting, then left alone; NULL: none */
 };
 
 /* Takes a connected socket and waits for frames on it; kind->lost comes later.  One reference is the caller's. */

@@ -322,6 +322,55 @@ TEST(random_bytes_before_and_after_the_key_harm_nobody) {
   close_rig(&r);
 }
 
+/* Writes until the socket has taken nothing for a second; bytes written, at most `most`. */
+static size_t write_until_full(int fd, const uint8_t *data, size_t size, size_t most) {
+  size_t all = 0;
+  while (all < most && poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 1000) == 1) {
+    const size_t at = all % size, left = most - all < size - at ? most - all : size - at;
+    ssize_t n = send(fd, data + at, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n <= 0) break;
+    all += (size_t)n;
+  }
+  return all;
+}
+
+static size_t read_until_quiet(int fd) {
+  static uint8_t bytes[1 << 20];
+  size_t all = 0;
+  while (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 2000) == 1) {
+    ssize_t n = recv(fd, bytes, sizeof bytes, 0);
+    if (n <= 0) break;
+    all += (size_t)n;
+  }
+  return all;
+}
+
+TEST_WITHIN(60, a_caller_that_reads_no_answers_is_read_no_further) {
+  enum { BODY = 1 << 20, CALL = sizeof(frame_head) + 8 + BODY };
+  static uint8_t one[CALL];
+  rig r = open_rig();
+  frame_head h = {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .n_piece = 1, .id = 1, .body = BODY};
+  memcpy(one, &h, sizeof h);
+  memcpy(one + sizeof h, &(uint64_t){BODY}, 8);
+  int fd = knock(&r, true), local = knock(&r, false);
+  greet(fd, &r);
+  greet(local, &r);
+  size_t sent = write_until_full(fd, one, CALL, 400 << 20), whole = (sent + CALL - 1) / CALL * CALL;
+  EXPECT(sent > 64 << 20 && sent < 200 << 20);
+  EXPECT(write_until_full(local, one, CALL, 800 << 20) < 500 << 20); /* 256 MiB of answers may lie in the window */
+  close(local);
+  size_t got = read_until_quiet(fd); /* and it goes on as answers are read */
+  EXPECT_EQ_INT(write_until_full(fd, one + sent % CALL, CALL, whole - sent), whole - sent);
+  EXPECT_EQ_INT(got + read_until_quiet(fd), whole);
+  close(fd);
+  state s = {0};
+  fast_line *l = enter(&r, &s);
+  call_with(l, &s, &(message){0});
+  EXPECT(soon(&s.ok, 1));
+  weft__fast_disconnect(l);
+  close_rig(&r);
+}
+
 TEST_WITHIN(20, whoever_says_nothing_is_sent_away) {
   rig r = open_rig();
   int fd = knock(&r, false);

@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { GREET_WITHIN_MS = 5000 };
+enum { GREET_WITHIN_MS = 5000, QUEUE_MOST = 64 << 20 /* bytes of answers that wait for one caller to read them */ };
 
 typedef struct in_conn in_conn;
 
@@ -220,7 +220,7 @@ static void tell_closed(int n) {
 }
 
 static void let_in(fast_port *p, int fd) {
-  static const conn_kind kind = {take_frame, conn_lost, free_conn};
+  static const conn_kind kind = {take_frame, conn_lost, free_conn, QUEUE_MOST};
   in_conn *c = weft__alloc_zero(1, sizeof *c);
   if (!c) {
     close(fd);

@@ -6,9 +6,11 @@
 #include "net/fast/conn.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/memory_limit.h"
 #include "base/pulse.h"
 #include "device/pinned.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -294,19 +296,50 @@ static weft_err add_seen(conn *c, uint64_t place) {
   return weft__window_get(c->seen, place, &c->body);
 }
 
-/* Memory for the body, in the pieces it was sent in; those in the window are there already. */
-static bool make_body(conn *c, const uint8_t *sizes) {
-  uint64_t left = c->head.body;
+/* The size of piece i, and its place if it lies in the window, else 0. */
+static uint64_t size_of_piece(const uint8_t *sizes, int i, uint64_t *place) {
+  uint64_t size;
+  memcpy(&size, sizes + 8 * (size_t)i, 8);
+  *place = weft__window_is_place(size) ? size : 0;
+  return *place ? weft__window_place_size(size) : size;
+}
+
+/* Do the pieces make up the body?  *to_read: bytes of them that come through the socket. */
+static bool valid_sizes(const conn *c, const uint8_t *sizes, uint64_t *to_read) {
+  uint64_t left = c->head.body, place;
+  *to_read = 0;
   for (int i = 0; i < c->head.n_piece; i++) {
-    uint64_t size;
-    memcpy(&size, sizes + 8 * (size_t)i, 8);
-    uint64_t place = weft__window_is_place(size) ? size : 0;
-    if (place) size = weft__window_place_size(place);
+    uint64_t size = size_of_piece(sizes, i, &place);
     if (size == 0 || size > left) return false;
-    if ((place ? add_seen(c, place) : add_memory(&c->body, size)) != WEFT_OK) return false;
     left -= size;
+    if (!place) *to_read += size;
   }
   return left == 0;
+}
+
+/* Memory for the body, in the pieces it was sent in; those in the window are there already. */
+static weft_err make_body(conn *c, const uint8_t *sizes) {
+  for (int i = 0; i < c->head.n_piece; i++) {
+    uint64_t place, size = size_of_piece(sizes, i, &place);
+    WEFT_TRY(place ? add_seen(c, place) : add_memory(&c->body, size));
+  }
+  return WEFT_OK;
+}
+
+/* There is no memory for the body of a call or an answer: that costs this call, not the connection.  The frame is handed
+ * out with the error in its code, an answer's also in its text, once the body has been read and dropped. */
+static bool refuse_body(conn *c, uint64_t to_read) {
+  if (c->head.kind != FRAME_CALL && c->head.kind != FRAME_ANSWER) return false;
+  weft__message_finish(&c->body);
+  c->skip = to_read;
+  c->head.code = WEFT_RESOURCE_EXHAUSTED;
+  if (c->head.kind == FRAME_ANSWER) {
+    snprintf(c->text, sizeof c->text, "Out of memory for an answer of %llu bytes%s", (unsigned long long)c->head.body,
+             weft__memory_text());
+    c->head.text = (uint32_t)strlen(c->text);
+  }
+  c->head.n_piece = 0, c->head.body = 0;
+  return true;
 }
 
 /* Passes over the pieces that need not be read. */
@@ -323,9 +356,12 @@ static bool take_head(conn *c) {
   size_t sizes = 8 * (size_t)c->head.n_piece, prefix = sizes + c->head.text;
   if (have < sizeof c->head + prefix) return true;
   const uint8_t *at = c->in + c->in_begin + sizeof c->head;
-  if (!make_body(c, at)) return false;
+  uint64_t to_read;
+  if (!valid_sizes(c, at, &to_read)) return false;
   memcpy(c->text, at + sizes, c->head.text);
   c->text[c->head.text] = 0;
+  weft_err err = make_body(c, at);
+  if (err != WEFT_OK && (err != WEFT_RESOURCE_EXHAUSTED || !refuse_body(c, to_read))) return false;
   c->in_begin += sizeof c->head + prefix;
   c->has_head = true;
   c->piece = 0, c->piece_at = 0;
@@ -350,6 +386,11 @@ static void got_body(conn *c, size_t n) {
 }
 
 static void copy_body(conn *c) { /* what the buffer has of it */
+  if (c->skip) {
+    size_t have = c->in_end - c->in_begin, drop = have < c->skip ? have : (size_t)c->skip;
+    c->in_begin += drop;
+    c->skip -= drop;
+  }
   while (c->piece < c->body.n_piece && c->in_begin < c->in_end) {
     size_t left = weft__message_piece(&c->body, c->piece)->size - c->piece_at, have = c->in_end - c->in_begin;
     size_t take = have < left ? have : left;
@@ -375,7 +416,7 @@ static bool take_frames(conn *c, bool *corked) {
     if (!c->has_head && !take_head(c)) return false;
     if (!c->has_head) break;
     copy_body(c);
-    if (c->piece < c->body.n_piece) break;
+    if (c->skip || c->piece < c->body.n_piece) break;
     message body;
     c->has_head = false;
     weft__message_move(&body, &c->body);

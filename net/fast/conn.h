@@ -15,7 +15,7 @@ typedef enum frame_kind { FRAME_GREETING = 1, FRAME_CALL, FRAME_ANSWER, FRAME_CA
 
 typedef struct frame_head {
   uint32_t magic;
-  uint8_t kind, code; /* a weft_err, in answers */
+  uint8_t kind, code; /* a weft_err, in answers; and set by the receiver when it had no memory for the body */
   uint16_t n_piece;
   uint32_t text;       /* bytes */
   uint32_t timeout_ms; /* 0: none */
@@ -58,6 +58,7 @@ struct conn { /* the owner's struct begins with it */
   window *seen;    /* the peer's, once it greeted; NULL: it has none */
   int piece;       /* being read */
   size_t piece_at; /* bytes of it that are there */
+  uint64_t skip;   /* bytes of a body for which there was no memory: they are read and dropped */
   /* output */
   pthread_mutex_t lock; /* guards what follows */
   struct out_frame *first, *last;

@@ -1,6 +1,7 @@
 /* fast_test.c - what only the fast transport can get wrong: strangers at its door, TCP, frames that are none. */
 #include "net/fast/fast.h"
 #include "base/clock.h"
+#include "base/memory_limit.h"
 #include "net/fast/conn.h"
 #include "net/fast/socket.h"
 #include "peer.pb-c.h"
@@ -10,10 +11,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static uint8_t huge[32 << 20];
+
+static void keep(void *arg) { (void)arg; } /* static memory stays */
+
 static void echo(void *arg, call *c) {
   message answer = {0};
   (void)arg;
-  weft__message_move(&answer, weft__call_request(c));
+  if (strcmp(weft__call_method(c), "/test/large") == 0)
+    EXPECT_OK(weft__message_add(&answer, (piece){huge, sizeof huge, keep, NULL}));
+  else
+    weft__message_move(&answer, weft__call_request(c));
   weft__call_answer(c, WEFT_OK, &answer);
 }
 
@@ -40,7 +48,7 @@ static void close_rig(rig *r) {
 }
 
 typedef struct state {
-  atomic_int usable, lost, ok, failed;
+  atomic_int usable, lost, ok, failed, code; /* code: of the last that failed */
   message last;
 } state;
 
@@ -54,6 +62,7 @@ static void note_reply(void *arg, weft_err err, message *reply) {
   state *s = arg;
   weft__message_finish(&s->last);
   if (reply) weft__message_move(&s->last, reply);
+  if (err != WEFT_OK) atomic_store(&s->code, (int)err);
   atomic_fetch_add(err == WEFT_OK ? &s->ok : &s->failed, 1);
 }
 
@@ -318,6 +327,33 @@ TEST(random_bytes_before_and_after_the_key_harm_nobody) {
   }
   call_with(l, &s, &(message){0});
   EXPECT(soon(&s.ok, 1));
+  weft__fast_disconnect(l);
+  close_rig(&r);
+}
+
+TEST(without_memory_for_a_body_the_call_fails_and_the_connection_stays) {
+  rig r = open_rig();
+  char ceiling[32];
+  r.way->local[0] = 0; /* by TCP: what lies in a window needs no memory */
+  weft__message_finish(&r.packed);
+  EXPECT_OK(weft__message_pack(&r.packed, &r.way->base));
+  state s = {0};
+  fast_line *l = enter(&r, &s);
+  EXPECT_OK(weft__memory_limit_set("4G"));
+  snprintf(ceiling, sizeof ceiling, "%zu", weft__memory_used() + (16 << 20));
+  EXPECT_OK(weft__memory_limit_set(ceiling));
+  for (int i = 1; i <= 3; i++) {
+    message request = {0};
+    EXPECT_OK(weft__message_add(&request, (piece){huge, sizeof huge, keep, NULL}));
+    call_with(l, &s, &request);
+    EXPECT(soon(&s.failed, 2 * i - 1));
+    EXPECT(weft__fast_call(l, "/test/large", &(message){0}, &(call_opts){0}, note_reply, &s));
+    EXPECT(soon(&s.failed, 2 * i));
+    EXPECT_EQ_INT(atomic_load(&s.code), WEFT_RESOURCE_EXHAUSTED);
+    call_with(l, &s, &(message){0});
+    EXPECT(soon(&s.ok, i));
+  }
+  EXPECT_EQ_INT(atomic_load(&s.lost), 0);
   weft__fast_disconnect(l);
   close_rig(&r);
 }

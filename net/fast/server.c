@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory_limit.h"
 #include "net/accept.h"
 #include "net/fast/conn.h"
 #include "net/fast/fast.h"
@@ -144,6 +145,10 @@ static bool take_call(in_conn *from, const frame_head *h, const char *method, me
   pthread_mutex_unlock(&from->lock);
   if (atomic_load(&p->closing))
     answer_call(&c->base, weft__fail(WEFT_UNAVAILABLE, "%s: the server is closing", method), NULL);
+  else if (h->code == WEFT_RESOURCE_EXHAUSTED) /* see conn.c: its body was dropped */
+    answer_call(&c->base,
+                weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: out of memory for the request%s", method, weft__memory_text()),
+                NULL);
   else
     p->fn(p->arg, &c->base);
   return true;

@@ -2,7 +2,6 @@
 #include "exec/plan.h"
 
 #include "base/alloc.h"
-#include "base/denormal.h"
 #include "exec/flow_turn.h"
 #include "exec/frame.h"
 #include "exec/fuse.h"
@@ -11,6 +10,7 @@
 #include "exec/replay.h"
 #include "exec/spread.h"
 #include "exec/stage.h"
+#include "graph/fold.h"
 
 /* A plan in the making. */
 typedef struct maker {
@@ -74,9 +74,7 @@ static int slot_of(const maker *m, weft_out from) {
 /* ---- constants ------------------------------------------------------------------------------- */
 
 static bool foldable(const maker *m, const weft_node *n) {
-  const op *o = n->op;
-  if (!o->cpu || o->opdef.stateful || n->n_control || n->n_out == 0) return false;
-  if (o->flags & (OP_CONTROL_FLOW | OP_BLOCKING | OP_NO_FOLD | OP_SEED)) return false;
+  if (n->n_control || !weft__node_may_fold(m->g, n)) return false;
   if (strcmp(n->op_name, "Const") == 0) return true;
   if (n->n_in == 0) return false;
   for (int i = 0; i < n->n_in; i++)
@@ -89,19 +87,10 @@ enum { FOLD_LIMIT = 10 << 20 }; /* bytes: a big folded value costs more memory t
 /* Runs n on constants.  Its outputs become constants too, unless that fails or they are large: then the
  * node stays an item, and an error comes back when it is run for real. */
 static bool fold(maker *m, const weft_node *n) {
-  value out[8] = {{.dead = false}};
-  const weft_tensor *in[16];
-  variable *ref[16] = {NULL};
-  if (n->n_in > 16 || n->n_out > 8) return false;
+  value out[FOLD_MAX_OUT] = {{.dead = false}};
+  const weft_tensor *in[FOLD_MAX_IN];
   for (int i = 0; i < n->n_in; i++) in[i] = &m->value[slot_of(m, n->in[i])];
-  step st = {0};
-  kernel k = {
-      .node = n, .op = n->op, .step = &st, .n_in = n->n_in, .n_out = n->n_out, .in = in, .ref = ref, .out = out};
-  weft_err err = n->op->prepare ? n->op->prepare(n, &k.state) : WEFT_OK;
-  const uint64_t mode = weft__denormal_flush(); /* as where it would have run */
-  if (!err) err = n->op->cpu(&k);
-  weft__denormal_restore(mode);
-  if (n->op->unprepare) n->op->unprepare(k.state);
+  const weft_err err = weft__node_fold(n, in, out, n->n_in ? FOLD_LIMIT : 0);
   size_t total = 0;
   for (int i = 0; i < n->n_out && !err; i++) total += out[i].t.buf ? weft__tensor_bytes(&out[i].t) : FOLD_LIMIT;
   bool ok = !err && (total < FOLD_LIMIT || n->n_in == 0);

@@ -4,9 +4,9 @@
  * are run with the ops' own kernels; a vector that is only partly known (the batch size is not) is
  * followed through the few ops that programs build shapes with. */
 #include "base/alloc.h"
-#include "graph/kernel.h"
+#include "graph/fold.h"
 
-enum { MAX_DEPTH = 24, MAX_ELEMENTS = 4096, MAX_LOOKS = 512 };
+enum { MAX_DEPTH = 24, MAX_ELEMENTS = 4096, MAX_LOOKS = 512, MAX_BYTES = MAX_ELEMENTS * 16 };
 
 typedef struct asker {
   int depth, budget; /* nodes that may still be looked at */
@@ -48,38 +48,20 @@ static weft_tensor *known_element(const weft_graph *g, weft_out o, asker *a) {
   return t;
 }
 
-static bool may_run(const weft_node *n) {
-  if (!n->op || !n->op->cpu || n->op->opdef.stateful || n->n_in > 16 || n->n_in == 0 || n->n_out == 0 || n->n_out > 16)
-    return false;
-  return !(n->op->flags & (OP_CONTROL_FLOW | OP_BLOCKING | OP_NO_FOLD | OP_SEED));
-}
-
 static bool small(const weft_tensor *t) { return t && weft__tensor_count(t) <= MAX_ELEMENTS; }
 
 /* Runs n's kernel on the given inputs; the wanted output, or NULL. */
 static weft_tensor *run_once(const weft_node *n, weft_tensor **in, int slot) {
-  value out[16] = {{.dead = false}};
-  variable *ref[16] = {NULL};
+  value out[FOLD_MAX_OUT] = {{.dead = false}};
   weft_tensor *result = NULL;
-  step st = {0};
-  kernel k = {.node = n,
-              .op = n->op,
-              .step = &st,
-              .n_in = n->n_in,
-              .n_out = n->n_out,
-              .in = (const weft_tensor **)in,
-              .ref = ref,
-              .out = out};
-  weft_err err = n->op->prepare ? n->op->prepare(n, &k.state) : WEFT_OK;
-  if (!err) err = n->op->cpu(&k);
+  const weft_err err = weft__node_fold(n, (const weft_tensor *const *)in, out, MAX_BYTES);
   if (!err && out[slot].t.buf) weft__tensor_create_like(&result, &out[slot].t);
-  if (n->op->unprepare) n->op->unprepare(k.state);
   for (int i = 0; i < n->n_out; i++) weft__tensor_clear(&out[i].t);
   return result;
 }
 
 static weft_tensor *folded(const weft_graph *g, const weft_node *n, int slot, asker *a) {
-  weft_tensor *in[16] = {NULL}, *result = NULL;
+  weft_tensor *in[FOLD_MAX_IN] = {NULL}, *result = NULL;
   bool all = true;
   for (int i = 0; i < n->n_in && all; i++) all = small(in[i] = constant(g, n->in[i], a));
   if (all) result = run_once(n, in, slot);
@@ -95,7 +77,7 @@ static weft_tensor *constant(const weft_graph *g, weft_out o, asker *a) {
     weft_tensor_retain(v->tensor);
     return v->tensor;
   }
-  if (a->depth >= MAX_DEPTH || --a->budget < 0 || !may_run(n)) return NULL;
+  if (a->depth >= MAX_DEPTH || --a->budget < 0 || n->n_in == 0 || !weft__node_may_fold(g, n)) return NULL;
   weft_tensor *t = from_static_shape(g, n, o.slot);
   if (!t) t = known_element(g, o, a);
   if (t) return t;

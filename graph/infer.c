@@ -24,7 +24,10 @@ weft_err weft__infer_node(weft_node *n) {
 
 const weft_tensor *weft__infer_value(infer *s, int i) {
   if (!s->held[i]) s->held[i] = weft__graph_constant(s->graph, s->node->in[i]);
-  return s->held[i];
+  const weft_tensor *v = s->held[i];
+  /* Rules check the rank that is known of an input, then read as many elements as that has: a folded value of a rank
+   * that was not known (ParseTensor's may be any) must not come as a surprise. */
+  return v && s->in[i].rank >= 0 && weft__shape_compatible(&s->in[i], &v->shape) ? v : NULL;
 }
 
 weft_err weft__infer_shape_value(infer *s, int i, shape *out) {

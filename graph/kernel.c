@@ -20,6 +20,15 @@ static memory_space *memory_of(const kernel *k, int i) {
   return &k->device->memory;
 }
 
+/* Folding must not take gigabytes for a value that may never be asked for. */
+static weft_err check_limit(const kernel *k, weft_dtype type, const shape *s) {
+  const int64_t count = weft__shape_count(s);
+  if (!k->limit || count < 0 || (size_t)count <= k->limit / weft__dtype_size(type)) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED,
+                           "a %s of shape %s takes more than the %zu bytes of a folded value", weft__dtype_name(type),
+                           weft__shape_text(s), k->limit);
+}
+
 weft_tensor *weft__out(kernel *k, int i, const shape *s) {
   weft_tensor *t = &k->out[i].t;
   weft_dtype type = weft__dtype_base(k->node->out_type[i]);
@@ -28,6 +37,7 @@ weft_tensor *weft__out(kernel *k, int i, const shape *s) {
     weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "output %d cannot have the shape %s", i, weft__shape_text(s));
     return NULL;
   }
+  if (check_limit(k, type, s)) return NULL;
   buffer *place = k->planned ? k->planned[i] : NULL;
   size_t size = weft__dtype_size(type);
   if (place && weft__dtype_is_plain(type) && (size_t)count <= place->size / size && arena_free(place)) {
@@ -88,6 +98,7 @@ weft_err weft__out_share(kernel *k, int i, const weft_tensor *t) { return weft__
 void weft__out_ref(kernel *k, int i, variable *v) { k->out[i].ref = v; }
 
 weft_err weft__scratch(kernel *k, weft_tensor *t, weft_dtype dtype, const shape *s) {
+  WEFT_TRY(check_limit(k, dtype, s));
   return weft__tensor_init_in(t, k->device ? &k->device->memory : NULL, dtype, s);
 }
 

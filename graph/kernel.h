@@ -18,7 +18,8 @@ typedef struct rendezvous rendezvous;     /* state/rendezvous.h: tensors handed 
 typedef struct step_objects step_objects; /* state/step.h: tensor arrays and stacks of one step */
 typedef struct caller caller;             /* graph/function.h: runs functions */
 
-/* One run of a graph. */
+/* One run of a graph.  All is NULL or 0 while constants are folded, outside of any step: a kernel that needs one of these
+ * must say so with an error (or never be folded, see weft__op_may_fold), and may not rely on it being there. */
 typedef struct step {
   int64_t id;
   cancel *cancel;
@@ -49,7 +50,8 @@ struct kernel {
    * A reference that flows into a plain argument arrives as the variable's current value. */
   const weft_tensor **in;
   variable **ref;
-  value *out; /* n_out consecutive slots */
+  value *out;   /* n_out consecutive slots */
+  size_t limit; /* of bytes in an output or in scratch memory, while constants are folded; 0: none */
 
   /* The executor's part: */
   buffer **planned; /* per output: where it may go; NULL entries or NULL: the heap */

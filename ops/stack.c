@@ -54,13 +54,13 @@ static weft_err find(const kernel *k, stack **out) {
   bool is_handle = t.dtype == WEFT_STRING && weft__tensor_count(&t) == 2;
   const str *s = TENSOR_DATA(&t, str);
   char *name = is_handle ? weft__strndup(s[1].size ? s[1].data : "", s[1].size) : NULL;
-  object *o = name ? weft__step_object_find(k->step->objects, name) : NULL;
-  weft_err err =
-      o ? WEFT_OK
-        : weft__kernel_fail(k, WEFT_NOT_FOUND, "Stack %s does not exist in this step", name ? name : "handle");
+  weft_err err = !is_handle ? weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                                                "Stack handle must have two strings, but is %s of shape %s",
+                                                weft__dtype_name(t.dtype), weft__shape_text(&t.shape))
+                 : !name    ? WEFT_OOM
+                            : weft__step_object_find(k, STACK_TYPE, name, (resource **)out);
   weft__free(name);
   weft__tensor_clear(&t);
-  *out = (stack *)o;
   return err;
 }
 
@@ -86,7 +86,7 @@ static weft_err out_reference(kernel *k, const char *name) {
     weft__object_release((object *)v);
     return err;
   }
-  if (!weft__step_object_add(k->step->objects, "handle", (object *)v)) return WEFT_OOM;
+  WEFT_TRY(weft__step_object_add(k, "handle", (resource *)v, NULL));
   weft__out_ref(k, 0, v);
   return WEFT_OK;
 }
@@ -104,8 +104,8 @@ static weft_err stack_cpu(kernel *k) {
     weft__object_release(&s->base.base);
     return err;
   }
-  name = weft__step_object_add(k->step->objects, name, &s->base.base);
-  return name ? out_reference(k, name) : WEFT_OOM;
+  WEFT_TRY(weft__step_object_add(k, name, &s->base, &name));
+  return out_reference(k, name);
 }
 
 static weft_err push_locked(kernel *k, stack *s, const weft_tensor *t) {

@@ -24,10 +24,8 @@ static weft_err find_by_name(const kernel *k, const weft_tensor *t, tensor_array
                              weft__shape_text(&t->shape));
   char *name = weft__strndup(s[1].size ? s[1].data : "", s[1].size);
   if (!name) return WEFT_OOM;
-  object *o = weft__step_object_find(k->step->objects, name);
-  weft_err err = o ? WEFT_OK : weft__kernel_fail(k, WEFT_NOT_FOUND, "TensorArray %s does not exist in this step", name);
+  weft_err err = weft__step_object_find(k, ARRAY_TYPE, name, (resource **)out);
   weft__free(name);
-  *out = (tensor_array *)o;
   return err;
 }
 
@@ -61,7 +59,7 @@ static weft_err out_reference(kernel *k, const char *name) {
     weft__object_release((object *)v);
     return err;
   }
-  if (!weft__step_object_add(k->step->objects, "handle", (object *)v)) return WEFT_OOM;
+  WEFT_TRY(weft__step_object_add(k, "handle", (resource *)v, NULL));
   weft__out_ref(k, 0, v);
   return WEFT_OK;
 }
@@ -150,8 +148,8 @@ static weft_err array_cpu(kernel *k) {
     err = out_handle(k, a, name);
     weft__object_release((object *)a);
   } else {
-    name = weft__step_object_add(k->step->objects, name, (object *)a);
-    err = name ? out_handle(k, a, name) : WEFT_OOM;
+    err = weft__step_object_add(k, name, (resource *)a, &name);
+    if (err == WEFT_OK) err = out_handle(k, a, name);
   }
   return err == WEFT_OK ? begin_flow(k) : err;
 }
@@ -167,9 +165,8 @@ static weft_err name_gradient(kernel *k, tensor_array *g, char **out) {
   *out = weft__sprintf("%.*s@%s", (int)s[1].size, s[1].data, weft__node_str(k->node, "source").data);
   weft__tensor_clear(&t);
   if (!*out) return WEFT_OOM;
-  object *o = (object *)g;
-  weft__object_retain(o);
-  return weft__step_object_share(k->step->objects, *out, &o);
+  weft__object_retain((object *)g);
+  return weft__step_object_share(k, *out, (resource *)g);
 }
 
 static weft_err gradient_out(kernel *k, const shape *prepend) {
@@ -614,8 +611,15 @@ static weft_err split_grad(backprop *b) {
 #define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN, ...)                                                           \
   {NAME "V3(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful", DOC, .infer = INFER, .cpu = FN,             \
    __VA_ARGS__},                                                                                                       \
-      {NAME "V2(handle:string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .infer = INFER, .cpu = FN, .no_grad = true}, {     \
-    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .infer = INFER, .cpu = FN, .no_grad = true             \
+      {NAME "V2(handle:string" ARGS ") -> (" RESULT ")" ATTRS,                                                         \
+       DOC,                                                                                                            \
+       .flags = OP_NO_FOLD,                                                                                            \
+       .infer = INFER,                                                                                                 \
+       .cpu = FN,                                                                                                      \
+       .no_grad = true},                                                                                               \
+  {                                                                                                                    \
+    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .flags = OP_NO_FOLD, .infer = INFER, .cpu = FN,        \
+                                                                .no_grad = true                                        \
   }
 #define VALUE " | dtype:type element_shape:shape=?"
 #define FLOW "flow_out:float"

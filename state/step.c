@@ -5,7 +5,7 @@
 
 struct step_object {
   char *name;
-  object *object;
+  resource *object;
   step_object *next;
 };
 
@@ -18,56 +18,79 @@ void weft__step_objects_finish(step_objects *s) {
   while (s->first) {
     step_object *e = s->first;
     s->first = e->next;
-    weft__object_release(e->object);
+    weft__object_release(&e->object->base);
     weft__free(e->name);
     weft__free(e);
   }
   pthread_mutex_destroy(&s->lock);
 }
 
-static object *find(const step_objects *s, const char *name) {
+/* The step's objects; a kernel that is run ahead of time has none. */
+static weft_err objects_of(const kernel *k, step_objects **out) {
+  *out = k->step ? k->step->objects : NULL;
+  if (*out) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_FAILED_PRECONDITION, "%s needs a running step and cannot be run ahead of one",
+                           k->node->op_name);
+}
+
+static resource *find(const step_objects *s, const char *name) {
   for (const step_object *e = s->first; e; e = e->next)
     if (strcmp(e->name, name) == 0) return e->object;
   return NULL;
 }
 
-/* Takes name and o over, freeing both on failure. */
-static step_object *add(step_objects *s, char *name, object *o) {
+/* Takes name and r over, freeing both on failure. */
+static step_object *add(step_objects *s, char *name, resource *r) {
   step_object *e = name ? weft__alloc(sizeof *e) : NULL;
   if (!e) {
     weft__free(name);
-    weft__object_release(o);
+    weft__object_release(&r->base);
     return NULL;
   }
-  *e = (step_object){name, o, s->first};
+  *e = (step_object){name, r, s->first};
   s->first = e;
   return e;
 }
 
-const char *weft__step_object_add(step_objects *s, const char *base, object *o) {
+weft_err weft__step_object_add(const kernel *k, const char *base, resource *r, const char **name) {
+  step_objects *s;
+  weft_err err = objects_of(k, &s);
+  if (err) {
+    weft__object_release(&r->base);
+    return err;
+  }
   pthread_mutex_lock(&s->lock);
-  step_object *e = add(s, weft__sprintf("%s_%lld", base, (long long)s->count++), o);
+  const step_object *e = add(s, weft__sprintf("%s_%lld", base, (long long)s->count++), r);
   pthread_mutex_unlock(&s->lock);
-  return e ? e->name : NULL;
+  if (!e) return WEFT_OOM;
+  if (name) *name = e->name;
+  return WEFT_OK;
 }
 
-weft_err weft__step_object_share(step_objects *s, const char *name, object **o) {
-  weft_err err = WEFT_OK;
-  pthread_mutex_lock(&s->lock);
-  object *there = find(s, name);
-  if (there) {
-    weft__object_release(*o);
-    *o = there;
-  } else if (!add(s, weft__strdup(name), *o)) {
-    err = WEFT_OOM;
+weft_err weft__step_object_share(const kernel *k, const char *name, resource *r) {
+  step_objects *s;
+  weft_err err = objects_of(k, &s);
+  if (err) {
+    weft__object_release(&r->base);
+    return err;
   }
+  pthread_mutex_lock(&s->lock);
+  if (find(s, name))
+    weft__object_release(&r->base);
+  else if (!add(s, weft__strdup(name), r))
+    err = WEFT_OOM;
   pthread_mutex_unlock(&s->lock);
   return err;
 }
 
-object *weft__step_object_find(step_objects *s, const char *name) {
+weft_err weft__step_object_find(const kernel *k, const char *type, const char *name, resource **out) {
+  step_objects *s;
+  WEFT_TRY(objects_of(k, &s));
   pthread_mutex_lock(&s->lock);
-  object *o = find(s, name);
+  *out = find(s, name);
   pthread_mutex_unlock(&s->lock);
-  return o;
+  if (!*out) return weft__kernel_fail(k, WEFT_NOT_FOUND, "%s %s does not exist in this step", type, name);
+  if (strcmp((*out)->type, type) == 0) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_NOT_FOUND, "%s %s does not exist in this step: %s is a %s", type, name, name,
+                           (*out)->type);
 }

@@ -4,7 +4,7 @@
 #ifndef WEFT_STATE_STEP_H
 #define WEFT_STATE_STEP_H
 
-#include "graph/kernel.h"
+#include "state/resource.h"
 
 typedef struct step_object step_object;
 
@@ -16,11 +16,15 @@ struct step_objects {
 
 void weft__step_objects_init(step_objects *s);
 void weft__step_objects_finish(step_objects *s);
-/* Adds o (its reference passes to the set) under "base_N" and returns that name, borrowed from the set; NULL if out of
- * memory (o is released). */
-const char *weft__step_object_add(step_objects *s, const char *base, object *o);
-/* Adds under exactly this name unless it is taken: then *o is released and becomes the one that is there (borrowed). */
-weft_err weft__step_object_share(step_objects *s, const char *name, object **o);
-object *weft__step_object_find(step_objects *s, const char *name); /* borrowed; NULL if none */
+/* Of the kernels' functions below: FAILED_PRECONDITION when the kernel runs outside of a step (constant folding). */
+
+/* Adds r (its reference passes to the step, on failure it is released) under "base_N"; *name is that name, borrowed from
+ * the step, unless `name` is NULL. */
+weft_err weft__step_object_add(const kernel *k, const char *base, resource *r, const char **name);
+/* Adds under exactly this name unless it is taken: then r is released, and what is there stays. */
+weft_err weft__step_object_share(const kernel *k, const char *name, resource *r);
+/* The object of that name and type, borrowed from the step.  NOT_FOUND if there is none of that name, or it is of
+ * another type: names come from tensors, which a client may have written. */
+weft_err weft__step_object_find(const kernel *k, const char *type, const char *name, resource **out);
 
 #endif

@@ -1,7 +1,7 @@
 /* export.c - nodes of a graph become a GraphDef. */
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
-#include "graph/graphdef.h"
+#include "graph/library.h"
 #include <stdio.h>
 
 static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory to export a graph"); }
@@ -79,10 +79,7 @@ static weft_err write_rest(Tensorflow__GraphDef *out, const weft_graph *g, arena
   tensorflow__version_def__init(out->versions);
   out->versions->producer = g->version_producer;
   out->versions->min_consumer = g->version_min_consumer;
-  if (g->library.size == 0) return WEFT_OK;
-  ProtobufCAllocator into = weft__arena_allocator(a);
-  out->library = tensorflow__function_def_library__unpack(&into, g->library.size, (const uint8_t *)g->library.data);
-  return out->library ? WEFT_OK : oom();
+  return weft__library_export(g, a, &out->library);
 }
 
 static weft_err write_graph(Tensorflow__GraphDef *out, const weft_graph *g, const export_opts *opts, arena *a) {

@@ -5,6 +5,7 @@
 #include "graph/function.h"
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
+#include "graph/expansion.h"
 #include "graph/import.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +20,11 @@ typedef struct maker {
   arena tmp;
   const Tensorflow__NameAttrList *call;
   const function_def *def;
-  const Tensorflow__FunctionDefLibrary *library;
   map args;  /* argument -> its number among the flat ones, plus 1 */
   map nodes; /* name -> node_def */
   Tensorflow__GraphDef graph;
   node_def *arg_nodes;
+  size_t filled_in; /* bytes of attributes taken from the caller */
 } maker;
 
 static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a function"); }
@@ -64,13 +65,11 @@ static weft_err find_def(maker *m, const weft_node *n, const char *attr_name, in
   if (!m->call)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s' (op %s): attr '%s' names no function", n->name, n->op_name,
                       attr_name);
+  const library_function *f = weft__library_find(m->g, m->call->name);
   ProtobufCAllocator into = weft__arena_allocator(&m->tmp);
-  m->library = tensorflow__function_def_library__unpack(&into, m->g->library.size, (const uint8_t *)m->g->library.data);
-  if (!m->library) return oom();
-  for (size_t i = 0; i < m->library->n_function && !m->def; i++)
-    if (m->library->function[i]->signature && strcmp(m->library->function[i]->signature->name, m->call->name) == 0)
-      m->def = m->library->function[i];
-  if (m->def) return WEFT_OK;
+  if (f) m->def = tensorflow__function_def__unpack(&into, f->def.size, (const uint8_t *)f->def.data);
+  if (m->def && m->def->signature) return WEFT_OK;
+  if (f && !m->def) return oom();
   return weft__fail(WEFT_NOT_FOUND, "Function %s is not defined (node '%s', op %s).", m->call->name, n->name,
                     n->op_name);
 }
@@ -87,14 +86,14 @@ static attr_value *given(const maker *m, const char *name) {
   return NULL;
 }
 
-static weft_err fill_in(const maker *m, attr_value **v);
+static weft_err fill_in(maker *m, attr_value **v);
 
-static weft_err fill_in_func(const maker *m, Tensorflow__NameAttrList *f) {
+static weft_err fill_in_func(maker *m, Tensorflow__NameAttrList *f) {
   for (size_t i = 0; i < f->n_attr; i++) WEFT_TRY(fill_in(m, &f->attr[i]->value));
   return WEFT_OK;
 }
 
-static weft_err fill_in(const maker *m, attr_value **v) {
+static weft_err fill_in(maker *m, attr_value **v) {
   if (!*v) return WEFT_OK;
   if ((*v)->value_case == TENSORFLOW__ATTR_VALUE__VALUE_FUNC) return fill_in_func(m, (*v)->func);
   if ((*v)->value_case != TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER) return WEFT_OK;
@@ -102,6 +101,11 @@ static weft_err fill_in(const maker *m, attr_value **v) {
   if (!with)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Function %s is called without its attr '%s'", m->call->name,
                       (*v)->placeholder);
+  /* Attributes that name functions with attributes could grow with every call of a chain. */
+  m->filled_in += tensorflow__attr_value__get_packed_size(with);
+  if (m->filled_in > FUNCTION_MAX_ATTR_BYTES)
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Function %s takes more than %d bytes of attributes from its caller",
+                      m->call->name, FUNCTION_MAX_ATTR_BYTES);
   *v = with;
   return WEFT_OK;
 }
@@ -280,9 +284,8 @@ static weft_err make_body(maker *m) {
   m->graph.versions = &versions;
   WEFT_TRY(weft__graph_create(&m->f->body, m->g->ops));
   weft_graph *body = m->f->body;
-  body->library.data = weft__arena_copy(&body->arena, m->g->library.data, m->g->library.size);
-  body->library.size = m->g->library.size;
-  if (!body->library.data) return oom();
+  WEFT_TRY(weft__expansion_enter(body, m->g, m->call->name));
+  WEFT_TRY(weft__library_share(body, m->g));
   return weft__graph_import_proto(body, &m->graph, &(import_opts){.part = true});
 }
 

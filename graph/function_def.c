@@ -185,15 +185,12 @@ static weft_err merge(writer *w, weft_graph *g) {
   Tensorflow__FunctionDef *list[] = {&w->def};
   one.n_function = 1;
   one.function = list;
-  if (w->body->library.size) {
-    ProtobufCAllocator into = weft__arena_allocator(&w->arena);
-    nested =
-        tensorflow__function_def_library__unpack(&into, w->body->library.size, (const uint8_t *)w->body->library.data);
-    if (!nested) return oom();
-  }
+  WEFT_TRY(weft__library_export(w->body, &w->arena, &nested));
   pthread_mutex_lock(&g->lock);
+  const library_mark before = weft__library_mark(g);
   weft_err err = weft__library_merge(g, nested);
   if (!err) err = weft__library_merge(g, &one);
+  if (err) weft__library_rewind(g, before);
   pthread_mutex_unlock(&g->lock);
   return err;
 }

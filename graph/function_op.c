@@ -12,20 +12,6 @@
 #include "graph/import.h"
 #include "graph/op.h"
 
-typedef Tensorflow__FunctionDefLibrary library;
-
-static library *unpack(const weft_graph *g, arena *tmp) {
-  ProtobufCAllocator into = weft__arena_allocator(tmp);
-  return tensorflow__function_def_library__unpack(&into, g->library.size, (const uint8_t *)g->library.data);
-}
-
-static const Tensorflow__OpDef *signature_of(const library *l, const char *name) {
-  for (size_t i = 0; l && i < l->n_function; i++)
-    if (l->function[i]->signature && strcmp(l->function[i]->signature->name, name) == 0)
-      return l->function[i]->signature;
-  return NULL;
-}
-
 /* ---- a function as an op ---- */
 
 static bool read_arg(const Tensorflow__OpDefArgDef *from, arg_def *to, arena *a) {
@@ -58,37 +44,29 @@ static bool read_signature(opdef *d, const Tensorflow__OpDef *s, arena *a) {
   return true;
 }
 
-const op *weft__graph_op(weft_graph *g, const char *name) {
+weft_err weft__function_op(const op **out, const op_table *ops, const Tensorflow__OpDef *signature, arena *a) {
+  const op *call = weft__op_find(ops, "PartitionedCall");
+  opdef d = {0};
+  *out = NULL;
+  if (!call || weft__op_find(ops, signature->name)) return WEFT_OK; /* an op of that name is meant then */
+  if (!read_signature(&d, signature, a)) return WEFT_OK;
+  op *made = weft__arena_alloc(a, sizeof *made);
+  if (!made) return WEFT_OOM;
+  memcpy(made, call, sizeof *made);
+  made->def = d.name;
+  made->opdef = d;
+  made->cases = NULL;
+  *out = made;
+  return WEFT_OK;
+}
+
+const op *weft__graph_op(const weft_graph *g, const char *name) {
   const op *known = weft__op_find(g->ops, name);
-  if (known || g->library.size == 0) return known;
-  const op *call = weft__op_find(g->ops, "PartitionedCall");
-  arena tmp = {0};
-  const Tensorflow__OpDef *s = call ? signature_of(unpack(g, &tmp), name) : NULL;
-  op *made = s ? weft__arena_alloc(&g->arena, sizeof *made) : NULL;
-  if (made) {
-    opdef d = {0};
-    const bool read = read_signature(&d, s, &g->arena);
-    memcpy(made, call, sizeof *made);
-    made->def = d.name;
-    made->opdef = d;
-    made->cases = NULL;
-    if (!read) made = NULL;
-  }
-  weft__arena_finish(&tmp);
-  return made;
+  const library_function *f = known ? NULL : weft__library_find(g, name);
+  return f ? f->op : known;
 }
 
 /* ---- a function as the gradient of another ---- */
-
-static char *custom_gradient(const weft_graph *g, const char *name) {
-  arena tmp = {0};
-  const library *l = unpack(g, &tmp);
-  char *found = NULL;
-  for (size_t i = 0; l && i < l->n_gradient && !found; i++)
-    if (strcmp(l->gradient[i]->function_name, name) == 0) found = weft__strdup(l->gradient[i]->gradient_func);
-  weft__arena_finish(&tmp);
-  return found;
-}
 
 static weft_out result_gradient(function *f, int i, int index) {
   weft_graph *g = f->body;
@@ -122,13 +100,12 @@ static weft_err turn_round(function *f) {
 weft_err weft__function_gradient(function **out, const weft_node *n, const char *attr_name) {
   function *f = NULL;
   WEFT_TRY(weft__function_create(&f, n, attr_name, 0));
-  char *custom = custom_gradient(n->graph, f->name);
+  const char *own = weft__library_gradient(n->graph, f->name);
   weft_err err = WEFT_OK;
-  if (custom) {
+  if (own) {
     weft__function_release(f);
     f = NULL;
-    err = weft__function_create_named(&f, n, custom);
-    weft__free(custom);
+    err = weft__function_create_named(&f, n, own);
   } else {
     err = turn_round(f);
   }

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 
 #include "base/alloc.h"
+#include "graph/expansion.h"
 #include "graph/graphdef.h"
 #include "graph/import.h"
 #include "graph/infer.h"
@@ -36,6 +37,8 @@ void weft__graph_destroy(weft_graph *g) {
   for (int i = 0; i < g->n_node; i++)
     for (int j = 0; j < g->node[i]->n_attr; j++) weft__attr_release(&g->node[i]->attr[j]);
   weft__scope_destroy(g->scope);
+  weft__library_release(g);
+  weft__expansion_leave(g);
   weft__free(g->node);
   weft__map_finish(&g->by_name);
   weft__map_finish(&g->used_names);

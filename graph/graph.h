@@ -29,6 +29,7 @@ struct weft_node {
 typedef struct scope scope; /* name, device, control and colocation scopes: graph/scope.h */
 
 typedef struct node_spec node_spec;
+typedef struct function_library function_library;
 
 struct weft_graph {
   pthread_mutex_t lock; /* held while a node is added and while a plan is made from the nodes */
@@ -48,9 +49,11 @@ struct weft_graph {
   /* While set, sees each node that is not `exact` before it is added, and may change its edges: loops are built so. */
   weft_err (*adapt)(void *arg, node_spec *spec);
   void *adapt_arg;
-  attr_str library; /* serialised FunctionDefLibrary, carried along; size 0 if none */
-  attr_str meta;    /* serialised MetaGraphDef that was imported, less its graph and collections; size 0 if none */
-  int generation;   /* grows with every node added */
+  function_library *library; /* of functions; NULL if there are none (graph/library.h) */
+  bool library_shared;       /* it belongs to the graph that calls this one, a function's body */
+  struct call_chain *chain;  /* of a function's body: the calls that lead to it (graph/expansion.h) */
+  attr_str meta;  /* serialised MetaGraphDef that was imported, less its graph and collections; size 0 if none */
+  int generation; /* grows with every node added */
 };
 
 /* A node to be added.  Everything is read during the call. */

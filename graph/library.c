@@ -1,82 +1,185 @@
-/* library.c - function libraries travel along as bytes; all we do with them is put two together. */
+/* library.c - function libraries travel along as bytes, function by function, in the order they came. */
+#include "graph/library.h"
+
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
-#include "graph/import.h"
+
+struct function_library {
+  object base;
+  pthread_mutex_t lock; /* guards all below; nothing else is locked while it is held */
+  arena arena;
+  map functions; /* name -> library_function, in the order they came */
+  map gradients; /* name -> name of its gradient, in the order they came */
+};
 
 static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a function library"); }
 
-static const char *function_name(const Tensorflow__FunctionDef *f) { return f->signature ? f->signature->name : ""; }
+/* ---- life ---- */
 
-static weft_err same_function(const Tensorflow__FunctionDef *a, const Tensorflow__FunctionDef *b, arena *tmp,
-                              bool *same) {
-  size_t size = tensorflow__function_def__get_packed_size(a);
-  *same = size == tensorflow__function_def__get_packed_size(b);
-  if (!*same) return WEFT_OK;
-  uint8_t *x = weft__arena_alloc(tmp, size + 1), *y = weft__arena_alloc(tmp, size + 1);
-  if (!x || !y) return oom();
-  tensorflow__function_def__pack(a, x);
-  tensorflow__function_def__pack(b, y);
-  *same = memcmp(x, y, size) == 0;
+static void library_destroy(object *o) {
+  function_library *l = (function_library *)o;
+  weft__map_finish(&l->functions);
+  weft__map_finish(&l->gradients);
+  weft__arena_finish(&l->arena);
+  pthread_mutex_destroy(&l->lock);
+  weft__free(l);
+}
+
+static weft_err need_library(weft_graph *g) {
+  if (g->library) return WEFT_OK;
+  function_library *l = weft__alloc_zero(1, sizeof *l);
+  if (!l) return oom();
+  atomic_init(&l->base.refs, 1);
+  l->base.destroy = library_destroy;
+  pthread_mutex_init(&l->lock, NULL);
+  g->library = l;
   return WEFT_OK;
 }
 
-/* Is f already among the first n of list?  A different one of that name is an error. */
-static weft_err has_function(Tensorflow__FunctionDef *const *list, size_t n, const Tensorflow__FunctionDef *f,
-                             arena *tmp, bool *has) {
-  *has = false;
-  for (size_t i = 0; i < n && !*has; i++) {
-    if (strcmp(function_name(list[i]), function_name(f)) != 0) continue;
-    WEFT_TRY(same_function(list[i], f, tmp, has));
-    if (!*has)
-      return weft__fail(WEFT_INVALID_ARGUMENT,
-                        "Cannot add function '%s' because a different function with the same name already exists.",
-                        function_name(f));
-  }
+weft_err weft__library_share(weft_graph *to, weft_graph *from) {
+  WEFT_TRY(need_library(from));
+  weft__object_retain(&from->library->base);
+  to->library = from->library;
+  to->library_shared = true;
   return WEFT_OK;
 }
 
-static bool has_gradient(Tensorflow__GradientDef *const *list, size_t n, const Tensorflow__GradientDef *d) {
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(list[i]->function_name, d->function_name) == 0) return true;
-  return false;
+void weft__library_release(weft_graph *g) {
+  weft__object_release(g->library ? &g->library->base : NULL);
+  g->library = NULL;
 }
 
-static weft_err append(Tensorflow__FunctionDefLibrary *into, const Tensorflow__FunctionDefLibrary *more, arena *tmp) {
-  Tensorflow__FunctionDef **f = weft__arena_alloc(tmp, sizeof *f * (into->n_function + more->n_function + 1));
-  Tensorflow__GradientDef **d = weft__arena_alloc(tmp, sizeof *d * (into->n_gradient + more->n_gradient + 1));
-  if (!f || !d) return oom();
-  if (into->n_function) memcpy(f, into->function, sizeof *f * into->n_function);
-  if (into->n_gradient) memcpy(d, into->gradient, sizeof *d * into->n_gradient);
-  into->function = f;
-  into->gradient = d;
-  for (size_t i = 0; i < more->n_function; i++) {
-    bool has;
-    WEFT_TRY(has_function(f, into->n_function, more->function[i], tmp, &has));
-    if (!has) f[into->n_function++] = more->function[i];
-  }
-  for (size_t i = 0; i < more->n_gradient; i++)
-    if (!has_gradient(d, into->n_gradient, more->gradient[i])) d[into->n_gradient++] = more->gradient[i];
-  return WEFT_OK;
+/* ---- finding ---- */
+
+const library_function *weft__library_find(const weft_graph *g, const char *name) {
+  function_library *l = g->library;
+  if (!l) return NULL;
+  pthread_mutex_lock(&l->lock);
+  const library_function *f = weft__map_get(&l->functions, name);
+  pthread_mutex_unlock(&l->lock);
+  return f;
 }
 
-static weft_err merge(weft_graph *g, const Tensorflow__FunctionDefLibrary *more, arena *tmp) {
-  ProtobufCAllocator into_tmp = weft__arena_allocator(tmp);
-  Tensorflow__FunctionDefLibrary *all =
-      tensorflow__function_def_library__unpack(&into_tmp, g->library.size, (const uint8_t *)g->library.data);
-  if (!all) return oom();
-  WEFT_TRY(append(all, more, tmp));
-  size_t size = tensorflow__function_def_library__get_packed_size(all);
-  uint8_t *bytes = weft__arena_alloc(&g->arena, size + 1);
+const char *weft__library_gradient(const weft_graph *g, const char *name) {
+  function_library *l = g->library;
+  if (!l) return NULL;
+  pthread_mutex_lock(&l->lock);
+  const char *gradient = weft__map_get(&l->gradients, name);
+  pthread_mutex_unlock(&l->lock);
+  return gradient;
+}
+
+/* ---- adding ---- */
+
+static weft_err add_new(function_library *l, const op_table *ops, const Tensorflow__FunctionDef *def, const char *name,
+                        const char *bytes, size_t size) {
+  library_function *f = weft__arena_alloc(&l->arena, sizeof *f);
+  if (!f) return oom();
+  *f = (library_function){.name = weft__arena_strdup(&l->arena, name),
+                          .def = {weft__arena_copy(&l->arena, bytes, size), size}};
+  if (!f->name || !f->def.data) return oom();
+  if (def->signature) WEFT_TRY(weft__function_op(&f->op, ops, def->signature, &l->arena));
+  return weft__map_put(&l->functions, name, f);
+}
+
+static weft_err add_function(function_library *l, const op_table *ops, const Tensorflow__FunctionDef *def) {
+  const char *name = def->signature ? def->signature->name : "";
+  const size_t size = tensorflow__function_def__get_packed_size(def);
+  const library_function *there = weft__map_get(&l->functions, name);
+  char *bytes = weft__alloc(size + 1);
   if (!bytes) return oom();
-  tensorflow__function_def_library__pack(all, bytes);
-  g->library = (attr_str){(const char *)bytes, size};
-  return WEFT_OK;
+  tensorflow__function_def__pack(def, (uint8_t *)bytes);
+  weft_err err = WEFT_OK;
+  if (!there)
+    err = add_new(l, ops, def, name, bytes, size);
+  else if (there->def.size != size || memcmp(bytes, there->def.data, size) != 0)
+    err = weft__fail(WEFT_INVALID_ARGUMENT,
+                     "Cannot add function '%s' because a different function with the same name already exists.", name);
+  weft__free(bytes);
+  return err;
+}
+
+static weft_err add_gradient(function_library *l, const Tensorflow__GradientDef *d) {
+  if (weft__map_get(&l->gradients, d->function_name)) return WEFT_OK;
+  char *name = weft__arena_strdup(&l->arena, d->gradient_func);
+  return name ? weft__map_put(&l->gradients, d->function_name, name) : oom();
 }
 
 weft_err weft__library_merge(weft_graph *g, const Tensorflow__FunctionDefLibrary *more) {
   if (!more || (more->n_function == 0 && more->n_gradient == 0)) return WEFT_OK;
-  arena tmp = {0};
-  weft_err err = merge(g, more, &tmp);
-  weft__arena_finish(&tmp);
+  WEFT_TRY(need_library(g));
+  function_library *l = g->library;
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&l->lock);
+  for (size_t i = 0; i < more->n_function && !err; i++) err = add_function(l, g->ops, more->function[i]);
+  for (size_t i = 0; i < more->n_gradient && !err; i++) err = add_gradient(l, more->gradient[i]);
+  pthread_mutex_unlock(&l->lock);
+  return err;
+}
+
+/* ---- going back ---- */
+
+library_mark weft__library_mark(const weft_graph *g) {
+  return g->library && !g->library_shared ? (library_mark){g->library->functions.count, g->library->gradients.count}
+                                          : (library_mark){0, 0};
+}
+
+static void forget_newest(map *m, int keep) {
+  for (int i = m->used - 1; i >= 0 && m->count > keep; i--)
+    if (m->entries[i].key) weft__map_remove(m, m->entries[i].key);
+}
+
+void weft__library_rewind(weft_graph *g, library_mark m) {
+  if (!g->library || g->library_shared) return; /* a body adds none, but its caller may have since */
+  pthread_mutex_lock(&g->library->lock);
+  forget_newest(&g->library->functions, m.n_function);
+  forget_newest(&g->library->gradients, m.n_gradient);
+  pthread_mutex_unlock(&g->library->lock);
+}
+
+/* ---- as a message ---- */
+
+static weft_err export_functions(const function_library *l, arena *a, Tensorflow__FunctionDefLibrary *out) {
+  ProtobufCAllocator into = weft__arena_allocator(a);
+  out->function = weft__arena_alloc(a, sizeof *out->function * ((size_t)l->functions.count + 1));
+  if (!out->function) return oom();
+  for (int i = 0; i < l->functions.used; i++) {
+    const library_function *f = l->functions.entries[i].value;
+    if (!l->functions.entries[i].key) continue;
+    Tensorflow__FunctionDef *def = tensorflow__function_def__unpack(&into, f->def.size, (const uint8_t *)f->def.data);
+    if (!def) return oom();
+    out->function[out->n_function++] = def;
+  }
+  return WEFT_OK;
+}
+
+static weft_err export_gradients(const function_library *l, arena *a, Tensorflow__FunctionDefLibrary *out) {
+  out->gradient = weft__arena_alloc(a, sizeof *out->gradient * ((size_t)l->gradients.count + 1));
+  if (!out->gradient) return oom();
+  for (int i = 0; i < l->gradients.used; i++) {
+    if (!l->gradients.entries[i].key) continue;
+    Tensorflow__GradientDef *d = weft__arena_alloc(a, sizeof *d);
+    if (!d) return oom();
+    tensorflow__gradient_def__init(d);
+    d->function_name = weft__arena_strdup(a, l->gradients.entries[i].key);
+    d->gradient_func = weft__arena_strdup(a, l->gradients.entries[i].value);
+    if (!d->function_name || !d->gradient_func) return oom();
+    out->gradient[out->n_gradient++] = d;
+  }
+  return WEFT_OK;
+}
+
+weft_err weft__library_export(const weft_graph *g, arena *a, Tensorflow__FunctionDefLibrary **out) {
+  function_library *l = g->library;
+  *out = NULL;
+  if (!l || l->functions.count + l->gradients.count == 0) return WEFT_OK;
+  Tensorflow__FunctionDefLibrary *all = weft__arena_alloc(a, sizeof *all);
+  if (!all) return oom();
+  tensorflow__function_def_library__init(all);
+  pthread_mutex_lock(&l->lock);
+  weft_err err = export_functions(l, a, all);
+  if (!err) err = export_gradients(l, a, all);
+  pthread_mutex_unlock(&l->lock);
+  *out = all;
   return err;
 }

@@ -3,7 +3,8 @@
 #include "graph/scope.h"
 
 graph_mark weft__graph_mark(const weft_graph *g) {
-  return (graph_mark){g->n_node, g->generation, weft__scope_names(g), weft__scope_depth(g), g->seeds_drawn, g->library};
+  return (graph_mark){g->n_node,      g->generation,        weft__scope_names(g), weft__scope_depth(g),
+                      g->seeds_drawn, weft__library_mark(g)};
 }
 
 void weft__graph_rewind(weft_graph *g, const graph_mark *m) {
@@ -16,5 +17,5 @@ void weft__graph_rewind(weft_graph *g, const graph_mark *m) {
   g->n_node = m->n_node;
   g->generation = m->generation;
   g->seeds_drawn = m->seeds_drawn;
-  g->library = m->library;
+  weft__library_rewind(g, m->library);
 }

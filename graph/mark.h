@@ -4,11 +4,11 @@
 #ifndef WEFT_GRAPH_MARK_H
 #define WEFT_GRAPH_MARK_H
 
-#include "graph/graph.h"
+#include "graph/library.h"
 
 typedef struct graph_mark {
   int n_node, generation, names, depth, seeds_drawn;
-  attr_str library;
+  library_mark library;
 } graph_mark;
 
 graph_mark weft__graph_mark(const weft_graph *g);

@@ -211,12 +211,10 @@ weft_err weft__metagraph_import(weft_graph *g, const void *bytes, size_t size, c
   WEFT_TRY(weft__proto_unpack(&m, &tensorflow__meta_graph_def__descriptor, bytes, size));
   pthread_mutex_lock(&g->lock);
   graph_mark before = weft__graph_mark(g);
-  attr_str library = g->library;
   int producer = g->version_producer;
   weft_err err = import_message(g, (const Tensorflow__MetaGraphDef *)m, opts, &a);
   if (err != WEFT_OK) {
     weft__graph_rewind(g, &before);
-    g->library = library;
     g->version_producer = producer;
   }
   pthread_mutex_unlock(&g->lock);

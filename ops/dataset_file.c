@@ -209,6 +209,7 @@ static weft_err read_args(kernel *k, files *s) {
   if (k->in[0]->shape.rank > 1) return weft__fail(WEFT_INVALID_ARGUMENT, "`filenames` must be a scalar or a vector.");
   WEFT_TRY(weft__tensor_keep(&s->names, k->in[0]));
   if (weft__node_in_range(k->node, "compression_type", &at, &count) == WEFT_OK && count) {
+    WEFT_TRY(weft__kernel_scalar(k, at, "compression_type"));
     const str *c = &TENSOR_DATA(k->in[at], str)[0];
     char name[8] = "";
     memcpy(name, c->size ? c->data : "", c->size < sizeof name ? c->size : sizeof name - 1);

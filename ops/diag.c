@@ -125,6 +125,8 @@ static weft_err make_infer(infer *s) {
     if (!k || !r || !c) return WEFT_OK;
     const char *wrong = band_read(&b, k);
     if (wrong) return weft__infer_fail(s, "%s", wrong);
+    WEFT_TRY(weft__infer_rank(s, 2, 0, NULL));
+    WEFT_TRY(weft__infer_rank(s, 3, 0, NULL));
     rows = weft__tensor_int(r, 0);
     cols = weft__tensor_int(c, 0);
     if (b.high > b.low) WEFT_TRY(weft__infer_rank_at_least(s, 0, 2));
@@ -156,6 +158,7 @@ static weft_err make_band(kernel *k, band *b) {
     if (wrong) return band_fail(k, wrong, b);
     WEFT_TRY(weft__kernel_scalar(k, 2, "num_rows"));
     WEFT_TRY(weft__kernel_scalar(k, 3, "num_cols"));
+    WEFT_TRY(weft__kernel_scalar(k, 4, "padding_value"));
     rows = weft__tensor_int(k->in[2], 0);
     cols = weft__tensor_int(k->in[3], 0);
     if (b->high > b->low && (x->rank < 2 || x->dim[x->rank - 2] != b->high - b->low + 1))
@@ -229,6 +232,7 @@ static weft_err part_cpu(kernel *k) {
   band b = {.low = 0, .high = 0};
   shape out;
   bool given = has_band(k->n_in, 3);
+  if (given) WEFT_TRY(weft__kernel_scalar(k, 2, "padding_value"));
   WEFT_TRY(inside_band(k, given, 1, &b));
   stored_shape(&b, &x->shape, &out);
   weft_tensor *y = weft__out(k, 0, &out);

@@ -279,7 +279,8 @@ static weft_err arg_max_grad_cpu(kernel *k) {
   const weft_tensor *x = k->in[0], *g = k->in[1];
   const dtype_class cls = weft__dtype_class(x->dtype);
   if (cls != CLASS_FLOAT && cls != CLASS_INT && cls != CLASS_UINT) return weft__kernel_no_type(k, x->dtype);
-  if (x->shape.rank != 4 || !weft__shape_equal(&g->shape, &k->in[2]->shape))
+  if (x->shape.rank != 4 || g->shape.rank != 4 || g->shape.dim[0] != x->shape.dim[0] ||
+      !weft__shape_equal(&g->shape, &k->in[2]->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input is %s, grad %s and argmax %s: they do not fit together",
                              weft__shape_text(&x->shape), weft__shape_text(&g->shape),
                              weft__shape_text(&k->in[2]->shape));

@@ -109,7 +109,10 @@ static weft_err forward_infer(infer *s) {
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
   WEFT_TRY(weft__infer_rank(s, 1, 1, NULL));
   WEFT_TRY(weft__infer_rank(s, 2, 1, NULL));
+  if (s->n_in > 3) WEFT_TRY(weft__infer_rank(s, 3, 0, NULL));
   const weft_tensor *segments = s->n_in > 3 ? weft__infer_value(s, 3) : NULL;
+  if (segments && weft__tensor_int(segments, 0) < 0)
+    return weft__infer_fail(s, "Cannot specify a negative value for num_segments");
   if (s->in[0].rank < 0) return WEFT_OK;
   s->out[0] = s->in[0];
   s->out[0].dim[0] = segments ? weft__tensor_int(segments, 0) : -1;

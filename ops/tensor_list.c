@@ -123,13 +123,14 @@ static weft_err scatter(kernel *k, tensor_list *l, int rows, int at) {
 static weft_err scatter_cpu(kernel *k) {
   shape s;
   tensor_list *l = NULL;
-  int64_t n = k->n_in > 3 ? weft__tensor_int(k->in[3], 0) : -1;
+  int64_t given = -1;
+  if (k->n_in > 3) WEFT_TRY(int_in(k, 3, "num_elements", &given));
+  int64_t n = given;
   WEFT_TRY(shape_in(k, 2, &s));
   for (int64_t i = 0; n < 0 && i < weft__tensor_count(k->in[1]); i++)
     if (weft__tensor_int(k->in[1], i) < 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Indices in TensorListScatter must all be non-negative.");
-  for (int64_t i = 0; k->n_in <= 3 || weft__tensor_int(k->in[3], 0) < 0; i++) {
-    if (i >= weft__tensor_count(k->in[1])) break;
+  for (int64_t i = 0; given < 0 && i < weft__tensor_count(k->in[1]); i++) {
     if (weft__tensor_int(k->in[1], i) >= n) n = weft__tensor_int(k->in[1], i) + 1;
   }
   WEFT_TRY(weft__list_create(&l, k->in[0]->dtype, &s, n < 0 ? 0 : n));
@@ -375,7 +376,12 @@ static weft_err split_cpu(kernel *k) {
   int64_t n = weft__tensor_count(k->in[2]), sum = 0;
   WEFT_TRY(check_rows(k, 0));
   WEFT_TRY(shape_in(k, 1, &s));
-  for (int64_t i = 0; i < n; i++) sum += TENSOR_DATA(k->in[2], int64_t)[i];
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t length = TENSOR_DATA(k->in[2], int64_t)[i];
+    if (length < 0 || length > INT64_MAX - sum)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid value in lengths: %lld", (long long)length);
+    sum += length;
+  }
   if (sum != all->shape.dim[0])
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected sum of lengths to be equal to values.shape[0]");
   WEFT_TRY(weft__list_create(&l, all->dtype, &s, n));
@@ -384,8 +390,7 @@ static weft_err split_cpu(kernel *k) {
   for (int64_t i = 0; i < n && !err; i++) {
     shape piece = all->shape;
     piece.dim[0] = TENSOR_DATA(k->in[2], int64_t)[i];
-    err = piece.dim[0] < 0 ? weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid value in lengths")
-                           : weft__tensor_init(&l->t[i], all->dtype, &piece);
+    err = weft__tensor_init(&l->t[i], all->dtype, &piece);
     if (!err) err = weft__elements_copy(all->dtype, l->t[i].data, from, weft__tensor_count(&l->t[i]));
     if (!err) from += weft__tensor_bytes(&l->t[i]);
   }

@@ -11,10 +11,17 @@ void battery_fail(const test_case *c, const char *fmt, ...) WEFT_PRINTF(2, 3);
 weft_err battery_init(const case_graph *cg, weft_session *s, const test_case *c);
 weft_err battery_run(const case_graph *cg, weft_session *s, const test_case *c, int n_fetch, const weft_out *fetch,
                      weft_tensor **out);
+/* As above, for at most so many milliseconds; inputs that are constants are not fed. */
+weft_err battery_run_for(const case_graph *cg, weft_session *s, const test_case *c, int n_fetch, const weft_out *fetch,
+                         weft_tensor **out, int64_t timeout_ms);
 int battery_outputs(const case_graph *cg, weft_out *fetch);
 
 /* Gradients against finite differences (tests/battery/slope.c). */
 void ask_gradient(const test_case *c, const op_table *ops);
+
+/* Inputs of shapes that the case does not have: no crash (tests/battery/odd.c). */
+void ask_odd(test_case *c, const op_table *ops);
+void ask_odd_without_cases(const op *o, const op_table *ops);
 
 /* Says what differs between want and got; true if nothing does. */
 bool battery_agree(const test_case *c, const char *what, int i, const weft_tensor *want, const weft_tensor *got);

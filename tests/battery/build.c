@@ -34,12 +34,16 @@ static weft_err resource_variable(case_graph *cg, int i, const weft_tensor *v, c
   return WEFT_OK;
 }
 
-static weft_err add_inputs(case_graph *cg, const test_case *c, weft_out *in) {
+static weft_err add_inputs(case_graph *cg, const test_case *c, case_inputs how, weft_out *in) {
   for (int i = 0; i < c->n_in; i++) {
     weft_tensor *v = c->in[i].value;
-    attr type_shape[] = {A_TYPE("dtype", v->dtype), A_SHAPE("shape", &v->shape)};
+    shape unknown = SHAPE_UNKNOWN;
+    const bool constant = how == CASE_CONSTANTS && !c->in[i].is_variable;
+    attr type_shape[] = {A_TYPE("dtype", v->dtype), A_SHAPE("shape", how == CASE_UNKNOWN ? &unknown : &v->shape)};
+    attr type_value[] = {A_TYPE("dtype", v->dtype), A_TENSOR("value", v)};
     weft_node *n;
-    WEFT_TRY(add(cg->g, &n, "Placeholder", "in", 0, NULL, 2, type_shape));
+    WEFT_TRY(constant ? add(cg->g, &n, "Const", "in", 0, NULL, 2, type_value)
+                      : add(cg->g, &n, "Placeholder", "in", 0, NULL, 2, type_shape));
     in[i] = cg->feed[i] = (weft_out){n->id, 0};
     cg->variable[i] = cg->read[i] = WEFT_NONE;
     if (!c->in[i].is_variable) continue;
@@ -72,13 +76,17 @@ static void add_variable_type(const test_case *c, attr *list, int *n) {
 }
 
 weft_err case_build(case_graph *cg, const op_table *ops, const test_case *c) {
+  return case_build_as(cg, ops, c, CASE_KNOWN);
+}
+
+weft_err case_build_as(case_graph *cg, const op_table *ops, const test_case *c, case_inputs how) {
   *cg = (case_graph){0};
   attr list[40];
   int n = 0;
   weft_out in[MAX_INPUTS];
   arena a = {0};
   weft_err err = weft__graph_create(&cg->g, ops);
-  if (!err) err = add_inputs(cg, c, in);
+  if (!err) err = add_inputs(cg, c, how, in);
   if (!err) err = weft__attrs_read(&c->op->opdef, c->from->attr, &a, list, 32, &n);
   if (!err) add_variable_type(c, list, &n);
   if (!err) err = add(cg->g, &cg->node, c->op->opdef.name, "op", c->n_in, in, n, list);

@@ -38,5 +38,8 @@ typedef struct case_graph {
 
 /* A graph with a placeholder for every input, variables where the case asks for them, and the node. */
 weft_err case_build(case_graph *out, const op_table *ops, const test_case *c);
+/* How the inputs come in: fed through placeholders of their shapes or of unknown ones, or as constants. */
+typedef enum case_inputs { CASE_KNOWN, CASE_UNKNOWN, CASE_CONSTANTS } case_inputs;
+weft_err case_build_as(case_graph *out, const op_table *ops, const test_case *c, case_inputs how);
 
 #endif

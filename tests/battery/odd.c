@@ -1,0 +1,140 @@
+/* odd.c - inputs of shapes that no case has: an error or a value each time, no crash.
+ *
+ * A kernel may take an input for a scalar or a vector, but nothing keeps a client from feeding another shape: shape
+ * rules see only what is known while the graph is built.  Every input of every case is replaced in turn by an empty
+ * vector, a scalar, a vector of one element, and itself with one more axis; the last round makes all inputs empty.
+ * An op without cases is given ones of the types it takes first, where its arguments are plain.
+ * First the values are fed, so that the shape rule knows nothing and the kernel sees them; then they are constants, so
+ * that the shape rule and constant folding see them. */
+#include "base/alloc.h"
+#include "base/text.h"
+#include "io/confine.h"
+#include "tests/battery/battery.h"
+#include <string.h>
+
+enum odd_shape { ODD_EMPTY, ODD_SCALAR, ODD_ONE, ODD_DEEPER, ODD_NEGATIVE, ODD_LAST };
+
+static shape odd_shape_of(const weft_tensor *t, int which) {
+  shape s = t->shape;
+  switch (which) {
+  case ODD_EMPTY: return SHAPE1(0);
+  case ODD_SCALAR: return SHAPE_SCALAR;
+  case ODD_ONE: return SHAPE1(1);
+  case ODD_DEEPER:
+    if (s.rank == WEFT_MAX_RANK) return s;
+    memmove(s.dim + 1, s.dim, sizeof s.dim[0] * (size_t)s.rank);
+    s.dim[0] = 1;
+    s.rank++;
+    return s;
+  default: return s;
+  }
+}
+
+/* t's elements, the last one repeated, under another shape; all bits set for ODD_NEGATIVE: -1, NaN, true. */
+static weft_err odd_value(weft_tensor **out, const weft_tensor *t, int which) {
+  const shape s = odd_shape_of(t, which);
+  const int64_t had = weft__tensor_count(t);
+  WEFT_TRY(weft__tensor_create(out, t->dtype, &s));
+  const size_t size = weft__dtype_size(t->dtype);
+  for (int64_t i = 0, n = weft__tensor_count(*out); i < n; i++) {
+    const int64_t from = i < had ? i : had - 1;
+    if (had == 0 || (t->dtype != WEFT_STRING && which == ODD_NEGATIVE))
+      memset((char *)(*out)->data + (size_t)i * size, had && t->dtype != WEFT_BOOL ? 0xff : 0, size);
+    else
+      WEFT_TRY(weft__elements_copy(t->dtype, (char *)(*out)->data + (size_t)i * size,
+                                   (const char *)t->data + (size_t)from * size, 1));
+  }
+  return WEFT_OK;
+}
+
+/* Builds and runs the case as it is now; what comes of it does not matter, except that nothing breaks. */
+static void odd_run(const op_table *ops, const test_case *c, bool constant) {
+  case_graph cg;
+  weft_session *s = NULL;
+  weft_out fetch[MAX_INPUTS];
+  weft_tensor *got[MAX_INPUTS] = {NULL};
+  weft_err err = case_build_as(&cg, ops, c, constant ? CASE_CONSTANTS : CASE_UNKNOWN);
+  if (!err) err = weft__session_create(&s, cg.g, &(session_opts){.intra_threads = 1, .inter_threads = 1});
+  if (!err) err = battery_init(&cg, s, c);
+  const int n = err ? 0 : battery_outputs(&cg, fetch);
+  if (!err) err = battery_run_for(&cg, s, c, n, fetch, got, 2000);
+  for (int i = 0; i < n; i++) weft_tensor_destroy(got[i]);
+  weft__session_destroy(s);
+  weft__graph_destroy(cg.g);
+}
+
+/* Replaces the inputs from `first` to before `last`. */
+static void odd_ask(const op_table *ops, test_case *c, int first, int last, int which) {
+  weft_tensor *kept[MAX_INPUTS];
+  for (int i = first; i < last; i++) {
+    kept[i] = c->in[i].value;
+    if (odd_value(&c->in[i].value, kept[i], which)) battery_fail(c, "input %d: %s", i, weft__error_message());
+  }
+  for (int constant = 0; constant < 2; constant++) odd_run(ops, c, constant);
+  for (int i = first; i < last; i++) {
+    weft_tensor_destroy(c->in[i].value);
+    c->in[i].value = kept[i];
+  }
+}
+
+void ask_odd(test_case *c, const op_table *ops) {
+  odd_run(ops, c, true);
+  for (int which = 0; which < ODD_LAST; which++) {
+    for (int i = 0; i < c->n_in; i++) odd_ask(ops, c, i, i + 1, which);
+    if (c->n_in > 1) odd_ask(ops, c, 0, c->n_in, which);
+  }
+}
+
+/* ---- ops without cases ---- */
+
+/* The type that an argument takes first; WEFT_INVALID for what no constant can be. */
+static weft_dtype plain_type(const op *o, const arg_def *d) {
+  const char *by = d->type_attr ? d->type_attr : d->list_attr;
+  const attr_def *a = by ? weft__opdef_attr(&o->opdef, by) : NULL;
+  weft_dtype t = a ? WEFT_FLOAT : d->type;
+  if (a && a->allowed.kind == ATTR_TYPE && a->allowed.n > 0) t = a->allowed.types[0];
+  return d->is_ref || t == WEFT_RESOURCE || t == WEFT_VARIANT ? WEFT_INVALID : t;
+}
+
+/* The attributes that no input decides and that have no default. */
+static void add_plain_attrs(text *t, const opdef *d) {
+  for (int i = 0; i < d->n_attr; i++) {
+    const attr_def *a = &d->attr[i];
+    const char *given = a->kind == ATTR_STRING  ? "'x'"
+                        : a->kind == ATTR_INT   ? "1"
+                        : a->kind == ATTR_TYPE  ? "float"
+                        : a->kind == ATTR_SHAPE ? "[]"
+                                                : NULL;
+    bool of_input = false;
+    for (int j = 0; j < d->n_in; j++) {
+      const char *const by[] = {d->in[j].type_attr, d->in[j].list_attr, d->in[j].number_attr};
+      for (int k = 0; k < 3; k++) of_input |= by[k] && strcmp(by[k], a->name) == 0;
+    }
+    if (a->has_default || of_input || !given) continue;
+    weft__text_printf(t, "%s=%s%s%s ", a->name, a->is_list ? "[" : "", given, a->is_list ? "]" : "");
+  }
+}
+
+void ask_odd_without_cases(const op *o, const op_table *ops) {
+  test_case c = {.op = o};
+  op_case none = {.flags = 0};
+  text attrs = {0};
+  bool plain = o->cpu != NULL && o->opdef.n_in > 0 && o->opdef.n_in <= MAX_INPUTS;
+  for (int i = 0; plain && i < o->opdef.n_in; i++) {
+    const weft_dtype type = plain_type(o, &o->opdef.in[i]);
+    plain = type != WEFT_INVALID && weft__tensor_create(&c.in[i].value, type, &SHAPE_SCALAR) == WEFT_OK;
+    if (!plain) break;
+    c.n_in++;
+    if (type != WEFT_STRING) /* those are empty */
+      memset(c.in[i].value->data, type == WEFT_BOOL, weft__tensor_bytes(c.in[i].value));
+  }
+  add_plain_attrs(&attrs, &o->opdef);
+  none.attr = weft__text_get(&attrs);
+  c.from = &none;
+  if (plain && weft__confine("") == WEFT_OK) { /* an op that saves shall write no file */
+    ask_odd(&c, ops);
+    weft__confine(NULL);
+  }
+  case_finish(&c);
+  weft__text_finish(&attrs);
+}

@@ -63,6 +63,11 @@ weft_err weft__ask_all(ask *list, int n, const char *method, const call_opts *op
   return err;
 }
 
+int64_t weft__ms_left(int64_t deadline_ns) {
+  int64_t left = (deadline_ns - weft__now_ns()) / 1000000;
+  return deadline_ns == 0 ? 0 : left > 0 ? left : 1;
+}
+
 void weft__asks_finish(ask *list, int n) {
   for (int i = 0; i < n; i++) {
     weft__message_finish(&list[i].request);

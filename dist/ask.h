@@ -14,6 +14,7 @@ typedef struct ask {
 /* Begins every call, then waits for all.  Returns the first failure, with "From TASK:" before its message.  Ends early,
  * with the calls cancelled, on opts->cancel and on weft_interrupt. */
 weft_err weft__ask_all(ask *list, int n, const char *method, const call_opts *opts);
-void weft__asks_finish(ask *list, int n); /* requests, replies and statuses */
+int64_t weft__ms_left(int64_t deadline_ns); /* for call_opts: 0 if there is no deadline, else 1 at least */
+void weft__asks_finish(ask *list, int n);   /* requests, replies and statuses */
 
 #endif

@@ -1,7 +1,8 @@
 /* client.c - a session whose master is in another process: what tf.Session("grpc://host:port") is.
  *
  * The session is created on the master when it is first needed, and told of the nodes that came since
- * before a run.  Feeds and fetches go by name.  Runs may overlap; creating and extending do not. */
+ * before a run.  Feeds and fetches go by name.  Runs may overlap; creating and extending take turns, and whoever waits for
+ * its turn gives up when its own time is over. */
 #include "dist/server.h"
 
 #include "base/alloc.h"
@@ -30,11 +31,13 @@ typedef struct client {
   uint8_t *config; /* a ConfigProto */
   size_t config_size;
   channel *channel;
-  pthread_mutex_t setup; /* creating and extending; taken before `lock` */
-  char *handle;          /* NULL: not created so far */
+  /* Whose turn it is: */
+  char *handle; /* NULL: not created so far */
   int64_t version;
   int sent;             /* nodes the master has */
   pthread_mutex_t lock; /* guards what follows */
+  pthread_cond_t turn_ended;
+  bool busy; /* somebody creates or extends */
   runs calls;
 } client;
 
@@ -167,18 +170,46 @@ static weft_err extend(client *s, run_entry *a, int64_t timeout_ms) {
   return err;
 }
 
+static weft_err check_patience(const run_entry *a, int64_t deadline_ns) {
+  WEFT_TRY(weft__cancel_raise((cancel *)(uintptr_t)&a->cancel));
+  if (weft__interrupts() > 0) return weft__fail(WEFT_CANCELLED, "interrupted while waiting for the master");
+  if (deadline_ns && weft__now_ns() > deadline_ns)
+    return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out while another thread created or extended the session");
+  return WEFT_OK;
+}
+
+static weft_err begin_turn(client *s, const run_entry *a, int64_t deadline_ns) {
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&s->lock);
+  while (s->busy && !err) {
+    struct timespec until = weft__deadline(WEFT_WAIT_SLICE_MS * MS);
+    pthread_cond_clockwait(&s->turn_ended, &s->lock, CLOCK_MONOTONIC, &until);
+    if (s->busy) err = check_patience(a, deadline_ns);
+  }
+  if (!err) s->busy = true;
+  pthread_mutex_unlock(&s->lock);
+  return err;
+}
+
+static void end_turn(client *s) {
+  pthread_mutex_lock(&s->lock);
+  s->busy = false;
+  pthread_cond_signal(&s->turn_ended);
+  pthread_mutex_unlock(&s->lock);
+}
+
 /* The master has a session, and in it every node there is now. */
 static weft_err catch_up(client *s, run_entry *a, int64_t timeout_ms) {
   pthread_mutex_lock(&s->base.graph->lock);
   int nodes = s->base.graph->n_node;
   pthread_mutex_unlock(&s->base.graph->lock);
-  pthread_mutex_lock(&s->setup);
+  WEFT_TRY(begin_turn(s, a, timeout_ms ? weft__now_ns() + timeout_ms * MS : 0));
   weft_err err = WEFT_OK;
   if (!s->handle)
     err = create(s, a, timeout_ms);
   else if (nodes > s->sent)
     err = extend(s, a, timeout_ms);
-  pthread_mutex_unlock(&s->setup);
+  end_turn(s);
   return err;
 }
 
@@ -389,7 +420,7 @@ static void client_destroy(weft_session *base) {
   weft__channel_destroy(s->channel);
   weft__runs_finish(&s->calls);
   pthread_mutex_destroy(&s->lock);
-  pthread_mutex_destroy(&s->setup);
+  pthread_cond_destroy(&s->turn_ended);
   weft__free(s->handle);
   weft__free(s->config);
   weft__free(s->target);
@@ -421,7 +452,7 @@ weft_err weft__client_open(weft_session **out, const char *target, weft_graph *g
   s->opts = *opts;
   s->opts.filter = NULL, s->opts.n_filter = 0, s->opts.config_text = NULL;
   weft__runs_init(&s->calls);
-  pthread_mutex_init(&s->setup, NULL);
+  pthread_cond_init(&s->turn_ended, NULL);
   pthread_mutex_init(&s->lock, NULL);
   channel_opts how = {.security = *sec};
   weft_err err = (s->target = weft__strdup(target)) ? pack_config(s, opts) : WEFT_OOM;

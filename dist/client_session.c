@@ -24,7 +24,8 @@ typedef struct partial_entry {
 } partial_entry;
 
 typedef struct callable {
-  int64_t id;
+  int refs; /* the list's, each run's; the session's lock guards it */
+  int64_t id, timeout_ms;
   plan_request request; /* its lists are one block, `feed` */
   struct callable *next;
 } callable;
@@ -44,6 +45,11 @@ struct client_session {
   partial_entry *partials;
   int64_t next_callable, next_partial;
 };
+
+static void callable_free(callable *c) {
+  weft__free((void *)(uintptr_t)c->request.feed);
+  weft__free(c);
+}
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
@@ -90,15 +96,22 @@ void weft__client_session_release(client_session *s) {
   while (s->callables) {
     callable *c = s->callables;
     s->callables = c->next;
-    weft__free((void *)(uintptr_t)c->request.feed);
-    weft__free(c);
+    callable_free(c);
   }
   weft__once_destroy(s->seen);
   pthread_mutex_destroy(&s->lock);
   weft__free(s);
 }
 
-weft_err weft__client_session_close(client_session *s) { return weft__session_close(s->session); }
+weft_err weft__client_session_close(client_session *s, cancel *c) {
+  if (c) WEFT_TRY(weft__cluster_session_stop(s->session, c)); /* whoever lets go of it last closes it then */
+  return weft__session_close(s->session);
+}
+
+void weft__client_session_refuse(client_session *s, weft_err code, const char *why) {
+  weft__cluster_session_refuse(s->session, code, why);
+}
+
 const char *weft__client_session_handle(const client_session *s) { return weft__cluster_session_handle(s->session); }
 
 /* ---- names to numbers -------------------------------------------------------------------------- */
@@ -354,8 +367,8 @@ static weft_err add_device(message *answer, const device_info *d) {
 weft_err weft__client_session_devices(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   device_info *list;
   int n;
-  (void)c, (void)m;
-  WEFT_TRY(weft__session_devices(s->session, &list, &n));
+  (void)m;
+  WEFT_TRY(weft__cluster_session_devices(s->session, weft__call_cancel(c), &list, &n));
   weft_err err = WEFT_OK;
   for (int i = 0; i < n && !err; i++) err = add_device(answer, &list[i]);
   weft__device_infos_free(list, n);
@@ -379,6 +392,8 @@ weft_err weft__client_session_make_callable(client_session *s, call *c, const Pr
     return err;
   }
   pthread_mutex_lock(&s->lock);
+  made->refs = 1;
+  made->timeout_ms = o->run_options ? o->run_options->timeout_in_ms : 0;
   made->id = ++s->next_callable;
   made->next = s->callables;
   s->callables = made;
@@ -397,22 +412,39 @@ static weft_err no_callable(int64_t id) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "No such callable handle: %lld", (long long)id);
 }
 
+static void release_callable(client_session *s, callable *c) {
+  pthread_mutex_lock(&s->lock);
+  bool last = --c->refs == 0;
+  pthread_mutex_unlock(&s->lock);
+  if (last) callable_free(c);
+}
+
+static weft_err run_callable(client_session *s, call *c, const callable *what, const Tensorflow__RunCallableRequest *q,
+                             message *answer) {
+  const plan_request *r = &what->request;
+  Tensorflow__RunOptions options = TENSORFLOW__RUN_OPTIONS__INIT;
+  exchange x;
+  options.timeout_in_ms = what->timeout_ms;
+  if (q->n_feed != (size_t)r->n_feed)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "RunCallable with %zu feeds: the callable takes %d", q->n_feed, r->n_feed);
+  weft_err err = exchange_init(&x, r);
+  for (size_t i = 0; i < q->n_feed && !err; i++) err = feed_one(&x, q->feed[i]);
+  if (!err) err = run(s, c, r, &x, &options, NULL, NULL);
+  for (int i = 0; i < r->n_fetch && !err; i++) err = weft__message_add_tensor(answer, 1, x.fetched[i]);
+  exchange_finish(&x);
+  return err;
+}
+
 weft_err weft__client_session_run_callable(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   const Tensorflow__RunCallableRequest *q = (const Tensorflow__RunCallableRequest *)m;
-  exchange x;
   WEFT_TRY(weft__once_check(s->seen, "RunCallable", q->request_id));
   pthread_mutex_lock(&s->lock);
-  const callable *found = *callable_at(s, q->handle);
-  plan_request r = found ? found->request : (plan_request){0};
+  callable *found = *callable_at(s, q->handle);
+  if (found) found->refs++;
   pthread_mutex_unlock(&s->lock);
   if (!found) return no_callable(q->handle);
-  if (q->n_feed != (size_t)r.n_feed)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "RunCallable with %zu feeds: the callable takes %d", q->n_feed, r.n_feed);
-  weft_err err = exchange_init(&x, &r);
-  for (size_t i = 0; i < q->n_feed && !err; i++) err = feed_one(&x, q->feed[i]);
-  if (!err) err = run(s, c, &r, &x, NULL, NULL, NULL);
-  for (int i = 0; i < r.n_fetch && !err; i++) err = weft__message_add_tensor(answer, 1, x.fetched[i]);
-  exchange_finish(&x);
+  weft_err err = run_callable(s, c, found, q, answer);
+  release_callable(s, found);
   return err;
 }
 
@@ -424,7 +456,6 @@ weft_err weft__client_session_release_callable(client_session *s, call *c, const
   if (gone) *at = gone->next;
   pthread_mutex_unlock(&s->lock);
   if (!gone) return no_callable(q->handle);
-  weft__free((void *)(uintptr_t)gone->request.feed);
-  weft__free(gone);
+  release_callable(s, gone);
   return WEFT_OK;
 }

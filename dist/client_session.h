@@ -17,7 +17,8 @@ errands *weft__master_errands(master *m, session_world *w);
 weft_err weft__client_session_create(client_session **out, master *m, const Tensorflow__CreateSessionRequest *r);
 void weft__client_session_retain(client_session *s);
 void weft__client_session_release(client_session *s);
-weft_err weft__client_session_close(client_session *s);
+weft_err weft__client_session_close(client_session *s, cancel *c); /* waits for its runs, until c (or NULL) fires */
+void weft__client_session_refuse(client_session *s, weft_err code, const char *why); /* runs, from now on and now */
 const char *weft__client_session_handle(const client_session *s);
 
 /* Each takes the request of its method, unpacked, and fills in the answer.  The feeds of a step are read from the call

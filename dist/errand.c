@@ -91,6 +91,13 @@ weft_err weft__errand_run(errands *e, errand_fn *fn, void *arg) {
   return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Cannot start a thread for a request: %d are at work", threads);
 }
 
+int weft__errands_busy(errands *e) {
+  pthread_mutex_lock(&e->lock);
+  int n = e->threads - e->idle + e->queued;
+  pthread_mutex_unlock(&e->lock);
+  return n;
+}
+
 void weft__errands_destroy(errands *e) {
   if (!e) return;
   pthread_mutex_lock(&e->lock);

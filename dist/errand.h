@@ -11,6 +11,7 @@ typedef void errand_fn(void *arg);
 
 weft_err weft__errands_create(errands **out);
 void weft__errands_destroy(errands *e); /* waits for all of them */
+int weft__errands_busy(errands *e);     /* how many are under way or about to be */
 /* RESOURCE_EXHAUSTED when no thread can be had: then fn was not called. */
 weft_err weft__errand_run(errands *e, errand_fn *fn, void *arg);
 

@@ -10,6 +10,7 @@
 #include "dist/errand.h"
 #include "dist/session.h"
 #include "net/place.h"
+#include <stdio.h>
 
 struct master {
   task *task;
@@ -18,6 +19,7 @@ struct master {
   errands *errands;
   pthread_mutex_t lock; /* guards what follows */
   map sessions;         /* handle -> client_session, each with the reference of the table */
+  bool stopped;         /* no new ones */
   int n_open, n_running;
   int64_t last_run_ns;
 };
@@ -37,8 +39,8 @@ weft_err weft__master_create(master **out, task *t, worker *w, peers *p) {
   return err;
 }
 
-/* Takes every client's session out of the table and closes it. */
-static void close_clients(master *m) {
+/* Takes every client's session out of the table and closes it; c fired (or NULL): without waiting for what it runs. */
+static void close_clients(master *m, cancel *token) {
   for (;;) {
     client_session *c = NULL;
     pthread_mutex_lock(&m->lock);
@@ -46,16 +48,44 @@ static void close_clients(master *m) {
       if (m->sessions.entries[i].key) c = weft__map_remove(&m->sessions, m->sessions.entries[i].key);
     pthread_mutex_unlock(&m->lock);
     if (!c) return;
-    weft__client_session_close(c);
+    weft__client_session_close(c, token);
     weft__client_session_release(c);
   }
 }
 
+/* Every client's session, with a reference each; to be weft__freed.  NULL: there is none, or no memory. */
+static client_session **list_clients(master *m, int *n) {
+  *n = 0;
+  pthread_mutex_lock(&m->lock);
+  client_session **list = m->sessions.count ? weft__alloc((size_t)m->sessions.count * sizeof *list) : NULL;
+  for (int i = 0; list && i < m->sessions.used; i++)
+    if (m->sessions.entries[i].key) weft__client_session_retain(list[(*n)++] = m->sessions.entries[i].value);
+  pthread_mutex_unlock(&m->lock);
+  return list;
+}
+
+void weft__master_stop(master *m) {
+  char why[WEFT_TASK_NAME_SIZE + 32];
+  int n;
+  snprintf(why, sizeof why, "Task %s is going away", m->task->name);
+  pthread_mutex_lock(&m->lock);
+  m->stopped = true;
+  pthread_mutex_unlock(&m->lock);
+  client_session **list = list_clients(m, &n);
+  for (int i = 0; i < n; i++) {
+    weft__client_session_refuse(list[i], WEFT_UNAVAILABLE, why);
+    weft__client_session_release(list[i]);
+  }
+  weft__free((void *)list);
+}
+
+bool weft__master_is_busy(master *m) { return weft__errands_busy(m->errands) > 0; }
+
 void weft__master_destroy(master *m) {
   if (!m) return;
-  close_clients(m);
+  close_clients(m, NULL);
   weft__errands_destroy(m->errands);
-  close_clients(m); /* made by an errand meanwhile */
+  close_clients(m, NULL); /* made by an errand meanwhile */
   weft__map_finish(&m->sessions);
   pthread_mutex_destroy(&m->lock);
   weft__free(m);
@@ -117,6 +147,7 @@ static weft_err create_session(master *m, call *c, request_message *q, message *
   const char *text_handle = weft__client_session_handle(s);
   weft_err err = weft__message_add_string(answer, 1, text_handle, strlen(text_handle));
   pthread_mutex_lock(&m->lock);
+  if (!err && m->stopped) err = weft__fail(WEFT_UNAVAILABLE, "Task %s is going away", m->task->name);
   if (!err) err = weft__map_put(&m->sessions, text_handle, s);
   pthread_mutex_unlock(&m->lock);
   if (err) weft__client_session_release(s);
@@ -137,19 +168,19 @@ static weft_err on_session(master *m, const char *text_handle, session_call *fn,
 
 static weft_err close_session(master *m, call *c, request_message *q, message *answer) {
   const Tensorflow__CloseSessionRequest *r = (const Tensorflow__CloseSessionRequest *)q;
-  (void)c, (void)answer;
+  (void)answer;
   pthread_mutex_lock(&m->lock);
   client_session *s = weft__map_remove(&m->sessions, r->session_handle);
   pthread_mutex_unlock(&m->lock);
   if (!s)
     return weft__fail(WEFT_ABORTED, "Session %.64s is not found. Possibly, this master has restarted.",
                       r->session_handle);
-  weft_err err = weft__client_session_close(s);
+  weft_err err = weft__client_session_close(s, weft__call_cancel(c));
   weft__client_session_release(s);
   return err;
 }
 
-static weft_err clear_containers(master *m, const Tensorflow__ResetRequest *r) {
+static weft_err clear_containers(master *m, const Tensorflow__ResetRequest *r, cancel *c) {
   int n = weft__peers_count(m->peers), asked = 0;
   ask *asks = weft__alloc_zero((size_t)n + 1, sizeof *asks);
   if (!asks) return WEFT_OOM;
@@ -164,16 +195,17 @@ static weft_err clear_containers(master *m, const Tensorflow__ResetRequest *r) {
     err = weft__message_pack(&asks[asked++].request, &q.base);
   }
   weft__worker_clear(m->worker, (int)r->n_container, (const char *const *)r->container);
-  if (!err) err = weft__ask_all(asks, asked, "/tensorflow.WorkerService/CleanupAll", &(call_opts){.timeout_ms = 10000});
+  call_opts how = {.timeout_ms = 10000, .cancel = c};
+  if (!err) err = weft__ask_all(asks, asked, "/tensorflow.WorkerService/CleanupAll", &how);
   weft__asks_finish(asks, asked);
   weft__free(asks);
   return err;
 }
 
 static weft_err reset(master *m, call *c, request_message *q, message *answer) {
-  (void)c, (void)answer;
-  close_clients(m);
-  return clear_containers(m, (const Tensorflow__ResetRequest *)q);
+  (void)answer;
+  close_clients(m, weft__call_cancel(c));
+  return clear_containers(m, (const Tensorflow__ResetRequest *)q, weft__call_cancel(c));
 }
 
 static weft_err list_devices(master *m, call *c, request_message *q, message *answer) {
@@ -190,7 +222,7 @@ static weft_err list_devices(master *m, call *c, request_message *q, message *an
   Tensorflow__CreateSessionRequest empty = TENSORFLOW__CREATE_SESSION_REQUEST__INIT;
   WEFT_TRY(weft__client_session_create(&s, m, &empty));
   weft_err err = weft__client_session_devices(s, c, q, answer);
-  weft__client_session_close(s);
+  weft__client_session_close(s, NULL);
   weft__client_session_release(s);
   return err;
 }

@@ -11,7 +11,10 @@
 typedef struct master master;
 
 weft_err weft__master_create(master **out, task *t, worker *w, peers *p); /* all outlive it */
-void weft__master_destroy(master *m);                                     /* closes every session */
+/* Cancels what clients run, refuses what they ask for, and waits for nothing. */
+void weft__master_stop(master *m);
+bool weft__master_is_busy(master *m); /* is a client's call being answered? */
+void weft__master_destroy(master *m); /* closes every session */
 /* Answers every method of tensorflow.MasterService. */
 void weft__master_handle(master *m, call *c);
 /* A session of this process on the whole cluster: Session(server.target).  Waits for the tasks it needs when it first

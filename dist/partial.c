@@ -192,6 +192,13 @@ static void on_taken(void *arg, weft_err err, const weft_tensor *t, bool dead) {
   taken_release(k);
 }
 
+/* An error when whoever waits shall do so no longer. */
+static weft_err check_patience(cancel *c) {
+  if (c && weft__cancel_fired(c)) return weft__cancel_raise(c);
+  if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
+  return WEFT_OK;
+}
+
 /* Waits for the value, the end of the step without it, or the end of patience. */
 static weft_err wait_taken(partial_step *p, taken *k, cancel *c) {
   weft_err err = WEFT_OK;
@@ -201,8 +208,7 @@ static weft_err wait_taken(partial_step *p, taken *k, cancel *c) {
     pthread_cond_clockwait(&p->news, &p->lock, CLOCK_MONOTONIC, &until);
     if (k->here) break;
     if (p->ended) err = p->result.code ? weft__status_raise(&p->result) : WEFT_OK;
-    if (!err && c && weft__cancel_fired(c)) err = weft__cancel_raise(c);
-    if (!err && weft__interrupts()) err = weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
+    if (!err) err = check_patience(c);
   }
   if (!err) err = weft__status_raise(&k->err);
   if (err && p->ended && p->result.code) err = weft__status_raise(&p->result);
@@ -235,10 +241,15 @@ static bool all_fetched(const partial_step *p) {
   return true;
 }
 
-static weft_err wait_for_end(partial_step *p) {
+static weft_err wait_for_end(partial_step *p, cancel *c) {
+  weft_err err = WEFT_OK;
   pthread_mutex_lock(&p->lock);
-  while (!p->ended) pthread_cond_wait(&p->news, &p->lock);
-  weft_err err = weft__status_raise(&p->result);
+  while (!p->ended && !err) {
+    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    pthread_cond_clockwait(&p->news, &p->lock, CLOCK_MONOTONIC, &until);
+    if (!p->ended) err = check_patience(c);
+  }
+  if (!err) err = weft__status_raise(&p->result);
   pthread_mutex_unlock(&p->lock);
   return err;
 }
@@ -252,5 +263,5 @@ weft_err weft__partial_run(partial_step *p, const partial_names *n, weft_tensor 
     if (!p->feed[i].used) return WEFT_OK;
   if (!all_fetched(p)) return WEFT_OK;
   *over = true;
-  return wait_for_end(p);
+  return wait_for_end(p, c);
 }

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
-enum { IDLE_S = 5, LEAVE_S = 5 };
+enum { IDLE_S = 5, LEAVE_S = 5 /* for steps to end by themselves, then to end once they are cancelled */ };
 
 struct weft_server {
   cluster cluster;
@@ -342,12 +342,33 @@ static weft_err open_page(weft_server *s) {
   return WEFT_OK;
 }
 
-static void take_down(weft_server *s) {
+static bool is_busy(weft_server *s) { return weft__master_is_busy(s->master) || weft__worker_running(s->worker) > 0; }
+
+/* Cancels what runs here and waits until nothing does.  False: a kernel still computes, and uses the parts. */
+static bool wind_down(weft_server *s) {
+  if (!s->master) return true;
+  int64_t deadline = weft__now_ns() + LEAVE_S * SECOND;
+  weft__master_stop(s->master);
+  weft__worker_stop(s->worker);
+  while (is_busy(s) && weft__now_ns() < deadline && weft__interrupts() < 2)
+    nanosleep(&(struct timespec){0, 2000000}, NULL);
+  return !is_busy(s);
+}
+
+/* False: the parts could not be taken away, and stay for the rest of the process. */
+static bool take_down(weft_server *s) {
   weft__page_destroy(s->page);
   s->page = NULL;
   pthread_rwlock_wrlock(&s->parts);
   atomic_store(&s->ready, false);
   pthread_rwlock_unlock(&s->parts);
+  if (!wind_down(s)) {
+    weft__log(LOG_ERROR,
+              "%s leaves while a kernel still computes %d s after it was cancelled: its memory and port stay taken "
+              "until the process ends",
+              s->name, LEAVE_S);
+    return false;
+  }
   weft__listener_destroy(s->listener);
   weft__master_destroy(s->master);
   weft__worker_destroy(s->worker);
@@ -355,6 +376,7 @@ static void take_down(weft_server *s) {
   weft__members_destroy(s->members);
   weft__task_destroy(s->task);
   s->listener = NULL, s->master = NULL, s->worker = NULL, s->members = NULL, s->peers = NULL, s->task = NULL;
+  return true;
 }
 
 /* The rule is the process's: the last server that has one sets it. */
@@ -406,7 +428,7 @@ void weft__server_destroy(weft_server *s) {
   if (!s) return;
   delist(s);
   if (s->members) weft__members_goodbye(s->members);
-  take_down(s);
+  if (!take_down(s)) return;
   weft__cluster_finish(&s->cluster);
   pthread_rwlock_destroy(&s->parts);
   char *owned[] = {s->job, s->bind, s->target, s->allow_dirs, s->token, s->certificate, s->key, s->ca};

@@ -27,7 +27,9 @@ weft_err weft__server_start(weft_server *s); /* listens; fine if it does already
 /* By the rule of member.h.  Interrupted, it lets the steps that run here end (5 s, or a second interrupt), then
  * returns CANCELLED. */
 weft_err weft__server_join(weft_server *s);
-void weft__server_destroy(weft_server *s);             /* says goodbye, closes the sessions, frees the port */
+/* Says goodbye, cancels what runs, closes the sessions of clients, frees the port.  Returns after 5 s at the latest, or at
+ * a second interrupt: a kernel that still computes then keeps the server's memory and port for the rest of the process. */
+void weft__server_destroy(weft_server *s);
 const char *weft__server_target(const weft_server *s); /* "grpc://localhost:2222"; port 0 is known once started */
 const cluster *weft__server_cluster(const weft_server *s);
 const char *weft__server_job(const weft_server *s);

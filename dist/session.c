@@ -1,11 +1,13 @@
 /* session.c - runs requests on a cluster.
  *
- * Two locks: `making` is held by the one thread that meets tasks, places nodes and registers parts, which may
- * take long; `lock` guards the tables and is held for moments, so that steps made before go on meanwhile. */
+ * Two locks: `placing` is held while nodes are placed and requests cut, which computes but never waits; `lock` guards the
+ * tables and is held for moments, so that steps made before go on meanwhile.  Other tasks are waited for without either,
+ * until the deadline or the token of the run.  A request that several threads ask for at once is made by one of them. */
 #include "dist/session.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "dist/ask.h"
 #include "dist/report.h"
@@ -14,13 +16,19 @@
 #include "exec/runs.h"
 #include "rpc.pb-c.h"
 
+typedef struct claim { /* of the thread that makes a step */
+  uint64_t hash;
+  const plan_request *request;
+  struct claim *next;
+} claim;
+
 typedef struct cluster_session {
   weft_session base;
   session_world on;
   session_opts opts;
   char handle[WEFT_HANDLE_SIZE];
 
-  pthread_mutex_t making; /* guards what follows */
+  pthread_mutex_t placing; /* guards what follows */
   world world;
   int *where; /* per node: its device */
   int n_placed;
@@ -28,7 +36,10 @@ typedef struct cluster_session {
 
   pthread_mutex_t lock; /* guards what follows */
   requests steps;
+  claim *claims;       /* requests that a thread is making a step for */
+  pthread_cond_t made; /* a claim has ended */
   runs runs;
+  bool finished; /* closed, and what it had elsewhere is gone */
 } cluster_session;
 
 static const session_ops cluster_ops;
@@ -44,7 +55,8 @@ weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const s
   s->opts.n_filter = 0;
   s->opts.config_text = weft__strdup(opts->config_text ? opts->config_text : "");
   weft__make_handle(s->handle);
-  pthread_mutex_init(&s->making, NULL);
+  pthread_mutex_init(&s->placing, NULL);
+  pthread_cond_init(&s->made, NULL);
   pthread_mutex_init(&s->lock, NULL);
   weft__runs_init(&s->runs);
   weft_err err = s->opts.config_text ? weft__world_init(&s->world, w->peers, w->task, opts) : WEFT_OOM;
@@ -83,10 +95,35 @@ static void delete_worker_sessions(cluster_session *s) {
 
 static void destroy_step(void *made) { weft__step_destroy(made); }
 
+static const char closed_by_client[] = "Step was cancelled by an explicit call to `Session::Close()`.";
+
+void weft__cluster_session_refuse(weft_session *base, weft_err code, const char *why) {
+  cluster_session *s = (cluster_session *)base;
+  pthread_mutex_lock(&s->lock);
+  weft__runs_stop(&s->runs, code, why);
+  pthread_mutex_unlock(&s->lock);
+}
+
+weft_err weft__cluster_session_stop(weft_session *base, cancel *c) {
+  cluster_session *s = (cluster_session *)base;
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&s->lock);
+  weft__runs_stop(&s->runs, WEFT_CANCELLED, closed_by_client);
+  while (s->runs.n && !err) {
+    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    pthread_cond_clockwait(&s->runs.none, &s->lock, CLOCK_MONOTONIC, &until);
+    if (s->runs.n) err = weft__cancel_raise(c);
+  }
+  pthread_mutex_unlock(&s->lock);
+  return err;
+}
+
 static weft_err cluster_close(weft_session *base) {
   cluster_session *s = (cluster_session *)base;
   pthread_mutex_lock(&s->lock);
-  bool first = weft__runs_close(&s->runs, &s->lock, "Step was cancelled by an explicit call to `Session::Close()`.");
+  weft__runs_close(&s->runs, &s->lock, closed_by_client);
+  bool first = !s->finished;
+  s->finished = true;
   pthread_mutex_unlock(&s->lock);
   if (!first) return WEFT_OK;
   if (s->world.n_task) delete_worker_sessions(s);
@@ -103,31 +140,49 @@ static void cluster_destroy(weft_session *base) {
   weft__free((char *)(uintptr_t)s->opts.config_text);
   weft__runs_finish(&s->runs);
   pthread_mutex_destroy(&s->lock);
-  pthread_mutex_destroy(&s->making);
+  pthread_mutex_destroy(&s->placing);
+  pthread_cond_destroy(&s->made);
   weft__free(s);
 }
 
-/* ---- making steps (with `making` held) ------------------------------------------------------------ */
+/* ---- waiting ----------------------------------------------------------------------------------- */
 
-static weft_err open_worker_sessions(cluster_session *s, int met, cancel *c) {
-  int n = s->world.n_task - met;
-  if (n <= 0) return WEFT_OK;
-  ask *asks = weft__alloc_zero((size_t)n, sizeof *asks);
+static weft_err check_wait(int64_t deadline_ns, cancel *c) {
+  if (weft__cancel_fired(c)) return weft__cancel_raise(c);
+  if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "Interrupted while waiting for other tasks");
+  if (deadline_ns && weft__now_ns() > deadline_ns)
+    return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to be made");
+  return WEFT_OK;
+}
+
+static weft_err open_worker_sessions(const cluster_session *s, const contact *list, int n, int64_t deadline_ns,
+                                     cancel *c) {
+  ask *asks = weft__alloc_zero((size_t)n + 1, sizeof *asks);
   if (!asks) return WEFT_OOM;
   Tensorflow__CreateWorkerSessionRequest q = TENSORFLOW__CREATE_WORKER_SESSION_REQUEST__INIT;
-  q.session_handle = s->handle;
+  q.session_handle = (char *)(uintptr_t)s->handle;
   q.isolate_session_state = s->opts.isolate_session_state;
   q.weft_master = s->on.task->name;
   weft_err err = WEFT_OK;
   for (int i = 0; i < n && !err; i++) {
-    asks[i].to = s->world.task[met + i];
+    asks[i].to = list[i].to;
     err = weft__message_pack(&asks[i].request, &q.base);
   }
-  if (!err) err = weft__ask_all(asks, n, "/tensorflow.WorkerService/CreateWorkerSession", &(call_opts){.cancel = c});
+  call_opts how = {.cancel = c, .timeout_ms = weft__ms_left(deadline_ns)};
+  if (!err) err = weft__ask_all(asks, n, "/tensorflow.WorkerService/CreateWorkerSession", &how);
   weft__asks_finish(asks, n);
   weft__free(asks);
   return err;
 }
+
+/* Waits for tasks and opens the session on each.  No lock is held. */
+static weft_err meet(const cluster_session *s, contact *list, int n, int64_t deadline_ns, cancel *c) {
+  if (n == 0) return WEFT_OK;
+  WEFT_TRY(weft__contact_all(list, n, deadline_ns, c));
+  return open_worker_sessions(s, list, n, deadline_ns, c);
+}
+
+/* ---- making steps ------------------------------------------------------------------------------ */
 
 static void announce(cluster_session *s) {
   if (s->announced) return;
@@ -135,7 +190,7 @@ static void announce(cluster_session *s) {
   weft__log(LOG_INFO, "Start master session %s with config: %s", s->handle, s->opts.config_text);
 }
 
-/* With the graph's lock held. */
+/* With both locks held, the session's and the graph's. */
 static weft_err place(cluster_session *s, const weft_graph *g) {
   placement p = {s->world.n_device, s->world.device, s->opts.allow_soft_placement, s->opts.log_device_placement};
   int *where = weft__realloc(s->where, sizeof *where * (size_t)(g->n_node + 1));
@@ -146,20 +201,48 @@ static weft_err place(cluster_session *s, const weft_graph *g) {
   return WEFT_OK;
 }
 
+/* Takes in the tasks that answered and places the `seen` nodes they were needed for, unless others came meanwhile. */
+static weft_err settle(cluster_session *s, contact *list, int n, int seen) {
+  weft_graph *g = s->base.graph;
+  WEFT_TRY(weft__world_add(&s->world, list, n));
+  announce(s);
+  pthread_mutex_lock(&g->lock);
+  weft_err err = g->n_node == seen && seen > s->n_placed ? place(s, g) : WEFT_OK;
+  pthread_mutex_unlock(&g->lock);
+  return err;
+}
+
 /* Meets the tasks of the nodes that came since the last time, then places them; once more if some came meanwhile. */
 static weft_err take_in_new_nodes(cluster_session *s, int64_t deadline_ns, cancel *c) {
-  weft_graph *g = s->base.graph;
   weft_err err = WEFT_OK;
-  for (int met, seen; !err;) {
-    WEFT_TRY(weft__world_meet(&s->world, g, s->n_placed, &seen, deadline_ns, c, &met));
-    WEFT_TRY(open_worker_sessions(s, met, c));
-    announce(s);
-    pthread_mutex_lock(&g->lock);
-    bool same = g->n_node == seen;
-    if (same && seen > s->n_placed) err = place(s, g);
-    pthread_mutex_unlock(&g->lock);
-    if (same) break;
+  for (bool placed = false; !placed && !err;) {
+    contact *list;
+    int n, seen = 0;
+    pthread_mutex_lock(&s->placing);
+    err = weft__world_need(&s->world, s->base.graph, s->n_placed, &seen, &list, &n);
+    pthread_mutex_unlock(&s->placing);
+    if (!err) err = meet(s, list, n, deadline_ns, c);
+    pthread_mutex_lock(&s->placing);
+    if (!err) err = settle(s, list, n, seen);
+    placed = s->n_placed >= seen;
+    pthread_mutex_unlock(&s->placing);
+    if (list) weft__contacts_finish(list, n);
+    weft__free(list);
   }
+  return err;
+}
+
+static weft_err cut_request(cluster_session *s, const plan_request *r, bool by_name, parts *out) {
+  pthread_mutex_lock(&s->placing);
+  cut how = {.graph = s->base.graph,
+             .request = r,
+             .where = s->where,
+             .device = s->world.device,
+             .task = s->world.device_task,
+             .n_task = s->world.n_task,
+             .by_name = by_name};
+  weft_err err = weft__partition(out, &how);
+  pthread_mutex_unlock(&s->placing);
   return err;
 }
 
@@ -170,34 +253,50 @@ static weft_err make_step(cluster_session *s, const plan_request *r, bool by_nam
   WEFT_TRY(take_in_new_nodes(s, deadline_ns, c));
   if (r->n_fetch + r->n_target == 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
-  cut how = {.graph = s->base.graph,
-             .request = r,
-             .where = s->where,
-             .device = s->world.device,
-             .task = s->world.device_task,
-             .n_task = s->world.n_task,
-             .by_name = by_name};
-  WEFT_TRY(weft__partition(&p, &how));
+  WEFT_TRY(cut_request(s, r, by_name, &p));
   step_place at = {s->base.graph, s->on.worker, s->world.task, s->handle, s->on.task->device[0]->name, by_name};
-  weft_err err = weft__step_create(out, &p, r, &at, c);
+  weft_err err = weft__step_create(out, &p, r, &at, deadline_ns, c);
   weft__parts_finish(&p);
   return err;
 }
 
 /* ---- running ----------------------------------------------------------------------------------- */
 
-static cluster_step *find_step(cluster_session *s, uint64_t hash, const plan_request *r) {
-  pthread_mutex_lock(&s->lock);
-  cluster_step *found = weft__requests_find(&s->steps, hash, r);
-  pthread_mutex_unlock(&s->lock);
-  return found;
+/* With the lock held. */
+static bool is_claimed(const cluster_session *s, uint64_t hash, const plan_request *r) {
+  for (const claim *c = s->claims; c; c = c->next)
+    if (c->hash == hash && weft__request_equal(c->request, r)) return true;
+  return false;
 }
 
-static weft_err keep_step(cluster_session *s, uint64_t hash, const plan_request *r, cluster_step *made) {
+/* The step of a request, or NULL and the claim to make it.  Waits while another thread is making it. */
+static weft_err find_or_claim(cluster_session *s, claim *own, int64_t deadline_ns, cancel *c, cluster_step **out) {
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&s->lock);
+  while (!(*out = weft__requests_find(&s->steps, own->hash, own->request)) && !err) {
+    if (!is_claimed(s, own->hash, own->request)) break;
+    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    pthread_cond_clockwait(&s->made, &s->lock, CLOCK_MONOTONIC, &until);
+    err = check_wait(deadline_ns, c);
+  }
+  if (!*out && !err) {
+    own->next = s->claims;
+    s->claims = own;
+  }
+  pthread_mutex_unlock(&s->lock);
+  return err;
+}
+
+/* Keeps what was made for a claim (NULL: making it failed), which ends. */
+static weft_err keep_step(cluster_session *s, claim *own, cluster_step *made) {
   request_entry *e;
   pthread_mutex_lock(&s->lock);
-  weft_err err = weft__requests_add(&s->steps, hash, r, &e);
-  if (!err) e->made = made;
+  claim **at = &s->claims;
+  while (*at != own) at = &(*at)->next;
+  *at = own->next;
+  weft_err err = made ? weft__requests_add(&s->steps, own->hash, own->request, &e) : WEFT_OK;
+  if (made && !err) e->made = made;
+  pthread_cond_broadcast(&s->made);
   pthread_mutex_unlock(&s->lock);
   if (err) weft__step_destroy(made);
   return err;
@@ -205,15 +304,14 @@ static weft_err keep_step(cluster_session *s, uint64_t hash, const plan_request 
 
 static weft_err get_step(cluster_session *s, const plan_request *r, int64_t deadline_ns, cancel *c,
                          cluster_step **out) {
-  uint64_t hash = weft__request_hash(r);
-  if ((*out = find_step(s, hash, r))) return WEFT_OK;
-  pthread_mutex_lock(&s->making);
-  weft_err err = WEFT_OK;
-  if (!(*out = find_step(s, hash, r))) {
-    err = make_step(s, r, false, deadline_ns, c, out);
-    if (!err) err = keep_step(s, hash, r, *out);
-  }
-  pthread_mutex_unlock(&s->making);
+  claim own = {.hash = weft__request_hash(r), .request = r};
+  WEFT_TRY(find_or_claim(s, &own, deadline_ns, c, out));
+  if (*out) return WEFT_OK;
+  weft_err err = make_step(s, r, false, deadline_ns, c, out);
+  if (err)
+    keep_step(s, &own, NULL);
+  else
+    err = keep_step(s, &own, *out);
   return err;
 }
 
@@ -267,9 +365,7 @@ weft_err weft__cluster_session_run_by_name(weft_session *base, const plan_reques
   weft_err err = begin(s, &entry);
   if (!err) {
     err = weft__cancel_link_on(&link, c, &entry.cancel);
-    pthread_mutex_lock(&s->making);
     if (!err) err = make_step(s, r, true, 0, &entry.cancel, &st);
-    pthread_mutex_unlock(&s->making);
     if (!err) err = weft__step_run_as(st, id, &entry.cancel, 0);
     weft__cancel_link_off(&link);
     weft__step_destroy(st);
@@ -296,24 +392,41 @@ static weft_err copy_devices(const world *w, device_info **out, int *n) {
   return WEFT_OK;
 }
 
-/* Asks all tasks, whether the graph needs them or not. */
-static weft_err cluster_devices(weft_session *base, device_info **out, int *n) {
+static weft_err list_devices(cluster_session *s, int64_t deadline_ns, cancel *c, device_info **out, int *n) {
+  contact *list;
+  int n_list, unused;
+  pthread_mutex_lock(&s->placing);
+  weft_err err = weft__world_need(&s->world, NULL, 0, &unused, &list, &n_list);
+  pthread_mutex_unlock(&s->placing);
+  if (!err) err = meet(s, list, n_list, deadline_ns, c);
+  pthread_mutex_lock(&s->placing);
+  if (!err) err = weft__world_add(&s->world, list, n_list);
+  if (!err) err = copy_devices(&s->world, out, n);
+  pthread_mutex_unlock(&s->placing);
+  if (list) weft__contacts_finish(list, n_list);
+  weft__free(list);
+  return err;
+}
+
+weft_err weft__cluster_session_devices(weft_session *base, cancel *c, device_info **out, int *n) {
   cluster_session *s = (cluster_session *)base;
   run_entry entry;
-  int met;
+  cancel_link link;
   weft__cancel_init(&entry.cancel);
   weft_err err = begin(s, &entry);
   if (!err) {
-    pthread_mutex_lock(&s->making);
     int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__now_ns() + s->opts.timeout_ms * 1000000 : 0;
-    err = weft__world_meet_all(&s->world, deadline_ns, &entry.cancel, &met);
-    if (!err) err = open_worker_sessions(s, met, &entry.cancel);
-    if (!err) err = copy_devices(&s->world, out, n);
-    pthread_mutex_unlock(&s->making);
+    err = weft__cancel_link_on(&link, c, &entry.cancel);
+    if (!err) err = list_devices(s, deadline_ns, &entry.cancel, out, n);
+    weft__cancel_link_off(&link);
     end(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);
   return err;
+}
+
+static weft_err cluster_devices(weft_session *base, device_info **out, int *n) {
+  return weft__cluster_session_devices(base, NULL, out, n);
 }
 
 static const session_ops cluster_ops = {

@@ -97,14 +97,15 @@ static weft_err take_handle(remote *r, ask *a, const char *session) {
   return err;
 }
 
-static weft_err register_remotes(cluster_step *s, const parts *p, const step_place *at, ask *asks, cancel *c) {
+static weft_err register_remotes(cluster_step *s, const parts *p, const step_place *at, ask *asks,
+                                 const call_opts *how) {
   int n = 0;
   for (int i = 0; i < p->n_part; i++) {
     if (i == p->client) continue;
     asks[n].to = s->remote[n].on = at->task[p->part[i].task];
     WEFT_TRY(pack_register(&asks[n++].request, &p->part[i].def, at->session));
   }
-  WEFT_TRY(weft__ask_all(asks, n, "/tensorflow.WorkerService/RegisterGraph", &(call_opts){.cancel = c}));
+  WEFT_TRY(weft__ask_all(asks, n, "/tensorflow.WorkerService/RegisterGraph", how));
   for (s->n_remote = 0; s->n_remote < n; s->n_remote++) {
     remote *r = &s->remote[s->n_remote];
     WEFT_TRY(take_handle(r, &asks[s->n_remote], at->session));
@@ -127,25 +128,28 @@ static weft_err note_feeds(cluster_step *s, weft_graph *g, const plan_request *r
   return WEFT_OK;
 }
 
-static weft_err make(cluster_step *s, const parts *p, const plan_request *r, const step_place *at, cancel *c) {
+static weft_err make(cluster_step *s, const parts *p, const plan_request *r, const step_place *at,
+                     const call_opts *how) {
   ask *asks = weft__alloc_zero((size_t)p->n_part + 1, sizeof *asks);
   s->remote = weft__alloc_zero((size_t)p->n_part + 1, sizeof *s->remote);
   s->feed = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *s->feed);
   weft_err err = asks && s->remote && s->feed ? WEFT_OK : WEFT_OOM;
   if (!err) err = note_feeds(s, at->graph, r);
   if (!err && p->client >= 0) err = make_local(s, p, r, at);
-  if (!err) err = register_remotes(s, p, at, asks, c);
+  if (!err) err = register_remotes(s, p, at, asks, how);
   if (asks) weft__asks_finish(asks, p->n_part);
   weft__free(asks);
   return err;
 }
 
-weft_err weft__step_create(cluster_step **out, const parts *p, const plan_request *r, const step_place *at, cancel *c) {
+weft_err weft__step_create(cluster_step **out, const parts *p, const plan_request *r, const step_place *at,
+                           int64_t deadline_ns, cancel *c) {
   cluster_step *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   s->worker = at->worker;
   s->device = at->device;
-  weft_err err = make(s, p, r, at, c);
+  call_opts how = {.cancel = c, .timeout_ms = weft__ms_left(deadline_ns)};
+  weft_err err = make(s, p, r, at, &how);
   if (err)
     weft__step_destroy(s);
   else
@@ -344,13 +348,15 @@ static weft_err take_metadata(step_run *r, const step_log *log, const char *devi
   return WEFT_OK;
 }
 
+/* The deadline is the part's own: it runs on this thread, which does not come to wait before the part has ended. */
 static void begin_local(step_run *r, const weft_tensor **fed, const weft_tensor *const *feed, weft_tensor **fetched,
-                        part_run *run) {
+                        int64_t deadline_ns, part_run *run) {
   for (int i = 0; i < r->step->n_feed; i++) fed[i] = feed[r->step->feed[i]];
   run->step = r->id;
   run->feed = fed;
   run->fetched = fetched;
   run->cancel = r->cancel;
+  run->deadline_ns = deadline_ns;
   run->done = local_ended;
   run->arg = r;
   weft__part_run(r->step->local, run);
@@ -381,7 +387,7 @@ static weft_err run_step(cluster_step *s, int64_t id, const weft_tensor *const *
   for (int i = 0; i < s->n_fetch; i++) fetched[i] = NULL;
   if (!err) {
     for (int i = 0; i < s->n_remote; i++) begin_remote(&r, &s->remote[i], trace);
-    if (s->local) begin_local(&r, fed, feed, fetched, &local);
+    if (s->local) begin_local(&r, fed, feed, fetched, deadline_ns, &local);
     for (int i = 0; i < s->n_remote; i++)
       if (s->remote[i].asked) weft__peer_flush(s->remote[i].on); /* should the local part not have got so far */
     part_ended(&r, WEFT_OK);

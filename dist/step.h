@@ -20,8 +20,9 @@ typedef struct step_place { /* where a step is made */
   bool by_name;       /* as it was cut */
 } step_place;
 
-/* Registers every part; waits.  Cancelled by c. */
-weft_err weft__step_create(cluster_step **out, const parts *p, const plan_request *r, const step_place *at, cancel *c);
+/* Registers every part; waits, until the deadline (0: none) or until c fires. */
+weft_err weft__step_create(cluster_step **out, const parts *p, const plan_request *r, const step_place *at,
+                           int64_t deadline_ns, cancel *c);
 /* Forgets the parts here; the other tasks forget theirs with the session. */
 void weft__step_destroy(cluster_step *s);
 /* Runs all parts and waits for them.  c is fired from here when the deadline passes or the program is interrupted. */

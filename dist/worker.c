@@ -126,14 +126,20 @@ int64_t weft__worker_oldest(worker *w, char *master, size_t room) {
   return began_ns;
 }
 
-void weft__worker_destroy(worker *w) {
-  if (!w) return;
+void weft__worker_stop(worker *w) {
   pthread_mutex_lock(&w->lock);
+  bool already = w->closed;
   w->closed = true;
   pthread_mutex_unlock(&w->lock);
+  if (already) return;
   weft__tokens_destroy(w->task->resources);
   stop_runs(w, NULL, "is going away");
   weft__worker_steps_finish(w);
+}
+
+void weft__worker_destroy(worker *w) {
+  if (!w) return;
+  weft__worker_stop(w);
   pthread_mutex_lock(&w->lock);
   while (w->n_busy) pthread_cond_wait(&w->idle, &w->lock);
   pthread_mutex_unlock(&w->lock);

@@ -2,7 +2,6 @@
 #include "dist/world.h"
 
 #include "base/alloc.h"
-#include "dist/contact.h"
 #include <stdlib.h>
 
 /* ---- which tasks there are ---------------------------------------------------------------------- */
@@ -136,41 +135,29 @@ static weft_err list_needed(const world *w, const weft_graph *g, int from, int e
   return WEFT_OK;
 }
 
-static weft_err meet(world *w, contact *list, int n, int64_t deadline_ns, cancel *c) {
-  weft_err err = n ? weft__contact_all(list, n, deadline_ns, c) : WEFT_OK;
-  for (int i = 0; i < n && !err; i++) {
-    err = add_devices(w, list[i].device, list[i].n_device, w->n_task);
-    if (err) break;
+weft_err weft__world_need(const world *w, weft_graph *g, int from, int *end, contact **list, int *n) {
+  *n = 0;
+  *list = weft__alloc_zero((size_t)w->n_by_name + 1, sizeof **list);
+  if (!*list) return WEFT_OOM;
+  if (!g) {
+    for (int i = 0; i < w->n_by_name; i++)
+      if (!known(w, w->by_name[i])) (*list)[(*n)++].to = w->by_name[i];
+    return WEFT_OK;
+  }
+  pthread_mutex_lock(&g->lock);
+  *end = g->n_node;
+  weft_err err = list_needed(w, g, from, *end, *list, n);
+  pthread_mutex_unlock(&g->lock);
+  return err;
+}
+
+weft_err weft__world_add(world *w, contact *list, int n) {
+  for (int i = 0; i < n; i++) {
+    if (known(w, list[i].to)) continue;
+    WEFT_TRY(add_devices(w, list[i].device, list[i].n_device, w->n_task));
     weft__free(list[i].device); /* its strings are the world's now */
     list[i] = (contact){.to = list[i].to};
     w->task[w->n_task++] = list[i].to;
   }
-  weft__contacts_finish(list, n);
-  return err;
-}
-
-weft_err weft__world_meet(world *w, weft_graph *g, int from, int *end, int64_t deadline_ns, cancel *c, int *met) {
-  contact *list = weft__alloc_zero((size_t)w->n_by_name + 1, sizeof *list);
-  int n = 0;
-  *met = w->n_task;
-  if (!list) return WEFT_OOM;
-  pthread_mutex_lock(&g->lock);
-  *end = g->n_node;
-  weft_err err = list_needed(w, g, from, *end, list, &n);
-  pthread_mutex_unlock(&g->lock);
-  if (!err) err = meet(w, list, n, deadline_ns, c);
-  weft__free(list);
-  return err;
-}
-
-weft_err weft__world_meet_all(world *w, int64_t deadline_ns, cancel *c, int *met) {
-  contact *list = weft__alloc_zero((size_t)w->n_by_name + 1, sizeof *list);
-  int n = 0;
-  *met = w->n_task;
-  if (!list) return WEFT_OOM;
-  for (int i = 0; i < w->n_by_name; i++)
-    if (!known(w, w->by_name[i])) list[n++].to = w->by_name[i];
-  weft_err err = meet(w, list, n, deadline_ns, c);
-  weft__free(list);
-  return err;
+  return WEFT_OK;
 }

@@ -1,8 +1,11 @@
-/* world.h - the tasks and devices that a session on a cluster has met. */
+/* world.h - the tasks and devices that a session on a cluster has met.
+ *
+ * Its owner locks around it.  Nothing here waits: the owner lists whom it needs, waits for them without its lock
+ * (contact.h), and takes in those who answered. */
 #ifndef WEFT_DIST_WORLD_H
 #define WEFT_DIST_WORLD_H
 
-#include "dist/peer.h"
+#include "dist/contact.h"
 #include "exec/session.h"
 #include "exec/task.h"
 
@@ -22,10 +25,11 @@ typedef struct world {
 
 weft_err weft__world_init(world *w, peers *p, const task *self, const session_opts *opts);
 void weft__world_finish(world *w);
-/* Meets every task that the nodes from `from` on need: those their devices name, and the first in order for a node that
- * names none.  Waits.  *end is how many nodes there were, *met the number of tasks known before. */
-weft_err weft__world_meet(world *w, weft_graph *g, int from, int *end, int64_t deadline_ns, cancel *c, int *met);
-/* Meets every task the filters allow. */
-weft_err weft__world_meet_all(world *w, int64_t deadline_ns, cancel *c, int *met);
+/* The tasks that are not known yet and that the nodes from `from` on need: those their devices name, and the first in order
+ * for a node that names none.  *end is how many nodes there were.  g NULL: every task that the filters allow.  The list is
+ * the caller's: weft__contacts_finish, then weft__free. */
+weft_err weft__world_need(const world *w, weft_graph *g, int from, int *end, contact **list, int *n);
+/* Takes in tasks that have answered; one that has become known meanwhile is left out. */
+weft_err weft__world_add(world *w, contact *list, int n);
 
 #endif

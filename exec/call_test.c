@@ -133,6 +133,19 @@ TEST(a_function_may_call_functions_and_itself_be_looped) {
   end(&b);
 }
 
+static weft_out yes(weft_graph *g, weft_out x) { return (void)x, weft__b_scalar(g, WEFT_BOOL, 1); }
+static weft_out itself(weft_graph *g, weft_out x) { return (void)g, x; }
+
+TEST_WITHIN(20, a_loop_that_runs_no_node_is_cancelled_too) {
+  bench b = begin();
+  double y = 0;
+  add_function(&b, "yes", WEFT_FLOAT, yes);
+  add_function(&b, "itself", WEFT_FLOAT, itself);
+  weft_out forever = looped(&b, "yes", "itself", weft__b_scalar(b.g, WEFT_FLOAT, 1));
+  EXPECT_ERR(run(&b, forever, &(run_opts){.timeout_ms = 50}, &y), WEFT_DEADLINE_EXCEEDED, "");
+  end(&b);
+}
+
 TEST(a_loop_without_end_is_cancelled) {
   bench b = begin();
   double y;

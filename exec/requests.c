@@ -20,7 +20,7 @@ static bool same_outs(const weft_out *a, const weft_out *b, int n) {
   return true;
 }
 
-static bool same_request(const plan_request *a, const plan_request *b) {
+bool weft__request_equal(const plan_request *a, const plan_request *b) {
   return a->n_feed == b->n_feed && a->n_fetch == b->n_fetch && a->n_target == b->n_target &&
          same_outs(a->feed, b->feed, a->n_feed) && same_outs(a->fetch, b->fetch, a->n_fetch) &&
          (a->n_target == 0 || memcmp(a->target, b->target, sizeof(int) * (size_t)a->n_target) == 0);
@@ -28,7 +28,7 @@ static bool same_request(const plan_request *a, const plan_request *b) {
 
 void *weft__requests_find(const requests *t, uint64_t hash, const plan_request *r) {
   for (request_entry *e = t->bucket[hash % REQUEST_BUCKETS]; e; e = e->next)
-    if (e->hash == hash && same_request(&e->request, r)) return e->made;
+    if (e->hash == hash && weft__request_equal(&e->request, r)) return e->made;
   return NULL;
 }
 

@@ -20,6 +20,7 @@ typedef struct requests {
 } requests;
 
 uint64_t weft__request_hash(const plan_request *r);
+bool weft__request_equal(const plan_request *a, const plan_request *b);
 void *weft__requests_find(const requests *t, uint64_t hash, const plan_request *r); /* what was made; NULL if nothing */
 /* Adds an entry with a copy of the lists and nothing made yet. */
 weft_err weft__requests_add(requests *t, uint64_t hash, const plan_request *r, request_entry **out);

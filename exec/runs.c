@@ -22,11 +22,16 @@ void weft__runs_remove(runs *r, run_entry *e) {
   if (--r->n == 0) pthread_cond_broadcast(&r->none);
 }
 
-bool weft__runs_close(runs *r, pthread_mutex_t *lock, const char *message) {
+bool weft__runs_stop(runs *r, weft_err code, const char *message) {
   bool first = !r->closed;
   r->closed = true;
   for (run_entry *e = r->ring.next; e != &r->ring && first; e = e->next)
-    weft__cancel_fire(&e->cancel, WEFT_CANCELLED, "%s", message);
+    weft__cancel_fire(&e->cancel, code, "%s", message);
+  return first;
+}
+
+bool weft__runs_close(runs *r, pthread_mutex_t *lock, const char *message) {
+  bool first = weft__runs_stop(r, WEFT_CANCELLED, message);
   while (r->n) pthread_cond_wait(&r->none, lock);
   return first;
 }

@@ -22,6 +22,8 @@ void weft__runs_init(runs *r);
 void weft__runs_finish(runs *r);
 void weft__runs_add(runs *r, run_entry *e);
 void weft__runs_remove(runs *r, run_entry *e);
+/* Closes and fires every token with this code and message.  True: it was open before. */
+bool weft__runs_stop(runs *r, weft_err code, const char *message);
 /* Closes, fires every token with CANCELLED and this message, and waits (without the lock) until none is left.  True: it
  * was open before. */
 bool weft__runs_close(runs *r, pthread_mutex_t *lock, const char *message);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/function.h"
+#include "state/dataset.h"
 
 typedef struct functions { /* those that the attributes of a node name, in their order */
   int n;
@@ -151,7 +152,7 @@ static weft_err goes_on(loop *l, bool *yes) {
 
 static weft_err turn(loop *l) {
   const functions *s = l->k->state;
-  if (l->k->step->cancel) WEFT_TRY(weft__cancel_raise(l->k->step->cancel));
+  WEFT_TRY(weft__step_check_time(l->k->step)); /* the body may have nothing to run, and then does not look */
   memset(l->next, 0, sizeof *l->next * (size_t)l->n);
   WEFT_TRY(weft__function_call(s->f[1], l->k->step, l->n, l->now, l->n, l->next));
   destroy_all(l->made, l->n);

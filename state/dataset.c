@@ -121,6 +121,12 @@ weft_err weft__iterator_create(iterator **out, dataset *d, pass *p) {
   return err;
 }
 
+weft_err weft__iterator_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+  *end = false;
+  WEFT_TRY(weft__step_check_time(st));
+  return it->set->kind->next(it, st, out, end);
+}
+
 void weft__iterator_destroy(iterator *it) {
   if (!it) return;
   dataset *d = it->set;
@@ -153,10 +159,15 @@ void weft__parts_move(weft_tensor *to, weft_tensor *from, int n) {
 
 /* ---- waiting ---- */
 
-weft_err weft__step_check(const step *st) {
+weft_err weft__step_check_time(const step *st) {
   if (st->cancel && weft__cancel_fired(st->cancel)) return weft__cancel_raise(st->cancel);
   if (st->deadline_ns && weft__now_ns() > st->deadline_ns)
-    return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the next element");
+    return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
+  return WEFT_OK;
+}
+
+weft_err weft__step_check(const step *st) {
+  WEFT_TRY(weft__step_check_time(st));
   if (st->id && weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   return WEFT_OK;
 }

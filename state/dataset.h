@@ -65,10 +65,8 @@ typedef weft_err pass_make(const void *of, object **out);
 weft_err weft__pass_object(pass *p, const void *of, pass_make *make, object **out);
 weft_err weft__iterator_create(iterator **out, dataset *d, pass *p);
 void weft__iterator_destroy(iterator *it); /* stops its threads; NULL is fine */
-static inline weft_err weft__iterator_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
-  *end = false;
-  return it->set->kind->next(it, st, out, end);
-}
+/* Every element that any data set asks of another passes here, so that one that asks for ever ends with the step. */
+weft_err weft__iterator_next(iterator *it, const step *st, weft_tensor *out, bool *end);
 
 /* ---- parts ---- */
 weft_tensor *weft__parts_alloc(int n); /* n empty tensors; weft__parts_free */
@@ -79,7 +77,8 @@ void weft__parts_move(weft_tensor *to, weft_tensor *from, int n);
 void weft__parts_share(weft_tensor *to, const weft_tensor *from, int n);
 
 /* ---- waiting ---- */
-weft_err weft__step_check(const step *st); /* an error when the step shall not go on */
+weft_err weft__step_check_time(const step *st); /* an error once the step is cancelled or too late */
+weft_err weft__step_check(const step *st);      /* also when the program was interrupted: for waits */
 /* Sleeps until the condition is signalled or for a moment; an error when the step shall wait no longer. */
 weft_err weft__step_wait(const step *st, pthread_cond_t *cond, pthread_mutex_t *lock);
 

@@ -79,7 +79,9 @@ WEFT_API weft_err weft_server_start(weft_server *s); /* fine if it has been */
  * 5 s, and some task has run a session through its own server.  CANCELLED by weft_interrupt.  A task that died or never
  * came is waited for WEFT_JOIN_TIMEOUT seconds (1800; 0: for ever), then DEADLINE_EXCEEDED says who. */
 WEFT_API weft_err weft_server_join(weft_server *s);
-/* Says goodbye to the other tasks, closes sessions and frees the port.  A program that exits says goodbye as well. */
+/* Says goodbye to the other tasks, cancels what runs here, closes the sessions of clients and frees the port.  A program
+ * that exits says goodbye as well.  Waits 5 s at most: a kernel that still computes then keeps the server's memory and port
+ * until the process ends, which the log says. */
 WEFT_API void weft_server_destroy(weft_server *s);
 WEFT_API const char *weft_server_target(const weft_server *s); /* "grpc://localhost:2222" */
 WEFT_API const char *weft_server_job(const weft_server *s);

@@ -3,6 +3,7 @@ import random
 
 import grpc
 import pytest
+from rawclient import field, varint
 
 MASTER = ["CreateSession", "ExtendSession", "PartialRunSetup", "RunStep", "CloseSession", "ListDevices", "Reset",
           "MakeCallable", "RunCallable", "ReleaseCallable"]
@@ -20,19 +21,6 @@ def call(channel, method, request, seconds=3):
     except grpc.RpcError as error:
         assert error.code() != grpc.StatusCode.UNAVAILABLE, f"{method}: {error.details()}"
         return error.code()
-
-
-def field(number, wire, payload=b""):
-    tag = varint(number << 3 | wire)
-    return tag + (varint(len(payload)) + payload if wire == 2 else payload)
-
-
-def varint(n):
-    out = b""
-    while n > 127:
-        out += bytes([n & 127 | 128])
-        n >>= 7
-    return out + bytes([n])
 
 
 def likely(rng, depth=0):

@@ -62,6 +62,8 @@ static void take_report(weft_task_status *out, const Weft__TaskReport *r, int64_
   *out = (weft_task_status){.uptime_s = r->uptime,
                             .skew_s = (double)(r->now_us - our_us) * 1e-6,
                             .sessions = r->sessions,
+                            .client_sessions = r->client_sessions,
+                            .idle_sessions = r->idle_sessions,
                             .runs = (int64_t)r->runs,
                             .parts = (int64_t)r->parts,
                             .runs_per_s = r->runs_rate,

@@ -9,6 +9,7 @@
 #include "base/hot.h"
 #include "base/memory_limit.h"
 #include "base/status.h"
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -118,4 +119,11 @@ void weft__block_trim(void) {
       weft__free(b);
     }
   }
+}
+
+void weft__memory_trim(void) {
+  weft__block_trim();
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }

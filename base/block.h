@@ -16,5 +16,7 @@ size_t weft__block_limit(void);
 /* Bytes kept now, and giving all of them back to the system. */
 size_t weft__block_kept(void);
 void weft__block_trim(void);
+/* The same, and what malloc keeps: after much was freed that will not be needed again soon. */
+void weft__memory_trim(void);
 
 #endif

@@ -81,6 +81,15 @@ static const char *rate(char *to, double n) {
   return to;
 }
 
+/* Of clients: 3, or "3 (2 idle)". */
+static const char *sessions(char *to, const weft_task_status *s) {
+  if (s->idle_sessions)
+    snprintf(to, 24, "%lld (%lld idle)", (long long)s->client_sessions, (long long)s->idle_sessions);
+  else
+    snprintf(to, 24, "%lld", (long long)s->client_sessions);
+  return to;
+}
+
 /* ---- drawing ---- */
 
 static const char *colour_of(const view *v, const row *r) {
@@ -92,8 +101,8 @@ static const char *colour_of(const view *v, const row *r) {
 static const struct {
   const char *name;
   bool wide; /* left out on a narrow terminal */
-} columns[] = {{"steps/s", false}, {"step", false},  {"loss", false},     {"in/s", false},
-               {"out/s", false},   {"memory", true}, {"variables", true}, {"saved", false}};
+} columns[] = {{"steps/s", false}, {"step", false},     {"loss", false},    {"in/s", false}, {"out/s", false},
+               {"memory", true},   {"variables", true}, {"sessions", true}, {"saved", false}};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 static bool is_narrow(const view *v) { return v->live && v->width < 120; }
@@ -108,7 +117,7 @@ static int print_cells(const view *v, const char *const cell[COLUMNS]) {
 }
 
 static void print_row(const view *v, const row *r) {
-  char task[64], a[16], b[16], c[16], d[16], e[16], f[16], loss[16] = "-", step[24] = "-";
+  char task[64], a[16], b[16], c[16], d[16], e[16], f[16], g[24], loss[16] = "-", step[24] = "-";
   const weft_task_status *s = &r->status;
   const char *end = v->colour ? "\033[0m" : "", *line = v->live ? "\033[K\n" : "\n";
   snprintf(task, sizeof task, "%s:%d", r->job, r->task);
@@ -121,10 +130,11 @@ static void print_row(const view *v, const row *r) {
   if (s->global_step >= 0) snprintf(step, sizeof step, "%lld", (long long)s->global_step);
   if (isfinite(s->loss)) snprintf(loss, sizeof loss, "%.4g", s->loss);
   printf("%-12s %s%-9s%s", task, colour_of(v, r), s->state, end);
-  const int room = print_cells(
-      v, (const char *const[COLUMNS]){rate(a, s->runs ? s->runs_per_s : s->parts_per_s), step, loss,
-                                      bytes(b, s->in_per_s), bytes(c, s->out_per_s), bytes(d, (double)s->resident),
-                                      bytes(e, (double)s->variable_bytes), duration(f, s->checkpoint_age_s)});
+  const int room =
+      print_cells(v, (const char *const[COLUMNS]){rate(a, s->runs ? s->runs_per_s : s->parts_per_s), step, loss,
+                                                  bytes(b, s->in_per_s), bytes(c, s->out_per_s),
+                                                  bytes(d, (double)s->resident), bytes(e, (double)s->variable_bytes),
+                                                  sessions(g, s), duration(f, s->checkpoint_age_s)});
   printf("%.*s%s", room, s->waits[0] ? s->waits : "-", line);
 }
 
@@ -226,8 +236,9 @@ const cli_command cli_top = {
     .summary = "Watch a cluster that runs: who does how much, and who waits for whom.",
     .about = "Every task of a cluster, again and again: its state, steps a second (of its own sessions; else parts of\n"
              "others' steps), the global step and the loss as far as they are known, bytes in and out, memory, its\n"
-             "variables, how long ago it wrote a checkpoint, and whom it has been waiting for.  The exit code is 1 if\n"
-             "nobody answers.",
+             "variables, the sessions of clients (idle: the client is away, and the plans are freed), how long ago it "
+             "wrote\n"
+             "a checkpoint, and whom it has been waiting for.  The exit code is 1 if nobody answers.",
     .flags = flags,
     .more = "Environment: WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, as the tasks have them.",
     .run = run,

@@ -39,6 +39,8 @@ struct client_session {
   session_world world;
   errands *errands; /* the master's */
   once *seen;
+  client_use use;
+  atomic_int nodes;     /* of the graph, for those without its lock */
   pthread_mutex_t lock; /* guards what follows */
   int64_t version;      /* of the graph: how often it was extended */
   callable *callables;
@@ -73,6 +75,7 @@ weft_err weft__client_session_create(client_session **out, master *m, const Tens
   if (!err) err = weft__graph_create(&s->graph, ops);
   if (!err && r->graph_def) err = weft__graph_import_proto(s->graph, r->graph_def, NULL);
   if (!err) err = open_session(s, m, r->config);
+  if (!err) atomic_store(&s->nodes, s->graph->n_node);
   if (err)
     weft__client_session_release(s);
   else
@@ -112,6 +115,14 @@ void weft__client_session_refuse(client_session *s, weft_err code, const char *w
   weft__cluster_session_refuse(s->session, code, why);
 }
 
+bool weft__client_session_trim(client_session *s) {
+  if (!weft__cluster_session_trim(s->session)) return false;
+  weft__once_clear(s->seen);
+  return true;
+}
+
+client_use *weft__client_session_use(client_session *s) { return &s->use; }
+int weft__client_session_nodes(const client_session *s) { return atomic_load(&s->nodes); }
 const char *weft__client_session_handle(const client_session *s) { return weft__cluster_session_handle(s->session); }
 
 /* ---- names to numbers -------------------------------------------------------------------------- */
@@ -349,6 +360,7 @@ weft_err weft__client_session_extend(client_session *s, call *c, const ProtobufC
                      (long long)version, (long long)q->current_graph_version);
   if (!err && q->graph_def) err = weft__graph_import_proto(s->graph, q->graph_def, &(import_opts){.extend = true});
   if (!err) version = ++s->version;
+  atomic_store(&s->nodes, s->graph->n_node);
   pthread_mutex_unlock(&s->lock);
   return err ? err : weft__message_add_varint(answer, 4, (uint64_t)version);
 }

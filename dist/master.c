@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "dist/ask.h"
-#include "dist/client_session.h"
+#include "dist/clients.h"
 #include "dist/errand.h"
 #include "dist/session.h"
 #include "net/place.h"
@@ -17,9 +17,8 @@ struct master {
   worker *worker;
   peers *peers;
   errands *errands;
+  clients *clients;
   pthread_mutex_t lock; /* guards what follows */
-  map sessions;         /* handle -> client_session, each with the reference of the table */
-  bool stopped;         /* no new ones */
   int n_open, n_running;
   int64_t last_run_ns;
 };
@@ -32,6 +31,7 @@ weft_err weft__master_create(master **out, task *t, worker *w, peers *p) {
   m->peers = p;
   pthread_mutex_init(&m->lock, NULL);
   weft_err err = weft__errands_create(&m->errands);
+  if (!err) err = weft__clients_create(&m->clients, m->errands, weft__worker_timers(w));
   if (err)
     weft__master_destroy(m);
   else
@@ -39,39 +39,20 @@ weft_err weft__master_create(master **out, task *t, worker *w, peers *p) {
   return err;
 }
 
-/* Takes every client's session out of the table and closes it; c fired (or NULL): without waiting for what it runs. */
+/* Takes every client's session out of the table and closes it; token fired (or NULL): without waiting for what it runs. */
 static void close_clients(master *m, cancel *token) {
-  for (;;) {
-    client_session *c = NULL;
-    pthread_mutex_lock(&m->lock);
-    for (int i = 0; i < m->sessions.used && !c; i++)
-      if (m->sessions.entries[i].key) c = weft__map_remove(&m->sessions, m->sessions.entries[i].key);
-    pthread_mutex_unlock(&m->lock);
-    if (!c) return;
-    weft__client_session_close(c, token);
-    weft__client_session_release(c);
+  for (client_session *s; (s = weft__clients_remove_any(m->clients));) {
+    weft__client_session_close(s, token);
+    weft__client_session_release(s);
   }
-}
-
-/* Every client's session, with a reference each; to be weft__freed.  NULL: there is none, or no memory. */
-static client_session **list_clients(master *m, int *n) {
-  *n = 0;
-  pthread_mutex_lock(&m->lock);
-  client_session **list = m->sessions.count ? weft__alloc((size_t)m->sessions.count * sizeof *list) : NULL;
-  for (int i = 0; list && i < m->sessions.used; i++)
-    if (m->sessions.entries[i].key) weft__client_session_retain(list[(*n)++] = m->sessions.entries[i].value);
-  pthread_mutex_unlock(&m->lock);
-  return list;
 }
 
 void weft__master_stop(master *m) {
   char why[WEFT_TASK_NAME_SIZE + 32];
   int n;
   snprintf(why, sizeof why, "Task %s is going away", m->task->name);
-  pthread_mutex_lock(&m->lock);
-  m->stopped = true;
-  pthread_mutex_unlock(&m->lock);
-  client_session **list = list_clients(m, &n);
+  weft__clients_stop(m->clients);
+  client_session **list = weft__clients_list(m->clients, &n);
   for (int i = 0; i < n; i++) {
     weft__client_session_refuse(list[i], WEFT_UNAVAILABLE, why);
     weft__client_session_release(list[i]);
@@ -83,10 +64,11 @@ bool weft__master_is_busy(master *m) { return weft__errands_busy(m->errands) > 0
 
 void weft__master_destroy(master *m) {
   if (!m) return;
-  close_clients(m, NULL);
+  if (m->clients) weft__clients_stop(m->clients);
+  if (m->clients) close_clients(m, NULL);
   weft__errands_destroy(m->errands);
-  close_clients(m, NULL); /* made by an errand meanwhile */
-  weft__map_finish(&m->sessions);
+  if (m->clients) close_clients(m, NULL); /* made by an errand meanwhile */
+  weft__clients_destroy(m->clients);
   pthread_mutex_destroy(&m->lock);
   weft__free(m);
 }
@@ -125,14 +107,10 @@ int weft__master_sessions(master *m, int64_t *last_run_ns) {
   return n;
 }
 
-/* A reference to the session of this handle. */
-static weft_err find_client(master *m, const char *handle_text, client_session **out) {
-  pthread_mutex_lock(&m->lock);
-  *out = weft__map_get(&m->sessions, handle_text);
-  if (*out) weft__client_session_retain(*out);
-  pthread_mutex_unlock(&m->lock);
-  if (*out) return WEFT_OK;
-  return weft__fail(WEFT_ABORTED, "Session %.64s is not found. Possibly, this master has restarted.", handle_text);
+void weft__master_clients(master *m, int *open, int *idle) {
+  clients_count n = weft__clients_count(m->clients);
+  *open = n.open;
+  *idle = n.idle;
 }
 
 /* ---- the calls --------------------------------------------------------------------------------- */
@@ -142,14 +120,10 @@ typedef const ProtobufCMessage request_message;
 static weft_err create_session(master *m, call *c, request_message *q, message *answer) {
   const Tensorflow__CreateSessionRequest *r = (const Tensorflow__CreateSessionRequest *)q;
   client_session *s;
-  (void)c;
   WEFT_TRY(weft__client_session_create(&s, m, r));
   const char *text_handle = weft__client_session_handle(s);
   weft_err err = weft__message_add_string(answer, 1, text_handle, strlen(text_handle));
-  pthread_mutex_lock(&m->lock);
-  if (!err && m->stopped) err = weft__fail(WEFT_UNAVAILABLE, "Task %s is going away", m->task->name);
-  if (!err) err = weft__map_put(&m->sessions, text_handle, s);
-  pthread_mutex_unlock(&m->lock);
+  if (!err) err = weft__clients_add(m->clients, s, c);
   if (err) weft__client_session_release(s);
   return err;
 }
@@ -160,18 +134,17 @@ typedef weft_err session_call(client_session *s, call *c, request_message *q, me
 static weft_err on_session(master *m, const char *text_handle, session_call *fn, call *c, request_message *q,
                            message *answer) {
   client_session *s;
-  WEFT_TRY(find_client(m, text_handle, &s));
+  WEFT_TRY(weft__clients_begin(m->clients, text_handle, c, &s));
   weft_err err = fn(s, c, q, answer);
-  weft__client_session_release(s);
+  if (!err && fn == weft__client_session_extend) weft__clients_grow(m->clients, s, weft__call_request(c)->size);
+  weft__clients_end(m->clients, s);
   return err;
 }
 
 static weft_err close_session(master *m, call *c, request_message *q, message *answer) {
   const Tensorflow__CloseSessionRequest *r = (const Tensorflow__CloseSessionRequest *)q;
   (void)answer;
-  pthread_mutex_lock(&m->lock);
-  client_session *s = weft__map_remove(&m->sessions, r->session_handle);
-  pthread_mutex_unlock(&m->lock);
+  client_session *s = weft__clients_remove(m->clients, r->session_handle);
   if (!s)
     return weft__fail(WEFT_ABORTED, "Session %.64s is not found. Possibly, this master has restarted.",
                       r->session_handle);
@@ -212,11 +185,12 @@ static weft_err list_devices(master *m, call *c, request_message *q, message *an
   const Tensorflow__ListDevicesRequest *r = (const Tensorflow__ListDevicesRequest *)q;
   client_session *s;
   if (*r->session_handle) {
-    if (find_client(m, r->session_handle, &s)) /* here TF says INVALID_ARGUMENT, in the same words */
+    if (weft__clients_begin(m->clients, r->session_handle, c,
+                            &s)) /* here TF says INVALID_ARGUMENT, in the same words */
       return weft__fail(WEFT_INVALID_ARGUMENT, "Session %.64s is not found. Possibly, this master has restarted.",
                         r->session_handle);
     weft_err found = weft__client_session_devices(s, c, q, answer);
-    weft__client_session_release(s);
+    weft__clients_end(m->clients, s);
     return found;
   }
   Tensorflow__CreateSessionRequest empty = TENSORFLOW__CREATE_SESSION_REQUEST__INIT;

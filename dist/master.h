@@ -20,6 +20,8 @@ void weft__master_handle(master *m, call *c);
 /* A session of this process on the whole cluster: Session(server.target).  Waits for the tasks it needs when it first
  * runs. */
 weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const session_opts *opts);
+/* How many sessions of other processes there are, and how many of them nobody uses and have no plans (clients.h). */
+void weft__master_clients(master *m, int *open, int *idle);
 /* How many sessions are open, and when the last run of any ended (monotonic ns; now while one
  * runs; 0: never): for `join`. */
 int weft__master_sessions(master *m, int64_t *last_run_ns);

@@ -36,6 +36,16 @@ void weft__once_destroy(once *o) {
   weft__free(o);
 }
 
+void weft__once_clear(once *o) {
+  pthread_mutex_lock(&o->lock);
+  weft__free(o->ring);
+  weft__free(o->set);
+  o->ring = o->set = NULL;
+  o->room = o->count = o->oldest = 0;
+  o->mask = 0;
+  pthread_mutex_unlock(&o->lock);
+}
+
 /* Where id is, or where it would go. */
 static size_t place_of(const once *o, int64_t id) {
   size_t i = (size_t)((uint64_t)id * UINT64_C(0x9E3779B97F4A7C15) >> 20) & o->mask;

@@ -10,6 +10,7 @@ typedef struct once once;
 
 weft_err weft__once_create(once **out, int limit);
 void weft__once_destroy(once *o);
+void weft__once_clear(once *o); /* forgets all, and frees the memory */
 /* ABORTED "The same METHOD request was received twice" if the id is among the last ones; 0 is always new. */
 weft_err weft__once_check(once *o, const char *method, int64_t id);
 

@@ -101,6 +101,8 @@ void weft__page_json_task(text *out, const peer *p, const char *word, const char
     string(out, "version", r->version), string(out, "host", r->host);
     count(out, "pid", (uint64_t)r->pid), number(out, "now", (double)r->now_us * 1e-6);
     number(out, "uptime", r->uptime), count(out, "sessions", (uint64_t)r->sessions);
+    count(out, "client_sessions", (uint64_t)r->client_sessions);
+    count(out, "idle_sessions", (uint64_t)r->idle_sessions);
     count(out, "runs", r->runs), count(out, "parts", r->parts);
     number(out, "runs_per_s", r->runs_rate), number(out, "parts_per_s", r->parts_rate);
     count(out, "bytes_in", r->bytes_in), count(out, "bytes_out", r->bytes_out);
@@ -136,6 +138,9 @@ void weft__page_metrics(text *out, const Weft__TaskReport *r) {
   } all[] = {
       {"weft_uptime_seconds", "gauge", "Since the process first did anything.", r->uptime},
       {"weft_sessions", "gauge", "Sessions of any master that are open on this task.", r->sessions},
+      {"weft_client_sessions", "gauge", "Sessions of other processes whose master is this one.", r->client_sessions},
+      {"weft_idle_sessions", "gauge", "Those of them whose client is away and whose plans are freed.",
+       r->idle_sessions},
       {"weft_runs_total", "counter", "Runs of sessions whose master is this process.", (double)r->runs},
       {"weft_parts_total", "counter", "Parts of steps that this process has run.", (double)r->parts},
       {"weft_received_bytes_total", "counter", "Bytes that came over the network.", (double)r->bytes_in},

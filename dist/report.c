@@ -172,7 +172,7 @@ static void list_wait(void *arg, const pulse_wait *w) { add_wait(arg, w->what, w
 
 static weft_err add_waits(Weft__TaskReport *out, arena *a, const report_source *from) {
   listing l = {out, a, true};
-  char what[PULSE_TEXT], who[WEFT_TASK_NAME_SIZE], master[WEFT_TASK_NAME_SIZE];
+  char what[PULSE_TEXT], who[WEFT_TASK_NAME_SIZE], master_task[WEFT_TASK_NAME_SIZE];
   out->waits = weft__arena_alloc(a, sizeof *out->waits * WAITS_MAX);
   if (!out->waits) return WEFT_OOM;
   weft__pulse_waits(list_wait, &l);
@@ -186,9 +186,9 @@ static weft_err add_waits(Weft__TaskReport *out, arena *a, const report_source *
              name ? name + 1 : method);
     add_wait(&l, what, began);
   }
-  int64_t began = weft__worker_oldest(from->worker, master, sizeof master);
+  int64_t began = weft__worker_oldest(from->worker, master_task, sizeof master_task);
   snprintf(what, sizeof what, "a step of %s runs here",
-           *master ? weft__task_short(who, sizeof who, master) : "a client");
+           *master_task ? weft__task_short(who, sizeof who, master_task) : "a client");
   if (began) add_wait(&l, what, began);
   return WEFT_OK;
 }
@@ -204,6 +204,7 @@ weft_err weft__report_make(Weft__TaskReport *out, arena *a, const report_source 
   if (own == MEMBER_JOINED) own = MEMBER_JOINING; /* that its sessions are idle too tells people nothing */
   out->state = (char *)(uintptr_t)weft__member_state_name(own);
   out->sessions = weft__worker_sessions(from->worker);
+  weft__master_clients(from->master, &out->client_sessions, &out->idle_sessions);
   WEFT_TRY(add_process(out, a, brief));
   WEFT_TRY(add_variables(out, a, from->task->resources, brief));
   return add_waits(out, a, from);

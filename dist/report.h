@@ -3,6 +3,7 @@
 #define WEFT_DIST_REPORT_H
 
 #include "base/arena.h"
+#include "dist/master.h"
 #include "dist/member.h"
 #include "dist/worker.h"
 #include "exec/session.h"
@@ -15,6 +16,7 @@ typedef struct report_source { /* the parts of a task */
   peers *peers;
   worker *worker;
   members *members;
+  master *master;
 } report_source;
 
 /* Everything it points at is the arena's. */

@@ -210,7 +210,7 @@ static void dispatch(void *arg, call *c) {
   else if (is_of(method, "/tensorflow.MasterService/"))
     weft__master_handle(s->master, c);
   else if (strcmp(method, WEFT_REPORT_METHOD) == 0)
-    weft__report_handle(&(report_source){s->task, s->peers, s->worker, s->members}, c);
+    weft__report_handle(&(report_source){s->task, s->peers, s->worker, s->members, s->master}, c);
   else
     weft__member_handle(s->members, c);
 }
@@ -333,7 +333,7 @@ static weft_err open_page(weft_server *s) {
     freeaddrinfo(found);
   }
   page_opts opts = {host, s->opts.status_port, s->token, local};
-  WEFT_TRY(weft__page_create(&s->page, &opts, &(report_source){s->task, s->peers, s->worker, s->members}));
+  WEFT_TRY(weft__page_create(&s->page, &opts, &(report_source){s->task, s->peers, s->worker, s->members, s->master}));
   weft__log(LOG_INFO, "%s shows its status on http://%s:%d", s->name, local ? "localhost" : host,
             weft__page_port(s->page));
   if (!local && !s->token)

@@ -95,6 +95,22 @@ static void delete_worker_sessions(cluster_session *s) {
 
 static void destroy_step(void *made) { weft__step_destroy(made); }
 
+static void forget_step(void *made) { weft__step_forget(made); }
+
+bool weft__cluster_session_trim(weft_session *base) {
+  cluster_session *s = (cluster_session *)base;
+  requests steps = {0};
+  pthread_mutex_lock(&s->lock);
+  const bool unused = s->runs.n == 0 && !s->runs.closed; /* whoever makes a step runs */
+  if (unused) {
+    steps = s->steps;
+    s->steps = (requests){0};
+  }
+  pthread_mutex_unlock(&s->lock);
+  weft__requests_finish(&steps, forget_step);
+  return unused;
+}
+
 static const char closed_by_client[] = "Step was cancelled by an explicit call to `Session::Close()`.";
 
 void weft__cluster_session_refuse(weft_session *base, weft_err code, const char *why) {

@@ -24,6 +24,8 @@ weft_err weft__cluster_session_run_by_name(weft_session *s, const plan_request *
 const char *weft__cluster_session_handle(const weft_session *s);
 /* The devices of every task that the filters allow, whether the graph needs it or not.  Waits; c (or NULL) ends the wait. */
 weft_err weft__cluster_session_devices(weft_session *s, cancel *c, device_info **out, int *n);
+/* Frees the steps made so far, here and on the other tasks; the next run makes its step anew.  False: something runs. */
+bool weft__cluster_session_trim(weft_session *s);
 /* Refuses new runs and cancels those under way, for this reason; waits for nothing. */
 void weft__cluster_session_refuse(weft_session *s, weft_err code, const char *why);
 /* Refuses new runs, cancels those under way and waits for them until c fires; closing it is still to be done. */

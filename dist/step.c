@@ -9,18 +9,23 @@
 #include "exec/steplog.h"
 #include "ops/all.h"
 #include "rpc.pb-c.h"
+#include <stdio.h>
 #include <stdlib.h>
+
+enum { FORGET_MS = 10000 };
 
 typedef struct remote { /* a part on another task */
   peer *on;
   uint8_t *head; /* what every RunGraph of it begins with, packed */
   size_t head_size;
-  bool tidy;  /* it is Weft: no CleanupGraph needed after a step that succeeds */
-  bool asked; /* the local part begins by asking it for values */
+  char *graph; /* its handle there */
+  bool tidy;   /* it is Weft: no CleanupGraph needed after a step that succeeds */
+  bool asked;  /* the local part begins by asking it for values */
 } remote;
 
 struct cluster_step {
   worker *worker;
+  char session[WEFT_HANDLE_SIZE];
   const char *device; /* the client's, for traces; the session's */
   part *local;        /* NULL: nothing runs here */
   int n_given;        /* feeds of the request, and what each stands for */
@@ -29,7 +34,7 @@ struct cluster_step {
   int n_feed; /* those that the local part takes */
   int *feed;  /* which of the request's they are */
   int n_fetch;
-  int n_remote;
+  int n_remote, n_part; /* remotes that are registered, and for how many there is room */
   remote *remote;
 };
 
@@ -92,7 +97,9 @@ static weft_err pack_head(remote *r, const char *graph_handle, const char *sessi
 static weft_err take_handle(remote *r, ask *a, const char *session) {
   ProtobufCMessage *m;
   WEFT_TRY(weft__message_unpack(&m, &a->reply, &tensorflow__register_graph_response__descriptor));
-  weft_err err = pack_head(r, ((Tensorflow__RegisterGraphResponse *)m)->graph_handle, session);
+  const char *graph = ((Tensorflow__RegisterGraphResponse *)m)->graph_handle;
+  r->graph = weft__strdup(graph);
+  weft_err err = r->graph ? pack_head(r, graph, session) : WEFT_OOM;
   protobuf_c_message_free_unpacked(m, NULL);
   return err;
 }
@@ -134,6 +141,7 @@ static weft_err make(cluster_step *s, const parts *p, const plan_request *r, con
   s->remote = weft__alloc_zero((size_t)p->n_part + 1, sizeof *s->remote);
   s->feed = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *s->feed);
   weft_err err = asks && s->remote && s->feed ? WEFT_OK : WEFT_OOM;
+  s->n_part = s->remote ? p->n_part : 0;
   if (!err) err = note_feeds(s, at->graph, r);
   if (!err && p->client >= 0) err = make_local(s, p, r, at);
   if (!err) err = register_remotes(s, p, at, asks, how);
@@ -147,6 +155,7 @@ weft_err weft__step_create(cluster_step **out, const parts *p, const plan_reques
   cluster_step *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   s->worker = at->worker;
+  snprintf(s->session, sizeof s->session, "%s", at->session);
   s->device = at->device;
   call_opts how = {.cancel = c, .timeout_ms = weft__ms_left(deadline_ns)};
   weft_err err = make(s, p, r, at, &how);
@@ -160,12 +169,35 @@ weft_err weft__step_create(cluster_step **out, const parts *p, const plan_reques
 void weft__step_destroy(cluster_step *s) {
   if (!s) return;
   weft__part_release(s->local);
-  for (int i = 0; i < s->n_remote; i++) weft__free(s->remote[i].head);
+  for (int i = 0; i < s->n_part; i++) {
+    weft__free(s->remote[i].head);
+    weft__free(s->remote[i].graph);
+  }
   weft__free(s->remote);
   weft__free(s->feed);
   weft__free((void *)s->given);
   weft__free(s->given_slot);
   weft__free(s);
+}
+
+static void on_forgotten(void *arg, weft_err err, message *reply) { (void)arg, (void)err, (void)reply; }
+
+/* A task that misses one forgets the part with the session. */
+void weft__step_forget(cluster_step *s) {
+  for (int i = 0; s && i < s->n_remote; i++) {
+    message m = {0};
+    Tensorflow__DeregisterGraphRequest q = TENSORFLOW__DEREGISTER_GRAPH_REQUEST__INIT;
+    q.session_handle = s->session;
+    q.graph_handle = s->remote[i].graph;
+    q.create_worker_session_called = true;
+    weft__message_init(&m);
+    if (weft__message_pack(&m, &q.base) == WEFT_OK)
+      weft__peer_call(s->remote[i].on, "/tensorflow.WorkerService/DeregisterGraph", &m,
+                      &(call_opts){.timeout_ms = FORGET_MS}, on_forgotten, NULL);
+    else
+      weft__message_finish(&m);
+  }
+  weft__step_destroy(s);
 }
 
 /* ---- running ----------------------------------------------------------------------------------- */

@@ -25,10 +25,12 @@ weft_err weft__step_create(cluster_step **out, const parts *p, const plan_reques
                            int64_t deadline_ns, cancel *c);
 /* Forgets the parts here; the other tasks forget theirs with the session. */
 void weft__step_destroy(cluster_step *s);
-/* Runs all parts and waits for them.  c is fired from here when the deadline passes or the program is interrupted. */
+/* As destroy, and tells the other tasks to forget theirs now; waits for nothing. */
+void weft__step_forget(cluster_step *s);
 /* A step cut by_name; what it leaves for its client stays in this task's rendezvous until weft__worker_cleanup. */
 weft_err weft__step_run_as(cluster_step *s, int64_t id, cancel *c, int64_t deadline_ns);
 int64_t weft__step_id(void); /* a new one */
+/* Runs all parts and waits for them.  c is fired from here when the deadline passes or the program is interrupted. */
 weft_err weft__step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
                         int64_t deadline_ns, const run_opts *opts);
 

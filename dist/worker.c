@@ -102,6 +102,8 @@ void weft__worker_lost(worker *w, const char *task_name) {
     weft__log(LOG_INFO, "The token of %s goes back to the queue: the others go on without it", task_name);
 }
 
+timers *weft__worker_timers(worker *w) { return w->timers; }
+
 int weft__worker_sessions(worker *w) {
   pthread_mutex_lock(&w->lock);
   int n = w->sessions.count;

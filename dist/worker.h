@@ -15,7 +15,8 @@ typedef struct part part; /* a graph that was registered, and its plan */
 weft_err weft__worker_create(worker **out, task *t, peers *p); /* both outlive it */
 /* Cancels what runs here and ends whoever waits in its steps; refuses more; waits for nothing. */
 void weft__worker_stop(worker *w);
-void weft__worker_destroy(worker *w); /* cancels what runs and waits for it */
+void weft__worker_destroy(worker *w);          /* cancels what runs and waits for it */
+struct timers *weft__worker_timers(worker *w); /* for whoever goes before the worker does */
 /* Answers every method of tensorflow.WorkerService; UNIMPLEMENTED for names it does not know. */
 void weft__worker_handle(worker *w, call *c);
 

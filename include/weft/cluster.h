@@ -118,8 +118,9 @@ typedef struct weft_task_status {
   double loss;             /* NaN: not known */
   double checkpoint_age_s; /* -1: this process has written none */
   char checkpoint[256];
-  char waits[1024]; /* for whom and for how long, parted by "; "; "": for nobody */
-  char error[256];  /* the last warning or error */
+  char waits[1024];                       /* for whom and for how long, parted by "; "; "": for nobody */
+  char error[256];                        /* the last warning or error */
+  int64_t client_sessions, idle_sessions; /* of other processes, whose master it is; those whose client is away */
 } weft_task_status;
 WEFT_API weft_err weft_task_status_ask(weft_task_status *out, const char *address, int64_t timeout_ms);
 

@@ -1,0 +1,103 @@
+/* sockets.c - reads /proc/net/tcp and /proc/net/tcp6 once and compares every line with the peers.
+ *
+ * An address is kept as the 16 bytes of IPv6; an IPv4 one as the mapped address ::ffff:a.b.c.d, which is also how a socket
+ * that listens for both shows it.  The table prints addresses as words in the order of the host's bytes. */
+#include "net/sockets.h"
+
+#include "base/alloc.h"
+#include <arpa/inet.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ESTABLISHED = 1, WORDS = 4 };
+
+typedef struct endpoint {
+  uint32_t word[WORDS]; /* as they lie in an in6_addr */
+  unsigned port;
+  bool valid;
+} endpoint;
+
+static void map_ipv4(endpoint *e, uint32_t address) {
+  e->word[0] = e->word[1] = 0;
+  e->word[2] = htonl(0xffff);
+  e->word[3] = address;
+}
+
+/* "%5B::1%5D" or "[::1]" without what stands around it. */
+static void strip_brackets(char *host) {
+  size_t skip = strncmp(host, "%5B", 3) == 0 ? 3 : *host == '[';
+  memmove(host, host + skip, strlen(host + skip) + 1);
+  char *end = strstr(host, "%5D");
+  if (!end) end = strchr(host, ']');
+  if (end) *end = 0;
+  if ((end = strchr(host, '%'))) *end = 0; /* a zone */
+}
+
+static endpoint parse_peer(const char *peer) {
+  endpoint e = {.valid = false};
+  char host[128];
+  const bool six = strncmp(peer, "ipv6:", 5) == 0;
+  const char *colon = strrchr(peer, ':');
+  if ((!six && strncmp(peer, "ipv4:", 5) != 0) || !colon || colon < peer + 5) return e;
+  snprintf(host, sizeof host, "%.*s", (int)(colon - peer - 5), peer + 5);
+  strip_brackets(host);
+  e.port = (unsigned)strtoul(colon + 1, NULL, 10);
+  struct in_addr four;
+  if (six) {
+    e.valid = inet_pton(AF_INET6, host, e.word) == 1;
+  } else if (inet_pton(AF_INET, host, &four) == 1) {
+    map_ipv4(&e, four.s_addr);
+    e.valid = true;
+  }
+  return e;
+}
+
+/* The remote end of a line of the table, if it is established. */
+static bool parse_line(const char *line, bool six, endpoint *remote) {
+  char address[33];
+  unsigned state;
+  const int width = six ? 32 : 8;
+  if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%*x %32[0-9A-Fa-f]:%x %x", address, &remote->port, &state) != 3) return false;
+  if (state != ESTABLISHED || strlen(address) != (size_t)width) return false;
+  uint32_t word[WORDS] = {0};
+  for (int i = 0; i < width / 8; i++) {
+    char digits[9];
+    snprintf(digits, sizeof digits, "%.8s", address + 8 * (size_t)i);
+    word[i] = (uint32_t)strtoul(digits, NULL, 16);
+  }
+  if (six)
+    memcpy(remote->word, word, sizeof word);
+  else
+    map_ipv4(remote, word[0]);
+  return true;
+}
+
+static bool read_table(const char *path, bool six, int n, const endpoint *want, connection_state *state) {
+  char line[512];
+  endpoint remote;
+  FILE *f = fopen(path, "re");
+  if (!f) return false;
+  while (fgets(line, sizeof line, f)) {
+    if (!parse_line(line, six, &remote)) continue;
+    for (int i = 0; i < n; i++)
+      if (want[i].valid && want[i].port == remote.port && memcmp(want[i].word, remote.word, sizeof remote.word) == 0)
+        state[i] = CONNECTION_OPEN;
+  }
+  fclose(f);
+  return true;
+}
+
+void weft__connections_find(int n, const char *const *peer, connection_state *state) {
+  endpoint *want = n > 0 ? weft__alloc_zero((size_t)n, sizeof *want) : NULL;
+  for (int i = 0; i < n; i++) {
+    if (want) want[i] = parse_peer(peer[i]);
+    state[i] = want && want[i].valid ? CONNECTION_CLOSED : CONNECTION_UNKNOWN;
+  }
+  if (!want) return;
+  const bool four = read_table("/proc/self/net/tcp", false, n, want, state);
+  const bool six = read_table("/proc/self/net/tcp6", true, n, want, state);
+  for (int i = 0; i < n && !four && !six; i++) state[i] = CONNECTION_UNKNOWN;
+  weft__free(want);
+}

@@ -69,6 +69,13 @@ if(battery)
   endif()
 endif()
 
+# Random graphs for every op.  What once went wrong is asked again here; scripts/test asks for more.
+weft_glob(opfuzz tests/opfuzz)
+if(opfuzz)
+  weft_floor_program(opfuzz api ${opfuzz} ${PROJECT_SOURCE_DIR}/tests/battery/case.c)
+  weft_test(opfuzz.replay opfuzz --replay tests/corpus/opfuzz/cases.txt)
+endif()
+
 # The op that docs/adding-an-op.md adds, taken from the page and asked what every op is asked.
 if(battery)
   set(page ${PROJECT_SOURCE_DIR}/docs/adding-an-op.md)

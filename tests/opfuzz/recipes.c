@@ -1,0 +1,271 @@
+/* recipes.c - small valid graphs for the ops that have no cases: handles with what makes them, data sets with who reads
+ * them, control flow.  The notation is model_read's.  Every node runs, the last one's outputs are fetched. */
+#include "tests/opfuzz/opfuzz.h"
+
+#define SCALARS " output_types=[int64] output_shapes=[[]]\n"
+#define VECTORS " output_types=[int64] output_shapes=[[-1]]\n"
+#define STRINGS " output_types=[string] output_shapes=[[]]\n"
+#define RANGE "d = RangeDataset(i64[] 0; i64[] 6; i64[] 1)" SCALARS
+#define NO_ARGS " Targuments=[]"
+/* The first elements of x, counted. */
+#define COUNTED                                                                                                        \
+  "t = TakeDataset(x; i64[] 9)" SCALARS "n = ReduceDataset(t; i64[] 0) f=@count Tstate=[int64]" NO_ARGS SCALARS
+#define COUNTED_STRINGS                                                                                                \
+  "t = TakeDataset(x; i64[] 9)" STRINGS "n = ReduceDataset(t; i64[] 0) f=@count_strings Tstate=[int64]" NO_ARGS SCALARS
+#define COUNTED_VARIANTS                                                                                               \
+  "t = TakeDataset(x; i64[] 9) output_types=[variant] output_shapes=[[]]\n"                                            \
+  "n = ReduceDataset(t; i64[] 0) f=@count_variants Tstate=[int64]" NO_ARGS SCALARS
+#define OVER_RANGE(op, inputs, attrs) RANGE "x = " op "(d" inputs ")" attrs COUNTED
+
+const char *const fuzz_functions[] = {
+    "fn add_one x:int64 -> y:0:int64\ny = AddV2(x; i64[] 1)",
+    "fn is_even x:int64 -> y:0:bool\nm = FloorMod(x; i64[] 2)\ny = Equal(m; i64[] 0)",
+    "fn small x:int64 -> y:0:bool\ny = Less(x; i64[] 4)",
+    "fn to_range x:int64 -> d:0:variant\nd = RangeDataset(i64[] 0; x; i64[] 1)" SCALARS,
+    "fn parity x:int64 -> y:0:int64\ny = FloorMod(x; i64[] 2)",
+    "fn two k:int64 -> w:0:int64\nw = Identity(i64[] 2)",
+    "fn batch_window k:int64 d:variant -> b:0:variant\nb = BatchDataset(d; i64[] 2)" VECTORS,
+    "fn count s:int64 e:int64 -> y:0:int64\ny = AddV2(s; i64[] 1)",
+    "fn count_strings s:int64 e:string -> y:0:int64\ny = AddV2(s; i64[] 1)",
+    "fn count_variants s:int64 e:variant -> y:0:int64\ny = AddV2(s; i64[] 1)",
+    "fn scan s:int64 e:int64 -> y:0:int64 y:0:int64\ny = AddV2(s; e)",
+    "fn make_range -> d:0:variant\nd = RangeDataset(i64[] 0; i64[] 3; i64[] 1)" SCALARS,
+    "fn three -> c:0:int64\nc = Identity(i64[] 3)",
+    "fn double x:float -> y:0:float\ny = Mul(x; f32[] 2)",
+    "fn halve x:float -> y:0:float\ny = Mul(x; f32[] 0.5)",
+    "fn below_three i:int32 x:float -> c:0:bool\nc = Less(i; i32[] 3)",
+    "fn step i:int32 x:float -> n:0:int32 y:0:float\nn = AddV2(i; i32[] 1)\ny = Mul(x; f32[] 2)",
+    NULL};
+
+#define QUEUES(V, kind)                                                                                                \
+  "q = " kind "Queue" V "() component_types=[float] shapes=[[2]] capacity=10\n"                                        \
+  "e = QueueEnqueue" V "(q; f32[2] 1 2)\nm = QueueEnqueueMany" V "(q; f32[3,2] seq; ^e)\n"
+#define QUEUE_GRAPHS(V, kind)                                                                                          \
+  QUEUES(V, kind)                                                                                                      \
+  "s = QueueSize" V "(q; ^m)\nc = QueueIsClosed" V "(q; ^s)\n"                                                         \
+  "x = QueueDequeue" V "(q; ^c) component_types=[float]",                                                              \
+      QUEUES(V, kind) "x = QueueDequeueMany" V "(q; i32[] 2; ^m) component_types=[float]",                             \
+      QUEUES(V, kind) "c = QueueClose" V "(q; ^m)\n"                                                                   \
+                      "x = QueueDequeueUpTo" V "(q; i32[] 3; ^c) component_types=[float]"
+
+#define READER_GRAPHS(V, reader, file)                                                                                 \
+  "q = FIFOQueue" V "() component_types=[string] shapes=[[]]\nr = " reader "e = QueueEnqueue" V "(q; str[] \"" file    \
+  "\")\nc = QueueClose" V "(q; ^e)\nx = ReaderRead" V "(r; q; ^c)\n"                                                   \
+  "u = ReaderReadUpTo" V "(r; q; i64[] 2; ^x)\n"                                                                       \
+  "n = ReaderNumRecordsProduced" V "(r; ^u)\nw = ReaderNumWorkUnitsCompleted" V "(r; ^n)\nz = ReaderReset" V "(r; ^w)"
+#define READERS(V)                                                                                                     \
+  READER_GRAPHS(V, "TextLineReader" V "() skip_header_lines=0\n", "text.txt"),                                         \
+      READER_GRAPHS(V, "TFRecordReader" V "()\n", "data.tfrecord"),                                                    \
+      READER_GRAPHS(V, "WholeFileReader" V "()\n", "text.txt"),                                                        \
+      READER_GRAPHS(V, "FixedLengthRecordReader" V "() record_bytes=4 header_bytes=1 footer_bytes=1\n", "bytes.bin"),  \
+      READER_GRAPHS(V, "IdentityReader" V "()\n", "text.txt"),                                                         \
+      "q = FIFOQueue" V "() component_types=[string] shapes=[[]]\nr = IdentityReader" V "()\n"                         \
+      "e = QueueEnqueueMany" V "(q; str[2] \"a\" \"b\")\nx = ReaderRead" V "(r; q; ^e)\n"                              \
+      "s = ReaderSerializeState" V "(r; ^x)\nz = ReaderRestoreState" V "(r; s)"
+
+#define TABLE(V, made)                                                                                                 \
+  "t = " made V "() key_dtype=int64 value_dtype=float\ni = LookupTableInsert" V                                        \
+  "(t; i64[2] 1 2; f32[2] 3 4)\nf = LookupTableFind" V "(t; i64[3] 2 1 9; f32[] -1; ^i)\ns = LookupTableSize" V        \
+  "(t; ^f)\ne = LookupTableExport" V "(t; ^s) Tkeys=int64 Tvalues=float"
+#define FIXED_TABLE(V)                                                                                                 \
+  "t = HashTable" V "() key_dtype=string value_dtype=int64\ni = InitializeTable" V                                     \
+  "(t; str[2] \"a\" \"b\"; i64[2] 3 4)\nf = LookupTableFind" V "(t; str[2] \"b\" \"z\"; i64[] -1; ^i)",                \
+      "t = HashTable" V "() key_dtype=string value_dtype=int64\ni = InitializeTableFromTextFile" V                     \
+      "(t; str[] \"vocab.txt\") key_index=-2 value_index=-1\nf = LookupTableFind" V                                    \
+      "(t; str[2] \"b\" \"z\"; i64[] -1; ^i)"
+#define VECTOR_TABLE(V, made)                                                                                          \
+  "t = " made V "() key_dtype=int64 value_dtype=float value_shape=[2]\ni = LookupTableImport" V                        \
+  "(t; i64[2] 1 2; f32[2,2] 3 4 5 6)\nf = LookupTableFind" V "(t; i64[3] 2 1 9; f32[2] -1 0; ^i)"
+
+#define ARRAY(V) "a = TensorArray" V "(i32[] 3) dtype=float dynamic_size=true clear_after_read=false\n"
+/* Version 3 has a flow output; the others start from a constant. */
+#define ARRAY_GRAPHS(V, FLOW)                                                                                          \
+  ARRAY(V)                                                                                                             \
+  "w = TensorArrayWrite" V "(a; i32[] 0; f32[2] 1 2; " FLOW ")\nr = TensorArrayRead" V                                 \
+  "(a; i32[] 0; w) dtype=float\nz = TensorArraySize" V "(a; w; ^r)",                                                   \
+      ARRAY(V) "s = TensorArrayScatter" V "(a; i32[3] 2 0 1; f32[3,2] seq; " FLOW ")\ng = TensorArrayGather" V         \
+               "(a; i32[2] 0 2; s) dtype=float\nc = TensorArrayClose" V "(a; ^g)",                                     \
+      ARRAY(V) "s = TensorArraySplit" V "(a; f32[4] seq; i64[3] 1 2 1; " FLOW ")\ng = TensorArrayConcat" V             \
+               "(a; s) dtype=float",                                                                                   \
+      ARRAY(V) "w = TensorArrayScatter" V "(a; i32[3] 2 0 1; f32[3,2] seq; " FLOW ")\ng = TensorArrayGrad" V           \
+               "(a; w) source='g'\nz = TensorArraySize" V "(g; w)"
+
+#define STACKS(V, make)                                                                                                \
+  "h = " make " elem_type=float\np = StackPush" V "(h; f32[2] 1 2)\nx = StackPop" V                                    \
+  "(h; ^p) elem_type=float\nc = StackClose" V "(h; ^x)"
+
+#define LIST "l = TensorListFromTensor(f32[3,2] seq; i32[1] 2)\n"
+
+#define ACCUMULATED "a = ConditionalAccumulator() dtype=float shape=[2]\n"
+#define ACCUMULATED_RESOURCE "a = ResourceConditionalAccumulator() dtype=float shape=[2]\n"
+
+const char *const fuzz_recipes[] = {
+    QUEUE_GRAPHS("V2", "FIFO"), QUEUE_GRAPHS("", "FIFO"), QUEUE_GRAPHS("V2", "PaddingFIFO"),
+    QUEUE_GRAPHS("", "PaddingFIFO"), QUEUE_GRAPHS("V2", "RandomShuffle"), QUEUE_GRAPHS("", "RandomShuffle"),
+    "q = PriorityQueueV2() component_types=[float] shapes=[[2]]\ne = QueueEnqueueV2(q; i64[] 3; f32[2] 1 2)\n"
+    "x = QueueDequeueV2(q; ^e) component_types=[int64,float]",
+    "q = PriorityQueue() component_types=[float] shapes=[[2]]\ne = QueueEnqueueMany(q; i64[2] 3 1; f32[2,2] 1 2)\n"
+    "x = QueueDequeueMany(q; i32[] 2; ^e) component_types=[int64,float]",
+    READERS("V2"), READERS(""), TABLE("V2", "MutableHashTable"), TABLE("", "MutableHashTable"), FIXED_TABLE("V2"),
+    FIXED_TABLE(""), VECTOR_TABLE("V2", "MutableHashTableOfTensors"), VECTOR_TABLE("", "MutableHashTableOfTensors"),
+    "t = AnonymousMutableHashTable() key_dtype=int64 value_dtype=float\ni = LookupTableInsertV2(t; i64[2] 1 2; f32[2] "
+    "3 4)\n"
+    "d = LookupTableRemoveV2(t; i64[1] 1; ^i) Tin=int64\ns = LookupTableSizeV2(t; ^d)",
+    "t = AnonymousHashTable() key_dtype=int64 value_dtype=float\ni = InitializeTableV2(t; i64[2] 1 2; f32[2] 3 4)\n"
+    "s = LookupTableSizeV2(t; ^i)",
+    "t = AnonymousMutableHashTableOfTensors() key_dtype=int64 value_dtype=float value_shape=[2]\n"
+    "i = LookupTableInsertV2(t; i64[2] 1 2; f32[2,2] 3 4 5 6)\ns = LookupTableSizeV2(t; ^i)",
+    ARRAY_GRAPHS("V3", "a:1"), ARRAY_GRAPHS("V2", "f32[] 0"), ARRAY_GRAPHS("", "f32[] 0"),
+    ARRAY("V3") "g = TensorArrayGradWithShape(a; a:1; i32[1] 2) source='g'\nz = TensorArraySizeV3(g; g:1)",
+    ARRAY("") "s = TensorArrayUnpack(a; f32[3,2] seq; f32[] 0)\np = TensorArrayPack(a; s) dtype=float",
+    STACKS("V2", "StackV2(i32[] 4)"), STACKS("", "Stack()"),
+    "l = EmptyTensorList(i32[1] 2; i32[] 5) element_dtype=float\np = TensorListPushBack(l; f32[2] 1 2)\n"
+    "o = TensorListPopBack(p; i32[1] 2) element_dtype=float",
+    "l = TensorListReserve(i32[1] 2; i32[] 3) element_dtype=float\ns = TensorListSetItem(l; i32[] 1; f32[2] 1 2)\n"
+    "g = TensorListGetItem(s; i32[] 1; i32[1] 2) element_dtype=float",
+    LIST "g = TensorListGetItem(l; i32[] 1; i32[1] 2) element_dtype=float",
+    LIST "s = TensorListStack(l; i32[1] 2) element_dtype=float",
+    LIST "s = TensorListGather(l; i32[2] 2 0; i32[1] 2) element_dtype=float",
+    LIST "s = TensorListConcat(l) element_dtype=float",
+    LIST "s = TensorListConcatV2(l; i32[1] 2; i64[0] 0) element_dtype=float",
+    LIST "c = TensorListConcatLists(l; l) element_dtype=float\nn = TensorListLength(c)",
+    LIST "r = TensorListResize(l; i32[] 5)\nn = TensorListLength(r)",
+    LIST "n = TensorListElementShape(l) shape_type=int32",
+    LIST "s = TensorListScatterIntoExistingList(l; f32[2,2] 9; i32[2] 2 0)\nn = TensorListLength(s)",
+    "l = TensorListScatter(f32[2,2] seq; i32[2] 1 0; i32[1] 2)\nn = TensorListLength(l)",
+    "l = TensorListScatterV2(f32[2,2] seq; i32[2] 1 0; i32[1] 2; i32[] 4)\nn = TensorListLength(l)",
+    "l = TensorListSplit(f32[3,2] seq; i32[2] -1 2; i64[2] 1 2)\nn = TensorListLength(l)",
+    ACCUMULATED "s = AccumulatorSetGlobalStep(a; i64[] 1)\ng = AccumulatorApplyGradient(a; i64[] 1; f32[2] 1 2; ^s)\n"
+                "n = AccumulatorNumAccumulated(a; ^g)\nt = AccumulatorTakeGradient(a; i32[] 1; ^n) dtype=float",
+    ACCUMULATED_RESOURCE
+    "s = ResourceAccumulatorSetGlobalStep(a; i64[] 1)\ng = ResourceAccumulatorApplyGradient(a; i64[] 1; f32[2] 1 2; "
+    "^s)\n"
+    "n = ResourceAccumulatorNumAccumulated(a; ^g)\nt = ResourceAccumulatorTakeGradient(a; i32[] 1; ^n) dtype=float",
+    "a = SparseConditionalAccumulator() dtype=float shape=[-1,2]\n"
+    "g = SparseAccumulatorApplyGradient(a; i64[] 0; i64[2] 0 2; f32[2,2] 1 2 3 4; i64[2] 3 2) has_known_shape=true\n"
+    "t = SparseAccumulatorTakeGradient(a; i32[] 1; ^g) dtype=float",
+    "p = PartitionedCall(f32[2] 1 2) Tout=[float] f=@double",
+    "p = StatefulPartitionedCall(f32[2] 1 2) Tout=[float] f=@halve",
+    "p = SymbolicGradient(f32[2] 1 2; f32[2] 1 1) Tout=[float] f=@double",
+    "p = StatelessIf(bool[] true; f32[2] 1 2) Tout=[float] then_branch=@double else_branch=@halve",
+    "p = If(bool[] false; f32[2] 1 2) Tout=[float] then_branch=@double else_branch=@halve",
+    "p = StatelessWhile(i32[] 0; f32[2] 1 2) cond=@below_three body=@step",
+    "p = While(i32[] 0; f32[2] 1 2) cond=@below_three body=@step",
+    "p = StatelessCase(i32[] 1; f32[2] 1 2) Tout=[float] branches=@double,halve",
+    "p = Case(i32[] 0; f32[2] 1 2) Tout=[float] branches=@double,halve", "p = FakeParam() dtype=float shape=[2]",
+    "s = SaveV2(str[] \"ckpt/m\"; str[2] \"a\" \"b\"; str[2] \"\"; f32[2] 1 2; i64[] 7)\n"
+    "r = RestoreV2(str[] \"ckpt/m\"; str[2] \"b\" \"a\"; str[2] \"\"; ^s) dtypes=[int64,float]",
+    "s = SaveV2(str[] \"part/x\"; str[1] \"a\"; str[1] \"4 0,2\"; f32[2] 1 2)\n"
+    "t = SaveV2(str[] \"part/y\"; str[1] \"a\"; str[1] \"4 2,2\"; f32[2] 1 2)\n"
+    "m = MergeV2Checkpoints(str[2] \"part/x\" \"part/y\"; str[] \"part/m\"; ^s; ^t)",
+    "s = Save(str[] \"old1\"; str[1] \"a\"; f32[2] 1 2)\nr = Restore(str[] \"old1\"; str[] \"a\"; ^s) dt=float",
+    "s = SaveSlices(str[] \"old2\"; str[1] \"a\"; str[1] \"4 0,2\"; f32[2] 1 2)\n"
+    "r = RestoreSlice(str[] \"old2\"; str[] \"a\"; str[] \"4 0,2\"; ^s) dt=float",
+    "w = WriteFile(str[] \"written\"; str[] \"text\")\nr = ReadFile(str[] \"written\"; ^w)",
+    "s = SerializeTensor(f32[2] 1 2)\np = ParseTensor(s) out_type=float", "a = Abort() error_msg='x'",
+    "p = PlaceholderV2() dtype=float shape=[2]", "p = PyFunc(f32[2] 1 2) token='t' Tout=[float]",
+    "p = PyFuncStateless(f32[2] 1 2) token='t' Tout=[float]", "p = EagerPyFunc(f32[2] 1 2) token='t' Tout=[float]",
+    "c = Const() dtype=float", "v = VariableV2() dtype=float shape=[2]\na = Assign(v; f32[2] 1 2)",
+    "v = Variable() dtype=float shape=[2]\na = Assign(v; f32[2] 1 2)",
+    "v = VarHandleOp() dtype=float shape=[2]\na = AssignVariableOp(v; f32[2] 1 2)\nd = DestroyResourceOp(v; ^a)",
+    "x = _Send(f32[2] 1 2) tensor_name='x' send_device='/job:localhost/replica:0/task:0/device:CPU:0' "
+    "send_device_incarnation=1 recv_device='/job:localhost/replica:0/task:0/device:CPU:0'\n"
+    "y = _Recv() tensor_type=float tensor_name='x' send_device='/job:localhost/replica:0/task:0/device:CPU:0' "
+    "send_device_incarnation=1 recv_device='/job:localhost/replica:0/task:0/device:CPU:0'",
+    "x = _HostSend(f32[2] 1 2) tensor_name='h' send_device='/job:localhost/replica:0/task:0/device:CPU:0' "
+    "send_device_incarnation=1 recv_device='/job:localhost/replica:0/task:0/device:CPU:0'\n"
+    "y = _HostRecv() tensor_type=float tensor_name='h' send_device='/job:localhost/replica:0/task:0/device:CPU:0' "
+    "send_device_incarnation=1 recv_device='/job:localhost/replica:0/task:0/device:CPU:0'",
+    "s = Switch(f32[2] 1 2; bool[] true)\nm = Merge(s:0; s:1)",
+    "v = VariableV2() dtype=float shape=[2]\na = Assign(v; f32[2] 1 2)\ns = RefSwitch(v; bool[] true; ^a)\n"
+    "m = RefMerge(s:0; s:1)",
+    "e = Enter(f32[2] 1 2) frame_name='f'\nx = Exit(e)",
+    "v = VariableV2() dtype=float shape=[2]\na = Assign(v; f32[2] 1 2)\ne = RefEnter(v; ^a) frame_name='f'\nx = "
+    "RefExit(e)",
+    "v = VariableV2() dtype=float shape=[2]\na = Assign(v; f32[2] 1 2)\ne = RefEnter(v; ^a) frame_name='f'\n"
+    "n = RefNextIteration(e)",
+    "e = Enter(f32[2] 1 2) frame_name='f'\nn = NextIteration(e)", "l = LoopCond(bool[] true)", "c = ControlTrigger()",
+    "r = _Retval(f32[2] 1 2) index=0", "o = _Arg() T=float index=0",
+    "q = QuantizeV2(f32[3] 1 2 3; f32[] 0; f32[] 4) T=quint8\nd = Dequantize(q; q:1; q:2)",
+    "q = QuantizeV2(f32[3] 1 2 3; f32[] -4; f32[] 4) T=qint8 mode='SCALED'\nd = Dequantize(q; q:1; q:2) mode='SCALED'",
+    "m = AddSparseToTensorsMap(i64[2,1] 0 2; f32[2] 1 2; i64[1] 4) shared_name='m'",
+    "m = AddManySparseToTensorsMap(i64[2,2] 0 1 1 0; f32[2] 1 2; i64[2] 2 3) shared_name='m'\n"
+    "t = TakeManySparseFromTensorsMap(m) dtype=float shared_name='m'",
+    "p = OptionalFromValue(f32[2] 1 2)\nh = OptionalHasValue(p)\nv = OptionalGetValue(p) output_types=[float] "
+    "output_shapes=[[2]]",
+    "p = OptionalNone()\nh = OptionalHasValue(p)",
+    /* data sets */
+    RANGE "i = IteratorV2() shared_name='' container=''" SCALARS
+          "m = MakeIterator(d; i)\nn = IteratorGetNext(i; ^m)" SCALARS,
+    RANGE "i = Iterator() shared_name='' container=''" SCALARS
+          "m = MakeIterator(d; i)\nn = IteratorGetNextSync(i; ^m)" SCALARS,
+    "i = OneShotIterator() dataset_factory=@make_range" SCALARS "n = IteratorGetNext(i)" SCALARS,
+    RANGE "i = IteratorV2() shared_name='' container=''" SCALARS
+          "m = MakeIterator(d; i)\ns = IteratorToStringHandle(i; ^m)\n"
+          "j = IteratorFromStringHandleV2(s)" SCALARS "n = IteratorGetNext(j)" SCALARS,
+    RANGE "i = IteratorV2() shared_name='' container=''" SCALARS
+          "m = MakeIterator(d; i)\ns = IteratorToStringHandle(i; ^m)\n"
+          "j = IteratorFromStringHandle(s)" SCALARS "n = IteratorGetNext(j)" SCALARS,
+    "d = TensorDataset(i64[] 7) output_shapes=[[]]\nn = DatasetToSingleElement(d)" SCALARS,
+    "x = TensorSliceDataset(i64[3] 7 8 9) output_shapes=[[]]\n" COUNTED,
+    OVER_RANGE("BatchDataset", "; i64[] 2", VECTORS), OVER_RANGE("BatchDatasetV2", "; i64[] 2; bool[] true", VECTORS),
+    OVER_RANGE("ParallelBatchDataset", "; i64[] 2; i64[] 2; bool[] false", VECTORS),
+    OVER_RANGE("MapAndBatchDataset", "; i64[] 2; i64[] 2; bool[] false", " f=@add_one" NO_ARGS VECTORS),
+    OVER_RANGE("ExperimentalMapAndBatchDataset", "; i64[] 2; i64[] 2; bool[] false", " f=@add_one" NO_ARGS VECTORS),
+    RANGE "b = BatchDataset(d; i64[] 2)" VECTORS
+          "x = PaddedBatchDataset(b; i64[] 2; i64[1] 3; i64[] -1) output_shapes=[[-1,3]]\n" COUNTED,
+    RANGE "b = BatchDataset(d; i64[] 2)" VECTORS
+          "x = PaddedBatchDatasetV2(b; i64[] 2; i64[1] -1; i64[] -1; bool[] false) output_shapes=[[-1,-1]]\n" COUNTED,
+    RANGE "b = BatchDataset(d; i64[] 2)" VECTORS "x = UnbatchDataset(b)" SCALARS COUNTED,
+    RANGE "b = BatchDataset(d; i64[] 2)" VECTORS "x = ExperimentalUnbatchDataset(b)" SCALARS COUNTED,
+    OVER_RANGE("OptionsDataset", "", " serialized_options=''" SCALARS),
+    OVER_RANGE("OptimizeDataset", "; str[1] \"a\"", SCALARS),
+    OVER_RANGE("OptimizeDatasetV2", "; str[1] \"a\"; str[1] \"b\"; str[1] \"c\"", SCALARS),
+    OVER_RANGE("ModelDataset", "", SCALARS), OVER_RANGE("FinalizeDataset", "", SCALARS),
+    OVER_RANGE("MaxIntraOpParallelismDataset", "; i64[] 2", SCALARS),
+    OVER_RANGE("PrivateThreadPoolDataset", "; i64[] 2", SCALARS), OVER_RANGE("NonSerializableDataset", "", SCALARS),
+    OVER_RANGE("AssertCardinalityDataset", "; i64[] 6", SCALARS),
+    RANGE "w = WrapDatasetVariant(d)\nx = UnwrapDatasetVariant(w)\n" COUNTED,
+    OVER_RANGE("FlatMapDataset", "", " f=@to_range" NO_ARGS SCALARS),
+    OVER_RANGE("InterleaveDataset", "; i64[] 2; i64[] 2", " f=@to_range" NO_ARGS SCALARS),
+    OVER_RANGE("ParallelInterleaveDataset", "; i64[] 2; i64[] 2; bool[] false; i64[] 2; i64[] 2",
+               " f=@to_range" NO_ARGS SCALARS),
+    OVER_RANGE("ExperimentalParallelInterleaveDataset", "; i64[] 2; i64[] 2; bool[] false; i64[] 2; i64[] 2",
+               " f=@to_range" NO_ARGS SCALARS),
+    OVER_RANGE("LegacyParallelInterleaveDatasetV2", "; i64[] 2; i64[] 2; i64[] 2; i64[] 2",
+               " f=@to_range" NO_ARGS SCALARS),
+    OVER_RANGE("ParallelInterleaveDatasetV2", "; i64[] 2; i64[] 2; i64[] 2", " f=@to_range" NO_ARGS SCALARS),
+    OVER_RANGE("ParallelInterleaveDatasetV3", "; i64[] 2; i64[] 2; i64[] 2", " f=@to_range" NO_ARGS SCALARS),
+    OVER_RANGE("ParallelInterleaveDatasetV4", "; i64[] 2; i64[] 2; i64[] 2; i64[] 2; i64[] 2",
+               " f=@to_range" NO_ARGS SCALARS),
+    OVER_RANGE("GroupByWindowDataset", "",
+               " key_func=@parity reduce_func=@batch_window window_size_func=@two Tkey_func_other_arguments=[] "
+               "Treduce_func_other_arguments=[] Twindow_size_func_other_arguments=[]" VECTORS),
+    OVER_RANGE("IgnoreErrorsDataset", "", SCALARS), OVER_RANGE("MapDataset", "", " f=@add_one" NO_ARGS SCALARS),
+    OVER_RANGE("ParallelMapDataset", "; i32[] 2", " f=@add_one" NO_ARGS SCALARS),
+    OVER_RANGE("ParallelMapDatasetV2", "; i64[] 2", " f=@add_one" NO_ARGS SCALARS),
+    OVER_RANGE("FilterDataset", "", " predicate=@is_even" NO_ARGS SCALARS),
+    OVER_RANGE("TakeWhileDataset", "", " predicate=@small" NO_ARGS SCALARS),
+    OVER_RANGE("ScanDataset", "; i64[] 1", " f=@scan Tstate=[int64]" NO_ARGS SCALARS),
+    OVER_RANGE("RepeatDataset", "; i64[] -1", SCALARS), OVER_RANGE("TakeDataset", "; i64[] 3", SCALARS),
+    OVER_RANGE("SkipDataset", "; i64[] 3", SCALARS), OVER_RANGE("ShardDataset", "; i64[] 2; i64[] 1", SCALARS),
+    RANGE "x = ZipDataset(d)" SCALARS COUNTED, OVER_RANGE("ConcatenateDataset", "; d", SCALARS),
+    OVER_RANGE("CacheDataset", "; str[] \"\"", SCALARS), OVER_RANGE("CacheDataset", "; str[] \"cached\"", SCALARS),
+    RANGE "m = DummyMemoryCache()\nx = CacheDatasetV2(d; str[] \"\"; m)" SCALARS COUNTED,
+    OVER_RANGE("PrefetchDataset", "; i64[] 2", SCALARS),
+    OVER_RANGE("ShuffleDataset", "; i64[] 4; i64[] 1; i64[] 2", SCALARS),
+    RANGE "g = DummySeedGenerator()\nx = ShuffleDatasetV3(d; i64[] 4; i64[] 1; i64[] 2; g)" SCALARS COUNTED,
+    RANGE
+    "g = DummySeedGenerator()\nx = ShuffleAndRepeatDatasetV2(d; i64[] 4; i64[] 1; i64[] 2; i64[] 2; g)" SCALARS COUNTED,
+    OVER_RANGE("ShuffleAndRepeatDataset", "; i64[] 4; i64[] 1; i64[] 2; i64[] 2", SCALARS),
+    RANGE "x = WindowDataset(d; i64[] 2; i64[] 1; i64[] 1; bool[] false) output_types=[variant] "
+          "output_shapes=[[]]\n" COUNTED_VARIANTS,
+    "x = GeneratorDataset() init_func=@three next_func=@add_one finalize_func=@add_one Tinit_func_args=[] "
+    "Tnext_func_args=[] Tfinalize_func_args=[]" SCALARS COUNTED,
+    "x = TFRecordDataset(str[1] \"data.tfrecord\"; str[] \"\"; i64[] 0)\n" COUNTED_STRINGS,
+    "x = TFRecordDatasetV2(str[1] \"data.tfrecord\"; str[] \"\"; i64[] 100; i64[1] 0)\n" COUNTED_STRINGS,
+    "x = TextLineDataset(str[1] \"text.txt\"; str[] \"\"; i64[] 0)\n" COUNTED_STRINGS,
+    "x = FixedLengthRecordDataset(str[1] \"bytes.bin\"; i64[] 1; i64[] 4; i64[] 1; i64[] 0)\n" COUNTED_STRINGS,
+    "x = FixedLengthRecordDatasetV2(str[1] \"bytes.bin\"; i64[] 1; i64[] 4; i64[] 1; i64[] 0; str[] "
+    "\"\")\n" COUNTED_STRINGS,
+    NULL};

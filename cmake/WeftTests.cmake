@@ -180,6 +180,18 @@ if(DOXYGEN)
   add_test(NAME reference COMMAND ${reference} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endif()
 
+# The programs of tests/campaigns/chaos: a task that trains, the network between tasks, and a slow disk (preloaded).
+if(NOT WEFT_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  weft_program(chaos_train chaos tests/chaos/train.c)
+  set_target_properties(chaos_train PROPERTIES OUTPUT_NAME train)
+  add_executable(chaos_relay tests/chaos/relay.c)
+  target_link_libraries(chaos_relay PRIVATE weft_build)
+  set_target_properties(chaos_relay PROPERTIES OUTPUT_NAME relay RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/chaos)
+  add_library(chaos_slow_disk MODULE tests/chaos/slow_disk.c)
+  target_link_libraries(chaos_slow_disk PRIVATE ${CMAKE_DL_LIBS})
+  set_target_properties(chaos_slow_disk PROPERTIES PREFIX "" OUTPUT_NAME slow_disk LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/chaos)
+endif()
+
 # Every header compiles alone; no sanitizer tells more of that.
 if(WEFT_SANITIZE)
   return()

@@ -50,8 +50,6 @@ weft_graph *weft__monitored_graph(const monitored *m);
 weft_saver *weft__monitored_saver(const monitored *m);    /* NULL: none */
 weft_out weft__monitored_summary(const monitored *m);     /* WEFT_NONE: none */
 weft_out weft__monitored_global_step(const monitored *m); /* WEFT_NONE: none */
-/* Was the session that is told of now made after a loss that cost no variable its value? */
-bool weft__monitored_kept_state(const monitored *m);
 /* The writer on a folder, shared by the hooks; closed with the session. */
 weft_err weft__monitored_writer(monitored *m, const char *dir, weft_event_writer **out);
 

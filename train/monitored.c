@@ -40,7 +40,6 @@ struct monitored {
   pthread_mutex_t lock; /* one run's hooks at a time */
   atomic_bool stop;
   bool closed, holds;
-  bool kept; /* the session that was lost had left its state behind */
 };
 
 weft_graph *weft__monitored_graph(const monitored *m) { return m->base.graph; }
@@ -48,7 +47,6 @@ weft_saver *weft__monitored_saver(const monitored *m) { return m->scaffold.saver
 weft_out weft__monitored_summary(const monitored *m) { return m->scaffold.summary; }
 weft_out weft__monitored_global_step(const monitored *m) { return weft__global_step(m->base.graph); }
 weft_session *weft__monitored_raw(monitored *m) { return m->inner; }
-bool weft__monitored_kept_state(const monitored *m) { return m->kept; }
 void weft__monitored_request_stop(monitored *m) { atomic_store(&m->stop, true); }
 
 bool weft__monitored_should_stop(monitored *m) {
@@ -192,7 +190,6 @@ static prepare_opts how_to_prepare(const monitored *m, bool again) {
 
 static weft_err open_ready(monitored *m, bool again, weft_session **out) {
   prepare_opts o = how_to_prepare(m, again);
-  o.kept = &m->kept;
   return m->opts.not_chief ? weft__manager_wait(&m->manager, &o, out) : weft__manager_prepare(&m->manager, &o, out);
 }
 

@@ -1,8 +1,10 @@
 /* sync_run.c - what SyncReplicasOptimizer does once there is a session.
  *
  * The chief sets the local steps, puts the first tokens into the queue and keeps the runner going that averages
- * gradients.  When a ps was lost and came back empty, steps and tokens are set again; the runner, whose session
- * recovers by itself, just goes on. */
+ * gradients.  After a recovery, steps and tokens are set again, also when every ps kept its variables: the update that
+ * was interrupted may have taken the gradients of one ps and not those of another, and then every worker waits for a
+ * token that nobody will put.  Tokens too many do no harm: the gradient of an old step is dropped with its token.  The
+ * runner, whose session recovers by itself, just goes on. */
 #include "train/sync_run.h"
 
 #include "base/alloc.h"
@@ -63,10 +65,8 @@ static weft_err start_runner(sync_hook *s, weft_coordinator *c) {
 static weft_err sync_created(void *arg, weft_session *sess, weft_coordinator *c) {
   sync_hook *s = arg;
   weft_out init = s->chief ? s->sync->chief_init : s->sync->local_init;
-  if (!weft__monitored_kept_state(s->hook->owner)) {
-    if (init.node >= 0) WEFT_TRY(weft__run_target(sess, init.node));
-    if (s->init_tokens.node >= 0) WEFT_TRY(weft__run_target(sess, s->init_tokens.node));
-  }
+  if (init.node >= 0) WEFT_TRY(weft__run_target(sess, init.node));
+  if (s->init_tokens.node >= 0) WEFT_TRY(weft__run_target(sess, s->init_tokens.node));
   return s->chief && !s->running ? start_runner(s, c) : WEFT_OK;
 }
 

@@ -48,6 +48,8 @@ KINDS = {
     "memory": lambda d: {"task": any_task(d), "value": d.choice([0, 1, 8]) << 20, "hold": d.uniform(0.5, 4)},
 }
 
+OFTEN = {"kill": 3, "stop": 2, "cut": 2, "cut_one_way": 2}  # the others once
+
 
 class Plan:
     def __init__(self, seed, number, kinds=None, jobs=None):
@@ -64,7 +66,7 @@ class Plan:
         self.starts = [(task, draw.choice([0, 0, draw.uniform(0, 2)])) for task in order]  # pause before each
         self.faults = []
         for _ in range(draw.choice([2, 3, 3, 4])):
-            self.add(draw, draw.choice(names))
+            self.add(draw, draw.choices(names, [OFTEN.get(k, 1) for k in names])[0])
         self.faults.sort(key=lambda f: f[0])
 
     def add(self, draw, kind):

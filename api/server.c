@@ -28,6 +28,12 @@ static weft_err read_config(session_opts *to, const weft_server_opts *o) {
   return WEFT_OK;
 }
 
+/* Is it there, and neither empty nor "0"? */
+static bool is_set(const char *name) {
+  const char *text = or_env(NULL, name);
+  return text && strcmp(text, "0") != 0;
+}
+
 static weft_err read_status_port(int *to, int given) {
   const char *text = or_env(NULL, "WEFT_STATUS_PORT");
   char *end = NULL;
@@ -44,6 +50,7 @@ static weft_err create(weft_server **out, const cluster *c, const char *job, int
                       .task = index,
                       .bind = or_env(o->bind, "WEFT_BIND"),
                       .allow_dirs = o->allow_dirs ? o->allow_dirs : getenv("WEFT_ALLOW_DIRS"),
+                      .require_auth = o->require_auth || is_set("WEFT_REQUIRE_AUTH"),
                       .serve = o->serve};
   *out = NULL;
   WEFT_TRY(weft__memory_limit_begin(o->memory));

@@ -196,6 +196,8 @@ const cli_command cli_check = {
         "TensorFlow's protocol, is it Weft or TensorFlow and which version, is it the task it should be, how far is\n"
         "its clock off, and whom does it wait for?  The exit code is 0 only if all are up and agree.",
     .flags = flags,
-    .more = "Environment: WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, as the tasks have them.",
+    .more = "Environment: WEFT_TOKEN or WEFT_TOKEN_FILE, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, as the tasks "
+            "have\n"
+            "them.  The token of 'weft launch --private' is found by itself.",
     .run = run,
 };

@@ -68,5 +68,7 @@ int cli_cluster_find(weft_cluster **out, cli_cluster *k) {
   if (k->given) weft_cluster_destroy(k->hosts);
   weft_free(job);
   if (err != WEFT_OK) return cli_failed(k->given ? "--cluster" : "the environment's cluster", weft_error_message());
-  return *out ? DONE : cli_usage("there is no", "--cluster");
+  if (!*out) return cli_usage("there is no", "--cluster");
+  cli_private_find(*out);
+  return DONE;
 }

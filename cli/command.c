@@ -18,6 +18,11 @@ int cli_usage(const char *what, const char *value) {
   return USAGE;
 }
 
+int cli_invalid(const char *option, const char *what, const char *value) {
+  fprintf(stderr, "weft %s: %s: invalid %s '%s'\n", cli_current ? cli_current->name : "", option, what, value);
+  return USAGE;
+}
+
 int cli_failed(const char *what, const char *why) {
   fprintf(stderr, "weft: %s: %s\n", what, why);
   return FAILED;

@@ -35,6 +35,8 @@ extern const cli_command *cli_current;          /* the one that runs */
 int cli_usage(const char *what, const char *value);
 /* The same for an option that the command does not have, or that lacks its value: names the one that was meant. */
 int cli_bad_option(const char *option);
+/* "weft serve: --task: invalid index 'x'"; gives USAGE. */
+int cli_invalid(const char *option, const char *what, const char *value);
 /* Says on stderr why the work on what failed; gives FAILED. */
 int cli_failed(const char *what, const char *why);
 /* How many letters of a word to change, add or leave out to make it another; 99: too many. */
@@ -55,6 +57,17 @@ bool cli_colour(int stream);
 void cli_raise_descriptors(void);
 /* Calls fn with each of n rows of `size` bytes, all at once, and waits. */
 void cli_at_once(void *rows, int n, size_t size, void *(*fn)(void *row));
+
+/* ---- private.c: the token of `weft launch --private` ---- */
+
+/* Makes a token in a file that is found by the port of a task.  False: errno says why. */
+bool cli_private_make(char *path, size_t room, int port);
+bool cli_private_link(const char *path, int port); /* the same for the port of another task */
+void cli_private_remove(const char *path, int port);
+/* Where this process has no token and there is such a file for a task of the cluster: sets WEFT_TOKEN_FILE. */
+void cli_private_find(const weft_cluster *c);
+/* Has the environment a token, or the three files of TLS? */
+bool cli_has_credentials(void);
 
 /* ---- cluster.c: the cluster that a command line means ---- */
 

@@ -24,6 +24,7 @@ typedef struct plan {
   int ps, workers, restarts, grace;
   int steps;       /* for a bar; 0: not known */
   int status_port; /* of the first task's page; 0: any free one; -1: no pages */
+  bool private, require_auth;
   const char *log_dir, *style;
   char **program; /* and its arguments, NULL-terminated */
 } plan;
@@ -32,7 +33,8 @@ typedef struct launch {
   plan plan;
   launch_task *task;
   int n_task;
-  char hosts[2][TEXT]; /* "localhost:1,localhost:2" of ps and workers */
+  char token_file[4096]; /* "": none */
+  char hosts[2][TEXT];   /* "localhost:1,localhost:2" of ps and workers */
   launch_look look;
   char progress[PROGRESS];
   int code;      /* of the first task that failed */
@@ -49,6 +51,39 @@ static void on_signal(int number) {
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
+typedef struct numeric {
+  const char *option, *what;
+  long least, most;
+  int *to;
+} numeric;
+
+/* The option at i that takes a number, with its value; NULL: it is another. */
+static const numeric *find_number(plan *p, int argc, char **argv, int *i, const char **value) {
+  enum { NUMBERS = 6 };
+  static numeric all[NUMBERS];
+  const numeric known[NUMBERS] = {
+      {"--ps", "count", 0, MOST_TASKS / 2, &p->ps},          {"--workers", "count", 1, MOST_TASKS / 2, &p->workers},
+      {"--restart", "count", 0, 1000, &p->restarts},         {"--steps", "count", 1, 2000000000, &p->steps},
+      {"--grace", "number of seconds", 0, 86400, &p->grace}, {"--status-port", "port", 0, 65535, &p->status_port}};
+  memcpy(all, known, sizeof all);
+  for (int k = 0; k < NUMBERS; k++)
+    if ((*value = cli_option(argc, argv, i, all[k].option))) return &all[k];
+  return NULL;
+}
+
+static int check_credentials(const plan *p) {
+  const char *token = getenv("WEFT_TOKEN");
+  if (p->private && token && *token) {
+    fprintf(stderr, "weft launch: --private makes a token of its own, but WEFT_TOKEN is set (unset it, or leave out "
+                    "--private)\n");
+    return USAGE;
+  }
+  if (!p->require_auth || p->private || cli_has_credentials()) return DONE;
+  fprintf(stderr, "weft launch: --require-auth: there is neither a token nor TLS (set WEFT_TOKEN, or WEFT_TLS_CERT, "
+                  "WEFT_TLS_KEY and WEFT_TLS_CA, or use --private)\n");
+  return USAGE;
+}
+
 static int read_options(plan *p, int argc, char **argv) {
   int i = 1;
   for (; i < argc && argv[i][0] == '-'; i++) {
@@ -57,30 +92,23 @@ static int read_options(plan *p, int argc, char **argv) {
       i++;
       break;
     }
-    bool ok = true;
-    if ((v = cli_option(argc, argv, &i, "--ps")))
-      ok = cli_number(v, 0, MOST_TASKS / 2, &p->ps);
-    else if ((v = cli_option(argc, argv, &i, "--workers")))
-      ok = cli_number(v, 1, MOST_TASKS / 2, &p->workers);
-    else if ((v = cli_option(argc, argv, &i, "--restart")))
-      ok = cli_number(v, 0, 1000, &p->restarts);
-    else if ((v = cli_option(argc, argv, &i, "--steps"))) {
-      if (!cli_number(v, 1, 2000000000, &p->steps)) return cli_usage("launch: --steps takes a number, not", v);
-    } else if ((v = cli_option(argc, argv, &i, "--grace"))) {
-      if (!cli_number(v, 0, 86400, &p->grace)) return cli_usage("launch: --grace takes seconds, not", v);
-    } else if ((v = cli_option(argc, argv, &i, "--status-port"))) {
-      if (!cli_number(v, 0, 65535, &p->status_port)) return cli_usage("launch: --status-port is no port:", v);
-    } else if ((v = cli_option(argc, argv, &i, "--log-dir")))
+    const numeric *n = find_number(p, argc, argv, &i, &v);
+    if (n) {
+      if (!cli_number(v, n->least, n->most, n->to)) return cli_invalid(n->option, n->what, v);
+    } else if (strcmp(arg, "--private") == 0)
+      p->private = true;
+    else if (strcmp(arg, "--require-auth") == 0)
+      p->require_auth = true;
+    else if ((v = cli_option(argc, argv, &i, "--log-dir")))
       p->log_dir = v;
     else if ((v = cli_option(argc, argv, &i, "--style")))
       p->style = v;
     else
       return cli_bad_option(arg);
-    if (!ok) return cli_usage("launch: no number of tasks:", v);
   }
   p->program = argv + i;
   if (!cli_is_style(p->style)) return cli_usage("launch: no style of flags:", p->style);
-  return i < argc ? DONE : cli_usage("launch: which program?", "-- PROGRAM");
+  return i < argc ? check_credentials(p) : cli_usage("launch: which program?", "-- PROGRAM");
 }
 
 /* ---- the cluster ------------------------------------------------------------------------------- */
@@ -243,6 +271,16 @@ static bool make_folder(const char *path) {
   return false;
 }
 
+/* A token in a file for every task, which the tasks are told of.  File ops stay as they are without one. */
+static bool make_private(launch *l) {
+  bool made = cli_private_make(l->token_file, sizeof l->token_file, l->task[0].port);
+  for (int i = 1; i < l->n_task && made; i++) made = cli_private_link(l->token_file, l->task[i].port);
+  if (!made)
+    fprintf(stderr, "weft launch: --private: no file for the token can be made (XDG_RUNTIME_DIR, /tmp): %s\n",
+            strerror(errno));
+  return made && setenv("WEFT_TOKEN_FILE", l->token_file, 1) == 0 && setenv("WEFT_ALLOW_DIRS", "/", 0) == 0;
+}
+
 static bool lay_out(launch *l) {
   l->n_task = l->plan.ps + l->plan.workers;
   l->task = calloc((size_t)l->n_task, sizeof *l->task);
@@ -262,7 +300,8 @@ static bool lay_out(launch *l) {
   }
   if (!find_ports(l)) return false;
   list_hosts(l);
-  return true;
+  if (l->plan.require_auth) setenv("WEFT_REQUIRE_AUTH", "1", 1);
+  return !l->plan.private || make_private(l);
 }
 
 /* ---- watching ---------------------------------------------------------------------------------- */
@@ -408,6 +447,7 @@ static void watch(launch *l) {
 }
 
 static int forget(launch *l, int code) {
+  for (int i = 0; l->task && l->token_file[0] && i < l->n_task; i++) cli_private_remove(l->token_file, l->task[i].port);
   for (int i = 0; l->task && i < l->n_task; i++) {
     if (l->task[i].out.file) fclose(l->task[i].out.file);
     if (l->task[i].err.file) fclose(l->task[i].err.file);
@@ -453,6 +493,10 @@ static const cli_flag flags[] = {
     {"--log-dir", "DIR", "keep what each task prints in DIR/JOB-INDEX.out and .err"},
     {"--status-port", "PORT",
      "a status page of the cluster on this port, and on those that follow one of each task (0: free ones)"},
+    {"--private", NULL,
+     "make a token that every call must carry, in a file that only this user reads; 'weft top' and\n"
+     "'weft check' find it.  TensorFlow's tasks know no tokens and cannot join"},
+    {"--require-auth", NULL, "refuse to start tasks without a token or TLS"},
     {"--style", "tf|task_id|parameter_servers|none",
      "flags the program takes: tf (--ps_hosts --worker_hosts --job_name --task_index), task_id\n"
      "(--task_id instead), parameter_servers (--parameter_servers --workers ...), none"},

@@ -3,6 +3,7 @@
  * The first SIGINT or SIGTERM lets the steps that run here end, says goodbye and exits with 0; the second leaves at
  * once. */
 #include "command.h"
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,12 +45,12 @@ static int read_options(request *r, int argc, char **argv) {
     else if ((given = cli_option(argc, argv, &i, "--job")) || (given = cli_option(argc, argv, &i, "--job_name")))
       r->job = given;
     else if ((given = cli_option(argc, argv, &i, "--task")) || (given = cli_option(argc, argv, &i, "--task_index"))) {
-      char *stop;
-      r->task = (int)strtol(given, &stop, 10);
-      if (!*given || *stop || r->task < 0) return cli_usage("serve: --task is no index of a task:", given);
+      if (!cli_number(given, 0, INT_MAX, &r->task)) return cli_invalid("--task", "index", given);
     } else if ((given = cli_option(argc, argv, &i, "--status-port"))) {
-      if (!cli_number(given, 1, 65535, &r->status_port)) return cli_usage("serve: --status-port is no port:", given);
-    } else if ((given = cli_option(argc, argv, &i, "--bind")))
+      if (!cli_number(given, 1, 65535, &r->status_port)) return cli_invalid("--status-port", "port", given);
+    } else if (strcmp(arg, "--require-auth") == 0)
+      setenv("WEFT_REQUIRE_AUTH", "1", 1);
+    else if ((given = cli_option(argc, argv, &i, "--bind")))
       r->bind = given;
     else if ((given = cli_option(argc, argv, &i, "--allow-dir"))) {
       if (!allow(r, given)) return cli_usage("serve: the list of directories is too long at", given);
@@ -118,6 +119,7 @@ static const cli_flag flags[] = {
     {"--job", "NAME", "the job this task is of"},
     {"--task", "N", "its index in the job (0)"},
     {"--bind", "HOST:PORT", "where to listen, if not on the address that the cluster lists"},
+    {"--require-auth", NULL, "refuse to start without a token or TLS"},
     {"--allow-dir", "DIR", "a directory that file ops may touch; may be given again"},
     {"--status-port", "PORT", "serve a page about this cluster, JSON and metrics on this port"},
     {0},
@@ -129,7 +131,8 @@ const cli_command cli_serve = {
     .summary = "Be a task of a cluster: wait for graphs.",
     .about = "A bare task of a cluster: it waits for graphs until SIGINT or SIGTERM.",
     .flags = flags,
-    .more = "Environment: WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA guard the port; WEFT_BIND,\n"
-            "WEFT_ALLOW_DIRS (parted by ':') and WEFT_STATUS_PORT do what the options do.",
+    .more =
+        "Environment: WEFT_TOKEN or WEFT_TOKEN_FILE, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA guard the port;\n"
+        "WEFT_BIND, WEFT_ALLOW_DIRS (parted by ':'), WEFT_STATUS_PORT and WEFT_REQUIRE_AUTH=1 do what the options do.",
     .run = run,
 };

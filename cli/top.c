@@ -240,6 +240,8 @@ const cli_command cli_top = {
              "wrote\n"
              "a checkpoint, and whom it has been waiting for.  The exit code is 1 if nobody answers.",
     .flags = flags,
-    .more = "Environment: WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, as the tasks have them.",
+    .more = "Environment: WEFT_TOKEN or WEFT_TOKEN_FILE, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, as the tasks "
+            "have\n"
+            "them.  The token of 'weft launch --private' is found by itself.",
     .run = run,
 };

@@ -8,9 +8,12 @@
 #include "base/json.h"
 #include <ctype.h>
 #include <limits.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 void weft__cluster_init(cluster *c) { *c = (cluster){0}; }
 
@@ -55,8 +58,20 @@ weft_err weft__address_split(const char *address, char host[WEFT_HOST_SIZE], int
   return WEFT_OK;
 }
 
+/* A name that only looks like an address ("127.example.org") is not one. */
 bool weft__host_is_loopback(const char *host) {
-  return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *found = NULL;
+  if (strcmp(host, "localhost") == 0) return true;
+  if (getaddrinfo(host, NULL, &hints, &found) != 0) return false;
+  bool is = false;
+  if (found->ai_family == AF_INET)
+    is = ntohl(((const struct sockaddr_in *)found->ai_addr)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  if (found->ai_family == AF_INET6) {
+    const struct in6_addr *a = &((const struct sockaddr_in6 *)found->ai_addr)->sin6_addr;
+    is = IN6_IS_ADDR_LOOPBACK(a) || (IN6_IS_ADDR_V4MAPPED(a) && a->s6_addr[12] == IN_LOOPBACKNET);
+  }
+  freeaddrinfo(found);
+  return is;
 }
 
 bool weft__cluster_is_loopback(const cluster *c) {

@@ -43,7 +43,7 @@ bool weft__cluster_is_loopback(const cluster *c); /* is every address one that o
 /* "host:port" or "[v6]:port" apart: the host without brackets.  INVALID_ARGUMENT says which address. */
 #define WEFT_HOST_SIZE 256
 weft_err weft__address_split(const char *address, char host[WEFT_HOST_SIZE], int *port);
-bool weft__host_is_loopback(const char *host); /* localhost, 127.x.x.x, ::1 */
+bool weft__host_is_loopback(const char *host); /* localhost, or an address in numbers: 127.x.x.x, ::1 */
 
 /* "/job:ps/replica:0/task:0"; returns buf. */
 #define WEFT_TASK_NAME_SIZE 128

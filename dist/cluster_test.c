@@ -115,3 +115,11 @@ TEST(loopback_is_recognised) {
   EXPECT(!weft__cluster_is_loopback(&c));
   weft__cluster_finish(&c);
 }
+
+TEST(a_name_that_begins_like_an_address_is_not_loopback) {
+  const char *loopback[] = {"localhost", "127.0.0.1", "127.0.1.1", "127.1", "::1", "::ffff:127.0.0.1"};
+  const char *
+      not [] = {"127.example.org", "127.", "127.0.0.1.example.org", "128.0.0.1", "::2", "localhost.example.org", "a"};
+  for (size_t i = 0; i < sizeof loopback / sizeof loopback[0]; i++) EXPECT(weft__host_is_loopback(loopback[i]));
+  for (size_t i = 0; i < sizeof not / sizeof not [0]; i++) EXPECT(!weft__host_is_loopback(not [i]));
+}

@@ -7,8 +7,10 @@
 #include "dist/server.h"
 #include "io/file.h"
 #include "proto/scan.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- tokens and certificates ---- */
 
@@ -27,8 +29,28 @@ static weft_err read_pem(char **out, const char *path) {
   return err;
 }
 
+/* A token in a file, without the line's end; others may not read the file. */
+static weft_err read_token(char **out, const char *path) {
+  struct stat s;
+  text t = {0};
+  if (stat(path, &s) != 0) return weft__fail(WEFT_NOT_FOUND, "WEFT_TOKEN_FILE: %s: %s", path, strerror(errno));
+  if (s.st_mode & 077)
+    return weft__fail(WEFT_PERMISSION_DENIED,
+                      "WEFT_TOKEN_FILE: %s has mode %03o, so that others may use it (chmod 600)", path,
+                      (unsigned)(s.st_mode & 0777));
+  weft_err err = weft__file_read(path, &t);
+  size_t size = err ? 0 : t.size;
+  while (size && (t.data[size - 1] == '\n' || t.data[size - 1] == '\r')) size--;
+  if (!err && !size) err = weft__fail(WEFT_INVALID_ARGUMENT, "WEFT_TOKEN_FILE: %s is empty", path);
+  if (!err && !(*out = weft__strndup(t.data, size))) err = WEFT_OOM;
+  weft__text_finish(&t);
+  return err;
+}
+
 static weft_err find(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
+  const char *file = token ? NULL : or_env(NULL, "WEFT_TOKEN_FILE");
   if (token && !(c->token = weft__strdup(token))) return WEFT_OOM;
+  if (file) WEFT_TRY(read_token(&c->token, file));
   if ((cert || key || ca) && !(cert && key && ca))
     return weft__fail(WEFT_INVALID_ARGUMENT, "TLS needs a certificate, its key and a CA, and %s is missing",
                       !cert  ? "WEFT_TLS_CERT"

@@ -150,11 +150,12 @@ weft_err weft__server_create(weft_server **out, const cluster *c, const server_o
 
 /* ---- where to listen ---- */
 
-/* Can this host listen there?  `loopback`: it would, but nobody else would reach it. */
-static bool is_own_address(const char *host, bool *loopback) {
+/* Can this host listen there?  `loopback`: it would, but nobody else would reach it.  The result of getaddrinfo. */
+static int find_own_address(const char *host, bool *own, bool *loopback) {
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
-  if (getaddrinfo(host, NULL, &hints, &found) != 0) return false;
-  bool own = false;
+  int failed = getaddrinfo(host, NULL, &hints, &found);
+  *own = false;
+  if (failed) return failed;
   *loopback = true;
   for (struct addrinfo *a = found; a; a = a->ai_next) {
     int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -162,24 +163,30 @@ static bool is_own_address(const char *host, bool *loopback) {
     if (getnameinfo(a->ai_addr, a->ai_addrlen, shown, sizeof shown, NULL, 0, NI_NUMERICHOST) == 0 &&
         !weft__host_is_loopback(shown))
       *loopback = false;
-    if (fd >= 0 && bind(fd, a->ai_addr, a->ai_addrlen) == 0) own = true;
+    if (fd >= 0 && bind(fd, a->ai_addr, a->ai_addrlen) == 0) *own = true;
     if (fd >= 0) close(fd);
   }
   freeaddrinfo(found);
-  return own;
+  return 0;
 }
 
 /* The host to listen on and the port, from the cluster or from `bind`. */
 static weft_err choose_listen(const weft_server *s, char host[WEFT_HOST_SIZE], int *port) {
   const char *listed = weft__cluster_address(&s->cluster, s->job, s->opts.task);
-  bool loopback = false;
+  bool loopback = false, own = false;
   WEFT_TRY(weft__address_split(listed, host, port));
   if (s->bind) return weft__address_split(s->bind, host, port);
   if (weft__cluster_is_loopback(&s->cluster)) {
     if (strcmp(host, "localhost") == 0) snprintf(host, WEFT_HOST_SIZE, "127.0.0.1");
     return WEFT_OK;
   }
-  if (is_own_address(host, &loopback) && !loopback) return WEFT_OK;
+  int failed = find_own_address(host, &own, &loopback);
+  if (failed) /* every interface would be more than was asked for */
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "%s cannot listen on %s, its host in the cluster: the name does not resolve here: %s "
+                      "(WEFT_BIND=host:port says where to listen instead)",
+                      s->name, listed, gai_strerror(failed));
+  if (own && !loopback) return WEFT_OK;
   weft__log(LOG_WARNING,
             "%s of %s is not an address of this host that others reach: listening on all of them "
             "(WEFT_BIND=host:port chooses)",
@@ -386,8 +393,17 @@ static weft_err confine_files(const weft_server *s) {
   return weft__confine(s->allow_dirs ? s->allow_dirs : "");
 }
 
+static weft_err check_auth(const weft_server *s) {
+  if (!s->opts.require_auth || s->token || s->certificate) return WEFT_OK;
+  return weft__fail(WEFT_FAILED_PRECONDITION,
+                    "%s does not start without a token or TLS, since WEFT_REQUIRE_AUTH is set (set WEFT_TOKEN, or "
+                    "WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA)",
+                    s->name);
+}
+
 weft_err weft__server_start(weft_server *s) {
   if (s->listener) return WEFT_OK;
+  WEFT_TRY(check_auth(s));
   WEFT_TRY(confine_files(s));
   weft_err err = listen_there(s);
   if (!err) err = note_port(s);

@@ -15,6 +15,7 @@ typedef struct server_opts {
   int task;
   const char *bind; /* "host:port" to listen on when the listed address cannot be bound; NULL: from the cluster */
   security security;
+  bool require_auth;      /* refuse to start without a token or TLS */
   const char *allow_dirs; /* what file ops may touch; NULL: everything, or nothing once the port is guarded */
   session_opts session;   /* default for sessions of other processes */
   bool serve;             /* a bare task: join never returns by itself */

@@ -11,6 +11,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *allowed; /* resolved, each ended by ':'; NULL: no limit */
+static bool decided;  /* by weft__confine, or once the environment was asked */
 
 static weft_err resolve_all(const char *directories, char **out) {
   char *all = weft__strdup(""), *list = weft__strdup(directories), *rest = list, *one;
@@ -27,16 +28,23 @@ static weft_err resolve_all(const char *directories, char **out) {
   return all && list ? WEFT_OK : WEFT_OOM;
 }
 
-weft_err weft__confine(const char *directories) {
+/* `always`: also if somebody has decided before. */
+static weft_err decide(const char *directories, bool always) {
   char *resolved = NULL;
   if (directories) WEFT_TRY(resolve_all(directories, &resolved));
   pthread_mutex_lock(&lock);
-  char *before = allowed;
-  allowed = resolved;
+  char *dropped = resolved;
+  if (always || !decided) {
+    dropped = allowed;
+    allowed = resolved;
+    decided = true;
+  }
   pthread_mutex_unlock(&lock);
-  weft__free(before);
+  weft__free(dropped);
   return WEFT_OK;
 }
+
+weft_err weft__confine(const char *directories) { return decide(directories, true); }
 
 static bool has_dots(const char *names) {
   for (const char *s = names; (s = strstr(s, "..")); s += 2)
@@ -79,8 +87,17 @@ static bool is_inside(const char *list, const char *path) {
   return false;
 }
 
+/* Where no server has said what is allowed, the environment does. */
+static weft_err ask_environment(void) {
+  pthread_mutex_lock(&lock);
+  bool asked = decided;
+  pthread_mutex_unlock(&lock);
+  return asked ? WEFT_OK : decide(getenv("WEFT_ALLOW_DIRS"), false);
+}
+
 weft_err weft__path_allowed(const char *path) {
   char real[PATH_MAX];
+  WEFT_TRY(ask_environment());
   pthread_mutex_lock(&lock);
   bool good = !allowed || (resolve(path, real) && is_inside(allowed, real));
   pthread_mutex_unlock(&lock);

@@ -8,7 +8,8 @@
 
 #include "base/status.h"
 
-/* Directories parted by ':' ("" allows none); NULL: everything is allowed, as at the start. */
+/* Directories parted by ':' ("" allows none); NULL: everything is allowed.  Until it is called, WEFT_ALLOW_DIRS says
+ * what is, for graphs that run without a server too. */
 weft_err weft__confine(const char *directories);
 /* PERMISSION_DENIED if the path, or the prefix of names it is, lies in no allowed directory.  Links are followed. */
 weft_err weft__path_allowed(const char *path);

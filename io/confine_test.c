@@ -26,6 +26,20 @@ static void refused(const char *path) {
 
 TEST(without_a_limit_everything_is_allowed) { EXPECT_OK(weft__path_allowed("/etc/passwd")); }
 
+TEST(the_environment_limits_graphs_that_run_without_a_server) {
+  setenv("WEFT_ALLOW_DIRS", "/tmp/somewhere:/tmp/elsewhere", 1);
+  EXPECT_OK(weft__path_allowed("/tmp/elsewhere/file"));
+  refused("/etc/passwd");
+  EXPECT_OK(weft__confine("/etc")); /* a server knows better */
+  EXPECT_OK(weft__path_allowed("/etc/passwd"));
+}
+
+TEST(a_server_that_spoke_first_is_not_overruled_by_the_environment) {
+  setenv("WEFT_ALLOW_DIRS", "/", 1);
+  EXPECT_OK(weft__confine(""));
+  refused("/etc/passwd");
+}
+
 TEST(only_what_lies_inside_is_allowed) {
   const char *place = make_place();
   EXPECT_OK(weft__confine("inside:/nonexistent_place"));

@@ -1,6 +1,9 @@
 /* http.c - libmicrohttpd behind three functions: who may ask, what may be asked, and the headers that keep a page from
  * loading or telling anything elsewhere.
  *
+ * A client may send its request as slowly as it likes.  So connections are limited in number, and the oldest makes room:
+ * libmicrohttpd itself would stop accepting at its limit, and would not hear that it is to stop.
+ *
  * The library is loaded when a page is first asked for: with what it needs in turn it would be a tenth of an idle ps. */
 #include "net/http.h"
 
@@ -18,7 +21,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-enum { IDLE_S = 20, CONNECTIONS = 64 };
+enum { IDLE_S = 20, CONNECTIONS = 64, BETWEEN = 8 /* being closed */ };
 
 struct http {
   struct MHD_Daemon *daemon;
@@ -26,6 +29,9 @@ struct http {
   void *arg;
   char *token;
   bool only_local;
+  pthread_mutex_t lock;  /* guards what follows */
+  int open[CONNECTIONS]; /* sockets, the oldest first; the library closes one only after it has said so */
+  int n_open;
 };
 
 /* ---- the library ---- */
@@ -34,6 +40,7 @@ struct http {
   X(start_daemon)                                                                                                      \
   X(stop_daemon)                                                                                                       \
   X(get_daemon_info)                                                                                                   \
+  X(get_connection_info)                                                                                               \
   X(lookup_connection_value)                                                                                           \
   X(create_response_from_buffer)                                                                                       \
   X(add_response_header)                                                                                               \
@@ -127,6 +134,32 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *p
   return sent;
 }
 
+/* ---- connections ---- */
+
+static void forget_connection(http *h, int i) {
+  memmove(&h->open[i], &h->open[i + 1], (size_t)(--h->n_open - i) * sizeof h->open[0]);
+}
+
+/* The library's word that a connection was accepted, or is about to be closed. */
+static void note_connection(void *arg, struct MHD_Connection *c, void **context,
+                            enum MHD_ConnectionNotificationCode what) {
+  http *h = arg;
+  (void)context;
+  const union MHD_ConnectionInfo *info = mhd.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (!info) return;
+  pthread_mutex_lock(&h->lock);
+  for (int i = 0; what == MHD_CONNECTION_NOTIFY_CLOSED && i < h->n_open; i++)
+    if (h->open[i] == info->connect_fd) forget_connection(h, i);
+  if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+    if (h->n_open == CONNECTIONS) {
+      shutdown(h->open[0], SHUT_RDWR);
+      forget_connection(h, 0);
+    }
+    h->open[h->n_open++] = info->connect_fd;
+  }
+  pthread_mutex_unlock(&h->lock);
+}
+
 /* ---- listening ---- */
 
 /* libmicrohttpd speaks only through return codes. */
@@ -153,13 +186,15 @@ weft_err weft__http_listen(http **out, const http_opts *o, http_handler *fn, voi
   http *h = weft__alloc_zero(1, sizeof *h);
   if (!h) return WEFT_OOM;
   h->fn = fn, h->arg = arg, h->only_local = o->only_local;
+  pthread_mutex_init(&h->lock, NULL);
   if (o->token && !(h->token = weft__strdup(o->token))) return weft__http_close(h), WEFT_OOM;
-  unsigned flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ERROR_LOG;
+  unsigned flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG;
   if (at.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
   errno = 0;
   h->daemon = mhd.start_daemon(flags, 0, NULL, NULL, answer, h, MHD_OPTION_EXTERNAL_LOGGER, silent, NULL,
                                MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&at, MHD_OPTION_CONNECTION_TIMEOUT,
-                               (unsigned)IDLE_S, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_END);
+                               (unsigned)IDLE_S, MHD_OPTION_CONNECTION_LIMIT, (unsigned)(CONNECTIONS + BETWEEN),
+                               MHD_OPTION_NOTIFY_CONNECTION, note_connection, h, MHD_OPTION_END);
   if (h->daemon) return *out = h, WEFT_OK;
   weft_err err = weft__fail(WEFT_UNAVAILABLE, "%s:%d: %s", o->host, o->port, strerror(errno ? errno : EADDRINUSE));
   weft__http_close(h);
@@ -174,6 +209,7 @@ int weft__http_port(const http *h) {
 void weft__http_close(http *h) {
   if (!h) return;
   if (h->daemon) mhd.stop_daemon(h->daemon);
+  pthread_mutex_destroy(&h->lock);
   weft__free(h->token);
   weft__free(h);
 }

@@ -51,7 +51,7 @@ expect 1 "no step stats" trace /dev/null
 expect 0 '^usage: weft serve' serve --help
 expect 2 "there is no '--cluster'" serve
 expect 2 "which --job" serve --cluster 'ps=localhost:1'
-expect 2 "no index of a task: 'x'" serve --task x
+expect 2 "^weft serve: --task: invalid index 'x'$" serve --task x
 expect 2 "unknown option '--frob'" serve --frob
 expect 1 'INVALID_ARGUMENT: .*host-port pair' serve --cluster 'ps=localhost' --job ps
 expect 1 'Job "worker" was not defined in cluster' serve --cluster 'ps=localhost:1' --job worker

@@ -117,9 +117,14 @@ wrong 2 "--nodes takes a number .*, not 'x'" trace --nodes x
 wrong 2 "exec: which program" exec
 wrong 2 "takes seconds, not 'x'" check --timeout x
 wrong 2 "takes seconds, 0.1 or more, not '0'" top --every 0
-wrong 2 "no index of a task: 'x'" serve --task x
-wrong 2 "no port: '70000'" serve --status-port 70000
-wrong 2 "no number of tasks: 'many'" launch --workers many -- true
+wrong 2 "^weft serve: --task: invalid index 'x'$" serve --task x
+wrong 2 "^weft serve: --status-port: invalid port '70000'$" serve --status-port 70000
+wrong 2 "^weft serve: --task: invalid index '4294967296'$" serve --cluster ps=localhost:0 --job ps --task 4294967296
+wrong 2 "^weft serve: --task: invalid index '-1'$" serve --task=-1
+wrong 1 "^weft serve: FAILED_PRECONDITION: .*without a token or TLS" serve --cluster ps=localhost:0 --job ps --require-auth
+wrong 2 "^weft launch: --require-auth: .*WEFT_TOKEN.*--private" launch --require-auth -- true
+WEFT_TOKEN=x wrong 2 "^weft launch: --private makes a token of its own" launch --private -- true
+wrong 2 "^weft launch: --workers: invalid count 'many'$" launch --workers many -- true
 wrong 2 "no style of flags: 'mpi'.*--help" launch --style mpi -- true
 wrong 2 "which program" launch --ps 1
 wrong 2 "did you mean '--workers'" launch --worker 2 -- true
@@ -129,7 +134,7 @@ wrong 2 "did you mean 'launch'" lunch
 wrong 2 "--dot takes a file .dot" inspect "$data/rubbish.pb" --dot picture
 wrong 1 "--dot is for graphs" inspect "$data" --dot x.dot
 wrong 2 "--values is for checkpoints, --tag and --plot for events" inspect "$data" --values x --plot
-wrong 2 "--grace takes seconds, not 'x'" launch --grace x -- true
+wrong 2 "^weft launch: --grace: invalid number of seconds 'x'$" launch --grace x -- true
 wrong 1 "$data/rubbish: no .npz" convert npz "$data/rubbish" "$data/x"
 wrong 2 "there is no 'PATH'" inspect
 wrong 2 "knows .*, not 'frob'" convert frob a b

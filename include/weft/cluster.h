@@ -54,7 +54,8 @@ typedef struct weft_server_opts {
   bool start_later;     /* weft_server_start listens, not create */
   bool serve;           /* a bare task for others: join returns only when interrupted */
   const char *bind;     /* "host:port" to listen on instead of the listed address; NULL: WEFT_BIND, if set */
-  const char *token;    /* asked of, and sent with, every call; NULL: WEFT_TOKEN, if set */
+  const char *token;    /* asked of, and sent with, every call; NULL: WEFT_TOKEN, or what is in the file
+                           WEFT_TOKEN_FILE, if set */
   const char *tls_cert; /* PEM files for mutual TLS, all three; NULL: WEFT_TLS_CERT, WEFT_TLS_KEY, WEFT_TLS_CA */
   const char *tls_key;
   const char *tls_ca;
@@ -63,6 +64,7 @@ typedef struct weft_server_opts {
   const void *config;     /* a serialised ConfigProto: the threads of this task */
   size_t config_size;
   int status_port;    /* a page, JSON and metrics for people and Prometheus on this port; 0: WEFT_STATUS_PORT, if set */
+  bool require_auth;  /* refuse to start without a token or TLS; also by WEFT_REQUIRE_AUTH=1 */
   const char *memory; /* a ceiling on the memory of this process: "800M", "4G", "auto" (90 % of the cgroup's limit); an
                          allocation over it fails its step with RESOURCE_EXHAUSTED.  NULL: WEFT_MEMORY; if unset, none */
 } weft_server_opts;

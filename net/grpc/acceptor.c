@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SOCKETS_MAX = 8, STRANGER_MS = 10000, LOOK_MS = 100, CALLER_GONE_MS = 20000, AT_ONCE = 64 };
+enum { SOCKETS_MAX = 8, STRANGER_MS = 30000, LOOK_MS = 100, CALLER_GONE_MS = 20000, AT_ONCE = 64 };
 
 typedef struct stranger {
   int fd; /* gRPC's */

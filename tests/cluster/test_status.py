@@ -1,7 +1,10 @@
 """What a cluster shows of itself: a page, JSON, metrics, `weft top`; to those who have the token, and no more."""
+import contextlib
 import json
 import re
+import socket
 import subprocess
+import time
 import urllib.error
 import urllib.request
 
@@ -111,3 +114,28 @@ def test_launch_gives_each_task_a_page(cluster):
     assert job.output.count("shows its status on") == 2
     job.send(2)
     assert job.wait() == 130
+
+
+def test_slow_requests_do_not_keep_others_out_nor_the_task_from_ending(cluster):
+    """A hundred clients that send a byte now and then."""
+    port = free_ports(1)[0]
+    ps = cluster().serve("ps", 0, "--status-port", port)
+    ps.until("shows its status")
+    slow = []
+    for _ in range(100):
+        slow.append(socket.create_connection(("127.0.0.1", port)))
+        slow[-1].sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+    for _ in range(3):
+        time.sleep(0.3)
+        for s in slow:
+            with contextlib.suppress(OSError):
+                s.sendall(b"a")
+    began = time.monotonic()
+    assert get(port, "/metrics")[0] == 200
+    assert time.monotonic() - began < 10  # before the slow ones are closed for being idle
+    began = time.monotonic()
+    ps.send(15)
+    assert ps.wait(20) == 0, ps.output
+    assert time.monotonic() - began < 5  # 2 s; the rest is for a busy machine
+    for s in slow:
+        s.close()

@@ -2,18 +2,16 @@
 import array
 import os
 import pathlib
-import resource
-import shutil
+import re
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import time
 
 import grpc
 import pytest
-from tasks import WEFT, Cluster, eventually
+from tasks import LINEAR, WEFT, eventually
 
 SMALL = 256  # descriptors a task may have, where a test uses all of them up
 
@@ -223,3 +221,104 @@ def test_weft_launch_and_scripts_raise_theirs(tmp_path):
     native = [WEFT, "launch", "--ps", "0", "--workers", "1", "--style", "none", "--", "sh", "-c", "ulimit -n"]
     shown = subprocess.run([*limited(256, 2048), *map(str, native)], capture_output=True, text=True, timeout=60)
     assert "2048" in shown.stdout, shown
+
+
+# ---- fail closed ----
+
+
+def listening_hosts(task):
+    """The addresses, as the kernel shows them, that the task listens on by TCP."""
+    own = {os.readlink(f"/proc/{task.process.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{task.process.pid}/fd")}
+    lines = pathlib.Path("/proc/net/tcp").read_text().splitlines() + pathlib.Path("/proc/net/tcp6").read_text().splitlines()
+    return [w[1].split(":")[0] for w in map(str.split, lines) if len(w) > 9 and w[3] == "0A" and f"socket:[{w[9]}]" in own]
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "127.example.invalid"])
+def test_a_host_of_our_own_that_does_not_resolve_opens_nothing(cluster, host):
+    c = cluster(workers=0)
+    task = c.add("ps0", WEFT, "serve", "--cluster", f"ps={host}:2222", "--job", "ps")
+    assert task.wait(60) == 1, task.output
+    assert "does not resolve" in task.output and host in task.output and "WEFT_BIND" in task.output
+
+
+def test_a_task_that_requires_authentication_does_not_start_without(cluster):
+    c = cluster(workers=0)
+    cluster_text = f"ps={c.hosts['ps'][0]}"
+    for more, env in ((["--require-auth"], {}), ([], {"WEFT_REQUIRE_AUTH": "1"})):
+        task = c.add("ps0", WEFT, "serve", "--cluster", cluster_text, "--job", "ps", *more, **env)
+        assert task.wait(60) == 1 and "without a token or TLS" in task.output, task.output
+    task = c.add("ps0", WEFT, "serve", "--cluster", cluster_text, "--job", "ps", "--require-auth", WEFT_TOKEN="secret")
+    task.until("Started server")
+
+
+def test_a_private_launch_has_a_token_that_top_and_check_find(cluster, tmp_path):
+    c = cluster(workers=0)
+    env = {"XDG_RUNTIME_DIR": str(tmp_path)}
+    job = c.add("launch", WEFT, "launch", "--private", "--require-auth", "--ps", 1, "--workers", 1, "--", LINEAR,
+                f"--steps={10**9}", **env)
+    job.until("=> step: 1\n")
+    files = sorted((tmp_path / "weft").iterdir())
+    assert len(files) == 2 and all(f.stat().st_mode & 0o777 == 0o600 for f in files)
+    assert (tmp_path / "weft").stat().st_mode & 0o777 == 0o700
+    ports = [f.name.split("-")[1] for f in files]
+    token = files[0].read_text().strip()
+    assert answers(f"127.0.0.1:{ports[0]}") == "UNAUTHENTICATED"
+    assert answers(f"127.0.0.1:{ports[0]}", token) == "OK"
+    roles = re.search(r"job ps -> \{0 -> localhost:(\d+)\}", job.output).group(1)
+    worker = next(p for p in ports if p != roles)
+    spec = f"ps=localhost:{roles};worker=localhost:{worker}"
+    for command in (["check"], ["top", "--once"]):
+        shown = subprocess.run([str(WEFT), *command, "--cluster", spec], capture_output=True, text=True, timeout=60,
+                               env={**os.environ, **env})
+        assert shown.returncode == 0, shown
+        strange = subprocess.run([str(WEFT), *command, "--cluster", spec], capture_output=True, text=True, timeout=60,
+                                 env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path / "other")})
+        assert strange.returncode == 1 and "token" in strange.stdout, strange
+    job.send(signal.SIGINT)
+    assert job.wait(60) == 130
+    assert not list((tmp_path / "weft").iterdir())
+
+
+def test_a_private_launch_leaves_file_ops_as_they_are(cluster, tmp_path):
+    script = tmp_path / "files.py"
+    script.write_text("""
+import tensorflow as tf
+flags = tf.app.flags
+for name in ("ps_hosts", "worker_hosts", "job_name"):
+    flags.DEFINE_string(name, "", "")
+flags.DEFINE_integer("task_index", 0, "")
+spec = tf.train.ClusterSpec({"worker": flags.FLAGS.worker_hosts.split(",")})
+server = tf.train.Server(spec, "worker", 0)
+with tf.Session(server.target) as sess:
+    print("read", sess.run(tf.read_file("%s")))
+""" % script)
+    job = cluster(workers=0).add("launch", WEFT, "launch", "--private", "--ps", 0, "--workers", 1, "--", script,
+                                 XDG_RUNTIME_DIR=str(tmp_path))
+    assert job.wait(90) == 0 and "import tensorflow" in job.output, job.output
+
+
+def test_a_token_file_that_others_may_read_is_refused(cluster, tmp_path):
+    c = cluster(workers=0)
+    file = tmp_path / "token"
+    file.write_text("secret\n")
+    for mode, code in ((0o644, 1), (0o600, None)):
+        file.chmod(mode)
+        task = c.serve("ps", 0, WEFT_TOKEN_FILE=str(file))
+        if code:
+            assert task.wait(60) == code and "mode 644" in task.output, task.output
+    task.until("Started server")
+    assert answers(c.hosts["ps"][0]) == "UNAUTHENTICATED"
+    assert answers(c.hosts["ps"][0], "secret") == "OK"
+
+
+def test_a_compressed_body_is_not_unpacked_before_the_token_was_seen(cluster):
+    c = cluster(workers=0)
+    task = c.serve("ps", 0, WEFT_TOKEN="secret")
+    task.until("Started server")
+    with grpc.insecure_channel(c.hosts["ps"][0], options=[("grpc.max_send_message_length", -1)]) as channel:
+        with pytest.raises(grpc.RpcError) as error:
+            channel.unary_unary("/tensorflow.WorkerService/GetStatus")(b"\0" * (64 << 20), timeout=60,
+                                                                       compression=grpc.Compression.Gzip)
+    assert error.value.code().name == "UNAUTHENTICATED"
+    status = pathlib.Path(f"/proc/{task.process.pid}/status").read_text()
+    assert int(status.split("VmHWM:")[1].split()[0]) < 48 << 10, status

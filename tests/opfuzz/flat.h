@@ -9,7 +9,7 @@ typedef struct flat_edge {
 } flat_edge;
 
 typedef struct flat_node {
-  char name[48];
+  char name[64];
   const char *op;
   int from;        /* the model's node, or -1 */
   weft_dtype type; /* of its output 0, where from < 0 */

@@ -7,6 +7,7 @@
 #include "dist/once.h"
 #include "dist/partial.h"
 #include "dist/session.h"
+#include "exec/feeds.h"
 #include "graph/graphdef.h"
 #include "ops/all.h"
 #include "tensor/tensor_proto.h"
@@ -132,19 +133,24 @@ static weft_err find_out(const client_session *s, const char *name, const char *
   return err ? weft__fail_in(err, "%s '%s'", what, name) : WEFT_OK;
 }
 
-static weft_err find_all(client_session *s, const names *n, weft_out *feed, weft_out *fetch, int *target) {
-  for (size_t i = 0; i < n->n_feed; i++) {
-    WEFT_TRY(find_out(s, n->feed[i], "feed", &feed[i]));
-    for (size_t j = 0; j < i; j++)
-      if (feed[j].node == feed[i].node && feed[j].slot == feed[i].slot)
-        return weft__fail(WEFT_INVALID_ARGUMENT, "Duplicated feeds: %s", n->feed[i]);
-  }
+/* The fetches, none of which may be fed. */
+static weft_err find_fetches(client_session *s, const names *n, const feeds *fed, weft_out *fetch) {
+  if (fed->twice >= 0) return weft__fail(WEFT_INVALID_ARGUMENT, "Duplicated feeds: %s", n->feed[fed->twice]);
   for (size_t i = 0; i < n->n_fetch; i++) {
     WEFT_TRY(find_out(s, n->fetch[i], "fetch", &fetch[i]));
-    for (size_t j = 0; j < n->n_feed; j++)
-      if (feed[j].node == fetch[i].node && feed[j].slot == fetch[i].slot)
-        return weft__fail(WEFT_INVALID_ARGUMENT, "Tensor %s is both fed and fetched", n->fetch[i]);
+    if (weft__feeds_find(fed, fetch[i]) >= 0)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Tensor %s is both fed and fetched", n->fetch[i]);
   }
+  return WEFT_OK;
+}
+
+static weft_err find_all(client_session *s, const names *n, weft_out *feed, weft_out *fetch, int *target) {
+  feeds fed;
+  for (size_t i = 0; i < n->n_feed; i++) WEFT_TRY(find_out(s, n->feed[i], "feed", &feed[i]));
+  WEFT_TRY(weft__feeds_init(&fed, (int)n->n_feed, feed));
+  weft_err err = find_fetches(s, n, &fed, fetch);
+  weft__feeds_finish(&fed);
+  WEFT_TRY(err);
   for (size_t i = 0; i < n->n_target; i++) {
     weft_node *node = weft__graph_find(s->graph, n->target[i]);
     if (!node) return weft__fail(WEFT_NOT_FOUND, "PruneForTargets: Some target nodes not found: %s", n->target[i]);

@@ -9,14 +9,19 @@
 #include "base/pulse.h"
 #include "dist/worker_state.h"
 #include "exec/call.h"
+#include "exec/feeds.h"
 #include "exec/start.h"
 
 /* ---- parts ---- */
 
-static bool is_fed(const weft_node *n, const plan_request *r) {
-  for (int i = 0; i < r->n_feed; i++)
-    if (r->feed[i].node == n->id && n->n_out == 1) return true;
-  return false;
+/* Every node that is not fed runs. */
+static weft_err find_targets(const weft_graph *g, const plan_request *r, int *target, int *n) {
+  feeds f;
+  WEFT_TRY(weft__feeds_init(&f, r->n_feed, r->feed));
+  for (int i = 0; i < g->n_node; i++)
+    if (g->node[i]->n_out != 1 || weft__feeds_find(&f, (weft_out){i, 0}) < 0) target[(*n)++] = i;
+  weft__feeds_finish(&f);
+  return WEFT_OK;
 }
 
 /* Each node on the device of the task that the master chose for it. */
@@ -33,9 +38,8 @@ weft_err weft__part_make(part **out, worker_session *s, weft_graph *graph, const
   part *p = weft__alloc_zero(1, sizeof *p);
   int *target = weft__alloc(sizeof *target * (size_t)(graph->n_node + 1));
   weft_err err = p && target ? WEFT_OK : WEFT_OOM;
+  if (!err) err = find_targets(graph, r, target, &all.n_target);
   if (!err) {
-    for (int i = 0; i < graph->n_node; i++)
-      if (!is_fed(graph->node[i], r)) target[all.n_target++] = i;
     all.target = target;
     err = make_plan(&p->plan, s->worker->task, graph, &all);
   }

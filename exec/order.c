@@ -9,6 +9,7 @@
 #include "exec/order.h"
 
 #include "base/alloc.h"
+#include "exec/feeds.h"
 #include "graph/frames.h"
 
 enum { UNSEEN, OPEN, DONE };
@@ -17,17 +18,14 @@ enum { UNNEEDED, WAITED, NEEDED };
 typedef struct walk {
   const weft_graph *g;
   const plan_request *r;
+  feeds feeds;
   unsigned char *needed, *mark; /* of a node that is only waited for, needed is WAITED */
   int *stack, *next;            /* nodes being visited, and which edge of each comes next */
   int depth;
   bool branches; /* does the graph have control flow? */
 } walk;
 
-static bool is_fed(const plan_request *r, weft_out o) {
-  for (int i = 0; i < r->n_feed; i++)
-    if (r->feed[i].node == o.node && r->feed[i].slot == o.slot) return true;
-  return false;
-}
+static bool is_fed(const walk *w, weft_out o) { return weft__feeds_find(&w->feeds, o) >= 0; }
 
 static bool closes_loop(const weft_node *n) {
   return strcmp(n->op_name, "NextIteration") == 0 || strcmp(n->op_name, "RefNextIteration") == 0;
@@ -36,7 +34,7 @@ static bool closes_loop(const weft_node *n) {
 /* Edge e of node n: its data inputs first, then its control inputs.  -1: cut by a feed. */
 static int edge_source(const walk *w, const weft_node *n, int e) {
   if (e >= n->n_in) return n->control[e - n->n_in];
-  return is_fed(w->r, n->in[e]) ? -1 : n->in[e].node;
+  return is_fed(w, n->in[e]) ? -1 : n->in[e].node;
 }
 
 /* Does it do nothing but make values from values?  A placeholder has something to say: that it was not fed. */
@@ -45,7 +43,7 @@ static bool only_computes(const walk *w, const weft_node *n) {
   if (n->n_in == 0 && !weft__node_is(n, "Const")) return false;
   if (w->branches || !o || !o->cpu || o->opdef.stateful || n->n_out == 0 || o->flags & OP_BLOCKING) return false;
   for (int i = 0; i < n->n_out; i++)
-    if (weft__out_is_ref(w->g, (weft_out){n->id, i}) || is_fed(w->r, (weft_out){n->id, i})) return false;
+    if (weft__out_is_ref(w->g, (weft_out){n->id, i}) || is_fed(w, (weft_out){n->id, i})) return false;
   for (int i = 0; i < n->n_in; i++)
     if (weft__takes_ref(n, i) || weft__out_type(w->g, n->in[i]) == WEFT_RESOURCE) return false;
   return true;
@@ -77,7 +75,7 @@ static void mark_needed(walk *w) {
   for (int i = 0; i < w->g->n_node && !w->branches; i++)
     w->branches = w->g->node[i]->op && w->g->node[i]->op->flags & OP_CONTROL_FLOW;
   for (int i = 0; i < w->r->n_fetch; i++)
-    if (!is_fed(w->r, w->r->fetch[i])) need(w, w->r->fetch[i].node, NEEDED);
+    if (!is_fed(w, w->r->fetch[i])) need(w, w->r->fetch[i].node, NEEDED);
   for (int i = 0; i < w->r->n_target; i++) need(w, w->r->target[i], NEEDED);
   while (w->depth) {
     const weft_node *n = w->g->node[w->stack[--w->depth]];
@@ -123,11 +121,13 @@ weft_err weft__order(const weft_graph *g, const plan_request *r, int **order, in
   *order = weft__alloc(n * sizeof(int));
   *n_order = 0;
   weft_err err = w.needed && w.mark && w.stack && w.next && *order ? WEFT_OK : WEFT_OOM;
+  if (!err) err = weft__feeds_init(&w.feeds, r->n_feed, r->feed);
   if (!err) {
     mark_needed(&w);
     for (int id = 0; id < g->n_node && !err; id++)
       if (w.needed[id] == NEEDED && w.mark[id] == UNSEEN) err = visit(&w, id, *order, n_order);
   }
+  weft__feeds_finish(&w.feeds);
   weft__free(w.needed);
   weft__free(w.mark);
   weft__free(w.stack);

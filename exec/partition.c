@@ -8,6 +8,7 @@
 #include "exec/partition.h"
 
 #include "base/alloc.h"
+#include "exec/feeds.h"
 #include "exec/order.h"
 #include "exec/stage.h"
 #include "graph/attr_proto.h"
@@ -18,6 +19,7 @@
 typedef struct cutter {
   const cut *c;
   parts *out;
+  feeds feeds;
   int *order, n_order;
   waits waits;
   Tensorflow__GraphDef whole; /* the graph's nodes as messages */
@@ -234,12 +236,6 @@ static weft_err bring(cutter *k, const edge *e, int to, char **received) {
   return e->is_ref ? WEFT_OK : weft__map_put(&k->pairs, key, *received);
 }
 
-static int feed_of(const plan_request *r, weft_out o) {
-  for (int i = 0; i < r->n_feed; i++)
-    if (r->feed[i].node == o.node && r->feed[i].slot == o.slot) return i;
-  return -1;
-}
-
 /* "name:slot", which is how the client calls it. */
 static char *tensor_name(cutter *k, weft_out o) { return format(k, "%s:%d", k->c->graph->node[o.node]->name, o.slot); }
 
@@ -291,7 +287,7 @@ static weft_err feed_node(cutter *k, int feed, char **name) {
 /* Where an output comes from: a feed, or its node. */
 static weft_err find_edge(cutter *k, weft_out o, edge *e) {
   const weft_graph *g = k->c->graph;
-  int feed = feed_of(k->c->request, o);
+  int feed = weft__feeds_find(&k->feeds, o);
   *e = (edge){.node = o.node,
               .slot = o.slot,
               .device = k->c->where[o.node],
@@ -311,13 +307,13 @@ static weft_err input_at(cutter *k, weft_out o, int to, char **out);
 
 static bool is_constant(const cutter *k, int node) {
   const weft_node *n = k->c->graph->node[node];
-  return weft__node_is(n, "Const") && n->n_control == 0 && feed_of(k->c->request, (weft_out){node, 0}) < 0;
+  return weft__node_is(n, "Const") && n->n_control == 0 && weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
 }
 
 /* Into a loop, and not as a reference, which cannot leave its task. */
 static bool is_enter(const cutter *k, int node) {
   const weft_node *n = k->c->graph->node[node];
-  return strcmp(n->op_name, "Enter") == 0 && feed_of(k->c->request, (weft_out){node, 0}) < 0;
+  return strcmp(n->op_name, "Enter") == 0 && weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
 }
 
 /* The node on the task of device `to`, copied there when first read. */
@@ -421,7 +417,7 @@ static weft_err loop_at(cutter *k, int loop, int at, char **begun) {
 static bool all_fed(const cutter *k, int node) {
   const weft_node *n = k->c->graph->node[node];
   for (int i = 0; i < n->n_out; i++)
-    if (feed_of(k->c->request, (weft_out){node, i}) < 0) return false;
+    if (weft__feeds_find(&k->feeds, (weft_out){node, i}) < 0) return false;
   return n->n_out > 0;
 }
 
@@ -503,7 +499,7 @@ static weft_err find_stages(cutter *k) {
     const weft_node *n = c->graph->node[k->order[i]];
     int at = c->where[n->id], most = 0;
     for (int j = 0; j < n->n_in; j++) {
-      bool fed = feed_of(c->request, n->in[j]) >= 0;
+      bool fed = weft__feeds_find(&k->feeds, n->in[j]) >= 0;
       if (!is_constant(k, n->in[j].node))
         raise_stage(k, &most, n->in[j].node, fed ? c->client : c->where[n->in[j].node], at);
     }
@@ -534,6 +530,7 @@ static weft_err keep_targets(cutter *k) {
 /* With the graph's lock held. */
 static weft_err cut_all(cutter *k) {
   const cut *c = k->c;
+  WEFT_TRY(weft__feeds_init(&k->feeds, c->request->n_feed, c->request->feed));
   WEFT_TRY(weft__order(c->graph, c->request, &k->order, &k->n_order));
   WEFT_TRY(weft__waits_init(&k->waits, c->graph, k->order, k->n_order));
   WEFT_TRY(find_loops(k));
@@ -562,6 +559,7 @@ weft_err weft__partition(parts *out, const cut *c) {
   pthread_mutex_lock(&c->graph->lock);
   weft_err err = cut_all(&k);
   pthread_mutex_unlock(&c->graph->lock);
+  weft__feeds_finish(&k.feeds);
   weft__free(k.order);
   weft__waits_finish(&k.waits);
   weft__map_finish(&k.pairs);

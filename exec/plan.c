@@ -2,6 +2,7 @@
 #include "exec/plan.h"
 
 #include "base/alloc.h"
+#include "exec/feeds.h"
 #include "exec/flow_turn.h"
 #include "exec/frame.h"
 #include "exec/fuse.h"
@@ -17,6 +18,7 @@ typedef struct maker {
   plan *p;
   weft_graph *g;
   const plan_request *r;
+  feeds feeds;
   const plan_devices *where; /* NULL: all on the host */
   int *order, n_order;
   int *stage;          /* per node id, if the plan is staged */
@@ -30,12 +32,6 @@ typedef struct maker {
 
 static void *zeroed(maker *m, int count, size_t size) {
   return weft__arena_alloc(&m->p->arena, (size_t)(count ? count : 1) * size);
-}
-
-static int feed_of(const plan_request *r, weft_out o) {
-  for (int i = 0; i < r->n_feed; i++)
-    if (r->feed[i].node == o.node && r->feed[i].slot == o.slot) return i;
-  return -1;
 }
 
 /* Is n the `read` of a reference variable?  TF's shares the variable's memory, so whoever reads it sees the value of
@@ -61,13 +57,13 @@ static weft_err keep_reads(maker *m) {
 
 /* Where the value of o really comes from. */
 static weft_out source_of(const maker *m, weft_out o) {
-  if (feed_of(m->r, o) >= 0 || !is_plain_read(m, m->g->node[o.node])) return o;
+  if (weft__feeds_find(&m->feeds, o) >= 0 || !is_plain_read(m, m->g->node[o.node])) return o;
   return m->g->node[o.node]->in[0];
 }
 
 static int slot_of(const maker *m, weft_out from) {
   weft_out o = source_of(m, from);
-  int feed = feed_of(m->r, o);
+  int feed = weft__feeds_find(&m->feeds, o);
   return feed >= 0 ? feed : m->first_slot[o.node] + o.slot; /* slot i < n_feed is feed i */
 }
 
@@ -153,7 +149,7 @@ static weft_err add_item(maker *m, const weft_node *n) {
   if (!it->in) return WEFT_OOM;
   for (int i = 0; i < n->n_in; i++) {
     weft_out from = source_of(m, n->in[i]);
-    bool fed = feed_of(m->r, from) >= 0;
+    bool fed = weft__feeds_find(&m->feeds, from) >= 0;
     it->in[i] = (plan_input){slot_of(m, from), weft__takes_ref(n, i), !fed && weft__out_is_ref(m->g, from)};
     if (it->in[i].wants_ref && fed)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
@@ -281,6 +277,13 @@ static weft_err find_last_uses(maker *m) {
 }
 
 static weft_err make(maker *m) {
+  WEFT_TRY(weft__feeds_init(&m->feeds, m->r->n_feed, m->r->feed));
+  if (m->feeds.twice >= 0) {
+    const weft_out o = m->r->feed[m->feeds.twice];
+    return weft__fail(WEFT_INVALID_ARGUMENT, "'%s:%d' is fed twice", m->g->node[o.node]->name, o.slot);
+  }
+  if (m->r->n_fetch + m->r->n_target == 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
   WEFT_TRY(weft__order(m->g, m->r, &m->order, &m->n_order));
   WEFT_TRY(weft__stage_order(m->g, m->order, m->n_order, &m->stage));
   m->p->staged = m->stage != NULL;
@@ -304,23 +307,11 @@ static weft_err make(maker *m) {
   return weft__replay_find(m->p);
 }
 
-static weft_err check_request(const weft_graph *g, const plan_request *r) {
-  for (int i = 0; i < r->n_feed; i++)
-    for (int j = 0; j < i; j++)
-      if (r->feed[i].node == r->feed[j].node && r->feed[i].slot == r->feed[j].slot)
-        return weft__fail(WEFT_INVALID_ARGUMENT, "'%s:%d' is fed twice", g->node[r->feed[i].node]->name,
-                          r->feed[i].slot);
-  if (r->n_fetch + r->n_target == 0)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
-  return WEFT_OK;
-}
-
 weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
   return weft__plan_create_on(out, g, r, NULL);
 }
 
 weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, const plan_devices *where) {
-  WEFT_TRY(check_request(g, r));
   plan *p = weft__alloc_zero(1, sizeof *p);
   if (!p) return WEFT_OOM;
   p->graph = g;
@@ -330,6 +321,7 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   weft_err err = make(&m);
   pthread_mutex_unlock(&g->lock);
   for (int s = 0; s < m.n_value && m.value; s++) weft__tensor_clear(&m.value[s]);
+  weft__feeds_finish(&m.feeds);
   weft__free(m.order);
   weft__free(m.stage);
   weft__free(m.first_slot);

@@ -1,4 +1,5 @@
 /* run.c - walks a straight plan: no allocation, no hashing, no lock per node. */
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/denormal.h"
 #include "exec/frame.h"
@@ -7,6 +8,7 @@
 #include "ops/gpu_host.h"
 #include "state/resource.h"
 #include "state/variable.h"
+#include <stdlib.h>
 
 static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * UINT64_C(0x9E3779B97F4A7C15) + (h >> 29); }
 
@@ -113,16 +115,42 @@ weft_err weft__frame_run(frame *f, plan_run *run, int from, int to) {
   return err;
 }
 
+/* ---- fetching ---- */
+
+static int by_address(const void *a, const void *b) {
+  const uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The buffers of the feeds, in order, so that thousands of fetches are looked up among thousands of feeds. */
+typedef struct fed_buffers {
+  int n;
+  uintptr_t few[8], *at;
+} fed_buffers;
+
+static weft_err fed_init(fed_buffers *b, const plan *p, const plan_run *run) {
+  *b = (fed_buffers){.n = run->keeps_feeds ? 0 : p->n_feed};
+  b->at = b->n <= (int)(sizeof b->few / sizeof *b->few) ? b->few : weft__alloc((size_t)b->n * sizeof *b->at);
+  if (!b->at) return WEFT_OOM;
+  for (int i = 0; i < b->n; i++) b->at[i] = (uintptr_t)run->feed[i]->buf;
+  qsort(b->at, (size_t)b->n, sizeof *b->at, by_address);
+  return WEFT_OK;
+}
+
+static void fed_finish(fed_buffers *b) {
+  if (b->at != b->few) weft__free(b->at);
+}
+
 /* A fetched value is the caller's: what shares memory with a feed or a running step is copied. */
-static weft_err fetch_one(const plan *p, const value *v, const plan_run *run, weft_tensor **out) {
+static weft_err fetch_one(const fed_buffers *fed, const value *v, weft_tensor **out) {
   weft_tensor now = {0};
   const weft_tensor *t = &v->t;
   if (v->ref) {
     WEFT_TRY(weft__variable_read(v->ref, &now));
     t = &now;
   }
-  bool foreign = false;
-  for (int i = 0; i < p->n_feed && !foreign && !run->keeps_feeds; i++) foreign = run->feed[i]->buf == t->buf;
+  const uintptr_t at = (uintptr_t)t->buf;
+  const bool foreign = fed->n && bsearch(&at, fed->at, (size_t)fed->n, sizeof at, by_address);
   weft_err err = weft__tensor_create_like(out, t);
   if (!err && foreign) {
     weft__tensor_clear(*out);
@@ -133,17 +161,18 @@ static weft_err fetch_one(const plan *p, const value *v, const plan_run *run, we
 }
 
 weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run) {
+  fed_buffers fed;
   for (int i = 0; i < p->n_fetch; i++) run->fetched[i] = NULL;
-  for (int i = 0; i < p->n_fetch; i++) {
-    weft_err err = fetch_one(p, &slot[p->fetch_slot[i]], run, &run->fetched[i]);
-    if (!err) continue;
-    for (int j = 0; j <= i; j++) {
-      weft_tensor_destroy(run->fetched[j]);
-      run->fetched[j] = NULL;
-    }
-    return err;
+  if (p->n_fetch == 0) return WEFT_OK;
+  WEFT_TRY(fed_init(&fed, p, run));
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < p->n_fetch && !err; i++) err = fetch_one(&fed, &slot[p->fetch_slot[i]], &run->fetched[i]);
+  for (int i = 0; i < p->n_fetch && err; i++) {
+    weft_tensor_destroy(run->fetched[i]);
+    run->fetched[i] = NULL;
   }
-  return WEFT_OK;
+  fed_finish(&fed);
+  return err;
 }
 
 weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run) {

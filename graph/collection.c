@@ -1,4 +1,7 @@
-/* collection.c - named lists that travel with a graph. */
+/* collection.c - named lists that travel with a graph.
+ *
+ * A list of messages is indexed by the node that each names first, so that the definition of one variable among
+ * thousands is found without reading the others. */
 #include "graph/collection.h"
 #include <string.h>
 
@@ -16,7 +19,7 @@ weft_err weft__collection_make(weft_graph *g, const char *list, collection_kind 
     if (!c || !(c->name = weft__arena_strdup(&g->arena, list))) return oom();
     WEFT_TRY(weft__map_put(&g->collections, list, c));
   }
-  if (c->kind != kind) c->capacity = 0;
+  if (c->kind != kind) c->capacity = c->slots = 0;
   c->kind = kind;
   *out = c;
   return WEFT_OK;
@@ -24,6 +27,85 @@ weft_err weft__collection_make(weft_graph *g, const char *list, collection_kind 
 
 static size_t item_size(collection_kind kind) {
   return kind == COLLECTION_INTS ? sizeof(int64_t) : kind == COLLECTION_FLOATS ? sizeof(float) : sizeof(attr_str);
+}
+
+/* ---- items by name ---- */
+
+static bool read_varint(const unsigned char **p, const unsigned char *end, uint64_t *v) {
+  *v = 0;
+  for (unsigned shift = 0; *p < end && shift < 64; shift += 7) {
+    const unsigned char byte = *(*p)++;
+    *v |= (uint64_t)(byte & 127) << shift;
+    if (byte < 128) return true;
+  }
+  return false;
+}
+
+/* The node that field 1 of a message names: VariableDef and QueueRunnerDef begin so. */
+static bool node_named(attr_str item, attr_str *node) {
+  const unsigned char *p = (const unsigned char *)item.data, *end = p + item.size;
+  uint64_t tag, size;
+  while (p < end && read_varint(&p, end, &tag)) {
+    const uint64_t kind = tag & 7;
+    if (kind == 0 && !read_varint(&p, end, &size)) return false;
+    size = kind == 0 ? 0 : kind == 1 ? 8 : 4; /* of a number of fixed length */
+    if (kind == 2 && !read_varint(&p, end, &size)) return false;
+    if (kind == 3 || kind == 4 || kind > 5 || size > (uint64_t)(end - p)) return false;
+    if (tag == (1 << 3 | 2)) {
+      if (size > 2 && memcmp(p + size - 2, ":0", 2) == 0) size -= 2;
+      *node = (attr_str){(const char *)p, (size_t)size};
+      return true;
+    }
+    p += size;
+  }
+  return false;
+}
+
+/* The slot of that node: the one that holds its item, or an empty one. */
+static int *slot_of(const collection *c, attr_str node) {
+  const uint32_t mask = (uint32_t)c->slots - 1;
+  uint64_t h = 0;
+  for (size_t i = 0; i < node.size; i++) h = (h ^ (unsigned char)node.data[i]) * UINT64_C(0x9E3779B97F4A7C15);
+  for (uint32_t i = (uint32_t)(h >> 32) & mask;; i = (i + 1) & mask) {
+    attr_str other;
+    int *slot = &c->slot[i];
+    if (*slot == 0) return slot;
+    if (node_named(c->s[*slot - 1], &other) && other.size == node.size && memcmp(other.data, node.data, node.size) == 0)
+      return slot;
+  }
+}
+
+static void index_item(collection *c, int i) {
+  attr_str node;
+  if (!node_named(c->s[i], &node)) return;
+  int *slot = slot_of(c, node);
+  if (*slot == 0) *slot = i + 1; /* the first of that node */
+}
+
+static void index_again(collection *c) {
+  if (c->slots) memset(c->slot, 0, (size_t)c->slots * sizeof *c->slot);
+  for (int i = 0; c->slots && i < c->n; i++) index_item(c, i);
+}
+
+/* Twice as many slots as the list has room for items. */
+static weft_err index_room(weft_graph *g, collection *c) {
+  if (c->slots >= 2 * c->capacity) return WEFT_OK;
+  int *slot = weft__arena_alloc(&g->arena, 2 * (size_t)c->capacity * sizeof *slot);
+  if (!slot) return oom();
+  c->slot = slot;
+  c->slots = 2 * c->capacity;
+  index_again(c);
+  return WEFT_OK;
+}
+
+int weft__collection_find(const collection *c, const char *node) {
+  return c->slots ? *slot_of(c, (attr_str){node, strlen(node)}) - 1 : -1;
+}
+
+void weft__collection_cut(collection *c, int n) {
+  if (n >= c->n) return;
+  c->n = n;
+  index_again(c);
 }
 
 /* The list with room for one more. */
@@ -43,9 +125,11 @@ static weft_err room(weft_graph *g, const char *list, collection_kind kind, coll
 static weft_err add_text(weft_graph *g, const char *list, collection_kind kind, const void *data, size_t size) {
   collection *c;
   WEFT_TRY(room(g, list, kind, &c));
+  if (kind == COLLECTION_BYTES) WEFT_TRY(index_room(g, c));
   const char *copy = weft__arena_strndup(&g->arena, data, size);
   if (!copy) return oom();
   c->s[c->n++] = (attr_str){copy, size};
+  if (kind == COLLECTION_BYTES) index_item(c, c->n - 1);
   return WEFT_OK;
 }
 

@@ -24,6 +24,7 @@ typedef struct collection {
     int64_t *i;
     float *f;
   };
+  int *slot, slots; /* of bytes: a hash table of item numbers + 1, by the node that their first field names */
 } collection;
 
 /* Appends; INVALID_ARGUMENT when the list holds another kind. */
@@ -36,6 +37,11 @@ weft_err weft__collection_add_any(weft_graph *g, const char *list, const void *d
 weft_err weft__collection_make(weft_graph *g, const char *list, collection_kind kind, collection **out);
 const collection *weft__collection_get(const weft_graph *g, const char *list); /* NULL if there is none */
 void weft__collection_clear(weft_graph *g, const char *list);
+/* The first item of a list of bytes whose first field names that node or its output 0, as a VariableDef's variable_name
+ * does; -1 if there is none.  Takes the same time whatever the list's length. */
+int weft__collection_find(const collection *c, const char *node);
+/* Drops the items from the n-th on. */
+void weft__collection_cut(collection *c, int n);
 /* Every list, in the order they were made: walk g->collections.entries, skipping keys that are NULL. */
 
 #endif

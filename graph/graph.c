@@ -403,21 +403,30 @@ weft_err weft__graph_set_input(weft_graph *g, weft_node *n, int i, weft_out from
   return WEFT_OK;
 }
 
+/* Twice the room: thousands may be added one by one. */
+static weft_err grow_control(weft_graph *g, weft_node *n) {
+  const int room = n->n_control < 4 ? 4 : 2 * n->n_control;
+  int *grown = weft__arena_alloc(&g->arena, sizeof *grown * (size_t)room);
+  if (!grown) return WEFT_OOM;
+  if (n->n_control) memcpy(grown, n->control, sizeof *grown * (size_t)n->n_control);
+  n->control = grown;
+  n->room_control = room;
+  return WEFT_OK;
+}
+
 weft_err weft__graph_add_control(weft_graph *g, weft_node *n, int control_id) {
   if (control_id < 0 || control_id >= g->n_node || control_id == n->id)
     return weft__fail(WEFT_INVALID_ARGUMENT, "node %d cannot be a control input of '%s'", control_id, n->name);
   for (int i = 0; i < n->n_control; i++)
     if (n->control[i] == control_id) return WEFT_OK;
   pthread_mutex_lock(&g->lock);
-  int *grown = weft__arena_alloc(&g->arena, sizeof *grown * (size_t)(n->n_control + 1));
-  if (grown) {
-    if (n->n_control) memcpy(grown, n->control, sizeof *grown * (size_t)n->n_control);
-    grown[n->n_control++] = control_id;
-    n->control = grown;
+  weft_err err = n->n_control < n->room_control ? WEFT_OK : grow_control(g, n);
+  if (!err) {
+    n->control[n->n_control++] = control_id;
     g->generation++;
   }
   pthread_mutex_unlock(&g->lock);
-  return grown ? WEFT_OK : WEFT_OOM;
+  return err;
 }
 
 weft_err weft__graph_set_attr(weft_graph *g, weft_node *n, const attr *a) {

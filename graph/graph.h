@@ -18,8 +18,9 @@ struct weft_node {
   const op *op;       /* NULL: an op this build does not know, kept as it came */
   const char *device; /* as requested: "", "/job:ps/task:0", ... */
   int n_in, n_control, n_attr, n_out;
-  weft_out *in; /* data inputs, flattened in the order of the definition */
-  int *control; /* node ids */
+  weft_out *in;     /* data inputs, flattened in the order of the definition */
+  int *control;     /* node ids */
+  int room_control; /* that `control` has room for, if more than n_control */
   attr *attr;
   weft_dtype *out_type; /* with WEFT_REF_BASE added for references */
   shape *out_shape;

@@ -9,7 +9,7 @@ graph_mark weft__graph_mark(const weft_graph *g) {
 
 void weft__graph_rewind(weft_graph *g, const graph_mark *m) {
   weft__scope_pop_to(g, m->depth);
-  weft__scope_forget(g, m->names);
+  weft__scope_forget(g, m->names, m->n_node);
   for (int i = m->n_node; i < g->n_node; i++) {
     weft__map_remove(&g->by_name, g->node[i]->name);
     for (int j = 0; j < g->node[i]->n_attr; j++) weft__attr_release(&g->node[i]->attr[j]);

@@ -180,7 +180,7 @@ static void cut_lists(weft_graph *g, int used, const int *lengths) {
     map_entry *e = &g->collections.entries[i];
     if (!e->key) continue;
     if (i < used)
-      ((collection *)e->value)->n = lengths[i];
+      weft__collection_cut(e->value, lengths[i]);
     else
       weft__map_remove(&g->collections, e->key);
   }

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "graph/scope_stack.h"
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 weft_err weft__scope_create(scope **out) {
@@ -26,6 +27,7 @@ void weft__scope_destroy(scope *s) {
   weft__variable_store_destroy(s->variables);
   weft__free(s->entry);
   weft__free(s->gap);
+  weft__free(s->mark);
   weft__free(s);
 }
 
@@ -66,7 +68,10 @@ static weft_err reserve_gap(scope *s) {
 static void pop_one(weft_graph *g) {
   scope *s = g->scope;
   scope_entry e = s->entry[--s->n];
-  if (e.kind == SCOPE_CONTROL && e.clear && e.node < g->n_node) s->gap[s->n_gap++] = (scope_gap){e.node, g->n_node};
+  if (e.kind == SCOPE_CONTROL && e.clear && e.node < g->n_node) {
+    while (s->n_gap && s->gap[s->n_gap - 1].begin >= e.node) s->n_gap--; /* of scopes inside this one */
+    s->gap[s->n_gap++] = (scope_gap){e.node, g->n_node};
+  }
   entry_finish(s, &e);
 }
 
@@ -185,13 +190,29 @@ weft_err weft__scope_free_name(weft_graph *g, const char *full, const char **out
 
 int weft__scope_names(const weft_graph *g) { return g->scope->n_name; }
 
-void weft__scope_forget(weft_graph *g, int names) {
+/* `key` is free again: the name that it is with a suffix may look from there on. */
+static void free_suffix(weft_graph *g, char *key) {
+  char *line = strrchr(key, '_');
+  const size_t digits = line ? strspn(line + 1, "0123456789") : 0;
+  if (digits == 0 || digits > 9 || line[1 + digits]) return;
+  *line = 0;
+  used_name *base = weft__map_get(&g->used_names, key);
+  *line = '_';
+  const int suffix = (int)strtol(line + 1, NULL, 10);
+  if (base && suffix >= 1 && suffix < base->next) base->next = suffix;
+}
+
+void weft__scope_forget(weft_graph *g, int names, int nodes) {
+  scope *s = g->scope;
+  while (s->n_gap && s->gap[s->n_gap - 1].begin >= nodes) s->n_gap--;
+  if (s->n_gap && s->gap[s->n_gap - 1].end > nodes) s->gap[s->n_gap - 1].end = nodes;
   for (int i = 0; i < g->used_names.used; i++) {
     map_entry *e = &g->used_names.entries[i];
     used_name *used = e->value;
     if (!e->key) continue;
-    used->next = 1; /* a suffix may be free again: look from the first one on */
-    if (used->born >= names) weft__map_remove(&g->used_names, e->key);
+    if (used->born < names) continue;
+    free_suffix(g, e->key);
+    weft__map_remove(&g->used_names, e->key);
   }
   g->scope->n_name = names;
 }

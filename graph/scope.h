@@ -34,9 +34,9 @@ weft_err weft__scope_apply_imported(weft_graph *g, weft_node *n, int first);
 bool weft__scope_taken(const weft_graph *g, const char *full);
 /* full itself, or with the first free suffix; the arena's. */
 weft_err weft__scope_free_name(weft_graph *g, const char *full, const char **out);
-/* How many names were taken so far, and giving back those taken since. */
+/* How many names were taken so far.  Gives back those taken since, and forgets the nodes from id `nodes` on. */
 int weft__scope_names(const weft_graph *g);
-void weft__scope_forget(weft_graph *g, int names);
+void weft__scope_forget(weft_graph *g, int names, int nodes);
 
 /* ---- the stack ---- */
 /* Removes the innermost scope of any kind. */

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "device/device.h"
 #include "graph/scope_stack.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,9 +83,15 @@ static weft_err apply_device(weft_graph *g, weft_node *n) {
 /* ---- control edges ---- */
 
 static bool in_gap(const scope *s, int since, int id) {
-  for (int i = 0; i < s->n_gap; i++)
-    if (s->gap[i].begin >= since && id >= s->gap[i].begin && id < s->gap[i].end) return true;
-  return false;
+  int low = 0, high = s->n_gap; /* the gap that begins last, of those that begin by id, is before `high` */
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (s->gap[middle].begin <= id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low > 0 && s->gap[low - 1].begin >= since && id < s->gap[low - 1].end;
 }
 
 /* Was one of n's inputs made inside this scope?  Then it waits already. */
@@ -94,12 +101,26 @@ static bool input_waits(const scope *s, const scope_entry *e, const weft_node *n
   return false;
 }
 
-static bool depends_on(const weft_node *n, const int *control, int n_control, int id) {
-  for (int i = 0; i < n->n_in; i++)
-    if (n->in[i].node == id) return true;
-  for (int i = 0; i < n_control; i++)
-    if (control[i] == id) return true;
-  return false;
+/* Asks a new question about the nodes of g: none is marked. */
+static weft_err ask(weft_graph *g) {
+  scope *s = g->scope;
+  if (s->asked == INT_MAX) s->cap_mark = s->asked = 0;
+  if (s->cap_mark < g->n_node) {
+    const size_t capacity = 2 * (size_t)g->n_node;
+    weft__free(s->mark);
+    s->mark = weft__alloc_zero(capacity, sizeof *s->mark);
+    s->cap_mark = s->mark ? (int)capacity : 0;
+    if (!s->mark) return oom();
+  }
+  s->asked++;
+  return WEFT_OK;
+}
+
+/* Marks a node; false if it was marked before. */
+static bool mark_node(scope *s, int id) {
+  const bool first = s->mark[id] != s->asked;
+  s->mark[id] = s->asked;
+  return first;
 }
 
 static int first_control(const scope *s) {
@@ -109,21 +130,25 @@ static int first_control(const scope *s) {
 }
 
 static weft_err apply_control(weft_graph *g, weft_node *n, int before) {
-  const scope *s = g->scope;
+  scope *s = g->scope;
   int first = first_control(s), room = n->n_control, used = n->n_control;
   for (int i = first; i < s->n; i++) room += s->entry[i].kind == SCOPE_CONTROL ? s->entry[i].n_id : 0;
   if (room == n->n_control) return WEFT_OK;
   int *control = weft__arena_alloc(&g->arena, (size_t)room * sizeof *control);
   if (!control) return oom();
   if (used) memcpy(control, n->control, (size_t)used * sizeof *control);
+  WEFT_TRY(ask(g));
+  for (int i = 0; i < n->n_in; i++)
+    if (n->in[i].node >= 0) mark_node(s, n->in[i].node);
+  for (int i = 0; i < used; i++) mark_node(s, control[i]);
   for (int i = first; i < s->n; i++) {
     const scope_entry *e = &s->entry[i];
     if (e->kind != SCOPE_CONTROL || input_waits(s, e, n, before)) continue;
     for (int j = 0; j < e->n_id; j++)
-      if (!depends_on(n, control, used, e->id[j])) control[used++] = e->id[j];
+      if (mark_node(s, e->id[j])) control[used++] = e->id[j];
   }
   n->control = control;
-  n->n_control = used;
+  n->n_control = n->room_control = used;
   return WEFT_OK;
 }
 

@@ -35,8 +35,10 @@ typedef struct scope_gap {
 struct scope {
   scope_entry *entry;
   int n, capacity;
-  scope_gap *gap;
+  scope_gap *gap; /* disjoint, ascending */
   int n_gap, cap_gap;
+  int *mark, cap_mark; /* per node id: the number of the last question (`asked`) that found it */
+  int asked;
   int n_name; /* names taken so far */
   bool seed_by_nodes;
   variable_store *variables; /* made when first needed */

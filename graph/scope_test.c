@@ -1,5 +1,6 @@
 /* scope_test.c - the answers are TensorFlow 2.15.1's to the same programs. */
 #include "graph/scope.h"
+#include "graph/mark.h"
 #include "graph/test_ops.h"
 
 static void expect_controls(const weft_node *n, const char *names) {
@@ -141,6 +142,44 @@ TEST(control_scopes_add_edges_unless_an_input_waits_already) {
   expect_controls(test_identity(g, "v", x), "");
   expect_controls(test_identity(g, "u", c), "z b");
   EXPECT_ERR(weft__scope_push_control(g, 1, (int[]){999}), WEFT_INVALID_ARGUMENT, "999");
+  test_graph_destroy(g);
+}
+
+/* Nodes made under control_dependencies(None), also nested and many times over, are seen as not waiting. */
+TEST(many_gaps_are_told_from_what_waits) {
+  weft_graph *g = test_graph();
+  const weft_node *free_node[50], *waiting[50];
+  const int a = test_no_op(g, "a")->id;
+  EXPECT_OK(weft__scope_push_control(g, 1, &a));
+  for (int i = 0; i < 50; i++) {
+    waiting[i] = test_const(g, "waiting", 1);
+    EXPECT_OK(weft__scope_push_control(g, -1, NULL));
+    if (i % 2) EXPECT_OK(weft__scope_push_control(g, -1, NULL));
+    free_node[i] = test_const(g, "free", 1);
+    if (i % 2) weft__scope_pop(g);
+    test_no_op(g, "other");
+    weft__scope_pop(g);
+  }
+  for (int i = 0; i < 50; i++) {
+    expect_controls(test_identity(g, "x", free_node[i]), "a");
+    expect_controls(test_identity(g, "y", waiting[i]), "");
+  }
+  weft__scope_pop(g);
+  test_graph_destroy(g);
+}
+
+/* A node that takes the place of one that was taken out again is no part of a gap. */
+TEST(a_gap_ends_where_the_graph_is_rewound_to) {
+  weft_graph *g = test_graph();
+  const int a = test_no_op(g, "a")->id;
+  EXPECT_OK(weft__scope_push_control(g, 1, &a));
+  const graph_mark before = weft__graph_mark(g);
+  EXPECT_OK(weft__scope_push_control(g, -1, NULL));
+  test_const(g, "gone", 1);
+  weft__scope_pop(g);
+  weft__graph_rewind(g, &before);
+  expect_controls(test_identity(g, "x", test_const(g, "new", 1)), "");
+  weft__scope_pop(g);
   test_graph_destroy(g);
 }
 

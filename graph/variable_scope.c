@@ -11,10 +11,16 @@ typedef struct stored {
   weft_dtype dtype;
 } stored;
 
-/* Scopes that were opened under a name, so that default names can be made unique. */
-typedef struct opened {
+/* Scopes that were opened under a name, so that default names can be made unique.  A name lists those right below it
+ * that were opened since it was last left, so that leaving it takes no longer than opening them did. */
+typedef struct opened opened;
+struct opened {
   int count;
-} opened;
+  opened *around; /* NULL: outermost */
+  opened *below;  /* the first of its list */
+  opened *next;   /* in the list of `around` */
+  bool listed;
+};
 
 struct variable_store {
   map variables; /* full name -> stored, the arena's */
@@ -66,33 +72,62 @@ static int opened_count(const variable_store *v, const char *name) {
   return o ? o->count : 0;
 }
 
-static weft_err open_count(weft_graph *g, const char *name) {
+/* What is known of a scope's name, with those of the scopes around it. */
+static weft_err opened_at(weft_graph *g, const char *name, opened **out) {
   variable_store *v = g->scope->variables;
-  opened *o = weft__map_get(&v->opened, name);
-  if (!o) {
-    if (!(o = weft__arena_alloc(&g->arena, sizeof *o))) return oom();
-    WEFT_TRY(weft__map_put(&v->opened, name, o));
+  opened **to = out;
+  char *part = weft__strdup(name);
+  weft_err err = part ? WEFT_OK : oom();
+  for (char *slash = part; slash && !err; to = &(*to)->around) {
+    *to = weft__map_get(&v->opened, part);
+    if (*to) break;
+    err = (*to = weft__arena_alloc(&g->arena, sizeof **to)) ? weft__map_put(&v->opened, part, *to) : oom();
+    slash = strrchr(part, '/');
+    if (slash) *slash = 0;
   }
-  o->count++;
+  weft__free(part);
+  return err;
+}
+
+static void set_count(opened *o, int count) {
+  o->count = count;
+  for (; count && o->around && !o->listed; o = o->around) {
+    o->listed = true;
+    o->next = o->around->below;
+    o->around->below = o;
+  }
+}
+
+static weft_err open_count(weft_graph *g, const char *name) {
+  opened *o = weft__map_get(&g->scope->variables->opened, name);
+  if (!o) WEFT_TRY(opened_at(g, name, &o));
+  set_count(o, o->count + 1);
   return WEFT_OK;
 }
 
-static bool is_below(const char *name, const char *prefix) {
-  size_t n = strlen(prefix);
-  return strncmp(name, prefix, n) == 0 && name[n] == '/';
+/* The counts of all names below o become 0. */
+static void clear_below(opened *o) {
+  opened *top = o;
+  while (o) { /* the innermost first; each is taken out of the list it is in */
+    opened *inner = o->below;
+    if (inner) {
+      o->below = inner->next;
+      inner->listed = false;
+      inner->count = 0;
+      o = inner;
+    } else {
+      o = o == top ? NULL : o->around;
+    }
+  }
 }
 
 /* Once a scope is left, default names below it start over. */
 void weft__variable_frame_leave(scope *s, void *frame) {
   variable_frame *f = frame;
   const map *m = &s->variables->opened;
-  for (int i = 0; i < m->used; i++) {
-    opened *o = m->entries[i].value;
-    if (f->saved)
-      o->count = i < f->n_saved ? f->saved[i] : 0;
-    else if (is_below(m->entries[i].key, f->scope->name))
-      o->count = 0;
-  }
+  for (int i = 0; f->saved && i < m->used; i++) set_count(m->entries[i].value, i < f->n_saved ? f->saved[i] : 0);
+  opened *here = f->saved ? NULL : weft__map_get(m, f->scope->name);
+  if (here) clear_below(here);
   weft__free(f->saved);
   weft__free(f);
 }
@@ -196,7 +231,7 @@ weft_err weft__variable_scope_push(weft_graph *g, const variable_scope_opts *o, 
   weft_err err = enter(g, o, s);
   if (err != WEFT_OK) {
     weft__scope_pop_to(g, depth);
-    weft__scope_forget(g, names);
+    weft__scope_forget(g, names, g->n_node);
     return err;
   }
   if (entered) *entered = s;

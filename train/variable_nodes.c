@@ -50,26 +50,10 @@ int weft__variables_in(const weft_graph *g, const char *list, weft_out *out, int
   return n;
 }
 
-/* Is this VariableDef of "name:0"?  The name is its first field and is written first; looking at it alone keeps lists
- * of thousands quick. */
-static bool defines(attr_str def, const char *name) {
-  const unsigned char *p = (const unsigned char *)def.data, *end = p + def.size;
-  const unsigned char first_field = 1 << 3 | 2; /* number 1, bytes */
-  size_t size = 0, want = strlen(name);
-  if (p == end || *p++ != first_field) return false;
-  for (unsigned shift = 0; p < end && shift < 28; shift += 7) {
-    size |= (size_t)(*p & 127) << shift;
-    if (*p++ < 128) break;
-  }
-  return size == want + 2 && size <= (size_t)(end - p) && memcmp(p, name, want) == 0 && memcmp(p + want, ":0", 2) == 0;
-}
-
 attr_str *weft__variable_definition(const weft_graph *g, const char *list, weft_out v) {
   const collection *c = weft__collection_get(g, list);
-  if (c && c->kind == COLLECTION_BYTES)
-    for (int i = c->n - 1; i >= 0; i--) /* the newest first: what was just made is asked for */
-      if (defines(c->s[i], weft__variable_name(g, v))) return &c->s[i];
-  return NULL;
+  const int i = c ? weft__collection_find(c, weft__variable_name(g, v)) : -1;
+  return i < 0 ? NULL : &c->s[i];
 }
 
 bool weft__variable_listed(const weft_graph *g, const char *list, weft_out v) {

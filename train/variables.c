@@ -72,16 +72,14 @@ static weft_err find_def(const weft_graph *g, weft_out variable, arena *a, varia
                                       "moving_average_variables"};
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
     const collection *c = definitions(g, lists[l]);
-    for (int i = 0; c && i < c->n; i++) {
-      ProtobufCMessage *m;
-      weft_out o;
-      WEFT_TRY(unpack(c, i, &m));
-      const Tensorflow__VariableDef *d = (const Tensorflow__VariableDef *)m;
-      *found = weft__graph_find_out(g, d->variable_name, &o) == WEFT_OK && o.node == variable.node;
-      weft_err err = *found ? from_def(g, d, a, out) : WEFT_OK;
-      protobuf_c_message_free_unpacked(m, NULL);
-      if (err || *found) return err;
-    }
+    const int i = c ? weft__collection_find(c, g->node[variable.node]->name) : -1;
+    if (i < 0) continue;
+    ProtobufCMessage *m;
+    WEFT_TRY(unpack(c, i, &m));
+    weft_err err = from_def(g, (const Tensorflow__VariableDef *)m, a, out);
+    protobuf_c_message_free_unpacked(m, NULL);
+    *found = true;
+    return err;
   }
   return WEFT_OK;
 }

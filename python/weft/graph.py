@@ -96,7 +96,7 @@ class Operation:
             self._add_control_input(op)
 
     def _update_input(self, index, tensor):
-        self.graph._c.set_input(self._id, index, tensor._out)
+        self.graph._set_input(self._id, index, tensor._out)
 
     def colocation_groups(self):
         try:
@@ -161,8 +161,7 @@ class Tensor:
         return None if shape.ndims is None else shape.as_list()
 
     def consumers(self):
-        graph = self.graph
-        return [graph._operation(i) for i in range(graph._c.size()) if self._out in graph._c.inputs(i)]
+        return [self.graph._operation(i) for i in self.graph._readers_of(self._out)]
 
     def eval(self, feed_dict=None, session=None):
         return _session(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
@@ -288,6 +287,7 @@ class Graph:
         self._ops = {}
         self._finalized = False
         self._collections = {}      # key -> Python objects
+        self._readers, self._read_by = {}, 0  # output -> the nodes that read it, of the first _read_by nodes
         self._seen = {}             # key -> how many items of the library's list are among them
         self._variables = {}        # name of the variable's output -> Variable
         self._variable_store = {}   # full name -> Variable made by get_variable
@@ -309,6 +309,18 @@ class Graph:
 
     def _tensor(self, out):
         return None if out < 0 else self._operation(out >> 16).outputs[out & 0xffff]
+
+    def _set_input(self, node, index, out):
+        self._c.set_input(node, index, out)
+        self._readers, self._read_by = {}, 0  # found again when somebody asks
+
+    def _readers_of(self, out):
+        with self._lock:
+            for i in range(self._read_by, self._c.size()):
+                for o in dict.fromkeys(self._c.inputs(i)):
+                    self._readers.setdefault(o, []).append(i)
+                self._read_by = i + 1
+            return self._readers.get(out, ())
 
     def _check_not_finalized(self):
         if self._finalized:

@@ -36,7 +36,7 @@ def _rewire(graph, first, prefix, input_map):
         for i, out in enumerate(graph._c.inputs(number)):
             if out in at:
                 key, tensor = at[out]
-                graph._c.set_input(number, i, tensor._out)
+                graph._set_input(number, i, tensor._out)
                 used.add(key)
     return used
 

@@ -10,6 +10,7 @@
 #include "ops/conv_fast.h"
 
 #include "base/alloc.h"
+#include "base/hot.h"
 #include <string.h>
 
 enum { PANEL_BYTES = 256 * 1024 }; /* of a filter panel: should stay in the second cache */
@@ -65,6 +66,29 @@ void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row) {
 void weft__sweep_after(const sweep *s, float *dst, int64_t rows) {
   const conv_after *after = s->turned ? NULL : s->c->after;
   if (after) after->part(after->arg, dst, rows * s->stride[0]);
+}
+
+WEFT_HOT bool weft__all_finite(const float *x, int64_t n) {
+  const uint32_t exponent = UINT32_C(0x7f800000);
+  uint32_t bad = 0;
+  for (int64_t i = 0; i < n; i++) {
+    uint32_t bits;
+    memcpy(&bits, x + i, sizeof bits);
+    bad |= (bits & exponent) == exponent;
+  }
+  return bad == 0;
+}
+
+void weft__sweep_after_sums(sweep *s, float *dst, int64_t rows) {
+  bool finite = true;
+  for (int64_t i = 0; i < rows && finite; i++) {
+    const float *row = dst + i * s->stride[0];
+    if (s->stride[1] == s->channels) finite = weft__all_finite(row, s->size[1] * s->channels);
+    for (int64_t j = 0; j < s->size[1] && s->stride[1] != s->channels && finite; j++)
+      finite = weft__all_finite(row + j * s->stride[1], s->channels);
+  }
+  if (!finite) __atomic_store_n(&s->infinite, true, __ATOMIC_RELAXED);
+  weft__sweep_after(s, dst, rows);
 }
 
 /* Decides how taps become runs, once offsets are known. */
@@ -204,8 +228,12 @@ static void sweep_units(void *arg, int64_t begin, int64_t end) {
 static weft_err sweep_run(kernel *k, sweep *s, const float *f) {
   if (s->size[0] <= 0 || s->size[1] <= 0) return WEFT_OK;
   sweep_taps(s);
-  if (weft__square_fits(s)) return weft__square_sweep(k, s, f);
-  if (weft__short_fits(s)) return weft__short_sweep(k, s, f);
+  s->infinite = false;
+  const bool square = weft__square_fits(s), row = !square && weft__short_fits(s);
+  if (square) WEFT_TRY(weft__square_sweep(k, s, f));
+  if (row) WEFT_TRY(weft__short_sweep(k, s, f));
+  if ((square || row) && !s->infinite) return WEFT_OK;
+  sweep_taps(s); /* again: they were changed */
   const int64_t depth = s->taps * s->run, lanes = s->set->lanes;
   const int64_t columns = (s->channels + lanes - 1) / lanes * lanes;
   float *packed = NULL;

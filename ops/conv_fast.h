@@ -27,6 +27,26 @@ static inline int64_t weft__filter_copies(int64_t threads, int64_t units, int64_
   return most(1, least(least(threads > 1 ? 2 * threads : 1, units), COPIES_BYTES / bytes_each));
 }
 
+/* The products of a tile in parts of at most `terms`, each added up by itself and then to the others.  A long sum in one
+ * piece loses digits as it grows, and what conv_short.c and conv_square.c make of such sums would lose more. */
+static inline void weft__tile_in_parts(tile_fn *fn, const tile *whole, int64_t terms) {
+  tile t = *whole;
+  const int64_t taps = most(terms / t.run, 1), parts = taps > 1 ? 1 : (t.run + terms - 1) / terms;
+  if (t.taps == 0 || (t.taps <= taps && parts == 1)) { /* of no taps: zero, unless it is added */
+    fn(&t);
+    return;
+  }
+  for (int64_t i = 0; i < whole->taps; i += taps)
+    for (int64_t p = 0; p < parts; p++, t.add = true) {
+      const int64_t first = whole->run * p / parts;
+      t.tap = whole->tap + i, t.taps = least(taps, whole->taps - i);
+      t.run = whole->run * (p + 1) / parts - first;
+      t.a = whole->a + first * whole->a_col;
+      t.b = whole->b + (i * whole->run + first) * whole->b_row;
+      fn(&t);
+    }
+}
+
 typedef struct padded {
   int64_t size[2], channels; /* of the image as it lies in memory */
   int64_t pad[2];            /* rows above, columns to the left; negative: so many are skipped */
@@ -59,6 +79,7 @@ typedef struct sweep {
   int64_t src_image, dst_image; /* floats from one image of the batch to the next */
   int64_t chunk, chunks;        /* rows of the result in one unit of work; units in an image */
   bool failed;                  /* no memory; written by any thread, only ever to true */
+  bool infinite;                /* likewise: a result is infinite or no number */
 } sweep;
 
 /* The taps [*begin, *end) along the height that meet the image for row i of the result. */
@@ -66,15 +87,21 @@ void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t 
 /* Rows in a unit of work: few enough bytes, and enough units for all threads. */
 void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row);
 
+/* Is each of n floats finite? */
+bool weft__all_finite(const float *x, int64_t n);
 /* What follows on `rows` finished rows of the result. */
 void weft__sweep_after(const sweep *s, float *dst, int64_t rows);
+/* The same for conv_short.c and conv_square.c, whose sums spread an infinite input over results whose windows do not
+ * hold it: sets s->infinite if one is in the rows. */
+void weft__sweep_after_sums(sweep *s, float *dst, int64_t rows);
 
-/* conv_short.c: can it run this sweep, and is that worth while?  Runs it. */
+/* conv_short.c: can it run this sweep, and is that worth while?  Runs it.  Where it sets s->infinite, the result is to be
+ * computed by plain tiles. */
 bool weft__short_fits(const sweep *s);
 weft_err weft__short_sweep(kernel *k, sweep *s, const float *f);
 /* The same for the gradient towards the filter. */
 bool weft__short_filter_fits(const conv *c, const tile_set *set);
-weft_err weft__short_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df);
+weft_err weft__short_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df, bool *infinite);
 /* conv_square.c: the same two. */
 bool weft__square_fits(const sweep *s);
 weft_err weft__square_sweep(kernel *k, sweep *s, const float *f);

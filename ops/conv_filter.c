@@ -125,7 +125,9 @@ static void filter_plan(filter_job *j, int64_t threads) {
 }
 
 weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df) {
-  if (weft__short_filter_fits(c, weft__tile_set())) return weft__short_filter(k, c, x, dy, df);
+  bool again = true; /* by plain tiles */
+  if (weft__short_filter_fits(c, weft__tile_set())) WEFT_TRY(weft__short_filter(k, c, x, dy, df, &again));
+  if (!again) return WEFT_OK;
   filter_job j = {.c = c, .set = weft__tile_set(), .x = x, .dy = dy, .df = df, .image = {.channels = c->in_ch}};
   const int64_t depth = c->at[0].size * c->at[1].size * c->in_ch;
   for (int i = 0; i < 2; i++) {

@@ -18,7 +18,18 @@
 #include "ops/vmath.h"
 #include <string.h>
 
-enum { POINTS = 6, FEW_PIXELS = 256 };
+enum {
+  POINTS = 6,
+  FEW_PIXELS = 256,
+  /* Plain sums of few terms round so little that these would have more than 1.6 times their error: the channels of an
+   * image, and the columns of a gradient. */
+  FEW_CHANNELS = 16,
+  FEW_COLUMNS = 12,
+  /* A filter's gradient is a sum over all pixels of a batch.  It is taken in parts of so many products, and so many
+   * parts are added up before they are added to the rest: in one piece its error would be twice TensorFlow's. */
+  PART_TERMS = 32,
+  BLOCK_PARTS = 16
+};
 
 /* How many results a filter of that many columns gives at once. */
 static int64_t results_of(int64_t filter) { return POINTS + 1 - filter; }
@@ -148,7 +159,7 @@ static void rows_fill(const rows_of_sums *r, const float *src, int64_t first, in
 
 bool weft__short_fits(const sweep *s) {
   const int64_t columns = s->count[1];
-  return s->merged && s->step[1] == 1 && (columns == 3 || columns == 5) && s->image.channels >= 8 &&
+  return s->merged && s->step[1] == 1 && (columns == 3 || columns == 5) && s->image.channels >= FEW_CHANNELS &&
          s->channels >= s->set->lanes && s->size[1] >= 4 && s->c->batch * s->size[0] * s->size[1] >= FEW_PIXELS;
 }
 
@@ -266,7 +277,7 @@ static void short_units(void *arg, int64_t begin, int64_t end) {
       gather(s, &r, m, rows, width, column, s->dst + n * s->dst_image + first * s->stride[0]);
       column += width;
     }
-    weft__sweep_after(s, s->dst + n * s->dst_image + first * s->stride[0], rows);
+    weft__sweep_after_sums(s, s->dst + n * s->dst_image + first * s->stride[0], rows);
   }
   weft__free(r.row);
 }
@@ -302,13 +313,13 @@ typedef struct short_filter {
   int64_t chunk, chunks;  /* rows of dy in a unit; units in an image */
   float *sums;            /* (copies, points, rows of the filter, in_ch, columns) */
   float *df;
-  bool failed;
+  bool failed, infinite; /* written by any thread, only ever to true */
 } short_filter;
 
 bool weft__short_filter_fits(const conv *c, const tile_set *set) {
   const window_axis *w = &c->at[1];
   return w->stride == 1 && w->dilation == 1 && (w->size == 3 || w->size == 5) && c->in_ch >= 8 &&
-         c->out_ch >= set->lanes && w->out >= 4 && c->batch * c->at[0].out * w->out >= FEW_PIXELS;
+         c->out_ch >= set->lanes && w->out >= FEW_COLUMNS && c->batch * c->at[0].out * w->out >= FEW_PIXELS;
 }
 
 /* The sums of rows [first, first + n) of dy of one image, for one panel: (points, chunk, groups, width). */
@@ -321,12 +332,12 @@ static void dy_sums(const short_filter *j, const float *dy, int64_t n, int64_t c
                     out + (i * r->groups + g) * width, point, cols);
 }
 
-/* Adds the products of n rows of dy, from `first` on, with the image at one point. */
+/* Adds the products of n rows of dy, from `first` on, with the image at one point: (rows of the filter, in_ch, width). */
 static void add_products(const short_filter *j, const rows_of_sums *r, const float *w, int64_t first, int64_t n,
-                         const int64_t *tap, int width, float *sums, bool add) {
+                         const int64_t *tap, int width, float *block, bool add) {
   const window_axis *h = &j->c->at[0];
   const int64_t c = j->c->in_ch, most_rows = weft__tile_rows(j->set, width), blocks = (c + most_rows - 1) / most_rows;
-  tile t = {.a_row = 1, .a_col = c, .b_row = width, .run = r->groups, .c_row = j->columns, .add = add};
+  tile t = {.a_row = 1, .a_col = c, .b_row = width, .run = r->groups, .c_row = width, .add = add};
   for (int64_t kh = 0; kh < h->size; kh++) {
     int64_t begin, end; /* the rows for which this row of the filter meets the image */
     weft__padded_inside(&r->image, first * h->stride + kh * h->dilation, h->stride, n, &begin, &end);
@@ -334,40 +345,76 @@ static void add_products(const short_filter *j, const rows_of_sums *r, const flo
     for (int64_t b = 0, done = 0; b < blocks; b++) {
       const int rows = (int)((c - done + blocks - b - 1) / (blocks - b));
       t.a = r->sums + kh * h->dilation * r->groups * c + done;
-      t.c = sums + (kh * c + done) * j->columns;
-      weft__tile_by_col(j->set, width, rows)(&t);
+      t.c = block + (kh * c + done) * width;
+      weft__tile_in_parts(weft__tile_by_col(j->set, width, rows), &t, PART_TERMS);
       done += rows;
     }
+  }
+}
+
+/* Adds a block, (rows, width), to the columns of a copy of the sums. */
+WEFT_HOT static void add_block(const short_filter *j, const float *restrict block, int64_t rows, int width,
+                               float *restrict sums, bool add) {
+  for (int64_t r = 0; r < rows; r++, block += width, sums += j->columns)
+    for (int i = 0; i < width; i++) sums[i] = add ? sums[i] + block[i] : block[i];
+}
+
+/* What a task works with: one allocation. */
+typedef struct short_room {
+  rows_of_sums rows;
+  float *dy;    /* sums of dy: (points, chunk, groups, width) */
+  float *block; /* (points, rows of the filter, in_ch, width) */
+  int64_t *tap;
+} short_room;
+
+static weft_err room_make(const short_filter *j, int width, short_room *room) {
+  const conv *c = j->c;
+  rows_of_sums *r = &room->rows;
+  *r = j->rows;
+  const int64_t dy = POINTS * j->chunk * r->groups * width, sums = POINTS * sums_point(r);
+  const int64_t block = POINTS * c->at[0].size * c->in_ch * width;
+  r->row = weft__alloc_zero((size_t)(r->image.row + dy + sums + block), sizeof *r->row);
+  room->tap = weft__alloc((size_t)j->chunk * sizeof *room->tap);
+  if (!r->row || !room->tap) return WEFT_OOM;
+  room->dy = r->row + r->image.row;
+  r->sums = room->dy + dy;
+  room->block = r->sums + sums;
+  for (int64_t i = 0; i < j->chunk; i++) room->tap[i] = i * c->at[0].stride * r->groups * c->in_ch;
+  return WEFT_OK;
+}
+
+/* Adds what unit u of the work contributes to the columns of one panel to the block. */
+static void short_unit(const short_filter *j, short_room *room, int64_t u, int64_t column, int width, bool add) {
+  const conv *c = j->c;
+  const window_axis *h = &c->at[0], *w = &c->at[1];
+  const int64_t products = j->chunk * room->rows.groups * width, point = h->size * c->in_ch * width;
+  const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, rows = least(j->chunk, h->out - first);
+  rows_fill(&room->rows, j->x + n * h->in * w->in * c->in_ch, first * h->stride, room->rows.rows);
+  dy_sums(j, j->dy + (n * h->out + first) * w->out * c->out_ch + column, rows, least(width, c->out_ch - column), width,
+          room->dy);
+  for (int64_t f = 0; f < POINTS; f++) {
+    rows_of_sums at = room->rows;
+    at.sums += f * sums_point(&at);
+    add_products(j, &at, room->dy + f * products, first, rows, room->tap, width, room->block + f * point, add);
   }
 }
 
 /* One copy of the sums, one panel: all units of work that belong to the copy. */
 static weft_err short_task(const short_filter *j, int64_t copy, int64_t column, int width) {
   const conv *c = j->c;
-  const window_axis *h = &c->at[0], *w = &c->at[1];
-  rows_of_sums r = j->rows;
   const int64_t units = c->batch * j->chunks, begin = units * copy / j->copies, end = units * (copy + 1) / j->copies;
-  const int64_t products = j->chunk * r.groups * width, point = h->size * c->in_ch * j->columns;
-  float *sums = j->sums + copy * POINTS * point + column;
-  r.row = weft__alloc_zero((size_t)(r.image.row + POINTS * (sums_point(&r) + products)), sizeof *r.row);
-  int64_t *tap = weft__alloc((size_t)j->chunk * sizeof *tap);
-  const weft_err err = r.row && tap ? WEFT_OK : WEFT_OOM;
-  float *m = r.row + r.image.row;
-  r.sums = m + POINTS * products;
-  for (int64_t i = 0; tap && i < j->chunk; i++) tap[i] = i * h->stride * r.groups * c->in_ch;
+  const int64_t depth = POINTS * c->at[0].size * c->in_ch, parts = j->chunk * j->rows.groups / PART_TERMS + 1;
+  const int64_t in_block = most(BLOCK_PARTS / parts, 1);
+  float *sums = j->sums + copy * depth * j->columns + column;
+  short_room room = {0};
+  const weft_err err = room_make(j, width, &room);
   for (int64_t u = begin; !err && u < end; u++) {
-    const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, rows = least(j->chunk, h->out - first);
-    rows_fill(&r, j->x + n * h->in * w->in * c->in_ch, first * h->stride, r.rows);
-    dy_sums(j, j->dy + (n * h->out + first) * w->out * c->out_ch + column, rows, least(width, c->out_ch - column),
-            width, m);
-    for (int64_t f = 0; f < POINTS; f++) {
-      rows_of_sums at = r;
-      at.sums += f * sums_point(&r);
-      add_products(j, &at, m + f * products, first, rows, tap, width, sums + f * point, u > begin);
-    }
+    const int64_t held = (u - begin) % in_block;
+    short_unit(j, &room, u, column, width, held > 0);
+    if (held == in_block - 1 || u == end - 1) add_block(j, room.block, depth, width, sums, u - begin >= in_block);
   }
-  weft__free(r.row);
-  weft__free(tap);
+  weft__free(room.rows.row);
+  weft__free(room.tap);
   return err;
 }
 
@@ -382,7 +429,7 @@ static void short_tasks(void *arg, int64_t begin, int64_t end) {
 
 /* Rows (kh, ci) of the gradient: the copies are added into the first, then the points make the columns. */
 WEFT_HOT static void short_join(void *arg, int64_t begin, int64_t end) {
-  const short_filter *j = arg;
+  short_filter *j = arg;
   const int64_t c = j->c->in_ch, oc = j->c->out_ch, columns = j->c->at[1].size;
   const int64_t point = j->c->at[0].size * c * j->columns;
   for (int64_t r = begin; r < end; r++) {
@@ -392,7 +439,10 @@ WEFT_HOT static void short_join(void *arg, int64_t begin, int64_t end) {
       const float *restrict more = sum + (f / POINTS + 1) * POINTS * point + f % POINTS * point;
       for (int64_t o = 0; o < oc; o++) into[o] += more[o];
     }
-    filter_results(sum, point, columns, j->df + (r / c * columns * c + r % c) * oc, c * oc, oc);
+    float *out = j->df + (r / c * columns * c + r % c) * oc;
+    filter_results(sum, point, columns, out, c * oc, oc);
+    for (int64_t i = 0; i < columns; i++)
+      if (!weft__all_finite(out + i * c * oc, oc)) __atomic_store_n(&j->infinite, true, __ATOMIC_RELAXED);
   }
 }
 
@@ -412,7 +462,7 @@ static void short_plan(short_filter *j, int64_t threads) {
   j->copies = weft__filter_copies(threads, c->batch * j->chunks, copy_bytes);
 }
 
-weft_err weft__short_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df) {
+weft_err weft__short_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df, bool *infinite) {
   short_filter j = {.c = c, .set = weft__tile_set(), .x = x, .dy = dy, .df = df};
   short_plan(&j, weft__kernel_threads(k));
   const int64_t depth = POINTS * c->at[0].size * c->in_ch;
@@ -422,5 +472,6 @@ weft_err weft__short_filter(kernel *k, const conv *c, const float *x, const floa
   weft__kernel_loop(k, j.copies * j.panels, 2 * products / (j.copies * j.panels) / FLOPS_PER_NS + 1, short_tasks, &j);
   if (!j.failed) weft__kernel_loop(k, c->at[0].size * c->in_ch, j.copies * c->out_ch + 1, short_join, &j);
   weft__free(j.sums);
+  *infinite = j.infinite;
   return j.failed ? weft__fail(WEFT_OOM, "a convolution needs memory for its sums") : WEFT_OK;
 }

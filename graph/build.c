@@ -79,7 +79,7 @@ weft_out weft__b_scalar_like(weft_graph *g, weft_out x, double v) {
 
 weft_out weft__b_ints(weft_graph *g, const int64_t *v, int n) {
   weft_tensor *t = NULL;
-  weft__status_keep(&g->sticky, weft__tensor_ints(&t, WEFT_INT32, v, n));
+  weft__status_keep(&g->sticky, weft__tensor_dims(&t, v, n));
   return t ? weft__b_const_adopt(g, t) : WEFT_NONE;
 }
 

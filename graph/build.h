@@ -31,7 +31,7 @@ weft_out weft__b_identity(weft_graph *g, weft_out x);
 weft_out weft__b_const_adopt(weft_graph *g, weft_tensor *t);
 weft_out weft__b_scalar(weft_graph *g, weft_dtype type, double v);
 weft_out weft__b_scalar_like(weft_graph *g, weft_out x, double v); /* of x's type */
-weft_out weft__b_ints(weft_graph *g, const int64_t *v, int n);     /* int32 [n] */
+weft_out weft__b_ints(weft_graph *g, const int64_t *v, int n);     /* [n]: int32, or int64 where one does not fit */
 weft_out weft__b_shape(weft_graph *g, weft_out x);                 /* int32; a Const when the shape is fully known */
 weft_out weft__b_size(weft_graph *g, weft_out x);
 weft_out weft__b_rank(weft_graph *g, weft_out x);

@@ -24,7 +24,10 @@ static weft_tensor *from_static_shape(const weft_graph *g, const weft_node *n, i
   if (!weft__shape_known(s)) return t;
   if (strcmp(n->op_name, "Shape") == 0 || strcmp(n->op_name, "ShapeN") == 0)
     weft__tensor_ints(&t, type, s->dim, s->rank);
-  if (strcmp(n->op_name, "Size") == 0) weft__tensor_scalar(&t, type, (double)weft__shape_count(s));
+  if (strcmp(n->op_name, "Size") == 0) {
+    const int64_t count = weft__shape_count(s);
+    if (count >= 0 && weft__tensor_ints(&t, type, &count, 1) == WEFT_OK) t->shape = SHAPE_SCALAR;
+  }
   return t;
 }
 

@@ -34,7 +34,10 @@ weft_tensor *weft__out(kernel *k, int i, const shape *s) {
   weft_dtype type = weft__dtype_base(k->node->out_type[i]);
   int64_t count = weft__shape_count(s);
   if (count < 0) {
-    weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "output %d cannot have the shape %s", i, weft__shape_text(s));
+    weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                      count == -2 ? "Shape %s would have more than 2**63 - 1 elements (output %d)"
+                                  : "Shape %s of output %d is not fully known",
+                      weft__shape_text(s), i);
     return NULL;
   }
   if (check_limit(k, type, s)) return NULL;

@@ -38,7 +38,7 @@ static weft_out named_scalar(weft_graph *g, const char *name, weft_dtype type, d
 
 static weft_out named_shape(weft_graph *g, const char *name, const shape *s) {
   weft_tensor *t = NULL;
-  weft__status_keep(&g->sticky, weft__tensor_ints(&t, WEFT_INT32, s->dim, s->rank));
+  weft__status_keep(&g->sticky, weft__tensor_dims(&t, s->dim, s->rank));
   return named_const(g, name, t);
 }
 

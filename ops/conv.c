@@ -214,7 +214,7 @@ static weft_err float_run(kernel *k, int pass, const window *w, const conv *c, c
 static weft_err run(kernel *k, int pass, const window *w, const conv *c, const weft_tensor *a, const weft_tensor *b,
                     const shape *s) {
   weft_tensor *out = weft__out(k, 0, s);
-  if (!out) return WEFT_OOM;
+  if (!out) return weft__out_refused(s);
   if (weft__tensor_count(out) == 0) return WEFT_OK;
   if (c->batch * c->at[0].out * c->at[1].out == 0) { /* a gradient of nothing */
     memset(out->data, 0, weft__tensor_bytes(out));

@@ -80,7 +80,7 @@ static weft_err multinomial_cpu(kernel *k) {
   if (rows > 0 && d.classes <= 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "num_classes should be positive, got %lld",
                              (long long)d.classes);
-  if (!(d.out = weft__out(k, 0, &SHAPE2(rows, d.samples)))) return WEFT_OOM;
+  if (!(d.out = weft__out(k, 0, &SHAPE2(rows, d.samples)))) return weft__out_refused(&SHAPE2(rows, d.samples));
   if (rows == 0 || d.samples == 0) return WEFT_OK;
   WEFT_TRY(weft__random_take(k, (uint64_t)rows * (uint64_t)((d.samples + 3) / 4 * 4) * 2 * 256, &d.gen));
   if (!(d.sums = weft__alloc((size_t)(rows * d.classes) * sizeof *d.sums))) return WEFT_OOM;

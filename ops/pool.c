@@ -327,7 +327,7 @@ static weft_err avg_pool_grad_cpu(kernel *k) {
   const shape want = pooled(w, &j);
   WEFT_TRY(expect_shape(k, 1, "grad", &want));
   weft_tensor *dx = weft__out(k, 0, &s);
-  if (!dx) return WEFT_OOM;
+  if (!dx) return weft__out_refused(&s);
   const bool is_double = dx->dtype == WEFT_DOUBLE;
   if (is_double && w->channels_second)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "AvgPoolGrad of double only supports NHWC on device type CPU");

@@ -246,7 +246,7 @@ weft_err weft__random_fill(kernel *k, random_kind kind, const philox *gen, int64
   if (!f.convert) return weft__kernel_no_type(k, type);
   WEFT_TRY(random_shape(k, &s));
   weft_tensor *y = weft__out(k, 0, &s);
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&s);
   f.out = y->data;
   f.n = weft__tensor_count(y);
   f.size = weft__dtype_size(type);

@@ -37,7 +37,7 @@ static weft_err random_crop_cpu(kernel *k) {
   int64_t size[2], at[2] = {0, 0};
   WEFT_TRY(crop_sizes(k, size));
   weft_tensor *y = weft__out(k, 0, &SHAPE3(size[0], size[1], d[2]));
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&SHAPE3(size[0], size[1], d[2]));
   if (size[0] != d[0] || size[1] != d[1]) {
     philox gen;
     WEFT_TRY(weft__random_take(k, 1, &gen));

@@ -135,7 +135,7 @@ static weft_err nearest_cpu(kernel *k) {
   resize r;
   WEFT_TRY(resize_sizes(k, &r));
   weft_tensor *y = weft__out(k, 0, &SHAPE4(r.batch, r.out[0], r.out[1], r.channels));
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&SHAPE4(r.batch, r.out[0], r.out[1], r.channels));
   WEFT_TRY(resize_axes(k, &r, false));
   r.x = k->in[0]->data, r.y = y->data, r.size = weft__dtype_size(y->dtype);
   resize_loop(k, &r, nearest_rows);
@@ -149,7 +149,7 @@ static weft_err bilinear_cpu(kernel *k) {
   resize r;
   WEFT_TRY(resize_sizes(k, &r));
   weft_tensor *y = weft__out(k, 0, &SHAPE4(r.batch, r.out[0], r.out[1], r.channels));
-  if (!y) return WEFT_OOM;
+  if (!y) return weft__out_refused(&SHAPE4(r.batch, r.out[0], r.out[1], r.channels));
   if (x->dtype != WEFT_FLOAT) {
     weft_err err = weft__scratch(k, &floats, WEFT_FLOAT, &x->shape);
     if (!err) err = weft__cast_elements(k, x, &floats);

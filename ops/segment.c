@@ -198,7 +198,7 @@ static weft_err unsorted(kernel *k, kind what) {
   shape s = {.rank = 1, .dim = {segments}};
   for (int d = heads->rank; d < data->rank; d++) s.dim[s.rank++] = data->dim[d];
   weft_tensor *out = weft__out(k, 0, &s), ids = {0};
-  if (!out) return WEFT_OOM;
+  if (!out) return weft__out_refused(&s);
   weft_err err = weft__segment_ids(k, 1, &ids);
   if (!err) err = check_ids(k, ids.data, rows, segments);
   if (!err) err = combine(k, what, ids.data, rows, weft__shape_span(data, heads->rank, data->rank), out, NULL, NULL);
@@ -264,7 +264,7 @@ static weft_err reduce_sorted(kernel *k, kind what, const int64_t *id, int64_t r
   shape s = k->in[0]->shape;
   s.dim[0] = rows > 0 ? id[rows - 1] + 1 : 0;
   weft_tensor *out = weft__out(k, 0, &s), counts = {0};
-  if (!out) return WEFT_OOM;
+  if (!out) return weft__out_refused(&s);
   WEFT_TRY(weft__scratch(k, &counts, WEFT_INT64, &SHAPE1(s.dim[0])));
   int64_t *count = counts.data;
   for (int64_t r = 0; r < s.dim[0]; r++) count[r] = 0;

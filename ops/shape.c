@@ -135,7 +135,7 @@ static weft_err reshape_cpu(kernel *k) {
   if (missing >= 0) WEFT_TRY(reshape_missing(k, &out, missing));
   int64_t count = weft__tensor_count(k->in[0]), asked = weft__shape_count(&out);
   if (asked < 0)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape %s has more than 2^63 - 1 elements",
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape %s would have more than 2**63 - 1 elements",
                              weft__shape_text(&out));
   if (asked != count)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,

@@ -271,7 +271,7 @@ static weft_err pack(kernel *k, const elements *e, const shape *one) {
   if (all.rank > WEFT_MAX_RANK) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "rank %d is too high", all.rank);
   memcpy(all.dim + 1, one->dim, (size_t)one->rank * sizeof *one->dim);
   weft_tensor *out = weft__out(k, 0, &all);
-  if (!out) return WEFT_OOM;
+  if (!out) return weft__out_refused(&all);
   int64_t count = weft__shape_count(one);
   size_t step_bytes = (size_t)count * weft__dtype_size(out->dtype);
   for (int64_t i = 0; i < e->n; i++)
@@ -349,7 +349,7 @@ static weft_err concat_shape(kernel *k, const elements *e, shape *all) {
 
 static weft_err concat_out(kernel *k, const elements *e, const shape *all) {
   weft_tensor *out = weft__out(k, 0, all), *lengths = weft__out(k, 1, &SHAPE1(e->n));
-  if (!out || !lengths) return WEFT_OOM;
+  if (!out || !lengths) return weft__out_refused(all);
   char *to = out->data;
   for (int64_t i = 0; i < e->n; i++) {
     int64_t count = weft__tensor_count(&e->t[i]);

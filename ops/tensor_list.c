@@ -181,7 +181,7 @@ static weft_err out_element(kernel *k, int to, const tensor_list *l, int64_t i, 
   shape s;
   WEFT_TRY(unset_shape(k, l, wanted, &s));
   weft_tensor *t = weft__out(k, to, &s);
-  if (!t) return WEFT_OOM;
+  if (!t) return weft__out_refused(&s);
   if (weft__dtype_is_plain(t->dtype)) memset(t->data, 0, weft__tensor_bytes(t));
   return WEFT_OK;
 }
@@ -359,7 +359,7 @@ static weft_err concat_cpu(kernel *k) {
   WEFT_TRY(list_in(k, 0, &l));
   WEFT_TRY(concat_shape(k, l, &s));
   weft_tensor *t = weft__out(k, 0, &s), *lengths = weft__out(k, 1, &SHAPE1(l->n));
-  if (!t || !lengths) return WEFT_OOM;
+  if (!t || !lengths) return weft__out_refused(&s);
   char *at = t->data;
   for (int64_t i = 0; i < l->n; i++) {
     WEFT_TRY(weft__elements_copy(t->dtype, at, l->t[i].data, weft__tensor_count(&l->t[i])));

@@ -1,7 +1,17 @@
 /* window.c - padding and output sizes, in TensorFlow's arithmetic and words. */
 #include "ops/window.h"
 
+#include "base/cast.h"
 #include <stdio.h>
+
+/* Sizes of windows are 32-bit numbers, as in TensorFlow, so that their sums and products fit 64 bits. */
+static weft_err within_int(const attr *a) {
+  for (int i = 0; i < a->n; i++)
+    if (!weft__fits_int(a->is[i]))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Attr %s has value %lld out of range for an int32", a->name,
+                        (long long)a->is[i]);
+  return WEFT_OK;
+}
 
 /* A list of four integers by name; absent gives ones. */
 static weft_err four(const weft_node *n, const char *name, int64_t *out) {
@@ -11,6 +21,7 @@ static weft_err four(const weft_node *n, const char *name, int64_t *out) {
   if (a->kind != ATTR_INT || !a->is_list || a->n != 4)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s requires the %s attribute to contain 4 values, but got: %d",
                       n->op_name, name, a->n);
+  WEFT_TRY(within_int(a));
   for (int i = 0; i < 4; i++) out[i] = a->is[i];
   return WEFT_OK;
 }
@@ -26,6 +37,7 @@ static weft_err read_explicit(window *w, const weft_node *n) {
   }
   if (count != 8)
     return weft__fail(WEFT_INVALID_ARGUMENT, "explicit_paddings attribute must contain 8 values, but got: %d", count);
+  WEFT_TRY(within_int(a));
   for (int i = 0; i < 8; i++)
     if (a->is[i] < 0) return weft__fail(WEFT_INVALID_ARGUMENT, "All elements of explicit_paddings must be nonnegative");
   if (a->is[0] || a->is[1] || a->is[2 * w->channel] || a->is[2 * w->channel + 1])

@@ -1,6 +1,7 @@
 /* tensor.c - views on buffers, embedded and on the heap, and the small tensors ops make. */
 #include "tensor/tensor.h"
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/memory_limit.h"
 #include <string.h>
 
@@ -17,7 +18,8 @@ weft_err weft__tensor_init_in(weft_tensor *t, memory_space *m, weft_dtype dtype,
   if (count == -1)
     return weft__fail(WEFT_INVALID_ARGUMENT, "A tensor of the partly unknown shape %s", weft__shape_text(s));
   if (count == -2)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape %s has too many elements: more than 2^63 - 1", weft__shape_text(s));
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape %s would have more than 2**63 - 1 elements: too many",
+                      weft__shape_text(s));
   weft_err err = m ? m->alloc(m, &buf, dtype, count) : weft__buffer_create(&buf, dtype, count);
   if (err == WEFT_RESOURCE_EXHAUSTED && !m)
     return weft__fail(err, "OOM when allocating tensor with shape%s and type %s%s", weft__shape_text(s),
@@ -134,7 +136,30 @@ void weft_tensor_destroy(weft_tensor *t) {
   X(QINT32, int32_t)
 /* clang-format on */
 
+/* The least and the first too large value of an integer type; false for the others. */
+static bool integer_range(weft_dtype dtype, double *least, double *end) {
+  switch (dtype) {
+  case WEFT_INT8:
+  case WEFT_QINT8: *least = -0x1p7, *end = 0x1p7; return true;
+  case WEFT_INT16:
+  case WEFT_QINT16: *least = -0x1p15, *end = 0x1p15; return true;
+  case WEFT_INT32:
+  case WEFT_QINT32: *least = -0x1p31, *end = 0x1p31; return true;
+  case WEFT_INT64: *least = -0x1p63, *end = 0x1p63; return true;
+  case WEFT_UINT8:
+  case WEFT_QUINT8: *least = 0, *end = 0x1p8; return true;
+  case WEFT_UINT16:
+  case WEFT_QUINT16: *least = 0, *end = 0x1p16; return true;
+  case WEFT_UINT32: *least = 0, *end = 0x1p32; return true;
+  case WEFT_UINT64: *least = 0, *end = 0x1p64; return true;
+  default: return false;
+  }
+}
+
 static weft_err store(void *at, weft_dtype dtype, double value) {
+  double least, end;
+  if (integer_range(dtype, &least, &end) && !(value >= least && value < end))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%.17g is out of range for %s", value, weft__dtype_name(dtype));
   switch (dtype) {
 #define STORE(type, T)                                                                                                 \
   case WEFT_##type: *(T *)at = (T)value; return WEFT_OK;
@@ -197,12 +222,22 @@ weft_err weft__tensor_ints(weft_tensor **out, weft_dtype dtype, const int64_t *v
   if (dtype != WEFT_INT32 && dtype != WEFT_INT64)
     return weft__fail(WEFT_INVALID_ARGUMENT, "A list of integers of type %s, want int32 or int64",
                       weft__dtype_name(dtype));
+  for (int i = 0; dtype == WEFT_INT32 && i < n; i++)
+    if (!weft__fits_int(v[i]))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Element %d of a list is %lld, out of range for int32", i,
+                        (long long)v[i]);
   WEFT_TRY(weft__tensor_create(out, dtype, &SHAPE1(n)));
   for (int i = 0; i < n; i++) {
     if (dtype == WEFT_INT32)
-      TENSOR_DATA(*out, int32_t)[i] = (int32_t)v[i];
+      TENSOR_DATA(*out, int32_t)[i] = weft__int_sat(v[i]);
     else
       TENSOR_DATA(*out, int64_t)[i] = v[i];
   }
   return WEFT_OK;
+}
+
+weft_err weft__tensor_dims(weft_tensor **out, const int64_t *v, int n) {
+  bool wide = false;
+  for (int i = 0; i < n; i++) wide |= !weft__fits_int(v[i]);
+  return weft__tensor_ints(out, wide ? WEFT_INT64 : WEFT_INT32, v, n);
 }

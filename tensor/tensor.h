@@ -106,6 +106,8 @@ weft_err weft__tensor_create_like(weft_tensor **out, const weft_tensor *src); /*
 weft_err weft__tensor_scalar(weft_tensor **out, weft_dtype dtype, double value); /* any number type or bool */
 weft_err weft__tensor_string(weft_tensor **out, const char *data, size_t size);
 weft_err weft__tensor_ints(weft_tensor **out, weft_dtype dtype, const int64_t *v, int n); /* int32/int64 [n] */
+/* As weft__tensor_ints, of sizes: int32 while all of them fit, else int64, as TensorFlow makes the constant of a shape. */
+weft_err weft__tensor_dims(weft_tensor **out, const int64_t *v, int n);
 /* Element i of a number tensor as double / int64 (floats truncated). */
 double weft__tensor_double(const weft_tensor *t, int64_t i);
 int64_t weft__tensor_int(const weft_tensor *t, int64_t i);

@@ -31,7 +31,7 @@ weft_out weft__named_unary(weft_graph *g, const char *type, const char *name, we
 
 weft_out weft__named_ints(weft_graph *g, const char *name, const int64_t *v, int n) {
   weft_tensor *t = NULL;
-  weft__named_keep(g, weft__tensor_ints(&t, WEFT_INT32, v, n));
+  weft__named_keep(g, weft__tensor_dims(&t, v, n));
   return weft__n_const(g, name, t);
 }
 

@@ -158,7 +158,7 @@ static weft_out reshaped(build *b, const variable_item *v, weft_out from) {
   weft__b_push_name(b->g, "Reshape");
   weft_out dims;
   if (weft__shape_known(&s)) {
-    weft__status_keep(&b->g->sticky, weft__tensor_ints(&t, WEFT_INT32, s.dim, s.rank));
+    weft__status_keep(&b->g->sticky, weft__tensor_dims(&t, s.dim, s.rank));
     dims = weft__n_const(b->g, "shape", t);
   } else {
     dims = weft__b_shape(b->g, v->variable);

@@ -180,11 +180,24 @@ def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, el
 newaxis = None
 
 
+def _dims_type(values):
+    """The type of a constant of sizes: int32 while they fit, as in TensorFlow."""
+    return dtypes.int32 if all(-2**31 <= v < 2**31 for v in values) else dtypes.int64
+
+
 def _packed(values):
     """Bounds of a slice as one tensor: a constant where all are numbers."""
     if any(isinstance(v, Tensor) or hasattr(v, "_ref") for v in values):
         return stack(values, name="stack")
-    return constant(values, dtypes.int32 if all(-2**31 <= v < 2**31 for v in values) else dtypes.int64, name="stack")
+    return constant(values, _dims_type(values), name="stack")
+
+
+def _same_type(parts):
+    """Bounds of a slice in one type: int64 where one of them is."""
+    if all(p.dtype.base_dtype == parts[0].dtype.base_dtype for p in parts):
+        return parts
+    from .math_ops import cast
+    return [cast(p, dtypes.int64) for p in parts]
 
 
 def slice_helper(tensor, item, var=None):
@@ -218,7 +231,7 @@ def slice_helper(tensor, item, var=None):
         if not begin:
             begin = end = strides = []
         parts = [_packed([int(v) if isinstance(v, tensor_shape.Dimension) else v for v in p]) for p in (begin, end, strides)]
-        return strided_slice(convert_to_tensor(tensor), *parts, begin_mask=masks["begin"], end_mask=masks["end"],
+        return strided_slice(convert_to_tensor(tensor), *_same_type(parts), begin_mask=masks["begin"], end_mask=masks["end"],
                              ellipsis_mask=masks["ellipsis"], new_axis_mask=masks["new_axis"],
                              shrink_axis_mask=masks["shrink_axis"], name=scope)
 
@@ -262,7 +275,7 @@ def gather_rows_count(dense_shape):
     """The first dimension of a shape given as a tensor."""
     known = constant_value(dense_shape)
     if known is not None:
-        return constant(int(known[0]), dtypes.int32)
+        return constant(int(known[0]), _dims_type(known[:1].tolist()))
     return slice_helper(convert_to_tensor(dense_shape), 0)
 
 
@@ -276,7 +289,9 @@ def _shape_tensor(shape, name="shape"):
     dims = tensor_shape.as_shape(shape).as_list()
     if None in dims:
         raise ValueError("Cannot convert a partially known TensorShape to a Tensor: %s" % tensor_shape.as_shape(shape))
-    return constant(dims, dtypes.int32, name=name)
+    if isinstance(shape, np.ndarray) and shape.dtype == np.int64 and name == "shape":
+        return constant(shape, dtypes.int64, name=name)
+    return constant(dims, _dims_type(dims), name=name)
 
 
 def fill(dims, value, name=None):
@@ -329,7 +344,7 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
     with name_scope(name, "ones_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         known = tensor.shape.is_fully_defined()
-        dims = constant(tensor.shape.as_list(), dtypes.int32, name="Shape/shape_as_tensor") if known else shape(tensor)
+        dims = constant(tensor.shape.as_list(), _dims_type(tensor.shape.as_list()), name="Shape/shape_as_tensor") if known else shape(tensor)
         return ones(dims, dtype or tensor.dtype.base_dtype, name=scope)
 
 

@@ -12,6 +12,8 @@ def to_bytes(value):
 def _one(kind, value, where):
     try:
         if kind == "int":
+            if not -2**63 <= int(value) < 2**63:
+                raise OverflowError("Value out of range: %d" % int(value))
             return int(value)
         if kind == "float":
             return float(value)
@@ -24,10 +26,20 @@ def _one(kind, value, where):
         if kind == "string":
             return to_bytes(value)
         if kind == "shape":
-            return tensor_shape.dims_of(shape_from(value))
+            value = tensor_shape.dims_of(shape_from(value))
+    except OverflowError as e:
+        raise ValueError("Attr %s: %s" % (where, e)) from None
     except (TypeError, ValueError):
         raise TypeError("Expected %s for argument '%s' not %r." % (kind, where, value)) from None
+    if kind == "shape":
+        _check_dims(value, where)
     return value
+
+
+def _check_dims(dims, where):
+    for d in dims or ():
+        if d is not None and d >= 2**63:
+            raise TypeError("Error converting %s (arg name = %s) to a TensorShape: Value out of range: %d" % (list(dims), where, d))
 
 
 def shape_from(value):

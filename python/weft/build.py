@@ -80,6 +80,9 @@ def triple(value, dtype=None, shape=None):
         array = np.asarray(value, dtype=object if text else None)
     except ValueError as e:
         raise ValueError("Argument must be a dense tensor: %s (%s)" % (value, e)) from None
+    wide = _over_64_bits(array)
+    if not text and wide is not None and (dtype is None or dtype.is_integer):
+        raise OverflowError("%d is out of range for every integer type of a tensor" % wide)
     if text or array.dtype.kind in "SUO":
         if not text and dtype is not None:
             raise TypeError("Expected %s, got %r of type '%s' instead." % (dtype.name, value, type(value).__name__))
@@ -99,10 +102,30 @@ def triple(value, dtype=None, shape=None):
     return (dtype.as_datatype_enum, array.shape, array), dtype
 
 
+def check_range(array, dtype):
+    """OverflowError if an integer of the array does not fit the integer type: numpy would wrap it."""
+    want = np.dtype(dtype.as_numpy_dtype)
+    if array.dtype.kind not in "iu" or want.kind not in "iu" or array.size == 0 or np.can_cast(array.dtype, want):
+        return
+    least, most, limits = int(array.min()), int(array.max()), np.iinfo(want)
+    if least < limits.min or most > limits.max:
+        raise OverflowError("%d is out of range for %s, which holds %d to %d" % (
+            least if least < limits.min else most, dtype.name, limits.min, limits.max))
+
+
+def _over_64_bits(array):
+    """A Python integer that no type of a tensor holds, or None: numpy keeps it as an object or a float."""
+    if array.dtype.kind == "O":
+        return next((v for v in array.ravel().tolist() if isinstance(v, int) and not -2**63 <= v < 2**64), None)
+    return None
+
+
 def _cast(value, array, dtype):
     want = np.dtype(dtype.as_numpy_dtype)
     if array.dtype == want:
         return array
+    if not isinstance(value, (np.ndarray, np.generic)):  # an array's type is converted as numpy does it
+        check_range(array, dtype)
     if not isinstance(value, (np.ndarray, np.generic)) and not _has_numpy(value, None) and array.size:
         kinds = {"f": "fiub"[:3], "i": "iu", "u": "iu", "b": "b", "c": "cfiu"}
         if want.kind in kinds and array.dtype.kind not in kinds[want.kind]:
@@ -140,6 +163,8 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
     """A Tensor of the value: itself, a variable's, or a constant."""
     dtype = None if dtype is None else as_dtype(dtype)
     preferred_dtype = preferred_dtype or dtype_hint
+    if dtype is not None and isinstance(value, (np.ndarray, np.generic)):
+        check_range(np.asarray(value), dtype.base_dtype)
     if isinstance(value, Tensor):
         if dtype is not None and not dtype.is_compatible_with(value.dtype.base_dtype):
             raise ValueError("Tensor conversion requested dtype %s for Tensor with dtype %s: %s" % (
@@ -158,7 +183,7 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
     if dtype is None and preferred_dtype is not None:
         try:
             return constant(value, preferred_dtype, name=name or "Const")
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             pass
     return constant(value, dtype, name=name or "Const")
 
@@ -240,14 +265,20 @@ class _Call:
                             return v.dtype.base_dtype
         return found
 
-    def hint(self, arg):
+    def hint(self, arg, value):
         attr = self.definition.attrs.get(arg.type_attr)
-        return attr.default if attr is not None and attr.default else None
+        if attr is None or not attr.default:
+            return None
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "iu" and attr.allows(value.dtype.name):
+            return None  # it has a type that the op takes
+        return attr.default
 
     def convert(self, arg, value, name):
         want = self.wanted(arg)
         try:
-            made = convert_to_tensor(value, want, name, preferred_dtype=self.hint(arg), as_ref=arg.is_ref)
+            made = convert_to_tensor(value, want, name, preferred_dtype=self.hint(arg, value), as_ref=arg.is_ref)
+        except OverflowError as e:
+            raise OverflowError("Argument '%s' of '%s' Op: %s" % (arg.name, self.definition.name, e)) from None
         except ValueError as e:
             if value is None:
                 raise ValueError("Tried to convert '%s' to a tensor and failed. Error: %s" % (arg.name, e)) from None

@@ -257,7 +257,8 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
             order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
             kinds = [convert_type(v) for v in (start, limit, delta)]
             found = max(kinds, key=lambda d: order.index(d) if d in order else 0)
-        parts = [convert_to_tensor(v, name=n) if isinstance(v, Tensor) else constant(v, found, name=n)
+        own = dtype is None and found == dtypes.int64  # TensorFlow makes the constants as they are and casts
+        parts = [convert_to_tensor(v, name=n) if isinstance(v, Tensor) else constant(v, None if own else found, name=n)
                  for v, n in ((start, "start"), (limit, "limit"), (delta, "delta"))]
         return op("Range", scope, start=cast(parts[0], found), limit=cast(parts[1], found), delta=cast(parts[2], found))
 
@@ -266,7 +267,9 @@ def convert_type(value):
     """The type a Python value would have as a tensor."""
     if hasattr(value, "dtype"):
         return as_dtype(value.dtype).base_dtype
-    return dtypes.float32 if isinstance(value, float) else dtypes.int32
+    if isinstance(value, float):
+        return dtypes.float32
+    return dtypes.int32 if not isinstance(value, int) or -2**31 <= value < 2**31 else dtypes.int64
 
 
 def linspace(start, stop, num, name=None):
@@ -451,9 +454,9 @@ _range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
     arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
-    size = maximum(constant(0 if minlength is None else minlength), reduce_max(arr) + 1)  # noqa: F821
+    size = maximum(convert_to_tensor(minlength or 0, dtypes.int32), reduce_max(arr) + 1)  # noqa: F821
     if maxlength is not None:
-        size = minimum(constant(maxlength), size)  # noqa: F821
+        size = minimum(convert_to_tensor(maxlength, dtypes.int32), size)  # noqa: F821
     return op("Bincount", arr=arr, size=size, weights=constant([], dtype) if weights is None else weights)
 
 

@@ -45,6 +45,10 @@ class Attr:
         self.allowed = allowed
         self.default = default
 
+    def allows(self, name):
+        """Whether an attribute of kind type may be the type of that name."""
+        return self.allowed is None or name in self.allowed[1:-1].split(",")
+
 
 class OpDef:
     __slots__ = ("name", "inputs", "outputs", "attrs", "doc", "inferred")

@@ -12,14 +12,17 @@
 enum { ALIGN = 64 };
 
 static _Thread_local long fail_after; /* 0: off; 1: the next allocation and all later ones fail */
+static size_t largest = PTRDIFF_MAX / 2;
 
 void weft__alloc_fail_after(long n) { fail_after = n; }
+
+void weft__alloc_fail_above(size_t size) { largest = size; }
 
 bool weft__alloc_made_to_fail(void) { return fail_after == 1; }
 
 /* Sizes no machine has are refused here: some allocators end the process over them. */
 static bool must_fail(size_t size) {
-  if (size > PTRDIFF_MAX / 2) return true;
+  if (size > largest) return true;
   if (fail_after == 0) return false;
   if (fail_after == 1) return true;
   fail_after--;

@@ -18,6 +18,8 @@ void weft__free(void *p);
 
 /* Tests: the n-th allocation from now (counting from 1) on this thread and all later ones fail; 0 turns it off. */
 void weft__alloc_fail_after(long n);
+/* Tests: an allocation of more bytes fails, on every thread; to be called before there are others. */
+void weft__alloc_fail_above(size_t size);
 /* For allocators with memory of their own: must this allocation fail?  Counts nothing. */
 bool weft__alloc_made_to_fail(void);
 

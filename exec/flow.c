@@ -15,6 +15,7 @@
  *
  * Locks: a flow's and a frame's, each alone but for weft__flow_frame_begin and weft__turn_begin, which
  * take the flow's inside a frame's. */
+#include "exec/own.h"
 #include "exec/flow.h"
 
 #include "base/alloc.h"
@@ -94,10 +95,28 @@ static weft_err resolve(spot *s) {
   return WEFT_OK;
 }
 
+/* As weft__item_own_inputs, beside the slots: other nodes may be reading those. */
+static weft_err own_inputs(spot *s) {
+  const plan_item *it = weft__spot_item(s);
+  kernel *k = &s->kernel;
+  for (int j = 0; j < it->n_in; j++) {
+    if (!weft__input_exposed(it, k, j)) continue;
+    weft_tensor *own = &s->turn->deref[weft__spot_node(s)->first_in + j], made = {0};
+    WEFT_TRY(weft__tensor_clone(&made, k->in[j]));
+    weft__tensor_clear(own);
+    *own = made;
+    k->in[j] = own;
+  }
+  return WEFT_OK;
+}
+
 static void drop_reads(spot *s) {
   weft_tensor *deref = s->turn->deref + weft__spot_node(s)->first_in;
-  for (int j = 0; j < s->kernel.n_in; j++)
-    if (deref[j].buf) weft__tensor_clear(&deref[j]);
+  for (int j = 0; j < s->kernel.n_in; j++) {
+    if (!deref[j].buf) continue;
+    weft__tensor_clear(&deref[j]);
+    if (!weft__spot_item(s)->in[j].from_ref) s->kernel.in[j] = &weft__spot_input(s, j)->t; /* it was a copy */
+  }
 }
 
 static void note_cost(flow_node *n, int64_t ns) {
@@ -169,6 +188,7 @@ static weft_err conclude(spot *s, bool dead, value *carried, ready *r) {
 static weft_err run_live(spot *s, bool dead, value *carried, bool *deferred) {
   WEFT_TRY(dead ? WEFT_OK : resolve(s));
   if (carries(weft__spot_node(s)->kind)) return pick_up(s, carried);
+  WEFT_TRY(dead ? WEFT_OK : own_inputs(s));
   return call_kernel(s, dead, deferred);
 }
 

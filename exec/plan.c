@@ -8,6 +8,7 @@
 #include "exec/fuse.h"
 #include "exec/hoist.h"
 #include "exec/order.h"
+#include "exec/own.h"
 #include "exec/replay.h"
 #include "exec/spread.h"
 #include "exec/stage.h"
@@ -150,7 +151,8 @@ static weft_err add_item(maker *m, const weft_node *n) {
   for (int i = 0; i < n->n_in; i++) {
     weft_out from = source_of(m, n->in[i]);
     bool fed = weft__feeds_find(&m->feeds, from) >= 0;
-    it->in[i] = (plan_input){slot_of(m, from), weft__takes_ref(n, i), !fed && weft__out_is_ref(m->g, from)};
+    it->in[i] = (plan_input){slot_of(m, from), weft__takes_ref(n, i), !fed && weft__out_is_ref(m->g, from),
+                             weft__takes_places(n, i)};
     if (it->in[i].wants_ref && fed)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
   }

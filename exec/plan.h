@@ -12,6 +12,7 @@ typedef struct plan_input {
   int slot;       /* where the value comes from */
   bool wants_ref; /* the argument takes a reference: the variable itself, not its value */
   bool from_ref;  /* the slot holds a reference */
+  bool places;    /* its integers say where or how many: the kernel gets them in memory that only we write to */
 } plan_input;
 
 typedef struct plan_item { /* one node to run */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/denormal.h"
 #include "exec/frame.h"
+#include "exec/own.h"
 #include "exec/replay.h"
 #include "exec/steplog.h"
 #include "ops/gpu_host.h"
@@ -53,6 +54,7 @@ weft_err weft__item_run(frame *f, int i, plan_run *run) {
   const plan_item *it = &f->plan->item[i];
   kernel *k = &f->kernel[i];
   WEFT_TRY(resolve(it, k, f->slot));
+  WEFT_TRY(weft__item_own_inputs(it, k));
   int64_t begin = run->log ? weft__now_ns() : 0;
   weft_err err = it->run(k);
   err = weft__item_settle(f->plan, it, f->lessons != NULL, err);

@@ -82,7 +82,7 @@ static bool get_shape(place *p, shape *s) {
   return true;
 }
 
-static weft_err take_over(weft_tensor **out, weft_dtype dtype, const shape *s, piece *at) {
+static weft_err take_over(weft_tensor **out, weft_dtype dtype, const shape *s, piece *at, bool shared) {
   weft_tensor *t;
   buffer *b;
   WEFT_TRY(weft__tensor_create(&t, dtype, &(shape){.rank = 1, .dim = {0}}));
@@ -92,6 +92,7 @@ static weft_err take_over(weft_tensor **out, weft_dtype dtype, const shape *s, p
     return err;
   }
   at->release = NULL;
+  b->peer_writes = shared;
   weft__buffer_release(t->buf);
   t->buf = b;
   t->data = b->data;
@@ -105,7 +106,7 @@ static weft_err get_content(place *p, weft_tensor **out, weft_dtype dtype, const
   piece *at = size > 0 && together(p, &data) ? (piece *)(uintptr_t)weft__message_piece(p->m, p->piece) : NULL;
   if (at && at->release && at->size == size && p->offset == 0 && (uintptr_t)data % WEFT_ALIGN == 0) {
     advance(p, size);
-    return take_over(out, dtype, s, at);
+    return take_over(out, dtype, s, at, p->m->shared);
   }
   WEFT_TRY(weft__tensor_create(out, dtype, s));
   weft__place_bytes(p, (*out)->data, size);

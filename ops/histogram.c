@@ -171,7 +171,8 @@ static weft_err histogram_cpu(kernel *k) {
   for (int64_t i = 0; i < n; i++) {
     const double v = weft__tensor_double(k->in[0], i), at = floor((v - low) / width);
     if (v != v) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Histogram values must not contain NaN");
-    const int64_t bin = at < 0 ? 0 : at >= (double)bins ? bins - 1 : (int64_t)at;
+    /* Of a range without end it is not a number. */
+    const int64_t bin = !(at >= 0) ? 0 : at >= (double)bins ? bins - 1 : (int64_t)at;
     if (out->dtype == WEFT_INT32)
       TENSOR_DATA(out, int32_t)[bin]++;
     else
@@ -241,6 +242,7 @@ static const op_case histogram_cases[] = {
     {"i32[6] -1 0 1 2 5 15; i32[2] 0 5; i32[] 5", "i64[5] 2 1 1 0 2", "dtype=int64"},
     {"f64[200] normal; f64[2] -1 1; i32[] 9", NULL, "dtype=int32"},
     {"f32[0]; f32[2] 0 5; i32[] 2", "i32[2] 0", "dtype=int32"},
+    {"f32[2] 1 2; f32[2] -inf inf; i32[] 3", "i32[3] 2 0 0", "dtype=int32", CASE_NO_PARITY},
     {"f32[1] 1; f32[2] 5 5; i32[] 2", "error INVALID_ARGUMENT", "dtype=int32"},
     {"f32[1] nan; f32[2] 0 5; i32[] 2", "error INVALID_ARGUMENT", "dtype=int32", CASE_FIXED_TYPE},
     {"f32[1] 1; f32[2] 0 5; i32[] 0", "error INVALID_ARGUMENT", "dtype=int32"},

@@ -71,6 +71,8 @@ static weft_err where_cpu(kernel *k) {
     }
     for (int d = s->rank - 1; d >= 0 && ++at[d] == s->dim[d]; d--) at[d] = 0;
   }
+  /* Shared memory may have changed since it was counted: no row stays as the heap had it. */
+  memset(to, 0, (size_t)(found * s->rank) * sizeof *to);
   return WEFT_OK;
 }
 

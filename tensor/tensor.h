@@ -28,6 +28,7 @@ struct memory_space {
 struct buffer {
   atomic_int refs;
   bool transient;
+  bool peer_writes; /* another process can write to it while it is read: shared memory */
   weft_dtype dtype; /* of its elements: strings and objects are destroyed with the buffer */
   size_t size;      /* bytes */
   void *data;

@@ -2,6 +2,7 @@
  *
  *   battery STEM...                the ops of ops/STEM.c; without an argument all of them
  *   battery --device NAME STEM...  those that have a kernel on that device, against the CPU's (device.c)
+ *   battery --peer STEM...         while another thread writes to their inputs (peer.c)
  *
  * For each case: does the node take the inputs and survive a trip through GraphDef; does it give the
  * expected values, the same ones again once the plan has laid out its memory; does the shape rule
@@ -279,8 +280,12 @@ static bool chosen(const char *stem, int argc, char **argv) {
   return argc == 0;
 }
 
+static bool peer;
+
 static void ask_on(const char *on, const op_table *ops, const op *o, const op_case *c) {
-  if (on)
+  if (peer)
+    asked += ask_peer(ops, o, c);
+  else if (on)
     asked += ask_device(ops, o, c, on);
   else
     ask_case(ops, o, c, c == o->cases);
@@ -289,7 +294,9 @@ static void ask_on(const char *on, const op_table *ops, const op *o, const op_ca
 int main(int argc, char **argv) {
   const op_table *ops;
   const char *on = argc > 2 && strcmp(argv[1], "--device") == 0 ? argv[2] : NULL;
-  const int skip = on ? 3 : 1;
+  peer = argc > 1 && strcmp(argv[1], "--peer") == 0;
+  const int skip = on ? 3 : peer ? 2 : 1;
+  if (peer) setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
   if (on) slack = 5;
   weft_must(weft__ops_table(&ops));
   const op *const *list = weft__ops_all();

@@ -29,4 +29,7 @@ bool battery_agree(const test_case *c, const char *what, int i, const weft_tenso
 /* The case on a device against the CPU, in every type both have; how many were asked (tests/battery/device.c). */
 int ask_device(const op_table *ops, const op *o, const op_case *oc, const char *on);
 
+/* The case while its inputs are written to, one after the other; how many were (tests/battery/peer.c). */
+int ask_peer(const op_table *ops, const op *o, const op_case *oc);
+
 #endif

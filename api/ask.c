@@ -2,6 +2,7 @@
  *
  * Its devices tell which task it is.  Then it is greeted in its own name: a Weft task answers that with its version and
  * state and notes nothing, since nobody else spoke; TensorFlow does not know the method. */
+#include "base/cast.h"
 #include "base/clock.h"
 #include "dist/member.h"
 #include "dist/open.h"
@@ -33,9 +34,10 @@ static weft_err ask_devices(weft_task_info *out, channel *c, int64_t timeout_ms)
     const Tensorflow__DeviceAttributes *first = r->device_attributes[0];
     const char *at = strstr(first->name, "/task:");
     const size_t head = at ? (size_t)(at - first->name) + strlen("/task:") : 0;
-    snprintf(out->task, sizeof out->task, "%.*s", (int)(head + strspn(first->name + head, "0123456789")), first->name);
+    snprintf(out->task, sizeof out->task, "%.*s", weft__int_sat(head + strspn(first->name + head, "0123456789")),
+             first->name);
     out->incarnation = first->incarnation;
-    out->devices = (int)r->n_device_attributes;
+    out->devices = weft__int_sat(r->n_device_attributes);
   }
   protobuf_c_message_free_unpacked(m, NULL);
   return err;

@@ -3,6 +3,7 @@
 
 #include "api/cluster.h"
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/memory_limit.h"
 #include "dist/open.h"
 #include "proto/scan.h"
@@ -40,7 +41,7 @@ static weft_err read_status_port(int *to, int given) {
   long port = given ? given : text ? strtol(text, &end, 10) : 0;
   if ((end && *end) || port < 0 || port > 65535)
     return weft__fail(WEFT_INVALID_ARGUMENT, "no port for the status page: %s", given ? "status_port" : text);
-  *to = (int)port;
+  *to = weft__int_sat(port);
   return WEFT_OK;
 }
 

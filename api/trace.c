@@ -1,6 +1,7 @@
 /* trace.c - step stats as JSON for Chrome's trace viewer: a row for each thread, a span for each node. */
 #include "api/trace.h"
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/text.h"
 #include "proto/scan.h"
 #include <string.h>
@@ -11,7 +12,7 @@ static int64_t within_reason(int64_t ns) { return ns < 0 ? 0 : ns > INT64_MAX / 
 /* Times in nanoseconds came later: older writers left them zero.  The op's name is in "node = Op(inputs)". */
 span weft__trace_span(const Tensorflow__NodeExecStats *n) {
   const char *begin = strstr(n->timeline_label, " = "), *end = begin ? strchr(begin, '(') : NULL;
-  span s = {.op = end ? begin + 3 : "op", .op_size = end ? (int)(end - begin - 3) : 2};
+  span s = {.op = end ? begin + 3 : "op", .op_size = end ? weft__int_sat(end - begin - 3) : 2};
   s.begin_ns = n->all_start_nanos ? n->all_start_nanos : (int64_t)((uint64_t)n->all_start_micros * 1000);
   s.length_ns = n->all_end_rel_nanos ? n->all_end_rel_nanos : (int64_t)((uint64_t)n->all_end_rel_micros * 1000);
   s.begin_ns = within_reason(s.begin_ns), s.length_ns = within_reason(s.length_ns);
@@ -58,11 +59,11 @@ weft_err weft_trace_json(char **out, const void *metadata, size_t size) {
                   "\"weft\"}}");
   for (size_t d = 0; stats && d < stats->n_dev_stats; d++) {
     const Tensorflow__DeviceStepStats *dev = stats->dev_stats[d];
-    weft__text_printf(&t,
-                      ",\n{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %d, \"args\": {\"name\": ", (int)d + 1);
+    weft__text_printf(
+        &t, ",\n{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %d, \"args\": {\"name\": ", weft__int_sat(d) + 1);
     put_quoted(&t, dev->device, strlen(dev->device));
     weft__text_puts(&t, "}}");
-    for (size_t i = 0; i < dev->n_node_stats; i++) put_node(&t, dev->node_stats[i], (int)d + 1);
+    for (size_t i = 0; i < dev->n_node_stats; i++) put_node(&t, dev->node_stats[i], weft__int_sat(d) + 1);
   }
   weft__text_puts(&t, "\n]}\n");
   protobuf_c_message_free_unpacked(m, NULL);

@@ -46,7 +46,7 @@ static int class_of(size_t size, size_t *rounded) {
   size_t step = ((size_t)1 << shift) / STEPS;
   size_t over = (size - ((size_t)1 << shift) + step - 1) / step; /* 0..STEPS */
   *rounded = ((size_t)1 << shift) + over * step;
-  int class = (shift - SHIFT_MIN) * STEPS + (int)over;
+  int class = (shift - SHIFT_MIN) * STEPS + (int)over; /* fits: 0..STEPS */
   return class < CLASSES ? class : -1;
 }
 

@@ -9,8 +9,7 @@ weft_err weft__int_of(int *out, int64_t v, const char *what) {
 }
 
 weft_err weft__int_of_size(int *out, size_t v, const char *what) {
-  if (v > INT_MAX)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "%s is %zu, out of range for a 32-bit integer", what, v);
+  if (v > INT_MAX) return weft__fail(WEFT_INVALID_ARGUMENT, "%s is %zu, out of range for a 32-bit integer", what, v);
   *out = (int)v;
   return WEFT_OK;
 }

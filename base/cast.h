@@ -20,7 +20,14 @@ weft_err weft__int_of(int *out, int64_t v, const char *what);
 /* As weft__int_of, for what is counted without a sign. */
 weft_err weft__int_of_size(int *out, size_t v, const char *what);
 
-static inline int weft__int_sat(int64_t v) { return v > INT_MAX ? INT_MAX : v < INT_MIN ? INT_MIN : (int)v; }
-static inline int weft__int_sat_size(size_t v) { return v > INT_MAX ? INT_MAX : (int)v; }
+static inline int weft__int_sat_signed(int64_t v) { return v > INT_MAX ? INT_MAX : v < INT_MIN ? INT_MIN : (int)v; }
+static inline int weft__int_sat_unsigned(uint64_t v) { return v > INT_MAX ? INT_MAX : (int)v; }
+/* The int nearest to v, of any integer type. */
+#define weft__int_sat(v)                                                                                               \
+  _Generic((v), unsigned                                                                                               \
+           : weft__int_sat_unsigned, unsigned long                                                                     \
+           : weft__int_sat_unsigned, unsigned long long                                                                \
+           : weft__int_sat_unsigned, default                                                                           \
+           : weft__int_sat_signed)(v)
 
 #endif

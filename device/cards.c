@@ -3,6 +3,7 @@
  * A logical device is a card or a part of one.  It is opened when a task first asks for it and stays open: taking a
  * card's memory and making its context costs a good part of a second. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "device/card.h"
@@ -86,7 +87,7 @@ static weft_err parse_visible(const char *list, int n, int *out, int *n_out) {
     for (int i = 0; i < *n_out; i++)
       if (out[i] == number)
         return weft__fail(WEFT_INVALID_ARGUMENT, "visible_device_list contained a duplicate entry: %s", list);
-    out[(*n_out)++] = (int)number;
+    out[(*n_out)++] = weft__int_sat(number);
     at = *end ? end + 1 : end;
   }
   return WEFT_OK;

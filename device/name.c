@@ -4,6 +4,7 @@
  * "/device:GPU:1" or, of old, "/gpu:1" and "/GPU:1".  Parts may come in any order, may be missing,
  * and may be '*', which is the same as missing.  Only the canonical spelling is ever written. */
 #include "device/device.h"
+#include "base/cast.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -40,7 +41,7 @@ static bool number(part *p, int *out) {
     n = n * 10 + (*p->at - '0');
     if (n > INT32_MAX) return false;
   }
-  *out = (int)n;
+  *out = weft__int_sat(n);
   return true;
 }
 

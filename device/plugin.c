@@ -6,6 +6,7 @@
 #include "device/plugin.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "device/device.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,7 +28,7 @@ static void own_folder(char *out, size_t size) {
   snprintf(out, size, ".");
   if (!dladdr((void *)(uintptr_t)own_folder, &here) || !here.dli_fname) return;
   const char *slash = strrchr(here.dli_fname, '/');
-  if (slash) snprintf(out, size, "%.*s", (int)(slash - here.dli_fname), here.dli_fname);
+  if (slash) snprintf(out, size, "%.*s", weft__int_sat(slash - here.dli_fname), here.dli_fname);
 }
 
 static void load(const char *path) {

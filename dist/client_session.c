@@ -2,6 +2,7 @@
 #include "dist/client_session.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "dist/config.h"
 #include "dist/named.h"
 #include "dist/once.h"
@@ -164,9 +165,9 @@ static weft_err find_request(client_session *s, const names *n, plan_request *r)
   weft_out *outs = weft__alloc((n->n_feed + n->n_fetch + n->n_target + 1) * sizeof *outs);
   if (!outs) return WEFT_OOM;
   int *target = (int *)(outs + n->n_feed + n->n_fetch);
-  *r = (plan_request){.n_feed = (int)n->n_feed,
-                      .n_fetch = (int)n->n_fetch,
-                      .n_target = (int)n->n_target,
+  *r = (plan_request){.n_feed = weft__int_sat(n->n_feed),
+                      .n_fetch = weft__int_sat(n->n_fetch),
+                      .n_target = weft__int_sat(n->n_target),
                       .feed = outs,
                       .fetch = outs + n->n_feed,
                       .target = target};
@@ -315,7 +316,7 @@ static weft_err run_partial(client_session *s, call *c, const Tensorflow__RunSte
   exchange x;
   char **feed = names_of(fed);
   partial_names n = {(size_t)fed->n, q->n_fetch, feed, q->fetch};
-  plan_request shape_only = {.n_feed = fed->n, .n_fetch = (int)q->n_fetch};
+  plan_request shape_only = {.n_feed = fed->n, .n_fetch = weft__int_sat(q->n_fetch)};
   partial_entry *e = take_partial(s, q->partial_run_handle);
   weft_err err = feed ? WEFT_OK : WEFT_OOM;
   if (!err && !e)

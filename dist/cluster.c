@@ -5,6 +5,7 @@
 #include "dist/cluster.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/json.h"
 #include <ctype.h>
 #include <limits.h>
@@ -54,7 +55,7 @@ weft_err weft__address_split(const char *address, char host[WEFT_HOST_SIZE], int
                         address, first[i]);
   memcpy(host, first, n);
   host[n] = 0;
-  *port = (int)number;
+  *port = weft__int_sat(number);
   return WEFT_OK;
 }
 
@@ -165,7 +166,7 @@ static weft_err index_of(const json *j, const char *spelt, int *out) {
   if (spelt && isdigit((unsigned char)*spelt)) number = strtod(spelt, &stop);
   if ((stop && *stop) || number < 0 || number > INT_MAX || number != (double)(int)number)
     return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' is not the index of a task", spelt ? spelt : "?");
-  *out = (int)number;
+  *out = (int)number; /* fits: compared above */
   return WEFT_OK;
 }
 
@@ -239,7 +240,7 @@ static weft_err parse_job(cluster *c, const char *text, size_t size) {
   char *job = n ? weft__strndup(name, n) : NULL;
   if (n == 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "the cluster's \"%.*s\" does not read job=host:port,host:port",
-                      (int)(size > 100 ? 100 : size), text);
+                      weft__int_sat(size > 100 ? 100 : size), text);
   weft_err err = job ? WEFT_OK : WEFT_OOM;
   if (!err && weft__cluster_job(c, job)) err = weft__fail(WEFT_ALREADY_EXISTS, "the cluster names job %s twice", job);
   if (!err) err = add_hosts(c, job, equals + 1, size - (size_t)(equals + 1 - text));
@@ -343,6 +344,6 @@ const char *weft__task_short(char *buf, size_t room, const char *task) {
   const char *job = strstr(task, "/job:"), *index = strstr(task, "/task:");
   if (!job || !index) return snprintf(buf, room, "%s", task), buf;
   job += strlen("/job:");
-  snprintf(buf, room, "%.*s:%d", (int)strcspn(job, "/"), job, atoi(index + strlen("/task:")));
+  snprintf(buf, room, "%.*s:%d", weft__int_sat(strcspn(job, "/")), job, atoi(index + strlen("/task:")));
   return buf;
 }

@@ -2,6 +2,7 @@
 #include "dist/config.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "proto/text.h"
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static bool is_gpu(const char *type) { return type && strcmp(type, "GPU") == 0; 
 static void split_cards(gpu_options *o, const Tensorflow__GPUOptionsExperimental *e) {
   for (size_t i = 0; e && i < e->n_virtual_devices && i < GPU_CARDS; i++) {
     const Tensorflow__GPUOptionsVirtualDevices *v = e->virtual_devices[i];
-    o->parts[i].n = v->n_memory_limit_mb < GPU_PARTS ? (int)v->n_memory_limit_mb : GPU_PARTS;
+    o->parts[i].n = v->n_memory_limit_mb < GPU_PARTS ? weft__int_sat(v->n_memory_limit_mb) : GPU_PARTS;
     for (int p = 0; p < o->parts[i].n; p++) o->parts[i].megabytes[p] = (int64_t)v->memory_limit_mb[p];
   }
 }
@@ -40,7 +41,7 @@ weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c
   apply_gpu(&opts->gpu, c);
   opts->isolate_session_state |= c->isolate_session_state;
   if (c->n_device_filters) {
-    opts->n_filter = (int)c->n_device_filters;
+    opts->n_filter = weft__int_sat(c->n_device_filters);
     opts->filter = (const char *const *)c->device_filters;
   }
   text shown = {0};

@@ -4,6 +4,7 @@
 #include "dist/master.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/clock.h"
 #include "dist/ask.h"
 #include "dist/clients.h"
@@ -167,7 +168,7 @@ static weft_err clear_containers(master *m, const Tensorflow__ResetRequest *r, c
     asks[asked].to = p;
     err = weft__message_pack(&asks[asked++].request, &q.base);
   }
-  weft__worker_clear(m->worker, (int)r->n_container, (const char *const *)r->container);
+  weft__worker_clear(m->worker, weft__int_sat(r->n_container), (const char *const *)r->container);
   call_opts how = {.timeout_ms = 10000, .cancel = c};
   if (!err) err = weft__ask_all(asks, asked, "/tensorflow.WorkerService/CleanupAll", &how);
   weft__asks_finish(asks, asked);

@@ -9,6 +9,7 @@
 #include "dist/peer.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include <stdio.h>
@@ -120,7 +121,7 @@ weft_err weft__peers_find(peers *all, const char *name, peer **out) {
     *out = weft__map_get(&all->by_task, task);
     if (*out) return WEFT_OK;
   }
-  return weft__fail(WEFT_NOT_FOUND, "the cluster has no task '%.*s'", n > 200 ? 200 : (int)n, name);
+  return weft__fail(WEFT_NOT_FOUND, "the cluster has no task '%.*s'", n > 200 ? 200 : weft__int_sat(n), name);
 }
 
 int weft__peers_count(const peers *p) { return p->n; }

@@ -3,6 +3,7 @@
 #include "dist/role.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static weft_err read_number(const char *what, const char *digits, int *out) {
   long n = isdigit((unsigned char)*digits) ? strtol(digits, &stop, 10) : -1;
   if (n < 0 || n > NUMBER_MAX || *stop)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s is \"%s\", which is no number of a task", what, digits);
-  *out = (int)n;
+  *out = weft__int_sat(n);
   return WEFT_OK;
 }
 
@@ -103,13 +104,14 @@ static weft_err add_host(ranks *k, const char *name, size_t n) {
 
 /* "03-07" or "12" inside brackets, with what stands around it: the width of the first number is kept. */
 static weft_err add_range(ranks *k, const char *prefix, size_t n, const char *range, const char *suffix, size_t m) {
-  int first, last, width = (int)strspn(range, "0123456789");
+  int first, last, width = weft__int_sat(strspn(range, "0123456789"));
   char name[WEFT_HOST_SIZE];
   int got = sscanf(range, "%d-%d", &first, &last);
   if (got < 1 || width > 9) return weft__fail(WEFT_INVALID_ARGUMENT, "\"%s\" is no range of hosts", range);
   if (got == 1) last = first;
   for (int i = first; i <= last; i++) {
-    int size = snprintf(name, sizeof name, "%.*s%0*d%.*s", (int)n, prefix, width, i, (int)m, suffix);
+    int size =
+        snprintf(name, sizeof name, "%.*s%0*d%.*s", weft__int_sat(n), prefix, width, i, weft__int_sat(m), suffix);
     if (size >= (int)sizeof name) return weft__fail(WEFT_INVALID_ARGUMENT, "the name of a host is too long");
     WEFT_TRY(add_host(k, name, (size_t)size));
   }
@@ -120,7 +122,7 @@ static weft_err add_range(ranks *k, const char *prefix, size_t n, const char *ra
 static weft_err unfold(ranks *k, const char *entry, size_t n) {
   const char *open = memchr(entry, '[', n), *close = open ? memchr(open, ']', n - (size_t)(open - entry)) : NULL;
   if (!open) return n ? add_host(k, entry, n) : WEFT_OK;
-  if (!close) return weft__fail(WEFT_INVALID_ARGUMENT, "\"%.*s\" is no list of hosts", (int)n, entry);
+  if (!close) return weft__fail(WEFT_INVALID_ARGUMENT, "\"%.*s\" is no list of hosts", weft__int_sat(n), entry);
   for (const char *range = open + 1; range < close;) {
     WEFT_TRY(add_range(k, entry, (size_t)(open - entry), range, close + 1, n - (size_t)(close + 1 - entry)));
     range += strcspn(range, ",]") + 1;

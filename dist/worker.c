@@ -4,6 +4,7 @@
  * compiled, variables to be freed) run on the task's pool, the others on the transport's thread. */
 #include "base/alloc.h"
 #include "base/brief.h"
+#include "base/cast.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "dist/worker_state.h"
@@ -204,7 +205,7 @@ void weft__worker_clear(worker *w, int n, const char *const *container) {
 static weft_err cleanup_all(worker *w, const ProtobufCMessage *request, message *answer) {
   (void)answer;
   const Tensorflow__CleanupAllRequest *q = (const Tensorflow__CleanupAllRequest *)request;
-  weft__worker_clear(w, (int)q->n_container, (const char *const *)q->container);
+  weft__worker_clear(w, weft__int_sat(q->n_container), (const char *const *)q->container);
   return WEFT_OK;
 }
 

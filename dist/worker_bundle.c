@@ -3,6 +3,7 @@
  * The answer comes when all of it is there: a stage begins no earlier.  What is too large to travel
  * together is put back and the call is answered UNIMPLEMENTED; then it is asked for one by one. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "dist/worker_state.h"
 #include "io/table.h"
 
@@ -133,12 +134,12 @@ static weft_err create(bundle **out, worker *w, call *c, Weft__RecvTensorsReques
   bundle *b = weft__alloc_zero(1, sizeof *b + n * sizeof *b->value);
   if (!b) return WEFT_OOM;
   atomic_init(&b->refs, 2);
-  atomic_init(&b->left, (int)n + 1);
+  atomic_init(&b->left, weft__int_sat(n) + 1);
   pthread_mutex_init(&b->lock, NULL);
   b->worker = w;
   b->call = c;
   b->q = q;
-  b->n = (int)n;
+  b->n = weft__int_sat(n);
   *out = b;
   return WEFT_OK;
 }

@@ -3,6 +3,7 @@
  * A partial run is one run of the part that several calls feed and fetch from: the first starts it,
  * each takes its outputs as they come, the last waits for its end. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "dist/named.h"
 #include "dist/worker_state.h"
 #include "exec/steplog.h"
@@ -135,7 +136,7 @@ static void on_output(void *arg, weft_err err, const weft_tensor *t, bool dead) 
 }
 
 static void take_outputs(run_call *r) {
-  int n = (int)r->q->n_recv_key;
+  int n = weft__int_sat(r->q->n_recv_key);
   atomic_store(&r->left, n + 1);
   for (int i = 0; i < n; i++) {
     r->out[i].call = r;

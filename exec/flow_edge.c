@@ -11,6 +11,7 @@
 #include "exec/flow_edge.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 
 static void push(ready *r, spot *s) {
   if (s->turn->frame->loop) atomic_fetch_add_explicit(&s->turn->busy, 1, memory_order_relaxed);
@@ -55,7 +56,7 @@ bool weft__spot_is_dead(const spot *s) {
 
 int weft__spot_winner(const spot *s) {
   uint64_t word = atomic_load_explicit(&s->word, memory_order_relaxed);
-  return (int)(word >> MERGE_WINNER_SHIFT & (MERGE_INPUTS_MAX - 1));
+  return weft__int_sat(word >> MERGE_WINNER_SHIFT & (MERGE_INPUTS_MAX - 1));
 }
 
 value *weft__spot_input(const spot *s, int j) {

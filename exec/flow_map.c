@@ -6,6 +6,7 @@
 #include "exec/flow_map.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 
 typedef struct mapper {
   plan *p;
@@ -64,7 +65,7 @@ static weft_err add_loop(mapper *w, const char *name, int parent, int64_t parall
   }
   flow_loop *l = &m->loop[m->n_loop];
   *l = (flow_loop){.name = name, .parent = parent};
-  l->parallel = parallel < 1 ? 1 : parallel > 1 << 20 ? 1 << 20 : (int)parallel;
+  l->parallel = parallel < 1 ? 1 : parallel > 1 << 20 ? 1 << 20 : weft__int_sat(parallel);
   if (parent >= 0) l->number = m->loop[parent].n_child++;
   *out = m->n_loop++;
   return WEFT_OK;

@@ -8,6 +8,7 @@
 #include "exec/partition.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "exec/feeds.h"
 #include "exec/order.h"
 #include "exec/stage.h"
@@ -350,7 +351,7 @@ static weft_err control_at(cutter *k, int node, int to, char **out) {
 /* ---- loops ------------------------------------------------------------------------------------- */
 
 static int parallel_of(const cutter *k, const loop_frame *f) {
-  return (int)weft__node_int(k->c->graph->node[f->enter[0]], "parallel_iterations", 10);
+  return weft__int_sat(weft__node_int(k->c->graph->node[f->enter[0]], "parallel_iterations", 10));
 }
 
 /* The Enter of a loop that only turns; what enters is made once for each time that the loop is begun. */

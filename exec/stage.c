@@ -6,6 +6,7 @@
 #include "exec/stage.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "exec/frame.h"
@@ -50,8 +51,11 @@ static int by_stage(const void *a, const void *b) {
   return (int)x->send - (int)y->send;
 }
 
+enum { STAGE_MAX = 1 << 16 }; /* crossings of tasks on a way through a graph */
+
 static int stage_of(const weft_node *n, const int *stage) {
-  int most = is_recv(n) ? (int)weft__node_int(n, WEFT_STAGE_ATTR, 0) : 0;
+  int most = is_recv(n) ? weft__int_sat(weft__node_int(n, WEFT_STAGE_ATTR, 0)) : 0;
+  if (most < 0 || most > STAGE_MAX) most = most < 0 ? 0 : STAGE_MAX; /* a peer wrote it */
   for (int i = 0; i < n->n_in; i++)
     if (stage[n->in[i].node] > most) most = stage[n->in[i].node];
   for (int i = 0; i < n->n_control; i++)

@@ -4,6 +4,7 @@
  * Values that no op of ours reads (functions, placeholders, handles and variants in tensors, lists
  * that mix kinds) are kept as the bytes they came in, so that they go out unchanged. */
 #include "graph/attr_proto.h"
+#include "base/cast.h"
 #include "tensor/tensor_proto.h"
 
 /* A few bytes of TensorProto may stand for any number of elements; this many bytes are believed. */
@@ -115,7 +116,7 @@ static weft_err read_list(attr *out, const Tensorflow__AttrValue *v, arena *a) {
     if (part[i].n == 0) continue;
     if (out->kind != ATTR_NONE || part[i].kind == ATTR_FUNC || part[i].n > INT32_MAX) return keep_opaque(out, v, a);
     out->kind = part[i].kind;
-    out->n = (int)part[i].n;
+    out->n = weft__int_sat(part[i].n);
     each = part[i].each;
   }
   if (l->base.n_unknown_fields || !holdable_tensors(l)) return keep_opaque(out, v, a);

@@ -1,6 +1,7 @@
 /* attr_text.c - one attribute after the other, each read as the default of a definition of its own. */
 #include "graph/attr_text.h"
 
+#include "base/cast.h"
 #include <ctype.h>
 #include <stdio.h>
 
@@ -25,17 +26,19 @@ static const char *kind_word(attr_kind kind) {
 
 static weft_err read_one(const opdef *d, const char *at, const char *end, arena *a, attr *out) {
   const char *equals = memchr(at, '=', (size_t)(end - at));
-  if (!equals) return weft__fail(WEFT_INVALID_ARGUMENT, "%s: '%.*s' is not name=value", d->name, (int)(end - at), at);
+  if (!equals)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s: '%.*s' is not name=value", d->name, weft__int_sat(end - at), at);
   char *name = weft__arena_strndup(a, at, (size_t)(equals - at));
   const attr_def *def = name ? weft__opdef_attr(d, name) : NULL;
-  if (!def) return weft__fail(WEFT_INVALID_ARGUMENT, "%s has no attribute '%.*s'", d->name, (int)(equals - at), at);
+  if (!def)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s has no attribute '%.*s'", d->name, weft__int_sat(equals - at), at);
   char line[2048];
   int size = snprintf(line, sizeof line, def->is_list ? "X() -> () | %s:list(%s)=%.*s" : "X() -> () | %s:%s=%.*s",
-                      def->name, kind_word(def->kind), (int)(end - equals - 1), equals + 1);
+                      def->name, kind_word(def->kind), weft__int_sat(end - equals - 1), equals + 1);
   opdef parsed;
   if (size >= (int)sizeof line || weft__opdef_parse(&parsed, line, a) != WEFT_OK)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s: '%.*s' is not a value for the %s '%s'", d->name,
-                      (int)(end - equals - 1), equals + 1, kind_word(def->kind), def->name);
+                      weft__int_sat(end - equals - 1), equals + 1, kind_word(def->kind), def->name);
   *out = parsed.attr[0].fallback;
   return WEFT_OK;
 }

@@ -4,7 +4,9 @@
  * are run with the ops' own kernels; a vector that is only partly known (the batch size is not) is
  * followed through the few ops that programs build shapes with. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/fold.h"
+#include "graph/kernel.h"
 
 enum { MAX_DEPTH = 24, MAX_ELEMENTS = 4096, MAX_LOOKS = 512, MAX_BYTES = MAX_ELEMENTS * 16 };
 
@@ -166,7 +168,7 @@ static bool sliced(const weft_graph *g, const weft_node *n, shape *out, asker *a
 static bool from_constant(const weft_tensor *t, shape *out) {
   int64_t count = weft__tensor_count(t);
   if (t->shape.rank != 1 || count > WEFT_MAX_RANK || (t->dtype != WEFT_INT32 && t->dtype != WEFT_INT64)) return false;
-  out->rank = (int)count;
+  out->rank = weft__int_sat(count);
   for (int i = 0; i < out->rank; i++) out->dim[i] = weft__tensor_int(t, i) < 0 ? -1 : weft__tensor_int(t, i);
   return true;
 }
@@ -194,7 +196,7 @@ static bool partial(const weft_graph *g, weft_out o, shape *out, asker *a) {
   a->depth--;
   const shape *mine = weft__out_shape(g, o);
   if (!ok && mine->rank == 1 && mine->dim[0] >= 0 && mine->dim[0] <= WEFT_MAX_RANK) { /* at least its rank is known */
-    out->rank = (int)mine->dim[0];
+    out->rank = weft__int_sat(mine->dim[0]);
     for (int i = 0; i < out->rank; i++) out->dim[i] = -1;
     ok = true;
   }

@@ -4,6 +4,7 @@
  * function) are filled in where they lie, edges are renamed, and the result is imported as any GraphDef is. */
 #include "graph/function.h"
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/attr_proto.h"
 #include "graph/expansion.h"
 #include "graph/import.h"
@@ -51,7 +52,7 @@ int weft__function_count(const weft_node *n, const char *name) {
   const attr_value *v = unpack_attr(n, name, &tmp);
   int count = !v ? 0
               : v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST
-                  ? (int)v->list->n_func
+                  ? weft__int_sat(v->list->n_func)
                   : v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_FUNC;
   weft__arena_finish(&tmp);
   return count;
@@ -180,10 +181,10 @@ static int count_of(const node_def *n, const op *o, int i) {
   const char *name = d->number_attr ? d->number_attr : d->list_attr;
   if (!name) return 1;
   const attr_value *v = node_value(n, name);
-  if (v && v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_I) return v->i >= 0 && v->i < 65536 ? (int)v->i : 0;
+  if (v && v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_I) return v->i >= 0 && v->i < 65536 ? weft__int_sat(v->i) : 0;
   if (v && v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST) return (int)v->list->n_type;
   const attr_def *a = weft__opdef_attr(&o->opdef, name);
-  return a && a->has_default ? (int)(a->is_list ? a->fallback.n : a->fallback.i) : 0;
+  return a && a->has_default ? weft__int_sat(a->is_list ? a->fallback.n : a->fallback.i) : 0;
 }
 
 /* The number among a node's outputs that "output:index" has. */
@@ -199,7 +200,7 @@ static weft_err flat_slot(const maker *m, const node_def *n, const char *output,
     *slot += count_of(n, o, i);
   }
   return weft__fail(WEFT_INVALID_ARGUMENT, "Function %s: node '%s' (op %s) has no output '%.*s'", m->call->name,
-                    n->name, n->op, (int)length, output);
+                    n->name, n->op, weft__int_sat(length), output);
 }
 
 /* "node:output:index", "argument" or "^node" as a graph spells it; the result is the arena's. */

@@ -5,6 +5,7 @@
  * GradientDef names, or else its own body continued backwards: the arguments, then a gradient for each result, give a
  * gradient for each argument. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/attr_proto.h"
 #include "graph/build.h"
 #include "graph/function.h"
@@ -94,7 +95,7 @@ static weft_err turn_round(function *f) {
   f->arg = arg;
   f->ret = ret;
   f->n_ret = f->n_arg;
-  f->n_arg = (int)(n_arg + n_ret);
+  f->n_arg = weft__int_sat(n_arg + n_ret);
   return weft__b_ok(g);
 }
 

@@ -4,6 +4,7 @@
  * from them to a y.  Then each of these is done once every consumer between has been: the gradients
  * that arrived are summed, the op turns them into gradients of its inputs, and they are passed on. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/gradient_state.h"
 #include "graph/mark.h"
 #include <stdio.h>
@@ -338,7 +339,7 @@ static weft_err prepare(gradient_state *s) {
   if (!s->first_out || !s->reached || !s->between || !s->stop || !s->queued || !s->pending || !s->queue.item)
     return oom();
   for (int i = 0; i < s->n; i++) {
-    s->first_out[i] = (int)outs;
+    s->first_out[i] = weft__int_sat(outs);
     outs += (size_t)s->g->node[i]->n_out;
   }
   s->arrived = weft__arena_alloc(&s->a, (outs + 1) * sizeof *s->arrived);

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/expansion.h"
 #include "graph/graphdef.h"
 #include "graph/import.h"
@@ -117,7 +118,7 @@ static weft_err check_allowed(const weft_node *n, const attr_def *d, const attr 
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "Value for attr '%s' of \"%.*s\" is not in the list of allowed values; "
                       "NodeDef: {{node %s}}; Op<name=%s>",
-                      d->name, (int)s.size, s.data, n->name, n->op_name);
+                      d->name, weft__int_sat(s.size), s.data, n->name, n->op_name);
   }
   return WEFT_OK;
 }
@@ -162,7 +163,7 @@ static int argument_count(weft_node *n, const arg_def *d) {
   if (d->number_attr) {
     a = draft_attr(n, d->number_attr);
     if (!a || a->kind != ATTR_INT) return -1;
-    return a->i >= 0 && a->i <= 1 << 16 ? (int)a->i : -2; /* -2: no input list has so many */
+    return a->i >= 0 && a->i <= 1 << 16 ? weft__int_sat(a->i) : -2; /* -2: no input list has so many */
   }
   if (d->list_attr) {
     a = draft_attr(n, d->list_attr);
@@ -290,7 +291,7 @@ static weft_err make_outputs(weft_graph *g, weft_node *n) {
     if (c == -2 || total > 1 << 16)
       return weft__fail(WEFT_INVALID_ARGUMENT, "node '%s' (op %s) would have too many outputs", n->name, n->op_name);
   }
-  WEFT_TRY(room_for_outputs(g, n, (int)total));
+  WEFT_TRY(room_for_outputs(g, n, weft__int_sat(total)));
   int at = 0;
   for (int i = 0; i < def->n_out; i++) {
     const arg_def *d = &def->out[i];

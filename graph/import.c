@@ -6,6 +6,7 @@
  * a loop (NextIteration to Merge) is not waited for; the Merge starts with another of its inputs in
  * its place and an unknown shape, since the value may grow on its way round. */
 #include "graph/import.h"
+#include "base/cast.h"
 #include "base/alloc.h"
 #include "device/device.h"
 #include "graph/attr_proto.h"
@@ -152,7 +153,7 @@ static weft_err wait_for_edges(importer *im, import_item *it) {
 }
 
 static weft_err read_item_edges(importer *im, import_item *it) {
-  it->n_edge = (int)it->def->n_input;
+  WEFT_TRY(weft__int_of_size(&it->n_edge, it->def->n_input, "the number of inputs of a node"));
   it->edge = weft__arena_alloc(&im->tmp, sizeof *it->edge * (it->def->n_input + 1));
   if (!it->edge) return oom();
   for (int i = 0; i < it->n_edge; i++) {
@@ -390,7 +391,7 @@ static weft_err add_all(importer *im) {
     import_item *it = &im->item[ready_pop(im)];
     WEFT_TRY(add_item(im, it));
     for (import_waiter *w = it->waiters; w; w = w->next)
-      if (--w->item->waits == 0) ready_push(im, (int)(w->item - im->item));
+      if (--w->item->waits == 0) ready_push(im, weft__int_sat(w->item - im->item));
   }
   if (added < im->n) return weft__fail(WEFT_INVALID_ARGUMENT, "%d nodes in a cycle", im->n - added);
   return close_loops(im);
@@ -443,7 +444,7 @@ static weft_err prepare(importer *im) {
     return weft__fail(WEFT_INVALID_ARGUMENT, "Imported node name prefix '%s/' would lead to invalid node names",
                       im->opts->prefix);
   if (n > INT32_MAX / 2) return weft__fail(WEFT_INVALID_ARGUMENT, "a GraphDef of %zu nodes is too big", n);
-  im->n = (int)n;
+  WEFT_TRY(weft__int_of_size(&im->n, n, "the number of nodes of a GraphDef"));
   im->item = weft__arena_alloc(&im->tmp, sizeof *im->item * (n + 1));
   im->ready = weft__arena_alloc(&im->tmp, sizeof *im->ready * (n + 1));
   im->map_used = weft__arena_alloc(&im->tmp, sizeof *im->map_used * (size_t)(im->opts->n_map + 1));

@@ -2,6 +2,7 @@
 #include "graph/infer.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ weft_err weft__infer_shape_value(infer *s, int i, shape *out) {
   if (v->shape.rank == 0 && weft__tensor_int(v, 0) == -1) return WEFT_OK; /* a scalar -1: any shape */
   if (count > WEFT_MAX_RANK)
     return weft__infer_fail(s, "a shape of %lld dimensions is over the limit of %d", (long long)count, WEFT_MAX_RANK);
-  out->rank = (int)count;
+  out->rank = weft__int_sat(count);
   for (int d = 0; d < out->rank; d++) {
     out->dim[d] = weft__tensor_int(v, d);
     if (out->dim[d] < -1)

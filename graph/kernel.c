@@ -6,6 +6,7 @@
 #include "graph/kernel.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -159,7 +160,7 @@ weft_err weft__kernel_ints(const kernel *k, int i, const char *arg, int64_t *out
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "%s must be a vector of at most %d elements, but its shape is %s", arg, WEFT_MAX_RANK,
                              weft__shape_text(&t->shape));
-  *n = (int)count;
+  *n = weft__int_sat(count);
   for (int j = 0; j < *n; j++) out[j] = weft__tensor_int(t, j);
   return WEFT_OK;
 }

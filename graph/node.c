@@ -1,6 +1,7 @@
 /* node.c - asking a node for its attributes and the places of its arguments. */
 #include "graph/graph.h"
 
+#include "base/cast.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ bool weft__node_str_is(const weft_node *n, const char *name, const char *s) {
 }
 
 static int span(const weft_node *n, const arg_def *d) {
-  if (d->number_attr) return (int)weft__node_int(n, d->number_attr, 0);
+  if (d->number_attr) return weft__int_sat(weft__node_int(n, d->number_attr, 0));
   if (!d->list_attr) return 1;
   const attr *a = weft__node_attr(n, d->list_attr);
   return a && a->is_list ? a->n : 0;

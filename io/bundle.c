@@ -4,6 +4,7 @@
 #include "io/bundle_entry.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "io/crc32c.h"
 #include "proto/scan.h"
 #include "tensor/tensor_proto.h"
@@ -81,7 +82,7 @@ weft_err weft__bundle_add(bundle_writer *w, bytes name, const weft_tensor *t) {
   uint32_t crc = 0;
   if (!name.size) return weft__fail(WEFT_INVALID_ARGUMENT, "a tensor of a checkpoint must have a name");
   if (!weft__dtype_is_plain(t->dtype) && t->dtype != WEFT_STRING)
-    return weft__fail(WEFT_UNIMPLEMENTED, "Writing %.*s: a %s cannot be saved", (int)name.size, name.data,
+    return weft__fail(WEFT_UNIMPLEMENTED, "Writing %.*s: a %s cannot be saved", weft__int_sat(name.size), name.data,
                       weft__dtype_name(t->dtype));
   WEFT_TRY(weft__entry_add(&w->entries, name, &row));
   row->proto.dtype = (int32_t)t->dtype;

@@ -2,6 +2,7 @@
 #include "io/bundle_entry.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "proto/scan.h"
 #include "tensor/tensor_proto.h"
 #include <errno.h>
@@ -65,7 +66,8 @@ static weft_err join_slices(entry_list *l, int i, int end, const char *what, con
   for (int j = i; j < end; j++) {
     const Tensorflow__BundleEntryProto *e = &l->row[j].proto;
     if (j > i && (!e->n_slices || !first->n_slices || !same_tensor(first, e)))
-      return weft__fail(WEFT_INVALID_ARGUMENT, "%s%.*s%s", what, (int)l->row[i].key.size, l->row[i].key.data, after);
+      return weft__fail(WEFT_INVALID_ARGUMENT, "%s%.*s%s", what, weft__int_sat(l->row[i].key.size), l->row[i].key.data,
+                        after);
     n += e->n_slices;
   }
   if (end == i + 1) return WEFT_OK;

@@ -2,6 +2,7 @@
 #include "io/bundle_entry.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "io/crc32c.h"
 #include "proto/scan.h"
 #include "tensor/tensor_proto.h"
@@ -55,12 +56,12 @@ static weft_err find(bundle_reader *r, bytes name, Tensorflow__BundleEntryProto 
   bytes packed;
   weft_err err = weft__table_find(r->table, name, &packed);
   if (err == WEFT_NOT_FOUND)
-    return weft__fail(WEFT_NOT_FOUND, "Key %.*s not found in checkpoint", (int)name.size, name.data);
+    return weft__fail(WEFT_NOT_FOUND, "Key %.*s not found in checkpoint", weft__int_sat(name.size), name.data);
   if (err != WEFT_OK) return err;
   err = weft__proto_unpack((ProtobufCMessage **)out, &tensorflow__bundle_entry_proto__descriptor, packed.data,
                            packed.size);
   if (err == WEFT_OK || err == WEFT_RESOURCE_EXHAUSTED) return err;
-  return weft__fail_in(WEFT_DATA_LOSS, "%s: entry %.*s", r->index, (int)name.size, name.data);
+  return weft__fail_in(WEFT_DATA_LOSS, "%s: entry %.*s", r->index, weft__int_sat(name.size), name.data);
 }
 
 static void free_entry(Tensorflow__BundleEntryProto *e) {
@@ -68,7 +69,7 @@ static void free_entry(Tensorflow__BundleEntryProto *e) {
 }
 
 static weft_err describe(const Tensorflow__BundleEntryProto *e, bundle_entry *out) {
-  *out = (bundle_entry){(weft_dtype)e->dtype, SHAPE_SCALAR, (int)e->n_slices};
+  *out = (bundle_entry){(weft_dtype)e->dtype, SHAPE_SCALAR, weft__int_sat(e->n_slices)};
   if (e->dtype <= WEFT_INVALID || e->dtype >= WEFT_DTYPE_COUNT)
     return weft__fail(WEFT_UNIMPLEMENTED, "a checkpoint holds a tensor of the unknown type %d", e->dtype);
   if (e->shape) WEFT_TRY(weft__shape_from_proto(&out->shape, e->shape));
@@ -199,7 +200,7 @@ static weft_err read_piece(bundle_reader *r, bytes name, const bundle_entry *who
   if (err == WEFT_OK) err = weft__slice_shape(piece, &whole->shape, &expected);
   if (err == WEFT_OK && (about.dtype != whole->dtype || !weft__shape_equal(&about.shape, &expected)))
     err = weft__fail(WEFT_DATA_LOSS, "%s: a slice of %.*s has another type or shape than its tensor", r->index,
-                     (int)name.size, name.data);
+                     weft__int_sat(name.size), name.data);
   if (err == WEFT_OK) err = weft__tensor_init(&part, about.dtype, &about.shape);
   if (err == WEFT_OK) err = read_whole(r, e, &part);
   if (err == WEFT_OK) err = weft__slice_copy(t->dtype, &whole->shape, want, t->data, piece, part.data);
@@ -225,7 +226,7 @@ static weft_err read_pieces(bundle_reader *r, bytes name, const Tensorflow__Bund
   char what[512];
   return weft__fail(WEFT_INVALID_ARGUMENT,
                     "Does not have sufficient slices for partitioned tensor %.*s to restore in slice_spec: %s",
-                    (int)name.size, name.data, weft__slice_text(want, what, sizeof what));
+                    weft__int_sat(name.size), name.data, weft__slice_text(want, what, sizeof what));
 }
 
 static weft_err read_slice_of_whole(bundle_reader *r, const Tensorflow__BundleEntryProto *e, const bundle_entry *whole,
@@ -249,8 +250,8 @@ weft_err weft__bundle_read(bundle_reader *r, bytes name, const slice *s, weft_te
   shape part = SHAPE_SCALAR;
   if (err == WEFT_OK) err = weft__slice_shape(want, &whole.shape, &part);
   if (err == WEFT_OK && (t->dtype != whole.dtype || !weft__shape_equal(&t->shape, &part)))
-    err = weft__fail(WEFT_INTERNAL, "%.*s is a %s of shape %s, read into a %s of shape %s", (int)name.size, name.data,
-                     weft__dtype_name(whole.dtype), weft__shape_text(&part), weft__dtype_name(t->dtype),
+    err = weft__fail(WEFT_INTERNAL, "%.*s is a %s of shape %s, read into a %s of shape %s", weft__int_sat(name.size),
+                     name.data, weft__dtype_name(whole.dtype), weft__shape_text(&part), weft__dtype_name(t->dtype),
                      weft__shape_text(&t->shape));
   if (err == WEFT_OK)
     err = e->n_slices ? read_pieces(r, name, e, &whole, want, t)

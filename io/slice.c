@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/cast.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ weft_err weft__slice_parse(const char *spec, size_t size, shape *full, slice *ou
     int64_t dim = strtoll(p, &end, 10);
     if (end == p || (*end && *end != ' ') || dim < 0 || full->rank == WEFT_MAX_RANK)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Non numerical dimension in shape_and_slice specification: %.*s",
-                        (int)size, spec);
+                        weft__int_sat(size), spec);
     full->dim[full->rank++] = dim;
     p = *end ? end + 1 : end;
   }
@@ -191,7 +192,7 @@ weft_err weft__slice_copy(weft_dtype dtype, const shape *full, const slice *to, 
 
 weft_err weft__slice_from_proto(slice *out, const Tensorflow__TensorSliceProto *p) {
   if (p->n_extent > WEFT_MAX_RANK) return weft__fail(WEFT_DATA_LOSS, "a slice has %zu dimensions", p->n_extent);
-  *out = (slice){.rank = (int)p->n_extent};
+  *out = (slice){.rank = weft__int_sat(p->n_extent)};
   for (int i = 0; i < out->rank; i++) {
     const Tensorflow__TensorSliceProtoExtent *e = p->extent[i];
     bool has = e->has_length_case == TENSORFLOW__TENSOR_SLICE_PROTO_EXTENT__HAS_LENGTH_LENGTH;

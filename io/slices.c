@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/cast.h"
 #include "proto/scan.h"
 #include "tensor/tensor_proto.h"
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static weft_err widen(const weft_tensor *t, arena *a, size_t *n, int32_t **list)
   *n = (size_t)count;
   bool bits = t->dtype == WEFT_HALF || t->dtype == WEFT_BFLOAT16;
   for (int64_t i = 0; i < count; i++)
-    (*list)[i] = bits ? (int32_t)TENSOR_DATA(t, uint16_t)[i] : (int32_t)weft__tensor_int(t, i);
+    (*list)[i] = bits ? weft__int_sat(TENSOR_DATA(t, uint16_t)[i]) : weft__int_sat(weft__tensor_int(t, i));
   return WEFT_OK;
 }
 
@@ -300,12 +301,12 @@ weft_err weft__slices_find(slices_reader *r, bytes name, bundle_entry *out) {
     if (found && (!weft__shape_equal(&here, &out->shape) || m->type != (int32_t)out->dtype))
       return weft__fail(WEFT_INTERNAL, "Incompatible tensor shapes detected for tensor %s: existing = %s, new = %s",
                         m->name, weft__shape_text(&out->shape), weft__shape_text(&here));
-    *out = (bundle_entry){(weft_dtype)m->type, here, (found ? out->n_slice : 0) + (int)m->n_slice};
+    *out = (bundle_entry){(weft_dtype)m->type, here, (found ? out->n_slice : 0) + weft__int_sat(m->n_slice)};
     found = true;
   }
   if (found) return WEFT_OK;
-  return weft__fail(WEFT_NOT_FOUND, "Tensor name \"%.*s\" not found in checkpoint files %s", (int)name.size, name.data,
-                    r->pattern);
+  return weft__fail(WEFT_NOT_FOUND, "Tensor name \"%.*s\" not found in checkpoint files %s", weft__int_sat(name.size),
+                    name.data, r->pattern);
 }
 
 /* The values of one stored slice as a tensor: the proto's lists under the type and shape they stand for. */
@@ -341,7 +342,7 @@ static weft_err read_piece(slices_reader *r, shard *from, bytes name, const bund
   weft__slice_key(&key, name, piece);
   weft_err err = key.failed ? WEFT_OOM : weft__table_find(from->table, (bytes){key.data, key.size}, &packed);
   if (err == WEFT_NOT_FOUND)
-    err = weft__fail(WEFT_DATA_LOSS, "%s: a slice of %.*s is missing", r->pattern, (int)name.size, name.data);
+    err = weft__fail(WEFT_DATA_LOSS, "%s: a slice of %.*s is missing", r->pattern, weft__int_sat(name.size), name.data);
   if (err == WEFT_OK) err = piece_tensor(r, packed, whole->dtype, &of, &part);
   if (err == WEFT_OK) err = weft__slice_copy(t->dtype, &whole->shape, want, t->data, piece, part->data);
   weft_tensor_destroy(part);
@@ -368,5 +369,5 @@ weft_err weft__slices_read(slices_reader *r, bytes name, const slice *s, weft_te
   }
   if (covered >= weft__tensor_count(t)) return WEFT_OK;
   return weft__fail(WEFT_INVALID_ARGUMENT, "The checkpoint files %s do not hold all of the tensor %.*s", r->pattern,
-                    (int)name.size, name.data);
+                    weft__int_sat(name.size), name.data);
 }

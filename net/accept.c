@@ -5,6 +5,7 @@
  * accept and close the connection: otherwise it would stay in the queue, and the listener would be woken for ever. */
 #include "net/accept.h"
 
+#include "base/cast.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include <errno.h>
@@ -23,7 +24,7 @@ static accept_log refusals;
 static int limit(void) {
   struct rlimit r;
   if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur > LIMIT_MOST) return LIMIT_MOST;
-  return (int)r.rlim_cur;
+  return weft__int_sat(r.rlim_cur);
 }
 
 /* The first number that belongs to the reserve: an eighth of the limit, at most RESERVE descriptors. */

@@ -5,6 +5,7 @@
 #include "net/sockets.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include <arpa/inet.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ static endpoint parse_peer(const char *peer) {
   const bool six = strncmp(peer, "ipv6:", 5) == 0;
   const char *colon = strrchr(peer, ':');
   if ((!six && strncmp(peer, "ipv4:", 5) != 0) || !colon || colon < peer + 5) return e;
-  snprintf(host, sizeof host, "%.*s", (int)(colon - peer - 5), peer + 5);
+  snprintf(host, sizeof host, "%.*s", weft__int_sat(colon - peer - 5), peer + 5);
   strip_brackets(host);
   e.port = (unsigned)strtoul(colon + 1, NULL, 10);
   struct in_addr four;

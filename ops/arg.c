@@ -2,6 +2,7 @@
  *
  * The first of equal elements wins and NaN never does, as in TensorFlow. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/hot.h"
 #include "graph/kernel.h"
 #include "ops/vmath.h"
@@ -109,10 +110,11 @@ static weft_err arg_extreme(kernel *k, pool_loop *const *by_type) {
   if (!by_type[x->dtype]) return weft__kernel_no_type(k, x->dtype);
   shape kept = *s;
   kept.rank--;
-  for (int d = (int)axis; d < kept.rank; d++) kept.dim[d] = s->dim[d + 1];
+  for (int d = weft__int_sat(axis); d < kept.rank; d++) kept.dim[d] = s->dim[d + 1];
   weft_tensor *out = weft__out(k, 0, &kept);
   if (!out) return WEFT_OOM;
-  const int64_t outer = weft__shape_span(s, 0, (int)axis), inner = weft__shape_span(s, (int)axis + 1, s->rank);
+  const int64_t outer = weft__shape_span(s, 0, weft__int_sat(axis)),
+                inner = weft__shape_span(s, weft__int_sat(axis) + 1, s->rank);
   if (!weft__is_16bit(x->dtype)) return find(k, by_type[x->dtype], x->data, outer, s->dim[axis], inner, out);
   wide floats = {0};
   weft_err err = weft__wide_in(&floats, x);

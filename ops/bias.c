@@ -120,7 +120,7 @@ typedef struct bias_type {
 } bias_type;
 
 static bool bias_type_of(weft_dtype t, bias_type *out) {
-  switch ((int)t) {
+  switch ((int)t) { /* fits: an enum */
   case WEFT_INT8:
   case WEFT_UINT8: *out = (bias_type){add_8, sum_8_blocks, sum_8_join, t}; return true;
   case WEFT_INT16:

@@ -21,7 +21,7 @@ static int cast_shape(const shape *in, size_t from, size_t to, shape *out) {
 static weft_err cast_infer(infer *s) {
   weft_dtype from = weft__node_type(s->node, "T"), to = weft__node_type(s->node, "type");
   if (s->in[0].rank < 0) return WEFT_OK;
-  if (cast_shape(&s->in[0], weft__dtype_size(from), weft__dtype_size(to), &s->out[0]) != 0)
+  if (cast_shape(&s->in[0], weft__dtype_size(from), weft__dtype_size(to), &s->out[0]) != 0) /* fits: enums */
     return weft__infer_fail(s, "Cannot bitcast from %d to %d due to shape", (int)from, (int)to);
   return WEFT_OK;
 }
@@ -30,7 +30,7 @@ static weft_err cast_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   weft_dtype to = weft__node_type(k->node, "type");
   shape out;
-  if (cast_shape(&x->shape, weft__dtype_size(x->dtype), weft__dtype_size(to), &out) != 0)
+  if (cast_shape(&x->shape, weft__dtype_size(x->dtype), weft__dtype_size(to), &out) != 0) /* fits: enums */
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Cannot bitcast from %d to %d", (int)x->dtype, (int)to);
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return WEFT_OOM;

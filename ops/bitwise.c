@@ -3,8 +3,9 @@
  * A shift by less than 0 is none and by the width or more is by one less than that, as in TensorFlow. */
 #include "ops/elementwise.h"
 
+/* fits: below the width */
 #define SHIFT(y) ((y) < 0 ? 0 : (y) >= (T)(8 * sizeof(T)) ? 8 * (int)sizeof(T) - 1 : (int)(y))
-#define UNSIGNED_SHIFT(y) ((y) >= (T)(8 * sizeof(T)) ? 8 * (int)sizeof(T) - 1 : (int)(y))
+#define UNSIGNED_SHIFT(y) ((y) >= (T)(8 * sizeof(T)) ? 8 * (int)sizeof(T) - 1 : (int)(y)) /* fits: below the width */
 
 EACH_INT(BINARY, and, x &y)
 EACH_INT(BINARY, or, x | y)

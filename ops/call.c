@@ -3,6 +3,7 @@
  * These are what TensorFlow's newer control flow is made of.  Gradients of such graphs are functions of the library
  * too, made by whoever wrote the graph. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/function.h"
 #include "state/dataset.h"
@@ -91,13 +92,13 @@ static weft_err call_grad(backprop *b) {
   arena tmp = {0};
   attr f = {0};
   weft_err err = in && type ? weft__function_attr(&f, "f", b->node, &tmp) : WEFT_OOM;
-  for (int i = 0; !err && i < (int)n; i++) {
+  for (int i = 0; !err && i < weft__int_sat(n); i++) {
     in[i] = i < b->n_in ? b->in[i] : weft__backprop_dout(b, i - b->n_in);
     if (in[i].node >= 0) type[i] = weft__dtype_base(weft__out_type(b->graph, in[i]));
   }
   if (!err) {
-    const attr attrs[] = {A_TYPES("Tin", type, (int)n), A_TYPES("Tout", type, b->n_in), f};
-    const weft_out d = weft__b_node(b->graph, "SymbolicGradient", NULL, (int)n, in, 3, attrs);
+    const attr attrs[] = {A_TYPES("Tin", type, weft__int_sat(n)), A_TYPES("Tout", type, b->n_in), f};
+    const weft_out d = weft__b_node(b->graph, "SymbolicGradient", NULL, weft__int_sat(n), in, 3, attrs);
     for (int i = 0; i < b->n_in; i++) {
       const dtype_class c = weft__dtype_class(type[i]);
       if (c == CLASS_FLOAT || c == CLASS_COMPLEX) b->din[i] = GRAD_DENSE(weft__b_slot(d, i));

@@ -5,6 +5,7 @@
  * log((c + 2) / (c + 1)) / log(range + 1), which fits the words of a language.  Without repetition a draw that was
  * seen is drawn again, and what a class is expected to have been drawn is 1 - (1 - p)^tries. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "ops/philox.h"
@@ -140,7 +141,7 @@ static int64_t find_hits(const weft_tensor *classes, const weft_tensor *drawn, i
   for (int64_t i = 0; i < classes->shape.dim[0] * width; i++) {
     const int64_t place = last_place(drawn, TENSOR_DATA(classes, int64_t)[i]);
     if (place < 0) continue;
-    if (rows) rows[found] = (int32_t)(i / width), places[found] = place;
+    if (rows) rows[found] = weft__int_sat(i / width), places[found] = place;
     found++;
   }
   return found;

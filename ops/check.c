@@ -2,6 +2,7 @@
  *
  * What Print says goes to the log callback, as everything the library says does. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "graph/build.h"
@@ -21,7 +22,7 @@ static weft_err assert_cpu(kernel *k) {
                              weft__shape_text(&k->in[0]->shape));
   if (TENSOR_DATA(k->in[0], bool)[0]) return WEFT_OK;
   text said = {0};
-  int limit = (int)weft__node_int(k->node, "summarize", 3);
+  int limit = weft__int_sat(weft__node_int(k->node, "summarize", 3));
   weft__text_puts(&said, "assertion failed:");
   for (int i = 1; i < k->n_in; i++) {
     weft__text_puts(&said, " ");
@@ -84,7 +85,7 @@ static weft_err print_cpu(kernel *k) {
   int64_t first_n = weft__node_int(k->node, "first_n", -1);
   if (first_n < 0 || atomic_fetch_add((atomic_llong *)k->state, 1) < first_n) {
     text said = {0};
-    int limit = (int)weft__node_int(k->node, "summarize", 3);
+    int limit = weft__int_sat(weft__node_int(k->node, "summarize", 3));
     weft__text_puts(&said, weft__node_str(k->node, "message").data);
     for (int i = 1; i < k->n_in; i++) weft__tensor_print(&said, k->in[i], limit);
     weft__log(LOG_INFO, "%s", said.failed ? no_memory : weft__text_get(&said));
@@ -111,7 +112,7 @@ static weft_err print_v2_cpu(kernel *k) {
   log_level level = weft__node_str_is(k->node, "output_stream", "log(error)")     ? LOG_ERROR
                     : weft__node_str_is(k->node, "output_stream", "log(warning)") ? LOG_WARNING
                                                                                   : LOG_INFO;
-  weft__log(level, "%.*s", (int)line->size, line->size ? line->data : "");
+  weft__log(level, "%.*s", weft__int_sat(line->size), line->size ? line->data : "");
   return WEFT_OK;
 }
 

@@ -3,6 +3,7 @@
  * What is written is whole or absent (io/bundle.h).  A restore of a V2 prefix that has no index looks
  * for V1 files of that name, as TensorFlow's does. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/progress.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -58,7 +59,7 @@ static weft_err save_one(const saver *s, bytes name, bytes spec, const weft_tens
       return weft__fail(WEFT_INVALID_ARGUMENT,
                         "Slice in shape_and_slice specification does not match the shape of the tensor to  save: "
                         "%.*s, tensor: %s",
-                        (int)spec.size, spec.data, weft__shape_text(&t->shape));
+                        weft__int_sat(spec.size), spec.data, weft__shape_text(&t->shape));
   }
   if (s->slices) return weft__slices_add(s->slices, name, &full, &where, t);
   return spec.size ? weft__bundle_add_slice(s->bundle, name, &full, &where, t) : weft__bundle_add(s->bundle, name, t);
@@ -118,7 +119,8 @@ static weft_err merge_cpu(kernel *k) {
     err = (part[i] = weft__strndup(b.data, b.size)) ? weft__path_allowed(part[i]) : WEFT_OOM;
   }
   if (err == WEFT_OK)
-    err = weft__bundle_merge((const char *const *)part, (int)n, to, weft__node_bool(k->node, "delete_old_dirs", true),
+    err = weft__bundle_merge((const char *const *)part, weft__int_sat(n), to,
+                             weft__node_bool(k->node, "delete_old_dirs", true),
                              weft__node_bool(k->node, "allow_missing_files", false));
   for (int64_t i = 0; part && i < n; i++) weft__free(part[i]);
   weft__free(part);
@@ -152,10 +154,10 @@ static weft_err check_type(const restorer *r, bytes name, weft_dtype want, const
   if (e->dtype == want) return WEFT_OK;
   if (r->bundle)
     return weft__fail(WEFT_INVALID_ARGUMENT, "tensor_name = %.*s; expected dtype %s does not equal original dtype %s",
-                      (int)name.size, name.data, weft__dtype_short(want), weft__dtype_short(e->dtype));
+                      weft__int_sat(name.size), name.data, weft__dtype_short(want), weft__dtype_short(e->dtype));
   return weft__fail(WEFT_INVALID_ARGUMENT,
                     "Expected to restore a tensor of type %s, got a tensor of type %s instead: tensor_name = %.*s",
-                    weft__dtype_short(want), weft__dtype_short(e->dtype), (int)name.size, name.data);
+                    weft__dtype_short(want), weft__dtype_short(e->dtype), weft__int_sat(name.size), name.data);
 }
 
 static weft_err restore_one(kernel *k, const restorer *r, int i, bytes name, bytes spec) {
@@ -172,7 +174,7 @@ static weft_err restore_one(kernel *k, const restorer *r, int i, bytes name, byt
                  ? weft__fail(WEFT_INVALID_ARGUMENT,
                               "tensor_name = %.*s; shape in shape_and_slice spec %s does not match the shape stored in "
                               "checkpoint: %s",
-                              (int)name.size, name.data, weft__shape_text(&full), weft__shape_text(&e.shape))
+                              weft__int_sat(name.size), name.data, weft__shape_text(&full), weft__shape_text(&e.shape))
                  : weft__fail(WEFT_INVALID_ARGUMENT,
                               "Shape in shape_and_slice spec does not match the shape in the save file: %s, save file "
                               "shape: %s",
@@ -217,9 +219,9 @@ static weft_err shard_name(kernel *k, bool one) {
   bytes base = str_bytes(&TENSOR_DATA(k->in[0], str)[0]);
   int64_t first = weft__tensor_int(k->in[1], 0), second = one ? weft__tensor_int(k->in[2], 0) : 0;
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
-  char *name =
-      one ? weft__sprintf("%.*s-%05lld-of-%05lld", (int)base.size, base.data, (long long)first, (long long)second)
-          : weft__sprintf("%.*s-\?\?\?\?\?-of-%05lld", (int)base.size, base.data, (long long)first);
+  char *name = one ? weft__sprintf("%.*s-%05lld-of-%05lld", weft__int_sat(base.size), base.data, (long long)first,
+                                   (long long)second)
+                   : weft__sprintf("%.*s-\?\?\?\?\?-of-%05lld", weft__int_sat(base.size), base.data, (long long)first);
   weft_err err = out && name ? weft__str_set(&TENSOR_DATA(out, str)[0], name, strlen(name)) : WEFT_OOM;
   weft__free(name);
   return err;

@@ -2,6 +2,7 @@
  *
  * Either way the result is rows, each made of one piece of every input: one box copy per input. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/box.h"
@@ -67,7 +68,7 @@ static weft_err concat_infer_at(infer *s, int first, int n, int at) {
   if (a < -rank || a >= rank)
     return weft__infer_fail(s, "Shape must be at least rank %lld but is rank %d", (long long)(a < 0 ? -a : a + 1),
                             rank);
-  return concat_dims(s, first, n, rank, (int)(a < 0 ? a + rank : a));
+  return concat_dims(s, first, n, rank, weft__int_sat(a < 0 ? a + rank : a));
 }
 
 static weft_err concat_infer(infer *s) { return concat_infer_at(s, 1, s->n_in - 1, 0); }
@@ -105,7 +106,7 @@ static weft_err concat_at(kernel *k, int first, int n, int at, const char *name)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld", -rank,
                              rank, (long long)a);
-  int axis = (int)(a < 0 ? a + rank : a);
+  int axis = weft__int_sat(a < 0 ? a + rank : a);
   shape out;
   WEFT_TRY(concat_shape(k, first, n, axis, &out));
   weft_tensor *y = weft__out(k, 0, &out);
@@ -264,7 +265,8 @@ static weft_err pack_cpu(kernel *k) {
   if (k->n_in == 1) return weft__forward(k, 0, 0, &out);
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
-  int64_t rows = weft__shape_span(in, 0, (int)axis), piece = weft__shape_span(in, (int)axis, in->rank);
+  int64_t rows = weft__shape_span(in, 0, weft__int_sat(axis)),
+          piece = weft__shape_span(in, weft__int_sat(axis), in->rank);
   for (int i = 0; i < k->n_in; i++) WEFT_TRY(join_piece(k, y, k->in[i], rows, piece, piece * k->n_in, piece * i));
   return WEFT_OK;
 }

@@ -10,6 +10,7 @@
 #include "ops/conv_fast.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/hot.h"
 #include <string.h>
 
@@ -160,7 +161,7 @@ static void sweep_row(const sweep *s, const float *a, float *dst, int64_t column
             .run = s->run,
             .add = add};
   for (int64_t b = 0, done = 0; b < blocks; b++) {
-    const int rows = (int)((s->size[1] - done + blocks - b - 1) / (blocks - b)); /* even shares */
+    const int rows = weft__int_sat((s->size[1] - done + blocks - b - 1) / (blocks - b)); /* even shares */
     float *c = dst + done * s->stride[1] + column;
     t.a = a + done * t.a_row;
     t.c = c, t.c_row = s->stride[1];

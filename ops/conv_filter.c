@@ -3,6 +3,7 @@
  * A row of the filter's gradient is a row of the image, as the windows see it, times dy; tiles read
  * both where they lie.  Each task sums into rows of its own, which are added up at the end. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/hot.h"
 #include "ops/conv_fast.h"
 #include <string.h>
@@ -52,7 +53,7 @@ static void filter_unit(const filter_job *j, const float *a, const float *dy, in
       weft__padded_inside(&j->image, first * h->stride + kh * h->dilation, h->stride, n, &begin, &end);
       t.tap = tap + begin, t.taps = end - begin, t.b = dy + begin * w->out * j->columns;
       for (int64_t b = 0, done = 0; b < blocks; b++) {
-        const int rows = (int)((strip - done + blocks - b - 1) / (blocks - b));
+        const int rows = weft__int_sat((strip - done + blocks - b - 1) / (blocks - b));
         t.a = from + done;
         t.c = to + done * j->columns;
         weft__tile_by_col(j->set, width, rows)(&t);

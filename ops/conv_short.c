@@ -12,6 +12,7 @@
  *   y = A [ (G g) * (B d) ]        y: results, g: filter, d: 6 pixels, *: product of each pair
  *   dg = G' [ (B d) * (A' dy) ]    the gradient towards the filter */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/hot.h"
 #include "ops/conv_fast.h"
 #include "ops/conv_sums.h"
@@ -231,7 +232,7 @@ static void multiply(const short_job *j, const rows_of_sums *r, int64_t first, i
               .run = c,
               .c_row = width};
     for (int64_t b = 0, done = 0; b < blocks; b++) {
-      const int rows = (int)((count - done + blocks - b - 1) / (blocks - b));
+      const int rows = weft__int_sat((count - done + blocks - b - 1) / (blocks - b));
       t.a = r->sums + (i * s->step[0] * r->groups + done) * c;
       t.c = m + (i * r->groups + done) * width;
       weft__tile_by_row(s->set, width, rows)(&t);
@@ -343,7 +344,7 @@ static void add_products(const short_filter *j, const rows_of_sums *r, const flo
     weft__padded_inside(&r->image, first * h->stride + kh * h->dilation, h->stride, n, &begin, &end);
     t.tap = tap + begin, t.taps = end - begin, t.b = w + begin * r->groups * width;
     for (int64_t b = 0, done = 0; b < blocks; b++) {
-      const int rows = (int)((c - done + blocks - b - 1) / (blocks - b));
+      const int rows = weft__int_sat((c - done + blocks - b - 1) / (blocks - b));
       t.a = r->sums + kh * h->dilation * r->groups * c + done;
       t.c = block + (kh * c + done) * width;
       weft__tile_in_parts(weft__tile_by_col(j->set, width, rows), &t, PART_TERMS);

@@ -9,6 +9,7 @@
  * wait for memory.  So are filters of 3 x 3 and the gradient towards a filter, which would round worse: the error of
  * a corner of the filter would be ten times that of a plain sum.  docs/decisions.md has the measurements. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "ops/conv_fast.h"
 #include "ops/conv_sums.h"
 #include <string.h>
@@ -24,8 +25,8 @@ static int64_t halves(int64_t n) { return (n + SQUARE_RESULTS - 1) / SQUARE_RESU
 
 /* Along one axis, of `size` pixels of a patch that begins at `first` of `n`: those that are there. */
 static void patch_axis(patch *p, int axis, int64_t first, int64_t n, int size) {
-  p->begin[axis] = (int)least(most(-first, 0), size);
-  p->end[axis] = (int)most(least(n - first, size), p->begin[axis]);
+  p->begin[axis] = weft__int_sat(least(most(-first, 0), size));
+  p->end[axis] = weft__int_sat(most(least(n - first, size), p->begin[axis]));
 }
 
 static bool are_neighbours(const int64_t *offset, int64_t n) {
@@ -102,7 +103,7 @@ static void multiply(const square_job *j, const float *u, int64_t n, const float
   const int64_t blocks = (n + most_rows - 1) / most_rows;
   tile t = {.tap = no_tap, .a_row = c, .a_col = 1, .b = panel, .b_row = width, .taps = 1, .run = c, .c_row = width};
   for (int64_t b = 0, done = 0; b < blocks; b++) {
-    const int rows = (int)((n - done + blocks - b - 1) / (blocks - b));
+    const int rows = weft__int_sat((n - done + blocks - b - 1) / (blocks - b));
     t.a = u + done * c;
     t.c = m + done * width;
     weft__tile_by_row(j->s->set, width, rows)(&t);

@@ -5,6 +5,7 @@
  * Their product, summed over the places of a class, is how much the frame is held to that class, and the gradient is
  * what the softmax gives less that.  Worked in double; a batch is one piece of work. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "tensor/tensor.h"
@@ -157,7 +158,7 @@ static void solve(const loss *l, path *p, int64_t b) {
 
 /* Blanks around the labels; a label that is no class but the blank ends them. */
 static void lay_path(const loss *l, int64_t b, path *p) {
-  const int32_t blank = (int32_t)(l->f.classes - 1);
+  const int32_t blank = weft__int_sat(l->f.classes - 1);
   p->places = 0;
   p->class_of[p->places++] = blank;
   for (int64_t i = l->start[b]; i < l->start[b + 1] && l->labels[i] < blank; i++) {
@@ -543,9 +544,9 @@ static weft_err write_path(kernel *k, const found *f, int64_t batch, int64_t pat
     total += n;
     if (n > longest) longest = n;
   }
-  weft_tensor *index = weft__out(k, (int)p, &SHAPE2(total, 2)),
-              *values = weft__out(k, (int)(paths + p), &SHAPE1(total));
-  weft_tensor *size = weft__out(k, (int)(2 * paths + p), &SHAPE1(2));
+  weft_tensor *index = weft__out(k, weft__int_sat(p), &SHAPE2(total, 2)),
+              *values = weft__out(k, weft__int_sat(paths + p), &SHAPE1(total));
+  weft_tensor *size = weft__out(k, weft__int_sat(2 * paths + p), &SHAPE1(2));
   if (!index || !values || !size) return WEFT_OOM;
   for (int64_t b = 0; b < batch; b++)
     for (int64_t q = 0; q < paths; from += f->length[b * paths + q], q++)
@@ -567,7 +568,7 @@ static weft_err beam_run(kernel *k, search *s, int64_t paths, found *f) {
   s->chance = weft__alloc(classes * sizeof *s->chance);
   f->length = weft__alloc((size_t)(s->f.batch * paths) * sizeof *f->length);
   if (!s->now || !s->next || !s->taken || !s->chance || !f->length) return WEFT_OOM;
-  weft_tensor *score = weft__out(k, (int)(3 * paths), &SHAPE2(s->f.batch, paths));
+  weft_tensor *score = weft__out(k, weft__int_sat(3 * paths), &SHAPE2(s->f.batch, paths));
   if (!score) return WEFT_OOM;
   WEFT_TRY(search_all(k, s, paths, f, score));
   for (int64_t p = 0; p < paths; p++) WEFT_TRY(write_path(k, f, s->f.batch, paths, p));
@@ -589,7 +590,7 @@ static weft_err beam_cpu(kernel *k) {
 
 static weft_err beam_infer(infer *s) {
   shape x, length;
-  const int paths = (int)weft__node_int(s->node, "top_paths", 1);
+  const int paths = weft__int_sat(weft__node_int(s->node, "top_paths", 1));
   WEFT_TRY(weft__infer_rank(s, 0, 3, &x));
   WEFT_TRY(weft__infer_rank(s, 1, 1, &length));
   if (x.dim[1] >= 0 && length.dim[0] >= 0 && x.dim[1] != length.dim[0])

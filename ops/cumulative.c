@@ -2,6 +2,7 @@
  *
  * A tensor is seen as (outer, n, inner); the sum runs along n for all of inner side by side. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "ops/elementwise.h"
 #include "ops/wide.h"
@@ -107,10 +108,10 @@ static weft_err scan(kernel *k, pool_loop *const *by_type) {
   job j = {.x = x->data,
            .y = y->data,
            .n = s->dim[axis],
-           .inner = weft__shape_span(s, (int)axis + 1, s->rank),
+           .inner = weft__shape_span(s, weft__int_sat(axis) + 1, s->rank),
            .exclusive = weft__node_bool(k->node, "exclusive", false),
            .reverse = weft__node_bool(k->node, "reverse", false)};
-  const int64_t outer = weft__shape_span(s, 0, (int)axis);
+  const int64_t outer = weft__shape_span(s, 0, weft__int_sat(axis));
   if (weft__is_16bit(x->dtype)) return run_widened(k, by_type[x->dtype], &j, outer, y);
   run(k, by_type[x->dtype], &j, outer);
   return WEFT_OK;

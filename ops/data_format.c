@@ -4,6 +4,7 @@
  * A format names each dimension by a letter.  A vector of sizes (or of pairs: paddings) may leave out batch and
  * channels; the letters that remain are then those of space. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/kernel.h"
 #include <string.h>
 
@@ -26,7 +27,7 @@ static weft_err read_formats(const kernel *k, formats *f) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Destination and source format must determine a permutation, got %s and %s", from.data,
                              to.data);
-  f->n = (int)from.size;
+  f->n = weft__int_sat(from.size);
   memcpy(f->from, from.data, from.size);
   memcpy(f->to, to.data, to.size);
   return WEFT_OK;
@@ -34,7 +35,7 @@ static weft_err read_formats(const kernel *k, formats *f) {
 
 static int place(const char *format, int n, char letter) {
   const char *at = memchr(format, letter, (size_t)n);
-  return at ? (int)(at - format) : 0;
+  return at ? weft__int_sat(at - format) : 0;
 }
 
 static int64_t get(const weft_tensor *t, int64_t i) { return weft__tensor_int(t, i); }

@@ -3,6 +3,7 @@
  * The first element of a batch decides the shapes; each element is copied to its row as it comes, so an element is
  * read while it is still in the cache and a batch is allocated once. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "ops/dataset.h"
 
 typedef struct batch {
@@ -204,7 +205,7 @@ static weft_err padded_next(iterator *it, const step *st, weft_tensor *out, bool
   }
   *end = !err && (n == 0 || (n < b->size && b->drop_remainder));
   for (int p = 0; p < width && !err && !*end; p++) err = pad_part(it->set, at->rows, n, p, &out[p]);
-  if (at->rows) weft__parts_clear(at->rows, (int)(n * width));
+  if (at->rows) weft__parts_clear(at->rows, weft__int_sat(n * width));
   weft__free(at->rows);
   at->rows = NULL;
   if (err) weft__parts_clear(out, width);
@@ -232,7 +233,7 @@ static weft_err read_padding(kernel *k, dataset *d) {
     int64_t rank = weft__tensor_count(t);
     if (t->shape.rank != 1 || rank >= WEFT_MAX_RANK)
       return weft__fail(WEFT_INVALID_ARGUMENT, "All padded shapes must be vectors");
-    s->to[i].rank = (int)rank;
+    s->to[i].rank = weft__int_sat(rank);
     for (int j = 0; j < rank; j++) s->to[i].dim[j] = TENSOR_DATA(t, int64_t)[j] < 0 ? -1 : TENSOR_DATA(t, int64_t)[j];
     if (k->in[values + i]->shape.rank != 0)
       return weft__fail(WEFT_INVALID_ARGUMENT, "All padding values must be scalars");

@@ -1,5 +1,6 @@
 /* dataset_group.c - elements gathered by a key until there are enough of one, and failures passed over. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "ops/dataset.h"
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ typedef struct stored_at {
 
 static void stored_destroy(dataset *d) {
   stored *s = (stored *)d;
-  weft__parts_free(s->row, (int)s->n * d->n_part);
+  weft__parts_free(s->row, weft__int_sat(s->n) * d->n_part);
 }
 
 static weft_err stored_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
@@ -38,7 +39,7 @@ weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *typ
   weft_tensor *held = NULL;
   weft_err err = weft__dataset_create(&d, &stored_kind, 0, NULL, n_part, type);
   if (err) {
-    weft__parts_free(row, (int)n * n_part);
+    weft__parts_free(row, weft__int_sat(n) * n_part);
     return err;
   }
   ((stored *)d)->row = row;
@@ -82,7 +83,7 @@ static void group_finish(iterator *it) {
   group_at *at = (group_at *)it;
   weft__iterator_destroy(at->open);
   for (int i = 0; i < at->n_group; i++)
-    weft__parts_free(at->group[i].row, (int)at->group[i].n * it->set->input[0]->n_part);
+    weft__parts_free(at->group[i].row, weft__int_sat(at->group[i].n) * it->set->input[0]->n_part);
   weft__free(at->group);
   weft__walk_finish(it);
 }

@@ -3,6 +3,7 @@
  * A window begins `shift` elements after the one before and takes every `stride`-th element until it has `size`; each
  * part of the input becomes a data set.  What the next windows may still need is held. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "ops/dataset.h"
 
 typedef struct windows {
@@ -20,7 +21,7 @@ typedef struct windows_at {
 
 static void windows_finish(iterator *it) {
   windows_at *at = (windows_at *)it;
-  weft__parts_free(at->held, (int)at->n * it->set->n_part);
+  weft__parts_free(at->held, weft__int_sat(at->n) * it->set->n_part);
   weft__walk_finish(it);
 }
 
@@ -58,7 +59,7 @@ static weft_err fill(iterator *it, const step *st) {
 static weft_err make_part(iterator *it, int p, int64_t count, weft_tensor *out) {
   const windows *w = (windows *)it->set;
   const windows_at *at = (windows_at *)it;
-  weft_tensor *row = weft__parts_alloc((int)count);
+  weft_tensor *row = weft__parts_alloc(weft__int_sat(count));
   if (!row) return WEFT_OOM;
   for (int64_t i = 0; i < count; i++) weft__parts_share(&row[i], &at->held[i * w->stride * it->set->n_part + p], 1);
   return weft__stored_create(out, 1, &it->set->input[0]->type[p], row, count);
@@ -66,7 +67,7 @@ static weft_err make_part(iterator *it, int p, int64_t count, weft_tensor *out) 
 
 static void move_on(windows_at *at, int64_t by, int width) {
   const int64_t gone = by < at->n ? by : at->n;
-  weft__parts_clear(at->held, (int)gone * width);
+  weft__parts_clear(at->held, weft__int_sat(gone) * width);
   memmove(at->held, at->held + gone * width, sizeof *at->held * (size_t)((at->n - gone) * width));
   memset(at->held + (at->n - gone) * width, 0, sizeof *at->held * (size_t)(gone * width));
   at->n -= gone;

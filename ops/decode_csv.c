@@ -3,6 +3,7 @@
  * A field is quoted as in RFC 4180 or has neither quotes nor line ends in it.  Fields are cut and
  * converted in one pass over a record, into one buffer that holds a quoted field without its quotes. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -81,7 +82,7 @@ static weft_err put_field(reader *r, int column, int64_t record, attr_str na) {
   char *at = (char *)out->data + (size_t)record * weft__dtype_size(out->dtype);
   if (weft__number_read(&r->number, field, n, out->dtype, at)) return WEFT_OK;
   return weft__kernel_fail(r->k, WEFT_INVALID_ARGUMENT, "Field %d in record %lld is not a valid %s: %.*s", column,
-                           (long long)record, weft__dtype_short(out->dtype), (int)(n < 200 ? n : 200), field);
+                           (long long)record, weft__dtype_short(out->dtype), weft__int_sat(n < 200 ? n : 200), field);
 }
 
 /* Reads one record.  `select` lists the columns wanted, in order; NULL: all. */

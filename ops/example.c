@@ -1,6 +1,7 @@
 /* example.c - the wire format of Example, read in place. */
 #include "ops/example.h"
 #include "base/alloc.h"
+#include "base/cast.h"
 #include <string.h>
 
 static bool read_varint(bytes *in, uint64_t *out) {
@@ -33,7 +34,7 @@ bool weft__wire_next(bytes *in, uint32_t *field, int *wire, bytes *value, uint64
   *number = 0;
   if (!read_varint(in, &tag) || tag >> 3 == 0 || tag > UINT32_MAX) return false;
   *field = (uint32_t)tag >> 3;
-  *wire = (int)(tag & 7);
+  *wire = weft__int_sat(tag & 7);
   switch (*wire) {
   case WIRE_VARINT: return read_varint(in, number);
   case WIRE_FIXED64: return take(in, 8, value);

@@ -4,6 +4,7 @@
  * kernels live values.  An input that has not come is NULL (and no reference); the output not taken
  * is marked dead. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -94,7 +95,7 @@ static weft_err select_cpu(kernel *k) {
   if (i < 0 || i >= k->n_in - 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Index must be in the range [0, %d) but got %lld", k->n_in - 1,
                              (long long)i);
-  return pass(k, 0, (int)i + 1);
+  return pass(k, 0, weft__int_sat(i) + 1);
 }
 
 /* ---- ControlTrigger, Abort ---- */

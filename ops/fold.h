@@ -95,7 +95,7 @@ enum { FOLD_LANES = 64, FOLD_BLOCK = 256 }; /* lanes side by side; steps before 
     for (int64_t o = 0; o < outer; o++, x += rows * ld, acc += cols) {                                                 \
       if (cols == 1 && ld == 1 && rows < FOLD_LANES)                                                                   \
         *acc = name##_short(x, rows);                                                                                  \
-      else if (cols == ld && cols <= FOLD_LANES / 2)                                                                   \
+      else if (cols == ld && cols <= FOLD_LANES / 2) /* fits: a few */                                                 \
         name##_narrow(x, rows, (int)cols, acc);                                                                        \
       else                                                                                                             \
         name##_broad(x, rows, cols, ld, acc);                                                                          \

@@ -3,6 +3,7 @@
  * Indices are checked first, so that the copying loops cannot fail and may be split.  The gradient
  * of a gather along the first axis is the rows themselves (IndexedSlices), never a dense tensor. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/box.h"
@@ -89,7 +90,10 @@ static void unknown_of_rank(shape *out, int rank) {
 
 static weft_err gather_infer_axis(infer *s, int64_t axis, int64_t batch) {
   const shape *p = &s->in[0], *i = &s->in[1];
-  WEFT_TRY(weft__infer_rank_at_least(s, 0, axis < 0 ? (int)-axis : (int)axis + 1));
+  if (axis < -WEFT_MAX_RANK || axis >= WEFT_MAX_RANK)
+    return weft__infer_fail(s, "axis %lld is out of range: a shape has at most %d axes", (long long)axis,
+                            WEFT_MAX_RANK);
+  WEFT_TRY(weft__infer_rank_at_least(s, 0, weft__int_sat(axis < 0 ? -axis : axis + 1)));
   if (p->rank < 0 || i->rank < 0) return WEFT_OK;
   if (axis < 0) axis += p->rank;
   if (batch < -i->rank || batch > i->rank)
@@ -99,7 +103,7 @@ static weft_err gather_infer_axis(infer *s, int64_t axis, int64_t batch) {
   if (batch > axis)
     return weft__infer_fail(s, "batch_dims (%lld) must be less than or equal to axis (%lld).", (long long)batch,
                             (long long)axis);
-  if (!gather_shape(&s->out[0], p, i, (int)axis, (int)batch))
+  if (!gather_shape(&s->out[0], p, i, weft__int_sat(axis), weft__int_sat(batch)))
     return weft__infer_fail(s, "the result would have more than %d axes", WEFT_MAX_RANK);
   return WEFT_OK;
 }
@@ -116,7 +120,7 @@ static weft_err gather_v2_infer(infer *s) {
   if (p->rank < 0 || i->rank < 0 || batch < 0) return WEFT_OK;
   int64_t rank = p->rank - 1 + i->rank - batch;
   if (rank < 0 || rank > WEFT_MAX_RANK) return weft__infer_fail(s, "the result would have %lld axes", (long long)rank);
-  unknown_of_rank(&s->out[0], (int)rank);
+  unknown_of_rank(&s->out[0], weft__int_sat(rank));
   return WEFT_OK;
 }
 
@@ -160,21 +164,21 @@ static weft_err gather_along(kernel *k, int64_t axis, int64_t batch) {
   const weft_tensor *p = k->in[0], *t = k->in[1];
   shape out;
   WEFT_TRY(gather_places(k, &axis, &batch));
-  if (!gather_shape(&out, &p->shape, &t->shape, (int)axis, (int)batch))
+  if (!gather_shape(&out, &p->shape, &t->shape, weft__int_sat(axis), weft__int_sat(batch)))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the result would have more than %d axes", WEFT_MAX_RANK);
   WEFT_TRY(check_indices(k, t, p->shape.dim[axis]));
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   if (weft__tensor_count(y) == 0) return WEFT_OK;
-  int64_t inner = weft__shape_span(&p->shape, (int)axis + 1, p->shape.rank);
+  int64_t inner = weft__shape_span(&p->shape, weft__int_sat(axis) + 1, p->shape.rank);
   row_work w = {.src = p->data,
                 .dst = y->data,
                 .bytes = (size_t)inner * weft__dtype_size(p->dtype),
                 .type = p->dtype,
                 .inner = inner,
                 .indices = t,
-                .n = weft__shape_span(&t->shape, (int)batch, t->shape.rank),
-                .outer = weft__shape_span(&p->shape, (int)batch, (int)axis),
+                .n = weft__shape_span(&t->shape, weft__int_sat(batch), t->shape.rank),
+                .outer = weft__shape_span(&p->shape, weft__int_sat(batch), weft__int_sat(axis)),
                 .dim = p->shape.dim[axis]};
   return copy_rows(k, &w, weft__tensor_count(y) / inner, gather_range, gather_source);
 }
@@ -284,7 +288,7 @@ static weft_err nd_infer(infer *s) {
     return weft__infer_fail(s, "the result would have more than %d axes", WEFT_MAX_RANK);
   out->rank = 0;
   for (int d = 0; d < i->rank - 1; d++) out->dim[out->rank++] = i->dim[d];
-  for (int d = (int)depth; d < p->rank; d++) out->dim[out->rank++] = p->dim[d];
+  for (int d = weft__int_sat(depth); d < p->rank; d++) out->dim[out->rank++] = p->dim[d];
   return WEFT_OK;
 }
 
@@ -302,7 +306,7 @@ static weft_err nd_shape(kernel *k, shape *out) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the result would have more than %d axes", WEFT_MAX_RANK);
   out->rank = 0;
   for (int d = 0; d < i->rank - 1; d++) out->dim[out->rank++] = i->dim[d];
-  for (int d = (int)depth; d < p->rank; d++) out->dim[out->rank++] = p->dim[d];
+  for (int d = weft__int_sat(depth); d < p->rank; d++) out->dim[out->rank++] = p->dim[d];
   if (weft__shape_count(p) == 0 && weft__shape_count(out) != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Requested more than 0 entries, but params is empty.  Params shape: %s",
@@ -327,7 +331,7 @@ static weft_err nd_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   if (weft__tensor_count(y) == 0) return WEFT_OK;
-  int64_t inner = weft__shape_span(&p->shape, (int)depth, p->shape.rank);
+  int64_t inner = weft__shape_span(&p->shape, weft__int_sat(depth), p->shape.rank);
   row_work w = {.src = p->data,
                 .dst = y->data,
                 .bytes = (size_t)inner * weft__dtype_size(p->dtype),

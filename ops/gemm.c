@@ -6,6 +6,7 @@
  * Integers have the plain loops alone.  A split is along the longer side of the result, so that the
  * operand every thread reads whole is the smaller. */
 #include "ops/gemm.h"
+#include "base/cast.h"
 #include "ops/gemm_narrow.h"
 #include "ops/gemm_plain.h"
 #include "ops/gemm_tile.h"
@@ -60,7 +61,11 @@ static bool by_blas(const gemm *g) {
   const bool adjoint = weft__dtype_class(g->type) == CLASS_COMPLEX;
   const CBLAS_TRANSPOSE flip = adjoint ? CblasConjTrans : CblasTrans;
   const CBLAS_TRANSPOSE ta = g->ta ? flip : CblasNoTrans, tb = g->tb ? flip : CblasNoTrans;
-  const int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = (int)g->lda, ldb = (int)g->ldb, ldc = (int)g->ldc;
+  if (!weft__fits_int(g->m) || !weft__fits_int(g->n) || !weft__fits_int(g->k) || !weft__fits_int(g->lda) ||
+      !weft__fits_int(g->ldb) || !weft__fits_int(g->ldc))
+    return false; /* BLAS counts in 32 bits */
+  const int m = weft__int_sat(g->m), n = weft__int_sat(g->n), k = weft__int_sat(g->k);
+  const int lda = weft__int_sat(g->lda), ldb = weft__int_sat(g->ldb), ldc = weft__int_sat(g->ldc);
   const double one[2] = {1, 0}, beta[2] = {g->accumulate ? 1 : 0, 0};
   const float onef[2] = {1, 0}, betaf[2] = {g->accumulate ? 1 : 0, 0};
   if (g->type == WEFT_FLOAT)

@@ -5,6 +5,7 @@
  * lies: along k, as dot products with the columns of b, or for a transposed a along m, which makes
  * the transposed result.  Only the small sides, b or c, are turned. */
 #include "ops/gemm_narrow.h"
+#include "base/cast.h"
 #include "ops/panel.h"
 #include "ops/turn.h"
 
@@ -41,7 +42,8 @@ static void along_m(const gemm *g) {
   const int width = panel_width(set, g->n, g->m);
   tile t = {.a = g->b, .tap = no_tap, .a_row = g->tb ? g->ldb : 1, .a_col = g->tb ? 1 : g->ldb};
   t.b_row = g->lda, t.taps = 1, t.run = g->k, t.c = made, t.c_row = width;
-  tile_fn *fn = g->tb ? weft__tile_by_row(set, width, (int)g->n) : weft__tile_by_col(set, width, (int)g->n);
+  tile_fn *fn =
+      g->tb ? weft__tile_by_row(set, width, weft__int_sat(g->n)) : weft__tile_by_col(set, width, weft__int_sat(g->n));
   for (int64_t i = 0; i < g->m; i += width) {
     const int64_t first = i + width <= g->m ? i : g->m - width; /* the last panel overlaps the one before */
     t.b = (const float *)g->a + first;

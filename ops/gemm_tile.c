@@ -4,6 +4,7 @@
  * panel is copied together unless few rows of a use it.  a is read where it lies, along whichever
  * of its dimensions is contiguous.  What a tile writes past the last column goes to a scratch. */
 #include "ops/gemm_tile.h"
+#include "base/cast.h"
 #include "base/hot.h"
 #include "ops/panel.h"
 #include "ops/turn.h"
@@ -67,7 +68,7 @@ static void run_panel(const gemm *g, const panel *p, bool add) {
   const int most = weft__tile_rows(p->set, p->width);
   const int64_t tiles = (g->m + most - 1) / most, low = g->m / tiles, higher = g->m % tiles;
   for (int64_t i = 0, row = 0; i < tiles; i++) {
-    const int rows = (int)(low + (i < higher));
+    const int rows = weft__int_sat(low + (i < higher));
     run_tile(g, p, row, rows, add);
     row += rows;
   }

@@ -55,7 +55,7 @@ static int next_code(lzw *z, int width) {
     z->bits |= (uint32_t)byte << z->count;
     z->count += 8;
   }
-  const int code = (int)(z->bits & ((1u << width) - 1));
+  const int code = (int)(z->bits & ((1u << width) - 1)); /* fits: at most 12 bits */
   z->bits >>= width;
   z->count -= width;
   return code;

@@ -3,6 +3,7 @@
  * The decoding ops look at the first bytes, not at their own name, as TensorFlow's do: DecodePng
  * reads a JPEG.  Samples of 8 bits become 16 bits or floats where the op is asked for those. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -37,8 +38,8 @@ static weft_err check_channels(const kernel *k, format f, int64_t channels) {
 
 static weft_err read_jpeg_options(const kernel *k, jpeg_options *o) {
   const weft_node *n = k->node;
-  *o = (jpeg_options){.channels = (int)weft__node_int(n, "channels", 0),
-                      .ratio = (int)weft__node_int(n, "ratio", 1),
+  *o = (jpeg_options){.channels = weft__int_sat(weft__node_int(n, "channels", 0)),
+                      .ratio = weft__int_sat(weft__node_int(n, "ratio", 1)),
                       .fancy_upscaling = weft__node_bool(n, "fancy_upscaling", true),
                       .accurate = weft__node_str_is(n, "dct_method", "INTEGER_ACCURATE"),
                       .recover = weft__node_bool(n, "try_recover_truncated", false),
@@ -71,7 +72,7 @@ static weft_err decode_gif(const kernel *k, const str *s, bool animated, picture
 }
 
 static weft_err decode(const kernel *k, const str *s, picture *p) {
-  const int channels = is_op(k, "DecodeGif") ? 3 : (int)weft__node_int(k->node, "channels", 0);
+  const int channels = is_op(k, "DecodeGif") ? 3 : weft__int_sat(weft__node_int(k->node, "channels", 0));
   const format f = format_of(s);
   const bool any = is_op(k, "DecodeImage");
   if (s->size == 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input is empty.");
@@ -176,8 +177,12 @@ static weft_err encode_png_cpu(kernel *k) {
   const size_t sample = weft__dtype_size(x->dtype);
   for (int64_t i = 0; i < weft__tensor_count(out); i++) {
     text t = {0};
-    const png_picture p = {
-        (const char *)x->data + (size_t)(i * size) * sample, d[1], d[0], (int)d[2], (int)sample * 8, (int)level};
+    const png_picture p = {(const char *)x->data + (size_t)(i * size) * sample,
+                           d[1],
+                           d[0],
+                           weft__int_sat(d[2]),
+                           weft__int_sat(sample) * 8,
+                           (int)level};
     weft_err err = weft__png_encode(&t, &p);
     if (err) weft__text_finish(&t);
     if (!err) err = take_text(&t, &TENSOR_DATA(out, str)[i]);
@@ -218,17 +223,17 @@ static weft_err encode_jpeg_cpu(kernel *k) {
   WEFT_TRY(check_jpeg(k, quality, s->dim[2]));
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
   if (!out) return WEFT_OOM;
-  const jpeg_encoding e = {.quality = (int)quality,
+  const jpeg_encoding e = {.quality = weft__int_sat(quality),
                            .progressive = weft__node_bool(n, "progressive", false),
                            .optimize = weft__node_bool(n, "optimize_size", false),
                            .downsample_chroma = weft__node_bool(n, "chroma_downsampling", true),
                            .per_cm = weft__node_str_is(n, "density_unit", "cm"),
-                           .x_density = (int)weft__node_int(n, "x_density", 300),
-                           .y_density = (int)weft__node_int(n, "y_density", 300),
+                           .x_density = weft__int_sat(weft__node_int(n, "x_density", 300)),
+                           .y_density = weft__int_sat(weft__node_int(n, "y_density", 300)),
                            .xmp = xmp.data,
                            .xmp_size = xmp.size};
   text t = {0};
-  const weft_err err = weft__jpeg_encode(&t, x->data, s->dim[0], s->dim[1], (int)s->dim[2], &e);
+  const weft_err err = weft__jpeg_encode(&t, x->data, s->dim[0], s->dim[1], weft__int_sat(s->dim[2]), &e);
   if (err) {
     weft__text_finish(&t);
     return err;

@@ -195,7 +195,7 @@ static weft_err size_cpu(kernel *k) { return with_table(k, do_size); }
 static weft_err export_cpu(kernel *k) { return with_table(k, do_export); }
 
 static weft_err export_infer(infer *s) {
-  if ((int)s->in[0].rank == 1) s->out[0] = SHAPE1(-1); /* the older ops know that keys stand in a row */
+  if (s->in[0].rank == 1) s->out[0] = SHAPE1(-1); /* the older ops know that keys stand in a row */
   return WEFT_OK;
 }
 

@@ -3,6 +3,7 @@
  * An index of -1 takes the number of a line, -2 the whole line, others a column.  The file is read at once: a vocabulary
  * is smaller than the table it fills. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "io/confine.h"
 #include "io/file.h"
 #include "ops/number.h"
@@ -49,7 +50,7 @@ static weft_err column(const vocabulary *v, str line, int64_t number, int64_t in
   if (n + 1 > most) return WEFT_OK;
   return weft__fail(WEFT_INVALID_ARGUMENT,
                     "Invalid number of columns in %s line %lld (%.*s) : expected at least %lld got %lld", v->path,
-                    (long long)number, (int)line.size, line.data, (long long)most + 1, (long long)n + 1);
+                    (long long)number, weft__int_sat(line.size), line.data, (long long)most + 1, (long long)n + 1);
 }
 
 /* What one index takes of one line, as element `number` of the tensor. */
@@ -63,9 +64,10 @@ static weft_err take(vocabulary *v, str line, int64_t number, int64_t index, wef
   if (to->dtype == WEFT_STRING) return weft__str_set(&TENSOR_DATA(to, str)[number], part.data, part.size);
   void *place = (char *)to->data + (size_t)number * weft__dtype_size(to->dtype);
   if (weft__number_read(&v->room, part.data, part.size, to->dtype, place)) return WEFT_OK;
-  return v->room.failed ? WEFT_OOM
-                        : weft__fail(WEFT_INVALID_ARGUMENT, "Field %.*s in line %lld is not a valid %s.",
-                                     (int)part.size, part.data, (long long)number, weft__dtype_short(to->dtype));
+  return v->room.failed
+             ? WEFT_OOM
+             : weft__fail(WEFT_INVALID_ARGUMENT, "Field %.*s in line %lld is not a valid %s.", weft__int_sat(part.size),
+                          part.data, (long long)number, weft__dtype_short(to->dtype));
 }
 
 static weft_err take_all(vocabulary *v, int64_t n, weft_tensor *keys, weft_tensor *values) {

@@ -1,5 +1,6 @@
 /* number.c - reading numbers from text. */
 #include "ops/number.h"
+#include "base/cast.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +55,9 @@ static bool read_int(const char *s, weft_dtype type, void *out) {
   if (!is_int(s)) return false;
   errno = 0;
   const long long v = strtoll(s, NULL, 10);
-  if (errno || (type == WEFT_INT32 && v != (int32_t)v)) return false;
+  if (errno || (type == WEFT_INT32 && !weft__fits_int(v))) return false;
   if (type == WEFT_INT32)
-    *(int32_t *)out = (int32_t)v;
+    *(int32_t *)out = weft__int_sat(v);
   else
     *(int64_t *)out = v;
   return true;

@@ -1,5 +1,6 @@
 /* one_hot.c - OneHot: on_value where the index says, off_value elsewhere. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/op.h"
 #include "ops/box.h"
 #include "ops/index.h"
@@ -39,7 +40,7 @@ static weft_err hot_shape(kernel *k, int *axis, shape *out) {
   int64_t depth = weft__tensor_int(k->in[1], 0);
   if (depth < 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "depth must be non-negative, got: %lld", (long long)depth);
-  *axis = at == -1 ? in->rank : (int)at;
+  *axis = at == -1 ? in->rank : weft__int_sat(at);
   out->rank = in->rank + 1;
   for (int i = 0; i < out->rank; i++) out->dim[i] = i < *axis ? in->dim[i] : i == *axis ? depth : in->dim[i - 1];
   return WEFT_OK;

@@ -3,6 +3,7 @@
  * A constant border is written slab by slab around the copied middle, so no element is written
  * twice.  A mirrored one is up to three boxes along each axis, two of them read backwards. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/box.h"
@@ -22,7 +23,7 @@ static weft_err pad_infer_by(infer *s, int sign) {
     return weft__infer_fail(s, "Dimension must be 2 but is %lld", (long long)p.dim[1]);
   if (p.dim[0] >= 0) {
     if (p.dim[0] > WEFT_MAX_RANK) return weft__infer_fail(s, "Cannot pad %lld axes", (long long)p.dim[0]);
-    WEFT_TRY(weft__infer_rank(s, 0, (int)p.dim[0], &x));
+    WEFT_TRY(weft__infer_rank(s, 0, weft__int_sat(p.dim[0]), &x));
   }
   if (x.rank < 0) return WEFT_OK;
   const weft_tensor *v = weft__infer_value(s, 1);

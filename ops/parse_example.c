@@ -5,6 +5,7 @@
  * known the outputs are made, exactly as large as needed.  The second reads the values from the
  * wire straight into them.  Where several examples are bad, the first one is reported. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -73,9 +74,9 @@ static weft_err bad_feature(const parse *p, int64_t i, const column *c, const ch
   va_end(args);
   if (!p->terse) {
     const char *name = p->name ? p->name[i].data : "<unknown>";
-    weft__text_printf(&what, "Name: %.*s, ", p->name ? (int)p->name[i].size : 9, name ? name : "");
+    weft__text_printf(&what, "Name: %.*s, ", p->name ? weft__int_sat(p->name[i].size) : 9, name ? name : "");
   }
-  weft__text_printf(&what, "Key: %.*s", (int)(c->key.end - c->key.at), (const char *)c->key.at);
+  weft__text_printf(&what, "Key: %.*s", weft__int_sat(c->key.end - c->key.at), (const char *)c->key.at);
   if (!p->terse) weft__text_printf(&what, ", Index: %lld", (long long)i);
   const weft_err err = weft__kernel_fail(p->k, WEFT_INVALID_ARGUMENT, "%s.  %s", weft__text_get(&what), detail);
   weft__text_finish(&what);
@@ -84,11 +85,11 @@ static weft_err bad_feature(const parse *p, int64_t i, const column *c, const ch
 
 static weft_err missing(const parse *p, int64_t i, const column *c) {
   const char *name = p->name ? p->name[i].data : "<unknown>";
-  const int length = p->terse ? 0 : p->name ? (int)p->name[i].size : 9;
+  const int length = p->terse ? 0 : p->name ? weft__int_sat(p->name[i].size) : 9;
   return weft__kernel_fail(p->k, WEFT_INVALID_ARGUMENT,
                            "%s%.*s%sFeature: %.*s (data type: %s) is required but could not be found.",
                            p->terse ? "" : "Name: ", length, name ? name : "", p->terse ? "" : ", ",
-                           (int)(c->key.end - c->key.at), (const char *)c->key.at, weft__dtype_short(c->type));
+                           weft__int_sat(c->key.end - c->key.at), (const char *)c->key.at, weft__dtype_short(c->type));
 }
 
 /* ---- the first pass ---- */
@@ -140,7 +141,7 @@ static weft_err scan_example(parse *p, int64_t i) {
   const str *s = &p->example[i];
   if (!weft__example_scan(weft__bytes(s), 1, note_entry, &r) || r.malformed)
     return weft__kernel_fail(p->k, WEFT_INVALID_ARGUMENT, "Could not parse example input, value: '%.*s'",
-                             (int)(s->size < 500 ? s->size : 500), s->data ? s->data : "");
+                             weft__int_sat(s->size < 500 ? s->size : 500), s->data ? s->data : "");
   for (int c = 0; c < p->columns; c++) WEFT_TRY(check_cell(p, i, &p->column[c], &r.cell[c]));
   return WEFT_OK;
 }

@@ -1,5 +1,6 @@
 /* picture.c - room for pixels, and the simplest of the formats: BMP. */
 #include "ops/picture.h"
+#include "base/cast.h"
 
 #include "base/alloc.h"
 #include <string.h>
@@ -22,7 +23,7 @@ weft_err weft__picture_alloc(picture *p) {
 static int64_t little(const unsigned char *p, int bytes) {
   uint64_t v = 0;
   for (int i = bytes - 1; i >= 0; i--) v = v << 8 | p[i];
-  return bytes == 4 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
+  return bytes == 4 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v; /* fits: the sign of four bytes */
 }
 
 enum { BMP_HEADER = 34 };
@@ -42,7 +43,7 @@ static weft_err bmp_header(bmp *b, const unsigned char *p, size_t size) {
   if (bits != 8 && bits != 24 && bits != 32)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Number of channels inherent in the image must be 1, 3 or 4, was %lld",
                       (long long)(bits / 8));
-  b->channels = (int)bits / 8;
+  b->channels = weft__int_sat(bits / 8);
   if (b->width <= 0 || b->height <= 0 || b->width > INT32_MAX / 4 || b->offset < 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "BMP of width %lld, height %lld, offset %lld", (long long)b->width,
                       (long long)b->height, (long long)b->offset);

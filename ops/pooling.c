@@ -163,7 +163,7 @@ DEFINE_POOL(max_uint32, uint32_t, )
 DEFINE_POOL(max_uint64, uint64_t, )
 
 const pooling *weft__pooling(weft_dtype t) {
-  switch ((int)t) {
+  switch ((int)t) { /* fits: an enum */
   case WEFT_FLOAT: return &max_float;
   case WEFT_DOUBLE: return &max_double;
   case WEFT_INT8: return &max_int8;

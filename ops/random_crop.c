@@ -4,6 +4,7 @@
  * range, then a place; it takes the first such rectangle that covers enough of some box, and the
  * whole image after max_attempts failures.  Numbers are drawn in TensorFlow's order. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/op.h"
 #include "ops/philox.h"
 #include <math.h>
@@ -190,7 +191,7 @@ static weft_err read_image_size(const kernel *k, bounds *b) {
     if (v < 0 || v > INT32_MAX / 2)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "image %s must be >= 0: %lld", i ? "width" : "height",
                                (long long)v);
-    *at[i] = (int)v;
+    *at[i] = weft__int_sat(v);
   }
   return WEFT_OK;
 }

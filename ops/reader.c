@@ -1,5 +1,6 @@
 /* reader.c - readers as ops; what they do is in state/reader.h.  Each op with either kind of handle. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "state/reader.h"
 
@@ -31,7 +32,7 @@ static weft_err make_reader(resource **out, void *arg) {
                       .footer_bytes = weft__node_int(n, "footer_bytes", 0),
                       .hop_bytes = weft__node_int(n, "hop_bytes", 0)};
   size_t base = strlen(n->op_name), v2 = base > 2 && !strcmp(n->op_name + base - 2, "V2") ? 2 : 0;
-  char *name = weft__sprintf("%.*s '%s'", (int)(base - v2), n->op_name, n->name);
+  char *name = weft__sprintf("%.*s '%s'", weft__int_sat(base - v2), n->op_name, n->name);
   if (!name) return WEFT_OOM;
   weft_err err = weft__reader_create((reader **)out, &spec, name);
   weft__free(name);

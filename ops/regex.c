@@ -5,6 +5,7 @@
 #include "ops/regex.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include <string.h>
 
 typedef enum inst_kind {
@@ -115,7 +116,7 @@ weft_err weft__regex_create(regex **out, const char *pattern, size_t size) {
   if (!r) return WEFT_OOM;
   weft_err err = weft__regex_parse(&r->arena, pattern, size, &tree, &r->groups, &why);
   if (err == WEFT_INVALID_ARGUMENT)
-    weft__fail(err, "Invalid pattern: %.*s, error: %s", (int)size, pattern, weft__text_get(&why));
+    weft__fail(err, "Invalid pattern: %.*s, error: %s", weft__int_sat(size), pattern, weft__text_get(&why));
   weft__text_finish(&why);
   if (err == WEFT_OK) {
     compile(r, tree);
@@ -160,7 +161,7 @@ typedef struct machine {
 /* One allocation for everything a run needs. */
 static weft_err machine_init(machine *m, const regex *r, const char *s, size_t size, bool groups) {
   size_t n = (size_t)r->n, slots = groups ? 2 * (size_t)(r->groups + 1) : 0;
-  *m = (machine){.r = r, .s = s, .size = size, .slots = (int)slots};
+  *m = (machine){.r = r, .s = s, .size = size, .slots = weft__int_sat(slots)};
   size_t places = 2 * n * slots + 2 * slots + 2 * n; /* saved of both lists, held, best, values put back */
   void *room = weft__alloc(places * sizeof(size_t) + 8 * n * sizeof(int) + 1);
   if (!room) return WEFT_OOM;

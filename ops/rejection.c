@@ -105,7 +105,7 @@ static void put(weft_tensor *t, int64_t i, double x) {
   case WEFT_HALF: TENSOR_DATA(t, uint16_t)[i] = weft__half_from_float((float)x); break;
   case WEFT_FLOAT: TENSOR_DATA(t, float)[i] = (float)x; break;
   case WEFT_DOUBLE: TENSOR_DATA(t, double)[i] = x; break;
-  case WEFT_INT32: TENSOR_DATA(t, int32_t)[i] = isfinite(x) ? (int32_t)x : 0; break;
+  case WEFT_INT32: TENSOR_DATA(t, int32_t)[i] = isfinite(x) ? (int32_t)x : 0; break; /* fits: a double */
   default: TENSOR_DATA(t, int64_t)[i] = isfinite(x) ? (int64_t)x : 0;
   }
 }

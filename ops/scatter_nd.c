@@ -3,6 +3,7 @@
  * ScatterNd starts from zeros, the TensorScatter ops from a copy of their first input.  The updates
  * are taken in the order given, so repeated indices give what TensorFlow's CPU kernel gives. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/box.h"
@@ -123,7 +124,7 @@ static bool can_combine(combine_op what, weft_dtype type) {
 static weft_err scatter_into(kernel *k, weft_tensor *y, const weft_tensor *t, const weft_tensor *u, combine_op what) {
   int last = t->shape.rank - 1;
   int64_t depth = t->shape.dim[last], rows = weft__shape_span(&t->shape, 0, last);
-  int64_t width = weft__shape_span(&y->shape, (int)depth, y->shape.rank);
+  int64_t width = weft__shape_span(&y->shape, weft__int_sat(depth), y->shape.rank);
   WEFT_TRY(check_rows(k, &y->shape, t, rows, depth));
   for (int64_t i = 0; i < rows; i++) {
     int64_t at = weft__index_row(t, i, depth, y->shape.dim);

@@ -6,6 +6,7 @@
  * gather holds the variable's lock instead of sharing its buffer: otherwise the next update of a
  * large table would have to copy all of it. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "state/combine.h"
 #include "state/variable.h"
@@ -48,7 +49,7 @@ static weft_err bad_place(kernel *k, const weft_tensor *indices, int64_t i, int 
 
 /* The last axis of indices is a place in the leading `depth` axes of params. */
 static weft_err nd_places(kernel *k, const weft_tensor *indices, const shape *params, places *out) {
-  int depth = (int)indices->shape.dim[indices->shape.rank - 1];
+  int depth = weft__int_sat(indices->shape.dim[indices->shape.rank - 1]);
   *out = (places){weft__shape_span(&indices->shape, 0, indices->shape.rank - 1),
                   weft__shape_span(params, depth, params->rank), weft__shape_span(params, 0, depth), NULL};
   if (!(out->at = weft__alloc((size_t)out->count * sizeof *out->at + 1))) return WEFT_OOM;
@@ -225,7 +226,7 @@ static void add_batch_offsets(places *p, int64_t batches, int64_t rows) {
 
 static weft_err gather_rows(kernel *k, const weft_tensor *params) {
   const weft_tensor *indices = k->in[1];
-  int batch = (int)weft__node_int(k->node, "batch_dims", 0);
+  int batch = weft__int_sat(weft__node_int(k->node, "batch_dims", 0));
   if (batch < 0) batch += indices->shape.rank;
   if (params->shape.rank < batch + 1 || indices->shape.rank < batch || batch < 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least %d dimensional, got shape %s",
@@ -261,7 +262,7 @@ static weft_err gather_nd(kernel *k, const weft_tensor *params) {
                              weft__shape_text(&indices->shape), params->shape.rank);
   shape result = indices->shape;
   result.rank = outer;
-  for (int d = (int)indices->shape.dim[outer]; d < params->shape.rank && result.rank < WEFT_MAX_RANK; d++)
+  for (int d = weft__int_sat(indices->shape.dim[outer]); d < params->shape.rank && result.rank < WEFT_MAX_RANK; d++)
     result.dim[result.rank++] = params->shape.dim[d];
   weft_tensor *out = weft__out(k, 0, &result);
   if (!out) return WEFT_OOM;
@@ -328,7 +329,7 @@ static weft_err gather_infer(infer *s) {
   if (type != WEFT_INVALID && type != s->node->out_type[0])
     return weft__infer_fail(s, "Trying to read variable with wrong dtype. Expected %s got %s", weft__dtype_short(type),
                             weft__dtype_short(s->node->out_type[0]));
-  int batch = (int)weft__node_int(s->node, "batch_dims", 0);
+  int batch = weft__int_sat(weft__node_int(s->node, "batch_dims", 0));
   if (var.rank == 0) return weft__infer_fail(s, "Shape must be at least rank 1 but is rank 0");
   if (var.rank < 0 || s->in[1].rank < 0) return WEFT_OK;
   if (batch < 0) batch += s->in[1].rank;

@@ -3,6 +3,7 @@
  * The last dimension holds the elements of a set, those before it say which set.  Every element becomes an item that knows
  * its set; items are sorted by set and value, equal ones dropped, and two such lists walked side by side. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/op.h"
 #include "ops/box.h"
 #include "ops/index.h"
@@ -93,7 +94,7 @@ static weft_err read_sparse(kernel *k, int in, shape *sets, items *out) {
   const int64_t depth = indices->shape.dim[1], n = indices->shape.dim[0];
   if (depth < 2 || depth > WEFT_MAX_RANK)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid rank %lld.", (long long)depth);
-  sets->rank = (int)depth - 1;
+  sets->rank = weft__int_sat(depth) - 1;
   memcpy(sets->dim, dims->data, (size_t)sets->rank * sizeof *sets->dim);
   WEFT_TRY(check_sets(k, sets));
   WEFT_TRY(weft__sparse_inside(k, indices, dims));

@@ -3,6 +3,7 @@
  * None of these ops touches an element: the second group forwards its input's buffer.  What the
  * shape rules find out here is what most programs' static shapes rest on. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -162,7 +163,7 @@ static weft_err expand_infer(infer *s) {
   int64_t axis = weft__tensor_int(dim, 0);
   if (axis < -1 - rank || axis > rank)
     return weft__infer_fail(s, "dim %lld not in the interval [%d, %d].", (long long)axis, -1 - rank, rank);
-  insert_axis(&s->out[0], &s->in[0], (int)(axis < 0 ? axis + rank + 1 : axis));
+  insert_axis(&s->out[0], &s->in[0], weft__int_sat(axis < 0 ? axis + rank + 1 : axis));
   return WEFT_OK;
 }
 
@@ -177,7 +178,7 @@ static weft_err expand_cpu(kernel *k) {
   if (in->rank == WEFT_MAX_RANK)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Cannot add an axis to a tensor of rank %d", in->rank);
   shape out;
-  insert_axis(&out, in, (int)(axis < 0 ? axis + in->rank + 1 : axis));
+  insert_axis(&out, in, weft__int_sat(axis < 0 ? axis + in->rank + 1 : axis));
   return weft__forward(k, 0, 0, &out);
 }
 

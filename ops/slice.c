@@ -2,6 +2,7 @@
  *
  * The rules of x[a:b:c, ..., i] are in strided.c; the elements move in one box copy. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/strided.h"
@@ -19,7 +20,7 @@ static weft_err slice_rank(infer *s, int *rank) {
     return weft__infer_fail(s, "Dimension 0 in both shapes must be equal, but are %lld and %lld",
                             (long long)begin.dim[0], (long long)size.dim[0]);
   if (both.dim[0] > WEFT_MAX_RANK) return weft__infer_fail(s, "Cannot slice %lld axes", (long long)both.dim[0]);
-  *rank = (int)both.dim[0];
+  *rank = weft__int_sat(both.dim[0]);
   if (s->in[0].rank >= 0 && *rank >= 0) return weft__infer_rank(s, 0, *rank, &none);
   if (*rank < 0) *rank = s->in[0].rank;
   return WEFT_OK;
@@ -104,7 +105,7 @@ static weft_err slice_grad(backprop *b) {
 static const int64_t *known_ints(infer *s, int i, int64_t *room, int *n) {
   const weft_tensor *t = weft__infer_value(s, i);
   if (!t || t->shape.rank != 1 || t->shape.dim[0] >= 32) return NULL;
-  *n = (int)t->shape.dim[0];
+  *n = weft__int_sat(t->shape.dim[0]);
   for (int j = 0; j < *n; j++) room[j] = weft__tensor_int(t, j);
   return room;
 }

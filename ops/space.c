@@ -4,6 +4,7 @@
  * tensor (batch, space, rest) to a small one whose batch counts the offsets inside a block first:
  * small[o, n, i] is big[n, i * block + o - before].  Each offset is one box copy. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/box.h"
@@ -175,7 +176,7 @@ static weft_err nd_infer(infer *s, bool to_batch) {
   WEFT_TRY(weft__infer_rank(s, 1, 1, &sizes));
   if (sizes.dim[0] < 0) return WEFT_OK;
   if (sizes.dim[0] >= WEFT_MAX_RANK) return weft__infer_fail(s, "block_shape has too many elements");
-  return batch_infer_with(s, (int)sizes.dim[0], 1, 2, to_batch);
+  return batch_infer_with(s, weft__int_sat(sizes.dim[0]), 1, 2, to_batch);
 }
 
 static weft_err nd_to_batch_infer(infer *s) { return nd_infer(s, true); }
@@ -255,7 +256,7 @@ static weft_err nd_batch(kernel *k, bool to_batch) {
   WEFT_TRY(weft__kernel_vector(k, 1, "block_shape"));
   if (k->in[1]->shape.dim[0] >= WEFT_MAX_RANK)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "block_shape has too many elements");
-  blocks b = {.m = (int)k->in[1]->shape.dim[0]};
+  blocks b = {.m = weft__int_sat(k->in[1]->shape.dim[0])};
   return batch_with(k, &b, k->in[1], k->in[2], to_batch);
 }
 static weft_err nd_to_batch_cpu(kernel *k) { return nd_batch(k, true); }

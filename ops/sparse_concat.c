@@ -2,6 +2,7 @@
  *
  * What is put together comes out in row-major order; what is cut keeps the order it had. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/box.h"
@@ -271,7 +272,7 @@ static weft_err split_cpu(kernel *k) {
   WEFT_TRY(weft__sparse_inside(k, indices, shape_in));
   for (int64_t i = 0; i < n; i++) {
     dims[axis] = length / n + (i < length % n);
-    WEFT_TRY(cut(k, (int)i, (int)n, indices, values, start, dims, dims));
+    WEFT_TRY(cut(k, weft__int_sat(i), weft__int_sat(n), indices, values, start, dims, dims));
     start[axis] += dims[axis];
   }
   return WEFT_OK;

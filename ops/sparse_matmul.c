@@ -83,7 +83,8 @@ static weft_err matmul_cpu(kernel *k) {
                              "forget a transpose?",
                              (long long)inner, (long long)b[p.flip_b]);
   p.n = p.values->shape.dim[0], p.inner = inner;
-  if (!(p.out = weft__out(k, 0, &SHAPE2(d[p.flip_a], columns)))) return weft__out_refused(&SHAPE2(d[p.flip_a], columns));
+  if (!(p.out = weft__out(k, 0, &SHAPE2(d[p.flip_a], columns))))
+    return weft__out_refused(&SHAPE2(d[p.flip_a], columns));
   memset(p.out->data, 0, weft__tensor_bytes(p.out));
   if (columns > 0) weft__kernel_loop(k, columns, p.n * 2 + 1, loop, &p);
   return WEFT_OK;

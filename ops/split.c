@@ -2,6 +2,7 @@
  *
  * The input is rows; each output takes one piece of every row. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/box.h"
@@ -28,7 +29,7 @@ static weft_err known_axis(infer *s, int at, int rank, int *axis) {
   if (a < -rank || a >= rank)
     return weft__infer_fail(s, "Dimension size, given by scalar input %lld must be in range [-%d, %d)", (long long)a,
                             rank, rank);
-  *axis = (int)(a < 0 ? a + rank : a);
+  *axis = weft__int_sat(a < 0 ? a + rank : a);
   return WEFT_OK;
 }
 
@@ -40,7 +41,7 @@ static weft_err kernel_axis(kernel *k, int at, int rank, int *axis) {
   if (a < -rank || a >= rank)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "-input rank(-%d) <= split_dim < input rank (%d), but got %lld",
                              rank, rank, (long long)a);
-  *axis = (int)(a < 0 ? a + rank : a);
+  *axis = weft__int_sat(a < 0 ? a + rank : a);
   return WEFT_OK;
 }
 
@@ -231,7 +232,8 @@ static weft_err unpack_cpu(kernel *k) {
   shape out = {.rank = rank - 1};
   for (int d = 0; d < rank - 1; d++) out.dim[d] = x->shape.dim[d < axis ? d : d + 1];
   if (k->n_out == 1) return weft__forward(k, 0, 0, &out);
-  int64_t rows = weft__shape_span(&out, 0, (int)axis), piece = weft__shape_span(&out, (int)axis, rank - 1);
+  int64_t rows = weft__shape_span(&out, 0, weft__int_sat(axis)),
+          piece = weft__shape_span(&out, weft__int_sat(axis), rank - 1);
   for (int i = 0; i < k->n_out; i++) WEFT_TRY(cut_piece(k, i, x, &out, rows, piece, piece * k->n_out, piece * i));
   return WEFT_OK;
 }

@@ -2,6 +2,7 @@
 #include "ops/strided.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include <stdio.h>
 
 enum { MAX_ITEMS = 32 }; /* the masks are 32 bits wide */
@@ -134,8 +135,8 @@ weft_err weft__strided_kernel(const kernel *k, strided *s, const shape *x, int f
         "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead.",
         weft__shape_text(b), weft__shape_text(e), weft__shape_text(st));
   for (int p = 0; p < 3; p++)
-    for (int i = 0; i < (int)items; i++) v[p][i] = weft__tensor_int(k->in[first + p], i);
-  weft_err err = weft__strided_read(s, k->state, x->rank, (int)items, v[0], v[1], v[2]);
+    for (int i = 0; i < weft__int_sat(items); i++) v[p][i] = weft__tensor_int(k->in[first + p], i);
+  weft_err err = weft__strided_read(s, k->state, x->rank, weft__int_sat(items), v[0], v[1], v[2]);
   if (err == WEFT_OK) err = weft__strided_apply(s, x);
   if (err == WEFT_OK) return err;
   char why[160];

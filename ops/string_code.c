@@ -1,5 +1,6 @@
 /* string_code.c - base 64 in the alphabet that is safe in addresses: EncodeBase64, DecodeBase64. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -46,7 +47,7 @@ static const char *decode(text *t, const str *s) {
     const char *at = s->data[i] ? strchr(alphabet, s->data[i]) : NULL;
     if (!at) return "Invalid character found in base64.";
     bits = bits << 6 | (uint32_t)(at - alphabet);
-    int filled = (int)(i % 4); /* characters 1, 2, 3 of a group complete a byte each */
+    int filled = weft__int_sat(i % 4); /* characters 1, 2, 3 of a group complete a byte each */
     if (filled > 0) weft__text_add(t, &(char){(char)(bits >> (6 - 2 * filled))}, 1);
   }
   return NULL;

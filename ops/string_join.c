@@ -1,5 +1,6 @@
 /* string_join.c - strings put together: StringJoin, ReduceJoin. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -110,7 +111,7 @@ static weft_err read_reduction(kernel *k, reduction *r) {
     if (a < -x->rank || a >= x->rank)
       return weft__kernel_fail(k, WEFT_OUT_OF_RANGE, "Invalid reduction dimension %lld for input with %d dimension(s)",
                                (long long)a, x->rank);
-    int d = (int)(a < 0 ? a + x->rank : a);
+    int d = weft__int_sat(a < 0 ? a + x->rank : a);
     if (seen[d]) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Duplicate reduction dimension %d", d);
     seen[d] = true;
     r->gone[r->n_gone++] = d;

@@ -2,6 +2,7 @@
  *
  * Both speak C's locale, whatever the program has set. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -20,7 +21,7 @@ static weft_err read_all(kernel *k, weft_tensor *y) {
     const str *s = TENSOR_DATA(k->in[0], str) + i;
     if (!weft__number_read(&room, s->data, s->size, y->dtype, (char *)y->data + (size_t)i * weft__dtype_size(y->dtype)))
       err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "StringToNumberOp could not correctly convert string: %.*s",
-                              (int)s->size, s->size ? s->data : "");
+                              weft__int_sat(s->size), s->size ? s->data : "");
   }
   if (room.failed) err = WEFT_OOM;
   weft__text_finish(&room);
@@ -63,8 +64,8 @@ static weft_err read_format(kernel *k, weft_dtype type, number_format *f) {
   if ((scientific || shortest) && c != CLASS_FLOAT && c != CLASS_COMPLEX)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "scientific and shortest format not supported for datatype %s",
                              name);
-  *f = (number_format){.width = width > 0 ? (int)(width > 4096 ? 4096 : width) : 0,
-                       .precision = precision > 4096 ? 4096 : (int)precision,
+  *f = (number_format){.width = width > 0 ? weft__int_sat(width > 4096 ? 4096 : width) : 0,
+                       .precision = precision > 4096 ? 4096 : weft__int_sat(precision),
                        .kind = scientific ? 'e'
                                : shortest ? 'g'
                                           : 'f'};

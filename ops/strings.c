@@ -1,5 +1,6 @@
 /* strings.c - strings one at a time: Substr, StringLength, StringLower, StringUpper, StringStrip. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -51,7 +52,7 @@ static weft_err substr_one(kernel *k, const str *s, int64_t pos, int64_t len, in
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "pos %lld out of range for string at index %lld",
                                (long long)pos, (long long)at);
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "pos %lld out of range for string b'%.*s' at index %lld",
-                             (long long)pos, (int)s->size, s->size ? s->data : "", (long long)at);
+                             (long long)pos, weft__int_sat(s->size), s->size ? s->data : "", (long long)at);
   }
   int64_t to = len < 0 || len > length - from ? length : from + len;
   size_t begin = utf8 ? character(s, from) : (size_t)from, end = utf8 ? character(s, to) : (size_t)to;

@@ -1,6 +1,7 @@
 /* summary.c - ScalarSummary, TensorSummary, TensorSummaryV2, MergeSummary: values as Summary messages. */
 #include "ops/summary.h"
 #include "base/arena.h"
+#include "base/cast.h"
 #include "graph/op.h"
 #include "ops/example.h"
 #include "proto/scan.h"
@@ -16,7 +17,7 @@ static weft_err scalar_cpu(kernel *k) {
     const bool one = n == 1;
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "tags and values are not the same shape: %s != %s%s%.*s%s",
                              weft__shape_text(&tags->shape), weft__shape_text(&values->shape), one ? " (tag '" : "",
-                             one ? (int)tag->size : 0, one && tag->data ? tag->data : "", one ? "')" : "");
+                             one ? weft__int_sat(tag->size) : 0, one && tag->data ? tag->data : "", one ? "')" : "");
   }
   text summary = {0}, one = {0};
   for (int64_t i = 0; i < n; i++) {

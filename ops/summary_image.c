@@ -4,6 +4,7 @@
  * becomes 255 where none is negative, else so that zero becomes 128 and the largest magnitude stays
  * within 1 and 255.  A pixel with a channel that is not finite takes the bad colour. */
 #include "graph/op.h"
+#include "base/cast.h"
 #include "ops/png_encode.h"
 #include "ops/summary.h"
 #include <math.h>
@@ -64,7 +65,8 @@ static void scale_picture(const picture_set *s, int64_t first, uint8_t *out) {
 static weft_err put_picture(text *summary, const picture_set *s, const str *tag, int64_t i, int64_t most,
                             uint8_t *room) {
   const int64_t pixels = s->height * s->width * s->depth;
-  png_picture png = {.pixels = room, .width = s->width, .height = s->height, .channels = (int)s->depth, .bits = 8};
+  png_picture png = {
+      .pixels = room, .width = s->width, .height = s->height, .channels = weft__int_sat(s->depth), .bits = 8};
   png.compression = -1;
   if (s->images->dtype == WEFT_UINT8)
     png.pixels = TENSOR_DATA(s->images, const uint8_t) + i * pixels;

@@ -4,6 +4,7 @@
  * looked up among the objects of the step.  The flow values carry no data: they order the ops.
  * On a GPU an array's elements stay in the card's memory, those of int32 and bool in the host's. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "ops/box.h"
 #include "ops/gpu_host.h"
@@ -162,7 +163,7 @@ static weft_err name_gradient(kernel *k, tensor_array *g, char **out) {
   else
     weft__tensor_share(&t, k->in[0]);
   const str *s = TENSOR_DATA(&t, str);
-  *out = weft__sprintf("%.*s@%s", (int)s[1].size, s[1].data, weft__node_str(k->node, "source").data);
+  *out = weft__sprintf("%.*s@%s", weft__int_sat(s[1].size), s[1].data, weft__node_str(k->node, "source").data);
   weft__tensor_clear(&t);
   if (!*out) return WEFT_OOM;
   weft__object_retain((object *)g);

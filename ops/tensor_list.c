@@ -2,6 +2,7 @@
  *
  * Every op that changes a list gives a new one; the tensors in it are shared. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/kernel.h"
 #include "state/tensor_list.h"
 
@@ -16,7 +17,7 @@ static weft_err shape_in(const kernel *k, int i, shape *out) {
   if (t->shape.rank != 1 || n > WEFT_MAX_RANK)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "element_shape must be a vector, got %s",
                              weft__shape_text(&t->shape));
-  out->rank = (int)n;
+  out->rank = weft__int_sat(n);
   for (int j = 0; j < out->rank; j++) out->dim[j] = weft__tensor_int(t, j) < 0 ? -1 : weft__tensor_int(t, j);
   return WEFT_OK;
 }

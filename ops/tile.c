@@ -2,6 +2,7 @@
  *
  * Each axis of the output is two of the box: which repetition (the source does not move) and where in it. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/box.h"
@@ -15,7 +16,7 @@ static weft_err tile_infer(infer *s) {
   if (x->rank >= 0 && rank != x->rank)
     return weft__infer_fail(s, "Shape must be rank %d but is rank %lld", x->rank, (long long)rank);
   if (rank < 0 || rank > WEFT_MAX_RANK) return WEFT_OK;
-  s->out[0].rank = (int)rank;
+  s->out[0].rank = weft__int_sat(rank);
   for (int d = 0; d < rank; d++) {
     int64_t n = times.rank < 0 ? -1 : times.dim[d], dim = x->rank < 0 ? -1 : x->dim[d];
     s->out[0].dim[d] = weft__dim_mul(n, dim);

@@ -2,6 +2,7 @@
  *
  * box.c merges axes that stay together and walks what is left in tiles. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/box.h"
@@ -18,7 +19,7 @@ static weft_err transpose_infer(infer *s) {
   if (x->rank >= 0 && rank != x->rank)
     return weft__infer_fail(s, "Dimension must be %d but is %lld", x->rank, (long long)rank);
   if (rank < 0 || rank > WEFT_MAX_RANK) return WEFT_OK;
-  s->out[0].rank = (int)rank;
+  s->out[0].rank = weft__int_sat(rank);
   for (int d = 0; d < rank; d++) {
     int64_t from = p ? weft__tensor_int(p, d) : -1;
     if (p && from < 0) from += rank;

@@ -3,6 +3,7 @@
  * A hash table over rows of elements (a row is one element unless an axis is given) remembers where
  * each distinct row was first seen.  Numbers are equal by value: -0 is 0, and no NaN is another. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "ops/box.h"
@@ -207,7 +208,7 @@ static weft_err unique_v2_cpu(kernel *k) {
   if (axis < 0) axis += x->rank;
   if (axis < 0 || axis >= x->rank)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "axis has to be between [0, %d)", x->rank);
-  return unique_along(k, (int)axis);
+  return unique_along(k, weft__int_sat(axis));
 }
 
 static weft_err unique_infer(infer *s) {

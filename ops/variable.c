@@ -4,6 +4,7 @@
  * straight into a fresh one, so it costs one pass either way.  Every update takes the variable's
  * lock, use_locking or not: a torn value is never a choice. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "state/combine.h"
 #include "state/variable.h"
@@ -126,8 +127,11 @@ static weft_err shape_cpu(kernel *k) {
   for (int i = 0; i < of.rank; i++) {
     if (out->dtype == WEFT_INT64)
       TENSOR_DATA(out, int64_t)[i] = of.dim[i];
+    else if (weft__fits_int(of.dim[i]))
+      TENSOR_DATA(out, int32_t)[i] = weft__int_sat(of.dim[i]);
     else
-      TENSOR_DATA(out, int32_t)[i] = (int32_t)of.dim[i];
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape output type is 32-bit but dim %d is %lld", i,
+                               (long long)of.dim[i]);
   }
   return WEFT_OK;
 }

@@ -7,6 +7,7 @@
 #include "state/reader.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "io/confine.h"
 #include "io/record.h"
 #include "io/table.h"
@@ -417,7 +418,8 @@ static void describe_state(text *t, const uint64_t number[4], bytes file) {
   static const char *const field[] = {"", "work_started", "work_finished", "num_records_produced"};
   for (int i = 1; i < 4; i++)
     if (number[i]) weft__text_printf(t, "%s%s: %lld", t->size ? "\n" : "", field[i], (long long)number[i]);
-  if (file.size) weft__text_printf(t, "%scurrent_work: \"%.*s\"", t->size ? "\n" : "", (int)file.size, file.data);
+  if (file.size)
+    weft__text_printf(t, "%scurrent_work: \"%.*s\"", t->size ? "\n" : "", weft__int_sat(file.size), file.data);
 }
 
 static weft_err check_state(const reader *r, const uint64_t number[4], bytes file) {

@@ -7,6 +7,7 @@
 #include "state/resource.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "state/variable.h"
 #include <ctype.h>
 #include <pthread.h>
@@ -97,7 +98,7 @@ static int list_type(const resources *r, const char *type, listed *all) {
     const map_entry *e = &r->table.entries[i];
     if (!e->key || strcmp(((const resource *)e->value)->type, type) != 0) continue;
     const char *name = strchr(e->key, SEPARATOR[0]) + 1;
-    all[n].name = weft__sprintf("%.*s", (int)strcspn(name, SEPARATOR), name);
+    all[n].name = weft__sprintf("%.*s", weft__int_sat(strcspn(name, SEPARATOR)), name);
     if (!all[n].name) break;
     all[n].found = e->value;
     weft__object_retain(&all[n++].found->base);

@@ -1,5 +1,6 @@
 /* shape.c - arithmetic on dimensions, unknowns included. */
 #include "tensor/shape.h"
+#include "base/cast.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -114,7 +115,7 @@ weft_err weft__shape_broadcast(shape *out, const shape *a, const shape *b) {
 weft_err weft__axis(int *out, int64_t axis, int rank) {
   if (axis < -(int64_t)rank || axis >= rank)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Axis %lld is out of the range [%d, %d)", (long long)axis, -rank, rank);
-  *out = (int)(axis < 0 ? axis + rank : axis);
+  *out = weft__int_sat(axis < 0 ? axis + rank : axis);
   return WEFT_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "tensor/tensor_proto.h"
 #include "base/arena.h"
 #include "base/block.h"
+#include "base/cast.h"
 #include <string.h>
 
 typedef Tensorflow__TensorProto proto_t;
@@ -28,7 +29,7 @@ weft_err weft__shape_from_proto(shape *out, const Tensorflow__TensorShapeProto *
   if (proto->n_dim > WEFT_MAX_RANK)
     return weft__fail(WEFT_UNIMPLEMENTED, "A shape of rank %zu: at most %d dimensions are supported", proto->n_dim,
                       WEFT_MAX_RANK);
-  shape made = {.rank = (int)proto->n_dim};
+  shape made = {.rank = weft__int_sat(proto->n_dim)};
   for (int i = 0; i < made.rank; i++) {
     made.dim[i] = proto->dim[i]->size;
     if (made.dim[i] < -1)

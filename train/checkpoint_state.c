@@ -5,6 +5,7 @@
 #include "train/checkpoint_state.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "io/bundle.h"
@@ -86,7 +87,7 @@ static weft_err parse(weft_checkpoint_state *s, const char *dir, const char *dat
     p += strspn(p, " \t\r\n;,");
     if (!*p) break;
     size_t at = (size_t)(p - data), n = strcspn(p, ": \t\r\n");
-    snprintf(field, sizeof field, "%.*s", (int)n, p);
+    snprintf(field, sizeof field, "%.*s", weft__int_sat(n), p);
     p += n + strspn(p + n, ": \t\r\n");
     bool is_string = strcmp(field, strings[0]) == 0 || strcmp(field, strings[1]) == 0;
     bool is_number = strcmp(field, numbers[0]) == 0 || strcmp(field, numbers[1]) == 0;

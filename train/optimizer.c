@@ -4,6 +4,7 @@
  * take no turn of a round robin; updates are placed there too, so that only gradients travel. */
 #include "train/optimizer.h"
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/collection.h"
 #include "graph/scope.h"
 #include "train/partition.h"
@@ -284,7 +285,7 @@ static weft_out apply_row(update *u, bool sparse) {
   weft_graph *g = u->o->g;
   const char *args = sparse ? k->sparse : k->dense;
   weft_out in[16];
-  int n = (int)strlen(args);
+  int n = weft__int_sat(strlen(args));
   attr attrs[2] = {A_BOOL("use_locking", u->o->locked)};
   if (k->flag) attrs[1] = A_BOOL(k->flag, weft__optimizer_number(u->o, k->flag) != 0);
   char *type = weft__sprintf("%s%sApply%s", u->resource ? "Resource" : "", sparse ? "Sparse" : "", k->op);

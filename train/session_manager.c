@@ -90,7 +90,7 @@ static bool time_to_log(waiting *w) {
 static weft_err pause_a_bit(const session_manager *m, const prepare_opts *o, waiting *w) {
   if (weft__now_ns() >= w->until_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Session was not ready after waiting %d secs.",
-                      (int)(o->max_wait_secs > 0 ? o->max_wait_secs : MAX_WAIT_SECONDS));
+                      (int)(o->max_wait_secs > 0 ? o->max_wait_secs : MAX_WAIT_SECONDS)); /* fits: a double */
   if (weft__interrupts_seen() || (m->stop && weft__coordinator_should_stop(m->stop)))
     return weft__fail(WEFT_CANCELLED, "Stopped while waiting for the model to be ready");
   struct timespec pause = {0, (long)w->pause_ms * 1000000};

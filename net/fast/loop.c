@@ -14,6 +14,7 @@
  * edges, or two threads would be told of each.  Output is waited for only while a socket is full, since a unix socket would
  * otherwise wake a thread each time its peer reads. */
 #include "net/fast/loop.h"
+#include "base/cast.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include <errno.h>
@@ -400,7 +401,7 @@ bool weft__loop_wait(gate *g, int64_t for_ns) {
   if (!sit_down()) return weft__gate_wait(g, for_ns);
   while (!weft__gate_watch(g, true) && left > 0) {
     int64_t ms = (left + 999999) / 1000000;
-    heard what = turn(first, ms < LOOP_TICK_MS ? (int)ms : LOOP_TICK_MS, g);
+    heard what = turn(first, ms < LOOP_TICK_MS ? weft__int_sat(ms) : LOOP_TICK_MS, g);
     left = what == NOTHING ? 0 : until - weft__now_ns();
   }
   bool open = weft__gate_watch(g, false);

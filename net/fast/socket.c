@@ -1,5 +1,6 @@
 /* socket.c - opening sockets. */
 #include "net/fast/socket.h"
+#include "base/cast.h"
 #include "net/accept.h"
 #include <errno.h>
 #include <netdb.h>
@@ -102,7 +103,7 @@ weft_err weft__socket_listen_tcp(int *out, const char *host, int *port) {
   struct addrinfo *found;
   size_t size = strlen(host);
   bool bracketed = size > 2 && host[0] == '[' && host[size - 1] == ']';
-  snprintf(plain, sizeof plain, "%.*s", (int)(bracketed ? size - 2 : size), host + bracketed);
+  snprintf(plain, sizeof plain, "%.*s", weft__int_sat(bracketed ? size - 2 : size), host + bracketed);
   WEFT_TRY(resolve(&found, plain, 0, AI_PASSIVE));
   int fd = make_socket(found->ai_family);
   bool bound = fd >= 0 && bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0;

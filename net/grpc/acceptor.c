@@ -7,6 +7,7 @@
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "net/accept.h"
@@ -262,7 +263,7 @@ static weft_err bind_all(acceptor *a, const char *host, int *number) {
   size_t size = strlen(host);
   bool bracketed = size > 2 && host[0] == '[' && host[size - 1] == ']';
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
-  snprintf(name, sizeof name, "%.*s", (int)(bracketed ? size - 2 : size), host + bracketed);
+  snprintf(name, sizeof name, "%.*s", weft__int_sat(bracketed ? size - 2 : size), host + bracketed);
   int failed = getaddrinfo(name, NULL, &hints, &found);
   if (failed) return weft__fail(WEFT_UNKNOWN, "Could not listen on %s:%d: %s", host, *number, gai_strerror(failed));
   int why = listen_at_each(a, found, number);

@@ -6,6 +6,7 @@
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"
+#include "base/cast.h"
 #include <arpa/inet.h>
 #include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
@@ -60,7 +61,7 @@ bool weft__grpc_host(char *buf, size_t room) {
     if (strncasecmp(begin, "%5b", 3) == 0) begin += 3, end = strchr(begin, '%');
     found = end && (size_t)(end - begin) < room;
   }
-  if (found) snprintf(buf, room, "%.*s", (int)(end - begin), begin);
+  if (found) snprintf(buf, room, "%.*s", weft__int_sat(end - begin), begin);
   gpr_free(peer);
   return found;
 }
@@ -68,7 +69,7 @@ bool weft__grpc_host(char *buf, size_t room) {
 /* gRPC's own words name neither the call nor the address. */
 static weft_err raise_status(const out_call *c) {
   const char *text = (const char *)GRPC_SLICE_START_PTR(c->details), *address = c->line->address;
-  int size = (int)GRPC_SLICE_LENGTH(c->details);
+  int size = weft__int_sat(GRPC_SLICE_LENGTH(c->details));
   weft_err code = (int)c->code > WEFT_OK && (int)c->code <= WEFT_UNAUTHENTICATED ? (weft_err)c->code : WEFT_UNKNOWN;
   if (code == WEFT_UNKNOWN && size == 14 && memcmp(text, "Stream removed", 14) == 0) code = WEFT_UNAVAILABLE;
   if (code == WEFT_UNAVAILABLE) return weft__fail(code, "%s: %.*s", address, size, text);

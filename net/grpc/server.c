@@ -12,6 +12,7 @@
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include <errno.h>
@@ -306,7 +307,7 @@ static const char *why_not_bound(const char *host, int number) {
   size_t size = strlen(host);
   bool bracketed = size > 2 && host[0] == '[' && host[size - 1] == ']';
   snprintf(service, sizeof service, "%d", number);
-  snprintf(name, sizeof name, "%.*s", (int)(bracketed ? size - 2 : size), host + bracketed);
+  snprintf(name, sizeof name, "%.*s", weft__int_sat(bracketed ? size - 2 : size), host + bracketed);
   int failed = getaddrinfo(name, service, &hints, &found);
   if (failed) return gai_strerror(failed);
   int s = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol);

@@ -7,6 +7,7 @@
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include <dirent.h>
@@ -73,7 +74,7 @@ static void close_sockets(watch *w, bool end) {
 static int queued(int fd) {
   struct tcp_info info = {0};
   socklen_t size = sizeof info;
-  return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? (int)info.tcpi_unacked : 0;
+  return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? weft__int_sat(info.tcpi_unacked) : 0;
 }
 
 /* ---- the thread ---- */

@@ -124,3 +124,29 @@ TEST(a_message_of_shared_bytes_is_copied_before_it_is_parsed) {
   weft__message_finish(&m);
   close_ends(&e);
 }
+
+TEST(a_tensor_that_stays_in_the_window_says_that_the_peer_can_write_to_it) {
+  ends e = open_ends();
+  message sent = {0}, m = {0};
+  weft_tensor *t;
+  received got;
+  EXPECT_OK(weft__tensor_create(&t, WEFT_INT32, &SHAPE1(BLOCK / 4)));
+  memcpy(t->data, bytes(), BLOCK);
+  EXPECT_OK(weft__message_from_received(&sent, t, false));
+  for (int i = 0; i < sent.n_piece; i++) { /* as a connection does it: what is large goes through the window */
+    const piece *p = weft__message_piece(&sent, i);
+    if (p->size >= WINDOW_MIN)
+      EXPECT_OK(weft__window_get(e.in, weft__window_put(e.out, p->data, p->size), &m));
+    else
+      EXPECT_OK(weft__message_add_copy(&m, p->data, p->size));
+  }
+  EXPECT_OK(weft__message_to_received(&got, &m));
+  EXPECT_EQ_MEM(got.tensor->data, bytes(), BLOCK);
+  EXPECT(got.tensor->buf->peer_writes);
+  EXPECT(!t->buf->peer_writes);
+  weft_tensor_destroy(got.tensor);
+  weft_tensor_destroy(t);
+  weft__message_finish(&m);
+  weft__message_finish(&sent);
+  close_ends(&e);
+}

@@ -1,7 +1,7 @@
 """Protobuf's wire format in a page: messages declared as a table of fields.
 
-A class is made by `message(name, field...)`; a field is "number kind name", with kind one of int, bool, float,
-double, fixed64, string, bytes, enum, or a message class; "repeated" before the kind makes a list, "map" a dict with text for
+A class is made by `message(name, field...)`; a field is "number kind name", with kind one of int (64 bits), int32,
+bool, float, double, fixed64, string, bytes, enum, or a message class; "repeated" before the kind makes a list, "map" a dict with text for
 keys, "imap" one with ints.  Unset fields read as their default, as in protobuf; fields that the table does not know are kept.
 """
 import struct
@@ -63,11 +63,25 @@ def put(number, wire, value):
     return head + (varint(len(value)) if wire == 2 else b"") + value
 
 
-_DEFAULT = {"int": 0, "fixed64": 0, "enum": 0, "bool": False, "float": 0.0, "double": 0.0, "string": "", "bytes": b""}
+_DEFAULT = {"int": 0, "int32": 0, "fixed64": 0, "enum": 0, "bool": False, "float": 0.0, "double": 0.0, "string": "", "bytes": b""}
+
+
+_RANGE = {"int": (-2**63, 2**64), "int32": (-2**31, 2**31), "enum": (-2**31, 2**31), "fixed64": (0, 2**64)}  # int: of either sign
+
+
+def _in_range(kind, value):
+    """The integer, or protobuf's complaint about one that the field does not hold: on the wire it would wrap."""
+    value = int(value)
+    least, end = _RANGE[kind]
+    if not least <= value < end:
+        raise ValueError("Value out of range: %d" % value)
+    return value
 
 
 def _encode(number, kind, value):
-    if kind in ("int", "enum", "bool"):
+    if kind in ("int", "int32", "enum"):
+        return put(number, 0, _in_range(kind, value))
+    if kind == "bool":
         return put(number, 0, int(value))
     if kind == "fixed64":
         return put(number, 1, struct.pack("<Q", value))
@@ -81,7 +95,7 @@ def _encode(number, kind, value):
 
 
 def _decode(kind, value):
-    if kind in ("int", "enum"):
+    if kind in ("int", "int32", "enum"):
         return signed(value)
     if kind == "bool":
         return bool(value)
@@ -181,8 +195,8 @@ class Message:
         if shape != "one" or not isinstance(kind, str):
             raise AttributeError("Assignment not allowed to %s field \"%s\" in protocol message object."
                                  % ("repeated" if shape != "one" else "composite", name))
-        if kind in ("int", "enum", "fixed64"):
-            value = int(value)
+        if kind in _RANGE:
+            value = _in_range(kind, value)
         elif kind in ("float", "double"):
             value = float(value)
         elif kind == "bool":
@@ -237,7 +251,7 @@ class Message:
                     out.extend(_encode(number, kind, v) for v in value)
             elif shape in ("map", "imap"):
                 for key in sorted(value):
-                    head = _encode(1, "string" if isinstance(key, str) else "int", key)
+                    head = _encode(1, "string" if isinstance(key, str) else "int32", key)
                     out.append(put(number, 2, head + _encode(2, kind, value[key])))
             elif isinstance(value, Message):
                 if value._is_set():
@@ -259,7 +273,7 @@ class Message:
             elif shape in ("map", "imap"):
                 entry = {n: v for n, _, v in walk(value)}
                 key = signed(entry.get(1, 0)) if shape == "imap" else entry.get(1, b"").decode()
-                raw = entry.get(2, 0 if kind in ("int", "enum", "bool") else b"")
+                raw = entry.get(2, 0 if kind in ("int", "int32", "enum", "bool") else b"")
                 getattr(self, name)[key] = _decode(kind, raw)
             else:
                 made = self._values[name] = _decode(kind, value)

@@ -4,14 +4,14 @@ Written once from the descriptors of TensorFlow 2.15; tests/python/test_protos.p
 """
 from .proto import message
 
-ThreadPoolOptionProto = message("ThreadPoolOptionProto", "1 int num_threads", "2 string global_name")
+ThreadPoolOptionProto = message("ThreadPoolOptionProto", "1 int32 num_threads", "2 string global_name")
 GPUOptions_VirtualDevices = message("GPUOptions.Experimental.VirtualDevices", "1 repeated float memory_limit_mb",
     "2 repeated int priority")
 GPUOptions_Experimental = message("GPUOptions.Experimental",
     (1, GPUOptions_VirtualDevices, "virtual_devices", "repeated"))
 GPUOptions = message("GPUOptions", "1 double per_process_gpu_memory_fraction", "4 bool allow_growth",
     "2 string allocator_type", "3 int deferred_deletion_bytes", "5 string visible_device_list",
-    "6 int polling_active_delay_usecs", "7 int polling_inactive_delay_msecs", "8 bool force_gpu_compatible",
+    "6 int32 polling_active_delay_usecs", "7 int32 polling_inactive_delay_msecs", "8 bool force_gpu_compatible",
     (9, GPUOptions_Experimental, "experimental"))
 GPUOptions.Experimental = GPUOptions_Experimental
 GPUOptions_Experimental.VirtualDevices = GPUOptions_VirtualDevices
@@ -21,15 +21,15 @@ OptimizerOptions = message("OptimizerOptions", "1 bool do_common_subexpression_e
     ON_2=2)
 GraphOptions = message("GraphOptions", "2 bool enable_recv_scheduling", (3, OptimizerOptions, "optimizer_options"),
     "4 int build_cost_model", "9 int build_cost_model_after", "5 bool infer_shapes", "6 bool place_pruned_graph",
-    "7 bool enable_bfloat16_sendrecv", "8 int timeline_step")
+    "7 bool enable_bfloat16_sendrecv", "8 int32 timeline_step")
 RPCOptions = message("RPCOptions", "1 bool use_rpc_for_inprocess_master", "2 string compression_algorithm",
     "3 int compression_level", "4 bool cache_rpc_response", "5 bool disable_session_connection_sharing",
     "6 int num_channels_per_target")
 JobDef = message("JobDef", "1 string name", "2 imap string tasks")
 ClusterDef = message("ClusterDef", (1, JobDef, "job", "repeated"))
-ConfigProto = message("ConfigProto", "1 map int device_count", "2 int intra_op_parallelism_threads",
-    "5 int inter_op_parallelism_threads", "9 bool use_per_session_threads",
-    (12, ThreadPoolOptionProto, "session_inter_op_thread_pool", "repeated"), "3 int placement_period",
+ConfigProto = message("ConfigProto", "1 map int32 device_count", "2 int32 intra_op_parallelism_threads",
+    "5 int32 inter_op_parallelism_threads", "9 bool use_per_session_threads",
+    (12, ThreadPoolOptionProto, "session_inter_op_thread_pool", "repeated"), "3 int32 placement_period",
     "4 repeated string device_filters", (6, GPUOptions, "gpu_options"), "7 bool allow_soft_placement",
     "8 bool log_device_placement", (10, GraphOptions, "graph_options"), "11 int operation_timeout_in_ms",
     (13, RPCOptions, "rpc_options"), (14, ClusterDef, "cluster_def"), "15 bool isolate_session_state",
@@ -38,7 +38,7 @@ DebugTensorWatch = message("DebugTensorWatch", "1 string node_name", "2 int outp
     "3 repeated string debug_ops", "4 repeated string debug_urls", "5 bool tolerate_debug_op_creation_failures")
 DebugOptions = message("DebugOptions", (4, DebugTensorWatch, "debug_tensor_watch_opts", "repeated"),
     "10 int global_step", "11 bool reset_disk_byte_usage")
-RunOptions = message("RunOptions", "1 enum trace_level", "2 int timeout_in_ms", "3 int inter_op_thread_pool",
+RunOptions = message("RunOptions", "1 enum trace_level", "2 int timeout_in_ms", "3 int32 inter_op_thread_pool",
     "5 bool output_partition_graphs", (6, DebugOptions, "debug_options"),
     "7 bool report_tensor_allocations_upon_oom", NO_TRACE=0, SOFTWARE_TRACE=1, HARDWARE_TRACE=2, FULL_TRACE=3)
 AllocationRecord = message("AllocationRecord", "1 int alloc_micros", "2 int alloc_bytes")
@@ -52,7 +52,7 @@ AllocationDescription = message("AllocationDescription", "1 int requested_bytes"
     "3 string allocator_name", "4 int allocation_id", "5 bool has_single_reference", "6 int ptr")
 TensorDescription = message("TensorDescription", "1 enum dtype", (2, TensorShapeProto, "shape"),
     (4, AllocationDescription, "allocation_description"))
-NodeOutput = message("NodeOutput", "1 int slot", (3, TensorDescription, "tensor_description"))
+NodeOutput = message("NodeOutput", "1 int32 slot", (3, TensorDescription, "tensor_description"))
 MemoryStats = message("MemoryStats", "1 int temp_memory_size", "3 int persistent_memory_size",
     "5 repeated int persistent_tensor_alloc_ids", "2 int device_temp_memory_size",
     "4 int device_persistent_memory_size", "6 repeated int device_persistent_tensor_alloc_ids")
@@ -85,7 +85,7 @@ NodeDef = message("NodeDef", "1 string name", "2 string op", "3 repeated string 
     ExperimentalDebugInfo=NodeDef_ExperimentalDebugInfo)
 VersionDef = message("VersionDef", "1 int producer", "2 int min_consumer", "3 repeated int bad_consumers")
 FunctionDefLibrary = message("FunctionDefLibrary")
-GraphDef = message("GraphDef", (1, NodeDef, "node", "repeated"), (4, VersionDef, "versions"), "3 int version",
+GraphDef = message("GraphDef", (1, NodeDef, "node", "repeated"), (4, VersionDef, "versions"), "3 int32 version",
     (2, FunctionDefLibrary, "library"))
 RunMetadata_FunctionGraphs = message("FunctionGraphs", (1, GraphDef, "partition_graphs", "repeated"),
     (2, GraphDef, "pre_optimization_graph"), (3, GraphDef, "post_optimization_graph"))
@@ -109,7 +109,7 @@ MetaGraphDef_MetaInfoDef = message("MetaInfoDef", "1 string meta_graph_version",
     "4 repeated string tags", "5 string tensorflow_version", "6 string tensorflow_git_version",
     "7 bool stripped_default_attrs", "8 map string function_aliases")
 SaverDef = message("SaverDef", "1 string filename_tensor_name", "2 string save_tensor_name",
-    "3 string restore_op_name", "4 int max_to_keep", "5 bool sharded", "6 float keep_checkpoint_every_n_hours",
+    "3 string restore_op_name", "4 int32 max_to_keep", "5 bool sharded", "6 float keep_checkpoint_every_n_hours",
     "7 enum version", LEGACY=0, V1=1, V2=2)
 CollectionDef_NodeList = message("NodeList", "1 repeated string value")
 CollectionDef_BytesList = message("BytesList", "1 repeated bytes value")
@@ -141,8 +141,8 @@ SaveSliceInfoDef = message("SaveSliceInfoDef", "1 string full_name", "2 repeated
 VariableDef = message("VariableDef", "1 string variable_name", "6 string initial_value_name",
     "2 string initializer_name", "3 string snapshot_name", (4, SaveSliceInfoDef, "save_slice_info_def"),
     "5 bool is_resource", "7 bool trainable", "8 enum synchronization", "9 enum aggregation")
-ServerDef = message("ServerDef", (1, ClusterDef, "cluster"), "2 string job_name", "8 int replica",
-    "3 int task_index", (4, ConfigProto, "default_session_config"), "5 string protocol", "6 int port")
+ServerDef = message("ServerDef", (1, ClusterDef, "cluster"), "2 string job_name", "8 int32 replica",
+    "3 int32 task_index", (4, ConfigProto, "default_session_config"), "5 string protocol", "6 int32 port")
 SummaryMetadata_PluginData = message("PluginData", "1 string plugin_name", "2 bytes content")
 SummaryMetadata = message("SummaryMetadata", (1, SummaryMetadata_PluginData, "plugin_data"), "2 string display_name",
     "3 string summary_description", "4 enum data_class", PluginData=SummaryMetadata_PluginData)
@@ -177,9 +177,9 @@ SequenceExample = message("SequenceExample", (1, Features, "context"), (2, Featu
 CheckpointState = message("CheckpointState", "1 string model_checkpoint_path",
     "2 repeated string all_model_checkpoint_paths", "3 repeated double all_model_checkpoint_timestamps",
     "4 double last_preserved_timestamp")
-InterconnectLink = message("InterconnectLink", "1 int device_id", "2 string type", "3 int strength")
+InterconnectLink = message("InterconnectLink", "1 int32 device_id", "2 string type", "3 int32 strength")
 LocalLinks = message("LocalLinks", (1, InterconnectLink, "link", "repeated"))
-DeviceLocality = message("DeviceLocality", "1 int bus_id", "2 int numa_node", (3, LocalLinks, "links"))
+DeviceLocality = message("DeviceLocality", "1 int32 bus_id", "2 int32 numa_node", (3, LocalLinks, "links"))
 DeviceAttributes = message("DeviceAttributes", "1 string name", "2 string device_type", "4 int memory_limit",
     (5, DeviceLocality, "locality"), "6 fixed64 incarnation", "7 string physical_device_desc", "8 int xla_global_id")
 SavedModel = message("SavedModel", "1 int saved_model_schema_version", (2, MetaGraphDef, "meta_graphs", "repeated"))

@@ -9,7 +9,7 @@ from tensorflow.core.util import event_pb2
 import weft
 from weft import proto, protos
 
-KINDS = {1: "double", 2: "float", 3: "int", 4: "int", 5: "int", 6: "fixed64", 8: "bool", 9: "string", 12: "bytes", 13: "int",
+KINDS = {1: "double", 2: "float", 3: "int", 4: "int", 5: "int32", 6: "fixed64", 8: "bool", 9: "string", 12: "bytes", 13: "int",
          14: "enum"}
 FILES = [config_pb2, graph_pb2, meta_graph_pb2, saver_pb2, queue_runner_pb2, cluster_pb2, tensorflow_server_pb2, event_pb2,
          summary_pb2, example_pb2, variable_pb2, device_attributes_pb2, step_stats_pb2, saved_model_pb2]
@@ -39,3 +39,18 @@ def test_task_zero_survives():
     again = protos.ClusterDef.FromString(cluster_pb2.ClusterDef.FromString(
         spec.as_cluster_def().SerializeToString()).SerializeToString())
     assert weft.train.ClusterSpec(again).as_dict() == {"ps": ["a:1", "b:2"]}
+
+
+@pytest.mark.parametrize("set_it", [
+    lambda tf: setattr(tf.ConfigProto(), "intra_op_parallelism_threads", 2**32 + 1),
+    lambda tf: tf.ConfigProto(inter_op_parallelism_threads=-2**31 - 1),
+    lambda tf: setattr(tf.ConfigProto(), "operation_timeout_in_ms", 2**64),
+    lambda tf: tf.ConfigProto(device_count={"CPU": 2**32}).SerializeToString(),
+    lambda tf: tf.train.ClusterSpec({"worker": {2**32: "a:1"}}).as_cluster_def().SerializeToString(),
+    lambda tf: tf.train.Server({"worker": ["localhost:0"]}, job_name="worker", task_index=2**32, start=False),
+], ids=["threads", "negative", "64 bits", "device_count", "task", "task_index"])
+def test_a_number_that_a_field_does_not_hold_is_refused(set_it):
+    import tensorflow.compat.v1 as oracle
+    for tf in (weft, oracle):
+        with pytest.raises((ValueError, OverflowError), match="[0-9]{10}|int"):
+            set_it(tf)

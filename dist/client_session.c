@@ -148,7 +148,7 @@ static weft_err find_fetches(client_session *s, const names *n, const feeds *fed
 static weft_err find_all(client_session *s, const names *n, weft_out *feed, weft_out *fetch, int *target) {
   feeds fed;
   for (size_t i = 0; i < n->n_feed; i++) WEFT_TRY(find_out(s, n->feed[i], "feed", &feed[i]));
-  WEFT_TRY(weft__feeds_init(&fed, (int)n->n_feed, feed));
+  WEFT_TRY(weft__feeds_init(&fed, weft__int_sat(n->n_feed), feed));
   weft_err err = find_fetches(s, n, &fed, fetch);
   weft__feeds_finish(&fed);
   WEFT_TRY(err);

@@ -85,6 +85,8 @@ void weft__running_release(running *u) {
   weft__worker_leave(w);
 }
 
+static const char late_text[] = "Timed out waiting for the step to finish";
+
 static void stop(running *u, weft_err code, const char *why) {
   atomic_fetch_add(&u->refs, 1);
   weft__cancel_fire(&u->token, code, "%s", why);
@@ -98,7 +100,11 @@ static void on_outside(void *arg) {
   stop(u, code, weft__error_message());
 }
 
-static void on_deadline(void *arg) { stop(arg, WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish"); }
+static void on_deadline(void *arg) {
+  running *u = arg;
+  atomic_store(&u->late, true);
+  stop(u, WEFT_DEADLINE_EXCEEDED, late_text);
+}
 
 /* What a cancelled run ends with is not the error that the master looks for. */
 static void mark_derived(const running *u, status *err) {
@@ -131,6 +137,8 @@ static void unlist_run(running *u) {
 static void end(running *u, weft_err code) {
   status err = {0};
   weft__pulse_add(PULSE_PARTS, 1);
+  /* A node that waited says that it was cancelled, and not why. */
+  if (code == WEFT_CANCELLED && atomic_load(&u->late)) code = weft__fail(WEFT_DEADLINE_EXCEEDED, "%s", late_text);
   weft__status_keep(&err, code);
   if (u->watched) weft__cancel_off(u->asked.cancel, &u->watch);
   if (u->asked.deadline_ns) weft__timer_off(u->part->session->worker->timers, &u->deadline);

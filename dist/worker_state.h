@@ -70,6 +70,7 @@ typedef struct running { /* a part in flight */
   cancel_watch watch; /* on the caller's */
   bool watched;
   atomic_bool outside; /* the caller's token fired */
+  atomic_bool late;    /* its own deadline passed */
   timer deadline;
   step_objects objects;
   int64_t began_ns;

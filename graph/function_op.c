@@ -16,7 +16,7 @@
 /* ---- a function as an op ---- */
 
 static bool read_arg(const Tensorflow__OpDefArgDef *from, arg_def *to, arena *a) {
-  if (*from->number_attr || *from->type_list_attr) return false; /* no Defun has these */
+  if (*from->number_attr || *from->type_list_attr) return false;                        /* no Defun has these */
   if (!*from->type_attr && weft__dtype_size((weft_dtype)from->type) == 0) return false; /* it has no type at all */
   to->name = weft__arena_strdup(a, from->name);
   to->type = (weft_dtype)from->type;

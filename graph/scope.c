@@ -4,6 +4,7 @@
  * that could not tell "a" from "A".  A taken name gets the smallest free suffix; used_names
  * remembers where to go on looking.  What the scopes put on a node is in scope_apply.c. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "device/device.h"
 #include "graph/scope_stack.h"
 #include <ctype.h>
@@ -198,7 +199,7 @@ static void free_suffix(weft_graph *g, char *key) {
   *line = 0;
   used_name *base = weft__map_get(&g->used_names, key);
   *line = '_';
-  const int suffix = (int)strtol(line + 1, NULL, 10);
+  const int suffix = weft__int_sat(strtol(line + 1, NULL, 10));
   if (base && suffix >= 1 && suffix < base->next) base->next = suffix;
 }
 

@@ -5,6 +5,7 @@
  * around it, so that what follows a variable goes where the variable is without using up a turn
  * of a round robin. */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "device/device.h"
 #include "graph/scope_stack.h"
 #include <limits.h>
@@ -109,7 +110,7 @@ static weft_err ask(weft_graph *g) {
     const size_t capacity = 2 * (size_t)g->n_node;
     weft__free(s->mark);
     s->mark = weft__alloc_zero(capacity, sizeof *s->mark);
-    s->cap_mark = s->mark ? (int)capacity : 0;
+    s->cap_mark = s->mark ? weft__int_sat(capacity) : 0;
     if (!s->mark) return oom();
   }
   s->asked++;

@@ -358,10 +358,10 @@ TEST(without_memory_for_a_body_the_call_fails_and_the_connection_stays) {
   close_rig(&r);
 }
 
-/* Writes until the socket has taken nothing for a second; bytes written, at most `most`. */
+/* Writes until the socket has taken nothing for five seconds; bytes written, at most `most`. */
 static size_t write_until_full(int fd, const uint8_t *data, size_t size, size_t most) {
   size_t all = 0;
-  while (all < most && poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 1000) == 1) {
+  while (all < most && poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 5000) == 1) {
     const size_t at = all % size, left = most - all < size - at ? most - all : size - at;
     ssize_t n = send(fd, data + at, left, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n <= 0) break;
@@ -373,7 +373,7 @@ static size_t write_until_full(int fd, const uint8_t *data, size_t size, size_t 
 static size_t read_until_quiet(int fd) {
   static uint8_t bytes[1 << 20];
   size_t all = 0;
-  while (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 2000) == 1) {
+  while (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 5000) == 1) {
     ssize_t n = recv(fd, bytes, sizeof bytes, 0);
     if (n <= 0) break;
     all += (size_t)n;

@@ -200,10 +200,14 @@ static weft_err wait_for_all(waiting *w, int64_t deadline_ns, cancel *c) {
   }
   pthread_mutex_unlock(&w->lock);
   weft__pulse_wait_over(&seen);
+  status kept = {0}; /* the calls that end now leave their messages on this thread */
+  weft__status_keep(&kept, err);
   if (err) weft__cancel_fire(&w->calls, WEFT_CANCELLED, "The wait is over");
   pthread_mutex_lock(&w->lock);
   while (count(w, CALLING)) pthread_cond_wait(&w->news, &w->lock);
   pthread_mutex_unlock(&w->lock);
+  err = weft__status_raise(&kept);
+  weft__status_finish(&kept);
   return err;
 }
 

@@ -229,11 +229,11 @@ static void fire_flights(peer *p, bool waiting_too, weft_err code, const char *w
 }
 
 /* A peer fell silent or went away: its calls end, on whatever line they went, and its connection is left. */
-static void leave(peer *p, bool was_there) {
+static void leave(peer *p, bool was_there, const char *why) {
   pthread_mutex_lock(&p->lock);
   forget_line(p);
   pthread_mutex_unlock(&p->lock);
-  fire_flights(p, was_there, WEFT_UNAVAILABLE, "it does not answer any more");
+  fire_flights(p, was_there, WEFT_UNAVAILABLE, was_there ? "it does not answer any more" : why);
   if (was_there && p->all->hooks.died) p->all->hooks.died(p->all->hooks.arg, p);
 }
 
@@ -344,6 +344,8 @@ static void greeted(void *arg, weft_err err, message *reply) {
   flight *f = arg;
   peer *p = f->peer;
   peers *all = p->all;
+  char why[256]; /* the step that failed: resolve, connect or the greeting itself */
+  snprintf(why, sizeof why, "no answer yet: %s", err ? weft__error_message() : "");
   pthread_mutex_lock(&p->lock);
   bool was_status = f->asks_status, lost = judge(p, f, err), was_there = p->heard_ns != 0;
   if (lost) p->heard_ns = 0;
@@ -357,7 +359,7 @@ static void greeted(void *arg, weft_err err, message *reply) {
   if (all->hooks.heard && was_status && err == WEFT_OK)
     err = weft__fail(WEFT_UNIMPLEMENTED, "%s is TensorFlow", p->task);
   if (all->hooks.heard) all->hooks.heard(all->hooks.arg, p, err, err == WEFT_OK ? reply : NULL);
-  if (lost) leave(p, was_there);
+  if (lost) leave(p, was_there, why);
   if (again) send_greeting(p, timeout_ms);
 }
 

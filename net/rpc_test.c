@@ -376,6 +376,64 @@ TEST_WITHIN(20, a_task_that_appears_is_used_within_a_fifth_of_a_second) {
   weft__listener_destroy(l.service.listener);
 }
 
+/* ---- names: in capitals localhost is one, and has addresses of both families where the host has them ---- */
+
+TEST_BOTH(10, a_name_is_resolved) {
+  service s;
+  serve(&s, 0, NULL);
+  snprintf(s.address, sizeof s.address, "LOCALHOST:%d", weft__listener_port(s.listener));
+  channel *c = reach(&s, NULL);
+  for (int i = 0; i < 100; i++) EXPECT_OK(ask(c, "/test/echo", NULL));
+  EXPECT_ERR(ask(c, "/test/fail", NULL), WEFT_NOT_FOUND, "no such thing");
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
+
+TEST_WITHIN(20, a_task_with_a_name_appears_and_comes_back) {
+  char address[64];
+  late l = {.port = free_port(), .after_ms = 1000};
+  snprintf(address, sizeof address, "LOCALHOST:%d", l.port);
+  channel *c = connect_to(address, NULL);
+  EXPECT_ERR(ask(c, "/test/echo", NULL), WEFT_UNAVAILABLE, "Connection refused");
+  EXPECT_CONTAINS(weft__error_message(), address);
+  pthread_t t;
+  pthread_create(&t, NULL, serve_later, &l);
+  EXPECT_OK(ask(c, "/test/echo", &(call_opts){.wait_for_ready = true}));
+  pthread_join(t, NULL);
+  EXPECT(since_ms(l.came_ns) < 3000);
+  weft__listener_destroy(l.service.listener);
+  EXPECT_ERR(ask(c, "/test/echo", &(call_opts){.timeout_ms = 5000}), WEFT_UNAVAILABLE, address);
+  serve(&l.service, l.port, NULL);
+  EXPECT_OK(ask(c, "/test/echo", &(call_opts){.wait_for_ready = true}));
+  weft__channel_destroy(c);
+  weft__listener_destroy(l.service.listener);
+}
+
+TEST(calls_that_wait_for_a_name_end_by_token_deadline_and_channel) {
+  char address[64];
+  counted n = {0};
+  cancel token;
+  call_opts waits = {.wait_for_ready = true, .cancel = &token};
+  weft__cancel_init(&token);
+  snprintf(address, sizeof address, "LOCALHOST:%d", free_port());
+  channel *c = connect_to(address, NULL);
+  weft__channel_call(c, "/test/echo", &(message){0}, &waits, count_reply, &n);
+  usleep(20000);
+  EXPECT_EQ_INT(atomic_load(&n.failed), 0);
+  weft__cancel_fire(&token, WEFT_ABORTED, "enough");
+  EXPECT_EQ_INT(atomic_load(&n.failed), 1);
+  weft__channel_call(c, "/test/echo", &(message){0}, &waits, count_reply, &n); /* fired before */
+  EXPECT_EQ_INT(atomic_load(&n.failed), 2);
+  EXPECT_ERR(ask(c, "/test/echo", &(call_opts){.wait_for_ready = true, .timeout_ms = 200}), WEFT_DEADLINE_EXCEEDED,
+             address);
+  for (int i = 0; i < 10; i++)
+    weft__channel_call(c, "/test/echo", &(message){0}, &(call_opts){.wait_for_ready = true}, count_reply, &n);
+  weft__channel_destroy(c);
+  EXPECT_EQ_INT(atomic_load(&n.failed), 12);
+  EXPECT_EQ_INT(atomic_load(&n.ok), 0);
+  weft__cancel_finish(&token);
+}
+
 TEST_WITHIN(20, a_lost_fast_way_is_found_again) {
   service s;
   fast = true;

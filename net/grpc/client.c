@@ -2,15 +2,18 @@
  *
  * A line knows its calls, so that destroying it can cancel them and wait.  A call is freed by its
  * event, after the reply.  Lock: the line's, over its ring of calls. */
-#include "net/grpc/core.h"
+#include "net/grpc/line.h"
+#include "net/grpc/probe.h"
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "base/clock.h"
 #include <arpa/inet.h>
 #include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -36,7 +39,10 @@ typedef struct out_call {
 
 struct grpc_line {
   line base;
-  char *address;
+  char *address, *target;
+  bool has_tls;
+  probe *probe;           /* NULL under TLS */
+  atomic_llong closed_ns; /* since when each connection is closed before it stands; 0: it is not */
   bool has_token;
   grpc_slice bearer; /* "Bearer TOKEN" */
   grpc_channel *channel;
@@ -66,13 +72,48 @@ bool weft__grpc_host(char *buf, size_t room) {
   return found;
 }
 
+static bool has_words(const out_call *c, const char *words) {
+  return memmem(GRPC_SLICE_START_PTR(c->details), GRPC_SLICE_LENGTH(c->details), words, strlen(words)) != NULL;
+}
+
+/* Waiting does not help when the two sides disagree about TLS: what gRPC takes for a lost connection is a refusal. */
+static weft_err raise_refusal(const out_call *c) {
+  enum { CLOSED_MS = 5000 };
+  grpc_line *l = c->line;
+  const char *a = l->address;
+  bool closed = has_words(c, "failed to connect") && has_words(c, "Socket closed");
+  int64_t now = weft__now_ns();
+  int64_t since = atomic_load(&l->closed_ns);
+  if (!closed) atomic_store(&l->closed_ns, 0);
+  if (closed && !since) atomic_store(&l->closed_ns, since = now);
+  if (l->has_tls && has_words(c, "wrong version number"))
+    return weft__fail(WEFT_UNAUTHENTICATED,
+                      "%s does not speak TLS, and this process does (WEFT_TLS_CERT is set here, but not there)", a);
+  if (l->has_tls && (has_words(c, "certificate verify failed") || has_words(c, "is not in peer certificate")))
+    return weft__fail(WEFT_UNAUTHENTICATED,
+                      "%s: its certificate is not one of the CA in WEFT_TLS_CA, or is for another host", a);
+  if (l->has_tls && closed && now - since > CLOSED_MS * INT64_C(1000000))
+    return weft__fail(
+        WEFT_UNAUTHENTICATED,
+        "%s closes each connection during the TLS handshake: it does not accept this certificate (WEFT_TLS_CERT)", a);
+  if (l->has_tls || !closed) return WEFT_OK;
+  weft__probe_start(l->probe, l->target);
+  if (!weft__probe_saw_tls(l->probe)) return WEFT_OK;
+  return weft__fail(
+      WEFT_UNAUTHENTICATED,
+      "%s speaks TLS, and this process has no certificate (set WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA)", a);
+}
+
 /* gRPC's own words name neither the call nor the address. */
 static weft_err raise_status(const out_call *c) {
   const char *text = (const char *)GRPC_SLICE_START_PTR(c->details), *address = c->line->address;
   int size = weft__int_sat(GRPC_SLICE_LENGTH(c->details));
   weft_err code = (int)c->code > WEFT_OK && (int)c->code <= WEFT_UNAUTHENTICATED ? (weft_err)c->code : WEFT_UNKNOWN;
   if (code == WEFT_UNKNOWN && size == 14 && memcmp(text, "Stream removed", 14) == 0) code = WEFT_UNAVAILABLE;
-  if (code == WEFT_UNAVAILABLE) return weft__fail(code, "%s: %.*s", address, size, text);
+  if (code == WEFT_UNAVAILABLE) {
+    WEFT_TRY(raise_refusal(c));
+    return weft__fail(code, "%s: %.*s", address, size, text);
+  }
   if (code == WEFT_DEADLINE_EXCEEDED && size == 17 && memcmp(text, "Deadline Exceeded", 17) == 0)
     return weft__fail(code, "%s: %s was not answered within %lld ms", address, c->method, (long long)c->timeout_ms);
   if (code == WEFT_UNIMPLEMENTED && size == 0)
@@ -210,7 +251,9 @@ static void destroy_line(line *base) {
   pthread_cond_destroy(&l->empty);
   pthread_mutex_destroy(&l->lock);
   grpc_slice_unref(l->bearer);
+  weft__probe_release(l->probe);
   weft__free(l->address);
+  weft__free(l->target);
   weft__free(l);
 }
 
@@ -227,7 +270,6 @@ static void make_args(core_args *a, bool keepalive) {
   weft__core_args_add(a, GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, RETRY_FIRST_MS);
   weft__core_args_add(a, GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, RETRY_LAST_MS);
   weft__core_args_add(a, GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, ATTEMPT_MS);
-  weft__core_args_add(a, GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, RETRY_LAST_MS);
   weft__core_args_add(a, GRPC_ARG_ENABLE_HTTP_PROXY, 0); /* http_proxy is for the web, not for a cluster */
   weft__core_args_add(a, GRPC_ARG_ENABLE_RETRIES, 0);
   weft__core_args_add(a, GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1); /* a connection of its own */
@@ -238,38 +280,28 @@ static void make_args(core_args *a, bool keepalive) {
   weft__core_args_add(a, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0); /* 0: any number */
 }
 
-static const char local[] = "localhost:";
-static bool is_local(const char *address) { return strncmp(address, local, sizeof local - 1) == 0; }
-
-/* An address, or localhost, needs no resolver, and c-ares loses memory over "localhost". */
-static char *target_of(const char *address) {
-  const char *colon = strrchr(address, ':');
-  struct in_addr number;
-  char host[16] = "";
-  if (is_local(address)) return weft__sprintf("ipv4:127.0.0.1:%s", address + sizeof local - 1);
-  if (colon && colon - address < (ptrdiff_t)sizeof host) memcpy(host, address, (size_t)(colon - address));
-  return weft__sprintf(inet_pton(AF_INET, host, &number) == 1 ? "ipv4:%s" : "dns:///%s", address);
+static void add_text(core_args *a, const char *key, const char *value) {
+  a->arg[a->all.num_args++] =
+      (grpc_arg){.type = GRPC_ARG_STRING, .key = (char *)(uintptr_t)key, .value.string = (char *)(uintptr_t)value};
+  a->all.args = a->arg;
 }
 
-static weft_err open_channel(grpc_line *l, const channel_opts *opts) {
+static weft_err open_channel(grpc_line *l, const char *host, const channel_opts *opts) {
   core_args args;
   make_args(&args, opts->keepalive);
-  if (is_local(l->address)) /* what the certificate says */
-    args.arg[args.all.num_args++] = (grpc_arg){.type = GRPC_ARG_STRING,
-                                               .key = (char *)(uintptr_t)GRPC_SSL_TARGET_NAME_OVERRIDE_ARG,
-                                               .value.string = (char *)(uintptr_t) "localhost"};
+  if (host) add_text(&args, GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, host); /* what the certificate says */
+  if (host) add_text(&args, GRPC_ARG_DEFAULT_AUTHORITY, l->address);
   WEFT_TRY(weft__core_retain(&l->queue));
   grpc_channel_credentials *how = credentials(&opts->security);
   if (!how)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s: the certificate, key or CA given for TLS cannot be read", l->address);
-  char *target = target_of(l->address);
-  if (target) l->channel = grpc_channel_create(target, how, &args.all);
+  l->channel = grpc_channel_create(l->target, how, &args.all);
   grpc_channel_credentials_release(how);
-  weft__free(target);
-  return target ? WEFT_OK : WEFT_OOM;
+  return WEFT_OK;
 }
 
-weft_err weft__grpc_connect(line **out, const char *address, const channel_opts *opts) {
+weft_err weft__grpc_line_open(line **out, const char *target, const char *address, const char *host,
+                              const channel_opts *opts) {
   static const line_kind kind = {begin_call, destroy_line};
   *out = NULL;
   grpc_line *l = weft__alloc_zero(1, sizeof *l);
@@ -280,11 +312,76 @@ weft_err weft__grpc_connect(line **out, const char *address, const channel_opts 
   pthread_cond_init(&l->empty, NULL);
   l->bearer = weft__core_bearer(opts->security.token);
   l->has_token = opts->security.token != NULL;
-  weft_err err = (l->address = weft__strdup(address)) ? open_channel(l, opts) : WEFT_OOM;
+  l->has_tls = uses_tls(&opts->security);
+  l->address = weft__strdup(address);
+  l->target = weft__strdup(target);
+  if (!l->has_tls) l->probe = weft__probe_create();
+  weft_err err = l->address && l->target && (l->has_tls || l->probe) ? open_channel(l, host, opts) : WEFT_OOM;
   if (err == WEFT_OK)
     *out = &l->base;
   else
     destroy_line(&l->base);
+  return err;
+}
+
+line_state weft__grpc_line_state(line *base, bool connect) {
+  grpc_line *l = (grpc_line *)base;
+  grpc_connectivity_state s = grpc_channel_check_connectivity_state(l->channel, connect);
+  return s == GRPC_CHANNEL_READY ? LINE_READY : s == GRPC_CHANNEL_TRANSIENT_FAILURE ? LINE_FAILED : LINE_CONNECTING;
+}
+
+bool weft__grpc_line_is_idle(line *base) {
+  grpc_line *l = (grpc_line *)base;
+  pthread_mutex_lock(&l->lock);
+  bool idle = l->calls.next == &l->calls;
+  pthread_mutex_unlock(&l->lock);
+  return idle;
+}
+
+/* ---- addresses ---- */
+
+/* "host:port" and "[host]:port" apart. */
+static bool split(const char *address, char *host, size_t room, int *number) {
+  const char *colon = strrchr(address, ':'), *first = address;
+  size_t n = colon ? (size_t)(colon - address) : 0;
+  if (n > 2 && address[0] == '[' && colon[-1] == ']') first++, n -= 2;
+  if (!n || n >= room) return false;
+  memcpy(host, first, n);
+  host[n] = 0;
+  char *end;
+  long v = strtol(colon + 1, &end, 10);
+  if (end == colon + 1 || *end || v < 0 || v > 65535) return false;
+  *number = weft__int_sat(v);
+  return true;
+}
+
+/* An address in numbers, or localhost, needs no resolver; *name: the host is a name.  NULL: no memory, or a name. */
+static char *target_of(const char *host, int number, bool *name) {
+  struct in6_addr bytes;
+  char plain[256];
+  const char *scope = strchr(host, '%');
+  *name = false;
+  snprintf(plain, sizeof plain, "%.*s", weft__int_sat(scope ? scope - host : (ptrdiff_t)strlen(host)), host);
+  if (strcmp(host, "localhost") == 0) return weft__sprintf("ipv4:127.0.0.1:%d", number);
+  if (inet_pton(AF_INET, host, &bytes) == 1) return weft__sprintf("ipv4:%s:%d", host, number);
+  if (inet_pton(AF_INET6, plain, &bytes) == 1)
+    return weft__sprintf("ipv6:[%s%s%s]:%d", plain, scope ? "%25" : "", scope ? scope + 1 : "", number);
+  *name = true;
+  return NULL;
+}
+
+weft_err weft__grpc_connect(line **out, const char *address, const channel_opts *opts) {
+  char host[256];
+  int number;
+  bool name;
+  *out = NULL;
+  if (!split(address, host, sizeof host, &number))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Could not interpret \"%s\" as a host-port pair.", address);
+  char *target = target_of(host, number, &name);
+  if (name) return weft__named_line_open(out, address, host, number, opts);
+  if (!target) return WEFT_OOM;
+  weft_err err = weft__grpc_line_open(out, target, address, strcmp(host, "localhost") == 0 ? host : NULL, opts);
+  weft__free(target);
   return err;
 }
 #endif

@@ -83,10 +83,8 @@ def openssl(*words):
     subprocess.run(["openssl", *words], check=True, capture_output=True)
 
 
-@pytest.fixture(scope="module")
-def tls(tmp_path_factory):
+def make_tls(d):
     """WEFT_TLS_* of a cluster with a CA of its own, and the credentials of a client that has them."""
-    d = tmp_path_factory.mktemp("tls")
     ca, ca_key, key, csr, pem = [str(d / n) for n in ("ca.pem", "ca.key", "task.key", "task.csr", "task.pem")]
     openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=ca", "-keyout", ca_key, "-out", ca)
     openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-addext",
@@ -96,6 +94,16 @@ def tls(tmp_path_factory):
     return {"env": {"WEFT_TLS_CERT": pem, "WEFT_TLS_KEY": key, "WEFT_TLS_CA": ca},
             "credentials": grpc.ssl_channel_credentials(*[pathlib.Path(p).read_bytes() for p in (ca, key, pem)]),
             "only_ca": grpc.ssl_channel_credentials(pathlib.Path(ca).read_bytes())}
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory):
+    return make_tls(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="module")
+def other_tls(tmp_path_factory):
+    return make_tls(tmp_path_factory.mktemp("other"))
 
 
 # ---- descriptors ----
@@ -322,3 +330,20 @@ def test_a_compressed_body_is_not_unpacked_before_the_token_was_seen(cluster):
     assert error.value.code().name == "UNAUTHENTICATED"
     status = pathlib.Path(f"/proc/{task.process.pid}/status").read_text()
     assert int(status.split("VmHWM:")[1].split()[0]) < 48 << 10, status
+
+
+# ---- TLS on one side only, or of another CA ----
+
+
+def test_who_disagrees_about_tls_gets_an_error_and_does_not_wait(cluster, tls, other_tls):
+    mixed = {**other_tls["env"], "WEFT_TLS_CA": tls["env"]["WEFT_TLS_CA"]}  # trusts the server, which does not trust it
+    for server, client, words in ((tls["env"], {}, "speaks TLS, and this process has no certificate"),
+                                  ({}, tls["env"], "does not speak TLS"),
+                                  (tls["env"], other_tls["env"], "its certificate is not one of the CA"),
+                                  (tls["env"], mixed, "does not accept this certificate")):
+        c = cluster(workers=1)
+        c.serve("ps", 0, **server).until("Started server")
+        worker = c.linear("worker", 0, **client)
+        assert worker.wait(60) != 0
+        assert "UNAUTHENTICATED" in worker.output and words in worker.output, worker.output
+    assert answers(c.hosts["ps"][0], credentials=tls["only_ca"], seconds=20) == "UNAVAILABLE"

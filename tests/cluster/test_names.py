@@ -2,11 +2,10 @@
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 
 import pytest
-from tasks import LINEAR, WEFT, Cluster, eventually
+from tasks import LINEAR, WEFT, Cluster
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="network namespaces need root and ip")
 

@@ -113,11 +113,20 @@ def other_tls(tmp_path_factory):
 def test_a_port_that_ran_out_of_descriptors_accepts_again(cluster, token):
     c = cluster(workers=0)
     task = serve_limited(c, SMALL, **({"WEFT_TOKEN": token} if token else {}))
-    for _ in range(2):
-        held = flood(port_of(c.hosts["ps"][0]), SMALL + 200)
-        time.sleep(1)
-        close_all(held)
-        assert answers(c.hosts["ps"][0], token) == "OK", task.output
+    with grpc.insecure_channel(c.hosts["ps"][0]) as earlier:  # a connection that made a call stays
+        ask, metadata = earlier.unary_unary("/tensorflow.WorkerService/GetStatus"), [("authorization", f"Bearer {token}")]
+        ask(b"", timeout=10, metadata=metadata)
+        lost = []
+        earlier.subscribe(lambda state: lost.append(state) if state != grpc.ChannelConnectivity.READY else None)
+        time.sleep(0.2)
+        lost.clear()
+        for _ in range(2):
+            held = flood(port_of(c.hosts["ps"][0]), SMALL + 200)
+            time.sleep(1)
+            close_all(held)
+            assert answers(c.hosts["ps"][0], token) == "OK", task.output
+        ask(b"", timeout=10, metadata=metadata)
+        assert not lost
     assert "closed" in task.output and "did not make a call" in task.output, task.output
 
 
@@ -232,13 +241,6 @@ def test_weft_launch_and_scripts_raise_theirs(tmp_path):
 
 
 # ---- fail closed ----
-
-
-def listening_hosts(task):
-    """The addresses, as the kernel shows them, that the task listens on by TCP."""
-    own = {os.readlink(f"/proc/{task.process.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{task.process.pid}/fd")}
-    lines = pathlib.Path("/proc/net/tcp").read_text().splitlines() + pathlib.Path("/proc/net/tcp6").read_text().splitlines()
-    return [w[1].split(":")[0] for w in map(str.split, lines) if len(w) > 9 and w[3] == "0A" and f"socket:[{w[9]}]" in own]
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "127.example.invalid"])

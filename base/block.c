@@ -6,6 +6,7 @@
 #include "base/block.h"
 #include "base/alloc.h"
 #include "base/brief.h"
+#include "base/clock.h"
 #include "base/hot.h"
 #include "base/memory_limit.h"
 #include "base/status.h"
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 enum { SHIFT_MIN = 6, SHIFT_MAX = 40, STEPS = 8, CLASSES = (SHIFT_MAX - SHIFT_MIN) * STEPS };
+#define TRIM_EVERY_NS (INT64_C(10) * 1000000000)
 static const size_t small_to = 4 << 10, large_from = 256 << 10;
 
 typedef struct free_block {
@@ -121,9 +123,21 @@ void weft__block_trim(void) {
   }
 }
 
-void weft__memory_trim(void) {
-  weft__block_trim();
+static void trim_malloc(void) {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
+}
+
+void weft__memory_trim(void) {
+  weft__block_trim();
+  trim_malloc();
+}
+
+void weft__heap_trim(void) {
+  static atomic_llong last_ns;
+  const int64_t now = weft__now_ns();
+  long long last = atomic_load(&last_ns);
+  if (last && now - last < TRIM_EVERY_NS) return;
+  if (atomic_compare_exchange_strong(&last_ns, &last, now)) trim_malloc();
 }

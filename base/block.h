@@ -18,5 +18,7 @@ size_t weft__block_kept(void);
 void weft__block_trim(void);
 /* The same, and what malloc keeps: after much was freed that will not be needed again soon. */
 void weft__memory_trim(void);
+/* Only what malloc keeps, every 10 s at most: after something of many small pieces was freed. */
+void weft__heap_trim(void);
 
 #endif

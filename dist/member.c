@@ -122,12 +122,14 @@ static void note_departure(members *m, const Weft__Departure *d) {
 /* True: it is another process than the one we knew. */
 static bool note_hello(members *m, peer *from, const Weft__Hello *h) {
   bool lost = false, restarted = false;
+  uint64_t now = 0;
   pthread_mutex_lock(&m->lock);
   record *r = &m->record[weft__peer_number(from)];
   if (r->state == MEMBER_LEFT && r->incarnation == h->incarnation) h = NULL; /* overtaken by its goodbye */
   if (h) {
     restarted = r->incarnation && r->incarnation != h->incarnation;
     lost = restarted || h->state == MEMBER_LEFT;
+    now = h->state == MEMBER_LEFT ? 0 : h->incarnation;
     for (size_t i = 0; i < h->n_departed; i++) note_departure(m, h->departed[i]);
     r->seen = true;
     r->is_tf = false;
@@ -139,6 +141,7 @@ static bool note_hello(members *m, peer *from, const Weft__Hello *h) {
   pthread_cond_broadcast(&m->news);
   pthread_mutex_unlock(&m->lock);
   if (lost) m->hooks.lost(m->hooks.arg, weft__peer_task(from));
+  if (lost) m->hooks.replaced(m->hooks.arg, weft__peer_task(from), now);
   return restarted;
 }
 

@@ -24,6 +24,8 @@ typedef struct member_hooks { /* called without a lock, at any time between crea
   bool (*ran)(void *arg);                    /* has this program run a session through its own server? */
   int (*worker_sessions)(void *arg);         /* how many sessions of any master are open on this task */
   void (*lost)(void *arg, const char *task); /* it died, left or was restarted */
+  /* What earlier processes of a task left is nobody's: this one is there instead (0: it said goodbye). */
+  void (*replaced)(void *arg, const char *task, uint64_t incarnation);
 } member_hooks;
 
 /* The peers outlive it and tell it what they hear.  incarnation: this process's. */

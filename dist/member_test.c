@@ -18,7 +18,7 @@ typedef struct seat { /* a task of its own: a port, the peers, the membership */
   members *members;
   atomic_bool up, ran, busy;
   int sessions;
-  atomic_int lost; /* how many were reported */
+  atomic_int lost, replaced; /* how many were reported */
   pthread_t thread;
   weft_err joined;
   char why[300];
@@ -34,6 +34,10 @@ static void lost(void *arg, const char *task) {
   EXPECT_CONTAINS(task, "/replica:0/task:");
   if (strstr(task, "/job:worker/"))
     atomic_fetch_add(&((seat *)arg)->lost, 1); /* a busy machine may keep the ps silent */
+}
+
+static void replaced(void *arg, const char *task, uint64_t incarnation) {
+  if (strstr(task, "/job:worker/") && incarnation == 0) atomic_fetch_add(&((seat *)arg)->replaced, 1);
 }
 
 static void handle(void *arg, call *c) {
@@ -61,7 +65,7 @@ static void come(int i, bool serve) {
   weft__task_name(name, sizeof name, i ? "worker" : "ps", i ? i - 1 : 0);
   EXPECT_OK(weft__peers_create(&s->peers, &everybody, name, &(security){0}));
   EXPECT_OK(weft__members_create(&s->members, s->peers, (uint64_t)i + 100, serve,
-                                 &(member_hooks){s, idle, ran, sessions, lost}));
+                                 &(member_hooks){s, idle, ran, sessions, lost, replaced}));
   s->up = true;
 }
 
@@ -116,6 +120,7 @@ TEST(a_ps_returns_when_its_workers_have_left) {
   seats[1].ran = true;
   leave(1);
   EXPECT_EQ_INT(seats[0].lost, 1);
+  EXPECT_EQ_INT(seats[0].replaced, 1);
   EXPECT(!ends_within(0, 0.5));
   leave(2);
   EXPECT(ends_within(0, 3));

@@ -1,7 +1,8 @@
 /* once.c - a ring of ids in the order they came, and an open-addressed set of the same.
  *
- * Ids are random numbers, so their low bits are their hash.  Both arrays double until the limit is
- * reached; from then on a new id takes the place of the oldest. */
+ * Ids are random numbers, so their low bits are their hash.  Both arrays double while they are small and then have room for
+ * as many ids as the limit says: a process whose memory creeps up for hours looks as if it leaked.  Once they are full, a
+ * new id takes the place of the oldest. */
 #include "dist/once.h"
 
 #include "base/alloc.h"
@@ -9,7 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 256 };
+enum { FIRST_ROOM = 256, SMALL_ROOM = 1024 };
 
 struct once {
   pthread_mutex_t lock;
@@ -67,7 +68,7 @@ static void forget(once *o, int64_t id) {
 /* Only while the ring has not gone round: its ids are ring[0 .. count). */
 static weft_err grow(once *o) {
   int room = o->room ? 2 * o->room : FIRST_ROOM;
-  if (room > o->limit) room = o->limit;
+  if (room > o->limit || room > SMALL_ROOM) room = o->limit;
   size_t slots = 2 * FIRST_ROOM;
   while (slots < 2 * (size_t)room) slots *= 2;
   int64_t *ring = weft__realloc(o->ring, sizeof *ring * (size_t)room);
@@ -78,6 +79,7 @@ static weft_err grow(once *o) {
   o->set = set;
   o->mask = slots - 1;
   o->room = room;
+  memset(o->ring + o->count, 0, sizeof *ring * (size_t)(room - o->count)); /* so that its pages are there, too */
   for (int i = 0; i < o->count; i++) o->set[place_of(o, o->ring[i])] = o->ring[i];
   return WEFT_OK;
 }

@@ -267,6 +267,13 @@ static void task_lost(void *arg, const char *name) {
   let_go(s);
 }
 
+static void task_replaced(void *arg, const char *name, uint64_t incarnation) {
+  weft_server *s = arg;
+  if (!hold(s)) return;
+  weft__worker_replaced(s->worker, name, incarnation);
+  let_go(s);
+}
+
 /* ---- start ---- */
 
 static weft_err listen_there(weft_server *s) {
@@ -301,7 +308,7 @@ static weft_err note_port(weft_server *s) {
 }
 
 static weft_err make_parts(weft_server *s) {
-  member_hooks hooks = {s, sessions_idle, has_run, worker_sessions, task_lost};
+  member_hooks hooks = {s, sessions_idle, has_run, worker_sessions, task_lost, task_replaced};
   WEFT_TRY(weft__task_create(&s->task, s->name, s->opts.session.intra_threads, s->opts.session.inter_threads));
   WEFT_TRY(weft__task_add_gpus(s->task, &s->opts.session.gpu));
   WEFT_TRY(weft__peers_create(&s->peers, &s->cluster, s->name, &s->opts.security));

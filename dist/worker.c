@@ -103,6 +103,17 @@ void weft__worker_lost(worker *w, const char *task_name) {
     weft__log(LOG_INFO, "The token of %s goes back to the queue: the others go on without it", task_name);
 }
 
+static void sweep_now(void *arg) {
+  worker *w = arg;
+  weft__worker_sessions_sweep(w);
+  weft__worker_leave(w);
+}
+
+void weft__worker_replaced(worker *w, const char *task_name, uint64_t incarnation) {
+  if (!weft__worker_sessions_orphaned(w, task_name, incarnation) || weft__worker_enter(w)) return;
+  if (weft__pool_submit(w->task->inter, sweep_now, w)) weft__worker_leave(w); /* then the timer does it */
+}
+
 timers *weft__worker_timers(worker *w) { return w->timers; }
 
 int weft__worker_sessions(worker *w) {

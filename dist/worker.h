@@ -23,6 +23,9 @@ void weft__worker_handle(worker *w, call *c);
 /* Another task died, left or was restarted: what runs with it ends with UNAVAILABLE, its tokens go back.  Does not
  * block. */
 void weft__worker_lost(worker *w, const char *task);
+/* The sessions that earlier processes of a task had here go, now that this one is there (0: it said goodbye).  Does not
+ * block. */
+void weft__worker_replaced(worker *w, const char *task, uint64_t incarnation);
 
 weft_err weft__worker_open(worker *w, const char *session, bool isolate); /* CreateWorkerSession */
 void weft__worker_close(worker *w, const char *session);                  /* DeleteWorkerSession */

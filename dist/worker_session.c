@@ -1,9 +1,10 @@
 /* worker_session.c - masters' sessions on this task, and the graphs registered in them.
  *
  * A master that died never deletes its sessions.  Those of a Weft task go ten minutes after it was
- * lost; and their number is bounded: beyond it, the one that was not used for the longest time goes.
+ * lost, or as soon as another process has taken its place or it said goodbye; and their number is bounded: beyond it, the one that was not used for the longest time goes.
  * Its master, should it live, is told by ABORTED to make another. */
 #include "base/alloc.h"
+#include "base/block.h"
 #include "base/clock.h"
 #include "dist/worker_state.h"
 #include "graph/graphdef.h"
@@ -13,6 +14,7 @@
 
 enum { SESSIONS_MAX = 1000, GRAPHS_MAX = 65536 };
 #define LOST_NS (INT64_C(600) * 1000000000)
+#define LONG_AGO (-LOST_NS)
 
 /* ---- sessions ---- */
 
@@ -60,6 +62,7 @@ void weft__worker_session_drop(worker_session *s) {
     if (parts.entries[i].key) weft__part_release(parts.entries[i].value);
   weft__map_finish(&parts);
   weft__worker_session_release(s);
+  weft__heap_trim(); /* threads that come and go with masters leave their pieces in many of malloc's arenas */
 }
 
 /* With the lock held: the session to go when there are too many, taken off the table. */
@@ -73,10 +76,11 @@ static worker_session *take_oldest(worker *w) {
   return weft__map_remove(&w->sessions, oldest->handle);
 }
 
-static weft_err open_for(worker *w, const char *session, const char *master, bool isolate) {
+static weft_err open_for(worker *w, const char *session, const char *master, uint64_t incarnation, bool isolate) {
   if (!*session) return weft__fail(WEFT_INVALID_ARGUMENT, "Session_handle must be non-empty.");
   worker_session *s, *old = NULL;
   WEFT_TRY(weft__worker_session_create(&s, w, session, master, isolate));
+  s->incarnation = incarnation;
   pthread_mutex_lock(&w->lock);
   bool there = weft__map_get(&w->sessions, session) != NULL;
   weft_err err = there ? WEFT_OK : weft__map_put(&w->sessions, session, s);
@@ -88,7 +92,7 @@ static weft_err open_for(worker *w, const char *session, const char *master, boo
 }
 
 weft_err weft__worker_open(worker *w, const char *session, bool isolate) {
-  return open_for(w, session, w->task->name, isolate);
+  return open_for(w, session, w->task->name, 0, isolate);
 }
 
 void weft__worker_sessions_lost(worker *w, const char *master) {
@@ -98,6 +102,19 @@ void weft__worker_sessions_lost(worker *w, const char *master) {
     if (s && !s->lost_ns && strcmp(s->master, master) == 0) s->lost_ns = weft__now_ns();
   }
   pthread_mutex_unlock(&w->lock);
+}
+
+bool weft__worker_sessions_orphaned(worker *w, const char *master, uint64_t incarnation) {
+  bool any = false;
+  pthread_mutex_lock(&w->lock);
+  for (int i = 0; i < w->sessions.used; i++) {
+    worker_session *s = w->sessions.entries[i].key ? w->sessions.entries[i].value : NULL;
+    if (!s || !s->incarnation || s->incarnation == incarnation || strcmp(s->master, master) != 0) continue;
+    s->lost_ns = LONG_AGO;
+    any = true;
+  }
+  pthread_mutex_unlock(&w->lock);
+  return any;
 }
 
 /* With the lock held: a session whose master was lost long ago, taken off the table. */
@@ -150,7 +167,7 @@ weft_err weft__worker_create_session(worker *w, const ProtobufCMessage *request,
   (void)answer;
   if (q->server_def && q->server_def->cluster && q->server_def->cluster->n_job)
     return weft__fail(WEFT_UNIMPLEMENTED, "A session that brings a cluster of its own (ConfigProto.cluster_def)");
-  return open_for(w, q->session_handle, q->weft_master, q->isolate_session_state);
+  return open_for(w, q->session_handle, q->weft_master, q->weft_incarnation, q->isolate_session_state);
 }
 
 weft_err weft__worker_delete_session(worker *w, const ProtobufCMessage *request, message *answer) {

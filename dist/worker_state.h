@@ -29,6 +29,7 @@ typedef struct worker_session {
   atomic_int refs; /* the table's, each part's */
   worker *worker;
   char *handle, *master; /* master: the task it is on, "" if that is not known */
+  uint64_t incarnation;  /* of the master's process; 0: not known */
   resources *resources;  /* the task's, or its own when isolated */
   bool isolated;
   /* The worker's lock guards: */
@@ -110,6 +111,8 @@ weft_err weft__worker_session_create(worker_session **out, worker *w, const char
                                      bool isolate);
 /* Notes that the sessions of a task have lost their master. */
 void weft__worker_sessions_lost(worker *w, const char *master);
+/* Notes that of those the ones of other processes than this (0: of any) have lost it for ever; true: there are some. */
+bool weft__worker_sessions_orphaned(worker *w, const char *master, uint64_t incarnation);
 void weft__worker_sessions_sweep(worker *w); /* drops those whose master did not come back */
 void weft__worker_session_release(worker_session *s);
 void weft__worker_session_drop(worker_session *s); /* its graphs, then the reference */

@@ -168,6 +168,41 @@ TEST(the_devices_are_those_of_the_task) {
   rig_close(&r);
 }
 
+static void open_from(seat *s, const char *session, uint64_t incarnation) {
+  message m = {0}, reply = {0};
+  Tensorflow__CreateWorkerSessionRequest q = TENSORFLOW__CREATE_WORKER_SESSION_REQUEST__INIT;
+  q.session_handle = (char *)(uintptr_t)session;
+  q.weft_master = (char *)(uintptr_t)WK;
+  q.weft_incarnation = incarnation;
+  EXPECT_OK(weft__message_pack(&m, &q.base));
+  EXPECT_OK(weft__channel_call_wait(s->to, "/tensorflow.WorkerService/CreateWorkerSession", &m,
+                                    &(call_opts){.timeout_ms = 5000}, &reply));
+  weft__message_finish(&reply);
+}
+
+/* Sessions are taken away on the pool. */
+static void expect_sessions(const seat *s, int n) {
+  for (int i = 0; i < 500 && weft__worker_sessions(s->worker) != n; i++) usleep(10000);
+  EXPECT_EQ_INT(weft__worker_sessions(s->worker), n);
+}
+
+TEST(the_sessions_of_a_process_that_was_replaced_go_at_once) {
+  rig r;
+  rig_open(&r);
+  open_from(&r.ps, "old", 7);
+  open_from(&r.ps, "older", 6);
+  open_from(&r.ps, "now", 8);
+  open_from(&r.ps, "unknown", 0);
+  weft__worker_lost(r.ps.worker, WK); /* alone, this leaves them ten minutes */
+  EXPECT_EQ_INT(weft__worker_sessions(r.ps.worker), 4);
+  weft__worker_replaced(r.ps.worker, PS, 1);
+  weft__worker_replaced(r.ps.worker, WK, 8);
+  expect_sessions(&r.ps, 2);
+  weft__worker_replaced(r.ps.worker, WK, 0);
+  expect_sessions(&r.ps, 1);
+  rig_close(&r);
+}
+
 TEST(an_isolated_session_has_variables_of_its_own) {
   rig r;
   graph_handle init, add;

@@ -7,6 +7,7 @@
 #include "exec/replay.h"
 #include "exec/steplog.h"
 #include "ops/gpu_host.h"
+#include "state/dataset.h"
 #include "state/resource.h"
 #include "state/variable.h"
 #include <stdlib.h>
@@ -71,7 +72,7 @@ weft_err weft__plan_check_time(const plan_run *run) {
   if (run->step.cancel && weft__cancel_fired(run->step.cancel)) return weft__cancel_raise(run->step.cancel);
   if (run->deadline_ns && weft__now_ns() > run->deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
-  return WEFT_OK;
+  return run->step.asked_ns ? weft__step_check_time(&run->step) : WEFT_OK;
 }
 
 /* The value of a _Recv lies in its slot when the plan comes to it. */

@@ -31,6 +31,9 @@ typedef struct step {
   rendezvous *rendezvous;
   step_objects *objects;
   const char *session; /* handle: names of private resources begin with it */
+  /* Of work ahead of a program's step: when somebody last asked for its results (monotonic), INT64_MAX while somebody does;
+   * NULL: of a program's step. */
+  atomic_llong *asked_ns;
 } step;
 
 /* A value on an edge. */

@@ -21,6 +21,7 @@ typedef struct prefetch_at {
   pthread_cond_t changed;
   pthread_t thread;
   bool running, stop, over;
+  bool left; /* the thread has ended, since nobody asked: the next who does starts another */
   int64_t first, n;
   brought *ring;
 } prefetch_at;
@@ -53,10 +54,14 @@ static void prefetch_finish(iterator *it) {
 
 /* The place for the next element; NULL: time to stop. */
 static brought *next_place(prefetch_at *at, int64_t room, const step *st) {
+  const pass *p = ((iterator *)at)->pass;
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&at->lock);
-  while (at->n == room && !at->stop && !err) err = weft__step_wait(st, &at->changed, &at->lock);
-  brought *b = at->stop || err ? NULL : &at->ring[(at->first + at->n) % room];
+  while (at->n == room && !at->stop && !at->left && !err) {
+    err = weft__step_wait(st, &at->changed, &at->lock);
+    at->left = at->n == room && weft__pass_is_idle(p);
+  }
+  brought *b = at->stop || at->left || err ? NULL : &at->ring[(at->first + at->n) % room];
   pthread_mutex_unlock(&at->lock);
   return b;
 }
@@ -82,7 +87,13 @@ static void *work(void *arg) {
 }
 
 static weft_err start(prefetch_at *at) {
-  if (at->running) return WEFT_OK;
+  pthread_mutex_lock(&at->lock);
+  const bool left = at->left;
+  at->left = false;
+  pthread_mutex_unlock(&at->lock);
+  if (left) pthread_join(at->thread, NULL);
+  if (at->running && !left) return WEFT_OK;
+  at->running = false;
   if (pthread_create(&at->thread, NULL, work, at) != 0)
     return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no thread to prefetch with");
   at->running = true;

@@ -5,6 +5,9 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "state/step.h"
+#include <stdlib.h>
+
+enum { IDLE_S = 600 };
 
 /* ---- data sets ---- */
 
@@ -57,7 +60,9 @@ weft_err weft__pass_init(pass *p, const step *st) {
   weft__cancel_init(&p->cancel);
   pthread_mutex_init(&p->lock, NULL);
   p->memory = NULL;
+  atomic_init(&p->asked_ns, INT64_MAX);
   p->step = (step){.cancel = &p->cancel,
+                   .asked_ns = &p->asked_ns,
                    .intra = st->intra,
                    .inter = st->inter,
                    .caller = st->caller,
@@ -65,6 +70,28 @@ weft_err weft__pass_init(pass *p, const step *st) {
                    .session = p->session};
   return WEFT_OK;
 }
+
+void weft__pass_ask(pass *p) { atomic_store(&p->asked_ns, INT64_MAX); }
+void weft__pass_asked(pass *p) { atomic_store(&p->asked_ns, weft__now_ns()); }
+
+static int64_t idle_limit_ns(void) {
+  static atomic_llong known;
+  int64_t limit = atomic_load_explicit(&known, memory_order_relaxed);
+  if (limit) return limit;
+  const char *text = getenv("WEFT_DATASET_IDLE_SECS");
+  const double seconds = text ? strtod(text, NULL) : 0;
+  limit = (int64_t)((seconds > 0 && seconds < 1e9 ? seconds : IDLE_S) * 1e9);
+  atomic_store_explicit(&known, limit, memory_order_relaxed);
+  return limit;
+}
+
+/* How long nobody has asked; 0 while somebody does. */
+static int64_t unasked_ns(const atomic_llong *asked_ns) {
+  const int64_t asked = atomic_load_explicit((atomic_llong *)(uintptr_t)asked_ns, memory_order_relaxed);
+  return asked == INT64_MAX ? 0 : weft__now_ns() - asked;
+}
+
+bool weft__pass_is_idle(const pass *p) { return unasked_ns(&p->asked_ns) > idle_limit_ns() / 10; }
 
 struct pass_memory {
   const void *of;
@@ -163,6 +190,11 @@ weft_err weft__step_check_time(const step *st) {
   if (st->cancel && weft__cancel_fired(st->cancel)) return weft__cancel_raise(st->cancel);
   if (st->deadline_ns && weft__now_ns() > st->deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
+  if (st->asked_ns && unasked_ns(st->asked_ns) > idle_limit_ns())
+    return weft__fail(WEFT_CANCELLED,
+                      "An element was given up: for %lld s nobody has asked for one "
+                      "(WEFT_DATASET_IDLE_SECS sets how long it is worked on)",
+                      (long long)(idle_limit_ns() / 1000000000));
   return WEFT_OK;
 }
 

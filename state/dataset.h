@@ -41,7 +41,8 @@ typedef struct pass {
   step step; /* id 0: of no program's step */
   cancel cancel;
   char *session;
-  pthread_mutex_t lock; /* guards what follows */
+  atomic_llong asked_ns; /* the step's: when an element was last asked for, INT64_MAX while one is */
+  pthread_mutex_t lock;  /* guards what follows */
   struct pass_memory *memory;
 } pass;
 
@@ -60,6 +61,11 @@ weft_err weft__dataset_get(const weft_tensor *t, dataset **out); /* borrowed */
 /* ---- iterators ---- */
 weft_err weft__pass_init(pass *p, const step *st); /* takes resources, threads and session from a step */
 void weft__pass_finish(pass *p);
+/* Around the making of an element that somebody asks for.  Work ahead that goes on for WEFT_DATASET_IDLE_SECS (600) after
+ * that, because an element never comes, ends with CANCELLED; a thread that only waits for room leaves after a tenth of it. */
+void weft__pass_ask(pass *p);
+void weft__pass_asked(pass *p);
+bool weft__pass_is_idle(const pass *p); /* is it time for such a thread to leave? */
 /* What belongs to `of` (a data set, a function) for as long as the pass lasts: made when first asked for; borrowed. */
 typedef weft_err pass_make(const void *of, object **out);
 weft_err weft__pass_object(pass *p, const void *of, pass_make *make, object **out);
@@ -77,8 +83,9 @@ void weft__parts_move(weft_tensor *to, weft_tensor *from, int n);
 void weft__parts_share(weft_tensor *to, const weft_tensor *from, int n);
 
 /* ---- waiting ---- */
-weft_err weft__step_check_time(const step *st); /* an error once the step is cancelled or too late */
-weft_err weft__step_check(const step *st);      /* also when the program was interrupted: for waits */
+weft_err
+weft__step_check_time(const step *st); /* an error once the step is cancelled or too late, or works ahead for nobody */
+weft_err weft__step_check(const step *st); /* also when the program was interrupted: for waits */
 /* Sleeps until the condition is signalled or for a moment; an error when the step shall wait no longer. */
 weft_err weft__step_wait(const step *st, pthread_cond_t *cond, pthread_mutex_t *lock);
 

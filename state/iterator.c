@@ -123,7 +123,11 @@ weft_err weft__source_next(source *s, const step *st, int n, const weft_dtype *t
                                      "GetNext() failed because the iterator has not been initialized. Ensure that you "
                                      "have run the initializer operation for this iterator before getting the next "
                                      "element.");
-  if (!err) err = weft__iterator_next(s->at, st, out, &end);
+  if (!err) {
+    weft__pass_ask(&s->pass);
+    err = weft__iterator_next(s->at, st, out, &end);
+    weft__pass_asked(&s->pass);
+  }
   if (!err && end) err = weft__fail(WEFT_OUT_OF_RANGE, "End of sequence");
   end_turn(s);
   return err;

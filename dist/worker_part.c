@@ -85,8 +85,6 @@ void weft__running_release(running *u) {
   weft__worker_leave(w);
 }
 
-static const char late_text[] = "Timed out waiting for the step to finish";
-
 static void stop(running *u, weft_err code, const char *why) {
   atomic_fetch_add(&u->refs, 1);
   weft__cancel_fire(&u->token, code, "%s", why);
@@ -100,10 +98,19 @@ static void on_outside(void *arg) {
   stop(u, code, weft__error_message());
 }
 
+static const char too_late[] = "Timed out waiting for the step to finish";
+
 static void on_deadline(void *arg) {
-  running *u = arg;
-  atomic_store(&u->late, true);
-  stop(u, WEFT_DEADLINE_EXCEEDED, late_text);
+  atomic_store(&((running *)arg)->late, true);
+  stop(arg, WEFT_DEADLINE_EXCEEDED, too_late);
+}
+
+/* What waited when the time was over says that it was cancelled; the caller is told why. */
+static weft_err reason(const running *u, weft_err code) {
+  bool cancelled = code == WEFT_CANCELLED || code == WEFT_ABORTED;
+  return cancelled && atomic_load(&u->late)
+             ? weft__fail(WEFT_DEADLINE_EXCEEDED, "%s\n%s", too_late, weft__error_message())
+             : code;
 }
 
 /* What a cancelled run ends with is not the error that the master looks for. */
@@ -137,8 +144,7 @@ static void unlist_run(running *u) {
 static void end(running *u, weft_err code) {
   status err = {0};
   weft__pulse_add(PULSE_PARTS, 1);
-  /* A node that waited says that it was cancelled, and not why. */
-  if (code == WEFT_CANCELLED && atomic_load(&u->late)) code = weft__fail(WEFT_DEADLINE_EXCEEDED, "%s", late_text);
+  code = reason(u, code);
   weft__status_keep(&err, code);
   if (u->watched) weft__cancel_off(u->asked.cancel, &u->watch);
   if (u->asked.deadline_ns) weft__timer_off(u->part->session->worker->timers, &u->deadline);

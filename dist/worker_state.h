@@ -71,7 +71,7 @@ typedef struct running { /* a part in flight */
   cancel_watch watch; /* on the caller's */
   bool watched;
   atomic_bool outside; /* the caller's token fired */
-  atomic_bool late;    /* its own deadline passed */
+  atomic_bool late;    /* the deadline passed */
   timer deadline;
   step_objects objects;
   int64_t began_ns;

@@ -44,6 +44,10 @@ def prefetched(_):
     return endless.make_one_shot_iterator().get_next()
 
 
+def dequeued(_):
+    return tf.FIFOQueue(1, [tf.float32], shapes=[[]]).dequeue()
+
+
 def graph(build, device):
     g = tf.Graph()
     with g.as_default(), tf.device(device):
@@ -92,7 +96,7 @@ def pair(cluster):
     return c, *tasks
 
 
-ENDLESS = [forever, in_a_function, filtered, reduced, skipped, flattened]
+ENDLESS = [forever, in_a_function, filtered, reduced, skipped, flattened, dequeued]
 KINDS = pytest.mark.parametrize("build", ENDLESS, ids=lambda f: f.__name__)
 PLACES = pytest.mark.parametrize("device", ["/job:ps/task:0", "/job:worker/task:0"], ids=["here", "elsewhere"])
 

@@ -86,6 +86,40 @@ static void stop_relief(void) {
 
 static void pass_log(gpr_log_func_args *a) { weft__log_at(LOG_DEBUG, a->file, a->line, "gRPC: %s", a->message); }
 
+/* ---- the end ---- */
+
+/* gRPC waits at its end for its timer threads, without a deadline, and counts one that it could not start (pthread_create
+ * failed) as started.  So it ends on a thread of its own; a process that has waited too long goes on without it. */
+enum { SHUTDOWN_SECONDS = 5 };
+static pthread_cond_t shutdown_done = PTHREAD_COND_INITIALIZER; /* guarded, with the two, by relief_lock */
+static bool shut_down, stuck;
+
+static void *shut_down_grpc(void *none) {
+  grpc_shutdown();
+  pthread_mutex_lock(&relief_lock);
+  shut_down = true;
+  stuck = false;
+  pthread_cond_signal(&shutdown_done);
+  pthread_mutex_unlock(&relief_lock);
+  return none;
+}
+
+static void end_grpc(void) {
+  pthread_t t;
+  struct timespec until = weft__deadline((int64_t)SHUTDOWN_SECONDS * 1000000000);
+  shut_down = false;
+  if (pthread_create(&t, NULL, shut_down_grpc, NULL) != 0)
+    return; /* it stays initialised: the next start finds it so */
+  pthread_detach(t);
+  pthread_mutex_lock(&relief_lock);
+  while (!shut_down && pthread_cond_clockwait(&shutdown_done, &relief_lock, CLOCK_MONOTONIC, &until) == 0) continue;
+  bool late = stuck = !shut_down;
+  pthread_mutex_unlock(&relief_lock);
+  if (late)
+    weft__log(LOG_WARNING, "gRPC did not stop within %d s, as happens when it could not start a thread: left as it is",
+              SHUTDOWN_SECONDS);
+}
+
 static void stop(bool has_thread) {
   stop_relief();
   grpc_completion_queue_shutdown(core.queue);
@@ -94,10 +128,16 @@ static void stop(bool has_thread) {
   else
     poll_queue(core.queue); /* to its end, which comes first */
   grpc_completion_queue_destroy(core.queue);
-  grpc_shutdown();
+  end_grpc();
 }
 
 static weft_err start(void) {
+  pthread_mutex_lock(&relief_lock);
+  bool blocked = stuck;
+  pthread_mutex_unlock(&relief_lock);
+  if (blocked)
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED,
+                      "gRPC did not stop when it was last used in this process; start the program again");
   gpr_set_log_function(pass_log);
   gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
   grpc_init();

@@ -280,19 +280,23 @@ def main():
     sys.path.insert(0, str(BUILD / "python"))
     kinds = o.kinds and o.kinds.split(",")
     jobs = o.jobs and [tuple(j.split(":")) for j in o.jobs.split(",")]
-    report, faults, notes, failed, begin, rounds = Report(), collections.Counter(), collections.Counter(), [], time.monotonic(), 0
-    for number in range(o.first, o.first + o.rounds):
-        if o.seconds and time.monotonic() - begin > o.seconds:
-            break
-        plan, at = Plan(o.seed, number, kinds, jobs), time.monotonic()
-        print(f"round {number} (seed {o.seed}) {plan}", flush=True)
-        failures = play(plan, report, faults, notes, o.keep)
-        rounds += 1
-        print(f"  {'FAILED: ' + '; '.join(failures) if failures else 'passed'}, {time.monotonic() - at:.0f} s", flush=True)
-        if failures:
-            failed.append((number, failures))
+    report, faults, notes, failed, begin = Report(), collections.Counter(), collections.Counter(), [], time.monotonic()
+    rounds = 0
+    try:
+        for number in range(o.first, o.first + o.rounds):
+            if o.seconds and time.monotonic() - begin > o.seconds:
+                break
+            plan, at = Plan(o.seed, number, kinds, jobs), time.monotonic()
+            print(f"round {number} (seed {o.seed}) {plan}", flush=True)
+            failures = play(plan, report, faults, notes, o.keep)
+            rounds += 1
+            print(f"  {'FAILED: ' + '; '.join(failures) if failures else 'passed'}, {time.monotonic() - at:.0f} s", flush=True)
+            if failures:
+                failed.append((number, failures))
+    except KeyboardInterrupt:
+        print("interrupted")
     report.print(rounds, faults, notes, failed, o.seed, time.monotonic() - begin)
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if failed or rounds == 0 else 0)
 
 
 if __name__ == "__main__":

@@ -70,13 +70,14 @@ class Checker:
         self.logs = {t: [Log(p) for p in tasks.all[t]] for t in (2, 3, 4)}
         self.acks = sorted((a for logs in self.logs.values() for log in logs for a in log.acks), key=lambda a: a[1])
         self.checkpoints, self.mode = checkpoints, mode
-        self.restores, self.saves = [], []  # (lo, hi, path), lo
+        self.restores, self.saves = [], []  # (lo, hi, path), (lo, hi, what)
         for log in self.logs[2]:
             for i, (what, at, path) in enumerate(log.events):
                 if what == "restore":
                     self.restores.append((at, end_of_restore(log.events[i + 1:]), path))
                 if what in ("save", "saving"):
-                    self.saves.append(at)
+                    self.saves.append((at, next((e[1] for e in log.events[i + 1:] if e[0] not in ("restore", "save")),
+                                           FOREVER), what))
         self.failures, self.judged, self.skipped = [], 0, 0
         self.applied = 0
 
@@ -98,11 +99,16 @@ class Checker:
         return (lo, hi, found[-1])
 
     def begin_of_save(self, at):
-        """A moment before the save of the checkpoint that was whole at `at` was begun, and not before the one before was
-        whole unless it must be: the line of the next save may be stamped by an old line of a chief that was busy."""
-        previous = max((c[1] for c in self.checkpoints if c[1] < at), default=-FOREVER)
-        own = [s for s in self.saves if previous < s <= at] or [max([s for s in self.saves if s <= at], default=-FOREVER)]
-        return min(own)
+        """A moment before the save of the checkpoint that was whole at `at` was begun.  The line of a save lies between
+        two stamped ones, lo and hi: the last save with hi <= at had begun for sure, and this is it or comes later.  Only
+        the save at the end of a program (`saving`) may overtake one of the supervisor's, if that has left no checkpoint."""
+        begun = [s for s in self.saves if s[1] <= at]
+        if not begun:
+            return -FOREVER
+        if begun[-1][2] == "saving" and len(begun) > 1:
+            if not any(begun[-2][1] <= c[1] < at for c in self.checkpoints):
+                return begun[-2][0]
+        return begun[-1][0]
 
     def attempted_since(self, lo):
         """At most so many executions began after lo, or had not been acknowledged by then."""

@@ -202,7 +202,12 @@ class Round:
             self.failures.append("the checker failed: " + traceback.format_exc())
 
     def stacks(self):
-        """Where the threads of a task that is stuck are, if gdb is here to say it."""
+        """What the tasks of a job that is stuck say of themselves, and where their threads are, if gdb is here."""
+        hosts = self.network.addresses
+        with open(self.folder / "check", "wb") as out:
+            subprocess.run([*self.network.enter(0), BUILD / "bin" / "weft", "check", "--cluster",
+                            f"ps={','.join(hosts[:2])};worker={','.join(hosts[2:])}"], stdout=out,
+                           stderr=subprocess.STDOUT, check=False, timeout=60)
         if not shutil.which("gdb"):
             return
         for task in range(len(TASKS)):

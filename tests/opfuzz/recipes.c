@@ -49,15 +49,15 @@ const char *const fuzz_functions[] = {
                       "x = QueueDequeueUpTo" V "(q; i32[] 3; ^c) component_types=[float]"
 
 #define READER_GRAPHS(V, reader, file)                                                                                 \
-  "q = FIFOQueue" V "() component_types=[string] shapes=[[]]\nr = " reader "e = QueueEnqueue" V "(q; str[] \"" file    \
-  "\")\nc = QueueClose" V "(q; ^e)\nx = ReaderRead" V "(r; q; ^c)\n"                                                   \
+  "q = FIFOQueue" V "() component_types=[string] shapes=[[]]\nr = " reader "e = QueueEnqueueMany" V                    \
+  "(q; str[4] \"" file "\")\nc = QueueClose" V "(q; ^e)\nx = ReaderRead" V "(r; q; ^c)\n"                              \
   "u = ReaderReadUpTo" V "(r; q; i64[] 2; ^x)\n"                                                                       \
   "n = ReaderNumRecordsProduced" V "(r; ^u)\nw = ReaderNumWorkUnitsCompleted" V "(r; ^n)\nz = ReaderReset" V "(r; ^w)"
 #define READERS(V)                                                                                                     \
   READER_GRAPHS(V, "TextLineReader" V "() skip_header_lines=0\n", "text.txt"),                                         \
       READER_GRAPHS(V, "TFRecordReader" V "()\n", "data.tfrecord"),                                                    \
       READER_GRAPHS(V, "WholeFileReader" V "()\n", "text.txt"),                                                        \
-      READER_GRAPHS(V, "FixedLengthRecordReader" V "() record_bytes=4 header_bytes=1 footer_bytes=1\n", "bytes.bin"),  \
+      READER_GRAPHS(V, "FixedLengthRecordReader" V "() record_bytes=4 header_bytes=2 footer_bytes=2\n", "bytes.bin"),  \
       READER_GRAPHS(V, "IdentityReader" V "()\n", "text.txt"),                                                         \
       "q = FIFOQueue" V "() component_types=[string] shapes=[[]]\nr = IdentityReader" V "()\n"                         \
       "e = QueueEnqueueMany" V "(q; str[2] \"a\" \"b\")\nx = ReaderRead" V "(r; q; ^e)\n"                              \
@@ -212,10 +212,11 @@ const char *const fuzz_recipes[] = {
     OVER_RANGE("ParallelBatchDataset", "; i64[] 2; i64[] 2; bool[] false", VECTORS),
     OVER_RANGE("MapAndBatchDataset", "; i64[] 2; i64[] 2; bool[] false", " f=@add_one" NO_ARGS VECTORS),
     OVER_RANGE("ExperimentalMapAndBatchDataset", "; i64[] 2; i64[] 2; bool[] false", " f=@add_one" NO_ARGS VECTORS),
-    RANGE "b = BatchDataset(d; i64[] 2)" VECTORS
-          "x = PaddedBatchDataset(b; i64[] 2; i64[1] 3; i64[] -1) output_shapes=[[-1,3]]\n" COUNTED,
-    RANGE "b = BatchDataset(d; i64[] 2)" VECTORS
-          "x = PaddedBatchDatasetV2(b; i64[] 2; i64[1] -1; i64[] -1; bool[] false) output_shapes=[[-1,-1]]\n" COUNTED,
+    RANGE
+    "b = BatchDataset(d; i64[] 2)" VECTORS
+    "x = PaddedBatchDataset(b; i64[] 2; i64[1] 3; i64[] -1) N=1 Toutput_types=[int64] output_shapes=[[-1,3]]\n" COUNTED,
+    RANGE "b = BatchDataset(d; i64[] 2)" VECTORS "x = PaddedBatchDatasetV2(b; i64[] 2; i64[1] -1; i64[] -1; bool[] "
+          "false) N=1 Toutput_types=[int64] output_shapes=[[-1,-1]]\n" COUNTED,
     RANGE "b = BatchDataset(d; i64[] 2)" VECTORS "x = UnbatchDataset(b)" SCALARS COUNTED,
     RANGE "b = BatchDataset(d; i64[] 2)" VECTORS "x = ExperimentalUnbatchDataset(b)" SCALARS COUNTED,
     OVER_RANGE("OptionsDataset", "", " serialized_options=''" SCALARS),
@@ -265,7 +266,7 @@ const char *const fuzz_recipes[] = {
     "x = TFRecordDataset(str[1] \"data.tfrecord\"; str[] \"\"; i64[] 0)\n" COUNTED_STRINGS,
     "x = TFRecordDatasetV2(str[1] \"data.tfrecord\"; str[] \"\"; i64[] 100; i64[1] 0)\n" COUNTED_STRINGS,
     "x = TextLineDataset(str[1] \"text.txt\"; str[] \"\"; i64[] 0)\n" COUNTED_STRINGS,
-    "x = FixedLengthRecordDataset(str[1] \"bytes.bin\"; i64[] 1; i64[] 4; i64[] 1; i64[] 0)\n" COUNTED_STRINGS,
-    "x = FixedLengthRecordDatasetV2(str[1] \"bytes.bin\"; i64[] 1; i64[] 4; i64[] 1; i64[] 0; str[] "
+    "x = FixedLengthRecordDataset(str[1] \"bytes.bin\"; i64[] 2; i64[] 4; i64[] 2; i64[] 0)\n" COUNTED_STRINGS,
+    "x = FixedLengthRecordDatasetV2(str[1] \"bytes.bin\"; i64[] 2; i64[] 4; i64[] 2; i64[] 0; str[] "
     "\"\")\n" COUNTED_STRINGS,
     NULL};

@@ -12,7 +12,7 @@
 const char *server_start(const char *weft);
 void server_stop(void);
 /* After a death: keeps its log, starts another at the same address. */
-void server_revive(const options *o, shared *s, int64_t index);
+void server_revive(const options *o, int64_t index);
 /* Waits until it answers. */
 weft_err server_connect(channel **c, const char *address);
 bool server_answers(channel *c);

@@ -1,6 +1,7 @@
 /* worker.c - a process for each run of graphs: what kills one is written down, and another goes on behind that graph. */
 #include "tests/opfuzz/worker.h"
 #include "base/clock.h"
+#include "base/memory_limit.h"
 #include "net/rpc.h"
 #include "tests/opfuzz/server.h"
 #include "tests/opfuzz/scratch.h"
@@ -13,14 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHUNK = 2000, HANG_S = 40, MOST_MB = 2560, POLL_MS = 20, KINDS = 300 };
-enum { EXIT_SERVER = 77, EXIT_LEAK = 78, AGAIN = 3 };
+enum { CHUNK = 2000, HANG_S = 90, MOST_MB = 2560, POLL_MS = 20, KINDS = 300 };
+enum { EXIT_NO_SERVER = 76, EXIT_SERVER = 77, EXIT_LEAK = 78, AGAIN = 3 };
+#define MEMORY "256M" /* what the library may take: more fails its step */
 #define SECOND INT64_C(1000000000)
 
 /* What the sanitizers are told; the environment's ASAN_OPTIONS go before.  No leaks are looked for in the parent. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
-  return "allocator_may_return_null=1:max_allocation_size_mb=256:quarantine_size_mb=16:handle_abort=1:"
+  return "allocator_may_return_null=1:max_allocation_size_mb=600:quarantine_size_mb=16:handle_abort=1:"
          "detect_stack_use_after_return=0:leak_check_at_exit=0";
 }
 const char *__ubsan_default_options(void);
@@ -46,7 +48,7 @@ static void signature(const char *log, char *out, size_t room) {
   while (f && fgets(line, sizeof line, f)) {
     const char *at = strstr(line, "runtime error: ");
     line[strcspn(line, "\n")] = 0;
-    if (!*error && at) snprintf(error, sizeof error, "%s", at);
+    if (!*error && at) snprintf(error, sizeof error, "%.149s", line);
     if (!*error && (at = strstr(line, "ERROR: AddressSanitizer: "))) {
       snprintf(error, sizeof error, "%s", at + 25);
       error[strcspn(error, " ")] = 0;
@@ -156,7 +158,8 @@ static void work(const options *o, const op_table *table, shared *s, const worke
   channel *c = NULL;
   int fd = open(w->log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (fd >= 0) dup2(fd, 2);
-  if (o->server && server_connect(&c, o->server) != WEFT_OK) _exit(EXIT_SERVER);
+  weft_must(weft__memory_limit_set(MEMORY));
+  if (o->server && server_connect(&c, o->server) != WEFT_OK) _exit(EXIT_NO_SERVER);
   for (int64_t i = w->next; i < w->end; i++) {
     s->now[slot].index = i;
     s->now[slot].began_ns = weft__now_ns();
@@ -205,8 +208,10 @@ static void ended(const options *o, shared *s, worker *w, int slot, int ending) 
   w->pid = 0;
   if (code == 0) {
     w->next = w->end;
+  } else if (code == EXIT_NO_SERVER) {
+    server_revive(o, at);
   } else if (code == EXIT_SERVER) {
-    server_revive(o, s, at);
+    server_revive(o, at);
     finding(o, s, at, "the server died", SERVER_LOG_BEFORE);
     w->next = at + 1;
   } else {
@@ -269,11 +274,11 @@ void fuzz_all(const options *o, const op_table *table, shared *s) {
 
 int fuzz_one(const options *o, const op_table *table, shared *s) {
   channel *c = NULL;
-  char scratch[512], *dump = NULL;
+  char scratch[512];
   FILE *f = o->dump ? fopen(o->dump, "wb") : NULL;
   scratch_enter(scratch, sizeof scratch);
+  weft_must(weft__memory_limit_set(MEMORY));
   weft_err err = fuzz_graph_at(o, table, o->from, &the_model, &the_request);
-  (void)dump;
   if (!err) {
     printf("form %s%s\n", fuzz_form_names[the_request.form], the_request.differentiate >= 0 ? ", differentiated" : "");
     model_print(&the_model);
@@ -285,6 +290,7 @@ int fuzz_one(const options *o, const op_table *table, shared *s) {
   printf("%s%s%s\n", weft_error_name(err), err ? ": " : "", err ? weft__error_message() : "");
   request_finish(&the_request);
   model_finish(&the_model);
+  weft__channel_destroy(c);
   scratch_leave(scratch);
   (void)s;
   return 0;
@@ -323,6 +329,7 @@ static int run_case(const op_table *table, const old_case *c, form f, bool fed, 
     int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     fuzz_random r = {1};
     if (fd >= 0) dup2(fd, 2);
+    weft_must(weft__memory_limit_set(MEMORY));
     alarm(120);
     if (model_read(&the_model, table, c->text) != WEFT_OK) {
       printf("%s: %s\n", c->name, weft__error_message());

@@ -21,6 +21,7 @@ weft_err weft__dataset_of(kernel *k, const dataset_kind *kind, int n_input, data
   if (!input) return WEFT_OOM;
   weft_err err = parts_of(k->node, &n_part, &type);
   for (int i = 0; i < n_input && !err; i++) err = weft__kernel_in(k, weft__dataset_get(k->in[i], &input[i]));
+  if (!err && kind->passes) n_part = input[0]->n_part, type = input[0]->type;
   if (!err) err = weft__dataset_create(out, kind, n_input, input, n_part, type);
   weft__free(input);
   return err;

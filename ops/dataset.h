@@ -6,7 +6,7 @@
 #include "state/dataset.h"
 
 /* A data set whose inputs are the node's first n_input arguments and whose parts have the types that the attribute
- * output_types (Toutput_types; neither: one string) says. */
+ * output_types (Toutput_types; neither: one string) says, or those of its input where the kind passes elements on. */
 weft_err weft__dataset_of(kernel *k, const dataset_kind *kind, int n_input, dataset **out);
 /* Output 0 becomes d, unless err says that making it failed; takes d over either way. */
 weft_err weft__dataset_out(kernel *k, dataset *d, weft_err err);

@@ -86,8 +86,13 @@ static weft_err batch_next(iterator *it, const step *st, weft_tensor *out, bool 
   return err;
 }
 
-const dataset_kind weft__batch_kind = {
-    "Batch", sizeof(batch), sizeof(walk), .begin = weft__walk_begin, .next = batch_next, .finish = weft__walk_finish};
+const dataset_kind weft__batch_kind = {"Batch",
+                                       sizeof(batch),
+                                       sizeof(walk),
+                                       .begin = weft__walk_begin,
+                                       .next = batch_next,
+                                       .finish = weft__walk_finish,
+                                       .passes = true};
 
 static weft_err batch_cpu(kernel *k) {
   dataset *d = NULL;
@@ -220,14 +225,31 @@ static const dataset_kind padded_kind = {"PaddedBatch",
                                          .next = padded_next,
                                          .finish = weft__walk_finish};
 
+/* As many shapes and values as the elements have parts, and of their types. */
+static weft_err check_padding(const dataset *d, int n_shape, int n_value) {
+  const dataset *in = d->input[0];
+  if (d->n_part != in->n_part || n_shape != d->n_part || n_value != d->n_part)
+    return weft__fail(
+        WEFT_INVALID_ARGUMENT,
+        "Toutput_types has %d entries, padded_shapes %d and padding_values %d; the input's elements have %d "
+        "components",
+        d->n_part, n_shape, n_value, in->n_part);
+  for (int i = 0; i < d->n_part; i++)
+    if (d->type[i] != in->type[i])
+      return weft__fail(WEFT_INVALID_ARGUMENT, "component %d of the input is of type %s, but its padding value of %s",
+                        i, weft__dtype_name(in->type[i]), weft__dtype_name(d->type[i]));
+  return WEFT_OK;
+}
+
 static weft_err read_padding(kernel *k, dataset *d) {
   padded *s = (padded *)d;
-  int shapes, values, n;
+  int shapes, values, n, n_shape;
+  WEFT_TRY(weft__node_in_range(k->node, "padded_shapes", &shapes, &n_shape));
+  WEFT_TRY(weft__node_in_range(k->node, "padding_values", &values, &n));
+  WEFT_TRY(check_padding(d, n_shape, n));
   s->to = weft__alloc_zero((size_t)d->n_part, sizeof *s->to);
   s->value = weft__parts_alloc(d->n_part);
   if (!s->to || !s->value) return WEFT_OOM;
-  WEFT_TRY(weft__node_in_range(k->node, "padded_shapes", &shapes, &n));
-  WEFT_TRY(weft__node_in_range(k->node, "padding_values", &values, &n));
   for (int i = 0; i < d->n_part; i++) {
     const weft_tensor *t = k->in[shapes + i];
     int64_t rank = weft__tensor_count(t);
@@ -300,7 +322,8 @@ static const dataset_kind unbatch_kind = {"Unbatch",
                                           sizeof(unbatch_at),
                                           .begin = weft__walk_begin,
                                           .next = unbatch_next,
-                                          .finish = weft__walk_finish};
+                                          .finish = weft__walk_finish,
+                                          .passes = true};
 
 static weft_err unbatch_cpu(kernel *k) {
   dataset *d = NULL;

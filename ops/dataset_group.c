@@ -252,7 +252,8 @@ static weft_err ignore_next(iterator *it, const step *st, weft_tensor *out, bool
 
 static const dataset_kind ignore_kind = {"IgnoreErrors",      sizeof(dataset),
                                          sizeof(walk),        .begin = weft__walk_begin,
-                                         .next = ignore_next, .finish = weft__walk_finish};
+                                         .next = ignore_next, .finish = weft__walk_finish,
+                                         .passes = true};
 
 static weft_err ignore_cpu(kernel *k) {
   dataset *d = NULL;

@@ -100,14 +100,16 @@ static const dataset_kind filter_kind = {"Filter",
                                          .destroy = mapped_destroy,
                                          .begin = weft__walk_begin,
                                          .next = filter_next,
-                                         .finish = weft__walk_finish};
+                                         .finish = weft__walk_finish,
+                                         .passes = true};
 static const dataset_kind while_kind = {"TakeWhile",
                                         sizeof(mapped),
                                         sizeof(until),
                                         .destroy = mapped_destroy,
                                         .begin = weft__walk_begin,
                                         .next = while_next,
-                                        .finish = weft__walk_finish};
+                                        .finish = weft__walk_finish,
+                                        .passes = true};
 
 static weft_err filter_cpu(kernel *k) { return make(k, &filter_kind); }
 static weft_err while_cpu(kernel *k) { return make(k, &while_kind); }

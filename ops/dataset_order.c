@@ -16,7 +16,10 @@ typedef struct counter {
 } counter;
 
 #define COUNTED(NAME, NEXT)                                                                                            \
-  { NAME, sizeof(counted), sizeof(counter), .begin = weft__walk_begin, .next = NEXT, .finish = weft__walk_finish }
+  {                                                                                                                    \
+    NAME, sizeof(counted), sizeof(counter), .begin = weft__walk_begin, .next = NEXT, .finish = weft__walk_finish,      \
+                                            .passes = true                                                             \
+  }
 
 /* ---- repeat ---- */
 
@@ -300,7 +303,8 @@ static weft_err cache_next(iterator *it, const step *st, weft_tensor *out, bool 
 }
 
 static const dataset_kind cache_kind = {
-    "Cache", sizeof(dataset), sizeof(cache_at), .begin = cache_begin, .next = cache_next, .finish = cache_finish};
+    "Cache",       sizeof(dataset), sizeof(cache_at), .begin = cache_begin, .next = cache_next, .finish = cache_finish,
+    .passes = true};
 
 static weft_err cache_cpu(kernel *k) {
   dataset *d = NULL;

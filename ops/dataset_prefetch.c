@@ -129,7 +129,8 @@ static const dataset_kind prefetch_kind = {"Prefetch",
                                            sizeof(prefetch_at),
                                            .begin = prefetch_begin,
                                            .next = prefetch_next,
-                                           .finish = prefetch_finish};
+                                           .finish = prefetch_finish,
+                                           .passes = true};
 
 static weft_err prefetch_cpu(kernel *k) {
   dataset *d = NULL;

@@ -140,7 +140,8 @@ static const dataset_kind shuffle_kind = {"Shuffle",
                                           sizeof(shuffle_at),
                                           .begin = shuffle_begin,
                                           .next = shuffle_next,
-                                          .finish = shuffle_finish};
+                                          .finish = shuffle_finish,
+                                          .passes = true};
 
 static weft_err make(kernel *k, dataset **out) {
   int64_t room, seed, seed2;

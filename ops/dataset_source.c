@@ -95,6 +95,7 @@ typedef struct range {
 typedef struct range_at {
   iterator base;
   int64_t next;
+  bool over; /* the next one would not fit */
 } range_at;
 
 static weft_err range_begin(iterator *it) {
@@ -119,10 +120,10 @@ static weft_err range_next(iterator *it, const step *st, weft_tensor *out, bool 
   (void)st;
   const range *r = (range *)it->set;
   range_at *at = (range_at *)it;
-  *end = r->step > 0 ? at->next >= r->stop : at->next <= r->stop;
+  *end = at->over || (r->step > 0 ? at->next >= r->stop : at->next <= r->stop);
   if (*end) return WEFT_OK;
   WEFT_TRY(number(out, it->set->type[0], at->next));
-  at->next += r->step;
+  at->over = __builtin_add_overflow(at->next, r->step, &at->next);
   return WEFT_OK;
 }
 
@@ -139,7 +140,11 @@ static weft_err range_cpu(kernel *k) {
   WEFT_TRY(weft__dataset_of(k, &range_kind, 0, &d));
   range *r = (range *)d;
   r->start = start, r->stop = stop, r->step = by;
-  return weft__dataset_out(k, d, WEFT_OK);
+  return weft__dataset_out(
+      k, d,
+      d->n_part == 1
+          ? WEFT_OK
+          : weft__fail(WEFT_INVALID_ARGUMENT, "a range has elements of one component, output_types has %d", d->n_part));
 }
 
 /* ---- functions of the program: init, next until it says so, finalize ---- */

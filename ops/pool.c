@@ -262,12 +262,16 @@ static void scatter_one(weft_dtype t, void *dx, const void *g, int64_t to, int64
 
 static weft_err scatter_all(kernel *k, weft_dtype t, void *dx, const void *g, int64_t image, int64_t count) {
   const weft_tensor *index = k->in[2];
-  const int64_t n = weft__tensor_count(index), batch = k->in[0]->shape.dim[0], per = batch ? n / batch : 1;
+  const int64_t n = weft__tensor_count(index), batch = k->in[0]->shape.dim[0], per = batch ? n / batch : 0;
   const bool batched = weft__node_bool(k->node, "include_batch_in_index", false);
   memset(dx, 0, (size_t)count * weft__dtype_size(t));
+  if (!batched && per * batch != n)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "argmax has %lld elements, which %lld images cannot share evenly", (long long)n,
+                             (long long)batch);
   for (int64_t i = 0; i < n; i++) {
     const int64_t place = weft__tensor_int(index, i), base = batched ? 0 : i / per * image;
-    if (place < 0 || place + base >= count || (!batched && place >= image))
+    if (place < 0 || place >= (batched ? count : image))
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid input gradient index %lld: there are %lld elements",
                                (long long)place, (long long)(batched ? count : image));
     scatter_one(t, dx, g, place + base, i);

@@ -233,6 +233,10 @@ static weft_err fill_grad_infer(infer *s) {
 /* What was a value gets its gradient; the default gets the sum of the others. */
 static weft_err fill_grad_cpu(kernel *k) {
   const weft_tensor *back = k->in[0], *grad = k->in[1];
+  if (back->shape.rank != 1 || grad->shape.rank != 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "reverse_index_map and grad_values must be vectors, not %s and %s",
+                             weft__shape_text(&back->shape), weft__shape_text(&grad->shape));
   const int64_t n = back->shape.dim[0], total = grad->shape.dim[0];
   weft_tensor *values = weft__out(k, 0, &SHAPE1(n)), *rest = weft__out(k, 1, &SHAPE_SCALAR);
   bool *seen = weft__alloc_zero((size_t)total + 1, sizeof *seen);

@@ -1,6 +1,6 @@
 /* stack.c - stacks of one step: what a loop leaves for its gradient, iteration by iteration.
  *
- * V2 has resource handles, which keep the stack; V1 references to {container, name}, looked up among
+ * V2 has resource handles, which keep the stack; handles on a stack go with the step; V1 references to {container, name}, looked up among
  * the objects of the step.  One mutex guards a stack. */
 #include "base/alloc.h"
 #include "graph/build.h"
@@ -14,8 +14,8 @@ typedef struct stack {
   resource base;
   pthread_mutex_t lock;
   char *name;
-  int64_t limit; /* < 0: none */
-  bool closed;
+  int64_t limit;     /* < 0: none */
+  bool closed, ends; /* ends: with its step, for it holds handles */
   weft_tensor *t;
   int64_t n, room;
 } stack;
@@ -43,6 +43,20 @@ static weft_err stack_create(stack **out, const char *name, int64_t limit) {
   }
   *out = s;
   return WEFT_OK;
+}
+
+/* What is on it goes. */
+static void stack_end(object *o) {
+  stack *s = (stack *)o;
+  pthread_mutex_lock(&s->lock);
+  weft_tensor *t = s->t;
+  const int64_t n = s->n;
+  s->t = NULL;
+  s->n = s->room = 0;
+  s->closed = true;
+  pthread_mutex_unlock(&s->lock);
+  for (int64_t i = 0; i < n; i++) weft__tensor_clear(&t[i]); /* may drop a handle of this very stack */
+  weft__free(t);
 }
 
 /* ---- handles ---- */
@@ -119,6 +133,10 @@ static weft_err push_locked(kernel *k, stack *s, const weft_tensor *t) {
     if (!more) return WEFT_OOM;
     s->t = more;
     s->room = room;
+  }
+  if (!s->ends && !weft__dtype_is_plain(t->dtype) && t->dtype != WEFT_STRING) {
+    WEFT_TRY(weft__step_object_end(k, &s->base.base, stack_end));
+    s->ends = true;
   }
   s->t[s->n] = (weft_tensor){0};
   WEFT_TRY(weft__tensor_keep(&s->t[s->n], t));

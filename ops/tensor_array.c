@@ -132,6 +132,8 @@ static shape attr_shape(const weft_node *n, const char *name) {
   return a && a->kind == ATTR_SHAPE && !a->is_list ? *a->shape : SHAPE_UNKNOWN;
 }
 
+static void array_end(object *o) { weft__array_close((tensor_array *)o); }
+
 static weft_err array_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_scalar(k, 0, "size"));
   array_spec spec = {.dtype = weft__node_type(k->node, "dtype"),
@@ -147,6 +149,8 @@ static weft_err array_cpu(kernel *k) {
   weft_err err;
   if (k->node->out_type[0] == WEFT_RESOURCE) { /* the handle keeps it */
     err = out_handle(k, a, name);
+    if (!err && (spec.dtype == WEFT_RESOURCE || spec.dtype == WEFT_VARIANT)) /* it may hold its own */
+      err = weft__step_object_end(k, (object *)a, array_end);
     weft__object_release((object *)a);
   } else {
     err = weft__step_object_add(k, name, (resource *)a, &name);

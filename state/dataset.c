@@ -148,10 +148,23 @@ weft_err weft__iterator_create(iterator **out, dataset *d, pass *p) {
   return err;
 }
 
+static weft_err check_parts(const dataset *d, weft_tensor *part) {
+  for (int i = 0; i < d->n_part; i++) {
+    const weft_dtype is = part[i].dtype;
+    if (is == d->type[i]) continue;
+    weft__parts_clear(part, d->n_part);
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%sDataset: component %d of an element is %s, but output_types says %s",
+                      d->kind->name, i, is == WEFT_INVALID ? "missing" : weft__dtype_name(is),
+                      weft__dtype_name(d->type[i]));
+  }
+  return WEFT_OK;
+}
+
 weft_err weft__iterator_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
   *end = false;
   WEFT_TRY(weft__step_check_time(st));
-  return it->set->kind->next(it, st, out, end);
+  WEFT_TRY(it->set->kind->next(it, st, out, end));
+  return *end ? WEFT_OK : check_parts(it->set, out);
 }
 
 void weft__iterator_destroy(iterator *it) {

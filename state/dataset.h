@@ -26,6 +26,7 @@ typedef struct dataset_kind {
   /* out: n_part empty tensors to be filled.  After *end there is nothing more, however often it is asked. */
   weft_err (*next)(iterator *it, const step *st, weft_tensor *out, bool *end);
   void (*finish)(iterator *it); /* optional; also after a failed begin */
+  bool passes;                  /* its elements have the parts of its first input's, whatever its node declares */
 } dataset_kind;
 
 struct dataset {
@@ -71,7 +72,8 @@ typedef weft_err pass_make(const void *of, object **out);
 weft_err weft__pass_object(pass *p, const void *of, pass_make *make, object **out);
 weft_err weft__iterator_create(iterator **out, dataset *d, pass *p);
 void weft__iterator_destroy(iterator *it); /* stops its threads; NULL is fine */
-/* Every element that any data set asks of another passes here, so that one that asks for ever ends with the step. */
+/* Every element that any data set asks of another passes here, so that one that asks for ever ends with the step.
+ * INVALID_ARGUMENT if a part of it is not of the type that its data set declares. */
 weft_err weft__iterator_next(iterator *it, const step *st, weft_tensor *out, bool *end);
 
 /* ---- parts ---- */

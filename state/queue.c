@@ -459,7 +459,14 @@ static void queue_destroy(object *o) {
   weft__free(q);
 }
 
-/* Nobody will find it again: what waits is told so. */
+static element *take_any(queue *q) {
+  pthread_mutex_lock(&q->lock);
+  element *e = q->size ? *slot(q, --q->size) : NULL;
+  pthread_mutex_unlock(&q->lock);
+  return e;
+}
+
+/* Nobody will find it again: what waits is told so, and what is in it goes, for that may be a handle of this very queue. */
 static void queue_dropped(resource *r) {
   queue *q = (queue *)r;
   line done;
@@ -468,6 +475,7 @@ static void queue_dropped(resource *r) {
   close_now(q, &done);
   pthread_mutex_unlock(&q->lock);
   call_all_back(&done);
+  for (element *e; (e = take_any(q));) element_destroy(q, e);
 }
 
 static weft_err check_spec(const queue_spec *s) {

@@ -67,6 +67,31 @@ weft_err weft__step_object_add(const kernel *k, const char *base, resource *r, c
   return WEFT_OK;
 }
 
+typedef struct ending {
+  resource base;
+  object *of; /* a reference */
+  void (*end)(object *o);
+} ending;
+
+static void ending_destroy(object *o) {
+  ending *e = (ending *)o;
+  e->end(e->of);
+  weft__object_release(e->of);
+  weft__free(e);
+}
+
+weft_err weft__step_object_end(const kernel *k, object *o, void (*end)(object *o)) {
+  ending *e = weft__alloc_zero(1, sizeof *e);
+  if (!e) return WEFT_OOM;
+  atomic_init(&e->base.base.refs, 1);
+  e->base.base.destroy = ending_destroy;
+  e->base.type = "ending";
+  weft__object_retain(o);
+  e->of = o;
+  e->end = end;
+  return weft__step_object_add(k, "ending", &e->base, NULL);
+}
+
 weft_err weft__step_object_share(const kernel *k, const char *name, resource *r) {
   step_objects *s;
   weft_err err = objects_of(k, &s);

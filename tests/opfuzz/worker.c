@@ -321,31 +321,38 @@ static int read_cases(const char *path, old_case *list, int room) {
   return n;
 }
 
-/* In a process of its own: 0, or how it ended. */
-static int run_case(const op_table *table, const old_case *c, form f, bool fed, const char *log) {
+static void run_form(const op_table *table, const old_case *c, form f, bool fed) {
+  fuzz_random r = {1};
+  if (model_read(&the_model, table, c->text) != WEFT_OK) {
+    printf("%s: %s\n", c->name, weft__error_message());
+    _exit(2);
+  }
+  for (int i = 0; i < the_model.n_node; i++)
+    for (int k = 0; k < the_model.node[i].n_in; k++)
+      the_model.node[i].in[k].fed = fed, the_model.node[i].in[k].says = SHAPE_ANY;
+  if (request_write(&the_request, &the_model, f, &r) == WEFT_OK) {
+    if (f == FORM_PLAIN && the_request.n_feed) the_request.differentiate = 0;
+    const size_t before = allocated();
+    fuzz_run_here(&the_request, table);
+    if (leaks(&the_request, table, before)) _exit(EXIT_LEAK);
+  }
+  request_finish(&the_request);
+  model_finish(&the_model);
+}
+
+/* The forms from `from` on, in a process of their own: 0, or how it ended; s->now[0].index says in which. */
+static int run_case(const op_table *table, const old_case *c, int from, const char *log, shared *s) {
   fflush(stdout);
   pid_t pid = fork();
   if (pid == 0) {
     int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    fuzz_random r = {1};
     if (fd >= 0) dup2(fd, 2);
     weft_must(weft__memory_limit_set(MEMORY));
-    alarm(120);
-    if (model_read(&the_model, table, c->text) != WEFT_OK) {
-      printf("%s: %s\n", c->name, weft__error_message());
-      _exit(2);
+    alarm(300);
+    for (int f = from; f < 2 * FORMS; f++) {
+      s->now[0].index = f;
+      run_form(table, c, (form)(f / 2), f % 2 == 0);
     }
-    for (int i = 0; i < the_model.n_node; i++)
-      for (int k = 0; k < the_model.node[i].n_in; k++)
-        the_model.node[i].in[k].fed = fed, the_model.node[i].in[k].says = SHAPE_ANY;
-    if (request_write(&the_request, &the_model, f, &r) == WEFT_OK) {
-      if (f == FORM_PLAIN && the_request.n_feed) the_request.differentiate = 0;
-      const size_t before = allocated();
-      fuzz_run_here(&the_request, table);
-      if (leaks(&the_request, table, before)) _exit(EXIT_LEAK);
-    }
-    request_finish(&the_request);
-    model_finish(&the_model);
     _exit(0);
   }
   int ending = 0;
@@ -364,8 +371,9 @@ int replay(const options *o, const op_table *table, shared *s) {
   scratch_enter(scratch, sizeof scratch);
   for (int i = 0; i < n; i++)
     for (int f = 0; f < 2 * FORMS; f++) {
-      int ending = run_case(table, &list[i], (form)(f / 2), f % 2 == 0, "case.log");
-      if (ending == 0) continue;
+      int ending = run_case(table, &list[i], f, "case.log", s);
+      if (ending == 0) break;
+      f = (int)s->now[0].index;
       printf("FAILED %s, form %s, %s: ends with %d\n", list[i].name, fuzz_form_names[f / 2], f % 2 ? "constant" : "fed",
              ending);
       copy_log("case.log");

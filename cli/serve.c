@@ -111,6 +111,10 @@ static int run(int argc, char **argv) {
   if (err == WEFT_OK) err = weft_server_join(server);
   if (err != WEFT_OK && err != WEFT_CANCELLED) code = fail(err);
   weft_server_destroy(server);
+  if (weft_server_left_kernel()) {
+    fflush(NULL);
+    _exit(code);
+  }
   return code;
 }
 

@@ -369,6 +369,10 @@ static bool wind_down(weft_server *s) {
   return !is_busy(s);
 }
 
+static atomic_bool left_kernel;
+
+bool weft__server_left_kernel(void) { return atomic_load(&left_kernel); }
+
 /* False: the parts could not be taken away, and stay for the rest of the process. */
 static bool take_down(weft_server *s) {
   weft__page_destroy(s->page);
@@ -377,6 +381,7 @@ static bool take_down(weft_server *s) {
   atomic_store(&s->ready, false);
   pthread_rwlock_unlock(&s->parts);
   if (!wind_down(s)) {
+    atomic_store(&left_kernel, true);
     weft__log(LOG_ERROR,
               "%s leaves while a kernel still computes %d s after it was cancelled: its memory and port stay taken "
               "until the process ends",

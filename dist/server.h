@@ -31,6 +31,7 @@ weft_err weft__server_join(weft_server *s);
 /* Says goodbye, cancels what runs, closes the sessions of clients, frees the port.  Returns after 5 s at the latest, or at
  * a second interrupt: a kernel that still computes then keeps the server's memory and port for the rest of the process. */
 void weft__server_destroy(weft_server *s);
+bool weft__server_left_kernel(void);                   /* has a server of this process been left so? */
 const char *weft__server_target(const weft_server *s); /* "grpc://localhost:2222"; port 0 is known once started */
 const cluster *weft__server_cluster(const weft_server *s);
 const char *weft__server_job(const weft_server *s);

@@ -85,6 +85,9 @@ WEFT_API weft_err weft_server_join(weft_server *s);
  * that exits says goodbye as well.  Waits 5 s at most: a kernel that still computes then keeps the server's memory and port
  * until the process ends, which the log says. */
 WEFT_API void weft_server_destroy(weft_server *s);
+/* Has a server of this process left a kernel computing?  Then end the process with _exit: exit takes away what the kernel
+ * uses, and it would crash. */
+WEFT_API bool weft_server_left_kernel(void);
 WEFT_API const char *weft_server_target(const weft_server *s); /* "grpc://localhost:2222" */
 WEFT_API const char *weft_server_job(const weft_server *s);
 WEFT_API int weft_server_task(const weft_server *s);

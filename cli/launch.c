@@ -42,10 +42,10 @@ typedef struct launch {
   double workers_done;
 } launch;
 
-static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t interrupts, first_signal;
 
 static void on_signal(int number) {
-  (void)number;
+  if (!interrupts) first_signal = number;
   interrupts++;
 }
 
@@ -379,7 +379,7 @@ static void push_the_end(launch *l, int *passed) {
   double now = launch_now();
   if (interrupts > *passed) {
     signal_all(l, *passed == 0 ? SIGINT : SIGKILL);
-    if (*passed == 0 && !l->code) l->code = 130;
+    if (*passed == 0 && !l->code) l->code = 128 + (int)first_signal; /* as a shell says it */
     l->ending = l->ending > 0 ? l->ending : now;
     *passed = interrupts;
   }
@@ -511,7 +511,9 @@ const cli_command cli_launch = {
              "'weft run').  Ctrl-C lets all tasks end; twice ends them at once.\n\n"
              "  weft launch --ps 1 --workers 2 --restart 3 --log-dir logs -- train.py --steps=1000",
     .flags = flags,
-    .more = "TF_CONFIG is set in any style.  The exit code is that of the first task that failed.",
+    .more = "TF_CONFIG is set in any style.  The exit code is that of the first task that failed; 130 after Ctrl-C, "
+            "143 after\n"
+            "SIGTERM.",
     .passes_on = true,
     .run = run,
 };

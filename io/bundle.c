@@ -26,6 +26,8 @@ weft_err weft__bundle_create(bundle_writer **out, const char *prefix) {
   w->index = weft__bundle_index_path(prefix);
   char *dir = weft__file_dir(prefix), *data = weft__bundle_data_path(prefix, 0, 1);
   weft_err err = w->prefix && w->index && dir && data ? weft__dir_create(dir) : WEFT_OOM;
+  /* Where the shards of a checkpoint are gathered, another task may be writing, which may be TensorFlow and lock nothing. */
+  if (err == WEFT_OK && !strstr(dir, "_temp_")) weft__file_sweep(dir);
   if (err == WEFT_OK) err = weft__writer_create(&w->data, data);
   weft__free(dir);
   weft__free(data);

@@ -1,17 +1,21 @@
-/* file.c - POSIX files.  A writer's temporary name is PATH.tempstateN, as TensorFlow's are. */
+/* file.c - POSIX files.  A writer's temporary name is PATH.tempstateN, as TensorFlow's are.  It is locked (flock) until it
+ * has its own name: what lies there unlocked was left by a process that was killed. */
 #include "io/file.h"
 
 #include "base/alloc.h"
 #include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { BUFFER = 256 << 10 };
+#define TEMPORARY ".tempstate"
 
 weft_err weft__file_code(int error) {
   switch (error) {
@@ -177,6 +181,17 @@ struct file_writer {
   char buffer[BUFFER];
 };
 
+/* Makes and locks a file; again if somebody who sweeps took it away in between.  Where files cannot be locked, nobody who
+ * sweeps can lock them either. */
+static int open_locked(const char *path) {
+  for (;;) {
+    struct stat st;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 || flock(fd, LOCK_EX) != 0 || fstat(fd, &st) != 0 || st.st_nlink > 0) return fd;
+    close(fd);
+  }
+}
+
 weft_err weft__writer_create(file_writer **out, const char *path) {
   uint64_t random = 0;
   if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) random = (uint64_t)getpid();
@@ -184,10 +199,9 @@ weft_err weft__writer_create(file_writer **out, const char *path) {
   if (!w) return WEFT_OOM;
   w->fd = -1;
   w->path = weft__strdup(path);
-  w->temporary = weft__sprintf("%s.tempstate%llu", path, (unsigned long long)random);
+  w->temporary = weft__sprintf("%s" TEMPORARY "%llu", path, (unsigned long long)random);
   weft_err err = w->path && w->temporary ? WEFT_OK : WEFT_OOM;
-  if (err == WEFT_OK && (w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0)
-    err = weft__file_fail(path, errno);
+  if (err == WEFT_OK && (w->fd = open_locked(w->temporary)) < 0) err = weft__file_fail(path, errno);
   if (err == WEFT_OK)
     *out = w;
   else
@@ -230,8 +244,6 @@ weft_err weft__writer_sync(file_writer *w) {
   flush(w);
   if (w->failed.code == WEFT_OK && w->fd >= 0) {
     if (fsync(w->fd) != 0) weft__status_keep(&w->failed, weft__file_fail(w->temporary, errno));
-    if (close(w->fd) != 0) weft__status_keep(&w->failed, weft__file_fail(w->temporary, errno));
-    w->fd = -1;
   }
   return weft__status_raise(&w->failed);
 }
@@ -265,4 +277,41 @@ weft_err weft__file_write(const char *path, const void *data, size_t size) {
   weft__writer_destroy(w);
   weft__free(dir);
   return err;
+}
+
+/* ---- what killed writers left ---- */
+
+/* "NAME.tempstate123" */
+static bool is_temporary(const char *name) {
+  const char *at = strstr(name, TEMPORARY);
+  if (!at || at == name) return false;
+  at += sizeof TEMPORARY - 1;
+  return *at && strspn(at, "0123456789") == strlen(at);
+}
+
+static void remove_if_left(int dir, const char *name) {
+  int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return;
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) unlinkat(dir, name, 0);
+  close(fd);
+}
+
+static void sweep_open(int fd, bool below) {
+  DIR *d = fdopendir(fd);
+  if (!d) {
+    close(fd);
+    return;
+  }
+  for (const struct dirent *e; (e = readdir(d));) {
+    if (is_temporary(e->d_name)) remove_if_left(dirfd(d), e->d_name);
+    if (!below || !strstr(e->d_name, "_temp_")) continue;
+    int inside = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (inside >= 0) sweep_open(inside, false);
+  }
+  closedir(d);
+}
+
+void weft__file_sweep(const char *dir) {
+  int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) sweep_open(fd, true);
 }

@@ -42,5 +42,8 @@ weft_err weft__writer_place(file_writer *w);
 void weft__writer_destroy(file_writer *w); /* removes the temporary file unless placed */
 /* Writes a whole file so: create, append, sync, place, directory sync. */
 weft_err weft__file_write(const char *path, const void *data, size_t size);
+/* Removes temporary files in a folder, and in those of sharded checkpoints there, whose writers were killed: a writer that
+ * lives holds a lock on its own. */
+void weft__file_sweep(const char *dir);
 
 #endif

@@ -3,8 +3,11 @@
 #include "base/alloc.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int matches(const char *pattern) {
   path_list l;
@@ -36,6 +39,28 @@ TEST(an_abandoned_file_leaves_nothing_and_the_old_one_in_place) {
   EXPECT_OK(weft__file_read(test_path("a"), &t));
   EXPECT_EQ_MEM(t.data, "old", 3);
   weft__text_finish(&t);
+}
+
+TEST(what_a_killed_writer_left_is_swept_and_what_is_being_written_is_not) {
+  file_writer *w = NULL;
+  EXPECT_OK(weft__dir_create(test_path("x_temp_1")));
+  pid_t child = fork();
+  if (child == 0) {
+    if (weft__writer_create(&w, test_path("dead")) || weft__writer_create(&w, test_path("x_temp_1/part"))) _exit(1);
+    kill(getpid(), SIGKILL);
+  }
+  EXPECT(waitpid(child, NULL, 0) == child);
+  EXPECT_OK(weft__file_write(test_path("mine.tempstate"), "1", 1)); /* not a writer's: no number */
+  EXPECT_OK(weft__writer_create(&w, test_path("live")));
+  weft__writer_append(w, "new", 3);
+  EXPECT_OK(weft__writer_sync(w));
+  EXPECT_EQ_INT(matches("dead.tempstate*") + matches("x_temp_1/part.tempstate*"), 2);
+  weft__file_sweep(test_path("."));
+  EXPECT_EQ_INT(matches("dead*") + matches("x_temp_1/*"), 0);
+  EXPECT_EQ_INT(matches("mine.tempstate") + matches("live.tempstate*"), 2);
+  EXPECT_OK(weft__writer_place(w));
+  weft__writer_destroy(w);
+  EXPECT_EQ_INT(matches("live"), 1);
 }
 
 TEST(a_large_write_goes_around_the_buffer_in_order) {

@@ -352,6 +352,7 @@ static weft_err save_once(weft_saver *s, weft_session *sess, const char *path, c
   WEFT_TRY(claim(s, &mine, progress, &skip));
   if (skip) return WEFT_OK;
   weft_err err = weft__dir_create_all(dir);
+  if (!err) weft__file_sweep(*dir ? dir : "."); /* what saves left that were killed */
   if (!err) err = write_files(s, sess, *prefix, number, o, outdated);
   if (!err && !*outdated && !o->no_state) err = record(s, *prefix, dir, order, o);
   unclaim(s, &mine);

@@ -446,6 +446,27 @@ static void restore_once(int64_t unused, int tell) {
   pause();
 }
 
+/* Saves once. */
+static void save_once_more(int64_t number, int tell) {
+  bench t = begin();
+  weft_saver *s;
+  EXPECT_OK(weft__saver_create(&s, t.g, &(weft_saver_opts){.sharded = true}));
+  open_session(&t);
+  save_step(s, t.sess, "log/m", number);
+  EXPECT(write(tell, "d", 1) == 1);
+  pause();
+}
+
+static int temporaries(void) {
+  path_list in_log, in_shards;
+  EXPECT_OK(weft__file_match("log/*.tempstate*", &in_log));
+  EXPECT_OK(weft__file_match("log/*_temp_*/*.tempstate*", &in_shards));
+  int n = in_log.n + in_shards.n;
+  weft__path_list_finish(&in_log);
+  weft__path_list_finish(&in_shards);
+  return n;
+}
+
 /* A process that may be killed while it tells Check what it expects would spoil what Check reads: it tells nobody. */
 static void leave_check(int keep) {
   int nobody = open("/dev/null", O_WRONLY);
@@ -475,10 +496,13 @@ static char told_by(void (*work)(int64_t n, int tell), int64_t n, useconds_t aft
 
 /* Savers and readers are processes: this one has no threads, or the sanitizer forbids theirs. */
 TEST_WITHIN(180, a_kill_at_any_moment_leaves_a_checkpoint_that_restores) {
+  enter_folder(); /* the first to ask for it makes it: all of them work in this one */
   for (int round = 0; round < 200; round++) {
     EXPECT_EQ_INT(told_by(save_for_ever, 1000 * round, (useconds_t)(7919 * round % 40000)), 's');
     EXPECT_EQ_INT(told_by(restore_once, 0, 0), 'y');
   }
+  EXPECT_EQ_INT(told_by(save_once_more, 1000000, 0), 'd'); /* and takes away what the killed ones left */
+  EXPECT_EQ_INT(temporaries(), 0);
 }
 
 TEST(paths_are_compared_and_joined_as_text) {

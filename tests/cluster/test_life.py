@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from tasks import LINEAR
+from tasks import LINEAR, WEFT, Task
 
 SEATS = [("ps", 0), ("worker", 0), ("worker", 1)]
 
@@ -65,6 +65,17 @@ def test_a_signal_ends_every_wait(cluster, number):
     ps.send(number)
     assert worker.wait() != 0 and ps.wait() != 0
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("number,code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_launched_job_says_which_signal_ended_it(tmp_path, number, code):
+    job = Task(tmp_path / "log", WEFT, "launch", "--ps", "1", "--workers", "1", "--", LINEAR, "--steps=1000000000")
+    try:
+        job.until("step: 3\n")
+        job.send(number)
+        assert job.wait() == code, job.output[-2000:]
+    finally:
+        job.kill()
 
 
 def test_the_seat_comes_from_tf_config(cluster):

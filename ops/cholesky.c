@@ -47,7 +47,7 @@ static weft_err cholesky_cpu(kernel *k) {
   WEFT_TRY(weft__matrix_square(k, 0));
   weft_err err = weft__matrices_load(k, 0, &m);
   if (!err) {
-    weft__kernel_loop(k, m.count, 100 + m.rows * m.rows * m.rows / 3, factor_all, &m);
+    weft__kernel_loop(k, m.count, 100 + weft__matrix_cost(&m, m.rows, m.rows, m.rows) / 3, factor_all, &m);
     err = weft__matrices_store(k, 0, &k->in[0]->shape, &m);
   }
   weft__matrices_clear(&m);
@@ -172,7 +172,7 @@ static weft_err solve_cpu(kernel *k) {
   weft_err err = weft__matrices_load(k, 0, &j.a);
   if (!err) err = repeat_right(k, &out, &j.x);
   if (!err) {
-    weft__kernel_loop(k, j.x.count, 100 + j.x.rows * j.x.rows * j.x.cols, solve_all, &j);
+    weft__kernel_loop(k, j.x.count, 100 + weft__matrix_cost(&j.x, j.x.rows, j.x.rows, j.x.cols), solve_all, &j);
     err = weft__matrices_store(k, 0, &out, &j.x);
   }
   weft__matrices_clear(&j.a);

@@ -16,7 +16,7 @@ static inline int64_t weft__index_row(const weft_tensor *t, int64_t row, int64_t
   for (int64_t i = 0; i < n; i++) {
     int64_t v = weft__index_at(t, row * n + i);
     if (v < 0 || v >= dims[i]) return -1;
-    at = at * dims[i] + v;
+    if (__builtin_mul_overflow(at, dims[i], &at) || __builtin_add_overflow(at, v, &at)) return -1; /* no such tensor */
   }
   return at;
 }

@@ -47,10 +47,10 @@ static weft_err column(const vocabulary *v, str line, int64_t number, int64_t in
     if (!cut) break;
     at = cut + 1;
   }
-  if (n + 1 > most) return WEFT_OK;
-  return weft__fail(WEFT_INVALID_ARGUMENT,
-                    "Invalid number of columns in %s line %lld (%.*s) : expected at least %lld got %lld", v->path,
-                    (long long)number, weft__int_sat(line.size), line.data, (long long)most + 1, (long long)n + 1);
+  if (n >= most) return WEFT_OK;
+  return weft__fail(
+      WEFT_INVALID_ARGUMENT, "Invalid number of columns in %s line %lld (%.*s) : expected at least %llu got %lld",
+      v->path, (long long)number, weft__int_sat(line.size), line.data, (unsigned long long)most + 1, (long long)n + 1);
 }
 
 /* What one index takes of one line, as element `number` of the tensor. */

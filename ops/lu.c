@@ -74,7 +74,7 @@ static weft_err determinants(kernel *k, job *j, shape *out) {
   WEFT_TRY(weft__matrices_load(k, 0, &j->m));
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->sign));
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->log));
-  weft__kernel_loop(k, j->m.count, 100 + j->m.rows * j->m.rows * j->m.rows / 3, det_all, j);
+  weft__kernel_loop(k, j->m.count, 100 + weft__matrix_cost(&j->m, j->m.rows, j->m.rows, j->m.rows) / 3, det_all, j);
   *out = k->in[0]->shape;
   out->rank -= 2;
   return WEFT_OK;
@@ -156,7 +156,8 @@ static void solve_all(void *arg, int64_t begin, int64_t end) {
 
 static weft_err solve(kernel *k, system_job *j, const shape *out) {
   j->adjoint = weft__node_bool(k->node, "adjoint", false);
-  weft__kernel_loop(k, j->a.count, 100 + j->a.rows * j->a.rows * (j->a.rows / 3 + j->x.cols), solve_all, j);
+  weft__kernel_loop(k, j->a.count, 100 + weft__matrix_cost(&j->a, j->a.rows, j->a.rows, j->a.rows / 3 + j->x.cols),
+                    solve_all, j);
   if (atomic_load(&j->singular)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input matrix is not invertible.");
   return weft__matrices_store(k, 0, out, &j->x);
 }

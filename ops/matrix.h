@@ -14,6 +14,10 @@ typedef struct matrices {
   weft_tensor copy;          /* double or complex128; cleared by the kernel */
   int64_t count, rows, cols; /* matrices, and the size of each */
 } matrices;
+/* a * b * c, what one of them costs; 0 if there are none, for their sides may be of any size then. */
+static inline int64_t weft__matrix_cost(const matrices *m, int64_t a, int64_t b, int64_t c) {
+  return m->count ? a * b * c : 0;
+}
 
 /* Copies input i, whose rank is at least 2. */
 weft_err weft__matrices_load(kernel *k, int i, matrices *m);

@@ -49,7 +49,7 @@ static void put_gap(text *out, int rank, int d) {
 static void put_axis(text *out, const weft_tensor *x, int d, int64_t first, int64_t ends) {
   const shape *s = &x->shape;
   int64_t n = s->dim[d], inner = weft__shape_span(s, d + 1, s->rank);
-  bool short_form = ends >= 0 && n > 2 * ends;
+  bool short_form = ends >= 0 && n - ends > ends;
   weft__text_puts(out, "[");
   for (int64_t i = 0; i < n; i++) {
     if (i > 0) put_gap(out, s->rank, d);

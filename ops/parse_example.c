@@ -455,9 +455,12 @@ static weft_err parse_single_cpu(kernel *k) {
 /* `batch`: the leading dimensions of dense outputs; sparse outputs have one more column than it has. */
 static weft_err infer_outputs(infer *s, const shape *batch) {
   const attr *shapes = weft__node_attr(s->node, "dense_shapes");
-  int first = 0, n = 0;
+  int first = 0, n = 0, n_value = 0;
   const int64_t columns = batch->rank < 0 ? -1 : batch->rank + 1;
   WEFT_TRY(weft__node_out_range(s->node, "sparse_indices", &first, &n));
+  WEFT_TRY(weft__node_out_range(s->node, "sparse_values", &first, &n_value));
+  if (n != n_value) /* else outputs would be taken for others, and more written than there are */
+    return weft__infer_fail(s, "there are %d sparse features but %d sparse_types", n, n_value);
   for (int i = 0; i < n; i++) {
     s->out[i] = SHAPE2(-1, columns);
     s->out[i + n] = SHAPE1(-1);

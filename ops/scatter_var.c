@@ -228,9 +228,9 @@ static weft_err gather_rows(kernel *k, const weft_tensor *params) {
   const weft_tensor *indices = k->in[1];
   int batch = weft__int_sat(weft__node_int(k->node, "batch_dims", 0));
   if (batch < 0) batch += indices->shape.rank;
-  if (params->shape.rank < batch + 1 || indices->shape.rank < batch || batch < 0)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least %d dimensional, got shape %s",
-                             batch + 1, weft__shape_text(&params->shape));
+  if (params->shape.rank <= batch || indices->shape.rank < batch || batch < 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least %lld dimensional, got shape %s",
+                             (long long)batch + 1, weft__shape_text(&params->shape));
   shape of = {params->shape.rank - batch, {0}}, result = indices->shape;
   memcpy(of.dim, params->shape.dim + batch, (size_t)of.rank * sizeof *of.dim);
   for (int d = 0; d < batch; d++)

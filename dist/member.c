@@ -27,6 +27,7 @@ typedef struct record {
   bool is_tf;
   goodbye goodbye; /* has it been told that we leave? */
   uint64_t incarnation;
+  uint32_t given_up; /* how often this process has given us up */
   member_state state;
   int64_t lost_ns, asked_ns; /* since when it is not there; when it was last asked */
 } record;
@@ -74,6 +75,7 @@ static weft_err write_hello(members *m, const peer *to, message *out) {
     hello.address = (char *)(uintptr_t)own_address(m);
     hello.state = (int32_t)state;
     hello.version = (char *)WEFT_VERSION;
+    hello.given_up = weft__peer_given_up(to);
     hello.departed = all;
     pthread_mutex_lock(&m->lock);
     hello.ran = m->somebody_ran;
@@ -128,7 +130,11 @@ static bool note_hello(members *m, peer *from, const Weft__Hello *h) {
   if (r->state == MEMBER_LEFT && r->incarnation == h->incarnation) h = NULL; /* overtaken by its goodbye */
   if (h) {
     restarted = r->incarnation && r->incarnation != h->incarnation;
-    lost = restarted || h->state == MEMBER_LEFT;
+    /* Its calls have failed there, but a connection that was cut may not have told us so: they would go on here, and take
+     * what is meant for their successors. */
+    bool gave_up = r->incarnation == h->incarnation && h->given_up > r->given_up;
+    lost = restarted || gave_up || h->state == MEMBER_LEFT;
+    if (r->incarnation != h->incarnation || gave_up) r->given_up = h->given_up;
     now = h->state == MEMBER_LEFT ? 0 : h->incarnation;
     for (size_t i = 0; i < h->n_departed; i++) note_departure(m, h->departed[i]);
     r->seen = true;

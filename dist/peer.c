@@ -54,6 +54,7 @@ struct peer {
   bool greeting, again; /* a greeting is under way; another is wanted */
   int64_t again_ms;
   int64_t heard_ns, greeted_ns; /* when last; heard_ns is 0 while nobody is there */
+  atomic_uint given_up;         /* needs no lock */
 };
 
 struct peers {
@@ -130,6 +131,7 @@ int weft__peer_number(const peer *p) { return p->number; }
 const char *weft__peer_task(const peer *p) { return p->task; }
 const char *weft__peer_address(const peer *p) { return p->address; }
 bool weft__peer_is_self(const peer *p) { return p->self; }
+unsigned weft__peer_given_up(const peer *p) { return atomic_load(&p->given_up); }
 
 peer_kind weft__peer_kind(peer *p) {
   pthread_mutex_lock(&p->lock);
@@ -232,6 +234,7 @@ static void fire_flights(peer *p, bool waiting_too, weft_err code, const char *w
 static void leave(peer *p, bool was_there, const char *why) {
   pthread_mutex_lock(&p->lock);
   forget_line(p);
+  if (was_there) atomic_fetch_add(&p->given_up, 1);
   pthread_mutex_unlock(&p->lock);
   fire_flights(p, was_there, WEFT_UNAVAILABLE, was_there ? "it does not answer any more" : why);
   if (was_there && p->all->hooks.died) p->all->hooks.died(p->all->hooks.arg, p);

@@ -28,6 +28,8 @@ int weft__peer_number(const peer *p);          /* its i above */
 const char *weft__peer_task(const peer *p);    /* "/job:ps/replica:0/task:0" */
 const char *weft__peer_address(const peer *p); /* "host:port" */
 bool weft__peer_is_self(const peer *p);
+/* How often it was given up because it did not answer any more; greetings tell it. */
+unsigned weft__peer_given_up(const peer *p);
 peer_kind weft__peer_kind(peer *p);
 /* As weft__channel_call; the method is a literal. */
 void weft__peer_call(peer *p, const char *method, message *request, const call_opts *opts, rpc_reply *fn, void *arg);

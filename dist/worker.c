@@ -75,12 +75,14 @@ static bool meets(const part *p, const char *task_name) {
 }
 
 static running *next_to_stop(worker *w, const char *task_name) {
-  for (running *u = w->runs.next; u != &w->runs; u = u->next)
-    if (!u->stopped && meets(u->part, task_name)) return u;
+  for (running *u = w->runs.next; u != &w->runs; u = u->next) {
+    bool asked = task_name && strcmp(u->part->session->master, task_name) == 0;
+    if (!u->stopped && (asked || meets(u->part, task_name))) return u;
+  }
   return NULL;
 }
 
-/* Ends the runs that meet a task, or all. */
+/* Ends the runs that meet a task or that it asked for, or all. */
 static void stop_runs(worker *w, const char *task_name, const char *why) {
   running *u;
   pthread_mutex_lock(&w->lock);

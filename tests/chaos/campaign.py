@@ -41,7 +41,8 @@ class Stuck(Exception):
 class Round:
     def __init__(self, plan, folder):
         self.plan, self.folder = plan, folder
-        self.failures, self.notes, self.next_sample, self.chief_left = [], [], 0, False
+        self.failures, self.notes, self.next_sample = [], [], 0
+        self.chief_left, self.followers = False, []  # who ended with 0 in the middle of a synchronous job
         self.disk = folder / "log"
         self.disk.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "chaos", str(self.disk)], check=True)
@@ -69,8 +70,8 @@ class Round:
             self.failures.append(f"{name} ended with {code} and said nothing")
         elif code != 0:
             self.notes.append(f"{name} ended with {code}: {reason(process.output)}")
-        elif restart and self.plan.mode == "sync" and self.chief_left:  # who leaves closes the queue of tokens
-            self.notes.append(f"{name} ended with 0 after the chief of a synchronous job had left")
+        elif restart and self.plan.mode == "sync":  # a chief that leaves closes the queue of tokens
+            self.followers.append(name)
         elif restart:
             self.failures.append(f"{name} ended with 0 in the middle of the job: {last}")
         if restart:
@@ -196,6 +197,11 @@ class Round:
             self.faults.heal_all()
             self.archive.collect()
             self.tasks.end()
+        for name in self.followers:
+            if self.chief_left:
+                self.notes.append(f"{name} ended with 0 when the chief of a synchronous job left")
+            else:
+                self.failures.append(f"{name} ended with 0 in the middle of the job, and the chief had not left")
         try:
             self.check(report)
         except Exception:  # a checker that fails is a finding too

@@ -1,9 +1,11 @@
 #include "weft/weft.h"
 
 #include "tests/check.h"
+#include "tests/ports.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef WEFT_HAVE_GRPC
@@ -338,6 +340,70 @@ TEST(two_tasks_in_one_process_make_a_cluster) {
   weft_session_destroy(sess), weft_session_destroy(other);
   weft_graph_destroy(g);
   weft_server_destroy(worker), weft_server_destroy(ps);
+}
+
+/* A cluster of three tasks of one job, of which the first has left while the others watched. */
+static weft_cluster *three_tasks(weft_server *task[3]) {
+  weft_cluster *c;
+  char spec[100];
+  snprintf(spec, sizeof spec, "worker=localhost:%d,localhost:%d,localhost:%d", free_port(), free_port(), free_port());
+  EXPECT_OK(weft_cluster_parse(&c, spec));
+  for (int i = 0; i < 3; i++)
+    EXPECT_OK(weft_server_create(&task[i], c, &(weft_server_opts){.job = "worker", .task = i}));
+  return c;
+}
+
+static double seconds_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+TEST_WITHIN(60, a_session_that_needs_a_task_which_has_left_names_it_within_seconds) {
+  weft_server *task[3];
+  weft_cluster *c = three_tasks(task);
+  weft_graph *g = graph();
+  weft_scope_device(g, "/job:worker/task:0");
+  weft_out seven = weft_add(g, weft_scalar(g, WEFT_FLOAT, 3), weft_scalar(g, WEFT_FLOAT, 4));
+  weft_scope_pop(g);
+  weft_server_destroy(task[2]), weft_server_destroy(task[0]);
+  EXPECT_OK(weft_server_create(&task[2], c, &(weft_server_opts){.job = "worker", .task = 2})); /* it came late */
+  double began = seconds_now();
+  weft_session *sess = open_at(g, weft_server_target(task[2]));
+  EXPECT_ERR(run(sess, seven), WEFT_FAILED_PRECONDITION, "/job:worker/replica:0/task:0, which said goodbye");
+  EXPECT(seconds_now() - began > 3 && seconds_now() - began < 20); /* 5 s; the rest is a busy machine's */
+  weft_session_destroy(sess);
+  weft_server_destroy(task[1]), weft_server_destroy(task[2]);
+  weft_cluster_destroy(c), weft_graph_destroy(g);
+}
+
+static void *come_back(void *arg) {
+  weft_server *s;
+  usleep(2000000);
+  EXPECT_OK(weft_server_create(&s, arg, &(weft_server_opts){.job = "worker"}));
+  return s;
+}
+
+TEST_WITHIN(60, a_task_that_comes_back_soon_after_its_goodbye_was_restarted) {
+  weft_server *task[3];
+  pthread_t thread;
+  void *again;
+  weft_cluster *c = three_tasks(task);
+  weft_graph *g = graph();
+  weft_scope_device(g, "/job:worker/task:0");
+  weft_out seven = weft_add(g, weft_scalar(g, WEFT_FLOAT, 3), weft_scalar(g, WEFT_FLOAT, 4));
+  weft_scope_pop(g);
+  weft_server_destroy(task[0]);
+  pthread_create(&thread, NULL, come_back, c);
+  weft_session *sess = open_at(g, weft_server_target(task[2]));
+  EXPECT_EQ_INT(fetch(sess, seven), 7);
+  pthread_join(thread, &again);
+  usleep(5500000); /* what is remembered of its former life does not count any more */
+  weft_session *later = open_at(g, weft_server_target(task[1]));
+  EXPECT_EQ_INT(fetch(later, seven), 7);
+  weft_session_destroy(sess), weft_session_destroy(later);
+  weft_server_destroy(again), weft_server_destroy(task[1]), weft_server_destroy(task[2]);
+  weft_cluster_destroy(c), weft_graph_destroy(g);
 }
 
 typedef struct seat {

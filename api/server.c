@@ -102,6 +102,7 @@ weft_err weft_server_start(weft_server *s) { return weft__server_start(s); }
 weft_err weft_server_join(weft_server *s) { return weft__server_join(s); }
 bool weft_server_left_kernel(void) { return weft__server_left_kernel(); }
 void weft_server_destroy(weft_server *s) { weft__server_destroy(s); }
+void weft_server_set_failed(weft_server *s) { weft__server_set_failed(s); }
 const char *weft_server_target(const weft_server *s) { return weft__server_target(s); }
 const char *weft_server_job(const weft_server *s) { return weft__server_job(s); }
 int weft_server_task(const weft_server *s) { return weft__server_task(s); }

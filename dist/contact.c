@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FIRST_PAUSE_MS = 20, LONGEST_PAUSE_MS = 150, ANSWER_MS = 2000, REPORT_S = 10 };
+enum { FIRST_PAUSE_MS = 20, LONGEST_PAUSE_MS = 150, ANSWER_MS = 2000, REPORT_S = 10, ASK_AROUND_S = 2 };
 
 typedef enum stage { PAUSED, CALLING, ANSWERED } stage;
 
@@ -158,10 +158,32 @@ static weft_err too_late(const waiting *w) {
   return err;
 }
 
+/* A task that is needed has said goodbye, and stays away for longer than a restart takes. */
+static weft_err departed(const waiting *w) {
+  const int64_t now = weft__now_ns(), patience = WEFT_RETURN_SECS * INT64_C(1000000000);
+  for (int i = 0; i < w->n; i++) {
+    if (w->attempt[i].stage == ANSWERED) continue;
+    peer *p = w->attempt[i].with->to;
+    peer_departure d = weft__peer_departed(p);
+    if (!d.at_ns || now - d.at_ns < patience) continue;
+    long long seconds = (now - d.at_ns) / 1000000000;
+    if (d.chief)
+      return weft__fail(WEFT_FAILED_PRECONDITION,
+                        WEFT_JOB_OVER "%s, its chief, said goodbye %lld s ago, and this session needs it",
+                        weft__peer_task(p), seconds);
+    return weft__fail(WEFT_FAILED_PRECONDITION,
+                      "The session needs %s, which said goodbye %lld s ago and did not come back (start it again, or "
+                      "place no op there)",
+                      weft__peer_task(p), seconds);
+  }
+  return WEFT_OK;
+}
+
 static weft_err check(const waiting *w, int64_t deadline_ns, cancel *c) {
   if (c && weft__cancel_fired(c)) return weft__cancel_raise(c);
   if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "Interrupted while waiting for other tasks");
   if (deadline_ns && weft__now_ns() > deadline_ns) return too_late(w);
+  WEFT_TRY(departed(w));
   return refused(w);
 }
 
@@ -180,7 +202,7 @@ static void show_wait(const waiting *w, pulse_wait *seen) {
 
 static weft_err wait_for_all(waiting *w, int64_t deadline_ns, cancel *c) {
   int64_t next_report = weft__now_ns() + (int64_t)REPORT_S * 1000000000;
-  int64_t next_show = weft__now_ns() + 500000000;
+  int64_t next_show = weft__now_ns() + 500000000, next_question = weft__now_ns() + 500000000;
   pulse_wait seen = {0};
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&w->lock);
@@ -195,6 +217,12 @@ static weft_err wait_for_all(waiting *w, int64_t deadline_ns, cancel *c) {
     if (weft__now_ns() > next_show) {
       show_wait(w, &seen);
       next_show += 500000000;
+    }
+    if (weft__now_ns() > next_question && w->n) { /* the tasks that are there know who has left */
+      pthread_mutex_unlock(&w->lock);
+      weft__peers_greet_all(w->attempt[0].with->to);
+      pthread_mutex_lock(&w->lock);
+      next_question += ASK_AROUND_S * INT64_C(1000000000);
     }
     if (count(w, ANSWERED) < w->n) err = check(w, deadline_ns, c);
   }

@@ -8,6 +8,10 @@
 #include "dist/peer.h"
 #include "exec/place.h"
 
+enum { WEFT_RETURN_SECS = 5 }; /* a task that comes back so soon after its goodbye was restarted */
+/* How the error begins if the task that left was the chief: there is nothing more to do. */
+#define WEFT_JOB_OVER "The job is over: "
+
 typedef struct contact {
   peer *to;
   device_info *device; /* what it answered; weft__device_infos_free */
@@ -15,6 +19,7 @@ typedef struct contact {
 } contact;
 
 /* deadline_ns 0: none but WEFT_WAIT_SECS of the environment.  DEADLINE_EXCEEDED says who did not answer and why. */
+/* FAILED_PRECONDITION names a task that has said goodbye and did not come back within WEFT_RETURN_SECS. */
 weft_err weft__contact_all(contact *list, int n, int64_t deadline_ns, cancel *c);
 void weft__contacts_finish(contact *list, int n);
 

@@ -18,6 +18,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define GONE_AFTER (5 * SECOND)
+#define EVALUATOR "/job:evaluator/" /* TensorFlow's: it reads checkpoints, and TF_CONFIG may list it all the same */
 enum { GOODBYE_MS = 500, JOIN_TIMEOUT_S = 1800, REPORT_S = 60, ASK_MISSING_S = 1, ASK_KNOWN_S = 5 };
 
 typedef enum goodbye { GOODBYE_NONE, GOODBYE_WANTED, GOODBYE_SAID, GOODBYE_HEARD } goodbye;
@@ -26,10 +27,13 @@ typedef struct record {
   bool seen, there; /* ever; when last asked */
   bool is_tf;
   goodbye goodbye; /* has it been told that we leave? */
-  uint64_t incarnation;
-  uint32_t given_up; /* how often this process has given us up */
+  bool optional;   /* an evaluator, which need not be a task of the cluster at all */
+  bool chief, may_return;
+  uint64_t incarnation, former; /* the one before, if it was restarted */
+  uint32_t given_up;            /* how often this process has given us up */
   member_state state;
   int64_t lost_ns, asked_ns; /* since when it is not there; when it was last asked */
+  int64_t left_ns;           /* when it said goodbye */
 } record;
 
 struct members {
@@ -40,7 +44,7 @@ struct members {
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t news;
   member_state state;
-  bool somebody_ran;
+  bool somebody_ran, chief, may_return;
   record *record; /* by the peer's number */
 };
 
@@ -79,11 +83,16 @@ static weft_err write_hello(members *m, const peer *to, message *out) {
     hello.departed = all;
     pthread_mutex_lock(&m->lock);
     hello.ran = m->somebody_ran;
+    hello.chief = m->chief;
+    hello.may_return = m->may_return;
     for (int i = 0; i < n; i++)
       if (m->record[i].state == MEMBER_LEFT) {
         weft__departure__init(&one[i]);
         one[i].task = (char *)weft__peer_task(weft__peers_at(m->peers, i));
         one[i].incarnation = m->record[i].incarnation;
+        one[i].ago_ms = (weft__now_ns() - m->record[i].left_ns) / 1000000;
+        one[i].chief = m->record[i].chief;
+        one[i].may_return = m->record[i].may_return;
         all[hello.n_departed++] = &one[i];
       }
     pthread_mutex_unlock(&m->lock);
@@ -110,15 +119,32 @@ static void set_there(record *r, bool there) {
   r->there = there;
 }
 
-static void note_departure(members *m, const Weft__Departure *d) {
+/* Tells the sessions that wait for the task whether it has left for good.  The lock is held. */
+static void publish_departure(peer *p, const record *r, bool counts) {
+  bool gone = counts && r->state == MEMBER_LEFT && !r->may_return;
+  weft__peer_set_departure(p, (peer_departure){gone ? r->left_ns : 0, r->chief});
+}
+
+/* by_pool: a bare server says so, which has served jobs before this one: its word tells who need not be waited for in
+ * `join`, but a session waits for the task, which may be about to start. */
+static void note_departure(members *m, const Weft__Departure *d, bool by_pool) {
   peer *p;
   if (weft__peers_find(m->peers, d->task, &p) != WEFT_OK || weft__peer_is_self(p)) return;
   record *r = &m->record[weft__peer_number(p)];
   if (r->there && r->incarnation != d->incarnation) return; /* an earlier life of it */
+  if (r->former == d->incarnation && r->former) return;
+  if (r->state == MEMBER_LEFT && r->incarnation == d->incarnation && r->left_ns) { /* known */
+    if (!by_pool) publish_departure(p, r, true);
+    return;
+  }
   r->seen = true;
   r->there = false;
   r->state = MEMBER_LEFT;
   r->incarnation = d->incarnation;
+  r->chief = d->chief;
+  r->may_return = d->may_return;
+  r->left_ns = weft__now_ns() - (d->ago_ms > 0 && d->ago_ms < INT64_C(1) << 40 ? d->ago_ms * 1000000 : 0);
+  publish_departure(p, r, !by_pool);
 }
 
 /* True: it is another process than the one we knew. */
@@ -136,11 +162,16 @@ static bool note_hello(members *m, peer *from, const Weft__Hello *h) {
     lost = restarted || gave_up || h->state == MEMBER_LEFT;
     if (r->incarnation != h->incarnation || gave_up) r->given_up = h->given_up;
     now = h->state == MEMBER_LEFT ? 0 : h->incarnation;
-    for (size_t i = 0; i < h->n_departed; i++) note_departure(m, h->departed[i]);
+    for (size_t i = 0; i < h->n_departed; i++) note_departure(m, h->departed[i], h->state == MEMBER_SERVING);
     r->seen = true;
     r->is_tf = false;
+    if (restarted) r->former = r->incarnation;
     r->incarnation = h->incarnation;
+    r->chief = h->chief;
+    r->may_return = h->may_return;
     r->state = h->state < MEMBER_RUNNING || h->state > MEMBER_LEFT ? MEMBER_RUNNING : (member_state)h->state;
+    r->left_ns = r->state == MEMBER_LEFT ? weft__now_ns() : 0;
+    publish_departure(from, r, true);
     set_there(r, r->state != MEMBER_LEFT);
     m->somebody_ran |= h->ran;
   }
@@ -268,8 +299,11 @@ weft_err weft__members_create(members **out, peers *p, uint64_t incarnation, boo
   m->state = serve ? MEMBER_SERVING : MEMBER_RUNNING;
   m->record = weft__alloc_zero((size_t)weft__peers_count(p) + 1, sizeof *m->record);
   if (!m->record) return weft__members_destroy(m), WEFT_OOM;
-  for (int i = 0; i < weft__peers_count(p); i++)
-    if (weft__peer_is_self(weft__peers_at(p, i))) m->self = weft__peer_task(weft__peers_at(p, i));
+  for (int i = 0; i < weft__peers_count(p); i++) {
+    const char *name = weft__peer_task(weft__peers_at(p, i));
+    if (weft__peer_is_self(weft__peers_at(p, i))) m->self = name;
+    m->record[i].optional = strncmp(name, EVALUATOR, sizeof EVALUATOR - 1) == 0;
+  }
   weft__peers_hook(p, &(peer_hooks){m, say, heard, died});
   *out = m;
   return WEFT_OK;
@@ -311,7 +345,7 @@ static void judge(members *m, member_state own, bool no_sessions, verdict *v) {
   for (int i = 0; i < weft__peers_count(m->peers); i++) {
     const peer *p = weft__peers_at(m->peers, i);
     record *r = &m->record[i];
-    if (weft__peer_is_self(p)) continue;
+    if (weft__peer_is_self(p) || (r->optional && !r->seen)) continue;
     bury_tf(m, r, no_sessions, now);
     bool settled = r->state >= MEMBER_JOINED; /* remembered also when it is not there any more */
     all_settled &= settled;
@@ -405,6 +439,18 @@ weft_err weft__members_join(members *m) {
 
 /* ---- goodbye ---- */
 
+void weft__members_set_chief(members *m) {
+  pthread_mutex_lock(&m->lock);
+  m->chief = true;
+  pthread_mutex_unlock(&m->lock);
+}
+
+void weft__members_set_failed(members *m) {
+  pthread_mutex_lock(&m->lock);
+  m->may_return = true;
+  pthread_mutex_unlock(&m->lock);
+}
+
 static bool anybody_untold(members *m) {
   bool untold = false;
   pthread_mutex_lock(&m->lock);
@@ -418,6 +464,7 @@ void weft__members_goodbye(members *m) {
   pthread_mutex_lock(&m->lock);
   bool already = m->state == MEMBER_LEFT;
   m->state = MEMBER_LEFT;
+  m->may_return |= weft__interrupts_seen() > 0; /* by an orchestrator that moves it, perhaps */
   pthread_mutex_unlock(&m->lock);
   for (int i = 0; i < weft__peers_count(m->peers) && !already; i++) {
     peer *p = weft__peers_at(m->peers, i);

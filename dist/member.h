@@ -40,6 +40,10 @@ void weft__member_handle(members *m, call *c);
 /* CANCELLED when interrupted; DEADLINE_EXCEEDED names those who died or never came within WEFT_JOIN_TIMEOUT seconds
  * (1800 if unset; 0: for ever) after everybody else was done.  A bare server returns only when interrupted. */
 weft_err weft__members_join(members *m);
+/* This task is the chief of a supervised job: once it has said goodbye the job is over. */
+void weft__members_set_chief(members *m);
+/* The program ends with a failure: its goodbye will say that it may be started again. */
+void weft__members_set_failed(members *m);
 /* Tells everybody that this task leaves; takes at most half a second. */
 void weft__members_goodbye(members *m);
 

@@ -143,6 +143,19 @@ TEST(a_late_worker_is_told_who_has_left) {
   leave(0);
 }
 
+TEST(an_evaluator_that_is_no_task_holds_nobody) {
+  lay_table(2);
+  EXPECT_OK(weft__cluster_add(&everybody, "evaluator", 0, "127.0.0.1:1"));
+  come(0, false);
+  begin_join(0);
+  come(1, false);
+  seats[1].ran = true;
+  leave(1);
+  EXPECT(ends_within(0, 3));
+  EXPECT_EQ_INT(seats[0].joined, WEFT_OK);
+  leave(0);
+}
+
 TEST(sessions_at_work_hold_everybody) {
   lay_table(2);
   come(0, false);

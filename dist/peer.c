@@ -55,6 +55,7 @@ struct peer {
   int64_t again_ms;
   int64_t heard_ns, greeted_ns; /* when last; heard_ns is 0 while nobody is there */
   atomic_uint given_up;         /* needs no lock */
+  peer_departure departure;
 };
 
 struct peers {
@@ -376,6 +377,24 @@ void weft__peer_greet(peer *p, int64_t timeout_ms) {
   p->greeting = true;
   pthread_mutex_unlock(&p->lock);
   if (!under_way) send_greeting(p, timeout_ms);
+}
+
+void weft__peers_greet_all(peer *of) {
+  for (int i = 0; i < of->all->n; i++)
+    if (!of->all->peer[i].self) weft__peer_greet(&of->all->peer[i], 0);
+}
+
+void weft__peer_set_departure(peer *p, peer_departure d) {
+  pthread_mutex_lock(&p->lock);
+  p->departure = d;
+  pthread_mutex_unlock(&p->lock);
+}
+
+peer_departure weft__peer_departed(peer *p) {
+  pthread_mutex_lock(&p->lock);
+  peer_departure d = p->departure;
+  pthread_mutex_unlock(&p->lock);
+  return d;
 }
 
 void weft__peer_watch(peer *p, int change) {

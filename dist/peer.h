@@ -54,6 +54,15 @@ void weft__peers_hook(peers *p, const peer_hooks *hooks); /* before anything is 
 void weft__peer_greet(peer *p, int64_t timeout_ms);
 /* The peer has greeted us: it is Weft.  Restarted: our connection, if any, was to its former life. */
 void weft__peer_met(peer *p, bool restarted);
+/* Greets every other task, to hear from any of them who has left. */
+void weft__peers_greet_all(peer *of);
+/* What is known of a task's departure; the membership sets it and sessions that wait for the task read it. */
+typedef struct peer_departure {
+  int64_t at_ns; /* when it said goodbye; 0: it has not, or has come back since */
+  bool chief;    /* it was the chief of a supervised job */
+} peer_departure;
+void weft__peer_set_departure(peer *p, peer_departure d);
+peer_departure weft__peer_departed(peer *p);
 /* Adds (+1) or takes away (-1) a reason to greet it regularly, so that its death is noticed though nothing is called. */
 void weft__peer_watch(peer *p, int change);
 

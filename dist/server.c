@@ -51,15 +51,19 @@ static weft_server *registry;
 /* A program that ends without destroying its servers still says goodbye; a forked child of it must not. */
 static pid_t registered_by;
 
-static void goodbye_at_exit(void) {
+static void goodbye_at_exit(int code, void *none) {
+  (void)none;
   if (getpid() != registered_by || pthread_mutex_trylock(&registry_lock) != 0) return;
-  for (weft_server *s = registry; s; s = s->next) weft__members_goodbye(s->members);
+  for (weft_server *s = registry; s; s = s->next) {
+    if (code != 0) weft__members_set_failed(s->members);
+    weft__members_goodbye(s->members);
+  }
   pthread_mutex_unlock(&registry_lock);
 }
 
 static void enlist(weft_server *s) {
   pthread_mutex_lock(&registry_lock);
-  if (registered_by != getpid()) atexit(goodbye_at_exit);
+  if (registered_by != getpid()) on_exit(goodbye_at_exit, NULL); /* as atexit, with the code */
   registered_by = getpid();
   s->next = registry;
   registry = s;
@@ -450,6 +454,17 @@ weft_err weft__server_open(weft_session **out, weft_server *s, weft_graph *g, co
   WEFT_TRY(weft__master_open(out, s->master, g, opts));
   atomic_store(&s->opened, true);
   return WEFT_OK;
+}
+
+void weft__server_set_chief(const char *target) {
+  pthread_mutex_lock(&registry_lock);
+  for (weft_server *s = registry; s; s = s->next)
+    if (strcmp(s->target, target) == 0) weft__members_set_chief(s->members);
+  pthread_mutex_unlock(&registry_lock);
+}
+
+void weft__server_set_failed(weft_server *s) {
+  if (s->members) weft__members_set_failed(s->members);
 }
 
 void weft__server_destroy(weft_server *s) {

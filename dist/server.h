@@ -40,6 +40,9 @@ int weft__server_task(const weft_server *s);
 weft_err weft__server_open(weft_session **out, weft_server *s, weft_graph *g, const session_opts *opts);
 /* A server of this process that has this target, or NULL: its sessions need no wire. */
 weft_server *weft__server_at(const char *target);
+/* The server of this process with this target, if there is one, is the chief's of a supervised job. */
+void weft__server_set_chief(const char *target);
+void weft__server_set_failed(weft_server *s); /* its goodbye will say that the task may be started again */
 
 /* client.c: a session on a server of another process. */
 weft_err weft__client_open(weft_session **out, const char *target, weft_graph *g, const session_opts *opts,

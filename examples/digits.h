@@ -60,6 +60,15 @@ static inline int run_task(weft_server *server, int (*work)(weft_server *server,
   return code;
 }
 
+/* The supervised session of a worker.  One that comes when the job is over says so and ends well. */
+static inline weft_session *open_session(weft_supervisor *sv, weft_server *server, const weft_session_opts *config) {
+  weft_session *sess = NULL;
+  weft_err err = weft_supervisor_session(&sess, sv, weft_server_target(server), config, NULL);
+  if (err == WEFT_OUT_OF_RANGE) exit(0); /* the log has the reason */
+  weft_must(err);
+  return sess;
+}
+
 /* A graph whose variables go to the ps tasks and the rest to this one; without a cluster all is here. */
 static inline weft_graph *begin_graph(weft_server *server, weft_replica **spread) {
   char device[100];

@@ -115,7 +115,6 @@ static int work(weft_server *server, void *arg) {
   model m = {0};
   weft_replica *spread;
   weft_supervisor *sv;
-  weft_session *sess;
   m.g = begin_graph(server, &spread);
   build(&m, s, chief);
   weft_supervisor_opts opts = {.not_chief = !chief,
@@ -125,8 +124,7 @@ static int work(weft_server *server, void *arg) {
                                .save_model_secs = s->save_secs,
                                .save_summaries_secs = 60};
   weft_must(weft_supervisor_create(&sv, m.g, &opts));
-  weft_must(weft_supervisor_session(&sess, sv, weft_server_target(server),
-                                    &(weft_session_opts){.allow_soft_placement = true}, NULL));
+  weft_session *sess = open_session(sv, server, &(weft_session_opts){.allow_soft_placement = true});
   weft_err err = loop(&m, sv, sess, s, &d);
   bool stopped = weft_supervisor_should_stop(sv);
   if (chief && !err && !stopped) err = conclude(&m, sv, sess, &d);

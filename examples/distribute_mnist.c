@@ -155,7 +155,6 @@ static weft_err lead(const model *m, weft_supervisor *sv, weft_session *sess, we
 
 static weft_err supervise(model *m, weft_server *server, const settings *s, digits *d) {
   weft_supervisor *sv;
-  weft_session *sess;
   bool chief = s->task == 0;
   weft_out local = WEFT_NONE, ready = WEFT_NONE, tokens = WEFT_NONE;
   const char *logdir = s->log_dir ? s->log_dir : temporary_folder(weft_server_cluster(server));
@@ -174,7 +173,7 @@ static weft_err supervise(model *m, weft_server *server, const settings *s, digi
   }
   weft_must(weft_supervisor_create(&sv, m->g, &opts));
   printf("Worker %d: %s\n", s->task, chief ? "Initializing session..." : "Waiting for session to be initialized...");
-  weft_must(weft_supervisor_session(&sess, sv, weft_server_target(server), NULL, NULL));
+  weft_session *sess = open_session(sv, server, NULL);
   printf("Worker %d: Session initialization complete.\n", s->task);
   weft_err err = m->sync && chief ? lead(m, sv, sess, tokens) : WEFT_OK;
   double begin = clock_now();

@@ -99,7 +99,6 @@ static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, co
 
 static weft_err supervise(const model *m, weft_server *server, const settings *s, digits *d) {
   weft_supervisor *sv;
-  weft_session *sess;
   float cost = 0;
   double begin = seconds_now(), accuracy = 0;
   weft_supervisor_opts opts = {.not_chief = s->task != 0,
@@ -108,8 +107,7 @@ static weft_err supervise(const model *m, weft_server *server, const settings *s
                                .global_step = &m->step,
                                .save_summaries_secs = -1}; /* the loop does that: a summary needs a batch */
   weft_must(weft_supervisor_create(&sv, m->g, &opts));
-  weft_must(weft_supervisor_session(&sess, sv, weft_server_target(server),
-                                    &(weft_session_opts){.log_device_placement = true}, NULL));
+  weft_session *sess = open_session(sv, server, &(weft_session_opts){.log_device_placement = true});
   weft_err err = loop(m, sv, sess, s, d, &cost);
   bool stopped = weft_supervisor_should_stop(sv); /* by a signal */
   if (!err && !stopped) err = measure(sess, m->x, m->y, m->right, d->test, &accuracy);

@@ -87,7 +87,6 @@ static int work(weft_server *server, void *arg) {
   model m = {0};
   weft_replica *spread;
   weft_supervisor *sv;
-  weft_session *sess;
   m.g = begin_graph(server, &spread);
   build(&m, s);
   weft_supervisor_opts opts = {.not_chief = s->task != 0,
@@ -97,7 +96,7 @@ static int work(weft_server *server, void *arg) {
                                .save_model_secs = 600,
                                .save_summaries_secs = -1}; /* the loop does that: a summary needs a batch */
   weft_must(weft_supervisor_create(&sv, m.g, &opts));
-  weft_must(weft_supervisor_session(&sess, sv, weft_server_target(server), NULL, NULL));
+  weft_session *sess = open_session(sv, server, NULL);
   weft_err err = loop(&m, sv, sess, s, &d);
   bool stopped = weft_supervisor_should_stop(sv); /* by a signal */
   if (!err && !stopped && s->task == 0) err = conclude(&m, sv, sess, &d);

@@ -16,8 +16,8 @@
 
 #ifdef WEFT_HAVE_GRPC
 
-enum { LAST = 300, TASKS = 3 }; /* ps, chief, worker */
-typedef enum style { SUPERVISOR, MONITORED, SYNCHRONOUS } style;
+enum { LAST = 300, TASKS = 3 };                                           /* ps, chief, worker */
+typedef enum style { SUPERVISOR, MONITORED, SYNCHRONOUS, CENTRAL } style; /* CENTRAL: the chief computes for all */
 
 static char spec[200];
 
@@ -66,11 +66,17 @@ static void add_sync(bench *b, weft_sync **sync) {
   b->train = weft__sync_apply(*sync, 1, &b->w, &d, b->global_step);
 }
 
+/* A one that a worker computes in every step, from w, which is zero. */
+static weft_out one_from_worker(const bench *b) {
+  weft_out zero = weft__b_sum(b->g, b->w, weft__b_ints(b->g, (int64_t[]){0}, 1), false);
+  return weft__b_binary(b->g, "Add", weft__b_cast(b->g, zero, WEFT_INT64), weft__b_scalar(b->g, WEFT_INT64, 1));
+}
+
 static replica_setter *setter; /* of the one model that a process builds */
 
-static bench build_model(int index, weft_sync **sync) {
+static bench build_model(int index, weft_sync **sync, bool central) {
   char here[64];
-  snprintf(here, sizeof here, "/job:worker/task:%d", index);
+  snprintf(here, sizeof here, "/job:worker/task:%d", central ? 0 : index);
   bench b = {0};
   variable_nodes nodes;
   must(weft__op_table_create(&b.ops, weft__ops_all()));
@@ -85,7 +91,7 @@ static bench build_model(int index, weft_sync **sync) {
   if (sync)
     add_sync(&b, sync);
   else
-    b.train = weft__b_binary(b.g, "AssignAdd", b.global_step, weft__b_scalar(b.g, WEFT_INT64, 1));
+    b.train = weft__b_binary(b.g, "AssignAdd", b.global_step, one_from_worker(&b));
   weft__scope_pop(b.g);
   must(weft__b_ok(b.g));
   return b;
@@ -103,15 +109,30 @@ static int64_t train_once(weft_session *sess, const bench *b) {
   return bench_step(sess, b);
 }
 
-static void train_supervised(const bench *b, const char *target, int index) {
+/* A worker whose chief has finished is told so, and its loop sees the stop. */
+static int64_t train_until_over(weft_session *sess, const bench *b) {
+  weft_err err = weft__run_target(sess, b->train.node);
+  if (err == WEFT_OUT_OF_RANGE && strstr(weft__error_message(), "The job is over: ")) return 0;
+  must(err);
+  usleep(3000);
+  return bench_step(sess, b);
+}
+
+static void train_supervised(const bench *b, const char *target, int index, int64_t last) {
   weft_supervisor *sv;
   weft_session *sess;
   weft_supervisor_opts o = {.not_chief = index != 0, .logdir = "log", .save_model_secs = .1, .save_summaries_secs = 1};
   must(weft__supervisor_create(&sv, b->g, &o));
-  must(weft__supervisor_session(&sess, sv, target, NULL, NULL));
+  weft_err err = weft__supervisor_session(&sess, sv, target, NULL, NULL);
+  if (err == WEFT_OUT_OF_RANGE) { /* the job is over */
+    weft__supervisor_destroy(sv);
+    return;
+  }
+  must(err);
   note_time(index ? "ready1" : "ready0");
   weft_coordinator *c = weft__supervisor_coordinator(sv);
-  for (int64_t at = 0; at < LAST && !weft__coordinator_should_stop(c);) at = train_once(sess, b);
+  for (int64_t at = 0; at < last && !weft__coordinator_should_stop(c);)
+    at = index ? train_until_over(sess, b) : train_once(sess, b);
   must(weft__supervisor_stop(sv, false, false));
   weft__session_destroy(sess);
   weft__supervisor_destroy(sv);
@@ -162,9 +183,9 @@ static pid_t start_task(int index, style s) {
     must(weft__server_join(server));
   } else {
     weft_sync *sync = NULL;
-    bench b = build_model(index - 1, s == SYNCHRONOUS ? &sync : NULL);
-    if (s == SUPERVISOR)
-      train_supervised(&b, weft__server_target(server), index - 1);
+    bench b = build_model(index - 1, s == SYNCHRONOUS ? &sync : NULL, s == CENTRAL);
+    if (s == SUPERVISOR || s == CENTRAL)
+      train_supervised(&b, weft__server_target(server), index - 1, s == CENTRAL && index == 2 ? INT64_MAX : LAST);
     else
       train_monitored(&b, weft__server_target(server), index - 1, sync);
   }
@@ -282,6 +303,32 @@ TEST_WITHIN(300, a_synchronous_job_survives_its_ps) { train_and_lose(SYNCHRONOUS
 TEST_WITHIN(300, a_synchronous_job_survives_its_chief) { train_and_lose(SYNCHRONOUS, 1); }
 TEST_WITHIN(300, a_synchronous_job_survives_a_worker) { train_and_lose(SYNCHRONOUS, 2); }
 
+static void expect_logged(const char *file, const char *words) {
+  text t = {0};
+  EXPECT_OK(weft__file_read(file, &t));
+  EXPECT_CONTAINS(weft__text_get(&t), words);
+  weft__text_finish(&t);
+}
+
+TEST_WITHIN(120, a_worker_that_comes_after_the_end_ends_well) {
+  make_cluster();
+  pid_t ps = start_task(0, CENTRAL), chief = start_task(1, CENTRAL);
+  expect_end(chief, "chief");
+  pid_t late = start_task(2, CENTRAL);
+  expect_end(late, "worker");
+  expect_end(ps, "ps");
+  expect_logged("task2.log", "The job is over: /job:worker/replica:0/task:0, its chief, said goodbye");
+}
+
+TEST_WITHIN(120, a_worker_whose_chief_finishes_before_it_ends_well) {
+  make_cluster();
+  pid_t ps = start_task(0, CENTRAL), chief = start_task(1, CENTRAL), other = start_task(2, CENTRAL);
+  expect_end(chief, "chief");
+  expect_end(other, "worker");
+  expect_end(ps, "ps");
+  expect_logged("task2.log", "The job is over: /job:worker/replica:0/task:0, its chief, said goodbye");
+}
+
 /* ---- a ps that is lost between two questions ---- */
 
 static atomic_int first_ps; /* other threads log as well */
@@ -320,7 +367,7 @@ TEST_WITHIN(300, a_worker_whose_ps_is_lost_while_it_asks_goes_on_waiting) {
   pid_t second = fork_ps(ends[0]);
   weft__log_set(lose_ps, NULL);
   weft_server *mine = start_server("worker", 1);
-  bench b = build_model(1, NULL);
+  bench b = build_model(1, NULL, false);
   EXPECT_OK(weft__supervisor_create(&sv, b.g, &(weft_supervisor_opts){.not_chief = true}));
   weft_err err =
       weft__supervisor_session(&sess, sv, weft__server_target(mine), NULL, &(weft_supervisor_wait){.max_wait_secs = 2});

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "dist/server.h"
 #include "train/coordinator.h"
 #include "train/event_writer.h"
 #include "train/global_step.h"
@@ -190,7 +191,11 @@ static prepare_opts how_to_prepare(const monitored *m, bool again) {
 
 static weft_err open_ready(monitored *m, bool again, weft_session **out) {
   prepare_opts o = how_to_prepare(m, again);
-  return m->opts.not_chief ? weft__manager_wait(&m->manager, &o, out) : weft__manager_prepare(&m->manager, &o, out);
+  if (!m->opts.not_chief) weft__server_set_chief(m->target);
+  weft_err err =
+      m->opts.not_chief ? weft__manager_wait(&m->manager, &o, out) : weft__manager_prepare(&m->manager, &o, out);
+  if (weft__manager_job_over(err)) weft__coordinator_request_stop(m->coordinator, err);
+  return err;
 }
 
 /* The first interrupt waits for a step to end, not for tasks to come back. */

@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/pulse.h"
+#include "dist/contact.h"
 #include "dist/open.h"
 #include "train/checkpoint_state.h"
 #include "train/coordinator.h"
@@ -25,6 +26,11 @@ static void list_names(const weft_tensor *t, text *why) {
   }
 }
 
+bool weft__manager_job_over(weft_err err) {
+  bool may_say = err == WEFT_FAILED_PRECONDITION || err == WEFT_OUT_OF_RANGE;
+  return may_say && strstr(weft__error_message(), WEFT_JOB_OVER) != NULL;
+}
+
 /* Runs a report; no element, or no question: yes. */
 static weft_err ask(weft_session *sess, weft_out question, const char *what, bool *yes, text *why) {
   weft_tensor *t;
@@ -35,7 +41,8 @@ static weft_err ask(weft_session *sess, weft_out question, const char *what, boo
     weft__text_puts(why, weft__error_message());
     return WEFT_OK;
   }
-  if (err == WEFT_FAILED_PRECONDITION) weft__log(LOG_WARNING, "%s : error [%s]", what, weft__error_message());
+  if (err == WEFT_FAILED_PRECONDITION && !weft__manager_job_over(err))
+    weft__log(LOG_WARNING, "%s : error [%s]", what, weft__error_message());
   if (err) return err;
   *yes = t->dtype != WEFT_STRING || weft__tensor_count(t) == 0;
   if (!*yes) list_names(t, why);
@@ -118,6 +125,20 @@ static weft_err look(const session_manager *m, weft_session *sess, bool *local_d
   return *ready ? weft__manager_ready(m, sess, ready, why) : WEFT_OK;
 }
 
+/* The session goes and the error stays; that the job is over is a clean end, as the end of the input is. */
+static weft_err give_up(weft_err err, weft_session *sess) {
+  status kept = {0};
+  if (weft__manager_job_over(err)) {
+    weft__log(LOG_WARNING, "%s", weft__error_message());
+    err = WEFT_OUT_OF_RANGE;
+  }
+  weft__status_keep(&kept, err);
+  weft__session_destroy(sess);
+  err = weft__status_raise(&kept);
+  weft__status_finish(&kept);
+  return err;
+}
+
 weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, weft_session **out) {
   waiting w = begin_waiting(m, o);
   text local_why = {0}, why = {0};
@@ -148,7 +169,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
     err = weft__fail(err, "%s Ready_for_local_init_op: %s, ready: %s", weft__error_message(), said(&local_why),
                      said(&why));
   if (err)
-    weft__session_destroy(sess);
+    err = give_up(err, sess);
   else
     *out = sess;
   weft__text_finish(&why);

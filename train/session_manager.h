@@ -35,9 +35,12 @@ typedef struct prepare_opts {
 } prepare_opts;
 
 weft_err weft__manager_prepare(const session_manager *m, const prepare_opts *o, weft_session **out);
+/* OUT_OF_RANGE: the chief has finished and left, so the job is over; the message says so. */
 weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, weft_session **out);
 /* Restores without initialising.  *restored: the model is ready; otherwise the session is open all the same. */
 weft_err weft__manager_recover(const session_manager *m, const prepare_opts *o, weft_session **out, bool *restored);
+/* For the workers that are not the chief: true if err, the last failure, means that the job is over. */
+bool weft__manager_job_over(weft_err err);
 /* Has every variable a value?  What is missing goes to `why`. */
 weft_err weft__manager_ready(const session_manager *m, weft_session *sess, bool *ready, text *why);
 /* Has the model behind the session lost its values, or the session its tasks? */

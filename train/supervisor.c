@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "dist/server.h"
 #include "train/defaults.h"
 #include "train/event_writer.h"
 #include "train/global_step.h"
@@ -279,7 +280,10 @@ static prepare_opts how_to_prepare(const weft_supervisor *sv, bool again) {
 static weft_err open_ready(weft_supervisor *sv, bool again, weft_session **out) {
   prepare_opts o = how_to_prepare(sv, again);
   o.kept = &sv->kept;
-  return sv->chief ? weft__manager_prepare(&sv->manager, &o, out) : weft__manager_wait(&sv->manager, &o, out);
+  if (sv->chief) weft__server_set_chief(sv->target);
+  weft_err err = sv->chief ? weft__manager_prepare(&sv->manager, &o, out) : weft__manager_wait(&sv->manager, &o, out);
+  if (weft__manager_job_over(err)) weft__coordinator_request_stop(sv->coordinator, err);
+  return err;
 }
 
 /* While a session is out, the first interrupt waits for the step to end; while there is none, nothing does. */

@@ -88,6 +88,9 @@ WEFT_API void weft_server_destroy(weft_server *s);
 /* Has a server of this process left a kernel computing?  Then end the process with _exit: exit takes away what the kernel
  * uses, and it would crash. */
 WEFT_API bool weft_server_left_kernel(void);
+/* The program is about to end with a failure: its goodbye then says that it may be started again, so that sessions which
+ * need this task wait for it.  An exit code other than 0 and an interrupt say the same. */
+WEFT_API void weft_server_set_failed(weft_server *s);
 WEFT_API const char *weft_server_target(const weft_server *s); /* "grpc://localhost:2222" */
 WEFT_API const char *weft_server_job(const weft_server *s);
 WEFT_API int weft_server_task(const weft_server *s);

@@ -47,7 +47,8 @@ typedef struct weft_supervisor_wait {
   bool no_services;     /* starts neither standard services nor queue runners */
 } weft_supervisor_wait;
 /* prepare_or_wait_for_session.  target: "" for this process, "grpc://host:port" of a server.  The session recovers when
- * a task is lost: its runs wait for a new one and are tried again.  wait may be NULL. */
+ * a task is lost: its runs wait for a new one and are tried again.  OUT_OF_RANGE, here or from a run, tells a worker that is
+ * not the chief that the job is over (the message says why): it should end well.  wait may be NULL. */
 WEFT_API weft_err weft_supervisor_session(weft_session **out, weft_supervisor *sv, const char *target,
                                           const weft_session_opts *config, const weft_supervisor_wait *wait);
 WEFT_API weft_err weft_supervisor_start_services(weft_supervisor *sv, weft_session *sess);

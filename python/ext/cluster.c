@@ -51,6 +51,14 @@ static PyObject *server_join(PyObject *self, PyObject *capsule) {
   return err ? ext_raise_wait(err) : ext_none_or_raise(err);
 }
 
+static PyObject *server_set_failed(PyObject *self, PyObject *capsule) {
+  weft_server *s;
+  (void)self;
+  if (!to_server(capsule, &s)) return NULL;
+  weft_server_set_failed(s);
+  Py_RETURN_NONE;
+}
+
 /* server_seat(server) -> (target, job, task, ClusterDef bytes) */
 static PyObject *server_seat(PyObject *self, PyObject *capsule) {
   weft_server *s;
@@ -127,6 +135,7 @@ PyMethodDef ext_cluster_functions[] = {
     {"server_create", server_create, METH_VARARGS, "A task of a cluster."},
     {"server_start", server_start, METH_O, "Listens, unless it does."},
     {"server_join", server_join, METH_O, "Waits until the job is over."},
+    {"server_set_failed", server_set_failed, METH_O, "The program ends with an error."},
     {"server_seat", server_seat, METH_O, "(target, job, task, ClusterDef bytes)"},
     {"role", role, METH_O, "role(arguments) -> (ClusterDef bytes or None, job, task)"},
     {"devices", devices, METH_VARARGS, "devices(session)"},

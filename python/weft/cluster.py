@@ -10,6 +10,8 @@ _servers = []  # a task lives until the program ends, as in TensorFlow, and says
 def _leave():
     client._close_all()
     for server in _servers:
+        if getattr(sys, "last_type", None) is not None:  # an exception that nobody caught ends the program
+            _weft.server_set_failed(server._made)
         server._made = None
     _servers.clear()
 

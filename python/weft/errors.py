@@ -75,8 +75,18 @@ DataLossError = _define("DataLossError", DATA_LOSS)
 UnauthenticatedError = _define("UnauthenticatedError", UNAUTHENTICATED)
 
 
+class JobOverError(OutOfRangeError, SystemExit):
+    """A worker that is not the chief has nothing left to do: the chief has finished and left.
+
+    It is caught as the end of the input is; a program that does not catch it ends with code 0."""
+
+    code = 0
+
+
 def make(code, message):
     """The exception for a code of the library; the package adds the op where a node is named."""
+    if code == OUT_OF_RANGE and message.startswith("The job is over: "):
+        return JobOverError(None, None, message)
     return _CLASSES.get(code, UnknownError)(None, None, message)
 
 

@@ -86,6 +86,14 @@ def test_the_seat_comes_from_tf_config(cluster):
     assert [s.wait() for s in seats] == [0, 0], [s.output for s in seats]
 
 
+def test_a_ps_does_not_wait_for_an_evaluator(cluster):
+    c = cluster(workers=2)
+    config = {"cluster": {"ps": c.hosts["ps"], "worker": c.hosts["worker"][:1], "evaluator": c.hosts["worker"][1:]}}
+    seats = [c.add(job, LINEAR, TF_CONFIG=json.dumps({**config, "task": {"type": job, "index": 0}}), WEFT_JOIN_TIMEOUT="20")
+             for job in ("ps", "worker")]
+    assert [s.wait() for s in seats] == [0, 0], [s.output for s in seats]
+
+
 def test_a_task_that_never_comes_is_named(cluster):
     c = cluster()
     ps, worker = c.linear("ps", 0, WEFT_JOIN_TIMEOUT="1"), c.linear("worker", 0)

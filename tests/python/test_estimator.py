@@ -224,8 +224,9 @@ def test_a_cluster_without_a_chief_is_led_by_its_first_worker(tmp_path):
     assert ended(said["worker", 1][1]), said
 
 
-def test_a_cluster_trains_evaluates_and_exports(tmp_path):
-    hosts = ["localhost:%d" % p for p in scripts.free_ports(3)]
+@pytest.mark.parametrize("listed", [False, True], ids=["apart", "listed"])
+def test_a_cluster_trains_evaluates_and_exports(tmp_path, listed):
+    hosts = ["localhost:%d" % p for p in scripts.free_ports(3 + listed)]  # an evaluator is in some clusters' lists
     seats = ["ps", "chief", "worker", "evaluator"]
     found = run_cluster(tmp_path, dict(zip(seats, ([h] for h in hosts))), [(s, 0) for s in seats])
     said = {kind: texts for (kind, _), texts in found.items()}

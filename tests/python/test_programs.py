@@ -52,6 +52,36 @@ def test_second_documents_workers_print_its_lines(tmp_path, in_step):
         assert float(entropy.group(1)) < 5000 * 1.2, out[-500:]  # 2.3 an image is to know nothing
 
 
+def start_central(folder, steps):
+    """A function that starts a task of the second document's program, all of whose ops are on worker 0."""
+    hosts = ["localhost:%d" % p for p in scripts.free_ports(3)]
+    flags = ["--ps_hosts=" + hosts[0], "--worker_hosts=" + ",".join(hosts[1:]), "--filters=0"]
+    return lambda job, i: scripts.start(scripts.PROGRAMS / "distributed.py", "--job_name=" + job, "--task_index=%d" % i,
+                                        "--train_steps=%d" % steps[job, i], *flags, cwd=folder)
+
+
+OVER = "The job is over: /job:worker/replica:0/task:0, its chief, said goodbye"
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_a_worker_whose_chief_is_done_ends_with_0(tmp_path, late):
+    start = start_central(with_pictures(tmp_path), {("ps", 0): 0, ("worker", 0): 300, ("worker", 1): 10**6})
+    tasks = {"ps": start("ps", 0), "chief": start("worker", 0)}
+    found = {}
+    try:
+        if late:
+            found["chief"] = tasks["chief"].communicate(timeout=90)
+        tasks["worker"] = start("worker", 1)
+        for name, task in tasks.items():
+            found[name] = found.get(name) or task.communicate(timeout=90)
+    finally:
+        for task in tasks.values():
+            task.kill()
+    for name, task in tasks.items():
+        assert task.returncode == 0, (name, found[name][0][-500:], found[name][1][-2000:])
+    assert OVER in found["worker"][1], found["worker"][1][-2000:]
+
+
 def test_third_documents_workers_print_its_lines(tmp_path):
     found = scripts.cluster(scripts.PROGRAMS / "docker_example.py", 1, 2, "--epochs=1", cwd=with_pictures(tmp_path),
                             lists=("parameter_servers", "workers"), timeout=240)

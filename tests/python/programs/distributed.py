@@ -17,6 +17,7 @@ flags.DEFINE_string("worker_hosts", "localhost:2223,localhost:2224", "")
 flags.DEFINE_string("job_name", None, "ps or worker")
 flags.DEFINE_integer("task_index", None, "")
 flags.DEFINE_integer("issync", 0, "1: in step")
+flags.DEFINE_integer("filters", 1, "0: all workers' ops are on worker 0, as nothing names another")
 FLAGS = flags.FLAGS
 
 
@@ -67,7 +68,7 @@ def main(unused):
 
     supervisor = tf.train.Supervisor(is_chief=chief, init_op=init, recovery_wait_secs=1, global_step=step, **more)
     config = tf.ConfigProto(allow_soft_placement=True, log_device_placement=False,
-                            device_filters=["/job:ps", "/job:worker/task:%d" % FLAGS.task_index])
+                            device_filters=["/job:ps", "/job:worker/task:%d" % FLAGS.task_index] if FLAGS.filters else [])
     print "Worker %d: %s" % (FLAGS.task_index,
                              "Initializing session..." if chief else "Waiting for session to be initialized...")
     session = supervisor.prepare_or_wait_for_session(server.target, config=config)

@@ -104,10 +104,14 @@ static void add_fields(Tensorflow__ConfigProto *config, const weft_session_opts 
 }
 
 weft_err weft__session_open(weft_session **out, weft_graph *g, const weft_session_opts *opts) {
+  return weft__session_open_as(out, g, opts, ROLE_NONE);
+}
+
+weft_err weft__session_open_as(weft_session **out, weft_graph *g, const weft_session_opts *opts, session_role role) {
   const weft_session_opts none = {0};
   Tensorflow__ConfigProto empty = TENSORFLOW__CONFIG_PROTO__INIT, *config = &empty;
   ProtobufCMessage *given = NULL;
-  session_opts o = {0};
+  session_opts o = {.role = role};
   WEFT_TRY(weft__status_raise(&g->sticky));
   WEFT_TRY(weft__memory_limit_begin(NULL));
   if (!opts) opts = &none;

@@ -7,6 +7,7 @@
 
 /* opts may be NULL.  Reports the graph's sticky error, if any. */
 weft_err weft__session_open(weft_session **out, weft_graph *g, const weft_session_opts *opts);
+weft_err weft__session_open_as(weft_session **out, weft_graph *g, const weft_session_opts *opts, session_role role);
 
 /* The token and PEM texts to be used: those given, else the environment's.  Paths are files to read. */
 typedef struct credentials {

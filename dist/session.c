@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "dist/ask.h"
 #include "dist/report.h"
+#include "dist/restore.h"
 #include "dist/world.h"
 #include "exec/requests.h"
 #include "exec/runs.h"
@@ -180,6 +181,7 @@ static weft_err open_worker_sessions(const cluster_session *s, const contact *li
   q.isolate_session_state = s->opts.isolate_session_state;
   q.weft_master = s->on.task->name;
   q.weft_incarnation = s->on.task->device[0]->incarnation;
+  q.weft_role = (int)s->opts.role;
   weft_err err = WEFT_OK;
   for (int i = 0; i < n && !err; i++) {
     asks[i].to = list[i].to;
@@ -446,5 +448,37 @@ static weft_err cluster_devices(weft_session *base, device_info **out, int *n) {
   return weft__cluster_session_devices(base, NULL, out, n);
 }
 
-static const session_ops cluster_ops = {
-    .run = cluster_run, .close = cluster_close, .destroy = cluster_destroy, .devices = cluster_devices};
+/* The tasks met so far, but this one; the caller's to free. */
+static weft_err list_others(cluster_session *s, int64_t deadline_ns, cancel *c, peer ***out, int *n) {
+  WEFT_TRY(take_in_new_nodes(s, deadline_ns, c));
+  pthread_mutex_lock(&s->placing);
+  *n = s->world.n_task - 1;
+  *out = weft__alloc_zero((size_t)*n + 1, sizeof(peer *));
+  for (int i = 0; *out && i < *n; i++) (*out)[i] = s->world.task[i + 1];
+  pthread_mutex_unlock(&s->placing);
+  return *out ? WEFT_OK : WEFT_OOM;
+}
+
+static weft_err cluster_restoring(weft_session *base, bool beginning) {
+  cluster_session *s = (cluster_session *)base;
+  run_entry entry;
+  peer **others = NULL;
+  int n;
+  weft__cancel_init(&entry.cancel);
+  weft_err err = begin(s, &entry);
+  if (!err) {
+    int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__now_ns() + s->opts.timeout_ms * 1000000 : 0;
+    err = list_others(s, deadline_ns, &entry.cancel, &others, &n);
+    if (!err) err = weft__restore_tell(s->on.worker, others, n, s->handle, beginning, &entry.cancel);
+    weft__free((void *)others);
+    end(s, &entry);
+  }
+  weft__cancel_finish(&entry.cancel);
+  return err;
+}
+
+static const session_ops cluster_ops = {.run = cluster_run,
+                                        .close = cluster_close,
+                                        .destroy = cluster_destroy,
+                                        .devices = cluster_devices,
+                                        .restoring = cluster_restoring};

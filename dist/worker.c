@@ -49,7 +49,7 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   weft_err err = weft__timers_create(&w->timers);
   if (!err) err = weft__once_create(&w->seen, IDS_REMEMBERED);
   if (!err) err = weft__tokens_create(t->resources, on_token, w);
-  if (!err) err = weft__worker_session_create(&w->legacy, w, "legacy", "", false);
+  if (!err) err = weft__worker_session_create(&w->legacy, w, "legacy", "", ROLE_NONE, false);
   if (!err) weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
   if (err)
     weft__worker_destroy(w);
@@ -165,6 +165,7 @@ void weft__worker_destroy(worker *w) {
   if (w->legacy) weft__worker_session_drop(w->legacy);
   weft__map_finish(&w->sessions);
   weft__once_destroy(w->seen);
+  weft__free(w->restoring);
   pthread_cond_destroy(&w->idle);
   pthread_mutex_destroy(&w->lock);
   weft__free(w);
@@ -263,10 +264,13 @@ static const method methods[] = {
 static const method recv_all = {"RecvTensors", &weft__recv_tensors_request__descriptor, NULL, weft__worker_recv_all,
                                 false};
 
+static const method restore = {"Restore", &weft__restore_request__descriptor, weft__worker_answer_restore, NULL, true};
+
 static const method *find_method(const char *path) {
   size_t n = strlen(SERVICE);
   for (size_t i = 0; strncmp(path, SERVICE, n) == 0 && i < sizeof methods / sizeof *methods; i++)
     if (strcmp(path + n, methods[i].name) == 0) return &methods[i];
+  if (strcmp(path, BETWEEN_WEFT "Restore") == 0) return &restore;
   return strcmp(path, BETWEEN_WEFT "RecvTensors") == 0 ? &recv_all : NULL;
 }
 

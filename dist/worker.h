@@ -30,6 +30,9 @@ void weft__worker_replaced(worker *w, const char *task, uint64_t incarnation);
 weft_err weft__worker_open(worker *w, const char *session, bool isolate); /* CreateWorkerSession */
 void weft__worker_close(worker *w, const char *session);                  /* DeleteWorkerSession */
 
+/* The chief's session begins, or ends, to set variables here; *running: how many runs of others' are still to end. */
+weft_err weft__worker_restore(worker *w, const char *chief, bool begin, int *running);
+
 /* Every node of the graph is run; feeds and fetches are outputs of it.  The graph passes to the part, also when this
  * fails.  ABORTED: there is no such session. */
 weft_err weft__part_create(part **out, worker *w, const char *session, weft_graph *graph, int n_feed,

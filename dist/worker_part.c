@@ -123,14 +123,17 @@ static void mark_derived(const running *u, status *err) {
   err->message = marked;
 }
 
-static void list_run(running *u) {
+/* ABORTED: the session was dropped between the request and now. */
+static weft_err list_run(running *u) {
   worker *w = u->part->session->worker;
   u->began_ns = weft__now_ns();
   pthread_mutex_lock(&w->lock);
   u->prev = w->runs.prev;
   u->next = &w->runs;
   u->prev->next = u->next->prev = u;
+  bool outdated = u->part->session->outdated;
   pthread_mutex_unlock(&w->lock);
+  return outdated ? weft__fail(WEFT_ABORTED, "The chief has restored the variables of %s", w->task->name) : WEFT_OK;
 }
 
 static void unlist_run(running *u) {
@@ -141,14 +144,23 @@ static void unlist_run(running *u) {
   pthread_mutex_unlock(&w->lock);
 }
 
+/* What a run ends with that was cut off by a chief: a kernel that waits knows only that it was cancelled. */
+static weft_err cause(running *u, weft_err code) {
+  worker *w = u->part->session->worker;
+  pthread_mutex_lock(&w->lock);
+  bool cut_off = u->stopped && u->part->session->outdated;
+  pthread_mutex_unlock(&w->lock);
+  return cut_off && code == WEFT_CANCELLED ? weft__cancel_raise(&u->token) : code;
+}
+
 static void end(running *u, weft_err code) {
   status err = {0};
   weft__pulse_add(PULSE_PARTS, 1);
   code = reason(u, code);
-  weft__status_keep(&err, code);
+  weft__status_keep(&err, code ? cause(u, code) : WEFT_OK);
   if (u->watched) weft__cancel_off(u->asked.cancel, &u->watch);
   if (u->asked.deadline_ns) weft__timer_off(u->part->session->worker->timers, &u->deadline);
-  if (code && u->step) weft__rendezvous_abort(u->step->rendezvous, code, err.message ? err.message : "");
+  if (code && u->step) weft__rendezvous_abort(u->step->rendezvous, err.code, err.message ? err.message : "");
   mark_derived(u, &err);
   unlist_run(u);
   weft__step_objects_finish(&u->objects);
@@ -200,8 +212,8 @@ void weft__part_run(part *p, const part_run *r) {
   u->asked = *r;
   weft__cancel_init(&u->token);
   weft__step_objects_init(&u->objects);
-  list_run(u);
-  err = prepare(u);
+  err = list_run(u);
+  if (!err) err = prepare(u);
   if (err)
     end(u, err);
   else

@@ -19,12 +19,13 @@ enum { SESSIONS_MAX = 1000, GRAPHS_MAX = 65536 };
 /* ---- sessions ---- */
 
 weft_err weft__worker_session_create(worker_session **out, worker *w, const char *name, const char *master,
-                                     bool isolate) {
+                                     session_role role, bool isolate) {
   worker_session *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   atomic_init(&s->refs, 1);
   s->worker = w;
   s->isolated = isolate;
+  s->role = role;
   s->resources = w->task->resources;
   s->used_ns = weft__now_ns();
   s->handle = weft__strdup(name);
@@ -76,14 +77,19 @@ static worker_session *take_oldest(worker *w) {
   return weft__map_remove(&w->sessions, oldest->handle);
 }
 
-static weft_err open_for(worker *w, const char *session, const char *master, uint64_t incarnation, bool isolate) {
+static weft_err open_for(worker *w, const char *session, const char *master, uint64_t incarnation, session_role role,
+                         bool isolate) {
   if (!*session) return weft__fail(WEFT_INVALID_ARGUMENT, "Session_handle must be non-empty.");
   worker_session *s, *old = NULL;
-  WEFT_TRY(weft__worker_session_create(&s, w, session, master, isolate));
+  WEFT_TRY(weft__worker_session_create(&s, w, session, master, role, isolate));
   s->incarnation = incarnation;
   pthread_mutex_lock(&w->lock);
   bool there = weft__map_get(&w->sessions, session) != NULL;
-  weft_err err = there ? WEFT_OK : weft__map_put(&w->sessions, session, s);
+  weft_err err = WEFT_OK;
+  if (role == ROLE_WORKER && w->restoring)
+    err = weft__fail(WEFT_UNAVAILABLE, "The chief restores the variables of %s", w->task->name);
+  else if (!there)
+    err = weft__map_put(&w->sessions, session, s);
   if (!there && !err) old = take_oldest(w);
   pthread_mutex_unlock(&w->lock);
   if (there || err) weft__worker_session_release(s);
@@ -92,7 +98,7 @@ static weft_err open_for(worker *w, const char *session, const char *master, uin
 }
 
 weft_err weft__worker_open(worker *w, const char *session, bool isolate) {
-  return open_for(w, session, w->task->name, 0, isolate);
+  return open_for(w, session, w->task->name, 0, ROLE_NONE, isolate);
 }
 
 void weft__worker_sessions_lost(worker *w, const char *master) {
@@ -167,7 +173,9 @@ weft_err weft__worker_create_session(worker *w, const ProtobufCMessage *request,
   (void)answer;
   if (q->server_def && q->server_def->cluster && q->server_def->cluster->n_job)
     return weft__fail(WEFT_UNIMPLEMENTED, "A session that brings a cluster of its own (ConfigProto.cluster_def)");
-  return open_for(w, q->session_handle, q->weft_master, q->weft_incarnation, q->isolate_session_state);
+  session_role role =
+      q->weft_role == ROLE_WORKER || q->weft_role == ROLE_CHIEF ? (session_role)q->weft_role : ROLE_NONE;
+  return open_for(w, q->session_handle, q->weft_master, q->weft_incarnation, role, q->isolate_session_state);
 }
 
 weft_err weft__worker_delete_session(worker *w, const ProtobufCMessage *request, message *answer) {

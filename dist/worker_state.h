@@ -7,6 +7,7 @@
  * worker_recv.c      tensors asked of this task, and asked by it
  * worker_bundle.c    many of them in one call
  * worker_run.c       RunGraph
+ * worker_restore.c   what a chief that restores drops and refuses
  *
  * One lock guards the tables.  It is held for moments: never while anything is called back, aborted,
  * fired or freed. */
@@ -19,6 +20,7 @@
 #include "dist/once.h"
 #include "dist/worker.h"
 #include "exec/plan.h"
+#include "exec/session.h"
 #include "rpc.pb-c.h"
 #include "state/rendezvous.h"
 #include "state/step.h"
@@ -32,8 +34,10 @@ typedef struct worker_session {
   uint64_t incarnation;  /* of the master's process; 0: not known */
   resources *resources;  /* the task's, or its own when isolated */
   bool isolated;
+  session_role role;
   /* The worker's lock guards: */
-  map parts; /* graph handle -> part, with a reference */
+  bool outdated; /* a chief has restored since: no run of it begins any more */
+  map parts;     /* graph handle -> part, with a reference */
   int64_t next_graph, used_ns;
   int64_t lost_ns; /* since when its master is lost; 0: it is not */
 } worker_session;
@@ -97,6 +101,7 @@ struct worker {
   running runs; /* a ring */
   int n_busy;   /* runs, and calls that are being answered */
   bool closed;
+  char *restoring; /* the session of the chief that sets variables here; NULL: none does */
 };
 
 /* ---- worker.c ---- */
@@ -108,7 +113,7 @@ weft_err weft__worker_answer(worker *w, const char *method, message *request, me
 
 /* ---- worker_session.c ---- */
 weft_err weft__worker_session_create(worker_session **out, worker *w, const char *handle, const char *master,
-                                     bool isolate);
+                                     session_role role, bool isolate);
 /* Notes that the sessions of a task have lost their master. */
 void weft__worker_sessions_lost(worker *w, const char *master);
 /* Notes that of those the ones of other processes than this (0: of any) have lost it for ever; true: there are some. */
@@ -147,6 +152,9 @@ uint64_t weft__worker_request_id(worker *w); /* for a request of ours */
 /* ---- worker_bundle.c: several at a time, between Weft tasks ---- */
 void weft__worker_fetch_all(void *step, rendezvous *r, int n, const recv_want *want);
 void weft__worker_recv_all(worker *w, call *c, ProtobufCMessage *request);
+
+/* ---- worker_restore.c ---- */
+weft_err weft__worker_answer_restore(worker *w, const ProtobufCMessage *request, message *answer);
 
 /* ---- worker_run.c ---- */
 void weft__worker_run(worker *w, call *c, ProtobufCMessage *request);

@@ -105,6 +105,10 @@ weft_err weft__session_run(weft_session *s, const plan_request *r, const weft_te
 
 weft_err weft__session_devices(weft_session *s, device_info **out, int *n) { return s->ops->devices(s, out, n); }
 
+weft_err weft__session_restoring(weft_session *s, bool begin) {
+  return s->ops->restoring ? s->ops->restoring(s, begin) : WEFT_OK;
+}
+
 weft_err weft__check_feed(const weft_node *n, int slot, const weft_tensor *t) {
   weft_dtype want = weft__dtype_base(n->out_type[slot]);
   if (t->dtype != want && want != WEFT_INVALID)

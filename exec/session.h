@@ -8,6 +8,12 @@
 #include "exec/place.h"
 #include "exec/plan.h"
 
+typedef enum session_role { /* in a supervised job; the numbers travel */
+                            ROLE_NONE = 0,
+                            ROLE_WORKER = 1, /* runs only on state that the chief has made ready */
+                            ROLE_CHIEF = 2
+} session_role;
+
 typedef struct session_opts {
   int intra_threads; /* 0: one per processor */
   int inter_threads;
@@ -18,6 +24,7 @@ typedef struct session_opts {
   bool isolate_session_state; /* its own variables and queues */
   int n_filter;               /* device filters: only these tasks are used */
   const char *const *filter;
+  session_role role;
   const char *config_text; /* how the config is shown in "Start master session"; NULL: "" */
 } session_opts;
 
@@ -29,7 +36,7 @@ typedef struct run_opts {
   cancel *cancel; /* or NULL: another's token that ends the run */
 } run_opts;
 
-typedef struct session_ops { /* all required */
+typedef struct session_ops { /* all but the last are required */
   /* May block. */
   weft_err (*run)(weft_session *s, const plan_request *r, const weft_tensor *const *feed, weft_tensor **fetched,
                   const run_opts *opts);
@@ -38,6 +45,7 @@ typedef struct session_ops { /* all required */
   void (*destroy)(weft_session *s); /* after close */
   /* A list to be freed with weft__device_infos_free. */
   weft_err (*devices)(weft_session *s, device_info **out, int *n);
+  weft_err (*restoring)(weft_session *s, bool begin); /* NULL: nobody else runs on this session's state */
 } session_ops;
 
 /* Somebody whose own threads run a session.  It is told before the session goes, and is out of it when end returns. */
@@ -62,6 +70,10 @@ weft_err weft__session_close(weft_session *s);
 weft_err weft__session_run(weft_session *s, const plan_request *r, const weft_tensor *const *feed,
                            weft_tensor **fetched, const run_opts *opts);
 weft_err weft__session_devices(weft_session *s, device_info **out, int *n);
+/* A chief's session begins to set the variables of all its tasks: the workers' sessions of the job are dropped there, their
+ * steps have ended when this returns, and new ones are refused until it says that it is done.  ABORTED: a task was
+ * restarted in between; begin again.  May block. */
+weft_err weft__session_restoring(weft_session *s, bool begin);
 
 /* `from`, when it fires, fires `to` with the same code and message.  Off before either goes. */
 typedef struct cancel_link {

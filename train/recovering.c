@@ -10,6 +10,8 @@
 #include "base/log.h"
 #include <pthread.h>
 
+enum { TRIES_MAX = 1000 };
+
 typedef struct recovering {
   weft_session base;
   recovery how;
@@ -61,6 +63,37 @@ static void leave(recovering *r, int generation, bool *replaced) {
   pthread_mutex_unlock(&r->lock);
 }
 
+static bool means_lost(weft_err err) { return err == WEFT_UNAVAILABLE || err == WEFT_ABORTED; }
+
+/* Pauses before another attempt; false: there should be none. */
+static bool may_try_again(recovering *r) {
+  pthread_mutex_lock(&r->lock);
+  wait_slice(r);
+  bool closed = r->closed;
+  pthread_mutex_unlock(&r->lock);
+  return !closed && weft__interrupts_seen() == 0;
+}
+
+/* A session in place of the lost one.  A task may be lost again while the new one is prepared: a checkpoint hook saves then. */
+static weft_err make_another(recovering *r, weft_session **out) {
+  for (int tries = 0;; tries++) {
+    weft_session *fresh = NULL;
+    weft_err err = r->how.reopen(r->how.arg, &fresh);
+    if (!err && r->how.reopened) err = r->how.reopened(r->how.arg, fresh);
+    if (!err) {
+      *out = fresh;
+      return WEFT_OK;
+    }
+    status kept = {0};
+    weft__status_keep(&kept, err);
+    weft__session_destroy(fresh);
+    bool again = means_lost(err) && tries < TRIES_MAX && may_try_again(r);
+    if (!again) err = weft__status_raise(&kept);
+    weft__status_finish(&kept);
+    if (!again) return err;
+  }
+}
+
 /* The lock is held on entry and on return.  Nobody else replaces meanwhile. */
 static void replace(recovering *r) {
   weft_session *old = r->inner, *fresh = NULL;
@@ -72,12 +105,7 @@ static void replace(recovering *r) {
   r->inner = NULL;
   pthread_mutex_unlock(&r->lock);
   weft__session_destroy(old);
-  weft_err err = r->how.reopen(r->how.arg, &fresh);
-  if (!err && r->how.reopened) err = r->how.reopened(r->how.arg, fresh);
-  if (err) {
-    weft__session_destroy(fresh);
-    fresh = NULL;
-  }
+  weft_err err = make_another(r, &fresh);
   pthread_mutex_lock(&r->lock);
   weft__status_keep(&r->failed, err);
   r->inner = fresh;
@@ -99,7 +127,7 @@ static weft_err recover(recovering *r, int generation) {
 }
 
 static bool lost(recovering *r, weft_session *inner, weft_err err) {
-  if (err == WEFT_UNAVAILABLE || err == WEFT_ABORTED) return true;
+  if (means_lost(err)) return true;
   if (err != WEFT_FAILED_PRECONDITION || !r->how.state_lost || !strstr(weft__error_message(), "uninitialized"))
     return false;
   status kept = {0};

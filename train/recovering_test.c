@@ -100,6 +100,24 @@ TEST(a_session_that_cannot_be_replaced_says_why_ever_after) {
   end(&p);
 }
 
+static weft_err lose_once_more(void *arg, weft_session *sess) {
+  place *p = arg;
+  (void)sess;
+  return p->opened == 2 ? weft__fail(WEFT_UNAVAILABLE, "it is gone again") : WEFT_OK;
+}
+
+TEST(a_task_that_is_lost_again_while_the_new_session_is_prepared_costs_another) {
+  place p = begin();
+  weft_session *first;
+  EXPECT_OK(open_flaky(&p, &first));
+  EXPECT_OK(weft__recovering_create(&p.sess, first,
+                                    &(recovery){.reopen = open_flaky, .reopened = lose_once_more, .arg = &p}));
+  atomic_store(&p.now->down, true);
+  EXPECT_OK(weft__run_target(p.sess, p.b.train.node));
+  EXPECT_EQ_INT(p.opened, 3);
+  end(&p);
+}
+
 static void *train_many(void *arg) {
   place *p = arg;
   for (int i = 0; i < 200; i++) EXPECT_OK(weft__run_target(p->sess, p->b.train.node));

@@ -106,10 +106,10 @@ static weft_err pause_a_bit(const session_manager *m, const prepare_opts *o, wai
   return WEFT_OK;
 }
 
-static weft_err open_target(const session_manager *m, const prepare_opts *o, weft_session **out) {
+static weft_err open_target(const session_manager *m, const prepare_opts *o, session_role role, weft_session **out) {
   weft_session_opts config = o->config ? *o->config : (weft_session_opts){0};
   if (o->target && *o->target) config.target = o->target;
-  return weft__session_open(out, m->graph, &config);
+  return weft__session_open_as(out, m->graph, &config, role);
 }
 
 static bool lost_peer(weft_err err) { return err == WEFT_UNAVAILABLE || err == WEFT_ABORTED; }
@@ -148,7 +148,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
   w.next_log_ns += 1000000000; /* most models are ready by then */
   pulse_wait seen = {0};
   while (!err && !ready) {
-    if (!sess) err = open_target(m, o, &sess);
+    if (!sess) err = open_target(m, o, ROLE_WORKER, &sess);
     if (!err) err = look(m, sess, &local_done, &ready, &local_why, &why);
     if (lost_peer(err)) { /* somebody is not there, or not any more */
       weft__text_puts(&why, weft__error_message());
@@ -262,9 +262,11 @@ static weft_err prepare_in(const session_manager *m, const prepare_opts *o, weft
   WEFT_TRY(still_ready(m, o, sess, &done));
   if (o->kept) *o->kept = done;
   if (done) return WEFT_OK;
+  WEFT_TRY(weft__session_restoring(sess, true)); /* until all is set, no worker's step runs on a part of it */
   WEFT_TRY(restore(m, o, sess, &done));
   if (!done) WEFT_TRY(initialize(m, o, sess));
-  return make_ready(m, o, sess);
+  WEFT_TRY(make_ready(m, o, sess));
+  return weft__session_restoring(sess, false);
 }
 
 weft_err weft__manager_prepare(const session_manager *m, const prepare_opts *o, weft_session **out) {
@@ -272,7 +274,7 @@ weft_err weft__manager_prepare(const session_manager *m, const prepare_opts *o, 
   weft_err err;
   do { /* a task may go, or not have come, while we initialise */
     weft_session *sess = NULL;
-    err = open_target(m, o, &sess);
+    err = open_target(m, o, ROLE_CHIEF, &sess);
     if (!err) err = prepare_in(m, o, sess);
     if (!err) {
       *out = sess;
@@ -290,9 +292,11 @@ weft_err weft__manager_recover(const session_manager *m, const prepare_opts *o, 
   text why = {0};
   bool yes = false;
   *restored = false;
-  weft_err err = open_target(m, o, &sess);
+  weft_err err = open_target(m, o, ROLE_CHIEF, &sess);
+  if (!err) err = weft__session_restoring(sess, true);
   if (!err) err = restore(m, o, sess, restored);
   if (!err) err = local_init(m, sess, &yes, &why);
+  if (!err) err = weft__session_restoring(sess, false);
   if (!err && yes) err = weft__manager_ready(m, sess, &yes, &why);
   if (!err && *restored && !yes)
     weft__log(LOG_INFO, "Restoring model from %s did not make model ready: %s", o->checkpoint_dir, said(&why));

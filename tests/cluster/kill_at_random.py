@@ -1,4 +1,4 @@
-"""Kills the ps, the chief and the other worker of training jobs, in any order and at random moments, and starts each
+"""Kills the two ps, the chief and the other worker of training jobs, in any order and at random moments, and starts each
 again: every job must reach its last step, and what the chief restores is never older than the checkpoint there was.
 
     kill_at_random.py [ROUNDS] [SEED]
@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import tasks  # noqa: E402
 from test_examples import DATA, RESTORED, saved_step  # noqa: E402
 
-SEATS = [("ps", 0), ("worker", 0), ("worker", 1)]
+SEATS = [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)]
 PROGRAMS = {"distribute_mnist": ("task_index", ["--issync=1", "--train_steps=3000"]),
             "dist_mnist_async": ("task_id", ["--training_steps=3000", "--learning_rate=0.1"])}
 
@@ -23,7 +23,7 @@ class Job:
     def __init__(self, folder, program):
         self.index, self.options = PROGRAMS[program]
         self.program, self.log = tasks.BUILD / "examples" / program, folder / "log"
-        self.cluster, self.seen, self.saved = tasks.Cluster(folder), 0, 0
+        self.cluster, self.seen, self.saved = tasks.Cluster(folder, ps=2), 0, 0
         self.running = {seat: self.start(seat) for seat in SEATS}
 
     def start(self, seat):

@@ -161,18 +161,18 @@ PROGRAMS = {  # what is run, how it names its seat, a line of its hundredth step
 
 
 @pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
-@pytest.mark.parametrize("victim", [("ps", 0), ("worker", 0), ("worker", 1)], ids=["ps", "chief", "worker"])
+@pytest.mark.parametrize("victim", [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)], ids=["ps", "ps1", "chief", "worker"])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_training_goes_on_when_a_task_is_killed_and_started_again(cluster, tmp_path, program, victim):
     options, index, hundredth, end = PROGRAMS[program]
-    c = cluster(ps=1, workers=2)
+    c = cluster(ps=2, workers=2)
 
     def start(job, i):
         seat = [f.replace("--task_index", f"--{index}") for f in c.flags(job, i)]
         return c.add(f"{job}{i}", tasks.BUILD / "examples" / program, *seat, *options, f"--data_dir={DATA}",
                      f"--log_dir={tmp_path}/log")
 
-    running = {seat: start(*seat) for seat in [("ps", 0), ("worker", 0), ("worker", 1)]}
+    running = {seat: start(*seat) for seat in [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)]}
     running["worker", 0].until(hundredth, 100)
     saved = saved_step(tmp_path / "log")
     seen = len(running["worker", 0].output) if victim != ("worker", 0) else 0

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "exec/feeds.h"
+#include "exec/late_reads.h"
 #include "exec/order.h"
 #include "exec/stage.h"
 #include "graph/attr_proto.h"
@@ -23,6 +24,7 @@ typedef struct cutter {
   feeds feeds;
   int *order, n_order;
   waits waits;
+  late_reads late;
   Tensorflow__GraphDef whole; /* the graph's nodes as messages */
   task_part **of_task;        /* per task: its part, or NULL */
   map pairs;                  /* "node:slot:task" -> name of the node that receives it there */
@@ -442,6 +444,7 @@ static void find_waits(cutter *k, int node) {
   for (int i = 0; i < w->n; i++)
     if (!all_fed(k, w->from[i]) && !is_constant(k, w->from[i])) w->from[kept++] = w->from[i];
   w->n = kept;
+  if (k->late.token >= 0 && k->late.late[node]) w->from[w->n++] = k->late.token; /* which it did not wait for before */
 }
 
 static weft_err copy_node(cutter *k, const weft_node *n, int at) {
@@ -534,6 +537,7 @@ static weft_err cut_all(cutter *k) {
   WEFT_TRY(weft__feeds_init(&k->feeds, c->request->n_feed, c->request->feed));
   WEFT_TRY(weft__order(c->graph, c->request, &k->order, &k->n_order));
   WEFT_TRY(weft__waits_init(&k->waits, c->graph, k->order, k->n_order));
+  WEFT_TRY(weft__late_reads_find(&k->late, c, &k->waits, k->order, k->n_order));
   WEFT_TRY(find_loops(k));
   WEFT_TRY(find_stages(k));
   WEFT_TRY(weft__graph_export_proto(c->graph, NULL, &k->whole, &k->out->arena));
@@ -555,7 +559,7 @@ static weft_err cut_all(cutter *k) {
 }
 
 weft_err weft__partition(parts *out, const cut *c) {
-  cutter k = {.c = c, .out = out};
+  cutter k = {.c = c, .out = out, .late.token = -1};
   *out = (parts){.client = -1};
   pthread_mutex_lock(&c->graph->lock);
   weft_err err = cut_all(&k);
@@ -563,6 +567,7 @@ weft_err weft__partition(parts *out, const cut *c) {
   weft__feeds_finish(&k.feeds);
   weft__free(k.order);
   weft__waits_finish(&k.waits);
+  weft__late_reads_finish(&k.late);
   weft__map_finish(&k.pairs);
   if (err) weft__parts_finish(out);
   return err;

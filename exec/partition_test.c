@@ -90,6 +90,60 @@ static void expect_whole(const parts *p) {
   }
 }
 
+static weft_out variable_at_ps(rig *r, const char *name) {
+  shape one = SHAPE_SCALAR;
+  return node(r, PS, "VariableV2", name, 0, NULL, 2, (attr[]){A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &one)});
+}
+
+static weft_out token_queue(rig *r, const char *name) {
+  weft_dtype type = WEFT_FLOAT;
+  attr attrs[] = {A_TYPES("component_types", &type, 1), A_STR("shared_name", name)};
+  return node(r, PS, "FIFOQueueV2", "queue", 0, NULL, 2, attrs);
+}
+
+/* A step that takes a token once the gradient of w is there, and fetches the global step, a read of it, and w. */
+static void cut_synchronous(rig *r, const char *queue_name, parts *p) {
+  weft_dtype type = WEFT_FLOAT;
+  weft_out at = variable_at_ps(r, "at"), w = variable_at_ps(r, "w"), q = token_queue(r, queue_name);
+  weft_out read = node(r, PS, "Identity", "read", 1, &at, 0, NULL);
+  weft_out gradient = node(r, WORKER, "Neg", "gradient", 1, &w, 0, NULL);
+  weft_node *n = NULL;
+  node_spec take = {.op = "QueueDequeueV2",
+                    .name = "take",
+                    .exact = true,
+                    .n_in = 1,
+                    .in = &q,
+                    .n_control = 1,
+                    .control = &gradient.node,
+                    .n_attr = 1,
+                    .attr = (attr[]){A_TYPES("component_types", &type, 1)}};
+  EXPECT_OK(weft__graph_add(r->g, &take, &n));
+  r->where[n->id] = PS;
+  weft_out fetch[] = {{n->id, 0}, at, read, w};
+  EXPECT_OK(cut_at(r, &(plan_request){.n_fetch = 4, .fetch = fetch}, p));
+}
+
+static bool waits_for(const Tensorflow__NodeDef *n, const char *input_text) {
+  for (size_t i = 0; i < n->n_input; i++)
+    if (strcmp(n->input[i], input_text) == 0) return true;
+  return false;
+}
+
+TEST(what_a_synchronous_step_fetches_is_read_after_its_token) {
+  rig r = begin(), other = begin();
+  parts p;
+  cut_synchronous(&r, "sync_token_q", &p);
+  EXPECT(waits_for(find(part_of(&p, PS), "at"), "^take"));
+  EXPECT(waits_for(find(part_of(&p, PS), "read"), "^take"));
+  EXPECT(!waits_for(find(part_of(&p, PS), "w"), "^take")); /* its gradient comes before the token */
+  expect_whole(&p);
+  weft__parts_finish(&p);
+  cut_synchronous(&other, "some_queue", &p); /* only tokens are waited for */
+  EXPECT(!waits_for(find(part_of(&p, PS), "at"), "^take"));
+  weft__parts_finish(&p);
+  weft__graph_destroy(r.g), weft__graph_destroy(other.g);
+}
+
 TEST(two_readers_on_one_task_share_one_pair) {
   rig r = begin();
   parts p;

@@ -152,7 +152,7 @@ static void dequeue_done(void *arg, weft_err err, element *const *got, int64_t n
   kernel *k = arg;
   for (int i = 0; err == WEFT_OK && i < k->n_out; i++) err = weft__out_share(k, i, &got[0]->part[i]);
   if (err == WEFT_OK) weft__token_taken(k, got[0]);
-  weft__kernel_done(k, weft__kernel_in(k, weft__token_last(k, err)));
+  weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
 static weft_err dequeue_cpu(kernel *k) {

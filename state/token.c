@@ -9,7 +9,6 @@ enum { HOLDERS_MAX = 10000 };
 
 typedef struct holder {
   queue *queue; /* a reference */
-  bool spent;   /* it has asked for the next one since */
   int n;
   weft_tensor part[];
 } holder;
@@ -91,36 +90,25 @@ static const char *taker(const weft_node *n, char *buf, size_t size) {
   return NULL;
 }
 
-static bool holds(const holder *h) { return h && !h->spent; }
-
 /* What a task has is let go, in exchange for h (NULL: nothing). */
 static holder *exchange(tokens *t, const char *task, holder *h) {
   pthread_mutex_lock(&t->lock);
   holder *old = weft__map_remove(&t->holders, task);
   bool kept = h && t->holders.count < HOLDERS_MAX && weft__map_put(&t->holders, task, h) == WEFT_OK;
   pthread_mutex_unlock(&t->lock);
-  if (!holds(old) && kept) t->fn(t->arg, task, true);
-  if (holds(old) && !kept) t->fn(t->arg, task, false);
+  if (!old && kept) t->fn(t->arg, task, true);
+  if (old && !kept) t->fn(t->arg, task, false);
   if (h && !kept) holder_destroy(h);
   return old;
 }
 
 static bool is_token_queue(const queue *q) { return strcmp(weft__queue_name(q), TOKEN_QUEUE) == 0; }
 
-static bool spend(tokens *t, const char *task) {
-  pthread_mutex_lock(&t->lock);
-  holder *h = weft__map_get(&t->holders, task);
-  bool held = holds(h);
-  if (held) h->spent = true;
-  pthread_mutex_unlock(&t->lock);
-  return held;
-}
-
 void weft__token_asked(const kernel *k, const queue *q) {
   char task[128];
   tokens *t = is_token_queue(q) ? find(k->step->resources) : NULL;
   if (!t) return;
-  if (taker(k->node, task, sizeof task) && spend(t, task)) t->fn(t->arg, task, false);
+  if (taker(k->node, task, sizeof task)) holder_destroy(exchange(t, task, NULL));
   weft__object_release(&t->base.base);
 }
 
@@ -165,21 +153,6 @@ void weft__token_taken(const kernel *k, const element *e) {
   release(t, q);
 }
 
-weft_err weft__token_last(kernel *k, weft_err err) {
-  char task[128];
-  queue *q;
-  tokens *t = err == WEFT_OUT_OF_RANGE ? find_for(k, &q, task, sizeof task) : NULL;
-  if (!t) return err;
-  holder *h = exchange(t, task, NULL);
-  if (h && h->queue == q && h->n == k->n_out) {
-    err = WEFT_OK;
-    for (int i = 0; err == WEFT_OK && i < h->n; i++) err = weft__out_share(k, i, &h->part[i]);
-  }
-  holder_destroy(h);
-  release(t, q);
-  return err;
-}
-
 /* ---- giving back ---- */
 
 static void ignore(void *arg, weft_err err, element *const *got, int64_t n) {
@@ -190,7 +163,7 @@ int weft__tokens_return(resources *r, const char *task) {
   tokens *t = find(r);
   holder *h = t ? exchange(t, task, NULL) : NULL;
   if (t) weft__object_release(&t->base.base);
-  bool held = holds(h);
+  bool held = h != NULL;
   const weft_tensor *part[16];
   int n = held && h->n < 16 ? h->n : 0;
   for (int i = 0; i < n; i++) part[i] = &h->part[i];

@@ -4,11 +4,7 @@
  * takes the next one when it has applied its gradients.  One that dies in between would freeze the
  * others: they wait for its gradients.  So the task with the queue notes who was given a token, by the
  * device the token is sent to, and puts it back when that task is lost; another worker then computes in
- * its place.  The table is a resource of the task; where there is none, nothing is noted.
- *
- * A chief that has seen enough steps closes the queue, while another worker, which read the global step a moment
- * too early, wants one token more.  It is given the one it had before, once: its loop then sees the end, where an
- * error would have ended it. */
+ * its place.  The table is a resource of the task; where there is none, nothing is noted. */
 #ifndef WEFT_STATE_TOKEN_H
 #define WEFT_STATE_TOKEN_H
 
@@ -23,7 +19,6 @@ void weft__tokens_destroy(resources *r);
 /* The kernel, a dequeue from q, begins: whoever gets what it takes has used what he had. */
 void weft__token_asked(const kernel *k, const queue *q);
 void weft__token_taken(const kernel *k, const element *e); /* it took e */
-weft_err weft__token_last(kernel *k, weft_err err);        /* it failed with err: a last token as its outputs, or err */
 /* The task died or left: what it holds goes back.  How many tokens did. */
 int weft__tokens_return(resources *r, const char *task);
 

@@ -138,6 +138,16 @@ static void train_supervised(const bench *b, const char *target, int index, int6
   weft__supervisor_destroy(sv);
 }
 
+/* Who has the token of a step sees at least that step in the same run: so all stop at the same one. */
+static weft_err train_in_step(weft_session *sess, const bench *b) {
+  weft_out fetch[] = {b->train, b->global_step};
+  weft_tensor *got[2];
+  WEFT_TRY(weft__session_run(sess, &(plan_request){.n_fetch = 2, .fetch = fetch}, NULL, got, NULL));
+  long long token = weft__tensor_int(got[0], 0), at = weft__tensor_int(got[1], 0);
+  weft_tensor_destroy(got[0]), weft_tensor_destroy(got[1]);
+  return at >= token ? WEFT_OK : weft__fail(WEFT_INTERNAL, "step %lld was read with the token of %lld", at, token);
+}
+
 static void train_monitored(const bench *b, const char *target, int index, weft_sync *sync) {
   weft_session *sess;
   weft_hook *hooks[2];
@@ -155,7 +165,7 @@ static void train_monitored(const bench *b, const char *target, int index, weft_
   must(weft__monitored_of(sess, &m));
   weft_err err = WEFT_OK;
   while (!err && !weft__monitored_should_stop(m)) {
-    err = weft__run_target(sess, b->train.node);
+    err = sync ? train_in_step(sess, b) : weft__run_target(sess, b->train.node);
     usleep(3000);
   }
   if (err != WEFT_OUT_OF_RANGE && err != WEFT_CANCELLED) must(err); /* the chief ended and closed the tokens */

@@ -220,12 +220,17 @@ static weft_err tell_created(void *arg, weft_session *sess) {
   return WEFT_OK;
 }
 
+static weft_err run_failed(void *arg, weft_err err) {
+  monitored *m = arg;
+  return m->opts.not_chief ? weft__manager_run_failed(&m->manager, err) : err;
+}
+
 static weft_err open_session(monitored *m) {
   weft_session *first;
   WEFT_TRY(open_ready(m, false, &first));
   weft__interrupts_hold();
   m->holds = true;
-  WEFT_TRY(weft__recovering_create(&m->inner, first, &(recovery){reopen, state_lost, tell_created, m}));
+  WEFT_TRY(weft__recovering_create(&m->inner, first, &(recovery){reopen, state_lost, tell_created, m, run_failed}));
   WEFT_TRY(weft__queue_runners_start(m->inner, m->coordinator, NULL, NULL));
   return tell_created(m, m->inner);
 }

@@ -152,7 +152,7 @@ static weft_err run(weft_session *s, const plan_request *q, const weft_tensor *c
     if (!err) return WEFT_OK;
     bool cut_off = opts && opts->cancel && weft__cancel_fired(opts->cancel);
     if (replaced && (gone || (err == WEFT_CANCELLED && !cut_off))) continue; /* the replacement ended our run */
-    if (!gone) return err;
+    if (!gone) return r->how.failed ? r->how.failed(r->how.arg, err) : err;
     WEFT_TRY(recover(r, generation));
   }
 }

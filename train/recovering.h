@@ -13,6 +13,8 @@ typedef struct recovery {
   /* Optional.  Called once the new session is in place, before any run goes on. */
   weft_err (*reopened)(void *arg, weft_session *sess);
   void *arg;
+  /* Optional.  A run failed and no task was lost: what the program shall see. */
+  weft_err (*failed)(void *arg, weft_err err);
 } recovery;
 
 /* Takes `first` over.  Destroyed by its holder, it is closed, and gone once those who share it have let it go too. */

@@ -8,9 +8,11 @@
 #include "base/pulse.h"
 #include "dist/contact.h"
 #include "dist/open.h"
+#include "state/token.h"
 #include "train/checkpoint_state.h"
 #include "train/coordinator.h"
 #include "train/run.h"
+#include <stdio.h>
 #include <time.h>
 
 enum { MAX_WAIT_SECONDS = 7200, LOG_SECONDS = 30, FIRST_PAUSE_MS = 2, LAST_PAUSE_MS = 100 };
@@ -123,6 +125,17 @@ static weft_err look(const session_manager *m, weft_session *sess, bool *local_d
   if (!*local_done) WEFT_TRY(local_init(m, sess, local_done, local_why));
   *ready = *local_done;
   return *ready ? weft__manager_ready(m, sess, ready, why) : WEFT_OK;
+}
+
+weft_err weft__manager_run_failed(const session_manager *m, weft_err err) {
+  char why[400];
+  if (err == WEFT_OUT_OF_RANGE && strstr(weft__error_message(), TOKEN_QUEUE) && !weft__manager_job_over(err)) {
+    snprintf(why, sizeof why, "%s", weft__error_message());
+    err = weft__fail(err, WEFT_JOB_OVER "the chief has closed the queue of tokens (%s)", why);
+    weft__log(LOG_WARNING, "%s", weft__error_message());
+  }
+  if (m->stop && weft__manager_job_over(err)) weft__coordinator_request_stop(m->stop, err);
+  return err;
 }
 
 /* The session goes and the error stays; that the job is over is a clean end, as the end of the input is. */

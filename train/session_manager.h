@@ -41,6 +41,9 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
 weft_err weft__manager_recover(const session_manager *m, const prepare_opts *o, weft_session **out, bool *restored);
 /* For the workers that are not the chief: true if err, the last failure, means that the job is over. */
 bool weft__manager_job_over(weft_err err);
+/* A run of such a worker failed: if that is because the chief has closed the queue of tokens, the job is over, and the
+ * coordinator is stopped. */
+weft_err weft__manager_run_failed(const session_manager *m, weft_err err);
 /* Has every variable a value?  What is missing goes to `why`. */
 weft_err weft__manager_ready(const session_manager *m, weft_session *sess, bool *ready, text *why);
 /* Has the model behind the session lost its values, or the session its tasks? */

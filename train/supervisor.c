@@ -310,6 +310,11 @@ static weft_err reopened(void *arg, weft_session *sess) {
   return sv->opts.recovered_fn && !sv->kept ? sv->opts.recovered_fn(sv->opts.recovered_arg, sess) : WEFT_OK;
 }
 
+static weft_err run_failed(void *arg, weft_err err) {
+  weft_supervisor *sv = arg;
+  return sv->chief ? err : weft__manager_run_failed(&sv->manager, err);
+}
+
 static weft_err write_graph(weft_supervisor *sv) {
   if (sv->logdir) WEFT_TRY(weft__write_graph(sv->graph, sv->logdir));
   if (!sv->writer || sv->graph_written) return WEFT_OK;
@@ -344,7 +349,7 @@ weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const
   if (sv->writer) WEFT_TRY(weft__event_writer_reopen(sv->writer));
   WEFT_TRY(open_ready(sv, false, &first));
   hold_interrupts(sv, true);
-  WEFT_TRY(weft__recovering_create(&sess, first, &(recovery){reopen, state_lost, reopened, sv}));
+  WEFT_TRY(weft__recovering_create(&sess, first, &(recovery){reopen, state_lost, reopened, sv, run_failed}));
   weft__recovering_drop(sv->sess);
   sv->sess = sess;
   sv->started = true;

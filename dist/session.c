@@ -181,7 +181,7 @@ static weft_err open_worker_sessions(const cluster_session *s, const contact *li
   q.isolate_session_state = s->opts.isolate_session_state;
   q.weft_master = s->on.task->name;
   q.weft_incarnation = s->on.task->device[0]->incarnation;
-  q.weft_role = (int)s->opts.role;
+  q.weft_role = (int)s->opts.role /* fits: an enum */;
   weft_err err = WEFT_OK;
   for (int i = 0; i < n && !err; i++) {
     asks[i].to = list[i].to;

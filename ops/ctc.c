@@ -313,15 +313,21 @@ static int64_t best_class(const frames *f, int64_t t, int64_t b) {
   return best;
 }
 
-/* The classes of batch b, written from `to` on unless that is NULL; how many. */
-static int64_t decode(const frames *f, int64_t b, int64_t blank, bool merge, int64_t *to) {
+/* The likeliest class of every frame, batch by batch: best[b * max_time + t].  Looked for once: the input may be memory that a
+ * peer still writes, and what is counted must be what is written. */
+static int64_t *best_classes(const frames *f, int64_t max_time) {
+  int64_t *best = weft__alloc((size_t)(f->batch * max_time + 1) * sizeof *best);
+  for (int64_t b = 0; best && b < f->batch; b++)
+    for (int64_t t = 0; t < f->length[b]; t++) best[b * max_time + t] = best_class(f, t, b);
+  return best;
+}
+
+/* Blanks (and repetitions) left out of the best classes of `count` frames, in place; how many remain. */
+static int64_t decode(int64_t *best, int64_t count, int64_t blank, bool merge) {
   int64_t n = 0, last = -1;
-  for (int64_t t = 0; t < f->length[b]; t++) {
-    const int64_t c = best_class(f, t, b);
-    if (c != blank && !(merge && c == last)) {
-      if (to) to[n] = c;
-      n++;
-    }
+  for (int64_t t = 0; t < count; t++) {
+    const int64_t c = best[t];
+    if (c != blank && !(merge && c == last)) best[n++] = c;
     last = c;
   }
   return n;
@@ -336,31 +342,52 @@ static weft_err greedy_blank(const kernel *k, int64_t classes, int64_t *blank) {
   return WEFT_OK;
 }
 
-static weft_err greedy_cpu(kernel *k) {
-  frames f;
-  int64_t blank, total = 0, longest = 0;
-  WEFT_TRY(read_frames(k, 1, WEFT_FAILED_PRECONDITION, &f));
-  WEFT_TRY(greedy_blank(k, f.classes, &blank));
+/* Minus the sum of the best values of each batch. */
+static void greedy_score(const frames *f, const int64_t *best, int64_t max_time, weft_tensor *score) {
+  for (int64_t b = 0; b < f->batch; b++) {
+    double sum = 0;
+    for (int64_t t = 0; t < f->length[b]; t++) sum -= weft__tensor_double(f->x, at(f, t, b) + best[b * max_time + t]);
+    put(score, b, sum);
+  }
+}
+
+/* best: batch x max_time classes, decoded here; length: batch, set here. */
+static weft_err greedy_write(kernel *k, const frames *f, int64_t blank, int64_t max_time, int64_t *best,
+                             int64_t *length) {
   const bool merge = weft__node_bool(k->node, "merge_repeated", false);
-  for (int64_t b = 0; b < f.batch; b++) {
-    const int64_t n = decode(&f, b, blank, merge, NULL);
-    total += n;
-    if (n > longest) longest = n;
+  int64_t total = 0, longest = 0, done = 0;
+  weft_tensor *score = weft__out(k, 3, &SHAPE2(f->batch, 1));
+  if (!score) return WEFT_OOM;
+  greedy_score(f, best, max_time, score);
+  for (int64_t b = 0; b < f->batch; b++) {
+    total += length[b] = decode(best + b * max_time, f->length[b], blank, merge);
+    if (length[b] > longest) longest = length[b];
   }
   weft_tensor *index = weft__out(k, 0, &SHAPE2(total, 2)), *values = weft__out(k, 1, &SHAPE1(total));
-  weft_tensor *size = weft__out(k, 2, &SHAPE1(2)), *score = weft__out(k, 3, &SHAPE2(f.batch, 1));
-  if (!index || !values || !size || !score) return WEFT_OOM;
-  int64_t *ij = TENSOR_DATA(index, int64_t), done = 0;
-  for (int64_t b = 0; b < f.batch; b++) {
-    const int64_t n = decode(&f, b, blank, merge, TENSOR_DATA(values, int64_t) + done);
-    double sum = 0;
-    for (int64_t t = 0; t < f.length[b]; t++) sum -= weft__tensor_double(f.x, at(&f, t, b) + best_class(&f, t, b));
-    put(score, b, sum);
-    for (int64_t i = 0; i < n; i++, done++) ij[2 * done] = b, ij[2 * done + 1] = i;
-  }
-  TENSOR_DATA(size, int64_t)[0] = f.batch;
+  weft_tensor *size = weft__out(k, 2, &SHAPE1(2));
+  if (!index || !values || !size) return WEFT_OOM;
+  int64_t *ij = TENSOR_DATA(index, int64_t);
+  for (int64_t b = 0; b < f->batch; b++)
+    for (int64_t i = 0; i < length[b]; i++, done++) {
+      ij[2 * done] = b, ij[2 * done + 1] = i;
+      TENSOR_DATA(values, int64_t)[done] = best[b * max_time + i];
+    }
+  TENSOR_DATA(size, int64_t)[0] = f->batch;
   TENSOR_DATA(size, int64_t)[1] = longest;
   return WEFT_OK;
+}
+
+static weft_err greedy_cpu(kernel *k) {
+  frames f;
+  int64_t blank;
+  WEFT_TRY(read_frames(k, 1, WEFT_FAILED_PRECONDITION, &f));
+  WEFT_TRY(greedy_blank(k, f.classes, &blank));
+  const int64_t max_time = k->in[0]->shape.dim[0];
+  int64_t *best = best_classes(&f, max_time), *length = weft__alloc((size_t)(f.batch + 1) * sizeof *length);
+  const weft_err err = best && length ? greedy_write(k, &f, blank, max_time, best, length) : WEFT_OOM;
+  weft__free(best);
+  weft__free(length);
+  return err;
 }
 
 static weft_err greedy_infer(infer *s) {

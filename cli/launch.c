@@ -99,6 +99,8 @@ static int read_options(plan *p, int argc, char **argv) {
       p->private = true;
     else if (strcmp(arg, "--require-auth") == 0)
       p->require_auth = true;
+    else if ((v = cli_option(argc, argv, &i, "--memory")))
+      setenv("WEFT_MEMORY", v, 1); /* the tasks' to read, and to refuse */
     else if ((v = cli_option(argc, argv, &i, "--log-dir")))
       p->log_dir = v;
     else if ((v = cli_option(argc, argv, &i, "--style")))
@@ -497,6 +499,7 @@ static const cli_flag flags[] = {
      "make a token that every call must carry, in a file that only this user reads; 'weft top' and\n"
      "'weft check' find it.  TensorFlow's tasks know no tokens and cannot join"},
     {"--require-auth", NULL, "refuse to start tasks without a token or TLS"},
+    {"--memory", "SIZE", "a ceiling on the memory of each task, such as 800M, 4G or auto"},
     {"--style", "tf|task_id|parameter_servers|none",
      "flags the program takes: tf (--ps_hosts --worker_hosts --job_name --task_index), task_id\n"
      "(--task_id instead), parameter_servers (--parameter_servers --workers ...), none"},

@@ -15,7 +15,7 @@
 enum { LEFT_AT_ONCE = 130 };
 
 typedef struct request {
-  const char *cluster, *job, *bind;
+  const char *cluster, *job, *bind, *memory;
   int task, status_port;
   char allow[4096]; /* directories, parted by ':' */
   bool allows;
@@ -52,6 +52,8 @@ static int read_options(request *r, int argc, char **argv) {
       setenv("WEFT_REQUIRE_AUTH", "1", 1);
     else if ((given = cli_option(argc, argv, &i, "--bind")))
       r->bind = given;
+    else if ((given = cli_option(argc, argv, &i, "--memory")))
+      r->memory = given;
     else if ((given = cli_option(argc, argv, &i, "--allow-dir"))) {
       if (!allow(r, given)) return cli_usage("serve: the list of directories is too long at", given);
     } else if (is_role_flag(arg))
@@ -80,6 +82,7 @@ static weft_err start(weft_server **out, const request *r, int argc, char **argv
                              .serve = true,
                              .bind = r->bind,
                              .status_port = r->status_port,
+                             .memory = r->memory,
                              .allow_dirs = r->allows ? r->allow : NULL};
     err = weft_server_create(out, c, &opts);
   }
@@ -124,6 +127,7 @@ static const cli_flag flags[] = {
     {"--task", "N", "its index in the job (0)"},
     {"--bind", "HOST:PORT", "where to listen, if not on the address that the cluster lists"},
     {"--require-auth", NULL, "refuse to start without a token or TLS"},
+    {"--memory", "SIZE", "a ceiling on its memory, such as 800M, 4G or auto; a step that needs more fails"},
     {"--allow-dir", "DIR", "a directory that file ops may touch; may be given again"},
     {"--status-port", "PORT", "serve a page about this cluster, JSON and metrics on this port"},
     {0},
@@ -137,6 +141,8 @@ const cli_command cli_serve = {
     .flags = flags,
     .more =
         "Environment: WEFT_TOKEN or WEFT_TOKEN_FILE, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA guard the port;\n"
-        "WEFT_BIND, WEFT_ALLOW_DIRS (parted by ':'), WEFT_STATUS_PORT and WEFT_REQUIRE_AUTH=1 do what the options do.",
+        "WEFT_BIND, WEFT_ALLOW_DIRS (parted by ':'), WEFT_STATUS_PORT, WEFT_MEMORY and WEFT_REQUIRE_AUTH=1 do what "
+        "the\n"
+        "options do.",
     .run = run,
 };

@@ -44,7 +44,7 @@ def run_client(cluster, megabytes):
 
 def test_over_the_ceiling_a_step_fails_and_the_task_serves_on(cluster):
     c = cluster(workers=0)
-    ps = c.serve("ps", 0, WEFT_MEMORY="200M")
+    ps = c.serve("ps", 0, "--memory", "200M")
     ps.until("Started server")
     for _ in range(3):
         output = run_client(c, 400)
@@ -65,6 +65,16 @@ def test_below_the_ceiling_everything_runs(cluster):
 
 def test_a_ceiling_that_is_no_size_is_refused_at_the_start(cluster):
     c = cluster(workers=0)
-    ps = c.serve("ps", 0, WEFT_MEMORY="lots")
-    assert ps.wait() == 1
-    assert "invalid memory ceiling 'lots'" in ps.output
+    for ps in (c.serve("ps", 0, WEFT_MEMORY="lots"), c.serve("ps", 0, "--memory=lots")):
+        assert ps.wait() == 1
+        assert "invalid memory ceiling 'lots'" in ps.output
+
+
+def test_launch_hands_its_ceiling_to_every_task():
+    done = subprocess.run([tasks.WEFT, "launch", "--ps", "1", "--workers", "1", "--memory", "lots", "--", tasks.LINEAR,
+                           "--steps=1"], capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "invalid memory ceiling 'lots'" in done.stdout + done.stderr
+    good = subprocess.run([tasks.WEFT, "launch", "--ps", "1", "--workers", "1", "--memory", "1G", "--", tasks.LINEAR,
+                           "--steps=1"], capture_output=True, text=True, timeout=60)
+    assert good.returncode == 0, good.stdout + good.stderr

@@ -31,14 +31,15 @@ def serve_limited(c, soft, hard=None, *more, **env):
     return task
 
 
-def answers(address, token=None, seconds=5, credentials=None):
-    """Whether a new connection is answered: the code of GetStatus."""
+def answers(address, token=None, seconds=5, credentials=None, patient=False):
+    """Whether a new connection is answered: the code of GetStatus.  A patient caller connects again when refused."""
     options = [("grpc.use_local_subchannel_pool", 1), ("grpc.ssl_target_name_override", "localhost")]
     made = grpc.secure_channel(address, credentials, options) if credentials else grpc.insecure_channel(address, options)
     with made as channel:
         metadata = [("authorization", f"Bearer {token}")] if token else []
         try:
-            channel.unary_unary("/tensorflow.WorkerService/GetStatus")(b"", timeout=seconds, metadata=metadata)
+            channel.unary_unary("/tensorflow.WorkerService/GetStatus")(b"", timeout=seconds, metadata=metadata,
+                                                                                  wait_for_ready=patient)
             return "OK"
         except grpc.RpcError as error:
             return error.code().name
@@ -156,7 +157,8 @@ def test_silent_connections_do_not_keep_others_out(cluster, token):
     c = cluster(workers=0)
     task = serve_limited(c, SMALL, **({"WEFT_TOKEN": token} if token else {}))
     held = flood(port_of(c.hosts["ps"][0]), SMALL + 200)
-    assert answers(c.hosts["ps"][0], token) == "OK", task.output
+    # patient: those that make room are still being closed on a busy machine
+    assert answers(c.hosts["ps"][0], token, 30, patient=True) == "OK", task.output
     assert count_descriptors(task) < SMALL - 16  # some are left for files
     close_all(held)
 

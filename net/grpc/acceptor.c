@@ -301,11 +301,18 @@ weft_err weft__acceptor_start(acceptor *a, grpc_server *server) {
   return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: no thread to accept connections: %s", a->where, strerror(failed));
 }
 
-void weft__acceptor_close(acceptor *a) {
+void weft__acceptor_stop(acceptor *a) {
   uint64_t one = 1;
   if (!a) return;
   if (a->started && write(a->wake, &one, sizeof one) == sizeof one) pthread_join(a->thread, NULL);
+  a->started = false;
   for (int i = 0; i < a->n_listening; i++) close(a->listening[i]);
+  a->n_listening = 0;
+}
+
+void weft__acceptor_close(acceptor *a) {
+  if (!a) return;
+  weft__acceptor_stop(a);
   if (a->wake >= 0) close(a->wake);
   grpc_server_credentials_release(a->plain);
   weft__accept_release();

@@ -266,6 +266,7 @@ static bool wait_shut(grpc_port *p) {
 static void free_port(grpc_port *p) {
   for (int i = 0; i < SERVERS_MAX; i++)
     if (p->served[i].server) grpc_server_destroy(p->served[i].server);
+  weft__acceptor_close(p->acceptor);
   if (p->queue) weft__core_release();
   grpc_slice_unref(p->bearer);
   pthread_cond_destroy(&p->changed);
@@ -283,7 +284,7 @@ static void shut_server(served *s) {
 static bool destroy_port(port *base) {
   grpc_port *p = (grpc_port *)base;
   weft__watch_stop(p->watch);
-  weft__acceptor_close(p->acceptor);
+  weft__acceptor_stop(p->acceptor); /* freed with the port: a call that comes meanwhile still asks it */
   for (int i = 0; i < SERVERS_MAX; i++) {
     shut_server(&p->served[i]);
     if (p->served[i].server) grpc_server_cancel_all_calls(p->served[i].server);

@@ -74,6 +74,11 @@ def differentiable(t):
     return t in (tf.half, tf.bfloat16, tf.float32, tf.float64, tf.complex64, tf.complex128)
 
 
+# Their gradients multiply by float32 weights, also where T is float64.  On aarch64 TensorFlow was seen to differ from us in
+# the last bit of such a weight (7e-8), on x86_64 not: probably its build there fuses the product and the sum that make one.
+FLOAT_WEIGHTS = {"ResizeBilinear"}
+
+
 def compare_gradients(where, node):
     ys = [n for n, t in node.outputs() if differentiable(t)]
     xs = [f"in{i}:0" for i, x in enumerate(node.inputs) if not x.is_var and differentiable(x.dtype)]
@@ -98,7 +103,8 @@ def compare_gradients(where, node):
         return [f"{where}: gradient: {e}"]
     if sorted(want[2]) != sorted(got[1]):
         return [f"{where}: no gradient towards {got[1]}, TensorFlow has none towards {want[2]}"]
-    return [f"{where}: gradient: {d}" for d in (compare.difference(x, want[1][x], got[0][x], 4) for x in want[1]) if d]
+    scale = {x: 1000 if node.op.name in FLOAT_WEIGHTS and want[1][x].dtype == np.float64 else 4 for x in want[1]}
+    return [f"{where}: gradient: {d}" for d in (compare.difference(x, want[1][x], got[0][x], scale[x]) for x in want[1]) if d]
 
 
 @pytest.mark.parametrize("name", [n for n in WITH_CASES if OPS[n]["gradient"] == "yes"])

@@ -31,7 +31,7 @@ typedef struct product {
   }
 MULTIPLY(multiply_float, float)
 MULTIPLY(multiply_double, double)
-MULTIPLY(multiply_int32, int32_t)
+MULTIPLY(multiply_int32, uint32_t) /* sums and products wrap, as in TensorFlow */
 
 static pool_loop *loop_of(weft_dtype type) {
   return type == WEFT_FLOAT    ? multiply_float

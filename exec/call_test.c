@@ -1,30 +1,9 @@
 /* call_test.c - functions called by nodes, and data sets made of them, in a session. */
 #include "base/alloc.h"
 #include "exec/call.h"
-#include "exec/session.h"
+#include "exec/test_graph.h"
 #include "graph/attr_proto.h"
 #include "graph/build.h"
-#include "ops/all.h"
-#include "tests/check.h"
-
-typedef struct bench {
-  op_table *ops;
-  weft_graph *g;
-  weft_session *s;
-} bench;
-
-static bench begin(void) {
-  bench b = {0};
-  EXPECT_OK(weft__op_table_create(&b.ops, weft__ops_all()));
-  EXPECT_OK(weft__graph_create(&b.g, b.ops));
-  return b;
-}
-
-static void end(bench *b) {
-  weft__session_destroy(b->s);
-  weft__graph_destroy(b->g);
-  weft__op_table_destroy(b->ops);
-}
 
 static weft_out placeholder(weft_graph *g, weft_dtype type) {
   shape s = SHAPE_SCALAR;

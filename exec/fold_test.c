@@ -1,27 +1,8 @@
 /* fold_test.c - constant folding: what must not be run ahead of a step, and what must not be kept. */
 #include "base/alloc.h"
-#include "exec/session.h"
+#include "exec/test_graph.h"
 #include "graph/build.h"
 #include "graph/fold.h"
-#include "ops/all.h"
-#include "tests/check.h"
-
-typedef struct bench {
-  op_table *ops;
-  weft_graph *g;
-} bench;
-
-static bench begin(void) {
-  bench b = {0};
-  EXPECT_OK(weft__op_table_create(&b.ops, weft__ops_all()));
-  EXPECT_OK(weft__graph_create(&b.g, b.ops));
-  return b;
-}
-
-static void end(bench *b) {
-  weft__graph_destroy(b->g);
-  weft__op_table_destroy(b->ops);
-}
 
 static weft_err run(bench *b, weft_out fetch, weft_tensor **out) {
   weft_session *s;

@@ -1,30 +1,11 @@
 /* recursion_test.c - functions that call functions without end, too deep, or too often: an error, not a crash. */
 #include "base/alloc.h"
-#include "exec/session.h"
+#include "exec/test_graph.h"
 #include "graph/attr_proto.h"
 #include "graph/build.h"
 #include "graph/expansion.h"
 #include "graph/function.h"
-#include "ops/all.h"
-#include "tests/check.h"
 #include <stdio.h>
-
-typedef struct bench {
-  op_table *ops;
-  weft_graph *g;
-} bench;
-
-static bench begin(void) {
-  bench b = {0};
-  EXPECT_OK(weft__op_table_create(&b.ops, weft__ops_all()));
-  EXPECT_OK(weft__graph_create(&b.g, b.ops));
-  return b;
-}
-
-static void end(bench *b) {
-  weft__graph_destroy(b->g);
-  weft__op_table_destroy(b->ops);
-}
 
 static weft_dtype number = WEFT_FLOAT;
 

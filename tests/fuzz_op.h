@@ -65,4 +65,14 @@ static inline weft_err fuzz_op_run_bytes(const weft_node *n, const uint8_t *data
   return err;
 }
 
+/* The same for a decoder of images: the first byte chooses the number of channels (0: as the file has them). */
+static inline void fuzz_op_decode(const char *op_name, const uint8_t *data, size_t size) {
+  static const weft_node *node[5]; /* by number of channels; a target has one decoder */
+  if (size == 0) return;
+  const int channels = data[0] % 5;
+  if (!node[channels])
+    node[channels] = fuzz_op_node(op_name, 1, (weft_dtype[]){WEFT_STRING}, 1, (attr[]){A_INT("channels", channels)});
+  fuzz_op_run_bytes(node[channels], data + 1, size - 1);
+}
+
 #endif

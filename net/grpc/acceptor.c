@@ -30,7 +30,7 @@ enum { SOCKETS_MAX = 8, STRANGER_MS = 30000, LOOK_MS = 100, CALLER_GONE_MS = 200
 
 typedef struct stranger {
   int fd; /* gRPC's */
-  ino_t inode;
+  uint64_t inode;
   int64_t came_ns;
 } stranger;
 
@@ -51,9 +51,12 @@ struct acceptor {
 
 /* ---- strangers ---- */
 
-static ino_t inode_of(int fd) {
-  struct stat s;
-  return fstat(fd, &s) == 0 && S_ISSOCK(s.st_mode) ? s.st_ino : 0;
+/* Returns the inode of the socket fd, or 0.  gRPC may close fd meanwhile and the number may be another socket's: the
+ * kernel answers for one of the two, and callers compare.  statx, since ThreadSanitizer takes fstat for a use of the
+ * descriptor that races with its close. */
+static uint64_t inode_of(int fd) {
+  struct statx s;
+  return statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO, &s) == 0 && S_ISSOCK(s.stx_mode) ? s.stx_ino : 0;
 }
 
 /* With the lock held. */

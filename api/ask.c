@@ -4,9 +4,9 @@
  * state and notes nothing, since nobody else spoke; TensorFlow does not know the method. */
 #include "base/cast.h"
 #include "base/clock.h"
-#include "dist/member.h"
-#include "dist/open.h"
-#include "dist/report.h"
+#include "cluster/membership/member.h"
+#include "cluster/open.h"
+#include "cluster/status/report.h"
 #include "peer.pb-c.h"
 #include "rpc.pb-c.h"
 #include "weft/cluster.h"

@@ -3,7 +3,7 @@
 
 #include "api/cluster.h"
 #include "base/alloc.h"
-#include "dist/role.h"
+#include "cluster/role.h"
 #include "proto/scan.h"
 #include <stdlib.h>
 

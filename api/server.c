@@ -1,11 +1,11 @@
 /* server.c - servers, as programs make them; what the options leave open comes from the environment. */
-#include "dist/server.h"
+#include "cluster/server.h"
 
 #include "api/cluster.h"
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/memory_limit.h"
-#include "dist/open.h"
+#include "cluster/open.h"
 #include "proto/scan.h"
 #include "weft/cluster.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* session.c - sessions, as programs run them. */
 #include "base/alloc.h"
-#include "dist/open.h"
+#include "cluster/open.h"
 
 weft_err weft_session_create(weft_session **out, weft_graph *g, const weft_session_opts *opts) {
   return weft__session_open(out, g, opts);

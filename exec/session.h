@@ -1,7 +1,7 @@
 /* session.h - runs parts of one graph again and again, with the state between runs.
  *
  * Any number of threads may run a session.  A session is an interface: weft__session_create makes one
- * that runs in this process (local.c); dist/ makes those that run on a cluster. */
+ * that runs in this process (local.c); cluster/ makes those that run on a cluster. */
 #ifndef WEFT_EXEC_SESSION_H
 #define WEFT_EXEC_SESSION_H
 

@@ -16,7 +16,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ["base", "proto", "tensor", "device", "graph", "io", "state", "ops", "exec", "net", "dist", "train", "api"]
+FOLDERS = (ROOT / "cmake/floors.txt").read_text().split()
 CAST = re.compile(r"(?<![\w.]sizeof)(?<!list)(?<!\w)\((int|int32_t)\)\s*(?!\{|;|,|\))(?=[\w(\-~*&])")
 NOT_SIZES = re.compile(r"""(?x) (\w+(\[\w+\])?(->|\.))* (
     (\w*_)?d?types?(\[[^\]]*\])? | \w*type\(.*\) | weft__dtype_\w+\(.*\) | \w*kind | err | code | level | reuse | reduction | fan |

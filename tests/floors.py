@@ -9,8 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FLOORS = [["base"], ["proto"], ["tensor"], ["device"], ["graph", "io"], ["state"], ["ops"], ["exec"], ["net"],
-          ["dist"], ["train"], ["api"]]
+FLOORS = [line.split() for line in (ROOT / "cmake/floors.txt").read_text().splitlines()]
 HEIGHT = {folder: height for height, folders in enumerate(FLOORS) for folder in folders}
 PROGRAMS = ["cli", "python", "examples", "bench", "tools"]
 GENERATED = {f"{proto.stem}.pb-c.h": "proto" for proto in (ROOT / "proto").glob("*.proto")}

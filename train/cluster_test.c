@@ -1,8 +1,8 @@
 /* cluster_test.c - supervised training on a cluster of real processes, some of which are killed and come back. */
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "dist/open.h"
-#include "dist/server.h"
+#include "cluster/open.h"
+#include "cluster/server.h"
 #include "graph/scope.h"
 #include "tests/ports.h"
 #include "train/checkpoint_state.h"

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/interrupt.h"
 #include "base/log.h"
-#include "dist/server.h"
+#include "cluster/server.h"
 #include "train/coordinator.h"
 #include "train/event_writer.h"
 #include "train/global_step.h"

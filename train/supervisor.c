@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
-#include "dist/server.h"
+#include "cluster/server.h"
 #include "train/defaults.h"
 #include "train/event_writer.h"
 #include "train/global_step.h"

@@ -1,6 +1,6 @@
 /* run.c - a request in this process, or by the wire on a server. */
 #include "base/alloc.h"
-#include "dist/named.h"
+#include "cluster/named_tensor.h"
 #include "exec/session.h"
 #include "graph/gradient.h"
 #include "graph/graphdef.h"

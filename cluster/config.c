@@ -1,0 +1,52 @@
+/* config.c - the fields of a ConfigProto that mean something here. */
+#include "cluster/config.h"
+
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "proto/text.h"
+#include <stdio.h>
+#include <string.h>
+
+static bool is_gpu(const char *type) { return type && strcmp(type, "GPU") == 0; }
+
+/* How each card is split, in the order of the visible ones. */
+static void split_cards(gpu_options *o, const Tensorflow__GPUOptionsExperimental *e) {
+  for (size_t i = 0; e && i < e->n_virtual_devices && i < GPU_CARDS; i++) {
+    const Tensorflow__GPUOptionsVirtualDevices *v = e->virtual_devices[i];
+    o->parts[i].n = v->n_memory_limit_mb < GPU_PARTS ? weft__int_sat(v->n_memory_limit_mb) : GPU_PARTS;
+    for (int p = 0; p < o->parts[i].n; p++) o->parts[i].megabytes[p] = (int64_t)v->memory_limit_mb[p];
+  }
+}
+
+static void apply_gpu(gpu_options *o, const Tensorflow__ConfigProto *c) {
+  const Tensorflow__GPUOptions *g = c->gpu_options;
+  for (size_t i = 0; i < c->n_device_count; i++)
+    if (is_gpu(c->device_count[i]->key)) {
+      o->bounded = true;
+      o->limit = c->device_count[i]->value;
+    }
+  if (!g) return;
+  o->fraction = g->per_process_gpu_memory_fraction;
+  o->growth = g->allow_growth;
+  if (g->visible_device_list) snprintf(o->visible, sizeof o->visible, "%s", g->visible_device_list);
+  split_cards(o, g->experimental);
+}
+
+weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c) {
+  if (c->intra_op_parallelism_threads) opts->intra_threads = c->intra_op_parallelism_threads;
+  if (c->inter_op_parallelism_threads) opts->inter_threads = c->inter_op_parallelism_threads;
+  if (c->operation_timeout_in_ms) opts->timeout_ms = c->operation_timeout_in_ms;
+  opts->allow_soft_placement |= c->allow_soft_placement;
+  opts->log_device_placement |= c->log_device_placement;
+  apply_gpu(&opts->gpu, c);
+  opts->isolate_session_state |= c->isolate_session_state;
+  if (c->n_device_filters) {
+    opts->n_filter = weft__int_sat(c->n_device_filters);
+    opts->filter = (const char *const *)c->device_filters;
+  }
+  text shown = {0};
+  weft__proto_text(&shown, &c->base, true);
+  opts->config_text = shown.failed ? NULL : weft__strdup(weft__text_get(&shown));
+  weft__text_finish(&shown);
+  return opts->config_text ? WEFT_OK : WEFT_OOM;
+}

@@ -1,0 +1,168 @@
+/* page.c - asks every task of the cluster how it fares, at most once a second, and answers from that.
+ *
+ * The server's thread is the only one that asks, so nothing here needs a lock. */
+#include "cluster/status/page.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "cluster/master/broadcast.h"
+#include "net/http.h"
+#include <string.h>
+
+enum { ASK_MS = 1500, FRESH_MS = 900 };
+
+struct page {
+  report_source from;
+  http *http;
+  cancel closing; /* ends questions under way */
+  text json;      /* the last answer */
+  int64_t made_ns;
+};
+
+extern const unsigned char weft__page_html[]; /* cluster/status/page.html, put into a C file by the build */
+extern const size_t weft__page_html_size;
+
+/* ---- the cluster ---- */
+
+static weft_err begin_asks(page *p, ask *asks, int *n) {
+  Weft__ReportRequest all = WEFT__REPORT_REQUEST__INIT;
+  for (int i = 0; i < weft__peers_count(p->from.peers); i++) {
+    peer *to = weft__peers_at(p->from.peers, i);
+    if (weft__peer_is_self(to) || strcmp(weft__members_word(p->from.members, i), "left") == 0) continue;
+    asks[*n].to = to;
+    WEFT_TRY(weft__message_pack(&asks[(*n)++].request, &all.base));
+  }
+  return WEFT_OK;
+}
+
+static ask *answer_of(ask *asks, int n, const peer *p) {
+  for (int i = 0; i < n; i++)
+    if (asks[i].to == p) return &asks[i];
+  return NULL;
+}
+
+/* What a task answered, or why it did not. */
+static void add_other(page *p, text *out, const peer *to, ask *a) {
+  ProtobufCMessage *m = NULL;
+  const char *word = weft__members_word(p->from.members, weft__peer_number(to)), *why = "";
+  if (a && a->status.code) why = a->status.message ? a->status.message : weft__error_name(a->status.code);
+  if (a && !a->status.code && weft__message_unpack(&m, &a->reply, &weft__task_report__descriptor) != WEFT_OK)
+    why = "its answer cannot be read";
+  if (a && a->status.code == WEFT_UNIMPLEMENTED) word = "TensorFlow", why = "";
+  weft__page_json_task(out, to, word, why, (const Weft__TaskReport *)m);
+  if (m) protobuf_c_message_free_unpacked(m, NULL);
+}
+
+static weft_err write_json(page *p, text *out, arena *a, ask *asks) {
+  Weft__TaskReport own;
+  int n = 0;
+  weft_err err = begin_asks(p, asks, &n);
+  if (!err) /* one that fails is part of the answer */
+    (void)weft__ask_all(asks, n, WEFT_REPORT_METHOD, &(call_opts){.timeout_ms = ASK_MS, .cancel = &p->closing});
+  if (!err) err = weft__report_make(&own, a, &p->from, false);
+  if (!err) {
+    weft__text_puts(out, "{\"task\": ");
+    weft__page_json_string(out, own.task);
+    weft__text_printf(out, ", \"version\": \"%s\", \"now\": %.3f, \"tasks\": [", own.version,
+                      (double)own.now_us * 1e-6);
+    for (int i = 0; i < weft__peers_count(p->from.peers); i++) {
+      const peer *to = weft__peers_at(p->from.peers, i);
+      if (i) weft__text_puts(out, ",\n");
+      if (weft__peer_is_self(to))
+        weft__page_json_task(out, to, own.state, "", &own);
+      else
+        add_other(p, out, to, answer_of(asks, n, to));
+    }
+    weft__text_puts(out, "]}\n");
+  }
+  weft__asks_finish(asks, n);
+  return err;
+}
+
+static weft_err refresh(page *p) {
+  if (p->made_ns && weft__now_ns() - p->made_ns < FRESH_MS * INT64_C(1000000)) return WEFT_OK;
+  arena a = {0};
+  text made = {0};
+  ask *asks = weft__alloc_zero((size_t)weft__peers_count(p->from.peers) + 1, sizeof *asks);
+  weft_err err = asks ? write_json(p, &made, &a, asks) : WEFT_OOM;
+  if (!err && made.failed) err = WEFT_OOM;
+  weft__free(asks);
+  weft__arena_finish(&a);
+  if (err) {
+    weft__text_finish(&made);
+    return err;
+  }
+  weft__text_finish(&p->json);
+  p->json = made;
+  p->made_ns = weft__now_ns();
+  return WEFT_OK;
+}
+
+/* ---- the paths ---- */
+
+static weft_err write_metrics(page *p, text *out) {
+  arena a = {0};
+  Weft__TaskReport own;
+  weft_err err = weft__report_make(&own, &a, &p->from, true);
+  if (!err) {
+    weft__page_metrics(out, &own);
+    for (int i = 0; i < weft__peers_count(p->from.peers); i++) {
+      const peer *to = weft__peers_at(p->from.peers, i);
+      const char *word = weft__members_word(p->from.members, i);
+      bool gone = strcmp(word, "left") == 0 || strcmp(word, "lost") == 0 || strcmp(word, "not seen") == 0;
+      weft__page_metric_up(out, to, weft__peer_is_self(to) || !gone);
+    }
+  }
+  weft__arena_finish(&a);
+  return err;
+}
+
+static void answer(void *arg, const char *path, http_reply *r) {
+  page *p = arg;
+  weft_err err = WEFT_OK;
+  if (strcmp(path, "/") == 0) {
+    r->type = "text/html; charset=utf-8";
+    weft__text_add(&r->body, (const char *)weft__page_html, weft__page_html_size);
+  } else if (strcmp(path, "/status.json") == 0) {
+    r->type = "application/json";
+    err = refresh(p);
+    if (!err) weft__text_add(&r->body, p->json.data, p->json.size);
+  } else if (strcmp(path, "/metrics") == 0) {
+    r->type = "text/plain; version=0.0.4; charset=utf-8";
+    err = write_metrics(p, &r->body);
+  } else {
+    r->code = 404;
+    weft__text_puts(&r->body, "there are /, /status.json and /metrics\n");
+  }
+  if (!err) return;
+  r->code = 500;
+  r->type = "text/plain; charset=utf-8";
+  weft__text_printf(&r->body, "%s\n", weft__error_message());
+}
+
+/* ---- making ---- */
+
+weft_err weft__page_create(page **out, const page_opts *o, const report_source *from) {
+  page *p = weft__alloc_zero(1, sizeof *p);
+  if (!p) return WEFT_OOM;
+  p->from = *from;
+  weft__cancel_init(&p->closing);
+  http_opts opts = {o->host, o->port, o->token, o->only_local};
+  weft_err err = weft__http_listen(&p->http, &opts, answer, p);
+  if (err)
+    weft__page_destroy(p);
+  else
+    *out = p;
+  return err ? weft__fail_in(err, "the status page cannot listen on") : WEFT_OK;
+}
+
+int weft__page_port(const page *p) { return weft__http_port(p->http); }
+
+void weft__page_destroy(page *p) {
+  if (!p) return;
+  weft__cancel_fire(&p->closing, WEFT_CANCELLED, "the status page is being closed");
+  weft__http_close(p->http);
+  weft__cancel_finish(&p->closing);
+  weft__text_finish(&p->json);
+  weft__free(p);
+}

@@ -1,0 +1,275 @@
+/* report.c - asks the parts of a task, and the process's pulse, how they fare. */
+#include "cluster/status/report.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/pulse.h"
+#include "base/text.h"
+#include "state/variable.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SECOND INT64_C(1000000000)
+enum { VARIABLES_MAX = 1000, WAITS_MAX = 32, WORTH_TELLING_S = 1 };
+
+/* ---- the process ---- */
+
+static uint64_t resident_bytes(void) {
+  long pages = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (f && fscanf(f, "%*s %ld", &pages) != 1) pages = 0;
+  if (f) fclose(f);
+  return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static weft_err add_errors(Weft__TaskReport *out, arena *a, const pulse *p) {
+  Weft__ErrorReport *one = weft__arena_alloc(a, sizeof *one * PULSE_ERRORS);
+  out->error = weft__arena_alloc(a, sizeof *out->error * PULSE_ERRORS);
+  if (!one || !out->error) return WEFT_OOM;
+  for (int i = 0; i < p->n_error; i++) {
+    weft__error_report__init(&one[i]);
+    one[i].at_us = p->error[i].at_us;
+    if (!(one[i].text = weft__arena_strdup(a, p->error[i].text))) return WEFT_OOM;
+    out->error[out->n_error++] = &one[i];
+  }
+  return WEFT_OK;
+}
+
+static weft_err add_samples(Weft__TaskReport *out, arena *a, const pulse *p) {
+  Weft__SampleReport *one = weft__arena_alloc(a, sizeof *one * PULSE_SAMPLES);
+  out->sample = weft__arena_alloc(a, sizeof *out->sample * PULSE_SAMPLES);
+  if (!one || !out->sample) return WEFT_OOM;
+  int64_t now = weft__now_ns();
+  for (int i = 0; i < p->n_sample; i++) {
+    const pulse_sample *s = &p->sample[i];
+    weft__sample_report__init(&one[i]);
+    one[i].at_us = out->now_us - (now - s->at_ns) / 1000;
+    one[i].runs = s->count[PULSE_RUNS];
+    one[i].parts = s->count[PULSE_PARTS];
+    one[i].bytes_in = s->count[PULSE_IN];
+    one[i].bytes_out = s->count[PULSE_OUT];
+    one[i].step = s->step;
+    one[i].loss = s->loss;
+    out->sample[out->n_sample++] = &one[i];
+  }
+  return WEFT_OK;
+}
+
+static weft_err add_process(Weft__TaskReport *out, arena *a, bool brief) {
+  pulse *p = weft__arena_alloc(a, sizeof *p);
+  char host[256] = "";
+  if (!p) return WEFT_OOM;
+  weft__pulse_read(p);
+  gethostname(host, sizeof host - 1);
+  out->now_us = weft__wall_us();
+  out->uptime = p->begun_ns ? (double)(weft__now_ns() - p->begun_ns) * 1e-9 : 0;
+  out->pid = (int32_t)getpid();
+  out->runs = p->count[PULSE_RUNS], out->runs_rate = p->rate[PULSE_RUNS];
+  out->parts = p->count[PULSE_PARTS], out->parts_rate = p->rate[PULSE_PARTS];
+  out->bytes_in = p->count[PULSE_IN], out->in_rate = p->rate[PULSE_IN];
+  out->bytes_out = p->count[PULSE_OUT], out->out_rate = p->rate[PULSE_OUT];
+  out->resident = resident_bytes();
+  out->global_step = p->step;
+  out->loss = p->loss;
+  out->checkpoint_us = p->saved_us;
+  out->host = weft__arena_strdup(a, host);
+  out->checkpoint = weft__arena_strdup(a, p->saved);
+  if (!out->host || !out->checkpoint) return WEFT_OOM;
+  WEFT_TRY(add_errors(out, a, p));
+  return brief ? WEFT_OK : add_samples(out, a, p);
+}
+
+/* ---- variables ---- */
+
+typedef struct listing {
+  Weft__TaskReport *out;
+  arena *a;
+  bool brief;
+} listing;
+
+static char *shape_text(arena *a, const shape *s) {
+  text t = {0};
+  weft__text_puts(&t, "[");
+  for (int i = 0; i < s->rank; i++) weft__text_printf(&t, "%s%lld", i ? "," : "", (long long)s->dim[i]);
+  weft__text_puts(&t, s->rank < 0 ? "?]" : "]");
+  char *copy = weft__arena_strdup(a, weft__text_get(&t));
+  weft__text_finish(&t);
+  return copy;
+}
+
+static void note_global_step(Weft__TaskReport *out, const char *name, const weft_tensor *t) {
+  if (strcmp(name, "global_step") != 0 || t->shape.rank != 0) return;
+  if (t->dtype == WEFT_INT64) out->global_step = *TENSOR_DATA(t, int64_t);
+  if (t->dtype == WEFT_INT32) out->global_step = *TENSOR_DATA(t, int32_t);
+}
+
+static void list_variable(void *arg, const char *name, resource *found) {
+  listing *l = arg;
+  variable *v = (variable *)found;
+  weft_tensor now = {0};
+  Weft__VariableReport *one = weft__arena_alloc(l->a, sizeof *one);
+  if (!one) return;
+  weft__variable_report__init(one);
+  bool has = weft__variable_initialized(v) && weft__variable_read(v, &now) == WEFT_OK;
+  one->bytes = has ? (uint64_t)weft__shape_count(&now.shape) * weft__dtype_size(now.dtype) : 0;
+  l->out->variables++;
+  l->out->variable_bytes += one->bytes;
+  if (has) note_global_step(l->out, name, &now);
+  if (!l->brief && l->out->n_variable < VARIABLES_MAX) {
+    one->name = weft__arena_strdup(l->a, name);
+    one->type = weft__arena_strdup(l->a, weft__dtype_name(v->dtype));
+    one->shape = shape_text(l->a, has ? &now.shape : &v->declared);
+    if (one->name && one->type && one->shape) l->out->variable[l->out->n_variable++] = one;
+  }
+  if (has) weft__tensor_clear(&now);
+}
+
+static int by_size(const void *x, const void *y) {
+  const Weft__VariableReport *a = *(Weft__VariableReport *const *)x, *b = *(Weft__VariableReport *const *)y;
+  return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : strcmp(a->name, b->name);
+}
+
+static weft_err add_variables(Weft__TaskReport *out, arena *a, resources *r, bool brief) {
+  listing l = {out, a, brief};
+  out->variable = weft__arena_alloc(a, sizeof *out->variable * VARIABLES_MAX);
+  if (!out->variable) return WEFT_OOM;
+  WEFT_TRY(weft__resources_each(r, VARIABLE_TYPE, list_variable, &l));
+  qsort((void *)out->variable, out->n_variable, sizeof *out->variable, by_size);
+  return WEFT_OK;
+}
+
+/* ---- waits ---- */
+
+/* Every "/job:ps/replica:0/task:0" becomes "ps:0". */
+static void shorten(char *line) {
+  char name[WEFT_TASK_NAME_SIZE], after[PULSE_TEXT + 64];
+  for (char *at = line; (at = strstr(at, "/job:"));) {
+    const char *index = strstr(at, "/task:");
+    if (!index) return;
+    index += strlen("/task:");
+    snprintf(after, sizeof after, "%s", index + strspn(index, "0123456789"));
+    weft__task_short(name, sizeof name, at);
+    size_t room = strlen(at) + 1;
+    snprintf(at, room, "%s%s", name, after);
+    at += strlen(name);
+  }
+}
+
+static void add_wait(const listing *l, const char *what, int64_t since_ns) {
+  char line[PULSE_TEXT + 64];
+  int64_t ns = weft__now_ns() - since_ns;
+  if (ns < WORTH_TELLING_S * SECOND || l->out->n_waits == WAITS_MAX) return;
+  snprintf(line, sizeof line, "%s, for %lld s", what, (long long)(ns / SECOND));
+  shorten(line);
+  char *kept = weft__arena_strdup(l->a, line);
+  if (kept) l->out->waits[l->out->n_waits++] = kept;
+}
+
+static void list_wait(void *arg, const pulse_wait *w) { add_wait(arg, w->what, w->since_ns); }
+
+static weft_err add_waits(Weft__TaskReport *out, arena *a, const report_source *from) {
+  listing l = {out, a, true};
+  char what[PULSE_TEXT], who[WEFT_TASK_NAME_SIZE], master_task[WEFT_TASK_NAME_SIZE];
+  out->waits = weft__arena_alloc(a, sizeof *out->waits * WAITS_MAX);
+  if (!out->waits) return WEFT_OOM;
+  weft__pulse_waits(list_wait, &l);
+  for (int i = 0; i < weft__peers_count(from->peers); i++) {
+    peer *p = weft__peers_at(from->peers, i);
+    int64_t began;
+    const char *method;
+    if (!weft__peer_oldest(p, &began, &method)) continue;
+    const char *name = strrchr(method, '/');
+    snprintf(what, sizeof what, "%s: %s", weft__task_short(who, sizeof who, weft__peer_task(p)),
+             name ? name + 1 : method);
+    add_wait(&l, what, began);
+  }
+  int64_t began = weft__worker_oldest(from->worker, master_task, sizeof master_task);
+  snprintf(what, sizeof what, "a step of %s runs here",
+           *master_task ? weft__task_short(who, sizeof who, master_task) : "a client");
+  if (began) add_wait(&l, what, began);
+  return WEFT_OK;
+}
+
+/* ---- all of it ---- */
+
+weft_err weft__report_make(Weft__TaskReport *out, arena *a, const report_source *from, bool brief) {
+  weft__task_report__init(out);
+  out->task = from->task->name;
+  out->version = (char *)(uintptr_t)WEFT_VERSION;
+  out->incarnation = from->task->device[0]->incarnation;
+  member_state own = weft__members_own(from->members);
+  if (own == MEMBER_JOINED) own = MEMBER_JOINING; /* that its sessions are idle too tells people nothing */
+  out->state = (char *)(uintptr_t)weft__member_state_name(own);
+  out->sessions = weft__worker_sessions(from->worker);
+  weft__master_clients(from->master, &out->client_sessions, &out->idle_sessions);
+  WEFT_TRY(add_process(out, a, brief));
+  WEFT_TRY(add_variables(out, a, from->task->resources, brief));
+  return add_waits(out, a, from);
+}
+
+void weft__report_handle(const report_source *from, call *c) {
+  ProtobufCMessage *q = NULL;
+  Weft__TaskReport report;
+  arena a = {0};
+  message answer = {0};
+  weft_err err = weft__message_unpack(&q, weft__call_request(c), &weft__report_request__descriptor);
+  if (!err) err = weft__report_make(&report, &a, from, ((Weft__ReportRequest *)q)->brief);
+  if (!err) err = weft__message_pack(&answer, &report.base);
+  if (q) protobuf_c_message_free_unpacked(q, NULL);
+  weft__arena_finish(&a);
+  weft__call_answer(c, err, &answer);
+  weft__message_finish(&answer);
+}
+
+/* ---- what a run fetched ---- */
+
+static bool contains(const char *name, const char *const *words) {
+  for (; *words; words++)
+    if (strcasestr(name, *words)) return true;
+  return false;
+}
+
+static bool is_scalar(const weft_tensor *t) { return t && t->buf && t->shape.rank == 0; }
+
+/* A scalar that is called a loss; failing that the only float that is not called anything else. */
+static double find_loss(const weft_graph *g, const plan_request *r, weft_tensor *const *fetched) {
+  static const char *const loss[] = {"loss", "cost", "entropy", "xent", NULL};
+  static const char *const other[] = {"accuracy", "rate", "step", "precision", "auc", "time", "norm", NULL};
+  double only = NAN;
+  int n = 0;
+  for (int i = 0; i < r->n_fetch; i++) {
+    const weft_tensor *t = fetched[i];
+    if (!is_scalar(t) || (t->dtype != WEFT_FLOAT && t->dtype != WEFT_DOUBLE)) continue;
+    const double v = t->dtype == WEFT_FLOAT ? (double)*TENSOR_DATA(t, float) : *TENSOR_DATA(t, double);
+    const char *name = g->node[r->fetch[i].node]->name;
+    if (contains(name, loss)) return v;
+    if (contains(name, other)) continue;
+    only = v;
+    n++;
+  }
+  return n == 1 ? only : (double)NAN;
+}
+
+static int64_t find_step(const weft_graph *g, const plan_request *r, weft_tensor *const *fetched) {
+  static const char *const words[] = {"global_step", NULL};
+  for (int i = 0; i < r->n_fetch; i++) {
+    const weft_tensor *t = fetched[i];
+    if (is_scalar(t) && t->dtype == WEFT_INT64 && contains(g->node[r->fetch[i].node]->name, words))
+      return *TENSOR_DATA(t, int64_t);
+  }
+  return -1;
+}
+
+void weft__report_run(weft_graph *g, const plan_request *r, weft_tensor *const *fetched, weft_err err) {
+  weft__pulse_add(PULSE_RUNS, 1);
+  if (err && err != WEFT_CANCELLED && err != WEFT_OUT_OF_RANGE) weft__pulse_error(weft__error_message());
+  if (err || !r->n_fetch) return;
+  pthread_mutex_lock(&g->lock);
+  double loss = find_loss(g, r, fetched);
+  int64_t at = find_step(g, r, fetched);
+  pthread_mutex_unlock(&g->lock);
+  if (at >= 0 || !isnan(loss)) weft__pulse_progress(at, loss);
+}

@@ -1,0 +1,214 @@
+/* recv_tensor.c - RecvTensor, both ways.
+ *
+ * Asked of us: the call waits in the step's rendezvous, made for it if RunGraph has not come yet, until
+ * the value is sent, the step is cleaned up or the caller gives up.  Asked by us: one call per tensor,
+ * begun when its _Recv runs; those of one plan are begun together and travel together. */
+#include "base/alloc.h"
+#include "cluster/worker/state.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define RECV "/tensorflow.WorkerService/RecvTensor"
+#define ACK "/tensorflow.WorkerService/MarkRecvFinished"
+
+static const weft_tensor nothing;
+
+/* ---- keys ---- */
+
+typedef struct key_source {
+  char device[WEFT_DEVICE_TEXT];
+  uint64_t incarnation;
+} key_source;
+
+static const char *skip_digits(const char *s) { return s + strspn(s, "0123456789"); }
+
+/* FRAME:TURN; the frame is a number without a sign. */
+static bool is_turn(const char *s) {
+  const char *colon = skip_digits(s);
+  if (colon == s || *colon != ':') return false;
+  const char *number = colon + 1 + (colon[1] == '-');
+  const char *end = skip_digits(number);
+  return end != number && *end == 0;
+}
+
+/* SOURCE;INCARNATION;DESTINATION;NAME;FRAME:TURN */
+static bool parse_key(const char *key, key_source *out) {
+  const char *at[5] = {key};
+  for (int i = 1; i < 5; i++) {
+    const char *end = strchr(at[i - 1], ';');
+    if (!end) return false;
+    at[i] = end + 1;
+  }
+  size_t name = (size_t)(at[1] - at[0]) - 1, digits = (size_t)(at[2] - at[1]) - 1;
+  if (name == 0 || name >= sizeof out->device || digits != 16 || at[3] - at[2] < 2) return false;
+  if (strspn(at[1], "0123456789abcdef") != 16) return false;
+  if (!is_turn(strrchr(key, ';') + 1)) return false;
+  memcpy(out->device, key, name);
+  out->device[name] = 0;
+  out->incarnation = strtoull(at[1], NULL, 16);
+  return true;
+}
+
+static const device *find_device(const worker *w, const char *name) {
+  device_spec spec;
+  for (int i = 0; i < w->task->n_device; i++) /* as they are written in most keys */
+    if (strcmp(w->task->device[i]->name, name) == 0) return w->task->device[i];
+  if (weft__device_parse(&spec, name) != WEFT_OK) return NULL;
+  for (int i = 0; i < w->task->n_device; i++) {
+    const device *d = w->task->device[i];
+    if (spec.has_type && strcmp(d->ops->type, spec.type) == 0 && d->id == spec.id) return d;
+  }
+  return NULL;
+}
+
+weft_err weft__worker_check_key(const worker *w, const char *key) {
+  key_source from;
+  if (!parse_key(key, &from)) return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid  rendezvous key: %.300s", key);
+  const device *d = find_device(w, from.device);
+  if (!d) return weft__fail(WEFT_INVALID_ARGUMENT, "%s unknown device.", from.device);
+  if (d->incarnation == from.incarnation) return WEFT_OK;
+  return weft__fail(WEFT_ABORTED,
+                    "RecvTensor expects a different device incarnation: %" PRIu64 " vs. %" PRIu64
+                    ". Your worker job (\"%s\") was probably restarted. Check your worker job for the reason why it "
+                    "was restarted.",
+                    from.incarnation, d->incarnation, w->task->name);
+}
+
+/* ---- asked of us ---- */
+
+typedef struct waiter {
+  atomic_int refs; /* while it is begun, and until it is answered */
+  worker *worker;
+  call *call;
+  worker_step *step;
+  char *key;
+  cancel_watch watch;
+  atomic_bool gone; /* the watch has run: perhaps before there was anything to take back */
+} waiter;
+
+static void release(waiter *r) {
+  if (atomic_fetch_sub(&r->refs, 1) != 1) return;
+  worker *w = r->worker;
+  if (r->step) weft__worker_step_release(r->step);
+  weft__free(r->key);
+  weft__free(r);
+  weft__worker_leave(w);
+}
+
+static void answer(waiter *r, weft_err err, const weft_tensor *t, bool dead) {
+  message m = {.brief = true};
+  weft__cancel_off(weft__call_cancel(r->call), &r->watch);
+  if (!err) err = weft__message_from_received(&m, dead ? NULL : t, dead);
+  weft__call_answer(r->call, err, &m);
+  weft__message_finish(&m);
+  release(r);
+}
+
+static void on_value(void *arg, weft_err err, const weft_tensor *t, bool dead) { answer(arg, err, t, dead); }
+
+/* The caller is gone.  Where the value is on its way, the answer goes nowhere. */
+static void on_gone(void *arg) {
+  waiter *r = arg;
+  atomic_store(&r->gone, true);
+  if (!weft__rendezvous_unrecv(r->step->rendezvous, r->key, on_value, r)) return;
+  answer(r, weft__cancel_raise(weft__call_cancel(r->call)), NULL, false);
+}
+
+static weft_err prepare(waiter *r, const Tensorflow__RecvTensorRequest *q) {
+  WEFT_TRY(weft__worker_check_key(r->worker, q->rendezvous_key));
+  WEFT_TRY(weft__once_check(r->worker->seen, "RecvTensor", q->request_id));
+  r->key = weft__strdup(q->rendezvous_key);
+  if (!r->key) return WEFT_OOM;
+  WEFT_TRY(weft__worker_step_get(r->worker, q->step_id, false, &r->step));
+  return weft__cancel_on(weft__call_cancel(r->call), &r->watch, on_gone, r);
+}
+
+void weft__worker_recv(worker *w, call *c, ProtobufCMessage *request) {
+  waiter *r = weft__alloc_zero(1, sizeof *r);
+  if (!r) {
+    weft__call_answer(c, WEFT_OOM, NULL);
+    weft__worker_leave(w);
+    protobuf_c_message_free_unpacked(request, NULL);
+    return;
+  }
+  *r = (waiter){.worker = w, .call = c};
+  atomic_init(&r->refs, 2);
+  weft_err err = prepare(r, (const Tensorflow__RecvTensorRequest *)request);
+  protobuf_c_message_free_unpacked(request, NULL);
+  if (err) {
+    weft__call_answer(c, err, NULL);
+    release(r);
+  } else {
+    weft__rendezvous_recv(r->step->rendezvous, r->key, on_value, r);
+    if (atomic_load(&r->gone)) on_gone(r);
+  }
+  release(r);
+}
+
+/* ---- asked by us ---- */
+
+typedef struct fetch {
+  rendezvous *rendezvous;
+  recv_fn *fn;
+  void *arg;
+  peer *peer;
+  uint64_t id;
+} fetch;
+
+static void ignore(void *arg, weft_err err, message *reply) { (void)arg, (void)err, (void)reply; }
+
+/* The other side keeps its answer until it is told that we have it. */
+static void acknowledge(const fetch *f) {
+  message m = {0};
+  if (weft__message_add_varint(&m, 1, f->id) == WEFT_OK)
+    weft__peer_call(f->peer, ACK, &m, &(call_opts){.timeout_ms = 10000}, ignore, NULL);
+  weft__message_finish(&m);
+}
+
+static void on_fetched(void *arg, weft_err err, message *reply) {
+  fetch *f = arg;
+  received got = {0};
+  if (!err) err = weft__message_to_received(&got, reply);
+  weft__rendezvous_destroy(f->rendezvous); /* whoever waits has it too, and may end the step at once */
+  f->fn(f->arg, err, got.tensor ? got.tensor : &nothing, got.dead);
+  if (got.require_ack) acknowledge(f);
+  weft_tensor_destroy(got.tensor);
+  weft__free(f);
+}
+
+uint64_t weft__worker_request_id(worker *w) {
+  uint64_t id = atomic_fetch_add(&w->next_id, 1) * UINT64_C(0x9E3779B97F4A7C15);
+  return id ? id : 1;
+}
+
+static weft_err begin(worker *w, const worker_step *s, const char *key, fetch **out, message *request) {
+  fetch *f = weft__alloc_zero(1, sizeof *f);
+  if (!f) return WEFT_OOM;
+  f->id = weft__worker_request_id(w);
+  weft_err err = weft__peers_find(w->peers, key, &f->peer);
+  if (!err) err = weft__message_add_varint(request, 1, (uint64_t)s->id);
+  if (!err) err = weft__message_add_string(request, 2, key, strlen(key));
+  if (!err) err = weft__message_add_varint(request, 7, f->id);
+  if (err)
+    weft__free(f);
+  else
+    *out = f;
+  return err;
+}
+
+void weft__worker_fetch(void *arg, rendezvous *r, const char *key, recv_fn *fn, void *fn_arg) {
+  worker_step *s = arg;
+  message request = {0};
+  fetch *f;
+  weft_err err = begin(s->worker, s, key, &f, &request);
+  if (err) {
+    fn(fn_arg, err, &nothing, false);
+  } else {
+    weft__rendezvous_retain(r);
+    f->rendezvous = r;
+    f->fn = fn;
+    f->arg = fn_arg;
+    weft__peer_call(f->peer, RECV, &request, &(call_opts){.cancel = weft__rendezvous_token(r)}, on_fetched, f);
+  }
+  weft__message_finish(&request);
+}

@@ -1,0 +1,353 @@
+/* worker.c - makes and unmakes a worker, and finds out who answers a call.
+ *
+ * Most methods are a function from a request to an answer.  Those that may take long (a graph to be
+ * compiled, variables to be freed) run on the task's pool, the others on the transport's thread. */
+#include "base/alloc.h"
+#include "base/brief.h"
+#include "base/cast.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cluster/worker/state.h"
+#include "exec/session.h"
+#include "state/token.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { IDS_REMEMBERED = 100000 };
+#define SERVICE "/tensorflow.WorkerService/"
+#define BETWEEN_WEFT "/weft.Worker/"
+#define SWEEP_NS (INT64_C(60) * 1000000000)
+
+/* ---- its life ---- */
+
+static void sweep(void *arg) {
+  worker *w = arg;
+  weft__worker_steps_sweep(w);
+  weft__worker_sessions_sweep(w);
+  weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
+}
+
+/* A task that holds a token is watched: it may die without any call of ours to it. */
+static void on_token(void *arg, const char *task_name, bool holds) {
+  worker *w = arg;
+  peer *p;
+  if (w->peers && weft__peers_find(w->peers, task_name, &p) == WEFT_OK) weft__peer_watch(p, holds ? 1 : -1);
+}
+
+weft_err weft__worker_create(worker **out, task *t, peers *p) {
+  worker *w = weft__alloc_zero(1, sizeof *w);
+  if (!w) return WEFT_OOM;
+  w->task = t;
+  w->peers = p;
+  w->together_max = (size_t)1 << 30;
+  w->runs.next = w->runs.prev = &w->runs;
+  weft__brief_lock_init(&w->lock);
+  pthread_cond_init(&w->idle, NULL);
+  char seed[WEFT_HANDLE_SIZE];
+  weft__make_handle(seed);
+  atomic_init(&w->next_id, strtoull(seed, NULL, 16));
+  weft_err err = weft__timers_create(&w->timers);
+  if (!err) err = weft__once_create(&w->seen, IDS_REMEMBERED);
+  if (!err) err = weft__tokens_create(t->resources, on_token, w);
+  if (!err) err = weft__worker_session_create(&w->legacy, w, "legacy", "", ROLE_NONE, false);
+  if (!err) weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
+  if (err)
+    weft__worker_destroy(w);
+  else
+    *out = w;
+  return err;
+}
+
+/* Does a part send to a task or receive from it (NULL: any)? */
+static bool meets(const part *p, const char *task_name) {
+  size_t size = task_name ? strlen(task_name) : 0;
+  if (!task_name) return true;
+  for (int i = 0; i < p->graph->n_node; i++) {
+    const weft_node *n = p->graph->node[i];
+    const attr *from = weft__node_attr(n, "send_device"), *to = weft__node_attr(n, "recv_device");
+    const attr *ends[] = {from, to};
+    for (int j = 0; from && to && j < 2; j++)
+      if (ends[j]->kind == ATTR_STRING && strncmp(ends[j]->s.data, task_name, size) == 0 &&
+          ends[j]->s.data[size] == '/')
+        return true;
+  }
+  return false;
+}
+
+static running *next_to_stop(worker *w, const char *task_name) {
+  for (running *u = w->runs.next; u != &w->runs; u = u->next) {
+    bool asked = task_name && strcmp(u->part->session->master, task_name) == 0;
+    if (!u->stopped && (asked || meets(u->part, task_name))) return u;
+  }
+  return NULL;
+}
+
+/* Ends the runs that meet a task or that it asked for, or all. */
+static void stop_runs(worker *w, const char *task_name, const char *why) {
+  running *u;
+  pthread_mutex_lock(&w->lock);
+  while ((u = next_to_stop(w, task_name))) {
+    u->stopped = true;
+    atomic_fetch_add(&u->refs, 1);
+    pthread_mutex_unlock(&w->lock);
+    weft__cancel_fire(&u->token, WEFT_UNAVAILABLE, "Task %s %s", task_name ? task_name : w->task->name, why);
+    weft__worker_step_doom(w, u->asked.step);
+    weft__running_release(u);
+    pthread_mutex_lock(&w->lock);
+  }
+  pthread_mutex_unlock(&w->lock);
+}
+
+void weft__worker_lost(worker *w, const char *task_name) {
+  stop_runs(w, task_name, "is gone");
+  weft__worker_sessions_lost(w, task_name);
+  if (weft__tokens_return(w->task->resources, task_name))
+    weft__log(LOG_INFO, "The token of %s goes back to the queue: the others go on without it", task_name);
+}
+
+static void sweep_now(void *arg) {
+  worker *w = arg;
+  weft__worker_sessions_sweep(w);
+  weft__worker_leave(w);
+}
+
+void weft__worker_replaced(worker *w, const char *task_name, uint64_t incarnation) {
+  if (!weft__worker_sessions_orphaned(w, task_name, incarnation) || weft__worker_enter(w)) return;
+  if (weft__pool_submit(w->task->inter, sweep_now, w)) weft__worker_leave(w); /* then the timer does it */
+}
+
+timers *weft__worker_timers(worker *w) { return w->timers; }
+
+int weft__worker_sessions(worker *w) {
+  pthread_mutex_lock(&w->lock);
+  int n = w->sessions.count;
+  pthread_mutex_unlock(&w->lock);
+  return n;
+}
+
+int weft__worker_running(worker *w) {
+  pthread_mutex_lock(&w->lock);
+  int n = w->n_busy;
+  pthread_mutex_unlock(&w->lock);
+  return n;
+}
+
+int64_t weft__worker_oldest(worker *w, char *master, size_t room) {
+  pthread_mutex_lock(&w->lock);
+  const running *u = w->runs.next;
+  bool any = u != &w->runs;
+  int64_t began_ns = any ? u->began_ns : 0;
+  snprintf(master, room, "%s", any ? u->part->session->master : "");
+  pthread_mutex_unlock(&w->lock);
+  return began_ns;
+}
+
+void weft__worker_stop(worker *w) {
+  pthread_mutex_lock(&w->lock);
+  bool already = w->closed;
+  w->closed = true;
+  pthread_mutex_unlock(&w->lock);
+  if (already) return;
+  weft__tokens_destroy(w->task->resources);
+  stop_runs(w, NULL, "is going away");
+  weft__worker_steps_finish(w);
+}
+
+void weft__worker_destroy(worker *w) {
+  if (!w) return;
+  weft__worker_stop(w);
+  pthread_mutex_lock(&w->lock);
+  while (w->n_busy) pthread_cond_wait(&w->idle, &w->lock);
+  pthread_mutex_unlock(&w->lock);
+  weft__timers_destroy(w->timers);
+  for (int i = 0; i < w->sessions.used; i++)
+    if (w->sessions.entries[i].key) weft__worker_session_drop(w->sessions.entries[i].value);
+  if (w->legacy) weft__worker_session_drop(w->legacy);
+  weft__map_finish(&w->sessions);
+  weft__once_destroy(w->seen);
+  weft__free(w->restoring);
+  pthread_cond_destroy(&w->idle);
+  pthread_mutex_destroy(&w->lock);
+  weft__free(w);
+}
+
+weft_err weft__worker_enter(worker *w) {
+  pthread_mutex_lock(&w->lock);
+  bool closed = w->closed;
+  if (!closed) w->n_busy++;
+  pthread_mutex_unlock(&w->lock);
+  return closed ? weft__fail(WEFT_UNAVAILABLE, "Task %s is going away", w->task->name) : WEFT_OK;
+}
+
+void weft__worker_leave(worker *w) {
+  pthread_mutex_lock(&w->lock);
+  if (--w->n_busy == 0) pthread_cond_broadcast(&w->idle);
+  pthread_mutex_unlock(&w->lock);
+}
+
+/* ---- small methods ---- */
+
+static weft_err get_status(worker *w, const ProtobufCMessage *request, message *answer) {
+  (void)request;
+  for (int i = 0; i < w->task->n_device; i++) {
+    const device *d = w->task->device[i];
+    Tensorflow__DeviceAttributes a = TENSORFLOW__DEVICE_ATTRIBUTES__INIT;
+    Tensorflow__DeviceLocality locality = TENSORFLOW__DEVICE_LOCALITY__INIT;
+    a.name = d->name;
+    a.device_type = (char *)(uintptr_t)d->ops->type;
+    a.memory_limit = d->memory_limit;
+    a.incarnation = d->incarnation;
+    a.locality = &locality;
+    a.physical_device_desc = d->description;
+    WEFT_TRY(weft__message_add_length(answer, 1, tensorflow__device_attributes__get_packed_size(&a)));
+    WEFT_TRY(weft__message_pack(answer, &a.base));
+  }
+  return WEFT_OK;
+}
+
+static weft_err cleanup_graph(worker *w, const ProtobufCMessage *request, message *answer) {
+  (void)answer;
+  weft__worker_cleanup(w, ((const Tensorflow__CleanupGraphRequest *)request)->step_id);
+  return WEFT_OK;
+}
+
+void weft__worker_clear(worker *w, int n, const char *const *container) {
+  if (n == 0) weft__resources_clear(w->task->resources, "");
+  for (int i = 0; i < n; i++) weft__resources_clear(w->task->resources, container[i]);
+}
+
+static weft_err cleanup_all(worker *w, const ProtobufCMessage *request, message *answer) {
+  (void)answer;
+  const Tensorflow__CleanupAllRequest *q = (const Tensorflow__CleanupAllRequest *)request;
+  weft__worker_clear(w, weft__int_sat(q->n_container), (const char *const *)q->container);
+  return WEFT_OK;
+}
+
+/* Nothing is kept for a caller to fetch or to acknowledge. */
+static weft_err nothing(worker *w, const ProtobufCMessage *request, message *answer) {
+  (void)w, (void)request, (void)answer;
+  return WEFT_OK;
+}
+
+static weft_err tracing(worker *w, const ProtobufCMessage *request, message *answer) {
+  (void)w, (void)request, (void)answer;
+  return weft__fail(WEFT_UNIMPLEMENTED, "Tracing is not supported");
+}
+
+/* ---- methods ---- */
+
+typedef struct method {
+  const char *name;
+  const ProtobufCMessageDescriptor *request;
+  weft_err (*answer)(worker *w, const ProtobufCMessage *request, message *answer);
+  void (*begin)(worker *w, call *c, ProtobufCMessage *request); /* one that waits: answers by itself, frees request */
+  bool slow;                                                    /* not on the transport's thread */
+} method;
+
+static const method methods[] = {
+    {"RunGraph", &tensorflow__run_graph_request__descriptor, NULL, weft__worker_run, false},
+    {"RecvTensor", &tensorflow__recv_tensor_request__descriptor, NULL, weft__worker_recv, false},
+    {"CleanupGraph", &tensorflow__cleanup_graph_request__descriptor, cleanup_graph, NULL, false},
+    {"GetStatus", &tensorflow__get_status_request__descriptor, get_status, NULL, false},
+    {"CreateWorkerSession", &tensorflow__create_worker_session_request__descriptor, weft__worker_create_session, NULL,
+     false},
+    {"DeleteWorkerSession", &tensorflow__delete_worker_session_request__descriptor, weft__worker_delete_session, NULL,
+     true},
+    {"RegisterGraph", &tensorflow__register_graph_request__descriptor, weft__worker_register, NULL, true},
+    {"DeregisterGraph", &tensorflow__deregister_graph_request__descriptor, weft__worker_deregister, NULL, true},
+    {"CleanupAll", &tensorflow__cleanup_all_request__descriptor, cleanup_all, NULL, true},
+    {"MarkRecvFinished", &tensorflow__mark_recv_finished_request__descriptor, nothing, NULL, false},
+    {"Logging", &tensorflow__logging_request__descriptor, nothing, NULL, false},
+    {"Tracing", &tensorflow__tracing_request__descriptor, tracing, NULL, false},
+};
+
+static const method recv_all = {"RecvTensors", &weft__recv_tensors_request__descriptor, NULL, weft__worker_recv_all,
+                                false};
+
+static const method restore = {"Restore", &weft__restore_request__descriptor, weft__worker_answer_restore, NULL, true};
+
+static const method *find_method(const char *path) {
+  size_t n = strlen(SERVICE);
+  for (size_t i = 0; strncmp(path, SERVICE, n) == 0 && i < sizeof methods / sizeof *methods; i++)
+    if (strcmp(path + n, methods[i].name) == 0) return &methods[i];
+  if (strcmp(path, BETWEEN_WEFT "Restore") == 0) return &restore;
+  return strcmp(path, BETWEEN_WEFT "RecvTensors") == 0 ? &recv_all : NULL;
+}
+
+static weft_err unknown_method(const char *path) {
+  return weft__fail(WEFT_UNIMPLEMENTED, "Method %s is not implemented by this task", path);
+}
+
+static weft_err answer_with(worker *w, const method *m, message *request, message *answer) {
+  ProtobufCMessage *q;
+  WEFT_TRY(weft__message_unpack(&q, request, m->request));
+  weft_err err = m->answer(w, q, answer);
+  protobuf_c_message_free_unpacked(q, NULL);
+  return err;
+}
+
+weft_err weft__worker_answer(worker *w, const char *path, message *request, message *answer) {
+  const method *m = find_method(path);
+  return m && m->answer ? answer_with(w, m, request, answer) : unknown_method(path);
+}
+
+typedef struct job {
+  worker *worker;
+  const method *method;
+  call *call;
+} job;
+
+static void do_job(worker *w, const method *m, call *c) {
+  message answer = {0};
+  weft_err err = answer_with(w, m, weft__call_request(c), &answer);
+  weft__call_answer(c, err, &answer);
+  weft__message_finish(&answer);
+  weft__worker_leave(w);
+}
+
+static void job_task(void *arg) {
+  job j = *(job *)arg;
+  weft__free(arg);
+  do_job(j.worker, j.method, j.call);
+}
+
+static weft_err submit(worker *w, const method *m, call *c) {
+  job *j = weft__alloc(sizeof *j);
+  if (!j) return WEFT_OOM;
+  *j = (job){w, m, c};
+  weft_err err = weft__pool_submit(w->task->inter, job_task, j);
+  if (err) weft__free(j);
+  return err;
+}
+
+static void begin(worker *w, const method *m, call *c) {
+  ProtobufCMessage *q;
+  weft_err err = weft__message_unpack(&q, weft__call_request(c), m->request);
+  if (err) {
+    weft__call_answer(c, err, NULL);
+    weft__worker_leave(w);
+  } else {
+    m->begin(w, c, q);
+  }
+}
+
+void weft__worker_handle(worker *w, call *c) {
+  const method *m = find_method(weft__call_method(c));
+  weft_err err = m ? weft__worker_enter(w) : unknown_method(weft__call_method(c));
+  if (err) {
+    weft__call_answer(c, err, NULL);
+    return;
+  }
+  if (m->begin) {
+    begin(w, m, c);
+    return;
+  }
+  if (!m->slow) {
+    do_job(w, m, c);
+    return;
+  }
+  err = submit(w, m, c);
+  if (!err) return;
+  weft__call_answer(c, err, NULL);
+  weft__worker_leave(w);
+}

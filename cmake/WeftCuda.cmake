@@ -1,4 +1,4 @@
-# libweft_cuda.so: every .cu file of device/ and ops/, in one plug-in that libweft loads where there is a card.
+# libweft_cuda.so: every .cu file of device/, kernels/ and ops/, in one plug-in that libweft loads where there is a card.
 #
 # nvcc is the machine's, or comes from PyPI (scripts/setup puts it into the virtual environment).  It is called by
 # plain commands: CMake's CUDA language wants a compiler that can link a program, which wheels alone do not give.
@@ -50,7 +50,8 @@ set(cuda_codes "-gencode=arch=compute_80,code=[${cuda_codes},compute_80]")
 set(cuda_flags -std=c++17 -O3 --compiler-bindir=${CMAKE_C_COMPILER} -Xcompiler=-fPIC,-fvisibility=hidden,-Wall
                -Werror=all-warnings -Xfatbin=-compress-all)
 
-file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/device/*.cu ${PROJECT_SOURCE_DIR}/ops/*.cu)
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/device/*.cu ${PROJECT_SOURCE_DIR}/kernels/*.cu
+     ${PROJECT_SOURCE_DIR}/ops/*.cu)
 set(objects "")
 set(externs "")
 set(rows "")
@@ -67,7 +68,7 @@ foreach(source ${cuda_sources})
 endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/gpu_table.cu @ONLY CONTENT [[
 /* gpu_table.cu - written by CMake from the .cu files of ops/. */
-#include "ops/gpu.cuh"
+#include "kernels/gpu/gpu.cuh"
 
 extern "C" {
 @externs@

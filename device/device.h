@@ -74,7 +74,7 @@ struct gpu_api;
 const struct gpu_api *weft__device_api(const device *d);
 void *weft__device_stream(const device *d);
 bool weft__device_records(const device *d); /* can what is queued on it be recorded? */
-/* The kernels' door of the plug-in, if one was loaded (ops/gpu.h). */
+/* The kernels' door of the plug-in, if one was loaded (kernels/gpu/gpu.h). */
 void *weft__gpu_door(const char *symbol);
 bool weft__gpu_simulated(void);
 uint64_t weft__device_incarnation(void); /* random, not 0 */

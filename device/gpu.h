@@ -1,6 +1,6 @@
 /* gpu.h - what a plug-in tells libweft about cards: a table of plain calls, and nothing else passes.
  *
- * libweft_cuda.so has two doors: this table, and that of the kernels (ops/gpu.h).  Everything that can be decided without
+ * libweft_cuda.so has two doors: this table, and that of the kernels (kernels/gpu/gpu.h).  Everything that can be decided without
  * a card is decided on this side (device/card.c, device/pool.c), so that it is tested on machines without one, against
  * the table of device/simulated.c.
  *

@@ -24,7 +24,7 @@
 #include "base/interrupt.h"
 #include "exec/flow_edge.h"
 #include "exec/steplog.h"
-#include "ops/gpu_host.h"
+#include "kernels/gpu/gpu_host.h"
 #include "state/rendezvous.h"
 #include "state/variable.h"
 

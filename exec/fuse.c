@@ -7,14 +7,14 @@
  * run on its parts as they are made (exec/fuse_conv.c); a product that is only a descent's gradient is made there
  * (exec/fuse_descent.c).
  *
- * On a card a group is one kernel that interprets its steps (ops/chain.cu), and what changes a variable element by
+ * On a card a group is one kernel that interprets its steps (kernels/elementwise/chain.cu), and what changes a variable element by
  * element ends a group too: gradients, their decay and the update itself are then one launch. */
 #include "exec/fuse.h"
 
 #include "base/alloc.h"
 #include "device/gpu.h"
 #include "exec/program.h"
-#include "ops/gpu_host.h"
+#include "kernels/gpu/gpu_host.h"
 #include "state/variable.h"
 
 /* ---- running a group --------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
  * runs over the whole result afterwards: it is the same, only slower. */
 #include "base/alloc.h"
 #include "exec/program.h"
-#include "ops/conv.h"
+#include "ops/nn/conv.h"
 
 enum { SPAN = 1024 }; /* floats of a repeated vector, at most */
 

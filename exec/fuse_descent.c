@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/hot.h"
 #include "exec/program.h"
-#include "ops/matmul.h"
+#include "ops/linalg/matmul.h"
 #include "state/variable.h"
 
 /* Rows of the batch: over more of them a product adds to the variable several times, which rounds it several times. */

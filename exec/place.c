@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "exec/plan.h"
-#include "ops/gpu_host.h"
+#include "kernels/gpu/gpu_host.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,13 +3,13 @@
 #define WEFT_EXEC_PROGRAM_H
 
 #include "exec/plan.h"
-#include "ops/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 enum { PROGRAM_STEPS = 12, PROGRAM_BLOCK = 256 }; /* temporaries: at most 24 KB, within the first cache */
 
 typedef struct fused_step {
   elem_loop *loop; /* on the CPU; on a card: */
-  int function;    /* as the plug-in numbers them (ops/gpu.h) */
+  int function;    /* as the plug-in numbers them (kernels/gpu/gpu.h) */
   int n_in;
   int arg[2]; /* >= 0: that input of the group; < 0: the result of step -1 - arg */
 } fused_step;

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "exec/lanes.h"
 #include "exec/spread.h"
-#include "ops/gpu_host.h"
+#include "kernels/gpu/gpu_host.h"
 #include "state/variable.h"
 #include <stdlib.h>
 

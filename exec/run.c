@@ -6,7 +6,7 @@
 #include "exec/own.h"
 #include "exec/replay.h"
 #include "exec/steplog.h"
-#include "ops/gpu_host.h"
+#include "kernels/gpu/gpu_host.h"
 #include "state/dataset.h"
 #include "state/resource.h"
 #include "state/variable.h"

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "device/collective.h"
-#include "ops/gpu_host.h"
+#include "kernels/gpu/gpu_host.h"
 #include <stdlib.h>
 
 /* ---- kernels ----------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "graph/build.h"
 #include "ops/all.h"
-#include "ops/gpu_host.h"
+#include "kernels/gpu/gpu_host.h"
 #include "tests/check.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -60,7 +60,7 @@ struct kernel {
   buffer **planned; /* per output: where it may go; NULL entries or NULL: the heap */
   const int *alias; /* per output: -1, or the only input whose buffer it may take over; NULL while learning */
   uint64_t dying;   /* bit i: nobody reads input i (< 64) after this kernel */
-  /* On a device with memory and a queue of its own (ops/gpu.h); NULL: the CPU. */
+  /* On a device with memory and a queue of its own (kernels/gpu/gpu.h); NULL: the CPU. */
   device *device;
   void *stream;            /* where its work is queued, and with it the life of what it allocates */
   uint64_t host_out;       /* bit i: output i (< 64) is in host memory all the same */

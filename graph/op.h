@@ -104,7 +104,7 @@ struct op {
   void (*unprepare)(void *state); /* frees it; required with prepare unless the state is NULL-only */
   weft_err (*grad)(backprop *);   /* NULL: see no_grad */
   bool no_grad; /* TF registers "not differentiable": the gradient stops silently.  With neither, asking is an error */
-  /* Optional: its loops, when cpu is nothing but weft__elementwise over them without an argument (ops/elementwise.h).
+  /* Optional: its loops, when cpu is nothing but weft__elementwise over them without an argument (kernels/elementwise/elementwise.h).
    * Such ops may be fused into chains. */
   const struct elem_op *elem;
   /* Optional: cpu looks at no element, so it serves on every device.  The arguments it does look at, inputs and outputs,

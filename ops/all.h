@@ -6,7 +6,7 @@
 
 /* One list per file, each ended by a row with def NULL; the lists are ended by NULL. */
 const op *const *weft__ops_all(void);
-/* The stems of those files, in the same order: "softmax" of ops/softmax.c. */
+/* The stems of those files, in the same order: "softmax" of ops/nn/softmax.c. */
 const char *const *weft__ops_stems(void);
 /* All of them as a table, made once in a process and never changed. */
 weft_err weft__ops_table(const op_table **out);

@@ -4,7 +4,7 @@
  * needed, and in those that follow and may be recorded and replayed.  A case of floats is asked in every float type that
  * both have.  What a card cannot refuse because nobody looks at its values (an index out of range) may succeed there. */
 #include "graph/gradient.h"
-#include "ops/gpu_host.h"
+#include "kernels/gpu/gpu_host.h"
 #include "tests/battery/battery.h"
 
 enum { ROUNDS = 4 };

@@ -46,29 +46,29 @@ def images():
     with tf.Graph().as_default():
         for channels in (1, 3):
             pixels = rng.randint(0, 255, (5, 7, channels)).astype(np.uint8)
-            put("ops.jpeg", f"c{channels}", bytes([channels]) + evaluate(tf.io.encode_jpeg(pixels)))
-            put("ops.jpeg", f"p{channels}", b"\0" + evaluate(tf.io.encode_jpeg(pixels, progressive=True)))
+            put("ops.image.jpeg", f"c{channels}", bytes([channels]) + evaluate(tf.io.encode_jpeg(pixels)))
+            put("ops.image.jpeg", f"p{channels}", b"\0" + evaluate(tf.io.encode_jpeg(pixels, progressive=True)))
         for channels in (1, 2, 3, 4):
             pixels = rng.randint(0, 255, (3, 4, channels)).astype(np.uint8)
-            put("ops.png_decode", f"c{channels}", b"\0" + evaluate(tf.io.encode_png(pixels)))
+            put("ops.image.png_decode", f"c{channels}", b"\0" + evaluate(tf.io.encode_png(pixels)))
         deep = rng.randint(0, 65535, (3, 2, 3)).astype(np.uint16)
-        put("ops.png_decode", "deep", b"\3" + evaluate(tf.io.encode_png(deep)))
+        put("ops.image.png_decode", "deep", b"\3" + evaluate(tf.io.encode_png(deep)))
     for bits in (8, 24, 32):
-        put("ops.bmp", f"b{bits}", b"\0" + bmp(3, 2, bits))
-    put("ops.bmp", "down", b"\0" + bmp(2, 2, 24, -1))
+        put("ops.image.bmp", f"b{bits}", b"\0" + bmp(3, 2, bits))
+    put("ops.image.bmp", "down", b"\0" + bmp(2, 2, 24, -1))
     for frames in (1, 3):
-        put("ops.gif", f"f{frames}", gif(frames))
+        put("ops.image.gif", f"f{frames}", gif(frames))
 
 
 def texts():
-    put("ops.decode_csv", "plain", b"\0a,1,2.5,x")
-    put("ops.decode_csv", "quoted", b"\2\"a,\"\"b\",-7,1e-3,\"x y\"")
-    put("ops.decode_csv", "tabs", b"\1a\t\t\tx")
-    put("ops.decode_csv", "chosen", b"\4a,1,no,2.5,no,x")
+    put("ops.io.decode_csv", "plain", b"\0a,1,2.5,x")
+    put("ops.io.decode_csv", "quoted", b"\2\"a,\"\"b\",-7,1e-3,\"x y\"")
+    put("ops.io.decode_csv", "tabs", b"\1a\t\t\tx")
+    put("ops.io.decode_csv", "chosen", b"\4a,1,no,2.5,no,x")
     patterns = [b"a(b|c)*d?\n\\1-\\0\nabcbcd abd", b"^[^a-z\\d]{2,5}$\n\nAB-CD", b"(?i:x+?)(y{0,3})\n\\2\\1\nXXyyy",
                 b"[[:alpha:]]+\\b|\\w\\W\\s.\n<\\0>\nhello, w\xc3\xb6rld", b"((a*)*)*b\nx\naaaaaaaaaaaaaaaaaaaac"]
     for i, p in enumerate(patterns):
-        put("ops.regex", f"p{i}", p)
+        put("codec.regex", f"p{i}", p)
 
 
 def checkpoints():

@@ -18,10 +18,10 @@ def expanded(path):
 
 def served():
     names = set()
-    for path in glob.glob("ops/*.cu"):
+    for path in glob.glob("ops/**/*.cu", recursive=True) + glob.glob("kernels/**/*.cu", recursive=True):
         tables = expanded(path).partition("GPU_OPS(")[2]
         names.update(re.findall(r'\{\s*"(\w+)"', tables))
-    for path in glob.glob("ops/*.c"):
+    for path in glob.glob("ops/**/*.c", recursive=True):
         rows = expanded(path).partition("OPS(")[2]
         for row in re.split(r'\{\s*"(?=\w+\()', rows)[1:]:
             if ".anywhere" in row:

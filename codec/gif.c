@@ -1,0 +1,250 @@
+/* gif.c - GIF files: frames of palette indices, packed with LZW, each drawn over the one before.
+ *
+ * The size of the result is that of the first frame; later frames are placed inside it and cut off
+ * at its edges.  A file that ends after whole frames gives those frames. */
+#include "codec/image.h"
+
+#include "base/alloc.h"
+#include <string.h>
+
+typedef struct bytes {
+  const unsigned char *at;
+  size_t left;
+} bytes;
+
+/* n bytes, or NULL at the end. */
+static const unsigned char *take(bytes *b, size_t n) {
+  if (n > b->left) return NULL;
+  const unsigned char *p = b->at;
+  b->at += n;
+  b->left -= n;
+  return p;
+}
+
+static int word(const unsigned char *p) { return p[0] | p[1] << 8; }
+
+/* ---- LZW: codes of growing width out of sub-blocks of at most 255 bytes ---- */
+
+enum { CODES = 4096 };
+
+typedef struct lzw {
+  bytes *in;
+  int block; /* bytes left of the current sub-block */
+  uint32_t bits;
+  int count; /* bits in `bits` */
+  uint16_t prefix[CODES];
+  unsigned char suffix[CODES], stack[CODES];
+} lzw;
+
+static int next_byte(lzw *z) {
+  if (z->block == 0) {
+    const unsigned char *n = take(z->in, 1);
+    if (!n || *n == 0) return -1;
+    z->block = *n;
+  }
+  const unsigned char *p = take(z->in, 1);
+  if (!p) return -1;
+  z->block--;
+  return *p;
+}
+
+static int next_code(lzw *z, int width) {
+  while (z->count < width) {
+    const int byte = next_byte(z);
+    if (byte < 0) return -1;
+    z->bits |= (uint32_t)byte << z->count;
+    z->count += 8;
+  }
+  const int code = (int)(z->bits & ((1u << width) - 1)); /* fits: at most 12 bits */
+  z->bits >>= width;
+  z->count -= width;
+  return code;
+}
+
+/* Writes the string of `code` to out; returns its length and, in *first, its first index. */
+static int64_t expand(lzw *z, int code, int clear, unsigned char *out, int64_t room, unsigned char *first) {
+  int depth = 0;
+  while (code >= clear + 2 && depth < CODES - 1) {
+    z->stack[depth++] = z->suffix[code];
+    code = z->prefix[code];
+  }
+  z->stack[depth++] = (unsigned char)code;
+  *first = (unsigned char)code;
+  int64_t n = 0;
+  while (depth > 0 && n < room) out[n++] = z->stack[--depth];
+  return n;
+}
+
+/* Exactly `count` indices.  False: the data end early or make no sense. */
+static bool lzw_read(bytes *in, unsigned char *out, int64_t count, lzw *z) {
+  const unsigned char *least = take(in, 1);
+  if (!least || *least < 1 || *least > 8) return false;
+  *z = (lzw){.in = in};
+  const int clear = 1 << *least;
+  int width = *least + 1, next = clear + 2, previous = -1;
+  unsigned char first = 0;
+  int64_t done = 0;
+  while (done < count) {
+    const int code = next_code(z, width);
+    if (code < 0 || code == clear + 1) return false;
+    if (code == clear) {
+      width = *least + 1, next = clear + 2, previous = -1;
+      continue;
+    }
+    if (code > next || (code == next && previous < 0)) return false;
+    if (previous >= 0 && next < CODES) {
+      z->prefix[next] = (uint16_t)previous;
+      if (code == next) z->suffix[next] = first; /* the string just being made: it ends as it began */
+    }
+    const int64_t at = done;
+    done += expand(z, code, clear, out + done, count - done, &first);
+    if (previous >= 0 && next < CODES) z->suffix[next++] = out[at];
+    if (next == 1 << width && width < 12) width++;
+    previous = code;
+  }
+  return take(in, (size_t)z->block) != NULL; /* what is left of the sub-block */
+}
+
+static bool skip_blocks(bytes *in) {
+  for (;;) {
+    const unsigned char *n = take(in, 1);
+    if (!n) return false;
+    if (*n == 0) return true;
+    if (!take(in, *n)) return false;
+  }
+}
+
+/* ---- frames ---- */
+
+typedef struct frame {
+  int left, top, width, height;
+  bool interlaced;
+  const unsigned char *palette;
+  int colors, transparent; /* -1: none */
+  unsigned char *indices;
+} frame;
+
+typedef struct gif {
+  bytes in;
+  const unsigned char *palette; /* the global one; NULL: none */
+  int colors;
+  int transparent; /* of the frame to come */
+  lzw *lzw;
+} gif;
+
+static bool gif_start(gif *g) {
+  const unsigned char *p = take(&g->in, 13);
+  if (!p || memcmp(p, "GIF8", 4) != 0) return false;
+  g->transparent = -1;
+  g->colors = 2 << (p[10] & 7);
+  if (p[10] & 0x80) g->palette = take(&g->in, (size_t)g->colors * 3);
+  return !(p[10] & 0x80) || g->palette;
+}
+
+static bool gif_extension(gif *g) {
+  const unsigned char *label = take(&g->in, 1);
+  if (!label) return false;
+  if (*label == 0xf9 && g->in.left >= 6 && g->in.at[0] == 4) /* graphic control */
+    g->transparent = g->in.at[1] & 1 ? g->in.at[4] : -1;
+  return skip_blocks(&g->in);
+}
+
+/* The frame whose descriptor comes next, its indices decoded (weft__free). */
+static weft_err gif_frame(gif *g, frame *f, bool *whole) {
+  const unsigned char *p = take(&g->in, 9);
+  *whole = false;
+  if (!p) return WEFT_OK;
+  *f = (frame){word(p),    word(p + 2), word(p + 4),    word(p + 6), (p[8] & 0x40) != 0,
+               g->palette, g->colors,   g->transparent, NULL};
+  if (p[8] & 0x80) {
+    f->colors = 2 << (p[8] & 7);
+    f->palette = take(&g->in, (size_t)f->colors * 3);
+  }
+  if (!f->palette || f->width == 0 || f->height == 0) return WEFT_OK;
+  const int64_t count = (int64_t)f->width * f->height;
+  if (count > PICTURE_MAX)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data: a frame of %d x %d", f->width, f->height);
+  f->indices = weft__alloc((size_t)count);
+  if (!f->indices) return WEFT_OOM;
+  *whole = lzw_read(&g->in, f->indices, count, g->lzw) && skip_blocks(&g->in);
+  g->transparent = -1;
+  return WEFT_OK;
+}
+
+/* Row `i` of an interlaced frame, in the order of the file, belongs at this row of the picture. */
+static int64_t interlaced_row(int64_t i, int64_t height) {
+  static const int start[] = {0, 4, 2, 1}, step[] = {8, 8, 4, 2};
+  for (int pass = 0; pass < 4; pass++) {
+    const int64_t rows = height > start[pass] ? (height - start[pass] + step[pass] - 1) / step[pass] : 0;
+    if (i < rows) return start[pass] + i * step[pass];
+    i -= rows;
+  }
+  return height - 1;
+}
+
+static void draw(const frame *f, int left, int top, unsigned char *pixels, int64_t height, int64_t width) {
+  for (int64_t i = 0; i < f->height; i++) {
+    const int64_t y = top + (f->interlaced ? interlaced_row(i, f->height) : i);
+    for (int64_t x = 0; x < f->width && y < height && left + x < width; x++) {
+      const int index = f->indices[i * f->width + x];
+      if (index == f->transparent || index >= f->colors) continue;
+      memcpy(pixels + (y * width + left + x) * 3, f->palette + 3 * index, 3);
+    }
+  }
+}
+
+/* Adds the frame to the picture: a copy of the one before, drawn over. */
+static weft_err add_frame(picture *out, const frame *f) {
+  if (!out->pixels) {
+    *out = (picture){.frames = 1, .height = f->height, .width = f->width, .channels = 3, .bits = 8};
+    WEFT_TRY(weft__picture_alloc(out));
+    draw(f, f->left, f->top, out->pixels, out->height, out->width);
+    return WEFT_OK;
+  }
+  const int64_t size = out->height * out->width * 3;
+  if (size > PICTURE_MAX / (out->frames + 1))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data: over %lld frames of %lld x %lld",
+                      (long long)out->frames, (long long)out->height, (long long)out->width);
+  unsigned char *more = weft__realloc(out->pixels, (size_t)(size * (out->frames + 1)));
+  if (!more) return WEFT_OOM;
+  out->pixels = more;
+  memcpy(more + size * out->frames, more + size * (out->frames - 1), (size_t)size);
+  draw(f, f->left, f->top, more + size * out->frames, out->height, out->width);
+  out->frames++;
+  return WEFT_OK;
+}
+
+static weft_err read_frames(gif *g, picture *out, bool first_only) {
+  const unsigned char *kind;
+  while ((kind = take(&g->in, 1)) && *kind != ';') {
+    if (*kind == '!') {
+      if (!gif_extension(g)) return WEFT_OK;
+      continue;
+    }
+    if (*kind != ',') return WEFT_OK;
+    frame f = {0};
+    bool whole;
+    weft_err err = gif_frame(g, &f, &whole);
+    if (!err && whole) err = add_frame(out, &f);
+    weft__free(f.indices);
+    if (err) return err;
+    if (!whole || first_only) return WEFT_OK;
+  }
+  return WEFT_OK;
+}
+
+weft_err weft__gif_decode(picture *out, const void *data, size_t size, bool first_only) {
+  gif g = {.in = {data, size}, .lzw = weft__alloc(sizeof(lzw))};
+  *out = (picture){0};
+  if (!g.lzw) return WEFT_OOM;
+  weft_err err = WEFT_OK;
+  if (gif_start(&g)) err = read_frames(&g, out, first_only);
+  weft__free(g.lzw);
+  if (!err && !out->pixels)
+    err = weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data (size %zu), failed to slurp gif file", size);
+  if (err) {
+    weft__free(out->pixels);
+    *out = (picture){0};
+  }
+  return err;
+}

@@ -1,0 +1,51 @@
+/* image.h - files of pixels, decoded: what the decoders of PNG, JPEG, GIF and BMP have in common.
+ *
+ * A decoder is given bytes it must not trust.  Whatever they hold, it returns an error or a whole
+ * picture; it never reads past them and never asks for more memory than PICTURE_MAX samples. */
+#ifndef WEFT_CODEC_IMAGE_H
+#define WEFT_CODEC_IMAGE_H
+
+#include "base/status.h"
+
+#define PICTURE_MAX ((int64_t)1 << 29)
+
+typedef struct picture {
+  int64_t frames, height, width;
+  int channels;
+  int bits;     /* 8 or 16; 16-bit samples in this machine's order */
+  void *pixels; /* (frames, height, width, channels); weft__free */
+} picture;
+
+/* Memory for the sizes set in p, zeroed.  INVALID_ARGUMENT when they are not positive or too large. */
+weft_err weft__picture_alloc(picture *p);
+
+/* channels: 1, 3, 4, or 0 for what the file has. */
+weft_err weft__png_decode(picture *out, const void *data, size_t size, int channels, bool sixteen);
+
+typedef struct jpeg_options {
+  int channels; /* 0, 1 or 3 */
+  int ratio;    /* 1, 2, 4 or 8: shrink by that while decoding */
+  bool fancy_upscaling, accurate;
+  bool recover;     /* a file that ends early is filled up */
+  float acceptable; /* the part of the rows that must be there */
+} jpeg_options;
+weft_err weft__jpeg_decode(picture *out, const void *data, size_t size, const jpeg_options *o);
+
+weft_err weft__bmp_decode(picture *out, const void *data, size_t size, int channels); /* 0, 3 or 4 */
+weft_err weft__gif_decode(picture *out, const void *data, size_t size, bool first_only);
+
+/* ---- encoding ---- */
+typedef struct jpeg_encoding {
+  int quality; /* 0 to 100 */
+  bool progressive, optimize, downsample_chroma;
+  bool per_cm;
+  int x_density, y_density;
+  const char *xmp; /* size 0: none */
+  size_t xmp_size;
+} jpeg_encoding;
+struct text;
+/* Appends the file to out. */
+weft_err weft__jpeg_encode(struct text *out, const uint8_t *pixels, int64_t height, int64_t width, int channels,
+                           const jpeg_encoding *e);
+
+#endif

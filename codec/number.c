@@ -1,0 +1,82 @@
+/* number.c - reading numbers from text. */
+#include "codec/number.h"
+#include "base/cast.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void weft__locale_begin(plain_locale *l) {
+  l->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  l->before = l->c ? uselocale(l->c) : (locale_t)0;
+}
+
+void weft__locale_end(plain_locale *l) {
+  if (!l->c) return;
+  uselocale(l->before);
+  freelocale(l->c);
+}
+
+static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static const char *skip_digits(const char *s) {
+  while (is_digit(*s)) s++;
+  return s;
+}
+
+/* What TensorFlow takes for a number; strtod would take more ("infinity", "nan(1)", "0x1p3"). */
+static bool is_float(const char *s) {
+  if (*s == '+' || *s == '-') s++;
+  if (strcasecmp(s, "inf") == 0 || strcasecmp(s, "nan") == 0) return true;
+  if (s[0] == '0' && (s[1] | 0x20) == 'x') return s[2] && s[2 + strspn(s + 2, "0123456789abcdefABCDEF")] == '\0';
+  const char *whole = s;
+  s = skip_digits(s);
+  bool any = s > whole;
+  if (*s == '.') {
+    const char *fraction = ++s;
+    s = skip_digits(s);
+    any = any || s > fraction;
+  }
+  if (any && (*s | 0x20) == 'e') {
+    s++;
+    if (*s == '+' || *s == '-') s++;
+    if (!is_digit(*s)) return false;
+    s = skip_digits(s);
+  }
+  return any && *s == '\0';
+}
+
+static bool is_int(const char *s) {
+  if (*s == '-') s++;
+  return is_digit(*s) && *skip_digits(s) == '\0';
+}
+
+static bool read_int(const char *s, weft_dtype type, void *out) {
+  if (!is_int(s)) return false;
+  errno = 0;
+  const long long v = strtoll(s, NULL, 10);
+  if (errno || (type == WEFT_INT32 && !weft__fits_int(v))) return false;
+  if (type == WEFT_INT32)
+    *(int32_t *)out = weft__int_sat(v);
+  else
+    *(int64_t *)out = v;
+  return true;
+}
+
+bool weft__number_read(text *room, const char *data, size_t size, weft_dtype type, void *out) {
+  size_t from = 0, to = size;
+  while (from < to && is_space(data[from])) from++;
+  while (to > from && is_space(data[to - 1])) to--;
+  room->size = 0;
+  if (from == to) return false;
+  weft__text_add(room, data + from, to - from); /* for the NUL at its end */
+  const char *s = weft__text_get(room);
+  if (room->failed || strlen(s) != room->size) return false;
+  if (type == WEFT_INT32 || type == WEFT_INT64) return read_int(s, type, out);
+  if (!is_float(s)) return false;
+  if (type == WEFT_FLOAT)
+    *(float *)out = strtof(s, NULL);
+  else
+    *(double *)out = strtod(s, NULL);
+  return true;
+}

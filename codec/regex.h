@@ -1,0 +1,64 @@
+/* regex.h - regular expressions in RE2's syntax, on UTF-8.
+ *
+ * Matching takes time in proportion to pattern times text, whatever the pattern: no backtracking.
+ * Left out of RE2's syntax: \C, Unicode classes (\pN) and case folding beyond ASCII. */
+#ifndef WEFT_CODEC_REGEX_H
+#define WEFT_CODEC_REGEX_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+
+typedef struct regex regex;
+
+enum { REGEX_MAX_GROUPS = 100 };
+
+/* INVALID_ARGUMENT "Invalid pattern: a(, error: missing ): a(". */
+weft_err weft__regex_create(regex **out, const char *pattern, size_t size);
+void weft__regex_destroy(regex *r);
+/* Does all of the text match?  Fails only for want of memory. */
+weft_err weft__regex_full(const regex *r, const char *s, size_t size, bool *matches);
+/* Replaces the first match, or all.  In the rewrite \0..\9 are groups and \\ is a backslash. */
+weft_err weft__regex_replace(const regex *r, const char *s, size_t size, const char *rewrite, size_t rewrite_size,
+                             bool all, text *out);
+
+/* ---- between the parser and the machine ---- */
+typedef struct rune_range {
+  int low, high;
+} rune_range;
+
+typedef struct rune_set {
+  bool negated;
+  int n;
+  rune_range *range;
+} rune_set;
+
+typedef enum regex_kind {
+  RE_EMPTY,
+  RE_SET,   /* one rune of `set` */
+  RE_CAT,   /* left, right */
+  RE_ALT,   /* left, right */
+  RE_TIMES, /* left, min..max times (max < 0: any), greedy or not */
+  RE_GROUP, /* left, kept as group `min` */
+  RE_BEGIN_TEXT,
+  RE_END_TEXT,
+  RE_BEGIN_LINE,
+  RE_END_LINE,
+  RE_WORD,
+  RE_NOT_WORD
+} regex_kind;
+
+typedef struct regex_node {
+  regex_kind kind;
+  struct regex_node *left, *right;
+  rune_set set;
+  int min, max;
+  bool greedy;
+} regex_node;
+
+/* The tree of a pattern, in the arena.  *why is RE2's description of what is wrong. */
+weft_err weft__regex_parse(arena *a, const char *pattern, size_t size, regex_node **out, int *groups, text *why);
+/* The rune at s (size > 0) and its length; -1 with length 1 where the bytes are no UTF-8. */
+int weft__rune(const char *s, size_t size, int *length);
+
+#endif

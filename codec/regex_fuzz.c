@@ -1,0 +1,37 @@
+/* regex_fuzz.c - a pattern, a rewrite and a text, each ended by a line feed: a match, a new text, or an error.
+ *
+ * Patterns and texts are cut at 64 and 512 bytes: matching takes time in proportion to their product, by promise. */
+#include "codec/regex.h"
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+typedef struct line {
+  const char *at;
+  size_t size;
+} line;
+
+/* The bytes up to the next line feed, at most `most` of them; *data goes past it. */
+static line next_line(const uint8_t **data, size_t *left, size_t most) {
+  const uint8_t *from = *data, *feed = *left ? memchr(from, '\n', *left) : NULL;
+  const size_t size = feed ? (size_t)(feed - from) : *left, step = feed ? size + 1 : size;
+  *data += step;
+  *left -= step;
+  return (line){(const char *)from, size < most ? size : most};
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  const line pattern = next_line(&data, &size, 64), rewrite = next_line(&data, &size, 64);
+  const line s = next_line(&data, &size, 512);
+  regex *r = NULL;
+  bool matches;
+  if (weft__regex_create(&r, pattern.at, pattern.size) != WEFT_OK) return 0;
+  weft__regex_full(r, s.at, s.size, &matches);
+  for (int all = 0; all < 2; all++) {
+    text out = {0};
+    weft__regex_replace(r, s.at, s.size, rewrite.at, rewrite.size, all, &out);
+    weft__text_finish(&out);
+  }
+  weft__regex_destroy(r);
+  return 0;
+}

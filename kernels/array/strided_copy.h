@@ -1,0 +1,41 @@
+/* strided_copy.h - copying an n-dimensional box of elements from one strided place to another.
+ *
+ * Slices, concatenations, transposes, tiles, paddings, reversals and broadcasts are all this one
+ * copy with different steps, so they share one set of fast paths. */
+#ifndef WEFT_KERNELS_ARRAY_STRIDED_COPY_H
+#define WEFT_KERNELS_ARRAY_STRIDED_COPY_H
+
+#include "graph/kernel.h"
+
+#define BOX_MAX_RANK (2 * WEFT_MAX_RANK + 2)
+
+typedef struct box {
+  int rank;                                     /* axes in the destination's order, outermost first */
+  int64_t dim[BOX_MAX_RANK];                    /* elements along each axis */
+  int64_t src[BOX_MAX_RANK], dst[BOX_MAX_RANK]; /* steps, in elements; a source step may be 0 or negative */
+} box;
+
+/* Adds an inner axis; an axis of size 1 is left out. */
+static inline void weft__box_axis(box *b, int64_t dim, int64_t src, int64_t dst) {
+  if (dim == 1) return;
+  b->dim[b->rank] = dim;
+  b->src[b->rank] = src;
+  b->dst[b->rank++] = dst;
+}
+/* Row-major steps of a known shape. */
+void weft__shape_steps(const shape *s, int64_t *steps);
+/* Copies; the destination's elements are distinct and do not overlap the source.  Only strings and
+ * objects can fail.  Splits the work over the step's threads.  On a device with memory of its own (k->device) both
+ * places are there, and the copy is queued.  src NULL, with steps of 0: zeros. */
+weft_err weft__box_copy(const kernel *k, weft_dtype type, void *dst, const void *src, const box *b);
+/* Makes every element of a plain tensor zero, wherever its memory is. */
+weft_err weft__box_zero(const kernel *k, weft_tensor *t);
+/* The place of element i. */
+static inline void *weft__element(weft_dtype type, void *data, int64_t i) {
+  return (char *)data + i * (int64_t)weft__dtype_size(type);
+}
+static inline const void *weft__element_const(weft_dtype type, const void *data, int64_t i) {
+  return (const char *)data + i * (int64_t)weft__dtype_size(type);
+}
+
+#endif

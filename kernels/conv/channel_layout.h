@@ -1,0 +1,22 @@
+/* channel_layout.h - images with the channels second turned into images with the channels last, and back. */
+#ifndef WEFT_KERNELS_CONV_CHANNEL_LAYOUT_H
+#define WEFT_KERNELS_CONV_CHANNEL_LAYOUT_H
+
+#include "kernels/simd/widen.h"
+
+/* (n, channels, pixels) to (n, pixels, channels); called with the two exchanged it is the way back. */
+void weft__layout_turn(kernel *k, float *dst, const float *src, int64_t n, int64_t channels, int64_t pixels);
+
+/* An image tensor of four axes as floats with the channels last: widened and turned only where needed. */
+typedef struct image_view {
+  wide wide;
+  weft_tensor turned;
+  float *data; /* (batch, height, width, channels) */
+} image_view;  /* {0} at first; finished on every path */
+
+weft_err weft__image_in(kernel *k, image_view *v, const weft_tensor *t, bool channels_second);
+weft_err weft__image_out(kernel *k, image_view *v, weft_tensor *t, bool channels_second);
+void weft__image_store(kernel *k, image_view *v, weft_tensor *t, bool channels_second);
+void weft__image_finish(image_view *v);
+
+#endif

@@ -1,0 +1,27 @@
+/* conv.h - one convolution with its sizes known, and the three directions of it on dense floats (conv_fast.c). */
+#ifndef WEFT_KERNELS_CONV_CONV_H
+#define WEFT_KERNELS_CONV_CONV_H
+
+#include "kernels/conv/window.h"
+
+/* Called for every part of a forward result once it is there: n floats, whole pixels, on any thread. */
+typedef struct conv_after {
+  void (*part)(const void *arg, float *part, int64_t n);
+  const void *arg;
+  bool done; /* set if it was called for all of the result */
+} conv_after;
+
+typedef struct conv {
+  int64_t batch, in_ch, out_ch;
+  int64_t groups;          /* the filter is (height, width, in_ch / groups, out_ch) */
+  window_axis at[2];       /* height, width */
+  const conv_after *after; /* NULL: nothing to do */
+} conv;
+
+/* x (batch, height, width, in_ch), f (height, width, in_ch, out_ch), y (batch, height, width, out_ch), all
+ * float and dense; groups is 1.  The work is split over the step's threads. */
+weft_err weft__conv_forward(kernel *k, const conv *c, const float *x, const float *f, float *y);
+weft_err weft__conv_input(kernel *k, const conv *c, const float *f, const float *dy, float *dx);
+weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df);
+
+#endif

@@ -1,0 +1,326 @@
+/* conv_cudnn.cu - convolutions by cuDNN's backend, where it is to be had and the faster.
+ *
+ * When a convolution is first met, the engines that cuDNN's heuristic proposes are timed, and the best of them against
+ * the product of rows (conv.cu).  Left out are engines that do not give the same result twice, that lose digits which
+ * were not given away, Winograd and Fourier transforms among them, and those that are compiled on the spot.
+ *
+ * cuDNN wants a filter as (filter, row, column, channel), TensorFlow stores (row, column, channel, filter): it is
+ * turned round before, or its gradient after.  WEFT_CUDNN=0 does without, 1 takes it wherever it can. */
+#include "device/library.cuh"
+#include "kernels/conv/conv.cuh"
+#include "kernels/conv/cudnn.cuh"
+#include "kernels/gemm/gemm.cuh"
+#include "kernels/gpu/memo.cuh"
+#include "kernels/gpu/timing.cuh"
+#include "kernels/gpu/transpose.cuh"
+
+#include <pthread.h>
+
+enum { MAX_DEVICES = 64, MAX_PLANS = 512, PROPOSALS = 64, CANDIDATES = 8, TURNS = 2 };
+enum { MAX_PARTS = 8 + 3 * PROPOSALS };
+static const size_t MOST_WORKSPACE = (size_t)1 << 29;
+static const double WORTH_ASKING = 1 << 24; /* products of a convolution */
+
+typedef cudnnBackendDescriptor_t part;
+
+static struct dnn {
+  decltype(&cudnnCreate) create;
+  decltype(&cudnnSetStream) use_stream;
+  decltype(&cudnnBackendCreateDescriptor) make;
+  decltype(&cudnnBackendDestroyDescriptor) drop;
+  decltype(&cudnnBackendFinalize) finish;
+  decltype(&cudnnBackendSetAttribute) set;
+  decltype(&cudnnBackendGetAttribute) get;
+  decltype(&cudnnBackendExecute) execute;
+} dnn;
+static cudnnHandle_t handles[MAX_DEVICES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool open_dnn() {
+  if (dnn.create) return true;
+  dnn.use_stream = GPU_CALL(cudnn, cudnnSetStream);
+  dnn.make = GPU_CALL(cudnn, cudnnBackendCreateDescriptor);
+  dnn.drop = GPU_CALL(cudnn, cudnnBackendDestroyDescriptor);
+  dnn.finish = GPU_CALL(cudnn, cudnnBackendFinalize);
+  dnn.set = GPU_CALL(cudnn, cudnnBackendSetAttribute);
+  dnn.get = GPU_CALL(cudnn, cudnnBackendGetAttribute);
+  dnn.execute = GPU_CALL(cudnn, cudnnBackendExecute);
+  if (dnn.use_stream && dnn.make && dnn.drop && dnn.finish && dnn.set && dnn.get && dnn.execute)
+    dnn.create = GPU_CALL(cudnn, cudnnCreate);
+  return dnn.create != nullptr;
+}
+
+/* What makes two convolutions the same; compared as bytes. */
+struct conv_key {
+  int64_t device, way, type, round, n, channels, filters;
+  int64_t in[2], out[2], size[2], stride[2], dilation[2], before[2];
+};
+/* What is known of one: the best engine's plan, or that there is none better than the product. */
+struct conv_plan {
+  conv_key key;
+  bool known;
+  part best; /* NULL: the product of rows */
+  int64_t workspace;
+  part parts[MAX_PARTS]; /* all that was made on the way; plans refer to the others */
+  int n_parts;
+};
+static conv_plan plans[MAX_PLANS];
+
+static conv_key key_of(const conv &c) {
+  conv_key q;
+  int device = 0;
+  cudaGetDevice(&device);
+  memset(&q, 0, sizeof q);
+  q.device = device, q.way = c.way, q.type = c.type, q.round = gpu_rounding();
+  q.n = c.in.n, q.channels = c.in.c, q.filters = c.out.c;
+  for (int i = 0; i < 2; i++) {
+    q.in[i] = c.w.in[i], q.out[i] = c.w.out[i], q.size[i] = c.w.size[i], q.stride[i] = c.w.stride[i];
+    q.dilation[i] = c.w.dilation[i], q.before[i] = c.w.before[i];
+  }
+  return q;
+}
+
+/* ---- describing a convolution: a NULL part is a failure, and whatever is made of one fails too ---- */
+
+static part make(conv_plan *p, cudnnBackendDescriptorType_t type) {
+  part d = nullptr;
+  if (p->n_parts == MAX_PARTS || dnn.make(type, &d) != CUDNN_STATUS_SUCCESS) return nullptr;
+  return p->parts[p->n_parts++] = d;
+}
+
+static bool set(part d, int name, cudnnBackendAttributeType_t type, int64_t count, const void *values) {
+  return d && dnn.set(d, (cudnnBackendAttributeName_t)name, type, count, values) == CUDNN_STATUS_SUCCESS;
+}
+static bool set_part(part d, int name, part value) {
+  return value && set(d, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value);
+}
+static part finished(part d, bool good) { return good && dnn.finish(d) == CUDNN_STATUS_SUCCESS ? d : nullptr; }
+
+/* Four dimensions as cuDNN counts them (images, channels, rows, columns), with the channels last in memory. */
+static part tensor(conv_plan *p, cudnnDataType_t type, int64_t id, int64_t n, int64_t c, int64_t h, int64_t w) {
+  const int64_t dims[] = {n, c, h, w}, steps[] = {h * w * c, 1, w * c, c}, alignment = 16;
+  part d = make(p, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  bool good = set(d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
+  good = good && set(d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, dims);
+  good = good && set(d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, steps);
+  good = good && set(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &id);
+  good = good && set(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment);
+  return finished(d, good);
+}
+
+static part window(conv_plan *p) {
+  const conv_key &q = p->key;
+  const cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+  int64_t after[2];
+  for (int i = 0; i < 2; i++) {
+    const int64_t reach = (q.out[i] - 1) * q.stride[i] + (q.size[i] - 1) * q.dilation[i] + 1;
+    after[i] = reach - q.in[i] - q.before[i] > 0 ? reach - q.in[i] - q.before[i] : 0;
+  }
+  const int64_t axes = 2;
+  part d = make(p, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  bool good = set(d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
+  good = good && set(d, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
+  good = good && set(d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1, &axes);
+  good = good && set(d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, q.before);
+  good = good && set(d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, after);
+  good = good && set(d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, q.dilation);
+  good = good && set(d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, q.stride);
+  return finished(d, good);
+}
+
+enum { ID_FILTER = 1, ID_X, ID_Y };
+
+/* The convolution itself; the three kinds have their attributes in the same order. */
+static part operation(conv_plan *p) {
+  static const struct {
+    cudnnBackendDescriptorType_t type;
+    int first; /* attribute: alpha, then beta, window, filter, x, y */
+  } kinds[] = {
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA},
+  };
+  const conv_key &q = p->key;
+  const cudnnDataType_t type = q.type == WEFT_FLOAT  ? CUDNN_DATA_FLOAT
+                               : q.type == WEFT_HALF ? CUDNN_DATA_HALF
+                                                     : CUDNN_DATA_BFLOAT16;
+  const float one = 1, zero = 0;
+  const int first = kinds[q.way].first;
+  part d = make(p, kinds[q.way].type);
+  bool good = set(d, first, CUDNN_TYPE_FLOAT, 1, &one) && set(d, first + 1, CUDNN_TYPE_FLOAT, 1, &zero);
+  good = good && set_part(d, first + 2, window(p));
+  good = good && set_part(d, first + 3, tensor(p, type, ID_FILTER, q.filters, q.channels, q.size[0], q.size[1]));
+  good = good && set_part(d, first + 4, tensor(p, type, ID_X, q.n, q.channels, q.in[0], q.in[1]));
+  good = good && set_part(d, first + 5, tensor(p, type, ID_Y, q.n, q.filters, q.out[0], q.out[1]));
+  return finished(d, good);
+}
+
+static part graph(conv_plan *p) {
+  cudnnHandle_t handle = handles[p->key.device];
+  part op = operation(p), d = make(p, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  const bool good = set(d, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+  return finished(d, good && set_part(d, CUDNN_ATTR_OPERATIONGRAPH_OPS, op));
+}
+
+/* ---- engines ---- */
+
+/* Does the engine of a configuration keep to what was said above? */
+static bool is_sound(conv_plan *p, part config) {
+  cudnnBackendNumericalNote_t number[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+  cudnnBackendBehaviorNote_t behavior[CUDNN_BEHAVIOR_NOTE_TYPE_COUNT];
+  int64_t n = 0, numbers = 0, behaviors = 0;
+  part engine = make(p, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  if (!engine || dnn.get(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &n, &engine) ||
+      dnn.get(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT,
+              &numbers, number) ||
+      dnn.get(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, CUDNN_BEHAVIOR_NOTE_TYPE_COUNT,
+              &behaviors, behavior))
+    return false;
+  const bool units = p->key.type != WEFT_FLOAT || p->key.round != ROUND_NOT; /* may the matrix units have it? */
+  for (int64_t i = 0; i < numbers; i++)
+    if (number[i] != CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP && !(units && number[i] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE))
+      return false;
+  for (int64_t i = 0; i < behaviors; i++)
+    if (behavior[i] == CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) return false;
+  return true;
+}
+
+/* What the heuristic proposes, best guess first; how many there are. */
+static int configurations(conv_plan *p, part *config) {
+  const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
+  part d = make(p, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  bool good = set_part(d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph(p));
+  good = good && set(d, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode) && finished(d, true);
+  for (int i = 0; i < PROPOSALS && good; i++) good = (config[i] = make(p, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
+  int64_t n = 0;
+  if (!good || dnn.get(d, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, PROPOSALS, &n, config))
+    return 0;
+  return (int)(n < PROPOSALS ? n : PROPOSALS);
+}
+
+/* The plan of a configuration and the memory it wants; NULL where it cannot be had. */
+static part plan_of(conv_plan *p, part config, int64_t *workspace) {
+  int64_t n = 0;
+  cudnnHandle_t handle = handles[p->key.device];
+  if (!is_sound(p, config)) return nullptr;
+  part d = make(p, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  const bool good = set(d, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle) &&
+                    set_part(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
+  d = finished(d, good);
+  if (!d || dnn.get(d, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &n, workspace)) return nullptr;
+  return *workspace <= (int64_t)MOST_WORKSPACE ? d : nullptr;
+}
+
+/* ---- running ---- */
+
+struct room {
+  void *filter, *workspace; /* the filter as cuDNN has it */
+};
+
+static weft_err turn(kernel *k, const conv &c, void *from, void *to, int64_t rows, int64_t columns) {
+  if (c.type == WEFT_FLOAT) return gpu_turn(k, (const uint32_t *)from, (uint32_t *)to, rows, columns, columns);
+  return gpu_turn(k, (const uint16_t *)from, (uint16_t *)to, rows, columns, columns);
+}
+
+static bool execute(kernel *k, const conv &c, int64_t device, part plan, const room &r) {
+  const int64_t ids[] = {ID_FILTER, ID_X, ID_Y};
+  void *at[] = {r.filter, c.x, c.y}, *workspace = r.workspace;
+  part pack = nullptr;
+  if (dnn.use_stream(handles[device], gpu_stream(k)) != CUDNN_STATUS_SUCCESS ||
+      dnn.make(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack) != CUDNN_STATUS_SUCCESS)
+    return false;
+  bool good = set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids);
+  good = good && set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, at);
+  good = good && set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+  good = finished(pack, good) && dnn.execute(handles[device], plan, pack) == CUDNN_STATUS_SUCCESS;
+  dnn.drop(pack);
+  return good;
+}
+
+static bool run(kernel *k, const conv &c, int64_t device, part plan, const room &r) {
+  const int64_t window = c.w.size[0] * c.w.size[1] * c.depth;
+  const bool to_filter = c.way == CONV_TO_FILTER;
+  if (!to_filter && turn(k, c, c.filter, r.filter, window, c.out.c) != WEFT_OK) return false;
+  if (!execute(k, c, device, plan, r)) return false;
+  return !to_filter || turn(k, c, r.filter, c.filter, c.out.c, window) == WEFT_OK;
+}
+
+static weft_err take_room(kernel *k, const conv &c, int64_t workspace, room *r) {
+  const int64_t elements = c.w.size[0] * c.w.size[1] * c.depth * c.out.c;
+  WEFT_TRY(weft__gpu->scratch(k, (size_t)elements * gpu_size(c.type), &r->filter));
+  return workspace ? weft__gpu->scratch(k, (size_t)workspace, &r->workspace) : WEFT_OK;
+}
+
+/* ---- choosing ---- */
+
+static bool always() {
+  const char *wanted = getenv("WEFT_CUDNN");
+  return wanted && *wanted == '1';
+}
+
+static void choose(kernel *k, const conv &c, conv_fn *other, conv_plan *p) {
+  part config[PROPOSALS], plan[CANDIDATES];
+  int64_t need[CANDIDATES], most = 0;
+  int n = 0;
+  for (int i = 0, found = configurations(p, config); i < found && n < CANDIDATES; i++) {
+    plan[n] = plan_of(p, config[i], &need[n]);
+    if (!plan[n]) continue;
+    if (need[n] > most) most = need[n];
+    n++;
+  }
+  room r = {};
+  if (n == 0 || take_room(k, c, most, &r) != WEFT_OK) return;
+  const bool timed = gpu_may_time(k);
+  float least = always() || !timed ? 1e30f : time_of(k, TURNS, [&] { return other(k, c) == WEFT_OK; });
+  for (int i = 0; i < n; i++) {
+    const float ms = timed ? time_of(k, TURNS, [&] { return run(k, c, p->key.device, plan[i], r); }) : 1e29f;
+    if (ms < least) least = ms, p->best = plan[i], p->workspace = need[i];
+  }
+}
+
+static void forget(conv_plan *p) {
+  while (p->n_parts) dnn.drop(p->parts[--p->n_parts]);
+  *p = conv_plan{};
+}
+
+/* With the lock held: what is known of the convolution, found out now where nothing is. */
+static conv_plan *find(kernel *k, const conv &c, conv_fn *other) {
+  const conv_key key = key_of(c);
+  bool hit;
+  conv_plan *p = memo_find(plans, key, &hit);
+  if (hit) return p;
+  if (!always() && !gpu_may_time(k)) return nullptr;
+  if (!handles[key.device] && dnn.create(&handles[key.device]) != CUDNN_STATUS_SUCCESS) return nullptr;
+  forget(p);
+  memcpy(&p->key, &key, sizeof key);
+  choose(k, c, other, p);
+  p->known = true;
+  return p;
+}
+
+/* Does it have the form that cuDNN is asked for, and is it worth asking? */
+static bool is_candidate(const conv &c) {
+  const char *wanted = getenv("WEFT_CUDNN");
+  if ((wanted && *wanted == '0') || c.type == WEFT_DOUBLE || c.groups != 1 || c.in.channels_second) return false;
+  if (((uintptr_t)c.x | (uintptr_t)c.y) % 16 != 0) return false;
+  const double pixels = (double)(c.out.n * c.out.h * c.out.w), window = (double)(c.w.size[0] * c.w.size[1] * c.depth);
+  return always() || pixels * window * (double)c.out.c >= WORTH_ASKING;
+}
+
+weft_err gpu_cudnn_conv(kernel *k, const conv &c, conv_fn *other, bool *done) {
+  *done = false;
+  if (!is_candidate(c)) return WEFT_OK;
+  pthread_mutex_lock(&lock);
+  conv_plan *p = open_dnn() ? find(k, c, other) : nullptr;
+  room r = {};
+  weft_err err = WEFT_OK;
+  if (p && p->best) {
+    err = take_room(k, c, p->workspace, &r);
+    *done = err == WEFT_OK && run(k, c, p->key.device, p->best, r);
+    if (!*done) p->best = nullptr;
+  }
+  pthread_mutex_unlock(&lock);
+  return err;
+}

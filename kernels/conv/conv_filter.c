@@ -1,0 +1,149 @@
+/* conv_filter.c - the gradient of a convolution towards its filter: a product over all pixels.
+ *
+ * A row of the filter's gradient is a row of the image, as the windows see it, times dy; tiles read
+ * both where they lie.  Each task sums into rows of its own, which are added up at the end. */
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "base/hot.h"
+#include "kernels/conv/conv_fast.h"
+#include <string.h>
+
+enum { ROWS_BYTES = 96 * 1024 }; /* of dy that is read once for each block of the filter's rows */
+
+typedef struct filter_job {
+  const conv *c;
+  const tile_set *set;
+  padded image;
+  const float *x, *dy;
+  int64_t columns;        /* out_ch up to whole vectors */
+  int64_t copies, panels; /* of the sums; of the columns */
+  float *sums;            /* (copies, filter rows, padded) */
+  int64_t chunk, chunks;  /* rows of dy in a unit; units in an image */
+  float *df;
+  bool failed;
+} filter_job;
+
+/* Rows [first, first + n) of dy of one image, columns padded to whole vectors if they are not already. */
+static const float *dy_rows(const filter_job *j, int64_t which, int64_t first, int64_t n, float *scratch) {
+  const int64_t oc = j->c->out_ch, h = j->c->at[0].out, w = j->c->at[1].out;
+  const float *src = j->dy + (which * h + first) * w * oc;
+  if (oc == j->columns) return src;
+  for (int64_t p = 0; p < n * w; p++) {
+    memcpy(scratch + p * j->columns, src + p * oc, (size_t)oc * sizeof *src);
+    memset(scratch + p * j->columns + oc, 0, (size_t)(j->columns - oc) * sizeof *src);
+  }
+  return scratch;
+}
+
+/* Adds what rows [first, first + n) of dy and the image under them contribute to the columns of one panel. */
+static void filter_unit(const filter_job *j, const float *a, const float *dy, int64_t first, int64_t n,
+                        const int64_t *tap, float *sums, int width, bool add) {
+  const conv *c = j->c;
+  const window_axis *h = &c->at[0], *w = &c->at[1];
+  const bool merged = w->dilation == 1;
+  const int64_t strip = merged ? w->size * c->in_ch : c->in_ch, strips = merged ? 1 : w->size;
+  const int64_t most_rows = weft__tile_rows(j->set, width), blocks = (strip + most_rows - 1) / most_rows;
+  tile t = {
+      .a_row = 1, .a_col = w->stride * c->in_ch, .b_row = j->columns, .run = w->out, .c_row = j->columns, .add = add};
+  for (int64_t kh = 0; kh < h->size; kh++)
+    for (int64_t s = 0; s < strips; s++) {
+      const float *from = a + kh * h->dilation * j->image.row + s * w->dilation * c->in_ch;
+      float *to = sums + (kh * w->size * c->in_ch + s * strip) * j->columns;
+      int64_t begin, end; /* the rows for which this row of the filter meets the image */
+      weft__padded_inside(&j->image, first * h->stride + kh * h->dilation, h->stride, n, &begin, &end);
+      t.tap = tap + begin, t.taps = end - begin, t.b = dy + begin * w->out * j->columns;
+      for (int64_t b = 0, done = 0; b < blocks; b++) {
+        const int rows = weft__int_sat((strip - done + blocks - b - 1) / (blocks - b));
+        t.a = from + done;
+        t.c = to + done * j->columns;
+        weft__tile_by_col(j->set, width, rows)(&t);
+        done += rows;
+      }
+    }
+}
+
+/* Task: one copy of the sums, one panel.  All units of work that belong to that copy. */
+static weft_err filter_task(const filter_job *j, int64_t copy, int64_t column, int width) {
+  const conv *c = j->c;
+  const window_axis *h = &c->at[0], *w = &c->at[1];
+  const int64_t units = c->batch * j->chunks, begin = units * copy / j->copies, end = units * (copy + 1) / j->copies;
+  const int64_t reach = (j->chunk - 1) * h->stride + (h->size - 1) * h->dilation + 1;
+  const int64_t image_floats = j->image.direct ? 0 : reach * j->image.row;
+  const int64_t dy_floats = c->out_ch == j->columns ? 0 : j->chunk * w->out * j->columns;
+  const int64_t depth = h->size * w->size * c->in_ch;
+  float *sums = j->sums + copy * depth * j->columns + column;
+  float *scratch = weft__alloc_aligned((size_t)(image_floats + dy_floats + 1) * sizeof *scratch);
+  int64_t *tap = weft__alloc((size_t)j->chunk * sizeof *tap);
+  for (int64_t i = 0; tap && i < j->chunk; i++) tap[i] = i * h->stride * j->image.row;
+  for (int64_t u = begin; scratch && tap && u < end; u++) {
+    const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, rows = least(j->chunk, h->out - first);
+    const float *a = weft__padded_rows(&j->image, j->x + n * h->in * w->in * c->in_ch, first * h->stride,
+                                       (rows - 1) * h->stride + (h->size - 1) * h->dilation + 1, scratch);
+    const float *dy = dy_rows(j, n, first, rows, scratch + image_floats) + column;
+    filter_unit(j, a, dy, first, rows, tap, sums, width, u > begin);
+  }
+  for (int64_t r = 0; begin == end && r < depth; r++) memset(sums + r * j->columns, 0, (size_t)width * sizeof *sums);
+  const weft_err err = scratch && tap ? WEFT_OK : WEFT_OOM;
+  weft__free(scratch);
+  weft__free(tap);
+  return err;
+}
+
+static void filter_tasks(void *arg, int64_t begin, int64_t end) {
+  filter_job *j = arg;
+  for (int64_t task = begin; task < end; task++) {
+    int64_t column;
+    const int width = weft__tile_panel_at(j->set, j->c->out_ch, task % j->panels, &column);
+    if (filter_task(j, task / j->panels, column, width) != WEFT_OK)
+      __atomic_store_n(&j->failed, true, __ATOMIC_RELAXED);
+  }
+}
+
+/* df = the sum of the copies, without the columns beyond the last. */
+WEFT_HOT static void filter_join(void *arg, int64_t begin, int64_t end) {
+  const filter_job *j = arg;
+  const int64_t oc = j->c->out_ch, depth = j->c->at[0].size * j->c->at[1].size * j->c->in_ch;
+  for (int64_t r = begin; r < end; r++) {
+    float *restrict out = j->df + r * oc;
+    memcpy(out, j->sums + r * j->columns, (size_t)oc * sizeof *out);
+    for (int64_t i = 1; i < j->copies; i++) {
+      const float *restrict more = j->sums + (i * depth + r) * j->columns;
+      for (int64_t o = 0; o < oc; o++) out[o] += more[o];
+    }
+  }
+}
+
+/* How the work is cut: rows of dy that stay in the cache, and the copies. */
+static void filter_plan(filter_job *j, int64_t threads) {
+  const conv *c = j->c;
+  const int64_t depth = c->at[0].size * c->at[1].size * c->in_ch, lanes = j->set->lanes;
+  j->columns = (c->out_ch + lanes - 1) / lanes * lanes;
+  j->panels = weft__tile_panels(j->set, c->out_ch);
+  const int64_t row_bytes = c->at[1].out * weft__tile_width(j->set) * (int64_t)sizeof(float);
+  j->chunk = least(c->at[0].out, most(1, ROWS_BYTES / row_bytes));
+  j->chunks = (c->at[0].out + j->chunk - 1) / j->chunk;
+  j->copies = weft__filter_copies(threads, c->batch * j->chunks, depth * j->columns * (int64_t)sizeof(float));
+}
+
+weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df) {
+  bool again = true; /* by plain tiles */
+  if (weft__short_filter_fits(c, weft__tile_set())) WEFT_TRY(weft__short_filter(k, c, x, dy, df, &again));
+  if (!again) return WEFT_OK;
+  filter_job j = {.c = c, .set = weft__tile_set(), .x = x, .dy = dy, .df = df, .image = {.channels = c->in_ch}};
+  const int64_t depth = c->at[0].size * c->at[1].size * c->in_ch;
+  for (int i = 0; i < 2; i++) {
+    const window_axis *a = &c->at[i];
+    j.image.size[i] = a->in, j.image.pad[i] = a->before;
+    j.image.padded[i] = (a->out - 1) * a->stride + (a->size - 1) * a->dilation + 1;
+  }
+  weft__padded_init(&j.image);
+  filter_plan(&j, weft__kernel_threads(k));
+  j.sums = weft__alloc_aligned((size_t)(j.copies * depth * j.columns) * sizeof *j.sums);
+  if (!j.sums) return WEFT_OOM;
+  const int64_t pixels = c->batch * c->at[0].out * c->at[1].out;
+  const int64_t cost = 2 * pixels * depth * j.columns / (j.copies * j.panels) / FLOPS_PER_NS;
+  weft__kernel_loop(k, j.copies * j.panels, cost + 1, filter_tasks, &j);
+  if (!j.failed) weft__kernel_loop(k, depth, j.copies * c->out_ch / 8 + 1, filter_join, &j);
+  weft__free(j.sums);
+  return j.failed ? weft__fail(WEFT_OOM, "a convolution needs memory for a padded image") : WEFT_OK;
+}

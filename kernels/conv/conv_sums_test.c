@@ -1,0 +1,65 @@
+/* conv_sums_test.c - the sums of every instruction set this processor has make a convolution. */
+#include "kernels/conv/conv_sums.h"
+#include "tests/check.h"
+
+enum { N = SQUARE_POINTS, F = SQUARE_FILTER, R = SQUARE_RESULTS, WIDE = 2 * 16, POINT = WIDE + 3 };
+
+typedef struct numbers {
+  float d[N * N * WIDE], g[F * F * WIDE], y[R * R * WIDE];
+  float u[N * N * POINT], v[N * N * POINT];
+} numbers;
+
+static float noise(uint32_t *state) {
+  *state = *state * 1664525u + 1013904223u;
+  return (float)(*state >> 8) / (float)(1 << 23) - 1.0f;
+}
+
+/* The result at (i, j) of channel c, with only the pixels that are there. */
+static double plain(const numbers *n, const patch *p, int i, int j, int c) {
+  double sum = 0;
+  for (int h = 0; h < F; h++)
+    for (int w = 0; w < F; w++) {
+      if (i + h < p->begin[0] || i + h >= p->end[0] || j + w < p->begin[1] || j + w >= p->end[1]) continue;
+      sum += (double)n->d[((i + h) * N + j + w) * WIDE + c] * (double)n->g[(h * F + w) * WIDE + c];
+    }
+  return sum;
+}
+
+static void check(const square_sums *s, const int begin[2], const int end[2]) {
+  static numbers n;
+  uint32_t seed = 1;
+  for (int i = 0; i < N * N * WIDE; i++) n.d[i] = noise(&seed);
+  for (int i = 0; i < F * F * WIDE; i++) n.g[i] = noise(&seed);
+  const patch d = {n.d, 0, N * WIDE, WIDE, {begin[0], begin[1]}, {end[0], end[1]}};
+  const patch y = {n.y, 0, R * WIDE, WIDE, {0, 0}, {R, R}};
+  s->pixels(&d, n.u, POINT, WIDE);
+  s->filter(n.g, WIDE, n.v, POINT, WIDE);
+  for (int i = 0; i < N * N * POINT; i++) n.u[i] *= n.v[i];
+  s->results(n.u, POINT, &y, WIDE);
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < R; j++)
+      for (int c = 0; c < WIDE; c++) EXPECT_NEAR(n.y[(i * R + j) * WIDE + c], plain(&n, &d, i, j, c), 1e-4);
+}
+
+TEST(products_of_sums_are_a_convolution) {
+  for (const tile_set *const *set = weft__tile_sets(); *set; set++)
+    check(weft__square_sums(*set), (int[]){0, 0}, (int[]){N, N});
+}
+
+TEST(pixels_outside_the_image_count_as_zero) {
+  for (const tile_set *const *set = weft__tile_sets(); *set; set++) {
+    check(weft__square_sums(*set), (int[]){2, 0}, (int[]){N, 3});
+    check(weft__square_sums(*set), (int[]){0, 4}, (int[]){5, N});
+    check(weft__square_sums(*set), (int[]){6, 6}, (int[]){6, 6});
+  }
+}
+
+TEST(results_outside_the_image_are_not_written) {
+  for (const tile_set *const *set = weft__tile_sets(); *set; set++) {
+    static float m[N * N * WIDE], y[R * R * WIDE];
+    for (int i = 0; i < N * N * WIDE; i++) m[i] = 1;
+    for (int i = 0; i < R * R * WIDE; i++) y[i] = 7;
+    weft__square_sums(*set)->results(m, WIDE, &(patch){y, 0, R * WIDE, WIDE, {0, 0}, {1, 2}}, WIDE);
+    for (int i = 0; i < R * WIDE; i++) EXPECT(y[i] != 7 && y[R * WIDE + i] == 7);
+  }
+}

@@ -1,0 +1,171 @@
+/* chain.cu - a chain of elementwise ops as one kernel that interprets its steps.
+ *
+ * All threads take the same steps, so that a step costs one jump for four elements of 32 threads: next to nothing
+ * beside the memory that is read and written once instead of once for each op.  The stack is four registers deep and
+ * is moved, not indexed: nothing of it goes to memory.  A chain that updates a variable reads and writes it in place. */
+#include "kernels/elementwise/functions.cuh"
+#include <string.h>
+
+#define UNARY_STEPS(X)                                                                                                 \
+  X("Neg", neg)                                                                                                        \
+  X("Square", square)                                                                                                  \
+  X("Abs", absolute)                                                                                                   \
+  X("Sqrt", square_root)                                                                                               \
+  X("Rsqrt", inverse_root)                                                                                             \
+  X("Reciprocal", reciprocal)                                                                                          \
+  X("Exp", exponential)                                                                                                \
+  X("Log", logarithm)                                                                                                  \
+  X("Log1p", logarithm_plus_1)                                                                                         \
+  X("Sigmoid", sigmoid)                                                                                                \
+  X("Tanh", hyperbolic_tangent)                                                                                        \
+  X("Relu", relu)                                                                                                      \
+  X("Relu6", relu6)                                                                                                    \
+  X("Elu", elu)                                                                                                        \
+  X("Softplus", softplus)
+#define BINARY_STEPS(X)                                                                                                \
+  X("Add", add)                                                                                                        \
+  X("Sub", sub)                                                                                                        \
+  X("Mul", mul)                                                                                                        \
+  X("RealDiv", quotient)                                                                                               \
+  X("DivNoNan", div_no_nan)                                                                                            \
+  X("SquaredDifference", squared_difference)                                                                           \
+  X("Maximum", maximum)                                                                                                \
+  X("Minimum", minimum)                                                                                                \
+  X("TanhGrad", tanh_grad)                                                                                             \
+  X("SigmoidGrad", sigmoid_grad)                                                                                       \
+  X("SqrtGrad", sqrt_grad)                                                                                             \
+  X("RsqrtGrad", rsqrt_grad)                                                                                           \
+  X("ReluGrad", relu_grad)                                                                                             \
+  X("Relu6Grad", relu6_grad)                                                                                           \
+  X("EluGrad", elu_grad)                                                                                               \
+  X("SoftplusGrad", softplus_grad)
+
+#define NAME(op, f) op,
+#define NUMBER(op, f) step_##f,
+enum { UNARY_STEPS(NUMBER) N_UNARY };
+enum { BINARY_STEPS(NUMBER) N_BINARY };
+static const char *const unary_ops[] = {UNARY_STEPS(NAME)};
+static const char *const binary_ops[] = {BINARY_STEPS(NAME)};
+
+template <class A> using four = A[EACH_PACK];
+
+template <class A> __device__ __forceinline__ void apply_unary(int function, four<A> &x) {
+#define CASE(op, f)                                                                                                    \
+  case step_##f: _Pragma("unroll") for (int j = 0; j < EACH_PACK; j++) x[j] = f()(x[j]); break;
+  switch (function) { UNARY_STEPS(CASE) }
+#undef CASE
+}
+
+template <class A> __device__ __forceinline__ void apply_binary(int function, four<A> &x, const four<A> &y) {
+#define CASE(op, f)                                                                                                    \
+  case step_##f: _Pragma("unroll") for (int j = 0; j < EACH_PACK; j++) x[j] = f()(x[j], y[j]); break;
+  switch (function) { BINARY_STEPS(CASE) }
+#undef CASE
+}
+
+template <class A> struct stack {
+  four<A> at[GPU_CHAIN_DEPTH];
+  __device__ __forceinline__ void push(const four<A> &v) {
+#pragma unroll
+    for (int d = GPU_CHAIN_DEPTH - 1; d >= 0; d--)
+#pragma unroll
+      for (int j = 0; j < EACH_PACK; j++) at[d][j] = d ? at[d - 1][j] : v[j];
+  }
+  __device__ __forceinline__ void pop(four<A> &v) {
+#pragma unroll
+    for (int d = 0; d < GPU_CHAIN_DEPTH; d++)
+#pragma unroll
+      for (int j = 0; j < EACH_PACK; j++) {
+        if (d == 0) v[j] = at[0][j];
+        if (d + 1 < GPU_CHAIN_DEPTH) at[d][j] = at[d + 1][j];
+      }
+  }
+};
+
+template <class A>
+__global__ void __launch_bounds__(GPU_THREADS)
+    chain_kernel(const __grid_constant__ gpu_chain c, const __grid_constant__ each_args a) {
+  const int64_t step = (int64_t)gridDim.x * blockDim.x * EACH_PACK;
+  for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EACH_PACK; i < a.n; i += step) {
+    const int left = a.n - i < EACH_PACK ? (int)(a.n - i) : EACH_PACK;
+    stack<A> s = {};
+    four<A> x = {}, y;
+    for (int t = 0; t < c.n_step; t++) {
+      const gpu_step &now = c.step[t];
+      if (now.n_in == 2) { /* the second operand is on top */
+        if (now.arg[1] < 0)
+          s.pop(y);
+        else
+          load(a, now.arg[1], i, left, y);
+      }
+      if (now.arg[0] < 0)
+        s.pop(x);
+      else
+        load(a, now.arg[0], i, left, x);
+      if (now.n_in == 2)
+        apply_binary(now.function, x, y);
+      else
+        apply_unary(now.function, x);
+      s.push(x);
+    }
+    store(a, i, left, x);
+  }
+}
+
+static weft_err launch(kernel *k, const gpu_chain &c, const gpu_tensor &z, const gpu_tensor *in) {
+  each_args a;
+  if (z.count == 0) return WEFT_OK;
+  WEFT_TRY(gpu_each_args(k, z, gpu_n_in(k), in, &a));
+  return gpu_wide_floats(k, z.dtype, [&](auto t) {
+    chain_kernel<decltype(t)><<<gpu_blocks(z.count, EACH_PACK), GPU_THREADS, 0, gpu_stream(k)>>>(c, a);
+    return gpu_launched(k);
+  });
+}
+
+/* With the variable locked. */
+static weft_err update(kernel *k, const gpu_chain &c) {
+  gpu_tensor in[GPU_CHAIN_IN];
+  shape s;
+  WEFT_TRY(weft__gpu->writable(k, 0, &in[0]));
+  for (int i = 1; i < gpu_n_in(k); i++) in[i] = gpu_in(k, i);
+  WEFT_TRY(gpu_broadcast(k, gpu_n_in(k), in, &s));
+  if (!gpu_same_shape(s, in[0].shape))
+    return gpu_fail(k, WEFT_INVALID_ARGUMENT, "the variable and its update do not have the same shape");
+  return launch(k, c, in[0], in);
+}
+
+static weft_err chain_gpu(kernel *k) {
+  const gpu_chain &c = *weft__gpu->chain(k);
+  gpu_tensor in[GPU_CHAIN_IN], z;
+  if (!c.updates) {
+    WEFT_TRY(gpu_each_out(k, gpu_n_in(k), in, &z));
+    return launch(k, c, z, in);
+  }
+  const int variable = 0;
+  weft__gpu->lock(k, 1, &variable);
+  const weft_err err = update(k, c);
+  weft__gpu->unlock(k, 1, &variable);
+  if (err == WEFT_OK && weft__gpu->n_out(k)) weft__gpu->out_ref(k, 0, 0);
+  return err;
+}
+
+/* Other names of the same functions. */
+static const char *plain_name(const char *op) {
+  static const char *const same[][2] = {{"AddV2", "Add"}, {"BiasAdd", "Add"}, {"AddN", "Add"}, {"Inv", "Reciprocal"}};
+  for (const auto &row : same)
+    if (strcmp(op, row[0]) == 0) return row[1];
+  return op;
+}
+
+static int step_of(const char *op, int n_in) {
+  const char *const *const list = n_in == 2 ? binary_ops : unary_ops;
+  op = plain_name(op);
+  for (int i = 0; i < (n_in == 2 ? (int)N_BINARY : (int)N_UNARY); i++)
+    if (strcmp(list[i], op) == 0) return i;
+  return -1;
+}
+
+const gpu_chains *weft__gpu_chains() {
+  static const gpu_chains chains = {step_of, chain_gpu};
+  return &chains;
+}

@@ -1,0 +1,284 @@
+/* elementwise.c - broadcasting, 16-bit floats and threads for loops that know none of them.
+ *
+ * The output is walked in its own order, in blocks where a scratch is involved.  Each operand is
+ * of one kind: direct (laid out like the output), periodic (the trailing dimensions, repeated: a
+ * scalar has period 1, a bias its length), or gathered (any other broadcast). */
+#include "kernels/elementwise/elementwise.h"
+#include "base/alloc.h"
+#include "kernels/simd/widen.h"
+#include <assert.h>
+
+typedef enum operand_kind { DIRECT, TILE, ROW, GATHER } operand_kind;
+
+typedef struct operand {
+  operand_kind kind;
+  weft_dtype widen; /* half or bfloat16 to be seen as float; else WEFT_INVALID */
+  const char *data;
+  size_t size;    /* of an element in memory */
+  int64_t period; /* TILE: several periods fit a scratch; ROW: one period is longer than that */
+  int64_t stride[WEFT_MAX_RANK];
+} operand;
+
+typedef struct job {
+  elem_loop *loop;
+  const void *arg;
+  int n_in, rank;
+  int64_t count, dim[WEFT_MAX_RANK]; /* of the output, neighbours merged where every operand allows */
+  operand in[ELEM_MAX_IN];
+  char *out;
+  size_t out_size;
+  weft_dtype narrow; /* as operand.widen, for the output */
+} job;
+
+static weft_dtype as_float(weft_dtype t) { return weft__is_16bit(t) ? t : WEFT_INVALID; }
+
+/* ---- laying operands out ---- */
+#define FILL(T)                                                                                                        \
+  do {                                                                                                                 \
+    const T v = *(const T *)(const void *)src;                                                                         \
+    for (int64_t i = 0; i < n; i++) ((T *)(void *)dst)[i] = v;                                                         \
+  } while (0)
+
+static void fill(char *dst, const char *src, size_t size, int64_t n) { /* src may be the first of dst */
+  if (size == 1) memset(dst, *(const unsigned char *)src, (size_t)n);
+  if (size == 2) FILL(uint16_t);
+  if (size == 4) FILL(uint32_t);
+  if (size == 8) FILL(uint64_t);
+  if (size == 16) FILL(double complex);
+}
+
+/* Repeats the first `period` elements of dst up to n. */
+static void repeat(char *dst, size_t size, int64_t period, int64_t n) {
+  for (int64_t have = period; have < n;) {
+    const int64_t more = have < n - have ? have : n - have;
+    memcpy(dst + (size_t)have * size, dst, (size_t)more * size);
+    have += more;
+  }
+}
+
+/* Elements [i, i+n) of the output's order, taken from o, into dst. */
+static void gather(const job *j, const operand *o, int64_t i, int64_t n, char *dst) {
+  int64_t at[WEFT_MAX_RANK], offset = 0;
+  const int last = j->rank - 1;
+  for (int d = last; d >= 0; i /= j->dim[d], d--) {
+    at[d] = i % j->dim[d];
+    offset += at[d] * o->stride[d];
+  }
+  while (n > 0) {
+    const int64_t left = j->dim[last] - at[last], run = left < n ? left : n;
+    const char *src = o->data + (size_t)offset * o->size;
+    if (o->stride[last] == 0)
+      fill(dst, src, o->size, run);
+    else
+      memcpy(dst, src, (size_t)run * o->size);
+    dst += (size_t)run * o->size;
+    n -= run;
+    at[last] += run;
+    offset += run * o->stride[last];
+    for (int d = last; d > 0 && at[d] == j->dim[d]; d--) {
+      offset += o->stride[d - 1] - at[d] * o->stride[d];
+      at[d] = 0;
+      at[d - 1]++;
+    }
+  }
+}
+
+static int64_t tile_length(const operand *o, int64_t want) {
+  const int64_t most = ELEM_BLOCK / o->period * o->period, need = (want + 2 * o->period - 1) / o->period * o->period;
+  return need < most ? need : most;
+}
+
+/* Fills a scratch with repetitions of the operand, enough for `want` elements from any phase or full. */
+static void make_tile(const operand *o, int64_t want, char *scratch) {
+  size_t size = o->size;
+  if (o->widen) {
+    weft__widen((float *)(void *)scratch, (const uint16_t *)(const void *)o->data, o->period, o->widen);
+    size = sizeof(float);
+  } else {
+    memcpy(scratch, o->data, (size_t)o->period * size);
+  }
+  if (o->period == 1)
+    fill(scratch, scratch, size, tile_length(o, want));
+  else
+    repeat(scratch, size, o->period, tile_length(o, want));
+}
+
+static const void *with_widening(const operand *o, const char *src, int64_t n, char *scratch) {
+  if (!o->widen) return src;
+  weft__widen((float *)(void *)scratch, (const uint16_t *)(const void *)src, n, o->widen);
+  return scratch;
+}
+
+/* The elements [i, i+n) of operand o in the output's order, contiguous. */
+static const void *block_of(const job *j, const operand *o, int64_t i, int64_t n, char *scratch) {
+  _Alignas(WEFT_ALIGN) char raw[ELEM_BLOCK * sizeof(uint16_t)];
+  switch (o->kind) {
+  case DIRECT: return with_widening(o, o->data + (size_t)i * o->size, n, scratch);
+  case TILE: return scratch + (size_t)(i % o->period) * (o->widen ? sizeof(float) : o->size);
+  case ROW: return with_widening(o, o->data + (size_t)(i % o->period) * o->size, n, scratch);
+  default: gather(j, o, i, n, o->widen ? raw : scratch); return with_widening(o, o->widen ? raw : scratch, n, scratch);
+  }
+}
+
+/* How many elements from i on can be had from o in one piece. */
+static int64_t reach(const operand *o, int64_t i, int64_t n, int64_t want) {
+  int64_t most = n;
+  if (o->kind == TILE) most = tile_length(o, want) - i % o->period;
+  if (o->kind == ROW) most = o->period - i % o->period;
+  return most < n ? most : n;
+}
+
+static bool needs_scratch(const operand *o) { return o->kind == TILE || o->kind == GATHER || o->widen; }
+
+static void run_blocks(const job *j, int64_t begin, int64_t end) {
+  _Alignas(WEFT_ALIGN) char scratch[ELEM_MAX_IN][ELEM_BLOCK * sizeof(double complex)];
+  _Alignas(WEFT_ALIGN) float result[ELEM_BLOCK];
+  const void *in[ELEM_MAX_IN];
+  bool blocked = j->narrow;
+  for (int k = 0; k < j->n_in; k++) {
+    blocked = blocked || needs_scratch(&j->in[k]);
+    if (j->in[k].kind == TILE) make_tile(&j->in[k], end - begin, scratch[k]);
+  }
+  for (int64_t i = begin, n; i < end; i += n) {
+    n = end - i;
+    if (blocked && n > ELEM_BLOCK) n = ELEM_BLOCK;
+    for (int k = 0; k < j->n_in; k++) n = reach(&j->in[k], i, n, end - begin);
+    for (int k = 0; k < j->n_in; k++) in[k] = block_of(j, &j->in[k], i, n, scratch[k]);
+    char *z = j->out + (size_t)i * j->out_size;
+    j->loop(j->narrow ? (void *)result : z, in, n, j->arg);
+    if (j->narrow) weft__narrow((uint16_t *)(void *)z, result, n, j->narrow);
+  }
+}
+
+static void run_piece(void *arg, int64_t begin, int64_t end) {
+  const job *j = arg;
+  const int64_t last = end * ELEM_BLOCK;
+  run_blocks(j, begin * ELEM_BLOCK, last < j->count ? last : j->count);
+}
+
+/* ---- planning ---- */
+
+/* Merges dimension d of the output with the one inside it where all operands run on from one to the other. */
+static bool mergeable(const job *j, int outer, int inner) {
+  for (int k = 0; k < j->n_in; k++)
+    if (j->in[k].stride[outer] != j->in[k].stride[inner] * j->dim[inner]) return false;
+  return true;
+}
+
+static void merge_dims(job *j) {
+  int kept = 0;
+  for (int d = 0; d < j->rank; d++) {
+    if (j->dim[d] == 1) continue;
+    int to = kept;
+    if (kept > 0 && mergeable(j, kept - 1, d)) to = kept - 1;
+    j->dim[to] = to < kept ? j->dim[to] * j->dim[d] : j->dim[d];
+    for (int k = 0; k < j->n_in; k++) j->in[k].stride[to] = j->in[k].stride[d];
+    if (to == kept) kept++;
+  }
+  j->rank = kept;
+}
+
+static void set_strides(operand *o, const shape *in, const shape *out) {
+  int64_t next = 1;
+  for (int d = out->rank - 1, e = in->rank - 1; d >= 0; d--, e--) {
+    const int64_t n = e >= 0 ? in->dim[e] : 1;
+    o->stride[d] = n == 1 ? 0 : next;
+    next *= n;
+  }
+}
+
+/* Direct, periodic or gathered: which dimensions does the operand have of the merged output? */
+static void choose_kind(const job *j, operand *o) {
+  int first = 0;
+  while (first < j->rank && o->stride[first] == 0) first++;
+  int64_t period = 1;
+  bool dense = true;
+  for (int d = first; d < j->rank; d++) {
+    period *= j->dim[d];
+    dense = dense && o->stride[d] != 0;
+  }
+  o->period = period;
+  o->kind = !dense ? GATHER : first == 0 ? DIRECT : period <= ELEM_BLOCK ? TILE : ROW;
+}
+
+static void plan_operand(operand *o, const weft_tensor *t, bool through_float) {
+  o->widen = through_float ? as_float(t->dtype) : WEFT_INVALID;
+  o->data = t->data;
+  o->size = weft__dtype_size(t->dtype);
+  o->kind = DIRECT;
+  o->period = 1;
+}
+
+static void plan_broadcast(job *j, const weft_tensor *const *in, const shape *out) {
+  j->rank = out->rank;
+  memcpy(j->dim, out->dim, sizeof j->dim);
+  for (int k = 0; k < j->n_in; k++) set_strides(&j->in[k], &in[k]->shape, out);
+  merge_dims(j);
+  for (int k = 0; k < j->n_in; k++) choose_kind(j, &j->in[k]);
+}
+
+void weft__elementwise_run(const kernel *k, elem_loop *loop, int cost, const void *arg, bool through_float, int n_in,
+                           const weft_tensor *const *in, weft_tensor *out) {
+  assert(n_in >= 1 && n_in <= ELEM_MAX_IN);
+  job j;
+  j.loop = loop, j.arg = arg, j.n_in = n_in;
+  j.count = weft__tensor_count(out);
+  j.out = out->data;
+  j.out_size = weft__dtype_size(out->dtype);
+  j.narrow = through_float ? as_float(out->dtype) : WEFT_INVALID;
+  if (j.count == 0) return;
+  bool plain = true; /* every operand as big as the output, or a scalar */
+  for (int i = 0; i < n_in; i++) {
+    plan_operand(&j.in[i], in[i], through_float);
+    const int64_t count = weft__tensor_count(in[i]);
+    if (count != j.count && count == 1) j.in[i].kind = TILE;
+    plain = plain && (count == j.count || count == 1);
+  }
+  if (!plain) plan_broadcast(&j, in, &out->shape);
+  if (j.count <= ELEM_BLOCK)
+    run_blocks(&j, 0, j.count);
+  else
+    weft__kernel_loop(k, (j.count + ELEM_BLOCK - 1) / ELEM_BLOCK, cost, run_piece, &j);
+}
+
+int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i) {
+  int64_t index = 0, stride = 1;
+  for (int d = out->rank - 1, e = in->rank - 1; e >= 0; i /= out->dim[d], d--, e--) {
+    if (in->dim[e] != 1) index += i % out->dim[d] * stride;
+    stride *= in->dim[e];
+  }
+  return index;
+}
+
+/* Which input output 0 may be written over: the one in the plan, else the first that fits and dies here. */
+weft_tensor *weft__elementwise_out(kernel *k, const shape *s) {
+  if (k->alias && k->alias[0] >= 0) return weft__out_over(k, 0, k->alias[0], s);
+  const weft_dtype type = weft__dtype_base(k->node->out_type[0]);
+  const int64_t count = weft__shape_count(s);
+  for (int i = 0; i < k->n_in && i < ELEM_MAX_IN; i++)
+    if ((k->dying >> i & 1) && k->in[i]->dtype == type && weft__tensor_count(k->in[i]) == count)
+      return weft__out_over(k, 0, i, s);
+  return weft__out(k, 0, s);
+}
+
+weft_err weft__elementwise(kernel *k, const elem_op *e, const void *arg) {
+  shape s = k->in[0]->shape;
+  for (int i = 1; i < k->n_in; i++) {
+    shape both;
+    if (weft__shape_equal(&s, &k->in[i]->shape)) continue;
+    const weft_err err = weft__shape_broadcast(&both, &s, &k->in[i]->shape);
+    if (err) return weft__kernel_fail(k, err, "%s", weft__error_message());
+    s = both;
+  }
+  const weft_dtype type = k->in[k->n_in - 1]->dtype;
+  elem_loop *loop = e->loop[type];
+  const bool through_float = !loop && as_float(type);
+  if (through_float) loop = e->loop[WEFT_FLOAT];
+  if (!loop) return weft__kernel_no_type(k, type);
+  weft_tensor *out = weft__elementwise_out(k, &s);
+  if (!out) return WEFT_OOM;
+  weft__elementwise_run(k, loop, e->cost, arg, through_float, k->n_in, k->in, out);
+  return WEFT_OK;
+}
+
+weft_err weft__elementwise_cpu(kernel *k) { return weft__elementwise(k, k->op->elem, NULL); }

@@ -1,0 +1,164 @@
+/* gemm.c - one product of matrices: choosing who multiplies, and splitting it over threads.
+ *
+ * float goes to oneDNN on x86, to OpenBLAS elsewhere, and to our own tiles where it is small, has few
+ * columns, or neither was built in.  double and complex go to OpenBLAS if it knows the processor: for
+ * one that it does not it takes the code of the oldest, and our plain loops are twice as fast.
+ * Integers have the plain loops alone.  A split is along the longer side of the result, so that the
+ * operand every thread reads whole is the smaller. */
+#include "kernels/gemm/gemm.h"
+#include "base/cast.h"
+#include "kernels/gemm/gemm_narrow.h"
+#include "kernels/gemm/gemm_plain.h"
+#include "kernels/gemm/gemm_tile.h"
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+
+#if WEFT_HAVE_OPENBLAS
+#include <cblas.h>
+#endif
+#if WEFT_HAVE_DNNL
+#include <oneapi/dnnl/dnnl.h>
+/* Of the OpenMP that oneDNN may have been built with; the number is one of the calling thread. */
+extern void omp_set_num_threads(int) __attribute__((weak));
+#endif
+
+#if WEFT_HAVE_DNNL && defined(__x86_64__)
+#define FLOAT_BY_DNNL 1
+#endif
+
+enum { SMALL = 40000 }; /* multiplications below which calling a library costs more than it saves */
+
+static bool fits_int(const gemm *g) {
+  return g->m <= INT_MAX && g->n <= INT_MAX && g->k <= INT_MAX && g->lda <= INT_MAX && g->ldb <= INT_MAX &&
+         g->ldc <= INT_MAX;
+}
+
+#if FLOAT_BY_DNNL
+/* Rows of b whole pages apart meet in the same places of the cache.  oneDNN's packing suffers (100 x 3136 x 1024: 90
+ * GFLOP/s, where 1008 columns give 143), our tiles do not (126); with many rows of a it no longer matters. */
+static bool slow_in_dnnl(const gemm *g) { return !g->tb && g->ldb % 1024 == 0 && g->m <= 256; }
+
+static bool by_dnnl(const gemm *g) {
+  if (omp_set_num_threads) omp_set_num_threads(1);
+  return dnnl_sgemm(g->ta ? 'T' : 'N', g->tb ? 'T' : 'N', g->m, g->n, g->k, 1.0f, g->a, g->lda, g->b, g->ldb,
+                    g->accumulate ? 1.0f : 0.0f, g->c, g->ldc) == dnnl_success;
+}
+#endif
+
+#if WEFT_HAVE_OPENBLAS
+static bool blas_knows_processor;
+
+static void start_blas(void) {
+  openblas_set_num_threads(1);
+  blas_knows_processor = strcmp(openblas_get_corename(), "Prescott") != 0;
+}
+
+static bool by_blas(const gemm *g) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, start_blas);
+  if (!blas_knows_processor) return false;
+  const bool adjoint = weft__dtype_class(g->type) == CLASS_COMPLEX;
+  const CBLAS_TRANSPOSE flip = adjoint ? CblasConjTrans : CblasTrans;
+  const CBLAS_TRANSPOSE ta = g->ta ? flip : CblasNoTrans, tb = g->tb ? flip : CblasNoTrans;
+  if (!weft__fits_int(g->m) || !weft__fits_int(g->n) || !weft__fits_int(g->k) || !weft__fits_int(g->lda) ||
+      !weft__fits_int(g->ldb) || !weft__fits_int(g->ldc))
+    return false; /* BLAS counts in 32 bits */
+  const int m = weft__int_sat(g->m), n = weft__int_sat(g->n), k = weft__int_sat(g->k);
+  const int lda = weft__int_sat(g->lda), ldb = weft__int_sat(g->ldb), ldc = weft__int_sat(g->ldc);
+  const double one[2] = {1, 0}, beta[2] = {g->accumulate ? 1 : 0, 0};
+  const float onef[2] = {1, 0}, betaf[2] = {g->accumulate ? 1 : 0, 0};
+  if (g->type == WEFT_FLOAT)
+    cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, g->a, lda, g->b, ldb, betaf[0], g->c, ldc);
+  else if (g->type == WEFT_DOUBLE)
+    cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, g->a, lda, g->b, ldb, beta[0], g->c, ldc);
+  else if (g->type == WEFT_COMPLEX64)
+    cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, onef, g->a, lda, g->b, ldb, betaf, g->c, ldc);
+  else
+    cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one, g->a, lda, g->b, ldb, beta, g->c, ldc);
+  return true;
+}
+#endif
+
+bool weft__gemm_has(weft_dtype t) { return weft__gemm_plain_has(t); }
+
+/* Is there a library for this product, and is it worth calling?  It may still decline. */
+static bool by_library(const gemm *g) {
+  const dtype_class c = weft__dtype_class(g->type);
+  const double work = (double)g->m * (double)g->n * (double)g->k;
+  if ((c != CLASS_FLOAT && c != CLASS_COMPLEX) || work < SMALL || !fits_int(g)) return false;
+#if FLOAT_BY_DNNL
+  if (g->type == WEFT_FLOAT) return !slow_in_dnnl(g) && by_dnnl(g);
+#endif
+#if WEFT_HAVE_OPENBLAS
+  return by_blas(g);
+#else
+  return false;
+#endif
+}
+
+void weft__gemm_serial(const gemm *g) {
+  if (weft__gemm_narrow_has(g)) {
+    weft__gemm_narrow(g);
+    return;
+  }
+  if (by_library(g)) return;
+  if (g->type == WEFT_FLOAT)
+    weft__gemm_tile(g);
+  else
+    weft__gemm_plain(g);
+}
+
+/* ---- over threads ---- */
+enum { ROWS = 4, LANES = 16 };     /* of a's rows, or along a contiguous side: they stay together */
+static const double PIECE = 2.5e5; /* multiplications that are worth a thread: five to ten microseconds */
+static const double LONG = 1e7;    /* of a piece that is worth halving, lest all wait for a thread that was held up */
+
+typedef struct split {
+  gemm whole;
+  bool by_rows;
+  int64_t size; /* of a piece: rows or columns */
+} split;
+
+static const void *offset(const void *p, int64_t elements, weft_dtype t) {
+  return (const char *)p + (size_t)elements * weft__dtype_size(t);
+}
+
+static gemm part_of(const split *s, int64_t begin, int64_t end) {
+  gemm g = s->whole;
+  if (s->by_rows) {
+    g.m = end - begin;
+    g.a = offset(g.a, g.ta ? begin : begin * g.lda, g.type);
+    g.c = (void *)(uintptr_t)offset(g.c, begin * g.ldc, g.type);
+  } else {
+    g.n = end - begin;
+    g.b = offset(g.b, g.tb ? begin * g.ldb : begin, g.type);
+    g.c = (void *)(uintptr_t)offset(g.c, begin, g.type);
+  }
+  return g;
+}
+
+static void run_parts(void *arg, int64_t begin, int64_t end) {
+  const split *s = arg;
+  const int64_t side = s->by_rows ? s->whole.m : s->whole.n;
+  const int64_t first = begin * s->size, last = end * s->size;
+  if (first >= side) return;
+  const gemm g = part_of(s, first, last < side ? last : side);
+  weft__gemm_serial(&g);
+}
+
+void weft__gemm(const kernel *k, const gemm *g) {
+  const double work = (double)g->m * (double)g->n * (double)g->k;
+  const int threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
+  const int64_t most = work / threads < LONG ? threads : 2 * threads;
+  int64_t pieces = work / PIECE < (double)most ? (int64_t)(work / PIECE) : most;
+  if (pieces <= 1) {
+    weft__gemm_serial(g);
+    return;
+  }
+  split s = {.whole = *g, .by_rows = g->m >= g->n};
+  const int64_t side = s.by_rows ? g->m : g->n, unit = s.by_rows && !g->ta ? ROWS : LANES;
+  s.size = ((side + pieces - 1) / pieces + unit - 1) / unit * unit;
+  pieces = (side + s.size - 1) / s.size;
+  weft__kernel_loop(k, pieces, 1000000, run_parts, &s);
+}

@@ -1,0 +1,22 @@
+/* gemm.cuh - products of matrices on the GPU, by cuBLASLt, for MatMul and convolutions. */
+#pragma once
+
+#include "kernels/gpu/gpu.cuh"
+
+/* What a float may lose on its way into the matrix units, as WEFT_TF32 and WEFT_BF16 say. */
+enum gpu_round { ROUND_NOT, ROUND_TF32, ROUND_BF16 };
+gpu_round gpu_rounding();
+
+/* c = op(a) op(b) + beta c for each of `batch` matrices, all row by row: op(a) is m x k, op(b) k x n, c m x n. */
+struct gpu_gemm {
+  weft_dtype type;
+  bool flip_a, flip_b; /* stored transposed */
+  int64_t m, n, k;
+  const void *a, *b;
+  void *c;
+  int64_t lda, ldb, ldc;
+  int batch;
+  int64_t step_a, step_b, step_c; /* elements from one matrix to the next; 0: the same for all */
+  float beta;
+};
+weft_err gpu_gemm_run(kernel *k, const gpu_gemm &g);

@@ -1,0 +1,25 @@
+/* gemm.h - c = a b: the matrix product under MatMul, BatchMatMul and convolutions.
+ *
+ * Matrices are row-major with a distance between rows.  The library that multiplies (oneDNN,
+ * OpenBLAS or our own loops) is called on one thread; splitting over threads is ours, so that the
+ * pool is the only thing that makes threads. */
+#ifndef WEFT_KERNELS_GEMM_GEMM_H
+#define WEFT_KERNELS_GEMM_GEMM_H
+
+#include "graph/kernel.h"
+
+typedef struct gemm {
+  weft_dtype type; /* float, double, complex64, complex128, or an integer of 8 to 64 bits */
+  int64_t m, n, k; /* a is (m, k), b is (k, n), c is (m, n) */
+  const void *a, *b;
+  void *c;
+  int64_t lda, ldb, ldc; /* elements from one row, as stored, to the next */
+  bool ta, tb;           /* a is stored as (k, m), b as (n, k); of complex matrices the adjoint is meant */
+  bool accumulate;       /* c += a b */
+} gemm;
+
+bool weft__gemm_has(weft_dtype t);
+void weft__gemm_serial(const gemm *g);           /* on the caller's thread */
+void weft__gemm(const kernel *k, const gemm *g); /* split over the step's threads */
+
+#endif

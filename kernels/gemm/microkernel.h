@@ -1,0 +1,72 @@
+/* microkernel.h - the inner loop of every product and convolution: a small block of the result in registers.
+ *
+ *   c[p][j] (+)= sum over t < taps, r < run of a[tap[t] + p * a_row + r * a_col] * b[(t * run + r) * b_row + j]
+ *
+ * for p below `rows` and j below `lanes * vectors`.  One of a_row and a_col is 1.  A matrix product
+ * has one tap; a convolution has one for each row of the filter, and reads the image where it lies.
+ * A dot tile is for results of a few columns, with the lanes along r:
+ *
+ *   c[p][j] (+)= sum over r < run of a[p * a_row + r] * b[j * b_row + r]     for j below its columns
+ *
+ * Which instructions are used is decided here and nowhere else: a tile set for each instruction
+ * set, written once with the compilers' vector types, and the widest that the processor has is
+ * taken.  Measured against im2col with OpenBLAS and against oneDNN: docs/decisions.md. */
+#ifndef WEFT_KERNELS_GEMM_MICROKERNEL_H
+#define WEFT_KERNELS_GEMM_MICROKERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TILE_MAX_ROWS = 14, TILE_MAX_WIDTH = 64, TILE_MAX_FLOATS = 448, DOT_MAX_COLUMNS = 5 };
+
+typedef struct tile {
+  const float *a;
+  const int64_t *tap; /* offsets into a, one for each tap */
+  int64_t a_row, a_col;
+  const float *b;
+  int64_t b_row;
+  int64_t taps, run;
+  float *c;
+  int64_t c_row;
+  bool add; /* to what is in c */
+} tile;
+
+typedef void tile_fn(const tile *t);
+
+typedef struct tile_set {
+  const char *name;
+  int lanes; /* floats in a vector */
+  /* By number of vectors (4, 2, 1 as index 2, 1, 0) and rows - 1; rows: the most there are, 0 for none. */
+  int rows[3];
+  tile_fn *by_row[3][TILE_MAX_ROWS]; /* a_col is 1 */
+  tile_fn *by_col[3][TILE_MAX_ROWS]; /* a_row is 1 */
+  int dot_rows;                      /* of every dot tile */
+  tile_fn *dot[DOT_MAX_COLUMNS];     /* by columns - 1; taps are not read */
+} tile_set;
+
+/* The best for this processor. */
+const tile_set *weft__tile_set(void);
+/* Every set this processor can run, widest first, ended by NULL: for tests. */
+const tile_set *const *weft__tile_sets(void);
+
+/* The widest panel of a set: lanes times the most vectors. */
+static inline int weft__tile_width(const tile_set *s) { return s->lanes * (s->rows[2] ? 4 : 2); }
+/* The most rows of a tile over a panel of that width. */
+static inline int weft__tile_rows(const tile_set *s, int width) { return s->rows[width / s->lanes >> 1]; }
+/* The width of the panel that begins `left` columns before the end: the widest of lanes x 4, 2, 1
+ * with no vector empty.  The last one may reach past the end. */
+int weft__tile_panel(const tile_set *s, int64_t left);
+/* How many panels so many columns have; where the n-th begins, and its width. */
+int64_t weft__tile_panels(const tile_set *s, int64_t columns);
+int weft__tile_panel_at(const tile_set *s, int64_t columns, int64_t n, int64_t *first);
+/* The tile with that many rows over a panel of that width. */
+static inline tile_fn *weft__tile_by_row(const tile_set *s, int width, int rows) {
+  const int vectors = width / s->lanes;
+  return s->by_row[vectors >> 1][rows - 1];
+}
+static inline tile_fn *weft__tile_by_col(const tile_set *s, int width, int rows) {
+  const int vectors = width / s->lanes;
+  return s->by_col[vectors >> 1][rows - 1];
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* gpu_everywhere.c - who serves a node on a GPU: the plug-in's kernel, or the CPU's where that will do.
+ *
+ * It will for ops that hand on, name or measure values (`anywhere` in graph/op.h).  What they read or write themselves (a
+ * shape, an axis, a predicate) is in host memory.  Those with all arguments there, and those on int32 alone, run on the
+ * host, placed on the GPU as in TensorFlow. */
+#include "kernels/gpu/gpu_host.h"
+
+#include "device/device.h"
+#include "device/gpu.h"
+#include <pthread.h>
+#include <string.h>
+
+/* Types that TensorFlow keeps in host memory on GPUs have no kernels there: int32 above all.  A variable of them is
+ * placed on the CPU. */
+static bool host_variable(const weft_node *n) {
+  if (!(n->op->flags & OP_ONCE) || !weft__node_attr(n, "dtype")) return false;
+  const weft_dtype t = weft__node_type(n, "dtype");
+  return t == WEFT_INT32 || !weft__dtype_is_plain(t);
+}
+
+/* TensorFlow keeps int32 in host memory on GPUs: what is computed of such numbers alone are shapes, places and counters,
+ * which the host wants to know, and without waiting.  So are predicates of them. */
+static bool counts(const weft_node *n) {
+  bool any = false;
+  if (!n->op->cpu || n->op->opdef.stateful || n->n_in == 0) return false;
+  for (int i = 0; i < n->n_in + n->n_out; i++) {
+    const weft_dtype t =
+        i < n->n_in ? n->graph->node[n->in[i].node]->out_type[n->in[i].slot] : n->out_type[i - n->n_in];
+    if (t != WEFT_INT32 && t != WEFT_BOOL) return false;
+    any = any || t == WEFT_INT32;
+  }
+  return any;
+}
+
+/* ---- simulated kernels ---- */
+
+static weft_err simulated_run(kernel *k) {
+  const gpu_api *api = weft__device_api(k->device);
+  api->enter(k->stream);
+  weft_err err = k->node->op->cpu(k);
+  api->leave(k->stream);
+  return err;
+}
+
+/* On a simulated card the CPU's kernels stand for a GPU's: of ops that compute or change variables, on numbers. */
+static bool simulates(const weft_node *n) {
+  static const char *const stateful[] = {"Apply", "Assign", "Scatter", "ResourceApply", "Random", "Truncated"};
+  if (!n->op || !n->op->cpu || n->op->flags & (OP_CONTROL_FLOW | OP_BLOCKING | OP_ONCE)) return false;
+  for (int i = 0; i < n->n_in; i++)
+    if (weft__out_type(n->graph, n->in[i]) == WEFT_STRING) return false;
+  bool may = !n->op->opdef.stateful;
+  for (size_t i = 0; i < sizeof stateful / sizeof *stateful && !may; i++)
+    may = strncmp(n->op_name, stateful[i], strlen(stateful[i])) == 0;
+  return may && strstr(n->op_name, "Summary") == NULL && n->n_in > 0;
+}
+
+static const gpu_kernel simulated = {
+    .op = "(simulated)", .run = simulated_run, .types = GPU_FLOATS | GPU_INDICES | GPU_BOOL};
+
+/* ---- the finder ---- */
+
+/* Ops that put values into objects of the step do so in every run: no recording stands for that.  They move elements. */
+static bool fills_objects(const weft_node *n) {
+  return strncmp(n->op_name, "TensorArray", 11) == 0 || strncmp(n->op_name, "Stack", 5) == 0;
+}
+
+static const gpu_kernel *const *plugin_lists;
+static void load_lists(void) {
+  gpu_kernels_fn *door;
+  *(void **)&door = weft__gpu_door(GPU_KERNELS_SYMBOL);
+  plugin_lists = door ? door(weft__gpu_host()) : NULL;
+}
+
+static gpu_kernel find(const weft_node *n) {
+  const gpu_kernel *g = weft__gpu_find(plugin_lists, n);
+  if (g) return *g;
+  gpu_kernel anywhere = {.op = n->op_name, .types = GPU_PLAIN, .host = n->op->anywhere, .waits = fills_objects(n)};
+  if (anywhere.host && weft__gpu_serves(&anywhere, n)) {
+    if (anywhere.waits && weft__gpu_simulated()) anywhere.run = simulated_run;
+    return anywhere;
+  }
+  const bool simulate = weft__gpu_simulated() && simulates(n) && weft__gpu_serves(&simulated, n);
+  return simulate ? simulated : (gpu_kernel){0};
+}
+
+gpu_kernel weft__gpu_kernel(const weft_node *n) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load_lists);
+  if (!n->op || host_variable(n)) return (gpu_kernel){0};
+  const gpu_kernel g = find(n);
+  return g.op && counts(n) ? (gpu_kernel){.op = n->op_name, .host = "*"} : g;
+}

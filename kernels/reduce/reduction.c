@@ -1,0 +1,160 @@
+/* reduction.c - passes over (outer, reduce, inner), cut into tasks for the threads. */
+#include "kernels/reduce/reduction.h"
+
+enum {
+  COLUMNS = 4096,     /* of the inner dimension in one task */
+  PIECE = 16384,      /* elements that a piece of a long reduction has, about */
+  ENOUGH_TASKS = 16,  /* with that many a reduction is not cut into pieces */
+  ROWS_AT_LEAST = 32, /* in a piece */
+};
+
+typedef struct pass {
+  fold_fn *fn;
+  const char *x;
+  char *out;
+  size_t x_size, out_size;
+  int64_t outer, reduce, inner;
+  int64_t pieces, rows;    /* of the reduced dimension, and rows in each */
+  int64_t strips, columns; /* of the inner dimension, and columns in each */
+} pass;
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void run_tasks(void *arg, int64_t begin, int64_t end) {
+  const pass *p = arg;
+  if (p->pieces == 1 && p->strips == 1) {
+    p->fn(p->x + (size_t)(begin * p->reduce * p->inner) * p->x_size, end - begin, p->reduce, p->inner, p->inner,
+          p->out + (size_t)(begin * p->inner) * p->out_size);
+    return;
+  }
+  for (int64_t t = begin; t < end; t++) {
+    const int64_t strip = t % p->strips, row = t / p->strips, piece = row % p->pieces, o = row / p->pieces;
+    const int64_t r0 = piece * p->rows, j0 = strip * p->columns;
+    p->fn(p->x + (size_t)((o * p->reduce + r0) * p->inner + j0) * p->x_size, 1, min(p->rows, p->reduce - r0),
+          min(p->columns, p->inner - j0), p->inner, p->out + (size_t)(row * p->inner + j0) * p->out_size);
+  }
+}
+
+static void run_pass(const kernel *k, pass *p) {
+  const int64_t tasks = p->outer * p->pieces * p->strips;
+  const int64_t each = min(p->rows, p->reduce) * min(p->columns, p->inner);
+  weft__kernel_loop(k, tasks, 5 + each / 8, run_tasks, p);
+}
+
+/* Decides on tasks.  A reduction that would be too few of them is cut into pieces, to be folded once more. */
+static void plan_pass(pass *p) {
+  p->columns = COLUMNS;
+  p->strips = p->inner > 0 ? ceil_div(p->inner, COLUMNS) : 1;
+  p->rows = p->reduce > 0 ? p->reduce : 1;
+  p->pieces = 1;
+  const int64_t wide = p->inner < COLUMNS ? p->inner : COLUMNS;
+  if (p->outer * p->strips >= ENOUGH_TASKS || wide == 0 || p->reduce < 2 * ROWS_AT_LEAST) return;
+  if (p->reduce <= 2 * PIECE / wide) return;
+  const int64_t rows = PIECE / wide > ROWS_AT_LEAST ? PIECE / wide : ROWS_AT_LEAST;
+  p->rows = rows;
+  p->pieces = ceil_div(p->reduce, rows);
+}
+
+/* One reduced run: x (outer, reduce, inner) to out (outer, inner). */
+static weft_err reduce_run(kernel *k, const fold_kind *kind, bool first, weft_dtype x_type, const void *x,
+                           int64_t outer, int64_t reduce, int64_t inner, void *out) {
+  pass p = {.fn = first ? kind->first : kind->more,
+            .x = x,
+            .out = out,
+            .x_size = weft__dtype_size(x_type),
+            .out_size = weft__dtype_size(kind->acc),
+            .outer = outer,
+            .reduce = reduce,
+            .inner = inner};
+  plan_pass(&p);
+  if (p.pieces == 1) {
+    run_pass(k, &p);
+    return WEFT_OK;
+  }
+  weft_tensor partial = {0};
+  WEFT_TRY(weft__scratch(k, &partial, kind->acc, &SHAPE3(outer, p.pieces, inner)));
+  p.out = partial.data;
+  run_pass(k, &p);
+  const weft_err err = reduce_run(k, kind, false, kind->acc, partial.data, outer, p.pieces, inner, out);
+  weft__tensor_clear(&partial);
+  return err;
+}
+
+typedef struct runs { /* dimensions merged: reduced and kept ones in turn */
+  int n;
+  int64_t size[WEFT_MAX_RANK];
+  bool reduced[WEFT_MAX_RANK];
+} runs;
+
+static void merge_runs(runs *r, const shape *s, uint32_t reduced) {
+  r->n = 0;
+  for (int d = 0; d < s->rank; d++) {
+    const bool gone = reduced >> d & 1;
+    if (s->dim[d] == 1) continue;
+    if (r->n > 0 && r->reduced[r->n - 1] == gone) {
+      r->size[r->n - 1] *= s->dim[d];
+      continue;
+    }
+    r->size[r->n] = s->dim[d];
+    r->reduced[r->n++] = gone;
+  }
+}
+
+static int64_t span(const runs *r, int begin, int end) {
+  int64_t n = 1;
+  for (int i = begin; i < end; i++) n *= r->size[i];
+  return n;
+}
+
+static int last_reduced(const runs *r) {
+  int i = r->n - 1;
+  while (i >= 0 && !r->reduced[i]) i--;
+  return i;
+}
+
+/* Takes run i, just folded, out; its neighbours, both kept, become one. */
+static void drop_run(runs *r, int i) {
+  if (i > 0 && i + 1 < r->n) r->size[i - 1] *= r->size[i + 1];
+  r->n = i; /* nothing but one kept run came behind */
+  if (r->n == 0) {
+    r->n = 1;
+    r->size[0] = 1;
+    r->reduced[0] = false;
+  }
+}
+
+/* Nothing comes in: every result is the neutral element. */
+static void fold_nothing(const fold_kind *kind, const shape *s, uint32_t reduced, void *acc) {
+  int64_t n = 1;
+  for (int d = 0; d < s->rank; d++) n *= reduced >> d & 1 ? 1 : s->dim[d];
+  if (n > 0) kind->first(acc, 1, 0, n, n, acc); /* no row is read */
+}
+
+weft_err weft__fold(kernel *k, const fold_kind *kind, const weft_tensor *x, uint32_t reduced, void *acc) {
+  runs r;
+  if (weft__tensor_count(x) == 0) {
+    fold_nothing(kind, &x->shape, reduced, acc);
+    return WEFT_OK;
+  }
+  merge_runs(&r, &x->shape, reduced);
+  weft_tensor held = {0}; /* what the last pass left */
+  const void *from = x->data;
+  weft_dtype type = x->dtype;
+  weft_err err = WEFT_OK;
+  for (bool first = true, done = false; !done && !err; first = false) {
+    const int i = last_reduced(&r);
+    const int64_t outer = i < 0 ? 1 : span(&r, 0, i), reduce = i < 0 ? 1 : r.size[i], inner = span(&r, i + 1, r.n);
+    if (i >= 0) drop_run(&r, i);
+    done = last_reduced(&r) < 0;
+    weft_tensor next = {0};
+    if (!done) err = weft__scratch(k, &next, kind->acc, &SHAPE2(outer, inner));
+    if (!err) err = reduce_run(k, kind, first, type, from, outer, reduce, inner, done ? acc : next.data);
+    weft__tensor_clear(&held);
+    held = next;
+    from = held.data;
+    type = kind->acc;
+  }
+  weft__tensor_clear(&held);
+  return err;
+}

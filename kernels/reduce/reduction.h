@@ -1,0 +1,105 @@
+/* reduction.h - reducing a tensor along some of its dimensions: the engine under Sum, Max, All, ...
+ *
+ * Neighbouring dimensions of the same fate are merged, so that what is left alternates between
+ * kept and reduced; each reduced run is then one pass over (outer, reduce, inner).  Long reductions
+ * are cut into pieces whose size depends on the shape alone: the pieces go to different threads,
+ * sums stay accurate, and the result is the same for any number of threads. */
+#ifndef WEFT_KERNELS_REDUCE_REDUCTION_H
+#define WEFT_KERNELS_REDUCE_REDUCTION_H
+
+#include "base/hot.h"
+#include "graph/kernel.h"
+#include "kernels/simd/vmath.h"
+
+/* For each o: acc[o*cols + j] = fold over r < rows of x[(o*rows + r)*ld + j].  No rows give the neutral element.
+ * outer is 1 where ld != cols. */
+typedef void fold_fn(const void *x, int64_t outer, int64_t rows, int64_t cols, int64_t ld, void *acc);
+
+typedef struct fold_kind {
+  weft_dtype acc; /* what is accumulated in; WEFT_INVALID: there is no code for the type */
+  fold_fn *first; /* from the tensor's elements */
+  fold_fn *more;  /* from accumulators */
+} fold_kind;
+
+/* Folds x, of shape s and the type of kind->first, along the dimensions with bit d set in `reduced`, into acc
+ * (the kept dimensions in order). */
+weft_err weft__fold(kernel *k, const fold_kind *kind, const weft_tensor *x, uint32_t reduced, void *acc);
+
+enum { FOLD_LANES = 64, FOLD_BLOCK = 256 }; /* lanes side by side; steps before they are joined */
+
+/* Defines a fold_fn in plain loops, for types that are rare.  In `step` a is the accumulator and v the value; `load`
+ * makes the value of an element e. */
+#define DEFINE_FOLD_PLAIN(name, T_, A_, init, load, step)                                                              \
+  VMATH A_ name##_step(A_ a, A_ v) { return (A_)(step); }                                                              \
+  VMATH A_ name##_load(T_ e) { return (A_)(load); }                                                                    \
+  static void name(const void *xs, int64_t outer, int64_t rows, int64_t cols, int64_t ld, void *accs) {                \
+    const T_ *x = xs;                                                                                                  \
+    A_ *acc = accs;                                                                                                    \
+    for (int64_t o = 0; o < outer; o++, acc += cols) {                                                                 \
+      for (int64_t j = 0; j < cols; j++) acc[j] = (A_)(init);                                                          \
+      for (int64_t r = 0; r < rows; r++, x += ld)                                                                      \
+        for (int64_t j = 0; j < cols; j++) acc[j] = name##_step(acc[j], name##_load(x[j]));                            \
+    }                                                                                                                  \
+  }
+
+/* The same for types that are common: vectorised, with lanes side by side where rows are short. */
+#define DEFINE_FOLD(name, T_, A_, init, load, step)                                                                    \
+  VMATH A_ name##_step(A_ a, A_ v) { return (A_)(step); }                                                              \
+  VMATH A_ name##_load(T_ e) { return (A_)(load); }                                                                    \
+  /* One short row. */                                                                                                 \
+  VMATH A_ name##_short(const T_ *x, int64_t n) {                                                                      \
+    A_ a = (A_)(init);                                                                                                 \
+    for (int64_t i = 0; i < n; i++) a = name##_step(a, name##_load(x[i]));                                             \
+    return a;                                                                                                          \
+  }                                                                                                                    \
+  /* A block of `steps` times `width` elements, lane by lane. */                                                       \
+  VMATH void name##_lanes(const T_ *x, int64_t steps, int width, A_ *restrict lane) {                                  \
+    for (int l = 0; l < width; l++) lane[l] = (A_)(init);                                                              \
+    for (int64_t s = 0; s < steps; s++)                                                                                \
+      for (int l = 0; l < width; l++) lane[l] = name##_step(lane[l], name##_load(x[s * width + l]));                   \
+  }                                                                                                                    \
+  /* Rows of few columns, several of them side by side in the lanes. */                                                \
+  VMATH void name##_narrow(const T_ *x, int64_t rows, int cols, A_ *acc) {                                             \
+    A_ lane[FOLD_LANES];                                                                                               \
+    const int together = FOLD_LANES / cols, width = together * cols;                                                   \
+    for (int j = 0; j < cols; j++) acc[j] = (A_)(init);                                                                \
+    for (; rows >= together;) {                                                                                        \
+      const int64_t all = rows / together, steps = all < FOLD_BLOCK ? all : FOLD_BLOCK;                                \
+      if (cols == 1)                                                                                                   \
+        name##_lanes(x, steps, FOLD_LANES, lane);                                                                      \
+      else                                                                                                             \
+        name##_lanes(x, steps, width, lane);                                                                           \
+      for (int half = together; half > 1; half -= half / 2)                                                            \
+        for (int l = 0; l < half / 2 * cols; l++) lane[l] = name##_step(lane[l], lane[l + (half - half / 2) * cols]);  \
+      for (int j = 0; j < cols; j++) acc[j] = name##_step(acc[j], lane[j]);                                            \
+      x += steps * width;                                                                                              \
+      rows -= steps * together;                                                                                        \
+    }                                                                                                                  \
+    for (int64_t r = 0; r < rows; r++)                                                                                 \
+      for (int j = 0; j < cols; j++) acc[j] = name##_step(acc[j], name##_load(x[r * cols + j]));                       \
+  }                                                                                                                    \
+  VMATH void name##_broad(const T_ *x, int64_t rows, int64_t cols, int64_t ld, A_ *restrict acc) {                     \
+    for (int64_t j = 0; j < cols; j++) acc[j] = (A_)(init);                                                            \
+    for (; rows >= 4; rows -= 4, x += 4 * ld)                                                                          \
+      for (int64_t j = 0; j < cols; j++) {                                                                             \
+        const A_ p = name##_step(name##_load(x[j]), name##_load(x[j + ld]));                                           \
+        const A_ q = name##_step(name##_load(x[j + 2 * ld]), name##_load(x[j + 3 * ld]));                              \
+        acc[j] = name##_step(acc[j], name##_step(p, q));                                                               \
+      }                                                                                                                \
+    for (; rows > 0; rows--, x += ld)                                                                                  \
+      for (int64_t j = 0; j < cols; j++) acc[j] = name##_step(acc[j], name##_load(x[j]));                              \
+  }                                                                                                                    \
+  WEFT_HOT static void name(const void *xs, int64_t outer, int64_t rows, int64_t cols, int64_t ld, void *accs) {       \
+    const T_ *x = xs;                                                                                                  \
+    A_ *acc = accs;                                                                                                    \
+    for (int64_t o = 0; o < outer; o++, x += rows * ld, acc += cols) {                                                 \
+      if (cols == 1 && ld == 1 && rows < FOLD_LANES)                                                                   \
+        *acc = name##_short(x, rows);                                                                                  \
+      else if (cols == ld && cols <= FOLD_LANES / 2) /* fits: a few */                                                 \
+        name##_narrow(x, rows, (int)cols, acc);                                                                        \
+      else                                                                                                             \
+        name##_broad(x, rows, cols, ld, acc);                                                                          \
+    }                                                                                                                  \
+  }
+
+#endif

@@ -1,0 +1,342 @@
+/* concat.c - joining tensors along an axis they have (Concat) or along a new one (Pack).
+ *
+ * Either way the result is rows, each made of one piece of every input: one box copy per input. */
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "graph/build.h"
+#include "graph/op.h"
+#include "kernels/array/strided_copy.h"
+
+#include <stdio.h>
+
+/* Copies `piece` elements of each of `rows` rows of t to `at` of rows of `total` elements. */
+static weft_err join_piece(kernel *k, weft_tensor *y, const weft_tensor *t, int64_t rows, int64_t piece, int64_t total,
+                           int64_t at) {
+  box copy;
+  copy.rank = 0;
+  weft__box_axis(&copy, rows, piece, total);
+  weft__box_axis(&copy, piece, 1, 1);
+  return weft__box_copy(k, y->dtype, weft__element(y->dtype, y->data, at), t->data, &copy);
+}
+
+/* ---- Concat, ConcatV2: n values from input `first`, the axis at input `at` ---- */
+
+/* The rank that the inputs have, as far as any tells. */
+static weft_err concat_rank(infer *s, int first, int n, int *rank) {
+  *rank = -1;
+  for (int i = first; i < first + n; i++) {
+    if (s->in[i].rank < 0) continue;
+    if (s->in[i].rank == 0) return weft__infer_fail(s, "Can't concatenate scalars (use tf.stack instead)");
+    if (*rank >= 0 && s->in[i].rank != *rank)
+      return weft__infer_fail(s, "Shape must be rank %d but is rank %d", *rank, s->in[i].rank);
+    *rank = s->in[i].rank;
+  }
+  return WEFT_OK;
+}
+
+static weft_err concat_dims(infer *s, int first, int n, int rank, int axis) {
+  shape *out = &s->out[0];
+  shape rest = SHAPE_UNKNOWN;
+  int64_t total = 0;
+  for (int i = first; i < first + n; i++) {
+    shape other = s->in[i], before = rest;
+    int64_t size = other.rank < 0 ? -1 : other.dim[axis];
+    if (other.rank >= 0) other.dim[axis] = -1;
+    if (weft__shape_merge(&rest, &before, &other) != WEFT_OK)
+      return weft__infer_fail(s, "Dimensions must be equal, but are %s and %s", weft__shape_text(&before),
+                              weft__shape_text(&other));
+    total = weft__dim_add(total, size);
+  }
+  *out = rest;
+  out->rank = rank;
+  out->dim[axis] = total;
+  return WEFT_OK;
+}
+
+static weft_err concat_infer_at(infer *s, int first, int n, int at) {
+  int rank;
+  WEFT_TRY(concat_rank(s, first, n, &rank));
+  WEFT_TRY(weft__infer_rank(s, at, 0, NULL));
+  if (rank < 0) return WEFT_OK;
+  const weft_tensor *axis = weft__infer_value(s, at);
+  if (!axis) {
+    s->out[0].rank = rank;
+    for (int d = 0; d < rank; d++) s->out[0].dim[d] = -1;
+    return WEFT_OK;
+  }
+  int64_t a = weft__tensor_int(axis, 0);
+  if (a < -rank || a >= rank)
+    return weft__infer_fail(s, "Shape must be at least rank %lld but is rank %d", (long long)(a < 0 ? -a : a + 1),
+                            rank);
+  return concat_dims(s, first, n, rank, weft__int_sat(a < 0 ? a + rank : a));
+}
+
+static weft_err concat_infer(infer *s) { return concat_infer_at(s, 1, s->n_in - 1, 0); }
+static weft_err concat_v2_infer(infer *s) { return concat_infer_at(s, 0, s->n_in - 1, s->n_in - 1); }
+
+/* The result's shape. */
+static weft_err concat_shape(kernel *k, int first, int n, int axis, shape *out) {
+  *out = k->in[first]->shape;
+  for (int i = 1; i < n; i++) {
+    const shape *s = &k->in[first + i]->shape;
+    if (s->rank != out->rank)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                               "ConcatOp : Ranks of all input tensors should match: shape[0] = %s vs. shape[%d] = %s",
+                               weft__shape_text(&k->in[first]->shape), i, weft__shape_text(s));
+    for (int d = 0; d < s->rank; d++)
+      if (d != axis && s->dim[d] != out->dim[d])
+        return weft__kernel_fail(
+            k, WEFT_INVALID_ARGUMENT,
+            "ConcatOp : Dimension %d in both shapes must be equal: shape[0] = %s vs. shape[%d] = %s", d,
+            weft__shape_text(&k->in[first]->shape), i, weft__shape_text(s));
+    out->dim[axis] += s->dim[axis];
+  }
+  return WEFT_OK;
+}
+
+static weft_err concat_at(kernel *k, int first, int n, int at, const char *name) {
+  int rank = k->in[first]->shape.rank;
+  if (weft__tensor_count(k->in[at]) != 1 || k->in[at]->shape.rank > 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s tensor should be a scalar integer, but got shape %s", name,
+                             weft__shape_text(&k->in[at]->shape));
+  int64_t a = weft__tensor_int(k->in[at], 0);
+  if (rank == 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "ConcatOp : Can't concatenate scalars (use tf.stack instead)");
+  if (a < -rank || a >= rank)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld", -rank,
+                             rank, (long long)a);
+  int axis = weft__int_sat(a < 0 ? a + rank : a);
+  shape out;
+  WEFT_TRY(concat_shape(k, first, n, axis, &out));
+  weft_tensor *y = weft__out(k, 0, &out);
+  if (!y) return weft__out_refused(&out);
+  int64_t rows = weft__shape_span(&out, 0, axis), total = weft__shape_span(&out, axis, rank), offset = 0;
+  for (int i = first; i < first + n; i++) {
+    int64_t piece = weft__shape_span(&k->in[i]->shape, axis, rank);
+    WEFT_TRY(join_piece(k, y, k->in[i], rows, piece, total, offset));
+    offset += piece;
+  }
+  return WEFT_OK;
+}
+
+static weft_err concat_cpu(kernel *k) { return concat_at(k, 1, k->n_in - 1, 0, "concat_dim"); }
+static weft_err concat_v2_cpu(kernel *k) { return concat_at(k, 0, k->n_in - 1, k->n_in - 1, "axis"); }
+
+/* Slices with constant places, where the sizes along a constant axis are known; false if they are not. */
+static bool concat_grad_known(backprop *b, int first, int n, int at) {
+  weft_graph *g = b->graph;
+  weft_tensor *axis = weft__graph_constant(g, b->in[at]);
+  int rank = weft__out_shape(g, b->in[first])->rank;
+  int64_t a = axis ? weft__tensor_int(axis, 0) : 0, begin[WEFT_MAX_RANK] = {0}, size[WEFT_MAX_RANK];
+  bool known = axis && rank > 0 && a >= -rank && a < rank;
+  weft_tensor_destroy(axis);
+  if (a < 0) a += rank;
+  for (int i = first; known && i < first + n; i++) {
+    const shape *s = weft__out_shape(g, b->in[i]);
+    known = s->rank == rank && s->dim[a] >= 0;
+  }
+  for (int d = 0; known && d < rank; d++) size[d] = -1;
+  for (int i = first; known && i < first + n; i++) {
+    size[a] = weft__out_shape(g, b->in[i])->dim[a];
+    weft_out part[] = {b->dout[0], weft__b_ints(g, begin, rank), weft__b_ints(g, size, rank)};
+    b->din[i] = GRAD_DENSE(weft__b_node(g, "Slice", NULL, 3, part, 0, NULL));
+    begin[a] += size[a];
+  }
+  return known;
+}
+
+static weft_err concat_grad_at(backprop *b, int first, int n, int at) {
+  weft_graph *g = b->graph;
+  if (concat_grad_known(b, first, n, at)) return WEFT_OK;
+  weft_out *in = weft__alloc((size_t)(n + 1) * sizeof *in);
+  if (!in) return WEFT_OOM;
+  weft_out rank = weft__b_rank(g, b->in[first]);
+  in[0] = weft__b_binary(g, "FloorMod", weft__b_cast(g, b->in[at], WEFT_INT32), rank);
+  weft_out shapes = weft__b_node(g, "ShapeN", NULL, n, b->in + first, 0, NULL);
+  for (int i = 0; i < n; i++) in[i + 1] = weft__b_slot(shapes, i);
+  weft_out offsets = weft__b_node(g, "ConcatOffset", NULL, n + 1, in, 0, NULL);
+  for (int i = 0; i < n; i++) {
+    weft_out part[] = {b->dout[0], weft__b_slot(offsets, i), weft__b_slot(shapes, i)};
+    b->din[first + i] = GRAD_DENSE(weft__b_node(g, "Slice", NULL, 3, part, 0, NULL));
+  }
+  weft__free(in);
+  return WEFT_OK;
+}
+
+static weft_err concat_grad(backprop *b) { return concat_grad_at(b, 1, b->n_in - 1, 0); }
+static weft_err concat_v2_grad(backprop *b) { return concat_grad_at(b, 0, b->n_in - 1, b->n_in - 1); }
+
+/* ---- ConcatOffset: where each input begins in the result ---- */
+
+static weft_err offset_infer(infer *s) {
+  for (int i = 0; i < s->n_out; i++) WEFT_TRY(weft__infer_rank(s, i + 1, 1, &s->out[i]));
+  return WEFT_OK;
+}
+
+static void put_int(weft_tensor *t, int64_t i, int64_t v) {
+  if (t->dtype == WEFT_INT64)
+    TENSOR_DATA(t, int64_t)[i] = v;
+  else
+    TENSOR_DATA(t, int32_t)[i] = (int32_t)v;
+}
+
+/* "[2 3]", as this op's messages have it. */
+static const char *plain_text(const weft_tensor *t, char *buf, size_t size) {
+  size_t at = (size_t)snprintf(buf, size, "[");
+  for (int64_t d = 0; d < weft__tensor_count(t) && at < size; d++)
+    at += (size_t)snprintf(buf + at, size - at, "%s%lld", d ? " " : "", (long long)weft__tensor_int(t, d));
+  if (at < size) snprintf(buf + at, size - at, "]");
+  return buf;
+}
+
+static weft_err offset_check(kernel *k, int i, int64_t axis) {
+  const weft_tensor *first = k->in[1], *t = k->in[i];
+  int64_t rank = weft__tensor_count(first);
+  if (t->shape.rank != 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input %d should be a vector, but got shape %s", i - 1,
+                             weft__shape_text(&t->shape));
+  if (weft__tensor_count(t) != rank)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input %d should contain %lld elements, but got %lld", i - 1,
+                             (long long)rank, (long long)weft__tensor_count(t));
+  char a[256], b[256];
+  for (int64_t d = 0; d < rank; d++)
+    if (d != axis && weft__tensor_int(t, d) != weft__tensor_int(first, d))
+      return weft__kernel_fail(
+          k, WEFT_INVALID_ARGUMENT,
+          "All dimensions except %lld must match. Input %d has shape %s and doesn't match input 0 with shape %s.",
+          (long long)axis, i - 1, plain_text(t, a, sizeof a), plain_text(first, b, sizeof b));
+  return WEFT_OK;
+}
+
+static weft_err offset_cpu(kernel *k) {
+  WEFT_TRY(weft__kernel_scalar(k, 0, "Concat dim"));
+  int64_t rank = weft__tensor_count(k->in[1]), a = weft__tensor_int(k->in[0], 0), sum = 0;
+  if (a < -rank || a >= rank)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Concat dim is out of range: %lld vs. %lld", (long long)a,
+                             (long long)rank);
+  int64_t axis = a < 0 ? a + rank : a;
+  for (int i = 0; i < k->n_out; i++) {
+    WEFT_TRY(offset_check(k, i + 1, axis));
+    weft_tensor *y = weft__out(k, i, &k->in[i + 1]->shape);
+    if (!y) return WEFT_OOM;
+    for (int64_t d = 0; d < rank; d++) put_int(y, d, d == axis ? sum : 0);
+    int64_t size = weft__tensor_int(k->in[i + 1], axis);
+    if (__builtin_add_overflow(sum, size, &sum))
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input %d of size %lld goes beyond what can be counted", i,
+                               (long long)size);
+  }
+  return WEFT_OK;
+}
+
+/* ---- Pack ---- */
+
+static weft_err pack_infer(infer *s) {
+  WEFT_TRY(weft__infer_merge_all(s));
+  shape in = s->out[0], *out = &s->out[0];
+  int64_t axis = weft__node_int(s->node, "axis", 0);
+  if (in.rank < 0) return WEFT_OK;
+  int rank = in.rank + 1;
+  if (axis < -rank || axis >= rank)
+    return weft__infer_fail(s, "Invalid axis: %lld; must be in [%d,%d)", (long long)axis, -rank, rank);
+  if (rank > WEFT_MAX_RANK) return weft__infer_fail(s, "Cannot add an axis to tensors of rank %d", in.rank);
+  if (axis < 0) axis += rank;
+  out->rank = rank;
+  for (int d = 0; d < rank; d++) out->dim[d] = d < axis ? in.dim[d] : d == axis ? s->n_in : in.dim[d - 1];
+  return WEFT_OK;
+}
+
+static weft_err pack_cpu(kernel *k) {
+  const shape *in = &k->in[0]->shape;
+  int rank = in->rank + 1;
+  int64_t axis = weft__node_int(k->node, "axis", 0);
+  if (axis < -rank || axis >= rank)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "axis = %lld not in [%d, %d)", (long long)axis, -rank, rank);
+  if (rank > WEFT_MAX_RANK)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Cannot add an axis to tensors of rank %d", in->rank);
+  if (axis < 0) axis += rank;
+  for (int i = 1; i < k->n_in; i++)
+    if (!weft__shape_equal(in, &k->in[i]->shape))
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                               "Shapes of all inputs must match: values[0].shape = %s != values[%d].shape = %s",
+                               weft__shape_text(in), i, weft__shape_text(&k->in[i]->shape));
+  shape out = {.rank = rank};
+  for (int d = 0; d < rank; d++) out.dim[d] = d < axis ? in->dim[d] : d == axis ? k->n_in : in->dim[d - 1];
+  if (k->n_in == 1) return weft__forward(k, 0, 0, &out);
+  weft_tensor *y = weft__out(k, 0, &out);
+  if (!y) return weft__out_refused(&out);
+  int64_t rows = weft__shape_span(in, 0, weft__int_sat(axis)),
+          piece = weft__shape_span(in, weft__int_sat(axis), in->rank);
+  for (int i = 0; i < k->n_in; i++) WEFT_TRY(join_piece(k, y, k->in[i], rows, piece, piece * k->n_in, piece * i));
+  return WEFT_OK;
+}
+
+static weft_err pack_grad(backprop *b) {
+  attr attrs[] = {A_INT("num", b->n_in), A_INT("axis", weft__node_int(b->node, "axis", 0))};
+  weft_out parts = weft__b_node(b->graph, "Unpack", NULL, 1, b->dout, 2, attrs);
+  for (int i = 0; i < b->n_in; i++) b->din[i] = GRAD_DENSE(weft__b_slot(parts, i));
+  return WEFT_OK;
+}
+
+/* ---- cases ---- */
+
+static const op_case concat_v2_cases[] = {
+    {"f32[2,1] 1 2; f32[2,2] 3 4 5 6; i32[] 1", "f32[2,3] 1 3 4 2 5 6", NULL, 0},
+    {"f32[2,3] rand; f32[1,3] rand; f32[0,3] 0; i32[] 0", NULL, NULL, 0},
+    {"f64[2,3,4] rand; f64[2,1,4] rand; i64[] -2", NULL, NULL, 0},
+    {"f64[2,3] rand; f64[2,3] rand; i32[] -1", NULL, NULL, 0},
+    {"str[1] \"a\"; str[2] \"b\" \"c\"; i32[] 0", "str[3] \"a\" \"b\" \"c\"", NULL, 0},
+    {"bool[1] true; bool[1] false; i32[] 0", "bool[2] true false", NULL, 0},
+    {"c64[1] 1; c64[1] 2; i32[] 0", "c64[2] 1 2", NULL, 0},
+    {"i64[0] 0; i64[0] 0; i32[] 0", "i64[0] 0", NULL, 0},
+    {"f32[50,7] rand; f32[50,64] rand; f32[50,1] rand; i32[] 1", NULL, NULL, CASE_NO_GRAD},
+    {"f32[2,3] 0; f32[2,4] 0; i32[] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[2,3] 0; f32[2] 0; i32[] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[2,3] 0; f32[2,3] 0; i32[] 2", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[] 0; f32[] 0; i32[] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+static const op_case concat_cases[] = {
+    {"i32[] 1; f32[2,1] 1 2; f32[2,2] 3 4 5 6", "f32[2,3] 1 3 4 2 5 6", NULL, 0},
+    {"i32[] -2; f64[2,3] rand; f64[1,3] rand; f64[1,3] rand", NULL, NULL, 0},
+    {"i32[] 0; str[1] \"a\"; str[1] \"b\"", "str[2] \"a\" \"b\"", NULL, 0},
+    {"i32[] 0; f32[2,3] 0; f32[2,4] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+static const op_case offset_cases[] = {
+    {"i32[] 1; i32[2] 2 3; i32[2] 2 4; i32[2] 2 1", "i32[2] 0 0; i32[2] 0 3; i32[2] 0 7", NULL, 0},
+    {"i32[] -1; i64[2] 2 3; i64[2] 2 4", "i64[2] 0 0; i64[2] 0 3", NULL, 0},
+    {"i32[] 0; i32[2] 2 3; i32[2] 2 4", "error INVALID_ARGUMENT", NULL, 0},
+    {"i32[] 2; i32[2] 2 3; i32[2] 2 3", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+static const op_case pack_cases[] = {
+    {"f32[2] 1 2; f32[2] 3 4", "f32[2,2] 1 2 3 4", NULL, 0},
+    {"f32[2] 1 2; f32[2] 3 4", "f32[2,2] 1 3 2 4", "axis=1", 0},
+    {"i32[] 1; i32[] 2; i32[] 3", "i32[3] 1 2 3", NULL, 0},
+    {"f64[2,3] rand; f64[2,3] rand; f64[2,3] rand", NULL, "axis=-2", 0},
+    {"f32[2,3] rand", NULL, "axis=2", 0},
+    {"str[1] \"a\"; str[1] \"b\"", "str[2,1] \"a\" \"b\"", NULL, 0},
+    {"f32[0] 0; f32[0] 0", "f32[2,0] 0", NULL, 0},
+    {"f32[2] 0; f32[3] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[2] 0; f32[2] 0", "error INVALID_ARGUMENT", "axis=2", 0},
+    {0},
+};
+
+OPS(concat) = {
+    {"ConcatV2(values:N*T, axis:Tidx) -> (output:T) | N:int>=2 T:type Tidx:type{int32,int64}=int32",
+     "Joins tensors along an axis.", .infer = concat_v2_infer, .cpu = concat_v2_cpu, .grad = concat_v2_grad,
+     .cases = concat_v2_cases},
+    {"Concat(concat_dim:int32, values:N*T) -> (output:T) | N:int>=2 T:type", "Joins tensors along an axis.",
+     .infer = concat_infer, .cpu = concat_cpu, .grad = concat_grad, .cases = concat_cases},
+    {"ConcatOffset(concat_dim:int32, shape:N*shape_type) -> (offset:N*shape_type) | N:int>=2 "
+     "shape_type:type{int32,int64}=int32",
+     "Where each input of a Concat begins in its result.", .infer = offset_infer, .cpu = offset_cpu, .no_grad = true,
+     .cases = offset_cases, .anywhere = "*"},
+    {"Pack(values:N*T) -> (output:T) | N:int>=1 T:type axis:int=0", "Stacks tensors of one shape along a new axis.",
+     .infer = pack_infer, .cpu = pack_cpu, .grad = pack_grad, .cases = pack_cases},
+    {0},
+};

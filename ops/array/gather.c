@@ -1,0 +1,424 @@
+/* gather.c - rows picked by index: Gather, GatherV2, GatherNd.
+ *
+ * Indices are checked first, so that the copying loops cannot fail and may be split.  The gradient
+ * of a gather along the first axis is the rows themselves (IndexedSlices), never a dense tensor. */
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "graph/build.h"
+#include "graph/op.h"
+#include "kernels/array/strided_copy.h"
+#include "kernels/array/index.h"
+
+/* ---- copying rows ---- */
+
+typedef struct row_work {
+  const char *src;
+  char *dst;
+  size_t bytes; /* of a row */
+  weft_dtype type;
+  int64_t inner; /* elements of a row */
+  const weft_tensor *indices;
+  int64_t n, outer, dim;              /* gather: indices and outer repeats per batch, size of the axis */
+  int64_t depth, dims[WEFT_MAX_RANK]; /* gather_nd: numbers in a row of indices */
+} row_work;
+
+static inline void copy_bytes(char *d, const char *s, size_t bytes) {
+  if (bytes == 4)
+    memcpy(d, s, 4);
+  else if (bytes == 8)
+    memcpy(d, s, 8);
+  else
+    memcpy(d, s, bytes);
+}
+
+/* Which source row item i of a gather is: items run over batch, outer, index. */
+static int64_t gather_source(const row_work *w, int64_t i) {
+  int64_t j = i % w->n, o = i / w->n, batch = o / w->outer;
+  return o * w->dim + weft__index_at(w->indices, batch * w->n + j);
+}
+
+static int64_t nd_source(const row_work *w, int64_t i) { return weft__index_row(w->indices, i, w->depth, w->dims); }
+
+static void gather_range(void *arg, int64_t begin, int64_t end) {
+  const row_work *w = arg;
+  int64_t i = begin;
+  while (i < end) { /* runs that share batch and outer index */
+    int64_t j = i % w->n, o = i / w->n, stop = (o + 1) * w->n;
+    const char *src = w->src + (size_t)(o * w->dim) * w->bytes;
+    int64_t at = o / w->outer * w->n + j;
+    if (stop > end) stop = end;
+    for (; i < stop; i++, at++)
+      copy_bytes(w->dst + (size_t)i * w->bytes, src + (size_t)weft__index_at(w->indices, at) * w->bytes, w->bytes);
+  }
+}
+
+static void nd_range(void *arg, int64_t begin, int64_t end) {
+  const row_work *w = arg;
+  for (int64_t i = begin; i < end; i++)
+    copy_bytes(w->dst + (size_t)i * w->bytes, w->src + (size_t)nd_source(w, i) * w->bytes, w->bytes);
+}
+
+/* Copies all rows, on the step's threads where the type allows. */
+static weft_err copy_rows(kernel *k, row_work *w, int64_t items, pool_loop *loop,
+                          int64_t (*source)(const row_work *, int64_t)) {
+  if (weft__dtype_is_plain(w->type)) {
+    weft__kernel_loop(k, items, (int64_t)w->bytes / 8 + 3, loop, w);
+    return WEFT_OK;
+  }
+  for (int64_t i = 0; i < items; i++)
+    WEFT_TRY(weft__elements_copy(w->type, w->dst + (size_t)i * w->bytes, w->src + (size_t)source(w, i) * w->bytes,
+                                 w->inner));
+  return WEFT_OK;
+}
+
+/* ---- Gather, GatherV2 ---- */
+
+/* params[:axis] + indices[batch:] + params[axis+1:], of shapes that may be partly known. */
+static bool gather_shape(shape *out, const shape *p, const shape *i, int axis, int batch) {
+  out->rank = 0;
+  if (p->rank - 1 + i->rank - batch > WEFT_MAX_RANK) return false;
+  for (int d = 0; d < axis; d++) out->dim[out->rank++] = d < batch && p->dim[d] < 0 ? i->dim[d] : p->dim[d];
+  for (int d = batch; d < i->rank; d++) out->dim[out->rank++] = i->dim[d];
+  for (int d = axis + 1; d < p->rank; d++) out->dim[out->rank++] = p->dim[d];
+  return true;
+}
+
+static void unknown_of_rank(shape *out, int rank) {
+  out->rank = rank;
+  for (int d = 0; d < rank; d++) out->dim[d] = -1;
+}
+
+static weft_err gather_infer_axis(infer *s, int64_t axis, int64_t batch) {
+  const shape *p = &s->in[0], *i = &s->in[1];
+  if (axis < -WEFT_MAX_RANK || axis >= WEFT_MAX_RANK)
+    return weft__infer_fail(s, "axis %lld is out of range: a shape has at most %d axes", (long long)axis,
+                            WEFT_MAX_RANK);
+  WEFT_TRY(weft__infer_rank_at_least(s, 0, weft__int_sat(axis < 0 ? -axis : axis + 1)));
+  if (p->rank < 0 || i->rank < 0) return WEFT_OK;
+  if (axis < 0) axis += p->rank;
+  if (batch < -i->rank || batch > i->rank)
+    return weft__infer_fail(s, "Expected batch_dims in the range [-%d, %d], but got %lld", i->rank, i->rank,
+                            (long long)batch);
+  if (batch < 0) batch += i->rank;
+  if (batch > axis)
+    return weft__infer_fail(s, "batch_dims (%lld) must be less than or equal to axis (%lld).", (long long)batch,
+                            (long long)axis);
+  if (!gather_shape(&s->out[0], p, i, weft__int_sat(axis), weft__int_sat(batch)))
+    return weft__infer_fail(s, "the result would have more than %d axes", WEFT_MAX_RANK);
+  return WEFT_OK;
+}
+
+static weft_err gather_infer(infer *s) { return gather_infer_axis(s, 0, 0); }
+
+static weft_err gather_v2_infer(infer *s) {
+  const shape *p = &s->in[0], *i = &s->in[1];
+  int64_t batch = weft__node_int(s->node, "batch_dims", 0);
+  WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
+  WEFT_TRY(weft__infer_rank(s, 2, 0, NULL));
+  const weft_tensor *axis = weft__infer_value(s, 2);
+  if (axis) return gather_infer_axis(s, weft__tensor_int(axis, 0), batch);
+  if (p->rank < 0 || i->rank < 0 || batch < 0) return WEFT_OK;
+  int64_t rank = p->rank - 1 + i->rank - batch;
+  if (rank < 0 || rank > WEFT_MAX_RANK) return weft__infer_fail(s, "the result would have %lld axes", (long long)rank);
+  unknown_of_rank(&s->out[0], weft__int_sat(rank));
+  return WEFT_OK;
+}
+
+/* Every index is below dim. */
+static weft_err check_indices(kernel *k, const weft_tensor *t, int64_t dim) {
+  int64_t n = weft__tensor_count(t);
+  for (int64_t i = 0; i < n; i++) {
+    int64_t v = weft__index_at(t, i);
+    if (v >= 0 && v < dim) continue;
+    char where[128];
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "indices%s = %lld is not in [0, %lld)",
+                             weft__index_where(&t->shape, t->shape.rank, i, where, sizeof where), (long long)v,
+                             (long long)dim);
+  }
+  return WEFT_OK;
+}
+
+static weft_err gather_places(kernel *k, int64_t *axis, int64_t *batch) {
+  const shape *p = &k->in[0]->shape, *i = &k->in[1]->shape;
+  if (p->rank < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least 1 dimensional");
+  if (*axis < -p->rank || *axis >= p->rank)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape must be at least rank %lld but is rank %d",
+                             (long long)(*axis < 0 ? -*axis : *axis + 1), p->rank);
+  if (*axis < 0) *axis += p->rank;
+  if (*batch < -i->rank || *batch > i->rank)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected batch_dims in the range [%d, %d], but got %lld",
+                             -i->rank, i->rank, (long long)*batch);
+  if (*batch < 0) *batch += i->rank;
+  if (*batch > *axis)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "batch_dims (%lld) must be less than or equal to axis (%lld).",
+                             (long long)*batch, (long long)*axis);
+  for (int d = 0; d < *batch; d++)
+    if (p->dim[d] != i->dim[d])
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                               "params.shape[%d]: %lld should be equal to indices.shape[%d]: %lld", d,
+                               (long long)p->dim[d], d, (long long)i->dim[d]);
+  return WEFT_OK;
+}
+
+static weft_err gather_along(kernel *k, int64_t axis, int64_t batch) {
+  const weft_tensor *p = k->in[0], *t = k->in[1];
+  shape out;
+  WEFT_TRY(gather_places(k, &axis, &batch));
+  if (!gather_shape(&out, &p->shape, &t->shape, weft__int_sat(axis), weft__int_sat(batch)))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the result would have more than %d axes", WEFT_MAX_RANK);
+  WEFT_TRY(check_indices(k, t, p->shape.dim[axis]));
+  weft_tensor *y = weft__out(k, 0, &out);
+  if (!y) return weft__out_refused(&out);
+  if (weft__tensor_count(y) == 0) return WEFT_OK;
+  int64_t inner = weft__shape_span(&p->shape, weft__int_sat(axis) + 1, p->shape.rank);
+  row_work w = {.src = p->data,
+                .dst = y->data,
+                .bytes = (size_t)inner * weft__dtype_size(p->dtype),
+                .type = p->dtype,
+                .inner = inner,
+                .indices = t,
+                .n = weft__shape_span(&t->shape, weft__int_sat(batch), t->shape.rank),
+                .outer = weft__shape_span(&p->shape, weft__int_sat(batch), weft__int_sat(axis)),
+                .dim = p->shape.dim[axis]};
+  return copy_rows(k, &w, weft__tensor_count(y) / inner, gather_range, gather_source);
+}
+
+static weft_err gather_cpu(kernel *k) { return gather_along(k, 0, 0); }
+
+static weft_err gather_v2_cpu(kernel *k) {
+  if (k->in[2]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "axis must be scalar");
+  return gather_along(k, weft__tensor_int(k->in[2], 0), weft__node_int(k->node, "batch_dims", 0));
+}
+
+/* ---- gradients ---- */
+
+static weft_out one_dim(weft_graph *g, int64_t v) { return weft__b_ints(g, &v, 1); }
+
+/* v[begin:end] of a vector, begin and end being int32 [1]; no end: to the last. */
+static weft_out part_of(weft_graph *g, weft_out v, weft_out begin, weft_out end) {
+  weft_out in[] = {v, begin, end.node < 0 ? one_dim(g, 0) : end, one_dim(g, 1)};
+  attr mask = A_INT("end_mask", end.node < 0 ? 1 : 0);
+  return weft__b_node(g, "StridedSlice", NULL, 4, in, 1, &mask);
+}
+
+/* The rows of dy, with the indices they belong to. */
+static weft_err gather_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  weft_out shape_of = weft__b_shape(g, b->in[0]), flat = one_dim(g, -1);
+  weft_out rows[] = {weft__b_reshape(g, weft__b_size(g, b->in[1]), one_dim(g, 1)),
+                     part_of(g, shape_of, one_dim(g, 1), WEFT_NONE)};
+  weft_out to = weft__b_concat(g, 2, rows, weft__b_scalar(g, WEFT_INT32, 0));
+  b->din[0].values = weft__b_reshape(g, b->dout[0], to);
+  b->din[0].indices = weft__b_reshape(g, b->in[1], flat);
+  b->din[0].dense_shape = shape_of;
+  return WEFT_OK;
+}
+
+/* The product of dims[begin:end], int32 [1]. */
+static weft_out span_of(weft_graph *g, weft_out dims, weft_out begin, weft_out end) {
+  weft_out in[] = {part_of(g, dims, begin, end), one_dim(g, 0)};
+  attr keep = A_BOOL("keep_dims", true);
+  return weft__b_node(g, "Prod", NULL, 2, in, 1, &keep);
+}
+
+/* x, of shape (a, m, n, z), with its middle axes exchanged. */
+static weft_out exchanged(weft_graph *g, weft_out x, weft_out a, weft_out m, weft_out n, weft_out z) {
+  weft_out dims[] = {a, m, n, z};
+  weft_out four = weft__b_reshape(g, x, weft__b_concat(g, 4, dims, weft__b_scalar(g, WEFT_INT32, 0)));
+  return weft__b_transpose(g, four, weft__b_ints(g, (int64_t[]){0, 2, 1, 3}, 4));
+}
+
+/* An axis (int32, -rank <= axis < rank) counted from the front, as [1]. */
+static weft_out from_front(weft_graph *g, weft_out axis, weft_out x) {
+  return weft__b_reshape(g, weft__b_binary(g, "FloorMod", axis, weft__b_rank(g, x)), one_dim(g, 1));
+}
+
+/* indices (batch, n), made to count rows over all batches. */
+static weft_out batch_indices(weft_graph *g, weft_out indices, weft_out n_batch, weft_out dim, weft_out n) {
+  weft_out zero = weft__b_scalar(g, WEFT_INT32, 0), scalar = weft__b_ints(g, NULL, 0), both[] = {n_batch, n};
+  weft_out range[] = {zero, weft__b_reshape(g, n_batch, scalar), weft__b_scalar(g, WEFT_INT32, 1)};
+  weft_out base = weft__b_mul(g, weft__b_node(g, "Range", NULL, 3, range, 0, NULL), dim);
+  base = weft__b_reshape(g, base, weft__b_ints(g, (int64_t[]){-1, 1}, 2));
+  return weft__b_add(g, weft__b_reshape(g, indices, weft__b_concat(g, 2, both, zero)), base);
+}
+
+/* Along any axis, with batches: dy as (batch, outer, n, inner) is summed by index into (batch, dim, outer, inner). */
+static weft_err gather_axis_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  int64_t batch_dims = weft__node_int(b->node, "batch_dims", 0);
+  weft_out dims = weft__b_shape(g, b->in[0]), zero = weft__b_scalar(g, WEFT_INT32, 0), first = one_dim(g, 0);
+  weft_out axis = from_front(g, weft__b_cast(g, b->in[2], WEFT_INT32), b->in[0]);
+  weft_out after = weft__b_add(g, axis, one_dim(g, 1)), batch = one_dim(g, batch_dims);
+  if (batch_dims < 0) batch = weft__b_add(g, batch, weft__b_rank(g, b->in[1]));
+  weft_out n_batch = span_of(g, dims, first, batch), outer = span_of(g, dims, batch, axis);
+  weft_out dim = part_of(g, dims, axis, after), inner = span_of(g, dims, after, WEFT_NONE);
+  weft_out n = span_of(g, weft__b_shape(g, b->in[1]), batch, WEFT_NONE);
+  weft_out matrix[] = {weft__b_mul(g, n_batch, n), weft__b_mul(g, outer, inner)};
+  weft_out values =
+      weft__b_reshape(g, exchanged(g, b->dout[0], n_batch, outer, n, inner), weft__b_concat(g, 2, matrix, zero));
+  weft_out indices = weft__b_cast(g, b->in[1], WEFT_INT32);
+  if (batch_dims != 0) indices = batch_indices(g, indices, n_batch, dim, n);
+  indices = weft__b_reshape(g, indices, one_dim(g, -1));
+  weft_out sum[] = {values, indices, weft__b_reshape(g, weft__b_mul(g, n_batch, dim), weft__b_ints(g, NULL, 0))};
+  weft_out dense = weft__b_node(g, "UnsortedSegmentSum", NULL, 3, sum, 0, NULL);
+  b->din[0] = GRAD_DENSE(weft__b_reshape(g, exchanged(g, dense, n_batch, dim, outer, inner), dims));
+  return WEFT_OK;
+}
+
+static weft_err gather_v2_grad(backprop *b) {
+  weft_tensor *axis = weft__graph_constant(b->graph, b->in[2]);
+  bool rows = axis && weft__tensor_int(axis, 0) == 0;
+  weft_tensor_destroy(axis);
+  return rows ? gather_grad(b) : gather_axis_grad(b);
+}
+
+/* ---- GatherNd ---- */
+
+static weft_err nd_infer(infer *s) {
+  const shape *p = &s->in[0], *i = &s->in[1];
+  WEFT_TRY(weft__infer_rank_at_least(s, 1, 1));
+  if (p->rank < 0 || i->rank < 1 || i->dim[i->rank - 1] < 0) return WEFT_OK;
+  int64_t depth = i->dim[i->rank - 1];
+  if (depth > p->rank)
+    return weft__infer_fail(s,
+                            "indices.shape[-1] must be <= params.rank, but saw indices shape: %s and params shape: %s",
+                            weft__shape_text(i), weft__shape_text(p));
+  shape *out = &s->out[0];
+  if (i->rank - 1 + p->rank - depth > WEFT_MAX_RANK)
+    return weft__infer_fail(s, "the result would have more than %d axes", WEFT_MAX_RANK);
+  out->rank = 0;
+  for (int d = 0; d < i->rank - 1; d++) out->dim[out->rank++] = i->dim[d];
+  for (int d = weft__int_sat(depth); d < p->rank; d++) out->dim[out->rank++] = p->dim[d];
+  return WEFT_OK;
+}
+
+/* The result's shape, and whether the inputs fit each other. */
+static weft_err nd_shape(kernel *k, shape *out) {
+  const shape *p = &k->in[0]->shape, *i = &k->in[1]->shape;
+  if (p->rank < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least a vector");
+  if (i->rank < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "indices must be at least a vector");
+  int64_t depth = i->dim[i->rank - 1];
+  if (depth > p->rank)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "index innermost dimension length must be <= params rank; saw: %lld vs. %d",
+                             (long long)depth, p->rank);
+  if (i->rank - 1 + p->rank - depth > WEFT_MAX_RANK)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the result would have more than %d axes", WEFT_MAX_RANK);
+  out->rank = 0;
+  for (int d = 0; d < i->rank - 1; d++) out->dim[out->rank++] = i->dim[d];
+  for (int d = weft__int_sat(depth); d < p->rank; d++) out->dim[out->rank++] = p->dim[d];
+  if (weft__shape_count(p) == 0 && weft__shape_count(out) != 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Requested more than 0 entries, but params is empty.  Params shape: %s",
+                             weft__shape_text(p));
+  return WEFT_OK;
+}
+
+static weft_err nd_cpu(kernel *k) {
+  const weft_tensor *p = k->in[0], *t = k->in[1];
+  shape out;
+  WEFT_TRY(nd_shape(k, &out));
+  int last = t->shape.rank - 1;
+  int64_t depth = t->shape.dim[last], rows = weft__shape_span(&t->shape, 0, last);
+  for (int64_t i = 0; i < rows; i++) {
+    if (weft__index_row(t, i, depth, p->shape.dim) >= 0) continue;
+    char where[128], text[128];
+    return weft__kernel_fail(
+        k, WEFT_INVALID_ARGUMENT, "indices%s = %s does not index into param shape %s, node name: %s",
+        weft__index_where(&t->shape, last, i, where, sizeof where), weft__index_text(t, i, depth, text, sizeof text),
+        weft__shape_text(&p->shape), k->node->name);
+  }
+  weft_tensor *y = weft__out(k, 0, &out);
+  if (!y) return weft__out_refused(&out);
+  if (weft__tensor_count(y) == 0) return WEFT_OK;
+  int64_t inner = weft__shape_span(&p->shape, weft__int_sat(depth), p->shape.rank);
+  row_work w = {.src = p->data,
+                .dst = y->data,
+                .bytes = (size_t)inner * weft__dtype_size(p->dtype),
+                .type = p->dtype,
+                .inner = inner,
+                .indices = t,
+                .depth = depth};
+  memcpy(w.dims, p->shape.dim, sizeof w.dims);
+  return copy_rows(k, &w, rows, nd_range, nd_source);
+}
+
+/* Single indices of rows stay rows; anything else is scattered into a dense tensor. */
+static weft_err nd_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  const shape *i = weft__out_shape(g, b->in[1]);
+  weft_dtype type = weft__out_type(g, b->in[1]);
+  weft_out dims = weft__b_cast(g, weft__b_shape(g, b->in[0]), type);
+  if (i->rank == 2 && i->dim[1] == 1) {
+    attr last = A_INTS("squeeze_dims", &(int64_t){-1}, 1);
+    b->din[0].indices = weft__b_node(g, "Squeeze", NULL, 1, &b->in[1], 1, &last);
+    b->din[0].values = b->dout[0];
+    b->din[0].dense_shape = dims;
+    return WEFT_OK;
+  }
+  weft_out in[] = {b->in[1], b->dout[0], dims};
+  b->din[0] = GRAD_DENSE(weft__b_node(g, "ScatterNd", NULL, 3, in, 0, NULL));
+  return WEFT_OK;
+}
+
+/* ---- cases ---- */
+
+static const op_case gather_cases[] = {
+    {"f32[3,2] 1 2 3 4 5 6; i32[2] 2 0", "f32[2,2] 5 6 1 2", NULL, 0},
+    {"f64[4] rand; i64[2,3] below:4", NULL, NULL, 0},
+    {"f64[4,3] rand; i32[] 3", NULL, NULL, 0},
+    {"str[2] \"a\" \"b\"; i32[3] 1 1 0", "str[3] \"b\" \"b\" \"a\"", NULL, 0},
+    {"f32[3,2] 0; i32[0] 0", "f32[0,2] 0", NULL, 0},
+    {"f32[100,33] rand; i32[50] below:100", NULL, NULL, CASE_NO_GRAD},
+    {"f32[3] 0; i32[2] 0 3", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[3] 0; i32[1] -1", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+static const op_case gather_v2_cases[] = {
+    {"f32[3,2] 1 2 3 4 5 6; i32[2] 2 0; i32[] 0", "f32[2,2] 5 6 1 2", NULL, 0},
+    {"f32[3,2] 1 2 3 4 5 6; i32[3] 1 1 0; i32[] 1", "f32[3,3] 2 2 1 4 4 3 6 6 5", NULL, 0},
+    {"f64[4,3,2] rand; i64[2,2] below:2; i32[] -1", NULL, NULL, 0},
+    {"f64[4,3,2] rand; i32[] 1; i64[] 1", NULL, NULL, 0},
+    {"f64[2,3,4] rand; i32[2,5] below:3; i32[] 1", NULL, "batch_dims=1", 0},
+    {"f64[2,3,4] rand; i32[2,3] below:4; i32[] 2", NULL, "batch_dims=1", 0},
+    {"f64[2,3,4] rand; i32[2,3,2] below:4; i32[] 2", NULL, "batch_dims=-1", 0},
+    {"bool[3] true false true; i16[2] 1 2; i32[] 0", "bool[2] false true", NULL, 0},
+    {"c128[3] 1 2 3; i32[2] 1 2; i32[] 0", "c128[2] 2 3", NULL, 0},
+    {"str[2] \"a\" \"b\"; i32[1] 1; i32[] 0", "str[1] \"b\"", NULL, 0},
+    {"f32[0,3] 0; i32[0] 0; i32[] 0", "f32[0,3] 0", NULL, 0},
+    {"f32[3,2] 0; i32[1] 3; i32[] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[3,2] 0; i32[1] 0; i32[] 2", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[] 0; i32[1] 0; i32[] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[3,2] 0; i32[2] 0 0; i32[] 1", "error INVALID_ARGUMENT", "batch_dims=1", 0},
+    {0},
+};
+
+static const op_case nd_cases[] = {
+    {"f32[2,2] 1 2 3 4; i32[2,2] 0 0 1 1", "f32[2] 1 4", NULL, 0},
+    {"f64[4,3] rand; i32[5,1] below:4", NULL, NULL, 0},
+    {"f64[4,3,2] rand; i64[2,3,2] below:3", NULL, NULL, 0},
+    {"f32[2,3] rand; i32[2] 1 2", NULL, NULL, CASE_NO_GRAD},
+    {"f32[2,3] rand; i32[3,0] 0", NULL, NULL, CASE_NO_GRAD},
+    {"str[2,1] \"a\" \"b\"; i32[1,1] 1", "str[1,1] \"b\"", NULL, 0},
+    {"f32[2,3] 0; i32[0,2] 0", "f32[0] 0", NULL, 0},
+    {"f32[2,3] 0; i32[1,2] 0 3", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[2,3] 0; i32[1,3] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[2,3] 0; i32[] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+OPS(gather) = {
+    {"GatherV2(params:Tparams, indices:Tindices, axis:Taxis) -> (output:Tparams) | batch_dims:int=0 Tparams:type "
+     "Tindices:type{int16,int32,int64} Taxis:type{int32,int64}",
+     "The slices of params along an axis that the indices name.", .infer = gather_v2_infer, .cpu = gather_v2_cpu,
+     .grad = gather_v2_grad, .cases = gather_v2_cases},
+    {"Gather(params:Tparams, indices:Tindices) -> (output:Tparams) | validate_indices:bool=true Tparams:type "
+     "Tindices:type{int32,int64}",
+     "The rows of params that the indices name.", .infer = gather_infer, .cpu = gather_cpu, .grad = gather_grad,
+     .cases = gather_cases},
+    {"GatherNd(params:Tparams, indices:Tindices) -> (output:Tparams) | Tparams:type Tindices:type{int16,int32,int64}",
+     "The slices of params that rows of indices name.", .infer = nd_infer, .cpu = nd_cpu, .grad = nd_grad,
+     .cases = nd_cases},
+    {0},
+};

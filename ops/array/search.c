@@ -1,0 +1,149 @@
+/* search.c - places in sorted rows and flat indices taken apart: LowerBound, UpperBound, UnravelIndex. */
+#include "base/alloc.h"
+#include "graph/kernel.h"
+#include "graph/op.h"
+#include "kernels/array/index.h"
+#include <string.h>
+
+/* ---- LowerBound, UpperBound: for each value, how many elements of its row are below (or not above) it ---- */
+
+static weft_err bound_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 0, 2, NULL));
+  return weft__infer_rank(s, 1, 2, &s->out[0]);
+}
+
+static int64_t by_bytes(const str *a, const str *b) {
+  size_t n = a->size < b->size ? a->size : b->size;
+  int order = n ? memcmp(a->data, b->data, n) : 0;
+  return order ? order : (a->size > b->size) - (a->size < b->size);
+}
+
+/* Is element i of a before element j of b (or, with `ties`, not after it)? */
+static bool before(const weft_tensor *a, int64_t i, const weft_tensor *b, int64_t j, bool ties) {
+  dtype_class c = weft__dtype_class(a->dtype);
+  if (c == CLASS_STRING) {
+    int64_t order = by_bytes(TENSOR_DATA(a, str) + i, TENSOR_DATA(b, str) + j);
+    return order < 0 || (ties && order == 0);
+  }
+  if (c == CLASS_FLOAT) {
+    double x = weft__tensor_double(a, i), y = weft__tensor_double(b, j);
+    return ties ? x <= y : x < y;
+  }
+  int64_t x = weft__tensor_int(a, i), y = weft__tensor_int(b, j);
+  if (a->dtype == WEFT_UINT64) return ties ? (uint64_t)x <= (uint64_t)y : (uint64_t)x < (uint64_t)y;
+  return ties ? x <= y : x < y;
+}
+
+static weft_err bound(kernel *k, bool ties) {
+  const weft_tensor *x = k->in[0], *v = k->in[1];
+  for (int i = 0; i < 2; i++)
+    if (k->in[i]->shape.rank != 2)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape must be rank 2 but is rank %d for `%s` argument",
+                               k->in[i]->shape.rank, i ? "values" : "sorted_inputs");
+  if (x->shape.dim[0] != v->shape.dim[0])
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Leading dim_size of both tensors must match.");
+  weft_tensor *y = weft__out(k, 0, &v->shape);
+  if (!y) return WEFT_OOM;
+  int64_t n = x->shape.dim[1];
+  for (int64_t i = 0; i < weft__tensor_count(v); i++) {
+    int64_t row = i / v->shape.dim[1] * n, low = 0, high = n;
+    while (low < high) {
+      int64_t middle = low + (high - low) / 2;
+      if (before(x, row + middle, v, i, ties))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (y->dtype == WEFT_INT64)
+      TENSOR_DATA(y, int64_t)[i] = low;
+    else
+      TENSOR_DATA(y, int32_t)[i] = (int32_t)low;
+  }
+  return WEFT_OK;
+}
+
+static weft_err lower_cpu(kernel *k) { return bound(k, false); }
+static weft_err upper_cpu(kernel *k) { return bound(k, true); }
+
+/* ---- UnravelIndex ---- */
+
+static weft_err unravel_infer(infer *s) {
+  const shape *i = &s->in[0];
+  shape dims;
+  WEFT_TRY(weft__infer_rank(s, 1, 1, &dims));
+  if (i->rank == 0)
+    s->out[0] = dims;
+  else if (i->rank == 1)
+    s->out[0] = SHAPE2(dims.dim[0], i->dim[0]);
+  return WEFT_OK;
+}
+
+static void put_index(weft_tensor *t, int64_t i, int64_t v) {
+  if (t->dtype == WEFT_INT64)
+    TENSOR_DATA(t, int64_t)[i] = v;
+  else
+    TENSOR_DATA(t, int32_t)[i] = (int32_t)v;
+}
+
+static weft_err unravel_cpu(kernel *k) {
+  const weft_tensor *t = k->in[0];
+  int64_t dims[WEFT_MAX_RANK], all = 1, n = weft__tensor_count(t);
+  int rank;
+  if (t->shape.rank > 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "The indices can only be scalar or vector, got \"%s\"",
+                             weft__shape_text(&t->shape));
+  WEFT_TRY(weft__kernel_vector(k, 1, "dims"));
+  WEFT_TRY(weft__kernel_ints(k, 1, "dims", dims, &rank));
+  for (int d = 0; d < rank; d++)
+    if (dims[d] <= 0 || __builtin_mul_overflow(all, dims[d], &all))
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                               "Input dims cannot contain a dim of zero, but dims contains "
+                               "%lld at place %d",
+                               (long long)dims[d], d);
+  weft_tensor *y = weft__out(k, 0, t->shape.rank ? &SHAPE2(rank, n) : &SHAPE1(rank));
+  if (!y) return WEFT_OOM;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t v = weft__index_at(t, i);
+    if (v < 0 || v >= all) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "index is out of bound as with dims");
+    for (int d = rank - 1; d >= 0; d--, v /= dims[d + 1]) put_index(y, d * n + i, v % dims[d]);
+  }
+  return WEFT_OK;
+}
+
+/* ---- cases ---- */
+
+static const op_case lower_cases[] = {
+    {"f32[2,4] 1 2 2 3 0 0 5 9; f32[2,3] 2 0 9 0 5 6", "i32[2,3] 1 0 4 0 2 3", NULL, CASE_NO_GRAD},
+    {"i64[1,3] 1 5 9; i64[1,2] 5 10", "i64[1,2] 1 3", "out_type=int64", 0},
+    {"f32[1,0] 0; f32[1,1] 0", "i32[1,1] 0", NULL, CASE_NO_GRAD},
+    {"f32[2,1] 0; f32[1,1] 0", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {"f32[2] 0; f32[1,1] 0", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {0},
+};
+
+static const op_case upper_cases[] = {
+    {"f32[2,4] 1 2 2 3 0 0 5 9; f32[2,3] 2 0 9 0 5 6", "i32[2,3] 3 0 4 2 3 3", NULL, CASE_NO_GRAD},
+    {"i64[1,3] 1 5 9; i64[1,2] 5 10", "i64[1,2] 2 3", "out_type=int64", 0},
+    {0},
+};
+
+static const op_case unravel_cases[] = {
+    {"i32[2] 7 3; i32[2] 2 4", "i32[2,2] 1 0 3 3", NULL, 0},
+    {"i64[] 3; i64[2] 2 4", "i64[2] 0 3", NULL, 0},
+    {"i32[5] below:24; i32[3] 2 3 4", NULL, NULL, 0},
+    {"i32[1] 8; i32[2] 2 4", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+#define BOUND "(sorted_inputs:T, values:T) -> (output:out_type) | T:type out_type:type{int32,int64}=int32"
+
+OPS(search) = {
+    {"LowerBound" BOUND, "The first place in each sorted row where a value could go.", .infer = bound_infer,
+     .cpu = lower_cpu, .cases = lower_cases},
+    {"UpperBound" BOUND, "The last place in each sorted row where a value could go.", .infer = bound_infer,
+     .cpu = upper_cpu, .cases = upper_cases},
+    {"UnravelIndex(indices:Tidx, dims:Tidx) -> (output:Tidx) | Tidx:type{int32,int64}=int32",
+     "Flat indices as places in a tensor of given dimensions.", .infer = unravel_infer, .cpu = unravel_cpu,
+     .cases = unravel_cases},
+    {0},
+};

@@ -1,0 +1,159 @@
+/* stitch.cu - rows dealt out and put together by number on the GPU: DynamicPartition, DynamicStitch.
+ *
+ * The host must know how many rows there will be.  It waits for the partitions' sizes; the places that are stitched to
+ * are in its memory, as in TensorFlow. */
+#include "kernels/gpu/scan.cuh"
+#include <stdlib.h>
+
+/* z[i] = row order[i] of x; rows of a negative number are zeros, those beyond x are left alone. */
+template <class T>
+__global__ void take_kernel(T *z, const T *x, const int64_t *order, int64_t first, int64_t n, int64_t rows,
+                            int64_t inner, bool zeros) {
+  GPU_EACH(i, rows * inner) {
+    const int64_t row = i / inner, from = order[row] - first;
+    if (from >= 0 && from < n)
+      z[i] = x[from * inner + (i - row * inner)];
+    else if (zeros && order[row] < 0)
+      z[i] = T();
+  }
+}
+
+static weft_err take(kernel *k, const gpu_tensor &z, const gpu_tensor &x, const int64_t *order, int64_t first,
+                     int64_t n, int64_t inner, bool zeros) {
+  if (z.count == 0) return WEFT_OK;
+  return gpu_moved(k, z.dtype, [&](auto t) {
+    using T = decltype(t);
+    take_kernel<<<gpu_blocks(z.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<T>(z), gpu_data<const T>(x), order,
+                                                                        first, n, z.count / inner, inner, zeros);
+    return gpu_launched(k);
+  });
+}
+
+/* Does the shape begin with that of the numbers?  *out: rows of the rest. */
+static bool rows_of(const shape &data, const shape &numbers, shape *out) {
+  bool starts = data.rank >= numbers.rank && data.rank - numbers.rank < WEFT_MAX_RANK;
+  for (int d = 0; starts && d < numbers.rank; d++) starts = data.dim[d] == numbers.dim[d];
+  out->rank = 1, out->dim[0] = 0;
+  for (int d = numbers.rank; starts && d < data.rank; d++) out->dim[out->rank++] = data.dim[d];
+  return starts;
+}
+
+/* ---- DynamicPartition ---- */
+
+/* All rows, once for each partition: what is chosen comes sorted by partition. */
+struct dealt {
+  const int32_t *part;
+  int64_t n, *order;
+  __device__ bool chosen(int64_t i) const { return part[i % n] == i / n; }
+  __device__ void put(int64_t i, int64_t number) const { order[number] = i % n; }
+};
+
+/* Where each partition begins in the order. */
+__global__ void begin_kernel(int64_t *begin, int64_t parts, const dealt f, const int64_t *found) {
+  GPU_EACH(p, parts + 1) {
+    int64_t low = 0, high = *found;
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (f.part[f.order[middle]] < p)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    begin[p] = low;
+  }
+}
+
+static weft_err deal_out(kernel *k, const gpu_tensor &x, const dealt &f, int64_t *begin, int parts, shape *out) {
+  int64_t *there;
+  gpu_scan s;
+  gpu_tensor z;
+  WEFT_TRY(gpu_scratch(k, parts + 1, &there));
+  WEFT_TRY(gpu_scan_count(k, f, f.n * parts, &s));
+  WEFT_TRY(gpu_scan_put(k, f, s));
+  begin_kernel<<<gpu_blocks(parts + 1), GPU_THREADS, 0, gpu_stream(k)>>>(there, parts, f, s.tile + s.tiles);
+  WEFT_TRY(gpu_fetch(k, begin, there, parts + 1));
+  for (int p = 0; p < parts; p++) {
+    out->dim[0] = begin[p + 1] - begin[p];
+    WEFT_TRY(gpu_out(k, p, *out, &z));
+    WEFT_TRY(take(k, z, x, f.order + begin[p], 0, f.n, gpu_span(*out, 1, out->rank), false));
+  }
+  return WEFT_OK;
+}
+
+static weft_err partition_gpu(kernel *k) {
+  const gpu_tensor x = gpu_in(k, 0), part = gpu_in(k, 1);
+  const int parts = weft__gpu->n_out(k);
+  dealt f = {gpu_data<const int32_t>(part), part.count, nullptr};
+  shape out;
+  if (!rows_of(x.shape, part.shape, &out))
+    return gpu_fail(k, WEFT_INVALID_ARGUMENT, "data.shape must start with partitions.shape");
+  WEFT_TRY(gpu_scratch(k, part.count, &f.order));
+  int64_t *begin = (int64_t *)malloc(((size_t)parts + 1) * sizeof *begin);
+  if (!begin) return gpu_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for %d partitions", parts);
+  const weft_err err = deal_out(k, x, f, begin, parts, &out);
+  free(begin);
+  return err;
+}
+
+/* ---- DynamicStitch: inputs are N indices, in host memory, then N data ---- */
+
+static weft_err check(kernel *k, int n, shape *out) {
+  for (int i = 0; i < n; i++) {
+    const gpu_tensor index = gpu_in(k, i), data = gpu_in(k, n + i);
+    shape rows;
+    if (!rows_of(data.shape, index.shape, &rows))
+      return gpu_fail(k, WEFT_INVALID_ARGUMENT, "data[%d].shape does not start with indices[%d].shape", i, i);
+    if (i > 0) rows.dim[0] = out->dim[0];
+    if (i > 0 && !gpu_same_shape(rows, *out))
+      return gpu_fail(k, WEFT_INVALID_ARGUMENT, "Need data[0].shape[%d:] = data[%d].shape[%d:]",
+                      gpu_in(k, 0).shape.rank, i, index.shape.rank);
+    *out = rows;
+    for (int64_t j = 0; j < index.count; j++) {
+      const int64_t at = gpu_int(index, j);
+      if (at < 0) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "indices[%lld] is out of range", (long long)j);
+      if (at >= out->dim[0]) out->dim[0] = at + 1;
+    }
+  }
+  return WEFT_OK;
+}
+
+/* Which row goes where: rows are counted through all inputs, later ones win, and -1 is of none. */
+static weft_err find_order(kernel *k, int n, int64_t rows, int64_t **there) {
+  int64_t *order = (int64_t *)malloc((size_t)rows * sizeof *order), number = 0;
+  if (!order) return gpu_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for %lld rows", (long long)rows);
+  for (int64_t r = 0; r < rows; r++) order[r] = -1;
+  for (int i = 0; i < n; i++) {
+    const gpu_tensor index = gpu_in(k, i);
+    for (int64_t j = 0; j < index.count; j++) order[gpu_int(index, j)] = number++;
+  }
+  weft_err err = gpu_scratch(k, rows, there);
+  if (err == WEFT_OK) /* from memory that is not pinned: it may be freed when this returns */
+    err = gpu_said(k,
+                   cudaMemcpyAsync(*there, order, (size_t)rows * sizeof *order, cudaMemcpyHostToDevice, gpu_stream(k)));
+  free(order);
+  return err;
+}
+
+static weft_err stitch_gpu(kernel *k) {
+  const int n = gpu_n_in(k) / 2;
+  int64_t *order = nullptr, first = 0;
+  shape out;
+  gpu_tensor z;
+  WEFT_TRY(check(k, n, &out));
+  WEFT_TRY(gpu_out(k, 0, out, &z));
+  if (z.count == 0) return WEFT_OK;
+  WEFT_TRY(find_order(k, n, out.dim[0], &order));
+  for (int i = 0; i < n; i++) {
+    const int64_t rows = gpu_in(k, i).count;
+    WEFT_TRY(take(k, z, gpu_in(k, n + i), order, first, rows, z.count / out.dim[0], i == 0));
+    first += rows;
+  }
+  return WEFT_OK;
+}
+
+GPU_OPS(stitch) = {
+    {"DynamicPartition", partition_gpu, GPU_PLAIN, nullptr, true},
+    {"DynamicStitch", stitch_gpu, GPU_PLAIN, "indices", true},
+    {"ParallelDynamicStitch", stitch_gpu, GPU_PLAIN, "indices", true},
+    {0},
+};

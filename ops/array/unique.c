@@ -1,0 +1,344 @@
+/* unique.c - sets: Unique and its kin, ListDiff.
+ *
+ * A hash table over rows of elements (a row is one element unless an axis is given) remembers where
+ * each distinct row was first seen.  Numbers are equal by value: -0 is 0, and no NaN is another. */
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "graph/kernel.h"
+#include "graph/op.h"
+#include "kernels/array/strided_copy.h"
+
+/* ---- a set of rows ---- */
+
+typedef struct row_set {
+  weft_dtype type;
+  const char *rows; /* where rows lie; a place p is the row at p * width elements */
+  int64_t width;
+  size_t bytes;  /* of a row */
+  int64_t mask;  /* slots - 1 */
+  int64_t *slot; /* number of a row + 1; 0 is empty */
+} row_set;
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0x9E3779B97F4A7C15u;
+  return h ^ h >> 32;
+}
+
+static uint64_t hash_bytes(const void *data, size_t n) {
+  const unsigned char *p = data;
+  uint64_t h = n, word;
+  for (; n >= 8; n -= 8, p += 8) {
+    memcpy(&word, p, 8);
+    h = mix(h, word);
+  }
+  word = 0;
+  memcpy(&word, p, n);
+  return mix(h, word);
+}
+
+static bool by_value(weft_dtype t) {
+  dtype_class c = weft__dtype_class(t);
+  return c == CLASS_FLOAT || c == CLASS_COMPLEX;
+}
+
+/* Element i of a float or complex run, one part at a time; complex elements have two. */
+static double part(weft_dtype t, const void *row, int64_t i) {
+  switch (t) {
+  case WEFT_HALF: return weft__half_to_float(((const uint16_t *)row)[i]);
+  case WEFT_BFLOAT16: return weft__bfloat16_to_float(((const uint16_t *)row)[i]);
+  case WEFT_FLOAT:
+  case WEFT_COMPLEX64: return ((const float *)row)[i];
+  default: return ((const double *)row)[i];
+  }
+}
+
+static int64_t parts(const row_set *s) { return s->width * (weft__dtype_class(s->type) == CLASS_COMPLEX ? 2 : 1); }
+
+static uint64_t row_hash(const row_set *s, const void *row) {
+  uint64_t h = 1;
+  if (s->type == WEFT_STRING) {
+    const str *e = row;
+    for (int64_t i = 0; i < s->width; i++) h = mix(h, hash_bytes(e[i].data ? e[i].data : "", e[i].size));
+    return h;
+  }
+  if (!by_value(s->type)) return hash_bytes(row, s->bytes);
+  for (int64_t i = 0; i < parts(s); i++) {
+    double v = part(s->type, row, i) + 0.0; /* -0 becomes 0 */
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    h = mix(h, v == v ? bits : (uintptr_t)row); /* rows that equal none are kept apart */
+  }
+  return h;
+}
+
+static bool row_equal(const row_set *s, const void *a, const void *b) {
+  if (s->type == WEFT_STRING) {
+    const str *x = a, *y = b;
+    for (int64_t i = 0; i < s->width; i++)
+      if (x[i].size != y[i].size || (x[i].size && memcmp(x[i].data, y[i].data, x[i].size) != 0)) return false;
+    return true;
+  }
+  if (!by_value(s->type)) return memcmp(a, b, s->bytes) == 0;
+  for (int64_t i = 0; i < parts(s); i++)
+    if (!(part(s->type, a, i) == part(s->type, b, i))) return false;
+  return true;
+}
+
+static weft_err set_init(row_set *s, weft_dtype type, const void *rows, int64_t width, int64_t n) {
+  int64_t slots = 16;
+  while (slots < 2 * n) slots *= 2;
+  *s = (row_set){type,      rows,
+                 width,     (size_t)width * weft__dtype_size(type),
+                 slots - 1, weft__alloc_zero((size_t)slots, sizeof(int64_t))};
+  return s->slot ? WEFT_OK : WEFT_OOM;
+}
+
+/* The slot where `row` is, or would go.  `place` tells where the row numbered r lies. */
+static int64_t *set_find(const row_set *s, const void *row, const int64_t *place) {
+  int64_t at = (int64_t)(row_hash(s, row) & (uint64_t)s->mask);
+  for (;; at = (at + 1) & s->mask) {
+    int64_t r = s->slot[at];
+    if (r == 0) return &s->slot[at];
+    int64_t where = place ? place[r - 1] : r - 1;
+    if (row_equal(s, s->rows + (size_t)where * s->bytes, row)) return &s->slot[at];
+  }
+}
+
+static void put_index(weft_tensor *t, int64_t i, int64_t v) {
+  if (t->dtype == WEFT_INT64)
+    TENSOR_DATA(t, int64_t)[i] = v;
+  else
+    TENSOR_DATA(t, int32_t)[i] = (int32_t)v;
+}
+
+/* ---- Unique: x seen as `n` rows ---- */
+
+/* Numbers the rows in order of first sight: idx[i], and place[r] where row number r lies.  Returns how many. */
+static int64_t number_rows(row_set *s, int64_t n, int64_t *place, weft_tensor *idx) {
+  int64_t found = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t *slot = set_find(s, s->rows + (size_t)i * s->bytes, place);
+    if (*slot == 0) {
+      place[found] = i;
+      *slot = ++found;
+    }
+    put_index(idx, i, *slot - 1);
+  }
+  return found;
+}
+
+static weft_err count_rows(kernel *k, const weft_tensor *idx, int64_t n, int64_t found) {
+  weft_tensor *count = weft__out(k, 2, &SHAPE1(found));
+  if (!count) return WEFT_OOM;
+  memset(count->data, 0, weft__tensor_bytes(count));
+  for (int64_t i = 0; i < n; i++) {
+    int64_t r = weft__tensor_int(idx, i);
+    put_index(count, r, weft__tensor_int(count, r) + 1);
+  }
+  return WEFT_OK;
+}
+
+/* The distinct rows, as slices of x along `axis`: box copies, one for each. */
+static weft_err put_rows(kernel *k, const weft_tensor *x, int axis, const int64_t *place, int64_t found) {
+  shape out = x->shape;
+  out.dim[axis] = found;
+  weft_tensor *y = weft__out(k, 0, &out);
+  if (!y) return WEFT_OOM;
+  int64_t outer = weft__shape_span(&out, 0, axis), inner = weft__shape_span(&out, axis + 1, out.rank);
+  for (int64_t r = 0; r < found; r++) {
+    box copy;
+    copy.rank = 0;
+    weft__box_axis(&copy, outer, x->shape.dim[axis] * inner, found * inner);
+    weft__box_axis(&copy, inner, 1, 1);
+    WEFT_TRY(weft__box_copy(k, x->dtype, weft__element(x->dtype, y->data, r * inner),
+                            weft__element_const(x->dtype, x->data, place[r] * inner), &copy));
+  }
+  return WEFT_OK;
+}
+
+static weft_err unique_rows(kernel *k, const weft_tensor *x, const void *rows, int axis) {
+  int64_t n = x->shape.dim[axis], found;
+  int64_t width = weft__shape_span(&x->shape, 0, axis) * weft__shape_span(&x->shape, axis + 1, x->shape.rank);
+  weft_tensor *idx = weft__out(k, 1, &SHAPE1(n));
+  int64_t *place = idx ? weft__alloc((size_t)(n + 1) * sizeof *place) : NULL;
+  row_set s = {.slot = NULL};
+  weft_err err = idx && place ? set_init(&s, x->dtype, rows, width, n) : WEFT_OOM;
+  if (err == WEFT_OK) {
+    found = number_rows(&s, n, place, idx);
+    err = put_rows(k, x, axis, place, found);
+    if (err == WEFT_OK && k->n_out == 3) err = count_rows(k, idx, n, found);
+  }
+  weft__free(s.slot);
+  weft__free(place);
+  return err;
+}
+
+/* Rows along another axis than the first are brought together first. */
+static weft_err unique_along(kernel *k, int axis) {
+  const weft_tensor *x = k->in[0];
+  if (weft__dtype_class(x->dtype) == CLASS_OBJECT) return weft__kernel_no_type(k, x->dtype);
+  int64_t outer = weft__shape_span(&x->shape, 0, axis), inner = weft__shape_span(&x->shape, axis + 1, x->shape.rank);
+  int64_t n = x->shape.dim[axis];
+  if (outer == 1) return unique_rows(k, x, x->data, axis);
+  weft_tensor rows = {.buf = NULL};
+  WEFT_TRY(weft__scratch(k, &rows, x->dtype, &SHAPE3(n, outer, inner)));
+  box copy;
+  copy.rank = 0;
+  weft__box_axis(&copy, n, inner, outer * inner);
+  weft__box_axis(&copy, outer, n * inner, inner);
+  weft__box_axis(&copy, inner, 1, 1);
+  weft_err err = weft__box_copy(k, x->dtype, rows.data, x->data, &copy);
+  if (err == WEFT_OK) err = unique_rows(k, x, rows.data, axis);
+  weft__tensor_clear(&rows);
+  return err;
+}
+
+static weft_err unique_cpu(kernel *k) {
+  if (k->in[0]->shape.rank != 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "unique expects a 1D vector.");
+  return unique_along(k, 0);
+}
+
+static weft_err unique_v2_cpu(kernel *k) {
+  const shape *x = &k->in[0]->shape, *a = &k->in[1]->shape;
+  if (a->rank != 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "axis expects a 1D vector.");
+  if (a->dim[0] == 0) return unique_cpu(k);
+  if (a->dim[0] != 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "axis does not support input tensors larger than 1 elements");
+  int64_t axis = weft__tensor_int(k->in[1], 0);
+  if (axis < 0) axis += x->rank;
+  if (axis < 0 || axis >= x->rank)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "axis has to be between [0, %d)", x->rank);
+  return unique_along(k, weft__int_sat(axis));
+}
+
+static weft_err unique_infer(infer *s) {
+  shape x;
+  WEFT_TRY(weft__infer_rank(s, 0, 1, &x));
+  s->out[0] = SHAPE1(-1);
+  s->out[1] = x;
+  if (s->n_out == 3) s->out[2] = SHAPE1(-1);
+  return WEFT_OK;
+}
+
+static weft_err unique_v2_infer(infer *s) {
+  const shape *x = &s->in[0];
+  const weft_tensor *a = weft__infer_value(s, 1);
+  s->out[1] = SHAPE1(-1);
+  if (s->n_out == 3) s->out[2] = SHAPE1(-1);
+  if (!a || x->rank < 0) return WEFT_OK;
+  int64_t n = weft__tensor_count(a), axis = n == 1 ? weft__tensor_int(a, 0) : 0;
+  if (n > 1) return weft__infer_fail(s, "axis does not support input tensors larger than 1 elements.");
+  if (n == 0 && x->rank != 1) return weft__infer_fail(s, "x expects a 1D vector.");
+  if (axis < -x->rank || axis >= x->rank)
+    return weft__infer_fail(s, "axis expects to be in the range [%d, %d)", -x->rank, x->rank);
+  s->out[1].dim[0] = x->dim[axis < 0 ? axis + x->rank : axis];
+  s->out[0].rank = x->rank;
+  for (int d = 0; d < x->rank; d++) s->out[0].dim[d] = -1;
+  return WEFT_OK;
+}
+
+/* ---- ListDiff: the elements of x that are not in y, and where they stood ---- */
+
+static weft_err diff_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 0, 1, NULL));
+  WEFT_TRY(weft__infer_rank(s, 1, 1, NULL));
+  s->out[0] = s->out[1] = SHAPE1(-1);
+  return WEFT_OK;
+}
+
+static weft_err put_diff(kernel *k, const row_set *s, int64_t *keep) {
+  const weft_tensor *x = k->in[0];
+  int64_t n = x->shape.dim[0], kept = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (*set_find(s, weft__element_const(x->dtype, x->data, i), NULL) == 0) keep[kept++] = i;
+  weft_tensor *out = weft__out(k, 0, &SHAPE1(kept)), *idx = weft__out(k, 1, &SHAPE1(kept));
+  if (!out || !idx) return WEFT_OOM;
+  for (int64_t i = 0; i < kept; i++) {
+    put_index(idx, i, keep[i]);
+    WEFT_TRY(weft__elements_copy(x->dtype, weft__element(x->dtype, out->data, i),
+                                 weft__element_const(x->dtype, x->data, keep[i]), 1));
+  }
+  return WEFT_OK;
+}
+
+static weft_err diff_cpu(kernel *k) {
+  const weft_tensor *x = k->in[0], *y = k->in[1];
+  if (x->shape.rank != 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "x should be a 1D vector.");
+  if (y->shape.rank != 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "y should be a 1D vector.");
+  if (weft__dtype_class(x->dtype) == CLASS_OBJECT) return weft__kernel_no_type(k, x->dtype);
+  row_set s;
+  WEFT_TRY(set_init(&s, y->dtype, y->data, 1, y->shape.dim[0]));
+  for (int64_t i = 0; i < y->shape.dim[0]; i++) *set_find(&s, weft__element_const(y->dtype, y->data, i), NULL) = i + 1;
+  int64_t *keep = weft__alloc((size_t)(x->shape.dim[0] + 1) * sizeof *keep);
+  weft_err err = keep ? put_diff(k, &s, keep) : WEFT_OOM;
+  weft__free(keep);
+  weft__free(s.slot);
+  return err;
+}
+
+/* ---- cases ---- */
+
+#define TWO_NANS "f32[5] nan 1 nan 0 -0"
+
+static const op_case unique_cases[] = {
+    {"i32[6] 4 1 4 2 1 9", "i32[4] 4 1 2 9; i32[6] 0 1 0 2 1 3", NULL, 0},
+    {"f64[4] 1.5 -2 1.5 0", "f64[3] 1.5 -2 0; i64[4] 0 1 0 2", "out_idx=int64", CASE_NO_GRAD},
+    {TWO_NANS, NULL, NULL, CASE_NO_GRAD},
+    {"str[3] \"b\" \"a\" \"b\"", "str[2] \"b\" \"a\"; i32[3] 0 1 0", NULL, 0},
+    {"bool[3] true false true", "bool[2] true false; i32[3] 0 1 0", NULL, 0},
+    {"i64[0] 0", "i64[0] 0; i32[0] 0", NULL, 0},
+    {"i64[1000] below:100", NULL, NULL, 0},
+    {"i32[2,2] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+static const op_case counts_cases[] = {
+    {"i32[6] 4 1 4 2 1 4", "i32[3] 4 1 2; i32[6] 0 1 0 2 1 0; i32[3] 3 2 1", NULL, 0},
+    {"str[3] \"b\" \"a\" \"b\"", "str[2] \"b\" \"a\"; i64[3] 0 1 0; i64[2] 2 1", "out_idx=int64", 0},
+    {"i32[2,2] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+static const op_case v2_cases[] = {
+    {"i64[3,2] 1 2 1 2 0 1; i32[1] 0", "i64[2,2] 1 2 0 1; i32[3] 0 0 1", NULL, 0},
+    {"i64[2,3] 1 1 2 3 3 4; i64[1] -1", "i64[2,2] 1 2 3 4; i32[3] 0 0 1", NULL, 0},
+    {"i32[4] 3 1 3 1; i64[0] 0", "i32[2] 3 1; i32[4] 0 1 0 1", NULL, 0},
+    {"i64[3,2] 0; i32[1] 2", "error INVALID_ARGUMENT", NULL, 0},
+    {"i64[3,2] 0; i32[2] 0 1", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+static const op_case counts_v2_cases[] = {
+    {"i64[3,2] 1 2 1 2 0 1; i32[1] 0", "i64[2,2] 1 2 0 1; i32[3] 0 0 1; i32[2] 2 1", NULL, 0},
+    {"i32[2,3,2] below:2; i64[1] 1", NULL, NULL, 0},
+    {0},
+};
+
+static const op_case diff_cases[] = {
+    {"i32[6] 1 2 3 4 5 6; i32[3] 1 3 5", "i32[3] 2 4 6; i32[3] 1 3 5", NULL, 0},
+    {"i64[4] 3 1 2 3; i64[1] 1", "i64[3] 3 2 3; i64[3] 0 2 3", "out_idx=int64", 0},
+    {"str[2] \"a\" \"b\"; str[1] \"a\"", "str[1] \"b\"; i32[1] 1", NULL, 0},
+    {"f32[2] 1 2; f32[0] 0", "f32[2] 1 2; i32[2] 0 1", NULL, CASE_NO_GRAD},
+    {"i32[2,2] 0; i32[1] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+#define OUT_IDX "out_idx:type{int32,int64}=int32"
+
+OPS(unique) = {
+    {"Unique(x:T) -> (y:T, idx:out_idx) | T:type " OUT_IDX, "The distinct elements, in order of first sight.",
+     .infer = unique_infer, .cpu = unique_cpu, .cases = unique_cases},
+    {"UniqueWithCounts(x:T) -> (y:T, idx:out_idx, count:out_idx) | T:type " OUT_IDX,
+     "The distinct elements, and how often each occurs.", .infer = unique_infer, .cpu = unique_cpu,
+     .cases = counts_cases},
+    {"UniqueV2(x:T, axis:Taxis) -> (y:T, idx:out_idx) | T:type Taxis:type{int32,int64}=int64 " OUT_IDX,
+     "The distinct slices along an axis.", .infer = unique_v2_infer, .cpu = unique_v2_cpu, .cases = v2_cases},
+    {"UniqueWithCountsV2(x:T, axis:Taxis) -> (y:T, idx:out_idx, count:out_idx) | T:type "
+     "Taxis:type{int32,int64}=int64 " OUT_IDX,
+     "The distinct slices along an axis, and how often each occurs.", .infer = unique_v2_infer, .cpu = unique_v2_cpu,
+     .cases = counts_v2_cases},
+    {"ListDiff(x:T, y:T) -> (out:T, idx:out_idx) | T:type " OUT_IDX,
+     "The elements of x that are not in y, and where they stood.", .infer = diff_infer, .cpu = diff_cpu,
+     .cases = diff_cases, .anywhere = "*"},
+    {0},
+};

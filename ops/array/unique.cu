@@ -1,0 +1,114 @@
+/* unique.cu - the distinct elements on the GPU, in order of first sight: Unique and UniqueWithCounts of integers.
+ *
+ * Each element looks for its value's place in a table of hashes, where the least position of that value is kept; the
+ * elements at those positions are the distinct ones.  The host waits for their number. */
+#include "kernels/gpu/scan.cuh"
+
+struct value_table {
+  int32_t *holder; /* per place: a position with the value that is there; -1: none.  Later the value's number */
+  int32_t *first;  /* per place: its value's first position */
+  int32_t *place;  /* per element */
+  uint32_t mask;
+};
+
+template <class T> __global__ void place_kernel(const T *x, int64_t n, const value_table t) {
+  GPU_EACH(i, n) {
+    const T v = x[i];
+    uint64_t h = (uint64_t)v * 0x9e3779b97f4a7c15u;
+    uint32_t at = (uint32_t)(h >> 32) & t.mask;
+    for (;; at = (at + 1) & t.mask) {
+      const int32_t there = atomicCAS(&t.holder[at], -1, (int32_t)i);
+      if (there < 0 || x[there] == v) break;
+    }
+    atomicMin(&t.first[at], (int32_t)i);
+    t.place[i] = (int32_t)at;
+  }
+}
+
+template <class T> struct distinct {
+  const T *x;
+  T *y;
+  value_table t;
+  __device__ bool chosen(int64_t i) const { return t.first[t.place[i]] == (int32_t)i; }
+  __device__ void put(int64_t i, int64_t number) const {
+    y[number] = x[i];
+    t.holder[t.place[i]] = (int32_t)number;
+  }
+};
+
+template <class I> __global__ void number_kernel(I *idx, unsigned long long *count, int64_t n, const value_table t) {
+  GPU_EACH(i, n) {
+    const int32_t number = t.holder[t.place[i]];
+    idx[i] = (I)number;
+    if (count) atomicAdd(&count[number], 1ull);
+  }
+}
+
+template <class I> __global__ void count_kernel(I *z, const unsigned long long *count, int64_t n) {
+  GPU_EACH(i, n) z[i] = (I)count[i];
+}
+
+static weft_err make_table(kernel *k, int64_t n, value_table *t) {
+  int64_t places = 16;
+  while (places < 2 * n) places *= 2;
+  t->mask = (uint32_t)(places - 1);
+  WEFT_TRY(gpu_scratch(k, places, &t->holder));
+  WEFT_TRY(gpu_scratch(k, places, &t->first));
+  WEFT_TRY(gpu_scratch(k, n, &t->place));
+  cudaMemsetAsync(t->holder, 0xff, (size_t)places * sizeof *t->holder, gpu_stream(k));
+  cudaMemsetAsync(t->first, 0x7f, (size_t)places * sizeof *t->first, gpu_stream(k));
+  return gpu_launched(k);
+}
+
+/* Outputs 1 and 2, when the values have their numbers. */
+static weft_err number(kernel *k, int64_t n, int64_t found, const value_table &t) {
+  gpu_tensor idx, z = {};
+  unsigned long long *count = nullptr;
+  const bool counts = weft__gpu->n_out(k) > 2;
+  WEFT_TRY(gpu_out(k, 1, gpu_shape(1, &n), &idx));
+  if (counts) {
+    WEFT_TRY(gpu_out(k, 2, gpu_shape(1, &found), &z));
+    WEFT_TRY(gpu_scratch(k, found, &count));
+    cudaMemsetAsync(count, 0, (size_t)found * sizeof *count, gpu_stream(k));
+  }
+  if (n == 0) return gpu_launched(k);
+  return gpu_indices(k, idx.dtype, [&](auto index) {
+    using I = decltype(index);
+    number_kernel<<<gpu_blocks(n), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<I>(idx), count, n, t);
+    if (counts) count_kernel<<<gpu_blocks(found), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<I>(z), count, found);
+    return gpu_launched(k);
+  });
+}
+
+template <class T> static weft_err find(kernel *k, const gpu_tensor &x) {
+  distinct<T> f = {gpu_data<const T>(x)};
+  gpu_tensor y;
+  gpu_scan s;
+  int64_t found = 0;
+  WEFT_TRY(make_table(k, x.count, &f.t));
+  place_kernel<<<gpu_blocks(x.count), GPU_THREADS, 0, gpu_stream(k)>>>(f.x, x.count, f.t);
+  WEFT_TRY(gpu_scan_count(k, f, x.count, &s));
+  WEFT_TRY(gpu_fetch(k, &found, s.tile + s.tiles));
+  WEFT_TRY(gpu_out(k, 0, gpu_shape(1, &found), &y));
+  f.y = gpu_data<T>(y);
+  WEFT_TRY(gpu_scan_put(k, f, s));
+  return number(k, x.count, found, f.t);
+}
+
+static weft_err unique_gpu(kernel *k) {
+  const gpu_tensor x = gpu_in(k, 0);
+  if (x.shape.rank != 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "unique expects a 1D vector.");
+  if (x.count >= 1 << 30) return gpu_fail(k, WEFT_UNIMPLEMENTED, "unique of %lld elements", (long long)x.count);
+  switch (gpu_size(x.dtype)) {
+  case 1: return find<uint8_t>(k, x);
+  case 2: return find<uint16_t>(k, x);
+  case 4: return find<uint32_t>(k, x);
+  default: return find<uint64_t>(k, x);
+  }
+}
+
+GPU_OPS(unique) = {
+    {"Unique", unique_gpu, GPU_INTS | GPU_BOOL, nullptr, true},
+    {"UniqueWithCounts", unique_gpu, GPU_INTS | GPU_BOOL, nullptr, true},
+    {0},
+};

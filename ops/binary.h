@@ -1,9 +1,0 @@
-/* binary.h - loops of binary ops, for those who combine more than two things. */
-#ifndef WEFT_OPS_BINARY_H
-#define WEFT_OPS_BINARY_H
-
-#include "ops/elementwise.h"
-
-extern const elem_op weft__add_op, weft__mul_op, weft__maximum_op, weft__minimum_op;
-
-#endif

@@ -1,0 +1,9 @@
+/* py_func.h - the one function that all PyFunc nodes call; api/call.c sets it. */
+#ifndef WEFT_OPS_CONTROL_PY_FUNC_H
+#define WEFT_OPS_CONTROL_PY_FUNC_H
+
+#include "weft/core.h"
+
+void weft__call_set(weft_call_fn *fn, void *arg);
+
+#endif

@@ -1,0 +1,275 @@
+/* dataset_group.c - elements gathered by a key until there are enough of one, and failures passed over. */
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "ops/data/dataset.h"
+#include <stdlib.h>
+
+/* ---- a group as a data set ---- */
+
+typedef struct stored {
+  dataset base;
+  weft_tensor *row; /* n elements, one behind the other */
+  int64_t n;
+} stored;
+
+typedef struct stored_at {
+  iterator base;
+  int64_t next;
+} stored_at;
+
+static void stored_destroy(dataset *d) {
+  stored *s = (stored *)d;
+  weft__parts_free(s->row, weft__int_sat(s->n) * d->n_part);
+}
+
+static weft_err stored_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+  (void)st;
+  const stored *s = (stored *)it->set;
+  stored_at *at = (stored_at *)it;
+  *end = at->next >= s->n;
+  if (!*end) weft__parts_share(out, s->row + at->next++ * it->set->n_part, it->set->n_part);
+  return WEFT_OK;
+}
+
+static const dataset_kind stored_kind = {"Stored", sizeof(stored), sizeof(stored_at), .destroy = stored_destroy,
+                                         .next = stored_next};
+
+weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *type, weft_tensor *row, int64_t n) {
+  dataset *d = NULL;
+  weft_tensor *held = NULL;
+  weft_err err = weft__dataset_create(&d, &stored_kind, 0, NULL, n_part, type);
+  if (err) {
+    weft__parts_free(row, weft__int_sat(n) * n_part);
+    return err;
+  }
+  ((stored *)d)->row = row;
+  ((stored *)d)->n = n;
+  err = weft__variant_create(&held, &d->base);
+  if (!err) weft__tensor_share(out, held);
+  weft_tensor_destroy(held);
+  return err;
+}
+
+/* ---- groups ---- */
+
+enum { F_KEY, F_REDUCE, F_SIZE, F_COUNT };
+static const char *const f_names[] = {"key_func", "reduce_func", "window_size_func"};
+static const char *const f_args[] = {"key_func_other_arguments", "reduce_func_other_arguments",
+                                     "window_size_func_other_arguments"};
+
+typedef struct group_by {
+  dataset base;
+  captured f[F_COUNT];
+} group_by;
+
+typedef struct group {
+  int64_t key, want, n, room;
+  weft_tensor *row;
+} group;
+
+typedef struct group_at {
+  walk base;
+  group *group; /* every key that was seen */
+  int n_group, room, flushed;
+  iterator *open; /* over what was made of the last full group */
+  bool input_over;
+} group_at;
+
+static void group_by_destroy(dataset *d) {
+  for (int i = 0; i < F_COUNT; i++) weft__captured_finish(&((group_by *)d)->f[i]);
+}
+
+static void group_finish(iterator *it) {
+  group_at *at = (group_at *)it;
+  weft__iterator_destroy(at->open);
+  for (int i = 0; i < at->n_group; i++)
+    weft__parts_free(at->group[i].row, weft__int_sat(at->group[i].n) * it->set->input[0]->n_part);
+  weft__free(at->group);
+  weft__walk_finish(it);
+}
+
+/* What a function makes of tensors: one number. */
+static weft_err ask(iterator *it, const step *st, int f, const weft_tensor *arg, int n, int64_t *out) {
+  weft_tensor t = {0};
+  WEFT_TRY(weft__captured_call(&((group_by *)it->set)->f[f], it->pass, st, arg, n, &t, 1));
+  bool fits = t.dtype == WEFT_INT64 && weft__tensor_count(&t) == 1;
+  if (fits) *out = TENSOR_DATA(&t, int64_t)[0];
+  weft__tensor_clear(&t);
+  return fits ? WEFT_OK : weft__fail(WEFT_INVALID_ARGUMENT, "`%s` must return a scalar int64.", f_names[f]);
+}
+
+static weft_err key_tensor(int64_t key, weft_tensor *out) {
+  WEFT_TRY(weft__tensor_init(out, WEFT_INT64, &SHAPE_SCALAR));
+  TENSOR_DATA(out, int64_t)[0] = key;
+  return WEFT_OK;
+}
+
+static weft_err begin_group(iterator *it, const step *st, int64_t key) {
+  group_at *at = (group_at *)it;
+  weft_tensor t = {0};
+  int64_t want = 0;
+  if (at->n_group == at->room) {
+    int room = at->room ? 2 * at->room : 8;
+    group *grown = weft__realloc(at->group, sizeof *grown * (size_t)room);
+    if (!grown) return WEFT_OOM;
+    at->group = grown;
+    at->room = room;
+  }
+  WEFT_TRY(key_tensor(key, &t));
+  weft_err err = ask(it, st, F_SIZE, &t, 1, &want);
+  weft__tensor_clear(&t);
+  if (!err && want <= 0)
+    err = weft__fail(WEFT_INVALID_ARGUMENT, "Window size must be greater than zero, but got %lld.", (long long)want);
+  if (!err) at->group[at->n_group++] = (group){.key = key, .want = want};
+  return err;
+}
+
+static weft_err find_group(iterator *it, const step *st, int64_t key, group **out) {
+  group_at *at = (group_at *)it;
+  int i = 0;
+  while (i < at->n_group && at->group[i].key != key) i++;
+  if (i == at->n_group) WEFT_TRY(begin_group(it, st, key));
+  *out = &at->group[i];
+  return WEFT_OK;
+}
+
+/* Moves the element that was got into its group. */
+static weft_err put(iterator *it, group *g) {
+  group_at *at = (group_at *)it;
+  int width = it->set->input[0]->n_part;
+  if (g->n == g->room) {
+    int64_t room = g->room ? 2 * g->room : 8;
+    weft_tensor *grown = weft__realloc(g->row, sizeof *grown * (size_t)(room * width));
+    if (!grown) return WEFT_OOM;
+    memset(grown + g->n * width, 0, sizeof *grown * (size_t)((room - g->n) * width));
+    g->row = grown;
+    g->room = room;
+  }
+  weft__parts_move(g->row + g->n++ * width, at->base.got, width);
+  return WEFT_OK;
+}
+
+/* The reducing function gets the key and the group as a data set; its own is walked next. */
+static weft_err open_group(iterator *it, const step *st, group *g) {
+  group_at *at = (group_at *)it;
+  dataset *in = it->set->input[0], *d = NULL;
+  weft_tensor arg[2] = {{0}}, made = {0}, *row = g->row;
+  const int64_t n = g->n;
+  g->row = NULL;
+  g->n = g->room = 0;
+  WEFT_TRY(weft__stored_create(&arg[1], in->n_part, in->type, row, n));
+  weft_err err = key_tensor(g->key, &arg[0]);
+  if (!err) err = weft__captured_call(&((group_by *)it->set)->f[F_REDUCE], it->pass, st, arg, 2, &made, 1);
+  if (!err) err = weft__dataset_get(&made, &d);
+  if (!err && d->n_part != it->set->n_part)
+    err = weft__fail(WEFT_INVALID_ARGUMENT, "`reduce_func` made elements of %d tensors, not %d", d->n_part,
+                     it->set->n_part);
+  if (!err) err = weft__iterator_create(&at->open, d, it->pass);
+  weft__tensor_clear(&made);
+  weft__parts_clear(arg, 2);
+  return err;
+}
+
+static int by_key(const void *a, const void *b) {
+  const group *x = a, *y = b;
+  return (x->key > y->key) - (x->key < y->key);
+}
+
+/* The next element of the input, or, when it has none, the next group that has some. */
+static weft_err advance(iterator *it, const step *st, bool *end) {
+  group_at *at = (group_at *)it;
+  if (!at->input_over) {
+    int64_t key = 0;
+    group *g = NULL;
+    WEFT_TRY(weft__iterator_next(at->base.from, st, at->base.got, &at->input_over));
+    if (!at->input_over) {
+      weft_err err = ask(it, st, F_KEY, at->base.got, it->set->input[0]->n_part, &key);
+      if (!err) err = find_group(it, st, key, &g);
+      if (!err) err = put(it, g);
+      weft__parts_clear(at->base.got, it->set->input[0]->n_part);
+      return !err && g->n == g->want ? open_group(it, st, g) : err;
+    }
+    if (at->n_group) qsort(at->group, (size_t)at->n_group, sizeof *at->group, by_key);
+  }
+  while (at->flushed < at->n_group && at->group[at->flushed].n == 0) at->flushed++;
+  *end = at->flushed == at->n_group;
+  return *end ? WEFT_OK : open_group(it, st, &at->group[at->flushed]);
+}
+
+static weft_err group_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+  group_at *at = (group_at *)it;
+  for (;;) {
+    if (at->open) {
+      bool over = false;
+      WEFT_TRY(weft__iterator_next(at->open, st, out, &over));
+      if (!over) return WEFT_OK;
+      weft__iterator_destroy(at->open);
+      at->open = NULL;
+    }
+    WEFT_TRY(advance(it, st, end));
+    if (*end) return WEFT_OK;
+  }
+}
+
+static const dataset_kind group_kind = {
+    "GroupByWindow",           sizeof(group_by),   sizeof(group_at),      .destroy = group_by_destroy,
+    .begin = weft__walk_begin, .next = group_next, .finish = group_finish};
+
+static void group_unprepare(void *state) {
+  function **f = state;
+  for (int i = 0; f && i < F_COUNT; i++) weft__function_release(f[i]);
+  weft__free(f);
+}
+
+static weft_err group_prepare(const weft_node *n, void **state) {
+  function **f = weft__alloc_zero(F_COUNT, sizeof *f);
+  if (!f) return WEFT_OOM;
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < F_COUNT && !err; i++) err = weft__function_create(&f[i], n, f_names[i], 0);
+  if (err)
+    group_unprepare(f);
+  else
+    *state = f;
+  return err;
+}
+
+static weft_err group_cpu(kernel *k) {
+  dataset *d = NULL;
+  WEFT_TRY(weft__dataset_of(k, &group_kind, 1, &d));
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < F_COUNT && !err; i++)
+    err = weft__dataset_capture(k, &((group_by *)d)->f[i], ((function **)k->state)[i], f_args[i]);
+  return weft__dataset_out(k, d, err);
+}
+
+/* ---- failures ---- */
+
+/* An input that fails again and again is asked until the step has had enough. */
+static weft_err ignore_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+  while (weft__iterator_next(((walk *)it)->from, st, out, end) != WEFT_OK) WEFT_TRY(weft__step_check(st));
+  return WEFT_OK;
+}
+
+static const dataset_kind ignore_kind = {"IgnoreErrors",      sizeof(dataset),
+                                         sizeof(walk),        .begin = weft__walk_begin,
+                                         .next = ignore_next, .finish = weft__walk_finish,
+                                         .passes = true};
+
+static weft_err ignore_cpu(kernel *k) {
+  dataset *d = NULL;
+  WEFT_TRY(weft__dataset_of(k, &ignore_kind, 1, &d));
+  return weft__dataset_out(k, d, WEFT_OK);
+}
+
+OPS(dataset_group) = {
+    {"GroupByWindowDataset(input_dataset:variant, key_func_other_arguments:@Tkey_func_other_arguments, "
+     "reduce_func_other_arguments:@Treduce_func_other_arguments, "
+     "window_size_func_other_arguments:@Twindow_size_func_other_arguments) -> (handle:variant) | key_func:func "
+     "reduce_func:func window_size_func:func Tkey_func_other_arguments:list(type)>=0 "
+     "Treduce_func_other_arguments:list(type)>=0 Twindow_size_func_other_arguments:list(type)>=0 " OUTPUTS METADATA,
+     "What a function makes of elements that have a key in common.", DATASET_FLAGS, .cpu = group_cpu,
+     .prepare = group_prepare, .unprepare = group_unprepare},
+    {"IgnoreErrorsDataset(input_dataset:variant) -> (handle:variant) | " OUTPUTS " log_warning:bool=false",
+     "The elements that do not fail.", DATASET_FLAGS, .cpu = ignore_cpu},
+    {0},
+};

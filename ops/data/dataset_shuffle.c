@@ -1,0 +1,206 @@
+/* dataset_shuffle.c - elements in random order, in the very order TensorFlow gives them for a seed.
+ *
+ * A ring holds up to `room` elements.  The next one is drawn among them, and the one in front takes its place. */
+#include "base/alloc.h"
+#include "base/philox.h"
+#include "ops/data/dataset.h"
+#include <sys/random.h>
+
+typedef struct shuffle {
+  dataset base;
+  int64_t room;
+  uint64_t seed, seed2;
+  bool reshuffle; /* each iterator of a pass has an order of its own */
+} shuffle;
+
+typedef struct shuffle_at {
+  walk base;
+  philox_reader random;
+  weft_tensor **ring; /* room of them; NULL: empty */
+  int64_t size;       /* places allocated so far */
+  int64_t from, to;   /* elements in the ring, counted since the beginning */
+  bool input_over;
+} shuffle_at;
+
+/* ---- seeds ---- */
+
+typedef struct seeder { /* draws the seeds of the iterators of one pass */
+  object base;
+  pthread_mutex_t lock;
+  philox_reader random;
+} seeder;
+
+static void seeder_destroy(object *o) {
+  pthread_mutex_destroy(&((seeder *)o)->lock);
+  weft__free(o);
+}
+
+static weft_err seeds_of(const shuffle *s, uint64_t seed[2]) {
+  seed[0] = s->seed, seed[1] = s->seed2;
+  if (!seed[0] && !seed[1] && getrandom(seed, 2 * sizeof *seed, 0) != (ssize_t)(2 * sizeof *seed))
+    return weft__fail(WEFT_INTERNAL, "the system gave no random seed");
+  return WEFT_OK;
+}
+
+static weft_err make_seeder(const void *of, object **out) {
+  uint64_t seed[2];
+  WEFT_TRY(seeds_of(of, seed));
+  seeder *s = weft__alloc_zero(1, sizeof *s);
+  if (!s) return WEFT_OOM;
+  atomic_init(&s->base.refs, 1);
+  s->base.destroy = seeder_destroy;
+  pthread_mutex_init(&s->lock, NULL);
+  s->random = weft__philox_reader(weft__philox(seed[0], seed[1]));
+  *out = &s->base;
+  return WEFT_OK;
+}
+
+static weft_err begin_random(iterator *it) {
+  const shuffle *s = (shuffle *)it->set;
+  uint64_t seed[2];
+  if (s->reshuffle) {
+    object *o = NULL;
+    WEFT_TRY(weft__pass_object(it->pass, it->set, make_seeder, &o));
+    seeder *from = (seeder *)o;
+    pthread_mutex_lock(&from->lock);
+    seed[0] = weft__philox_word(&from->random);
+    seed[1] = weft__philox_word(&from->random);
+    pthread_mutex_unlock(&from->lock);
+  } else {
+    WEFT_TRY(seeds_of(s, seed));
+  }
+  ((shuffle_at *)it)->random = weft__philox_reader(weft__philox(seed[0], seed[1]));
+  return WEFT_OK;
+}
+
+/* ---- the ring ---- */
+
+static weft_err shuffle_begin(iterator *it) {
+  WEFT_TRY(begin_random(it));
+  return weft__walk_begin(it);
+}
+
+static void shuffle_finish(iterator *it) {
+  shuffle_at *at = (shuffle_at *)it;
+  for (int64_t i = 0; i < at->size; i++) weft__parts_free(at->ring[i], it->set->n_part);
+  weft__free(at->ring);
+  weft__walk_finish(it);
+}
+
+/* While it fills for the first time the ring grows with what is in it: `room` may be more than there are elements. */
+static weft_err reach(shuffle_at *at, int64_t place, int64_t room) {
+  if (place < at->size) return WEFT_OK;
+  int64_t size = at->size ? 2 * at->size : 64;
+  if (size > room) size = room;
+  weft_tensor **grown = weft__realloc(at->ring, sizeof *grown * (size_t)size);
+  if (!grown) return WEFT_OOM;
+  memset(grown + at->size, 0, sizeof *grown * (size_t)(size - at->size));
+  at->ring = grown;
+  at->size = size;
+  return WEFT_OK;
+}
+
+static weft_err fill(iterator *it, const step *st) {
+  shuffle_at *at = (shuffle_at *)it;
+  const shuffle *s = (shuffle *)it->set;
+  while (at->to - at->from < s->room && !at->input_over) {
+    WEFT_TRY(weft__iterator_next(at->base.from, st, at->base.got, &at->input_over));
+    if (at->input_over) break;
+    int64_t place = at->to % s->room;
+    weft_err err = reach(at, place, s->room);
+    weft_tensor *part = err ? NULL : weft__parts_alloc(it->set->n_part);
+    if (part) weft__parts_share(part, at->base.got, it->set->n_part);
+    weft__parts_clear(at->base.got, it->set->n_part);
+    if (!part) return WEFT_OOM;
+    at->ring[place] = part;
+    at->to++;
+  }
+  return WEFT_OK;
+}
+
+static weft_err shuffle_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+  shuffle_at *at = (shuffle_at *)it;
+  int64_t room = ((shuffle *)it->set)->room;
+  WEFT_TRY(fill(it, st));
+  *end = at->from == at->to;
+  if (*end) return WEFT_OK;
+  int64_t chosen = (at->from + (int64_t)(weft__philox_word(&at->random) % (uint64_t)(at->to - at->from))) % room;
+  int64_t front = at->from % room;
+  weft_tensor *part = at->ring[chosen];
+  weft__parts_move(out, part, it->set->n_part);
+  at->ring[chosen] = at->ring[front];
+  at->ring[front] = NULL;
+  weft__free(part);
+  at->from++;
+  return WEFT_OK;
+}
+
+static const dataset_kind shuffle_kind = {"Shuffle",
+                                          sizeof(shuffle),
+                                          sizeof(shuffle_at),
+                                          .begin = shuffle_begin,
+                                          .next = shuffle_next,
+                                          .finish = shuffle_finish,
+                                          .passes = true};
+
+static weft_err make(kernel *k, dataset **out) {
+  int64_t room, seed, seed2;
+  WEFT_TRY(weft__dataset_int(k, 1, "buffer_size", &room));
+  WEFT_TRY(weft__dataset_int(k, 2, "seed", &seed));
+  WEFT_TRY(weft__dataset_int(k, 3, "seed2", &seed2));
+  if (room < 1 && room != -1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
+  WEFT_TRY(weft__dataset_of(k, &shuffle_kind, 1, out));
+  shuffle *s = (shuffle *)*out;
+  s->room = room < 0 ? INT64_MAX : room;
+  s->seed = (uint64_t)seed, s->seed2 = (uint64_t)seed2;
+  s->reshuffle = weft__node_bool(k->node, "reshuffle_each_iteration", true);
+  return WEFT_OK;
+}
+
+static weft_err shuffle_cpu(kernel *k) {
+  dataset *d = NULL;
+  WEFT_TRY(make(k, &d));
+  return weft__dataset_out(k, d, WEFT_OK);
+}
+
+/* The one and the other, as in TensorFlow: an epoch ends before the next begins. */
+static weft_err repeated_cpu(kernel *k) {
+  dataset *shuffled = NULL, *d = NULL;
+  int64_t count;
+  WEFT_TRY(weft__dataset_int(k, 4, "count", &count));
+  if (count == 0 || count < -1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "count must be greater than zero or equal to -1.");
+  WEFT_TRY(make(k, &shuffled));
+  weft_err err = weft__dataset_create(&d, &weft__repeat_kind, 1, &shuffled, shuffled->n_part, shuffled->type);
+  weft__dataset_release(shuffled);
+  if (!err) weft__repeat_set(d, count);
+  return weft__dataset_out(k, d, err);
+}
+
+/* Stands for the seeds that an op's arguments give. */
+static weft_err dummy_cpu(kernel *k) {
+  weft_tensor *t = weft__out(k, 0, &SHAPE_SCALAR);
+  return t ? WEFT_OK : WEFT_OOM;
+}
+
+#define ARGS "(input_dataset:variant, buffer_size:int64, seed:int64, seed2:int64"
+#define AGAIN "reshuffle_each_iteration:bool=true"
+
+OPS(dataset_shuffle) = {
+    {"ShuffleDataset" ARGS ") -> (handle:variant) | " AGAIN " " OUTPUTS METADATA, "Elements in random order.",
+     DATASET_FLAGS, .cpu = shuffle_cpu},
+    {"ShuffleDatasetV3" ARGS ", seed_generator:resource) -> (handle:variant) | " AGAIN " " OUTPUTS METADATA
+     " ; stateful",
+     "Elements in random order.", DATASET_FLAGS, .cpu = shuffle_cpu},
+    {"ShuffleAndRepeatDataset" ARGS ", count:int64) -> (handle:variant) | " OUTPUTS " " AGAIN METADATA,
+     "Elements in random order, again and again.", DATASET_FLAGS, .cpu = repeated_cpu},
+    {"ShuffleAndRepeatDatasetV2" ARGS ", count:int64, seed_generator:resource) -> (handle:variant) | " AGAIN
+     " " OUTPUTS METADATA " ; stateful",
+     "Elements in random order, again and again.", DATASET_FLAGS, .cpu = repeated_cpu},
+    {"DummySeedGenerator() -> (handle:resource) ; stateful", "Stands where a generator of seeds may stand.",
+     DATASET_FLAGS, .cpu = dummy_cpu},
+    {"DummyMemoryCache() -> (handle:resource) ; stateful", "Stands where a cache may stand.", DATASET_FLAGS,
+     .cpu = dummy_cpu},
+    {0},
+};

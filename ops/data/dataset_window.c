@@ -1,0 +1,130 @@
+/* dataset_window.c - WindowDataset: elements side by side, as data sets of their own.
+ *
+ * A window begins `shift` elements after the one before and takes every `stride`-th element until it has `size`; each
+ * part of the input becomes a data set.  What the next windows may still need is held. */
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "ops/data/dataset.h"
+
+typedef struct windows {
+  dataset base;
+  int64_t size, shift, stride, span; /* span: from a window's first element to its last */
+  bool drop_remainder;
+} windows;
+
+typedef struct windows_at {
+  walk base;
+  weft_tensor *held;     /* n elements from where the next window begins, one behind the other */
+  int64_t n, room, skip; /* skip: elements before it that have not been read yet */
+  bool input_over;
+} windows_at;
+
+static void windows_finish(iterator *it) {
+  windows_at *at = (windows_at *)it;
+  weft__parts_free(at->held, weft__int_sat(at->n) * it->set->n_part);
+  weft__walk_finish(it);
+}
+
+static weft_err hold(windows_at *at, int width) {
+  if (at->n == at->room) {
+    const int64_t room = at->room ? 2 * at->room : 16;
+    weft_tensor *grown = weft__realloc(at->held, sizeof *grown * (size_t)(room * width));
+    if (!grown) return WEFT_OOM;
+    memset(grown + at->n * width, 0, sizeof *grown * (size_t)((room - at->n) * width));
+    at->held = grown;
+    at->room = room;
+  }
+  weft__parts_move(at->held + at->n++ * width, at->base.got, width);
+  return WEFT_OK;
+}
+
+static weft_err fill(iterator *it, const step *st) {
+  windows_at *at = (windows_at *)it;
+  const int width = it->set->n_part;
+  while (!at->input_over && (at->skip > 0 || at->n < ((windows *)it->set)->span)) {
+    WEFT_TRY(weft__iterator_next(at->base.from, st, at->base.got, &at->input_over));
+    if (at->input_over) break;
+    weft_err err = WEFT_OK;
+    if (at->skip > 0)
+      at->skip--;
+    else
+      err = hold(at, width);
+    weft__parts_clear(at->base.got, width);
+    WEFT_TRY(err);
+  }
+  return WEFT_OK;
+}
+
+/* Part p of the window's elements, as a data set. */
+static weft_err make_part(iterator *it, int p, int64_t count, weft_tensor *out) {
+  const windows *w = (windows *)it->set;
+  const windows_at *at = (windows_at *)it;
+  weft_tensor *row = weft__parts_alloc(weft__int_sat(count));
+  if (!row) return WEFT_OOM;
+  for (int64_t i = 0; i < count; i++) weft__parts_share(&row[i], &at->held[i * w->stride * it->set->n_part + p], 1);
+  return weft__stored_create(out, 1, &it->set->input[0]->type[p], row, count);
+}
+
+static void move_on(windows_at *at, int64_t by, int width) {
+  const int64_t gone = by < at->n ? by : at->n;
+  weft__parts_clear(at->held, weft__int_sat(gone) * width);
+  memmove(at->held, at->held + gone * width, sizeof *at->held * (size_t)((at->n - gone) * width));
+  memset(at->held + (at->n - gone) * width, 0, sizeof *at->held * (size_t)(gone * width));
+  at->n -= gone;
+  at->skip = by - gone;
+}
+
+static weft_err windows_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+  const windows *w = (windows *)it->set;
+  windows_at *at = (windows_at *)it;
+  const int width = it->set->n_part;
+  WEFT_TRY(fill(it, st));
+  *end = at->n == 0 || (w->drop_remainder && at->n < w->span);
+  if (*end) return WEFT_OK;
+  const int64_t inside = at->n < w->span ? at->n : w->span, count = (inside - 1) / w->stride + 1;
+  for (int p = 0; p < width; p++) {
+    weft_err err = make_part(it, p, count, &out[p]);
+    if (err) weft__parts_clear(out, p);
+    WEFT_TRY(err);
+  }
+  move_on(at, w->shift, width);
+  return WEFT_OK;
+}
+
+static const dataset_kind windows_kind = {"Window",
+                                          sizeof(windows),
+                                          sizeof(windows_at),
+                                          .begin = weft__walk_begin,
+                                          .next = windows_next,
+                                          .finish = windows_finish};
+
+static weft_err windows_cpu(kernel *k) {
+  int64_t of[3];
+  static const char *const names[] = {"size", "shift", "stride"};
+  for (int i = 0; i < 3; i++) {
+    WEFT_TRY(weft__dataset_int(k, i + 1, names[i], &of[i]));
+    if (of[i] < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Window %s must be greater than zero.", names[i]);
+  }
+  WEFT_TRY(weft__kernel_scalar(k, 4, "drop_remainder"));
+  dataset *d = NULL;
+  WEFT_TRY(weft__dataset_of(k, &windows_kind, 1, &d));
+  weft_err err = WEFT_OK;
+  windows *w = (windows *)d;
+  w->size = of[0], w->shift = of[1], w->stride = of[2];
+  w->drop_remainder = TENSOR_DATA(k->in[4], bool)[0];
+  if (of[0] - 1 > (INT32_MAX - 1) / of[2])
+    err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "a window of %lld elements, %lld apart, is too long",
+                            (long long)of[0], (long long)of[2]);
+  w->span = err ? 1 : (of[0] - 1) * of[2] + 1;
+  if (!err && d->n_part != d->input[0]->n_part)
+    err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "output_types has %d entries, the input's elements have %d parts",
+                            d->n_part, d->input[0]->n_part);
+  return weft__dataset_out(k, d, err);
+}
+
+OPS(dataset_window) = {
+    {"WindowDataset(input_dataset:variant, size:int64, shift:int64, stride:int64, drop_remainder:bool) -> "
+     "(handle:variant) | " OUTPUTS METADATA,
+     "Elements side by side, as data sets of their own.", DATASET_FLAGS, .cpu = windows_cpu},
+    {0},
+};

@@ -1,9 +1,0 @@
-/* gemm_tile.h - the product of float matrices over the tiles of panel.h. */
-#ifndef WEFT_OPS_GEMM_TILE_H
-#define WEFT_OPS_GEMM_TILE_H
-
-#include "ops/gemm.h"
-
-void weft__gemm_tile(const gemm *g); /* on the caller's thread; g->type is float */
-
-#endif

@@ -1,0 +1,297 @@
+/* lu.c - MatrixDeterminant, LogMatrixDeterminant, MatrixInverse, MatrixSolve: Gauss's elimination.
+ *
+ * Rows are exchanged so that the largest element of a column is divided by.  A matrix is singular when a column has
+ * nothing but zeros left, as in TensorFlow: an inverse or a solution is then refused, a determinant is zero. */
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "graph/op.h"
+#include "ops/linalg/matrix.h"
+#include <math.h>
+#include <stdatomic.h>
+
+static int64_t largest_below(const matrix *m, int64_t col) {
+  int64_t best = col;
+  for (int64_t i = col + 1; i < m->rows; i++)
+    if (cabs(weft__matrix_get(m, i, col)) > cabs(weft__matrix_get(m, best, col))) best = i;
+  return best;
+}
+
+/* m becomes its upper triangle, and x (of as many rows; NULL: none) goes through the same exchanges and subtractions.
+ * How often rows were exchanged; -1: singular, or not made of numbers. */
+static int64_t eliminate(const matrix *m, const matrix *x) {
+  int64_t swaps = 0;
+  for (int64_t k = 0; k < m->rows; k++) {
+    const int64_t pivot = largest_below(m, k);
+    const double complex d = weft__matrix_get(m, pivot, k);
+    if (d == 0 || isnan(cabs(d))) return -1;
+    weft__matrix_swap(m, k, pivot);
+    if (x) weft__matrix_swap(x, k, pivot);
+    swaps += k != pivot;
+    for (int64_t i = k + 1; i < m->rows; i++) {
+      const double complex f = weft__matrix_get(m, i, k) / d;
+      weft__matrix_less(m, i, m, k, f, k);
+      if (x) weft__matrix_less(x, i, x, k, f, 0);
+    }
+  }
+  return swaps;
+}
+
+/* ---- determinants ---- */
+
+static weft_err det_infer(infer *s) {
+  if (s->in[0].rank < 0) return WEFT_OK;
+  WEFT_TRY(weft__matrix_infer_square(s));
+  s->out[0].rank -= 2;
+  for (int i = 1; i < s->n_out; i++) s->out[i] = s->out[0];
+  return WEFT_OK;
+}
+
+/* A determinant as a number on the unit circle (or 0) and the logarithm of its size. */
+typedef struct job {
+  matrices m, sign, log;
+} job;
+
+static void det_all(void *arg, int64_t begin, int64_t end) {
+  const job *j = arg;
+  for (int64_t b = begin; b < end; b++) {
+    const matrix m = weft__matrix_at(&j->m, b), out_sign = weft__matrix_at(&j->sign, b),
+                 out = weft__matrix_at(&j->log, b);
+    const int64_t swaps = eliminate(&m, NULL);
+    double complex sign = swaps < 0 ? 0 : swaps % 2 ? -1 : 1;
+    double log_size = swaps < 0 ? -INFINITY : 0;
+    for (int64_t i = 0; swaps >= 0 && i < m.rows; i++) {
+      const double complex d = weft__matrix_get(&m, i, i);
+      sign *= d / cabs(d);
+      log_size += log(cabs(d));
+    }
+    weft__matrix_set(&out_sign, 0, 0, sign);
+    weft__matrix_set(&out, 0, 0, log_size);
+  }
+}
+
+static weft_err determinants(kernel *k, job *j, shape *out) {
+  WEFT_TRY(weft__matrix_square(k, 0));
+  WEFT_TRY(weft__matrices_load(k, 0, &j->m));
+  WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->sign));
+  WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->log));
+  weft__kernel_loop(k, j->m.count, 100 + weft__matrix_cost(&j->m, j->m.rows, j->m.rows, j->m.rows) / 3, det_all, j);
+  *out = k->in[0]->shape;
+  out->rank -= 2;
+  return WEFT_OK;
+}
+
+static void finish(job *j) {
+  weft__matrices_clear(&j->m);
+  weft__matrices_clear(&j->sign);
+  weft__matrices_clear(&j->log);
+}
+
+static weft_err log_det_cpu(kernel *k) {
+  job j = {0};
+  shape out;
+  weft_err err = determinants(k, &j, &out);
+  if (!err) err = weft__matrices_store(k, 0, &out, &j.sign);
+  if (!err) err = weft__matrices_store(k, 1, &out, &j.log);
+  finish(&j);
+  return err;
+}
+
+static weft_err det_cpu(kernel *k) {
+  job j = {0};
+  shape out;
+  weft_err err = determinants(k, &j, &out);
+  for (int64_t b = 0; !err && b < j.m.count; b++) {
+    const matrix sign = weft__matrix_at(&j.sign, b), size = weft__matrix_at(&j.log, b);
+    weft__matrix_scale(&sign, 0, exp(creal(weft__matrix_get(&size, 0, 0))));
+  }
+  if (!err) err = weft__matrices_store(k, 0, &out, &j.sign);
+  finish(&j);
+  return err;
+}
+
+/* The numbers x, one for each matrix, with two dimensions of 1 behind. */
+static weft_out as_matrices(weft_graph *g, weft_out x) {
+  const int64_t ones[] = {1, 1};
+  const weft_out parts[] = {weft__b_shape(g, x), weft__b_ints(g, ones, 2)};
+  return weft__b_reshape(g, x, weft__b_concat(g, 2, parts, weft__b_scalar(g, WEFT_INT32, 0)));
+}
+
+static weft_out inverse_adjoint(weft_graph *g, weft_out x) {
+  return weft__b_node(g, "MatrixInverse", NULL, 1, &x, 1, (attr[]){A_BOOL("adjoint", true)});
+}
+
+static weft_err det_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  const weft_out inverse = inverse_adjoint(g, b->in[0]), scale = as_matrices(g, weft__b_mul(g, b->dout[0], b->out[0]));
+  b->din[0] = GRAD_DENSE(weft__b_mul(g, scale, inverse));
+  return WEFT_OK;
+}
+
+static weft_err log_det_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  const weft_out inverse = inverse_adjoint(g, b->in[0]), scale = as_matrices(g, weft__backprop_dout(b, 1));
+  b->din[0] = GRAD_DENSE(weft__b_mul(g, scale, inverse));
+  return WEFT_OK;
+}
+
+/* ---- MatrixInverse, MatrixSolve ---- */
+
+typedef struct system_job {
+  matrices a, x;
+  bool adjoint;
+  atomic_bool singular;
+} system_job;
+
+static void solve_all(void *arg, int64_t begin, int64_t end) {
+  system_job *j = arg;
+  for (int64_t b = begin; b < end; b++) {
+    const matrix a = weft__matrix_at(&j->a, b), x = weft__matrix_at(&j->x, b);
+    if (j->adjoint) weft__matrix_adjoint(&a);
+    if (eliminate(&a, &x) < 0)
+      atomic_store(&j->singular, true);
+    else
+      weft__matrix_triangle(&a, &x, false, false, false);
+  }
+}
+
+static weft_err solve(kernel *k, system_job *j, const shape *out) {
+  j->adjoint = weft__node_bool(k->node, "adjoint", false);
+  weft__kernel_loop(k, j->a.count, 100 + weft__matrix_cost(&j->a, j->a.rows, j->a.rows, j->a.rows / 3 + j->x.cols),
+                    solve_all, j);
+  if (atomic_load(&j->singular)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input matrix is not invertible.");
+  return weft__matrices_store(k, 0, out, &j->x);
+}
+
+static weft_err inverse_cpu(kernel *k) {
+  system_job j = {0};
+  WEFT_TRY(weft__matrix_square(k, 0));
+  weft_err err = weft__matrices_load(k, 0, &j.a);
+  if (!err) err = weft__matrices_make(k, &j.a, j.a.rows, j.a.rows, &j.x);
+  for (int64_t b = 0; !err && b < j.a.count; b++) {
+    const matrix eye = weft__matrix_at(&j.x, b);
+    for (int64_t i = 0; i < eye.rows; i++) weft__matrix_set(&eye, i, i, 1);
+  }
+  if (!err) err = solve(k, &j, &k->in[0]->shape);
+  weft__matrices_clear(&j.a);
+  weft__matrices_clear(&j.x);
+  return err;
+}
+
+static weft_err inverse_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  const weft_out y = b->out[0], dy = b->dout[0];
+  const bool adjoint = weft__node_bool(b->node, "adjoint", false);
+  const weft_out dx = adjoint
+                          ? weft__b_matrix_product(g, y, weft__b_matrix_product(g, dy, y, true, false), false, false)
+                          : weft__b_matrix_product(g, y, weft__b_matrix_product(g, dy, y, false, true), true, false);
+  b->din[0] = GRAD_DENSE(weft__b_neg(g, dx));
+  return WEFT_OK;
+}
+
+static weft_err solve_infer(infer *s) {
+  const shape *b = &s->in[1];
+  WEFT_TRY(weft__matrix_infer_square(s));
+  WEFT_TRY(weft__infer_rank_at_least(s, 1, 2));
+  shape a = s->out[0];
+  s->out[0] = *b;
+  if (a.rank < 2 || b->rank < 2) return WEFT_OK;
+  a.dim[a.rank - 1] = b->dim[b->rank - 1];
+  if (weft__shape_merge(&s->out[0], &a, b)) return weft__infer_fail(s, "%s", weft__error_message());
+  return WEFT_OK;
+}
+
+static weft_err solve_cpu(kernel *k) {
+  system_job j = {0};
+  shape want = k->in[0]->shape;
+  const shape *b = &k->in[1]->shape;
+  WEFT_TRY(weft__matrix_square(k, 0));
+  want.dim[want.rank - 1] = b->rank > 0 ? b->dim[b->rank - 1] : 0;
+  if (!weft__shape_equal(&want, b))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input matrix and rhs are incompatible: %s, %s",
+                             weft__shape_text(&k->in[0]->shape), weft__shape_text(b));
+  weft_err err = weft__matrices_load(k, 0, &j.a);
+  if (!err) err = weft__matrices_load(k, 1, &j.x);
+  if (!err) err = solve(k, &j, b);
+  weft__matrices_clear(&j.a);
+  weft__matrices_clear(&j.x);
+  return err;
+}
+
+static weft_err solve_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  const bool adjoint = weft__node_bool(b->node, "adjoint", false);
+  const weft_out right = weft__b_node(g, "MatrixSolve", NULL, 2, (weft_out[]){b->in[0], b->dout[0]}, 1,
+                                      (attr[]){A_BOOL("adjoint", !adjoint)});
+  const weft_out left = adjoint ? weft__b_matrix_product(g, b->out[0], right, false, true)
+                                : weft__b_matrix_product(g, right, b->out[0], false, true);
+  b->din[0] = GRAD_DENSE(weft__b_neg(g, left));
+  b->din[1] = GRAD_DENSE(right);
+  return WEFT_OK;
+}
+
+/* ---- cases ---- */
+static const op_case det_cases[] = {
+    {"f32[2,2] 1 2 3 4", "f32[] -2"},
+    {"f64[2,2] 1 2 2 4", "f64[] 0", NULL, CASE_NO_GRAD},
+    {"f64[2,4,4] rand"},
+    {"c128[2,3,3] rand", NULL, NULL, CASE_FIXED_TYPE | CASE_NO_GRAD},
+    {"f64[3,3] 0 1 0 0 0 1 1 0 0", "f64[] 1"},
+    {"f32[2,2] 1e30 2e30 3e30 4e30", "f32[] -inf", NULL, CASE_FIXED_TYPE | CASE_NO_GRAD},
+    {"f32[0,0]", "f32[] 1", NULL, CASE_NO_GRAD},
+    {"f32[2,0,0]", "f32[2] 1", NULL, CASE_NO_GRAD},
+    {"f32[2,3] 1", "error INVALID_ARGUMENT"},
+    {"f32[3] 1", "error INVALID_ARGUMENT"},
+    {0},
+};
+
+static const op_case log_det_cases[] = {
+    {"f64[2,2] 1 2 3 4", "f64[] -1; f64[] .6931471805599453"},
+    {"f64[2,4,4] rand"},
+    {"c128[3,3] rand", NULL, NULL, CASE_FIXED_TYPE | CASE_NO_GRAD},
+    {"f64[2,2] 1 2 2 4", "f64[] 0; f64[] -inf", NULL, CASE_NO_GRAD},
+    {"f32[0,0]", "f32[] 1; f32[] 0", NULL, CASE_NO_GRAD},
+    {"f32[2,3] 1", "error INVALID_ARGUMENT"},
+    {0},
+};
+
+static const op_case inverse_cases[] = {
+    {"f32[2,2] 1 2 3 4", "f32[2,2] -2 1 1.5 -.5"},
+    {"f64[2,2] 1 2 3 4", "f64[2,2] -2 1.5 1 -.5", "adjoint=true"},
+    {"f64[2,3,3] 4 1 -1 2 5 1 0 1 3 1 2 0 -2 3 1 1 1 4"},
+    {"c128[2,2] 1+1i 2 3i 4-1i", NULL, "adjoint=true", CASE_FIXED_TYPE | CASE_NO_GRAD},
+    {"f64[3,3] 0 1 0 0 0 1 1 0 0", "f64[3,3] 0 0 1 1 0 0 0 1 0"},
+    {"f32[0,0]", "f32[0,0]"},
+    {"f64[2,2] 1 2 2 4", "error INVALID_ARGUMENT"},
+    {"f32[2,2] nan 2 2 4", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
+    {"f32[2,3] 1", "error INVALID_ARGUMENT"},
+    {0},
+};
+
+static const op_case solve_cases[] = {
+    {"f32[2,2] 1 2 3 4; f32[2,1] 5 6", "f32[2,1] -4 4.5"},
+    {"f64[2,3,3] 4 1 -1 2 5 1 0 1 3 1 2 0 -2 3 1 1 1 4; f64[2,3,2] rand"},
+    {"f64[2,2] 1 2 3 4; f64[2,3] rand", NULL, "adjoint=true"},
+    {"c128[2,2] 1+1i 2 3i 4-1i; c128[2,1] rand", NULL, "adjoint=true", CASE_FIXED_TYPE | CASE_NO_GRAD},
+    {"f32[2,2] 1 2 3 4; f32[2,0]", "f32[2,0]"},
+    {"f64[2,2] 1 2 2 4; f64[2,1] 1", "error INVALID_ARGUMENT"},
+    {"f32[2,2] 1 2 3 4; f32[3,1] 1", "error INVALID_ARGUMENT"},
+    {"f32[2,2] 1 2 3 4; f32[2] 1", "error INVALID_ARGUMENT"},
+    {"f32[1,2,2] 1 2 3 4; f32[3,2,1] 1", "error INVALID_ARGUMENT"},
+    {0},
+};
+
+OPS(lu) = {
+    {"MatrixDeterminant(input:T) -> (output:T) | T:type{half,float,double,complex64,complex128}",
+     "The determinants of matrices.", .infer = det_infer, .cpu = det_cpu, .grad = det_grad, .cases = det_cases},
+    {"LogMatrixDeterminant(input:T) -> (sign:T, log_abs_determinant:T) | "
+     "T:type{half,float,double,complex64,complex128}",
+     "The signs of determinants and the logarithms of their sizes.", .infer = det_infer, .cpu = log_det_cpu,
+     .grad = log_det_grad, .cases = log_det_cases},
+    {"MatrixInverse(input:T) -> (output:T) | adjoint:bool=false T:type{double,float,half,complex64,complex128}",
+     "The inverses of matrices, or of their adjoints.", .infer = weft__matrix_infer_square, .cpu = inverse_cpu,
+     .grad = inverse_grad, .cases = inverse_cases},
+    {"MatrixSolve(matrix:T, rhs:T) -> (output:T) | adjoint:bool=false T:type{double,float,half,complex64,complex128}",
+     "The solutions of systems of equations.", .infer = solve_infer, .cpu = solve_cpu, .grad = solve_grad,
+     .cases = solve_cases},
+    {0},
+};

@@ -1,0 +1,184 @@
+/* matrix.c - rows of matrices, in double or complex128. */
+#include "ops/linalg/matrix.h"
+#include "base/hot.h"
+#include "graph/build.h"
+#include "ops/math/cast.h"
+#include <string.h>
+
+/* ---- loading and storing ---- */
+
+static weft_dtype wide_type(weft_dtype t) {
+  return weft__dtype_class(t) == CLASS_COMPLEX ? WEFT_COMPLEX128 : WEFT_DOUBLE;
+}
+
+weft_err weft__matrices_load(kernel *k, int i, matrices *m) {
+  const weft_tensor *x = k->in[i];
+  const int rank = x->shape.rank;
+  WEFT_TRY(weft__scratch(k, &m->copy, wide_type(x->dtype), &x->shape));
+  m->count = weft__shape_span(&x->shape, 0, rank - 2);
+  m->rows = x->shape.dim[rank - 2];
+  m->cols = x->shape.dim[rank - 1];
+  return weft__cast_elements(k, x, &m->copy);
+}
+
+weft_err weft__matrices_make(kernel *k, const matrices *like, int64_t rows, int64_t cols, matrices *m) {
+  WEFT_TRY(weft__scratch(k, &m->copy, like->copy.dtype, &SHAPE3(like->count, rows, cols)));
+  m->count = like->count;
+  m->rows = rows;
+  m->cols = cols;
+  const size_t bytes = (size_t)weft__tensor_count(&m->copy) * weft__dtype_size(m->copy.dtype);
+  if (bytes) memset(m->copy.data, 0, bytes);
+  return WEFT_OK;
+}
+
+void weft__matrices_clear(matrices *m) { weft__tensor_clear(&m->copy); }
+
+weft_err weft__matrices_store(kernel *k, int i, const shape *s, const matrices *m) {
+  weft_tensor *out = weft__out(k, i, s);
+  if (!out) return WEFT_RESOURCE_EXHAUSTED;
+  return weft__cast_elements(k, &m->copy, out);
+}
+
+matrix weft__matrix_at(const matrices *m, int64_t i) {
+  const bool is_complex = m->copy.dtype == WEFT_COMPLEX128;
+  const size_t at = (size_t)(i * m->rows * m->cols) * weft__dtype_size(m->copy.dtype);
+  return (matrix){is_complex, m->rows, m->cols, m->copy.data ? (char *)m->copy.data + at : NULL};
+}
+
+/* ---- elements and rows ---- */
+
+double complex weft__matrix_get(const matrix *m, int64_t row, int64_t col) {
+  const int64_t i = row * m->cols + col;
+  return m->is_complex ? ((const double complex *)m->data)[i] : (double complex)((const double *)m->data)[i];
+}
+
+void weft__matrix_set(const matrix *m, int64_t row, int64_t col, double complex x) {
+  const int64_t i = row * m->cols + col;
+  if (m->is_complex)
+    ((double complex *)m->data)[i] = x;
+  else
+    ((double *)m->data)[i] = creal(x);
+}
+
+WEFT_HOT static void less(double *restrict y, const double *restrict x, double f, int64_t n) {
+  for (int64_t i = 0; i < n; i++) y[i] -= f * x[i];
+}
+
+static void less_complex(double complex *y, const double complex *x, double complex f, int64_t n) {
+  for (int64_t i = 0; i < n; i++) y[i] -= f * x[i];
+}
+
+void weft__matrix_less(const matrix *t, int64_t to, const matrix *s, int64_t from, double complex f, int64_t first) {
+  const int64_t n = t->cols - first, at = to * t->cols + first, of = from * s->cols + first;
+  if (f == 0) return;
+  if (t->is_complex)
+    less_complex((double complex *)t->data + at, (const double complex *)s->data + of, f, n);
+  else
+    less((double *)t->data + at, (const double *)s->data + of, creal(f), n);
+}
+
+void weft__matrix_scale(const matrix *m, int64_t row, double complex f) {
+  for (int64_t j = 0; j < m->cols; j++) weft__matrix_set(m, row, j, weft__matrix_get(m, row, j) * f);
+}
+
+void weft__matrix_swap(const matrix *m, int64_t row, int64_t other) {
+  if (row == other) return;
+  for (int64_t j = 0; j < m->cols; j++) {
+    const double complex x = weft__matrix_get(m, row, j);
+    weft__matrix_set(m, row, j, weft__matrix_get(m, other, j));
+    weft__matrix_set(m, other, j, x);
+  }
+}
+
+void weft__matrix_adjoint(const matrix *m) {
+  for (int64_t i = 0; i < m->rows; i++)
+    for (int64_t j = 0; j <= i; j++) {
+      const double complex low = weft__matrix_get(m, i, j);
+      weft__matrix_set(m, i, j, conj(weft__matrix_get(m, j, i)));
+      weft__matrix_set(m, j, i, conj(low));
+    }
+}
+
+/* The triangle that is meant is a lower one when `lower` and not turned: rows are then solved downwards. */
+void weft__matrix_triangle(const matrix *a, const matrix *x, bool lower, bool conj_t, bool unit) {
+  const bool down = lower != conj_t;
+  const int64_t n = a->rows;
+  for (int64_t s = 0; s < n; s++) {
+    const int64_t i = down ? s : n - 1 - s;
+    if (!unit) {
+      const double complex d = weft__matrix_get(a, i, i);
+      weft__matrix_scale(x, i, 1 / (conj_t ? conj(d) : d));
+    }
+    for (int64_t r = s + 1; r < n; r++) {
+      const int64_t j = down ? r : n - 1 - r;
+      weft__matrix_less(x, j, x, i, conj_t ? conj(weft__matrix_get(a, i, j)) : weft__matrix_get(a, j, i), 0);
+    }
+  }
+}
+
+/* ---- what the ops share ---- */
+
+weft_err weft__matrix_square(const kernel *k, int i) {
+  const shape *s = &k->in[i]->shape;
+  if (s->rank < 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor %d must have rank >= 2, got %d", i, s->rank);
+  if (s->dim[s->rank - 1] != s->dim[s->rank - 2])
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input matrix must be square, got shape %s",
+                             weft__shape_text(s));
+  return WEFT_OK;
+}
+
+weft_err weft__matrix_infer_square(infer *s) {
+  const shape *x = &s->in[0];
+  if (x->rank < 0) return WEFT_OK;
+  WEFT_TRY(weft__infer_rank_at_least(s, 0, 2));
+  const int64_t m = x->dim[x->rank - 2], n = x->dim[x->rank - 1];
+  if (m >= 0 && n >= 0 && m != n)
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)m, (long long)n);
+  s->out[0] = *x;
+  s->out[0].dim[x->rank - 2] = s->out[0].dim[x->rank - 1] = m >= 0 ? m : n;
+  return WEFT_OK;
+}
+
+int64_t weft__matrix_of(const shape *out, const shape *in, int64_t i) {
+  int64_t index = 0, stride = 1;
+  for (int d = out->rank - 3, e = in->rank - 3; e >= 0; i /= out->dim[d], d--, e--) {
+    if (in->dim[e] != 1) index += i % out->dim[d] * stride;
+    stride *= in->dim[e];
+  }
+  return index;
+}
+
+weft_out weft__b_matrix_product(weft_graph *g, weft_out x, weft_out y, bool adj_x, bool adj_y) {
+  if (x.node >= 0 && weft__out_shape(g, x)->rank == 2 && weft__dtype_class(weft__out_type(g, x)) != CLASS_COMPLEX)
+    return weft__b_matmul(g, x, y, adj_x, adj_y);
+  return weft__b_node(g, "BatchMatMulV2", "MatMul", 2, (weft_out[]){x, y}, 2,
+                      (attr[]){A_BOOL("adj_x", adj_x), A_BOOL("adj_y", adj_y)});
+}
+
+/* All but the last two elements of a shape. */
+static weft_out batch_dims(weft_graph *g, weft_out x) {
+  const int64_t zero = 0, end = -2, one = 1;
+  const weft_out in[] = {weft__b_shape(g, x), weft__b_ints(g, &zero, 1), weft__b_ints(g, &end, 1),
+                         weft__b_ints(g, &one, 1)};
+  return weft__b_node(g, "StridedSlice", NULL, 4, in, 0, NULL);
+}
+
+static bool same_batch(weft_graph *g, weft_out x, weft_out y) {
+  shape a = *weft__out_shape(g, x), b = *weft__out_shape(g, y);
+  if (a.rank < 2 || b.rank < 2) return false;
+  a.rank -= 2;
+  b.rank -= 2;
+  return weft__shape_known(&a) && weft__shape_equal(&a, &b);
+}
+
+static weft_out fold(weft_graph *g, weft_out x, weft_out dx, weft_out axes) {
+  return weft__b_reshape(g, weft__b_sum(g, dx, axes, false), weft__b_shape(g, x));
+}
+
+void weft__b_matrix_fold(weft_graph *g, weft_out x, weft_out y, weft_out *dx, weft_out *dy) {
+  if (same_batch(g, x, y)) return;
+  const weft_out axes = weft__b_binary(g, "BroadcastGradientArgs", batch_dims(g, x), batch_dims(g, y));
+  *dx = fold(g, x, *dx, axes);
+  *dy = fold(g, y, *dy, weft__b_slot(axes, 1));
+}

@@ -1,0 +1,153 @@
+/* addn.c - the sum of many tensors of one shape.
+ *
+ * All inputs are added block by block, so that the partial sum stays in the first-level cache. */
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "kernels/elementwise/binary.h"
+#include "kernels/simd/widen.h"
+#include "state/tensor_list.h"
+
+typedef struct job {
+  const kernel *k;
+  elem_loop *add;
+  weft_dtype type; /* of the tensors */
+  size_t size;
+  int64_t count;
+  char *out;
+} job;
+
+static const char *piece(const job *j, int i, int64_t at) {
+  return (const char *)j->k->in[i]->data + (size_t)at * j->size;
+}
+
+static void add_block(const job *j, int64_t at, int64_t n) {
+  char *z = j->out + (size_t)at * j->size;
+  const void *in[2] = {piece(j, 0, at), NULL};
+  for (int i = 1; i < j->k->n_in; i++) {
+    in[1] = piece(j, i, at);
+    j->add(z, in, n, NULL);
+    in[0] = z;
+  }
+}
+
+static void add_narrow_block(const job *j, int64_t at, int64_t n) {
+  float sum[ELEM_BLOCK], next[ELEM_BLOCK];
+  const void *in[2] = {sum, next};
+  weft__widen(sum, (const uint16_t *)(const void *)piece(j, 0, at), n, j->type);
+  for (int i = 1; i < j->k->n_in; i++) {
+    weft__widen(next, (const uint16_t *)(const void *)piece(j, i, at), n, j->type);
+    j->add(sum, in, n, NULL);
+  }
+  weft__narrow((uint16_t *)(void *)(j->out + (size_t)at * j->size), sum, n, j->type);
+}
+
+static void add_blocks(void *arg, int64_t begin, int64_t end) {
+  const job *j = arg;
+  for (int64_t b = begin; b < end; b++) {
+    const int64_t at = b * ELEM_BLOCK, n = j->count - at < ELEM_BLOCK ? j->count - at : ELEM_BLOCK;
+    (weft__is_16bit(j->type) ? add_narrow_block : add_block)(j, at, n);
+  }
+}
+
+/* ---- lists of tensors: element by element, where both have one ---- */
+
+static weft_err add_into(kernel *k, weft_tensor *sum, const weft_tensor *t) {
+  elem_loop *add = weft__add_op.loop[weft__is_16bit(t->dtype) ? WEFT_FLOAT : t->dtype];
+  if (!t->buf) return WEFT_OK;
+  if (!sum->buf) {
+    weft__tensor_share(sum, t);
+    return WEFT_OK;
+  }
+  if (!add) return weft__kernel_no_type(k, t->dtype);
+  if (!weft__shape_equal(&sum->shape, &t->shape))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "elements of lists differ in shape: %s and %s",
+                             weft__shape_text(&sum->shape), weft__shape_text(&t->shape));
+  weft_tensor fresh = {0};
+  WEFT_TRY(weft__tensor_init(&fresh, t->dtype, &t->shape));
+  weft__elementwise_run(k, add, COST_CHEAP, NULL, weft__is_16bit(t->dtype), 2, (const weft_tensor *[]){sum, t}, &fresh);
+  weft__tensor_clear(sum);
+  *sum = fresh;
+  return WEFT_OK;
+}
+
+static weft_err add_lists(kernel *k) {
+  tensor_list *first = NULL, *sum = NULL;
+  WEFT_TRY(weft__kernel_in(k, weft__list_get(k->in[0], &first)));
+  WEFT_TRY(weft__list_copy(&sum, first, first->n));
+  weft_err err = WEFT_OK;
+  for (int i = 1; i < k->n_in && !err; i++) {
+    tensor_list *l = NULL;
+    err = weft__kernel_in(k, weft__list_get(k->in[i], &l));
+    if (!err && (l->n != sum->n || l->dtype != sum->dtype))
+      err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                              "Trying to add two lists of tensors with different lengths. One "
+                              "is %lld and the other is %lld",
+                              (long long)sum->n, (long long)l->n);
+    for (int64_t j = 0; !err && j < l->n; j++) err = add_into(k, &sum->t[j], &l->t[j]);
+  }
+  if (!err) return weft__variant_out(k, 0, &sum->base);
+  weft__object_release(&sum->base.base);
+  return err;
+}
+
+static weft_err add_n_cpu(kernel *k) {
+  const weft_tensor *x = k->in[0];
+  if (x->dtype == WEFT_VARIANT) return add_lists(k);
+  for (int i = 1; i < k->n_in; i++)
+    if (!weft__shape_equal(&x->shape, &k->in[i]->shape))
+      return weft__kernel_fail(
+          k, WEFT_INVALID_ARGUMENT,
+          "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s != input %d: %s",
+          k->node->name, k->node->op_name, weft__shape_text(&x->shape), i, weft__shape_text(&k->in[i]->shape));
+  if (k->n_in == 1) return weft__forward(k, 0, 0, &x->shape);
+  job j = {.k = k, .type = x->dtype, .size = weft__dtype_size(x->dtype), .count = weft__tensor_count(x)};
+  j.add = weft__add_op.loop[weft__is_16bit(x->dtype) ? WEFT_FLOAT : x->dtype];
+  if (!j.add) return weft__kernel_no_type(k, x->dtype);
+  weft_tensor *z = weft__out_over(k, 0, 0, &x->shape);
+  if (!z) return WEFT_OOM;
+  j.out = z->data;
+  weft__kernel_loop(k, (j.count + ELEM_BLOCK - 1) / ELEM_BLOCK, 100 * k->n_in, add_blocks, &j);
+  return WEFT_OK;
+}
+
+static weft_err add_n_grad(backprop *b) {
+  for (int i = 0; i < b->n_in; i++) b->din[i] = GRAD_DENSE(b->dout[0]);
+  return WEFT_OK;
+}
+
+static weft_err accumulate_infer(infer *s) {
+  WEFT_TRY(weft__infer_merge_all(s));
+  const attr *a = weft__node_attr(s->node, "shape");
+  if (!a || a->kind != ATTR_SHAPE) return WEFT_OK;
+  const shape all = s->out[0];
+  if (weft__shape_merge(&s->out[0], &all, a->shape)) return weft__infer_fail(s, "%s", weft__error_message());
+  return WEFT_OK;
+}
+
+static const op_case add_n_cases[] = {
+    {"f32[3] 1 2 3; f32[3] 10 20 30; f32[3] 100 200 300", "f32[3] 111 222 333"},
+    {"f32[] 7", "f32[] 7"},
+    {"f32[0]; f32[0]", "f32[0]"},
+    {"f32[40,70] rand; f32[40,70] rand; f32[40,70] rand; f32[40,70] rand"},
+    {"f32[2] 1; f32[3] 1", "error INVALID_ARGUMENT"},
+    {0},
+};
+
+static const op_case accumulate_cases[] = {
+    {"f32[3] 1 2 3; f32[3] 10 20 30; f32[3] 100 200 300", "f32[3] 111 222 333", "shape=[3]"},
+    {"f32[] 7", "f32[] 7", "shape=[]"},
+    {"f32[0]; f32[0]", "f32[0]", "shape=[0]"},
+    {"f32[4,70] rand; f32[4,70] rand", NULL, "shape=[4,70]"},
+    {0},
+};
+
+OPS(addn) = {
+    {"AddN(inputs:N*T) -> (sum:T) | N:int>=1 "
+     "T:type{float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,"
+     "complex128,half,uint32,uint64,variant} ; commutative aggregate",
+     "The sum of all inputs.", OP_INPLACE, weft__infer_merge_all, add_n_cpu, .grad = add_n_grad, .cases = add_n_cases},
+    {"AccumulateNV2(inputs:N*T) -> (sum:T) | N:int>=1 T:type{number} shape:shape ; commutative aggregate",
+     "The sum of all inputs, of a shape told in advance.", OP_INPLACE, accumulate_infer, add_n_cpu, .grad = add_n_grad,
+     .cases = accumulate_cases},
+    {0},
+};

@@ -1,0 +1,294 @@
+/* histogram.c - counting: Bincount, DenseBincount, SparseBincount, HistogramFixedWidth, Bucketize. */
+#include "base/alloc.h"
+#include "graph/kernel.h"
+#include "kernels/sparse/sparse.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- Bincount and DenseBincount: how often each of 0 .. size-1 occurs, or the weights of where it does ---- */
+typedef struct counting {
+  const weft_tensor *values, *weights; /* weights: as many as values, or none for ones */
+  weft_tensor *out;                    /* (rows, size) */
+  int64_t rows, size;
+  bool only_whether;
+  const int64_t *row_of; /* per value its row, `row_step` numbers apart; NULL: as many values in each */
+  int64_t row_step;
+} counting;
+
+static void add_to(const counting *c, int64_t at, int64_t i) {
+  const bool weighted = weft__tensor_count(c->weights) > 0;
+  switch (c->out->dtype) {
+  case WEFT_INT32: {
+    uint32_t *z = TENSOR_DATA(c->out, uint32_t) + at;
+    *z = c->only_whether ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, uint32_t)[i] : 1);
+    break;
+  }
+  case WEFT_INT64: {
+    uint64_t *z = TENSOR_DATA(c->out, uint64_t) + at;
+    *z = c->only_whether ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, uint64_t)[i] : 1);
+    break;
+  }
+  case WEFT_FLOAT: {
+    float *z = TENSOR_DATA(c->out, float) + at;
+    *z = c->only_whether ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, float)[i] : 1);
+    break;
+  }
+  default: {
+    double *z = TENSOR_DATA(c->out, double) + at;
+    *z = c->only_whether ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, double)[i] : 1);
+  }
+  }
+}
+
+static weft_err count_values(kernel *k, const counting *c) {
+  const int64_t n = weft__tensor_count(c->values), per_row = c->rows > 0 ? n / c->rows : 0;
+  memset(c->out->data, 0, weft__tensor_bytes(c->out));
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t v = weft__tensor_int(c->values, i);
+    if (v < 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input arr must be non-negative!");
+    const int64_t row = c->row_of ? c->row_of[i * c->row_step] : i / per_row;
+    if (v < c->size) add_to(c, row * c->size + v, i);
+  }
+  return WEFT_OK;
+}
+
+static weft_err read_size(kernel *k, int in, int64_t *size) {
+  if (k->in[in]->shape.rank != 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape must be rank 0 but is rank %d", k->in[in]->shape.rank);
+  *size = weft__tensor_int(k->in[in], 0);
+  if (*size < 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "size (%lld) must be non-negative", (long long)*size);
+  return WEFT_OK;
+}
+
+static weft_err bincount_cpu(kernel *k) {
+  counting c = {.values = k->in[0], .weights = k->in[2], .rows = 1};
+  WEFT_TRY(read_size(k, 1, &c.size));
+  const int64_t n = weft__tensor_count(c.values), weights = weft__tensor_count(c.weights);
+  if (weights > 0 && weights != n)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input indices and weights must have the same size.");
+  c.out = weft__out(k, 0, &SHAPE1(c.size));
+  return c.out ? count_values(k, &c) : WEFT_OOM;
+}
+
+static weft_err dense_bincount_cpu(kernel *k) {
+  const shape *s = &k->in[0]->shape;
+  counting c = {.values = k->in[0], .weights = k->in[2], .rows = s->rank == 2 ? s->dim[0] : 1};
+  if (s->rank > 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape must be at most rank 2 but is rank %d", s->rank);
+  WEFT_TRY(read_size(k, 1, &c.size));
+  if (weft__tensor_count(c.weights) > 0 && !weft__shape_equal(&c.weights->shape, s))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts "
+                             "as all weights equal to 1. Received %s",
+                             weft__shape_text(&c.weights->shape));
+  c.only_whether = weft__node_bool(k->node, "binary_output", false);
+  c.out = weft__out(k, 0, s->rank == 2 ? &SHAPE2(c.rows, c.size) : &SHAPE1(c.size));
+  return c.out ? count_values(k, &c) : WEFT_OOM;
+}
+
+/* Values at (row, anything) count in their row. */
+static weft_err sparse_bincount_cpu(kernel *k) {
+  const weft_tensor *indices = k->in[0];
+  WEFT_TRY(weft__sparse_check(k, indices, k->in[1], k->in[2]));
+  const int64_t depth = indices->shape.dim[1];
+  if (depth < 1 || depth > 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input must be less than rank 2, not %lld", (long long)depth);
+  WEFT_TRY(weft__sparse_inside(k, indices, k->in[2]));
+  counting c = {.values = k->in[1], .weights = k->in[4], .rows = depth == 2 ? TENSOR_DATA(k->in[2], int64_t)[0] : 1};
+  WEFT_TRY(read_size(k, 3, &c.size));
+  const int64_t weights = weft__tensor_count(c.weights);
+  if (weights > 0 && weights != weft__tensor_count(c.values))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input indices and weights must have the same size.");
+  c.only_whether = weft__node_bool(k->node, "binary_output", false);
+  if (depth == 2) c.row_of = TENSOR_DATA(indices, int64_t), c.row_step = 2;
+  const shape s = depth == 2 ? SHAPE2(c.rows, c.size) : SHAPE1(c.size);
+  c.out = weft__out(k, 0, &s);
+  return c.out ? count_values(k, &c) : weft__out_refused(&s);
+}
+
+/* A dimension given by input i; -1 if it is not known. */
+static weft_err size_value(infer *s, int i, int64_t *size) {
+  WEFT_TRY(weft__infer_rank(s, i, 0, NULL));
+  const weft_tensor *v = weft__infer_value(s, i);
+  *size = v ? weft__tensor_int(v, 0) : -1;
+  if (v && *size < 0) return weft__infer_fail(s, "size (%lld) must be non-negative", (long long)*size);
+  return WEFT_OK;
+}
+
+static weft_err bincount_infer(infer *s) {
+  int64_t size;
+  WEFT_TRY(size_value(s, 1, &size));
+  s->out[0] = SHAPE1(size);
+  return WEFT_OK;
+}
+
+static weft_err dense_bincount_infer(infer *s) {
+  int64_t size;
+  if (s->in[0].rank > 2) return weft__infer_fail(s, "Shape must be at most rank 2 but is rank %d", s->in[0].rank);
+  WEFT_TRY(size_value(s, 1, &size));
+  if (s->in[0].rank >= 0) s->out[0] = s->in[0].rank == 2 ? SHAPE2(s->in[0].dim[0], size) : SHAPE1(size);
+  return WEFT_OK;
+}
+
+static weft_err sparse_bincount_infer(infer *s) {
+  int64_t size;
+  WEFT_TRY(size_value(s, 3, &size));
+  const weft_tensor *dims = weft__infer_value(s, 2);
+  if (!dims) return WEFT_OK;
+  if (weft__tensor_count(dims) > 2) return weft__infer_fail(s, "Input must be less than rank 2");
+  s->out[0] = weft__tensor_count(dims) == 2 ? SHAPE2(weft__tensor_int(dims, 0), size) : SHAPE1(size);
+  return WEFT_OK;
+}
+
+/* ---- HistogramFixedWidth ---- */
+static weft_err check_range(kernel *k, double *low, double *high, int64_t *bins) {
+  if (k->in[1]->shape.rank != 1 || k->in[1]->shape.dim[0] != 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "value_range should be a vector of 2 elements.");
+  WEFT_TRY(weft__kernel_scalar(k, 2, "nbins"));
+  *low = weft__tensor_double(k->in[1], 0);
+  *high = weft__tensor_double(k->in[1], 1);
+  *bins = weft__tensor_int(k->in[2], 0);
+  if (!(*low < *high))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "value_range should satisfy value_range[0] < value_range[1], but got '[%g, %g]'", *low,
+                             *high);
+  if (*bins <= 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "nbins should be a positive number, but got '%lld'",
+                             (long long)*bins);
+  return WEFT_OK;
+}
+
+static weft_err histogram_cpu(kernel *k) {
+  double low, high;
+  int64_t bins;
+  WEFT_TRY(check_range(k, &low, &high, &bins));
+  weft_tensor *out = weft__out(k, 0, &SHAPE1(bins));
+  if (!out) return WEFT_OOM;
+  memset(out->data, 0, weft__tensor_bytes(out));
+  const int64_t n = weft__tensor_count(k->in[0]);
+  const double width = (high - low) / (double)bins;
+  for (int64_t i = 0; i < n; i++) {
+    const double v = weft__tensor_double(k->in[0], i), at = floor((v - low) / width);
+    if (v != v) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Histogram values must not contain NaN");
+    /* Of a range without end it is not a number. */
+    const int64_t bin = !(at >= 0) ? 0 : at >= (double)bins ? bins - 1 : (int64_t)at;
+    if (out->dtype == WEFT_INT32)
+      TENSOR_DATA(out, int32_t)[bin]++;
+    else
+      TENSOR_DATA(out, int64_t)[bin]++;
+  }
+  return WEFT_OK;
+}
+
+static weft_err histogram_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 1, 1, NULL));
+  WEFT_TRY(weft__infer_rank(s, 2, 0, NULL));
+  const weft_tensor *bins = weft__infer_value(s, 2);
+  s->out[0] = SHAPE1(bins && weft__tensor_int(bins, 0) > 0 ? weft__tensor_int(bins, 0) : -1);
+  return WEFT_OK;
+}
+
+/* ---- Bucketize: how many boundaries are at or below each element ---- */
+static weft_err bucketize_cpu(kernel *k) {
+  const attr *a = weft__node_attr(k->node, "boundaries");
+  const int n_bounds = a ? a->n : 0;
+  for (int i = 1; i < n_bounds; i++)
+    if (a->fs[i] < a->fs[i - 1]) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected sorted boundaries");
+  weft_tensor *out = weft__out(k, 0, &k->in[0]->shape);
+  if (!out) return WEFT_OOM;
+  const int64_t n = weft__tensor_count(out);
+  for (int64_t i = 0; i < n; i++) {
+    const double v = weft__tensor_double(k->in[0], i);
+    int low = 0, high = n_bounds; /* the answer lies between */
+    while (low < high) {
+      const int mid = (low + high) / 2;
+      if ((double)a->fs[mid] <= v)
+        low = mid + 1;
+      else
+        high = mid;
+    }
+    TENSOR_DATA(out, int32_t)[i] = low;
+  }
+  return WEFT_OK;
+}
+
+/* ---- cases ---- */
+static const op_case bincount_cases[] = {
+    {"i32[5] 1 1 0 2 9; i32[] 4; f32[0]", "f32[4] 1 2 1 0"},
+    {"i32[3] 1 1 0; i32[] 2; f32[3] 0.5 1 2", "f32[2] 2 1.5", NULL, CASE_FIXED_TYPE},
+    {"i32[0]; i32[] 3; i32[0]", "i32[3] 0"},
+    {"i32[2] 1 2; i32[] 0; i64[0]", "i64[0]"},
+    {"i32[200] below:7; i32[] 7; f64[0]"},
+    {"i32[2] -1 2; i32[] 3; f32[0]", "error INVALID_ARGUMENT"},
+    {"i32[2] 1 2; i32[] 3; f32[1] 1", "error INVALID_ARGUMENT"},
+    {"i32[2] 1 2; i32[] -3; f32[0]", "error INVALID_ARGUMENT"},
+    {0},
+};
+
+static const op_case dense_cases[] = {
+    {"i32[5] 1 1 0 2 9; i32[] 4; f32[0]", "f32[4] 1 2 1 0"},
+    {"i64[2,3] 1 1 0 2 2 2; i64[] 3; i32[0]", "i32[2,3] 1 2 0 0 0 3"},
+    {"i32[2,3] 1 1 0 2 2 2; i32[] 3; i64[0]", "i64[2,3] 1 1 0 0 0 1", "binary_output=true"},
+    {"i32[2,2] 0 1 1 1; i32[] 2; f32[2,2] 1 2 3 4", "f32[2,2] 1 2 0 7"},
+    {"i32[0]; i32[] 3; f64[0]", "f64[3] 0"},
+    {"i32[2] -1 2; i32[] 3; f32[0]", "error INVALID_ARGUMENT"},
+    {"i32[1,1,2] 1 2; i32[] 3; f32[0]", "error INVALID_ARGUMENT"},
+    {0},
+};
+
+static const op_case histogram_cases[] = {
+    {"f32[6] -1 0 1.5 2 5 15; f32[2] 0 5; i32[] 5", "i32[5] 2 1 1 0 2", "dtype=int32"},
+    {"i32[6] -1 0 1 2 5 15; i32[2] 0 5; i32[] 5", "i64[5] 2 1 1 0 2", "dtype=int64"},
+    {"f64[200] normal; f64[2] -1 1; i32[] 9", NULL, "dtype=int32"},
+    {"f32[0]; f32[2] 0 5; i32[] 2", "i32[2] 0", "dtype=int32"},
+    {"f32[2] 1 2; f32[2] -inf inf; i32[] 3", "i32[3] 2 0 0", "dtype=int32", CASE_NO_PARITY},
+    {"f32[1] 1; f32[2] 5 5; i32[] 2", "error INVALID_ARGUMENT", "dtype=int32"},
+    {"f32[1] nan; f32[2] 0 5; i32[] 2", "error INVALID_ARGUMENT", "dtype=int32", CASE_FIXED_TYPE},
+    {"f32[1] 1; f32[2] 0 5; i32[] 0", "error INVALID_ARGUMENT", "dtype=int32"},
+    {0},
+};
+
+static const op_case bucketize_cases[] = {
+    {"f32[5] -1 0 5 10 11", "i32[5] 0 1 2 3 3", "boundaries=[0.0,5.0,10.0]"},
+    {"i64[] 7", "i32[] 2", "boundaries=[0.0,5.0,10.0]"},
+    {"f64[0]", "i32[0]", "boundaries=[0.0]"},
+    {"f32[200] normal", NULL, "boundaries=[-1.5,-0.5,0.0,0.25,1.0]"},
+    {"f32[1] 1", "error INVALID_ARGUMENT", "boundaries=[0.0,5.0,1.0]"},
+    {0},
+};
+
+static const op_case sparse_bincount_cases[] = {
+    {"i64[2,1] 0 2; i32[2] 1 1; i64[1] 3; i32[] 4; f32[0] 0", "f32[4] 0 2 0 0", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i64[3,2] 0 0 0 1 1 2; i32[3] 1 1 3; i64[2] 2 4; i32[] 5; f32[3] 1 2 3", NULL, NULL,
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i64[3,2] 0 0 0 1 1 2; i64[3] 1 1 9; i64[2] 2 4; i64[] 5; i32[0] 0", NULL, "binary_output=true",
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i64[2,1] 0 2; i32[2] 1 -1; i64[1] 3; i32[] 4; f32[0] 0", "error INVALID_ARGUMENT", NULL,
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i64[2,2] 0 0 7 0; i32[2] 1; i64[2] 3 3; i32[] 4; f32[0] 0", "error INVALID_ARGUMENT", NULL,
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+
+OPS(histogram) = {
+    {"SparseBincount(indices:int64, values:Tidx, dense_shape:int64, size:Tidx, weights:T) -> (output:T) | "
+     "Tidx:type{int32,int64} T:type{int32,int64,float,double} binary_output:bool=false",
+     "How often each number below size occurs in each row of a sparse tensor.", .infer = sparse_bincount_infer,
+     .cpu = sparse_bincount_cpu, .no_grad = true, .cases = sparse_bincount_cases},
+    {"Bincount(arr:int32, size:int32, weights:T) -> (bins:T) | T:type{int32,int64,float,double}",
+     "How often each number below size occurs.", .infer = bincount_infer, .cpu = bincount_cpu, .no_grad = true,
+     .cases = bincount_cases},
+    {"DenseBincount(input:Tidx, size:Tidx, weights:T) -> (output:T) | Tidx:type{int32,int64} "
+     "T:type{int32,int64,float,double} binary_output:bool=false",
+     "How often each number below size occurs, in all or in each row.", .infer = dense_bincount_infer,
+     .cpu = dense_bincount_cpu, .no_grad = true, .cases = dense_cases},
+    {"HistogramFixedWidth(values:T, value_range:T, nbins:int32) -> (out:dtype) | T:type{int32,int64,float,double} "
+     "dtype:type{int32,int64}=int32",
+     "How many values fall into each of nbins equal parts of a range.", .infer = histogram_infer, .cpu = histogram_cpu,
+     .no_grad = true, .cases = histogram_cases},
+    {"Bucketize(input:T) -> (output:int32) | T:type{int32,int64,float,double} boundaries:list(float)",
+     "Between which boundaries each element lies.", .infer = weft__infer_same, .cpu = bucketize_cpu, .no_grad = true,
+     .cases = bucketize_cases},
+    {0},
+};

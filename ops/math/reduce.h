@@ -1,0 +1,17 @@
+/* reduce.h - what the files about reductions share. */
+#ifndef WEFT_OPS_MATH_REDUCE_H
+#define WEFT_OPS_MATH_REDUCE_H
+
+#include "kernels/reduce/reduction.h"
+
+/* By the type of the elements. */
+extern const fold_kind weft__fold_sum[WEFT_DTYPE_COUNT], weft__fold_squares[WEFT_DTYPE_COUNT];
+
+/* Gradients: reduce_grad.c. */
+weft_err weft__sum_grad(backprop *b);
+weft_err weft__mean_grad(backprop *b);
+weft_err weft__prod_grad(backprop *b);
+weft_err weft__extreme_grad(backprop *b); /* Max and Min */
+weft_err weft__norm_grad(backprop *b);
+
+#endif

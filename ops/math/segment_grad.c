@@ -1,0 +1,96 @@
+/* segment_grad.c - the gradients of the segment ops: each row takes its segment's part back.
+ *
+ * The sorted and the unsorted kind differ in two places only: how rows are combined again, and that
+ * rows with a negative id of the unsorted kind get nothing. */
+#include "ops/math/segment_grad.h"
+#include "graph/build.h"
+
+#define G b->graph
+#define DATA b->in[0]
+#define IDS b->in[1]
+#define DY b->dout[0]
+
+static bool is_unsorted(const backprop *b) { return b->n_in == 3; }
+
+static weft_out combine(backprop *b, const char *sorted, const char *unsorted, weft_out x) {
+  const weft_out in[] = {x, IDS, is_unsorted(b) ? b->in[2] : WEFT_NONE};
+  return weft__b_node(G, is_unsorted(b) ? unsorted : sorted, NULL, b->n_in, in, 0, NULL);
+}
+
+static weft_out pick(backprop *b, weft_out rows, weft_out ids) {
+  return weft__b_gather(G, rows, ids, weft__b_scalar(G, WEFT_INT32, 0));
+}
+
+static weft_out clipped(backprop *b) {
+  return is_unsorted(b) ? weft__b_binary(G, "Maximum", IDS, weft__b_scalar_like(G, IDS, 0)) : IDS;
+}
+
+/* Of ids' shape with ones behind, to broadcast against data: is the row counted? */
+static weft_out counted(backprop *b) {
+  const weft_out yes = weft__b_binary(G, "GreaterEqual", IDS, weft__b_scalar_like(G, IDS, 0));
+  const weft_out more = weft__b_sub(G, weft__b_rank(G, DATA), weft__b_rank(G, IDS));
+  const int64_t one[] = {1};
+  const weft_out ones =
+      weft__b_fill(G, weft__b_reshape(G, more, weft__b_ints(G, one, 1)), weft__b_scalar(G, WEFT_INT32, 1));
+  const weft_out dims =
+      weft__b_concat(G, 2, (weft_out[]){weft__b_shape(G, IDS), ones}, weft__b_scalar(G, WEFT_INT32, 0));
+  return weft__b_reshape(G, yes, dims);
+}
+
+static weft_out choose(weft_graph *g, weft_out c, weft_out x, weft_out y) {
+  return weft__b_node(g, "SelectV2", NULL, 3, (weft_out[]){c, x, y}, 0, NULL);
+}
+
+/* Each row's segment of y, 0 where the row was left out. */
+static weft_out spread(backprop *b, weft_out y) {
+  const weft_out rows = pick(b, y, clipped(b));
+  return is_unsorted(b) ? choose(G, counted(b), rows, weft__b_scalar_like(G, rows, 0)) : rows;
+}
+
+static weft_err give(backprop *b, weft_out dx) {
+  b->din[0] = GRAD_DENSE(dx);
+  return WEFT_OK;
+}
+
+weft_err weft__segment_sum_grad(backprop *b) { return give(b, spread(b, DY)); }
+weft_err weft__unsorted_sum_grad(backprop *b) { return give(b, spread(b, DY)); }
+
+weft_err weft__segment_mean_grad(backprop *b) { /* dy over the size of the segment */
+  const int64_t first[] = {-1}, one[] = {1};
+  const weft_out ones = weft__b_ones_like(G, weft__b_cast(G, IDS, weft__out_type(G, DY)));
+  const weft_out sizes = weft__b_binary(G, "SegmentSum", ones, IDS);
+  const weft_out more = weft__b_sub(G, weft__b_rank(G, DATA), weft__b_scalar(G, WEFT_INT32, 1));
+  const weft_out tail =
+      weft__b_fill(G, weft__b_reshape(G, more, weft__b_ints(G, one, 1)), weft__b_scalar(G, WEFT_INT32, 1));
+  const weft_out dims =
+      weft__b_concat(G, 2, (weft_out[]){weft__b_ints(G, first, 1), tail}, weft__b_scalar(G, WEFT_INT32, 0));
+  return give(b, pick(b, weft__b_div(G, DY, weft__b_reshape(G, sizes, dims)), IDS));
+}
+
+/* Shared in equal parts by the rows that attain the extreme. */
+static weft_err extreme_grad(backprop *b) {
+  weft_out hit = weft__b_binary(G, "Equal", DATA, pick(b, b->out[0], clipped(b)));
+  if (is_unsorted(b)) hit = weft__b_binary(G, "LogicalAnd", hit, counted(b));
+  const weft_out hits = combine(b, "SegmentSum", "UnsortedSegmentSum", weft__b_cast(G, hit, weft__out_type(G, DY)));
+  const weft_out shares = pick(b, weft__b_div(G, DY, hits), clipped(b));
+  return give(b, choose(G, hit, shares, weft__b_scalar_like(G, shares, 0)));
+}
+
+weft_err weft__segment_extreme_grad(backprop *b) { return extreme_grad(b); }
+weft_err weft__unsorted_extreme_grad(backprop *b) { return extreme_grad(b); }
+
+/* The product over the element itself; where that is 0, the product of the others, unless another is 0 too. */
+static weft_err prod_grad(backprop *b) {
+  const weft_out zero = weft__b_scalar_like(G, DATA, 0), one = weft__b_scalar_like(G, DATA, 1);
+  const weft_out is_zero = weft__b_binary(G, "Equal", DATA, zero);
+  const weft_out zeros = combine(b, "SegmentSum", "UnsortedSegmentSum", weft__b_cast(G, is_zero, WEFT_INT32));
+  const weft_out many = weft__b_binary(G, "Greater", zeros, weft__b_scalar(G, WEFT_INT32, 1));
+  const weft_out dy = choose(G, many, weft__b_scalar_like(G, DY, 0), DY);
+  const weft_out others = combine(b, "SegmentProd", "UnsortedSegmentProd", choose(G, is_zero, one, DATA));
+  const weft_out ids = clipped(b);
+  const weft_out quotient = weft__b_div(G, pick(b, b->out[0], ids), DATA);
+  return give(b, weft__b_mul(G, spread(b, dy), choose(G, is_zero, pick(b, others, ids), quotient)));
+}
+
+weft_err weft__segment_prod_grad(backprop *b) { return prod_grad(b); }
+weft_err weft__unsorted_prod_grad(backprop *b) { return prod_grad(b); }

@@ -1,0 +1,22 @@
+/* conv.h - what the convolution ops share with one another and with the pass that fuses into Conv2D. */
+#ifndef WEFT_OPS_NN_CONV_H
+#define WEFT_OPS_NN_CONV_H
+
+#include "graph/gradient.h"
+#include "kernels/conv/conv.h"
+
+/* Conv2D's kernel; `after` may be NULL. */
+weft_err weft__conv2d(kernel *k, conv_after *after);
+
+/* What convolutions of every kind share: a window is their state (.prepare, .unprepare). */
+weft_err weft__conv_prepare(const weft_node *node, void **state);
+void weft__conv_unprepare(void *state);
+weft_err weft__conv_check_attrs(const kernel *k, const window *w);
+weft_err weft__conv_check_dy(const kernel *k, const window *w, const conv *c); /* input 2, against the sizes */
+shape weft__image_shape(const window *w, int64_t batch, int64_t h, int64_t width, int64_t channels);
+/* The shape that input i holds; who uses it checks the rank. */
+weft_err weft__conv_shape_input(const kernel *k, int i, const char *name, shape *out);
+/* A node with the window of b's node; z may be WEFT_NONE. */
+weft_out weft__conv_like(backprop *b, const char *type, weft_out x, weft_out y, weft_out z);
+
+#endif

@@ -1,0 +1,177 @@
+/* random.cu - random numbers on the GPU, the same as the CPU's for the same seeds.
+ *
+ * How many blocks of Philox a node has used is kept on the card, beside the node, and grows by a launch of its own:
+ * a step that was recorded goes on drawing where the last replay stopped. */
+#include "kernels/gpu/gpu.cuh"
+
+enum { RESERVED = 256 }; /* blocks for every output, as TensorFlow reserves them */
+
+struct philox_seed {
+  uint32_t key[2], counter[4];
+};
+
+/* Block `at` after the seed: four words. */
+__device__ inline uint4 philox_block(const philox_seed &p, uint64_t at) {
+  const uint64_t low = (p.counter[0] | (uint64_t)p.counter[1] << 32) + at;
+  const uint32_t carry = low < at, c2 = p.counter[2] + carry;
+  uint32_t a = (uint32_t)low, b = (uint32_t)(low >> 32), c = c2, d = p.counter[3] + (carry && c2 == 0);
+  uint32_t k0 = p.key[0], k1 = p.key[1];
+#pragma unroll
+  for (int r = 0; r < 10; r++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+    const uint32_t x = 0xD2511F53u * a, y = 0xCD9E8D57u * c;
+    const uint32_t xh = __umulhi(a, 0xD2511F53u), yh = __umulhi(c, 0xCD9E8D57u);
+    a = yh ^ b ^ k0;
+    b = y;
+    c = xh ^ d ^ k1;
+    d = x;
+  }
+  return make_uint4(a, b, c, d);
+}
+
+__device__ inline float to_float(uint32_t w) { return __uint_as_float((w & 0x7fffffu) | 0x3f800000u) - 1.0f; }
+__device__ inline double to_double(uint32_t high, uint32_t low) {
+  return __hiloint2double((int)((high & 0xfffffu) | 0x3ff00000u), (int)low) - 1.0;
+}
+
+__device__ inline void box_muller(uint32_t w0, uint32_t w1, float *y) {
+  const float u = fmaxf(to_float(w0), 1e-7f), r = sqrtf(-2.0f * logf(u));
+  const float angle = (float)(6.283185307179586 * (double)to_float(w1));
+  y[0] = sinf(angle) * r;
+  y[1] = cosf(angle) * r;
+}
+__device__ inline void box_muller(const uint4 &w, double *y) {
+  const double u = fmax(to_double(w.x, w.y), 1e-7), r = sqrt(-2.0 * log(u));
+  const double angle = 6.283185307179586 * to_double(w.z, w.w);
+  y[0] = sin(angle) * r;
+  y[1] = cos(angle) * r;
+}
+
+/* ---- one block to its outputs: four, or two of eight bytes ---- */
+
+template <class T> struct group { static const int size = sizeof(T) == 8 ? 2 : 4; };
+
+namespace {
+struct uniform {
+  template <class T> __device__ void operator()(const philox_seed &p, uint64_t at, T *y) const {
+    const uint4 w = philox_block(p, at);
+    if constexpr (sizeof(T) == 8) {
+      y[0] = to_double(w.x, w.y), y[1] = to_double(w.z, w.w);
+    } else {
+      const uint32_t word[4] = {w.x, w.y, w.z, w.w};
+      for (int i = 0; i < 4; i++)
+        if constexpr (std::is_same_v<T, half>)
+          y[i] = (half)(__half2float(__ushort_as_half((unsigned short)((word[i] & 0x3ffu) | 0x3c00u))) - 1.0f);
+        else if constexpr (std::is_same_v<T, bf16>)
+          y[i] = (bf16)(__bfloat162float(__ushort_as_bfloat16((unsigned short)((word[i] & 0x7fu) | 0x3f80u))) - 1.0f);
+        else
+          y[i] = to_float(word[i]);
+    }
+  }
+  static const bool spaced = false;
+};
+
+template <class A> __device__ void normals(const philox_seed &p, uint64_t at, A *y) {
+  const uint4 w = philox_block(p, at);
+  if constexpr (sizeof(A) == 8) {
+    box_muller(w, y);
+  } else {
+    box_muller(w.x, w.y, y);
+    box_muller(w.z, w.w, y + 2);
+  }
+}
+
+struct normal {
+  template <class T> __device__ void operator()(const philox_seed &p, uint64_t at, T *y) const {
+    wide<T> z[group<T>::size];
+    normals(p, at, z);
+    for (int i = 0; i < group<T>::size; i++) y[i] = (T)z[i];
+  }
+  static const bool spaced = false;
+};
+
+/* Those beyond two deviations are drawn again, from the blocks that follow. */
+struct truncated {
+  template <class T> __device__ void operator()(const philox_seed &p, uint64_t at, T *y) const {
+    wide<T> z[group<T>::size];
+    for (int n = 0; n < group<T>::size; at++) {
+      normals(p, at, z);
+      for (int i = 0; i < group<T>::size && n < group<T>::size; i++)
+        if (fabs(z[i]) < 2) y[n++] = (T)z[i];
+    }
+  }
+  static const bool spaced = true;
+};
+
+struct integers {
+  int64_t low;
+  uint64_t range;
+  __device__ void operator()(const philox_seed &p, uint64_t at, int32_t *y) const {
+    const uint4 w = philox_block(p, at);
+    const uint32_t word[4] = {w.x, w.y, w.z, w.w};
+    for (int i = 0; i < 4; i++) y[i] = (int32_t)((uint32_t)low + word[i] % (uint32_t)range);
+  }
+  __device__ void operator()(const philox_seed &p, uint64_t at, int64_t *y) const {
+    const uint4 w = philox_block(p, at);
+    y[0] = (int64_t)((uint64_t)low + (w.x | (uint64_t)w.y << 32) % range);
+    y[1] = (int64_t)((uint64_t)low + (w.z | (uint64_t)w.w << 32) % range);
+  }
+  static const bool spaced = false;
+};
+} // namespace
+
+template <class T, class F>
+__global__ void draw_kernel(const F f, const philox_seed seed, const uint64_t *used, T *z, int64_t n) {
+  constexpr int G = group<T>::size;
+  const uint64_t apart = F::spaced ? (uint64_t)G * RESERVED / 4 : 1, base = *used;
+  GPU_EACH(i, (n + G - 1) / G) {
+    T y[G];
+    f(seed, base + (uint64_t)i * apart, y);
+    for (int j = 0; j < G && i * G + j < n; j++) z[i * G + j] = y[j];
+  }
+}
+
+static __global__ void use_kernel(uint64_t *used, uint64_t blocks) { *used += blocks; }
+
+template <class T, class F> static weft_err draw(kernel *k, const F &f, const gpu_tensor &z) {
+  philox_seed seed;
+  void *used;
+  if (z.count == 0) return WEFT_OK;
+  WEFT_TRY(weft__gpu->seeds(k, seed.key, seed.counter));
+  WEFT_TRY(weft__gpu->kept(k, sizeof(uint64_t), &used));
+  draw_kernel<T><<<gpu_blocks(z.count, group<T>::size), GPU_THREADS, 0, gpu_stream(k)>>>(f, seed, (uint64_t *)used,
+                                                                                         (T *)z.data, z.count);
+  use_kernel<<<1, 1, 0, gpu_stream(k)>>>((uint64_t *)used, (uint64_t)z.count * RESERVED);
+  return gpu_launched(k);
+}
+
+template <class F> static weft_err random_gpu(kernel *k) {
+  gpu_tensor z;
+  shape s;
+  if (gpu_in(k, 0).shape.rank != 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "shape must be a vector");
+  WEFT_TRY(gpu_dims(k, 0, &s));
+  WEFT_TRY(gpu_out(k, 0, s, &z));
+  return gpu_floats(k, z.dtype, [&](auto t) { return draw<decltype(t)>(k, F(), z); });
+}
+
+static weft_err uniform_int_gpu(kernel *k) {
+  const gpu_tensor low = gpu_in(k, 1), high = gpu_in(k, 2);
+  gpu_tensor z;
+  shape s;
+  if (gpu_in(k, 0).shape.rank != 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "shape must be a vector");
+  WEFT_TRY(gpu_dims(k, 0, &s));
+  if (low.shape.rank || high.shape.rank) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "minval and maxval must be 0-D");
+  WEFT_TRY(gpu_out(k, 0, s, &z));
+  const int64_t from = gpu_int(low, 0), to = gpu_int(high, 0);
+  if (z.count && from >= to)
+    return gpu_fail(k, WEFT_INVALID_ARGUMENT, "Need minval < maxval, got %lld >= %lld", (long long)from, (long long)to);
+  const integers f = {from, (uint64_t)to - (uint64_t)from};
+  return gpu_indices(k, z.dtype, [&](auto t) { return draw<decltype(t)>(k, f, z); });
+}
+
+GPU_OPS(random) = {
+    {"RandomUniform", random_gpu<uniform>, GPU_FLOATS, "shape"},
+    {"RandomStandardNormal", random_gpu<normal>, GPU_FLOATS, "shape"},
+    {"TruncatedNormal", random_gpu<truncated>, GPU_FLOATS, "shape"},
+    {"RandomUniformInt", uniform_int_gpu, GPU_INDICES, "shape minval maxval"},
+    {0},
+};

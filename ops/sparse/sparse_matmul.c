@@ -1,0 +1,141 @@
+/* sparse_matmul.c - SparseTensorDenseMatMul: a sparse matrix times a dense one.
+ *
+ * Entries are added to the product one after the other, in their order, so that repeated places count twice and the sum
+ * does not depend on the number of threads; what is split over threads are the product's columns. */
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "graph/kernel.h"
+#include "graph/op.h"
+#include "kernels/array/index.h"
+#include <string.h>
+
+typedef struct product {
+  const weft_tensor *places, *values, *b;
+  weft_tensor *out;
+  bool flip_a, flip_b;
+  int64_t n, inner; /* entries; of b */
+} product;
+
+#define MULTIPLY(name, type)                                                                                           \
+  static void name(void *arg, int64_t begin, int64_t end) {                                                            \
+    const product *p = arg;                                                                                            \
+    const int64_t columns = p->out->shape.dim[1];                                                                      \
+    const type *b = TENSOR_DATA(p->b, type), *values = TENSOR_DATA(p->values, type);                                   \
+    type *out = TENSOR_DATA(p->out, type);                                                                             \
+    for (int64_t i = 0; i < p->n; i++) {                                                                               \
+      const int64_t row = weft__index_at(p->places, 2 * i + p->flip_a),                                                \
+                    at = weft__index_at(p->places, 2 * i + !p->flip_a);                                                \
+      const int64_t stride = p->flip_b ? p->inner : 1, from = p->flip_b ? at : at * columns;                           \
+      for (int64_t c = begin; c < end; c++) out[row * columns + c] += values[i] * b[from + c * stride];                \
+    }                                                                                                                  \
+  }
+MULTIPLY(multiply_float, float)
+MULTIPLY(multiply_double, double)
+MULTIPLY(multiply_int32, uint32_t) /* sums and products wrap, as in TensorFlow */
+
+static pool_loop *loop_of(weft_dtype type) {
+  return type == WEFT_FLOAT    ? multiply_float
+         : type == WEFT_DOUBLE ? multiply_double
+         : type == WEFT_INT32  ? multiply_int32
+                               : NULL;
+}
+
+static weft_err check(kernel *k) {
+  const shape *places = &k->in[0]->shape, *values = &k->in[1]->shape, *dims = &k->in[2]->shape, *b = &k->in[3]->shape;
+  if (b->rank != 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tensor 'b' is not a matrix: %s", weft__shape_text(b));
+  if (dims->rank != 1 || dims->dim[0] != 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tensor 'a_shape' must have 2 elements: %s",
+                             weft__shape_text(dims));
+  if (values->rank != 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tensor 'a_values' is not a vector: %s",
+                             weft__shape_text(values));
+  if (places->rank != 2 || places->dim[0] != values->dim[0] || places->dim[1] != 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Tensor 'a_indices' must be a matrix of %lld by 2, but has shape %s",
+                             (long long)values->dim[0], weft__shape_text(places));
+  const int64_t *d = TENSOR_DATA(k->in[2], int64_t);
+  for (int64_t i = 0; i < 2 * places->dim[0]; i++) {
+    const int64_t at = weft__index_at(k->in[0], i);
+    if (at < 0 || at >= d[i % 2])
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s (%lld) from index[%lld,%lld] out of bounds (>=%lld)",
+                               i % 2 ? "k" : "m", (long long)at, (long long)(i / 2), (long long)(i % 2),
+                               (long long)d[i % 2]);
+  }
+  return d[0] < 0 || d[1] < 0 ? weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "a_shape [%lld,%lld] is none",
+                                                  (long long)d[0], (long long)d[1])
+                              : WEFT_OK;
+}
+
+static weft_err matmul_cpu(kernel *k) {
+  product p = {.places = k->in[0], .values = k->in[1], .b = k->in[3]};
+  p.flip_a = weft__node_bool(k->node, "adjoint_a", false), p.flip_b = weft__node_bool(k->node, "adjoint_b", false);
+  pool_loop *loop = loop_of(p.values->dtype);
+  if (!loop)
+    return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "products of %s are not supported",
+                             weft__dtype_short(p.values->dtype));
+  WEFT_TRY(check(k));
+  const int64_t *d = TENSOR_DATA(k->in[2], int64_t), *b = p.b->shape.dim;
+  const int64_t inner = d[!p.flip_a], columns = b[!p.flip_b];
+  if (inner != b[p.flip_b])
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Cannot multiply A and B because inner dimension does not match: %lld vs. %lld.  Did you "
+                             "forget a transpose?",
+                             (long long)inner, (long long)b[p.flip_b]);
+  p.n = p.values->shape.dim[0], p.inner = inner;
+  if (!(p.out = weft__out(k, 0, &SHAPE2(d[p.flip_a], columns))))
+    return weft__out_refused(&SHAPE2(d[p.flip_a], columns));
+  memset(p.out->data, 0, weft__tensor_bytes(p.out));
+  if (columns > 0) weft__kernel_loop(k, columns, p.n * 2 + 1, loop, &p);
+  return WEFT_OK;
+}
+
+static weft_err matmul_infer(infer *s) {
+  shape b, dims;
+  WEFT_TRY(weft__infer_rank(s, 1, 1, NULL));
+  WEFT_TRY(weft__infer_shape_value(s, 2, &dims));
+  WEFT_TRY(weft__infer_rank(s, 3, 2, &b));
+  const bool flip_a = weft__node_bool(s->node, "adjoint_a", false),
+             flip_b = weft__node_bool(s->node, "adjoint_b", false);
+  s->out[0] = SHAPE2(dims.rank == 2 ? dims.dim[flip_a] : -1, b.dim[!flip_b]);
+  return WEFT_OK;
+}
+
+/* Towards b the sparse matrix the other way round; towards a value the dot product of the rows it joined. */
+static weft_err matmul_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  const bool flip_a = weft__node_bool(b->node, "adjoint_a", false),
+             flip_b = weft__node_bool(b->node, "adjoint_b", false);
+  weft_out zero = weft__b_scalar(g, WEFT_INT32, 0), one = weft__b_scalar(g, WEFT_INT32, 1);
+  weft_out swap = weft__b_ints(g, (int64_t[]){1, 0}, 2), in[] = {b->in[0], b->in[1], b->in[2], b->dout[0]};
+  const attr flags[] = {A_BOOL("adjoint_a", !flip_a), A_BOOL("adjoint_b", false)};
+  weft_out db = weft__b_node(g, "SparseTensorDenseMatMul", NULL, 4, in, 2, flags);
+  const attr apart[] = {A_INT("num", 2), A_INT("axis", 1)};
+  weft_out parts = weft__b_node(g, "Unpack", NULL, 1, b->in, 2, apart);
+  weft_out rows = weft__b_slot(parts, flip_a), columns = weft__b_slot(parts, !flip_a);
+  weft_out dense = flip_b ? weft__b_transpose(g, b->in[3], swap) : b->in[3];
+  weft_out joined = weft__b_mul(g, weft__b_gather(g, b->dout[0], rows, zero), weft__b_gather(g, dense, columns, zero));
+  b->din[1] = GRAD_DENSE(weft__b_sum(g, joined, one, false));
+  b->din[3] = GRAD_DENSE(flip_b ? weft__b_transpose(g, db, swap) : db);
+  return WEFT_OK;
+}
+
+static const op_case matmul_cases[] = {
+    {"i64[2,2] 0 1 2 0; f32[2] 1 2; i64[2] 3 2; f32[2,2] 1 2 3 4", "f32[3,2] 3 4 0 0 2 4", NULL, CASE_FIXED_TYPE},
+    {"i32[3,2] 0 1 2 0 0 1; f64[3] rand; i64[2] 3 2; f64[3,5] rand", NULL, "adjoint_a=true", CASE_FIXED_TYPE},
+    {"i64[2,2] 0 1 2 0; f64[2] 1 2; i64[2] 3 2; f64[4,2] rand", NULL, "adjoint_b=true", CASE_FIXED_TYPE},
+    {"i64[2,2] 0 1 2 0; f64[2] 1 2; i64[2] 3 2; f64[4,3] rand", NULL, "adjoint_a=true adjoint_b=true", CASE_FIXED_TYPE},
+    {"i64[2,2] 0 1 2 0; i32[2] 1 2; i64[2] 3 2; i32[2,2] 1 2 3 4", NULL, NULL, CASE_FIXED_TYPE | CASE_NO_GRAD},
+    {"i64[0,2] 0; f32[0] 0; i64[2] 3 2; f32[2,0] 0", NULL, NULL, CASE_FIXED_TYPE | CASE_NO_GRAD},
+    {"i64[2,2] 0 1 7 0; f32[2] 1 2; i64[2] 3 2; f32[2,2] 0", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
+    {"i64[2,2] 0 1 2 0; f32[2] 1 2; i64[2] 3 2; f32[1,2] 0", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
+    {0},
+};
+
+OPS(sparse_matmul) = {
+    {"SparseTensorDenseMatMul(a_indices:Tindices, a_values:T, a_shape:int64, b:T) -> (product:T) | T:type "
+     "Tindices:type{int32,int64}=int64 adjoint_a:bool=false adjoint_b:bool=false",
+     "A sparse matrix times a dense one.", .infer = matmul_infer, .cpu = matmul_cpu, .grad = matmul_grad,
+     .cases = matmul_cases},
+    {0},
+};

@@ -1,7 +1,0 @@
-/* special.h - functions of ops/special.c that other kernels need. */
-#ifndef WEFT_OPS_SPECIAL_H
-#define WEFT_OPS_SPECIAL_H
-
-double weft__digamma(double x); /* the derivative of log gamma; NaN at its poles */
-
-#endif

@@ -1,0 +1,229 @@
+/* strings.c - strings one at a time: Substr, StringLength, StringLower, StringUpper, StringStrip. */
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "base/text.h"
+#include "graph/kernel.h"
+#include "graph/op.h"
+#include "codec/regex.h"
+#include "codec/utf8.h"
+#include <locale.h>
+#include <string.h>
+#include <wctype.h>
+
+static bool in_utf8(const kernel *k) { return weft__node_str_is(k->node, "unit", "UTF8_CHAR"); }
+
+/* ---- StringLength ---- */
+
+static weft_err length_cpu(kernel *k) {
+  const weft_tensor *x = k->in[0];
+  bool utf8 = in_utf8(k);
+  weft_tensor *y = weft__out(k, 0, &x->shape);
+  if (!y) return WEFT_OOM;
+  for (int64_t i = 0; i < weft__tensor_count(x); i++) {
+    const str *s = TENSOR_DATA(x, str) + i;
+    TENSOR_DATA(y, int32_t)[i] = (int32_t)(utf8 ? weft__utf8_length(s) : (int64_t)s->size);
+  }
+  return WEFT_OK;
+}
+
+/* ---- Substr ---- */
+
+static weft_err substr_infer(infer *s) {
+  if (s->in[1].rank >= 0 && s->in[2].rank >= 0 && !weft__shape_compatible(&s->in[1], &s->in[2]))
+    return weft__infer_fail(s, "Shapes must be equal, but are %s and %s", weft__shape_text(&s->in[1]),
+                            weft__shape_text(&s->in[2]));
+  return weft__infer_broadcast(s);
+}
+
+/* Where character n of s begins; the end if there are fewer. */
+static size_t character(const str *s, int64_t n) {
+  size_t i = 0;
+  for (; i < s->size; i++)
+    if (weft__utf8_begins(s->data[i]) && n-- == 0) break;
+  return i;
+}
+
+/* The part of s that pos and len name; a len below 0 runs to the end, as TensorFlow's does. */
+static weft_err substr_one(kernel *k, const str *s, int64_t pos, int64_t len, int64_t at, str *out) {
+  bool utf8 = in_utf8(k);
+  int64_t length = utf8 ? weft__utf8_length(s) : (int64_t)s->size, from = pos < 0 ? pos + length : pos;
+  if (from < 0 || from > length || (utf8 && len < 0)) {
+    if (utf8)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "pos %lld out of range for string at index %lld",
+                               (long long)pos, (long long)at);
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "pos %lld out of range for string b'%.*s' at index %lld",
+                             (long long)pos, weft__int_sat(s->size), s->size ? s->data : "", (long long)at);
+  }
+  int64_t to = len < 0 || len > length - from ? length : from + len;
+  size_t begin = utf8 ? character(s, from) : (size_t)from, end = utf8 ? character(s, to) : (size_t)to;
+  return weft__str_set(out, s->size ? s->data + begin : "", end - begin);
+}
+
+/* The element of a tensor that element i of a broadcast `out` reads. */
+static int64_t element_of(const shape *s, const shape *out, int64_t i) {
+  int64_t offset = 0, run = 1;
+  for (int d = out->rank - 1, e = s->rank - 1; e >= 0; d--, e--) {
+    int64_t at = i % out->dim[d];
+    i /= out->dim[d];
+    if (s->dim[e] != 1) offset += at * run;
+    run *= s->dim[e];
+  }
+  return offset;
+}
+
+static weft_err substr_cpu(kernel *k) {
+  const weft_tensor *x = k->in[0], *pos = k->in[1], *len = k->in[2];
+  shape out;
+  if (!weft__shape_equal(&pos->shape, &len->shape))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "pos and len should have the same shape, got: %s vs. %s",
+                             weft__shape_text(&pos->shape), weft__shape_text(&len->shape));
+  if (weft__shape_broadcast(&out, &x->shape, &pos->shape) != WEFT_OK)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s", weft__shape_text(&x->shape),
+                             weft__shape_text(&pos->shape));
+  weft_tensor *y = weft__out(k, 0, &out);
+  if (!y) return WEFT_OOM;
+  for (int64_t i = 0; i < weft__tensor_count(y); i++) {
+    int64_t p = element_of(&pos->shape, &out, i);
+    WEFT_TRY(substr_one(k, TENSOR_DATA(x, str) + element_of(&x->shape, &out, i), weft__tensor_int(pos, p),
+                        weft__tensor_int(len, p), i, TENSOR_DATA(y, str) + i));
+  }
+  return WEFT_OK;
+}
+
+/* ---- StringLower, StringUpper ---- */
+
+static void put_rune(text *t, wint_t r) {
+  char b[4];
+  size_t n = r < 0x80 ? 1 : r < 0x800 ? 2 : r < 0x10000 ? 3 : 4;
+  static const unsigned lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+  for (size_t i = n; i-- > 0; r >>= 6) b[i] = (char)(i == 0 ? lead[n] | r : 0x80 | (r & 0x3F));
+  weft__text_add(t, b, n);
+}
+
+/* Case by the C library's tables: one character for one; "\uFFFD" for bytes that are no UTF-8. */
+static void turn_utf8(text *t, const str *s, bool up, locale_t tables) {
+  for (size_t i = 0; i < s->size;) {
+    int length, rune = weft__rune(s->data + i, s->size - i, &length);
+    wint_t r = rune < 0 ? 0xFFFD : (wint_t)rune;
+    put_rune(t, up ? towupper_l(r, tables) : towlower_l(r, tables));
+    i += (size_t)length;
+  }
+}
+
+static void turn_ascii(text *t, const str *s, bool up) {
+  for (size_t i = 0; i < s->size; i++) {
+    char c = s->data[i];
+    bool turns = up ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z';
+    if (turns) c = (char)(c ^ 0x20);
+    weft__text_add(t, &c, 1);
+  }
+}
+
+static weft_err turn_all(kernel *k, bool up, locale_t tables) {
+  const weft_tensor *x = k->in[0];
+  weft_tensor *y = weft__out(k, 0, &x->shape);
+  if (!y) return WEFT_OOM;
+  text t = {0};
+  weft_err err = WEFT_OK;
+  for (int64_t i = 0; i < weft__tensor_count(x) && err == WEFT_OK; i++) {
+    t.size = 0;
+    if (tables)
+      turn_utf8(&t, TENSOR_DATA(x, str) + i, up, tables);
+    else
+      turn_ascii(&t, TENSOR_DATA(x, str) + i, up);
+    err = t.failed ? WEFT_OOM : weft__str_set(TENSOR_DATA(y, str) + i, weft__text_get(&t), t.size);
+  }
+  weft__text_finish(&t);
+  return err;
+}
+
+static weft_err turn_case(kernel *k, bool up) {
+  attr_str encoding = weft__node_str(k->node, "encoding");
+  if (encoding.size == 0) return turn_all(k, up, (locale_t)0);
+  if (strcmp(encoding.data, "utf-8") != 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "only utf-8 or '' (no encoding) is supported, received %s",
+                             encoding.data);
+  locale_t tables = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  if (!tables) return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "this system has no C.UTF-8 tables");
+  weft_err err = turn_all(k, up, tables);
+  freelocale(tables);
+  return err;
+}
+
+static weft_err lower_cpu(kernel *k) { return turn_case(k, false); }
+static weft_err upper_cpu(kernel *k) { return turn_case(k, true); }
+
+/* ---- StringStrip ---- */
+
+static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+static weft_err strip_cpu(kernel *k) {
+  const weft_tensor *x = k->in[0];
+  weft_tensor *y = weft__out(k, 0, &x->shape);
+  if (!y) return WEFT_OOM;
+  for (int64_t i = 0; i < weft__tensor_count(x); i++) {
+    const str *s = TENSOR_DATA(x, str) + i;
+    size_t from = 0, to = s->size;
+    while (from < to && is_space(s->data[from])) from++;
+    while (to > from && is_space(s->data[to - 1])) to--;
+    WEFT_TRY(weft__str_set(TENSOR_DATA(y, str) + i, s->size ? s->data + from : "", to - from));
+  }
+  return WEFT_OK;
+}
+
+/* ---- cases ---- */
+
+static const op_case length_cases[] = {
+    {"str[3] \"a\" \"\" \"hello world\"", "i32[3] 1 0 11", NULL, 0},
+    {"str[1] \"h\xC3\xA9llo\"", "i32[1] 5", "unit='UTF8_CHAR'", 0},
+    {"str[] \"h\xC3\xA9llo\"", "i32[] 6", "unit='BYTE'", 0},
+    {0},
+};
+
+static const op_case substr_cases[] = {
+    {"str[2] \"hello\" \"world\"; i32[] 1; i32[] 3", "str[2] \"ell\" \"orl\"", NULL, 0},
+    {"str[2] \"hello\" \"world\"; i64[2] 1 -3; i64[2] 3 9", "str[2] \"ell\" \"rld\"", NULL, 0},
+    {"str[2] \"hello\" \"world\"; i32[2,1] 1 2; i32[2,1] 1 2", "str[2,2] \"e\" \"o\" \"ll\" \"rl\"", NULL, 0},
+    {"str[] \"h\xC3\xA9llo\"; i32[2] 1 2; i32[2] 1 2", "str[2] \"\xC3\xA9\" \"ll\"", "unit='UTF8_CHAR'", 0},
+    {"str[1] \"ab\"; i32[] 2; i32[] 1", "str[1] \"\"", NULL, 0},
+    {"str[1] \"ab\"; i32[] 3; i32[] 1", "error INVALID_ARGUMENT", NULL, 0},
+    {"str[1] \"ab\"; i32[] -3; i32[] 1", "error INVALID_ARGUMENT", NULL, 0},
+    {"str[2] \"ab\"; i32[3] 0; i32[3] 1", "error INVALID_ARGUMENT", NULL, 0},
+    {"str[2] \"ab\"; i32[] 0; i32[2] 1", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+static const op_case lower_cases[] = {
+    {"str[2] \"aBc1\" \"\"", "str[2] \"abc1\" \"\"", NULL, 0},
+    {"str[1] \"\xC3\x89T\"", "str[1] \"\xC3\x89t\"", NULL, 0},
+    {"str[1] \"\xC3\x89T\"", "str[1] \"\xC3\xA9t\"", "encoding='utf-8'", 0},
+    {"str[1] \"a\"", "error INVALID_ARGUMENT", "encoding='latin'", 0},
+    {0},
+};
+
+static const op_case upper_cases[] = {
+    {"str[2] \"aBc1\" \"\"", "str[2] \"ABC1\" \"\"", NULL, 0},
+    {"str[1] \"\xC3\xA9t\"", "str[1] \"\xC3\x89T\"", "encoding='utf-8'", 0},
+    {0},
+};
+
+static const op_case strip_cases[] = {
+    {"str[3] \"  a b \" \"\" \"   \"", "str[3] \"a b\" \"\" \"\"", NULL, 0},
+    {0},
+};
+
+#define UNIT "unit:string{'BYTE','UTF8_CHAR'}='BYTE'"
+
+OPS(strings) = {
+    {"StringLength(input:string) -> (output:int32) | " UNIT, "How long each string is.", .infer = weft__infer_same,
+     .cpu = length_cpu, .cases = length_cases},
+    {"Substr(input:string, pos:T, len:T) -> (output:string) | T:type{int32,int64} " UNIT, "A part of each string.",
+     .infer = substr_infer, .cpu = substr_cpu, .cases = substr_cases},
+    {"StringLower(input:string) -> (output:string) | encoding:string=''", "Capitals made small.",
+     .infer = weft__infer_same, .cpu = lower_cpu, .cases = lower_cases},
+    {"StringUpper(input:string) -> (output:string) | encoding:string=''", "Small letters made capitals.",
+     .infer = weft__infer_same, .cpu = upper_cpu, .cases = upper_cases},
+    {"StringStrip(input:string) -> (output:string)", "White space at both ends left out.", .infer = weft__infer_same,
+     .cpu = strip_cpu, .cases = strip_cases},
+    {0},
+};

@@ -1,0 +1,67 @@
+/* summary.h - writing Summary messages: fields of the wire format onto a text, and the op's output. */
+#ifndef WEFT_OPS_SUMMARY_SUMMARY_H
+#define WEFT_OPS_SUMMARY_SUMMARY_H
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "graph/kernel.h"
+#include <string.h>
+
+static inline void weft__put_varint(text *t, uint64_t v) {
+  char byte[10];
+  size_t n = 0;
+  for (; v >= 0x80; v >>= 7) byte[n++] = (char)(v | 0x80);
+  byte[n++] = (char)v;
+  weft__text_add(t, byte, n);
+}
+static inline void weft__put_number(text *t, int field, uint64_t v) {
+  weft__put_varint(t, (uint64_t)field << 3);
+  weft__put_varint(t, v);
+}
+static inline void weft__put_bytes(text *t, int field, const void *data, size_t size) {
+  weft__put_varint(t, (uint64_t)field << 3 | 2);
+  weft__put_varint(t, size);
+  if (size) weft__text_add(t, data, size);
+}
+static inline void weft__put_float(text *t, int field, float v) {
+  weft__put_varint(t, (uint64_t)field << 3 | 5);
+  weft__text_add(t, (const char *)&v, sizeof v);
+}
+static inline void weft__put_double(text *t, int field, double v) {
+  weft__put_varint(t, (uint64_t)field << 3 | 1);
+  weft__text_add(t, (const char *)&v, sizeof v);
+}
+/* A message as a field of another; the inner one is emptied for the next. */
+static inline void weft__put_message(text *t, int field, text *inner) {
+  weft__put_bytes(t, field, weft__text_get(inner), inner->size);
+  t->failed = t->failed || inner->failed;
+  inner->size = 0;
+}
+
+/* The serialised Summary becomes the scalar output 0. */
+static inline weft_err weft__summary_out(kernel *k, const text *summary) {
+  weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
+  if (!out || summary->failed) return WEFT_OOM;
+  return weft__str_set(out->data, weft__text_get(summary), summary->size);
+}
+
+/* The scalar string tag, input i; INVALID_ARGUMENT "tags must be scalar". */
+static inline weft_err weft__summary_tag(const kernel *k, int i, const str **tag) {
+  if (k->in[i]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "tags must be scalar");
+  *tag = k->in[i]->data;
+  return WEFT_OK;
+}
+
+/* "TAG/KIND/3", or "TAG/KIND" where at most one may be written, as field 1 of a Summary.Value. */
+static inline void weft__put_numbered_tag(text *t, const str *tag, const char *kind, int64_t most, int64_t i) {
+  text full = {0};
+  if (tag->size) weft__text_add(&full, tag->data, tag->size);
+  if (most > 1)
+    weft__text_printf(&full, "/%s/%lld", kind, (long long)i);
+  else
+    weft__text_printf(&full, "/%s", kind);
+  weft__put_message(t, 1, &full);
+  weft__text_finish(&full);
+}
+
+#endif

@@ -1,6 +1,6 @@
 /* train_average.c - moving averages, as programs ask for them. */
 #include "base/alloc.h"
-#include "train/average.h"
+#include "train/model/average.h"
 #include "weft/train.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* train_image.c - what input pipelines do to pictures, as programs ask for it. */
-#include "train/image.h"
+#include "train/model/image.h"
 #include "weft/train.h"
 
 weft_out weft_image_convert(weft_graph *g, weft_out x, weft_dtype to, bool saturate) {

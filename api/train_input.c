@@ -1,7 +1,7 @@
 /* train_input.c - coordinators, queue runners and input pipelines, as programs call them. */
-#include "train/coordinator.h"
-#include "train/input.h"
-#include "train/queue_runner.h"
+#include "train/session/coordinator.h"
+#include "train/model/input.h"
+#include "train/session/queue_runner.h"
 
 weft_err weft_coordinator_create(weft_coordinator **out, int n, const weft_err *clean) {
   return weft__coordinator_create(out, n, clean);

@@ -1,7 +1,7 @@
 /* train_layer.c - layers, as programs ask for them. */
 #include "api/initial.h"
-#include "train/layer.h"
-#include "train/rnn.h"
+#include "train/model/layer.h"
+#include "train/model/rnn.h"
 #include "weft/train.h"
 
 static const reuse_mode modes[] = {[WEFT_REUSE_INHERIT] = REUSE_INHERIT,

@@ -1,6 +1,6 @@
 /* train_loss.c - losses and metrics, as programs ask for them. */
-#include "train/loss.h"
-#include "train/metric.h"
+#include "train/model/loss.h"
+#include "train/model/metric.h"
 
 weft_out weft_loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions, const weft_loss_opts *opts) {
   const weft_loss_opts standard = {0}, *o = opts ? opts : &standard;

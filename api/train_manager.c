@@ -1,5 +1,5 @@
 /* train_manager.c - sessions whose variables have values, for programs that supervise themselves. */
-#include "train/session_manager.h"
+#include "train/session/session_manager.h"
 #include "weft/supervise.h"
 
 typedef struct managed {

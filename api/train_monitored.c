@@ -1,6 +1,6 @@
 /* train_monitored.c - hooks and monitored sessions, as programs call them. */
-#include "train/monitored.h"
-#include "train/sync_run.h"
+#include "train/session/monitored.h"
+#include "train/session/sync_run.h"
 
 weft_err weft_hook_create(weft_hook **out, const weft_hook_fns *fns, void *arg) {
   return weft__hook_create(out, fns, arg, NULL);

@@ -1,7 +1,7 @@
 /* train_optimizer.c - gradients, clipping and optimizers, as programs ask for them. */
 #include "base/alloc.h"
-#include "train/clip.h"
-#include "train/optimizer.h"
+#include "train/model/clip.h"
+#include "train/model/optimizer.h"
 #include <string.h>
 
 static void give(int n, const grad_value *d, weft_gradient *out) {

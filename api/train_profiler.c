@@ -3,9 +3,9 @@
  * It lives up here because the text is made by weft_trace_json. */
 #include "base/alloc.h"
 #include "io/file.h"
-#include "train/hook.h"
-#include "train/path.h"
-#include "train/run.h"
+#include "train/session/hook.h"
+#include "train/checkpoint/path.h"
+#include "train/session/run.h"
 #include <string.h>
 
 typedef struct profiler {

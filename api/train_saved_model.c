@@ -1,5 +1,5 @@
 /* train_saved_model.c - models to serve, as programs ask for them. */
-#include "train/saved_model.h"
+#include "train/checkpoint/saved_model.h"
 
 static weft_err no_folder(void) { return weft__fail(WEFT_INVALID_ARGUMENT, "a SavedModel needs a folder"); }
 

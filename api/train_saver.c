@@ -1,7 +1,7 @@
 /* train_saver.c - savers and checkpoints, as programs call them. */
-#include "train/checkpoint_reader.h"
-#include "train/checkpoint_state.h"
-#include "train/saver.h"
+#include "train/checkpoint/checkpoint_reader.h"
+#include "train/checkpoint/checkpoint_state.h"
+#include "train/checkpoint/saver.h"
 
 weft_err weft_saver_create(weft_saver **out, weft_graph *g, const weft_saver_opts *opts) {
   return weft__saver_create(out, g, opts);

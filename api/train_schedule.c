@@ -1,5 +1,5 @@
 /* train_schedule.c - learning rates that fall, as programs ask for them. */
-#include "train/schedule.h"
+#include "train/model/schedule.h"
 #include "weft/train.h"
 
 weft_out weft_exponential_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,

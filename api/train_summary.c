@@ -1,6 +1,6 @@
 /* train_summary.c - summaries and events files, as programs call them. */
-#include "train/event_writer.h"
-#include "train/summary.h"
+#include "train/session/event_writer.h"
+#include "train/model/summary.h"
 
 weft_out weft_summary_scalar(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts) {
   return weft__summary_scalar(g, name, x, opts);

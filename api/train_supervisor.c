@@ -1,6 +1,6 @@
 /* train_supervisor.c - the Supervisor, as programs call it. */
-#include "train/queue_runner.h"
-#include "train/supervisor.h"
+#include "train/session/queue_runner.h"
+#include "train/session/supervisor.h"
 
 weft_err weft_supervisor_create(weft_supervisor **out, weft_graph *g, const weft_supervisor_opts *opts) {
   return weft__supervisor_create(out, g, opts);

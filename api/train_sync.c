@@ -1,6 +1,6 @@
 /* train_sync.c - synchronous training, as programs ask for it. */
 #include "base/alloc.h"
-#include "train/sync.h"
+#include "train/model/sync.h"
 
 weft_err weft_sync_create(weft_sync **out, weft_optimizer *o, const char *name, int aggregate, int replicas) {
   return weft__sync_create(out, o, aggregate, replicas, name);

@@ -1,9 +1,9 @@
 /* train_variable.c - variables and the global step, as programs ask for them. */
 #include "api/initial.h"
 #include "graph/build.h"
-#include "train/global_step.h"
-#include "train/partition.h"
-#include "train/variable_nodes.h"
+#include "train/model/global_step.h"
+#include "train/model/partition.h"
+#include "train/model/variable_nodes.h"
 #include "weft/train.h"
 
 int weft_variables(const weft_graph *g, const char *list, weft_out *out, int room) {

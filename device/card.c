@@ -7,7 +7,7 @@
  * Copies run beside the kernels.  Those in wait for kernels only if memory was handed out since the last one, whose former
  * user may still be at work; kernels queued afterwards wait for them.  Those out wait for the kernels so far, and kernels
  * queued afterwards wait for them unless the source is a step's place, which stays as it is until the step's end
- * (exec/layout.c). */
+ * (exec/passes/arena_layout.c). */
 #include "device/card.h"
 
 #include "base/alloc.h"

@@ -31,7 +31,7 @@ typedef struct plan_item { /* one node to run */
   uint64_t dying; /* straight plans: inputs (< 64) that nobody reads afterwards */
   int *release;   /* straight plans: slots to be cleared once it has run */
   int n_release;
-  int stage; /* staged plans: how many times values crossed tasks on their way here (exec/stage.h) */
+  int stage; /* staged plans: how many times values crossed tasks on their way here (exec/executors/staged.h) */
 } plan_item;
 
 typedef struct plan_recv { /* staged plans: an item that receives, and from where */
@@ -40,14 +40,14 @@ typedef struct plan_recv { /* staged plans: an item that receives, and from wher
   int together; /* so many from here on belong to one stage and come from one device; 0: not the first of them */
 } plan_recv;
 
-typedef struct plan_stretch { /* items [from, to) that a GPU runs by itself (exec/replay.h) */
+typedef struct plan_stretch { /* items [from, to) that a GPU runs by itself (exec/executors/cuda_graph.h) */
   int from, to;
   device *device;
 } plan_stretch;
 
-typedef struct layout layout;     /* exec/layout.h */
-typedef struct frame frame;       /* exec/frame.h */
-typedef struct flow_map flow_map; /* exec/flow_map.h */
+typedef struct layout layout;     /* exec/passes/arena_layout.h */
+typedef struct frame frame;       /* exec/executors/frame.h */
+typedef struct flow_map flow_map; /* exec/executors/dataflow_map.h */
 
 typedef struct plan {
   const weft_graph *graph;
@@ -71,10 +71,10 @@ typedef struct plan {
   int *constant_slot; /* slots whose value is known: set once in every frame */
   weft_tensor *constant;
   bool waits;       /* an item may hold its thread for long: not for a thread that is needed back soon */
-  bool flow;        /* has control flow or ops that wait: the general executor runs it (exec/flow.h) */
+  bool flow;        /* has control flow or ops that wait: the general executor runs it (exec/executors/dataflow.h) */
   flow_map *map;    /* then */
   atomic_uint cost; /* straight plans: about how many ns a run takes; 0: not known */
-  bool staged;      /* else: waits only for other tasks, where a stage begins (exec/stage.h) */
+  bool staged;      /* else: waits only for other tasks, where a stage begins (exec/executors/staged.h) */
   int n_stage, n_recv;
   plan_recv *recv;
   atomic_uint *stage_cost; /* per stage: about how many ns its items took; 0: not known */
@@ -98,7 +98,7 @@ typedef struct plan_devices { /* where the nodes run: device[of_node[id]] */
 
 /* Prunes, orders, folds constants, numbers the slots.  The graph's lock is taken meanwhile.  All on the host: */
 weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r);
-/* With copies where values go from device to device (exec/spread.h); where is only read meanwhile. */
+/* With copies where values go from device to device (exec/passes/copy_insertion.h); where is only read meanwhile. */
 weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, const plan_devices *where);
 void weft__plan_destroy(plan *p);
 
@@ -112,7 +112,7 @@ typedef struct plan_run {
   step step;                      /* filled in by the session */
   int64_t deadline_ns;            /* on the monotonic clock; 0: none */
   bool keeps_feeds;               /* what is fetched may share memory with the feeds */
-  struct step_log *log;           /* NULL, or where to note what ran when (exec/steplog.h) */
+  struct step_log *log;           /* NULL, or where to note what ran when (exec/executors/steplog.h) */
 } plan_run;
 
 /* Input j of an item is the reference v: the kernel gets the variable itself where the argument takes one, else its

@@ -5,7 +5,7 @@
 #ifndef WEFT_EXEC_SESSION_H
 #define WEFT_EXEC_SESSION_H
 
-#include "exec/place.h"
+#include "exec/passes/place.h"
 #include "exec/plan.h"
 
 typedef enum session_role { /* in a supervised job; the numbers travel */

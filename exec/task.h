@@ -6,7 +6,7 @@
 #define WEFT_EXEC_TASK_H
 
 #include "base/pool.h"
-#include "exec/place.h"
+#include "exec/passes/place.h"
 #include "state/resource.h"
 
 typedef struct task {

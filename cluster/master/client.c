@@ -10,7 +10,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "cluster/named_tensor.h"
-#include "exec/runs.h"
+#include "exec/executors/runs.h"
 #include "graph/graphdef.h"
 #include "net/place.h"
 #include "rpc.pb-c.h"

@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "exec/order.h"
-#include "exec/partition.h"
+#include "exec/passes/order.h"
+#include "exec/passes/partition.h"
 
 typedef struct end { /* a feed or a fetch */
   char *name, *key;

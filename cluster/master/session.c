@@ -14,7 +14,7 @@
 #include "cluster/master/restore.h"
 #include "cluster/master/task_set.h"
 #include "exec/requests.h"
-#include "exec/runs.h"
+#include "exec/executors/runs.h"
 #include "rpc.pb-c.h"
 
 typedef struct claim { /* of the thread that makes a step */

@@ -6,7 +6,7 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "cluster/master/broadcast.h"
-#include "exec/steplog.h"
+#include "exec/executors/steplog.h"
 #include "ops/all.h"
 #include "rpc.pb-c.h"
 #include <stdio.h>

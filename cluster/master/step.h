@@ -6,7 +6,7 @@
 #define WEFT_CLUSTER_MASTER_STEP_H
 
 #include "cluster/worker/worker.h"
-#include "exec/partition.h"
+#include "exec/passes/partition.h"
 #include "exec/session.h"
 
 typedef struct cluster_step cluster_step;

@@ -6,7 +6,7 @@
 #define WEFT_CLUSTER_MASTER_WAIT_FOR_TASKS_H
 
 #include "cluster/membership/peer.h"
-#include "exec/place.h"
+#include "exec/passes/place.h"
 
 enum { WEFT_RETURN_SECS = 5 }; /* a task that comes back so soon after its goodbye was restarted */
 /* How the error begins if the task that left was the chief: there is nothing more to do. */

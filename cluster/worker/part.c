@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/pulse.h"
 #include "cluster/worker/state.h"
-#include "exec/call.h"
+#include "exec/executors/call.h"
 #include "exec/feeds.h"
-#include "exec/start.h"
+#include "exec/executors/start.h"
 
 /* ---- parts ---- */
 

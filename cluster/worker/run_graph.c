@@ -6,7 +6,7 @@
 #include "base/cast.h"
 #include "cluster/named_tensor.h"
 #include "cluster/worker/state.h"
-#include "exec/steplog.h"
+#include "exec/executors/steplog.h"
 #include "graph/graphdef.h"
 #include "tensor/tensor_proto.h"
 

@@ -52,7 +52,7 @@ typedef struct gpu_roles {
   int scalars, scalar[GPU_MAX_SCALARS];
 } gpu_roles;
 
-/* A chain of elementwise ops in one kernel (exec/fuse.c).  A step takes inputs of the kernel (arg >= 0) or what earlier
+/* A chain of elementwise ops in one kernel (exec/passes/fuse.c).  A step takes inputs of the kernel (arg >= 0) or what earlier
  * steps left on a stack (-1; the second operand is on top), and leaves its result there; the last one's is the chain's. */
 enum { GPU_CHAIN_STEPS = 14, GPU_CHAIN_IN = 6, GPU_CHAIN_DEPTH = 4 };
 typedef struct gpu_step {

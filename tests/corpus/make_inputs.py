@@ -101,11 +101,11 @@ def saved_model():
         s.run(w.initializer)
         y = tf.matmul(x, w, name="y")
         tf.saved_model.simple_save(s, folder + "/m", {"x": x}, {"y": y})
-        put("train.saved_model", "simple", pathlib.Path(folder + "/m/saved_model.pb").read_bytes())
+        put("train.checkpoint.saved_model", "simple", pathlib.Path(folder + "/m/saved_model.pb").read_bytes())
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default(), tf.Session() as s:
         x = tf.placeholder(tf.float32, [2], name="x")
         tf.saved_model.simple_save(s, folder + "/m", {"x": x}, {"y": x + 1.0})
-        put("train.saved_model", "constant", pathlib.Path(folder + "/m/saved_model.pb").read_bytes())
+        put("train.checkpoint.saved_model", "constant", pathlib.Path(folder + "/m/saved_model.pb").read_bytes())
 
 
 def configs():

@@ -1,0 +1,342 @@
+/* cuda_graph.c - finding, recording and replaying stretches.
+ *
+ * While a stretch is recorded its kernels run as always but for the stream: it is one of the recording alone, so other
+ * threads go on queueing.  What kernels take as scratch meanwhile stays with the recording. */
+#include "exec/executors/cuda_graph.h"
+
+#include "base/alloc.h"
+#include "exec/executors/cuda_graph_streams.h"
+#include "exec/passes/copy_insertion.h"
+#include "kernels/gpu/gpu_host.h"
+#include "state/variable.h"
+#include <stdlib.h>
+
+enum { SHORTEST = 3 }; /* kernels: fewer are queued as fast one by one */
+
+/* ---- finding ----------------------------------------------------------------------------------- */
+
+/* Does what item i leaves in host memory follow from shapes and constants alone? */
+static bool item_steady(const plan_item *it, const bool *steady) {
+  if (it->op->flags & OP_MEASURES) return true;
+  if (it->device || it->n_in == 0 || it->op->opdef.stateful || it->op->flags || weft__spread_is_out(it)) return false;
+  for (int j = 0; j < it->n_in; j++)
+    if (it->in[j].from_ref || !steady[it->in[j].slot]) return false;
+  return true;
+}
+
+static void find_steady(const plan *p, bool *steady) {
+  for (int i = 0; i < p->n_constant; i++) steady[p->constant_slot[i]] = true;
+  for (int i = 0; i < p->n_item; i++) {
+    const plan_item *it = &p->item[i];
+    if (!item_steady(it, steady)) continue;
+    for (int o = 0; o < it->n_out; o++) steady[it->first_out + o] = true;
+  }
+}
+
+static bool is_copy(const plan_item *it) { return strcmp(it->node->op_name, "_Copy") == 0; }
+
+/* May the item be inside a stretch of device d (NULL: not known yet)? */
+static bool recordable(const plan_item *it, const bool *steady, const device *d) {
+  if (it->op->flags & OP_ONCE) return true; /* made already */
+  if (weft__spread_is_wait(it)) return false;
+  if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
+  if ((d && it->device != d) || it->no_record || is_copy(it) || !weft__device_records(it->device)) return false;
+  for (int j = 0; j < it->n_in && j < 64; j++)
+    if (it->host_in >> j & 1 && !steady[it->in[j].slot] &&
+        weft__dtype_is_plain(weft__out_type(it->node->graph, it->node->in[j])))
+      return false;
+  return true;
+}
+
+/* The stretch from item i on; n counts its kernels. */
+static int stretch_end(const plan *p, const bool *steady, int i, device **d, int *n) {
+  *n = 0;
+  *d = NULL;
+  int end = i;
+  for (; i < p->n_item && recordable(&p->item[i], steady, *d); i++) {
+    if (!p->item[i].device || p->item[i].op->flags & OP_ONCE) continue;
+    *d = p->item[i].device;
+    end = i + 1;
+    ++*n;
+  }
+  return end;
+}
+
+weft_err weft__replay_find(plan *p) {
+  if (!p->n_device || p->flow || p->careful < 0) return WEFT_OK;
+  bool *steady = weft__alloc_zero((size_t)p->n_slot + 1, sizeof *steady);
+  p->stretch = weft__arena_alloc(&p->arena, sizeof *p->stretch * (size_t)(p->n_item + 1));
+  weft_err err = steady && p->stretch ? WEFT_OK : WEFT_OOM;
+  if (!err) find_steady(p, steady);
+  for (int i = 0, end, n; !err && i<p->n_item; i = end> i ? end : i + 1) {
+    device *d;
+    while (i < p->n_item && (!p->item[i].device || p->item[i].op->flags & OP_ONCE)) i++;
+    end = i < p->n_item ? stretch_end(p, steady, i, &d, &n) : i;
+    if (end > i && n >= SHORTEST) p->stretch[p->n_stretch++] = (plan_stretch){i, end, d};
+  }
+  weft__free(steady);
+  return err;
+}
+
+/* ---- what a recording relies on ------------------------------------------------------------------ */
+
+typedef struct place { /* a value from outside, or one that is read afterwards */
+  int slot;
+  weft_tensor t; /* without a reference, unless it is owned */
+  bool owned;    /* a copy in host memory: the place may serve another value by the time it is read */
+  variable *ref;
+} place;
+
+typedef struct held_variable {
+  variable *v;
+  const void *data;
+  bool written;
+} held_variable;
+
+struct replay {
+  int runs;
+  bool hopeless;
+  void *recording;
+  struct scratch *scratch;
+  place *in, *out;
+  int n_in, n_out;
+  held_variable *var;
+  int n_var;
+};
+
+weft_err weft__replay_create(frame *f) {
+  f->replay = weft__alloc_zero((size_t)f->plan->n_stretch + 1, sizeof *f->replay);
+  return f->replay ? WEFT_OK : WEFT_OOM;
+}
+
+static void forget(replay *r, device *d) {
+  d->ops->recording_destroy(d, r->recording);
+  for (int i = 0; i < r->n_out; i++)
+    if (r->out[i].owned) weft__tensor_clear(&r->out[i].t);
+  weft__gpu_scratch_release(&r->scratch);
+  weft__free(r->in);
+  weft__free(r->out);
+  weft__free(r->var);
+  *r = (replay){.hopeless = r->hopeless};
+}
+
+void weft__replay_destroy(frame *f) {
+  for (int i = 0; f->replay && i < f->plan->n_stretch; i++) {
+    device *d = f->plan->stretch[i].device;
+    if (f->replay[i].recording) d->ops->sync(d);
+    forget(&f->replay[i], d);
+  }
+  weft__free(f->replay);
+}
+
+static bool inside(const plan_stretch *s, int item) { return item >= s->from && item < s->to; }
+
+static void add_variable(replay *r, variable *v, bool written) {
+  for (int i = 0; i < r->n_var; i++)
+    if (r->var[i].v == v) {
+      r->var[i].written = r->var[i].written || written;
+      return;
+    }
+  r->var[r->n_var++] = (held_variable){v, v->value.data, written};
+}
+
+/* What input j relies on.  False: on memory that will not be there again. */
+static bool note_input(replay *r, const frame *f, const plan_stretch *s, const plan_item *it, int j) {
+  const plan_input *in = &it->in[j];
+  const value *from = &f->slot[in->slot];
+  const int maker = f->plan->slot_item[in->slot];
+  if (in->from_ref) {
+    if (from->ref) add_variable(r, from->ref, in->wants_ref);
+    return true;
+  }
+  if (!from->t.buf) return inside(s, maker);
+  if (from->t.dtype == WEFT_RESOURCE) {
+    variable *v;
+    if (weft__handle_get(&from->t, VARIABLE_TYPE, (resource **)&v) != WEFT_OK) return false;
+    add_variable(r, v, true);
+    return true;
+  }
+  if (inside(s, maker)) return true;
+  r->in[r->n_in++] = (place){in->slot, from->t, false, NULL};
+  return maker < 0 || from->t.buf->transient || !from->t.buf->memory;
+}
+
+static bool note_inputs(replay *r, const frame *f, const plan_stretch *s) {
+  bool good = true;
+  for (int i = s->from; i < s->to; i++)
+    for (int j = 0; j < f->plan->item[i].n_in; j++) good = note_input(r, f, s, &f->plan->item[i], j) && good;
+  return good;
+}
+
+static bool read_after(const plan *p, const plan_stretch *s, int slot) {
+  for (int i = s->to; i < p->n_item; i++)
+    for (int j = 0; j < p->item[i].n_in; j++)
+      if (p->item[i].in[j].slot == slot) return true;
+  for (int i = 0; i < p->n_fetch; i++)
+    if (p->fetch_slot[i] == slot) return true;
+  return false;
+}
+
+static weft_err make_room(replay *r, const frame *f, const plan_stretch *s) {
+  size_t in = 1, out = 1;
+  for (int i = s->from; i < s->to; i++) {
+    in += (size_t)f->plan->item[i].n_in;
+    out += (size_t)f->plan->item[i].n_out;
+  }
+  r->in = weft__alloc_zero(in, sizeof *r->in);
+  r->var = weft__alloc_zero(in, sizeof *r->var);
+  r->out = weft__alloc_zero(out, sizeof *r->out);
+  return r->in && r->var && r->out ? WEFT_OK : WEFT_OOM;
+}
+
+/* A stretch may leave behind what lies in the frame's places on the device; other memory there would be another's in
+ * the next run.  What it leaves in host memory is always the same. */
+static bool note_outputs(replay *r, const frame *f, const plan_stretch *s) {
+  for (int i = s->from; i < s->to; i++) {
+    const plan_item *it = &f->plan->item[i];
+    for (int o = 0; o < it->n_out && !(it->op->flags & OP_ONCE); o++) {
+      const int slot = it->first_out + o;
+      const value *v = &f->slot[slot];
+      if (!read_after(f->plan, s, slot)) continue;
+      const bool host = v->t.buf && !v->t.buf->memory;
+      if (v->t.buf && !host && !v->t.buf->transient) return false;
+      place *p = &r->out[r->n_out];
+      *p = (place){slot, v->t, host, v->ref};
+      if (host && weft__tensor_clone(&p->t, &v->t) != WEFT_OK) return false;
+      r->n_out++;
+    }
+  }
+  return true;
+}
+
+static bool variables_stayed(const replay *r) {
+  for (int i = 0; i < r->n_var; i++)
+    if (r->var[i].v->value.data != r->var[i].data) return false;
+  return true;
+}
+
+/* ---- recording --------------------------------------------------------------------------------- */
+
+/* Memory that a kernel took for an output, and which is neither planned nor somebody's who keeps it, will be
+ * another's: such a stretch cannot be replayed. */
+static bool outputs_planned(const frame *f, const plan_item *it) {
+  for (int o = 0; o < it->n_out; o++) {
+    const weft_tensor *t = &f->slot[it->first_out + o].t;
+    if (t->buf && !t->buf->transient && t->buf->memory && weft__buffer_single(t->buf)) return false;
+  }
+  return true;
+}
+
+static weft_err record_items(replay *r, frame *f, plan_run *run, const plan_stretch *s, lanes *beside, bool *good) {
+  for (int i = s->from; i < s->to; i++) {
+    const plan_item *it = &f->plan->item[i];
+    if (it->op->flags & OP_ONCE) continue;
+    WEFT_TRY(weft__lanes_step(beside, f, i));
+    WEFT_TRY(weft__item_run(f, i, run));
+    if (!outputs_planned(f, it)) *good = false;
+    weft__gpu_scratch_move(&f->kernel[i].scratch, &r->scratch);
+  }
+  return WEFT_OK;
+}
+
+/* Nothing of what was recorded has run: the frame as it was before. */
+static void undo(const replay *r, frame *f, const plan_stretch *s) {
+  for (int i = s->from; i < s->to; i++)
+    for (int o = 0; o < f->plan->item[i].n_out && !(f->plan->item[i].op->flags & OP_ONCE); o++) {
+      value *v = &f->slot[f->plan->item[i].first_out + o];
+      if (v->t.buf) weft__tensor_clear(&v->t);
+      v->ref = NULL;
+    }
+  for (int i = 0; i < r->n_in; i++) {
+    weft_tensor *t = &f->slot[r->in[i].slot].t;
+    if (!t->buf && r->in[i].t.buf->transient) weft__tensor_share(t, &r->in[i].t);
+  }
+}
+
+/* Records the stretch and queues it; where that cannot be done its items are to be run, now and later. */
+static weft_err record(replay *r, frame *f, plan_run *run, const plan_stretch *s, bool *done) {
+  device *d = s->device;
+  bool good = true;
+  WEFT_TRY(make_room(r, f, s));
+  if (!note_inputs(r, f, s)) {
+    r->hopeless = true;
+    return WEFT_OK;
+  }
+  WEFT_TRY(d->ops->record_begin(d));
+  f->recording = true;
+  lanes beside;
+  weft__lanes_init(&beside);
+  weft_err err = record_items(r, f, run, s, &beside, &good);
+  weft__lanes_finish(&beside);
+  f->recording = false;
+  weft_err ended = d->ops->record_end(d, &r->recording);
+  if (!err && !ended && good && variables_stayed(r) && note_outputs(r, f, s)) {
+    *done = true;
+    return d->ops->replay(d, r->recording);
+  }
+  r->hopeless = true;
+  undo(r, f, s);
+  forget(r, d);
+  return WEFT_OK; /* an error of a kernel comes again when it is run */
+}
+
+/* ---- replaying --------------------------------------------------------------------------------- */
+
+static bool inputs_stayed(const replay *r, const frame *f) {
+  for (int i = 0; i < r->n_in; i++) {
+    const weft_tensor *was = &r->in[i].t, *now = &f->slot[r->in[i].slot].t;
+    if (!now->buf || was->dtype != now->dtype || !weft__shape_equal(&was->shape, &now->shape)) return false;
+    if (now->buf->memory && was->data != now->data) return false;
+  }
+  return true;
+}
+
+static bool variables_ready(const replay *r) {
+  for (int i = 0; i < r->n_var; i++) {
+    const held_variable *h = &r->var[i];
+    if (h->v->value.data != h->data || (h->written && !weft__tensor_writable(&h->v->value))) return false;
+  }
+  return true;
+}
+
+static void lock_variables(const replay *r, bool on) {
+  for (int i = 0; i < r->n_var; i++) {
+    if (on)
+      pthread_mutex_lock(&r->var[i].v->lock);
+    else
+      pthread_mutex_unlock(&r->var[i].v->lock);
+  }
+}
+
+static int by_address(const void *a, const void *b) {
+  const held_variable *x = a, *y = b;
+  return (uintptr_t)x->v < (uintptr_t)y->v ? -1 : (uintptr_t)x->v > (uintptr_t)y->v;
+}
+
+static weft_err queue_recording(replay *r, frame *f, const plan_stretch *s, bool *done) {
+  weft_err err = WEFT_OK;
+  lock_variables(r, true);
+  *done = variables_ready(r);
+  if (*done) err = s->device->ops->replay(s->device, r->recording);
+  lock_variables(r, false);
+  for (int i = 0; *done && i < r->n_out; i++) {
+    const place *p = &r->out[i];
+    if (p->t.buf) weft__tensor_share(&f->slot[p->slot].t, &p->t);
+    f->slot[p->slot].ref = p->ref;
+  }
+  return err;
+}
+
+weft_err weft__replay_run(frame *f, plan_run *run, int stretch, bool *done) {
+  replay *r = &f->replay[stretch];
+  const plan_stretch *s = &f->plan->stretch[stretch];
+  *done = false;
+  if (r->hopeless || r->runs++ == 0) return WEFT_OK;
+  if (!r->recording) {
+    weft_err err = record(r, f, run, s, done);
+    if (r->var) qsort(r->var, (size_t)r->n_var, sizeof *r->var, by_address);
+    return err;
+  }
+  if (inputs_stayed(r, f)) return queue_recording(r, f, s, done);
+  return WEFT_OK;
+}

@@ -1,0 +1,111 @@
+/* cuda_graph_streams.c - accesses of recorded kernels, and the lane each goes to: behind what it waits for, if that is the last of
+ * its lane, else the one that has been quiet for the longest time. */
+#include "exec/executors/cuda_graph_streams.h"
+
+#include "base/alloc.h"
+#include "state/variable.h"
+
+void weft__lanes_init(lanes *l) {
+  *l = (lanes){.n = 0};
+  for (int i = 0; i < RECORD_LANES; i++) l->tail[i] = -1;
+}
+
+void weft__lanes_finish(lanes *l) {
+  weft__free(l->list);
+  weft__free(l->lane_of);
+}
+
+static weft_err add(lanes *l, const void *at, size_t bytes, bool write) {
+  if (!at || !bytes) return WEFT_OK;
+  if (l->n == l->room) {
+    const int room = l->room ? 2 * l->room : 64;
+    access *grown = weft__realloc(l->list, sizeof *grown * (size_t)room);
+    if (!grown) return WEFT_OOM;
+    l->list = grown;
+    l->room = room;
+  }
+  l->list[l->n++] = (access){(uintptr_t)at, (uintptr_t)at + bytes, l->n_step, write};
+  return WEFT_OK;
+}
+
+static weft_err add_tensor(lanes *l, const weft_tensor *t, bool write) {
+  return t->buf && t->buf->memory ? add(l, t->data, weft__tensor_bytes(t), write) : WEFT_OK;
+}
+
+static weft_err add_variable(lanes *l, variable *v, bool write) {
+  return v && v->value.buf ? add_tensor(l, &v->value, write) : WEFT_OK;
+}
+
+static weft_err add_input(lanes *l, const frame *f, const plan_item *it, int j) {
+  const value *from = &f->slot[it->in[j].slot];
+  if (it->in[j].from_ref) return add_variable(l, from->ref, it->in[j].wants_ref);
+  if (from->t.buf && from->t.dtype == WEFT_RESOURCE) {
+    variable *v;
+    WEFT_TRY(weft__handle_get(&from->t, VARIABLE_TYPE, (resource **)&v));
+    return add_variable(l, v, true);
+  }
+  bool over = false; /* may an output be written over it? */
+  for (int o = 0; o < it->n_out; o++) over = over || f->layout->alias[it->first_out + o] == j;
+  return add_tensor(l, &from->t, over);
+}
+
+static weft_err add_accesses(lanes *l, const frame *f, int item) {
+  const plan_item *it = &f->plan->item[item];
+  for (int j = 0; j < it->n_in; j++) WEFT_TRY(add_input(l, f, it, j));
+  for (int o = 0; o < it->n_out; o++) {
+    const buffer *place = f->planned[it->first_out + o];
+    if (place && place->memory) WEFT_TRY(add(l, place->data, place->size, true));
+  }
+  return WEFT_OK;
+}
+
+/* Per lane: the last step that the accesses from `first` on must wait for. */
+static void find_conflicts(const lanes *l, int first, int after[RECORD_LANES]) {
+  for (int i = 0; i < RECORD_LANES; i++) after[i] = -1;
+  for (int i = first; i < l->n; i++)
+    for (int j = 0; j < first; j++) {
+      const access *a = &l->list[i], *b = &l->list[j];
+      if ((!a->write && !b->write) || a->begin >= b->end || b->begin >= a->end) continue;
+      int *at = &after[l->lane_of[b->step]];
+      if (b->step > *at) *at = b->step;
+    }
+}
+
+static int choose(const lanes *l, const int after[RECORD_LANES]) {
+  int best = 0;
+  for (int i = 0; i < RECORD_LANES; i++)
+    if (after[i] >= 0 && after[i] == l->tail[i]) return i;
+  for (int i = 1; i < RECORD_LANES; i++)
+    if (l->tail[i] < l->tail[best]) best = i;
+  return best;
+}
+
+/* Hands on a value and queues nothing. */
+static bool is_idle(const plan_item *it) {
+  bool touches = false;
+  if (it->device && it->run != it->op->cpu) return false;
+  for (int j = 0; j < it->n_in; j++)
+    touches = touches || it->in[j].wants_ref || weft__out_type(it->node->graph, it->node->in[j]) == WEFT_RESOURCE;
+  return !it->device || !touches;
+}
+
+weft_err weft__lanes_step(lanes *l, const frame *f, int item) {
+  const plan_item *it = &f->plan->item[item];
+  if (is_idle(it)) return WEFT_OK;
+  if (l->n_step == l->room_step) {
+    const int room = l->room_step ? 2 * l->room_step : 64;
+    int *grown = weft__realloc(l->lane_of, sizeof *grown * (size_t)room);
+    if (!grown) return WEFT_OOM;
+    l->lane_of = grown;
+    l->room_step = room;
+  }
+  int after[RECORD_LANES];
+  const int first = l->n, next = l->n_step;
+  WEFT_TRY(add_accesses(l, f, item));
+  find_conflicts(l, first, after);
+  const int lane = choose(l, after);
+  l->lane_of[next] = lane;
+  l->tail[lane] = next;
+  l->n_step++;
+  return it->device->ops->record_step(it->device, next, lane, after);
+}

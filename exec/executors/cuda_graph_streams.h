@@ -1,0 +1,30 @@
+/* cuda_graph_streams.h - which recorded kernels may run beside each other.
+ *
+ * A kernel must come after those that wrote what it reads, and after those that read or wrote what it writes; by
+ * addresses, since the values of a frame share memory.  Nothing else orders the work of one GPU. */
+#ifndef WEFT_EXEC_EXECUTORS_CUDA_GRAPH_STREAMS_H
+#define WEFT_EXEC_EXECUTORS_CUDA_GRAPH_STREAMS_H
+
+#include "exec/executors/frame.h"
+
+typedef struct access { /* of a step, to bytes of the device */
+  uintptr_t begin, end;
+  int step;
+  bool write;
+} access;
+
+typedef struct lanes {
+  access *list;
+  int n, room;
+  int n_step;
+  int *lane_of; /* per step */
+  int room_step;
+  int tail[RECORD_LANES]; /* the last step of each; -1: none */
+} lanes;
+
+void weft__lanes_init(lanes *l);
+void weft__lanes_finish(lanes *l);
+/* Item i is to be queued next: gives it a lane of the recording.  An item that queues nothing is left where it is. */
+weft_err weft__lanes_step(lanes *l, const frame *f, int item);
+
+#endif

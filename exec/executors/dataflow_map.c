@@ -1,0 +1,267 @@
+/* dataflow_map.c - finds the loops of a plan and numbers what is in them.
+ *
+ * The plan's order has every node after those it reads, but for the back edge of a loop; so one walk
+ * in that order finds each node's loop from any of its inputs, and a second one checks that all
+ * inputs agree. */
+#include "exec/executors/dataflow_map.h"
+
+#include "base/alloc.h"
+#include "base/cast.h"
+
+typedef struct mapper {
+  plan *p;
+  flow_map *m;
+  int *slot_index; /* per slot of the plan: its number in the turn or frame where it lives */
+  int cap_loop;
+} mapper;
+
+static void *zeroed(mapper *w, int count, size_t size) {
+  return weft__arena_alloc(&w->p->arena, (size_t)(count ? count : 1) * size);
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *op;
+  flow_kind kind;
+} kinds[] = {
+    {"Merge", FLOW_MERGE},
+    {"RefMerge", FLOW_MERGE},
+    {"Enter", FLOW_ENTER},
+    {"RefEnter", FLOW_ENTER},
+    {"Exit", FLOW_EXIT},
+    {"RefExit", FLOW_EXIT},
+    {"NextIteration", FLOW_NEXT},
+    {"RefNextIteration", FLOW_NEXT},
+    {"ControlTrigger", FLOW_TRIGGER},
+    {"_Send", FLOW_TRANSFER},
+    {"_HostSend", FLOW_TRANSFER},
+    {"_Recv", FLOW_TRANSFER},
+    {"_HostRecv", FLOW_TRANSFER},
+};
+
+static flow_kind kind_of(const weft_node *n) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(kinds[i].op, n->op_name) == 0) {
+      bool fixed = kinds[i].kind == FLOW_ENTER && weft__node_bool(n, "is_constant", false);
+      return fixed ? FLOW_ENTER_FIXED : kinds[i].kind;
+    }
+  return FLOW_PLAIN;
+}
+
+static bool enters(const flow_node *n) { return n->kind == FLOW_ENTER || n->kind == FLOW_ENTER_FIXED; }
+
+/* ---- loops ------------------------------------------------------------------------------------- */
+
+static weft_err add_loop(mapper *w, const char *name, int parent, int64_t parallel, int *out) {
+  flow_map *m = w->m;
+  if (m->n_loop == w->cap_loop) {
+    int cap = w->cap_loop ? 2 * w->cap_loop : 4;
+    flow_loop *grown = zeroed(w, cap, sizeof *grown);
+    if (!grown) return WEFT_OOM;
+    if (m->n_loop) memcpy(grown, m->loop, (size_t)m->n_loop * sizeof *grown);
+    m->loop = grown;
+    w->cap_loop = cap;
+  }
+  flow_loop *l = &m->loop[m->n_loop];
+  *l = (flow_loop){.name = name, .parent = parent};
+  l->parallel = parallel < 1 ? 1 : parallel > 1 << 20 ? 1 << 20 : weft__int_sat(parallel);
+  if (parent >= 0) l->number = m->loop[parent].n_child++;
+  *out = m->n_loop++;
+  return WEFT_OK;
+}
+
+/* The loop that an Enter in loop `parent` leads into. */
+static weft_err loop_of_enter(mapper *w, const weft_node *n, int parent, int *out) {
+  const char *name = weft__node_str(n, "frame_name").data;
+  for (int i = 1; i < w->m->n_loop; i++)
+    if (w->m->loop[i].parent == parent && strcmp(w->m->loop[i].name, name) == 0) {
+      *out = i;
+      return WEFT_OK;
+    }
+  return add_loop(w, name, parent, weft__node_int(n, "parallel_iterations", 10), out);
+}
+
+static weft_err find_target(mapper *w, int i) {
+  flow_node *n = &w->m->node[i];
+  const weft_node *graph_node = w->p->item[i].node;
+  n->target = n->loop;
+  if (enters(n)) return loop_of_enter(w, graph_node, n->loop, &n->target);
+  if (n->kind != FLOW_EXIT) return WEFT_OK;
+  if (n->loop == 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "Invalid Exit op: Cannot find a corresponding Enter op.\n\t [[{{node %s}}]]", graph_node->name);
+  n->target = w->m->loop[n->loop].parent;
+  return WEFT_OK;
+}
+
+/* Edge e of item i, data inputs first: the item it comes from; -1: a feed or a constant. */
+static int edge_source(const plan *p, int i, int e) {
+  const plan_item *it = &p->item[i];
+  return e < it->n_in ? p->slot_item[it->in[e].slot] : it->control[e - it->n_in];
+}
+
+static weft_err find_loops(mapper *w) {
+  int ignored;
+  WEFT_TRY(add_loop(w, "", -1, 1, &ignored));
+  for (int i = 0; i < w->p->n_item; i++) {
+    const plan_item *it = &w->p->item[i];
+    flow_node *n = &w->m->node[i];
+    n->kind = kind_of(it->node);
+    for (int e = 0; e < it->n_in + it->n_control; e++) {
+      int from = edge_source(w->p, i, e);
+      if (from < 0 || from >= i) continue; /* known, or a back edge */
+      n->loop = w->m->node[from].target;
+      break;
+    }
+    WEFT_TRY(find_target(w, i));
+  }
+  return WEFT_OK;
+}
+
+static weft_err check_loops(const mapper *w) {
+  for (int i = 0; i < w->p->n_item; i++) {
+    const plan_item *it = &w->p->item[i];
+    for (int e = 0, first = -1; e < it->n_in + it->n_control; e++) {
+      int from = edge_source(w->p, i, e);
+      if (from < 0) continue;
+      if (first < 0) first = from;
+      if (w->m->node[from].target == w->m->node[i].loop) continue;
+      return weft__fail(WEFT_INVALID_ARGUMENT,
+                        "{{node %s}} has inputs from different frames. The input {{node %s}} is in frame '%s'. The "
+                        "input {{node %s}} is in frame '%s'.",
+                        it->node->name, w->p->item[first].node->name, w->m->loop[w->m->node[first].target].name,
+                        w->p->item[from].node->name, w->m->loop[w->m->node[from].target].name);
+    }
+  }
+  for (int i = 0; i < w->p->n_fetch; i++) {
+    int item = w->p->slot_item[w->p->fetch_slot[i]];
+    if (item >= 0 && w->m->node[item].target != 0)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' cannot be fetched: it is inside the loop '%s'",
+                        w->p->item[item].node->name, w->m->loop[w->m->node[item].target].name);
+  }
+  return WEFT_OK;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------- */
+
+/* Slots of the plan keep their numbers in loop 0, where feeds and constants are too. */
+static void number_nodes(mapper *w) {
+  flow_map *m = w->m;
+  m->loop[0].n_slot = w->p->n_slot;
+  for (int s = 0; s < w->p->n_slot; s++) w->slot_index[s] = s;
+  for (int i = 0; i < w->p->n_item; i++) {
+    const plan_item *it = &w->p->item[i];
+    flow_node *n = &m->node[i];
+    flow_loop *own = &m->loop[n->loop], *target = &m->loop[n->target];
+    n->place = own->n_node++;
+    n->first_in = own->n_in;
+    own->n_in += it->n_in;
+    if (enters(n)) target->n_enter++;
+    if (n->kind == FLOW_EXIT) own->n_exit++;
+    int *next = n->kind == FLOW_ENTER_FIXED ? &target->n_fixed : &target->n_slot;
+    if (n->target == 0) {
+      n->first_out = it->first_out;
+      continue;
+    }
+    n->first_out = *next;
+    for (int o = 0; o < it->n_out; o++) w->slot_index[it->first_out + o] = (*next)++;
+  }
+}
+
+static weft_err list_nodes(mapper *w) {
+  flow_map *m = w->m;
+  for (int i = 0; i < m->n_loop; i++) {
+    flow_loop *l = &m->loop[i];
+    l->node = zeroed(w, l->n_node, sizeof(int));
+    l->readers = zeroed(w, l->n_slot, sizeof(int));
+    l->enter = zeroed(w, l->n_enter, sizeof(int));
+    l->exit = zeroed(w, l->n_exit, sizeof(int));
+    if (!l->node || !l->readers || !l->enter || !l->exit) return WEFT_OOM;
+    l->n_exit = 0;
+  }
+  int *other = zeroed(w, m->n_loop, sizeof(int)); /* per loop: its Enters that are not constant, so far */
+  if (!other) return WEFT_OOM;
+  for (int i = 0; i < w->p->n_item; i++) {
+    flow_node *n = &m->node[i];
+    flow_loop *own = &m->loop[n->loop], *target = &m->loop[n->target];
+    own->node[n->place] = i;
+    if (n->kind == FLOW_EXIT) own->exit[own->n_exit++] = i;
+    if (n->kind == FLOW_ENTER_FIXED) target->enter[n->first_out] = i;
+    if (n->kind == FLOW_ENTER) target->enter[target->n_fixed + other[n->target]++] = i;
+  }
+  return WEFT_OK;
+}
+
+/* ---- inputs and edges --------------------------------------------------------------------------- */
+
+static weft_err locate_inputs(mapper *w, int i) {
+  const plan_item *it = &w->p->item[i];
+  flow_node *n = &w->m->node[i];
+  n->in = zeroed(w, it->n_in, sizeof *n->in);
+  if (!n->in) return WEFT_OOM;
+  for (int j = 0; j < it->n_in; j++) {
+    int slot = it->in[j].slot, from = w->p->slot_item[slot];
+    flow_input *in = &n->in[j];
+    bool fixed = from >= 0 && w->m->node[from].kind == FLOW_ENTER_FIXED;
+    *in = (flow_input){from < 0 ? HOME_KNOWN : fixed ? HOME_FRAME : HOME_TURN, w->slot_index[slot], 0};
+    for (int k = 0; k < it->n_in; k++) in->uses += it->in[k].slot == slot;
+    if (in->home == HOME_TURN) w->m->loop[n->loop].readers[in->index]++;
+  }
+  return WEFT_OK;
+}
+
+static void count_edges(mapper *w, int i) {
+  const plan_item *it = &w->p->item[i];
+  flow_node *n = &w->m->node[i];
+  for (int e = 0; e < it->n_in + it->n_control; e++) {
+    int from = edge_source(w->p, i, e);
+    if (from < 0) continue;
+    w->m->node[from].n_edge++;
+    if (n->kind != FLOW_MERGE || e >= it->n_in) n->n_wait++;
+  }
+}
+
+static void link_edges(mapper *w, int i) {
+  const plan_item *it = &w->p->item[i];
+  for (int e = 0; e < it->n_in + it->n_control; e++) {
+    int from = edge_source(w->p, i, e);
+    if (from < 0) continue;
+    flow_node *n = &w->m->node[from];
+    bool data = e < it->n_in;
+    int out = data ? it->in[e].slot - w->p->item[from].first_out : -1;
+    n->edge[n->n_edge++] = (flow_edge){i, data ? e : -1, out};
+  }
+}
+
+static weft_err connect(mapper *w) {
+  for (int i = 0; i < w->p->n_item; i++) {
+    WEFT_TRY(locate_inputs(w, i));
+    count_edges(w, i);
+  }
+  for (int i = 0; i < w->p->n_item; i++) {
+    flow_node *n = &w->m->node[i];
+    n->edge = zeroed(w, n->n_edge, sizeof *n->edge);
+    if (!n->edge) return WEFT_OOM;
+    n->n_edge = 0;
+  }
+  for (int i = 0; i < w->p->n_item; i++) link_edges(w, i);
+  for (int i = 0; i < w->p->n_fetch; i++) w->m->loop[0].readers[w->p->fetch_slot[i]]++;
+  return WEFT_OK;
+}
+
+weft_err weft__flow_map_create(flow_map **out, plan *p) {
+  mapper w = {.p = p};
+  w.m = zeroed(&w, 1, sizeof *w.m);
+  if (!w.m) return WEFT_OOM;
+  w.m->node = zeroed(&w, p->n_item, sizeof *w.m->node);
+  w.slot_index = zeroed(&w, p->n_slot, sizeof *w.slot_index);
+  if (!w.m->node || !w.slot_index) return WEFT_OOM;
+  WEFT_TRY(find_loops(&w));
+  WEFT_TRY(check_loops(&w));
+  number_nodes(&w);
+  WEFT_TRY(list_nodes(&w));
+  WEFT_TRY(connect(&w));
+  *out = w.m;
+  return WEFT_OK;
+}

@@ -1,0 +1,210 @@
+/* frame.c - making, reusing and clearing frames. */
+#include "exec/executors/frame.h"
+
+#include "base/alloc.h"
+#include "exec/executors/cuda_graph.h"
+
+enum { MAX_IDLE = 8, MAX_LAYOUTS = 16 };
+
+static int count_inputs(const plan *p) {
+  int n = 0;
+  for (int i = 0; i < p->n_item; i++) n += p->item[i].n_in;
+  return n;
+}
+
+static weft_err allocate(frame *f, const plan *p) {
+  size_t slots = (size_t)p->n_slot + 1, inputs = (size_t)count_inputs(p) + 1;
+  f->slot = weft__alloc_zero(slots, sizeof *f->slot);
+  f->kernel = weft__alloc_zero((size_t)p->n_item + 1, sizeof *f->kernel);
+  f->in = weft__alloc_zero(inputs, sizeof *f->in);
+  f->ref = weft__alloc_zero(inputs, sizeof *f->ref);
+  f->deref = weft__alloc_zero(inputs, sizeof *f->deref);
+  f->place = weft__alloc_zero(slots, sizeof *f->place);
+  f->planned = weft__alloc_zero(slots, sizeof *f->planned);
+  f->card = weft__alloc_zero((size_t)p->n_device + 1, sizeof *f->card);
+  if (!f->layout) f->lessons = weft__alloc_zero(slots, sizeof *f->lessons);
+  bool ok = f->slot && f->kernel && f->in && f->ref && f->deref && f->place && f->planned && f->card &&
+            (f->layout || f->lessons);
+  return ok ? WEFT_OK : WEFT_OOM;
+}
+
+/* Every kernel's arguments point at their slots once and for all; references are looked up as it runs. */
+static void point_kernels(frame *f, const plan *p) {
+  int at = 0;
+  for (int i = 0; i < p->n_item; i++) {
+    const plan_item *it = &p->item[i];
+    kernel *k = &f->kernel[i];
+    *k = (kernel){.node = it->node,
+                  .op = it->op,
+                  .step = &f->step,
+                  .state = it->state,
+                  .n_in = it->n_in,
+                  .n_out = it->n_out,
+                  .device = it->device,
+                  .stream = weft__device_stream(it->device),
+                  .host_out = it->host_out,
+                  .dying = it->dying};
+    k->in = &f->in[at];
+    k->ref = &f->ref[at];
+    k->out = &f->slot[it->first_out];
+    k->planned = &f->planned[it->first_out];
+    k->alias = f->layout ? &f->layout->alias[it->first_out] : NULL;
+    for (int j = 0; j < it->n_in; j++) {
+      const plan_input *in = &it->in[j];
+      f->in[at + j] = in->wants_ref ? NULL : in->from_ref ? &f->deref[at + j] : &f->slot[in->slot].t;
+    }
+    at += it->n_in;
+  }
+}
+
+static void keep_place(buffer *b) { (void)b; } /* the frame's own reference is never dropped */
+
+static weft_err lay_arena(frame *f, const plan *p) {
+  const layout *l = f->layout;
+  if (!l) return WEFT_OK;
+  if (l->size[0] && !(f->memory = weft__alloc_aligned(l->size[0]))) return WEFT_OOM;
+  for (int i = 0; i < p->n_device; i++) {
+    memory_space *m = &p->device[i]->memory;
+    if (l->size[i + 1]) WEFT_TRY(m->alloc(m, &f->card[i], WEFT_UINT8, (int64_t)l->size[i + 1]));
+  }
+  for (int s = 0; s < p->n_slot; s++) {
+    if (!l->bytes[s]) continue;
+    const int where = p->slot_memory ? p->slot_memory[s] : 0;
+    buffer *b = &f->place[s];
+    atomic_init(&b->refs, 1);
+    b->transient = true;
+    b->size = l->bytes[s];
+    b->data = (char *)(where ? f->card[where - 1]->data : f->memory) + l->offset[s];
+    b->memory = where ? &p->device[where - 1]->memory : NULL;
+    b->release = keep_place;
+    f->planned[s] = b;
+  }
+  return WEFT_OK;
+}
+
+static void destroy(frame *f) {
+  if (!f) return;
+  weft__replay_destroy(f);
+  for (int s = 0; s < f->plan->n_slot && f->slot; s++) weft__tensor_clear(&f->slot[s].t);
+  weft__free(f->slot);
+  weft__free(f->kernel);
+  weft__free(f->in);
+  weft__free(f->ref);
+  weft__free(f->deref);
+  weft__free(f->place);
+  weft__free(f->planned);
+  weft__free(f->lessons);
+  weft__free(f->memory);
+  for (int i = 0; f->card && i < f->plan->n_device; i++) weft__buffer_release(f->card[i]);
+  weft__free(f->card);
+  weft__free(f);
+}
+
+static const layout *find_layout(const plan *p, uint64_t key) {
+  for (const layout *l = p->layouts; l; l = l->next)
+    if (l->key == key) return l;
+  return NULL;
+}
+
+static weft_err create(frame **out, plan *p, uint64_t key, uint64_t generation) {
+  frame *f = weft__alloc_zero(1, sizeof *f);
+  if (!f) return WEFT_OOM;
+  f->plan = p;
+  f->key = key;
+  f->generation = generation;
+  pthread_mutex_lock(&p->lock);
+  f->layout = find_layout(p, key);
+  pthread_mutex_unlock(&p->lock);
+  weft_err err = allocate(f, p);
+  if (!err) err = lay_arena(f, p);
+  if (!err && p->n_stretch && f->layout) err = weft__replay_create(f);
+  if (err) {
+    destroy(f);
+    return err;
+  }
+  point_kernels(f, p);
+  for (int i = 0; i < p->n_constant; i++) weft__tensor_share(&f->slot[p->constant_slot[i]].t, &p->constant[i]);
+  *out = f;
+  return WEFT_OK;
+}
+
+weft_err weft__frame_take(frame **out, plan *p, uint64_t key, uint64_t generation) {
+  pthread_mutex_lock(&p->lock);
+  frame **at = &p->idle;
+  while (*at && ((*at)->key != key || (*at)->generation != generation)) at = &(*at)->next;
+  frame *f = *at;
+  if (f) {
+    *at = f->next;
+    p->n_idle--;
+  }
+  pthread_mutex_unlock(&p->lock);
+  if (!f) return create(out, p, key, generation);
+  *out = f;
+  return WEFT_OK;
+}
+
+/* Outputs of OP_ONCE nodes do, once a run has come to its end: until then they are made again. */
+static bool lives_on(const frame *f, int s) {
+  int item = f->plan->slot_item[s];
+  return f->once_done && item >= 0 && (f->plan->item[item].op->flags & OP_ONCE);
+}
+
+/* Everything but constants and what lives on. */
+static void clear_values(frame *f) {
+  const plan *p = f->plan;
+  for (int s = 0; s < p->n_feed; s++) weft__tensor_clear(&f->slot[s].t);
+  for (int i = 0; i < p->n_item; i++)
+    for (int j = 0; j < p->item[i].n_out; j++) {
+      int s = p->item[i].first_out + j;
+      if (lives_on(f, s)) continue;
+      if (f->slot[s].t.buf) weft__tensor_clear(&f->slot[s].t);
+      f->slot[s].ref = NULL;
+    }
+  for (int i = 0, n = count_inputs(p); i < n; i++)
+    if (f->deref[i].buf) weft__tensor_clear(&f->deref[i]);
+}
+
+/* The lessons of the first run for these shapes become the plan's. */
+static void learn(frame *f) {
+  plan *p = f->plan;
+  layout *l = NULL;
+  int n = 0;
+  for (const layout *at = p->layouts; at; at = at->next) n++;
+  if (n >= MAX_LAYOUTS || weft__layout_create(&l, p, f->key, f->lessons) != WEFT_OK) return;
+  l->next = p->layouts;
+  p->layouts = l;
+}
+
+void weft__frame_give(frame *f, bool ok) {
+  plan *p = f->plan;
+  pthread_mutex_lock(&p->lock);
+  bool stale = f->lessons != NULL;
+  if (ok && f->lessons && !find_layout(p, f->key)) learn(f);
+  stale = stale && find_layout(p, f->key); /* without a layout it goes on learning */
+  if (stale || p->n_idle >= MAX_IDLE) {
+    pthread_mutex_unlock(&p->lock);
+    clear_values(f);
+    destroy(f);
+    return;
+  }
+  pthread_mutex_unlock(&p->lock);
+  clear_values(f);
+  pthread_mutex_lock(&p->lock);
+  f->next = p->idle;
+  p->idle = f;
+  p->n_idle++;
+  pthread_mutex_unlock(&p->lock);
+}
+
+void weft__frames_destroy(plan *p) {
+  while (p->idle) {
+    frame *f = p->idle;
+    p->idle = f->next;
+    destroy(f);
+  }
+  while (p->layouts) {
+    layout *l = p->layouts;
+    p->layouts = l->next;
+    weft__layout_destroy(l);
+  }
+}

@@ -1,0 +1,31 @@
+/* runs.h - the runs of a session in flight, so that closing it can reach and outwait them.
+ *
+ * The owner's lock guards all of it; it is held by the caller of every function here but init and finish. */
+#ifndef WEFT_EXEC_EXECUTORS_RUNS_H
+#define WEFT_EXEC_EXECUTORS_RUNS_H
+
+#include "base/cancel.h"
+
+typedef struct run_entry { /* its token is the owner's to init and finish */
+  cancel cancel;
+  struct run_entry *next, *prev;
+} run_entry;
+
+typedef struct runs {
+  run_entry ring;
+  int n;
+  pthread_cond_t none;
+  bool closed; /* no more may be added */
+} runs;
+
+void weft__runs_init(runs *r);
+void weft__runs_finish(runs *r);
+void weft__runs_add(runs *r, run_entry *e);
+void weft__runs_remove(runs *r, run_entry *e);
+/* Closes and fires every token with this code and message.  True: it was open before. */
+bool weft__runs_stop(runs *r, weft_err code, const char *message);
+/* Closes, fires every token with CANCELLED and this message, and waits (without the lock) until none is left.  True: it
+ * was open before. */
+bool weft__runs_close(runs *r, pthread_mutex_t *lock, const char *message);
+
+#endif

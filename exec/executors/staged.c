@@ -1,0 +1,374 @@
+/* staged.c - ordering by stages, and the run that pauses.
+ *
+ * All receives begin at once when the run does.  Whoever brings the last value of the stage that is waited for goes
+ * on with the plan, or hands it to the pool when the next piece is long; a thread that waits for the whole run does
+ * it itself. */
+#include "exec/executors/staged.h"
+
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "exec/executors/frame.h"
+#include "exec/executors/steplog.h"
+#include "state/rendezvous.h"
+#include "state/resource.h"
+#include <stdlib.h>
+
+static bool is_recv(const weft_node *n) {
+  return strcmp(n->op_name, "_Recv") == 0 || strcmp(n->op_name, "_HostRecv") == 0;
+}
+static bool is_send(const weft_node *n) {
+  return strcmp(n->op_name, "_Send") == 0 || strcmp(n->op_name, "_HostSend") == 0;
+}
+
+/* ---- order ------------------------------------------------------------------------------------- */
+
+/* Only transfers may wait, and every _Recv must say its stage. */
+static bool has_stages(const weft_graph *g, const int *order, int n) {
+  bool any = false;
+  for (int i = 0; i < n; i++) {
+    const weft_node *node = g->node[order[i]];
+    if (!node->op || node->op->flags & OP_CONTROL_FLOW) return false;
+    if (!(node->op->flags & OP_BLOCKING)) continue;
+    if (!is_send(node) && !is_recv(node)) return false;
+    if (is_recv(node) && weft__node_int(node, WEFT_STAGE_ATTR, 0) < 1) return false;
+    any = true;
+  }
+  return any;
+}
+
+typedef struct place { /* of a node in the order */
+  int node, stage;
+  int at; /* where it was, or where what it sends was */
+  bool send;
+} place;
+
+static int by_stage(const void *a, const void *b) {
+  const place *x = a, *y = b;
+  if (x->stage != y->stage) return x->stage < y->stage ? -1 : 1;
+  if (x->at != y->at) return x->at < y->at ? -1 : 1;
+  return (int)x->send - (int)y->send;
+}
+
+enum { STAGE_MAX = 1 << 16 }; /* crossings of tasks on a way through a graph */
+
+static int stage_of(const weft_node *n, const int *stage) {
+  int most = is_recv(n) ? weft__int_sat(weft__node_int(n, WEFT_STAGE_ATTR, 0)) : 0;
+  if (most < 0 || most > STAGE_MAX) most = most < 0 ? 0 : STAGE_MAX; /* a peer wrote it */
+  for (int i = 0; i < n->n_in; i++)
+    if (stage[n->in[i].node] > most) most = stage[n->in[i].node];
+  for (int i = 0; i < n->n_control; i++)
+    if (stage[n->control[i]] > most) most = stage[n->control[i]];
+  return most;
+}
+
+weft_err weft__stage_order(const weft_graph *g, int *order, int n_order, int **stage) {
+  *stage = NULL;
+  if (!has_stages(g, order, n_order)) return WEFT_OK;
+  place *list = weft__alloc((size_t)(n_order + 1) * sizeof *list);
+  int *at = weft__alloc_zero((size_t)g->n_node + 1, sizeof *at);
+  *stage = weft__alloc_zero((size_t)g->n_node + 1, sizeof **stage);
+  weft_err err = list && at && *stage ? WEFT_OK : WEFT_OOM;
+  for (int i = 0; i < n_order && !err; i++) {
+    const weft_node *n = g->node[order[i]];
+    bool send = is_send(n) && n->n_control == 0;
+    (*stage)[n->id] = stage_of(n, *stage);
+    at[n->id] = send ? at[n->in[0].node] : i;
+    list[i] = (place){n->id, (*stage)[n->id], at[n->id], send};
+  }
+  if (!err) {
+    qsort(list, (size_t)n_order, sizeof *list, by_stage);
+    for (int i = 0; i < n_order; i++) order[i] = list[i].node;
+  } else {
+    weft__free(*stage);
+    *stage = NULL;
+  }
+  weft__free(list);
+  weft__free(at);
+  return err;
+}
+
+static int by_source(const void *a, const void *b) {
+  const plan_recv *x = a, *y = b;
+  if (x->together != y->together) return x->together < y->together ? -1 : 1; /* the stage, while they are sorted */
+  return strcmp(x->key, y->key);
+}
+
+static bool same_source(const plan_recv *a, const plan_recv *b) {
+  size_t n = strcspn(a->key, ";");
+  return a->together == b->together && strncmp(a->key, b->key, n + 1) == 0;
+}
+
+/* What one stage receives from one device is asked for in one go. */
+static void group(plan *p) {
+  for (int i = 0; i < p->n_recv; i++) p->recv[i].together = p->item[p->recv[i].item].stage;
+  qsort(p->recv, (size_t)p->n_recv, sizeof *p->recv, by_source);
+  for (int i = 0, n; i < p->n_recv; i += n) {
+    for (n = 1; i + n < p->n_recv && same_source(&p->recv[i], &p->recv[i + n]);) n++;
+    for (int j = 0; j < n; j++) p->recv[i + j].together = j ? 0 : n;
+  }
+}
+
+weft_err weft__stage_prepare(plan *p) {
+  for (int i = 0; i < p->n_item; i++) p->n_recv += is_recv(p->item[i].node);
+  p->n_stage = p->n_item ? p->item[p->n_item - 1].stage + 1 : 1;
+  p->recv = weft__arena_alloc(&p->arena, sizeof *p->recv * (size_t)(p->n_recv + 1));
+  p->stage_cost = weft__arena_alloc(&p->arena, sizeof *p->stage_cost * (size_t)(p->n_stage + 1));
+  if (!p->recv || !p->stage_cost) return WEFT_OOM;
+  for (int i = 0, n = 0; i < p->n_item; i++) {
+    if (!is_recv(p->item[i].node)) continue;
+    char *key = weft__rendezvous_key(p->item[i].node, NULL, NULL, 0, 0);
+    if (!key) return WEFT_OOM;
+    p->recv[n++] = (plan_recv){.item = i, .key = weft__arena_strdup(&p->arena, key)};
+    weft__free(key);
+    if (!p->recv[n - 1].key) return WEFT_OOM;
+  }
+  group(p);
+  return WEFT_OK;
+}
+
+/* ---- a run ------------------------------------------------------------------------------------- */
+
+typedef struct staged staged;
+
+typedef struct receipt {
+  staged *run;
+  int item;
+} receipt;
+
+struct staged {
+  plan *plan;
+  plan_run *run;
+  frame *frame;
+  pool *tasks;
+  flow_done *done; /* NULL: a thread waits */
+  void *arg;
+  int next; /* item to go on with */
+  cancel_watch watch;
+  bool watching;
+  pthread_mutex_t lock; /* guards what follows */
+  pthread_cond_t wake;
+  status failure;
+  int outstanding; /* receives that have not ended */
+  int stage;       /* waited for; -1: nobody waits */
+  int *left;       /* per stage: receives that have not ended */
+  recv_want *want; /* per receive, behind the receipts */
+  receipt receipt[];
+};
+
+enum { SHORT_NS = 30000 }; /* a piece this short runs on whatever thread brings the last value */
+
+static void proceed(staged *s);
+
+static void task_proceed(void *arg) { proceed(arg); }
+
+/* On the thread that brought what was waited for. */
+static void go_on(staged *s, int stage) {
+  unsigned cost = atomic_load_explicit(&s->plan->stage_cost[stage], memory_order_relaxed);
+  bool brief = cost > 0 && cost < SHORT_NS && !s->plan->waits;
+  if (brief || weft__pool_submit(s->tasks, task_proceed, s) != WEFT_OK) proceed(s);
+}
+
+static weft_err take(staged *s, int item, const weft_tensor *t, bool dead) {
+  const plan_item *it = &s->plan->item[item];
+  weft_dtype want = weft__dtype_base(it->node->out_type[0]);
+  if (dead)
+    return weft__fail(WEFT_INTERNAL, "%s {{node %s}}: received a dead value in a step without branches",
+                      it->node->op_name, it->node->name);
+  if (t->dtype != want)
+    return weft__fail(WEFT_INTERNAL, "%s {{node %s}}: received a tensor of type %s, want %s", it->node->op_name,
+                      it->node->name, weft__dtype_name(t->dtype), weft__dtype_name(want));
+  return weft__tensor_keep(&s->frame->slot[it->first_out].t, t);
+}
+
+/* Keeps the first failure and ends the step with it, while a receive that is still counted keeps the run alive. */
+static void fail(staged *s, weft_err err) {
+  pthread_mutex_lock(&s->lock);
+  bool first = s->failure.code == WEFT_OK;
+  weft__status_keep(&s->failure, err);
+  pthread_mutex_unlock(&s->lock);
+  if (!first) return;
+  if (s->run->step.cancel)
+    weft__cancel_fire(s->run->step.cancel, err, "%s", s->failure.message ? s->failure.message : "");
+  else
+    weft__rendezvous_abort(s->run->step.rendezvous, err, s->failure.message ? s->failure.message : "");
+}
+
+/* One receive has ended, on any thread. */
+static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead) {
+  receipt *r = arg;
+  staged *s = r->run;
+  if (!err) err = take(s, r->item, t, dead);
+  if (err) fail(s, weft__item_error(&s->plan->item[r->item], err));
+  pthread_mutex_lock(&s->lock);
+  s->left[s->plan->item[r->item].stage]--;
+  s->outstanding--;
+  int stage = s->stage;
+  bool ready = stage >= 0 && (s->failure.code ? s->outstanding == 0 : s->left[stage] == 0), waits = !s->done;
+  if (ready && !waits) s->stage = -1;
+  if (waits) pthread_cond_signal(&s->wake);
+  pthread_mutex_unlock(&s->lock);
+  if (ready && !waits) go_on(s, stage);
+}
+
+/* A cancelled step receives nothing more. */
+static void on_cancel(void *arg) {
+  staged *s = arg;
+  weft_err code = weft__cancel_raise(s->run->step.cancel);
+  weft__rendezvous_abort(s->run->step.rendezvous, code, weft__error_message());
+}
+
+static weft_err begin(staged **out, plan *p, plan_run *run, pool *tasks, flow_done *done, void *arg) {
+  staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_want)) * (size_t)p->n_recv);
+  if (!s) return WEFT_OOM;
+  *s = (staged){.plan = p, .run = run, .tasks = tasks, .done = done, .arg = arg, .stage = -1};
+  s->want = (recv_want *)(s->receipt + p->n_recv);
+  s->left = weft__alloc_zero((size_t)p->n_stage + 1, sizeof *s->left);
+  weft_err err = s->left ? weft__frame_begin(&s->frame, p, run) : WEFT_OOM;
+  if (err) {
+    weft__free(s->left);
+    weft__free(s);
+    return err;
+  }
+  pthread_mutex_init(&s->lock, NULL);
+  pthread_cond_init(&s->wake, NULL);
+  s->outstanding = p->n_recv;
+  for (int i = 0; i < p->n_recv; i++) s->left[p->item[p->recv[i].item].stage]++;
+  *out = s;
+  return WEFT_OK;
+}
+
+/* Everything is asked for at once; the run is not looked at again here, for it may go on meanwhile. */
+static void begin_receives(staged *s) {
+  rendezvous *r = s->run->step.rendezvous;
+  const plan *p = s->plan;
+  for (int i = 0; i < p->n_recv; i++) {
+    s->receipt[i] = (receipt){s, p->recv[i].item};
+    s->want[i] = (recv_want){p->recv[i].key, on_receipt, &s->receipt[i]};
+  }
+  for (int i = 0, n = p->n_recv, more; i < n; i += more) {
+    more = p->recv[i].together;
+    weft__rendezvous_recv_all(r, more, &s->want[i]);
+  }
+}
+
+/* With the result known and nothing outstanding: fetches, and the frame goes back. */
+static weft_err finish(staged *s, weft_err err) {
+  if (s->watching) weft__cancel_off(s->run->step.cancel, &s->watch);
+  err = weft__plan_end(s->plan, err);
+  if (!err) err = weft__plan_fetch(s->plan, s->frame->slot, s->run);
+  status kept = {0};
+  weft__status_keep(&kept, err);
+  weft__frame_give(s->frame, err == WEFT_OK);
+  weft__status_finish(&s->failure);
+  pthread_cond_destroy(&s->wake);
+  pthread_mutex_destroy(&s->lock);
+  weft__free(s->left);
+  weft__free(s);
+  err = weft__status_raise(&kept);
+  weft__status_finish(&kept);
+  return err;
+}
+
+/* Runs the items of one stage. */
+static weft_err run_stage(staged *s, int stage) {
+  plan *p = s->plan;
+  int from = s->next, to = from;
+  while (to < p->n_item && p->item[to].stage == stage) to++;
+  int64_t start = weft__now_ns();
+  weft_err err = weft__frame_run(s->frame, s->run, from, to);
+  weft__cost_note(&p->stage_cost[stage], weft__now_ns() - start);
+  s->next = to;
+  return err;
+}
+
+/* May stage k begin?  If not, whoever brings its last value goes on (asynchronous runs).  A run that failed waits for
+ * all its receives to end. */
+static bool may_begin(staged *s, int stage, weft_err *err) {
+  pthread_mutex_lock(&s->lock);
+  *err = weft__status_raise(&s->failure);
+  bool now = *err ? s->outstanding == 0 : s->left[stage] == 0;
+  if (!now) s->stage = stage;
+  pthread_mutex_unlock(&s->lock);
+  return now;
+}
+
+/* Runs stage after stage until one must be waited for (false) or all is over (true). */
+static bool advance(staged *s, weft_err *err) {
+  for (;;) {
+    bool over = s->next >= s->plan->n_item;
+    int stage = over ? s->plan->n_stage - 1 : s->plan->item[s->next].stage;
+    if (!may_begin(s, stage, err)) return false;
+    if (*err || over) return true;
+    *err = run_stage(s, stage);
+    if (*err) fail(s, *err);
+  }
+}
+
+static void proceed(staged *s) {
+  weft_err err;
+  if (!advance(s, &err)) return;
+  flow_done *done = s->done;
+  void *arg = s->arg;
+  err = finish(s, err);
+  done(arg, err);
+}
+
+static weft_err watch(staged *s) {
+  cancel *c = s->run->step.cancel;
+  weft_err err = c ? weft__cancel_on(c, &s->watch, on_cancel, s) : WEFT_OK;
+  s->watching = c && !err;
+  return err;
+}
+
+void weft__stage_start(plan *p, plan_run *run, pool *tasks, bool borrowed, flow_done *done, void *arg) {
+  staged *s;
+  weft_err err = begin(&s, p, run, tasks, done, arg);
+  if (err) {
+    done(arg, err);
+    return;
+  }
+  err = watch(s);
+  if (err) {
+    done(arg, finish(s, err));
+    return;
+  }
+  begin_receives(s);
+  if (borrowed)
+    go_on(s, 0);
+  else
+    proceed(s);
+}
+
+/* ---- on one thread ----------------------------------------------------------------------------- */
+
+static weft_err look_up(const staged *s) {
+  if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
+  return weft__plan_check_time(s->run);
+}
+
+/* Sleeps until the stage that is waited for may begin; looks up now and then whether it is too late. */
+static void sleep_until_ready(staged *s) {
+  pthread_mutex_lock(&s->lock);
+  while (s->failure.code ? s->outstanding > 0 : s->left[s->stage] > 0) {
+    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    if (!pthread_cond_clockwait(&s->wake, &s->lock, CLOCK_MONOTONIC, &until) || s->failure.code) continue;
+    pthread_mutex_unlock(&s->lock);
+    weft_err err = look_up(s);
+    if (err) fail(s, err);
+    pthread_mutex_lock(&s->lock);
+  }
+  s->stage = -1;
+  pthread_mutex_unlock(&s->lock);
+}
+
+weft_err weft__stage_run(plan *p, plan_run *run) {
+  staged *s;
+  WEFT_TRY(begin(&s, p, run, NULL, NULL, NULL));
+  weft_err err = watch(s);
+  if (err) return finish(s, err);
+  begin_receives(s);
+  while (!advance(s, &err)) sleep_until_ready(s);
+  return finish(s, err);
+}

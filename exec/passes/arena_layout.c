@@ -1,0 +1,168 @@
+/* arena_layout.c - lives of values, and the arena they share: largest first, each at the lowest place
+ * that no value alive at the same time covers. */
+#include "exec/passes/arena_layout.h"
+
+#include "base/alloc.h"
+#include "exec/passes/copy_insertion.h"
+#include <stdlib.h>
+
+/* Cards read best where lines of theirs begin. */
+enum { CARD_ALIGN = 256 };
+
+static int memory_of(const plan *p, int slot) { return p->slot_memory ? p->slot_memory[slot] : 0; }
+
+static bool placeable(const weft_tensor *t) { return t->buf && weft__dtype_is_plain(t->dtype) && !t->buf->transient; }
+
+void weft__lesson_note(lesson *lessons, const plan *p, int item, const value *slot) {
+  const plan_item *it = &p->item[item];
+  for (int o = 0; o < it->n_out; o++) {
+    int s = it->first_out + o;
+    const weft_tensor *t = &slot[s].t;
+    lesson *l = &lessons[s];
+    *l = (lesson){.root = -1, .alias = -1};
+    if (!placeable(t) || weft__spread_is_out(it)) continue; /* copies to the host have pinned memory of their own */
+    for (int i = 0; i < it->n_in && l->alias < 0; i++)
+      if (!it->in[i].from_ref && slot[it->in[i].slot].t.buf == t->buf) l->alias = i;
+    if (l->alias >= 0)
+      l->root = lessons[it->in[l->alias].slot].root;
+    else if (weft__buffer_single(t->buf) && t->data == t->buf->data)
+      l->root = s;
+    l->bytes = weft__tensor_bytes(t);
+  }
+}
+
+typedef struct region {
+  int root, begin, end; /* alive from item begin to item end */
+  size_t bytes, offset;
+} region;
+
+/* A value that others hold on to stays on the heap. */
+static void leave_out(const plan *p, const lesson *lessons, region *of_slot, int s) {
+  if (p->slot_item[s] >= 0 && lessons[s].root >= 0) of_slot[lessons[s].root].root = -1;
+}
+
+/* Copies run beside the kernels: what they write to is theirs from the beginning of the step, what they read stays to its
+ * end (device/card.c). */
+static void mind_copies(const plan *p, const lesson *lessons, region *of_slot) {
+  for (int i = 0; i < p->n_item; i++) {
+    const plan_item *it = &p->item[i];
+    const int in = weft__spread_is_in(it) ? lessons[it->first_out].root : -1;
+    const int from = weft__spread_is_out(it) ? it->in[0].slot : -1;
+    const int out = from >= 0 && p->slot_item[from] >= 0 ? lessons[from].root : -1;
+    if (in >= 0) of_slot[in].begin = 0;
+    if (out >= 0) of_slot[out].end = p->n_item;
+  }
+}
+
+/* Per root: from where it is made to the last item that reads it under any name. */
+static void find_lives(const plan *p, const lesson *lessons, region *of_slot) {
+  for (int s = 0; s < p->n_slot; s++) of_slot[s] = (region){.root = -1};
+  for (int s = 0; s < p->n_slot; s++) {
+    int root = lessons[s].root;
+    if (p->slot_item[s] < 0 || root < 0) continue;
+    region *r = &of_slot[root];
+    if (r->root < 0) *r = (region){root, p->slot_item[root], p->slot_item[root], 0, 0};
+    if (lessons[s].bytes > r->bytes) r->bytes = lessons[s].bytes;
+    if (p->slot_item[s] > r->end) r->end = p->slot_item[s];
+  }
+  for (int i = 0; i < p->n_item; i++)
+    for (int j = 0; j < p->item[i].n_in; j++) {
+      int s = p->item[i].in[j].slot, root = p->slot_item[s] >= 0 ? lessons[s].root : -1;
+      if (root >= 0 && of_slot[root].end < i) of_slot[root].end = i;
+    }
+  mind_copies(p, lessons, of_slot);
+  for (int i = 0; i < p->n_fetch; i++) leave_out(p, lessons, of_slot, p->fetch_slot[i]); /* the caller keeps it */
+  for (int i = 0; i < p->n_item; i++) /* what is sent outlives the step */
+    for (int j = 0; j < p->item[i].n_in && p->item[i].op->flags & OP_BLOCKING; j++)
+      leave_out(p, lessons, of_slot, p->item[i].in[j].slot);
+  for (int s = 0; s < p->n_slot; s++) /* what is made once per frame must not be written over */
+    if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE)) leave_out(p, lessons, of_slot, s);
+}
+
+static int larger_first(const void *a, const void *b) {
+  const region *x = a, *y = b;
+  if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+  return x->root - y->root;
+}
+
+static int lower_first(const void *a, const void *b) {
+  const region *const *x = a, *const *y = b;
+  return (*x)->offset < (*y)->offset ? -1 : (*x)->offset > (*y)->offset;
+}
+
+/* The lowest offset at which r meets none of the regions placed before it. */
+static size_t find_place(const region *r, const region *placed, int n, const region **near) {
+  int count = 0;
+  for (int i = 0; i < n; i++)
+    if (placed[i].begin <= r->end && r->begin <= placed[i].end) near[count++] = &placed[i];
+  qsort(near, (size_t)count, sizeof *near, lower_first);
+  size_t at = 0;
+  for (int i = 0; i < count; i++) {
+    if (near[i]->offset >= at + r->bytes) break;
+    size_t after = near[i]->offset + near[i]->bytes;
+    if (after > at) at = after;
+  }
+  return at;
+}
+
+/* Those in one memory. */
+static weft_err place(layout *l, const plan *p, region *of_slot, int where) {
+  int n = 0;
+  region *r = weft__alloc(((size_t)p->n_slot + 1) * sizeof *r);
+  const region **near = weft__alloc(((size_t)p->n_slot + 1) * sizeof *near);
+  if (!r || !near) {
+    weft__free(r);
+    weft__free(near);
+    return WEFT_OOM;
+  }
+  const size_t align = where ? CARD_ALIGN : WEFT_ALIGN;
+  for (int s = 0; s < p->n_slot; s++) {
+    if (of_slot[s].root < 0 || of_slot[s].bytes == 0 || memory_of(p, s) != where) continue;
+    r[n] = of_slot[s];
+    r[n].bytes = (r[n].bytes + align - 1) / align * align;
+    n++;
+  }
+  qsort(r, (size_t)n, sizeof *r, larger_first);
+  for (int i = 0; i < n; i++) {
+    r[i].offset = find_place(&r[i], r, i, near);
+    l->offset[r[i].root] = r[i].offset;
+    l->bytes[r[i].root] = r[i].bytes;
+    if (r[i].offset + r[i].bytes > l->size[where]) l->size[where] = r[i].offset + r[i].bytes;
+  }
+  weft__free(r);
+  weft__free(near);
+  return WEFT_OK;
+}
+
+weft_err weft__layout_create(layout **out, const plan *p, uint64_t key, const lesson *lessons) {
+  size_t n = (size_t)p->n_slot + 1;
+  layout *l = weft__alloc_zero(1, sizeof *l);
+  if (!l) return WEFT_OOM;
+  l->key = key;
+  l->offset = weft__alloc_zero(n, sizeof *l->offset);
+  l->bytes = weft__alloc_zero(n, sizeof *l->bytes);
+  l->alias = weft__alloc_zero(n, sizeof *l->alias);
+  l->size = weft__alloc_zero((size_t)p->n_device + 1, sizeof *l->size);
+  region *of_slot = weft__alloc(n * sizeof *of_slot);
+  weft_err err = l->offset && l->bytes && l->alias && l->size && of_slot ? WEFT_OK : WEFT_OOM;
+  if (!err) {
+    for (int s = 0; s < p->n_slot; s++) l->alias[s] = p->slot_item[s] >= 0 ? lessons[s].alias : -1;
+    find_lives(p, lessons, of_slot);
+    for (int i = 0; i <= p->n_device && !err; i++) err = place(l, p, of_slot, i);
+  }
+  weft__free(of_slot);
+  if (err)
+    weft__layout_destroy(l);
+  else
+    *out = l;
+  return err;
+}
+
+void weft__layout_destroy(layout *l) {
+  if (!l) return;
+  weft__free(l->offset);
+  weft__free(l->bytes);
+  weft__free(l->alias);
+  weft__free(l->size);
+  weft__free(l);
+}

@@ -1,0 +1,435 @@
+/* fuse.c - chains of elementwise ops become one pass over memory.
+ *
+ * Where a value goes from one elementwise op to another and nowhere else, it need not be written to
+ * memory: both loops run on a block that stays in the cache.  A group is a tree of such ops; what
+ * it takes from outside broadcasts to its result exactly as it did through the tree, so the group
+ * is itself one elementwise loop with more inputs.  A group that begins with a convolution's result is
+ * run on its parts as they are made (exec/passes/fuse_conv.c); a product that is only a descent's gradient is made there
+ * (exec/passes/fuse_descent.c).
+ *
+ * On a card a group is one kernel that interprets its steps (kernels/elementwise/chain.cu), and what changes a variable element by
+ * element ends a group too: gradients, their decay and the update itself are then one launch. */
+#include "exec/passes/fuse.h"
+
+#include "base/alloc.h"
+#include "device/gpu.h"
+#include "exec/passes/program.h"
+#include "kernels/gpu/gpu_host.h"
+#include "state/variable.h"
+
+/* ---- running a group --------------------------------------------------------------------------- */
+
+void weft__program_run(void *z, const void *const *in, int64_t n, const void *arg) {
+  const program *p = arg;
+  const size_t size = weft__dtype_size(p->type);
+  _Alignas(WEFT_ALIGN) char temp[PROGRAM_STEPS][PROGRAM_BLOCK * sizeof(double)];
+  for (int64_t at = 0; at < n; at += PROGRAM_BLOCK) {
+    int64_t count = n - at < PROGRAM_BLOCK ? n - at : PROGRAM_BLOCK;
+    for (int s = 0; s < p->n_step; s++) {
+      const fused_step *f = &p->step[s];
+      const void *from[2];
+      for (int i = 0; i < f->n_in; i++)
+        from[i] = f->arg[i] >= 0 ? (const char *)in[f->arg[i]] + (size_t)at * size : temp[-1 - f->arg[i]];
+      f->loop(s == p->n_step - 1 ? (char *)z + (size_t)at * size : temp[s], from, count, NULL);
+    }
+  }
+}
+
+static weft_err fused_cpu(kernel *k) {
+  const program *p = k->state;
+  shape s = k->in[0]->shape;
+  for (int i = 1; i < k->n_in; i++) {
+    weft_err err = weft__shape_broadcast(&s, &s, &k->in[i]->shape);
+    if (err) return weft__kernel_fail(k, err, "%s", weft__error_message());
+  }
+  weft_tensor *out = weft__elementwise_out(k, &s);
+  if (!out) return WEFT_RESOURCE_EXHAUSTED;
+  weft__elementwise_run(k, weft__program_run, p->cost, p, false, k->n_in, k->in, out);
+  return WEFT_OK;
+}
+
+static const op fused_op = {.def = "_Fused", .cpu = fused_cpu, .unprepare = weft__free, .flags = OP_INPLACE};
+
+/* Input 0 is a variable, which takes the result; it is locked. */
+static weft_err update_locked(kernel *k, const program *p) {
+  const weft_tensor *in[ELEM_MAX_IN];
+  weft_tensor *now = NULL;
+  if (!k->ref[0]->value.buf) return weft__variable_missing(k, k->ref[0]);
+  WEFT_TRY(weft__variable_writable(k->ref[0], &now));
+  if (k->device) WEFT_TRY(k->device->ops->sync(k->device)); /* a simulated one: the value may be a copy to come */
+  in[0] = now;
+  shape s = now->shape;
+  for (int i = 1; i < k->n_in; i++) {
+    in[i] = k->in[i];
+    weft_err err = weft__shape_broadcast(&s, &s, &in[i]->shape);
+    if (err) return weft__kernel_fail(k, err, "%s", weft__error_message());
+  }
+  if (!weft__shape_equal(&s, &now->shape))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the variable and its update do not have the same shape");
+  weft__elementwise_run(k, weft__program_run, p->cost, p, false, k->n_in, in, now);
+  return WEFT_OK;
+}
+
+static weft_err update_cpu(kernel *k) {
+  weft__variable_lock(1, k->ref);
+  weft_err err = update_locked(k, k->state);
+  weft__variable_unlock(1, k->ref);
+  if (!err && k->n_out) weft__out_ref(k, 0, k->ref[0]);
+  return err;
+}
+
+static const op update_op = {.def = "_FusedUpdate", .cpu = update_cpu, .unprepare = weft__free};
+
+/* On a simulated card the CPU's loops stand for a card's. */
+static weft_err simulated_run(kernel *k) {
+  const gpu_api *api = weft__device_api(k->device);
+  api->enter(k->stream);
+  weft_err err = k->op->cpu(k);
+  api->leave(k->stream);
+  return err;
+}
+
+/* ---- finding groups ------------------------------------------------------------------------------ */
+
+typedef struct finder {
+  plan *p;
+  int *uses;     /* per slot: how often it is read; fetched ones count double */
+  bool *ordered; /* per item: others wait for it by a control edge; on the host, or it for others */
+  bool *gone;    /* per item: absorbed into a group */
+} finder;
+
+typedef struct group {
+  program prog;
+  plan_input in[ELEM_MAX_IN];
+  int n_in;
+  int member[PROGRAM_STEPS], n_member;
+  bool updates; /* input 0 is a variable, which takes the result */
+} group;
+
+/* BiasAdd is an addition with broadcasting where the channels are last and a vector of them is known to be added. */
+static bool adds_last(const weft_node *n) {
+  const weft_graph *g = n->graph;
+  const shape *x = weft__out_shape(g, n->in[0]), *b = weft__out_shape(g, n->in[1]);
+  return !weft__node_str_is(n, "data_format", "NCHW") && x->rank > 1 && b->rank == 1 && b->dim[0] >= 0 &&
+         x->dim[x->rank - 1] == b->dim[0];
+}
+
+/* The float type of all an item's arguments; else WEFT_INVALID.  A card's chain computes 16-bit floats in float. */
+static weft_dtype type_of(const plan_item *it) {
+  const weft_dtype t = it->n_out == 1 ? weft__dtype_base(it->node->out_type[0]) : WEFT_INVALID;
+  const bool narrow = it->device && (t == WEFT_HALF || t == WEFT_BFLOAT16);
+  if (t != WEFT_FLOAT && t != WEFT_DOUBLE && !narrow) return WEFT_INVALID;
+  for (int i = 0; i < it->node->n_in; i++)
+    if (weft__dtype_base(weft__out_type(it->node->graph, it->node->in[i])) != t) return WEFT_INVALID;
+  return t;
+}
+
+/* A step that is the op of this name, on the item's device. */
+static bool named_step(const plan_item *it, const char *name, const op *o, int n_in, weft_dtype t, fused_step *s) {
+  const gpu_chains *chains = it->device ? weft__gpu_chains() : NULL;
+  *s = (fused_step){.n_in = n_in, .function = chains ? chains->step(name, n_in) : -1};
+  if (chains) return s->function >= 0;
+  s->loop = o && o->elem ? o->elem->loop[t] : NULL;
+  return s->loop != NULL;
+}
+
+static bool step_of(const plan_item *it, fused_step *s) {
+  const weft_dtype t = type_of(it);
+  if (t == WEFT_INVALID || it->n_in < 1 || it->n_in > 2 || it->in[0].wants_ref) return false;
+  if (strncmp(it->node->op_name, "BiasAdd", 7) == 0 && !adds_last(it->node)) return false;
+  return named_step(it, it->node->op_name, it->op, it->n_in, t, s);
+}
+
+/* Its value would have to be computed more than once if it were broadcast inside the group. */
+static bool same_size(const plan_item *a, const plan_item *b) {
+  const shape *x = &a->node->out_shape[0], *y = &b->node->out_shape[0];
+  return x->rank >= 0 && weft__shape_equal(x, y);
+}
+
+/* Does the item change the variable that `slot` refers to, or one we cannot tell? */
+static bool may_change(const plan *p, const plan_item *it, int slot) {
+  if (it->op->flags & OP_ONCE) return false;
+  bool refers = false;
+  for (int i = 0; i < it->n_in; i++) {
+    if (!it->in[i].wants_ref) continue;
+    const int maker = p->slot_item[it->in[i].slot];
+    if (it->in[i].slot == slot || maker < 0 || !(p->item[maker].op->flags & OP_ONCE)) return true;
+    refers = true;
+  }
+  return !refers && it->op->opdef.stateful;
+}
+
+/* May anything that runs between items j and root change the variable of `slot`? */
+static bool writes_between(const finder *f, int j, const plan_item *root, int slot) {
+  for (const plan_item *it = &f->p->item[j] + 1; it < root; it++)
+    if (may_change(f->p, it, slot)) return true;
+  return false;
+}
+
+static bool absorbable(const finder *f, const plan_item *root, const plan_input *in) {
+  int j = f->p->slot_item[in->slot];
+  fused_step s;
+  if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return false;
+  const plan_item *it = &f->p->item[j];
+  if (it->device != root->device || !step_of(it, &s) || !same_size(it, root)) return false;
+  for (int i = 0; i < it->n_in; i++) /* it reads now, the group later */
+    if (it->in[i].from_ref && writes_between(f, j, root, it->in[i].slot)) return false;
+  return true;
+}
+
+static int add_input(group *g, const plan_input *in) {
+  for (int i = 0; i < g->n_in; i++)
+    if (g->in[i].slot == in->slot) return i;
+  if (g->n_in == ELEM_MAX_IN) return -1;
+  g->in[g->n_in] = *in;
+  return g->n_in++;
+}
+
+static bool add_step(group *g, const fused_step *s, int *operand) {
+  if (g->prog.n_step == PROGRAM_STEPS) return false;
+  *operand = -1 - g->prog.n_step;
+  g->prog.step[g->prog.n_step++] = *s;
+  return true;
+}
+
+static bool grow(const finder *f, group *g, int i, const plan_item *root, int *operand);
+
+/* How a step names what it reads here: the result of the item it comes from, if that can be absorbed. */
+static bool take_operand(const finder *f, group *g, const plan_input *in, const plan_item *root, int *operand) {
+  group before = *g;
+  if (absorbable(f, root, in) && grow(f, g, f->p->slot_item[in->slot], root, operand)) return true;
+  *g = before;
+  *operand = add_input(g, in);
+  return *operand >= 0;
+}
+
+/* Adds item i and what it can absorb, inputs first; *operand is how a reader names its result.  False if there is no
+ * room: the caller then leaves the group as it was before. */
+static bool grow(const finder *f, group *g, int i, const plan_item *root, int *operand) {
+  const plan_item *it = &f->p->item[i];
+  fused_step s;
+  if (g->n_member == PROGRAM_STEPS || !step_of(it, &s)) return false;
+  g->member[g->n_member++] = i;
+  for (int j = 0; j < it->n_in; j++)
+    if (!take_operand(f, g, &it->in[j], root, &s.arg[j])) return false;
+  if (s.loop) g->prog.cost += it->op->elem->cost;
+  return add_step(g, &s, operand);
+}
+
+/* An update of a reference variable, element by element, as steps; on cards alone. */
+static bool grow_update(const finder *f, group *g, int i) {
+  const plan_item *it = &f->p->item[i];
+  const char *name = it->node->op_name;
+  const bool adds = strcmp(name, "AssignAdd") == 0, descends = strcmp(name, "ApplyGradientDescent") == 0;
+  if (!it->device || (!adds && !descends && strcmp(name, "AssignSub") != 0) || type_of(it) == WEFT_INVALID)
+    return false;
+  if (!it->in[0].wants_ref || !it->in[0].from_ref) return false;
+  const op_table *ops = it->node->graph->ops;
+  fused_step times, last;
+  const char *end = adds ? "Add" : "Sub";
+  if (!named_step(it, "Mul", weft__op_find(ops, "Mul"), 2, g->prog.type, &times) ||
+      !named_step(it, end, weft__op_find(ops, end), 2, g->prog.type, &last))
+    return false;
+  g->in[g->n_in++] = it->in[0];
+  g->member[g->n_member++] = i;
+  g->updates = true;
+  g->prog.cost += COST_CHEAP;
+  int ignored;
+  last.arg[0] = 0;
+  if (!descends) return take_operand(f, g, &it->in[1], it, &last.arg[1]) && add_step(g, &last, &ignored);
+  times.arg[0] = add_input(g, &it->in[1]);
+  return times.arg[0] >= 0 && take_operand(f, g, &it->in[2], it, &times.arg[1]) && add_step(g, &times, &last.arg[1]) &&
+         add_step(g, &last, &ignored);
+}
+
+/* How many results wait for their reader at once, at most. */
+static int depth_of(const program *p) {
+  int now = 0, most = 0;
+  for (int s = 0; s < p->n_step; s++) {
+    for (int i = 0; i < p->step[s].n_in; i++) now -= p->step[s].arg[i] < 0;
+    if (++now > most) most = now;
+  }
+  return most;
+}
+
+/* The group as a card's kernel reads it. */
+static void *chain_of(const group *g) {
+  gpu_chain *c = weft__alloc_zero(1, sizeof *c);
+  if (!c) return NULL;
+  c->updates = g->updates;
+  c->n_step = g->prog.n_step;
+  for (int s = 0; s < c->n_step; s++) {
+    const fused_step *from = &g->prog.step[s];
+    c->step[s] = (gpu_step){(uint8_t)from->function, (int8_t)from->n_in, {-1, -1}};
+    for (int i = 0; i < from->n_in; i++)
+      if (from->arg[i] >= 0) c->step[s].arg[i] = (int8_t)from->arg[i];
+  }
+  return c;
+}
+
+/* The root waits for whatever its members waited for. */
+static weft_err join_controls(finder *f, plan_item *root, const group *g) {
+  int n = 0;
+  for (int m = 0; m < g->n_member; m++) n += f->p->item[g->member[m]].n_control;
+  if (n == root->n_control) return WEFT_OK;
+  int *all = weft__arena_alloc(&f->p->arena, sizeof *all * (size_t)n);
+  if (!all) return WEFT_OOM;
+  n = 0;
+  for (int m = 0; m < g->n_member; m++) {
+    const plan_item *it = &f->p->item[g->member[m]];
+    for (int i = 0; i < it->n_control; i++) all[n++] = it->control[i];
+  }
+  root->control = all;
+  root->n_control = n;
+  return WEFT_OK;
+}
+
+/* Steps are counted when they are complete, members when they are entered: both bound the group. */
+static weft_err replace(finder *f, int i, const group *g) {
+  plan_item *it = &f->p->item[i];
+  const gpu_chains *chains = it->device ? weft__gpu_chains() : NULL;
+  plan_input *in = weft__arena_copy(&f->p->arena, g->in, sizeof *in * (size_t)g->n_in);
+  void *state = chains ? chain_of(g) : weft__alloc(sizeof g->prog);
+  weft_err err = state && in ? join_controls(f, it, g) : WEFT_OOM;
+  if (err) {
+    weft__free(state);
+    return err;
+  }
+  if (!chains) memcpy(state, &g->prog, sizeof g->prog);
+  for (int m = 0; m < g->n_member; m++) {
+    if (g->member[m] == i) continue;
+    plan_item *gone = &f->p->item[g->member[m]];
+    if (gone->op->unprepare) gone->op->unprepare(gone->state);
+    f->gone[g->member[m]] = true;
+  }
+  if (it->op->unprepare) it->op->unprepare(it->state);
+  it->op = g->updates ? &update_op : &fused_op;
+  it->run = chains ? chains->run : it->device ? simulated_run : it->op->cpu;
+  it->state = state;
+  it->in = in;
+  it->n_in = g->n_in;
+  return WEFT_OK;
+}
+
+static weft_err find_groups(finder *f) {
+  for (int i = f->p->n_item - 1; i >= 0; i--) { /* readers before what they read: groups end at their root */
+    const plan_item *it = &f->p->item[i];
+    group g = {.prog.type = weft__dtype_base(it->n_out ? it->node->out_type[0] : WEFT_INVALID)};
+    int operand;
+    if (f->gone[i]) continue;
+    const bool found = it->n_in && it->in[0].wants_ref ? grow_update(f, &g, i) : grow(f, &g, i, it, &operand);
+    if (!found || g.n_member < 2 || (it->device && depth_of(&g.prog) > GPU_CHAIN_DEPTH)) continue;
+    WEFT_TRY(replace(f, i, &g));
+  }
+  return WEFT_OK;
+}
+
+/* The shape that a slot is known to have; NULL for feeds and constants. */
+static const shape *shape_of(const plan *p, int slot) {
+  const int i = p->slot_item[slot];
+  return i < 0 ? NULL : &p->item[i].node->out_shape[slot - p->item[i].first_out];
+}
+
+/* Does the input of a group come from a convolution that only the group reads, and are its others vectors along the
+ * channels? */
+static bool follows_conv(const finder *f, const plan_item *root, int from) {
+  const plan *p = f->p;
+  const shape *out = &root->node->out_shape[0];
+  const int c = p->slot_item[root->in[from].slot];
+  if (c < 0 || f->gone[c] || f->ordered[c] || f->uses[root->in[from].slot] != 1) return false;
+  const plan_item *it = &p->item[c];
+  if (it->device || strcmp(it->node->op_name, "Conv2D") != 0 || out->rank != 4 || !same_size(it, root)) return false;
+  if (weft__node_str_is(it->node, "data_format", "NCHW")) return false;
+  for (int i = 0; i < it->n_in; i++)
+    if (it->in[i].from_ref && writes_between(f, c, root, it->in[i].slot))
+      return false; /* it reads now, the group later */
+  for (int i = 0; i < root->n_in; i++) {
+    const shape *s = shape_of(p, root->in[i].slot);
+    if (i != from && (!s || s->rank != 1 || s->dim[0] < 0 || s->dim[0] != out->dim[3])) return false;
+  }
+  return true;
+}
+
+static weft_err join_convs(finder *f) {
+  for (int i = 0; i < f->p->n_item; i++) {
+    plan_item *root = &f->p->item[i];
+    if (root->op != &fused_op || root->device || f->gone[i] || ((const program *)root->state)->type != WEFT_FLOAT)
+      continue;
+    for (int from = 0; from < root->n_in; from++) {
+      if (!follows_conv(f, root, from)) continue;
+      const int c = f->p->slot_item[root->in[from].slot];
+      WEFT_TRY(weft__fuse_conv(f->p, root, &f->p->item[c], from));
+      f->gone[c] = true;
+      break;
+    }
+  }
+  return WEFT_OK;
+}
+
+/* Is the item a product of float matrices that only `root` reads, of values that nothing changes? */
+static bool is_lone_product(const finder *f, const plan_input *in) {
+  const int j = f->p->slot_item[in->slot];
+  if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return false;
+  const plan_item *it = &f->p->item[j];
+  return !it->device && strcmp(it->node->op_name, "MatMul") == 0 && type_of(it) == WEFT_FLOAT && !it->in[0].from_ref &&
+         !it->in[1].from_ref;
+}
+
+static weft_err join_descents(finder *f) {
+  for (int i = 0; i < f->p->n_item; i++) {
+    plan_item *root = &f->p->item[i];
+    if (f->gone[i] || root->device || strcmp(root->node->op_name, "ApplyGradientDescent") != 0) continue;
+    if (!root->in[0].wants_ref || !root->in[0].from_ref || !is_lone_product(f, &root->in[2])) continue;
+    const int j = f->p->slot_item[root->in[2].slot];
+    WEFT_TRY(weft__fuse_descent(f->p, root, &f->p->item[j]));
+    f->gone[j] = true;
+  }
+  return WEFT_OK;
+}
+
+/* Closes the gaps that absorbed items leave. */
+static void compact(finder *f, int *to) {
+  plan *p = f->p;
+  int n = 0;
+  for (int i = 0; i < p->n_item; i++) {
+    to[i] = n;
+    if (!f->gone[i]) p->item[n++] = p->item[i];
+  }
+  p->n_item = n;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < p->item[i].n_control; j++) p->item[i].control[j] = to[p->item[i].control[j]];
+  for (int s = 0; s < p->n_slot; s++) p->slot_item[s] = -1;
+  for (int i = 0; i < n; i++)
+    for (int o = 0; o < p->item[i].n_out; o++) p->slot_item[p->item[i].first_out + o] = i;
+}
+
+static void count_uses(finder *f) {
+  const plan *p = f->p;
+  for (int i = 0; i < p->n_item; i++) {
+    const plan_item *it = &p->item[i];
+    for (int j = 0; j < it->n_in; j++) f->uses[it->in[j].slot]++;
+    for (int j = 0; j < it->n_control; j++) f->ordered[it->control[j]] = true;
+    if (it->n_control && !it->device) f->ordered[i] = true;
+  }
+  for (int i = 0; i < p->n_fetch; i++) f->uses[p->fetch_slot[i]] += 2;
+}
+
+weft_err weft__fuse(plan *p) {
+  size_t items = (size_t)p->n_item + 1;
+  finder f = {p, weft__alloc_zero((size_t)p->n_slot + 1, sizeof(int)), weft__alloc_zero(items, 1),
+              weft__alloc_zero(items, 1)};
+  int *to = weft__alloc(items * sizeof *to);
+  weft_err err = f.uses && f.ordered && f.gone && to ? WEFT_OK : WEFT_OOM;
+  if (!err) {
+    count_uses(&f);
+    err = find_groups(&f);
+    if (!err) err = join_convs(&f);
+    if (!err) err = join_descents(&f);
+    compact(&f, to); /* also after a failure: what was absorbed so far is gone */
+  }
+  weft__free(f.uses);
+  weft__free(f.ordered);
+  weft__free(f.gone);
+  weft__free(to);
+  return err;
+}

@@ -1,0 +1,178 @@
+/* order.c - which nodes a request needs, and an order in which they can run.
+ *
+ * Nodes are visited depth first from the oldest to the newest, inputs before their readers; the
+ * only cycle allowed is a loop's, closed by NextIteration into Merge.
+ *
+ * Gradients of one node wait for one another, so that the gradient by a batch of images, which nobody reads,
+ * would be computed just to be waited for.  Such nodes are left out, as TensorFlow's optimizer does, unless
+ * the graph has branches, where waiting also means not running. */
+#include "exec/passes/order.h"
+
+#include "base/alloc.h"
+#include "exec/feeds.h"
+#include "graph/frames.h"
+
+enum { UNSEEN, OPEN, DONE };
+enum { UNNEEDED, WAITED, NEEDED };
+
+typedef struct walk {
+  const weft_graph *g;
+  const plan_request *r;
+  feeds feeds;
+  unsigned char *needed, *mark; /* of a node that is only waited for, needed is WAITED */
+  int *stack, *next;            /* nodes being visited, and which edge of each comes next */
+  int depth;
+  bool branches; /* does the graph have control flow? */
+} walk;
+
+static bool is_fed(const walk *w, weft_out o) { return weft__feeds_find(&w->feeds, o) >= 0; }
+
+static bool closes_loop(const weft_node *n) {
+  return strcmp(n->op_name, "NextIteration") == 0 || strcmp(n->op_name, "RefNextIteration") == 0;
+}
+
+/* Edge e of node n: its data inputs first, then its control inputs.  -1: cut by a feed. */
+static int edge_source(const walk *w, const weft_node *n, int e) {
+  if (e >= n->n_in) return n->control[e - n->n_in];
+  return is_fed(w, n->in[e]) ? -1 : n->in[e].node;
+}
+
+/* Does it do nothing but make values from values?  A placeholder has something to say: that it was not fed. */
+static bool only_computes(const walk *w, const weft_node *n) {
+  const op *o = n->op;
+  if (n->n_in == 0 && !weft__node_is(n, "Const")) return false;
+  if (w->branches || !o || !o->cpu || o->opdef.stateful || n->n_out == 0 || o->flags & OP_BLOCKING) return false;
+  for (int i = 0; i < n->n_out; i++)
+    if (weft__out_is_ref(w->g, (weft_out){n->id, i}) || is_fed(w, (weft_out){n->id, i})) return false;
+  for (int i = 0; i < n->n_in; i++)
+    if (weft__takes_ref(n, i) || weft__out_type(w->g, n->in[i]) == WEFT_RESOURCE) return false;
+  return true;
+}
+
+/* Every node is pushed at most twice: when it is first waited for, and when it is needed. */
+static void need(walk *w, int id, unsigned char how) {
+  if (w->needed[id] >= how) return;
+  w->needed[id] = how;
+  w->stack[w->depth++] = id;
+}
+
+static void wait_for(walk *w, int id) {
+  const weft_node *n = w->g->node[id];
+  need(w, id, only_computes(w, n) ? WAITED : NEEDED);
+}
+
+/* What stands behind a node that is waited for is waited for as well; but the making of a variable is no event. */
+static void need_edge(walk *w, const weft_node *n, int e) {
+  int from = edge_source(w, n, e);
+  if (from < 0) return;
+  if (w->needed[n->id] == NEEDED && e < n->n_in)
+    need(w, from, NEEDED);
+  else if (e >= n->n_in || !(w->g->node[from]->op && w->g->node[from]->op->flags & OP_ONCE))
+    wait_for(w, from);
+}
+
+static void mark_needed(walk *w) {
+  for (int i = 0; i < w->g->n_node && !w->branches; i++)
+    w->branches = w->g->node[i]->op && w->g->node[i]->op->flags & OP_CONTROL_FLOW;
+  for (int i = 0; i < w->r->n_fetch; i++)
+    if (!is_fed(w, w->r->fetch[i])) need(w, w->r->fetch[i].node, NEEDED);
+  for (int i = 0; i < w->r->n_target; i++) need(w, w->r->target[i], NEEDED);
+  while (w->depth) {
+    const weft_node *n = w->g->node[w->stack[--w->depth]];
+    for (int e = 0; e < n->n_in + n->n_control; e++) need_edge(w, n, e);
+  }
+}
+
+/* Visits what root stands on, then root. */
+static weft_err visit(walk *w, int root, int *order, int *n_order) {
+  w->depth = 0;
+  w->stack[w->depth] = root;
+  w->next[w->depth++] = 0;
+  w->mark[root] = OPEN;
+  while (w->depth) {
+    const weft_node *n = w->g->node[w->stack[w->depth - 1]];
+    int e = w->next[w->depth - 1]++;
+    if (e == n->n_in + n->n_control) {
+      w->mark[n->id] = DONE;
+      if (w->needed[n->id] == NEEDED) order[(*n_order)++] = n->id;
+      w->depth--;
+      continue;
+    }
+    int from = edge_source(w, n, e);
+    if (from < 0 || w->mark[from] == DONE || closes_loop(w->g->node[from])) continue;
+    if (w->mark[from] == OPEN)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "The graph has a cycle through the nodes '%s' and '%s'", n->name,
+                        w->g->node[from]->name);
+    w->mark[from] = OPEN;
+    w->stack[w->depth] = from;
+    w->next[w->depth++] = 0;
+  }
+  return WEFT_OK;
+}
+
+weft_err weft__order(const weft_graph *g, const plan_request *r, int **order, int *n_order) {
+  size_t n = (size_t)g->n_node + 1;
+  walk w = {.g = g,
+            .r = r,
+            .needed = weft__alloc_zero(n, 1),
+            .mark = weft__alloc_zero(n, 1),
+            .stack = weft__alloc(2 * n * sizeof(int)),
+            .next = weft__alloc(n * sizeof(int))};
+  *order = weft__alloc(n * sizeof(int));
+  *n_order = 0;
+  weft_err err = w.needed && w.mark && w.stack && w.next && *order ? WEFT_OK : WEFT_OOM;
+  if (!err) err = weft__feeds_init(&w.feeds, r->n_feed, r->feed);
+  if (!err) {
+    mark_needed(&w);
+    for (int id = 0; id < g->n_node && !err; id++)
+      if (w.needed[id] == NEEDED && w.mark[id] == UNSEEN) err = visit(&w, id, *order, n_order);
+  }
+  weft__feeds_finish(&w.feeds);
+  weft__free(w.needed);
+  weft__free(w.mark);
+  weft__free(w.stack);
+  weft__free(w.next);
+  if (err) {
+    weft__free(*order);
+    *order = NULL;
+  }
+  return err;
+}
+
+weft_err weft__waits_init(waits *w, const weft_graph *g, const int *order, int n_order) {
+  size_t n = (size_t)g->n_node + 1;
+  *w = (waits){.g = g,
+               .ordered = weft__alloc_zero(n, sizeof *w->ordered),
+               .seen = weft__alloc_zero(n, sizeof(int)),
+               .todo = weft__alloc(n * sizeof(int)),
+               .from = weft__alloc(n * sizeof(int))};
+  if (!w->ordered || !w->seen || !w->todo || !w->from) return WEFT_OOM;
+  for (int i = 0; i < n_order; i++) w->ordered[order[i]] = true;
+  return WEFT_OK;
+}
+
+void weft__waits_finish(waits *w) {
+  weft__free(w->ordered);
+  weft__free(w->seen);
+  weft__free(w->todo);
+  weft__free(w->from);
+}
+
+void weft__waits_of(waits *w, int node) {
+  const weft_node *n = w->g->node[node];
+  int depth = 0;
+  w->n = 0;
+  w->asked++;
+  for (bool first = true; first || depth; first = false) {
+    if (!first) n = w->g->node[w->todo[--depth]];
+    for (int e = first ? n->n_in : 0; e < n->n_in + n->n_control; e++) {
+      int from = e < n->n_in ? n->in[e].node : n->control[e - n->n_in];
+      if (w->seen[from] == w->asked) continue;
+      w->seen[from] = w->asked;
+      if (w->ordered[from])
+        w->from[w->n++] = from;
+      else
+        w->todo[depth++] = from;
+    }
+  }
+}

@@ -1,0 +1,579 @@
+/* partition.c - walks the needed nodes in order, copies each to its task's graph, and puts a pair of
+ * _Send and _Recv on every edge between tasks.  A constant is copied to every task that reads it: it would
+ * travel again with each step.
+ *
+ * A loop over several tasks turns on each of them.  Where a value crosses inside it, both tasks get a small loop of
+ * their own, driven by the condition, which begins every turn and has the _Recv nodes run in it.  An Enter is copied to
+ * its readers' tasks: what goes into a loop travels once, not with each turn. */
+#include "exec/passes/partition.h"
+
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "exec/feeds.h"
+#include "exec/passes/late_reads.h"
+#include "exec/passes/order.h"
+#include "exec/executors/staged.h"
+#include "graph/attr_proto.h"
+#include "graph/frames.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+typedef struct cutter {
+  const cut *c;
+  parts *out;
+  feeds feeds;
+  int *order, n_order;
+  waits waits;
+  late_reads late;
+  Tensorflow__GraphDef whole; /* the graph's nodes as messages */
+  task_part **of_task;        /* per task: its part, or NULL */
+  map pairs;                  /* "node:slot:task" -> name of the node that receives it there */
+  frames loops;               /* home is NULL: the graph has none */
+  int *stage; /* per node: how many times values crossed tasks before it; NULL: the step cannot be run in stages */
+  int edges;  /* pairs made so far: makes their names unique */
+} cutter;
+
+typedef Tensorflow__NodeDef node_def;
+
+static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory to cut a graph into parts"); }
+
+static void *get(cutter *k, size_t size) { return weft__arena_alloc(&k->out->arena, size); }
+
+/* Text whose memory is the parts'; NULL if there is none. */
+static char *format(cutter *k, const char *fmt, ...) WEFT_PRINTF(2, 3);
+static char *format(cutter *k, const char *fmt, ...) {
+  va_list args, again;
+  va_start(args, fmt);
+  va_copy(again, args);
+  int size = vsnprintf(NULL, 0, fmt, args) + 1;
+  char *s = size > 0 ? get(k, (size_t)size) : NULL;
+  if (s) vsnprintf(s, (size_t)size, fmt, again);
+  va_end(again);
+  va_end(args);
+  return s;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------- */
+
+static weft_err part_of(cutter *k, int at, task_part **out) {
+  int t = k->c->task[at];
+  if (!k->of_task[t]) {
+    task_part *p = k->of_task[t] = &k->out->part[k->out->n_part++];
+    tensorflow__graph_def__init(&p->def);
+    p->def.versions = k->whole.versions;
+    p->def.library = k->whole.library;
+    p->task = t;
+  }
+  *out = k->of_task[t];
+  return WEFT_OK;
+}
+
+static weft_err add_node(cutter *k, int at, node_def *n) {
+  task_part *p;
+  WEFT_TRY(part_of(k, at, &p));
+  if (p->def.n_node == p->room) {
+    size_t room = p->room ? 2 * p->room : 16;
+    node_def **grown = get(k, room * sizeof *grown);
+    if (!grown) return oom();
+    if (p->room) memcpy(grown, p->def.node, p->room * sizeof *grown);
+    p->def.node = grown;
+    p->room = room;
+  }
+  n->device = k->c->device[at].name;
+  p->def.node[p->def.n_node++] = n;
+  return WEFT_OK;
+}
+
+/* ---- new nodes --------------------------------------------------------------------------------- */
+
+/* A node with up to one input (and room for another) and room for attributes; it is added by the caller. */
+static weft_err new_node(cutter *k, node_def **out, char *name, const char *type, char *input, int n_attr) {
+  node_def *n = get(k, sizeof *n);
+  char **in = get(k, 2 * sizeof *in);
+  if (!name || !n || !in) return oom();
+  tensorflow__node_def__init(n);
+  n->name = name;
+  n->op = (char *)(uintptr_t)type;
+  n->attr = get(k, sizeof *n->attr * (size_t)(n_attr + 1));
+  if (!n->attr) return oom();
+  n->input = in;
+  if (input) n->input[n->n_input++] = input;
+  *out = n;
+  return WEFT_OK;
+}
+
+static Tensorflow__AttrValue *new_attr(cutter *k, node_def *n, const char *name) {
+  Tensorflow__NodeDefAttrEntry *e = get(k, sizeof *e);
+  Tensorflow__AttrValue *v = get(k, sizeof *v);
+  if (!e || !v) return NULL;
+  tensorflow__node_def_attr_entry__init(e);
+  tensorflow__attr_value__init(v);
+  e->key = (char *)(uintptr_t)name;
+  e->value = v;
+  n->attr[n->n_attr++] = e;
+  return v;
+}
+
+static weft_err attr_type(cutter *k, node_def *n, const char *name, weft_dtype type) {
+  Tensorflow__AttrValue *v = new_attr(k, n, name);
+  if (!v) return oom();
+  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TYPE;
+  v->type = (int)type;
+  return WEFT_OK;
+}
+
+static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *text) {
+  Tensorflow__AttrValue *v = new_attr(k, n, name);
+  if (!v) return oom();
+  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_S;
+  v->s = (ProtobufCBinaryData){strlen(text), (uint8_t *)(uintptr_t)text};
+  return WEFT_OK;
+}
+
+/* For a Weft task on the other side: when the value may be waited for, and its shape.  Others skip such attributes. */
+static weft_err attr_hints(cutter *k, node_def *n, int from_node, const shape *s) {
+  Tensorflow__AttrValue *stage = k->stage ? new_attr(k, n, WEFT_STAGE_ATTR) : NULL;
+  if (k->stage && !stage) return oom();
+  if (stage) {
+    stage->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
+    stage->i = k->stage[from_node] + 1;
+  }
+  Tensorflow__NodeDefAttrEntry *e = get(k, sizeof *e);
+  Tensorflow__AttrValue *v = get(k, sizeof *v);
+  if (!e || !v) return oom();
+  tensorflow__node_def_attr_entry__init(e);
+  e->key = (char *)(uintptr_t) "_output_shapes";
+  e->value = v;
+  n->attr[n->n_attr++] = e;
+  return weft__attr_to_proto(v, &A_SHAPES("_output_shapes", (shape *)(uintptr_t)s, 1), &k->out->arena);
+}
+
+/* What both ends of a pair say of it. */
+static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int from, int to) {
+  Tensorflow__AttrValue *incarnation, *client;
+  WEFT_TRY(attr_text(k, n, "tensor_name", tensor_name));
+  WEFT_TRY(attr_text(k, n, "send_device", k->c->device[from].name));
+  WEFT_TRY(attr_text(k, n, "recv_device", k->c->device[to].name));
+  if (!(incarnation = new_attr(k, n, "send_device_incarnation"))) return oom();
+  incarnation->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
+  incarnation->i = (int64_t)k->c->device[from].incarnation;
+  if (!(client = new_attr(k, n, "client_terminated"))) return oom();
+  client->value_case = TENSORFLOW__ATTR_VALUE__VALUE_B;
+  return WEFT_OK;
+}
+
+/* The value that a control edge sends: no elements, made after its source (NULL: nothing) has run. */
+static weft_err add_signal(cutter *k, int at, const char *source, char **name) {
+  node_def *n;
+  Tensorflow__TensorProto *t = get(k, sizeof *t);
+  Tensorflow__TensorShapeProto *s = get(k, sizeof *s);
+  Tensorflow__TensorShapeProtoDim *d = get(k, sizeof *d), **dims = get(k, sizeof *dims);
+  if (!t || !s || !d || !dims) return oom();
+  WEFT_TRY(new_node(k, &n, *name, "Const", source ? format(k, "^%s", source) : NULL, 2));
+  tensorflow__tensor_proto__init(t);
+  tensorflow__tensor_shape_proto__init(s);
+  tensorflow__tensor_shape_proto_dim__init(d);
+  dims[0] = d;
+  s->n_dim = 1;
+  s->dim = dims;
+  t->dtype = WEFT_FLOAT;
+  t->tensor_shape = s;
+  WEFT_TRY(attr_type(k, n, "dtype", WEFT_FLOAT));
+  Tensorflow__AttrValue *v = new_attr(k, n, "value");
+  if (!v) return oom();
+  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TENSOR;
+  v->tensor = t;
+  return add_node(k, at, n);
+}
+
+/* ---- edges ------------------------------------------------------------------------------------- */
+
+typedef struct edge { /* a value, or with slot -1 only the news that its node has run */
+  int node, slot;
+  int device;   /* where it is */
+  char *source; /* the input that reads it there: "name:1" */
+  weft_dtype type;
+  const shape *shape;
+  bool is_ref;
+} edge;
+
+/* after: NULL, or the node that begins a turn of the loop on the receiver's task. */
+static weft_err pair_nodes(cutter *k, const edge *e, int to, const char *after, char **received) {
+  const char *base = k->c->graph->node[e->node]->name;
+  char *source = e->source, *tensor_name = format(k, "edge_%s_%d", base, k->edges);
+  node_def *send, *recv;
+  if (!tensor_name) return oom();
+  if (e->slot < 0) {
+    char *signal = format(k, "%s_S%d", base, k->edges++);
+    WEFT_TRY(add_signal(k, e->device, e->source, &signal));
+    source = signal;
+  }
+  WEFT_TRY(new_node(k, &send, format(k, "%s_S%d", base, k->edges++), "_Send", source, 6));
+  WEFT_TRY(attr_type(k, send, "T", e->type));
+  WEFT_TRY(attr_pair(k, send, tensor_name, e->device, to));
+  WEFT_TRY(add_node(k, e->device, send));
+  char *begun = after ? format(k, "^%s", after) : NULL;
+  WEFT_TRY(new_node(k, &recv, format(k, "%s_S%d", base, k->edges++), "_Recv", begun, 8));
+  WEFT_TRY(attr_type(k, recv, "tensor_type", e->type));
+  WEFT_TRY(attr_pair(k, recv, tensor_name, e->device, to));
+  WEFT_TRY(attr_hints(k, recv, e->node, e->shape));
+  WEFT_TRY(add_node(k, to, recv));
+  *received = recv->name;
+  return WEFT_OK;
+}
+
+static weft_err loop_at(cutter *k, int loop, int at, char **begun);
+
+static int home_of(const cutter *k, int node) { return k->loops.home ? k->loops.home[node] : 0; }
+
+/* The name of the node that has e's value on the task of device `to`. */
+static weft_err bring(cutter *k, const edge *e, int to, char **received) {
+  char key[64], *begun = NULL;
+  int loop = home_of(k, e->node);
+  snprintf(key, sizeof key, "%d:%d:%d", e->node, e->slot, k->c->task[to]);
+  *received = e->is_ref ? NULL : weft__map_get(&k->pairs, key);
+  if (*received) return WEFT_OK;
+  if (loop) WEFT_TRY(loop_at(k, loop, e->device, &begun));
+  if (loop) WEFT_TRY(loop_at(k, loop, to, &begun));
+  WEFT_TRY(pair_nodes(k, e, to, begun, received));
+  return e->is_ref ? WEFT_OK : weft__map_put(&k->pairs, key, *received);
+}
+
+/* "name:slot", which is how the client calls it. */
+static char *tensor_name(cutter *k, weft_out o) { return format(k, "%s:%d", k->c->graph->node[o.node]->name, o.slot); }
+
+static weft_err recv_from_client(cutter *k, weft_out o, char **name) {
+  node_def *n;
+  char *called = tensor_name(k, o);
+  if (!called) return oom();
+  WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Recv", NULL, 6));
+  WEFT_TRY(attr_type(k, n, "tensor_type", weft__out_type(k->c->graph, o)));
+  WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client));
+  *name = n->name;
+  return add_node(k, k->c->client, n);
+}
+
+static weft_err send_to_client(cutter *k, weft_out o, char *source) {
+  node_def *n;
+  char *called = tensor_name(k, o);
+  if (!called) return oom();
+  WEFT_TRY(new_node(k, &n, format(k, "_send_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Send", source, 6));
+  WEFT_TRY(attr_type(k, n, "T", weft__out_type(k->c->graph, o)));
+  WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client));
+  return add_node(k, k->c->client, n);
+}
+
+char *weft__client_key(const device_info *client, const char *name) {
+  return weft__sprintf("%s;%016llx;%s;%s;0:0", client->name, (unsigned long long)client->incarnation, client->name,
+                       name);
+}
+
+/* The node that brings a feed, on the client's device, made when first read. */
+static weft_err feed_node(cutter *k, int feed, char **name) {
+  const weft_graph *g = k->c->graph;
+  weft_out o = k->c->request->feed[feed];
+  if (!k->out->feed_name[feed] && k->c->by_name) WEFT_TRY(recv_from_client(k, o, &k->out->feed_name[feed]));
+  if (!k->out->feed_name[feed]) {
+    node_def *n;
+    WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", g->node[o.node]->name, o.slot), "Placeholder", NULL, 2));
+    WEFT_TRY(attr_type(k, n, "dtype", weft__out_type(g, o)));
+    Tensorflow__AttrValue *v = new_attr(k, n, "shape");
+    if (!v) return oom();
+    WEFT_TRY(weft__attr_to_proto(v, &A_SHAPE("shape", (shape *)(uintptr_t)weft__out_shape(g, o)), &k->out->arena));
+    WEFT_TRY(add_node(k, k->c->client, n));
+    k->out->feed_name[feed] = n->name;
+  }
+  *name = k->out->feed_name[feed];
+  return WEFT_OK;
+}
+
+/* Where an output comes from: a feed, or its node. */
+static weft_err find_edge(cutter *k, weft_out o, edge *e) {
+  const weft_graph *g = k->c->graph;
+  int feed = weft__feeds_find(&k->feeds, o);
+  *e = (edge){.node = o.node,
+              .slot = o.slot,
+              .device = k->c->where[o.node],
+              .type = weft__out_type(g, o),
+              .shape = weft__out_shape(g, o)};
+  if (feed >= 0) {
+    e->device = k->c->client;
+    return feed_node(k, feed, &e->source);
+  }
+  e->is_ref = weft__out_is_ref(g, o);
+  e->source = o.slot ? format(k, "%s:%d", g->node[o.node]->name, o.slot) : (char *)(uintptr_t)g->node[o.node]->name;
+  return e->source ? WEFT_OK : oom();
+}
+
+static weft_err copy_node(cutter *k, const weft_node *n, int at);
+static weft_err input_at(cutter *k, weft_out o, int to, char **out);
+
+static bool is_constant(const cutter *k, int node) {
+  const weft_node *n = k->c->graph->node[node];
+  return weft__node_is(n, "Const") && n->n_control == 0 && weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
+}
+
+/* Into a loop, and not as a reference, which cannot leave its task. */
+static bool is_enter(const cutter *k, int node) {
+  const weft_node *n = k->c->graph->node[node];
+  return strcmp(n->op_name, "Enter") == 0 && weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
+}
+
+/* The node on the task of device `to`, copied there when first read. */
+static weft_err copy_at(cutter *k, int node, int to, char **out) {
+  char key[64];
+  const weft_node *n = k->c->graph->node[node];
+  *out = (char *)(uintptr_t)n->name;
+  snprintf(key, sizeof key, "%d:copy:%d", node, k->c->task[to]);
+  if (weft__map_get(&k->pairs, key)) return WEFT_OK;
+  WEFT_TRY(copy_node(k, n, k->c->task[to] == k->c->task[k->c->where[node]] ? k->c->where[node] : to));
+  return weft__map_put(&k->pairs, key, *out);
+}
+
+/* The input string that reads output o on device `to`. */
+static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
+  edge e;
+  if (is_constant(k, o.node)) return copy_at(k, o.node, to, out);
+  WEFT_TRY(find_edge(k, o, &e));
+  *out = e.source;
+  if (k->c->task[e.device] == k->c->task[to]) return WEFT_OK;
+  return is_enter(k, o.node) ? copy_at(k, o.node, to, out) : bring(k, &e, to, out);
+}
+
+static weft_err control_at(cutter *k, int node, int to, char **out) {
+  char *name = (char *)(uintptr_t)k->c->graph->node[node]->name;
+  static const shape nothing = {.rank = 1};
+  edge e = {
+      .node = node, .slot = -1, .device = k->c->where[node], .source = name, .type = WEFT_FLOAT, .shape = &nothing};
+  if (k->c->task[e.device] != k->c->task[to]) WEFT_TRY(bring(k, &e, to, &name));
+  *out = format(k, "^%s", name);
+  return *out ? WEFT_OK : oom();
+}
+
+/* ---- loops ------------------------------------------------------------------------------------- */
+
+static int parallel_of(const cutter *k, const loop_frame *f) {
+  return weft__int_sat(weft__node_int(k->c->graph->node[f->enter[0]], "parallel_iterations", 10));
+}
+
+/* The Enter of a loop that only turns; what enters is made once for each time that the loop is begun. */
+static weft_err turning_enter(cutter *k, int loop, int at, char *name) {
+  const loop_frame *f = &k->loops.frame[loop];
+  char *first = format(k, "%s_first", name), *outer = NULL;
+  node_def *n;
+  if (f->parent > 0) {
+    WEFT_TRY(loop_at(k, f->parent, at, &outer));
+    outer = format(k, "%s_again", outer); /* only in turns that are not the last */
+  }
+  if (!first || (f->parent > 0 && !outer)) return oom();
+  WEFT_TRY(add_signal(k, at, outer, &first));
+  WEFT_TRY(new_node(k, &n, name, "Enter", first, 3));
+  WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
+  WEFT_TRY(attr_text(k, n, "frame_name", f->name));
+  Tensorflow__AttrValue *v = new_attr(k, n, "parallel_iterations");
+  if (!v) return oom();
+  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
+  v->i = parallel_of(k, f);
+  return add_node(k, at, n);
+}
+
+static weft_err turning_node(cutter *k, int at, const char *type, char *name, char *in, char *other) {
+  node_def *n;
+  if (!in) return oom();
+  WEFT_TRY(new_node(k, &n, name, type, in, 2));
+  if (other) n->input[n->n_input++] = other;
+  WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
+  if (strcmp(type, "Merge") == 0) {
+    Tensorflow__AttrValue *v = new_attr(k, n, "N");
+    if (!v) return oom();
+    v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
+    v->i = 2;
+  }
+  return add_node(k, at, n);
+}
+
+/* A loop on the task of device `at` that turns as the loop does; *begun is the node that runs in each turn. */
+static weft_err loop_at(cutter *k, int loop, int at, char **begun) {
+  char key[64], *pred;
+  snprintf(key, sizeof key, "loop:%d:%d", loop, k->c->task[at]);
+  if ((*begun = weft__map_get(&k->pairs, key))) return WEFT_OK;
+  const loop_frame *f = &k->loops.frame[loop];
+  if (f->loop_cond < 0 || f->n_enter == 0)
+    return weft__fail(WEFT_UNIMPLEMENTED, "The loop '%s' is on several tasks and has no condition to turn by", f->name);
+  int number = k->edges++;
+  char *merge = *begun = format(k, "_turn%d", number), *enter = format(k, "_turn%d_enter", number);
+  char *sw = format(k, "_turn%d_switch", number), *next = format(k, "_turn%d_next", number);
+  char *again = format(k, "_turn%d_again", number), *live = format(k, "_turn%d_switch:1", number);
+  if (!merge || !enter || !sw || !next || !again || !live) return oom();
+  WEFT_TRY(weft__map_put(&k->pairs, key, merge));
+  WEFT_TRY(turning_enter(k, loop, at, enter));
+  WEFT_TRY(turning_node(k, at, "Merge", merge, enter, next));
+  WEFT_TRY(input_at(k, (weft_out){f->loop_cond, 0}, at, &pred));
+  WEFT_TRY(turning_node(k, at, "Switch", sw, merge, pred));
+  WEFT_TRY(turning_node(k, at, "NextIteration", next, live, NULL));
+  return turning_node(k, at, "Identity", again, live, NULL);
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------- */
+
+/* Has its every output been fed?  Then waiting for it means nothing: it does not run. */
+static bool all_fed(const cutter *k, int node) {
+  const weft_node *n = k->c->graph->node[node];
+  for (int i = 0; i < n->n_out; i++)
+    if (weft__feeds_find(&k->feeds, (weft_out){node, i}) < 0) return false;
+  return n->n_out > 0;
+}
+
+static bool is_class(const Tensorflow__NodeDefAttrEntry *e) { return strcmp(e->key, "_class") == 0; }
+
+/* Colocation has done its work, and its partners may be elsewhere. */
+static weft_err copy_attrs(cutter *k, node_def *n, const node_def *from) {
+  n->n_attr = 0;
+  n->attr = get(k, sizeof *n->attr * (from->n_attr + 1));
+  if (!n->attr) return oom();
+  for (size_t i = 0; i < from->n_attr; i++)
+    if (!is_class(from->attr[i])) n->attr[n->n_attr++] = from->attr[i];
+  return WEFT_OK;
+}
+
+/* The nodes that n waits for and that run, into k->waits. */
+static void find_waits(cutter *k, int node) {
+  waits *w = &k->waits;
+  int kept = 0;
+  weft__waits_of(w, node);
+  for (int i = 0; i < w->n; i++)
+    if (!all_fed(k, w->from[i]) && !is_constant(k, w->from[i])) w->from[kept++] = w->from[i];
+  w->n = kept;
+  if (k->late.token >= 0 && k->late.late[node]) w->from[w->n++] = k->late.token; /* which it did not wait for before */
+}
+
+static weft_err copy_node(cutter *k, const weft_node *n, int at) {
+  node_def *def = weft__arena_copy(&k->out->arena, k->whole.node[n->id], sizeof *def);
+  if (!def) return oom();
+  def->n_input = 0;
+  WEFT_TRY(copy_attrs(k, def, k->whole.node[n->id]));
+  find_waits(k, n->id);
+  int n_wait = k->waits.n;
+  def->input = get(k, sizeof *def->input * (size_t)(n->n_in + n_wait + 1));
+  if (!def->input) return oom();
+  for (int i = 0; i < n_wait; i++) WEFT_TRY(control_at(k, k->waits.from[i], at, &def->input[n->n_in + i]));
+  for (int i = 0; i < n->n_in; i++) WEFT_TRY(input_at(k, n->in[i], at, &def->input[i]));
+  def->n_input = (size_t)(n->n_in + n_wait);
+  return add_node(k, at, def);
+}
+
+static weft_err bring_fetches(cutter *k) {
+  const plan_request *r = k->c->request;
+  for (int i = 0; i < r->n_fetch; i++) {
+    WEFT_TRY(input_at(k, r->fetch[i], k->c->client, &k->out->fetch_name[i]));
+    if (k->c->by_name) WEFT_TRY(send_to_client(k, r->fetch[i], k->out->fetch_name[i]));
+  }
+  return WEFT_OK;
+}
+
+/* ---- stages ------------------------------------------------------------------------------------ */
+
+/* Branches may leave values dead, and a queue that one node fills for another in the same step orders them without an
+ * edge: such steps have no stages. */
+static bool may_have_stages(const cutter *k) {
+  if (k->c->by_name) return false;
+  bool fills = false, takes = false;
+  for (int i = 0; i < k->n_order; i++) {
+    const weft_node *n = k->c->graph->node[k->order[i]];
+    if (!n->op || n->op->flags & OP_CONTROL_FLOW) return false;
+    if (!(n->op->flags & OP_BLOCKING)) continue;
+    if (strstr(n->op_name, "Dequeue") || strstr(n->op_name, "Take") || strstr(n->op_name, "Unstage"))
+      takes = true;
+    else
+      fills = true;
+  }
+  return !(fills && takes);
+}
+
+static void raise_stage(const cutter *k, int *most, int from, int from_at, int at) {
+  int stage = k->stage[from] + (k->c->task[from_at] != k->c->task[at]);
+  if (stage > *most) *most = stage;
+}
+
+static weft_err find_stages(cutter *k) {
+  const cut *c = k->c;
+  if (!may_have_stages(k)) return WEFT_OK;
+  if (!(k->stage = get(k, sizeof *k->stage * (size_t)(c->graph->n_node + 1)))) return oom();
+  for (int i = 0; i < k->n_order; i++) {
+    const weft_node *n = c->graph->node[k->order[i]];
+    int at = c->where[n->id], most = 0;
+    for (int j = 0; j < n->n_in; j++) {
+      bool fed = weft__feeds_find(&k->feeds, n->in[j]) >= 0;
+      if (!is_constant(k, n->in[j].node))
+        raise_stage(k, &most, n->in[j].node, fed ? c->client : c->where[n->in[j].node], at);
+    }
+    find_waits(k, n->id);
+    for (int j = 0; j < k->waits.n; j++) raise_stage(k, &most, k->waits.from[j], c->where[k->waits.from[j]], at);
+    k->stage[n->id] = most;
+  }
+  return WEFT_OK;
+}
+
+static weft_err find_loops(cutter *k) {
+  const weft_graph *g = k->c->graph;
+  bool loops = false;
+  for (int i = 0; i < k->n_order && !loops; i++) loops = weft__node_is(g->node[k->order[i]], "Enter");
+  if (!loops) return WEFT_OK;
+  return weft__frames_find(&k->loops, g, &k->out->arena);
+}
+
+/* Constants that nobody reads are run where the request names them. */
+static weft_err keep_targets(cutter *k) {
+  const plan_request *r = k->c->request;
+  char *name;
+  for (int i = 0; i < r->n_target; i++)
+    if (is_constant(k, r->target[i])) WEFT_TRY(copy_at(k, r->target[i], k->c->where[r->target[i]], &name));
+  return WEFT_OK;
+}
+
+/* With the graph's lock held. */
+static weft_err cut_all(cutter *k) {
+  const cut *c = k->c;
+  WEFT_TRY(weft__feeds_init(&k->feeds, c->request->n_feed, c->request->feed));
+  WEFT_TRY(weft__order(c->graph, c->request, &k->order, &k->n_order));
+  WEFT_TRY(weft__waits_init(&k->waits, c->graph, k->order, k->n_order));
+  WEFT_TRY(weft__late_reads_find(&k->late, c, &k->waits, k->order, k->n_order));
+  WEFT_TRY(find_loops(k));
+  WEFT_TRY(find_stages(k));
+  WEFT_TRY(weft__graph_export_proto(c->graph, NULL, &k->whole, &k->out->arena));
+  k->of_task = get(k, sizeof *k->of_task * (size_t)(c->n_task + 1));
+  k->out->part = get(k, sizeof *k->out->part * (size_t)(c->n_task + 1));
+  k->out->feed_name = get(k, sizeof(char *) * (size_t)(c->request->n_feed + 1));
+  k->out->fetch_name = get(k, sizeof(char *) * (size_t)(c->request->n_fetch + 1));
+  if (!k->of_task || !k->out->part || !k->out->feed_name || !k->out->fetch_name) return oom();
+  for (int i = 0; i < k->n_order; i++) {
+    int node = k->order[i];
+    if (!all_fed(k, node) && !is_constant(k, node)) WEFT_TRY(copy_node(k, c->graph->node[node], c->where[node]));
+  }
+  WEFT_TRY(keep_targets(k));
+  WEFT_TRY(bring_fetches(k));
+  k->out->client = -1;
+  for (int i = 0; i < k->out->n_part; i++)
+    if (k->out->part[i].task == c->task[c->client]) k->out->client = i;
+  return WEFT_OK;
+}
+
+weft_err weft__partition(parts *out, const cut *c) {
+  cutter k = {.c = c, .out = out, .late.token = -1};
+  *out = (parts){.client = -1};
+  pthread_mutex_lock(&c->graph->lock);
+  weft_err err = cut_all(&k);
+  pthread_mutex_unlock(&c->graph->lock);
+  weft__feeds_finish(&k.feeds);
+  weft__free(k.order);
+  weft__waits_finish(&k.waits);
+  weft__late_reads_finish(&k.late);
+  weft__map_finish(&k.pairs);
+  if (err) weft__parts_finish(out);
+  return err;
+}
+
+void weft__parts_finish(parts *p) {
+  weft__arena_finish(&p->arena);
+  *p = (parts){.client = -1};
+}

@@ -1,0 +1,44 @@
+/* partition.h - cuts the part of a graph that one request needs into one graph per task.
+ *
+ * Where an edge leads from one task to another, the producer's part gets a _Send and the consumer's a
+ * _Recv under a name both know; several consumers of one value on one task share it.  Feeds enter and
+ * fetches leave at the client's device, which is on the task that runs the request. */
+#ifndef WEFT_EXEC_PASSES_PARTITION_H
+#define WEFT_EXEC_PASSES_PARTITION_H
+
+#include "exec/passes/place.h"
+#include "exec/plan.h"
+#include "graph/graphdef.h"
+
+typedef struct cut {
+  weft_graph *graph;
+  const plan_request *request;
+  const int *where; /* per node: an index into device */
+  const device_info *device;
+  const int *task; /* per device: the number of its task */
+  int n_task;
+  int client;   /* the device of feeds and fetches */
+  bool by_name; /* feeds and fetches come and go through the step's rendezvous, under their names, as the run goes on */
+} cut;
+
+typedef struct task_part {
+  int task;
+  Tensorflow__GraphDef def; /* valid as long as the parts and the graph */
+  size_t room;
+} task_part;
+
+typedef struct parts {
+  arena arena;
+  int n_part;
+  task_part *part;   /* only tasks that have something to run */
+  int client;        /* which of them runs on the client's task; -1: none does */
+  char **feed_name;  /* per feed: the node of the client's part it goes to; NULL: nobody reads it */
+  char **fetch_name; /* per fetch: "node:slot" of the client's part */
+} parts;
+
+/* The rendezvous key of a feed or fetch "name:slot" in a run by_name; free with weft__free. */
+char *weft__client_key(const device_info *client, const char *tensor_name);
+weft_err weft__partition(parts *out, const cut *c);
+void weft__parts_finish(parts *p);
+
+#endif

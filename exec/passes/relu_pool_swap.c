@@ -1,0 +1,75 @@
+/* relu_pool_swap.c - the slope of a relu in front of a max pooling, taken on the pooled gradient.
+ *
+ * y = MaxPool(x), and x came out of a relu.  On the way back TensorFlow spreads dy over x and then
+ * multiplies all of it with x > 0.  But a window's gradient goes to an element that equals its y, so
+ *
+ *   ReluGrad(MaxPoolGrad(x, y, dy), x)  is  MaxPoolGrad(x, y, ReluGrad(dy, y)),
+ *
+ * to the bit, and the second form multiplies a quarter as much where windows are two by two. */
+#include "exec/passes/relu_pool_swap.h"
+
+#include "base/alloc.h"
+#include <string.h>
+
+static bool is(const plan_item *it, const device *where, const char *name, int n_in) {
+  if (it->device != where || it->op != it->node->op || strcmp(it->node->op_name, name) != 0 || it->n_in != n_in ||
+      it->n_out != 1 || it->n_control)
+    return false;
+  for (int i = 0; i < n_in; i++)
+    if (it->in[i].from_ref) return false;
+  return true;
+}
+
+static bool same_windows(const weft_node *a, const weft_node *b) {
+  static const char *const names[] = {"ksize", "strides", "padding", "explicit_paddings", "data_format"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const attr *x = weft__node_attr(a, names[i]), *y = weft__node_attr(b, names[i]);
+    if (x && y ? !weft__attr_equal(x, y) : x != y) return false;
+  }
+  return true;
+}
+
+/* Is the item a ReluGrad of this form?  *back is then the MaxPoolGrad. */
+static bool matches(const plan *p, const int *uses, plan_item *slope, plan_item **back) {
+  const device *where = slope->device;
+  if (!is(slope, where, "ReluGrad", 2)) return false;
+  const int spread = slope->in[0].slot, from = p->slot_item[spread];
+  if (from < 0 || uses[spread] != 1 || !is(&p->item[from], where, "MaxPoolGrad", 3)) return false;
+  *back = &p->item[from];
+  const int x = (*back)->in[0].slot, y = (*back)->in[1].slot, made = p->slot_item[y];
+  if (slope->in[1].slot != x || made < 0 || !is(&p->item[made], where, "MaxPool", 1)) return false;
+  return p->item[made].in[0].slot == x && same_windows(p->item[made].node, (*back)->node);
+}
+
+/* The two change places; their slots stay. */
+static weft_err swap(plan *p, plan_item *slope, plan_item *back) {
+  const plan_input x = back->in[0], y = back->in[1], dy = back->in[2], between = slope->in[0];
+  const plan_input first[] = {dy, y}, second[] = {x, y, between};
+  plan_input *a = weft__arena_copy(&p->arena, first, sizeof first);
+  plan_input *b = weft__arena_copy(&p->arena, second, sizeof second);
+  if (!a || !b) return WEFT_OOM;
+  const plan_item was = *slope;
+  slope->node = back->node, slope->op = back->op, slope->run = back->run, slope->state = back->state;
+  back->node = was.node, back->op = was.op, back->run = was.run, back->state = was.state;
+  back->in = a, back->n_in = 2;
+  slope->in = b, slope->n_in = 3;
+  return WEFT_OK;
+}
+
+weft_err weft__hoist(plan *p) {
+  int *uses = weft__alloc_zero((size_t)p->n_slot + 1, sizeof *uses); /* readers of a slot; a fetch counts double */
+  weft_err err = uses ? WEFT_OK : WEFT_OOM;
+  for (int i = 0; !err && i < p->n_item; i++) {
+    const plan_item *it = &p->item[i];
+    for (int j = 0; j < it->n_in; j++) uses[it->in[j].slot]++;
+    for (int j = 0; j < it->n_control; j++) /* what others wait for keeps its place */
+      for (int o = 0; o < p->item[it->control[j]].n_out; o++) uses[p->item[it->control[j]].first_out + o] += 2;
+  }
+  for (int i = 0; !err && i < p->n_fetch; i++) uses[p->fetch_slot[i]] += 2;
+  for (int i = 0; !err && i < p->n_item; i++) {
+    plan_item *back;
+    if (matches(p, uses, &p->item[i], &back)) err = swap(p, &p->item[i], back);
+  }
+  weft__free(uses);
+  return err;
+}

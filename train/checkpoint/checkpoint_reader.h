@@ -1,0 +1,23 @@
+/* checkpoint_reader.h - what a checkpoint holds, without a graph: names, types, shapes, values. */
+#ifndef WEFT_TRAIN_CHECKPOINT_CHECKPOINT_READER_H
+#define WEFT_TRAIN_CHECKPOINT_CHECKPOINT_READER_H
+
+#include "io/bundle.h"
+#include "weft/train.h"
+
+typedef struct checkpoint_item {
+  char *name;
+  bundle_entry entry;
+} checkpoint_item;
+
+struct weft_checkpoint {
+  bundle_reader *bundle;
+  checkpoint_item *item; /* in the order of their names */
+  int n;
+};
+
+weft_err weft__checkpoint_open(weft_checkpoint **out, const char *prefix);
+void weft__checkpoint_close(weft_checkpoint *c);
+weft_err weft__checkpoint_read(weft_checkpoint *c, const char *name, weft_tensor **out);
+
+#endif

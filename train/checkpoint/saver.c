@@ -1,0 +1,483 @@
+/* saver.c - saving and restoring by the nodes a SaverDef names, and keeping the last few checkpoints.
+ *
+ * No lock is held while nodes run: a run may wait for a lost task to come back, and whoever brings it back restores,
+ * and saves, with the same saver.
+ *
+ * The nodes are fed an absolute path: the tasks that write and read may have other working directories.  A save runs
+ * the nodes (whose files are whole or absent), then writes the MetaGraphDef, then names the checkpoint in the state
+ * file, and only then deletes old ones: killed at any moment it leaves a checkpoint that can be restored. */
+#include "train/checkpoint/saver.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/pulse.h"
+#include "graph/mark.h"
+#include "graph/metagraph.h"
+#include "io/bundle_entry.h"
+#include "io/file.h"
+#include "proto/scan.h"
+#include "train/checkpoint/checkpoint_state.h"
+#include "train/model/nodes.h"
+#include "train/checkpoint/path.h"
+#include "train/session/run.h"
+#include <math.h>
+#include <sys/stat.h>
+
+typedef struct kept {
+  char *path;
+  double time;   /* when it was saved, seconds since 1970 */
+  int64_t order; /* of the save's beginning: a slow save is not newer for ending late */
+} kept;
+
+typedef struct saving { /* a save in progress */
+  const char *prefix;
+  struct saving *next;
+} saving;
+
+struct weft_saver {
+  weft_graph *graph;
+  uint8_t *def; /* serialised, as it goes into MetaGraphDefs */
+  size_t def_size;
+  Tensorflow__SaverDef *names;
+  bool relative_paths, pad_step;
+  pthread_mutex_t lock; /* guards what follows */
+  pthread_cond_t ended; /* a save */
+  saving *saving;
+  int64_t order;
+  kept *last; /* oldest first */
+  int n_last;
+  char *restored;      /* what restore_latest took, until the next save */
+  double next_to_keep; /* one that is deleted after this time is kept for ever */
+};
+
+static double wall_seconds(void) { return (double)weft__wall_us() / 1e6; }
+
+/* ---- life ---- */
+
+weft_err weft__saver_adopt(weft_saver **out, weft_graph *g, const void *saver_def, size_t size) {
+  ProtobufCMessage *m;
+  WEFT_TRY(weft__proto_unpack(&m, &tensorflow__saver_def__descriptor, saver_def, size));
+  weft_saver *s = weft__alloc_zero(1, sizeof *s);
+  uint8_t *def = weft__alloc(size + 1);
+  if (!s || !def) {
+    protobuf_c_message_free_unpacked(m, NULL);
+    weft__free(s);
+    weft__free(def);
+    return WEFT_OOM;
+  }
+  memcpy(def, saver_def, size);
+  *s = (weft_saver){.graph = g, .def = def, .def_size = size, .names = (Tensorflow__SaverDef *)m};
+  pthread_mutex_init(&s->lock, NULL);
+  pthread_cond_init(&s->ended, NULL);
+  s->next_to_keep = wall_seconds() + (double)s->names->keep_checkpoint_every_n_hours * 3600;
+  *out = s;
+  return WEFT_OK;
+}
+
+weft_err weft__saver_create(weft_saver **out, weft_graph *g, const weft_saver_opts *opts) {
+  uint8_t *def;
+  size_t size;
+  graph_mark before = weft__graph_mark(g);
+  WEFT_TRY(weft__saver_build(g, opts, &def, &size));
+  weft_err err = weft__saver_adopt(out, g, def, size);
+  if (err) weft__graph_rewind(g, &before);
+  weft__free(def);
+  if (!err && opts) (*out)->relative_paths = opts->relative_paths, (*out)->pad_step = opts->pad_step;
+  return err;
+}
+
+static void forget_all(weft_saver *s) {
+  for (int i = 0; i < s->n_last; i++) weft__free(s->last[i].path);
+  weft__free(s->last);
+  s->last = NULL;
+  s->n_last = 0;
+}
+
+void weft__saver_destroy(weft_saver *s) {
+  if (!s) return;
+  forget_all(s);
+  weft__free(s->restored);
+  pthread_cond_destroy(&s->ended);
+  pthread_mutex_destroy(&s->lock);
+  tensorflow__saver_def__free_unpacked(s->names, NULL);
+  weft__free(s->def);
+  weft__free(s);
+}
+
+weft_err weft__saver_def(const weft_saver *s, void **out, size_t *size) {
+  if (!(*out = weft__alloc(s->def_size + 1))) return WEFT_OOM;
+  memcpy(*out, s->def, *size = s->def_size);
+  return WEFT_OK;
+}
+
+/* ---- the list of those kept ---- */
+
+/* In the order in which the saves began. */
+static weft_err add_kept(weft_saver *s, const char *path, double time, int64_t order) {
+  kept *grown = weft__realloc(s->last, sizeof *grown * (size_t)(s->n_last + 1));
+  char *copy = weft__strdup(path);
+  int at = s->n_last;
+  if (grown) s->last = grown;
+  if (!grown || !copy) {
+    weft__free(copy);
+    return WEFT_OOM;
+  }
+  while (at > 0 && grown[at - 1].order > order) at--;
+  memmove(&grown[at + 1], &grown[at], sizeof *grown * (size_t)(s->n_last++ - at));
+  grown[at] = (kept){copy, time, order};
+  return WEFT_OK;
+}
+
+/* Takes entry i off the list; its path is the caller's. */
+static kept take_kept(weft_saver *s, int i) {
+  kept k = s->last[i];
+  s->n_last--;
+  memmove(&s->last[i], &s->last[i + 1], sizeof *s->last * (size_t)(s->n_last - i));
+  return k;
+}
+
+static void delete_matching(const char *prefix, const char *pattern) {
+  path_list found = {0};
+  char *p = weft__sprintf("%s%s", prefix, pattern);
+  if (p && weft__file_match(p, &found) == WEFT_OK)
+    for (int i = 0; i < found.n; i++)
+      if (weft__file_delete(found.path[i]) != WEFT_OK)
+        weft__log(LOG_WARNING, "an old checkpoint stays: %s", weft__error_message());
+  weft__path_list_finish(&found);
+  weft__free(p);
+}
+
+/* The index first: without it the rest is no checkpoint. */
+static void delete_checkpoint(const char *prefix, const char *meta_suffix) {
+  char *meta = weft__sprintf(".%s", meta_suffix && *meta_suffix ? meta_suffix : "meta");
+  delete_matching(prefix, ".index");
+  delete_matching(prefix, ".data-\?\?\?\?\?-of-\?\?\?\?\?");
+  if (meta) delete_matching(prefix, meta);
+  weft__free(meta);
+}
+
+/* `path` is among the last few now; *old is what no longer is (path NULL: nothing). */
+static weft_err note_saved(weft_saver *s, const char *path, int64_t order, kept *old) {
+  *old = (kept){0};
+  if (s->names->max_to_keep <= 0) return WEFT_OK;
+  for (int i = s->n_last - 1; i >= 0; i--)
+    if (weft__path_same(s->last[i].path, path)) weft__free(take_kept(s, i).path);
+  WEFT_TRY(add_kept(s, path, wall_seconds(), order));
+  if (s->n_last > s->names->max_to_keep) *old = take_kept(s, 0);
+  return WEFT_OK;
+}
+
+static void drop_old(weft_saver *s, const kept *old, const char *meta_suffix) {
+  if (old->time > s->next_to_keep)
+    s->next_to_keep += (double)s->names->keep_checkpoint_every_n_hours * 3600;
+  else
+    delete_checkpoint(old->path, meta_suffix);
+}
+
+weft_err weft__saver_kept(weft_saver *s, weft_checkpoint_state **out) {
+  weft_checkpoint_state *c = weft__alloc_zero(1, sizeof *c);
+  if (!c) return WEFT_OOM;
+  pthread_mutex_lock(&s->lock);
+  weft_err err = (c->all = weft__alloc_zero((size_t)s->n_last + 1, sizeof *c->all)) ? WEFT_OK : WEFT_OOM;
+  for (; !err && c->n < s->n_last; c->n++)
+    if (!(c->all[c->n] = weft__strdup(s->last[c->n].path))) {
+      err = WEFT_OOM;
+      break;
+    }
+  pthread_mutex_unlock(&s->lock);
+  if (!err && c->n && !(c->latest = weft__strdup(c->all[c->n - 1]))) err = WEFT_OOM;
+  if (err)
+    weft__checkpoint_state_destroy(c);
+  else
+    *out = c;
+  return err;
+}
+
+weft_err weft__saver_set_kept(weft_saver *s, int n, const char *const *paths, const double *times) {
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&s->lock);
+  forget_all(s);
+  for (int i = 0; !err && i < n; i++) err = add_kept(s, paths[i], times ? times[i] : INFINITY, s->order);
+  pthread_mutex_unlock(&s->lock);
+  return err;
+}
+
+static double saved_at(const char *prefix) {
+  struct stat st;
+  char *index = weft__sprintf("%s.index", prefix);
+  double at = index && (stat(index, &st) == 0 || stat(prefix, &st) == 0)
+                  ? (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9
+                  : wall_seconds();
+  weft__free(index);
+  return at;
+}
+
+weft_err weft__saver_recover_kept(weft_saver *s, int n, const char *const *paths) {
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&s->lock);
+  forget_all(s);
+  for (int i = 0; !err && i < n; i++)
+    if (weft__checkpoint_exists(paths[i])) err = add_kept(s, paths[i], saved_at(paths[i]), s->order);
+  pthread_mutex_unlock(&s->lock);
+  return err;
+}
+
+/* ---- running the nodes ---- */
+
+/* Feeds the absolute form of `path` to the filename node and runs a node, or that of an output. */
+static weft_err run_with_path(const weft_saver *s, weft_session *sess, const char *path, const char *goal) {
+  const weft_graph *g = sess->graph;
+  weft_out filename;
+  int node;
+  weft_tensor *fed = NULL;
+  WEFT_TRY(weft__graph_find_out(g, s->names->filename_tensor_name, &filename));
+  WEFT_TRY(weft__n_find(g, goal, &node));
+  char *full = weft__path_absolute(path);
+  weft_err err = full ? weft__tensor_string(&fed, full, strlen(full)) : WEFT_OOM;
+  if (!err) {
+    plan_request r = {.n_feed = 1, .feed = &filename, .n_target = 1, .target = &node};
+    err = weft__session_run(sess, &r, (const weft_tensor *const *)&fed, NULL, NULL);
+  }
+  weft_tensor_destroy(fed);
+  weft__free(full);
+  return err;
+}
+
+static weft_err checkpoint_name(const weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *o,
+                                char **out, int64_t *number) {
+  *number = o->step ? *o->step : 0;
+  if (o->global_step) WEFT_TRY(weft__run_int(sess, *o->global_step, number));
+  if (!o->step && !o->global_step)
+    *out = weft__strdup(path);
+  else
+    *out = weft__sprintf(s->pad_step ? "%s-%08lld" : "%s-%lld", path, (long long)*number);
+  return *out ? WEFT_OK : WEFT_OOM;
+}
+
+static weft_err write_meta_graph(const weft_saver *s, const char *prefix, const char *suffix) {
+  uint8_t *packed = NULL;
+  size_t size;
+  char *path = weft__sprintf("%s.%s", prefix, suffix && *suffix ? suffix : "meta");
+  metagraph_opts opts = {.saver_def = s->def, .saver_size = s->def_size};
+  weft_err err = path ? weft__metagraph_export(s->graph, &opts, &packed, &size) : WEFT_OOM;
+  if (!err) err = weft__file_write(path, packed, size);
+  weft__free(packed);
+  weft__free(path);
+  return err;
+}
+
+static weft_err write_state(weft_saver *s, const char *dir, const char *prefix, const char *latest_filename) {
+  const char **paths = weft__alloc(sizeof *paths * (size_t)(s->n_last + 1));
+  if (!paths) return WEFT_OOM;
+  for (int i = 0; i < s->n_last; i++) prefix = paths[i] = s->last[i].path;
+  weft_err err = weft__checkpoint_state_write(dir, prefix, s->n_last, paths, latest_filename, s->relative_paths);
+  weft__free((void *)(uintptr_t)paths);
+  return err;
+}
+
+/* Names it in the state file and lets the oldest go. */
+static weft_err record(weft_saver *s, const char *prefix, const char *dir, int64_t order, const weft_save_opts *o) {
+  kept old = {0};
+  pthread_mutex_lock(&s->lock);
+  weft_err err = note_saved(s, prefix, order, &old);
+  if (!err) err = write_state(s, dir, prefix, o->latest_filename);
+  if (!err && old.path) drop_old(s, &old, o->meta_suffix);
+  pthread_mutex_unlock(&s->lock);
+  weft__free(old.path);
+  return err;
+}
+
+static bool in_progress(const weft_saver *s, const char *prefix) {
+  for (const saving *w = s->saving; w; w = w->next)
+    if (weft__path_same(w->prefix, prefix)) return true;
+  return false;
+}
+
+/* Two saves under one name would mix their files: the second waits.  *skip: `progress` is there, or on its way. */
+static weft_err claim(weft_saver *s, saving *mine, bool progress, bool *skip) {
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&s->lock);
+  *skip = progress && s->restored && weft__path_same(s->restored, mine->prefix);
+  weft__free(s->restored);
+  s->restored = NULL;
+  *skip = *skip || (progress && in_progress(s, mine->prefix));
+  while (!*skip && !err && in_progress(s, mine->prefix)) {
+    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    pthread_cond_clockwait(&s->ended, &s->lock, CLOCK_MONOTONIC, &until);
+    if (weft__interrupts()) err = weft__fail(WEFT_CANCELLED, "interrupted while another save of it ran");
+  }
+  if (!err && !*skip) {
+    mine->next = s->saving;
+    s->saving = mine;
+  }
+  pthread_mutex_unlock(&s->lock);
+  return err;
+}
+
+static void unclaim(weft_saver *s, saving *mine) {
+  pthread_mutex_lock(&s->lock);
+  for (saving **at = &s->saving; *at; at = &(*at)->next)
+    if (*at == mine) {
+      *at = mine->next;
+      break;
+    }
+  pthread_cond_broadcast(&s->ended);
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* The files.  *outdated: a lost task came back with an older state meanwhile, and the name is wrong. */
+static weft_err write_files(const weft_saver *s, weft_session *sess, const char *prefix, int64_t number,
+                            const weft_save_opts *o, bool *outdated) {
+  int64_t now = number;
+  WEFT_TRY(run_with_path(s, sess, prefix, s->names->save_tensor_name));
+  if (o->global_step) WEFT_TRY(weft__run_int(sess, *o->global_step, &now));
+  *outdated = now < number;
+  if (*outdated) delete_checkpoint(prefix, o->meta_suffix);
+  return *outdated || o->no_meta_graph ? WEFT_OK : write_meta_graph(s, prefix, o->meta_suffix);
+}
+
+static weft_err save_once(weft_saver *s, weft_session *sess, const char *path, const char *dir, const weft_save_opts *o,
+                          bool progress, char **prefix, bool *outdated) {
+  saving mine = {0};
+  int64_t number, order;
+  bool skip;
+  *outdated = false;
+  pthread_mutex_lock(&s->lock);
+  order = ++s->order;
+  pthread_mutex_unlock(&s->lock);
+  WEFT_TRY(checkpoint_name(s, sess, path, o, prefix, &number));
+  mine.prefix = *prefix;
+  WEFT_TRY(claim(s, &mine, progress, &skip));
+  if (skip) return WEFT_OK;
+  weft_err err = weft__dir_create_all(dir);
+  if (!err) weft__file_sweep(*dir ? dir : "."); /* what saves left that were killed */
+  if (!err) err = write_files(s, sess, *prefix, number, o, outdated);
+  if (!err && !*outdated && !o->no_state) err = record(s, *prefix, dir, order, o);
+  unclaim(s, &mine);
+  return err;
+}
+
+static weft_err save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts, bool progress,
+                     char **saved) {
+  static const weft_save_opts none = {0};
+  const weft_save_opts *o = opts ? opts : &none;
+  char *prefix = NULL;
+  bool outdated = true;
+  if (saved) *saved = NULL;
+  if (!path || !*path) return weft__fail(WEFT_INVALID_ARGUMENT, "no path specified");
+  if (o->latest_filename && strchr(o->latest_filename, '/'))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "'latest_filename' must not contain path components");
+  const char *slash = strrchr(path, '/');
+  char *dir = slash ? weft__file_dir(path) : weft__strdup("");
+  weft_err err = dir ? WEFT_OK : WEFT_OOM;
+  while (!err && outdated) {
+    weft__free(prefix);
+    prefix = NULL;
+    err = save_once(s, sess, path, dir, o, progress, &prefix, &outdated);
+  }
+  if (!err) weft__pulse_saved(prefix);
+  if (!err && saved)
+    *saved = prefix;
+  else
+    weft__free(prefix);
+  weft__free(dir);
+  return err ? weft__fail_in(err, "saving %s", path) : WEFT_OK;
+}
+
+weft_err weft__saver_save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
+                          char **saved) {
+  return save(s, sess, path, opts, false, saved);
+}
+
+weft_err weft__saver_save_progress(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts) {
+  return save(s, sess, path, opts, true, NULL);
+}
+
+/* ---- restoring ---- */
+
+weft_err weft__saver_restore(weft_saver *s, weft_session *sess, const char *path) {
+  if (!path) return weft__fail(WEFT_INVALID_ARGUMENT, "Can't load save_path when it is None.");
+  if (!weft__checkpoint_exists(path))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "The passed save_path is not a valid checkpoint: %s", path);
+  weft__log(LOG_INFO, "Restoring parameters from %s", path);
+  weft_err err = run_with_path(s, sess, path, s->names->restore_op_name);
+  if (err == WEFT_NOT_FOUND)
+    return weft__fail_in(err, "Restoring from checkpoint failed. This is most likely due to a Variable name or other "
+                              "graph key that is missing from the checkpoint. Please ensure that you have not altered "
+                              "the graph expected based on the checkpoint. Original error");
+  if (err == WEFT_INVALID_ARGUMENT)
+    return weft__fail_in(err,
+                         "Restoring from checkpoint failed. This is most likely due to a mismatch between the "
+                         "current graph and the graph from the checkpoint. Please ensure that you have not altered "
+                         "the graph expected based on the checkpoint. Original error");
+  return err;
+}
+
+/* Can the index be read, and is every file that it names there? */
+static bool complete(const char *prefix) {
+  table_reader *t = NULL;
+  char *index = weft__bundle_index_path(prefix);
+  int shards = 0;
+  bool ok = index && weft__table_open(&t, index) == WEFT_OK && weft__bundle_header(t, index, &shards) == WEFT_OK;
+  for (int i = 0; ok && i < shards; i++) {
+    char *data = weft__bundle_data_path(prefix, i, shards);
+    ok = data && weft__file_exists(data);
+    weft__free(data);
+  }
+  weft__table_close(t);
+  weft__free(index);
+  return ok;
+}
+
+/* Is it the files' fault?  Another graph is the program's, and an older checkpoint would not cure it. */
+static bool damaged(weft_err err, const char *prefix) {
+  if (err == WEFT_DATA_LOSS || err == WEFT_OUT_OF_RANGE) return true;
+  return err == WEFT_NOT_FOUND && weft__bundle_exists(prefix) && !complete(prefix);
+}
+
+/* Restores `path`.  *done: restored, or failed for good; otherwise the failure is logged, and in *why if there are
+ * files of that name. */
+static weft_err try_restore(weft_saver *s, weft_session *sess, const char *path, status *why, char **restored,
+                            bool *done) {
+  if (!weft__checkpoint_exists(path)) {
+    weft__log(LOG_ERROR, "Couldn't match files for checkpoint %s", path);
+    *done = false;
+    return WEFT_OK;
+  }
+  weft_err err = weft__saver_restore(s, sess, path);
+  *done = true;
+  if (!err) return (*restored = weft__strdup(path)) ? WEFT_OK : WEFT_OOM;
+  weft__status_keep(why, err);
+  if (!damaged(err, path)) return err;
+  *done = false;
+  weft__log(LOG_WARNING, "checkpoint %s cannot be restored, the one before it is tried: %s", path,
+            weft__error_message());
+  return WEFT_OK;
+}
+
+weft_err weft__saver_restore_latest(weft_saver *s, weft_session *sess, const char *dir, const char *latest_filename,
+                                    char **restored) {
+  weft_checkpoint_state *state;
+  status why = {0};
+  bool done = false;
+  *restored = NULL;
+  WEFT_TRY(weft__checkpoint_state_read(&state, dir, latest_filename));
+  if (!state) return WEFT_OK;
+  weft_err err = try_restore(s, sess, state->latest, &why, restored, &done);
+  for (int i = state->n - 1; !err && !done && i >= 0; i--)
+    if (!weft__path_same(state->all[i], state->latest))
+      err = try_restore(s, sess, state->all[i], &why, restored, &done);
+  if (!err && !done) err = weft__status_raise(&why); /* none: there are no files at all, and nothing to restore */
+  if (!err) err = weft__saver_recover_kept(s, state->n, (const char *const *)state->all);
+  if (!err && *restored) {
+    pthread_mutex_lock(&s->lock);
+    weft__free(s->restored);
+    s->restored = weft__strdup(*restored);
+    pthread_mutex_unlock(&s->lock);
+  }
+  weft__status_finish(&why);
+  weft__checkpoint_state_destroy(state);
+  return err;
+}

@@ -1,0 +1,158 @@
+/* clip.c - clipping, node for node as TensorFlow's: infinities and NaN in a norm must come out the same way. */
+#include "train/model/clip.h"
+#include "base/alloc.h"
+#include <stdio.h>
+
+weft_out weft__clip_by_value(weft_graph *g, const char *name, weft_out x, term low, term high) {
+  weft__named_push(g, name, "clip_by_value");
+  weft_out below = weft__named_binary(g, "Minimum", "Minimum", OUT(x), high);
+  weft_out in[] = {below, low.out};
+  if (in[1].node < 0) in[1] = weft__n_scalar(g, "y", weft__type_of(g, x), low.number);
+  weft_out o = weft__n_scope_node(g, "Maximum", 2, in, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+/* tf.ones_like of what is known to be small. */
+static weft_out ones_like(weft_graph *g, weft_out x) {
+  const shape *s = weft__shape_of(g, x);
+  weft__b_push_name(g, "ones_like");
+  weft_out dims;
+  if (weft__shape_known(s)) {
+    weft__b_push_name(g, "Shape");
+    dims = weft__named_ints(g, "shape_as_tensor", s->dim, s->rank);
+    weft__b_pop(g);
+  } else {
+    dims = weft__named_unary(g, "Shape", "Shape", x);
+  }
+  weft_out in[] = {dims, weft__n_scalar(g, "Const", weft__type_of(g, x), 1)};
+  weft_out o = weft__n_scope_node(g, "Fill", 2, in, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+static weft_out select(weft_graph *g, weft_out cond, weft_out x, weft_out y) {
+  return weft__b_node(g, "Select", NULL, 3, (weft_out[]){cond, x, y}, 0, NULL);
+}
+
+static weft_out sum_of_squares(weft_graph *g, weft_out x) {
+  weft_out squared = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(x));
+  int rank = squared.node < 0 ? 0 : weft__shape_of(g, x)->rank;
+  int64_t axes[WEFT_MAX_RANK];
+  for (int i = 0; i < rank; i++) axes[i] = i;
+  if (rank < 0) return weft__b_sum(g, squared, weft__b_unary(g, "Rank", x), true);
+  weft_out in[] = {squared, weft__named_ints(g, "Const", axes, rank)};
+  return weft__b_node(g, "Sum", NULL, 2, in, 1, &A_BOOL("keep_dims", true));
+}
+
+weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, double norm) {
+  if (g->sticky.code || x.node < 0) return WEFT_NONE;
+  weft__named_push(g, name, "clip_by_norm");
+  weft_out sum = sum_of_squares(g, x), o = WEFT_NONE;
+  weft_out positive = weft__named_binary(g, "Greater", "Greater", OUT(sum), NUM(0));
+  if (positive.node >= 0) {
+    weft_out safe = select(g, positive, sum, ones_like(g, sum));
+    weft_out length = select(g, positive, weft__named_unary(g, "Sqrt", "Sqrt", safe), sum);
+    weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), NUM(norm));
+    weft_out most = weft__named_binary(g, "Maximum", "Maximum", OUT(length), NUM(norm));
+    weft_out clipped = weft__named_binary(g, "RealDiv", "truediv", OUT(scaled), OUT(most));
+    o = weft__n_scope_node(g, "Identity", 1, &clipped, 0, NULL);
+  }
+  weft__b_pop(g);
+  return o;
+}
+
+static weft_out all_axes_range(weft_graph *g, weft_out x) {
+  int rank = weft__shape_of(g, x)->rank;
+  weft_out n = rank >= 0 ? weft__n_scalar(g, "Rank", WEFT_INT32, rank) : weft__named_unary(g, "Rank", "Rank", x);
+  return weft__named_range(g, n);
+}
+
+weft_out weft__clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm) {
+  if (g->sticky.code || x.node < 0) return WEFT_NONE;
+  weft_dtype type = weft__type_of(g, x);
+  int64_t count = weft__shape_count(weft__shape_of(g, x));
+  weft__named_push(g, name, "clip_by_average_norm");
+  weft_out size = count >= 0 ? weft__n_scalar(g, "Size", WEFT_INT32, (double)count) : weft__b_size(g, x);
+  weft_out n = weft__b_cast(g, size, type);
+  weft_out squared = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(x));
+  weft_out sum = weft__b_sum(g, squared, all_axes_range(g, x), false);
+  weft_out inverse = weft__named_unary(g, "Rsqrt", "Rsqrt", sum);
+  weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), NUM(norm));
+  weft_out mean = weft__named_binary(g, "Mul", "mul", OUT(inverse), OUT(n));
+  weft_out one = weft__n_scalar(g, "Const", type, 1);
+  weft_out least = weft__named_binary(g, "Minimum", "Minimum", OUT(mean),
+                                      OUT(weft__named_binary(g, "RealDiv", "truediv", OUT(one), NUM(norm))));
+  weft_out clipped = weft__named_binary(g, "Mul", "mul", OUT(scaled), OUT(least));
+  weft_out o = weft__n_scope_node(g, "Identity", 1, &clipped, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+/* ---- all gradients together ---- */
+
+static weft_out values_of(const grad_value *d) { return d->indices.node >= 0 ? d->values : d->dense; }
+
+static weft_out half_square(weft_graph *g, weft_out x) {
+  weft__b_push_colocate(g, x.node);
+  weft_out o = weft__named_unary(g, "L2Loss", "L2Loss", x);
+  weft__b_pop(g);
+  return o;
+}
+
+weft_out weft__global_norm(weft_graph *g, const char *name, int n, const grad_value *d) {
+  weft_out *half = weft__alloc(((size_t)n + 1) * sizeof *half);
+  if (!half) weft__named_keep(g, WEFT_OOM);
+  int used = 0;
+  weft__named_push(g, name, "global_norm");
+  for (int i = 0; i < n && half && !g->sticky.code; i++)
+    if (values_of(&d[i]).node >= 0) half[used++] = half_square(g, values_of(&d[i]));
+  weft_out o = WEFT_NONE;
+  if (half && !g->sticky.code) {
+    weft_out sum = weft__named_reduce(g, "Sum", "Sum", weft__named_pack(g, "stack", used, half, 0));
+    weft_out two = weft__n_scalar(g, "Const", WEFT_FLOAT, 2);
+    o = weft__named_unary(g, "Sqrt", "global_norm", weft__named_binary(g, "Mul", "mul", OUT(sum), OUT(two)));
+  }
+  weft__b_pop(g);
+  weft__free(half);
+  return o;
+}
+
+/* limit * min(1 / norm, 1 / limit); the difference of the norm with itself is 0, or NaN when it is not finite. */
+static weft_out global_scale(weft_graph *g, weft_out norm, double limit) {
+  weft_out inverse = weft__named_binary(g, "RealDiv", "truediv", NUM(1), OUT(norm));
+  weft_out one = weft__n_scalar(g, "Const", weft__type_of(g, norm), 1);
+  weft_out bound = weft__named_binary(g, "RealDiv", "truediv", OUT(one), NUM(limit));
+  weft_out least = weft__named_binary(g, "Minimum", "Minimum", OUT(inverse), OUT(bound));
+  weft_out scale = weft__named_binary(g, "Mul", "mul", NUM(limit), OUT(least));
+  weft_out nothing = weft__named_binary(g, "Sub", "sub", OUT(norm), OUT(norm));
+  return weft__named_binary(g, "AddV2", "add", OUT(scale), OUT(nothing));
+}
+
+static weft_out scale_one(weft_graph *g, int i, weft_out x, weft_out scale) {
+  char name[48];
+  snprintf(name, sizeof name, "clip_by_global_norm/_%d", i);
+  weft__b_push_colocate(g, x.node);
+  weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(scale));
+  weft__b_pop(g);
+  weft__b_push_colocate(g, x.node);
+  scaled = weft__named_unary(g, "Identity", name, scaled);
+  weft__b_pop(g);
+  return scaled;
+}
+
+weft_out weft__clip_by_global_norm(weft_graph *g, const char *name, int n, const grad_value *d, double limit,
+                                   weft_out use_norm, grad_value *clipped) {
+  if (use_norm.node < 0) use_norm = weft__global_norm(g, NULL, n, d);
+  if (g->sticky.code) return WEFT_NONE;
+  weft__named_push(g, name, "clip_by_global_norm");
+  weft_out scale = global_scale(g, use_norm, limit);
+  for (int i = 0; i < n && !g->sticky.code; i++) {
+    clipped[i] = d[i];
+    if (values_of(&d[i]).node < 0) continue;
+    weft_out scaled = scale_one(g, i, values_of(&d[i]), scale);
+    *(d[i].indices.node >= 0 ? &clipped[i].values : &clipped[i].dense) = scaled;
+  }
+  weft__b_pop(g);
+  return use_norm;
+}

@@ -1,0 +1,67 @@
+/* layer.h - tf.layers: variables and the nodes that use them, in a variable scope of the layer's name. */
+#ifndef WEFT_TRAIN_MODEL_LAYER_H
+#define WEFT_TRAIN_MODEL_LAYER_H
+
+#include "train/model/variable_nodes.h"
+
+typedef struct layer {
+  const char *name; /* NULL: the kind's, made unique */
+  reuse_mode reuse;
+  const char *activation; /* the op that comes last; NULL: none */
+  initializer kernel, bias;
+  bool no_bias, untrainable;
+  double l1, l2; /* of the kernel */
+  int64_t stride[2], dilation[2];
+  const char *padding; /* "VALID" or "SAME" */
+  bool channels_first; /* images are NCHW */
+} layer;
+
+weft_out weft__dense(weft_graph *g, weft_out x, int64_t units, const layer *l);
+/* size is height and width. */
+weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const int64_t *size, const layer *l);
+weft_out weft__pooling2d(weft_graph *g, bool average, weft_out x, const int64_t *size, const layer *l);
+weft_out weft__flatten(weft_graph *g, weft_out x, const char *name);
+
+/* When a layer behaves as in training: always, never, or as a bool output says. */
+typedef struct training {
+  bool on;
+  weft_out when; /* node >= 0: this decides */
+} training;
+
+/* tf.layers.dropout; tf.nn.dropout is the part that always drops. */
+weft_out weft__dropout_layer(weft_graph *g, weft_out x, double rate, training t, bool has_seed, int64_t seed,
+                             const char *name);
+weft_out weft__dropout(weft_graph *g, weft_out x, double rate, bool has_seed, int64_t seed, const char *name);
+
+typedef struct batch_norm {
+  const char *name;
+  reuse_mode reuse;
+  double momentum, epsilon;
+  bool no_center, no_scale, untrainable, channels_first;
+} batch_norm;
+/* Over the last axis; what updates the moving mean and variance goes to "update_ops". */
+weft_out weft__batch_normalization(weft_graph *g, weft_out x, training t, const batch_norm *b);
+
+/* Rows of a table that may be cut into parts: row i is in part i mod n, or (div) parts hold rows that follow. */
+weft_out weft__embedding_lookup(weft_graph *g, int n, const weft_out *parts, weft_out ids, bool div, const char *name);
+
+/* scale * sum |w|, scale * sum w^2 / 2. */
+weft_out weft__l1_regularizer(weft_graph *g, double scale, weft_out w);
+weft_out weft__l2_regularizer(weft_graph *g, double scale, weft_out w);
+
+/* ---- for the layers ---- */
+/* The value of variable `name` of the scope we are in; WEFT_NONE on failure, which sticks. */
+typedef struct weight {
+  const char *name;
+  shape shape;
+  weft_dtype dtype;
+  initializer init;
+  bool untrainable;
+  double l1, l2;
+  bool cached; /* read where the layer is, once, not beside the variable */
+} weight;
+weft_out weft__layer_variable(weft_graph *g, const weight *w, weft_out *variable);
+/* Opens the layer's scope, to be popped; false on failure, when there is nothing to pop. */
+bool weft__layer_enter(weft_graph *g, const char *name, const char *standard, reuse_mode reuse);
+
+#endif

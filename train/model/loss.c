@@ -1,0 +1,242 @@
+/* loss.c - the losses of tf.losses.
+ *
+ * The scope, the last node's name, the collection and the numbers are TensorFlow's; the checks that it builds into
+ * the graph are made while building, by the shapes of the nodes. */
+#include "train/model/loss.h"
+#include "base/alloc.h"
+#include "graph/collection.h"
+#include <string.h>
+
+typedef struct loss { /* what a kind works with */
+  weft_graph *g;
+  weft_out labels, x; /* x: predictions or logits */
+  const weft_loss_opts *o;
+} loss;
+
+static weft_out op2(loss *l, const char *type, term x, term y) { return weft__named_binary(l->g, type, type, x, y); }
+static weft_out mul(loss *l, term x, term y) { return op2(l, "Mul", x, y); }
+static weft_out add(loss *l, term x, term y) { return op2(l, "AddV2", x, y); }
+static weft_out sub(loss *l, term x, term y) { return op2(l, "Sub", x, y); }
+static weft_out fn(loss *l, const char *type, weft_out x) { return weft__named_unary(l->g, type, type, x); }
+
+static void to_float(loss *l) {
+  l->x = weft__b_cast(l->g, l->x, WEFT_FLOAT);
+  l->labels = weft__b_cast(l->g, l->labels, WEFT_FLOAT);
+}
+
+/* ---- the loss of each element ---- */
+
+static weft_out absolute(loss *l) {
+  to_float(l);
+  return fn(l, "Abs", sub(l, OUT(l->x), OUT(l->labels)));
+}
+
+static weft_out squared(loss *l) {
+  to_float(l);
+  return op2(l, "SquaredDifference", OUT(l->x), OUT(l->labels));
+}
+
+static weft_out hinge(loss *l) { /* labels 0 and 1 become -1 and 1 */
+  to_float(l);
+  weft_out sign = sub(l, OUT(mul(l, NUM(2), OUT(l->labels))), NUM(1));
+  return fn(l, "Relu", sub(l, NUM(1), OUT(mul(l, OUT(sign), OUT(l->x)))));
+}
+
+static weft_out huber(loss *l) { /* a parabola up to delta, a line from there on */
+  double delta = l->o->delta != 0 ? l->o->delta : 1;
+  to_float(l);
+  weft_out size = fn(l, "Abs", sub(l, OUT(l->x), OUT(l->labels)));
+  weft_out near = op2(l, "Minimum", OUT(size), NUM(delta)), far = sub(l, OUT(size), OUT(near));
+  weft_out parabola = mul(l, NUM(.5), OUT(mul(l, OUT(near), OUT(near))));
+  return add(l, OUT(parabola), OUT(mul(l, NUM(delta), OUT(far))));
+}
+
+static weft_out logarithmic(loss *l) {
+  double epsilon = l->o->epsilon != 0 ? l->o->epsilon : 1e-7;
+  to_float(l);
+  weft_out yes = fn(l, "Log", add(l, OUT(l->x), NUM(epsilon)));
+  weft_out no = fn(l, "Log", add(l, OUT(sub(l, NUM(1), OUT(l->x))), NUM(epsilon)));
+  weft_out first = fn(l, "Neg", mul(l, OUT(l->labels), OUT(yes)));
+  return sub(l, OUT(first), OUT(mul(l, OUT(sub(l, NUM(1), OUT(l->labels))), OUT(no))));
+}
+
+static weft_out cosine(loss *l) {
+  to_float(l);
+  weft_out product = mul(l, OUT(l->labels), OUT(l->x));
+  int64_t axis = l->o->axis;
+  return sub(l, NUM(1), OUT(weft__named_reduce_axes(l->g, "Sum", "Sum", product, 1, &axis, true)));
+}
+
+/* max(x, 0) - x * z + log(1 + exp(-|x|)), which never overflows. */
+static weft_out sigmoid(loss *l) {
+  double s = l->o->label_smoothing;
+  to_float(l);
+  if (s > 0) l->labels = add(l, OUT(mul(l, OUT(l->labels), NUM(1 - s))), NUM(.5 * s));
+  weft_out rest = sub(l, OUT(fn(l, "Relu", l->x)), OUT(mul(l, OUT(l->x), OUT(l->labels))));
+  weft_out tail = fn(l, "Log1p", fn(l, "Exp", fn(l, "Neg", fn(l, "Abs", l->x))));
+  return add(l, OUT(rest), OUT(tail));
+}
+
+static weft_out softmax(loss *l) {
+  double s = l->o->label_smoothing;
+  if (l->x.node < 0 || l->labels.node < 0) return WEFT_NONE;
+  l->labels = weft__b_cast(l->g, l->labels, weft__type_of(l->g, l->x));
+  const shape *of = weft__shape_of(l->g, l->x);
+  int64_t classes = of->rank > 0 ? of->dim[of->rank - 1] : -1;
+  if (s > 0 && classes < 1) {
+    weft__named_keep(l->g, weft__fail(WEFT_INVALID_ARGUMENT, "label_smoothing needs a known number of classes"));
+    return WEFT_NONE;
+  }
+  if (s > 0) l->labels = add(l, OUT(mul(l, OUT(l->labels), NUM(1 - s))), NUM(s / (double)classes));
+  l->labels = fn(l, "StopGradient", l->labels);
+  return weft__b_node(l->g, "SoftmaxCrossEntropyWithLogits", "xentropy", 2, (weft_out[]){l->x, l->labels}, 0, NULL);
+}
+
+static weft_out sparse_softmax(loss *l) {
+  return weft__b_node(l->g, "SparseSoftmaxCrossEntropyWithLogits", "xentropy", 2, (weft_out[]){l->x, l->labels}, 0,
+                      NULL);
+}
+
+static weft_out pairwise(loss *l);
+
+static const struct loss_kind {
+  const char *name, *scope;
+  weft_out (*each)(loss *l);
+  weft_out (*whole)(loss *l); /* instead, where it is more than the sum of its elements */
+} kinds[] = {
+    {"absolute_difference", "absolute_difference", .each = absolute},
+    {"mean_squared_error", "mean_squared_error", .each = squared},
+    {"hinge_loss", "hinge_loss", .each = hinge},
+    {"huber_loss", "huber_loss", .each = huber},
+    {"log_loss", "log_loss", .each = logarithmic},
+    {"cosine_distance", "cosine_distance_loss", .each = cosine},
+    {"sigmoid_cross_entropy", "sigmoid_cross_entropy_loss", .each = sigmoid},
+    {"softmax_cross_entropy", "softmax_cross_entropy_loss", .each = softmax},
+    {"sparse_softmax_cross_entropy", "sparse_softmax_cross_entropy_loss", .each = sparse_softmax},
+    {"mean_pairwise_squared_error", "mean_pairwise_squared_error", .whole = pairwise},
+};
+
+/* ---- weights and reductions ---- */
+
+static weft_out ones_like(weft_graph *g, weft_out x) { return weft__named_unary(g, "OnesLike", "ones_like", x); }
+
+/* What the sum is divided by. */
+static weft_out divisor(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
+  weft_dtype type = weft__type_of(g, each);
+  if (reduction == WEFT_SUM_OVER_BATCH_SIZE)
+    return weft__b_cast(g, weft__named_unary(g, "Size", "num_elements", each), type);
+  if (reduction == WEFT_SUM_BY_NONZERO_WEIGHTS) {
+    weft_out there = weft__named_binary(g, "NotEqual", "NotEqual", OUT(weights), NUM(0));
+    weights = weft__b_cast(g, there, type);
+  }
+  weft_out all = weft__named_binary(g, "Mul", "Mul", OUT(weights), OUT(ones_like(g, each)));
+  return weft__named_reduce(g, "Sum", "num_present", all);
+}
+
+static weft_out reduce(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
+  if (each.node < 0) return WEFT_NONE;
+  weft_dtype type = weft__type_of(g, each);
+  weights = weights.node >= 0 ? weft__b_cast(g, weights, type) : weft__n_scalar(g, "weights", type, 1);
+  weft_out weighted = weft__named_binary(g, "Mul", "Mul", OUT(each), OUT(weights));
+  if (reduction == WEFT_REDUCE_NONE) return weighted;
+  weft_out sum = weft__named_reduce(g, "Sum", "Sum", weighted);
+  if (reduction == WEFT_REDUCE_SUM || sum.node < 0) return sum;
+  weft_out in[] = {sum, divisor(g, each, weights, reduction)};
+  return weft__b_node(g, "DivNoNan", "value", 2, in, 0, NULL);
+}
+
+/* 2 * a / b, 0 where b is 0. */
+static weft_out twice_ratio(loss *l, weft_out a, weft_out b) {
+  weft_out at_least_0 = op2(l, "Maximum", OUT(b), NUM(0));
+  weft_out ratio = weft__b_node(l->g, "DivNoNan", "value", 2, (weft_out[]){a, at_least_0}, 0, NULL);
+  return weft__named_binary(l->g, "Mul", "mul", NUM(2), OUT(ratio));
+}
+
+/* The mean over all pairs of elements of a row of the square of how far their errors are apart: with n elements whose
+ * errors are d, 2 * sum(d^2) / (n - 1) - 2 * sum(d)^2 / (n * (n - 1)).  Rows are summed, with their weights. */
+static weft_out pairwise(loss *l) {
+  to_float(l);
+  int64_t axes[WEFT_MAX_RANK];
+  weft_out d = sub(l, OUT(l->x), OUT(l->labels));
+  const int rank = weft__shape_of(l->g, d)->rank, n = rank - 1;
+  if (rank < 1) {
+    weft__named_keep(l->g, weft__fail(WEFT_INVALID_ARGUMENT, "mean_pairwise_squared_error needs rows of elements"));
+    return WEFT_NONE;
+  }
+  for (int i = 0; i < n; i++) axes[i] = i + 1;
+  weft_out w =
+      l->o->weights ? weft__b_cast(l->g, *l->o->weights, WEFT_FLOAT) : weft__n_scalar(l->g, "Cast/x", WEFT_FLOAT, 1);
+  weft_out there = weft__b_cast(l->g, weft__named_binary(l->g, "NotEqual", "NotEqual", OUT(w), NUM(0)), WEFT_FLOAT);
+  there = mul(l, OUT(there), OUT(ones_like(l->g, d)));
+  weft_out count = weft__named_reduce_axes(l->g, "Sum", "num_present", there, n, axes, true);
+  weft_out squares = weft__named_reduce_axes(l->g, "Sum", "Sum", fn(l, "Square", d), n, axes, true);
+  weft_out sum = weft__named_reduce_axes(l->g, "Sum", "Sum", d, n, axes, true), less = sub(l, OUT(count), NUM(1));
+  weft_out first = twice_ratio(l, squares, less),
+           second = twice_ratio(l, fn(l, "Square", sum), mul(l, OUT(count), OUT(less)));
+  weft_out all = weft__named_reduce(l->g, "Sum", "Sum", mul(l, OUT(sub(l, OUT(first), OUT(second))), OUT(w)));
+  weft_out any =
+      weft__named_binary(l->g, "Greater", "Greater", OUT(weft__named_reduce(l->g, "Sum", "Sum", count)), NUM(0));
+  weft_out in[] = {any, all, weft__n_scalar(l->g, "zeros_like", WEFT_FLOAT, 0)};
+  return weft__b_node(l->g, "SelectV2", "value", 3, in, 0, NULL);
+}
+
+static weft_err check(const weft_graph *g, const char *kind, const struct loss_kind **k, weft_out labels, weft_out x,
+                      const weft_loss_opts *o) {
+  *k = NULL;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(kinds[i].name, kind) == 0) *k = &kinds[i];
+  WEFT_TRY(weft__b_ok(g));
+  if (!*k) return weft__fail(WEFT_INVALID_ARGUMENT, "there is no loss '%s'", kind);
+  if (o->reduction < WEFT_SUM_BY_NONZERO_WEIGHTS || o->reduction > WEFT_SUM_OVER_BATCH_SIZE)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no reduction", (int)o->reduction);
+  if (labels.node < 0 || x.node < 0 || labels.node >= g->n_node || x.node >= g->n_node)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s: labels and predictions must be outputs of the graph", kind);
+  shape merged;
+  bool rows = strcmp(kind, "sparse_softmax_cross_entropy") == 0;
+  return rows ? WEFT_OK : weft__shape_merge(&merged, weft__shape_of(g, labels), weft__shape_of(g, x));
+}
+
+weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions, const weft_loss_opts *o) {
+  const struct loss_kind *k;
+  if (!weft__named_keep(g, check(g, kind, &k, labels, predictions, o))) return WEFT_NONE;
+  weft__named_push(g, o->name, k->scope);
+  loss l = {g, labels, predictions, o};
+  weft_out value = k->whole ? k->whole(&l) : reduce(g, k->each(&l), o->weights ? *o->weights : WEFT_NONE, o->reduction);
+  weft__b_pop(g);
+  const char *name = value.node < 0 ? NULL : weft__n_out_name(g, value);
+  const char *list = o->collection ? o->collection : "losses";
+  if (name && *list) weft__named_keep(g, weft__collection_add_name(g, list, name));
+  return value;
+}
+
+/* ---- all of them ---- */
+
+static int listed(const weft_graph *g, const char *list, weft_out *out) {
+  const collection *c = weft__collection_get(g, list);
+  int n = 0;
+  for (int i = 0; c && c->kind == COLLECTION_NAMES && i < c->n; i++) {
+    weft_out o;
+    if (weft__graph_find_out(g, c->s[i].data, &o) != WEFT_OK) continue;
+    if (out) out[n] = o;
+    n++;
+  }
+  return n;
+}
+
+weft_out weft__total_loss(weft_graph *g, const char *name, bool regularization) {
+  int n = listed(g, "losses", NULL), more = regularization ? listed(g, "regularization_losses", NULL) : 0;
+  weft_out *all = weft__alloc(((size_t)(n + more) + 1) * sizeof *all), o = WEFT_NONE;
+  if (!name) name = "total_loss";
+  if (!all) {
+    weft__named_keep(g, WEFT_OOM);
+  } else if (n + more == 0) {
+    weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "there are no losses to add up"));
+  } else {
+    listed(g, "losses", all);
+    if (more) listed(g, "regularization_losses", all + n);
+    o = n + more == 1 ? weft__named_unary(g, "Identity", name, all[0])
+                      : weft__b_node(g, "AddN", name, n + more, all, 1, &A_INT("N", n + more));
+  }
+  weft__free(all);
+  return o;
+}

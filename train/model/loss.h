@@ -1,0 +1,12 @@
+/* loss.h - tf.losses: a loss for each element, weighted and brought down to one number, and listed. */
+#ifndef WEFT_TRAIN_MODEL_LOSS_H
+#define WEFT_TRAIN_MODEL_LOSS_H
+
+#include "train/model/named.h"
+#include "weft/train.h"
+
+weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions, const weft_loss_opts *o);
+/* The sum of "losses", with "regularization_losses" if asked for. */
+weft_out weft__total_loss(weft_graph *g, const char *name, bool regularization);
+
+#endif

@@ -1,0 +1,165 @@
+/* named.c - operators, constants and groups with the names that TensorFlow's Python gives them. */
+#include "train/model/named.h"
+#include "base/alloc.h"
+#include "graph/scope.h"
+
+bool weft__named_keep(weft_graph *g, weft_err err) {
+  weft__status_keep(&g->sticky, err);
+  return g->sticky.code == WEFT_OK;
+}
+
+bool weft__named_given(weft_graph *g, const char *what, int n, const weft_out *x) {
+  if (g->sticky.code) return false;
+  for (int i = 0; i < n; i++)
+    if (x[i].node < 0 || x[i].node >= g->n_node || x[i].slot < 0 || x[i].slot >= g->node[x[i].node]->n_out)
+      return weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "%s: %d:%d is no output of the graph", what,
+                                            (int)x[i].node, (int)x[i].slot));
+  return true;
+}
+
+void weft__named_push(weft_graph *g, const char *name, const char *standard) {
+  weft__b_push_name(g, name ? name : standard);
+}
+
+void weft__named_push_anywhere(weft_graph *g) { weft__b_pushed(g, weft__scope_push_colocate(g, -1, true)); }
+
+weft_out weft__named_unary(weft_graph *g, const char *type, const char *name, weft_out x) {
+  return weft__b_node(g, type, name, 1, &x, 0, NULL);
+}
+
+/* ---- constants ---- */
+
+weft_out weft__named_ints(weft_graph *g, const char *name, const int64_t *v, int n) {
+  weft_tensor *t = NULL;
+  weft__named_keep(g, weft__tensor_dims(&t, v, n));
+  return weft__n_const(g, name, t);
+}
+
+weft_out weft__named_full(weft_graph *g, const char *name, weft_dtype type, const shape *s, double v) {
+  weft_tensor *t = NULL, *one = NULL;
+  weft_err err = weft__tensor_create(&t, type, s);
+  if (err == WEFT_OK) err = weft__tensor_scalar(&one, type, v);
+  if (err == WEFT_OK) err = weft__elements_fill(type, t->data, one->data, weft__tensor_count(t));
+  weft_tensor_destroy(one);
+  if (weft__named_keep(g, err)) return weft__n_const(g, name, t);
+  weft_tensor_destroy(t);
+  return WEFT_NONE;
+}
+
+weft_out weft__named_number(weft_graph *g, double v, weft_dtype from, weft_dtype to) {
+  weft__b_push_name(g, "Cast");
+  weft_out x = weft__n_scalar(g, "x", from, v);
+  if (from != to) x = weft__n_scope_node(g, "Cast", 1, &x, 1, &A_TYPE("DstT", to));
+  weft__b_pop(g);
+  return x;
+}
+
+/* ---- operators ---- */
+
+static weft_dtype term_type(const weft_graph *g, term x, term y) {
+  if (x.out.node >= 0) return weft__type_of(g, x.out);
+  return y.out.node >= 0 ? weft__type_of(g, y.out) : WEFT_FLOAT;
+}
+
+weft_out weft__named_binary(weft_graph *g, const char *type, const char *name, term x, term y) {
+  if (g->sticky.code) return WEFT_NONE;
+  weft__b_push_name(g, name);
+  weft_dtype number = term_type(g, x, y);
+  weft_out in[2] = {x.out, y.out};
+  if (in[0].node < 0) in[0] = weft__n_scalar(g, "x", number, x.number);
+  if (in[1].node < 0) in[1] = weft__n_scalar(g, "y", number, y.number);
+  weft_out o = weft__n_scope_node(g, type, 2, in, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+static weft_out strided_slice(weft_graph *g, weft_out x, int64_t begin, int64_t end, int n_attr, const attr *attrs) {
+  weft__b_push_name(g, "strided_slice");
+  weft_out in[4] = {x, weft__named_ints(g, "stack", &begin, 1), weft__named_ints(g, "stack_1", &end, 1),
+                    weft__named_ints(g, "stack_2", (int64_t[]){1}, 1)};
+  weft_out o = weft__n_scope_node(g, "StridedSlice", 4, in, n_attr, attrs);
+  weft__b_pop(g);
+  return o;
+}
+
+weft_out weft__named_element(weft_graph *g, weft_out x, int64_t index) {
+  return strided_slice(g, x, index, index + 1, 1, &A_INT("shrink_axis_mask", 1));
+}
+
+weft_out weft__named_slice(weft_graph *g, weft_out x, slice_bounds b) {
+  return strided_slice(g, x, b.has_begin ? b.begin : 0, b.has_end ? b.end : 0, 2,
+                       (attr[]){A_INT("begin_mask", !b.has_begin), A_INT("end_mask", !b.has_end)});
+}
+
+weft_out weft__named_range(weft_graph *g, weft_out n) {
+  weft__b_push_name(g, "range");
+  weft_out in[] = {weft__n_scalar(g, "start", WEFT_INT32, 0), n, weft__n_scalar(g, "delta", WEFT_INT32, 1)};
+  weft_out o = weft__n_scope_node(g, "Range", 3, in, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+/* The axes 0 .. rank-1 of x. */
+static weft_out every_axis(weft_graph *g, weft_out x) {
+  int rank = weft__shape_of(g, x)->rank;
+  int64_t axes[WEFT_MAX_RANK];
+  for (int i = 0; i < rank; i++) axes[i] = i;
+  if (rank >= 0) return weft__named_ints(g, "Const", axes, rank);
+  return weft__named_range(g, weft__named_unary(g, "Rank", "Rank", x));
+}
+
+weft_out weft__named_reduce(weft_graph *g, const char *type, const char *name, weft_out x) {
+  if (x.node < 0) return WEFT_NONE;
+  weft_out in[] = {x, every_axis(g, x)};
+  return weft__b_node(g, type, name, 2, in, 0, NULL);
+}
+
+weft_out weft__named_reduce_axes(weft_graph *g, const char *type, const char *name, weft_out x, int n,
+                                 const int64_t *axes, bool keep) {
+  if (x.node < 0) return WEFT_NONE;
+  weft__b_push_name(g, name);
+  weft_out in[] = {x, weft__named_ints(g, "reduction_indices", axes, n)};
+  weft_out o = weft__n_scope_node(g, type, 2, in, 1, &A_BOOL("keep_dims", keep));
+  weft__b_pop(g);
+  return o;
+}
+
+weft_out weft__named_reshape(weft_graph *g, weft_out x, int n, const int64_t *dims) {
+  weft__b_push_name(g, "Reshape");
+  weft_out in[] = {x, weft__named_ints(g, "shape", dims, n)};
+  weft_out o = weft__n_scope_node(g, "Reshape", 2, in, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+weft_out weft__named_pack(weft_graph *g, const char *name, int n, const weft_out *x, int axis) {
+  return weft__b_node(g, "Pack", name, n, x, 2, (attr[]){A_INT("N", n), A_INT("axis", axis)});
+}
+
+/* ---- control ---- */
+
+weft_out weft__named_after(weft_graph *g, const char *name, int n, const int *node_ids, weft_out x) {
+  if (x.node < 0) return WEFT_NONE;
+  weft__b_push_colocate(g, x.node);
+  weft__b_push_control(g, n, node_ids);
+  weft_out o = weft__named_unary(g, "Identity", name, x);
+  weft__b_pop(g);
+  weft__b_pop(g);
+  return o;
+}
+
+weft_out weft__named_cond(weft_graph *g, weft_out pred, weft_out *yes) {
+  weft_out both = weft__b_node(g, "Switch", NULL, 2, (weft_out[]){pred, pred}, 0, NULL);
+  weft_out holds = weft__named_unary(g, "Identity", "switch_t", weft__b_slot(both, 1));
+  weft__named_unary(g, "Identity", "switch_f", both);
+  if (yes) *yes = holds;
+  return weft__named_unary(g, "Identity", "pred_id", pred);
+}
+
+weft_out weft__named_branch(weft_graph *g, const char *type, const char *name, weft_out x, weft_out cond, bool then) {
+  if (x.node < 0) return WEFT_NONE;
+  weft__b_pushed(g, weft__scope_push_colocate(g, x.node, true));
+  weft_out o = weft__b_node(g, type, name, 2, (weft_out[]){x, cond}, 0, NULL);
+  weft__b_pop(g);
+  return weft__b_slot(o, then);
+}

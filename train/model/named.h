@@ -1,0 +1,73 @@
+/* named.h - nodes named as TensorFlow's Python names them.
+ *
+ * A training graph is shared between programs: a saver, another worker or a summary finds "Adam/update_w/sub" under
+ * that name.  In Python an operator opens a scope of its own name, turns numbers among its operands into constants in
+ * it ("sub/x"), and puts the node itself there under the scope's name.  So do these.  As in build.h the first
+ * failure sticks to the graph. */
+#ifndef WEFT_TRAIN_MODEL_NAMED_H
+#define WEFT_TRAIN_MODEL_NAMED_H
+
+#include "train/model/nodes.h"
+
+/* An operand: an output, or a number that becomes a constant of the other operand's type. */
+typedef struct term {
+  weft_out out;
+  double number;
+} term;
+#define OUT(o) ((term){(o), 0})
+#define NUM(v) ((term){WEFT_NONE, (v)})
+
+/* What is known of an output; of one that could not be made: nothing, and float. */
+static inline const shape *weft__shape_of(const weft_graph *g, weft_out x) {
+  static const shape unknown = {.rank = -1};
+  return x.node < 0 ? &unknown : weft__out_shape(g, x);
+}
+static inline weft_dtype weft__type_of(const weft_graph *g, weft_out x) {
+  return x.node < 0 ? WEFT_FLOAT : weft__out_type(g, x);
+}
+
+weft_out weft__named_unary(weft_graph *g, const char *type, const char *name, weft_out x);
+/* x OP y; a number becomes name/x or name/y, of float when both are numbers. */
+weft_out weft__named_binary(weft_graph *g, const char *type, const char *name, term x, term y);
+
+weft_out weft__named_ints(weft_graph *g, const char *name, const int64_t *v, int n);
+/* A constant of one value everywhere. */
+weft_out weft__named_full(weft_graph *g, const char *name, weft_dtype type, const shape *s, double v);
+/* tf.cast of a Python number: "Cast/x" of type `from`, then "Cast" where the types differ. */
+weft_out weft__named_number(weft_graph *g, double v, weft_dtype from, weft_dtype to);
+/* x[index] of a vector: "strided_slice". */
+weft_out weft__named_element(weft_graph *g, weft_out x, int64_t index);
+/* x[begin:end] with the bounds that are asked for. */
+typedef struct slice_bounds {
+  bool has_begin, has_end;
+  int64_t begin, end;
+} slice_bounds;
+weft_out weft__named_slice(weft_graph *g, weft_out x, slice_bounds b);
+/* tf.reduce_*(x) over every axis: axes in "Const" (or a Range where the rank is unknown). */
+weft_out weft__named_reduce(weft_graph *g, const char *type, const char *name, weft_out x);
+/* tf.reduce_*(x, axes): axes in name/reduction_indices. */
+weft_out weft__named_reduce_axes(weft_graph *g, const char *type, const char *name, weft_out x, int n,
+                                 const int64_t *axes, bool keep);
+weft_out weft__named_reshape(weft_graph *g, weft_out x, int n, const int64_t *dims); /* "Reshape", "Reshape/shape" */
+weft_out weft__named_range(weft_graph *g, weft_out n);                               /* 0 .. n-1: "range" */
+weft_out weft__named_pack(weft_graph *g, const char *name, int n, const weft_out *x, int axis);
+
+/* tf.control_dependencies(n nodes): tf.identity(x) beside x, as tf.with_dependencies makes it. */
+weft_out weft__named_after(weft_graph *g, const char *name, int n, const int *node_ids, weft_out x);
+
+/* The head of tf.cond in its scope: "Switch", "switch_t", "switch_f".  Returns "pred_id", which switches inputs; *yes
+ * (may be NULL) is alive when pred holds. */
+weft_out weft__named_cond(weft_graph *g, weft_out pred, weft_out *yes);
+/* x in a branch of it; placed with x.  type: "Switch" or "RefSwitch". */
+weft_out weft__named_branch(weft_graph *g, const char *type, const char *name, weft_out x, weft_out cond, bool then);
+
+/* Scopes whose failure sticks and that must be popped all the same. */
+void weft__named_push(weft_graph *g, const char *name, const char *standard); /* name, or the standard one when NULL */
+void weft__named_push_anywhere(weft_graph *g); /* colocate_with(None, ignore_existing=True) */
+
+/* Keeps a failure; returns whether all is well so far. */
+bool weft__named_keep(weft_graph *g, weft_err err);
+/* The same for outputs that a program gives: INVALID_ARGUMENT unless all n are of this graph. */
+bool weft__named_given(weft_graph *g, const char *what, int n, const weft_out *x);
+
+#endif

@@ -1,0 +1,298 @@
+/* rnn.c - BasicLSTMCell and GRUCell, static_rnn and dynamic_rnn.
+ *
+ * The variables are TensorFlow's ("rnn/basic_lstm_cell/kernel"), so that checkpoints fit; inputs beyond a sequence's
+ * length give zeros and leave the state alone, as there. */
+#include "train/model/rnn.h"
+#include "graph/scope.h"
+#include "train/model/while_loop.h"
+
+int weft__cell_states(const cell *c) { return c->kind == CELL_BASIC_LSTM ? 2 : 1; }
+
+typedef struct weights {
+  weft_out kernel[2], bias[2]; /* GRU: gates and candidate */
+} weights;
+
+static weft_out op2(weft_graph *g, const char *type, const char *name, weft_out x, weft_out y) {
+  return weft__named_binary(g, type, name, OUT(x), OUT(y));
+}
+
+static weft_out fn(weft_graph *g, const char *type, weft_out x) { return weft__named_unary(g, type, type, x); }
+
+/* ---- weights ---- */
+
+/* Cached, as the steps of a loop would otherwise fetch them again and again. */
+static void make_weights(weft_graph *g, const char *kernel_name, const char *bias_name, const cell *c, weft_dtype type,
+                         int64_t in, int64_t out, initializer bias, weights *w, int i) {
+  weight k = {.name = kernel_name, .shape = SHAPE2(in, out), .dtype = type, .init = c->kernel, .cached = true};
+  weight b = {.name = bias_name, .shape = SHAPE1(out), .dtype = type, .init = bias, .cached = true};
+  w->kernel[i] = weft__layer_variable(g, &k, NULL);
+  w->bias[i] = weft__layer_variable(g, &b, NULL);
+}
+
+/* In the cell's variable scope, where its nodes go too. */
+static bool cell_weights(weft_graph *g, const cell *c, weft_out x, weights *w) {
+  const shape *s = weft__shape_of(g, x);
+  weft_dtype type = weft__type_of(g, x);
+  int64_t depth = s->rank > 0 ? s->dim[s->rank - 1] : -1, in = depth + c->units;
+  const initializer zeros = {.kind = INIT_ZEROS}, ones = {.kind = INIT_CONSTANT, .a = 1};
+  if (depth < 0)
+    return weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "Expected inputs.shape[-1] to be known, saw shape: %s",
+                                          weft__shape_text(s)));
+  if (c->kind == CELL_BASIC_LSTM) {
+    make_weights(g, "kernel", "bias", c, type, in, 4 * c->units, zeros, w, 0);
+  } else {
+    make_weights(g, "gates/kernel", "gates/bias", c, type, in, 2 * c->units, ones, w, 0);
+    make_weights(g, "candidate/kernel", "candidate/bias", c, type, in, c->units, zeros, w, 1);
+  }
+  return !g->sticky.code;
+}
+
+/* ---- one step ---- */
+
+static weft_out concat(weft_graph *g, weft_out x, weft_out y) {
+  weft__b_push_name(g, "concat");
+  weft_out in[] = {x, y, weft__n_scalar(g, "axis", WEFT_INT32, 1)};
+  weft_out o = weft__n_scope_node(g, "ConcatV2", 3, in, 1, &A_INT("N", 2));
+  weft__b_pop(g);
+  return o;
+}
+
+static weft_out affine(weft_graph *g, weft_out x, weft_out y, const weights *w, int i) {
+  weft_out product = weft__b_node(g, "MatMul", NULL, 2, (weft_out[]){concat(g, x, y), w->kernel[i]}, 0, NULL);
+  return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){product, w->bias[i]}, 0, NULL);
+}
+
+/* i, j, f, o: input gate, new value, forget gate, output gate. */
+static void lstm_step(weft_graph *g, const cell *c, const weights *w, weft_out x, const weft_out *old, weft_out *new) {
+  weft_out axis = weft__n_scalar(g, "Const", WEFT_INT32, 1), gates = affine(g, x, old[1], w, 0);
+  weft_out s = weft__b_node(g, "Split", "split", 2, (weft_out[]){axis, gates}, 1, &A_INT("num_split", 4));
+  if (s.node < 0) return;
+  weft_out bias = weft__n_scalar(g, "Const", weft__type_of(g, s), c->forget_bias);
+  weft_out forget = fn(g, "Sigmoid", op2(g, "AddV2", "Add", weft__b_slot(s, 2), bias));
+  weft_out kept = op2(g, "Mul", "Mul", old[0], forget), in = fn(g, "Sigmoid", s);
+  weft_out added = op2(g, "Mul", "Mul", in, fn(g, "Tanh", weft__b_slot(s, 1)));
+  new[0] = op2(g, "AddV2", "Add", kept, added);
+  weft_out shown = fn(g, "Tanh", new[0]);
+  new[1] = op2(g, "Mul", "Mul", shown, fn(g, "Sigmoid", weft__b_slot(s, 3)));
+}
+
+/* r, u: how much of the state the candidate sees, how much of it stays. */
+static void gru_step(weft_graph *g, const weights *w, weft_out x, const weft_out *old, weft_out *new) {
+  weft_out gates = fn(g, "Sigmoid", affine(g, x, old[0], w, 0));
+  weft__b_push_name(g, "split");
+  weft_out axis = weft__n_scalar(g, "split_dim", WEFT_INT32, 1);
+  weft_out s = weft__n_scope_node(g, "Split", 2, (weft_out[]){axis, gates}, 1, &A_INT("num_split", 2));
+  weft__b_pop(g);
+  weft_out seen = op2(g, "Mul", "mul", s, old[0]), u = weft__b_slot(s, 1);
+  weft_out candidate = fn(g, "Tanh", affine(g, x, seen, w, 1));
+  weft_out stays = op2(g, "Mul", "mul", u, old[0]);
+  weft_out comes = op2(g, "Mul", "mul", weft__named_binary(g, "Sub", "sub", NUM(1), OUT(u)), candidate);
+  new[0] = op2(g, "AddV2", "add", stays, comes);
+}
+
+static void cell_step(weft_graph *g, const cell *c, const weights *w, weft_out x, const weft_out *old, weft_out *new) {
+  for (int i = 0; i < CELL_STATES; i++) new[i] = WEFT_NONE;
+  if (g->sticky.code) return;
+  if (c->kind == CELL_BASIC_LSTM)
+    lstm_step(g, c, w, x, old, new);
+  else
+    gru_step(g, w, x, old, new);
+}
+
+/* ---- states ---- */
+
+static const char *cell_scope(const cell *c) { return c->kind == CELL_BASIC_LSTM ? "basic_lstm_cell" : "gru_cell"; }
+
+/* zeros (batch, units); batch is the size of x's axis. */
+static weft_out zeros(weft_graph *g, weft_out x, int axis, int64_t units) {
+  int64_t batch = weft__shape_of(g, x)->rank > axis ? weft__shape_of(g, x)->dim[axis] : -1;
+  weft_out dims;
+  if (batch >= 0) {
+    dims = weft__named_ints(g, "Const", (int64_t[]){batch, units}, 2);
+  } else {
+    weft_out n = weft__named_element(g, fn(g, "Shape", x), axis);
+    dims = weft__named_pack(g, "stack", 2, (weft_out[]){n, weft__n_scalar(g, "Const", WEFT_INT32, (double)units)}, 0);
+  }
+  weft__b_push_name(g, "zeros");
+  weft_out in[] = {dims, weft__n_scalar(g, "Const", weft__type_of(g, x), 0)};
+  weft_out o = weft__n_scope_node(g, "Fill", 2, in, 0, NULL);
+  weft__b_pop(g);
+  if (o.node >= 0) g->node[o.node]->out_shape[0] = SHAPE2(batch, units);
+  return o;
+}
+
+static void initial_state(weft_graph *g, const cell *c, const rnn *r, weft_out x, int batch_axis, weft_out *state) {
+  for (int i = 0; i < weft__cell_states(c) && r->initial; i++) state[i] = r->initial[i];
+  if (r->initial) return;
+  weft__b_push_name(g, c->kind == CELL_BASIC_LSTM ? "BasicLSTMCellZeroState" : "GRUCellZeroState");
+  for (int i = 0; i < weft__cell_states(c); i++) state[i] = zeros(g, x, batch_axis, c->units);
+  weft__b_pop(g);
+}
+
+/* Where a sequence is over the old value stays. */
+static weft_out hold(weft_graph *g, weft_out over, weft_out old, weft_out new) {
+  return weft__b_node(g, "Select", NULL, 3, (weft_out[]){over, old, new}, 0, NULL);
+}
+
+static weft_out lengths(weft_graph *g, const rnn *r) {
+  return r->length.node < 0
+             ? WEFT_NONE
+             : weft__named_unary(g, "Identity", "sequence_length", weft__b_cast(g, r->length, WEFT_INT32));
+}
+
+/* ---- static ---- */
+
+/* Time t with its outputs and states; old becomes new. */
+static weft_out static_step(weft_graph *g, const cell *c, const weights *w, int t, weft_out x, weft_out length,
+                            weft_out nothing, weft_out *state) {
+  weft_out new[CELL_STATES];
+  int n = weft__cell_states(c);
+  cell_step(g, c, w, x, state, new);
+  weft_out output = new[n - 1];
+  if (length.node >= 0) {
+    weft_out over = weft__named_binary(g, "LessEqual", "LessEqual", OUT(length), NUM(t));
+    output = hold(g, over, nothing, output);
+    for (int i = 0; i < n; i++) new[i] = hold(g, over, state[i], new[i]);
+  }
+  for (int i = 0; i < n; i++) state[i] = new[i];
+  return output;
+}
+
+void weft__static_rnn(weft_graph *g, const cell *c, int n, const weft_out *x, const rnn *r, weft_out *outputs,
+                      weft_out *state) {
+  weights w;
+  for (int i = 0; i < n; i++) outputs[i] = WEFT_NONE;
+  if (n < 1) weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "inputs must not be empty"));
+  if (n < 1 || x[0].node < 0 || !weft__layer_enter(g, r->name ? r->name : "rnn", NULL, r->reuse)) return;
+  initial_state(g, c, r, x[0], 0, state);
+  weft_out length = lengths(g, r), nothing = length.node < 0 ? WEFT_NONE : zeros(g, x[0], 0, c->units);
+  if (weft__layer_enter(g, cell_scope(c), NULL, REUSE_INHERIT)) {
+    bool ready = cell_weights(g, c, x[0], &w);
+    for (int t = 0; t < n && ready && !g->sticky.code; t++)
+      outputs[t] = static_step(g, c, &w, t, x[t], length, nothing, state);
+    weft__b_pop(g);
+  }
+  weft__b_pop(g);
+}
+
+/* ---- dynamic ---- */
+
+typedef struct steps {                 /* what the loop needs */
+  weft_out size, limit;                /* of the arrays; how many turns */
+  weft_out in, in_flow, out, out_flow; /* arrays and their flows */
+  weft_out length, nothing;
+} steps;
+
+static weft_out array(weft_graph *g, weft_out size, weft_dtype type, const shape *of, weft_out *flow) {
+  weft_out o = weft__b_node(g, "TensorArrayV3", "TensorArray", 1, &size, 3,
+                            (attr[]){A_TYPE("dtype", type), A_SHAPE("element_shape", (shape *)(uintptr_t)of),
+                                     A_BOOL("identical_element_shapes", true)});
+  *flow = weft__b_slot(o, 1);
+  return o;
+}
+
+/* The first two axes exchanged. */
+static weft_out exchange(weft_graph *g, weft_out x) {
+  weft__b_push_name(g, "transpose");
+  weft_out in[] = {x, weft__named_ints(g, "perm", (int64_t[]){1, 0, 2}, 3)};
+  weft_out o = weft__n_scope_node(g, "Transpose", 2, in, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+/* No more turns than the longest sequence needs. */
+static weft_out turns(weft_graph *g, weft_out size, weft_out length) {
+  if (length.node < 0) return size;
+  weft_out most = weft__named_reduce(g, "Max", "Max", length);
+  most = weft__named_binary(g, "Maximum", "Maximum", NUM(1), OUT(most));
+  return op2(g, "Minimum", "Minimum", size, most);
+}
+
+static bool prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, steps *s) {
+  const shape *of = weft__shape_of(g, x);
+  weft_dtype type = weft__type_of(g, x);
+  s->size = weft__named_element(g, fn(g, "Shape", x), 0);
+  s->length = lengths(g, r);
+  s->nothing = s->length.node < 0 ? WEFT_NONE : zeros(g, x, 1, c->units);
+  s->limit = turns(g, s->size, s->length);
+  s->out = array(g, s->size, type, &SHAPE2(of->dim[1], c->units), &s->out_flow);
+  s->in = array(g, s->size, type, &SHAPE2(of->dim[1], of->dim[2]), &s->in_flow);
+  weft__b_push_name(g, "TensorArrayUnstack");
+  weft_out in[] = {s->in, weft__named_range(g, s->size), x, s->in_flow};
+  s->in_flow = weft__b_node(g, "TensorArrayScatterV3", NULL, 4, in, 0, NULL);
+  weft__b_pop(g);
+  return !g->sticky.code;
+}
+
+/* One turn: var[0] is the time, var[1] the output array's flow, then the states. */
+static void turn(loop *l, const cell *c, const weights *w, const steps *s, const shape *of, weft_out *next) {
+  weft_graph *g = l->g;
+  weft_out new[CELL_STATES], read[] = {s->in, l->var[0], s->in_flow};
+  int n = weft__cell_states(c);
+  weft_out x = weft__b_node(g, "TensorArrayReadV3", NULL, 3, read, 1, &A_TYPE("dtype", weft__type_of(g, l->var[2])));
+  if (x.node >= 0) g->node[x.node]->out_shape[0] = *of;
+  weft__b_push_name(g, cell_scope(c));
+  cell_step(g, c, w, x, l->var + 2, new);
+  weft__b_pop(g);
+  weft_out output = new[n - 1];
+  if (s->length.node >= 0) {
+    weft_out over = weft__named_binary(g, "GreaterEqual", "GreaterEqual", OUT(l->var[0]), OUT(s->length));
+    output = hold(g, over, s->nothing, output);
+    for (int i = 0; i < n; i++) new[i] = hold(g, over, l->var[2 + i], new[i]);
+  }
+  weft_out write[] = {s->out, l->var[0], output, l->var[1]};
+  next[1] = weft__b_node(g, "TensorArrayWriteV3", NULL, 4, write, 0, NULL);
+  next[0] = weft__named_binary(g, "AddV2", "add", OUT(l->var[0]), NUM(1));
+  for (int i = 0; i < n; i++) next[2 + i] = new[i];
+}
+
+static weft_out gather_outputs(weft_graph *g, const steps *s, weft_out flow, weft_dtype type, const shape *of) {
+  weft__b_push_name(g, "TensorArrayStack");
+  weft_out in[] = {s->out, weft__named_range(g, s->size), flow};
+  weft_out o = weft__b_node(g, "TensorArrayGatherV3", NULL, 3, in, 2,
+                            (attr[]){A_TYPE("dtype", type), A_SHAPE("element_shape", (shape *)(uintptr_t)of)});
+  weft__b_pop(g);
+  return o;
+}
+
+/* Inside the scope "rnn"; x is (time, batch, depth). */
+static weft_out run_loop(weft_graph *g, const cell *c, weft_out x, const rnn *r, weft_out *state) {
+  const shape *of = weft__shape_of(g, x);
+  shape one = SHAPE2(of->dim[1], of->dim[2]), made = SHAPE2(of->dim[1], c->units);
+  weft_dtype type = weft__type_of(g, x);
+  int n = weft__cell_states(c);
+  weights w;
+  steps s;
+  weft_out first[LOOP_VARS], next[LOOP_VARS], last[LOOP_VARS];
+  loop l;
+  initial_state(g, c, r, x, 1, state);
+  if (!weft__layer_enter(g, cell_scope(c), NULL, REUSE_INHERIT)) return WEFT_NONE;
+  bool ready = cell_weights(g, c, x, &w);
+  weft__b_pop(g);
+  if (!ready || !prepare(g, c, x, r, &s)) return WEFT_NONE;
+  first[0] = weft__n_scalar(g, "time", WEFT_INT32, 0);
+  first[1] = s.out_flow;
+  for (int i = 0; i < n; i++) first[2 + i] = state[i];
+  for (int i = 0; i < LOOP_VARS; i++) next[i] = WEFT_NONE;
+  weft__loop_begin(&l, g, "while", 2 + n, first);
+  weft__loop_body(&l, weft__named_binary(g, "Less", "Less", OUT(l.var[0]), OUT(s.limit)));
+  if (!g->sticky.code) turn(&l, c, &w, &s, &one, next);
+  weft__loop_end(&l, next, last);
+  for (int i = 0; i < n; i++) state[i] = last[2 + i];
+  return gather_outputs(g, &s, last[1], type, &made);
+}
+
+weft_out weft__dynamic_rnn(weft_graph *g, const cell *c, weft_out x, const rnn *r, weft_out *state) {
+  if (g->sticky.code || x.node < 0) return WEFT_NONE;
+  shape of = *weft__shape_of(g, x);
+  if (of.rank != 3) {
+    weft__named_keep(
+        g, weft__fail(WEFT_INVALID_ARGUMENT, "dynamic_rnn: inputs have 3 axes, got %s", weft__shape_text(&of)));
+    return WEFT_NONE;
+  }
+  if (!weft__layer_enter(g, r->name ? r->name : "rnn", NULL, r->reuse)) return WEFT_NONE;
+  weft_out o = run_loop(g, c, r->time_major ? x : exchange(g, x), r, state);
+  if (o.node >= 0 && !r->time_major) o = exchange(g, o);
+  weft__b_pop(g);
+  return o;
+}

@@ -1,0 +1,28 @@
+/* sync.h - SyncReplicasOptimizer: workers' gradients are averaged on the ps before they are applied. */
+#ifndef WEFT_TRAIN_MODEL_SYNC_H
+#define WEFT_TRAIN_MODEL_SYNC_H
+
+#include "train/model/average.h"
+#include "train/model/optimizer.h"
+
+typedef struct weft_sync weft_sync;
+struct weft_sync {
+  weft_optimizer *o;
+  char *name;
+  int aggregate, replicas; /* gradients per step; workers */
+  weft_average *average;   /* NULL: none */
+  int n_averaged;
+  weft_out *averaged;
+  /* Made by apply: */
+  weft_out step, local_step, queue;
+  weft_out train, sync, close, cancel; /* close, cancel: of the token queue */
+  weft_out local_init, chief_init, ready_for_local_init;
+};
+
+weft_err weft__sync_create(weft_sync **out, weft_optimizer *o, int aggregate, int replicas, const char *name);
+void weft__sync_destroy(weft_sync *s);
+weft_err weft__sync_average(weft_sync *s, weft_average *a, int n, const weft_out *variables);
+weft_out weft__sync_apply(weft_sync *s, int n, const weft_out *vars, const grad_value *d, weft_out step);
+weft_out weft__sync_init_tokens(weft_sync *s, int tokens); /* -1: as many as gradients make a step */
+
+#endif

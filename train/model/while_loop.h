@@ -1,0 +1,31 @@
+/* while_loop.h - tf.while_loop: nodes made between begin and end run again and again.
+ *
+ *     loop l;
+ *     weft__loop_begin(&l, g, "while", n, initial);       l.var[i]: the variables, for the condition
+ *     weft__loop_body(&l, condition);                     l.var[i]: the variables, in a turn
+ *     ...
+ *     weft__loop_end(&l, next, last);
+ * What is used from outside enters by itself.  Failures stick to the graph; end must be called all the same. */
+#ifndef WEFT_TRAIN_MODEL_WHILE_LOOP_H
+#define WEFT_TRAIN_MODEL_WHILE_LOOP_H
+
+#include "base/map.h"
+#include "graph/build.h"
+
+enum { LOOP_VARS = 8 };
+
+typedef struct loop {
+  weft_graph *g;
+  const char *frame;
+  int n, first; /* first: nodes from here on are inside */
+  int pivot;    /* a node that runs once in every turn: what has no inputs waits for it */
+  weft_out var[LOOP_VARS], merge[LOOP_VARS], exit[LOOP_VARS];
+  map entered; /* "node:slot" from outside -> its Enter, the graph's memory */
+} loop;
+
+void weft__loop_begin(loop *l, weft_graph *g, const char *name, int n, const weft_out *initial);
+void weft__loop_body(loop *l, weft_out condition);
+/* next: the variables of the following turn; last: what they are when the condition no longer holds. */
+void weft__loop_end(loop *l, const weft_out *next, weft_out *last);
+
+#endif

@@ -1,0 +1,95 @@
+/* hook.c - hooks as objects, the context of a run, and their clock. */
+#include "train/session/hook.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+weft_err weft__hook_create(weft_hook **out, const weft_hook_fns *fns, void *arg, void (*release)(void *arg)) {
+  weft_hook *h = weft__alloc_zero(1, sizeof *h);
+  if (!h) {
+    if (release) release(arg);
+    return WEFT_OOM;
+  }
+  h->fns = *fns;
+  h->arg = arg;
+  h->release = release;
+  *out = h;
+  return WEFT_OK;
+}
+
+void weft__hook_destroy(weft_hook *h) {
+  if (!h) return;
+  if (h->release) h->release(h->arg);
+  weft__free(h);
+}
+
+/* ---- the context of a run ---- */
+
+static weft_err grow(void **list, size_t element, int *room, int need) {
+  if (need <= *room) return WEFT_OK;
+  void *grown = weft__realloc(*list, element * (size_t)(2 * need));
+  if (!grown) return WEFT_OOM;
+  *list = grown;
+  return WEFT_OK;
+}
+
+weft_err weft__context_fetch(weft_run_context *c, int n, const weft_out *fetches) {
+  hook_request *r = &c->request[c->hook];
+  int need = c->n_fetch + n, room = c->fetch_room;
+  WEFT_TRY(grow((void **)&c->fetch, sizeof *c->fetch, &room, need));
+  if (need > c->fetch_room) c->fetch_room = 2 * need;
+  if (r->n == 0) r->first = c->n_fetch;
+  for (int i = 0; i < n; i++) c->fetch[c->n_fetch++] = fetches[i];
+  r->n += n;
+  return WEFT_OK;
+}
+
+weft_err weft__context_target(weft_run_context *c, int n, const weft_out *nodes) {
+  int need = c->n_target + n, room = c->target_room;
+  WEFT_TRY(grow((void **)&c->target, sizeof *c->target, &room, need));
+  if (need > c->target_room) c->target_room = 2 * need;
+  for (int i = 0; i < n; i++) c->target[c->n_target++] = nodes[i].node;
+  return WEFT_OK;
+}
+
+static bool same(weft_out a, weft_out b) { return a.node == b.node && a.slot == b.slot; }
+
+weft_err weft__context_feed(weft_run_context *c, weft_out to, const weft_tensor *value_fed) {
+  int need = c->n_feed + 1, room = c->feed_room;
+  for (int i = 0; i < c->n_feed; i++)
+    if (same(c->feed[i], to))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "%s",
+                        i < c->caller->n_feed ? "Same tensor is fed by hook and user."
+                                              : "Same tensor is fed by two hooks.");
+  WEFT_TRY(grow((void **)&c->feed, sizeof *c->feed, &room, need));
+  WEFT_TRY(grow((void **)&c->fed, sizeof *c->fed, &room, need));
+  if (need > c->feed_room) c->feed_room = 2 * need;
+  c->feed[c->n_feed] = to;
+  c->fed[c->n_feed++] = value_fed;
+  return WEFT_OK;
+}
+
+const weft_tensor *weft__context_value(const weft_run_context *c, int i) {
+  const hook_request *r = &c->request[c->hook];
+  return c->fetched && i >= 0 && i < r->n ? c->fetched[r->first + i] : NULL;
+}
+
+/* ---- the clock ---- */
+
+bool weft__timer_due(const hook_timer *t, int64_t at) {
+  if (!t->begun || at < t->last_step) return true; /* a recovery sets steps back */
+  if (t->last_step == at) return false;
+  if (t->secs > 0 && (double)(weft__now_ns() - t->last_ns) / 1e9 >= t->secs) return true;
+  return t->steps > 0 && at >= t->last_step + t->steps;
+}
+
+bool weft__timer_note(hook_timer *t, int64_t at, double *secs, int64_t *steps) {
+  int64_t now = weft__now_ns();
+  bool again = t->begun;
+  if (secs) *secs = (double)(now - t->last_ns) / 1e9;
+  if (steps) *steps = at - t->last_step;
+  t->begun = true;
+  t->last_step = at;
+  t->last_ns = now;
+  return again;
+}

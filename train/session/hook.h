@@ -1,0 +1,78 @@
+/* hook.h - what happens around the runs of a monitored session: structs of callbacks, and what they are told.
+ *
+ * The order is TensorFlow's: begin of every hook before the session is made, after_create_session when it is (and again
+ * when it was lost and replaced), before_run and after_run around every run, end when all went well. */
+#ifndef WEFT_TRAIN_SESSION_HOOK_H
+#define WEFT_TRAIN_SESSION_HOOK_H
+
+#include "exec/session.h"
+#include "weft/supervise.h"
+
+typedef struct monitored monitored;
+
+struct weft_hook {
+  weft_hook_fns fns;
+  void *arg;
+  void (*release)(void *arg); /* of hooks made here */
+  monitored *owner;           /* while it is attached */
+};
+
+/* What one hook asked of a run, and got. */
+typedef struct hook_request {
+  int first, n; /* among the fetches of the run */
+} hook_request;
+
+struct weft_run_context {
+  weft_session *sess; /* the one behind the hooks */
+  const plan_request *caller;
+  int n_feed, n_fetch, n_target, feed_room, fetch_room, target_room;
+  weft_out *feed, *fetch;
+  const weft_tensor **fed;
+  weft_tensor **fetched;
+  int *target;           /* nodes that are run for their effect */
+  hook_request *request; /* one for each hook */
+  int hook;              /* whose turn it is */
+  bool stop, trace;
+  uint8_t *metadata;
+  size_t metadata_size;
+};
+
+weft_err weft__hook_create(weft_hook **out, const weft_hook_fns *fns, void *arg, void (*release)(void *arg));
+void weft__hook_destroy(weft_hook *h);
+
+weft_err weft__context_fetch(weft_run_context *c, int n, const weft_out *fetches);
+weft_err weft__context_target(weft_run_context *c, int n, const weft_out *nodes);
+weft_err weft__context_feed(weft_run_context *c, weft_out to, const weft_tensor *value);
+const weft_tensor *weft__context_value(const weft_run_context *c, int i); /* NULL: was not asked for */
+
+/* Of the session a hook is attached to. */
+weft_graph *weft__monitored_graph(const monitored *m);
+weft_saver *weft__monitored_saver(const monitored *m);    /* NULL: none */
+weft_out weft__monitored_summary(const monitored *m);     /* WEFT_NONE: none */
+weft_out weft__monitored_global_step(const monitored *m); /* WEFT_NONE: none */
+/* The writer on a folder, shared by the hooks; closed with the session. */
+weft_err weft__monitored_writer(monitored *m, const char *dir, weft_event_writer **out);
+
+/* When to act again: after so many steps or seconds; the first time always.  {0} never acts but the first time. */
+typedef struct hook_timer {
+  double secs;
+  int64_t steps;
+  bool begun;
+  int64_t last_step, last_ns;
+} hook_timer;
+bool weft__timer_due(const hook_timer *t, int64_t at);
+/* Notes that it acted.  False the first time: nothing has elapsed. */
+bool weft__timer_note(hook_timer *t, int64_t at, double *secs, int64_t *steps);
+
+/* Those that ship; all in hooks.c and hooks_save.c. */
+weft_err weft__hook_stop_at_step(weft_hook **out, int64_t num_steps, int64_t last_step);
+weft_err weft__hook_nan(weft_hook **out, weft_out loss, bool only_stop);
+weft_err weft__hook_logging(weft_hook **out, const weft_logging_opts *opts);
+weft_err weft__hook_wait_for_step(weft_hook **out, int64_t until);
+weft_err weft__hook_final_ops(weft_hook **out, int n, const weft_out *fetches, int n_feed, const weft_feed *feeds);
+weft_err weft__hook_final_value(const weft_hook *h, int i, weft_tensor **out);
+weft_err weft__hook_checkpoint(weft_hook **out, const weft_checkpoint_hook_opts *opts);
+weft_err weft__hook_summary(weft_hook **out, const weft_summary_hook_opts *opts);
+weft_err weft__hook_step_counter(weft_hook **out, const weft_step_counter_opts *opts);
+
+#endif

@@ -1,0 +1,211 @@
+/* recovering.c - a session around a session that is replaced when a task is lost.
+ *
+ * Whoever sees the loss first replaces the session; the others' runs, cancelled when the old one closes, wait for the
+ * new one and begin again.  A generation number tells one loss from the next. */
+#include "train/session/recovering.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include <pthread.h>
+
+enum { TRIES_MAX = 1000 };
+
+typedef struct recovering {
+  weft_session base;
+  recovery how;
+  atomic_int shares;
+  pthread_mutex_t lock; /* guards what follows */
+  pthread_cond_t changed;
+  weft_session *inner;
+  int users, generation;
+  bool replacing, closed;
+  status failed; /* the replacement could not be made */
+} recovering;
+
+static recovering *of(weft_session *s) { return (recovering *)s; }
+
+static void wait_slice(recovering *r) {
+  struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+  pthread_cond_clockwait(&r->changed, &r->lock, CLOCK_MONOTONIC, &until);
+}
+
+/* The session as it is now, held until leave. */
+static weft_err enter(recovering *r, const run_opts *opts, weft_session **inner, int *generation) {
+  cancel *token = opts ? opts->cancel : NULL;
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&r->lock);
+  while (r->replacing && !r->closed && !weft__interrupts() && !(token && weft__cancel_fired(token))) wait_slice(r);
+  if (r->closed)
+    err = weft__fail(WEFT_CANCELLED, "Session has been closed.");
+  else if (r->replacing)
+    err = token && weft__cancel_fired(token)
+              ? weft__cancel_raise(token)
+              : weft__fail(WEFT_CANCELLED, "Interrupted while a lost session was replaced");
+  else
+    err = weft__status_raise(&r->failed);
+  if (!err) {
+    *inner = r->inner;
+    *generation = r->generation;
+    r->users++;
+  }
+  pthread_mutex_unlock(&r->lock);
+  return err;
+}
+
+/* *replaced: it was, or is being, since we entered. */
+static void leave(recovering *r, int generation, bool *replaced) {
+  pthread_mutex_lock(&r->lock);
+  r->users--;
+  *replaced = !r->closed && (r->replacing || r->generation != generation);
+  pthread_cond_broadcast(&r->changed);
+  pthread_mutex_unlock(&r->lock);
+}
+
+static bool means_lost(weft_err err) { return err == WEFT_UNAVAILABLE || err == WEFT_ABORTED; }
+
+/* Pauses before another attempt; false: there should be none. */
+static bool may_try_again(recovering *r) {
+  pthread_mutex_lock(&r->lock);
+  wait_slice(r);
+  bool closed = r->closed;
+  pthread_mutex_unlock(&r->lock);
+  return !closed && weft__interrupts_seen() == 0;
+}
+
+/* A session in place of the lost one.  A task may be lost again while the new one is prepared: a checkpoint hook saves then. */
+static weft_err make_another(recovering *r, weft_session **out) {
+  for (int tries = 0;; tries++) {
+    weft_session *fresh = NULL;
+    weft_err err = r->how.reopen(r->how.arg, &fresh);
+    if (!err && r->how.reopened) err = r->how.reopened(r->how.arg, fresh);
+    if (!err) {
+      *out = fresh;
+      return WEFT_OK;
+    }
+    status kept = {0};
+    weft__status_keep(&kept, err);
+    weft__session_destroy(fresh);
+    bool again = means_lost(err) && tries < TRIES_MAX && may_try_again(r);
+    if (!again) err = weft__status_raise(&kept);
+    weft__status_finish(&kept);
+    if (!again) return err;
+  }
+}
+
+/* The lock is held on entry and on return.  Nobody else replaces meanwhile. */
+static void replace(recovering *r) {
+  weft_session *old = r->inner, *fresh = NULL;
+  r->replacing = true;
+  pthread_mutex_unlock(&r->lock);
+  weft__session_close(old);
+  pthread_mutex_lock(&r->lock);
+  while (r->users) wait_slice(r);
+  r->inner = NULL;
+  pthread_mutex_unlock(&r->lock);
+  weft__session_destroy(old);
+  weft_err err = make_another(r, &fresh);
+  pthread_mutex_lock(&r->lock);
+  weft__status_keep(&r->failed, err);
+  r->inner = fresh;
+  r->generation++;
+  r->replacing = false;
+  pthread_cond_broadcast(&r->changed);
+}
+
+static weft_err recover(recovering *r, int generation) {
+  weft__log(LOG_INFO,
+            "An error was raised. This may be due to a preemption in a connected worker or parameter server. The "
+            "current session will be closed and a new session will be created. Error: %s",
+            weft__error_message());
+  pthread_mutex_lock(&r->lock);
+  if (!r->closed && !r->replacing && r->generation == generation) replace(r);
+  weft_err err = weft__status_raise(&r->failed);
+  pthread_mutex_unlock(&r->lock);
+  return err;
+}
+
+static bool lost(recovering *r, weft_session *inner, weft_err err) {
+  if (means_lost(err)) return true;
+  if (err != WEFT_FAILED_PRECONDITION || !r->how.state_lost || !strstr(weft__error_message(), "uninitialized"))
+    return false;
+  status kept = {0};
+  weft__status_keep(&kept, err);
+  bool gone = r->how.state_lost(r->how.arg, inner);
+  weft__status_raise(&kept); /* the question may have left another message */
+  weft__status_finish(&kept);
+  return gone;
+}
+
+static weft_err run(weft_session *s, const plan_request *q, const weft_tensor *const *feed, weft_tensor **fetched,
+                    const run_opts *opts) {
+  recovering *r = of(s);
+  for (;;) {
+    weft_session *inner;
+    int generation;
+    bool replaced;
+    WEFT_TRY(enter(r, opts, &inner, &generation));
+    weft_err err = weft__session_run(inner, q, feed, fetched, opts);
+    bool gone = err && lost(r, inner, err);
+    leave(r, generation, &replaced);
+    if (!err) return WEFT_OK;
+    bool cut_off = opts && opts->cancel && weft__cancel_fired(opts->cancel);
+    if (replaced && (gone || (err == WEFT_CANCELLED && !cut_off))) continue; /* the replacement ended our run */
+    if (!gone) return r->how.failed ? r->how.failed(r->how.arg, err) : err;
+    WEFT_TRY(recover(r, generation));
+  }
+}
+
+static weft_err close_all(weft_session *s) {
+  recovering *r = of(s);
+  pthread_mutex_lock(&r->lock);
+  r->closed = true;
+  weft_session *inner = r->replacing ? NULL : r->inner;
+  pthread_cond_broadcast(&r->changed);
+  pthread_mutex_unlock(&r->lock);
+  weft_err err = inner ? weft__session_close(inner) : WEFT_OK;
+  pthread_mutex_lock(&r->lock);
+  while (r->users || r->replacing) wait_slice(r);
+  pthread_mutex_unlock(&r->lock);
+  return err;
+}
+
+void weft__recovering_share(weft_session *s) { atomic_fetch_add(&of(s)->shares, 1); }
+
+void weft__recovering_drop(weft_session *s) {
+  if (!s || atomic_fetch_sub(&of(s)->shares, 1) != 1) return;
+  recovering *r = of(s);
+  weft__session_destroy(r->inner);
+  weft__status_finish(&r->failed);
+  pthread_cond_destroy(&r->changed);
+  pthread_mutex_destroy(&r->lock);
+  weft__free(r);
+}
+
+static weft_err devices(weft_session *s, device_info **out, int *n) {
+  weft_session *inner;
+  int generation;
+  bool replaced;
+  WEFT_TRY(enter(of(s), NULL, &inner, &generation));
+  weft_err err = weft__session_devices(inner, out, n);
+  leave(of(s), generation, &replaced);
+  return err;
+}
+
+weft_err weft__recovering_create(weft_session **out, weft_session *first, const recovery *how) {
+  static const session_ops ops = {run, close_all, weft__recovering_drop, devices};
+  recovering *r = weft__alloc_zero(1, sizeof *r);
+  if (!r) {
+    weft__session_destroy(first);
+    return WEFT_OOM;
+  }
+  r->base = (weft_session){.ops = &ops, .graph = first->graph};
+  r->how = *how;
+  r->inner = first;
+  atomic_init(&r->shares, 1);
+  pthread_mutex_init(&r->lock, NULL);
+  pthread_cond_init(&r->changed, NULL);
+  *out = &r->base;
+  return WEFT_OK;
+}

@@ -1,0 +1,18 @@
+/* scaffold.h - the ops that a monitored session needs in its graph: given, found in collections, or made. */
+#ifndef WEFT_TRAIN_SESSION_SCAFFOLD_H
+#define WEFT_TRAIN_SESSION_SCAFFOLD_H
+
+#include "train/checkpoint/saver.h"
+#include "weft/supervise.h"
+
+typedef struct scaffold {
+  weft_out init, ready, ready_for_local_init, local_init, summary;
+  weft_saver *saver;
+  bool own_saver;
+} scaffold;
+
+/* TensorFlow's Scaffold.finalize. */
+weft_err weft__scaffold_build(scaffold *s, weft_graph *g, const weft_monitored_opts *o);
+void weft__scaffold_finish(scaffold *s);
+
+#endif

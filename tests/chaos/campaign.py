@@ -77,7 +77,9 @@ class Round:
         if restart:
             if len(self.tasks.all[task]) >= STARTS:
                 raise Stuck(f"{name} was started {STARTS} times and ended each time: {last}")
-            self.tasks.due.setdefault(task, time.monotonic() + getattr(process, "termed", 0.5))
+            # Twice as long each time, as supervisors of processes do: a full disk may outlast five quick starts.
+            pause = 0.25 * 2 ** len(self.tasks.all[task])
+            self.tasks.due.setdefault(task, time.monotonic() + getattr(process, "termed", pause))
 
     def watch(self, restart=True):
         for task in (2, 3, 4, 0, 1):  # who leaves because of others comes after them

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The pages stay true: the README's programs are compiled, what the pages name exists, every lock is listed.
+"""The pages stay true: their programs are compiled, what the pages name exists, every lock is listed.
 
-Every C block of the README must stand, word for word, in a file of examples/; every path in backquotes must be in
-the tree; every folder of C code must be in the README's drawing; every file that declares a lock in threads.md.
+Every C block of the README and of getting-started.md must stand, word for word, in a file of examples/; every path in
+backquotes and every relative link must be in the tree; every folder of C code must be in the README's drawing; every
+file that declares a lock in threads.md.
 """
 import pathlib
 import re
@@ -34,6 +35,12 @@ def missing_paths(text):
             yield f"{path} is not in the tree"
 
 
+def missing_links(page, text):
+    for target in re.findall(r"\]\(([^)#:\s]+)\)", text):
+        if not ((ROOT / page).parent / target).exists():
+            yield f"the link {target} leads nowhere"
+
+
 def missing_locks(text):
     for folder in FOLDERS:
         for file in sorted((ROOT / folder).rglob("*.[ch]")):
@@ -46,8 +53,9 @@ def missing_locks(text):
 def complaints():
     texts = {page: (ROOT / page).read_text() for page in PAGES}
     for page, text in texts.items():
-        yield from ((page, what) for what in missing_paths(text))
-    for check, page in ((missing_programs, "README.md"), (missing_folders, "README.md"), (missing_locks, "docs/threads.md")):
+        yield from ((page, what) for what in [*missing_paths(text), *missing_links(page, text)])
+    for check, page in ((missing_programs, "README.md"), (missing_programs, "docs/getting-started.md"),
+                        (missing_folders, "README.md"), (missing_locks, "docs/threads.md")):
         yield from ((page, what) for what in check(texts[page]))
 
 

@@ -7,6 +7,8 @@ order.  A block that cannot run here says so in its first line, in one of two wa
     # run by tests/install.sh             another test does; that file must exist
     # not run by the tests: WHY           nothing does, and this is why
 
+A block of ```python begins with its file's name, "# line.py", and is saved under it; a later block of the page must run it.
+
 A command of `weft` within a sentence is not run, but must exist, and so must its options.
 """
 import os
@@ -82,10 +84,23 @@ def wrong_words(text, env):
         yield from (f"`weft {command}` has no {o}" for o in options if described and o not in described)
 
 
+def save_program(text, later, folder):
+    """Saves a Python block for the commands below it; returns what is wrong."""
+    name = re.match(r"# (\w+\.py)\n", text)
+    if not name:
+        return f"a Python block does not begin with its file's name: {text.splitlines()[0]}"
+    (pathlib.Path(folder) / name.group(1)).write_text(text)
+    runs = any(k in ("sh", "console") and excused(t) is None and name.group(1) in t for k, t in later)
+    return "" if runs else f"no block below runs {name.group(1)}"
+
+
 def run_page(page, folder, env):
     """Yields what is wrong, "" for each block that is fine and None for one that is run elsewhere."""
     yield from wrong_words((ROOT / page).read_text(), env)
-    for kind, text in BLOCK.findall((ROOT / page).read_text()):
+    blocks = BLOCK.findall((ROOT / page).read_text())
+    for number, (kind, text) in enumerate(blocks):
+        if kind == "python":
+            yield save_program(text, blocks[number + 1:], folder)
         if kind == "" and re.search(r"^\$ ", text, re.M):
             yield f"commands in a block that does not say so (console): {text.splitlines()[0]}"
         if kind not in ("sh", "console"):

@@ -137,7 +137,7 @@ static void end(local *s, run_entry *entry) {
 }
 
 static weft_err run_step(local *s, plan *p, plan_run *run) {
-  if (!p->flow && !p->staged) return weft__plan_run(p, run);
+  if (!p->dataflow && !p->staged) return weft__plan_run(p, run);
   weft_err err = weft__rendezvous_create(&run->step.rendezvous, NULL);
   if (!err) err = weft__run_wait(p, run, s->task->inter);
   weft__rendezvous_destroy(run->step.rendezvous);

@@ -145,22 +145,22 @@ static weft_err add_item(maker *m, const weft_node *n) {
   m->item_of[n->id] = m->p->n_item++;
   *it = (plan_item){
       .node = n, .op = n->op, .run = n->op->cpu, .n_in = n->n_in, .n_out = n->n_out, .first_out = m->first_slot[n->id]};
-  if (m->where) weft__spread_choose(it, m->where->device[m->where->of_node[n->id]]);
+  if (m->where) weft__choose_kernel(it, m->where->device[m->where->of_node[n->id]]);
   it->in = zeroed(m, n->n_in, sizeof *it->in);
   if (!it->in) return WEFT_OOM;
   for (int i = 0; i < n->n_in; i++) {
     weft_out from = source_of(m, n->in[i]);
     bool fed = weft__feeds_find(&m->feeds, from) >= 0;
     it->in[i] = (plan_input){slot_of(m, from), weft__takes_ref(n, i), !fed && weft__out_is_ref(m->g, from),
-                             weft__takes_places(n, i)};
+                             weft__input_is_index(n, i)};
     if (it->in[i].wants_ref && fed)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
   }
-  if (n->op->flags & OP_WAITS) m->p->waits = true;
+  if (n->op->flags & OP_BLOCKING) m->p->waits = true;
   if (m->stage)
     it->stage = m->stage[n->id];
-  else if (n->op->flags & (OP_CONTROL_FLOW | OP_BLOCKING))
-    m->p->flow = true;
+  else if (n->op->flags & (OP_CONTROL_FLOW | OP_ASYNC))
+    m->p->dataflow = true;
   return n->op->prepare ? n->op->prepare(n, &it->state) : WEFT_OK;
 }
 
@@ -270,7 +270,7 @@ static weft_err find_last_uses(maker *m) {
     for (int s = 0; s < m->n_slot; s++)
       if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE)) last[s] = -1;
     for (int i = 0; i < p->n_item; i++) /* a copy to the host may run until the step ends */
-      if (weft__spread_is_out(&p->item[i])) last[p->item[i].in[0].slot] = -1;
+      if (weft__is_copy_to_host(&p->item[i])) last[p->item[i].in[0].slot] = -1;
     err = spread_last_uses(m, last, count);
   }
   weft__free(last);
@@ -287,7 +287,7 @@ static weft_err make(maker *m) {
   if (m->r->n_fetch + m->r->n_target == 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
   WEFT_TRY(weft__order(m->g, m->r, &m->order, &m->n_order));
-  WEFT_TRY(weft__stage_order(m->g, m->order, m->n_order, &m->stage));
+  WEFT_TRY(weft__staged_order(m->g, m->order, m->n_order, &m->stage));
   m->p->staged = m->stage != NULL;
   m->first_slot = weft__alloc(((size_t)m->g->n_node + 1) * sizeof(int));
   m->item_of = weft__alloc(((size_t)m->g->n_node + 1) * sizeof(int));
@@ -299,14 +299,14 @@ static weft_err make(maker *m) {
   WEFT_TRY(link_control(m));
   WEFT_TRY(keep_constants(m));
   WEFT_TRY(connect_ends(m));
-  if (m->where) WEFT_TRY(weft__spread(m->p));
+  if (m->where) WEFT_TRY(weft__insert_copies(m->p));
   m->n_slot = m->p->n_slot;
-  if (m->p->flow) return weft__flow_map_create(&m->p->map, m->p);
+  if (m->p->dataflow) return weft__dataflow_map_create(&m->p->map, m->p);
   WEFT_TRY(weft__fuse(m->p));
-  WEFT_TRY(weft__hoist(m->p));
-  if (m->p->staged) WEFT_TRY(weft__stage_prepare(m->p));
+  WEFT_TRY(weft__swap_relu_pool(m->p));
+  if (m->p->staged) WEFT_TRY(weft__staged_prepare(m->p));
   WEFT_TRY(find_last_uses(m));
-  return weft__replay_find(m->p);
+  return weft__cuda_graph_find(m->p);
 }
 
 weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
@@ -340,7 +340,7 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
 void weft__plan_destroy(plan *p) {
   if (!p) return;
   weft__frames_destroy(p);
-  weft__flows_destroy(p);
+  weft__dataflow_destroy_idle(p);
   for (int i = 0; i < p->n_item; i++)
     if (p->item[i].op->unprepare) p->item[i].op->unprepare(p->item[i].state);
   for (int i = 0; i < p->n_constant; i++) weft__tensor_clear(&p->constant[i]);

@@ -40,14 +40,14 @@ typedef struct plan_recv { /* staged plans: an item that receives, and from wher
   int together; /* so many from here on belong to one stage and come from one device; 0: not the first of them */
 } plan_recv;
 
-typedef struct plan_stretch { /* items [from, to) that a GPU runs by itself (exec/executors/cuda_graph.h) */
+typedef struct plan_gpu_segment { /* items [from, to) that a GPU runs by itself (exec/executors/cuda_graph.h) */
   int from, to;
   device *device;
-} plan_stretch;
+} plan_gpu_segment;
 
-typedef struct layout layout;     /* exec/passes/arena_layout.h */
-typedef struct frame frame;       /* exec/executors/frame.h */
-typedef struct flow_map flow_map; /* exec/executors/dataflow_map.h */
+typedef struct layout layout;             /* exec/passes/arena_layout.h */
+typedef struct frame frame;               /* exec/executors/frame.h */
+typedef struct dataflow_map dataflow_map; /* exec/executors/dataflow_map.h */
 
 typedef struct plan {
   const weft_graph *graph;
@@ -56,8 +56,8 @@ typedef struct plan {
   atomic_int careful; /* so many runs wait for each kernel of a GPU, as first ones do, so that an error has its name:
                          WEFT_GPU_CAREFUL; negative: all, WEFT_GPU_NO_REPLAY */
   int *slot_memory;   /* per slot: 0 the host's, else 1 + an index into device; NULL without GPUs */
-  plan_stretch *stretch;
-  int n_stretch;
+  plan_gpu_segment *gpu_segment;
+  int n_gpu_segment;
   arena arena;     /* of everything below but states, constants, layouts and frames */
   plan_item *item; /* in an order in which a straight plan runs them */
   int n_item;
@@ -70,11 +70,11 @@ typedef struct plan {
   int n_constant;
   int *constant_slot; /* slots whose value is known: set once in every frame */
   weft_tensor *constant;
-  bool waits;       /* an item may hold its thread for long: not for a thread that is needed back soon */
-  bool flow;        /* has control flow or ops that wait: the general executor runs it (exec/executors/dataflow.h) */
-  flow_map *map;    /* then */
-  atomic_uint cost; /* straight plans: about how many ns a run takes; 0: not known */
-  bool staged;      /* else: waits only for other tasks, where a stage begins (exec/executors/staged.h) */
+  bool waits;        /* an item may hold its thread for long: not for a thread that is needed back soon */
+  bool dataflow;     /* has control flow or ops that wait: the dataflow executor runs it (exec/executors/dataflow.h) */
+  dataflow_map *map; /* then */
+  atomic_uint cost;  /* straight plans: about how many ns a run takes; 0: not known */
+  bool staged;       /* else: waits only for other tasks, where a stage begins (exec/executors/staged.h) */
   int n_stage, n_recv;
   plan_recv *recv;
   atomic_uint *stage_cost; /* per stage: about how many ns its items took; 0: not known */
@@ -138,7 +138,7 @@ static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {
 /* At the end of a run that came to err so far: waits for the plan's GPUs, whose first error counts if err is none. */
 weft_err weft__plan_end(plan *p, weft_err err);
 /* After an item was run: waits for its GPU, if it is the first time or the plan still careful. */
-weft_err weft__item_settle(const plan *p, const plan_item *it, bool first, weft_err err);
+weft_err weft__item_wait_gpu(const plan *p, const plan_item *it, bool first, weft_err err);
 /* Runs a straight plan on the calling thread. */
 weft_err weft__plan_run(plan *p, plan_run *run);
 

@@ -16,7 +16,7 @@ static bool has_object(const arg_def *list, int n) {
 
 bool weft__op_may_fold(const op *o) {
   if (!o || !o->cpu || o->opdef.stateful) return false;
-  if (o->flags & (OP_CONTROL_FLOW | OP_BLOCKING | OP_WAITS | OP_ONCE | OP_NO_FOLD | OP_SEED)) return false;
+  if (o->flags & (OP_CONTROL_FLOW | OP_ASYNC | OP_BLOCKING | OP_ONCE | OP_NO_FOLD | OP_SEED)) return false;
   for (int i = 0; i < o->opdef.n_attr; i++)
     if (o->opdef.attr[i].kind == ATTR_FUNC) return false;
   return !has_object(o->opdef.in, o->opdef.n_in) && !has_object(o->opdef.out, o->opdef.n_out);

@@ -1,13 +1,13 @@
 /* gradient_bring.c - values of the forward pass, inside the loops that run it backwards.
  *
  * A gradient written for straight-line code names forward tensors.  Inside a backward loop such a
- * name means the value of the turn that is being run back: the forward loop is made to push each
+ * name means the value of the iteration that is being run back: the forward loop is made to push each
  * value it will be asked for on a stack, and the backward loop pops it.  What is the same in every
- * turn is brought in from outside instead, and of a tensor whose shape alone is wanted only the
+ * iteration is brought in from outside instead, and of a tensor whose shape alone is wanted only the
  * shape is kept.  The graph's `adapt` hook sees every node before it is added and does all this, so
  * that ops need not know.
  *
- * Order: a push waits for the turn's pivot, and the next turn's pivot for the push; so do pops.
+ * Order: a push waits for the iteration's pivot, and the next iteration's pivot for the push; so do pops.
  * ControlTriggers collect them, since a push on a branch not taken is dead. */
 #include "base/alloc.h"
 #include "graph/gradient_state.h"
@@ -92,7 +92,7 @@ static weft_err remember(gradient_state *s, back_frame *b, weft_out from, weft_o
 
 /* ---- liveness ---- */
 
-/* Something alive in those turns in which the forward branch was taken, and only then. */
+/* Something alive in those iterations in which the forward branch was taken, and only then. */
 static weft_err pivot_of(gradient_state *s, back_frame *b, int in_branch, weft_out *out) {
   const weft_out key = {-2 - in_branch, 0}; /* no output has such a node */
   const branch *c = &s->frames.branch[in_branch];
@@ -122,7 +122,7 @@ static bool is_invariant(const gradient_state *s, weft_out v) {
   return weft__node_is(n, "Enter") && weft__node_bool(n, "is_constant", false);
 }
 
-/* A small value known while building is written down again rather than kept for every turn. */
+/* A small value known while building is written down again rather than kept for every iteration. */
 static weft_err copy_constant(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
   const int64_t most = 64;
   weft_tensor *t = weft__graph_constant(s->g, v);
@@ -142,7 +142,7 @@ static weft_err copy_constant(gradient_state *s, back_frame *b, weft_out v, weft
 
 /* ---- stacks ---- */
 
-/* A StackV2 outside of all loops: a loop inside a loop pushes its turns one outer turn after the other, and they are
+/* A StackV2 outside of all loops: a loop inside a loop pushes its iterations one outer iteration after the other, and they are
  * popped in just the opposite order. */
 static weft_err make_stack(gradient_state *s, const back_frame *b, weft_dtype type, weft_out *handle) {
   weft_tensor *t;
@@ -298,8 +298,8 @@ static weft_err adapt_inputs(gradient_state *s, back_frame *b, node_spec *spec, 
   return WEFT_OK;
 }
 
-/* Control edges of the loop itself stay; one whose inputs are all invariant must not run past the last turn, nor in
- * a turn that took another branch. */
+/* Control edges of the loop itself stay; one whose inputs are all invariant must not run past the last iteration, nor in
+ * an iteration that took another branch. */
 static weft_err adapt_controls(gradient_state *s, back_frame *b, node_spec *spec, const weft_out *in) {
   int n = 0, *control = weft__arena_alloc(&s->a, (size_t)(spec->n_control + 1) * sizeof *control);
   bool invariant = true;

@@ -2,7 +2,7 @@
  *
  * The forward loop is given a counter.  The backward loop counts it down; its variables are the
  * gradients of the forward loop's variables, its body the gradient of the forward body, and an
- * invariant's gradient is added up over the turns in a variable of its own.  A loop inside a loop is
+ * invariant's gradient is added up over the iterations in a variable of its own.  A loop inside a loop is
  * walked the same way, inside the outer one's backward body. */
 #include "base/alloc.h"
 #include "graph/gradient_state.h"
@@ -34,7 +34,7 @@ static weft_err counter_in(gradient_state *s, back_frame *b, weft_out *merge) {
   const loop_frame *f = &s->frames.frame[b->forward];
   weft_out zero, enter;
   attr attrs[] = {A_STR("frame_name", f->name), A_INT("parallel_iterations", b->parallel)};
-  /* It starts when the turn of the loop around has begun, which is when the turn before has pushed everything. */
+  /* It starts when the iteration of the loop around has begun, which is when the iteration before has pushed everything. */
   int after[] = {b->entry.node, b->outer ? b->outer->forward_pivot.node : -1};
   WEFT_TRY(forward_const(s, (node_place){NULL, f->parent, f->branch}, 0, b->outer ? 2 : 1, after, &zero));
   WEFT_TRY(weft__gradient_add_forward(
@@ -43,7 +43,7 @@ static weft_err counter_in(gradient_state *s, back_frame *b, weft_out *merge) {
   return forward_node(s, b->forward, "Merge", 2, (weft_out[]){enter, enter}, merge);
 }
 
-/* Counts the turns of the forward loop; *total is the count outside of it. */
+/* Counts the iterations of the forward loop; *total is the count outside of it. */
 static weft_err count_forward(gradient_state *s, back_frame *b, weft_out *total) {
   loop_frame *f = &s->frames.frame[b->forward];
   weft_out merge, sw, one, add, next, sync;
@@ -73,7 +73,7 @@ static weft_err count_forward(gradient_state *s, back_frame *b, weft_out *total)
 /* ---- variables of the backward loop ---- */
 
 typedef struct back_var {
-  weft_out merge, sw; /* sw:1 is its value in a turn, sw:0 after the last */
+  weft_out merge, sw; /* sw:1 is its value in an iteration, sw:0 after the last */
 } back_var;
 
 static weft_err back_node(gradient_state *s, back_frame *b, const char *type, int n_in, const weft_out *in,
@@ -94,7 +94,7 @@ static weft_err var_switch(gradient_state *s, back_frame *b, back_var *v) {
   return back_node(s, b, "Switch", 2, (weft_out[]){v->merge, b->loop_cond}, &v->sw);
 }
 
-/* Closes the loop with the value for the next turn; *after is what it ends with, outside. */
+/* Closes the loop with the value for the next iteration; *after is what it ends with, outside. */
 static weft_err var_end(gradient_state *s, back_frame *b, const back_var *v, weft_out value, weft_out *after) {
   weft_out next;
   WEFT_TRY(back_node(s, b, "NextIteration", 1, &value, &next));
@@ -160,7 +160,7 @@ static weft_err back_counter(gradient_state *s, back_frame *b, weft_out total) {
       &(node_spec){.op = "Sub", .n_in = 2, .in = (weft_out[]){b->pivot, b->one}, .n_control = 1, .control = &sync.node},
       &sub));
   WEFT_TRY(var_end(s, b, &count, sub, &left));
-  /* The next turn of the loop around pops from the same stacks: it waits for this loop's last turn. */
+  /* The next iteration of the loop around pops from the same stacks: it waits for this loop's last iteration. */
   return b->outer ? weft__graph_add_control(s->g, s->g->node[b->outer->sync], left.node) : WEFT_OK;
 }
 
@@ -198,7 +198,7 @@ static weft_err sum_dense(gradient_state *s, back_frame *b, weft_out ext, weft_o
   return WEFT_OK;
 }
 
-/* A list of rows that begins empty and grows by `rows` in every turn. */
+/* A list of rows that begins empty and grows by `rows` in every iteration. */
 static weft_err gather_rows(gradient_state *s, back_frame *b, const shape *empty, weft_out rows, weft_out *after) {
   back_var v;
   weft_tensor *t;
@@ -288,7 +288,7 @@ static weft_err begin_vars(gradient_state *s, loop_walk *w) {
   return WEFT_OK;
 }
 
-/* The gradient of a variable arrives at what the body made for its next turn. */
+/* The gradient of a variable arrives at what the body made for its next iteration. */
 static weft_err start_body(gradient_state *s, void *arg) {
   loop_walk *w = arg;
   for (int i = 0; i < w->f->n_var; i++) {
@@ -305,7 +305,7 @@ static weft_err start_body(gradient_state *s, void *arg) {
   return WEFT_OK;
 }
 
-/* What came out at the body's other end is the gradient for the turn before. */
+/* What came out at the body's other end is the gradient for the iteration before. */
 static weft_err end_vars(gradient_state *s, loop_walk *w) {
   for (int i = 0; i < w->f->n_var; i++) {
     const loop_var *v = &w->f->var[i];

@@ -61,14 +61,14 @@ weft_err weft__gradient_loop(gradient_state *s, int frame);
 
 /* ---- values from the forward pass inside backward loops: gradient_bring.c ---- */
 typedef struct brought brought;
-struct back_frame { /* a loop that runs the turns of a forward loop again, last one first */
+struct back_frame { /* a loop that runs the iterations of a forward loop again, last one first */
   back_frame *outer;
   int forward; /* the frame it is the way back of */
   const char *name;
   int64_t parallel;
-  weft_out loop_cond, pivot; /* pivot: alive once in every turn */
+  weft_out loop_cond, pivot; /* pivot: alive once in every iteration */
   weft_out one;              /* the constant 1, in the loop */
-  int sync;                  /* ControlTrigger: turns wait for the pops of the one before */
+  int sync;                  /* ControlTrigger: iterations wait for the pops of the one before */
   weft_out entry;            /* forward: alive when the loop is entered */
   weft_out forward_pivot;
   int forward_sync;
@@ -76,7 +76,7 @@ struct back_frame { /* a loop that runs the turns of a forward loop again, last 
 };
 /* Nodes from now on go to b (NULL: outside of loops); returns what it was. */
 back_frame *weft__gradient_enter(gradient_state *s, back_frame *b);
-/* A value as it is seen in b: of the turn being run back, an invariant, or from further out. */
+/* A value as it is seen in b: of the iteration being run back, an invariant, or from further out. */
 weft_err weft__gradient_bring(gradient_state *s, back_frame *b, weft_out v, weft_out *out);
 weft_err weft__gradient_adapt(void *state, node_spec *spec);
 /* Nodes in a forward frame, past the adapter. */

@@ -40,7 +40,7 @@ typedef struct step {
 typedef struct value {
   weft_tensor t;
   variable *ref; /* set on edges of reference type; t is empty then */
-  bool dead;     /* only the general executor makes these */
+  bool dead;     /* only the dataflow executor makes these */
 } value;
 
 struct kernel {
@@ -67,8 +67,8 @@ struct kernel {
   struct scratch *scratch; /* what it took for this run */
   bool pending;            /* see weft__kernel_defer */
   bool input_dead;         /* _Send and _Recv, which run all the same: what comes in is dead */
-  uint64_t frame_id;       /* of those two: which run of which loop, and which turn of it; 0 outside of loops */
-  int64_t turn;
+  uint64_t frame_id;       /* of those two: which run of which loop, and which iteration of it; 0 outside of loops */
+  int64_t iteration;
   void (*done)(kernel *k, weft_err err); /* called by weft__kernel_done */
   void *owner;
 };

@@ -84,14 +84,14 @@ typedef struct op_case {
 /* ---- the row ---- */
 enum {
   OP_INPLACE = 1,      /* output 0 may be written over input 0 (or 1) element by element */
-  OP_CONTROL_FLOW = 2, /* Switch, Merge, ...: the general executor acts on it */
-  OP_BLOCKING = 4,     /* may wait for another step: the general executor runs it */
+  OP_CONTROL_FLOW = 2, /* Switch, Merge, ...: the dataflow executor acts on it */
+  OP_ASYNC = 4,        /* may complete later without holding a thread (queues): the dataflow executor runs it */
   OP_NO_FOLD = 8,      /* never evaluated ahead of time (besides stateful ones) */
-  OP_SEED = 16,        /* takes seed and seed2 */
+  OP_SEED = 16,        /* has the attributes seed and seed2 */
   OP_ONCE = 32,        /* its outputs stay the same from step to step (VariableV2, VarHandleOp, queue handles): a plan
                           runs it once and keeps them */
-  OP_WAITS = 64, /* may hold its thread for long (functions, iterators): not for a thread that is needed back soon */
-  OP_MEASURES = 128, /* what it gives follows from the shapes of its inputs alone */
+  OP_BLOCKING = 64,    /* may hold its thread for long (functions, iterators): run on the blocking pool */
+  OP_SHAPE_ONLY = 128, /* its outputs depend only on the shapes of its inputs */
 };
 struct op {
   const char *def; /* opdef.h */

@@ -30,7 +30,7 @@ static weft_err run(function *f, const step *st, const weft_tensor *const *arg, 
   plan *p = f->code;
   if (!p) return WEFT_OK;
   plan_run r = {.feed = arg, .fetched = ret, .step = *st, .deadline_ns = st->deadline_ns, .keeps_feeds = true};
-  if (!p->flow) return weft__plan_run(p, &r);
+  if (!p->dataflow) return weft__plan_run(p, &r);
   cancel own; /* a body that fails must not end whoever called it */
   cancel_link link;
   weft__cancel_init(&own);

@@ -1,6 +1,6 @@
-/* cuda_graph.c - finding, recording and replaying stretches.
+/* cuda_graph.c - finding, recording and replaying GPU segments.
  *
- * While a stretch is recorded its kernels run as always but for the stream: it is one of the recording alone, so other
+ * While a gpu_segment is recorded its kernels run as always but for the stream: it is one of the recording alone, so other
  * threads go on queueing.  What kernels take as scratch meanwhile stays with the recording. */
 #include "exec/executors/cuda_graph.h"
 
@@ -17,8 +17,8 @@ enum { SHORTEST = 3 }; /* kernels: fewer are queued as fast one by one */
 
 /* Does what item i leaves in host memory follow from shapes and constants alone? */
 static bool item_steady(const plan_item *it, const bool *steady) {
-  if (it->op->flags & OP_MEASURES) return true;
-  if (it->device || it->n_in == 0 || it->op->opdef.stateful || it->op->flags || weft__spread_is_out(it)) return false;
+  if (it->op->flags & OP_SHAPE_ONLY) return true;
+  if (it->device || it->n_in == 0 || it->op->opdef.stateful || it->op->flags || weft__is_copy_to_host(it)) return false;
   for (int j = 0; j < it->n_in; j++)
     if (it->in[j].from_ref || !steady[it->in[j].slot]) return false;
   return true;
@@ -35,10 +35,10 @@ static void find_steady(const plan *p, bool *steady) {
 
 static bool is_copy(const plan_item *it) { return strcmp(it->node->op_name, "_Copy") == 0; }
 
-/* May the item be inside a stretch of device d (NULL: not known yet)? */
+/* May the item be inside a gpu_segment of device d (NULL: not known yet)? */
 static bool recordable(const plan_item *it, const bool *steady, const device *d) {
   if (it->op->flags & OP_ONCE) return true; /* made already */
-  if (weft__spread_is_wait(it)) return false;
+  if (weft__is_copy_wait(it)) return false;
   if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
   if ((d && it->device != d) || it->no_record || is_copy(it) || !weft__device_records(it->device)) return false;
   for (int j = 0; j < it->n_in && j < 64; j++)
@@ -48,7 +48,7 @@ static bool recordable(const plan_item *it, const bool *steady, const device *d)
   return true;
 }
 
-/* The stretch from item i on; n counts its kernels. */
+/* The gpu_segment from item i on; n counts its kernels. */
 static int stretch_end(const plan *p, const bool *steady, int i, device **d, int *n) {
   *n = 0;
   *d = NULL;
@@ -62,17 +62,17 @@ static int stretch_end(const plan *p, const bool *steady, int i, device **d, int
   return end;
 }
 
-weft_err weft__replay_find(plan *p) {
-  if (!p->n_device || p->flow || p->careful < 0) return WEFT_OK;
+weft_err weft__cuda_graph_find(plan *p) {
+  if (!p->n_device || p->dataflow || p->careful < 0) return WEFT_OK;
   bool *steady = weft__alloc_zero((size_t)p->n_slot + 1, sizeof *steady);
-  p->stretch = weft__arena_alloc(&p->arena, sizeof *p->stretch * (size_t)(p->n_item + 1));
-  weft_err err = steady && p->stretch ? WEFT_OK : WEFT_OOM;
+  p->gpu_segment = weft__arena_alloc(&p->arena, sizeof *p->gpu_segment * (size_t)(p->n_item + 1));
+  weft_err err = steady && p->gpu_segment ? WEFT_OK : WEFT_OOM;
   if (!err) find_steady(p, steady);
   for (int i = 0, end, n; !err && i<p->n_item; i = end> i ? end : i + 1) {
     device *d;
     while (i < p->n_item && (!p->item[i].device || p->item[i].op->flags & OP_ONCE)) i++;
     end = i < p->n_item ? stretch_end(p, steady, i, &d, &n) : i;
-    if (end > i && n >= SHORTEST) p->stretch[p->n_stretch++] = (plan_stretch){i, end, d};
+    if (end > i && n >= SHORTEST) p->gpu_segment[p->n_gpu_segment++] = (plan_gpu_segment){i, end, d};
   }
   weft__free(steady);
   return err;
@@ -93,7 +93,7 @@ typedef struct held_variable {
   bool written;
 } held_variable;
 
-struct replay {
+struct cuda_graph {
   int runs;
   bool hopeless;
   void *recording;
@@ -104,12 +104,12 @@ struct replay {
   int n_var;
 };
 
-weft_err weft__replay_create(frame *f) {
-  f->replay = weft__alloc_zero((size_t)f->plan->n_stretch + 1, sizeof *f->replay);
-  return f->replay ? WEFT_OK : WEFT_OOM;
+weft_err weft__cuda_graph_create(frame *f) {
+  f->cuda_graph = weft__alloc_zero((size_t)f->plan->n_gpu_segment + 1, sizeof *f->cuda_graph);
+  return f->cuda_graph ? WEFT_OK : WEFT_OOM;
 }
 
-static void forget(replay *r, device *d) {
+static void forget(cuda_graph *r, device *d) {
   d->ops->recording_destroy(d, r->recording);
   for (int i = 0; i < r->n_out; i++)
     if (r->out[i].owned) weft__tensor_clear(&r->out[i].t);
@@ -117,21 +117,21 @@ static void forget(replay *r, device *d) {
   weft__free(r->in);
   weft__free(r->out);
   weft__free(r->var);
-  *r = (replay){.hopeless = r->hopeless};
+  *r = (cuda_graph){.hopeless = r->hopeless};
 }
 
-void weft__replay_destroy(frame *f) {
-  for (int i = 0; f->replay && i < f->plan->n_stretch; i++) {
-    device *d = f->plan->stretch[i].device;
-    if (f->replay[i].recording) d->ops->sync(d);
-    forget(&f->replay[i], d);
+void weft__cuda_graph_destroy(frame *f) {
+  for (int i = 0; f->cuda_graph && i < f->plan->n_gpu_segment; i++) {
+    device *d = f->plan->gpu_segment[i].device;
+    if (f->cuda_graph[i].recording) d->ops->sync(d);
+    forget(&f->cuda_graph[i], d);
   }
-  weft__free(f->replay);
+  weft__free(f->cuda_graph);
 }
 
-static bool inside(const plan_stretch *s, int item) { return item >= s->from && item < s->to; }
+static bool inside(const plan_gpu_segment *s, int item) { return item >= s->from && item < s->to; }
 
-static void add_variable(replay *r, variable *v, bool written) {
+static void add_variable(cuda_graph *r, variable *v, bool written) {
   for (int i = 0; i < r->n_var; i++)
     if (r->var[i].v == v) {
       r->var[i].written = r->var[i].written || written;
@@ -141,7 +141,7 @@ static void add_variable(replay *r, variable *v, bool written) {
 }
 
 /* What input j relies on.  False: on memory that will not be there again. */
-static bool note_input(replay *r, const frame *f, const plan_stretch *s, const plan_item *it, int j) {
+static bool note_input(cuda_graph *r, const frame *f, const plan_gpu_segment *s, const plan_item *it, int j) {
   const plan_input *in = &it->in[j];
   const value *from = &f->slot[in->slot];
   const int maker = f->plan->slot_item[in->slot];
@@ -161,14 +161,14 @@ static bool note_input(replay *r, const frame *f, const plan_stretch *s, const p
   return maker < 0 || from->t.buf->transient || !from->t.buf->memory;
 }
 
-static bool note_inputs(replay *r, const frame *f, const plan_stretch *s) {
+static bool note_inputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
   bool good = true;
   for (int i = s->from; i < s->to; i++)
     for (int j = 0; j < f->plan->item[i].n_in; j++) good = note_input(r, f, s, &f->plan->item[i], j) && good;
   return good;
 }
 
-static bool read_after(const plan *p, const plan_stretch *s, int slot) {
+static bool read_after(const plan *p, const plan_gpu_segment *s, int slot) {
   for (int i = s->to; i < p->n_item; i++)
     for (int j = 0; j < p->item[i].n_in; j++)
       if (p->item[i].in[j].slot == slot) return true;
@@ -177,7 +177,7 @@ static bool read_after(const plan *p, const plan_stretch *s, int slot) {
   return false;
 }
 
-static weft_err make_room(replay *r, const frame *f, const plan_stretch *s) {
+static weft_err make_room(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
   size_t in = 1, out = 1;
   for (int i = s->from; i < s->to; i++) {
     in += (size_t)f->plan->item[i].n_in;
@@ -189,9 +189,9 @@ static weft_err make_room(replay *r, const frame *f, const plan_stretch *s) {
   return r->in && r->var && r->out ? WEFT_OK : WEFT_OOM;
 }
 
-/* A stretch may leave behind what lies in the frame's places on the device; other memory there would be another's in
+/* A gpu_segment may leave behind what lies in the frame's places on the device; other memory there would be another's in
  * the next run.  What it leaves in host memory is always the same. */
-static bool note_outputs(replay *r, const frame *f, const plan_stretch *s) {
+static bool note_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
     for (int o = 0; o < it->n_out && !(it->op->flags & OP_ONCE); o++) {
@@ -209,7 +209,7 @@ static bool note_outputs(replay *r, const frame *f, const plan_stretch *s) {
   return true;
 }
 
-static bool variables_stayed(const replay *r) {
+static bool variables_stayed(const cuda_graph *r) {
   for (int i = 0; i < r->n_var; i++)
     if (r->var[i].v->value.data != r->var[i].data) return false;
   return true;
@@ -218,7 +218,7 @@ static bool variables_stayed(const replay *r) {
 /* ---- recording --------------------------------------------------------------------------------- */
 
 /* Memory that a kernel took for an output, and which is neither planned nor somebody's who keeps it, will be
- * another's: such a stretch cannot be replayed. */
+ * another's: such a gpu_segment cannot be replayed. */
 static bool outputs_planned(const frame *f, const plan_item *it) {
   for (int o = 0; o < it->n_out; o++) {
     const weft_tensor *t = &f->slot[it->first_out + o].t;
@@ -227,11 +227,12 @@ static bool outputs_planned(const frame *f, const plan_item *it) {
   return true;
 }
 
-static weft_err record_items(replay *r, frame *f, plan_run *run, const plan_stretch *s, lanes *beside, bool *good) {
+static weft_err record_items(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, graph_streams *beside,
+                             bool *good) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
     if (it->op->flags & OP_ONCE) continue;
-    WEFT_TRY(weft__lanes_step(beside, f, i));
+    WEFT_TRY(weft__graph_streams_assign(beside, f, i));
     WEFT_TRY(weft__item_run(f, i, run));
     if (!outputs_planned(f, it)) *good = false;
     weft__gpu_scratch_move(&f->kernel[i].scratch, &r->scratch);
@@ -240,7 +241,7 @@ static weft_err record_items(replay *r, frame *f, plan_run *run, const plan_stre
 }
 
 /* Nothing of what was recorded has run: the frame as it was before. */
-static void undo(const replay *r, frame *f, const plan_stretch *s) {
+static void undo(const cuda_graph *r, frame *f, const plan_gpu_segment *s) {
   for (int i = s->from; i < s->to; i++)
     for (int o = 0; o < f->plan->item[i].n_out && !(f->plan->item[i].op->flags & OP_ONCE); o++) {
       value *v = &f->slot[f->plan->item[i].first_out + o];
@@ -253,8 +254,8 @@ static void undo(const replay *r, frame *f, const plan_stretch *s) {
   }
 }
 
-/* Records the stretch and queues it; where that cannot be done its items are to be run, now and later. */
-static weft_err record(replay *r, frame *f, plan_run *run, const plan_stretch *s, bool *done) {
+/* Records the gpu_segment and queues it; where that cannot be done its items are to be run, now and later. */
+static weft_err record(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, bool *done) {
   device *d = s->device;
   bool good = true;
   WEFT_TRY(make_room(r, f, s));
@@ -264,10 +265,10 @@ static weft_err record(replay *r, frame *f, plan_run *run, const plan_stretch *s
   }
   WEFT_TRY(d->ops->record_begin(d));
   f->recording = true;
-  lanes beside;
-  weft__lanes_init(&beside);
+  graph_streams beside;
+  weft__graph_streams_init(&beside);
   weft_err err = record_items(r, f, run, s, &beside, &good);
-  weft__lanes_finish(&beside);
+  weft__graph_streams_finish(&beside);
   f->recording = false;
   weft_err ended = d->ops->record_end(d, &r->recording);
   if (!err && !ended && good && variables_stayed(r) && note_outputs(r, f, s)) {
@@ -282,7 +283,7 @@ static weft_err record(replay *r, frame *f, plan_run *run, const plan_stretch *s
 
 /* ---- replaying --------------------------------------------------------------------------------- */
 
-static bool inputs_stayed(const replay *r, const frame *f) {
+static bool inputs_stayed(const cuda_graph *r, const frame *f) {
   for (int i = 0; i < r->n_in; i++) {
     const weft_tensor *was = &r->in[i].t, *now = &f->slot[r->in[i].slot].t;
     if (!now->buf || was->dtype != now->dtype || !weft__shape_equal(&was->shape, &now->shape)) return false;
@@ -291,7 +292,7 @@ static bool inputs_stayed(const replay *r, const frame *f) {
   return true;
 }
 
-static bool variables_ready(const replay *r) {
+static bool variables_ready(const cuda_graph *r) {
   for (int i = 0; i < r->n_var; i++) {
     const held_variable *h = &r->var[i];
     if (h->v->value.data != h->data || (h->written && !weft__tensor_writable(&h->v->value))) return false;
@@ -299,7 +300,7 @@ static bool variables_ready(const replay *r) {
   return true;
 }
 
-static void lock_variables(const replay *r, bool on) {
+static void lock_variables(const cuda_graph *r, bool on) {
   for (int i = 0; i < r->n_var; i++) {
     if (on)
       pthread_mutex_lock(&r->var[i].v->lock);
@@ -313,7 +314,7 @@ static int by_address(const void *a, const void *b) {
   return (uintptr_t)x->v < (uintptr_t)y->v ? -1 : (uintptr_t)x->v > (uintptr_t)y->v;
 }
 
-static weft_err queue_recording(replay *r, frame *f, const plan_stretch *s, bool *done) {
+static weft_err queue_recording(cuda_graph *r, frame *f, const plan_gpu_segment *s, bool *done) {
   weft_err err = WEFT_OK;
   lock_variables(r, true);
   *done = variables_ready(r);
@@ -327,9 +328,9 @@ static weft_err queue_recording(replay *r, frame *f, const plan_stretch *s, bool
   return err;
 }
 
-weft_err weft__replay_run(frame *f, plan_run *run, int stretch, bool *done) {
-  replay *r = &f->replay[stretch];
-  const plan_stretch *s = &f->plan->stretch[stretch];
+weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *done) {
+  cuda_graph *r = &f->cuda_graph[gpu_segment];
+  const plan_gpu_segment *s = &f->plan->gpu_segment[gpu_segment];
   *done = false;
   if (r->hopeless || r->runs++ == 0) return WEFT_OK;
   if (!r->recording) {

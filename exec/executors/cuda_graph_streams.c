@@ -1,21 +1,21 @@
-/* cuda_graph_streams.c - accesses of recorded kernels, and the lane each goes to: behind what it waits for, if that is the last of
- * its lane, else the one that has been quiet for the longest time. */
+/* cuda_graph_streams.c - accesses of recorded kernels, and the stream each goes to: behind what it waits for, if that is the last of
+ * its stream, else the one that has been quiet for the longest time. */
 #include "exec/executors/cuda_graph_streams.h"
 
 #include "base/alloc.h"
 #include "state/variable.h"
 
-void weft__lanes_init(lanes *l) {
-  *l = (lanes){.n = 0};
-  for (int i = 0; i < RECORD_LANES; i++) l->tail[i] = -1;
+void weft__graph_streams_init(graph_streams *l) {
+  *l = (graph_streams){.n = 0};
+  for (int i = 0; i < CUDA_GRAPH_STREAMS; i++) l->tail[i] = -1;
 }
 
-void weft__lanes_finish(lanes *l) {
+void weft__graph_streams_finish(graph_streams *l) {
   weft__free(l->list);
-  weft__free(l->lane_of);
+  weft__free(l->stream_of);
 }
 
-static weft_err add(lanes *l, const void *at, size_t bytes, bool write) {
+static weft_err add(graph_streams *l, const void *at, size_t bytes, bool write) {
   if (!at || !bytes) return WEFT_OK;
   if (l->n == l->room) {
     const int room = l->room ? 2 * l->room : 64;
@@ -28,15 +28,15 @@ static weft_err add(lanes *l, const void *at, size_t bytes, bool write) {
   return WEFT_OK;
 }
 
-static weft_err add_tensor(lanes *l, const weft_tensor *t, bool write) {
+static weft_err add_tensor(graph_streams *l, const weft_tensor *t, bool write) {
   return t->buf && t->buf->memory ? add(l, t->data, weft__tensor_bytes(t), write) : WEFT_OK;
 }
 
-static weft_err add_variable(lanes *l, variable *v, bool write) {
+static weft_err add_variable(graph_streams *l, variable *v, bool write) {
   return v && v->value.buf ? add_tensor(l, &v->value, write) : WEFT_OK;
 }
 
-static weft_err add_input(lanes *l, const frame *f, const plan_item *it, int j) {
+static weft_err add_input(graph_streams *l, const frame *f, const plan_item *it, int j) {
   const value *from = &f->slot[it->in[j].slot];
   if (it->in[j].from_ref) return add_variable(l, from->ref, it->in[j].wants_ref);
   if (from->t.buf && from->t.dtype == WEFT_RESOURCE) {
@@ -49,7 +49,7 @@ static weft_err add_input(lanes *l, const frame *f, const plan_item *it, int j) 
   return add_tensor(l, &from->t, over);
 }
 
-static weft_err add_accesses(lanes *l, const frame *f, int item) {
+static weft_err add_accesses(graph_streams *l, const frame *f, int item) {
   const plan_item *it = &f->plan->item[item];
   for (int j = 0; j < it->n_in; j++) WEFT_TRY(add_input(l, f, it, j));
   for (int o = 0; o < it->n_out; o++) {
@@ -59,23 +59,23 @@ static weft_err add_accesses(lanes *l, const frame *f, int item) {
   return WEFT_OK;
 }
 
-/* Per lane: the last step that the accesses from `first` on must wait for. */
-static void find_conflicts(const lanes *l, int first, int after[RECORD_LANES]) {
-  for (int i = 0; i < RECORD_LANES; i++) after[i] = -1;
+/* Per stream: the last step that the accesses from `first` on must wait for. */
+static void find_conflicts(const graph_streams *l, int first, int after[CUDA_GRAPH_STREAMS]) {
+  for (int i = 0; i < CUDA_GRAPH_STREAMS; i++) after[i] = -1;
   for (int i = first; i < l->n; i++)
     for (int j = 0; j < first; j++) {
       const access *a = &l->list[i], *b = &l->list[j];
       if ((!a->write && !b->write) || a->begin >= b->end || b->begin >= a->end) continue;
-      int *at = &after[l->lane_of[b->step]];
+      int *at = &after[l->stream_of[b->step]];
       if (b->step > *at) *at = b->step;
     }
 }
 
-static int choose(const lanes *l, const int after[RECORD_LANES]) {
+static int choose(const graph_streams *l, const int after[CUDA_GRAPH_STREAMS]) {
   int best = 0;
-  for (int i = 0; i < RECORD_LANES; i++)
+  for (int i = 0; i < CUDA_GRAPH_STREAMS; i++)
     if (after[i] >= 0 && after[i] == l->tail[i]) return i;
-  for (int i = 1; i < RECORD_LANES; i++)
+  for (int i = 1; i < CUDA_GRAPH_STREAMS; i++)
     if (l->tail[i] < l->tail[best]) best = i;
   return best;
 }
@@ -89,23 +89,23 @@ static bool is_idle(const plan_item *it) {
   return !it->device || !touches;
 }
 
-weft_err weft__lanes_step(lanes *l, const frame *f, int item) {
+weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item) {
   const plan_item *it = &f->plan->item[item];
   if (is_idle(it)) return WEFT_OK;
   if (l->n_step == l->room_step) {
     const int room = l->room_step ? 2 * l->room_step : 64;
-    int *grown = weft__realloc(l->lane_of, sizeof *grown * (size_t)room);
+    int *grown = weft__realloc(l->stream_of, sizeof *grown * (size_t)room);
     if (!grown) return WEFT_OOM;
-    l->lane_of = grown;
+    l->stream_of = grown;
     l->room_step = room;
   }
-  int after[RECORD_LANES];
+  int after[CUDA_GRAPH_STREAMS];
   const int first = l->n, next = l->n_step;
   WEFT_TRY(add_accesses(l, f, item));
   find_conflicts(l, first, after);
-  const int lane = choose(l, after);
-  l->lane_of[next] = lane;
-  l->tail[lane] = next;
+  const int stream = choose(l, after);
+  l->stream_of[next] = stream;
+  l->tail[stream] = next;
   l->n_step++;
-  return it->device->ops->record_step(it->device, next, lane, after);
+  return it->device->ops->record_step(it->device, next, stream, after);
 }

@@ -13,18 +13,18 @@ typedef struct access { /* of a step, to bytes of the device */
   bool write;
 } access;
 
-typedef struct lanes {
+typedef struct graph_streams {
   access *list;
   int n, room;
   int n_step;
-  int *lane_of; /* per step */
+  int *stream_of; /* per step */
   int room_step;
-  int tail[RECORD_LANES]; /* the last step of each; -1: none */
-} lanes;
+  int tail[CUDA_GRAPH_STREAMS]; /* the last step of each; -1: none */
+} graph_streams;
 
-void weft__lanes_init(lanes *l);
-void weft__lanes_finish(lanes *l);
-/* Item i is to be queued next: gives it a lane of the recording.  An item that queues nothing is left where it is. */
-weft_err weft__lanes_step(lanes *l, const frame *f, int item);
+void weft__graph_streams_init(graph_streams *l);
+void weft__graph_streams_finish(graph_streams *l);
+/* Item i is to be queued next: gives it a stream of the recording.  An item that queues nothing is left where it is. */
+weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item);
 
 #endif

@@ -7,12 +7,12 @@
 
 enum { ITEMS = 4 };
 
-static struct { int n, lane[ITEMS], after[ITEMS][RECORD_LANES]; } noted;
+static struct { int n, stream[ITEMS], after[ITEMS][CUDA_GRAPH_STREAMS]; } noted;
 
-static weft_err note_step(device *d, int number, int lane, const int after[RECORD_LANES]) {
+static weft_err note_step(device *d, int number, int stream, const int after[CUDA_GRAPH_STREAMS]) {
   (void)d;
   EXPECT_EQ_INT(number, noted.n);
-  noted.lane[noted.n] = lane;
+  noted.stream[noted.n] = stream;
   memcpy(noted.after[noted.n++], after, sizeof noted.after[0]);
   return WEFT_OK;
 }
@@ -73,10 +73,10 @@ static const weft_node *begin(rig *r) {
 }
 
 static void walk(rig *r, int n) {
-  lanes l;
-  weft__lanes_init(&l);
-  for (int i = 0; i < n; i++) EXPECT_OK(weft__lanes_step(&l, &r->frame, i));
-  weft__lanes_finish(&l);
+  graph_streams l;
+  weft__graph_streams_init(&l);
+  for (int i = 0; i < n; i++) EXPECT_OK(weft__graph_streams_assign(&l, &r->frame, i));
+  weft__graph_streams_finish(&l);
   weft__graph_destroy(r->g);
   EXPECT_EQ_INT(noted.n, n);
 }
@@ -89,11 +89,11 @@ TEST(kernels_that_share_nothing_run_beside_each_other_and_their_reader_waits_for
   item(&r, 1, n, 0, 0);
   item(&r, 2, n, 1, 2);
   walk(&r, 3);
-  EXPECT(noted.lane[0] != noted.lane[1]);
-  for (int i = 0; i < RECORD_LANES; i++) EXPECT_EQ_INT(noted.after[1][i], -1);
-  EXPECT(noted.lane[2] == noted.lane[0] || noted.lane[2] == noted.lane[1]); /* behind one of them */
-  EXPECT_EQ_INT(noted.after[2][noted.lane[0]], 0);
-  EXPECT_EQ_INT(noted.after[2][noted.lane[1]], 1);
+  EXPECT(noted.stream[0] != noted.stream[1]);
+  for (int i = 0; i < CUDA_GRAPH_STREAMS; i++) EXPECT_EQ_INT(noted.after[1][i], -1);
+  EXPECT(noted.stream[2] == noted.stream[0] || noted.stream[2] == noted.stream[1]); /* behind one of them */
+  EXPECT_EQ_INT(noted.after[2][noted.stream[0]], 0);
+  EXPECT_EQ_INT(noted.after[2][noted.stream[1]], 1);
 }
 
 TEST(a_chain_stays_in_one_lane) {
@@ -102,7 +102,7 @@ TEST(a_chain_stays_in_one_lane) {
   for (int s = 0; s < ITEMS; s++) put(&r, s, s);
   for (int i = 0; i < 3; i++) item(&r, i, n, i, i);
   walk(&r, 3);
-  EXPECT(noted.lane[1] == noted.lane[0] && noted.lane[2] == noted.lane[0]);
+  EXPECT(noted.stream[1] == noted.stream[0] && noted.stream[2] == noted.stream[0]);
 }
 
 TEST(memory_that_serves_again_is_written_after_it_was_read) {
@@ -116,7 +116,7 @@ TEST(memory_that_serves_again_is_written_after_it_was_read) {
   item(&r, 1, n, 1, 1);
   item(&r, 2, n, 0, 0);
   walk(&r, 3);
-  EXPECT_EQ_INT(noted.after[2][noted.lane[1]], 1);
+  EXPECT_EQ_INT(noted.after[2][noted.stream[1]], 1);
 }
 
 TEST(what_is_written_over_an_input_waits_for_its_other_readers) {
@@ -128,5 +128,5 @@ TEST(what_is_written_over_an_input_waits_for_its_other_readers) {
   item(&r, 2, n, 1, 1); /* takes it over */
   r.alias[3] = 0;
   walk(&r, 3);
-  EXPECT_EQ_INT(noted.after[2][noted.lane[1]], 1);
+  EXPECT_EQ_INT(noted.after[2][noted.stream[1]], 1);
 }

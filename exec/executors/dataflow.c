@@ -1,11 +1,11 @@
-/* dataflow.c - runs the nodes of a flow as they become ready.
+/* dataflow.c - runs the nodes of a dataflow as they become ready.
  *
  * A thread that ends a node goes on with one that became ready by it; others that are worth it are
  * handed to the pool.  A kernel that waits defers: its node stays counted as active.  What happens when
  * it ends depends on who started the run:
- *   weft__flow_run    the node is left in the inbox of the thread that sleeps there, or with the pool
+ *   weft__dataflow_run    the node is left in the inbox of the thread that sleeps there, or with the pool
  *                     when that thread is at work: a stranger's thread never runs our nodes.
- *   weft__flow_start  the stranger, usually a transport's thread, goes on with what is cheap and hands
+ *   weft__dataflow_start  the stranger, usually a transport's thread, goes on with what is cheap and hands
  *                     the rest to the pool, so that a short step costs no change of thread.
  * A thread that is running nodes already takes such a node when it is through (`here.ended`): two runs
  * that feed each other do not pile up on the stack.
@@ -13,8 +13,8 @@
  * The first error wins.  It fires the step's cancel token, which wakes whatever is deferred; nodes
  * that become ready afterwards are dropped, and the run ends when the last active node has ended.
  *
- * Locks: a flow's and a frame's, each alone but for weft__flow_frame_begin and weft__turn_begin, which
- * take the flow's inside a frame's. */
+ * Locks: a dataflow's and a frame's, each alone but for weft__dataflow_frame_begin and weft__iteration_begin, which
+ * take the dataflow's inside a frame's. */
 #include "exec/passes/owned_inputs.h"
 #include "exec/executors/dataflow.h"
 
@@ -34,18 +34,18 @@ enum { PHASE_RUNS, PHASE_RETURNED, PHASE_DONE };  /* of a kernel that defers */
 typedef enum outcome { ENDED, DEFERRED } outcome;
 
 static _Thread_local struct {
-  bool inside;         /* this thread runs nodes */
-  bool borrowed;       /* ... and is a stranger's */
-  int64_t spent;       /* ns on it, as far as the nodes' costs are known */
-  spot *ended, **last; /* nodes of asynchronous runs whose wait ended meanwhile */
+  bool inside;             /* this thread runs nodes */
+  bool borrowed;           /* ... and is a stranger's */
+  int64_t spent;           /* ns on it, as far as the nodes' costs are known */
+  node_run *ended, **last; /* nodes of asynchronous runs whose wait ended meanwhile */
 } here;
 
 static void on_done(kernel *k, weft_err err);
-static void process(flow *f, spot *first);
+static void process(dataflow *f, node_run *first);
 
 /* ---- errors ------------------------------------------------------------------------------------ */
 
-static void fail(flow *f, weft_err err) {
+static void fail(dataflow *f, weft_err err) {
   pthread_mutex_lock(&f->lock);
   bool first = f->status.code == WEFT_OK;
   weft__status_keep(&f->status, err);
@@ -57,7 +57,7 @@ static void fail(flow *f, weft_err err) {
 
 /* A cancelled step receives nothing more. */
 static void on_cancel(void *arg) {
-  flow *f = arg;
+  dataflow *f = arg;
   weft_err code = weft__cancel_raise(f->step.cancel);
   if (f->step.rendezvous) weft__rendezvous_abort(f->step.rendezvous, code, weft__error_message());
 }
@@ -65,43 +65,43 @@ static void on_cancel(void *arg) {
 /* ---- one node ---------------------------------------------------------------------------------- */
 
 /* Bit j: this node is the last to read input j, so its memory may be taken over. */
-static uint64_t dying_inputs(const spot *s) {
-  const flow_node *n = weft__spot_node(s);
-  const plan_item *it = weft__spot_item(s);
+static uint64_t dying_inputs(const node_run *s) {
+  const dataflow_node *n = weft__node_run_node(s);
+  const plan_item *it = weft__node_run_item(s);
   uint64_t dying = 0;
   for (int j = 0; j < it->n_in && j < 64; j++) {
-    if (n->in[j].home != HOME_TURN || it->in[j].from_ref) continue;
-    int left = atomic_load_explicit(&s->turn->readers[n->in[j].index], memory_order_acquire);
+    if (n->in[j].home != HOME_ITERATION || it->in[j].from_ref) continue;
+    int left = atomic_load_explicit(&s->iteration->readers[n->in[j].index], memory_order_acquire);
     if (left == n->in[j].uses) dying |= UINT64_C(1) << j;
   }
   return dying;
 }
 
 /* References among the inputs.  A merge looks at the input that came first and hides the others. */
-static weft_err resolve(spot *s) {
-  const plan_item *it = weft__spot_item(s);
-  const flow_node *n = weft__spot_node(s);
-  int winner = n->kind == FLOW_MERGE ? weft__spot_winner(s) : -1;
+static weft_err resolve(node_run *s) {
+  const plan_item *it = weft__node_run_item(s);
+  const dataflow_node *n = weft__node_run_node(s);
+  int winner = n->kind == DATAFLOW_MERGE ? weft__node_run_winner(s) : -1;
   for (int j = 0; j < it->n_in; j++) {
     s->kernel.ref[j] = NULL;
-    if (n->kind == FLOW_MERGE) {
+    if (n->kind == DATAFLOW_MERGE) {
       bool read = it->in[j].from_ref && !it->in[j].wants_ref;
-      const weft_tensor *at = read ? &s->turn->deref[n->first_in + j] : &weft__spot_input(s, j)->t;
+      const weft_tensor *at = read ? &s->iteration->deref[n->first_in + j] : &weft__node_run_input(s, j)->t;
       s->kernel.in[j] = j == winner && !it->in[j].wants_ref ? at : NULL;
       if (j != winner) continue;
     }
-    if (it->in[j].from_ref) WEFT_TRY(weft__item_resolve(it, &s->kernel, j, weft__spot_input(s, j)->ref));
+    if (it->in[j].from_ref) WEFT_TRY(weft__item_resolve(it, &s->kernel, j, weft__node_run_input(s, j)->ref));
   }
   return WEFT_OK;
 }
 
 /* As weft__item_own_inputs, beside the slots: other nodes may be reading those. */
-static weft_err own_inputs(spot *s) {
-  const plan_item *it = weft__spot_item(s);
+static weft_err own_inputs(node_run *s) {
+  const plan_item *it = weft__node_run_item(s);
   kernel *k = &s->kernel;
   for (int j = 0; j < it->n_in; j++) {
     if (!weft__input_exposed(it, k, j)) continue;
-    weft_tensor *own = &s->turn->deref[weft__spot_node(s)->first_in + j], made = {0};
+    weft_tensor *own = &s->iteration->deref[weft__node_run_node(s)->first_in + j], made = {0};
     WEFT_TRY(weft__tensor_clone(&made, k->in[j]));
     weft__tensor_clear(own);
     *own = made;
@@ -110,37 +110,37 @@ static weft_err own_inputs(spot *s) {
   return WEFT_OK;
 }
 
-static void drop_reads(spot *s) {
-  weft_tensor *deref = s->turn->deref + weft__spot_node(s)->first_in;
+static void drop_reads(node_run *s) {
+  weft_tensor *deref = s->iteration->deref + weft__node_run_node(s)->first_in;
   for (int j = 0; j < s->kernel.n_in; j++) {
     if (!deref[j].buf) continue;
     weft__tensor_clear(&deref[j]);
-    if (!weft__spot_item(s)->in[j].from_ref) s->kernel.in[j] = &weft__spot_input(s, j)->t; /* it was a copy */
+    if (!weft__node_run_item(s)->in[j].from_ref) s->kernel.in[j] = &weft__node_run_input(s, j)->t; /* it was a copy */
   }
 }
 
-static void note_cost(flow_node *n, int64_t ns) {
+static void note_cost(dataflow_node *n, int64_t ns) {
   unsigned old = atomic_load_explicit(&n->cost, memory_order_relaxed);
   unsigned now = ns > 1000000000 ? 1000000000u : (unsigned)ns + 1;
   atomic_store_explicit(&n->cost, old ? (old / 8) * 7 + now / 8 + 1 : now, memory_order_relaxed);
 }
 
 /* Runs the kernel; *deferred: its end comes through on_done. */
-static weft_err call_kernel(spot *s, bool dead, bool *deferred) {
-  flow *f = s->turn->frame->flow;
+static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
+  dataflow *f = s->iteration->frame->dataflow;
   kernel *k = &s->kernel;
-  flow_node *n = weft__spot_node(s);
+  dataflow_node *n = weft__node_run_node(s);
   k->dying = dying_inputs(s);
   k->pending = false;
   k->done = on_done;
   k->input_dead = dead;
-  k->turn = s->turn->number;
-  if (n->kind == FLOW_TRANSFER) k->frame_id = weft__flow_frame_id(s->turn->frame);
+  k->iteration = s->iteration->number;
+  if (n->kind == DATAFLOW_TRANSFER) k->frame_id = weft__dataflow_frame_id(s->iteration->frame);
   atomic_store_explicit(&s->phase, PHASE_RUNS, memory_order_relaxed);
   const bool first = atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;
   bool timed = f->run->log || f->step.id % TIMED_STEPS == 0 || first;
   int64_t begin = s->begin = timed ? weft__now_ns() : 0;
-  weft_err err = weft__item_settle(f->plan, weft__spot_item(s), first, weft__spot_item(s)->run(k));
+  weft_err err = weft__item_wait_gpu(f->plan, weft__node_run_item(s), first, weft__node_run_item(s)->run(k));
   int64_t end = timed ? weft__now_ns() : 0;
   if (k->scratch) weft__gpu_scratch_release(&k->scratch);
   if (timed) note_cost(n, end - begin); /* of one that defers: what the call took */
@@ -150,12 +150,12 @@ static weft_err call_kernel(spot *s, bool dead, bool *deferred) {
     err = weft__status_raise(&s->why);
     weft__status_finish(&s->why);
   }
-  if (f->run->log && !err) weft__step_log_add(f->run->log, weft__spot_item(s), k->out, begin, end);
+  if (f->run->log && !err) weft__step_log_add(f->run->log, weft__node_run_item(s), k->out, begin, end);
   return err;
 }
 
 /* A kernel that succeeded has set every output or called it dead. */
-static weft_err check_outputs(const spot *s) {
+static weft_err check_outputs(const node_run *s) {
   const value *out = s->kernel.out;
   for (int i = 0; i < s->kernel.n_out; i++)
     if (!out[i].t.buf && !out[i].ref && !out[i].dead)
@@ -164,8 +164,8 @@ static weft_err check_outputs(const spot *s) {
 }
 
 /* The value that an Enter, Exit or NextIteration carries. */
-static weft_err pick_up(spot *s, value *out) {
-  const plan_item *it = weft__spot_item(s);
+static weft_err pick_up(node_run *s, value *out) {
+  const plan_item *it = weft__node_run_item(s);
   if (it->in[0].wants_ref && it->in[0].from_ref)
     out->ref = s->kernel.ref[0];
   else
@@ -173,34 +173,34 @@ static weft_err pick_up(spot *s, value *out) {
   return WEFT_OK;
 }
 
-static bool carries(flow_kind kind) {
-  return kind == FLOW_ENTER || kind == FLOW_ENTER_FIXED || kind == FLOW_EXIT || kind == FLOW_NEXT;
+static bool carries(dataflow_kind kind) {
+  return kind == DATAFLOW_ENTER || kind == DATAFLOW_ENTER_CONSTANT || kind == DATAFLOW_EXIT || kind == DATAFLOW_NEXT;
 }
 
 /* What follows a node's run. */
-static weft_err conclude(spot *s, bool dead, value *carried, ready *r) {
+static weft_err conclude(node_run *s, bool dead, value *carried, ready *r) {
   if (!dead && s->kernel.out) WEFT_TRY(check_outputs(s));
   drop_reads(s);
-  WEFT_TRY(weft__spot_deliver(s, dead, carried, r));
-  return weft__spot_leave(s, r);
+  WEFT_TRY(weft__node_run_deliver(s, dead, carried, r));
+  return weft__node_run_end(s, r);
 }
 
-static weft_err run_live(spot *s, bool dead, value *carried, bool *deferred) {
+static weft_err run_live(node_run *s, bool dead, value *carried, bool *deferred) {
   WEFT_TRY(dead ? WEFT_OK : resolve(s));
-  if (carries(weft__spot_node(s)->kind)) return pick_up(s, carried);
+  if (carries(weft__node_run_node(s)->kind)) return pick_up(s, carried);
   WEFT_TRY(dead ? WEFT_OK : own_inputs(s));
   return call_kernel(s, dead, deferred);
 }
 
-static outcome visit(flow *f, spot *s, ready *r) {
-  bool deferred = false, dead = weft__spot_is_dead(s);
+static outcome visit(dataflow *f, node_run *s, ready *r) {
+  bool deferred = false, dead = weft__node_run_is_dead(s);
   value carried = {.dead = false};
   if (atomic_load_explicit(&f->failed, memory_order_acquire)) return ENDED;
   weft_err err = weft__plan_check_time(f->run);
-  if (!err && (!dead || weft__spot_node(s)->kind == FLOW_TRANSFER)) {
+  if (!err && (!dead || weft__node_run_node(s)->kind == DATAFLOW_TRANSFER)) {
     err = run_live(s, dead, &carried, &deferred);
     if (deferred) return DEFERRED;
-    if (err) err = weft__item_error(weft__spot_item(s), err);
+    if (err) err = weft__item_error(weft__node_run_item(s), err);
   }
   if (!err) err = conclude(s, dead, &carried, r);
   weft__tensor_clear(&carried.t);
@@ -210,7 +210,7 @@ static outcome visit(flow *f, spot *s, ready *r) {
 
 /* ---- many nodes -------------------------------------------------------------------------------- */
 
-static void resume(spot *s);
+static void resume(node_run *s);
 
 /* On the way in and out of running nodes; inside a run that this thread is running already, nothing. */
 static bool come_in(bool borrowed) {
@@ -222,8 +222,8 @@ static bool come_in(bool borrowed) {
   return true;
 }
 
-static spot *next_ended(void) {
-  spot *s = here.ended;
+static node_run *next_ended(void) {
+  node_run *s = here.ended;
   if (!s) return NULL;
   here.ended = s->next;
   if (!here.ended) here.last = &here.ended;
@@ -232,14 +232,14 @@ static spot *next_ended(void) {
 
 static void go_out(bool outermost) {
   if (!outermost) return;
-  for (spot *s; (s = next_ended());) resume(s);
+  for (node_run *s; (s = next_ended());) resume(s);
   here.inside = false;
 }
 
 static void task_process(void *arg) { /* a list of nodes */
-  spot *s = arg;
+  node_run *s = arg;
   bool outermost = come_in(false);
-  process(s->turn->frame->flow, s);
+  process(s->iteration->frame->dataflow, s);
   go_out(outermost);
 }
 
@@ -249,15 +249,15 @@ static void task_resume(void *arg) {
   go_out(outermost);
 }
 
-static bool worth_handing(const spot *s) {
-  return atomic_load_explicit(&weft__spot_node(s)->cost, memory_order_relaxed) > WORTH_HANDING;
+static bool worth_handing(const node_run *s) {
+  return atomic_load_explicit(&weft__node_run_node(s)->cost, memory_order_relaxed) > WORTH_HANDING;
 }
 
 /* Keeps one ready node worth a thread for this one and hands the others to the pool. */
-static spot *hand_out(flow *f, spot *list) {
-  spot *kept = NULL, **end = &kept;
+static node_run *hand_out(dataflow *f, node_run *list) {
+  node_run *kept = NULL, **end = &kept;
   bool heavy = false;
-  for (spot *s = list, *next; s; s = next) {
+  for (node_run *s = list, *next; s; s = next) {
     next = s->next;
     bool worth = worth_handing(s), hand = heavy && worth;
     if (hand) s->next = NULL;
@@ -271,24 +271,24 @@ static spot *hand_out(flow *f, spot *list) {
 }
 
 /* Is there more to do than a borrowed thread should?  Then the pool does it. */
-static bool hand_over(flow *f, spot *list) {
+static bool hand_over(dataflow *f, node_run *list) {
   if (!here.borrowed || weft__pool_threads(f->tasks) == 1) return false;
-  const flow_node *n = weft__spot_node(list);
+  const dataflow_node *n = weft__node_run_node(list);
   int64_t cost = atomic_load_explicit(&n->cost, memory_order_relaxed);
   here.spent += cost;
-  bool known = (cost > 0 && !(weft__spot_item(list)->op->flags & OP_WAITS)) || carries(n->kind);
+  bool known = (cost > 0 && !(weft__node_run_item(list)->op->flags & OP_BLOCKING)) || carries(n->kind);
   return (!known || here.spent > LENT) && weft__pool_submit(f->tasks, task_process, list) == WEFT_OK;
 }
 
 /* What ended meanwhile does not wait for a long kernel of this thread. */
-static void hand_ended(flow *f) {
-  for (spot *s; (s = next_ended());)
+static void hand_ended(dataflow *f) {
+  for (node_run *s; (s = next_ended());)
     if (weft__pool_submit(f->tasks, task_resume, s) != WEFT_OK) resume(s);
 }
 
-static void end(flow *f);
+static void end(dataflow *f);
 
-static void finish(flow *f) {
+static void finish(dataflow *f) {
   if (f->done) {
     end(f);
     return;
@@ -300,16 +300,16 @@ static void finish(flow *f) {
 }
 
 /* Counts what one node's end changed; true: nothing is active any more, and f may be gone. */
-static bool account(flow *f, int change) {
+static bool account(dataflow *f, int change) {
   if (change == 0 || atomic_fetch_add(&f->active, change) + change != 0) return false;
   finish(f);
   return true;
 }
 
-static void go_through(flow *f, spot *first) {
+static void go_through(dataflow *f, node_run *first) {
   bool alone = weft__pool_threads(f->tasks) == 1;
   while (first) {
-    spot *s = first;
+    node_run *s = first;
     ready r = {0};
     if (hand_over(f, first)) return;
     if (!alone && here.ended && worth_handing(s)) hand_ended(f);
@@ -317,7 +317,7 @@ static void go_through(flow *f, spot *first) {
     outcome o = visit(f, s, &r);
     if (account(f, r.count - (o == ENDED))) return;
     if (r.count == 0) continue;
-    spot *last = r.first;
+    node_run *last = r.first;
     while (last->next) last = last->next;
     last->next = first;
     first = r.first;
@@ -326,7 +326,7 @@ static void go_through(flow *f, spot *first) {
 }
 
 /* On whatever thread it is: one of the pool, the caller's, one that brought a value. */
-static void process(flow *f, spot *first) {
+static void process(dataflow *f, node_run *first) {
   const uint64_t mode = weft__denormal_flush();
   go_through(f, first);
   weft__denormal_restore(mode);
@@ -335,22 +335,23 @@ static void process(flow *f, spot *first) {
 /* ---- waiting ----------------------------------------------------------------------------------- */
 
 /* Goes on with a node whose deferred kernel has ended. */
-static void resume(spot *s) {
-  flow *f = s->turn->frame->flow;
+static void resume(node_run *s) {
+  dataflow *f = s->iteration->frame->dataflow;
   value none = {.dead = false};
   ready r = {0};
-  bool dead = weft__spot_is_dead(s);
+  bool dead = weft__node_run_is_dead(s);
   weft_err err = weft__status_raise(&s->why);
   weft__status_finish(&s->why);
-  if (err) err = weft__item_error(weft__spot_item(s), err);
-  if (f->run->log && !err) weft__step_log_add(f->run->log, weft__spot_item(s), s->kernel.out, s->begin, weft__now_ns());
+  if (err) err = weft__item_error(weft__node_run_item(s), err);
+  if (f->run->log && !err)
+    weft__step_log_add(f->run->log, weft__node_run_item(s), s->kernel.out, s->begin, weft__now_ns());
   if (!err && !atomic_load(&f->failed)) err = conclude(s, dead, &none, &r);
   if (err) fail(f, err);
   if (!account(f, r.count - 1) && r.first) process(f, r.first);
 }
 
 /* On the thread that ended the wait of s, unless it runs nodes already: then it does so when it is through. */
-static void go_on(spot *s) {
+static void go_on(node_run *s) {
   if (come_in(true)) {
     resume(s);
     go_out(true);
@@ -363,8 +364,8 @@ static void go_on(spot *s) {
 
 /* The kernel's end, on any thread, once. */
 static void on_done(kernel *k, weft_err err) {
-  spot *s = k->owner;
-  flow *f = s->turn->frame->flow;
+  node_run *s = k->owner;
+  dataflow *f = s->iteration->frame->dataflow;
   weft__status_keep(&s->why, err);
   if (atomic_exchange(&s->phase, PHASE_DONE) == PHASE_RUNS) return; /* still inside its call: call_kernel goes on */
   if (f->done) {
@@ -384,13 +385,13 @@ static void on_done(kernel *k, weft_err err) {
 }
 
 /* An interrupt ends what waits; what computes goes on to its end. */
-static weft_err check_wait(const flow *f) {
+static weft_err check_wait(const dataflow *f) {
   if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   return weft__plan_check_time(f->run);
 }
 
 /* Sleeps until a deferred node has ended or all have; looks up now and then whether it is too late. */
-static spot *next_from_inbox(flow *f, bool *finished) {
+static node_run *next_from_inbox(dataflow *f, bool *finished) {
   bool failed = atomic_load(&f->failed); /* then only the end of what still runs is awaited */
   int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = f->run->deadline_ns - weft__now_ns();
   if (!failed && f->run->deadline_ns && left < slice) slice = left > 0 ? left : 0;
@@ -399,7 +400,7 @@ static spot *next_from_inbox(flow *f, bool *finished) {
   f->waiting = true;
   int late = 0;
   while (!f->inbox && !f->finished && !late) late = pthread_cond_clockwait(&f->wake, &f->lock, CLOCK_MONOTONIC, &until);
-  spot *s = f->inbox;
+  node_run *s = f->inbox;
   if (s) f->inbox = s->next;
   f->waiting = false;
   *finished = f->finished;
@@ -409,17 +410,17 @@ static spot *next_from_inbox(flow *f, bool *finished) {
   return s;
 }
 
-static void wait_for_all(flow *f) {
+static void wait_for_all(dataflow *f) {
   bool finished = false;
   while (!finished) {
-    spot *s = next_from_inbox(f, &finished);
+    node_run *s = next_from_inbox(f, &finished);
     if (s) task_resume(s);
   }
 }
 
 /* ---- a run ------------------------------------------------------------------------------------- */
 
-static weft_err check_fetches(const flow *f) {
+static weft_err check_fetches(const dataflow *f) {
   for (int i = 0; i < f->plan->n_fetch; i++) {
     const value *v = &f->root->slot[f->plan->fetch_slot[i]];
     if (!v->t.buf && !v->ref) return weft__fail(WEFT_INVALID_ARGUMENT, "Retval[%d] does not have value", i);
@@ -427,9 +428,9 @@ static weft_err check_fetches(const flow *f) {
   return WEFT_OK;
 }
 
-static weft_err begin(flow **out, plan *p, plan_run *run, pool *tasks) {
-  flow *f;
-  WEFT_TRY(weft__flow_take(&f, p));
+static weft_err begin(dataflow **out, plan *p, plan_run *run, pool *tasks) {
+  dataflow *f;
+  WEFT_TRY(weft__dataflow_acquire(&f, p));
   f->run = run;
   f->step = run->step;
   f->step.deadline_ns = run->deadline_ns;
@@ -441,35 +442,35 @@ static weft_err begin(flow **out, plan *p, plan_run *run, pool *tasks) {
   for (int i = 0; i < f->plan->n_feed; i++) weft__tensor_share(&f->root->slot[i].t, run->feed[i]);
   weft_err err = f->step.cancel ? weft__cancel_on(f->step.cancel, &f->watch, on_cancel, f) : WEFT_OK;
   if (err)
-    weft__flow_give(f);
+    weft__dataflow_release(f);
   else
     *out = f;
   return err;
 }
 
-/* Takes what was fetched, and leaves the flow to the next run. */
-static weft_err conclude_run(flow *f) {
+/* Takes what was fetched, and leaves the dataflow to the next run. */
+static weft_err conclude_run(dataflow *f) {
   if (f->step.cancel) weft__cancel_off(f->step.cancel, &f->watch);
   weft_err err = weft__status_raise(&f->status);
   err = weft__plan_end(f->plan, err);
   if (!err) err = check_fetches(f);
   if (!err) err = weft__plan_fetch(f->plan, f->root->slot, f->run);
-  weft__flow_give(f);
+  weft__dataflow_release(f);
   return err;
 }
 
 /* The end of an asynchronous run. */
-static void end(flow *f) {
-  flow_done *done = f->done;
+static void end(dataflow *f) {
+  run_done *done = f->done;
   void *arg = f->arg;
   done(arg, conclude_run(f));
 }
 
-weft_err weft__flow_run(plan *p, plan_run *run, pool *tasks) {
-  flow *f;
+weft_err weft__dataflow_run(plan *p, plan_run *run, pool *tasks) {
+  dataflow *f;
   ready r = {0};
   WEFT_TRY(begin(&f, p, run, tasks));
-  weft__flow_ready(f, &r);
+  weft__dataflow_ready(f, &r);
   atomic_store(&f->active, r.count);
   if (r.count == 0) f->finished = true;
   if (r.first) task_process(r.first);
@@ -477,8 +478,8 @@ weft_err weft__flow_run(plan *p, plan_run *run, pool *tasks) {
   return conclude_run(f);
 }
 
-void weft__flow_start(plan *p, plan_run *run, pool *tasks, bool borrowed, flow_done *done, void *arg) {
-  flow *f;
+void weft__dataflow_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_done *done, void *arg) {
+  dataflow *f;
   ready r = {0};
   weft_err err = begin(&f, p, run, tasks);
   if (err) {
@@ -487,7 +488,7 @@ void weft__flow_start(plan *p, plan_run *run, pool *tasks, bool borrowed, flow_d
   }
   f->done = done;
   f->arg = arg;
-  weft__flow_ready(f, &r);
+  weft__dataflow_ready(f, &r);
   atomic_store(&f->active, r.count);
   bool outermost = come_in(borrowed);
   if (r.count)

@@ -1,7 +1,7 @@
-/* dataflow_iteration.h - the state of a running flow: frames of loops, their turns, and the nodes in them.
+/* dataflow_iteration.h - the state of a running dataflow: frames of loops, their iterations, and the nodes in them.
  *
- * A flow (one run of a plan) keeps its frames and turns when they end and uses them again, in this
- * run and the next: a loop of a thousand turns makes as many as are under way at one time.
+ * A dataflow (one run of a plan) keeps its frames and iterations when they end and uses them again, in this
+ * run and the next: a loop of a thousand iterations makes as many as are under way at one time.
  *
  * A node's state is one word, changed by whoever delivers an edge:
  *   plain nodes  waiting edges | dead edges << 32
@@ -19,102 +19,109 @@
 #define MERGE_WINNER_SHIFT 48
 #define MERGE_INPUTS_MAX (1 << 14)
 
-typedef struct flow flow;
-typedef void flow_done(void *arg, weft_err err);
-typedef struct flow_frame flow_frame;
-typedef struct turn turn;
+typedef struct dataflow dataflow;
+typedef void run_done(void *arg, weft_err err);
+typedef struct dataflow_frame dataflow_frame;
+typedef struct iteration iteration;
 
-typedef struct spot { /* a node in a turn */
+typedef struct node_run { /* a node in an iteration */
   _Atomic uint64_t word;
-  turn *turn;
+  iteration *iteration;
   int node; /* item of the plan */
   kernel kernel;
-  atomic_int phase; /* of a deferred kernel: see flow.c */
+  atomic_int phase; /* of a deferred kernel: see dataflow.c */
   status why;       /* what a deferred kernel ended with */
   int64_t begin;    /* when it was called, if the step is logged */
-  struct spot *next;
-} spot;
+  struct node_run *next;
+} node_run;
 
-struct turn {
-  flow_frame *frame;
+struct iteration {
+  dataflow_frame *frame;
   int64_t number;
   atomic_int busy; /* nodes ready or running, frames inside, and one while edges may still come from outside */
-  spot *spot;
+  node_run *node_run;
   value *slot;
   atomic_int *readers;    /* per slot: how many inputs have not read it yet */
-  flow_frame **child;     /* running frames of the loops inside; the frame's lock guards them */
+  dataflow_frame **child; /* running frames of the loops inside; the frame's lock guards them */
   const weft_tensor **in; /* flat: the kernels' arguments */
   variable **ref;
   weft_tensor *deref;
-  turn *next;
+  iteration *next;
 };
 
-typedef struct held { /* a value for a turn that may not begin yet */
-  int node;           /* the NextIteration it came from */
+typedef struct held_value { /* a value for an iteration that may not begin yet */
+  int node;                 /* the NextIteration it came from */
   value value;
-  struct held *next;
-} held;
+  struct held_value *next;
+} held_value;
 
-typedef enum fixed_state { FIXED_AWAITED, FIXED_LIVE, FIXED_DEAD } fixed_state;
+typedef enum constant_state { CONSTANT_AWAITED, CONSTANT_LIVE, CONSTANT_DEAD } constant_state;
 
-struct flow_frame {
-  pthread_mutex_t lock; /* guards the turns, the fixed values, the held ones and the turns' children */
-  flow *flow;
+struct dataflow_frame {
+  pthread_mutex_t
+      lock; /* guards the iterations, the constant values, the held_value ones and the iterations' children */
+  dataflow *dataflow;
   int loop;
-  turn *parent; /* the turn in which it runs; NULL for loop 0 */
-  turn *first, *last;
-  int n_turn;
+  iteration *parent; /* the iteration in which it runs; NULL for loop 0 */
+  iteration *first, *last;
+  int n_iteration;
   int enters_left;
-  value *fixed;
-  fixed_state *fixed_state;
+  value *constant;
+  constant_state *constant_state;
   bool *exited; /* per exit of the loop: a live value went out */
-  held *held;
-  flow_frame *next; /* in the flow's list of idle frames, or of all that run */
-  flow_frame *prev;
+  held_value *held_value;
+  dataflow_frame *next; /* in the dataflow's list of idle frames, or of all that run */
+  dataflow_frame *prev;
 };
 
-struct flow {
+struct dataflow {
   plan *plan;
-  flow_map *map;
+  dataflow_map *map;
   plan_run *run;
   step step;
   pool *tasks;
-  flow_done *done; /* NULL: a thread waits in weft__flow_run */
+  run_done *done; /* NULL: a thread waits in weft__dataflow_run */
   void *arg;
   cancel_watch watch;
-  flow_frame *frame; /* of loop 0 */
-  turn *root;
+  dataflow_frame *frame; /* of loop 0 */
+  iteration *root;
   atomic_long active; /* nodes ready, running or deferred */
   atomic_bool failed;
 
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t wake;
   status status;
-  spot *inbox;   /* deferred nodes that ended, for the waiting thread */
-  bool waiting;  /* the thread of weft__flow_run sleeps on `wake` */
-  bool finished; /* active came to 0 */
-  turn **idle_turn;
-  flow_frame **idle_frame; /* both per loop */
-  flow_frame *frames;      /* that run, loop 0 left out */
-  flow *next;
+  node_run *inbox; /* deferred nodes that ended, for the waiting thread */
+  bool waiting;    /* the thread of weft__dataflow_run sleeps on `wake` */
+  bool finished;   /* active came to 0 */
+  iteration **idle_iteration;
+  dataflow_frame **idle_frame; /* both per loop */
+  dataflow_frame *frames;      /* that run, loop 0 left out */
+  dataflow *next;
 };
 
-weft_err weft__flow_take(flow **out, plan *p); /* an idle flow or a new one */
-void weft__flow_give(flow *f);                 /* clears what the run left and keeps it for the next */
-void weft__flows_destroy(plan *p);             /* the idle ones */
+weft_err weft__dataflow_acquire(dataflow **out, plan *p); /* an idle dataflow or a new one */
+void weft__dataflow_release(dataflow *f);                 /* clears what the run left and keeps it for the next */
+void weft__dataflow_destroy_idle(plan *p);                /* the idle ones */
 
-/* A frame for a loop with turn 0 begun, listed as running. */
-weft_err weft__flow_frame_begin(flow_frame **out, flow *f, int loop, turn *parent);
-void weft__flow_frame_end(flow_frame *fr); /* its turns have ended, or the run has */
+/* A frame for a loop with iteration 0 begun, listed as running. */
+weft_err weft__dataflow_frame_begin(dataflow_frame **out, dataflow *f, int loop, iteration *parent);
+void weft__dataflow_frame_end(dataflow_frame *fr); /* its iterations have ended, or the run has */
 /* A number for this run of the loop that every executor of the step finds, TensorFlow 2.15's included: a hash of the
- * loops' names and the turns they are in; 0 for loop 0. */
-uint64_t weft__flow_frame_id(const flow_frame *fr);
-/* A turn behind the frame's last, with every node's count at its start; busy is 1.  The frame's lock is held. */
-weft_err weft__turn_begin(turn **out, flow_frame *fr);
-void weft__turn_end(turn *t); /* clears its values and keeps it */
+ * loops' names and the iterations they are in; 0 for loop 0. */
+uint64_t weft__dataflow_frame_id(const dataflow_frame *fr);
+/* A iteration behind the frame's last, with every node's count at its start; busy is 1.  The frame's lock is held_value. */
+weft_err weft__iteration_begin(iteration **out, dataflow_frame *fr);
+void weft__iteration_end(iteration *t); /* clears its values and keeps it */
 
-static inline const plan_item *weft__spot_item(const spot *s) { return &s->turn->frame->flow->plan->item[s->node]; }
-static inline flow_node *weft__spot_node(const spot *s) { return &s->turn->frame->flow->map->node[s->node]; }
-static inline spot *weft__turn_spot(const turn *t, int node) { return &t->spot[t->frame->flow->map->node[node].place]; }
+static inline const plan_item *weft__node_run_item(const node_run *s) {
+  return &s->iteration->frame->dataflow->plan->item[s->node];
+}
+static inline dataflow_node *weft__node_run_node(const node_run *s) {
+  return &s->iteration->frame->dataflow->map->node[s->node];
+}
+static inline node_run *weft__iteration_node(const iteration *t, int node) {
+  return &t->node_run[t->frame->dataflow->map->node[node].place];
+}
 
 #endif

@@ -10,8 +10,8 @@
 
 typedef struct mapper {
   plan *p;
-  flow_map *m;
-  int *slot_index; /* per slot of the plan: its number in the turn or frame where it lives */
+  dataflow_map *m;
+  int *slot_index; /* per slot of the plan: its number in the iteration or frame where it lives */
   int cap_loop;
 } mapper;
 
@@ -23,48 +23,48 @@ static void *zeroed(mapper *w, int count, size_t size) {
 
 static const struct {
   const char *op;
-  flow_kind kind;
+  dataflow_kind kind;
 } kinds[] = {
-    {"Merge", FLOW_MERGE},
-    {"RefMerge", FLOW_MERGE},
-    {"Enter", FLOW_ENTER},
-    {"RefEnter", FLOW_ENTER},
-    {"Exit", FLOW_EXIT},
-    {"RefExit", FLOW_EXIT},
-    {"NextIteration", FLOW_NEXT},
-    {"RefNextIteration", FLOW_NEXT},
-    {"ControlTrigger", FLOW_TRIGGER},
-    {"_Send", FLOW_TRANSFER},
-    {"_HostSend", FLOW_TRANSFER},
-    {"_Recv", FLOW_TRANSFER},
-    {"_HostRecv", FLOW_TRANSFER},
+    {"Merge", DATAFLOW_MERGE},
+    {"RefMerge", DATAFLOW_MERGE},
+    {"Enter", DATAFLOW_ENTER},
+    {"RefEnter", DATAFLOW_ENTER},
+    {"Exit", DATAFLOW_EXIT},
+    {"RefExit", DATAFLOW_EXIT},
+    {"NextIteration", DATAFLOW_NEXT},
+    {"RefNextIteration", DATAFLOW_NEXT},
+    {"ControlTrigger", DATAFLOW_TRIGGER},
+    {"_Send", DATAFLOW_TRANSFER},
+    {"_HostSend", DATAFLOW_TRANSFER},
+    {"_Recv", DATAFLOW_TRANSFER},
+    {"_HostRecv", DATAFLOW_TRANSFER},
 };
 
-static flow_kind kind_of(const weft_node *n) {
+static dataflow_kind kind_of(const weft_node *n) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(kinds[i].op, n->op_name) == 0) {
-      bool fixed = kinds[i].kind == FLOW_ENTER && weft__node_bool(n, "is_constant", false);
-      return fixed ? FLOW_ENTER_FIXED : kinds[i].kind;
+      bool constant = kinds[i].kind == DATAFLOW_ENTER && weft__node_bool(n, "is_constant", false);
+      return constant ? DATAFLOW_ENTER_CONSTANT : kinds[i].kind;
     }
-  return FLOW_PLAIN;
+  return DATAFLOW_PLAIN;
 }
 
-static bool enters(const flow_node *n) { return n->kind == FLOW_ENTER || n->kind == FLOW_ENTER_FIXED; }
+static bool enters(const dataflow_node *n) { return n->kind == DATAFLOW_ENTER || n->kind == DATAFLOW_ENTER_CONSTANT; }
 
 /* ---- loops ------------------------------------------------------------------------------------- */
 
 static weft_err add_loop(mapper *w, const char *name, int parent, int64_t parallel, int *out) {
-  flow_map *m = w->m;
+  dataflow_map *m = w->m;
   if (m->n_loop == w->cap_loop) {
     int cap = w->cap_loop ? 2 * w->cap_loop : 4;
-    flow_loop *grown = zeroed(w, cap, sizeof *grown);
+    dataflow_loop *grown = zeroed(w, cap, sizeof *grown);
     if (!grown) return WEFT_OOM;
     if (m->n_loop) memcpy(grown, m->loop, (size_t)m->n_loop * sizeof *grown);
     m->loop = grown;
     w->cap_loop = cap;
   }
-  flow_loop *l = &m->loop[m->n_loop];
-  *l = (flow_loop){.name = name, .parent = parent};
+  dataflow_loop *l = &m->loop[m->n_loop];
+  *l = (dataflow_loop){.name = name, .parent = parent};
   l->parallel = parallel < 1 ? 1 : parallel > 1 << 20 ? 1 << 20 : weft__int_sat(parallel);
   if (parent >= 0) l->number = m->loop[parent].n_child++;
   *out = m->n_loop++;
@@ -83,11 +83,11 @@ static weft_err loop_of_enter(mapper *w, const weft_node *n, int parent, int *ou
 }
 
 static weft_err find_target(mapper *w, int i) {
-  flow_node *n = &w->m->node[i];
+  dataflow_node *n = &w->m->node[i];
   const weft_node *graph_node = w->p->item[i].node;
   n->target = n->loop;
   if (enters(n)) return loop_of_enter(w, graph_node, n->loop, &n->target);
-  if (n->kind != FLOW_EXIT) return WEFT_OK;
+  if (n->kind != DATAFLOW_EXIT) return WEFT_OK;
   if (n->loop == 0)
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "Invalid Exit op: Cannot find a corresponding Enter op.\n\t [[{{node %s}}]]", graph_node->name);
@@ -106,7 +106,7 @@ static weft_err find_loops(mapper *w) {
   WEFT_TRY(add_loop(w, "", -1, 1, &ignored));
   for (int i = 0; i < w->p->n_item; i++) {
     const plan_item *it = &w->p->item[i];
-    flow_node *n = &w->m->node[i];
+    dataflow_node *n = &w->m->node[i];
     n->kind = kind_of(it->node);
     for (int e = 0; e < it->n_in + it->n_control; e++) {
       int from = edge_source(w->p, i, e);
@@ -147,19 +147,19 @@ static weft_err check_loops(const mapper *w) {
 
 /* Slots of the plan keep their numbers in loop 0, where feeds and constants are too. */
 static void number_nodes(mapper *w) {
-  flow_map *m = w->m;
+  dataflow_map *m = w->m;
   m->loop[0].n_slot = w->p->n_slot;
   for (int s = 0; s < w->p->n_slot; s++) w->slot_index[s] = s;
   for (int i = 0; i < w->p->n_item; i++) {
     const plan_item *it = &w->p->item[i];
-    flow_node *n = &m->node[i];
-    flow_loop *own = &m->loop[n->loop], *target = &m->loop[n->target];
+    dataflow_node *n = &m->node[i];
+    dataflow_loop *own = &m->loop[n->loop], *target = &m->loop[n->target];
     n->place = own->n_node++;
     n->first_in = own->n_in;
     own->n_in += it->n_in;
     if (enters(n)) target->n_enter++;
-    if (n->kind == FLOW_EXIT) own->n_exit++;
-    int *next = n->kind == FLOW_ENTER_FIXED ? &target->n_fixed : &target->n_slot;
+    if (n->kind == DATAFLOW_EXIT) own->n_exit++;
+    int *next = n->kind == DATAFLOW_ENTER_CONSTANT ? &target->n_constant_enter : &target->n_slot;
     if (n->target == 0) {
       n->first_out = it->first_out;
       continue;
@@ -170,9 +170,9 @@ static void number_nodes(mapper *w) {
 }
 
 static weft_err list_nodes(mapper *w) {
-  flow_map *m = w->m;
+  dataflow_map *m = w->m;
   for (int i = 0; i < m->n_loop; i++) {
-    flow_loop *l = &m->loop[i];
+    dataflow_loop *l = &m->loop[i];
     l->node = zeroed(w, l->n_node, sizeof(int));
     l->readers = zeroed(w, l->n_slot, sizeof(int));
     l->enter = zeroed(w, l->n_enter, sizeof(int));
@@ -183,12 +183,12 @@ static weft_err list_nodes(mapper *w) {
   int *other = zeroed(w, m->n_loop, sizeof(int)); /* per loop: its Enters that are not constant, so far */
   if (!other) return WEFT_OOM;
   for (int i = 0; i < w->p->n_item; i++) {
-    flow_node *n = &m->node[i];
-    flow_loop *own = &m->loop[n->loop], *target = &m->loop[n->target];
+    dataflow_node *n = &m->node[i];
+    dataflow_loop *own = &m->loop[n->loop], *target = &m->loop[n->target];
     own->node[n->place] = i;
-    if (n->kind == FLOW_EXIT) own->exit[own->n_exit++] = i;
-    if (n->kind == FLOW_ENTER_FIXED) target->enter[n->first_out] = i;
-    if (n->kind == FLOW_ENTER) target->enter[target->n_fixed + other[n->target]++] = i;
+    if (n->kind == DATAFLOW_EXIT) own->exit[own->n_exit++] = i;
+    if (n->kind == DATAFLOW_ENTER_CONSTANT) target->enter[n->first_out] = i;
+    if (n->kind == DATAFLOW_ENTER) target->enter[target->n_constant_enter + other[n->target]++] = i;
   }
   return WEFT_OK;
 }
@@ -197,28 +197,28 @@ static weft_err list_nodes(mapper *w) {
 
 static weft_err locate_inputs(mapper *w, int i) {
   const plan_item *it = &w->p->item[i];
-  flow_node *n = &w->m->node[i];
+  dataflow_node *n = &w->m->node[i];
   n->in = zeroed(w, it->n_in, sizeof *n->in);
   if (!n->in) return WEFT_OOM;
   for (int j = 0; j < it->n_in; j++) {
     int slot = it->in[j].slot, from = w->p->slot_item[slot];
-    flow_input *in = &n->in[j];
-    bool fixed = from >= 0 && w->m->node[from].kind == FLOW_ENTER_FIXED;
-    *in = (flow_input){from < 0 ? HOME_KNOWN : fixed ? HOME_FRAME : HOME_TURN, w->slot_index[slot], 0};
+    dataflow_input *in = &n->in[j];
+    bool constant = from >= 0 && w->m->node[from].kind == DATAFLOW_ENTER_CONSTANT;
+    *in = (dataflow_input){from < 0 ? HOME_PLAN : constant ? HOME_FRAME : HOME_ITERATION, w->slot_index[slot], 0};
     for (int k = 0; k < it->n_in; k++) in->uses += it->in[k].slot == slot;
-    if (in->home == HOME_TURN) w->m->loop[n->loop].readers[in->index]++;
+    if (in->home == HOME_ITERATION) w->m->loop[n->loop].readers[in->index]++;
   }
   return WEFT_OK;
 }
 
 static void count_edges(mapper *w, int i) {
   const plan_item *it = &w->p->item[i];
-  flow_node *n = &w->m->node[i];
+  dataflow_node *n = &w->m->node[i];
   for (int e = 0; e < it->n_in + it->n_control; e++) {
     int from = edge_source(w->p, i, e);
     if (from < 0) continue;
     w->m->node[from].n_edge++;
-    if (n->kind != FLOW_MERGE || e >= it->n_in) n->n_wait++;
+    if (n->kind != DATAFLOW_MERGE || e >= it->n_in) n->n_wait++;
   }
 }
 
@@ -227,10 +227,10 @@ static void link_edges(mapper *w, int i) {
   for (int e = 0; e < it->n_in + it->n_control; e++) {
     int from = edge_source(w->p, i, e);
     if (from < 0) continue;
-    flow_node *n = &w->m->node[from];
+    dataflow_node *n = &w->m->node[from];
     bool data = e < it->n_in;
     int out = data ? it->in[e].slot - w->p->item[from].first_out : -1;
-    n->edge[n->n_edge++] = (flow_edge){i, data ? e : -1, out};
+    n->edge[n->n_edge++] = (dataflow_edge){i, data ? e : -1, out};
   }
 }
 
@@ -240,7 +240,7 @@ static weft_err connect(mapper *w) {
     count_edges(w, i);
   }
   for (int i = 0; i < w->p->n_item; i++) {
-    flow_node *n = &w->m->node[i];
+    dataflow_node *n = &w->m->node[i];
     n->edge = zeroed(w, n->n_edge, sizeof *n->edge);
     if (!n->edge) return WEFT_OOM;
     n->n_edge = 0;
@@ -250,7 +250,7 @@ static weft_err connect(mapper *w) {
   return WEFT_OK;
 }
 
-weft_err weft__flow_map_create(flow_map **out, plan *p) {
+weft_err weft__dataflow_map_create(dataflow_map **out, plan *p) {
   mapper w = {.p = p};
   w.m = zeroed(&w, 1, sizeof *w.m);
   if (!w.m) return WEFT_OOM;

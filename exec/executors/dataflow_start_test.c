@@ -93,7 +93,7 @@ static void start(rig *r, started *s, bool borrowed) {
   weft__step_objects_init(&s->objects);
   s->run = (plan_run){.fetched = &s->got, .step = {.id = 1, .cancel = &s->cancel, .objects = &s->objects}};
   EXPECT_OK(weft__rendezvous_create(&s->run.step.rendezvous, NULL));
-  weft__flow_start(r->plan, &s->run, r->tasks, borrowed, on_end, s);
+  weft__dataflow_start(r->plan, &s->run, r->tasks, borrowed, on_end, s);
 }
 
 static void await(started *s) {
@@ -188,7 +188,7 @@ TEST(a_token_that_has_fired_lets_no_run_begin) {
   s.run = (plan_run){.fetched = &s.got, .step = {.id = 1, .cancel = &s.cancel, .objects = &s.objects}};
   EXPECT_OK(weft__rendezvous_create(&s.run.step.rendezvous, NULL));
   weft__cancel_fire(&s.cancel, WEFT_CANCELLED, "no more");
-  weft__flow_start(r.plan, &s.run, r.tasks, false, on_end, &s);
+  weft__dataflow_start(r.plan, &s.run, r.tasks, false, on_end, &s);
   EXPECT_EQ_INT(s.err, WEFT_CANCELLED);
   finish(&s);
   rig_finish(&r);

@@ -76,12 +76,12 @@ static weft_err fail_later_cpu(kernel *k) {
 
 #define PASS "(x:T) -> (y:T) | T:type"
 static OPS(flow_test) = {
-    {"TestLater" PASS, "Ends on another thread.", .flags = OP_BLOCKING, .infer = weft__infer_same, .cpu = later_cpu},
-    {"TestNow" PASS, "Defers and ends at once.", .flags = OP_BLOCKING, .infer = weft__infer_same, .cpu = now_cpu},
-    {"TestNever" PASS, "Waits to be cancelled.", .flags = OP_BLOCKING, .infer = weft__infer_same, .cpu = never_cpu},
+    {"TestLater" PASS, "Ends on another thread.", .flags = OP_ASYNC, .infer = weft__infer_same, .cpu = later_cpu},
+    {"TestNow" PASS, "Defers and ends at once.", .flags = OP_ASYNC, .infer = weft__infer_same, .cpu = now_cpu},
+    {"TestNever" PASS, "Waits to be cancelled.", .flags = OP_ASYNC, .infer = weft__infer_same, .cpu = never_cpu},
     {"TestSleep" PASS, "Takes its time.", .flags = OP_NO_FOLD, .infer = weft__infer_same, .cpu = sleep_cpu},
     {"TestFail" PASS, "Fails.", .flags = OP_NO_FOLD, .infer = weft__infer_same, .cpu = fail_cpu},
-    {"TestFailLater" PASS, "Fails, deferred.", .flags = OP_BLOCKING, .infer = weft__infer_same, .cpu = fail_later_cpu},
+    {"TestFailLater" PASS, "Fails, deferred.", .flags = OP_ASYNC, .infer = weft__infer_same, .cpu = fail_later_cpu},
     {0},
 };
 
@@ -229,10 +229,10 @@ TEST(numbers_too_small_count_as_zero_in_a_step_and_nowhere_else) {
 
 /* ---- loops ---- */
 
-static weft_out enter(rig *r, weft_out x, const char *name, bool fixed, int parallel) {
+static weft_out enter(rig *r, weft_out x, const char *name, bool constant, int parallel) {
   return weft__b_node(
       r->g, "Enter", NULL, 1, &x, 3,
-      (attr[]){A_STR("frame_name", name), A_BOOL("is_constant", fixed), A_INT("parallel_iterations", parallel)});
+      (attr[]){A_STR("frame_name", name), A_BOOL("is_constant", constant), A_INT("parallel_iterations", parallel)});
 }
 
 typedef struct rounds {
@@ -289,7 +289,7 @@ TEST(a_loop_runs_its_turns_whatever_may_run_at_once) {
       for (int n = 0; n < 5; n++) {
         expect_run(&r, x, 0, sum, 4950);
         expect_run(&r, x, 99, sum, 99);
-        expect_run(&r, x, 100, sum, 0); /* no turn at all */
+        expect_run(&r, x, 100, sum, 0); /* no iteration at all */
       }
       rig_finish(&r);
     }
@@ -308,7 +308,7 @@ TEST_WITHIN(60, slow_and_deferred_kernels_in_a_loop_keep_the_turns_apart) {
     }
 }
 
-/* for (i = 0; i < n; i++) for (j = 0; j < i; j++) sum += 1, both loops' turns running at once */
+/* for (i = 0; i < n; i++) for (j = 0; j < i; j++) sum += 1, both loops' iterations running at once */
 static weft_out nested_loops(rig *r, weft_out n) {
   weft_out top = enter(r, n, "outer", true, 10), one = enter(r, scalar(r, 1), "outer", true, 10);
   rounds i = loop_begin(r, scalar(r, 0), top, "outer", 10), sum = loop_more(r, &i, scalar(r, 0), "outer", 10);

@@ -22,9 +22,9 @@ static weft_err allocate(frame *f, const plan *p) {
   f->place = weft__alloc_zero(slots, sizeof *f->place);
   f->planned = weft__alloc_zero(slots, sizeof *f->planned);
   f->card = weft__alloc_zero((size_t)p->n_device + 1, sizeof *f->card);
-  if (!f->layout) f->lessons = weft__alloc_zero(slots, sizeof *f->lessons);
+  if (!f->layout) f->stats = weft__alloc_zero(slots, sizeof *f->stats);
   bool ok = f->slot && f->kernel && f->in && f->ref && f->deref && f->place && f->planned && f->card &&
-            (f->layout || f->lessons);
+            (f->layout || f->stats);
   return ok ? WEFT_OK : WEFT_OOM;
 }
 
@@ -84,7 +84,7 @@ static weft_err lay_arena(frame *f, const plan *p) {
 
 static void destroy(frame *f) {
   if (!f) return;
-  weft__replay_destroy(f);
+  weft__cuda_graph_destroy(f);
   for (int s = 0; s < f->plan->n_slot && f->slot; s++) weft__tensor_clear(&f->slot[s].t);
   weft__free(f->slot);
   weft__free(f->kernel);
@@ -93,7 +93,7 @@ static void destroy(frame *f) {
   weft__free(f->deref);
   weft__free(f->place);
   weft__free(f->planned);
-  weft__free(f->lessons);
+  weft__free(f->stats);
   weft__free(f->memory);
   for (int i = 0; f->card && i < f->plan->n_device; i++) weft__buffer_release(f->card[i]);
   weft__free(f->card);
@@ -117,7 +117,7 @@ static weft_err create(frame **out, plan *p, uint64_t key, uint64_t generation) 
   pthread_mutex_unlock(&p->lock);
   weft_err err = allocate(f, p);
   if (!err) err = lay_arena(f, p);
-  if (!err && p->n_stretch && f->layout) err = weft__replay_create(f);
+  if (!err && p->n_gpu_segment && f->layout) err = weft__cuda_graph_create(f);
   if (err) {
     destroy(f);
     return err;
@@ -128,7 +128,7 @@ static weft_err create(frame **out, plan *p, uint64_t key, uint64_t generation) 
   return WEFT_OK;
 }
 
-weft_err weft__frame_take(frame **out, plan *p, uint64_t key, uint64_t generation) {
+weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t generation) {
   pthread_mutex_lock(&p->lock);
   frame **at = &p->idle;
   while (*at && ((*at)->key != key || (*at)->generation != generation)) at = &(*at)->next;
@@ -164,22 +164,22 @@ static void clear_values(frame *f) {
     if (f->deref[i].buf) weft__tensor_clear(&f->deref[i]);
 }
 
-/* The lessons of the first run for these shapes become the plan's. */
+/* The stats of the first run for these shapes become the plan's. */
 static void learn(frame *f) {
   plan *p = f->plan;
   layout *l = NULL;
   int n = 0;
   for (const layout *at = p->layouts; at; at = at->next) n++;
-  if (n >= MAX_LAYOUTS || weft__layout_create(&l, p, f->key, f->lessons) != WEFT_OK) return;
+  if (n >= MAX_LAYOUTS || weft__layout_create(&l, p, f->key, f->stats) != WEFT_OK) return;
   l->next = p->layouts;
   p->layouts = l;
 }
 
-void weft__frame_give(frame *f, bool ok) {
+void weft__frame_release(frame *f, bool ok) {
   plan *p = f->plan;
   pthread_mutex_lock(&p->lock);
-  bool stale = f->lessons != NULL;
-  if (ok && f->lessons && !find_layout(p, f->key)) learn(f);
+  bool stale = f->stats != NULL;
+  if (ok && f->stats && !find_layout(p, f->key)) learn(f);
   stale = stale && find_layout(p, f->key); /* without a layout it goes on learning */
   if (stale || p->n_idle >= MAX_IDLE) {
     pthread_mutex_unlock(&p->lock);

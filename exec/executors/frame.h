@@ -7,13 +7,13 @@
 
 #include "exec/passes/arena_layout.h"
 
-typedef struct replay replay; /* exec/executors/cuda_graph.h */
+typedef struct cuda_graph cuda_graph; /* exec/executors/cuda_graph.h */
 
 struct frame {
   plan *plan;
   uint64_t key;         /* shapes of the feeds it was made for */
   const layout *layout; /* NULL: this run learns one */
-  lesson *lessons;      /* while learning */
+  buffer_stats *stats;  /* while learning */
   uint64_t generation;  /* of the resources that the OP_ONCE outputs refer to */
   bool once_done;
   value *slot;
@@ -21,20 +21,20 @@ struct frame {
   const weft_tensor **in; /* flat: the kernels' in, ref and values of dereferenced inputs */
   variable **ref;
   weft_tensor *deref;
-  buffer *place;         /* per slot: its part of the arena */
-  buffer **planned;      /* per slot: &place[s], or NULL */
-  void *memory;          /* the arena */
-  buffer **card;         /* those on the plan's devices */
-  struct replay *replay; /* per stretch of the plan */
-  bool recording;        /* what kernels take meanwhile stays with the recording */
+  buffer *place;                 /* per slot: its part of the arena */
+  buffer **planned;              /* per slot: &place[s], or NULL */
+  void *memory;                  /* the arena */
+  buffer **card;                 /* those on the plan's devices */
+  struct cuda_graph *cuda_graph; /* per gpu_segment of the plan */
+  bool recording;                /* what kernels take meanwhile stays with the recording */
   step step;
   frame *next;
 };
 
 /* An idle frame for these feed shapes, or a new one. */
-weft_err weft__frame_take(frame **out, plan *p, uint64_t key, uint64_t generation);
-/* Clears the values; a frame that learned turns its lessons into the plan's layout (ok: the run succeeded). */
-void weft__frame_give(frame *f, bool ok);
+weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t generation);
+/* Clears the values; a frame that learned turns its stats into the plan's layout (ok: the run succeeded). */
+void weft__frame_release(frame *f, bool ok);
 void weft__frames_destroy(plan *p); /* idle frames and layouts */
 
 #endif

@@ -47,7 +47,7 @@ weft_err weft__item_error(const plan_item *it, weft_err err) {
   return weft__fail_in(err, "%s {{node %s}}", it->node->op_name, it->node->name);
 }
 
-weft_err weft__item_settle(const plan *p, const plan_item *it, bool first, weft_err err) {
+weft_err weft__item_wait_gpu(const plan *p, const plan_item *it, bool first, weft_err err) {
   return !err && it->device && (first || p->careful) ? it->device->ops->sync(it->device) : err;
 }
 
@@ -58,12 +58,12 @@ weft_err weft__item_run(frame *f, int i, plan_run *run) {
   WEFT_TRY(weft__item_own_inputs(it, k));
   int64_t begin = run->log ? weft__now_ns() : 0;
   weft_err err = it->run(k);
-  err = weft__item_settle(f->plan, it, f->lessons != NULL, err);
+  err = weft__item_wait_gpu(f->plan, it, f->stats != NULL, err);
   if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__now_ns());
   drop_derefs(it, k);
   if (k->scratch && !f->recording) weft__gpu_scratch_release(&k->scratch);
   if (err) return weft__item_error(it, err);
-  if (f->lessons) weft__lesson_note(f->lessons, f->plan, i, f->slot);
+  if (f->stats) weft__buffer_stats_note(f->stats, f->plan, i, f->slot);
   for (int j = 0; j < it->n_release; j++) weft__tensor_clear(&f->slot[it->release[j]].t);
   return WEFT_OK;
 }
@@ -77,7 +77,7 @@ weft_err weft__plan_check_time(const plan_run *run) {
 
 /* The value of a _Recv lies in its slot when the plan comes to it. */
 static bool has_arrived(const frame *f, const plan_item *it) {
-  return f->plan->staged && it->n_out == 1 && (it->op->flags & OP_BLOCKING);
+  return f->plan->staged && it->n_out == 1 && (it->op->flags & OP_ASYNC);
 }
 
 static weft_err run_items(frame *f, plan_run *run, int from, int to) {
@@ -86,7 +86,7 @@ static weft_err run_items(frame *f, plan_run *run, int from, int to) {
     if (f->once_done && (it->op->flags & OP_ONCE)) continue;
     WEFT_TRY(weft__plan_check_time(run));
     if (has_arrived(f, it)) {
-      if (f->lessons) f->lessons[it->first_out] = (lesson){.root = -1, .alias = -1};
+      if (f->stats) f->stats[it->first_out] = (buffer_stats){.root = -1, .alias = -1};
       continue;
     }
     WEFT_TRY(weft__item_run(f, i, run));
@@ -98,13 +98,13 @@ static weft_err run_items(frame *f, plan_run *run, int from, int to) {
 /* As run_items, with what a GPU runs by itself queued as a whole. */
 static weft_err run_stretches(frame *f, plan_run *run, int from, int to) {
   const plan *p = f->plan;
-  for (int s = 0; s < p->n_stretch; s++) {
-    const plan_stretch *at = &p->stretch[s];
+  for (int s = 0; s < p->n_gpu_segment; s++) {
+    const plan_gpu_segment *at = &p->gpu_segment[s];
     bool done;
     if (at->from < from || at->to > to) continue;
     WEFT_TRY(run_items(f, run, from, at->from));
     WEFT_TRY(weft__plan_check_time(run));
-    WEFT_TRY(weft__replay_run(f, run, s, &done));
+    WEFT_TRY(weft__cuda_graph_run(f, run, s, &done));
     from = done ? at->to : at->from;
   }
   return run_items(f, run, from, to);
@@ -112,7 +112,7 @@ static weft_err run_stretches(frame *f, plan_run *run, int from, int to) {
 
 weft_err weft__frame_run(frame *f, plan_run *run, int from, int to) {
   const uint64_t mode = weft__denormal_flush();
-  const bool whole = f->replay && !run->log && f->once_done && !f->plan->careful;
+  const bool whole = f->cuda_graph && !run->log && f->once_done && !f->plan->careful;
   const weft_err err = whole ? run_stretches(f, run, from, to) : run_items(f, run, from, to);
   weft__denormal_restore(mode);
   return err;
@@ -180,7 +180,8 @@ weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run)
 
 weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run) {
   frame *f;
-  WEFT_TRY(weft__frame_take(&f, p, shapes_key(p->n_feed, run->feed), weft__resources_generation(run->step.resources)));
+  WEFT_TRY(
+      weft__frame_acquire(&f, p, shapes_key(p->n_feed, run->feed), weft__resources_generation(run->step.resources)));
   f->step = run->step;
   f->step.deadline_ns = run->deadline_ns;
   for (int i = 0; i < p->n_feed; i++) weft__tensor_share(&f->slot[i].t, run->feed[i]);
@@ -219,6 +220,6 @@ weft_err weft__plan_run(plan *p, plan_run *run) {
   weft_err err = weft__frame_run(f, run, 0, p->n_item);
   err = weft__plan_end(p, err);
   if (!err) err = weft__plan_fetch(p, f->slot, run);
-  weft__frame_give(f, err == WEFT_OK);
+  weft__frame_release(f, err == WEFT_OK);
   return err;
 }

@@ -30,7 +30,7 @@ static bool has_stages(const weft_graph *g, const int *order, int n) {
   for (int i = 0; i < n; i++) {
     const weft_node *node = g->node[order[i]];
     if (!node->op || node->op->flags & OP_CONTROL_FLOW) return false;
-    if (!(node->op->flags & OP_BLOCKING)) continue;
+    if (!(node->op->flags & OP_ASYNC)) continue;
     if (!is_send(node) && !is_recv(node)) return false;
     if (is_recv(node) && weft__node_int(node, WEFT_STAGE_ATTR, 0) < 1) return false;
     any = true;
@@ -63,7 +63,7 @@ static int stage_of(const weft_node *n, const int *stage) {
   return most;
 }
 
-weft_err weft__stage_order(const weft_graph *g, int *order, int n_order, int **stage) {
+weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **stage) {
   *stage = NULL;
   if (!has_stages(g, order, n_order)) return WEFT_OK;
   place *list = weft__alloc((size_t)(n_order + 1) * sizeof *list);
@@ -110,7 +110,7 @@ static void group(plan *p) {
   }
 }
 
-weft_err weft__stage_prepare(plan *p) {
+weft_err weft__staged_prepare(plan *p) {
   for (int i = 0; i < p->n_item; i++) p->n_recv += is_recv(p->item[i].node);
   p->n_stage = p->n_item ? p->item[p->n_item - 1].stage + 1 : 1;
   p->recv = weft__arena_alloc(&p->arena, sizeof *p->recv * (size_t)(p->n_recv + 1));
@@ -142,7 +142,7 @@ struct staged {
   plan_run *run;
   frame *frame;
   pool *tasks;
-  flow_done *done; /* NULL: a thread waits */
+  run_done *done; /* NULL: a thread waits */
   void *arg;
   int next; /* item to go on with */
   cancel_watch watch;
@@ -219,7 +219,7 @@ static void on_cancel(void *arg) {
   weft__rendezvous_abort(s->run->step.rendezvous, code, weft__error_message());
 }
 
-static weft_err begin(staged **out, plan *p, plan_run *run, pool *tasks, flow_done *done, void *arg) {
+static weft_err begin(staged **out, plan *p, plan_run *run, pool *tasks, run_done *done, void *arg) {
   staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_want)) * (size_t)p->n_recv);
   if (!s) return WEFT_OOM;
   *s = (staged){.plan = p, .run = run, .tasks = tasks, .done = done, .arg = arg, .stage = -1};
@@ -260,7 +260,7 @@ static weft_err finish(staged *s, weft_err err) {
   if (!err) err = weft__plan_fetch(s->plan, s->frame->slot, s->run);
   status kept = {0};
   weft__status_keep(&kept, err);
-  weft__frame_give(s->frame, err == WEFT_OK);
+  weft__frame_release(s->frame, err == WEFT_OK);
   weft__status_finish(&s->failure);
   pthread_cond_destroy(&s->wake);
   pthread_mutex_destroy(&s->lock);
@@ -309,7 +309,7 @@ static bool advance(staged *s, weft_err *err) {
 static void proceed(staged *s) {
   weft_err err;
   if (!advance(s, &err)) return;
-  flow_done *done = s->done;
+  run_done *done = s->done;
   void *arg = s->arg;
   err = finish(s, err);
   done(arg, err);
@@ -322,7 +322,7 @@ static weft_err watch(staged *s) {
   return err;
 }
 
-void weft__stage_start(plan *p, plan_run *run, pool *tasks, bool borrowed, flow_done *done, void *arg) {
+void weft__staged_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_done *done, void *arg) {
   staged *s;
   weft_err err = begin(&s, p, run, tasks, done, arg);
   if (err) {
@@ -363,7 +363,7 @@ static void sleep_until_ready(staged *s) {
   pthread_mutex_unlock(&s->lock);
 }
 
-weft_err weft__stage_run(plan *p, plan_run *run) {
+weft_err weft__staged_run(plan *p, plan_run *run) {
   staged *s;
   WEFT_TRY(begin(&s, p, run, NULL, NULL, NULL));
   weft_err err = watch(s);

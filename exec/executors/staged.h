@@ -5,7 +5,7 @@
  * never keep another from going on.  So such a plan keeps its order, its arena and its fused loops, and only pauses
  * where a stage begins until all that the stage receives is there.
  *
- * Graphs of other masters carry no stages and run on the general executor. */
+ * Graphs of other masters carry no stages and run on the dataflow executor. */
 #ifndef WEFT_EXEC_EXECUTORS_STAGED_H
 #define WEFT_EXEC_EXECUTORS_STAGED_H
 
@@ -16,12 +16,12 @@
 
 /* Sorts the order by stages, each _Send right behind what it sends.  *stage, per node of the graph, is the caller's to
  * weft__free; NULL when the nodes have no stages: the order is left as it was. */
-weft_err weft__stage_order(const weft_graph *g, int *order, int n_order, int **stage);
+weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **stage);
 /* What the plan needs to know of its _Recv items; once they are numbered for good. */
-weft_err weft__stage_prepare(plan *p);
+weft_err weft__staged_prepare(plan *p);
 
-/* As weft__flow_start and weft__flow_run. */
-void weft__stage_start(plan *p, plan_run *run, pool *tasks, bool borrowed, flow_done *done, void *arg);
-weft_err weft__stage_run(plan *p, plan_run *run);
+/* As weft__dataflow_start and weft__dataflow_run. */
+void weft__staged_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_done *done, void *arg);
+weft_err weft__staged_run(plan *p, plan_run *run);
 
 #endif

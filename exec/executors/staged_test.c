@@ -93,7 +93,7 @@ static void ping_pong(rig *r, weft_out *x) {
   int answer = send_at(&r->b, "back", weft__b_neg(r->b.g, recv_at(&r->b, "there", 1)));
   plan_request qb = {.n_target = 1, .target = &answer};
   EXPECT_OK(weft__plan_create(&r->b.plan, r->b.g, &qb));
-  EXPECT(r->a.plan->staged && !r->a.plan->flow && r->b.plan->staged);
+  EXPECT(r->a.plan->staged && !r->a.plan->dataflow && r->b.plan->staged);
 }
 
 static void on_end(void *arg, weft_err err) {
@@ -133,9 +133,9 @@ TEST(two_parts_that_need_each_other_run_to_their_end_many_times) {
     EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
     prepare(&r, &r.a, &in);
     prepare(&r, &r.b, NULL);
-    if (i % 2) weft__stage_start(r.b.plan, &r.b.run, r.tasks, i % 4 == 1, on_end, &r.b);
-    weft__stage_start(r.a.plan, &r.a.run, r.tasks, false, on_end, &r.a);
-    if (i % 2 == 0) weft__stage_start(r.b.plan, &r.b.run, r.tasks, i % 4 == 0, on_end, &r.b);
+    if (i % 2) weft__staged_start(r.b.plan, &r.b.run, r.tasks, i % 4 == 1, on_end, &r.b);
+    weft__staged_start(r.a.plan, &r.a.run, r.tasks, false, on_end, &r.a);
+    if (i % 2 == 0) weft__staged_start(r.b.plan, &r.b.run, r.tasks, i % 4 == 0, on_end, &r.b);
     await(&r.a);
     await(&r.b);
     EXPECT_EQ_INT(r.a.err, WEFT_OK);
@@ -158,8 +158,8 @@ TEST(a_thread_that_waits_runs_its_part_itself) {
     EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
     prepare(&r, &r.a, &in);
     prepare(&r, &r.b, NULL);
-    weft__stage_start(r.b.plan, &r.b.run, r.tasks, false, on_end, &r.b);
-    EXPECT_OK(weft__stage_run(r.a.plan, &r.a.run));
+    weft__staged_start(r.b.plan, &r.b.run, r.tasks, false, on_end, &r.b);
+    EXPECT_OK(weft__staged_run(r.a.plan, &r.a.run));
     await(&r.b);
     EXPECT_NEAR((double)TENSOR_DATA(r.a.got, float)[1], -8.0, 1e-6);
     weft_tensor_destroy(r.a.got);
@@ -177,7 +177,7 @@ TEST(a_part_that_fails_ends_with_its_error_and_takes_nothing_along) {
   const weft_tensor *in = pair(1, 2);
   EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
   prepare(&r, &r.a, &in);
-  weft__stage_start(r.a.plan, &r.a.run, r.tasks, false, on_end, &r.a);
+  weft__staged_start(r.a.plan, &r.a.run, r.tasks, false, on_end, &r.a);
   weft_tensor *wrong;
   EXPECT_OK(weft__tensor_scalar(&wrong, WEFT_INT32, 1));
   EXPECT_OK(weft__rendezvous_send(r.meet, KEY("back"), wrong, false));
@@ -199,7 +199,7 @@ TEST(cancelling_ends_a_part_that_waits) {
   const weft_tensor *in = pair(1, 2);
   EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
   prepare(&r, &r.a, &in);
-  weft__stage_start(r.a.plan, &r.a.run, r.tasks, false, on_end, &r.a);
+  weft__staged_start(r.a.plan, &r.a.run, r.tasks, false, on_end, &r.a);
   EXPECT_EQ_INT(atomic_load(&r.a.ended), 0);
   weft__cancel_fire(&r.a.cancel, WEFT_CANCELLED, "enough");
   await(&r.a);
@@ -219,7 +219,7 @@ TEST(a_deadline_ends_a_thread_that_waits) {
   EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
   prepare(&r, &r.a, &in);
   r.a.run.deadline_ns = weft__now_ns() + 100000000;
-  EXPECT_ERR(weft__stage_run(r.a.plan, &r.a.run), WEFT_DEADLINE_EXCEEDED, "Timed out");
+  EXPECT_ERR(weft__staged_run(r.a.plan, &r.a.run), WEFT_DEADLINE_EXCEEDED, "Timed out");
   weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
   weft__rendezvous_destroy(r.meet);
   rig_finish(&r);

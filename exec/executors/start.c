@@ -11,7 +11,7 @@ enum { BRIEF_NS = 30000 };
 typedef struct handed { /* a straight run on its way to the pool */
   plan *plan;
   plan_run *run;
-  flow_done *done;
+  run_done *done;
   void *arg;
 } handed;
 
@@ -28,7 +28,7 @@ static void run_handed(void *arg) {
   h.done(h.arg, run_timed(h.plan, h.run));
 }
 
-static bool hand_over(plan *p, plan_run *run, pool *tasks, flow_done *done, void *arg) {
+static bool hand_over(plan *p, plan_run *run, pool *tasks, run_done *done, void *arg) {
   handed *h = weft__alloc(sizeof *h);
   if (!h) return false;
   *h = (handed){p, run, done, arg};
@@ -37,13 +37,13 @@ static bool hand_over(plan *p, plan_run *run, pool *tasks, flow_done *done, void
   return false;
 }
 
-void weft__run_start(plan *p, plan_run *run, pool *tasks, bool borrowed, flow_done *done, void *arg) {
-  if (p->flow) {
-    weft__flow_start(p, run, tasks, borrowed, done, arg);
+void weft__run_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_done *done, void *arg) {
+  if (p->dataflow) {
+    weft__dataflow_start(p, run, tasks, borrowed, done, arg);
     return;
   }
   if (p->staged) {
-    weft__stage_start(p, run, tasks, borrowed, done, arg);
+    weft__staged_start(p, run, tasks, borrowed, done, arg);
     return;
   }
   unsigned cost = atomic_load_explicit(&p->cost, memory_order_relaxed);
@@ -53,6 +53,6 @@ void weft__run_start(plan *p, plan_run *run, pool *tasks, bool borrowed, flow_do
 }
 
 weft_err weft__run_wait(plan *p, plan_run *run, pool *tasks) {
-  if (p->flow) return weft__flow_run(p, run, tasks);
-  return p->staged ? weft__stage_run(p, run) : weft__plan_run(p, run);
+  if (p->dataflow) return weft__dataflow_run(p, run, tasks);
+  return p->staged ? weft__staged_run(p, run) : weft__plan_run(p, run);
 }

@@ -13,18 +13,18 @@ static int memory_of(const plan *p, int slot) { return p->slot_memory ? p->slot_
 
 static bool placeable(const weft_tensor *t) { return t->buf && weft__dtype_is_plain(t->dtype) && !t->buf->transient; }
 
-void weft__lesson_note(lesson *lessons, const plan *p, int item, const value *slot) {
+void weft__buffer_stats_note(buffer_stats *stats, const plan *p, int item, const value *slot) {
   const plan_item *it = &p->item[item];
   for (int o = 0; o < it->n_out; o++) {
     int s = it->first_out + o;
     const weft_tensor *t = &slot[s].t;
-    lesson *l = &lessons[s];
-    *l = (lesson){.root = -1, .alias = -1};
-    if (!placeable(t) || weft__spread_is_out(it)) continue; /* copies to the host have pinned memory of their own */
+    buffer_stats *l = &stats[s];
+    *l = (buffer_stats){.root = -1, .alias = -1};
+    if (!placeable(t) || weft__is_copy_to_host(it)) continue; /* copies to the host have pinned memory of their own */
     for (int i = 0; i < it->n_in && l->alias < 0; i++)
       if (!it->in[i].from_ref && slot[it->in[i].slot].t.buf == t->buf) l->alias = i;
     if (l->alias >= 0)
-      l->root = lessons[it->in[l->alias].slot].root;
+      l->root = stats[it->in[l->alias].slot].root;
     else if (weft__buffer_single(t->buf) && t->data == t->buf->data)
       l->root = s;
     l->bytes = weft__tensor_bytes(t);
@@ -37,46 +37,46 @@ typedef struct region {
 } region;
 
 /* A value that others hold on to stays on the heap. */
-static void leave_out(const plan *p, const lesson *lessons, region *of_slot, int s) {
-  if (p->slot_item[s] >= 0 && lessons[s].root >= 0) of_slot[lessons[s].root].root = -1;
+static void leave_out(const plan *p, const buffer_stats *stats, region *of_slot, int s) {
+  if (p->slot_item[s] >= 0 && stats[s].root >= 0) of_slot[stats[s].root].root = -1;
 }
 
 /* Copies run beside the kernels: what they write to is theirs from the beginning of the step, what they read stays to its
  * end (device/card.c). */
-static void mind_copies(const plan *p, const lesson *lessons, region *of_slot) {
+static void mind_copies(const plan *p, const buffer_stats *stats, region *of_slot) {
   for (int i = 0; i < p->n_item; i++) {
     const plan_item *it = &p->item[i];
-    const int in = weft__spread_is_in(it) ? lessons[it->first_out].root : -1;
-    const int from = weft__spread_is_out(it) ? it->in[0].slot : -1;
-    const int out = from >= 0 && p->slot_item[from] >= 0 ? lessons[from].root : -1;
+    const int in = weft__is_copy_to_device(it) ? stats[it->first_out].root : -1;
+    const int from = weft__is_copy_to_host(it) ? it->in[0].slot : -1;
+    const int out = from >= 0 && p->slot_item[from] >= 0 ? stats[from].root : -1;
     if (in >= 0) of_slot[in].begin = 0;
     if (out >= 0) of_slot[out].end = p->n_item;
   }
 }
 
 /* Per root: from where it is made to the last item that reads it under any name. */
-static void find_lives(const plan *p, const lesson *lessons, region *of_slot) {
+static void find_lives(const plan *p, const buffer_stats *stats, region *of_slot) {
   for (int s = 0; s < p->n_slot; s++) of_slot[s] = (region){.root = -1};
   for (int s = 0; s < p->n_slot; s++) {
-    int root = lessons[s].root;
+    int root = stats[s].root;
     if (p->slot_item[s] < 0 || root < 0) continue;
     region *r = &of_slot[root];
     if (r->root < 0) *r = (region){root, p->slot_item[root], p->slot_item[root], 0, 0};
-    if (lessons[s].bytes > r->bytes) r->bytes = lessons[s].bytes;
+    if (stats[s].bytes > r->bytes) r->bytes = stats[s].bytes;
     if (p->slot_item[s] > r->end) r->end = p->slot_item[s];
   }
   for (int i = 0; i < p->n_item; i++)
     for (int j = 0; j < p->item[i].n_in; j++) {
-      int s = p->item[i].in[j].slot, root = p->slot_item[s] >= 0 ? lessons[s].root : -1;
+      int s = p->item[i].in[j].slot, root = p->slot_item[s] >= 0 ? stats[s].root : -1;
       if (root >= 0 && of_slot[root].end < i) of_slot[root].end = i;
     }
-  mind_copies(p, lessons, of_slot);
-  for (int i = 0; i < p->n_fetch; i++) leave_out(p, lessons, of_slot, p->fetch_slot[i]); /* the caller keeps it */
+  mind_copies(p, stats, of_slot);
+  for (int i = 0; i < p->n_fetch; i++) leave_out(p, stats, of_slot, p->fetch_slot[i]); /* the caller keeps it */
   for (int i = 0; i < p->n_item; i++) /* what is sent outlives the step */
-    for (int j = 0; j < p->item[i].n_in && p->item[i].op->flags & OP_BLOCKING; j++)
-      leave_out(p, lessons, of_slot, p->item[i].in[j].slot);
+    for (int j = 0; j < p->item[i].n_in && p->item[i].op->flags & OP_ASYNC; j++)
+      leave_out(p, stats, of_slot, p->item[i].in[j].slot);
   for (int s = 0; s < p->n_slot; s++) /* what is made once per frame must not be written over */
-    if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE)) leave_out(p, lessons, of_slot, s);
+    if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE)) leave_out(p, stats, of_slot, s);
 }
 
 static int larger_first(const void *a, const void *b) {
@@ -134,7 +134,7 @@ static weft_err place(layout *l, const plan *p, region *of_slot, int where) {
   return WEFT_OK;
 }
 
-weft_err weft__layout_create(layout **out, const plan *p, uint64_t key, const lesson *lessons) {
+weft_err weft__layout_create(layout **out, const plan *p, uint64_t key, const buffer_stats *stats) {
   size_t n = (size_t)p->n_slot + 1;
   layout *l = weft__alloc_zero(1, sizeof *l);
   if (!l) return WEFT_OOM;
@@ -146,8 +146,8 @@ weft_err weft__layout_create(layout **out, const plan *p, uint64_t key, const le
   region *of_slot = weft__alloc(n * sizeof *of_slot);
   weft_err err = l->offset && l->bytes && l->alias && l->size && of_slot ? WEFT_OK : WEFT_OOM;
   if (!err) {
-    for (int s = 0; s < p->n_slot; s++) l->alias[s] = p->slot_item[s] >= 0 ? lessons[s].alias : -1;
-    find_lives(p, lessons, of_slot);
+    for (int s = 0; s < p->n_slot; s++) l->alias[s] = p->slot_item[s] >= 0 ? stats[s].alias : -1;
+    find_lives(p, stats, of_slot);
     for (int i = 0; i <= p->n_device && !err; i++) err = place(l, p, of_slot, i);
   }
   weft__free(of_slot);

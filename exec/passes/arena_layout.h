@@ -20,16 +20,16 @@ struct layout {
   layout *next;
 };
 
-typedef struct lesson { /* what the first run noted, per slot */
+typedef struct buffer_stats { /* what the first run noted, per slot */
   size_t bytes;
   int root;  /* the slot whose memory this is: itself, or an input's root; -1: not ours to place */
   int alias; /* input index, or -1 */
-} lesson;
+} buffer_stats;
 
 /* Note the outputs of item i right after it ran. */
-void weft__lesson_note(lesson *lessons, const plan *p, int item, const value *slot);
+void weft__buffer_stats_note(buffer_stats *stats, const plan *p, int item, const value *slot);
 /* Lays out what was noted. */
-weft_err weft__layout_create(layout **out, const plan *p, uint64_t key, const lesson *lessons);
+weft_err weft__layout_create(layout **out, const plan *p, uint64_t key, const buffer_stats *stats);
 void weft__layout_destroy(layout *l);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
 
-void weft__spread_choose(plan_item *it, device *d) {
+void weft__choose_kernel(plan_item *it, device *d) {
   if (weft__device_is_host(d)) return;
   const gpu_kernel g = weft__gpu_kernel(it->node);
   if (!g.op || (!g.run && g.host && strcmp(g.host, "*") == 0)) return;
@@ -61,9 +61,9 @@ static weft_err wait_run(kernel *k) {
 
 static const op wait_op = {.def = "_Arrive", .cpu = wait_run};
 
-bool weft__spread_is_out(const plan_item *it) { return it->op == &copy_op && !it->device; }
-bool weft__spread_is_in(const plan_item *it) { return it->op == &copy_op && it->device; }
-bool weft__spread_is_wait(const plan_item *it) { return it->op == &wait_op; }
+bool weft__is_copy_to_host(const plan_item *it) { return it->op == &copy_op && !it->device; }
+bool weft__is_copy_to_device(const plan_item *it) { return it->op == &copy_op && it->device; }
+bool weft__is_copy_wait(const plan_item *it) { return it->op == &wait_op; }
 
 /* ---- sums over cards --------------------------------------------------------------------------- */
 
@@ -217,7 +217,7 @@ static weft_err add_copy_item(spreader *s, copy *c, bool from_ref, int stage) {
   it.state = weft__arena_alloc(&p->arena, sizeof(copying));
   if (!it.node || !it.in || !it.control || !it.state) return WEFT_OOM;
   it.in[0] = (plan_input){c->slot, false, from_ref};
-  ((copying *)it.state)->wait = p->flow; /* the general executor knows no order */
+  ((copying *)it.state)->wait = p->dataflow; /* the dataflow executor knows no order */
   if (!c->to) s->coming[s->memory[c->slot] - 1] = true;
   c->item = s->n_item;
   return add_item(s, &it);
@@ -312,7 +312,7 @@ static weft_err bring_feeds(spreader *s) {
 static bool sums_over_cards(const spreader *s, const plan_item *it) {
   device *d[GPU_CARDS];
   bool own = false;
-  if (!it->device || strcmp(it->node->op_name, "AddN") != 0 || it->n_in < 2 || it->n_in > GPU_CARDS || s->p->flow)
+  if (!it->device || strcmp(it->node->op_name, "AddN") != 0 || it->n_in < 2 || it->n_in > GPU_CARDS || s->p->dataflow)
     return false;
   for (int j = 0; j < it->n_in; j++) {
     const int from = s->memory[it->in[j].slot];
@@ -325,7 +325,7 @@ static bool sums_over_cards(const spreader *s, const plan_item *it) {
 
 /* In front of an item that reads what came from a device: that it is there. */
 static weft_err await_inputs(spreader *s, const plan_item *it) {
-  for (int j = 0; j < it->n_in && !s->p->flow; j++)
+  for (int j = 0; j < it->n_in && !s->p->dataflow; j++)
     for (int c = 0; c < s->n; c++) {
       const copy *at = &s->list[c];
       const int from = s->memory[at->slot] - 1;
@@ -351,7 +351,7 @@ static weft_err put_held(spreader *s) {
 /* Does it send what a device makes, with nobody waiting for that? */
 static bool can_be_held(const spreader *s, int i) {
   const plan_item *it = &s->p->item[i];
-  return s->p->staged && it->op->flags & OP_BLOCKING && it->n_out == 0 && it->n_in == 1 && !s->awaited[i] &&
+  return s->p->staged && it->op->flags & OP_ASYNC && it->n_out == 0 && it->n_in == 1 && !s->awaited[i] &&
          s->memory[it->in[0].slot] != 0;
 }
 
@@ -377,7 +377,7 @@ static weft_err rewrite_items(spreader *s) {
 
 static weft_err rewrite(spreader *s) {
   plan *p = s->p;
-  if (!p->flow && !p->staged) WEFT_TRY(bring_feeds(s));
+  if (!p->dataflow && !p->staged) WEFT_TRY(bring_feeds(s));
   WEFT_TRY(rewrite_items(s));
   for (int i = 0; i < p->n_fetch; i++) {
     const int slot = p->fetch_slot[i], from = p->slot_item[slot];
@@ -444,7 +444,7 @@ static weft_err spread(spreader *s) {
   return put_together(s);
 }
 
-weft_err weft__spread(plan *p) {
+weft_err weft__insert_copies(plan *p) {
   WEFT_TRY(list_devices(p));
   if (!p->n_device) return WEFT_OK;
   const char *careful = getenv("WEFT_GPU_CAREFUL");

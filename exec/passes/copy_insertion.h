@@ -10,12 +10,12 @@
 #include "exec/plan.h"
 
 /* Gives an item its device and the kernel there; items whose arguments all lie in host memory stay on the host. */
-void weft__spread_choose(plan_item *it, device *d);
+void weft__choose_kernel(plan_item *it, device *d);
 /* Puts the copies in, once items, slots and constants are numbered.  Nothing to do for plans of the host alone. */
-weft_err weft__spread(plan *p);
+weft_err weft__insert_copies(plan *p);
 /* Is it a copy to the host?  To a device?  Does it wait for copies to the host? */
-bool weft__spread_is_out(const plan_item *it);
-bool weft__spread_is_in(const plan_item *it);
-bool weft__spread_is_wait(const plan_item *it);
+bool weft__is_copy_to_host(const plan_item *it);
+bool weft__is_copy_to_device(const plan_item *it);
+bool weft__is_copy_wait(const plan_item *it);
 
 #endif

@@ -381,7 +381,7 @@ static weft_err join_descents(finder *f) {
     if (f->gone[i] || root->device || strcmp(root->node->op_name, "ApplyGradientDescent") != 0) continue;
     if (!root->in[0].wants_ref || !root->in[0].from_ref || !is_lone_product(f, &root->in[2])) continue;
     const int j = f->p->slot_item[root->in[2].slot];
-    WEFT_TRY(weft__fuse_descent(f->p, root, &f->p->item[j]));
+    WEFT_TRY(weft__fuse_matmul_descent(f->p, root, &f->p->item[j]));
     f->gone[j] = true;
   }
   return WEFT_OK;

@@ -84,7 +84,7 @@ static void descent_unprepare(void *state) {
 
 static const op descent_op = {.def = "_MatMulDescent", .cpu = descent_cpu, .unprepare = descent_unprepare};
 
-weft_err weft__fuse_descent(plan *p, plan_item *root, plan_item *product) {
+weft_err weft__fuse_matmul_descent(plan *p, plan_item *root, plan_item *product) {
   descent *d = weft__alloc(sizeof *d);
   plan_input *in = weft__arena_alloc(&p->arena, sizeof *in * 4);
   if (!d || !in) {

@@ -41,7 +41,7 @@ static int edge_source(const walk *w, const weft_node *n, int e) {
 static bool only_computes(const walk *w, const weft_node *n) {
   const op *o = n->op;
   if (n->n_in == 0 && !weft__node_is(n, "Const")) return false;
-  if (w->branches || !o || !o->cpu || o->opdef.stateful || n->n_out == 0 || o->flags & OP_BLOCKING) return false;
+  if (w->branches || !o || !o->cpu || o->opdef.stateful || n->n_out == 0 || o->flags & OP_ASYNC) return false;
   for (int i = 0; i < n->n_out; i++)
     if (weft__out_is_ref(w->g, (weft_out){n->id, i}) || is_fed(w, (weft_out){n->id, i})) return false;
   for (int i = 0; i < n->n_in; i++)

@@ -22,7 +22,7 @@ static bool arg_is_integer(const opdef *o, const arg_def *d) {
   return is_integer(d->type);
 }
 
-bool weft__takes_places(const weft_node *n, int input) {
+bool weft__input_is_index(const weft_node *n, int input) {
   int first = 0, count;
   for (int i = 0; i < n->op->opdef.n_in; i++) {
     const arg_def *d = &n->op->opdef.in[i];

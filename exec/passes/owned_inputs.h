@@ -11,7 +11,7 @@
 #include "exec/plan.h"
 
 /* Does the op's definition allow nothing but integers for data input i of the node? */
-bool weft__takes_places(const weft_node *n, int i);
+bool weft__input_is_index(const weft_node *n, int i);
 /* Is input j of an item such a one, and in memory that a peer writes to? */
 static inline bool weft__input_exposed(const plan_item *it, const kernel *k, int j) {
   return it->in[j].places && k->in[j] && k->in[j]->buf && k->in[j]->buf->peer_writes;

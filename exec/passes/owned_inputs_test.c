@@ -88,8 +88,8 @@ TEST(what_an_op_takes_as_integers_only_says_where) {
   rig r;
   rig_init(&r, false);
   const weft_node *n = r.g->node[r.look.node];
-  EXPECT(!weft__takes_places(n, 0));
-  EXPECT(weft__takes_places(n, 1));
+  EXPECT(!weft__input_is_index(n, 0));
+  EXPECT(weft__input_is_index(n, 1));
   weft__session_destroy(r.sess);
   weft__graph_destroy(r.g);
   weft__op_table_destroy(r.ops);

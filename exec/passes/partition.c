@@ -2,9 +2,9 @@
  * _Send and _Recv on every edge between tasks.  A constant is copied to every task that reads it: it would
  * travel again with each step.
  *
- * A loop over several tasks turns on each of them.  Where a value crosses inside it, both tasks get a small loop of
- * their own, driven by the condition, which begins every turn and has the _Recv nodes run in it.  An Enter is copied to
- * its readers' tasks: what goes into a loop travels once, not with each turn. */
+ * A loop over several tasks runs on each of them.  Where a value crosses inside it, both tasks get a small loop of
+ * their own, driven by the condition, which begins every iteration and has the _Recv nodes run in it.  An Enter is copied to
+ * its readers' tasks: what goes into a loop travels once, not with each iteration. */
 #include "exec/passes/partition.h"
 
 #include "base/alloc.h"
@@ -197,7 +197,7 @@ typedef struct edge { /* a value, or with slot -1 only the news that its node ha
   bool is_ref;
 } edge;
 
-/* after: NULL, or the node that begins a turn of the loop on the receiver's task. */
+/* after: NULL, or the node that begins an iteration of the loop on the receiver's task. */
 static weft_err pair_nodes(cutter *k, const edge *e, int to, const char *after, char **received) {
   const char *base = k->c->graph->node[e->node]->name;
   char *source = e->source, *tensor_name = format(k, "edge_%s_%d", base, k->edges);
@@ -356,14 +356,14 @@ static int parallel_of(const cutter *k, const loop_frame *f) {
   return weft__int_sat(weft__node_int(k->c->graph->node[f->enter[0]], "parallel_iterations", 10));
 }
 
-/* The Enter of a loop that only turns; what enters is made once for each time that the loop is begun. */
+/* The Enter of a loop that only iterates; what enters is made once for each time that the loop is begun. */
 static weft_err turning_enter(cutter *k, int loop, int at, char *name) {
   const loop_frame *f = &k->loops.frame[loop];
   char *first = format(k, "%s_first", name), *outer = NULL;
   node_def *n;
   if (f->parent > 0) {
     WEFT_TRY(loop_at(k, f->parent, at, &outer));
-    outer = format(k, "%s_again", outer); /* only in turns that are not the last */
+    outer = format(k, "%s_again", outer); /* only in iterations that are not the last */
   }
   if (!first || (f->parent > 0 && !outer)) return oom();
   WEFT_TRY(add_signal(k, at, outer, &first));
@@ -392,7 +392,7 @@ static weft_err turning_node(cutter *k, int at, const char *type, char *name, ch
   return add_node(k, at, n);
 }
 
-/* A loop on the task of device `at` that turns as the loop does; *begun is the node that runs in each turn. */
+/* A loop on the task of device `at` that iterates as the loop does; *begun is the node that runs in each iteration. */
 static weft_err loop_at(cutter *k, int loop, int at, char **begun) {
   char key[64], *pred;
   snprintf(key, sizeof key, "loop:%d:%d", loop, k->c->task[at]);
@@ -481,7 +481,7 @@ static bool may_have_stages(const cutter *k) {
   for (int i = 0; i < k->n_order; i++) {
     const weft_node *n = k->c->graph->node[k->order[i]];
     if (!n->op || n->op->flags & OP_CONTROL_FLOW) return false;
-    if (!(n->op->flags & OP_BLOCKING)) continue;
+    if (!(n->op->flags & OP_ASYNC)) continue;
     if (strstr(n->op_name, "Dequeue") || strstr(n->op_name, "Take") || strstr(n->op_name, "Unstage"))
       takes = true;
     else

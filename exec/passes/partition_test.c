@@ -261,15 +261,15 @@ TEST(a_loop_over_two_tasks_turns_on_both) {
   EXPECT_EQ_INT(p.n_part, 2);
   for (int i = 0; i < p.n_part; i++) {
     const Tensorflow__GraphDef *d = &p.part[i].def;
-    const char *turns = NULL;
+    const char *again = NULL;
     int received = 0;
     for (size_t j = 0; j < d->n_node; j++)
-      if (strcmp(d->node[j]->op, "Merge") == 0 && strcmp(d->node[j]->name, "merge") != 0) turns = d->node[j]->name;
-    EXPECT(turns);
+      if (strcmp(d->node[j]->op, "Merge") == 0 && strcmp(d->node[j]->name, "merge") != 0) again = d->node[j]->name;
+    EXPECT(again);
     for (size_t j = 0; j < d->n_node; j++) {
       if (strcmp(d->node[j]->op, "_Recv") != 0) continue;
-      EXPECT_EQ_INT(d->node[j]->n_input, 1); /* once in each turn */
-      EXPECT_EQ_STR(d->node[j]->input[0] + 1, turns);
+      EXPECT_EQ_INT(d->node[j]->n_input, 1); /* once in each iteration */
+      EXPECT_EQ_STR(d->node[j]->input[0] + 1, again);
       received++;
     }
     EXPECT_EQ_INT(received, i == p.client ? 1 : 2); /* `there`; the condition and what is negated */

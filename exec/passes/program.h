@@ -27,6 +27,6 @@ void weft__program_run(void *z, const void *const *in, int64_t n, const void *ar
  * convolution's state goes over to it; its item is then to be dropped. */
 weft_err weft__fuse_conv(plan *p, plan_item *root, plan_item *convolution, int from);
 /* exec/passes/fuse_descent.c: makes `root`, an ApplyGradientDescent, make the product too that its gradient is.  As above. */
-weft_err weft__fuse_descent(plan *p, plan_item *root, plan_item *product);
+weft_err weft__fuse_matmul_descent(plan *p, plan_item *root, plan_item *product);
 
 #endif

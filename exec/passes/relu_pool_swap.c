@@ -56,7 +56,7 @@ static weft_err swap(plan *p, plan_item *slope, plan_item *back) {
   return WEFT_OK;
 }
 
-weft_err weft__hoist(plan *p) {
+weft_err weft__swap_relu_pool(plan *p) {
   int *uses = weft__alloc_zero((size_t)p->n_slot + 1, sizeof *uses); /* readers of a slot; a fetch counts double */
   weft_err err = uses ? WEFT_OK : WEFT_OOM;
   for (int i = 0; !err && i < p->n_item; i++) {

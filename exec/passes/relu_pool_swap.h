@@ -5,6 +5,6 @@
 #include "exec/plan.h"
 
 /* On a straight plan whose slots are numbered. */
-weft_err weft__hoist(plan *p);
+weft_err weft__swap_relu_pool(plan *p);
 
 #endif

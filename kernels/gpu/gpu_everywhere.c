@@ -45,7 +45,7 @@ static weft_err simulated_run(kernel *k) {
 /* On a simulated card the CPU's kernels stand for a GPU's: of ops that compute or change variables, on numbers. */
 static bool simulates(const weft_node *n) {
   static const char *const stateful[] = {"Apply", "Assign", "Scatter", "ResourceApply", "Random", "Truncated"};
-  if (!n->op || !n->op->cpu || n->op->flags & (OP_CONTROL_FLOW | OP_BLOCKING | OP_ONCE)) return false;
+  if (!n->op || !n->op->cpu || n->op->flags & (OP_CONTROL_FLOW | OP_ASYNC | OP_ONCE)) return false;
   for (int i = 0; i < n->n_in; i++)
     if (weft__out_type(n->graph, n->in[i]) == WEFT_STRING) return false;
   bool may = !n->op->opdef.stateful;

@@ -202,12 +202,12 @@ static weft_err fake_infer(infer *s) {
 
 #define CALL(NAME, ATTRS, DOC, PREPARE, FN, STATE)                                                                     \
   {                                                                                                                    \
-    NAME ATTRS STATE, DOC, .flags = OP_WAITS | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = FN,              \
+    NAME ATTRS STATE, DOC, .flags = OP_BLOCKING | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = FN,           \
                            .prepare = PREPARE, .unprepare = unprepare                                                  \
   }
 #define CALLS(which)                                                                                                   \
-  .flags = OP_WAITS | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = which##_cpu, .prepare = prepare_##which,  \
-  .unprepare = unprepare
+  .flags = OP_BLOCKING | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = which##_cpu,                           \
+  .prepare = prepare_##which, .unprepare = unprepare
 #define CALL_ATTRS                                                                                                     \
   "(args:@Tin) -> (output:@Tout) | Tin:list(type)>=0 Tout:list(type)>=0 f:func config:string='' "                      \
   "config_proto:string='' "                                                                                            \
@@ -228,7 +228,7 @@ OPS(call) = {
      .grad = call_grad},
     {"SymbolicGradient(input:@Tin) -> (output:@Tout) | Tin:list(type)>=1 Tout:list(type)>=1 f:func",
      "The gradient of a function: its arguments and a gradient for each result give one for each argument.",
-     .flags = OP_WAITS | OP_NO_FOLD, .infer = gradient_infer, .cpu = call_cpu, .prepare = prepare_gradient,
+     .flags = OP_BLOCKING | OP_NO_FOLD, .infer = gradient_infer, .cpu = call_cpu, .prepare = prepare_gradient,
      .unprepare = unprepare},
     CALL("StatelessIf", IF_ATTRS, "What one of two functions gives.", prepare_if, if_cpu, ""),
     CALL("If", IF_ATTRS, "What one of two functions that act gives.", prepare_if, if_cpu, " ; stateful"),

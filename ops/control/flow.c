@@ -1,6 +1,6 @@
 /* flow.c - control flow: what its ops are, and what each does with values at hand.
  *
- * Which of these run, when, and in which iteration is the general executor's business; it hands the
+ * Which of these run, when, and in which iteration is the dataflow executor's business; it hands the
  * kernels live values.  An input that has not come is NULL (and no reference); the output not taken
  * is marked dead. */
 #include "base/alloc.h"
@@ -144,11 +144,11 @@ OPS(flow) = {
      .infer = weft__infer_same, .cpu = pass_cpu, .anywhere = ""},
     {"RefExit(data:&T) -> (output:&T) | T:type", "Brings a variable out of a loop.", .flags = OP_CONTROL_FLOW,
      .infer = weft__infer_same, .cpu = pass_cpu, .anywhere = ""},
-    {"NextIteration(data:T) -> (output:T) | T:type", "Hands a value to the loop's next turn.", .flags = OP_CONTROL_FLOW,
-     .infer = weft__infer_same, .cpu = pass_cpu, .anywhere = ""},
-    {"RefNextIteration(data:&T) -> (output:&T) | T:type", "Hands a variable to the loop's next turn.",
+    {"NextIteration(data:T) -> (output:T) | T:type", "Hands a value to the loop's next iteration.",
      .flags = OP_CONTROL_FLOW, .infer = weft__infer_same, .cpu = pass_cpu, .anywhere = ""},
-    {"LoopCond(input:bool) -> (output:bool)", "Whether the loop takes another turn.", .flags = OP_CONTROL_FLOW,
+    {"RefNextIteration(data:&T) -> (output:&T) | T:type", "Hands a variable to the loop's next iteration.",
+     .flags = OP_CONTROL_FLOW, .infer = weft__infer_same, .cpu = pass_cpu, .anywhere = ""},
+    {"LoopCond(input:bool) -> (output:bool)", "Whether the loop runs another iteration.", .flags = OP_CONTROL_FLOW,
      .infer = loop_cond_infer, .cpu = pass_cpu, .anywhere = "*"},
     {"ControlTrigger() -> ()", "Nothing: runs even where its control inputs are dead.", .flags = OP_CONTROL_FLOW,
      .infer = weft__infer_none, .cpu = trigger_cpu, .anywhere = "*"},

@@ -1,7 +1,7 @@
 /* transfer.c - _Send and _Recv: the two ends of an edge that crosses from one part of a step to another.
  *
  * The parts meet in the step's rendezvous under a key both can make: devices, tensor name, and the
- * turn of the loop they are in.  A dead value is sent as such, for the other side waits for it. */
+ * iteration of the loop they are in.  A dead value is sent as such, for the other side waits for it. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "state/rendezvous.h"
@@ -15,8 +15,8 @@ static weft_err prepare(const weft_node *n, void **state) {
 static weft_err key_of(kernel *k, char **key) {
   if (!k->step->rendezvous)
     return weft__kernel_fail(k, WEFT_INTERNAL, "%s runs in a step that has no rendezvous", k->node->op_name);
-  bool in_loop = k->frame_id != 0 || k->turn != 0;
-  *key = in_loop ? weft__rendezvous_key(k->node, NULL, NULL, k->frame_id, k->turn) : k->state;
+  bool in_loop = k->frame_id != 0 || k->iteration != 0;
+  *key = in_loop ? weft__rendezvous_key(k->node, NULL, NULL, k->frame_id, k->iteration) : k->state;
   return *key ? WEFT_OK : WEFT_OOM;
 }
 
@@ -64,13 +64,13 @@ static weft_err recv_cpu(kernel *k) {
 #define WITH_KEY .prepare = prepare, .unprepare = weft__free
 
 OPS(transfer) = {
-    {"_Send" SEND, "Sends a tensor to another part of the step.", .flags = OP_BLOCKING, .infer = weft__infer_none,
+    {"_Send" SEND, "Sends a tensor to another part of the step.", .flags = OP_ASYNC, .infer = weft__infer_none,
      .cpu = send_cpu, WITH_KEY, .no_grad = true, .anywhere = "*"},
-    {"_Recv" RECV, "Receives a tensor from another part of the step.", .flags = OP_BLOCKING, .infer = weft__infer_none,
+    {"_Recv" RECV, "Receives a tensor from another part of the step.", .flags = OP_ASYNC, .infer = weft__infer_none,
      .cpu = recv_cpu, WITH_KEY, .no_grad = true, .anywhere = "*"},
-    {"_HostSend" SEND, "Sends a tensor that lies in host memory.", .flags = OP_BLOCKING, .infer = weft__infer_none,
+    {"_HostSend" SEND, "Sends a tensor that lies in host memory.", .flags = OP_ASYNC, .infer = weft__infer_none,
      .cpu = send_cpu, WITH_KEY, .no_grad = true, .anywhere = "*"},
-    {"_HostRecv" RECV, "Receives a tensor into host memory.", .flags = OP_BLOCKING, .infer = weft__infer_none,
+    {"_HostRecv" RECV, "Receives a tensor into host memory.", .flags = OP_ASYNC, .infer = weft__infer_none,
      .cpu = recv_cpu, WITH_KEY, .no_grad = true, .anywhere = "*"},
     {0},
 };

@@ -272,7 +272,7 @@ OPS(dataset_map) = {
     {"ReduceDataset(input_dataset:variant, initial_state:@Tstate, other_arguments:@Targuments) -> "
      "(components:@output_types) | f:func Tstate:list(type)>=1 Targuments:list(type)>=0 " OUTPUTS
      " use_inter_op_parallelism:bool=true" METADATA " ; stateful",
-     "What a function makes of all elements, one after the other.", .flags = OP_WAITS,
+     "What a function makes of all elements, one after the other.", .flags = OP_BLOCKING,
      .infer = weft__infer_output_shapes, .cpu = reduce_cpu, .no_grad = true, WITH_F},
     {0},
 };

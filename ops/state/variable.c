@@ -385,7 +385,7 @@ OPS(variable) = {
      .infer = read_infer, .cpu = read_cpu, .grad = read_grad, .cases = read_cases, .anywhere = ""},
     {"VariableShape(input:resource) -> (output:out_type) | out_type:type{int32,int64}=int32 ; stateful",
      "The shape of the variable's value.", .infer = shape_infer, .cpu = shape_cpu, .no_grad = true,
-     .cases = shape_cases, .flags = OP_MEASURES, .anywhere = "output"},
+     .cases = shape_cases, .flags = OP_SHAPE_ONLY, .anywhere = "output"},
     {"Assign(ref:&T, value:T) -> (output_ref:&T) | T:type validate_shape:bool=true use_locking:bool=true ; uninit",
      "Gives the variable a value.", .infer = assign_infer, .cpu = assign_cpu, .no_grad = true, .cases = assign_cases,
      .anywhere = ""},

@@ -16,7 +16,7 @@ enum { SHORT_MS = 60, LONG_MS = 4000, CALL_MS = 30000 };
 static int64_t time_limit(const request *q, const op_table *ops) {
   for (int i = 0; i < q->n_op; i++) {
     const op *o = weft__op_find(ops, q->op[i]);
-    if (o && (o->flags & OP_BLOCKING)) return SHORT_MS;
+    if (o && (o->flags & OP_ASYNC)) return SHORT_MS;
   }
   return LONG_MS;
 }

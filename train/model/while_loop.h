@@ -18,7 +18,7 @@ typedef struct loop {
   weft_graph *g;
   const char *frame;
   int n, first; /* first: nodes from here on are inside */
-  int pivot;    /* a node that runs once in every turn: what has no inputs waits for it */
+  int pivot;    /* a node that runs once in every iteration: what has no inputs waits for it */
   weft_out var[LOOP_VARS], merge[LOOP_VARS], exit[LOOP_VARS];
   map entered; /* "node:slot" from outside -> its Enter, the graph's memory */
 } loop;

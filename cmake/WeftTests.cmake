@@ -15,7 +15,7 @@ if(WEFT_SANITIZE)
   set(weft_test_timeout 600)
 endif()
 # gcc 12 never gives back the frames that detect_stack_use_after_return takes: after some thousand calls the table of
-# them is full, nothing more is found, and every call searches it in vain, which was nine tenths of the time of the tests.
+# them is full, nothing more is found, and every call searches it in vain (nine tenths of the time of the slowest test).
 # A table of the smallest size, 1024 frames of 64 bytes, is searched in a sixteenth of the time.  clang gives them back.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   string(REPLACE "use_after_return=1" "use_after_return=1:min_uar_stack_size_log=16:max_uar_stack_size_log=16"

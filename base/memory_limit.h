@@ -4,7 +4,7 @@
  * its caller an error and not the process, as the kernel's OOM killer would.  Counted is what weft__alloc and its
  * siblings hand out: tensors, arenas, receive buffers, graphs and plans, and freed blocks that are kept for reuse
  * (base/block.h), which are given back before an allocation fails.  Not counted: thread stacks, the shared memory of
- * net/fast/window.c and what libraries allocate by themselves, so leave them some room.
+ * net/fast/shm.c and what libraries allocate by themselves, so leave them some room.
  *
  * Off unless set: then nothing is counted and an allocation costs what malloc costs.  Thread safe. */
 #ifndef WEFT_BASE_MEMORY_LIMIT_H

@@ -3,7 +3,7 @@
 #include "cluster/named_tensor.h"
 
 #include "base/alloc.h"
-#include "net/place.h"
+#include "net/message_reader.h"
 #include "rpc.pb-c.h"
 #include "tensor/tensor_proto.h"
 #include <string.h>

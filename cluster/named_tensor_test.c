@@ -1,6 +1,6 @@
 #include "cluster/named_tensor.h"
 
-#include "net/place.h"
+#include "net/message_reader.h"
 #include "rpc.pb-c.h"
 #include "tensor/tensor_proto.h"
 #include "tests/check.h"

@@ -12,7 +12,7 @@
 #include "cluster/named_tensor.h"
 #include "exec/executors/runs.h"
 #include "graph/graphdef.h"
-#include "net/place.h"
+#include "net/message_reader.h"
 #include "rpc.pb-c.h"
 #include "tensor/tensor_proto.h"
 #include <stdio.h>

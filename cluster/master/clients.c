@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "net/sockets.h"
+#include "net/socket_table.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "cluster/master/clients.h"
 #include "cluster/blocking_pool.h"
 #include "cluster/master/session.h"
-#include "net/place.h"
+#include "net/message_reader.h"
 #include <stdio.h>
 
 struct master {

@@ -7,7 +7,7 @@
 #define WEFT_NET_FAST_CONN_H
 
 #include "net/fast/loop.h"
-#include "net/fast/window.h"
+#include "net/fast/shm.h"
 #include "net/internal.h"
 #include <stdatomic.h>
 

@@ -7,7 +7,7 @@
 #define WEFT_NET_FAST_LOOP_H
 
 #include "base/gate.h"
-#include "net/fast/ready.h"
+#include "net/fast/ready_queue.h"
 
 /* The process's loops, started with the first user and stopped with the last.  ready and tick are called at the wheel. */
 weft_err weft__loop_retain(void);

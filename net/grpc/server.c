@@ -8,7 +8,7 @@
  * in any order and the call is freed with the second.  The port counts its calls and is freed after
  * them: gRPC's own shutdown waits for connections, not for a handler that still has to answer. */
 #include "net/grpc/acceptor.h"
-#include "net/grpc/watch.h"
+#include "net/grpc/listener_watchdog.h"
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"

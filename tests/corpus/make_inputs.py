@@ -169,7 +169,7 @@ def frames():
         body = b"".join(pieces)
         head = struct.pack("<IBBHIIQQ", 0x32544657, kind, 0, len(pieces), len(text), 0, call, len(body))
         return head + b"".join(struct.pack("<Q", len(p)) for p in pieces) + text + body
-    tensor = (HERE / "net.received" / "float2").read_bytes()
+    tensor = (HERE / "net.received_tensor" / "float2").read_bytes()
     put("net.fast.server", "call", b"\0" + frame(2, b"/t/echo", [tensor]))
     put("net.fast.server", "calls", b"\1" + b"".join(frame(2, b"/t/echo", [tensor, b"xy"], i) for i in range(3)))
     put("net.fast.server", "cancel", b"\0" + frame(2, b"/t/echo", [], 5) + frame(4, b"", [], 5))

@@ -1,5 +1,5 @@
-/* ready.c - a table of names, and a list through the sources. */
-#include "net/fast/ready.h"
+/* ready_queue.c - a table of names, and a list through the sources. */
+#include "net/fast/ready_queue.h"
 #include "base/alloc.h"
 #include <string.h>
 

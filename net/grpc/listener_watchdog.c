@@ -1,9 +1,9 @@
-/* watch.c - a listener is dead when connections stay in its queue.
+/* listener_watchdog.c - a listener is dead when connections stay in its queue.
  *
  * After one failed accept4 (no descriptor was left) gRPC does not look at the socket any more, but keeps it open.  The
  * kernel tells the length of the queue of a listening socket.  The socket leaves the state LISTEN by shutdown() on a
  * duplicate: then another can listen on the same port while the connections of the first live on. */
-#include "net/grpc/watch.h"
+#include "net/grpc/listener_watchdog.h"
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"

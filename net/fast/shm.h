@@ -1,10 +1,10 @@
-/* window.h - memory that two processes of one host see, for what is too large to push through a socket.
+/* shm.h - memory that two processes of one host see, for what is too large to push through a socket.
  *
  * Each side of a connection has one that it writes to; its descriptor travels with the greeting.  A sender copies bytes into a
  * free block and sends their place; the receiver uses them where they lie and frees the block by clearing one word
  * of shared memory.  So a tensor is copied once, and nobody waits. */
-#ifndef WEFT_NET_FAST_WINDOW_H
-#define WEFT_NET_FAST_WINDOW_H
+#ifndef WEFT_NET_FAST_SHM_H
+#define WEFT_NET_FAST_SHM_H
 
 #include "net/message.h"
 

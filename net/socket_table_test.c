@@ -1,4 +1,4 @@
-#include "net/sockets.h"
+#include "net/socket_table.h"
 
 #include "tests/check.h"
 #include <arpa/inet.h>

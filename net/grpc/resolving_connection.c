@@ -1,10 +1,10 @@
-/* named.c - a line to a host name: resolve, connect, then hand calls to a line to the addresses.
+/* resolving_connection.c - a line to a host name: resolve, connect, then hand calls to a line to the addresses.
  *
  * The name is looked up again before each connection, since a task that was started again may have another address.
  * Calls wait in a list until a connection stands; a thread makes it, lives as long as calls wait, and ends those whose
  * time is up.  A call that does not wait for the peer fails with the step that failed: resolve or connect. */
-#include "net/grpc/line.h"
-#include "net/grpc/resolve.h"
+#include "net/grpc/connection.h"
+#include "net/grpc/name_lookup.h"
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"

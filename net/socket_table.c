@@ -1,8 +1,8 @@
-/* sockets.c - reads /proc/net/tcp and /proc/net/tcp6 once and compares every line with the peers.
+/* socket_table.c - reads /proc/net/tcp and /proc/net/tcp6 once and compares every line with the peers.
  *
  * An address is kept as the 16 bytes of IPv6; an IPv4 one as the mapped address ::ffff:a.b.c.d, which is also how a socket
  * that listens for both shows it.  The table prints addresses as words in the order of the host's bytes. */
-#include "net/sockets.h"
+#include "net/socket_table.h"
 
 #include "base/alloc.h"
 #include "base/cast.h"

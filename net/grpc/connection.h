@@ -1,6 +1,6 @@
-/* line.h - a line over gRPC to addresses in numbers, as the line to a name uses it. */
-#ifndef WEFT_NET_GRPC_LINE_H
-#define WEFT_NET_GRPC_LINE_H
+/* connection.h - a line over gRPC to addresses in numbers, as the line to a name uses it. */
+#ifndef WEFT_NET_GRPC_CONNECTION_H
+#define WEFT_NET_GRPC_CONNECTION_H
 
 #include "net/grpc/core.h"
 

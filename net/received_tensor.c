@@ -1,8 +1,8 @@
-/* received.c - RecvTensorResponse, written and read by hand.
+/* received_tensor.c - RecvTensorResponse, written and read by hand.
  *
  * Almost every response is is_dead, then a tensor whose type and shape precede its content: that form
  * is read straight from the pieces.  Whatever else protobuf allows goes through protobuf-c. */
-#include "net/place.h"
+#include "net/message_reader.h"
 #include "rpc.pb-c.h"
 #include "tensor/tensor_proto.h"
 

@@ -1,6 +1,6 @@
-/* probe.h - does a server that closes our connections speak TLS? */
-#ifndef WEFT_NET_GRPC_PROBE_H
-#define WEFT_NET_GRPC_PROBE_H
+/* tls_probe.h - does a server that closes our connections speak TLS? */
+#ifndef WEFT_NET_GRPC_TLS_PROBE_H
+#define WEFT_NET_GRPC_TLS_PROBE_H
 
 #include "net/grpc/core.h"
 

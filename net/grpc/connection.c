@@ -1,9 +1,9 @@
-/* client.c - a line over gRPC: calls begun on a channel, each one batch and one event.
+/* connection.c - a line over gRPC: calls begun on a channel, each one batch and one event.
  *
  * A line knows its calls, so that destroying it can cancel them and wait.  A call is freed by its
  * event, after the reply.  Lock: the line's, over its ring of calls. */
-#include "net/grpc/line.h"
-#include "net/grpc/probe.h"
+#include "net/grpc/connection.h"
+#include "net/grpc/tls_probe.h"
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"

@@ -1,6 +1,6 @@
-/* place.h - reads protobuf where it lies, in the pieces of a message, so that tensors are copied once. */
-#ifndef WEFT_NET_PLACE_H
-#define WEFT_NET_PLACE_H
+/* message_reader.h - reads protobuf where it lies, in the pieces of a message, so that tensors are copied once. */
+#ifndef WEFT_NET_MESSAGE_READER_H
+#define WEFT_NET_MESSAGE_READER_H
 
 #include "net/message.h"
 

@@ -1,4 +1,4 @@
-/* absent.c - a build without gRPC: everything runs in one process, and asking for more says so. */
+/* no_grpc.c - a build without gRPC: everything runs in one process, and asking for more says so. */
 #include "net/internal.h"
 
 #ifndef WEFT_HAVE_GRPC

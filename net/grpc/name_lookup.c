@@ -1,5 +1,5 @@
-/* resolve.c - getaddrinfo on detached threads, since it can neither be cancelled nor given a deadline. */
-#include "net/grpc/resolve.h"
+/* name_lookup.c - getaddrinfo on detached threads, since it can neither be cancelled nor given a deadline. */
+#include "net/grpc/name_lookup.h"
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"

@@ -1,8 +1,8 @@
-/* sockets.h - which connections to this host are open, as the system's socket table says.
+/* socket_table.h - which connections to this host are open, as the system's socket table says.
  *
  * gRPC tells nobody that a connection has closed.  Linux lists every TCP socket of the host in /proc/net/tcp and tcp6. */
-#ifndef WEFT_NET_SOCKETS_H
-#define WEFT_NET_SOCKETS_H
+#ifndef WEFT_NET_SOCKET_TABLE_H
+#define WEFT_NET_SOCKET_TABLE_H
 
 #include <stdbool.h>
 

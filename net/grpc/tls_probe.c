@@ -1,8 +1,8 @@
-/* probe.c - says hello as a client of TLS does, and looks at the first bytes of the answer.
+/* tls_probe.c - says hello as a client of TLS does, and looks at the first bytes of the answer.
  *
  * A server with TLS closes a connection that begins as HTTP/2 without a word, which may mean anything.  To the first
  * message of a handshake it answers with a record of TLS, be it only an alert. */
-#include "net/grpc/probe.h"
+#include "net/grpc/tls_probe.h"
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"

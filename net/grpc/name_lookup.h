@@ -1,8 +1,8 @@
-/* resolve.h - host names by the system's resolver: /etc/hosts, DNS, whatever nsswitch.conf says.
+/* name_lookup.h - host names by the system's resolver: /etc/hosts, DNS, whatever nsswitch.conf says.
  *
  * gRPC's own asks DNS for addresses of both families and waits for both, also for names of /etc/hosts. */
-#ifndef WEFT_NET_GRPC_RESOLVE_H
-#define WEFT_NET_GRPC_RESOLVE_H
+#ifndef WEFT_NET_GRPC_NAME_LOOKUP_H
+#define WEFT_NET_GRPC_NAME_LOOKUP_H
 
 #include "net/grpc/core.h"
 

@@ -1,9 +1,9 @@
-/* window.c - blocks of shared memory: the writer places them, the reader frees them.
+/* shm.c - blocks of shared memory: the writer places them, the reader frees them.
  *
  * The first page has a word for each block: HELD while the reader may look at it.  Where blocks lie is the writer's
  * business alone, kept in its own memory; it takes the lowest gap, so that the same few pages serve step after step.
  * The reader believes nothing but the bounds: a peer that lies spoils its own bytes and no others. */
-#include "net/fast/window.h"
+#include "net/fast/shm.h"
 #include "base/alloc.h"
 #include <errno.h>
 #include <fcntl.h>

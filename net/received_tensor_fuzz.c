@@ -1,4 +1,4 @@
-/* received_fuzz.c - bytes read as a RecvTensorResponse, in pieces: what is accepted, protobuf-c accepts too. */
+/* received_tensor_fuzz.c - bytes read as a RecvTensorResponse, in pieces: what is accepted, protobuf-c accepts too. */
 #include "net/message.h"
 #include "rpc.pb-c.h"
 #include "tensor/tensor_proto.h"

@@ -1,5 +1,5 @@
 /* Two ends of one window, as two processes have them. */
-#include "net/fast/window.h"
+#include "net/fast/shm.h"
 #include "tests/check.h"
 #include <string.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-/* place.c - reading across pieces.  The usual TensorProto is type, shape and content, in this order. */
-#include "net/place.h"
+/* message_reader.c - reading across pieces.  The usual TensorProto is type, shape and content, in this order. */
+#include "net/message_reader.h"
 
 #include "base/alloc.h"
 #include "base/block.h"

@@ -1,11 +1,11 @@
-/* ready.h - the sources of one loop: their names, and which of them are ready.
+/* ready_queue.h - the sources of one loop: their names, and which of them are ready.
  *
  * Of those that are ready, who came last is called first.  Where more callers want an answer than the machine has cores,
  * a few of them are then at work at a time and find in the caches what they left there, and not all in turn, each cold
  * when it is its turn again.  But whoever has waited for READY_WAIT_MS is called before all others; and who was called and
  * has more than it takes in one go is called again after them. */
-#ifndef WEFT_NET_FAST_READY_H
-#define WEFT_NET_FAST_READY_H
+#ifndef WEFT_NET_FAST_READY_QUEUE_H
+#define WEFT_NET_FAST_READY_QUEUE_H
 
 #include "base/status.h"
 #include <pthread.h>

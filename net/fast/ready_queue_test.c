@@ -1,5 +1,5 @@
-/* ready_test.c - who is called next. */
-#include "net/fast/ready.h"
+/* ready_queue_test.c - who is called next. */
+#include "net/fast/ready_queue.h"
 #include "tests/check.h"
 
 enum { MS = 1000000, SOME = 40 };

@@ -1,6 +1,6 @@
-/* watch.h - notices that gRPC's own listener (needed for TLS) stopped accepting, and has it opened again. */
-#ifndef WEFT_NET_GRPC_WATCH_H
-#define WEFT_NET_GRPC_WATCH_H
+/* listener_watchdog.h - notices that gRPC's own listener (needed for TLS) stopped accepting, and has it opened again. */
+#ifndef WEFT_NET_GRPC_LISTENER_WATCHDOG_H
+#define WEFT_NET_GRPC_LISTENER_WATCHDOG_H
 
 #include "net/grpc/core.h"
 

@@ -33,19 +33,19 @@ static bool read_usual(place *p, named *out, weft_err *err) {
   const uint64_t name_tag = 1 << 3 | 2, tensor_tag = 2 << 3 | 2;
   uint64_t tag;
   size_t length;
-  if (!weft__place_field(p, &tag, &length) || tag != name_tag) return false;
+  if (!weft__message_reader_field(p, &tag, &length) || tag != name_tag) return false;
   if (!(out->name = weft__alloc(length + 1))) return *err = WEFT_OOM, true;
-  weft__place_bytes(p, (uint8_t *)out->name, length);
+  weft__message_reader_bytes(p, (uint8_t *)out->name, length);
   out->name[length] = 0;
-  if (strlen(out->name) != length || !weft__place_field(p, &tag, &length)) return false;
-  return tag == tensor_tag && length == p->left && weft__place_tensor(p, &out->tensor, err);
+  if (strlen(out->name) != length || !weft__message_reader_field(p, &tag, &length)) return false;
+  return tag == tensor_tag && length == p->left && weft__message_reader_tensor(p, &out->tensor, err);
 }
 
 static weft_err read_any(place *p, size_t length, named *out) {
   ProtobufCMessage *m = NULL;
   uint8_t *bytes = weft__alloc(length + 1);
   if (!bytes) return WEFT_OOM;
-  weft__place_bytes(p, bytes, length);
+  weft__message_reader_bytes(p, bytes, length);
   weft_err err = weft__proto_unpack(&m, &tensorflow__named_tensor_proto__descriptor, bytes, length);
   weft__free(bytes);
   if (err) return err;
@@ -59,9 +59,9 @@ static weft_err read_any(place *p, size_t length, named *out) {
 static weft_err read_one(place *p, size_t length, named *out) {
   place usual = *p;
   weft_err err = WEFT_OK;
-  (void)weft__place_enter(&usual, length);
+  (void)weft__message_reader_enter(&usual, length);
   if (read_usual(&usual, out, &err)) {
-    weft__place_skip(p, length);
+    weft__message_reader_skip(p, length);
     return err;
   }
   weft__free(out->name);
@@ -89,10 +89,10 @@ weft_err weft__named_read(named_list *out, message *m, int field) {
     uint64_t tag;
     size_t length;
     named *n;
-    if (!weft__place_field(&p, &tag, &length))
+    if (!weft__message_reader_field(&p, &tag, &length))
       err = weft__fail(WEFT_INVALID_ARGUMENT, "a message of %zu bytes is malformed", m->size);
     else if (tag != ((uint64_t)field << 3 | 2))
-      weft__place_skip(&p, length);
+      weft__message_reader_skip(&p, length);
     else
       err = (n = grow(out)) ? read_one(&p, length, n) : WEFT_OOM;
   }

@@ -17,7 +17,7 @@ typedef struct named_list {
   named *item;
 } named_list;
 
-/* All that m has in this field; the rest of m is read by weft__message_without. */
+/* All that m has in this field; the rest of m is read by weft__message_copy_without. */
 weft_err weft__named_read(named_list *out, message *m, int field);
 void weft__named_finish(named_list *l);
 

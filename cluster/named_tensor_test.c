@@ -27,7 +27,7 @@ TEST(named_tensors_are_read_where_they_lie_and_the_rest_apart) {
   EXPECT_EQ_STR(l.item[1].name, "yes:0");
   EXPECT_EQ_INT(*(bool *)l.item[1].tensor->data, 1);
   weft__named_finish(&l);
-  EXPECT_OK(weft__message_without(&rest, &m, 2));
+  EXPECT_OK(weft__message_copy_without(&rest, &m, 2));
   ProtobufCMessage *read;
   EXPECT_OK(weft__message_unpack(&read, &rest, &tensorflow__run_step_request__descriptor));
   const Tensorflow__RunStepRequest *r = (Tensorflow__RunStepRequest *)read;
@@ -45,12 +45,12 @@ TEST(a_message_that_is_cut_short_is_refused_both_ways) {
   weft_tensor *t;
   EXPECT_OK(weft__tensor_ints(&t, WEFT_INT64, (int64_t[]){4, 5, 6}, 3));
   add(&whole, "numbers:0", t);
-  const uint8_t *bytes = weft__message_flat(&whole);
+  const uint8_t *bytes = weft__message_flatten(&whole);
   for (size_t size = 1; size < whole.size; size++) {
     message m = {0}, rest = {0};
     EXPECT_OK(weft__message_add(&m, (piece){bytes, size, NULL, NULL}));
     EXPECT_ERR(weft__named_read(&l, &m, 2), WEFT_INVALID_ARGUMENT, "malformed");
-    EXPECT_ERR(weft__message_without(&rest, &m, 2), WEFT_INVALID_ARGUMENT, "malformed");
+    EXPECT_ERR(weft__message_copy_without(&rest, &m, 2), WEFT_INVALID_ARGUMENT, "malformed");
     weft__message_finish(&rest);
     weft__message_finish(&m);
   }

@@ -215,7 +215,7 @@ static void dispatch(void *arg, call *c) {
   weft_server *s = arg;
   const char *method = weft__call_method(c);
   if (!atomic_load(&s->ready))
-    weft__call_answer(c, weft__fail(WEFT_UNAVAILABLE, "%s is starting", s->name), NULL);
+    weft__call_respond(c, weft__fail(WEFT_UNAVAILABLE, "%s is starting", s->name), NULL);
   else if (is_of(method, "/tensorflow.WorkerService/") || is_of(method, "/weft.Worker/"))
     weft__worker_handle(s->worker, c);
   else if (is_of(method, "/tensorflow.MasterService/"))

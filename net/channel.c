@@ -103,7 +103,7 @@ void weft__channel_destroy(channel *c) {
 
 bool weft__channel_is_fast(channel *c) { return atomic_load(&c->fast) != NULL; }
 
-void weft__channel_call(channel *c, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
+void weft__channel_call(channel *c, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
                         void *arg) {
   static const call_opts none = {0};
   fast_line *fast = atomic_load_explicit(&c->fast, memory_order_acquire);

@@ -10,7 +10,7 @@ typedef struct line {
 } line;
 
 typedef struct line_kind {
-  void (*call)(line *l, const char *method, message *request, const call_opts *opts, rpc_reply *fn, void *arg);
+  void (*call)(line *l, const char *method, message *request, const call_opts *opts, rpc_callback *fn, void *arg);
   void (*destroy)(line *l); /* cancels what runs and waits for it */
 } line_kind;
 

@@ -165,7 +165,7 @@ weft_err weft__message_add_message(message *m, int field, message *inner) {
   return err;
 }
 
-weft_err weft__message_cut(message *to, message *m, size_t size) {
+weft_err weft__message_move_bytes(message *to, message *m, size_t size) {
   int whole = 0;
   while (whole < m->n_piece && pieces(m)[whole].size <= size) size -= pieces(m)[whole++].size;
   WEFT_TRY(move_pieces(to, m, whole));
@@ -260,7 +260,7 @@ weft_err weft__message_own(message *m) {
 
 /* ---- reading ---- */
 
-const uint8_t *weft__message_flat(message *m) {
+const uint8_t *weft__message_flatten(message *m) {
   if (m->n_piece == 1 && !m->shared) return pieces(m)->data;
   if (m->n_piece == 0) return (const uint8_t *)"";
   block *b = weft__alloc(sizeof *b + m->size);
@@ -278,7 +278,7 @@ const uint8_t *weft__message_flat(message *m) {
 }
 
 weft_err weft__message_unpack(ProtobufCMessage **out, message *m, const ProtobufCMessageDescriptor *d) {
-  const uint8_t *data = weft__message_flat(m);
+  const uint8_t *data = weft__message_flatten(m);
   *out = NULL;
   return data ? weft__proto_unpack(out, d, data, m->size) : WEFT_OOM;
 }

@@ -48,13 +48,13 @@ weft_err weft__message_add_length(message *m, int field, size_t size); /* a tag 
 /* A field of type message: what inner holds, which is emptied. */
 weft_err weft__message_add_message(message *m, int field, message *inner);
 /* The first `size` bytes of m, which has as many, go to the end of `to`: whole pieces by reference. */
-weft_err weft__message_cut(message *to, message *m, size_t size);
+weft_err weft__message_move_bytes(message *to, message *m, size_t size);
 
 /* Makes a brief message one that lasts. */
 weft_err weft__message_own(message *m);
 
 /* All bytes in one place: the only piece itself, or joined (and kept joined).  NULL if out of memory. */
-const uint8_t *weft__message_flat(message *m);
+const uint8_t *weft__message_flatten(message *m);
 /* Scanned, then unpacked; free with protobuf_c_message_free_unpacked. */
 weft_err weft__message_unpack(ProtobufCMessage **out, message *m, const ProtobufCMessageDescriptor *d);
 
@@ -64,7 +64,7 @@ typedef struct received {
   weft_tensor *tensor; /* NULL when dead */
   bool dead, require_ack;
 } received;
-weft_err weft__message_to_received(received *out, message *m);
-weft_err weft__message_from_received(message *out, const weft_tensor *t, bool dead);
+weft_err weft__received_tensor_read(received *out, message *m);
+weft_err weft__received_tensor_write(message *out, const weft_tensor *t, bool dead);
 
 #endif

@@ -16,7 +16,7 @@ static size_t together(place *p, const uint8_t **data) {
 
 static void advance(place *p, size_t n) { p->offset += n, p->left -= n; }
 
-bool weft__place_varint(place *p, uint64_t *v) {
+bool weft__message_reader_varint(place *p, uint64_t *v) {
   const uint8_t *data;
   *v = 0;
   for (int shift = 0; shift < 64 && together(p, &data) > 0; shift += 7) {
@@ -27,14 +27,14 @@ bool weft__place_varint(place *p, uint64_t *v) {
   return false;
 }
 
-bool weft__place_length(place *p, size_t *length) {
+bool weft__message_reader_length(place *p, size_t *length) {
   uint64_t v;
-  if (!weft__place_varint(p, &v) || v > p->left) return false;
+  if (!weft__message_reader_varint(p, &v) || v > p->left) return false;
   *length = (size_t)v;
   return true;
 }
 
-void weft__place_bytes(place *p, uint8_t *to, size_t size) {
+void weft__message_reader_bytes(place *p, uint8_t *to, size_t size) {
   while (size > 0) {
     const uint8_t *data = NULL;
     size_t n = together(p, &data);
@@ -45,13 +45,13 @@ void weft__place_bytes(place *p, uint8_t *to, size_t size) {
   }
 }
 
-size_t weft__place_enter(place *p, size_t length) {
+size_t weft__message_reader_enter(place *p, size_t length) {
   size_t outside = p->left - length;
   p->left = length;
   return outside;
 }
 
-void weft__place_skip(place *p, size_t size) {
+void weft__message_reader_skip(place *p, size_t size) {
   const uint8_t *data;
   for (size_t n; size > 0; size -= n) {
     n = together(p, &data);
@@ -66,13 +66,14 @@ static bool get_shape(place *p, shape *s) {
   *s = (shape){.rank = 0};
   for (uint64_t tag, v; p->left > 0;) {
     size_t length;
-    if (!weft__place_varint(p, &tag) || tag != (2 << 3 | 2) || !weft__place_length(p, &length) ||
+    if (!weft__message_reader_varint(p, &tag) || tag != (2 << 3 | 2) || !weft__message_reader_length(p, &length) ||
         s->rank == WEFT_MAX_RANK)
       return false;
-    size_t outside = weft__place_enter(p, length);
+    size_t outside = weft__message_reader_enter(p, length);
     int64_t dim = 0;
     if (length > 0) {
-      if (!weft__place_varint(p, &tag) || tag != 1 << 3 || !weft__place_varint(p, &v) || p->left > 0 || v > INT64_MAX)
+      if (!weft__message_reader_varint(p, &tag) || tag != 1 << 3 || !weft__message_reader_varint(p, &v) ||
+          p->left > 0 || v > INT64_MAX)
         return false;
       dim = (int64_t)v;
     }
@@ -109,28 +110,28 @@ static weft_err get_content(place *p, weft_tensor **out, weft_dtype dtype, const
     return take_over(out, dtype, s, at, p->m->shared);
   }
   WEFT_TRY(weft__tensor_create(out, dtype, s));
-  weft__place_bytes(p, (*out)->data, size);
+  weft__message_reader_bytes(p, (*out)->data, size);
   return WEFT_OK;
 }
 
 /* The next field's tag and length; *tag is `none` at the end of the message. */
 static bool get_field(place *p, uint64_t *tag, uint64_t none, size_t *length) {
   *tag = none, *length = 0;
-  return p->left == 0 || (weft__place_varint(p, tag) && weft__place_length(p, length));
+  return p->left == 0 || (weft__message_reader_varint(p, tag) && weft__message_reader_length(p, length));
 }
 
-bool weft__place_tensor(place *p, weft_tensor **out, weft_err *err) {
+bool weft__message_reader_tensor(place *p, weft_tensor **out, weft_err *err) {
   const uint64_t shape_tag = 2 << 3 | 2, content_tag = 4 << 3 | 2;
   uint64_t tag, dtype;
   size_t length, bytes;
   shape s = SHAPE_SCALAR;
-  if (!weft__place_varint(p, &tag) || tag != 1 << 3 || !weft__place_varint(p, &dtype) || dtype == 0 ||
+  if (!weft__message_reader_varint(p, &tag) || tag != 1 << 3 || !weft__message_reader_varint(p, &dtype) || dtype == 0 ||
       dtype >= WEFT_DTYPE_COUNT)
     return false;
   weft_dtype type = (weft_dtype)dtype;
   if (!weft__dtype_is_plain(type) || type == WEFT_BOOL || !get_field(p, &tag, content_tag, &length)) return false;
   if (tag == shape_tag) {
-    size_t outside = weft__place_enter(p, length);
+    size_t outside = weft__message_reader_enter(p, length);
     if (!get_shape(p, &s)) return false;
     p->left = outside;
     if (!get_field(p, &tag, content_tag, &length)) return false;
@@ -144,14 +145,14 @@ bool weft__place_tensor(place *p, weft_tensor **out, weft_err *err) {
 
 /* ---- fields ---- */
 
-bool weft__place_field(place *p, uint64_t *tag, size_t *length) {
+bool weft__message_reader_field(place *p, uint64_t *tag, size_t *length) {
   place ahead;
   uint64_t v;
-  if (!weft__place_varint(p, tag) || *tag >> 3 == 0 || *tag >> 32) return false;
+  if (!weft__message_reader_varint(p, tag) || *tag >> 3 == 0 || *tag >> 32) return false;
   switch (*tag & 7) {
-  case 0: ahead = *p; return weft__place_varint(&ahead, &v) && (*length = p->left - ahead.left, true);
+  case 0: ahead = *p; return weft__message_reader_varint(&ahead, &v) && (*length = p->left - ahead.left, true);
   case 1: *length = 8; break;
-  case 2: return weft__place_length(p, length);
+  case 2: return weft__message_reader_length(p, length);
   case 5: *length = 4; break;
   default: return false;
   }
@@ -161,20 +162,20 @@ bool weft__place_field(place *p, uint64_t *tag, size_t *length) {
 static weft_err copy_bytes(message *to, place *p, size_t size) {
   uint8_t *bytes = weft__alloc(size + 1);
   if (!bytes) return WEFT_OOM;
-  weft__place_bytes(p, bytes, size);
+  weft__message_reader_bytes(p, bytes, size);
   return weft__message_add_adopt(to, bytes, size);
 }
 
-weft_err weft__message_without(message *rest, message *m, int field) {
+weft_err weft__message_copy_without(message *rest, message *m, int field) {
   place p = {.m = m, .left = m->size};
   while (p.left > 0) {
     place from = p;
     uint64_t tag;
     size_t length;
-    if (!weft__place_field(&p, &tag, &length))
+    if (!weft__message_reader_field(&p, &tag, &length))
       return weft__fail(WEFT_INVALID_ARGUMENT, "a message of %zu bytes is malformed after byte %zu", m->size,
                         m->size - from.left);
-    weft__place_skip(&p, length);
+    weft__message_reader_skip(&p, length);
     if (tag != ((uint64_t)field << 3 | 2)) WEFT_TRY(copy_bytes(rest, &from, from.left - p.left));
   }
   return WEFT_OK;

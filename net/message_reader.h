@@ -12,18 +12,19 @@ typedef struct place {
 } place;
 
 /* Each is false when what is left is not that. */
-bool weft__place_varint(place *p, uint64_t *v);
-bool weft__place_length(place *p, size_t *length);               /* no more than what is left */
-bool weft__place_field(place *p, uint64_t *tag, size_t *length); /* then follow so many bytes, of any wire type */
+bool weft__message_reader_varint(place *p, uint64_t *v);
+bool weft__message_reader_length(place *p, size_t *length); /* no more than what is left */
+bool weft__message_reader_field(place *p, uint64_t *tag,
+                                size_t *length); /* then follow so many bytes, of any wire type */
 /* A plain tensor in the usual form; false: it may be one in another. */
-bool weft__place_tensor(place *p, weft_tensor **out, weft_err *err);
+bool weft__message_reader_tensor(place *p, weft_tensor **out, weft_err *err);
 
-void weft__place_bytes(place *p, uint8_t *to, size_t size); /* as many are left */
-void weft__place_skip(place *p, size_t size);
+void weft__message_reader_bytes(place *p, uint8_t *to, size_t size); /* as many are left */
+void weft__message_reader_skip(place *p, size_t size);
 /* Enters a field of `length` bytes; p->left is what this returned once it is through. */
-size_t weft__place_enter(place *p, size_t length);
+size_t weft__message_reader_enter(place *p, size_t length);
 
 /* Everything of m, copied, but the fields of this number and of type message. */
-weft_err weft__message_without(message *rest, message *m, int field);
+weft_err weft__message_copy_without(message *rest, message *m, int field);
 
 #endif

@@ -59,7 +59,7 @@ TEST(many_pieces_grow_move_and_are_released_once) {
   EXPECT_EQ_INT(m.n_piece, 100);
   weft__message_move(&moved, &m);
   EXPECT(m.size == 0 && m.n_piece == 0);
-  EXPECT_EQ_MEM(weft__message_flat(&moved), data, sizeof data);
+  EXPECT_EQ_MEM(weft__message_flatten(&moved), data, sizeof data);
   EXPECT_EQ_INT(released, 100);
   EXPECT_EQ_INT(moved.size, 100);
   weft__message_finish(&moved);
@@ -75,7 +75,7 @@ TEST(a_brief_message_that_is_kept_becomes_its_own) {
   EXPECT_OK(weft__message_own(&m));
   EXPECT(weft__message_piece(&m, 0)->data == data);
   memset(data + 3, 0, 3);
-  EXPECT_EQ_MEM(weft__message_flat(&m), ((uint8_t[]){1, 2, 3, 4, 5, 6}), 6);
+  EXPECT_EQ_MEM(weft__message_flatten(&m), ((uint8_t[]){1, 2, 3, 4, 5, 6}), 6);
   weft__message_finish(&m);
   EXPECT_EQ_INT(released, 1);
 }
@@ -105,9 +105,9 @@ TEST(a_tensor_is_written_as_tf_writes_it) {
   EXPECT_OK(weft__message_add_tensor(&m, 0, t));
   EXPECT_OK(weft__message_add_tensor(&n, 0, s));
   EXPECT_EQ_INT(m.size, sizeof numbers);
-  EXPECT_EQ_MEM(weft__message_flat(&m), numbers, sizeof numbers);
+  EXPECT_EQ_MEM(weft__message_flatten(&m), numbers, sizeof numbers);
   EXPECT_EQ_INT(n.size, sizeof strings);
-  EXPECT_EQ_MEM(weft__message_flat(&n), strings, sizeof strings);
+  EXPECT_EQ_MEM(weft__message_flatten(&n), strings, sizeof strings);
   weft__message_finish(&m), weft__message_finish(&n);
   weft_tensor_destroy(t), weft_tensor_destroy(s);
 }
@@ -115,12 +115,12 @@ TEST(a_tensor_is_written_as_tf_writes_it) {
 /* Written, cut into pieces of every size, read; and read by protobuf-c. */
 static void round_trip(const weft_tensor *t) {
   message out = {0};
-  EXPECT_OK(weft__message_from_received(&out, t, false));
-  const uint8_t *flat = weft__message_flat(&out);
+  EXPECT_OK(weft__received_tensor_write(&out, t, false));
+  const uint8_t *flat = weft__message_flatten(&out);
   for (size_t size = 1; size <= out.size; size = size < 40 ? size + 1 : 3 * size) {
     message in = chop(flat, out.size, size);
     received r;
-    EXPECT_OK(weft__message_to_received(&r, &in));
+    EXPECT_OK(weft__received_tensor_read(&r, &in));
     EXPECT(!r.dead && r.tensor->dtype == t->dtype && weft__shape_equal(&r.tensor->shape, &t->shape));
     if (t->dtype != WEFT_STRING) EXPECT_EQ_MEM(r.tensor->data, t->data, weft__tensor_bytes(t));
     weft_tensor_destroy(r.tensor);
@@ -150,15 +150,15 @@ TEST(a_received_tensor_survives_any_cut_into_pieces) {
 TEST(a_dead_value_has_no_tensor) {
   message m = {0};
   received r;
-  EXPECT_OK(weft__message_from_received(&m, NULL, true));
-  EXPECT_OK(weft__message_to_received(&r, &m));
+  EXPECT_OK(weft__received_tensor_write(&m, NULL, true));
+  EXPECT_OK(weft__received_tensor_read(&r, &m));
   EXPECT(r.dead && !r.tensor && !r.require_ack);
   weft__message_finish(&m);
 }
 
 static weft_err read_bytes(received *r, const char *bytes, size_t size) {
   message m = chop((const uint8_t *)bytes, size, 3);
-  weft_err err = weft__message_to_received(r, &m);
+  weft_err err = weft__received_tensor_read(r, &m);
   weft__message_finish(&m);
   return err;
 }
@@ -185,8 +185,8 @@ TEST(an_aligned_piece_becomes_the_tensor_itself) {
   weft_tensor *t = counting(WEFT_FLOAT, SHAPE1(1000));
   message m = {0};
   received r;
-  EXPECT_OK(weft__message_from_received(&m, t, false));
-  EXPECT_OK(weft__message_to_received(&r, &m));
+  EXPECT_OK(weft__received_tensor_write(&m, t, false));
+  EXPECT_OK(weft__received_tensor_read(&r, &m));
   EXPECT(r.tensor->data == t->data);
   weft__message_finish(&m);
   weft_tensor_destroy(t);
@@ -200,8 +200,8 @@ TEST(every_failed_allocation_comes_back) {
     message m = {0};
     received r = {0};
     weft__alloc_fail_after(n);
-    weft_err err = weft__message_from_received(&m, t, false);
-    if (err == WEFT_OK) err = weft__message_to_received(&r, &m);
+    weft_err err = weft__received_tensor_write(&m, t, false);
+    if (err == WEFT_OK) err = weft__received_tensor_read(&r, &m);
     weft__alloc_fail_after(0);
     weft_tensor_destroy(r.tensor);
     weft__message_finish(&m);
@@ -223,14 +223,14 @@ TEST(a_message_inside_another_is_cut_out_again) {
     EXPECT_EQ_INT(inner.size, 0);
     EXPECT_EQ_INT(outer.size, size + 3);
     EXPECT(!weft__buffer_single(t->buf)); /* referred to, not copied */
-    EXPECT_OK(weft__message_add_copy(&flat, weft__message_flat(&outer), outer.size));
-    message m = chop(weft__message_flat(&flat), flat.size, chop_size);
-    EXPECT_OK(weft__message_cut(&out, &m, 3));
+    EXPECT_OK(weft__message_add_copy(&flat, weft__message_flatten(&outer), outer.size));
+    message m = chop(weft__message_flatten(&flat), flat.size, chop_size);
+    EXPECT_OK(weft__message_move_bytes(&out, &m, 3));
     weft__message_finish(&out);
-    EXPECT_OK(weft__message_cut(&out, &m, size));
+    EXPECT_OK(weft__message_move_bytes(&out, &m, size));
     EXPECT_EQ_INT(m.size, 0);
     EXPECT_EQ_INT(out.size, size);
-    EXPECT_EQ_MEM(weft__message_flat(&out), weft__message_flat(&flat) + 3, size);
+    EXPECT_EQ_MEM(weft__message_flatten(&out), weft__message_flatten(&flat) + 3, size);
     weft__message_finish(&out);
     weft__message_finish(&m);
     weft__message_finish(&flat);

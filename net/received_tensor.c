@@ -6,7 +6,7 @@
 #include "rpc.pb-c.h"
 #include "tensor/tensor_proto.h"
 
-weft_err weft__message_from_received(message *out, const weft_tensor *t, bool dead) {
+weft_err weft__received_tensor_write(message *out, const weft_tensor *t, bool dead) {
   static const uint8_t nothing[] = {1 << 3 | 2, 6, 1 << 3, WEFT_FLOAT, 2 << 3 | 2, 2, 2 << 3 | 2, 0}; /* float [0] */
   WEFT_TRY(weft__message_add_varint(out, 2, dead));
   if (t && !dead) return weft__message_add_tensor(out, 1, t);
@@ -18,12 +18,13 @@ weft_err weft__message_from_received(message *out, const weft_tensor *t, bool de
 static bool get_received(place *p, received *out, weft_err *err) {
   for (uint64_t tag, v; p->left > 0;) {
     size_t length;
-    if (!weft__place_varint(p, &tag)) return false;
+    if (!weft__message_reader_varint(p, &tag)) return false;
     if (tag == (1 << 3 | 2)) {
-      if (out->dead || !weft__place_length(p, &length) || length != p->left) return false; /* last, and only once */
-      return weft__place_tensor(p, &out->tensor, err);
+      if (out->dead || !weft__message_reader_length(p, &length) || length != p->left)
+        return false; /* last, and only once */
+      return weft__message_reader_tensor(p, &out->tensor, err);
     }
-    if (!weft__place_varint(p, &v)) return false;
+    if (!weft__message_reader_varint(p, &v)) return false;
     switch (tag) {
     case 2 << 3: out->dead = v != 0; break;
     case 3 << 3: break; /* send_start_micros */
@@ -51,7 +52,7 @@ static weft_err unpack_received(received *out, message *m) {
   return err;
 }
 
-weft_err weft__message_to_received(received *out, message *m) {
+weft_err weft__received_tensor_read(received *out, message *m) {
   place p = {.m = m, .left = m->size};
   weft_err err = WEFT_OK;
   *out = (received){0};

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   size_t step = size ? 1 + data[size - 1] % 9 : 1;
   for (size_t at = 0; at < size; at += step)
     (void)weft__message_add(&m, (piece){data + at, size - at < step ? size - at : step, NULL, NULL});
-  if (weft__message_to_received(&r, &m) == WEFT_OK) {
+  if (weft__received_tensor_read(&r, &m) == WEFT_OK) {
     if (slow != WEFT_OK) abort();
     compare(&r, (const Tensorflow__RecvTensorResponse *)proto);
   }

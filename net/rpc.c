@@ -37,7 +37,7 @@ message *weft__call_request(call *c) { return &c->request; }
 cancel *weft__call_cancel(call *c) { return &c->cancel; }
 int64_t weft__call_deadline_ns(const call *c) { return c->deadline_ns; }
 const char *weft__call_peer(call *c) { return c->kind->peer(c); }
-void weft__call_answer(call *c, weft_err err, message *answer) { c->kind->answer(c, err, answer); }
+void weft__call_respond(call *c, weft_err err, message *answer) { c->kind->answer(c, err, answer); }
 
 /* ---- listeners ---- */
 
@@ -56,7 +56,7 @@ static void route(void *arg, call *c) {
     return;
   }
   message answer = {0};
-  weft__call_answer(c, weft__fast_way(l->fast, &answer), &answer);
+  weft__call_respond(c, weft__fast_way(l->fast, &answer), &answer);
   weft__message_finish(&answer);
 }
 
@@ -91,8 +91,8 @@ void weft__listener_destroy(listener *l) {
 
 /* ---- waiting for an answer ---- */
 
-bool weft__answers_wait(gate *g, int64_t for_ns) { return weft__loop_wait(g, for_ns); }
-void weft__answers_open(gate *g) { weft__loop_open(g); }
+bool weft__rpc_event_wait(gate *g, int64_t for_ns) { return weft__loop_wait(g, for_ns); }
+void weft__rpc_event_set(gate *g) { weft__loop_open(g); }
 
 typedef struct waiting {
   gate answered; /* then the next two can be read */
@@ -106,7 +106,7 @@ static void take_reply(void *arg, weft_err err, message *reply) {
   waiting *w = arg;
   weft__status_keep(&w->err, err);
   if (reply) weft__message_move(w->reply, reply);
-  weft__answers_open(&w->answered);
+  weft__rpc_event_set(&w->answered);
 }
 
 static void pass_cancel(void *arg) {
@@ -126,7 +126,7 @@ weft_err weft__channel_call_wait(channel *c, const char *method, message *reques
   if (w.callers) err = weft__cancel_on(w.callers, &watch, pass_cancel, &w);
   if (err == WEFT_OK) {
     weft__channel_call(c, method, request, &own, take_reply, &w);
-    while (!weft__answers_wait(&w.answered, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
+    while (!weft__rpc_event_wait(&w.answered, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
       if (weft__interrupts()) weft__cancel_fire(&w.cancel, WEFT_CANCELLED, "%s was interrupted", method);
     if (w.callers) weft__cancel_off(w.callers, &watch);
     err = weft__status_raise(&w.err);

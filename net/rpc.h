@@ -33,7 +33,7 @@ const char *weft__call_peer(call *c); /* "ipv4:127.0.0.1:40312", for messages */
 int64_t weft__call_deadline_ns(const call *c); /* on the monotonic clock; 0: none */
 /* The caller asked for the errors of a step in the body is the handler's business; this is the gRPC status.
  * answer may be NULL (an empty message); it is emptied.  err's message is this thread's. */
-void weft__call_answer(call *c, weft_err err, message *answer);
+void weft__call_respond(call *c, weft_err err, message *answer);
 
 typedef struct listener listener;
 typedef struct listener_opts {
@@ -65,10 +65,10 @@ typedef struct call_opts {
   bool apart;          /* not behind other calls' work: by gRPC, also where there is a faster way */
   cancel *cancel;      /* or NULL; fired: the call ends with its code; must outlive the call */
 } call_opts;
-typedef void rpc_reply(void *arg, weft_err err,
-                       message *reply); /* reply is the callback's to read or take; NULL on error */
+typedef void rpc_callback(void *arg, weft_err err,
+                          message *reply); /* reply is the callback's to read or take; NULL on error */
 /* The request is emptied.  fn is called exactly once, also when the call could not be begun. */
-void weft__channel_call(channel *c, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
+void weft__channel_call(channel *c, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
                         void *arg);
 void weft__channel_flush(channel *c); /* sends calls that expect another */
 /* As weft__channel_call, waiting on the calling thread (never one of the transport's); ends on weft_interrupt.  reply was empty. */
@@ -79,7 +79,7 @@ weft_err weft__channel_call_wait(channel *c, const char *method, message *reques
 
 /* As weft__gate_wait and weft__gate_open, for a gate that opens when calls are answered: the thread that waits may read
  * the answers itself, and run the callbacks of whatever else comes.  Not to be waited for in a callback. */
-bool weft__answers_wait(gate *g, int64_t for_ns);
-void weft__answers_open(gate *g);
+bool weft__rpc_event_wait(gate *g, int64_t for_ns);
+void weft__rpc_event_set(gate *g);
 
 #endif

@@ -27,9 +27,9 @@ static void handle(void *arg, call *c) {
   (void)arg;
   message answer = {0};
   const char *method = weft__call_method(c);
-  if (strcmp(method, "/bench/4") == 0) must(weft__message_from_received(&answer, small, false));
-  if (strcmp(method, "/bench/64") == 0) must(weft__message_from_received(&answer, large, false));
-  weft__call_answer(c, WEFT_OK, &answer);
+  if (strcmp(method, "/bench/4") == 0) must(weft__received_tensor_write(&answer, small, false));
+  if (strcmp(method, "/bench/64") == 0) must(weft__received_tensor_write(&answer, large, false));
+  weft__call_respond(c, WEFT_OK, &answer);
 }
 
 static void serve(int report) {
@@ -67,7 +67,7 @@ static void pull(channel *c, const char *what, const char *method, double second
     int64_t start = weft__now_ns();
     must(weft__channel_call_wait(c, method, &request, NULL, &reply));
     received r = {0};
-    if (size) must(weft__message_to_received(&r, &reply));
+    if (size) must(weft__received_tensor_read(&r, &reply));
     weft_tensor_destroy(r.tensor);
     weft__message_finish(&reply);
     ns[n] = weft__now_ns() - start;

@@ -46,7 +46,7 @@ static void *answer_when_cancelled(void *arg) { /* /hold: as a handler that wait
   } else {
     on_cancelled(s);
   }
-  weft__call_answer(c, weft__cancel_raise(weft__call_cancel(c)), NULL);
+  weft__call_respond(c, weft__cancel_raise(weft__call_cancel(c)), NULL);
   return NULL;
 }
 
@@ -65,28 +65,28 @@ static void handle(void *arg, call *c) {
   atomic_fetch_add(&s->answered, 1);
   if (strcmp(method, "/test/echo") == 0) {
     weft__message_move(&answer, weft__call_request(c));
-    weft__call_answer(c, WEFT_OK, &answer);
+    weft__call_respond(c, WEFT_OK, &answer);
   } else if (strcmp(method, "/test/fail") == 0) {
-    weft__call_answer(c, weft__fail(WEFT_NOT_FOUND, "no such thing: %d%%", 7), NULL);
+    weft__call_respond(c, weft__fail(WEFT_NOT_FOUND, "no such thing: %d%%", 7), NULL);
   } else if (strcmp(method, "/test/fail_long") == 0) {
     char text[5000];
     memset(text, 'x', sizeof text);
-    weft__call_answer(c, weft__fail(WEFT_ABORTED, "%.*s", (int)sizeof text, text), NULL);
+    weft__call_respond(c, weft__fail(WEFT_ABORTED, "%.*s", (int)sizeof text, text), NULL);
   } else if (strcmp(method, "/test/hold") == 0) {
     hold(s, c);
   } else if (strcmp(method, "/test/work") == 0) {
     atomic_store(&s->working, true); /* on the transport's own thread, which it should not */
     for (int i = 0; i < 60000 && !atomic_load(&s->rest); i++) usleep(1000);
-    weft__call_answer(c, WEFT_OK, NULL);
+    weft__call_respond(c, WEFT_OK, NULL);
   } else if (strcmp(method, "/test/deadline") == 0) {
     int64_t left_ms = (weft__call_deadline_ns(c) - weft__now_ns()) / 1000000;
     weft__message_add_varint(&answer, 1, weft__call_deadline_ns(c) ? (uint64_t)left_ms : 0);
-    weft__call_answer(c, WEFT_OK, &answer);
+    weft__call_respond(c, WEFT_OK, &answer);
   } else if (strcmp(method, "/test/peer") == 0) {
     weft__message_add_string(&answer, 1, weft__call_peer(c), strlen(weft__call_peer(c)));
-    weft__call_answer(c, WEFT_OK, &answer);
+    weft__call_respond(c, WEFT_OK, &answer);
   } else {
-    weft__call_answer(c, weft__fail(WEFT_UNIMPLEMENTED, "%s", method), NULL);
+    weft__call_respond(c, weft__fail(WEFT_UNIMPLEMENTED, "%s", method), NULL);
   }
 }
 
@@ -143,7 +143,7 @@ TEST_BOTH(10, an_answer_comes_back) {
     message request = bytes("hello", 5), reply = {0};
     EXPECT_OK(weft__channel_call_wait(c, "/test/echo", &request, NULL, &reply));
     EXPECT_EQ_INT(reply.size, 5);
-    EXPECT_EQ_MEM(weft__message_flat(&reply), "hello", 5);
+    EXPECT_EQ_MEM(weft__message_flatten(&reply), "hello", 5);
     weft__message_finish(&reply);
   }
   EXPECT_OK(ask(c, "/test/peer", NULL));
@@ -172,9 +172,9 @@ TEST_BOTH(30, sixty_four_mebibytes_go_and_come_back) {
   for (int i = 0; i < SIZE; i++) TENSOR_DATA(t, uint8_t)[i] = (uint8_t)(i ^ i >> 8 ^ i >> 17);
   message request = {0}, reply = {0};
   received r;
-  EXPECT_OK(weft__message_from_received(&request, t, false));
+  EXPECT_OK(weft__received_tensor_write(&request, t, false));
   EXPECT_OK(weft__channel_call_wait(c, "/test/echo", &request, NULL, &reply));
-  EXPECT_OK(weft__message_to_received(&r, &reply));
+  EXPECT_OK(weft__received_tensor_read(&r, &reply));
   EXPECT(memcmp(r.tensor->data, t->data, SIZE) == 0);
   weft__message_finish(&reply);
   weft_tensor_destroy(r.tensor);

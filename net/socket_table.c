@@ -90,7 +90,7 @@ static bool read_table(const char *path, bool six, int n, const endpoint *want, 
   return true;
 }
 
-void weft__connections_find(int n, const char *const *peer, connection_state *state) {
+void weft__socket_table_find(int n, const char *const *peer, connection_state *state) {
   endpoint *want = n > 0 ? weft__alloc_zero((size_t)n, sizeof *want) : NULL;
   for (int i = 0; i < n; i++) {
     if (want) want[i] = parse_peer(peer[i]);

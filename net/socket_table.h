@@ -10,6 +10,6 @@ typedef enum connection_state { CONNECTION_UNKNOWN, CONNECTION_OPEN, CONNECTION_
 
 /* For n peers as weft__call_peer names them ("ipv4:10.0.0.7:40312", "ipv6:%5B::1%5D:40312"): is a connection from there
  * established?  UNKNOWN: it is no such name, or the table cannot be read. */
-void weft__connections_find(int n, const char *const *peer, connection_state *state);
+void weft__socket_table_find(int n, const char *const *peer, connection_state *state);
 
 #endif

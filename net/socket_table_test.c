@@ -27,7 +27,7 @@ static void connect_pair(int family, int fd[2], char *peer, size_t room) {
 
 static connection_state state_of(const char *peer) {
   connection_state s;
-  weft__connections_find(1, &peer, &s);
+  weft__socket_table_find(1, &peer, &s);
   return s;
 }
 
@@ -52,7 +52,7 @@ TEST(many_are_found_in_one_go) {
   connect_pair(AF_INET, fd[1], peer[1], sizeof peer[1]);
   const char *all[] = {peer[0], "ipv4:127.0.0.1:1", peer[1]};
   connection_state state[3];
-  weft__connections_find(3, all, state);
+  weft__socket_table_find(3, all, state);
   EXPECT_EQ_INT(state[0], CONNECTION_OPEN);
   EXPECT_EQ_INT(state[1], CONNECTION_CLOSED);
   EXPECT_EQ_INT(state[2], CONNECTION_OPEN);
@@ -66,5 +66,5 @@ TEST(of_other_names_nothing_is_known) {
   EXPECT_EQ_INT(state_of("ipv4:"), CONNECTION_UNKNOWN);
   EXPECT_EQ_INT(state_of("ipv4:no.host:3"), CONNECTION_UNKNOWN);
   EXPECT_EQ_INT(state_of("ipv6:%5Bxyz%5D:3"), CONNECTION_UNKNOWN);
-  weft__connections_find(0, NULL, NULL);
+  weft__socket_table_find(0, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static struct {
 /* With the lock held. */
 static void spoil(message *answer) {
   size_t n = answer->size;
-  const uint8_t *was = weft__message_flat(answer);
+  const uint8_t *was = weft__message_flatten(answer);
   if (middle.over && was && n > 0 && middle.size > 1) { /* the first byte says where */
     uint8_t *copy = malloc(n);
     if (!copy) return;
@@ -76,7 +76,7 @@ static void pass_back(void *arg, weft_err err, message *answer) {
   pthread_mutex_lock(&middle.lock);
   if (!err && middle.spoiled && strcmp(middle.spoiled, weft__call_method(c)) == 0) spoil(answer);
   pthread_mutex_unlock(&middle.lock);
-  weft__call_answer(c, err, answer);
+  weft__call_respond(c, err, answer);
 }
 
 static void pass_on(void *arg, call *c) {
@@ -88,7 +88,7 @@ static void pass_on(void *arg, call *c) {
   if (to)
     weft__channel_call(to, weft__call_method(c), weft__call_request(c), &opts, pass_back, c);
   else
-    weft__call_answer(c, weft__fail(WEFT_UNAVAILABLE, "the ps is not there yet"), NULL);
+    weft__call_respond(c, weft__fail(WEFT_UNAVAILABLE, "the ps is not there yet"), NULL);
 }
 
 /* ---- both ends ---- */

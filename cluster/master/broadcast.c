@@ -21,13 +21,13 @@ static void on_reply(void *arg, weft_err err, message *reply) {
   asking *all = o->all;
   weft__status_keep(&o->ask->status, err);
   if (reply) weft__message_move(&o->ask->reply, reply);
-  if (atomic_fetch_sub(&all->left, 1) == 1) weft__answers_open(&all->answered);
+  if (atomic_fetch_sub(&all->left, 1) == 1) weft__rpc_event_set(&all->answered);
 }
 
 static void pass_on(void *arg) { weft__cancel_fire(arg, WEFT_CANCELLED, "The operation was cancelled"); }
 
 static void wait_for_answers(asking *all) {
-  while (!weft__answers_wait(&all->answered, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
+  while (!weft__rpc_event_wait(&all->answered, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
     if (weft__interrupts())
       weft__cancel_fire(&all->cancel, WEFT_CANCELLED, "Interrupted while waiting for other tasks");
 }

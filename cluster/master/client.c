@@ -309,7 +309,7 @@ static weft_err read_step(client *s, const plan_request *r, message *reply, weft
                           const run_opts *opts) {
   message rest = {0};
   ProtobufCMessage *m = NULL;
-  weft_err err = weft__message_without(&rest, reply, STEP_VALUES);
+  weft_err err = weft__message_copy_without(&rest, reply, STEP_VALUES);
   if (!err) err = weft__message_unpack(&m, &rest, &tensorflow__run_step_response__descriptor);
   weft__message_finish(&rest);
   if (err) return err;

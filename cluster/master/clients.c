@@ -202,7 +202,7 @@ static void note_connections(clients *t, int n, client_session *const *list) {
     from[i] = name[i];
   }
   pthread_mutex_unlock(&t->lock);
-  if (known) weft__connections_find(n, from, state);
+  if (known) weft__socket_table_find(n, from, state);
   const int64_t now = weft__now_ns();
   pthread_mutex_lock(&t->lock);
   for (int i = 0; known && i < n; i++) {

@@ -239,7 +239,7 @@ static const char *handle_of(request_message *q) {
 static weft_err unpack_request(const errand *e, ProtobufCMessage **out) {
   message rest = {0}, *all = weft__call_request(e->c);
   if (!e->what->apart) return weft__message_unpack(out, all, e->what->request);
-  weft_err err = weft__message_without(&rest, all, e->what->apart);
+  weft_err err = weft__message_copy_without(&rest, all, e->what->apart);
   if (!err) err = weft__message_unpack(out, &rest, e->what->request);
   weft__message_finish(&rest);
   return err;
@@ -259,7 +259,7 @@ static void run_errand(void *arg) {
   message answer = {0};
   weft__message_init(&answer);
   weft_err err = answer_call(e, &answer);
-  weft__call_answer(e->c, err, &answer);
+  weft__call_respond(e->c, err, &answer);
   weft__message_finish(&answer);
   weft__free(e);
 }
@@ -278,5 +278,5 @@ void weft__master_handle(master *m, call *c) {
     if (e && (err = weft__errand_run(m->errands, run_errand, e))) weft__free(e);
     if (!err) return;
   }
-  weft__call_answer(c, err, NULL);
+  weft__call_respond(c, err, NULL);
 }

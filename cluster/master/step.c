@@ -243,7 +243,7 @@ static void part_ended(step_run *r, weft_err err) {
     pthread_mutex_unlock(&r->lock);
     if (!derived) cancel_others(r);
   }
-  if (atomic_fetch_sub(&r->left, 1) == 1) weft__answers_open(&r->ended);
+  if (atomic_fetch_sub(&r->left, 1) == 1) weft__rpc_event_set(&r->ended);
 }
 
 static void local_ended(void *arg, weft_err err) { part_ended(arg, err); }
@@ -342,7 +342,7 @@ static void wait_for_parts(step_run *r, int64_t deadline_ns) {
   for (;;) {
     int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = deadline_ns - weft__now_ns();
     if (deadline_ns && !told && left < slice) slice = left > 0 ? left : 0;
-    if (weft__answers_wait(&r->ended, slice)) return;
+    if (weft__rpc_event_wait(&r->ended, slice)) return;
     weft_err why = told ? WEFT_OK : reason_to_end(r, deadline_ns);
     if (!why) continue;
     told = true;

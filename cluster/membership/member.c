@@ -260,7 +260,7 @@ void weft__member_handle(members *m, call *c) {
                      : weft__fail(WEFT_UNIMPLEMENTED, "%s is unknown", weft__call_method(c));
   if (!err) err = answer_hello(m, (Weft__Hello *)hello, &answer);
   if (hello) protobuf_c_message_free_unpacked(hello, NULL);
-  weft__call_answer(c, err, &answer);
+  weft__call_respond(c, err, &answer);
   weft__message_finish(&answer);
 }
 

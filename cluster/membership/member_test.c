@@ -45,7 +45,7 @@ static void handle(void *arg, call *c) {
   if (s->up)
     weft__member_handle(s->members, c);
   else
-    weft__call_answer(c, weft__fail(WEFT_UNAVAILABLE, "not up"), NULL);
+    weft__call_respond(c, weft__fail(WEFT_UNAVAILABLE, "not up"), NULL);
 }
 
 /* Ports for ps 0 and workers 0, 1, ...; nobody is up yet. */
@@ -215,7 +215,7 @@ TEST(those_who_never_came_are_named_at_the_timeout) {
 
 static void answer_unimplemented(void *arg, call *c) {
   (void)arg;
-  weft__call_answer(c, weft__fail(WEFT_UNIMPLEMENTED, "unknown"), NULL);
+  weft__call_respond(c, weft__fail(WEFT_UNIMPLEMENTED, "unknown"), NULL);
 }
 
 TEST_WITHIN(30, a_tensorflow_worker_has_left_when_its_port_is_closed_for_a_while) {

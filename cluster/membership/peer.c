@@ -34,7 +34,7 @@ typedef struct flight { /* a call under way */
   bool asks_status;   /* a greeting that TensorFlow understands */
   const char *method; /* a literal */
   int64_t began_ns;
-  rpc_reply *fn;
+  rpc_callback *fn;
   void *arg;
   int refs; /* the ring's and, while it is being ended, the health thread's */
   struct flight *next, *prev;
@@ -458,7 +458,8 @@ static weft_err take_off(peer *p, flight *f, bool *first) {
   return err;
 }
 
-void weft__peer_call(peer *p, const char *method, message *request, const call_opts *opts, rpc_reply *fn, void *arg) {
+void weft__peer_call(peer *p, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
+                     void *arg) {
   flight *f = weft__alloc_zero(1, sizeof *f);
   bool first = false;
   weft_err err = f ? WEFT_OK : WEFT_OOM;

@@ -32,7 +32,7 @@ bool weft__peer_is_self(const peer *p);
 unsigned weft__peer_given_up(const peer *p);
 peer_kind weft__peer_kind(peer *p);
 /* As weft__channel_call; the method is a literal. */
-void weft__peer_call(peer *p, const char *method, message *request, const call_opts *opts, rpc_reply *fn, void *arg);
+void weft__peer_call(peer *p, const char *method, message *request, const call_opts *opts, rpc_callback *fn, void *arg);
 void weft__peer_flush(peer *p); /* sends calls that expect another */
 /* The call that has been under way for the longest time; false: there is none. */
 bool weft__peer_oldest(peer *p, int64_t *began_ns, const char **method);

@@ -55,13 +55,13 @@ static void handle(void *arg, call *c) {
     return;
   }
   bool hello = strcmp(method, WEFT_HELLO_METHOD) == 0;
-  weft__call_answer(c, hello && !arg ? weft__fail(WEFT_UNIMPLEMENTED, "what?") : WEFT_OK, NULL);
+  weft__call_respond(c, hello && !arg ? weft__fail(WEFT_UNIMPLEMENTED, "what?") : WEFT_OK, NULL);
 }
 
 static void let_go(listener *l) {
   usleep(100000); /* those on their way have come */
   pthread_mutex_lock(&result.lock);
-  for (int i = 0; i < n_held; i++) weft__call_answer(held[i], WEFT_OK, NULL);
+  for (int i = 0; i < n_held; i++) weft__call_respond(held[i], WEFT_OK, NULL);
   n_held = 0;
   pthread_mutex_unlock(&result.lock);
   weft__listener_destroy(l);

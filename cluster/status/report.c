@@ -220,7 +220,7 @@ void weft__report_handle(const report_source *from, call *c) {
   if (!err) err = weft__message_pack(&answer, &report.base);
   if (q) protobuf_c_message_free_unpacked(q, NULL);
   weft__arena_finish(&a);
-  weft__call_answer(c, err, &answer);
+  weft__call_respond(c, err, &answer);
   weft__message_finish(&answer);
 }
 

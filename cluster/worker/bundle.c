@@ -55,7 +55,7 @@ static weft_err write_all(const bundle *b, message *m) {
   for (int i = 0; i < b->n; i++) {
     const awaited *a = &b->value[i];
     message one = {.brief = true};
-    weft_err err = weft__message_from_received(&one, a->dead ? NULL : &a->tensor, a->dead);
+    weft_err err = weft__received_tensor_write(&one, a->dead ? NULL : &a->tensor, a->dead);
     if (!err) err = weft__message_add_message(m, ANSWER, &one);
     weft__message_finish(&one);
     if (err) return err;
@@ -76,7 +76,7 @@ static void answer(bundle *b) {
   weft_err err = weft__status_raise(&b->err);
   if (!err) err = write_all(b, &m);
   if (!err && m.size > b->worker->together_max) err = put_back(b, m.size);
-  weft__call_answer(b->call, err, &m);
+  weft__call_respond(b->call, err, &m);
   weft__message_finish(&m);
   for (int i = 0; i < b->n; i++) weft__tensor_clear(&b->value[i].tensor); /* the last may be its step's own memory */
   release(b);
@@ -148,14 +148,14 @@ void weft__worker_recv_all(worker *w, call *c, ProtobufCMessage *request) {
   bundle *b;
   weft_err err = create(&b, w, c, (Weft__RecvTensorsRequest *)request);
   if (err) {
-    weft__call_answer(c, err, NULL);
+    weft__call_respond(c, err, NULL);
     weft__worker_leave(w);
     protobuf_c_message_free_unpacked(request, NULL);
     return;
   }
   err = prepare(b);
   if (err) {
-    weft__call_answer(c, err, NULL);
+    weft__call_respond(c, err, NULL);
     release(b);
   } else {
     for (int i = 0; i < b->n; i++) weft__rendezvous_recv(b->step->rendezvous, b->value[i].key, on_value, &b->value[i]);
@@ -193,10 +193,10 @@ static weft_err next_answer(message *reply, received *out) {
   size_t head = read_head(reply, &length);
   message one = {0};
   if (head == 0) return weft__fail(WEFT_INTERNAL, "RecvTensors: the answer cannot be read");
-  weft_err err = weft__message_cut(&one, reply, head);
+  weft_err err = weft__message_move_bytes(&one, reply, head);
   weft__message_finish(&one);
-  if (!err) err = weft__message_cut(&one, reply, (size_t)length);
-  if (!err) err = weft__message_to_received(out, &one);
+  if (!err) err = weft__message_move_bytes(&one, reply, (size_t)length);
+  if (!err) err = weft__received_tensor_read(out, &one);
   weft__message_finish(&one);
   return err;
 }

@@ -98,8 +98,8 @@ static void release(waiter *r) {
 static void answer(waiter *r, weft_err err, const weft_tensor *t, bool dead) {
   message m = {.brief = true};
   weft__cancel_off(weft__call_cancel(r->call), &r->watch);
-  if (!err) err = weft__message_from_received(&m, dead ? NULL : t, dead);
-  weft__call_answer(r->call, err, &m);
+  if (!err) err = weft__received_tensor_write(&m, dead ? NULL : t, dead);
+  weft__call_respond(r->call, err, &m);
   weft__message_finish(&m);
   release(r);
 }
@@ -126,7 +126,7 @@ static weft_err prepare(waiter *r, const Tensorflow__RecvTensorRequest *q) {
 void weft__worker_recv(worker *w, call *c, ProtobufCMessage *request) {
   waiter *r = weft__alloc_zero(1, sizeof *r);
   if (!r) {
-    weft__call_answer(c, WEFT_OOM, NULL);
+    weft__call_respond(c, WEFT_OOM, NULL);
     weft__worker_leave(w);
     protobuf_c_message_free_unpacked(request, NULL);
     return;
@@ -136,7 +136,7 @@ void weft__worker_recv(worker *w, call *c, ProtobufCMessage *request) {
   weft_err err = prepare(r, (const Tensorflow__RecvTensorRequest *)request);
   protobuf_c_message_free_unpacked(request, NULL);
   if (err) {
-    weft__call_answer(c, err, NULL);
+    weft__call_respond(c, err, NULL);
     release(r);
   } else {
     weft__rendezvous_recv(r->step->rendezvous, r->key, on_value, r);
@@ -168,7 +168,7 @@ static void acknowledge(const fetch *f) {
 static void on_fetched(void *arg, weft_err err, message *reply) {
   fetch *f = arg;
   received got = {0};
-  if (!err) err = weft__message_to_received(&got, reply);
+  if (!err) err = weft__received_tensor_read(&got, reply);
   weft__rendezvous_destroy(f->rendezvous); /* whoever waits has it too, and may end the step at once */
   f->fn(f->arg, err, got.tensor ? got.tensor : &nothing, got.dead);
   if (got.require_ack) acknowledge(f);

@@ -105,7 +105,7 @@ static void answer(run_call *r, weft_err err) {
     weft__message_finish(&m);
     err = write_error(r, err, &m);
   }
-  weft__call_answer(r->call, err, &m);
+  weft__call_respond(r->call, err, &m);
   weft__message_finish(&m);
   destroy(r);
 }
@@ -268,7 +268,7 @@ void weft__worker_run(worker *w, call *c, ProtobufCMessage *request) {
   run_call *r = weft__alloc_zero(1, sizeof *r);
   bool made = false;
   if (!r) {
-    weft__call_answer(c, WEFT_OOM, NULL);
+    weft__call_respond(c, WEFT_OOM, NULL);
     weft__worker_leave(w);
     protobuf_c_message_free_unpacked(request, NULL);
     return;
@@ -279,7 +279,7 @@ void weft__worker_run(worker *w, call *c, ProtobufCMessage *request) {
   pthread_mutex_init(&r->lock, NULL);
   weft_err err = prepare(r, &made);
   if (err) {
-    weft__call_answer(c, err, NULL);
+    weft__call_respond(c, err, NULL);
     destroy(r);
   } else if (r->partial) {
     go_on_partially(r, made);

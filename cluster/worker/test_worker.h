@@ -222,7 +222,7 @@ static inline weft_err recv_tensor(seat *s, int64_t id, const char *key, int64_t
   q.request_id = request_id;
   weft_err err = ask(s, METHOD("RecvTensor"), &q.base, timeout_ms, &reply);
   if (!err) {
-    EXPECT_OK(weft__message_to_received(&r, &reply));
+    EXPECT_OK(weft__received_tensor_read(&r, &reply));
     if (got) *got = r.tensor ? weft__tensor_double(r.tensor, 0) : NAN;
   }
   weft_tensor_destroy(r.tensor);

@@ -300,7 +300,7 @@ typedef struct job {
 static void do_job(worker *w, const method *m, call *c) {
   message answer = {0};
   weft_err err = answer_with(w, m, weft__call_request(c), &answer);
-  weft__call_answer(c, err, &answer);
+  weft__call_respond(c, err, &answer);
   weft__message_finish(&answer);
   weft__worker_leave(w);
 }
@@ -324,7 +324,7 @@ static void begin(worker *w, const method *m, call *c) {
   ProtobufCMessage *q;
   weft_err err = weft__message_unpack(&q, weft__call_request(c), m->request);
   if (err) {
-    weft__call_answer(c, err, NULL);
+    weft__call_respond(c, err, NULL);
     weft__worker_leave(w);
   } else {
     m->begin(w, c, q);
@@ -335,7 +335,7 @@ void weft__worker_handle(worker *w, call *c) {
   const method *m = find_method(weft__call_method(c));
   weft_err err = m ? weft__worker_enter(w) : unknown_method(weft__call_method(c));
   if (err) {
-    weft__call_answer(c, err, NULL);
+    weft__call_respond(c, err, NULL);
     return;
   }
   if (m->begin) {
@@ -348,6 +348,6 @@ void weft__worker_handle(worker *w, call *c) {
   }
   err = submit(w, m, c);
   if (!err) return;
-  weft__call_answer(c, err, NULL);
+  weft__call_respond(c, err, NULL);
   weft__worker_leave(w);
 }

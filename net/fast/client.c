@@ -20,7 +20,7 @@ typedef struct out_call {
   cancel *cancel;
   cancel_watch watch;
   int64_t timeout_ms, deadline_ns; /* 0: none */
-  rpc_reply *fn;
+  rpc_callback *fn;
   void *arg;
   char *method; /* behind the struct */
 } out_call;
@@ -191,7 +191,7 @@ static void free_line(conn *base) {
 
 /* ---- calls ---- */
 
-static out_call *make_call(fast_line *l, const char *method, const call_opts *opts, rpc_reply *fn, void *arg) {
+static out_call *make_call(fast_line *l, const char *method, const call_opts *opts, rpc_callback *fn, void *arg) {
   size_t size = strlen(method) + 1;
   out_call *c = weft__alloc_zero(1, sizeof *c + size);
   if (!c) return NULL;
@@ -217,7 +217,7 @@ static weft_err begin(fast_line *l, out_call *c, message *request, bool more) {
   return err;
 }
 
-bool weft__fast_call(fast_line *l, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
+bool weft__fast_call(fast_line *l, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
                      void *arg) {
   weft_err err = weft__check_size(method, request->size);
   out_call *c = err == WEFT_OK ? make_call(l, method, opts, fn, arg) : NULL;
@@ -239,14 +239,14 @@ void weft__fast_flush(fast_line *l) { weft__conn_flush(&l->conn); }
 
 /* ---- the line ---- */
 
-static weft_err open_socket(const Weft__FastWay *way, const char *host, int *fd) {
+static weft_err open_socket(const Weft__FastEndpoint *way, const char *host, int *fd) {
   weft_err err = way->local[0] ? weft__socket_local(fd, way->local)
                                : weft__fail(WEFT_UNAVAILABLE, "no fast way to %s is known", host);
   if (err != WEFT_OK && way->port > 0 && host[0]) err = weft__socket_tcp(fd, host, way->port);
   return err;
 }
 
-static weft_err greet(fast_line *l, const Weft__FastWay *way, const char *host, const conn_kind *kind) {
+static weft_err greet(fast_line *l, const Weft__FastEndpoint *way, const char *host, const conn_kind *kind) {
   int fd = -1;
   char key[2 * FAST_KEY_SIZE + 1];
   if (way->key.len != FAST_KEY_SIZE) return weft__fail(WEFT_INVALID_ARGUMENT, "%s: no key", l->address);
@@ -267,7 +267,7 @@ weft_err weft__fast_connect(fast_line **out, const char *address, const char *ho
   static const conn_kind kind = {take_frame, line_lost, free_line};
   ProtobufCMessage *unpacked;
   *out = NULL;
-  WEFT_TRY(weft__message_unpack(&unpacked, way, &weft__fast_way__descriptor));
+  WEFT_TRY(weft__message_unpack(&unpacked, way, &weft__fast_endpoint__descriptor));
   fast_line *l = weft__alloc_zero(1, sizeof *l);
   weft_err err = l && (l->address = weft__strdup(address)) ? weft__loop_retain() : WEFT_OOM;
   if (err == WEFT_OK) {
@@ -276,7 +276,7 @@ weft_err weft__fast_connect(fast_line **out, const char *address, const char *ho
     l->ticker.tick = tick;
     l->changed = changed, l->arg = arg;
     *out = l;
-    err = greet(l, (Weft__FastWay *)unpacked, host, &kind);
+    err = greet(l, (Weft__FastEndpoint *)unpacked, host, &kind);
     if (err != WEFT_OK) weft__loop_release();
   }
   if (err != WEFT_OK && l) {

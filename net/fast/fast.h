@@ -24,7 +24,7 @@ typedef void fast_changed(void *arg, fast_line *l, bool usable);
 weft_err weft__fast_connect(fast_line **out, const char *address, const char *host, message *way, fast_changed *changed,
                             void *arg);
 /* As weft__channel_call; false: the line is lost, and nothing was done. */
-bool weft__fast_call(fast_line *l, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
+bool weft__fast_call(fast_line *l, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
                      void *arg);
 void weft__fast_flush(fast_line *l);      /* as weft__channel_flush */
 void weft__fast_disconnect(fast_line *l); /* ends what runs and waits for it; not on a transport's thread */

@@ -22,13 +22,13 @@ static void echo(void *arg, call *c) {
     EXPECT_OK(weft__message_add(&answer, (piece){huge, sizeof huge, keep, NULL}));
   else
     weft__message_move(&answer, weft__call_request(c));
-  weft__call_answer(c, WEFT_OK, &answer);
+  weft__call_respond(c, WEFT_OK, &answer);
 }
 
 typedef struct rig {
   fast_port *port;
   message packed;
-  Weft__FastWay *way;
+  Weft__FastEndpoint *way;
 } rig;
 
 static rig open_rig(void) {
@@ -36,8 +36,8 @@ static rig open_rig(void) {
   EXPECT_OK(weft__fast_listen(&r.port, &(listener_opts){.host = "127.0.0.1"}, echo, NULL));
   EXPECT_OK(weft__fast_way(r.port, &r.packed));
   ProtobufCMessage *m;
-  EXPECT_OK(weft__message_unpack(&m, &r.packed, &weft__fast_way__descriptor));
-  r.way = (Weft__FastWay *)m;
+  EXPECT_OK(weft__message_unpack(&m, &r.packed, &weft__fast_endpoint__descriptor));
+  r.way = (Weft__FastEndpoint *)m;
   return r;
 }
 
@@ -127,12 +127,12 @@ TEST(a_tensor_arrives_in_memory_it_can_keep) {
   memset(t->data, 7, weft__tensor_bytes(t));
   message request = {0};
   received got;
-  EXPECT_OK(weft__message_from_received(&request, t, false));
+  EXPECT_OK(weft__received_tensor_write(&request, t, false));
   call_with(l, &s, &request);
   EXPECT(soon(&s.ok, 1));
   EXPECT(weft__window_has(weft__message_piece(&s.last, s.last.n_piece - 1)));
   const uint8_t *read_to = weft__message_piece(&s.last, s.last.n_piece - 1)->data;
-  EXPECT_OK(weft__message_to_received(&got, &s.last));
+  EXPECT_OK(weft__received_tensor_read(&got, &s.last));
   EXPECT(got.tensor->data == (const void *)read_to);
   EXPECT_EQ_MEM(got.tensor->data, t->data, weft__tensor_bytes(t));
   weft_tensor_destroy(got.tensor);

@@ -330,7 +330,7 @@ weft_err weft__fast_listen(fast_port **out, const listener_opts *opts, rpc_handl
 }
 
 weft_err weft__fast_way(const fast_port *p, message *out) {
-  Weft__FastWay way = WEFT__FAST_WAY__INIT;
+  Weft__FastEndpoint way = WEFT__FAST_ENDPOINT__INIT;
   way.local = (char *)(uintptr_t)p->name;
   way.port = p->number;
   way.key = (ProtobufCBinaryData){sizeof p->key, (uint8_t *)(uintptr_t)p->key};

@@ -19,28 +19,28 @@ static void read_and_answer(void *arg, call *c) {
   message answer = {0};
   received got = {0};
   (void)arg;
-  if (weft__message_to_received(&got, weft__call_request(c)) == WEFT_OK) {
-    if (got.tensor && weft__message_from_received(&answer, got.tensor, false) != WEFT_OK) abort();
+  if (weft__received_tensor_read(&got, weft__call_request(c)) == WEFT_OK) {
+    if (got.tensor && weft__received_tensor_write(&answer, got.tensor, false) != WEFT_OK) abort();
     weft_tensor_destroy(got.tensor);
   }
-  weft__call_answer(c, WEFT_OK, &answer);
+  weft__call_respond(c, WEFT_OK, &answer);
 }
 
-static const Weft__FastWay *listen_once(void) {
+static const Weft__FastEndpoint *listen_once(void) {
   static ProtobufCMessage *way;
   static fast_port *listening;
   message packed = {0};
-  if (way) return (const Weft__FastWay *)way;
+  if (way) return (const Weft__FastEndpoint *)way;
   if (weft__fast_listen(&listening, &(listener_opts){.host = "127.0.0.1"}, read_and_answer, NULL) != WEFT_OK) abort();
   if (weft__fast_way(listening, &packed) != WEFT_OK) abort();
-  if (weft__message_unpack(&way, &packed, &weft__fast_way__descriptor) != WEFT_OK) abort();
+  if (weft__message_unpack(&way, &packed, &weft__fast_endpoint__descriptor) != WEFT_OK) abort();
   weft__message_finish(&packed);
-  return (const Weft__FastWay *)way;
+  return (const Weft__FastEndpoint *)way;
 }
 
 static bool wait_for(int fd, short events) { return poll(&(struct pollfd){.fd = fd, .events = events}, 1, 20000) == 1; }
 
-static void greet(int fd, const Weft__FastWay *way) {
+static void greet(int fd, const Weft__FastEndpoint *way) {
   uint8_t bytes[sizeof(frame_head) + 2 * FAST_KEY_SIZE + 1];
   frame_head h = {.magic = FRAME_MAGIC, .kind = FRAME_GREETING, .text = 2 * FAST_KEY_SIZE};
   memcpy(bytes, &h, sizeof h);
@@ -50,7 +50,7 @@ static void greet(int fd, const Weft__FastWay *way) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  const Weft__FastWay *way = listen_once();
+  const Weft__FastEndpoint *way = listen_once();
   char answers[4096];
   int fd = -1;
   ssize_t n = 1;

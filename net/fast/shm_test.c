@@ -118,7 +118,7 @@ TEST(a_message_of_shared_bytes_is_copied_before_it_is_parsed) {
   ends e = open_ends();
   message m = {0};
   EXPECT_OK(weft__window_get(e.in, weft__window_put(e.out, bytes(), BLOCK), &m));
-  const uint8_t *there = weft__message_piece(&m, 0)->data, *flat = weft__message_flat(&m);
+  const uint8_t *there = weft__message_piece(&m, 0)->data, *flat = weft__message_flatten(&m);
   EXPECT(flat && flat != there);
   EXPECT_EQ_MEM(flat, bytes(), BLOCK);
   weft__message_finish(&m);
@@ -132,7 +132,7 @@ TEST(a_tensor_that_stays_in_the_window_says_that_the_peer_can_write_to_it) {
   received got;
   EXPECT_OK(weft__tensor_create(&t, WEFT_INT32, &SHAPE1(BLOCK / 4)));
   memcpy(t->data, bytes(), BLOCK);
-  EXPECT_OK(weft__message_from_received(&sent, t, false));
+  EXPECT_OK(weft__received_tensor_write(&sent, t, false));
   for (int i = 0; i < sent.n_piece; i++) { /* as a connection does it: what is large goes through the window */
     const piece *p = weft__message_piece(&sent, i);
     if (p->size >= WINDOW_MIN)
@@ -140,7 +140,7 @@ TEST(a_tensor_that_stays_in_the_window_says_that_the_peer_can_write_to_it) {
     else
       EXPECT_OK(weft__message_add_copy(&m, p->data, p->size));
   }
-  EXPECT_OK(weft__message_to_received(&got, &m));
+  EXPECT_OK(weft__received_tensor_read(&got, &m));
   EXPECT_EQ_MEM(got.tensor->data, bytes(), BLOCK);
   EXPECT(got.tensor->buf->peer_writes);
   EXPECT(!t->buf->peer_writes);

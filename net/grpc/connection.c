@@ -32,7 +32,7 @@ typedef struct out_call {
   cancel *cancel;
   cancel_watch watch;
   int64_t timeout_ms;
-  rpc_reply *fn;
+  rpc_callback *fn;
   void *arg;
   char *method; /* behind the struct */
 } out_call;
@@ -216,7 +216,7 @@ static weft_err make_call(out_call **out, grpc_line *l, const char *method, mess
   return err;
 }
 
-static void begin_call(line *base, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
+static void begin_call(line *base, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
                        void *arg) {
   grpc_line *l = (grpc_line *)base;
   out_call *c = NULL;

@@ -23,7 +23,7 @@ typedef struct pending { /* a call that waits for the connection */
   call_opts opts;
   int64_t deadline_ns; /* 0: none */
   cancel_watch watch;
-  rpc_reply *fn;
+  rpc_callback *fn;
   void *arg;
   char *method; /* behind the struct */
 } pending;
@@ -285,7 +285,7 @@ static bool start_dialing(named_line *l) {
 
 /* ---- calls ---- */
 
-static void list_call(named_line *l, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
+static void list_call(named_line *l, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
                       void *arg) {
   size_t size = strlen(method) + 1;
   pending *p = weft__alloc_zero(1, sizeof *p + size);
@@ -317,7 +317,7 @@ static void list_call(named_line *l, const char *method, message *request, const
   fn(arg, err, NULL);
 }
 
-static void call_named(line *base, const char *method, message *request, const call_opts *opts, rpc_reply *fn,
+static void call_named(line *base, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
                        void *arg) {
   named_line *l = (named_line *)base;
   pthread_mutex_lock(&l->lock);

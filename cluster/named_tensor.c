@@ -29,7 +29,7 @@ void weft__named_finish(named_list *l) {
 }
 
 /* {name, tensor} and no more; false: not in this form. */
-static bool read_usual(place *p, named *out, weft_err *err) {
+static bool read_usual(message_reader *p, named *out, weft_err *err) {
   const uint64_t name_tag = 1 << 3 | 2, tensor_tag = 2 << 3 | 2;
   uint64_t tag;
   size_t length;
@@ -41,7 +41,7 @@ static bool read_usual(place *p, named *out, weft_err *err) {
   return tag == tensor_tag && length == p->left && weft__message_reader_tensor(p, &out->tensor, err);
 }
 
-static weft_err read_any(place *p, size_t length, named *out) {
+static weft_err read_any(message_reader *p, size_t length, named *out) {
   ProtobufCMessage *m = NULL;
   uint8_t *bytes = weft__alloc(length + 1);
   if (!bytes) return WEFT_OOM;
@@ -56,8 +56,8 @@ static weft_err read_any(place *p, size_t length, named *out) {
   return err;
 }
 
-static weft_err read_one(place *p, size_t length, named *out) {
-  place usual = *p;
+static weft_err read_one(message_reader *p, size_t length, named *out) {
+  message_reader usual = *p;
   weft_err err = WEFT_OK;
   (void)weft__message_reader_enter(&usual, length);
   if (read_usual(&usual, out, &err)) {
@@ -82,7 +82,7 @@ static named *grow(named_list *l) {
 }
 
 weft_err weft__named_read(named_list *out, message *m, int field) {
-  place p = {.m = m, .left = m->size};
+  message_reader p = {.m = m, .left = m->size};
   *out = (named_list){0};
   weft_err err = WEFT_OK;
   while (p.left > 0 && !err) {

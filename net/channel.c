@@ -108,7 +108,7 @@ void weft__channel_call(channel *c, const char *method, message *request, const 
   static const call_opts none = {0};
   fast_line *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
   if (!opts) opts = &none;
-  if (fast && !opts->apart && weft__fast_call(fast, method, request, opts, fn, arg)) return;
+  if (fast && !opts->only_grpc && weft__fast_call(fast, method, request, opts, fn, arg)) return;
   if (c->upgrades) ask_way(c);
   c->grpc->kind->call(c->grpc, method, request, opts, fn, arg);
 }

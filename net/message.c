@@ -221,7 +221,7 @@ static weft_err add_strings(message *m, const str *s, int64_t n, size_t size) {
 
 static weft_err add_content(message *m, const weft_tensor *t, size_t size) {
   if (t->dtype == WEFT_STRING) return add_strings(m, t->data, weft__tensor_count(t), size);
-  if (size < REFER_MIN || (t->buf->transient && !m->brief)) return weft__message_add_copy(m, t->data, size);
+  if (size < REFER_MIN || (t->buf->transient && !m->borrows)) return weft__message_add_copy(m, t->data, size);
   if (t->buf->transient) return weft__message_add(m, (piece){t->data, size, NULL, NULL});
   return weft__message_add_buffer(m, t->buf, t->data, size);
 }
@@ -245,7 +245,7 @@ weft_err weft__message_add_tensor(message *m, int field, const weft_tensor *t) {
 }
 
 weft_err weft__message_own(message *m) {
-  for (int i = 0; m->brief && i < m->n_piece; i++) {
+  for (int i = 0; m->borrows && i < m->n_piece; i++) {
     piece *p = &pieces(m)[i];
     if (p->release || p->size == 0) continue;
     block *b = weft__alloc(sizeof *b + p->size);
@@ -254,7 +254,7 @@ weft_err weft__message_own(message *m) {
     memcpy(b->data, p->data, p->size);
     *p = (piece){b->data, p->size, free_block, b};
   }
-  m->brief = false;
+  m->borrows = false;
   return WEFT_OK;
 }
 

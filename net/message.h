@@ -22,9 +22,9 @@ typedef struct message {
   piece few[MESSAGE_FEW];
   piece *piece; /* NULL: they are in few */
   int n_piece, room;
-  size_t size; /* bytes in all */
-  bool brief;  /* nobody owns the pieces without `release`: whoever keeps the message calls weft__message_own */
-  bool shared; /* another process can write to some of it */
+  size_t size;  /* bytes in all */
+  bool borrows; /* nobody owns the pieces without `release`: whoever keeps the message calls weft__message_own */
+  bool shared;  /* another process can write to some of it */
 } message;
 
 void weft__message_init(message *m); /* {0} is an empty message as well */
@@ -39,7 +39,7 @@ weft_err weft__message_add_adopt(message *m, void *data, size_t size);          
 weft_err weft__message_add_buffer(message *m, buffer *b, const void *data, size_t size); /* retains b */
 weft_err weft__message_pack(message *m, const ProtobufCMessage *p);
 /* A field of type message holding a TensorProto.  Numbers are referred to (a transient buffer is copied, unless m is
- * brief); strings are written as TF does on the wire.  A field number of 0 writes the TensorProto itself, without tag and length. */
+ * borrows memory); strings are written as TF does on the wire.  A field number of 0 writes the TensorProto itself, without tag and length. */
 weft_err weft__message_add_tensor(message *m, int field, const weft_tensor *t);
 weft_err weft__message_add_varint(message *m, int field, uint64_t v); /* nothing when v is 0 */
 weft_err weft__message_add_string(message *m, int field, const void *data, size_t size);
@@ -50,7 +50,7 @@ weft_err weft__message_add_message(message *m, int field, message *inner);
 /* The first `size` bytes of m, which has as many, go to the end of `to`: whole pieces by reference. */
 weft_err weft__message_move_bytes(message *to, message *m, size_t size);
 
-/* Makes a brief message one that lasts. */
+/* Makes a borrowing message one that lasts. */
 weft_err weft__message_own(message *m);
 
 /* All bytes in one place: the only piece itself, or joined (and kept joined).  NULL if out of memory. */
@@ -58,13 +58,13 @@ const uint8_t *weft__message_flatten(message *m);
 /* Scanned, then unpacked; free with protobuf_c_message_free_unpacked. */
 weft_err weft__message_unpack(ProtobufCMessage **out, message *m, const ProtobufCMessageDescriptor *d);
 
-/* received.c: RecvTensorResponse without protobuf.  The head is read where it lies; the content is copied once, into
+/* received_tensor.c: RecvTensorResponse without protobuf.  The head is read where it lies; the content is copied once, into
  * the new tensor, or taken over where it came as an aligned piece of its own.  Any valid encoding is accepted. */
-typedef struct received {
+typedef struct received_tensor {
   weft_tensor *tensor; /* NULL when dead */
   bool dead, require_ack;
-} received;
-weft_err weft__received_tensor_read(received *out, message *m);
+} received_tensor;
+weft_err weft__received_tensor_read(received_tensor *out, message *m);
 weft_err weft__received_tensor_write(message *out, const weft_tensor *t, bool dead);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The bytes at the place that lie together, at most p->left of them. */
-static size_t together(place *p, const uint8_t **data) {
+static size_t together(message_reader *p, const uint8_t **data) {
   while (p->left && p->offset == weft__message_piece(p->m, p->piece)->size) p->piece++, p->offset = 0;
   if (!p->left) return 0;
   const piece *at = weft__message_piece(p->m, p->piece);
@@ -14,9 +14,9 @@ static size_t together(place *p, const uint8_t **data) {
   return at->size - p->offset < p->left ? at->size - p->offset : p->left;
 }
 
-static void advance(place *p, size_t n) { p->offset += n, p->left -= n; }
+static void advance(message_reader *p, size_t n) { p->offset += n, p->left -= n; }
 
-bool weft__message_reader_varint(place *p, uint64_t *v) {
+bool weft__message_reader_varint(message_reader *p, uint64_t *v) {
   const uint8_t *data;
   *v = 0;
   for (int shift = 0; shift < 64 && together(p, &data) > 0; shift += 7) {
@@ -27,14 +27,14 @@ bool weft__message_reader_varint(place *p, uint64_t *v) {
   return false;
 }
 
-bool weft__message_reader_length(place *p, size_t *length) {
+bool weft__message_reader_length(message_reader *p, size_t *length) {
   uint64_t v;
   if (!weft__message_reader_varint(p, &v) || v > p->left) return false;
   *length = (size_t)v;
   return true;
 }
 
-void weft__message_reader_bytes(place *p, uint8_t *to, size_t size) {
+void weft__message_reader_bytes(message_reader *p, uint8_t *to, size_t size) {
   while (size > 0) {
     const uint8_t *data = NULL;
     size_t n = together(p, &data);
@@ -45,13 +45,13 @@ void weft__message_reader_bytes(place *p, uint8_t *to, size_t size) {
   }
 }
 
-size_t weft__message_reader_enter(place *p, size_t length) {
+size_t weft__message_reader_enter(message_reader *p, size_t length) {
   size_t outside = p->left - length;
   p->left = length;
   return outside;
 }
 
-void weft__message_reader_skip(place *p, size_t size) {
+void weft__message_reader_skip(message_reader *p, size_t size) {
   const uint8_t *data;
   for (size_t n; size > 0; size -= n) {
     n = together(p, &data);
@@ -62,7 +62,7 @@ void weft__message_reader_skip(place *p, size_t size) {
 
 /* ---- tensors ---- */
 
-static bool get_shape(place *p, shape *s) {
+static bool get_shape(message_reader *p, shape *s) {
   *s = (shape){.rank = 0};
   for (uint64_t tag, v; p->left > 0;) {
     size_t length;
@@ -102,7 +102,7 @@ static weft_err take_over(weft_tensor **out, weft_dtype dtype, const shape *s, p
   return WEFT_OK;
 }
 
-static weft_err get_content(place *p, weft_tensor **out, weft_dtype dtype, const shape *s, size_t size) {
+static weft_err get_content(message_reader *p, weft_tensor **out, weft_dtype dtype, const shape *s, size_t size) {
   const uint8_t *data = NULL;
   piece *at = size > 0 && together(p, &data) ? (piece *)(uintptr_t)weft__message_piece(p->m, p->piece) : NULL;
   if (at && at->release && at->size == size && p->offset == 0 && (uintptr_t)data % WEFT_ALIGN == 0) {
@@ -115,12 +115,12 @@ static weft_err get_content(place *p, weft_tensor **out, weft_dtype dtype, const
 }
 
 /* The next field's tag and length; *tag is `none` at the end of the message. */
-static bool get_field(place *p, uint64_t *tag, uint64_t none, size_t *length) {
+static bool get_field(message_reader *p, uint64_t *tag, uint64_t none, size_t *length) {
   *tag = none, *length = 0;
   return p->left == 0 || (weft__message_reader_varint(p, tag) && weft__message_reader_length(p, length));
 }
 
-bool weft__message_reader_tensor(place *p, weft_tensor **out, weft_err *err) {
+bool weft__message_reader_tensor(message_reader *p, weft_tensor **out, weft_err *err) {
   const uint64_t shape_tag = 2 << 3 | 2, content_tag = 4 << 3 | 2;
   uint64_t tag, dtype;
   size_t length, bytes;
@@ -145,8 +145,8 @@ bool weft__message_reader_tensor(place *p, weft_tensor **out, weft_err *err) {
 
 /* ---- fields ---- */
 
-bool weft__message_reader_field(place *p, uint64_t *tag, size_t *length) {
-  place ahead;
+bool weft__message_reader_field(message_reader *p, uint64_t *tag, size_t *length) {
+  message_reader ahead;
   uint64_t v;
   if (!weft__message_reader_varint(p, tag) || *tag >> 3 == 0 || *tag >> 32) return false;
   switch (*tag & 7) {
@@ -159,7 +159,7 @@ bool weft__message_reader_field(place *p, uint64_t *tag, size_t *length) {
   return *length <= p->left;
 }
 
-static weft_err copy_bytes(message *to, place *p, size_t size) {
+static weft_err copy_bytes(message *to, message_reader *p, size_t size) {
   uint8_t *bytes = weft__alloc(size + 1);
   if (!bytes) return WEFT_OOM;
   weft__message_reader_bytes(p, bytes, size);
@@ -167,9 +167,9 @@ static weft_err copy_bytes(message *to, place *p, size_t size) {
 }
 
 weft_err weft__message_copy_without(message *rest, message *m, int field) {
-  place p = {.m = m, .left = m->size};
+  message_reader p = {.m = m, .left = m->size};
   while (p.left > 0) {
-    place from = p;
+    message_reader from = p;
     uint64_t tag;
     size_t length;
     if (!weft__message_reader_field(&p, &tag, &length))

@@ -70,7 +70,7 @@ TEST(a_brief_message_that_is_kept_becomes_its_own) {
   uint8_t data[] = {1, 2, 3, 4, 5, 6};
   released = 0;
   message m = chop(data, 3, 3);
-  m.brief = true;
+  m.borrows = true;
   EXPECT_OK(weft__message_add(&m, (piece){data + 3, 3, NULL, NULL}));
   EXPECT_OK(weft__message_own(&m));
   EXPECT(weft__message_piece(&m, 0)->data == data);
@@ -119,7 +119,7 @@ static void round_trip(const weft_tensor *t) {
   const uint8_t *flat = weft__message_flatten(&out);
   for (size_t size = 1; size <= out.size; size = size < 40 ? size + 1 : 3 * size) {
     message in = chop(flat, out.size, size);
-    received r;
+    received_tensor r;
     EXPECT_OK(weft__received_tensor_read(&r, &in));
     EXPECT(!r.dead && r.tensor->dtype == t->dtype && weft__shape_equal(&r.tensor->shape, &t->shape));
     if (t->dtype != WEFT_STRING) EXPECT_EQ_MEM(r.tensor->data, t->data, weft__tensor_bytes(t));
@@ -149,14 +149,14 @@ TEST(a_received_tensor_survives_any_cut_into_pieces) {
 
 TEST(a_dead_value_has_no_tensor) {
   message m = {0};
-  received r;
+  received_tensor r;
   EXPECT_OK(weft__received_tensor_write(&m, NULL, true));
   EXPECT_OK(weft__received_tensor_read(&r, &m));
   EXPECT(r.dead && !r.tensor && !r.require_ack);
   weft__message_finish(&m);
 }
 
-static weft_err read_bytes(received *r, const char *bytes, size_t size) {
+static weft_err read_bytes(received_tensor *r, const char *bytes, size_t size) {
   message m = chop((const uint8_t *)bytes, size, 3);
   weft_err err = weft__received_tensor_read(r, &m);
   weft__message_finish(&m);
@@ -164,7 +164,7 @@ static weft_err read_bytes(received *r, const char *bytes, size_t size) {
 }
 
 TEST(other_encodings_go_through_protobuf) {
-  received r;
+  received_tensor r;
   EXPECT_OK(read_bytes(&r, "\x0a\x08\x08\x03\x12\x00\x3a\x02\x07\x08\x10\x00", 12)); /* int_val, then is_dead false */
   EXPECT(r.tensor->dtype == WEFT_INT32 && TENSOR_DATA(r.tensor, int32_t)[0] == 7);
   weft_tensor_destroy(r.tensor);
@@ -174,7 +174,7 @@ TEST(other_encodings_go_through_protobuf) {
 }
 
 TEST(what_is_no_response_is_refused) {
-  received r;
+  received_tensor r;
   EXPECT_ERR(read_bytes(&r, "", 0), WEFT_INVALID_ARGUMENT, "no tensor");
   EXPECT_ERR(read_bytes(&r, "\x0a\x7f\x08", 3), WEFT_INVALID_ARGUMENT, "RecvTensorResponse");
   EXPECT_ERR(read_bytes(&r, "\x0a\x09\x08\x03\x12\x00\x22\x03\x01\x00\x00", 11), WEFT_INVALID_ARGUMENT, "3 bytes");
@@ -184,7 +184,7 @@ TEST(what_is_no_response_is_refused) {
 TEST(an_aligned_piece_becomes_the_tensor_itself) {
   weft_tensor *t = counting(WEFT_FLOAT, SHAPE1(1000));
   message m = {0};
-  received r;
+  received_tensor r;
   EXPECT_OK(weft__received_tensor_write(&m, t, false));
   EXPECT_OK(weft__received_tensor_read(&r, &m));
   EXPECT(r.tensor->data == t->data);
@@ -198,7 +198,7 @@ TEST(every_failed_allocation_comes_back) {
   weft_tensor *t = counting(WEFT_FLOAT, SHAPE1(600));
   for (long n = 1;; n++) {
     message m = {0};
-    received r = {0};
+    received_tensor r = {0};
     weft__alloc_fail_after(n);
     weft_err err = weft__received_tensor_write(&m, t, false);
     if (err == WEFT_OK) err = weft__received_tensor_read(&r, &m);

@@ -15,7 +15,7 @@ weft_err weft__received_tensor_write(message *out, const weft_tensor *t, bool de
 
 /* ---- the usual form: false means "not this way", never "bad" ---- */
 
-static bool get_received(place *p, received *out, weft_err *err) {
+static bool get_received(message_reader *p, received_tensor *out, weft_err *err) {
   for (uint64_t tag, v; p->left > 0;) {
     size_t length;
     if (!weft__message_reader_varint(p, &tag)) return false;
@@ -37,9 +37,9 @@ static bool get_received(place *p, received *out, weft_err *err) {
 
 /* ---- any form ---- */
 
-static weft_err unpack_received(received *out, message *m) {
+static weft_err unpack_received(received_tensor *out, message *m) {
   ProtobufCMessage *unpacked;
-  *out = (received){0};
+  *out = (received_tensor){0};
   WEFT_TRY(weft__message_unpack(&unpacked, m, &tensorflow__recv_tensor_response__descriptor));
   const Tensorflow__RecvTensorResponse *r = (const Tensorflow__RecvTensorResponse *)unpacked;
   out->dead = r->is_dead;
@@ -52,9 +52,9 @@ static weft_err unpack_received(received *out, message *m) {
   return err;
 }
 
-weft_err weft__received_tensor_read(received *out, message *m) {
-  place p = {.m = m, .left = m->size};
+weft_err weft__received_tensor_read(received_tensor *out, message *m) {
+  message_reader p = {.m = m, .left = m->size};
   weft_err err = WEFT_OK;
-  *out = (received){0};
+  *out = (received_tensor){0};
   return get_received(&p, out, &err) ? err : unpack_received(out, m);
 }

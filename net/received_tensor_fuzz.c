@@ -12,7 +12,7 @@ static bool is_small(const Tensorflow__TensorProto *proto) { /* one repeated val
   return !proto || weft__shape_from_proto(&s, proto->tensor_shape) != WEFT_OK || weft__shape_count(&s) < 1 << 20;
 }
 
-static void compare(const received *r, const Tensorflow__RecvTensorResponse *proto) {
+static void compare(const received_tensor *r, const Tensorflow__RecvTensorResponse *proto) {
   weft_tensor *t = NULL;
   if (proto->is_dead != r->dead) abort();
   if (r->dead) return;
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   }
   message m = {0};
-  received r = {0};
+  received_tensor r = {0};
   size_t step = size ? 1 + data[size - 1] % 9 : 1;
   for (size_t at = 0; at < size; at += step)
     (void)weft__message_add(&m, (piece){data + at, size - at < step ? size - at : step, NULL, NULL});

@@ -62,7 +62,7 @@ typedef struct call_opts {
   int64_t timeout_ms;  /* 0: none */
   bool wait_for_ready; /* until connected, instead of failing with UNAVAILABLE */
   bool more;           /* another call to this peer follows at once, or a flush: both may travel together */
-  bool apart;          /* not behind other calls' work: by gRPC, also where there is a faster way */
+  bool only_grpc;      /* not behind other calls' work: by gRPC, also where there is a faster way */
   cancel *cancel;      /* or NULL; fired: the call ends with its code; must outlive the call */
 } call_opts;
 typedef void rpc_callback(void *arg, weft_err err,

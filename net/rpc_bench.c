@@ -66,7 +66,7 @@ static void pull(channel *c, const char *what, const char *method, double second
     message request = {0}, reply = {0};
     int64_t start = weft__now_ns();
     must(weft__channel_call_wait(c, method, &request, NULL, &reply));
-    received r = {0};
+    received_tensor r = {0};
     if (size) must(weft__received_tensor_read(&r, &reply));
     weft_tensor_destroy(r.tensor);
     weft__message_finish(&reply);

@@ -171,7 +171,7 @@ TEST_BOTH(30, sixty_four_mebibytes_go_and_come_back) {
   EXPECT_OK(weft__tensor_create(&t, WEFT_UINT8, &SHAPE1(SIZE)));
   for (int i = 0; i < SIZE; i++) TENSOR_DATA(t, uint8_t)[i] = (uint8_t)(i ^ i >> 8 ^ i >> 17);
   message request = {0}, reply = {0};
-  received r;
+  received_tensor r;
   EXPECT_OK(weft__received_tensor_write(&request, t, false));
   EXPECT_OK(weft__channel_call_wait(c, "/test/echo", &request, NULL, &reply));
   EXPECT_OK(weft__received_tensor_read(&r, &reply));
@@ -487,7 +487,7 @@ static void expect_others_are_answered(bool by_fast) {
   channel *c = reach(&s, NULL);
   weft__channel_call(c, "/test/work", &m, NULL, count_end, &ends);
   while (!atomic_load(&s.working)) usleep(1000);
-  EXPECT_OK(ask(c, "/test/echo", &(call_opts){.timeout_ms = 30000, .apart = true}));
+  EXPECT_OK(ask(c, "/test/echo", &(call_opts){.timeout_ms = 30000, .only_grpc = true}));
   EXPECT_EQ_INT(ends, 0);
   atomic_store(&s.rest, true);
   while (!ends) usleep(10000);

@@ -321,7 +321,7 @@ static void send_greeting(peer *p, int64_t timeout_ms) {
     return;
   }
   *f = (flight){.peer = p, .line = l, .asks_status = kind == PEER_TF};
-  call_opts opts = {.timeout_ms = timeout_ms ? timeout_ms : SILENCE_MS, .apart = true, .cancel = &p->all->closing};
+  call_opts opts = {.timeout_ms = timeout_ms ? timeout_ms : SILENCE_MS, .only_grpc = true, .cancel = &p->all->closing};
   weft__channel_call(l->channel, f->asks_status ? "/tensorflow.WorkerService/GetStatus" : WEFT_HELLO_METHOD, &hello,
                      &opts, greeted, f);
 }

@@ -54,7 +54,7 @@ static void release(bundle *b) {
 static weft_err write_all(const bundle *b, message *m) {
   for (int i = 0; i < b->n; i++) {
     const awaited *a = &b->value[i];
-    message one = {.brief = true};
+    message one = {.borrows = true};
     weft_err err = weft__received_tensor_write(&one, a->dead ? NULL : &a->tensor, a->dead);
     if (!err) err = weft__message_add_message(m, ANSWER, &one);
     weft__message_finish(&one);
@@ -71,7 +71,7 @@ static weft_err put_back(bundle *b, size_t size) {
 }
 
 static void answer(bundle *b) {
-  message m = {.brief = true};
+  message m = {.borrows = true};
   weft__cancel_off(weft__call_cancel(b->call), &b->watch);
   weft_err err = weft__status_raise(&b->err);
   if (!err) err = write_all(b, &m);
@@ -188,7 +188,7 @@ static size_t read_head(const message *reply, uint64_t *length) {
 }
 
 /* Cuts the next RecvTensorResponse off the reply. */
-static weft_err next_answer(message *reply, received *out) {
+static weft_err next_answer(message *reply, received_tensor *out) {
   uint64_t length = 0;
   size_t head = read_head(reply, &length);
   message one = {0};
@@ -210,7 +210,7 @@ static void hand_on(errand *e, weft_err code, message *reply) {
   status err = {0};
   weft__status_keep(&err, code);
   for (int i = 0; i < e->n; i++) {
-    received got = {0};
+    received_tensor got = {0};
     if (!err.code) weft__status_keep(&err, next_answer(reply, &got));
     e->want[i].fn(e->want[i].arg, weft__status_raise(&err), got.tensor ? got.tensor : &nothing, got.dead);
     weft_tensor_destroy(got.tensor);

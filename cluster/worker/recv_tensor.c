@@ -96,7 +96,7 @@ static void release(waiter *r) {
 }
 
 static void answer(waiter *r, weft_err err, const weft_tensor *t, bool dead) {
-  message m = {.brief = true};
+  message m = {.borrows = true};
   weft__cancel_off(weft__call_cancel(r->call), &r->watch);
   if (!err) err = weft__received_tensor_write(&m, dead ? NULL : t, dead);
   weft__call_respond(r->call, err, &m);
@@ -167,7 +167,7 @@ static void acknowledge(const fetch *f) {
 
 static void on_fetched(void *arg, weft_err err, message *reply) {
   fetch *f = arg;
-  received got = {0};
+  received_tensor got = {0};
   if (!err) err = weft__received_tensor_read(&got, reply);
   weft__rendezvous_destroy(f->rendezvous); /* whoever waits has it too, and may end the step at once */
   f->fn(f->arg, err, got.tensor ? got.tensor : &nothing, got.dead);

@@ -216,7 +216,7 @@ static inline weft_err recv_tensor(seat *s, int64_t id, const char *key, int64_t
                                    double *got) {
   Tensorflow__RecvTensorRequest q = TENSORFLOW__RECV_TENSOR_REQUEST__INIT;
   message reply = {0};
-  received r = {0};
+  received_tensor r = {0};
   q.step_id = id;
   q.rendezvous_key = (char *)(uintptr_t)key;
   q.request_id = request_id;

@@ -126,7 +126,7 @@ TEST(a_tensor_arrives_in_memory_it_can_keep) {
   EXPECT_OK(weft__tensor_create(&t, WEFT_FLOAT, &SHAPE1(100000)));
   memset(t->data, 7, weft__tensor_bytes(t));
   message request = {0};
-  received got;
+  received_tensor got;
   EXPECT_OK(weft__received_tensor_write(&request, t, false));
   call_with(l, &s, &request);
   EXPECT(soon(&s.ok, 1));
@@ -168,7 +168,7 @@ TEST(many_small_pieces_arrive_as_one_and_many_large_ones_apart) {
 
 /* Pieces of these sizes arrive whole, in this order, whichever way they take. */
 static void send_pieces(fast_line *l, state *s, const uint8_t *bytes, const size_t *size, int n) {
-  message m = {.brief = true};
+  message m = {.borrows = true};
   int before = atomic_load(&s->ok);
   for (int i = 0; i < n; i++) EXPECT_OK(weft__message_add(&m, (piece){bytes + i, size[i], NULL, NULL}));
   call_with(l, s, &m);

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_and_answer(void *arg, call *c) {
   message answer = {0};
-  received got = {0};
+  received_tensor got = {0};
   (void)arg;
   if (weft__received_tensor_read(&got, weft__call_request(c)) == WEFT_OK) {
     if (got.tensor && weft__received_tensor_write(&answer, got.tensor, false) != WEFT_OK) abort();

@@ -129,7 +129,7 @@ TEST(a_tensor_that_stays_in_the_window_says_that_the_peer_can_write_to_it) {
   ends e = open_ends();
   message sent = {0}, m = {0};
   weft_tensor *t;
-  received got;
+  received_tensor got;
   EXPECT_OK(weft__tensor_create(&t, WEFT_INT32, &SHAPE1(BLOCK / 4)));
   memcpy(t->data, bytes(), BLOCK);
   EXPECT_OK(weft__received_tensor_write(&sent, t, false));

@@ -6,16 +6,16 @@
 
 /* A transport's own struct begins with it. */
 struct call {
-  const struct call_kind *kind;
+  const struct call_ops *ops;
   const char *method;
   message request;
   cancel cancel;
   int64_t deadline_ns;
 };
 
-typedef struct call_kind {
+typedef struct call_ops {
   void (*answer)(call *c, weft_err err, message *answer); /* any thread, once; c may be gone when it returns */
   const char *(*peer)(call *c);                           /* borrowed from the call */
-} call_kind;
+} call_ops;
 
 #endif

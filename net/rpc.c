@@ -36,8 +36,8 @@ const char *weft__call_method(const call *c) { return c->method; }
 message *weft__call_request(call *c) { return &c->request; }
 cancel *weft__call_cancel(call *c) { return &c->cancel; }
 int64_t weft__call_deadline_ns(const call *c) { return c->deadline_ns; }
-const char *weft__call_peer(call *c) { return c->kind->peer(c); }
-void weft__call_respond(call *c, weft_err err, message *answer) { c->kind->answer(c, err, answer); }
+const char *weft__call_peer(call *c) { return c->ops->peer(c); }
+void weft__call_respond(call *c, weft_err err, message *answer) { c->ops->answer(c, err, answer); }
 
 /* ---- listeners ---- */
 
@@ -84,7 +84,7 @@ int weft__listener_port(const listener *l) { return l->grpc->number; }
 
 void weft__listener_destroy(listener *l) {
   if (!l) return;
-  bool closed = l->grpc->kind->destroy(l->grpc);
+  bool closed = l->grpc->ops->destroy(l->grpc);
   if (l->fast) weft__fast_close(l->fast);
   if (closed) weft__free(l); /* else a handler is still to return to it */
 }

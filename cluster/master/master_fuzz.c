@@ -40,7 +40,7 @@ static const char *nobody(call *c) {
   return "fuzz";
 }
 
-static const call_kind kind = {take_answer, nobody};
+static const call_ops ops = {take_answer, nobody};
 
 static bool answered_within(asked *a, int64_t ms) {
   struct timespec until;
@@ -54,7 +54,7 @@ static bool answered_within(asked *a, int64_t ms) {
 
 /* The request is emptied; the answer is the caller's. */
 static weft_err ask(master *m, const char *method, message *request, message *answer) {
-  asked a = {.base = {.kind = &kind, .method = method}};
+  asked a = {.base = {.ops = &ops, .method = method}};
   sem_init(&a.answered, 0, 0);
   weft__message_move(&a.base.request, request);
   weft__cancel_init(&a.base.cancel);

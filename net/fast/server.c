@@ -126,12 +126,12 @@ static void fire(in_call *c) {
 }
 
 static bool take_call(in_conn *from, const frame_head *h, const char *method, message *body) {
-  static const call_kind kind = {answer_call, peer_of};
+  static const call_ops ops = {answer_call, peer_of};
   fast_port *p = from->port;
   in_call *c = weft__alloc_zero(1, sizeof *c + h->text + 1);
   if (!c) return false;
   memcpy(c->method, method, h->text);
-  c->base.kind = &kind;
+  c->base.ops = &ops;
   c->base.method = c->method;
   c->conn = from;
   c->id = h->id;

@@ -214,10 +214,10 @@ static void call_came(void *arg, bool ok) {
 
 static weft_err wait_for_call(served *from) {
   grpc_port *p = from->port;
-  static const call_kind kind = {answer_call, peer_of};
+  static const call_ops ops = {answer_call, peer_of};
   in_call *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return WEFT_OOM;
-  c->base.kind = &kind;
+  c->base.ops = &ops;
   c->port = p;
   c->from = from;
   weft__cancel_init(&c->base.cancel);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "net/fast/fast.h"
+#include "net/transport.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -16,18 +17,19 @@ struct channel {
   line *grpc;
   char *address;
   bool upgrades;
-  _Atomic(fast_line *) fast; /* NULL: calls go by gRPC */
-  pthread_mutex_t lock;      /* guards what follows */
-  bool asking;               /* from the question until the connection is lost */
+  _Atomic(fast_client *) fast; /* NULL: calls go by gRPC */
+  pthread_mutex_t lock;        /* guards what follows */
+  bool asking;                 /* from the question until the connection is lost */
   int64_t asked_ns;
   pthread_mutex_t connecting; /* guards what follows; never taken under the other */
-  fast_line **all;            /* every line there was */
+  fast_client **all;          /* every line there was */
   int n_all;
+  loop_group *loops; /* retained with the first of them */
 };
 
 /* ---- changing over ---- */
 
-static void change(void *arg, fast_line *l, bool usable) {
+static void change(void *arg, fast_client *l, bool usable) {
   channel *c = arg;
   atomic_store(&c->fast, usable ? l : NULL);
   if (usable) return;
@@ -37,14 +39,18 @@ static void change(void *arg, fast_line *l, bool usable) {
 }
 
 static weft_err connect_fast(channel *c, message *way) {
-  fast_line **more = weft__realloc((void *)c->all, (size_t)(c->n_all + 1) * sizeof *more);
+  fast_client **more = weft__realloc((void *)c->all, (size_t)(c->n_all + 1) * sizeof *more);
   if (!more) return WEFT_OOM;
   c->all = more;
   char host[64];
   if (!weft__grpc_host(host, sizeof host)) host[0] = 0;
-  WEFT_TRY(weft__fast_connect(&c->all[c->n_all], c->address, host, way, change, c));
-  c->n_all++;
-  return WEFT_OK;
+  if (!c->loops) WEFT_TRY(weft__transport_retain_loops(&c->loops));
+  weft_err err = weft__fast_client_create(&c->all[c->n_all], c->loops, c->address, host, way, change, c);
+  c->n_all += !err;
+  if (c->n_all > 0) return err;
+  weft__transport_release_loops(c->loops);
+  c->loops = NULL;
+  return err;
 }
 
 static void take_way(void *arg, weft_err err, message *way) {
@@ -93,7 +99,8 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
 void weft__channel_destroy(channel *c) {
   if (!c) return;
   if (c->grpc) c->grpc->kind->destroy(c->grpc); /* first: no line is made after it */
-  for (int i = 0; i < c->n_all; i++) weft__fast_disconnect(c->all[i]);
+  for (int i = 0; i < c->n_all; i++) weft__fast_client_destroy(c->all[i]);
+  if (c->loops) weft__transport_release_loops(c->loops);
   weft__free((void *)c->all);
   weft__free(c->address);
   pthread_mutex_destroy(&c->connecting);
@@ -106,14 +113,14 @@ bool weft__channel_is_fast(channel *c) { return atomic_load(&c->fast) != NULL; }
 void weft__channel_call(channel *c, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
                         void *arg) {
   static const call_opts none = {0};
-  fast_line *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
+  fast_client *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
   if (!opts) opts = &none;
-  if (fast && !opts->only_grpc && weft__fast_call(fast, method, request, opts, fn, arg)) return;
+  if (fast && !opts->only_grpc && weft__fast_client_call(fast, method, request, opts, fn, arg)) return;
   if (c->upgrades) ask_way(c);
   c->grpc->kind->call(c->grpc, method, request, opts, fn, arg);
 }
 
 void weft__channel_flush(channel *c) {
-  fast_line *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
-  if (fast) weft__fast_flush(fast);
+  fast_client *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
+  if (fast) weft__fast_client_flush(fast);
 }

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "net/fast/fast.h"
-#include "net/fast/loop.h"
+#include "net/transport.h"
 #include <string.h>
 
 /* ---- what the transports share ---- */
@@ -37,13 +37,14 @@ message *weft__call_request(call *c) { return &c->request; }
 cancel *weft__call_cancel(call *c) { return &c->cancel; }
 int64_t weft__call_deadline_ns(const call *c) { return c->deadline_ns; }
 const char *weft__call_peer(call *c) { return c->ops->peer(c); }
-void weft__call_respond(call *c, weft_err err, message *answer) { c->ops->answer(c, err, answer); }
+void weft__call_respond(call *c, weft_err err, message *answer) { c->ops->respond(c, err, answer); }
 
 /* ---- listeners ---- */
 
 struct listener {
   port *grpc;
-  fast_port *fast; /* NULL: none */
+  loop_group *loops;   /* retained; NULL: no fast transport */
+  fast_listener *fast; /* NULL: none */
   rpc_handler *fn;
   void *arg;
 };
@@ -56,8 +57,14 @@ static void route(void *arg, call *c) {
     return;
   }
   message answer = {0};
-  weft__call_respond(c, weft__fast_way(l->fast, &answer), &answer);
+  weft__call_respond(c, weft__fast_listener_endpoint(l->fast, &answer), &answer);
   weft__message_finish(&answer);
+}
+
+/* Without the fast listener the loops are not needed; if a handler keeps it, they stay. */
+static void listener_destroy_fast(listener *l) {
+  bool freed = !l->fast || weft__fast_listener_destroy(l->fast);
+  if (l->loops && freed) weft__transport_release_loops(l->loops);
 }
 
 weft_err weft__listener_create(listener **out, const listener_opts *opts, rpc_handler *fn, void *arg) {
@@ -65,7 +72,8 @@ weft_err weft__listener_create(listener **out, const listener_opts *opts, rpc_ha
   listener *l = weft__alloc_zero(1, sizeof *l);
   if (!l) return WEFT_OOM;
   l->fn = fn, l->arg = arg;
-  weft_err err = opts->only_grpc ? WEFT_OK : weft__fast_listen(&l->fast, opts, fn, arg);
+  weft_err err = opts->only_grpc ? WEFT_OK : weft__transport_retain_loops(&l->loops);
+  if (err == WEFT_OK && l->loops) err = weft__fast_listener_create(&l->fast, l->loops, opts, fn, arg);
   if (err == WEFT_OK) err = weft__grpc_listen(&l->grpc, opts, route, l);
   if (err == WEFT_OK) {
     *out = l;
@@ -73,7 +81,7 @@ weft_err weft__listener_create(listener **out, const listener_opts *opts, rpc_ha
   }
   status kept = {0};
   weft__status_keep(&kept, err);
-  if (l->fast) weft__fast_close(l->fast);
+  listener_destroy_fast(l);
   weft__free(l);
   err = weft__status_raise(&kept);
   weft__status_finish(&kept);
@@ -84,15 +92,12 @@ int weft__listener_port(const listener *l) { return l->grpc->number; }
 
 void weft__listener_destroy(listener *l) {
   if (!l) return;
-  bool closed = l->grpc->ops->destroy(l->grpc);
-  if (l->fast) weft__fast_close(l->fast);
+  bool closed = l->grpc->kind->destroy(l->grpc);
+  listener_destroy_fast(l);
   if (closed) weft__free(l); /* else a handler is still to return to it */
 }
 
 /* ---- waiting for an answer ---- */
-
-bool weft__rpc_event_wait(gate *g, int64_t for_ns) { return weft__loop_wait(g, for_ns); }
-void weft__rpc_event_set(gate *g) { weft__loop_open(g); }
 
 typedef struct waiting {
   gate answered; /* then the next two can be read */

@@ -1,7 +1,11 @@
-/* client.c - a line of the fast transport: calls in flight by number, over one connection.
+/* client.c - the client side of the fast transport: pending calls by number, over one connection.
  *
- * A call is listed, watched and sent under the line's lock; whoever unlists it (the answer, its token, its
- * deadline, the loss of the connection, the end of the line) replies, so it is answered exactly once. */
+ * A call is added to the table, watched and sent under the client's lock.  Whoever removes it from the table runs its
+ * callback: the response, its token, its deadline, the loss of the connection or the end of the client.  So the callback
+ * runs exactly once.
+ *
+ * Lock: the client's, over the table of pending calls.  Under it a watch is added to a token and a frame is sent.
+ * Callbacks run without it. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/gate.h"
@@ -12,191 +16,195 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct out_call {
-  fast_line *line;
+typedef struct client_call {
+  fast_client *client;
   uint64_t id;
-  bool listed;
-  struct out_call *next; /* of a list that is being ended */
+  bool pending;             /* in the table */
+  struct client_call *next; /* in the list that client_take_calls returns */
   cancel *cancel;
   cancel_watch watch;
   int64_t timeout_ms, deadline_ns; /* 0: none */
   rpc_callback *fn;
   void *arg;
   char *method; /* behind the struct */
-} out_call;
+} client_call;
 
-struct fast_line {
+struct fast_client {
   conn conn;
   ticker ticker;
   char *address;
-  fast_changed *changed;
+  loop_group *loops; /* borrowed: the channel keeps it */
+  fast_client_changed *on_change;
   void *arg;
-  atomic_int busy;      /* replies being made, the connection as long as it is there, LEAVING */
-  gate quiet;           /* open: nothing but LEAVING is left of these */
+  atomic_int active;    /* callbacks that run, one for the connection until it is lost, and CLOSING */
+  gate idle;            /* open: nothing but CLOSING is left of these */
   pthread_mutex_t lock; /* guards what follows */
-  out_call **slot;      /* an id's low half is its place here, the high half makes it new */
-  uint32_t n_slot, search, turn;
+  client_call **slot;   /* the low half of an id is its index here, the high half its generation */
+  uint32_t n_slot, next_slot, generation;
   bool lost, closing;
 };
-enum { LEAVING = 1 << 30 };
+enum { CLOSING = 1 << 30 };
 
-/* ---- the table ---- */
+/* ---- the table of pending calls; all with the lock held ---- */
 
-static weft_err list(fast_line *l, out_call *c) {
-  for (uint32_t i = 0; i < l->n_slot; i++, l->search++)
-    if (!l->slot[l->search % l->n_slot]) break;
-  if (l->n_slot == 0 || l->slot[l->search % l->n_slot]) {
-    uint32_t n = l->n_slot ? 2 * l->n_slot : 16;
-    out_call **more = weft__realloc(l->slot, n * sizeof *more);
+static weft_err client_add_call(fast_client *client, client_call *c) {
+  for (uint32_t i = 0; i < client->n_slot; i++, client->next_slot++)
+    if (!client->slot[client->next_slot % client->n_slot]) break;
+  if (client->n_slot == 0 || client->slot[client->next_slot % client->n_slot]) {
+    uint32_t n = client->n_slot ? 2 * client->n_slot : 16;
+    client_call **more = weft__realloc(client->slot, n * sizeof *more);
     if (!more) return WEFT_OOM;
-    memset(more + l->n_slot, 0, (n - l->n_slot) * sizeof *more);
-    l->slot = more;
-    l->search = l->n_slot;
-    l->n_slot = n;
+    memset(more + client->n_slot, 0, (n - client->n_slot) * sizeof *more);
+    client->slot = more;
+    client->next_slot = client->n_slot;
+    client->n_slot = n;
   }
-  uint32_t place = l->search++ % l->n_slot;
-  c->id = (uint64_t)++l->turn << 32 | place;
-  c->listed = true;
-  l->slot[place] = c;
+  uint32_t at = client->next_slot++ % client->n_slot;
+  c->id = (uint64_t)++client->generation << 32 | at;
+  c->pending = true;
+  client->slot[at] = c;
   return WEFT_OK;
 }
 
-static void unlist(fast_line *l, out_call *c) {
-  l->slot[(uint32_t)c->id] = NULL;
-  c->listed = false;
-  atomic_fetch_add(&l->busy, 1);
+static void client_remove_call(fast_client *client, client_call *c) {
+  client->slot[(uint32_t)c->id] = NULL;
+  c->pending = false;
+  atomic_fetch_add(&client->active, 1);
 }
 
-/* Every call, or those whose time is up, taken out of the table.  *left (or NULL): there are others whose time will come. */
-static out_call *unlist_all(fast_line *l, int64_t late_ns, bool *left) {
-  out_call *taken = NULL;
-  for (uint32_t i = 0; i < l->n_slot; i++) {
-    out_call *c = l->slot[i];
+/* Removes every call, or those whose deadline has passed (late_ns), and returns them as a list.  *left (or NULL): calls
+ * with a later deadline remain. */
+static client_call *client_take_calls(fast_client *client, int64_t late_ns, bool *left) {
+  client_call *taken = NULL;
+  for (uint32_t i = 0; i < client->n_slot; i++) {
+    client_call *c = client->slot[i];
     if (!c || (late_ns && !c->deadline_ns)) continue;
     if (late_ns && c->deadline_ns > late_ns) {
       if (left) *left = true;
       continue;
     }
-    unlist(l, c);
+    client_remove_call(client, c);
     c->next = taken;
     taken = c;
   }
   return taken;
 }
 
-/* ---- ends ---- */
+/* ---- the end of a call ---- */
 
-/* The line may be gone afterwards; no lock is taken, for its caller has begun the next call by now. */
-static void quieter(fast_line *l) {
-  if (atomic_fetch_sub(&l->busy, 1) == LEAVING + 1) (void)weft__gate_open(&l->quiet);
+/* The client may be gone afterwards.  No lock is taken: on the hot path the caller is sending its next call by now. */
+static void client_end_use(fast_client *client) {
+  if (atomic_fetch_sub(&client->active, 1) == CLOSING + 1) (void)weft__gate_open(&client->idle);
 }
 
-/* Replies to a call that was unlisted; err's message is this thread's. */
-static void reply(out_call *c, weft_err err, message *answer) {
-  fast_line *l = c->line;
+/* Runs the callback of a call that was removed from the table, and frees it; err's message is this thread's. */
+static void client_call_finish(client_call *c, weft_err err, message *response) {
+  fast_client *client = c->client;
   status kept = {0};
   weft__status_keep(&kept, err);
   if (c->cancel) weft__cancel_off(c->cancel, &c->watch);
   err = weft__status_raise(&kept);
   weft__status_finish(&kept);
-  c->fn(c->arg, err, err == WEFT_OK ? answer : NULL);
+  c->fn(c->arg, err, err == WEFT_OK ? response : NULL);
   weft__free(c);
-  quieter(l);
+  client_end_use(client);
 }
 
-static void send_cancel(fast_line *l, uint64_t id) {
-  weft__conn_send(&l->conn, &(frame_head){.kind = FRAME_CANCEL, .id = id}, "", NULL, false);
+static void client_send_cancel(fast_client *client, uint64_t id) {
+  weft__conn_send(&client->conn, &(frame_head){.kind = FRAME_CANCEL, .id = id}, "", NULL, false);
 }
 
-static void cancelled(void *arg) { /* the token fired */
-  out_call *c = arg;
-  fast_line *l = c->line;
-  pthread_mutex_lock(&l->lock);
-  bool ours = c->listed;
-  if (ours) unlist(l, c);
-  pthread_mutex_unlock(&l->lock);
+/* The call's token fired. */
+static void client_call_cancelled(void *arg) {
+  client_call *c = arg;
+  fast_client *client = c->client;
+  pthread_mutex_lock(&client->lock);
+  bool ours = c->pending;
+  if (ours) client_remove_call(client, c);
+  pthread_mutex_unlock(&client->lock);
   if (!ours) return;
-  send_cancel(l, c->id);
-  reply(c, weft__cancel_raise(c->cancel), NULL);
+  client_send_cancel(client, c->id);
+  client_call_finish(c, weft__cancel_raise(c->cancel), NULL);
 }
 
-static bool tick(ticker *t, int64_t now_ns) {
-  fast_line *l = (fast_line *)((char *)t - offsetof(fast_line, ticker));
+static bool client_expire_calls(ticker *t, int64_t now_ns) {
+  fast_client *client = (fast_client *)((char *)t - offsetof(fast_client, ticker));
   bool more = false;
-  pthread_mutex_lock(&l->lock);
-  out_call *late = unlist_all(l, now_ns, &more);
-  pthread_mutex_unlock(&l->lock);
-  for (out_call *next; late; late = next) {
+  pthread_mutex_lock(&client->lock);
+  client_call *late = client_take_calls(client, now_ns, &more);
+  pthread_mutex_unlock(&client->lock);
+  for (client_call *next; late; late = next) {
     next = late->next;
-    send_cancel(l, late->id);
-    reply(late,
-          weft__fail(WEFT_DEADLINE_EXCEEDED, "%s: %s was not answered within %lld ms", l->address, late->method,
-                     (long long)late->timeout_ms),
-          NULL);
+    client_send_cancel(client, late->id);
+    client_call_finish(late,
+                       weft__fail(WEFT_DEADLINE_EXCEEDED, "%s: %s was not answered within %lld ms", client->address,
+                                  late->method, (long long)late->timeout_ms),
+                       NULL);
   }
   return more;
 }
 
-static void end_all(fast_line *l, out_call *c, weft_err code, const char *why) {
-  for (out_call *next; c; c = next) {
+static void client_fail_calls(fast_client *client, client_call *c, weft_err code, const char *why) {
+  for (client_call *next; c; c = next) {
     next = c->next;
-    reply(c, weft__fail(code, "%s: %s", l->address, why), NULL);
+    client_call_finish(c, weft__fail(code, "%s: %s", client->address, why), NULL);
   }
 }
 
-/* ---- what comes ---- */
+/* ---- what the peer sends ---- */
 
-static bool take_answer(fast_line *l, const frame_head *h, const char *text, message *body) {
-  pthread_mutex_lock(&l->lock);
-  uint32_t place = (uint32_t)h->id;
-  out_call *c = place < l->n_slot ? l->slot[place] : NULL;
+static bool client_on_response(fast_client *client, const frame_head *h, const char *text, message *body) {
+  pthread_mutex_lock(&client->lock);
+  uint32_t at = (uint32_t)h->id;
+  client_call *c = at < client->n_slot ? client->slot[at] : NULL;
   if (c && c->id == h->id)
-    unlist(l, c);
+    client_remove_call(client, c);
   else
-    c = NULL; /* given up by its caller */
-  pthread_mutex_unlock(&l->lock);
+    c = NULL; /* cancelled, or past its deadline */
+  pthread_mutex_unlock(&client->lock);
   if (!c) return true;
   weft_err code = h->code <= WEFT_UNAUTHENTICATED ? (weft_err)h->code : WEFT_UNKNOWN;
-  reply(c, code ? weft__fail(code, "%s", text) : WEFT_OK, body);
+  client_call_finish(c, code ? weft__fail(code, "%s", text) : WEFT_OK, body);
   return true;
 }
 
-static bool take_frame(conn *base, const frame_head *h, const char *text, message *body) {
-  fast_line *l = (fast_line *)base;
-  if (h->kind == FRAME_ANSWER && base->trusted) return take_answer(l, h, text, body);
-  if (h->kind != FRAME_GREETING || base->trusted) return false;
-  base->trusted = true;
-  l->changed(l->arg, l, true);
+static bool client_on_frame(conn *base, const frame_head *h, const char *text, message *body) {
+  fast_client *client = (fast_client *)base;
+  if (h->kind == FRAME_RESPONSE && base->authenticated) return client_on_response(client, h, text, body);
+  if (h->kind != FRAME_GREETING || base->authenticated) return false;
+  base->authenticated = true;
+  client->on_change(client->arg, client, true);
   return true;
 }
 
-static void line_lost(conn *base, const char *why) {
-  fast_line *l = (fast_line *)base;
-  pthread_mutex_lock(&l->lock);
-  l->lost = true;
-  out_call *all = unlist_all(l, 0, NULL);
-  pthread_mutex_unlock(&l->lock);
-  l->changed(l->arg, l, false);
-  end_all(l, all, WEFT_UNAVAILABLE, why);
-  quieter(l);
+static void client_on_lost(conn *base, const char *why) {
+  fast_client *client = (fast_client *)base;
+  pthread_mutex_lock(&client->lock);
+  client->lost = true;
+  client_call *all = client_take_calls(client, 0, NULL);
+  pthread_mutex_unlock(&client->lock);
+  client->on_change(client->arg, client, false);
+  client_fail_calls(client, all, WEFT_UNAVAILABLE, why);
+  client_end_use(client);
 }
 
-static void free_line(conn *base) {
-  fast_line *l = (fast_line *)base;
-  pthread_mutex_destroy(&l->lock);
-  weft__free(l->slot);
-  weft__free(l->address);
-  weft__free(l);
+static void client_free(conn *base) {
+  fast_client *client = (fast_client *)base;
+  pthread_mutex_destroy(&client->lock);
+  weft__free(client->slot);
+  weft__free(client->address);
+  weft__free(client);
 }
 
 /* ---- calls ---- */
 
-static out_call *make_call(fast_line *l, const char *method, const call_opts *opts, rpc_callback *fn, void *arg) {
+static client_call *client_call_create(fast_client *client, const char *method, const call_opts *opts, rpc_callback *fn,
+                                       void *arg) {
   size_t size = strlen(method) + 1;
-  out_call *c = weft__alloc_zero(1, sizeof *c + size);
+  client_call *c = weft__alloc_zero(1, sizeof *c + size);
   if (!c) return NULL;
   c->method = memcpy(c + 1, method, size);
-  c->line = l;
+  c->client = client;
   c->fn = fn, c->arg = arg;
   c->cancel = opts->cancel;
   c->timeout_ms = opts->timeout_ms > 0 ? opts->timeout_ms : 0;
@@ -204,30 +212,30 @@ static out_call *make_call(fast_line *l, const char *method, const call_opts *op
   return c;
 }
 
-/* Lists, watches and sends; locked, so that a token that fires meanwhile waits until the call is sent. */
-static weft_err begin(fast_line *l, out_call *c, message *request, bool more) {
+/* Adds the call to the table and sends it.  Locked, so that a token that fires meanwhile waits until the call is sent. */
+static weft_err client_send_call(fast_client *client, client_call *c, message *request, bool more) {
   uint32_t left = c->timeout_ms < UINT32_MAX ? (uint32_t)c->timeout_ms : UINT32_MAX;
-  WEFT_TRY(list(l, c));
-  weft_err err = c->cancel ? weft__cancel_on(c->cancel, &c->watch, cancelled, c) : WEFT_OK;
+  WEFT_TRY(client_add_call(client, c));
+  weft_err err = c->cancel ? weft__cancel_on(c->cancel, &c->watch, client_call_cancelled, c) : WEFT_OK;
   if (err == WEFT_OK)
-    weft__conn_send(&l->conn, &(frame_head){.kind = FRAME_CALL, .id = c->id, .timeout_ms = left}, c->method, request,
-                    more);
+    weft__conn_send(&client->conn, &(frame_head){.kind = FRAME_CALL, .id = c->id, .timeout_ms = left}, c->method,
+                    request, more);
   else
-    l->slot[(uint32_t)c->id] = NULL;
+    client->slot[(uint32_t)c->id] = NULL;
   return err;
 }
 
-bool weft__fast_call(fast_line *l, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
-                     void *arg) {
+bool weft__fast_client_call(fast_client *client, const char *method, message *request, const call_opts *opts,
+                            rpc_callback *fn, void *arg) {
   weft_err err = weft__check_size(method, request->size);
-  out_call *c = err == WEFT_OK ? make_call(l, method, opts, fn, arg) : NULL;
+  client_call *c = err == WEFT_OK ? client_call_create(client, method, opts, fn, arg) : NULL;
   if (err == WEFT_OK && !c) err = WEFT_OOM;
-  pthread_mutex_lock(&l->lock);
-  bool lost = l->lost || l->closing;
-  if (err == WEFT_OK && !lost) err = begin(l, c, request, opts->more);
-  pthread_mutex_unlock(&l->lock);
-  if (err == WEFT_OK && !lost && opts->timeout_ms > 0) weft__loop_tick_soon();
-  if (err == WEFT_OK && !lost) return true; /* c may be gone */
+  pthread_mutex_lock(&client->lock);
+  bool lost = client->lost || client->closing;
+  if (err == WEFT_OK && !lost) err = client_send_call(client, c, request, opts->more);
+  pthread_mutex_unlock(&client->lock);
+  if (err == WEFT_OK && !lost && opts->timeout_ms > 0) weft__loop_tick_soon(client->loops);
+  if (err == WEFT_OK && !lost) return true; /* c may be gone by now */
   weft__free(c);
   if (lost) return false;
   weft__message_finish(request);
@@ -235,69 +243,69 @@ bool weft__fast_call(fast_line *l, const char *method, message *request, const c
   return true;
 }
 
-void weft__fast_flush(fast_line *l) { weft__conn_flush(&l->conn); }
+void weft__fast_client_flush(fast_client *client) { weft__conn_flush(&client->conn); }
 
-/* ---- the line ---- */
+/* ---- the client ---- */
 
-static weft_err open_socket(const Weft__FastEndpoint *way, const char *host, int *fd) {
-  weft_err err = way->local[0] ? weft__socket_local(fd, way->local)
-                               : weft__fail(WEFT_UNAVAILABLE, "no fast way to %s is known", host);
-  if (err != WEFT_OK && way->port > 0 && host[0]) err = weft__socket_tcp(fd, host, way->port);
+static weft_err client_open_socket(const Weft__FastEndpoint *endpoint, const char *host, int *fd) {
+  weft_err err = endpoint->local[0] ? weft__socket_connect_unix(fd, endpoint->local)
+                                    : weft__fail(WEFT_UNAVAILABLE, "the fast transport has no address for %s", host);
+  if (err != WEFT_OK && endpoint->port > 0 && host[0]) err = weft__socket_connect_tcp(fd, host, endpoint->port);
   return err;
 }
 
-static weft_err greet(fast_line *l, const Weft__FastEndpoint *way, const char *host, const conn_kind *kind) {
+static weft_err client_connect(fast_client *client, const Weft__FastEndpoint *endpoint, const char *host,
+                               const conn_callbacks *callbacks) {
   int fd = -1;
   char key[2 * FAST_KEY_SIZE + 1];
-  if (way->key.len != FAST_KEY_SIZE) return weft__fail(WEFT_INVALID_ARGUMENT, "%s: no key", l->address);
-  WEFT_TRY(open_socket(way, host, &fd));
-  weft_err err = weft__conn_start(&l->conn, kind, fd);
+  if (endpoint->key.len != FAST_KEY_SIZE)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s: the peer sent no key for the fast transport", client->address);
+  WEFT_TRY(client_open_socket(endpoint, host, &fd));
+  weft_err err = weft__conn_start(&client->conn, client->loops, callbacks, fd);
   if (err != WEFT_OK) {
     close(fd);
     return err;
   }
-  weft__conn_send(&l->conn, &(frame_head){.kind = FRAME_GREETING}, weft__socket_key_text(key, way->key.data), NULL,
-                  false);
-  weft__loop_tick_on(&l->ticker);
+  weft__conn_send(&client->conn, &(frame_head){.kind = FRAME_GREETING}, weft__socket_key_text(key, endpoint->key.data),
+                  NULL, false);
+  weft__loop_add_ticker(client->loops, &client->ticker);
   return WEFT_OK;
 }
 
-weft_err weft__fast_connect(fast_line **out, const char *address, const char *host, message *way, fast_changed *changed,
-                            void *arg) {
-  static const conn_kind kind = {take_frame, line_lost, free_line};
+weft_err weft__fast_client_create(fast_client **out, loop_group *loops, const char *address, const char *host,
+                                  message *endpoint, fast_client_changed *on_change, void *arg) {
+  static const conn_callbacks callbacks = {client_on_frame, client_on_lost, client_free};
   ProtobufCMessage *unpacked;
   *out = NULL;
-  WEFT_TRY(weft__message_unpack(&unpacked, way, &weft__fast_endpoint__descriptor));
-  fast_line *l = weft__alloc_zero(1, sizeof *l);
-  weft_err err = l && (l->address = weft__strdup(address)) ? weft__loop_retain() : WEFT_OOM;
+  WEFT_TRY(weft__message_unpack(&unpacked, endpoint, &weft__fast_endpoint__descriptor));
+  fast_client *client = weft__alloc_zero(1, sizeof *client);
+  weft_err err = client && (client->address = weft__strdup(address)) ? WEFT_OK : WEFT_OOM;
   if (err == WEFT_OK) {
-    pthread_mutex_init(&l->lock, NULL);
-    atomic_init(&l->busy, 1);
-    l->ticker.tick = tick;
-    l->changed = changed, l->arg = arg;
-    *out = l;
-    err = greet(l, (Weft__FastEndpoint *)unpacked, host, &kind);
-    if (err != WEFT_OK) weft__loop_release();
+    pthread_mutex_init(&client->lock, NULL);
+    atomic_init(&client->active, 1);
+    client->ticker.tick = client_expire_calls;
+    client->loops = loops, client->on_change = on_change, client->arg = arg;
+    *out = client;
+    err = client_connect(client, (Weft__FastEndpoint *)unpacked, host, &callbacks);
   }
-  if (err != WEFT_OK && l) {
-    weft__free(l->address);
-    weft__free(l);
+  if (err != WEFT_OK && client) {
+    weft__free(client->address);
+    weft__free(client);
     *out = NULL;
   }
   protobuf_c_message_free_unpacked(unpacked, NULL);
   return err;
 }
 
-void weft__fast_disconnect(fast_line *l) {
-  weft__loop_tick_off(&l->ticker);
-  pthread_mutex_lock(&l->lock);
-  l->closing = true;
-  out_call *all = unlist_all(l, 0, NULL);
-  pthread_mutex_unlock(&l->lock);
-  end_all(l, all, WEFT_CANCELLED, "the connection was closed by this side");
-  weft__conn_close(&l->conn);
-  if (atomic_fetch_or(&l->busy, LEAVING) > 0)
-    while (!weft__gate_wait(&l->quiet, (int64_t)LOOP_TICK_MS * 1000000)) continue;
-  weft__conn_release(&l->conn);
-  weft__loop_release();
+void weft__fast_client_destroy(fast_client *client) {
+  weft__loop_remove_ticker(client->loops, &client->ticker);
+  pthread_mutex_lock(&client->lock);
+  client->closing = true;
+  client_call *all = client_take_calls(client, 0, NULL);
+  pthread_mutex_unlock(&client->lock);
+  client_fail_calls(client, all, WEFT_CANCELLED, "the connection was closed by this side");
+  weft__conn_close(&client->conn);
+  if (atomic_fetch_or(&client->active, CLOSING) > 0)
+    while (!weft__gate_wait(&client->idle, (int64_t)LOOP_TICK_MS * 1000000)) continue;
+  weft__conn_release(&client->conn);
 }

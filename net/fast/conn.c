@@ -1,8 +1,11 @@
-/* conn.c - reading and writing frames without waiting.
+/* conn.c - reads and writes frames without waiting.
  *
- * Whoever sends writes to the socket at once, and only what does not fit is left to the loop.
- * A large body is read by the kernel straight into the memory it will stay in, or lies in the peer's window.  A connection leaves the
- * loop at its wheel alone, so no event can come for one that is gone. */
+ * A sender writes to the socket at once; only what does not fit is left to the loop.  The kernel reads a large body straight
+ * into the memory it will stay in, unless it is in the peer's shared memory.  A connection is removed from its loop in
+ * dispatch alone, so that no event can come for one that is gone.
+ *
+ * Lock: the connection's, over everything that sends.  Under it the socket is written, which does not wait, and the source is
+ * rearmed or migrated.  Frames are freed without it, since that may release tensors. */
 #include "net/fast/conn.h"
 #include "base/alloc.h"
 #include "base/log.h"
@@ -17,20 +20,20 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { IOV_FEW = 64 };
+enum { IOVECS_MAX = 64 };
 
 typedef struct out_frame {
   struct out_frame *next;
   message body;
-  size_t sent; /* of prefix and body together */
+  size_t sent; /* bytes of prefix and body together */
   size_t prefix_size;
   uint8_t prefix[];
 } out_frame;
 
-typedef union one_fd { /* the control part of a message that carries a descriptor */
+typedef union fd_control { /* the control part of a socket message that carries a descriptor */
   struct cmsghdr head;
-  char room[CMSG_SPACE(sizeof(int))]; /* with the padding: the kernel may put a second one into it */
-} one_fd;
+  char room[CMSG_SPACE(sizeof(int))]; /* with its padding, in which the kernel may put a second descriptor */
+} fd_control;
 
 /* ---- life ---- */
 
@@ -39,15 +42,15 @@ void weft__conn_retain(conn *c) { atomic_fetch_add_explicit(&c->refs, 1, memory_
 void weft__conn_release(conn *c) {
   if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1) return;
   weft__message_finish(&c->body);
-  weft__window_release(c->own);
-  weft__window_release(c->seen);
-  if (c->pass_fd >= 0) close(c->pass_fd);
-  if (c->passed_fd >= 0) close(c->passed_fd);
+  weft__shm_release(c->own_shm);
+  weft__shm_release(c->peer_shm);
+  if (c->fd_to_send >= 0) close(c->fd_to_send);
+  if (c->received_fd >= 0) close(c->received_fd);
   pthread_mutex_destroy(&c->lock);
-  c->kind->destroy(c);
+  c->callbacks->destroy(c);
 }
 
-static void free_frames(out_frame *f) {
+static void frames_free(out_frame *f) {
   while (f) {
     out_frame *next = f->next;
     weft__message_finish(&f->body);
@@ -56,7 +59,8 @@ static void free_frames(out_frame *f) {
   }
 }
 
-static void lose(conn *c, const char *why) {
+/* Ends the connection, in dispatch of its loop. */
+static void conn_lose(conn *c, const char *why) {
   pthread_mutex_lock(&c->lock);
   out_frame *unsent = c->first;
   c->first = c->last = NULL;
@@ -65,9 +69,9 @@ static void lose(conn *c, const char *why) {
   weft__loop_remove(&c->source);
   close(c->source.fd);
   pthread_mutex_unlock(&c->lock);
-  free_frames(unsent);
-  c->kind->lost(c, why);
-  weft__conn_release(c); /* the loop's */
+  frames_free(unsent);
+  c->callbacks->on_lost(c, why);
+  weft__conn_release(c); /* the loop's reference */
 }
 
 void weft__conn_close(conn *c) {
@@ -78,8 +82,9 @@ void weft__conn_close(conn *c) {
 
 /* ---- writing ---- */
 
-/* What is left of a frame, as iovecs; returns how many were filled. */
-static int fill(struct iovec *v, int room, const uint8_t *prefix, size_t prefix_size, const message *m, size_t sent) {
+/* Fills iovecs with what is still to be sent of a frame; returns how many. */
+static int frame_fill_iovecs(struct iovec *v, int room, const uint8_t *prefix, size_t prefix_size, const message *m,
+                             size_t sent) {
   int n = 0;
   for (int i = -1; i < m->n_piece && n < room; i++) {
     const piece *p = i < 0 ? &(piece){prefix, prefix_size, NULL, NULL} : weft__message_piece(m, i);
@@ -93,13 +98,14 @@ static int fill(struct iovec *v, int room, const uint8_t *prefix, size_t prefix_
   return n;
 }
 
-/* Bytes written, 0 if the socket is full, -1 if it is broken. */
-static ssize_t write_some(conn *c, struct iovec *v, int n) {
+/* Writes once, with the descriptor if there is one to send.  Returns the bytes written, 0: the socket is full, -1: it is
+ * broken.  Locked. */
+static ssize_t conn_sendmsg(conn *c, struct iovec *v, int n) {
   struct msghdr m = {.msg_iov = v, .msg_iovlen = (size_t)n};
-  one_fd control = {0};
-  if (c->pass_fd >= 0) {
+  fd_control control = {0};
+  if (c->fd_to_send >= 0) {
     control.head = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
-    memcpy(CMSG_DATA(&control.head), &c->pass_fd, sizeof(int));
+    memcpy(CMSG_DATA(&control.head), &c->fd_to_send, sizeof(int));
     m.msg_control = &control, m.msg_controllen = sizeof control;
   }
   ssize_t size;
@@ -107,18 +113,20 @@ static ssize_t write_some(conn *c, struct iovec *v, int n) {
   while (size < 0 && errno == EINTR);
   if (size > 0) {
     weft__pulse_add(PULSE_OUT, (uint64_t)size);
-    if (c->pass_fd >= 0) close(c->pass_fd);
-    c->pass_fd = -1;
+    if (c->fd_to_send >= 0) close(c->fd_to_send);
+    c->fd_to_send = -1;
   }
   return size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : size;
 }
 
-static void arm(conn *c, bool wanted) {
-  if (c->armed != wanted) weft__loop_again(&c->source, wanted);
-  c->armed = wanted;
+/* Asks the loop to report room for output, or not to.  Locked. */
+static void conn_want_output(conn *c, bool wanted) {
+  if (c->wants_output != wanted) weft__loop_rearm(&c->source, wanted);
+  c->wants_output = wanted;
 }
 
-static weft_err queue(conn *c, const uint8_t *prefix, size_t prefix_size, message *body, size_t sent) {
+/* Copies the prefix and takes the body over, to be sent later.  Locked. */
+static weft_err conn_queue_frame(conn *c, const uint8_t *prefix, size_t prefix_size, message *body, size_t sent) {
   out_frame *f = weft__alloc(sizeof *f + prefix_size);
   if (!f) return WEFT_OOM;
   *f = (out_frame){.sent = sent, .prefix_size = prefix_size};
@@ -130,12 +138,12 @@ static weft_err queue(conn *c, const uint8_t *prefix, size_t prefix_size, messag
     c->first = f;
   c->last = f;
   c->queued += prefix_size + f->body.size - sent;
-  if (!c->corked && !c->held) arm(c, true);
+  if (!c->corked && !c->delayed) conn_want_output(c, true);
   return WEFT_OK;
 }
 
-/* Drops what is sent from the queue; the frames taken off are added to *done, to be freed without the lock. */
-static void advance(conn *c, size_t sent, out_frame **done) {
+/* Drops sent bytes from the queue.  Frames that are done go to *done, to be freed without the lock.  Locked. */
+static void conn_drop_sent(conn *c, size_t sent, out_frame **done) {
   c->queued -= sent;
   while (c->first) {
     out_frame *f = c->first;
@@ -152,122 +160,126 @@ static void advance(conn *c, size_t sent, out_frame **done) {
   if (!c->first) c->last = NULL;
 }
 
-/* Sends what is queued; the loop sees to what the socket does not take.  *done is to be freed without the lock.  Locked;
- * false: broken. */
-static bool write_all(conn *c, out_frame **done) {
+/* Writes the queue; the loop is asked for room if the socket does not take all.  *done is to be freed without the lock.
+ * Returns false if the socket is broken.  Locked. */
+static bool conn_write_queue(conn *c, out_frame **done) {
   ssize_t sent = 1;
-  while (c->first && sent > 0) { /* until the socket is full, or nobody would say when there is room */
-    struct iovec v[IOV_FEW];
+  while (c->first && sent > 0) { /* until the socket is full: only then does epoll report room */
+    struct iovec v[IOVECS_MAX];
     int n = 0;
-    for (out_frame *f = c->first; f && n < IOV_FEW; f = f->next)
-      n += fill(v + n, IOV_FEW - n, f->prefix, f->prefix_size, &f->body, f->sent);
-    sent = write_some(c, v, n);
-    if (sent > 0) advance(c, (size_t)sent, done);
+    for (out_frame *f = c->first; f && n < IOVECS_MAX; f = f->next)
+      n += frame_fill_iovecs(v + n, IOVECS_MAX - n, f->prefix, f->prefix_size, &f->body, f->sent);
+    sent = conn_sendmsg(c, v, n);
+    if (sent > 0) conn_drop_sent(c, (size_t)sent, done);
   }
-  c->held = false;
-  arm(c, c->first != NULL);
-  if (c->stalled && c->queued <= c->kind->queue_most / 2) { /* half: not to stop and go with every frame */
-    c->stalled = false;
-    weft__loop_again(&c->source, c->armed);
+  c->delayed = false;
+  conn_want_output(c, c->first != NULL);
+  if (c->read_paused &&
+      c->queued <= c->callbacks->max_queued / 2) { /* half: not to pause and resume with every frame */
+    c->read_paused = false;
+    weft__loop_rearm(&c->source, c->wants_output);
   }
   return sent >= 0;
 }
 
-/* Does so much wait to be sent that no more is read?  Then write_all sees to it that reading goes on. */
-static bool is_behind(conn *c) {
-  if (!c->kind->queue_most) return false;
+/* Pauses reading if too much is queued; conn_write_queue resumes it.  Returns true if reading is paused. */
+static bool conn_pause_reading(conn *c) {
+  if (!c->callbacks->max_queued) return false;
   pthread_mutex_lock(&c->lock);
-  c->stalled = !c->broken && c->queued > c->kind->queue_most;
-  bool behind = c->stalled;
+  c->read_paused = !c->broken && c->queued > c->callbacks->max_queued;
+  bool paused = c->read_paused;
   pthread_mutex_unlock(&c->lock);
-  return behind;
+  return paused;
 }
 
-/* Sends what the socket takes and queues the rest.  Locked; false: broken. */
-static bool send_or_queue(conn *c, const uint8_t *prefix, size_t prefix_size, message *body, bool more,
-                          out_frame **done) {
+/* Sends what the socket takes and queues the rest.  Returns false if the socket is broken.  Locked. */
+static bool conn_send_or_queue(conn *c, const uint8_t *prefix, size_t prefix_size, message *body, bool more,
+                               out_frame **done) {
   size_t all = prefix_size + body->size, sent = 0;
-  if (more && !c->first) c->held = true;
-  while (!c->first && !c->corked && !c->held && sent < all) {
-    struct iovec v[IOV_FEW];
-    ssize_t n = write_some(c, v, fill(v, IOV_FEW, prefix, prefix_size, body, sent));
+  if (more && !c->first) c->delayed = true;
+  while (!c->first && !c->corked && !c->delayed && sent < all) {
+    struct iovec v[IOVECS_MAX];
+    ssize_t n = conn_sendmsg(c, v, frame_fill_iovecs(v, IOVECS_MAX, prefix, prefix_size, body, sent));
     if (n < 0) return false;
     if (n == 0) break;
     sent += (size_t)n;
   }
   if (sent == all) return true;
-  if (weft__message_own(body) != WEFT_OK || queue(c, prefix, prefix_size, body, sent) != WEFT_OK) return false;
-  return !c->held || more || write_all(c, done);
+  if (weft__message_own(body) != WEFT_OK || conn_queue_frame(c, prefix, prefix_size, body, sent) != WEFT_OK)
+    return false;
+  return !c->delayed || more || conn_write_queue(c, done);
 }
 
-/* A peer on this host is greeted with a window; without one, all goes through the socket. */
-static void open_window(conn *c) {
+/* A greeting to a peer on this host carries a shared memory segment; without one, all goes through the socket. */
+static void conn_create_shm(conn *c) {
   int family = 0;
   socklen_t n = sizeof family;
   getsockopt(c->source.fd, SOL_SOCKET, SO_DOMAIN, &family, &n);
-  if (family == AF_UNIX && weft__window_create(&c->own, &c->pass_fd) != WEFT_OK)
-    weft__log(LOG_DEBUG, "Tensors go through a socket: %s", weft__error_message());
+  if (family == AF_UNIX && weft__shm_create(&c->own_shm, &c->fd_to_send) != WEFT_OK)
+    weft__log(LOG_DEBUG, "large tensors go through the socket, not through shared memory: %s", weft__error_message());
 }
 
-/* What the prefix says of a piece: its size, or its place if it went into the window, which leaves it empty. */
-static uint64_t put_aside(conn *c, message *body, int i) {
+/* Returns what the prefix says of a piece: its size, or a reference if it was moved to shared memory, which leaves it
+ * empty. */
+static uint64_t conn_write_piece_to_shm(conn *c, message *body, int i) {
   piece *p = (piece *)(uintptr_t)weft__message_piece(body, i);
   size_t size = p->size;
-  uint64_t place = c->own && size >= WINDOW_MIN ? weft__window_put(c->own, p->data, size) : 0;
-  if (!place) return size;
+  uint64_t ref = c->own_shm && size >= SHM_PIECE_MIN ? weft__shm_write(c->own_shm, p->data, size) : 0;
+  if (!ref) return size;
   weft__pulse_add(PULSE_OUT, size);
   if (p->release) p->release(p->arg);
   *p = (piece){0};
   body->size -= size;
-  return place;
+  return ref;
 }
 
 void weft__conn_send(conn *c, frame_head *h, const char *text, message *body, bool more) {
   uint8_t prefix[sizeof *h + FRAME_PREFIX_MAX];
   message none = {0};
   if (!body) body = &none;
-  bool apart = body->size > FRAME_JOINED_MAX && body->n_piece <= FRAME_PIECES_MAX;
+  bool in_pieces = body->size > FRAME_JOINED_MAX && body->n_piece <= FRAME_PIECES_MAX;
   size_t text_size = strlen(text);
   h->magic = FRAME_MAGIC;
   h->text = (uint32_t)(text_size < FRAME_TEXT_MAX ? text_size : FRAME_TEXT_MAX);
   h->body = body->size;
-  h->n_piece = (uint16_t)(apart ? body->n_piece : body->size > 0);
+  h->n_piece = (uint16_t)(in_pieces ? body->n_piece : body->size > 0);
   memcpy(prefix, h, sizeof *h);
   size_t at = sizeof *h;
-  if (h->kind == FRAME_GREETING) open_window(c);
+  if (h->kind == FRAME_GREETING) conn_create_shm(c);
   for (int i = 0; i < h->n_piece; i++, at += 8) {
-    uint64_t size = apart ? put_aside(c, body, i) : body->size;
+    uint64_t size = in_pieces ? conn_write_piece_to_shm(c, body, i) : body->size;
     memcpy(prefix + at, &size, 8);
   }
   memcpy(prefix + at, text, h->text);
   out_frame *done = NULL;
   pthread_mutex_lock(&c->lock);
-  if (!c->broken && !send_or_queue(c, prefix, at + h->text, body, more, &done)) shutdown(c->source.fd, SHUT_RDWR);
+  if (!c->broken && !conn_send_or_queue(c, prefix, at + h->text, body, more, &done)) shutdown(c->source.fd, SHUT_RDWR);
   pthread_mutex_unlock(&c->lock);
-  free_frames(done);
+  frames_free(done);
   weft__message_finish(body);
 }
 
-/* Sends what is queued, as far as the socket takes it. */
-static bool write_queued(conn *c) {
+/* Ends the cork, and writes the queue as far as the socket takes it.  Returns false if the socket is broken. */
+static bool conn_uncork_and_write(conn *c) {
   out_frame *done = NULL;
   pthread_mutex_lock(&c->lock);
   c->corked = false;
-  bool well = write_all(c, &done);
+  bool ok = conn_write_queue(c, &done);
   pthread_mutex_unlock(&c->lock);
-  free_frames(done);
-  return well;
+  frames_free(done);
+  return ok;
 }
 
 void weft__conn_flush(conn *c) {
   out_frame *done = NULL;
   pthread_mutex_lock(&c->lock);
-  if (c->held && !c->broken && !write_all(c, &done)) shutdown(c->source.fd, SHUT_RDWR);
+  if (c->delayed && !c->broken && !conn_write_queue(c, &done)) shutdown(c->source.fd, SHUT_RDWR);
   pthread_mutex_unlock(&c->lock);
-  free_frames(done);
+  frames_free(done);
 }
 
-static void cork(conn *c) {
+/* From now on frames are queued, until conn_uncork_and_write sends them together. */
+static void conn_cork(conn *c) {
   pthread_mutex_lock(&c->lock);
   c->corked = !c->first; /* else the loop is writing already */
   pthread_mutex_unlock(&c->lock);
@@ -275,14 +287,14 @@ static void cork(conn *c) {
 
 /* ---- reading ---- */
 
-static bool valid_head(const conn *c) {
+static bool conn_head_is_valid(const conn *c) {
   const frame_head *h = &c->head;
   if (h->magic != FRAME_MAGIC || h->text > FRAME_TEXT_MAX || h->n_piece > FRAME_PIECES_MAX) return false;
   if ((h->n_piece == 0) != (h->body == 0) || h->body >= (uint64_t)MESSAGE_LIMIT_MIB << 20) return false;
-  return c->trusted || h->body == 0;
+  return c->authenticated || h->body == 0;
 }
 
-static weft_err add_memory(message *m, size_t size) {
+static weft_err body_add_buffer(message *m, size_t size) {
   buffer *b;
   WEFT_TRY(weft__receiving_memory(&b, size));
   weft_err err = weft__message_add_buffer(m, b, b->data, size);
@@ -290,51 +302,51 @@ static weft_err add_memory(message *m, size_t size) {
   return err;
 }
 
-static weft_err add_seen(conn *c, uint64_t place) {
-  if (!c->seen) return weft__fail(WEFT_INVALID_ARGUMENT, "a place in a window that was never shown");
-  weft__pulse_add(PULSE_IN, weft__window_place_size(place));
-  return weft__window_get(c->seen, place, &c->body);
+static weft_err conn_add_shm_piece(conn *c, uint64_t ref) {
+  if (!c->peer_shm) return weft__fail(WEFT_INVALID_ARGUMENT, "a reference to shared memory that was never attached");
+  weft__pulse_add(PULSE_IN, weft__shm_ref_size(ref));
+  return weft__shm_read(c->peer_shm, ref, &c->body);
 }
 
-/* The size of piece i, and its place if it lies in the window, else 0. */
-static uint64_t size_of_piece(const uint8_t *sizes, int i, uint64_t *place) {
+/* Returns the size of piece i; *ref is its reference if it is in shared memory, else 0. */
+static uint64_t frame_piece_size(const uint8_t *sizes, int i, uint64_t *ref) {
   uint64_t size;
   memcpy(&size, sizes + 8 * (size_t)i, 8);
-  *place = weft__window_is_place(size) ? size : 0;
-  return *place ? weft__window_place_size(size) : size;
+  *ref = weft__shm_is_ref(size) ? size : 0;
+  return *ref ? weft__shm_ref_size(size) : size;
 }
 
-/* Do the pieces make up the body?  *to_read: bytes of them that come through the socket. */
-static bool valid_sizes(const conn *c, const uint8_t *sizes, uint64_t *to_read) {
-  uint64_t left = c->head.body, place;
-  *to_read = 0;
+/* Do the pieces add up to the body?  *socket_bytes: those of them that come through the socket. */
+static bool conn_sizes_are_valid(const conn *c, const uint8_t *sizes, uint64_t *socket_bytes) {
+  uint64_t left = c->head.body, ref;
+  *socket_bytes = 0;
   for (int i = 0; i < c->head.n_piece; i++) {
-    uint64_t size = size_of_piece(sizes, i, &place);
+    uint64_t size = frame_piece_size(sizes, i, &ref);
     if (size == 0 || size > left) return false;
     left -= size;
-    if (!place) *to_read += size;
+    if (!ref) *socket_bytes += size;
   }
   return left == 0;
 }
 
-/* Memory for the body, in the pieces it was sent in; those in the window are there already. */
-static weft_err make_body(conn *c, const uint8_t *sizes) {
+/* Makes memory for the body, piece by piece; pieces in shared memory are there already. */
+static weft_err conn_make_body(conn *c, const uint8_t *sizes) {
   for (int i = 0; i < c->head.n_piece; i++) {
-    uint64_t place, size = size_of_piece(sizes, i, &place);
-    WEFT_TRY(place ? add_seen(c, place) : add_memory(&c->body, size));
+    uint64_t ref, size = frame_piece_size(sizes, i, &ref);
+    WEFT_TRY(ref ? conn_add_shm_piece(c, ref) : body_add_buffer(&c->body, size));
   }
   return WEFT_OK;
 }
 
-/* There is no memory for the body of a call or an answer: that costs this call, not the connection.  The frame is handed
- * out with the error in its code, an answer's also in its text, once the body has been read and dropped. */
-static bool refuse_body(conn *c, uint64_t to_read) {
-  if (c->head.kind != FRAME_CALL && c->head.kind != FRAME_ANSWER) return false;
+/* Without memory for the body of a call or a response, this call fails and the connection stays.  The body is read and
+ * dropped; then the frame is dispatched with the error in its code, and for a response also in its text. */
+static bool conn_discard_body(conn *c, uint64_t socket_bytes) {
+  if (c->head.kind != FRAME_CALL && c->head.kind != FRAME_RESPONSE) return false;
   weft__message_finish(&c->body);
-  c->skip = to_read;
+  c->discard = socket_bytes;
   c->head.code = WEFT_RESOURCE_EXHAUSTED;
-  if (c->head.kind == FRAME_ANSWER) {
-    snprintf(c->text, sizeof c->text, "Out of memory for an answer of %llu bytes%s", (unsigned long long)c->head.body,
+  if (c->head.kind == FRAME_RESPONSE) {
+    snprintf(c->text, sizeof c->text, "Out of memory for a response of %llu bytes%s", (unsigned long long)c->head.body,
              weft__memory_text());
     c->head.text = (uint32_t)strlen(c->text);
   }
@@ -342,88 +354,91 @@ static bool refuse_body(conn *c, uint64_t to_read) {
   return true;
 }
 
-/* Passes over the pieces that need not be read. */
-static void skip_seen(conn *c) {
-  while (c->piece < c->body.n_piece && weft__window_has(weft__message_piece(&c->body, c->piece))) c->piece++;
+/* Skips pieces in shared memory, which need not be read. */
+static void conn_skip_shm_pieces(conn *c) {
+  while (c->piece < c->body.n_piece && weft__shm_has_piece(weft__message_piece(&c->body, c->piece))) c->piece++;
 }
 
-/* Takes head and prefix from the buffer once they are there.  False: not a frame. */
-static bool take_head(conn *c) {
+/* Parses head and prefix once the buffer has them.  Returns false if they are not those of a frame. */
+static bool conn_parse_head(conn *c) {
   size_t have = c->in_end - c->in_begin;
   if (have < sizeof c->head) return true;
   memcpy(&c->head, c->in + c->in_begin, sizeof c->head);
-  if (!valid_head(c)) return false;
+  if (!conn_head_is_valid(c)) return false;
   size_t sizes = 8 * (size_t)c->head.n_piece, prefix = sizes + c->head.text;
   if (have < sizeof c->head + prefix) return true;
   const uint8_t *at = c->in + c->in_begin + sizeof c->head;
-  uint64_t to_read;
-  if (!valid_sizes(c, at, &to_read)) return false;
+  uint64_t socket_bytes;
+  if (!conn_sizes_are_valid(c, at, &socket_bytes)) return false;
   memcpy(c->text, at + sizes, c->head.text);
   c->text[c->head.text] = 0;
-  weft_err err = make_body(c, at);
-  if (err != WEFT_OK && (err != WEFT_RESOURCE_EXHAUSTED || !refuse_body(c, to_read))) return false;
+  weft_err err = conn_make_body(c, at);
+  if (err != WEFT_OK && (err != WEFT_RESOURCE_EXHAUSTED || !conn_discard_body(c, socket_bytes))) return false;
   c->in_begin += sizeof c->head + prefix;
   c->has_head = true;
-  c->piece = 0, c->piece_at = 0;
-  skip_seen(c);
+  c->piece = 0, c->piece_offset = 0;
+  conn_skip_shm_pieces(c);
   return true;
 }
 
-static uint8_t *body_place(const conn *c, int i) {
+static uint8_t *conn_piece_data(const conn *c, int i) {
   return (uint8_t *)(uintptr_t)weft__message_piece(&c->body, i)->data;
 }
 
-/* Counts n bytes of the body as there. */
-static void got_body(conn *c, size_t n) {
+/* Counts n bytes of the body as read. */
+static void conn_advance_body(conn *c, size_t n) {
   while (n > 0) {
-    size_t left = weft__message_piece(&c->body, c->piece)->size - c->piece_at, take = n < left ? n : left;
-    c->piece_at += take;
+    size_t left = weft__message_piece(&c->body, c->piece)->size - c->piece_offset, take = n < left ? n : left;
+    c->piece_offset += take;
     n -= take;
     if (take < left) continue;
-    c->piece++, c->piece_at = 0;
-    skip_seen(c);
+    c->piece++, c->piece_offset = 0;
+    conn_skip_shm_pieces(c);
   }
 }
 
-static void copy_body(conn *c) { /* what the buffer has of it */
-  if (c->skip) {
-    size_t have = c->in_end - c->in_begin, drop = have < c->skip ? have : (size_t)c->skip;
+/* Copies what the buffer has of the body to its pieces. */
+static void conn_copy_body(conn *c) {
+  if (c->discard) {
+    size_t have = c->in_end - c->in_begin, drop = have < c->discard ? have : (size_t)c->discard;
     c->in_begin += drop;
-    c->skip -= drop;
+    c->discard -= drop;
   }
   while (c->piece < c->body.n_piece && c->in_begin < c->in_end) {
-    size_t left = weft__message_piece(&c->body, c->piece)->size - c->piece_at, have = c->in_end - c->in_begin;
+    size_t left = weft__message_piece(&c->body, c->piece)->size - c->piece_offset, have = c->in_end - c->in_begin;
     size_t take = have < left ? have : left;
-    memcpy(body_place(c, c->piece) + c->piece_at, c->in + c->in_begin, take);
+    memcpy(conn_piece_data(c, c->piece) + c->piece_offset, c->in + c->in_begin, take);
     c->in_begin += take;
-    got_body(c, take);
+    conn_advance_body(c, take);
   }
 }
 
-/* Opens what came with the greeting. */
-static bool see_window(conn *c) {
-  if (c->passed_fd < 0) return true;
-  weft_err err = weft__window_open(&c->seen, c->passed_fd);
-  close(c->passed_fd);
-  c->passed_fd = -1;
-  if (err != WEFT_OK) weft__log(LOG_DEBUG, "A task of this host cannot be read: %s", weft__error_message());
+/* Attaches the shared memory whose descriptor came with the greeting, if one did.  Returns false if it is not valid. */
+static bool conn_attach_peer_shm(conn *c) {
+  if (c->received_fd < 0) return true;
+  weft_err err = weft__shm_attach(&c->peer_shm, c->received_fd);
+  close(c->received_fd);
+  c->received_fd = -1;
+  if (err != WEFT_OK)
+    weft__log(LOG_DEBUG, "cannot attach the shared memory of a task on this host: %s", weft__error_message());
   return err == WEFT_OK;
 }
 
-/* Hands out every whole frame; with more than one, *corked.  False: the connection is to be lost. */
-static bool take_frames(conn *c, bool *corked) {
+/* Calls on_frame for every whole frame; *corked: there was more than one, and what is sent is held back.  Returns false if
+ * the connection must end. */
+static bool conn_dispatch_frames(conn *c, bool *corked) {
   for (;;) {
-    if (!c->has_head && !take_head(c)) return false;
+    if (!c->has_head && !conn_parse_head(c)) return false;
     if (!c->has_head) break;
-    copy_body(c);
-    if (c->skip || c->piece < c->body.n_piece) break;
+    conn_copy_body(c);
+    if (c->discard || c->piece < c->body.n_piece) break;
     message body;
     c->has_head = false;
     weft__message_move(&body, &c->body);
-    if (!*corked && c->in_end - c->in_begin >= sizeof c->head) cork(c), *corked = true;
-    bool expected = c->kind->frame(c, &c->head, c->text, &body);
+    if (!*corked && c->in_end - c->in_begin >= sizeof c->head) conn_cork(c), *corked = true;
+    bool expected = c->callbacks->on_frame(c, &c->head, c->text, &body);
     weft__message_finish(&body);
-    if (!expected || (c->head.kind == FRAME_GREETING && !see_window(c))) return false;
+    if (!expected || (c->head.kind == FRAME_GREETING && !conn_attach_peer_shm(c))) return false;
   }
   memmove(c->in, c->in + c->in_begin, c->in_end - c->in_begin);
   c->in_end -= c->in_begin;
@@ -431,8 +446,8 @@ static bool take_frames(conn *c, bool *corked) {
   return true;
 }
 
-/* Keeps the one descriptor that may come with the greeting and closes every other.  False: there were others. */
-static bool take_descriptors(conn *c, struct msghdr *m) {
+/* Keeps the one descriptor that may come with the greeting and closes every other.  Returns false if there were others. */
+static bool conn_take_received_fds(conn *c, struct msghdr *m) {
   bool allowed = !(m->msg_flags & MSG_CTRUNC);
   for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
     if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS) continue;
@@ -440,9 +455,9 @@ static bool take_descriptors(conn *c, struct msghdr *m) {
     for (size_t i = 0; i < n; i++) {
       int fd;
       memcpy(&fd, CMSG_DATA(h) + i * sizeof fd, sizeof fd);
-      allowed = allowed && n == 1 && c->passed_fd < 0;
+      allowed = allowed && n == 1 && c->received_fd < 0;
       if (allowed)
-        c->passed_fd = fd;
+        c->received_fd = fd;
       else
         close(fd);
     }
@@ -450,99 +465,99 @@ static bool take_descriptors(conn *c, struct msghdr *m) {
   return allowed;
 }
 
-/* As readv; a stranger may pass one descriptor along, with the greeting.  What comes later the kernel drops. */
-static ssize_t receive(conn *c, struct iovec *v, int n) {
-  one_fd control = {0};
+/* As readv.  An unauthenticated peer may pass one descriptor along, with the greeting; later the kernel drops them. */
+static ssize_t conn_recvmsg(conn *c, struct iovec *v, int n) {
+  fd_control control = {0};
   struct msghdr m = {.msg_iov = v, .msg_iovlen = (size_t)n};
-  bool stranger = !c->trusted;
-  if (stranger) m.msg_control = &control, m.msg_controllen = sizeof control;
+  bool unauthenticated = !c->authenticated;
+  if (unauthenticated) m.msg_control = &control, m.msg_controllen = sizeof control;
   ssize_t size;
   do size = recvmsg(c->source.fd, &m, MSG_CMSG_CLOEXEC);
   while (size < 0 && errno == EINTR);
-  if (size < 0 || !stranger || take_descriptors(c, &m)) return size;
+  if (size < 0 || !unauthenticated || conn_take_received_fds(c, &m)) return size;
   errno = EPROTO;
   return -1;
 }
 
-/* Reads once: the rest of the body to its place, what follows into the buffer.  *full: there may be more. */
-static ssize_t read_some(conn *c, bool *full) {
-  struct iovec v[IOV_FEW];
+/* Reads once: the rest of the body into its pieces, what follows into the buffer.  *full: there may be more to read. */
+static ssize_t conn_read(conn *c, bool *full) {
+  struct iovec v[IOVECS_MAX];
   int n = 0;
   size_t body = 0, room = 0;
   int i = c->has_head ? c->piece : c->body.n_piece;
-  for (; i < c->body.n_piece && n < IOV_FEW - 1; i++) {
-    if (weft__window_has(weft__message_piece(&c->body, i))) continue;
-    size_t at = i == c->piece ? c->piece_at : 0, left = weft__message_piece(&c->body, i)->size - at;
-    v[n++] = (struct iovec){body_place(c, i) + at, left};
+  for (; i < c->body.n_piece && n < IOVECS_MAX - 1; i++) {
+    if (weft__shm_has_piece(weft__message_piece(&c->body, i))) continue;
+    size_t at = i == c->piece ? c->piece_offset : 0, left = weft__message_piece(&c->body, i)->size - at;
+    v[n++] = (struct iovec){conn_piece_data(c, i) + at, left};
     body += left;
   }
   if (i == c->body.n_piece) room = sizeof c->in - c->in_end;
   if (room) v[n++] = (struct iovec){c->in + c->in_end, room};
-  ssize_t size = receive(c, v, n);
+  ssize_t size = conn_recvmsg(c, v, n);
   if (size <= 0) return size;
   weft__pulse_add(PULSE_IN, (uint64_t)size);
-  *full = (size_t)size == body + room || !c->trusted; /* a descriptor ends what is read at once */
+  *full = (size_t)size == body + room || !c->authenticated; /* recvmsg stops behind a descriptor */
   size_t of_body = (size_t)size < body ? (size_t)size : body;
-  got_body(c, of_body);
+  conn_advance_body(c, of_body);
   c->in_end += (size_t)size - of_body;
   return size;
 }
 
-/* Reads and hands out once; *more: there may be more than that.  False: the connection is lost. */
-static bool take_some(conn *c, bool *more) {
+/* Reads once and dispatches the frames; *more: there may be more to read.  Returns false if the connection was lost. */
+static bool conn_read_and_dispatch(conn *c, bool *more) {
   bool corked = false;
   const char *why = NULL;
   *more = false;
-  ssize_t n = read_some(c, more);
+  ssize_t n = conn_read(c, more);
   if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
   if (n <= 0)
     why = n < 0 ? strerror(errno) : "the other side closed the connection";
-  else if (!take_frames(c, &corked))
-    why = "it sent what is no frame of Weft's";
-  else if (corked && !write_queued(c))
+  else if (!conn_dispatch_frames(c, &corked))
+    why = "it sent bytes that are not a frame of Weft";
+  else if (corked && !conn_uncork_and_write(c))
     why = strerror(errno);
-  if (why) lose(c, why);
+  if (why) conn_lose(c, why);
   return !why;
 }
 
-/* Whether its frames are read elsewhere from now on. */
-static bool goes_home(conn *c) {
-  if (!weft__loop_is_astray(&c->source)) return false;
-  weft__conn_retain(c); /* or it could be lost there before the lock is free */
+/* Returns true if the connection moved to the primary loop, which reads its frames from now on. */
+static bool conn_migrate(conn *c) {
+  if (!weft__loop_must_migrate(&c->source)) return false;
+  weft__conn_retain(c); /* the other loop may lose it before the lock is released */
   pthread_mutex_lock(&c->lock);
-  weft_err err = weft__loop_bring_home(&c->source, c->armed);
+  weft_err err = weft__loop_migrate(&c->source, c->wants_output);
   pthread_mutex_unlock(&c->lock);
-  if (err) lose(c, weft__error_message());
+  if (err) conn_lose(c, weft__error_message());
   weft__conn_release(c);
   return true;
 }
 
-/* All that is there is read, since only what comes later is told; but the others have their turn too. */
-static void ready(source *s, uint32_t events) {
+/* Reads all there is, since events are edge-triggered; after READS reads other sources come first. */
+static void conn_on_ready(source *s, uint32_t events) {
   enum { READS = 16 };
   conn *c = (conn *)s;
-  if (goes_home(c)) return;
+  if (conn_migrate(c)) return;
   bool more = events & ~(uint32_t)EPOLLOUT;
-  if (events & EPOLLOUT && !write_queued(c)) {
-    lose(c, strerror(errno));
+  if (events & EPOLLOUT && !conn_uncork_and_write(c)) {
+    conn_lose(c, strerror(errno));
     return;
   }
-  bool ends = events & ~(uint32_t)(EPOLLIN | EPOLLOUT); /* and what came before the end may have been read just now */
+  bool ends = events & ~(uint32_t)(EPOLLIN | EPOLLOUT); /* the peer closed; what it sent before may still be unread */
   for (int i = 0; more && i < READS; i++) {
-    if (!ends && is_behind(c)) return;
-    if (!take_some(c, &more)) return;
+    if (!ends && conn_pause_reading(c)) return;
+    if (!conn_read_and_dispatch(c, &more)) return;
   }
   if (!more && !ends) return;
   pthread_mutex_lock(&c->lock);
-  weft__loop_later(&c->source, c->armed);
+  weft__loop_rearm_last(&c->source, c->wants_output);
   pthread_mutex_unlock(&c->lock);
 }
 
-weft_err weft__conn_start(conn *c, const conn_kind *kind, int fd) {
-  c->source = (source){.fd = fd, .ready = ready};
-  c->kind = kind;
-  c->pass_fd = c->passed_fd = -1;
+weft_err weft__conn_start(conn *c, loop_group *loops, const conn_callbacks *callbacks, int fd) {
+  c->source = (source){.fd = fd, .on_ready = conn_on_ready};
+  c->callbacks = callbacks;
+  c->fd_to_send = c->received_fd = -1;
   atomic_init(&c->refs, 2);
   pthread_mutex_init(&c->lock, NULL);
-  return weft__loop_spread(&c->source);
+  return weft__loop_add_balanced(loops, &c->source);
 }

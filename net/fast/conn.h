@@ -1,8 +1,14 @@
 /* conn.h - one connection of the fast transport: whole frames in, whole frames out.
  *
- * A frame is a head, the sizes of the body's pieces, a text (method or error) and the body.  The pieces
- * arrive as they were sent, each in aligned memory of its own, so that a tensor's content can be used
- * where it was read; on one host the large ones lie in a window, and their place is sent instead.  Numbers are in the order of the processor, which the greeting checks. */
+ * A frame is a head, the sizes of the body's pieces, a text (method or error) and the body.  The pieces arrive as they
+ * were sent, each in aligned memory of its own, so that a tensor's content can be used where it was read.  On one host
+ * the large pieces are in shared memory (shm.h), and a reference is sent instead of a size.  Numbers are in the byte order
+ * of the processor, which the magic number of the greeting checks.
+ *
+ * A connection is unauthenticated until its greeting was accepted, and may not send bodies before that.
+ *
+ * Owner: client.c or server.c, whose struct begins with a conn.  Input is read in dispatch of the connection's loop;
+ * anything may be sent on any thread. */
 #ifndef WEFT_NET_FAST_CONN_H
 #define WEFT_NET_FAST_CONN_H
 
@@ -11,16 +17,16 @@
 #include "net/internal.h"
 #include <stdatomic.h>
 
-typedef enum frame_kind { FRAME_GREETING = 1, FRAME_CALL, FRAME_ANSWER, FRAME_CANCEL } frame_kind;
+typedef enum frame_kind { FRAME_GREETING = 1, FRAME_CALL, FRAME_RESPONSE, FRAME_CANCEL } frame_kind;
 
 typedef struct frame_head {
   uint32_t magic;
-  uint8_t kind, code; /* a weft_err, in answers; and set by the receiver when it had no memory for the body */
+  uint8_t kind, code; /* code: a weft_err, in responses; also set by the receiver when it had no memory for the body */
   uint16_t n_piece;
   uint32_t text;       /* bytes */
   uint32_t timeout_ms; /* 0: none */
   uint64_t id;         /* of the call */
-  uint64_t body;       /* bytes, those in the window too */
+  uint64_t body;       /* bytes, with those in shared memory */
 } frame_head;
 
 enum {
@@ -28,58 +34,62 @@ enum {
   FRAME_PIECES_MAX = 512,
   FRAME_TEXT_MAX = 4096,
   FRAME_PREFIX_MAX = FRAME_PIECES_MAX * 8 + FRAME_TEXT_MAX,
-  FRAME_JOINED_MAX = 32 << 10, /* a body up to this size comes in one piece */
+  FRAME_JOINED_MAX = 32 << 10, /* a body up to this size arrives as one piece */
 };
 
 typedef struct conn conn;
-typedef struct conn_kind {
-  /* The body may be taken.  False: not what this side expects; the connection is lost. */
-  bool (*frame)(conn *c, const frame_head *h, const char *text, message *body);
-  void (*lost)(conn *c, const char *why); /* once, the last thing called */
-  void (*destroy)(conn *c);               /* with the last reference; frees c */
-  /* Back-pressure: while more bytes than this are queued for a peer that reads too slowly, no more of its frames are
-   * read.  Of servers only: if both sides did so, each could wait for the other.  0: no bound. */
-  size_t queue_most;
-} conn_kind;
 
-struct conn { /* the owner's struct begins with it */
+/* What the owner is told, always in dispatch of the connection's loop. */
+typedef struct conn_callbacks {
+  /* A frame has arrived; the callback may take the body.  Returns false if this side does not expect it: then the
+   * connection is lost. */
+  bool (*on_frame)(conn *c, const frame_head *h, const char *text, message *body);
+  void (*on_lost)(conn *c, const char *why); /* once, and the last callback but destroy */
+  void (*destroy)(conn *c);                  /* any thread, with the last reference; frees c */
+  /* Back-pressure: while more bytes than this are queued for a peer that reads too slowly, no more of its frames are read.
+   * Only servers set it: if both sides did, each could wait for the other.  0: no limit. */
+  size_t max_queued;
+} conn_callbacks;
+
+struct conn {
   source source;
-  const conn_kind *kind;
+  const conn_callbacks *callbacks;
   atomic_int refs;
-  atomic_bool trusted; /* greeted: may send bodies */
-  /* input, at the loop's wheel only */
+  atomic_bool authenticated; /* the greeting was accepted: the peer may send bodies */
+  /* input, in dispatch only */
   uint8_t in[sizeof(frame_head) + FRAME_PREFIX_MAX];
   size_t in_begin, in_end;
   bool has_head;
   frame_head head;
   char text[FRAME_TEXT_MAX + 1];
   message body;
-  int passed_fd;   /* came with the bytes read so far, -1: none */
-  window *seen;    /* the peer's, once it greeted; NULL: it has none */
-  int piece;       /* being read */
-  size_t piece_at; /* bytes of it that are there */
-  uint64_t skip;   /* bytes of a body for which there was no memory: they are read and dropped */
+  int received_fd;     /* came with the bytes read so far; -1: none */
+  shm *peer_shm;       /* attached with the peer's greeting; NULL: none */
+  int piece;           /* the one that is being read */
+  size_t piece_offset; /* bytes of it that have arrived */
+  uint64_t discard;    /* bytes of a body for which there was no memory: they are read and dropped */
   /* output */
-  pthread_mutex_t lock; /* guards what follows */
+  pthread_mutex_t lock; /* guards what follows, and the use of source */
   struct out_frame *first, *last;
-  size_t queued; /* bytes of these frames that are still to be sent */
-  bool stalled;  /* reads nothing until the queue is short again: see conn_kind.queue_most */
-  bool corked;   /* more frames are here already: what their handlers send goes together */
-  bool held;     /* what is queued waits for the next frame, or for weft__conn_flush */
-  bool armed;    /* the loop waits for the socket to take more */
-  bool broken;   /* nothing can be sent any more */
-  int pass_fd;   /* goes with the next bytes, -1: none */
-  window *own;   /* made for the greeting, then left alone; NULL: none */
+  size_t queued;     /* bytes of these frames that are still to be sent */
+  bool read_paused;  /* until fewer bytes are queued: see conn_callbacks.max_queued */
+  bool corked;       /* more frames were read at once: what their handlers send goes out together */
+  bool delayed;      /* what is queued waits for the next frame, or for weft__conn_flush */
+  bool wants_output; /* the loop waits until the socket takes more */
+  bool broken;       /* nothing can be sent any more */
+  int fd_to_send;    /* goes with the next bytes; -1: none */
+  shm *own_shm;      /* created with the greeting, then constant; NULL: none */
 };
 
-/* Takes a connected socket and waits for frames on it; kind->lost comes later.  One reference is the caller's. */
-weft_err weft__conn_start(conn *c, const conn_kind *kind, int fd);
+/* Takes over a connected socket and registers it with the least busy loop.  Two references are made: the caller's, and the
+ * loop's until on_lost has returned.  On failure the socket and both references are the caller's. */
+weft_err weft__conn_start(conn *c, loop_group *loops, const conn_callbacks *callbacks, int fd);
 void weft__conn_retain(conn *c);
 void weft__conn_release(conn *c);
-/* Sends or queues; the body is emptied.  Nothing is sent on a broken connection.  With more, another frame is expected
- * at once, and both go together. */
+/* Sends a frame, or queues what the socket does not take; never waits.  The body is emptied.  On a broken connection
+ * nothing is sent: on_lost has come or follows.  more: another frame follows at once, and both go out together. */
 void weft__conn_send(conn *c, frame_head *h, const char *text, message *body, bool more);
-void weft__conn_flush(conn *c); /* sends what still waits for another frame */
-void weft__conn_close(conn *c); /* any thread: `lost` follows at the wheel */
+void weft__conn_flush(conn *c); /* sends frames that still wait for another */
+void weft__conn_close(conn *c); /* shuts the socket down; on_lost follows in dispatch */
 
 #endif

@@ -1,6 +1,7 @@
-/* conn_fuzz.c - bytes on a connection: whole frames or the end of it, and every frame as its head says. */
+/* conn_fuzz.c - bytes on a connection: whole frames or the loss of it, and every frame is as its head says. */
 #include "base/alloc.h"
 #include "net/fast/conn.h"
+#include "net/transport.h"
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,8 @@ static bool check(conn *c, const frame_head *h, const char *text, message *body)
   size_t sum = 0;
   for (int i = 0; i < body->n_piece; i++) sum += weft__message_piece(body, i)->size;
   if (sum != body->size || sum != h->body || body->n_piece != h->n_piece || text[h->text] != 0) abort();
-  if (!c->trusted && sum > 0) abort();
-  c->trusted = true;
+  if (!c->authenticated && sum > 0) abort();
+  c->authenticated = true;
   return true;
 }
 
@@ -31,15 +32,14 @@ static void destroy(conn *c) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const conn_kind kind = {check, lost, destroy};
-  static bool started;
+  static const conn_callbacks callbacks = {check, lost, destroy};
+  static loop_group *loops;
   int ends[2];
-  if (!started && (sem_init(&gone, 0, 0) != 0 || weft__loop_retain() != WEFT_OK)) abort();
-  started = true;
+  if (!loops && (sem_init(&gone, 0, 0) != 0 || weft__transport_retain_loops(&loops) != WEFT_OK)) abort();
   conn *c = weft__alloc_zero(1, sizeof *c);
   if (!c || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) abort();
-  c->trusted = size > 0 && data[size - 1] & 1;
-  if (weft__conn_start(c, &kind, ends[0]) != WEFT_OK) abort();
+  c->authenticated = size > 0 && data[size - 1] & 1;
+  if (weft__conn_start(c, loops, &callbacks, ends[0]) != WEFT_OK) abort();
   (void)!send(ends[1], data, size, MSG_NOSIGNAL);
   close(ends[1]);
   sem_wait(&gone);

@@ -1,32 +1,45 @@
-/* fast.h - Weft's own transport, between two tasks that are both Weft.
+/* fast.h - the fast transport: Weft's own, between two tasks that are both Weft.
  *
- * A listener has a second, private way in: a unix socket for its host and a TCP port for others.  A
- * channel asks for it over gRPC, so that whoever may call may also come this way: the answer has a key
- * that must be shown first.  Losing the connection fails its calls with UNAVAILABLE; new ones go by gRPC
- * until the channel has found a way again. */
+ * A listener has a second, private entrance: a unix socket for its own host and a TCP port for others.  A channel asks
+ * for this endpoint over gRPC (FAST_METHOD), so that only a peer that may call can come this way: the response has a
+ * key, which the greeting must show.  When the connection is lost, its calls fail with UNAVAILABLE; new ones go by gRPC
+ * until the channel has connected again.
+ *
+ * Both sides borrow the loop group, which must outlive them.  Functions may be called on any thread. */
 #ifndef WEFT_NET_FAST_FAST_H
 #define WEFT_NET_FAST_FAST_H
 
+#include "net/fast/loop.h"
 #include "net/internal.h"
 
 #define FAST_METHOD "/weft.Net/Fast"
 
-typedef struct fast_port fast_port;
-weft_err weft__fast_listen(fast_port **out, const listener_opts *opts, rpc_handler *fn, void *arg);
-weft_err weft__fast_way(const fast_port *p, message *out); /* the answer to FAST_METHOD */
-void weft__fast_close(fast_port *p);                       /* as weft__listener_destroy */
+/* ---- the server side ---- */
 
-typedef struct fast_line fast_line;
-/* Begins to connect; `way` is the peer's answer, `address` its "host:port" for messages, `host` where it is as a
- * number ("": on this host or nowhere).  changed is called when the line
- * can be used (true, at most once) and when it is lost (false, once, also when it was never usable). */
-typedef void fast_changed(void *arg, fast_line *l, bool usable);
-weft_err weft__fast_connect(fast_line **out, const char *address, const char *host, message *way, fast_changed *changed,
-                            void *arg);
-/* As weft__channel_call; false: the line is lost, and nothing was done. */
-bool weft__fast_call(fast_line *l, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
-                     void *arg);
-void weft__fast_flush(fast_line *l);      /* as weft__channel_flush */
-void weft__fast_disconnect(fast_line *l); /* ends what runs and waits for it; not on a transport's thread */
+typedef struct fast_listener fast_listener;
+/* Listens where it can; handlers are called in dispatch.  Strings of opts are not kept. */
+weft_err weft__fast_listener_create(fast_listener **out, loop_group *loops, const listener_opts *opts, rpc_handler *fn,
+                                    void *arg);
+weft_err weft__fast_listener_endpoint(const fast_listener *l, message *out); /* the response to FAST_METHOD */
+/* As weft__listener_destroy.  Returns false, and frees nothing, if a handler did not answer in time: then the loop group must
+ * stay as well.  Not in a callback. */
+bool weft__fast_listener_destroy(fast_listener *l);
+
+/* ---- the client side ---- */
+
+typedef struct fast_client fast_client;
+/* Called in dispatch when the connection can be used (true, at most once) and when it is lost (false, once, also if it
+ * could never be used). */
+typedef void fast_client_changed(void *arg, fast_client *client, bool usable);
+/* Starts to connect.  endpoint: the peer's response to FAST_METHOD; address: its "host:port", for messages; host: its
+ * numeric address ("": unknown, so only a unix socket is tried).  UNAVAILABLE: no socket of it can be reached. */
+weft_err weft__fast_client_create(fast_client **out, loop_group *loops, const char *address, const char *host,
+                                  message *endpoint, fast_client_changed *on_change, void *arg);
+/* As weft__channel_call.  Returns false, and does nothing, if the connection is lost. */
+bool weft__fast_client_call(fast_client *client, const char *method, message *request, const call_opts *opts,
+                            rpc_callback *fn, void *arg);
+void weft__fast_client_flush(fast_client *client); /* as weft__channel_flush */
+/* Fails pending calls with CANCELLED, waits for their callbacks and frees the client.  Not in a callback. */
+void weft__fast_client_destroy(fast_client *client);
 
 #endif

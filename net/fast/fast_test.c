@@ -1,9 +1,10 @@
-/* fast_test.c - what only the fast transport can get wrong: strangers at its door, TCP, frames that are none. */
+/* fast_test.c - what only the fast transport can get wrong: unauthenticated peers, TCP, invalid frames. */
 #include "net/fast/fast.h"
 #include "base/clock.h"
 #include "base/memory_limit.h"
 #include "net/fast/conn.h"
 #include "net/fast/socket.h"
+#include "net/transport.h"
 #include "peer.pb-c.h"
 #include "tests/check.h"
 #include <poll.h>
@@ -16,35 +17,38 @@ static uint8_t huge[32 << 20];
 static void keep(void *arg) { (void)arg; } /* static memory stays */
 
 static void echo(void *arg, call *c) {
-  message answer = {0};
+  message response = {0};
   (void)arg;
   if (strcmp(weft__call_method(c), "/test/large") == 0)
-    EXPECT_OK(weft__message_add(&answer, (piece){huge, sizeof huge, keep, NULL}));
+    EXPECT_OK(weft__message_add(&response, (piece){huge, sizeof huge, keep, NULL}));
   else
-    weft__message_move(&answer, weft__call_request(c));
-  weft__call_respond(c, WEFT_OK, &answer);
+    weft__message_move(&response, weft__call_request(c));
+  weft__call_respond(c, WEFT_OK, &response);
 }
 
 typedef struct rig {
-  fast_port *port;
+  loop_group *loops;
+  fast_listener *listener;
   message packed;
-  Weft__FastEndpoint *way;
+  Weft__FastEndpoint *endpoint;
 } rig;
 
 static rig open_rig(void) {
   rig r = {0};
-  EXPECT_OK(weft__fast_listen(&r.port, &(listener_opts){.host = "127.0.0.1"}, echo, NULL));
-  EXPECT_OK(weft__fast_way(r.port, &r.packed));
+  EXPECT_OK(weft__transport_retain_loops(&r.loops));
+  EXPECT_OK(weft__fast_listener_create(&r.listener, r.loops, &(listener_opts){.host = "127.0.0.1"}, echo, NULL));
+  EXPECT_OK(weft__fast_listener_endpoint(r.listener, &r.packed));
   ProtobufCMessage *m;
   EXPECT_OK(weft__message_unpack(&m, &r.packed, &weft__fast_endpoint__descriptor));
-  r.way = (Weft__FastEndpoint *)m;
+  r.endpoint = (Weft__FastEndpoint *)m;
   return r;
 }
 
 static void close_rig(rig *r) {
-  weft__fast_close(r->port);
+  EXPECT(weft__fast_listener_destroy(r->listener));
+  weft__transport_release_loops(r->loops);
   weft__message_finish(&r->packed);
-  protobuf_c_message_free_unpacked(&r->way->base, NULL);
+  protobuf_c_message_free_unpacked(&r->endpoint->base, NULL);
 }
 
 typedef struct state {
@@ -52,9 +56,9 @@ typedef struct state {
   message last;
 } state;
 
-static void note(void *arg, fast_line *l, bool usable) {
+static void note(void *arg, fast_client *client, bool usable) {
   state *s = arg;
-  (void)l;
+  (void)client;
   atomic_store(usable ? &s->usable : &s->lost, 1);
 }
 
@@ -71,49 +75,49 @@ static bool soon(atomic_int *n, int want) {
   return atomic_load(n) >= want;
 }
 
-static fast_line *enter(rig *r, state *s) {
-  fast_line *l;
-  EXPECT_OK(weft__fast_connect(&l, "test:1", "127.0.0.1", &r->packed, note, s));
+static fast_client *connect_client(rig *r, state *s) {
+  fast_client *client;
+  EXPECT_OK(weft__fast_client_create(&client, r->loops, "test:1", "127.0.0.1", &r->packed, note, s));
   EXPECT(soon(&s->usable, 1));
-  return l;
+  return client;
 }
 
-static void call_with(fast_line *l, state *s, message *request) {
-  EXPECT(weft__fast_call(l, "/test/echo", request, &(call_opts){0}, note_reply, s));
+static void call_with(fast_client *client, state *s, message *request) {
+  EXPECT(weft__fast_client_call(client, "/test/echo", request, &(call_opts){0}, note_reply, s));
 }
 
-static void call_expecting_more(fast_line *l, state *s) {
-  EXPECT(weft__fast_call(l, "/test/echo", &(message){0}, &(call_opts){.more = true}, note_reply, s));
+static void call_delayed(fast_client *client, state *s) {
+  EXPECT(weft__fast_client_call(client, "/test/echo", &(message){0}, &(call_opts){.more = true}, note_reply, s));
 }
 
-TEST(calls_that_expect_another_go_with_it_or_when_told) {
+TEST(delayed_calls_go_out_with_the_next_or_on_flush) {
   rig r = open_rig();
   state s = {0};
-  fast_line *l = enter(&r, &s);
-  call_expecting_more(l, &s);
-  call_expecting_more(l, &s);
-  call_with(l, &s, &(message){0});
+  fast_client *client = connect_client(&r, &s);
+  call_delayed(client, &s);
+  call_delayed(client, &s);
+  call_with(client, &s, &(message){0});
   EXPECT(soon(&s.ok, 3));
-  call_expecting_more(l, &s);
-  weft__fast_flush(l);
+  call_delayed(client, &s);
+  weft__fast_client_flush(client);
   EXPECT(soon(&s.ok, 4));
-  call_expecting_more(l, &s);
-  weft__fast_disconnect(l);
+  call_delayed(client, &s);
+  weft__fast_client_destroy(client);
   EXPECT_EQ_INT(atomic_load(&s.ok) + atomic_load(&s.failed), 5);
   close_rig(&r);
 }
 
 TEST(another_host_comes_by_tcp) {
   rig r = open_rig();
-  EXPECT(r.way->port > 0);
-  r.way->local[0] = 0; /* as if the socket of this host were out of reach */
+  EXPECT(r.endpoint->port > 0);
+  r.endpoint->local[0] = 0; /* as if the socket of this host were out of reach */
   weft__message_finish(&r.packed);
-  EXPECT_OK(weft__message_pack(&r.packed, &r.way->base));
+  EXPECT_OK(weft__message_pack(&r.packed, &r.endpoint->base));
   state s = {0};
-  fast_line *l = enter(&r, &s);
-  call_with(l, &s, &(message){0});
+  fast_client *client = connect_client(&r, &s);
+  call_with(client, &s, &(message){0});
   EXPECT(soon(&s.ok, 1));
-  weft__fast_disconnect(l);
+  weft__fast_client_destroy(client);
   EXPECT_EQ_INT(atomic_load(&s.lost), 1);
   close_rig(&r);
 }
@@ -121,16 +125,16 @@ TEST(another_host_comes_by_tcp) {
 TEST(a_tensor_arrives_in_memory_it_can_keep) {
   rig r = open_rig();
   state s = {0};
-  fast_line *l = enter(&r, &s);
+  fast_client *client = connect_client(&r, &s);
   weft_tensor *t;
   EXPECT_OK(weft__tensor_create(&t, WEFT_FLOAT, &SHAPE1(100000)));
   memset(t->data, 7, weft__tensor_bytes(t));
   message request = {0};
   received_tensor got;
   EXPECT_OK(weft__received_tensor_write(&request, t, false));
-  call_with(l, &s, &request);
+  call_with(client, &s, &request);
   EXPECT(soon(&s.ok, 1));
-  EXPECT(weft__window_has(weft__message_piece(&s.last, s.last.n_piece - 1)));
+  EXPECT(weft__shm_has_piece(weft__message_piece(&s.last, s.last.n_piece - 1)));
   const uint8_t *read_to = weft__message_piece(&s.last, s.last.n_piece - 1)->data;
   EXPECT_OK(weft__received_tensor_read(&got, &s.last));
   EXPECT(got.tensor->data == (const void *)read_to);
@@ -138,7 +142,7 @@ TEST(a_tensor_arrives_in_memory_it_can_keep) {
   weft_tensor_destroy(got.tensor);
   weft_tensor_destroy(t);
   weft__message_finish(&s.last);
-  weft__fast_disconnect(l);
+  weft__fast_client_destroy(client);
   close_rig(&r);
 }
 
@@ -146,32 +150,32 @@ TEST(many_small_pieces_arrive_as_one_and_many_large_ones_apart) {
   enum { SMALL = 700, LARGE = 40 };
   rig r = open_rig();
   state s = {0};
-  fast_line *l = enter(&r, &s);
+  fast_client *client = connect_client(&r, &s);
   static uint8_t bytes[4096];
   message small = {0}, large = {0};
   for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * 13);
   for (int i = 0; i < SMALL; i++) EXPECT_OK(weft__message_add(&small, (piece){bytes + i, 3, NULL, NULL}));
   for (int i = 0; i < LARGE; i++) EXPECT_OK(weft__message_add(&large, (piece){bytes, sizeof bytes, NULL, NULL}));
-  call_with(l, &s, &small);
+  call_with(client, &s, &small);
   EXPECT(soon(&s.ok, 1));
   EXPECT_EQ_INT(s.last.n_piece, 1);
   EXPECT_EQ_INT(s.last.size, 3 * SMALL);
   for (int i = 0; i < SMALL; i++) EXPECT_EQ_MEM(weft__message_piece(&s.last, 0)->data + 3 * i, bytes + i, 3);
-  call_with(l, &s, &large);
+  call_with(client, &s, &large);
   EXPECT(soon(&s.ok, 2));
   EXPECT_EQ_INT(s.last.n_piece, LARGE);
   for (int i = 0; i < LARGE; i++) EXPECT_EQ_MEM(weft__message_piece(&s.last, i)->data, bytes, sizeof bytes);
   weft__message_finish(&s.last);
-  weft__fast_disconnect(l);
+  weft__fast_client_destroy(client);
   close_rig(&r);
 }
 
-/* Pieces of these sizes arrive whole, in this order, whichever way they take. */
-static void send_pieces(fast_line *l, state *s, const uint8_t *bytes, const size_t *size, int n) {
+/* Pieces of these sizes arrive whole, in this order, through the socket or shared memory. */
+static void send_pieces(fast_client *client, state *s, const uint8_t *bytes, const size_t *size, int n) {
   message m = {.borrows = true};
   int before = atomic_load(&s->ok);
   for (int i = 0; i < n; i++) EXPECT_OK(weft__message_add(&m, (piece){bytes + i, size[i], NULL, NULL}));
-  call_with(l, s, &m);
+  call_with(client, s, &m);
   EXPECT(soon(&s->ok, before + 1));
   EXPECT_EQ_INT(s->last.n_piece, n);
   for (int i = 0; i < n; i++) {
@@ -180,57 +184,58 @@ static void send_pieces(fast_line *l, state *s, const uint8_t *bytes, const size
   }
 }
 
-TEST(pieces_in_the_window_and_pieces_on_the_way_keep_their_order) {
+TEST(pieces_in_shared_memory_and_in_the_socket_keep_their_order) {
   static uint8_t bytes[200000];
-  static const size_t last_aside[] = {10, 40000, 5000, 150000}, first_aside[] = {40000, 10, 150000, 7},
-                      all_aside[] = {40000, 50000, 60000}, between[] = {30000, 90000, 31000};
+  static const size_t last_shared[] = {10, 40000, 5000, 150000}, first_shared[] = {40000, 10, 150000, 7},
+                      all_shared[] = {40000, 50000, 60000}, between[] = {30000, 90000, 31000};
   rig r = open_rig();
   state s = {0};
-  fast_line *l = enter(&r, &s);
+  fast_client *client = connect_client(&r, &s);
   for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * 13 + i / 256);
-  for (int turn = 0; turn < 50; turn++) {
-    send_pieces(l, &s, bytes, last_aside, 4);
-    send_pieces(l, &s, bytes, first_aside, 4);
-    send_pieces(l, &s, bytes, all_aside, 3);
-    send_pieces(l, &s, bytes, between, 3);
+  for (int round = 0; round < 50; round++) {
+    send_pieces(client, &s, bytes, last_shared, 4);
+    send_pieces(client, &s, bytes, first_shared, 4);
+    send_pieces(client, &s, bytes, all_shared, 3);
+    send_pieces(client, &s, bytes, between, 3);
   }
   weft__message_finish(&s.last);
-  weft__fast_disconnect(l);
+  weft__fast_client_destroy(client);
   close_rig(&r);
 }
 
-TEST(more_than_the_window_holds_goes_through_the_socket) {
-  enum { PIECES = 400, TURNS = 3, BLOCKS = 1024 };
-  static uint8_t bytes[WINDOW_MIN];
+TEST(what_does_not_fit_shared_memory_goes_through_the_socket) {
+  enum { PIECES = 400, ROUNDS = 3, BLOCKS = 1024 };
+  static uint8_t bytes[SHM_PIECE_MIN];
   rig r = open_rig();
   state s = {0};
-  fast_line *l = enter(&r, &s);
-  message held[TURNS] = {0};
-  int aside = 0;
+  fast_client *client = connect_client(&r, &s);
+  message held[ROUNDS] = {0};
+  int n_shared = 0;
   memset(bytes, 5, sizeof bytes);
-  for (int turn = 0; turn < TURNS; turn++) {
+  for (int round = 0; round < ROUNDS; round++) {
     message request = {0};
-    for (int i = 0; i < PIECES; i++) EXPECT_OK(weft__message_add(&request, (piece){bytes, WINDOW_MIN, NULL, NULL}));
-    call_with(l, &s, &request);
-    EXPECT(soon(&s.ok, turn + 1));
-    weft__message_move(&held[turn], &s.last);
+    for (int i = 0; i < PIECES; i++) EXPECT_OK(weft__message_add(&request, (piece){bytes, SHM_PIECE_MIN, NULL, NULL}));
+    call_with(client, &s, &request);
+    EXPECT(soon(&s.ok, round + 1));
+    weft__message_move(&held[round], &s.last);
   }
-  for (int i = 0; i < TURNS * PIECES; i++) {
+  for (int i = 0; i < ROUNDS * PIECES; i++) {
     const piece *p = weft__message_piece(&held[i / PIECES], i % PIECES);
-    aside += weft__window_has(p);
-    EXPECT_EQ_MEM(p->data, bytes, WINDOW_MIN);
+    n_shared += weft__shm_has_piece(p);
+    EXPECT_EQ_MEM(p->data, bytes, SHM_PIECE_MIN);
   }
-  EXPECT_EQ_INT(aside, BLOCKS);
-  for (int turn = 0; turn < TURNS; turn++) weft__message_finish(&held[turn]);
-  weft__fast_disconnect(l);
+  EXPECT_EQ_INT(n_shared, BLOCKS);
+  for (int round = 0; round < ROUNDS; round++) weft__message_finish(&held[round]);
+  weft__fast_client_destroy(client);
   close_rig(&r);
 }
 
-/* ---- strangers ---- */
+/* ---- peers that are not Weft's ---- */
 
-static int knock(const rig *r, bool tcp) {
+static int connect_raw(const rig *r, bool tcp) {
   int fd = -1;
-  EXPECT_OK(tcp ? weft__socket_tcp(&fd, "127.0.0.1", r->way->port) : weft__socket_local(&fd, r->way->local));
+  EXPECT_OK(tcp ? weft__socket_connect_tcp(&fd, "127.0.0.1", r->endpoint->port)
+                : weft__socket_connect_unix(&fd, r->endpoint->local));
   if (tcp) poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 2000);
   return fd;
 }
@@ -241,15 +246,15 @@ static void greet(int fd, const rig *r) {
   uint8_t bytes[sizeof(frame_head) + 2 * FAST_KEY_SIZE + 1];
   frame_head h = {.magic = FRAME_MAGIC, .kind = FRAME_GREETING, .text = 2 * FAST_KEY_SIZE};
   memcpy(bytes, &h, sizeof h);
-  weft__socket_key_text((char *)bytes + sizeof h, r->way->key.data);
+  weft__socket_key_text((char *)bytes + sizeof h, r->endpoint->key.data);
   put(fd, bytes, sizeof bytes - 1);
   EXPECT(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 2000) == 1);
   EXPECT_EQ_INT(recv(fd, &h, sizeof h, 0), sizeof h);
   EXPECT_EQ_INT(h.kind, FRAME_GREETING);
 }
 
-/* The other side hangs up. */
-static bool is_sent_away(int fd) {
+/* The other side closes the connection. */
+static bool is_closed_by_peer(int fd) {
   char byte;
   if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 2000) != 1) return false;
   ssize_t n = recv(fd, &byte, 1, 0);
@@ -257,36 +262,36 @@ static bool is_sent_away(int fd) {
   return n <= 0;
 }
 
-TEST(whoever_lacks_the_key_is_sent_away) {
+TEST(a_peer_without_the_key_is_disconnected) {
   rig r = open_rig();
   frame_head greeting = {.magic = FRAME_MAGIC, .kind = FRAME_GREETING};
   frame_head early = {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .id = 1};
   for (int tcp = 0; tcp < 2; tcp++) {
-    int fd = knock(&r, tcp);
+    int fd = connect_raw(&r, tcp);
     put(fd, &greeting, sizeof greeting);
-    EXPECT(is_sent_away(fd));
-    fd = knock(&r, tcp);
+    EXPECT(is_closed_by_peer(fd));
+    fd = connect_raw(&r, tcp);
     put(fd, &early, sizeof early);
-    EXPECT(is_sent_away(fd));
+    EXPECT(is_closed_by_peer(fd));
   }
   state s = {0};
-  r.way->key.data[3] ^= 1;
+  r.endpoint->key.data[3] ^= 1;
   weft__message_finish(&r.packed);
-  EXPECT_OK(weft__message_pack(&r.packed, &r.way->base));
-  fast_line *l;
-  EXPECT_OK(weft__fast_connect(&l, "test:1", "127.0.0.1", &r.packed, note, &s));
+  EXPECT_OK(weft__message_pack(&r.packed, &r.endpoint->base));
+  fast_client *client;
+  EXPECT_OK(weft__fast_client_create(&client, r.loops, "test:1", "127.0.0.1", &r.packed, note, &s));
   EXPECT(soon(&s.lost, 1));
   EXPECT(!atomic_load(&s.usable));
-  EXPECT(!weft__fast_call(l, "/test/echo", &(message){0}, &(call_opts){0}, note_reply, &s));
-  weft__fast_disconnect(l);
+  EXPECT(!weft__fast_client_call(client, "/test/echo", &(message){0}, &(call_opts){0}, note_reply, &s));
+  weft__fast_client_destroy(client);
   close_rig(&r);
 }
 
-TEST(frames_that_are_none_cost_one_connection) {
+TEST(an_invalid_frame_costs_one_connection) {
   static const frame_head bad[] = {
       {.magic = 1, .kind = FRAME_CALL},
       {.magic = FRAME_MAGIC, .kind = 77},
-      {.magic = FRAME_MAGIC, .kind = FRAME_ANSWER, .id = 5},
+      {.magic = FRAME_MAGIC, .kind = FRAME_RESPONSE, .id = 5},
       {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .text = 1u << 30},
       {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .body = 1ull << 60, .n_piece = 1},
       {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .body = 100},
@@ -296,28 +301,28 @@ TEST(frames_that_are_none_cost_one_connection) {
   static const uint8_t zeros[64];
   rig r = open_rig();
   state s = {0};
-  fast_line *l = enter(&r, &s);
+  fast_client *client = connect_client(&r, &s);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    int fd = knock(&r, i % 2);
+    int fd = connect_raw(&r, i % 2);
     greet(fd, &r);
     put(fd, &bad[i], sizeof bad[i]);
     put(fd, zeros, sizeof zeros);
-    EXPECT(is_sent_away(fd));
+    EXPECT(is_closed_by_peer(fd));
   }
-  call_with(l, &s, &(message){0});
+  call_with(client, &s, &(message){0});
   EXPECT(soon(&s.ok, 1));
-  weft__fast_disconnect(l);
+  weft__fast_client_destroy(client);
   close_rig(&r);
 }
 
 TEST(random_bytes_before_and_after_the_key_harm_nobody) {
   rig r = open_rig();
   state s = {0};
-  fast_line *l = enter(&r, &s);
+  fast_client *client = connect_client(&r, &s);
   uint8_t junk[3000];
   uint32_t seed = 7;
   for (int round = 0; round < 60; round++) {
-    int fd = knock(&r, round % 2);
+    int fd = connect_raw(&r, round % 2);
     if (round % 3) greet(fd, &r);
     for (size_t i = 0; i < sizeof junk; i++) junk[i] = (uint8_t)((seed = seed * 1664525u + 1013904223u) >> 24);
     frame_head h = {.magic = FRAME_MAGIC, .kind = (uint8_t)(1 + round % 4), .text = junk[0], .id = junk[1]};
@@ -325,36 +330,36 @@ TEST(random_bytes_before_and_after_the_key_harm_nobody) {
     put(fd, junk, sizeof junk);
     close(fd);
   }
-  call_with(l, &s, &(message){0});
+  call_with(client, &s, &(message){0});
   EXPECT(soon(&s.ok, 1));
-  weft__fast_disconnect(l);
+  weft__fast_client_destroy(client);
   close_rig(&r);
 }
 
 TEST(without_memory_for_a_body_the_call_fails_and_the_connection_stays) {
   rig r = open_rig();
   char ceiling[32];
-  r.way->local[0] = 0; /* by TCP: what lies in a window needs no memory */
+  r.endpoint->local[0] = 0; /* by TCP: a piece in shared memory needs no memory here */
   weft__message_finish(&r.packed);
-  EXPECT_OK(weft__message_pack(&r.packed, &r.way->base));
+  EXPECT_OK(weft__message_pack(&r.packed, &r.endpoint->base));
   state s = {0};
-  fast_line *l = enter(&r, &s);
+  fast_client *client = connect_client(&r, &s);
   EXPECT_OK(weft__memory_limit_set("4G"));
   snprintf(ceiling, sizeof ceiling, "%zu", weft__memory_used() + (16 << 20));
   EXPECT_OK(weft__memory_limit_set(ceiling));
   for (int i = 1; i <= 3; i++) {
     message request = {0};
     EXPECT_OK(weft__message_add(&request, (piece){huge, sizeof huge, keep, NULL}));
-    call_with(l, &s, &request);
+    call_with(client, &s, &request);
     EXPECT(soon(&s.failed, 2 * i - 1));
-    EXPECT(weft__fast_call(l, "/test/large", &(message){0}, &(call_opts){0}, note_reply, &s));
+    EXPECT(weft__fast_client_call(client, "/test/large", &(message){0}, &(call_opts){0}, note_reply, &s));
     EXPECT(soon(&s.failed, 2 * i));
     EXPECT_EQ_INT(atomic_load(&s.code), WEFT_RESOURCE_EXHAUSTED);
-    call_with(l, &s, &(message){0});
+    call_with(client, &s, &(message){0});
     EXPECT(soon(&s.ok, i));
   }
   EXPECT_EQ_INT(atomic_load(&s.lost), 0);
-  weft__fast_disconnect(l);
+  weft__fast_client_destroy(client);
   close_rig(&r);
 }
 
@@ -381,35 +386,35 @@ static size_t read_until_quiet(int fd) {
   return all;
 }
 
-TEST_WITHIN(60, a_caller_that_reads_no_answers_is_read_no_further) {
+TEST_WITHIN(60, a_caller_that_reads_no_responses_is_read_no_further) {
   enum { BODY = 1 << 20, CALL = sizeof(frame_head) + 8 + BODY };
   static uint8_t one[CALL];
   rig r = open_rig();
   frame_head h = {.magic = FRAME_MAGIC, .kind = FRAME_CALL, .n_piece = 1, .id = 1, .body = BODY};
   memcpy(one, &h, sizeof h);
   memcpy(one + sizeof h, &(uint64_t){BODY}, 8);
-  int fd = knock(&r, true), local = knock(&r, false);
+  int fd = connect_raw(&r, true), local = connect_raw(&r, false);
   greet(fd, &r);
   greet(local, &r);
   size_t sent = write_until_full(fd, one, CALL, 400 << 20), whole = (sent + CALL - 1) / CALL * CALL;
   EXPECT(sent > 64 << 20 && sent < 200 << 20); /* read on within 5 s, or TCP gives this side up */
-  size_t got = read_until_quiet(fd);           /* and it goes on as answers are read */
+  size_t got = read_until_quiet(fd);           /* and it goes on as responses are read */
   EXPECT_EQ_INT(write_until_full(fd, one + sent % CALL, CALL, whole - sent), whole - sent);
   EXPECT_EQ_INT(got + read_until_quiet(fd), whole);
   close(fd);
-  EXPECT(write_until_full(local, one, CALL, 800 << 20) < 500 << 20); /* 256 MiB of answers may lie in the window */
+  EXPECT(write_until_full(local, one, CALL, 800 << 20) < 500 << 20); /* 256 MiB of responses fit the shared memory */
   close(local);
   state s = {0};
-  fast_line *l = enter(&r, &s);
-  call_with(l, &s, &(message){0});
+  fast_client *client = connect_client(&r, &s);
+  call_with(client, &s, &(message){0});
   EXPECT(soon(&s.ok, 1));
-  weft__fast_disconnect(l);
+  weft__fast_client_destroy(client);
   close_rig(&r);
 }
 
-TEST_WITHIN(20, whoever_says_nothing_is_sent_away) {
+TEST_WITHIN(20, a_peer_that_sends_nothing_is_disconnected) {
   rig r = open_rig();
-  int fd = knock(&r, false);
+  int fd = connect_raw(&r, false);
   char byte;
   EXPECT(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 9000) == 1);
   EXPECT_EQ_INT(recv(fd, &byte, 1, 0), 0);

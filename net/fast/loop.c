@@ -1,19 +1,34 @@
-/* loop.c - threads that wait for sockets: the first loop with its guest, and others beside it where many are served.
+/* loop.c - event loops: threads that poll sockets, and callers that poll in their place.
  *
- * A process that waits for answers has all its sources in the first loop.  One that only serves gives its connections to
- * as many loops as they are worth and there are processors for; should it ever wait for an answer, they come back to the
- * first as they are heard of.
+ *                 first user                        a caller waits, nobody else polls
+ *    +--------+ -------------> +-------------------+ -------------> +--------------------+
+ *    |  idle  |                | loop thread polls |                |    caller polls    |
+ *    |        | <------------- |   (poller == 0)   | <------------- | (poller == caller) |
+ *    +--------+   last user    +-------------------+  its gate is   +--------------------+
+ *                 is released                         open, or time is up
  *
- * The guest waits for the epoll of the first loop.  So does that loop's thread, until the first guest has come; from then
- * on it waits for an outer epoll, which watches that one while nobody is seated.  To sit down and to leave is a word to
- * the kernel, and wakes no thread.
+ * Idle means that there is no group: net/transport.c creates it for the first user and destroys it after the last.
  *
- * Who is woken lists what is ready and takes the wheel, if it is free; else whoever has it will see to the list.  So
- * nobody waits for a callback.  An event names its source by a key, since the source may be gone when the event is read.
- * Who opens the guest's gate elsewhere calls it by the bell, a descriptor among the sources.  Events are told by
- * edges, or two threads would be told of each.  Output is waited for only while a socket is full, since a unix socket would
- * otherwise wake a thread each time its peer reads. */
+ * Who polls.  The caller polls the epoll of the primary loop (the inner epoll).  The loop's thread polls it as well until
+ * the first caller has come; from then on it polls the outer epoll, which watches the inner one while no caller polls.  So
+ * a change of the poller is one epoll_ctl, and wakes no thread.
+ *
+ * Who dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the dispatch lock, if it
+ * is free.  If not, the thread that holds the lock sees the queue too.  So no thread waits for another's callback.  Events
+ * are edge-triggered, since otherwise both threads would be woken for each.  Output is watched only while a socket is
+ * full, since a unix socket would otherwise wake a thread each time its peer reads.
+ *
+ * How a caller wakes.  If another thread opens the gate of the caller that polls, it writes to the wakeup fd, an eventfd
+ * in the inner epoll.  If the loop's thread reads that event first, it writes again.
+ *
+ * How many loops.  A process that waits for responses has all its sources in the primary loop.  One that only serves
+ * spreads its connections over as many loops as they are worth and as there are processors.  Should it ever wait for a
+ * response, each connection migrates to the primary loop with its next event.
+ *
+ * Locks, per group: the dispatch lock of each loop (order 0; tried, except for ticks and for removing a source), `lock`
+ * over the number of loops, `tick_lock` over the tickers.  There is no static state: everything is in the group. */
 #include "net/fast/loop.h"
+#include "base/alloc.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "base/pool.h"
@@ -24,416 +39,401 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define BELL UINT64_MAX
-#define ALARM (UINT64_MAX - 1)
+/* What epoll returns for the group's own descriptors; keys of sources are smaller. */
+#define KEY_WAKEUP UINT64_MAX
+#define KEY_TICK (UINT64_MAX - 1)
 
-enum { LOOPS_MAX = 3, SHARE = 4 /* sources of each loop before there is another */ };
-enum { AWAY_MAX_US = 500, STAY_MS = 50 };
+enum { LOOPS_MAX = 3, SOURCES_PER_LOOP = 4 /* of each loop, before another is started */ };
+enum { YIELD_MAX_US = 500, NO_YIELD_MS = 50 };
 
 typedef struct loop {
+  loop_group *group;
   pthread_t thread;
-  int epoll, bell;
+  int epoll_fd, wakeup_fd;
   atomic_int n_source;
-  pthread_mutex_t wheel;
-  int64_t stays_until_ns; /* see make_way; at the wheel */
-  sources sources;
+  pthread_mutex_t dispatch_lock; /* held while callbacks run */
+  int64_t no_yield_until_ns;     /* see loop_yield; guarded by dispatch_lock */
+  ready_queue ready;
 } loop;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards starting and stopping, and the spreading */
-static int users, n_loop;
-static pid_t pid;
-static atomic_bool stopping;
-static loop loops[LOOPS_MAX], *const first = loops; /* n_loop of them run */
+struct loop_group {
+  atomic_bool stopping;
+  pthread_mutex_t lock; /* guards n_loop, and starting a secondary loop */
+  int n_loop;
+  loop loops[LOOPS_MAX]; /* n_loop of them run; the first is the primary one */
 
-static int outer;                    /* the first loop's other epoll */
-static atomic_bool seat;             /* taken by a guest */
-static _Thread_local bool is_seated; /* it is this thread */
-static atomic_bool hosted;           /* a guest has been here */
+  int outer_epoll_fd;            /* the primary thread's: watches the inner epoll and tick_fd */
+  _Atomic(pthread_t) poller;     /* the caller that polls; 0: none */
+  atomic_bool caller_has_polled; /* since the group was created */
 
-static int alarm_fd;            /* wakes the first thread, even if a guest waits in its place */
-static atomic_bool tick_wanted; /* soon, not when it is time */
-static pthread_mutex_t ticks = PTHREAD_MUTEX_INITIALIZER; /* guards what follows; not held while a tick runs */
-static ticker *ticking;
-static ticker tickers = {NULL, &tickers, &tickers};
-static pthread_cond_t ended /* a tick */ = PTHREAD_COND_INITIALIZER;
+  int tick_fd;               /* wakes the primary thread, also while a caller polls */
+  atomic_bool tick_wanted;   /* every LOOP_TICK_MS, not every LOOP_IDLE_MS */
+  pthread_mutex_t tick_lock; /* guards what follows; not held while a tick runs */
+  ticker *ticking;
+  ticker tickers; /* the head of a ring */
+  pthread_cond_t tick_ended;
+};
 
-/* ---- bells ---- */
+static loop *primary(loop_group *g) { return &g->loops[0]; }
 
-static pthread_mutex_t bells = PTHREAD_MUTEX_INITIALIZER;
-static bool hung; /* the first loop's: who rings may be the last to know that it was stopped */
+static bool is_poller(loop_group *g) { return pthread_equal(atomic_load(&g->poller), pthread_self()); }
+static bool has_poller(loop_group *g) { return atomic_load(&g->poller) != 0; }
 
-static void ring(const loop *l) {
+static void loop_wake(const loop *l) {
   uint64_t one = 1;
-  pthread_mutex_lock(&bells);
-  if (hung) (void)!write(l->bell, &one, sizeof one);
-  pthread_mutex_unlock(&bells);
+  (void)!write(l->wakeup_fd, &one, sizeof one);
 }
 
-static weft_err hang_bell(loop *l) {
-  struct epoll_event e = {.events = EPOLLIN | EPOLLET, .data.u64 = BELL};
-  l->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (l->bell < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->bell, &e) != 0) {
-    int failed = errno;
-    if (l->bell >= 0) close(l->bell);
-    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wake its thread: %s", strerror(failed));
-  }
-  pthread_mutex_lock(&bells);
-  hung = true;
-  pthread_mutex_unlock(&bells);
-  return WEFT_OK;
-}
+/* ---- polling and dispatching ---- */
 
-static void take_bell_down(loop *l) {
-  pthread_mutex_lock(&bells);
-  close(l->bell);
-  if (l == first) hung = false;
-  pthread_mutex_unlock(&bells);
-}
+typedef enum poll_result { POLL_NOTHING, POLL_EVENTS, POLL_WAKEUP } poll_result;
 
-/* ---- turning ---- */
-
-typedef enum heard { NOTHING, EVENTS, BELL_TOO } heard;
-
-/* Lists what is ready.  A signal is nothing too. */
-static heard look(loop *l, int wait_ms) {
+/* Waits for events and pushes the ready sources into the queue.  A signal counts as nothing. */
+static poll_result loop_poll(loop *l, int wait_ms) {
   enum { BATCH = 64 };
   struct epoll_event events[BATCH];
-  int n = epoll_wait(l->epoll, events, BATCH, wait_ms);
-  heard what = n > 0 ? EVENTS : NOTHING;
+  int n = epoll_wait(l->epoll_fd, events, BATCH, wait_ms);
+  poll_result result = n > 0 ? POLL_EVENTS : POLL_NOTHING;
   int64_t now = n > 0 ? weft__now_ns() : 0;
   for (int i = 0; i < n; i++)
-    if (events[i].data.u64 == BELL)
-      what = BELL_TOO;
-    else if (events[i].data.u64 != ALARM)
-      weft__ready_note(&l->sources, events[i].data.u64, events[i].events, now);
-  return what;
+    if (events[i].data.u64 == KEY_WAKEUP)
+      result = POLL_WAKEUP;
+    else if (events[i].data.u64 != KEY_TICK)
+      weft__ready_queue_push(&l->ready, events[i].data.u64, events[i].events, now);
+  return result;
 }
 
-/* The loop's thread has heard a bell that was rung for the guest. */
-static void pass_on(heard what) {
-  if (what == BELL_TOO && !is_seated && atomic_load(&seat)) ring(first);
+/* A loop's thread read a wakeup that was meant for the caller that polls: the caller is woken again. */
+static void loop_forward_wakeup(loop_group *g, poll_result result) {
+  if (result == POLL_WAKEUP && has_poller(g) && !is_poller(g)) loop_wake(primary(g));
 }
 
-/* Lets who was answered on this processor run before the next is called: it comes back while its memory is in the
- * caches, and is the next.  If somebody else takes the processor and keeps it, this is left for a while. */
-static void make_way(loop *l) {
+/* Yields the processor between two callbacks, so that a peer on it that was just answered runs, and sends its next request
+ * while its memory is in the caches.  If another process takes the processor and keeps it, this stops for a while. */
+static void loop_yield(loop *l) {
   int64_t before = weft__now_ns();
-  if (before < l->stays_until_ns) return;
+  if (before < l->no_yield_until_ns) return;
   sched_yield();
   int64_t now = weft__now_ns();
-  if (now - before > (int64_t)AWAY_MAX_US * 1000) l->stays_until_ns = now + (int64_t)STAY_MS * 1000000;
+  if (now - before > (int64_t)YIELD_MAX_US * 1000) l->no_yield_until_ns = now + (int64_t)NO_YIELD_MS * 1000000;
 }
 
-/* At the wheel.  Between two that are called it is seen who has come since, unless a guest of ours is there to see it.
- * Whether who waits for the gate leaves. */
-static bool call_listed(loop *l, gate *until) {
+/* Runs callbacks until the queue is empty, with the dispatch lock held.  Between two of them it polls, unless a caller
+ * polls meanwhile.  Returns true, perhaps with sources left, as soon as the gate (or NULL) is open. */
+static bool loop_dispatch_locked(loop *l, gate *until) {
   uint32_t events;
-  for (source *s; (s = weft__ready_next(&l->sources, weft__now_ns(), &events));) {
-    s->ready(s, events);
+  for (source *s; (s = weft__ready_queue_pop(&l->ready, weft__now_ns(), &events));) {
+    s->on_ready(s, events);
     if (until && weft__gate_watch(until, true)) return true;
-    if (!weft__ready_any(&l->sources)) continue;
-    make_way(l);
-    if (until || !atomic_load(&seat)) pass_on(look(l, 0));
+    if (!weft__ready_queue_has_ready(&l->ready)) continue;
+    loop_yield(l);
+    if (until || !has_poller(l->group)) loop_forward_wakeup(l->group, loop_poll(l, 0));
   }
   return false;
 }
 
-/* Takes the wheel, if it is free.  A guest leaves when its gate opens, and the rest to the loop's thread. */
-static void call_ready(loop *l, gate *until) {
+/* Dispatches if no other thread does.  A caller whose gate opens leaves the rest to the loop's thread. */
+static void loop_dispatch(loop *l, gate *until) {
   bool leaves = false;
-  while (!leaves && weft__ready_any(&l->sources) && pthread_mutex_trylock(&l->wheel) == 0) {
-    leaves = call_listed(l, until);
-    pthread_mutex_unlock(&l->wheel);
+  while (!leaves && weft__ready_queue_has_ready(&l->ready) && pthread_mutex_trylock(&l->dispatch_lock) == 0) {
+    leaves = loop_dispatch_locked(l, until);
+    pthread_mutex_unlock(&l->dispatch_lock);
   }
-  if (leaves && weft__ready_any(&l->sources)) ring(l);
+  if (leaves && weft__ready_queue_has_ready(&l->ready)) loop_wake(l);
 }
 
-/* Waits once, and has called what is ready. */
-static heard turn(loop *l, int wait_ms, gate *until) {
-  heard what = look(l, wait_ms);
-  if (what != NOTHING) call_ready(l, until);
-  return what;
+static poll_result loop_poll_and_dispatch(loop *l, int wait_ms, gate *until) {
+  poll_result result = loop_poll(l, wait_ms);
+  if (result != POLL_NOTHING) loop_dispatch(l, until);
+  return result;
 }
 
-/* Whether the outer epoll watches the inner one, until it is told of it. */
-static void watch(bool on) {
+/* ---- the threads ---- */
+
+/* Makes the outer epoll watch the inner one, until it has reported it once. */
+static void primary_watch_inner(loop_group *g, bool on) {
   struct epoll_event e = {.events = on ? EPOLLIN | EPOLLONESHOT : 0};
-  epoll_ctl(outer, EPOLL_CTL_MOD, first->epoll, &e);
+  epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_MOD, primary(g)->epoll_fd, &e);
 }
 
-/* The first thread's turn, when nobody is seated. */
-static heard own_turn(int wait_ms) {
+/* Polls once, on the primary loop's thread. */
+static poll_result primary_poll(loop_group *g, int wait_ms) {
   struct epoll_event e;
-  if (!atomic_load(&hosted)) return turn(first, wait_ms, NULL);
-  if (epoll_wait(outer, &e, 1, wait_ms) <= 0 || e.data.u64 == ALARM) return NOTHING;
-  heard what = turn(first, 0, NULL);
-  if (!atomic_load(&seat)) watch(true); /* else the guest sees to it when it leaves */
-  return what;
+  if (!atomic_load(&g->caller_has_polled)) return loop_poll_and_dispatch(primary(g), wait_ms, NULL);
+  if (epoll_wait(g->outer_epoll_fd, &e, 1, wait_ms) <= 0 || e.data.u64 == KEY_TICK) return POLL_NOTHING;
+  poll_result result = loop_poll_and_dispatch(primary(g), 0, NULL);
+  if (!has_poller(g)) primary_watch_inner(g, true); /* else the caller does so when it leaves */
+  return result;
 }
 
-static void tick_all(int64_t now) {
+static void primary_tick(loop_group *g, int64_t now) {
   bool soon = false;
-  atomic_store(&tick_wanted, false);
-  pthread_mutex_lock(&first->wheel);
-  pthread_mutex_lock(&ticks);
-  for (ticker *t = tickers.next; t != &tickers; t = t->next) {
-    ticking = t; /* and so stays in the list */
-    pthread_mutex_unlock(&ticks);
+  atomic_store(&g->tick_wanted, false);
+  pthread_mutex_lock(&primary(g)->dispatch_lock);
+  pthread_mutex_lock(&g->tick_lock);
+  for (ticker *t = g->tickers.next; t != &g->tickers; t = t->next) {
+    g->ticking = t; /* so that it stays in the ring */
+    pthread_mutex_unlock(&g->tick_lock);
     soon |= t->tick(t, now);
-    pthread_mutex_lock(&ticks);
-    ticking = NULL;
-    pthread_cond_broadcast(&ended);
+    pthread_mutex_lock(&g->tick_lock);
+    g->ticking = NULL;
+    pthread_cond_broadcast(&g->tick_ended);
   }
-  pthread_mutex_unlock(&ticks);
-  pthread_mutex_unlock(&first->wheel);
-  if (soon) atomic_store(&tick_wanted, true);
-  call_ready(first, NULL);
+  pthread_mutex_unlock(&g->tick_lock);
+  pthread_mutex_unlock(&primary(g)->dispatch_lock);
+  if (soon) atomic_store(&g->tick_wanted, true);
+  loop_dispatch(primary(g), NULL); /* what was pushed while the lock was held */
 }
 
-static int until_tick_ms(void) { return atomic_load(&tick_wanted) ? LOOP_TICK_MS : LOOP_IDLE_MS; }
+static int tick_period_ms(loop_group *g) { return atomic_load(&g->tick_wanted) ? LOOP_TICK_MS : LOOP_IDLE_MS; }
 
-static void *run_first(void *arg) {
-  (void)arg;
+static void *primary_thread(void *arg) {
+  loop_group *g = ((loop *)arg)->group;
   int64_t ticked_ns = 0;
-  while (!atomic_load(&stopping)) {
+  while (!atomic_load(&g->stopping)) {
     int64_t now = weft__now_ns();
-    if (now - ticked_ns >= (int64_t)until_tick_ms() * 1000000) {
+    if (now - ticked_ns >= (int64_t)tick_period_ms(g) * 1000000) {
       ticked_ns = now;
-      tick_all(now);
+      primary_tick(g, now);
     }
-    pass_on(own_turn(until_tick_ms()));
+    loop_forward_wakeup(g, primary_poll(g, tick_period_ms(g)));
   }
   return NULL;
 }
 
-static void *run_another(void *arg) {
-  while (!atomic_load(&stopping)) turn(arg, -1, NULL);
+static void *secondary_thread(void *arg) {
+  loop *l = arg;
+  while (!atomic_load(&l->group->stopping)) loop_poll_and_dispatch(l, -1, NULL);
   return NULL;
 }
 
-/* ---- life ---- */
+/* ---- starting and stopping ---- */
 
-/* Of a loop whose epoll is there. */
-static weft_err start_thread(loop *l, void *(*run)(void *)) {
-  weft_err err = hang_bell(l);
-  pthread_mutex_init(&l->wheel, NULL);
-  weft__sources_init(&l->sources);
+static weft_err loop_open_wakeup_fd(loop *l) {
+  struct epoll_event e = {.events = EPOLLIN | EPOLLET, .data.u64 = KEY_WAKEUP};
+  l->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (l->wakeup_fd >= 0 && epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, l->wakeup_fd, &e) == 0) return WEFT_OK;
+  int why = errno;
+  if (l->wakeup_fd >= 0) close(l->wakeup_fd);
+  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "cannot open the wakeup fd of an event loop: %s", strerror(why));
+}
+
+/* Starts a loop whose epoll is open; on failure the epoll stays open. */
+static weft_err loop_start(loop *l, loop_group *g, void *(*run)(void *)) {
+  WEFT_TRY(loop_open_wakeup_fd(l));
+  l->group = g;
+  l->no_yield_until_ns = 0;
+  pthread_mutex_init(&l->dispatch_lock, NULL);
+  weft__ready_queue_init(&l->ready);
   atomic_init(&l->n_source, 0);
-  int failed = err ? 0 : pthread_create(&l->thread, NULL, run, l);
-  if (failed) {
-    take_bell_down(l);
-    err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport's thread could not be started: %s", strerror(failed));
-  }
-  if (!err) return WEFT_OK;
-  weft__sources_finish(&l->sources);
-  pthread_mutex_destroy(&l->wheel);
-  return err;
+  int why = pthread_create(&l->thread, NULL, run, l);
+  if (!why) return WEFT_OK;
+  close(l->wakeup_fd);
+  weft__ready_queue_finish(&l->ready);
+  pthread_mutex_destroy(&l->dispatch_lock);
+  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "cannot start the thread of an event loop: %s", strerror(why));
 }
 
-static weft_err watch_from_outside(void) {
+static void loop_stop(loop *l) {
+  loop_wake(l);
+  pthread_join(l->thread, NULL);
+  close(l->wakeup_fd);
+  weft__ready_queue_finish(&l->ready);
+  pthread_mutex_destroy(&l->dispatch_lock);
+  close(l->epoll_fd);
+}
+
+/* Connects the outer epoll, the inner one and tick_fd.  Fails if one of them could not be opened. */
+static weft_err primary_connect_epolls(loop_group *g) {
+  int inner_fd = primary(g)->epoll_fd;
   struct epoll_event inner = {.events = EPOLLIN | EPOLLONESHOT};
-  struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u64 = ALARM};
-  if (epoll_ctl(outer, EPOLL_CTL_ADD, first->epoll, &inner) == 0 &&
-      epoll_ctl(outer, EPOLL_CTL_ADD, alarm_fd, &wake) == 0 &&
-      epoll_ctl(first->epoll, EPOLL_CTL_ADD, alarm_fd, &wake) == 0)
+  struct epoll_event tick = {.events = EPOLLIN | EPOLLET, .data.u64 = KEY_TICK};
+  if (epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_ADD, inner_fd, &inner) == 0 &&
+      epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_ADD, g->tick_fd, &tick) == 0 &&
+      epoll_ctl(inner_fd, EPOLL_CTL_ADD, g->tick_fd, &tick) == 0)
     return WEFT_OK;
-  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wait for itself: %s", strerror(errno));
+  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "cannot open the epolls of the event loop: %s", strerror(errno));
 }
 
-static void close_all(int n, const int *fd) {
-  for (int i = 0; i < n; i++)
-    if (fd[i] >= 0) close(fd[i]);
-}
-
-static weft_err start_first(void) {
-  pid = getpid();
-  atomic_store(&stopping, false);
-  atomic_store(&hosted, false);
-  outer = epoll_create1(EPOLL_CLOEXEC), first->epoll = epoll_create1(EPOLL_CLOEXEC);
-  alarm_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  weft_err err = watch_from_outside(); /* fails if one of them could not be opened */
-  if (!err) err = start_thread(first, run_first);
-  if (err) close_all(3, (int[]){outer, first->epoll, alarm_fd});
-  n_loop = !err;
+static weft_err primary_start(loop_group *g) {
+  loop *l = primary(g);
+  g->outer_epoll_fd = epoll_create1(EPOLL_CLOEXEC), l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+  g->tick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  g->n_loop = 1;
+  weft_err err = primary_connect_epolls(g);
+  if (!err) err = loop_start(l, g, primary_thread);
+  if (!err) return WEFT_OK;
+  const int opened[] = {g->outer_epoll_fd, l->epoll_fd, g->tick_fd};
+  for (int i = 0; i < 3; i++)
+    if (opened[i] >= 0) close(opened[i]);
   return err;
 }
 
-static weft_err start_another(void) {
-  loop *l = &loops[n_loop];
-  l->epoll = epoll_create1(EPOLL_CLOEXEC);
-  if (l->epoll < 0)
-    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "The fast transport cannot wait for sockets: %s", strerror(errno));
-  weft_err err = start_thread(l, run_another);
-  if (err) close(l->epoll);
-  n_loop += !err;
+/* Starts one more loop.  The caller holds the group's lock. */
+static weft_err secondary_start(loop_group *g) {
+  loop *l = &g->loops[g->n_loop];
+  l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+  if (l->epoll_fd < 0)
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "cannot open the epoll of an event loop: %s", strerror(errno));
+  weft_err err = loop_start(l, g, secondary_thread);
+  if (err) close(l->epoll_fd);
+  g->n_loop += !err;
   return err;
 }
 
-static void stop(void) {
-  atomic_store(&stopping, true);
-  for (int i = n_loop - 1; i >= 0; i--) {
-    loop *l = &loops[i];
-    ring(l);
-    pthread_join(l->thread, NULL);
-    take_bell_down(l);
-    weft__sources_finish(&l->sources);
-    pthread_mutex_destroy(&l->wheel);
-    close(l->epoll);
-  }
-  close_all(2, (int[]){outer, alarm_fd});
+static void loop_group_free(loop_group *g) {
+  pthread_cond_destroy(&g->tick_ended);
+  pthread_mutex_destroy(&g->tick_lock);
+  pthread_mutex_destroy(&g->lock);
+  weft__free(g);
 }
 
-weft_err weft__loop_retain(void) {
-  weft_err err = WEFT_OK;
-  pthread_mutex_lock(&lock);
-  if (users == 0) err = start_first();
-  if (!err && pid != getpid())
-    err = weft__fail(WEFT_FAILED_PRECONDITION, "The network was started before this process was forked");
-  if (!err) users++;
-  pthread_mutex_unlock(&lock);
+weft_err weft__loop_group_create(loop_group **out) {
+  *out = NULL;
+  loop_group *g = weft__alloc_zero(1, sizeof *g);
+  if (!g) return WEFT_OOM;
+  pthread_mutex_init(&g->lock, NULL);
+  pthread_mutex_init(&g->tick_lock, NULL);
+  pthread_cond_init(&g->tick_ended, NULL);
+  g->tickers.next = g->tickers.prev = &g->tickers;
+  weft_err err = primary_start(g);
+  if (err)
+    loop_group_free(g);
+  else
+    *out = g;
   return err;
 }
 
-void weft__loop_release(void) {
-  pthread_mutex_lock(&lock);
-  if (--users == 0) stop();
-  pthread_mutex_unlock(&lock);
+void weft__loop_group_destroy(loop_group *g) {
+  atomic_store(&g->stopping, true);
+  for (int i = g->n_loop - 1; i >= 0; i--) loop_stop(&g->loops[i]);
+  close(g->outer_epoll_fd);
+  close(g->tick_fd);
+  loop_group_free(g);
 }
 
 /* ---- sources ---- */
 
-static struct epoll_event wanted(const source *s, bool output) {
+static struct epoll_event source_epoll_event(const source *s, bool output) {
   return (struct epoll_event){.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (output ? EPOLLOUT : 0), .data.u64 = s->key};
 }
 
-static weft_err add_to(loop *l, source *s, bool output) {
-  weft_err err = weft__source_name(&l->sources, s);
+static weft_err loop_register(loop *l, source *s, bool output) {
+  weft_err err = weft__ready_queue_register(&l->ready, s);
   if (err) return err;
-  struct epoll_event e = wanted(s, output);
+  struct epoll_event e = source_epoll_event(s, output);
   s->loop = l;
   atomic_fetch_add(&l->n_source, 1);
-  if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, s->fd, &e) == 0) return WEFT_OK; /* and the source perhaps gone again */
-  err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "A socket cannot be waited for: %s", strerror(errno));
+  if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, s->fd, &e) == 0) return WEFT_OK; /* the source may be gone again by now */
+  err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "cannot add a socket to the event loop: %s", strerror(errno));
   weft__loop_remove(s);
   return err;
 }
 
-weft_err weft__loop_add(source *s) { return add_to(first, s, false); }
+weft_err weft__loop_add(loop_group *g, source *s) { return loop_register(primary(g), s, false); }
 
-/* The loop that has the fewest; another, if all have their share. */
-static loop *least_busy(void) {
+/* The loop with the fewest sources; a new one, if all have SOURCES_PER_LOOP and there is a processor for it. */
+static loop *least_busy_loop(loop_group *g) {
   int at_most = weft__processors() < LOOPS_MAX ? weft__processors() : LOOPS_MAX;
-  pthread_mutex_lock(&lock);
-  loop *least = first;
-  for (int i = 1; i < n_loop; i++)
-    if (atomic_load(&loops[i].n_source) < atomic_load(&least->n_source)) least = &loops[i];
-  bool full = atomic_load(&least->n_source) >= SHARE;
-  if (full && n_loop < at_most && start_another() == WEFT_OK) least = &loops[n_loop - 1];
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_lock(&g->lock);
+  loop *least = primary(g);
+  for (int i = 1; i < g->n_loop; i++)
+    if (atomic_load(&g->loops[i].n_source) < atomic_load(&least->n_source)) least = &g->loops[i];
+  bool full = atomic_load(&least->n_source) >= SOURCES_PER_LOOP;
+  if (full && g->n_loop < at_most && secondary_start(g) == WEFT_OK) least = &g->loops[g->n_loop - 1];
+  pthread_mutex_unlock(&g->lock);
   return least;
 }
 
-weft_err weft__loop_spread(source *s) { return add_to(atomic_load(&hosted) ? first : least_busy(), s, false); }
+weft_err weft__loop_add_balanced(loop_group *g, source *s) {
+  return loop_register(atomic_load(&g->caller_has_polled) ? primary(g) : least_busy_loop(g), s, false);
+}
 
-bool weft__loop_is_astray(const source *s) { return s->loop != first && atomic_load(&hosted); }
+bool weft__loop_must_migrate(const source *s) {
+  loop_group *g = s->loop->group;
+  return s->loop != primary(g) && atomic_load(&g->caller_has_polled);
+}
 
-weft_err weft__loop_bring_home(source *s, bool output) {
+weft_err weft__loop_migrate(source *s, bool output) {
+  loop *to = primary(s->loop->group);
   weft__loop_remove(s);
-  return add_to(first, s, output);
+  return loop_register(to, s, output);
 }
 
-void weft__loop_again(source *s, bool output) {
-  struct epoll_event e = wanted(s, output);
-  if (s->loop) epoll_ctl(s->loop->epoll, EPOLL_CTL_MOD, s->fd, &e);
+void weft__loop_rearm(source *s, bool output) {
+  struct epoll_event e = source_epoll_event(s, output);
+  if (s->loop) epoll_ctl(s->loop->epoll_fd, EPOLL_CTL_MOD, s->fd, &e);
 }
 
-void weft__loop_later(source *s, bool output) {
-  if (s->loop) weft__ready_later(&s->loop->sources, s);
-  weft__loop_again(s, output);
+void weft__loop_rearm_last(source *s, bool output) {
+  if (s->loop) weft__ready_queue_defer(&s->loop->ready, s);
+  weft__loop_rearm(s, output);
 }
 
 void weft__loop_remove(source *s) {
   loop *l = s->loop;
   if (!l) return;
-  epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL);
-  weft__source_unname(&l->sources, s);
+  epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
+  weft__ready_queue_unregister(&l->ready, s);
   atomic_fetch_sub(&l->n_source, 1);
   s->loop = NULL;
 }
 
-void weft__loop_drop(source *s) {
+void weft__loop_remove_and_close(loop_group *g, source *s) {
   if (s->fd < 0) return;
-  pthread_mutex_lock(&first->wheel);
+  pthread_mutex_lock(&primary(g)->dispatch_lock);
   weft__loop_remove(s);
-  pthread_mutex_unlock(&first->wheel);
-  ring(first); /* something may have become ready meanwhile */
+  pthread_mutex_unlock(&primary(g)->dispatch_lock);
+  loop_wake(primary(g)); /* what became ready meanwhile found the dispatch lock taken */
   close(s->fd);
   s->fd = -1;
 }
 
-/* ---- guests ---- */
+/* ---- callers that wait ---- */
 
-/* The seat, and a use of the loop with it. */
-static bool sit_down(void) {
-  bool taken = false;
-  if (!atomic_compare_exchange_strong(&seat, &taken, true)) return false;
-  pthread_mutex_lock(&lock);
-  is_seated = users > 0 && pid == getpid();
-  users += is_seated;
-  pthread_mutex_unlock(&lock);
-  atomic_store(&hosted, true);
-  if (is_seated)
-    watch(false);
-  else
-    atomic_store(&seat, false);
-  return is_seated;
-}
-
-static void stand_up(void) {
-  is_seated = false;
-  atomic_store(&seat, false);
-  watch(true);
-  weft__loop_release();
-}
-
-bool weft__loop_wait(gate *g, int64_t for_ns) {
-  int64_t until = weft__now_ns() + for_ns, left = for_ns;
-  if (!sit_down()) return weft__gate_wait(g, for_ns);
-  while (!weft__gate_watch(g, true) && left > 0) {
+bool weft__loop_poll_until(loop_group *g, gate *until, int64_t for_ns, bool *is_open) {
+  int64_t deadline = weft__now_ns() + for_ns, left = for_ns;
+  pthread_t none = 0;
+  if (!atomic_compare_exchange_strong(&g->poller, &none, pthread_self())) return false;
+  atomic_store(&g->caller_has_polled, true);
+  primary_watch_inner(g, false);
+  while (!weft__gate_watch(until, true) && left > 0) {
     int64_t ms = (left + 999999) / 1000000;
-    heard what = turn(first, ms < LOOP_TICK_MS ? weft__int_sat(ms) : LOOP_TICK_MS, g);
-    left = what == NOTHING ? 0 : until - weft__now_ns();
+    int wait_ms = ms < LOOP_TICK_MS ? weft__int_sat(ms) : LOOP_TICK_MS;
+    poll_result result = loop_poll_and_dispatch(primary(g), wait_ms, until);
+    left = result == POLL_NOTHING ? 0 : deadline - weft__now_ns();
   }
-  bool open = weft__gate_watch(g, false);
-  stand_up();
-  return open;
+  *is_open = weft__gate_watch(until, false);
+  atomic_store(&g->poller, 0);
+  primary_watch_inner(g, true);
+  return true;
 }
 
-void weft__loop_open(gate *g) {
-  if (weft__gate_open(g) && !is_seated) ring(first);
+void weft__loop_wake_poller(loop_group *g) {
+  if (!is_poller(g)) loop_wake(primary(g));
 }
 
-/* ---- ticks ---- */
+/* ---- tickers ---- */
 
-void weft__loop_tick_soon(void) {
+void weft__loop_tick_soon(loop_group *g) {
   uint64_t one = 1;
-  if (!atomic_exchange(&tick_wanted, true)) (void)!write(alarm_fd, &one, sizeof one);
+  if (!atomic_exchange(&g->tick_wanted, true)) (void)!write(g->tick_fd, &one, sizeof one);
 }
 
-void weft__loop_tick_on(ticker *t) {
-  pthread_mutex_lock(&ticks);
-  t->next = &tickers, t->prev = tickers.prev;
+void weft__loop_add_ticker(loop_group *g, ticker *t) {
+  pthread_mutex_lock(&g->tick_lock);
+  t->next = &g->tickers, t->prev = g->tickers.prev;
   t->prev->next = t->next->prev = t;
-  pthread_mutex_unlock(&ticks);
+  pthread_mutex_unlock(&g->tick_lock);
 }
 
-void weft__loop_tick_off(ticker *t) {
-  pthread_mutex_lock(&ticks);
-  while (ticking == t) pthread_cond_wait(&ended, &ticks);
+void weft__loop_remove_ticker(loop_group *g, ticker *t) {
+  pthread_mutex_lock(&g->tick_lock);
+  while (g->ticking == t) pthread_cond_wait(&g->tick_ended, &g->tick_lock);
   if (t->next) {
     t->next->prev = t->prev;
     t->prev->next = t->next;
     t->next = t->prev = NULL;
   }
-  pthread_mutex_unlock(&ticks);
+  pthread_mutex_unlock(&g->tick_lock);
 }

@@ -1,42 +1,67 @@
-/* loop.h - the thread that waits for the sockets of the fast transport, and whoever waits in its place.
+/* loop.h - event loops for the sockets of the fast transport.
  *
- * A thread that waits for an answer may as well read it: it sits down at the loop as a guest, and the loop's own thread
- * sleeps meanwhile.  So an answer costs one switch instead of two.  What is ready is called at the wheel: by one thread
- * at a time, as if it were always the loop's own. */
+ * A loop has an epoll, a thread and a queue of ready sources.  Callbacks of a loop (on_ready, tick) run with its dispatch
+ * lock held, one at a time, on whichever thread polled last: the loop's own thread, or a caller that waits for a
+ * response and polls in the meantime.  A caller that reads its own response saves a switch between two threads.
+ *
+ * A loop group is the set of loops of the process: the primary loop, which callers may poll, and secondary loops beside
+ * it where many connections are served.  net/transport.c holds the only group and hands it down to whoever needs it.
+ *
+ * Functions may be called on any thread, except where "dispatch" or "not in a callback" says otherwise. */
 #ifndef WEFT_NET_FAST_LOOP_H
 #define WEFT_NET_FAST_LOOP_H
 
 #include "base/gate.h"
 #include "net/fast/ready_queue.h"
 
-/* The process's loops, started with the first user and stopped with the last.  ready and tick are called at the wheel. */
-weft_err weft__loop_retain(void);
-void weft__loop_release(void); /* not at the wheel */
+typedef struct loop_group loop_group;
 
-weft_err weft__loop_add(source *s); /* waits for input, of which it is told once: it takes all there is */
-/* The same, but perhaps at another wheel.  When such a one is called and has gone astray, since a guest now reads at the
- * first, its owner brings it home under the lock that also guards weft__loop_again, and is done: it is called there. */
-weft_err weft__loop_spread(source *s);
-bool weft__loop_is_astray(const source *s);
-weft_err weft__loop_bring_home(source *s, bool output);
-void weft__loop_again(source *s, bool output); /* tells what there is once more, and of room for output if wanted */
-void weft__loop_later(source *s, bool output); /* the same, after all others */
-void weft__loop_remove(source *s);             /* at its wheel */
-void weft__loop_drop(source *s); /* elsewhere, of one that was not spread: closes fd (-1: nothing) once ready does not
-                                    run and will not */
+/* Starts the primary loop.  RESOURCE_EXHAUSTED: no descriptor or thread is left. */
+weft_err weft__loop_group_create(loop_group **out);
+/* Stops the threads and frees the group.  Nobody uses it any more.  Not in a callback. */
+void weft__loop_group_destroy(loop_group *g);
 
-/* As weft__gate_wait, reading what comes meanwhile unless another thread has sat down before; not at the wheel. */
-bool weft__loop_wait(gate *g, int64_t for_ns);
-void weft__loop_open(gate *g); /* as weft__gate_open, of a gate that is waited for so */
+/* ---- sources: the struct stays its owner's, and must live until it was removed ---- */
 
-/* Called at the first wheel now and then, and every LOOP_TICK_MS as long as it says that it wants to be. */
+/* Registers a source with the primary loop, for input.  Events are edge-triggered: on_ready reads all there is, or
+ * rearms.  RESOURCE_EXHAUSTED: epoll has no room. */
+weft_err weft__loop_add(loop_group *g, source *s);
+/* As weft__loop_add, but with the least busy loop of the group; starts another loop if all are busy. */
+weft_err weft__loop_add_balanced(loop_group *g, source *s);
+/* In on_ready, of a source that was added balanced: returns true once callers poll in this process.  Then the owner
+ * calls weft__loop_migrate, under the lock that also guards its calls of weft__loop_rearm, and returns: on_ready is called
+ * again by the primary loop. */
+bool weft__loop_must_migrate(const source *s);
+weft_err weft__loop_migrate(source *s, bool output);
+/* Reports again what is there, and room for output if asked for. */
+void weft__loop_rearm(source *s, bool output);
+void weft__loop_rearm_last(source *s, bool output); /* the same, behind all other ready sources */
+void weft__loop_remove(source *s);                  /* in a callback of its loop */
+/* Removes a source of the primary loop, waits for its callback and closes its descriptor.  fd -1: does nothing.  Not in a
+ * callback. */
+void weft__loop_remove_and_close(loop_group *g, source *s);
+
+/* ---- callers that wait ---- */
+
+/* Polls on the calling thread and runs callbacks, until the gate is open or the time is up; *is_open says which.  Returns
+ * false at once, with *is_open unchanged, if another caller polls.  Not in a callback. */
+bool weft__loop_poll_until(loop_group *g, gate *until, int64_t for_ns, bool *is_open);
+/* Wakes the caller that polls, so that it looks at its gate.  Does nothing on the thread that polls. */
+void weft__loop_wake_poller(loop_group *g);
+
+/* ---- tickers ---- */
+
 enum { LOOP_TICK_MS = 50, LOOP_IDLE_MS = 1000 };
+
+/* tick is called in dispatch of the primary loop: every LOOP_TICK_MS as long as a ticker returned true the last time,
+ * else every LOOP_IDLE_MS. */
 typedef struct ticker {
   bool (*tick)(struct ticker *t, int64_t now_ns);
   struct ticker *next, *prev;
 } ticker;
-void weft__loop_tick_on(ticker *t);
-void weft__loop_tick_off(ticker *t); /* once it returns, tick does not run and will not; not from a tick */
-void weft__loop_tick_soon(void);     /* there is something to wait for; by a user of the loop */
+void weft__loop_add_ticker(loop_group *g, ticker *t);
+/* Once it returns, tick does not run and will not.  Not from a tick; a ticker that was never added is fine. */
+void weft__loop_remove_ticker(loop_group *g, ticker *t);
+void weft__loop_tick_soon(loop_group *g); /* ticks every LOOP_TICK_MS from now on, until all tickers return false */
 
 #endif

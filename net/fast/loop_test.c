@@ -1,13 +1,19 @@
-/* loop_test.c - the loop's thread and its guest: who is called, who is woken, and what is gone. */
-#include "net/fast/loop.h"
+/* loop_test.c - the loop's thread and callers that poll: which callbacks run, who is woken, and what was removed. */
+#include "net/transport.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "net/rpc.h"
 #include "tests/check.h"
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 enum { FOREVER_S = 60 };
+
+static loop_group *loops; /* while a test has them */
+
+static void retain_loops(void) { EXPECT_OK(weft__transport_retain_loops(&loops)); }
+static void release_loops(void) { weft__transport_release_loops(loops); }
 
 typedef struct button { /* pressed by writing to it */
   source source;
@@ -23,12 +29,12 @@ static void pressed(source *s, uint32_t events) {
   if (read(s->fd, &n, sizeof n) != sizeof n) return;
   if (b->removes) weft__loop_remove(&b->removes->source);
   atomic_fetch_add(&b->presses, 1);
-  if (b->opens) weft__loop_open(b->opens);
+  if (b->opens) weft__rpc_event_set(b->opens);
 }
 
 static void put_up(button *b) {
-  b->source = (source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = pressed};
-  EXPECT_OK(weft__loop_add(&b->source));
+  b->source = (source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .on_ready = pressed};
+  EXPECT_OK(weft__loop_add(loops, &b->source));
 }
 
 static void press(button *b) {
@@ -39,20 +45,20 @@ static void press(button *b) {
 static bool wait_open(gate *g) {
   int64_t until = weft__now_ns() + INT64_C(1000000000) * FOREVER_S;
   while (weft__now_ns() < until)
-    if (weft__loop_wait(g, 100000000)) return true;
+    if (weft__rpc_event_wait(g, 100000000)) return true;
   return false;
 }
 
 TEST(without_a_loop_a_gate_is_waited_for_alone) {
   gate g = {0};
-  EXPECT(!weft__loop_wait(&g, 1000000));
-  weft__loop_open(&g);
-  EXPECT(weft__loop_wait(&g, 0));
+  EXPECT(!weft__rpc_event_wait(&g, 1000000));
+  weft__rpc_event_set(&g);
+  EXPECT(weft__rpc_event_wait(&g, 0));
 }
 
-TEST_WITHIN(60, what_comes_opens_the_gate_of_who_waits) {
+TEST_WITHIN(60, a_callback_opens_the_gate_of_the_caller_that_polls) {
   button b = {0};
-  EXPECT_OK(weft__loop_retain());
+  retain_loops();
   put_up(&b);
   for (int i = 0; i < 200; i++) {
     gate g = {0};
@@ -61,46 +67,46 @@ TEST_WITHIN(60, what_comes_opens_the_gate_of_who_waits) {
     EXPECT(wait_open(&g));
   }
   EXPECT_EQ_INT(atomic_load(&b.presses), 200);
-  weft__loop_drop(&b.source);
-  weft__loop_release();
+  weft__loop_remove_and_close(loops, &b.source);
+  release_loops();
 }
 
-typedef struct guest {
+typedef struct waiter {
   gate gate;
   atomic_bool done;
   bool open;
   pthread_t thread;
-} guest;
+} waiter;
 
-static void *be_guest(void *arg) {
-  guest *g = arg;
+static void *waiter_main(void *arg) {
+  waiter *g = arg;
   g->open = wait_open(&g->gate);
   atomic_store(&g->done, true);
   return NULL;
 }
 
-TEST_WITHIN(60, a_gate_opened_by_another_thread_wakes_its_guest) {
-  EXPECT_OK(weft__loop_retain());
+TEST_WITHIN(60, a_gate_opened_by_another_thread_wakes_the_caller_that_polls) {
+  retain_loops();
   for (int i = 0; i < 200; i++) {
-    guest g = {0};
-    EXPECT_EQ_INT(pthread_create(&g.thread, NULL, be_guest, &g), 0);
-    if (i % 2) usleep(500); /* it sits by now, and the loop's thread may have come later */
-    weft__loop_open(&g.gate);
+    waiter g = {0};
+    EXPECT_EQ_INT(pthread_create(&g.thread, NULL, waiter_main, &g), 0);
+    if (i % 2) usleep(500); /* it polls by now, and the loop's thread may have come later */
+    weft__rpc_event_set(&g.gate);
     pthread_join(g.thread, NULL);
     EXPECT(g.open);
   }
-  weft__loop_release();
+  release_loops();
 }
 
-TEST_WITHIN(60, of_two_that_wait_both_are_woken) {
+TEST_WITHIN(60, of_two_callers_that_wait_both_are_woken) {
   button b[2] = {0};
-  EXPECT_OK(weft__loop_retain());
+  retain_loops();
   for (int i = 0; i < 2; i++) put_up(&b[i]);
   for (int i = 0; i < 100; i++) {
-    guest g[2] = {0};
+    waiter g[2] = {0};
     for (int k = 0; k < 2; k++) {
       b[k].opens = &g[k].gate;
-      EXPECT_EQ_INT(pthread_create(&g[k].thread, NULL, be_guest, &g[k]), 0);
+      EXPECT_EQ_INT(pthread_create(&g[k].thread, NULL, waiter_main, &g[k]), 0);
     }
     press(&b[i % 2]);
     press(&b[1 - i % 2]);
@@ -109,12 +115,12 @@ TEST_WITHIN(60, of_two_that_wait_both_are_woken) {
       EXPECT(g[k].open);
     }
   }
-  for (int i = 0; i < 2; i++) weft__loop_drop(&b[i].source);
-  weft__loop_release();
+  for (int i = 0; i < 2; i++) weft__loop_remove_and_close(loops, &b[i].source);
+  release_loops();
 }
 
-TEST_WITHIN(60, what_was_removed_is_not_called_any_more) {
-  EXPECT_OK(weft__loop_retain());
+TEST_WITHIN(60, a_removed_source_is_not_called_any_more) {
+  retain_loops();
   for (int i = 0; i < 100; i++) {
     button b[2] = {0};
     gate g = {0};
@@ -132,26 +138,26 @@ TEST_WITHIN(60, what_was_removed_is_not_called_any_more) {
     EXPECT(wait_open(&later));
     EXPECT_EQ_INT(atomic_load(&b[1].presses), before);
     close(b[1].source.fd);
-    weft__loop_drop(&b[0].source);
+    weft__loop_remove_and_close(loops, &b[0].source);
   }
-  weft__loop_release();
+  release_loops();
 }
 
-static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t migrating = PTHREAD_MUTEX_INITIALIZER;
 
-static void pressed_anywhere(source *s, uint32_t events) {
-  if (weft__loop_is_astray(s)) {
-    pthread_mutex_lock(&moving);
-    EXPECT_OK(weft__loop_bring_home(s, false));
-    pthread_mutex_unlock(&moving);
+static void pressed_on_any_loop(source *s, uint32_t events) {
+  if (weft__loop_must_migrate(s)) {
+    pthread_mutex_lock(&migrating);
+    EXPECT_OK(weft__loop_migrate(s, false));
+    pthread_mutex_unlock(&migrating);
   } else {
     pressed(s, events);
   }
 }
 
-static void put_up_anywhere(button *b) {
-  b->source = (source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = pressed_anywhere};
-  EXPECT_OK(weft__loop_spread(&b->source));
+static void put_up_on_any_loop(button *b) {
+  b->source = (source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .on_ready = pressed_on_any_loop};
+  EXPECT_OK(weft__loop_add_balanced(loops, &b->source));
 }
 
 static bool was_pressed(button *b, int times) {
@@ -169,24 +175,24 @@ static void press_all(button *b, int from) {
     }
 }
 
-TEST_WITHIN(60, what_is_served_by_several_threads_comes_home_to_a_guest) {
+TEST_WITHIN(60, sources_of_several_loops_migrate_once_a_caller_polls) {
   static button b[MANY];
-  EXPECT_OK(weft__loop_retain());
-  for (int k = 0; k < MANY; k++) put_up_anywhere(&b[k]);
+  retain_loops();
+  for (int k = 0; k < MANY; k++) put_up_on_any_loop(&b[k]);
   int elsewhere = 0;
   for (int k = 1; k < MANY; k++) elsewhere += b[k].source.loop != b[0].source.loop;
   EXPECT(elsewhere > 0 || weft__processors() == 1);
   press_all(b, 0);
 
   gate g = {0};
-  EXPECT(!weft__loop_wait(&g, 1000000)); /* from now on somebody waits for answers here */
+  EXPECT(!weft__rpc_event_wait(&g, 1000000)); /* from now on callers poll in this process */
   press_all(b, PRESSES);
-  button at_home = {0};
-  put_up_anywhere(&at_home);
-  for (int k = 0; k < MANY; k++) EXPECT(b[k].source.loop == at_home.source.loop);
-  for (int k = 0; k < MANY; k++) weft__loop_drop(&b[k].source);
-  weft__loop_drop(&at_home.source);
-  weft__loop_release();
+  button on_primary = {0};
+  put_up_on_any_loop(&on_primary);
+  for (int k = 0; k < MANY; k++) EXPECT(b[k].source.loop == on_primary.source.loop);
+  for (int k = 0; k < MANY; k++) weft__loop_remove_and_close(loops, &b[k].source);
+  weft__loop_remove_and_close(loops, &on_primary.source);
+  release_loops();
 }
 
 static atomic_int ticks, left;
@@ -197,16 +203,16 @@ static bool count_down(ticker *t, int64_t now_ns) {
   return atomic_fetch_sub(&left, 1) > 1;
 }
 
-TEST_WITHIN(60, a_tick_comes_soon_while_it_is_wanted_and_seldom_else) {
+TEST_WITHIN(60, ticks_come_often_while_they_are_wanted_and_seldom_else) {
   ticker t = {.tick = count_down};
-  EXPECT_OK(weft__loop_retain());
-  weft__loop_tick_on(&t);
+  retain_loops();
+  weft__loop_add_ticker(loops, &t);
   usleep(2 * LOOP_TICK_MS * 1000); /* the first, perhaps */
   for (int i = 0; i < 3; i++) {
     atomic_store(&left, 5);
     int before = atomic_load(&ticks);
     int64_t began = weft__now_ns();
-    weft__loop_tick_soon();
+    weft__loop_tick_soon(loops);
     while (atomic_load(&left) > 0 && weft__now_ns() - began < INT64_C(1000000000) * FOREVER_S) usleep(1000);
     EXPECT(atomic_load(&ticks) >= before + 5);
     int after = atomic_load(&ticks);
@@ -215,6 +221,6 @@ TEST_WITHIN(60, a_tick_comes_soon_while_it_is_wanted_and_seldom_else) {
     rest = weft__now_ns() - rest; /* on a busy machine it may be longer */
     EXPECT(atomic_load(&ticks) <= after + 2 + rest / ((int64_t)LOOP_IDLE_MS * 1000000));
   }
-  weft__loop_tick_off(&t);
-  weft__loop_release();
+  weft__loop_remove_ticker(loops, &t);
+  release_loops();
 }

@@ -1,9 +1,14 @@
-/* ready_queue.h - the sources of one loop: their names, and which of them are ready.
+/* ready_queue.h - the event sources of one event loop: their keys, and the queue of those that are ready.
  *
- * Of those that are ready, who came last is called first.  Where more callers want an answer than the machine has cores,
- * a few of them are then at work at a time and find in the caches what they left there, and not all in turn, each cold
- * when it is its turn again.  But whoever has waited for READY_WAIT_MS is called before all others; and who was called and
- * has more than it takes in one go is called again after them. */
+ * The queue is last in, first out.  Where more callers wait for a response than the machine has cores, a few of them
+ * then work at a time and find their data in the caches; served in turn, each would come back to a cold cache.  Two
+ * rules keep the others from starving.  A source that has been ready for READY_MAX_WAIT_MS is popped before all
+ * others.  A source that had more input than one callback reads is deferred: it is queued behind the others.
+ *
+ * An epoll event carries the key of its source, not its address, since the source may be gone when the event is read.
+ * A key is not reused before 2^31 others, so that an event for a source that is gone finds nothing.
+ *
+ * Owner: the loop (loop.c).  Any thread may call any function here; each takes `lock`, which is a leaf. */
 #ifndef WEFT_NET_FAST_READY_QUEUE_H
 #define WEFT_NET_FAST_READY_QUEUE_H
 
@@ -12,34 +17,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { READY_WAIT_MS = 50 };
+enum { READY_MAX_WAIT_MS = 50 };
 
-/* Something with a descriptor.  The first two are its owner's to say. */
+/* A descriptor that a loop watches.  The struct belongs to its owner, who sets the first two fields and keeps the struct
+ * until it is unregistered; the rest belongs to the loop and its queue. */
 typedef struct source {
   int fd;
-  void (*ready)(struct source *s, uint32_t events); /* epoll's */
-  struct loop *loop;                                /* whose it is; NULL: nobody's */
-  uint64_t key;                                     /* the loop's name for it */
-  uint32_t events;                                  /* it is to be called for; 0: none, and it is not listed */
-  int64_t since_ns;                                 /* it is listed */
-  bool patient;                                     /* to be listed behind the others next time */
-  struct source *newer, *older;
+  void (*on_ready)(struct source *s, uint32_t events); /* events are epoll's; runs with the loop's dispatch lock */
+  struct loop *loop;                                   /* the loop it is registered with; NULL: none */
+  uint64_t key;                                        /* below 2^63 */
+  uint32_t events;                                     /* pending; 0: the source is not in the queue */
+  int64_t ready_since_ns;                              /* while it is in the queue */
+  bool deferred;                                       /* queued behind the others the next time */
+  struct source *newer, *older;                        /* in the queue */
 } source;
 
-typedef struct sources {
-  pthread_mutex_t lock;
-  source **slot; /* a key's low half is its place here, the high half makes it new */
-  uint32_t n_slot, turn;
-  source *newest, *oldest; /* of those that are ready */
-} sources;
+typedef struct ready_queue {
+  pthread_mutex_t lock; /* guards what follows, and the queue's fields of every source */
+  source **slot;        /* the low half of a key is its index here, the high half its generation */
+  uint32_t n_slot, generation;
+  source *newest, *oldest;
+} ready_queue;
 
-void weft__sources_init(sources *t);
-void weft__sources_finish(sources *t);
-weft_err weft__source_name(sources *t, source *s);
-void weft__source_unname(sources *t, source *s);
-void weft__ready_note(sources *t, uint64_t key, uint32_t events, int64_t now_ns); /* of one that is gone: nothing */
-void weft__ready_later(sources *t, source *s);                          /* it is patient, the next time it is noted */
-source *weft__ready_next(sources *t, int64_t now_ns, uint32_t *events); /* taken off the list; NULL: none */
-bool weft__ready_any(sources *t);
+void weft__ready_queue_init(ready_queue *q);
+void weft__ready_queue_finish(ready_queue *q); /* every source was unregistered, or is not used any more */
+
+/* Gives the source a key.  Fails only when out of memory. */
+weft_err weft__ready_queue_register(ready_queue *q, source *s);
+/* Takes the key back and the source out of the queue.  A callback that runs is not waited for. */
+void weft__ready_queue_unregister(ready_queue *q, source *s);
+
+/* Adds events to the source with this key and queues it, unless it is queued already.  An unknown key is ignored. */
+void weft__ready_queue_push(ready_queue *q, uint64_t key, uint32_t events, int64_t now_ns);
+/* The next push of this source queues it behind the others. */
+void weft__ready_queue_defer(ready_queue *q, source *s);
+/* Takes the next source out of the queue, with its events; NULL: the queue is empty. */
+source *weft__ready_queue_pop(ready_queue *q, int64_t now_ns, uint32_t *events);
+bool weft__ready_queue_has_ready(ready_queue *q);
 
 #endif

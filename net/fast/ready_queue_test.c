@@ -1,110 +1,110 @@
-/* ready_queue_test.c - who is called next. */
+/* ready_queue_test.c - which source is popped next. */
 #include "net/fast/ready_queue.h"
 #include "tests/check.h"
 
 enum { MS = 1000000, SOME = 40 };
 
 typedef struct rig {
-  sources table;
-  source source[SOME];
+  ready_queue queue;
+  source sources[SOME];
 } rig;
 
-static void set_up(rig *r) {
+static void queue_set_up(rig *r) {
   *r = (rig){0};
-  weft__sources_init(&r->table);
-  for (int i = 0; i < SOME; i++) EXPECT_OK(weft__source_name(&r->table, &r->source[i]));
+  weft__ready_queue_init(&r->queue);
+  for (int i = 0; i < SOME; i++) EXPECT_OK(weft__ready_queue_register(&r->queue, &r->sources[i]));
 }
 
-static void note(rig *r, int i, uint32_t events, int64_t now_ns) {
-  weft__ready_note(&r->table, r->source[i].key, events, now_ns);
+static void queue_push(rig *r, int i, uint32_t events, int64_t now_ns) {
+  weft__ready_queue_push(&r->queue, r->sources[i].key, events, now_ns);
 }
 
-/* Its number; -1: nobody. */
-static int next(rig *r, int64_t now_ns) {
+/* The index of the source; -1: the queue is empty. */
+static int queue_pop(rig *r, int64_t now_ns) {
   uint32_t events;
-  source *s = weft__ready_next(&r->table, now_ns, &events);
-  return s ? (int)(s - r->source) : -1;
+  source *s = weft__ready_queue_pop(&r->queue, now_ns, &events);
+  return s ? (int)(s - r->sources) : -1;
 }
 
-TEST(who_came_last_is_called_first) {
+TEST(the_newest_source_is_popped_first) {
   rig r;
-  set_up(&r);
-  for (int i = 0; i < SOME; i++) note(&r, i, 1, i);
-  for (int i = SOME - 1; i >= 0; i--) EXPECT_EQ_INT(next(&r, SOME), i);
-  EXPECT_EQ_INT(next(&r, SOME), -1);
-  EXPECT(!weft__ready_any(&r.table));
-  weft__sources_finish(&r.table);
+  queue_set_up(&r);
+  for (int i = 0; i < SOME; i++) queue_push(&r, i, 1, i);
+  for (int i = SOME - 1; i >= 0; i--) EXPECT_EQ_INT(queue_pop(&r, SOME), i);
+  EXPECT_EQ_INT(queue_pop(&r, SOME), -1);
+  EXPECT(!weft__ready_queue_has_ready(&r.queue));
+  weft__ready_queue_finish(&r.queue);
 }
 
-TEST(nobody_waits_for_ever_for_those_who_keep_coming) {
+TEST(no_source_starves_behind_those_that_keep_coming) {
   rig r;
-  set_up(&r);
+  queue_set_up(&r);
   int64_t now = 0, since[SOME] = {0}, longest = 0;
-  for (int i = 0; i < SOME; i++) note(&r, i, 1, now);
-  for (int turn = 0; turn < 10000; turn++) { /* whoever is called comes back at once; a call takes 0.1 ms */
-    int who = next(&r, now);
+  for (int i = 0; i < SOME; i++) queue_push(&r, i, 1, now);
+  for (int round = 0; round < 10000; round++) { /* a popped source is ready again at once; a callback takes 0.1 ms */
+    int who = queue_pop(&r, now);
     EXPECT(who >= 0);
     if (now - since[who] > longest) longest = now - since[who];
     now += MS / 10;
-    note(&r, who, 1, since[who] = now);
+    queue_push(&r, who, 1, since[who] = now);
   }
-  EXPECT(longest >= (int64_t)READY_WAIT_MS * MS);                  /* they did not go in turn */
-  EXPECT(longest <= (int64_t)READY_WAIT_MS * MS + SOME * MS / 10); /* and those who are late do */
-  weft__sources_finish(&r.table);
+  EXPECT(longest >= (int64_t)READY_MAX_WAIT_MS * MS);                  /* they were not popped in turn */
+  EXPECT(longest <= (int64_t)READY_MAX_WAIT_MS * MS + SOME * MS / 10); /* but late ones are */
+  weft__ready_queue_finish(&r.queue);
 }
 
-TEST(who_has_more_than_it_takes_in_one_go_stands_behind_the_others) {
+TEST(a_deferred_source_is_queued_behind_the_others) {
   rig r;
-  set_up(&r);
-  for (int i = 0; i < 3; i++) note(&r, i, 1, 0);
-  weft__ready_later(&r.table, &r.source[9]);
-  note(&r, 9, 1, 0);
-  note(&r, 3, 1, 1);
-  for (int i = 3; i >= 0; i--) EXPECT_EQ_INT(next(&r, 1), i);
-  EXPECT_EQ_INT(next(&r, 1), 9);
-  note(&r, 0, 1, 2);
-  note(&r, 9, 1, 2); /* and only once */
-  EXPECT_EQ_INT(next(&r, 2), 9);
-  EXPECT_EQ_INT(next(&r, 2), 0);
-  weft__sources_finish(&r.table);
+  queue_set_up(&r);
+  for (int i = 0; i < 3; i++) queue_push(&r, i, 1, 0);
+  weft__ready_queue_defer(&r.queue, &r.sources[9]);
+  queue_push(&r, 9, 1, 0);
+  queue_push(&r, 3, 1, 1);
+  for (int i = 3; i >= 0; i--) EXPECT_EQ_INT(queue_pop(&r, 1), i);
+  EXPECT_EQ_INT(queue_pop(&r, 1), 9);
+  queue_push(&r, 0, 1, 2);
+  queue_push(&r, 9, 1, 2); /* and only once */
+  EXPECT_EQ_INT(queue_pop(&r, 2), 9);
+  EXPECT_EQ_INT(queue_pop(&r, 2), 0);
+  weft__ready_queue_finish(&r.queue);
 }
 
-TEST(who_stands_behind_hides_nobody_that_is_late) {
+TEST(a_deferred_source_does_not_hide_a_late_one) {
   rig r;
-  set_up(&r);
-  int64_t late = (int64_t)(READY_WAIT_MS + 1) * MS;
-  note(&r, 0, 1, 0);
-  weft__ready_later(&r.table, &r.source[1]);
-  note(&r, 1, 1, late - 1);
-  note(&r, 2, 1, late);
-  EXPECT_EQ_INT(next(&r, late), 1);
-  EXPECT_EQ_INT(next(&r, late), 0);
-  EXPECT_EQ_INT(next(&r, late), 2);
-  weft__sources_finish(&r.table);
+  queue_set_up(&r);
+  int64_t late = (int64_t)(READY_MAX_WAIT_MS + 1) * MS;
+  queue_push(&r, 0, 1, 0);
+  weft__ready_queue_defer(&r.queue, &r.sources[1]);
+  queue_push(&r, 1, 1, late - 1);
+  queue_push(&r, 2, 1, late);
+  EXPECT_EQ_INT(queue_pop(&r, late), 1);
+  EXPECT_EQ_INT(queue_pop(&r, late), 0);
+  EXPECT_EQ_INT(queue_pop(&r, late), 2);
+  weft__ready_queue_finish(&r.queue);
 }
 
 TEST(events_of_one_source_come_together) {
   rig r;
-  set_up(&r);
+  queue_set_up(&r);
   uint32_t events = 0;
-  note(&r, 5, 1, 0);
-  note(&r, 5, 4, 1);
-  EXPECT(weft__ready_next(&r.table, 1, &events) == &r.source[5]);
+  queue_push(&r, 5, 1, 0);
+  queue_push(&r, 5, 4, 1);
+  EXPECT(weft__ready_queue_pop(&r.queue, 1, &events) == &r.sources[5]);
   EXPECT_EQ_INT(events, 5);
-  EXPECT(!weft__ready_any(&r.table));
-  weft__sources_finish(&r.table);
+  EXPECT(!weft__ready_queue_has_ready(&r.queue));
+  weft__ready_queue_finish(&r.queue);
 }
 
-TEST(an_event_for_one_that_is_gone_is_nobodys) {
+TEST(an_event_for_an_unregistered_source_is_ignored) {
   rig r;
-  set_up(&r);
-  uint64_t key = r.source[7].key;
-  note(&r, 7, 1, 0);
-  weft__source_unname(&r.table, &r.source[7]);
-  EXPECT_EQ_INT(next(&r, 0), -1);
+  queue_set_up(&r);
+  uint64_t key = r.sources[7].key;
+  queue_push(&r, 7, 1, 0);
+  weft__ready_queue_unregister(&r.queue, &r.sources[7]);
+  EXPECT_EQ_INT(queue_pop(&r, 0), -1);
   source another = {0};
-  EXPECT_OK(weft__source_name(&r.table, &another)); /* in the same place */
-  weft__ready_note(&r.table, key, 1, 0);
-  EXPECT_EQ_INT(next(&r, 0), -1);
-  weft__sources_finish(&r.table);
+  EXPECT_OK(weft__ready_queue_register(&r.queue, &another)); /* in the same place */
+  weft__ready_queue_push(&r.queue, key, 1, 0);
+  EXPECT_EQ_INT(queue_pop(&r, 0), -1);
+  weft__ready_queue_finish(&r.queue);
 }

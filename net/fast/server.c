@@ -1,7 +1,13 @@
-/* server.c - a port of the fast transport: connections that showed the key, and the calls on them.
+/* server.c - the server side of the fast transport: authenticated connections, and the calls on them.
  *
- * A call is listed with its connection until it is answered, so that losing the connection, or the caller's
- * word, fires its token.  The port outlives its connections, and a connection its calls. */
+ * A call stays in the ring of its connection until it is answered, so that a lost connection or the caller's cancel frame
+ * fires its token.  The listener outlives its connections, and a connection its calls.
+ *
+ * A connection that has not shown the key is unauthenticated.  It is evicted after GREETING_TIMEOUT_MS, or as the oldest when
+ * there are too many of them.
+ *
+ * Locks: the listener's, over its ring of connections; under it connections are shut down.  Each connection's, over its
+ * ring of calls; it is a leaf.  Handlers and tokens run without either. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -18,49 +24,53 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { GREET_WITHIN_MS = 5000, QUEUE_MOST = 64 << 20 /* bytes of answers that wait for one caller to read them */ };
+enum {
+  GREETING_TIMEOUT_MS = 5000,
+  MAX_QUEUED_BYTES = 64 << 20, /* of responses, before one caller's requests are read no further */
+};
 
-typedef struct in_conn in_conn;
+typedef struct server_conn server_conn;
 
-typedef struct in_call {
+typedef struct server_call {
   call base;
-  in_conn *conn;
+  server_conn *conn;
   uint64_t id;
-  atomic_int refs; /* the handler's, and of whoever fires its token */
-  bool fired;
-  struct in_call *next, *prev; /* the connection's ring */
+  atomic_int refs;                 /* the handler's, and one while the token is being fired */
+  bool cancelled;                  /* the token was fired, or is being */
+  struct server_call *next, *prev; /* in the connection's ring */
   char method[];
-} in_call;
+} server_call;
 
-struct in_conn {
+struct server_conn {
   conn conn;
-  fast_port *port;
-  int64_t came_ns;
-  bool sent_away;              /* closed because it did not show the key; guarded by the port's lock */
-  struct in_conn *next, *prev; /* the port's ring */
-  pthread_mutex_t lock;        /* guards what follows */
-  in_call *calls;              /* a ring, or NULL */
+  fast_listener *listener;
+  int64_t accepted_ns;
+  bool evicted;                    /* shut down because it is unauthenticated; guarded by the listener's lock */
+  struct server_conn *next, *prev; /* in the listener's ring */
+  pthread_mutex_t lock;            /* guards what follows */
+  server_call *calls;              /* a ring, or NULL */
   char peer[64];
 };
 
-typedef struct door { /* a listening socket */
+typedef struct listen_socket {
   source source;
-  fast_port *port;
-  bool waits; /* to try again after accepting failed; at the first wheel only */
-} door;
+  fast_listener *listener;
+  bool retry_accept; /* at the next tick, since accepting failed; in dispatch of the primary loop only */
+} listen_socket;
 
-struct fast_port {
-  door local, tcp; /* fd -1: none */
-  int number;      /* of the TCP port */
-  char name[48];
+struct fast_listener {
+  listen_socket local, tcp; /* fd -1: none */
+  int tcp_port;             /* 0: none */
+  char unix_name[48];
   uint8_t key[FAST_KEY_SIZE];
+  loop_group *loops; /* borrowed: the listener of net/rpc.c keeps it */
   rpc_handler *fn;
   void *arg;
   ticker ticker;
   pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t quiet;
-  in_conn *conns; /* a ring, or NULL; a call keeps its own here.  The oldest comes first */
-  accept_log closed;
+  pthread_cond_t conn_gone;
+  server_conn *conns; /* a ring, the oldest first, or NULL; a call keeps its connection here */
+  accept_log evictions;
   atomic_bool closing;
 };
 
@@ -73,7 +83,7 @@ struct fast_port {
     (item)->prev->next = (item)->next->prev = (item);                                                                  \
     (head) = (item)->next;                                                                                             \
   } while (0)
-#define RING_DROP(head, item)                                                                                          \
+#define RING_REMOVE(head, item)                                                                                        \
   do {                                                                                                                 \
     (item)->prev->next = (item)->next;                                                                                 \
     (item)->next->prev = (item)->prev;                                                                                 \
@@ -82,7 +92,7 @@ struct fast_port {
 
 /* ---- calls ---- */
 
-static void release_call(in_call *c) {
+static void server_call_release(server_call *c) {
   if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1) return;
   weft__message_finish(&c->base.request);
   weft__cancel_finish(&c->base.cancel);
@@ -90,45 +100,46 @@ static void release_call(in_call *c) {
   weft__free(c);
 }
 
-static void answer_call(call *base, weft_err err, message *answer) {
-  in_call *c = (in_call *)base;
+static void server_call_respond(call *base, weft_err err, message *response) {
+  server_call *c = (server_call *)base;
   char cut[ERROR_TEXT_MAX + 1];
-  if (err == WEFT_OK && answer) err = weft__check_size(c->base.method, answer->size);
+  if (err == WEFT_OK && response) err = weft__check_size(c->base.method, response->size);
   const char *text = err == WEFT_OK ? "" : weft__error_text(cut, weft__error_message());
   pthread_mutex_lock(&c->conn->lock);
-  RING_DROP(c->conn->calls, c);
+  RING_REMOVE(c->conn->calls, c);
   pthread_mutex_unlock(&c->conn->lock);
-  if (err != WEFT_OK && answer) weft__message_finish(answer);
-  weft__conn_send(&c->conn->conn, &(frame_head){.kind = FRAME_ANSWER, .code = (uint8_t)err, .id = c->id}, text, answer,
-                  false);
-  release_call(c);
+  if (err != WEFT_OK && response) weft__message_finish(response);
+  weft__conn_send(&c->conn->conn, &(frame_head){.kind = FRAME_RESPONSE, .code = (uint8_t)err, .id = c->id}, text,
+                  response, false);
+  server_call_release(c);
 }
 
-static const char *peer_of(call *c) { return ((in_call *)c)->conn->peer; }
+static const char *server_call_peer(call *c) { return ((server_call *)c)->conn->peer; }
 
-/* A call of this connection that is still to be told, with a reference: the one with this id, or any (0). */
-static in_call *take_untold(in_conn *c, uint64_t id) {
-  in_call *found = NULL;
+/* Returns a call whose token was not fired yet, with a reference and marked as cancelled: the one with this id, or any
+ * (0).  NULL: there is none. */
+static server_call *server_conn_next_to_cancel(server_conn *c, uint64_t id) {
+  server_call *found = NULL;
   pthread_mutex_lock(&c->lock);
-  for (in_call *i = c->calls; i && !found; i = i->next == c->calls ? NULL : i->next)
-    if (!i->fired && (id == 0 || i->id == id)) found = i;
+  for (server_call *i = c->calls; i && !found; i = i->next == c->calls ? NULL : i->next)
+    if (!i->cancelled && (id == 0 || i->id == id)) found = i;
   if (found) {
-    found->fired = true;
+    found->cancelled = true;
     atomic_fetch_add_explicit(&found->refs, 1, memory_order_relaxed);
   }
   pthread_mutex_unlock(&c->lock);
   return found;
 }
 
-static void fire(in_call *c) {
+static void server_call_cancel(server_call *c) {
   weft__cancel_fire(&c->base.cancel, WEFT_CANCELLED, "%s: the caller gave up or its connection was lost", c->method);
-  release_call(c);
+  server_call_release(c);
 }
 
-static bool take_call(in_conn *from, const frame_head *h, const char *method, message *body) {
-  static const call_ops ops = {answer_call, peer_of};
-  fast_port *p = from->port;
-  in_call *c = weft__alloc_zero(1, sizeof *c + h->text + 1);
+static bool server_conn_on_call(server_conn *from, const frame_head *h, const char *method, message *body) {
+  static const call_ops ops = {server_call_respond, server_call_peer};
+  fast_listener *l = from->listener;
+  server_call *c = weft__alloc_zero(1, sizeof *c + h->text + 1);
   if (!c) return false;
   memcpy(c->method, method, h->text);
   c->base.ops = &ops;
@@ -143,224 +154,223 @@ static bool take_call(in_conn *from, const frame_head *h, const char *method, me
   pthread_mutex_lock(&from->lock);
   RING_ADD(from->calls, c);
   pthread_mutex_unlock(&from->lock);
-  if (atomic_load(&p->closing))
-    answer_call(&c->base, weft__fail(WEFT_UNAVAILABLE, "%s: the server is closing", method), NULL);
-  else if (h->code == WEFT_RESOURCE_EXHAUSTED) /* see conn.c: its body was dropped */
-    answer_call(&c->base,
-                weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: out of memory for the request%s", method, weft__memory_text()),
-                NULL);
+  if (atomic_load(&l->closing))
+    server_call_respond(&c->base, weft__fail(WEFT_UNAVAILABLE, "%s: the server is closing", method), NULL);
+  else if (h->code == WEFT_RESOURCE_EXHAUSTED) /* conn.c had no memory for its body and dropped it */
+    server_call_respond(
+        &c->base,
+        weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: out of memory for the request%s", method, weft__memory_text()), NULL);
   else
-    p->fn(p->arg, &c->base);
+    l->fn(l->arg, &c->base);
   return true;
 }
 
 /* ---- connections ---- */
 
-static bool take_greeting(in_conn *c, const char *text, size_t size) {
+static bool server_conn_on_greeting(server_conn *c, const char *text, size_t size) {
   char want[2 * FAST_KEY_SIZE + 1];
-  weft__socket_key_text(want, c->port->key);
+  weft__socket_key_text(want, c->listener->key);
   if (!weft__tokens_equal(want, sizeof want - 1, text, size)) return false;
-  c->conn.trusted = true;
+  c->conn.authenticated = true;
   weft__conn_send(&c->conn, &(frame_head){.kind = FRAME_GREETING}, "", NULL, false);
   return true;
 }
 
-static bool take_frame(conn *base, const frame_head *h, const char *text, message *body) {
-  in_conn *c = (in_conn *)base;
-  if (!base->trusted) return h->kind == FRAME_GREETING && take_greeting(c, text, h->text);
-  if (h->kind == FRAME_CALL) return take_call(c, h, text, body);
+static bool server_conn_on_frame(conn *base, const frame_head *h, const char *text, message *body) {
+  server_conn *c = (server_conn *)base;
+  if (!base->authenticated) return h->kind == FRAME_GREETING && server_conn_on_greeting(c, text, h->text);
+  if (h->kind == FRAME_CALL) return server_conn_on_call(c, h, text, body);
   if (h->kind != FRAME_CANCEL) return false;
-  in_call *given_up = h->id ? take_untold(c, h->id) : NULL;
-  if (given_up) fire(given_up);
+  server_call *cancelled_call = h->id ? server_conn_next_to_cancel(c, h->id) : NULL;
+  if (cancelled_call) server_call_cancel(cancelled_call);
   return true;
 }
 
-static void conn_lost(conn *base, const char *why) {
-  (void)why; /* callers go when they are done */
-  in_conn *c = (in_conn *)base;
-  for (in_call *i; (i = take_untold(c, 0));) fire(i);
+static void server_conn_on_lost(conn *base, const char *why) {
+  (void)why; /* not logged: callers disconnect when they are done */
+  server_conn *c = (server_conn *)base;
+  for (server_call *i; (i = server_conn_next_to_cancel(c, 0));) server_call_cancel(i);
   weft__conn_release(base);
 }
 
-static void free_conn(conn *base) {
-  in_conn *c = (in_conn *)base;
-  fast_port *p = c->port;
-  pthread_mutex_lock(&p->lock);
-  RING_DROP(p->conns, c);
-  pthread_cond_broadcast(&p->quiet);
-  pthread_mutex_unlock(&p->lock);
+static void server_conn_free(conn *base) {
+  server_conn *c = (server_conn *)base;
+  fast_listener *l = c->listener;
+  pthread_mutex_lock(&l->lock);
+  RING_REMOVE(l->conns, c);
+  pthread_cond_broadcast(&l->conn_gone);
+  pthread_mutex_unlock(&l->lock);
   pthread_mutex_destroy(&c->lock);
   weft__free(c);
 }
 
-static void name_peer(in_conn *c, int fd) {
-  struct ucred who;
-  socklen_t size = sizeof who;
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid > 0)
-    snprintf(c->peer, sizeof c->peer, "process %d of this host", (int)who.pid);
+/* Names the peer for messages. */
+static void server_conn_set_peer(server_conn *c, int fd) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0)
+    snprintf(c->peer, sizeof c->peer, "process %d of this host", (int)peer.pid);
   else
     snprintf(c->peer, sizeof c->peer, "a task of another host");
 }
 
-/* Closes the oldest connection that has not shown the key, if there are as many of them as there may be.  Locked.
- * Returns how many to log. */
-static int limit_strangers(fast_port *p) {
-  in_conn *oldest = NULL;
+/* Evicts the oldest unauthenticated connection if there are too many of them.  Returns how many evictions to log now.
+ * Locked. */
+static int listener_evict_oldest(fast_listener *l) {
+  server_conn *oldest = NULL;
   int n = 0;
-  for (in_conn *c = p->conns; c; c = c->next == p->conns ? NULL : c->next) {
-    if (atomic_load(&c->conn.trusted) || c->sent_away) continue;
+  for (server_conn *c = l->conns; c; c = c->next == l->conns ? NULL : c->next) {
+    if (atomic_load(&c->conn.authenticated) || c->evicted) continue;
     if (!oldest) oldest = c;
     n++;
   }
   if (n < weft__accept_cap()) return 0;
-  oldest->sent_away = true;
+  oldest->evicted = true;
   weft__conn_close(&oldest->conn);
-  return weft__accept_log_add(&p->closed, 1);
+  return weft__accept_log_add(&l->evictions, 1);
 }
 
-static void tell_closed(int n) {
+static void listener_log_evictions(int n) {
   if (n)
-    weft__log(LOG_WARNING, "The fast transport closed %d connection%s that did not show the key (at most %d at once)",
-              n, n > 1 ? "s" : "", weft__accept_cap());
+    weft__log(LOG_WARNING, "The fast transport closed %d unauthenticated connection%s (at most %d at once)", n,
+              n > 1 ? "s" : "", weft__accept_cap());
 }
 
-static void let_in(fast_port *p, int fd) {
-  static const conn_kind kind = {take_frame, conn_lost, free_conn, QUEUE_MOST};
-  in_conn *c = weft__alloc_zero(1, sizeof *c);
+static void listener_add_conn(fast_listener *l, int fd) {
+  static const conn_callbacks callbacks = {server_conn_on_frame, server_conn_on_lost, server_conn_free,
+                                           MAX_QUEUED_BYTES};
+  server_conn *c = weft__alloc_zero(1, sizeof *c);
   if (!c) {
     close(fd);
     return;
   }
-  c->port = p;
-  c->came_ns = weft__now_ns();
-  name_peer(c, fd);
+  c->listener = l;
+  c->accepted_ns = weft__now_ns();
+  server_conn_set_peer(c, fd);
   pthread_mutex_init(&c->lock, NULL);
-  pthread_mutex_lock(&p->lock);
-  int closed = limit_strangers(p);
-  RING_ADD(p->conns, c);
-  pthread_mutex_unlock(&p->lock);
-  tell_closed(closed);
-  weft__loop_tick_soon();
-  if (weft__conn_start(&c->conn, &kind, fd) == WEFT_OK) return;
+  pthread_mutex_lock(&l->lock);
+  int evictions = listener_evict_oldest(l);
+  RING_ADD(l->conns, c);
+  pthread_mutex_unlock(&l->lock);
+  listener_log_evictions(evictions);
+  weft__loop_tick_soon(l->loops);
+  if (weft__conn_start(&c->conn, l->loops, &callbacks, fd) == WEFT_OK) return;
   close(fd);
   weft__conn_release(&c->conn);
   weft__conn_release(&c->conn);
 }
 
-static void somebody_knocks(source *s, uint32_t events) {
+static void listen_socket_on_ready(source *s, uint32_t events) {
   (void)events;
   for (int fd; (fd = weft__socket_accept(s->fd)) >= 0 || errno == EACCES;)
-    if (fd >= 0) let_in(((door *)s)->port, fd);
+    if (fd >= 0) listener_add_conn(((listen_socket *)s)->listener, fd);
   if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-  if (errno == EBUSY) { /* others may wait, of which the loop would not tell again */
-    weft__loop_later(s, false);
+  if (errno == EBUSY) { /* more connections may wait, which epoll does not report again */
+    weft__loop_rearm_last(s, false);
     return;
   }
-  ((door *)s)->waits = true; /* until the next tick */
-  weft__loop_tick_soon();
+  ((listen_socket *)s)->retry_accept = true;
+  weft__loop_tick_soon(((listen_socket *)s)->listener->loops);
 }
 
-static void try_again(door *d) {
-  if (!d->waits) return;
-  d->waits = false;
-  weft__loop_again(&d->source, false);
+static void listen_socket_retry(listen_socket *s) {
+  if (!s->retry_accept) return;
+  s->retry_accept = false;
+  weft__loop_rearm(&s->source, false);
 }
 
-/* Whoever does not show the key in time is sent away. */
-static bool tick(ticker *t, int64_t now_ns) {
-  fast_port *p = (fast_port *)((char *)t - offsetof(fast_port, ticker));
-  bool strangers = false;
-  try_again(&p->local);
-  try_again(&p->tcp);
-  pthread_mutex_lock(&p->lock);
-  for (in_conn *c = p->conns; c; c = c->next == p->conns ? NULL : c->next) {
-    if (atomic_load(&c->conn.trusted) || c->sent_away) continue;
-    strangers = true;
-    c->sent_away = now_ns - c->came_ns > (int64_t)GREET_WITHIN_MS * 1000000;
-    if (c->sent_away) weft__conn_close(&c->conn);
+/* Retries accepting, and evicts connections that did not show the key in time. */
+static bool listener_tick(ticker *t, int64_t now_ns) {
+  fast_listener *l = (fast_listener *)((char *)t - offsetof(fast_listener, ticker));
+  bool any_left = false;
+  listen_socket_retry(&l->local);
+  listen_socket_retry(&l->tcp);
+  pthread_mutex_lock(&l->lock);
+  for (server_conn *c = l->conns; c; c = c->next == l->conns ? NULL : c->next) {
+    if (atomic_load(&c->conn.authenticated) || c->evicted) continue;
+    any_left = true;
+    c->evicted = now_ns - c->accepted_ns > (int64_t)GREETING_TIMEOUT_MS * 1000000;
+    if (c->evicted) weft__conn_close(&c->conn);
   }
-  pthread_mutex_unlock(&p->lock);
-  return strangers;
+  pthread_mutex_unlock(&l->lock);
+  return any_left;
 }
 
-/* ---- the port ---- */
+/* ---- the listener ---- */
 
-static weft_err open_door(door *d, fast_port *p) {
-  d->port = p;
-  d->source.ready = somebody_knocks;
-  return weft__loop_add(&d->source);
+static weft_err listen_socket_register(listen_socket *s, fast_listener *l) {
+  s->listener = l;
+  s->source.on_ready = listen_socket_on_ready;
+  return weft__loop_add(l->loops, &s->source);
 }
 
-static weft_err open_doors(fast_port *p, const listener_opts *opts) {
+static weft_err listener_open_sockets(fast_listener *l, const listener_opts *opts) {
   const security *s = &opts->security;
   bool tls = s->certificate && s->key && s->ca;
-  uint64_t number[2];
-  if (getrandom(p->key, sizeof p->key, 0) != sizeof p->key || getrandom(number, sizeof number, 0) != sizeof number)
-    return weft__fail(WEFT_INTERNAL, "No random numbers for the key of the fast transport");
-  snprintf(p->name, sizeof p->name, "weft-%016llx%016llx", (unsigned long long)number[0],
-           (unsigned long long)number[1]);
-  if (weft__socket_listen_local(&p->local.source.fd, p->name) != WEFT_OK) p->name[0] = 0;
-  if (!tls && weft__socket_listen_tcp(&p->tcp.source.fd, opts->host, &p->number) != WEFT_OK) p->number = 0;
-  if (p->local.source.fd >= 0) WEFT_TRY(open_door(&p->local, p));
-  return p->tcp.source.fd >= 0 ? open_door(&p->tcp, p) : WEFT_OK;
+  uint64_t random[2];
+  if (getrandom(l->key, sizeof l->key, 0) != sizeof l->key || getrandom(random, sizeof random, 0) != sizeof random)
+    return weft__fail(WEFT_INTERNAL, "The system gave no random numbers for the key of the fast transport");
+  snprintf(l->unix_name, sizeof l->unix_name, "weft-%016llx%016llx", (unsigned long long)random[0],
+           (unsigned long long)random[1]);
+  if (weft__socket_listen_unix(&l->local.source.fd, l->unix_name) != WEFT_OK) l->unix_name[0] = 0;
+  if (!tls && weft__socket_listen_tcp(&l->tcp.source.fd, opts->host, &l->tcp_port) != WEFT_OK) l->tcp_port = 0;
+  if (l->local.source.fd >= 0) WEFT_TRY(listen_socket_register(&l->local, l));
+  return l->tcp.source.fd >= 0 ? listen_socket_register(&l->tcp, l) : WEFT_OK;
 }
 
-weft_err weft__fast_listen(fast_port **out, const listener_opts *opts, rpc_handler *fn, void *arg) {
+weft_err weft__fast_listener_create(fast_listener **out, loop_group *loops, const listener_opts *opts, rpc_handler *fn,
+                                    void *arg) {
   *out = NULL;
-  fast_port *p = weft__alloc_zero(1, sizeof *p);
-  if (!p) return WEFT_OOM;
-  p->fn = fn, p->arg = arg;
-  p->local.source.fd = p->tcp.source.fd = -1;
-  p->ticker.tick = tick;
-  pthread_mutex_init(&p->lock, NULL);
-  pthread_cond_init(&p->quiet, NULL);
-  weft_err err = weft__loop_retain();
-  if (err != WEFT_OK) {
-    weft__free(p);
-    return err;
-  }
+  fast_listener *l = weft__alloc_zero(1, sizeof *l);
+  if (!l) return WEFT_OOM;
+  l->loops = loops, l->fn = fn, l->arg = arg;
+  l->local.source.fd = l->tcp.source.fd = -1;
+  l->ticker.tick = listener_tick;
+  pthread_mutex_init(&l->lock, NULL);
+  pthread_cond_init(&l->conn_gone, NULL);
   weft__accept_retain();
-  err = open_doors(p, opts);
-  weft__loop_tick_on(&p->ticker);
+  weft_err err = listener_open_sockets(l, opts);
+  weft__loop_add_ticker(l->loops, &l->ticker);
   if (err == WEFT_OK)
-    *out = p;
+    *out = l;
   else
-    weft__fast_close(p);
+    (void)weft__fast_listener_destroy(l); /* it has no calls to wait for */
   return err;
 }
 
-weft_err weft__fast_way(const fast_port *p, message *out) {
-  Weft__FastEndpoint way = WEFT__FAST_ENDPOINT__INIT;
-  way.local = (char *)(uintptr_t)p->name;
-  way.port = p->number;
-  way.key = (ProtobufCBinaryData){sizeof p->key, (uint8_t *)(uintptr_t)p->key};
-  return weft__message_pack(out, &way.base);
+weft_err weft__fast_listener_endpoint(const fast_listener *l, message *out) {
+  Weft__FastEndpoint endpoint = WEFT__FAST_ENDPOINT__INIT;
+  endpoint.local = (char *)(uintptr_t)l->unix_name;
+  endpoint.port = l->tcp_port;
+  endpoint.key = (ProtobufCBinaryData){sizeof l->key, (uint8_t *)(uintptr_t)l->key};
+  return weft__message_pack(out, &endpoint.base);
 }
 
-static bool wait_quiet(fast_port *p) {
+/* Waits, at most CLOSE_WAIT_MS, until all connections are freed. */
+static bool listener_wait_for_conns(fast_listener *l) {
   struct timespec until = weft__deadline((int64_t)CLOSE_WAIT_MS * 1000000);
-  pthread_mutex_lock(&p->lock);
-  while (p->conns && pthread_cond_clockwait(&p->quiet, &p->lock, CLOCK_MONOTONIC, &until) == 0) continue;
-  bool quiet = !p->conns;
-  pthread_mutex_unlock(&p->lock);
-  return quiet;
+  pthread_mutex_lock(&l->lock);
+  while (l->conns && pthread_cond_clockwait(&l->conn_gone, &l->lock, CLOCK_MONOTONIC, &until) == 0) continue;
+  bool all_gone = !l->conns;
+  pthread_mutex_unlock(&l->lock);
+  return all_gone;
 }
 
-void weft__fast_close(fast_port *p) {
-  weft__loop_tick_off(&p->ticker);
-  weft__loop_drop(&p->local.source);
-  weft__loop_drop(&p->tcp.source);
+bool weft__fast_listener_destroy(fast_listener *l) {
+  weft__loop_remove_ticker(l->loops, &l->ticker);
+  weft__loop_remove_and_close(l->loops, &l->local.source);
+  weft__loop_remove_and_close(l->loops, &l->tcp.source);
   weft__accept_release();
-  pthread_mutex_lock(&p->lock);
-  atomic_store(&p->closing, true);
-  for (in_conn *c = p->conns; c; c = c->next == p->conns ? NULL : c->next) weft__conn_close(&c->conn);
-  pthread_mutex_unlock(&p->lock);
-  if (!wait_quiet(p)) { /* a handler still holds a call: what it will touch must stay */
+  pthread_mutex_lock(&l->lock);
+  atomic_store(&l->closing, true);
+  for (server_conn *c = l->conns; c; c = c->next == l->conns ? NULL : c->next) weft__conn_close(&c->conn);
+  pthread_mutex_unlock(&l->lock);
+  if (!listener_wait_for_conns(l)) { /* a handler still holds a call and will touch the listener: it is not freed */
     weft__log(LOG_ERROR, "The fast transport was closed while a call was still being answered");
-    return;
+    return false;
   }
-  weft__loop_release();
-  pthread_cond_destroy(&p->quiet);
-  pthread_mutex_destroy(&p->lock);
-  weft__free(p);
+  pthread_cond_destroy(&l->conn_gone);
+  pthread_mutex_destroy(&l->lock);
+  weft__free(l);
+  return true;
 }

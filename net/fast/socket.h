@@ -1,4 +1,6 @@
-/* socket.h - the sockets of the fast transport: abstract unix ones on one host, TCP between hosts. */
+/* socket.h - opens the sockets of the fast transport: abstract unix sockets on one host, TCP between hosts.
+ *
+ * Functions have no state and may be called on any thread.  Each gives a non-blocking descriptor, which is the caller's. */
 #ifndef WEFT_NET_FAST_SOCKET_H
 #define WEFT_NET_FAST_SOCKET_H
 
@@ -6,16 +8,18 @@
 
 enum { FAST_KEY_SIZE = 16 };
 
-/* Each gives a non-blocking descriptor; a TCP connection may still be being made when it returns. */
-weft_err weft__socket_local(int *out, const char *name);         /* fails if another user listens there */
-weft_err weft__socket_tcp(int *out, const char *host, int port); /* a number, not a name: nothing is looked up */
-weft_err weft__socket_listen_local(int *out, const char *name);
-weft_err weft__socket_listen_tcp(int *out, const char *host, int *port); /* any free one */
-/* As weft__accept; errno EACCES: a process of another user came to a unix socket and was sent away. */
-int weft__socket_accept(int listening);
-bool weft__socket_is_own(int fd); /* is the peer of this unix socket a process of the same user? */
+/* UNAVAILABLE: nobody listens there, or a process of another user does. */
+weft_err weft__socket_connect_unix(int *out, const char *name);
+/* host: a numeric address; no name is looked up.  The connection may still be in progress when this returns. */
+weft_err weft__socket_connect_tcp(int *out, const char *host, int port);
+weft_err weft__socket_listen_unix(int *out, const char *name);
+weft_err weft__socket_listen_tcp(int *out, const char *host, int *port); /* *port: one that the system chose */
+/* As weft__accept.  errno EACCES: the process of another user connected to a unix socket, and its connection was closed. */
+int weft__socket_accept(int listen_fd);
+/* Does the peer of this unix socket run as the same user?  If not, errno is EACCES. */
+bool weft__socket_is_same_user(int fd);
 
-/* A key as text, in buf, which has room for two characters a byte and the end. */
+/* Writes a key as hexadecimal text to buf, which has room for 2 * FAST_KEY_SIZE + 1 characters; returns buf. */
 const char *weft__socket_key_text(char *buf, const uint8_t *key);
 
 #endif

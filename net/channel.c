@@ -14,7 +14,7 @@
 enum { ASK_AGAIN_MS = 200, ASK_WITHIN_MS = 10000 };
 
 struct channel {
-  line *grpc;
+  grpc_connection *grpc;
   char *address;
   bool upgrades;
   _Atomic(fast_client *) fast; /* NULL: calls go by gRPC */
@@ -43,7 +43,7 @@ static weft_err connect_fast(channel *c, message *way) {
   if (!more) return WEFT_OOM;
   c->all = more;
   char host[64];
-  if (!weft__grpc_host(host, sizeof host)) host[0] = 0;
+  if (!weft__grpc_response_host(host, sizeof host)) host[0] = 0;
   if (!c->loops) WEFT_TRY(weft__transport_retain_loops(&c->loops));
   weft_err err = weft__fast_client_create(&c->all[c->n_all], c->loops, c->address, host, way, change, c);
   c->n_all += !err;
@@ -73,7 +73,7 @@ static void ask_way(channel *c) {
   if (ask) c->asking = true, c->asked_ns = now;
   pthread_mutex_unlock(&c->lock);
   call_opts opts = {.timeout_ms = ASK_WITHIN_MS, .wait_for_ready = true};
-  if (ask) c->grpc->kind->call(c->grpc, FAST_METHOD, &(message){0}, &opts, take_way, c);
+  if (ask) c->grpc->ops->call(c->grpc, FAST_METHOD, &(message){0}, &opts, take_way, c);
 }
 
 /* ---- the channel ---- */
@@ -86,7 +86,8 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
   pthread_mutex_init(&c->connecting, NULL);
   c->address = weft__strdup(address);
   c->upgrades = opts && opts->keepalive;
-  weft_err err = c->address ? weft__grpc_connect(&c->grpc, address, opts ? opts : &(channel_opts){0}) : WEFT_OOM;
+  weft_err err =
+      c->address ? weft__grpc_connection_create(&c->grpc, address, opts ? opts : &(channel_opts){0}) : WEFT_OOM;
   if (err == WEFT_OK) {
     if (c->upgrades) ask_way(c);
     *out = c;
@@ -98,7 +99,7 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
 
 void weft__channel_destroy(channel *c) {
   if (!c) return;
-  if (c->grpc) c->grpc->kind->destroy(c->grpc); /* first: no line is made after it */
+  if (c->grpc) c->grpc->ops->destroy(c->grpc); /* first: no line is made after it */
   for (int i = 0; i < c->n_all; i++) weft__fast_client_destroy(c->all[i]);
   if (c->loops) weft__transport_release_loops(c->loops);
   weft__free((void *)c->all);
@@ -117,7 +118,7 @@ void weft__channel_call(channel *c, const char *method, message *request, const 
   if (!opts) opts = &none;
   if (fast && !opts->only_grpc && weft__fast_client_call(fast, method, request, opts, fn, arg)) return;
   if (c->upgrades) ask_way(c);
-  c->grpc->kind->call(c->grpc, method, request, opts, fn, arg);
+  c->grpc->ops->call(c->grpc, method, request, opts, fn, arg);
 }
 
 void weft__channel_flush(channel *c) {

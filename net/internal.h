@@ -1,52 +1,58 @@
-/* internal.h - what a transport is to the rest of net/: a line to call on, a port to answer on. */
+/* internal.h - what the two transports share, and gRPC's side of it: a connection to call on, a listener to answer on.
+ *
+ * Belongs to net/ alone.  Functions may be called on any thread, except where a comment says otherwise. */
 #ifndef WEFT_NET_INTERNAL_H
 #define WEFT_NET_INTERNAL_H
 
 #include "net/call.h"
 
-/* One way to reach an address. */
-typedef struct line {
-  const struct line_kind *kind;
-} line;
+/* ---- gRPC: a client's connection to one address ---- */
 
-typedef struct line_kind {
-  void (*call)(line *l, const char *method, message *request, const call_opts *opts, rpc_callback *fn, void *arg);
-  void (*destroy)(line *l); /* cancels what runs and waits for it */
-} line_kind;
+typedef struct grpc_connection { /* the struct of an implementation begins with it */
+  const struct grpc_connection_ops *ops;
+} grpc_connection;
 
-/* One way to be reached. */
-typedef struct port {
-  const struct port_kind *kind;
-  int number; /* bound */
-} port;
+typedef struct grpc_connection_ops {
+  void (*call)(grpc_connection *c, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
+               void *arg);             /* as weft__channel_call */
+  void (*destroy)(grpc_connection *c); /* cancels pending calls and waits for their callbacks; not in a callback */
+} grpc_connection_ops;
 
-typedef struct port_kind {
-  bool (*destroy)(port *p); /* as weft__listener_destroy; false: a handler did not end in time */
-} port_kind;
+/* Connects when first used, and again after a failure.  INVALID_ARGUMENT: the address is not "host:port". */
+weft_err weft__grpc_connection_create(grpc_connection **out, const char *address, const channel_opts *opts);
+/* In a callback of a call by gRPC: writes the numeric address of the host that answered ("10.0.0.1", "::1") to buf.
+ * Returns false if it is not known. */
+bool weft__grpc_response_host(char *buf, size_t room);
 
-weft_err weft__grpc_listen(port **out, const listener_opts *opts, rpc_handler *fn, void *arg);
-weft_err weft__grpc_connect(line **out, const char *address, const channel_opts *opts);
-/* In a reply by gRPC: the numeric address of the host that answered ("10.0.0.1", "::1"), as far as it is known. */
-bool weft__grpc_host(char *buf, size_t room);
+/* ---- gRPC: a listener ---- */
+
+typedef struct grpc_listener grpc_listener;
+/* Strings of opts->security are borrowed for the listener's life. */
+weft_err weft__grpc_listener_create(grpc_listener **out, const listener_opts *opts, rpc_handler *fn, void *arg);
+int weft__grpc_listener_port(const grpc_listener *l); /* the one that was bound */
+/* As weft__listener_destroy.  Returns false, and frees nothing, if a handler did not answer in time. */
+bool weft__grpc_listener_destroy(grpc_listener *l);
+
+/* ---- both transports ---- */
 
 enum {
-  ERROR_TEXT_MAX = 3072,    /* longer messages are cut, as TF does; more does not fit a header */
-  CLOSE_WAIT_MS = 5000,     /* how long a listener waits for its handlers */
-  DEAD_AFTER_MS = 1000,     /* an answer to a ping */
-  HELD_UP_MS = 150,         /* a callback this long has its thread relieved */
-  PING_EVERY_MS = 700,      /* together under the 2 s in which a death is noticed */
-  ATTEMPT_MS = 5000,        /* to connect once */
-  RETRY_FIRST_MS = 20,      /* after a failed connection */
-  RETRY_LAST_MS = 150,      /* a task that appears is used within 0.2 s */
-  MESSAGE_LIMIT_MIB = 2048, /* protobuf's own */
+  ERROR_TEXT_MAX = 3072,     /* longer messages are cut, as TF does; more does not fit a header */
+  CLOSE_WAIT_MS = 5000,      /* how long a listener waits for its handlers */
+  PING_TIMEOUT_MS = 1000,    /* without a response to a ping the peer is dead */
+  CALLBACK_SLOW_MS = 150,    /* when a callback takes longer, a second thread polls meanwhile */
+  PING_INTERVAL_MS = 700,    /* with PING_TIMEOUT_MS below the 2 s in which a death is noticed */
+  CONNECT_TIMEOUT_MS = 5000, /* of one attempt */
+  RETRY_MIN_MS = 20,         /* after the first failed attempt */
+  RETRY_MAX_MS = 150,        /* so that a task that appears is used within 0.2 s */
+  MESSAGE_LIMIT_MIB = 2048,  /* protobuf's own */
 };
 
-/* An error's message as it may travel: at most ERROR_TEXT_MAX bytes, " ... [truncated]" at the end if cut.  buf has room
- * for ERROR_TEXT_MAX + 1. */
+/* Returns an error's message as it may travel: at most ERROR_TEXT_MAX bytes, with " ... [truncated]" at the end if it was
+ * cut.  The result is `text` itself or buf, which has room for ERROR_TEXT_MAX + 1. */
 const char *weft__error_text(char *buf, const char *text);
-/* RESOURCE_EXHAUSTED for what no peer could read. */
+/* RESOURCE_EXHAUSTED: the message is too large for any peer to read. */
 weft_err weft__check_size(const char *method, size_t size);
-/* In constant time. */
+/* Compares secrets, in a time that depends on the size of `got` alone. */
 bool weft__tokens_equal(const void *want, size_t want_size, const void *got, size_t got_size);
 
 #endif

@@ -42,7 +42,7 @@ void weft__call_respond(call *c, weft_err err, message *answer) { c->ops->respon
 /* ---- listeners ---- */
 
 struct listener {
-  port *grpc;
+  grpc_listener *grpc;
   loop_group *loops;   /* retained; NULL: no fast transport */
   fast_listener *fast; /* NULL: none */
   rpc_handler *fn;
@@ -74,7 +74,7 @@ weft_err weft__listener_create(listener **out, const listener_opts *opts, rpc_ha
   l->fn = fn, l->arg = arg;
   weft_err err = opts->only_grpc ? WEFT_OK : weft__transport_retain_loops(&l->loops);
   if (err == WEFT_OK && l->loops) err = weft__fast_listener_create(&l->fast, l->loops, opts, fn, arg);
-  if (err == WEFT_OK) err = weft__grpc_listen(&l->grpc, opts, route, l);
+  if (err == WEFT_OK) err = weft__grpc_listener_create(&l->grpc, opts, route, l);
   if (err == WEFT_OK) {
     *out = l;
     return WEFT_OK;
@@ -88,11 +88,11 @@ weft_err weft__listener_create(listener **out, const listener_opts *opts, rpc_ha
   return err;
 }
 
-int weft__listener_port(const listener *l) { return l->grpc->number; }
+int weft__listener_port(const listener *l) { return weft__grpc_listener_port(l->grpc); }
 
 void weft__listener_destroy(listener *l) {
   if (!l) return;
-  bool closed = l->grpc->kind->destroy(l->grpc);
+  bool closed = weft__grpc_listener_destroy(l->grpc);
   listener_destroy_fast(l);
   if (closed) weft__free(l); /* else a handler is still to return to it */
 }

@@ -1,8 +1,11 @@
 /* acceptor.c - accepts connections for gRPC and closes those that make no call.
  *
- * A connection is a stranger until one of its calls is let in.  Strangers are limited in number, the oldest goes first,
- * and in time.  The descriptor belongs to gRPC from the start, which may close it at any time: a stranger is known by
- * the socket's inode, and is shut down through a duplicate whose inode was compared. */
+ * A connection is unauthenticated until one of its calls is allowed.  Unauthenticated connections are limited in number
+ * (the oldest is evicted) and in time.  The descriptor belongs to gRPC from the start, which may close it at any time.  So
+ * a connection is identified by the socket's inode, and is shut down through a duplicate whose inode was compared.
+ *
+ * Lock: the acceptor's, over the list of unauthenticated connections; under it connections are shut down, which does not
+ * wait.  Owner: the listener (server.c). */
 #include "net/grpc/acceptor.h"
 
 #ifdef WEFT_HAVE_GRPC
@@ -26,113 +29,119 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SOCKETS_MAX = 8, STRANGER_MS = 30000, LOOK_MS = 100, CALLER_GONE_MS = 20000, AT_ONCE = 64 };
+enum {
+  LISTEN_SOCKETS_MAX = 8,
+  UNAUTH_TIMEOUT_MS = 30000,
+  CHECK_INTERVAL_MS = 100,
+  CALLER_TIMEOUT_MS = 20000,
+  ACCEPT_BATCH = 64
+};
 
-typedef struct stranger {
+typedef struct unauth_conn {
   int fd; /* gRPC's */
   uint64_t inode;
-  int64_t came_ns;
-} stranger;
+  int64_t accepted_ns;
+} unauth_conn;
 
 struct acceptor {
   grpc_server *server;
-  grpc_server_credentials *plain;
+  grpc_server_credentials *insecure;
   char where[300];
-  int listening[SOCKETS_MAX], n_listening;
-  int wake; /* eventfd */
+  int listen_fd[LISTEN_SOCKETS_MAX], n_listen_fd;
+  int wakeup_fd; /* eventfd */
   bool started;
   pthread_t thread;
-  accept_log closed, failed; /* the thread's */
-  int cap;
-  atomic_int n_stranger;
-  pthread_mutex_t lock; /* guards what follows, and writing n_stranger */
-  stranger *strangers;  /* in the order in which they came; room for cap */
+  accept_log evicted, failed; /* of the thread alone */
+  int max_unauth;
+  atomic_int n_unauth;
+  pthread_mutex_t lock; /* guards what follows, and writing n_unauth */
+  unauth_conn *unauth;  /* the oldest first; room for max_unauth */
 };
 
-/* ---- strangers ---- */
+/* ---- unauthenticated connections ---- */
 
-/* Returns the inode of the socket fd, or 0.  gRPC may close fd meanwhile and the number may be another socket's: the
- * kernel answers for one of the two, and callers compare.  statx, since ThreadSanitizer takes fstat for a use of the
- * descriptor that races with its close. */
-static uint64_t inode_of(int fd) {
+/* Returns the inode of the socket fd, or 0.  gRPC may close fd meanwhile, and the number may be another socket's then: the
+ * kernel answers for one of the two, and callers compare.  It uses statx, since ThreadSanitizer takes fstat for a use of
+ * the descriptor that races with its close. */
+static uint64_t socket_inode(int fd) {
   struct statx s;
   return statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO, &s) == 0 && S_ISSOCK(s.stx_mode) ? s.stx_ino : 0;
 }
 
-/* With the lock held. */
-static void drop_stranger(acceptor *a, int i) {
-  int n = atomic_load(&a->n_stranger) - 1;
-  memmove(&a->strangers[i], &a->strangers[i + 1], (size_t)(n - i) * sizeof *a->strangers);
-  atomic_store(&a->n_stranger, n);
+/* The caller holds the lock. */
+static void acceptor_forget(acceptor *a, int i) {
+  int n = atomic_load(&a->n_unauth) - 1;
+  memmove(&a->unauth[i], &a->unauth[i + 1], (size_t)(n - i) * sizeof *a->unauth);
+  atomic_store(&a->n_unauth, n);
 }
 
-/* Ends the connection, if it is still there.  False: no descriptor is left to do it with. */
-static bool shut_down(const stranger *s) {
+/* Shuts the connection down, if it still exists.  Returns false if no descriptor is left for the duplicate. */
+static bool unauth_conn_shut_down(const unauth_conn *s) {
   int fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 0);
   if (fd < 0) return errno == EBADF;
-  if (inode_of(fd) == s->inode) shutdown(fd, SHUT_RDWR);
+  if (socket_inode(fd) == s->inode) shutdown(fd, SHUT_RDWR);
   close(fd);
   return true;
 }
 
-/* Forgets the strangers that left and closes those that are here for too long; returns how many were closed. */
-static int close_late(acceptor *a) {
+/* Forgets connections that gRPC has closed, and evicts those that are unauthenticated for too long; returns how many. */
+static int acceptor_evict_late(acceptor *a) {
   int64_t now = weft__now_ns();
-  int closed = 0;
+  int evicted = 0;
   pthread_mutex_lock(&a->lock);
-  for (int i = 0; i < atomic_load(&a->n_stranger);) {
-    const stranger *s = &a->strangers[i];
-    bool gone = inode_of(s->fd) != s->inode, late = now - s->came_ns > STRANGER_MS * INT64_C(1000000);
-    bool closes = !gone && late && shut_down(s);
-    closed += closes;
+  for (int i = 0; i < atomic_load(&a->n_unauth);) {
+    const unauth_conn *s = &a->unauth[i];
+    bool gone = socket_inode(s->fd) != s->inode, late = now - s->accepted_ns > UNAUTH_TIMEOUT_MS * INT64_C(1000000);
+    bool closes = !gone && late && unauth_conn_shut_down(s);
+    evicted += closes;
     if (gone || closes)
-      drop_stranger(a, i);
+      acceptor_forget(a, i);
     else
       i++;
   }
   pthread_mutex_unlock(&a->lock);
-  return closed;
+  return evicted;
 }
 
-/* Makes room for one more, at the cost of the oldest; returns how many were closed, or -1: there is no room. */
-static int add_stranger(acceptor *a, int fd) {
-  int closed = 0;
+/* Adds a connection, and evicts the oldest if there are too many.  Returns how many were evicted; -1: there is no room. */
+static int acceptor_add_unauth(acceptor *a, int fd) {
+  int evicted = 0;
   pthread_mutex_lock(&a->lock);
-  if (atomic_load(&a->n_stranger) == a->cap) {
-    closed = inode_of(a->strangers[0].fd) == a->strangers[0].inode;
-    if (closed && !shut_down(&a->strangers[0]))
-      closed = -1;
+  if (atomic_load(&a->n_unauth) == a->max_unauth) {
+    evicted = socket_inode(a->unauth[0].fd) == a->unauth[0].inode;
+    if (evicted && !unauth_conn_shut_down(&a->unauth[0]))
+      evicted = -1;
     else
-      drop_stranger(a, 0);
+      acceptor_forget(a, 0);
   }
-  if (closed >= 0) {
-    a->strangers[atomic_load(&a->n_stranger)] = (stranger){fd, inode_of(fd), weft__now_ns()};
-    atomic_fetch_add(&a->n_stranger, 1);
+  if (evicted >= 0) {
+    a->unauth[atomic_load(&a->n_unauth)] = (unauth_conn){fd, socket_inode(fd), weft__now_ns()};
+    atomic_fetch_add(&a->n_unauth, 1);
   }
   pthread_mutex_unlock(&a->lock);
-  return closed;
+  return evicted;
 }
 
-static int number_of(const char *peer) { return strncmp(peer, "fd:", 3) == 0 ? atoi(peer + 3) : -1; }
+static int peer_fd(const char *peer) { return strncmp(peer, "fd:", 3) == 0 ? atoi(peer + 3) : -1; }
 
-void weft__acceptor_trust(acceptor *a, const char *peer) {
-  int fd = number_of(peer);
+void weft__acceptor_mark_authenticated(acceptor *a, const char *peer) {
+  int fd = peer_fd(peer);
   pthread_mutex_lock(&a->lock);
-  for (int i = 0; i < atomic_load(&a->n_stranger); i++)
-    if (a->strangers[i].fd == fd) {
-      drop_stranger(a, i);
+  for (int i = 0; i < atomic_load(&a->n_unauth); i++)
+    if (a->unauth[i].fd == fd) {
+      acceptor_forget(a, i);
       break;
     }
   pthread_mutex_unlock(&a->lock);
 }
 
-bool weft__acceptor_has_strangers(acceptor *a) { return atomic_load(&a->n_stranger) > 0; }
+bool weft__acceptor_has_unauthenticated(acceptor *a) { return atomic_load(&a->n_unauth) > 0; }
 
 void weft__acceptor_peer(char *buf, size_t room, const char *peer) {
   struct sockaddr_storage from;
   socklen_t size = sizeof from;
   char host[64], service[16];
-  int fd = number_of(peer);
+  int fd = peer_fd(peer);
   bool known = fd >= 0 && getpeername(fd, (struct sockaddr *)&from, &size) == 0 &&
                getnameinfo((struct sockaddr *)&from, size, host, sizeof host, service, sizeof service,
                            NI_NUMERICHOST | NI_NUMERICSERV) == 0;
@@ -146,82 +155,82 @@ void weft__acceptor_peer(char *buf, size_t room, const char *peer) {
 
 /* ---- accepting ---- */
 
-static void tell_closed(acceptor *a, int n) {
-  n = weft__accept_log_add(&a->closed, n);
+static void acceptor_log_evictions(acceptor *a, int n) {
+  n = weft__accept_log_add(&a->evicted, n);
   if (n)
     weft__log(LOG_WARNING, "%s closed %d connection%s that did not make a call (at most %d at once, for %d s)",
-              a->where, n, n > 1 ? "s" : "", a->cap, STRANGER_MS / 1000);
+              a->where, n, n > 1 ? "s" : "", a->max_unauth, UNAUTH_TIMEOUT_MS / 1000);
 }
 
-static void set_up(int fd) { /* as gRPC's listeners do */
-  static const int yes = 1, gone_ms = CALLER_GONE_MS;
+static void accepted_socket_tune(int fd) { /* as gRPC's listeners do */
+  static const int yes = 1, gone_ms = CALLER_TIMEOUT_MS;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &gone_ms, sizeof gone_ms);
 }
 
-/* Accepts what waits, at most AT_ONCE of them.  False: accepting fails, and should be tried again after a pause. */
-static bool accept_some(acceptor *a, int listening) {
-  for (int i = 0; i < AT_ONCE; i++) {
-    int fd = weft__accept(listening);
+/* Accepts the connections that wait, at most ACCEPT_BATCH.  Returns false if accepting fails and should be retried later. */
+static bool acceptor_accept(acceptor *a, int listen_fd) {
+  for (int i = 0; i < ACCEPT_BATCH; i++) {
+    int fd = weft__accept(listen_fd);
     if (fd < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EBUSY;
-    int closed = add_stranger(a, fd);
-    if (closed < 0) {
+    int evicted = acceptor_add_unauth(a, fd);
+    if (evicted < 0) {
       close(fd);
       continue;
     }
-    if (closed) tell_closed(a, closed);
-    set_up(fd);
-    grpc_server_add_channel_from_fd(a->server, fd, a->plain);
+    if (evicted) acceptor_log_evictions(a, evicted);
+    accepted_socket_tune(fd);
+    grpc_server_add_channel_from_fd(a->server, fd, a->insecure);
   }
   return true;
 }
 
-static void pause_after(acceptor *a, int error) {
+static void acceptor_pause(acceptor *a, int error) {
   int n = weft__accept_log_add(&a->failed, 1);
   if (n) weft__log(LOG_WARNING, "%s: a connection could not be accepted: %s; trying again", a->where, strerror(error));
-  nanosleep(&(struct timespec){0, LOOK_MS * 1000000}, NULL);
+  nanosleep(&(struct timespec){0, CHECK_INTERVAL_MS * 1000000}, NULL);
 }
 
-static void *run_acceptor(void *arg) {
+static void *acceptor_thread(void *arg) {
   acceptor *a = arg;
-  int64_t looked_ns = 0;
+  int64_t checked_ns = 0;
   for (;;) {
-    struct pollfd p[SOCKETS_MAX + 1] = {{.fd = a->wake, .events = POLLIN}};
-    for (int i = 0; i < a->n_listening; i++) p[i + 1] = (struct pollfd){.fd = a->listening[i], .events = POLLIN};
-    poll(p, (nfds_t)a->n_listening + 1, weft__acceptor_has_strangers(a) ? LOOK_MS : -1);
+    struct pollfd p[LISTEN_SOCKETS_MAX + 1] = {{.fd = a->wakeup_fd, .events = POLLIN}};
+    for (int i = 0; i < a->n_listen_fd; i++) p[i + 1] = (struct pollfd){.fd = a->listen_fd[i], .events = POLLIN};
+    poll(p, (nfds_t)a->n_listen_fd + 1, weft__acceptor_has_unauthenticated(a) ? CHECK_INTERVAL_MS : -1);
     if (p[0].revents) return NULL;
-    for (int i = 0; i < a->n_listening; i++)
-      if (p[i + 1].revents && !accept_some(a, a->listening[i])) pause_after(a, errno);
+    for (int i = 0; i < a->n_listen_fd; i++)
+      if (p[i + 1].revents && !acceptor_accept(a, a->listen_fd[i])) acceptor_pause(a, errno);
     int64_t now = weft__now_ns();
-    if (now - looked_ns < LOOK_MS * INT64_C(1000000)) continue;
-    looked_ns = now;
-    tell_closed(a, close_late(a));
+    if (now - checked_ns < CHECK_INTERVAL_MS * INT64_C(1000000)) continue;
+    checked_ns = now;
+    acceptor_log_evictions(a, acceptor_evict_late(a));
   }
 }
 
 /* ---- listening ---- */
 
-static bool is_any(const struct addrinfo *a) {
+static bool address_is_any(const struct addrinfo *a) {
   if (a->ai_family == AF_INET) return ((const struct sockaddr_in *)a->ai_addr)->sin_addr.s_addr == htonl(INADDR_ANY);
   return a->ai_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)a->ai_addr)->sin6_addr);
 }
 
-static void set_port(struct sockaddr *a, int number) {
+static void address_set_port(struct sockaddr *a, int port) {
   if (a->sa_family == AF_INET6)
-    ((struct sockaddr_in6 *)a)->sin6_port = htons((uint16_t)number);
+    ((struct sockaddr_in6 *)a)->sin6_port = htons((uint16_t)port);
   else
-    ((struct sockaddr_in *)a)->sin_port = htons((uint16_t)number);
+    ((struct sockaddr_in *)a)->sin_port = htons((uint16_t)port);
 }
 
-static int bound_port(int fd) {
+static int socket_bound_port(int fd) {
   struct sockaddr_storage a;
   socklen_t size = sizeof a;
   if (getsockname(fd, (struct sockaddr *)&a, &size) != 0) return 0;
   return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port : ((struct sockaddr_in *)&a)->sin_port);
 }
 
-/* A socket that listens there, or -1 with errno set. */
-static int listen_at(const struct sockaddr *at, socklen_t size, bool both) {
+/* Returns a listening socket, or -1 with errno set. */
+static int socket_listen(const struct sockaddr *at, socklen_t size, bool both) {
   const int yes = 1, only_v6 = !both;
   int fd = socket(at->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
@@ -234,61 +243,61 @@ static int listen_at(const struct sockaddr *at, socklen_t size, bool both) {
   return -1;
 }
 
-/* Every interface, of IPv6 too where the host has it. */
-static int listen_at_all(int number) {
-  struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)number)};
-  struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)number)};
-  int fd = listen_at((struct sockaddr *)&six, sizeof six, true);
+/* Listens on every interface, with IPv6 where the host has it. */
+static int socket_listen_all(int port) {
+  struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+  struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  int fd = socket_listen((struct sockaddr *)&six, sizeof six, true);
   if (fd >= 0 || errno == EADDRINUSE || errno == EACCES) return fd;
-  return listen_at((struct sockaddr *)&four, sizeof four, false);
+  return socket_listen((struct sockaddr *)&four, sizeof four, false);
 }
 
-/* Adds a socket for each address; one that this host does not have is passed over.  0, or why it failed. */
-static int listen_at_each(acceptor *a, const struct addrinfo *found, int *number) {
+/* Adds a socket for each address, except those that this host does not have.  Returns 0, or an errno. */
+static int acceptor_listen_each(acceptor *a, const struct addrinfo *found, int *port) {
   int why = EADDRNOTAVAIL;
-  for (const struct addrinfo *at = found; at && a->n_listening < SOCKETS_MAX; at = at->ai_next) {
-    set_port(at->ai_addr, *number);
-    int fd = is_any(at) ? listen_at_all(*number) : listen_at(at->ai_addr, at->ai_addrlen, false);
+  for (const struct addrinfo *at = found; at && a->n_listen_fd < LISTEN_SOCKETS_MAX; at = at->ai_next) {
+    address_set_port(at->ai_addr, *port);
+    int fd = address_is_any(at) ? socket_listen_all(*port) : socket_listen(at->ai_addr, at->ai_addrlen, false);
     if (fd < 0) {
       why = errno;
       if (why == EADDRNOTAVAIL || why == EAFNOSUPPORT) continue;
       return why;
     }
-    a->listening[a->n_listening++] = fd;
-    if (!*number) *number = bound_port(fd);
-    if (is_any(at)) break;
+    a->listen_fd[a->n_listen_fd++] = fd;
+    if (!*port) *port = socket_bound_port(fd);
+    if (address_is_any(at)) break;
   }
-  return a->n_listening ? 0 : why;
+  return a->n_listen_fd ? 0 : why;
 }
 
-static weft_err bind_all(acceptor *a, const char *host, int *number) {
+static weft_err acceptor_bind(acceptor *a, const char *host, int *port) {
   char name[256];
   size_t size = strlen(host);
   bool bracketed = size > 2 && host[0] == '[' && host[size - 1] == ']';
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
   snprintf(name, sizeof name, "%.*s", weft__int_sat(bracketed ? size - 2 : size), host + bracketed);
   int failed = getaddrinfo(name, NULL, &hints, &found);
-  if (failed) return weft__fail(WEFT_UNKNOWN, "Could not listen on %s:%d: %s", host, *number, gai_strerror(failed));
-  int why = listen_at_each(a, found, number);
+  if (failed) return weft__fail(WEFT_UNKNOWN, "Could not listen on %s:%d: %s", host, *port, gai_strerror(failed));
+  int why = acceptor_listen_each(a, found, port);
   freeaddrinfo(found);
-  return why ? weft__fail(WEFT_UNKNOWN, "Could not listen on %s:%d: %s", host, *number, strerror(why)) : WEFT_OK;
+  return why ? weft__fail(WEFT_UNKNOWN, "Could not listen on %s:%d: %s", host, *port, strerror(why)) : WEFT_OK;
 }
 
-weft_err weft__acceptor_listen(acceptor **out, const char *host, int *number) {
+weft_err weft__acceptor_listen(acceptor **out, const char *host, int *port) {
   *out = NULL;
   acceptor *a = weft__alloc_zero(1, sizeof *a);
   if (!a) return WEFT_OOM;
   pthread_mutex_init(&a->lock, NULL);
   weft__accept_retain();
-  a->cap = weft__accept_cap();
-  a->plain = grpc_insecure_server_credentials_create();
-  a->strangers = weft__alloc((size_t)a->cap * sizeof *a->strangers);
-  a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  weft_err err = a->strangers ? WEFT_OK : WEFT_OOM;
-  if (!err && a->wake < 0)
+  a->max_unauth = weft__accept_cap();
+  a->insecure = grpc_insecure_server_credentials_create();
+  a->unauth = weft__alloc((size_t)a->max_unauth * sizeof *a->unauth);
+  a->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  weft_err err = a->unauth ? WEFT_OK : WEFT_OOM;
+  if (!err && a->wakeup_fd < 0)
     err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "Could not listen on %s: %s", host, strerror(errno));
-  if (!err) err = bind_all(a, host, number);
-  snprintf(a->where, sizeof a->where, "%s:%d", host, *number);
+  if (!err) err = acceptor_bind(a, host, port);
+  snprintf(a->where, sizeof a->where, "%s:%d", host, *port);
   if (!err)
     *out = a;
   else
@@ -298,28 +307,29 @@ weft_err weft__acceptor_listen(acceptor **out, const char *host, int *number) {
 
 weft_err weft__acceptor_start(acceptor *a, grpc_server *server) {
   a->server = server;
-  int failed = pthread_create(&a->thread, NULL, run_acceptor, a);
+  int failed = pthread_create(&a->thread, NULL, acceptor_thread, a);
   a->started = !failed;
   if (!failed) return WEFT_OK;
-  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: no thread to accept connections: %s", a->where, strerror(failed));
+  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: cannot start a thread to accept connections: %s", a->where,
+                    strerror(failed));
 }
 
 void weft__acceptor_stop(acceptor *a) {
   uint64_t one = 1;
   if (!a) return;
-  if (a->started && write(a->wake, &one, sizeof one) == sizeof one) pthread_join(a->thread, NULL);
+  if (a->started && write(a->wakeup_fd, &one, sizeof one) == sizeof one) pthread_join(a->thread, NULL);
   a->started = false;
-  for (int i = 0; i < a->n_listening; i++) close(a->listening[i]);
-  a->n_listening = 0;
+  for (int i = 0; i < a->n_listen_fd; i++) close(a->listen_fd[i]);
+  a->n_listen_fd = 0;
 }
 
 void weft__acceptor_close(acceptor *a) {
   if (!a) return;
   weft__acceptor_stop(a);
-  if (a->wake >= 0) close(a->wake);
-  grpc_server_credentials_release(a->plain);
+  if (a->wakeup_fd >= 0) close(a->wakeup_fd);
+  grpc_server_credentials_release(a->insecure);
   weft__accept_release();
-  weft__free(a->strangers);
+  weft__free(a->unauth);
   pthread_mutex_destroy(&a->lock);
   weft__free(a);
 }

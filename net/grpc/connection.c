@@ -1,7 +1,9 @@
-/* connection.c - a line over gRPC: calls begun on a channel, each one batch and one event.
+/* connection.c - a connection over gRPC to numeric addresses: each call is one batch and one event.
  *
- * A line knows its calls, so that destroying it can cancel them and wait.  A call is freed by its
- * event, after the reply.  Lock: the line's, over its ring of calls. */
+ * A connection knows its pending calls, so that destroying it can cancel them and wait.  A call is freed by its event,
+ * after its callback.
+ *
+ * Lock: the connection's, over its ring of calls; under it calls are cancelled, which only posts events. */
 #include "net/grpc/connection.h"
 #include "net/grpc/tls_probe.h"
 
@@ -17,12 +19,12 @@
 #include <string.h>
 #include <strings.h>
 
-typedef struct grpc_line grpc_line;
+typedef struct direct_connection direct_connection;
 
-typedef struct out_call {
-  tag ended;
-  grpc_line *line;
-  struct out_call *next, *prev; /* the line's ring */
+typedef struct client_call {
+  tag done;
+  direct_connection *conn;
+  struct client_call *next, *prev; /* in the connection's ring */
   grpc_call *call;
   grpc_byte_buffer *request, *reply;
   grpc_metadata_array initial, trailing;
@@ -35,30 +37,30 @@ typedef struct out_call {
   rpc_callback *fn;
   void *arg;
   char *method; /* behind the struct */
-} out_call;
+} client_call;
 
-struct grpc_line {
-  line base;
+struct direct_connection {
+  grpc_connection base;
   char *address, *target;
   bool has_tls;
-  probe *probe;           /* NULL under TLS */
-  atomic_llong closed_ns; /* since when each connection is closed before it stands; 0: it is not */
+  tls_probe *probe;             /* NULL under TLS */
+  atomic_llong closed_since_ns; /* since when the peer closes each connection during the handshake; 0: it does not */
   bool has_token;
   grpc_slice bearer; /* "Bearer TOKEN" */
   grpc_channel *channel;
   grpc_completion_queue *queue;
   pthread_mutex_t lock;
   pthread_cond_t empty;
-  out_call calls; /* the ring's head */
+  client_call calls; /* the ring's head */
 };
 
 /* ---- the end of a call ---- */
 
-static _Thread_local grpc_call *answered; /* while its reply is given */
+static _Thread_local grpc_call *responding_call; /* while its callback runs on this thread */
 
-/* Out of "ipv4:10.0.0.1:2222", "ipv6:[::1]:2222" or "ipv6:%5B::1%5D:2222". */
-bool weft__grpc_host(char *buf, size_t room) {
-  char *peer = answered ? grpc_call_get_peer(answered) : NULL;
+/* Parses "ipv4:10.0.0.1:2222", "ipv6:[::1]:2222" or "ipv6:%5B::1%5D:2222". */
+bool weft__grpc_response_host(char *buf, size_t room) {
+  char *peer = responding_call ? grpc_call_get_peer(responding_call) : NULL;
   char *begin = peer ? strchr(peer, ':') : NULL, *end = peer ? strrchr(peer, ':') : NULL;
   bool found = begin && end > begin && strncmp(peer, "ipv", 3) == 0;
   if (found) {
@@ -72,46 +74,47 @@ bool weft__grpc_host(char *buf, size_t room) {
   return found;
 }
 
-static bool has_words(const out_call *c, const char *words) {
+static bool status_contains(const client_call *c, const char *words) {
   return memmem(GRPC_SLICE_START_PTR(c->details), GRPC_SLICE_LENGTH(c->details), words, strlen(words)) != NULL;
 }
 
-/* Waiting does not help when the two sides disagree about TLS: what gRPC takes for a lost connection is a refusal. */
-static weft_err raise_refusal(const out_call *c) {
+/* Fails if the two sides disagree about TLS, which gRPC reports as a lost connection: retrying does not help then. */
+static weft_err client_call_raise_tls_error(const client_call *c) {
   enum { CLOSED_MS = 5000 };
-  grpc_line *l = c->line;
-  const char *a = l->address;
-  bool closed = has_words(c, "failed to connect") && has_words(c, "Socket closed");
+  direct_connection *conn = c->conn;
+  const char *a = conn->address;
+  bool closed = status_contains(c, "failed to connect") && status_contains(c, "Socket closed");
   int64_t now = weft__now_ns();
-  int64_t since = atomic_load(&l->closed_ns);
-  if (!closed) atomic_store(&l->closed_ns, 0);
-  if (closed && !since) atomic_store(&l->closed_ns, since = now);
-  if (l->has_tls && has_words(c, "wrong version number"))
+  int64_t since = atomic_load(&conn->closed_since_ns);
+  if (!closed) atomic_store(&conn->closed_since_ns, 0);
+  if (closed && !since) atomic_store(&conn->closed_since_ns, since = now);
+  if (conn->has_tls && status_contains(c, "wrong version number"))
     return weft__fail(WEFT_UNAUTHENTICATED,
                       "%s does not speak TLS, and this process does (WEFT_TLS_CERT is set here, but not there)", a);
-  if (l->has_tls && (has_words(c, "certificate verify failed") || has_words(c, "is not in peer certificate")))
+  if (conn->has_tls &&
+      (status_contains(c, "certificate verify failed") || status_contains(c, "is not in peer certificate")))
     return weft__fail(WEFT_UNAUTHENTICATED,
                       "%s: its certificate is not one of the CA in WEFT_TLS_CA, or is for another host", a);
-  if (l->has_tls && closed && now - since > CLOSED_MS * INT64_C(1000000))
+  if (conn->has_tls && closed && now - since > CLOSED_MS * INT64_C(1000000))
     return weft__fail(
         WEFT_UNAUTHENTICATED,
         "%s closes each connection during the TLS handshake: it does not accept this certificate (WEFT_TLS_CERT)", a);
-  if (l->has_tls || !closed) return WEFT_OK;
-  weft__probe_start(l->probe, l->target);
-  if (!weft__probe_saw_tls(l->probe)) return WEFT_OK;
+  if (conn->has_tls || !closed) return WEFT_OK;
+  weft__tls_probe_start(conn->probe, conn->target);
+  if (!weft__tls_probe_saw_tls(conn->probe)) return WEFT_OK;
   return weft__fail(
       WEFT_UNAUTHENTICATED,
       "%s speaks TLS, and this process has no certificate (set WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA)", a);
 }
 
-/* gRPC's own words name neither the call nor the address. */
-static weft_err raise_status(const out_call *c) {
-  const char *text = (const char *)GRPC_SLICE_START_PTR(c->details), *address = c->line->address;
+/* Fails with the call's status.  gRPC's own messages name neither the call nor the address, so they are added. */
+static weft_err client_call_raise_status(const client_call *c) {
+  const char *text = (const char *)GRPC_SLICE_START_PTR(c->details), *address = c->conn->address;
   int size = weft__int_sat(GRPC_SLICE_LENGTH(c->details));
   weft_err code = (int)c->code > WEFT_OK && (int)c->code <= WEFT_UNAUTHENTICATED ? (weft_err)c->code : WEFT_UNKNOWN;
   if (code == WEFT_UNKNOWN && size == 14 && memcmp(text, "Stream removed", 14) == 0) code = WEFT_UNAVAILABLE;
   if (code == WEFT_UNAVAILABLE) {
-    WEFT_TRY(raise_refusal(c));
+    WEFT_TRY(client_call_raise_tls_error(c));
     return weft__fail(code, "%s: %.*s", address, size, text);
   }
   if (code == WEFT_DEADLINE_EXCEEDED && size == 17 && memcmp(text, "Deadline Exceeded", 17) == 0)
@@ -121,7 +124,7 @@ static weft_err raise_status(const out_call *c) {
   return weft__fail(code, "%.*s", size, text);
 }
 
-static void free_call(out_call *c) {
+static void client_call_free(client_call *c) {
   if (c->call) grpc_call_unref(c->call);
   if (c->request) grpc_byte_buffer_destroy(c->request);
   grpc_metadata_array_destroy(&c->initial);
@@ -130,18 +133,18 @@ static void free_call(out_call *c) {
   weft__free(c);
 }
 
-static void unlist(out_call *c) {
-  grpc_line *l = c->line;
-  pthread_mutex_lock(&l->lock);
+static void client_call_remove(client_call *c) {
+  direct_connection *conn = c->conn;
+  pthread_mutex_lock(&conn->lock);
   c->prev->next = c->next;
   c->next->prev = c->prev;
-  if (l->calls.next == &l->calls) pthread_cond_broadcast(&l->empty);
-  pthread_mutex_unlock(&l->lock);
+  if (conn->calls.next == &conn->calls) pthread_cond_broadcast(&conn->empty);
+  pthread_mutex_unlock(&conn->lock);
 }
 
-static void call_ended(void *arg, bool ok) {
-  (void)ok; /* the status says it */
-  out_call *c = arg;
+static void client_call_on_done(void *arg, bool ok) {
+  (void)ok; /* the status says the same */
+  client_call *c = arg;
   message reply = {0};
   bool cancelled = c->cancel && !weft__cancel_off(c->cancel, &c->watch);
   weft_err err = WEFT_OK;
@@ -150,33 +153,33 @@ static void call_ended(void *arg, bool ok) {
   else if (c->reply)
     grpc_byte_buffer_destroy(c->reply);
   if (c->code != GRPC_STATUS_OK)
-    err = cancelled && c->code == GRPC_STATUS_CANCELLED ? weft__cancel_raise(c->cancel) : raise_status(c);
-  answered = c->call;
+    err = cancelled && c->code == GRPC_STATUS_CANCELLED ? weft__cancel_raise(c->cancel) : client_call_raise_status(c);
+  responding_call = c->call;
   c->fn(c->arg, err, err == WEFT_OK ? &reply : NULL);
-  answered = NULL;
+  responding_call = NULL;
   weft__message_finish(&reply);
-  unlist(c); /* last: whoever destroys the line waits for the callback too */
-  free_call(c);
+  client_call_remove(c); /* last: whoever destroys the connection waits for the callback too */
+  client_call_free(c);
 }
 
 /* ---- the beginning ---- */
 
-static void cancel_call(void *arg) { grpc_call_cancel(((out_call *)arg)->call, NULL); }
+static void client_call_cancel(void *arg) { grpc_call_cancel(((client_call *)arg)->call, NULL); }
 
-static gpr_timespec deadline_of(int64_t timeout_ms) {
+static gpr_timespec grpc_deadline_after(int64_t timeout_ms) {
   if (timeout_ms <= 0) return gpr_inf_future(GPR_CLOCK_MONOTONIC);
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(timeout_ms, GPR_TIMESPAN));
 }
 
-static grpc_call_error start_batch(out_call *c, bool wait_for_ready) {
+static grpc_call_error client_call_start(client_call *c, bool wait_for_ready) {
   grpc_op op[6] = {{.op = GRPC_OP_SEND_INITIAL_METADATA},  {.op = GRPC_OP_SEND_MESSAGE},
                    {.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT}, {.op = GRPC_OP_RECV_INITIAL_METADATA},
                    {.op = GRPC_OP_RECV_MESSAGE},           {.op = GRPC_OP_RECV_STATUS_ON_CLIENT}};
   if (wait_for_ready)
     op[0].flags = GRPC_INITIAL_METADATA_WAIT_FOR_READY | GRPC_INITIAL_METADATA_WAIT_FOR_READY_EXPLICITLY_SET;
-  if (c->line->has_token) {
+  if (c->conn->has_token) {
     c->token.key = grpc_slice_from_static_string("authorization");
-    c->token.value = c->line->bearer;
+    c->token.value = c->conn->bearer;
     op[0].data.send_initial_metadata.count = 1;
     op[0].data.send_initial_metadata.metadata = &c->token;
   }
@@ -186,17 +189,18 @@ static grpc_call_error start_batch(out_call *c, bool wait_for_ready) {
   op[5].data.recv_status_on_client.trailing_metadata = &c->trailing;
   op[5].data.recv_status_on_client.status = &c->code;
   op[5].data.recv_status_on_client.status_details = &c->details;
-  return weft__core_start(c->call, op, 6, &c->ended);
+  return weft__core_start_batch(c->call, op, 6, &c->done);
 }
 
-static weft_err make_call(out_call **out, grpc_line *l, const char *method, message *request, const call_opts *opts) {
+static weft_err client_call_create(client_call **out, direct_connection *conn, const char *method, message *request,
+                                   const call_opts *opts) {
   size_t size = strlen(method) + 1;
   WEFT_TRY(weft__check_size(method, request->size));
-  out_call *c = weft__alloc_zero(1, sizeof *c + size);
+  client_call *c = weft__alloc_zero(1, sizeof *c + size);
   if (!c) return WEFT_OOM;
   c->method = memcpy(c + 1, method, size);
-  c->line = l;
-  c->ended = (tag){.done = call_ended, .arg = c};
+  c->conn = conn;
+  c->done = (tag){.done = client_call_on_done, .arg = c};
   c->cancel = opts->cancel;
   c->timeout_ms = opts->timeout_ms;
   c->details = grpc_empty_slice();
@@ -204,144 +208,150 @@ static weft_err make_call(out_call **out, grpc_line *l, const char *method, mess
   grpc_metadata_array_init(&c->trailing);
   weft_err err = weft__core_from_message(&c->request, request);
   if (err == WEFT_OK) {
-    grpc_slice path = grpc_slice_from_copied_string(method); /* outlives this struct in the core */
-    c->call = grpc_channel_create_call(l->channel, NULL, 0, l->queue, path, NULL, deadline_of(c->timeout_ms), NULL);
+    grpc_slice path = grpc_slice_from_copied_string(method); /* the core may use it for longer than this struct lives */
+    c->call = grpc_channel_create_call(conn->channel, NULL, 0, conn->queue, path, NULL,
+                                       grpc_deadline_after(c->timeout_ms), NULL);
     grpc_slice_unref(path);
   }
-  if (err == WEFT_OK && c->cancel) err = weft__cancel_on(c->cancel, &c->watch, cancel_call, c);
+  if (err == WEFT_OK && c->cancel) err = weft__cancel_on(c->cancel, &c->watch, client_call_cancel, c);
   if (err == WEFT_OK)
     *out = c;
   else
-    free_call(c);
+    client_call_free(c);
   return err;
 }
 
-static void begin_call(line *base, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
-                       void *arg) {
-  grpc_line *l = (grpc_line *)base;
-  out_call *c = NULL;
-  weft_err err = make_call(&c, l, method, request, opts);
+static void direct_connection_call(grpc_connection *base, const char *method, message *request, const call_opts *opts,
+                                   rpc_callback *fn, void *arg) {
+  direct_connection *conn = (direct_connection *)base;
+  client_call *c = NULL;
+  weft_err err = client_call_create(&c, conn, method, request, opts);
   weft__message_finish(request);
   if (err != WEFT_OK) {
     fn(arg, err, NULL);
     return;
   }
   c->fn = fn, c->arg = arg;
-  pthread_mutex_lock(&l->lock);
-  c->next = &l->calls, c->prev = l->calls.prev;
+  pthread_mutex_lock(&conn->lock);
+  c->next = &conn->calls, c->prev = conn->calls.prev;
   c->prev->next = c->next->prev = c;
-  pthread_mutex_unlock(&l->lock);
-  grpc_call_error failed = start_batch(c, opts->wait_for_ready);
+  pthread_mutex_unlock(&conn->lock);
+  grpc_call_error failed = client_call_start(c, opts->wait_for_ready);
   if (failed == GRPC_CALL_OK) return;
   c->code = GRPC_STATUS_INTERNAL;
   c->details = grpc_slice_from_static_string(grpc_call_error_to_string(failed));
-  call_ended(c, false);
+  client_call_on_done(c, false);
 }
 
-/* ---- the line ---- */
+/* ---- the connection ---- */
 
-static void destroy_line(line *base) {
-  grpc_line *l = (grpc_line *)base;
-  pthread_mutex_lock(&l->lock);
-  for (out_call *c = l->calls.next; c != &l->calls; c = c->next) grpc_call_cancel(c->call, NULL);
-  while (l->calls.next != &l->calls) pthread_cond_wait(&l->empty, &l->lock);
-  pthread_mutex_unlock(&l->lock);
-  if (l->channel) grpc_channel_destroy(l->channel);
-  if (l->queue) weft__core_release();
-  pthread_cond_destroy(&l->empty);
-  pthread_mutex_destroy(&l->lock);
-  grpc_slice_unref(l->bearer);
-  weft__probe_release(l->probe);
-  weft__free(l->address);
-  weft__free(l->target);
-  weft__free(l);
+static void direct_connection_destroy(grpc_connection *base) {
+  direct_connection *conn = (direct_connection *)base;
+  pthread_mutex_lock(&conn->lock);
+  for (client_call *c = conn->calls.next; c != &conn->calls; c = c->next) grpc_call_cancel(c->call, NULL);
+  while (conn->calls.next != &conn->calls) pthread_cond_wait(&conn->empty, &conn->lock);
+  pthread_mutex_unlock(&conn->lock);
+  if (conn->channel) grpc_channel_destroy(conn->channel);
+  if (conn->queue) weft__core_release();
+  pthread_cond_destroy(&conn->empty);
+  pthread_mutex_destroy(&conn->lock);
+  grpc_slice_unref(conn->bearer);
+  weft__tls_probe_release(conn->probe);
+  weft__free(conn->address);
+  weft__free(conn->target);
+  weft__free(conn);
 }
 
 static bool uses_tls(const security *s) { return s->certificate && s->key && s->ca; }
 
-static grpc_channel_credentials *credentials(const security *s) {
+static grpc_channel_credentials *client_credentials(const security *s) {
   if (!uses_tls(s)) return grpc_insecure_credentials_create();
   grpc_ssl_pem_key_cert_pair pair = {s->key, s->certificate};
   return grpc_ssl_credentials_create(s->ca, &pair, NULL, NULL);
 }
 
-static void make_args(core_args *a, bool keepalive) {
+static void client_args_init(core_args *a, bool keepalive) {
   weft__core_args_common(a);
-  weft__core_args_add(a, GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, RETRY_FIRST_MS);
-  weft__core_args_add(a, GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, RETRY_LAST_MS);
-  weft__core_args_add(a, GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, ATTEMPT_MS);
-  weft__core_args_add(a, GRPC_ARG_ENABLE_HTTP_PROXY, 0); /* http_proxy is for the web, not for a cluster */
+  weft__core_args_add(a, GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, RETRY_MIN_MS);
+  weft__core_args_add(a, GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, RETRY_MAX_MS);
+  weft__core_args_add(a, GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, CONNECT_TIMEOUT_MS);
+  weft__core_args_add(a, GRPC_ARG_ENABLE_HTTP_PROXY, 0); /* http_proxy is meant for the web, not for a cluster */
   weft__core_args_add(a, GRPC_ARG_ENABLE_RETRIES, 0);
-  weft__core_args_add(a, GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1); /* a connection of its own */
+  weft__core_args_add(a, GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1); /* not shared with other channels */
   if (!keepalive) return;
-  weft__core_args_add(a, GRPC_ARG_KEEPALIVE_TIME_MS, PING_EVERY_MS);
-  weft__core_args_add(a, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, DEAD_AFTER_MS);
+  weft__core_args_add(a, GRPC_ARG_KEEPALIVE_TIME_MS, PING_INTERVAL_MS);
+  weft__core_args_add(a, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, PING_TIMEOUT_MS);
   weft__core_args_add(a, GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   weft__core_args_add(a, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0); /* 0: any number */
 }
 
-static void add_text(core_args *a, const char *key, const char *value) {
+static void client_args_add_text(core_args *a, const char *key, const char *value) {
   a->arg[a->all.num_args++] =
       (grpc_arg){.type = GRPC_ARG_STRING, .key = (char *)(uintptr_t)key, .value.string = (char *)(uintptr_t)value};
   a->all.args = a->arg;
 }
 
-static weft_err open_channel(grpc_line *l, const char *host, const channel_opts *opts) {
+static weft_err direct_connection_open(direct_connection *conn, const char *host, const channel_opts *opts) {
   core_args args;
-  make_args(&args, opts->keepalive);
-  if (host) add_text(&args, GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, host); /* what the certificate says */
-  if (host) add_text(&args, GRPC_ARG_DEFAULT_AUTHORITY, l->address);
-  WEFT_TRY(weft__core_retain(&l->queue));
-  grpc_channel_credentials *how = credentials(&opts->security);
-  if (!how)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "%s: the certificate, key or CA given for TLS cannot be read", l->address);
-  l->channel = grpc_channel_create(l->target, how, &args.all);
-  grpc_channel_credentials_release(how);
+  client_args_init(&args, opts->keepalive);
+  if (host) client_args_add_text(&args, GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, host); /* the name in the certificate */
+  if (host) client_args_add_text(&args, GRPC_ARG_DEFAULT_AUTHORITY, conn->address);
+  WEFT_TRY(weft__core_retain(&conn->queue));
+  grpc_channel_credentials *creds = client_credentials(&opts->security);
+  if (!creds)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s: the certificate, key or CA given for TLS cannot be read",
+                      conn->address);
+  conn->channel = grpc_channel_create(conn->target, creds, &args.all);
+  grpc_channel_credentials_release(creds);
   return WEFT_OK;
 }
 
-weft_err weft__grpc_line_open(line **out, const char *target, const char *address, const char *host,
-                              const channel_opts *opts) {
-  static const line_kind kind = {begin_call, destroy_line};
+weft_err weft__direct_connection_create(grpc_connection **out, const char *target, const char *address,
+                                        const char *host, const channel_opts *opts) {
+  static const grpc_connection_ops ops = {direct_connection_call, direct_connection_destroy};
   *out = NULL;
-  grpc_line *l = weft__alloc_zero(1, sizeof *l);
-  if (!l) return WEFT_OOM;
-  l->base.kind = &kind;
-  l->calls.next = l->calls.prev = &l->calls;
-  pthread_mutex_init(&l->lock, NULL);
-  pthread_cond_init(&l->empty, NULL);
-  l->bearer = weft__core_bearer(opts->security.token);
-  l->has_token = opts->security.token != NULL;
-  l->has_tls = uses_tls(&opts->security);
-  l->address = weft__strdup(address);
-  l->target = weft__strdup(target);
-  if (!l->has_tls) l->probe = weft__probe_create();
-  weft_err err = l->address && l->target && (l->has_tls || l->probe) ? open_channel(l, host, opts) : WEFT_OOM;
+  direct_connection *conn = weft__alloc_zero(1, sizeof *conn);
+  if (!conn) return WEFT_OOM;
+  conn->base.ops = &ops;
+  conn->calls.next = conn->calls.prev = &conn->calls;
+  pthread_mutex_init(&conn->lock, NULL);
+  pthread_cond_init(&conn->empty, NULL);
+  conn->bearer = weft__core_bearer(opts->security.token);
+  conn->has_token = opts->security.token != NULL;
+  conn->has_tls = uses_tls(&opts->security);
+  conn->address = weft__strdup(address);
+  conn->target = weft__strdup(target);
+  if (!conn->has_tls) conn->probe = weft__tls_probe_create();
+  weft_err err = conn->address && conn->target && (conn->has_tls || conn->probe)
+                     ? direct_connection_open(conn, host, opts)
+                     : WEFT_OOM;
   if (err == WEFT_OK)
-    *out = &l->base;
+    *out = &conn->base;
   else
-    destroy_line(&l->base);
+    direct_connection_destroy(&conn->base);
   return err;
 }
 
-line_state weft__grpc_line_state(line *base, bool connect) {
-  grpc_line *l = (grpc_line *)base;
-  grpc_connectivity_state s = grpc_channel_check_connectivity_state(l->channel, connect);
-  return s == GRPC_CHANNEL_READY ? LINE_READY : s == GRPC_CHANNEL_TRANSIENT_FAILURE ? LINE_FAILED : LINE_CONNECTING;
+direct_state weft__direct_connection_state(grpc_connection *base, bool connect) {
+  direct_connection *conn = (direct_connection *)base;
+  grpc_connectivity_state s = grpc_channel_check_connectivity_state(conn->channel, connect);
+  return s == GRPC_CHANNEL_READY               ? DIRECT_READY
+         : s == GRPC_CHANNEL_TRANSIENT_FAILURE ? DIRECT_FAILED
+                                               : DIRECT_CONNECTING;
 }
 
-bool weft__grpc_line_is_idle(line *base) {
-  grpc_line *l = (grpc_line *)base;
-  pthread_mutex_lock(&l->lock);
-  bool idle = l->calls.next == &l->calls;
-  pthread_mutex_unlock(&l->lock);
+bool weft__direct_connection_is_idle(grpc_connection *base) {
+  direct_connection *conn = (direct_connection *)base;
+  pthread_mutex_lock(&conn->lock);
+  bool idle = conn->calls.next == &conn->calls;
+  pthread_mutex_unlock(&conn->lock);
   return idle;
 }
 
 /* ---- addresses ---- */
 
-/* "host:port" and "[host]:port" apart. */
-static bool split(const char *address, char *host, size_t room, int *number) {
+/* Splits "host:port" or "[host]:port". */
+static bool address_split(const char *address, char *host, size_t room, int *port) {
   const char *colon = strrchr(address, ':'), *first = address;
   size_t n = colon ? (size_t)(colon - address) : 0;
   if (n > 2 && address[0] == '[' && colon[-1] == ']') first++, n -= 2;
@@ -351,36 +361,37 @@ static bool split(const char *address, char *host, size_t room, int *number) {
   char *end;
   long v = strtol(colon + 1, &end, 10);
   if (end == colon + 1 || *end || v < 0 || v > 65535) return false;
-  *number = weft__int_sat(v);
+  *port = weft__int_sat(v);
   return true;
 }
 
-/* An address in numbers, or localhost, needs no resolver; *name: the host is a name.  NULL: no memory, or a name. */
-static char *target_of(const char *host, int number, bool *name) {
+/* Returns gRPC's target for a numeric address or localhost, which need no resolver.  NULL: no memory, or *is_name. */
+static char *address_target(const char *host, int port, bool *is_name) {
   struct in6_addr bytes;
   char plain[256];
   const char *scope = strchr(host, '%');
-  *name = false;
+  *is_name = false;
   snprintf(plain, sizeof plain, "%.*s", weft__int_sat(scope ? scope - host : (ptrdiff_t)strlen(host)), host);
-  if (strcmp(host, "localhost") == 0) return weft__sprintf("ipv4:127.0.0.1:%d", number);
-  if (inet_pton(AF_INET, host, &bytes) == 1) return weft__sprintf("ipv4:%s:%d", host, number);
+  if (strcmp(host, "localhost") == 0) return weft__sprintf("ipv4:127.0.0.1:%d", port);
+  if (inet_pton(AF_INET, host, &bytes) == 1) return weft__sprintf("ipv4:%s:%d", host, port);
   if (inet_pton(AF_INET6, plain, &bytes) == 1)
-    return weft__sprintf("ipv6:[%s%s%s]:%d", plain, scope ? "%25" : "", scope ? scope + 1 : "", number);
-  *name = true;
+    return weft__sprintf("ipv6:[%s%s%s]:%d", plain, scope ? "%25" : "", scope ? scope + 1 : "", port);
+  *is_name = true;
   return NULL;
 }
 
-weft_err weft__grpc_connect(line **out, const char *address, const channel_opts *opts) {
+weft_err weft__grpc_connection_create(grpc_connection **out, const char *address, const channel_opts *opts) {
   char host[256];
-  int number;
-  bool name;
+  int port;
+  bool is_name;
   *out = NULL;
-  if (!split(address, host, sizeof host, &number))
+  if (!address_split(address, host, sizeof host, &port))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Could not interpret \"%s\" as a host-port pair.", address);
-  char *target = target_of(host, number, &name);
-  if (name) return weft__named_line_open(out, address, host, number, opts);
+  char *target = address_target(host, port, &is_name);
+  if (is_name) return weft__resolving_connection_create(out, address, host, port, opts);
   if (!target) return WEFT_OOM;
-  weft_err err = weft__grpc_line_open(out, target, address, strcmp(host, "localhost") == 0 ? host : NULL, opts);
+  weft_err err =
+      weft__direct_connection_create(out, target, address, strcmp(host, "localhost") == 0 ? host : NULL, opts);
   weft__free(target);
   return err;
 }

@@ -1,5 +1,7 @@
-/* core.h - the gRPC C core as the client and the server side share it: one queue of events, the threads that
- * read it, and messages to and from its byte buffers. */
+/* core.h - the gRPC C core, as clients and servers share it: one completion queue, the threads that poll it, and
+ * conversions between messages and its byte buffers.
+ *
+ * Functions may be called on any thread.  Callbacks of tags run on a polling thread and must not block. */
 #ifndef WEFT_NET_GRPC_CORE_H
 #define WEFT_NET_GRPC_CORE_H
 
@@ -12,30 +14,32 @@
 #include <grpc/slice.h>
 #include <stdatomic.h>
 
-/* What an event calls; a batch's struct has one for each batch it starts.  ok is gRPC's. */
+/* What an event calls; whoever starts a batch keeps one in its struct until `done` was called.  ok is gRPC's. */
 typedef struct tag {
   void (*done)(void *arg, bool ok);
   void *arg;
   atomic_bool posted;
 } tag;
-/* The tag as gRPC is given it, after everything else was read or written that its event may touch or free.  gRPC
- * orders the two as well, but out of sight of the thread sanitizer. */
+/* Returns the tag as gRPC is given it.  To be called after everything was read or written that the event may touch or
+ * free.  gRPC orders the two as well, but ThreadSanitizer cannot see it. */
 static inline void *weft__core_post(tag *t) {
   atomic_store_explicit(&t->posted, true, memory_order_release);
   return t;
 }
-grpc_call_error weft__core_start(grpc_call *on, const grpc_op *ops, size_t n, tag *t); /* a batch */
+grpc_call_error weft__core_start_batch(grpc_call *on, const grpc_op *ops, size_t n, tag *t); /* t->done follows */
 
-/* The process's queue, started with the first user and stopped with the last. */
+/* Retains the process's completion queue, which is started with the first user and stopped with the last.
+ * FAILED_PRECONDITION: it was started before this process was forked; RESOURCE_EXHAUSTED: no thread, or gRPC did not stop. */
 weft_err weft__core_retain(grpc_completion_queue **out);
-void weft__core_release(void);
+void weft__core_release(void); /* not in a callback */
 
-/* A byte buffer that refers to the pieces; the message becomes empty. */
+/* Makes a byte buffer that refers to the pieces, without copying; the message becomes empty. */
 weft_err weft__core_from_message(grpc_byte_buffer **out, message *m);
-/* A message that refers to the buffer's slices, which is freed with the last of them (at once, on failure). */
+/* Makes a message that refers to the buffer's slices.  Takes the buffer over: it is freed with the last of them, or at
+ * once on failure. */
 weft_err weft__core_to_message(message *out, grpc_byte_buffer *b);
 
-/* "Bearer TOKEN", as a call's metadata carries it; empty without a token. */
+/* Returns "Bearer TOKEN", as a call's metadata carries it, or an empty slice without a token; the caller unrefs it. */
 grpc_slice weft__core_bearer(const char *token);
 
 enum { CORE_ARGS_MAX = 24 };
@@ -44,12 +48,12 @@ typedef struct core_args {
   grpc_channel_args all;
   grpc_resource_quota *quota; /* NULL: none */
 } core_args;
-void weft__core_args_common(core_args *a); /* of both sides */
+void weft__core_args_common(core_args *a); /* initializes with what clients and servers share */
 void weft__core_args_add(core_args *a, const char *key, int value);
-/* Of a server under a memory ceiling: gRPC's own buffers may take half of it; a message that does not fit is refused
- * with RESOURCE_EXHAUSTED while it arrives. */
+/* For a server with a memory limit: gRPC's own buffers may take half of it.  A message that does not fit is refused with
+ * RESOURCE_EXHAUSTED while it arrives. */
 void weft__core_args_quota(core_args *a);
-void weft__core_args_finish(core_args *a); /* once a server or channel was made with them */
+void weft__core_args_finish(core_args *a); /* once a server or channel was created with them */
 #endif
 
 #endif

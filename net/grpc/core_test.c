@@ -1,4 +1,4 @@
-/* core_test.c - gRPC begins and ends with its users, also in a process that could not start a thread for a while. */
+/* core_test.c - gRPC starts and stops with its users, also in a process that could not start a thread for a while. */
 #include "net/grpc/core.h"
 
 #include "base/clock.h"
@@ -51,8 +51,8 @@ static void let_a_timer_fire(grpc_completion_queue *queue) {
   grpc_channel_credentials_release(plain);
 }
 
-/* gRPC counts a timer thread before it starts it, and waits at its end for as many as it counted. */
-TEST_WITHIN(30, grpc_ends_though_it_could_not_start_a_thread) {
+/* gRPC counts a timer thread before it starts it, and waits for as many as it counted when it stops. */
+TEST_WITHIN(30, grpc_stops_though_it_could_not_start_a_thread) {
   grpc_completion_queue *queue;
   EXPECT_OK(weft__core_retain(&queue));
   let_a_timer_fire(queue);
@@ -64,7 +64,7 @@ TEST_WITHIN(30, grpc_ends_though_it_could_not_start_a_thread) {
 
 #elif defined(WEFT_HAVE_GRPC)
 
-TEST(grpc_begins_again_after_its_last_user) { /* sanitizers have a pthread_create of their own */
+TEST(grpc_starts_again_after_its_last_user) { /* sanitizers have a pthread_create of their own */
   grpc_completion_queue *queue;
   for (int i = 0; i < 3; i++) {
     EXPECT_OK(weft__core_retain(&queue));

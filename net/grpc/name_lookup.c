@@ -1,4 +1,7 @@
-/* name_lookup.c - getaddrinfo on detached threads, since it can neither be cancelled nor given a deadline. */
+/* name_lookup.c - getaddrinfo on detached threads, since it can neither be cancelled nor given a deadline.
+ *
+ * A lookup is counted: its thread holds one reference, each caller another.  The list of running lookups is process-wide;
+ * net/transport.h says why.  Lock: lookups_lock, over the list and the results; under it a thread is started. */
 #include "net/grpc/name_lookup.h"
 
 #ifdef WEFT_HAVE_GRPC
@@ -9,133 +12,132 @@
 #include <string.h>
 #include <sys/socket.h>
 
-struct lookup {
-  lookup *next;
-  int refs; /* the thread's, and of those who asked */
+struct name_lookup {
+  name_lookup *next;
+  int refs; /* guarded by lookups_lock, as are next, done and result */
   bool done;
-  resolved result;
-  int number;
-  char host[]; /* what follows is guarded by the lock above */
+  lookup_result result;
+  int port;
+  char host[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list, and refs, done and result of all */
-static lookup *running;
+static pthread_mutex_t lookups_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list and what it links */
+static name_lookup *lookups_running;
 
-void weft__resolved_finish(resolved *r) {
+void weft__lookup_result_finish(lookup_result *r) {
   for (int i = 0; i < r->n; i++) weft__free(r->target[i]);
-  *r = (resolved){0};
+  *r = (lookup_result){0};
 }
 
-/* ---- what getaddrinfo says, as targets ---- */
+/* ---- from getaddrinfo's result to gRPC's targets ---- */
 
-/* gRPC reads a target as a URI: the '%' of a scope is escaped. */
-static void add_address(text *to, const struct addrinfo *a, int number) {
+/* Adds an address.  gRPC parses a target as a URI, so the '%' of a scope is escaped. */
+static void target_add_address(text *to, const struct addrinfo *a, int port) {
   char host[128] = "";
   if (getnameinfo(a->ai_addr, a->ai_addrlen, host, sizeof host, NULL, 0, NI_NUMERICHOST) != 0) return;
   if (a->ai_family == AF_INET) {
-    weft__text_printf(to, "%s%s:%d", to->size ? "," : "ipv4:", host, number);
+    weft__text_printf(to, "%s%s:%d", to->size ? "," : "ipv4:", host, port);
     return;
   }
   char *scope = strchr(host, '%');
   if (scope) *scope++ = 0;
-  weft__text_printf(to, "%s[%s%s%s]:%d", to->size ? "," : "ipv6:", host, scope ? "%25" : "", scope ? scope : "",
-                    number);
+  weft__text_printf(to, "%s[%s%s%s]:%d", to->size ? "," : "ipv6:", host, scope ? "%25" : "", scope ? scope : "", port);
 }
 
-/* The family that the system prefers comes first. */
-static void make_targets(resolved *r, const struct addrinfo *found, int number) {
+/* Makes a target for each family; the one that the system prefers comes first. */
+static void lookup_result_make_targets(lookup_result *r, const struct addrinfo *found, int port) {
   const int first = found->ai_family, family[RESOLVE_FAMILIES] = {first, first == AF_INET ? AF_INET6 : AF_INET};
   for (int i = 0; i < RESOLVE_FAMILIES; i++) {
     text t = {0};
     for (const struct addrinfo *a = found; a; a = a->ai_next)
-      if (a->ai_family == family[i]) add_address(&t, a, number);
+      if (a->ai_family == family[i]) target_add_address(&t, a, port);
     if (t.size && !t.failed && (r->target[r->n] = weft__strdup(t.data))) r->n++;
     weft__text_finish(&t);
   }
   if (!r->n) snprintf(r->why, sizeof r->why, "no address of a known family");
 }
 
-static void look_up(resolved *r, const char *host, int number) {
+static void lookup_result_resolve(lookup_result *r, const char *host, int port) {
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
   int failed = getaddrinfo(host, NULL, &hints, &found);
   if (failed)
     snprintf(r->why, sizeof r->why, "%s", gai_strerror(failed));
   else
-    make_targets(r, found, number);
+    lookup_result_make_targets(r, found, port);
   if (found) freeaddrinfo(found);
 }
 
 /* ---- lookups ---- */
 
-/* With the lock held. */
-static void drop(lookup *l) {
+/* Drops a reference.  The caller holds the lock. */
+static void name_lookup_drop(name_lookup *l) {
   if (--l->refs) return;
-  weft__resolved_finish(&l->result);
+  weft__lookup_result_finish(&l->result);
   weft__free(l);
 }
 
-static void *run_lookup(void *arg) {
-  lookup *l = arg;
-  resolved r = {0};
-  look_up(&r, l->host, l->number);
-  pthread_mutex_lock(&lock);
+static void *name_lookup_thread(void *arg) {
+  name_lookup *l = arg;
+  lookup_result r = {0};
+  lookup_result_resolve(&r, l->host, l->port);
+  pthread_mutex_lock(&lookups_lock);
   l->result = r;
   l->done = true;
-  for (lookup **at = &running; *at; at = &(*at)->next)
+  for (name_lookup **at = &lookups_running; *at; at = &(*at)->next)
     if (*at == l) {
       *at = l->next;
       break;
     }
-  drop(l);
-  pthread_mutex_unlock(&lock);
+  name_lookup_drop(l);
+  pthread_mutex_unlock(&lookups_lock);
   return NULL;
 }
 
-static lookup *start_lookup(const char *host, int number) {
+static name_lookup *name_lookup_create(const char *host, int port) {
   pthread_t thread;
   size_t size = strlen(host) + 1;
-  lookup *l = weft__alloc_zero(1, sizeof *l + size);
+  name_lookup *l = weft__alloc_zero(1, sizeof *l + size);
   if (!l) return NULL;
   memcpy(l->host, host, size);
-  l->number = number;
+  l->port = port;
   l->refs = 2;
-  if (pthread_create(&thread, NULL, run_lookup, l) != 0) {
+  if (pthread_create(&thread, NULL, name_lookup_thread, l) != 0) {
     weft__free(l);
     return NULL;
   }
   pthread_detach(thread);
-  l->next = running;
-  running = l;
+  l->next = lookups_running;
+  lookups_running = l;
   return l;
 }
 
-lookup *weft__lookup_begin(const char *host, int number) {
-  pthread_mutex_lock(&lock); /* the thread cannot end before it is listed */
-  lookup *l = running;
-  while (l && (strcmp(l->host, host) != 0 || l->number != number)) l = l->next;
+name_lookup *weft__name_lookup_start(const char *host, int port) {
+  pthread_mutex_lock(&lookups_lock); /* also so that the thread cannot end before it is in the list */
+  name_lookup *l = lookups_running;
+  while (l && (strcmp(l->host, host) != 0 || l->port != port)) l = l->next;
   if (l)
     l->refs++;
   else
-    l = start_lookup(host, number);
-  pthread_mutex_unlock(&lock);
+    l = name_lookup_create(host, port);
+  pthread_mutex_unlock(&lookups_lock);
   return l;
 }
 
-bool weft__lookup_done(lookup *l, resolved *out) {
-  *out = (resolved){0};
-  pthread_mutex_lock(&lock);
+bool weft__name_lookup_result(name_lookup *l, lookup_result *out) {
+  *out = (lookup_result){0};
+  pthread_mutex_lock(&lookups_lock);
   bool done = l->done;
   for (int i = 0; done && i < l->result.n; i++)
     if ((out->target[out->n] = weft__strdup(l->result.target[i]))) out->n++;
   memcpy(out->why, l->result.why, sizeof out->why);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&lookups_lock);
   return done;
 }
 
-void weft__lookup_release(lookup *l) {
+void weft__name_lookup_release(name_lookup *l) {
   if (!l) return;
-  pthread_mutex_lock(&lock);
-  drop(l);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_lock(&lookups_lock);
+  name_lookup_drop(l);
+  pthread_mutex_unlock(&lookups_lock);
 }
 #endif

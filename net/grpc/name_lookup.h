@@ -1,6 +1,8 @@
-/* name_lookup.h - host names by the system's resolver: /etc/hosts, DNS, whatever nsswitch.conf says.
+/* name_lookup.h - resolves host names by the system's resolver: /etc/hosts, DNS, whatever nsswitch.conf says.
  *
- * gRPC's own asks DNS for addresses of both families and waits for both, also for names of /etc/hosts. */
+ * gRPC's own resolver asks DNS for addresses of both families and waits for both, also for names of /etc/hosts.
+ *
+ * Functions may be called on any thread and do not wait. */
 #ifndef WEFT_NET_GRPC_NAME_LOOKUP_H
 #define WEFT_NET_GRPC_NAME_LOOKUP_H
 
@@ -8,19 +10,19 @@
 
 #ifdef WEFT_HAVE_GRPC
 enum { RESOLVE_FAMILIES = 2 };
-typedef struct resolved {
-  int n;                          /* of the next; 0: the name was not resolved */
-  char *target[RESOLVE_FAMILIES]; /* "ipv4:10.0.0.1:2222,10.0.0.2:2222", a target of gRPC for each family */
-  char why[128];                  /* it was not */
-} resolved;
-void weft__resolved_finish(resolved *r);
+typedef struct lookup_result {
+  int n;                          /* targets; 0: the name was not resolved */
+  char *target[RESOLVE_FAMILIES]; /* "ipv4:10.0.0.1:2222,10.0.0.2:2222", one for each family */
+  char why[128];                  /* it was not resolved */
+} lookup_result;
+void weft__lookup_result_finish(lookup_result *r);
 
-typedef struct lookup lookup;
-/* Looks a name up on a thread of its own, which may take long.  There is one for a name at a time: who asks while it
- * runs shares it.  NULL: no memory, or no thread. */
-lookup *weft__lookup_begin(const char *host, int number);
-bool weft__lookup_done(lookup *l, resolved *out); /* *out is a copy; false: not yet */
-void weft__lookup_release(lookup *l);             /* NULL is fine; does not wait */
+typedef struct name_lookup name_lookup;
+/* Looks a name up on a thread of its own, which may take long.  Callers that want the same name at the same time share
+ * one lookup.  Whoever starts it releases it.  NULL: no memory, or no thread. */
+name_lookup *weft__name_lookup_start(const char *host, int port);
+bool weft__name_lookup_result(name_lookup *l, lookup_result *out); /* *out is the caller's copy; false: not yet */
+void weft__name_lookup_release(name_lookup *l);                    /* NULL is fine */
 #endif
 
 #endif

@@ -1,8 +1,11 @@
-/* resolving_connection.c - a line to a host name: resolve, connect, then hand calls to a line to the addresses.
+/* resolving_connection.c - a connection to a host name: resolves it, connects, then hands calls to a direct connection.
  *
- * The name is looked up again before each connection, since a task that was started again may have another address.
- * Calls wait in a list until a connection stands; a thread makes it, lives as long as calls wait, and ends those whose
- * time is up.  A call that does not wait for the peer fails with the step that failed: resolve or connect. */
+ * The name is looked up again before each attempt, since a task that was restarted may have another address.  Calls wait
+ * in a ring until the connection is ready.  A thread looks up and connects; it lives as long as calls wait, and fails those
+ * whose deadline has passed.  A fail-fast call (without wait_for_ready) fails with the step that failed.
+ *
+ * Lock: the connection's, over the ring and the current direct connection.  Under it a watch is added to a token, a direct
+ * connection is asked whether it is idle, and the thread is started.  Callbacks run without it. */
 #include "net/grpc/connection.h"
 #include "net/grpc/name_lookup.h"
 
@@ -11,14 +14,14 @@
 #include "base/clock.h"
 #include <string.h>
 
-enum { LOOK_MS = 5, LOOK_UP_AGAIN_MS = 1000, OTHER_FAMILY_MS = 300 };
+enum { CHECK_INTERVAL_MS = 5, LOOKUP_VALID_MS = 1000, TRY_OTHER_FAMILY_MS = 300 };
 
-typedef struct named_line named_line;
+typedef struct resolving_connection resolving_connection;
 
-typedef struct pending { /* a call that waits for the connection */
-  named_line *line;
-  struct pending *next, *prev; /* the line's ring, or a list of those taken from it */
-  bool listed;
+typedef struct pending_call { /* a call that waits for the connection to be ready */
+  resolving_connection *conn;
+  struct pending_call *next, *prev; /* in the connection's ring, or in a list of calls taken from it */
+  bool in_ring;
   message request;
   call_opts opts;
   int64_t deadline_ns; /* 0: none */
@@ -26,145 +29,147 @@ typedef struct pending { /* a call that waits for the connection */
   rpc_callback *fn;
   void *arg;
   char *method; /* behind the struct */
-} pending;
+} pending_call;
 
-typedef struct retired { /* a line to addresses that are not used any more */
-  struct retired *next;
-  line *line;
-} retired;
+typedef struct retired_connection { /* to addresses that are not used any more */
+  struct retired_connection *next;
+  grpc_connection *connection;
+} retired_connection;
 
-struct named_line {
-  line base;
+struct resolving_connection {
+  grpc_connection base;
   char *address, *host; /* "ps0:2222", "ps0" */
-  int number;
+  int port;
   channel_opts opts;
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t wake;
-  line *current; /* to the addresses of `target`; NULL: none yet */
-  bool standing; /* its connection stood when last looked at: calls need not wait */
+  grpc_connection *current; /* direct, to the addresses of `target`; NULL: none yet */
+  bool is_connected;        /* `current` was ready when last asked: calls need not wait */
   char *target;
-  int passing; /* calls that are being handed to a line */
-  retired *retired;
-  pending waiting; /* the ring's head */
-  int ending;      /* calls taken from the ring that are not answered yet */
-  bool dialing, closing;
-  pthread_t thread; /* the last that was started, */
-  bool joinable;    /* and is to be joined */
-  /* the thread's own */
-  lookup *lookup;
-  resolved found;
+  int handovers; /* calls that are being handed to a direct connection */
+  retired_connection *retired;
+  pending_call pending; /* the ring's head */
+  int finishing;        /* calls taken from the ring whose callback has not returned yet */
+  bool connecting, closing;
+  pthread_t thread; /* the last one that was started; */
+  bool has_thread;  /* it must be joined */
+  /* of the thread alone */
+  name_lookup *lookup;
+  lookup_result found;
   int family;
-  int64_t found_ns, failed_ns; /* when the name was resolved; since when the connection fails, 0: it does not */
+  int64_t found_ns, failed_ns; /* when the name was resolved; since when connecting fails, 0: it does not */
 };
 
 /* ---- calls that wait ---- */
 
-/* With the lock held. */
-static void unlist(pending *p) {
+/* Takes a call out of the ring.  The caller holds the lock, and runs the callback later. */
+static void pending_call_remove(pending_call *p) {
   p->prev->next = p->next;
   p->next->prev = p->prev;
-  p->listed = false;
-  p->line->ending++;
+  p->in_ring = false;
+  p->conn->finishing++;
 }
 
-static void free_pending(pending *p) {
+static void pending_call_free(pending_call *p) {
   weft__message_finish(&p->request);
   weft__free(p);
 }
 
-static void ended_one(named_line *l) {
-  pthread_mutex_lock(&l->lock);
-  if (--l->ending == 0) pthread_cond_broadcast(&l->wake);
-  pthread_mutex_unlock(&l->lock);
+static void resolving_connection_finished_one(resolving_connection *conn) {
+  pthread_mutex_lock(&conn->lock);
+  if (--conn->finishing == 0) pthread_cond_broadcast(&conn->wake);
+  pthread_mutex_unlock(&conn->lock);
 }
 
-/* Answers a call that was unlisted; err's message is this thread's. */
-static void end_pending(pending *p, weft_err err) {
-  named_line *l = p->line;
+/* Runs the callback of a call that was taken from the ring, and frees it; err's message is this thread's. */
+static void pending_call_fail(pending_call *p, weft_err err) {
+  resolving_connection *conn = p->conn;
   status kept = {0};
   weft__status_keep(&kept, err);
   if (p->opts.cancel) weft__cancel_off(p->opts.cancel, &p->watch);
   err = weft__status_raise(&kept);
   weft__status_finish(&kept);
   p->fn(p->arg, err, NULL);
-  free_pending(p);
-  ended_one(l);
+  pending_call_free(p);
+  resolving_connection_finished_one(conn);
 }
 
-static void on_cancel(void *arg) {
-  pending *p = arg;
-  named_line *l = p->line;
-  pthread_mutex_lock(&l->lock);
-  bool ours = p->listed;
-  if (ours) unlist(p);
-  pthread_mutex_unlock(&l->lock);
-  if (ours) end_pending(p, weft__cancel_raise(p->opts.cancel));
+static void pending_call_on_cancel(void *arg) {
+  pending_call *p = arg;
+  resolving_connection *conn = p->conn;
+  pthread_mutex_lock(&conn->lock);
+  bool was_pending = p->in_ring;
+  if (was_pending) pending_call_remove(p);
+  pthread_mutex_unlock(&conn->lock);
+  if (was_pending) pending_call_fail(p, weft__cancel_raise(p->opts.cancel));
 }
 
-typedef bool choose(const pending *p, int64_t now_ns);
-static bool is_any(const pending *p, int64_t now_ns) { return (void)p, (void)now_ns, true; }
-static bool is_hasty(const pending *p, int64_t now_ns) { return (void)now_ns, !p->opts.wait_for_ready; }
-static bool is_late(const pending *p, int64_t now_ns) { return p->deadline_ns && p->deadline_ns <= now_ns; }
+typedef bool pending_call_filter(const pending_call *p, int64_t now_ns);
+static bool is_any(const pending_call *p, int64_t now_ns) { return (void)p, (void)now_ns, true; }
+static bool is_fail_fast(const pending_call *p, int64_t now_ns) { return (void)now_ns, !p->opts.wait_for_ready; }
+static bool is_late(const pending_call *p, int64_t now_ns) { return p->deadline_ns && p->deadline_ns <= now_ns; }
 
-/* The calls that are chosen, out of the ring and in their order. */
-static pending *take_pending(named_line *l, choose *which) {
-  pending *first = NULL, **end = &first;
+/* Takes the calls that the filter accepts out of the ring, in their order. */
+static pending_call *resolving_connection_take_calls(resolving_connection *conn, pending_call_filter *which) {
+  pending_call *first = NULL, **end = &first;
   int64_t now = weft__now_ns();
-  pthread_mutex_lock(&l->lock);
-  for (pending *p = l->waiting.next, *next; p != &l->waiting; p = next) {
+  pthread_mutex_lock(&conn->lock);
+  for (pending_call *p = conn->pending.next, *next; p != &conn->pending; p = next) {
     next = p->next;
     if (!which(p, now)) continue;
-    unlist(p);
+    pending_call_remove(p);
     *end = p;
     end = &p->next;
     p->next = NULL;
   }
-  pthread_mutex_unlock(&l->lock);
+  pthread_mutex_unlock(&conn->lock);
   return first;
 }
 
-/* Hands a call that was unlisted to the line to the addresses. */
-static void pass_pending(pending *p) {
-  named_line *l = p->line;
+/* Hands a call that was taken from the ring to the current direct connection. */
+static void pending_call_hand_over(pending_call *p) {
+  resolving_connection *conn = p->conn;
   call_opts opts = p->opts;
   if (opts.cancel) weft__cancel_off(opts.cancel, &p->watch);
   if (p->deadline_ns) {
     int64_t left = (p->deadline_ns - weft__now_ns()) / 1000000;
     opts.timeout_ms = left > 0 ? left : 1;
   }
-  l->current->kind->call(l->current, p->method, &p->request, &opts, p->fn, p->arg);
-  free_pending(p);
-  ended_one(l);
+  conn->current->ops->call(conn->current, p->method, &p->request, &opts, p->fn, p->arg);
+  pending_call_free(p);
+  resolving_connection_finished_one(conn);
 }
 
-static void pass_all(named_line *l, choose *which) {
-  for (pending *p = take_pending(l, which), *next; p; p = next) {
+static void resolving_connection_hand_over(resolving_connection *conn, pending_call_filter *which) {
+  for (pending_call *p = resolving_connection_take_calls(conn, which), *next; p; p = next) {
     next = p->next;
-    pass_pending(p);
+    pending_call_hand_over(p);
   }
 }
 
-static void end_late(named_line *l) {
-  for (pending *p = take_pending(l, is_late), *next; p; p = next) {
+static void resolving_connection_fail_late(resolving_connection *conn) {
+  for (pending_call *p = resolving_connection_take_calls(conn, is_late), *next; p; p = next) {
     next = p->next;
-    if (l->lookup)
-      end_pending(p, weft__fail(WEFT_DEADLINE_EXCEEDED, "%s: resolving %s took longer than %lld ms (is DNS dead?)",
-                                l->address, l->host, (long long)p->opts.timeout_ms));
+    if (conn->lookup)
+      pending_call_fail(p, weft__fail(WEFT_DEADLINE_EXCEEDED,
+                                      "%s: resolving %s took longer than %lld ms (is DNS reachable?)", conn->address,
+                                      conn->host, (long long)p->opts.timeout_ms));
     else
-      end_pending(p, weft__fail(WEFT_DEADLINE_EXCEEDED, "%s: connecting to %s took longer than %lld ms", l->address,
-                                l->target ? l->target : l->host, (long long)p->opts.timeout_ms));
+      pending_call_fail(p, weft__fail(WEFT_DEADLINE_EXCEEDED, "%s: connecting to %s took longer than %lld ms",
+                                      conn->address, conn->target ? conn->target : conn->host,
+                                      (long long)p->opts.timeout_ms));
   }
 }
 
 /* ---- connecting ---- */
 
-/* Destroys lines that nobody can be using any more. */
-static void destroy_retired(named_line *l, bool all) {
-  pthread_mutex_lock(&l->lock);
-  retired **at = &l->retired, *gone = NULL;
+/* Destroys retired connections that have no calls any more, or all of them. */
+static void resolving_connection_free_retired(resolving_connection *conn, bool all) {
+  pthread_mutex_lock(&conn->lock);
+  retired_connection **at = &conn->retired, *gone = NULL;
   while (*at) {
-    retired *r = *at;
-    if (!all && (l->passing || !weft__grpc_line_is_idle(r->line))) {
+    retired_connection *r = *at;
+    if (!all && (conn->handovers || !weft__direct_connection_is_idle(r->connection))) {
       at = &r->next;
       continue;
     }
@@ -172,144 +177,150 @@ static void destroy_retired(named_line *l, bool all) {
     r->next = gone;
     gone = r;
   }
-  pthread_mutex_unlock(&l->lock);
-  for (retired *next; gone; gone = next) {
+  pthread_mutex_unlock(&conn->lock);
+  for (retired_connection *next; gone; gone = next) {
     next = gone->next;
-    gone->line->kind->destroy(gone->line);
+    gone->connection->ops->destroy(gone->connection);
     weft__free(gone);
   }
 }
 
-/* From now on calls go to these addresses. */
-static weft_err use_target(named_line *l, const char *target) {
-  if (l->target && strcmp(l->target, target) == 0) return WEFT_OK;
-  line *made = NULL;
-  retired *r = l->current ? weft__alloc_zero(1, sizeof *r) : NULL;
+/* Makes a direct connection to these addresses the current one, and retires the one before. */
+static weft_err resolving_connection_use_target(resolving_connection *conn, const char *target) {
+  if (conn->target && strcmp(conn->target, target) == 0) return WEFT_OK;
+  grpc_connection *made = NULL;
+  retired_connection *r = conn->current ? weft__alloc_zero(1, sizeof *r) : NULL;
   char *copy = weft__strdup(target);
-  weft_err err =
-      copy && (r || !l->current) ? weft__grpc_line_open(&made, target, l->address, l->host, &l->opts) : WEFT_OOM;
+  weft_err err = copy && (r || !conn->current)
+                     ? weft__direct_connection_create(&made, target, conn->address, conn->host, &conn->opts)
+                     : WEFT_OOM;
   if (err) {
     weft__free(r);
     weft__free(copy);
     return err;
   }
-  pthread_mutex_lock(&l->lock);
+  pthread_mutex_lock(&conn->lock);
   if (r) {
-    *r = (retired){l->retired, l->current};
-    l->retired = r;
+    *r = (retired_connection){conn->retired, conn->current};
+    conn->retired = r;
   }
-  l->current = made;
-  l->standing = false;
-  char *before = l->target;
-  l->target = copy;
-  pthread_mutex_unlock(&l->lock);
+  conn->current = made;
+  conn->is_connected = false;
+  char *before = conn->target;
+  conn->target = copy;
+  pthread_mutex_unlock(&conn->lock);
   weft__free(before);
-  l->failed_ns = 0;
+  conn->failed_ns = 0;
   return WEFT_OK;
 }
 
-static void fail_hasty(named_line *l, weft_err code, const char *why) {
-  for (pending *p = take_pending(l, is_hasty), *next; p; p = next) {
+static void resolving_connection_fail_fast(resolving_connection *conn, weft_err code, const char *why) {
+  for (pending_call *p = resolving_connection_take_calls(conn, is_fail_fast), *next; p; p = next) {
     next = p->next;
-    end_pending(p, weft__fail(code, "%s: cannot resolve %s: %s", l->address, l->host, why));
+    pending_call_fail(p, weft__fail(code, "%s: cannot resolve %s: %s", conn->address, conn->host, why));
   }
 }
 
-/* The name, looked up if that was long ago.  False: not known yet. */
-static bool resolve_name(named_line *l) {
+/* Looks the name up, unless the last result is recent.  Returns false if no address is known. */
+static bool resolving_connection_look_up(resolving_connection *conn) {
   int64_t now = weft__now_ns();
-  if (!l->lookup && l->found_ns && now - l->found_ns < LOOK_UP_AGAIN_MS * INT64_C(1000000)) return l->found.n > 0;
-  if (!l->lookup) l->lookup = weft__lookup_begin(l->host, l->number);
-  resolved r;
-  if (!l->lookup || !weft__lookup_done(l->lookup, &r)) return false;
-  weft__lookup_release(l->lookup);
-  l->lookup = NULL;
-  weft__resolved_finish(&l->found);
-  l->found = r;
-  l->found_ns = now;
-  if (l->family >= r.n) l->family = 0;
+  if (!conn->lookup && conn->found_ns && now - conn->found_ns < LOOKUP_VALID_MS * INT64_C(1000000))
+    return conn->found.n > 0;
+  if (!conn->lookup) conn->lookup = weft__name_lookup_start(conn->host, conn->port);
+  lookup_result r;
+  if (!conn->lookup || !weft__name_lookup_result(conn->lookup, &r)) return false;
+  weft__name_lookup_release(conn->lookup);
+  conn->lookup = NULL;
+  weft__lookup_result_finish(&conn->found);
+  conn->found = r;
+  conn->found_ns = now;
+  if (conn->family >= r.n) conn->family = 0;
   return r.n > 0;
 }
 
-/* One look at how far the connection is. */
-static void dial_once(named_line *l) {
+/* Takes the next step: looking up, connecting, or handing calls over. */
+static void resolving_connection_advance(resolving_connection *conn) {
   int64_t now = weft__now_ns();
-  if (!resolve_name(l)) {
-    if (!l->lookup) fail_hasty(l, WEFT_UNAVAILABLE, l->found.why[0] ? l->found.why : "no memory or thread to do it");
+  if (!resolving_connection_look_up(conn)) {
+    if (!conn->lookup)
+      resolving_connection_fail_fast(conn, WEFT_UNAVAILABLE,
+                                     conn->found.why[0] ? conn->found.why : "no memory or thread to do it");
     return;
   }
-  weft_err err = use_target(l, l->found.target[l->family]);
+  weft_err err = resolving_connection_use_target(conn, conn->found.target[conn->family]);
   if (err) {
-    fail_hasty(l, err, weft__error_message());
+    resolving_connection_fail_fast(conn, err, weft__error_message());
     return;
   }
-  line_state state = weft__grpc_line_state(l->current, true);
-  if (state == LINE_READY) {
-    pthread_mutex_lock(&l->lock);
-    l->standing = true;
-    pthread_mutex_unlock(&l->lock);
-    pass_all(l, is_any);
+  direct_state state = weft__direct_connection_state(conn->current, true);
+  if (state == DIRECT_READY) {
+    pthread_mutex_lock(&conn->lock);
+    conn->is_connected = true;
+    pthread_mutex_unlock(&conn->lock);
+    resolving_connection_hand_over(conn, is_any);
   }
-  if (state == LINE_FAILED) pass_all(l, is_hasty); /* it says why */
-  if (state != LINE_FAILED)
-    l->failed_ns = 0;
-  else if (!l->failed_ns)
-    l->failed_ns = now;
-  else if (l->found.n > 1 && now - l->failed_ns > OTHER_FAMILY_MS * INT64_C(1000000))
-    l->family = !l->family, l->failed_ns = 0;
+  if (state == DIRECT_FAILED) resolving_connection_hand_over(conn, is_fail_fast); /* it fails them with the reason */
+  if (state != DIRECT_FAILED)
+    conn->failed_ns = 0;
+  else if (!conn->failed_ns)
+    conn->failed_ns = now;
+  else if (conn->found.n > 1 && now - conn->failed_ns > TRY_OTHER_FAMILY_MS * INT64_C(1000000))
+    conn->family = !conn->family, conn->failed_ns = 0;
 }
 
-static void *dial(void *arg) {
-  named_line *l = arg;
+static void *resolving_connection_thread(void *arg) {
+  resolving_connection *conn = arg;
   for (;;) {
-    dial_once(l);
-    end_late(l);
-    destroy_retired(l, false);
-    struct timespec until = weft__deadline(LOOK_MS * INT64_C(1000000));
-    pthread_mutex_lock(&l->lock);
-    bool over = l->closing || l->waiting.next == &l->waiting;
-    if (!over) pthread_cond_clockwait(&l->wake, &l->lock, CLOCK_MONOTONIC, &until);
-    if (over) l->dialing = false;
-    pthread_mutex_unlock(&l->lock);
+    resolving_connection_advance(conn);
+    resolving_connection_fail_late(conn);
+    resolving_connection_free_retired(conn, false);
+    struct timespec until = weft__deadline(CHECK_INTERVAL_MS * INT64_C(1000000));
+    pthread_mutex_lock(&conn->lock);
+    bool over = conn->closing || conn->pending.next == &conn->pending;
+    if (!over) pthread_cond_clockwait(&conn->wake, &conn->lock, CLOCK_MONOTONIC, &until);
+    if (over) conn->connecting = false;
+    pthread_mutex_unlock(&conn->lock);
     if (over) return NULL;
   }
 }
 
-/* With the lock held; false: no thread can be started. */
-static bool start_dialing(named_line *l) {
-  if (l->dialing) return true;
-  if (l->joinable) pthread_join(l->thread, NULL); /* it has said that it ends, and takes no lock after that */
-  l->joinable = l->dialing = pthread_create(&l->thread, NULL, dial, l) == 0;
-  return l->dialing;
+/* Starts the thread unless it runs; false: no thread can be started.  The caller holds the lock. */
+static bool resolving_connection_start_thread(resolving_connection *conn) {
+  if (conn->connecting) return true;
+  if (conn->has_thread)
+    pthread_join(conn->thread, NULL); /* it has cleared `connecting`, and takes no lock after that */
+  conn->has_thread = conn->connecting = pthread_create(&conn->thread, NULL, resolving_connection_thread, conn) == 0;
+  return conn->connecting;
 }
 
 /* ---- calls ---- */
 
-static void list_call(named_line *l, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
-                      void *arg) {
+static void resolving_connection_add_call(resolving_connection *conn, const char *method, message *request,
+                                          const call_opts *opts, rpc_callback *fn, void *arg) {
   size_t size = strlen(method) + 1;
-  pending *p = weft__alloc_zero(1, sizeof *p + size);
+  pending_call *p = weft__alloc_zero(1, sizeof *p + size);
   weft_err err = p ? weft__message_own(request) : WEFT_OOM;
   if (!err) {
     p->method = memcpy(p + 1, method, size);
-    p->line = l, p->opts = *opts, p->fn = fn, p->arg = arg;
+    p->conn = conn, p->opts = *opts, p->fn = fn, p->arg = arg;
     if (opts->timeout_ms > 0) p->deadline_ns = weft__now_ns() + opts->timeout_ms * 1000000;
-    pthread_mutex_lock(&l->lock); /* so that a token that fires meanwhile finds the call listed */
-    if (opts->cancel) err = weft__cancel_on(opts->cancel, &p->watch, on_cancel, p);
+    pthread_mutex_lock(&conn->lock); /* so that a token that fires meanwhile finds the call in the ring */
+    if (opts->cancel) err = weft__cancel_on(opts->cancel, &p->watch, pending_call_on_cancel, p);
     if (!err) {
       weft__message_move(&p->request, request);
-      p->next = &l->waiting, p->prev = l->waiting.prev;
+      p->next = &conn->pending, p->prev = conn->pending.prev;
       p->prev->next = p->next->prev = p;
-      p->listed = true;
-      pthread_cond_broadcast(&l->wake);
-      if (!start_dialing(l)) {
-        unlist(p);
-        pthread_mutex_unlock(&l->lock);
-        end_pending(p, weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: no thread to connect with", l->address));
+      p->in_ring = true;
+      pthread_cond_broadcast(&conn->wake);
+      if (!resolving_connection_start_thread(conn)) {
+        pending_call_remove(p);
+        pthread_mutex_unlock(&conn->lock);
+        pending_call_fail(p,
+                          weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: cannot start a thread to connect", conn->address));
         return;
       }
     }
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&conn->lock);
     if (!err) return;
   }
   weft__free(p);
@@ -317,66 +328,66 @@ static void list_call(named_line *l, const char *method, message *request, const
   fn(arg, err, NULL);
 }
 
-static void call_named(line *base, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
-                       void *arg) {
-  named_line *l = (named_line *)base;
-  pthread_mutex_lock(&l->lock);
-  line *to = l->standing ? l->current : NULL;
-  if (to) l->passing++;
-  pthread_mutex_unlock(&l->lock);
-  bool ready = to && weft__grpc_line_state(to, false) == LINE_READY;
-  if (ready) to->kind->call(to, method, request, opts, fn, arg);
+static void resolving_connection_call(grpc_connection *base, const char *method, message *request,
+                                      const call_opts *opts, rpc_callback *fn, void *arg) {
+  resolving_connection *conn = (resolving_connection *)base;
+  pthread_mutex_lock(&conn->lock);
+  grpc_connection *to = conn->is_connected ? conn->current : NULL;
+  if (to) conn->handovers++;
+  pthread_mutex_unlock(&conn->lock);
+  bool ready = to && weft__direct_connection_state(to, false) == DIRECT_READY;
+  if (ready) to->ops->call(to, method, request, opts, fn, arg);
   if (to) {
-    pthread_mutex_lock(&l->lock);
-    if (!ready && l->current == to) l->standing = false;
-    if (--l->passing == 0) pthread_cond_broadcast(&l->wake);
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_lock(&conn->lock);
+    if (!ready && conn->current == to) conn->is_connected = false;
+    if (--conn->handovers == 0) pthread_cond_broadcast(&conn->wake);
+    pthread_mutex_unlock(&conn->lock);
   }
-  if (!ready) list_call(l, method, request, opts, fn, arg);
+  if (!ready) resolving_connection_add_call(conn, method, request, opts, fn, arg);
 }
 
-/* ---- the line ---- */
+/* ---- the connection ---- */
 
-static void destroy_named(line *base) {
-  named_line *l = (named_line *)base;
-  pthread_mutex_lock(&l->lock);
-  l->closing = true;
-  pthread_cond_broadcast(&l->wake);
-  pthread_mutex_unlock(&l->lock);
-  if (l->joinable) pthread_join(l->thread, NULL);
-  for (pending *p = take_pending(l, is_any), *next; p; p = next) {
+static void resolving_connection_destroy(grpc_connection *base) {
+  resolving_connection *conn = (resolving_connection *)base;
+  pthread_mutex_lock(&conn->lock);
+  conn->closing = true;
+  pthread_cond_broadcast(&conn->wake);
+  pthread_mutex_unlock(&conn->lock);
+  if (conn->has_thread) pthread_join(conn->thread, NULL);
+  for (pending_call *p = resolving_connection_take_calls(conn, is_any), *next; p; p = next) {
     next = p->next;
-    end_pending(p, weft__fail(WEFT_CANCELLED, "%s: the connection was closed by this side", l->address));
+    pending_call_fail(p, weft__fail(WEFT_CANCELLED, "%s: the connection was closed by this side", conn->address));
   }
-  pthread_mutex_lock(&l->lock);
-  while (l->ending || l->passing) pthread_cond_wait(&l->wake, &l->lock);
-  pthread_mutex_unlock(&l->lock);
-  if (l->current) l->current->kind->destroy(l->current);
-  destroy_retired(l, true);
-  weft__lookup_release(l->lookup);
-  weft__resolved_finish(&l->found);
-  pthread_cond_destroy(&l->wake);
-  pthread_mutex_destroy(&l->lock);
-  weft__free(l->target);
-  weft__free(l->address);
-  weft__free(l->host);
-  weft__free(l);
+  pthread_mutex_lock(&conn->lock);
+  while (conn->finishing || conn->handovers) pthread_cond_wait(&conn->wake, &conn->lock);
+  pthread_mutex_unlock(&conn->lock);
+  if (conn->current) conn->current->ops->destroy(conn->current);
+  resolving_connection_free_retired(conn, true);
+  weft__name_lookup_release(conn->lookup);
+  weft__lookup_result_finish(&conn->found);
+  pthread_cond_destroy(&conn->wake);
+  pthread_mutex_destroy(&conn->lock);
+  weft__free(conn->target);
+  weft__free(conn->address);
+  weft__free(conn->host);
+  weft__free(conn);
 }
 
-weft_err weft__named_line_open(line **out, const char *address, const char *host, int number,
-                               const channel_opts *opts) {
-  static const line_kind kind = {call_named, destroy_named};
+weft_err weft__resolving_connection_create(grpc_connection **out, const char *address, const char *host, int port,
+                                           const channel_opts *opts) {
+  static const grpc_connection_ops ops = {resolving_connection_call, resolving_connection_destroy};
   *out = NULL;
-  named_line *l = weft__alloc_zero(1, sizeof *l);
-  if (!l) return WEFT_OOM;
-  l->base.kind = &kind;
-  l->number = number;
-  l->opts = *opts;
-  l->waiting.next = l->waiting.prev = &l->waiting;
-  pthread_mutex_init(&l->lock, NULL);
-  pthread_cond_init(&l->wake, NULL);
-  if ((l->address = weft__strdup(address)) && (l->host = weft__strdup(host))) return *out = &l->base, WEFT_OK;
-  destroy_named(&l->base);
+  resolving_connection *conn = weft__alloc_zero(1, sizeof *conn);
+  if (!conn) return WEFT_OOM;
+  conn->base.ops = &ops;
+  conn->port = port;
+  conn->opts = *opts;
+  conn->pending.next = conn->pending.prev = &conn->pending;
+  pthread_mutex_init(&conn->lock, NULL);
+  pthread_cond_init(&conn->wake, NULL);
+  if ((conn->address = weft__strdup(address)) && (conn->host = weft__strdup(host))) return *out = &conn->base, WEFT_OK;
+  resolving_connection_destroy(&conn->base);
   return WEFT_OOM;
 }
 #endif

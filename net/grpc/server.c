@@ -1,12 +1,14 @@
-/* server.c - a port over gRPC: every method of every service is one kind of call to it.
+/* server.c - a listener over gRPC: every method of every service is one kind of call to it.
  *
- * Without TLS our own acceptor listens; with TLS gRPC does, and if it stops accepting, a further gRPC server takes the
- * port over while the first goes on serving the connections it has.
+ * Without TLS our own acceptor listens.  With TLS gRPC does; if it stops accepting, a further gRPC server takes the port
+ * over, while the first goes on serving the connections it has.
  *
- * A call passes four events: it came (asked for in advance, several at a time), its message was read,
- * its answer was sent, and it is closed, which comes early when the caller gave up.  The last two come
- * in any order and the call is freed with the second.  The port counts its calls and is freed after
- * them: gRPC's own shutdown waits for connections, not for a handler that still has to answer. */
+ * A call passes four events: it was received (calls are requested in advance, several at a time), its message was read,
+ * its response was sent, and it was closed, which comes early when the caller gave up.  The last two come in any order,
+ * and the call is freed with the second.  The listener counts its calls and is freed after them: gRPC's own shutdown
+ * waits for connections, not for a handler that still has to answer.
+ *
+ * Lock: the listener's, over the count of calls and the state of its servers; it is a leaf. */
 #include "net/grpc/acceptor.h"
 #include "net/grpc/listener_watchdog.h"
 
@@ -24,27 +26,25 @@
 #include <unistd.h>
 
 enum {
-  WAITING_CALLS = 8, /* asked for in advance */
+  REQUESTED_CALLS = 8, /* in advance, of each server */
   CALLER_PING_MS = 10000,
   CALLER_DEAD_MS = 20000,
   HANDSHAKE_MS = 10000,
   SERVERS_MAX = 8
 };
 
-typedef struct grpc_port grpc_port;
+typedef struct server_slot { /* one gRPC server of the listener */
+  grpc_listener *listener;
+  grpc_server *server; /* NULL: the slot is free */
+  tag shutdown_done;
+  bool shutting_down, is_shut_down; /* guarded by the listener's lock */
+} server_slot;
 
-typedef struct served { /* one gRPC server of the port */
-  grpc_port *port;
-  grpc_server *server; /* NULL: the place is free */
-  tag shut;
-  bool leaving, is_shut; /* told to shut down; has done so.  Guarded by the port's lock */
-} served;
-
-struct grpc_port {
-  port base;
-  served served[SERVERS_MAX]; /* more than the first only if gRPC's listener had to be replaced */
-  acceptor *acceptor;         /* NULL under TLS */
-  watch *watch;               /* NULL without */
+struct grpc_listener {
+  int port;                       /* the one that was bound */
+  server_slot slots[SERVERS_MAX]; /* more than the first only if gRPC's listener had to be replaced */
+  acceptor *acceptor;             /* NULL under TLS */
+  watchdog *watchdog;             /* NULL without */
   char host[256];
   security security;
   grpc_completion_queue *queue;
@@ -54,90 +54,92 @@ struct grpc_port {
   grpc_slice bearer;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  int calls; /* that came and are not freed */
+  int calls; /* received and not freed */
 };
 
-typedef struct in_call {
+typedef struct server_call {
   call base;
-  grpc_port *port;
-  served *from;
+  grpc_listener *listener;
+  server_slot *slot;
   grpc_call *call;
   grpc_call_details details;
   grpc_metadata_array metadata;
-  grpc_byte_buffer *request, *answer;
+  grpc_byte_buffer *request, *response;
   int cancelled;
   char *method, peer[100];
-  tag came, read, closed, sent;
-  atomic_int ends; /* of sent and closed, those still to come */
-} in_call;
+  tag received, read, closed, sent;
+  atomic_int ends_left; /* of sent and closed, the events still to come */
+} server_call;
 
 /* ---- the end ---- */
 
-static void free_call(in_call *c) {
+static void server_call_free(server_call *c) {
   if (c->call) grpc_call_unref(c->call);
   grpc_call_details_destroy(&c->details);
   grpc_metadata_array_destroy(&c->metadata);
-  if (c->answer) grpc_byte_buffer_destroy(c->answer);
+  if (c->response) grpc_byte_buffer_destroy(c->response);
   gpr_free(c->method);
   weft__message_finish(&c->base.request);
   weft__cancel_finish(&c->base.cancel);
   weft__free(c);
 }
 
-static void count_call(grpc_port *p, int change) {
-  pthread_mutex_lock(&p->lock);
-  p->calls += change;
-  if (p->calls == 0) pthread_cond_broadcast(&p->changed);
-  pthread_mutex_unlock(&p->lock);
+static void listener_count_calls(grpc_listener *l, int change) {
+  pthread_mutex_lock(&l->lock);
+  l->calls += change;
+  if (l->calls == 0) pthread_cond_broadcast(&l->changed);
+  pthread_mutex_unlock(&l->lock);
 }
 
-static void end_one(in_call *c) {
-  grpc_port *p = c->port;
-  if (atomic_fetch_sub_explicit(&c->ends, 1, memory_order_acq_rel) != 1) return;
-  free_call(c);
-  count_call(p, -1);
+static void server_call_end_one(server_call *c) {
+  grpc_listener *l = c->listener;
+  if (atomic_fetch_sub_explicit(&c->ends_left, 1, memory_order_acq_rel) != 1) return;
+  server_call_free(c);
+  listener_count_calls(l, -1);
 }
 
-static void call_sent(void *arg, bool ok) {
-  (void)ok; /* a caller that is gone hears nothing */
-  end_one(arg);
+static void server_call_on_sent(void *arg, bool ok) {
+  (void)ok; /* a caller that is gone needs no response */
+  server_call_end_one(arg);
 }
 
-static void call_closed(void *arg, bool ok) {
-  in_call *c = arg;
+static void server_call_on_closed(void *arg, bool ok) {
+  server_call *c = arg;
   if (!ok || c->cancelled)
     weft__cancel_fire(&c->base.cancel, WEFT_CANCELLED, "%s: the caller gave up or its connection was lost",
                       c->base.method);
-  end_one(c);
+  server_call_end_one(c);
 }
 
-static void send_answer(in_call *c, weft_err err, message *answer) {
+static void server_call_send_response(server_call *c, weft_err err, message *response) {
   char cut[ERROR_TEXT_MAX + 1];
   message none = {0};
   grpc_slice details = grpc_empty_slice();
-  if (!answer) answer = &none;
-  if (err == WEFT_OK) err = weft__check_size(c->base.method, answer->size);
-  if (err == WEFT_OK) err = weft__core_from_message(&c->answer, answer);
+  if (!response) response = &none;
+  if (err == WEFT_OK) err = weft__check_size(c->base.method, response->size);
+  if (err == WEFT_OK) err = weft__core_from_message(&c->response, response);
   grpc_op op[3] = {
       {.op = GRPC_OP_SEND_INITIAL_METADATA}, {.op = GRPC_OP_SEND_STATUS_FROM_SERVER}, {.op = GRPC_OP_SEND_MESSAGE}};
   if (err != WEFT_OK) details = grpc_slice_from_copied_string(weft__error_text(cut, weft__error_message()));
   op[1].data.send_status_from_server.status = (grpc_status_code)err;
   op[1].data.send_status_from_server.status_details = err != WEFT_OK ? &details : NULL;
-  op[2].data.send_message.send_message = c->answer;
-  grpc_call_error failed = weft__core_start(c->call, op, err == WEFT_OK ? 3 : 2, &c->sent);
+  op[2].data.send_message.send_message = c->response;
+  grpc_call_error failed = weft__core_start_batch(c->call, op, err == WEFT_OK ? 3 : 2, &c->sent);
   grpc_slice_unref(details);
-  weft__message_finish(answer);
+  weft__message_finish(response);
   if (failed == GRPC_CALL_OK) return;
   grpc_call_cancel_with_status(c->call, GRPC_STATUS_INTERNAL, grpc_call_error_to_string(failed), NULL);
-  end_one(c);
+  server_call_end_one(c);
 }
 
-static void answer_call(call *c, weft_err err, message *answer) { send_answer((in_call *)c, err, answer); }
+static void server_call_respond(call *c, weft_err err, message *response) {
+  server_call_send_response((server_call *)c, err, response);
+}
 
 /* ---- the beginning ---- */
 
-static const char *peer_of(call *base) {
-  in_call *c = (in_call *)base;
+static const char *server_call_peer(call *base) {
+  server_call *c = (server_call *)base;
   if (c->peer[0]) return c->peer;
   char *peer = grpc_call_get_peer(c->call);
   weft__acceptor_peer(c->peer, sizeof c->peer, peer);
@@ -145,28 +147,28 @@ static const char *peer_of(call *base) {
   return c->peer;
 }
 
-/* The connection of a call that was let in may stay. */
-static void trust_connection(const in_call *c) {
-  if (!c->port->acceptor || !weft__acceptor_has_strangers(c->port->acceptor)) return;
+/* The connection of a call that was allowed is authenticated and may stay. */
+static void server_call_mark_authenticated(const server_call *c) {
+  if (!c->listener->acceptor || !weft__acceptor_has_unauthenticated(c->listener->acceptor)) return;
   char *peer = grpc_call_get_peer(c->call);
-  weft__acceptor_trust(c->port->acceptor, peer);
+  weft__acceptor_mark_authenticated(c->listener->acceptor, peer);
   gpr_free(peer);
 }
 
-static void call_read(void *arg, bool ok) {
-  in_call *c = arg;
+static void server_call_on_read(void *arg, bool ok) {
+  server_call *c = arg;
   weft_err err = weft__core_to_message(&c->base.request, c->request);
   if (err == WEFT_OK && (!ok || !c->request))
     err = weft__fail(WEFT_INTERNAL, "%s: the request did not arrive whole", c->base.method);
   if (err == WEFT_OK)
-    c->port->fn(c->port->arg, &c->base);
+    c->listener->fn(c->listener->arg, &c->base);
   else
-    send_answer(c, err, NULL);
+    server_call_send_response(c, err, NULL);
 }
 
-static bool may_call(const in_call *c) {
-  if (!c->port->has_token) return true;
-  grpc_slice want = c->port->bearer;
+static bool server_call_is_allowed(const server_call *c) {
+  if (!c->listener->has_token) return true;
+  grpc_slice want = c->listener->bearer;
   for (size_t i = 0; i < c->metadata.count; i++) {
     grpc_slice got = c->metadata.metadata[i].value;
     if (grpc_slice_str_cmp(c->metadata.metadata[i].key, "authorization") == 0)
@@ -182,127 +184,129 @@ static int64_t deadline_ns(gpr_timespec deadline) {
   return weft__now_ns() + (int64_t)left.tv_sec * 1000000000 + left.tv_nsec;
 }
 
-static weft_err wait_for_call(served *from);
+static weft_err server_slot_request_call(server_slot *slot);
 
-static void call_came(void *arg, bool ok) {
-  in_call *c = arg;
-  if (!ok) { /* the port is being shut down */
-    free_call(c);
+static void server_call_on_received(void *arg, bool ok) {
+  server_call *c = arg;
+  if (!ok) { /* the server is being shut down */
+    server_call_free(c);
     return;
   }
-  if (wait_for_call(c->from) != WEFT_OK)
-    weft__log(LOG_ERROR, "A listener lost one of its %d places: %s", WAITING_CALLS, weft__error_message());
-  count_call(c->port, 1);
+  if (server_slot_request_call(c->slot) != WEFT_OK)
+    weft__log(LOG_ERROR, "A listener accepts fewer calls at a time, of %d: %s", REQUESTED_CALLS, weft__error_message());
+  listener_count_calls(c->listener, 1);
   c->method = grpc_slice_to_c_string(c->details.method);
   c->base.method = c->method;
   c->base.deadline_ns = deadline_ns(c->details.deadline);
-  atomic_store(&c->ends, 2);
+  atomic_store(&c->ends_left, 2);
   grpc_op closed = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER}, read = {.op = GRPC_OP_RECV_MESSAGE};
   closed.data.recv_close_on_server.cancelled = &c->cancelled;
   read.data.recv_message.recv_message = &c->request;
-  weft__core_start(c->call, &closed, 1, &c->closed);
-  if (!may_call(c)) {
-    send_answer(c,
-                weft__fail(WEFT_UNAUTHENTICATED, "%s: this cluster asks for a token, and the call has %s", c->method,
-                           "none or another"),
-                NULL);
+  weft__core_start_batch(c->call, &closed, 1, &c->closed);
+  if (!server_call_is_allowed(c)) {
+    server_call_send_response(c,
+                              weft__fail(WEFT_UNAUTHENTICATED, "%s: this cluster asks for a token, and the call has %s",
+                                         c->method, "none or another"),
+                              NULL);
   } else {
-    trust_connection(c);
-    weft__core_start(c->call, &read, 1, &c->read);
+    server_call_mark_authenticated(c);
+    weft__core_start_batch(c->call, &read, 1, &c->read);
   }
 }
 
-static weft_err wait_for_call(served *from) {
-  grpc_port *p = from->port;
-  static const call_ops ops = {answer_call, peer_of};
-  in_call *c = weft__alloc_zero(1, sizeof *c);
+static weft_err server_slot_request_call(server_slot *slot) {
+  grpc_listener *l = slot->listener;
+  static const call_ops ops = {server_call_respond, server_call_peer};
+  server_call *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return WEFT_OOM;
   c->base.ops = &ops;
-  c->port = p;
-  c->from = from;
+  c->listener = l;
+  c->slot = slot;
   weft__cancel_init(&c->base.cancel);
   grpc_call_details_init(&c->details);
   grpc_metadata_array_init(&c->metadata);
-  c->came = (tag){.done = call_came, .arg = c};
-  c->read = (tag){.done = call_read, .arg = c};
-  c->closed = (tag){.done = call_closed, .arg = c};
-  c->sent = (tag){.done = call_sent, .arg = c};
-  void *came = weft__core_post(&c->came);
+  c->received = (tag){.done = server_call_on_received, .arg = c};
+  c->read = (tag){.done = server_call_on_read, .arg = c};
+  c->closed = (tag){.done = server_call_on_closed, .arg = c};
+  c->sent = (tag){.done = server_call_on_sent, .arg = c};
+  void *received = weft__core_post(&c->received);
   grpc_call_error failed =
-      grpc_server_request_call(from->server, &c->call, &c->details, &c->metadata, p->queue, p->queue, came);
-  if (failed == GRPC_CALL_OK) return WEFT_OK; /* its event comes, also when the port closes */
-  free_call(c);
+      grpc_server_request_call(slot->server, &c->call, &c->details, &c->metadata, l->queue, l->queue, received);
+  if (failed == GRPC_CALL_OK) return WEFT_OK; /* its event comes, also when the server shuts down */
+  server_call_free(c);
   return weft__fail(WEFT_INTERNAL, "%s", grpc_call_error_to_string(failed));
 }
 
-/* ---- the port ---- */
+/* ---- shutting down ---- */
 
-static void server_shut(void *arg, bool ok) {
+static void server_slot_on_shutdown(void *arg, bool ok) {
   (void)ok;
-  served *s = arg;
-  pthread_mutex_lock(&s->port->lock);
-  s->is_shut = true;
-  pthread_cond_broadcast(&s->port->changed);
-  pthread_mutex_unlock(&s->port->lock);
+  server_slot *s = arg;
+  pthread_mutex_lock(&s->listener->lock);
+  s->is_shut_down = true;
+  pthread_cond_broadcast(&s->listener->changed);
+  pthread_mutex_unlock(&s->listener->lock);
 }
 
-/* With the lock held. */
-static bool all_shut(const grpc_port *p) {
+/* The caller holds the lock. */
+static bool listener_is_shut_down(const grpc_listener *l) {
   for (int i = 0; i < SERVERS_MAX; i++)
-    if (p->served[i].server && !p->served[i].is_shut) return false;
+    if (l->slots[i].server && !l->slots[i].is_shut_down) return false;
   return true;
 }
 
-static bool wait_shut(grpc_port *p) {
+static bool listener_wait_shutdown(grpc_listener *l) {
   struct timespec until = weft__deadline((int64_t)CLOSE_WAIT_MS * 1000000);
-  pthread_mutex_lock(&p->lock);
-  while ((!all_shut(p) || p->calls) && pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &until) == 0)
+  pthread_mutex_lock(&l->lock);
+  while ((!listener_is_shut_down(l) || l->calls) &&
+         pthread_cond_clockwait(&l->changed, &l->lock, CLOCK_MONOTONIC, &until) == 0)
     continue;
-  bool done = all_shut(p) && !p->calls;
-  pthread_mutex_unlock(&p->lock);
+  bool done = listener_is_shut_down(l) && !l->calls;
+  pthread_mutex_unlock(&l->lock);
   return done;
 }
 
-static void free_port(grpc_port *p) {
+static void listener_free(grpc_listener *l) {
   for (int i = 0; i < SERVERS_MAX; i++)
-    if (p->served[i].server) grpc_server_destroy(p->served[i].server);
-  weft__acceptor_close(p->acceptor);
-  if (p->queue) weft__core_release();
-  grpc_slice_unref(p->bearer);
-  pthread_cond_destroy(&p->changed);
-  pthread_mutex_destroy(&p->lock);
-  weft__free(p);
+    if (l->slots[i].server) grpc_server_destroy(l->slots[i].server);
+  weft__acceptor_close(l->acceptor);
+  if (l->queue) weft__core_release();
+  grpc_slice_unref(l->bearer);
+  pthread_cond_destroy(&l->changed);
+  pthread_mutex_destroy(&l->lock);
+  weft__free(l);
 }
 
-static void shut_server(served *s) {
-  if (!s->server || s->leaving) return;
-  s->leaving = true;
-  s->shut = (tag){.done = server_shut, .arg = s};
-  grpc_server_shutdown_and_notify(s->server, s->port->queue, weft__core_post(&s->shut));
+static void server_slot_shut_down(server_slot *s) {
+  if (!s->server || s->shutting_down) return;
+  s->shutting_down = true;
+  s->shutdown_done = (tag){.done = server_slot_on_shutdown, .arg = s};
+  grpc_server_shutdown_and_notify(s->server, s->listener->queue, weft__core_post(&s->shutdown_done));
 }
 
-static bool destroy_port(port *base) {
-  grpc_port *p = (grpc_port *)base;
-  weft__watch_stop(p->watch);
-  weft__acceptor_stop(p->acceptor); /* freed with the port: a call that comes meanwhile still asks it */
+bool weft__grpc_listener_destroy(grpc_listener *l) {
+  weft__watchdog_stop(l->watchdog);
+  weft__acceptor_stop(l->acceptor); /* freed with the listener, since a call that is received meanwhile still uses it */
   for (int i = 0; i < SERVERS_MAX; i++) {
-    shut_server(&p->served[i]);
-    if (p->served[i].server) grpc_server_cancel_all_calls(p->served[i].server);
+    server_slot_shut_down(&l->slots[i]);
+    if (l->slots[i].server) grpc_server_cancel_all_calls(l->slots[i].server);
   }
-  bool shut = wait_shut(p);
-  if (shut)
-    free_port(p);
-  else /* a handler still holds a call: what it will touch must stay */
-    weft__log(LOG_ERROR, "The listener on port %d was closed while a call was still being answered", base->number);
-  return shut;
+  bool done = listener_wait_shutdown(l);
+  if (done)
+    listener_free(l);
+  else /* a handler still holds a call and will touch the listener: it is not freed */
+    weft__log(LOG_ERROR, "The listener on port %d was closed while a call was still being answered", l->port);
+  return done;
 }
+
+int weft__grpc_listener_port(const grpc_listener *l) { return l->port; }
 
 /* ---- opening ---- */
 
-static bool uses_tls(const security *s) { return s->certificate && s->key && s->ca; }
+static bool security_has_tls(const security *s) { return s->certificate && s->key && s->ca; }
 
-/* gRPC tells only its log why a port was not bound: trying it ourselves says more.  NULL: it is not the address. */
-static const char *why_not_bound(const char *host, int number) {
+/* Binds the port ourselves to learn why gRPC could not, which it only logs.  NULL: the address is not the reason. */
+static const char *bind_error(const char *host, int number) {
   char service[16], name[256];
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found;
   size_t size = strlen(host);
@@ -319,97 +323,97 @@ static const char *why_not_bound(const char *host, int number) {
   return why;
 }
 
-static weft_err bind_tls(grpc_port *p, grpc_server *server) {
+static weft_err listener_bind_tls(grpc_listener *l, grpc_server *server) {
   char address[300];
-  grpc_ssl_pem_key_cert_pair pair = {p->security.key, p->security.certificate};
-  grpc_server_credentials *how = grpc_ssl_server_credentials_create_ex(
-      p->security.ca, &pair, 1, GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY, NULL);
-  snprintf(address, sizeof address, "%s:%d", p->host, p->base.number);
-  int bound = how ? grpc_server_add_http2_port(server, address, how) : 0;
-  if (how) grpc_server_credentials_release(how);
-  if (bound > 0) return p->base.number = bound, WEFT_OK;
-  const char *why = how ? why_not_bound(p->host, p->base.number) : NULL;
+  grpc_ssl_pem_key_cert_pair pair = {l->security.key, l->security.certificate};
+  grpc_server_credentials *creds = grpc_ssl_server_credentials_create_ex(
+      l->security.ca, &pair, 1, GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY, NULL);
+  snprintf(address, sizeof address, "%s:%d", l->host, l->port);
+  int bound = creds ? grpc_server_add_http2_port(server, address, creds) : 0;
+  if (creds) grpc_server_credentials_release(creds);
+  if (bound > 0) return l->port = bound, WEFT_OK;
+  const char *why = creds ? bind_error(l->host, l->port) : NULL;
   if (why) return weft__fail(WEFT_UNKNOWN, "Could not listen on %s: %s", address, why);
   return weft__fail(WEFT_INVALID_ARGUMENT, "Could not listen on %s: the certificate, key or CA cannot be used",
                     address);
 }
 
-static grpc_server *make_server(grpc_port *p) {
+static grpc_server *listener_create_server(grpc_listener *l) {
   core_args args;
   weft__core_args_common(&args);
   weft__core_args_add(&args, GRPC_ARG_ALLOW_REUSEPORT, 0);
   weft__core_args_add(&args, GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS);
-  weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0); /* Weft's peers ping; 0: nobody is punished */
-  weft__core_args_add(&args, GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_EVERY_MS / 2);
-  weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_TIME_MS, CALLER_PING_MS); /* a caller whose host is gone says nothing */
+  weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PING_STRIKES,
+                      0); /* Weft's peers ping often; 0: no peer is disconnected for it */
+  weft__core_args_add(&args, GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_INTERVAL_MS / 2);
+  weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_TIME_MS, CALLER_PING_MS); /* notices a caller whose host is gone */
   weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, CALLER_DEAD_MS);
   weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   weft__core_args_quota(&args);
   grpc_server *server = grpc_server_create(&args.all, NULL);
   weft__core_args_finish(&args);
-  grpc_server_register_completion_queue(server, p->queue, NULL);
+  grpc_server_register_completion_queue(server, l->queue, NULL);
   return server;
 }
 
-/* A place for one more server; the oldest makes room, once the connections it has are gone. */
-static served *find_place(grpc_port *p) {
-  served *found = NULL;
-  pthread_mutex_lock(&p->lock);
+/* Finds a slot for one more server.  If all are used, shuts the servers down, whose slots are free once their connections
+ * are gone, and returns NULL. */
+static server_slot *listener_find_slot(grpc_listener *l) {
+  server_slot *found = NULL;
+  pthread_mutex_lock(&l->lock);
   for (int i = 0; i < SERVERS_MAX && !found; i++)
-    if (!p->served[i].server || p->served[i].is_shut) found = &p->served[i];
-  pthread_mutex_unlock(&p->lock);
+    if (!l->slots[i].server || l->slots[i].is_shut_down) found = &l->slots[i];
+  pthread_mutex_unlock(&l->lock);
   if (found && found->server) {
     grpc_server_destroy(found->server);
     found->server = NULL;
-    found->leaving = found->is_shut = false;
+    found->shutting_down = found->is_shut_down = false;
   }
-  for (int i = 0; i < SERVERS_MAX && !found; i++) shut_server(&p->served[i]);
+  for (int i = 0; i < SERVERS_MAX && !found; i++) server_slot_shut_down(&l->slots[i]);
   return found;
 }
 
-static weft_err open_server(void *arg) {
-  grpc_port *p = arg;
-  served *s = find_place(p);
+static weft_err listener_open_server(void *arg) {
+  grpc_listener *l = arg;
+  server_slot *s = listener_find_slot(l);
   if (!s) return weft__fail(WEFT_UNAVAILABLE, "its %d earlier listeners are still being closed", SERVERS_MAX);
-  grpc_server *server = make_server(p);
-  weft_err err = p->acceptor ? WEFT_OK : bind_tls(p, server);
-  grpc_server_start(server); /* also to shut it down */
-  pthread_mutex_lock(&p->lock);
-  s->port = p, s->server = server;
-  pthread_mutex_unlock(&p->lock);
-  for (int i = 0; !err && i < WAITING_CALLS; i++) err = wait_for_call(s);
-  if (!err && p->acceptor) err = weft__acceptor_start(p->acceptor, server);
-  if (err) shut_server(s);
+  grpc_server *server = listener_create_server(l);
+  weft_err err = l->acceptor ? WEFT_OK : listener_bind_tls(l, server);
+  grpc_server_start(server); /* also if it failed: only a started server can be shut down */
+  pthread_mutex_lock(&l->lock);
+  s->listener = l, s->server = server;
+  pthread_mutex_unlock(&l->lock);
+  for (int i = 0; !err && i < REQUESTED_CALLS; i++) err = server_slot_request_call(s);
+  if (!err && l->acceptor) err = weft__acceptor_start(l->acceptor, server);
+  if (err) server_slot_shut_down(s);
   return err;
 }
 
-static weft_err open_port(grpc_port *p) {
-  WEFT_TRY(weft__core_retain(&p->queue));
-  if (!uses_tls(&p->security)) WEFT_TRY(weft__acceptor_listen(&p->acceptor, p->host, &p->base.number));
-  WEFT_TRY(open_server(p));
-  return p->acceptor ? WEFT_OK : weft__watch_start(&p->watch, p->base.number, open_server, p);
+static weft_err listener_open(grpc_listener *l) {
+  WEFT_TRY(weft__core_retain(&l->queue));
+  if (!security_has_tls(&l->security)) WEFT_TRY(weft__acceptor_listen(&l->acceptor, l->host, &l->port));
+  WEFT_TRY(listener_open_server(l));
+  return l->acceptor ? WEFT_OK : weft__watchdog_start(&l->watchdog, l->port, listener_open_server, l);
 }
 
-weft_err weft__grpc_listen(port **out, const listener_opts *opts, rpc_handler *fn, void *arg) {
-  static const port_kind kind = {destroy_port};
+weft_err weft__grpc_listener_create(grpc_listener **out, const listener_opts *opts, rpc_handler *fn, void *arg) {
   *out = NULL;
-  grpc_port *p = weft__alloc_zero(1, sizeof *p);
-  if (!p) return WEFT_OOM;
-  p->base.kind = &kind;
-  p->base.number = opts->port;
-  p->fn = fn, p->arg = arg;
-  p->security = opts->security;
-  snprintf(p->host, sizeof p->host, "%s", opts->host);
-  pthread_mutex_init(&p->lock, NULL);
-  pthread_cond_init(&p->changed, NULL);
-  p->bearer = weft__core_bearer(opts->security.token);
-  p->has_token = opts->security.token != NULL;
-  weft_err err = open_port(p);
-  if (!err) return *out = &p->base, WEFT_OK;
+  grpc_listener *l = weft__alloc_zero(1, sizeof *l);
+  if (!l) return WEFT_OOM;
+  l->port = opts->port;
+  l->fn = fn, l->arg = arg;
+  l->security = opts->security;
+  snprintf(l->host, sizeof l->host, "%s", opts->host);
+  pthread_mutex_init(&l->lock, NULL);
+  pthread_cond_init(&l->changed, NULL);
+  l->bearer = weft__core_bearer(opts->security.token);
+  l->has_token = opts->security.token != NULL;
+  weft_err err = listener_open(l);
+  if (!err) return *out = l, WEFT_OK;
   status kept = {0};
   weft__status_keep(&kept, err);
-  destroy_port(&p->base);
+  (void)weft__grpc_listener_destroy(l);
   err = weft__status_raise(&kept);
   weft__status_finish(&kept);
   return err;

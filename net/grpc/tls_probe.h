@@ -1,16 +1,19 @@
-/* tls_probe.h - does a server that closes our connections speak TLS? */
+/* tls_probe.h - finds out whether a server that closes our connections speaks TLS.
+ *
+ * A probe is counted; functions may be called on any thread and do not wait. */
 #ifndef WEFT_NET_GRPC_TLS_PROBE_H
 #define WEFT_NET_GRPC_TLS_PROBE_H
 
 #include "net/grpc/core.h"
 
 #ifdef WEFT_HAVE_GRPC
-typedef struct probe probe;
-probe *weft__probe_create(void); /* NULL: no memory */
-/* Begins to ask, on a thread of its own, unless that was done a moment ago.  target: gRPC's ("ipv4:10.0.0.1:2222"). */
-void weft__probe_start(probe *p, const char *target);
-bool weft__probe_saw_tls(probe *p); /* the last answer was one of TLS */
-void weft__probe_release(probe *p); /* does not wait; NULL is fine */
+typedef struct tls_probe tls_probe;
+tls_probe *weft__tls_probe_create(void); /* NULL: no memory */
+/* Starts a thread that probes the first address of the target, in gRPC's form ("ipv4:10.0.0.1:2222").  Does nothing if one
+ * runs, or ran less than 2 s ago, or cannot be started. */
+void weft__tls_probe_start(tls_probe *p, const char *target);
+bool weft__tls_probe_saw_tls(tls_probe *p); /* the last response was TLS */
+void weft__tls_probe_release(tls_probe *p); /* NULL is fine */
 #endif
 
 #endif

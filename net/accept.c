@@ -1,8 +1,11 @@
 /* accept.c - the reserve of descriptors.
  *
  * The kernel gives out the lowest free number, so a descriptor at or above `limit - reserve` means that no more than
- * the reserve is left.  Should even the reserve be gone, one descriptor that is held for this purpose is closed to
- * accept and close the connection: otherwise it would stay in the queue, and the listener would be woken for ever. */
+ * the reserve is left.  Should even the reserve be used up, a spare descriptor is closed to accept and close the
+ * connection: otherwise it would stay in the backlog, and the listener would be woken forever.
+ *
+ * The state is process-wide; net/transport.h says why.  Lock: accept_lock, under which a connection is accepted and
+ * closed. */
 #include "net/accept.h"
 
 #include "base/cast.h"
@@ -15,99 +18,106 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { RESERVE = 64, LIMIT_MOST = 1 << 20, CAP_LEAST = 8, CAP_MOST = 1024, REFUSALS = 64, LOG_EVERY_S = 10 };
+enum {
+  RESERVE_MAX = 64,
+  LIMIT_MAX = 1 << 20,
+  UNAUTH_MIN = 8,
+  UNAUTH_MAX = 1024,
+  REFUSALS_MAX = 64,
+  LOG_INTERVAL_S = 10
+};
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static int users, spare = -1;
-static accept_log refusals;
+static pthread_mutex_t accept_lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static int accept_users, spare_fd = -1;
+static accept_log refusal_log;
 
-static int limit(void) {
+static int descriptor_limit(void) {
   struct rlimit r;
-  if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur > LIMIT_MOST) return LIMIT_MOST;
+  if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur > LIMIT_MAX) return LIMIT_MAX;
   return weft__int_sat(r.rlim_cur);
 }
 
-/* The first number that belongs to the reserve: an eighth of the limit, at most RESERVE descriptors. */
+/* Returns the first number of the reserve, which is an eighth of the limit, at most RESERVE_MAX descriptors. */
 static int reserve_begin(void) {
-  int all = limit();
-  return all - (all / 8 < RESERVE ? all / 8 : RESERVE);
+  int all = descriptor_limit();
+  return all - (all / 8 < RESERVE_MAX ? all / 8 : RESERVE_MAX);
 }
 
-int weft__accept_cap(void) {
+int weft__accept_max_unauthenticated(void) {
   int half = reserve_begin() / 2;
-  return half < CAP_LEAST ? CAP_LEAST : half > CAP_MOST ? CAP_MOST : half;
+  return half < UNAUTH_MIN ? UNAUTH_MIN : half > UNAUTH_MAX ? UNAUTH_MAX : half;
 }
 
 int weft__accept_log_add(accept_log *l, int n) {
   int64_t now = weft__now_ns();
   l->count += n;
-  if (!l->count || (l->told_ns && now - l->told_ns < LOG_EVERY_S * INT64_C(1000000000))) return 0;
-  int told = l->count;
-  l->told_ns = now;
+  if (!l->count || (l->logged_ns && now - l->logged_ns < LOG_INTERVAL_S * INT64_C(1000000000))) return 0;
+  int n_log = l->count;
+  l->logged_ns = now;
   l->count = 0;
-  return told;
+  return n_log;
 }
 
-static int open_spare(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+static int spare_fd_open(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 void weft__accept_retain(void) {
-  pthread_mutex_lock(&lock);
-  if (users++ == 0) spare = open_spare();
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_lock(&accept_lock);
+  if (accept_users++ == 0) spare_fd = spare_fd_open();
+  pthread_mutex_unlock(&accept_lock);
 }
 
 void weft__accept_release(void) {
-  pthread_mutex_lock(&lock);
-  if (--users == 0 && spare >= 0) {
-    close(spare);
-    spare = -1;
+  pthread_mutex_lock(&accept_lock);
+  if (--accept_users == 0 && spare_fd >= 0) {
+    close(spare_fd);
+    spare_fd = -1;
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&accept_lock);
 }
 
-static void log_refusal(void) {
-  pthread_mutex_lock(&lock);
-  int n = weft__accept_log_add(&refusals, 1);
-  pthread_mutex_unlock(&lock);
+static void refusal_log_add(void) {
+  pthread_mutex_lock(&accept_lock);
+  int n = weft__accept_log_add(&refusal_log, 1);
+  pthread_mutex_unlock(&accept_lock);
   if (!n) return;
-  int all = limit();
+  int all = descriptor_limit();
   weft__log(LOG_WARNING,
             "refused %d connection%s: nearly all of the %d descriptors that this process may open are in use "
             "(%d are kept for files; ulimit -n raises the limit)",
             n, n > 1 ? "s" : "", all, all - reserve_begin());
 }
 
-static int accept_next(int listening) {
+static int accept_one(int listen_fd) {
   int fd;
-  do fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  do fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
   while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
   return fd;
 }
 
-/* Closes the first connection that waits, by means of the spare descriptor.  0, or why not: EAGAIN if none waits, which
- * accept4 does not find out without a descriptor. */
-static int refuse_with_spare(int listening) {
-  pthread_mutex_lock(&lock);
-  bool had = spare >= 0;
-  if (had) close(spare);
-  int fd = had ? accept_next(listening) : -1, why = fd >= 0 ? 0 : had ? errno : EMFILE;
+/* Refuses the first connection in the backlog, with the spare descriptor.  Returns 0 or an errno: EAGAIN if there is
+ * none, which accept4 does not find out without a descriptor. */
+static int refuse_with_spare(int listen_fd) {
+  pthread_mutex_lock(&accept_lock);
+  bool had = spare_fd >= 0;
+  if (had) close(spare_fd);
+  int fd = had ? accept_one(listen_fd) : -1, why = fd >= 0 ? 0 : had ? errno : EMFILE;
   if (fd >= 0) close(fd);
-  spare = open_spare();
-  pthread_mutex_unlock(&lock);
+  spare_fd = spare_fd_open();
+  pthread_mutex_unlock(&accept_lock);
   return why;
 }
 
-int weft__accept(int listening) {
-  for (int i = 0; i < REFUSALS; i++) {
-    int fd = accept_next(listening), why = 0;
+int weft__accept(int listen_fd) {
+  for (int i = 0; i < REFUSALS_MAX; i++) {
+    int fd = accept_one(listen_fd), why = 0;
     if (fd >= 0 && fd < reserve_begin()) return fd;
     if (fd >= 0)
       close(fd);
     else if (errno != EMFILE && errno != ENFILE)
       return -1;
-    else if ((why = refuse_with_spare(listening)) == EAGAIN || why == EWOULDBLOCK)
+    else if ((why = refuse_with_spare(listen_fd)) == EAGAIN || why == EWOULDBLOCK)
       return errno = why, -1;
-    log_refusal();
+    refusal_log_add();
     if (why) return errno = why, -1;
   }
   errno = EBUSY;

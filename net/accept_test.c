@@ -1,3 +1,4 @@
+/* accept_test.c - which connections are refused when descriptors run out, and what is logged. */
 #include "net/accept.h"
 #include "tests/check.h"
 #include <errno.h>
@@ -40,16 +41,16 @@ static void limit_to(int n) {
   EXPECT(setrlimit(RLIMIT_NOFILE, &r) == 0);
 }
 
-TEST(a_connection_that_would_use_the_reserve_is_closed) {
+TEST(a_connection_that_would_use_the_reserve_is_refused) {
   struct sockaddr_in at;
-  int listening = listen_here(&at), first = connect_to(&at), second = connect_to(&at);
+  int listen_fd = listen_here(&at), first = connect_to(&at), second = connect_to(&at);
   limit_to(LIMIT);
   weft__accept_retain();
-  int fd = weft__accept(listening);
+  int fd = weft__accept(listen_fd);
   EXPECT(fd >= 0);
   use_up(LIMIT - LIMIT / 8);
-  EXPECT_EQ_INT(weft__accept(listening), -1);
-  EXPECT_EQ_INT(errno, EAGAIN); /* the second was refused, and nobody else waits */
+  EXPECT_EQ_INT(weft__accept(listen_fd), -1);
+  EXPECT_EQ_INT(errno, EAGAIN); /* the second was refused, and the backlog is empty */
   EXPECT(is_closed(second));
   EXPECT(send(first, "x", 1, 0) == 1 && write(fd, "x", 1) == 1);
   int file = open("/dev/null", O_RDONLY);
@@ -58,20 +59,20 @@ TEST(a_connection_that_would_use_the_reserve_is_closed) {
   weft__accept_release();
 }
 
-TEST(a_connection_is_closed_when_no_descriptor_is_left_at_all) {
+TEST(a_connection_is_refused_when_no_descriptor_is_left) {
   struct sockaddr_in at;
-  int listening = listen_here(&at), waits = connect_to(&at);
+  int listen_fd = listen_here(&at), waits = connect_to(&at);
   limit_to(LIMIT);
   weft__accept_retain();
   use_up(LIMIT);
   EXPECT_EQ_INT(open("/dev/null", O_RDONLY), -1);
-  EXPECT_EQ_INT(weft__accept(listening), -1);
+  EXPECT_EQ_INT(weft__accept(listen_fd), -1);
   EXPECT_EQ_INT(errno, EAGAIN);
   EXPECT(is_closed(waits));
   weft__accept_release();
 }
 
-TEST(what_clients_can_cause_at_will_is_logged_at_once_and_then_rarely) {
+TEST(the_log_reports_at_once_and_then_rarely) {
   accept_log l = {0};
   EXPECT_EQ_INT(weft__accept_log_add(&l, 0), 0);
   EXPECT_EQ_INT(weft__accept_log_add(&l, 3), 3);

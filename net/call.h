@@ -1,7 +1,7 @@
 /* call.h - a call on the server side, as a transport makes it for its handler.
  *
- * Owner: the transport, which frees the call once it was answered and nobody fires its token.  rpc.h says what a handler may
- * do with it, and on which thread. */
+ * Owner: the transport, which frees the call once it was answered and nobody fires its token.  rpc.h says what a
+ * handler may do with it, and on which thread. */
 #ifndef WEFT_NET_CALL_H
 #define WEFT_NET_CALL_H
 

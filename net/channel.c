@@ -1,8 +1,11 @@
-/* channel.c - the way to one address: gRPC always, and Weft's own transport once it is found.
+/* channel.c - calls one address: by gRPC, and by the fast transport once it is connected.
  *
- * A channel to a peer known to be Weft asks it, over gRPC, for its fast way in and connects; calls change
- * over when the connection stands and back when it is lost, and the channel asks again.  Lines that were
- * lost stay until the channel goes: a callback may still be on one, and there are few. */
+ * A channel to a peer known to be Weft requests its fast endpoint over gRPC and connects to it.  Calls use the fast
+ * client while it is connected, and gRPC before and after; when it is lost, the channel requests the endpoint
+ * again.  Lost clients are kept until the channel is destroyed: a callback may still run on one, and there are few.
+ *
+ * Locks: `lock` over the request, a leaf; `clients_lock` over the fast clients, under which one is created.  Never
+ * both. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -11,69 +14,72 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { ASK_AGAIN_MS = 200, ASK_WITHIN_MS = 10000 };
+enum { REQUEST_INTERVAL_MS = 200, REQUEST_TIMEOUT_MS = 10000 };
 
 struct channel {
   grpc_connection *grpc;
   char *address;
-  bool upgrades;
-  _Atomic(fast_client *) fast; /* NULL: calls go by gRPC */
-  pthread_mutex_t lock;        /* guards what follows */
-  bool asking;                 /* from the question until the connection is lost */
-  int64_t asked_ns;
-  pthread_mutex_t connecting; /* guards what follows; never taken under the other */
-  fast_client **all;          /* every line there was */
-  int n_all;
-  loop_group *loops; /* retained with the first of them */
+  bool wants_fast;
+  _Atomic(fast_client *) fast;  /* NULL: calls go by gRPC */
+  pthread_mutex_t lock;         /* guards what follows */
+  bool requesting;              /* from the request until the connection is lost */
+  int64_t requested_ns;         /* the last time; 0: never */
+  pthread_mutex_t clients_lock; /* guards what follows */
+  fast_client **clients;        /* all that were created, also lost ones */
+  int n_client;
+  loop_group *loops; /* retained with the first client; NULL: there is none */
 };
 
-/* ---- changing over ---- */
+/* ---- the fast transport ---- */
 
-static void change(void *arg, fast_client *l, bool usable) {
+static void channel_on_fast_change(void *arg, fast_client *client, bool usable) {
   channel *c = arg;
-  atomic_store(&c->fast, usable ? l : NULL);
+  atomic_store(&c->fast, usable ? client : NULL);
   if (usable) return;
   pthread_mutex_lock(&c->lock);
-  c->asking = false;
+  c->requesting = false;
   pthread_mutex_unlock(&c->lock);
 }
 
-static weft_err connect_fast(channel *c, message *way) {
-  fast_client **more = weft__realloc((void *)c->all, (size_t)(c->n_all + 1) * sizeof *more);
+/* Creates a client for the peer's endpoint.  In the callback of the request, with clients_lock held. */
+static weft_err channel_connect_fast(channel *c, message *endpoint) {
+  fast_client **more = weft__realloc((void *)c->clients, (size_t)(c->n_client + 1) * sizeof *more);
   if (!more) return WEFT_OOM;
-  c->all = more;
+  c->clients = more;
   char host[64];
   if (!weft__grpc_response_host(host, sizeof host)) host[0] = 0;
   if (!c->loops) WEFT_TRY(weft__transport_retain_loops(&c->loops));
-  weft_err err = weft__fast_client_create(&c->all[c->n_all], c->loops, c->address, host, way, change, c);
-  c->n_all += !err;
-  if (c->n_all > 0) return err;
+  weft_err err = weft__fast_client_create(&c->clients[c->n_client], c->loops, c->address, host, endpoint,
+                                          channel_on_fast_change, c);
+  c->n_client += !err;
+  if (c->n_client > 0) return err;
   weft__transport_release_loops(c->loops);
   c->loops = NULL;
   return err;
 }
 
-static void take_way(void *arg, weft_err err, message *way) {
+static void channel_on_endpoint(void *arg, weft_err err, message *endpoint) {
   channel *c = arg;
-  pthread_mutex_lock(&c->connecting);
-  if (err == WEFT_OK) err = connect_fast(c, way);
-  pthread_mutex_unlock(&c->connecting);
+  pthread_mutex_lock(&c->clients_lock);
+  if (err == WEFT_OK) err = channel_connect_fast(c, endpoint);
+  pthread_mutex_unlock(&c->clients_lock);
   if (err == WEFT_OK) return;
-  if (err != WEFT_CANCELLED) /* which is the channel's own end */
-    weft__log(LOG_DEBUG, "%s is called by gRPC alone: %s", c->address, weft__error_message());
+  if (err != WEFT_CANCELLED) /* CANCELLED: the channel is being destroyed */
+    weft__log(LOG_DEBUG, "%s: calls go by gRPC, not by the fast transport: %s", c->address, weft__error_message());
   pthread_mutex_lock(&c->lock);
-  c->asking = false;
+  c->requesting = false;
   pthread_mutex_unlock(&c->lock);
 }
 
-static void ask_way(channel *c) {
+/* Requests the peer's fast endpoint, unless that was done a moment ago. */
+static void channel_request_endpoint(channel *c) {
   int64_t now = weft__now_ns();
   pthread_mutex_lock(&c->lock);
-  bool ask = !c->asking && (!c->asked_ns || now - c->asked_ns > (int64_t)ASK_AGAIN_MS * 1000000);
-  if (ask) c->asking = true, c->asked_ns = now;
+  bool due = !c->requesting && (!c->requested_ns || now - c->requested_ns > (int64_t)REQUEST_INTERVAL_MS * 1000000);
+  if (due) c->requesting = true, c->requested_ns = now;
   pthread_mutex_unlock(&c->lock);
-  call_opts opts = {.timeout_ms = ASK_WITHIN_MS, .wait_for_ready = true};
-  if (ask) c->grpc->ops->call(c->grpc, FAST_METHOD, &(message){0}, &opts, take_way, c);
+  call_opts opts = {.timeout_ms = REQUEST_TIMEOUT_MS, .wait_for_ready = true};
+  if (due) c->grpc->ops->call(c->grpc, FAST_METHOD, &(message){0}, &opts, channel_on_endpoint, c);
 }
 
 /* ---- the channel ---- */
@@ -83,13 +89,13 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
   channel *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return WEFT_OOM;
   pthread_mutex_init(&c->lock, NULL);
-  pthread_mutex_init(&c->connecting, NULL);
+  pthread_mutex_init(&c->clients_lock, NULL);
   c->address = weft__strdup(address);
-  c->upgrades = opts && opts->keepalive;
+  c->wants_fast = opts && opts->keepalive;
   weft_err err =
       c->address ? weft__grpc_connection_create(&c->grpc, address, opts ? opts : &(channel_opts){0}) : WEFT_OOM;
   if (err == WEFT_OK) {
-    if (c->upgrades) ask_way(c);
+    if (c->wants_fast) channel_request_endpoint(c);
     *out = c;
   } else {
     weft__channel_destroy(c);
@@ -99,12 +105,12 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
 
 void weft__channel_destroy(channel *c) {
   if (!c) return;
-  if (c->grpc) c->grpc->ops->destroy(c->grpc); /* first: no line is made after it */
-  for (int i = 0; i < c->n_all; i++) weft__fast_client_destroy(c->all[i]);
+  if (c->grpc) c->grpc->ops->destroy(c->grpc); /* first: no fast client is created after it */
+  for (int i = 0; i < c->n_client; i++) weft__fast_client_destroy(c->clients[i]);
   if (c->loops) weft__transport_release_loops(c->loops);
-  weft__free((void *)c->all);
+  weft__free((void *)c->clients);
   weft__free(c->address);
-  pthread_mutex_destroy(&c->connecting);
+  pthread_mutex_destroy(&c->clients_lock);
   pthread_mutex_destroy(&c->lock);
   weft__free(c);
 }
@@ -117,7 +123,7 @@ void weft__channel_call(channel *c, const char *method, message *request, const 
   fast_client *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
   if (!opts) opts = &none;
   if (fast && !opts->only_grpc && weft__fast_client_call(fast, method, request, opts, fn, arg)) return;
-  if (c->upgrades) ask_way(c);
+  if (c->wants_fast) channel_request_endpoint(c);
   c->grpc->ops->call(c->grpc, method, request, opts, fn, arg);
 }
 

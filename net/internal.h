@@ -47,8 +47,8 @@ enum {
   MESSAGE_LIMIT_MIB = 2048,  /* protobuf's own */
 };
 
-/* Returns an error's message as it may travel: at most ERROR_TEXT_MAX bytes, with " ... [truncated]" at the end if it was
- * cut.  The result is `text` itself or buf, which has room for ERROR_TEXT_MAX + 1. */
+/* Returns an error's message as it may travel: at most ERROR_TEXT_MAX bytes, with " ... [truncated]" at the end if
+ * it was cut.  The result is `text` itself or buf, which has room for ERROR_TEXT_MAX + 1. */
 const char *weft__error_text(char *buf, const char *text);
 /* RESOURCE_EXHAUSTED: the message is too large for any peer to read. */
 weft_err weft__check_size(const char *method, size_t size);

@@ -1,4 +1,6 @@
-/* rpc.c - the faces of calls and listeners, and waiting for an answer; the transports do the work. */
+/* rpc.c - listeners, calls on the server side, and calls that wait for their response; the transports do the work.
+ *
+ * A listener is a gRPC listener and, unless the options say otherwise, a fast one.  No locks. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -19,25 +21,25 @@ const char *weft__error_text(char *buf, const char *text) {
 
 weft_err weft__check_size(const char *method, size_t size) {
   if (size < (size_t)MESSAGE_LIMIT_MIB << 20) return WEFT_OK;
-  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: a message of %zu bytes; at most %d MiB can be sent", method, size,
-                    MESSAGE_LIMIT_MIB);
+  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: a message of %zu bytes is too large: at most %d MiB can be sent",
+                    method, size, MESSAGE_LIMIT_MIB);
 }
 
 bool weft__tokens_equal(const void *want, size_t want_size, const void *got, size_t got_size) {
   const unsigned char *w = want, *g = got;
-  volatile unsigned char differ = want_size != got_size;
-  for (size_t i = 0; i < got_size; i++) differ |= (unsigned char)(g[i] ^ (want_size ? w[i % want_size] : 0));
-  return !differ;
+  volatile unsigned char difference = want_size != got_size;
+  for (size_t i = 0; i < got_size; i++) difference |= (unsigned char)(g[i] ^ (want_size ? w[i % want_size] : 0));
+  return !difference;
 }
 
-/* ---- calls that came in ---- */
+/* ---- calls on the server side ---- */
 
 const char *weft__call_method(const call *c) { return c->method; }
 message *weft__call_request(call *c) { return &c->request; }
 cancel *weft__call_cancel(call *c) { return &c->cancel; }
 int64_t weft__call_deadline_ns(const call *c) { return c->deadline_ns; }
 const char *weft__call_peer(call *c) { return c->ops->peer(c); }
-void weft__call_respond(call *c, weft_err err, message *answer) { c->ops->respond(c, err, answer); }
+void weft__call_respond(call *c, weft_err err, message *response) { c->ops->respond(c, err, response); }
 
 /* ---- listeners ---- */
 
@@ -49,16 +51,16 @@ struct listener {
   void *arg;
 };
 
-/* What comes by gRPC: perhaps somebody who wants to come the other way. */
-static void route(void *arg, call *c) {
+/* Handles a call by gRPC: a request for the fast endpoint here, all others by the handler. */
+static void listener_route(void *arg, call *c) {
   listener *l = arg;
   if (!l->fast || strcmp(c->method, FAST_METHOD) != 0) {
     l->fn(l->arg, c);
     return;
   }
-  message answer = {0};
-  weft__call_respond(c, weft__fast_listener_endpoint(l->fast, &answer), &answer);
-  weft__message_finish(&answer);
+  message response = {0};
+  weft__call_respond(c, weft__fast_listener_endpoint(l->fast, &response), &response);
+  weft__message_finish(&response);
 }
 
 /* Without the fast listener the loops are not needed; if a handler keeps it, they stay. */
@@ -74,7 +76,7 @@ weft_err weft__listener_create(listener **out, const listener_opts *opts, rpc_ha
   l->fn = fn, l->arg = arg;
   weft_err err = opts->only_grpc ? WEFT_OK : weft__transport_retain_loops(&l->loops);
   if (err == WEFT_OK && l->loops) err = weft__fast_listener_create(&l->fast, l->loops, opts, fn, arg);
-  if (err == WEFT_OK) err = weft__grpc_listener_create(&l->grpc, opts, route, l);
+  if (err == WEFT_OK) err = weft__grpc_listener_create(&l->grpc, opts, listener_route, l);
   if (err == WEFT_OK) {
     *out = l;
     return WEFT_OK;
@@ -94,44 +96,44 @@ void weft__listener_destroy(listener *l) {
   if (!l) return;
   bool closed = weft__grpc_listener_destroy(l->grpc);
   listener_destroy_fast(l);
-  if (closed) weft__free(l); /* else a handler is still to return to it */
+  if (closed) weft__free(l); /* else a handler that has not answered will still use it */
 }
 
-/* ---- waiting for an answer ---- */
+/* ---- waiting for a response ---- */
 
-typedef struct waiting {
-  gate answered; /* then the next two can be read */
+typedef struct call_waiter {
+  gate done; /* opened after the next two were written */
   status err;
-  message *reply;
+  message *response;
   cancel cancel; /* the call's own: fired by an interrupt or by the caller's token */
   cancel *callers;
-} waiting;
+} call_waiter;
 
-static void take_reply(void *arg, weft_err err, message *reply) {
-  waiting *w = arg;
+static void call_waiter_on_response(void *arg, weft_err err, message *response) {
+  call_waiter *w = arg;
   weft__status_keep(&w->err, err);
-  if (reply) weft__message_move(w->reply, reply);
-  weft__rpc_event_set(&w->answered);
+  if (response) weft__message_move(w->response, response);
+  weft__rpc_event_set(&w->done);
 }
 
-static void pass_cancel(void *arg) {
-  waiting *w = arg;
+static void call_waiter_on_cancel(void *arg) {
+  call_waiter *w = arg;
   weft_err code = weft__cancel_raise(w->callers);
   weft__cancel_fire(&w->cancel, code, "%s", weft__error_message());
 }
 
 weft_err weft__channel_call_wait(channel *c, const char *method, message *request, const call_opts *opts,
-                                 message *reply) {
-  waiting w = {.reply = reply, .callers = opts ? opts->cancel : NULL};
+                                 message *response) {
+  call_waiter w = {.response = response, .callers = opts ? opts->cancel : NULL};
   call_opts own = opts ? *opts : (call_opts){0};
   cancel_watch watch;
   weft_err err = WEFT_OK;
   weft__cancel_init(&w.cancel);
   own.cancel = &w.cancel;
-  if (w.callers) err = weft__cancel_on(w.callers, &watch, pass_cancel, &w);
+  if (w.callers) err = weft__cancel_on(w.callers, &watch, call_waiter_on_cancel, &w);
   if (err == WEFT_OK) {
-    weft__channel_call(c, method, request, &own, take_reply, &w);
-    while (!weft__rpc_event_wait(&w.answered, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
+    weft__channel_call(c, method, request, &own, call_waiter_on_response, &w);
+    while (!weft__rpc_event_wait(&w.done, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
       if (weft__interrupts()) weft__cancel_fire(&w.cancel, WEFT_CANCELLED, "%s was interrupted", method);
     if (w.callers) weft__cancel_off(w.callers, &watch);
     err = weft__status_raise(&w.err);

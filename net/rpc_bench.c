@@ -2,8 +2,8 @@
  *
  *     bench.net.rpc [SECONDS]
  *
- * First by gRPC, then by Weft's own transport.  Prints the best, the median and the 99th percentile of an empty call, waited for and chained from its callback, and
- * the rate at which tensors of 4 and 64 MiB are pulled. */
+ * First by gRPC, then by the fast transport.  Prints the best, the median and the 99th percentile of an empty call,
+ * waited for and chained from its callback, and the rate at which tensors of 4 and 64 MiB are pulled. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "net/rpc.h"
@@ -25,11 +25,11 @@ static void must(weft_err err) {
 
 static void handle(void *arg, call *c) {
   (void)arg;
-  message answer = {0};
+  message response = {0};
   const char *method = weft__call_method(c);
-  if (strcmp(method, "/bench/4") == 0) must(weft__received_tensor_write(&answer, small, false));
-  if (strcmp(method, "/bench/64") == 0) must(weft__received_tensor_write(&answer, large, false));
-  weft__call_respond(c, WEFT_OK, &answer);
+  if (strcmp(method, "/bench/4") == 0) must(weft__received_tensor_write(&response, small, false));
+  if (strcmp(method, "/bench/64") == 0) must(weft__received_tensor_write(&response, large, false));
+  weft__call_respond(c, WEFT_OK, &response);
 }
 
 static void serve(int report) {
@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
     channel *c;
     must(weft__channel_create(&c, address, &(channel_opts){.keepalive = fast}));
     while (weft__channel_is_fast(c) != fast) usleep(1000);
-    printf("%s\n", fast ? "Weft's own transport" : "gRPC");
+    printf("%s\n", fast ? "the fast transport" : "gRPC");
     pull(c, "empty", "/bench/0", seconds, 0);
     run_chain(c, seconds);
     run_bursts(c, seconds);

@@ -1,4 +1,4 @@
-/* rpc_test.c - calls over real sockets on loopback, by gRPC and by Weft's own transport. */
+/* rpc_test.c - calls over real sockets on loopback, by gRPC and by the fast transport. */
 #include "net/rpc.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -16,7 +16,7 @@ static bool fast;
 #define TEST_BOTH(seconds, name)                                                                                       \
   static void name##_by(void);                                                                                         \
   TEST_WITHIN(seconds, name##_by_grpc) { name##_by(); }                                                                \
-  TEST_WITHIN(seconds, name##_by_the_fast_way) {                                                                       \
+  TEST_WITHIN(seconds, name##_by_the_fast_transport) {                                                                 \
     fast = true;                                                                                                       \
     name##_by();                                                                                                       \
   }                                                                                                                    \
@@ -61,11 +61,11 @@ static void hold(service *s, call *c) {
 static void handle(void *arg, call *c) {
   service *s = arg;
   const char *method = weft__call_method(c);
-  message answer = {0};
+  message response = {0};
   atomic_fetch_add(&s->answered, 1);
   if (strcmp(method, "/test/echo") == 0) {
-    weft__message_move(&answer, weft__call_request(c));
-    weft__call_respond(c, WEFT_OK, &answer);
+    weft__message_move(&response, weft__call_request(c));
+    weft__call_respond(c, WEFT_OK, &response);
   } else if (strcmp(method, "/test/fail") == 0) {
     weft__call_respond(c, weft__fail(WEFT_NOT_FOUND, "no such thing: %d%%", 7), NULL);
   } else if (strcmp(method, "/test/fail_long") == 0) {
@@ -80,11 +80,11 @@ static void handle(void *arg, call *c) {
     weft__call_respond(c, WEFT_OK, NULL);
   } else if (strcmp(method, "/test/deadline") == 0) {
     int64_t left_ms = (weft__call_deadline_ns(c) - weft__now_ns()) / 1000000;
-    weft__message_add_varint(&answer, 1, weft__call_deadline_ns(c) ? (uint64_t)left_ms : 0);
-    weft__call_respond(c, WEFT_OK, &answer);
+    weft__message_add_varint(&response, 1, weft__call_deadline_ns(c) ? (uint64_t)left_ms : 0);
+    weft__call_respond(c, WEFT_OK, &response);
   } else if (strcmp(method, "/test/peer") == 0) {
-    weft__message_add_string(&answer, 1, weft__call_peer(c), strlen(weft__call_peer(c)));
-    weft__call_respond(c, WEFT_OK, &answer);
+    weft__message_add_string(&response, 1, weft__call_peer(c), strlen(weft__call_peer(c)));
+    weft__call_respond(c, WEFT_OK, &response);
   } else {
     weft__call_respond(c, weft__fail(WEFT_UNIMPLEMENTED, "%s", method), NULL);
   }
@@ -104,7 +104,7 @@ static channel *connect_to(const char *address, const security *how) {
   return c;
 }
 
-/* A channel that goes the way the test is about. */
+/* A channel that is connected by the transport that the test is about. */
 static channel *reach(const service *s, const security *how) {
   channel *c = connect_to(s->address, how);
   for (int i = 0; fast && i < 5000 && !weft__channel_is_fast(c); i++) usleep(1000);
@@ -319,9 +319,9 @@ TEST_BOTH(10, a_destroyed_listener_ends_what_it_holds) {
   weft__channel_destroy(c);
 }
 
-/* ---- nobody there, or not yet ---- */
+/* ---- no server, or not yet ---- */
 
-TEST(nobody_there_is_unavailable_and_says_where) {
+TEST(no_server_is_unavailable_and_says_where) {
   char address[64];
   snprintf(address, sizeof address, "127.0.0.1:%d", free_port());
   channel *c = connect_to(address, NULL);
@@ -477,7 +477,7 @@ static void count_end(void *arg, weft_err err, message *reply) {
   atomic_fetch_add((atomic_int *)arg, err == WEFT_OK ? 1 : 100);
 }
 
-/* By gRPC and, with the fast way busy, apart from it. */
+/* By gRPC and, and by gRPC while the fast transport is busy. */
 static void expect_others_are_answered(bool by_fast) {
   service s;
   atomic_int ends = 0;
@@ -511,7 +511,7 @@ TEST(a_port_that_is_taken_says_so) {
   weft__listener_destroy(s.listener);
 }
 
-/* ---- who may call ---- */
+/* ---- authorization ---- */
 
 TEST(the_token_is_asked_for_before_the_fast_way_is_shown) {
   service s;

@@ -1,7 +1,8 @@
-/* socket_table.c - reads /proc/net/tcp and /proc/net/tcp6 once and compares every line with the peers.
+/* socket_table.c - reads /proc/net/tcp and /proc/net/tcp6 once and compares every row with the peers.
  *
- * An address is kept as the 16 bytes of IPv6; an IPv4 one as the mapped address ::ffff:a.b.c.d, which is also how a socket
- * that listens for both shows it.  The table prints addresses as words in the order of the host's bytes. */
+ * An address is kept as the 16 bytes of IPv6.  An IPv4 address is kept as the mapped one, ::ffff:a.b.c.d, which is
+ * also how a socket that listens for both shows it.  The table prints addresses as words in the host's byte order.
+ * No state, no locks. */
 #include "net/socket_table.h"
 
 #include "base/alloc.h"
@@ -15,19 +16,19 @@
 enum { ESTABLISHED = 1, WORDS = 4 };
 
 typedef struct endpoint {
-  uint32_t word[WORDS]; /* as they lie in an in6_addr */
+  uint32_t word[WORDS]; /* as in an in6_addr */
   unsigned port;
   bool valid;
 } endpoint;
 
-static void map_ipv4(endpoint *e, uint32_t address) {
+static void endpoint_map_ipv4(endpoint *e, uint32_t address) {
   e->word[0] = e->word[1] = 0;
   e->word[2] = htonl(0xffff);
   e->word[3] = address;
 }
 
-/* "%5B::1%5D" or "[::1]" without what stands around it. */
-static void strip_brackets(char *host) {
+/* Strips the brackets of "%5B::1%5D" or "[::1]", and a zone. */
+static void host_strip_brackets(char *host) {
   size_t skip = strncmp(host, "%5B", 3) == 0 ? 3 : *host == '[';
   memmove(host, host + skip, strlen(host + skip) + 1);
   char *end = strstr(host, "%5D");
@@ -36,31 +37,31 @@ static void strip_brackets(char *host) {
   if ((end = strchr(host, '%'))) *end = 0; /* a zone */
 }
 
-static endpoint parse_peer(const char *peer) {
+static endpoint endpoint_parse_peer(const char *peer) {
   endpoint e = {.valid = false};
   char host[128];
   const bool six = strncmp(peer, "ipv6:", 5) == 0;
   const char *colon = strrchr(peer, ':');
   if ((!six && strncmp(peer, "ipv4:", 5) != 0) || !colon || colon < peer + 5) return e;
   snprintf(host, sizeof host, "%.*s", weft__int_sat(colon - peer - 5), peer + 5);
-  strip_brackets(host);
+  host_strip_brackets(host);
   e.port = (unsigned)strtoul(colon + 1, NULL, 10);
   struct in_addr four;
   if (six) {
     e.valid = inet_pton(AF_INET6, host, e.word) == 1;
   } else if (inet_pton(AF_INET, host, &four) == 1) {
-    map_ipv4(&e, four.s_addr);
+    endpoint_map_ipv4(&e, four.s_addr);
     e.valid = true;
   }
   return e;
 }
 
-/* The remote end of a line of the table, if it is established. */
-static bool parse_line(const char *line, bool six, endpoint *remote) {
+/* Reads the remote endpoint of a row; returns false unless the connection is established. */
+static bool endpoint_parse_row(const char *row, bool six, endpoint *remote) {
   char address[33];
   unsigned state;
   const int width = six ? 32 : 8;
-  if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%*x %32[0-9A-Fa-f]:%x %x", address, &remote->port, &state) != 3) return false;
+  if (sscanf(row, " %*d: %*[0-9A-Fa-f]:%*x %32[0-9A-Fa-f]:%x %x", address, &remote->port, &state) != 3) return false;
   if (state != ESTABLISHED || strlen(address) != (size_t)width) return false;
   uint32_t word[WORDS] = {0};
   for (int i = 0; i < width / 8; i++) {
@@ -71,17 +72,17 @@ static bool parse_line(const char *line, bool six, endpoint *remote) {
   if (six)
     memcpy(remote->word, word, sizeof word);
   else
-    map_ipv4(remote, word[0]);
+    endpoint_map_ipv4(remote, word[0]);
   return true;
 }
 
-static bool read_table(const char *path, bool six, int n, const endpoint *want, connection_state *state) {
-  char line[512];
+static bool socket_table_read(const char *path, bool six, int n, const endpoint *want, connection_state *state) {
+  char row[512];
   endpoint remote;
   FILE *f = fopen(path, "re");
   if (!f) return false;
-  while (fgets(line, sizeof line, f)) {
-    if (!parse_line(line, six, &remote)) continue;
+  while (fgets(row, sizeof row, f)) {
+    if (!endpoint_parse_row(row, six, &remote)) continue;
     for (int i = 0; i < n; i++)
       if (want[i].valid && want[i].port == remote.port && memcmp(want[i].word, remote.word, sizeof remote.word) == 0)
         state[i] = CONNECTION_OPEN;
@@ -93,12 +94,12 @@ static bool read_table(const char *path, bool six, int n, const endpoint *want, 
 void weft__socket_table_find(int n, const char *const *peer, connection_state *state) {
   endpoint *want = n > 0 ? weft__alloc_zero((size_t)n, sizeof *want) : NULL;
   for (int i = 0; i < n; i++) {
-    if (want) want[i] = parse_peer(peer[i]);
+    if (want) want[i] = endpoint_parse_peer(peer[i]);
     state[i] = want && want[i].valid ? CONNECTION_CLOSED : CONNECTION_UNKNOWN;
   }
   if (!want) return;
-  const bool four = read_table("/proc/self/net/tcp", false, n, want, state);
-  const bool six = read_table("/proc/self/net/tcp6", true, n, want, state);
+  const bool four = socket_table_read("/proc/self/net/tcp", false, n, want, state);
+  const bool six = socket_table_read("/proc/self/net/tcp6", true, n, want, state);
   for (int i = 0; i < n && !four && !six; i++) state[i] = CONNECTION_UNKNOWN;
   weft__free(want);
 }

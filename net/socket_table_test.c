@@ -1,3 +1,4 @@
+/* socket_table_test.c - the state of real connections over loopback. */
 #include "net/socket_table.h"
 
 #include "tests/check.h"
@@ -6,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A connection over loopback; says the name of its caller as gRPC would. */
+/* A connection over loopback; peer: the name of the caller, as gRPC writes it. */
 static void connect_pair(int family, int fd[2], char *peer, size_t room) {
   struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
   struct sockaddr_in four = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -45,7 +46,7 @@ TEST(a_connection_is_open_until_it_is_closed) {
   }
 }
 
-TEST(many_are_found_in_one_go) {
+TEST(many_are_found_with_one_read) {
   int fd[2][2];
   char peer[2][64];
   connect_pair(AF_INET, fd[0], peer[0], sizeof peer[0]);
@@ -59,7 +60,7 @@ TEST(many_are_found_in_one_go) {
   for (int i = 0; i < 4; i++) close(fd[i / 2][i % 2]);
 }
 
-TEST(of_other_names_nothing_is_known) {
+TEST(names_of_another_form_are_unknown) {
   EXPECT_EQ_INT(state_of("unix:/tmp/x"), CONNECTION_UNKNOWN);
   EXPECT_EQ_INT(state_of("process 7 of this host"), CONNECTION_UNKNOWN);
   EXPECT_EQ_INT(state_of(""), CONNECTION_UNKNOWN);

@@ -1,8 +1,8 @@
 /* client.c - the client side of the fast transport: pending calls by number, over one connection.
  *
- * A call is added to the table, watched and sent under the client's lock.  Whoever removes it from the table runs its
- * callback: the response, its token, its deadline, the loss of the connection or the end of the client.  So the callback
- * runs exactly once.
+ * A call is added to the table, watched and sent under the client's lock.  Whoever removes it from the table runs
+ * its callback: the response, its token, its deadline, the loss of the connection or the end of the client.  So the
+ * callback runs exactly once.
  *
  * Lock: the client's, over the table of pending calls.  Under it a watch is added to a token and a frame is sent.
  * Callbacks run without it. */
@@ -212,7 +212,8 @@ static client_call *client_call_create(fast_client *client, const char *method, 
   return c;
 }
 
-/* Adds the call to the table and sends it.  Locked, so that a token that fires meanwhile waits until the call is sent. */
+/* Adds the call to the table and sends it.  Locked, so that a token that fires meanwhile waits until the call is
+ * sent. */
 static weft_err client_send_call(fast_client *client, client_call *c, message *request, bool more) {
   uint32_t left = c->timeout_ms < UINT32_MAX ? (uint32_t)c->timeout_ms : UINT32_MAX;
   WEFT_TRY(client_add_call(client, c));

@@ -1,11 +1,11 @@
 /* conn.c - reads and writes frames without waiting.
  *
- * A sender writes to the socket at once; only what does not fit is left to the loop.  The kernel reads a large body straight
- * into the memory it will stay in, unless it is in the peer's shared memory.  A connection is removed from its loop in
- * dispatch alone, so that no event can come for one that is gone.
+ * A sender writes to the socket at once; only what does not fit is left to the loop.  The kernel reads a large body
+ * straight into the memory it will stay in, unless it is in the peer's shared memory.  A connection is removed from
+ * its loop in dispatch alone, so that no event can come for one that is gone.
  *
- * Lock: the connection's, over everything that sends.  Under it the socket is written, which does not wait, and the source is
- * rearmed or migrated.  Frames are freed without it, since that may release tensors. */
+ * Lock: the connection's, over everything that sends.  Under it the socket is written, which does not wait, and the
+ * source is rearmed or migrated.  Frames are freed without it, since that may release tensors. */
 #include "net/fast/conn.h"
 #include "base/alloc.h"
 #include "base/log.h"
@@ -98,8 +98,8 @@ static int frame_fill_iovecs(struct iovec *v, int room, const uint8_t *prefix, s
   return n;
 }
 
-/* Writes once, with the descriptor if there is one to send.  Returns the bytes written, 0: the socket is full, -1: it is
- * broken.  Locked. */
+/* Writes once, with the descriptor if there is one to send.  Returns the bytes written, 0: the socket is full, -1:
+ * it is broken.  Locked. */
 static ssize_t conn_sendmsg(conn *c, struct iovec *v, int n) {
   struct msghdr m = {.msg_iov = v, .msg_iovlen = (size_t)n};
   fd_control control = {0};
@@ -424,8 +424,8 @@ static bool conn_attach_peer_shm(conn *c) {
   return err == WEFT_OK;
 }
 
-/* Calls on_frame for every whole frame; *corked: there was more than one, and what is sent is held back.  Returns false if
- * the connection must end. */
+/* Calls on_frame for every whole frame; *corked: there was more than one, and what is sent is held back.  Returns
+ * false if the connection must end. */
 static bool conn_dispatch_frames(conn *c, bool *corked) {
   for (;;) {
     if (!c->has_head && !conn_parse_head(c)) return false;
@@ -446,7 +446,8 @@ static bool conn_dispatch_frames(conn *c, bool *corked) {
   return true;
 }
 
-/* Keeps the one descriptor that may come with the greeting and closes every other.  Returns false if there were others. */
+/* Keeps the one descriptor that may come with the greeting and closes every other.  Returns false if there were
+ * others. */
 static bool conn_take_received_fds(conn *c, struct msghdr *m) {
   bool allowed = !(m->msg_flags & MSG_CTRUNC);
   for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {

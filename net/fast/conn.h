@@ -1,9 +1,9 @@
 /* conn.h - one connection of the fast transport: whole frames in, whole frames out.
  *
- * A frame is a head, the sizes of the body's pieces, a text (method or error) and the body.  The pieces arrive as they
- * were sent, each in aligned memory of its own, so that a tensor's content can be used where it was read.  On one host
- * the large pieces are in shared memory (shm.h), and a reference is sent instead of a size.  Numbers are in the byte order
- * of the processor, which the magic number of the greeting checks.
+ * A frame is a head, the sizes of the body's pieces, a text (method or error) and the body.  The pieces arrive as
+ * they were sent, each in aligned memory of its own, so that a tensor's content can be used where it was read.  On
+ * one host the large pieces are in shared memory (shm.h), and a reference is sent instead of a size.  Numbers are in
+ * the byte order of the processor, which the magic number of the greeting checks.
  *
  * A connection is unauthenticated until its greeting was accepted, and may not send bodies before that.
  *
@@ -46,8 +46,8 @@ typedef struct conn_callbacks {
   bool (*on_frame)(conn *c, const frame_head *h, const char *text, message *body);
   void (*on_lost)(conn *c, const char *why); /* once, and the last callback but destroy */
   void (*destroy)(conn *c);                  /* any thread, with the last reference; frees c */
-  /* Back-pressure: while more bytes than this are queued for a peer that reads too slowly, no more of its frames are read.
-   * Only servers set it: if both sides did, each could wait for the other.  0: no limit. */
+  /* Back-pressure: while more bytes than this are queued for a peer that reads too slowly, no more of its frames are
+   * read.  Only servers set it: if both sides did, each could wait for the other.  0: no limit. */
   size_t max_queued;
 } conn_callbacks;
 
@@ -81,8 +81,8 @@ struct conn {
   shm *own_shm;      /* created with the greeting, then constant; NULL: none */
 };
 
-/* Takes over a connected socket and registers it with the least busy loop.  Two references are made: the caller's, and the
- * loop's until on_lost has returned.  On failure the socket and both references are the caller's. */
+/* Takes over a connected socket and registers it with the least busy loop.  Two references are made: the caller's,
+ * and the loop's until on_lost has returned.  On failure the socket and both references are the caller's. */
 weft_err weft__conn_start(conn *c, loop_group *loops, const conn_callbacks *callbacks, int fd);
 void weft__conn_retain(conn *c);
 void weft__conn_release(conn *c);

@@ -21,8 +21,8 @@ typedef struct fast_listener fast_listener;
 weft_err weft__fast_listener_create(fast_listener **out, loop_group *loops, const listener_opts *opts, rpc_handler *fn,
                                     void *arg);
 weft_err weft__fast_listener_endpoint(const fast_listener *l, message *out); /* the response to FAST_METHOD */
-/* As weft__listener_destroy.  Returns false, and frees nothing, if a handler did not answer in time: then the loop group must
- * stay as well.  Not in a callback. */
+/* As weft__listener_destroy.  Returns false, and frees nothing, if a handler did not answer in time: then the loop
+ * group must stay as well.  Not in a callback. */
 bool weft__fast_listener_destroy(fast_listener *l);
 
 /* ---- the client side ---- */

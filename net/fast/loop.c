@@ -1,6 +1,6 @@
 /* loop.c - event loops: threads that poll sockets, and callers that poll in their place.
  *
- *                 first user                        a caller waits, nobody else polls
+ *                 first user                        a caller waits, no other polls
  *    +--------+ -------------> +-------------------+ -------------> +--------------------+
  *    |  idle  |                | loop thread polls |                |    caller polls    |
  *    |        | <------------- |   (poller == 0)   | <------------- | (poller == caller) |
@@ -9,24 +9,25 @@
  *
  * Idle means that there is no group: net/transport.c creates it for the first user and destroys it after the last.
  *
- * Who polls.  The caller polls the epoll of the primary loop (the inner epoll).  The loop's thread polls it as well until
- * the first caller has come; from then on it polls the outer epoll, which watches the inner one while no caller polls.  So
- * a change of the poller is one epoll_ctl, and wakes no thread.
+ * Who polls.  The caller polls the epoll of the primary loop (the inner epoll).  The loop's thread polls it as well
+ * until the first caller has come; from then on it polls the outer epoll, which watches the inner one while no
+ * caller polls.  So a change of the poller is one epoll_ctl, and wakes no thread.
  *
- * Who dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the dispatch lock, if it
- * is free.  If not, the thread that holds the lock sees the queue too.  So no thread waits for another's callback.  Events
- * are edge-triggered, since otherwise both threads would be woken for each.  Output is watched only while a socket is
- * full, since a unix socket would otherwise wake a thread each time its peer reads.
+ * Who dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the dispatch
+ * lock, if it is free.  If not, the thread that holds the lock sees the queue too.  So no thread waits for another's
+ * callback.  Events are edge-triggered, since otherwise both threads would be woken for each.  Output is watched
+ * only while a socket is full, since a unix socket would otherwise wake a thread each time its peer reads.
  *
- * How a caller wakes.  If another thread opens the gate of the caller that polls, it writes to the wakeup fd, an eventfd
- * in the inner epoll.  If the loop's thread reads that event first, it writes again.
+ * How a caller wakes.  If another thread opens the gate of the caller that polls, it writes to the wakeup fd, an
+ * eventfd in the inner epoll.  If the loop's thread reads that event first, it writes again.
  *
  * How many loops.  A process that waits for responses has all its sources in the primary loop.  One that only serves
- * spreads its connections over as many loops as they are worth and as there are processors.  Should it ever wait for a
- * response, each connection migrates to the primary loop with its next event.
+ * spreads its connections over as many loops as they are worth and as there are processors.  Should it ever wait for
+ * a response, each connection migrates to the primary loop with its next event.
  *
- * Locks, per group: the dispatch lock of each loop (order 0; tried, except for ticks and for removing a source), `lock`
- * over the number of loops, `tick_lock` over the tickers.  There is no static state: everything is in the group. */
+ * Locks, per group: the dispatch lock of each loop (order 0; tried, except for ticks and for removing a source),
+ * `lock` over the number of loops, `tick_lock` over the tickers.  There is no static state: everything is in the
+ * group. */
 #include "net/fast/loop.h"
 #include "base/alloc.h"
 #include "base/cast.h"
@@ -108,8 +109,9 @@ static void loop_forward_wakeup(loop_group *g, poll_result result) {
   if (result == POLL_WAKEUP && has_poller(g) && !is_poller(g)) loop_wake(primary(g));
 }
 
-/* Yields the processor between two callbacks, so that a peer on it that was just answered runs, and sends its next request
- * while its memory is in the caches.  If another process takes the processor and keeps it, this stops for a while. */
+/* Yields the processor between two callbacks, so that a peer on it that was just answered runs, and sends its next
+ * request while its memory is in the caches.  If another process takes the processor and keeps it, this stops for a
+ * while. */
 static void loop_yield(loop *l) {
   int64_t before = weft__now_ns();
   if (before < l->no_yield_until_ns) return;

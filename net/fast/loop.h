@@ -1,11 +1,13 @@
 /* loop.h - event loops for the sockets of the fast transport.
  *
- * A loop has an epoll, a thread and a queue of ready sources.  Callbacks of a loop (on_ready, tick) run with its dispatch
- * lock held, one at a time, on whichever thread polled last: the loop's own thread, or a caller that waits for a
- * response and polls in the meantime.  A caller that reads its own response saves a switch between two threads.
+ * A loop has an epoll, a thread and a queue of ready sources.  Callbacks of a loop (on_ready, tick) run with its
+ * dispatch lock held, one at a time, on whichever thread polled last: the loop's own thread, or a caller that waits
+ * for a response and polls in the meantime.  A caller that reads its own response saves a switch between two
+ * threads.
  *
- * A loop group is the set of loops of the process: the primary loop, which callers may poll, and secondary loops beside
- * it where many connections are served.  net/transport.c holds the only group and hands it down to whoever needs it.
+ * A loop group is the set of loops of the process: the primary loop, which callers may poll, and secondary loops
+ * beside it where many connections are served.  net/transport.c holds the only group and hands it down to whoever
+ * needs it.
  *
  * Functions may be called on any thread, except where "dispatch" or "not in a callback" says otherwise. */
 #ifndef WEFT_NET_FAST_LOOP_H
@@ -29,22 +31,22 @@ weft_err weft__loop_add(loop_group *g, source *s);
 /* As weft__loop_add, but with the least busy loop of the group; starts another loop if all are busy. */
 weft_err weft__loop_add_balanced(loop_group *g, source *s);
 /* In on_ready, of a source that was added balanced: returns true once callers poll in this process.  Then the owner
- * calls weft__loop_migrate, under the lock that also guards its calls of weft__loop_rearm, and returns: on_ready is called
- * again by the primary loop. */
+ * calls weft__loop_migrate, under the lock that also guards its calls of weft__loop_rearm, and returns: on_ready is
+ * called again by the primary loop. */
 bool weft__loop_must_migrate(const source *s);
 weft_err weft__loop_migrate(source *s, bool output);
 /* Reports again what is there, and room for output if asked for. */
 void weft__loop_rearm(source *s, bool output);
 void weft__loop_rearm_last(source *s, bool output); /* the same, behind all other ready sources */
 void weft__loop_remove(source *s);                  /* in a callback of its loop */
-/* Removes a source of the primary loop, waits for its callback and closes its descriptor.  fd -1: does nothing.  Not in a
- * callback. */
+/* Removes a source of the primary loop, waits for its callback and closes its descriptor.  fd -1: does nothing.  Not
+ * in a callback. */
 void weft__loop_remove_and_close(loop_group *g, source *s);
 
 /* ---- callers that wait ---- */
 
-/* Polls on the calling thread and runs callbacks, until the gate is open or the time is up; *is_open says which.  Returns
- * false at once, with *is_open unchanged, if another caller polls.  Not in a callback. */
+/* Polls on the calling thread and runs callbacks, until the gate is open or the time is up; *is_open says which.
+ * Returns false at once, with *is_open unchanged, if another caller polls.  Not in a callback. */
 bool weft__loop_poll_until(loop_group *g, gate *until, int64_t for_ns, bool *is_open);
 /* Wakes the caller that polls, so that it looks at its gate.  Does nothing on the thread that polls. */
 void weft__loop_wake_poller(loop_group *g);

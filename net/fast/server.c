@@ -1,13 +1,13 @@
 /* server.c - the server side of the fast transport: authenticated connections, and the calls on them.
  *
- * A call stays in the ring of its connection until it is answered, so that a lost connection or the caller's cancel frame
- * fires its token.  The listener outlives its connections, and a connection its calls.
+ * A call stays in the ring of its connection until it is answered, so that a lost connection or the caller's cancel
+ * frame fires its token.  The listener outlives its connections, and a connection its calls.
  *
- * A connection that has not shown the key is unauthenticated.  It is evicted after GREETING_TIMEOUT_MS, or as the oldest when
- * there are too many of them.
+ * A connection that has not shown the key is unauthenticated.  It is evicted after GREETING_TIMEOUT_MS, or as the
+ * oldest when there are too many of them.
  *
- * Locks: the listener's, over its ring of connections; under it connections are shut down.  Each connection's, over its
- * ring of calls; it is a leaf.  Handlers and tokens run without either. */
+ * Locks: the listener's, over its ring of connections; under it connections are shut down.  Each connection's, over
+ * its ring of calls; it is a leaf.  Handlers and tokens run without either. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -224,7 +224,7 @@ static int listener_evict_oldest(fast_listener *l) {
     if (!oldest) oldest = c;
     n++;
   }
-  if (n < weft__accept_cap()) return 0;
+  if (n < weft__accept_max_unauthenticated()) return 0;
   oldest->evicted = true;
   weft__conn_close(&oldest->conn);
   return weft__accept_log_add(&l->evictions, 1);
@@ -233,7 +233,7 @@ static int listener_evict_oldest(fast_listener *l) {
 static void listener_log_evictions(int n) {
   if (n)
     weft__log(LOG_WARNING, "The fast transport closed %d unauthenticated connection%s (at most %d at once)", n,
-              n > 1 ? "s" : "", weft__accept_cap());
+              n > 1 ? "s" : "", weft__accept_max_unauthenticated());
 }
 
 static void listener_add_conn(fast_listener *l, int fd) {

@@ -34,8 +34,7 @@ static const Weft__FastEndpoint *listen_once(void) {
   message packed = {0};
   if (endpoint) return (const Weft__FastEndpoint *)endpoint;
   if (weft__transport_retain_loops(&loops) != WEFT_OK) abort();
-  if (weft__fast_listener_create(&fast, loops, &(listener_opts){.host = "127.0.0.1"}, read_and_answer, NULL) !=
-      WEFT_OK)
+  if (weft__fast_listener_create(&fast, loops, &(listener_opts){.host = "127.0.0.1"}, read_and_answer, NULL) != WEFT_OK)
     abort();
   if (weft__fast_listener_endpoint(fast, &packed) != WEFT_OK) abort();
   if (weft__message_unpack(&endpoint, &packed, &weft__fast_endpoint__descriptor) != WEFT_OK) abort();

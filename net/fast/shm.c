@@ -1,8 +1,9 @@
 /* shm.c - blocks of shared memory: the writer allocates them, the reader frees them.
  *
- * The first page has one word for each block, which is HELD while the reader may look at the block.  Where the blocks are
- * is known to the writer alone, in its own memory.  It takes the lowest gap, so that the same few pages serve step after
- * step.  The reader trusts nothing but the bounds: a peer that lies spoils its own bytes and no others.
+ * The first page has one word for each block, which is HELD while the reader may look at the block.  Where the
+ * blocks are is known to the writer alone, in its own memory.  It takes the lowest gap, so that the same few pages
+ * serve step after step.  The reader trusts nothing but the bounds: a peer that lies spoils its own bytes and no
+ * others.
  *
  * Lock: the segment's, over the writer's list of blocks; it is a leaf, and bytes are copied without it. */
 #include "net/fast/shm.h"

@@ -1,7 +1,7 @@
 /* socket.c - opens sockets.  No state, no locks.
  *
- * Unix sockets are abstract: they need no file, and are gone with the process.  Anybody on the host may connect to one, so
- * both sides compare the peer's user with their own. */
+ * Unix sockets are abstract: they need no file, and are gone with the process.  Anybody on the host may connect to
+ * one, so both sides compare the peer's user with their own. */
 #include "net/fast/socket.h"
 #include "base/cast.h"
 #include "net/accept.h"
@@ -25,7 +25,8 @@ static int socket_create(int family) {
   return fd;
 }
 
-/* Sends small frames at once, and lets the kernel notice a host that is gone.  The peer process itself may stop for long. */
+/* Sends small frames at once, and lets the kernel notice a host that is gone.  The peer process itself may stop for
+ * long. */
 static void socket_tune_tcp(int fd) {
   static const struct {
     int level, option, value;

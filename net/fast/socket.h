@@ -1,6 +1,7 @@
 /* socket.h - opens the sockets of the fast transport: abstract unix sockets on one host, TCP between hosts.
  *
- * Functions have no state and may be called on any thread.  Each gives a non-blocking descriptor, which is the caller's. */
+ * Functions have no state and may be called on any thread.  Each gives a non-blocking descriptor, which is the
+ * caller's. */
 #ifndef WEFT_NET_FAST_SOCKET_H
 #define WEFT_NET_FAST_SOCKET_H
 
@@ -14,7 +15,8 @@ weft_err weft__socket_connect_unix(int *out, const char *name);
 weft_err weft__socket_connect_tcp(int *out, const char *host, int port);
 weft_err weft__socket_listen_unix(int *out, const char *name);
 weft_err weft__socket_listen_tcp(int *out, const char *host, int *port); /* *port: one that the system chose */
-/* As weft__accept.  errno EACCES: the process of another user connected to a unix socket, and its connection was closed. */
+/* As weft__accept.  errno EACCES: the process of another user connected to a unix socket, and its connection was
+ * closed. */
 int weft__socket_accept(int listen_fd);
 /* Does the peer of this unix socket run as the same user?  If not, errno is EACCES. */
 bool weft__socket_is_same_user(int fd);

@@ -1,11 +1,12 @@
 /* acceptor.c - accepts connections for gRPC and closes those that make no call.
  *
- * A connection is unauthenticated until one of its calls is allowed.  Unauthenticated connections are limited in number
- * (the oldest is evicted) and in time.  The descriptor belongs to gRPC from the start, which may close it at any time.  So
- * a connection is identified by the socket's inode, and is shut down through a duplicate whose inode was compared.
+ * A connection is unauthenticated until one of its calls is allowed.  Unauthenticated connections are limited in
+ * number (the oldest is evicted) and in time.  The descriptor belongs to gRPC from the start, which may close it at
+ * any time.  So a connection is identified by the socket's inode, and is shut down through a duplicate whose inode
+ * was compared.
  *
- * Lock: the acceptor's, over the list of unauthenticated connections; under it connections are shut down, which does not
- * wait.  Owner: the listener (server.c). */
+ * Lock: the acceptor's, over the list of unauthenticated connections; under it connections are shut down, which does
+ * not wait.  Owner: the listener (server.c). */
 #include "net/grpc/acceptor.h"
 
 #ifdef WEFT_HAVE_GRPC
@@ -60,9 +61,9 @@ struct acceptor {
 
 /* ---- unauthenticated connections ---- */
 
-/* Returns the inode of the socket fd, or 0.  gRPC may close fd meanwhile, and the number may be another socket's then: the
- * kernel answers for one of the two, and callers compare.  It uses statx, since ThreadSanitizer takes fstat for a use of
- * the descriptor that races with its close. */
+/* Returns the inode of the socket fd, or 0.  gRPC may close fd meanwhile, and the number may be another socket's
+ * then: the kernel answers for one of the two, and callers compare.  It uses statx, since ThreadSanitizer takes
+ * fstat for a use of the descriptor that races with its close. */
 static uint64_t socket_inode(int fd) {
   struct statx s;
   return statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO, &s) == 0 && S_ISSOCK(s.stx_mode) ? s.stx_ino : 0;
@@ -84,7 +85,8 @@ static bool unauth_conn_shut_down(const unauth_conn *s) {
   return true;
 }
 
-/* Forgets connections that gRPC has closed, and evicts those that are unauthenticated for too long; returns how many. */
+/* Forgets connections that gRPC has closed, and evicts those that are unauthenticated for too long; returns how
+ * many. */
 static int acceptor_evict_late(acceptor *a) {
   int64_t now = weft__now_ns();
   int evicted = 0;
@@ -103,7 +105,8 @@ static int acceptor_evict_late(acceptor *a) {
   return evicted;
 }
 
-/* Adds a connection, and evicts the oldest if there are too many.  Returns how many were evicted; -1: there is no room. */
+/* Adds a connection, and evicts the oldest if there are too many.  Returns how many were evicted; -1: there is no
+ * room. */
 static int acceptor_add_unauth(acceptor *a, int fd) {
   int evicted = 0;
   pthread_mutex_lock(&a->lock);
@@ -168,7 +171,8 @@ static void accepted_socket_tune(int fd) { /* as gRPC's listeners do */
   setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &gone_ms, sizeof gone_ms);
 }
 
-/* Accepts the connections that wait, at most ACCEPT_BATCH.  Returns false if accepting fails and should be retried later. */
+/* Accepts the connections that wait, at most ACCEPT_BATCH.  Returns false if accepting fails and should be retried
+ * later. */
 static bool acceptor_accept(acceptor *a, int listen_fd) {
   for (int i = 0; i < ACCEPT_BATCH; i++) {
     int fd = weft__accept(listen_fd);
@@ -289,7 +293,7 @@ weft_err weft__acceptor_listen(acceptor **out, const char *host, int *port) {
   if (!a) return WEFT_OOM;
   pthread_mutex_init(&a->lock, NULL);
   weft__accept_retain();
-  a->max_unauth = weft__accept_cap();
+  a->max_unauth = weft__accept_max_unauthenticated();
   a->insecure = grpc_insecure_server_credentials_create();
   a->unauth = weft__alloc((size_t)a->max_unauth * sizeof *a->unauth);
   a->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -12,8 +12,8 @@
 
 #ifdef WEFT_HAVE_GRPC
 typedef struct acceptor acceptor;
-/* Listens on every address of the host ("127.0.0.1", "[::1]", a name); *port 0 becomes the one that was bound.  UNKNOWN, as
- * TF's servers say it: the address cannot be used. */
+/* Listens on every address of the host ("127.0.0.1", "[::1]", a name); *port 0 becomes the one that was bound.
+ * UNKNOWN, as TF's servers say it: the address cannot be used. */
 weft_err weft__acceptor_listen(acceptor **out, const char *host, int *port);
 weft_err weft__acceptor_start(acceptor *a, grpc_server *server); /* accepts from now on */
 /* A call on the connection that gRPC calls `peer` ("fd:12") was allowed: the connection may stay. */

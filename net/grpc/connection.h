@@ -7,9 +7,9 @@
 #include "net/grpc/core.h"
 
 #ifdef WEFT_HAVE_GRPC
-/* connection.c: to numeric addresses.  target: in gRPC's form ("ipv4:10.0.0.1:2222"); address: "host:port", for messages
- * and as the authority; host: the name that the peer's certificate must have, NULL: that of the target.  Strings are copied.
- * INVALID_ARGUMENT: the certificate, key or CA cannot be read. */
+/* connection.c: to numeric addresses.  target: in gRPC's form ("ipv4:10.0.0.1:2222"); address: "host:port", for
+ * messages and as the authority; host: the name that the peer's certificate must have, NULL: that of the target.
+ * Strings are copied.  INVALID_ARGUMENT: the certificate, key or CA cannot be read. */
 weft_err weft__direct_connection_create(grpc_connection **out, const char *target, const char *address,
                                         const char *host, const channel_opts *opts);
 typedef enum direct_state { DIRECT_CONNECTING, DIRECT_READY, DIRECT_FAILED } direct_state;

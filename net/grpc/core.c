@@ -1,12 +1,12 @@
 /* core.c - one completion queue for the process, and the thread that polls it.
  *
- * Servers and channels share both: a second thread would be one more switch between an event and the code that waits for
- * it (an empty call took 45 us with two, 31 us with one).  gRPC is initialized with the first user and shut down with the
- * last.  A process that was forked in between must not use it, since its threads are gone.  The state is process-wide;
- * net/transport.h says why.
+ * Servers and channels share both: a second thread would be one more switch between an event and the code that waits
+ * for it (an empty call took 45 us with two, 31 us with one).  gRPC is initialized with the first user and shut down
+ * with the last.  A process that was forked in between must not use it, since its threads are gone.  The state is
+ * process-wide; net/transport.h says why.
  *
- * Locks: core_lock over the users, held while gRPC is started and stopped; backup_lock over what the backup poller and the
- * thread that shuts gRPC down wait for.  Callbacks run without either. */
+ * Locks: core_lock over the users, held while gRPC is started and stopped; backup_lock over what the backup poller
+ * and the thread that shuts gRPC down wait for.  Callbacks run without either. */
 #include "net/grpc/core.h"
 
 #ifdef WEFT_HAVE_GRPC
@@ -51,8 +51,8 @@ static void *core_poll_thread(void *queue) {
   }
 }
 
-/* ---- the backup poller: a callback that takes long must not make the process look dead to its peers, so a second thread
- * polls until the callback returns ---- */
+/* ---- the backup poller: a callback that takes long must not make the process look dead to its peers, so a second
+ * thread polls until the callback returns ---- */
 
 static pthread_mutex_t backup_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t backup_wake = PTHREAD_COND_INITIALIZER;
@@ -93,8 +93,9 @@ static void core_log(gpr_log_func_args *a) { weft__log_at(LOG_DEBUG, a->file, a-
 
 /* ---- shutting down ---- */
 
-/* grpc_shutdown waits for gRPC's timer threads without a deadline, and also for one that it could not start (pthread_create
- * failed).  So it runs on a thread of its own, and a process that has waited too long goes on without it. */
+/* grpc_shutdown waits for gRPC's timer threads without a deadline, and also for one that it could not start
+ * (pthread_create failed).  So it runs on a thread of its own, and a process that has waited too long goes on
+ * without it. */
 enum { SHUTDOWN_TIMEOUT_S = 5 };
 static pthread_cond_t shutdown_done = PTHREAD_COND_INITIALIZER; /* guarded, with the next two, by backup_lock */
 static bool grpc_is_shut_down, grpc_is_stuck;

@@ -29,7 +29,8 @@ static inline void *weft__core_post(tag *t) {
 grpc_call_error weft__core_start_batch(grpc_call *on, const grpc_op *ops, size_t n, tag *t); /* t->done follows */
 
 /* Retains the process's completion queue, which is started with the first user and stopped with the last.
- * FAILED_PRECONDITION: it was started before this process was forked; RESOURCE_EXHAUSTED: no thread, or gRPC did not stop. */
+ * FAILED_PRECONDITION: it was started before this process was forked; RESOURCE_EXHAUSTED: no thread, or gRPC did not
+ * stop. */
 weft_err weft__core_retain(grpc_completion_queue **out);
 void weft__core_release(void); /* not in a callback */
 
@@ -50,8 +51,8 @@ typedef struct core_args {
 } core_args;
 void weft__core_args_common(core_args *a); /* initializes with what clients and servers share */
 void weft__core_args_add(core_args *a, const char *key, int value);
-/* For a server with a memory limit: gRPC's own buffers may take half of it.  A message that does not fit is refused with
- * RESOURCE_EXHAUSTED while it arrives. */
+/* For a server with a memory limit: gRPC's own buffers may take half of it.  A message that does not fit is refused
+ * with RESOURCE_EXHAUSTED while it arrives. */
 void weft__core_args_quota(core_args *a);
 void weft__core_args_finish(core_args *a); /* once a server or channel was created with them */
 #endif

@@ -1,10 +1,11 @@
 /* listener_watchdog.c - a listener is dead when connections stay in its backlog.
  *
- * After one failed accept4 (no descriptor was left) gRPC does not look at the socket any more, but keeps it open.  The
- * kernel tells the length of the backlog of a listening socket.  shutdown() on a duplicate ends its LISTEN state: then
- * another socket can listen on the same port while the connections of the first live on.
+ * After one failed accept4 (no descriptor was left) gRPC does not look at the socket any more, but keeps it open.
+ * The kernel tells the length of the backlog of a listening socket.  shutdown() on a duplicate ends its LISTEN
+ * state: then another socket can listen on the same port while the connections of the first live on.
  *
- * Lock: the watchdog's, over is_stopping; it is a leaf.  The rest belongs to its thread.  Owner: the listener (server.c). */
+ * Lock: the watchdog's, over is_stopping; it is a leaf.  The rest belongs to its thread.  Owner: the listener
+ * (server.c). */
 #include "net/grpc/listener_watchdog.h"
 
 #ifdef WEFT_HAVE_GRPC

@@ -10,7 +10,8 @@
 typedef struct watchdog watchdog;
 typedef weft_err watchdog_reopen(void *arg); /* on the watchdog's thread; retried if it fails */
 /* Watches the sockets of this process that listen on the port.  When connections wait there for a second and none is
- * accepted, the sockets stop listening, so that the port is free, and reopen is called.  RESOURCE_EXHAUSTED: no thread. */
+ * accepted, the sockets stop listening, so that the port is free, and reopen is called.  RESOURCE_EXHAUSTED: no
+ * thread. */
 weft_err weft__watchdog_start(watchdog **out, int port, watchdog_reopen *reopen, void *arg);
 void weft__watchdog_stop(watchdog *w); /* waits for the thread and frees w; NULL is fine */
 #endif

@@ -1,7 +1,8 @@
 /* name_lookup.c - getaddrinfo on detached threads, since it can neither be cancelled nor given a deadline.
  *
- * A lookup is counted: its thread holds one reference, each caller another.  The list of running lookups is process-wide;
- * net/transport.h says why.  Lock: lookups_lock, over the list and the results; under it a thread is started. */
+ * A lookup is counted: its thread holds one reference, each caller another.  The list of running lookups is
+ * process-wide; net/transport.h says why.  Lock: lookups_lock, over the list and the results; under it a thread is
+ * started. */
 #include "net/grpc/name_lookup.h"
 
 #ifdef WEFT_HAVE_GRPC

@@ -1,4 +1,5 @@
-/* no_grpc.c - a build without gRPC: everything runs in one process, and connecting or listening fails with UNIMPLEMENTED. */
+/* no_grpc.c - a build without gRPC: everything runs in one process, and connecting or listening fails with
+ * UNIMPLEMENTED. */
 #include "net/internal.h"
 
 #ifndef WEFT_HAVE_GRPC

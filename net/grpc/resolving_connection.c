@@ -1,11 +1,12 @@
-/* resolving_connection.c - a connection to a host name: resolves it, connects, then hands calls to a direct connection.
+/* resolving_connection.c - a connection to a host name: resolves it, connects, then hands calls to a direct
+ * connection.
  *
- * The name is looked up again before each attempt, since a task that was restarted may have another address.  Calls wait
- * in a ring until the connection is ready.  A thread looks up and connects; it lives as long as calls wait, and fails those
- * whose deadline has passed.  A fail-fast call (without wait_for_ready) fails with the step that failed.
+ * The name is looked up again before each attempt, since a task that was restarted may have another address.  Calls
+ * wait in a ring until the connection is ready.  A thread looks up and connects; it lives as long as calls wait, and
+ * fails those whose deadline has passed.  A fail-fast call (without wait_for_ready) fails with the step that failed.
  *
- * Lock: the connection's, over the ring and the current direct connection.  Under it a watch is added to a token, a direct
- * connection is asked whether it is idle, and the thread is started.  Callbacks run without it. */
+ * Lock: the connection's, over the ring and the current direct connection.  Under it a watch is added to a token, a
+ * direct connection is asked whether it is idle, and the thread is started.  Callbacks run without it. */
 #include "net/grpc/connection.h"
 #include "net/grpc/name_lookup.h"
 

@@ -1,12 +1,12 @@
 /* server.c - a listener over gRPC: every method of every service is one kind of call to it.
  *
- * Without TLS our own acceptor listens.  With TLS gRPC does; if it stops accepting, a further gRPC server takes the port
- * over, while the first goes on serving the connections it has.
+ * Without TLS our own acceptor listens.  With TLS gRPC does; if it stops accepting, a further gRPC server takes the
+ * port over, while the first goes on serving the connections it has.
  *
- * A call passes four events: it was received (calls are requested in advance, several at a time), its message was read,
- * its response was sent, and it was closed, which comes early when the caller gave up.  The last two come in any order,
- * and the call is freed with the second.  The listener counts its calls and is freed after them: gRPC's own shutdown
- * waits for connections, not for a handler that still has to answer.
+ * A call passes four events: it was received (calls are requested in advance, several at a time), its message was
+ * read, its response was sent, and it was closed, which comes early when the caller gave up.  The last two come in
+ * any order, and the call is freed with the second.  The listener counts its calls and is freed after them: gRPC's
+ * own shutdown waits for connections, not for a handler that still has to answer.
  *
  * Lock: the listener's, over the count of calls and the state of its servers; it is a leaf. */
 #include "net/grpc/acceptor.h"
@@ -357,8 +357,8 @@ static grpc_server *listener_create_server(grpc_listener *l) {
   return server;
 }
 
-/* Finds a slot for one more server.  If all are used, shuts the servers down, whose slots are free once their connections
- * are gone, and returns NULL. */
+/* Finds a slot for one more server.  If all are used, shuts the servers down, whose slots are free once their
+ * connections are gone, and returns NULL. */
 static server_slot *listener_find_slot(grpc_listener *l) {
   server_slot *found = NULL;
   pthread_mutex_lock(&l->lock);

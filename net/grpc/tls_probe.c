@@ -1,7 +1,7 @@
 /* tls_probe.c - sends a ClientHello and looks at the first bytes of the response.
  *
- * A server with TLS closes a connection that begins as HTTP/2 without a message, which may mean anything.  To a ClientHello
- * it responds with a TLS record, even if that is only an alert.
+ * A server with TLS closes a connection that begins as HTTP/2 without a message, which may mean anything.  To a
+ * ClientHello it responds with a TLS record, even if that is only an alert.
  *
  * Owner: counted; the connection holds one reference and the thread that probes another.  No locks: atomics. */
 #include "net/grpc/tls_probe.h"

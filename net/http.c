@@ -97,7 +97,7 @@ static bool http_is_local_host(struct MHD_Connection *c) {
 
 /* ---- responses ---- */
 
-static enum MHD_Result http_send_response(struct MHD_Connection *c, http_reply *r) {
+static enum MHD_Result http_send_response(struct MHD_Connection *c, http_response *r) {
   static const char *const headers[][2] = {
       {"Cache-Control", "no-store"},
       {"X-Content-Type-Options", "nosniff"},
@@ -117,7 +117,7 @@ static enum MHD_Result http_send_response(struct MHD_Connection *c, http_reply *
   return sent;
 }
 
-static void http_refuse(http_reply *r, int code, const char *why) {
+static void http_refuse(http_response *r, int code, const char *why) {
   r->code = code;
   weft__text_puts(&r->body, why);
 }
@@ -125,7 +125,7 @@ static void http_refuse(http_reply *r, int code, const char *why) {
 static enum MHD_Result http_handle_request(void *arg, struct MHD_Connection *c, const char *path, const char *method,
                                            const char *version, const char *data, size_t *size, void **state) {
   http *h = arg;
-  http_reply r = {.code = MHD_HTTP_OK, .type = "text/plain; charset=utf-8"};
+  http_response r = {.code = MHD_HTTP_OK, .type = "text/plain; charset=utf-8"};
   (void)version, (void)data, (void)size, (void)state;
   if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
     http_refuse(&r, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are supported\n");

@@ -9,14 +9,14 @@
 
 typedef struct http http;
 
-typedef struct http_reply {
+typedef struct http_response {
   int code;         /* 200, 404 */
   const char *type; /* "text/html; charset=utf-8": a literal */
   text body;        /* the server finishes it */
-} http_reply;
+} http_response;
 /* Fills in the response to a path ("/metrics").  Called on the server's thread, one at a time; may block for a
  * second or two. */
-typedef void http_handler(void *arg, const char *path, http_reply *reply);
+typedef void http_handler(void *arg, const char *path, http_response *reply);
 
 typedef struct http_opts {
   const char *host;  /* a numeric address: "127.0.0.1", "::1", "0.0.0.0" */

@@ -117,7 +117,7 @@ static weft_err write_metrics(page *p, text *out) {
   return err;
 }
 
-static void answer(void *arg, const char *path, http_reply *r) {
+static void answer(void *arg, const char *path, http_response *r) {
   page *p = arg;
   weft_err err = WEFT_OK;
   if (strcmp(path, "/") == 0) {

@@ -72,7 +72,7 @@ static void mhd_load(void) {
 /* ---- authorization ---- */
 
 static bool http_token_matches(const http *h, const char *given) {
-  return given && weft__tokens_equal(h->token, strlen(h->token), given, strlen(given));
+  return given && weft__rpc_tokens_equal(h->token, strlen(h->token), given, strlen(given));
 }
 
 static bool http_is_authorized(const http *h, struct MHD_Connection *c) {
@@ -169,7 +169,7 @@ static void http_on_connection(void *arg, struct MHD_Connection *c, void **conte
 
 /* ---- listening ---- */
 
-/* Errors of libmicrohttpd are told by return codes, not by its log. */
+/* Errors of libmicrohttpd are read from its return codes, not from its log. */
 static void http_ignore_log(void *arg, const char *format, va_list args) { (void)arg, (void)format, (void)args; }
 
 static bool http_make_address(struct sockaddr_storage *at, const http_opts *o) {

@@ -16,7 +16,7 @@ typedef struct http_response {
 } http_response;
 /* Fills in the response to a path ("/metrics").  Called on the server's thread, one at a time; may block for a
  * second or two. */
-typedef void http_handler(void *arg, const char *path, http_response *reply);
+typedef void http_handler(void *arg, const char *path, http_response *response);
 
 typedef struct http_opts {
   const char *host;  /* a numeric address: "127.0.0.1", "::1", "0.0.0.0" */

@@ -49,10 +49,10 @@ enum {
 
 /* Returns an error's message as it may travel: at most ERROR_TEXT_MAX bytes, with " ... [truncated]" at the end if
  * it was cut.  The result is `text` itself or buf, which has room for ERROR_TEXT_MAX + 1. */
-const char *weft__error_text(char *buf, const char *text);
+const char *weft__rpc_error_text(char *buf, const char *text);
 /* RESOURCE_EXHAUSTED: the message is too large for any peer to read. */
-weft_err weft__check_size(const char *method, size_t size);
+weft_err weft__rpc_check_size(const char *method, size_t size);
 /* Compares secrets, in a time that depends on the size of `got` alone. */
-bool weft__tokens_equal(const void *want, size_t want_size, const void *got, size_t got_size);
+bool weft__rpc_tokens_equal(const void *want, size_t want_size, const void *got, size_t got_size);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- what the transports share ---- */
 
-const char *weft__error_text(char *buf, const char *text) {
+const char *weft__rpc_error_text(char *buf, const char *text) {
   static const char cut[] = " ... [truncated]";
   size_t size = strlen(text);
   if (size <= ERROR_TEXT_MAX) return text;
@@ -19,13 +19,13 @@ const char *weft__error_text(char *buf, const char *text) {
   return buf;
 }
 
-weft_err weft__check_size(const char *method, size_t size) {
+weft_err weft__rpc_check_size(const char *method, size_t size) {
   if (size < (size_t)MESSAGE_LIMIT_MIB << 20) return WEFT_OK;
   return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: a message of %zu bytes is too large: at most %d MiB can be sent",
                     method, size, MESSAGE_LIMIT_MIB);
 }
 
-bool weft__tokens_equal(const void *want, size_t want_size, const void *got, size_t got_size) {
+bool weft__rpc_tokens_equal(const void *want, size_t want_size, const void *got, size_t got_size) {
   const unsigned char *w = want, *g = got;
   volatile unsigned char difference = want_size != got_size;
   for (size_t i = 0; i < got_size; i++) difference |= (unsigned char)(g[i] ^ (want_size ? w[i % want_size] : 0));

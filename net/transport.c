@@ -1,6 +1,6 @@
 /* transport.c - holds the process's loop group, and lets callers that wait poll it.
  *
- * The group exists while somebody uses it.  It is destroyed without the lock, since its threads may take the lock in a
+ * The group exists while it has users.  It is destroyed without the lock, since its threads may take the lock in a
  * callback until they have ended; a new user then gets a new group.
  *
  * Lock: `lock` over the whole object.  Waking a poller under it keeps the group from being destroyed meanwhile. */

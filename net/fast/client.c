@@ -228,7 +228,7 @@ static weft_err client_send_call(fast_client *client, client_call *c, message *r
 
 bool weft__fast_client_call(fast_client *client, const char *method, message *request, const call_opts *opts,
                             rpc_callback *fn, void *arg) {
-  weft_err err = weft__check_size(method, request->size);
+  weft_err err = weft__rpc_check_size(method, request->size);
   client_call *c = err == WEFT_OK ? client_call_create(client, method, opts, fn, arg) : NULL;
   if (err == WEFT_OK && !c) err = WEFT_OOM;
   pthread_mutex_lock(&client->lock);

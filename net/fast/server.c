@@ -103,8 +103,8 @@ static void server_call_release(server_call *c) {
 static void server_call_respond(call *base, weft_err err, message *response) {
   server_call *c = (server_call *)base;
   char cut[ERROR_TEXT_MAX + 1];
-  if (err == WEFT_OK && response) err = weft__check_size(c->base.method, response->size);
-  const char *text = err == WEFT_OK ? "" : weft__error_text(cut, weft__error_message());
+  if (err == WEFT_OK && response) err = weft__rpc_check_size(c->base.method, response->size);
+  const char *text = err == WEFT_OK ? "" : weft__rpc_error_text(cut, weft__error_message());
   pthread_mutex_lock(&c->conn->lock);
   RING_REMOVE(c->conn->calls, c);
   pthread_mutex_unlock(&c->conn->lock);
@@ -170,7 +170,7 @@ static bool server_conn_on_call(server_conn *from, const frame_head *h, const ch
 static bool server_conn_on_greeting(server_conn *c, const char *text, size_t size) {
   char want[2 * FAST_KEY_SIZE + 1];
   weft__socket_key_text(want, c->listener->key);
-  if (!weft__tokens_equal(want, sizeof want - 1, text, size)) return false;
+  if (!weft__rpc_tokens_equal(want, sizeof want - 1, text, size)) return false;
   c->conn.authenticated = true;
   weft__conn_send(&c->conn, &(frame_head){.kind = FRAME_GREETING}, "", NULL, false);
   return true;

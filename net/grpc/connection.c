@@ -26,7 +26,7 @@ typedef struct client_call {
   direct_connection *conn;
   struct client_call *next, *prev; /* in the connection's ring */
   grpc_call *call;
-  grpc_byte_buffer *request, *reply;
+  grpc_byte_buffer *request, *response;
   grpc_metadata_array initial, trailing;
   grpc_metadata token;
   grpc_status_code code;
@@ -145,19 +145,19 @@ static void client_call_remove(client_call *c) {
 static void client_call_on_done(void *arg, bool ok) {
   (void)ok; /* the status says the same */
   client_call *c = arg;
-  message reply = {0};
+  message response = {0};
   bool cancelled = c->cancel && !weft__cancel_off(c->cancel, &c->watch);
   weft_err err = WEFT_OK;
   if (c->code == GRPC_STATUS_OK)
-    err = weft__core_to_message(&reply, c->reply);
-  else if (c->reply)
-    grpc_byte_buffer_destroy(c->reply);
+    err = weft__core_to_message(&response, c->response);
+  else if (c->response)
+    grpc_byte_buffer_destroy(c->response);
   if (c->code != GRPC_STATUS_OK)
     err = cancelled && c->code == GRPC_STATUS_CANCELLED ? weft__cancel_raise(c->cancel) : client_call_raise_status(c);
   responding_call = c->call;
-  c->fn(c->arg, err, err == WEFT_OK ? &reply : NULL);
+  c->fn(c->arg, err, err == WEFT_OK ? &response : NULL);
   responding_call = NULL;
-  weft__message_finish(&reply);
+  weft__message_finish(&response);
   client_call_remove(c); /* last: whoever destroys the connection waits for the callback too */
   client_call_free(c);
 }
@@ -185,7 +185,7 @@ static grpc_call_error client_call_start(client_call *c, bool wait_for_ready) {
   }
   op[1].data.send_message.send_message = c->request;
   op[3].data.recv_initial_metadata.recv_initial_metadata = &c->initial;
-  op[4].data.recv_message.recv_message = &c->reply;
+  op[4].data.recv_message.recv_message = &c->response;
   op[5].data.recv_status_on_client.trailing_metadata = &c->trailing;
   op[5].data.recv_status_on_client.status = &c->code;
   op[5].data.recv_status_on_client.status_details = &c->details;
@@ -195,7 +195,7 @@ static grpc_call_error client_call_start(client_call *c, bool wait_for_ready) {
 static weft_err client_call_create(client_call **out, direct_connection *conn, const char *method, message *request,
                                    const call_opts *opts) {
   size_t size = strlen(method) + 1;
-  WEFT_TRY(weft__check_size(method, request->size));
+  WEFT_TRY(weft__rpc_check_size(method, request->size));
   client_call *c = weft__alloc_zero(1, sizeof *c + size);
   if (!c) return WEFT_OOM;
   c->method = memcpy(c + 1, method, size);

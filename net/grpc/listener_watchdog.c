@@ -105,10 +105,10 @@ static void watchdog_reopen_port(watchdog *w) {
             "raises the limit); opening it again",
             w->port);
   watchdog_close_sockets(w, true);
-  bool told = false;
+  bool logged = false;
   while (w->reopen(w->arg) != WEFT_OK) {
-    if (!told) weft__log(LOG_ERROR, "port %d cannot be opened again yet: %s", w->port, weft__error_message());
-    told = true;
+    if (!logged) weft__log(LOG_ERROR, "port %d cannot be opened again yet: %s", w->port, weft__error_message());
+    logged = true;
     if (watchdog_stops_within(w, CHECK_INTERVAL_MS)) return;
   }
   watchdog_find_sockets(w);

@@ -116,11 +116,11 @@ static void server_call_send_response(server_call *c, weft_err err, message *res
   message none = {0};
   grpc_slice details = grpc_empty_slice();
   if (!response) response = &none;
-  if (err == WEFT_OK) err = weft__check_size(c->base.method, response->size);
+  if (err == WEFT_OK) err = weft__rpc_check_size(c->base.method, response->size);
   if (err == WEFT_OK) err = weft__core_from_message(&c->response, response);
   grpc_op op[3] = {
       {.op = GRPC_OP_SEND_INITIAL_METADATA}, {.op = GRPC_OP_SEND_STATUS_FROM_SERVER}, {.op = GRPC_OP_SEND_MESSAGE}};
-  if (err != WEFT_OK) details = grpc_slice_from_copied_string(weft__error_text(cut, weft__error_message()));
+  if (err != WEFT_OK) details = grpc_slice_from_copied_string(weft__rpc_error_text(cut, weft__error_message()));
   op[1].data.send_status_from_server.status = (grpc_status_code)err;
   op[1].data.send_status_from_server.status_details = err != WEFT_OK ? &details : NULL;
   op[2].data.send_message.send_message = c->response;
@@ -172,8 +172,8 @@ static bool server_call_is_allowed(const server_call *c) {
   for (size_t i = 0; i < c->metadata.count; i++) {
     grpc_slice got = c->metadata.metadata[i].value;
     if (grpc_slice_str_cmp(c->metadata.metadata[i].key, "authorization") == 0)
-      return weft__tokens_equal(GRPC_SLICE_START_PTR(want), GRPC_SLICE_LENGTH(want), GRPC_SLICE_START_PTR(got),
-                                GRPC_SLICE_LENGTH(got));
+      return weft__rpc_tokens_equal(GRPC_SLICE_START_PTR(want), GRPC_SLICE_LENGTH(want), GRPC_SLICE_START_PTR(got),
+                                    GRPC_SLICE_LENGTH(got));
   }
   return false;
 }

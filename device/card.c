@@ -34,8 +34,8 @@ struct card {
   memory_pool *pinned;
   size_t limit;
   memory_pool *pool;
-  void *lane[CUDA_GRAPH_STREAMS]; /* streams of recordings */
-  bool joined[CUDA_GRAPH_STREAMS];
+  void *lane[CAPTURE_STREAMS]; /* streams of recordings */
+  bool joined[CAPTURE_STREAMS];
   int current, step; /* the lane and step that is being recorded */
   void **event;      /* per step: behind it; the first stands at the beginning */
   int n_event;
@@ -293,7 +293,7 @@ static int wait_for(card *c, int step) {
 
 static int begin_recording(card *c) {
   int code = 0;
-  for (int i = 0; i < CUDA_GRAPH_STREAMS; i++) {
+  for (int i = 0; i < CAPTURE_STREAMS; i++) {
     if (!c->lane[i]) code = c->api->stream_create(c->number, &c->lane[i]);
     if (code) return code;
     c->joined[i] = i == 0;
@@ -314,14 +314,14 @@ static weft_err gpu_record_begin(device *d) {
   return check(c, code, "recording a step");
 }
 
-static weft_err gpu_record_step(device *d, int step, int lane, const int after[CUDA_GRAPH_STREAMS]) {
+static weft_err gpu_record_step(device *d, int step, int lane, const int after[CAPTURE_STREAMS]) {
   card *c = card_of(d);
   int code = mark(c, c->step); /* what was queued so far */
   c->current = lane;
   c->step = step;
   if (!code && !c->joined[lane]) code = wait_for(c, -1);
   c->joined[lane] = true;
-  for (int i = 0; i < CUDA_GRAPH_STREAMS && !code; i++)
+  for (int i = 0; i < CAPTURE_STREAMS && !code; i++)
     if (i != lane && after[i] >= 0) code = wait_for(c, after[i]);
   return check(c, code, "recording a step");
 }
@@ -329,7 +329,7 @@ static weft_err gpu_record_step(device *d, int step, int lane, const int after[C
 /* All lanes lead back into the first. */
 static int join_lanes(card *c) {
   int code = mark(c, c->step);
-  for (int i = 1; i < CUDA_GRAPH_STREAMS; i++) {
+  for (int i = 1; i < CAPTURE_STREAMS; i++) {
     if (!c->joined[i]) continue;
     void *event;
     if (!code) code = step_event(c, c->step + i, &event);

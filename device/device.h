@@ -9,7 +9,7 @@
 
 typedef struct device device;
 
-enum { CUDA_GRAPH_STREAMS = 6 };
+enum { CAPTURE_STREAMS = 6 };
 
 typedef struct device_ops {
   const char *type; /* "CPU", "GPU": required */
@@ -31,7 +31,7 @@ typedef struct device_ops {
   weft_err (*record_begin)(device *d);
   /* What is queued next is step `step` (0, 1, ...) of the recording, in one of a few lanes that run beside each other: after
    * the steps before it in its lane, and after step after[l] of each other lane l (-1: none). */
-  weft_err (*record_step)(device *d, int step, int lane, const int after[CUDA_GRAPH_STREAMS]);
+  weft_err (*record_step)(device *d, int step, int lane, const int after[CAPTURE_STREAMS]);
   weft_err (*record_end)(device *d, void **recording);
   weft_err (*replay)(device *d, void *recording);
   void (*recording_destroy)(device *d, void *recording);

@@ -102,7 +102,7 @@ void weft__listener_destroy(listener *l) {
 /* ---- waiting for a response ---- */
 
 typedef struct call_waiter {
-  gate done; /* opened after the next two were written */
+  sync_event done; /* opened after the next two were written */
   status err;
   message *response;
   cancel cancel; /* the call's own: fired by an interrupt or by the caller's token */

@@ -12,7 +12,7 @@
 #define WEFT_NET_RPC_H
 
 #include "base/cancel.h"
-#include "base/gate.h"
+#include "base/sync_event.h"
 #include "net/message.h"
 
 typedef struct security {  /* zero: none.  Strings are borrowed for the life of the listener or channel. */
@@ -86,9 +86,9 @@ weft_err weft__channel_call_wait(channel *c, const char *method, message *reques
 
 /* ---- waiting (transport.c) ---- */
 
-/* As weft__gate_wait and weft__gate_open, for a gate that a callback opens.  The thread that waits may poll the
+/* As weft__sync_event_wait and weft__sync_event_set, for a sync_event that a callback opens.  The thread that waits may poll the
  * event loop itself and run callbacks, also those of other calls.  Must not be waited for in a callback. */
-bool weft__rpc_event_wait(gate *g, int64_t for_ns);
-void weft__rpc_event_set(gate *g);
+bool weft__rpc_event_wait(sync_event *g, int64_t for_ns);
+void weft__rpc_event_set(sync_event *g);
 
 #endif

@@ -54,15 +54,15 @@ static loop_group *transport_retain_running(void) {
   return loops;
 }
 
-bool weft__rpc_event_wait(gate *g, int64_t for_ns) {
+bool weft__rpc_event_wait(sync_event *g, int64_t for_ns) {
   loop_group *loops = transport_retain_running();
   bool open = false, polled = loops && weft__loop_poll_until(loops, g, for_ns, &open);
   if (loops) weft__transport_release_loops(loops);
-  return polled ? open : weft__gate_wait(g, for_ns);
+  return polled ? open : weft__sync_event_wait(g, for_ns);
 }
 
-void weft__rpc_event_set(gate *g) {
-  if (!weft__gate_open(g)) return; /* nobody polls for it; g may be gone */
+void weft__rpc_event_set(sync_event *g) {
+  if (!weft__sync_event_set(g)) return; /* nobody polls for it; g may be gone */
   pthread_mutex_lock(&transport.lock);
   if (transport.loops) weft__loop_wake_poller(transport.loops);
   pthread_mutex_unlock(&transport.lock);

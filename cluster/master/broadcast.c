@@ -7,8 +7,8 @@
 
 typedef struct asking {
   atomic_int left;
-  gate answered; /* by all of them */
-  cancel cancel; /* ours: ends the calls when the asker's own fires or the program is interrupted */
+  sync_event answered; /* by all of them */
+  cancel cancel;       /* ours: ends the calls when the asker's own fires or the program is interrupted */
 } asking;
 
 typedef struct one {

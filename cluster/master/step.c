@@ -207,7 +207,7 @@ typedef struct step_run {
   int64_t id;
   cancel *cancel;
   atomic_int left;      /* parts that still run, and whoever begins them */
-  gate ended;           /* opened by the last */
+  sync_event ended;     /* opened by the last */
   pthread_mutex_t lock; /* guards what follows */
   status failure;       /* the first, or the first that is no consequence of another */
   bool derived;

@@ -7,7 +7,7 @@
 
 void weft__graph_streams_init(graph_streams *l) {
   *l = (graph_streams){.n = 0};
-  for (int i = 0; i < CUDA_GRAPH_STREAMS; i++) l->tail[i] = -1;
+  for (int i = 0; i < CAPTURE_STREAMS; i++) l->tail[i] = -1;
 }
 
 void weft__graph_streams_finish(graph_streams *l) {
@@ -60,8 +60,8 @@ static weft_err add_accesses(graph_streams *l, const frame *f, int item) {
 }
 
 /* Per stream: the last step that the accesses from `first` on must wait for. */
-static void find_conflicts(const graph_streams *l, int first, int after[CUDA_GRAPH_STREAMS]) {
-  for (int i = 0; i < CUDA_GRAPH_STREAMS; i++) after[i] = -1;
+static void find_conflicts(const graph_streams *l, int first, int after[CAPTURE_STREAMS]) {
+  for (int i = 0; i < CAPTURE_STREAMS; i++) after[i] = -1;
   for (int i = first; i < l->n; i++)
     for (int j = 0; j < first; j++) {
       const access *a = &l->list[i], *b = &l->list[j];
@@ -71,11 +71,11 @@ static void find_conflicts(const graph_streams *l, int first, int after[CUDA_GRA
     }
 }
 
-static int choose(const graph_streams *l, const int after[CUDA_GRAPH_STREAMS]) {
+static int choose(const graph_streams *l, const int after[CAPTURE_STREAMS]) {
   int best = 0;
-  for (int i = 0; i < CUDA_GRAPH_STREAMS; i++)
+  for (int i = 0; i < CAPTURE_STREAMS; i++)
     if (after[i] >= 0 && after[i] == l->tail[i]) return i;
-  for (int i = 1; i < CUDA_GRAPH_STREAMS; i++)
+  for (int i = 1; i < CAPTURE_STREAMS; i++)
     if (l->tail[i] < l->tail[best]) best = i;
   return best;
 }
@@ -99,7 +99,7 @@ weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item) 
     l->stream_of = grown;
     l->room_step = room;
   }
-  int after[CUDA_GRAPH_STREAMS];
+  int after[CAPTURE_STREAMS];
   const int first = l->n, next = l->n_step;
   WEFT_TRY(add_accesses(l, f, item));
   find_conflicts(l, first, after);

@@ -19,7 +19,7 @@ typedef struct graph_streams {
   int n_step;
   int *stream_of; /* per step */
   int room_step;
-  int tail[CUDA_GRAPH_STREAMS]; /* the last step of each; -1: none */
+  int tail[CAPTURE_STREAMS]; /* the last step of each; -1: none */
 } graph_streams;
 
 void weft__graph_streams_init(graph_streams *l);

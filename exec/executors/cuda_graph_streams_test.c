@@ -7,9 +7,9 @@
 
 enum { ITEMS = 4 };
 
-static struct { int n, stream[ITEMS], after[ITEMS][CUDA_GRAPH_STREAMS]; } noted;
+static struct { int n, stream[ITEMS], after[ITEMS][CAPTURE_STREAMS]; } noted;
 
-static weft_err note_step(device *d, int number, int stream, const int after[CUDA_GRAPH_STREAMS]) {
+static weft_err note_step(device *d, int number, int stream, const int after[CAPTURE_STREAMS]) {
   (void)d;
   EXPECT_EQ_INT(number, noted.n);
   noted.stream[noted.n] = stream;
@@ -90,7 +90,7 @@ TEST(kernels_that_share_nothing_run_beside_each_other_and_their_reader_waits_for
   item(&r, 2, n, 1, 2);
   walk(&r, 3);
   EXPECT(noted.stream[0] != noted.stream[1]);
-  for (int i = 0; i < CUDA_GRAPH_STREAMS; i++) EXPECT_EQ_INT(noted.after[1][i], -1);
+  for (int i = 0; i < CAPTURE_STREAMS; i++) EXPECT_EQ_INT(noted.after[1][i], -1);
   EXPECT(noted.stream[2] == noted.stream[0] || noted.stream[2] == noted.stream[1]); /* behind one of them */
   EXPECT_EQ_INT(noted.after[2][noted.stream[0]], 0);
   EXPECT_EQ_INT(noted.after[2][noted.stream[1]], 1);

@@ -8,7 +8,7 @@
  * Callbacks run without it. */
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/gate.h"
+#include "base/sync_event.h"
 #include "net/fast/conn.h"
 #include "net/fast/fast.h"
 #include "net/fast/socket.h"
@@ -37,7 +37,7 @@ struct fast_client {
   fast_client_changed *on_change;
   void *arg;
   atomic_int active;    /* callbacks that run, one for the connection until it is lost, and CLOSING */
-  gate idle;            /* open: nothing but CLOSING is left of these */
+  sync_event idle;      /* open: nothing but CLOSING is left of these */
   pthread_mutex_t lock; /* guards what follows */
   client_call **slot;   /* the low half of an id is its index here, the high half its generation */
   uint32_t n_slot, next_slot, generation;
@@ -94,7 +94,7 @@ static client_call *client_take_calls(fast_client *client, int64_t late_ns, bool
 
 /* The client may be gone afterwards.  No lock is taken: on the hot path the caller is sending its next call by now. */
 static void client_end_use(fast_client *client) {
-  if (atomic_fetch_sub(&client->active, 1) == CLOSING + 1) (void)weft__gate_open(&client->idle);
+  if (atomic_fetch_sub(&client->active, 1) == CLOSING + 1) (void)weft__sync_event_set(&client->idle);
 }
 
 /* Runs the callback of a call that was removed from the table, and frees it; err's message is this thread's. */
@@ -307,6 +307,6 @@ void weft__fast_client_destroy(fast_client *client) {
   client_fail_calls(client, all, WEFT_CANCELLED, "the connection was closed by this side");
   weft__conn_close(&client->conn);
   if (atomic_fetch_or(&client->active, CLOSING) > 0)
-    while (!weft__gate_wait(&client->idle, (int64_t)LOOP_TICK_MS * 1000000)) continue;
+    while (!weft__sync_event_wait(&client->idle, (int64_t)LOOP_TICK_MS * 1000000)) continue;
   weft__conn_release(&client->conn);
 }

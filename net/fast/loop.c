@@ -4,7 +4,7 @@
  *    +--------+ -------------> +-------------------+ -------------> +--------------------+
  *    |  idle  |                | loop thread polls |                |    caller polls    |
  *    |        | <------------- |   (poller == 0)   | <------------- | (poller == caller) |
- *    +--------+   last user    +-------------------+  its gate is   +--------------------+
+ *    +--------+   last user    +-------------------+  its sync_event is   +--------------------+
  *                 is released                         open, or time is up
  *
  * Idle means that there is no group: net/transport.c creates it for the first user and destroys it after the last.
@@ -18,7 +18,7 @@
  * callback.  Events are edge-triggered, since otherwise both threads would be woken for each.  Output is watched
  * only while a socket is full, since a unix socket would otherwise wake a thread each time its peer reads.
  *
- * How a caller wakes.  If another thread opens the gate of the caller that polls, it writes to the wakeup fd, an
+ * How a caller wakes.  If another thread opens the sync_event of the caller that polls, it writes to the wakeup fd, an
  * eventfd in the inner epoll.  If the loop's thread reads that event first, it writes again.
  *
  * How many loops.  A process that waits for responses has all its sources in the primary loop.  One that only serves
@@ -121,12 +121,12 @@ static void loop_yield(loop *l) {
 }
 
 /* Runs callbacks until the queue is empty, with the dispatch lock held.  Between two of them it polls, unless a caller
- * polls meanwhile.  Returns true, perhaps with sources left, as soon as the gate (or NULL) is open. */
-static bool loop_dispatch_locked(loop *l, gate *until) {
+ * polls meanwhile.  Returns true, perhaps with sources left, as soon as the sync_event (or NULL) is open. */
+static bool loop_dispatch_locked(loop *l, sync_event *until) {
   uint32_t events;
   for (source *s; (s = weft__ready_queue_pop(&l->ready, weft__now_ns(), &events));) {
     s->on_ready(s, events);
-    if (until && weft__gate_watch(until, true)) return true;
+    if (until && weft__sync_event_watch(until, true)) return true;
     if (!weft__ready_queue_has_ready(&l->ready)) continue;
     loop_yield(l);
     if (until || !has_poller(l->group)) loop_forward_wakeup(l->group, loop_poll(l, 0));
@@ -134,8 +134,8 @@ static bool loop_dispatch_locked(loop *l, gate *until) {
   return false;
 }
 
-/* Dispatches if no other thread does.  A caller whose gate opens leaves the rest to the loop's thread. */
-static void loop_dispatch(loop *l, gate *until) {
+/* Dispatches if no other thread does.  A caller whose sync_event opens leaves the rest to the loop's thread. */
+static void loop_dispatch(loop *l, sync_event *until) {
   bool leaves = false;
   while (!leaves && weft__ready_queue_has_ready(&l->ready) && pthread_mutex_trylock(&l->dispatch_lock) == 0) {
     leaves = loop_dispatch_locked(l, until);
@@ -144,7 +144,7 @@ static void loop_dispatch(loop *l, gate *until) {
   if (leaves && weft__ready_queue_has_ready(&l->ready)) loop_wake(l);
 }
 
-static poll_result loop_poll_and_dispatch(loop *l, int wait_ms, gate *until) {
+static poll_result loop_poll_and_dispatch(loop *l, int wait_ms, sync_event *until) {
   poll_result result = loop_poll(l, wait_ms);
   if (result != POLL_NOTHING) loop_dispatch(l, until);
   return result;
@@ -393,19 +393,19 @@ void weft__loop_remove_and_close(loop_group *g, source *s) {
 
 /* ---- callers that wait ---- */
 
-bool weft__loop_poll_until(loop_group *g, gate *until, int64_t for_ns, bool *is_open) {
+bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_open) {
   int64_t deadline = weft__now_ns() + for_ns, left = for_ns;
   pthread_t none = 0;
   if (!atomic_compare_exchange_strong(&g->poller, &none, pthread_self())) return false;
   atomic_store(&g->caller_has_polled, true);
   primary_watch_inner(g, false);
-  while (!weft__gate_watch(until, true) && left > 0) {
+  while (!weft__sync_event_watch(until, true) && left > 0) {
     int64_t ms = (left + 999999) / 1000000;
     int wait_ms = ms < LOOP_TICK_MS ? weft__int_sat(ms) : LOOP_TICK_MS;
     poll_result result = loop_poll_and_dispatch(primary(g), wait_ms, until);
     left = result == POLL_NOTHING ? 0 : deadline - weft__now_ns();
   }
-  *is_open = weft__gate_watch(until, false);
+  *is_open = weft__sync_event_watch(until, false);
   atomic_store(&g->poller, 0);
   primary_watch_inner(g, true);
   return true;

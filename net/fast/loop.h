@@ -13,7 +13,7 @@
 #ifndef WEFT_NET_FAST_LOOP_H
 #define WEFT_NET_FAST_LOOP_H
 
-#include "base/gate.h"
+#include "base/sync_event.h"
 #include "net/fast/ready_queue.h"
 
 typedef struct loop_group loop_group;
@@ -45,10 +45,10 @@ void weft__loop_remove_and_close(loop_group *g, source *s);
 
 /* ---- callers that wait ---- */
 
-/* Polls on the calling thread and runs callbacks, until the gate is open or the time is up; *is_open says which.
+/* Polls on the calling thread and runs callbacks, until the sync_event is open or the time is up; *is_open says which.
  * Returns false at once, with *is_open unchanged, if another caller polls.  Not in a callback. */
-bool weft__loop_poll_until(loop_group *g, gate *until, int64_t for_ns, bool *is_open);
-/* Wakes the caller that polls, so that it looks at its gate.  Does nothing on the thread that polls. */
+bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_open);
+/* Wakes the caller that polls, so that it looks at its sync_event.  Does nothing on the thread that polls. */
 void weft__loop_wake_poller(loop_group *g);
 
 /* ---- tickers ---- */

@@ -17,7 +17,7 @@ static void release_loops(void) { weft__transport_release_loops(loops); }
 
 typedef struct button { /* pressed by writing to it */
   source source;
-  gate *opens; /* or NULL */
+  sync_event *opens; /* or NULL */
   atomic_int presses;
   struct button *removes;
 } button;
@@ -42,7 +42,7 @@ static void press(button *b) {
   EXPECT_EQ_INT(write(b->source.fd, &one, sizeof one), (int)sizeof one);
 }
 
-static bool wait_open(gate *g) {
+static bool wait_open(sync_event *g) {
   int64_t until = weft__now_ns() + INT64_C(1000000000) * FOREVER_S;
   while (weft__now_ns() < until)
     if (weft__rpc_event_wait(g, 100000000)) return true;
@@ -50,7 +50,7 @@ static bool wait_open(gate *g) {
 }
 
 TEST(without_a_loop_a_gate_is_waited_for_alone) {
-  gate g = {0};
+  sync_event g = {0};
   EXPECT(!weft__rpc_event_wait(&g, 1000000));
   weft__rpc_event_set(&g);
   EXPECT(weft__rpc_event_wait(&g, 0));
@@ -61,7 +61,7 @@ TEST_WITHIN(60, a_callback_opens_the_gate_of_the_caller_that_polls) {
   retain_loops();
   put_up(&b);
   for (int i = 0; i < 200; i++) {
-    gate g = {0};
+    sync_event g = {0};
     b.opens = &g;
     press(&b);
     EXPECT(wait_open(&g));
@@ -72,7 +72,7 @@ TEST_WITHIN(60, a_callback_opens_the_gate_of_the_caller_that_polls) {
 }
 
 typedef struct waiter {
-  gate gate;
+  sync_event sync_event;
   atomic_bool done;
   bool open;
   pthread_t thread;
@@ -80,7 +80,7 @@ typedef struct waiter {
 
 static void *waiter_main(void *arg) {
   waiter *g = arg;
-  g->open = wait_open(&g->gate);
+  g->open = wait_open(&g->sync_event);
   atomic_store(&g->done, true);
   return NULL;
 }
@@ -91,7 +91,7 @@ TEST_WITHIN(60, a_gate_opened_by_another_thread_wakes_the_caller_that_polls) {
     waiter g = {0};
     EXPECT_EQ_INT(pthread_create(&g.thread, NULL, waiter_main, &g), 0);
     if (i % 2) usleep(500); /* it polls by now, and the loop's thread may have come later */
-    weft__rpc_event_set(&g.gate);
+    weft__rpc_event_set(&g.sync_event);
     pthread_join(g.thread, NULL);
     EXPECT(g.open);
   }
@@ -105,7 +105,7 @@ TEST_WITHIN(60, of_two_callers_that_wait_both_are_woken) {
   for (int i = 0; i < 100; i++) {
     waiter g[2] = {0};
     for (int k = 0; k < 2; k++) {
-      b[k].opens = &g[k].gate;
+      b[k].opens = &g[k].sync_event;
       EXPECT_EQ_INT(pthread_create(&g[k].thread, NULL, waiter_main, &g[k]), 0);
     }
     press(&b[i % 2]);
@@ -123,7 +123,7 @@ TEST_WITHIN(60, a_removed_source_is_not_called_any_more) {
   retain_loops();
   for (int i = 0; i < 100; i++) {
     button b[2] = {0};
-    gate g = {0};
+    sync_event g = {0};
     for (int k = 0; k < 2; k++) put_up(&b[k]);
     b[0].opens = &g, b[0].removes = &b[1];
     press(&b[0]); /* both may come in one batch, and the second then was removed by the first */
@@ -131,7 +131,7 @@ TEST_WITHIN(60, a_removed_source_is_not_called_any_more) {
     EXPECT(wait_open(&g));
     int before = atomic_load(&b[1].presses);
     EXPECT(before <= 1);
-    gate later = {0};
+    sync_event later = {0};
     b[0].opens = &later, b[0].removes = NULL;
     press(&b[1]);
     press(&b[0]); /* comes after it, and is called */
@@ -184,7 +184,7 @@ TEST_WITHIN(60, sources_of_several_loops_migrate_once_a_caller_polls) {
   EXPECT(elsewhere > 0 || weft__processors() == 1);
   press_all(b, 0);
 
-  gate g = {0};
+  sync_event g = {0};
   EXPECT(!weft__rpc_event_wait(&g, 1000000)); /* from now on callers poll in this process */
   press_all(b, PRESSES);
   button on_primary = {0};

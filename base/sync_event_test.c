@@ -1,4 +1,4 @@
-#include "base/gate.h"
+#include "base/sync_event.h"
 #include "base/clock.h"
 #include "tests/check.h"
 #include <pthread.h>
@@ -9,40 +9,40 @@ enum { ROUNDS = 5000 };
 #define SECOND INT64_C(1000000000)
 
 TEST(a_gate_that_nobody_opens_is_waited_for_as_long_as_asked) {
-  gate g = {0};
+  sync_event g = {0};
   int64_t begin = weft__now_ns();
-  while (!weft__gate_wait(&g, 5000000) && weft__now_ns() < begin + 5000000) continue;
-  ck_assert(!weft__gate_wait(&g, 0));
-  ck_assert(!weft__gate_wait(&g, -1));
+  while (!weft__sync_event_wait(&g, 5000000) && weft__now_ns() < begin + 5000000) continue;
+  ck_assert(!weft__sync_event_wait(&g, 0));
+  ck_assert(!weft__sync_event_wait(&g, -1));
   ck_assert(weft__now_ns() >= begin + 5000000);
 }
 
 TEST(an_open_gate_is_not_waited_for) {
-  gate g = {0};
-  weft__gate_open(&g);
-  ck_assert(weft__gate_wait(&g, 0));
-  ck_assert(weft__gate_wait(&g, 60 * SECOND));
+  sync_event g = {0};
+  weft__sync_event_set(&g);
+  ck_assert(weft__sync_event_wait(&g, 0));
+  ck_assert(weft__sync_event_wait(&g, 60 * SECOND));
 }
 
-static gate *_Atomic handed; /* to the thread that opens */
+static sync_event *_Atomic handed; /* to the thread that opens */
 
 static void *open_all(void *arg) {
   (void)arg;
   for (int i = 0; i < ROUNDS; i++) {
-    gate *g;
+    sync_event *g;
     while (!(g = atomic_exchange(&handed, NULL))) sched_yield();
-    weft__gate_open(g);
+    weft__sync_event_set(g);
   }
   return NULL;
 }
 
-/* As a step does: the gate is on the waiting thread's stack, which is used for something else right after. */
+/* As a step does: the sync_event is on the waiting thread's stack, which is used for something else right after. */
 static bool pass_once(void) {
-  gate g = {0};
+  sync_event g = {0};
   atomic_store(&handed, &g);
   int64_t limit = weft__now_ns() + 60 * SECOND;
   bool open = false;
-  while (!open && weft__now_ns() < limit) open = weft__gate_wait(&g, SECOND);
+  while (!open && weft__now_ns() < limit) open = weft__sync_event_wait(&g, SECOND);
   memset(&g, 0, sizeof g);
   return open;
 }

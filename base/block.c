@@ -6,9 +6,9 @@
  * the end. */
 #include "base/block.h"
 #include "base/alloc.h"
-#include "base/brief.h"
+#include "base/adaptive_mutex.h"
 #include "base/clock.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "base/memory_limit.h"
 #include "base/status.h"
 #include <malloc.h>

@@ -4,7 +4,7 @@
  * callback may install another; a second one, which its holder may take again, keeps threads from speaking at once. */
 #include "base/log.h"
 
-#include "base/pulse.h"
+#include "base/metrics.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>

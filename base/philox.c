@@ -1,6 +1,6 @@
 /* philox.c - the block function, sixteen blocks at a time. */
 #include "base/philox.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 
 enum { LANES = 16, ROUNDS = 10 };
 

@@ -6,7 +6,7 @@
 #include "cluster/request_dedup.h"
 
 #include "base/alloc.h"
-#include "base/brief.h"
+#include "base/adaptive_mutex.h"
 #include <pthread.h>
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #define WEFT_DEVICE_CARD_H
 
 #include "device/device.h"
-#include "device/gpu.h"
-#include "device/pool.h"
+#include "device/gpu_api.h"
+#include "device/memory_pool.h"
 
 typedef struct card card;
 

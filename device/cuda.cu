@@ -1,4 +1,4 @@
-/* cuda.cu - NVIDIA's cards behind the calls of device/gpu.h, over the CUDA runtime.
+/* cuda.cu - NVIDIA's cards behind the calls of device/gpu_api.h, over the CUDA runtime.
  *
  * Thin on purpose: what can be decided without a card is decided in libweft.  The runtime keeps a current card per
  * thread; calls that make something set it. */

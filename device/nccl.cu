@@ -4,7 +4,7 @@
  * one order. */
 #include "device/nccl.cuh"
 
-#include "device/library.cuh"
+#include "device/nvidia_library.cuh"
 #include <pthread.h>
 #include <string.h>
 

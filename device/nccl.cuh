@@ -1,7 +1,7 @@
-/* nccl.cuh - sums over several cards: the calls of device/gpu.h, as cuda.cu puts them into its table. */
+/* nccl.cuh - sums over several cards: the calls of device/gpu_api.h, as cuda.cu puts them into its table. */
 #pragma once
 
-#include "device/gpu.h"
+#include "device/gpu_api.h"
 #include <cuda_runtime.h>
 
 enum { NCCL_FAILED = 100000 }; /* beside CUDA's codes */

@@ -11,7 +11,7 @@
 #include "exec/task.h"
 #include "state/rendezvous.h"
 #include "state/resource.h"
-#include "state/step.h"
+#include "state/step_objects.h"
 #include <stdio.h>
 #include <stdlib.h>
 

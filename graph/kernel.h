@@ -15,7 +15,7 @@
 typedef struct variable variable;         /* state/variable.h */
 typedef struct resources resources;       /* state/resource.h: containers of variables, queues, ... */
 typedef struct rendezvous rendezvous;     /* state/rendezvous.h: tensors handed between parts of a step */
-typedef struct step_objects step_objects; /* state/step.h: tensor arrays and stacks of one step */
+typedef struct step_objects step_objects; /* state/step_objects.h: tensor arrays and stacks of one step */
 typedef struct caller caller;             /* graph/function.h: runs functions */
 
 /* One run of a graph.  All is NULL or 0 while constants are folded, outside of any step: a kernel that needs one of these

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "state/combine.h"
-#include "state/line.h"
+#include "state/wait_queue.h"
 #include <pthread.h>
 
 typedef struct take {

@@ -3,7 +3,7 @@
  * The loops are simple so that the compiler vectorises them; 16-bit floats go through float. */
 #include "state/combine.h"
 
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include <string.h>
 
 typedef void combine_fn(void *dst, const void *a, const void *b, int b_step, int64_t n);

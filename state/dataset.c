@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "state/step.h"
+#include "state/step_objects.h"
 #include <stdlib.h>
 
 enum { IDLE_S = 600 };

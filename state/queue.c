@@ -1,14 +1,14 @@
 /* queue.c - elements in a ring, requests in two lists, one function that serves both until it cannot.
  *
  * `lock` guards everything that changes.  Whoever takes a request (an attempt) out of its line under the
- * lock ends it after the lock (state/line.h).  The kinds of queue differ only in which element is taken
+ * lock ends it after the lock (state/wait_queue.h).  The kinds of queue differ only in which element is taken
  * next (pop) and in how elements are put together (stack). */
 #include "state/queue.h"
 
 #include "base/alloc.h"
 #include "base/philox.h"
 #include "base/text.h"
-#include "state/line.h"
+#include "state/wait_queue.h"
 #include <pthread.h>
 #include <sys/random.h>
 

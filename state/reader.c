@@ -11,7 +11,7 @@
 #include "io/confine.h"
 #include "io/record.h"
 #include "io/table.h"
-#include "state/line.h"
+#include "state/wait_queue.h"
 #include <pthread.h>
 
 typedef struct request {

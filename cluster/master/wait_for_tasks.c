@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
-#include "base/pulse.h"
+#include "base/metrics.h"
 #include "base/text.h"
 #include "rpc.pb-c.h"
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
-#include "base/pulse.h"
+#include "base/metrics.h"
 #include "base/text.h"
 #include "peer.pb-c.h"
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/pulse.h"
+#include "base/metrics.h"
 #include "base/text.h"
 #include "state/variable.h"
 #include <math.h>

@@ -6,7 +6,7 @@
  * too.  Whoever fires it holds a reference meanwhile, for the run may end inside. */
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/pulse.h"
+#include "base/metrics.h"
 #include "cluster/worker/state.h"
 #include "exec/executors/call.h"
 #include "exec/feeds.h"

@@ -23,7 +23,7 @@
 #include "exec/session.h"
 #include "rpc.pb-c.h"
 #include "state/rendezvous.h"
-#include "state/step.h"
+#include "state/step_objects.h"
 
 enum { STEP_BUCKETS = 1024 };
 

@@ -3,13 +3,13 @@
  * Most methods are a function from a request to an answer.  Those that may take long (a graph to be
  * compiled, variables to be freed) run on the task's pool, the others on the transport's thread. */
 #include "base/alloc.h"
-#include "base/brief.h"
+#include "base/adaptive_mutex.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "cluster/worker/state.h"
 #include "exec/session.h"
-#include "state/token.h"
+#include "state/sync_token.h"
 #include <stdio.h>
 #include <stdlib.h>
 

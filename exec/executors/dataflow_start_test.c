@@ -5,7 +5,7 @@
 #include "graph/build.h"
 #include "ops/all.h"
 #include "state/rendezvous.h"
-#include "state/step.h"
+#include "state/step_objects.h"
 #include "tests/check.h"
 #include <stdio.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include "ops/all.h"
 #include "state/rendezvous.h"
 #include "state/resource.h"
-#include "state/step.h"
+#include "state/step_objects.h"
 #include "tests/check.h"
 #include <unistd.h>
 

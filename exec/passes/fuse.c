@@ -12,7 +12,7 @@
 #include "exec/passes/fuse.h"
 
 #include "base/alloc.h"
-#include "device/gpu.h"
+#include "device/gpu_api.h"
 #include "exec/passes/program.h"
 #include "kernels/gpu/gpu_host.h"
 #include "state/variable.h"

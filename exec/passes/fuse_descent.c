@@ -4,7 +4,7 @@
  * before.  So the gradient is neither written nor read again.  What is out of the ordinary when it runs (shapes that do
  * not fit, a variable without a value) goes the long way, product first, which also knows the errors. */
 #include "base/alloc.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "exec/passes/program.h"
 #include "ops/linalg/matmul.h"
 #include "state/variable.h"

@@ -2,7 +2,7 @@
 #include "exec/passes/late_reads.h"
 
 #include "base/alloc.h"
-#include "state/token.h"
+#include "state/sync_token.h"
 #include <string.h>
 
 static bool is_one_of(const weft_node *n, const char *a, const char *b) {

@@ -6,7 +6,7 @@
  * the source is contiguous along another axis than the destination.  Steps are in bytes here. */
 #include "kernels/array/strided_copy.h"
 
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/gpu/gpu_host.h"
 #include "kernels/simd/block_transpose.h"
 

@@ -1,7 +1,7 @@
 /* channel_layout.c - transposes of the inner two of three axes, block by block so that both sides stay in the cache. */
 #include "kernels/conv/channel_layout.h"
 
-#include "base/hot.h"
+#include "base/target_clones.h"
 
 enum { BLOCK = 16 };
 

@@ -6,7 +6,7 @@
  *
  * cuDNN wants a filter as (filter, row, column, channel), TensorFlow stores (row, column, channel, filter): it is
  * turned round before, or its gradient after.  WEFT_CUDNN=0 does without, 1 takes it wherever it can. */
-#include "device/library.cuh"
+#include "device/nvidia_library.cuh"
 #include "kernels/conv/conv.cuh"
 #include "kernels/conv/cudnn.cuh"
 #include "kernels/gemm/gemm.cuh"

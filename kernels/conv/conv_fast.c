@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/cast.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include <string.h>
 
 enum { PANEL_BYTES = 256 * 1024 }; /* of a filter panel: should stay in the second cache */

@@ -4,7 +4,7 @@
  * both where they lie.  Each task sums into rows of its own, which are added up at the end. */
 #include "base/alloc.h"
 #include "base/cast.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/conv/conv_fast.h"
 #include <string.h>
 

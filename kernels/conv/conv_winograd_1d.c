@@ -13,7 +13,7 @@
  *   dg = G' [ (B d) * (A' dy) ]    the gradient towards the filter */
 #include "base/alloc.h"
 #include "base/cast.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/conv/conv_fast.h"
 #include "kernels/conv/conv_sums.h"
 #include "kernels/simd/vmath.h"

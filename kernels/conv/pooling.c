@@ -6,7 +6,7 @@
  * none of them padding, is done in one pass. */
 #include "kernels/conv/pooling.h"
 
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/simd/vmath.h"
 #include <string.h>
 

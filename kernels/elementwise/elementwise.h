@@ -10,7 +10,7 @@
 #ifndef WEFT_KERNELS_ELEMENTWISE_ELEMENTWISE_H
 #define WEFT_KERNELS_ELEMENTWISE_ELEMENTWISE_H
 
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/kernel.h"
 #include "kernels/simd/vmath.h"
 

@@ -7,7 +7,7 @@
  *
  * Two kinds of products have another way besides, timed against the plain one: a' b in tf32, which the matrix units
  * read badly, with a turned round first; and few results of long sums, cut into slices that are added up. */
-#include "device/library.cuh"
+#include "device/nvidia_library.cuh"
 #include "kernels/gemm/cublaslt.cuh"
 #include "kernels/gemm/gemm.cuh"
 #include "kernels/gpu/gpu.cuh"

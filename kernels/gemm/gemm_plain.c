@@ -5,7 +5,7 @@
  * integers are multiplied as unsigned ones of their size, which is the same and never overflows.
  * The packed blocks live on the stack (under 200 KiB), so nothing here can fail. */
 #include "kernels/gemm/gemm_plain.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/simd/fma.h"
 #include <assert.h>
 #include <string.h>

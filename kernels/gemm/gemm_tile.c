@@ -5,7 +5,7 @@
  * of its dimensions is contiguous.  What a tile writes past the last column goes to a scratch. */
 #include "kernels/gemm/gemm_tile.h"
 #include "base/cast.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/gemm/microkernel.h"
 #include "kernels/simd/block_transpose_f32.h"
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "kernels/gpu/gpu_host.h"
 
 #include "device/device.h"
-#include "device/gpu.h"
+#include "device/gpu_api.h"
 #include <pthread.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef WEFT_KERNELS_REDUCE_REDUCTION_H
 #define WEFT_KERNELS_REDUCE_REDUCTION_H
 
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/kernel.h"
 #include "kernels/simd/vmath.h"
 

@@ -6,7 +6,7 @@
  * tried: it costs more than the lines it saves from being pushed out. */
 #include "kernels/simd/block_transpose.h"
 
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include <string.h>
 
 typedef uint8_t v1 __attribute__((vector_size(16)));

@@ -1,7 +1,7 @@
 /* widen.c - runs of half and bfloat16 to float and back. */
 #include "kernels/simd/widen.h"
 
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/simd/vmath.h"
 
 WEFT_HOT static void from_half(float *restrict dst, const uint16_t *restrict src, int64_t n) {

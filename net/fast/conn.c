@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
-#include "base/pulse.h"
+#include "base/metrics.h"
 #include "device/pinned.h"
 #include <errno.h>
 #include <stdio.h>

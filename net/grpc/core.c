@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
-#include "base/pulse.h"
+#include "base/metrics.h"
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/support/log.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
  * the objects of the step.  One mutex guards a stack. */
 #include "base/alloc.h"
 #include "graph/build.h"
-#include "state/step.h"
+#include "state/step_objects.h"
 #include "state/variable.h"
 
 #define STACK_TYPE "stack"

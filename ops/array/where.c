@@ -1,6 +1,6 @@
 /* where.c - the places of what is true or not zero. */
 #include "base/alloc.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "proto/scan.h"
-#include "state/iterator.h"
+#include "state/iterator_resource.h"
 #include "tf.pb-c.h"
 
 static weft_err make_source(resource **out, void *arg) {

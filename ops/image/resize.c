@@ -5,7 +5,7 @@
  * centre; without either the upper left corners coincide.  Each axis is worked out once, then
  * rows are filled in parallel.  A gradient gives to every input pixel what was taken from it. */
 #include "base/alloc.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"

@@ -1,6 +1,6 @@
 /* matrix.c - rows of matrices, in double or complex128. */
 #include "ops/linalg/matrix.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "ops/math/cast.h"
 #include <string.h>

@@ -3,7 +3,7 @@
  * The first of equal elements wins and NaN never does, as in TensorFlow. */
 #include "base/alloc.h"
 #include "base/cast.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/kernel.h"
 #include "kernels/simd/vmath.h"
 #include "kernels/simd/widen.h"

@@ -4,7 +4,7 @@
  * tensor is seen as (outer, channels, inner), inner being 1 when the channels are last.  Sums are
  * taken over blocks whose size does not depend on the number of threads and joined in double. */
 #include "base/alloc.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"

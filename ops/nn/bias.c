@@ -5,7 +5,7 @@
  * and never overflows.  Sums are taken in blocks whose size does not depend on the number of
  * threads, so a result does not either. */
 #include "base/alloc.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"

@@ -5,7 +5,7 @@
  * none.  All three passes are then sums of products of rows of channels: of pixels and taps of the filter, of gradients
  * and taps, of pixels and gradients.  One loop along the channels (`sum`) computes them from lists of such pairs. */
 #include "base/alloc.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/nn/conv.h"

@@ -3,7 +3,7 @@
  * One pixel at a time, along its channels.  Sums over the window are taken on a copy with `radius`
  * zeros at both ends, so that every channel is treated alike and the loops vectorise. */
 #include "base/alloc.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"

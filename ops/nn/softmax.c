@@ -3,7 +3,7 @@
  * The maximum of each row is subtracted first, so no finite input overflows.  Row reductions run
  * in lanes: the compiler may not reorder a float sum by itself, and need not here. */
 #include "base/alloc.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"

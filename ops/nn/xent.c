@@ -4,7 +4,7 @@
  * the gradient towards x is softmax(x) - l.  The sparse form has one class number for l.  Logits
  * and labels of the dense form broadcast against one another, to two axes. */
 #include "base/alloc.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "base/text.h"
 #include "graph/build.h"
 #include "graph/kernel.h"

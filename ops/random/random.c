@@ -5,7 +5,7 @@
  * truncated normal may need more than one block for its group of outputs, so its groups start 64
  * blocks apart for every output in them. */
 #include "base/alloc.h"
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "graph/op.h"
 #include "kernels/random/philox.h"
 #include "ops/random/random.h"

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "graph/build.h"
 #include "state/queue.h"
-#include "state/token.h"
+#include "state/sync_token.h"
 #include "state/variable.h"
 
 enum { MAX_COMPONENTS = 256 };

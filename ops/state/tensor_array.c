@@ -9,7 +9,7 @@
 #include "kernels/array/strided_copy.h"
 #include "kernels/gpu/gpu_host.h"
 #include "state/combine.h"
-#include "state/step.h"
+#include "state/step_objects.h"
 #include "state/tensor_array.h"
 #include "state/variable.h"
 

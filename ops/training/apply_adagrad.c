@@ -1,6 +1,6 @@
 /* apply_adagrad.c - steps scaled by the sum of squared gradients so far: Adagrad, AdagradV2, AdagradDA,
  * ProximalAdagrad. */
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
 /* lr.  The option says whether the sum grows. */

@@ -1,5 +1,5 @@
 /* apply_adam.c - steps scaled by running moments of the gradient: Adam, AdaMax, Adam with Amsgrad. */
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
 /* beta1_power, beta2_power, lr, beta1, beta2, epsilon */

@@ -1,5 +1,5 @@
 /* apply_descent.c - plain steps down the gradient: GradientDescent, Momentum, ProximalGradientDescent. */
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
 /* alpha */

@@ -1,7 +1,7 @@
 /* apply_ftrl.c - Ftrl: the variable anew from a linear sum of gradients, exactly zero where l1 says so.
  *
  * lr_power is nearly always -0.5, so the power is a root; any other goes through pow. */
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
 /* h: lr, l1, l2.  scaled: the linear term is kept times lr. */

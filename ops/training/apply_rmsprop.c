@@ -1,5 +1,5 @@
 /* apply_rmsprop.c - steps scaled by a running mean of squared gradients: RMSProp, CenteredRMSProp, Adadelta. */
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
 /* lr, rho, momentum, epsilon */

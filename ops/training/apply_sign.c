@@ -1,7 +1,7 @@
 /* apply_sign.c - steps made larger where gradient and mean gradient agree in sign: AddSign, PowerSign.
  *
  * The agreement is -1, 0 or 1, so a step is the gradient times one of three factors. */
-#include "base/hot.h"
+#include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
 #define SIGN_STEP(T, S)                                                                                                \

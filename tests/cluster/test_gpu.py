@@ -154,7 +154,7 @@ def build(folder, *arguments):
 
 @on_a_card
 def test_a_card_for_which_there_is_no_code_is_named_and_the_cpu_serves(tmp_path):
-    plugin = build(tmp_path, "-gencode=arch=compute_80,code=sm_80", "device/cuda.cu", "device/library.cu", "device/nccl.cu")
+    plugin = build(tmp_path, "-gencode=arch=compute_80,code=sm_80", "device/cuda.cu", "device/nvidia_library.cu", "device/nccl.cu")
     code, text = python(tmp_path, SMALL, WEFT_CUDA_PLUGIN=plugin)
     assert code == 0 and "[2. 4. 6.]" in text, text
     assert re.search(r"GPU 0 \(.*\) is not used: this build has no machine code for the card's architecture", text), text

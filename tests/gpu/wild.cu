@@ -2,7 +2,7 @@
  *
  * tests/cluster/test_gpu.py builds it on machines with a card.  WEFT_REAL_PLUGIN names the plug-in behind it; WEFT_WILD
  * files, WEFT_WILD_FILES of them (1): only a process that makes one suffers, at the card's WEFT_WILD_AT-th Sum (1). */
-#include "device/gpu.h"
+#include "device/gpu_api.h"
 #include "kernels/gpu/gpu.h"
 #include <cuda_runtime.h>
 #include <dlfcn.h>

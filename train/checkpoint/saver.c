@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
-#include "base/pulse.h"
+#include "base/metrics.h"
 #include "graph/mark.h"
 #include "graph/metagraph.h"
 #include "io/bundle_entry.h"

@@ -1,9 +1,9 @@
-/* pulse.h - what this process has lately done, for those who watch it: `weft top`, the status page, its metrics.
+/* metrics.h - what this process has lately done, for those who watch it: `weft top`, the status page, its metrics.
  *
  * The numbers are the process's, as its memory and its log are: two servers in one process show the same.  Counting is
  * an atomic addition; once a second somebody who counts a run also keeps a sample. */
-#ifndef WEFT_BASE_PULSE_H
-#define WEFT_BASE_PULSE_H
+#ifndef WEFT_BASE_METRICS_H
+#define WEFT_BASE_METRICS_H
 
 #include <stdbool.h>
 #include <stdint.h>

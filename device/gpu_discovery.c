@@ -1,4 +1,4 @@
-/* cards.c - which cards a process uses, as which devices, and what the log says of them.
+/* gpu_discovery.c - which cards a process uses, as which devices, and what the log says of them.
  *
  * A logical device is a card or a part of one.  It is opened when a task first asks for it and stays open: taking a
  * card's memory and making its context costs a good part of a second. */
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "device/card.h"
 #include "device/pinned.h"
-#include "device/plugin.h"
+#include "device/gpu_plugin.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* name.c - device names in all their spellings.
+/* device_name.c - device names in all their spellings.
  *
  * A name is a list of parts, each opened by '/': job, replica, task, and the device itself, written
  * "/device:GPU:1" or, of old, "/gpu:1" and "/GPU:1".  Parts may come in any order, may be missing,

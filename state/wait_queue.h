@@ -1,12 +1,12 @@
-/* line.h - requests that wait in line until they are served or their step is cancelled.
+/* wait_queue.h - requests that wait in line until they are served or their step is cancelled.
  *
  * The line belongs to an object and is guarded by that object's lock.  A request's watch may run at any
  * moment from weft__waiter_start on, also before the request stands in line; `cancelled` and `listed`,
  * both under the lock, make sure that it is ended once: by whoever took it out of the line, or by its
  * own thread if it never got there.  Ending means weft__waiter_stop and then its function, without any
  * lock. */
-#ifndef WEFT_STATE_LINE_H
-#define WEFT_STATE_LINE_H
+#ifndef WEFT_STATE_WAIT_QUEUE_H
+#define WEFT_STATE_WAIT_QUEUE_H
 
 #include "base/cancel.h"
 

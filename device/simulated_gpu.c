@@ -1,4 +1,4 @@
-/* simulated.c - a card made of host memory, so that programs for GPUs run, and are tested, where there is none.
+/* simulated_gpu.c - a card made of host memory, so that programs for GPUs run, and are tested, where there is none.
  *
  * It is asked for with WEFT_CUDA_PLUGIN=simulated and goes through everything that a real card does: placement, copies,
  * logs; only recordings are left out.  Kernels are the CPU's.  Two things keep it honest.  Its memory cannot be read or written but by
@@ -9,7 +9,7 @@
  * WEFT_SIMULATED_CARDS=2 makes two cards.  WEFT_SIMULATED_TROUBLE gives it what cards suffer from: "driver" (too old),
  * "code" (none for this card), or "lost:N" (during the Nth kernel); "lost:N:FILE" only in the process that makes FILE. */
 #include "base/alloc.h"
-#include "device/plugin.h"
+#include "device/gpu_plugin.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
-/* pulse.c - counters without a lock, and under one lock the rest: samples, errors, waits.
+/* metrics.c - counters without a lock, and under one lock the rest: samples, errors, waits.
  *
  * Rates come from a ring of the last seconds.  The history has room for so many samples; when it is full every second
  * one goes and from then on half as many are kept, so that it always spans the whole life of the process. */
-#include "base/pulse.h"
+#include "base/metrics.h"
 
 #include "base/clock.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* step.c - a short list under a lock: a step has few such objects. */
-#include "state/step.h"
+/* step_objects.c - a short list under a lock: a step has few such objects. */
+#include "state/step_objects.h"
 
 #include "base/alloc.h"
 

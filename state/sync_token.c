@@ -1,5 +1,5 @@
-/* token.c - a table of holders, by task.  Its lock guards the table and nothing else is taken under it. */
-#include "state/token.h"
+/* sync_token.c - a table of holders, by task.  Its lock guards the table and nothing else is taken under it. */
+#include "state/sync_token.h"
 
 #include "base/alloc.h"
 

@@ -1,8 +1,8 @@
-/* brief.h - locks that many threads hold for a moment each.
+/* adaptive_mutex.h - locks that many threads hold for a moment each.
  *
  * Who finds such a lock taken turns round a little before it sleeps: to be woken would take longer than the lock is held. */
-#ifndef WEFT_BASE_BRIEF_H
-#define WEFT_BASE_BRIEF_H
+#ifndef WEFT_BASE_ADAPTIVE_MUTEX_H
+#define WEFT_BASE_ADAPTIVE_MUTEX_H
 
 #include <pthread.h>
 

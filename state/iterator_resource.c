@@ -1,7 +1,7 @@
-/* iterator.c - the turns that threads take at an iterator.
+/* iterator_resource.c - the turns that threads take at an iterator.
  *
  * The lock guards only whose turn it is: an element may take long to make, and who waits must be able to give up. */
-#include "state/iterator.h"
+#include "state/iterator_resource.h"
 
 #include "base/alloc.h"
 

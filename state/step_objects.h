@@ -1,8 +1,8 @@
-/* step.h - what lives for one step: tensor arrays, stacks.
+/* step_objects.h - what lives for one step: tensor arrays, stacks.
  *
  * Objects are found by name and released when the step ends.  An empty set costs nothing to make. */
-#ifndef WEFT_STATE_STEP_H
-#define WEFT_STATE_STEP_H
+#ifndef WEFT_STATE_STEP_OBJECTS_H
+#define WEFT_STATE_STEP_OBJECTS_H
 
 #include "state/resource.h"
 

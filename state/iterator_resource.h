@@ -1,8 +1,8 @@
-/* iterator.h - an iterator as a resource: what a program initialises and takes elements from.
+/* iterator_resource.h - an iterator as a resource: what a program initialises and takes elements from.
  *
  * Any number of threads may ask; they take turns. */
-#ifndef WEFT_STATE_ITERATOR_H
-#define WEFT_STATE_ITERATOR_H
+#ifndef WEFT_STATE_ITERATOR_RESOURCE_H
+#define WEFT_STATE_ITERATOR_RESOURCE_H
 
 #include "state/dataset.h"
 

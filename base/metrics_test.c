@@ -1,5 +1,5 @@
-/* pulse_test.c - each test is a process of its own, so the pulse is fresh. */
-#include "base/pulse.h"
+/* metrics_test.c - each test is a process of its own, so the pulse is fresh. */
+#include "base/metrics.h"
 
 #include "base/clock.h"
 #include "tests/check.h"

@@ -1,5 +1,5 @@
-/* pool_test.c - the caching allocator over a source that counts. */
-#include "device/pool.h"
+/* memory_pool_test.c - the caching allocator over a source that counts. */
+#include "device/memory_pool.h"
 
 #include "base/alloc.h"
 #include "tests/check.h"

@@ -1,13 +1,13 @@
-/* gpu.h - what a plug-in tells libweft about cards: a table of plain calls, and nothing else passes.
+/* gpu_api.h - what a plug-in tells libweft about cards: a table of plain calls, and nothing else passes.
  *
  * libweft_cuda.so has two doors: this table, and that of the kernels (kernels/gpu/gpu.h).  Everything that can be decided without
- * a card is decided on this side (device/card.c, device/pool.c), so that it is tested on machines without one, against
- * the table of device/simulated.c.
+ * a card is decided on this side (device/card.c, device/memory_pool.c), so that it is tested on machines without one, against
+ * the table of device/simulated_gpu.c.
  *
  * Every call returns 0 or a code of the plug-in's own, which `why` puts in words.  Calls that queue take a stream; work
  * on one stream runs in order. */
-#ifndef WEFT_DEVICE_GPU_H
-#define WEFT_DEVICE_GPU_H
+#ifndef WEFT_DEVICE_GPU_API_H
+#define WEFT_DEVICE_GPU_API_H
 
 #include "weft/core.h"
 #include <stdbool.h>

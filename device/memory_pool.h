@@ -1,10 +1,10 @@
-/* pool.h - a caching allocator over memory that is slow to get: a card's, or pinned host memory.
+/* memory_pool.h - a caching allocator over memory that is slow to get: a card's, or pinned host memory.
  *
  * Regions are taken from below in growing sizes and cut into chunks; a freed chunk joins its free neighbours and
  * waits in a list of its size class, so that memory is not broken into useless pieces and a step that asks for what
  * the step before asked for gets it at once.  Thread safe. */
-#ifndef WEFT_DEVICE_POOL_H
-#define WEFT_DEVICE_POOL_H
+#ifndef WEFT_DEVICE_MEMORY_POOL_H
+#define WEFT_DEVICE_MEMORY_POOL_H
 
 #include "tensor/tensor.h"
 

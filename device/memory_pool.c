@@ -1,5 +1,5 @@
-/* pool.c - regions, chunks and size classes.  One lock guards all of a pool. */
-#include "device/pool.h"
+/* memory_pool.c - regions, chunks and size classes.  One lock guards all of a pool. */
+#include "device/memory_pool.h"
 
 #include "base/alloc.h"
 #include <pthread.h>

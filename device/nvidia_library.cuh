@@ -1,4 +1,4 @@
-/* library.cuh - NVIDIA's libraries, opened when a kernel first needs one.
+/* nvidia_library.cuh - NVIDIA's libraries, opened when a kernel first needs one.
  *
  * The plug-in links none of them: it loads where they are missing, and an op that needs one then fails by name. */
 #pragma once

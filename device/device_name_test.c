@@ -1,4 +1,4 @@
-/* name_test.c - device names in every spelling, merging, matching; and the CPU device. */
+/* device_name_test.c - device names in every spelling, merging, matching; and the CPU device. */
 #include "base/alloc.h"
 #include "device/device.h"
 #include "tests/check.h"

@@ -1,5 +1,5 @@
-/* library.cu - where NVIDIA's libraries are found on this machine. */
-#include "device/library.cuh"
+/* nvidia_library.cu - where NVIDIA's libraries are found on this machine. */
+#include "device/nvidia_library.cuh"
 
 #include <dlfcn.h>
 #include <glob.h>

@@ -1,12 +1,12 @@
-/* token.h - who holds a token of a synchronous job.
+/* sync_token.h - who holds a token of a synchronous job.
  *
  * In such a job (TF's SyncReplicasOptimizer) a worker ends its step by taking a token from a queue, and
  * takes the next one when it has applied its gradients.  One that dies in between would freeze the
  * others: they wait for its gradients.  So the task with the queue notes who was given a token, by the
  * device the token is sent to, and puts it back when that task is lost; another worker then computes in
  * its place.  The table is a resource of the task; where there is none, nothing is noted. */
-#ifndef WEFT_STATE_TOKEN_H
-#define WEFT_STATE_TOKEN_H
+#ifndef WEFT_STATE_SYNC_TOKEN_H
+#define WEFT_STATE_SYNC_TOKEN_H
 
 #include "state/queue.h"
 

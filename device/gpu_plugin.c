@@ -1,9 +1,9 @@
-/* plugin.c - finds and loads libweft_cuda.so.
+/* gpu_plugin.c - finds and loads libweft_cuda.so.
  *
  * It is looked for beside libweft itself; WEFT_CUDA_PLUGIN names another file, "none" for no GPUs at all, or
- * "simulated" for a card made of host memory, on which CPU kernels run (device/simulated.c).  Without NVIDIA's driver
+ * "simulated" for a card made of host memory, on which CPU kernels run (device/simulated_gpu.c).  Without NVIDIA's driver
  * nothing is loaded: the plug-in is large and could do nothing. */
-#include "device/plugin.h"
+#include "device/gpu_plugin.h"
 
 #include "base/alloc.h"
 #include "base/cast.h"

@@ -96,11 +96,11 @@ static weft_err ask_report(weft_task_status *out, channel *c, int64_t timeout_ms
   Weft__ReportRequest brief = WEFT__REPORT_REQUEST__INIT;
   brief.brief = true;
   WEFT_TRY(weft__message_pack(&request, &brief.base));
-  const int64_t before = weft__wall_us();
+  const int64_t before = weft__clock_wall_us();
   weft_err err = ask(c, WEFT_REPORT_METHOD, &request, timeout_ms, &weft__task_report__descriptor, &m);
   weft__message_finish(&request);
   if (err) return err;
-  take_report(out, (const Weft__TaskReport *)m, before / 2 + weft__wall_us() / 2);
+  take_report(out, (const Weft__TaskReport *)m, before / 2 + weft__clock_wall_us() / 2);
   protobuf_c_message_free_unpacked(m, NULL);
   return WEFT_OK;
 }
@@ -129,9 +129,9 @@ weft_err weft_task_ask(weft_task_info *out, const char *address, int64_t timeout
   weft_err err = weft__channel_create(&c, address, &(channel_opts){.security = who.security});
   if (!err) err = ask_devices(out, c, timeout_ms);
   if (!err) {
-    const int64_t began = weft__now_ns();
+    const int64_t began = weft__clock_now_ns();
     err = ask_member(out, c, timeout_ms);
-    out->round_trip_ms = (double)(weft__now_ns() - began) / 1e6;
+    out->round_trip_ms = (double)(weft__clock_now_ns() - began) / 1e6;
   }
   weft__channel_destroy(c);
   weft__credentials_finish(&who);

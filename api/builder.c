@@ -20,14 +20,14 @@ struct weft_builder {
 };
 
 static void fail(weft_builder *b, weft_err err) {
-  if (err) weft__status_keep(&b->g->sticky, err);
+  if (err) weft__status_update(&b->g->sticky, err);
   if (err && !b->failed) b->failed = err;
 }
 
 weft_builder *weft_node_begin(weft_graph *g, const char *op_name, const char *name) {
   weft_builder *b = weft__alloc_zero(1, sizeof *b);
   if (!b) {
-    weft__status_keep(&g->sticky, WEFT_OOM);
+    weft__status_update(&g->sticky, WEFT_OOM);
     return NULL;
   }
   b->g = g;

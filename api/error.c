@@ -28,7 +28,7 @@ void weft_must(weft_err err) {
   exit(1);
 }
 
-void weft_log_set(weft_log_fn *fn, void *arg) { weft__log_set(fn, arg); }
+void weft_log_set(weft_log_fn *fn, void *arg) { weft__log_set_callback(fn, arg); }
 
 /* TensorFlow's variables: the least level that is shown (0: information), and whether debugging is. */
 static bool is_shown(int level) {
@@ -42,6 +42,6 @@ void weft_log_stderr(void *arg, int level, const char *file, int line, const cha
   fprintf(stderr, "%c %s:%d] %s\n", "DIWE"[level < 0 || level > 3 ? 3 : level], file, line, message);
 }
 
-void weft_interrupt(void) { weft__interrupt(); }
+void weft_interrupt(void) { weft__interrupt_raise(); }
 void weft_interrupt_clear(void) { weft__interrupt_clear(); }
 void weft_free(void *p) { weft__free(p); }

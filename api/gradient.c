@@ -11,7 +11,7 @@ weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_o
   weft_err err = weft__gradients(g, n_y, ys, n_x, xs, grad_ys, NULL, d);
   for (int i = 0; i < n_x; i++) dxs[i] = err ? WEFT_NONE : weft__gradient_dense(g, &d[i]);
   weft__free(d);
-  if (err) weft__status_keep(&g->sticky, err);
+  if (err) weft__status_update(&g->sticky, err);
   return err ? err : weft__b_ok(g);
 }
 

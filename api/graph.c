@@ -73,7 +73,7 @@ int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims) {
 
 /* ---- scopes ------------------------------------------------------------------------------------------ */
 
-static void keep(weft_graph *g, weft_err err) { weft__status_keep(&g->sticky, err); }
+static void keep(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
 
 void weft_scope_name(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_name(g, name)); }
 void weft_scope_device(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_device(g, name)); }

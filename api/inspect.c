@@ -23,7 +23,7 @@ weft_err weft_records_each(const char *path, weft_record_fn *fn, void *arg) {
   while (!err && !end) {
     err = fn(arg, weft__text_get(&record), record.size);
     if (err) err = weft__fail_in(err, "%s: the record at byte %llu", path, (unsigned long long)offset);
-    weft__progress_tell(&p, path, ++n, 0, "records read");
+    weft__progress_log(&p, path, ++n, 0, "records read");
     if (!err) err = weft__record_next(r, &record, &offset, &end);
   }
   weft__text_finish(&record);

@@ -8,7 +8,7 @@ static weft_out with_attrs(weft_graph *g, const char *type, int n_in, const weft
 
 weft_out weft_input(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims) {
   shape s = SHAPE_UNKNOWN;
-  if (rank >= 0) weft__status_keep(&g->sticky, weft__shape_make(&s, rank, dims));
+  if (rank >= 0) weft__status_update(&g->sticky, weft__shape_make(&s, rank, dims));
   return weft__b_node(g, "Placeholder", name, 0, NULL, 2, (attr[]){A_TYPE("dtype", dtype), A_SHAPE("shape", &s)});
 }
 

@@ -22,7 +22,7 @@ static weft_err push_variables(weft_graph *g, const char *name, weft_reuse reuse
 }
 
 void weft_scope_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init) {
-  weft__status_keep(&g->sticky, push_variables(g, name, reuse, init));
+  weft__status_update(&g->sticky, push_variables(g, name, reuse, init));
 }
 
 static weft_err get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
@@ -40,7 +40,7 @@ weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, in
                            const weft_initial *init, bool trainable) {
   variable_nodes v;
   weft_err err = get_variable(g, name, dtype, rank, dims, init, trainable, &v);
-  weft__status_keep(&g->sticky, err);
+  weft__status_update(&g->sticky, err);
   return err ? WEFT_NONE : v.variable;
 }
 

@@ -54,7 +54,7 @@ static weft_err create(weft_server **out, const cluster *c, const char *job, int
                       .require_auth = o->require_auth || is_set("WEFT_REQUIRE_AUTH"),
                       .serve = o->serve};
   *out = NULL;
-  WEFT_TRY(weft__memory_limit_begin(o->memory));
+  WEFT_TRY(weft__memory_limit_init(o->memory));
   WEFT_TRY(read_status_port(&opts.status_port, o->status_port));
   if (o->protocol && strcmp(o->protocol, "grpc") != 0)
     return weft__fail(WEFT_NOT_FOUND, "No server factory registered for the protocol \"%s\"; there is \"grpc\"",

@@ -21,6 +21,6 @@ weft_err weft_metric(weft_graph *g, const char *kind, weft_out labels, weft_out 
       (o->weights && !weft__named_given(g, kind, 1, o->weights)))
     return weft__b_ok(g);
   weft_err err = weft__metric(g, kind, labels, predictions, o, value, update);
-  weft__status_keep(&g->sticky, err);
+  weft__status_update(&g->sticky, err);
   return err;
 }

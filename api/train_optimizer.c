@@ -29,7 +29,7 @@ static grad_value *take(weft_graph *g, int n, const weft_gradient *d) {
 }
 
 static weft_err keep(weft_graph *g, weft_err err) {
-  weft__status_keep(&g->sticky, err);
+  weft__status_update(&g->sticky, err);
   return err;
 }
 

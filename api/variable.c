@@ -13,7 +13,7 @@
 #define ALL "variables"
 #define TRAINABLE "trainable_variables"
 
-static void keep(weft_graph *g, weft_err err) { weft__status_keep(&g->sticky, err); }
+static void keep(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
 
 static char *out_name(const weft_graph *g, weft_out o) {
   return weft__sprintf("%s:%d", g->node[o.node]->name, (int)o.slot);

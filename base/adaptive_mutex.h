@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
-#define WEFT_BRIEF_LOCK PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#define WEFT_ADAPTIVE_MUTEX PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
 
-static inline void weft__brief_lock_init(pthread_mutex_t *lock) { *lock = (pthread_mutex_t)WEFT_BRIEF_LOCK; }
+static inline void weft__adaptive_mutex_init(pthread_mutex_t *lock) { *lock = (pthread_mutex_t)WEFT_ADAPTIVE_MUTEX; }
 
 #endif

@@ -19,7 +19,7 @@ void weft__alloc_fail_after(long n) { fail_after = n; }
 
 void weft__alloc_fail_above(size_t size) { largest = size; }
 
-bool weft__alloc_made_to_fail(void) { return fail_after == 1; }
+bool weft__alloc_must_fail(void) { return fail_after == 1; }
 
 /* Sizes no machine has are refused here: some allocators end the process over them. */
 static bool must_fail(size_t size) {
@@ -60,15 +60,15 @@ static void *get_aligned(size_t size) {
 
 /* The bytes asked for are reserved first; the few that malloc adds are counted afterwards. */
 static void *get_counted(get_fn *get, size_t size) {
-  if (!weft__memory_reserve(size)) return NULL;
+  if (!weft__memory_limit_reserve(size)) return NULL;
   void *p = get(size);
-  weft__memory_return((int64_t)size - (p ? (int64_t)malloc_usable_size(p) : 0));
+  weft__memory_limit_release((int64_t)size - (p ? (int64_t)malloc_usable_size(p) : 0));
   return checked(p, size);
 }
 
 static inline void *get_checked(get_fn *get, size_t size) {
   if (must_fail(size)) return checked(NULL, size);
-  return weft__memory_is_limited() ? get_counted(get, size) : checked(get(size), size);
+  return weft__memory_limit_is_set() ? get_counted(get, size) : checked(get(size), size);
 }
 
 void *weft__alloc(size_t size) { return get_checked(get_any, size); }
@@ -83,15 +83,15 @@ void *weft__alloc_aligned(size_t size) { return get_checked(get_aligned, size); 
 
 static void *realloc_counted(void *p, size_t size) {
   const int64_t before = p ? (int64_t)malloc_usable_size(p) : 0;
-  if (!weft__memory_reserve(size)) return NULL; /* while it is copied, both exist */
+  if (!weft__memory_limit_reserve(size)) return NULL; /* while it is copied, both exist */
   void *q = realloc(p, size ? size : 1);
-  weft__memory_return((int64_t)size + (q ? before - (int64_t)malloc_usable_size(q) : 0));
+  weft__memory_limit_release((int64_t)size + (q ? before - (int64_t)malloc_usable_size(q) : 0));
   return checked(q, size);
 }
 
 void *weft__realloc(void *p, size_t size) {
   if (must_fail(size)) return checked(NULL, size);
-  return weft__memory_is_limited() ? realloc_counted(p, size) : checked(realloc(p, size ? size : 1), size);
+  return weft__memory_limit_is_set() ? realloc_counted(p, size) : checked(realloc(p, size ? size : 1), size);
 }
 
 char *weft__strndup(const char *s, size_t n) {
@@ -117,6 +117,6 @@ char *weft__sprintf(const char *fmt, ...) {
 }
 
 void weft__free(void *p) {
-  if (p && weft__memory_is_limited()) weft__memory_return((int64_t)malloc_usable_size(p));
+  if (p && weft__memory_limit_is_set()) weft__memory_limit_release((int64_t)malloc_usable_size(p));
   free(p);
 }

@@ -21,7 +21,7 @@ void weft__alloc_fail_after(long n);
 /* Tests: an allocation of more bytes fails, on every thread; to be called before there are others. */
 void weft__alloc_fail_above(size_t size);
 /* For allocators with memory of their own: must this allocation fail?  Counts nothing. */
-bool weft__alloc_made_to_fail(void);
+bool weft__alloc_must_fail(void);
 
 #define WEFT_OOM WEFT_RESOURCE_EXHAUSTED
 

@@ -72,25 +72,25 @@ TEST(a_freed_large_block_serves_the_next_request_of_its_class) {
   memset(a, 1, size);
   weft__block_free(a, size);
 #ifndef WEFT_SANITIZED
-  EXPECT(weft__block_kept() >= size);
+  EXPECT(weft__block_cached() >= size);
   void *b = weft__block_alloc(size - 1000);
   EXPECT(a == b);
   weft__block_free(b, size - 1000);
 #endif
   weft__block_trim();
-  EXPECT_EQ_INT(weft__block_kept(), 0);
+  EXPECT_EQ_INT(weft__block_cached(), 0);
 }
 
 TEST(freed_blocks_are_kept_if_they_are_small_or_large) {
   weft__block_trim();
   weft__block_free(weft__block_alloc(100), 100);
 #ifndef WEFT_SANITIZED
-  EXPECT(weft__block_kept() >= 100);
+  EXPECT(weft__block_cached() >= 100);
 #endif
   weft__block_trim();
-  EXPECT_EQ_INT(weft__block_kept(), 0);
+  EXPECT_EQ_INT(weft__block_cached(), 0);
   weft__block_free(weft__block_alloc(20000), 20000);
-  EXPECT_EQ_INT(weft__block_kept(), 0);
+  EXPECT_EQ_INT(weft__block_cached(), 0);
 }
 
 TEST(every_size_of_block_holds_its_bytes) {
@@ -101,5 +101,5 @@ TEST(every_size_of_block_holds_its_bytes) {
     weft__block_free(p, size);
   }
   weft__block_trim();
-  EXPECT_EQ_INT(weft__block_kept(), 0);
+  EXPECT_EQ_INT(weft__block_cached(), 0);
 }

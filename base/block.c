@@ -28,7 +28,7 @@ static struct {
   pthread_mutex_t lock;
   free_block *lists[CLASSES];
   size_t kept;
-} cache = {.lock = WEFT_BRIEF_LOCK};
+} cache = {.lock = WEFT_ADAPTIVE_MUTEX};
 
 size_t weft__block_limit(void) {
   static atomic_size_t memory;
@@ -88,10 +88,10 @@ void *weft__block_alloc(size_t size) {
   size_t rounded;
   int class = class_of(size, &rounded);
   if (class < 0) return weft__alloc_aligned(size);
-  void *b = weft__alloc_made_to_fail() ? NULL : take(class, rounded);
+  void *b = weft__alloc_must_fail() ? NULL : take(class, rounded);
   if (b) return b;
   b = weft__alloc_aligned(rounded);
-  if (b || weft__block_kept() == 0) return b;
+  if (b || weft__block_cached() == 0) return b;
   weft__block_trim();
   return weft__alloc_aligned(rounded);
 }
@@ -103,7 +103,7 @@ void weft__block_free(void *block, size_t size) {
   if (class < 0 || !keep(class, block, rounded)) weft__free(block);
 }
 
-size_t weft__block_kept(void) {
+size_t weft__block_cached(void) {
   pthread_mutex_lock(&cache.lock);
   size_t kept = cache.kept;
   pthread_mutex_unlock(&cache.lock);
@@ -133,14 +133,14 @@ static void trim_malloc(void) {
 #endif
 }
 
-void weft__memory_trim(void) {
+void weft__block_trim_all(void) {
   weft__block_trim();
   trim_malloc();
 }
 
-void weft__heap_trim(void) {
+void weft__block_trim_heap(void) {
   static atomic_llong last_ns;
-  const int64_t now = weft__now_ns();
+  const int64_t now = weft__clock_now_ns();
   long long last = atomic_load(&last_ns);
   if (last && now - last < TRIM_EVERY_NS) return;
   if (atomic_compare_exchange_strong(&last_ns, &last, now)) trim_malloc();

@@ -14,11 +14,11 @@ void weft__block_free(void *block, size_t size); /* the size it was asked with; 
 /* More than any single block may have: the machine's memory, or the ceiling of base/memory_limit.h. */
 size_t weft__block_limit(void);
 /* Bytes kept now, and giving all of them back to the system. */
-size_t weft__block_kept(void);
+size_t weft__block_cached(void);
 void weft__block_trim(void);
 /* The same, and what malloc keeps: after much was freed that will not be needed again soon. */
-void weft__memory_trim(void);
+void weft__block_trim_all(void);
 /* Only what malloc keeps, every 10 s at most: after something of many small pieces was freed. */
-void weft__heap_trim(void);
+void weft__block_trim_heap(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* cancel.c - one token, a ring of watches, one lock that is never held while a watch runs.
  *
  * Firing takes the watches off the ring one by one; `running` names the one whose function runs now,
- * so that weft__cancel_off knows whether to wait and a function that takes itself off may free its
+ * so that weft__cancel_watch_remove knows whether to wait and a function that takes itself off may free its
  * watch. */
 #include "base/cancel.h"
 #include "base/alloc.h"
@@ -23,7 +23,7 @@ void weft__cancel_finish(cancel *c) {
   pthread_mutex_destroy(&c->lock);
 }
 
-weft_err weft__cancel_on(cancel *c, cancel_watch *w, cancel_fn *fn, void *arg) {
+weft_err weft__cancel_watch_add(cancel *c, cancel_watch *w, cancel_fn *fn, void *arg) {
   *w = (cancel_watch){.fn = fn, .arg = arg, .state = IDLE};
   pthread_mutex_lock(&c->lock);
   bool fired = c->fired;
@@ -43,7 +43,7 @@ static void unlist(cancel_watch *w) {
   w->next = w->prev = NULL;
 }
 
-bool weft__cancel_off(cancel *c, cancel_watch *w) {
+bool weft__cancel_watch_remove(cancel *c, cancel_watch *w) {
   pthread_mutex_lock(&c->lock);
   if (c->running == w && pthread_equal(c->runner, pthread_self())) { /* from inside its own function */
     c->running = NULL;

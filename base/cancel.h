@@ -1,7 +1,7 @@
 /* cancel.h - how a step is told to stop, and how everything that blocks hears of it.
  *
  * A token is fired at most once, with a code and message.  A blocked operation adds a watch; the
- * watch's function runs on the thread that fires.  weft__cancel_off is the other half: once it
+ * watch's function runs on the thread that fires.  weft__cancel_watch_remove is the other half: once it
  * returns, the function has either run to its end or never will. */
 #ifndef WEFT_BASE_CANCEL_H
 #define WEFT_BASE_CANCEL_H
@@ -31,10 +31,10 @@ typedef struct cancel {
 void weft__cancel_init(cancel *c);
 void weft__cancel_finish(cancel *c);
 /* Lists the watch.  If the token has already fired, lists nothing and returns its code and message. */
-weft_err weft__cancel_on(cancel *c, cancel_watch *w, cancel_fn *fn, void *arg);
+weft_err weft__cancel_watch_add(cancel *c, cancel_watch *w, cancel_fn *fn, void *arg);
 /* Unlists it; waits for the function if it is running now on another thread.  True: it never ran.
  * Every watch that was listed is taken off before its memory goes; its own function may do so. */
-bool weft__cancel_off(cancel *c, cancel_watch *w);
+bool weft__cancel_watch_remove(cancel *c, cancel_watch *w);
 /* Fires with `code` and the formatted message; later calls do nothing. */
 void weft__cancel_fire(cancel *c, weft_err code, const char *fmt, ...) WEFT_PRINTF(3, 4);
 bool weft__cancel_fired(const cancel *c);

@@ -12,15 +12,15 @@ TEST(firing_runs_every_watch_once_and_refuses_new_ones) {
   atomic_int runs = 0;
   weft__cancel_init(&c);
   EXPECT_OK(weft__cancel_raise(&c));
-  EXPECT_OK(weft__cancel_on(&c, &a, count, &runs));
-  EXPECT_OK(weft__cancel_on(&c, &b, count, &runs));
+  EXPECT_OK(weft__cancel_watch_add(&c, &a, count, &runs));
+  EXPECT_OK(weft__cancel_watch_add(&c, &b, count, &runs));
   weft__cancel_fire(&c, WEFT_CANCELLED, "by %s", "test");
   weft__cancel_fire(&c, WEFT_INTERNAL, "again");
   EXPECT_EQ_INT(runs, 2);
   EXPECT(weft__cancel_fired(&c));
-  EXPECT_ERR(weft__cancel_on(&c, &late, count, &runs), WEFT_CANCELLED, "by test");
-  EXPECT(!weft__cancel_off(&c, &a));
-  EXPECT(!weft__cancel_off(&c, &b));
+  EXPECT_ERR(weft__cancel_watch_add(&c, &late, count, &runs), WEFT_CANCELLED, "by test");
+  EXPECT(!weft__cancel_watch_remove(&c, &a));
+  EXPECT(!weft__cancel_watch_remove(&c, &b));
   weft__cancel_finish(&c);
 }
 
@@ -29,8 +29,8 @@ TEST(a_watch_taken_off_never_runs) {
   cancel_watch w;
   atomic_int runs = 0;
   weft__cancel_init(&c);
-  EXPECT_OK(weft__cancel_on(&c, &w, count, &runs));
-  EXPECT(weft__cancel_off(&c, &w));
+  EXPECT_OK(weft__cancel_watch_add(&c, &w, count, &runs));
+  EXPECT(weft__cancel_watch_remove(&c, &w));
   weft__cancel_fire(&c, WEFT_CANCELLED, "stop");
   EXPECT_EQ_INT(runs, 0);
   weft__cancel_finish(&c);
@@ -43,7 +43,7 @@ typedef struct self_freeing {
 
 static void take_off_and_free(void *arg) {
   self_freeing *s = arg;
-  EXPECT(!weft__cancel_off(s->c, &s->w));
+  EXPECT(!weft__cancel_watch_remove(s->c, &s->w));
   weft__free(s);
 }
 
@@ -52,7 +52,7 @@ TEST(a_function_may_take_its_own_watch_off_and_free_it) {
   weft__cancel_init(&c);
   self_freeing *s = weft__alloc_zero(1, sizeof *s);
   s->c = &c;
-  EXPECT_OK(weft__cancel_on(&c, &s->w, take_off_and_free, s));
+  EXPECT_OK(weft__cancel_watch_add(&c, &s->w, take_off_and_free, s));
   weft__cancel_fire(&c, WEFT_CANCELLED, "stop");
   EXPECT(weft__cancel_fired(&c));
   weft__cancel_finish(&c);
@@ -73,8 +73,8 @@ static void *race(void *arg) {
   for (int i = 0; i < 200; i++) {
     cancel_watch w;
     atomic_int steps = 0;
-    if (weft__cancel_on(r->c, &w, slow, &steps) != WEFT_OK) break;
-    weft__cancel_off(r->c, &w);
+    if (weft__cancel_watch_add(r->c, &w, slow, &steps) != WEFT_OK) break;
+    weft__cancel_watch_remove(r->c, &w);
     EXPECT_EQ_INT(steps, 0); /* a running function would be seen half-way */
   }
   return NULL;

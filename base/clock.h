@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <time.h>
 
-int64_t weft__now_ns(void);  /* monotonic */
-int64_t weft__wall_us(void); /* since 1970 */
+int64_t weft__clock_now_ns(void);  /* monotonic */
+int64_t weft__clock_wall_us(void); /* since 1970 */
 /* The absolute CLOCK_MONOTONIC time `ns` from now, for timed waits; ns < 0 means a year. */
-struct timespec weft__deadline(int64_t ns);
+struct timespec weft__clock_deadline(int64_t ns);
 
 #endif

@@ -25,7 +25,7 @@ static void make_speaking(void) {
   pthread_mutexattr_destroy(&recursive);
 }
 
-void weft__log_set(log_fn *fn, void *arg) {
+void weft__log_set_callback(log_fn *fn, void *arg) {
   pthread_mutex_lock(&lock);
   current_fn = fn;
   current_arg = arg;
@@ -48,7 +48,7 @@ void weft__log_at(log_level level, const char *file, int line, const char *fmt, 
     vsnprintf(long_message, (size_t)size + 1, fmt, args);
     va_end(args);
   }
-  if (level >= LOG_WARNING) weft__pulse_error(message);
+  if (level >= LOG_WARNING) weft__metrics_add_error(message);
   if (!fn) goto done;
   while (strncmp(file, "../", 3) == 0) file += 3; /* as the compiler was called from the build folder */
   pthread_once(&once, make_speaking);

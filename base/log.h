@@ -5,7 +5,7 @@
 typedef enum log_level { LOG_DEBUG = 0, LOG_INFO = 1, LOG_WARNING = 2, LOG_ERROR = 3 } log_level;
 typedef void log_fn(void *arg, int level, const char *file, int line, const char *message);
 
-void weft__log_set(log_fn *fn, void *arg);
+void weft__log_set_callback(log_fn *fn, void *arg);
 void weft__log_at(log_level level, const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

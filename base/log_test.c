@@ -15,19 +15,19 @@ static void listen(void *arg, int level, const char *file, int line, const char 
 
 TEST(a_callback_hears_what_is_logged_until_it_is_removed) {
   weft__log(LOG_ERROR, "into the void");
-  weft__log_set(listen, heard);
+  weft__log_set_callback(listen, heard);
   weft__log(LOG_WARNING, "step %d", 4);
-  weft__log_set(NULL, NULL);
+  weft__log_set_callback(NULL, NULL);
   weft__log(LOG_ERROR, "after");
   EXPECT_EQ_INT(heard_level, LOG_WARNING);
   EXPECT_EQ_STR(heard, "step 4");
 }
 
 TEST(a_deadline_lies_in_the_future_of_the_monotonic_clock) {
-  int64_t now = weft__now_ns();
-  struct timespec soon = weft__deadline(1500000000), never = weft__deadline(-1);
+  int64_t now = weft__clock_now_ns();
+  struct timespec soon = weft__clock_deadline(1500000000), never = weft__clock_deadline(-1);
   int64_t at = (int64_t)soon.tv_sec * 1000000000 + soon.tv_nsec;
   EXPECT(at >= now + 1500000000 && at < now + 3000000000);
   EXPECT(never.tv_sec > soon.tv_sec + 300 * 24 * 3600);
-  EXPECT(weft__wall_us() > (int64_t)1600000000 * 1000000);
+  EXPECT(weft__clock_wall_us() > (int64_t)1600000000 * 1000000);
 }

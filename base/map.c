@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Eight bytes at a time: names of devices and tensors are long, and most of a step's keys are made of them. */
-uint32_t weft__hash(const char *key) {
+uint32_t weft__map_hash(const char *key) {
   const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
   size_t left = strlen(key);
   uint64_t h = left * odd, word;
@@ -24,7 +24,7 @@ uint32_t weft__hash(const char *key) {
 
 static int *slot_of(const map *m, const char *key) {
   uint32_t mask = (uint32_t)m->capacity * 2 - 1;
-  for (uint32_t i = weft__hash(key) & mask;; i = (i + 1) & mask) {
+  for (uint32_t i = weft__map_hash(key) & mask;; i = (i + 1) & mask) {
     int e = m->index[i];
     if (e == 0) return &m->index[i];
     const char *k = m->entries[e - 1].key;

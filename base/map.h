@@ -17,7 +17,7 @@ typedef struct map {
   int *index; /* open addressing, 2*capacity slots, entry number + 1; 0 empty */
 } map;        /* {0} is an empty map */
 
-uint32_t weft__hash(const char *key);
+uint32_t weft__map_hash(const char *key);
 
 void *weft__map_get(const map *m, const char *key); /* NULL if absent */
 /* Adds or replaces.  The value must not be NULL. */

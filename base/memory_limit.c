@@ -8,39 +8,39 @@
 #include <string.h>
 #include <unistd.h>
 
-atomic_size_t weft__memory_ceiling;
+atomic_size_t weft__memory_limit_bytes;
 static atomic_llong used; /* signed: what was allocated before the ceiling was set may be freed after it */
 
-size_t weft__memory_limit(void) { return atomic_load_explicit(&weft__memory_ceiling, memory_order_relaxed); }
+size_t weft__memory_limit(void) { return atomic_load_explicit(&weft__memory_limit_bytes, memory_order_relaxed); }
 
-size_t weft__memory_used(void) {
-  long long now = weft__memory_is_limited() ? atomic_load_explicit(&used, memory_order_relaxed) : 0;
+size_t weft__memory_limit_used(void) {
+  long long now = weft__memory_limit_is_set() ? atomic_load_explicit(&used, memory_order_relaxed) : 0;
   return now > 0 ? (size_t)now : 0;
 }
 
-void weft__memory_return(int64_t size) { atomic_fetch_sub_explicit(&used, size, memory_order_relaxed); }
+void weft__memory_limit_release(int64_t size) { atomic_fetch_sub_explicit(&used, size, memory_order_relaxed); }
 
 static bool fits(size_t size) {
   long long ceiling = (long long)weft__memory_limit();
   if ((long long)size > ceiling) return false;
   if (atomic_fetch_add_explicit(&used, (long long)size, memory_order_relaxed) + (long long)size <= ceiling) return true;
-  weft__memory_return((int64_t)size);
+  weft__memory_limit_release((int64_t)size);
   return false;
 }
 
-bool weft__memory_reserve(size_t size) {
+bool weft__memory_limit_reserve(size_t size) {
   if (fits(size)) return true;
   weft__block_trim(); /* blocks kept for reuse count as used */
   if (fits(size)) return true;
-  weft__fail(WEFT_RESOURCE_EXHAUSTED, "Out of memory allocating %zu bytes%s", size, weft__memory_text());
+  weft__fail(WEFT_RESOURCE_EXHAUSTED, "Out of memory allocating %zu bytes%s", size, weft__memory_limit_text());
   return false;
 }
 
-const char *weft__memory_text(void) {
+const char *weft__memory_limit_text(void) {
   static _Thread_local char text[96];
   text[0] = 0;
-  if (weft__memory_is_limited())
-    snprintf(text, sizeof text, " (WEFT_MEMORY: %zu of %zu bytes are in use)", weft__memory_used(),
+  if (weft__memory_limit_is_set())
+    snprintf(text, sizeof text, " (WEFT_MEMORY: %zu of %zu bytes are in use)", weft__memory_limit_used(),
              weft__memory_limit());
   return text;
 }
@@ -122,12 +122,12 @@ weft_err weft__memory_limit_set(const char *text) {
     ceiling = automatic();
   else if (text && *text)
     WEFT_TRY(parse(text, &ceiling));
-  if (!weft__memory_is_limited()) atomic_store(&used, in_use());
-  atomic_store(&weft__memory_ceiling, ceiling);
+  if (!weft__memory_limit_is_set()) atomic_store(&used, in_use());
+  atomic_store(&weft__memory_limit_bytes, ceiling);
   return WEFT_OK;
 }
 
-weft_err weft__memory_limit_begin(const char *given) {
+weft_err weft__memory_limit_init(const char *given) {
   static atomic_bool begun;
   const char *text = given ? given : getenv("WEFT_MEMORY");
   if (!text || !*text || atomic_load(&begun)) return WEFT_OK;

@@ -21,20 +21,20 @@
  * INVALID_ARGUMENT names the text. */
 weft_err weft__memory_limit_set(const char *text);
 /* Sets it once for the process: to the text given, else as WEFT_MEMORY says; later calls find it set. */
-weft_err weft__memory_limit_begin(const char *given);
-size_t weft__memory_limit(void); /* bytes; 0: none */
-size_t weft__memory_used(void);  /* bytes counted now; 0 without a ceiling */
+weft_err weft__memory_limit_init(const char *given);
+size_t weft__memory_limit(void);      /* bytes; 0: none */
+size_t weft__memory_limit_used(void); /* bytes counted now; 0 without a ceiling */
 /* For error messages: "" without a ceiling, else " (WEFT_MEMORY: 3 of 4 bytes are in use)".  Valid until this thread's next
  * call. */
-const char *weft__memory_text(void);
+const char *weft__memory_limit_text(void);
 
 /* ---- for base/alloc.c ---- */
-extern atomic_size_t weft__memory_ceiling; /* 0: none */
-static inline bool weft__memory_is_limited(void) {
-  return __builtin_expect(atomic_load_explicit(&weft__memory_ceiling, memory_order_relaxed) != 0, 0);
+extern atomic_size_t weft__memory_limit_bytes; /* 0: none */
+static inline bool weft__memory_limit_is_set(void) {
+  return __builtin_expect(atomic_load_explicit(&weft__memory_limit_bytes, memory_order_relaxed) != 0, 0);
 }
 /* False, with this thread's message set, if size more bytes would pass the ceiling; else they are counted. */
-bool weft__memory_reserve(size_t size);
-void weft__memory_return(int64_t size); /* negative: counts more, without a look at the ceiling */
+bool weft__memory_limit_reserve(size_t size);
+void weft__memory_limit_release(int64_t size); /* negative: counts more, without a look at the ceiling */
 
 #endif

@@ -13,7 +13,7 @@ enum { MB = 1 << 20 };
 static void leave(size_t mb) {
   char text[32];
   EXPECT_OK(weft__memory_limit_set("4G"));
-  snprintf(text, sizeof text, "%zu", weft__memory_used() + mb * MB);
+  snprintf(text, sizeof text, "%zu", weft__memory_limit_used() + mb * MB);
   EXPECT_OK(weft__memory_limit_set(text));
 }
 
@@ -69,14 +69,14 @@ TEST(small_pieces_count_as_well) {
 
 TEST(what_is_grown_is_counted_once) {
   leave(32);
-  const size_t before = weft__memory_used();
+  const size_t before = weft__memory_limit_used();
   char *p = NULL;
   for (size_t size = 1; size <= 8 * MB; size *= 2) EXPECT((p = weft__realloc(p, size)) != NULL);
-  EXPECT(weft__memory_used() - before >= 8 * MB && weft__memory_used() - before < 9 * MB);
+  EXPECT(weft__memory_limit_used() - before >= 8 * MB && weft__memory_limit_used() - before < 9 * MB);
   EXPECT((p = weft__realloc(p, 100)) != NULL);
-  EXPECT(weft__memory_used() - before < MB);
+  EXPECT(weft__memory_limit_used() - before < MB);
   weft__free(p);
-  EXPECT_EQ_INT(weft__memory_used(), before);
+  EXPECT_EQ_INT(weft__memory_limit_used(), before);
 }
 
 TEST(kept_blocks_are_given_back_before_an_allocation_fails) {
@@ -86,7 +86,7 @@ TEST(kept_blocks_are_given_back_before_an_allocation_fails) {
   for (int i = 0; i < 4; i++) weft__block_free(b[i], 6 * MB);
   void *all = weft__alloc(60 * MB);
   EXPECT(all != NULL);
-  EXPECT_EQ_INT(weft__block_kept(), 0);
+  EXPECT_EQ_INT(weft__block_cached(), 0);
   weft__free(all);
 }
 
@@ -102,10 +102,10 @@ static void *churn(void *arg) {
 TEST(threads_leave_the_count_as_it_was) {
   leave(64);
   weft__block_trim();
-  const size_t before = weft__memory_used();
+  const size_t before = weft__memory_limit_used();
   pthread_t t[4];
   for (int i = 0; i < 4; i++) EXPECT_EQ_INT(pthread_create(&t[i], NULL, churn, NULL), 0);
   for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
   weft__block_trim();
-  EXPECT_EQ_INT(weft__memory_used(), before);
+  EXPECT_EQ_INT(weft__memory_limit_used(), before);
 }

@@ -14,53 +14,53 @@
 enum { RECENT = 4 };
 #define SECOND INT64_C(1000000000)
 
-static atomic_ullong counts[PULSE_COUNTS];
+static atomic_ullong counts[METRICS_COUNTERS];
 static atomic_llong next_ns; /* when the next sample is due */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static pulse now_known = {.step = -1, .loss = NAN};
-static pulse_sample recent[RECENT];
+static metrics_sample recent[RECENT];
 static int n_recent, stride = 1, skipped;
 static double loss_sum;
 static int n_loss;
-static pulse_wait waits = {.next = &waits, .prev = &waits};
+static metrics_wait waits = {.next = &waits, .prev = &waits};
 
 /* ---- counting ---- */
 
-static pulse_sample sample_now(int64_t now) {
-  pulse_sample s = {.at_ns = now, .step = now_known.step, .loss = n_loss ? loss_sum / n_loss : now_known.loss};
-  for (int i = 0; i < PULSE_COUNTS; i++) s.count[i] = atomic_load_explicit(&counts[i], memory_order_relaxed);
+static metrics_sample sample_now(int64_t now) {
+  metrics_sample s = {.at_ns = now, .step = now_known.step, .loss = n_loss ? loss_sum / n_loss : now_known.loss};
+  for (int i = 0; i < METRICS_COUNTERS; i++) s.count[i] = atomic_load_explicit(&counts[i], memory_order_relaxed);
   return s;
 }
 
 static void thin_out(void) {
-  for (int i = 0; i < PULSE_SAMPLES / 2; i++) now_known.sample[i] = now_known.sample[2 * i];
-  now_known.n_sample = PULSE_SAMPLES / 2;
+  for (int i = 0; i < METRICS_SAMPLES / 2; i++) now_known.sample[i] = now_known.sample[2 * i];
+  now_known.n_sample = METRICS_SAMPLES / 2;
   stride *= 2;
 }
 
 static void keep_sample(int64_t now) {
-  pulse_sample s = sample_now(now);
+  metrics_sample s = sample_now(now);
   if (!now_known.begun_ns) now_known.begun_ns = now;
   recent[n_recent++ % RECENT] = s;
   if (++skipped < stride && now_known.n_sample > 1) return;
   skipped = 0;
   loss_sum = 0, n_loss = 0;
-  if (now_known.n_sample == PULSE_SAMPLES) thin_out();
+  if (now_known.n_sample == METRICS_SAMPLES) thin_out();
   now_known.sample[now_known.n_sample++] = s;
 }
 
-void weft__pulse_add(pulse_count which, uint64_t n) {
+void weft__metrics_add(metrics_counter which, uint64_t n) {
   atomic_fetch_add_explicit(&counts[which], n, memory_order_relaxed);
-  if (which > PULSE_PARTS) return;
-  long long now = weft__now_ns(), due = atomic_load_explicit(&next_ns, memory_order_relaxed);
+  if (which > METRICS_PARTITION_RUNS) return;
+  long long now = weft__clock_now_ns(), due = atomic_load_explicit(&next_ns, memory_order_relaxed);
   if (now < due || !atomic_compare_exchange_strong(&next_ns, &due, now + SECOND)) return;
   pthread_mutex_lock(&lock);
   keep_sample(now);
   pthread_mutex_unlock(&lock);
 }
 
-void weft__pulse_progress(int64_t step, double loss) {
+void weft__metrics_set_progress(int64_t step, double loss) {
   pthread_mutex_lock(&lock);
   if (step >= 0) now_known.step = step;
   if (isfinite(loss)) {
@@ -73,21 +73,21 @@ void weft__pulse_progress(int64_t step, double loss) {
 
 /* ---- what happened ---- */
 
-void weft__pulse_saved(const char *path) {
+void weft__metrics_set_checkpoint(const char *path) {
   pthread_mutex_lock(&lock);
-  now_known.saved_us = weft__wall_us();
+  now_known.saved_us = weft__clock_wall_us();
   snprintf(now_known.saved, sizeof now_known.saved, "%s", path);
   pthread_mutex_unlock(&lock);
 }
 
-void weft__pulse_error(const char *text) {
-  pulse_error e = {.at_us = weft__wall_us()};
+void weft__metrics_add_error(const char *text) {
+  metrics_error e = {.at_us = weft__clock_wall_us()};
   snprintf(e.text, sizeof e.text, "%s", text);
   pthread_mutex_lock(&lock);
   pulse *k = &now_known;
   int at = k->n_error - 1;
   while (at >= 0 && strcmp(k->error[at].text, e.text) != 0) at--;
-  if (at < 0 && k->n_error == PULSE_ERRORS) at = 0;
+  if (at < 0 && k->n_error == METRICS_ERRORS) at = 0;
   if (at >= 0) { /* the same one again, or the oldest, makes room */
     memmove(&k->error[at], &k->error[at + 1], (size_t)(k->n_error - at - 1) * sizeof e);
     k->n_error--;
@@ -98,10 +98,10 @@ void weft__pulse_error(const char *text) {
 
 /* ---- waits ---- */
 
-void weft__pulse_wait(pulse_wait *w, const char *what) {
+void weft__metrics_wait_begin(metrics_wait *w, const char *what) {
   pthread_mutex_lock(&lock);
   if (!w->next) {
-    w->since_ns = weft__now_ns();
+    w->since_ns = weft__clock_now_ns();
     w->next = &waits;
     w->prev = waits.prev;
     w->prev->next = w->next->prev = w;
@@ -110,7 +110,7 @@ void weft__pulse_wait(pulse_wait *w, const char *what) {
   pthread_mutex_unlock(&lock);
 }
 
-void weft__pulse_wait_over(pulse_wait *w) {
+void weft__metrics_wait_end(metrics_wait *w) {
   pthread_mutex_lock(&lock); /* neighbours in the list change our links */
   if (w->next) {
     w->prev->next = w->next;
@@ -120,22 +120,22 @@ void weft__pulse_wait_over(pulse_wait *w) {
   pthread_mutex_unlock(&lock);
 }
 
-void weft__pulse_waits(void (*fn)(void *arg, const pulse_wait *w), void *arg) {
+void weft__metrics_each_wait(void (*fn)(void *arg, const metrics_wait *w), void *arg) {
   pthread_mutex_lock(&lock);
-  for (const pulse_wait *w = waits.next; w != &waits; w = w->next) fn(arg, w);
+  for (const metrics_wait *w = waits.next; w != &waits; w = w->next) fn(arg, w);
   pthread_mutex_unlock(&lock);
 }
 
 /* ---- reading ---- */
 
-void weft__pulse_read(pulse *out) {
-  int64_t now = weft__now_ns();
+void weft__metrics_read(pulse *out) {
+  int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&lock);
   *out = now_known;
-  pulse_sample latest = sample_now(now), from = n_recent > RECENT ? recent[n_recent % RECENT] : recent[0];
+  metrics_sample latest = sample_now(now), from = n_recent > RECENT ? recent[n_recent % RECENT] : recent[0];
   bool any = n_recent > 0;
   pthread_mutex_unlock(&lock);
-  for (int i = 0; i < PULSE_COUNTS; i++) {
+  for (int i = 0; i < METRICS_COUNTERS; i++) {
     out->count[i] = latest.count[i];
     double seconds = (double)(now - from.at_ns) * 1e-9;
     out->rate[i] = any && seconds > 0.05 ? (double)(latest.count[i] - from.count[i]) / seconds : 0;

@@ -8,58 +8,58 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PULSE_SAMPLES = 240, PULSE_ERRORS = 8, PULSE_TEXT = 256 };
+enum { METRICS_SAMPLES = 240, METRICS_ERRORS = 8, METRICS_TEXT = 256 };
 
-typedef enum pulse_count {
-  PULSE_RUNS,  /* of sessions, begun by this process's masters */
-  PULSE_PARTS, /* of anybody's steps, run here */
-  PULSE_IN,    /* bytes that came over the network, and went */
-  PULSE_OUT,
-  PULSE_COUNTS
-} pulse_count;
+typedef enum metrics_counter {
+  METRICS_SESSION_RUNS,   /* of sessions, begun by this process's masters */
+  METRICS_PARTITION_RUNS, /* of anybody's steps, run here */
+  METRICS_BYTES_IN,       /* bytes that came over the network, and went */
+  METRICS_BYTES_OUT,
+  METRICS_COUNTERS
+} metrics_counter;
 
-typedef struct pulse_sample {
+typedef struct metrics_sample {
   int64_t at_ns; /* monotonic */
-  uint64_t count[PULSE_COUNTS];
+  uint64_t count[METRICS_COUNTERS];
   int64_t step; /* -1: not known */
   double loss;  /* the mean since the sample before; NaN: not known */
-} pulse_sample;
+} metrics_sample;
 
-typedef struct pulse_error {
+typedef struct metrics_error {
   int64_t at_us; /* since 1970 */
-  char text[PULSE_TEXT];
-} pulse_error;
+  char text[METRICS_TEXT];
+} metrics_error;
 
 typedef struct pulse {
   int64_t begun_ns; /* monotonic: when the process first counted anything */
-  uint64_t count[PULSE_COUNTS];
-  double rate[PULSE_COUNTS]; /* a second, over the last ones */
-  int64_t step;              /* the last seen by a run; -1: none */
-  double loss;               /* NaN: none */
-  int64_t saved_us;          /* since 1970; 0: nothing was saved */
-  char saved[PULSE_TEXT];    /* the checkpoint's path */
-  int n_error, n_sample;     /* oldest first: */
-  pulse_error error[PULSE_ERRORS];
-  pulse_sample sample[PULSE_SAMPLES]; /* of the whole life of the process: thinned out when there are too many */
+  uint64_t count[METRICS_COUNTERS];
+  double rate[METRICS_COUNTERS]; /* a second, over the last ones */
+  int64_t step;                  /* the last seen by a run; -1: none */
+  double loss;                   /* NaN: none */
+  int64_t saved_us;              /* since 1970; 0: nothing was saved */
+  char saved[METRICS_TEXT];      /* the checkpoint's path */
+  int n_error, n_sample;         /* oldest first: */
+  metrics_error error[METRICS_ERRORS];
+  metrics_sample sample[METRICS_SAMPLES]; /* of the whole life of the process: thinned out when there are too many */
 } pulse;
-void weft__pulse_read(pulse *out);
+void weft__metrics_read(pulse *out);
 
-void weft__pulse_add(pulse_count which, uint64_t n);
+void weft__metrics_add(metrics_counter which, uint64_t n);
 /* What a run fetched: the global step (or -1) and a loss (or NaN). */
-void weft__pulse_progress(int64_t step, double loss);
-void weft__pulse_saved(const char *path);
-void weft__pulse_error(const char *text); /* the same again only renews its time */
+void weft__metrics_set_progress(int64_t step, double loss);
+void weft__metrics_set_checkpoint(const char *path);
+void weft__metrics_add_error(const char *text); /* the same again only renews its time */
 
 /* ---- what a thread waits for ---- */
 
-typedef struct pulse_wait { /* {0}, of the one who waits */
-  int64_t since_ns;         /* monotonic */
-  char what[PULSE_TEXT];
-  struct pulse_wait *next, *prev; /* NULL: it does not wait */
-} pulse_wait;
-void weft__pulse_wait(pulse_wait *w, const char *what); /* begins, or says anew what for */
-void weft__pulse_wait_over(pulse_wait *w);              /* fine if it never began */
+typedef struct metrics_wait { /* {0}, of the one who waits */
+  int64_t since_ns;           /* monotonic */
+  char what[METRICS_TEXT];
+  struct metrics_wait *next, *prev; /* NULL: it does not wait */
+} metrics_wait;
+void weft__metrics_wait_begin(metrics_wait *w, const char *what); /* begins, or says anew what for */
+void weft__metrics_wait_end(metrics_wait *w);                     /* fine if it never began */
 /* Those under way: fn is told of each, with a lock held. */
-void weft__pulse_waits(void (*fn)(void *arg, const pulse_wait *w), void *arg);
+void weft__metrics_each_wait(void (*fn)(void *arg, const metrics_wait *w), void *arg);
 
 #endif

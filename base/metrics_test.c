@@ -10,29 +10,29 @@
 static pulse p;
 
 TEST(a_fresh_process_has_done_nothing) {
-  weft__pulse_read(&p);
-  EXPECT_EQ_INT(p.count[PULSE_RUNS], 0);
+  weft__metrics_read(&p);
+  EXPECT_EQ_INT(p.count[METRICS_SESSION_RUNS], 0);
   EXPECT_EQ_INT(p.step, -1);
   EXPECT_EQ_INT(p.n_error + p.n_sample, 0);
   EXPECT(isnan(p.loss));
-  EXPECT(p.rate[PULSE_RUNS] == 0);
+  EXPECT(p.rate[METRICS_SESSION_RUNS] == 0);
 }
 
 TEST(what_is_counted_is_read_and_has_a_rate) {
-  for (int i = 0; i < 10; i++) weft__pulse_add(PULSE_RUNS, 1);
-  weft__pulse_add(PULSE_IN, 1000);
+  for (int i = 0; i < 10; i++) weft__metrics_add(METRICS_SESSION_RUNS, 1);
+  weft__metrics_add(METRICS_BYTES_IN, 1000);
   nanosleep(&(struct timespec){0, 100000000}, NULL);
-  weft__pulse_read(&p);
-  EXPECT_EQ_INT(p.count[PULSE_RUNS], 10);
-  EXPECT_EQ_INT(p.count[PULSE_IN], 1000);
+  weft__metrics_read(&p);
+  EXPECT_EQ_INT(p.count[METRICS_SESSION_RUNS], 10);
+  EXPECT_EQ_INT(p.count[METRICS_BYTES_IN], 1000);
   EXPECT_EQ_INT(p.n_sample, 1);
-  EXPECT(p.rate[PULSE_RUNS] > 0);
+  EXPECT(p.rate[METRICS_SESSION_RUNS] > 0);
 }
 
 TEST(a_run_that_fetched_nothing_keeps_step_and_loss) {
-  weft__pulse_progress(7, 0.5);
-  weft__pulse_progress(-1, NAN);
-  weft__pulse_read(&p);
+  weft__metrics_set_progress(7, 0.5);
+  weft__metrics_set_progress(-1, NAN);
+  weft__metrics_read(&p);
   EXPECT_EQ_INT(p.step, 7);
   EXPECT(p.loss == 0.5);
 }
@@ -41,41 +41,41 @@ TEST(of_many_errors_the_last_are_kept_and_each_once) {
   char text[32];
   for (int i = 0; i < 20; i++) {
     snprintf(text, sizeof text, "error %d", i);
-    weft__pulse_error(text);
+    weft__metrics_add_error(text);
   }
-  weft__pulse_error("error 15");
-  weft__pulse_read(&p);
-  EXPECT_EQ_INT(p.n_error, PULSE_ERRORS);
+  weft__metrics_add_error("error 15");
+  weft__metrics_read(&p);
+  EXPECT_EQ_INT(p.n_error, METRICS_ERRORS);
   EXPECT_EQ_STR(p.error[0].text, "error 12");
-  EXPECT_EQ_STR(p.error[PULSE_ERRORS - 1].text, "error 15");
-  EXPECT_EQ_STR(p.error[PULSE_ERRORS - 2].text, "error 19");
+  EXPECT_EQ_STR(p.error[METRICS_ERRORS - 1].text, "error 15");
+  EXPECT_EQ_STR(p.error[METRICS_ERRORS - 2].text, "error 19");
 }
 
-static void count_waits(void *arg, const pulse_wait *w) {
+static void count_waits(void *arg, const metrics_wait *w) {
   (void)w;
   ++*(int *)arg;
 }
 
 TEST(waits_are_listed_while_they_last) {
-  pulse_wait a = {0}, b = {0};
+  metrics_wait a = {0}, b = {0};
   int n = 0;
-  weft__pulse_wait(&a, "ps:0");
-  weft__pulse_wait(&b, "worker:1");
-  weft__pulse_wait(&a, "ps:0 again");
-  weft__pulse_waits(count_waits, &n);
+  weft__metrics_wait_begin(&a, "ps:0");
+  weft__metrics_wait_begin(&b, "worker:1");
+  weft__metrics_wait_begin(&a, "ps:0 again");
+  weft__metrics_each_wait(count_waits, &n);
   EXPECT_EQ_INT(n, 2);
   EXPECT_EQ_STR(a.what, "ps:0 again");
-  weft__pulse_wait_over(&a);
-  weft__pulse_wait_over(&a);
-  weft__pulse_wait_over(&b);
+  weft__metrics_wait_end(&a);
+  weft__metrics_wait_end(&a);
+  weft__metrics_wait_end(&b);
   n = 0;
-  weft__pulse_waits(count_waits, &n);
+  weft__metrics_each_wait(count_waits, &n);
   EXPECT_EQ_INT(n, 0);
 }
 
 TEST(a_checkpoint_is_remembered_with_its_time) {
-  weft__pulse_saved("/tmp/model.ckpt-7");
-  weft__pulse_read(&p);
+  weft__metrics_set_checkpoint("/tmp/model.ckpt-7");
+  weft__metrics_read(&p);
   EXPECT_EQ_STR(p.saved, "/tmp/model.ckpt-7");
-  EXPECT(weft__wall_us() - p.saved_us < 60000000);
+  EXPECT(weft__clock_wall_us() - p.saved_us < 60000000);
 }

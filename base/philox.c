@@ -50,7 +50,8 @@ static inline __attribute__((always_inline)) void lanes(const philox *p, uint64_
   }
 }
 
-WEFT_HOT void weft__philox_blocks(const philox *p, uint64_t first, uint64_t stride, int64_t n, uint32_t *words) {
+WEFT_TARGET_CLONES void weft__philox_blocks(const philox *p, uint64_t first, uint64_t stride, int64_t n,
+                                            uint32_t *words) {
   philox at = *p;
   weft__philox_skip(&at, first);
   for (; n >= LANES; n -= LANES, words += 4 * LANES) {

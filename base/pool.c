@@ -63,7 +63,7 @@ static inline void relax(void) {
 #endif
 }
 
-int weft__processors(void) {
+int weft__pool_processors(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   int n = CPU_COUNT(&set);
@@ -215,14 +215,14 @@ weft_err weft__pool_submit(pool *p, pool_task *fn, void *arg) {
  * offered to others: another task of this host may have work for it. */
 static bool spin(pool *p, unsigned seen) {
   if (p->spin_ns == 0) return false;
-  int64_t until = weft__now_ns() + p->spin_ns;
+  int64_t until = weft__clock_now_ns() + p->spin_ns;
   do {
     for (int i = 0; i < 64; i++) {
       if (atomic_load_explicit(&p->epoch, memory_order_acquire) != seen) return true;
       relax();
     }
     sched_yield();
-  } while (weft__now_ns() < until);
+  } while (weft__clock_now_ns() < until);
   return false;
 }
 
@@ -265,7 +265,7 @@ static weft_err start(pool *p, int n) {
 
 weft_err weft__pool_create(pool **out, int threads) {
   *out = NULL;
-  int cpus = weft__processors();
+  int cpus = weft__pool_processors();
   if (threads == 0) threads = cpus;
   if (threads < 1 || threads > THREADS_MAX)
     return weft__fail(WEFT_INVALID_ARGUMENT, "A pool of %d threads: want 1 to %d", threads, THREADS_MAX);

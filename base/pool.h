@@ -13,7 +13,7 @@ typedef void pool_task(void *arg);
 
 /* threads counts the caller: 1 makes no thread.  0: one per processor. */
 weft_err weft__pool_create(pool **out, int threads);
-int weft__processors(void);       /* that this process may use */
+int weft__pool_processors(void);  /* that this process may use */
 void weft__pool_destroy(pool *p); /* waits for queued tasks */
 int weft__pool_threads(const pool *p);
 /* Calls fn over [0, n) in pieces of at least `grain`; returns when all are done.  p may be NULL. */

@@ -6,8 +6,8 @@
 
 #define EVERY_NS 3000000000ll
 
-void weft__progress_tell(progress *p, const char *path, uint64_t done, uint64_t total, const char *what) {
-  const int64_t now = weft__now_ns();
+void weft__progress_log(progress *p, const char *path, uint64_t done, uint64_t total, const char *what) {
+  const int64_t now = weft__clock_now_ns();
   const bool due = p->next != 0 && now >= p->next && done != total;
   if (due && total)
     weft__log(LOG_INFO, "%s: %llu of %llu %s", path, (unsigned long long)done, (unsigned long long)total, what);

@@ -9,6 +9,6 @@ typedef struct progress {
 } progress;
 
 /* "PATH: 12 of 40 images read"; a total of 0 is not known.  Cheap enough for every record of a file. */
-void weft__progress_tell(progress *p, const char *path, uint64_t done, uint64_t total, const char *what);
+void weft__progress_log(progress *p, const char *path, uint64_t done, uint64_t total, const char *what);
 
 #endif

@@ -12,21 +12,21 @@ static void note(void *arg, int level, const char *file, int line, const char *m
 
 TEST(a_line_comes_when_it_is_due_and_then_not_for_a_while) {
   progress p = {0};
-  weft__log_set(note, NULL);
-  weft__progress_tell(&p, "a.idx", 1, 40, "MB read");
+  weft__log_set_callback(note, NULL);
+  weft__progress_log(&p, "a.idx", 1, 40, "MB read");
   EXPECT_EQ_STR(logged, ""); /* it has just begun */
   p.next = 1;
-  weft__progress_tell(&p, "a.idx", 12, 40, "MB read");
+  weft__progress_log(&p, "a.idx", 12, 40, "MB read");
   EXPECT_EQ_STR(logged, "a.idx: 12 of 40 MB read");
-  weft__progress_tell(&p, "a.idx", 13, 40, "MB read");
+  weft__progress_log(&p, "a.idx", 13, 40, "MB read");
   EXPECT_EQ_STR(logged, "a.idx: 12 of 40 MB read");
 }
 
 TEST(what_is_done_needs_no_line_and_a_total_may_be_unknown) {
   progress p = {.next = 1};
-  weft__log_set(note, NULL);
-  weft__progress_tell(&p, "a", 40, 40, "images read");
+  weft__log_set_callback(note, NULL);
+  weft__progress_log(&p, "a", 40, 40, "images read");
   EXPECT_EQ_STR(logged, "");
-  weft__progress_tell(&p, "a", 7, 0, "records read");
+  weft__progress_log(&p, "a", 7, 0, "records read");
   EXPECT_EQ_STR(logged, "a: 7 records read");
 }

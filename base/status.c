@@ -55,7 +55,7 @@ const char *weft__error_name(weft_err err) {
   return "UNKNOWN";
 }
 
-void weft__status_keep(status *s, weft_err code) {
+void weft__status_update(status *s, weft_err code) {
   if (s->code != WEFT_OK || code == WEFT_OK) return;
   s->code = code;
   s->message = strdup(message); /* not weft__strdup: its failure would replace the message being kept */

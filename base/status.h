@@ -35,7 +35,7 @@ typedef struct status {
 } status;
 
 /* Keeps the first failure: does nothing if *s already failed or code is WEFT_OK. */
-void weft__status_keep(status *s, weft_err code);
+void weft__status_update(status *s, weft_err code);
 /* Makes *s this thread's message and returns its code. */
 weft_err weft__status_raise(const status *s);
 void weft__status_finish(status *s);

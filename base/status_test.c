@@ -28,10 +28,10 @@ TEST(a_message_longer_than_the_buffer_is_cut) {
 
 TEST(a_status_keeps_the_first_failure) {
   status s = {0};
-  weft__status_keep(&s, WEFT_OK);
+  weft__status_update(&s, WEFT_OK);
   EXPECT_EQ_INT(weft__status_raise(&s), WEFT_OK);
-  weft__status_keep(&s, weft__fail(WEFT_ABORTED, "first"));
-  weft__status_keep(&s, weft__fail(WEFT_INTERNAL, "second"));
+  weft__status_update(&s, weft__fail(WEFT_ABORTED, "first"));
+  weft__status_update(&s, weft__fail(WEFT_INTERNAL, "second"));
   EXPECT_ERR(weft__status_raise(&s), WEFT_ABORTED, "first");
   weft__status_finish(&s);
   EXPECT_EQ_INT(s.code, WEFT_OK);

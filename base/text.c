@@ -26,7 +26,7 @@ void weft__text_add(text *t, const char *data, size_t size) {
   t->data[t->size] = 0;
 }
 
-char *weft__text_room(text *t, size_t size) { return reserve(t, size) ? t->data + t->size : NULL; }
+char *weft__text_reserve(text *t, size_t size) { return reserve(t, size) ? t->data + t->size : NULL; }
 
 void weft__text_puts(text *t, const char *s) { weft__text_add(t, s, strlen(s)); }
 

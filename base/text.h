@@ -13,7 +13,7 @@ typedef struct text {
 
 void weft__text_add(text *t, const char *data, size_t size);
 /* Where `size` bytes may be written; the caller then adds what it wrote to t->size.  NULL: no memory. */
-char *weft__text_room(text *t, size_t size);
+char *weft__text_reserve(text *t, size_t size);
 void weft__text_puts(text *t, const char *s);
 void weft__text_printf(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *weft__text_get(const text *t); /* never NULL */

@@ -27,7 +27,7 @@ static void unlist(timer *t) {
 
 /* Runs what is due; the lock is held at entry and exit. */
 static void run_due(timers *ts) {
-  while (ts->ring.next != &ts->ring && !ts->stop && ts->ring.next->at_ns <= weft__now_ns()) {
+  while (ts->ring.next != &ts->ring && !ts->stop && ts->ring.next->at_ns <= weft__clock_now_ns()) {
     timer *t = ts->ring.next;
     timer_fn *fn = t->fn;
     void *arg = t->arg;
@@ -47,8 +47,8 @@ static void *thread_main(void *arg) {
   while (!ts->stop) {
     run_due(ts);
     if (ts->stop) break;
-    int64_t left = ts->ring.next == &ts->ring ? -1 : ts->ring.next->at_ns - weft__now_ns();
-    struct timespec until = weft__deadline(left < 0 && ts->ring.next != &ts->ring ? 0 : left);
+    int64_t left = ts->ring.next == &ts->ring ? -1 : ts->ring.next->at_ns - weft__clock_now_ns();
+    struct timespec until = weft__clock_deadline(left < 0 && ts->ring.next != &ts->ring ? 0 : left);
     pthread_cond_clockwait(&ts->wake, &ts->lock, CLOCK_MONOTONIC, &until);
   }
   pthread_mutex_unlock(&ts->lock);
@@ -104,7 +104,7 @@ void weft__timer_set(timers *ts, timer *t, int64_t at_ns, timer_fn *fn, void *ar
   pthread_mutex_unlock(&ts->lock);
 }
 
-bool weft__timer_off(timers *ts, timer *t) {
+bool weft__timer_cancel(timers *ts, timer *t) {
   pthread_mutex_lock(&ts->lock);
   bool set = t->next != NULL;
   if (set) unlist(t);

@@ -22,6 +22,6 @@ void weft__timers_destroy(timers *ts); /* what is set never runs; waits for what
 /* Once at this monotonic time (at once, if that is past).  t is not set already. */
 void weft__timer_set(timers *ts, timer *t, int64_t at_ns, timer_fn *fn, void *arg);
 /* Afterwards its function runs no more; waits while it does on another thread.  True: it was set and will not run. */
-bool weft__timer_off(timers *ts, timer *t);
+bool weft__timer_cancel(timers *ts, timer *t);
 
 #endif

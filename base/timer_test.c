@@ -23,16 +23,16 @@ TEST(timers_run_in_the_order_of_their_times) {
   timer t[3] = {{0}};
   int at[3] = {0};
   EXPECT_OK(weft__timers_create(&ts));
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   weft__timer_set(ts, &t[0], now + 60000000, note, &at[0]);
   weft__timer_set(ts, &t[1], now + 20000000, note, &at[1]);
   weft__timer_set(ts, &t[2], now - 5, note, &at[2]);
   await(3);
-  EXPECT(weft__now_ns() - now >= 60000000);
+  EXPECT(weft__clock_now_ns() - now >= 60000000);
   EXPECT_EQ_INT(at[2], 1);
   EXPECT_EQ_INT(at[1], 2);
   EXPECT_EQ_INT(at[0], 3);
-  EXPECT(!weft__timer_off(ts, &t[0]));
+  EXPECT(!weft__timer_cancel(ts, &t[0]));
   weft__timers_destroy(ts);
 }
 
@@ -41,13 +41,13 @@ TEST(a_timer_that_was_taken_off_does_not_run) {
   timer t[2] = {{0}};
   int at[2] = {0};
   EXPECT_OK(weft__timers_create(&ts));
-  weft__timer_set(ts, &t[0], weft__now_ns() + 10000000, note, &at[0]);
-  weft__timer_set(ts, &t[1], weft__now_ns() + 30000000, note, &at[1]);
-  EXPECT(weft__timer_off(ts, &t[0]));
+  weft__timer_set(ts, &t[0], weft__clock_now_ns() + 10000000, note, &at[0]);
+  weft__timer_set(ts, &t[1], weft__clock_now_ns() + 30000000, note, &at[1]);
+  EXPECT(weft__timer_cancel(ts, &t[0]));
   await(1);
   EXPECT_EQ_INT(at[0], 0);
   EXPECT_EQ_INT(at[1], 1);
-  weft__timer_set(ts, &t[0], weft__now_ns() + INT64_C(3600000000000), note, &at[0]);
+  weft__timer_set(ts, &t[0], weft__clock_now_ns() + INT64_C(3600000000000), note, &at[0]);
   weft__timers_destroy(ts); /* does not wait for it */
 }
 
@@ -66,7 +66,7 @@ TEST(taking_a_timer_off_waits_for_its_function) {
   EXPECT_OK(weft__timers_create(&ts));
   weft__timer_set(ts, &t, 0, slow, NULL);
   while (!atomic_load(&slow_began)) usleep(100);
-  EXPECT(!weft__timer_off(ts, &t));
+  EXPECT(!weft__timer_cancel(ts, &t));
   EXPECT(atomic_load(&slow_ended));
   weft__timers_destroy(ts);
 }

@@ -35,7 +35,7 @@ weft_err weft__errands_create(errands **out) {
 
 /* With the lock held: the next job, or NULL when none came for a while or all is ending. */
 static job *next_job(errands *e) {
-  struct timespec until = weft__deadline((int64_t)IDLE_SECONDS * 1000000000);
+  struct timespec until = weft__clock_deadline((int64_t)IDLE_SECONDS * 1000000000);
   int late = 0;
   e->idle++;
   while (!e->first && !e->ending && !late) late = pthread_cond_clockwait(&e->work, &e->lock, CLOCK_MONOTONIC, &until);

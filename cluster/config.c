@@ -11,9 +11,9 @@ static bool is_gpu(const char *type) { return type && strcmp(type, "GPU") == 0; 
 
 /* How each card is split, in the order of the visible ones. */
 static void split_cards(gpu_options *o, const Tensorflow__GPUOptionsExperimental *e) {
-  for (size_t i = 0; e && i < e->n_virtual_devices && i < GPU_CARDS; i++) {
+  for (size_t i = 0; e && i < e->n_virtual_devices && i < GPU_MAX_CARDS; i++) {
     const Tensorflow__GPUOptionsVirtualDevices *v = e->virtual_devices[i];
-    o->parts[i].n = v->n_memory_limit_mb < GPU_PARTS ? weft__int_sat(v->n_memory_limit_mb) : GPU_PARTS;
+    o->parts[i].n = v->n_memory_limit_mb < GPU_MAX_VIRTUAL ? weft__int_sat(v->n_memory_limit_mb) : GPU_MAX_VIRTUAL;
     for (int p = 0; p < o->parts[i].n; p++) o->parts[i].megabytes[p] = (int64_t)v->memory_limit_mb[p];
   }
 }

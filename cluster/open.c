@@ -113,7 +113,7 @@ weft_err weft__session_open_as(weft_session **out, weft_graph *g, const weft_ses
   ProtobufCMessage *given = NULL;
   session_opts o = {.role = role};
   WEFT_TRY(weft__status_raise(&g->sticky));
-  WEFT_TRY(weft__memory_limit_begin(NULL));
+  WEFT_TRY(weft__memory_limit_init(NULL));
   if (!opts) opts = &none;
   if (opts->config_size) {
     WEFT_TRY(weft__proto_unpack(&given, &tensorflow__config_proto__descriptor, opts->config, opts->config_size));

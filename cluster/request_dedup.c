@@ -23,7 +23,7 @@ struct once {
 weft_err weft__once_create(once **out, int limit) {
   once *o = weft__alloc_zero(1, sizeof *o);
   if (!o) return WEFT_OOM;
-  weft__brief_lock_init(&o->lock);
+  weft__adaptive_mutex_init(&o->lock);
   o->limit = limit;
   *out = o;
   return WEFT_OK;

@@ -242,7 +242,7 @@ static bool sessions_idle(void *arg) {
   weft_server *s = arg;
   int64_t last = 0;
   if (!hold(s)) return true;
-  bool idle = weft__master_sessions(s->master, &last) == 0 || weft__now_ns() - last >= IDLE_S * SECOND;
+  bool idle = weft__master_sessions(s->master, &last) == 0 || weft__clock_now_ns() - last >= IDLE_S * SECOND;
   let_go(s);
   return idle;
 }
@@ -365,10 +365,10 @@ static bool is_busy(weft_server *s) { return weft__master_is_busy(s->master) || 
 /* Cancels what runs here and waits until nothing does.  False: a kernel still computes, and uses the parts. */
 static bool wind_down(weft_server *s) {
   if (!s->master) return true;
-  int64_t deadline = weft__now_ns() + LEAVE_S * SECOND;
+  int64_t deadline = weft__clock_now_ns() + LEAVE_S * SECOND;
   weft__master_stop(s->master);
   weft__worker_stop(s->worker);
-  while (is_busy(s) && weft__now_ns() < deadline && weft__interrupts() < 2)
+  while (is_busy(s) && weft__clock_now_ns() < deadline && weft__interrupt_pending() < 2)
     nanosleep(&(struct timespec){0, 2000000}, NULL);
   return !is_busy(s);
 }
@@ -438,8 +438,8 @@ weft_err weft__server_join(weft_server *s) {
   if (err != WEFT_CANCELLED) return err;
   char why[256];
   snprintf(why, sizeof why, "%s", weft__error_message());
-  int64_t deadline = weft__now_ns() + LEAVE_S * SECOND;
-  while (weft__worker_running(s->worker) > 0 && weft__interrupts() < 2 && weft__now_ns() < deadline)
+  int64_t deadline = weft__clock_now_ns() + LEAVE_S * SECOND;
+  while (weft__worker_running(s->worker) > 0 && weft__interrupt_pending() < 2 && weft__clock_now_ns() < deadline)
     nanosleep(&(struct timespec){0, 10000000}, NULL);
   return weft__fail(WEFT_CANCELLED, "%s", why);
 }

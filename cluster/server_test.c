@@ -34,7 +34,7 @@ static weft_server *start(const char *spec, const char *job, int index) {
 
 TEST(a_server_says_who_it_is_in_tensorflows_words) {
   char expected[200];
-  weft__log_set(keep, NULL);
+  weft__log_set_callback(keep, NULL);
   weft_server *s =
       start("{\"ps\": [\"localhost:0\"], \"worker\": {\"0\": \"localhost:1\", \"2\": \"localhost:3\"}}", "ps", 0);
   const char *port = strrchr(weft__server_target(s), ':') + 1;
@@ -49,7 +49,7 @@ TEST(a_server_says_who_it_is_in_tensorflows_words) {
 }
 
 TEST(a_cluster_beyond_loopback_is_warned_about) {
-  weft__log_set(keep, NULL);
+  weft__log_set_callback(keep, NULL);
   weft_server *s = start("ps=0.0.0.0:0;worker=10.255.255.1:1", "ps", 0);
   EXPECT(logged("without a token or TLS"));
   weft__server_destroy(s);

@@ -57,8 +57,9 @@ static card *card_of(const device *d) { return ((const gpu_device *)d)->card; }
 
 weft_err weft__gpu_fail(const gpu_api *api, int code, const char *what) {
   switch (api->trouble(code)) {
-  case GPU_FULL: return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: %s", what, api->why(code));
-  case GPU_LOST: return weft__fail(WEFT_INTERNAL, "%s: %s: the GPU is lost to this process", what, api->why(code));
+  case GPU_ERROR_NO_MEMORY: return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: %s", what, api->why(code));
+  case GPU_ERROR_LOST:
+    return weft__fail(WEFT_INTERNAL, "%s: %s: the GPU is lost to this process", what, api->why(code));
   default: return weft__fail(WEFT_INTERNAL, "%s: %s", what, api->why(code));
   }
 }
@@ -78,7 +79,7 @@ static weft_err check(const card *c, int code, const char *what) {
 static weft_err get_memory(void *arg, size_t bytes, void **out) {
   card *c = arg;
   int code = c->api->alloc(c->number, bytes, out);
-  if (code && c->api->trouble(code) == GPU_FULL) return WEFT_RESOURCE_EXHAUSTED;
+  if (code && c->api->trouble(code) == GPU_ERROR_NO_MEMORY) return WEFT_RESOURCE_EXHAUSTED;
   return check(c, code, "allocating GPU memory");
 }
 
@@ -92,7 +93,7 @@ static weft_err memory_alloc(memory_space *m, buffer **out, weft_dtype dtype, in
   card *c = card_of(d);
   size_t bytes;
   if (count < 0 || __builtin_mul_overflow((size_t)count, weft__dtype_size(dtype), &bytes)) bytes = SIZE_MAX;
-  weft_err err = bytes == SIZE_MAX ? WEFT_RESOURCE_EXHAUSTED : weft__memory_pool_take(c->pool, out, dtype, bytes);
+  weft_err err = bytes == SIZE_MAX ? WEFT_RESOURCE_EXHAUSTED : weft__memory_pool_alloc(c->pool, out, dtype, bytes);
   if (!err) (*out)->memory = m;
   atomic_store(&c->handed_out, true);
   if (err != WEFT_RESOURCE_EXHAUSTED) return err;
@@ -105,13 +106,13 @@ static weft_err memory_alloc(memory_space *m, buffer **out, weft_dtype dtype, in
 
 static weft_err memory_copy(memory_space *m, void *dst, const void *src, size_t bytes) {
   const card *c = card_of(weft__memory_device(m));
-  return check(c, bytes ? c->api->copy(stream_of(c), dst, src, bytes, GPU_WITHIN) : 0, "copying on the GPU");
+  return check(c, bytes ? c->api->copy(stream_of(c), dst, src, bytes, GPU_DEVICE_TO_DEVICE) : 0, "copying on the GPU");
 }
 
 /* Pinned where there is some, else plain. */
 static weft_err gpu_alloc_host(device *d, buffer **out, weft_dtype dtype, int64_t count) {
   size_t bytes = (size_t)count * weft__dtype_size(dtype);
-  if (weft__memory_pool_take(card_of(d)->pinned, out, dtype, bytes) == WEFT_OK) return WEFT_OK;
+  if (weft__memory_pool_alloc(card_of(d)->pinned, out, dtype, bytes) == WEFT_OK) return WEFT_OK;
   return weft__buffer_create(out, dtype, count);
 }
 
@@ -186,7 +187,7 @@ static weft_err copy_pieces(const card *c, char *dst, char *pinned, const char *
   for (size_t at = 0; at < bytes; at += piece) {
     if (piece > bytes - at) piece = bytes - at;
     memcpy(pinned + at, src + at, piece);
-    WEFT_TRY(check(c, c->api->copy(c->in, dst + at, pinned + at, piece, GPU_IN), "copying to the GPU"));
+    WEFT_TRY(check(c, c->api->copy(c->in, dst + at, pinned + at, piece, GPU_HOST_TO_DEVICE), "copying to the GPU"));
   }
   return WEFT_OK;
 }
@@ -194,12 +195,12 @@ static weft_err copy_pieces(const card *c, char *dst, char *pinned, const char *
 /* Through pinned memory, which is kept until the card has read it. */
 static weft_err bring_in(card *c, char *dst, const weft_tensor *src, size_t bytes) {
   buffer *pinned = src->buf;
-  const bool there = weft__memory_pool_holds(c->pinned, src->data);
+  const bool there = weft__memory_pool_contains(c->pinned, src->data);
   if (there)
     weft__buffer_retain(pinned);
   else
-    WEFT_TRY(weft__memory_pool_take(c->pinned, &pinned, src->dtype, bytes));
-  weft_err err = there ? check(c, c->api->copy(c->in, dst, src->data, bytes, GPU_IN), "copying to the GPU")
+    WEFT_TRY(weft__memory_pool_alloc(c->pinned, &pinned, src->dtype, bytes));
+  weft_err err = there ? check(c, c->api->copy(c->in, dst, src->data, bytes, GPU_HOST_TO_DEVICE), "copying to the GPU")
                        : copy_pieces(c, dst, pinned->data, src->data, bytes);
   pthread_mutex_lock(&c->lock);
   if (!err) err = keep_staged(c, pinned);
@@ -218,7 +219,7 @@ static weft_err gpu_copy_in(device *d, weft_tensor *dst, const weft_tensor *src)
   WEFT_TRY(check(c, let_settle(c), what));
   weft_err err = bring_in(c, dst->data, src, bytes);
   if (err == WEFT_RESOURCE_EXHAUSTED) { /* no pinned memory is left */
-    err = check(c, c->api->copy(c->in, dst->data, src->data, bytes, GPU_IN), what);
+    err = check(c, c->api->copy(c->in, dst->data, src->data, bytes, GPU_HOST_TO_DEVICE), what);
     if (!err) err = check(c, c->api->sync(c->in), what);
   }
   return err ? err : check(c, follow(c, c->stream, c->in), what);
@@ -229,7 +230,7 @@ static weft_err gpu_copy_out(device *d, weft_tensor *dst, const weft_tensor *src
   const size_t bytes = weft__tensor_bytes(src);
   if (!bytes) return WEFT_OK;
   int code = follow(c, c->out, c->stream);
-  if (!code) code = c->api->copy(c->out, dst->data, src->data, bytes, GPU_OUT);
+  if (!code) code = c->api->copy(c->out, dst->data, src->data, bytes, GPU_DEVICE_TO_HOST);
   if (!code && !src->buf->transient) code = follow(c, c->stream, c->out);
   return check(c, code, "copying from the GPU");
 }
@@ -244,7 +245,7 @@ static weft_err gpu_copy_over(device *d, weft_tensor *dst, device *from, const w
   int code = f->api->event_record(f->handover, f->stream);
   if (!code) code = c->api->event_wait(c->stream, f->handover);
   pthread_mutex_unlock(&card_of(from)->lock);
-  if (!code) code = c->api->copy(c->stream, dst->data, src->data, bytes, GPU_WITHIN);
+  if (!code) code = c->api->copy(c->stream, dst->data, src->data, bytes, GPU_DEVICE_TO_DEVICE);
   pthread_mutex_lock(&card_of(d)->lock);
   if (!code) code = c->api->event_record(c->handover, c->stream);
   if (!code) code = f->api->event_wait(f->stream, c->handover);
@@ -300,10 +301,10 @@ static int begin_recording(card *c) {
   }
   c->current = 0;
   c->step = -1;
-  return c->api->record_begin(c->lane[0]);
+  return c->api->capture_begin(c->lane[0]);
 }
 
-static weft_err gpu_record_begin(device *d) {
+static weft_err gpu_capture_begin(device *d) {
   card *c = card_of(d);
   pthread_mutex_lock(&c->recording);
   int code = begin_recording(c);
@@ -314,7 +315,7 @@ static weft_err gpu_record_begin(device *d) {
   return check(c, code, "recording a step");
 }
 
-static weft_err gpu_record_step(device *d, int step, int lane, const int after[CAPTURE_STREAMS]) {
+static weft_err gpu_capture_step(device *d, int step, int lane, const int after[CAPTURE_STREAMS]) {
   card *c = card_of(d);
   int code = mark(c, c->step); /* what was queued so far */
   c->current = lane;
@@ -339,30 +340,30 @@ static int join_lanes(card *c) {
   return code;
 }
 
-static weft_err gpu_record_end(device *d, void **recording) {
+static weft_err gpu_capture_end(device *d, void **recording) {
   card *c = card_of(d);
-  int code = join_lanes(c), ended = c->api->record_end(c->lane[0], recording);
+  int code = join_lanes(c), ended = c->api->capture_end(c->lane[0], recording);
   recorded = NULL;
   pthread_mutex_unlock(&c->recording);
   return check(c, code ? code : ended, "recording a step");
 }
 
-static weft_err gpu_replay(device *d, void *recording) {
+static weft_err gpu_graph_launch(device *d, void *recording) {
   const card *c = card_of(d);
   return check(c, c->api->launch(recording, c->stream), "running on the GPU");
 }
 
-static void gpu_recording_destroy(device *d, void *recording) {
-  if (recording) card_of(d)->api->recording_destroy(recording);
+static void gpu_graph_destroy(device *d, void *recording) {
+  if (recording) card_of(d)->api->graph_destroy(recording);
 }
 
 /* ---- together ---------------------------------------------------------------------------------- */
 
 bool weft__devices_can_sum(int n, device *const *d, weft_dtype type) {
-  int number[GPU_CARDS];
+  int number[GPU_MAX_CARDS];
   bool can = false;
   const gpu_api *api = n > 0 ? weft__device_api(d[0]) : NULL;
-  if (!api || !api->can_sum || n > GPU_CARDS) return false;
+  if (!api || !api->can_sum || n > GPU_MAX_CARDS) return false;
   for (int i = 0; i < n; i++) {
     if (!weft__device_api(d[i])) return false;
     number[i] = card_of(d[i])->number;
@@ -373,9 +374,9 @@ bool weft__devices_can_sum(int n, device *const *d, weft_dtype type) {
 }
 
 weft_err weft__devices_sum(int n, device *const *d, const weft_tensor *const *in, int root, weft_tensor *out) {
-  int number[GPU_CARDS];
-  void *stream[GPU_CARDS];
-  const void *data[GPU_CARDS];
+  int number[GPU_MAX_CARDS];
+  void *stream[GPU_MAX_CARDS];
+  const void *data[GPU_MAX_CARDS];
   const card *c = card_of(d[root]);
   for (int i = 0; i < n; i++) {
     number[i] = card_of(d[i])->number;
@@ -404,18 +405,18 @@ static const device_ops gpu_ops = {
     .arrive = gpu_arrive,
     .sync = gpu_sync,
     .destroy = gpu_destroy,
-    .record_begin = gpu_record_begin,
-    .record_step = gpu_record_step,
-    .record_end = gpu_record_end,
-    .replay = gpu_replay,
-    .recording_destroy = gpu_recording_destroy,
+    .capture_begin = gpu_capture_begin,
+    .capture_step = gpu_capture_step,
+    .capture_end = gpu_capture_end,
+    .replay = gpu_graph_launch,
+    .graph_destroy = gpu_graph_destroy,
 };
 
 void *weft__device_stream(const device *d) { return weft__device_api(d) ? stream_of(card_of(d)) : NULL; }
 
-bool weft__device_records(const device *d) {
+bool weft__device_can_capture(const device *d) {
   const gpu_api *api = weft__device_api(d);
-  return api && api->record_begin;
+  return api && api->capture_begin;
 }
 
 weft_err weft__card_device(device **out, card *c, const char *task, int id, const gpu_properties *p) {

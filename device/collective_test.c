@@ -18,8 +18,8 @@ static void put(device *d, weft_tensor *t, float value) {
 
 TEST_WITHIN(60, cards_that_differ_add_up_what_each_of_them_has) {
   device **d = NULL;
-  weft_tensor in[GPU_CARDS] = {0}, out = {0}, got = {0};
-  const weft_tensor *each[GPU_CARDS];
+  weft_tensor in[GPU_MAX_CARDS] = {0}, out = {0}, got = {0};
+  const weft_tensor *each[GPU_MAX_CARDS];
   int n = 0;
   setenv("WEFT_CUDA_PLUGIN", "simulated", 0);
   setenv("WEFT_SIMULATED_CARDS", "2", 1);

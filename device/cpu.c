@@ -45,7 +45,8 @@ static const device_ops cpu_ops = {
 /* Random so that a restarted task is told from its former self; 0 means "unknown" on the wire. */
 uint64_t weft__device_incarnation(void) {
   uint64_t n = 0;
-  if (getrandom(&n, sizeof n, GRND_NONBLOCK) != (ssize_t)sizeof n) n = (uint64_t)weft__now_ns() * 0x9e3779b97f4a7c15u;
+  if (getrandom(&n, sizeof n, GRND_NONBLOCK) != (ssize_t)sizeof n)
+    n = (uint64_t)weft__clock_now_ns() * 0x9e3779b97f4a7c15u;
   return n ? n : 1;
 }
 

@@ -21,10 +21,10 @@ static const char *why(int code) {
   }
 }
 
-static gpu_trouble trouble(int code) {
+static gpu_error_kind trouble(int code) {
   switch ((cudaError_t)code) {
-  case cudaErrorNoDevice: return GPU_NONE;
-  case cudaErrorMemoryAllocation: return GPU_FULL;
+  case cudaErrorNoDevice: return GPU_ERROR_NO_DEVICE;
+  case cudaErrorMemoryAllocation: return GPU_ERROR_NO_MEMORY;
   case cudaErrorDevicesUnavailable:
   case cudaErrorECCUncorrectable:
   case cudaErrorIllegalAddress:
@@ -36,8 +36,8 @@ static gpu_trouble trouble(int code) {
   case cudaErrorInvalidPc:
   case cudaErrorAssert:
   case cudaErrorLaunchTimeout:
-  case cudaErrorUnknown: return GPU_LOST;
-  default: return GPU_FAILED;
+  case cudaErrorUnknown: return GPU_ERROR_LOST;
+  default: return GPU_ERROR_CALL;
   }
 }
 
@@ -99,7 +99,7 @@ static int stream_create(int card, void **out) {
 
 static int sync_stream(void *stream) { return done(cudaStreamSynchronize((cudaStream_t)stream)); }
 
-static int copy(void *stream, void *dst, const void *src, size_t bytes, gpu_way way) {
+static int copy(void *stream, void *dst, const void *src, size_t bytes, gpu_direction way) {
   static const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDefault};
   return done(cudaMemcpyAsync(dst, src, bytes, kinds[way], (cudaStream_t)stream));
 }
@@ -130,11 +130,11 @@ static int event_passed(void *event, bool *passed) {
 }
 
 /* Relaxed: other threads go on allocating while this one records. */
-static int record_begin(void *stream) {
+static int capture_begin(void *stream) {
   return done(cudaStreamBeginCapture((cudaStream_t)stream, cudaStreamCaptureModeRelaxed));
 }
 
-static int record_end(void *stream, void **recording) {
+static int capture_end(void *stream, void **recording) {
   cudaGraph_t graph = nullptr;
   *recording = nullptr;
   cudaError_t e = cudaStreamEndCapture((cudaStream_t)stream, &graph);
@@ -149,13 +149,13 @@ static int record_end(void *stream, void **recording) {
 static int launch(void *recording, void *stream) {
   return done(cudaGraphLaunch((cudaGraphExec_t)recording, (cudaStream_t)stream));
 }
-static void recording_destroy(void *recording) { done(cudaGraphExecDestroy((cudaGraphExec_t)recording)); }
+static void graph_destroy(void *recording) { done(cudaGraphExecDestroy((cudaGraphExec_t)recording)); }
 
 static const gpu_api api = {
     GPU_API_VERSION,   why,           trouble,      count,      properties,    peers,        use,        memory_left,
     alloc_card,        free_card,     alloc_host,   free_host,  stream_create, sync_stream,  copy,       zero,
-    event_create,      event_destroy, event_record, event_wait, event_passed,  record_begin, record_end, launch,
-    recording_destroy, nccl_can_sum,  nccl_sum,     nullptr,    nullptr,
+    event_create,      event_destroy, event_record, event_wait, event_passed,  capture_begin, capture_end, launch,
+    graph_destroy, nccl_can_sum,  nccl_sum,     nullptr,    nullptr,
 };
 
 extern "C" WEFT_EXPORT const gpu_api *weft_cuda_device(void) { return &api; }

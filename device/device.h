@@ -28,13 +28,13 @@ typedef struct device_ops {
   weft_err (*sync)(device *d);
   void (*destroy)(device *d); /* required */
   /* Recording: what is queued between begin and end is not run but kept, to be queued as a whole.  NULL: it cannot. */
-  weft_err (*record_begin)(device *d);
+  weft_err (*capture_begin)(device *d);
   /* What is queued next is step `step` (0, 1, ...) of the recording, in one of a few lanes that run beside each other: after
    * the steps before it in its lane, and after step after[l] of each other lane l (-1: none). */
-  weft_err (*record_step)(device *d, int step, int lane, const int after[CAPTURE_STREAMS]);
-  weft_err (*record_end)(device *d, void **recording);
+  weft_err (*capture_step)(device *d, int step, int lane, const int after[CAPTURE_STREAMS]);
+  weft_err (*capture_end)(device *d, void **recording);
   weft_err (*replay)(device *d, void *recording);
-  void (*recording_destroy)(device *d, void *recording);
+  void (*graph_destroy)(device *d, void *recording);
 } device_ops;
 
 struct device {
@@ -55,7 +55,7 @@ static inline bool weft__device_is_host(const device *d) { return !d || !d->memo
 static inline device *weft__memory_device(memory_space *m) { return (device *)m; }
 
 /* ---- GPUs ---- */
-enum { GPU_CARDS = 16, GPU_PARTS = 8 };
+enum { GPU_MAX_CARDS = 16, GPU_MAX_VIRTUAL = 8 };
 typedef struct gpu_options { /* ConfigProto's gpu_options and device_count; all zero: TensorFlow's defaults */
   double fraction;           /* of a card's memory; 0: nearly all */
   bool growth;               /* take memory as it is needed, which is what is always done */
@@ -64,8 +64,8 @@ typedef struct gpu_options { /* ConfigProto's gpu_options and device_count; all 
   int limit; /* if bounded: at most so many devices */
   struct {
     int n; /* the card is shown as so many devices; 0: as one */
-    int64_t megabytes[GPU_PARTS];
-  } parts[GPU_CARDS]; /* by position among the visible cards */
+    int64_t megabytes[GPU_MAX_VIRTUAL];
+  } parts[GPU_MAX_CARDS]; /* by position among the visible cards */
 } gpu_options;
 /* GPU devices of a task, appended to the list.  A machine without a card has none: the log says why, once. */
 weft_err weft__device_gpus(device ***list, int *n, const char *task, const gpu_options *o);
@@ -73,9 +73,9 @@ weft_err weft__device_gpus(device ***list, int *n, const char *task, const gpu_o
 struct gpu_api;
 const struct gpu_api *weft__device_api(const device *d);
 void *weft__device_stream(const device *d);
-bool weft__device_records(const device *d); /* can what is queued on it be recorded? */
+bool weft__device_can_capture(const device *d); /* can what is queued on it be recorded? */
 /* The kernels' door of the plug-in, if one was loaded (kernels/gpu/gpu.h). */
-void *weft__gpu_door(const char *symbol);
+void *weft__gpu_plugin_symbol(const char *symbol);
 bool weft__gpu_simulated(void);
 uint64_t weft__device_incarnation(void); /* random, not 0 */
 

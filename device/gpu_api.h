@@ -28,18 +28,22 @@ typedef struct gpu_properties {
   size_t memory;
 } gpu_properties;
 
-typedef enum gpu_way { GPU_IN, GPU_OUT, GPU_WITHIN } gpu_way; /* host to card, card to host, card to card */
-typedef enum gpu_trouble {
-  GPU_FAILED, /* this call, or a kernel before it */
-  GPU_NONE,   /* there is no card */
-  GPU_FULL,   /* no memory */
-  GPU_LOST    /* nothing will run on this card again in this process */
-} gpu_trouble;
+typedef enum gpu_direction {
+  GPU_HOST_TO_DEVICE,
+  GPU_DEVICE_TO_HOST,
+  GPU_DEVICE_TO_DEVICE
+} gpu_direction; /* host to card, card to host, card to card */
+typedef enum gpu_error_kind {
+  GPU_ERROR_CALL,      /* this call, or a kernel before it */
+  GPU_ERROR_NO_DEVICE, /* there is no card */
+  GPU_ERROR_NO_MEMORY, /* no memory */
+  GPU_ERROR_LOST       /* nothing will run on this card again in this process */
+} gpu_error_kind;
 
 typedef struct gpu_api {
   int version; /* GPU_API_VERSION */
   const char *(*why)(int code);
-  gpu_trouble (*trouble)(int code);
+  gpu_error_kind (*trouble)(int code);
   int (*count)(int *n); /* cards that CUDA_VISIBLE_DEVICES leaves */
   int (*properties)(int card, gpu_properties *out);
   int (*peers)(int a, int b, int *can); /* may a read b's memory? */
@@ -51,7 +55,7 @@ typedef struct gpu_api {
   int (*free_host)(void *at);
   int (*stream_create)(int card, void **out);
   int (*sync)(void *stream); /* waits; the first error of what was queued */
-  int (*copy)(void *stream, void *dst, const void *src, size_t bytes, gpu_way way);
+  int (*copy)(void *stream, void *dst, const void *src, size_t bytes, gpu_direction way);
   int (*zero)(void *stream, void *dst, size_t bytes);
   int (*event_create)(int card, void **out);
   void (*event_destroy)(void *event);
@@ -59,10 +63,10 @@ typedef struct gpu_api {
   int (*event_wait)(void *stream, void *event); /* what is queued next waits for it */
   int (*event_passed)(void *event, bool *passed);
   /* What is queued between begin and end is recorded and not run; launch queues all of it.  NULL: it cannot. */
-  int (*record_begin)(void *stream);
-  int (*record_end)(void *stream, void **recording); /* NULL recording with an error: what was recorded is dropped */
+  int (*capture_begin)(void *stream);
+  int (*capture_end)(void *stream, void **recording); /* NULL recording with an error: what was recorded is dropped */
   int (*launch)(void *recording, void *stream);
-  void (*recording_destroy)(void *recording);
+  void (*graph_destroy)(void *recording);
   /* Queues the sum of in[i], in the memory of card[i], on all their streams; it comes to `out` on card[root].  NULL: it
    * cannot.  The cards differ. */
   int (*can_sum)(int n, const int *card, weft_dtype type, bool *can);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOGICAL = GPU_CARDS * GPU_PARTS };
+enum { MAX_LOGICAL = GPU_MAX_CARDS * GPU_MAX_VIRTUAL };
 
 enum { WORTH_PINNING = 16 << 10 }; /* bytes */
 
@@ -22,7 +22,7 @@ static _Atomic(memory_pool *) pinned; /* from the first card on */
 
 static struct {
   pthread_mutex_t lock;
-  card *open[GPU_CARDS][GPU_PARTS];
+  card *open[GPU_MAX_CARDS][GPU_MAX_VIRTUAL];
   bool told;  /* why there is none */
   bool shown; /* the peers */
 } cards = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -59,9 +59,9 @@ static weft_err make_pinned(const gpu_api *api) {
   return WEFT_OK;
 }
 
-weft_err weft__receiving_memory(buffer **out, size_t bytes) {
+weft_err weft__pinned_receive_buffer(buffer **out, size_t bytes) {
   memory_pool *pool = bytes < WORTH_PINNING ? NULL : atomic_load(&pinned);
-  if (pool && weft__memory_pool_take(pool, out, WEFT_UINT8, bytes) == WEFT_OK) return WEFT_OK;
+  if (pool && weft__memory_pool_alloc(pool, out, WEFT_UINT8, bytes) == WEFT_OK) return WEFT_OK;
   return weft__buffer_create(out, WEFT_UINT8, (int64_t)bytes);
 }
 
@@ -71,13 +71,13 @@ weft_err weft__receiving_memory(buffer **out, size_t bytes) {
 static weft_err parse_visible(const char *list, int n, int *out, int *n_out) {
   *n_out = 0;
   if (!*list) {
-    for (; *n_out < n && *n_out < GPU_CARDS; ++*n_out) out[*n_out] = *n_out;
+    for (; *n_out < n && *n_out < GPU_MAX_CARDS; ++*n_out) out[*n_out] = *n_out;
     return WEFT_OK;
   }
   for (const char *at = list; *at;) {
     char *end;
     long number = strtol(at, &end, 10);
-    if (end == at || (*end && *end != ',') || *n_out == GPU_CARDS)
+    if (end == at || (*end && *end != ',') || *n_out == GPU_MAX_CARDS)
       return weft__fail(WEFT_INVALID_ARGUMENT,
                         "Could not parse entry in 'visible_device_list': '%s'. visible_device_list = %s", at, list);
     if (number < 0 || number >= n)
@@ -114,7 +114,7 @@ static void show_peers(const gpu_api *api, const int *number, int n) {
 
 /* How many bytes a part of a card may take. */
 static size_t limit_of(const gpu_options *o, int position, int part, int parts, size_t whole) {
-  int64_t megabytes = position < GPU_CARDS ? o->parts[position].megabytes[part] : 0;
+  int64_t megabytes = position < GPU_MAX_CARDS ? o->parts[position].megabytes[part] : 0;
   if (megabytes > 0) return (size_t)megabytes << 20;
   double fraction = o->fraction > 0 ? o->fraction : 0.95;
   return (size_t)((double)whole * fraction / parts);
@@ -122,9 +122,9 @@ static size_t limit_of(const gpu_options *o, int position, int part, int parts, 
 
 static int parts_of(const gpu_options *o, int position) {
   const char *all = getenv("WEFT_VIRTUAL_GPUS");
-  int n = position < GPU_CARDS ? o->parts[position].n : 0;
+  int n = position < GPU_MAX_CARDS ? o->parts[position].n : 0;
   if (n == 0 && all) n = atoi(all);
-  return n < 1 ? 1 : n > GPU_PARTS ? GPU_PARTS : n;
+  return n < 1 ? 1 : n > GPU_MAX_VIRTUAL ? GPU_MAX_VIRTUAL : n;
 }
 
 typedef struct opening {
@@ -174,14 +174,14 @@ static weft_err open_card(opening *w, int position, int number) {
 }
 
 static weft_err open_all(opening *w) {
-  int n = 0, visible[GPU_CARDS], n_visible;
+  int n = 0, visible[GPU_MAX_CARDS], n_visible;
   int code = w->api->count(&n);
   if (code || n == 0) {
     tell_why(code ? w->api->why(code) : "this machine has none that CUDA_VISIBLE_DEVICES lets one see", w->o,
-             code && w->api->trouble(code) != GPU_NONE);
+             code && w->api->trouble(code) != GPU_ERROR_NO_DEVICE);
     return WEFT_OK;
   }
-  WEFT_TRY(parse_visible(w->o->visible, n < GPU_CARDS ? n : GPU_CARDS, visible, &n_visible));
+  WEFT_TRY(parse_visible(w->o->visible, n < GPU_MAX_CARDS ? n : GPU_MAX_CARDS, visible, &n_visible));
   show_peers(w->api, visible, n_visible);
   for (int i = 0; i < n_visible; i++) WEFT_TRY(open_card(w, i, visible[i]));
   return WEFT_OK;
@@ -192,7 +192,7 @@ weft_err weft__device_gpus(device ***list, int *n, const char *task, const gpu_o
   const char *why;
   if (!o) o = &defaults;
   if (o->bounded && o->limit <= 0) return WEFT_OK;
-  opening w = {weft__plugin_api(&why), o, task, list, n, 0};
+  opening w = {weft__gpu_plugin_api(&why), o, task, list, n, 0};
   pthread_mutex_lock(&cards.lock);
   if (!w.api) tell_why(why, o, false);
   weft_err err = w.api ? open_all(&w) : WEFT_OK;

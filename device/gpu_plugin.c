@@ -56,7 +56,7 @@ static void find(void) {
   const char *named = getenv("WEFT_CUDA_PLUGIN");
   char folder[256], path[300];
   if (named && strcmp(named, "simulated") == 0) {
-    plugin.api = weft__simulated_api();
+    plugin.api = weft__simulated_gpu_api();
     plugin.simulated = true;
     return;
   }
@@ -69,19 +69,19 @@ static void find(void) {
   load(named && *named ? named : path);
 }
 
-const gpu_api *weft__plugin_api(const char **why) {
+const gpu_api *weft__gpu_plugin_api(const char **why) {
   pthread_once(&plugin.once, find);
   *why = plugin.why;
   return plugin.api;
 }
 
-void *weft__gpu_door(const char *symbol) {
+void *weft__gpu_plugin_symbol(const char *symbol) {
   const char *why;
-  if (!weft__plugin_api(&why) || !plugin.library) return NULL;
+  if (!weft__gpu_plugin_api(&why) || !plugin.library) return NULL;
   return dlsym(plugin.library, symbol);
 }
 
 bool weft__gpu_simulated(void) {
   const char *why;
-  return weft__plugin_api(&why) && plugin.simulated;
+  return weft__gpu_plugin_api(&why) && plugin.simulated;
 }

@@ -5,7 +5,7 @@
 #include "device/gpu_api.h"
 
 /* The calls of the plug-in (or of the simulated card), or NULL; *why is then a line that says why. */
-const gpu_api *weft__plugin_api(const char **why);
-const gpu_api *weft__simulated_api(void); /* device/simulated_gpu.c */
+const gpu_api *weft__gpu_plugin_api(const char **why);
+const gpu_api *weft__simulated_gpu_api(void); /* device/simulated_gpu.c */
 
 #endif

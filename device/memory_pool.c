@@ -198,7 +198,7 @@ void weft__memory_pool_destroy(memory_pool *p) {
   weft__free(p);
 }
 
-weft_err weft__memory_pool_take(memory_pool *p, buffer **out, weft_dtype dtype, size_t bytes) {
+weft_err weft__memory_pool_alloc(memory_pool *p, buffer **out, weft_dtype dtype, size_t bytes) {
   size_t rounded = bytes ? (bytes + GRAIN - 1) / GRAIN * GRAIN : GRAIN;
   if (rounded < bytes) return WEFT_RESOURCE_EXHAUSTED;
   weft_err err = WEFT_OK;
@@ -219,7 +219,7 @@ weft_err weft__memory_pool_take(memory_pool *p, buffer **out, weft_dtype dtype, 
   return err;
 }
 
-bool weft__memory_pool_holds(memory_pool *p, const void *at) {
+bool weft__memory_pool_contains(memory_pool *p, const void *at) {
   pthread_mutex_lock(&p->lock);
   const region *r = p->regions;
   while (r && ((const char *)at < r->at || (const char *)at >= r->at + r->bytes)) r = r->next;

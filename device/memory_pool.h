@@ -20,9 +20,9 @@ weft_err weft__memory_pool_create(memory_pool **out, memory_source source, size_
 /* Every buffer has been released. */
 void weft__memory_pool_destroy(memory_pool *p);
 /* RESOURCE_EXHAUSTED without a message. */
-weft_err weft__memory_pool_take(memory_pool *p, buffer **out, weft_dtype dtype, size_t bytes);
+weft_err weft__memory_pool_alloc(memory_pool *p, buffer **out, weft_dtype dtype, size_t bytes);
 /* Is the address in one of its regions? */
-bool weft__memory_pool_holds(memory_pool *p, const void *at);
+bool weft__memory_pool_contains(memory_pool *p, const void *at);
 typedef struct memory_pool_stats {
   size_t limit, taken, in_use, peak, largest_free;
 } memory_pool_stats;

@@ -7,6 +7,6 @@
 #include "tensor/tensor.h"
 
 /* Memory to receive so many bytes into: pinned if this process has opened a card and the bytes are worth it. */
-weft_err weft__receiving_memory(buffer **out, size_t bytes);
+weft_err weft__pinned_receive_buffer(buffer **out, size_t bytes);
 
 #endif

@@ -71,7 +71,9 @@ static const char *why(int code) {
                                       "an illegal memory access was encountered"};
   return words[code];
 }
-static gpu_trouble trouble(int code) { return code == FULL ? GPU_FULL : code == LOST ? GPU_LOST : GPU_FAILED; }
+static gpu_error_kind trouble(int code) {
+  return code == FULL ? GPU_ERROR_NO_MEMORY : code == LOST ? GPU_ERROR_LOST : GPU_ERROR_CALL;
+}
 
 /* ---- trouble ------------------------------------------------------------------------------------ */
 
@@ -236,7 +238,7 @@ static int queue(stream *s, void *dst, const void *src, size_t bytes) {
   return OK;
 }
 
-static int copy(void *at, void *dst, const void *src, size_t bytes, gpu_way way) {
+static int copy(void *at, void *dst, const void *src, size_t bytes, gpu_direction way) {
   (void)way;
   return queue(at, dst, src, bytes);
 }
@@ -311,7 +313,7 @@ static int sum(int n, const int *card, void *const *streams, const void *const *
   return code;
 }
 
-const gpu_api *weft__simulated_api(void) {
+const gpu_api *weft__simulated_gpu_api(void) {
   static const gpu_api api = {
       .version = GPU_API_VERSION,
       .why = why,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 void weft__make_handle(char out[WEFT_HANDLE_SIZE]) {
-  uint64_t bits = (uint64_t)weft__now_ns() * UINT64_C(0x9E3779B97F4A7C15);
+  uint64_t bits = (uint64_t)weft__clock_now_ns() * UINT64_C(0x9E3779B97F4A7C15);
   FILE *f = fopen("/dev/urandom", "rb");
   if (f) {
     uint64_t more = 0;
@@ -24,13 +24,13 @@ static void pass_on(void *arg) {
 
 weft_err weft__cancel_link_on(cancel_link *l, cancel *from, cancel *to) {
   *l = (cancel_link){.from = from, .to = to};
-  weft_err err = from ? weft__cancel_on(from, &l->watch, pass_on, l) : WEFT_OK;
+  weft_err err = from ? weft__cancel_watch_add(from, &l->watch, pass_on, l) : WEFT_OK;
   if (err) l->from = NULL;
   return err;
 }
 
 void weft__cancel_link_off(cancel_link *l) {
-  if (l->from) weft__cancel_off(l->from, &l->watch);
+  if (l->from) weft__cancel_watch_remove(l->from, &l->watch);
   l->from = NULL;
 }
 

@@ -13,7 +13,7 @@ weft_out weft__b_node_after(weft_graph *g, const char *type, const char *name, i
   if (g->sticky.code) return WEFT_NONE;
   for (int i = 0; i < n_in; i++)
     if (in[i].node < 0) {
-      weft__status_keep(&g->sticky, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of a new %s is no output", i, type));
+      weft__status_update(&g->sticky, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of a new %s is no output", i, type));
       return WEFT_NONE;
     }
   node_spec spec = {.op = type,
@@ -26,7 +26,7 @@ weft_out weft__b_node_after(weft_graph *g, const char *type, const char *name, i
                     .control = control};
   weft_node *n;
   weft_err err = weft__graph_add(g, &spec, &n);
-  weft__status_keep(&g->sticky, err);
+  weft__status_update(&g->sticky, err);
   return err ? WEFT_NONE : (weft_out){n->id, 0};
 }
 
@@ -59,7 +59,7 @@ weft_out weft__b_transpose(weft_graph *g, weft_out x, weft_out perm) { return we
 
 weft_out weft__b_const_adopt(weft_graph *g, weft_tensor *t) {
   if (!t) { /* the failure that made it NULL is this thread's message */
-    weft__status_keep(&g->sticky, WEFT_RESOURCE_EXHAUSTED);
+    weft__status_update(&g->sticky, WEFT_RESOURCE_EXHAUSTED);
     return WEFT_NONE;
   }
   weft_out o = weft__b_node(g, "Const", NULL, 0, NULL, 2, (attr[]){A_TENSOR("value", t), A_TYPE("dtype", t->dtype)});
@@ -69,7 +69,7 @@ weft_out weft__b_const_adopt(weft_graph *g, weft_tensor *t) {
 
 weft_out weft__b_scalar(weft_graph *g, weft_dtype type, double v) {
   weft_tensor *t = NULL;
-  weft__status_keep(&g->sticky, weft__tensor_scalar(&t, type, v));
+  weft__status_update(&g->sticky, weft__tensor_scalar(&t, type, v));
   return t ? weft__b_const_adopt(g, t) : WEFT_NONE;
 }
 
@@ -79,7 +79,7 @@ weft_out weft__b_scalar_like(weft_graph *g, weft_out x, double v) {
 
 weft_out weft__b_ints(weft_graph *g, const int64_t *v, int n) {
   weft_tensor *t = NULL;
-  weft__status_keep(&g->sticky, weft__tensor_dims(&t, v, n));
+  weft__status_update(&g->sticky, weft__tensor_dims(&t, v, n));
   return t ? weft__b_const_adopt(g, t) : WEFT_NONE;
 }
 
@@ -106,7 +106,7 @@ weft_out weft__b_matmul(weft_graph *g, weft_out x, weft_out y, bool tx, bool ty)
 weft_out weft__b_concat(weft_graph *g, int n, const weft_out *x, weft_out axis) {
   weft_out *in = weft__alloc(sizeof *in * (size_t)(n + 1));
   if (!in) {
-    weft__status_keep(&g->sticky, WEFT_OOM);
+    weft__status_update(&g->sticky, WEFT_OOM);
     return WEFT_NONE;
   }
   memcpy(in, x, sizeof *in * (size_t)n);
@@ -150,7 +150,7 @@ weft_out weft__backprop_dout(backprop *b, int i) {
 /* ---- scopes ------------------------------------------------------------------------------------- */
 
 void weft__b_pushed(weft_graph *g, weft_err err) {
-  weft__status_keep(&g->sticky, err);
+  weft__status_update(&g->sticky, err);
   if (err) weft__scope_push_control(g, 0, NULL); /* changes nothing; it is what the caller will pop */
 }
 

@@ -145,8 +145,8 @@ static weft_out gate_of(weft_graph *g, int n, const int *wait) {
   int depth = weft__scope_depth(g);
   for (int i = 1; i < n; i++)
     if (strcmp(g->node[wait[i]]->device, device) != 0) device = "";
-  weft__status_keep(&g->sticky, weft__scope_push_colocate(g, -1, true));
-  if (*device) weft__status_keep(&g->sticky, weft__scope_push_device(g, device));
+  weft__status_update(&g->sticky, weft__scope_push_colocate(g, -1, true));
+  if (*device) weft__status_update(&g->sticky, weft__scope_push_device(g, device));
   weft_out all = weft__b_node_after(g, "NoOp", "group_deps", 0, NULL, 0, NULL, n, wait);
   weft__scope_pop_to(g, depth);
   return all;
@@ -168,7 +168,7 @@ static weft_err gate(backprop *b, arena *a) {
   for (int i = 0; i < b->n_in; i++) {
     weft_out *v = value_of(&b->din[i]);
     if (v->node < 0 || all.node < 0) continue;
-    weft__status_keep(&g->sticky, weft__scope_push_colocate(g, v->node, true));
+    weft__status_update(&g->sticky, weft__scope_push_colocate(g, v->node, true));
     *v = weft__b_node_after(g, "Identity", "control_dependency", 1, v, 0, NULL, 1, &all.node);
     weft__scope_pop(g);
   }
@@ -281,7 +281,7 @@ static weft_out default_grad_y(gradient_state *s, weft_out y, int i) {
   weft_out one = weft__b_scalar_like(g, y, 1);
   weft_out in[] = {dims, one};
   char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
-  if (!exact) weft__status_keep(&g->sticky, WEFT_OOM);
+  if (!exact) weft__status_update(&g->sticky, WEFT_OOM);
   weft_out ones = exact ? weft__b_node(g, "Fill", exact, 2, in, 0, NULL) : WEFT_NONE;
   weft__free(exact);
   weft__b_pop(g);

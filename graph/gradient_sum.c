@@ -27,10 +27,10 @@ weft_err weft__gradient_arrive(gradient_state *s, weft_out to, const grad_value 
 weft_out weft__gradient_dense(weft_graph *g, const grad_value *v) {
   if (!is_slices(v)) return v->dense;
   if (v->dense_shape.node < 0) {
-    weft__status_keep(&g->sticky, weft__fail(WEFT_INVALID_ARGUMENT,
-                                             "Tensor conversion requested for IndexedSlices without "
-                                             "dense_shape: '%s'",
-                                             g->node[v->values.node]->name));
+    weft__status_update(&g->sticky, weft__fail(WEFT_INVALID_ARGUMENT,
+                                               "Tensor conversion requested for IndexedSlices without "
+                                               "dense_shape: '%s'",
+                                               g->node[v->values.node]->name));
     return WEFT_NONE;
   }
   weft_out in[4] = {v->dense_shape, weft__b_ints(g, (int64_t[]){0}, 1), weft__b_ints(g, (int64_t[]){1}, 1),
@@ -63,7 +63,7 @@ static int devices_of(const weft_graph *g, int n, const weft_out *x, const char 
 /* AddN next to the first of the group, so that fewer tensors travel. */
 static weft_out add_group(weft_graph *g, int n, const weft_out *x) {
   if (n == 1) return x[0];
-  weft__status_keep(&g->sticky, weft__scope_push_colocate(g, x[0].node, true));
+  weft__status_update(&g->sticky, weft__scope_push_colocate(g, x[0].node, true));
   weft_out sum = add_n(g, n, x);
   weft__scope_pop(g);
   return sum;
@@ -75,7 +75,7 @@ static weft_out add_dense(gradient_state *s, int n, const weft_out *x) {
   weft_out *group = weft__arena_alloc(&s->a, (size_t)n * sizeof *group), *sum;
   sum = weft__arena_alloc(&s->a, (size_t)n * sizeof *sum);
   if (!device || !group || !sum) {
-    weft__status_keep(&g->sticky, weft__fail(WEFT_OOM, "no memory to add gradients"));
+    weft__status_update(&g->sticky, weft__fail(WEFT_OOM, "no memory to add gradients"));
     return WEFT_NONE;
   }
   int n_device = devices_of(g, n, x, device);
@@ -99,7 +99,7 @@ static weft_out add_tree(gradient_state *s, int n, const weft_out *x) {
 static weft_out sum_dense(gradient_state *s, const gradient_list *l) {
   weft_out *x = weft__arena_alloc(&s->a, (size_t)l->n * sizeof *x);
   if (!x) {
-    weft__status_keep(&s->g->sticky, weft__fail(WEFT_OOM, "no memory to add gradients"));
+    weft__status_update(&s->g->sticky, weft__fail(WEFT_OOM, "no memory to add gradients"));
     return WEFT_NONE;
   }
   bool mixed = false;
@@ -124,7 +124,7 @@ static grad_value sum_slices(gradient_state *s, const gradient_list *l) {
   grad_value sum = l->v[0];
   weft_out *x = weft__arena_alloc(&s->a, (size_t)l->n * sizeof *x);
   if (!x) {
-    weft__status_keep(&s->g->sticky, weft__fail(WEFT_OOM, "no memory to add gradients"));
+    weft__status_update(&s->g->sticky, weft__fail(WEFT_OOM, "no memory to add gradients"));
     return GRAD_NONE;
   }
   for (int i = 0; i < l->n; i++) x[i] = l->v[i].values;

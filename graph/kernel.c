@@ -12,7 +12,7 @@
 
 enum { TARGET_NS = 20000 }; /* a piece of a loop should be worth handing to another thread */
 
-static bool arena_free(const buffer *b) { return weft__buffer_single(b); } /* only the frame holds it */
+static bool arena_free(const buffer *b) { return weft__buffer_is_unique(b); } /* only the frame holds it */
 
 /* Where output i goes. */
 static memory_space *memory_of(const kernel *k, int i) {

@@ -17,7 +17,7 @@
 /* A node called `name` exactly as the scope we are in, which was opened for it. */
 static weft_out scope_node(weft_graph *g, const char *type, int n_in, const weft_out *in) {
   char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
-  if (!exact) weft__status_keep(&g->sticky, WEFT_OOM);
+  if (!exact) weft__status_update(&g->sticky, WEFT_OOM);
   weft_out o = exact ? weft__b_node(g, type, exact, n_in, in, 0, NULL) : WEFT_NONE;
   weft__free(exact);
   return o;
@@ -32,13 +32,13 @@ static weft_out named_const(weft_graph *g, const char *name, weft_tensor *t) {
 
 static weft_out named_scalar(weft_graph *g, const char *name, weft_dtype type, double v) {
   weft_tensor *t = NULL;
-  weft__status_keep(&g->sticky, weft__tensor_scalar(&t, type, v));
+  weft__status_update(&g->sticky, weft__tensor_scalar(&t, type, v));
   return named_const(g, name, t);
 }
 
 static weft_out named_shape(weft_graph *g, const char *name, const shape *s) {
   weft_tensor *t = NULL;
-  weft__status_keep(&g->sticky, weft__tensor_dims(&t, s->dim, s->rank));
+  weft__status_update(&g->sticky, weft__tensor_dims(&t, s->dim, s->rank));
   return named_const(g, name, t);
 }
 
@@ -51,7 +51,7 @@ static weft_out full_const(weft_graph *g, const char *name, const shape *s, weft
     if (err == WEFT_OK) err = weft__elements_fill(type, t->data, one->data, weft__tensor_count(t));
     weft_tensor_destroy(one);
   }
-  weft__status_keep(&g->sticky, err);
+  weft__status_update(&g->sticky, err);
   if (err == WEFT_OK) return named_const(g, name, t);
   weft_tensor_destroy(t);
   return WEFT_NONE;
@@ -104,7 +104,7 @@ static weft_out normal(weft_graph *g, const char *name, const char *type, const 
 static void fans(const shape *s, double *in, double *out) {
   *in = *out = s->rank == 1 ? (double)s->dim[0] : 1;
   if (s->rank < 2) return;
-  double field = (double)weft__shape_span(s, 0, s->rank - 2);
+  double field = (double)weft__shape_product(s, 0, s->rank - 2);
   *in = field * (double)s->dim[s->rank - 2];
   *out = field * (double)s->dim[s->rank - 1];
 }
@@ -123,7 +123,7 @@ static weft_out scaling(weft_graph *g, const shape *s, const shape *whole, weft_
 
 /* All axes but the last are inputs. */
 static weft_out unit(weft_graph *g, const shape *s, const shape *whole, weft_dtype dtype, const initializer *init) {
-  double inputs = whole->rank > 1 ? (double)weft__shape_span(whole, 0, whole->rank - 1) : 1;
+  double inputs = whole->rank > 1 ? (double)weft__shape_product(whole, 0, whole->rank - 1) : 1;
   double most = sqrt(3 / (inputs > 1 ? inputs : 1)) * init->a;
   return uniform(g, s, dtype, init, -most, most);
 }
@@ -146,7 +146,7 @@ static weft_out transposed(weft_graph *g, weft_out x) {
 
 /* The Q of a random matrix, with the signs that make it uniform among all; tall, then laid down if need be. */
 static weft_out orthogonal(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
-  int64_t cols = s->dim[s->rank - 1], rows = weft__shape_span(s, 0, s->rank - 1);
+  int64_t cols = s->dim[s->rank - 1], rows = weft__shape_product(s, 0, s->rank - 1);
   bool wide = rows < cols;
   shape tall = wide ? SHAPE2(cols, rows) : SHAPE2(rows, cols);
   weft_out x = normal(g, "random_normal", "RandomStandardNormal", &tall, dtype, init, 0, 1);
@@ -259,15 +259,15 @@ static weft_err build_inside(weft_graph *g, const variable_spec *spec, const sha
   if (!exact) return WEFT_OOM;
   bool own = spec->init.kind != INIT_OUTPUT && spec->init.kind != INIT_TENSOR;
   if (own) {
-    weft__status_keep(&g->sticky, weft__scope_push_class(g, name));
+    weft__status_update(&g->sticky, weft__scope_push_class(g, name));
     weft__b_push_name(g, "Initializer");
-    weft__status_keep(&g->sticky, weft__scope_push_device(g, NULL));
+    weft__status_update(&g->sticky, weft__scope_push_device(g, NULL));
     out->initial = initial_value(g, s, spec);
     weft__b_pop(g);
     weft__b_pop(g);
   } else if (spec->init.kind == INIT_TENSOR) {
     weft_tensor *t = NULL;
-    weft__status_keep(&g->sticky, weft__tensor_create_like(&t, spec->init.tensor));
+    weft__status_update(&g->sticky, weft__tensor_create_like(&t, spec->init.tensor));
     out->initial = named_const(g, spec->resource ? "Initializer/initial_value" : "initial_value", t);
   }
   if (spec->resource)

@@ -16,14 +16,14 @@ static weft_err read_records(input *in, text *all) {
   progress p = {0};
   for (;;) {
     size_t got;
-    char *room = weft__text_room(all, RECORD);
+    char *room = weft__text_reserve(all, RECORD);
     if (!room) return weft__fail(WEFT_OOM, "%s: no memory for it", weft__input_path(in));
     WEFT_TRY(weft__input_read(in, room, RECORD, &got));
     if (got == 0) return all->size ? WEFT_OK : bad(in, "it is empty");
     if (got < RECORD) return bad(in, "it ends in the middle of an image");
     if ((unsigned char)room[0] >= CLASSES) return bad(in, "a label is not below 10");
     all->size += RECORD;
-    weft__progress_tell(&p, weft__input_path(in), all->size / RECORD, 0, "images read");
+    weft__progress_log(&p, weft__input_path(in), all->size / RECORD, 0, "images read");
   }
 }
 

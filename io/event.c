@@ -18,7 +18,7 @@ struct event_file {
 
 static weft_err claim(char **out, const char *dir, const char *suffix) {
   char host[256] = "localhost";
-  long long at = weft__wall_us() / 1000000;
+  long long at = weft__clock_wall_us() / 1000000;
   if (gethostname(host, sizeof host - 1) != 0 || !host[0]) host[0] = 'l';
   for (;; at++) {
     char *path = weft__sprintf("%s/events.out.tfevents.%010lld.%s%s", dir, at, host, suffix ? suffix : "");
@@ -39,7 +39,7 @@ static weft_err write_version(event_file *f) {
   Tensorflow__Event e = TENSORFLOW__EVENT__INIT;
   char version[] = "brain.Event:2";
   uint8_t packed[64];
-  e.wall_time = (double)weft__wall_us() / 1e6;
+  e.wall_time = (double)weft__clock_wall_us() / 1e6;
   e.what_case = TENSORFLOW__EVENT__WHAT_FILE_VERSION;
   e.file_version = version;
   size_t size = tensorflow__event__pack(&e, packed);

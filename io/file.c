@@ -214,7 +214,7 @@ static void write_out(file_writer *w, const char *data, size_t size) {
     ssize_t n = write(w->fd, data, size);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
-      weft__status_keep(&w->failed, weft__file_fail(w->temporary, errno));
+      weft__status_update(&w->failed, weft__file_fail(w->temporary, errno));
       return;
     }
     data += n;
@@ -243,7 +243,7 @@ uint64_t weft__writer_offset(const file_writer *w) { return w->offset; }
 weft_err weft__writer_sync(file_writer *w) {
   flush(w);
   if (w->failed.code == WEFT_OK && w->fd >= 0) {
-    if (fsync(w->fd) != 0) weft__status_keep(&w->failed, weft__file_fail(w->temporary, errno));
+    if (fsync(w->fd) != 0) weft__status_update(&w->failed, weft__file_fail(w->temporary, errno));
   }
   return weft__status_raise(&w->failed);
 }

@@ -24,7 +24,7 @@ static weft_err read_elements(input *in, char *to, size_t size) {
   for (size_t done = 0, piece; done < size; done += piece) {
     piece = size - done < PIECE ? size - done : PIECE;
     WEFT_TRY(read_exactly(in, to + done, piece));
-    weft__progress_tell(&p, weft__input_path(in), (done + piece) >> 20, size >> 20, "MB read");
+    weft__progress_log(&p, weft__input_path(in), (done + piece) >> 20, size >> 20, "MB read");
   }
   return WEFT_OK;
 }

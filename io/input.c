@@ -82,7 +82,7 @@ static size_t disk_read(input *in, unsigned char *to) {
   for (;;) {
     ssize_t n = read(in->fd, to, BUFFER);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) weft__status_keep(&in->failed, weft__file_fail(in->path, errno));
+    if (n < 0) weft__status_update(&in->failed, weft__file_fail(in->path, errno));
     if (n <= 0) in->disk_end = true;
     in->disk_offset += n > 0 ? (uint64_t)n : 0;
     return n > 0 ? (size_t)n : 0;
@@ -92,8 +92,8 @@ static size_t disk_read(input *in, unsigned char *to) {
 #ifdef WEFT_HAVE_ZLIB
 /* The offset is that of the file on the disk. */
 static void damaged(input *in, const char *what) {
-  weft__status_keep(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: %s (at byte %llu of the file)", in->path, what,
-                                            (unsigned long long)(in->disk_offset - in->z.avail_in)));
+  weft__status_update(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: %s (at byte %llu of the file)", in->path, what,
+                                              (unsigned long long)(in->disk_offset - in->z.avail_in)));
 }
 
 static void inflate_some(input *in) {

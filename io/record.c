@@ -63,7 +63,7 @@ static weft_err read_body(record_reader *r, uint64_t at, uint64_t size, text *ou
   out->size = 0;
   for (uint64_t left = size; left;) {
     size_t piece = left < PIECE ? (size_t)left : PIECE, had = out->size;
-    char *room = weft__text_room(out, piece);
+    char *room = weft__text_reserve(out, piece);
     if (!room) return weft__fail(WEFT_OOM, "no memory for a record of %llu bytes", (unsigned long long)size);
     WEFT_TRY(weft__input_read(r->in, room, piece, &got));
     if (got < piece) return truncated(r, at);
@@ -90,7 +90,7 @@ weft_err weft__record_next(record_reader *r, text *out, uint64_t *offset, bool *
   }
   if (err == WEFT_OK && weft__crc32c_unmask(get32(header + 8)) != weft__crc32c(0, header, 8)) err = corrupted(r, at);
   if (err == WEFT_OK) err = read_body(r, at, get32(header) | (uint64_t)get32(header + 4) << 32, out);
-  weft__status_keep(&r->failed, err);
+  weft__status_update(&r->failed, err);
   return err;
 }
 
@@ -151,7 +151,7 @@ static void write_all(record_writer *w, const void *data, size_t size) {
     ssize_t n = write(w->fd, p, size);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
-      weft__status_keep(&w->failed, weft__file_fail(w->path, errno));
+      weft__status_update(&w->failed, weft__file_fail(w->path, errno));
       return;
     }
     p += n;
@@ -161,7 +161,7 @@ static void write_all(record_writer *w, const void *data, size_t size) {
 
 /* What is held goes out; `last`: the stream ends. */
 static void send(record_writer *w, bool last) {
-  if (w->held.failed) weft__status_keep(&w->failed, weft__fail(WEFT_OOM, "%s: no memory for a record", w->path));
+  if (w->held.failed) weft__status_update(&w->failed, weft__fail(WEFT_OOM, "%s: no memory for a record", w->path));
 #ifdef WEFT_HAVE_ZLIB
   if (w->packed) {
     unsigned char room[16 << 10];
@@ -197,7 +197,7 @@ weft_err weft__record_writer_destroy(record_writer *w) {
   if (!w) return WEFT_OK;
   if (w->fd >= 0) {
     send(w, true);
-    if (close(w->fd) != 0) weft__status_keep(&w->failed, weft__file_fail(w->path, errno));
+    if (close(w->fd) != 0) weft__status_update(&w->failed, weft__file_fail(w->path, errno));
   }
 #ifdef WEFT_HAVE_ZLIB
   if (w->packed) deflateEnd(&w->z);

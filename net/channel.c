@@ -73,7 +73,7 @@ static void channel_on_endpoint(void *arg, weft_err err, message *endpoint) {
 
 /* Requests the peer's fast endpoint, unless that was done a moment ago. */
 static void channel_request_endpoint(channel *c) {
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&c->lock);
   bool due = !c->requesting && (!c->requested_ns || now - c->requested_ns > (int64_t)REQUEST_INTERVAL_MS * 1000000);
   if (due) c->requesting = true, c->requested_ns = now;

@@ -46,9 +46,9 @@ TEST(small_fields_share_a_piece_and_a_buffer_is_only_referred_to) {
   EXPECT_OK(weft__message_add_tensor(&m, 1, t));
   EXPECT_EQ_INT(m.n_piece, 2);
   EXPECT(weft__message_piece(&m, 1)->data == (const uint8_t *)t->data);
-  EXPECT(!weft__buffer_single(t->buf));
+  EXPECT(!weft__buffer_is_unique(t->buf));
   weft__message_finish(&m);
-  EXPECT(weft__buffer_single(t->buf));
+  EXPECT(weft__buffer_is_unique(t->buf));
   weft_tensor_destroy(t);
 }
 
@@ -209,7 +209,7 @@ TEST(every_failed_allocation_comes_back) {
     EXPECT(err == WEFT_RESOURCE_EXHAUSTED);
     EXPECT(n < 50);
   }
-  EXPECT(weft__buffer_single(t->buf));
+  EXPECT(weft__buffer_is_unique(t->buf));
   weft_tensor_destroy(t);
 }
 
@@ -222,7 +222,7 @@ TEST(a_message_inside_another_is_cut_out_again) {
     EXPECT_OK(weft__message_add_message(&outer, 3, &inner));
     EXPECT_EQ_INT(inner.size, 0);
     EXPECT_EQ_INT(outer.size, size + 3);
-    EXPECT(!weft__buffer_single(t->buf)); /* referred to, not copied */
+    EXPECT(!weft__buffer_is_unique(t->buf)); /* referred to, not copied */
     EXPECT_OK(weft__message_add_copy(&flat, weft__message_flatten(&outer), outer.size));
     message m = chop(weft__message_flatten(&flat), flat.size, chop_size);
     EXPECT_OK(weft__message_move_bytes(&out, &m, 3));
@@ -235,7 +235,7 @@ TEST(a_message_inside_another_is_cut_out_again) {
     weft__message_finish(&m);
     weft__message_finish(&flat);
     weft__message_finish(&outer);
-    EXPECT(weft__buffer_single(t->buf));
+    EXPECT(weft__buffer_is_unique(t->buf));
     weft_tensor_destroy(t);
   }
 }

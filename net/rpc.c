@@ -82,7 +82,7 @@ weft_err weft__listener_create(listener **out, const listener_opts *opts, rpc_ha
     return WEFT_OK;
   }
   status kept = {0};
-  weft__status_keep(&kept, err);
+  weft__status_update(&kept, err);
   listener_destroy_fast(l);
   weft__free(l);
   err = weft__status_raise(&kept);
@@ -111,7 +111,7 @@ typedef struct call_waiter {
 
 static void call_waiter_on_response(void *arg, weft_err err, message *response) {
   call_waiter *w = arg;
-  weft__status_keep(&w->err, err);
+  weft__status_update(&w->err, err);
   if (response) weft__message_move(w->response, response);
   weft__rpc_event_set(&w->done);
 }
@@ -130,12 +130,12 @@ weft_err weft__channel_call_wait(channel *c, const char *method, message *reques
   weft_err err = WEFT_OK;
   weft__cancel_init(&w.cancel);
   own.cancel = &w.cancel;
-  if (w.callers) err = weft__cancel_on(w.callers, &watch, call_waiter_on_cancel, &w);
+  if (w.callers) err = weft__cancel_watch_add(w.callers, &watch, call_waiter_on_cancel, &w);
   if (err == WEFT_OK) {
     weft__channel_call(c, method, request, &own, call_waiter_on_response, &w);
     while (!weft__rpc_event_wait(&w.done, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
-      if (weft__interrupts()) weft__cancel_fire(&w.cancel, WEFT_CANCELLED, "%s was interrupted", method);
-    if (w.callers) weft__cancel_off(w.callers, &watch);
+      if (weft__interrupt_pending()) weft__cancel_fire(&w.cancel, WEFT_CANCELLED, "%s was interrupted", method);
+    if (w.callers) weft__cancel_watch_remove(w.callers, &watch);
     err = weft__status_raise(&w.err);
   } else {
     weft__message_finish(request);

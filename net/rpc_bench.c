@@ -62,15 +62,15 @@ static int64_t ns[RUNS_MAX];
 
 static void pull(channel *c, const char *what, const char *method, double seconds, size_t size) {
   int n = 0;
-  for (int64_t end = weft__now_ns() + (int64_t)(seconds * 1e9); n < RUNS_MAX && weft__now_ns() < end; n++) {
+  for (int64_t end = weft__clock_now_ns() + (int64_t)(seconds * 1e9); n < RUNS_MAX && weft__clock_now_ns() < end; n++) {
     message request = {0}, reply = {0};
-    int64_t start = weft__now_ns();
+    int64_t start = weft__clock_now_ns();
     must(weft__channel_call_wait(c, method, &request, NULL, &reply));
     received_tensor r = {0};
     if (size) must(weft__received_tensor_read(&r, &reply));
     weft_tensor_destroy(r.tensor);
     weft__message_finish(&reply);
-    ns[n] = weft__now_ns() - start;
+    ns[n] = weft__clock_now_ns() - start;
   }
   print(what, ns, n, size);
 }
@@ -86,7 +86,7 @@ static void next_link(void *arg, weft_err err, message *reply) {
   (void)reply;
   chain *c = arg;
   must(err);
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   if (c->start) ns[c->n++] = now - c->start;
   c->start = now;
   if (now > c->end || c->n == RUNS_MAX)
@@ -96,7 +96,7 @@ static void next_link(void *arg, weft_err err, message *reply) {
 }
 
 static void run_chain(channel *to, double seconds) {
-  chain c = {.channel = to, .end = weft__now_ns() + (int64_t)(seconds * 1e9)};
+  chain c = {.channel = to, .end = weft__clock_now_ns() + (int64_t)(seconds * 1e9)};
   sem_init(&c.done, 0, 0);
   next_link(&c, WEFT_OK, NULL);
   sem_wait(&c.done);
@@ -119,7 +119,7 @@ static void burst_reply(void *arg, weft_err err, message *reply) {
   burst *b = arg;
   must(err);
   if (--b->left > 0) return;
-  ns[b->n++] = weft__now_ns() - b->start;
+  ns[b->n++] = weft__clock_now_ns() - b->start;
   if (b->start > b->end || b->n == RUNS_MAX)
     sem_post(&b->done);
   else
@@ -127,13 +127,13 @@ static void burst_reply(void *arg, weft_err err, message *reply) {
 }
 
 static void begin_burst(burst *b) {
-  b->start = weft__now_ns();
+  b->start = weft__clock_now_ns();
   b->left = BURST;
   for (int i = 0; i < BURST; i++) weft__channel_call(b->channel, "/bench/0", &(message){0}, NULL, burst_reply, b);
 }
 
 static void run_bursts(channel *to, double seconds) {
-  burst b = {.channel = to, .end = weft__now_ns() + (int64_t)(seconds * 1e9)};
+  burst b = {.channel = to, .end = weft__clock_now_ns() + (int64_t)(seconds * 1e9)};
   sem_init(&b.done, 0, 0);
   weft__channel_call(to, "/bench/0", &(message){0}, NULL, burst_reply, &b); /* on to the transport's thread */
   sem_wait(&b.done);

@@ -8,7 +8,7 @@ static struct {
   status failed;
 } all = {.once = PTHREAD_ONCE_INIT};
 
-static void make_table(void) { weft__status_keep(&all.failed, weft__op_table_create(&all.table, weft__ops_all())); }
+static void make_table(void) { weft__status_update(&all.failed, weft__op_table_create(&all.table, weft__ops_all())); }
 
 weft_err weft__ops_table(const op_table **out) {
   pthread_once(&all.once, make_table);

@@ -137,7 +137,7 @@ static weft_err add_sparse(accumulator *a, const weft_tensor *indices, const wef
             a->count ? a->indices.shape.dim[0] : 0};
   rows y = {TENSOR_DATA(indices, int64_t), NULL, values->data, indices->shape.dim[0]};
   shape of = values->shape;
-  int64_t width = weft__shape_span(&of, 1, of.rank);
+  int64_t width = weft__shape_product(&of, 1, of.rank);
   of.dim[0] = merge_rows(&x, &y, values->dtype, width, NULL, NULL, NULL);
   int64_t *counts = weft__alloc((size_t)of.dim[0] * sizeof *counts + 1);
   weft_err err = counts ? weft__tensor_init(&index, WEFT_INT64, &SHAPE1(of.dim[0])) : WEFT_OOM;
@@ -189,7 +189,7 @@ static weft_err divide(take *t) {
 
 static void call_back(take *t) {
   weft__waiter_stop(&t->base);
-  if (t->result.code == WEFT_OK) weft__status_keep(&t->result, divide(t));
+  if (t->result.code == WEFT_OK) weft__status_update(&t->result, divide(t));
   weft_err err = weft__status_raise(&t->result);
   t->fn(t->arg, err, err == WEFT_OK ? &t->got : NULL);
   weft__tensor_clear(&t->got.gradient);
@@ -211,8 +211,8 @@ static void call_all_back(line *done) {
 static void serve(accumulator *a, line *done) {
   take *t = (take *)a->takes.first;
   if (!t || a->count < t->required) return;
-  weft__line_leave(&a->takes, &t->base);
-  weft__line_add(done, &t->base);
+  weft__wait_queue_remove(&a->takes, &t->base);
+  weft__wait_queue_push(done, &t->base);
   t->count = a->count;
   t->got.gradient = a->sum;
   t->got.indices = a->indices;
@@ -226,21 +226,21 @@ static void serve(accumulator *a, line *done) {
 }
 
 static void set_cancelled(take *t) {
-  weft__status_keep(&t->result, weft__fail(WEFT_CANCELLED, "TakeGrad operation was cancelled"));
+  weft__status_update(&t->result, weft__fail(WEFT_CANCELLED, "TakeGrad operation was cancelled"));
 }
 
 static void on_cancel(void *arg) {
   take *t = arg;
   accumulator *a = t->a;
   line done;
-  weft__line_init(&done);
+  weft__wait_queue_init(&done);
   weft__object_retain(&a->base.base);
   pthread_mutex_lock(&a->lock);
   t->base.cancelled = true;
   if (t->base.listed) {
-    weft__line_leave(&a->takes, &t->base);
+    weft__wait_queue_remove(&a->takes, &t->base);
     set_cancelled(t);
-    weft__line_add(&done, &t->base);
+    weft__wait_queue_push(&done, &t->base);
     serve(a, &done);
   }
   pthread_mutex_unlock(&a->lock);
@@ -250,7 +250,7 @@ static void on_cancel(void *arg) {
 
 void weft__accumulator_take(accumulator *a, int64_t required, cancel *c, accumulator_fn *fn, void *arg) {
   line done;
-  weft__line_init(&done);
+  weft__wait_queue_init(&done);
   weft_err err = required > 0 ? WEFT_OK
                               : weft__fail(WEFT_INVALID_ARGUMENT,
                                            "Argument num_required must be positive, but was %lld", (long long)required);
@@ -263,16 +263,16 @@ void weft__accumulator_take(accumulator *a, int64_t required, cancel *c, accumul
   weft__object_retain(&a->base.base);
   if ((err = weft__waiter_start(&t->base, c, on_cancel)) != WEFT_OK) {
     t->base.cancel = NULL;
-    weft__status_keep(&t->result, err);
+    weft__status_update(&t->result, err);
     call_back(t);
     return;
   }
   pthread_mutex_lock(&a->lock);
-  if (weft__line_join(&a->takes, &t->base)) {
+  if (weft__wait_queue_enter(&a->takes, &t->base)) {
     serve(a, &done);
   } else {
     set_cancelled(t);
-    weft__line_add(&done, &t->base);
+    weft__wait_queue_push(&done, &t->base);
   }
   pthread_mutex_unlock(&a->lock);
   call_all_back(&done);
@@ -293,7 +293,7 @@ static weft_err check_type(const accumulator *a, const weft_tensor *g, bool spar
 static weft_err apply(accumulator *a, int64_t local_step, const weft_tensor *g, const weft_tensor *indices,
                       const weft_tensor *declared) {
   line done;
-  weft__line_init(&done);
+  weft__wait_queue_init(&done);
   weft_err err = WEFT_OK;
   weft__object_retain(&a->base.base);
   pthread_mutex_lock(&a->lock);
@@ -350,13 +350,13 @@ static void accumulator_destroy(object *o) {
 static void accumulator_dropped(resource *r) {
   accumulator *a = (accumulator *)r;
   line done;
-  weft__line_init(&done);
+  weft__wait_queue_init(&done);
   pthread_mutex_lock(&a->lock);
   while (a->takes.first) {
     take *t = (take *)a->takes.first;
-    weft__line_leave(&a->takes, &t->base);
+    weft__wait_queue_remove(&a->takes, &t->base);
     set_cancelled(t);
-    weft__line_add(&done, &t->base);
+    weft__wait_queue_push(&done, &t->base);
   }
   pthread_mutex_unlock(&a->lock);
   call_all_back(&done);
@@ -373,7 +373,7 @@ weft_err weft__accumulator_create(accumulator **out, const accumulator_spec *spe
   a->base.type = ACCUMULATOR_TYPE;
   a->base.dropped = accumulator_dropped;
   a->spec = *spec;
-  weft__line_init(&a->takes);
+  weft__wait_queue_init(&a->takes);
   pthread_mutex_init(&a->lock, NULL);
   if (!(a->name = weft__strdup(name))) {
     accumulator_destroy(&a->base.base);

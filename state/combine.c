@@ -17,7 +17,7 @@ typedef void combine_fn(void *dst, const void *a, const void *b, int b_step, int
 
 /* NAME(dst, a, b): T is how it is stored, C what is computed with; x and y are the operands in EXPR. */
 #define LOOP(NAME, T, C, LOAD, STORE, EXPR)                                                                            \
-  WEFT_HOT static void NAME(void *dst, const void *a, const void *b, int b_step, int64_t n) {                          \
+  WEFT_TARGET_CLONES static void NAME(void *dst, const void *a, const void *b, int b_step, int64_t n) {                \
     T *d = dst;                                                                                                        \
     const T *p = a, *q = b;                                                                                            \
     if (b_step) {                                                                                                      \

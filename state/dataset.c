@@ -52,7 +52,7 @@ weft_err weft__dataset_get(const weft_tensor *t, dataset **out) {
 
 /* ---- iterators ---- */
 
-weft_err weft__pass_init(pass *p, const step *st) {
+weft_err weft__dataset_pass_init(pass *p, const step *st) {
   static atomic_llong passes;
   p->session =
       weft__sprintf("%s\x1fpass %lld", st->session ? st->session : "", (long long)atomic_fetch_add(&passes, 1));
@@ -71,8 +71,8 @@ weft_err weft__pass_init(pass *p, const step *st) {
   return WEFT_OK;
 }
 
-void weft__pass_ask(pass *p) { atomic_store(&p->asked_ns, INT64_MAX); }
-void weft__pass_asked(pass *p) { atomic_store(&p->asked_ns, weft__now_ns()); }
+void weft__dataset_pass_request_begin(pass *p) { atomic_store(&p->asked_ns, INT64_MAX); }
+void weft__dataset_pass_request_end(pass *p) { atomic_store(&p->asked_ns, weft__clock_now_ns()); }
 
 static int64_t idle_limit_ns(void) {
   static atomic_llong known;
@@ -88,42 +88,42 @@ static int64_t idle_limit_ns(void) {
 /* How long nobody has asked; 0 while somebody does. */
 static int64_t unasked_ns(const atomic_llong *asked_ns) {
   const int64_t asked = atomic_load_explicit((atomic_llong *)(uintptr_t)asked_ns, memory_order_relaxed);
-  return asked == INT64_MAX ? 0 : weft__now_ns() - asked;
+  return asked == INT64_MAX ? 0 : weft__clock_now_ns() - asked;
 }
 
-bool weft__pass_is_idle(const pass *p) { return unasked_ns(&p->asked_ns) > idle_limit_ns() / 10; }
+bool weft__dataset_pass_is_idle(const pass *p) { return unasked_ns(&p->asked_ns) > idle_limit_ns() / 10; }
 
-struct pass_memory {
+struct dataset_pass_entry {
   const void *of;
   object *object;
-  struct pass_memory *next;
+  struct dataset_pass_entry *next;
 };
 
-static weft_err remember(pass *p, const void *of, pass_make *make, object **out) {
-  struct pass_memory *m = weft__alloc(sizeof *m);
+static weft_err remember(pass *p, const void *of, dataset_pass_make *make, object **out) {
+  struct dataset_pass_entry *m = weft__alloc(sizeof *m);
   if (!m) return WEFT_OOM;
   weft_err err = make(of, out);
   if (err) {
     weft__free(m);
     return err;
   }
-  *m = (struct pass_memory){of, *out, p->memory};
+  *m = (struct dataset_pass_entry){of, *out, p->memory};
   p->memory = m;
   return WEFT_OK;
 }
 
-weft_err weft__pass_object(pass *p, const void *of, pass_make *make, object **out) {
+weft_err weft__dataset_pass_object(pass *p, const void *of, dataset_pass_make *make, object **out) {
   *out = NULL;
   pthread_mutex_lock(&p->lock);
-  for (const struct pass_memory *m = p->memory; m && !*out; m = m->next)
+  for (const struct dataset_pass_entry *m = p->memory; m && !*out; m = m->next)
     if (m->of == of) *out = m->object;
   weft_err err = *out ? WEFT_OK : remember(p, of, make, out);
   pthread_mutex_unlock(&p->lock);
   return err;
 }
 
-void weft__pass_finish(pass *p) {
-  for (struct pass_memory *m = p->memory, *next; m; m = next) {
+void weft__dataset_pass_finish(pass *p) {
+  for (struct dataset_pass_entry *m = p->memory, *next; m; m = next) {
     next = m->next;
     weft__object_release(m->object);
     weft__free(m);
@@ -152,7 +152,7 @@ static weft_err check_parts(const dataset *d, weft_tensor *part) {
   for (int i = 0; i < d->n_part; i++) {
     const weft_dtype is = part[i].dtype;
     if (is == d->type[i]) continue;
-    weft__parts_clear(part, d->n_part);
+    weft__components_clear(part, d->n_part);
     return weft__fail(WEFT_INVALID_ARGUMENT, "%sDataset: component %d of an element is %s, but output_types says %s",
                       d->kind->name, i, is == WEFT_INVALID ? "missing" : weft__dtype_name(is),
                       weft__dtype_name(d->type[i]));
@@ -177,31 +177,31 @@ void weft__iterator_destroy(iterator *it) {
 
 /* ---- parts ---- */
 
-weft_tensor *weft__parts_alloc(int n) { return weft__alloc_zero((size_t)n + 1, sizeof(weft_tensor)); }
+weft_tensor *weft__components_alloc(int n) { return weft__alloc_zero((size_t)n + 1, sizeof(weft_tensor)); }
 
-void weft__parts_clear(weft_tensor *t, int n) {
+void weft__components_clear(weft_tensor *t, int n) {
   for (int i = 0; i < n; i++) weft__tensor_clear(&t[i]);
 }
 
-void weft__parts_free(weft_tensor *t, int n) {
-  if (t) weft__parts_clear(t, n);
+void weft__components_free(weft_tensor *t, int n) {
+  if (t) weft__components_clear(t, n);
   weft__free(t);
 }
 
-void weft__parts_share(weft_tensor *to, const weft_tensor *from, int n) {
+void weft__components_share(weft_tensor *to, const weft_tensor *from, int n) {
   for (int i = 0; i < n; i++) weft__tensor_share(&to[i], &from[i]);
 }
 
-void weft__parts_move(weft_tensor *to, weft_tensor *from, int n) {
-  weft__parts_share(to, from, n);
-  weft__parts_clear(from, n);
+void weft__components_move(weft_tensor *to, weft_tensor *from, int n) {
+  weft__components_share(to, from, n);
+  weft__components_clear(from, n);
 }
 
 /* ---- waiting ---- */
 
 weft_err weft__step_check_time(const step *st) {
   if (st->cancel && weft__cancel_fired(st->cancel)) return weft__cancel_raise(st->cancel);
-  if (st->deadline_ns && weft__now_ns() > st->deadline_ns)
+  if (st->deadline_ns && weft__clock_now_ns() > st->deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
   if (st->asked_ns && unasked_ns(st->asked_ns) > idle_limit_ns())
     return weft__fail(WEFT_CANCELLED,
@@ -213,13 +213,14 @@ weft_err weft__step_check_time(const step *st) {
 
 weft_err weft__step_check(const step *st) {
   WEFT_TRY(weft__step_check_time(st));
-  if (st->id && weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
+  if (st->id && weft__interrupt_pending())
+    return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   return WEFT_OK;
 }
 
 weft_err weft__step_wait(const step *st, pthread_cond_t *cond, pthread_mutex_t *lock) {
   WEFT_TRY(weft__step_check(st));
-  struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+  struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
   pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &until);
   return WEFT_OK;
 }
@@ -227,7 +228,7 @@ weft_err weft__step_wait(const step *st, pthread_cond_t *cond, pthread_mutex_t *
 /* ---- functions ---- */
 
 weft_err weft__captured_init(captured *c, function *f, const weft_tensor *const *more, int n) {
-  c->more = weft__parts_alloc(n);
+  c->more = weft__components_alloc(n);
   if (!c->more) return WEFT_OOM;
   weft__object_retain(&f->base);
   c->f = f;
@@ -237,7 +238,7 @@ weft_err weft__captured_init(captured *c, function *f, const weft_tensor *const 
 
 void weft__captured_finish(captured *c) {
   weft__function_release(c->f);
-  weft__parts_free(c->more, c->n);
+  weft__components_free(c->more, c->n);
 }
 
 enum { FEW = 16 };
@@ -266,7 +267,7 @@ static weft_err call(const captured *c, function *f, const step *st, const weft_
 weft_err weft__captured_call(const captured *c, pass *p, const step *st, const weft_tensor *arg, int n_arg,
                              weft_tensor *out, int n_out) {
   function *f = c->f;
-  if (f->n_target) WEFT_TRY(weft__pass_object(p, f, make_clone, (object **)&f));
+  if (f->n_target) WEFT_TRY(weft__dataset_pass_object(p, f, make_clone, (object **)&f));
   int n = n_arg + c->n + n_out;
   void *few[FEW] = {NULL}, **memory = n <= FEW ? few : weft__alloc_zero((size_t)n, sizeof *memory);
   if (!memory) return WEFT_OOM;

@@ -44,7 +44,7 @@ typedef struct pass {
   char *session;
   atomic_llong asked_ns; /* the step's: when an element was last asked for, INT64_MAX while one is */
   pthread_mutex_t lock;  /* guards what follows */
-  struct pass_memory *memory;
+  struct dataset_pass_entry *memory;
 } pass;
 
 struct iterator {
@@ -60,16 +60,16 @@ void weft__dataset_release(dataset *d);                          /* NULL is fine
 weft_err weft__dataset_get(const weft_tensor *t, dataset **out); /* borrowed */
 
 /* ---- iterators ---- */
-weft_err weft__pass_init(pass *p, const step *st); /* takes resources, threads and session from a step */
-void weft__pass_finish(pass *p);
+weft_err weft__dataset_pass_init(pass *p, const step *st); /* takes resources, threads and session from a step */
+void weft__dataset_pass_finish(pass *p);
 /* Around the making of an element that somebody asks for.  Work ahead that goes on for WEFT_DATASET_IDLE_SECS (600) after
  * that, because an element never comes, ends with CANCELLED; a thread that only waits for room leaves after a tenth of it. */
-void weft__pass_ask(pass *p);
-void weft__pass_asked(pass *p);
-bool weft__pass_is_idle(const pass *p); /* is it time for such a thread to leave? */
+void weft__dataset_pass_request_begin(pass *p);
+void weft__dataset_pass_request_end(pass *p);
+bool weft__dataset_pass_is_idle(const pass *p); /* is it time for such a thread to leave? */
 /* What belongs to `of` (a data set, a function) for as long as the pass lasts: made when first asked for; borrowed. */
-typedef weft_err pass_make(const void *of, object **out);
-weft_err weft__pass_object(pass *p, const void *of, pass_make *make, object **out);
+typedef weft_err dataset_pass_make(const void *of, object **out);
+weft_err weft__dataset_pass_object(pass *p, const void *of, dataset_pass_make *make, object **out);
 weft_err weft__iterator_create(iterator **out, dataset *d, pass *p);
 void weft__iterator_destroy(iterator *it); /* stops its threads; NULL is fine */
 /* Every element that any data set asks of another passes here, so that one that asks for ever ends with the step.
@@ -77,12 +77,12 @@ void weft__iterator_destroy(iterator *it); /* stops its threads; NULL is fine */
 weft_err weft__iterator_next(iterator *it, const step *st, weft_tensor *out, bool *end);
 
 /* ---- parts ---- */
-weft_tensor *weft__parts_alloc(int n); /* n empty tensors; weft__parts_free */
-void weft__parts_clear(weft_tensor *t, int n);
-void weft__parts_free(weft_tensor *t, int n);
+weft_tensor *weft__components_alloc(int n); /* n empty tensors; weft__components_free */
+void weft__components_clear(weft_tensor *t, int n);
+void weft__components_free(weft_tensor *t, int n);
 /* Moves n parts; `to` were empty, `from` are afterwards. */
-void weft__parts_move(weft_tensor *to, weft_tensor *from, int n);
-void weft__parts_share(weft_tensor *to, const weft_tensor *from, int n);
+void weft__components_move(weft_tensor *to, weft_tensor *from, int n);
+void weft__components_share(weft_tensor *to, const weft_tensor *from, int n);
 
 /* ---- waiting ---- */
 weft_err

@@ -20,7 +20,7 @@ static void stop(source *s) {
   if (!s->set) return;
   weft__cancel_fire(&s->pass.cancel, WEFT_CANCELLED, "The iterator was closed.");
   weft__iterator_destroy(s->at);
-  weft__pass_finish(&s->pass);
+  weft__dataset_pass_finish(&s->pass);
   s->at = NULL;
   s->set = false;
 }
@@ -43,7 +43,7 @@ static void source_dropped(resource *r) {
   if (now) stop(s);
 }
 
-weft_err weft__source_create(source **out) {
+weft_err weft__iterator_resource_create(source **out) {
   source *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   atomic_init(&s->base.base.refs, 1);
@@ -79,21 +79,21 @@ static void end_turn(source *s) {
 
 static weft_err set(source *s, dataset *d, const step *st) {
   stop(s);
-  WEFT_TRY(weft__pass_init(&s->pass, st));
+  WEFT_TRY(weft__dataset_pass_init(&s->pass, st));
   s->set = true;
   weft_err err = weft__iterator_create(&s->at, d, &s->pass);
   if (err) stop(s);
   return err;
 }
 
-weft_err weft__source_set(source *s, dataset *d, const step *st) {
+weft_err weft__iterator_resource_set(source *s, dataset *d, const step *st) {
   WEFT_TRY(begin_turn(s, st));
   weft_err err = set(s, d, st);
   end_turn(s);
   return err;
 }
 
-weft_err weft__source_set_once(source *s, const step *st, source_make *make, void *arg) {
+weft_err weft__iterator_resource_set_once(source *s, const step *st, iterator_resource_make *make, void *arg) {
   dataset *d = NULL;
   WEFT_TRY(begin_turn(s, st));
   weft_err err = s->set ? WEFT_OK : make(arg, &d);
@@ -115,7 +115,7 @@ static weft_err check_types(const dataset *d, int n, const weft_dtype *type) {
   return WEFT_OK;
 }
 
-weft_err weft__source_next(source *s, const step *st, int n, const weft_dtype *type, weft_tensor *out) {
+weft_err weft__iterator_resource_next(source *s, const step *st, int n, const weft_dtype *type, weft_tensor *out) {
   bool end = false;
   WEFT_TRY(begin_turn(s, st));
   weft_err err = s->set ? check_types(s->at->set, n, type)
@@ -124,9 +124,9 @@ weft_err weft__source_next(source *s, const step *st, int n, const weft_dtype *t
                                      "have run the initializer operation for this iterator before getting the next "
                                      "element.");
   if (!err) {
-    weft__pass_ask(&s->pass);
+    weft__dataset_pass_request_begin(&s->pass);
     err = weft__iterator_next(s->at, st, out, &end);
-    weft__pass_asked(&s->pass);
+    weft__dataset_pass_request_end(&s->pass);
   }
   if (!err && end) err = weft__fail(WEFT_OUT_OF_RANGE, "End of sequence");
   end_turn(s);

@@ -10,13 +10,13 @@
 
 typedef struct source source;
 
-weft_err weft__source_create(source **out);
+weft_err weft__iterator_resource_create(source **out);
 /* Begins at the first element of d. */
-weft_err weft__source_set(source *s, dataset *d, const step *st);
+weft_err weft__iterator_resource_set(source *s, dataset *d, const step *st);
 /* As above, unless it was set before; `make` gives the data set. */
-typedef weft_err source_make(void *arg, dataset **out);
-weft_err weft__source_set_once(source *s, const step *st, source_make *make, void *arg);
+typedef weft_err iterator_resource_make(void *arg, dataset **out);
+weft_err weft__iterator_resource_set_once(source *s, const step *st, iterator_resource_make *make, void *arg);
 /* out: n empty tensors.  OUT_OF_RANGE "End of sequence"; FAILED_PRECONDITION if it was never set. */
-weft_err weft__source_next(source *s, const step *st, int n, const weft_dtype *type, weft_tensor *out);
+weft_err weft__iterator_resource_next(source *s, const step *st, int n, const weft_dtype *type, weft_tensor *out);
 
 #endif

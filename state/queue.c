@@ -167,17 +167,18 @@ static weft_err is_closed(const queue *q) {
 /* True: a is done, its result set. */
 static bool serve_enqueue(queue *q, attempt *a) {
   if (a->kind == CLOSE) {
-    if (q->closed) weft__status_keep(&a->result, weft__fail(WEFT_CANCELLED, "Queue '%s' is already closed.", q->name));
+    if (q->closed)
+      weft__status_update(&a->result, weft__fail(WEFT_CANCELLED, "Queue '%s' is already closed.", q->name));
     q->closed = true;
     return true;
   }
   if (q->closed) {
-    weft__status_keep(&a->result, is_closed(q));
+    weft__status_update(&a->result, is_closed(q));
     return true;
   }
   while (a->moved < a->wanted && q->size < capacity(q)) {
     if (reserve(q, 1) != WEFT_OK) {
-      weft__status_keep(&a->result, WEFT_OOM);
+      weft__status_update(&a->result, WEFT_OOM);
       return true;
     }
     element *e = a->item[a->moved];
@@ -194,7 +195,7 @@ static bool serve_dequeue(queue *q, attempt *a) {
     if (a->up_to && q->spec.kind != QUEUE_PRIORITY && a->moved + q->size > 0) {
       a->wanted = a->moved + q->size;
     } else {
-      weft__status_keep(
+      weft__status_update(
           &a->result, weft__fail(WEFT_OUT_OF_RANGE,
                                  "%s '%s' is closed and has insufficient elements (requested %lld, current size %lld)",
                                  kind_name(q), q->name, (long long)missing, (long long)q->size));
@@ -210,9 +211,9 @@ static line *line_of(queue *q, const attempt *a) { return a->kind == DEQUEUE ? &
 
 /* Takes a out of its line for good. */
 static void finish(queue *q, attempt *a, line *done) {
-  weft__line_leave(line_of(q, a), &a->base);
+  weft__wait_queue_remove(line_of(q, a), &a->base);
   if (a->kind == DEQUEUE && a->result.code != WEFT_OK) put_back(q, a);
-  weft__line_add(done, &a->base);
+  weft__wait_queue_push(done, &a->base);
 }
 
 /* Serves the first of a line for as long as it gets on; true if any was done. */
@@ -261,7 +262,7 @@ static void call_all_back(line *done) {
 }
 
 static void set_cancelled(attempt *a) {
-  weft__status_keep(
+  weft__status_update(
       &a->result, weft__fail(WEFT_CANCELLED, "%s operation was cancelled", a->kind == DEQUEUE ? "Dequeue" : "Enqueue"));
 }
 
@@ -269,7 +270,7 @@ static void on_cancel(void *arg) {
   attempt *a = arg;
   queue *q = a->q;
   line done;
-  weft__line_init(&done);
+  weft__wait_queue_init(&done);
   weft__object_retain(&q->base.base); /* a may be the last to hold it */
   pthread_mutex_lock(&q->lock);
   a->base.cancelled = true;
@@ -286,21 +287,21 @@ static void on_cancel(void *arg) {
 /* Puts a in line and serves; a is ended, now or later. */
 static void submit(queue *q, attempt *a, cancel *c) {
   line done;
-  weft__line_init(&done);
+  weft__wait_queue_init(&done);
   weft_err err = weft__waiter_start(&a->base, c, on_cancel);
   if (err != WEFT_OK) {
     a->base.cancel = NULL;
-    weft__status_keep(&a->result, err);
+    weft__status_update(&a->result, err);
     call_back(a);
     return;
   }
   weft__object_retain(&q->base.base);
   pthread_mutex_lock(&q->lock);
-  if (weft__line_join(line_of(q, a), &a->base)) {
+  if (weft__wait_queue_enter(line_of(q, a), &a->base)) {
     serve(q, &done);
   } else {
     set_cancelled(a);
-    weft__line_add(&done, &a->base);
+    weft__wait_queue_push(&done, &a->base);
   }
   pthread_mutex_unlock(&q->lock);
   call_all_back(&done);
@@ -416,7 +417,7 @@ void weft__queue_close(queue *q, bool cancel_pending, cancel *c, queue_fn *fn, v
     return;
   }
   line done;
-  weft__line_init(&done);
+  weft__wait_queue_init(&done);
   pthread_mutex_lock(&q->lock);
   close_now(q, &done);
   pthread_mutex_unlock(&q->lock);
@@ -470,7 +471,7 @@ static element *take_any(queue *q) {
 static void queue_dropped(resource *r) {
   queue *q = (queue *)r;
   line done;
-  weft__line_init(&done);
+  weft__wait_queue_init(&done);
   pthread_mutex_lock(&q->lock);
   close_now(q, &done);
   pthread_mutex_unlock(&q->lock);
@@ -527,8 +528,8 @@ weft_err weft__queue_create(queue **out, const queue_spec *spec, const char *nam
   atomic_init(&q->base.base.refs, 1);
   q->base = (resource){.base = q->base.base, .type = QUEUE_TYPE, .dropped = queue_dropped};
   q->base.base.destroy = queue_destroy;
-  weft__line_init(&q->enqueues);
-  weft__line_init(&q->dequeues);
+  weft__wait_queue_init(&q->enqueues);
+  weft__wait_queue_init(&q->dequeues);
   q->spec = *spec;
   q->spec.types = q->types = copy_of(spec->types, (size_t)spec->n_component * sizeof *spec->types);
   q->spec.shapes = q->shapes = copy_of(spec->shapes, (size_t)spec->n_shape * sizeof *spec->shapes);
@@ -618,10 +619,10 @@ weft_err weft__queue_stacked_shape(const queue *q, element *const *got, int64_t 
 static weft_err copy_corner(weft_dtype dtype, char *to, const shape *big, int big_axis, const char *from,
                             const shape *small, int axis) {
   size_t size = weft__dtype_size(dtype);
-  if (weft__shape_span(big, big_axis + 1, big->rank) == weft__shape_span(small, axis + 1, small->rank))
-    return weft__elements_copy(dtype, to, from, weft__shape_span(small, axis, small->rank));
-  size_t to_row = (size_t)weft__shape_span(big, big_axis + 1, big->rank) * size;
-  size_t from_row = (size_t)weft__shape_span(small, axis + 1, small->rank) * size;
+  if (weft__shape_product(big, big_axis + 1, big->rank) == weft__shape_product(small, axis + 1, small->rank))
+    return weft__elements_copy(dtype, to, from, weft__shape_product(small, axis, small->rank));
+  size_t to_row = (size_t)weft__shape_product(big, big_axis + 1, big->rank) * size;
+  size_t from_row = (size_t)weft__shape_product(small, axis + 1, small->rank) * size;
   for (int64_t i = 0; i < small->dim[axis]; i++)
     WEFT_TRY(
         copy_corner(dtype, to + (size_t)i * to_row, big, big_axis + 1, from + (size_t)i * from_row, small, axis + 1));
@@ -631,7 +632,7 @@ static weft_err copy_corner(weft_dtype dtype, char *to, const shape *big, int bi
 weft_err weft__queue_stack(const queue *q, element *const *got, int64_t n, int i, weft_tensor *out) {
   (void)q;
   size_t size = weft__dtype_size(out->dtype);
-  int64_t each = weft__shape_span(&out->shape, 1, out->shape.rank);
+  int64_t each = weft__shape_product(&out->shape, 1, out->shape.rank);
   bool plain = weft__dtype_is_plain(out->dtype);
   for (int64_t j = 0; j < n; j++) {
     const weft_tensor *t = &got[j]->part[i];

@@ -106,7 +106,7 @@ static weft_err next_fixed(reader *r, text *val, uint64_t *number, bool *end) {
   size_t record = (size_t)r->spec.record_bytes, need = record + (size_t)r->spec.footer_bytes;
   size_t hop = r->spec.hop_bytes ? (size_t)r->spec.hop_bytes : record, got = 0;
   if (r->window.size < need) {
-    char *room = weft__text_room(&r->window, need - r->window.size);
+    char *room = weft__text_reserve(&r->window, need - r->window.size);
     if (!room) return WEFT_OOM;
     WEFT_TRY(weft__input_read(r->in, room, need - r->window.size, &got));
     r->window.size += got;
@@ -194,7 +194,7 @@ static weft_err take_name(reader *r, element *const *got) {
 static void on_name(void *arg, weft_err err, element *const *got, int64_t n) {
   reader *r = arg;
   (void)n;
-  weft__status_keep(&r->name_result, err == WEFT_OK ? take_name(r, got) : err);
+  weft__status_update(&r->name_result, err == WEFT_OK ? take_name(r, got) : err);
   r->name_came = true;
   if (atomic_exchange(&r->handed, 1) == 1) drive(r); /* who asked has left */
 }
@@ -265,7 +265,7 @@ static bool advance(reader *r) {
   request *done = r->current;
   if (r->reset_wanted) reset_now(r);
   r->current = (request *)r->waiting.first;
-  if (r->current) weft__line_leave(&r->waiting, &r->current->base);
+  if (r->current) weft__wait_queue_remove(&r->waiting, &r->current->base);
   bool more = r->current != NULL;
   pthread_mutex_unlock(&r->lock);
   call_back(done);
@@ -285,7 +285,7 @@ static bool serve(reader *r, request *q) {
       err = start_file(r);
     }
   }
-  weft__status_keep(&q->result, err);
+  weft__status_update(&q->result, err);
   return true;
 }
 
@@ -298,7 +298,7 @@ static void drive(reader *r) {
 /* ---- requests ---- */
 
 static void end_cancelled(request *q) {
-  weft__status_keep(&q->result, weft__fail(WEFT_CANCELLED, "Read operation was cancelled"));
+  weft__status_update(&q->result, weft__fail(WEFT_CANCELLED, "Read operation was cancelled"));
   call_back(q);
 }
 
@@ -309,7 +309,7 @@ static void on_cancel(void *arg) {
   pthread_mutex_lock(&r->lock);
   q->base.cancelled = true;
   bool mine = q->base.listed;
-  if (mine) weft__line_leave(&r->waiting, &q->base);
+  if (mine) weft__wait_queue_remove(&r->waiting, &q->base);
   pthread_mutex_unlock(&r->lock);
   if (mine) end_cancelled(q);
 }
@@ -318,7 +318,7 @@ static void submit(reader *r, request *q, cancel *c) {
   weft_err err = weft__waiter_start(&q->base, c, on_cancel);
   if (err != WEFT_OK) {
     q->base.cancel = NULL;
-    weft__status_keep(&q->result, err);
+    weft__status_update(&q->result, err);
     call_back(q);
     return;
   }
@@ -327,7 +327,7 @@ static void submit(reader *r, request *q, cancel *c) {
   if (mine)
     r->current = q;
   else if (!cancelled)
-    weft__line_join(&r->waiting, &q->base);
+    weft__wait_queue_enter(&r->waiting, &q->base);
   pthread_mutex_unlock(&r->lock);
   if (cancelled) end_cancelled(q);
   if (mine) drive(r);
@@ -481,7 +481,7 @@ weft_err weft__reader_create(reader **out, const reader_spec *spec, const char *
   r->base.base.destroy = reader_destroy;
   r->base.type = READER_TYPE;
   r->spec = *spec;
-  weft__line_init(&r->waiting);
+  weft__wait_queue_init(&r->waiting);
   pthread_mutex_init(&r->lock, NULL);
   if (!(r->name = weft__strdup(name))) {
     reader_destroy(&r->base.base);

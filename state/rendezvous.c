@@ -24,7 +24,7 @@ typedef struct meeting {
 
 struct rendezvous {
   atomic_int refs;
-  remote_side remote; /* task NULL: none */
+  rendezvous_remote remote; /* task NULL: none */
   cancel token;
   pthread_mutex_t lock;
   uint32_t n_waiting, n_bucket; /* a power of two */
@@ -32,7 +32,7 @@ struct rendezvous {
   status aborted;
 };
 
-weft_err weft__rendezvous_create(rendezvous **out, const remote_side *remote) {
+weft_err weft__rendezvous_create(rendezvous **out, const rendezvous_remote *remote) {
   rendezvous *r = weft__alloc_zero(1, sizeof *r);
   if (!r) return WEFT_OOM;
   atomic_init(&r->refs, 1);
@@ -48,7 +48,7 @@ void weft__rendezvous_retain(rendezvous *r) { atomic_fetch_add_explicit(&r->refs
 
 cancel *weft__rendezvous_token(rendezvous *r) { return &r->token; }
 
-void weft__rendezvous_destroy(rendezvous *r) {
+void weft__rendezvous_release(rendezvous *r) {
   if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1) return;
   atomic_store(&r->refs, 1); /* for the abort, which takes one of its own */
   if (r->n_waiting > 0)      /* else the caller's error message stays as it is */
@@ -79,7 +79,7 @@ static meeting *unlist(rendezvous *r, meeting **at) {
 /* With the lock held: the first waiting meeting of the other kind, taken off the table; NULL if none. */
 static meeting *take(rendezvous *r, const char *key, bool want_value) {
   if (r->n_waiting == 0) return NULL;
-  meeting **at = find(r, key, weft__hash(key));
+  meeting **at = find(r, key, weft__map_hash(key));
   return *at && ((*at)->fn == NULL) == want_value ? unlist(r, at) : NULL;
 }
 
@@ -120,7 +120,7 @@ static weft_err meeting_create(meeting **out, const char *key) {
   size_t size = strlen(key) + 1;
   meeting *m = weft__alloc(sizeof *m + size);
   if (!m) return WEFT_OOM;
-  *m = (meeting){.hash = weft__hash(key)};
+  *m = (meeting){.hash = weft__map_hash(key)};
   memcpy(m->key, key, size);
   *out = m;
   return WEFT_OK;
@@ -191,7 +191,7 @@ void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *ar
   weft__free(m);
 }
 
-void weft__rendezvous_recv_all(rendezvous *r, int n, const recv_want *want) {
+void weft__rendezvous_recv_all(rendezvous *r, int n, const recv_request *want) {
   if (n > 1 && r->remote.fetch_all && is_remote(r, want->key)) {
     r->remote.fetch_all(r->remote.arg, r, n, want);
     return;
@@ -208,8 +208,8 @@ bool weft__rendezvous_is_empty(rendezvous *r) {
 
 bool weft__rendezvous_is_unused(rendezvous *r) { return atomic_load(&r->refs) == 1 && weft__rendezvous_is_empty(r); }
 
-bool weft__rendezvous_unrecv(rendezvous *r, const char *key, recv_fn *fn, const void *arg) {
-  uint32_t hash = weft__hash(key);
+bool weft__rendezvous_cancel_recv(rendezvous *r, const char *key, recv_fn *fn, const void *arg) {
+  uint32_t hash = weft__map_hash(key);
   meeting *found = NULL;
   pthread_mutex_lock(&r->lock);
   for (meeting **at = bucket_of(r, hash); *at; at = &(*at)->next)
@@ -245,7 +245,7 @@ void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message) {
   weft__rendezvous_retain(r); /* a callback may let go of the last one */
   pthread_mutex_lock(&r->lock);
   bool first = r->aborted.code == WEFT_OK;
-  if (first) weft__status_keep(&r->aborted, abort_error(r, code, message));
+  if (first) weft__status_update(&r->aborted, abort_error(r, code, message));
   meeting *all = take_all(r);
   pthread_mutex_unlock(&r->lock);
   if (first) weft__cancel_fire(&r->token, code, "%s", r->aborted.message ? r->aborted.message : "");
@@ -254,7 +254,7 @@ void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message) {
     if (m->fn) m->fn(m->arg, weft__status_raise(&r->aborted), NULL, false);
     meeting_destroy(m);
   }
-  weft__rendezvous_destroy(r);
+  weft__rendezvous_release(r);
 }
 
 char *weft__rendezvous_key(const weft_node *n, const char *from_device, const char *to_device, uint64_t frame,

@@ -38,7 +38,7 @@ TEST(a_value_waits_for_its_receiver_and_a_receiver_for_its_value) {
   EXPECT_OK(weft__rendezvous_send(r, "late", &(weft_tensor){0}, true));
   EXPECT(b.dead && b.calls == 1);
   weft_tensor_destroy(t);
-  weft__rendezvous_destroy(r);
+  weft__rendezvous_release(r);
 }
 
 TEST(an_abort_ends_those_who_wait_and_those_who_come_later) {
@@ -54,7 +54,7 @@ TEST(an_abort_ends_those_who_wait_and_those_who_come_later) {
   EXPECT_EQ_INT(b.err, WEFT_UNAVAILABLE);
   EXPECT_ERR(weft__rendezvous_send(r, "x", t, false), WEFT_UNAVAILABLE, "the peer is gone");
   weft_tensor_destroy(t);
-  weft__rendezvous_destroy(r);
+  weft__rendezvous_release(r);
 }
 
 TEST(values_of_one_key_are_received_in_the_order_sent) {
@@ -70,7 +70,7 @@ TEST(values_of_one_key_are_received_in_the_order_sent) {
     weft__rendezvous_recv(r, "k", arrive, &a);
     EXPECT_NEAR(a.got, i, 0);
   }
-  weft__rendezvous_destroy(r);
+  weft__rendezvous_release(r);
 }
 
 TEST(a_receiver_may_change_its_mind) {
@@ -80,15 +80,15 @@ TEST(a_receiver_may_change_its_mind) {
   EXPECT_OK(weft__rendezvous_create(&r, NULL));
   weft__rendezvous_recv(r, "k", arrive, &a);
   weft__rendezvous_recv(r, "k", arrive, &b);
-  EXPECT(!weft__rendezvous_unrecv(r, "other", arrive, &a));
-  EXPECT(weft__rendezvous_unrecv(r, "k", arrive, &a));
-  EXPECT(!weft__rendezvous_unrecv(r, "k", arrive, &a));
+  EXPECT(!weft__rendezvous_cancel_recv(r, "other", arrive, &a));
+  EXPECT(weft__rendezvous_cancel_recv(r, "k", arrive, &a));
+  EXPECT(!weft__rendezvous_cancel_recv(r, "k", arrive, &a));
   EXPECT_OK(weft__rendezvous_send(r, "k", t, false));
   EXPECT_EQ_INT(a.calls, 0);
   EXPECT_EQ_INT(b.calls, 1);
-  EXPECT(!weft__rendezvous_unrecv(r, "k", arrive, &b));
+  EXPECT(!weft__rendezvous_cancel_recv(r, "k", arrive, &b));
   weft_tensor_destroy(t);
-  weft__rendezvous_destroy(r);
+  weft__rendezvous_release(r);
 }
 
 /* A far side that keeps what it is asked for until the test ends it. */
@@ -111,23 +111,23 @@ TEST(what_another_task_sends_is_fetched) {
   far f = {0};
   arrival a = {0}, b = {0}, c = {0};
   weft_tensor *t = scalar(7);
-  EXPECT_OK(weft__rendezvous_create(&r, &(remote_side){"/job:ps/replica:0/task:1", fetch, NULL, &f}));
+  EXPECT_OK(weft__rendezvous_create(&r, &(rendezvous_remote){"/job:ps/replica:0/task:1", fetch, NULL, &f}));
   weft__rendezvous_recv(r, "/job:ps/replica:0/task:1/cpu:0;x", arrive, &a);
   EXPECT(!f.fn);
   weft__rendezvous_recv(r, "/job:ps/replica:0/task:11/cpu:0;x", arrive, &b);
   EXPECT_EQ_STR(f.key, "/job:ps/replica:0/task:11/cpu:0;x");
   f.fn(f.arg, WEFT_OK, t, false);
   EXPECT_EQ_INT(b.calls, 1);
-  weft__rendezvous_destroy(f.r);
+  weft__rendezvous_release(f.r);
   weft__rendezvous_recv(r, "/job:worker/replica:0/task:1/cpu:0;y", arrive, &c);
   EXPECT_EQ_STR(f.key, "/job:worker/replica:0/task:1/cpu:0;y");
   weft__rendezvous_abort(r, WEFT_ABORTED, "Cleanup 12");
   EXPECT_EQ_INT(a.err, WEFT_ABORTED);
   EXPECT_EQ_INT(c.calls, 0); /* the far side hears of it through the token */
   EXPECT_ERR(weft__cancel_raise(weft__rendezvous_token(f.r)), WEFT_ABORTED, "[_Derived_]Cleanup 12");
-  weft__rendezvous_destroy(r);
+  weft__rendezvous_release(r);
   f.fn(f.arg, weft__fail(WEFT_ABORTED, "ended"), NULL, false);
-  weft__rendezvous_destroy(f.r);
+  weft__rendezvous_release(f.r);
   EXPECT_EQ_INT(c.calls, 1);
   weft_tensor_destroy(t);
 }
@@ -141,7 +141,7 @@ TEST(a_value_is_shared_with_whoever_takes_it) {
   EXPECT_EQ_INT(atomic_load(&t->buf->refs), 2);
   weft__rendezvous_recv(r, "k", arrive, &a);
   EXPECT_EQ_INT(atomic_load(&t->buf->refs), 1);
-  weft__rendezvous_destroy(r);
+  weft__rendezvous_release(r);
   weft_tensor_destroy(t);
 }
 
@@ -171,8 +171,8 @@ TEST(thousands_of_keys_keep_their_values_and_their_order) {
     snprintf(key, sizeof key, "key %d", i);
     weft__rendezvous_recv(r, key, arrive, &waits[i]);
   }
-  EXPECT(weft__rendezvous_unrecv(r, "key 77", arrive, &waits[77]));
+  EXPECT(weft__rendezvous_cancel_recv(r, "key 77", arrive, &waits[77]));
   weft__rendezvous_abort(r, WEFT_ABORTED, "enough");
   for (int i = 0; i < KEYS; i++) EXPECT_EQ_INT(waits[i].calls, i != 77);
-  weft__rendezvous_destroy(r);
+  weft__rendezvous_release(r);
 }

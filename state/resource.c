@@ -399,7 +399,7 @@ weft_err weft__resource_of_node(kernel *k, const resource_kind *kind, resource *
   return WEFT_OK;
 }
 
-weft_err weft__resource_out(kernel *k, const resource_kind *kind, resource **target) {
+weft_err weft__resource_output(kernel *k, const resource_kind *kind, resource **target) {
   remembered *m = NULL;
   WEFT_TRY(recall(k, kind, &m));
   if (target) *target = m->target;

@@ -67,7 +67,7 @@ typedef struct resource_kind {
 weft_err weft__resource_of_node(kernel *k, const resource_kind *kind, resource **target, const weft_tensor **h);
 /* As above, and output 0 becomes its handle: a resource, or for the older ops a reference to the strings
  * {container, name}. */
-weft_err weft__resource_out(kernel *k, const resource_kind *kind, resource **target);
+weft_err weft__resource_output(kernel *k, const resource_kind *kind, resource **target);
 /* The resource behind argument i, either kind of handle; comes with a reference. */
 weft_err weft__kernel_resource(const kernel *k, int i, const char *type, resource **out);
 

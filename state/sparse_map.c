@@ -11,7 +11,7 @@
 typedef struct place {
   int64_t number;
   bool taken;
-  kept_sparse kept;
+  sparse_map_entry kept;
 } place;
 
 struct sparse_map {
@@ -22,7 +22,7 @@ struct sparse_map {
   int64_t first, n, room;
 };
 
-void weft__kept_sparse_clear(kept_sparse *s) {
+void weft__sparse_map_entry_clear(sparse_map_entry *s) {
   weft__tensor_clear(&s->indices);
   weft__tensor_clear(&s->values);
   weft__tensor_clear(&s->dims);
@@ -45,13 +45,13 @@ static weft_err make_room(sparse_map *m) {
   return WEFT_OK;
 }
 
-weft_err weft__sparse_map_add(sparse_map *m, kept_sparse *s, int64_t *number) {
+weft_err weft__sparse_map_add(sparse_map *m, sparse_map_entry *s, int64_t *number) {
   pthread_mutex_lock(&m->lock);
   const weft_err err = make_room(m);
   if (!err) {
     *number = m->next++;
     m->row[m->n++] = (place){*number, false, *s};
-    *s = (kept_sparse){0};
+    *s = (sparse_map_entry){0};
   }
   pthread_mutex_unlock(&m->lock);
   return err;
@@ -69,13 +69,13 @@ static place *find(const sparse_map *m, int64_t number) {
   return low < m->n && m->row[low].number == number && !m->row[low].taken ? &m->row[low] : NULL;
 }
 
-bool weft__sparse_map_take(sparse_map *m, int64_t number, kept_sparse *out) {
+bool weft__sparse_map_take(sparse_map *m, int64_t number, sparse_map_entry *out) {
   pthread_mutex_lock(&m->lock);
   place *p = find(m, number);
   if (p) {
     *out = p->kept;
     p->taken = true;
-    p->kept = (kept_sparse){0};
+    p->kept = (sparse_map_entry){0};
   }
   while (m->first < m->n && m->row[m->first].taken) m->first++;
   if (m->first == m->n) m->first = m->n = 0;
@@ -85,7 +85,7 @@ bool weft__sparse_map_take(sparse_map *m, int64_t number, kept_sparse *out) {
 
 static void map_destroy(object *o) {
   sparse_map *m = (sparse_map *)o;
-  for (int64_t i = m->first; i < m->n; i++) weft__kept_sparse_clear(&m->row[i].kept);
+  for (int64_t i = m->first; i < m->n; i++) weft__sparse_map_entry_clear(&m->row[i].kept);
   weft__free(m->row);
   pthread_mutex_destroy(&m->lock);
   weft__free(m);

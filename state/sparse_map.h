@@ -8,17 +8,17 @@
 
 #define SPARSE_MAP_TYPE "sparse tensors"
 
-typedef struct kept_sparse {
+typedef struct sparse_map_entry {
   weft_tensor indices, values, dims; /* [n, depth], [n], [depth] */
-} kept_sparse;
-void weft__kept_sparse_clear(kept_sparse *s);
+} sparse_map_entry;
+void weft__sparse_map_entry_clear(sparse_map_entry *s);
 
 typedef struct sparse_map sparse_map;
 
 weft_err weft__sparse_map_create(sparse_map **out);
 /* Takes over what s holds, which is empty then. */
-weft_err weft__sparse_map_add(sparse_map *m, kept_sparse *s, int64_t *number);
+weft_err weft__sparse_map_add(sparse_map *m, sparse_map_entry *s, int64_t *number);
 /* False if nothing is kept under this number. */
-bool weft__sparse_map_take(sparse_map *m, int64_t number, kept_sparse *out);
+bool weft__sparse_map_take(sparse_map *m, int64_t number, sparse_map_entry *out);
 
 #endif

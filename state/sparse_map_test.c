@@ -3,8 +3,8 @@
 #include "tests/check.h"
 
 /* A vector of one entry whose place is its value. */
-static kept_sparse one(int64_t at) {
-  kept_sparse s = {0};
+static sparse_map_entry one(int64_t at) {
+  sparse_map_entry s = {0};
   EXPECT_OK(weft__tensor_init(&s.indices, WEFT_INT64, &SHAPE2(1, 1)));
   EXPECT_OK(weft__tensor_init(&s.values, WEFT_INT64, &SHAPE1(1)));
   EXPECT_OK(weft__tensor_init(&s.dims, WEFT_INT64, &SHAPE1(1)));
@@ -20,16 +20,16 @@ TEST(what_is_kept_is_taken_once_in_any_order) {
   EXPECT_OK(weft__sparse_map_create(&m));
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < N; i++) {
-      kept_sparse s = one(i);
+      sparse_map_entry s = one(i);
       EXPECT_OK(weft__sparse_map_add(m, &s, &number[i]));
       EXPECT(!s.values.buf);
     }
     for (int i = 0; i < N; i++) {
-      kept_sparse got = {0};
+      sparse_map_entry got = {0};
       const int which = i * 37 % N;
       EXPECT(weft__sparse_map_take(m, number[which], &got));
       EXPECT_EQ_INT(TENSOR_DATA(&got.values, int64_t)[0], which);
-      weft__kept_sparse_clear(&got);
+      weft__sparse_map_entry_clear(&got);
       EXPECT(!weft__sparse_map_take(m, number[which], &got));
     }
   }
@@ -39,13 +39,13 @@ TEST(what_is_kept_is_taken_once_in_any_order) {
 TEST(what_nobody_took_goes_with_the_map) {
   sparse_map *m = NULL;
   int64_t number;
-  kept_sparse got = {0};
+  sparse_map_entry got = {0};
   EXPECT_OK(weft__sparse_map_create(&m));
   for (int i = 0; i < 20; i++) {
-    kept_sparse s = one(i);
+    sparse_map_entry s = one(i);
     EXPECT_OK(weft__sparse_map_add(m, &s, &number));
     if (i % 2) EXPECT(weft__sparse_map_take(m, number, &got));
-    weft__kept_sparse_clear(&got);
+    weft__sparse_map_entry_clear(&got);
   }
   EXPECT(!weft__sparse_map_take(m, number + 1, &got));
   weft__object_release((object *)m);

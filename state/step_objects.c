@@ -80,7 +80,7 @@ static void ending_destroy(object *o) {
   weft__free(e);
 }
 
-weft_err weft__step_object_end(const kernel *k, object *o, void (*end)(object *o)) {
+weft_err weft__step_object_on_end(const kernel *k, object *o, void (*end)(object *o)) {
   ending *e = weft__alloc_zero(1, sizeof *e);
   if (!e) return WEFT_OOM;
   atomic_init(&e->base.base.refs, 1);

@@ -25,7 +25,7 @@ weft_err weft__step_object_add(const kernel *k, const char *base, resource *r, c
 weft_err weft__step_object_share(const kernel *k, const char *name, resource *r);
 /* Calls end(o) when the step ends: for what may hold a handle of itself, which no count of references would ever free.
  * Retains o. */
-weft_err weft__step_object_end(const kernel *k, object *o, void (*end)(object *o));
+weft_err weft__step_object_on_end(const kernel *k, object *o, void (*end)(object *o));
 /* The object of that name and type, borrowed from the step.  NOT_FOUND if there is none of that name, or it is of
  * another type: names come from tensors, which a client may have written. */
 weft_err weft__step_object_find(const kernel *k, const char *type, const char *name, resource **out);

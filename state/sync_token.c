@@ -17,7 +17,7 @@ typedef struct tokens {
   resource base;
   pthread_mutex_t lock;
   map holders; /* task -> holder */
-  token_fn *fn;
+  sync_token_fn *fn;
   void *arg;
 } tokens;
 
@@ -38,7 +38,7 @@ static void tokens_free(object *o) {
 }
 
 typedef struct maker {
-  token_fn *fn;
+  sync_token_fn *fn;
   void *arg;
 } maker;
 
@@ -56,14 +56,14 @@ static weft_err make(resource **out, void *arg) {
   return WEFT_OK;
 }
 
-weft_err weft__tokens_create(resources *r, token_fn *fn, void *arg) {
+weft_err weft__sync_tokens_create(resources *r, sync_token_fn *fn, void *arg) {
   resource *made;
   WEFT_TRY(weft__resource_get(r, TOKENS_PLACE, make, &(maker){fn, arg}, &made));
   weft__object_release(&made->base);
   return WEFT_OK;
 }
 
-void weft__tokens_destroy(resources *r) { (void)weft__resource_delete(r, TOKENS_PLACE); }
+void weft__sync_tokens_destroy(resources *r) { (void)weft__resource_delete(r, TOKENS_PLACE); }
 
 /* The table, with a reference, or NULL. */
 static tokens *find(resources *r) {
@@ -102,9 +102,9 @@ static holder *exchange(tokens *t, const char *task, holder *h) {
   return old;
 }
 
-static bool is_token_queue(const queue *q) { return strcmp(weft__queue_name(q), TOKEN_QUEUE) == 0; }
+static bool is_token_queue(const queue *q) { return strcmp(weft__queue_name(q), SYNC_TOKEN_QUEUE) == 0; }
 
-void weft__token_asked(const kernel *k, const queue *q) {
+void weft__sync_token_requested(const kernel *k, const queue *q) {
   char task[128];
   tokens *t = is_token_queue(q) ? find(k->step->resources) : NULL;
   if (!t) return;
@@ -143,7 +143,7 @@ static void release(tokens *t, queue *q) {
   weft__object_release((object *)q);
 }
 
-void weft__token_taken(const kernel *k, const element *e) {
+void weft__sync_token_taken(const kernel *k, const element *e) {
   char task[128];
   queue *q;
   tokens *t = find_for(k, &q, task, sizeof task);
@@ -159,7 +159,7 @@ static void ignore(void *arg, weft_err err, element *const *got, int64_t n) {
   (void)arg, (void)err, (void)got, (void)n; /* a queue that was closed meanwhile needs no token */
 }
 
-int weft__tokens_return(resources *r, const char *task) {
+int weft__sync_tokens_return(resources *r, const char *task) {
   tokens *t = find(r);
   holder *h = t ? exchange(t, task, NULL) : NULL;
   if (t) weft__object_release(&t->base.base);

@@ -10,16 +10,16 @@
 
 #include "state/queue.h"
 
-#define TOKEN_QUEUE "sync_token_q" /* what TF calls the queue */
+#define SYNC_TOKEN_QUEUE "sync_token_q" /* what TF calls the queue */
 
 /* task holds a token now, or does no more; called without a lock, must not block. */
-typedef void token_fn(void *arg, const char *task, bool holds);
-weft_err weft__tokens_create(resources *r, token_fn *fn, void *arg);
-void weft__tokens_destroy(resources *r);
+typedef void sync_token_fn(void *arg, const char *task, bool holds);
+weft_err weft__sync_tokens_create(resources *r, sync_token_fn *fn, void *arg);
+void weft__sync_tokens_destroy(resources *r);
 /* The kernel, a dequeue from q, begins: whoever gets what it takes has used what he had. */
-void weft__token_asked(const kernel *k, const queue *q);
-void weft__token_taken(const kernel *k, const element *e); /* it took e */
+void weft__sync_token_requested(const kernel *k, const queue *q);
+void weft__sync_token_taken(const kernel *k, const element *e); /* it took e */
 /* The task died or left: what it holds goes back.  How many tokens did. */
-int weft__tokens_return(resources *r, const char *task);
+int weft__sync_tokens_return(resources *r, const char *task);
 
 #endif

@@ -15,7 +15,7 @@ struct tensor_array {
   resource base;
   pthread_mutex_t lock;
   char *name, *source;
-  array_spec spec;
+  tensor_array_spec spec;
   bool adds_up; /* a gradient */
   bool closed;
   place *place; /* spec.size of them, room for more */
@@ -39,7 +39,7 @@ static weft_err host_add(void *arg, weft_tensor *to, const weft_tensor *x, const
   return WEFT_OK;
 }
 
-static const array_maker host_maker = {NULL, NULL, host_zero, host_add};
+static const tensor_array_ops host_maker = {NULL, NULL, host_zero, host_add};
 
 static void array_destroy(object *o) {
   tensor_array *a = (tensor_array *)o;
@@ -67,7 +67,7 @@ static weft_err reserve(tensor_array *a, int64_t size) {
   return WEFT_OK;
 }
 
-weft_err weft__array_create(tensor_array **out, const array_spec *spec, const char *name) {
+weft_err weft__tensor_array_create(tensor_array **out, const tensor_array_spec *spec, const char *name) {
   if (spec->size < 0) return weft__fail(WEFT_INVALID_ARGUMENT, "Size should be >= 0.");
   if (spec->size > MAX_SIZE)
     return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray %s: the size %lld is too large", name, (long long)spec->size);
@@ -75,7 +75,7 @@ weft_err weft__array_create(tensor_array **out, const array_spec *spec, const ch
   if (!a) return WEFT_OOM;
   atomic_init(&a->base.base.refs, 1);
   a->base.base.destroy = array_destroy;
-  a->base.type = ARRAY_TYPE;
+  a->base.type = TENSOR_ARRAY_TYPE;
   pthread_mutex_init(&a->lock, NULL);
   a->spec = *spec;
   a->spec.size = 0;
@@ -133,7 +133,7 @@ static weft_err check_write(tensor_array *a, int64_t i, const weft_tensor *t) {
 }
 
 /* place + t, in place where nobody else holds the sum so far. */
-static weft_err add_up(const tensor_array *a, place *p, const weft_tensor *t, const array_maker *maker) {
+static weft_err add_up(const tensor_array *a, place *p, const weft_tensor *t, const tensor_array_ops *maker) {
   weft_tensor fresh = {0}, *to = &p->t;
   if (!weft__combine_has(COMBINE_ADD, t->dtype))
     return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray %s: values of type %s cannot be added up", a->name,
@@ -150,7 +150,7 @@ static weft_err add_up(const tensor_array *a, place *p, const weft_tensor *t, co
   return err;
 }
 
-static weft_err write_locked(tensor_array *a, int64_t i, const weft_tensor *t, const array_maker *maker) {
+static weft_err write_locked(tensor_array *a, int64_t i, const weft_tensor *t, const tensor_array_ops *maker) {
   WEFT_TRY(check_write(a, i, t));
   place *p = &a->place[i];
   if (p->written) return add_up(a, p, t, maker);
@@ -161,7 +161,7 @@ static weft_err write_locked(tensor_array *a, int64_t i, const weft_tensor *t, c
   return WEFT_OK;
 }
 
-weft_err weft__array_write(tensor_array *a, int64_t i, const weft_tensor *t, const array_maker *maker) {
+weft_err weft__tensor_array_write(tensor_array *a, int64_t i, const weft_tensor *t, const tensor_array_ops *maker) {
   pthread_mutex_lock(&a->lock);
   weft_err err = write_locked(a, i, t, maker ? maker : &host_maker);
   pthread_mutex_unlock(&a->lock);
@@ -186,7 +186,7 @@ static weft_err check_read(const tensor_array *a, weft_dtype dtype, int64_t i) {
   return WEFT_OK;
 }
 
-static weft_err make_zeros(const tensor_array *a, place *p, int64_t i, const array_maker *maker) {
+static weft_err make_zeros(const tensor_array *a, place *p, int64_t i, const tensor_array_ops *maker) {
   const shape *of = p->was.rank >= 0 ? &p->was : &a->spec.element;
   if (!weft__shape_known(of))
     return weft__fail(WEFT_INVALID_ARGUMENT,
@@ -201,7 +201,8 @@ static weft_err make_zeros(const tensor_array *a, place *p, int64_t i, const arr
   return maker->zero(maker->arg, &p->t);
 }
 
-static weft_err read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out, const array_maker *maker) {
+static weft_err read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out,
+                            const tensor_array_ops *maker) {
   WEFT_TRY(check_read(a, dtype, i));
   place *p = &a->place[i];
   if (!p->written) WEFT_TRY(make_zeros(a, p, i, maker));
@@ -214,14 +215,15 @@ static weft_err read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_t
   return WEFT_OK;
 }
 
-weft_err weft__array_read(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out, const array_maker *maker) {
+weft_err weft__tensor_array_read(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out,
+                                 const tensor_array_ops *maker) {
   pthread_mutex_lock(&a->lock);
   weft_err err = read_locked(a, dtype, i, out, maker ? maker : &host_maker);
   pthread_mutex_unlock(&a->lock);
   return err;
 }
 
-weft_err weft__array_size(tensor_array *a, int64_t *size, bool *dynamic) {
+weft_err weft__tensor_array_size(tensor_array *a, int64_t *size, bool *dynamic) {
   pthread_mutex_lock(&a->lock);
   weft_err err = check_open(a);
   *size = a->spec.size;
@@ -230,14 +232,14 @@ weft_err weft__array_size(tensor_array *a, int64_t *size, bool *dynamic) {
   return err;
 }
 
-shape weft__array_element(tensor_array *a) {
+shape weft__tensor_array_element(tensor_array *a) {
   pthread_mutex_lock(&a->lock);
   shape element = a->spec.element;
   pthread_mutex_unlock(&a->lock);
   return element;
 }
 
-void weft__array_close(tensor_array *a) {
+void weft__tensor_array_close(tensor_array *a) {
   pthread_mutex_lock(&a->lock);
   for (int64_t i = 0; i < a->spec.size; i++) weft__tensor_clear(&a->place[i].t);
   a->closed = true;
@@ -260,13 +262,13 @@ static weft_err prefixed(shape *out, const shape *prepend, const shape *s) {
 }
 
 static weft_err make_gradient(tensor_array *a, const char *source, const shape *prepend, tensor_array **out) {
-  array_spec spec = a->spec;
+  tensor_array_spec spec = a->spec;
   spec.dynamic = false;
   spec.clear_after_read = true;
   WEFT_TRY(prefixed(&spec.element, prepend, &a->spec.element));
   char *name = weft__sprintf("%s@%s", a->name, source);
   tensor_array *g = NULL;
-  weft_err err = name ? weft__array_create(&g, &spec, name) : WEFT_OOM;
+  weft_err err = name ? weft__tensor_array_create(&g, &spec, name) : WEFT_OOM;
   if (err == WEFT_OK && !(g->source = weft__strdup(source))) err = WEFT_OOM;
   for (int64_t i = 0; err == WEFT_OK && i < spec.size; i++) err = prefixed(&g->place[i].was, prepend, &a->place[i].was);
   weft__free(name);
@@ -279,7 +281,7 @@ static weft_err make_gradient(tensor_array *a, const char *source, const shape *
   return WEFT_OK;
 }
 
-weft_err weft__array_gradient(tensor_array *a, const char *source, const shape *prepend, tensor_array **out) {
+weft_err weft__tensor_array_gradient(tensor_array *a, const char *source, const shape *prepend, tensor_array **out) {
   pthread_mutex_lock(&a->lock);
   weft_err err = check_open(a);
   tensor_array *g = a->gradients;

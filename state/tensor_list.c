@@ -10,7 +10,7 @@ static void list_destroy(object *o) {
   weft__free(l);
 }
 
-weft_err weft__list_create(tensor_list **out, weft_dtype dtype, const shape *element, int64_t n) {
+weft_err weft__tensor_list_create(tensor_list **out, weft_dtype dtype, const shape *element, int64_t n) {
   if (n < 0 || n > INT32_MAX)
     return weft__fail(WEFT_INVALID_ARGUMENT, "The num_elements to reserve must be a non negative number, but got %lld",
                       (long long)n);
@@ -18,7 +18,7 @@ weft_err weft__list_create(tensor_list **out, weft_dtype dtype, const shape *ele
   if (!l) return WEFT_OOM;
   atomic_init(&l->base.base.refs, 1);
   l->base.base.destroy = list_destroy;
-  l->base.type = LIST_TYPE;
+  l->base.type = TENSOR_LIST_TYPE;
   l->dtype = dtype;
   l->element = *element;
   l->max = -1;
@@ -32,16 +32,16 @@ weft_err weft__list_create(tensor_list **out, weft_dtype dtype, const shape *ele
   return WEFT_OK;
 }
 
-weft_err weft__list_copy(tensor_list **out, const tensor_list *from, int64_t n) {
-  WEFT_TRY(weft__list_create(out, from->dtype, &from->element, n));
+weft_err weft__tensor_list_copy(tensor_list **out, const tensor_list *from, int64_t n) {
+  WEFT_TRY(weft__tensor_list_create(out, from->dtype, &from->element, n));
   (*out)->max = from->max;
   for (int64_t i = 0; i < n && i < from->n; i++)
     if (from->t[i].buf) weft__tensor_share(&(*out)->t[i], &from->t[i]);
   return WEFT_OK;
 }
 
-weft_err weft__list_get(const weft_tensor *t, tensor_list **out) {
-  return weft__variant_get(t, LIST_TYPE, (resource **)out);
+weft_err weft__tensor_list_get(const weft_tensor *t, tensor_list **out) {
+  return weft__variant_get(t, TENSOR_LIST_TYPE, (resource **)out);
 }
 
 static weft_err zero(weft_tensor *out, const weft_tensor *like) {
@@ -50,9 +50,9 @@ static weft_err zero(weft_tensor *out, const weft_tensor *like) {
   return WEFT_OK;
 }
 
-weft_err weft__list_zeros(tensor_list **out, const tensor_list *like) {
+weft_err weft__tensor_list_zeros(tensor_list **out, const tensor_list *like) {
   tensor_list *l = NULL;
-  WEFT_TRY(weft__list_create(&l, like->dtype, &like->element, like->n));
+  WEFT_TRY(weft__tensor_list_create(&l, like->dtype, &like->element, like->n));
   weft_err err = WEFT_OK;
   l->max = like->max;
   for (int64_t i = 0; i < l->n && !err; i++)

@@ -6,7 +6,7 @@
 
 #include "state/variant.h"
 
-#define LIST_TYPE "tensor list"
+#define TENSOR_LIST_TYPE "tensor list"
 
 typedef struct tensor_list {
   resource base;
@@ -16,11 +16,11 @@ typedef struct tensor_list {
   weft_tensor *t; /* n; an empty slot (buf NULL) has no value yet */
 } tensor_list;
 
-weft_err weft__list_create(tensor_list **out, weft_dtype dtype, const shape *element, int64_t n);
+weft_err weft__tensor_list_create(tensor_list **out, weft_dtype dtype, const shape *element, int64_t n);
 /* A copy with n elements: shorter, or with more that have no value. */
-weft_err weft__list_copy(tensor_list **out, const tensor_list *from, int64_t n);
-weft_err weft__list_get(const weft_tensor *t, tensor_list **out); /* borrowed */
+weft_err weft__tensor_list_copy(tensor_list **out, const tensor_list *from, int64_t n);
+weft_err weft__tensor_list_get(const weft_tensor *t, tensor_list **out); /* borrowed */
 /* A list of the same length, all of whose values are zero. */
-weft_err weft__list_zeros(tensor_list **out, const tensor_list *like);
+weft_err weft__tensor_list_zeros(tensor_list **out, const tensor_list *like);
 
 #endif

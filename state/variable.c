@@ -125,7 +125,7 @@ weft_err weft__kernel_variable(const kernel *k, int i, variable **v) {
 }
 
 /* A resource variable without a value is, to TF, one that does not exist. */
-weft_err weft__variable_missing(const kernel *k, const variable *v) {
+weft_err weft__variable_fail_uninitialized(const kernel *k, const variable *v) {
   const handle *h = k->ref[0] ? NULL : weft__handle_of(k->in[0]);
   if (!h) return weft__kernel_fail(k, WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
   return weft__kernel_fail(k, WEFT_NOT_FOUND, "Resource %s/%s/N10tensorflow3VarE does not exist.", h->container,

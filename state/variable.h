@@ -37,7 +37,7 @@ weft_err weft__variable_writable(variable *v,
 /* Argument i of a kernel as a variable, reference or resource alike. */
 weft_err weft__kernel_variable(const kernel *k, int i, variable **v);
 /* Fails in TF's words for an update of a variable (argument 0) that has no value yet. */
-weft_err weft__variable_missing(const kernel *k, const variable *v);
+weft_err weft__variable_fail_uninitialized(const kernel *k, const variable *v);
 
 /* While building: the node a handle comes from, through Identity, Enter, Switch, ...; NULL if it cannot be told. */
 const weft_node *weft__handle_origin(const weft_graph *g, weft_out o);

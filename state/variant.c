@@ -2,7 +2,7 @@
 #include "state/variant.h"
 #include "base/alloc.h"
 
-weft_err weft__variant_out(kernel *k, int i, resource *v) {
+weft_err weft__variant_output(kernel *k, int i, resource *v) {
   weft_tensor *t = weft__out(k, i, &SHAPE_SCALAR);
   if (!t) {
     weft__object_release(&v->base);

@@ -7,7 +7,7 @@
 #include "state/resource.h"
 
 /* Output i becomes a scalar that holds v, whose reference passes to it also on failure. */
-weft_err weft__variant_out(kernel *k, int i, resource *v);
+weft_err weft__variant_output(kernel *k, int i, resource *v);
 /* A scalar variant tensor that holds v, whose reference passes to it also on failure. */
 weft_err weft__variant_create(weft_tensor **out, resource *v);
 /* What the first element of t holds, borrowed; INVALID_ARGUMENT if that is nothing or something else. */

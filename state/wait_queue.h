@@ -21,7 +21,7 @@ typedef struct line {
   waiter *first, **last;
 } line;
 
-static inline void weft__line_init(line *l) {
+static inline void weft__wait_queue_init(line *l) {
   l->first = NULL;
   l->last = &l->first;
 }
@@ -29,29 +29,29 @@ static inline void weft__line_init(line *l) {
 /* Without the lock: from now on fn(w) runs if the token fires.  The token's error if it has fired already. */
 static inline weft_err weft__waiter_start(waiter *w, cancel *c, cancel_fn *fn) {
   w->cancel = c;
-  return c ? weft__cancel_on(c, &w->watch, fn, w) : WEFT_OK;
+  return c ? weft__cancel_watch_add(c, &w->watch, fn, w) : WEFT_OK;
 }
 
 /* Without the lock: fn(w) has run or never will. */
 static inline void weft__waiter_stop(waiter *w) {
-  if (w->cancel) weft__cancel_off(w->cancel, &w->watch);
+  if (w->cancel) weft__cancel_watch_remove(w->cancel, &w->watch);
 }
 
-static inline void weft__line_add(line *l, waiter *w) {
+static inline void weft__wait_queue_push(line *l, waiter *w) {
   w->next = NULL;
   *l->last = w;
   l->last = &w->next;
 }
 
 /* w joins the end; false: it was cancelled on its way here and is not listed. */
-static inline bool weft__line_join(line *l, waiter *w) {
+static inline bool weft__wait_queue_enter(line *l, waiter *w) {
   if (w->cancelled) return false;
-  weft__line_add(l, w);
+  weft__wait_queue_push(l, w);
   return w->listed = true;
 }
 
 /* w, which is listed, leaves. */
-static inline void weft__line_leave(line *l, waiter *w) {
+static inline void weft__wait_queue_remove(line *l, waiter *w) {
   waiter **at = &l->first;
   while (*at != w) at = &(*at)->next;
   *at = w->next;

@@ -74,7 +74,7 @@ int64_t weft__shape_count(const shape *s) {
   return overflow ? -2 : count;
 }
 
-int64_t weft__shape_span(const shape *s, int begin, int end) {
+int64_t weft__shape_product(const shape *s, int begin, int end) {
   int64_t span = 1;
   for (int i = begin; i < end; i++) span *= s->dim[i];
   return span;
@@ -112,7 +112,7 @@ weft_err weft__shape_broadcast(shape *out, const shape *a, const shape *b) {
   return WEFT_OK;
 }
 
-weft_err weft__axis(int *out, int64_t axis, int rank) {
+weft_err weft__shape_axis(int *out, int64_t axis, int rank) {
   if (axis < -(int64_t)rank || axis >= rank)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Axis %lld is out of the range [%d, %d)", (long long)axis, -rank, rank);
   *out = weft__int_sat(axis < 0 ? axis + rank : axis);

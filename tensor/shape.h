@@ -28,20 +28,20 @@ weft_err weft__shape_merge(shape *out, const shape *a, const shape *b);
 /* Number of elements; -1 if unknown, -2 if it overflows int64. */
 int64_t weft__shape_count(const shape *s);
 /* Product of dims [begin, end) of a known shape. */
-int64_t weft__shape_span(const shape *s, int begin, int end);
+int64_t weft__shape_product(const shape *s, int begin, int end);
 /* Sum and product of two dimensions; -1 where one is unknown or the result does not fit. */
-static inline int64_t weft__dim_add(int64_t a, int64_t b) {
+static inline int64_t weft__shape_dim_add(int64_t a, int64_t b) {
   int64_t sum;
   return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? -1 : sum;
 }
-static inline int64_t weft__dim_mul(int64_t a, int64_t b) {
+static inline int64_t weft__shape_dim_mul(int64_t a, int64_t b) {
   int64_t product;
   return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? -1 : product;
 }
 /* numpy broadcasting, unknowns included; INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [4]". */
 weft_err weft__shape_broadcast(shape *out, const shape *a, const shape *b);
 /* Negative axes count from the end; INVALID_ARGUMENT when outside [-rank, rank). */
-weft_err weft__axis(int *out, int64_t axis, int rank);
+weft_err weft__shape_axis(int *out, int64_t axis, int rank);
 /* "[2,?,3]", "[]", "<unknown>" into a buffer of the thread; four may be in use at once. */
 const char *weft__shape_text(const shape *s);
 

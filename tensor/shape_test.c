@@ -19,7 +19,7 @@ TEST(counting_tells_unknown_from_too_many) {
   EXPECT_EQ_INT(weft__shape_count(&SHAPE_UNKNOWN), -1);
   EXPECT_EQ_INT(weft__shape_count(&SHAPE3(INT64_MAX, 2, 3)), -2);
   EXPECT_EQ_INT(weft__shape_count(&SHAPE3(INT64_MAX, 2, 0)), 0);
-  EXPECT_EQ_INT(weft__shape_span(&SHAPE4(2, 3, 5, 7), 1, 3), 15);
+  EXPECT_EQ_INT(weft__shape_product(&SHAPE4(2, 3, 5, 7), 1, 3), 15);
 }
 
 TEST(merging_takes_what_either_knows) {
@@ -55,10 +55,10 @@ TEST(broadcasting_follows_numpy_and_keeps_unknowns) {
 
 TEST(an_axis_counts_from_either_end) {
   int axis;
-  EXPECT_OK(weft__axis(&axis, -1, 3));
+  EXPECT_OK(weft__shape_axis(&axis, -1, 3));
   EXPECT_EQ_INT(axis, 2);
-  EXPECT_ERR(weft__axis(&axis, 3, 3), WEFT_INVALID_ARGUMENT, "[-3, 3)");
-  EXPECT_ERR(weft__axis(&axis, -4, 3), WEFT_INVALID_ARGUMENT, "-4");
+  EXPECT_ERR(weft__shape_axis(&axis, 3, 3), WEFT_INVALID_ARGUMENT, "[-3, 3)");
+  EXPECT_ERR(weft__shape_axis(&axis, -4, 3), WEFT_INVALID_ARGUMENT, "-4");
 }
 
 TEST(the_longest_shape_fits_its_text) {

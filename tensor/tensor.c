@@ -23,7 +23,7 @@ weft_err weft__tensor_init_in(weft_tensor *t, memory_space *m, weft_dtype dtype,
   weft_err err = m ? m->alloc(m, &buf, dtype, count) : weft__buffer_create(&buf, dtype, count);
   if (err == WEFT_RESOURCE_EXHAUSTED && !m)
     return weft__fail(err, "OOM when allocating tensor with shape%s and type %s%s", weft__shape_text(s),
-                      weft__dtype_short(dtype), weft__memory_text());
+                      weft__dtype_short(dtype), weft__memory_limit_text());
   if (err != WEFT_OK) return err;
   t->dtype = weft__dtype_base(dtype);
   t->shape = *s;

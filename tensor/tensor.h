@@ -44,7 +44,7 @@ weft_err weft__buffer_adopt(buffer **out, weft_dtype dtype, void *data, size_t s
                             void *arg);
 static inline void weft__buffer_retain(buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
 void weft__buffer_release(buffer *b); /* NULL is fine */
-static inline bool weft__buffer_single(const buffer *b) {
+static inline bool weft__buffer_is_unique(const buffer *b) {
   return atomic_load_explicit(&((buffer *)(uintptr_t)b)->refs, memory_order_acquire) == 1;
 }
 
@@ -86,7 +86,7 @@ weft_err weft__tensor_keep(weft_tensor *dst, const weft_tensor *src);
 weft_err weft__tensor_clone(weft_tensor *dst, const weft_tensor *src);
 void weft__tensor_clear(weft_tensor *t);
 static inline bool weft__tensor_writable(const weft_tensor *t) {
-  return t->buf && !t->buf->transient && weft__buffer_single(t->buf);
+  return t->buf && !t->buf->transient && weft__buffer_is_unique(t->buf);
 }
 static inline int64_t weft__tensor_count(const weft_tensor *t) { return weft__shape_count(&t->shape); }
 static inline size_t weft__tensor_bytes(const weft_tensor *t) {

@@ -19,7 +19,7 @@ typedef struct one {
 static void on_reply(void *arg, weft_err err, message *reply) {
   one *o = arg;
   asking *all = o->all;
-  weft__status_keep(&o->ask->status, err);
+  weft__status_update(&o->ask->status, err);
   if (reply) weft__message_move(&o->ask->reply, reply);
   if (atomic_fetch_sub(&all->left, 1) == 1) weft__rpc_event_set(&all->answered);
 }
@@ -28,7 +28,7 @@ static void pass_on(void *arg) { weft__cancel_fire(arg, WEFT_CANCELLED, "The ope
 
 static void wait_for_answers(asking *all) {
   while (!weft__rpc_event_wait(&all->answered, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
-    if (weft__interrupts())
+    if (weft__interrupt_pending())
       weft__cancel_fire(&all->cancel, WEFT_CANCELLED, "Interrupted while waiting for other tasks");
 }
 
@@ -46,7 +46,7 @@ weft_err weft__ask_all(ask *list, int n, const char *method, const call_opts *op
   one *ones = weft__alloc((size_t)(n ? n : 1) * sizeof *ones);
   if (!ones) return WEFT_OOM;
   weft__cancel_init(&all.cancel);
-  weft_err err = opts->cancel ? weft__cancel_on(opts->cancel, &watch, pass_on, &all.cancel) : WEFT_OK;
+  weft_err err = opts->cancel ? weft__cancel_watch_add(opts->cancel, &watch, pass_on, &all.cancel) : WEFT_OK;
   if (!err) {
     call_opts ours = *opts;
     ours.cancel = &all.cancel;
@@ -55,7 +55,7 @@ weft_err weft__ask_all(ask *list, int n, const char *method, const call_opts *op
       weft__peer_call(list[i].to, method, &list[i].request, &ours, on_reply, &ones[i]);
     }
     if (n > 0) wait_for_answers(&all);
-    if (opts->cancel) weft__cancel_off(opts->cancel, &watch);
+    if (opts->cancel) weft__cancel_watch_remove(opts->cancel, &watch);
     err = first_failure(list, n);
   }
   weft__cancel_finish(&all.cancel);
@@ -64,7 +64,7 @@ weft_err weft__ask_all(ask *list, int n, const char *method, const call_opts *op
 }
 
 int64_t weft__ms_left(int64_t deadline_ns) {
-  int64_t left = (deadline_ns - weft__now_ns()) / 1000000;
+  int64_t left = (deadline_ns - weft__clock_now_ns()) / 1000000;
   return deadline_ns == 0 ? 0 : left > 0 ? left : 1;
 }
 

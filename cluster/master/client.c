@@ -128,9 +128,9 @@ static weft_err create_once(client *s, run_entry *a, int64_t timeout_ms) {
 
 /* Waits a little, unless the session is closed or the program interrupted. */
 static weft_err pause_for(run_entry *a, int64_t ms) {
-  for (int64_t until = weft__now_ns() + ms * MS; weft__now_ns() < until;) {
+  for (int64_t until = weft__clock_now_ns() + ms * MS; weft__clock_now_ns() < until;) {
     WEFT_TRY(weft__cancel_raise(&a->cancel));
-    if (weft__interrupts() > 0) return weft__fail(WEFT_CANCELLED, "interrupted while waiting for the master");
+    if (weft__interrupt_pending() > 0) return weft__fail(WEFT_CANCELLED, "interrupted while waiting for the master");
     nanosleep(&(struct timespec){0, 5 * MS}, NULL);
   }
   return WEFT_OK;
@@ -138,14 +138,14 @@ static weft_err pause_for(run_entry *a, int64_t ms) {
 
 /* The master may not be up yet: it is tried again until it is, or until the deadline. */
 static weft_err create(client *s, run_entry *a, int64_t timeout_ms) {
-  int64_t began = weft__now_ns(), reported = began, pause = RETRY_MIN_MS;
+  int64_t began = weft__clock_now_ns(), reported = began, pause = RETRY_MIN_MS;
   for (;;) {
-    int64_t left = timeout_ms ? timeout_ms - (weft__now_ns() - began) / MS : 0;
+    int64_t left = timeout_ms ? timeout_ms - (weft__clock_now_ns() - began) / MS : 0;
     weft_err err = create_once(s, a, left > 0 ? left : timeout_ms ? 1 : 0);
     if (err != WEFT_UNAVAILABLE || (timeout_ms && left <= pause)) return err;
-    if (weft__now_ns() - reported > REPORT_MS * MS) {
+    if (weft__clock_now_ns() - reported > REPORT_MS * MS) {
       weft__log(LOG_INFO, "CreateSession still waiting for response from %s: %s", s->target, weft__error_message());
-      reported = weft__now_ns();
+      reported = weft__clock_now_ns();
     }
     WEFT_TRY(pause_for(a, pause));
     pause = pause * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : pause * 2;
@@ -172,8 +172,8 @@ static weft_err extend(client *s, run_entry *a, int64_t timeout_ms) {
 
 static weft_err check_patience(const run_entry *a, int64_t deadline_ns) {
   WEFT_TRY(weft__cancel_raise((cancel *)(uintptr_t)&a->cancel));
-  if (weft__interrupts() > 0) return weft__fail(WEFT_CANCELLED, "interrupted while waiting for the master");
-  if (deadline_ns && weft__now_ns() > deadline_ns)
+  if (weft__interrupt_pending() > 0) return weft__fail(WEFT_CANCELLED, "interrupted while waiting for the master");
+  if (deadline_ns && weft__clock_now_ns() > deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out while another thread created or extended the session");
   return WEFT_OK;
 }
@@ -182,7 +182,7 @@ static weft_err begin_turn(client *s, const run_entry *a, int64_t deadline_ns) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
   while (s->busy && !err) {
-    struct timespec until = weft__deadline(WEFT_WAIT_SLICE_MS * MS);
+    struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * MS);
     pthread_cond_clockwait(&s->turn_ended, &s->lock, CLOCK_MONOTONIC, &until);
     if (s->busy) err = check_patience(a, deadline_ns);
   }
@@ -203,7 +203,7 @@ static weft_err catch_up(client *s, run_entry *a, int64_t timeout_ms) {
   pthread_mutex_lock(&s->base.graph->lock);
   int nodes = s->base.graph->n_node;
   pthread_mutex_unlock(&s->base.graph->lock);
-  WEFT_TRY(begin_turn(s, a, timeout_ms ? weft__now_ns() + timeout_ms * MS : 0));
+  WEFT_TRY(begin_turn(s, a, timeout_ms ? weft__clock_now_ns() + timeout_ms * MS : 0));
   weft_err err = WEFT_OK;
   if (!s->handle)
     err = create(s, a, timeout_ms);

@@ -328,7 +328,7 @@ static weft_err run_partial(client_session *s, call *c, const Tensorflow__RunSte
     if (!err) err = weft__partial_run(e->step, &n, x.fed, x.fetched, weft__call_cancel(c), &over);
     for (size_t i = 0; i < q->n_fetch && !err; i++) err = weft__message_add_named(answer, 1, q->fetch[i], x.fetched[i]);
     status kept = {0};
-    weft__status_keep(&kept, err);
+    weft__status_update(&kept, err);
     exchange_finish(&x);
     put_partial(s, e, over);
     err = weft__status_raise(&kept);

@@ -58,7 +58,7 @@ void weft__clients_stop(clients *t) {
   pthread_mutex_lock(&t->lock);
   t->stopped = true;
   pthread_mutex_unlock(&t->lock);
-  weft__timer_off(t->timers, &t->sweep);
+  weft__timer_cancel(t->timers, &t->sweep);
 }
 
 void weft__clients_destroy(clients *t) {
@@ -143,7 +143,7 @@ void weft__clients_end(clients *t, client_session *s) {
   client_use *u = weft__client_session_use(s);
   pthread_mutex_lock(&t->lock);
   u->calls--;
-  u->last_ns = weft__now_ns();
+  u->last_ns = weft__clock_now_ns();
   pthread_mutex_unlock(&t->lock);
   weft__client_session_release(s);
 }
@@ -203,7 +203,7 @@ static void note_connections(clients *t, int n, client_session *const *list) {
   }
   pthread_mutex_unlock(&t->lock);
   if (known) weft__socket_table_find(n, from, state);
-  const int64_t now = weft__now_ns();
+  const int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&t->lock);
   for (int i = 0; known && i < n; i++) {
     client_use *u = weft__client_session_use(list[i]);
@@ -222,7 +222,7 @@ static void note_connections(clients *t, int n, client_session *const *list) {
 /* Frees what the session can make again, when its time has come; true: it did. */
 static bool idle_one(clients *t, client_session *s) {
   client_use *u = weft__client_session_use(s);
-  const int64_t now = weft__now_ns();
+  const int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&t->lock);
   const bool gone = u->closed_ns && now - u->closed_ns >= t->idle_ns, forgotten = now - u->last_ns >= t->ttl_ns;
   const bool due = !u->calls && !u->idle && (gone || forgotten);
@@ -239,7 +239,7 @@ static bool end_one(clients *t, client_session *s) {
   const client_use *u = weft__client_session_use(s);
   pthread_mutex_lock(&t->lock);
   const char *text_handle = weft__client_session_handle(s);
-  bool due = !u->calls && u->closed_ns && weft__now_ns() - u->closed_ns >= t->idle_ns + t->ttl_ns;
+  bool due = !u->calls && u->closed_ns && weft__clock_now_ns() - u->closed_ns >= t->idle_ns + t->ttl_ns;
   due = due && weft__map_get(&t->sessions, text_handle) == s && take_off(t, text_handle);
   pthread_mutex_unlock(&t->lock);
   if (due) end_session(s);
@@ -257,7 +257,7 @@ static void look(void *arg) {
   }
   weft__free((void *)list);
   freed += end_surplus(t);
-  if (freed) weft__memory_trim();
+  if (freed) weft__block_trim_all();
   look_later(t);
 }
 
@@ -271,7 +271,7 @@ static void look_later(clients *t) {
   int64_t pause = t->idle_ns / LOOKS < LOOK_MAX_S * SECOND ? t->idle_ns / LOOKS : LOOK_MAX_S * SECOND;
   pthread_mutex_lock(&t->lock);
   t->sweeping = t->sessions.count > 0 && !t->stopped;
-  if (t->sweeping) weft__timer_set(t->timers, &t->sweep, weft__now_ns() + pause, on_timer, t);
+  if (t->sweeping) weft__timer_set(t->timers, &t->sweep, weft__clock_now_ns() + pause, on_timer, t);
   pthread_mutex_unlock(&t->lock);
 }
 
@@ -301,7 +301,7 @@ weft_err weft__clients_add(clients *t, client_session *s, call *c) {
   pthread_mutex_unlock(&t->lock);
   if (err) return err;
   if (begin) look_later(t);
-  if (end_surplus(t)) weft__memory_trim();
+  if (end_surplus(t)) weft__block_trim_all();
   weft__client_session_retain(s);
   weft__clients_end(t, s);
   return WEFT_OK;

@@ -82,7 +82,7 @@ static void on_event(void *arg, session_event e) {
   if (e == SESSION_RUN) m->n_running++;
   if (e == SESSION_RAN) m->n_running--;
   if (e == SESSION_CLOSED) m->n_open--;
-  if (e != SESSION_CLOSED) m->last_run_ns = weft__now_ns();
+  if (e != SESSION_CLOSED) m->last_run_ns = weft__clock_now_ns();
   pthread_mutex_unlock(&m->lock);
 }
 
@@ -103,7 +103,7 @@ weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const s
 int weft__master_sessions(master *m, int64_t *last_run_ns) {
   pthread_mutex_lock(&m->lock);
   int n = m->n_open;
-  *last_run_ns = m->n_running ? weft__now_ns() : m->last_run_ns;
+  *last_run_ns = m->n_running ? weft__clock_now_ns() : m->last_run_ns;
   pthread_mutex_unlock(&m->lock);
   return n;
 }

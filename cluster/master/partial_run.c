@@ -54,7 +54,7 @@ static void run_whole(void *arg) {
   partial_step *p = arg;
   weft_err err = weft__cluster_session_run_by_name(p->session, &p->request, p->id, &p->cancel);
   pthread_mutex_lock(&p->lock);
-  weft__status_keep(&p->result, err);
+  weft__status_update(&p->result, err);
   p->ended = true;
   pthread_cond_broadcast(&p->news);
   pthread_mutex_unlock(&p->lock);
@@ -185,7 +185,7 @@ static void on_taken(void *arg, weft_err err, const weft_tensor *t, bool dead) {
   if (!err) err = weft__tensor_create_like(&k->tensor, t);
   partial_step *p = k->step;
   pthread_mutex_lock(&p->lock);
-  weft__status_keep(&k->err, err);
+  weft__status_update(&k->err, err);
   k->here = true;
   pthread_cond_broadcast(&p->news);
   pthread_mutex_unlock(&p->lock);
@@ -195,7 +195,7 @@ static void on_taken(void *arg, weft_err err, const weft_tensor *t, bool dead) {
 /* An error when whoever waits shall do so no longer. */
 static weft_err check_patience(cancel *c) {
   if (c && weft__cancel_fired(c)) return weft__cancel_raise(c);
-  if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
+  if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   return WEFT_OK;
 }
 
@@ -204,7 +204,7 @@ static weft_err wait_taken(partial_step *p, taken *k, cancel *c) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&p->lock);
   while (!k->here && !err) {
-    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
     pthread_cond_clockwait(&p->news, &p->lock, CLOCK_MONOTONIC, &until);
     if (k->here) break;
     if (p->ended) err = p->result.code ? weft__status_raise(&p->result) : WEFT_OK;
@@ -245,7 +245,7 @@ static weft_err wait_for_end(partial_step *p, cancel *c) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&p->lock);
   while (!p->ended && !err) {
-    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
     pthread_cond_clockwait(&p->news, &p->lock, CLOCK_MONOTONIC, &until);
     if (!p->ended) err = check_patience(c);
   }

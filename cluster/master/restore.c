@@ -51,13 +51,13 @@ static weft_err tell_all(worker *own, peer *const *others, int n, const char *se
 }
 
 weft_err weft__restore_tell(worker *own, peer *const *others, int n, const char *session, bool begin, cancel *c) {
-  const int64_t until = weft__now_ns() + PATIENCE_S * INT64_C(1000000000);
+  const int64_t until = weft__clock_now_ns() + PATIENCE_S * INT64_C(1000000000);
   for (;;) {
     int left = 0;
     WEFT_TRY(tell_all(own, others, n, session, begin, c, &left));
     if (!begin || left == 0) return WEFT_OK;
     if (weft__cancel_fired(c)) return weft__cancel_raise(c);
-    if (weft__now_ns() > until)
+    if (weft__clock_now_ns() > until)
       return weft__fail(WEFT_DEADLINE_EXCEEDED,
                         "%d runs of other workers did not end within %d s, and the variables cannot be restored", left,
                         PATIENCE_S);

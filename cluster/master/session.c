@@ -127,7 +127,7 @@ weft_err weft__cluster_session_stop(weft_session *base, cancel *c) {
   pthread_mutex_lock(&s->lock);
   weft__runs_stop(&s->runs, WEFT_CANCELLED, closed_by_client);
   while (s->runs.n && !err) {
-    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
     pthread_cond_clockwait(&s->runs.none, &s->lock, CLOCK_MONOTONIC, &until);
     if (s->runs.n) err = weft__cancel_raise(c);
   }
@@ -166,8 +166,8 @@ static void cluster_destroy(weft_session *base) {
 
 static weft_err check_wait(int64_t deadline_ns, cancel *c) {
   if (weft__cancel_fired(c)) return weft__cancel_raise(c);
-  if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "Interrupted while waiting for other tasks");
-  if (deadline_ns && weft__now_ns() > deadline_ns)
+  if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "Interrupted while waiting for other tasks");
+  if (deadline_ns && weft__clock_now_ns() > deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to be made");
   return WEFT_OK;
 }
@@ -294,7 +294,7 @@ static weft_err find_or_claim(cluster_session *s, claim *own, int64_t deadline_n
   pthread_mutex_lock(&s->lock);
   while (!(*out = weft__requests_find(&s->steps, own->hash, own->request)) && !err) {
     if (!is_claimed(s, own->hash, own->request)) break;
-    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
     pthread_cond_clockwait(&s->made, &s->lock, CLOCK_MONOTONIC, &until);
     err = check_wait(deadline_ns, c);
   }
@@ -357,7 +357,7 @@ static weft_err cluster_run(weft_session *base, const plan_request *r, const wef
                             weft_tensor **fetched, const run_opts *opts) {
   cluster_session *s = (cluster_session *)base;
   int64_t timeout = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
-  int64_t deadline_ns = timeout > 0 ? weft__now_ns() + timeout * 1000000 : 0;
+  int64_t deadline_ns = timeout > 0 ? weft__clock_now_ns() + timeout * 1000000 : 0;
   run_entry entry;
   cluster_step *st;
   weft__cancel_init(&entry.cancel);
@@ -434,7 +434,7 @@ weft_err weft__cluster_session_devices(weft_session *base, cancel *c, device_inf
   weft__cancel_init(&entry.cancel);
   weft_err err = begin(s, &entry);
   if (!err) {
-    int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__now_ns() + s->opts.timeout_ms * 1000000 : 0;
+    int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__clock_now_ns() + s->opts.timeout_ms * 1000000 : 0;
     err = weft__cancel_link_on(&link, c, &entry.cancel);
     if (!err) err = list_devices(s, deadline_ns, &entry.cancel, out, n);
     weft__cancel_link_off(&link);
@@ -467,7 +467,7 @@ static weft_err cluster_restoring(weft_session *base, bool beginning) {
   weft__cancel_init(&entry.cancel);
   weft_err err = begin(s, &entry);
   if (!err) {
-    int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__now_ns() + s->opts.timeout_ms * 1000000 : 0;
+    int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__clock_now_ns() + s->opts.timeout_ms * 1000000 : 0;
     err = list_others(s, deadline_ns, &entry.cancel, &others, &n);
     if (!err) err = weft__restore_tell(s->on.worker, others, n, s->handle, beginning, &entry.cancel);
     weft__free((void *)others);

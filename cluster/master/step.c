@@ -233,11 +233,11 @@ static void part_ended(step_run *r, weft_err err) {
   bool derived = err && strstr(weft__error_message(), derived_mark) != NULL;
   if (err) {
     pthread_mutex_lock(&r->lock);
-    if (r->failure.code == WEFT_OK) r->failed_ns = weft__now_ns();
+    if (r->failure.code == WEFT_OK) r->failed_ns = weft__clock_now_ns();
     if (r->failure.code == WEFT_OK || (r->derived && !derived)) {
       weft__status_finish(&r->failure);
       r->failure = (status){0};
-      weft__status_keep(&r->failure, err);
+      weft__status_update(&r->failure, err);
       r->derived = derived;
     }
     pthread_mutex_unlock(&r->lock);
@@ -253,7 +253,7 @@ static void add_stats(step_run *r, const Tensorflow__RunGraphResponse *p) {
   Tensorflow__RunMetadata m = TENSORFLOW__RUN_METADATA__INIT;
   m.step_stats = p->step_stats;
   pthread_mutex_lock(&r->lock);
-  uint8_t *to = (uint8_t *)weft__text_room(&r->stats, tensorflow__run_metadata__get_packed_size(&m));
+  uint8_t *to = (uint8_t *)weft__text_reserve(&r->stats, tensorflow__run_metadata__get_packed_size(&m));
   if (to) r->stats.size += tensorflow__run_metadata__pack(&m, to);
   pthread_mutex_unlock(&r->lock);
 }
@@ -327,10 +327,10 @@ enum { DERIVED_GRACE_MS = 1000 };
 
 /* Why the parts that still run should end; WEFT_OK: they should not. */
 static weft_err reason_to_end(step_run *r, int64_t deadline_ns) {
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   if (deadline_ns && now > deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
-  if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
+  if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   pthread_mutex_lock(&r->lock);
   bool hopeless = r->failure.code && now > r->failed_ns + (int64_t)DERIVED_GRACE_MS * 1000000;
   pthread_mutex_unlock(&r->lock);
@@ -340,7 +340,7 @@ static weft_err reason_to_end(step_run *r, int64_t deadline_ns) {
 static void wait_for_parts(step_run *r, int64_t deadline_ns) {
   bool told = false;
   for (;;) {
-    int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = deadline_ns - weft__now_ns();
+    int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = deadline_ns - weft__clock_now_ns();
     if (deadline_ns && !told && left < slice) slice = left > 0 ? left : 0;
     if (weft__rpc_event_wait(&r->ended, slice)) return;
     weft_err why = told ? WEFT_OK : reason_to_end(r, deadline_ns);

@@ -95,9 +95,9 @@ static void on_reply(void *arg, weft_err err, message *reply) {
   pthread_mutex_lock(&all->lock);
   weft__status_finish(&t->why);
   t->why = (status){0};
-  weft__status_keep(&t->why, err);
+  weft__status_update(&t->why, err);
   t->stage = err ? PAUSED : ANSWERED;
-  t->next_ns = weft__now_ns() + (int64_t)t->pause_ms * 1000000;
+  t->next_ns = weft__clock_now_ns() + (int64_t)t->pause_ms * 1000000;
   t->pause_ms = t->pause_ms * 2 < LONGEST_PAUSE_MS ? t->pause_ms * 2 : LONGEST_PAUSE_MS;
   pthread_cond_signal(&all->news);
   pthread_mutex_unlock(&all->lock);
@@ -113,7 +113,7 @@ static int count(const waiting *w, stage s) {
 }
 
 static void begin_due_calls(waiting *w) {
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   for (int i = 0; i < w->n; i++) {
     attempt *t = &w->attempt[i];
     if (t->stage != PAUSED || t->next_ns > now) continue;
@@ -160,7 +160,7 @@ static weft_err too_late(const waiting *w) {
 
 /* A task that is needed has said goodbye, and stays away for longer than a restart takes. */
 static weft_err departed(const waiting *w) {
-  const int64_t now = weft__now_ns(), patience = WEFT_RETURN_SECS * INT64_C(1000000000);
+  const int64_t now = weft__clock_now_ns(), patience = WEFT_RETURN_SECS * INT64_C(1000000000);
   for (int i = 0; i < w->n; i++) {
     if (w->attempt[i].stage == ANSWERED) continue;
     peer *p = w->attempt[i].with->to;
@@ -181,14 +181,14 @@ static weft_err departed(const waiting *w) {
 
 static weft_err check(const waiting *w, int64_t deadline_ns, cancel *c) {
   if (c && weft__cancel_fired(c)) return weft__cancel_raise(c);
-  if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "Interrupted while waiting for other tasks");
-  if (deadline_ns && weft__now_ns() > deadline_ns) return too_late(w);
+  if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "Interrupted while waiting for other tasks");
+  if (deadline_ns && weft__clock_now_ns() > deadline_ns) return too_late(w);
   WEFT_TRY(departed(w));
   return refused(w);
 }
 
 /* For those who watch this process: whom it waits for, and why. */
-static void show_wait(const waiting *w, pulse_wait *seen) {
+static void show_wait(const waiting *w, metrics_wait *seen) {
   text who = {0};
   char name[WEFT_TASK_NAME_SIZE];
   for (int i = 0; i < w->n; i++)
@@ -196,29 +196,29 @@ static void show_wait(const waiting *w, pulse_wait *seen) {
       weft__text_printf(&who, "%s%s (%s)", who.size ? ", " : "",
                         weft__task_short(name, sizeof name, weft__peer_task(w->attempt[i].with->to)),
                         reason(&w->attempt[i]));
-  if (who.size) weft__pulse_wait(seen, who.data);
+  if (who.size) weft__metrics_wait_begin(seen, who.data);
   weft__text_finish(&who);
 }
 
 static weft_err wait_for_all(waiting *w, int64_t deadline_ns, cancel *c) {
-  int64_t next_report = weft__now_ns() + (int64_t)REPORT_S * 1000000000;
-  int64_t next_show = weft__now_ns() + 500000000, next_question = weft__now_ns() + 500000000;
-  pulse_wait seen = {0};
+  int64_t next_report = weft__clock_now_ns() + (int64_t)REPORT_S * 1000000000;
+  int64_t next_show = weft__clock_now_ns() + 500000000, next_question = weft__clock_now_ns() + 500000000;
+  metrics_wait seen = {0};
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&w->lock);
   while (!err && count(w, ANSWERED) < w->n) {
     begin_due_calls(w);
-    struct timespec until = weft__deadline((int64_t)FIRST_PAUSE_MS * 1000000 / 2);
+    struct timespec until = weft__clock_deadline((int64_t)FIRST_PAUSE_MS * 1000000 / 2);
     if (count(w, ANSWERED) < w->n) pthread_cond_clockwait(&w->news, &w->lock, CLOCK_MONOTONIC, &until);
-    if (weft__now_ns() > next_report) {
+    if (weft__clock_now_ns() > next_report) {
       report(w);
       next_report += (int64_t)REPORT_S * 1000000000;
     }
-    if (weft__now_ns() > next_show) {
+    if (weft__clock_now_ns() > next_show) {
       show_wait(w, &seen);
       next_show += 500000000;
     }
-    if (weft__now_ns() > next_question && w->n) { /* the tasks that are there know who has left */
+    if (weft__clock_now_ns() > next_question && w->n) { /* the tasks that are there know who has left */
       pthread_mutex_unlock(&w->lock);
       weft__peers_greet_all(w->attempt[0].with->to);
       pthread_mutex_lock(&w->lock);
@@ -227,9 +227,9 @@ static weft_err wait_for_all(waiting *w, int64_t deadline_ns, cancel *c) {
     if (count(w, ANSWERED) < w->n) err = check(w, deadline_ns, c);
   }
   pthread_mutex_unlock(&w->lock);
-  weft__pulse_wait_over(&seen);
+  weft__metrics_wait_end(&seen);
   status kept = {0}; /* the calls that end now leave their messages on this thread */
-  weft__status_keep(&kept, err);
+  weft__status_update(&kept, err);
   if (err) weft__cancel_fire(&w->calls, WEFT_CANCELLED, "The wait is over");
   pthread_mutex_lock(&w->lock);
   while (count(w, CALLING)) pthread_cond_wait(&w->news, &w->lock);
@@ -242,7 +242,7 @@ static weft_err wait_for_all(waiting *w, int64_t deadline_ns, cancel *c) {
 static int64_t deadline_of_environment(void) {
   const char *s = getenv("WEFT_WAIT_SECS");
   double seconds = s ? atof(s) : 0;
-  return seconds > 0 && seconds < 1e9 ? weft__now_ns() + (int64_t)(seconds * 1e9) : 0;
+  return seconds > 0 && seconds < 1e9 ? weft__clock_now_ns() + (int64_t)(seconds * 1e9) : 0;
 }
 
 weft_err weft__contact_all(contact *list, int n, int64_t deadline_ns, cancel *c) {
@@ -254,7 +254,7 @@ weft_err weft__contact_all(contact *list, int n, int64_t deadline_ns, cancel *c)
   for (int i = 0; i < n; i++) w.attempt[i] = (attempt){.all = &w, .with = &list[i], .pause_ms = FIRST_PAUSE_MS};
   weft_err err = wait_for_all(&w, deadline_ns ? deadline_ns : deadline_of_environment(), c);
   status kept = {0};
-  weft__status_keep(&kept, err);
+  weft__status_update(&kept, err);
   for (int i = 0; i < n; i++) weft__status_finish(&w.attempt[i].why);
   weft__cancel_finish(&w.calls);
   pthread_cond_destroy(&w.news);

@@ -90,7 +90,7 @@ static weft_err write_hello(members *m, const peer *to, message *out) {
         weft__departure__init(&one[i]);
         one[i].task = (char *)weft__peer_task(weft__peers_at(m->peers, i));
         one[i].incarnation = m->record[i].incarnation;
-        one[i].ago_ms = (weft__now_ns() - m->record[i].left_ns) / 1000000;
+        one[i].ago_ms = (weft__clock_now_ns() - m->record[i].left_ns) / 1000000;
         one[i].chief = m->record[i].chief;
         one[i].may_return = m->record[i].may_return;
         all[hello.n_departed++] = &one[i];
@@ -115,7 +115,7 @@ static weft_err say(void *arg, peer *to, message *hello) {
 /* ---- what is heard ---- */
 
 static void set_there(record *r, bool there) {
-  if (!there && (r->there || !r->lost_ns)) r->lost_ns = weft__now_ns();
+  if (!there && (r->there || !r->lost_ns)) r->lost_ns = weft__clock_now_ns();
   r->there = there;
 }
 
@@ -143,7 +143,7 @@ static void note_departure(members *m, const Weft__Departure *d, bool by_pool) {
   r->incarnation = d->incarnation;
   r->chief = d->chief;
   r->may_return = d->may_return;
-  r->left_ns = weft__now_ns() - (d->ago_ms > 0 && d->ago_ms < INT64_C(1) << 40 ? d->ago_ms * 1000000 : 0);
+  r->left_ns = weft__clock_now_ns() - (d->ago_ms > 0 && d->ago_ms < INT64_C(1) << 40 ? d->ago_ms * 1000000 : 0);
   publish_departure(p, r, !by_pool);
 }
 
@@ -170,7 +170,7 @@ static bool note_hello(members *m, peer *from, const Weft__Hello *h) {
     r->chief = h->chief;
     r->may_return = h->may_return;
     r->state = h->state < MEMBER_RUNNING || h->state > MEMBER_LEFT ? MEMBER_RUNNING : (member_state)h->state;
-    r->left_ns = r->state == MEMBER_LEFT ? weft__now_ns() : 0;
+    r->left_ns = r->state == MEMBER_LEFT ? weft__clock_now_ns() : 0;
     publish_departure(from, r, true);
     set_there(r, r->state != MEMBER_LEFT);
     m->somebody_ran |= h->ran;
@@ -339,7 +339,7 @@ static void bury_tf(members *m, record *r, bool no_sessions, int64_t now) {
 }
 
 static void judge(members *m, member_state own, bool no_sessions, verdict *v) {
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   bool all_settled = own == MEMBER_JOINED, any_there = false, any_away = false, any_busy = !all_settled;
   pthread_mutex_lock(&m->lock);
   for (int i = 0; i < weft__peers_count(m->peers); i++) {
@@ -362,7 +362,7 @@ static void judge(members *m, member_state own, bool no_sessions, verdict *v) {
 
 /* Asks those whose state may have changed: unknown ones often, known ones now and then. */
 static void ask_around(members *m, bool everybody) {
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   for (int i = 0; i < weft__peers_count(m->peers); i++) {
     peer *p = weft__peers_at(m->peers, i);
     pthread_mutex_lock(&m->lock);
@@ -383,14 +383,14 @@ static int64_t join_timeout_ns(void) {
 }
 
 static void wait_for_news(members *m) {
-  struct timespec until = weft__deadline(WEFT_WAIT_SLICE_MS * INT64_C(1000000));
+  struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * INT64_C(1000000));
   pthread_mutex_lock(&m->lock);
   pthread_cond_timedwait(&m->news, &m->lock, &until);
   pthread_mutex_unlock(&m->lock);
 }
 
 static weft_err serve(members *m) {
-  while (weft__interrupts() == 0) wait_for_news(m);
+  while (weft__interrupt_pending() == 0) wait_for_news(m);
   return weft__fail(WEFT_CANCELLED, "interrupted while serving");
 }
 
@@ -401,18 +401,18 @@ weft_err weft__members_join(members *m) {
   pthread_mutex_unlock(&m->lock);
   if (stays) return serve(m);
   const int64_t timeout = join_timeout_ns();
-  int64_t missing_since = 0, reported = weft__now_ns();
+  int64_t missing_since = 0, reported = weft__clock_now_ns();
   member_state told = MEMBER_RUNNING;
-  pulse_wait seen = {0};
+  metrics_wait seen = {0};
   for (;;) {
     member_state own = own_state(m);
-    int64_t now = weft__now_ns();
+    int64_t now = weft__clock_now_ns();
     verdict v = {0};
     judge(m, own, m->hooks.worker_sessions(m->hooks.arg) == 0, &v);
     if (!v.only_missing) missing_since = 0;
     if (v.only_missing && !missing_since) missing_since = now;
     weft_err err = WEFT_OK;
-    if (weft__interrupts() > 0)
+    if (weft__interrupt_pending() > 0)
       err = weft__fail(WEFT_CANCELLED, "interrupted in join, waiting for %s", weft__text_get(&v.waiting));
     else if (!v.done && timeout && missing_since && now - missing_since > timeout)
       err = weft__fail(WEFT_DEADLINE_EXCEEDED, "join waited %lld s for %s (WEFT_JOIN_TIMEOUT)",
@@ -423,13 +423,13 @@ weft_err weft__members_join(members *m) {
       reported = now;
     }
     if (v.waiting.size)
-      weft__pulse_wait(&seen, v.waiting.data);
+      weft__metrics_wait_begin(&seen, v.waiting.data);
     else
-      weft__pulse_wait_over(&seen);
+      weft__metrics_wait_end(&seen);
     weft__text_finish(&v.waiting);
     if (!err) ask_around(m, own != told); /* also when we are done: the others must hear of it */
     if (err || v.done) {
-      weft__pulse_wait_over(&seen);
+      weft__metrics_wait_end(&seen);
       return err;
     }
     told = own;
@@ -464,7 +464,7 @@ void weft__members_goodbye(members *m) {
   pthread_mutex_lock(&m->lock);
   bool already = m->state == MEMBER_LEFT;
   m->state = MEMBER_LEFT;
-  m->may_return |= weft__interrupts_seen() > 0; /* by an orchestrator that moves it, perhaps */
+  m->may_return |= weft__interrupt_count() > 0; /* by an orchestrator that moves it, perhaps */
   pthread_mutex_unlock(&m->lock);
   for (int i = 0; i < weft__peers_count(m->peers) && !already; i++) {
     peer *p = weft__peers_at(m->peers, i);
@@ -476,6 +476,6 @@ void weft__members_goodbye(members *m) {
     pthread_mutex_unlock(&m->lock);
     if (tell) weft__peer_greet(p, GOODBYE_MS);
   }
-  int64_t deadline = weft__now_ns() + GOODBYE_MS * INT64_C(1000000);
-  while (anybody_untold(m) && weft__now_ns() < deadline && weft__interrupts() < 2) wait_for_news(m);
+  int64_t deadline = weft__clock_now_ns() + GOODBYE_MS * INT64_C(1000000);
+  while (anybody_untold(m) && weft__clock_now_ns() < deadline && weft__interrupt_pending() < 2) wait_for_news(m);
 }

@@ -177,7 +177,7 @@ TEST(a_pool_where_nobody_ran_waits_until_interrupted) {
   begin_join(0);
   begin_join(1);
   EXPECT(!ends_within(0, 1.5));
-  weft__interrupt();
+  weft__interrupt_raise();
   EXPECT(ends_within(0, 1) && ends_within(1, 1));
   EXPECT_EQ_INT(seats[0].joined, WEFT_CANCELLED);
   leave(1);
@@ -194,7 +194,7 @@ TEST(a_bare_server_counts_as_settled_and_stays) {
   EXPECT(ends_within(1, 3));
   leave(1);
   EXPECT(!ends_within(0, 0.5));
-  weft__interrupt();
+  weft__interrupt_raise();
   EXPECT(ends_within(0, 1));
   leave(0);
 }

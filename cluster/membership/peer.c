@@ -276,11 +276,11 @@ static void *health(void *arg) {
   int64_t wait = FIRST_LOOK_MS * MS; /* if busy */
   pthread_mutex_lock(&all->lock);
   while (!all->stop) {
-    struct timespec until = weft__deadline(all->busy ? wait : -1);
-    int64_t before = weft__now_ns();
+    struct timespec until = weft__clock_deadline(all->busy ? wait : -1);
+    int64_t before = weft__clock_now_ns();
     bool was_busy = all->busy;
     pthread_cond_timedwait(&all->wake, &all->lock, &until);
-    int64_t now = weft__now_ns();
+    int64_t now = weft__clock_now_ns();
     if (was_busy && now - before > wait + LATE_MS * MS) all->late_ns = now;
     all->ticked_ns = now;
     if (all->stop) break;
@@ -308,7 +308,7 @@ static void send_greeting(peer *p, int64_t timeout_ms) {
   pthread_mutex_lock(&p->lock);
   peer_kind kind = p->kind;
   weft_err err = take_line(p, &l);
-  p->greeted_ns = weft__now_ns();
+  p->greeted_ns = weft__clock_now_ns();
   pthread_mutex_unlock(&p->lock);
   if (!err && kind != PEER_TF && p->all->hooks.say) err = p->all->hooks.say(p->all->hooks.arg, p, &hello);
   flight *f = err ? NULL : weft__alloc_zero(1, sizeof *f);
@@ -329,7 +329,7 @@ static void send_greeting(peer *p, int64_t timeout_ms) {
 /* What the answer says of the peer; true: there is nobody, or not any more.  The peer is locked. */
 static bool judge(peer *p, const flight *f, weft_err err) {
   if (err != WEFT_UNAVAILABLE && err != WEFT_DEADLINE_EXCEEDED) { /* whatever it says, it lives */
-    p->heard_ns = weft__now_ns();
+    p->heard_ns = weft__clock_now_ns();
     if (err == WEFT_OK) set_kind(p, f->asks_status ? PEER_TF : PEER_WEFT);
     if (err == WEFT_UNIMPLEMENTED) set_kind(p, PEER_TF);
     return false;
@@ -337,7 +337,7 @@ static bool judge(peer *p, const flight *f, weft_err err) {
   peers *all = p->all;
   pthread_mutex_lock(&all->lock); /* were we asleep ourselves? */
   bool ours = all->late_ns > p->greeted_ns ||
-              (all->started && all->busy && weft__now_ns() - all->ticked_ns > (PING_MS + LATE_MS) * MS);
+              (all->started && all->busy && weft__clock_now_ns() - all->ticked_ns > (PING_MS + LATE_MS) * MS);
   pthread_mutex_unlock(&all->lock);
   if (ours || p->heard_ns > p->greeted_ns) return false;
   p->kind = PEER_UNKNOWN;                                   /* another program may come back in its place */
@@ -424,11 +424,11 @@ static void landed(void *arg, weft_err err, message *reply) {
   flight *f = arg;
   peer *p = f->peer;
   bool refused = err == WEFT_UNAVAILABLE && !weft__cancel_fired(&f->cancel);
-  if (f->from) weft__cancel_off(f->from, &f->watch);
+  if (f->from) weft__cancel_watch_remove(f->from, &f->watch);
   if (refused) weft__fail_in(err, "%s", p->task);
   f->fn(f->arg, err, reply);
   pthread_mutex_lock(&p->lock);
-  if (err == WEFT_OK && p->line == f->line) p->heard_ns = weft__now_ns();
+  if (err == WEFT_OK && p->line == f->line) p->heard_ns = weft__clock_now_ns();
   bool doubtful = refused && p->heard_ns && !p->greeting && !p->self; /* is it gone, or only busy losing another? */
   f->prev->next = f->next;
   f->next->prev = f->prev;
@@ -464,17 +464,17 @@ void weft__peer_call(peer *p, const char *method, message *request, const call_o
   bool first = false;
   weft_err err = f ? WEFT_OK : WEFT_OOM;
   if (f) {
-    *f = (flight){.peer = p, .method = method, .began_ns = weft__now_ns(), .fn = fn, .arg = arg, .refs = 1};
+    *f = (flight){.peer = p, .method = method, .began_ns = weft__clock_now_ns(), .fn = fn, .arg = arg, .refs = 1};
     weft__cancel_init(&f->cancel);
     f->from = opts ? opts->cancel : NULL;
     f->waits = opts && opts->wait_for_ready;
-    if (f->from) err = weft__cancel_on(f->from, &f->watch, pass_on_cancel, f);
+    if (f->from) err = weft__cancel_watch_add(f->from, &f->watch, pass_on_cancel, f);
     if (err) f->from = NULL;
     if (!err) err = take_off(p, f, &first);
   }
   if (err) {
     weft__message_finish(request);
-    if (f && f->from) weft__cancel_off(f->from, &f->watch);
+    if (f && f->from) weft__cancel_watch_remove(f->from, &f->watch);
     fn(arg, err, NULL);
     if (f) drop_flight(f);
     return;

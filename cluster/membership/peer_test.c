@@ -32,8 +32,8 @@ static void note(void *arg, weft_err err, message *reply) {
 
 /* How long until there are n answers; gives up after `limit` ms. */
 static int64_t wait_for(int n, int64_t limit) {
-  int64_t began = weft__now_ns(), waited = 0;
-  for (int have = -1; have < n && waited < limit; waited = (weft__now_ns() - began) / 1000000) {
+  int64_t began = weft__clock_now_ns(), waited = 0;
+  for (int have = -1; have < n && waited < limit; waited = (weft__clock_now_ns() - began) / 1000000) {
     pthread_mutex_lock(&result.lock);
     have = result.answers;
     pthread_mutex_unlock(&result.lock);

@@ -80,7 +80,7 @@ static weft_err write_json(page *p, text *out, arena *a, ask *asks) {
 }
 
 static weft_err refresh(page *p) {
-  if (p->made_ns && weft__now_ns() - p->made_ns < FRESH_MS * INT64_C(1000000)) return WEFT_OK;
+  if (p->made_ns && weft__clock_now_ns() - p->made_ns < FRESH_MS * INT64_C(1000000)) return WEFT_OK;
   arena a = {0};
   text made = {0};
   ask *asks = weft__alloc_zero((size_t)weft__peers_count(p->from.peers) + 1, sizeof *asks);
@@ -94,7 +94,7 @@ static weft_err refresh(page *p) {
   }
   weft__text_finish(&p->json);
   p->json = made;
-  p->made_ns = weft__now_ns();
+  p->made_ns = weft__clock_now_ns();
   return WEFT_OK;
 }
 

@@ -26,8 +26,8 @@ static uint64_t resident_bytes(void) {
 }
 
 static weft_err add_errors(Weft__TaskReport *out, arena *a, const pulse *p) {
-  Weft__ErrorReport *one = weft__arena_alloc(a, sizeof *one * PULSE_ERRORS);
-  out->error = weft__arena_alloc(a, sizeof *out->error * PULSE_ERRORS);
+  Weft__ErrorReport *one = weft__arena_alloc(a, sizeof *one * METRICS_ERRORS);
+  out->error = weft__arena_alloc(a, sizeof *out->error * METRICS_ERRORS);
   if (!one || !out->error) return WEFT_OOM;
   for (int i = 0; i < p->n_error; i++) {
     weft__error_report__init(&one[i]);
@@ -39,18 +39,18 @@ static weft_err add_errors(Weft__TaskReport *out, arena *a, const pulse *p) {
 }
 
 static weft_err add_samples(Weft__TaskReport *out, arena *a, const pulse *p) {
-  Weft__SampleReport *one = weft__arena_alloc(a, sizeof *one * PULSE_SAMPLES);
-  out->sample = weft__arena_alloc(a, sizeof *out->sample * PULSE_SAMPLES);
+  Weft__SampleReport *one = weft__arena_alloc(a, sizeof *one * METRICS_SAMPLES);
+  out->sample = weft__arena_alloc(a, sizeof *out->sample * METRICS_SAMPLES);
   if (!one || !out->sample) return WEFT_OOM;
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   for (int i = 0; i < p->n_sample; i++) {
-    const pulse_sample *s = &p->sample[i];
+    const metrics_sample *s = &p->sample[i];
     weft__sample_report__init(&one[i]);
     one[i].at_us = out->now_us - (now - s->at_ns) / 1000;
-    one[i].runs = s->count[PULSE_RUNS];
-    one[i].parts = s->count[PULSE_PARTS];
-    one[i].bytes_in = s->count[PULSE_IN];
-    one[i].bytes_out = s->count[PULSE_OUT];
+    one[i].runs = s->count[METRICS_SESSION_RUNS];
+    one[i].parts = s->count[METRICS_PARTITION_RUNS];
+    one[i].bytes_in = s->count[METRICS_BYTES_IN];
+    one[i].bytes_out = s->count[METRICS_BYTES_OUT];
     one[i].step = s->step;
     one[i].loss = s->loss;
     out->sample[out->n_sample++] = &one[i];
@@ -62,15 +62,15 @@ static weft_err add_process(Weft__TaskReport *out, arena *a, bool brief) {
   pulse *p = weft__arena_alloc(a, sizeof *p);
   char host[256] = "";
   if (!p) return WEFT_OOM;
-  weft__pulse_read(p);
+  weft__metrics_read(p);
   gethostname(host, sizeof host - 1);
-  out->now_us = weft__wall_us();
-  out->uptime = p->begun_ns ? (double)(weft__now_ns() - p->begun_ns) * 1e-9 : 0;
+  out->now_us = weft__clock_wall_us();
+  out->uptime = p->begun_ns ? (double)(weft__clock_now_ns() - p->begun_ns) * 1e-9 : 0;
   out->pid = (int32_t)getpid();
-  out->runs = p->count[PULSE_RUNS], out->runs_rate = p->rate[PULSE_RUNS];
-  out->parts = p->count[PULSE_PARTS], out->parts_rate = p->rate[PULSE_PARTS];
-  out->bytes_in = p->count[PULSE_IN], out->in_rate = p->rate[PULSE_IN];
-  out->bytes_out = p->count[PULSE_OUT], out->out_rate = p->rate[PULSE_OUT];
+  out->runs = p->count[METRICS_SESSION_RUNS], out->runs_rate = p->rate[METRICS_SESSION_RUNS];
+  out->parts = p->count[METRICS_PARTITION_RUNS], out->parts_rate = p->rate[METRICS_PARTITION_RUNS];
+  out->bytes_in = p->count[METRICS_BYTES_IN], out->in_rate = p->rate[METRICS_BYTES_IN];
+  out->bytes_out = p->count[METRICS_BYTES_OUT], out->out_rate = p->rate[METRICS_BYTES_OUT];
   out->resident = resident_bytes();
   out->global_step = p->step;
   out->loss = p->loss;
@@ -145,7 +145,7 @@ static weft_err add_variables(Weft__TaskReport *out, arena *a, resources *r, boo
 
 /* Every "/job:ps/replica:0/task:0" becomes "ps:0". */
 static void shorten(char *line) {
-  char name[WEFT_TASK_NAME_SIZE], after[PULSE_TEXT + 64];
+  char name[WEFT_TASK_NAME_SIZE], after[METRICS_TEXT + 64];
   for (char *at = line; (at = strstr(at, "/job:"));) {
     const char *index = strstr(at, "/task:");
     if (!index) return;
@@ -159,8 +159,8 @@ static void shorten(char *line) {
 }
 
 static void add_wait(const listing *l, const char *what, int64_t since_ns) {
-  char line[PULSE_TEXT + 64];
-  int64_t ns = weft__now_ns() - since_ns;
+  char line[METRICS_TEXT + 64];
+  int64_t ns = weft__clock_now_ns() - since_ns;
   if (ns < WORTH_TELLING_S * SECOND || l->out->n_waits == WAITS_MAX) return;
   snprintf(line, sizeof line, "%s, for %lld s", what, (long long)(ns / SECOND));
   shorten(line);
@@ -168,14 +168,14 @@ static void add_wait(const listing *l, const char *what, int64_t since_ns) {
   if (kept) l->out->waits[l->out->n_waits++] = kept;
 }
 
-static void list_wait(void *arg, const pulse_wait *w) { add_wait(arg, w->what, w->since_ns); }
+static void list_wait(void *arg, const metrics_wait *w) { add_wait(arg, w->what, w->since_ns); }
 
 static weft_err add_waits(Weft__TaskReport *out, arena *a, const report_source *from) {
   listing l = {out, a, true};
-  char what[PULSE_TEXT], who[WEFT_TASK_NAME_SIZE], master_task[WEFT_TASK_NAME_SIZE];
+  char what[METRICS_TEXT], who[WEFT_TASK_NAME_SIZE], master_task[WEFT_TASK_NAME_SIZE];
   out->waits = weft__arena_alloc(a, sizeof *out->waits * WAITS_MAX);
   if (!out->waits) return WEFT_OOM;
-  weft__pulse_waits(list_wait, &l);
+  weft__metrics_each_wait(list_wait, &l);
   for (int i = 0; i < weft__peers_count(from->peers); i++) {
     peer *p = weft__peers_at(from->peers, i);
     int64_t began;
@@ -264,12 +264,12 @@ static int64_t find_step(const weft_graph *g, const plan_request *r, weft_tensor
 }
 
 void weft__report_run(weft_graph *g, const plan_request *r, weft_tensor *const *fetched, weft_err err) {
-  weft__pulse_add(PULSE_RUNS, 1);
-  if (err && err != WEFT_CANCELLED && err != WEFT_OUT_OF_RANGE) weft__pulse_error(weft__error_message());
+  weft__metrics_add(METRICS_SESSION_RUNS, 1);
+  if (err && err != WEFT_CANCELLED && err != WEFT_OUT_OF_RANGE) weft__metrics_add_error(weft__error_message());
   if (err || !r->n_fetch) return;
   pthread_mutex_lock(&g->lock);
   double loss = find_loss(g, r, fetched);
   int64_t at = find_step(g, r, fetched);
   pthread_mutex_unlock(&g->lock);
-  if (at >= 0 || !isnan(loss)) weft__pulse_progress(at, loss);
+  if (at >= 0 || !isnan(loss)) weft__metrics_set_progress(at, loss);
 }

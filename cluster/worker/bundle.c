@@ -72,7 +72,7 @@ static weft_err put_back(bundle *b, size_t size) {
 
 static void answer(bundle *b) {
   message m = {.borrows = true};
-  weft__cancel_off(weft__call_cancel(b->call), &b->watch);
+  weft__cancel_watch_remove(weft__call_cancel(b->call), &b->watch);
   weft_err err = weft__status_raise(&b->err);
   if (!err) err = write_all(b, &m);
   if (!err && m.size > b->worker->together_max) err = put_back(b, m.size);
@@ -86,7 +86,7 @@ static void arrived(awaited *a, weft_err err) {
   bundle *b = a->bundle;
   if (err) {
     pthread_mutex_lock(&b->lock);
-    weft__status_keep(&b->err, err);
+    weft__status_update(&b->err, err);
     pthread_mutex_unlock(&b->lock);
   }
   if (atomic_fetch_sub(&b->left, 1) == 1) answer(b);
@@ -111,7 +111,7 @@ static void on_gone(void *arg) {
   atomic_store(&b->gone, true);
   for (int i = 0; i < b->n; i++) {
     awaited *a = &b->value[i];
-    if (weft__rendezvous_unrecv(b->step->rendezvous, a->key, on_value, a))
+    if (weft__rendezvous_cancel_recv(b->step->rendezvous, a->key, on_value, a))
       arrived(a, weft__cancel_raise(weft__call_cancel(b->call)));
   }
   release(b);
@@ -125,7 +125,7 @@ static weft_err prepare(bundle *b) {
     WEFT_TRY(weft__worker_check_key(b->worker, b->value[i].key));
   }
   WEFT_TRY(weft__worker_step_get(b->worker, b->q->step_id, false, &b->step));
-  return weft__cancel_on(weft__call_cancel(b->call), &b->watch, on_gone, b);
+  return weft__cancel_watch_add(weft__call_cancel(b->call), &b->watch, on_gone, b);
 }
 
 static weft_err create(bundle **out, worker *w, call *c, Weft__RecvTensorsRequest *q) {
@@ -171,7 +171,7 @@ typedef struct errand {
   rendezvous *rendezvous;
   worker_step *step;
   int n;
-  recv_want want[];
+  recv_request want[];
 } errand;
 
 /* The tag and length that the reply begins with: how many bytes they take, 0 if they are wrong. */
@@ -208,10 +208,10 @@ static void fetch_singly(errand *e) {
 
 static void hand_on(errand *e, weft_err code, message *reply) {
   status err = {0};
-  weft__status_keep(&err, code);
+  weft__status_update(&err, code);
   for (int i = 0; i < e->n; i++) {
     received_tensor got = {0};
-    if (!err.code) weft__status_keep(&err, next_answer(reply, &got));
+    if (!err.code) weft__status_update(&err, next_answer(reply, &got));
     e->want[i].fn(e->want[i].arg, weft__status_raise(&err), got.tensor ? got.tensor : &nothing, got.dead);
     weft_tensor_destroy(got.tensor);
   }
@@ -225,17 +225,17 @@ static void on_reply(void *arg, weft_err err, message *reply) {
   else
     hand_on(e, err, reply);
   weft__worker_step_release(e->step);
-  weft__rendezvous_destroy(e->rendezvous);
+  weft__rendezvous_release(e->rendezvous);
   weft__free(e);
 }
 
-static weft_err write_request(const worker_step *s, int n, const recv_want *want, message *m) {
+static weft_err write_request(const worker_step *s, int n, const recv_request *want, message *m) {
   WEFT_TRY(weft__message_add_varint(m, 1, (uint64_t)s->id));
   for (int i = 0; i < n; i++) WEFT_TRY(weft__message_add_string(m, 2, want[i].key, strlen(want[i].key)));
   return weft__message_add_varint(m, 3, weft__worker_request_id(s->worker));
 }
 
-void weft__worker_fetch_all(void *arg, rendezvous *r, int n, const recv_want *want) {
+void weft__worker_fetch_all(void *arg, rendezvous *r, int n, const recv_request *want) {
   worker_step *s = arg;
   message request = {0};
   peer *from = NULL;

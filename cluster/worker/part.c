@@ -126,7 +126,7 @@ static void mark_derived(const running *u, status *err) {
 /* ABORTED: the session was dropped between the request and now. */
 static weft_err list_run(running *u) {
   worker *w = u->part->session->worker;
-  u->began_ns = weft__now_ns();
+  u->began_ns = weft__clock_now_ns();
   pthread_mutex_lock(&w->lock);
   u->prev = w->runs.prev;
   u->next = &w->runs;
@@ -155,11 +155,11 @@ static weft_err cause(running *u, weft_err code) {
 
 static void end(running *u, weft_err code) {
   status err = {0};
-  weft__pulse_add(PULSE_PARTS, 1);
+  weft__metrics_add(METRICS_PARTITION_RUNS, 1);
   code = reason(u, code);
-  weft__status_keep(&err, code ? cause(u, code) : WEFT_OK);
-  if (u->watched) weft__cancel_off(u->asked.cancel, &u->watch);
-  if (u->asked.deadline_ns) weft__timer_off(u->part->session->worker->timers, &u->deadline);
+  weft__status_update(&err, code ? cause(u, code) : WEFT_OK);
+  if (u->watched) weft__cancel_watch_remove(u->asked.cancel, &u->watch);
+  if (u->asked.deadline_ns) weft__timer_cancel(u->part->session->worker->timers, &u->deadline);
   if (code && u->step) weft__rendezvous_abort(u->step->rendezvous, err.code, err.message ? err.message : "");
   mark_derived(u, &err);
   unlist_run(u);
@@ -190,7 +190,7 @@ static weft_err prepare(running *u) {
                                .objects = &u->objects,
                                .session = s->handle}};
   if (u->asked.cancel) {
-    WEFT_TRY(weft__cancel_on(u->asked.cancel, &u->watch, on_outside, u));
+    WEFT_TRY(weft__cancel_watch_add(u->asked.cancel, &u->watch, on_outside, u));
     u->watched = true;
   }
   if (u->asked.deadline_ns) weft__timer_set(w->timers, &u->deadline, u->asked.deadline_ns, on_deadline, u);

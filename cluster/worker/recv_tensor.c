@@ -97,7 +97,7 @@ static void release(waiter *r) {
 
 static void answer(waiter *r, weft_err err, const weft_tensor *t, bool dead) {
   message m = {.borrows = true};
-  weft__cancel_off(weft__call_cancel(r->call), &r->watch);
+  weft__cancel_watch_remove(weft__call_cancel(r->call), &r->watch);
   if (!err) err = weft__received_tensor_write(&m, dead ? NULL : t, dead);
   weft__call_respond(r->call, err, &m);
   weft__message_finish(&m);
@@ -110,7 +110,7 @@ static void on_value(void *arg, weft_err err, const weft_tensor *t, bool dead) {
 static void on_gone(void *arg) {
   waiter *r = arg;
   atomic_store(&r->gone, true);
-  if (!weft__rendezvous_unrecv(r->step->rendezvous, r->key, on_value, r)) return;
+  if (!weft__rendezvous_cancel_recv(r->step->rendezvous, r->key, on_value, r)) return;
   answer(r, weft__cancel_raise(weft__call_cancel(r->call)), NULL, false);
 }
 
@@ -120,7 +120,7 @@ static weft_err prepare(waiter *r, const Tensorflow__RecvTensorRequest *q) {
   r->key = weft__strdup(q->rendezvous_key);
   if (!r->key) return WEFT_OOM;
   WEFT_TRY(weft__worker_step_get(r->worker, q->step_id, false, &r->step));
-  return weft__cancel_on(weft__call_cancel(r->call), &r->watch, on_gone, r);
+  return weft__cancel_watch_add(weft__call_cancel(r->call), &r->watch, on_gone, r);
 }
 
 void weft__worker_recv(worker *w, call *c, ProtobufCMessage *request) {
@@ -169,7 +169,7 @@ static void on_fetched(void *arg, weft_err err, message *reply) {
   fetch *f = arg;
   received_tensor got = {0};
   if (!err) err = weft__received_tensor_read(&got, reply);
-  weft__rendezvous_destroy(f->rendezvous); /* whoever waits has it too, and may end the step at once */
+  weft__rendezvous_release(f->rendezvous); /* whoever waits has it too, and may end the step at once */
   f->fn(f->arg, err, got.tensor ? got.tensor : &nothing, got.dead);
   if (got.require_ack) acknowledge(f);
   weft_tensor_destroy(got.tensor);

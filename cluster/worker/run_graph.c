@@ -98,7 +98,7 @@ static void destroy(run_call *r) {
 static void answer(run_call *r, weft_err err) {
   message m = {0};
   if (r->q->weft_tidy && !err) weft__worker_step_tidy(r->step);
-  if (r->watched) weft__cancel_off(weft__call_cancel(r->call), &r->watch);
+  if (r->watched) weft__cancel_watch_remove(weft__call_cancel(r->call), &r->watch);
   if (weft__cancel_fired(weft__call_cancel(r->call))) weft__worker_step_doom(r->worker, r->q->step_id);
   if (!err) err = write_answer(r, &m);
   if (err) {
@@ -129,7 +129,7 @@ static void on_output(void *arg, weft_err err, const weft_tensor *t, bool dead) 
   if (!err) err = weft__tensor_create_like(&o->tensor, t);
   if (err) {
     pthread_mutex_lock(&r->lock);
-    weft__status_keep(&r->err, err);
+    weft__status_update(&r->err, err);
     pthread_mutex_unlock(&r->lock);
   }
   if (atomic_fetch_sub(&r->left, 1) == 1) on_last_output(r);
@@ -200,7 +200,7 @@ static void finish_partial(run_call *r, weft_err err) {
 static void on_partial_end(void *arg, weft_err err) {
   partial *p = arg;
   pthread_mutex_lock(&p->lock);
-  weft__status_keep(&p->err, err);
+  weft__status_update(&p->err, err);
   p->ended = true;
   run_call *last = p->last;
   p->last = NULL;
@@ -218,7 +218,7 @@ static void on_gone(void *arg) {
 }
 
 static void go_on_partially(run_call *r, bool made) {
-  weft_err err = weft__cancel_on(weft__call_cancel(r->call), &r->watch, on_gone, r);
+  weft_err err = weft__cancel_watch_add(weft__call_cancel(r->call), &r->watch, on_gone, r);
   if (err) {
     on_gone(r);
     answer(r, weft__cancel_raise(weft__call_cancel(r->call)));

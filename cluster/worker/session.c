@@ -27,7 +27,7 @@ weft_err weft__worker_session_create(worker_session **out, worker *w, const char
   s->isolated = isolate;
   s->role = role;
   s->resources = w->task->resources;
-  s->used_ns = weft__now_ns();
+  s->used_ns = weft__clock_now_ns();
   s->handle = weft__strdup(name);
   s->master = weft__strdup(master);
   weft_err err = s->handle && s->master ? WEFT_OK : WEFT_OOM;
@@ -63,7 +63,7 @@ void weft__worker_session_drop(worker_session *s) {
     if (parts.entries[i].key) weft__part_release(parts.entries[i].value);
   weft__map_finish(&parts);
   weft__worker_session_release(s);
-  weft__heap_trim(); /* threads that come and go with masters leave their pieces in many of malloc's arenas */
+  weft__block_trim_heap(); /* threads that come and go with masters leave their pieces in many of malloc's arenas */
 }
 
 /* With the lock held: the session to go when there are too many, taken off the table. */
@@ -105,7 +105,7 @@ void weft__worker_sessions_lost(worker *w, const char *master) {
   pthread_mutex_lock(&w->lock);
   for (int i = 0; i < w->sessions.used; i++) {
     worker_session *s = w->sessions.entries[i].key ? w->sessions.entries[i].value : NULL;
-    if (s && !s->lost_ns && strcmp(s->master, master) == 0) s->lost_ns = weft__now_ns();
+    if (s && !s->lost_ns && strcmp(s->master, master) == 0) s->lost_ns = weft__clock_now_ns();
   }
   pthread_mutex_unlock(&w->lock);
 }
@@ -125,7 +125,7 @@ bool weft__worker_sessions_orphaned(worker *w, const char *master, uint64_t inca
 
 /* With the lock held: a session whose master was lost long ago, taken off the table. */
 static worker_session *take_lost(worker *w) {
-  int64_t before = weft__now_ns() - LOST_NS;
+  int64_t before = weft__clock_now_ns() - LOST_NS;
   for (int i = 0; i < w->sessions.used; i++) {
     worker_session *s = w->sessions.entries[i].key ? w->sessions.entries[i].value : NULL;
     if (s && s->lost_ns && s->lost_ns < before) return weft__map_remove(&w->sessions, s->handle);
@@ -160,7 +160,7 @@ static weft_err find_session(worker *w, const char *name, bool created, worker_s
   worker_session *s = weft__map_get(&w->sessions, name);
   if (!s && created) return no_session(w, name);
   if (!s) s = w->legacy;
-  s->used_ns = weft__now_ns();
+  s->used_ns = weft__clock_now_ns();
   s->lost_ns = 0;
   *out = s;
   return WEFT_OK;

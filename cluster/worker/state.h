@@ -141,7 +141,7 @@ void weft__worker_step_doom(worker *w, int64_t id); /* cleans up in a second */
 void weft__worker_steps_sweep(void *worker);        /* a timer's function: forgets what nobody came back for */
 void weft__worker_steps_finish(worker *w);
 
-/* ---- worker_recv.c: the first is a remote_side's; calls of `begin` kind were entered and leave when answered ---- */
+/* ---- worker_recv.c: the first is a rendezvous_remote's; calls of `begin` kind were entered and leave when answered ---- */
 void weft__worker_fetch(void *step, rendezvous *r, const char *key, recv_fn *fn, void *fn_arg);
 void weft__worker_recv(worker *w, call *c, ProtobufCMessage *request);
 /* Is the source device of a key one of ours, in this incarnation? */
@@ -150,7 +150,7 @@ weft_err weft__worker_check_key(const worker *w, const char *key);
 uint64_t weft__worker_request_id(worker *w); /* for a request of ours */
 
 /* ---- worker_bundle.c: several at a time, between Weft tasks ---- */
-void weft__worker_fetch_all(void *step, rendezvous *r, int n, const recv_want *want);
+void weft__worker_fetch_all(void *step, rendezvous *r, int n, const recv_request *want);
 void weft__worker_recv_all(worker *w, call *c, ProtobufCMessage *request);
 
 /* ---- worker_restore.c ---- */

@@ -20,8 +20,8 @@ static weft_err create(worker *w, int64_t id, worker_step **out) {
     return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Task %s has %d steps that nobody cleaned up", w->task->name, w->n_step);
   worker_step *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
-  weft_err err = weft__rendezvous_create(&s->rendezvous,
-                                         &(remote_side){w->task->name, weft__worker_fetch, weft__worker_fetch_all, s});
+  weft_err err = weft__rendezvous_create(
+      &s->rendezvous, &(rendezvous_remote){w->task->name, weft__worker_fetch, weft__worker_fetch_all, s});
   if (err) {
     weft__free(s);
     return err;
@@ -61,7 +61,7 @@ weft_err weft__worker_step_get(worker *w, int64_t id, bool runs, worker_step **o
   if (!err) {
     atomic_fetch_add(&s->refs, 1);
     s->ran = s->ran || runs;
-    s->used_ns = weft__now_ns();
+    s->used_ns = weft__clock_now_ns();
     *out = s;
   }
   pthread_mutex_unlock(&w->lock);
@@ -89,13 +89,13 @@ static bool was_last(worker_step *s) {
 void weft__worker_step_release(worker_step *s) {
   if (!was_last(s)) return;
   weft__partial_release(s->partial);
-  weft__rendezvous_destroy(s->rendezvous);
+  weft__rendezvous_release(s->rendezvous);
   weft__free(s);
 }
 
 /* Ends whoever waits in a step that has been unlisted. */
 static void finish(worker_step *s, const char *why) {
-  if (weft__timer_off(s->worker->timers, &s->doom)) weft__worker_step_release(s);
+  if (weft__timer_cancel(s->worker->timers, &s->doom)) weft__worker_step_release(s);
   weft__rendezvous_abort(s->rendezvous, WEFT_ABORTED, why);
   weft__worker_step_release(s);
 }
@@ -127,7 +127,7 @@ void weft__worker_step_doom(worker *w, int64_t id) {
   worker_step *s = find(w, id);
   if (s && !s->doom.fn && !w->closed) {
     atomic_fetch_add(&s->refs, 1);
-    weft__timer_set(w->timers, &s->doom, weft__now_ns() + SECOND, on_doom, s);
+    weft__timer_set(w->timers, &s->doom, weft__clock_now_ns() + SECOND, on_doom, s);
   }
   pthread_mutex_unlock(&w->lock);
 }
@@ -135,7 +135,7 @@ void weft__worker_step_doom(worker *w, int64_t id) {
 /* With the lock held: unlists every step that this says should go, into a list. */
 static worker_step *take(worker *w, bool (*goes)(const worker_step *s, int64_t now)) {
   worker_step *all = NULL;
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   for (int i = 0; i < STEP_BUCKETS; i++)
     for (worker_step *s = w->step[i], *next; s; s = next) {
       next = s->next;

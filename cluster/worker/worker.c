@@ -24,7 +24,7 @@ static void sweep(void *arg) {
   worker *w = arg;
   weft__worker_steps_sweep(w);
   weft__worker_sessions_sweep(w);
-  weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
+  weft__timer_set(w->timers, &w->sweep, weft__clock_now_ns() + SWEEP_NS, sweep, w);
 }
 
 /* A task that holds a token is watched: it may die without any call of ours to it. */
@@ -41,16 +41,16 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   w->peers = p;
   w->together_max = (size_t)1 << 30;
   w->runs.next = w->runs.prev = &w->runs;
-  weft__brief_lock_init(&w->lock);
+  weft__adaptive_mutex_init(&w->lock);
   pthread_cond_init(&w->idle, NULL);
   char seed[WEFT_HANDLE_SIZE];
   weft__make_handle(seed);
   atomic_init(&w->next_id, strtoull(seed, NULL, 16));
   weft_err err = weft__timers_create(&w->timers);
   if (!err) err = weft__once_create(&w->seen, IDS_REMEMBERED);
-  if (!err) err = weft__tokens_create(t->resources, on_token, w);
+  if (!err) err = weft__sync_tokens_create(t->resources, on_token, w);
   if (!err) err = weft__worker_session_create(&w->legacy, w, "legacy", "", ROLE_NONE, false);
-  if (!err) weft__timer_set(w->timers, &w->sweep, weft__now_ns() + SWEEP_NS, sweep, w);
+  if (!err) weft__timer_set(w->timers, &w->sweep, weft__clock_now_ns() + SWEEP_NS, sweep, w);
   if (err)
     weft__worker_destroy(w);
   else
@@ -101,7 +101,7 @@ static void stop_runs(worker *w, const char *task_name, const char *why) {
 void weft__worker_lost(worker *w, const char *task_name) {
   stop_runs(w, task_name, "is gone");
   weft__worker_sessions_lost(w, task_name);
-  if (weft__tokens_return(w->task->resources, task_name))
+  if (weft__sync_tokens_return(w->task->resources, task_name))
     weft__log(LOG_INFO, "The token of %s goes back to the queue: the others go on without it", task_name);
 }
 
@@ -148,7 +148,7 @@ void weft__worker_stop(worker *w) {
   w->closed = true;
   pthread_mutex_unlock(&w->lock);
   if (already) return;
-  weft__tokens_destroy(w->task->resources);
+  weft__sync_tokens_destroy(w->task->resources);
   stop_runs(w, NULL, "is going away");
   weft__worker_steps_finish(w);
 }

@@ -324,8 +324,9 @@ TEST(parts_of_one_task_meet_in_the_step) {
   weft__worker_cleanup(r.ps.worker, 8);
   la = (local_run){0}; /* and now nobody sends: the deadline ends it */
   weft__part_run(
-      a, &(part_run){
-             .step = 9, .fetched = &la.got, .deadline_ns = weft__now_ns() + 30000000, .done = on_local, .arg = &la});
+      a,
+      &(part_run){
+          .step = 9, .fetched = &la.got, .deadline_ns = weft__clock_now_ns() + 30000000, .done = on_local, .arg = &la});
   for (int i = 0; i < 5000 && !atomic_load(&la.ended); i++) usleep(1000);
   EXPECT_EQ_INT(la.err, WEFT_DEADLINE_EXCEEDED);
   weft__worker_cleanup(r.ps.worker, 9);
@@ -412,9 +413,9 @@ TEST_WITHIN(30, what_is_wanted_together_comes_in_one_call) {
     r.ps.worker->together_max = id == 3 ? 1000 : (size_t)1 << 30;
     arrivals all = {0};
     arrival a[3] = {{&all, 0}, {&all, 1}, {&all, 2}};
-    recv_want want[3];
+    recv_request want[3];
     worker_step *s;
-    for (int i = 0; i < 3; i++) want[i] = (recv_want){key_of(&e[i], &key[i]), on_arrival, &a[i]};
+    for (int i = 0; i < 3; i++) want[i] = (recv_request){key_of(&e[i], &key[i]), on_arrival, &a[i]};
     EXPECT_OK(weft__worker_step_get(r.wk.worker, id, true, &s));
     weft__rendezvous_recv_all(s->rendezvous, 3, want);
     EXPECT_OK(run(&r.ps, "", &h[0], id, NULL, NULL));
@@ -441,13 +442,13 @@ TEST_WITHIN(30, giving_up_a_bundle_gives_up_all_of_it) {
   arrival a[3] = {{&all, 0}, {&all, 1}, {&all, 2}};
   edge e[3] = {{"a", &r.ps, &r.wk}, {"b", &r.ps, &r.wk}, {"c", &r.ps, &r.wk}};
   edge_key key[3];
-  recv_want want[3];
+  recv_request want[3];
   worker_step *s;
   peer *ps;
   rig_open(&r);
   EXPECT_OK(weft__peers_find(r.wk.peers, PS, &ps));
   weft__peer_met(ps, false);
-  for (int i = 0; i < 3; i++) want[i] = (recv_want){key_of(&e[i], &key[i]), on_arrival, &a[i]};
+  for (int i = 0; i < 3; i++) want[i] = (recv_request){key_of(&e[i], &key[i]), on_arrival, &a[i]};
   EXPECT_OK(weft__worker_step_get(r.wk.worker, 1, true, &s));
   weft__rendezvous_recv_all(s->rendezvous, 3, want);
   for (int i = 0; i < 5000 && steps_of(&r.ps) != 1; i++) usleep(1000); /* until the ps has heard of it */

@@ -40,7 +40,7 @@ static weft_err run(function *f, const step *st, const weft_tensor *const *arg, 
     err = weft__rendezvous_create(&r.step.rendezvous, NULL);
     if (!err) err = weft__run_wait(p, &r, st->inter);
     weft__cancel_link_off(&link);
-    weft__rendezvous_destroy(r.step.rendezvous);
+    weft__rendezvous_release(r.step.rendezvous);
   }
   weft__cancel_finish(&own);
   return err;

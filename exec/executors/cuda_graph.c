@@ -40,7 +40,7 @@ static bool recordable(const plan_item *it, const bool *steady, const device *d)
   if (it->op->flags & OP_ONCE) return true; /* made already */
   if (weft__is_copy_wait(it)) return false;
   if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
-  if ((d && it->device != d) || it->no_record || is_copy(it) || !weft__device_records(it->device)) return false;
+  if ((d && it->device != d) || it->no_record || is_copy(it) || !weft__device_can_capture(it->device)) return false;
   for (int j = 0; j < it->n_in && j < 64; j++)
     if (it->host_in >> j & 1 && !steady[it->in[j].slot] &&
         weft__dtype_is_plain(weft__out_type(it->node->graph, it->node->in[j])))
@@ -110,7 +110,7 @@ weft_err weft__cuda_graph_create(frame *f) {
 }
 
 static void forget(cuda_graph *r, device *d) {
-  d->ops->recording_destroy(d, r->recording);
+  d->ops->graph_destroy(d, r->recording);
   for (int i = 0; i < r->n_out; i++)
     if (r->out[i].owned) weft__tensor_clear(&r->out[i].t);
   weft__gpu_scratch_release(&r->scratch);
@@ -222,7 +222,7 @@ static bool variables_stayed(const cuda_graph *r) {
 static bool outputs_planned(const frame *f, const plan_item *it) {
   for (int o = 0; o < it->n_out; o++) {
     const weft_tensor *t = &f->slot[it->first_out + o].t;
-    if (t->buf && !t->buf->transient && t->buf->memory && weft__buffer_single(t->buf)) return false;
+    if (t->buf && !t->buf->transient && t->buf->memory && weft__buffer_is_unique(t->buf)) return false;
   }
   return true;
 }
@@ -263,14 +263,14 @@ static weft_err record(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_se
     r->hopeless = true;
     return WEFT_OK;
   }
-  WEFT_TRY(d->ops->record_begin(d));
+  WEFT_TRY(d->ops->capture_begin(d));
   f->recording = true;
   graph_streams beside;
   weft__graph_streams_init(&beside);
   weft_err err = record_items(r, f, run, s, &beside, &good);
   weft__graph_streams_finish(&beside);
   f->recording = false;
-  weft_err ended = d->ops->record_end(d, &r->recording);
+  weft_err ended = d->ops->capture_end(d, &r->recording);
   if (!err && !ended && good && variables_stayed(r) && note_outputs(r, f, s)) {
     *done = true;
     return d->ops->replay(d, r->recording);

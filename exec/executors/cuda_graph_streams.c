@@ -107,5 +107,5 @@ weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item) 
   l->stream_of[next] = stream;
   l->tail[stream] = next;
   l->n_step++;
-  return it->device->ops->record_step(it->device, next, stream, after);
+  return it->device->ops->capture_step(it->device, next, stream, after);
 }

@@ -60,7 +60,7 @@ static void put(rig *r, int s, int piece) {
 
 static const weft_node *begin(rig *r) {
   const op_table *ops;
-  *r = (rig){.ops = {.type = "GPU", .record_step = note_step}};
+  *r = (rig){.ops = {.type = "GPU", .capture_step = note_step}};
   r->card.ops = &r->ops;
   EXPECT_OK(weft__ops_table(&ops));
   EXPECT_OK(weft__graph_create(&r->g, ops));

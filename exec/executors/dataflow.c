@@ -48,7 +48,7 @@ static void process(dataflow *f, node_run *first);
 static void fail(dataflow *f, weft_err err) {
   pthread_mutex_lock(&f->lock);
   bool first = f->status.code == WEFT_OK;
-  weft__status_keep(&f->status, err);
+  weft__status_update(&f->status, err);
   pthread_mutex_unlock(&f->lock);
   atomic_store(&f->failed, true);
   if (!first) return;
@@ -139,9 +139,9 @@ static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
   atomic_store_explicit(&s->phase, PHASE_RUNS, memory_order_relaxed);
   const bool first = atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;
   bool timed = f->run->log || f->step.id % TIMED_STEPS == 0 || first;
-  int64_t begin = s->begin = timed ? weft__now_ns() : 0;
+  int64_t begin = s->begin = timed ? weft__clock_now_ns() : 0;
   weft_err err = weft__item_wait_gpu(f->plan, weft__node_run_item(s), first, weft__node_run_item(s)->run(k));
-  int64_t end = timed ? weft__now_ns() : 0;
+  int64_t end = timed ? weft__clock_now_ns() : 0;
   if (k->scratch) weft__gpu_scratch_release(&k->scratch);
   if (timed) note_cost(n, end - begin); /* of one that defers: what the call took */
   *deferred = k->pending && !err && atomic_exchange(&s->phase, PHASE_RETURNED) != PHASE_DONE;
@@ -344,7 +344,7 @@ static void resume(node_run *s) {
   weft__status_finish(&s->why);
   if (err) err = weft__item_error(weft__node_run_item(s), err);
   if (f->run->log && !err)
-    weft__step_log_add(f->run->log, weft__node_run_item(s), s->kernel.out, s->begin, weft__now_ns());
+    weft__step_log_add(f->run->log, weft__node_run_item(s), s->kernel.out, s->begin, weft__clock_now_ns());
   if (!err && !atomic_load(&f->failed)) err = conclude(s, dead, &none, &r);
   if (err) fail(f, err);
   if (!account(f, r.count - 1) && r.first) process(f, r.first);
@@ -366,7 +366,7 @@ static void go_on(node_run *s) {
 static void on_done(kernel *k, weft_err err) {
   node_run *s = k->owner;
   dataflow *f = s->iteration->frame->dataflow;
-  weft__status_keep(&s->why, err);
+  weft__status_update(&s->why, err);
   if (atomic_exchange(&s->phase, PHASE_DONE) == PHASE_RUNS) return; /* still inside its call: call_kernel goes on */
   if (f->done) {
     go_on(s);
@@ -386,16 +386,16 @@ static void on_done(kernel *k, weft_err err) {
 
 /* An interrupt ends what waits; what computes goes on to its end. */
 static weft_err check_wait(const dataflow *f) {
-  if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
+  if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   return weft__plan_check_time(f->run);
 }
 
 /* Sleeps until a deferred node has ended or all have; looks up now and then whether it is too late. */
 static node_run *next_from_inbox(dataflow *f, bool *finished) {
   bool failed = atomic_load(&f->failed); /* then only the end of what still runs is awaited */
-  int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = f->run->deadline_ns - weft__now_ns();
+  int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = f->run->deadline_ns - weft__clock_now_ns();
   if (!failed && f->run->deadline_ns && left < slice) slice = left > 0 ? left : 0;
-  struct timespec until = weft__deadline(slice);
+  struct timespec until = weft__clock_deadline(slice);
   pthread_mutex_lock(&f->lock);
   f->waiting = true;
   int late = 0;
@@ -440,7 +440,7 @@ static weft_err begin(dataflow **out, plan *p, plan_run *run, pool *tasks) {
   f->finished = f->waiting = false;
   atomic_store(&f->failed, false);
   for (int i = 0; i < f->plan->n_feed; i++) weft__tensor_share(&f->root->slot[i].t, run->feed[i]);
-  weft_err err = f->step.cancel ? weft__cancel_on(f->step.cancel, &f->watch, on_cancel, f) : WEFT_OK;
+  weft_err err = f->step.cancel ? weft__cancel_watch_add(f->step.cancel, &f->watch, on_cancel, f) : WEFT_OK;
   if (err)
     weft__dataflow_release(f);
   else
@@ -450,7 +450,7 @@ static weft_err begin(dataflow **out, plan *p, plan_run *run, pool *tasks) {
 
 /* Takes what was fetched, and leaves the dataflow to the next run. */
 static weft_err conclude_run(dataflow *f) {
-  if (f->step.cancel) weft__cancel_off(f->step.cancel, &f->watch);
+  if (f->step.cancel) weft__cancel_watch_remove(f->step.cancel, &f->watch);
   weft_err err = weft__status_raise(&f->status);
   err = weft__plan_end(f->plan, err);
   if (!err) err = check_fetches(f);

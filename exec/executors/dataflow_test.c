@@ -41,7 +41,7 @@ typedef struct stuck {
 static void *unstick(void *arg) {
   stuck *s = arg;
   kernel *k = s->k;
-  weft__cancel_off(k->step->cancel, &s->watch);
+  weft__cancel_watch_remove(k->step->cancel, &s->watch);
   weft__free(s);
   weft__kernel_done(k, weft__cancel_raise(k->step->cancel));
   return NULL;
@@ -54,7 +54,7 @@ static weft_err never_cpu(kernel *k) {
   if (!s) return WEFT_OOM;
   s->k = k;
   weft__kernel_defer(k);
-  weft_err err = weft__cancel_on(k->step->cancel, &s->watch, on_cancel, s);
+  weft_err err = weft__cancel_watch_add(k->step->cancel, &s->watch, on_cancel, s);
   if (!err) return WEFT_OK;
   weft__free(s);
   weft__kernel_done(k, err);
@@ -472,16 +472,16 @@ TEST(a_deadline_ends_a_step_that_waits_or_loops) {
   weft_out endless = counting_loop(&r, x, INFINITY, NULL, 10);
   rig_open(&r, 2);
   double got;
-  int64_t begin = weft__now_ns();
+  int64_t begin = weft__clock_now_ns();
   EXPECT_ERR(run(&r, x, 1, waits, &got, 50), WEFT_DEADLINE_EXCEEDED, "Timed out");
   EXPECT_ERR(run(&r, x, 1, endless, &got, 50), WEFT_DEADLINE_EXCEEDED, "Timed out");
-  EXPECT(weft__now_ns() - begin < (int64_t)5000000000);
+  EXPECT(weft__clock_now_ns() - begin < (int64_t)5000000000);
   rig_finish(&r);
 }
 
 static void *interrupt_soon(void *arg) {
   usleep(30000);
-  weft__interrupt();
+  weft__interrupt_raise();
   return arg;
 }
 

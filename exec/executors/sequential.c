@@ -56,10 +56,10 @@ weft_err weft__item_run(frame *f, int i, plan_run *run) {
   kernel *k = &f->kernel[i];
   WEFT_TRY(resolve(it, k, f->slot));
   WEFT_TRY(weft__item_own_inputs(it, k));
-  int64_t begin = run->log ? weft__now_ns() : 0;
+  int64_t begin = run->log ? weft__clock_now_ns() : 0;
   weft_err err = it->run(k);
   err = weft__item_wait_gpu(f->plan, it, f->stats != NULL, err);
-  if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__now_ns());
+  if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__clock_now_ns());
   drop_derefs(it, k);
   if (k->scratch && !f->recording) weft__gpu_scratch_release(&k->scratch);
   if (err) return weft__item_error(it, err);
@@ -70,7 +70,7 @@ weft_err weft__item_run(frame *f, int i, plan_run *run) {
 
 weft_err weft__plan_check_time(const plan_run *run) {
   if (run->step.cancel && weft__cancel_fired(run->step.cancel)) return weft__cancel_raise(run->step.cancel);
-  if (run->deadline_ns && weft__now_ns() > run->deadline_ns)
+  if (run->deadline_ns && weft__clock_now_ns() > run->deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
   return run->step.asked_ns ? weft__step_check_time(&run->step) : WEFT_OK;
 }
@@ -207,8 +207,8 @@ weft_err weft__plan_end(plan *p, weft_err err) {
   if (!p->n_device) return err;
   for (int left = p->careful; left > 0 && !atomic_compare_exchange_weak(&p->careful, &left, left - 1);) continue;
   status first = {0};
-  weft__status_keep(&first, err);
-  for (int i = 0; i < p->n_device; i++) weft__status_keep(&first, end_device(p, p->device[i]));
+  weft__status_update(&first, err);
+  for (int i = 0; i < p->n_device; i++) weft__status_update(&first, end_device(p, p->device[i]));
   err = weft__status_raise(&first);
   weft__status_finish(&first);
   return err;

@@ -150,10 +150,10 @@ struct staged {
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t wake;
   status failure;
-  int outstanding; /* receives that have not ended */
-  int stage;       /* waited for; -1: nobody waits */
-  int *left;       /* per stage: receives that have not ended */
-  recv_want *want; /* per receive, behind the receipts */
+  int outstanding;    /* receives that have not ended */
+  int stage;          /* waited for; -1: nobody waits */
+  int *left;          /* per stage: receives that have not ended */
+  recv_request *want; /* per receive, behind the receipts */
   receipt receipt[];
 };
 
@@ -186,7 +186,7 @@ static weft_err take(staged *s, int item, const weft_tensor *t, bool dead) {
 static void fail(staged *s, weft_err err) {
   pthread_mutex_lock(&s->lock);
   bool first = s->failure.code == WEFT_OK;
-  weft__status_keep(&s->failure, err);
+  weft__status_update(&s->failure, err);
   pthread_mutex_unlock(&s->lock);
   if (!first) return;
   if (s->run->step.cancel)
@@ -220,10 +220,10 @@ static void on_cancel(void *arg) {
 }
 
 static weft_err begin(staged **out, plan *p, plan_run *run, pool *tasks, run_done *done, void *arg) {
-  staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_want)) * (size_t)p->n_recv);
+  staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_request)) * (size_t)p->n_recv);
   if (!s) return WEFT_OOM;
   *s = (staged){.plan = p, .run = run, .tasks = tasks, .done = done, .arg = arg, .stage = -1};
-  s->want = (recv_want *)(s->receipt + p->n_recv);
+  s->want = (recv_request *)(s->receipt + p->n_recv);
   s->left = weft__alloc_zero((size_t)p->n_stage + 1, sizeof *s->left);
   weft_err err = s->left ? weft__frame_begin(&s->frame, p, run) : WEFT_OOM;
   if (err) {
@@ -245,7 +245,7 @@ static void begin_receives(staged *s) {
   const plan *p = s->plan;
   for (int i = 0; i < p->n_recv; i++) {
     s->receipt[i] = (receipt){s, p->recv[i].item};
-    s->want[i] = (recv_want){p->recv[i].key, on_receipt, &s->receipt[i]};
+    s->want[i] = (recv_request){p->recv[i].key, on_receipt, &s->receipt[i]};
   }
   for (int i = 0, n = p->n_recv, more; i < n; i += more) {
     more = p->recv[i].together;
@@ -255,11 +255,11 @@ static void begin_receives(staged *s) {
 
 /* With the result known and nothing outstanding: fetches, and the frame goes back. */
 static weft_err finish(staged *s, weft_err err) {
-  if (s->watching) weft__cancel_off(s->run->step.cancel, &s->watch);
+  if (s->watching) weft__cancel_watch_remove(s->run->step.cancel, &s->watch);
   err = weft__plan_end(s->plan, err);
   if (!err) err = weft__plan_fetch(s->plan, s->frame->slot, s->run);
   status kept = {0};
-  weft__status_keep(&kept, err);
+  weft__status_update(&kept, err);
   weft__frame_release(s->frame, err == WEFT_OK);
   weft__status_finish(&s->failure);
   pthread_cond_destroy(&s->wake);
@@ -276,9 +276,9 @@ static weft_err run_stage(staged *s, int stage) {
   plan *p = s->plan;
   int from = s->next, to = from;
   while (to < p->n_item && p->item[to].stage == stage) to++;
-  int64_t start = weft__now_ns();
+  int64_t start = weft__clock_now_ns();
   weft_err err = weft__frame_run(s->frame, s->run, from, to);
-  weft__cost_note(&p->stage_cost[stage], weft__now_ns() - start);
+  weft__cost_note(&p->stage_cost[stage], weft__clock_now_ns() - start);
   s->next = to;
   return err;
 }
@@ -317,7 +317,7 @@ static void proceed(staged *s) {
 
 static weft_err watch(staged *s) {
   cancel *c = s->run->step.cancel;
-  weft_err err = c ? weft__cancel_on(c, &s->watch, on_cancel, s) : WEFT_OK;
+  weft_err err = c ? weft__cancel_watch_add(c, &s->watch, on_cancel, s) : WEFT_OK;
   s->watching = c && !err;
   return err;
 }
@@ -344,7 +344,7 @@ void weft__staged_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_
 /* ---- on one thread ----------------------------------------------------------------------------- */
 
 static weft_err look_up(const staged *s) {
-  if (weft__interrupts()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
+  if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   return weft__plan_check_time(s->run);
 }
 
@@ -352,7 +352,7 @@ static weft_err look_up(const staged *s) {
 static void sleep_until_ready(staged *s) {
   pthread_mutex_lock(&s->lock);
   while (s->failure.code ? s->outstanding > 0 : s->left[s->stage] > 0) {
-    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
     if (!pthread_cond_clockwait(&s->wake, &s->lock, CLOCK_MONOTONIC, &until) || s->failure.code) continue;
     pthread_mutex_unlock(&s->lock);
     weft_err err = look_up(s);

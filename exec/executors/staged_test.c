@@ -98,7 +98,7 @@ static void ping_pong(rig *r, weft_out *x) {
 
 static void on_end(void *arg, weft_err err) {
   side *s = arg;
-  weft__status_keep(&s->why, err);
+  weft__status_update(&s->why, err);
   s->err = err;
   atomic_fetch_add(&s->ended, 1);
 }
@@ -143,7 +143,7 @@ TEST(two_parts_that_need_each_other_run_to_their_end_many_times) {
     EXPECT_NEAR((double)TENSOR_DATA(r.a.got, float)[1], -4.0, 1e-6);
     weft_tensor_destroy(r.a.got);
     weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
-    weft__rendezvous_destroy(r.meet);
+    weft__rendezvous_release(r.meet);
   }
   rig_finish(&r);
 }
@@ -164,7 +164,7 @@ TEST(a_thread_that_waits_runs_its_part_itself) {
     EXPECT_NEAR((double)TENSOR_DATA(r.a.got, float)[1], -8.0, 1e-6);
     weft_tensor_destroy(r.a.got);
     weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
-    weft__rendezvous_destroy(r.meet);
+    weft__rendezvous_release(r.meet);
   }
   rig_finish(&r);
 }
@@ -187,7 +187,7 @@ TEST(a_part_that_fails_ends_with_its_error_and_takes_nothing_along) {
   EXPECT(r.a.got == NULL);
   weft_tensor_destroy(wrong);
   weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
-  weft__rendezvous_destroy(r.meet);
+  weft__rendezvous_release(r.meet);
   rig_finish(&r);
 }
 
@@ -206,7 +206,7 @@ TEST(cancelling_ends_a_part_that_waits) {
   EXPECT_EQ_INT(r.a.err, WEFT_CANCELLED);
   EXPECT_CONTAINS(r.a.why.message, "enough");
   weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
-  weft__rendezvous_destroy(r.meet);
+  weft__rendezvous_release(r.meet);
   rig_finish(&r);
 }
 
@@ -218,9 +218,9 @@ TEST(a_deadline_ends_a_thread_that_waits) {
   const weft_tensor *in = pair(1, 2);
   EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
   prepare(&r, &r.a, &in);
-  r.a.run.deadline_ns = weft__now_ns() + 100000000;
+  r.a.run.deadline_ns = weft__clock_now_ns() + 100000000;
   EXPECT_ERR(weft__staged_run(r.a.plan, &r.a.run), WEFT_DEADLINE_EXCEEDED, "Timed out");
   weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
-  weft__rendezvous_destroy(r.meet);
+  weft__rendezvous_release(r.meet);
   rig_finish(&r);
 }

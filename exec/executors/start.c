@@ -16,9 +16,9 @@ typedef struct handed { /* a straight run on its way to the pool */
 } handed;
 
 static weft_err run_timed(plan *p, plan_run *run) {
-  int64_t begin = weft__now_ns();
+  int64_t begin = weft__clock_now_ns();
   weft_err err = weft__plan_run(p, run);
-  weft__cost_note(&p->cost, weft__now_ns() - begin);
+  weft__cost_note(&p->cost, weft__clock_now_ns() - begin);
   return err;
 }
 

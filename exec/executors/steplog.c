@@ -31,7 +31,7 @@ weft_err weft__step_log_create(step_log **out) {
   step_log *l = weft__alloc_zero(1, sizeof *l);
   if (!l) return WEFT_OOM;
   pthread_mutex_init(&l->lock, NULL);
-  l->wall_offset_ns = weft__wall_us() * 1000 - weft__now_ns();
+  l->wall_offset_ns = weft__clock_wall_us() * 1000 - weft__clock_now_ns();
   *out = l;
   return WEFT_OK;
 }

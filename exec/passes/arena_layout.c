@@ -25,7 +25,7 @@ void weft__buffer_stats_note(buffer_stats *stats, const plan *p, int item, const
       if (!it->in[i].from_ref && slot[it->in[i].slot].t.buf == t->buf) l->alias = i;
     if (l->alias >= 0)
       l->root = stats[it->in[l->alias].slot].root;
-    else if (weft__buffer_single(t->buf) && t->data == t->buf->data)
+    else if (weft__buffer_is_unique(t->buf) && t->data == t->buf->data)
       l->root = s;
     l->bytes = weft__tensor_bytes(t);
   }

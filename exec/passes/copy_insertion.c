@@ -69,7 +69,7 @@ bool weft__is_copy_wait(const plan_item *it) { return it->op == &wait_op; }
 
 /* AddN of values that lie on different cards: they are not copied to one, the cards add them up. */
 static weft_err sum_run(kernel *k) {
-  device *d[GPU_CARDS];
+  device *d[GPU_MAX_CARDS];
   int root = 0;
   for (int i = 0; i < k->n_in; i++) {
     if (!weft__shape_equal(&k->in[i]->shape, &k->in[0]->shape))
@@ -310,9 +310,10 @@ static weft_err bring_feeds(spreader *s) {
 
 /* Is it a sum that the cards of its inputs can make by themselves?  One of them is its own. */
 static bool sums_over_cards(const spreader *s, const plan_item *it) {
-  device *d[GPU_CARDS];
+  device *d[GPU_MAX_CARDS];
   bool own = false;
-  if (!it->device || strcmp(it->node->op_name, "AddN") != 0 || it->n_in < 2 || it->n_in > GPU_CARDS || s->p->dataflow)
+  if (!it->device || strcmp(it->node->op_name, "AddN") != 0 || it->n_in < 2 || it->n_in > GPU_MAX_CARDS ||
+      s->p->dataflow)
     return false;
   for (int j = 0; j < it->n_in; j++) {
     const int from = s->memory[it->in[j].slot];

@@ -204,7 +204,7 @@ static void listen(void *arg, int level, const char *file, int line, const char 
 
 static void expect_no_gpu(const char *trouble, const char *words) {
   setenv("WEFT_SIMULATED_TROUBLE", trouble, 1);
-  weft__log_set(listen, NULL);
+  weft__log_set_callback(listen, NULL);
   rig r = begin();
   device_info *info;
   int n;

@@ -54,7 +54,7 @@ static const op fused_op = {.def = "_Fused", .cpu = fused_cpu, .unprepare = weft
 static weft_err update_locked(kernel *k, const program *p) {
   const weft_tensor *in[ELEM_MAX_IN];
   weft_tensor *now = NULL;
-  if (!k->ref[0]->value.buf) return weft__variable_missing(k, k->ref[0]);
+  if (!k->ref[0]->value.buf) return weft__variable_fail_uninitialized(k, k->ref[0]);
   WEFT_TRY(weft__variable_writable(k->ref[0], &now));
   if (k->device) WEFT_TRY(k->device->ops->sync(k->device)); /* a simulated one: the value may be a copy to come */
   in[0] = now;

@@ -20,7 +20,7 @@ typedef struct descent {
   void *apply_state;
 } descent;
 
-WEFT_HOT static void scale(float *restrict to, const float *restrict from, int64_t n, float by) {
+WEFT_TARGET_CLONES static void scale(float *restrict to, const float *restrict from, int64_t n, float by) {
   for (int64_t i = 0; i < n; i++) to[i] = from[i] * by;
 }
 

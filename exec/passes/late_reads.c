@@ -12,8 +12,8 @@ static bool is_one_of(const weft_node *n, const char *a, const char *b) {
 static bool takes_token(const weft_graph *g, const weft_node *n) {
   if (!is_one_of(n, "QueueDequeueV2", "QueueDequeue")) return false;
   const attr *name = weft__node_attr(g->node[n->in[0].node], "shared_name");
-  return name && name->kind == ATTR_STRING && name->s.size == strlen(TOKEN_QUEUE) &&
-         memcmp(name->s.data, TOKEN_QUEUE, name->s.size) == 0;
+  return name && name->kind == ATTR_STRING && name->s.size == strlen(SYNC_TOKEN_QUEUE) &&
+         memcmp(name->s.data, SYNC_TOKEN_QUEUE, name->s.size) == 0;
 }
 
 /* The only one, or -1. */

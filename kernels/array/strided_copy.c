@@ -97,7 +97,7 @@ static void copy_steps(char *d, const char *s, int64_t n, int64_t ds, int64_t ss
     for (int64_t i = 0; i < n; i++) memcpy(d + i * (int64_t)sizeof one, &one, sizeof one);                             \
   } while (0)
 
-WEFT_HOT static void fill_row(char *d, const char *s, int64_t n, size_t size) {
+WEFT_TARGET_CLONES static void fill_row(char *d, const char *s, int64_t n, size_t size) {
   switch (size) {
   case 1: memset(d, *(const unsigned char *)s, (size_t)n); break;
   case 2: FILL_LOOP(uint16_t); break;

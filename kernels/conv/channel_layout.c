@@ -12,7 +12,7 @@ typedef struct turn_job {
 } turn_job;
 
 /* Rows of BLOCK pixels of one image: dst (pixels, channels) from src (channels, pixels). */
-WEFT_HOT static void turn(void *arg, int64_t begin, int64_t end) {
+WEFT_TARGET_CLONES static void turn(void *arg, int64_t begin, int64_t end) {
   const turn_job *j = arg;
   const int64_t C = j->channels, P = j->pixels, blocks = (P + BLOCK - 1) / BLOCK;
   for (int64_t b = begin; b < end; b++) {

@@ -69,7 +69,7 @@ void weft__sweep_after(const sweep *s, float *dst, int64_t rows) {
   if (after) after->part(after->arg, dst, rows * s->stride[0]);
 }
 
-WEFT_HOT bool weft__all_finite(const float *x, int64_t n) {
+WEFT_TARGET_CLONES bool weft__all_finite(const float *x, int64_t n) {
   const uint32_t exponent = UINT32_C(0x7f800000);
   uint32_t bad = 0;
   for (int64_t i = 0; i < n; i++) {

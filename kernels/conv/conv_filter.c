@@ -100,7 +100,7 @@ static void filter_tasks(void *arg, int64_t begin, int64_t end) {
 }
 
 /* df = the sum of the copies, without the columns beyond the last. */
-WEFT_HOT static void filter_join(void *arg, int64_t begin, int64_t end) {
+WEFT_TARGET_CLONES static void filter_join(void *arg, int64_t begin, int64_t end) {
   const filter_job *j = arg;
   const int64_t oc = j->c->out_ch, depth = j->c->at[0].size * j->c->at[1].size * j->c->in_ch;
   for (int64_t r = begin; r < end; r++) {

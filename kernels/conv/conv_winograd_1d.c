@@ -38,8 +38,8 @@ static int64_t results_of(int64_t filter) { return POINTS + 1 - filter; }
 /* ---- the sums, along n channels ---- */
 
 /* u[f] = B d for groups of six pixels: pixels are `pixel` floats apart, groups `group`, u's `point`. */
-WEFT_HOT static void pixel_sums(const float *restrict d, int64_t pixel, int64_t group, int64_t groups,
-                                float *restrict u, int64_t point) {
+WEFT_TARGET_CLONES static void pixel_sums(const float *restrict d, int64_t pixel, int64_t group, int64_t groups,
+                                          float *restrict u, int64_t point) {
   const int64_t n = pixel;
   for (int64_t g = 0; g < groups; g++, d += group, u += n)
     for (int64_t i = 0; i < n; i++) {
@@ -56,8 +56,8 @@ WEFT_HOT static void pixel_sums(const float *restrict d, int64_t pixel, int64_t 
 }
 
 /* v[f] = G g for the columns of the filter, `column` floats apart. */
-WEFT_HOT static void filter_sums(const float *restrict g, int64_t column, int64_t columns, float *restrict v,
-                                 int64_t point, int64_t n) {
+WEFT_TARGET_CLONES static void filter_sums(const float *restrict g, int64_t column, int64_t columns, float *restrict v,
+                                           int64_t point, int64_t n) {
   const bool five = columns == 5;
   for (int64_t i = 0; i < n; i++) {
     const float *p = g + i;
@@ -75,8 +75,8 @@ WEFT_HOT static void filter_sums(const float *restrict g, int64_t column, int64_
 }
 
 /* y[j] = A m for `left` of the results, `pixel` floats apart. */
-WEFT_HOT static void result_sums(const float *restrict m, int64_t point, int64_t results, int64_t left,
-                                 float *restrict y, int64_t pixel, int64_t n) {
+WEFT_TARGET_CLONES static void result_sums(const float *restrict m, int64_t point, int64_t results, int64_t left,
+                                           float *restrict y, int64_t pixel, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     const float *p = m + i;
     const float even_a = p[point] + p[2 * point], odd_a = A * (p[point] - p[2 * point]);
@@ -90,8 +90,8 @@ WEFT_HOT static void result_sums(const float *restrict m, int64_t point, int64_t
 }
 
 /* w[f] = A' dy for `left` results (the others are zero). */
-WEFT_HOT static void gradient_sums(const float *restrict dy, int64_t pixel, int64_t left, int64_t results,
-                                   float *restrict w, int64_t point, int64_t n) {
+WEFT_TARGET_CLONES static void gradient_sums(const float *restrict dy, int64_t pixel, int64_t left, int64_t results,
+                                             float *restrict w, int64_t point, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     const float y0 = dy[i], y1 = left > 1 ? dy[pixel + i] : 0, y2 = left > 2 ? dy[2 * pixel + i] : 0;
     const float y3 = left > 3 ? dy[3 * pixel + i] : 0;
@@ -106,8 +106,8 @@ WEFT_HOT static void gradient_sums(const float *restrict dy, int64_t pixel, int6
 }
 
 /* dg = G' s. */
-WEFT_HOT static void filter_results(const float *restrict s, int64_t point, int64_t columns, float *restrict g,
-                                    int64_t column, int64_t n) {
+WEFT_TARGET_CLONES static void filter_results(const float *restrict s, int64_t point, int64_t columns,
+                                              float *restrict g, int64_t column, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     const float *p = s + i;
     const float even_a = (p[point] + p[2 * point]) * BY_A, odd_a = (p[point] - p[2 * point]) * BY_A;
@@ -354,8 +354,8 @@ static void add_products(const short_filter *j, const rows_of_sums *r, const flo
 }
 
 /* Adds a block, (rows, width), to the columns of a copy of the sums. */
-WEFT_HOT static void add_block(const short_filter *j, const float *restrict block, int64_t rows, int width,
-                               float *restrict sums, bool add) {
+WEFT_TARGET_CLONES static void add_block(const short_filter *j, const float *restrict block, int64_t rows, int width,
+                                         float *restrict sums, bool add) {
   for (int64_t r = 0; r < rows; r++, block += width, sums += j->columns)
     for (int i = 0; i < width; i++) sums[i] = add ? sums[i] + block[i] : block[i];
 }
@@ -429,7 +429,7 @@ static void short_tasks(void *arg, int64_t begin, int64_t end) {
 }
 
 /* Rows (kh, ci) of the gradient: the copies are added into the first, then the points make the columns. */
-WEFT_HOT static void short_join(void *arg, int64_t begin, int64_t end) {
+WEFT_TARGET_CLONES static void short_join(void *arg, int64_t begin, int64_t end) {
   short_filter *j = arg;
   const int64_t c = j->c->in_ch, oc = j->c->out_ch, columns = j->c->at[1].size;
   const int64_t point = j->c->at[0].size * c * j->columns;

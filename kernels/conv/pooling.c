@@ -151,7 +151,7 @@ enum { RUN = 256 }; /* channels done at a time, so that what is between passes f
   static void name##_arg_max(void *arg, int64_t begin, int64_t end) { name##_places(arg, begin, end, false); }         \
   static const pooling name = {name##_max, name##_grad, name##_choose, name##_arg_max};
 
-DEFINE_POOL(max_float, float, WEFT_HOT)
+DEFINE_POOL(max_float, float, WEFT_TARGET_CLONES)
 DEFINE_POOL(max_double, double, )
 DEFINE_POOL(max_int8, int8_t, )
 DEFINE_POOL(max_int16, int16_t, )
@@ -181,7 +181,7 @@ const pooling *weft__pooling(weft_dtype t) {
 /* ---- means ---- */
 
 #define DEFINE_MEAN(name, T)                                                                                           \
-  WEFT_HOT static void name##_add(T *y, const T *x, int64_t n, T scale) {                                              \
+  WEFT_TARGET_CLONES static void name##_add(T *y, const T *x, int64_t n, T scale) {                                    \
     WEFT_IVDEP for (int64_t i = 0; i < n; i++) y[i] += x[i] * scale;                                                   \
   }                                                                                                                    \
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \

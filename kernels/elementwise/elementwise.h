@@ -75,14 +75,14 @@ int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i);
   }
 
 /* One result type as the arguments': T -> T. */
-#define UNARY(name, suffix, T_, A_, expr) WEFT_HOT UNARY_LOOP(name, suffix, T_, T_, A_, expr)
-#define BINARY(name, suffix, T_, A_, expr) WEFT_HOT BINARY_LOOP(name, suffix, T_, T_, A_, expr)
+#define UNARY(name, suffix, T_, A_, expr) WEFT_TARGET_CLONES UNARY_LOOP(name, suffix, T_, T_, A_, expr)
+#define BINARY(name, suffix, T_, A_, expr) WEFT_TARGET_CLONES BINARY_LOOP(name, suffix, T_, T_, A_, expr)
 /* Loops that call a function per element gain nothing from wider vectors: one copy. */
 #define UNARY_CALL(name, suffix, T_, A_, expr) UNARY_LOOP(name, suffix, T_, T_, A_, expr)
 #define BINARY_CALL(name, suffix, T_, A_, expr) BINARY_LOOP(name, suffix, T_, T_, A_, expr)
 /* Predicates: T -> bool. */
-#define UNARY_TEST(name, suffix, T_, A_, expr) WEFT_HOT UNARY_LOOP(name, suffix, bool, T_, A_, expr)
-#define BINARY_TEST(name, suffix, T_, A_, expr) WEFT_HOT BINARY_LOOP(name, suffix, bool, T_, A_, expr)
+#define UNARY_TEST(name, suffix, T_, A_, expr) WEFT_TARGET_CLONES UNARY_LOOP(name, suffix, bool, T_, A_, expr)
+#define BINARY_TEST(name, suffix, T_, A_, expr) WEFT_TARGET_CLONES BINARY_LOOP(name, suffix, bool, T_, A_, expr)
 
 #define EACH_FLOAT(LOOP, name, expr) LOOP(name, f32, float, float, expr) LOOP(name, f64, double, double, expr)
 #define EACH_SIGNED(LOOP, name, expr)                                                                                  \

@@ -24,7 +24,8 @@ typedef struct panel {
   int64_t b_row;
 } panel;
 
-WEFT_HOT static void copy_rows(float *restrict dst, const float *restrict src, int64_t ld, int64_t depth, int width) {
+WEFT_TARGET_CLONES static void copy_rows(float *restrict dst, const float *restrict src, int64_t ld, int64_t depth,
+                                         int width) {
   for (int64_t r = 0; r < depth; r++, src += ld, dst += width)
     for (int j = 0; j < width; j++) dst[j] = src[j];
 }

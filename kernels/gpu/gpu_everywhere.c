@@ -67,7 +67,7 @@ static bool fills_objects(const weft_node *n) {
 static const gpu_kernel *const *plugin_lists;
 static void load_lists(void) {
   gpu_kernels_fn *door;
-  *(void **)&door = weft__gpu_door(GPU_KERNELS_SYMBOL);
+  *(void **)&door = weft__gpu_plugin_symbol(GPU_KERNELS_SYMBOL);
   plugin_lists = door ? door(weft__gpu_host()) : NULL;
 }
 

@@ -195,7 +195,7 @@ static weft_err host_writable(kernel *k, int arg, gpu_tensor *out) {
   variable *v = NULL;
   weft_tensor *now;
   WEFT_TRY(weft__kernel_variable(k, arg, &v));
-  if (!v->value.buf) return weft__variable_missing(k, v);
+  if (!v->value.buf) return weft__variable_fail_uninitialized(k, v);
   WEFT_TRY(weft__variable_writable(v, &now));
   show(now, out);
   return WEFT_OK;
@@ -204,7 +204,7 @@ static weft_err host_writable(kernel *k, int arg, gpu_tensor *out) {
 static weft_err host_readable(kernel *k, int arg, gpu_tensor *out) {
   variable *v = NULL;
   WEFT_TRY(weft__kernel_variable(k, arg, &v));
-  if (!v->value.buf) return weft__variable_missing(k, v);
+  if (!v->value.buf) return weft__variable_fail_uninitialized(k, v);
   show(&v->value, out);
   return WEFT_OK;
 }

@@ -89,7 +89,8 @@ enum { FOLD_LANES = 64, FOLD_BLOCK = 256 }; /* lanes side by side; steps before 
     for (; rows > 0; rows--, x += ld)                                                                                  \
       for (int64_t j = 0; j < cols; j++) acc[j] = name##_step(acc[j], name##_load(x[j]));                              \
   }                                                                                                                    \
-  WEFT_HOT static void name(const void *xs, int64_t outer, int64_t rows, int64_t cols, int64_t ld, void *accs) {       \
+  WEFT_TARGET_CLONES static void name(const void *xs, int64_t outer, int64_t rows, int64_t cols, int64_t ld,           \
+                                      void *accs) {                                                                    \
     const T_ *x = xs;                                                                                                  \
     A_ *acc = accs;                                                                                                    \
     for (int64_t o = 0; o < outer; o++, x += rows * ld, acc += cols) {                                                 \

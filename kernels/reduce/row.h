@@ -1,7 +1,7 @@
 /* row.h - reductions of a row in lanes, shared by the softmax and the cross entropies.
  *
  * Macros, because a row is of floats or of doubles and the loop must be compiled inside its
- * WEFT_HOT caller.  Each runs 16 lanes side by side and joins them at the end. */
+ * WEFT_TARGET_CLONES caller.  Each runs 16 lanes side by side and joins them at the end. */
 #ifndef WEFT_KERNELS_REDUCE_ROW_H
 #define WEFT_KERNELS_REDUCE_ROW_H
 

@@ -48,21 +48,22 @@ typedef uint64_t v8 __attribute__((vector_size(16)));
       for (int64_t r = c < whole_cols ? whole_rows : 0; r < rows; r++)                                                 \
         memcpy(d + r * ds + c * SIZE, s + c * ss + r * SIZE, SIZE);                                                    \
   }                                                                                                                    \
-  WEFT_HOT static void transpose_##SIZE(char *d, const char *s, int64_t rows, int64_t cols, int64_t ds, int64_t ss) {  \
+  WEFT_TARGET_CLONES static void transpose_##SIZE(char *d, const char *s, int64_t rows, int64_t cols, int64_t ds,      \
+                                                  int64_t ss) {                                                        \
     enum { LINE = 64 / SIZE };                                                                                         \
     for (int64_t c = 0; c < cols; c += LINE)                                                                           \
       for (int64_t r = 0; r < rows; r += LINE)                                                                         \
         block_##SIZE(d + r * ds + c * SIZE, s + c * ss + r * SIZE, rows - r < LINE ? rows - r : LINE,                  \
                      cols - c < LINE ? cols - c : LINE, ds, ss);                                                       \
   }                                                                                                                    \
-  WEFT_HOT static void apart_##SIZE(char *restrict x, char *restrict y, char *restrict z, const char *restrict s,      \
-                                    int64_t n) {                                                                       \
+  WEFT_TARGET_CLONES static void apart_##SIZE(char *restrict x, char *restrict y, char *restrict z,                    \
+                                              const char *restrict s, int64_t n) {                                     \
     const T *from = (const T *)(const void *)s;                                                                        \
     T *a = (T *)(void *)x, *b = (T *)(void *)y, *c = (T *)(void *)z;                                                   \
     for (int64_t i = 0; i < n; i++) a[i] = from[3 * i], b[i] = from[3 * i + 1], c[i] = from[3 * i + 2];                \
   }                                                                                                                    \
-  WEFT_HOT static void together_##SIZE(char *restrict d, const char *restrict x, const char *restrict y,               \
-                                       const char *restrict z, int64_t n) {                                            \
+  WEFT_TARGET_CLONES static void together_##SIZE(char *restrict d, const char *restrict x, const char *restrict y,     \
+                                                 const char *restrict z, int64_t n) {                                  \
     T *to = (T *)(void *)d;                                                                                            \
     const T *a = (const T *)(const void *)x, *b = (const T *)(const void *)y, *c = (const T *)(const void *)z;         \
     for (int64_t i = 0; i < n; i++) to[3 * i] = a[i], to[3 * i + 1] = b[i], to[3 * i + 2] = c[i];                      \

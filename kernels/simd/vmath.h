@@ -1,7 +1,7 @@
 /* vmath.h - float32 functions written so that a loop over them becomes vector code.
  *
  * Each is straight-line C: no branch, no table, no call, only selects, so gcc and clang vectorise
- * the surrounding loop for whatever the machine has (mark that loop's function WEFT_HOT).  All are
+ * the surrounding loop for whatever the machine has (mark that loop's function WEFT_TARGET_CLONES).  All are
  * within 7 ulp of the true value (sin and cos of many turns: of 1) and treat infinities, NaN, zero
  * and subnormal numbers as the C library does.  The polynomials are our own minimax fits.
  *

@@ -4,19 +4,19 @@
 #include "base/target_clones.h"
 #include "kernels/simd/vmath.h"
 
-WEFT_HOT static void from_half(float *restrict dst, const uint16_t *restrict src, int64_t n) {
+WEFT_TARGET_CLONES static void from_half(float *restrict dst, const uint16_t *restrict src, int64_t n) {
   for (int64_t i = 0; i < n; i++) dst[i] = vfrom_half(src[i]);
 }
 
-WEFT_HOT static void from_bfloat16(float *restrict dst, const uint16_t *restrict src, int64_t n) {
+WEFT_TARGET_CLONES static void from_bfloat16(float *restrict dst, const uint16_t *restrict src, int64_t n) {
   for (int64_t i = 0; i < n; i++) dst[i] = vfrom_bfloat16(src[i]);
 }
 
-WEFT_HOT static void to_half(uint16_t *restrict dst, const float *restrict src, int64_t n) {
+WEFT_TARGET_CLONES static void to_half(uint16_t *restrict dst, const float *restrict src, int64_t n) {
   for (int64_t i = 0; i < n; i++) dst[i] = vto_half(src[i]);
 }
 
-WEFT_HOT static void to_bfloat16(uint16_t *restrict dst, const float *restrict src, int64_t n) {
+WEFT_TARGET_CLONES static void to_bfloat16(uint16_t *restrict dst, const float *restrict src, int64_t n) {
   for (int64_t i = 0; i < n; i++) dst[i] = vto_bfloat16(src[i]);
 }
 

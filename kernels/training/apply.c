@@ -272,7 +272,7 @@ static void run(const kernel *k, job *j, const shape *var) {
     weft__kernel_loop(k, weft__shape_count(var), 2, dense, j);
     return;
   }
-  j->row = weft__shape_span(var, 1, var->rank);
+  j->row = weft__shape_product(var, 1, var->rank);
   const int64_t rows = var->dim[0], work = j->indices->shape.dim[0] * j->row * 3;
   weft__kernel_loop(k, rows, rows > 0 ? work / rows + 1 : 1, sparse, j);
 }

@@ -101,8 +101,8 @@ static void client_end_use(fast_client *client) {
 static void client_call_finish(client_call *c, weft_err err, message *response) {
   fast_client *client = c->client;
   status kept = {0};
-  weft__status_keep(&kept, err);
-  if (c->cancel) weft__cancel_off(c->cancel, &c->watch);
+  weft__status_update(&kept, err);
+  if (c->cancel) weft__cancel_watch_remove(c->cancel, &c->watch);
   err = weft__status_raise(&kept);
   weft__status_finish(&kept);
   c->fn(c->arg, err, err == WEFT_OK ? response : NULL);
@@ -208,7 +208,7 @@ static client_call *client_call_create(fast_client *client, const char *method, 
   c->fn = fn, c->arg = arg;
   c->cancel = opts->cancel;
   c->timeout_ms = opts->timeout_ms > 0 ? opts->timeout_ms : 0;
-  if (c->timeout_ms) c->deadline_ns = weft__now_ns() + c->timeout_ms * 1000000;
+  if (c->timeout_ms) c->deadline_ns = weft__clock_now_ns() + c->timeout_ms * 1000000;
   return c;
 }
 
@@ -217,7 +217,7 @@ static client_call *client_call_create(fast_client *client, const char *method, 
 static weft_err client_send_call(fast_client *client, client_call *c, message *request, bool more) {
   uint32_t left = c->timeout_ms < UINT32_MAX ? (uint32_t)c->timeout_ms : UINT32_MAX;
   WEFT_TRY(client_add_call(client, c));
-  weft_err err = c->cancel ? weft__cancel_on(c->cancel, &c->watch, client_call_cancelled, c) : WEFT_OK;
+  weft_err err = c->cancel ? weft__cancel_watch_add(c->cancel, &c->watch, client_call_cancelled, c) : WEFT_OK;
   if (err == WEFT_OK)
     weft__conn_send(&client->conn, &(frame_head){.kind = FRAME_CALL, .id = c->id, .timeout_ms = left}, c->method,
                     request, more);

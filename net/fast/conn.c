@@ -112,7 +112,7 @@ static ssize_t conn_sendmsg(conn *c, struct iovec *v, int n) {
   do size = sendmsg(c->source.fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
   while (size < 0 && errno == EINTR);
   if (size > 0) {
-    weft__pulse_add(PULSE_OUT, (uint64_t)size);
+    weft__metrics_add(METRICS_BYTES_OUT, (uint64_t)size);
     if (c->fd_to_send >= 0) close(c->fd_to_send);
     c->fd_to_send = -1;
   }
@@ -226,7 +226,7 @@ static uint64_t conn_write_piece_to_shm(conn *c, message *body, int i) {
   size_t size = p->size;
   uint64_t ref = c->own_shm && size >= SHM_PIECE_MIN ? weft__shm_write(c->own_shm, p->data, size) : 0;
   if (!ref) return size;
-  weft__pulse_add(PULSE_OUT, size);
+  weft__metrics_add(METRICS_BYTES_OUT, size);
   if (p->release) p->release(p->arg);
   *p = (piece){0};
   body->size -= size;
@@ -296,7 +296,7 @@ static bool conn_head_is_valid(const conn *c) {
 
 static weft_err body_add_buffer(message *m, size_t size) {
   buffer *b;
-  WEFT_TRY(weft__receiving_memory(&b, size));
+  WEFT_TRY(weft__pinned_receive_buffer(&b, size));
   weft_err err = weft__message_add_buffer(m, b, b->data, size);
   weft__buffer_release(b);
   return err;
@@ -304,7 +304,7 @@ static weft_err body_add_buffer(message *m, size_t size) {
 
 static weft_err conn_add_shm_piece(conn *c, uint64_t ref) {
   if (!c->peer_shm) return weft__fail(WEFT_INVALID_ARGUMENT, "a reference to shared memory that was never attached");
-  weft__pulse_add(PULSE_IN, weft__shm_ref_size(ref));
+  weft__metrics_add(METRICS_BYTES_IN, weft__shm_ref_size(ref));
   return weft__shm_read(c->peer_shm, ref, &c->body);
 }
 
@@ -347,7 +347,7 @@ static bool conn_discard_body(conn *c, uint64_t socket_bytes) {
   c->head.code = WEFT_RESOURCE_EXHAUSTED;
   if (c->head.kind == FRAME_RESPONSE) {
     snprintf(c->text, sizeof c->text, "Out of memory for a response of %llu bytes%s", (unsigned long long)c->head.body,
-             weft__memory_text());
+             weft__memory_limit_text());
     c->head.text = (uint32_t)strlen(c->text);
   }
   c->head.n_piece = 0, c->head.body = 0;
@@ -496,7 +496,7 @@ static ssize_t conn_read(conn *c, bool *full) {
   if (room) v[n++] = (struct iovec){c->in + c->in_end, room};
   ssize_t size = conn_recvmsg(c, v, n);
   if (size <= 0) return size;
-  weft__pulse_add(PULSE_IN, (uint64_t)size);
+  weft__metrics_add(METRICS_BYTES_IN, (uint64_t)size);
   *full = (size_t)size == body + room || !c->authenticated; /* recvmsg stops behind a descriptor */
   size_t of_body = (size_t)size < body ? (size_t)size : body;
   conn_advance_body(c, of_body);

@@ -345,7 +345,7 @@ TEST(without_memory_for_a_body_the_call_fails_and_the_connection_stays) {
   state s = {0};
   fast_client *client = connect_client(&r, &s);
   EXPECT_OK(weft__memory_limit_set("4G"));
-  snprintf(ceiling, sizeof ceiling, "%zu", weft__memory_used() + (16 << 20));
+  snprintf(ceiling, sizeof ceiling, "%zu", weft__memory_limit_used() + (16 << 20));
   EXPECT_OK(weft__memory_limit_set(ceiling));
   for (int i = 1; i <= 3; i++) {
     message request = {0};

@@ -95,7 +95,7 @@ static poll_result loop_poll(loop *l, int wait_ms) {
   struct epoll_event events[BATCH];
   int n = epoll_wait(l->epoll_fd, events, BATCH, wait_ms);
   poll_result result = n > 0 ? POLL_EVENTS : POLL_NOTHING;
-  int64_t now = n > 0 ? weft__now_ns() : 0;
+  int64_t now = n > 0 ? weft__clock_now_ns() : 0;
   for (int i = 0; i < n; i++)
     if (events[i].data.u64 == KEY_WAKEUP)
       result = POLL_WAKEUP;
@@ -113,10 +113,10 @@ static void loop_forward_wakeup(loop_group *g, poll_result result) {
  * request while its memory is in the caches.  If another process takes the processor and keeps it, this stops for a
  * while. */
 static void loop_yield(loop *l) {
-  int64_t before = weft__now_ns();
+  int64_t before = weft__clock_now_ns();
   if (before < l->no_yield_until_ns) return;
   sched_yield();
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   if (now - before > (int64_t)YIELD_MAX_US * 1000) l->no_yield_until_ns = now + (int64_t)NO_YIELD_MS * 1000000;
 }
 
@@ -124,7 +124,7 @@ static void loop_yield(loop *l) {
  * polls meanwhile.  Returns true, perhaps with sources left, as soon as the sync_event (or NULL) is open. */
 static bool loop_dispatch_locked(loop *l, sync_event *until) {
   uint32_t events;
-  for (source *s; (s = weft__ready_queue_pop(&l->ready, weft__now_ns(), &events));) {
+  for (source *s; (s = weft__ready_queue_pop(&l->ready, weft__clock_now_ns(), &events));) {
     s->on_ready(s, events);
     if (until && weft__sync_event_watch(until, true)) return true;
     if (!weft__ready_queue_has_ready(&l->ready)) continue;
@@ -193,7 +193,7 @@ static void *primary_thread(void *arg) {
   loop_group *g = ((loop *)arg)->group;
   int64_t ticked_ns = 0;
   while (!atomic_load(&g->stopping)) {
-    int64_t now = weft__now_ns();
+    int64_t now = weft__clock_now_ns();
     if (now - ticked_ns >= (int64_t)tick_period_ms(g) * 1000000) {
       ticked_ns = now;
       primary_tick(g, now);
@@ -336,7 +336,7 @@ weft_err weft__loop_add(loop_group *g, source *s) { return loop_register(primary
 
 /* The loop with the fewest sources; a new one, if all have SOURCES_PER_LOOP and there is a processor for it. */
 static loop *least_busy_loop(loop_group *g) {
-  int at_most = weft__processors() < LOOPS_MAX ? weft__processors() : LOOPS_MAX;
+  int at_most = weft__pool_processors() < LOOPS_MAX ? weft__pool_processors() : LOOPS_MAX;
   pthread_mutex_lock(&g->lock);
   loop *least = primary(g);
   for (int i = 1; i < g->n_loop; i++)
@@ -394,7 +394,7 @@ void weft__loop_remove_and_close(loop_group *g, source *s) {
 /* ---- callers that wait ---- */
 
 bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_open) {
-  int64_t deadline = weft__now_ns() + for_ns, left = for_ns;
+  int64_t deadline = weft__clock_now_ns() + for_ns, left = for_ns;
   pthread_t none = 0;
   if (!atomic_compare_exchange_strong(&g->poller, &none, pthread_self())) return false;
   atomic_store(&g->caller_has_polled, true);
@@ -403,7 +403,7 @@ bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, boo
     int64_t ms = (left + 999999) / 1000000;
     int wait_ms = ms < LOOP_TICK_MS ? weft__int_sat(ms) : LOOP_TICK_MS;
     poll_result result = loop_poll_and_dispatch(primary(g), wait_ms, until);
-    left = result == POLL_NOTHING ? 0 : deadline - weft__now_ns();
+    left = result == POLL_NOTHING ? 0 : deadline - weft__clock_now_ns();
   }
   *is_open = weft__sync_event_watch(until, false);
   atomic_store(&g->poller, 0);

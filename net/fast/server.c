@@ -146,7 +146,7 @@ static bool server_conn_on_call(server_conn *from, const frame_head *h, const ch
   c->base.method = c->method;
   c->conn = from;
   c->id = h->id;
-  if (h->timeout_ms) c->base.deadline_ns = weft__now_ns() + (int64_t)h->timeout_ms * 1000000;
+  if (h->timeout_ms) c->base.deadline_ns = weft__clock_now_ns() + (int64_t)h->timeout_ms * 1000000;
   weft__message_move(&c->base.request, body);
   weft__cancel_init(&c->base.cancel);
   atomic_init(&c->refs, 1);
@@ -159,7 +159,8 @@ static bool server_conn_on_call(server_conn *from, const frame_head *h, const ch
   else if (h->code == WEFT_RESOURCE_EXHAUSTED) /* conn.c had no memory for its body and dropped it */
     server_call_respond(
         &c->base,
-        weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: out of memory for the request%s", method, weft__memory_text()), NULL);
+        weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: out of memory for the request%s", method, weft__memory_limit_text()),
+        NULL);
   else
     l->fn(l->arg, &c->base);
   return true;
@@ -245,7 +246,7 @@ static void listener_add_conn(fast_listener *l, int fd) {
     return;
   }
   c->listener = l;
-  c->accepted_ns = weft__now_ns();
+  c->accepted_ns = weft__clock_now_ns();
   server_conn_set_peer(c, fd);
   pthread_mutex_init(&c->lock, NULL);
   pthread_mutex_lock(&l->lock);
@@ -348,7 +349,7 @@ weft_err weft__fast_listener_endpoint(const fast_listener *l, message *out) {
 
 /* Waits, at most CLOSE_WAIT_MS, until all connections are freed. */
 static bool listener_wait_for_conns(fast_listener *l) {
-  struct timespec until = weft__deadline((int64_t)CLOSE_WAIT_MS * 1000000);
+  struct timespec until = weft__clock_deadline((int64_t)CLOSE_WAIT_MS * 1000000);
   pthread_mutex_lock(&l->lock);
   while (l->conns && pthread_cond_clockwait(&l->conn_gone, &l->lock, CLOCK_MONOTONIC, &until) == 0) continue;
   bool all_gone = !l->conns;

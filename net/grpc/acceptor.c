@@ -88,7 +88,7 @@ static bool unauth_conn_shut_down(const unauth_conn *s) {
 /* Forgets connections that gRPC has closed, and evicts those that are unauthenticated for too long; returns how
  * many. */
 static int acceptor_evict_late(acceptor *a) {
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   int evicted = 0;
   pthread_mutex_lock(&a->lock);
   for (int i = 0; i < atomic_load(&a->n_unauth);) {
@@ -118,7 +118,7 @@ static int acceptor_add_unauth(acceptor *a, int fd) {
       acceptor_forget(a, 0);
   }
   if (evicted >= 0) {
-    a->unauth[atomic_load(&a->n_unauth)] = (unauth_conn){fd, socket_inode(fd), weft__now_ns()};
+    a->unauth[atomic_load(&a->n_unauth)] = (unauth_conn){fd, socket_inode(fd), weft__clock_now_ns()};
     atomic_fetch_add(&a->n_unauth, 1);
   }
   pthread_mutex_unlock(&a->lock);
@@ -205,7 +205,7 @@ static void *acceptor_thread(void *arg) {
     if (p[0].revents) return NULL;
     for (int i = 0; i < a->n_listen_fd; i++)
       if (p[i + 1].revents && !acceptor_accept(a, a->listen_fd[i])) acceptor_pause(a, errno);
-    int64_t now = weft__now_ns();
+    int64_t now = weft__clock_now_ns();
     if (now - checked_ns < CHECK_INTERVAL_MS * INT64_C(1000000)) continue;
     checked_ns = now;
     acceptor_log_evictions(a, acceptor_evict_late(a));

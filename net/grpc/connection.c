@@ -84,7 +84,7 @@ static weft_err client_call_raise_tls_error(const client_call *c) {
   direct_connection *conn = c->conn;
   const char *a = conn->address;
   bool closed = status_contains(c, "failed to connect") && status_contains(c, "Socket closed");
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   int64_t since = atomic_load(&conn->closed_since_ns);
   if (!closed) atomic_store(&conn->closed_since_ns, 0);
   if (closed && !since) atomic_store(&conn->closed_since_ns, since = now);
@@ -146,7 +146,7 @@ static void client_call_on_done(void *arg, bool ok) {
   (void)ok; /* the status says the same */
   client_call *c = arg;
   message response = {0};
-  bool cancelled = c->cancel && !weft__cancel_off(c->cancel, &c->watch);
+  bool cancelled = c->cancel && !weft__cancel_watch_remove(c->cancel, &c->watch);
   weft_err err = WEFT_OK;
   if (c->code == GRPC_STATUS_OK)
     err = weft__core_to_message(&response, c->response);
@@ -213,7 +213,7 @@ static weft_err client_call_create(client_call **out, direct_connection *conn, c
                                        grpc_deadline_after(c->timeout_ms), NULL);
     grpc_slice_unref(path);
   }
-  if (err == WEFT_OK && c->cancel) err = weft__cancel_on(c->cancel, &c->watch, client_call_cancel, c);
+  if (err == WEFT_OK && c->cancel) err = weft__cancel_watch_add(c->cancel, &c->watch, client_call_cancel, c);
   if (err == WEFT_OK)
     *out = c;
   else

@@ -58,7 +58,7 @@ static pthread_mutex_t backup_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t backup_wake = PTHREAD_COND_INITIALIZER;
 
 static bool core_stops_within(int64_t ms) {
-  struct timespec until = weft__deadline(ms * 1000000);
+  struct timespec until = weft__clock_deadline(ms * 1000000);
   pthread_mutex_lock(&backup_lock);
   while (!core.stopping && pthread_cond_clockwait(&backup_wake, &backup_lock, CLOCK_MONOTONIC, &until) == 0) continue;
   bool stopping = core.stopping;
@@ -112,7 +112,7 @@ static void *core_shutdown_thread(void *none) {
 
 static void core_shut_down_grpc(void) {
   pthread_t t;
-  struct timespec until = weft__deadline((int64_t)SHUTDOWN_TIMEOUT_S * 1000000000);
+  struct timespec until = weft__clock_deadline((int64_t)SHUTDOWN_TIMEOUT_S * 1000000000);
   grpc_is_shut_down = false;
   if (pthread_create(&t, NULL, core_shutdown_thread, NULL) != 0)
     return; /* gRPC stays initialized, which the next start does not mind */
@@ -209,7 +209,7 @@ weft_err weft__core_from_message(grpc_byte_buffer **out, message *m) {
     if (slices != few) weft__free(slices);
     return WEFT_OOM;
   }
-  weft__pulse_add(PULSE_OUT, m->size);
+  weft__metrics_add(METRICS_BYTES_OUT, m->size);
   weft__message_move(&l->m, m);
   atomic_init(&l->refs, n + 1);
   for (int i = 0; i < n; i++) {
@@ -253,7 +253,7 @@ weft_err weft__core_to_message(message *out, grpc_byte_buffer *b) {
     atomic_fetch_add_explicit(&a->refs, 1, memory_order_relaxed);
     err = weft__message_add(out, (piece){GRPC_SLICE_START_PTR(*s), GRPC_SLICE_LENGTH(*s), received_message_release, a});
   }
-  weft__pulse_add(PULSE_IN, out->size);
+  weft__metrics_add(METRICS_BYTES_IN, out->size);
   if (err != WEFT_OK) weft__message_finish(out);
   received_message_release(a);
   return err;

@@ -86,8 +86,8 @@ static void resolving_connection_finished_one(resolving_connection *conn) {
 static void pending_call_fail(pending_call *p, weft_err err) {
   resolving_connection *conn = p->conn;
   status kept = {0};
-  weft__status_keep(&kept, err);
-  if (p->opts.cancel) weft__cancel_off(p->opts.cancel, &p->watch);
+  weft__status_update(&kept, err);
+  if (p->opts.cancel) weft__cancel_watch_remove(p->opts.cancel, &p->watch);
   err = weft__status_raise(&kept);
   weft__status_finish(&kept);
   p->fn(p->arg, err, NULL);
@@ -113,7 +113,7 @@ static bool is_late(const pending_call *p, int64_t now_ns) { return p->deadline_
 /* Takes the calls that the filter accepts out of the ring, in their order. */
 static pending_call *resolving_connection_take_calls(resolving_connection *conn, pending_call_filter *which) {
   pending_call *first = NULL, **end = &first;
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&conn->lock);
   for (pending_call *p = conn->pending.next, *next; p != &conn->pending; p = next) {
     next = p->next;
@@ -131,9 +131,9 @@ static pending_call *resolving_connection_take_calls(resolving_connection *conn,
 static void pending_call_hand_over(pending_call *p) {
   resolving_connection *conn = p->conn;
   call_opts opts = p->opts;
-  if (opts.cancel) weft__cancel_off(opts.cancel, &p->watch);
+  if (opts.cancel) weft__cancel_watch_remove(opts.cancel, &p->watch);
   if (p->deadline_ns) {
-    int64_t left = (p->deadline_ns - weft__now_ns()) / 1000000;
+    int64_t left = (p->deadline_ns - weft__clock_now_ns()) / 1000000;
     opts.timeout_ms = left > 0 ? left : 1;
   }
   conn->current->ops->call(conn->current, p->method, &p->request, &opts, p->fn, p->arg);
@@ -224,7 +224,7 @@ static void resolving_connection_fail_fast(resolving_connection *conn, weft_err 
 
 /* Looks the name up, unless the last result is recent.  Returns false if no address is known. */
 static bool resolving_connection_look_up(resolving_connection *conn) {
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   if (!conn->lookup && conn->found_ns && now - conn->found_ns < LOOKUP_VALID_MS * INT64_C(1000000))
     return conn->found.n > 0;
   if (!conn->lookup) conn->lookup = weft__name_lookup_start(conn->host, conn->port);
@@ -241,7 +241,7 @@ static bool resolving_connection_look_up(resolving_connection *conn) {
 
 /* Takes the next step: looking up, connecting, or handing calls over. */
 static void resolving_connection_advance(resolving_connection *conn) {
-  int64_t now = weft__now_ns();
+  int64_t now = weft__clock_now_ns();
   if (!resolving_connection_look_up(conn)) {
     if (!conn->lookup)
       resolving_connection_fail_fast(conn, WEFT_UNAVAILABLE,
@@ -275,7 +275,7 @@ static void *resolving_connection_thread(void *arg) {
     resolving_connection_advance(conn);
     resolving_connection_fail_late(conn);
     resolving_connection_free_retired(conn, false);
-    struct timespec until = weft__deadline(CHECK_INTERVAL_MS * INT64_C(1000000));
+    struct timespec until = weft__clock_deadline(CHECK_INTERVAL_MS * INT64_C(1000000));
     pthread_mutex_lock(&conn->lock);
     bool over = conn->closing || conn->pending.next == &conn->pending;
     if (!over) pthread_cond_clockwait(&conn->wake, &conn->lock, CLOCK_MONOTONIC, &until);
@@ -304,9 +304,9 @@ static void resolving_connection_add_call(resolving_connection *conn, const char
   if (!err) {
     p->method = memcpy(p + 1, method, size);
     p->conn = conn, p->opts = *opts, p->fn = fn, p->arg = arg;
-    if (opts->timeout_ms > 0) p->deadline_ns = weft__now_ns() + opts->timeout_ms * 1000000;
+    if (opts->timeout_ms > 0) p->deadline_ns = weft__clock_now_ns() + opts->timeout_ms * 1000000;
     pthread_mutex_lock(&conn->lock); /* so that a token that fires meanwhile finds the call in the ring */
-    if (opts->cancel) err = weft__cancel_on(opts->cancel, &p->watch, pending_call_on_cancel, p);
+    if (opts->cancel) err = weft__cancel_watch_add(opts->cancel, &p->watch, pending_call_on_cancel, p);
     if (!err) {
       weft__message_move(&p->request, request);
       p->next = &conn->pending, p->prev = conn->pending.prev;

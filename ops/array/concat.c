@@ -45,7 +45,7 @@ static weft_err concat_dims(infer *s, int first, int n, int rank, int axis) {
     if (weft__shape_merge(&rest, &before, &other) != WEFT_OK)
       return weft__infer_fail(s, "Dimensions must be equal, but are %s and %s", weft__shape_text(&before),
                               weft__shape_text(&other));
-    total = weft__dim_add(total, size);
+    total = weft__shape_dim_add(total, size);
   }
   *out = rest;
   out->rank = rank;
@@ -111,9 +111,9 @@ static weft_err concat_at(kernel *k, int first, int n, int at, const char *name)
   WEFT_TRY(concat_shape(k, first, n, axis, &out));
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
-  int64_t rows = weft__shape_span(&out, 0, axis), total = weft__shape_span(&out, axis, rank), offset = 0;
+  int64_t rows = weft__shape_product(&out, 0, axis), total = weft__shape_product(&out, axis, rank), offset = 0;
   for (int i = first; i < first + n; i++) {
-    int64_t piece = weft__shape_span(&k->in[i]->shape, axis, rank);
+    int64_t piece = weft__shape_product(&k->in[i]->shape, axis, rank);
     WEFT_TRY(join_piece(k, y, k->in[i], rows, piece, total, offset));
     offset += piece;
   }
@@ -265,8 +265,8 @@ static weft_err pack_cpu(kernel *k) {
   if (k->n_in == 1) return weft__forward(k, 0, 0, &out);
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
-  int64_t rows = weft__shape_span(in, 0, weft__int_sat(axis)),
-          piece = weft__shape_span(in, weft__int_sat(axis), in->rank);
+  int64_t rows = weft__shape_product(in, 0, weft__int_sat(axis)),
+          piece = weft__shape_product(in, weft__int_sat(axis), in->rank);
   for (int i = 0; i < k->n_in; i++) WEFT_TRY(join_piece(k, y, k->in[i], rows, piece, piece * k->n_in, piece * i));
   return WEFT_OK;
 }

@@ -57,7 +57,8 @@ static const char *band_inside(band *b) {
 
 /* Rows and columns of the matrix that diagonals of b->length make, where -1 was given. */
 static const char *band_around(band *b, int64_t rows, int64_t cols) {
-  int64_t min_rows = weft__dim_add(b->length, -least(b->high, 0)), min_cols = weft__dim_add(b->length, most(b->low, 0));
+  int64_t min_rows = weft__shape_dim_add(b->length, -least(b->high, 0)),
+          min_cols = weft__shape_dim_add(b->length, most(b->low, 0));
   if (min_rows < 0 || min_cols < 0) return "The diagonal is too long.";
   if (rows == -1 && cols == -1) rows = cols = most(min_rows, min_cols);
   if (rows == -1) rows = min_rows;
@@ -185,7 +186,7 @@ static weft_err make_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   WEFT_TRY(weft__elements_fill(y->dtype, y->data, has_band(k->n_in, 5) ? k->in[4]->data : zero, weft__tensor_count(y)));
-  return band_copy(&b, y->dtype, y->data, x->data, weft__shape_span(&out, 0, outer), stored_to_matrix);
+  return band_copy(&b, y->dtype, y->data, x->data, weft__shape_product(&out, 0, outer), stored_to_matrix);
 }
 
 /* ---- MatrixDiagPart: (input, k, padding_value) ---- */
@@ -238,7 +239,8 @@ static weft_err part_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   WEFT_TRY(weft__elements_fill(y->dtype, y->data, given ? k->in[2]->data : zero, weft__tensor_count(y)));
-  return band_copy(&b, y->dtype, x->data, y->data, weft__shape_span(&x->shape, 0, x->shape.rank - 2), matrix_to_stored);
+  return band_copy(&b, y->dtype, x->data, y->data, weft__shape_product(&x->shape, 0, x->shape.rank - 2),
+                   matrix_to_stored);
 }
 
 /* ---- MatrixSetDiag: (input, diagonal, k) ---- */
@@ -261,7 +263,7 @@ static weft_err set_cpu(kernel *k) {
   weft_tensor *y = weft__out_over(k, 0, 0, &x->shape);
   if (!y) return WEFT_OOM;
   if (y->data != x->data) WEFT_TRY(weft__elements_copy(x->dtype, y->data, x->data, weft__tensor_count(x)));
-  return band_copy(&b, y->dtype, y->data, diagonal->data, weft__shape_span(&x->shape, 0, x->shape.rank - 2),
+  return band_copy(&b, y->dtype, y->data, diagonal->data, weft__shape_product(&x->shape, 0, x->shape.rank - 2),
                    stored_to_matrix);
 }
 
@@ -312,7 +314,7 @@ static weft_err keep_cpu(kernel *k) {
     if (k->in[i]->shape.rank != 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be scalar, got shape %s",
                                i == 1 ? "num_lower" : "num_upper", weft__shape_text(&k->in[i]->shape));
-  int64_t rows = x->shape.dim[rank - 2], cols = x->shape.dim[rank - 1], n = weft__shape_span(&x->shape, 0, rank - 2);
+  int64_t rows = x->shape.dim[rank - 2], cols = x->shape.dim[rank - 1], n = weft__shape_product(&x->shape, 0, rank - 2);
   int64_t low = weft__tensor_int(k->in[1], 0), up = weft__tensor_int(k->in[2], 0);
   if (low > rows)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,

@@ -80,9 +80,9 @@ static weft_err fill_grad(backprop *b) {
 
 static weft_err zero_list(kernel *k) {
   tensor_list *like = NULL, *zeros = NULL;
-  WEFT_TRY(weft__kernel_in(k, weft__list_get(k->in[0], &like)));
-  WEFT_TRY(weft__list_zeros(&zeros, like));
-  return weft__variant_out(k, 0, &zeros->base);
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_list_get(k->in[0], &like)));
+  WEFT_TRY(weft__tensor_list_zeros(&zeros, like));
+  return weft__variant_output(k, 0, &zeros->base);
 }
 
 static weft_err zeros_like_cpu(kernel *k) {

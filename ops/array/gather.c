@@ -170,15 +170,15 @@ static weft_err gather_along(kernel *k, int64_t axis, int64_t batch) {
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   if (weft__tensor_count(y) == 0) return WEFT_OK;
-  int64_t inner = weft__shape_span(&p->shape, weft__int_sat(axis) + 1, p->shape.rank);
+  int64_t inner = weft__shape_product(&p->shape, weft__int_sat(axis) + 1, p->shape.rank);
   row_work w = {.src = p->data,
                 .dst = y->data,
                 .bytes = (size_t)inner * weft__dtype_size(p->dtype),
                 .type = p->dtype,
                 .inner = inner,
                 .indices = t,
-                .n = weft__shape_span(&t->shape, weft__int_sat(batch), t->shape.rank),
-                .outer = weft__shape_span(&p->shape, weft__int_sat(batch), weft__int_sat(axis)),
+                .n = weft__shape_product(&t->shape, weft__int_sat(batch), t->shape.rank),
+                .outer = weft__shape_product(&p->shape, weft__int_sat(batch), weft__int_sat(axis)),
                 .dim = p->shape.dim[axis]};
   return copy_rows(k, &w, weft__tensor_count(y) / inner, gather_range, gather_source);
 }
@@ -319,7 +319,7 @@ static weft_err nd_cpu(kernel *k) {
   shape out;
   WEFT_TRY(nd_shape(k, &out));
   int last = t->shape.rank - 1;
-  int64_t depth = t->shape.dim[last], rows = weft__shape_span(&t->shape, 0, last);
+  int64_t depth = t->shape.dim[last], rows = weft__shape_product(&t->shape, 0, last);
   for (int64_t i = 0; i < rows; i++) {
     if (weft__index_row(t, i, depth, p->shape.dim) >= 0) continue;
     char where[128], text[128];
@@ -331,7 +331,7 @@ static weft_err nd_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   if (weft__tensor_count(y) == 0) return WEFT_OK;
-  int64_t inner = weft__shape_span(&p->shape, weft__int_sat(depth), p->shape.rank);
+  int64_t inner = weft__shape_product(&p->shape, weft__int_sat(depth), p->shape.rank);
   row_work w = {.src = p->data,
                 .dst = y->data,
                 .bytes = (size_t)inner * weft__dtype_size(p->dtype),

@@ -54,7 +54,7 @@ static weft_err hot_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   int64_t n = weft__tensor_count(y), depth = out.dim[axis];
-  int64_t inner = weft__shape_span(&out, axis + 1, out.rank), count = weft__tensor_count(t);
+  int64_t inner = weft__shape_product(&out, axis + 1, out.rank), count = weft__tensor_count(t);
   WEFT_TRY(weft__elements_fill(y->dtype, y->data, k->in[3]->data, n));
   for (int64_t i = 0; n > 0 && i < count; i++) { /* i runs over (outer, inner) */
     int64_t v = weft__index_at(t, i);

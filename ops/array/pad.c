@@ -32,11 +32,11 @@ static weft_err pad_infer_by(infer *s, int sign) {
   for (int d = 0; d < x.rank; d++) {
     int64_t before = v ? weft__tensor_int(v, 2 * d) : 0, after = v ? weft__tensor_int(v, 2 * d + 1) : 0;
     if (before < 0 || after < 0) return weft__infer_fail(s, "Paddings must be non-negative");
-    int64_t border_of = weft__dim_add(before, after);
+    int64_t border_of = weft__shape_dim_add(before, after);
     out->dim[d] = -1;
     if (!v || x.dim[d] < 0 || border_of < 0) continue;
     if (sign < 0 && border_of > x.dim[d]) return weft__infer_fail(s, "Paddings are larger than dimension %d", d);
-    out->dim[d] = sign > 0 ? weft__dim_add(x.dim[d], border_of) : x.dim[d] - border_of;
+    out->dim[d] = sign > 0 ? weft__shape_dim_add(x.dim[d], border_of) : x.dim[d] - border_of;
   }
   return WEFT_OK;
 }
@@ -237,7 +237,7 @@ static weft_err unmirror_shape(kernel *k, border *b, int64_t edge, shape *out) {
   WEFT_TRY(read_border(k, b));
   out->rank = x->rank;
   for (int d = 0; d < x->rank; d++) {
-    int64_t sum = weft__dim_add(b->before[d], b->after[d]);
+    int64_t sum = weft__shape_dim_add(b->before[d], b->after[d]);
     out->dim[d] = x->dim[d] - sum;
     if (sum < 0 || out->dim[d] <= 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,

@@ -123,8 +123,8 @@ static bool can_combine(combine_op what, weft_dtype type) {
 
 static weft_err scatter_into(kernel *k, weft_tensor *y, const weft_tensor *t, const weft_tensor *u, combine_op what) {
   int last = t->shape.rank - 1;
-  int64_t depth = t->shape.dim[last], rows = weft__shape_span(&t->shape, 0, last);
-  int64_t width = weft__shape_span(&y->shape, weft__int_sat(depth), y->shape.rank);
+  int64_t depth = t->shape.dim[last], rows = weft__shape_product(&t->shape, 0, last);
+  int64_t width = weft__shape_product(&y->shape, weft__int_sat(depth), y->shape.rank);
   WEFT_TRY(check_rows(k, &y->shape, t, rows, depth));
   for (int64_t i = 0; i < rows; i++) {
     int64_t at = weft__index_row(t, i, depth, y->shape.dim);

@@ -58,7 +58,7 @@ static weft_err reshape_fill_in(infer *s, int64_t count) {
     if (out->dim[d] < 0)
       missing = d, n_missing++;
     else
-      known = weft__dim_mul(known, out->dim[d]);
+      known = weft__shape_dim_mul(known, out->dim[d]);
   }
   if (n_missing == 0 && known != count)
     return weft__infer_fail(s, "Cannot reshape a tensor with %lld elements to shape %s (%lld elements)",

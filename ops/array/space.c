@@ -36,9 +36,9 @@ static weft_err depth_infer(infer *s, bool to_depth) {
       return weft__infer_fail(s, "Dimension size must be evenly divisible by %lld but is %lld", (long long)cut,
                               (long long)x.dim[axes[i]]);
   s->out[0] = x;
-  s->out[0].dim[a.height] = to_depth ? divided(x.dim[a.height], b) : weft__dim_mul(x.dim[a.height], b);
-  s->out[0].dim[a.width] = to_depth ? divided(x.dim[a.width], b) : weft__dim_mul(x.dim[a.width], b);
-  s->out[0].dim[a.depth] = to_depth ? weft__dim_mul(x.dim[a.depth], b * b) : divided(x.dim[a.depth], b * b);
+  s->out[0].dim[a.height] = to_depth ? divided(x.dim[a.height], b) : weft__shape_dim_mul(x.dim[a.height], b);
+  s->out[0].dim[a.width] = to_depth ? divided(x.dim[a.width], b) : weft__shape_dim_mul(x.dim[a.width], b);
+  s->out[0].dim[a.depth] = to_depth ? weft__shape_dim_mul(x.dim[a.depth], b * b) : divided(x.dim[a.depth], b * b);
   return WEFT_OK;
 }
 
@@ -115,14 +115,14 @@ typedef struct blocks {
 
 /* The other side's dimension of axis d: spread over blocks, or gathered from them; -1 stays unknown, -2 is an error. */
 static int64_t other_dim(const blocks *b, int d, int64_t dim, bool to_batch) {
-  int64_t border_of = weft__dim_add(b->before[d], b->after[d]);
+  int64_t border_of = weft__shape_dim_add(b->before[d], b->after[d]);
   if (dim < 0) return -1;
   if (border_of < 0) return -2;
   if (to_batch) {
-    int64_t padded = weft__dim_add(dim, border_of);
+    int64_t padded = weft__shape_dim_add(dim, border_of);
     return padded < 0 || padded % b->size[d] ? -2 : padded / b->size[d];
   }
-  int64_t whole = weft__dim_mul(dim, b->size[d]);
+  int64_t whole = weft__shape_dim_mul(dim, b->size[d]);
   return whole < border_of ? -2 : whole - border_of;
 }
 
@@ -158,7 +158,7 @@ static weft_err batch_infer_with(infer *s, int m, int at_sizes, int at_border, b
   if (!to_batch && x->dim[0] % b.count > 0)
     return weft__infer_fail(s, "Dimension size must be evenly divisible by %lld but is %lld", (long long)b.count,
                             (long long)x->dim[0]);
-  out->dim[0] = to_batch ? weft__dim_mul(x->dim[0], b.count) : divided(x->dim[0], b.count);
+  out->dim[0] = to_batch ? weft__shape_dim_mul(x->dim[0], b.count) : divided(x->dim[0], b.count);
   for (int d = 0; d < m; d++) {
     out->dim[d + 1] = other_dim(&b, d, x->dim[d + 1], to_batch);
     if (out->dim[d + 1] == -2)
@@ -217,7 +217,7 @@ static weft_err copy_offset(kernel *k, const blocks *b, weft_tensor *y, const sh
     weft__box_axis(&copy, last - first + 1, to_batch ? bs[d + 1] * size : ss[d + 1],
                    to_batch ? ss[d + 1] : bs[d + 1] * size);
   }
-  weft__box_axis(&copy, weft__shape_span(big, b->m + 1, big->rank), 1, 1);
+  weft__box_axis(&copy, weft__shape_product(big, b->m + 1, big->rank), 1, 1);
   return weft__box_copy(k, x->dtype, weft__element(x->dtype, y->data, to_batch ? at_small : at_big),
                         weft__element_const(x->dtype, x->data, to_batch ? at_big : at_small), &copy);
 }
@@ -234,7 +234,7 @@ static weft_err batch_with(kernel *k, blocks *b, const weft_tensor *sizes, const
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Input batch dimension (%lld) is not divisible by product of block sizes (%lld)",
                              (long long)out.dim[0], (long long)b->count);
-  out.dim[0] = to_batch ? weft__dim_mul(out.dim[0], b->count) : out.dim[0] / b->count;
+  out.dim[0] = to_batch ? weft__shape_dim_mul(out.dim[0], b->count) : out.dim[0] / b->count;
   bool bordered = false;
   for (int d = 0; d < b->m; d++) {
     out.dim[d + 1] = other_dim(b, d, x->shape.dim[d + 1], to_batch);

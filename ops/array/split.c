@@ -56,7 +56,8 @@ static void cut_shapes(infer *s, const shape *x, int axis) {
 
 static weft_err cut_all(kernel *k, const weft_tensor *x, int axis, const int64_t *size) {
   int rank = x->shape.rank;
-  int64_t rows = weft__shape_span(&x->shape, 0, axis), inner = weft__shape_span(&x->shape, axis + 1, rank), at = 0;
+  int64_t rows = weft__shape_product(&x->shape, 0, axis), inner = weft__shape_product(&x->shape, axis + 1, rank),
+          at = 0;
   shape out = x->shape;
   for (int i = 0; i < k->n_out; i++) {
     out.dim[axis] = size[i];
@@ -232,8 +233,8 @@ static weft_err unpack_cpu(kernel *k) {
   shape out = {.rank = rank - 1};
   for (int d = 0; d < rank - 1; d++) out.dim[d] = x->shape.dim[d < axis ? d : d + 1];
   if (k->n_out == 1) return weft__forward(k, 0, 0, &out);
-  int64_t rows = weft__shape_span(&out, 0, weft__int_sat(axis)),
-          piece = weft__shape_span(&out, weft__int_sat(axis), rank - 1);
+  int64_t rows = weft__shape_product(&out, 0, weft__int_sat(axis)),
+          piece = weft__shape_product(&out, weft__int_sat(axis), rank - 1);
   for (int i = 0; i < k->n_out; i++) WEFT_TRY(cut_piece(k, i, x, &out, rows, piece, piece * k->n_out, piece * i));
   return WEFT_OK;
 }

@@ -135,7 +135,7 @@ static weft_err push_locked(kernel *k, stack *s, const weft_tensor *t) {
     s->room = room;
   }
   if (!s->ends && !weft__dtype_is_plain(t->dtype) && t->dtype != WEFT_STRING) {
-    WEFT_TRY(weft__step_object_end(k, &s->base.base, stack_end));
+    WEFT_TRY(weft__step_object_on_end(k, &s->base.base, stack_end));
     s->ends = true;
   }
   s->t[s->n] = (weft_tensor){0};

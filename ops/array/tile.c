@@ -19,7 +19,7 @@ static weft_err tile_infer(infer *s) {
   s->out[0].rank = weft__int_sat(rank);
   for (int d = 0; d < rank; d++) {
     int64_t n = times.rank < 0 ? -1 : times.dim[d], dim = x->rank < 0 ? -1 : x->dim[d];
-    s->out[0].dim[d] = weft__dim_mul(n, dim);
+    s->out[0].dim[d] = weft__shape_dim_mul(n, dim);
   }
   return WEFT_OK;
 }

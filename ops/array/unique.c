@@ -144,7 +144,7 @@ static weft_err put_rows(kernel *k, const weft_tensor *x, int axis, const int64_
   out.dim[axis] = found;
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return WEFT_OOM;
-  int64_t outer = weft__shape_span(&out, 0, axis), inner = weft__shape_span(&out, axis + 1, out.rank);
+  int64_t outer = weft__shape_product(&out, 0, axis), inner = weft__shape_product(&out, axis + 1, out.rank);
   for (int64_t r = 0; r < found; r++) {
     box copy;
     copy.rank = 0;
@@ -158,7 +158,7 @@ static weft_err put_rows(kernel *k, const weft_tensor *x, int axis, const int64_
 
 static weft_err unique_rows(kernel *k, const weft_tensor *x, const void *rows, int axis) {
   int64_t n = x->shape.dim[axis], found;
-  int64_t width = weft__shape_span(&x->shape, 0, axis) * weft__shape_span(&x->shape, axis + 1, x->shape.rank);
+  int64_t width = weft__shape_product(&x->shape, 0, axis) * weft__shape_product(&x->shape, axis + 1, x->shape.rank);
   weft_tensor *idx = weft__out(k, 1, &SHAPE1(n));
   int64_t *place = idx ? weft__alloc((size_t)(n + 1) * sizeof *place) : NULL;
   row_set s = {.slot = NULL};
@@ -177,7 +177,8 @@ static weft_err unique_rows(kernel *k, const weft_tensor *x, const void *rows, i
 static weft_err unique_along(kernel *k, int axis) {
   const weft_tensor *x = k->in[0];
   if (weft__dtype_class(x->dtype) == CLASS_OBJECT) return weft__kernel_no_type(k, x->dtype);
-  int64_t outer = weft__shape_span(&x->shape, 0, axis), inner = weft__shape_span(&x->shape, axis + 1, x->shape.rank);
+  int64_t outer = weft__shape_product(&x->shape, 0, axis),
+          inner = weft__shape_product(&x->shape, axis + 1, x->shape.rank);
   int64_t n = x->shape.dim[axis];
   if (outer == 1) return unique_rows(k, x, x->data, axis);
   weft_tensor rows = {.buf = NULL};

@@ -40,7 +40,7 @@ static bool is_set(const nonzero *z, int64_t i) {
   }
 }
 
-WEFT_HOT static int64_t count_bytes(const uint8_t *p, int64_t n) {
+WEFT_TARGET_CLONES static int64_t count_bytes(const uint8_t *p, int64_t n) {
   int64_t sum = 0;
   for (int64_t i = 0; i < n; i++) sum += p[i] != 0;
   return sum;

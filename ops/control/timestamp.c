@@ -7,7 +7,7 @@
 static weft_err timestamp_cpu(kernel *k) {
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
   if (!out) return WEFT_OOM;
-  *TENSOR_DATA(out, double) = (double)weft__wall_us() / 1e6;
+  *TENSOR_DATA(out, double) = (double)weft__clock_wall_us() / 1e6;
   return WEFT_OK;
 }
 

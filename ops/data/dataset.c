@@ -28,7 +28,7 @@ weft_err weft__dataset_of(kernel *k, const dataset_kind *kind, int n_input, data
 }
 
 weft_err weft__dataset_out(kernel *k, dataset *d, weft_err err) {
-  if (!err) return weft__variant_out(k, 0, &d->base);
+  if (!err) return weft__variant_output(k, 0, &d->base);
   weft__dataset_release(d);
   return weft__kernel_in(k, err);
 }
@@ -67,14 +67,14 @@ weft_err weft__dataset_capture_f(kernel *k, captured *c) {
 weft_err weft__walk_begin(iterator *it) {
   walk *w = (walk *)it;
   dataset *in = it->set->input[0];
-  if (!(w->got = weft__parts_alloc(in->n_part))) return WEFT_OOM;
+  if (!(w->got = weft__components_alloc(in->n_part))) return WEFT_OOM;
   return weft__iterator_create(&w->from, in, it->pass);
 }
 
 void weft__walk_finish(iterator *it) {
   walk *w = (walk *)it;
   weft__iterator_destroy(w->from);
-  weft__parts_free(w->got, it->set->input[0]->n_part);
+  weft__components_free(w->got, it->set->input[0]->n_part);
 }
 
 /* ---- those that change nothing ---- */

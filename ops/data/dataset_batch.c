@@ -76,11 +76,11 @@ static weft_err batch_next(iterator *it, const step *st, weft_tensor *out, bool 
     err = weft__iterator_next(w->from, st, w->got, &over);
     if (err || over) break;
     err = put_element(it, out, n++, w->got);
-    weft__parts_clear(w->got, it->set->n_part);
+    weft__components_clear(w->got, it->set->n_part);
   }
   *end = !err && (n == 0 || (n < b->size && b->drop_remainder));
   if (err || *end)
-    weft__parts_clear(out, it->set->n_part);
+    weft__components_clear(out, it->set->n_part);
   else if (n < b->size)
     cut(out, it->set->n_part, n);
   return err;
@@ -132,7 +132,7 @@ typedef struct padded {
 
 static void padded_destroy(dataset *d) {
   weft__free(((padded *)d)->to);
-  weft__parts_free(((padded *)d)->value, d->n_part);
+  weft__components_free(((padded *)d)->value, d->n_part);
 }
 
 typedef struct padded_at {
@@ -210,10 +210,10 @@ static weft_err padded_next(iterator *it, const step *st, weft_tensor *out, bool
   }
   *end = !err && (n == 0 || (n < b->size && b->drop_remainder));
   for (int p = 0; p < width && !err && !*end; p++) err = pad_part(it->set, at->rows, n, p, &out[p]);
-  if (at->rows) weft__parts_clear(at->rows, weft__int_sat(n * width));
+  if (at->rows) weft__components_clear(at->rows, weft__int_sat(n * width));
   weft__free(at->rows);
   at->rows = NULL;
-  if (err) weft__parts_clear(out, width);
+  if (err) weft__components_clear(out, width);
   return err;
 }
 
@@ -248,7 +248,7 @@ static weft_err read_padding(kernel *k, dataset *d) {
   WEFT_TRY(weft__node_in_range(k->node, "padding_values", &values, &n));
   WEFT_TRY(check_padding(d, n_shape, n));
   s->to = weft__alloc_zero((size_t)d->n_part, sizeof *s->to);
-  s->value = weft__parts_alloc(d->n_part);
+  s->value = weft__components_alloc(d->n_part);
   if (!s->to || !s->value) return WEFT_OOM;
   for (int i = 0; i < d->n_part; i++) {
     const weft_tensor *t = k->in[shapes + i];
@@ -301,7 +301,7 @@ static weft_err unbatch_next(iterator *it, const step *st, weft_tensor *out, boo
   walk *w = &at->base;
   int n = it->set->n_part;
   while (!at->have || at->next >= at->rows) {
-    weft__parts_clear(w->got, n);
+    weft__components_clear(w->got, n);
     at->have = false;
     WEFT_TRY(weft__iterator_next(w->from, st, w->got, end));
     if (*end) return WEFT_OK;

@@ -134,7 +134,7 @@ static weft_err next_line(files_at *at, bool *end) {
 /* Of a compressed file only its end tells where the footer begins: that much is always read ahead. */
 static weft_err next_unmeasured(const files *s, files_at *at, bool *end) {
   size_t want = (size_t)(s->record + s->footer), got = 0;
-  char *room = weft__text_room(&at->ahead, want);
+  char *room = weft__text_reserve(&at->ahead, want);
   if (!room) return WEFT_OOM;
   WEFT_TRY(weft__input_read(at->in, room, want - at->ahead.size, &got));
   at->ahead.size += got;
@@ -153,7 +153,7 @@ static weft_err next_fixed(const files *s, files_at *at, bool *end) {
   if (*end) return WEFT_OK;
   size_t got = 0;
   at->line.size = 0;
-  char *room = weft__text_room(&at->line, (size_t)s->record);
+  char *room = weft__text_reserve(&at->line, (size_t)s->record);
   if (!room) return WEFT_OOM;
   WEFT_TRY(weft__input_read(at->in, room, (size_t)s->record, &got));
   at->line.size = got;

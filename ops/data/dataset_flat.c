@@ -41,7 +41,7 @@ static weft_err open_one(iterator *it, const step *st, iterator **out) {
   dataset *d = NULL;
   int n = it->set->input[0]->n_part;
   weft_err err = weft__captured_call(&((interleave *)it->set)->f, it->pass, st, w->got, n, &made, 1);
-  weft__parts_clear(w->got, n);
+  weft__components_clear(w->got, n);
   if (!err) err = weft__dataset_get(&made, &d);
   if (!err && d->n_part != it->set->n_part)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "the function's data set has elements of %d tensors, not %d", d->n_part,

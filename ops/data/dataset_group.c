@@ -19,7 +19,7 @@ typedef struct stored_at {
 
 static void stored_destroy(dataset *d) {
   stored *s = (stored *)d;
-  weft__parts_free(s->row, weft__int_sat(s->n) * d->n_part);
+  weft__components_free(s->row, weft__int_sat(s->n) * d->n_part);
 }
 
 static weft_err stored_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
@@ -27,7 +27,7 @@ static weft_err stored_next(iterator *it, const step *st, weft_tensor *out, bool
   const stored *s = (stored *)it->set;
   stored_at *at = (stored_at *)it;
   *end = at->next >= s->n;
-  if (!*end) weft__parts_share(out, s->row + at->next++ * it->set->n_part, it->set->n_part);
+  if (!*end) weft__components_share(out, s->row + at->next++ * it->set->n_part, it->set->n_part);
   return WEFT_OK;
 }
 
@@ -39,7 +39,7 @@ weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *typ
   weft_tensor *held = NULL;
   weft_err err = weft__dataset_create(&d, &stored_kind, 0, NULL, n_part, type);
   if (err) {
-    weft__parts_free(row, weft__int_sat(n) * n_part);
+    weft__components_free(row, weft__int_sat(n) * n_part);
     return err;
   }
   ((stored *)d)->row = row;
@@ -83,7 +83,7 @@ static void group_finish(iterator *it) {
   group_at *at = (group_at *)it;
   weft__iterator_destroy(at->open);
   for (int i = 0; i < at->n_group; i++)
-    weft__parts_free(at->group[i].row, weft__int_sat(at->group[i].n) * it->set->input[0]->n_part);
+    weft__components_free(at->group[i].row, weft__int_sat(at->group[i].n) * it->set->input[0]->n_part);
   weft__free(at->group);
   weft__walk_finish(it);
 }
@@ -145,7 +145,7 @@ static weft_err put(iterator *it, group *g) {
     g->row = grown;
     g->room = room;
   }
-  weft__parts_move(g->row + g->n++ * width, at->base.got, width);
+  weft__components_move(g->row + g->n++ * width, at->base.got, width);
   return WEFT_OK;
 }
 
@@ -166,7 +166,7 @@ static weft_err open_group(iterator *it, const step *st, group *g) {
                      it->set->n_part);
   if (!err) err = weft__iterator_create(&at->open, d, it->pass);
   weft__tensor_clear(&made);
-  weft__parts_clear(arg, 2);
+  weft__components_clear(arg, 2);
   return err;
 }
 
@@ -186,7 +186,7 @@ static weft_err advance(iterator *it, const step *st, bool *end) {
       weft_err err = ask(it, st, F_KEY, at->base.got, it->set->input[0]->n_part, &key);
       if (!err) err = find_group(it, st, key, &g);
       if (!err) err = put(it, g);
-      weft__parts_clear(at->base.got, it->set->input[0]->n_part);
+      weft__components_clear(at->base.got, it->set->input[0]->n_part);
       return !err && g->n == g->want ? open_group(it, st, g) : err;
     }
     if (at->n_group) qsort(at->group, (size_t)at->n_group, sizeof *at->group, by_key);

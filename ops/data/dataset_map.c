@@ -27,7 +27,7 @@ static weft_err map_next(iterator *it, const step *st, weft_tensor *out, bool *e
   WEFT_TRY(weft__iterator_next(w->from, st, w->got, end));
   if (*end) return WEFT_OK;
   weft_err err = weft__captured_call(&m->f, it->pass, st, w->got, n, out, it->set->n_part);
-  weft__parts_clear(w->got, n);
+  weft__components_clear(w->got, n);
   return weft__map_ended(err, m->keeps_cardinality, end);
 }
 
@@ -68,8 +68,8 @@ static weft_err filter_next(iterator *it, const step *st, weft_tensor *out, bool
     WEFT_TRY(weft__iterator_next(w->from, st, w->got, end));
     if (*end) return WEFT_OK;
     weft_err err = ask(it, st, &yes);
-    if (yes && !err) weft__parts_share(out, w->got, n);
-    weft__parts_clear(w->got, n);
+    if (yes && !err) weft__components_share(out, w->got, n);
+    weft__components_clear(w->got, n);
     if (yes || err) return weft__map_ended(err, false, end);
   }
 }
@@ -88,8 +88,8 @@ static weft_err while_next(iterator *it, const step *st, weft_tensor *out, bool 
   WEFT_TRY(weft__iterator_next(w->from, st, w->got, end));
   if (*end) return WEFT_OK;
   weft_err err = ask(it, st, &yes);
-  if (yes && !err) weft__parts_share(out, w->got, it->set->n_part);
-  weft__parts_clear(w->got, it->set->n_part);
+  if (yes && !err) weft__components_share(out, w->got, it->set->n_part);
+  weft__components_clear(w->got, it->set->n_part);
   u->over = *end = !err && !yes;
   return err;
 }
@@ -128,7 +128,7 @@ typedef struct scan_at {
 } scan_at;
 
 static void scan_destroy(dataset *d) {
-  weft__parts_free(((scan *)d)->initial, ((scan *)d)->n_state);
+  weft__components_free(((scan *)d)->initial, ((scan *)d)->n_state);
   mapped_destroy(d);
 }
 
@@ -140,17 +140,17 @@ static int scan_width(const dataset *d) {
 static weft_err scan_begin(iterator *it) {
   scan_at *at = (scan_at *)it;
   const scan *s = (scan *)it->set;
-  at->state = weft__parts_alloc(s->n_state);
-  at->all = weft__parts_alloc(scan_width(it->set));
+  at->state = weft__components_alloc(s->n_state);
+  at->all = weft__components_alloc(scan_width(it->set));
   if (!at->state || !at->all) return WEFT_OOM;
-  weft__parts_share(at->state, s->initial, s->n_state);
+  weft__components_share(at->state, s->initial, s->n_state);
   return weft__walk_begin(it);
 }
 
 static void scan_finish(iterator *it) {
   scan_at *at = (scan_at *)it;
-  weft__parts_free(at->state, ((scan *)it->set)->n_state);
-  weft__parts_free(at->all, scan_width(it->set));
+  weft__components_free(at->state, ((scan *)it->set)->n_state);
+  weft__components_free(at->all, scan_width(it->set));
   weft__walk_finish(it);
 }
 
@@ -161,18 +161,18 @@ static weft_err scan_next(iterator *it, const step *st, weft_tensor *out, bool *
   int n = s->n_state, in = it->set->input[0]->n_part, width = scan_width(it->set);
   WEFT_TRY(weft__iterator_next(w->from, st, w->got, end));
   if (*end) return WEFT_OK;
-  weft_tensor *arg = weft__parts_alloc(n + in);
+  weft_tensor *arg = weft__components_alloc(n + in);
   if (!arg) return WEFT_OOM;
-  weft__parts_share(arg, at->state, n);
-  weft__parts_move(arg + n, w->got, in);
+  weft__components_share(arg, at->state, n);
+  weft__components_move(arg + n, w->got, in);
   weft_err err = weft__captured_call(&s->base.f, it->pass, st, arg, n + in, at->all, n + it->set->n_part);
-  weft__parts_free(arg, n + in);
+  weft__components_free(arg, n + in);
   if (!err) {
-    weft__parts_clear(at->state, n);
-    weft__parts_move(at->state, at->all, n);
-    weft__parts_move(out, at->all + n, it->set->n_part);
+    weft__components_clear(at->state, n);
+    weft__components_move(at->state, at->all, n);
+    weft__components_move(out, at->all + n, it->set->n_part);
   }
-  weft__parts_clear(at->all, width);
+  weft__components_clear(at->all, width);
   return weft__map_ended(err, s->base.keeps_cardinality, end);
 }
 
@@ -187,7 +187,7 @@ static const dataset_kind scan_kind = {"Scan",
 static weft_err keep_initial(kernel *k, scan *s) {
   int first, count;
   WEFT_TRY(weft__node_in_range(k->node, "initial_state", &first, &count));
-  if (!(s->initial = weft__parts_alloc(count))) return WEFT_OOM;
+  if (!(s->initial = weft__components_alloc(count))) return WEFT_OOM;
   for (; s->n_state < count; s->n_state++)
     WEFT_TRY(weft__tensor_keep(&s->initial[s->n_state], k->in[first + s->n_state]));
   return weft__dataset_capture_f(k, &s->base.f);
@@ -216,15 +216,15 @@ static weft_err reduce_all(reduction *r) {
     WEFT_TRY(weft__iterator_next(r->at, r->k->step, r->arg + r->n_state, &end));
     if (end) return WEFT_OK;
     WEFT_TRY(weft__captured_call(&r->f, &r->pass, r->k->step, r->arg, r->n_state + r->n_part, r->ret, r->n_state));
-    weft__parts_clear(r->arg, r->n_state + r->n_part);
-    weft__parts_move(r->arg, r->ret, r->n_state);
+    weft__components_clear(r->arg, r->n_state + r->n_part);
+    weft__components_move(r->arg, r->ret, r->n_state);
   }
 }
 
 static weft_err reduce_begun(reduction *r, dataset *d, int first) {
   kernel *k = r->k;
-  r->arg = weft__parts_alloc(r->n_state + r->n_part);
-  r->ret = weft__parts_alloc(r->n_state);
+  r->arg = weft__components_alloc(r->n_state + r->n_part);
+  r->ret = weft__components_alloc(r->n_state);
   if (!r->arg || !r->ret) return WEFT_OOM;
   WEFT_TRY(weft__dataset_capture_f(k, &r->f));
   for (int i = 0; i < r->n_state; i++) WEFT_TRY(weft__tensor_keep(&r->arg[i], k->in[first + i]));
@@ -241,13 +241,13 @@ static weft_err reduce_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_in(k, weft__dataset_get(k->in[0], &d)));
   WEFT_TRY(weft__node_in_range(k->node, "initial_state", &first, &r.n_state));
   r.n_part = d->n_part;
-  WEFT_TRY(weft__pass_init(&r.pass, k->step));
+  WEFT_TRY(weft__dataset_pass_init(&r.pass, k->step));
   weft_err err = reduce_begun(&r, d, first);
   weft__iterator_destroy(r.at);
-  weft__parts_free(r.arg, r.n_state + r.n_part);
-  weft__parts_free(r.ret, r.n_state);
+  weft__components_free(r.arg, r.n_state + r.n_part);
+  weft__components_free(r.ret, r.n_state);
   weft__captured_finish(&r.f);
-  weft__pass_finish(&r.pass);
+  weft__dataset_pass_finish(&r.pass);
   return weft__kernel_in(k, err);
 }
 

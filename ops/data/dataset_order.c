@@ -62,7 +62,7 @@ static weft_err pass_over(iterator *it, const step *st, int64_t n, bool *end) {
   counter *c = (counter *)it;
   for (int64_t i = 0; i < n && !*end; i++) {
     WEFT_TRY(weft__iterator_next(c->base.from, st, c->base.got, end));
-    weft__parts_clear(c->base.got, it->set->n_part);
+    weft__components_clear(c->base.got, it->set->n_part);
   }
   return WEFT_OK;
 }
@@ -157,7 +157,7 @@ static weft_err zip_next(iterator *it, const step *st, weft_tensor *out, bool *e
     if (!err && !*end) filled += it->set->input[i]->n_part;
   }
   s->at = *end;
-  if (err || *end) weft__parts_clear(out, filled);
+  if (err || *end) weft__components_clear(out, filled);
   return err;
 }
 
@@ -220,7 +220,7 @@ typedef struct cache_at {
 } cache_at;
 
 static void cache_clear(cache *c) {
-  for (int64_t i = 0; i < c->n; i++) weft__parts_free(c->element[i], c->n_part);
+  for (int64_t i = 0; i < c->n; i++) weft__components_free(c->element[i], c->n_part);
   weft__free(c->element);
   c->element = NULL;
   c->n = c->room = 0;
@@ -247,7 +247,7 @@ static weft_err make_cache(const void *of, object **out) {
 static weft_err cache_begin(iterator *it) {
   cache_at *at = (cache_at *)it;
   at->own.n_part = it->set->n_part;
-  return weft__pass_object(it->pass, it->set, make_cache, (object **)&at->cache);
+  return weft__dataset_pass_object(it->pass, it->set, make_cache, (object **)&at->cache);
 }
 
 static void cache_finish(iterator *it) {
@@ -263,9 +263,9 @@ static weft_err gather(cache *c, const weft_tensor *element) {
     c->element = grown;
     c->room = room;
   }
-  weft_tensor *kept = weft__parts_alloc(c->n_part);
+  weft_tensor *kept = weft__components_alloc(c->n_part);
   if (!kept) return WEFT_OOM;
-  weft__parts_share(kept, element, c->n_part);
+  weft__components_share(kept, element, c->n_part);
   c->element[c->n++] = kept;
   return WEFT_OK;
 }
@@ -293,7 +293,7 @@ static weft_err cache_next(iterator *it, const step *st, weft_tensor *out, bool 
   }
   if (at->reads) {
     *end = at->next >= at->cache->n;
-    if (!*end) weft__parts_share(out, at->cache->element[at->next++], it->set->n_part);
+    if (!*end) weft__components_share(out, at->cache->element[at->next++], it->set->n_part);
     return WEFT_OK;
   }
   WEFT_TRY(weft__iterator_next(at->base.from, st, out, end));

@@ -56,7 +56,7 @@ static void parallel_destroy(dataset *d) { weft__captured_finish(&((parallel *)d
 static int in_parts(const dataset *d) { return d->input[0]->n_part; }
 
 static void call_free(call *c, const dataset *d) {
-  weft__parts_clear(c->part, in_parts(d) + d->n_part);
+  weft__components_clear(c->part, in_parts(d) + d->n_part);
   weft__status_finish(&c->why);
   weft__free(c);
 }
@@ -124,11 +124,11 @@ static void run(crew *w, call *c, const step *st) {
   const dataset *d = w->set;
   int n = in_parts(d);
   pthread_mutex_unlock(&w->lock);
-  int64_t begin = weft__now_ns();
+  int64_t begin = weft__clock_now_ns();
   weft_err err = weft__captured_call(&((const parallel *)d)->f, w->pass, st, c->part, n, c->part + n, d->n_part);
-  int64_t took = weft__now_ns() - begin;
-  weft__parts_clear(c->part, n);
-  weft__status_keep(&c->why, err);
+  int64_t took = weft__clock_now_ns() - begin;
+  weft__components_clear(c->part, n);
+  weft__status_update(&c->why, err);
   pthread_mutex_lock(&w->lock);
   w->cost = w->cost ? (7 * w->cost + took) / 8 : took + 1;
   c->state = CALL_DONE;
@@ -178,7 +178,7 @@ static weft_err add_call(parallel_at *at, const step *st) {
     call_free(c, d);
     return err;
   }
-  weft__status_keep(&c->why, err);
+  weft__status_update(&c->why, err);
   c->state = err ? CALL_DONE : CALL_WAITS;
   pthread_mutex_lock(&w->lock);
   if (w->last)
@@ -219,7 +219,7 @@ static weft_err parallel_next(iterator *it, const step *st, weft_tensor *out, bo
   if (*end) return WEFT_OK;
   WEFT_TRY(take_first(at->crew, st, &c));
   weft_err err = weft__status_raise(&c->why);
-  if (!err) weft__parts_move(out, c->part + in_parts(d), d->n_part);
+  if (!err) weft__components_move(out, c->part + in_parts(d), d->n_part);
   call_free(c, d);
   return weft__map_ended(err, ((parallel *)d)->keeps_cardinality, end);
 }

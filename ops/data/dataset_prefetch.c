@@ -44,7 +44,7 @@ static void prefetch_finish(iterator *it) {
   if (at->running) pthread_join(at->thread, NULL); /* the pass is cancelled: what it waits for ends soon */
   for (int64_t i = 0; at->ring && i < ((prefetch *)it->set)->room; i++) {
     weft__status_finish(&at->ring[i].why);
-    weft__parts_free(at->ring[i].part, it->set->n_part);
+    weft__components_free(at->ring[i].part, it->set->n_part);
   }
   weft__free(at->ring);
   pthread_cond_destroy(&at->changed);
@@ -59,7 +59,7 @@ static brought *next_place(prefetch_at *at, int64_t room, const step *st) {
   pthread_mutex_lock(&at->lock);
   while (at->n == room && !at->stop && !at->left && !err) {
     err = weft__step_wait(st, &at->changed, &at->lock);
-    at->left = at->n == room && weft__pass_is_idle(p);
+    at->left = at->n == room && weft__dataset_pass_is_idle(p);
   }
   brought *b = at->stop || at->left || err ? NULL : &at->ring[(at->first + at->n) % room];
   pthread_mutex_unlock(&at->lock);
@@ -73,9 +73,9 @@ static void *work(void *arg) {
   int64_t room = ((prefetch *)it->set)->room;
   for (brought *b; (b = next_place(at, room, st));) {
     bool end = false;
-    if (!b->part) b->part = weft__parts_alloc(it->set->n_part);
+    if (!b->part) b->part = weft__components_alloc(it->set->n_part);
     weft_err err = b->part ? weft__iterator_next(at->base.from, st, b->part, &end) : WEFT_OOM;
-    weft__status_keep(&b->why, err);
+    weft__status_update(&b->why, err);
     pthread_mutex_lock(&at->lock);
     b->end = end;
     at->n++;
@@ -115,7 +115,7 @@ static weft_err prefetch_next(iterator *it, const step *st, weft_tensor *out, bo
   if (err) return err;
   err = weft__status_raise(&b->why);
   at->over = *end = b->end;
-  if (!err && !*end) weft__parts_move(out, b->part, it->set->n_part);
+  if (!err && !*end) weft__components_move(out, b->part, it->set->n_part);
   weft__status_finish(&b->why);
   pthread_mutex_lock(&at->lock);
   at->first = (at->first + 1) % room;

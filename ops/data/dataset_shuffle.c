@@ -60,7 +60,7 @@ static weft_err begin_random(iterator *it) {
   uint64_t seed[2];
   if (s->reshuffle) {
     object *o = NULL;
-    WEFT_TRY(weft__pass_object(it->pass, it->set, make_seeder, &o));
+    WEFT_TRY(weft__dataset_pass_object(it->pass, it->set, make_seeder, &o));
     seeder *from = (seeder *)o;
     pthread_mutex_lock(&from->lock);
     seed[0] = weft__philox_word(&from->random);
@@ -82,7 +82,7 @@ static weft_err shuffle_begin(iterator *it) {
 
 static void shuffle_finish(iterator *it) {
   shuffle_at *at = (shuffle_at *)it;
-  for (int64_t i = 0; i < at->size; i++) weft__parts_free(at->ring[i], it->set->n_part);
+  for (int64_t i = 0; i < at->size; i++) weft__components_free(at->ring[i], it->set->n_part);
   weft__free(at->ring);
   weft__walk_finish(it);
 }
@@ -108,9 +108,9 @@ static weft_err fill(iterator *it, const step *st) {
     if (at->input_over) break;
     int64_t place = at->to % s->room;
     weft_err err = reach(at, place, s->room);
-    weft_tensor *part = err ? NULL : weft__parts_alloc(it->set->n_part);
-    if (part) weft__parts_share(part, at->base.got, it->set->n_part);
-    weft__parts_clear(at->base.got, it->set->n_part);
+    weft_tensor *part = err ? NULL : weft__components_alloc(it->set->n_part);
+    if (part) weft__components_share(part, at->base.got, it->set->n_part);
+    weft__components_clear(at->base.got, it->set->n_part);
     if (!part) return WEFT_OOM;
     at->ring[place] = part;
     at->to++;
@@ -127,7 +127,7 @@ static weft_err shuffle_next(iterator *it, const step *st, weft_tensor *out, boo
   int64_t chosen = (at->from + (int64_t)(weft__philox_word(&at->random) % (uint64_t)(at->to - at->from))) % room;
   int64_t front = at->from % room;
   weft_tensor *part = at->ring[chosen];
-  weft__parts_move(out, part, it->set->n_part);
+  weft__components_move(out, part, it->set->n_part);
   at->ring[chosen] = at->ring[front];
   at->ring[front] = NULL;
   weft__free(part);

@@ -17,7 +17,7 @@ typedef struct tensors_at {
 
 static void tensors_destroy(dataset *d) {
   tensors *t = (tensors *)d;
-  weft__parts_free(t->part, d->n_part);
+  weft__components_free(t->part, d->n_part);
 }
 
 static weft_err whole_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
@@ -25,7 +25,7 @@ static weft_err whole_next(iterator *it, const step *st, weft_tensor *out, bool 
   const tensors *t = (tensors *)it->set;
   tensors_at *at = (tensors_at *)it;
   *end = at->next > 0;
-  if (!*end) weft__parts_share(out, t->part, it->set->n_part);
+  if (!*end) weft__components_share(out, t->part, it->set->n_part);
   at->next = 1;
   return WEFT_OK;
 }
@@ -55,7 +55,7 @@ static const dataset_kind rows_kind = {"TensorSlice", sizeof(tensors), sizeof(te
                                        .next = rows_next};
 
 static weft_err keep_parts(kernel *k, tensors *t) {
-  if (!(t->part = weft__parts_alloc(k->n_in))) return WEFT_OOM;
+  if (!(t->part = weft__components_alloc(k->n_in))) return WEFT_OOM;
   for (int i = 0; i < k->n_in; i++) WEFT_TRY(weft__tensor_keep(&t->part[i], k->in[i]));
   return WEFT_OK;
 }
@@ -175,25 +175,25 @@ static void finalize(iterator *it, const step *st) {
   const generator *g = (generator *)it->set;
   generator_at *at = (generator_at *)it;
   int n = g->f[F_FINALIZE].f->n_ret;
-  weft_tensor *out = weft__parts_alloc(n);
+  weft_tensor *out = weft__components_alloc(n);
   step calm = *st; /* it must run though the step may be cancelled */
   calm.cancel = NULL;
   calm.deadline_ns = 0;
   at->over = true;
   if (out) (void)weft__captured_call(&g->f[F_FINALIZE], it->pass, &calm, at->state, states(g), out, n);
-  weft__parts_free(out, n);
+  weft__components_free(out, n);
 }
 
 static void generator_finish(iterator *it) {
   generator_at *at = (generator_at *)it;
   if (at->begun && !at->over) finalize(it, &it->pass->step);
-  weft__parts_free(at->state, states((generator *)it->set));
+  weft__components_free(at->state, states((generator *)it->set));
 }
 
 static weft_err generator_start(iterator *it, const step *st) {
   const generator *g = (generator *)it->set;
   generator_at *at = (generator_at *)it;
-  if (!at->state && !(at->state = weft__parts_alloc(states(g)))) return WEFT_OOM;
+  if (!at->state && !(at->state = weft__components_alloc(states(g)))) return WEFT_OOM;
   WEFT_TRY(weft__captured_call(&g->f[F_INIT], it->pass, st, NULL, 0, at->state, states(g)));
   at->begun = true;
   return WEFT_OK;

@@ -21,7 +21,7 @@ typedef struct windows_at {
 
 static void windows_finish(iterator *it) {
   windows_at *at = (windows_at *)it;
-  weft__parts_free(at->held, weft__int_sat(at->n) * it->set->n_part);
+  weft__components_free(at->held, weft__int_sat(at->n) * it->set->n_part);
   weft__walk_finish(it);
 }
 
@@ -34,7 +34,7 @@ static weft_err hold(windows_at *at, int width) {
     at->held = grown;
     at->room = room;
   }
-  weft__parts_move(at->held + at->n++ * width, at->base.got, width);
+  weft__components_move(at->held + at->n++ * width, at->base.got, width);
   return WEFT_OK;
 }
 
@@ -49,7 +49,7 @@ static weft_err fill(iterator *it, const step *st) {
       at->skip--;
     else
       err = hold(at, width);
-    weft__parts_clear(at->base.got, width);
+    weft__components_clear(at->base.got, width);
     WEFT_TRY(err);
   }
   return WEFT_OK;
@@ -59,15 +59,16 @@ static weft_err fill(iterator *it, const step *st) {
 static weft_err make_part(iterator *it, int p, int64_t count, weft_tensor *out) {
   const windows *w = (windows *)it->set;
   const windows_at *at = (windows_at *)it;
-  weft_tensor *row = weft__parts_alloc(weft__int_sat(count));
+  weft_tensor *row = weft__components_alloc(weft__int_sat(count));
   if (!row) return WEFT_OOM;
-  for (int64_t i = 0; i < count; i++) weft__parts_share(&row[i], &at->held[i * w->stride * it->set->n_part + p], 1);
+  for (int64_t i = 0; i < count; i++)
+    weft__components_share(&row[i], &at->held[i * w->stride * it->set->n_part + p], 1);
   return weft__stored_create(out, 1, &it->set->input[0]->type[p], row, count);
 }
 
 static void move_on(windows_at *at, int64_t by, int width) {
   const int64_t gone = by < at->n ? by : at->n;
-  weft__parts_clear(at->held, weft__int_sat(gone) * width);
+  weft__components_clear(at->held, weft__int_sat(gone) * width);
   memmove(at->held, at->held + gone * width, sizeof *at->held * (size_t)((at->n - gone) * width));
   memset(at->held + (at->n - gone) * width, 0, sizeof *at->held * (size_t)(gone * width));
   at->n -= gone;
@@ -84,7 +85,7 @@ static weft_err windows_next(iterator *it, const step *st, weft_tensor *out, boo
   const int64_t inside = at->n < w->span ? at->n : w->span, count = (inside - 1) / w->stride + 1;
   for (int p = 0; p < width; p++) {
     weft_err err = make_part(it, p, count, &out[p]);
-    if (err) weft__parts_clear(out, p);
+    if (err) weft__components_clear(out, p);
     WEFT_TRY(err);
   }
   move_on(at, w->shift, width);

@@ -7,12 +7,14 @@
 
 static weft_err make_source(resource **out, void *arg) {
   (void)arg;
-  return weft__source_create((source **)out);
+  return weft__iterator_resource_create((source **)out);
 }
 
 static const resource_kind private_iterator = {ITERATOR_TYPE, true, make_source};
 
-static weft_err iterator_cpu(kernel *k) { return weft__kernel_in(k, weft__resource_out(k, &private_iterator, NULL)); }
+static weft_err iterator_cpu(kernel *k) {
+  return weft__kernel_in(k, weft__resource_output(k, &private_iterator, NULL));
+}
 
 /* ---- an iterator that makes its own data set ---- */
 
@@ -64,7 +66,7 @@ static weft_err one_shot_cpu(kernel *k) {
   const weft_tensor *h = NULL;
   WEFT_TRY(weft__kernel_in(k, weft__resource_of_node(&asks, &private_iterator, &found, &h)));
   WEFT_TRY(weft__kernel_in(
-      k, weft__source_set_once((source *)found, k->step, call_factory, &(factory_call){k, s->factory})));
+      k, weft__iterator_resource_set_once((source *)found, k->step, call_factory, &(factory_call){k, s->factory})));
   return weft__out_share(k, 0, h);
 }
 
@@ -79,7 +81,7 @@ static weft_err make_iterator_cpu(kernel *k) {
   dataset *d = NULL;
   WEFT_TRY(weft__kernel_in(k, weft__dataset_get(k->in[0], &d)));
   WEFT_TRY(source_in(k, 1, &s));
-  return weft__kernel_in(k, weft__source_set(s, d, k->step));
+  return weft__kernel_in(k, weft__iterator_resource_set(s, d, k->step));
 }
 
 static weft_err give(kernel *k, const weft_tensor *got) {
@@ -96,11 +98,11 @@ static weft_err give(kernel *k, const weft_tensor *got) {
 static weft_err next_cpu(kernel *k) {
   source *s = NULL;
   WEFT_TRY(source_in(k, 0, &s));
-  weft_tensor *got = weft__parts_alloc(k->n_out);
+  weft_tensor *got = weft__components_alloc(k->n_out);
   if (!got) return WEFT_OOM;
-  weft_err err = weft__kernel_in(k, weft__source_next(s, k->step, k->n_out, k->node->out_type, got));
+  weft_err err = weft__kernel_in(k, weft__iterator_resource_next(s, k->step, k->n_out, k->node->out_type, got));
   if (!err) err = give(k, got);
-  weft__parts_free(got, k->n_out);
+  weft__components_free(got, k->n_out);
   return err;
 }
 
@@ -109,15 +111,15 @@ static weft_err single_cpu(kernel *k) {
   source *s = NULL;
   dataset *d = NULL;
   WEFT_TRY(weft__kernel_in(k, weft__dataset_get(k->in[0], &d)));
-  weft_tensor *got = weft__parts_alloc(2 * k->n_out), *more = got + k->n_out;
-  weft_err err = got ? weft__source_create(&s) : WEFT_OOM;
-  if (!err) err = weft__source_set(s, d, k->step);
-  if (!err) err = weft__source_next(s, k->step, k->n_out, k->node->out_type, got);
+  weft_tensor *got = weft__components_alloc(2 * k->n_out), *more = got + k->n_out;
+  weft_err err = got ? weft__iterator_resource_create(&s) : WEFT_OOM;
+  if (!err) err = weft__iterator_resource_set(s, d, k->step);
+  if (!err) err = weft__iterator_resource_next(s, k->step, k->n_out, k->node->out_type, got);
   if (err == WEFT_OUT_OF_RANGE) err = weft__fail(WEFT_INVALID_ARGUMENT, "Dataset was empty.");
-  if (!err && weft__source_next(s, k->step, k->n_out, k->node->out_type, more) != WEFT_OUT_OF_RANGE)
+  if (!err && weft__iterator_resource_next(s, k->step, k->n_out, k->node->out_type, more) != WEFT_OUT_OF_RANGE)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "Dataset had more than one element.");
   if (!err) err = give(k, got);
-  if (got) weft__parts_free(got, 2 * k->n_out);
+  if (got) weft__components_free(got, 2 * k->n_out);
   weft__object_release((object *)s);
   return weft__kernel_in(k, err);
 }

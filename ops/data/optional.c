@@ -26,7 +26,7 @@ static weft_err make(kernel *k, int n) {
   v->n = n;
   weft_err err = WEFT_OK;
   for (int i = 0; i < n && !err; i++) err = weft__tensor_keep(&v->t[i], k->in[i]);
-  if (!err) return weft__variant_out(k, 0, &v->base);
+  if (!err) return weft__variant_output(k, 0, &v->base);
   weft__object_release(&v->base.base);
   return err;
 }

@@ -52,7 +52,7 @@ static void contrast_run(kernel *k, contrast_job *j, const shape *s) {
   j->channels = s->dim[s->rank - 1];
   j->pixels = s->dim[s->rank - 2] * s->dim[s->rank - 3];
   if (j->pixels > 0 && j->channels > 0)
-    weft__kernel_loop(k, weft__shape_span(s, 0, s->rank - 3), j->pixels * j->channels * 3, contrast_images, j);
+    weft__kernel_loop(k, weft__shape_product(s, 0, s->rank - 3), j->pixels * j->channels * 3, contrast_images, j);
 }
 
 static weft_err contrast_v2_cpu(kernel *k) {

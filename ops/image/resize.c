@@ -81,7 +81,7 @@ static void nearest_rows(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-WEFT_HOT static void bilinear_rows(void *arg, int64_t begin, int64_t end) {
+WEFT_TARGET_CLONES static void bilinear_rows(void *arg, int64_t begin, int64_t end) {
   const resize *r = arg;
   const int64_t C = r->channels;
   for (int64_t row = begin; row < end; row++) {

@@ -72,7 +72,7 @@ static weft_err save_all(const kernel *k, const saver *s, const char *path, int 
     bytes name = str_bytes(&TENSOR_DATA(k->in[1], str)[i - first]), spec = {"", 0};
     if (specs >= 0) spec = str_bytes(&TENSOR_DATA(k->in[specs], str)[i - first]);
     WEFT_TRY(save_one(s, name, spec, k->in[i]));
-    weft__progress_tell(&p, path, (uint64_t)(i - first) + 1, (uint64_t)(k->n_in - first), "tensors saved");
+    weft__progress_log(&p, path, (uint64_t)(i - first) + 1, (uint64_t)(k->n_in - first), "tensors saved");
     if (weft__cancel_fired(k->step->cancel)) return weft__cancel_raise(k->step->cancel);
   }
   return WEFT_OK;
@@ -198,7 +198,7 @@ static weft_err restore_all(kernel *k, int specs, bool may_be_bundle) {
     bytes name = str_bytes(&TENSOR_DATA(k->in[1], str)[i]), spec = {"", 0};
     if (specs >= 0) spec = str_bytes(&TENSOR_DATA(k->in[specs], str)[i]);
     err = restore_one(k, &r, i, name, spec);
-    weft__progress_tell(&p, prefix, (uint64_t)i + 1, (uint64_t)k->n_out, "tensors restored");
+    weft__progress_log(&p, prefix, (uint64_t)i + 1, (uint64_t)k->n_out, "tensors restored");
     if (err == WEFT_OK && weft__cancel_fired(k->step->cancel)) err = weft__cancel_raise(k->step->cancel);
   }
   restorer_close(&r);

@@ -57,7 +57,7 @@ static void keep_error(parse *p, int64_t example, weft_err code) {
   if (example < p->bad) {
     weft__status_finish(&p->why);
     p->why = (status){0};
-    weft__status_keep(&p->why, code);
+    weft__status_update(&p->why, code);
     p->bad = example;
   }
   pthread_mutex_unlock(&p->lock);
@@ -285,7 +285,7 @@ static weft_err read_fallback(const parse *p, column *c, int number, const weft_
   c->fallback = fallback;
   c->shape = *s;
   c->variable = s->rank > 0 && s->dim[0] == -1;
-  c->stride = weft__shape_span(s, c->variable ? 1 : 0, s->rank < 0 ? 0 : s->rank);
+  c->stride = weft__shape_product(s, c->variable ? 1 : 0, s->rank < 0 ? 0 : s->rank);
   bool inner_known = s->rank >= 0;
   for (int i = 1; i < s->rank; i++) inner_known = inner_known && s->dim[i] >= 0;
   if (!inner_known)

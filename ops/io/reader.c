@@ -41,7 +41,7 @@ static weft_err make_reader(resource **out, void *arg) {
 
 static const resource_kind reader_resource = {READER_TYPE, true, make_reader};
 
-static weft_err reader_cpu(kernel *k) { return weft__kernel_in(k, weft__resource_out(k, &reader_resource, NULL)); }
+static weft_err reader_cpu(kernel *k) { return weft__kernel_in(k, weft__resource_output(k, &reader_resource, NULL)); }
 
 static weft_err handle_infer(infer *s) {
   s->out[0] = (int)s->node->out_type[0] > WEFT_REF_BASE ? SHAPE1(2) : SHAPE_SCALAR;

@@ -134,7 +134,7 @@ static void solve_all(void *arg, int64_t begin, int64_t end) {
 static weft_err repeat_right(kernel *k, const shape *out, matrices *x) {
   matrices b = {0};
   weft_err err = weft__matrices_load(k, 1, &b);
-  const matrices size = {.copy = {.dtype = b.copy.dtype}, .count = weft__shape_span(out, 0, out->rank - 2)};
+  const matrices size = {.copy = {.dtype = b.copy.dtype}, .count = weft__shape_product(out, 0, out->rank - 2)};
   if (!err) err = weft__matrices_make(k, &size, b.rows, b.cols, x);
   const size_t bytes = (size_t)(b.rows * b.cols) * weft__dtype_size(b.copy.dtype);
   for (int64_t i = 0; !err && bytes && i < x->count; i++)

@@ -405,7 +405,7 @@ static weft_out einsum(weft_graph *g, int n, const weft_out *in, const labels *c
   weft__text_puts(&t, "->");
   write_labels(&t, to);
   const weft_out made = weft__b_node(g, "Einsum", NULL, n, in, 1, (attr[]){A_STR("equation", weft__text_get(&t))});
-  if (t.failed) weft__status_keep(&g->sticky, WEFT_OOM);
+  if (t.failed) weft__status_update(&g->sticky, WEFT_OOM);
   weft__text_finish(&t);
   return made;
 }

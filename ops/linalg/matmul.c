@@ -153,7 +153,7 @@ static weft_err multiply(kernel *k, batch *j, const shape *s) {
   j->out = s;
   j->x = &k->in[0]->shape;
   j->y = &k->in[1]->shape;
-  j->count = weft__shape_span(s, 0, s->rank - 2);
+  j->count = weft__shape_product(s, 0, s->rank - 2);
   return run_types(k, j, c);
 }
 

@@ -15,7 +15,7 @@ weft_err weft__matrices_load(kernel *k, int i, matrices *m) {
   const weft_tensor *x = k->in[i];
   const int rank = x->shape.rank;
   WEFT_TRY(weft__scratch(k, &m->copy, wide_type(x->dtype), &x->shape));
-  m->count = weft__shape_span(&x->shape, 0, rank - 2);
+  m->count = weft__shape_product(&x->shape, 0, rank - 2);
   m->rows = x->shape.dim[rank - 2];
   m->cols = x->shape.dim[rank - 1];
   return weft__cast_elements(k, x, &m->copy);
@@ -60,7 +60,7 @@ void weft__matrix_set(const matrix *m, int64_t row, int64_t col, double complex 
     ((double *)m->data)[i] = creal(x);
 }
 
-WEFT_HOT static void less(double *restrict y, const double *restrict x, double f, int64_t n) {
+WEFT_TARGET_CLONES static void less(double *restrict y, const double *restrict x, double f, int64_t n) {
   for (int64_t i = 0; i < n; i++) y[i] -= f * x[i];
 }
 

@@ -83,7 +83,7 @@ static weft_err qr_cpu(kernel *k) {
   double *work = weft__alloc_zero((size_t)(m * n + 2 * m * m + m + 1), sizeof *work);
   if (!work) return WEFT_OOM;
   double *a = work, *full_q = a + m * n, *v = full_q + m * m, *tau = v + m * m;
-  int64_t count = weft__shape_span(&x->shape, 0, rank - 2);
+  int64_t count = weft__shape_product(&x->shape, 0, rank - 2);
   for (int64_t b = 0; b < count; b++) {
     for (int64_t i = 0; i < m * n; i++) a[i] = get(x->dtype, x->data, b * m * n + i);
     factor(a, full_q, m, n, v, tau);

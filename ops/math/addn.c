@@ -72,12 +72,12 @@ static weft_err add_into(kernel *k, weft_tensor *sum, const weft_tensor *t) {
 
 static weft_err add_lists(kernel *k) {
   tensor_list *first = NULL, *sum = NULL;
-  WEFT_TRY(weft__kernel_in(k, weft__list_get(k->in[0], &first)));
-  WEFT_TRY(weft__list_copy(&sum, first, first->n));
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_list_get(k->in[0], &first)));
+  WEFT_TRY(weft__tensor_list_copy(&sum, first, first->n));
   weft_err err = WEFT_OK;
   for (int i = 1; i < k->n_in && !err; i++) {
     tensor_list *l = NULL;
-    err = weft__kernel_in(k, weft__list_get(k->in[i], &l));
+    err = weft__kernel_in(k, weft__tensor_list_get(k->in[i], &l));
     if (!err && (l->n != sum->n || l->dtype != sum->dtype))
       err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                               "Trying to add two lists of tensors with different lengths. One "
@@ -85,7 +85,7 @@ static weft_err add_lists(kernel *k) {
                               (long long)sum->n, (long long)l->n);
     for (int64_t j = 0; !err && j < l->n; j++) err = add_into(k, &sum->t[j], &l->t[j]);
   }
-  if (!err) return weft__variant_out(k, 0, &sum->base);
+  if (!err) return weft__variant_output(k, 0, &sum->base);
   weft__object_release(&sum->base.base);
   return err;
 }

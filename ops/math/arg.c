@@ -17,7 +17,7 @@ typedef struct job {
 
 /* One column at a time where columns are contiguous, else a row of columns side by side. */
 #define DEFINE_ARG(name, T, worst, better)                                                                             \
-  WEFT_HOT static void name(void *arg, int64_t begin, int64_t end) {                                                   \
+  WEFT_TARGET_CLONES static void name(void *arg, int64_t begin, int64_t end) {                                         \
     enum { STRIP = 256 };                                                                                              \
     const job *j = arg;                                                                                                \
     for (int64_t o = begin; o < end && j->inner == 1; o++) {                                                           \
@@ -113,8 +113,8 @@ static weft_err arg_extreme(kernel *k, pool_loop *const *by_type) {
   for (int d = weft__int_sat(axis); d < kept.rank; d++) kept.dim[d] = s->dim[d + 1];
   weft_tensor *out = weft__out(k, 0, &kept);
   if (!out) return WEFT_OOM;
-  const int64_t outer = weft__shape_span(s, 0, weft__int_sat(axis)),
-                inner = weft__shape_span(s, weft__int_sat(axis) + 1, s->rank);
+  const int64_t outer = weft__shape_product(s, 0, weft__int_sat(axis)),
+                inner = weft__shape_product(s, weft__int_sat(axis) + 1, s->rank);
   if (!weft__is_16bit(x->dtype)) return find(k, by_type[x->dtype], x->data, outer, s->dim[axis], inner, out);
   wide floats = {0};
   weft_err err = weft__wide_in(&floats, x);

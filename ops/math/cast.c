@@ -44,7 +44,7 @@ VMATH uint64_t to_u64(double x) { return x >= 0x1p63 && x < 0x1p64 ? (uint64_t)x
   LOOP(name, u64, uint64_t, T, T, x)                                                                                   \
   LOOP(name, b, bool, T, T, x != 0)
 
-#define HOT_LOOP(name, suffix, Z_, T_, A_, expr) WEFT_HOT UNARY_LOOP(name, suffix, Z_, T_, A_, expr)
+#define HOT_LOOP(name, suffix, Z_, T_, A_, expr) WEFT_TARGET_CLONES UNARY_LOOP(name, suffix, Z_, T_, A_, expr)
 
 FROM_FLOAT(HOT_LOOP, from_f32, float, to_i32f)
 FROM_FLOAT(HOT_LOOP, from_f64, double, to_i32)

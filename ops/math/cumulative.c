@@ -108,10 +108,10 @@ static weft_err scan(kernel *k, pool_loop *const *by_type) {
   job j = {.x = x->data,
            .y = y->data,
            .n = s->dim[axis],
-           .inner = weft__shape_span(s, weft__int_sat(axis) + 1, s->rank),
+           .inner = weft__shape_product(s, weft__int_sat(axis) + 1, s->rank),
            .exclusive = weft__node_bool(k->node, "exclusive", false),
            .reverse = weft__node_bool(k->node, "reverse", false)};
-  const int64_t outer = weft__shape_span(s, 0, weft__int_sat(axis));
+  const int64_t outer = weft__shape_product(s, 0, weft__int_sat(axis));
   if (weft__is_16bit(x->dtype)) return run_widened(k, by_type[x->dtype], &j, outer, y);
   run(k, by_type[x->dtype], &j, outer);
   return WEFT_OK;

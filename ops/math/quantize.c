@@ -69,9 +69,9 @@ static weft_err read_axis(const kernel *k, job *j) {
   if (axis >= x->rank || axis < -1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Axis must be less than input dimension(%d), got %lld", x->rank,
                              (long long)axis);
-  j->outer = axis < 0 ? 1 : weft__shape_span(x, 0, weft__int_sat(axis));
+  j->outer = axis < 0 ? 1 : weft__shape_product(x, 0, weft__int_sat(axis));
   j->slices = axis < 0 ? 1 : x->dim[axis];
-  j->inner = axis < 0 ? weft__shape_count(x) : weft__shape_span(x, weft__int_sat(axis) + 1, x->rank);
+  j->inner = axis < 0 ? weft__shape_count(x) : weft__shape_product(x, weft__int_sat(axis) + 1, x->rank);
   for (int i = 1; i < 3; i++)
     if (weft__tensor_count(k->in[i]) != j->slices)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s has shape %s, %lld elements are needed",

@@ -201,7 +201,7 @@ static weft_err unsorted(kernel *k, kind what) {
   if (!out) return weft__out_refused(&s);
   weft_err err = weft__segment_ids(k, 1, &ids);
   if (!err) err = check_ids(k, ids.data, rows, segments);
-  if (!err) err = combine(k, what, ids.data, rows, weft__shape_span(data, heads->rank, data->rank), out, NULL, NULL);
+  if (!err) err = combine(k, what, ids.data, rows, weft__shape_product(data, heads->rank, data->rank), out, NULL, NULL);
   weft__tensor_clear(&ids);
   return err;
 }
@@ -269,7 +269,7 @@ static weft_err reduce_sorted(kernel *k, kind what, const int64_t *id, int64_t r
   int64_t *count = counts.data;
   for (int64_t r = 0; r < s.dim[0]; r++) count[r] = 0;
   for (int64_t i = 0; i < rows; i++) count[id[i]]++;
-  const finish f = {.what = what, .count = count, .rows = s.dim[0], .inner = weft__shape_span(&s, 1, s.rank)};
+  const finish f = {.what = what, .count = count, .rows = s.dim[0], .inner = weft__shape_product(&s, 1, s.rank)};
   const weft_err err = combine(k, what, id, rows, f.inner, out, finish_sorted, &f);
   weft__tensor_clear(&counts);
   return err;

@@ -8,7 +8,7 @@
 
 /* With masks: gcc does not vectorise a choice by bytes between wider elements. */
 #define DEFINE_CHOOSE(name, T)                                                                                         \
-  WEFT_HOT static void name(void *zs, const void *const *in, int64_t n, const void *arg) {                             \
+  WEFT_TARGET_CLONES static void name(void *zs, const void *const *in, int64_t n, const void *arg) {                   \
     const uint8_t *c = in[0];                                                                                          \
     const T *x = in[1], *y = in[2];                                                                                    \
     T *z = zs;                                                                                                         \
@@ -152,7 +152,7 @@ static weft_err select_v2_grad(backprop *b) {
 
 /* ---- ClipByValue: max(min(t, high), low) ---- */
 #define CLIP_LOOP(name, suffix, T_, A_, expr)                                                                          \
-  WEFT_HOT LOOP_HEAD(name, suffix, T_, T_, A_) const T *lows = in[1], *highs = in[2];                                  \
+  WEFT_TARGET_CLONES LOOP_HEAD(name, suffix, T_, T_, A_) const T *lows = in[1], *highs = in[2];                        \
   WEFT_IVDEP for (int64_t i = 0; i < n; i++) {                                                                         \
     const T x = xs[i], low = lows[i], high = highs[i];                                                                 \
     const T capped = x > high ? high : x;                                                                              \

@@ -67,7 +67,7 @@ UNARY_CALL(cosine, f64, double, double, cos(x))
 EACH_COMPLEX(UNARY_CALL, cosine, cos(x))
 
 /* Vectors unless some angle is too big for them. */
-WEFT_HOT static bool all_near(const float *x, int64_t n) {
+WEFT_TARGET_CLONES static bool all_near(const float *x, int64_t n) {
   uint32_t far = 0;
   for (int64_t i = 0; i < n; i++) far |= fabsf(x[i]) < VMATH_TURNS ? 0u : 1u;
   return !far;

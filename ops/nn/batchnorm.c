@@ -29,9 +29,9 @@ typedef struct norm {
 
 /* ---- sums over a channel ---- */
 
-WEFT_HOT static void add_rows(moment what, const float *restrict x, const float *restrict dy,
-                              const float *restrict mean, int64_t rows, int64_t n, float *restrict s,
-                              float *restrict t) {
+WEFT_TARGET_CLONES static void add_rows(moment what, const float *restrict x, const float *restrict dy,
+                                        const float *restrict mean, int64_t rows, int64_t n, float *restrict s,
+                                        float *restrict t) {
   for (int64_t r = 0; r < rows; r++, x += n, dy += dy ? n : 0) {
     if (what == MEAN)
       for (int64_t c = 0; c < n; c++) s[c] += x[c];
@@ -61,7 +61,8 @@ static void sum_rows(const norm *j, const float *x, const float *dy, int64_t row
 }
 
 /* Channels before the pixels: n pixels of one channel. */
-WEFT_HOT static void sum_span(const norm *j, const float *x, const float *dy, float mean, float *s, float *t) {
+WEFT_TARGET_CLONES static void sum_span(const norm *j, const float *x, const float *dy, float mean, float *s,
+                                        float *t) {
   float sum = 0, dot = 0;
   const int64_t n = j->inner;
   if (j->what == MEAN) ROW_SUM(float, x, n, sum);
@@ -114,7 +115,7 @@ static weft_err sums(kernel *k, norm *j, double count, float *s, float *t) {
 
 /* ---- what is applied to every element ---- */
 
-WEFT_HOT static void forward_rows(void *arg, int64_t begin, int64_t end) { /* y = x p + q */
+WEFT_TARGET_CLONES static void forward_rows(void *arg, int64_t begin, int64_t end) { /* y = x p + q */
   const norm *j = arg;
   const int64_t C = j->channels, inner = j->inner;
   const float *restrict p = j->p, *restrict q = j->q;
@@ -132,7 +133,7 @@ WEFT_HOT static void forward_rows(void *arg, int64_t begin, int64_t end) { /* y 
   }
 }
 
-WEFT_HOT static void grad_rows(void *arg, int64_t begin, int64_t end) { /* dx = (dy - q - (x - mean) r) p */
+WEFT_TARGET_CLONES static void grad_rows(void *arg, int64_t begin, int64_t end) { /* dx = (dy - q - (x - mean) r) p */
   const norm *j = arg;
   const int64_t C = j->channels, inner = j->inner;
   const float *restrict p = j->p, *restrict q = j->q, *restrict r = j->r, *restrict m = j->mean;
@@ -169,8 +170,9 @@ static weft_err norm_view(const kernel *k, const shape *s, norm *j) {
   const int rank = image_rank(k->node), axis = channels_second(k->node) ? 1 : rank - 1;
   if (s->rank != rank)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be %d-dimensional%s", rank, weft__shape_text(s));
-  *j = (norm){
-      .outer = weft__shape_span(s, 0, axis), .channels = s->dim[axis], .inner = weft__shape_span(s, axis + 1, rank)};
+  *j = (norm){.outer = weft__shape_product(s, 0, axis),
+              .channels = s->dim[axis],
+              .inner = weft__shape_product(s, axis + 1, rank)};
   return WEFT_OK;
 }
 

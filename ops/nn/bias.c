@@ -25,7 +25,7 @@ static bool channels_second(const weft_node *n) { return weft__node_str_is(n, "d
 /* ---- y = x + b ---- */
 
 #define DEFINE_BIAS_ADD(name, T)                                                                                       \
-  WEFT_HOT static void name(void *arg, int64_t begin, int64_t end) {                                                   \
+  WEFT_TARGET_CLONES static void name(void *arg, int64_t begin, int64_t end) {                                         \
     const bias_job *j = arg;                                                                                           \
     const int64_t C = j->channels, inner = j->inner;                                                                   \
     const T *b = j->b;                                                                                                 \
@@ -59,7 +59,7 @@ static const elem_op bias_op = {COST_CHEAP, {ROWS_FLOAT(bias)}};
 
 /* Adds `rows` rows of C to acc.  Several short rows are taken as one long one, for the sake of the vectors. */
 #define DEFINE_SUM_ROWS(name, T)                                                                                       \
-  WEFT_HOT static void name##_rows(const T *restrict x, int64_t rows, int64_t C, T *restrict acc) {                    \
+  WEFT_TARGET_CLONES static void name##_rows(const T *restrict x, int64_t rows, int64_t C, T *restrict acc) {          \
     enum { WIDE = 256 };                                                                                               \
     T folded[WIDE];                                                                                                    \
     const int64_t fold = C < WIDE ? WIDE / C : 1, width = fold * C;                                                    \
@@ -73,7 +73,7 @@ static const elem_op bias_op = {COST_CHEAP, {ROWS_FLOAT(bias)}};
     for (int64_t r = 0; r < rows; r++, x += C)                                                                         \
       for (int64_t c = 0; c < C; c++) acc[c] = (T)(acc[c] + x[c]);                                                     \
   }                                                                                                                    \
-  WEFT_HOT static T name##_span(const T *x, int64_t n) { /* the sum of n elements, in lanes */                         \
+  WEFT_TARGET_CLONES static T name##_span(const T *x, int64_t n) { /* the sum of n elements, in lanes */               \
     enum { LANES = 16 };                                                                                               \
     T lane[LANES] = {0}, sum = 0;                                                                                      \
     int64_t i = 0;                                                                                                     \
@@ -146,8 +146,8 @@ static weft_err bias_view(const kernel *k, bias_job *j) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor must be at least 2D: %s", weft__shape_text(s));
   const int axis = channels_second(k->node) ? 1 : s->rank - 1;
   j->channels = s->dim[axis];
-  j->outer = weft__shape_span(s, 0, axis);
-  j->inner = weft__shape_span(s, axis + 1, s->rank);
+  j->outer = weft__shape_product(s, 0, axis);
+  j->inner = weft__shape_product(s, axis + 1, s->rank);
   return WEFT_OK;
 }
 

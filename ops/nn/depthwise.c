@@ -38,7 +38,7 @@ typedef void sum_fn(void *out, int64_t count, const pairs *p);
 #define DEFINE_SUM(name, T)                                                                                            \
   typedef T name##_long __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));                               \
   typedef T name##_short __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));                              \
-  static WEFT_HOT void name(void *out, int64_t count, const pairs *p) {                                                \
+  static WEFT_TARGET_CLONES void name(void *out, int64_t count, const pairs *p) {                                      \
     T *to = out;                                                                                                       \
     int64_t c = 0;                                                                                                     \
     SUM_BY(T, name##_long, 4)                                                                                          \
@@ -300,7 +300,7 @@ static weft_err sizes(const kernel *k, const shape *x, const shape *f, conv *c) 
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input and filter must have the same depth: %lld vs %lld",
                              (long long)x->dim[w->channel], (long long)f->dim[2]);
   *c = (conv){
-      .batch = x->dim[0], .in_ch = f->dim[2], .out_ch = weft__dim_mul(f->dim[2], f->dim[3]), .groups = f->dim[2]};
+      .batch = x->dim[0], .in_ch = f->dim[2], .out_ch = weft__shape_dim_mul(f->dim[2], f->dim[3]), .groups = f->dim[2]};
   for (int i = 0; i < 2; i++) {
     c->at[i] = w->at[i];
     c->at[i].in = x->dim[w->axis[i]];
@@ -354,7 +354,7 @@ static weft_err depthwise_infer(infer *s) {
     w.at[i].size = f.dim[i];
     WEFT_TRY(weft__window_infer_place(&w.at[i], w.padding, s));
   }
-  const int64_t channels = weft__dim_mul(in >= 0 ? in : f.dim[2], f.dim[3]);
+  const int64_t channels = weft__shape_dim_mul(in >= 0 ? in : f.dim[2], f.dim[3]);
   s->out[0] = weft__image_shape(&w, x.dim[0], w.at[0].out, w.at[1].out, channels);
   return WEFT_OK;
 }

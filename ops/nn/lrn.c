@@ -19,26 +19,28 @@ typedef struct lrn_job {
 } lrn_job;
 
 /* sum[c] = the sum of padded[c .. c + 2 radius]. */
-WEFT_HOT static void window_sums(const float *restrict padded, int64_t n, int64_t radius, float *restrict sum) {
+WEFT_TARGET_CLONES static void window_sums(const float *restrict padded, int64_t n, int64_t radius,
+                                           float *restrict sum) {
   for (int64_t c = 0; c < n; c++) sum[c] = padded[c];
   for (int64_t o = 1; o <= 2 * radius; o++)
     for (int64_t c = 0; c < n; c++) sum[c] += padded[c + o];
 }
 
 /* norm[c] = bias + alpha * sum of squares of the channels near c. */
-WEFT_HOT static void norms(const lrn_job *j, const float *restrict x, float *restrict padded, float *restrict norm) {
+WEFT_TARGET_CLONES static void norms(const lrn_job *j, const float *restrict x, float *restrict padded,
+                                     float *restrict norm) {
   const int64_t n = j->channels;
   for (int64_t c = 0; c < n; c++) padded[j->radius + c] = x[c] * x[c];
   window_sums(padded, n, j->radius, norm);
   for (int64_t c = 0; c < n; c++) norm[c] = j->bias + j->alpha * norm[c];
 }
 
-WEFT_HOT static void forward_row(const lrn_job *j, const float *x, const float *norm, float *y) {
+WEFT_TARGET_CLONES static void forward_row(const lrn_job *j, const float *x, const float *norm, float *y) {
   WEFT_IVDEP for (int64_t c = 0; c < j->channels; c++) y[c] = x[c] * vexpf(-j->beta * vlogf(norm[c]));
 }
 
 /* dx = dy norm^-beta - 2 alpha beta x * sum over near channels of dy y / norm. */
-WEFT_HOT static void grad_row(const lrn_job *j, int64_t at, const float *norm, float *padded, float *sum) {
+WEFT_TARGET_CLONES static void grad_row(const lrn_job *j, int64_t at, const float *norm, float *padded, float *sum) {
   const int64_t n = j->channels;
   const float *x = j->x + at, *y = j->y + at, *dy = j->dy + at;
   float *dx = j->out + at;
@@ -81,7 +83,7 @@ static weft_err lrn_attrs(const kernel *k, const shape *s, lrn_job *j) {
 }
 
 static weft_err lrn_run(kernel *k, lrn_job *j, const shape *s) {
-  const int64_t rows = weft__shape_span(s, 0, 3);
+  const int64_t rows = weft__shape_product(s, 0, 3);
   if (j->channels) weft__kernel_loop(k, rows, j->channels * (j->radius / 4 + 4), lrn_rows, j);
   return j->failed ? weft__fail(WEFT_OOM, "%s '%s' needs memory for a row", k->node->op_name, k->node->name) : WEFT_OK;
 }

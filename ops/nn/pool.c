@@ -158,7 +158,8 @@ static weft_err depth_pool(kernel *k, const window *w, const pooling *loops) {
   s.dim[3] = depth / w->depth_size;
   weft_tensor *y = weft__out(k, 0, &s);
   if (!y) return WEFT_OOM;
-  pool_job j = {.h = {.size = 1, .stride = 1, .in = 1, .out = 1}, .batch = weft__shape_span(&s, 0, 3), .channels = 1};
+  pool_job j = {
+      .h = {.size = 1, .stride = 1, .in = 1, .out = 1}, .batch = weft__shape_product(&s, 0, 3), .channels = 1};
   j.w = (window_axis){.size = w->depth_size, .stride = w->depth_size, .in = depth, .out = s.dim[3]};
   return call_run(k, &(pool_call){&j, loops->max, x, NULL, y, false, false, NULL});
 }
@@ -290,7 +291,7 @@ static weft_err arg_max_grad_cpu(kernel *k) {
                              weft__shape_text(&k->in[2]->shape));
   weft_tensor *dx = weft__out(k, 0, &x->shape);
   if (!dx) return WEFT_OOM;
-  const int64_t count = weft__tensor_count(dx), image = weft__shape_span(&x->shape, 1, 4);
+  const int64_t count = weft__tensor_count(dx), image = weft__shape_product(&x->shape, 1, 4);
   if (!weft__is_16bit(x->dtype)) return scatter_all(k, x->dtype, dx->data, g->data, image, count);
   wide wg = {0}, wdx = {0};
   weft_err err = weft__wide_in(&wg, g);

@@ -18,7 +18,7 @@ typedef struct softmax_job {
 } softmax_job;
 
 #define DEFINE_SOFTMAX(name, T, EXP, LOG)                                                                              \
-  WEFT_HOT static void name(void *arg, int64_t begin, int64_t end) {                                                   \
+  WEFT_TARGET_CLONES static void name(void *arg, int64_t begin, int64_t end) {                                         \
     const softmax_job *j = arg;                                                                                        \
     const int64_t n = j->n;                                                                                            \
     for (int64_t r = begin; r < end; r++) {                                                                            \
@@ -32,7 +32,7 @@ typedef struct softmax_job {
       for (int64_t i = 0; i < n; i++) y[i] *= scale;                                                                   \
     }                                                                                                                  \
   }                                                                                                                    \
-  WEFT_HOT static void name##_log(void *arg, int64_t begin, int64_t end) {                                             \
+  WEFT_TARGET_CLONES static void name##_log(void *arg, int64_t begin, int64_t end) {                                   \
     const softmax_job *j = arg;                                                                                        \
     const int64_t n = j->n;                                                                                            \
     for (int64_t r = begin; r < end; r++) {                                                                            \
@@ -53,7 +53,7 @@ static weft_err softmax_run(kernel *k, pool_loop *in_float, pool_loop *in_double
   if (s->rank < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "logits must have >= 1 dimension, got []");
   weft_tensor *y = weft__out_over(k, 0, 0, s);
   if (!y) return WEFT_OOM;
-  const int64_t n = s->dim[s->rank - 1], rows = weft__shape_span(s, 0, s->rank - 1);
+  const int64_t n = s->dim[s->rank - 1], rows = weft__shape_product(s, 0, s->rank - 1);
   if (n == 0) return WEFT_OK;
   if (x->dtype == WEFT_DOUBLE) {
     weft__kernel_loop(k, rows, n * 12 + 10, in_double, &(softmax_job){x->data, y->data, n});

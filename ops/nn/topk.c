@@ -103,7 +103,7 @@ static weft_err top_k(kernel *k, int64_t top) {
   if (s.dim[s.rank - 1] < top)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must have at least k columns. Had %lld, needed %lld",
                              (long long)s.dim[s.rank - 1], (long long)top);
-  const int64_t rows = weft__shape_span(&s, 0, s.rank - 1);
+  const int64_t rows = weft__shape_product(&s, 0, s.rank - 1);
   s.dim[s.rank - 1] = top;
   weft_tensor *values = weft__out(k, 0, &s), *places = weft__out(k, 1, &s), at = {0};
   if (!values || !places) return WEFT_OOM;
@@ -186,7 +186,7 @@ static weft_err nth_cpu(kernel *k) {
   if (nth >= n)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input must have last dimension > n = %lld", (long long)nth);
   const int64_t top = weft__node_bool(k->node, "reverse", false) ? nth + 1 : n - nth;
-  const int64_t rows = weft__shape_span(&s, 0, s.rank - 1);
+  const int64_t rows = weft__shape_product(&s, 0, s.rank - 1);
   s.rank--;
   weft_tensor *out = weft__out(k, 0, &s), at = {0};
   if (!out) return WEFT_OOM;

@@ -28,7 +28,7 @@ typedef struct xent_job {
   const T scale = 1 / sum, log_sum = LOG(sum)
 
 #define DEFINE_XENT(name, T, EXP, LOG)                                                                                 \
-  WEFT_HOT static void name##_dense(void *arg, int64_t begin, int64_t end) {                                           \
+  WEFT_TARGET_CLONES static void name##_dense(void *arg, int64_t begin, int64_t end) {                                 \
     const xent_job *j = arg;                                                                                           \
     const int64_t n = j->n;                                                                                            \
     for (int64_t r = begin; r < end; r++) {                                                                            \
@@ -42,7 +42,7 @@ typedef struct xent_job {
       ((T *)j->loss)[r] = n ? weight * log_sum - dot : 0;                                                              \
     }                                                                                                                  \
   }                                                                                                                    \
-  WEFT_HOT static void name##_sparse(void *arg, int64_t begin, int64_t end) {                                          \
+  WEFT_TARGET_CLONES static void name##_sparse(void *arg, int64_t begin, int64_t end) {                                \
     const xent_job *j = arg;                                                                                           \
     const int64_t n = j->n;                                                                                            \
     for (int64_t r = begin; r < end; r++) {                                                                            \

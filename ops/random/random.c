@@ -33,13 +33,13 @@ struct fill {
 
 /* ---- from words to numbers ---- */
 
-WEFT_HOT static void uniform_float(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
+WEFT_TARGET_CLONES static void uniform_float(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
   (void)f;
   float *y = out;
   for (int64_t i = 0; i < 4 * blocks; i++) y[i] = weft__philox_to_float(w[i]);
 }
 
-WEFT_HOT static void uniform_double(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
+WEFT_TARGET_CLONES static void uniform_double(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
   (void)f;
   double *y = out;
   for (int64_t i = 0; i < 2 * blocks; i++) y[i] = weft__philox_to_double(w[2 * i], w[2 * i + 1]);

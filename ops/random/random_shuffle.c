@@ -60,7 +60,7 @@ static weft_err shuffle_cpu(kernel *k) {
   int64_t *order = y ? weft__alloc((size_t)n * sizeof *order) : NULL;
   if (!order) return WEFT_OOM;
   draw_order(&gen, order, n);
-  const int64_t row = weft__shape_span(&x->shape, 1, x->shape.rank);
+  const int64_t row = weft__shape_product(&x->shape, 1, x->shape.rank);
   copy_job c = {order, x->dtype, row, (size_t)row * weft__dtype_size(x->dtype), x->data, y->data};
   weft_err err = WEFT_OK;
   if (weft__dtype_is_plain(x->dtype))

@@ -19,7 +19,7 @@ static weft_err concat_infer(infer *s) {
     WEFT_TRY(weft__infer_rank(s, i, 2, &indices));
     WEFT_TRY(weft__infer_rank(s, n + i, 1, &values));
     WEFT_TRY(weft__infer_rank(s, 2 * n + i, 1, &dims));
-    rows = weft__dim_add(rows, indices.dim[0] >= 0 ? indices.dim[0] : values.dim[0]);
+    rows = weft__shape_dim_add(rows, indices.dim[0] >= 0 ? indices.dim[0] : values.dim[0]);
     const int64_t d = indices.dim[1] >= 0 ? indices.dim[1] : dims.dim[0];
     if (depth >= 0 && d >= 0 && d != depth)
       return weft__infer_fail(s, "Dimension 1 in both shapes must be equal, but are %lld and %lld", (long long)depth,

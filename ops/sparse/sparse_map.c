@@ -27,7 +27,7 @@ static weft_err check_input(kernel *k, sparse_map **kept) {
 
 static weft_err add_cpu(kernel *k) {
   sparse_map *kept = NULL;
-  kept_sparse s = {0};
+  sparse_map_entry s = {0};
   WEFT_TRY(check_input(k, &kept));
   weft_tensor *number = weft__out(k, 0, &SHAPE_SCALAR);
   if (!number) return WEFT_OOM;
@@ -35,7 +35,7 @@ static weft_err add_cpu(kernel *k) {
   if (!err) err = weft__tensor_keep(&s.values, k->in[1]);
   if (!err) err = weft__tensor_keep(&s.dims, k->in[2]);
   if (!err) err = weft__sparse_map_add(kept, &s, TENSOR_DATA(number, int64_t));
-  weft__kept_sparse_clear(&s);
+  weft__sparse_map_entry_clear(&s);
   return err;
 }
 
@@ -50,7 +50,7 @@ static void order_rows(const weft_tensor *indices, int64_t rows, int64_t *begin,
 }
 
 /* Entries `which` of the input, without their first index. */
-static weft_err cut_row(kernel *k, const int64_t *which, int64_t n, kept_sparse *s) {
+static weft_err cut_row(kernel *k, const int64_t *which, int64_t n, sparse_map_entry *s) {
   const weft_tensor *values = k->in[1];
   const int64_t depth = k->in[0]->shape.dim[1], *at = TENSOR_DATA(k->in[0], int64_t);
   WEFT_TRY(weft__tensor_init(&s->indices, WEFT_INT64, &SHAPE2(n, depth - 1)));
@@ -72,10 +72,10 @@ static weft_err add_rows(kernel *k, sparse_map *kept, int64_t rows, int64_t *num
   weft_err err = begin && order ? WEFT_OK : WEFT_OOM;
   if (!err) order_rows(k->in[0], rows, begin, order);
   for (int64_t i = 0; i < rows && !err; i++) {
-    kept_sparse s = {0};
+    sparse_map_entry s = {0};
     err = cut_row(k, order + begin[i], begin[i + 1] - begin[i], &s);
     if (!err) err = weft__sparse_map_add(kept, &s, &numbers[i]);
-    weft__kept_sparse_clear(&s);
+    weft__sparse_map_entry_clear(&s);
   }
   weft__free(begin), weft__free(order);
   return err;
@@ -95,7 +95,7 @@ static weft_err add_many_cpu(kernel *k) {
 
 /* ---- taking: n tensors become the rows of one ---- */
 
-static weft_err fits(kernel *k, const kept_sparse *s, int64_t i, int64_t *depth, int64_t *dims) {
+static weft_err fits(kernel *k, const sparse_map_entry *s, int64_t i, int64_t *depth, int64_t *dims) {
   const weft_dtype wanted = weft__node_type(k->node, "dtype");
   const int64_t own = s->dims.shape.dim[0];
   if (s->values.dtype != wanted)
@@ -116,7 +116,7 @@ static weft_err fits(kernel *k, const kept_sparse *s, int64_t i, int64_t *depth,
   return WEFT_OK;
 }
 
-static weft_err stack(kernel *k, const kept_sparse *all, int64_t n) {
+static weft_err stack(kernel *k, const sparse_map_entry *all, int64_t n) {
   int64_t depth = 0, dims[WEFT_MAX_RANK], total = 0, at = 0;
   for (int64_t i = 0; i < n; i++) {
     WEFT_TRY(fits(k, &all[i], i, &depth, dims));
@@ -149,7 +149,7 @@ static weft_err take_cpu(kernel *k) {
   if (!n)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Must have at least 1 serialized SparseTensor, but input matrix has 0 rows");
-  kept_sparse *all = weft__alloc_zero((size_t)n, sizeof *all);
+  sparse_map_entry *all = weft__alloc_zero((size_t)n, sizeof *all);
   if (!all) return WEFT_OOM;
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < n && !err; i++) {
@@ -159,7 +159,7 @@ static weft_err take_cpu(kernel *k) {
                               (long long)number, weft__node_str(k->node, "shared_name").data);
   }
   if (!err) err = stack(k, all, n);
-  for (int64_t i = 0; i < n; i++) weft__kept_sparse_clear(&all[i]);
+  for (int64_t i = 0; i < n; i++) weft__sparse_map_entry_clear(&all[i]);
   weft__free(all);
   return err;
 }

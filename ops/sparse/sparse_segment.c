@@ -66,7 +66,7 @@ static weft_err pick_and_combine(kernel *k, scale how, const int64_t *index, con
   s.dim[0] = segments;
   weft_tensor *out = weft__out(k, 0, &s), counts = {0};
   if (!out) return weft__out_refused(&s);
-  segment_job j = {.id = id, .from = index, .rows = n, .inner = weft__shape_span(&s, 1, s.rank)};
+  segment_job j = {.id = id, .from = index, .rows = n, .inner = weft__shape_product(&s, 1, s.rank)};
   weft_err err = count_ids(k, id, n, segments, &counts);
   if (!err) err = run(k, k->in[0], &j, counts.data, how, out);
   weft__tensor_clear(&counts);
@@ -142,7 +142,7 @@ static weft_err send_back(kernel *k, scale how, const int64_t *index, const int6
   s.dim[0] = rows;
   weft_tensor *out = weft__out(k, 0, &s), counts = {0}, scaled = {0};
   if (!out) return weft__out_refused(&s);
-  segment_job j = {.id = index, .from = id, .rows = n, .inner = weft__shape_span(&s, 1, s.rank)};
+  segment_job j = {.id = index, .from = id, .rows = n, .inner = weft__shape_product(&s, 1, s.rank)};
   weft_err err = count_ids(k, id, n, segments, &counts);
   if (!err) err = weft__scratch(k, &scaled, weft__is_16bit(grad->dtype) ? WEFT_FLOAT : grad->dtype, &grad->shape);
   if (!err) {

@@ -24,7 +24,7 @@ static const resource_kind accumulator_resource = {ACCUMULATOR_TYPE, true, make_
 static weft_err accumulator_cpu(kernel *k) {
   resource *r = NULL;
   accumulator_spec spec = read_spec(k->node);
-  WEFT_TRY(weft__kernel_in(k, weft__resource_out(k, &accumulator_resource, &r)));
+  WEFT_TRY(weft__kernel_in(k, weft__resource_output(k, &accumulator_resource, &r)));
   return weft__kernel_in(k, weft__accumulator_matches((accumulator *)r, &spec));
 }
 

@@ -31,7 +31,7 @@ static const resource_kind table_resource = {LOOKUP_TYPE, true, make_table};
 static weft_err table_cpu(kernel *k) {
   resource *r = NULL;
   lookup_spec want;
-  WEFT_TRY(weft__kernel_in(k, weft__resource_out(k, &table_resource, &r)));
+  WEFT_TRY(weft__kernel_in(k, weft__resource_output(k, &table_resource, &r)));
   WEFT_TRY(weft__kernel_in(k, read_spec(k->node, &want)));
   const lookup_spec *is = weft__lookup_spec((lookup *)r);
   if (is->key == want.key && is->value == want.value) return WEFT_OK;

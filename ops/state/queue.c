@@ -73,7 +73,7 @@ static const resource_kind queue_resource = {QUEUE_TYPE, true, make_queue};
 
 static weft_err queue_cpu(kernel *k) {
   resource *q = NULL;
-  WEFT_TRY(weft__kernel_in(k, weft__resource_out(k, &queue_resource, &q)));
+  WEFT_TRY(weft__kernel_in(k, weft__resource_output(k, &queue_resource, &q)));
   return weft__node_str(k->node, "shared_name").size ? weft__kernel_in(k, check_shared(k->node, (queue *)q)) : WEFT_OK;
 }
 
@@ -151,7 +151,7 @@ static void dequeue_done(void *arg, weft_err err, element *const *got, int64_t n
   (void)n;
   kernel *k = arg;
   for (int i = 0; err == WEFT_OK && i < k->n_out; i++) err = weft__out_share(k, i, &got[0]->part[i]);
-  if (err == WEFT_OK) weft__token_taken(k, got[0]);
+  if (err == WEFT_OK) weft__sync_token_taken(k, got[0]);
   weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
@@ -160,7 +160,7 @@ static weft_err dequeue_cpu(kernel *k) {
   WEFT_TRY(find(k, &q));
   weft_err err = check_signature(k, q, "component_types", false);
   if (err == WEFT_OK) {
-    weft__token_asked(k, q);
+    weft__sync_token_requested(k, q);
     weft__kernel_defer(k);
     weft__queue_dequeue(q, 1, false, k->step->cancel, dequeue_done, k);
   }

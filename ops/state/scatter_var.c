@@ -25,7 +25,7 @@ static inline int64_t index_at(const weft_tensor *t, int64_t i) {
 
 /* Row numbers: indices of any shape into axis 0 of params. */
 static weft_err row_places(kernel *k, const weft_tensor *indices, const shape *params, places *out) {
-  *out = (places){weft__tensor_count(indices), weft__shape_span(params, 1, params->rank), params->dim[0], NULL};
+  *out = (places){weft__tensor_count(indices), weft__shape_product(params, 1, params->rank), params->dim[0], NULL};
   if (!(out->at = weft__alloc((size_t)out->count * sizeof *out->at + 1))) return WEFT_OOM;
   for (int64_t i = 0; i < out->count; i++) {
     out->at[i] = index_at(indices, i);
@@ -50,8 +50,8 @@ static weft_err bad_place(kernel *k, const weft_tensor *indices, int64_t i, int 
 /* The last axis of indices is a place in the leading `depth` axes of params. */
 static weft_err nd_places(kernel *k, const weft_tensor *indices, const shape *params, places *out) {
   int depth = weft__int_sat(indices->shape.dim[indices->shape.rank - 1]);
-  *out = (places){weft__shape_span(&indices->shape, 0, indices->shape.rank - 1),
-                  weft__shape_span(params, depth, params->rank), weft__shape_span(params, 0, depth), NULL};
+  *out = (places){weft__shape_product(&indices->shape, 0, indices->shape.rank - 1),
+                  weft__shape_product(params, depth, params->rank), weft__shape_product(params, 0, depth), NULL};
   if (!(out->at = weft__alloc((size_t)out->count * sizeof *out->at + 1))) return WEFT_OOM;
   for (int64_t i = 0; i < out->count; i++) {
     int64_t at = 0;
@@ -157,7 +157,7 @@ static weft_err scatter_locked(kernel *k, variable *v, combine_op what, bool nd)
   const weft_tensor *indices = k->in[1], *updates = k->in[2];
   weft_tensor *params = NULL;
   places p = {0};
-  if (!v->value.buf) return weft__variable_missing(k, v);
+  if (!v->value.buf) return weft__variable_fail_uninitialized(k, v);
   if (updates->dtype != v->dtype || (what != COMBINE_SET && !weft__combine_has(what, v->dtype)))
     return weft__kernel_no_type(k, updates->dtype);
   shape now = v->value.shape;
@@ -246,7 +246,7 @@ static weft_err gather_rows(kernel *k, const weft_tensor *params) {
   places p = {0};
   weft_err err = row_places(k, indices, &of, &p);
   if (err == WEFT_OK) {
-    if (batch && p.count) add_batch_offsets(&p, weft__shape_span(&indices->shape, 0, batch), of.dim[0]);
+    if (batch && p.count) add_batch_offsets(&p, weft__shape_product(&indices->shape, 0, batch), of.dim[0]);
     err = gather_places(k, params, &p, out);
   }
   weft__free(p.at);
@@ -278,7 +278,7 @@ static weft_err gather_variable(kernel *k, weft_err (*read)(kernel *, const weft
   WEFT_TRY(weft__kernel_variable(k, 0, &v));
   if (v->dtype != k->node->out_type[0]) return weft__kernel_no_type(k, v->dtype);
   weft__variable_lock(1, &v);
-  weft_err err = v->value.buf ? read(k, &v->value) : weft__variable_missing(k, v);
+  weft_err err = v->value.buf ? read(k, &v->value) : weft__variable_fail_uninitialized(k, v);
   weft__variable_unlock(1, &v);
   return err;
 }

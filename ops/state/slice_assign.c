@@ -42,7 +42,7 @@ static weft_err assign_locked(kernel *k, variable *v) {
   strided s;
   box copy;
   int64_t offset;
-  if (!v->value.buf) return weft__variable_missing(k, v);
+  if (!v->value.buf) return weft__variable_fail_uninitialized(k, v);
   if (t->dtype != v->dtype)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Variable and value dtypes don't match; respectively, %s and %s",
                              weft__dtype_name(v->dtype), weft__dtype_name(t->dtype));

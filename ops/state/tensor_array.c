@@ -25,7 +25,7 @@ static weft_err find_by_name(const kernel *k, const weft_tensor *t, tensor_array
                              weft__shape_text(&t->shape));
   char *name = weft__strndup(s[1].size ? s[1].data : "", s[1].size);
   if (!name) return WEFT_OOM;
-  weft_err err = weft__step_object_find(k, ARRAY_TYPE, name, (resource **)out);
+  weft_err err = weft__step_object_find(k, TENSOR_ARRAY_TYPE, name, (resource **)out);
   weft__free(name);
   return err;
 }
@@ -33,7 +33,7 @@ static weft_err find_by_name(const kernel *k, const weft_tensor *t, tensor_array
 /* The array behind argument 0; borrowed for the kernel. */
 static weft_err find(const kernel *k, tensor_array **out) {
   if (!k->ref[0] && k->in[0]->dtype == WEFT_RESOURCE)
-    return weft__kernel_in(k, weft__handle_get(k->in[0], ARRAY_TYPE, (resource **)out));
+    return weft__kernel_in(k, weft__handle_get(k->in[0], TENSOR_ARRAY_TYPE, (resource **)out));
   if (!k->ref[0]) return find_by_name(k, k->in[0], out);
   weft_tensor t = {0};
   WEFT_TRY(weft__variable_read(k->ref[0], &t));
@@ -105,16 +105,16 @@ static weft_err add_there(void *arg, weft_tensor *to, const weft_tensor *x, cons
 }
 
 static weft_err write_element(kernel *k, tensor_array *a, int64_t i, const weft_tensor *t) {
-  const array_maker there = {k, t->buf->memory, zero_there, add_there};
-  return weft__kernel_in(k, weft__array_write(a, i, t, there.memory ? &there : NULL));
+  const tensor_array_ops there = {k, t->buf->memory, zero_there, add_there};
+  return weft__kernel_in(k, weft__tensor_array_write(a, i, t, there.memory ? &there : NULL));
 }
 
 /* The elements that the node reads are where its output goes. */
 static weft_err read_element(kernel *k, tensor_array *a, int64_t i, weft_tensor *out) {
   const weft_dtype type = k->node->out_type[0];
   const bool on_device = k->device && !(k->host_out & 1) && weft__dtype_is_plain(type);
-  const array_maker there = {k, on_device ? &k->device->memory : NULL, zero_there, add_there};
-  return weft__kernel_in(k, weft__array_read(a, type, i, out, on_device ? &there : NULL));
+  const tensor_array_ops there = {k, on_device ? &k->device->memory : NULL, zero_there, add_there};
+  return weft__kernel_in(k, weft__tensor_array_read(a, type, i, out, on_device ? &there : NULL));
 }
 
 static weft_err copy_elements(kernel *k, const memory_space *memory, weft_dtype type, void *to, const void *from,
@@ -132,25 +132,25 @@ static shape attr_shape(const weft_node *n, const char *name) {
   return a && a->kind == ATTR_SHAPE && !a->is_list ? *a->shape : SHAPE_UNKNOWN;
 }
 
-static void array_end(object *o) { weft__array_close((tensor_array *)o); }
+static void array_end(object *o) { weft__tensor_array_close((tensor_array *)o); }
 
 static weft_err array_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_scalar(k, 0, "size"));
-  array_spec spec = {.dtype = weft__node_type(k->node, "dtype"),
-                     .element = attr_shape(k->node, "element_shape"),
-                     .size = weft__tensor_int(k->in[0], 0),
-                     .dynamic = weft__node_bool(k->node, "dynamic_size", false),
-                     .clear_after_read = weft__node_bool(k->node, "clear_after_read", true),
-                     .identical = weft__node_bool(k->node, "identical_element_shapes", false)};
+  tensor_array_spec spec = {.dtype = weft__node_type(k->node, "dtype"),
+                            .element = attr_shape(k->node, "element_shape"),
+                            .size = weft__tensor_int(k->in[0], 0),
+                            .dynamic = weft__node_bool(k->node, "dynamic_size", false),
+                            .clear_after_read = weft__node_bool(k->node, "clear_after_read", true),
+                            .identical = weft__node_bool(k->node, "identical_element_shapes", false)};
   attr_str given = weft__node_str(k->node, "tensor_array_name");
   const char *name = given.size ? given.data : k->node->name;
   tensor_array *a = NULL;
-  WEFT_TRY(weft__kernel_in(k, weft__array_create(&a, &spec, name)));
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_array_create(&a, &spec, name)));
   weft_err err;
   if (k->node->out_type[0] == WEFT_RESOURCE) { /* the handle keeps it */
     err = out_handle(k, a, name);
     if (!err && (spec.dtype == WEFT_RESOURCE || spec.dtype == WEFT_VARIANT)) /* it may hold its own */
-      err = weft__step_object_end(k, (object *)a, array_end);
+      err = weft__step_object_on_end(k, (object *)a, array_end);
     weft__object_release((object *)a);
   } else {
     err = weft__step_object_add(k, name, (resource *)a, &name);
@@ -178,7 +178,7 @@ static weft_err gradient_out(kernel *k, const shape *prepend) {
   tensor_array *a = NULL, *g = NULL;
   char *name = NULL;
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(weft__kernel_in(k, weft__array_gradient(a, weft__node_str(k->node, "source").data, prepend, &g)));
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_array_gradient(a, weft__node_str(k->node, "source").data, prepend, &g)));
   weft_err err = k->node->out_type[0] == WEFT_RESOURCE ? WEFT_OK : name_gradient(k, g, &name);
   if (err == WEFT_OK) err = out_handle(k, g, name ? name : weft__node_str(k->node, "source").data);
   weft__free(name);
@@ -218,7 +218,7 @@ static weft_err size_cpu(kernel *k) {
   tensor_array *a = NULL;
   int64_t size = 0;
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(weft__kernel_in(k, weft__array_size(a, &size, NULL)));
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &size, NULL)));
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
   if (!out) return WEFT_OOM;
   TENSOR_DATA(out, int32_t)[0] = (int32_t)size;
@@ -228,7 +228,7 @@ static weft_err size_cpu(kernel *k) {
 static weft_err close_cpu(kernel *k) {
   tensor_array *a = NULL;
   WEFT_TRY(find(k, &a));
-  weft__array_close(a);
+  weft__tensor_array_close(a);
   return WEFT_OK;
 }
 
@@ -258,7 +258,7 @@ static weft_err read_many(kernel *k, tensor_array *a, int64_t n, const weft_tens
 
 /* The shape of an element when there is none to look at. */
 static weft_err empty_shape(kernel *k, tensor_array *a, const char *attr_name, bool except_first, shape *out) {
-  shape given = attr_shape(k->node, attr_name), own = weft__array_element(a);
+  shape given = attr_shape(k->node, attr_name), own = weft__tensor_array_element(a);
   if (except_first && own.rank > 0) {
     own.rank--;
     memmove(own.dim, own.dim + 1, (size_t)own.rank * sizeof *own.dim);
@@ -321,7 +321,7 @@ static weft_err pack_cpu(kernel *k) {
   tensor_array *a = NULL;
   int64_t n = 0;
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(weft__kernel_in(k, weft__array_size(a, &n, NULL)));
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &n, NULL)));
   return gather_elements(k, a, n, NULL);
 }
 
@@ -371,7 +371,7 @@ static weft_err concat_cpu(kernel *k) {
   shape all = SHAPE_UNKNOWN;
   int64_t n = 0;
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(weft__kernel_in(k, weft__array_size(a, &n, NULL)));
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &n, NULL)));
   weft_err err = read_many(k, a, n, NULL, &e);
   if (err == WEFT_OK && n) err = concat_shape(k, &e, &all);
   if (err == WEFT_OK && !n) {
@@ -395,7 +395,7 @@ static weft_err write_rows(kernel *k, tensor_array *a, int64_t i, const weft_ten
   weft_tensor part = {0};
   memory_space *memory = value_->buf->memory;
   shape of = value_->shape;
-  int64_t each = weft__shape_span(&of, 1, of.rank);
+  int64_t each = weft__shape_product(&of, 1, of.rank);
   if (rows < 0) {
     of.rank--;
     memmove(of.dim, of.dim + 1, (size_t)of.rank * sizeof *of.dim);
@@ -427,7 +427,7 @@ static weft_err scatter_cpu(kernel *k) {
                              "Expected len(indices) == values.shape[0], but saw: %lld vs. %lld", (long long)n,
                              (long long)rows->shape.dim[0]);
   WEFT_TRY(find(k, &a));
-  WEFT_TRY(weft__kernel_in(k, weft__array_size(a, &size, &dynamic)));
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &size, &dynamic)));
   for (int64_t i = 0; i < n && !dynamic; i++)
     if (weft__tensor_int(index, i) >= size)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Max scatter index must be < array size (%lld vs. %lld)",
@@ -439,7 +439,7 @@ static weft_err scatter_cpu(kernel *k) {
 static weft_err check_count(kernel *k, tensor_array *a, int64_t n, const char *of) {
   int64_t size = 0;
   bool dynamic;
-  WEFT_TRY(weft__kernel_in(k, weft__array_size(a, &size, &dynamic)));
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &size, &dynamic)));
   if (dynamic || size == n) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                            "TensorArray's size is not equal to the size of %s (%lld vs. %lld), and the TensorArray is "

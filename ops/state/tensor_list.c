@@ -23,7 +23,7 @@ static weft_err shape_in(const kernel *k, int i, shape *out) {
 }
 
 static weft_err list_in(const kernel *k, int i, tensor_list **out) {
-  WEFT_TRY(weft__kernel_in(k, weft__list_get(k->in[i], out)));
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_list_get(k->in[i], out)));
   const attr *a = weft__node_attr(k->node, "element_dtype");
   if (!a || a->type == (*out)->dtype) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid data types; op elements %s but list elements %s",
@@ -52,9 +52,9 @@ static weft_err empty_cpu(kernel *k) {
   int64_t max;
   WEFT_TRY(shape_in(k, 0, &s));
   WEFT_TRY(int_in(k, 1, "max_num_elements", &max));
-  WEFT_TRY(weft__list_create(&l, weft__node_type(k->node, "element_dtype"), &s, 0));
+  WEFT_TRY(weft__tensor_list_create(&l, weft__node_type(k->node, "element_dtype"), &s, 0));
   l->max = max;
-  return weft__variant_out(k, 0, &l->base);
+  return weft__variant_output(k, 0, &l->base);
 }
 
 static weft_err reserve_cpu(kernel *k) {
@@ -63,8 +63,8 @@ static weft_err reserve_cpu(kernel *k) {
   int64_t n;
   WEFT_TRY(shape_in(k, 0, &s));
   WEFT_TRY(int_in(k, 1, "num_elements", &n));
-  WEFT_TRY(weft__kernel_in(k, weft__list_create(&l, weft__node_type(k->node, "element_dtype"), &s, n)));
-  return weft__variant_out(k, 0, &l->base);
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_list_create(&l, weft__node_type(k->node, "element_dtype"), &s, n)));
+  return weft__variant_output(k, 0, &l->base);
 }
 
 /* Row i of t as a tensor of its own. */
@@ -87,13 +87,13 @@ static weft_err from_tensor_cpu(kernel *k) {
   tensor_list *l = NULL;
   WEFT_TRY(check_rows(k, 0));
   WEFT_TRY(shape_in(k, 1, &s));
-  WEFT_TRY(weft__list_create(&l, k->in[0]->dtype, &s, k->in[0]->shape.dim[0]));
+  WEFT_TRY(weft__tensor_list_create(&l, k->in[0]->dtype, &s, k->in[0]->shape.dim[0]));
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < l->n && !err; i++) {
     err = row(&l->t[i], k->in[0], i);
     if (!err) err = check_shape(k, l, &l->t[i]);
   }
-  if (!err) return weft__variant_out(k, 0, &l->base);
+  if (!err) return weft__variant_output(k, 0, &l->base);
   weft__object_release(&l->base.base);
   return err;
 }
@@ -116,7 +116,7 @@ static weft_err scatter(kernel *k, tensor_list *l, int rows, int at) {
     err = row(&l->t[to], k->in[rows], i);
     if (!err) err = check_shape(k, l, &l->t[to]);
   }
-  if (!err) return weft__variant_out(k, 0, &l->base);
+  if (!err) return weft__variant_output(k, 0, &l->base);
   weft__object_release(&l->base.base);
   return err;
 }
@@ -134,7 +134,7 @@ static weft_err scatter_cpu(kernel *k) {
   for (int64_t i = 0; given < 0 && i < weft__tensor_count(k->in[1]); i++) {
     if (weft__tensor_int(k->in[1], i) >= n) n = weft__tensor_int(k->in[1], i) + 1;
   }
-  WEFT_TRY(weft__list_create(&l, k->in[0]->dtype, &s, n < 0 ? 0 : n));
+  WEFT_TRY(weft__tensor_list_create(&l, k->in[0]->dtype, &s, n < 0 ? 0 : n));
   return scatter(k, l, 0, 1);
 }
 
@@ -144,7 +144,7 @@ static weft_err scatter_into_cpu(kernel *k) {
   WEFT_TRY(list_in(k, 0, &from));
   for (int64_t i = 0; i < weft__tensor_count(k->in[2]); i++)
     if (weft__tensor_int(k->in[2], i) >= n) n = weft__tensor_int(k->in[2], i) + 1;
-  WEFT_TRY(weft__list_copy(&l, from, n > from->n ? n : from->n));
+  WEFT_TRY(weft__tensor_list_copy(&l, from, n > from->n ? n : from->n));
   return scatter(k, l, 1, 2);
 }
 
@@ -158,9 +158,9 @@ static weft_err push_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Tried to push item into a full list list size: %lld max_num_elements: %lld",
                              (long long)from->n, (long long)from->max);
-  WEFT_TRY(weft__list_copy(&l, from, from->n + 1));
+  WEFT_TRY(weft__tensor_list_copy(&l, from, from->n + 1));
   weft_err err = weft__tensor_keep(&l->t[l->n - 1], k->in[1]);
-  if (!err) return weft__variant_out(k, 0, &l->base);
+  if (!err) return weft__variant_output(k, 0, &l->base);
   weft__object_release(&l->base.base);
   return err;
 }
@@ -194,8 +194,8 @@ static weft_err pop_cpu(kernel *k) {
   WEFT_TRY(shape_in(k, 1, &s));
   if (from->n == 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Trying to pop from an empty list.");
   WEFT_TRY(out_element(k, 1, from, from->n - 1, &s));
-  WEFT_TRY(weft__list_copy(&l, from, from->n - 1));
-  return weft__variant_out(k, 0, &l->base);
+  WEFT_TRY(weft__tensor_list_copy(&l, from, from->n - 1));
+  return weft__variant_output(k, 0, &l->base);
 }
 
 static weft_err check_index(const kernel *k, const tensor_list *l, int64_t i) {
@@ -223,10 +223,10 @@ static weft_err set_cpu(kernel *k) {
   bool grows = weft__node_bool(k->node, "resize_if_index_out_of_bounds", false) && i >= from->n;
   if (!grows) WEFT_TRY(check_index(k, from, i));
   WEFT_TRY(check_shape(k, from, k->in[2]));
-  WEFT_TRY(weft__list_copy(&l, from, grows ? i + 1 : from->n));
+  WEFT_TRY(weft__tensor_list_copy(&l, from, grows ? i + 1 : from->n));
   weft__tensor_clear(&l->t[i]);
   weft_err err = weft__tensor_keep(&l->t[i], k->in[2]);
-  if (!err) return weft__variant_out(k, 0, &l->base);
+  if (!err) return weft__variant_output(k, 0, &l->base);
   weft__object_release(&l->base.base);
   return err;
 }
@@ -299,8 +299,8 @@ static weft_err resize_cpu(kernel *k) {
   int64_t n;
   WEFT_TRY(list_in(k, 0, &from));
   WEFT_TRY(int_in(k, 1, "size", &n));
-  WEFT_TRY(weft__kernel_in(k, weft__list_copy(&l, from, n)));
-  return weft__variant_out(k, 0, &l->base);
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_list_copy(&l, from, n)));
+  return weft__variant_output(k, 0, &l->base);
 }
 
 static weft_err element_shape_cpu(kernel *k) {
@@ -323,10 +323,10 @@ static weft_err join_cpu(kernel *k) {
   tensor_list *a = NULL, *b = NULL, *l = NULL;
   WEFT_TRY(list_in(k, 0, &a));
   WEFT_TRY(list_in(k, 1, &b));
-  WEFT_TRY(weft__list_copy(&l, a, a->n + b->n));
+  WEFT_TRY(weft__tensor_list_copy(&l, a, a->n + b->n));
   for (int64_t i = 0; i < b->n; i++)
     if (b->t[i].buf) weft__tensor_share(&l->t[a->n + i], &b->t[i]);
-  return weft__variant_out(k, 0, &l->base);
+  return weft__variant_output(k, 0, &l->base);
 }
 
 /* ---- along the first dimension ---- */
@@ -385,7 +385,7 @@ static weft_err split_cpu(kernel *k) {
   }
   if (sum != all->shape.dim[0])
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected sum of lengths to be equal to values.shape[0]");
-  WEFT_TRY(weft__list_create(&l, all->dtype, &s, n));
+  WEFT_TRY(weft__tensor_list_create(&l, all->dtype, &s, n));
   const char *from = all->data;
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < n && !err; i++) {
@@ -395,7 +395,7 @@ static weft_err split_cpu(kernel *k) {
     if (!err) err = weft__elements_copy(all->dtype, l->t[i].data, from, weft__tensor_count(&l->t[i]));
     if (!err) from += weft__tensor_bytes(&l->t[i]);
   }
-  if (!err) return weft__variant_out(k, 0, &l->base);
+  if (!err) return weft__variant_output(k, 0, &l->base);
   weft__object_release(&l->base.base);
   return err;
 }

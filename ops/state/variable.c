@@ -119,7 +119,7 @@ static weft_err shape_cpu(kernel *k) {
   variable *v = NULL;
   weft_tensor now = {0};
   WEFT_TRY(weft__kernel_variable(k, 0, &v));
-  if (weft__variable_read(v, &now) != WEFT_OK) return weft__variable_missing(k, v);
+  if (weft__variable_read(v, &now) != WEFT_OK) return weft__variable_fail_uninitialized(k, v);
   shape of = now.shape;
   weft__tensor_clear(&now);
   weft_tensor *out = weft__out(k, 0, &SHAPE1(of.rank));
@@ -229,7 +229,7 @@ static weft_err update_variable(kernel *k, combine_op what, bool is_resource) {
   weft__variable_lock(1, &v);
   weft_err err;
   if (!v->value.buf)
-    err = weft__variable_missing(k, v);
+    err = weft__variable_fail_uninitialized(k, v);
   else if (delta->dtype != v->dtype)
     err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Cannot update variable %s of type %s with a %s", v->name,
                             weft__dtype_name(v->dtype), weft__dtype_name(delta->dtype));

@@ -48,7 +48,7 @@ static void put_gap(text *out, int rank, int d) {
 /* Axis d and those inside it, from element `first` on; only `ends` parts at either end where there are more. */
 static void put_axis(text *out, const weft_tensor *x, int d, int64_t first, int64_t ends) {
   const shape *s = &x->shape;
-  int64_t n = s->dim[d], inner = weft__shape_span(s, d + 1, s->rank);
+  int64_t n = s->dim[d], inner = weft__shape_product(s, d + 1, s->rank);
   bool short_form = ends >= 0 && n - ends > ends;
   weft__text_puts(out, "[");
   for (int64_t i = 0; i < n; i++) {

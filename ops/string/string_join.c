@@ -125,7 +125,7 @@ static weft_err read_reduction(kernel *k, reduction *r) {
 static int64_t offset_of(const shape *x, const int *axes, int n, int64_t i) {
   int64_t offset = 0;
   for (int j = n - 1; j >= 0; j--) {
-    offset += i % x->dim[axes[j]] * weft__shape_span(x, axes[j] + 1, x->rank);
+    offset += i % x->dim[axes[j]] * weft__shape_product(x, axes[j] + 1, x->rank);
     i /= x->dim[axes[j]];
   }
   return offset;

@@ -5,7 +5,7 @@
 
 /* lr.  The option says whether the sum grows. */
 #define ADAGRAD(T, S)                                                                                                  \
-  WEFT_HOT static void adagrad_##S(const apply_span *s) {                                                              \
+  WEFT_TARGET_CLONES static void adagrad_##S(const apply_span *s) {                                                    \
     T *restrict var = s->var[0], *restrict accum = s->var[1];                                                          \
     const T *restrict g = s->grad, lr = *(const T *)s->scalar;                                                         \
     const bool grow = s->option;                                                                                       \
@@ -18,7 +18,7 @@ APPLY_NUMBER(ADAGRAD)
 
 /* lr, epsilon */
 #define ADAGRAD_V2(T, S)                                                                                               \
-  WEFT_HOT static void adagrad_v2_##S(const apply_span *s) {                                                           \
+  WEFT_TARGET_CLONES static void adagrad_v2_##S(const apply_span *s) {                                                 \
     T *restrict var = s->var[0], *restrict accum = s->var[1];                                                          \
     const T *restrict g = s->grad, lr = ((const T *)s->scalar)[0], epsilon = ((const T *)s->scalar)[1];                \
     const bool grow = s->option;                                                                                       \
@@ -31,7 +31,7 @@ APPLY_NUMBER(ADAGRAD_V2)
 
 /* lr, l1, l2, global_step: the variable anew from the sum of all gradients (dual averaging). */
 #define ADAGRAD_DA(T, S)                                                                                               \
-  WEFT_HOT static void adagrad_da_##S(const apply_span *s) {                                                           \
+  WEFT_TARGET_CLONES static void adagrad_da_##S(const apply_span *s) {                                                 \
     T *restrict var = s->var[0], *restrict sum = s->var[1], *restrict squares = s->var[2];                             \
     const T *restrict g = s->grad, *h = s->scalar, lr = h[0], l1 = h[1] * h[3], l2 = h[2] * h[3] * h[0];               \
     const bool shrink = h[1] > 0;                                                                                      \
@@ -45,7 +45,7 @@ APPLY_REAL(ADAGRAD_DA)
 
 /* lr, l1, l2: a step of Adagrad, then shrunk towards zero. */
 #define PROXIMAL(T, S)                                                                                                 \
-  WEFT_HOT static void proximal_##S(const apply_span *s) {                                                             \
+  WEFT_TARGET_CLONES static void proximal_##S(const apply_span *s) {                                                   \
     T *restrict var = s->var[0], *restrict accum = s->var[1];                                                          \
     const T *restrict g = s->grad, *h = s->scalar, lr = h[0], l1 = h[1], l2 = h[2];                                    \
     for (int64_t i = 0; i < s->n; i++) {                                                                               \

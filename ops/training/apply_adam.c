@@ -4,7 +4,7 @@
 
 /* beta1_power, beta2_power, lr, beta1, beta2, epsilon */
 #define ADAM(T, S)                                                                                                     \
-  WEFT_HOT static void adam_##S(const apply_span *s) {                                                                 \
+  WEFT_TARGET_CLONES static void adam_##S(const apply_span *s) {                                                       \
     T *restrict var = s->var[0], *restrict m = s->var[1], *restrict v = s->var[2];                                     \
     const T *restrict g = s->grad, *h = s->scalar, alpha = h[2] * sqrt(1 - h[1]) / (1 - h[0]);                         \
     const T beta1 = h[3], keep1 = 1 - h[3], keep2 = 1 - h[4], epsilon = h[5];                                          \
@@ -19,7 +19,7 @@ APPLY_NUMBER(ADAM)
 
 /* beta1_power, lr, beta1, beta2, epsilon */
 #define ADAMAX(T, S)                                                                                                   \
-  WEFT_HOT static void adamax_##S(const apply_span *s) {                                                               \
+  WEFT_TARGET_CLONES static void adamax_##S(const apply_span *s) {                                                     \
     T *restrict var = s->var[0], *restrict m = s->var[1], *restrict v = s->var[2];                                     \
     const T *restrict g = s->grad, *h = s->scalar, rate = h[1] / (1 - h[0]);                                           \
     const T keep1 = 1 - h[2], beta2 = h[3], epsilon = h[4];                                                            \
@@ -33,7 +33,7 @@ APPLY_REAL(ADAMAX)
 
 /* As Adam, dividing by the largest second moment so far. */
 #define AMSGRAD(T, S)                                                                                                  \
-  WEFT_HOT static void amsgrad_##S(const apply_span *s) {                                                              \
+  WEFT_TARGET_CLONES static void amsgrad_##S(const apply_span *s) {                                                    \
     T *restrict var = s->var[0], *restrict m = s->var[1], *restrict v = s->var[2], *restrict vhat = s->var[3];         \
     const T *restrict g = s->grad, *h = s->scalar, alpha = h[2] * sqrt(1 - h[1]) / (1 - h[0]);                         \
     const T keep1 = 1 - h[3], keep2 = 1 - h[4], epsilon = h[5];                                                        \

@@ -4,7 +4,7 @@
 
 /* alpha */
 #define DESCEND(T, S)                                                                                                  \
-  WEFT_HOT static void descend_##S(const apply_span *s) {                                                              \
+  WEFT_TARGET_CLONES static void descend_##S(const apply_span *s) {                                                    \
     T *restrict var = s->var[0];                                                                                       \
     const T *restrict g = s->grad, alpha = *(const T *)s->scalar;                                                      \
     for (int64_t i = 0; i < s->n; i++) var[i] -= alpha * g[i];                                                         \
@@ -13,7 +13,7 @@ APPLY_NUMBER(DESCEND)
 
 /* lr, momentum.  Nesterov's form looks one step ahead. */
 #define MOMENTUM(T, S)                                                                                                 \
-  WEFT_HOT static void momentum_##S(const apply_span *s) {                                                             \
+  WEFT_TARGET_CLONES static void momentum_##S(const apply_span *s) {                                                   \
     T *restrict var = s->var[0], *restrict accum = s->var[1];                                                          \
     const T *restrict g = s->grad, lr = ((const T *)s->scalar)[0], momentum = ((const T *)s->scalar)[1];               \
     const bool nesterov = s->option;                                                                                   \
@@ -26,7 +26,7 @@ APPLY_NUMBER(MOMENTUM)
 
 /* lr, momentum.  As above, with the rate inside the accumulator. */
 #define KERAS_MOMENTUM(T, S)                                                                                           \
-  WEFT_HOT static void keras_momentum_##S(const apply_span *s) {                                                       \
+  WEFT_TARGET_CLONES static void keras_momentum_##S(const apply_span *s) {                                             \
     T *restrict var = s->var[0], *restrict accum = s->var[1];                                                          \
     const T *restrict g = s->grad, lr = ((const T *)s->scalar)[0], momentum = ((const T *)s->scalar)[1];               \
     const bool nesterov = s->option;                                                                                   \
@@ -39,7 +39,7 @@ APPLY_NUMBER(KERAS_MOMENTUM)
 
 /* alpha, l1, l2: a step, then shrunk towards zero. */
 #define PROXIMAL(T, S)                                                                                                 \
-  WEFT_HOT static void proximal_##S(const apply_span *s) {                                                             \
+  WEFT_TARGET_CLONES static void proximal_##S(const apply_span *s) {                                                   \
     T *restrict var = s->var[0];                                                                                       \
     const T *restrict g = s->grad, *h = s->scalar, alpha = h[0], l1 = h[1], scale = 1 + alpha * h[2];                  \
     for (int64_t i = 0; i < s->n; i++) {                                                                               \

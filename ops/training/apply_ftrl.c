@@ -20,7 +20,7 @@
       accum[i] = now;                                                                                                  \
     }                                                                                                                  \
   }                                                                                                                    \
-  WEFT_HOT static void ftrl_both_##S(const apply_span *s, T shrink, T power) {                                         \
+  WEFT_TARGET_CLONES static void ftrl_both_##S(const apply_span *s, T shrink, T power) {                               \
     if (power == (T)-0.5)                                                                                              \
       ftrl_step_##S(s, shrink, power, s->option, true);                                                                \
     else                                                                                                               \

@@ -4,7 +4,7 @@
 
 /* lr, rho, momentum, epsilon */
 #define RMSPROP(T, S)                                                                                                  \
-  WEFT_HOT static void rmsprop_##S(const apply_span *s) {                                                              \
+  WEFT_TARGET_CLONES static void rmsprop_##S(const apply_span *s) {                                                    \
     T *restrict var = s->var[0], *restrict ms = s->var[1], *restrict mom = s->var[2];                                  \
     const T *restrict g = s->grad, *h = s->scalar, lr = h[0], keep = 1 - h[1], momentum = h[2], epsilon = h[3];        \
     for (int64_t i = 0; i < s->n; i++) {                                                                               \
@@ -17,7 +17,7 @@ APPLY_NUMBER(RMSPROP)
 
 /* lr, rho, momentum, epsilon: the mean square less the squared mean, an estimate of the variance. */
 #define CENTERED(T, S)                                                                                                 \
-  WEFT_HOT static void centered_##S(const apply_span *s) {                                                             \
+  WEFT_TARGET_CLONES static void centered_##S(const apply_span *s) {                                                   \
     T *restrict var = s->var[0], *restrict mg = s->var[1], *restrict ms = s->var[2], *restrict mom = s->var[3];        \
     const T *restrict g = s->grad, *h = s->scalar, lr = h[0], keep = 1 - h[1], momentum = h[2], epsilon = h[3];        \
     for (int64_t i = 0; i < s->n; i++) {                                                                               \
@@ -30,7 +30,7 @@ APPLY_NUMBER(CENTERED)
 
 /* lr, rho, epsilon: the step has the size of earlier steps, whatever the size of the gradient. */
 #define ADADELTA(T, S)                                                                                                 \
-  WEFT_HOT static void adadelta_##S(const apply_span *s) {                                                             \
+  WEFT_TARGET_CLONES static void adadelta_##S(const apply_span *s) {                                                   \
     T *restrict var = s->var[0], *restrict accum = s->var[1], *restrict steps = s->var[2];                             \
     const T *restrict g = s->grad, *h = s->scalar, lr = h[0], rho = h[1], keep = 1 - h[1], epsilon = h[2];             \
     for (int64_t i = 0; i < s->n; i++) {                                                                               \

@@ -5,7 +5,7 @@
 #include "kernels/training/apply.h"
 
 #define SIGN_STEP(T, S)                                                                                                \
-  WEFT_HOT static void sign_step_##S(const apply_span *s, T beta, T against, T neither, T with) {                      \
+  WEFT_TARGET_CLONES static void sign_step_##S(const apply_span *s, T beta, T against, T neither, T with) {            \
     T *restrict var = s->var[0], *restrict m = s->var[1];                                                              \
     const T *restrict g = s->grad, keep = 1 - beta;                                                                    \
     for (int64_t i = 0; i < s->n; i++) {                                                                               \

@@ -109,7 +109,7 @@ bool server_answers(channel *c) {
 
 weft_err server_connect(channel **c, const char *at) {
   WEFT_TRY(weft__channel_create(c, at, NULL));
-  for (int64_t until = weft__now_ns() + CONNECT_S * SECOND; weft__now_ns() < until;) {
+  for (int64_t until = weft__clock_now_ns() + CONNECT_S * SECOND; weft__clock_now_ns() < until;) {
     if (server_answers(*c)) return WEFT_OK;
     nanosleep(&(struct timespec){0, 100000000}, NULL);
   }

@@ -140,10 +140,10 @@ static size_t allocated(void) {
 static void run_graph(const options *o, const op_table *table, shared *s, int64_t index, channel *c) {
   weft_err err = fuzz_graph_at(o, table, index, &the_model, &the_request);
   if (!err) {
-    const int64_t began = weft__now_ns();
+    const int64_t began = weft__clock_now_ns();
     const size_t before = allocated();
     err = run_request(&the_request, table, c);
-    if (c && (err == WEFT_UNAVAILABLE || weft__now_ns() - began > 28 * SECOND) && !server_answers(c))
+    if (c && (err == WEFT_UNAVAILABLE || weft__clock_now_ns() - began > 28 * SECOND) && !server_answers(c))
       _exit(EXIT_SERVER);
     fuzz_count(s, &the_request, err == WEFT_OK);
     s->results += err == WEFT_OK;
@@ -162,7 +162,7 @@ static void work(const options *o, const op_table *table, shared *s, const worke
   if (o->server && server_connect(&c, o->server) != WEFT_OK) _exit(EXIT_NO_SERVER);
   for (int64_t i = w->next; i < w->end; i++) {
     s->now[slot].index = i;
-    s->now[slot].began_ns = weft__now_ns();
+    s->now[slot].began_ns = weft__clock_now_ns();
     run_graph(o, table, s, i, c);
   }
   s->now[slot].index = w->end;
@@ -171,7 +171,7 @@ static void work(const options *o, const op_table *table, shared *s, const worke
 
 static void start(const options *o, const op_table *table, shared *s, worker *w, int slot) {
   s->now[slot].index = w->next;
-  s->now[slot].began_ns = weft__now_ns();
+  s->now[slot].began_ns = weft__clock_now_ns();
   snprintf(w->log, sizeof w->log, "worker-%d.log", slot);
   fflush(stdout);
   w->pid = fork();
@@ -227,7 +227,7 @@ static void look_after(const options *o, shared *s, worker *w, int slot) {
     ended(o, s, w, slot, ending);
     return;
   }
-  const bool hangs = weft__now_ns() - s->now[slot].began_ns > HANG_S * SECOND && s->now[slot].index < w->end;
+  const bool hangs = weft__clock_now_ns() - s->now[slot].began_ns > HANG_S * SECOND && s->now[slot].index < w->end;
   const bool swells = resident_mb(pid) > MOST_MB;
   if (!hangs && !swells) return;
   const int64_t at = s->now[slot].index;
@@ -240,7 +240,7 @@ static void look_after(const options *o, shared *s, worker *w, int slot) {
 }
 
 static bool may_start(const options *o, int64_t next, int64_t began) {
-  if (o->seconds) return weft__now_ns() - began < o->seconds * SECOND;
+  if (o->seconds) return weft__clock_now_ns() - began < o->seconds * SECOND;
   return next < o->from + o->count;
 }
 
@@ -248,7 +248,7 @@ void fuzz_all(const options *o, const op_table *table, shared *s) {
   options with = *o;
   worker all[MAX_WORKERS] = {{0}};
   char scratch[512];
-  int64_t next = o->from, began = weft__now_ns();
+  int64_t next = o->from, began = weft__clock_now_ns();
   int running = 0, n = o->workers < 1 ? 1 : o->workers > MAX_WORKERS ? MAX_WORKERS : o->workers;
   scratch_enter(scratch, sizeof scratch);
   if (o->serve) with.server = server_start(o->serve);

@@ -165,7 +165,7 @@ static weft_err append(weft_saved_model *m, Tensorflow__MetaGraphDef *meta, sign
   size_t size = tensorflow__meta_graph_def__get_packed_size(&changed);
   put_varint(&m->graphs, 2 << 3 | 2);
   put_varint(&m->graphs, size);
-  char *to = weft__text_room(&m->graphs, size);
+  char *to = weft__text_reserve(&m->graphs, size);
   if (!to || m->graphs.failed) return oom();
   m->graphs.size += tensorflow__meta_graph_def__pack(&changed, (uint8_t *)to);
   return WEFT_OK;

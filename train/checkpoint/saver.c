@@ -52,7 +52,7 @@ struct weft_saver {
   double next_to_keep; /* one that is deleted after this time is kept for ever */
 };
 
-static double wall_seconds(void) { return (double)weft__wall_us() / 1e6; }
+static double wall_seconds(void) { return (double)weft__clock_wall_us() / 1e6; }
 
 /* ---- life ---- */
 
@@ -304,9 +304,9 @@ static weft_err claim(weft_saver *s, saving *mine, bool progress, bool *skip) {
   s->restored = NULL;
   *skip = *skip || (progress && in_progress(s, mine->prefix));
   while (!*skip && !err && in_progress(s, mine->prefix)) {
-    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
     pthread_cond_clockwait(&s->ended, &s->lock, CLOCK_MONOTONIC, &until);
-    if (weft__interrupts()) err = weft__fail(WEFT_CANCELLED, "interrupted while another save of it ran");
+    if (weft__interrupt_pending()) err = weft__fail(WEFT_CANCELLED, "interrupted while another save of it ran");
   }
   if (!err && !*skip) {
     mine->next = s->saving;
@@ -377,7 +377,7 @@ static weft_err save(weft_saver *s, weft_session *sess, const char *path, const 
     prefix = NULL;
     err = save_once(s, sess, path, dir, o, progress, &prefix, &outdated);
   }
-  if (!err) weft__pulse_saved(prefix);
+  if (!err) weft__metrics_set_checkpoint(prefix);
   if (!err && saved)
     *saved = prefix;
   else
@@ -449,7 +449,7 @@ static weft_err try_restore(weft_saver *s, weft_session *sess, const char *path,
   weft_err err = weft__saver_restore(s, sess, path);
   *done = true;
   if (!err) return (*restored = weft__strdup(path)) ? WEFT_OK : WEFT_OOM;
-  weft__status_keep(why, err);
+  weft__status_update(why, err);
   if (!damaged(err, path)) return err;
   *done = false;
   weft__log(LOG_WARNING, "checkpoint %s cannot be restored, the one before it is tried: %s", path,

@@ -130,7 +130,7 @@ static weft_out add_restore(build *b, int first, int n) {
   weft_out names, slices, made = WEFT_NONE;
   weft_dtype *types = weft__alloc(sizeof *types * (size_t)(n + 1));
   if (!types) {
-    weft__status_keep(&b->g->sticky, WEFT_OOM);
+    weft__status_update(&b->g->sticky, WEFT_OOM);
     return made;
   }
   for (int i = 0; i < n; i++) {
@@ -158,7 +158,7 @@ static weft_out reshaped(build *b, const variable_item *v, weft_out from) {
   weft__b_push_name(b->g, "Reshape");
   weft_out dims;
   if (weft__shape_known(&s)) {
-    weft__status_keep(&b->g->sticky, weft__tensor_dims(&t, s.dim, s.rank));
+    weft__status_update(&b->g->sticky, weft__tensor_dims(&t, s.dim, s.rank));
     dims = weft__n_const(b->g, "shape", t);
   } else {
     dims = weft__b_shape(b->g, v->variable);
@@ -228,7 +228,7 @@ static void push_cpu0(build *b, const char *where) {
   device_spec spec;
   char name[WEFT_DEVICE_TEXT] = "";
   weft_err err = weft__device_parse(&spec, where);
-  weft__status_keep(&b->g->sticky, err);
+  weft__status_update(&b->g->sticky, err);
   if (!err) {
     weft__device_merge(&spec, &(device_spec){.type = "CPU", .has_type = true, .id = 0, .task = -1, .replica = -1});
     weft__device_text(&spec, name, sizeof name);
@@ -272,7 +272,7 @@ static weft_out merge_shards(build *b, int n, const weft_out *parts, const int *
 static weft_out save_shards(build *b, int shards) {
   weft_out *parts = weft__alloc(sizeof *parts * (size_t)(shards + 1)), done = WEFT_NONE;
   int *saves = weft__alloc(sizeof *saves * (size_t)(shards + 1)), shard = 0;
-  if (!parts || !saves) weft__status_keep(&b->g->sticky, WEFT_OOM);
+  if (!parts || !saves) weft__status_update(&b->g->sticky, WEFT_OOM);
   weft_out prefix = part_prefix(b), number = weft__n_scalar(b->g, "num_shards", WEFT_INT32, shards);
   for (int first = 0, n; parts && saves && first < b->n; first += n, shard++) {
     n = shard_size(b, first);

@@ -42,7 +42,7 @@ static void note(void *arg, int level, const char *file, int line, const char *m
 
 static void enter_folder(void) {
   EXPECT(chdir(test_path(".")) == 0);
-  weft__log_set(note, NULL);
+  weft__log_set_callback(note, NULL);
 }
 
 static weft_out variable_of(weft_graph *g, const char *name, shape s, double v, int *init) {

@@ -48,7 +48,7 @@ static int64_t count_rows(const weft_graph *g, int n, const weft_out *parts) {
   for (int i = 0; i < n; i++) {
     shape s = *weft__shape_of(g, parts[i]);
     if (weft__variable_is_resource(g, parts[i])) s = weft__variable_shape(g, parts[i]);
-    rows = s.rank < 1 ? -1 : weft__dim_add(rows, s.dim[0]);
+    rows = s.rank < 1 ? -1 : weft__shape_dim_add(rows, s.dim[0]);
   }
   return rows;
 }

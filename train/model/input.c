@@ -10,7 +10,7 @@
 
 enum { CAPACITY = 32 }; /* TensorFlow's */
 
-static void keep(weft_graph *g, weft_err err) { weft__status_keep(&g->sticky, err); }
+static void keep(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
 
 /* A node called QUEUE_what in the scope we are in. */
 static weft_out queue_node(weft_graph *g, const char *type, weft_out queue, const char *what, int n,

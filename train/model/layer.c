@@ -205,7 +205,7 @@ weft_out weft__flatten(weft_graph *g, weft_out x, const char *name) {
   shape s = *weft__shape_of(g, x);
   if (s.rank < 1) return fail(g, weft__fail(WEFT_INVALID_ARGUMENT, "flatten: got shape %s", weft__shape_text(&s)));
   int64_t dims[] = {-1, 1};
-  for (int i = 1; i < s.rank; i++) dims[1] = weft__dim_mul(dims[1], s.dim[i]);
+  for (int i = 1; i < s.rank; i++) dims[1] = weft__shape_dim_mul(dims[1], s.dim[i]);
   if (dims[1] < 0) dims[0] = s.dim[0];
   if (!weft__layer_enter(g, name, "flatten", REUSE_INHERIT)) return WEFT_NONE;
   weft_out to;

@@ -4,7 +4,7 @@
 #include "graph/scope.h"
 
 bool weft__named_keep(weft_graph *g, weft_err err) {
-  weft__status_keep(&g->sticky, err);
+  weft__status_update(&g->sticky, err);
   return g->sticky.code == WEFT_OK;
 }
 

@@ -7,7 +7,7 @@
 
 weft_out weft__n_const(weft_graph *g, const char *name, weft_tensor *t) {
   if (!t) {
-    weft__status_keep(&g->sticky, WEFT_OOM);
+    weft__status_update(&g->sticky, WEFT_OOM);
     return WEFT_NONE;
   }
   weft_out o = weft__b_node(g, "Const", name, 0, NULL, 2, (attr[]){A_TENSOR("value", t), A_TYPE("dtype", t->dtype)});
@@ -17,13 +17,13 @@ weft_out weft__n_const(weft_graph *g, const char *name, weft_tensor *t) {
 
 weft_out weft__n_scalar(weft_graph *g, const char *name, weft_dtype type, double v) {
   weft_tensor *t = NULL;
-  weft__status_keep(&g->sticky, weft__tensor_scalar(&t, type, v));
+  weft__status_update(&g->sticky, weft__tensor_scalar(&t, type, v));
   return weft__n_const(g, name, t);
 }
 
 weft_out weft__n_string(weft_graph *g, const char *name, const char *s) {
   weft_tensor *t = NULL;
-  weft__status_keep(&g->sticky, weft__tensor_string(&t, s, strlen(s)));
+  weft__status_update(&g->sticky, weft__tensor_string(&t, s, strlen(s)));
   return weft__n_const(g, name, t);
 }
 
@@ -31,7 +31,7 @@ weft_out weft__n_strings(weft_graph *g, const char *name, int n, const char *con
   weft_tensor *t = NULL;
   weft_err err = weft__tensor_create(&t, WEFT_STRING, &SHAPE1(n));
   for (int i = 0; err == WEFT_OK && i < n; i++) err = weft__str_set(&TENSOR_DATA(t, str)[i], s[i], strlen(s[i]));
-  weft__status_keep(&g->sticky, err);
+  weft__status_update(&g->sticky, err);
   if (err == WEFT_OK) return weft__n_const(g, name, t);
   weft_tensor_destroy(t);
   return WEFT_NONE;
@@ -40,7 +40,7 @@ weft_out weft__n_strings(weft_graph *g, const char *name, int n, const char *con
 weft_out weft__n_scope_node(weft_graph *g, const char *type, int n_in, const weft_out *in, int n_attr,
                             const attr *attrs) {
   char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
-  if (!exact) weft__status_keep(&g->sticky, WEFT_OOM);
+  if (!exact) weft__status_update(&g->sticky, WEFT_OOM);
   weft_out o = exact ? weft__b_node(g, type, exact, n_in, in, n_attr, attrs) : WEFT_NONE;
   weft__free(exact);
   return o;
@@ -51,7 +51,7 @@ void weft__n_push_device(weft_graph *g, const char *device) { weft__b_pushed(g, 
 const char *weft__n_out_name(weft_graph *g, weft_out o) {
   char *s = weft__sprintf("%s:%d", g->node[o.node]->name, (int)o.slot);
   const char *kept = s ? weft__arena_strdup(&g->arena, s) : NULL;
-  if (!kept) weft__status_keep(&g->sticky, WEFT_OOM);
+  if (!kept) weft__status_update(&g->sticky, WEFT_OOM);
   weft__free(s);
   return kept;
 }
@@ -101,7 +101,7 @@ static weft_out group_devices(weft_graph *g, const char *name, int n, const memb
   char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
   weft_out o = WEFT_NONE;
   if (exact && !g->sticky.code) o = weft__b_node_after(g, "NoOp", exact, 0, NULL, 0, NULL, n_group, groups);
-  if (!exact) weft__status_keep(&g->sticky, WEFT_OOM);
+  if (!exact) weft__status_update(&g->sticky, WEFT_OOM);
   weft__free(exact);
   weft__b_pop(g);
   return o;
@@ -114,7 +114,7 @@ weft_out weft__n_group(weft_graph *g, const char *name, int n, const int *ids) {
   if (!name) name = "group_deps";
   member *m = weft__alloc(sizeof *m * (size_t)(n + 1));
   int *some = weft__alloc(sizeof *some * (size_t)(2 * n + 1));
-  if (!m || !some) weft__status_keep(&g->sticky, WEFT_OOM);
+  if (!m || !some) weft__status_update(&g->sticky, WEFT_OOM);
   for (int i = 0; m && i < n; i++) m[i] = (member){g->node[ids[i]]->device, ids[i], i};
   if (m && some && n) qsort(m, (size_t)n, sizeof *m, by_device);
   if (m && some && (n == 0 || strcmp(m[0].device, m[n - 1].device) == 0))

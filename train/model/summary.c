@@ -29,7 +29,7 @@ static bool enter(weft_graph *g, const char *name, const weft_summary_opts *o, t
   char *cleaned = clean(name), *family = o->family ? clean(o->family) : NULL;
   char *inside = family ? weft__sprintf("%s/%s", family, cleaned ? cleaned : "") : cleaned;
   bool ok = cleaned && (family || !o->family) && inside;
-  if (!ok) weft__status_keep(&g->sticky, WEFT_OOM);
+  if (!ok) weft__status_update(&g->sticky, WEFT_OOM);
   if (ok) {
     weft__b_push_name(g, inside);
     if (family) weft__text_printf(tag, "%s/", family);
@@ -46,9 +46,9 @@ static weft_out leave(weft_graph *g, text *tag, weft_out made, const weft_summar
   weft__text_finish(tag);
   const char *name = made.node >= 0 ? weft__n_out_name(g, made) : NULL;
   if (!name) return WEFT_NONE;
-  if (o->n_collection == 0) weft__status_keep(&g->sticky, weft__collection_add_name(g, "summaries", name));
+  if (o->n_collection == 0) weft__status_update(&g->sticky, weft__collection_add_name(g, "summaries", name));
   for (int i = 0; i < o->n_collection; i++)
-    weft__status_keep(&g->sticky, weft__collection_add_name(g, o->collections[i], name));
+    weft__status_update(&g->sticky, weft__collection_add_name(g, o->collections[i], name));
   return made;
 }
 
@@ -92,7 +92,7 @@ weft_out weft__summary_tensor(weft_graph *g, const char *name, weft_out x, const
   text tag = {0};
   weft_tensor *m = NULL;
   if (!enter(g, name, o, &tag)) return WEFT_NONE;
-  weft__status_keep(&g->sticky, weft__tensor_string(&m, metadata, size));
+  weft__status_update(&g->sticky, weft__tensor_string(&m, metadata, size));
   weft_out t = weft__n_string(g, "tag", weft__text_get(&tag));
   weft_out meta = weft__n_const(g, "serialized_summary_metadata", m);
   return leave(g, &tag, weft__n_scope_node(g, "TensorSummaryV2", 3, (weft_out[]){t, x, meta}, 0, NULL), o);
@@ -101,8 +101,8 @@ weft_out weft__summary_tensor(weft_graph *g, const char *name, weft_out x, const
 weft_out weft__summary_text(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts) {
   static const char text_plugin[] = "\n\6\n\4text"; /* a SummaryMetadata that names the plugin */
   if (x.node >= 0 && weft__out_type(g, x) != WEFT_STRING) {
-    weft__status_keep(&g->sticky, weft__fail(WEFT_INVALID_ARGUMENT, "Expected tensor %s to have dtype string, got %s",
-                                             g->node[x.node]->name, weft__dtype_name(weft__out_type(g, x))));
+    weft__status_update(&g->sticky, weft__fail(WEFT_INVALID_ARGUMENT, "Expected tensor %s to have dtype string, got %s",
+                                               g->node[x.node]->name, weft__dtype_name(weft__out_type(g, x))));
     return WEFT_NONE;
   }
   return weft__summary_tensor(g, name, x, text_plugin, sizeof text_plugin - 1, opts);
@@ -116,7 +116,7 @@ weft_out weft__summary_merge(weft_graph *g, const char *name, int n, const weft_
   if (made.node < 0 || !opts || opts->n_collection == 0) return made;
   const char *full = weft__n_out_name(g, made);
   for (int i = 0; full && i < opts->n_collection; i++)
-    weft__status_keep(&g->sticky, weft__collection_add_name(g, opts->collections[i], full));
+    weft__status_update(&g->sticky, weft__collection_add_name(g, opts->collections[i], full));
   return made;
 }
 
@@ -130,7 +130,7 @@ weft_out weft__summary_merge_all(weft_graph *g, const char *list, const char *wi
     if (within && strncmp(c->s[i].data, within, strlen(within)) != 0) continue;
     err = weft__graph_find_out(g, c->s[i].data, &in[n++]);
   }
-  weft__status_keep(&g->sticky, err);
+  weft__status_update(&g->sticky, err);
   if (!err && n) made = weft__summary_merge(g, name, n, in, NULL);
   weft__free(in);
   return made;

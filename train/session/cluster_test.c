@@ -32,7 +32,7 @@ static void make_cluster(void) {
 static FILE *log_file;
 static void write_log(void *arg, int level, const char *file, int line, const char *what) {
   (void)arg, (void)level, (void)line;
-  fprintf(log_file, "%.3f %s] %s\n", (double)weft__wall_us() / 1e6, file, what);
+  fprintf(log_file, "%.3f %s] %s\n", (double)weft__clock_wall_us() / 1e6, file, what);
   fflush(log_file);
 }
 
@@ -99,7 +99,7 @@ static bench build_model(int index, weft_sync **sync, bool central) {
 
 static void note_time(const char *file) {
   char now[32];
-  snprintf(now, sizeof now, "%lld", (long long)weft__wall_us());
+  snprintf(now, sizeof now, "%lld", (long long)weft__clock_wall_us());
   must(weft__file_write(file, now, strlen(now)));
 }
 
@@ -176,7 +176,7 @@ static void train_monitored(const bench *b, const char *target, int index, weft_
 
 static void on_signal(int number) {
   (void)number;
-  weft__interrupt();
+  weft__interrupt_raise();
 }
 
 /* 0: the ps; 1: the chief; 2: the worker. */
@@ -186,7 +186,7 @@ static pid_t start_task(int index, style s) {
   char name[32];
   snprintf(name, sizeof name, "task%d.log", index);
   log_file = fopen(name, "a");
-  weft__log_set(write_log, NULL);
+  weft__log_set_callback(write_log, NULL);
   signal(SIGINT, on_signal);
   weft_server *server = start_server(index ? "worker" : "ps", index ? index - 1 : 0);
   if (index == 0) {
@@ -375,7 +375,7 @@ TEST_WITHIN(300, a_worker_whose_ps_is_lost_while_it_asks_goes_on_waiting) {
   first_ps = fork_ps(-1);
   wake_second = ends[1];
   pid_t second = fork_ps(ends[0]);
-  weft__log_set(lose_ps, NULL);
+  weft__log_set_callback(lose_ps, NULL);
   weft_server *mine = start_server("worker", 1);
   bench b = build_model(1, NULL, false);
   EXPECT_OK(weft__supervisor_create(&sv, b.g, &(weft_supervisor_opts){.not_chief = true}));

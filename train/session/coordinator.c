@@ -70,7 +70,7 @@ void weft__coordinator_request_stop(weft_coordinator *c, weft_err code) {
   for (int i = 0; i < c->n_clean; i++) clean = clean || c->clean[i] == code;
   pthread_mutex_lock(&c->lock);
   bool first = !c->stop;
-  if (first && !clean) weft__status_keep(&c->why, code);
+  if (first && !clean) weft__status_update(&c->why, code);
   c->stop = true;
   pthread_cond_broadcast(&c->changed);
   pthread_mutex_unlock(&c->lock);
@@ -82,8 +82,8 @@ bool weft__coordinator_should_stop(weft_coordinator *c) {
   pthread_mutex_lock(&c->lock);
   bool stop = c->stop;
   pthread_mutex_unlock(&c->lock);
-  if (!stop && weft__interrupts_seen() > 0) weft__coordinator_request_stop(c, WEFT_OK);
-  return stop || weft__interrupts_seen() > 0;
+  if (!stop && weft__interrupt_count() > 0) weft__coordinator_request_stop(c, WEFT_OK);
+  return stop || weft__interrupt_count() > 0;
 }
 
 void weft__coordinator_clear_stop(weft_coordinator *c) {
@@ -95,21 +95,21 @@ void weft__coordinator_clear_stop(weft_coordinator *c) {
 
 /* Sleeps until something changes, the deadline, or the next look at interrupts. */
 static void wait_slice(weft_coordinator *c, int64_t until_ns) {
-  int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = until_ns - weft__now_ns();
-  struct timespec until = weft__deadline(left < slice ? (left > 0 ? left : 0) : slice);
+  int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = until_ns - weft__clock_now_ns();
+  struct timespec until = weft__clock_deadline(left < slice ? (left > 0 ? left : 0) : slice);
   pthread_mutex_lock(&c->lock);
   if (!c->stop) pthread_cond_clockwait(&c->changed, &c->lock, CLOCK_MONOTONIC, &until);
   pthread_mutex_unlock(&c->lock);
 }
 
 static int64_t deadline_ns(double seconds) {
-  return seconds < 0 || seconds > 1e9 ? INT64_MAX : weft__now_ns() + (int64_t)(seconds * 1e9);
+  return seconds < 0 || seconds > 1e9 ? INT64_MAX : weft__clock_now_ns() + (int64_t)(seconds * 1e9);
 }
 
 bool weft__coordinator_wait(weft_coordinator *c, double seconds) {
   int64_t until = deadline_ns(seconds);
   while (!weft__coordinator_should_stop(c)) {
-    if (weft__now_ns() >= until) return false;
+    if (weft__clock_now_ns() >= until) return false;
     wait_slice(c, until);
   }
   return true;
@@ -125,10 +125,10 @@ weft_err weft__coordinator_raise(weft_coordinator *c) {
 /* ---- threads ---- */
 
 static weft_err loop(worker *w) {
-  int64_t next = weft__now_ns();
+  int64_t next = weft__clock_now_ns();
   weft_err err = WEFT_OK;
   while (!err) {
-    int64_t now = weft__now_ns();
+    int64_t now = weft__clock_now_ns();
     if (weft__coordinator_wait(w->owner, next > now ? (double)(next - now) / 1e9 : 0)) break;
     next += (int64_t)(w->seconds * 1e9);
     err = w->fn(w->arg);
@@ -213,9 +213,9 @@ static int reap(weft_coordinator *c, bool all, text *left) {
 }
 
 static void wait_for_end(weft_coordinator *c, int64_t until_ns, bool until_stop) {
-  while (reap(c, false, NULL) > 0 && weft__now_ns() < until_ns) {
+  while (reap(c, false, NULL) > 0 && weft__clock_now_ns() < until_ns) {
     if (until_stop && weft__coordinator_should_stop(c)) return;
-    struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
     pthread_mutex_lock(&c->lock);
     bool any_done = false;
     for (worker *w = c->workers; w; w = w->next) any_done = any_done || w->done;

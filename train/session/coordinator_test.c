@@ -18,7 +18,7 @@ static void note(void *arg, int level, const char *file, int line, const char *m
 
 static weft_coordinator *begin(void) {
   weft_coordinator *c;
-  weft__log_set(note, NULL);
+  weft__log_set_callback(note, NULL);
   EXPECT_OK(weft__coordinator_create(&c, 0, NULL));
   return c;
 }
@@ -110,25 +110,26 @@ TEST_WITHIN(90, a_thread_that_lingers_is_named_after_the_grace_period) {
 
 TEST_WITHIN(90, a_looper_calls_at_its_period_until_the_stop) {
   weft_coordinator *c = begin();
-  int64_t start = weft__now_ns();
+  int64_t start = weft__clock_now_ns();
   EXPECT_OK(weft__coordinator_start(c, "loop", .05, count, NULL));
   wait_for_calls(4);
   weft__coordinator_request_stop(c, WEFT_OK);
   EXPECT_OK(weft__coordinator_join(c, -1, false));
-  EXPECT(weft__now_ns() - start >= (calls - 1) * 50000000ll); /* not sooner; how much later is the machine's affair */
+  EXPECT(weft__clock_now_ns() - start >=
+         (calls - 1) * 50000000ll); /* not sooner; how much later is the machine's affair */
   weft__coordinator_destroy(c);
 }
 
 TEST(an_interrupt_is_a_request) {
   weft_coordinator *c = begin();
   EXPECT_OK(weft__coordinator_start(c, "w", -1, wait_for_stop, c));
-  weft__interrupts_hold();
-  weft__interrupt();
-  EXPECT_EQ_INT(weft__interrupts(), 0); /* waits do not end at the first */
+  weft__interrupt_defer();
+  weft__interrupt_raise();
+  EXPECT_EQ_INT(weft__interrupt_pending(), 0); /* waits do not end at the first */
   EXPECT_OK(weft__coordinator_join(c, -1, false));
-  weft__interrupt();
-  EXPECT_EQ_INT(weft__interrupts(), 1);
-  weft__interrupts_let();
-  EXPECT_EQ_INT(weft__interrupts(), 2);
+  weft__interrupt_raise();
+  EXPECT_EQ_INT(weft__interrupt_pending(), 1);
+  weft__interrupt_undefer();
+  EXPECT_EQ_INT(weft__interrupt_pending(), 2);
   weft__coordinator_destroy(c);
 }

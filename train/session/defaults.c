@@ -20,12 +20,12 @@ weft_out weft__first_of(const weft_graph *g, const char *list) {
 }
 
 void weft__list_node(weft_graph *g, const char *list, weft_out node) {
-  if (node.node >= 0) weft__status_keep(&g->sticky, weft__collection_add_name(g, list, g->node[node.node]->name));
+  if (node.node >= 0) weft__status_update(&g->sticky, weft__collection_add_name(g, list, g->node[node.node]->name));
 }
 
 void weft__list_out(weft_graph *g, const char *list, weft_out o) {
   const char *name = o.node >= 0 ? weft__n_out_name(g, o) : NULL;
-  if (name) weft__status_keep(&g->sticky, weft__collection_add_name(g, list, name));
+  if (name) weft__status_update(&g->sticky, weft__collection_add_name(g, list, name));
 }
 
 /* The variables of up to two collections, one after the other; the caller frees them. */
@@ -33,7 +33,7 @@ static int variables_of(weft_graph *g, const char *list, const char *more, weft_
   int n = weft__variables_in(g, list, NULL, 0), m = more ? weft__variables_in(g, more, NULL, 0) : 0;
   *out = weft__alloc(sizeof **out * (size_t)(n + m + 1));
   if (!*out) {
-    weft__status_keep(&g->sticky, WEFT_OOM);
+    weft__status_update(&g->sticky, WEFT_OOM);
     return 0;
   }
   weft__variables_in(g, list, *out, n);
@@ -54,7 +54,7 @@ weft_out weft__tables_init(weft_graph *g) {
   int n = c && c->kind == COLLECTION_NAMES ? c->n : 0, *ids = weft__alloc(sizeof *ids * (size_t)(n + 1));
   weft_err err = ids ? WEFT_OK : WEFT_OOM;
   for (int i = 0; !err && i < n; i++) err = weft__n_find(g, c->s[i].data, &ids[i]);
-  weft__status_keep(&g->sticky, err);
+  weft__status_update(&g->sticky, err);
   weft_out init = err ? WEFT_NONE : weft__n_group(g, "init_all_tables", n, ids);
   weft__free(ids);
   return init;

@@ -47,7 +47,7 @@ static void write_one(weft_event_writer *w, queued *q) {
   pthread_mutex_unlock(&w->lock);
   weft_err err = weft__event_write(w->f, q->data, q->size);
   pthread_mutex_lock(&w->lock);
-  weft__status_keep(&w->failed, err);
+  weft__status_update(&w->failed, err);
   weft__free(q);
   w->n--;
   pthread_cond_broadcast(&w->changed);
@@ -57,25 +57,25 @@ static void flush_now(weft_event_writer *w) {
   pthread_mutex_unlock(&w->lock);
   weft_err err = weft__event_flush(w->f);
   pthread_mutex_lock(&w->lock);
-  weft__status_keep(&w->failed, err);
+  weft__status_update(&w->failed, err);
   w->flush = false;
   pthread_cond_broadcast(&w->changed);
 }
 
 static void *work(void *arg) {
   weft_event_writer *w = arg;
-  int64_t next = weft__now_ns() + w->flush_ns;
+  int64_t next = weft__clock_now_ns() + w->flush_ns;
   pthread_mutex_lock(&w->lock);
   while (!w->ends || w->first) {
     if (w->first) {
       queued *q = w->first;
       if (!(w->first = q->next)) w->last = &w->first;
       write_one(w, q);
-    } else if (w->flush || weft__now_ns() >= next) {
+    } else if (w->flush || weft__clock_now_ns() >= next) {
       flush_now(w);
-      next = weft__now_ns() + w->flush_ns;
+      next = weft__clock_now_ns() + w->flush_ns;
     } else {
-      struct timespec until = weft__deadline(next - weft__now_ns());
+      struct timespec until = weft__clock_deadline(next - weft__clock_now_ns());
       pthread_cond_clockwait(&w->changed, &w->lock, CLOCK_MONOTONIC, &until);
     }
   }
@@ -85,7 +85,7 @@ static void *work(void *arg) {
 
 /* One slice of a wait for the thread, which always comes round: it waits for nobody but the disk. */
 static void wait_a_bit(weft_event_writer *w) {
-  struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+  struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
   pthread_cond_clockwait(&w->changed, &w->lock, CLOCK_MONOTONIC, &until);
 }
 
@@ -137,7 +137,7 @@ weft_err weft__event_writer_close(weft_event_writer *w) {
     w->f = NULL;
   }
   pthread_mutex_lock(&w->lock); /* others may be adding still */
-  weft__status_keep(&w->failed, err);
+  weft__status_update(&w->failed, err);
   err = weft__status_raise(&w->failed);
   pthread_mutex_unlock(&w->lock);
   return err;
@@ -198,7 +198,7 @@ weft_err weft__event_writer_add_bytes(weft_event_writer *w, const void *event, s
 }
 
 weft_err weft__event_writer_add(weft_event_writer *w, Tensorflow__Event *e) {
-  if (!(e->wall_time > 0)) e->wall_time = (double)weft__wall_us() / 1e6;
+  if (!(e->wall_time > 0)) e->wall_time = (double)weft__clock_wall_us() / 1e6;
   size_t size = tensorflow__event__get_packed_size(e);
   queued *q = weft__alloc(sizeof *q + size);
   if (!q) return WEFT_OOM;

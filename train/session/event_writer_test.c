@@ -101,7 +101,7 @@ TEST_WITHIN(90, time_alone_flushes) {
 
 TEST(a_closed_writer_drops_with_a_warning_until_it_is_reopened) {
   weft_event_writer *w;
-  weft__log_set(note, NULL);
+  weft__log_set_callback(note, NULL);
   EXPECT_OK(weft__event_writer_create(&w, folder(), NULL));
   EXPECT_OK(weft__event_writer_add_scalar(w, "x", 1, 1));
   EXPECT_OK(weft__event_writer_close(w));
@@ -139,7 +139,7 @@ static void wait_for_more(adding *a) {
 TEST_WITHIN(60, threads_may_add_while_a_writer_is_closed_and_after_that) {
   adding a = {0};
   pthread_t thread[4];
-  weft__log_set(note, NULL);
+  weft__log_set_callback(note, NULL);
   EXPECT_OK(weft__event_writer_create(&a.w, folder(), &(weft_event_writer_opts){.max_queue = 3}));
   for (int i = 0; i < 4; i++) EXPECT(pthread_create(&thread[i], NULL, add_until_told, &a) == 0);
   for (int round = 0; round < 3; round++) {

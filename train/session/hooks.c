@@ -255,7 +255,7 @@ static weft_err wait_before(void *arg, weft_run_context *c) {
   for (;;) {
     WEFT_TRY(weft__run_int(c->sess, w->step, &now));
     if ((w->started = now >= w->until)) return WEFT_OK;
-    if (weft__interrupts_seen()) return weft__fail(WEFT_CANCELLED, "Interrupted while waiting for a global step");
+    if (weft__interrupt_count()) return weft__fail(WEFT_CANCELLED, "Interrupted while waiting for a global step");
     if (now / 1000 != last / 1000 || last < 0)
       weft__log(LOG_INFO, "Waiting for global step %lld before starting training. Current step is %lld.",
                 (long long)w->until, (long long)now);

@@ -78,7 +78,7 @@ static weft_err close_writers(monitored *m) {
   while (m->writers) {
     open_writer *w = m->writers;
     m->writers = w->next;
-    weft__status_keep(&first, weft__event_writer_close(w->writer));
+    weft__status_update(&first, weft__event_writer_close(w->writer));
     weft__event_writer_destroy(w->writer);
     weft__free(w->dir);
     weft__free(w);
@@ -147,7 +147,7 @@ static weft_err run_inner(weft_run_context *c, const run_opts *opts) {
 /* What the queue runners died of says more than what we saw of it. */
 static weft_err tell_cause(monitored *m, weft_err err) {
   status own = {0};
-  weft__status_keep(&own, err);
+  weft__status_update(&own, err);
   weft_err cause = weft__coordinator_raise(m->coordinator);
   if (!cause) cause = weft__status_raise(&own);
   weft__status_finish(&own);
@@ -200,9 +200,9 @@ static weft_err open_ready(monitored *m, bool again, weft_session **out) {
 
 /* The first interrupt waits for a step to end, not for tasks to come back. */
 static weft_err reopen(void *arg, weft_session **out) {
-  weft__interrupts_let();
+  weft__interrupt_undefer();
   weft_err err = open_ready(arg, true, out);
-  weft__interrupts_hold();
+  weft__interrupt_defer();
   return err;
 }
 
@@ -228,7 +228,7 @@ static weft_err run_failed(void *arg, weft_err err) {
 static weft_err open_session(monitored *m) {
   weft_session *first;
   WEFT_TRY(open_ready(m, false, &first));
-  weft__interrupts_hold();
+  weft__interrupt_defer();
   m->holds = true;
   WEFT_TRY(weft__recovering_create(&m->inner, first, &(recovery){reopen, state_lost, tell_created, m, run_failed}));
   WEFT_TRY(weft__queue_runners_start(m->inner, m->coordinator, NULL, NULL));
@@ -292,7 +292,7 @@ static weft_err gather_hooks(monitored *m) {
 static weft_err end_hooks(monitored *m) {
   status first = {0};
   for (int i = 0; i < m->n_hook; i++)
-    if (m->hook[i]->fns.end) weft__status_keep(&first, m->hook[i]->fns.end(m->hook[i]->arg, m->inner));
+    if (m->hook[i]->fns.end) weft__status_update(&first, m->hook[i]->fns.end(m->hook[i]->arg, m->inner));
   weft_err err = weft__status_raise(&first);
   weft__status_finish(&first);
   return err;
@@ -303,16 +303,16 @@ weft_err weft__monitored_close(monitored *m, weft_err why) {
   bool well = why == WEFT_OK || why == WEFT_OUT_OF_RANGE;
   if (m->closed) return WEFT_OK;
   m->closed = true;
-  if (well && m->inner) weft__status_keep(&first, end_hooks(m));
+  if (well && m->inner) weft__status_update(&first, end_hooks(m));
   if (m->coordinator) {
     weft__coordinator_request_stop(m->coordinator, WEFT_OK);
     double grace = m->opts.stop_grace_secs > 0 ? m->opts.stop_grace_secs : -1;
     weft_err joined = weft__coordinator_join(m->coordinator, grace, true);
-    if (well) weft__status_keep(&first, joined);
+    if (well) weft__status_update(&first, joined);
   }
-  if (m->inner) weft__status_keep(&first, weft__session_close(m->inner));
-  weft__status_keep(&first, close_writers(m));
-  if (m->holds) weft__interrupts_let();
+  if (m->inner) weft__status_update(&first, weft__session_close(m->inner));
+  weft__status_update(&first, close_writers(m));
+  if (m->holds) weft__interrupt_undefer();
   m->holds = false;
   weft_err err = weft__status_raise(&first);
   weft__status_finish(&first);
@@ -386,7 +386,7 @@ weft_err weft__monitored_create(weft_session **out, weft_graph *g, const weft_mo
     return WEFT_OK;
   }
   status why = {0};
-  weft__status_keep(&why, err);
+  weft__status_update(&why, err);
   weft__monitored_close(m, err);
   destroy(&m->base);
   err = weft__status_raise(&why);

@@ -127,7 +127,7 @@ TEST(an_interrupted_loop_is_saved_at_its_close) {
   int steps = 0;
   while (!stops(sess)) {
     bench_train(sess, &b, 1);
-    if (++steps == 4) weft__interrupt();
+    if (++steps == 4) weft__interrupt_raise();
   }
   EXPECT_OK(weft__session_close(sess));
   EXPECT(steps == 4 && weft__file_exists("m/model.ckpt-4.index"));

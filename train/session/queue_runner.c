@@ -29,7 +29,7 @@
 static weft_out close_node(weft_graph *g, weft_out queue, bool cancel_pending) {
   const char *name = g->node[queue.node]->name, *last = strrchr(name, '/');
   char *full = weft__sprintf("%s_Close", last ? last + 1 : name);
-  if (!full) weft__status_keep(&g->sticky, WEFT_OOM);
+  if (!full) weft__status_update(&g->sticky, WEFT_OOM);
   weft_out o =
       full ? weft__b_node(g, "QueueCloseV2", full, 1, &queue, 1, &A_BOOL("cancel_pending_enqueues", cancel_pending))
            : WEFT_NONE;
@@ -146,7 +146,7 @@ static void enter_to_enqueue(runner *r) {
 static weft_err leave(runner *r, weft_err err) {
   if (atomic_fetch_sub(&r->enqueuing, 1) == 1 && atomic_load(&r->ended)) {
     status kept = {0}; /* closing has a message of its own */
-    weft__status_keep(&kept, err);
+    weft__status_update(&kept, err);
     if (weft__run_target(r->sess, r->close) != WEFT_OK)
       weft__log(LOG_DEBUG, "Ignored exception: %s", weft__error_message());
     err = weft__status_raise(&kept);

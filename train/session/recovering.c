@@ -27,7 +27,7 @@ typedef struct recovering {
 static recovering *of(weft_session *s) { return (recovering *)s; }
 
 static void wait_slice(recovering *r) {
-  struct timespec until = weft__deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+  struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
   pthread_cond_clockwait(&r->changed, &r->lock, CLOCK_MONOTONIC, &until);
 }
 
@@ -36,7 +36,8 @@ static weft_err enter(recovering *r, const run_opts *opts, weft_session **inner,
   cancel *token = opts ? opts->cancel : NULL;
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&r->lock);
-  while (r->replacing && !r->closed && !weft__interrupts() && !(token && weft__cancel_fired(token))) wait_slice(r);
+  while (r->replacing && !r->closed && !weft__interrupt_pending() && !(token && weft__cancel_fired(token)))
+    wait_slice(r);
   if (r->closed)
     err = weft__fail(WEFT_CANCELLED, "Session has been closed.");
   else if (r->replacing)
@@ -71,7 +72,7 @@ static bool may_try_again(recovering *r) {
   wait_slice(r);
   bool closed = r->closed;
   pthread_mutex_unlock(&r->lock);
-  return !closed && weft__interrupts_seen() == 0;
+  return !closed && weft__interrupt_count() == 0;
 }
 
 /* A session in place of the lost one.  A task may be lost again while the new one is prepared: a checkpoint hook saves then. */
@@ -85,7 +86,7 @@ static weft_err make_another(recovering *r, weft_session **out) {
       return WEFT_OK;
     }
     status kept = {0};
-    weft__status_keep(&kept, err);
+    weft__status_update(&kept, err);
     weft__session_destroy(fresh);
     bool again = means_lost(err) && tries < TRIES_MAX && may_try_again(r);
     if (!again) err = weft__status_raise(&kept);
@@ -107,7 +108,7 @@ static void replace(recovering *r) {
   weft__session_destroy(old);
   weft_err err = make_another(r, &fresh);
   pthread_mutex_lock(&r->lock);
-  weft__status_keep(&r->failed, err);
+  weft__status_update(&r->failed, err);
   r->inner = fresh;
   r->generation++;
   r->replacing = false;
@@ -131,7 +132,7 @@ static bool lost(recovering *r, weft_session *inner, weft_err err) {
   if (err != WEFT_FAILED_PRECONDITION || !r->how.state_lost || !strstr(weft__error_message(), "uninitialized"))
     return false;
   status kept = {0};
-  weft__status_keep(&kept, err);
+  weft__status_update(&kept, err);
   bool gone = r->how.state_lost(r->how.arg, inner);
   weft__status_raise(&kept); /* the question may have left another message */
   weft__status_finish(&kept);

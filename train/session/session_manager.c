@@ -85,22 +85,22 @@ typedef struct waiting {
 
 static waiting begin_waiting(const session_manager *m, const prepare_opts *o) {
   double secs = o->max_wait_secs > 0 ? o->max_wait_secs : MAX_WAIT_SECONDS;
-  int64_t now = weft__now_ns(), log_ns = (int64_t)((m->log_secs > 0 ? m->log_secs : LOG_SECONDS) * 1e9);
+  int64_t now = weft__clock_now_ns(), log_ns = (int64_t)((m->log_secs > 0 ? m->log_secs : LOG_SECONDS) * 1e9);
   return (waiting){now + (int64_t)(secs * 1e9), now, log_ns, FIRST_PAUSE_MS};
 }
 
 static bool time_to_log(waiting *w) {
-  if (weft__now_ns() < w->next_log_ns) return false;
-  w->next_log_ns = weft__now_ns() + w->log_ns;
+  if (weft__clock_now_ns() < w->next_log_ns) return false;
+  w->next_log_ns = weft__clock_now_ns() + w->log_ns;
   return true;
 }
 
 /* Sleeps a little longer each time.  CANCELLED when the program wants to stop, DEADLINE_EXCEEDED in TF's words. */
 static weft_err pause_a_bit(const session_manager *m, const prepare_opts *o, waiting *w) {
-  if (weft__now_ns() >= w->until_ns)
+  if (weft__clock_now_ns() >= w->until_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Session was not ready after waiting %d secs.",
                       (int)(o->max_wait_secs > 0 ? o->max_wait_secs : MAX_WAIT_SECONDS)); /* fits: a double */
-  if (weft__interrupts_seen() || (m->stop && weft__coordinator_should_stop(m->stop)))
+  if (weft__interrupt_count() || (m->stop && weft__coordinator_should_stop(m->stop)))
     return weft__fail(WEFT_CANCELLED, "Stopped while waiting for the model to be ready");
   struct timespec pause = {0, (long)w->pause_ms * 1000000};
   nanosleep(&pause, NULL);
@@ -129,7 +129,7 @@ static weft_err look(const session_manager *m, weft_session *sess, bool *local_d
 
 weft_err weft__manager_run_failed(const session_manager *m, weft_err err) {
   char why[400];
-  if (err == WEFT_OUT_OF_RANGE && strstr(weft__error_message(), TOKEN_QUEUE) && !weft__manager_job_over(err)) {
+  if (err == WEFT_OUT_OF_RANGE && strstr(weft__error_message(), SYNC_TOKEN_QUEUE) && !weft__manager_job_over(err)) {
     snprintf(why, sizeof why, "%s", weft__error_message());
     err = weft__fail(err, WEFT_JOB_OVER "the chief has closed the queue of tokens (%s)", why);
     weft__log(LOG_WARNING, "%s", weft__error_message());
@@ -145,7 +145,7 @@ static weft_err give_up(weft_err err, weft_session *sess) {
     weft__log(LOG_WARNING, "%s", weft__error_message());
     err = WEFT_OUT_OF_RANGE;
   }
-  weft__status_keep(&kept, err);
+  weft__status_update(&kept, err);
   weft__session_destroy(sess);
   err = weft__status_raise(&kept);
   weft__status_finish(&kept);
@@ -159,7 +159,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
   weft_err err = WEFT_OK;
   bool ready = false, local_done = false;
   w.next_log_ns += 1000000000; /* most models are ready by then */
-  pulse_wait seen = {0};
+  metrics_wait seen = {0};
   while (!err && !ready) {
     if (!sess) err = open_target(m, o, ROLE_WORKER, &sess);
     if (!err) err = look(m, sess, &local_done, &ready, &local_why, &why);
@@ -171,13 +171,13 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
       err = WEFT_OK;
     }
     if (err || ready) break;
-    weft__pulse_wait(&seen, why.size ? why.data : "the model to be ready");
+    weft__metrics_wait_begin(&seen, why.size ? why.data : "the model to be ready");
     if (time_to_log(&w))
       weft__log(LOG_INFO, "Waiting for model to be ready.  Ready_for_local_init_op:  %s, ready: %s", said(&local_why),
                 said(&why));
     err = pause_a_bit(m, o, &w);
   }
-  weft__pulse_wait_over(&seen);
+  weft__metrics_wait_end(&seen);
   if (err == WEFT_DEADLINE_EXCEEDED && (why.size || local_why.size))
     err = weft__fail(err, "%s Ready_for_local_init_op: %s, ready: %s", weft__error_message(), said(&local_why),
                      said(&why));

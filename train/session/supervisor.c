@@ -195,7 +195,7 @@ static weft_event_writer *open_writer(const weft_supervisor *sv) {
 
 static weft_err count_steps(void *arg) {
   weft_supervisor *sv = arg;
-  int64_t at, now = weft__now_ns();
+  int64_t at, now = weft__clock_now_ns();
   WEFT_TRY(step_now(sv, &at));
   int64_t steps = at > sv->last_step ? at - sv->last_step : 0; /* a recovery sets them back */
   double rate = now > sv->last_ns ? (double)steps / ((double)(now - sv->last_ns) / 1e9) : INFINITY;
@@ -248,7 +248,7 @@ weft_err weft__supervisor_start_services(weft_supervisor *sv, weft_session *sess
   double saves = seconds_or(sv->opts.save_model_secs, SAVE_SECONDS);
   (void)sess; /* the one handed out */
   WEFT_TRY(step_now(sv, &sv->last_step));
-  sv->last_ns = weft__now_ns();
+  sv->last_ns = weft__clock_now_ns();
   if (sv->writer && sv->global_step.node >= 0)
     WEFT_TRY(weft__event_writer_add_session_log(sv->writer, START, NULL, NULL, sv->last_step));
   if (sv->writer && summaries > 0 && sv->summary.node >= 0)
@@ -288,15 +288,15 @@ static weft_err open_ready(weft_supervisor *sv, bool again, weft_session **out) 
 
 /* While a session is out, the first interrupt waits for the step to end; while there is none, nothing does. */
 static void hold_interrupts(weft_supervisor *sv, bool hold) {
-  if (hold && !sv->holds) weft__interrupts_hold();
-  if (!hold && sv->holds) weft__interrupts_let();
+  if (hold && !sv->holds) weft__interrupt_defer();
+  if (!hold && sv->holds) weft__interrupt_undefer();
   sv->holds = hold;
 }
 
 static weft_err reopen(void *arg, weft_session **out) {
-  weft__interrupts_let();
+  weft__interrupt_undefer();
   weft_err err = open_ready(arg, true, out);
-  weft__interrupts_hold();
+  weft__interrupt_defer();
   return err;
 }
 
@@ -368,7 +368,7 @@ weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const
 /* An interrupted program loses nothing: the model is saved as it is now. */
 static weft_err save_if_interrupted(weft_supervisor *sv) {
   bool saves = sv->chief && sv->logdir && sv->saver && sv->started && sv->opts.save_model_secs >= 0;
-  if (!saves || weft__interrupts_seen() == 0) return WEFT_OK;
+  if (!saves || weft__interrupt_count() == 0) return WEFT_OK;
   weft_err err = save_model(sv);
   return err == WEFT_CANCELLED ? WEFT_OK : err; /* the session was closed before, or it was interrupted again */
 }
@@ -377,11 +377,11 @@ weft_err weft__supervisor_stop(weft_supervisor *sv, bool keep_writer, bool ignor
   weft__coordinator_request_stop(sv->coordinator, WEFT_OK);
   weft_err err = weft__coordinator_join(sv->coordinator, seconds_or(sv->opts.stop_grace_secs, -1), ignore_live);
   status first = {0};
-  weft__status_keep(&first, err);
-  weft__status_keep(&first, save_if_interrupted(sv));
+  weft__status_update(&first, err);
+  weft__status_update(&first, save_if_interrupted(sv));
   if (sv->writer && !keep_writer && sv->started) {
-    weft__status_keep(&first, weft__event_writer_add_session_log(sv->writer, STOP, NULL, NULL, 0));
-    weft__status_keep(&first, weft__event_writer_close(sv->writer));
+    weft__status_update(&first, weft__event_writer_add_session_log(sv->writer, STOP, NULL, NULL, 0));
+    weft__status_update(&first, weft__event_writer_close(sv->writer));
     sv->graph_written = false;
   }
   sv->started = false;

@@ -78,7 +78,7 @@ TEST(an_interrupt_stops_the_loop_and_saves_the_last_step) {
   int steps = 0;
   while (!weft__coordinator_should_stop(weft__supervisor_coordinator(sv))) {
     bench_train(sess, &b, 1);
-    if (++steps == 5) weft__interrupt();
+    if (++steps == 5) weft__interrupt_raise();
   }
   EXPECT_OK(weft__supervisor_stop(sv, false, false));
   EXPECT_EQ_INT(steps, 5);
@@ -95,14 +95,14 @@ TEST(one_interrupt_ends_the_wait_for_a_session) {
   bench b = bench_begin();
   weft_session *sess;
   weft_supervisor *sv = supervise(&b, NULL);
-  weft__interrupt();
-  EXPECT_EQ_INT(weft__interrupts(), 1); /* nothing to finish yet: waits end */
+  weft__interrupt_raise();
+  EXPECT_EQ_INT(weft__interrupt_pending(), 1); /* nothing to finish yet: waits end */
   weft__interrupt_clear();
   sess = prepare(sv);
-  weft__interrupt();
-  EXPECT_EQ_INT(weft__interrupts(), 0); /* the step is finished first */
+  weft__interrupt_raise();
+  EXPECT_EQ_INT(weft__interrupt_pending(), 0); /* the step is finished first */
   EXPECT_OK(weft__supervisor_stop(sv, false, false));
-  EXPECT_EQ_INT(weft__interrupts(), 1);
+  EXPECT_EQ_INT(weft__interrupt_pending(), 1);
   weft__session_destroy(sess);
   weft__supervisor_destroy(sv);
   bench_end(&b);
@@ -201,7 +201,7 @@ static weft_out until_gone(weft_graph *g, const char *path) {
 static void *delete_later(void *arg) {
   usleep(1500000);
   EXPECT_OK(weft__file_delete("busy"));
-  *(int64_t *)arg = weft__now_ns();
+  *(int64_t *)arg = weft__clock_now_ns();
   return NULL;
 }
 
@@ -213,7 +213,7 @@ static double time_to_notice(const session_manager *m) {
   EXPECT_OK(weft__file_write("busy", "", 0));
   EXPECT(pthread_create(&thread, NULL, delete_later, &ready_at) == 0);
   EXPECT_OK(weft__manager_wait(m, &(prepare_opts){.target = "", .init = -1, .max_wait_secs = 60}, &sess));
-  int64_t seen_at = weft__now_ns();
+  int64_t seen_at = weft__clock_now_ns();
   pthread_join(thread, NULL);
   weft__session_destroy(sess);
   return (double)(seen_at - ready_at) / 1e9;
@@ -242,9 +242,9 @@ TEST(a_wait_ends_at_its_deadline_and_at_an_interrupt) {
   m.local_init = -1;
   prepare_opts o = {.target = "", .init = -1, .max_wait_secs = .3};
   EXPECT_ERR(weft__manager_wait(&m, &o, &sess), WEFT_DEADLINE_EXCEEDED, "Session was not ready after waiting");
-  weft__interrupts_hold();
-  weft__interrupt();
+  weft__interrupt_defer();
+  weft__interrupt_raise();
   EXPECT_ERR(weft__manager_wait(&m, &o, &sess), WEFT_CANCELLED, "Stopped while waiting");
-  weft__interrupts_let();
+  weft__interrupt_undefer();
   bench_end(&b);
 }

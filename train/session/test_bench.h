@@ -50,7 +50,7 @@ static inline void bench_wait_for(const char *words) {
 
 static inline void bench_folder(void) {
   EXPECT(chdir(test_path(".")) == 0);
-  weft__log_set(bench_note, NULL);
+  weft__log_set_callback(bench_note, NULL);
 }
 
 static inline bench bench_begin(void) {

@@ -18,7 +18,7 @@ static atomic_ullong counts[METRICS_COUNTERS];
 static atomic_llong next_ns; /* when the next sample is due */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static pulse now_known = {.step = -1, .loss = NAN};
+static metrics_snapshot now_known = {.step = -1, .loss = NAN};
 static metrics_sample recent[RECENT];
 static int n_recent, stride = 1, skipped;
 static double loss_sum;
@@ -84,7 +84,7 @@ void weft__metrics_add_error(const char *text) {
   metrics_error e = {.at_us = weft__clock_wall_us()};
   snprintf(e.text, sizeof e.text, "%s", text);
   pthread_mutex_lock(&lock);
-  pulse *k = &now_known;
+  metrics_snapshot *k = &now_known;
   int at = k->n_error - 1;
   while (at >= 0 && strcmp(k->error[at].text, e.text) != 0) at--;
   if (at < 0 && k->n_error == METRICS_ERRORS) at = 0;
@@ -128,7 +128,7 @@ void weft__metrics_each_wait(void (*fn)(void *arg, const metrics_wait *w), void 
 
 /* ---- reading ---- */
 
-void weft__metrics_read(pulse *out) {
+void weft__metrics_read(metrics_snapshot *out) {
   int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&lock);
   *out = now_known;

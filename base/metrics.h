@@ -30,7 +30,7 @@ typedef struct metrics_error {
   char text[METRICS_TEXT];
 } metrics_error;
 
-typedef struct pulse {
+typedef struct metrics_snapshot {
   int64_t begun_ns; /* monotonic: when the process first counted anything */
   uint64_t count[METRICS_COUNTERS];
   double rate[METRICS_COUNTERS]; /* a second, over the last ones */
@@ -41,8 +41,8 @@ typedef struct pulse {
   int n_error, n_sample;         /* oldest first: */
   metrics_error error[METRICS_ERRORS];
   metrics_sample sample[METRICS_SAMPLES]; /* of the whole life of the process: thinned out when there are too many */
-} pulse;
-void weft__metrics_read(pulse *out);
+} metrics_snapshot;
+void weft__metrics_read(metrics_snapshot *out);
 
 void weft__metrics_add(metrics_counter which, uint64_t n);
 /* What a run fetched: the global step (or -1) and a loss (or NaN). */

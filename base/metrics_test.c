@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static pulse p;
+static metrics_snapshot p;
 
 TEST(a_fresh_process_has_done_nothing) {
   weft__metrics_read(&p);

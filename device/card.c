@@ -402,13 +402,13 @@ static const device_ops gpu_ops = {
     .copy_in = gpu_copy_in,
     .copy_out = gpu_copy_out,
     .copy_over = gpu_copy_over,
-    .arrive = gpu_arrive,
+    .sync_copies_out = gpu_arrive,
     .sync = gpu_sync,
     .destroy = gpu_destroy,
     .capture_begin = gpu_capture_begin,
     .capture_step = gpu_capture_step,
     .capture_end = gpu_capture_end,
-    .replay = gpu_graph_launch,
+    .graph_launch = gpu_graph_launch,
     .graph_destroy = gpu_graph_destroy,
 };
 

@@ -37,7 +37,7 @@ TEST_WITHIN(60, cards_that_differ_add_up_what_each_of_them_has) {
   EXPECT_OK(weft__tensor_init(&got, WEFT_FLOAT, &SHAPE1(COUNT)));
   EXPECT_OK(weft__devices_sum(n, d, each, n - 1, &out));
   EXPECT_OK(last->ops->copy_out(last, &got, &out));
-  EXPECT_OK(last->ops->arrive(last));
+  EXPECT_OK(last->ops->sync_copies_out(last));
   for (int i = 0; i < COUNT; i += 111) EXPECT_NEAR(TENSOR_DATA(&got, float)[i], n * i + n * (n - 1) / 2, 1e-6);
   for (int i = 0; i < n; i++) weft__tensor_clear(&in[i]);
   weft__tensor_clear(&out);

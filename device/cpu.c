@@ -37,7 +37,7 @@ static const device_ops cpu_ops = {
     .alloc_host = cpu_alloc_host,
     .copy_in = cpu_copy,
     .copy_out = cpu_copy,
-    .arrive = cpu_sync,
+    .sync_copies_out = cpu_sync,
     .sync = cpu_sync,
     .destroy = cpu_destroy,
 };

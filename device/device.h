@@ -23,7 +23,7 @@ typedef struct device_ops {
   /* As copy_in, from another device of the same type. */
   weft_err (*copy_over)(device *d, weft_tensor *dst, device *from, const weft_tensor *src);
   /* Required.  Blocks until the copies out queued so far are done. */
-  weft_err (*arrive)(device *d);
+  weft_err (*sync_copies_out)(device *d);
   /* Required.  Blocks until everything queued so far is done; returns its first error. */
   weft_err (*sync)(device *d);
   void (*destroy)(device *d); /* required */
@@ -33,7 +33,7 @@ typedef struct device_ops {
    * the steps before it in its lane, and after step after[l] of each other lane l (-1: none). */
   weft_err (*capture_step)(device *d, int step, int lane, const int after[CAPTURE_STREAMS]);
   weft_err (*capture_end)(device *d, void **recording);
-  weft_err (*replay)(device *d, void *recording);
+  weft_err (*graph_launch)(device *d, void *recording);
   void (*graph_destroy)(device *d, void *recording);
 } device_ops;
 

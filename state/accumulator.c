@@ -29,7 +29,7 @@ struct accumulator {
   weft_tensor sum;     /* empty while count is 0 */
   weft_tensor indices; /* sparse */
   int64_t *row_counts; /* sparse: how many gradients had each row */
-  line takes;
+  wait_queue takes;
 };
 
 const accumulator_spec *weft__accumulator_spec(const accumulator *a) { return &a->spec; }
@@ -200,7 +200,7 @@ static void call_back(take *t) {
   weft__free(t);
 }
 
-static void call_all_back(line *done) {
+static void call_all_back(wait_queue *done) {
   for (waiter *w = done->first, *next; w; w = next) {
     next = w->next;
     call_back((take *)w);
@@ -208,7 +208,7 @@ static void call_all_back(line *done) {
 }
 
 /* With the lock held: the first take gets everything, if there is enough. */
-static void serve(accumulator *a, line *done) {
+static void serve(accumulator *a, wait_queue *done) {
   take *t = (take *)a->takes.first;
   if (!t || a->count < t->required) return;
   weft__wait_queue_remove(&a->takes, &t->base);
@@ -232,7 +232,7 @@ static void set_cancelled(take *t) {
 static void on_cancel(void *arg) {
   take *t = arg;
   accumulator *a = t->a;
-  line done;
+  wait_queue done;
   weft__wait_queue_init(&done);
   weft__object_retain(&a->base.base);
   pthread_mutex_lock(&a->lock);
@@ -249,7 +249,7 @@ static void on_cancel(void *arg) {
 }
 
 void weft__accumulator_take(accumulator *a, int64_t required, cancel *c, accumulator_fn *fn, void *arg) {
-  line done;
+  wait_queue done;
   weft__wait_queue_init(&done);
   weft_err err = required > 0 ? WEFT_OK
                               : weft__fail(WEFT_INVALID_ARGUMENT,
@@ -292,7 +292,7 @@ static weft_err check_type(const accumulator *a, const weft_tensor *g, bool spar
 /* Adds unless the gradient is stale, then serves who waits. */
 static weft_err apply(accumulator *a, int64_t local_step, const weft_tensor *g, const weft_tensor *indices,
                       const weft_tensor *declared) {
-  line done;
+  wait_queue done;
   weft__wait_queue_init(&done);
   weft_err err = WEFT_OK;
   weft__object_retain(&a->base.base);
@@ -349,7 +349,7 @@ static void accumulator_destroy(object *o) {
 /* Nobody will apply to it again: who waits is told so. */
 static void accumulator_dropped(resource *r) {
   accumulator *a = (accumulator *)r;
-  line done;
+  wait_queue done;
   weft__wait_queue_init(&done);
   pthread_mutex_lock(&a->lock);
   while (a->takes.first) {

@@ -52,7 +52,7 @@ weft_err weft__dataset_get(const weft_tensor *t, dataset **out) {
 
 /* ---- iterators ---- */
 
-weft_err weft__dataset_pass_init(pass *p, const step *st) {
+weft_err weft__dataset_pass_init(dataset_pass *p, const step *st) {
   static atomic_llong passes;
   p->session =
       weft__sprintf("%s\x1fpass %lld", st->session ? st->session : "", (long long)atomic_fetch_add(&passes, 1));
@@ -71,8 +71,8 @@ weft_err weft__dataset_pass_init(pass *p, const step *st) {
   return WEFT_OK;
 }
 
-void weft__dataset_pass_request_begin(pass *p) { atomic_store(&p->asked_ns, INT64_MAX); }
-void weft__dataset_pass_request_end(pass *p) { atomic_store(&p->asked_ns, weft__clock_now_ns()); }
+void weft__dataset_pass_request_begin(dataset_pass *p) { atomic_store(&p->asked_ns, INT64_MAX); }
+void weft__dataset_pass_request_end(dataset_pass *p) { atomic_store(&p->asked_ns, weft__clock_now_ns()); }
 
 static int64_t idle_limit_ns(void) {
   static atomic_llong known;
@@ -91,7 +91,7 @@ static int64_t unasked_ns(const atomic_llong *asked_ns) {
   return asked == INT64_MAX ? 0 : weft__clock_now_ns() - asked;
 }
 
-bool weft__dataset_pass_is_idle(const pass *p) { return unasked_ns(&p->asked_ns) > idle_limit_ns() / 10; }
+bool weft__dataset_pass_is_idle(const dataset_pass *p) { return unasked_ns(&p->asked_ns) > idle_limit_ns() / 10; }
 
 struct dataset_pass_entry {
   const void *of;
@@ -99,7 +99,7 @@ struct dataset_pass_entry {
   struct dataset_pass_entry *next;
 };
 
-static weft_err remember(pass *p, const void *of, dataset_pass_make *make, object **out) {
+static weft_err remember(dataset_pass *p, const void *of, dataset_pass_make *make, object **out) {
   struct dataset_pass_entry *m = weft__alloc(sizeof *m);
   if (!m) return WEFT_OOM;
   weft_err err = make(of, out);
@@ -112,7 +112,7 @@ static weft_err remember(pass *p, const void *of, dataset_pass_make *make, objec
   return WEFT_OK;
 }
 
-weft_err weft__dataset_pass_object(pass *p, const void *of, dataset_pass_make *make, object **out) {
+weft_err weft__dataset_pass_object(dataset_pass *p, const void *of, dataset_pass_make *make, object **out) {
   *out = NULL;
   pthread_mutex_lock(&p->lock);
   for (const struct dataset_pass_entry *m = p->memory; m && !*out; m = m->next)
@@ -122,7 +122,7 @@ weft_err weft__dataset_pass_object(pass *p, const void *of, dataset_pass_make *m
   return err;
 }
 
-void weft__dataset_pass_finish(pass *p) {
+void weft__dataset_pass_finish(dataset_pass *p) {
   for (struct dataset_pass_entry *m = p->memory, *next; m; m = next) {
     next = m->next;
     weft__object_release(m->object);
@@ -134,7 +134,7 @@ void weft__dataset_pass_finish(pass *p) {
   weft__free(p->session);
 }
 
-weft_err weft__iterator_create(iterator **out, dataset *d, pass *p) {
+weft_err weft__iterator_create(iterator **out, dataset *d, dataset_pass *p) {
   iterator *it = weft__alloc_zero(1, d->kind->iterator_size);
   if (!it) return WEFT_OOM;
   weft__object_retain(&d->base.base);
@@ -264,7 +264,7 @@ static weft_err call(const captured *c, function *f, const step *st, const weft_
   return err;
 }
 
-weft_err weft__captured_call(const captured *c, pass *p, const step *st, const weft_tensor *arg, int n_arg,
+weft_err weft__captured_call(const captured *c, dataset_pass *p, const step *st, const weft_tensor *arg, int n_arg,
                              weft_tensor *out, int n_out) {
   function *f = c->f;
   if (f->n_target) WEFT_TRY(weft__dataset_pass_object(p, f, make_clone, (object **)&f));

@@ -38,18 +38,18 @@ struct dataset {
 };
 
 /* One run through a data set, and what its threads work on behalf of. */
-typedef struct pass {
+typedef struct dataset_pass {
   step step; /* id 0: of no program's step */
   cancel cancel;
   char *session;
   atomic_llong asked_ns; /* the step's: when an element was last asked for, INT64_MAX while one is */
   pthread_mutex_t lock;  /* guards what follows */
   struct dataset_pass_entry *memory;
-} pass;
+} dataset_pass;
 
 struct iterator {
   dataset *set; /* a reference */
-  pass *pass;
+  dataset_pass *pass;
 };
 
 /* ---- data sets ---- */
@@ -60,17 +60,18 @@ void weft__dataset_release(dataset *d);                          /* NULL is fine
 weft_err weft__dataset_get(const weft_tensor *t, dataset **out); /* borrowed */
 
 /* ---- iterators ---- */
-weft_err weft__dataset_pass_init(pass *p, const step *st); /* takes resources, threads and session from a step */
-void weft__dataset_pass_finish(pass *p);
+weft_err weft__dataset_pass_init(dataset_pass *p,
+                                 const step *st); /* takes resources, threads and session from a step */
+void weft__dataset_pass_finish(dataset_pass *p);
 /* Around the making of an element that somebody asks for.  Work ahead that goes on for WEFT_DATASET_IDLE_SECS (600) after
  * that, because an element never comes, ends with CANCELLED; a thread that only waits for room leaves after a tenth of it. */
-void weft__dataset_pass_request_begin(pass *p);
-void weft__dataset_pass_request_end(pass *p);
-bool weft__dataset_pass_is_idle(const pass *p); /* is it time for such a thread to leave? */
+void weft__dataset_pass_request_begin(dataset_pass *p);
+void weft__dataset_pass_request_end(dataset_pass *p);
+bool weft__dataset_pass_is_idle(const dataset_pass *p); /* is it time for such a thread to leave? */
 /* What belongs to `of` (a data set, a function) for as long as the pass lasts: made when first asked for; borrowed. */
 typedef weft_err dataset_pass_make(const void *of, object **out);
-weft_err weft__dataset_pass_object(pass *p, const void *of, dataset_pass_make *make, object **out);
-weft_err weft__iterator_create(iterator **out, dataset *d, pass *p);
+weft_err weft__dataset_pass_object(dataset_pass *p, const void *of, dataset_pass_make *make, object **out);
+weft_err weft__iterator_create(iterator **out, dataset *d, dataset_pass *p);
 void weft__iterator_destroy(iterator *it); /* stops its threads; NULL is fine */
 /* Every element that any data set asks of another passes here, so that one that asks for ever ends with the step.
  * INVALID_ARGUMENT if a part of it is not of the type that its data set declares. */
@@ -101,7 +102,7 @@ typedef struct captured { /* a function and the values that follow its arguments
 weft_err weft__captured_init(captured *c, function *f, const weft_tensor *const *more, int n);
 void weft__captured_finish(captured *c);
 /* What the function keeps between calls (generators of random numbers) is the pass's. */
-weft_err weft__captured_call(const captured *c, pass *p, const step *st, const weft_tensor *arg, int n_arg,
+weft_err weft__captured_call(const captured *c, dataset_pass *p, const step *st, const weft_tensor *arg, int n_arg,
                              weft_tensor *out, int n_out);
 
 #endif

@@ -5,18 +5,18 @@
 
 #include "base/alloc.h"
 
-struct source {
+struct iterator_resource {
   resource base;
   pthread_mutex_t lock; /* guards busy and dropped */
   pthread_cond_t wake;
   bool busy, dropped;
   /* Whose turn it is: */
   bool set;
-  pass pass;
+  dataset_pass pass;
   iterator *at; /* NULL: nothing to walk */
 };
 
-static void stop(source *s) {
+static void stop(iterator_resource *s) {
   if (!s->set) return;
   weft__cancel_fire(&s->pass.cancel, WEFT_CANCELLED, "The iterator was closed.");
   weft__iterator_destroy(s->at);
@@ -26,7 +26,7 @@ static void stop(source *s) {
 }
 
 static void source_destroy(object *o) {
-  source *s = (source *)o;
+  iterator_resource *s = (iterator_resource *)o;
   stop(s);
   pthread_cond_destroy(&s->wake);
   pthread_mutex_destroy(&s->lock);
@@ -35,7 +35,7 @@ static void source_destroy(object *o) {
 
 /* Its threads end when it leaves the table, though plans may still remember it. */
 static void source_dropped(resource *r) {
-  source *s = (source *)r;
+  iterator_resource *s = (iterator_resource *)r;
   pthread_mutex_lock(&s->lock);
   s->dropped = true;
   bool now = !s->busy;
@@ -43,8 +43,8 @@ static void source_dropped(resource *r) {
   if (now) stop(s);
 }
 
-weft_err weft__iterator_resource_create(source **out) {
-  source *s = weft__alloc_zero(1, sizeof *s);
+weft_err weft__iterator_resource_create(iterator_resource **out) {
+  iterator_resource *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   atomic_init(&s->base.base.refs, 1);
   s->base.base.destroy = source_destroy;
@@ -56,7 +56,7 @@ weft_err weft__iterator_resource_create(source **out) {
   return WEFT_OK;
 }
 
-static weft_err begin_turn(source *s, const step *st) {
+static weft_err begin_turn(iterator_resource *s, const step *st) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
   while (s->busy && !err) err = weft__step_wait(st, &s->wake, &s->lock);
@@ -66,7 +66,7 @@ static weft_err begin_turn(source *s, const step *st) {
   return err;
 }
 
-static void end_turn(source *s) {
+static void end_turn(iterator_resource *s) {
   pthread_mutex_lock(&s->lock);
   bool dropped = s->dropped;
   pthread_mutex_unlock(&s->lock);
@@ -77,7 +77,7 @@ static void end_turn(source *s) {
   pthread_mutex_unlock(&s->lock);
 }
 
-static weft_err set(source *s, dataset *d, const step *st) {
+static weft_err set(iterator_resource *s, dataset *d, const step *st) {
   stop(s);
   WEFT_TRY(weft__dataset_pass_init(&s->pass, st));
   s->set = true;
@@ -86,14 +86,15 @@ static weft_err set(source *s, dataset *d, const step *st) {
   return err;
 }
 
-weft_err weft__iterator_resource_set(source *s, dataset *d, const step *st) {
+weft_err weft__iterator_resource_set(iterator_resource *s, dataset *d, const step *st) {
   WEFT_TRY(begin_turn(s, st));
   weft_err err = set(s, d, st);
   end_turn(s);
   return err;
 }
 
-weft_err weft__iterator_resource_set_once(source *s, const step *st, iterator_resource_make *make, void *arg) {
+weft_err weft__iterator_resource_set_once(iterator_resource *s, const step *st, iterator_resource_make *make,
+                                          void *arg) {
   dataset *d = NULL;
   WEFT_TRY(begin_turn(s, st));
   weft_err err = s->set ? WEFT_OK : make(arg, &d);
@@ -115,7 +116,8 @@ static weft_err check_types(const dataset *d, int n, const weft_dtype *type) {
   return WEFT_OK;
 }
 
-weft_err weft__iterator_resource_next(source *s, const step *st, int n, const weft_dtype *type, weft_tensor *out) {
+weft_err weft__iterator_resource_next(iterator_resource *s, const step *st, int n, const weft_dtype *type,
+                                      weft_tensor *out) {
   bool end = false;
   WEFT_TRY(begin_turn(s, st));
   weft_err err = s->set ? check_types(s->at->set, n, type)

@@ -38,7 +38,7 @@ struct queue {
   int64_t arrivals;
   bool closed;
   philox_reader random;
-  line enqueues, dequeues;
+  wait_queue enqueues, dequeues;
 };
 
 /* ---- elements ---- */
@@ -207,17 +207,17 @@ static bool serve_dequeue(queue *q, attempt *a) {
   return a->moved == a->wanted;
 }
 
-static line *line_of(queue *q, const attempt *a) { return a->kind == DEQUEUE ? &q->dequeues : &q->enqueues; }
+static wait_queue *line_of(queue *q, const attempt *a) { return a->kind == DEQUEUE ? &q->dequeues : &q->enqueues; }
 
 /* Takes a out of its line for good. */
-static void finish(queue *q, attempt *a, line *done) {
+static void finish(queue *q, attempt *a, wait_queue *done) {
   weft__wait_queue_remove(line_of(q, a), &a->base);
   if (a->kind == DEQUEUE && a->result.code != WEFT_OK) put_back(q, a);
   weft__wait_queue_push(done, &a->base);
 }
 
 /* Serves the first of a line for as long as it gets on; true if any was done. */
-static bool serve_line(queue *q, line *l, bool (*one)(queue *, attempt *), line *done) {
+static bool serve_line(queue *q, wait_queue *l, bool (*one)(queue *, attempt *), wait_queue *done) {
   bool any = false;
   while (l->first && one(q, (attempt *)l->first)) {
     finish(q, (attempt *)l->first, done);
@@ -227,7 +227,7 @@ static bool serve_line(queue *q, line *l, bool (*one)(queue *, attempt *), line 
 }
 
 /* Serves the first of each line until neither gets on. */
-static void serve(queue *q, line *done) {
+static void serve(queue *q, wait_queue *done) {
   for (bool again = true; again;) {
     again = serve_line(q, &q->enqueues, serve_enqueue, done);
     int64_t size = q->size;
@@ -254,7 +254,7 @@ static void call_back(attempt *a) {
   attempt_destroy(a);
 }
 
-static void call_all_back(line *done) {
+static void call_all_back(wait_queue *done) {
   for (waiter *w = done->first, *next; w; w = next) {
     next = w->next;
     call_back((attempt *)w);
@@ -269,7 +269,7 @@ static void set_cancelled(attempt *a) {
 static void on_cancel(void *arg) {
   attempt *a = arg;
   queue *q = a->q;
-  line done;
+  wait_queue done;
   weft__wait_queue_init(&done);
   weft__object_retain(&q->base.base); /* a may be the last to hold it */
   pthread_mutex_lock(&q->lock);
@@ -286,7 +286,7 @@ static void on_cancel(void *arg) {
 
 /* Puts a in line and serves; a is ended, now or later. */
 static void submit(queue *q, attempt *a, cancel *c) {
-  line done;
+  wait_queue done;
   weft__wait_queue_init(&done);
   weft_err err = weft__waiter_start(&a->base, c, on_cancel);
   if (err != WEFT_OK) {
@@ -397,7 +397,7 @@ void weft__queue_dequeue(queue *q, int64_t n, bool up_to, cancel *c, queue_fn *f
   submit(q, a, c);
 }
 
-static void close_now(queue *q, line *done) {
+static void close_now(queue *q, wait_queue *done) {
   q->closed = true;
   while (q->enqueues.first) {
     attempt *a = (attempt *)q->enqueues.first;
@@ -416,7 +416,7 @@ void weft__queue_close(queue *q, bool cancel_pending, cancel *c, queue_fn *fn, v
       fn(arg, WEFT_OOM, NULL, 0);
     return;
   }
-  line done;
+  wait_queue done;
   weft__wait_queue_init(&done);
   pthread_mutex_lock(&q->lock);
   close_now(q, &done);
@@ -470,7 +470,7 @@ static element *take_any(queue *q) {
 /* Nobody will find it again: what waits is told so, and what is in it goes, for that may be a handle of this very queue. */
 static void queue_dropped(resource *r) {
   queue *q = (queue *)r;
-  line done;
+  wait_queue done;
   weft__wait_queue_init(&done);
   pthread_mutex_lock(&q->lock);
   close_now(q, &done);

@@ -31,7 +31,7 @@ struct reader {
   char *name;
   reader_spec spec;
   pthread_mutex_t lock;
-  line waiting;
+  wait_queue waiting;
   request *current; /* NULL: nobody is being served */
   bool reset_wanted;
   int64_t started, finished, produced;

@@ -17,11 +17,11 @@ typedef struct waiter { /* the first member of a request */
   bool listed, cancelled;
 } waiter;
 
-typedef struct line {
+typedef struct wait_queue {
   waiter *first, **last;
-} line;
+} wait_queue;
 
-static inline void weft__wait_queue_init(line *l) {
+static inline void weft__wait_queue_init(wait_queue *l) {
   l->first = NULL;
   l->last = &l->first;
 }
@@ -37,21 +37,21 @@ static inline void weft__waiter_stop(waiter *w) {
   if (w->cancel) weft__cancel_watch_remove(w->cancel, &w->watch);
 }
 
-static inline void weft__wait_queue_push(line *l, waiter *w) {
+static inline void weft__wait_queue_push(wait_queue *l, waiter *w) {
   w->next = NULL;
   *l->last = w;
   l->last = &w->next;
 }
 
 /* w joins the end; false: it was cancelled on its way here and is not listed. */
-static inline bool weft__wait_queue_enter(line *l, waiter *w) {
+static inline bool weft__wait_queue_enter(wait_queue *l, waiter *w) {
   if (w->cancelled) return false;
   weft__wait_queue_push(l, w);
   return w->listed = true;
 }
 
 /* w, which is listed, leaves. */
-static inline void weft__wait_queue_remove(line *l, waiter *w) {
+static inline void weft__wait_queue_remove(wait_queue *l, waiter *w) {
   waiter **at = &l->first;
   while (*at != w) at = &(*at)->next;
   *at = w->next;

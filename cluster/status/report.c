@@ -1,4 +1,4 @@
-/* report.c - asks the parts of a task, and the process's pulse, how they fare. */
+/* report.c - asks the parts of a task, and the process's metrics. */
 #include "cluster/status/report.h"
 
 #include "base/alloc.h"
@@ -25,7 +25,7 @@ static uint64_t resident_bytes(void) {
   return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static weft_err add_errors(Weft__TaskReport *out, arena *a, const pulse *p) {
+static weft_err add_errors(Weft__TaskReport *out, arena *a, const metrics_snapshot *p) {
   Weft__ErrorReport *one = weft__arena_alloc(a, sizeof *one * METRICS_ERRORS);
   out->error = weft__arena_alloc(a, sizeof *out->error * METRICS_ERRORS);
   if (!one || !out->error) return WEFT_OOM;
@@ -38,7 +38,7 @@ static weft_err add_errors(Weft__TaskReport *out, arena *a, const pulse *p) {
   return WEFT_OK;
 }
 
-static weft_err add_samples(Weft__TaskReport *out, arena *a, const pulse *p) {
+static weft_err add_samples(Weft__TaskReport *out, arena *a, const metrics_snapshot *p) {
   Weft__SampleReport *one = weft__arena_alloc(a, sizeof *one * METRICS_SAMPLES);
   out->sample = weft__arena_alloc(a, sizeof *out->sample * METRICS_SAMPLES);
   if (!one || !out->sample) return WEFT_OOM;
@@ -59,7 +59,7 @@ static weft_err add_samples(Weft__TaskReport *out, arena *a, const pulse *p) {
 }
 
 static weft_err add_process(Weft__TaskReport *out, arena *a, bool brief) {
-  pulse *p = weft__arena_alloc(a, sizeof *p);
+  metrics_snapshot *p = weft__arena_alloc(a, sizeof *p);
   char host[256] = "";
   if (!p) return WEFT_OOM;
   weft__metrics_read(p);

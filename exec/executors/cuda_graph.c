@@ -273,7 +273,7 @@ static weft_err record(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_se
   weft_err ended = d->ops->capture_end(d, &r->recording);
   if (!err && !ended && good && variables_stayed(r) && note_outputs(r, f, s)) {
     *done = true;
-    return d->ops->replay(d, r->recording);
+    return d->ops->graph_launch(d, r->recording);
   }
   r->hopeless = true;
   undo(r, f, s);
@@ -318,7 +318,7 @@ static weft_err queue_recording(cuda_graph *r, frame *f, const plan_gpu_segment 
   weft_err err = WEFT_OK;
   lock_variables(r, true);
   *done = variables_ready(r);
-  if (*done) err = s->device->ops->replay(s->device, r->recording);
+  if (*done) err = s->device->ops->graph_launch(s->device, r->recording);
   lock_variables(r, false);
   for (int i = 0; *done && i < r->n_out; i++) {
     const place *p = &r->out[i];

@@ -38,7 +38,7 @@ static weft_err copy_out(kernel *k, device *from) {
   out->shape = in->shape;
   out->data = out->buf->data;
   WEFT_TRY(from->ops->copy_out(from, out, in));
-  return ((const copying *)k->state)->wait ? from->ops->arrive(from) : WEFT_OK;
+  return ((const copying *)k->state)->wait ? from->ops->sync_copies_out(from) : WEFT_OK;
 }
 
 static weft_err copy_run(kernel *k) {
@@ -56,7 +56,7 @@ static const op copy_op = {.def = "_Copy", .cpu = copy_run};
 
 static weft_err wait_run(kernel *k) {
   device *d = ((const copying *)k->state)->from;
-  return d->ops->arrive(d);
+  return d->ops->sync_copies_out(d);
 }
 
 static const op wait_op = {.def = "_Arrive", .cpu = wait_run};

@@ -204,7 +204,7 @@ static weft_err scan_cpu(kernel *k) {
 
 typedef struct reduction {
   kernel *k;
-  pass pass;
+  dataset_pass pass;
   iterator *at;
   captured f;
   int n_state, n_part;

@@ -35,7 +35,7 @@ typedef struct crew { /* what helpers share with the iterator, and may outlive i
   bool closed;
   int64_t cost; /* about how many ns a call takes; 0: not known */
   const dataset *set;
-  pass *pass;
+  dataset_pass *pass;
 } crew;
 
 typedef struct parallel_at {

@@ -54,7 +54,7 @@ static void prefetch_finish(iterator *it) {
 
 /* The place for the next element; NULL: time to stop. */
 static brought *next_place(prefetch_at *at, int64_t room, const step *st) {
-  const pass *p = ((iterator *)at)->pass;
+  const dataset_pass *p = ((iterator *)at)->pass;
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&at->lock);
   while (at->n == room && !at->stop && !at->left && !err) {

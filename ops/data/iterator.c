@@ -7,7 +7,7 @@
 
 static weft_err make_source(resource **out, void *arg) {
   (void)arg;
-  return weft__iterator_resource_create((source **)out);
+  return weft__iterator_resource_create((iterator_resource **)out);
 }
 
 static const resource_kind private_iterator = {ITERATOR_TYPE, true, make_source};
@@ -65,19 +65,19 @@ static weft_err one_shot_cpu(kernel *k) {
   asks.state = s->memory;
   const weft_tensor *h = NULL;
   WEFT_TRY(weft__kernel_in(k, weft__resource_of_node(&asks, &private_iterator, &found, &h)));
-  WEFT_TRY(weft__kernel_in(
-      k, weft__iterator_resource_set_once((source *)found, k->step, call_factory, &(factory_call){k, s->factory})));
+  WEFT_TRY(weft__kernel_in(k, weft__iterator_resource_set_once((iterator_resource *)found, k->step, call_factory,
+                                                               &(factory_call){k, s->factory})));
   return weft__out_share(k, 0, h);
 }
 
 /* ---- using one ---- */
 
-static weft_err source_in(const kernel *k, int i, source **out) {
+static weft_err source_in(const kernel *k, int i, iterator_resource **out) {
   return weft__kernel_in(k, weft__handle_get(k->in[i], ITERATOR_TYPE, (resource **)out));
 }
 
 static weft_err make_iterator_cpu(kernel *k) {
-  source *s = NULL;
+  iterator_resource *s = NULL;
   dataset *d = NULL;
   WEFT_TRY(weft__kernel_in(k, weft__dataset_get(k->in[0], &d)));
   WEFT_TRY(source_in(k, 1, &s));
@@ -96,7 +96,7 @@ static weft_err give(kernel *k, const weft_tensor *got) {
 }
 
 static weft_err next_cpu(kernel *k) {
-  source *s = NULL;
+  iterator_resource *s = NULL;
   WEFT_TRY(source_in(k, 0, &s));
   weft_tensor *got = weft__components_alloc(k->n_out);
   if (!got) return WEFT_OOM;
@@ -108,7 +108,7 @@ static weft_err next_cpu(kernel *k) {
 
 /* The only element of a data set. */
 static weft_err single_cpu(kernel *k) {
-  source *s = NULL;
+  iterator_resource *s = NULL;
   dataset *d = NULL;
   WEFT_TRY(weft__kernel_in(k, weft__dataset_get(k->in[0], &d)));
   weft_tensor *got = weft__components_alloc(2 * k->n_out), *more = got + k->n_out;
@@ -127,7 +127,7 @@ static weft_err single_cpu(kernel *k) {
 /* ---- as a string, to be fed ---- */
 
 static weft_err to_string_cpu(kernel *k) {
-  source *s = NULL;
+  iterator_resource *s = NULL;
   WEFT_TRY(source_in(k, 0, &s));
   const handle *h = weft__handle_of(k->in[0]);
   Tensorflow__ResourceHandleProto p = TENSORFLOW__RESOURCE_HANDLE_PROTO__INIT;

@@ -22,7 +22,7 @@ void weft__alloc_fail_above(size_t size) { largest = size; }
 bool weft__alloc_must_fail(void) { return fail_after == 1; }
 
 /* Sizes no machine has are refused here: some allocators end the process over them. */
-static bool must_fail(size_t size) {
+static bool alloc_is_made_to_fail(size_t size) {
   if (size > largest) return true;
   if (fail_after == 0) return false;
   if (fail_after == 1) return true;
@@ -30,26 +30,26 @@ static bool must_fail(size_t size) {
   return false;
 }
 
-static void *checked(void *p, size_t size) {
+static void *alloc_or_fail(void *p, size_t size) {
   if (!p) weft__fail(WEFT_RESOURCE_EXHAUSTED, "Out of memory allocating %zu bytes", size);
   return p;
 }
 
 /* ---- from malloc, counted while there is a ceiling ---- */
 
-typedef void *get_fn(size_t size);
+typedef void *alloc_fn(size_t size);
 
 /* glibc's calloc passes by the thread's cache of small pieces; what is large comes zeroed from the kernel. */
-static void *get_zeroed(size_t size) {
+static void *alloc_zeroed(size_t size) {
   enum { CACHED = 1024 };
   if (size > CACHED) return calloc(size, 1);
   void *p = malloc(size ? size : 1);
   return p ? memset(p, 0, size) : NULL;
 }
 
-static void *get_any(size_t size) { return malloc(size ? size : 1); }
+static void *alloc_any(size_t size) { return malloc(size ? size : 1); }
 
-static void *get_aligned(size_t size) {
+static void *alloc_aligned(size_t size) {
 #ifdef WEFT_SANITIZED /* no byte more: a read past the end is seen */
   void *p;
   return posix_memalign(&p, ALIGN, size ? size : 1) == 0 ? p : NULL;
@@ -59,39 +59,39 @@ static void *get_aligned(size_t size) {
 }
 
 /* The bytes asked for are reserved first; the few that malloc adds are counted afterwards. */
-static void *get_counted(get_fn *get, size_t size) {
+static void *alloc_counted(alloc_fn *get, size_t size) {
   if (!weft__memory_limit_reserve(size)) return NULL;
   void *p = get(size);
   weft__memory_limit_release((int64_t)size - (p ? (int64_t)malloc_usable_size(p) : 0));
-  return checked(p, size);
+  return alloc_or_fail(p, size);
 }
 
-static inline void *get_checked(get_fn *get, size_t size) {
-  if (must_fail(size)) return checked(NULL, size);
-  return weft__memory_limit_is_set() ? get_counted(get, size) : checked(get(size), size);
+static inline void *alloc_checked(alloc_fn *get, size_t size) {
+  if (alloc_is_made_to_fail(size)) return alloc_or_fail(NULL, size);
+  return weft__memory_limit_is_set() ? alloc_counted(get, size) : alloc_or_fail(get(size), size);
 }
 
-void *weft__alloc(size_t size) { return get_checked(get_any, size); }
+void *weft__alloc(size_t size) { return alloc_checked(alloc_any, size); }
 
 void *weft__alloc_zero(size_t count, size_t size) {
   size_t total;
-  if (__builtin_mul_overflow(count, size, &total)) return checked(NULL, SIZE_MAX);
-  return get_checked(get_zeroed, total);
+  if (__builtin_mul_overflow(count, size, &total)) return alloc_or_fail(NULL, SIZE_MAX);
+  return alloc_checked(alloc_zeroed, total);
 }
 
-void *weft__alloc_aligned(size_t size) { return get_checked(get_aligned, size); }
+void *weft__alloc_aligned(size_t size) { return alloc_checked(alloc_aligned, size); }
 
 static void *realloc_counted(void *p, size_t size) {
   const int64_t before = p ? (int64_t)malloc_usable_size(p) : 0;
   if (!weft__memory_limit_reserve(size)) return NULL; /* while it is copied, both exist */
   void *q = realloc(p, size ? size : 1);
   weft__memory_limit_release((int64_t)size + (q ? before - (int64_t)malloc_usable_size(q) : 0));
-  return checked(q, size);
+  return alloc_or_fail(q, size);
 }
 
 void *weft__realloc(void *p, size_t size) {
-  if (must_fail(size)) return checked(NULL, size);
-  return weft__memory_limit_is_set() ? realloc_counted(p, size) : checked(realloc(p, size ? size : 1), size);
+  if (alloc_is_made_to_fail(size)) return alloc_or_fail(NULL, size);
+  return weft__memory_limit_is_set() ? realloc_counted(p, size) : alloc_or_fail(realloc(p, size ? size : 1), size);
 }
 
 char *weft__strndup(const char *s, size_t n) {

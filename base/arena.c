@@ -16,7 +16,7 @@ struct arena_block {
 
 /* A block with room for at least `need`.  A large request gets a block of its own behind the
  * current one, so that the current one's free space is not lost. */
-static arena_block *grow(arena *a, size_t need) {
+static arena_block *arena_grow(arena *a, size_t need) {
   size_t size = a->blocks ? a->blocks->size * 2 : FIRST_BLOCK;
   if (size > LAST_BLOCK) size = LAST_BLOCK;
   bool alone = need > size / 4 && a->blocks;
@@ -34,7 +34,7 @@ void *weft__arena_alloc(arena *a, size_t size) {
   if (size > SIZE_MAX / 2) return weft__alloc(size); /* fails with its message */
   size = size ? (size + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
   arena_block *b = a->blocks;
-  if (!b || b->size - b->used < size) b = grow(a, size);
+  if (!b || b->size - b->used < size) b = arena_grow(a, size);
   if (!b) return NULL;
   void *p = b->data + b->used;
   b->used += size;

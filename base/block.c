@@ -43,7 +43,7 @@ size_t weft__block_limit(void) {
 }
 
 /* The class of a size and, in *rounded, the size every block of the class has; -1: none is kept. */
-static int class_of(size_t size, size_t *rounded) {
+static int block_class(size_t size, size_t *rounded) {
 #ifdef WEFT_SANITIZED
   return *rounded = size, -1;
 #endif
@@ -56,7 +56,7 @@ static int class_of(size_t size, size_t *rounded) {
   return class < CLASSES ? class : -1;
 }
 
-static void *take(int class, size_t size) {
+static void *block_cache_take(int class, size_t size) {
   pthread_mutex_lock(&cache.lock);
   free_block *b = cache.lists[class];
   if (b) {
@@ -67,7 +67,7 @@ static void *take(int class, size_t size) {
   return b;
 }
 
-static bool keep(int class, void *block, size_t size) {
+static bool block_cache_put(int class, void *block, size_t size) {
 #ifdef WEFT_SANITIZED
   return (void)class, (void)block, (void)size, false;
 #else
@@ -86,9 +86,9 @@ static bool keep(int class, void *block, size_t size) {
 
 void *weft__block_alloc(size_t size) {
   size_t rounded;
-  int class = class_of(size, &rounded);
+  int class = block_class(size, &rounded);
   if (class < 0) return weft__alloc_aligned(size);
-  void *b = weft__alloc_must_fail() ? NULL : take(class, rounded);
+  void *b = weft__alloc_must_fail() ? NULL : block_cache_take(class, rounded);
   if (b) return b;
   b = weft__alloc_aligned(rounded);
   if (b || weft__block_cached() == 0) return b;
@@ -99,8 +99,8 @@ void *weft__block_alloc(size_t size) {
 void weft__block_free(void *block, size_t size) {
   size_t rounded;
   if (!block) return;
-  int class = class_of(size, &rounded);
-  if (class < 0 || !keep(class, block, rounded)) weft__free(block);
+  int class = block_class(size, &rounded);
+  if (class < 0 || !block_cache_put(class, block, rounded)) weft__free(block);
 }
 
 size_t weft__block_cached(void) {
@@ -127,7 +127,7 @@ void weft__block_trim(void) {
   }
 }
 
-static void trim_malloc(void) {
+static void heap_trim(void) {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
@@ -135,7 +135,7 @@ static void trim_malloc(void) {
 
 void weft__block_trim_all(void) {
   weft__block_trim();
-  trim_malloc();
+  heap_trim();
 }
 
 void weft__block_trim_heap(void) {
@@ -143,5 +143,5 @@ void weft__block_trim_heap(void) {
   const int64_t now = weft__clock_now_ns();
   long long last = atomic_load(&last_ns);
   if (last && now - last < TRIM_EVERY_NS) return;
-  if (atomic_compare_exchange_strong(&last_ns, &last, now)) trim_malloc();
+  if (atomic_compare_exchange_strong(&last_ns, &last, now)) heap_trim();
 }

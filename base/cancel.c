@@ -37,7 +37,7 @@ weft_err weft__cancel_watch_add(cancel *c, cancel_watch *w, cancel_fn *fn, void 
   return fired ? weft__cancel_raise(c) : WEFT_OK;
 }
 
-static void unlist(cancel_watch *w) {
+static void cancel_watch_unlink(cancel_watch *w) {
   w->prev->next = w->next;
   w->next->prev = w->prev;
   w->next = w->prev = NULL;
@@ -51,18 +51,18 @@ bool weft__cancel_watch_remove(cancel *c, cancel_watch *w) {
   }
   while (w->state == RUNNING) pthread_cond_wait(&c->ran, &c->lock);
   bool never_ran = w->state != RAN;
-  if (w->state == LISTED) unlist(w);
+  if (w->state == LISTED) cancel_watch_unlink(w);
   w->state = IDLE;
   pthread_mutex_unlock(&c->lock);
   return never_ran;
 }
 
 /* Runs every watch; the lock is held at entry and exit. */
-static void run_watches(cancel *c) {
+static void cancel_run_watches(cancel *c) {
   c->runner = pthread_self();
   while (c->watches.next != &c->watches) {
     cancel_watch *w = c->watches.next;
-    unlist(w);
+    cancel_watch_unlink(w);
     w->state = RUNNING;
     c->running = w;
     pthread_mutex_unlock(&c->lock);
@@ -89,7 +89,7 @@ void weft__cancel_fire(cancel *c, weft_err code, const char *fmt, ...) {
   }
   c->why = (status){code, kept};
   __atomic_store_n(&c->fired, true, __ATOMIC_RELEASE);
-  run_watches(c);
+  cancel_run_watches(c);
   pthread_mutex_unlock(&c->lock);
 }
 

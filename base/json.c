@@ -7,29 +7,29 @@
 
 enum { DEPTH = 64, NUMBER = 64 /* letters of a number */ };
 
-typedef struct reader {
+typedef struct json_reader {
   arena *arena;
   const char *begin, *at, *end;
   int depth;
-} reader;
+} json_reader;
 
-static weft_err bad(const reader *r, const char *what) {
+static weft_err json_fail(const json_reader *r, const char *what) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "JSON: %s at byte %zu", what, (size_t)(r->at - r->begin));
 }
 
-static void skip_space(reader *r) {
+static void json_skip_space(json_reader *r) {
   while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r')) r->at++;
 }
 
 /* Takes the letter if it comes next. */
-static bool take(reader *r, char c) {
-  skip_space(r);
+static bool json_accept(json_reader *r, char c) {
+  json_skip_space(r);
   if (r->at >= r->end || *r->at != c) return false;
   r->at++;
   return true;
 }
 
-static bool take_word(reader *r, const char *word) {
+static bool json_accept_word(json_reader *r, const char *word) {
   size_t n = strlen(word);
   if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0) return false;
   r->at += n;
@@ -38,7 +38,7 @@ static bool take_word(reader *r, const char *word) {
 
 /* ---- strings ---- */
 
-static int hex4(reader *r) {
+static int json_read_hex4(json_reader *r) {
   int value = 0;
   if (r->end - r->at < 4) return -1;
   for (int i = 0; i < 4; i++) {
@@ -50,7 +50,7 @@ static int hex4(reader *r) {
   return value;
 }
 
-static char *put_utf8(char *to, int c) {
+static char *json_put_utf8(char *to, int c) {
   if (c < 0x80) return *to++ = (char)c, to;
   if (c < 0x800) {
     *to++ = (char)(0xC0 | c >> 6);
@@ -68,54 +68,54 @@ static char *put_utf8(char *to, int c) {
 }
 
 /* After "\u": a letter, perhaps written as a pair of surrogates. */
-static weft_err unicode(reader *r, char **to) {
-  int c = hex4(r);
+static weft_err json_read_unicode(json_reader *r, char **to) {
+  int c = json_read_hex4(r);
   if (c >= 0xD800 && c < 0xDC00) {
-    int low = take_word(r, "\\u") ? hex4(r) : -1;
-    if (low < 0xDC00 || low > 0xDFFF) return bad(r, "half of a surrogate pair");
+    int low = json_accept_word(r, "\\u") ? json_read_hex4(r) : -1;
+    if (low < 0xDC00 || low > 0xDFFF) return json_fail(r, "half of a surrogate pair");
     c = 0x10000 + (c - 0xD800) * 0x400 + (low - 0xDC00);
   } else if (c <= 0 || (c >= 0xDC00 && c < 0xE000)) {
-    return bad(r, "a \\u that is no letter");
+    return json_fail(r, "a \\u that is no letter");
   }
-  *to = put_utf8(*to, c);
+  *to = json_put_utf8(*to, c);
   return WEFT_OK;
 }
 
-static weft_err escape(reader *r, char **to) {
+static weft_err json_read_escape(json_reader *r, char **to) {
   static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
-  if (r->at >= r->end) return bad(r, "the text ends inside a string");
+  if (r->at >= r->end) return json_fail(r, "the text ends inside a string");
   char c = *r->at++;
-  if (c == 'u') return unicode(r, to);
+  if (c == 'u') return json_read_unicode(r, to);
   const char *found = c ? strchr(from, c) : NULL;
-  if (!found) return bad(r, "an unknown escape");
+  if (!found) return json_fail(r, "an unknown escape");
   *(*to)++ = into[found - from];
   return WEFT_OK;
 }
 
 /* After the opening quote.  What is read is never longer than how it is written. */
-static weft_err read_string(reader *r, const char **out) {
+static weft_err json_read_string(json_reader *r, const char **out) {
   const char *close = r->at;
   while (close < r->end && *close != '"') close += *close == '\\' && r->end - close > 1 ? 2 : 1;
   char *to = weft__arena_alloc(r->arena, (size_t)(close - r->at) + 1);
   if (!to) return WEFT_RESOURCE_EXHAUSTED;
   *out = to;
   while (r->at < r->end && *r->at != '"') {
-    if ((unsigned char)*r->at < 0x20) return bad(r, "a control letter inside a string");
+    if ((unsigned char)*r->at < 0x20) return json_fail(r, "a control letter inside a string");
     if (*r->at != '\\')
       *to++ = *r->at++;
-    else if (r->at++, escape(r, &to) != WEFT_OK)
+    else if (r->at++, json_read_escape(r, &to) != WEFT_OK)
       return WEFT_INVALID_ARGUMENT;
   }
-  if (r->at >= r->end) return bad(r, "the text ends inside a string");
+  if (r->at >= r->end) return json_fail(r, "the text ends inside a string");
   r->at++;
   return WEFT_OK;
 }
 
 /* ---- values ---- */
 
-static weft_err read_value(reader *r, json **out);
+static weft_err json_read_value(json_reader *r, json **out);
 
-static weft_err read_number(reader *r, json *j) {
+static weft_err json_read_number(json_reader *r, json *j) {
   char digits[NUMBER];
   size_t n = 0;
   while (r->at + n < r->end && n < NUMBER - 1 && r->at[n] && strchr("+-.0123456789eE", r->at[n])) n++;
@@ -124,24 +124,24 @@ static weft_err read_number(reader *r, json *j) {
   char *stop = digits;
   j->kind = JSON_NUMBER;
   j->number = n && digits[0] != '+' && digits[0] != '.' ? strtod(digits, &stop) : 0;
-  if (n == 0 || stop != digits + n) return bad(r, "neither a value nor a number");
+  if (n == 0 || stop != digits + n) return json_fail(r, "neither a value nor a number");
   r->at += n;
   return WEFT_OK;
 }
 
 /* The members of an array or an object up to its closing letter. */
-static weft_err read_members(reader *r, json *j, char close) {
-  if (++r->depth > DEPTH) return bad(r, "nested too deep");
+static weft_err json_read_members(json_reader *r, json *j, char close) {
+  if (++r->depth > DEPTH) return json_fail(r, "nested too deep");
   json **tail = &j->first;
-  while (!take(r, close)) {
+  while (!json_accept(r, close)) {
     const char *key = NULL;
-    if (j->first && !take(r, ',')) return bad(r, "a comma is missing");
+    if (j->first && !json_accept(r, ',')) return json_fail(r, "a comma is missing");
     if (j->kind == JSON_OBJECT) {
-      if (!take(r, '"')) return bad(r, "a name is missing");
-      WEFT_TRY(read_string(r, &key));
-      if (!take(r, ':')) return bad(r, "a colon is missing");
+      if (!json_accept(r, '"')) return json_fail(r, "a name is missing");
+      WEFT_TRY(json_read_string(r, &key));
+      if (!json_accept(r, ':')) return json_fail(r, "a colon is missing");
     }
-    WEFT_TRY(read_value(r, tail));
+    WEFT_TRY(json_read_value(r, tail));
     (*tail)->key = key;
     tail = &(*tail)->next;
   }
@@ -149,24 +149,24 @@ static weft_err read_members(reader *r, json *j, char close) {
   return WEFT_OK;
 }
 
-static weft_err read_value(reader *r, json **out) {
+static weft_err json_read_value(json_reader *r, json **out) {
   json *j = *out = weft__arena_alloc(r->arena, sizeof *j);
   if (!j) return WEFT_RESOURCE_EXHAUSTED;
-  if (take(r, '"')) return j->kind = JSON_STRING, read_string(r, &j->text);
-  if (take(r, '[')) return j->kind = JSON_ARRAY, read_members(r, j, ']');
-  if (take(r, '{')) return j->kind = JSON_OBJECT, read_members(r, j, '}');
-  if (take_word(r, "null")) return WEFT_OK;
+  if (json_accept(r, '"')) return j->kind = JSON_STRING, json_read_string(r, &j->text);
+  if (json_accept(r, '[')) return j->kind = JSON_ARRAY, json_read_members(r, j, ']');
+  if (json_accept(r, '{')) return j->kind = JSON_OBJECT, json_read_members(r, j, '}');
+  if (json_accept_word(r, "null")) return WEFT_OK;
   j->kind = JSON_BOOL;
-  if (take_word(r, "true")) return j->truth = true, WEFT_OK;
-  if (take_word(r, "false")) return WEFT_OK;
-  return read_number(r, j);
+  if (json_accept_word(r, "true")) return j->truth = true, WEFT_OK;
+  if (json_accept_word(r, "false")) return WEFT_OK;
+  return json_read_number(r, j);
 }
 
 weft_err weft__json_parse(json **out, arena *a, const char *text, size_t size) {
-  reader r = {a, text, text, text + size, 0};
-  WEFT_TRY(read_value(&r, out));
-  skip_space(&r);
-  return r.at == r.end ? WEFT_OK : bad(&r, "something after the end");
+  json_reader r = {a, text, text, text + size, 0};
+  WEFT_TRY(json_read_value(&r, out));
+  json_skip_space(&r);
+  return r.at == r.end ? WEFT_OK : json_fail(&r, "something after the end");
 }
 
 const json *weft__json_get(const json *j, const char *key) {

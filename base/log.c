@@ -12,16 +12,16 @@
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t speaking;
+static pthread_mutex_t callback_lock;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static log_fn *current_fn;
 static void *current_arg;
 
-static void make_speaking(void) {
+static void log_init_callback_lock(void) {
   pthread_mutexattr_t recursive;
   pthread_mutexattr_init(&recursive);
   pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-  pthread_mutex_init(&speaking, &recursive);
+  pthread_mutex_init(&callback_lock, &recursive);
   pthread_mutexattr_destroy(&recursive);
 }
 
@@ -51,10 +51,10 @@ void weft__log_at(log_level level, const char *file, int line, const char *fmt, 
   if (level >= LOG_WARNING) weft__metrics_add_error(message);
   if (!fn) goto done;
   while (strncmp(file, "../", 3) == 0) file += 3; /* as the compiler was called from the build folder */
-  pthread_once(&once, make_speaking);
-  pthread_mutex_lock(&speaking);
+  pthread_once(&once, log_init_callback_lock);
+  pthread_mutex_lock(&callback_lock);
   fn(arg, (int)level, file, line, long_message ? long_message : message);
-  pthread_mutex_unlock(&speaking);
+  pthread_mutex_unlock(&callback_lock);
 done:
   free(long_message);
 }

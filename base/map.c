@@ -22,7 +22,7 @@ uint32_t weft__map_hash(const char *key) {
   return (uint32_t)(h >> 32);
 }
 
-static int *slot_of(const map *m, const char *key) {
+static int *map_slot(const map *m, const char *key) {
   uint32_t mask = (uint32_t)m->capacity * 2 - 1;
   for (uint32_t i = weft__map_hash(key) & mask;; i = (i + 1) & mask) {
     int e = m->index[i];
@@ -34,11 +34,11 @@ static int *slot_of(const map *m, const char *key) {
 
 void *weft__map_get(const map *m, const char *key) {
   if (m->count == 0) return NULL;
-  int e = *slot_of(m, key);
+  int e = *map_slot(m, key);
   return e ? m->entries[e - 1].value : NULL;
 }
 
-static weft_err grow(map *m) {
+static weft_err map_grow(map *m) {
   int capacity = 8;
   while (capacity < m->count * 2) capacity *= 2;
   map_entry *entries = weft__alloc_zero((size_t)capacity, sizeof *entries);
@@ -53,7 +53,7 @@ static weft_err grow(map *m) {
   for (int i = 0; i < old.used; i++) {
     if (!old.entries[i].key) continue;
     entries[m->used++] = old.entries[i];
-    *slot_of(m, old.entries[i].key) = m->used;
+    *map_slot(m, old.entries[i].key) = m->used;
   }
   weft__free(old.entries);
   weft__free(old.index);
@@ -62,24 +62,24 @@ static weft_err grow(map *m) {
 
 weft_err weft__map_put(map *m, const char *key, void *value) {
   if (m->count > 0) {
-    int e = *slot_of(m, key);
+    int e = *map_slot(m, key);
     if (e) {
       m->entries[e - 1].value = value;
       return WEFT_OK;
     }
   }
-  if (m->used == m->capacity) WEFT_TRY(grow(m));
+  if (m->used == m->capacity) WEFT_TRY(map_grow(m));
   char *copy = weft__strdup(key);
   if (!copy) return WEFT_RESOURCE_EXHAUSTED;
   m->entries[m->used] = (map_entry){copy, value};
-  *slot_of(m, key) = ++m->used;
+  *map_slot(m, key) = ++m->used;
   m->count++;
   return WEFT_OK;
 }
 
 void *weft__map_remove(map *m, const char *key) {
   if (m->count == 0) return NULL;
-  int e = *slot_of(m, key);
+  int e = *map_slot(m, key);
   if (!e) return NULL;
   void *value = m->entries[e - 1].value;
   weft__free(m->entries[e - 1].key);

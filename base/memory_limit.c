@@ -20,18 +20,18 @@ size_t weft__memory_limit_used(void) {
 
 void weft__memory_limit_release(int64_t size) { atomic_fetch_sub_explicit(&used, size, memory_order_relaxed); }
 
-static bool fits(size_t size) {
-  long long ceiling = (long long)weft__memory_limit();
-  if ((long long)size > ceiling) return false;
-  if (atomic_fetch_add_explicit(&used, (long long)size, memory_order_relaxed) + (long long)size <= ceiling) return true;
+static bool memory_try_reserve(size_t size) {
+  long long limit = (long long)weft__memory_limit();
+  if ((long long)size > limit) return false;
+  if (atomic_fetch_add_explicit(&used, (long long)size, memory_order_relaxed) + (long long)size <= limit) return true;
   weft__memory_limit_release((int64_t)size);
   return false;
 }
 
 bool weft__memory_limit_reserve(size_t size) {
-  if (fits(size)) return true;
+  if (memory_try_reserve(size)) return true;
   weft__block_trim(); /* blocks kept for reuse count as used */
-  if (fits(size)) return true;
+  if (memory_try_reserve(size)) return true;
   weft__fail(WEFT_RESOURCE_EXHAUSTED, "Out of memory allocating %zu bytes%s", size, weft__memory_limit_text());
   return false;
 }
@@ -48,7 +48,7 @@ const char *weft__memory_limit_text(void) {
 /* ---- reading the setting ---- */
 
 /* The number in the file; 0 if there is none ("max"), or no such file. */
-static size_t number_in(const char *path) {
+static size_t read_number_file(const char *path) {
   unsigned long long n = 0;
   FILE *f = fopen(path, "re");
   if (!f) return 0;
@@ -57,14 +57,14 @@ static size_t number_in(const char *path) {
   return n > PTRDIFF_MAX / 2 ? 0 : (size_t)n; /* version 1 says "no limit" by a huge number */
 }
 
-static size_t smaller(size_t a, size_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
+static size_t smaller_limit(size_t a, size_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
 
 /* The least limit of this process's cgroup and those above it; 0: none.  Of version 2, or of version 1's memory
  * controller; in a container the group often is the root of what can be seen. */
 static size_t cgroup_limit(void) {
   char line[512], path[640];
-  size_t least =
-      smaller(number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  size_t least = smaller_limit(read_number_file("/sys/fs/cgroup/memory.max"),
+                               read_number_file("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
   FILE *f = fopen("/proc/self/cgroup", "re");
   while (f && fgets(line, sizeof line, f)) {
     char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -77,7 +77,7 @@ static size_t cgroup_limit(void) {
       *end = 0;
       snprintf(path, sizeof path,
                second ? "/sys/fs/cgroup%s/memory.max" : "/sys/fs/cgroup/memory%s/memory.limit_in_bytes", group);
-      least = smaller(least, number_in(path));
+      least = smaller_limit(least, read_number_file(path));
       if (!*group) break;
     }
   }
@@ -85,13 +85,13 @@ static size_t cgroup_limit(void) {
   return least;
 }
 
-static size_t automatic(void) {
+static size_t memory_limit_auto(void) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   size_t machine = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : 0;
-  return smaller(cgroup_limit(), machine) / 10 * 9;
+  return smaller_limit(cgroup_limit(), machine) / 10 * 9;
 }
 
-static weft_err parse(const char *text, size_t *out) {
+static weft_err memory_limit_parse(const char *text, size_t *out) {
   char *end;
   errno = 0;
   unsigned long long n = strtoull(text, &end, 10);
@@ -107,7 +107,7 @@ static weft_err parse(const char *text, size_t *out) {
 }
 
 /* What the heap holds already. */
-static long long in_use(void) {
+static long long heap_in_use(void) {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
   struct mallinfo2 m = mallinfo2();
   return (long long)(m.uordblks + m.hblkhd);
@@ -117,13 +117,13 @@ static long long in_use(void) {
 }
 
 weft_err weft__memory_limit_set(const char *text) {
-  size_t ceiling = 0;
+  size_t limit = 0;
   if (text && strcmp(text, "auto") == 0)
-    ceiling = automatic();
+    limit = memory_limit_auto();
   else if (text && *text)
-    WEFT_TRY(parse(text, &ceiling));
-  if (!weft__memory_limit_is_set()) atomic_store(&used, in_use());
-  atomic_store(&weft__memory_limit_bytes, ceiling);
+    WEFT_TRY(memory_limit_parse(text, &limit));
+  if (!weft__memory_limit_is_set()) atomic_store(&used, heap_in_use());
+  atomic_store(&weft__memory_limit_bytes, limit);
   return WEFT_OK;
 }
 

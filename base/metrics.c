@@ -11,15 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RECENT = 4 };
+enum { RECENT_SAMPLES = 4 };
 #define SECOND INT64_C(1000000000)
 
 static atomic_ullong counts[METRICS_COUNTERS];
 static atomic_llong next_ns; /* when the next sample is due */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static metrics_snapshot now_known = {.step = -1, .loss = NAN};
-static metrics_sample recent[RECENT];
+static metrics_snapshot current = {.step = -1, .loss = NAN};
+static metrics_sample recent[RECENT_SAMPLES];
 static int n_recent, stride = 1, skipped;
 static double loss_sum;
 static int n_loss;
@@ -27,27 +27,27 @@ static metrics_wait waits = {.next = &waits, .prev = &waits};
 
 /* ---- counting ---- */
 
-static metrics_sample sample_now(int64_t now) {
-  metrics_sample s = {.at_ns = now, .step = now_known.step, .loss = n_loss ? loss_sum / n_loss : now_known.loss};
+static metrics_sample metrics_sample_now(int64_t now) {
+  metrics_sample s = {.at_ns = now, .step = current.step, .loss = n_loss ? loss_sum / n_loss : current.loss};
   for (int i = 0; i < METRICS_COUNTERS; i++) s.count[i] = atomic_load_explicit(&counts[i], memory_order_relaxed);
   return s;
 }
 
-static void thin_out(void) {
-  for (int i = 0; i < METRICS_SAMPLES / 2; i++) now_known.sample[i] = now_known.sample[2 * i];
-  now_known.n_sample = METRICS_SAMPLES / 2;
+static void metrics_thin_samples(void) {
+  for (int i = 0; i < METRICS_SAMPLES / 2; i++) current.sample[i] = current.sample[2 * i];
+  current.n_sample = METRICS_SAMPLES / 2;
   stride *= 2;
 }
 
-static void keep_sample(int64_t now) {
-  metrics_sample s = sample_now(now);
-  if (!now_known.begun_ns) now_known.begun_ns = now;
-  recent[n_recent++ % RECENT] = s;
-  if (++skipped < stride && now_known.n_sample > 1) return;
+static void metrics_add_sample(int64_t now) {
+  metrics_sample s = metrics_sample_now(now);
+  if (!current.begun_ns) current.begun_ns = now;
+  recent[n_recent++ % RECENT_SAMPLES] = s;
+  if (++skipped < stride && current.n_sample > 1) return;
   skipped = 0;
   loss_sum = 0, n_loss = 0;
-  if (now_known.n_sample == METRICS_SAMPLES) thin_out();
-  now_known.sample[now_known.n_sample++] = s;
+  if (current.n_sample == METRICS_SAMPLES) metrics_thin_samples();
+  current.sample[current.n_sample++] = s;
 }
 
 void weft__metrics_add(metrics_counter which, uint64_t n) {
@@ -56,15 +56,15 @@ void weft__metrics_add(metrics_counter which, uint64_t n) {
   long long now = weft__clock_now_ns(), due = atomic_load_explicit(&next_ns, memory_order_relaxed);
   if (now < due || !atomic_compare_exchange_strong(&next_ns, &due, now + SECOND)) return;
   pthread_mutex_lock(&lock);
-  keep_sample(now);
+  metrics_add_sample(now);
   pthread_mutex_unlock(&lock);
 }
 
 void weft__metrics_set_progress(int64_t step, double loss) {
   pthread_mutex_lock(&lock);
-  if (step >= 0) now_known.step = step;
+  if (step >= 0) current.step = step;
   if (isfinite(loss)) {
-    now_known.loss = loss;
+    current.loss = loss;
     loss_sum += loss;
     n_loss++;
   }
@@ -75,8 +75,8 @@ void weft__metrics_set_progress(int64_t step, double loss) {
 
 void weft__metrics_set_checkpoint(const char *path) {
   pthread_mutex_lock(&lock);
-  now_known.saved_us = weft__clock_wall_us();
-  snprintf(now_known.saved, sizeof now_known.saved, "%s", path);
+  current.saved_us = weft__clock_wall_us();
+  snprintf(current.saved, sizeof current.saved, "%s", path);
   pthread_mutex_unlock(&lock);
 }
 
@@ -84,7 +84,7 @@ void weft__metrics_add_error(const char *text) {
   metrics_error e = {.at_us = weft__clock_wall_us()};
   snprintf(e.text, sizeof e.text, "%s", text);
   pthread_mutex_lock(&lock);
-  metrics_snapshot *k = &now_known;
+  metrics_snapshot *k = &current;
   int at = k->n_error - 1;
   while (at >= 0 && strcmp(k->error[at].text, e.text) != 0) at--;
   if (at < 0 && k->n_error == METRICS_ERRORS) at = 0;
@@ -131,8 +131,9 @@ void weft__metrics_each_wait(void (*fn)(void *arg, const metrics_wait *w), void 
 void weft__metrics_read(metrics_snapshot *out) {
   int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&lock);
-  *out = now_known;
-  metrics_sample latest = sample_now(now), from = n_recent > RECENT ? recent[n_recent % RECENT] : recent[0];
+  *out = current;
+  metrics_sample latest = metrics_sample_now(now),
+                 from = n_recent > RECENT_SAMPLES ? recent[n_recent % RECENT_SAMPLES] : recent[0];
   bool any = n_recent > 0;
   pthread_mutex_unlock(&lock);
   for (int i = 0; i < METRICS_COUNTERS; i++) {

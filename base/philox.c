@@ -16,13 +16,14 @@ void weft__philox_skip(philox *p, uint64_t blocks) {
   if (sum < low && ++p->counter[2] == 0) p->counter[3]++;
 }
 
-static inline __attribute__((always_inline)) uint32_t high(uint32_t x, uint32_t y) {
+static inline __attribute__((always_inline)) uint32_t philox_high(uint32_t x, uint32_t y) {
   return (uint32_t)((uint64_t)x * y >> 32);
 }
 
 /* `n` blocks (a constant), `stride` apart: the same work in every lane, so that it becomes vectors.  The two
  * halves of a product are written as two products, which compilers turn into vectors more readily. */
-static inline __attribute__((always_inline)) void lanes(const philox *p, uint64_t stride, int n, uint32_t *words) {
+static inline __attribute__((always_inline)) void philox_lanes(const philox *p, uint64_t stride, int n,
+                                                               uint32_t *words) {
   uint32_t a[LANES], b[LANES], c[LANES], d[LANES], k0 = p->key[0], k1 = p->key[1];
   const uint64_t low = p->counter[0] | (uint64_t)p->counter[1] << 32;
   for (int i = 0; i < n; i++) {
@@ -36,7 +37,7 @@ static inline __attribute__((always_inline)) void lanes(const philox *p, uint64_
   for (int r = 0; r < ROUNDS; r++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u)
     for (int i = 0; i < n; i++) {
       const uint32_t x = 0xD2511F53u * a[i], y = 0xCD9E8D57u * c[i];
-      const uint32_t xh = high(a[i], 0xD2511F53u), yh = high(c[i], 0xCD9E8D57u);
+      const uint32_t xh = philox_high(a[i], 0xD2511F53u), yh = philox_high(c[i], 0xCD9E8D57u);
       a[i] = yh ^ b[i] ^ k0;
       b[i] = y;
       c[i] = xh ^ d[i] ^ k1;
@@ -55,11 +56,11 @@ WEFT_TARGET_CLONES void weft__philox_blocks(const philox *p, uint64_t first, uin
   philox at = *p;
   weft__philox_skip(&at, first);
   for (; n >= LANES; n -= LANES, words += 4 * LANES) {
-    lanes(&at, stride, LANES, words);
+    philox_lanes(&at, stride, LANES, words);
     weft__philox_skip(&at, LANES * stride);
   }
   for (; n > 0; n--, words += 4) {
-    lanes(&at, stride, 1, words);
+    philox_lanes(&at, stride, 1, words);
     weft__philox_skip(&at, stride);
   }
 }

@@ -55,7 +55,7 @@ struct pool {
 
 static _Thread_local bool in_loop; /* this thread is inside a shared loop's function */
 
-static inline void relax(void) {
+static inline void cpu_relax(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -73,7 +73,7 @@ int weft__pool_processors(void) {
 /* ---- loops ---- */
 
 /* Takes pieces until none is left. */
-static void work(loop *l) {
+static void loop_run_pieces(loop *l) {
   bool outer = in_loop;
   in_loop = true;
   const int64_t size = l->n / l->pieces, larger = l->n % l->pieces;
@@ -86,7 +86,7 @@ static void work(loop *l) {
   in_loop = outer;
 }
 
-static bool join(loop *l) {
+static bool loop_join(loop *l) {
   unsigned s = atomic_load_explicit(&l->state, memory_order_relaxed);
   while (s & OPEN)
     if (atomic_compare_exchange_weak_explicit(&l->state, &s, s + HELPER, memory_order_acquire, memory_order_relaxed))
@@ -95,14 +95,14 @@ static bool join(loop *l) {
 }
 
 /* Helps every open loop; true if it helped any. */
-static bool help(pool *p) {
+static bool pool_help_loops(pool *p) {
   bool helped = false;
   if (atomic_load_explicit(&p->open_loops, memory_order_relaxed) == 0) return false;
   for (int i = 0; i < LOOPS; i++) {
     loop *l = &p->loops[i];
-    if (!join(l)) continue;
+    if (!loop_join(l)) continue;
     if (atomic_load_explicit(&l->next, memory_order_relaxed) < l->pieces) {
-      work(l);
+      loop_run_pieces(l);
       helped = true;
     }
     atomic_fetch_sub_explicit(&l->state, HELPER, memory_order_release);
@@ -111,7 +111,7 @@ static bool help(pool *p) {
 }
 
 /* Tells up to `n` idle threads that there is something to do. */
-static void announce(pool *p, int64_t n) {
+static void pool_announce(pool *p, int64_t n) {
   atomic_fetch_add(&p->epoch, 1);
   int asleep = atomic_load(&p->sleepers);
   if (asleep == 0) return;
@@ -123,7 +123,7 @@ static void announce(pool *p, int64_t n) {
   pthread_mutex_unlock(&p->lock);
 }
 
-static loop *take_slot(pool *p) {
+static loop *pool_take_loop_slot(pool *p) {
   for (int i = 0; i < LOOPS; i++)
     if (!atomic_load_explicit(&p->loops[i].taken, memory_order_relaxed) &&
         !atomic_exchange_explicit(&p->loops[i].taken, true, memory_order_acquire))
@@ -132,10 +132,10 @@ static loop *take_slot(pool *p) {
 }
 
 /* Waits for the helpers' last pieces: soon over, unless a helper lost its processor. */
-static void await_helpers(loop *l) {
+static void loop_wait_helpers(loop *l) {
   for (int spins = 0; atomic_load_explicit(&l->state, memory_order_acquire) != 0; spins++) {
     if (spins < 2000)
-      relax();
+      cpu_relax();
     else
       sched_yield();
   }
@@ -147,7 +147,7 @@ void weft__pool_loop(pool *p, int64_t n, int64_t grain, pool_loop *fn, void *arg
   int64_t pieces = p && p->started > 0 && !in_loop ? n / grain : 1;
   int64_t most = p ? (int64_t)(p->started + 1) * PIECES_PER_THREAD : 1;
   if (pieces > most) pieces = most;
-  loop *l = pieces > 1 ? take_slot(p) : NULL;
+  loop *l = pieces > 1 ? pool_take_loop_slot(p) : NULL;
   if (!l) {
     fn(arg, 0, n);
     return;
@@ -159,17 +159,17 @@ void weft__pool_loop(pool *p, int64_t n, int64_t grain, pool_loop *fn, void *arg
   atomic_store_explicit(&l->next, 0, memory_order_relaxed);
   atomic_fetch_add_explicit(&p->open_loops, 1, memory_order_relaxed);
   atomic_store_explicit(&l->state, OPEN, memory_order_release);
-  announce(p, pieces - 1);
-  work(l);
+  pool_announce(p, pieces - 1);
+  loop_run_pieces(l);
   atomic_fetch_and_explicit(&l->state, ~(unsigned)OPEN, memory_order_acquire);
   atomic_fetch_sub_explicit(&p->open_loops, 1, memory_order_relaxed);
-  await_helpers(l);
+  loop_wait_helpers(l);
   atomic_store_explicit(&l->taken, false, memory_order_release);
 }
 
 /* ---- tasks ---- */
 
-static task *take_task(pool *p) {
+static task *pool_take_task(pool *p) {
   if (atomic_load_explicit(&p->queued, memory_order_relaxed) == 0) return NULL;
   pthread_mutex_lock(&p->lock);
   task *t = p->first;
@@ -182,8 +182,8 @@ static task *take_task(pool *p) {
   return t;
 }
 
-static bool run_task(pool *p) {
-  task *t = take_task(p);
+static bool pool_run_task(pool *p) {
+  task *t = pool_take_task(p);
   if (!t) return false;
   pool_task *fn = t->fn;
   void *arg = t->arg;
@@ -205,7 +205,7 @@ weft_err weft__pool_submit(pool *p, pool_task *fn, void *arg) {
   p->last = &t->next;
   atomic_fetch_add_explicit(&p->queued, 1, memory_order_relaxed);
   pthread_mutex_unlock(&p->lock);
-  announce(p, 1);
+  pool_announce(p, 1);
   return WEFT_OK;
 }
 
@@ -213,20 +213,20 @@ weft_err weft__pool_submit(pool *p, pool_task *fn, void *arg) {
 
 /* Spins until something was announced after `seen`; false when nothing came in time.  Every microsecond the processor is
  * offered to others: another task of this host may have work for it. */
-static bool spin(pool *p, unsigned seen) {
+static bool pool_spin(pool *p, unsigned seen) {
   if (p->spin_ns == 0) return false;
   int64_t until = weft__clock_now_ns() + p->spin_ns;
   do {
     for (int i = 0; i < 64; i++) {
       if (atomic_load_explicit(&p->epoch, memory_order_acquire) != seen) return true;
-      relax();
+      cpu_relax();
     }
     sched_yield();
   } while (weft__clock_now_ns() < until);
   return false;
 }
 
-static void sleep_on(pool *p, unsigned seen) {
+static void pool_sleep(pool *p, unsigned seen) {
   pthread_mutex_lock(&p->lock);
   atomic_fetch_add(&p->sleepers, 1);
   while (atomic_load(&p->epoch) == seen) pthread_cond_wait(&p->wake, &p->lock);
@@ -234,27 +234,27 @@ static void sleep_on(pool *p, unsigned seen) {
   pthread_mutex_unlock(&p->lock);
 }
 
-static void *thread_main(void *arg) {
+static void *pool_thread_main(void *arg) {
   pool *p = arg;
   weft__denormal_flush();
   for (;;) {
     unsigned seen = atomic_load(&p->epoch);
-    bool busy = help(p);
-    busy |= run_task(p);
+    bool busy = pool_help_loops(p);
+    busy |= pool_run_task(p);
     if (busy) continue;
     if (atomic_load(&p->stop)) return NULL;
-    if (!spin(p, seen)) sleep_on(p, seen);
+    if (!pool_spin(p, seen)) pool_sleep(p, seen);
   }
 }
 
 /* Starts the threads with every signal blocked: signals belong to the program. */
-static weft_err start(pool *p, int n) {
+static weft_err pool_start_threads(pool *p, int n) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int failed = 0;
   while (p->started < n && !failed) {
-    failed = pthread_create(&p->threads[p->started], NULL, thread_main, p);
+    failed = pthread_create(&p->threads[p->started], NULL, pool_thread_main, p);
     if (!failed) p->started++;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -280,7 +280,7 @@ weft_err weft__pool_create(pool **out, int threads) {
   p->last = &p->first;
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->wake, NULL);
-  weft_err err = start(p, threads - 1);
+  weft_err err = pool_start_threads(p, threads - 1);
   if (err != WEFT_OK) {
     weft__pool_destroy(p);
     return err;
@@ -292,7 +292,7 @@ weft_err weft__pool_create(pool **out, int threads) {
 void weft__pool_destroy(pool *p) {
   if (!p) return;
   atomic_store(&p->stop, true);
-  announce(p, p->started);
+  pool_announce(p, p->started);
   for (int i = 0; i < p->started; i++) pthread_join(p->threads[i], NULL);
   pthread_cond_destroy(&p->wake);
   pthread_mutex_destroy(&p->lock);

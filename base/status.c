@@ -14,7 +14,7 @@ enum { MESSAGE_MAX = 8192 };
 static _Thread_local char message[MESSAGE_MAX];
 
 /* vsnprintf's answer as the number of bytes it really left in a buffer of `size`. */
-static size_t written(int n, size_t size) {
+static size_t snprintf_length(int n, size_t size) {
   if (n < 0) return 0;
   return (size_t)n < size ? (size_t)n : size - 1;
 }
@@ -24,7 +24,7 @@ weft_err weft__fail(weft_err code, const char *fmt, ...) {
   char made[MESSAGE_MAX];
   va_list args;
   va_start(args, fmt);
-  size_t n = written(vsnprintf(made, sizeof made, fmt, args), sizeof made);
+  size_t n = snprintf_length(vsnprintf(made, sizeof made, fmt, args), sizeof made);
   va_end(args);
   memcpy(message, made, n);
   message[n] = 0;
@@ -35,9 +35,9 @@ weft_err weft__fail_in(weft_err code, const char *fmt, ...) {
   char made[MESSAGE_MAX];
   va_list args;
   va_start(args, fmt);
-  size_t n = written(vsnprintf(made, sizeof made, fmt, args), sizeof made);
+  size_t n = snprintf_length(vsnprintf(made, sizeof made, fmt, args), sizeof made);
   va_end(args);
-  n += written(snprintf(made + n, sizeof made - n, ": %s", message), sizeof made - n);
+  n += snprintf_length(snprintf(made + n, sizeof made - n, ": %s", message), sizeof made - n);
   memcpy(message, made, n);
   message[n] = 0;
   return code;

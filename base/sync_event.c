@@ -5,28 +5,28 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CLOSED, OPEN, AWAITED, WATCHED };
+enum { UNSET, SET, HAS_WAITER, HAS_WATCHER };
 
 /* Unless it is open, the state becomes that; whether it is open. */
-static bool note(sync_event *g, uint32_t state) {
+static bool sync_event_store(sync_event *g, uint32_t state) {
   uint32_t was = atomic_load_explicit(&g->state, memory_order_acquire);
-  while (was != OPEN &&
+  while (was != SET &&
          !atomic_compare_exchange_weak_explicit(&g->state, &was, state, memory_order_acq_rel, memory_order_acquire))
     continue;
-  return was == OPEN;
+  return was == SET;
 }
 
 bool weft__sync_event_set(sync_event *g) {
-  uint32_t was = atomic_exchange_explicit(&g->state, OPEN, memory_order_acq_rel);
-  if (was == AWAITED) syscall(SYS_futex, g, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-  return was == WATCHED;
+  uint32_t was = atomic_exchange_explicit(&g->state, SET, memory_order_acq_rel);
+  if (was == HAS_WAITER) syscall(SYS_futex, g, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  return was == HAS_WATCHER;
 }
 
 bool weft__sync_event_wait(sync_event *g, int64_t for_ns) {
   struct timespec limit = {for_ns / 1000000000, for_ns % 1000000000};
-  if (note(g, AWAITED)) return true;
-  if (for_ns > 0) syscall(SYS_futex, g, FUTEX_WAIT_PRIVATE, AWAITED, &limit, NULL, 0);
-  return atomic_load_explicit(&g->state, memory_order_acquire) == OPEN;
+  if (sync_event_store(g, HAS_WAITER)) return true;
+  if (for_ns > 0) syscall(SYS_futex, g, FUTEX_WAIT_PRIVATE, HAS_WAITER, &limit, NULL, 0);
+  return atomic_load_explicit(&g->state, memory_order_acquire) == SET;
 }
 
-bool weft__sync_event_watch(sync_event *g, bool on) { return note(g, on ? WATCHED : CLOSED); }
+bool weft__sync_event_watch(sync_event *g, bool on) { return sync_event_store(g, on ? HAS_WATCHER : UNSET); }

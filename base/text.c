@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Makes room for `more` bytes and the NUL. */
-static bool reserve(text *t, size_t more) {
+static bool text_grow(text *t, size_t more) {
   if (t->failed) return false;
   if (more < t->capacity - t->size) return true;
   size_t capacity = t->capacity ? t->capacity : 64;
@@ -20,13 +20,13 @@ static bool reserve(text *t, size_t more) {
 }
 
 void weft__text_add(text *t, const char *data, size_t size) {
-  if (!reserve(t, size)) return;
+  if (!text_grow(t, size)) return;
   if (size) memcpy(t->data + t->size, data, size);
   t->size += size;
   t->data[t->size] = 0;
 }
 
-char *weft__text_reserve(text *t, size_t size) { return reserve(t, size) ? t->data + t->size : NULL; }
+char *weft__text_reserve(text *t, size_t size) { return text_grow(t, size) ? t->data + t->size : NULL; }
 
 void weft__text_puts(text *t, const char *s) { weft__text_add(t, s, strlen(s)); }
 
@@ -36,7 +36,7 @@ void weft__text_printf(text *t, const char *fmt, ...) {
   va_copy(again, args);
   int n = vsnprintf(NULL, 0, fmt, args);
   va_end(args);
-  if (n >= 0 && reserve(t, (size_t)n)) {
+  if (n >= 0 && text_grow(t, (size_t)n)) {
     vsnprintf(t->data + t->size, (size_t)n + 1, fmt, again);
     t->size += (size_t)n;
   }

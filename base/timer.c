@@ -19,19 +19,19 @@ struct timers {
   bool started, stop;
 };
 
-static void unlist(timer *t) {
+static void timer_unlink(timer *t) {
   t->prev->next = t->next;
   t->next->prev = t->prev;
   t->next = t->prev = NULL;
 }
 
 /* Runs what is due; the lock is held at entry and exit. */
-static void run_due(timers *ts) {
+static void timers_run_due(timers *ts) {
   while (ts->ring.next != &ts->ring && !ts->stop && ts->ring.next->at_ns <= weft__clock_now_ns()) {
     timer *t = ts->ring.next;
     timer_fn *fn = t->fn;
     void *arg = t->arg;
-    unlist(t);
+    timer_unlink(t);
     ts->running = t;
     pthread_mutex_unlock(&ts->lock);
     fn(arg);
@@ -41,11 +41,11 @@ static void run_due(timers *ts) {
   }
 }
 
-static void *thread_main(void *arg) {
+static void *timers_thread_main(void *arg) {
   timers *ts = arg;
   pthread_mutex_lock(&ts->lock);
   while (!ts->stop) {
-    run_due(ts);
+    timers_run_due(ts);
     if (ts->stop) break;
     int64_t left = ts->ring.next == &ts->ring ? -1 : ts->ring.next->at_ns - weft__clock_now_ns();
     struct timespec until = weft__clock_deadline(left < 0 && ts->ring.next != &ts->ring ? 0 : left);
@@ -65,7 +65,7 @@ weft_err weft__timers_create(timers **out) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); /* signals belong to the program */
-  int failed = pthread_create(&ts->thread, NULL, thread_main, ts);
+  int failed = pthread_create(&ts->thread, NULL, timers_thread_main, ts);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   ts->started = !failed;
   if (failed) {
@@ -80,7 +80,7 @@ void weft__timers_destroy(timers *ts) {
   if (!ts) return;
   pthread_mutex_lock(&ts->lock);
   ts->stop = true;
-  while (ts->ring.next != &ts->ring) unlist(ts->ring.next);
+  while (ts->ring.next != &ts->ring) timer_unlink(ts->ring.next);
   pthread_cond_signal(&ts->wake);
   pthread_mutex_unlock(&ts->lock);
   if (ts->started) pthread_join(ts->thread, NULL);
@@ -107,7 +107,7 @@ void weft__timer_set(timers *ts, timer *t, int64_t at_ns, timer_fn *fn, void *ar
 bool weft__timer_cancel(timers *ts, timer *t) {
   pthread_mutex_lock(&ts->lock);
   bool set = t->next != NULL;
-  if (set) unlist(t);
+  if (set) timer_unlink(t);
   while (ts->running == t && !pthread_equal(ts->thread, pthread_self())) pthread_cond_wait(&ts->ran, &ts->lock);
   pthread_mutex_unlock(&ts->lock);
   return set;

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PIECE = 96 << 10 }; /* bytes: less is not worth a copy of its own */
+enum { STAGING_PIECE = 96 << 10 }; /* bytes: less is not worth a copy of its own */
 
 typedef struct staged { /* pinned memory that a queued copy reads */
   buffer *buffer;
@@ -29,19 +29,19 @@ struct card {
   const gpu_api *api;
   int number;
   void *stream, *in, *out; /* of kernels, of copies from the host and to it */
-  void *turn;              /* event for waiting from one to another; guarded by the lock */
+  void *order_event;       /* event for waiting from one to another; guarded by the lock */
   atomic_bool handed_out;  /* has memory been, since the last copy in? */
   memory_pool *pinned;
   size_t limit;
   memory_pool *pool;
-  void *lane[CAPTURE_STREAMS]; /* streams of recordings */
+  void *capture_stream[CAPTURE_STREAMS]; /* streams of recordings */
   bool joined[CAPTURE_STREAMS];
   int current, step; /* the lane and step that is being recorded */
   void **event;      /* per step: behind it; the first stands at the beginning */
   int n_event;
-  pthread_mutex_t recording; /* held by the thread that records */
-  void *handover;            /* event for copies between cards */
-  pthread_mutex_t lock;      /* guards what follows */
+  pthread_mutex_t capture_lock; /* held by the thread that records */
+  void *peer_event;             /* event for copies between cards */
+  pthread_mutex_t lock;         /* guards what follows */
   staged *first, **last, *spare;
 };
 
@@ -51,16 +51,16 @@ typedef struct gpu_device {
 } gpu_device;
 
 /* While a thread records on a card, what it queues there goes to the recorder. */
-static _Thread_local const card *recorded;
+static _Thread_local const card *captured_card;
 
 static card *card_of(const device *d) { return ((const gpu_device *)d)->card; }
 
 weft_err weft__gpu_fail(const gpu_api *api, int code, const char *what) {
-  switch (api->trouble(code)) {
-  case GPU_ERROR_NO_MEMORY: return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: %s", what, api->why(code));
+  switch (api->error_kind(code)) {
+  case GPU_ERROR_NO_MEMORY: return weft__fail(WEFT_RESOURCE_EXHAUSTED, "%s: %s", what, api->error_text(code));
   case GPU_ERROR_LOST:
-    return weft__fail(WEFT_INTERNAL, "%s: %s: the GPU is lost to this process", what, api->why(code));
-  default: return weft__fail(WEFT_INTERNAL, "%s: %s", what, api->why(code));
+    return weft__fail(WEFT_INTERNAL, "%s: %s: the GPU is lost to this process", what, api->error_text(code));
+  default: return weft__fail(WEFT_INTERNAL, "%s: %s", what, api->error_text(code));
   }
 }
 
@@ -68,27 +68,27 @@ const gpu_api *weft__device_api(const device *d) {
   return d && strcmp(d->ops->type, "GPU") == 0 ? card_of(d)->api : NULL;
 }
 
-static void *stream_of(const card *c) { return c == recorded ? c->lane[c->current] : c->stream; }
+static void *stream_of(const card *c) { return c == captured_card ? c->capture_stream[c->current] : c->stream; }
 
-static weft_err check(const card *c, int code, const char *what) {
+static weft_err card_check(const card *c, int code, const char *what) {
   return code ? weft__gpu_fail(c->api, code, what) : WEFT_OK;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-static weft_err get_memory(void *arg, size_t bytes, void **out) {
+static weft_err card_get_memory(void *arg, size_t bytes, void **out) {
   card *c = arg;
   int code = c->api->alloc(c->number, bytes, out);
-  if (code && c->api->trouble(code) == GPU_ERROR_NO_MEMORY) return WEFT_RESOURCE_EXHAUSTED;
-  return check(c, code, "allocating GPU memory");
+  if (code && c->api->error_kind(code) == GPU_ERROR_NO_MEMORY) return WEFT_RESOURCE_EXHAUSTED;
+  return card_check(c, code, "allocating GPU memory");
 }
 
-static void give_memory(void *arg, void *at) {
+static void card_give_memory(void *arg, void *at) {
   card *c = arg;
   c->api->free(c->number, at);
 }
 
-static weft_err memory_alloc(memory_space *m, buffer **out, weft_dtype dtype, int64_t count) {
+static weft_err card_memory_alloc(memory_space *m, buffer **out, weft_dtype dtype, int64_t count) {
   const device *d = weft__memory_device(m);
   card *c = card_of(d);
   size_t bytes;
@@ -104,9 +104,10 @@ static weft_err memory_alloc(memory_space *m, buffer **out, weft_dtype dtype, in
                     (long long)count, weft__dtype_short(dtype), d->name, d->id, bytes, s.in_use, s.taken, s.limit);
 }
 
-static weft_err memory_copy(memory_space *m, void *dst, const void *src, size_t bytes) {
+static weft_err card_memory_copy(memory_space *m, void *dst, const void *src, size_t bytes) {
   const card *c = card_of(weft__memory_device(m));
-  return check(c, bytes ? c->api->copy(stream_of(c), dst, src, bytes, GPU_DEVICE_TO_DEVICE) : 0, "copying on the GPU");
+  return card_check(c, bytes ? c->api->copy(stream_of(c), dst, src, bytes, GPU_DEVICE_TO_DEVICE) : 0,
+                    "copying on the GPU");
 }
 
 /* Pinned where there is some, else plain. */
@@ -119,28 +120,28 @@ static weft_err gpu_alloc_host(device *d, buffer **out, weft_dtype dtype, int64_
 /* ---- copies ------------------------------------------------------------------------------------ */
 
 /* What is queued on `later` from now on waits for what was queued on `first`.  The lock is held. */
-static int follow_locked(card *c, void *later, void *first) {
-  int code = c->api->event_record(c->turn, first);
-  return code ? code : c->api->event_wait(later, c->turn);
+static int stream_follow_locked(card *c, void *later, void *first) {
+  int code = c->api->event_record(c->order_event, first);
+  return code ? code : c->api->event_wait(later, c->order_event);
 }
 
-static int follow(card *c, void *later, void *first) {
+static int stream_follow(card *c, void *later, void *first) {
   pthread_mutex_lock(&c->lock);
-  int code = follow_locked(c, later, first);
+  int code = stream_follow_locked(c, later, first);
   pthread_mutex_unlock(&c->lock);
   return code;
 }
 
 /* Copies in wait for the former users of memory that was handed out. */
-static int let_settle(card *c) {
+static int card_wait_former_users(card *c) {
   pthread_mutex_lock(&c->lock);
-  int code = atomic_exchange(&c->handed_out, false) ? follow_locked(c, c->in, c->stream) : 0;
+  int code = atomic_exchange(&c->handed_out, false) ? stream_follow_locked(c, c->in, c->stream) : 0;
   pthread_mutex_unlock(&c->lock);
   return code;
 }
 
 /* Lets go of the staging memory whose copies are over.  The lock is held. */
-static void collect(card *c) {
+static void card_collect_staged(card *c) {
   bool passed = true;
   while (c->first && c->api->event_passed(c->first->event, &passed) == 0 && passed) {
     staged *s = c->first;
@@ -154,7 +155,7 @@ static void collect(card *c) {
 }
 
 /* A record with its event.  The lock is held. */
-static staged *new_staged(card *c) {
+static staged *card_staged_create(card *c) {
   staged *s = c->spare;
   if (s) {
     c->spare = s->next;
@@ -167,9 +168,9 @@ static staged *new_staged(card *c) {
 }
 
 /* Keeps the staging memory until what was queued so far is over.  The lock is held: events pass in the list's order. */
-static weft_err keep_staged(card *c, buffer *pinned) {
-  collect(c);
-  staged *s = new_staged(c);
+static weft_err card_keep_staged(card *c, buffer *pinned) {
+  card_collect_staged(c);
+  staged *s = card_staged_create(c);
   if (!s) return WEFT_RESOURCE_EXHAUSTED;
   int code = c->api->event_record(s->event, c->in);
   s->buffer = code ? NULL : pinned;
@@ -178,32 +179,34 @@ static weft_err keep_staged(card *c, buffer *pinned) {
     c->spare = s;
   else
     *c->last = s, c->last = &s->next;
-  return check(c, code, "copying to the GPU");
+  return card_check(c, code, "copying to the GPU");
 }
 
 /* In pieces, so that the card fetches one while the next is copied. */
-static weft_err copy_pieces(const card *c, char *dst, char *pinned, const char *src, size_t bytes) {
-  size_t piece = bytes / 16 > PIECE ? bytes / 16 : PIECE;
+static weft_err card_copy_pieces(const card *c, char *dst, char *pinned, const char *src, size_t bytes) {
+  size_t piece = bytes / 16 > STAGING_PIECE ? bytes / 16 : STAGING_PIECE;
   for (size_t at = 0; at < bytes; at += piece) {
     if (piece > bytes - at) piece = bytes - at;
     memcpy(pinned + at, src + at, piece);
-    WEFT_TRY(check(c, c->api->copy(c->in, dst + at, pinned + at, piece, GPU_HOST_TO_DEVICE), "copying to the GPU"));
+    WEFT_TRY(
+        card_check(c, c->api->copy(c->in, dst + at, pinned + at, piece, GPU_HOST_TO_DEVICE), "copying to the GPU"));
   }
   return WEFT_OK;
 }
 
 /* Through pinned memory, which is kept until the card has read it. */
-static weft_err bring_in(card *c, char *dst, const weft_tensor *src, size_t bytes) {
+static weft_err card_copy_staged(card *c, char *dst, const weft_tensor *src, size_t bytes) {
   buffer *pinned = src->buf;
   const bool there = weft__memory_pool_contains(c->pinned, src->data);
   if (there)
     weft__buffer_retain(pinned);
   else
     WEFT_TRY(weft__memory_pool_alloc(c->pinned, &pinned, src->dtype, bytes));
-  weft_err err = there ? check(c, c->api->copy(c->in, dst, src->data, bytes, GPU_HOST_TO_DEVICE), "copying to the GPU")
-                       : copy_pieces(c, dst, pinned->data, src->data, bytes);
+  weft_err err =
+      there ? card_check(c, c->api->copy(c->in, dst, src->data, bytes, GPU_HOST_TO_DEVICE), "copying to the GPU")
+            : card_copy_pieces(c, dst, pinned->data, src->data, bytes);
   pthread_mutex_lock(&c->lock);
-  if (!err) err = keep_staged(c, pinned);
+  if (!err) err = card_keep_staged(c, pinned);
   pthread_mutex_unlock(&c->lock);
   if (!err) return WEFT_OK;
   c->api->sync(c->in);
@@ -216,23 +219,23 @@ static weft_err gpu_copy_in(device *d, weft_tensor *dst, const weft_tensor *src)
   const char *what = "copying to the GPU";
   const size_t bytes = weft__tensor_bytes(src);
   if (!bytes) return WEFT_OK;
-  WEFT_TRY(check(c, let_settle(c), what));
-  weft_err err = bring_in(c, dst->data, src, bytes);
+  WEFT_TRY(card_check(c, card_wait_former_users(c), what));
+  weft_err err = card_copy_staged(c, dst->data, src, bytes);
   if (err == WEFT_RESOURCE_EXHAUSTED) { /* no pinned memory is left */
-    err = check(c, c->api->copy(c->in, dst->data, src->data, bytes, GPU_HOST_TO_DEVICE), what);
-    if (!err) err = check(c, c->api->sync(c->in), what);
+    err = card_check(c, c->api->copy(c->in, dst->data, src->data, bytes, GPU_HOST_TO_DEVICE), what);
+    if (!err) err = card_check(c, c->api->sync(c->in), what);
   }
-  return err ? err : check(c, follow(c, c->stream, c->in), what);
+  return err ? err : card_check(c, stream_follow(c, c->stream, c->in), what);
 }
 
 static weft_err gpu_copy_out(device *d, weft_tensor *dst, const weft_tensor *src) {
   card *c = card_of(d);
   const size_t bytes = weft__tensor_bytes(src);
   if (!bytes) return WEFT_OK;
-  int code = follow(c, c->out, c->stream);
+  int code = stream_follow(c, c->out, c->stream);
   if (!code) code = c->api->copy(c->out, dst->data, src->data, bytes, GPU_DEVICE_TO_HOST);
-  if (!code && !src->buf->transient) code = follow(c, c->stream, c->out);
-  return check(c, code, "copying from the GPU");
+  if (!code && !src->buf->transient) code = stream_follow(c, c->stream, c->out);
+  return card_check(c, code, "copying from the GPU");
 }
 
 /* Each side waits for the other: the copy for the value, and what comes later on `from` for the copy. */
@@ -242,32 +245,32 @@ static weft_err gpu_copy_over(device *d, weft_tensor *dst, device *from, const w
   const char *what = "copying between GPUs";
   if (!bytes) return WEFT_OK;
   pthread_mutex_lock(&card_of(from)->lock);
-  int code = f->api->event_record(f->handover, f->stream);
-  if (!code) code = c->api->event_wait(c->stream, f->handover);
+  int code = f->api->event_record(f->peer_event, f->stream);
+  if (!code) code = c->api->event_wait(c->stream, f->peer_event);
   pthread_mutex_unlock(&card_of(from)->lock);
   if (!code) code = c->api->copy(c->stream, dst->data, src->data, bytes, GPU_DEVICE_TO_DEVICE);
   pthread_mutex_lock(&card_of(d)->lock);
-  if (!code) code = c->api->event_record(c->handover, c->stream);
-  if (!code) code = f->api->event_wait(f->stream, c->handover);
+  if (!code) code = c->api->event_record(c->peer_event, c->stream);
+  if (!code) code = f->api->event_wait(f->stream, c->peer_event);
   pthread_mutex_unlock(&card_of(d)->lock);
-  return check(c, code, what);
+  return card_check(c, code, what);
 }
 
-static weft_err gpu_arrive(device *d) {
+static weft_err gpu_sync_copies_out(device *d) {
   const card *c = card_of(d);
-  return check(c, c->api->sync(c->out), "copying from the GPU");
+  return card_check(c, c->api->sync(c->out), "copying from the GPU");
 }
 
 static weft_err gpu_sync(device *d) {
   const card *c = card_of(d);
   int code = c->api->sync(c->stream); /* which waits for what comes in */
-  return code ? check(c, code, "running on the GPU") : gpu_arrive(d);
+  return code ? card_check(c, code, "running on the GPU") : gpu_sync_copies_out(d);
 }
 
 /* ---- recordings -------------------------------------------------------------------------------- */
 
 /* The event behind a step; -1 is the beginning. */
-static int step_event(card *c, int step, void **out) {
+static int capture_step_event(card *c, int step, void **out) {
   while (c->n_event <= step + 1) {
     void **grown = weft__realloc(c->event, sizeof *grown * ((size_t)c->n_event + 1));
     if (!grown) return c->api->alloc(c->number, SIZE_MAX / 2, out); /* no memory: the code of that */
@@ -280,81 +283,81 @@ static int step_event(card *c, int step, void **out) {
   return 0;
 }
 
-static int mark(card *c, int step) {
+static int capture_mark_step(card *c, int step) {
   void *event;
-  int code = step_event(c, step, &event);
-  return code ? code : c->api->event_record(event, c->lane[c->current]);
+  int code = capture_step_event(c, step, &event);
+  return code ? code : c->api->event_record(event, c->capture_stream[c->current]);
 }
 
-static int wait_for(card *c, int step) {
+static int capture_wait_step(card *c, int step) {
   void *event;
-  int code = step_event(c, step, &event);
-  return code ? code : c->api->event_wait(c->lane[c->current], event);
+  int code = capture_step_event(c, step, &event);
+  return code ? code : c->api->event_wait(c->capture_stream[c->current], event);
 }
 
-static int begin_recording(card *c) {
+static int capture_open_streams(card *c) {
   int code = 0;
   for (int i = 0; i < CAPTURE_STREAMS; i++) {
-    if (!c->lane[i]) code = c->api->stream_create(c->number, &c->lane[i]);
+    if (!c->capture_stream[i]) code = c->api->stream_create(c->number, &c->capture_stream[i]);
     if (code) return code;
     c->joined[i] = i == 0;
   }
   c->current = 0;
   c->step = -1;
-  return c->api->capture_begin(c->lane[0]);
+  return c->api->capture_begin(c->capture_stream[0]);
 }
 
 static weft_err gpu_capture_begin(device *d) {
   card *c = card_of(d);
-  pthread_mutex_lock(&c->recording);
-  int code = begin_recording(c);
+  pthread_mutex_lock(&c->capture_lock);
+  int code = capture_open_streams(c);
   if (code)
-    pthread_mutex_unlock(&c->recording);
+    pthread_mutex_unlock(&c->capture_lock);
   else
-    recorded = c;
-  return check(c, code, "recording a step");
+    captured_card = c;
+  return card_check(c, code, "recording a step");
 }
 
-static weft_err gpu_capture_step(device *d, int step, int lane, const int after[CAPTURE_STREAMS]) {
+static weft_err gpu_capture_step(device *d, int step, int stream, const int after[CAPTURE_STREAMS]) {
   card *c = card_of(d);
-  int code = mark(c, c->step); /* what was queued so far */
-  c->current = lane;
+  int code = capture_mark_step(c, c->step); /* what was queued so far */
+  c->current = stream;
   c->step = step;
-  if (!code && !c->joined[lane]) code = wait_for(c, -1);
-  c->joined[lane] = true;
+  if (!code && !c->joined[stream]) code = capture_wait_step(c, -1);
+  c->joined[stream] = true;
   for (int i = 0; i < CAPTURE_STREAMS && !code; i++)
-    if (i != lane && after[i] >= 0) code = wait_for(c, after[i]);
-  return check(c, code, "recording a step");
+    if (i != stream && after[i] >= 0) code = capture_wait_step(c, after[i]);
+  return card_check(c, code, "recording a step");
 }
 
 /* All lanes lead back into the first. */
-static int join_lanes(card *c) {
-  int code = mark(c, c->step);
+static int capture_join_streams(card *c) {
+  int code = capture_mark_step(c, c->step);
   for (int i = 1; i < CAPTURE_STREAMS; i++) {
     if (!c->joined[i]) continue;
     void *event;
-    if (!code) code = step_event(c, c->step + i, &event);
-    if (!code) code = c->api->event_record(event, c->lane[i]);
-    if (!code) code = c->api->event_wait(c->lane[0], event);
+    if (!code) code = capture_step_event(c, c->step + i, &event);
+    if (!code) code = c->api->event_record(event, c->capture_stream[i]);
+    if (!code) code = c->api->event_wait(c->capture_stream[0], event);
   }
   return code;
 }
 
-static weft_err gpu_capture_end(device *d, void **recording) {
+static weft_err gpu_capture_end(device *d, void **graph) {
   card *c = card_of(d);
-  int code = join_lanes(c), ended = c->api->capture_end(c->lane[0], recording);
-  recorded = NULL;
-  pthread_mutex_unlock(&c->recording);
-  return check(c, code ? code : ended, "recording a step");
+  int code = capture_join_streams(c), ended = c->api->capture_end(c->capture_stream[0], graph);
+  captured_card = NULL;
+  pthread_mutex_unlock(&c->capture_lock);
+  return card_check(c, code ? code : ended, "recording a step");
 }
 
-static weft_err gpu_graph_launch(device *d, void *recording) {
+static weft_err gpu_graph_launch(device *d, void *graph) {
   const card *c = card_of(d);
-  return check(c, c->api->launch(recording, c->stream), "running on the GPU");
+  return card_check(c, c->api->launch(graph, c->stream), "running on the GPU");
 }
 
-static void gpu_graph_destroy(device *d, void *recording) {
-  if (recording) card_of(d)->api->graph_destroy(recording);
+static void gpu_graph_destroy(device *d, void *graph) {
+  if (graph) card_of(d)->api->graph_destroy(graph);
 }
 
 /* ---- together ---------------------------------------------------------------------------------- */
@@ -385,7 +388,7 @@ weft_err weft__devices_sum(int n, device *const *d, const weft_tensor *const *in
   }
   const size_t count = (size_t)weft__tensor_count(out);
   const int code = count ? c->api->sum(n, number, stream, data, root, out->data, count, out->dtype) : 0;
-  return check(c, code, "summing over GPUs");
+  return card_check(c, code, "summing over GPUs");
 }
 
 /* ---- life -------------------------------------------------------------------------------------- */
@@ -402,7 +405,7 @@ static const device_ops gpu_ops = {
     .copy_in = gpu_copy_in,
     .copy_out = gpu_copy_out,
     .copy_over = gpu_copy_over,
-    .sync_copies_out = gpu_arrive,
+    .sync_copies_out = gpu_sync_copies_out,
     .sync = gpu_sync,
     .destroy = gpu_destroy,
     .capture_begin = gpu_capture_begin,
@@ -422,7 +425,7 @@ bool weft__device_can_capture(const device *d) {
 weft_err weft__card_device(device **out, card *c, const char *task, int id, const gpu_properties *p) {
   gpu_device *d = weft__alloc_zero(1, sizeof *d);
   if (!d) return WEFT_RESOURCE_EXHAUSTED;
-  d->base = (device){.memory = {memory_alloc, memory_copy},
+  d->base = (device){.memory = {card_memory_alloc, card_memory_copy},
                      .ops = &gpu_ops,
                      .id = id,
                      .memory_limit = (int64_t)c->limit,
@@ -443,14 +446,14 @@ weft_err weft__card_create(card **out, const gpu_api *api, int number, size_t li
   if (!c) return WEFT_RESOURCE_EXHAUSTED;
   *c = (card){.api = api, .number = number, .limit = limit, .pinned = pinned, .last = &c->first};
   pthread_mutex_init(&c->lock, NULL);
-  pthread_mutex_init(&c->recording, NULL);
+  pthread_mutex_init(&c->capture_lock, NULL);
   int code = api->stream_create(number, &c->stream);
   if (!code) code = api->stream_create(number, &c->in);
   if (!code) code = api->stream_create(number, &c->out);
-  if (!code) code = api->event_create(number, &c->turn);
-  if (!code) code = api->event_create(number, &c->handover);
-  weft_err err = check(c, code, "opening the GPU");
-  if (!err) err = weft__memory_pool_create(&c->pool, (memory_source){c, get_memory, give_memory}, limit);
+  if (!code) code = api->event_create(number, &c->order_event);
+  if (!code) code = api->event_create(number, &c->peer_event);
+  weft_err err = card_check(c, code, "opening the GPU");
+  if (!err) err = weft__memory_pool_create(&c->pool, (memory_source){c, card_get_memory, card_give_memory}, limit);
   if (err)
     weft__card_destroy(c);
   else
@@ -461,18 +464,18 @@ weft_err weft__card_create(card **out, const gpu_api *api, int number, size_t li
 void weft__card_destroy(card *c) {
   if (!c) return;
   if (c->stream) c->api->sync(c->stream);
-  collect(c);
+  card_collect_staged(c);
   weft__memory_pool_destroy(c->pool);
   for (staged *s = c->spare, *next; s; s = next) {
     next = s->next;
     c->api->event_destroy(s->event);
     weft__free(s);
   }
-  if (c->turn) c->api->event_destroy(c->turn);
-  if (c->handover) c->api->event_destroy(c->handover);
+  if (c->order_event) c->api->event_destroy(c->order_event);
+  if (c->peer_event) c->api->event_destroy(c->peer_event);
   for (int i = 0; i < c->n_event; i++) c->api->event_destroy(c->event[i]);
   weft__free(c->event);
   pthread_mutex_destroy(&c->lock);
-  pthread_mutex_destroy(&c->recording);
+  pthread_mutex_destroy(&c->capture_lock);
   weft__free(c);
 }

@@ -9,7 +9,7 @@
 
 #define WEFT_EXPORT __attribute__((visibility("default")))
 
-static const char *why(int code) {
+static const char *cuda_error_text(int code) {
   if (code == NCCL_FAILED) return "NCCL could not sum over the cards";
   switch ((cudaError_t)code) {
   case cudaErrorInsufficientDriver:
@@ -21,7 +21,7 @@ static const char *why(int code) {
   }
 }
 
-static gpu_error_kind trouble(int code) {
+static gpu_error_kind cuda_error_kind(int code) {
   switch ((cudaError_t)code) {
   case cudaErrorNoDevice: return GPU_ERROR_NO_DEVICE;
   case cudaErrorMemoryAllocation: return GPU_ERROR_NO_MEMORY;
@@ -42,24 +42,24 @@ static gpu_error_kind trouble(int code) {
 }
 
 /* An error of a call that is not sticky must not be found by the next launch. */
-static int done(cudaError_t e) {
+static int cuda_result(cudaError_t e) {
   if (e != cudaSuccess) cudaGetLastError();
   return (int)e;
 }
 
-static int count(int *n) {
+static int cuda_count(int *n) {
   *n = 0;
-  return done(cudaGetDeviceCount(n));
+  return cuda_result(cudaGetDeviceCount(n));
 }
 
 /* Stands for all kernels of this plug-in: is there code for a card? */
-__global__ void probe() {}
+__global__ void cuda_probe() {}
 
-static int properties(int card, gpu_properties *out) {
+static int cuda_properties(int card, gpu_properties *out) {
   cudaDeviceProp p;
   memset(out, 0, sizeof *out);
   cudaError_t e = cudaGetDeviceProperties(&p, card);
-  if (e != cudaSuccess) return done(e);
+  if (e != cudaSuccess) return cuda_result(e);
   snprintf(out->name, sizeof out->name, "%s", p.name);
   snprintf(out->bus, sizeof out->bus, "%04x:%02x:%02x.0", p.pciDomainID, p.pciBusID, p.pciDeviceID);
   out->major = p.major;
@@ -67,95 +67,122 @@ static int properties(int card, gpu_properties *out) {
   out->memory = p.totalGlobalMem;
   cudaFuncAttributes any;
   e = cudaSetDevice(card);
-  return done(e == cudaSuccess ? cudaFuncGetAttributes(&any, probe) : e);
+  return cuda_result(e == cudaSuccess ? cudaFuncGetAttributes(&any, cuda_probe) : e);
 }
 
-static int peers(int a, int b, int *can) { return done(cudaDeviceCanAccessPeer(can, a, b)); }
-static int use(int card) { return done(cudaSetDevice(card)); }
+static int cuda_peers(int a, int b, int *can) { return cuda_result(cudaDeviceCanAccessPeer(can, a, b)); }
+static int cuda_use(int card) { return cuda_result(cudaSetDevice(card)); }
 
-static int memory_left(int card, size_t *bytes) {
+static int cuda_memory_left(int card, size_t *bytes) {
   size_t total;
-  int e = use(card);
-  return e ? e : done(cudaMemGetInfo(bytes, &total));
+  int e = cuda_use(card);
+  return e ? e : cuda_result(cudaMemGetInfo(bytes, &total));
 }
 
-static int alloc_card(int card, size_t bytes, void **out) {
-  int e = use(card);
-  return e ? e : done(cudaMalloc(out, bytes));
+static int cuda_alloc(int card, size_t bytes, void **out) {
+  int e = cuda_use(card);
+  return e ? e : cuda_result(cudaMalloc(out, bytes));
 }
 
-static int free_card(int card, void *at) {
-  int e = use(card);
-  return e ? e : done(cudaFree(at));
+static int cuda_free(int card, void *at) {
+  int e = cuda_use(card);
+  return e ? e : cuda_result(cudaFree(at));
 }
 
-static int alloc_host(size_t bytes, void **out) { return done(cudaHostAlloc(out, bytes, cudaHostAllocPortable)); }
-static int free_host(void *at) { return done(cudaFreeHost(at)); }
+static int cuda_alloc_host(size_t bytes, void **out) {
+  return cuda_result(cudaHostAlloc(out, bytes, cudaHostAllocPortable));
+}
+static int cuda_free_host(void *at) { return cuda_result(cudaFreeHost(at)); }
 
-static int stream_create(int card, void **out) {
-  int e = use(card);
-  return e ? e : done(cudaStreamCreateWithFlags((cudaStream_t *)out, cudaStreamNonBlocking));
+static int cuda_stream_create(int card, void **out) {
+  int e = cuda_use(card);
+  return e ? e : cuda_result(cudaStreamCreateWithFlags((cudaStream_t *)out, cudaStreamNonBlocking));
 }
 
-static int sync_stream(void *stream) { return done(cudaStreamSynchronize((cudaStream_t)stream)); }
+static int cuda_sync(void *stream) { return cuda_result(cudaStreamSynchronize((cudaStream_t)stream)); }
 
-static int copy(void *stream, void *dst, const void *src, size_t bytes, gpu_direction way) {
+static int cuda_copy(void *stream, void *dst, const void *src, size_t bytes, gpu_direction way) {
   static const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDefault};
-  return done(cudaMemcpyAsync(dst, src, bytes, kinds[way], (cudaStream_t)stream));
+  return cuda_result(cudaMemcpyAsync(dst, src, bytes, kinds[way], (cudaStream_t)stream));
 }
 
-static int zero(void *stream, void *dst, size_t bytes) {
-  return done(cudaMemsetAsync(dst, 0, bytes, (cudaStream_t)stream));
+static int cuda_zero(void *stream, void *dst, size_t bytes) {
+  return cuda_result(cudaMemsetAsync(dst, 0, bytes, (cudaStream_t)stream));
 }
 
-static int event_create(int card, void **out) {
-  int e = use(card);
-  return e ? e : done(cudaEventCreateWithFlags((cudaEvent_t *)out, cudaEventDisableTiming));
+static int cuda_event_create(int card, void **out) {
+  int e = cuda_use(card);
+  return e ? e : cuda_result(cudaEventCreateWithFlags((cudaEvent_t *)out, cudaEventDisableTiming));
 }
-static void event_destroy(void *event) { done(cudaEventDestroy((cudaEvent_t)event)); }
-static int event_record(void *event, void *stream) {
-  return done(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream));
+static void cuda_event_destroy(void *event) { cuda_result(cudaEventDestroy((cudaEvent_t)event)); }
+static int cuda_event_record(void *event, void *stream) {
+  return cuda_result(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream));
 }
-static int event_wait(void *stream, void *event) {
-  return done(cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)event, 0));
+static int cuda_event_wait(void *stream, void *event) {
+  return cuda_result(cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)event, 0));
 }
-static int event_passed(void *event, bool *passed) {
+static int cuda_event_passed(void *event, bool *passed) {
   cudaError_t e = cudaEventQuery((cudaEvent_t)event);
   *passed = e == cudaSuccess;
   if (e == cudaErrorNotReady) {
     cudaGetLastError();
     return 0;
   }
-  return done(e);
+  return cuda_result(e);
 }
 
 /* Relaxed: other threads go on allocating while this one records. */
-static int capture_begin(void *stream) {
-  return done(cudaStreamBeginCapture((cudaStream_t)stream, cudaStreamCaptureModeRelaxed));
+static int cuda_capture_begin(void *stream) {
+  return cuda_result(cudaStreamBeginCapture((cudaStream_t)stream, cudaStreamCaptureModeRelaxed));
 }
 
-static int capture_end(void *stream, void **recording) {
+static int cuda_capture_end(void *stream, void **instance) {
   cudaGraph_t graph = nullptr;
-  *recording = nullptr;
+  *instance = nullptr;
   cudaError_t e = cudaStreamEndCapture((cudaStream_t)stream, &graph);
   if (e == cudaSuccess) {
-    e = cudaGraphInstantiate((cudaGraphExec_t *)recording, graph, 0);
-    if (e == cudaSuccess) e = cudaGraphUpload((cudaGraphExec_t)*recording, (cudaStream_t)stream);
+    e = cudaGraphInstantiate((cudaGraphExec_t *)instance, graph, 0);
+    if (e == cudaSuccess) e = cudaGraphUpload((cudaGraphExec_t)*instance, (cudaStream_t)stream);
   }
   if (graph) cudaGraphDestroy(graph);
-  return done(e);
+  return cuda_result(e);
 }
 
-static int launch(void *recording, void *stream) {
-  return done(cudaGraphLaunch((cudaGraphExec_t)recording, (cudaStream_t)stream));
+static int cuda_graph_launch(void *instance, void *stream) {
+  return cuda_result(cudaGraphLaunch((cudaGraphExec_t)instance, (cudaStream_t)stream));
 }
-static void graph_destroy(void *recording) { done(cudaGraphExecDestroy((cudaGraphExec_t)recording)); }
+static void cuda_graph_destroy(void *instance) { cuda_result(cudaGraphExecDestroy((cudaGraphExec_t)instance)); }
 
 static const gpu_api api = {
-    GPU_API_VERSION,   why,           trouble,      count,      properties,    peers,        use,        memory_left,
-    alloc_card,        free_card,     alloc_host,   free_host,  stream_create, sync_stream,  copy,       zero,
-    event_create,      event_destroy, event_record, event_wait, event_passed,  capture_begin, capture_end, launch,
-    graph_destroy, nccl_can_sum,  nccl_sum,     nullptr,    nullptr,
+    GPU_API_VERSION,
+    cuda_error_text,
+    cuda_error_kind,
+    cuda_count,
+    cuda_properties,
+    cuda_peers,
+    cuda_use,
+    cuda_memory_left,
+    cuda_alloc,
+    cuda_free,
+    cuda_alloc_host,
+    cuda_free_host,
+    cuda_stream_create,
+    cuda_sync,
+    cuda_copy,
+    cuda_zero,
+    cuda_event_create,
+    cuda_event_destroy,
+    cuda_event_record,
+    cuda_event_wait,
+    cuda_event_passed,
+    cuda_capture_begin,
+    cuda_capture_end,
+    cuda_graph_launch,
+    cuda_graph_destroy,
+    nccl_can_sum,
+    nccl_sum,
+    nullptr,
+    nullptr,
 };
 
 extern "C" WEFT_EXPORT const gpu_api *weft_cuda_device(void) { return &api; }

@@ -13,11 +13,11 @@ typedef struct part {
   const char *at, *end;
 } part;
 
-static weft_err malformed(const char *name) {
+static weft_err device_name_malformed(const char *name) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "Malformed device specification '%s'", name);
 }
 
-static bool eat(part *p, const char *word) {
+static bool name_accept(part *p, const char *word) {
   size_t n = strlen(word);
   if ((size_t)(p->end - p->at) < n || strncmp(p->at, word, n) != 0) return false;
   p->at += n;
@@ -29,7 +29,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* A number or '*' (-1) that ends the part. */
-static bool number(part *p, int *out) {
+static bool name_number(part *p, int *out) {
   int64_t n = 0;
   if (p->end - p->at == 1 && *p->at == '*') {
     *out = -1;
@@ -46,7 +46,7 @@ static bool number(part *p, int *out) {
 }
 
 /* A word of letters, digits and '_' that begins with a letter and ends before ':' or the end. */
-static bool word(part *p, char *out, size_t size) {
+static bool name_word(part *p, char *out, size_t size) {
   size_t n = 0;
   if (p->at == p->end || !is_letter(*p->at)) return false;
   for (; p->at < p->end && *p->at != ':'; p->at++) {
@@ -58,38 +58,38 @@ static bool word(part *p, char *out, size_t size) {
   return true;
 }
 
-static bool wildcard(const part *p) { return p->end - p->at == 1 && *p->at == '*'; }
+static bool name_is_wildcard(const part *p) { return p->end - p->at == 1 && *p->at == '*'; }
 
-static bool job_part(part *p, device_spec *s) {
-  if (wildcard(p)) {
+static bool name_job(part *p, device_spec *s) {
+  if (name_is_wildcard(p)) {
     s->has_job = false;
     return true;
   }
-  s->has_job = word(p, s->job, sizeof s->job) && p->at == p->end;
+  s->has_job = name_word(p, s->job, sizeof s->job) && p->at == p->end;
   return s->has_job;
 }
 
 static const char *const legacy_types[] = {"CPU", "GPU"};
 
 /* "cpu" and "gpu" are written in capitals, as TensorFlow does with these two and no others. */
-static void capitalise(char *type) {
+static void name_capitalize(char *type) {
   for (size_t i = 0; i < sizeof legacy_types / sizeof *legacy_types; i++)
     if (strcasecmp(type, legacy_types[i]) == 0) strcpy(type, legacy_types[i]);
 }
 
 /* "GPU", "GPU:1", "GPU:*", "*", "*:1" */
-static bool device_part(part *p, device_spec *s) {
+static bool name_device(part *p, device_spec *s) {
   s->id = -1;
-  if (eat(p, "*"))
+  if (name_accept(p, "*"))
     s->has_type = false;
-  else if (!(s->has_type = word(p, s->type, sizeof s->type)))
+  else if (!(s->has_type = name_word(p, s->type, sizeof s->type)))
     return false;
-  capitalise(s->type);
+  name_capitalize(s->type);
   if (p->at == p->end) return true;
-  return eat(p, ":") && number(p, &s->id);
+  return name_accept(p, ":") && name_number(p, &s->id);
 }
 
-static bool legacy_part(part *p, device_spec *s) {
+static bool name_legacy(part *p, device_spec *s) {
   for (size_t i = 0; i < sizeof legacy_types / sizeof *legacy_types; i++) {
     size_t n = strlen(legacy_types[i]);
     if ((size_t)(p->end - p->at) < n || strncasecmp(p->at, legacy_types[i], n) != 0) continue;
@@ -97,17 +97,17 @@ static bool legacy_part(part *p, device_spec *s) {
     s->has_type = true;
     strcpy(s->type, legacy_types[i]);
     s->id = -1;
-    return p->at == p->end || (eat(p, ":") && number(p, &s->id));
+    return p->at == p->end || (name_accept(p, ":") && name_number(p, &s->id));
   }
   return false;
 }
 
-static bool parse_part(part p, device_spec *s) {
-  if (eat(&p, "job:")) return job_part(&p, s);
-  if (eat(&p, "replica:")) return number(&p, &s->replica);
-  if (eat(&p, "task:")) return number(&p, &s->task);
-  if (eat(&p, "device:")) return device_part(&p, s);
-  return legacy_part(&p, s);
+static bool name_parse_part(part p, device_spec *s) {
+  if (name_accept(&p, "job:")) return name_job(&p, s);
+  if (name_accept(&p, "replica:")) return name_number(&p, &s->replica);
+  if (name_accept(&p, "task:")) return name_number(&p, &s->task);
+  if (name_accept(&p, "device:")) return name_device(&p, s);
+  return name_legacy(&p, s);
 }
 
 weft_err weft__device_parse(device_spec *out, const char *name) {
@@ -115,10 +115,10 @@ weft_err weft__device_parse(device_spec *out, const char *name) {
   if (strcmp(name, "/") == 0) return WEFT_OK;
   device_spec s = *out;
   for (const char *at = name; *at;) {
-    if (*at != '/') return malformed(name);
+    if (*at != '/') return device_name_malformed(name);
     const char *end = at + 1;
     while (*end && *end != '/') end++;
-    if (!parse_part((part){at + 1, end}, &s)) return malformed(name);
+    if (!name_parse_part((part){at + 1, end}, &s)) return device_name_malformed(name);
     at = end;
   }
   *out = s;

@@ -42,8 +42,8 @@ typedef enum gpu_error_kind {
 
 typedef struct gpu_api {
   int version; /* GPU_API_VERSION */
-  const char *(*why)(int code);
-  gpu_error_kind (*trouble)(int code);
+  const char *(*error_text)(int code);
+  gpu_error_kind (*error_kind)(int code);
   int (*count)(int *n); /* cards that CUDA_VISIBLE_DEVICES leaves */
   int (*properties)(int card, gpu_properties *out);
   int (*peers)(int a, int b, int *can); /* may a read b's memory? */
@@ -73,8 +73,8 @@ typedef struct gpu_api {
   int (*sum)(int n, const int *card, void *const *stream, const void *const *in, int root, void *out, size_t count,
              weft_dtype type);
   /* Of a simulated card: around a CPU kernel that works on its memory.  NULL for real ones. */
-  void (*enter)(void *stream);
-  void (*leave)(void *stream);
+  void (*kernel_begin)(void *stream);
+  void (*kernel_end)(void *stream);
 } gpu_api;
 typedef const gpu_api *gpu_device_fn(void);
 

@@ -29,7 +29,7 @@ static struct {
 
 /* Said once: to those who seem to want a GPU as information, to others only when they look closely; but that one is there
  * and cannot be used is a warning. */
-static void tell_why(const char *why, const gpu_options *o, bool there) {
+static void gpu_log_why_none(const char *why, const gpu_options *o, bool there) {
   if (cards.told) return;
   cards.told = true;
   const bool wanted =
@@ -39,21 +39,21 @@ static void tell_why(const char *why, const gpu_options *o, bool there) {
 
 /* ---- pinned memory ------------------------------------------------------------------------------ */
 
-static weft_err get_pinned(void *arg, size_t bytes, void **out) {
+static weft_err pinned_get(void *arg, size_t bytes, void **out) {
   const gpu_api *api = arg;
   return api->alloc_host(bytes, out) ? WEFT_RESOURCE_EXHAUSTED : WEFT_OK;
 }
 
-static void give_pinned(void *arg, void *at) {
+static void pinned_give(void *arg, void *at) {
   const gpu_api *api = arg;
   api->free_host(at);
 }
 
 /* The lock is held. */
-static weft_err make_pinned(const gpu_api *api) {
+static weft_err pinned_pool_create(const gpu_api *api) {
   memory_pool *made;
   if (atomic_load(&pinned)) return WEFT_OK;
-  const memory_source source = {(void *)(uintptr_t)api, get_pinned, give_pinned};
+  const memory_source source = {(void *)(uintptr_t)api, pinned_get, pinned_give};
   WEFT_TRY(weft__memory_pool_create(&made, source, SIZE_MAX / 2));
   atomic_store(&pinned, made);
   return WEFT_OK;
@@ -68,7 +68,7 @@ weft_err weft__pinned_receive_buffer(buffer **out, size_t bytes) {
 /* ---- cards -------------------------------------------------------------------------------------- */
 
 /* The numbers in "1,0", each below n. */
-static weft_err parse_visible(const char *list, int n, int *out, int *n_out) {
+static weft_err gpu_parse_visible(const char *list, int n, int *out, int *n_out) {
   *n_out = 0;
   if (!*list) {
     for (; *n_out < n && *n_out < GPU_MAX_CARDS; ++*n_out) out[*n_out] = *n_out;
@@ -94,7 +94,7 @@ static weft_err parse_visible(const char *list, int n, int *out, int *n_out) {
 }
 
 /* "DMA: 0 1" and a row of Y and N for each: who reads whose memory. */
-static void show_peers(const gpu_api *api, const int *number, int n) {
+static void gpu_log_peers(const gpu_api *api, const int *number, int n) {
   if (cards.shown) return;
   cards.shown = true;
   text line = {0};
@@ -113,29 +113,29 @@ static void show_peers(const gpu_api *api, const int *number, int n) {
 }
 
 /* How many bytes a part of a card may take. */
-static size_t limit_of(const gpu_options *o, int position, int part, int parts, size_t whole) {
+static size_t gpu_memory_limit(const gpu_options *o, int position, int part, int parts, size_t whole) {
   int64_t megabytes = position < GPU_MAX_CARDS ? o->parts[position].megabytes[part] : 0;
   if (megabytes > 0) return (size_t)megabytes << 20;
   double fraction = o->fraction > 0 ? o->fraction : 0.95;
   return (size_t)((double)whole * fraction / parts);
 }
 
-static int parts_of(const gpu_options *o, int position) {
+static int gpu_virtual_count(const gpu_options *o, int position) {
   const char *all = getenv("WEFT_VIRTUAL_GPUS");
   int n = position < GPU_MAX_CARDS ? o->parts[position].n : 0;
   if (n == 0 && all) n = atoi(all);
   return n < 1 ? 1 : n > GPU_MAX_VIRTUAL ? GPU_MAX_VIRTUAL : n;
 }
 
-typedef struct opening {
+typedef struct gpu_open_args {
   const gpu_api *api;
   const gpu_options *o;
   const char *task;
   device ***list;
   int *n, made; /* made: GPUs so far */
-} opening;
+} gpu_open_args;
 
-static weft_err append(opening *w, device *d) {
+static weft_err gpu_append_device(gpu_open_args *w, device *d) {
   device **grown = weft__realloc(*w->list, sizeof *grown * ((size_t)*w->n + 1));
   if (!grown) {
     weft__device_destroy(d);
@@ -148,12 +148,13 @@ static weft_err append(opening *w, device *d) {
 }
 
 /* The parts of one visible card. */
-static weft_err open_card(opening *w, int position, int number) {
+static weft_err gpu_open_card(gpu_open_args *w, int position, int number) {
   gpu_properties p;
-  const int parts = parts_of(w->o, position);
+  const int parts = gpu_virtual_count(w->o, position);
   int code = w->api->properties(number, &p);
   if (code) { /* the others may serve */
-    weft__log(LOG_WARNING, "GPU %d (%s) is not used: %s", number, p.name[0] ? p.name : "unknown", w->api->why(code));
+    weft__log(LOG_WARNING, "GPU %d (%s) is not used: %s", number, p.name[0] ? p.name : "unknown",
+              w->api->error_text(code));
     return WEFT_OK;
   }
   for (int i = 0; i < parts; i++) {
@@ -161,29 +162,29 @@ static weft_err open_card(opening *w, int position, int number) {
     card **c = &cards.open[number][i];
     if (w->o->bounded && w->made >= w->o->limit) return WEFT_OK;
     if (!*c) {
-      WEFT_TRY(make_pinned(w->api));
-      WEFT_TRY(
-          weft__card_create(c, w->api, number, limit_of(w->o, position, i, parts, p.memory), atomic_load(&pinned)));
+      WEFT_TRY(pinned_pool_create(w->api));
+      WEFT_TRY(weft__card_create(c, w->api, number, gpu_memory_limit(w->o, position, i, parts, p.memory),
+                                 atomic_load(&pinned)));
       weft__log(LOG_INFO, "Creating TensorFlow device (/gpu:%d) -> (device: %d, name: %s, pci bus id: %s)", w->made,
                 number, p.name, p.bus);
     }
     WEFT_TRY(weft__card_device(&d, *c, w->task, w->made, &p));
-    WEFT_TRY(append(w, d));
+    WEFT_TRY(gpu_append_device(w, d));
   }
   return WEFT_OK;
 }
 
-static weft_err open_all(opening *w) {
+static weft_err gpu_open_all(gpu_open_args *w) {
   int n = 0, visible[GPU_MAX_CARDS], n_visible;
   int code = w->api->count(&n);
   if (code || n == 0) {
-    tell_why(code ? w->api->why(code) : "this machine has none that CUDA_VISIBLE_DEVICES lets one see", w->o,
-             code && w->api->trouble(code) != GPU_ERROR_NO_DEVICE);
+    gpu_log_why_none(code ? w->api->error_text(code) : "this machine has none that CUDA_VISIBLE_DEVICES lets one see",
+                     w->o, code && w->api->error_kind(code) != GPU_ERROR_NO_DEVICE);
     return WEFT_OK;
   }
-  WEFT_TRY(parse_visible(w->o->visible, n < GPU_MAX_CARDS ? n : GPU_MAX_CARDS, visible, &n_visible));
-  show_peers(w->api, visible, n_visible);
-  for (int i = 0; i < n_visible; i++) WEFT_TRY(open_card(w, i, visible[i]));
+  WEFT_TRY(gpu_parse_visible(w->o->visible, n < GPU_MAX_CARDS ? n : GPU_MAX_CARDS, visible, &n_visible));
+  gpu_log_peers(w->api, visible, n_visible);
+  for (int i = 0; i < n_visible; i++) WEFT_TRY(gpu_open_card(w, i, visible[i]));
   return WEFT_OK;
 }
 
@@ -192,10 +193,10 @@ weft_err weft__device_gpus(device ***list, int *n, const char *task, const gpu_o
   const char *why;
   if (!o) o = &defaults;
   if (o->bounded && o->limit <= 0) return WEFT_OK;
-  opening w = {weft__gpu_plugin_api(&why), o, task, list, n, 0};
+  gpu_open_args w = {weft__gpu_plugin_api(&why), o, task, list, n, 0};
   pthread_mutex_lock(&cards.lock);
-  if (!w.api) tell_why(why, o, false);
-  weft_err err = w.api ? open_all(&w) : WEFT_OK;
+  if (!w.api) gpu_log_why_none(why, o, false);
+  weft_err err = w.api ? gpu_open_all(&w) : WEFT_OK;
   pthread_mutex_unlock(&cards.lock);
   return err;
 }

@@ -23,15 +23,15 @@ static struct {
 } plugin = {.once = PTHREAD_ONCE_INIT};
 
 /* The folder this code was loaded from. */
-static void own_folder(char *out, size_t size) {
+static void plugin_own_folder(char *out, size_t size) {
   Dl_info here;
   snprintf(out, size, ".");
-  if (!dladdr((void *)(uintptr_t)own_folder, &here) || !here.dli_fname) return;
+  if (!dladdr((void *)(uintptr_t)plugin_own_folder, &here) || !here.dli_fname) return;
   const char *slash = strrchr(here.dli_fname, '/');
   if (slash) snprintf(out, size, "%.*s", weft__int_sat(slash - here.dli_fname), here.dli_fname);
 }
 
-static void load(const char *path) {
+static void plugin_load(const char *path) {
   void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!driver) {
     snprintf(plugin.why, sizeof plugin.why, "this machine has no NVIDIA driver (libcuda.so.1)");
@@ -43,16 +43,16 @@ static void load(const char *path) {
     snprintf(plugin.why, sizeof plugin.why, "%s", dlerror());
     return;
   }
-  gpu_device_fn *door;
-  *(void **)&door = dlsym(plugin.library, GPU_DEVICE_SYMBOL);
-  const gpu_api *api = door ? door() : NULL;
+  gpu_device_fn *get_api;
+  *(void **)&get_api = dlsym(plugin.library, GPU_DEVICE_SYMBOL);
+  const gpu_api *api = get_api ? get_api() : NULL;
   if (!api || api->version != GPU_API_VERSION)
     snprintf(plugin.why, sizeof plugin.why, "%s is of another version of Weft", path);
   else
     plugin.api = api;
 }
 
-static void find(void) {
+static void plugin_find(void) {
   const char *named = getenv("WEFT_CUDA_PLUGIN");
   char folder[256], path[300];
   if (named && strcmp(named, "simulated") == 0) {
@@ -64,13 +64,13 @@ static void find(void) {
     snprintf(plugin.why, sizeof plugin.why, "WEFT_CUDA_PLUGIN is \"none\"");
     return;
   }
-  own_folder(folder, sizeof folder);
+  plugin_own_folder(folder, sizeof folder);
   snprintf(path, sizeof path, "%s/libweft_cuda.so", folder);
-  load(named && *named ? named : path);
+  plugin_load(named && *named ? named : path);
 }
 
 const gpu_api *weft__gpu_plugin_api(const char **why) {
-  pthread_once(&plugin.once, find);
+  pthread_once(&plugin.once, plugin_find);
   *why = plugin.why;
   return plugin.api;
 }

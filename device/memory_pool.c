@@ -33,13 +33,13 @@ struct memory_pool {
   chunk *list[CLASSES];
 };
 
-static int class_of(size_t bytes) {
+static int chunk_class(size_t bytes) {
   int c = 63 - __builtin_clzll((unsigned long long)(bytes / GRAIN));
   return c < CLASSES ? c : CLASSES - 1;
 }
 
-static void list_add(memory_pool *p, chunk *c) {
-  chunk **head = &p->list[class_of(c->bytes)];
+static void free_list_add(memory_pool *p, chunk *c) {
+  chunk **head = &p->list[chunk_class(c->bytes)];
   c->free = true;
   c->prev = NULL;
   c->next = *head;
@@ -47,18 +47,18 @@ static void list_add(memory_pool *p, chunk *c) {
   *head = c;
 }
 
-static void list_remove(memory_pool *p, chunk *c) {
+static void free_list_remove(memory_pool *p, chunk *c) {
   if (c->next) c->next->prev = c->prev;
   if (c->prev)
     c->prev->next = c->next;
   else
-    p->list[class_of(c->bytes)] = c->next;
+    p->list[chunk_class(c->bytes)] = c->next;
   c->free = false;
 }
 
 /* The smallest free chunk of the first class that has one large enough. */
-static chunk *find(memory_pool *p, size_t bytes) {
-  for (int k = class_of(bytes); k < CLASSES; k++) {
+static chunk *pool_find_chunk(memory_pool *p, size_t bytes) {
+  for (int k = chunk_class(bytes); k < CLASSES; k++) {
     chunk *best = NULL;
     for (chunk *c = p->list[k]; c; c = c->next)
       if (c->bytes >= bytes && (!best || c->bytes < best->bytes)) best = c;
@@ -67,68 +67,68 @@ static chunk *find(memory_pool *p, size_t bytes) {
   return NULL;
 }
 
-static void release(buffer *b);
+static void chunk_release(buffer *b);
 
-static chunk *new_chunk(memory_pool *p, void *at, size_t bytes) {
+static chunk *chunk_create(memory_pool *p, void *at, size_t bytes) {
   chunk *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return NULL;
   c->pool = p;
   c->bytes = bytes;
   c->buffer.data = at;
-  c->buffer.release = release;
+  c->buffer.release = chunk_release;
   return c;
 }
 
 /* Cuts what is not needed off a chunk; without memory for the header it stays whole. */
-static void split(memory_pool *p, chunk *c, size_t bytes) {
+static void chunk_split(memory_pool *p, chunk *c, size_t bytes) {
   if (c->bytes - bytes < GRAIN) return;
-  chunk *rest = new_chunk(p, (char *)c->buffer.data + bytes, c->bytes - bytes);
+  chunk *rest = chunk_create(p, (char *)c->buffer.data + bytes, c->bytes - bytes);
   if (!rest) return;
   c->bytes = bytes;
   rest->before = c;
   rest->after = c->after;
   if (c->after) c->after->before = rest;
   c->after = rest;
-  list_add(p, rest);
+  free_list_add(p, rest);
 }
 
 /* c takes in the neighbour behind it. */
-static void swallow(memory_pool *p, chunk *c) {
+static void chunk_merge_next(memory_pool *p, chunk *c) {
   chunk *gone = c->after;
-  if (gone->free) list_remove(p, gone);
+  if (gone->free) free_list_remove(p, gone);
   c->bytes += gone->bytes;
   c->after = gone->after;
   if (c->after) c->after->before = c;
   weft__free(gone);
 }
 
-static void put_back(memory_pool *p, chunk *c) {
-  if (c->after && c->after->free) swallow(p, c);
+static void chunk_put_back(memory_pool *p, chunk *c) {
+  if (c->after && c->after->free) chunk_merge_next(p, c);
   if (c->before && c->before->free) {
     c = c->before;
-    list_remove(p, c);
-    swallow(p, c);
+    free_list_remove(p, c);
+    chunk_merge_next(p, c);
   }
-  list_add(p, c);
+  free_list_add(p, c);
 }
 
-static void release(buffer *b) {
+static void chunk_release(buffer *b) {
   chunk *c = (chunk *)b;
   memory_pool *p = c->pool;
   pthread_mutex_lock(&p->lock);
   p->in_use -= c->bytes;
-  put_back(p, c);
+  chunk_put_back(p, c);
   pthread_mutex_unlock(&p->lock);
 }
 
 /* ---- regions ----------------------------------------------------------------------------------- */
 
-static weft_err add_region(memory_pool *p, size_t bytes) {
+static weft_err pool_add_region(memory_pool *p, size_t bytes) {
   void *at;
   if (bytes > p->limit - p->taken) return WEFT_RESOURCE_EXHAUSTED;
   weft_err err = p->source.get(p->source.arg, bytes, &at);
   if (err) return err;
-  chunk *c = new_chunk(p, at, bytes);
+  chunk *c = chunk_create(p, at, bytes);
   region *r = weft__alloc(sizeof *r);
   if (!c || !r) {
     weft__free(c);
@@ -139,11 +139,11 @@ static weft_err add_region(memory_pool *p, size_t bytes) {
   *r = (region){at, bytes, p->regions};
   p->regions = r;
   p->taken += bytes;
-  list_add(p, c);
+  free_list_add(p, c);
   return WEFT_OK;
 }
 
-static void drop_region(memory_pool *p, const void *at) {
+static void pool_drop_region(memory_pool *p, const void *at) {
   region **link = &p->regions;
   while ((*link)->at != at) link = &(*link)->next;
   region *gone = *link;
@@ -152,29 +152,29 @@ static void drop_region(memory_pool *p, const void *at) {
 }
 
 /* Gives back the regions in which nothing is used. */
-static void trim(memory_pool *p) {
+static void pool_trim(memory_pool *p) {
   for (int k = 0; k < CLASSES; k++)
     for (chunk *c = p->list[k], *next; c; c = next) {
       next = c->next;
       if (c->before || c->after) continue;
-      list_remove(p, c);
+      free_list_remove(p, c);
       p->taken -= c->bytes;
-      drop_region(p, c->buffer.data);
+      pool_drop_region(p, c->buffer.data);
       p->source.give(p->source.arg, c->buffer.data);
       weft__free(c);
     }
 }
 
 /* A region with room to spare, or if there is none, one that just fits. */
-static weft_err grow(memory_pool *p, size_t bytes) {
+static weft_err pool_grow(memory_pool *p, size_t bytes) {
   size_t want = p->next_region;
   while (want < bytes) want *= 2;
   if (want > p->limit - p->taken) want = bytes;
-  weft_err err = add_region(p, want);
-  if (err == WEFT_RESOURCE_EXHAUSTED && want > bytes) err = add_region(p, bytes);
+  weft_err err = pool_add_region(p, want);
+  if (err == WEFT_RESOURCE_EXHAUSTED && want > bytes) err = pool_add_region(p, bytes);
   if (err == WEFT_RESOURCE_EXHAUSTED) {
-    trim(p);
-    err = add_region(p, bytes);
+    pool_trim(p);
+    err = pool_add_region(p, bytes);
   }
   if (!err && p->next_region < LAST_REGION) p->next_region *= 2;
   return err;
@@ -193,7 +193,7 @@ weft_err weft__memory_pool_create(memory_pool **out, memory_source source, size_
 
 void weft__memory_pool_destroy(memory_pool *p) {
   if (!p) return;
-  trim(p);
+  pool_trim(p);
   pthread_mutex_destroy(&p->lock);
   weft__free(p);
 }
@@ -203,11 +203,11 @@ weft_err weft__memory_pool_alloc(memory_pool *p, buffer **out, weft_dtype dtype,
   if (rounded < bytes) return WEFT_RESOURCE_EXHAUSTED;
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&p->lock);
-  chunk *c = find(p, rounded);
-  if (!c && !(err = grow(p, rounded))) c = find(p, rounded);
+  chunk *c = pool_find_chunk(p, rounded);
+  if (!c && !(err = pool_grow(p, rounded))) c = pool_find_chunk(p, rounded);
   if (c) {
-    list_remove(p, c);
-    split(p, c, rounded);
+    free_list_remove(p, c);
+    chunk_split(p, c, rounded);
     p->in_use += c->bytes;
     if (p->in_use > p->peak) p->peak = p->in_use;
     atomic_init(&c->buffer.refs, 1);

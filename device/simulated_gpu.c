@@ -44,25 +44,25 @@ static struct { /* all memory of all simulated cards is open while anything work
   region *first;
   size_t taken;
   int users;
-} world = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void protect(int mode) {
-  for (const region *r = world.first; r; r = r->next) mprotect(r->at, r->bytes, mode);
+static void sim_protect(int mode) {
+  for (const region *r = memory.first; r; r = r->next) mprotect(r->at, r->bytes, mode);
 }
 
-static void open_memory(void) {
-  pthread_mutex_lock(&world.lock);
-  if (world.users++ == 0) protect(PROT_READ | PROT_WRITE);
-  pthread_mutex_unlock(&world.lock);
+static void sim_open_memory(void) {
+  pthread_mutex_lock(&memory.lock);
+  if (memory.users++ == 0) sim_protect(PROT_READ | PROT_WRITE);
+  pthread_mutex_unlock(&memory.lock);
 }
 
-static void close_memory(void) {
-  pthread_mutex_lock(&world.lock);
-  if (--world.users == 0) protect(PROT_NONE);
-  pthread_mutex_unlock(&world.lock);
+static void sim_close_memory(void) {
+  pthread_mutex_lock(&memory.lock);
+  if (--memory.users == 0) sim_protect(PROT_NONE);
+  pthread_mutex_unlock(&memory.lock);
 }
 
-static const char *why(int code) {
+static const char *sim_error_text(int code) {
   static const char *const words[] = {"no error",
                                       "out of memory",
                                       "invalid argument",
@@ -71,7 +71,7 @@ static const char *why(int code) {
                                       "an illegal memory access was encountered"};
   return words[code];
 }
-static gpu_error_kind trouble(int code) {
+static gpu_error_kind sim_error_kind(int code) {
   return code == FULL ? GPU_ERROR_NO_MEMORY : code == LOST ? GPU_ERROR_LOST : GPU_ERROR_CALL;
 }
 
@@ -79,15 +79,15 @@ static gpu_error_kind trouble(int code) {
 
 static atomic_bool lost;
 
-static bool suffers(const char *from) {
+static bool sim_has_failure(const char *from) {
   const char *asked = getenv("WEFT_SIMULATED_TROUBLE");
   return asked && strncmp(asked, from, strlen(from)) == 0;
 }
 
 /* At each kernel: is it the one that loses the card? */
-static void count_kernel(void) {
+static void sim_count_kernel(void) {
   static atomic_int kernels;
-  if (!suffers("lost:")) return;
+  if (!sim_has_failure("lost:")) return;
   char *file;
   const long which = strtol(getenv("WEFT_SIMULATED_TROUBLE") + strlen("lost:"), &file, 10);
   if (atomic_fetch_add(&kernels, 1) + 1 != which) return;
@@ -96,87 +96,87 @@ static void count_kernel(void) {
   if (*file != ':' || made >= 0) atomic_store(&lost, true);
 }
 
-static int state(void) { return atomic_load(&lost) ? LOST : OK; }
+static int sim_state(void) { return atomic_load(&lost) ? LOST : OK; }
 
 /* ---- cards -------------------------------------------------------------------------------------- */
 
-static int cards(void) {
+static int sim_card_count(void) {
   const char *asked = getenv("WEFT_SIMULATED_CARDS");
   return asked && atoi(asked) > 1 ? atoi(asked) : 1;
 }
 
-static int count(int *n) {
-  *n = suffers("driver") ? 0 : cards();
-  return suffers("driver") ? OLD_DRIVER : OK;
+static int sim_count(int *n) {
+  *n = sim_has_failure("driver") ? 0 : sim_card_count();
+  return sim_has_failure("driver") ? OLD_DRIVER : OK;
 }
 
-static int properties(int card, gpu_properties *out) {
+static int sim_properties(int card, gpu_properties *out) {
   *out = (gpu_properties){.name = "Simulated GPU", .bus = "0000:00:00.0", .major = 9, .memory = CARD_BYTES};
   out->bus[6] = (char)('0' + card % 10);
-  return suffers("code") ? NO_CODE : card < cards() ? OK : WRONG;
+  return sim_has_failure("code") ? NO_CODE : card < sim_card_count() ? OK : WRONG;
 }
 
-static int peers(int a, int b, int *can) {
+static int sim_peers(int a, int b, int *can) {
   *can = a == b;
   return OK;
 }
 
-static int use(int card) { return card < cards() ? OK : WRONG; }
+static int sim_use(int card) { return card < sim_card_count() ? OK : WRONG; }
 
-static int memory_left(int card, size_t *bytes) {
+static int sim_memory_left(int card, size_t *bytes) {
   (void)card;
-  *bytes = CARD_BYTES - world.taken;
+  *bytes = CARD_BYTES - memory.taken;
   return OK;
 }
 
-static int alloc_card(int card, size_t bytes, void **out) {
+static int sim_alloc(int card, size_t bytes, void **out) {
   (void)card;
   region *r = weft__alloc(sizeof *r);
   if (!r) return FULL;
-  pthread_mutex_lock(&world.lock);
-  bool room = bytes <= CARD_BYTES - world.taken;
-  int mode = world.users ? PROT_READ | PROT_WRITE : PROT_NONE;
+  pthread_mutex_lock(&memory.lock);
+  bool room = bytes <= CARD_BYTES - memory.taken;
+  int mode = memory.users ? PROT_READ | PROT_WRITE : PROT_NONE;
   void *at = room ? mmap(NULL, bytes, mode, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
   if (at != MAP_FAILED) {
-    *r = (region){at, bytes, world.first};
-    world.first = r;
-    world.taken += bytes;
+    *r = (region){at, bytes, memory.first};
+    memory.first = r;
+    memory.taken += bytes;
     *out = at;
   }
-  pthread_mutex_unlock(&world.lock);
+  pthread_mutex_unlock(&memory.lock);
   if (at == MAP_FAILED) weft__free(r);
   return at == MAP_FAILED ? FULL : OK;
 }
 
-static int free_card(int card, void *at) {
+static int sim_free(int card, void *at) {
   (void)card;
-  pthread_mutex_lock(&world.lock);
-  region **p = &world.first;
+  pthread_mutex_lock(&memory.lock);
+  region **p = &memory.first;
   while (*p && (*p)->at != at) p = &(*p)->next;
   region *r = *p;
   if (r) {
     *p = r->next;
-    world.taken -= r->bytes;
+    memory.taken -= r->bytes;
     munmap(r->at, r->bytes);
   }
-  pthread_mutex_unlock(&world.lock);
+  pthread_mutex_unlock(&memory.lock);
   weft__free(r);
   return r ? OK : WRONG;
 }
 
-static int alloc_host(size_t bytes, void **out) {
+static int sim_alloc_host(size_t bytes, void **out) {
   *out = weft__alloc_aligned(bytes);
   return *out ? OK : FULL;
 }
 
-static int free_host(void *at) {
+static int sim_free_host(void *at) {
   weft__free(at);
   return OK;
 }
 
 /* ---- streams ------------------------------------------------------------------------------------- */
 
-static int stream_create(int card, void **out) {
+static int sim_stream_create(int card, void **out) {
   (void)card;
   stream *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return FULL;
@@ -190,7 +190,7 @@ static int stream_create(int card, void **out) {
   return OK;
 }
 
-static void carry_out(const task *t) {
+static void sim_run_task(const task *t) {
   if (t->src)
     memcpy(t->dst, t->src, t->bytes);
   else
@@ -198,34 +198,34 @@ static void carry_out(const task *t) {
 }
 
 /* Does what is queued.  The lock is held. */
-static void drain(stream *s) {
+static void sim_drain(stream *s) {
   if (!s->first) return;
-  open_memory();
+  sim_open_memory();
   while (s->first) {
     task *t = s->first;
     s->first = t->next;
-    carry_out(t);
+    sim_run_task(t);
     weft__free(t);
   }
   s->last = &s->first;
-  close_memory();
+  sim_close_memory();
 }
 
-static int sync_stream(void *at) {
+static int sim_sync(void *at) {
   stream *s = at;
   pthread_mutex_lock(&s->lock);
-  drain(s);
+  sim_drain(s);
   pthread_mutex_unlock(&s->lock);
-  return state();
+  return sim_state();
 }
 
 static _Thread_local const stream *inside; /* whose kernel this thread runs */
 
 /* A kernel's own copies come before what it does next. */
-static int queue(stream *s, void *dst, const void *src, size_t bytes) {
+static int sim_enqueue(stream *s, void *dst, const void *src, size_t bytes) {
   const task now = {dst, src, bytes, NULL};
   if (inside == s) {
-    carry_out(&now);
+    sim_run_task(&now);
     return OK;
   }
   task *t = weft__alloc(sizeof *t);
@@ -238,33 +238,33 @@ static int queue(stream *s, void *dst, const void *src, size_t bytes) {
   return OK;
 }
 
-static int copy(void *at, void *dst, const void *src, size_t bytes, gpu_direction way) {
+static int sim_copy(void *at, void *dst, const void *src, size_t bytes, gpu_direction way) {
   (void)way;
-  return queue(at, dst, src, bytes);
+  return sim_enqueue(at, dst, src, bytes);
 }
 
-static int zero(void *at, void *dst, size_t bytes) { return queue(at, dst, NULL, bytes); }
+static int sim_zero(void *at, void *dst, size_t bytes) { return sim_enqueue(at, dst, NULL, bytes); }
 
 /* An event is the stream it was recorded on: waiting for it is doing all of that stream's work. */
 typedef struct event {
   stream *stream;
 } event;
 
-static int event_create(int card, void **out) {
+static int sim_event_create(int card, void **out) {
   (void)card;
   *out = weft__alloc_zero(1, sizeof(event));
   return *out ? OK : FULL;
 }
-static void event_destroy(void *e) { weft__free(e); }
-static int event_record(void *e, void *s) {
+static void sim_event_destroy(void *e) { weft__free(e); }
+static int sim_event_record(void *e, void *s) {
   ((event *)e)->stream = s;
   return OK;
 }
-static int event_wait(void *s, void *e) {
+static int sim_event_wait(void *s, void *e) {
   stream *from = ((event *)e)->stream;
-  return from && from != s ? sync_stream(from) : OK;
+  return from && from != s ? sim_sync(from) : OK;
 }
-static int event_passed(void *e, bool *passed) {
+static int sim_event_passed(void *e, bool *passed) {
   stream *s = ((event *)e)->stream;
   *passed = true;
   if (!s) return OK;
@@ -274,32 +274,32 @@ static int event_passed(void *e, bool *passed) {
   return OK;
 }
 
-static void enter(void *at) {
+static void sim_kernel_begin(void *at) {
   stream *s = at;
-  sync_stream(s);
-  count_kernel();
-  open_memory();
+  sim_sync(s);
+  sim_count_kernel();
+  sim_open_memory();
   inside = s;
 }
 
-static void leave(void *at) {
+static void sim_kernel_end(void *at) {
   inside = NULL;
-  sync_stream(at);
-  close_memory();
+  sim_sync(at);
+  sim_close_memory();
 }
 
-static int can_sum(int n, const int *card, weft_dtype type, bool *can) {
+static int sim_can_sum(int n, const int *card, weft_dtype type, bool *can) {
   (void)card;
   *can = n > 0 && (type == WEFT_FLOAT || type == WEFT_DOUBLE);
   return OK;
 }
 
-static int sum(int n, const int *card, void *const *streams, const void *const *in, int root, void *out, size_t count,
-               weft_dtype type) {
+static int sim_sum(int n, const int *card, void *const *streams, const void *const *in, int root, void *out,
+                   size_t count, weft_dtype type) {
   (void)card, (void)root;
   int code = OK;
-  for (int i = 0; i < n && !code; i++) code = sync_stream(streams[i]);
-  open_memory();
+  for (int i = 0; i < n && !code; i++) code = sim_sync(streams[i]);
+  sim_open_memory();
   for (size_t at = 0; at < count; at++) {
     double total = 0;
     for (int i = 0; i < n; i++)
@@ -309,37 +309,37 @@ static int sum(int n, const int *card, void *const *streams, const void *const *
     else
       ((double *)out)[at] = total;
   }
-  close_memory();
+  sim_close_memory();
   return code;
 }
 
 const gpu_api *weft__simulated_gpu_api(void) {
   static const gpu_api api = {
       .version = GPU_API_VERSION,
-      .why = why,
-      .trouble = trouble,
-      .count = count,
-      .properties = properties,
-      .peers = peers,
-      .use = use,
-      .memory_left = memory_left,
-      .alloc = alloc_card,
-      .free = free_card,
-      .alloc_host = alloc_host,
-      .free_host = free_host,
-      .stream_create = stream_create,
-      .sync = sync_stream,
-      .copy = copy,
-      .zero = zero,
-      .event_create = event_create,
-      .event_destroy = event_destroy,
-      .event_record = event_record,
-      .event_wait = event_wait,
-      .event_passed = event_passed,
-      .can_sum = can_sum,
-      .sum = sum,
-      .enter = enter,
-      .leave = leave,
+      .error_text = sim_error_text,
+      .error_kind = sim_error_kind,
+      .count = sim_count,
+      .properties = sim_properties,
+      .peers = sim_peers,
+      .use = sim_use,
+      .memory_left = sim_memory_left,
+      .alloc = sim_alloc,
+      .free = sim_free,
+      .alloc_host = sim_alloc_host,
+      .free_host = sim_free_host,
+      .stream_create = sim_stream_create,
+      .sync = sim_sync,
+      .copy = sim_copy,
+      .zero = sim_zero,
+      .event_create = sim_event_create,
+      .event_destroy = sim_event_destroy,
+      .event_record = sim_event_record,
+      .event_wait = sim_event_wait,
+      .event_passed = sim_event_passed,
+      .can_sum = sim_can_sum,
+      .sum = sim_sum,
+      .kernel_begin = sim_kernel_begin,
+      .kernel_end = sim_kernel_end,
   };
   return &api;
 }

@@ -36,7 +36,7 @@ const accumulator_spec *weft__accumulator_spec(const accumulator *a) { return &a
 
 /* ---- dense ---- */
 
-static weft_err add_dense(accumulator *a, const weft_tensor *g) {
+static weft_err accumulator_add_dense(accumulator *a, const weft_tensor *g) {
   weft_tensor fresh = {0}, *to = &a->sum;
   if (!a->count) {
     if (!weft__shape_compatible(&a->spec.declared, &g->shape))
@@ -68,7 +68,7 @@ typedef struct rows {            /* one side of a merge */
 } rows;
 
 /* What was declared may leave dimensions at the end open. */
-static weft_err check_declared(const accumulator *a, const weft_tensor *declared) {
+static weft_err accumulator_check_declared(const accumulator *a, const weft_tensor *declared) {
   const shape *want = &a->spec.declared;
   if (!declared || want->rank < 0) return WEFT_OK;
   if (weft__tensor_count(declared) < want->rank)
@@ -82,7 +82,7 @@ static weft_err check_declared(const accumulator *a, const weft_tensor *declared
 }
 
 /* The rows against the shape declared, or once there are some, against those. */
-static weft_err check_rows(const accumulator *a, const weft_tensor *indices, const weft_tensor *values) {
+static weft_err accumulator_check_rows(const accumulator *a, const weft_tensor *indices, const weft_tensor *values) {
   const shape *want = a->count ? &a->sum.shape : &a->spec.declared;
   if (indices->shape.rank != 1)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Input indices should be vector but received shape: %s",
@@ -108,8 +108,8 @@ static weft_err check_rows(const accumulator *a, const weft_tensor *indices, con
 }
 
 /* Walks both sides by index; with to NULL only counts the rows of the result. */
-static int64_t merge_rows(const rows *x, const rows *y, weft_dtype dtype, int64_t width, weft_tensor *index,
-                          weft_tensor *to, int64_t *counts) {
+static int64_t accumulator_merge_rows(const rows *x, const rows *y, weft_dtype dtype, int64_t width, weft_tensor *index,
+                                      weft_tensor *to, int64_t *counts) {
   size_t bytes = (size_t)width * weft__dtype_size(dtype);
   int64_t i = 0, j = 0, n = 0;
   for (; i < x->n || j < y->n; n++) {
@@ -131,14 +131,14 @@ static int64_t merge_rows(const rows *x, const rows *y, weft_dtype dtype, int64_
   return n;
 }
 
-static weft_err add_sparse(accumulator *a, const weft_tensor *indices, const weft_tensor *values) {
+static weft_err accumulator_add_sparse(accumulator *a, const weft_tensor *indices, const weft_tensor *values) {
   weft_tensor index = {0}, sum = {0};
   rows x = {a->count ? TENSOR_DATA(&a->indices, int64_t) : NULL, a->row_counts, a->sum.data,
             a->count ? a->indices.shape.dim[0] : 0};
   rows y = {TENSOR_DATA(indices, int64_t), NULL, values->data, indices->shape.dim[0]};
   shape of = values->shape;
   int64_t width = weft__shape_product(&of, 1, of.rank);
-  of.dim[0] = merge_rows(&x, &y, values->dtype, width, NULL, NULL, NULL);
+  of.dim[0] = accumulator_merge_rows(&x, &y, values->dtype, width, NULL, NULL, NULL);
   int64_t *counts = weft__alloc((size_t)of.dim[0] * sizeof *counts + 1);
   weft_err err = counts ? weft__tensor_init(&index, WEFT_INT64, &SHAPE1(of.dim[0])) : WEFT_OOM;
   if (err == WEFT_OK) err = weft__tensor_init(&sum, values->dtype, &of);
@@ -147,7 +147,7 @@ static weft_err add_sparse(accumulator *a, const weft_tensor *indices, const wef
     weft__free(counts);
     return err;
   }
-  merge_rows(&x, &y, values->dtype, width, &index, &sum, counts);
+  accumulator_merge_rows(&x, &y, values->dtype, width, &index, &sum, counts);
   weft__tensor_clear(&a->sum);
   weft__tensor_clear(&a->indices);
   weft__free(a->row_counts);
@@ -160,7 +160,7 @@ static weft_err add_sparse(accumulator *a, const weft_tensor *indices, const wef
 /* ---- taking ---- */
 
 /* `width` elements at `at` of g, divided by count, to the same place of `to`. */
-static weft_err divide_part(weft_tensor *to, const weft_tensor *g, size_t at, int64_t width, int64_t count) {
+static weft_err take_divide_rows(weft_tensor *to, const weft_tensor *g, size_t at, int64_t width, int64_t count) {
   weft_tensor *by = NULL;
   if (count == 1 && to == g) return WEFT_OK;
   WEFT_TRY(weft__tensor_scalar(&by, g->dtype, (double)count));
@@ -170,7 +170,7 @@ static weft_err divide_part(weft_tensor *to, const weft_tensor *g, size_t at, in
 }
 
 /* A dense sum by the number of gradients, a sparse one row by row. */
-static weft_err divide(take *t) {
+static weft_err take_divide(take *t) {
   weft_tensor *g = &t->got.gradient, fresh = {0};
   bool sparse = t->a->spec.sparse;
   if (t->a->spec.sum) return WEFT_OK;
@@ -180,16 +180,16 @@ static weft_err divide(take *t) {
   size_t bytes = (size_t)width * weft__dtype_size(g->dtype);
   weft_err err = WEFT_OK;
   for (int64_t i = 0; err == WEFT_OK && i < n; i++)
-    err = divide_part(to, g, (size_t)i * bytes, width, sparse ? t->row_counts[i] : t->count);
+    err = take_divide_rows(to, g, (size_t)i * bytes, width, sparse ? t->row_counts[i] : t->count);
   if (!fresh.buf) return err;
   weft__tensor_clear(err == WEFT_OK ? g : &fresh);
   if (err == WEFT_OK) *g = fresh;
   return err;
 }
 
-static void call_back(take *t) {
+static void take_complete(take *t) {
   weft__waiter_stop(&t->base);
-  if (t->result.code == WEFT_OK) weft__status_update(&t->result, divide(t));
+  if (t->result.code == WEFT_OK) weft__status_update(&t->result, take_divide(t));
   weft_err err = weft__status_raise(&t->result);
   t->fn(t->arg, err, err == WEFT_OK ? &t->got : NULL);
   weft__tensor_clear(&t->got.gradient);
@@ -200,15 +200,15 @@ static void call_back(take *t) {
   weft__free(t);
 }
 
-static void call_all_back(wait_queue *done) {
+static void takes_complete(wait_queue *done) {
   for (waiter *w = done->first, *next; w; w = next) {
     next = w->next;
-    call_back((take *)w);
+    take_complete((take *)w);
   }
 }
 
 /* With the lock held: the first take gets everything, if there is enough. */
-static void serve(accumulator *a, wait_queue *done) {
+static void accumulator_serve(accumulator *a, wait_queue *done) {
   take *t = (take *)a->takes.first;
   if (!t || a->count < t->required) return;
   weft__wait_queue_remove(&a->takes, &t->base);
@@ -225,11 +225,11 @@ static void serve(accumulator *a, wait_queue *done) {
   a->step++;
 }
 
-static void set_cancelled(take *t) {
+static void take_set_cancelled(take *t) {
   weft__status_update(&t->result, weft__fail(WEFT_CANCELLED, "TakeGrad operation was cancelled"));
 }
 
-static void on_cancel(void *arg) {
+static void take_on_cancel(void *arg) {
   take *t = arg;
   accumulator *a = t->a;
   wait_queue done;
@@ -239,12 +239,12 @@ static void on_cancel(void *arg) {
   t->base.cancelled = true;
   if (t->base.listed) {
     weft__wait_queue_remove(&a->takes, &t->base);
-    set_cancelled(t);
+    take_set_cancelled(t);
     weft__wait_queue_push(&done, &t->base);
-    serve(a, &done);
+    accumulator_serve(a, &done);
   }
   pthread_mutex_unlock(&a->lock);
-  call_all_back(&done);
+  takes_complete(&done);
   weft__object_release(&a->base.base);
 }
 
@@ -261,26 +261,26 @@ void weft__accumulator_take(accumulator *a, int64_t required, cancel *c, accumul
   }
   *t = (take){.a = a, .required = required, .fn = fn, .arg = arg};
   weft__object_retain(&a->base.base);
-  if ((err = weft__waiter_start(&t->base, c, on_cancel)) != WEFT_OK) {
+  if ((err = weft__waiter_start(&t->base, c, take_on_cancel)) != WEFT_OK) {
     t->base.cancel = NULL;
     weft__status_update(&t->result, err);
-    call_back(t);
+    take_complete(t);
     return;
   }
   pthread_mutex_lock(&a->lock);
   if (weft__wait_queue_enter(&a->takes, &t->base)) {
-    serve(a, &done);
+    accumulator_serve(a, &done);
   } else {
-    set_cancelled(t);
+    take_set_cancelled(t);
     weft__wait_queue_push(&done, &t->base);
   }
   pthread_mutex_unlock(&a->lock);
-  call_all_back(&done);
+  takes_complete(&done);
 }
 
 /* ---- applying ---- */
 
-static weft_err check_type(const accumulator *a, const weft_tensor *g, bool sparse) {
+static weft_err accumulator_check_type(const accumulator *a, const weft_tensor *g, bool sparse) {
   if (a->spec.sparse != sparse)
     return weft__fail(WEFT_INVALID_ARGUMENT, "The accumulator %s takes %s gradients", a->name,
                       a->spec.sparse ? "sparse" : "dense");
@@ -290,35 +290,35 @@ static weft_err check_type(const accumulator *a, const weft_tensor *g, bool spar
 }
 
 /* Adds unless the gradient is stale, then serves who waits. */
-static weft_err apply(accumulator *a, int64_t local_step, const weft_tensor *g, const weft_tensor *indices,
-                      const weft_tensor *declared) {
+static weft_err accumulator_apply(accumulator *a, int64_t local_step, const weft_tensor *g, const weft_tensor *indices,
+                                  const weft_tensor *declared) {
   wait_queue done;
   weft__wait_queue_init(&done);
   weft_err err = WEFT_OK;
   weft__object_retain(&a->base.base);
   pthread_mutex_lock(&a->lock);
   if (local_step >= a->step) {
-    if (indices) err = check_declared(a, declared);
-    if (indices && err == WEFT_OK) err = check_rows(a, indices, g);
-    if (err == WEFT_OK) err = indices ? add_sparse(a, indices, g) : add_dense(a, g);
+    if (indices) err = accumulator_check_declared(a, declared);
+    if (indices && err == WEFT_OK) err = accumulator_check_rows(a, indices, g);
+    if (err == WEFT_OK) err = indices ? accumulator_add_sparse(a, indices, g) : accumulator_add_dense(a, g);
     if (err == WEFT_OK) a->count++;
-    if (err == WEFT_OK) serve(a, &done);
+    if (err == WEFT_OK) accumulator_serve(a, &done);
   }
   pthread_mutex_unlock(&a->lock);
-  call_all_back(&done);
+  takes_complete(&done);
   weft__object_release(&a->base.base);
   return err;
 }
 
 weft_err weft__accumulator_apply(accumulator *a, int64_t local_step, const weft_tensor *gradient) {
-  WEFT_TRY(check_type(a, gradient, false));
-  return apply(a, local_step, gradient, NULL, NULL);
+  WEFT_TRY(accumulator_check_type(a, gradient, false));
+  return accumulator_apply(a, local_step, gradient, NULL, NULL);
 }
 
 weft_err weft__accumulator_apply_sparse(accumulator *a, int64_t local_step, const weft_tensor *indices,
                                         const weft_tensor *values, const weft_tensor *declared) {
-  WEFT_TRY(check_type(a, values, true));
-  return apply(a, local_step, values, indices, declared);
+  WEFT_TRY(accumulator_check_type(a, values, true));
+  return accumulator_apply(a, local_step, values, indices, declared);
 }
 
 void weft__accumulator_set_step(accumulator *a, int64_t step_number) {
@@ -355,11 +355,11 @@ static void accumulator_dropped(resource *r) {
   while (a->takes.first) {
     take *t = (take *)a->takes.first;
     weft__wait_queue_remove(&a->takes, &t->base);
-    set_cancelled(t);
+    take_set_cancelled(t);
     weft__wait_queue_push(&done, &t->base);
   }
   pthread_mutex_unlock(&a->lock);
-  call_all_back(&done);
+  takes_complete(&done);
 }
 
 weft_err weft__accumulator_create(accumulator **out, const accumulator_spec *spec, const char *name) {

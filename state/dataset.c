@@ -74,7 +74,7 @@ weft_err weft__dataset_pass_init(dataset_pass *p, const step *st) {
 void weft__dataset_pass_request_begin(dataset_pass *p) { atomic_store(&p->asked_ns, INT64_MAX); }
 void weft__dataset_pass_request_end(dataset_pass *p) { atomic_store(&p->asked_ns, weft__clock_now_ns()); }
 
-static int64_t idle_limit_ns(void) {
+static int64_t dataset_idle_limit_ns(void) {
   static atomic_llong known;
   int64_t limit = atomic_load_explicit(&known, memory_order_relaxed);
   if (limit) return limit;
@@ -86,12 +86,14 @@ static int64_t idle_limit_ns(void) {
 }
 
 /* How long nobody has asked; 0 while somebody does. */
-static int64_t unasked_ns(const atomic_llong *asked_ns) {
+static int64_t ns_since_request(const atomic_llong *asked_ns) {
   const int64_t asked = atomic_load_explicit((atomic_llong *)(uintptr_t)asked_ns, memory_order_relaxed);
   return asked == INT64_MAX ? 0 : weft__clock_now_ns() - asked;
 }
 
-bool weft__dataset_pass_is_idle(const dataset_pass *p) { return unasked_ns(&p->asked_ns) > idle_limit_ns() / 10; }
+bool weft__dataset_pass_is_idle(const dataset_pass *p) {
+  return ns_since_request(&p->asked_ns) > dataset_idle_limit_ns() / 10;
+}
 
 struct dataset_pass_entry {
   const void *of;
@@ -99,7 +101,7 @@ struct dataset_pass_entry {
   struct dataset_pass_entry *next;
 };
 
-static weft_err remember(dataset_pass *p, const void *of, dataset_pass_make *make, object **out) {
+static weft_err dataset_pass_add_object(dataset_pass *p, const void *of, dataset_pass_make *make, object **out) {
   struct dataset_pass_entry *m = weft__alloc(sizeof *m);
   if (!m) return WEFT_OOM;
   weft_err err = make(of, out);
@@ -117,7 +119,7 @@ weft_err weft__dataset_pass_object(dataset_pass *p, const void *of, dataset_pass
   pthread_mutex_lock(&p->lock);
   for (const struct dataset_pass_entry *m = p->memory; m && !*out; m = m->next)
     if (m->of == of) *out = m->object;
-  weft_err err = *out ? WEFT_OK : remember(p, of, make, out);
+  weft_err err = *out ? WEFT_OK : dataset_pass_add_object(p, of, make, out);
   pthread_mutex_unlock(&p->lock);
   return err;
 }
@@ -148,7 +150,7 @@ weft_err weft__iterator_create(iterator **out, dataset *d, dataset_pass *p) {
   return err;
 }
 
-static weft_err check_parts(const dataset *d, weft_tensor *part) {
+static weft_err iterator_check_types(const dataset *d, weft_tensor *part) {
   for (int i = 0; i < d->n_part; i++) {
     const weft_dtype is = part[i].dtype;
     if (is == d->type[i]) continue;
@@ -164,7 +166,7 @@ weft_err weft__iterator_next(iterator *it, const step *st, weft_tensor *out, boo
   *end = false;
   WEFT_TRY(weft__step_check_time(st));
   WEFT_TRY(it->set->kind->next(it, st, out, end));
-  return *end ? WEFT_OK : check_parts(it->set, out);
+  return *end ? WEFT_OK : iterator_check_types(it->set, out);
 }
 
 void weft__iterator_destroy(iterator *it) {
@@ -203,11 +205,11 @@ weft_err weft__step_check_time(const step *st) {
   if (st->cancel && weft__cancel_fired(st->cancel)) return weft__cancel_raise(st->cancel);
   if (st->deadline_ns && weft__clock_now_ns() > st->deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
-  if (st->asked_ns && unasked_ns(st->asked_ns) > idle_limit_ns())
+  if (st->asked_ns && ns_since_request(st->asked_ns) > dataset_idle_limit_ns())
     return weft__fail(WEFT_CANCELLED,
                       "An element was given up: for %lld s nobody has asked for one "
                       "(WEFT_DATASET_IDLE_SECS sets how long it is worked on)",
-                      (long long)(idle_limit_ns() / 1000000000));
+                      (long long)(dataset_idle_limit_ns() / 1000000000));
   return WEFT_OK;
 }
 
@@ -243,12 +245,12 @@ void weft__captured_finish(captured *c) {
 
 enum { FEW = 16 };
 
-static weft_err make_clone(const void *of, object **out) {
+static weft_err captured_clone_function(const void *of, object **out) {
   return weft__function_clone((function **)out, (function *)(uintptr_t)of);
 }
 
-static weft_err call(const captured *c, function *f, const step *st, const weft_tensor *arg, int n_arg,
-                     weft_tensor *out, int n_out, void **memory) {
+static weft_err captured_call_function(const captured *c, function *f, const step *st, const weft_tensor *arg,
+                                       int n_arg, weft_tensor *out, int n_out, void **memory) {
   const weft_tensor **in = (const weft_tensor **)memory;
   weft_tensor **ret = (weft_tensor **)(memory + n_arg + c->n);
   for (int i = 0; i < n_arg; i++) in[i] = &arg[i];
@@ -267,13 +269,13 @@ static weft_err call(const captured *c, function *f, const step *st, const weft_
 weft_err weft__captured_call(const captured *c, dataset_pass *p, const step *st, const weft_tensor *arg, int n_arg,
                              weft_tensor *out, int n_out) {
   function *f = c->f;
-  if (f->n_target) WEFT_TRY(weft__dataset_pass_object(p, f, make_clone, (object **)&f));
+  if (f->n_target) WEFT_TRY(weft__dataset_pass_object(p, f, captured_clone_function, (object **)&f));
   int n = n_arg + c->n + n_out;
   void *few[FEW] = {NULL}, **memory = n <= FEW ? few : weft__alloc_zero((size_t)n, sizeof *memory);
   if (!memory) return WEFT_OOM;
   step named = *st;
   named.session = p->session;
-  weft_err err = call(c, f, &named, arg, n_arg, out, n_out, memory);
+  weft_err err = captured_call_function(c, f, &named, arg, n_arg, out, n_out, memory);
   if (memory != few) weft__free(memory);
   return err;
 }

@@ -16,7 +16,7 @@ struct iterator_resource {
   iterator *at; /* NULL: nothing to walk */
 };
 
-static void stop(iterator_resource *s) {
+static void iterator_resource_stop(iterator_resource *s) {
   if (!s->set) return;
   weft__cancel_fire(&s->pass.cancel, WEFT_CANCELLED, "The iterator was closed.");
   weft__iterator_destroy(s->at);
@@ -25,38 +25,38 @@ static void stop(iterator_resource *s) {
   s->set = false;
 }
 
-static void source_destroy(object *o) {
+static void iterator_resource_destroy(object *o) {
   iterator_resource *s = (iterator_resource *)o;
-  stop(s);
+  iterator_resource_stop(s);
   pthread_cond_destroy(&s->wake);
   pthread_mutex_destroy(&s->lock);
   weft__free(s);
 }
 
 /* Its threads end when it leaves the table, though plans may still remember it. */
-static void source_dropped(resource *r) {
+static void iterator_resource_dropped(resource *r) {
   iterator_resource *s = (iterator_resource *)r;
   pthread_mutex_lock(&s->lock);
   s->dropped = true;
   bool now = !s->busy;
   pthread_mutex_unlock(&s->lock);
-  if (now) stop(s);
+  if (now) iterator_resource_stop(s);
 }
 
 weft_err weft__iterator_resource_create(iterator_resource **out) {
   iterator_resource *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   atomic_init(&s->base.base.refs, 1);
-  s->base.base.destroy = source_destroy;
+  s->base.base.destroy = iterator_resource_destroy;
   s->base.type = ITERATOR_TYPE;
-  s->base.dropped = source_dropped;
+  s->base.dropped = iterator_resource_dropped;
   pthread_mutex_init(&s->lock, NULL);
   pthread_cond_init(&s->wake, NULL);
   *out = s;
   return WEFT_OK;
 }
 
-static weft_err begin_turn(iterator_resource *s, const step *st) {
+static weft_err iterator_resource_acquire(iterator_resource *s, const step *st) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
   while (s->busy && !err) err = weft__step_wait(st, &s->wake, &s->lock);
@@ -66,45 +66,45 @@ static weft_err begin_turn(iterator_resource *s, const step *st) {
   return err;
 }
 
-static void end_turn(iterator_resource *s) {
+static void iterator_resource_release(iterator_resource *s) {
   pthread_mutex_lock(&s->lock);
   bool dropped = s->dropped;
   pthread_mutex_unlock(&s->lock);
-  if (dropped) stop(s);
+  if (dropped) iterator_resource_stop(s);
   pthread_mutex_lock(&s->lock);
   s->busy = false;
   pthread_cond_signal(&s->wake);
   pthread_mutex_unlock(&s->lock);
 }
 
-static weft_err set(iterator_resource *s, dataset *d, const step *st) {
-  stop(s);
+static weft_err iterator_resource_begin(iterator_resource *s, dataset *d, const step *st) {
+  iterator_resource_stop(s);
   WEFT_TRY(weft__dataset_pass_init(&s->pass, st));
   s->set = true;
   weft_err err = weft__iterator_create(&s->at, d, &s->pass);
-  if (err) stop(s);
+  if (err) iterator_resource_stop(s);
   return err;
 }
 
 weft_err weft__iterator_resource_set(iterator_resource *s, dataset *d, const step *st) {
-  WEFT_TRY(begin_turn(s, st));
-  weft_err err = set(s, d, st);
-  end_turn(s);
+  WEFT_TRY(iterator_resource_acquire(s, st));
+  weft_err err = iterator_resource_begin(s, d, st);
+  iterator_resource_release(s);
   return err;
 }
 
 weft_err weft__iterator_resource_set_once(iterator_resource *s, const step *st, iterator_resource_make *make,
                                           void *arg) {
   dataset *d = NULL;
-  WEFT_TRY(begin_turn(s, st));
+  WEFT_TRY(iterator_resource_acquire(s, st));
   weft_err err = s->set ? WEFT_OK : make(arg, &d);
-  if (d) err = set(s, d, st);
+  if (d) err = iterator_resource_begin(s, d, st);
   weft__dataset_release(d);
-  end_turn(s);
+  iterator_resource_release(s);
   return err;
 }
 
-static weft_err check_types(const dataset *d, int n, const weft_dtype *type) {
+static weft_err iterator_resource_check_types(const dataset *d, int n, const weft_dtype *type) {
   if (n != d->n_part)
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "Number of components does not match: expected %d types but the iterator's elements have %d", n,
@@ -119,8 +119,8 @@ static weft_err check_types(const dataset *d, int n, const weft_dtype *type) {
 weft_err weft__iterator_resource_next(iterator_resource *s, const step *st, int n, const weft_dtype *type,
                                       weft_tensor *out) {
   bool end = false;
-  WEFT_TRY(begin_turn(s, st));
-  weft_err err = s->set ? check_types(s->at->set, n, type)
+  WEFT_TRY(iterator_resource_acquire(s, st));
+  weft_err err = s->set ? iterator_resource_check_types(s->at->set, n, type)
                         : weft__fail(WEFT_FAILED_PRECONDITION,
                                      "GetNext() failed because the iterator has not been initialized. Ensure that you "
                                      "have run the initializer operation for this iterator before getting the next "
@@ -131,6 +131,6 @@ weft_err weft__iterator_resource_next(iterator_resource *s, const step *st, int 
     weft__dataset_pass_request_end(&s->pass);
   }
   if (!err && end) err = weft__fail(WEFT_OUT_OF_RANGE, "End of sequence");
-  end_turn(s);
+  iterator_resource_release(s);
   return err;
 }

@@ -33,8 +33,8 @@ struct queue {
   weft_dtype *types;
   shape *shapes;
   pthread_mutex_t lock;
-  element **ring; /* `size` elements from `head` on, wrapping at `room` */
-  int64_t head, size, room;
+  element **ring; /* `size` elements from `head` on, wrapping at `capacity` */
+  int64_t head, size, capacity;
   int64_t arrivals;
   bool closed;
   philox_reader random;
@@ -76,78 +76,79 @@ static weft_err element_slice(const queue *q, const weft_tensor *const *part, in
 
 /* ---- the ring ---- */
 
-static element **slot(const queue *q, int64_t i) { return &q->ring[(q->head + i) % q->room]; }
+static element **queue_slot(const queue *q, int64_t i) { return &q->ring[(q->head + i) % q->capacity]; }
 
 /* Room for `more` elements besides those there are. */
-static weft_err reserve(queue *q, int64_t more) {
-  if (q->size + more <= q->room) return WEFT_OK;
-  int64_t room = q->room ? q->room : 16;
-  while (room < q->size + more) room *= 2;
-  element **ring = weft__alloc((size_t)room * sizeof *ring);
+static weft_err queue_reserve(queue *q, int64_t more) {
+  if (q->size + more <= q->capacity) return WEFT_OK;
+  int64_t capacity = q->capacity ? q->capacity : 16;
+  while (capacity < q->size + more) capacity *= 2;
+  element **ring = weft__alloc((size_t)capacity * sizeof *ring);
   if (!ring) return WEFT_OOM;
-  for (int64_t i = 0; i < q->size; i++) ring[i] = *slot(q, i);
+  for (int64_t i = 0; i < q->size; i++) ring[i] = *queue_slot(q, i);
   weft__free(q->ring);
   q->ring = ring;
   q->head = 0;
-  q->room = room;
+  q->capacity = capacity;
   return WEFT_OK;
 }
 
-static bool before(const element *a, const element *b) { /* priority, then arrival */
+static bool element_before(const element *a, const element *b) { /* priority, then arrival */
   int64_t x = TENSOR_DATA(&a->part[0], int64_t)[0], y = TENSOR_DATA(&b->part[0], int64_t)[0];
   return x != y ? x < y : a->order < b->order;
 }
 
-static void swap(element **a, element **b) {
+static void element_swap(element **a, element **b) {
   element *e = *a;
   *a = *b;
   *b = e;
 }
 
-static void sift_up(queue *q, int64_t i) {
-  for (; i > 0 && before(*slot(q, i), *slot(q, (i - 1) / 2)); i = (i - 1) / 2) swap(slot(q, i), slot(q, (i - 1) / 2));
+static void queue_sift_up(queue *q, int64_t i) {
+  for (; i > 0 && element_before(*queue_slot(q, i), *queue_slot(q, (i - 1) / 2)); i = (i - 1) / 2)
+    element_swap(queue_slot(q, i), queue_slot(q, (i - 1) / 2));
 }
 
-static void sift_down(queue *q, int64_t i) {
+static void queue_sift_down(queue *q, int64_t i) {
   for (int64_t child; (child = 2 * i + 1) < q->size; i = child) {
-    if (child + 1 < q->size && before(*slot(q, child + 1), *slot(q, child))) child++;
-    if (!before(*slot(q, child), *slot(q, i))) return;
-    swap(slot(q, i), slot(q, child));
+    if (child + 1 < q->size && element_before(*queue_slot(q, child + 1), *queue_slot(q, child))) child++;
+    if (!element_before(*queue_slot(q, child), *queue_slot(q, i))) return;
+    element_swap(queue_slot(q, i), queue_slot(q, child));
   }
 }
 
-/* The room is there. */
-static void push(queue *q, element *e) {
-  *slot(q, q->size) = e;
+/* The caller has reserved the slot. */
+static void queue_push(queue *q, element *e) {
+  *queue_slot(q, q->size) = e;
   q->size++;
-  if (q->spec.kind == QUEUE_PRIORITY) sift_up(q, q->size - 1);
+  if (q->spec.kind == QUEUE_PRIORITY) queue_sift_up(q, q->size - 1);
 }
 
-static element *pop(queue *q) {
+static element *queue_pop(queue *q) {
   int64_t at = 0;
   if (q->spec.kind == QUEUE_FIFO || q->spec.kind == QUEUE_PADDING) {
-    element *e = *slot(q, 0);
-    q->head = (q->head + 1) % q->room;
+    element *e = *queue_slot(q, 0);
+    q->head = (q->head + 1) % q->capacity;
     q->size--;
     return e;
   }
   if (q->spec.kind == QUEUE_SHUFFLE) at = (int64_t)(weft__philox_word(&q->random) % (uint64_t)q->size);
-  swap(slot(q, at), slot(q, q->size - 1));
-  element *e = *slot(q, --q->size);
-  if (q->spec.kind == QUEUE_PRIORITY) sift_down(q, 0);
+  element_swap(queue_slot(q, at), queue_slot(q, q->size - 1));
+  element *e = *queue_slot(q, --q->size);
+  if (q->spec.kind == QUEUE_PRIORITY) queue_sift_down(q, 0);
   return e;
 }
 
 /* What a failed request took goes back to where it came from; without memory for that it is lost with the request. */
-static void put_back(queue *q, attempt *a) {
-  if (reserve(q, a->moved) != WEFT_OK) return;
+static void queue_put_back(queue *q, attempt *a) {
+  if (queue_reserve(q, a->moved) != WEFT_OK) return;
   for (int64_t i = a->moved; i-- > 0;) {
     if (q->spec.kind == QUEUE_FIFO || q->spec.kind == QUEUE_PADDING) {
-      q->head = (q->head + q->room - 1) % q->room;
+      q->head = (q->head + q->capacity - 1) % q->capacity;
       q->size++;
-      *slot(q, 0) = a->item[i];
+      *queue_slot(q, 0) = a->item[i];
     } else {
-      push(q, a->item[i]);
+      queue_push(q, a->item[i]);
     }
     a->item[i] = NULL;
   }
@@ -156,16 +157,16 @@ static void put_back(queue *q, attempt *a) {
 
 /* ---- serving, with the lock held ---- */
 
-static int64_t capacity(const queue *q) { return q->spec.capacity < 0 ? INT64_MAX : q->spec.capacity; }
+static int64_t queue_capacity(const queue *q) { return q->spec.capacity < 0 ? INT64_MAX : q->spec.capacity; }
 
-static const char *kind_name(const queue *q) { return weft__queue_kind_name(q->spec.kind); }
+static const char *queue_kind_text(const queue *q) { return weft__queue_kind_name(q->spec.kind); }
 
-static weft_err is_closed(const queue *q) {
-  return weft__fail(WEFT_CANCELLED, "%s '%s' is closed.", kind_name(q), q->name);
+static weft_err queue_fail_closed(const queue *q) {
+  return weft__fail(WEFT_CANCELLED, "%s '%s' is closed.", queue_kind_text(q), q->name);
 }
 
 /* True: a is done, its result set. */
-static bool serve_enqueue(queue *q, attempt *a) {
+static bool queue_serve_enqueue(queue *q, attempt *a) {
   if (a->kind == CLOSE) {
     if (q->closed)
       weft__status_update(&a->result, weft__fail(WEFT_CANCELLED, "Queue '%s' is already closed.", q->name));
@@ -173,23 +174,23 @@ static bool serve_enqueue(queue *q, attempt *a) {
     return true;
   }
   if (q->closed) {
-    weft__status_update(&a->result, is_closed(q));
+    weft__status_update(&a->result, queue_fail_closed(q));
     return true;
   }
-  while (a->moved < a->wanted && q->size < capacity(q)) {
-    if (reserve(q, 1) != WEFT_OK) {
+  while (a->moved < a->wanted && q->size < queue_capacity(q)) {
+    if (queue_reserve(q, 1) != WEFT_OK) {
       weft__status_update(&a->result, WEFT_OOM);
       return true;
     }
     element *e = a->item[a->moved];
     a->item[a->moved++] = NULL;
     e->order = q->arrivals++;
-    push(q, e);
+    queue_push(q, e);
   }
   return a->moved == a->wanted;
 }
 
-static bool serve_dequeue(queue *q, attempt *a) {
+static bool queue_serve_dequeue(queue *q, attempt *a) {
   int64_t missing = a->wanted - a->moved;
   if (q->closed && q->size < missing) {
     if (a->up_to && q->spec.kind != QUEUE_PRIORITY && a->moved + q->size > 0) {
@@ -198,41 +199,43 @@ static bool serve_dequeue(queue *q, attempt *a) {
       weft__status_update(
           &a->result, weft__fail(WEFT_OUT_OF_RANGE,
                                  "%s '%s' is closed and has insufficient elements (requested %lld, current size %lld)",
-                                 kind_name(q), q->name, (long long)missing, (long long)q->size));
+                                 queue_kind_text(q), q->name, (long long)missing, (long long)q->size));
       return true;
     }
   }
   int64_t hold = q->spec.kind == QUEUE_SHUFFLE && !q->closed ? q->spec.min_after_dequeue : 0;
-  while (a->moved < a->wanted && q->size > hold) a->item[a->moved++] = pop(q);
+  while (a->moved < a->wanted && q->size > hold) a->item[a->moved++] = queue_pop(q);
   return a->moved == a->wanted;
 }
 
-static wait_queue *line_of(queue *q, const attempt *a) { return a->kind == DEQUEUE ? &q->dequeues : &q->enqueues; }
+static wait_queue *queue_waiters_of(queue *q, const attempt *a) {
+  return a->kind == DEQUEUE ? &q->dequeues : &q->enqueues;
+}
 
 /* Takes a out of its line for good. */
-static void finish(queue *q, attempt *a, wait_queue *done) {
-  weft__wait_queue_remove(line_of(q, a), &a->base);
-  if (a->kind == DEQUEUE && a->result.code != WEFT_OK) put_back(q, a);
+static void queue_finish_attempt(queue *q, attempt *a, wait_queue *done) {
+  weft__wait_queue_remove(queue_waiters_of(q, a), &a->base);
+  if (a->kind == DEQUEUE && a->result.code != WEFT_OK) queue_put_back(q, a);
   weft__wait_queue_push(done, &a->base);
 }
 
 /* Serves the first of a line for as long as it gets on; true if any was done. */
-static bool serve_line(queue *q, wait_queue *l, bool (*one)(queue *, attempt *), wait_queue *done) {
+static bool queue_serve_waiters(queue *q, wait_queue *l, bool (*one)(queue *, attempt *), wait_queue *done) {
   bool any = false;
   while (l->first && one(q, (attempt *)l->first)) {
-    finish(q, (attempt *)l->first, done);
+    queue_finish_attempt(q, (attempt *)l->first, done);
     any = true;
   }
   return any;
 }
 
 /* Serves the first of each line until neither gets on. */
-static void serve(queue *q, wait_queue *done) {
+static void queue_serve(queue *q, wait_queue *done) {
   for (bool again = true; again;) {
-    again = serve_line(q, &q->enqueues, serve_enqueue, done);
+    again = queue_serve_waiters(q, &q->enqueues, queue_serve_enqueue, done);
     int64_t size = q->size;
-    if (serve_line(q, &q->dequeues, serve_dequeue, done)) again = true;
-    if (q->size < size && q->enqueues.first) again = true; /* a dequeue made room without being done */
+    if (queue_serve_waiters(q, &q->dequeues, queue_serve_dequeue, done)) again = true;
+    if (q->size < size && q->enqueues.first) again = true; /* a dequeue freed a slot without being done */
   }
 }
 
@@ -246,7 +249,7 @@ static void attempt_destroy(attempt *a) {
   weft__free(a);
 }
 
-static void call_back(attempt *a) {
+static void attempt_complete(attempt *a) {
   weft__waiter_stop(&a->base);
   weft_err err = weft__status_raise(&a->result);
   bool gives = a->kind == DEQUEUE && err == WEFT_OK;
@@ -254,19 +257,19 @@ static void call_back(attempt *a) {
   attempt_destroy(a);
 }
 
-static void call_all_back(wait_queue *done) {
+static void attempts_complete(wait_queue *done) {
   for (waiter *w = done->first, *next; w; w = next) {
     next = w->next;
-    call_back((attempt *)w);
+    attempt_complete((attempt *)w);
   }
 }
 
-static void set_cancelled(attempt *a) {
+static void attempt_set_cancelled(attempt *a) {
   weft__status_update(
       &a->result, weft__fail(WEFT_CANCELLED, "%s operation was cancelled", a->kind == DEQUEUE ? "Dequeue" : "Enqueue"));
 }
 
-static void on_cancel(void *arg) {
+static void attempt_on_cancel(void *arg) {
   attempt *a = arg;
   queue *q = a->q;
   wait_queue done;
@@ -275,36 +278,36 @@ static void on_cancel(void *arg) {
   pthread_mutex_lock(&q->lock);
   a->base.cancelled = true;
   if (a->base.listed) {
-    set_cancelled(a);
-    finish(q, a, &done);
-    serve(q, &done);
+    attempt_set_cancelled(a);
+    queue_finish_attempt(q, a, &done);
+    queue_serve(q, &done);
   }
   pthread_mutex_unlock(&q->lock);
-  call_all_back(&done);
+  attempts_complete(&done);
   weft__object_release(&q->base.base);
 }
 
 /* Puts a in line and serves; a is ended, now or later. */
-static void submit(queue *q, attempt *a, cancel *c) {
+static void queue_submit(queue *q, attempt *a, cancel *c) {
   wait_queue done;
   weft__wait_queue_init(&done);
-  weft_err err = weft__waiter_start(&a->base, c, on_cancel);
+  weft_err err = weft__waiter_start(&a->base, c, attempt_on_cancel);
   if (err != WEFT_OK) {
     a->base.cancel = NULL;
     weft__status_update(&a->result, err);
-    call_back(a);
+    attempt_complete(a);
     return;
   }
   weft__object_retain(&q->base.base);
   pthread_mutex_lock(&q->lock);
-  if (weft__wait_queue_enter(line_of(q, a), &a->base)) {
-    serve(q, &done);
+  if (weft__wait_queue_enter(queue_waiters_of(q, a), &a->base)) {
+    queue_serve(q, &done);
   } else {
-    set_cancelled(a);
+    attempt_set_cancelled(a);
     weft__wait_queue_push(&done, &a->base);
   }
   pthread_mutex_unlock(&q->lock);
-  call_all_back(&done);
+  attempts_complete(&done);
   weft__object_release(&q->base.base);
 }
 
@@ -327,12 +330,12 @@ static attempt *attempt_create(queue *q, attempt_kind kind, int64_t wanted, queu
 
 /* ---- requests ---- */
 
-static weft_err mismatch(int i, const shape *want, const shape *got) {
+static weft_err queue_shape_mismatch(int i, const shape *want, const shape *got) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "Shape mismatch in tuple component %d. Expected %s, got %s", i,
                     weft__shape_text(want), weft__shape_text(got));
 }
 
-static weft_err check_types(const queue *q, const weft_tensor *const *part) {
+static weft_err queue_check_types(const queue *q, const weft_tensor *const *part) {
   for (int i = 0; i < q->spec.n_component; i++)
     if (part[i]->dtype != q->types[i])
       return weft__fail(WEFT_INVALID_ARGUMENT, "Type mismatch in tuple component %d. Expected %s, got %s", i,
@@ -340,33 +343,34 @@ static weft_err check_types(const queue *q, const weft_tensor *const *part) {
   return WEFT_OK;
 }
 
-static weft_err check_one(const queue *q, const weft_tensor *const *part) {
-  WEFT_TRY(check_types(q, part));
+static weft_err queue_check_element(const queue *q, const weft_tensor *const *part) {
+  WEFT_TRY(queue_check_types(q, part));
   for (int i = 0; i < q->spec.n_shape; i++)
-    if (!weft__shape_compatible(&q->shapes[i], &part[i]->shape)) return mismatch(i, &q->shapes[i], &part[i]->shape);
+    if (!weft__shape_compatible(&q->shapes[i], &part[i]->shape))
+      return queue_shape_mismatch(i, &q->shapes[i], &part[i]->shape);
   return WEFT_OK;
 }
 
-static weft_err check_batch(const queue *q, const weft_tensor *const *part) {
-  WEFT_TRY(check_types(q, part));
+static weft_err queue_check_batch(const queue *q, const weft_tensor *const *part) {
+  WEFT_TRY(queue_check_types(q, part));
   int64_t batch = part[0]->shape.rank > 0 ? part[0]->shape.dim[0] : -1;
   for (int i = 0; i < q->spec.n_component; i++) {
     shape want = q->spec.n_shape ? q->shapes[i] : (shape){.rank = part[i]->shape.rank - 1};
     if (!q->spec.n_shape)
       for (int d = 0; d < want.rank; d++) want.dim[d] = part[i]->shape.dim[d + 1];
     if (want.rank < 0) want.rank = 0;
-    if (want.rank >= WEFT_MAX_RANK) return mismatch(i, &want, &part[i]->shape);
+    if (want.rank >= WEFT_MAX_RANK) return queue_shape_mismatch(i, &want, &part[i]->shape);
     memmove(want.dim + 1, want.dim, (size_t)want.rank * sizeof *want.dim);
     want.dim[0] = batch;
     want.rank++;
     if (part[i]->shape.rank < 1 || !weft__shape_compatible(&want, &part[i]->shape))
-      return mismatch(i, &want, &part[i]->shape);
+      return queue_shape_mismatch(i, &want, &part[i]->shape);
   }
   return WEFT_OK;
 }
 
 void weft__queue_enqueue(queue *q, const weft_tensor *const *part, bool many, cancel *c, queue_fn *fn, void *arg) {
-  weft_err err = many ? check_batch(q, part) : check_one(q, part);
+  weft_err err = many ? queue_check_batch(q, part) : queue_check_element(q, part);
   if (err != WEFT_OK) {
     fn(arg, err, NULL, 0);
     return;
@@ -379,7 +383,7 @@ void weft__queue_enqueue(queue *q, const weft_tensor *const *part, bool many, ca
   for (int64_t i = 0; err == WEFT_OK && i < a->wanted; i++)
     err = many ? element_slice(q, part, i, &a->item[i]) : element_keep(q, part, &a->item[i]);
   if (err == WEFT_OK) {
-    submit(q, a, c);
+    queue_submit(q, a, c);
   } else {
     fn(arg, err, NULL, 0);
     attempt_destroy(a);
@@ -394,24 +398,24 @@ void weft__queue_dequeue(queue *q, int64_t n, bool up_to, cancel *c, queue_fn *f
     return;
   }
   a->up_to = up_to;
-  submit(q, a, c);
+  queue_submit(q, a, c);
 }
 
-static void close_now(queue *q, wait_queue *done) {
+static void queue_close_now(queue *q, wait_queue *done) {
   q->closed = true;
   while (q->enqueues.first) {
     attempt *a = (attempt *)q->enqueues.first;
-    set_cancelled(a);
-    finish(q, a, done);
+    attempt_set_cancelled(a);
+    queue_finish_attempt(q, a, done);
   }
-  serve(q, done);
+  queue_serve(q, done);
 }
 
 void weft__queue_close(queue *q, bool cancel_pending, cancel *c, queue_fn *fn, void *arg) {
   if (!cancel_pending) {
     attempt *a = attempt_create(q, CLOSE, 0, fn, arg);
     if (a)
-      submit(q, a, c);
+      queue_submit(q, a, c);
     else
       fn(arg, WEFT_OOM, NULL, 0);
     return;
@@ -419,9 +423,9 @@ void weft__queue_close(queue *q, bool cancel_pending, cancel *c, queue_fn *fn, v
   wait_queue done;
   weft__wait_queue_init(&done);
   pthread_mutex_lock(&q->lock);
-  close_now(q, &done);
+  queue_close_now(q, &done);
   pthread_mutex_unlock(&q->lock);
-  call_all_back(&done);
+  attempts_complete(&done);
   fn(arg, WEFT_OK, NULL, 0);
 }
 
@@ -451,7 +455,7 @@ const char *weft__queue_kind_name(queue_kind kind) {
 
 static void queue_destroy(object *o) {
   queue *q = (queue *)o;
-  for (int64_t i = 0; i < q->size; i++) element_destroy(q, *slot(q, i));
+  for (int64_t i = 0; i < q->size; i++) element_destroy(q, *queue_slot(q, i));
   weft__free(q->ring);
   weft__free(q->types);
   weft__free(q->shapes);
@@ -460,9 +464,9 @@ static void queue_destroy(object *o) {
   weft__free(q);
 }
 
-static element *take_any(queue *q) {
+static element *queue_take_any(queue *q) {
   pthread_mutex_lock(&q->lock);
-  element *e = q->size ? *slot(q, --q->size) : NULL;
+  element *e = q->size ? *queue_slot(q, --q->size) : NULL;
   pthread_mutex_unlock(&q->lock);
   return e;
 }
@@ -473,13 +477,13 @@ static void queue_dropped(resource *r) {
   wait_queue done;
   weft__wait_queue_init(&done);
   pthread_mutex_lock(&q->lock);
-  close_now(q, &done);
+  queue_close_now(q, &done);
   pthread_mutex_unlock(&q->lock);
-  call_all_back(&done);
-  for (element *e; (e = take_any(q));) element_destroy(q, e);
+  attempts_complete(&done);
+  for (element *e; (e = queue_take_any(q));) element_destroy(q, e);
 }
 
-static weft_err check_spec(const queue_spec *s) {
+static weft_err queue_check_spec(const queue_spec *s) {
   if (s->n_shape && s->n_shape != s->n_component)
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "Shapes must be provided for all components, but received %d dtypes and %d "
@@ -506,7 +510,7 @@ static weft_err check_spec(const queue_spec *s) {
   return WEFT_OK;
 }
 
-static weft_err seed(queue *q) {
+static weft_err queue_seed(queue *q) {
   uint64_t s[2] = {q->spec.seed, q->spec.seed2};
   if (!s[0] && !s[1] && getrandom(s, sizeof s, 0) != (ssize_t)sizeof s)
     return weft__fail(WEFT_INTERNAL, "the system gave no random seed");
@@ -514,14 +518,14 @@ static weft_err seed(queue *q) {
   return WEFT_OK;
 }
 
-static void *copy_of(const void *data, size_t size) {
+static void *queue_copy_array(const void *data, size_t size) {
   void *copy = weft__alloc(size + 1);
   if (copy && size) memcpy(copy, data, size);
   return copy;
 }
 
 weft_err weft__queue_create(queue **out, const queue_spec *spec, const char *name) {
-  WEFT_TRY(check_spec(spec));
+  WEFT_TRY(queue_check_spec(spec));
   queue *q = weft__alloc_zero(1, sizeof *q);
   if (!q) return WEFT_OOM;
   pthread_mutex_init(&q->lock, NULL);
@@ -531,10 +535,10 @@ weft_err weft__queue_create(queue **out, const queue_spec *spec, const char *nam
   weft__wait_queue_init(&q->enqueues);
   weft__wait_queue_init(&q->dequeues);
   q->spec = *spec;
-  q->spec.types = q->types = copy_of(spec->types, (size_t)spec->n_component * sizeof *spec->types);
-  q->spec.shapes = q->shapes = copy_of(spec->shapes, (size_t)spec->n_shape * sizeof *spec->shapes);
+  q->spec.types = q->types = queue_copy_array(spec->types, (size_t)spec->n_component * sizeof *spec->types);
+  q->spec.shapes = q->shapes = queue_copy_array(spec->shapes, (size_t)spec->n_shape * sizeof *spec->shapes);
   q->name = weft__strdup(name);
-  weft_err err = q->types && q->shapes && q->name ? seed(q) : WEFT_OOM;
+  weft_err err = q->types && q->shapes && q->name ? queue_seed(q) : WEFT_OOM;
   if (err == WEFT_OK)
     *out = q;
   else
@@ -542,14 +546,14 @@ weft_err weft__queue_create(queue **out, const queue_spec *spec, const char *nam
   return err;
 }
 
-static void list_types(text *t, const queue_spec *s) {
+static void queue_print_types(text *t, const queue_spec *s) {
   for (int i = 0; i < s->n_component; i++) {
     if (i) weft__text_puts(t, ", ");
     weft__text_puts(t, weft__dtype_short(s->types[i]));
   }
 }
 
-static void list_shapes(text *t, const queue_spec *s) {
+static void queue_print_shapes(text *t, const queue_spec *s) {
   weft__text_puts(t, "[");
   for (int i = 0; i < s->n_shape; i++) {
     if (i) weft__text_puts(t, ",");
@@ -558,8 +562,8 @@ static void list_shapes(text *t, const queue_spec *s) {
   weft__text_puts(t, "]");
 }
 
-static weft_err differs(const queue *q, const char *what, void (*list)(text *, const queue_spec *),
-                        const queue_spec *spec) {
+static weft_err queue_fail_differs(const queue *q, const char *what, void (*list)(text *, const queue_spec *),
+                                   const queue_spec *spec) {
   text has = {0}, wants = {0};
   list(&has, &q->spec);
   list(&wants, spec);
@@ -571,23 +575,24 @@ static weft_err differs(const queue *q, const char *what, void (*list)(text *, c
   return err;
 }
 
-static weft_err number_differs(const queue *q, const char *what, int64_t has, int64_t wants) {
+static weft_err queue_check_number(const queue *q, const char *what, int64_t has, int64_t wants) {
   if (has == wants) return WEFT_OK;
   return weft__fail(WEFT_INVALID_ARGUMENT, "Shared queue '%s' has %s %lld but requested %s was %lld", q->name, what,
                     (long long)has, what, (long long)wants);
 }
 
 weft_err weft__queue_matches(const queue *q, const queue_spec *s, const char *op_name) {
-  if (q->spec.kind != s->kind) return weft__fail(WEFT_INVALID_ARGUMENT, "Expected %s, found %s", kind_name(q), op_name);
-  WEFT_TRY(number_differs(q, "capacity", q->spec.capacity, s->capacity));
+  if (q->spec.kind != s->kind)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Expected %s, found %s", queue_kind_text(q), op_name);
+  WEFT_TRY(queue_check_number(q, "capacity", q->spec.capacity, s->capacity));
   bool same = q->spec.n_component == s->n_component;
   for (int i = 0; same && i < s->n_component; i++) same = q->types[i] == s->types[i];
-  if (!same) return differs(q, "types", list_types, s);
+  if (!same) return queue_fail_differs(q, "types", queue_print_types, s);
   same = q->spec.n_shape == s->n_shape;
   for (int i = 0; same && i < s->n_shape; i++) same = weft__shape_equal(&q->shapes[i], &s->shapes[i]);
-  if (!same) return differs(q, "shapes", list_shapes, s);
+  if (!same) return queue_fail_differs(q, "shapes", queue_print_shapes, s);
   if (s->kind != QUEUE_SHUFFLE) return WEFT_OK;
-  WEFT_TRY(number_differs(q, "min_after_dequeue", q->spec.min_after_dequeue, s->min_after_dequeue));
+  WEFT_TRY(queue_check_number(q, "min_after_dequeue", q->spec.min_after_dequeue, s->min_after_dequeue));
   if (!s->seed && !s->seed2) return WEFT_OK;
   if (q->spec.seed == s->seed && q->spec.seed2 == s->seed2) return WEFT_OK;
   return weft__fail(WEFT_INVALID_ARGUMENT,
@@ -601,7 +606,7 @@ weft_err weft__queue_stacked_shape(const queue *q, element *const *got, int64_t 
   if (!q->spec.n_shape)
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "%s's DequeueMany and DequeueUpTo require the components to have specified shapes.",
-                      kind_name(q));
+                      queue_kind_text(q));
   shape one = q->shapes[i];
   if (one.rank + 1 > WEFT_MAX_RANK) return weft__fail(WEFT_INVALID_ARGUMENT, "rank %d is too high", one.rank + 1);
   out->rank = one.rank + 1;
@@ -616,16 +621,16 @@ weft_err weft__queue_stacked_shape(const queue *q, element *const *got, int64_t 
 }
 
 /* Copies a block into the corner of a larger one, axis by axis; the rest stays as it is. */
-static weft_err copy_corner(weft_dtype dtype, char *to, const shape *big, int big_axis, const char *from,
-                            const shape *small, int axis) {
+static weft_err queue_copy_corner(weft_dtype dtype, char *to, const shape *big, int big_axis, const char *from,
+                                  const shape *small, int axis) {
   size_t size = weft__dtype_size(dtype);
   if (weft__shape_product(big, big_axis + 1, big->rank) == weft__shape_product(small, axis + 1, small->rank))
     return weft__elements_copy(dtype, to, from, weft__shape_product(small, axis, small->rank));
   size_t to_row = (size_t)weft__shape_product(big, big_axis + 1, big->rank) * size;
   size_t from_row = (size_t)weft__shape_product(small, axis + 1, small->rank) * size;
   for (int64_t i = 0; i < small->dim[axis]; i++)
-    WEFT_TRY(
-        copy_corner(dtype, to + (size_t)i * to_row, big, big_axis + 1, from + (size_t)i * from_row, small, axis + 1));
+    WEFT_TRY(queue_copy_corner(dtype, to + (size_t)i * to_row, big, big_axis + 1, from + (size_t)i * from_row, small,
+                               axis + 1));
   return WEFT_OK;
 }
 
@@ -640,7 +645,7 @@ weft_err weft__queue_stack(const queue *q, element *const *got, int64_t n, int i
     bool whole = weft__tensor_count(t) == each;
     if (!whole && plain) memset(to, 0, (size_t)each * size);
     WEFT_TRY(whole ? weft__elements_copy(t->dtype, to, t->data, each)
-                   : copy_corner(t->dtype, to, &out->shape, 1, t->data, &t->shape, 0));
+                   : queue_copy_corner(t->dtype, to, &out->shape, 1, t->data, &t->shape, 0));
   }
   return WEFT_OK;
 }

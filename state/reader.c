@@ -20,7 +20,7 @@ typedef struct request {
   queue *names;
   int64_t wanted, n;
   str *keys, *values; /* `wanted` places, grown as they fill */
-  int64_t room;
+  int64_t capacity;
   reader_fn *fn;
   void *arg;
   status result;
@@ -49,7 +49,7 @@ struct reader {
 
 /* ---- files ---- */
 
-static void close_file(reader *r) {
+static void reader_close_file(reader *r) {
   weft__records_close(r->records);
   weft__input_close(r->in);
   weft__free(r->file);
@@ -60,37 +60,37 @@ static void close_file(reader *r) {
   r->window.size = 0;
 }
 
-static weft_err skip_lines(reader *r) {
+static weft_err reader_skip_lines(reader *r) {
   for (int c; r->index < r->spec.skip_header_lines && (c = weft__input_byte(r->in)) >= 0;)
     if (c == '\n') r->index++;
   return WEFT_OK;
 }
 
-static weft_err skip_bytes(reader *r, int64_t n) {
+static weft_err reader_skip_bytes(reader *r, int64_t n) {
   while (n-- > 0 && weft__input_byte(r->in) >= 0) {}
   return WEFT_OK;
 }
 
-static weft_err open_file(reader *r) {
+static weft_err reader_open_file(reader *r) {
   if (r->spec.kind != READER_IDENTITY) WEFT_TRY(weft__path_allowed(r->file));
   switch (r->spec.kind) {
   case READER_RECORDS: return weft__records_open(&r->records, r->file, r->spec.compression);
-  case READER_LINES: WEFT_TRY(weft__input_open(&r->in, r->file, COMPRESSION_NONE)); return skip_lines(r);
+  case READER_LINES: WEFT_TRY(weft__input_open(&r->in, r->file, COMPRESSION_NONE)); return reader_skip_lines(r);
   case READER_FIXED:
     WEFT_TRY(weft__input_open(&r->in, r->file, r->spec.compression));
-    return skip_bytes(r, r->spec.header_bytes);
+    return reader_skip_bytes(r, r->spec.header_bytes);
   default: return WEFT_OK;
   }
 }
 
 /* ---- records: value, and a key "FILE:number"; *end: none was left ---- */
 
-static weft_err next_record(reader *r, text *val, uint64_t *number, bool *end) {
+static weft_err reader_next_record(reader *r, text *val, uint64_t *number, bool *end) {
   return weft__record_next(r->records, val, number, end);
 }
 
 /* One carriage return at the end of a line belongs to the end. */
-static weft_err next_line(reader *r, text *val, uint64_t *number, bool *end) {
+static weft_err reader_next_line(reader *r, text *val, uint64_t *number, bool *end) {
   int c = weft__input_byte(r->in);
   *end = c < 0;
   for (; c >= 0 && c != '\n'; c = weft__input_byte(r->in)) weft__text_add(val, &(char){(char)c}, 1);
@@ -102,7 +102,7 @@ static weft_err next_line(reader *r, text *val, uint64_t *number, bool *end) {
 }
 
 /* A record counts only if the footer still lies behind it. */
-static weft_err next_fixed(reader *r, text *val, uint64_t *number, bool *end) {
+static weft_err reader_next_fixed(reader *r, text *val, uint64_t *number, bool *end) {
   size_t record = (size_t)r->spec.record_bytes, need = record + (size_t)r->spec.footer_bytes;
   size_t hop = r->spec.hop_bytes ? (size_t)r->spec.hop_bytes : record, got = 0;
   if (r->window.size < need) {
@@ -118,18 +118,18 @@ static weft_err next_fixed(reader *r, text *val, uint64_t *number, bool *end) {
   memmove(r->window.data, r->window.data + drop, r->window.size - drop);
   r->window.size -= drop;
   *number = (uint64_t)r->index++;
-  return skip_bytes(r, (int64_t)(hop - drop));
+  return reader_skip_bytes(r, (int64_t)(hop - drop));
 }
 
-static weft_err add_pair(request *q, const char *key, size_t key_size, const char *val, size_t val_size) {
-  if (q->n == q->room) {
-    int64_t room = q->room ? 2 * q->room : 1;
-    str *k = weft__realloc(q->keys, (size_t)room * sizeof *k);
+static weft_err request_add_pair(request *q, const char *key, size_t key_size, const char *val, size_t val_size) {
+  if (q->n == q->capacity) {
+    int64_t capacity = q->capacity ? 2 * q->capacity : 1;
+    str *k = weft__realloc(q->keys, (size_t)capacity * sizeof *k);
     if (k) q->keys = k;
-    str *v = weft__realloc(q->values, (size_t)room * sizeof *v);
+    str *v = weft__realloc(q->values, (size_t)capacity * sizeof *v);
     if (v) q->values = v;
     if (!k || !v) return WEFT_OOM;
-    q->room = room;
+    q->capacity = capacity;
   }
   q->keys[q->n] = q->values[q->n] = (str){0};
   q->n++;
@@ -138,27 +138,27 @@ static weft_err add_pair(request *q, const char *key, size_t key_size, const cha
 }
 
 /* A file that is one record, or a name that is. */
-static weft_err produce_whole(reader *r, request *q) {
+static weft_err reader_produce_whole(reader *r, request *q) {
   text val = {0};
   weft_err err = WEFT_OK;
   if (r->spec.kind == READER_IDENTITY)
     weft__text_puts(&val, r->file);
   else
     err = weft__file_read(r->file, &val);
-  if (err == WEFT_OK) err = add_pair(q, r->file, strlen(r->file), weft__text_get(&val), val.size);
+  if (err == WEFT_OK) err = request_add_pair(q, r->file, strlen(r->file), weft__text_get(&val), val.size);
   weft__text_finish(&val);
   return err;
 }
 
-static weft_err produce_next(reader *r, request *q, bool *end) {
+static weft_err reader_produce_next(reader *r, request *q, bool *end) {
   static weft_err (*const next[])(reader *, text *, uint64_t *, bool *) = {
-      [READER_RECORDS] = next_record, [READER_LINES] = next_line, [READER_FIXED] = next_fixed};
+      [READER_RECORDS] = reader_next_record, [READER_LINES] = reader_next_line, [READER_FIXED] = reader_next_fixed};
   text val = {0}, key = {0};
   uint64_t number = 0;
   weft_err err = next[r->spec.kind](r, &val, &number, end);
   if (err == WEFT_OK && !*end) {
     weft__text_printf(&key, "%s:%llu", r->file, (unsigned long long)number);
-    err = val.failed || key.failed ? WEFT_OOM : add_pair(q, key.data, key.size, weft__text_get(&val), val.size);
+    err = val.failed || key.failed ? WEFT_OOM : request_add_pair(q, key.data, key.size, weft__text_get(&val), val.size);
   }
   weft__text_finish(&val);
   weft__text_finish(&key);
@@ -166,23 +166,23 @@ static weft_err produce_next(reader *r, request *q, bool *end) {
 }
 
 /* One more record of the open file to the request, if it has one; else it is finished. */
-static weft_err produce(reader *r, request *q) {
+static weft_err reader_produce(reader *r, request *q) {
   bool whole = r->spec.kind == READER_WHOLE || r->spec.kind == READER_IDENTITY, end = whole;
   int64_t before = q->n;
-  WEFT_TRY(whole ? produce_whole(r, q) : produce_next(r, q, &end));
+  WEFT_TRY(whole ? reader_produce_whole(r, q) : reader_produce_next(r, q, &end));
   pthread_mutex_lock(&r->lock);
   r->produced += q->n - before;
   r->finished += end;
   pthread_mutex_unlock(&r->lock);
-  if (end) close_file(r);
+  if (end) reader_close_file(r);
   return WEFT_OK;
 }
 
 /* ---- names of files ---- */
 
-static void drive(reader *r);
+static void reader_drive(reader *r);
 
-static weft_err take_name(reader *r, element *const *got) {
+static weft_err reader_take_name(reader *r, element *const *got) {
   const weft_tensor *t = &got[0]->part[0];
   if (weft__tensor_count(t) != 1)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Expected to dequeue a one-element string tensor");
@@ -191,15 +191,15 @@ static weft_err take_name(reader *r, element *const *got) {
   return r->file ? WEFT_OK : WEFT_OOM;
 }
 
-static void on_name(void *arg, weft_err err, element *const *got, int64_t n) {
+static void reader_on_name(void *arg, weft_err err, element *const *got, int64_t n) {
   reader *r = arg;
   (void)n;
-  weft__status_update(&r->name_result, err == WEFT_OK ? take_name(r, got) : err);
+  weft__status_update(&r->name_result, err == WEFT_OK ? reader_take_name(r, got) : err);
   r->name_came = true;
-  if (atomic_exchange(&r->handed, 1) == 1) drive(r); /* who asked has left */
+  if (atomic_exchange(&r->handed, 1) == 1) reader_drive(r); /* who asked has left */
 }
 
-static weft_err check_queue(const queue *names) {
+static weft_err reader_check_queue(const queue *names) {
   const queue_spec *s = weft__queue_spec(names);
   if (s->n_component != 1) return weft__fail(WEFT_INVALID_ARGUMENT, "Expected single component queue");
   if (s->types[0] != WEFT_STRING)
@@ -208,13 +208,13 @@ static weft_err check_queue(const queue *names) {
 }
 
 /* Asks for a name.  False: it has not come yet, and who brings it will drive on. */
-static bool ask_name(reader *r, request *q) {
+static bool reader_request_name(reader *r, request *q) {
   atomic_store(&r->handed, 0);
-  weft__queue_dequeue(q->names, 1, false, q->base.cancel, on_name, r);
+  weft__queue_dequeue(q->names, 1, false, q->base.cancel, reader_on_name, r);
   return atomic_exchange(&r->handed, 1) == 1;
 }
 
-static weft_err start_file(reader *r) {
+static weft_err reader_start_file(reader *r) {
   weft_err err = weft__status_raise(&r->name_result);
   weft__status_finish(&r->name_result);
   r->name_result = (status){0};
@@ -225,8 +225,8 @@ static weft_err start_file(reader *r) {
   r->last_file.size = 0;
   weft__text_puts(&r->last_file, r->file);
   pthread_mutex_unlock(&r->lock);
-  err = open_file(r);
-  if (err != WEFT_OK) close_file(r);
+  err = reader_open_file(r);
+  if (err != WEFT_OK) reader_close_file(r);
   return err;
 }
 
@@ -245,65 +245,65 @@ static void request_destroy(request *q) {
   weft__free(q);
 }
 
-static void call_back(request *q) {
+static void request_complete(request *q) {
   weft__waiter_stop(&q->base);
   weft_err err = weft__status_raise(&q->result);
   q->fn(q->arg, err, q->keys, q->values, err == WEFT_OK ? q->n : 0);
   request_destroy(q);
 }
 
-static void reset_now(reader *r) {
-  close_file(r);
+static void reader_reset_now(reader *r) {
+  reader_close_file(r);
   r->started = r->finished = r->produced = 0;
   r->last_file.size = 0;
   r->reset_wanted = false;
 }
 
 /* The current request is done; the next in line, if any, takes its place. */
-static bool advance(reader *r) {
+static bool reader_advance(reader *r) {
   pthread_mutex_lock(&r->lock);
   request *done = r->current;
-  if (r->reset_wanted) reset_now(r);
+  if (r->reset_wanted) reader_reset_now(r);
   r->current = (request *)r->waiting.first;
   if (r->current) weft__wait_queue_remove(&r->waiting, &r->current->base);
   bool more = r->current != NULL;
   pthread_mutex_unlock(&r->lock);
-  call_back(done);
+  request_complete(done);
   return more;
 }
 
 /* Serves the current request; false: it waits for a name and somebody else will go on. */
-static bool serve(reader *r, request *q) {
-  weft_err err = r->name_came ? start_file(r) : WEFT_OK;
+static bool reader_serve(reader *r, request *q) {
+  weft_err err = r->name_came ? reader_start_file(r) : WEFT_OK;
   while (err == WEFT_OK && q->n < q->wanted) {
     if (r->file) {
-      err = produce(r, q);
+      err = reader_produce(r, q);
     } else if (q->n) {
       break; /* all records of one request are of one file */
     } else {
-      if (!ask_name(r, q)) return false;
-      err = start_file(r);
+      if (!reader_request_name(r, q)) return false;
+      err = reader_start_file(r);
     }
   }
   weft__status_update(&q->result, err);
   return true;
 }
 
-static void drive(reader *r) {
+static void reader_drive(reader *r) {
   weft__object_retain(&r->base.base);
-  while (serve(r, r->current) && advance(r)) {}
+  while (reader_serve(r, r->current) && reader_advance(r)) {}
   weft__object_release(&r->base.base);
 }
 
 /* ---- requests ---- */
 
-static void end_cancelled(request *q) {
+static void request_complete_cancelled(request *q) {
   weft__status_update(&q->result, weft__fail(WEFT_CANCELLED, "Read operation was cancelled"));
-  call_back(q);
+  request_complete(q);
 }
 
 /* A request in line leaves it; the current one hears of it through its queue. */
-static void on_cancel(void *arg) {
+static void request_on_cancel(void *arg) {
   request *q = arg;
   reader *r = q->r;
   pthread_mutex_lock(&r->lock);
@@ -311,15 +311,15 @@ static void on_cancel(void *arg) {
   bool mine = q->base.listed;
   if (mine) weft__wait_queue_remove(&r->waiting, &q->base);
   pthread_mutex_unlock(&r->lock);
-  if (mine) end_cancelled(q);
+  if (mine) request_complete_cancelled(q);
 }
 
-static void submit(reader *r, request *q, cancel *c) {
-  weft_err err = weft__waiter_start(&q->base, c, on_cancel);
+static void reader_submit(reader *r, request *q, cancel *c) {
+  weft_err err = weft__waiter_start(&q->base, c, request_on_cancel);
   if (err != WEFT_OK) {
     q->base.cancel = NULL;
     weft__status_update(&q->result, err);
-    call_back(q);
+    request_complete(q);
     return;
   }
   pthread_mutex_lock(&r->lock);
@@ -329,12 +329,13 @@ static void submit(reader *r, request *q, cancel *c) {
   else if (!cancelled)
     weft__wait_queue_enter(&r->waiting, &q->base);
   pthread_mutex_unlock(&r->lock);
-  if (cancelled) end_cancelled(q);
-  if (mine) drive(r);
+  if (cancelled) request_complete_cancelled(q);
+  if (mine) reader_drive(r);
 }
 
 void weft__reader_read(reader *r, queue *names, int64_t n, cancel *c, reader_fn *fn, void *arg) {
-  weft_err err = n < 0 ? weft__fail(WEFT_INVALID_ARGUMENT, "num_records is %lld", (long long)n) : check_queue(names);
+  weft_err err =
+      n < 0 ? weft__fail(WEFT_INVALID_ARGUMENT, "num_records is %lld", (long long)n) : reader_check_queue(names);
   request *q = err == WEFT_OK ? weft__alloc_zero(1, sizeof *q) : NULL;
   if (!q) {
     fn(arg, err == WEFT_OK ? WEFT_OOM : err, NULL, NULL, 0);
@@ -343,7 +344,7 @@ void weft__reader_read(reader *r, queue *names, int64_t n, cancel *c, reader_fn 
   *q = (request){.r = r, .names = names, .wanted = n, .fn = fn, .arg = arg};
   weft__object_retain((object *)names);
   weft__object_retain(&r->base.base);
-  submit(r, q, c);
+  reader_submit(r, q, c);
 }
 
 int64_t weft__reader_records(reader *r) {
@@ -365,25 +366,25 @@ void weft__reader_reset(reader *r) {
   if (r->current)
     r->reset_wanted = true;
   else
-    reset_now(r);
+    reader_reset_now(r);
   pthread_mutex_unlock(&r->lock);
 }
 
 /* ---- state: a message of four fields ---- */
 
-static bool can_save(const reader *r) { return r->spec.kind == READER_WHOLE || r->spec.kind == READER_IDENTITY; }
+static bool reader_can_save(const reader *r) { return r->spec.kind == READER_WHOLE || r->spec.kind == READER_IDENTITY; }
 
-static void put_field(text *t, int field, uint64_t v) {
+static void state_put_field(text *t, int field, uint64_t v) {
   unsigned char b[11] = {(unsigned char)(field << 3)};
   if (v) weft__text_add(t, (const char *)b, 1 + weft__varint_put(b + 1, v));
 }
 
 weft_err weft__reader_save(reader *r, text *out) {
-  if (!can_save(r)) return weft__fail(WEFT_UNIMPLEMENTED, "Reader SerializeState");
+  if (!reader_can_save(r)) return weft__fail(WEFT_UNIMPLEMENTED, "Reader SerializeState");
   pthread_mutex_lock(&r->lock);
-  put_field(out, 1, (uint64_t)r->started);
-  put_field(out, 2, (uint64_t)r->finished);
-  put_field(out, 3, (uint64_t)r->produced);
+  state_put_field(out, 1, (uint64_t)r->started);
+  state_put_field(out, 2, (uint64_t)r->finished);
+  state_put_field(out, 3, (uint64_t)r->produced);
   if (r->last_file.size) {
     unsigned char b[11] = {4 << 3 | 2};
     weft__text_add(out, (const char *)b, 1 + weft__varint_put(b + 1, r->last_file.size));
@@ -394,7 +395,7 @@ weft_err weft__reader_save(reader *r, text *out) {
 }
 
 /* The four fields of a saved state; false: the bytes are no such message. */
-static bool parse_state(const unsigned char *p, size_t size, uint64_t number[4], bytes *file) {
+static bool reader_parse_state(const unsigned char *p, size_t size, uint64_t number[4], bytes *file) {
   const unsigned char *end = p + size;
   *file = (bytes){"", 0};
   while (p < end) {
@@ -414,7 +415,7 @@ static bool parse_state(const unsigned char *p, size_t size, uint64_t number[4],
 }
 
 /* "work_started: 2\nwork_finished: 1", zeros left out. */
-static void describe_state(text *t, const uint64_t number[4], bytes file) {
+static void reader_describe_state(text *t, const uint64_t number[4], bytes file) {
   static const char *const field[] = {"", "work_started", "work_finished", "num_records_produced"};
   for (int i = 1; i < 4; i++)
     if (number[i]) weft__text_printf(t, "%s%s: %lld", t->size ? "\n" : "", field[i], (long long)number[i]);
@@ -422,11 +423,11 @@ static void describe_state(text *t, const uint64_t number[4], bytes file) {
     weft__text_printf(t, "%scurrent_work: \"%.*s\"", t->size ? "\n" : "", weft__int_sat(file.size), file.data);
 }
 
-static weft_err check_state(const reader *r, const uint64_t number[4], bytes file) {
+static weft_err reader_check_state(const reader *r, const uint64_t number[4], bytes file) {
   bool negative = number[1] > INT64_MAX || number[2] > INT64_MAX || number[3] > INT64_MAX;
   if (!negative && number[1] <= number[2]) return WEFT_OK;
   text t = {0};
-  describe_state(&t, number, file);
+  reader_describe_state(&t, number, file);
   weft_err err = weft__fail(WEFT_INVALID_ARGUMENT, "%s when restoring in %s: %s",
                             negative ? "Unexpected negative value" : "Inconsistent work started vs. finished", r->name,
                             weft__text_get(&t));
@@ -438,13 +439,13 @@ static weft_err check_state(const reader *r, const uint64_t number[4], bytes fil
 weft_err weft__reader_restore(reader *r, const void *data, size_t size) {
   uint64_t number[4] = {0};
   bytes file;
-  if (!can_save(r)) return weft__fail(WEFT_UNIMPLEMENTED, "Reader RestoreState");
-  weft_err err = parse_state(data, size, number, &file)
-                     ? check_state(r, number, file)
+  if (!reader_can_save(r)) return weft__fail(WEFT_UNIMPLEMENTED, "Reader RestoreState");
+  weft_err err = reader_parse_state(data, size, number, &file)
+                     ? reader_check_state(r, number, file)
                      : weft__fail(WEFT_INVALID_ARGUMENT, "Could not parse state for %s: %zu bytes", r->name, size);
   pthread_mutex_lock(&r->lock);
   bool busy = r->current != NULL;
-  if (!busy) reset_now(r);
+  if (!busy) reader_reset_now(r);
   if (!busy && err == WEFT_OK) {
     r->started = (int64_t)number[1];
     r->finished = (int64_t)number[2];
@@ -459,7 +460,7 @@ weft_err weft__reader_restore(reader *r, const void *data, size_t size) {
 
 static void reader_destroy(object *o) {
   reader *r = (reader *)o;
-  close_file(r);
+  reader_close_file(r);
   weft__text_finish(&r->window);
   weft__text_finish(&r->last_file);
   weft__status_finish(&r->name_result);

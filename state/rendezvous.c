@@ -12,15 +12,15 @@
 
 enum { FEW = 16 };
 
-typedef struct meeting {
-  struct meeting *next; /* of its bucket */
-  recv_fn *fn;          /* NULL: a value waits */
+typedef struct rendezvous_entry {
+  struct rendezvous_entry *next; /* of its bucket */
+  recv_fn *fn;                   /* NULL: a value waits */
   void *arg;
   weft_tensor value;
   bool dead;
   uint32_t hash;
   char key[];
-} meeting;
+} rendezvous_entry;
 
 struct rendezvous {
   atomic_int refs;
@@ -28,7 +28,7 @@ struct rendezvous {
   cancel token;
   pthread_mutex_t lock;
   uint32_t n_waiting, n_bucket; /* a power of two */
-  meeting **bucket, *few[FEW];
+  rendezvous_entry **bucket, *few[FEW];
   status aborted;
 };
 
@@ -60,38 +60,40 @@ void weft__rendezvous_release(rendezvous *r) {
   weft__free(r);
 }
 
-static meeting **bucket_of(rendezvous *r, uint32_t hash) { return &r->bucket[hash & (r->n_bucket - 1)]; }
+static rendezvous_entry **rendezvous_bucket(rendezvous *r, uint32_t hash) {
+  return &r->bucket[hash & (r->n_bucket - 1)];
+}
 
 /* With the lock held: where the first meeting of this key is that waits, or where another would. */
-static meeting **find(rendezvous *r, const char *key, uint32_t hash) {
-  meeting **at = bucket_of(r, hash);
+static rendezvous_entry **rendezvous_find(rendezvous *r, const char *key, uint32_t hash) {
+  rendezvous_entry **at = rendezvous_bucket(r, hash);
   while (*at && ((*at)->hash != hash || strcmp((*at)->key, key) != 0)) at = &(*at)->next;
   return at;
 }
 
-static meeting *unlist(rendezvous *r, meeting **at) {
-  meeting *m = *at;
+static rendezvous_entry *rendezvous_unlink(rendezvous *r, rendezvous_entry **at) {
+  rendezvous_entry *m = *at;
   *at = m->next;
   r->n_waiting--;
   return m;
 }
 
 /* With the lock held: the first waiting meeting of the other kind, taken off the table; NULL if none. */
-static meeting *take(rendezvous *r, const char *key, bool want_value) {
+static rendezvous_entry *rendezvous_take(rendezvous *r, const char *key, bool want_value) {
   if (r->n_waiting == 0) return NULL;
-  meeting **at = find(r, key, weft__map_hash(key));
-  return *at && ((*at)->fn == NULL) == want_value ? unlist(r, at) : NULL;
+  rendezvous_entry **at = rendezvous_find(r, key, weft__map_hash(key));
+  return *at && ((*at)->fn == NULL) == want_value ? rendezvous_unlink(r, at) : NULL;
 }
 
 /* Twice as many buckets, each the half of one in its order; without memory they stay as they are, and long. */
-static void grow(rendezvous *r) {
+static void rendezvous_grow(rendezvous *r) {
   uint32_t n = r->n_bucket;
-  meeting **more = weft__alloc_zero(2 * (size_t)n, sizeof *more);
+  rendezvous_entry **more = weft__alloc_zero(2 * (size_t)n, sizeof *more);
   if (!more) return;
   for (uint32_t i = 0; i < n; i++) {
-    meeting **end[2] = {&more[i], &more[i + n]};
-    for (meeting *m = r->bucket[i]; m; m = m->next) {
-      meeting ***half = &end[(m->hash & n) != 0];
+    rendezvous_entry **end[2] = {&more[i], &more[i + n]};
+    for (rendezvous_entry *m = r->bucket[i]; m; m = m->next) {
+      rendezvous_entry ***half = &end[(m->hash & n) != 0];
       **half = m;
       *half = &m->next;
     }
@@ -102,82 +104,83 @@ static void grow(rendezvous *r) {
 }
 
 /* With the lock held: m waits behind all others. */
-static void list(rendezvous *r, meeting *m) {
-  if (r->n_waiting >= 2 * r->n_bucket) grow(r);
-  meeting **at = bucket_of(r, m->hash);
+static void rendezvous_insert(rendezvous *r, rendezvous_entry *m) {
+  if (r->n_waiting >= 2 * r->n_bucket) rendezvous_grow(r);
+  rendezvous_entry **at = rendezvous_bucket(r, m->hash);
   while (*at) at = &(*at)->next;
   m->next = NULL;
   *at = m;
   r->n_waiting++;
 }
 
-static void meeting_destroy(meeting *m) {
+static void rendezvous_entry_destroy(rendezvous_entry *m) {
   weft__tensor_clear(&m->value);
   weft__free(m);
 }
 
-static weft_err meeting_create(meeting **out, const char *key) {
+static weft_err rendezvous_entry_create(rendezvous_entry **out, const char *key) {
   size_t size = strlen(key) + 1;
-  meeting *m = weft__alloc(sizeof *m + size);
+  rendezvous_entry *m = weft__alloc(sizeof *m + size);
   if (!m) return WEFT_OOM;
-  *m = (meeting){.hash = weft__map_hash(key)};
+  *m = (rendezvous_entry){.hash = weft__map_hash(key)};
   memcpy(m->key, key, size);
   *out = m;
   return WEFT_OK;
 }
 
 /* Takes the receiver that waits for this key or, if there is none and m is given, leaves m for it. */
-static weft_err meet(rendezvous *r, const char *key, meeting *m, meeting **receiver) {
+static weft_err rendezvous_match(rendezvous *r, const char *key, rendezvous_entry *m, rendezvous_entry **receiver) {
   pthread_mutex_lock(&r->lock);
   weft_err err = weft__status_raise(&r->aborted);
-  if (err == WEFT_OK && !(*receiver = take(r, key, false)) && m) list(r, m);
+  if (err == WEFT_OK && !(*receiver = rendezvous_take(r, key, false)) && m) rendezvous_insert(r, m);
   pthread_mutex_unlock(&r->lock);
   return err;
 }
 
 /* A value that waits is kept: copied, where it must be, and not under the lock. */
-static weft_err leave(rendezvous *r, const char *key, const weft_tensor *t, bool dead, meeting **receiver) {
-  meeting *m;
-  WEFT_TRY(meeting_create(&m, key));
+static weft_err rendezvous_store(rendezvous *r, const char *key, const weft_tensor *t, bool dead,
+                                 rendezvous_entry **receiver) {
+  rendezvous_entry *m;
+  WEFT_TRY(rendezvous_entry_create(&m, key));
   weft_err err = t->buf ? weft__tensor_keep(&m->value, t) : WEFT_OK;
   m->dead = dead;
-  if (err == WEFT_OK) err = meet(r, key, m, receiver);
-  if (err != WEFT_OK || *receiver) meeting_destroy(m);
+  if (err == WEFT_OK) err = rendezvous_match(r, key, m, receiver);
+  if (err != WEFT_OK || *receiver) rendezvous_entry_destroy(m);
   return err;
 }
 
 weft_err weft__rendezvous_send(rendezvous *r, const char *key, const weft_tensor *t, bool dead) {
-  meeting *receiver = NULL;
-  WEFT_TRY(meet(r, key, NULL, &receiver));
-  if (!receiver) WEFT_TRY(leave(r, key, t, dead, &receiver));
+  rendezvous_entry *receiver = NULL;
+  WEFT_TRY(rendezvous_match(r, key, NULL, &receiver));
+  if (!receiver) WEFT_TRY(rendezvous_store(r, key, t, dead, &receiver));
   if (receiver) {
     receiver->fn(receiver->arg, WEFT_OK, t, dead);
-    meeting_destroy(receiver);
+    rendezvous_entry_destroy(receiver);
   }
   return WEFT_OK;
 }
 
 /* Is it a device of another task that sends under this key? */
-static bool is_remote(const rendezvous *r, const char *key) {
+static bool rendezvous_is_remote(const rendezvous *r, const char *key) {
   if (!r->remote.task) return false;
   size_t n = strlen(r->remote.task);
   return strncmp(key, r->remote.task, n) != 0 || key[n] != '/';
 }
 
 void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *arg) {
-  if (is_remote(r, key)) {
+  if (rendezvous_is_remote(r, key)) {
     r->remote.fetch(r->remote.arg, r, key, fn, arg);
     return;
   }
-  meeting *m = NULL, *sent = NULL;
-  weft_err err = meeting_create(&m, key);
+  rendezvous_entry *m = NULL, *sent = NULL;
+  weft_err err = rendezvous_entry_create(&m, key);
   if (m) {
     m->fn = fn;
     m->arg = arg;
     pthread_mutex_lock(&r->lock);
     err = weft__status_raise(&r->aborted);
-    if (err == WEFT_OK && !(sent = take(r, key, true))) {
-      list(r, m);
+    if (err == WEFT_OK && !(sent = rendezvous_take(r, key, true))) {
+      rendezvous_insert(r, m);
       m = NULL;
     }
     pthread_mutex_unlock(&r->lock);
@@ -187,12 +190,12 @@ void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *ar
     fn(arg, WEFT_OK, &sent->value, sent->dead);
   else
     fn(arg, err, NULL, false);
-  if (sent) meeting_destroy(sent);
+  if (sent) rendezvous_entry_destroy(sent);
   weft__free(m);
 }
 
 void weft__rendezvous_recv_all(rendezvous *r, int n, const recv_request *want) {
-  if (n > 1 && r->remote.fetch_all && is_remote(r, want->key)) {
+  if (n > 1 && r->remote.fetch_all && rendezvous_is_remote(r, want->key)) {
     r->remote.fetch_all(r->remote.arg, r, n, want);
     return;
   }
@@ -210,11 +213,11 @@ bool weft__rendezvous_is_unused(rendezvous *r) { return atomic_load(&r->refs) ==
 
 bool weft__rendezvous_cancel_recv(rendezvous *r, const char *key, recv_fn *fn, const void *arg) {
   uint32_t hash = weft__map_hash(key);
-  meeting *found = NULL;
+  rendezvous_entry *found = NULL;
   pthread_mutex_lock(&r->lock);
-  for (meeting **at = bucket_of(r, hash); *at; at = &(*at)->next)
+  for (rendezvous_entry **at = rendezvous_bucket(r, hash); *at; at = &(*at)->next)
     if ((*at)->hash == hash && (*at)->fn == fn && (*at)->arg == arg && strcmp((*at)->key, key) == 0) {
-      found = unlist(r, at);
+      found = rendezvous_unlink(r, at);
       break;
     }
   pthread_mutex_unlock(&r->lock);
@@ -223,8 +226,8 @@ bool weft__rendezvous_cancel_recv(rendezvous *r, const char *key, recv_fn *fn, c
 }
 
 /* Everything that waits, as one list.  The lock is held. */
-static meeting *take_all(rendezvous *r) {
-  meeting *all = NULL, **end = &all;
+static rendezvous_entry *rendezvous_take_all(rendezvous *r) {
+  rendezvous_entry *all = NULL, **end = &all;
   for (uint32_t i = 0; i < r->n_bucket; i++) {
     *end = r->bucket[i];
     while (*end) end = &(*end)->next;
@@ -235,7 +238,7 @@ static meeting *take_all(rendezvous *r) {
 }
 
 /* Raises the error of an abort, marked as derived where TF marks it. */
-static weft_err abort_error(const rendezvous *r, weft_err code, const char *message) {
+static weft_err rendezvous_abort_error(const rendezvous *r, weft_err code, const char *message) {
   bool derived = r->remote.task && (code == WEFT_CANCELLED || code == WEFT_ABORTED) &&
                  strncmp(message, WEFT_DERIVED, strlen(WEFT_DERIVED)) != 0;
   return weft__fail(code, "%s%s", derived ? WEFT_DERIVED : "", message);
@@ -245,14 +248,14 @@ void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message) {
   weft__rendezvous_retain(r); /* a callback may let go of the last one */
   pthread_mutex_lock(&r->lock);
   bool first = r->aborted.code == WEFT_OK;
-  if (first) weft__status_update(&r->aborted, abort_error(r, code, message));
-  meeting *all = take_all(r);
+  if (first) weft__status_update(&r->aborted, rendezvous_abort_error(r, code, message));
+  rendezvous_entry *all = rendezvous_take_all(r);
   pthread_mutex_unlock(&r->lock);
   if (first) weft__cancel_fire(&r->token, code, "%s", r->aborted.message ? r->aborted.message : "");
-  for (meeting *m = all, *next; m; m = next) {
+  for (rendezvous_entry *m = all, *next; m; m = next) {
     next = m->next;
     if (m->fn) m->fn(m->arg, weft__status_raise(&r->aborted), NULL, false);
-    meeting_destroy(m);
+    rendezvous_entry_destroy(m);
   }
   weft__rendezvous_release(r);
 }

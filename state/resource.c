@@ -45,13 +45,13 @@ static const char *container_or_default(const char *container) {
   return container && *container ? container : DEFAULT_CONTAINER;
 }
 
-static char *make_key(const char *container, const char *type, const char *name) {
+static char *resource_key(const char *container, const char *type, const char *name) {
   return weft__sprintf("%s" SEPARATOR "%s" SEPARATOR "%s", container_or_default(container), name, type);
 }
 
 weft_err weft__resource_get(resources *r, const char *container, const char *type, const char *name,
                             resource_make *make, void *arg, resource **out) {
-  char *key = make_key(container, type, name);
+  char *key = resource_key(container, type, name);
   if (!key) return WEFT_OOM;
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&r->lock);
@@ -69,19 +69,19 @@ weft_err weft__resource_get(resources *r, const char *container, const char *typ
   return err;
 }
 
-static weft_err not_found(const char *container, const char *type, const char *name) {
+static weft_err resource_not_found(const char *container, const char *type, const char *name) {
   return weft__fail(WEFT_NOT_FOUND, "Resource %s/%s/%s does not exist.", container_or_default(container), name, type);
 }
 
 weft_err weft__resource_find(resources *r, const char *container, const char *type, const char *name, resource **out) {
-  char *key = make_key(container, type, name);
+  char *key = resource_key(container, type, name);
   if (!key) return WEFT_OOM;
   pthread_mutex_lock(&r->lock);
   resource *found = weft__map_get(&r->table, key);
   if (found) weft__object_retain(&found->base);
   pthread_mutex_unlock(&r->lock);
   weft__free(key);
-  if (!found) return not_found(container, type, name);
+  if (!found) return resource_not_found(container, type, name);
   *out = found;
   return WEFT_OK;
 }
@@ -92,7 +92,7 @@ typedef struct listed {
 } listed;
 
 /* The entries of a type, names copied.  Locked. */
-static int list_type(const resources *r, const char *type, listed *all) {
+static int resources_list_type(const resources *r, const char *type, listed *all) {
   int n = 0;
   for (int i = 0; i < r->table.used; i++) {
     const map_entry *e = &r->table.entries[i];
@@ -110,7 +110,7 @@ weft_err weft__resources_each(resources *r, const char *type, void (*fn)(void *a
                               void *arg) {
   pthread_mutex_lock(&r->lock);
   listed *all = weft__alloc_zero((size_t)r->table.count + 1, sizeof *all);
-  int n = all ? list_type(r, type, all) : 0;
+  int n = all ? resources_list_type(r, type, all) : 0;
   pthread_mutex_unlock(&r->lock);
   for (int i = 0; i < n; i++) {
     fn(arg, all[i].name, all[i].found);
@@ -122,21 +122,21 @@ weft_err weft__resources_each(resources *r, const char *type, void (*fn)(void *a
 }
 
 /* Ends what has left the table; called without the lock. */
-static void drop(resource *gone) {
+static void resource_drop(resource *gone) {
   if (gone->dropped) gone->dropped(gone);
   weft__object_release(&gone->base);
 }
 
 weft_err weft__resource_delete(resources *r, const char *container, const char *type, const char *name) {
-  char *key = make_key(container, type, name);
+  char *key = resource_key(container, type, name);
   if (!key) return WEFT_OOM;
   pthread_mutex_lock(&r->lock);
   resource *gone = weft__map_remove(&r->table, key);
   if (gone) atomic_fetch_add(&r->generation, 1);
   pthread_mutex_unlock(&r->lock);
   weft__free(key);
-  if (!gone) return not_found(container, type, name);
-  drop(gone);
+  if (!gone) return resource_not_found(container, type, name);
+  resource_drop(gone);
   return WEFT_OK;
 }
 
@@ -146,7 +146,7 @@ static bool key_in_container(const char *key, const char *container) {
 }
 
 /* Takes one resource of the container out of the table; NULL when none is left. */
-static resource *take_one(resources *r, const char *container) {
+static resource *resources_take_one(resources *r, const char *container) {
   resource *gone = NULL;
   pthread_mutex_lock(&r->lock);
   for (int i = 0; i < r->table.used && !gone; i++) {
@@ -160,7 +160,7 @@ static resource *take_one(resources *r, const char *container) {
 
 void weft__resources_clear(resources *r, const char *container) {
   if (container) container = container_or_default(container);
-  for (resource *gone; (gone = take_one(r, container));) drop(gone);
+  for (resource *gone; (gone = resources_take_one(r, container));) resource_drop(gone);
 }
 
 uint64_t weft__resources_generation(const resources *r) {
@@ -213,7 +213,7 @@ weft_err weft__handle_get(const weft_tensor *t, const char *type, resource **out
 /* ---- names ---- */
 
 /* TF: a letter, digit or dot first, then also _ - and /. */
-static weft_err check_container(const char *container) {
+static weft_err resource_check_container(const char *container) {
   for (const char *c = container; *c; c++)
     if (!isalnum((unsigned char)*c) && *c != '.' && (c == container || !strchr("_-/", *c)))
       return weft__fail(WEFT_INVALID_ARGUMENT, "container contains invalid characters: %s", container);
@@ -221,7 +221,7 @@ static weft_err check_container(const char *container) {
 }
 
 /* "_N_NODE", the same each time the session asks for this node. */
-static char *private_name(resources *r, const char *session, const char *node) {
+static char *resource_private_name(resources *r, const char *session, const char *node) {
   char *key = weft__sprintf("%s" SEPARATOR "%s", session ? session : "", node);
   if (!key) return NULL;
   pthread_mutex_lock(&r->lock);
@@ -242,12 +242,12 @@ static char *private_name(resources *r, const char *session, const char *node) {
 
 weft_err weft__resource_name(const kernel *k, bool is_private, char **container, char **name) {
   attr_str in = weft__node_str(k->node, "container"), shared = weft__node_str(k->node, "shared_name");
-  WEFT_TRY(check_container(in.data));
+  WEFT_TRY(resource_check_container(in.data));
   char *at = weft__strdup(container_or_default(in.data));
   if (!at) return WEFT_OOM;
   const bool by_node = !is_private || weft__node_bool(k->node, "use_node_name_sharing", false);
   char *found = shared.size ? weft__strdup(shared.data)
-                : !by_node  ? private_name(k->step->resources, k->step->session, k->node->name)
+                : !by_node  ? resource_private_name(k->step->resources, k->step->session, k->node->name)
                             : weft__strdup(k->node->name);
   if (!found) {
     weft__free(at);
@@ -266,7 +266,7 @@ static bool key_has_name(const char *key, const char *name) {
 }
 
 /* Takes one private name of the session off the list, and what bears it out of the table. */
-static bool forget_one(resources *r, const char *session, resource **gone) {
+static bool resources_end_one(resources *r, const char *session, resource **gone) {
   char *name = NULL;
   *gone = NULL;
   pthread_mutex_lock(&r->lock);
@@ -285,34 +285,34 @@ static bool forget_one(resources *r, const char *session, resource **gone) {
 }
 
 void weft__resources_end_session(resources *r, const char *session) {
-  for (resource *gone; forget_one(r, session ? session : "", &gone);)
-    if (gone) drop(gone);
+  for (resource *gone; resources_end_one(r, session ? session : "", &gone);)
+    if (gone) resource_drop(gone);
 }
 
 /* ---- what a node of a plan found ---- */
 
 /* A step may still use what a newer one has replaced: all are kept until the plan ends.  A dropped
  * resource has let go of its contents, so an old one is small. */
-typedef struct remembered {
-  struct remembered *older;
+typedef struct cached_resource {
+  struct cached_resource *older;
   const resources *from;
   atomic_llong generation; /* of the table when it was last seen there */
   resource *target;
   weft_tensor *handle;
   variable *ref; /* the older ops' handle: a reference to {container, name} */
-} remembered;
+} cached_resource;
 
-struct resource_memory {
-  _Atomic(remembered *) newest;
+struct resource_cache {
+  _Atomic(cached_resource *) newest;
 };
 
 weft_err weft__resource_prepare(const weft_node *node, void **state) {
   (void)node;
-  *state = weft__alloc_zero(1, sizeof(struct resource_memory));
+  *state = weft__alloc_zero(1, sizeof(struct resource_cache));
   return *state ? WEFT_OK : WEFT_OOM;
 }
 
-static void remembered_destroy(remembered *m) {
+static void cached_resource_destroy(cached_resource *m) {
   weft__object_release((object *)m->target);
   weft__object_release((object *)m->ref);
   weft_tensor_destroy(m->handle);
@@ -320,16 +320,16 @@ static void remembered_destroy(remembered *m) {
 }
 
 void weft__resource_unprepare(void *state) {
-  struct resource_memory *memory = state;
+  struct resource_cache *memory = state;
   if (!memory) return;
-  for (remembered *m = atomic_load(&memory->newest), *older; m; m = older) {
+  for (cached_resource *m = atomic_load(&memory->newest), *older; m; m = older) {
     older = m->older;
-    remembered_destroy(m);
+    cached_resource_destroy(m);
   }
   weft__free(memory);
 }
 
-static weft_err make_ref(variable **out, const char *container, const char *name) {
+static weft_err resource_ref_create(variable **out, const char *container, const char *name) {
   weft_tensor *t = NULL;
   variable *v = NULL;
   WEFT_TRY(weft__tensor_create(&t, WEFT_STRING, &SHAPE1(2)));
@@ -345,11 +345,11 @@ static weft_err make_ref(variable **out, const char *container, const char *name
   return err;
 }
 
-static bool gives_ref(const weft_node *n) { return (int)n->out_type[0] > WEFT_REF_BASE; }
+static bool node_gives_ref(const weft_node *n) { return (int)n->out_type[0] > WEFT_REF_BASE; }
 
-static weft_err look_up(kernel *k, const resource_kind *kind, remembered **out) {
+static weft_err cached_resource_look_up(kernel *k, const resource_kind *kind, cached_resource **out) {
   char *container = NULL, *name = NULL;
-  remembered *m = weft__alloc_zero(1, sizeof *m);
+  cached_resource *m = weft__alloc_zero(1, sizeof *m);
   if (!m) return WEFT_OOM;
   m->from = k->step->resources;
   atomic_init(&m->generation, atomic_load(&k->step->resources->generation));
@@ -358,8 +358,8 @@ static weft_err look_up(kernel *k, const resource_kind *kind, remembered **out) 
     resource_maker maker = {k->node, name};
     err = weft__resource_get(k->step->resources, container, kind->type, name, kind->make, &maker, &m->target);
   }
-  if (err == WEFT_OK && gives_ref(k->node) && strcmp(kind->type, VARIABLE_TYPE) != 0)
-    err = make_ref(&m->ref, container, name);
+  if (err == WEFT_OK && node_gives_ref(k->node) && strcmp(kind->type, VARIABLE_TYPE) != 0)
+    err = resource_ref_create(&m->ref, container, name);
   else if (err == WEFT_OK)
     err = weft__handle_create(&m->handle, container, name, m->target);
   weft__free(container);
@@ -367,20 +367,20 @@ static weft_err look_up(kernel *k, const resource_kind *kind, remembered **out) 
   if (err == WEFT_OK)
     *out = m;
   else
-    remembered_destroy(m);
+    cached_resource_destroy(m);
   return err;
 }
 
-static weft_err recall(kernel *k, const resource_kind *kind, remembered **out) {
-  struct resource_memory *memory = k->state;
-  remembered *m = atomic_load_explicit(&memory->newest, memory_order_acquire);
+static weft_err cached_resource_get(kernel *k, const resource_kind *kind, cached_resource **out) {
+  struct resource_cache *memory = k->state;
+  cached_resource *m = atomic_load_explicit(&memory->newest, memory_order_acquire);
   if (!m || m->from != k->step->resources ||
       atomic_load(&m->generation) != atomic_load(&k->step->resources->generation)) {
-    remembered *fresh = NULL;
-    WEFT_TRY(look_up(k, kind, &fresh));
+    cached_resource *fresh = NULL;
+    WEFT_TRY(cached_resource_look_up(k, kind, &fresh));
     if (m && m->target == fresh->target && m->from == fresh->from) {
       atomic_store(&m->generation, atomic_load(&fresh->generation)); /* something else left the table */
-      remembered_destroy(fresh);
+      cached_resource_destroy(fresh);
     } else {
       fresh->older = m;
       while (!atomic_compare_exchange_weak(&memory->newest, &fresh->older, fresh)) {}
@@ -392,23 +392,24 @@ static weft_err recall(kernel *k, const resource_kind *kind, remembered **out) {
 }
 
 weft_err weft__resource_of_node(kernel *k, const resource_kind *kind, resource **target, const weft_tensor **h) {
-  remembered *m = NULL;
-  WEFT_TRY(recall(k, kind, &m));
+  cached_resource *m = NULL;
+  WEFT_TRY(cached_resource_get(k, kind, &m));
   if (target) *target = m->target;
   if (h) *h = m->handle;
   return WEFT_OK;
 }
 
 weft_err weft__resource_output(kernel *k, const resource_kind *kind, resource **target) {
-  remembered *m = NULL;
-  WEFT_TRY(recall(k, kind, &m));
+  cached_resource *m = NULL;
+  WEFT_TRY(cached_resource_get(k, kind, &m));
   if (target) *target = m->target;
   if (!m->ref) return weft__out_share(k, 0, m->handle);
   weft__out_ref(k, 0, m->ref);
   return WEFT_OK;
 }
 
-static weft_err find_by_strings(const kernel *k, int i, const weft_tensor *t, const char *type, resource **out) {
+static weft_err resource_find_by_strings(const kernel *k, int i, const weft_tensor *t, const char *type,
+                                         resource **out) {
   if (t->dtype != WEFT_STRING || weft__tensor_count(t) != 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "argument %d is no handle: %s of shape %s", i,
                              weft__dtype_name(t->dtype), weft__shape_text(&t->shape));
@@ -429,7 +430,7 @@ weft_err weft__kernel_resource(const kernel *k, int i, const char *type, resourc
   }
   weft_tensor t = {0};
   WEFT_TRY(weft__variable_read(k->ref[i], &t));
-  weft_err err = find_by_strings(k, i, &t, type, out);
+  weft_err err = resource_find_by_strings(k, i, &t, type, out);
   weft__tensor_clear(&t);
   return err;
 }

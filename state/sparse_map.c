@@ -8,18 +8,18 @@
 #include <pthread.h>
 #include <string.h>
 
-typedef struct place {
+typedef struct sparse_slot {
   int64_t number;
   bool taken;
   sparse_map_entry kept;
-} place;
+} sparse_slot;
 
 struct sparse_map {
   resource base;
   pthread_mutex_t lock;
-  int64_t next; /* the number that comes next */
-  place *row;   /* [first, n) of `room` */
-  int64_t first, n, room;
+  int64_t next;     /* the number that comes next */
+  sparse_slot *row; /* [first, n) of `capacity` */
+  int64_t first, n, capacity;
 };
 
 void weft__sparse_map_entry_clear(sparse_map_entry *s) {
@@ -29,35 +29,35 @@ void weft__sparse_map_entry_clear(sparse_map_entry *s) {
 }
 
 /* Room for one more at the end: gaps at the front first. */
-static weft_err make_room(sparse_map *m) {
-  if (m->n < m->room) return WEFT_OK;
-  if (m->first > 0 && 2 * m->first >= m->room) {
+static weft_err sparse_map_reserve(sparse_map *m) {
+  if (m->n < m->capacity) return WEFT_OK;
+  if (m->first > 0 && 2 * m->first >= m->capacity) {
     memmove(m->row, m->row + m->first, (size_t)(m->n - m->first) * sizeof *m->row);
     m->n -= m->first;
     m->first = 0;
     return WEFT_OK;
   }
-  const int64_t room = m->room ? 2 * m->room : 8;
-  place *row = weft__realloc(m->row, (size_t)room * sizeof *row);
+  const int64_t capacity = m->capacity ? 2 * m->capacity : 8;
+  sparse_slot *row = weft__realloc(m->row, (size_t)capacity * sizeof *row);
   if (!row) return WEFT_OOM;
   m->row = row;
-  m->room = room;
+  m->capacity = capacity;
   return WEFT_OK;
 }
 
 weft_err weft__sparse_map_add(sparse_map *m, sparse_map_entry *s, int64_t *number) {
   pthread_mutex_lock(&m->lock);
-  const weft_err err = make_room(m);
+  const weft_err err = sparse_map_reserve(m);
   if (!err) {
     *number = m->next++;
-    m->row[m->n++] = (place){*number, false, *s};
+    m->row[m->n++] = (sparse_slot){*number, false, *s};
     *s = (sparse_map_entry){0};
   }
   pthread_mutex_unlock(&m->lock);
   return err;
 }
 
-static place *find(const sparse_map *m, int64_t number) {
+static sparse_slot *sparse_map_find(const sparse_map *m, int64_t number) {
   int64_t low = m->first, high = m->n;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -71,7 +71,7 @@ static place *find(const sparse_map *m, int64_t number) {
 
 bool weft__sparse_map_take(sparse_map *m, int64_t number, sparse_map_entry *out) {
   pthread_mutex_lock(&m->lock);
-  place *p = find(m, number);
+  sparse_slot *p = sparse_map_find(m, number);
   if (p) {
     *out = p->kept;
     p->taken = true;
@@ -83,7 +83,7 @@ bool weft__sparse_map_take(sparse_map *m, int64_t number, sparse_map_entry *out)
   return p != NULL;
 }
 
-static void map_destroy(object *o) {
+static void sparse_map_destroy(object *o) {
   sparse_map *m = (sparse_map *)o;
   for (int64_t i = m->first; i < m->n; i++) weft__sparse_map_entry_clear(&m->row[i].kept);
   weft__free(m->row);
@@ -95,7 +95,7 @@ weft_err weft__sparse_map_create(sparse_map **out) {
   sparse_map *m = weft__alloc_zero(1, sizeof *m);
   if (!m) return WEFT_OOM;
   atomic_init(&m->base.base.refs, 1);
-  m->base.base.destroy = map_destroy;
+  m->base.base.destroy = sparse_map_destroy;
   m->base.type = SPARSE_MAP_TYPE;
   pthread_mutex_init(&m->lock, NULL);
   *out = m;

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 
 #define TOKENS_TYPE "tokens"
-#define TOKENS_PLACE "weft", TOKENS_TYPE, "holders"
+#define TOKENS_RESOURCE "weft", TOKENS_TYPE, "holders"
 enum { HOLDERS_MAX = 10000 };
 
 typedef struct holder {
@@ -13,13 +13,13 @@ typedef struct holder {
   weft_tensor part[];
 } holder;
 
-typedef struct tokens {
+typedef struct sync_tokens {
   resource base;
   pthread_mutex_t lock;
   map holders; /* task -> holder */
   sync_token_fn *fn;
   void *arg;
-} tokens;
+} sync_tokens;
 
 static void holder_destroy(holder *h) {
   if (!h) return;
@@ -28,8 +28,8 @@ static void holder_destroy(holder *h) {
   weft__free(h);
 }
 
-static void tokens_free(object *o) {
-  tokens *t = (tokens *)o;
+static void sync_tokens_destroy(object *o) {
+  sync_tokens *t = (sync_tokens *)o;
   for (int i = 0; i < t->holders.used; i++)
     if (t->holders.entries[i].key) holder_destroy(t->holders.entries[i].value);
   weft__map_finish(&t->holders);
@@ -37,17 +37,17 @@ static void tokens_free(object *o) {
   weft__free(t);
 }
 
-typedef struct maker {
+typedef struct sync_tokens_args {
   sync_token_fn *fn;
   void *arg;
-} maker;
+} sync_tokens_args;
 
-static weft_err make(resource **out, void *arg) {
-  const maker *m = arg;
-  tokens *t = weft__alloc_zero(1, sizeof *t);
+static weft_err sync_tokens_make(resource **out, void *arg) {
+  const sync_tokens_args *m = arg;
+  sync_tokens *t = weft__alloc_zero(1, sizeof *t);
   if (!t) return WEFT_OOM;
   atomic_init(&t->base.base.refs, 1);
-  t->base.base.destroy = tokens_free;
+  t->base.base.destroy = sync_tokens_destroy;
   t->base.type = TOKENS_TYPE;
   pthread_mutex_init(&t->lock, NULL);
   t->fn = m->fn;
@@ -58,23 +58,23 @@ static weft_err make(resource **out, void *arg) {
 
 weft_err weft__sync_tokens_create(resources *r, sync_token_fn *fn, void *arg) {
   resource *made;
-  WEFT_TRY(weft__resource_get(r, TOKENS_PLACE, make, &(maker){fn, arg}, &made));
+  WEFT_TRY(weft__resource_get(r, TOKENS_RESOURCE, sync_tokens_make, &(sync_tokens_args){fn, arg}, &made));
   weft__object_release(&made->base);
   return WEFT_OK;
 }
 
-void weft__sync_tokens_destroy(resources *r) { (void)weft__resource_delete(r, TOKENS_PLACE); }
+void weft__sync_tokens_destroy(resources *r) { (void)weft__resource_delete(r, TOKENS_RESOURCE); }
 
 /* The table, with a reference, or NULL. */
-static tokens *find(resources *r) {
+static sync_tokens *sync_tokens_find(resources *r) {
   resource *found;
-  return r && weft__resource_find(r, TOKENS_PLACE, &found) == WEFT_OK ? (tokens *)found : NULL;
+  return r && weft__resource_find(r, TOKENS_RESOURCE, &found) == WEFT_OK ? (sync_tokens *)found : NULL;
 }
 
 /* ---- who gets it ---- */
 
 /* The task that the first output of node n is sent to, "/job:worker/replica:0/task:1", in buf; NULL: it stays here. */
-static const char *taker(const weft_node *n, char *buf, size_t size) {
+static const char *token_receiver(const weft_node *n, char *buf, size_t size) {
   const weft_graph *g = n->graph;
   for (int i = 0; i < g->n_node; i++) {
     const weft_node *s = g->node[i];
@@ -91,7 +91,7 @@ static const char *taker(const weft_node *n, char *buf, size_t size) {
 }
 
 /* What a task has is let go, in exchange for h (NULL: nothing). */
-static holder *exchange(tokens *t, const char *task, holder *h) {
+static holder *sync_tokens_exchange(sync_tokens *t, const char *task, holder *h) {
   pthread_mutex_lock(&t->lock);
   holder *old = weft__map_remove(&t->holders, task);
   bool kept = h && t->holders.count < HOLDERS_MAX && weft__map_put(&t->holders, task, h) == WEFT_OK;
@@ -106,13 +106,13 @@ static bool is_token_queue(const queue *q) { return strcmp(weft__queue_name(q), 
 
 void weft__sync_token_requested(const kernel *k, const queue *q) {
   char task[128];
-  tokens *t = is_token_queue(q) ? find(k->step->resources) : NULL;
+  sync_tokens *t = is_token_queue(q) ? sync_tokens_find(k->step->resources) : NULL;
   if (!t) return;
-  if (taker(k->node, task, sizeof task)) holder_destroy(exchange(t, task, NULL));
+  if (token_receiver(k->node, task, sizeof task)) holder_destroy(sync_tokens_exchange(t, task, NULL));
   weft__object_release(&t->base.base);
 }
 
-static holder *hold(queue *q, const element *e) {
+static holder *holder_create(queue *q, const element *e) {
   int n = weft__queue_spec(q)->n_component;
   holder *h = weft__alloc_zero(1, sizeof *h + sizeof *h->part * (size_t)n);
   if (!h) return NULL;
@@ -127,18 +127,18 @@ static holder *hold(queue *q, const element *e) {
 }
 
 /* The table, with a reference, the queue that k takes from, with one too, and its taker; NULL if it is of no interest. */
-static tokens *find_for(const kernel *k, queue **q, char *task, size_t size) {
+static sync_tokens *sync_tokens_find_for(const kernel *k, queue **q, char *task, size_t size) {
   resource *found;
   if (weft__kernel_resource(k, 0, QUEUE_TYPE, &found) != WEFT_OK) return NULL;
   *q = (queue *)found;
-  tokens *t = is_token_queue(*q) ? find(k->step->resources) : NULL;
-  if (t && taker(k->node, task, size)) return t;
+  sync_tokens *t = is_token_queue(*q) ? sync_tokens_find(k->step->resources) : NULL;
+  if (t && token_receiver(k->node, task, size)) return t;
   if (t) weft__object_release(&t->base.base);
   weft__object_release(&found->base);
   return NULL;
 }
 
-static void release(tokens *t, queue *q) {
+static void sync_tokens_release(sync_tokens *t, queue *q) {
   weft__object_release(&t->base.base);
   weft__object_release((object *)q);
 }
@@ -146,28 +146,28 @@ static void release(tokens *t, queue *q) {
 void weft__sync_token_taken(const kernel *k, const element *e) {
   char task[128];
   queue *q;
-  tokens *t = find_for(k, &q, task, sizeof task);
+  sync_tokens *t = sync_tokens_find_for(k, &q, task, sizeof task);
   if (!t) return;
-  holder *h = hold(q, e); /* without memory the token is lost with its holder */
-  if (h) holder_destroy(exchange(t, task, h));
-  release(t, q);
+  holder *h = holder_create(q, e); /* without memory the token is lost with its holder */
+  if (h) holder_destroy(sync_tokens_exchange(t, task, h));
+  sync_tokens_release(t, q);
 }
 
 /* ---- giving back ---- */
 
-static void ignore(void *arg, weft_err err, element *const *got, int64_t n) {
+static void enqueue_ignore(void *arg, weft_err err, element *const *got, int64_t n) {
   (void)arg, (void)err, (void)got, (void)n; /* a queue that was closed meanwhile needs no token */
 }
 
 int weft__sync_tokens_return(resources *r, const char *task) {
-  tokens *t = find(r);
-  holder *h = t ? exchange(t, task, NULL) : NULL;
+  sync_tokens *t = sync_tokens_find(r);
+  holder *h = t ? sync_tokens_exchange(t, task, NULL) : NULL;
   if (t) weft__object_release(&t->base.base);
   bool held = h != NULL;
   const weft_tensor *part[16];
   int n = held && h->n < 16 ? h->n : 0;
   for (int i = 0; i < n; i++) part[i] = &h->part[i];
-  if (n > 0) weft__queue_enqueue(h->queue, part, false, NULL, ignore, NULL);
+  if (n > 0) weft__queue_enqueue(h->queue, part, false, NULL, enqueue_ignore, NULL);
   holder_destroy(h);
   return held;
 }

@@ -5,21 +5,21 @@
 #include "state/combine.h"
 #include <pthread.h>
 
-typedef struct place {
+typedef struct slot {
   weft_tensor t;
   shape was; /* of what was written here, in this array or in the one it is the gradient of; rank -1: nothing */
   bool written, read, cleared;
-} place;
+} slot;
 
 struct tensor_array {
   resource base;
   pthread_mutex_t lock;
   char *name, *source;
   tensor_array_spec spec;
-  bool adds_up; /* a gradient */
+  bool aggregates; /* a gradient */
   bool closed;
-  place *place; /* spec.size of them, room for more */
-  int64_t room;
+  slot *slot; /* spec.size of them, room for more */
+  int64_t capacity;
   tensor_array *gradients, *next; /* a list by source */
 };
 
@@ -27,43 +27,43 @@ enum { MAX_SIZE = 1 << 28 };
 
 /* ---- elements in host memory ---- */
 
-static weft_err host_zero(void *arg, weft_tensor *t) {
+static weft_err tensor_array_host_zero(void *arg, weft_tensor *t) {
   (void)arg;
   if (weft__dtype_is_plain(t->dtype)) memset(t->data, 0, weft__tensor_bytes(t));
   return WEFT_OK;
 }
 
-static weft_err host_add(void *arg, weft_tensor *to, const weft_tensor *x, const weft_tensor *y) {
+static weft_err tensor_array_host_add(void *arg, weft_tensor *to, const weft_tensor *x, const weft_tensor *y) {
   (void)arg;
   weft__combine(COMBINE_ADD, x->dtype, to->data, x->data, y->data, 1, weft__tensor_count(x));
   return WEFT_OK;
 }
 
-static const tensor_array_ops host_maker = {NULL, NULL, host_zero, host_add};
+static const tensor_array_ops host_ops = {NULL, NULL, tensor_array_host_zero, tensor_array_host_add};
 
-static void array_destroy(object *o) {
+static void tensor_array_destroy(object *o) {
   tensor_array *a = (tensor_array *)o;
-  for (int64_t i = 0; a->place && i < a->spec.size; i++) weft__tensor_clear(&a->place[i].t);
+  for (int64_t i = 0; a->slot && i < a->spec.size; i++) weft__tensor_clear(&a->slot[i].t);
   for (tensor_array *g = a->gradients, *next; g; g = next) {
     next = g->next;
     weft__object_release(&g->base.base);
   }
-  weft__free(a->place);
+  weft__free(a->slot);
   weft__free(a->name);
   weft__free(a->source);
   pthread_mutex_destroy(&a->lock);
   weft__free(a);
 }
 
-static weft_err reserve(tensor_array *a, int64_t size) {
-  if (size <= a->room) return WEFT_OK;
-  int64_t room = a->room ? a->room : 8;
-  while (room < size) room *= 2;
-  place *more = weft__realloc(a->place, (size_t)room * sizeof *more);
+static weft_err tensor_array_reserve(tensor_array *a, int64_t size) {
+  if (size <= a->capacity) return WEFT_OK;
+  int64_t capacity = a->capacity ? a->capacity : 8;
+  while (capacity < size) capacity *= 2;
+  slot *more = weft__realloc(a->slot, (size_t)capacity * sizeof *more);
   if (!more) return WEFT_OOM;
-  for (int64_t i = a->room; i < room; i++) more[i] = (place){.was = {.rank = -1}};
-  a->place = more;
-  a->room = room;
+  for (int64_t i = a->capacity; i < capacity; i++) more[i] = (slot){.was = {.rank = -1}};
+  a->slot = more;
+  a->capacity = capacity;
   return WEFT_OK;
 }
 
@@ -74,14 +74,14 @@ weft_err weft__tensor_array_create(tensor_array **out, const tensor_array_spec *
   tensor_array *a = weft__alloc_zero(1, sizeof *a);
   if (!a) return WEFT_OOM;
   atomic_init(&a->base.base.refs, 1);
-  a->base.base.destroy = array_destroy;
+  a->base.base.destroy = tensor_array_destroy;
   a->base.type = TENSOR_ARRAY_TYPE;
   pthread_mutex_init(&a->lock, NULL);
   a->spec = *spec;
   a->spec.size = 0;
-  weft_err err = (a->name = weft__strdup(name)) ? reserve(a, spec->size) : WEFT_OOM;
+  weft_err err = (a->name = weft__strdup(name)) ? tensor_array_reserve(a, spec->size) : WEFT_OOM;
   if (err != WEFT_OK) {
-    array_destroy(&a->base.base);
+    tensor_array_destroy(&a->base.base);
     return err;
   }
   a->spec.size = spec->size;
@@ -89,20 +89,20 @@ weft_err weft__tensor_array_create(tensor_array **out, const tensor_array_spec *
   return WEFT_OK;
 }
 
-static weft_err check_open(const tensor_array *a) {
+static weft_err tensor_array_check_open(const tensor_array *a) {
   if (!a->closed) return WEFT_OK;
   return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray %s has already been closed.", a->name);
 }
 
 /* ---- writing ---- */
 
-static weft_err no_write(const tensor_array *a, int64_t i, const char *why) {
+static weft_err tensor_array_fail_write(const tensor_array *a, int64_t i, const char *why) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray %s: Could not write to TensorArray index %lld%s", a->name,
                     (long long)i, why);
 }
 
-static weft_err check_write(tensor_array *a, int64_t i, const weft_tensor *t) {
-  WEFT_TRY(check_open(a));
+static weft_err tensor_array_check_write(tensor_array *a, int64_t i, const weft_tensor *t) {
+  WEFT_TRY(tensor_array_check_open(a));
   if (t->dtype != a->spec.dtype)
     return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray dtype is %s but Op is trying to write dtype %s.",
                       weft__dtype_short(a->spec.dtype), weft__dtype_short(t->dtype));
@@ -110,7 +110,7 @@ static weft_err check_write(tensor_array *a, int64_t i, const weft_tensor *t) {
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "TensorArray %s: Tried to write to index %lld but array is not resizeable and size is: %lld",
                       a->name, (long long)i, (long long)a->spec.size);
-  if (i >= MAX_SIZE) return no_write(a, i, ": too large");
+  if (i >= MAX_SIZE) return tensor_array_fail_write(a, i, ": too large");
   if (!weft__shape_compatible(&a->spec.element, &t->shape))
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "TensorArray %s: Could not write to TensorArray index %lld because the value shape is %s which "
@@ -118,12 +118,12 @@ static weft_err check_write(tensor_array *a, int64_t i, const weft_tensor *t) {
                       "infer_shape=False).",
                       a->name, (long long)i, weft__shape_text(&t->shape), weft__shape_text(&a->spec.element));
   if (i >= a->spec.size) {
-    WEFT_TRY(reserve(a, i + 1));
+    WEFT_TRY(tensor_array_reserve(a, i + 1));
     a->spec.size = i + 1;
   }
-  const place *p = &a->place[i];
-  if (p->read) return no_write(a, i, " because it has already been read.");
-  if (p->written && !a->adds_up) return no_write(a, i, " because it has already been written to.");
+  const slot *p = &a->slot[i];
+  if (p->read) return tensor_array_fail_write(a, i, " because it has already been read.");
+  if (p->written && !a->aggregates) return tensor_array_fail_write(a, i, " because it has already been written to.");
   if (p->written && !weft__shape_equal(&p->t.shape, &t->shape))
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "TensorArray %s: Could not aggregate to TensorArray index %lld because the existing shape is %s "
@@ -133,16 +133,17 @@ static weft_err check_write(tensor_array *a, int64_t i, const weft_tensor *t) {
 }
 
 /* place + t, in place where nobody else holds the sum so far. */
-static weft_err add_up(const tensor_array *a, place *p, const weft_tensor *t, const tensor_array_ops *maker) {
+static weft_err tensor_array_aggregate(const tensor_array *a, slot *p, const weft_tensor *t,
+                                       const tensor_array_ops *ops) {
   weft_tensor fresh = {0}, *to = &p->t;
   if (!weft__combine_has(COMBINE_ADD, t->dtype))
     return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray %s: values of type %s cannot be added up", a->name,
                       weft__dtype_name(t->dtype));
   if (!weft__tensor_writable(&p->t)) {
-    WEFT_TRY(weft__tensor_init_in(&fresh, maker->memory, t->dtype, &t->shape));
+    WEFT_TRY(weft__tensor_init_in(&fresh, ops->memory, t->dtype, &t->shape));
     to = &fresh;
   }
-  const weft_err err = maker->add(maker->arg, to, &p->t, t);
+  const weft_err err = ops->add(ops->arg, to, &p->t, t);
   if (to == &fresh) {
     weft__tensor_clear(&p->t);
     p->t = fresh;
@@ -150,10 +151,11 @@ static weft_err add_up(const tensor_array *a, place *p, const weft_tensor *t, co
   return err;
 }
 
-static weft_err write_locked(tensor_array *a, int64_t i, const weft_tensor *t, const tensor_array_ops *maker) {
-  WEFT_TRY(check_write(a, i, t));
-  place *p = &a->place[i];
-  if (p->written) return add_up(a, p, t, maker);
+static weft_err tensor_array_write_locked(tensor_array *a, int64_t i, const weft_tensor *t,
+                                          const tensor_array_ops *ops) {
+  WEFT_TRY(tensor_array_check_write(a, i, t));
+  slot *p = &a->slot[i];
+  if (p->written) return tensor_array_aggregate(a, p, t, ops);
   WEFT_TRY(weft__tensor_keep(&p->t, t));
   p->written = true;
   p->was = t->shape;
@@ -161,24 +163,24 @@ static weft_err write_locked(tensor_array *a, int64_t i, const weft_tensor *t, c
   return WEFT_OK;
 }
 
-weft_err weft__tensor_array_write(tensor_array *a, int64_t i, const weft_tensor *t, const tensor_array_ops *maker) {
+weft_err weft__tensor_array_write(tensor_array *a, int64_t i, const weft_tensor *t, const tensor_array_ops *ops) {
   pthread_mutex_lock(&a->lock);
-  weft_err err = write_locked(a, i, t, maker ? maker : &host_maker);
+  weft_err err = tensor_array_write_locked(a, i, t, ops ? ops : &host_ops);
   pthread_mutex_unlock(&a->lock);
   return err;
 }
 
 /* ---- reading ---- */
 
-static weft_err check_read(const tensor_array *a, weft_dtype dtype, int64_t i) {
-  WEFT_TRY(check_open(a));
+static weft_err tensor_array_check_read(const tensor_array *a, weft_dtype dtype, int64_t i) {
+  WEFT_TRY(tensor_array_check_open(a));
   if (dtype != a->spec.dtype)
     return weft__fail(WEFT_INVALID_ARGUMENT, "TensorArray dtype is %s but Op requested dtype %s.",
                       weft__dtype_short(a->spec.dtype), weft__dtype_short(dtype));
   if (i < 0 || i >= a->spec.size)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Tried to read from index %lld but array size is: %lld", (long long)i,
                       (long long)a->spec.size);
-  if (a->place[i].cleared)
+  if (a->slot[i].cleared)
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "TensorArray %s: Could not read index %lld twice because it was cleared after a previous read "
                       "(perhaps try setting clear_after_read = false?).",
@@ -186,7 +188,7 @@ static weft_err check_read(const tensor_array *a, weft_dtype dtype, int64_t i) {
   return WEFT_OK;
 }
 
-static weft_err make_zeros(const tensor_array *a, place *p, int64_t i, const tensor_array_ops *maker) {
+static weft_err tensor_array_make_zeros(const tensor_array *a, slot *p, int64_t i, const tensor_array_ops *ops) {
   const shape *of = p->was.rank >= 0 ? &p->was : &a->spec.element;
   if (!weft__shape_known(of))
     return weft__fail(WEFT_INVALID_ARGUMENT,
@@ -196,16 +198,16 @@ static weft_err make_zeros(const tensor_array *a, place *p, int64_t i, const ten
                       "property on the forward TensorArray, the proper all-zeros tensor will be returned instead of "
                       "incurring this error.",
                       a->name, (long long)i, weft__shape_text(of));
-  WEFT_TRY(weft__tensor_init_in(&p->t, maker->memory, a->spec.dtype, of));
+  WEFT_TRY(weft__tensor_init_in(&p->t, ops->memory, a->spec.dtype, of));
   p->written = true;
-  return maker->zero(maker->arg, &p->t);
+  return ops->zero(ops->arg, &p->t);
 }
 
-static weft_err read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out,
-                            const tensor_array_ops *maker) {
-  WEFT_TRY(check_read(a, dtype, i));
-  place *p = &a->place[i];
-  if (!p->written) WEFT_TRY(make_zeros(a, p, i, maker));
+static weft_err tensor_array_read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out,
+                                         const tensor_array_ops *ops) {
+  WEFT_TRY(tensor_array_check_read(a, dtype, i));
+  slot *p = &a->slot[i];
+  if (!p->written) WEFT_TRY(tensor_array_make_zeros(a, p, i, ops));
   p->read = true;
   weft__tensor_share(out, &p->t);
   if (a->spec.clear_after_read) {
@@ -216,16 +218,16 @@ static weft_err read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_t
 }
 
 weft_err weft__tensor_array_read(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out,
-                                 const tensor_array_ops *maker) {
+                                 const tensor_array_ops *ops) {
   pthread_mutex_lock(&a->lock);
-  weft_err err = read_locked(a, dtype, i, out, maker ? maker : &host_maker);
+  weft_err err = tensor_array_read_locked(a, dtype, i, out, ops ? ops : &host_ops);
   pthread_mutex_unlock(&a->lock);
   return err;
 }
 
 weft_err weft__tensor_array_size(tensor_array *a, int64_t *size, bool *dynamic) {
   pthread_mutex_lock(&a->lock);
-  weft_err err = check_open(a);
+  weft_err err = tensor_array_check_open(a);
   *size = a->spec.size;
   if (dynamic) *dynamic = a->spec.dynamic;
   pthread_mutex_unlock(&a->lock);
@@ -241,7 +243,7 @@ shape weft__tensor_array_element(tensor_array *a) {
 
 void weft__tensor_array_close(tensor_array *a) {
   pthread_mutex_lock(&a->lock);
-  for (int64_t i = 0; i < a->spec.size; i++) weft__tensor_clear(&a->place[i].t);
+  for (int64_t i = 0; i < a->spec.size; i++) weft__tensor_clear(&a->slot[i].t);
   a->closed = true;
   pthread_mutex_unlock(&a->lock);
 }
@@ -249,7 +251,7 @@ void weft__tensor_array_close(tensor_array *a) {
 /* ---- gradients ---- */
 
 /* prepend + s; an unknown s stays unknown. */
-static weft_err prefixed(shape *out, const shape *prepend, const shape *s) {
+static weft_err shape_prepend(shape *out, const shape *prepend, const shape *s) {
   *out = *s;
   if (!prepend || s->rank < 0) return WEFT_OK;
   if (prepend->rank + s->rank > WEFT_MAX_RANK)
@@ -261,32 +263,34 @@ static weft_err prefixed(shape *out, const shape *prepend, const shape *s) {
   return WEFT_OK;
 }
 
-static weft_err make_gradient(tensor_array *a, const char *source, const shape *prepend, tensor_array **out) {
+static weft_err tensor_array_make_gradient(tensor_array *a, const char *source, const shape *prepend,
+                                           tensor_array **out) {
   tensor_array_spec spec = a->spec;
   spec.dynamic = false;
   spec.clear_after_read = true;
-  WEFT_TRY(prefixed(&spec.element, prepend, &a->spec.element));
+  WEFT_TRY(shape_prepend(&spec.element, prepend, &a->spec.element));
   char *name = weft__sprintf("%s@%s", a->name, source);
   tensor_array *g = NULL;
   weft_err err = name ? weft__tensor_array_create(&g, &spec, name) : WEFT_OOM;
   if (err == WEFT_OK && !(g->source = weft__strdup(source))) err = WEFT_OOM;
-  for (int64_t i = 0; err == WEFT_OK && i < spec.size; i++) err = prefixed(&g->place[i].was, prepend, &a->place[i].was);
+  for (int64_t i = 0; err == WEFT_OK && i < spec.size; i++)
+    err = shape_prepend(&g->slot[i].was, prepend, &a->slot[i].was);
   weft__free(name);
   if (err != WEFT_OK) {
     weft__object_release((object *)g);
     return err;
   }
-  g->adds_up = true;
+  g->aggregates = true;
   *out = g;
   return WEFT_OK;
 }
 
 weft_err weft__tensor_array_gradient(tensor_array *a, const char *source, const shape *prepend, tensor_array **out) {
   pthread_mutex_lock(&a->lock);
-  weft_err err = check_open(a);
+  weft_err err = tensor_array_check_open(a);
   tensor_array *g = a->gradients;
   while (err == WEFT_OK && g && strcmp(g->source, source) != 0) g = g->next;
-  if (err == WEFT_OK && !g && (err = make_gradient(a, source, prepend, &g)) == WEFT_OK) {
+  if (err == WEFT_OK && !g && (err = tensor_array_make_gradient(a, source, prepend, &g)) == WEFT_OK) {
     g->next = a->gradients;
     a->gradients = g;
     a->spec.dynamic = false; /* its gradient has as many places */

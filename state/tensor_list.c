@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 
-static void list_destroy(object *o) {
+static void tensor_list_destroy(object *o) {
   tensor_list *l = (tensor_list *)o;
   for (int64_t i = 0; i < l->n; i++) weft__tensor_clear(&l->t[i]);
   weft__free(l->t);
@@ -17,7 +17,7 @@ weft_err weft__tensor_list_create(tensor_list **out, weft_dtype dtype, const sha
   tensor_list *l = weft__alloc_zero(1, sizeof *l);
   if (!l) return WEFT_OOM;
   atomic_init(&l->base.base.refs, 1);
-  l->base.base.destroy = list_destroy;
+  l->base.base.destroy = tensor_list_destroy;
   l->base.type = TENSOR_LIST_TYPE;
   l->dtype = dtype;
   l->element = *element;
@@ -44,7 +44,7 @@ weft_err weft__tensor_list_get(const weft_tensor *t, tensor_list **out) {
   return weft__variant_get(t, TENSOR_LIST_TYPE, (resource **)out);
 }
 
-static weft_err zero(weft_tensor *out, const weft_tensor *like) {
+static weft_err tensor_list_zero(weft_tensor *out, const weft_tensor *like) {
   WEFT_TRY(weft__tensor_init(out, like->dtype, &like->shape));
   if (weft__dtype_is_plain(like->dtype)) memset(out->data, 0, weft__tensor_bytes(out));
   return WEFT_OK;
@@ -56,7 +56,7 @@ weft_err weft__tensor_list_zeros(tensor_list **out, const tensor_list *like) {
   weft_err err = WEFT_OK;
   l->max = like->max;
   for (int64_t i = 0; i < l->n && !err; i++)
-    if (like->t[i].buf) err = zero(&l->t[i], &like->t[i]);
+    if (like->t[i].buf) err = tensor_list_zero(&l->t[i], &like->t[i]);
   if (err)
     weft__object_release(&l->base.base);
   else

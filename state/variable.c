@@ -43,7 +43,7 @@ weft_err weft__variable_create(variable **out, weft_dtype dtype, const shape *de
   return WEFT_OK;
 }
 
-static weft_err uninitialized(const variable *v) {
+static weft_err variable_fail_uninitialized(const variable *v) {
   return weft__fail(WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
 }
 
@@ -52,7 +52,7 @@ weft_err weft__variable_read(variable *v, weft_tensor *out) {
   bool set = v->value.buf != NULL;
   if (set) weft__tensor_share(out, &v->value);
   pthread_mutex_unlock(&v->lock);
-  return set ? WEFT_OK : uninitialized(v);
+  return set ? WEFT_OK : variable_fail_uninitialized(v);
 }
 
 bool weft__variable_initialized(variable *v) {
@@ -89,7 +89,7 @@ weft_err weft__variable_assign(variable *v, const weft_tensor *t) {
 }
 
 /* Locks (or unlocks) each distinct variable once, in the order of their addresses. */
-static void each_distinct(int n, variable *const *v, int (*act)(pthread_mutex_t *)) {
+static void variables_each_distinct(int n, variable *const *v, int (*act)(pthread_mutex_t *)) {
   variable *last = NULL;
   for (int done = 0; done < n; done++) {
     variable *next = NULL;
@@ -101,11 +101,11 @@ static void each_distinct(int n, variable *const *v, int (*act)(pthread_mutex_t 
   }
 }
 
-void weft__variable_lock(int n, variable *const *v) { each_distinct(n, v, pthread_mutex_lock); }
-void weft__variable_unlock(int n, variable *const *v) { each_distinct(n, v, pthread_mutex_unlock); }
+void weft__variable_lock(int n, variable *const *v) { variables_each_distinct(n, v, pthread_mutex_lock); }
+void weft__variable_unlock(int n, variable *const *v) { variables_each_distinct(n, v, pthread_mutex_unlock); }
 
 weft_err weft__variable_writable(variable *v, weft_tensor **out) {
-  if (!v->value.buf) return uninitialized(v);
+  if (!v->value.buf) return variable_fail_uninitialized(v);
   if (!weft__tensor_writable(&v->value)) {
     weft_tensor copy = {0};
     WEFT_TRY(weft__tensor_clone(&copy, &v->value));
@@ -133,7 +133,7 @@ weft_err weft__variable_fail_uninitialized(const kernel *k, const variable *v) {
 }
 
 /* Ops that hand on a handle as it is. */
-static bool hands_on(const weft_node *n) {
+static bool node_forwards_handle(const weft_node *n) {
   static const char *const ops[] = {"Identity",      "Enter",     "Exit",         "Switch",   "Merge",
                                     "NextIteration", "RefSwitch", "StopGradient", "_SwitchN", "PreventGradient"};
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
@@ -144,7 +144,7 @@ static bool hands_on(const weft_node *n) {
 const weft_node *weft__handle_origin(const weft_graph *g, weft_out o) {
   for (int hops = 0; o.node >= 0 && hops <= g->n_node; hops++) {
     const weft_node *n = weft__node(g, o.node);
-    if (!hands_on(n) || n->n_in < 1) return n;
+    if (!node_forwards_handle(n) || n->n_in < 1) return n;
     o = n->in[0];
   }
   return NULL;

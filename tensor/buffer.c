@@ -10,7 +10,7 @@ enum { HEADER = WEFT_ALIGN };
 _Static_assert(sizeof(buffer) <= HEADER, "a buffer's header fits in front of its aligned data");
 
 /* Destroys the elements that own something. */
-static void finish_elements(buffer *b) {
+static void buffer_finish_elements(buffer *b) {
   if (b->dtype == WEFT_STRING) {
     str *s = b->data;
     for (size_t i = 0; i < b->size / sizeof *s; i++) weft__free(s[i].data);
@@ -20,8 +20,8 @@ static void finish_elements(buffer *b) {
   }
 }
 
-static void release_heap(buffer *b) {
-  finish_elements(b);
+static void buffer_release_heap(buffer *b) {
+  buffer_finish_elements(b);
   weft__block_free(b, HEADER + b->size);
 }
 
@@ -37,7 +37,7 @@ weft_err weft__buffer_create(buffer **out, weft_dtype dtype, int64_t count) {
                       (long long)count, weft__dtype_name(dtype));
   buffer *b = weft__block_alloc(HEADER + size);
   if (!b) return WEFT_RESOURCE_EXHAUSTED;
-  *b = (buffer){.dtype = dtype, .size = size, .data = (char *)b + HEADER, .release = release_heap};
+  *b = (buffer){.dtype = dtype, .size = size, .data = (char *)b + HEADER, .release = buffer_release_heap};
   atomic_init(&b->refs, 1);
   if (!weft__dtype_is_plain(dtype) && size > 0) memset(b->data, 0, size);
   *out = b;
@@ -49,7 +49,7 @@ typedef struct foreign {
   void (*release)(void *arg);
 } foreign;
 
-static void release_foreign(buffer *b) {
+static void buffer_release_foreign(buffer *b) {
   foreign *f = (foreign *)b;
   if (f->release) f->release(b->arg);
   weft__free(f);
@@ -60,8 +60,8 @@ weft_err weft__buffer_adopt(buffer **out, weft_dtype dtype, void *data, size_t s
   *out = NULL;
   foreign *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_RESOURCE_EXHAUSTED;
-  f->buffer =
-      (buffer){.dtype = weft__dtype_base(dtype), .size = size, .data = data, .release = release_foreign, .arg = arg};
+  f->buffer = (buffer){
+      .dtype = weft__dtype_base(dtype), .size = size, .data = data, .release = buffer_release_foreign, .arg = arg};
   atomic_init(&f->buffer.refs, 1);
   f->release = release;
   *out = &f->buffer;
@@ -90,7 +90,7 @@ void weft__object_release(object *o) {
 
 /* ---- elements ---- */
 
-static void object_set(object **dst, object *o) {
+static void object_assign(object **dst, object *o) {
   weft__object_retain(o);
   weft__object_release(*dst);
   *dst = o;
@@ -104,13 +104,13 @@ weft_err weft__elements_copy(weft_dtype dtype, void *dst, const void *src, int64
     for (int64_t i = 0; i < count; i++) WEFT_TRY(weft__str_set((str *)dst + i, s[i].data, s[i].size));
   } else {
     object *const *o = src;
-    for (int64_t i = 0; i < count; i++) object_set((object **)dst + i, o[i]);
+    for (int64_t i = 0; i < count; i++) object_assign((object **)dst + i, o[i]);
   }
   return WEFT_OK;
 }
 
 /* Doubling copies: as fast as memcpy whatever the element's size. */
-static void fill_plain(char *dst, const char *src, size_t element, size_t total) {
+static void elements_fill_plain(char *dst, const char *src, size_t element, size_t total) {
   memcpy(dst, src, element);
   for (size_t done = element; done < total;) {
     size_t n = done < total - done ? done : total - done;
@@ -124,7 +124,7 @@ weft_err weft__elements_fill(weft_dtype dtype, void *dst, const void *src, int64
   if (count <= 0) return WEFT_OK;
   size_t element = weft__dtype_size(dtype);
   if (weft__dtype_is_plain(dtype)) {
-    fill_plain(dst, src, element, (size_t)count * element);
+    elements_fill_plain(dst, src, element, (size_t)count * element);
     return WEFT_OK;
   }
   for (int64_t i = 0; i < count; i++) WEFT_TRY(weft__elements_copy(dtype, (char *)dst + (size_t)i * element, src, 1));

@@ -42,40 +42,42 @@ static const type_row rows[WEFT_DTYPE_COUNT] = {[WEFT_INVALID] = {"invalid", "in
 #undef TYPE_ROW
 };
 
-static const type_row *row_of(weft_dtype t) {
+static const type_row *dtype_row(weft_dtype t) {
   int i = (int)weft__dtype_base(t);
   return &rows[i > 0 && i < WEFT_DTYPE_COUNT ? i : 0];
 }
 
-size_t weft__dtype_size(weft_dtype t) { return row_of(t)->size; }
+size_t weft__dtype_size(weft_dtype t) { return dtype_row(t)->size; }
 
-const char *weft__dtype_name(weft_dtype t) { return (int)t > WEFT_REF_BASE ? row_of(t)->ref_name : row_of(t)->name; }
+const char *weft__dtype_name(weft_dtype t) {
+  return (int)t > WEFT_REF_BASE ? dtype_row(t)->ref_name : dtype_row(t)->name;
+}
 
-const char *weft__dtype_short(weft_dtype t) { return row_of(t)->brief; }
+const char *weft__dtype_short(weft_dtype t) { return dtype_row(t)->brief; }
 
-dtype_class weft__dtype_class(weft_dtype t) { return row_of(t)->class; }
+dtype_class weft__dtype_class(weft_dtype t) { return dtype_row(t)->class; }
 
-static bool is(const char *want, const char *name, size_t len) {
+static bool dtype_name_is(const char *want, const char *name, size_t len) {
   return strlen(want) == len && memcmp(want, name, len) == 0;
 }
 
 weft_dtype weft__dtype_parse(const char *name, size_t len) {
   for (int i = 1; i < WEFT_DTYPE_COUNT; i++) {
-    if (is(rows[i].name, name, len) || is(rows[i].brief, name, len)) return (weft_dtype)i;
-    if (is(rows[i].ref_name, name, len)) return (weft_dtype)(i + WEFT_REF_BASE);
+    if (dtype_name_is(rows[i].name, name, len) || dtype_name_is(rows[i].brief, name, len)) return (weft_dtype)i;
+    if (dtype_name_is(rows[i].ref_name, name, len)) return (weft_dtype)(i + WEFT_REF_BASE);
   }
   return WEFT_INVALID;
 }
 
 /* ---- 16-bit floats ---- */
 
-static uint32_t bits_of(float f) {
+static uint32_t float_to_bits(float f) {
   uint32_t u;
   memcpy(&u, &f, sizeof u);
   return u;
 }
 
-static float float_of(uint32_t u) {
+static float float_from_bits(uint32_t u) {
   float f;
   memcpy(&f, &u, sizeof f);
   return f;
@@ -83,30 +85,30 @@ static float float_of(uint32_t u) {
 
 float weft__half_to_float(uint16_t h) {
   uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = h & 0x7fff;
-  if (magnitude >= 0x7c00) return float_of(sign | 0x7f800000 | (magnitude & 0x3ff) << 13); /* infinity, NaN */
+  if (magnitude >= 0x7c00) return float_from_bits(sign | 0x7f800000 | (magnitude & 0x3ff) << 13); /* infinity, NaN */
   if (magnitude < 0x400) { /* subnormal: value * 2^-24 */
     float f = (float)magnitude * 0x1p-24f;
     return sign ? -f : f;
   }
-  return float_of(sign | ((magnitude << 13) + (112u << 23)));
+  return float_from_bits(sign | ((magnitude << 13) + (112u << 23)));
 }
 
 uint16_t weft__half_from_float(float f) {
-  uint32_t u = bits_of(f), sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffff;
+  uint32_t u = float_to_bits(f), sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffff;
   if (magnitude > 0x7f800000) return (uint16_t)(sign | 0x7e00);  /* NaN */
   if (magnitude >= 0x477ff000) return (uint16_t)(sign | 0x7c00); /* 65520 and above round to infinity */
   if (magnitude < 0x38800000) { /* below 2^-14: let the addition round to a multiple of 2^-24 */
-    uint32_t rounded = bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f);
+    uint32_t rounded = float_to_bits(float_from_bits(magnitude) + 0.5f) - float_to_bits(0.5f);
     return (uint16_t)(sign | rounded);
   }
   uint32_t odd = magnitude >> 13 & 1;
   return (uint16_t)(sign | (magnitude - (112u << 23) + 0xfff + odd) >> 13);
 }
 
-float weft__bfloat16_to_float(uint16_t b) { return float_of((uint32_t)b << 16); }
+float weft__bfloat16_to_float(uint16_t b) { return float_from_bits((uint32_t)b << 16); }
 
 uint16_t weft__bfloat16_from_float(float f) {
-  uint32_t u = bits_of(f);
+  uint32_t u = float_to_bits(f);
   if ((u & 0x7fffffff) > 0x7f800000) return (uint16_t)((u >> 16 & 0x8000) | 0x7fc0);
   return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }

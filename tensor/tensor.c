@@ -74,7 +74,7 @@ void weft__tensor_clear(weft_tensor *t) {
 
 /* ---- heap ---- */
 
-static weft_tensor *new_header(void) {
+static weft_tensor *tensor_header_create(void) {
   weft_tensor *t = weft__alloc_zero(1, sizeof *t);
   if (t) atomic_init(&t->refs, 1);
   return t;
@@ -84,7 +84,7 @@ weft_err weft__tensor_create(weft_tensor **out, weft_dtype dtype, const shape *s
   weft_tensor made;
   *out = NULL;
   WEFT_TRY(weft__tensor_init(&made, dtype, s));
-  weft_tensor *t = new_header();
+  weft_tensor *t = tensor_header_create();
   if (t) weft__tensor_share(t, &made);
   weft__tensor_clear(&made);
   *out = t;
@@ -93,7 +93,7 @@ weft_err weft__tensor_create(weft_tensor **out, weft_dtype dtype, const shape *s
 
 weft_err weft__tensor_create_like(weft_tensor **out, const weft_tensor *src) {
   *out = NULL;
-  weft_tensor *t = new_header();
+  weft_tensor *t = tensor_header_create();
   if (!t) return WEFT_RESOURCE_EXHAUSTED;
   weft_err err = weft__tensor_keep(t, src);
   if (err == WEFT_OK)
@@ -137,7 +137,7 @@ void weft_tensor_destroy(weft_tensor *t) {
 /* clang-format on */
 
 /* The least and the first too large value of an integer type; false for the others. */
-static bool integer_range(weft_dtype dtype, double *least, double *end) {
+static bool dtype_integer_range(weft_dtype dtype, double *least, double *end) {
   switch (dtype) {
   case WEFT_INT8:
   case WEFT_QINT8: *least = -0x1p7, *end = 0x1p7; return true;
@@ -156,9 +156,9 @@ static bool integer_range(weft_dtype dtype, double *least, double *end) {
   }
 }
 
-static weft_err store(void *at, weft_dtype dtype, double value) {
+static weft_err element_store(void *at, weft_dtype dtype, double value) {
   double least, end;
-  if (integer_range(dtype, &least, &end) && !(value >= least && value < end))
+  if (dtype_integer_range(dtype, &least, &end) && !(value >= least && value < end))
     return weft__fail(WEFT_INVALID_ARGUMENT, "%.17g is out of range for %s", value, weft__dtype_name(dtype));
   switch (dtype) {
 #define STORE(type, T)                                                                                                 \
@@ -201,7 +201,7 @@ int64_t weft__tensor_int(const weft_tensor *t, int64_t i) {
 
 weft_err weft__tensor_scalar(weft_tensor **out, weft_dtype dtype, double value) {
   WEFT_TRY(weft__tensor_create(out, dtype, &SHAPE_SCALAR));
-  weft_err err = store((*out)->data, (*out)->dtype, value);
+  weft_err err = element_store((*out)->data, (*out)->dtype, value);
   if (err == WEFT_OK) return err;
   weft_tensor_destroy(*out);
   *out = NULL;

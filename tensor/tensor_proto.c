@@ -64,7 +64,7 @@ weft_err weft__shape_to_proto(Tensorflow__TensorShapeProto *proto, const shape *
 /* ---- reading ---- */
 
 /* Reads a varint of at most 32 bits at *at; false if it runs past the end or is too long. */
-static bool read_length(const uint8_t **at, const uint8_t *end, uint32_t *out) {
+static bool proto_read_length(const uint8_t **at, const uint8_t *end, uint32_t *out) {
   uint64_t value = 0;
   for (int shift = 0; shift < 35 && *at < end; shift += 7) {
     uint8_t byte = *(*at)++;
@@ -78,13 +78,13 @@ static bool read_length(const uint8_t **at, const uint8_t *end, uint32_t *out) {
 }
 
 /* n lengths, then all bytes; the total must fit exactly. */
-static weft_err read_string_content(weft_tensor *t, const uint8_t *content, size_t size) {
+static weft_err proto_read_strings(weft_tensor *t, const uint8_t *content, size_t size) {
   const uint8_t *end = content + size, *at = content;
   int64_t n = weft__tensor_count(t);
   uint64_t total = 0;
   uint32_t length;
   for (int64_t i = 0; i < n; i++) {
-    if (!read_length(&at, end, &length))
+    if (!proto_read_length(&at, end, &length))
       return weft__fail(WEFT_INVALID_ARGUMENT, "String lengths in tensor_content end after %lld of %lld", (long long)i,
                         (long long)n);
     total += length;
@@ -94,15 +94,15 @@ static weft_err read_string_content(weft_tensor *t, const uint8_t *content, size
                       (long long)(end - at), (unsigned long long)total);
   const uint8_t *lengths = content;
   for (int64_t i = 0; i < n; i++) {
-    read_length(&lengths, end, &length);
+    proto_read_length(&lengths, end, &length);
     WEFT_TRY(weft__str_set(&TENSOR_DATA(t, str)[i], at, length));
     at += length;
   }
   return WEFT_OK;
 }
 
-static weft_err read_content(weft_tensor *t, const proto_t *proto) {
-  if (t->dtype == WEFT_STRING) return read_string_content(t, proto->tensor_content.data, proto->tensor_content.len);
+static weft_err proto_read_content(weft_tensor *t, const proto_t *proto) {
+  if (t->dtype == WEFT_STRING) return proto_read_strings(t, proto->tensor_content.data, proto->tensor_content.len);
   size_t want = weft__tensor_bytes(t), have = proto->tensor_content.len;
   if (have != want)
     return weft__fail(WEFT_INVALID_ARGUMENT, "tensor_content of a %s tensor of shape %s has %zu bytes, want %zu",
@@ -115,7 +115,7 @@ static weft_err read_content(weft_tensor *t, const proto_t *proto) {
 }
 
 /* Repeats the last of `have` elements to the end; with none, all are zero. */
-static weft_err fill_rest(weft_tensor *t, int64_t have) {
+static weft_err proto_repeat_last(weft_tensor *t, int64_t have) {
   int64_t n = weft__tensor_count(t);
   size_t element = weft__dtype_size(t->dtype);
   char *data = t->data;
@@ -127,17 +127,17 @@ static weft_err fill_rest(weft_tensor *t, int64_t have) {
 }
 
 /* What one list offers to tensor t. */
-static int64_t take(const weft_tensor *t, size_t offered) {
+static int64_t proto_value_count(const weft_tensor *t, size_t offered) {
   int64_t n = weft__tensor_count(t);
   return offered < (uint64_t)n ? (int64_t)offered : n;
 }
 
 /* TF keeps small integers in int_val and 16-bit floats' bits in half_val; every narrowing is modulo. */
-static weft_err read_values(weft_tensor *t, const proto_t *p) {
+static weft_err proto_read_values(weft_tensor *t, const proto_t *p) {
   int64_t n = 0;
   switch (t->dtype) {
 #define COPY(T, field)                                                                                                 \
-  n = take(t, p->n_##field);                                                                                           \
+  n = proto_value_count(t, p->n_##field);                                                                              \
   for (int64_t i = 0; i < n; i++) TENSOR_DATA(t, T)[i] = (T)p->field[i];                                               \
   break
   case WEFT_FLOAT: COPY(float, float_val);
@@ -159,19 +159,19 @@ static weft_err read_values(weft_tensor *t, const proto_t *p) {
   case WEFT_BFLOAT16: COPY(uint16_t, half_val);
 #undef COPY
   case WEFT_BOOL:
-    n = take(t, p->n_bool_val);
+    n = proto_value_count(t, p->n_bool_val);
     for (int64_t i = 0; i < n; i++) TENSOR_DATA(t, bool)[i] = p->bool_val[i] != 0;
     break;
   case WEFT_COMPLEX64:
-    n = take(t, p->n_scomplex_val / 2);
+    n = proto_value_count(t, p->n_scomplex_val / 2);
     if (n > 0) memcpy(t->data, p->scomplex_val, (size_t)n * sizeof(float complex));
     break;
   case WEFT_COMPLEX128:
-    n = take(t, p->n_dcomplex_val / 2);
+    n = proto_value_count(t, p->n_dcomplex_val / 2);
     if (n > 0) memcpy(t->data, p->dcomplex_val, (size_t)n * sizeof(double complex));
     break;
   case WEFT_STRING:
-    n = take(t, p->n_string_val);
+    n = proto_value_count(t, p->n_string_val);
     for (int64_t i = 0; i < n; i++)
       WEFT_TRY(weft__str_set(&TENSOR_DATA(t, str)[i], p->string_val[i].data, p->string_val[i].len));
     break;
@@ -179,11 +179,11 @@ static weft_err read_values(weft_tensor *t, const proto_t *p) {
     return weft__fail(WEFT_UNIMPLEMENTED, "A TensorProto of type %s cannot be read as a value",
                       weft__dtype_name(t->dtype));
   }
-  return fill_rest(t, n);
+  return proto_repeat_last(t, n);
 }
 
 /* Refuses, before memory is taken, sizes that raw content contradicts or that the machine cannot hold. */
-static weft_err check_size(const proto_t *proto, weft_dtype dtype, const shape *s) {
+static weft_err proto_check_size(const proto_t *proto, weft_dtype dtype, const shape *s) {
   int64_t count = weft__shape_count(s);
   size_t bytes;
   if (!weft__shape_known(s))
@@ -209,11 +209,12 @@ weft_err weft__tensor_from_proto(weft_tensor **out, const Tensorflow__TensorProt
   if (proto->dtype <= 0 || proto->dtype >= WEFT_DTYPE_COUNT)
     return weft__fail(WEFT_INVALID_ARGUMENT, "A TensorProto of the unknown type %d", (int)proto->dtype);
   WEFT_TRY(weft__shape_from_proto(&s, proto->tensor_shape));
-  WEFT_TRY(check_size(proto, dtype, &s));
+  WEFT_TRY(proto_check_size(proto, dtype, &s));
   weft_tensor *t;
   WEFT_TRY(weft__tensor_create(&t, dtype, &s));
   weft_err err = WEFT_OK;
-  if (weft__tensor_count(t) > 0) err = proto->tensor_content.len > 0 ? read_content(t, proto) : read_values(t, proto);
+  if (weft__tensor_count(t) > 0)
+    err = proto->tensor_content.len > 0 ? proto_read_content(t, proto) : proto_read_values(t, proto);
   if (err == WEFT_OK)
     *out = t;
   else
@@ -223,7 +224,7 @@ weft_err weft__tensor_from_proto(weft_tensor **out, const Tensorflow__TensorProt
 
 /* ---- writing ---- */
 
-static weft_err write_strings(proto_t *proto, const weft_tensor *t, arena *a) {
+static weft_err proto_write_strings(proto_t *proto, const weft_tensor *t, arena *a) {
   size_t n = (size_t)weft__tensor_count(t);
   proto->string_val = weft__arena_alloc(a, n * sizeof *proto->string_val);
   if (!proto->string_val) return WEFT_RESOURCE_EXHAUSTED;
@@ -243,7 +244,7 @@ weft_err weft__tensor_to_proto(Tensorflow__TensorProto *proto, const weft_tensor
   proto->tensor_shape = weft__arena_alloc(a, sizeof *proto->tensor_shape);
   if (!proto->tensor_shape) return WEFT_RESOURCE_EXHAUSTED;
   WEFT_TRY(weft__shape_to_proto(proto->tensor_shape, &t->shape, a));
-  if (t->dtype == WEFT_STRING) return write_strings(proto, t, a);
+  if (t->dtype == WEFT_STRING) return proto_write_strings(proto, t, a);
   if (!weft__dtype_is_plain(t->dtype))
     return weft__fail(WEFT_UNIMPLEMENTED, "A %s tensor cannot be written as a TensorProto", weft__dtype_name(t->dtype));
   proto->tensor_content = (ProtobufCBinaryData){weft__tensor_bytes(t), t->data};

@@ -83,9 +83,9 @@ static const op update_op = {.def = "_FusedUpdate", .cpu = update_cpu, .unprepar
 /* On a simulated card the CPU's loops stand for a card's. */
 static weft_err simulated_run(kernel *k) {
   const gpu_api *api = weft__device_api(k->device);
-  api->enter(k->stream);
+  api->kernel_begin(k->stream);
   weft_err err = k->op->cpu(k);
-  api->leave(k->stream);
+  api->kernel_end(k->stream);
   return err;
 }
 

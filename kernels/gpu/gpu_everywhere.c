@@ -36,9 +36,9 @@ static bool counts(const weft_node *n) {
 
 static weft_err simulated_run(kernel *k) {
   const gpu_api *api = weft__device_api(k->device);
-  api->enter(k->stream);
+  api->kernel_begin(k->stream);
   weft_err err = k->node->op->cpu(k);
-  api->leave(k->stream);
+  api->kernel_end(k->stream);
   return err;
 }
 

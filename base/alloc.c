@@ -1,7 +1,7 @@
 /* alloc.c - malloc with an error message, a ceiling for the process (base/memory_limit.h) and a per-thread countdown that
  * makes it fail for tests. */
 #include "base/alloc.h"
-#include "base/target_clones.h"
+#include "base/sanitizer.h"
 #include "base/memory_limit.h"
 #include "base/status.h"
 #include <malloc.h>

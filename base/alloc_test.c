@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/block.h"
-#include "base/target_clones.h"
+#include "base/sanitizer.h"
 #include "base/text.h"
 #include "tests/check.h"
 #include <stdint.h>

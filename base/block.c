@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/adaptive_mutex.h"
 #include "base/clock.h"
-#include "base/target_clones.h"
+#include "base/sanitizer.h"
 #include "base/memory_limit.h"
 #include "base/status.h"
 #include <malloc.h>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum { SHIFT_MIN = 6, SHIFT_MAX = 40, STEPS = 8, CLASSES = (SHIFT_MAX - SHIFT_MIN) * STEPS };
-#define TRIM_EVERY_NS (INT64_C(10) * 1000000000)
+#define TRIM_EVERY_NS (10 * NS_PER_S)
 static const size_t small_to = 4 << 10, large_from = 256 << 10;
 
 typedef struct free_block {

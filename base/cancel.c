@@ -11,10 +11,10 @@
 enum { IDLE, LISTED, RUNNING, RAN };
 
 void weft__cancel_init(cancel *c) {
-  *c = (cancel){.watches = {0}};
+  *c = (cancel){.fired = false};
   pthread_mutex_init(&c->lock, NULL);
   pthread_cond_init(&c->ran, NULL);
-  c->watches.next = c->watches.prev = &c->watches;
+  weft__list_init(&c->watches);
 }
 
 void weft__cancel_finish(cancel *c) {
@@ -29,18 +29,10 @@ weft_err weft__cancel_watch_add(cancel *c, cancel_watch *w, cancel_fn *fn, void 
   bool fired = c->fired;
   if (!fired) {
     w->state = LISTED;
-    w->next = &c->watches;
-    w->prev = c->watches.prev;
-    w->prev->next = w->next->prev = w;
+    weft__list_append(&c->watches, &w->link);
   }
   pthread_mutex_unlock(&c->lock);
   return fired ? weft__cancel_raise(c) : WEFT_OK;
-}
-
-static void cancel_watch_unlink(cancel_watch *w) {
-  w->prev->next = w->next;
-  w->next->prev = w->prev;
-  w->next = w->prev = NULL;
 }
 
 bool weft__cancel_watch_remove(cancel *c, cancel_watch *w) {
@@ -51,7 +43,7 @@ bool weft__cancel_watch_remove(cancel *c, cancel_watch *w) {
   }
   while (w->state == RUNNING) pthread_cond_wait(&c->ran, &c->lock);
   bool never_ran = w->state != RAN;
-  if (w->state == LISTED) cancel_watch_unlink(w);
+  if (w->state == LISTED) weft__list_remove(&w->link);
   w->state = IDLE;
   pthread_mutex_unlock(&c->lock);
   return never_ran;
@@ -60,9 +52,9 @@ bool weft__cancel_watch_remove(cancel *c, cancel_watch *w) {
 /* Runs every watch; the lock is held at entry and exit. */
 static void cancel_run_watches(cancel *c) {
   c->runner = pthread_self();
-  while (c->watches.next != &c->watches) {
-    cancel_watch *w = c->watches.next;
-    cancel_watch_unlink(w);
+  for (list_link *first; (first = weft__list_first(&c->watches));) {
+    cancel_watch *w = WEFT_LIST_ITEM(first, cancel_watch, link);
+    weft__list_remove(first);
     w->state = RUNNING;
     c->running = w;
     pthread_mutex_unlock(&c->lock);

@@ -6,6 +6,7 @@
 #ifndef WEFT_BASE_CANCEL_H
 #define WEFT_BASE_CANCEL_H
 
+#include "base/list.h"
 #include "base/status.h"
 #include <pthread.h>
 
@@ -14,14 +15,14 @@ typedef void cancel_fn(void *arg);
 typedef struct cancel_watch {
   cancel_fn *fn;
   void *arg;
-  struct cancel_watch *next, *prev;
-  int state; /* 0 idle, 1 listed, 2 running, 3 ran */
+  list_link link; /* of the token's watches */
+  int state;      /* 0 idle, 1 listed, 2 running, 3 ran */
 } cancel_watch;
 
 typedef struct cancel {
   pthread_mutex_t lock;
   pthread_cond_t ran;
-  cancel_watch watches; /* a ring */
+  linked_list watches;
   cancel_watch *running;
   pthread_t runner; /* the thread that fires; meaningful while `running` is set */
   bool fired;       /* read without the lock through weft__cancel_fired */

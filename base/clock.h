@@ -5,6 +5,12 @@
 #include <stdint.h>
 #include <time.h>
 
+/* 64 bits wide, so that a product with an int does not overflow. */
+#define NS_PER_US INT64_C(1000)
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_S INT64_C(1000000000)
+#define US_PER_S INT64_C(1000000)
+
 int64_t weft__clock_now_ns(void);  /* monotonic */
 int64_t weft__clock_wall_us(void); /* since 1970 */
 /* The absolute CLOCK_MONOTONIC time `ns` from now, for timed waits; ns < 0 means a year. */

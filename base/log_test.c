@@ -26,8 +26,8 @@ TEST(a_callback_hears_what_is_logged_until_it_is_removed) {
 TEST(a_deadline_lies_in_the_future_of_the_monotonic_clock) {
   int64_t now = weft__clock_now_ns();
   struct timespec soon = weft__clock_deadline(1500000000), never = weft__clock_deadline(-1);
-  int64_t at = (int64_t)soon.tv_sec * 1000000000 + soon.tv_nsec;
+  int64_t at = soon.tv_sec * NS_PER_S + soon.tv_nsec;
   EXPECT(at >= now + 1500000000 && at < now + 3000000000);
   EXPECT(never.tv_sec > soon.tv_sec + 300 * 24 * 3600);
-  EXPECT(weft__clock_wall_us() > (int64_t)1600000000 * 1000000);
+  EXPECT(weft__clock_wall_us() > 1600000000 * US_PER_S);
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 
 enum { RECENT_SAMPLES = 4 };
-#define SECOND INT64_C(1000000000)
 
 static atomic_ullong counts[METRICS_COUNTERS];
 static atomic_llong next_ns; /* when the next sample is due */
@@ -23,7 +22,7 @@ static metrics_sample recent[RECENT_SAMPLES];
 static int n_recent, stride = 1, skipped;
 static double loss_sum;
 static int n_loss;
-static metrics_wait waits = {.next = &waits, .prev = &waits};
+static linked_list waits = WEFT_LIST_INIT(waits);
 
 /* ---- counting ---- */
 
@@ -54,7 +53,7 @@ void weft__metrics_add(metrics_counter which, uint64_t n) {
   atomic_fetch_add_explicit(&counts[which], n, memory_order_relaxed);
   if (which > METRICS_PARTITION_RUNS) return;
   long long now = weft__clock_now_ns(), due = atomic_load_explicit(&next_ns, memory_order_relaxed);
-  if (now < due || !atomic_compare_exchange_strong(&next_ns, &due, now + SECOND)) return;
+  if (now < due || !atomic_compare_exchange_strong(&next_ns, &due, now + NS_PER_S)) return;
   pthread_mutex_lock(&lock);
   metrics_add_sample(now);
   pthread_mutex_unlock(&lock);
@@ -100,29 +99,23 @@ void weft__metrics_add_error(const char *text) {
 
 void weft__metrics_wait_begin(metrics_wait *w, const char *what) {
   pthread_mutex_lock(&lock);
-  if (!w->next) {
+  if (!weft__list_is_linked(&w->link)) {
     w->since_ns = weft__clock_now_ns();
-    w->next = &waits;
-    w->prev = waits.prev;
-    w->prev->next = w->next->prev = w;
+    weft__list_append(&waits, &w->link);
   }
   snprintf(w->what, sizeof w->what, "%s", what);
   pthread_mutex_unlock(&lock);
 }
 
 void weft__metrics_wait_end(metrics_wait *w) {
-  pthread_mutex_lock(&lock); /* neighbours in the list change our links */
-  if (w->next) {
-    w->prev->next = w->next;
-    w->next->prev = w->prev;
-    w->next = w->prev = NULL;
-  }
+  pthread_mutex_lock(&lock); /* neighbors in the list change our link */
+  if (weft__list_is_linked(&w->link)) weft__list_remove(&w->link);
   pthread_mutex_unlock(&lock);
 }
 
 void weft__metrics_each_wait(void (*fn)(void *arg, const metrics_wait *w), void *arg) {
   pthread_mutex_lock(&lock);
-  for (const metrics_wait *w = waits.next; w != &waits; w = w->next) fn(arg, w);
+  WEFT_LIST_FOR_EACH(k, &waits) fn(arg, WEFT_LIST_ITEM(k, metrics_wait, link));
   pthread_mutex_unlock(&lock);
 }
 

@@ -5,6 +5,7 @@
 #ifndef WEFT_BASE_METRICS_H
 #define WEFT_BASE_METRICS_H
 
+#include "base/list.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -55,7 +56,7 @@ void weft__metrics_add_error(const char *text); /* the same again only renews it
 typedef struct metrics_wait { /* {0}, of the one who waits */
   int64_t since_ns;           /* monotonic */
   char what[METRICS_TEXT];
-  struct metrics_wait *next, *prev; /* NULL: it does not wait */
+  list_link link;
 } metrics_wait;
 void weft__metrics_wait_begin(metrics_wait *w, const char *what); /* begins, or says anew what for */
 void weft__metrics_wait_end(metrics_wait *w);                     /* fine if it never began */

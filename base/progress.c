@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include <stdbool.h>
 
-#define EVERY_NS 3000000000ll
+#define EVERY_NS (3 * NS_PER_S)
 
 void weft__progress_log(progress *p, const char *path, uint64_t done, uint64_t total, const char *what) {
   const int64_t now = weft__clock_now_ns();

@@ -1,5 +1,6 @@
 /* sync_event.c - the kernel's futex: to wake at an address whose memory is gone wakes nobody, or somebody who looks again. */
 #include "base/sync_event.h"
+#include "base/clock.h"
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,7 +24,7 @@ bool weft__sync_event_set(sync_event *g) {
 }
 
 bool weft__sync_event_wait(sync_event *g, int64_t for_ns) {
-  struct timespec limit = {for_ns / 1000000000, for_ns % 1000000000};
+  struct timespec limit = {for_ns / NS_PER_S, for_ns % NS_PER_S};
   if (sync_event_store(g, HAS_WAITER)) return true;
   if (for_ns > 0) syscall(SYS_futex, g, FUTEX_WAIT_PRIVATE, HAS_WAITER, &limit, NULL, 0);
   return atomic_load_explicit(&g->state, memory_order_acquire) == SET;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 enum { ROUNDS = 5000 };
-#define SECOND INT64_C(1000000000)
 
 TEST(a_gate_that_nobody_opens_is_waited_for_as_long_as_asked) {
   sync_event g = {0};
@@ -21,7 +20,7 @@ TEST(an_open_gate_is_not_waited_for) {
   sync_event g = {0};
   weft__sync_event_set(&g);
   ck_assert(weft__sync_event_wait(&g, 0));
-  ck_assert(weft__sync_event_wait(&g, 60 * SECOND));
+  ck_assert(weft__sync_event_wait(&g, 60 * NS_PER_S));
 }
 
 static sync_event *_Atomic handed; /* to the thread that opens */
@@ -40,9 +39,9 @@ static void *open_all(void *arg) {
 static bool pass_once(void) {
   sync_event g = {0};
   atomic_store(&handed, &g);
-  int64_t limit = weft__clock_now_ns() + 60 * SECOND;
+  int64_t limit = weft__clock_now_ns() + 60 * NS_PER_S;
   bool open = false;
-  while (!open && weft__clock_now_ns() < limit) open = weft__sync_event_wait(&g, SECOND);
+  while (!open && weft__clock_now_ns() < limit) open = weft__sync_event_wait(&g, NS_PER_S);
   memset(&g, 0, sizeof g);
   return open;
 }

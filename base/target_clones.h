@@ -8,13 +8,7 @@
 #ifndef WEFT_BASE_TARGET_CLONES_H
 #define WEFT_BASE_TARGET_CLONES_H
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define WEFT_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define WEFT_SANITIZED 1
-#endif
-#endif
+#include "base/sanitizer.h"
 
 #if defined(__x86_64__) && !defined(WEFT_SANITIZED) && !defined(__clang__)
 #define WEFT_TARGET_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

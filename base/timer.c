@@ -13,25 +13,24 @@ struct timers {
   pthread_mutex_t lock;
   pthread_cond_t wake; /* the earliest changed */
   pthread_cond_t ran;  /* a function has ended */
-  timer ring;
+  linked_list set;     /* the earliest first */
   timer *running;
   pthread_t thread;
   bool started, stop;
 };
 
-static void timer_unlink(timer *t) {
-  t->prev->next = t->next;
-  t->next->prev = t->prev;
-  t->next = t->prev = NULL;
+/* The timer that is due first; NULL if none is set.  The lock is held. */
+static timer *timers_earliest(const timers *ts) {
+  list_link *first = weft__list_first(&ts->set);
+  return first ? WEFT_LIST_ITEM(first, timer, link) : NULL;
 }
 
 /* Runs what is due; the lock is held at entry and exit. */
 static void timers_run_due(timers *ts) {
-  while (ts->ring.next != &ts->ring && !ts->stop && ts->ring.next->at_ns <= weft__clock_now_ns()) {
-    timer *t = ts->ring.next;
+  for (timer *t; (t = timers_earliest(ts)) && !ts->stop && t->at_ns <= weft__clock_now_ns();) {
     timer_fn *fn = t->fn;
     void *arg = t->arg;
-    timer_unlink(t);
+    weft__list_remove(&t->link);
     ts->running = t;
     pthread_mutex_unlock(&ts->lock);
     fn(arg);
@@ -47,8 +46,9 @@ static void *timers_thread_main(void *arg) {
   while (!ts->stop) {
     timers_run_due(ts);
     if (ts->stop) break;
-    int64_t left = ts->ring.next == &ts->ring ? -1 : ts->ring.next->at_ns - weft__clock_now_ns();
-    struct timespec until = weft__clock_deadline(left < 0 && ts->ring.next != &ts->ring ? 0 : left);
+    const timer *next = timers_earliest(ts);
+    int64_t left = next ? next->at_ns - weft__clock_now_ns() : -1;
+    struct timespec until = weft__clock_deadline(left < 0 && next ? 0 : left);
     pthread_cond_clockwait(&ts->wake, &ts->lock, CLOCK_MONOTONIC, &until);
   }
   pthread_mutex_unlock(&ts->lock);
@@ -61,7 +61,7 @@ weft_err weft__timers_create(timers **out) {
   pthread_mutex_init(&ts->lock, NULL);
   pthread_cond_init(&ts->wake, NULL);
   pthread_cond_init(&ts->ran, NULL);
-  ts->ring.next = ts->ring.prev = &ts->ring;
+  weft__list_init(&ts->set);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); /* signals belong to the program */
@@ -80,7 +80,7 @@ void weft__timers_destroy(timers *ts) {
   if (!ts) return;
   pthread_mutex_lock(&ts->lock);
   ts->stop = true;
-  while (ts->ring.next != &ts->ring) timer_unlink(ts->ring.next);
+  for (list_link *k; (k = weft__list_first(&ts->set));) weft__list_remove(k);
   pthread_cond_signal(&ts->wake);
   pthread_mutex_unlock(&ts->lock);
   if (ts->started) pthread_join(ts->thread, NULL);
@@ -93,21 +93,19 @@ void weft__timers_destroy(timers *ts) {
 void weft__timer_set(timers *ts, timer *t, int64_t at_ns, timer_fn *fn, void *arg) {
   pthread_mutex_lock(&ts->lock);
   *t = (timer){.at_ns = at_ns, .fn = fn, .arg = arg};
-  timer *before = ts->ring.prev;
-  while (before != &ts->ring && before->at_ns > at_ns) before = before->prev;
+  list_link *before = ts->set.head.prev;
+  while (before != &ts->set.head && WEFT_LIST_ITEM(before, timer, link)->at_ns > at_ns) before = before->prev;
   if (!ts->stop) {
-    t->prev = before;
-    t->next = before->next;
-    t->prev->next = t->next->prev = t;
-    if (before == &ts->ring) pthread_cond_signal(&ts->wake);
+    weft__list_insert_after(before, &t->link);
+    if (before == &ts->set.head) pthread_cond_signal(&ts->wake);
   }
   pthread_mutex_unlock(&ts->lock);
 }
 
 bool weft__timer_cancel(timers *ts, timer *t) {
   pthread_mutex_lock(&ts->lock);
-  bool set = t->next != NULL;
-  if (set) timer_unlink(t);
+  bool set = weft__list_is_linked(&t->link);
+  if (set) weft__list_remove(&t->link);
   while (ts->running == t && !pthread_equal(ts->thread, pthread_self())) pthread_cond_wait(&ts->ran, &ts->lock);
   pthread_mutex_unlock(&ts->lock);
   return set;

@@ -5,6 +5,7 @@
 #ifndef WEFT_BASE_TIMER_H
 #define WEFT_BASE_TIMER_H
 
+#include "base/list.h"
 #include "base/status.h"
 
 typedef struct timers timers;
@@ -14,7 +15,7 @@ typedef struct timer { /* {0} is one that was never set */
   int64_t at_ns;       /* monotonic */
   timer_fn *fn;
   void *arg;
-  struct timer *next, *prev; /* NULL: not set */
+  list_link link; /* in no list: not set */
 } timer;
 
 weft_err weft__timers_create(timers **out);

@@ -11,6 +11,7 @@
 #include "device/card.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "device/collective.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,6 +40,7 @@ struct card {
   int current, step; /* the lane and step that is being recorded */
   void **event;      /* per step: behind it; the first stands at the beginning */
   int n_event;
+  int64_t event_capacity;
   pthread_mutex_t capture_lock; /* held by the thread that records */
   void *peer_event;             /* event for copies between cards */
   pthread_mutex_t lock;         /* guards what follows */
@@ -272,7 +274,7 @@ static weft_err gpu_sync(device *d) {
 /* The event behind a step; -1 is the beginning. */
 static int capture_step_event(card *c, int step, void **out) {
   while (c->n_event <= step + 1) {
-    void **grown = weft__realloc(c->event, sizeof *grown * ((size_t)c->n_event + 1));
+    void **grown = weft__array_grow(c->event, &c->event_capacity, c->n_event + 1, sizeof *grown);
     if (!grown) return c->api->alloc(c->number, SIZE_MAX / 2, out); /* no memory: the code of that */
     c->event = grown;
     int code = c->api->event_create(c->number, &c->event[c->n_event]);

@@ -2,6 +2,7 @@
 #include "device/memory_pool.h"
 
 #include "base/alloc.h"
+#include "base/list.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct chunk {
   size_t bytes;
   bool free;
   chunk *before, *after; /* neighbours in the region */
-  chunk *prev, *next;    /* in the list of its class, while free */
+  list_link link;        /* of the list of its class, while free */
 };
 
 typedef struct region {
@@ -30,7 +31,7 @@ struct memory_pool {
   memory_source source;
   size_t limit, taken, in_use, peak, next_region;
   region *regions;
-  chunk *list[CLASSES];
+  linked_list free[CLASSES];
 };
 
 static int chunk_class(size_t bytes) {
@@ -39,20 +40,12 @@ static int chunk_class(size_t bytes) {
 }
 
 static void free_list_add(memory_pool *p, chunk *c) {
-  chunk **head = &p->list[chunk_class(c->bytes)];
   c->free = true;
-  c->prev = NULL;
-  c->next = *head;
-  if (*head) (*head)->prev = c;
-  *head = c;
+  weft__list_prepend(&p->free[chunk_class(c->bytes)], &c->link);
 }
 
-static void free_list_remove(memory_pool *p, chunk *c) {
-  if (c->next) c->next->prev = c->prev;
-  if (c->prev)
-    c->prev->next = c->next;
-  else
-    p->list[chunk_class(c->bytes)] = c->next;
+static void free_list_remove(chunk *c) {
+  weft__list_remove(&c->link);
   c->free = false;
 }
 
@@ -60,8 +53,10 @@ static void free_list_remove(memory_pool *p, chunk *c) {
 static chunk *pool_find_chunk(memory_pool *p, size_t bytes) {
   for (int k = chunk_class(bytes); k < CLASSES; k++) {
     chunk *best = NULL;
-    for (chunk *c = p->list[k]; c; c = c->next)
+    WEFT_LIST_FOR_EACH(link, &p->free[k]) {
+      chunk *c = WEFT_LIST_ITEM(link, chunk, link);
       if (c->bytes >= bytes && (!best || c->bytes < best->bytes)) best = c;
+    }
     if (best) return best;
   }
   return NULL;
@@ -93,9 +88,9 @@ static void chunk_split(memory_pool *p, chunk *c, size_t bytes) {
 }
 
 /* c takes in the neighbour behind it. */
-static void chunk_merge_next(memory_pool *p, chunk *c) {
+static void chunk_merge_next(chunk *c) {
   chunk *gone = c->after;
-  if (gone->free) free_list_remove(p, gone);
+  if (gone->free) free_list_remove(gone);
   c->bytes += gone->bytes;
   c->after = gone->after;
   if (c->after) c->after->before = c;
@@ -103,11 +98,11 @@ static void chunk_merge_next(memory_pool *p, chunk *c) {
 }
 
 static void chunk_put_back(memory_pool *p, chunk *c) {
-  if (c->after && c->after->free) chunk_merge_next(p, c);
+  if (c->after && c->after->free) chunk_merge_next(c);
   if (c->before && c->before->free) {
     c = c->before;
-    free_list_remove(p, c);
-    chunk_merge_next(p, c);
+    free_list_remove(c);
+    chunk_merge_next(c);
   }
   free_list_add(p, c);
 }
@@ -154,10 +149,11 @@ static void pool_drop_region(memory_pool *p, const void *at) {
 /* Gives back the regions in which nothing is used. */
 static void pool_trim(memory_pool *p) {
   for (int k = 0; k < CLASSES; k++)
-    for (chunk *c = p->list[k], *next; c; c = next) {
-      next = c->next;
+    for (list_link *link = p->free[k].head.next, *next; link != &p->free[k].head; link = next) {
+      chunk *c = WEFT_LIST_ITEM(link, chunk, link);
+      next = link->next;
       if (c->before || c->after) continue;
-      free_list_remove(p, c);
+      free_list_remove(c);
       p->taken -= c->bytes;
       pool_drop_region(p, c->buffer.data);
       p->source.give(p->source.arg, c->buffer.data);
@@ -187,6 +183,7 @@ weft_err weft__memory_pool_create(memory_pool **out, memory_source source, size_
   p->source = source;
   p->limit = limit;
   p->next_region = FIRST_REGION;
+  for (int k = 0; k < CLASSES; k++) weft__list_init(&p->free[k]);
   *out = p;
   return WEFT_OK;
 }
@@ -206,7 +203,7 @@ weft_err weft__memory_pool_alloc(memory_pool *p, buffer **out, weft_dtype dtype,
   chunk *c = pool_find_chunk(p, rounded);
   if (!c && !(err = pool_grow(p, rounded))) c = pool_find_chunk(p, rounded);
   if (c) {
-    free_list_remove(p, c);
+    free_list_remove(c);
     chunk_split(p, c, rounded);
     p->in_use += c->bytes;
     if (p->in_use > p->peak) p->peak = p->in_use;
@@ -231,9 +228,10 @@ memory_pool_stats weft__memory_pool_stats(memory_pool *p) {
   memory_pool_stats s = {0};
   pthread_mutex_lock(&p->lock);
   s = (memory_pool_stats){.limit = p->limit, .taken = p->taken, .in_use = p->in_use, .peak = p->peak};
-  for (int k = 0; k < CLASSES; k++)
-    for (const chunk *c = p->list[k]; c; c = c->next)
+  for (int k = 0; k < CLASSES; k++) WEFT_LIST_FOR_EACH(link, &p->free[k]) {
+      const chunk *c = WEFT_LIST_ITEM(link, chunk, link);
       if (c->bytes > s.largest_free) s.largest_free = c->bytes;
+    }
   pthread_mutex_unlock(&p->lock);
   return s;
 }

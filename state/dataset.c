@@ -209,7 +209,7 @@ weft_err weft__step_check_time(const step *st) {
     return weft__fail(WEFT_CANCELLED,
                       "An element was given up: for %lld s nobody has asked for one "
                       "(WEFT_DATASET_IDLE_SECS sets how long it is worked on)",
-                      (long long)(dataset_idle_limit_ns() / 1000000000));
+                      (long long)(dataset_idle_limit_ns() / NS_PER_S));
   return WEFT_OK;
 }
 
@@ -222,7 +222,7 @@ weft_err weft__step_check(const step *st) {
 
 weft_err weft__step_wait(const step *st, pthread_cond_t *cond, pthread_mutex_t *lock) {
   WEFT_TRY(weft__step_check(st));
-  struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+  struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
   pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &until);
   return WEFT_OK;
 }

@@ -7,6 +7,7 @@
 #include "state/reader.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "io/confine.h"
 #include "io/record.h"
@@ -20,7 +21,7 @@ typedef struct request {
   queue *names;
   int64_t wanted, n;
   str *keys, *values; /* `wanted` places, grown as they fill */
-  int64_t capacity;
+  int64_t key_capacity, value_capacity;
   reader_fn *fn;
   void *arg;
   status result;
@@ -122,15 +123,12 @@ static weft_err reader_next_fixed(reader *r, text *val, uint64_t *number, bool *
 }
 
 static weft_err request_add_pair(request *q, const char *key, size_t key_size, const char *val, size_t val_size) {
-  if (q->n == q->capacity) {
-    int64_t capacity = q->capacity ? 2 * q->capacity : 1;
-    str *k = weft__realloc(q->keys, (size_t)capacity * sizeof *k);
-    if (k) q->keys = k;
-    str *v = weft__realloc(q->values, (size_t)capacity * sizeof *v);
-    if (v) q->values = v;
-    if (!k || !v) return WEFT_OOM;
-    q->capacity = capacity;
-  }
+  str *keys = weft__array_grow(q->keys, &q->key_capacity, q->n + 1, sizeof *keys);
+  if (!keys) return WEFT_OOM;
+  q->keys = keys;
+  str *values = weft__array_grow(q->values, &q->value_capacity, q->n + 1, sizeof *values);
+  if (!values) return WEFT_OOM;
+  q->values = values;
   q->keys[q->n] = q->values[q->n] = (str){0};
   q->n++;
   WEFT_TRY(weft__str_set(&q->keys[q->n - 1], key, key_size));

@@ -5,6 +5,7 @@
 #include "state/sparse_map.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -37,11 +38,9 @@ static weft_err sparse_map_reserve(sparse_map *m) {
     m->first = 0;
     return WEFT_OK;
   }
-  const int64_t capacity = m->capacity ? 2 * m->capacity : 8;
-  sparse_slot *row = weft__realloc(m->row, (size_t)capacity * sizeof *row);
+  sparse_slot *row = weft__array_grow(m->row, &m->capacity, m->n + 1, sizeof *row);
   if (!row) return WEFT_OOM;
   m->row = row;
-  m->capacity = capacity;
   return WEFT_OK;
 }
 

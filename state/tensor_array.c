@@ -2,6 +2,7 @@
 #include "state/tensor_array.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "state/combine.h"
 #include <pthread.h>
 
@@ -57,13 +58,11 @@ static void tensor_array_destroy(object *o) {
 
 static weft_err tensor_array_reserve(tensor_array *a, int64_t size) {
   if (size <= a->capacity) return WEFT_OK;
-  int64_t capacity = a->capacity ? a->capacity : 8;
-  while (capacity < size) capacity *= 2;
-  slot *more = weft__realloc(a->slot, (size_t)capacity * sizeof *more);
-  if (!more) return WEFT_OOM;
-  for (int64_t i = a->capacity; i < capacity; i++) more[i] = (slot){.was = {.rank = -1}};
-  a->slot = more;
-  a->capacity = capacity;
+  const int64_t before = a->capacity;
+  slot *grown = weft__array_grow(a->slot, &a->capacity, size, sizeof *grown);
+  if (!grown) return WEFT_OOM;
+  for (int64_t i = before; i < a->capacity; i++) grown[i] = (slot){.was = {.rank = -1}};
+  a->slot = grown;
   return WEFT_OK;
 }
 

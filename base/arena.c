@@ -1,6 +1,7 @@
 /* arena.c - blocks that double in size, handed out from the front, freed together. */
 #include "base/arena.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,6 +37,7 @@ void *weft__arena_alloc(arena *a, size_t size) {
   arena_block *b = a->blocks;
   if (!b || b->size - b->used < size) b = arena_grow(a, size);
   if (!b) return NULL;
+  WEFT_ASSERT(b->used <= b->size && b->size - b->used >= size);
   void *p = b->data + b->used;
   b->used += size;
   return p;

@@ -5,6 +5,7 @@
  * watch. */
 #include "base/cancel.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -18,6 +19,8 @@ void weft__cancel_init(cancel *c) {
 }
 
 void weft__cancel_finish(cancel *c) {
+  WEFT_ASSERT(weft__list_is_empty(&c->watches));
+  WEFT_ASSERT(!c->running);
   weft__status_finish(&c->why);
   pthread_cond_destroy(&c->ran);
   pthread_mutex_destroy(&c->lock);
@@ -37,6 +40,8 @@ weft_err weft__cancel_watch_add(cancel *c, cancel_watch *w, cancel_fn *fn, void 
 
 bool weft__cancel_watch_remove(cancel *c, cancel_watch *w) {
   pthread_mutex_lock(&c->lock);
+  WEFT_ASSERT(w->state >= IDLE && w->state <= RAN);
+  WEFT_ASSERT((w->state == LISTED) == weft__list_is_linked(&w->link));
   if (c->running == w && pthread_equal(c->runner, pthread_self())) { /* from inside its own function */
     c->running = NULL;
     w->state = RAN;
@@ -54,6 +59,7 @@ static void cancel_run_watches(cancel *c) {
   c->runner = pthread_self();
   for (list_link *first; (first = weft__list_first(&c->watches));) {
     cancel_watch *w = WEFT_LIST_ITEM(first, cancel_watch, link);
+    WEFT_ASSERT(c->fired && w->state == LISTED);
     weft__list_remove(first);
     w->state = RUNNING;
     c->running = w;
@@ -72,6 +78,7 @@ void weft__cancel_fire(cancel *c, weft_err code, const char *fmt, ...) {
   va_start(args, fmt);
   vsnprintf(message, sizeof message, fmt, args);
   va_end(args);
+  WEFT_ASSERT(code != WEFT_OK);
   char *kept = weft__strdup(message);
   pthread_mutex_lock(&c->lock);
   if (c->fired) {

@@ -1,5 +1,6 @@
 /* interrupt.c - one counter.  It is the process's because signals are. */
 #include "base/interrupt.h"
+#include "base/assert.h"
 
 #include <stdatomic.h>
 
@@ -8,7 +9,11 @@ static atomic_int count, holders;
 void weft__interrupt_raise(void) { atomic_fetch_add(&count, 1); }
 void weft__interrupt_clear(void) { atomic_store(&count, 0); }
 void weft__interrupt_defer(void) { atomic_fetch_add(&holders, 1); }
-void weft__interrupt_undefer(void) { atomic_fetch_sub(&holders, 1); }
+void weft__interrupt_undefer(void) {
+  const int before = atomic_fetch_sub(&holders, 1);
+  WEFT_ASSERT(before > 0);
+  (void)before;
+}
 int weft__interrupt_count(void) { return atomic_load(&count); }
 
 int weft__interrupt_pending(void) {

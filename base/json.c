@@ -1,5 +1,6 @@
 /* json.c - one pass, one token of look-ahead, recursion bounded by DEPTH. */
 #include "base/json.h"
+#include "base/assert.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -165,6 +166,7 @@ static weft_err json_read_value(json_reader *r, json **out) {
 weft_err weft__json_parse(json **out, arena *a, const char *text, size_t size) {
   json_reader r = {a, text, text, text + size, 0};
   WEFT_TRY(json_read_value(&r, out));
+  WEFT_ASSERT(r.depth == 0 && r.at <= r.end);
   json_skip_space(&r);
   return r.at == r.end ? WEFT_OK : json_fail(&r, "something after the end");
 }

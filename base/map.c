@@ -4,6 +4,7 @@
  * entries and rebuilds the index; so a removal moves nothing and a walk over entries may remove. */
 #include "base/map.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include <string.h>
 
 /* Eight bytes at a time: names of devices and tensors are long, and most of a step's keys are made of them. */
@@ -23,6 +24,8 @@ uint32_t weft__map_hash(const char *key) {
 }
 
 static int *map_slot(const map *m, const char *key) {
+  WEFT_ASSERT(m->capacity > 0 && (m->capacity & (m->capacity - 1)) == 0); /* the mask needs a power of two */
+  WEFT_ASSERT(m->count <= m->capacity && m->used <= m->capacity);
   uint32_t mask = (uint32_t)m->capacity * 2 - 1;
   for (uint32_t i = weft__map_hash(key) & mask;; i = (i + 1) & mask) {
     int e = m->index[i];
@@ -55,12 +58,14 @@ static weft_err map_grow(map *m) {
     entries[m->used++] = old.entries[i];
     *map_slot(m, old.entries[i].key) = m->used;
   }
+  WEFT_ASSERT(m->used == m->count);
   weft__free(old.entries);
   weft__free(old.index);
   return WEFT_OK;
 }
 
 weft_err weft__map_put(map *m, const char *key, void *value) {
+  WEFT_ASSERT(value);
   if (m->count > 0) {
     int e = *map_slot(m, key);
     if (e) {

@@ -1,5 +1,6 @@
 /* memory_limit.c - one counter and one ceiling for the process; how much "auto" is. */
 #include "base/memory_limit.h"
+#include "base/assert.h"
 #include "base/block.h"
 #include <errno.h>
 #include <malloc.h>
@@ -21,6 +22,7 @@ size_t weft__memory_limit_used(void) {
 void weft__memory_limit_release(int64_t size) { atomic_fetch_sub_explicit(&used, size, memory_order_relaxed); }
 
 static bool memory_try_reserve(size_t size) {
+  WEFT_ASSERT(weft__memory_limit() <= PTRDIFF_MAX / 2);
   long long limit = (long long)weft__memory_limit();
   if ((long long)size > limit) return false;
   if (atomic_fetch_add_explicit(&used, (long long)size, memory_order_relaxed) + (long long)size <= limit) return true;

@@ -4,6 +4,7 @@
  * one goes and from then on half as many are kept, so that it always spans the whole life of the process. */
 #include "base/metrics.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include <math.h>
 #include <pthread.h>
@@ -46,10 +47,12 @@ static void metrics_add_sample(int64_t now) {
   skipped = 0;
   loss_sum = 0, n_loss = 0;
   if (current.n_sample == METRICS_SAMPLES) metrics_thin_samples();
+  WEFT_ASSERT(current.n_sample < METRICS_SAMPLES);
   current.sample[current.n_sample++] = s;
 }
 
 void weft__metrics_add(metrics_counter which, uint64_t n) {
+  WEFT_ASSERT(which < METRICS_COUNTERS);
   atomic_fetch_add_explicit(&counts[which], n, memory_order_relaxed);
   if (which > METRICS_PARTITION_RUNS) return;
   long long now = weft__clock_now_ns(), due = atomic_load_explicit(&next_ns, memory_order_relaxed);
@@ -91,6 +94,7 @@ void weft__metrics_add_error(const char *text) {
     memmove(&k->error[at], &k->error[at + 1], (size_t)(k->n_error - at - 1) * sizeof e);
     k->n_error--;
   }
+  WEFT_ASSERT(k->n_error < METRICS_ERRORS);
   k->error[k->n_error++] = e;
   pthread_mutex_unlock(&lock);
 }

@@ -1,5 +1,6 @@
 /* philox.c - the block function, sixteen blocks at a time. */
 #include "base/philox.h"
+#include "base/assert.h"
 #include "base/target_clones.h"
 
 enum { LANES = 16, ROUNDS = 10 };
@@ -73,6 +74,7 @@ uint32_t weft__philox_word(philox_reader *r) {
     weft__philox_skip(&r->next, 1);
     r->left = 4;
   }
+  WEFT_ASSERT(r->left > 0 && r->left <= 4);
   return r->have[4 - r->left--];
 }
 
@@ -82,6 +84,7 @@ double weft__philox_double(philox_reader *r) {
 }
 
 uint32_t weft__philox_below(philox_reader *r, uint32_t n) {
+  WEFT_ASSERT(n > 0);
   const uint32_t uneven = (UINT32_MAX % n + 1) % n; /* how many words have no full round of n */
   uint32_t word;
   do word = weft__philox_word(r);

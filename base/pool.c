@@ -12,6 +12,7 @@
  * user function runs under it. */
 #include "base/pool.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/denormal.h"
 #include <pthread.h>
@@ -76,6 +77,7 @@ int weft__pool_processors(void) {
 static void loop_run_pieces(loop *l) {
   bool outer = in_loop;
   in_loop = true;
+  WEFT_ASSERT(l->pieces > 0 && l->pieces <= l->n);
   const int64_t size = l->n / l->pieces, larger = l->n % l->pieces;
   for (;;) {
     int64_t i = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed);
@@ -105,7 +107,9 @@ static bool pool_help_loops(pool *p) {
       loop_run_pieces(l);
       helped = true;
     }
-    atomic_fetch_sub_explicit(&l->state, HELPER, memory_order_release);
+    const unsigned before = atomic_fetch_sub_explicit(&l->state, HELPER, memory_order_release);
+    WEFT_ASSERT(before >= HELPER);
+    (void)before;
   }
   return helped;
 }
@@ -152,6 +156,7 @@ void weft__pool_loop(pool *p, int64_t n, int64_t grain, pool_loop *fn, void *arg
     fn(arg, 0, n);
     return;
   }
+  WEFT_ASSERT(atomic_load(&l->state) == 0); /* no helper of the loop before is left */
   l->fn = fn;
   l->arg = arg;
   l->n = n;
@@ -176,6 +181,7 @@ static task *pool_take_task(pool *p) {
   if (t) {
     p->first = t->next;
     if (!p->first) p->last = &p->first;
+    WEFT_ASSERT(atomic_load(&p->queued) > 0);
     atomic_fetch_sub_explicit(&p->queued, 1, memory_order_relaxed);
   }
   pthread_mutex_unlock(&p->lock);
@@ -294,6 +300,8 @@ void weft__pool_destroy(pool *p) {
   atomic_store(&p->stop, true);
   pool_announce(p, p->started);
   for (int i = 0; i < p->started; i++) pthread_join(p->threads[i], NULL);
+  WEFT_ASSERT(!p->first && atomic_load(&p->queued) == 0); /* the threads ran every task before they ended */
+  WEFT_ASSERT(atomic_load(&p->open_loops) == 0);
   pthread_cond_destroy(&p->wake);
   pthread_mutex_destroy(&p->lock);
   weft__free(p->threads);

@@ -5,6 +5,7 @@
  * last message), so the text is made on the stack first. */
 #include "base/status.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static size_t snprintf_length(int n, size_t size) {
 
 #undef weft__fail
 weft_err weft__fail(weft_err code, const char *fmt, ...) {
+  WEFT_ASSERT(code != WEFT_OK);
   char made[MESSAGE_MAX];
   va_list args;
   va_start(args, fmt);
@@ -57,6 +59,7 @@ const char *weft__error_name(weft_err err) {
 
 void weft__status_update(status *s, weft_err code) {
   if (s->code != WEFT_OK || code == WEFT_OK) return;
+  WEFT_ASSERT(!s->message);
   s->code = code;
   s->message = strdup(message); /* not weft__strdup: its failure would replace the message being kept */
 }

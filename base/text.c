@@ -1,6 +1,7 @@
 /* text.c - a growing string whose first failure sticks. */
 #include "base/text.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 /* Makes room for `more` bytes and the NUL. */
 static bool text_grow(text *t, size_t more) {
   if (t->failed) return false;
+  WEFT_ASSERT(t->capacity == 0 ? t->size == 0 : t->size < t->capacity); /* the NUL fits behind the text */
   if (more < t->capacity - t->size) return true;
   size_t capacity = t->capacity ? t->capacity : 64;
   while (capacity <= SIZE_MAX / 4 && capacity - t->size <= more) capacity *= 2;
@@ -23,6 +25,7 @@ void weft__text_add(text *t, const char *data, size_t size) {
   if (!text_grow(t, size)) return;
   if (size) memcpy(t->data + t->size, data, size);
   t->size += size;
+  WEFT_ASSERT(t->size < t->capacity);
   t->data[t->size] = 0;
 }
 

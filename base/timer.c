@@ -5,6 +5,7 @@
 #include "base/timer.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include <pthread.h>
 #include <signal.h>
@@ -30,6 +31,7 @@ static void timers_run_due(timers *ts) {
   for (timer *t; (t = timers_earliest(ts)) && !ts->stop && t->at_ns <= weft__clock_now_ns();) {
     timer_fn *fn = t->fn;
     void *arg = t->arg;
+    WEFT_ASSERT(!ts->running);
     weft__list_remove(&t->link);
     ts->running = t;
     pthread_mutex_unlock(&ts->lock);
@@ -84,6 +86,7 @@ void weft__timers_destroy(timers *ts) {
   pthread_cond_signal(&ts->wake);
   pthread_mutex_unlock(&ts->lock);
   if (ts->started) pthread_join(ts->thread, NULL);
+  WEFT_ASSERT(!ts->running);
   pthread_cond_destroy(&ts->wake);
   pthread_cond_destroy(&ts->ran);
   pthread_mutex_destroy(&ts->lock);
@@ -92,11 +95,13 @@ void weft__timers_destroy(timers *ts) {
 
 void weft__timer_set(timers *ts, timer *t, int64_t at_ns, timer_fn *fn, void *arg) {
   pthread_mutex_lock(&ts->lock);
+  WEFT_ASSERT(fn && !weft__list_is_linked(&t->link));
   *t = (timer){.at_ns = at_ns, .fn = fn, .arg = arg};
   list_link *before = ts->set.head.prev;
   while (before != &ts->set.head && WEFT_LIST_ITEM(before, timer, link)->at_ns > at_ns) before = before->prev;
   if (!ts->stop) {
     weft__list_insert_after(before, &t->link);
+    WEFT_ASSERT(t->link.next == &ts->set.head || WEFT_LIST_ITEM(t->link.next, timer, link)->at_ns >= at_ns);
     if (before == &ts->set.head) pthread_cond_signal(&ts->wake);
   }
   pthread_mutex_unlock(&ts->lock);

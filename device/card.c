@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "device/collective.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -281,6 +282,7 @@ static int capture_step_event(card *c, int step, void **out) {
     if (code) return code;
     c->n_event++;
   }
+  WEFT_ASSERT(step >= -1 && step + 1 < c->n_event && c->n_event <= c->event_capacity);
   *out = c->event[step + 1];
   return 0;
 }
@@ -311,6 +313,7 @@ static int capture_open_streams(card *c) {
 
 static weft_err gpu_capture_begin(device *d) {
   card *c = card_of(d);
+  WEFT_ASSERT(!captured_card); /* a thread captures one card at a time */
   pthread_mutex_lock(&c->capture_lock);
   int code = capture_open_streams(c);
   if (code)
@@ -322,6 +325,7 @@ static weft_err gpu_capture_begin(device *d) {
 
 static weft_err gpu_capture_step(device *d, int step, int stream, const int after[CAPTURE_STREAMS]) {
   card *c = card_of(d);
+  WEFT_ASSERT(captured_card == c && stream >= 0 && stream < CAPTURE_STREAMS);
   int code = capture_mark_step(c, c->step); /* what was queued so far */
   c->current = stream;
   c->step = step;
@@ -348,6 +352,7 @@ static int capture_join_streams(card *c) {
 static weft_err gpu_capture_end(device *d, void **graph) {
   card *c = card_of(d);
   int code = capture_join_streams(c), ended = c->api->capture_end(c->capture_stream[0], graph);
+  WEFT_ASSERT(captured_card == c);
   captured_card = NULL;
   pthread_mutex_unlock(&c->capture_lock);
   return card_check(c, code ? code : ended, "recording a step");

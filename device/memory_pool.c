@@ -2,6 +2,7 @@
 #include "device/memory_pool.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/list.h"
 #include <pthread.h>
 #include <string.h>
@@ -40,6 +41,7 @@ static int chunk_class(size_t bytes) {
 }
 
 static void free_list_add(memory_pool *p, chunk *c) {
+  WEFT_ASSERT(!c->free && c->bytes % GRAIN == 0);
   c->free = true;
   weft__list_prepend(&p->free[chunk_class(c->bytes)], &c->link);
 }
@@ -90,6 +92,7 @@ static void chunk_split(memory_pool *p, chunk *c, size_t bytes) {
 /* c takes in the neighbour behind it. */
 static void chunk_merge_next(chunk *c) {
   chunk *gone = c->after;
+  WEFT_ASSERT(gone->before == c && (char *)c->buffer.data + c->bytes == (char *)gone->buffer.data);
   if (gone->free) free_list_remove(gone);
   c->bytes += gone->bytes;
   c->after = gone->after;
@@ -111,6 +114,7 @@ static void chunk_release(buffer *b) {
   chunk *c = (chunk *)b;
   memory_pool *p = c->pool;
   pthread_mutex_lock(&p->lock);
+  WEFT_ASSERT(!c->free && p->in_use >= c->bytes);
   p->in_use -= c->bytes;
   chunk_put_back(p, c);
   pthread_mutex_unlock(&p->lock);
@@ -134,6 +138,7 @@ static weft_err pool_add_region(memory_pool *p, size_t bytes) {
   *r = (region){at, bytes, p->regions};
   p->regions = r;
   p->taken += bytes;
+  WEFT_ASSERT(p->taken <= p->limit);
   free_list_add(p, c);
   return WEFT_OK;
 }
@@ -154,6 +159,7 @@ static void pool_trim(memory_pool *p) {
       next = link->next;
       if (c->before || c->after) continue;
       free_list_remove(c);
+      WEFT_ASSERT(p->taken >= c->bytes);
       p->taken -= c->bytes;
       pool_drop_region(p, c->buffer.data);
       p->source.give(p->source.arg, c->buffer.data);
@@ -190,7 +196,9 @@ weft_err weft__memory_pool_create(memory_pool **out, memory_source source, size_
 
 void weft__memory_pool_destroy(memory_pool *p) {
   if (!p) return;
+  WEFT_ASSERT(p->in_use == 0);
   pool_trim(p);
+  WEFT_ASSERT(p->taken == 0 && !p->regions);
   pthread_mutex_destroy(&p->lock);
   weft__free(p);
 }
@@ -206,6 +214,7 @@ weft_err weft__memory_pool_alloc(memory_pool *p, buffer **out, weft_dtype dtype,
     free_list_remove(c);
     chunk_split(p, c, rounded);
     p->in_use += c->bytes;
+    WEFT_ASSERT(c->bytes >= rounded && p->in_use <= p->taken);
     if (p->in_use > p->peak) p->peak = p->in_use;
     atomic_init(&c->buffer.refs, 1);
     c->buffer.dtype = weft__dtype_base(dtype);

@@ -9,6 +9,7 @@
  * WEFT_SIMULATED_CARDS=2 makes two cards.  WEFT_SIMULATED_TROUBLE gives it what cards suffer from: "driver" (too old),
  * "code" (none for this card), or "lost:N" (during the Nth kernel); "lost:N:FILE" only in the process that makes FILE. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "device/gpu_plugin.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -58,6 +59,7 @@ static void sim_open_memory(void) {
 
 static void sim_close_memory(void) {
   pthread_mutex_lock(&memory.lock);
+  WEFT_ASSERT(memory.users > 0);
   if (--memory.users == 0) sim_protect(PROT_NONE);
   pthread_mutex_unlock(&memory.lock);
 }

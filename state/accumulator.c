@@ -5,6 +5,7 @@
 #include "state/accumulator.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "state/combine.h"
 #include "state/wait_queue.h"
 #include <pthread.h>
@@ -211,6 +212,8 @@ static void takes_complete(wait_queue *done) {
 static void accumulator_serve(accumulator *a, wait_queue *done) {
   take *t = (take *)a->takes.first;
   if (!t || a->count < t->required) return;
+  WEFT_ASSERT(a->count > 0 && a->sum.buf);
+  WEFT_ASSERT(!a->spec.sparse || (a->indices.buf && a->row_counts));
   weft__wait_queue_remove(&a->takes, &t->base);
   weft__wait_queue_push(done, &t->base);
   t->count = a->count;

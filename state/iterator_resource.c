@@ -4,6 +4,7 @@
 #include "state/iterator_resource.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 struct iterator_resource {
   resource base;
@@ -17,6 +18,7 @@ struct iterator_resource {
 };
 
 static void iterator_resource_stop(iterator_resource *s) {
+  WEFT_ASSERT(s->set || !s->at);
   if (!s->set) return;
   weft__cancel_fire(&s->pass.cancel, WEFT_CANCELLED, "The iterator was closed.");
   weft__iterator_destroy(s->at);
@@ -68,6 +70,7 @@ static weft_err iterator_resource_acquire(iterator_resource *s, const step *st) 
 
 static void iterator_resource_release(iterator_resource *s) {
   pthread_mutex_lock(&s->lock);
+  WEFT_ASSERT(s->busy);
   bool dropped = s->dropped;
   pthread_mutex_unlock(&s->lock);
   if (dropped) iterator_resource_stop(s);

@@ -6,6 +6,7 @@
 #include "state/lookup.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/text.h"
 #include <pthread.h>
 #include <string.h>
@@ -50,6 +51,7 @@ static uint64_t lookup_hash(str s) {
 
 /* The slot that holds this key, or the empty one where it would go. */
 static int64_t *store_slot(const store *s, weft_dtype type, const char *key) {
+  WEFT_ASSERT(s->n <= s->capacity && (s->capacity & (s->capacity - 1)) == 0); /* an empty slot ends every walk */
   const str want = lookup_key_bytes(type, key);
   const uint64_t mask = (uint64_t)(2 * s->capacity - 1);
   for (uint64_t i = lookup_hash(want) & mask;; i = (i + 1) & mask) {

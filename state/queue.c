@@ -6,6 +6,7 @@
 #include "state/queue.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/philox.h"
 #include "base/text.h"
 #include "state/wait_queue.h"
@@ -76,7 +77,10 @@ static weft_err element_slice(const queue *q, const weft_tensor *const *part, in
 
 /* ---- the ring ---- */
 
-static element **queue_slot(const queue *q, int64_t i) { return &q->ring[(q->head + i) % q->capacity]; }
+static element **queue_slot(const queue *q, int64_t i) {
+  WEFT_ASSERT(i >= 0 && i < q->capacity);
+  return &q->ring[(q->head + i) % q->capacity];
+}
 
 /* Room for `more` elements besides those there are. */
 static weft_err queue_reserve(queue *q, int64_t more) {
@@ -119,6 +123,7 @@ static void queue_sift_down(queue *q, int64_t i) {
 
 /* The caller has reserved the slot. */
 static void queue_push(queue *q, element *e) {
+  WEFT_ASSERT(q->size < q->capacity);
   *queue_slot(q, q->size) = e;
   q->size++;
   if (q->spec.kind == QUEUE_PRIORITY) queue_sift_up(q, q->size - 1);
@@ -126,6 +131,7 @@ static void queue_push(queue *q, element *e) {
 
 static element *queue_pop(queue *q) {
   int64_t at = 0;
+  WEFT_ASSERT(q->size > 0 && q->size <= q->capacity);
   if (q->spec.kind == QUEUE_FIFO || q->spec.kind == QUEUE_PADDING) {
     element *e = *queue_slot(q, 0);
     q->head = (q->head + 1) % q->capacity;
@@ -205,6 +211,7 @@ static bool queue_serve_dequeue(queue *q, attempt *a) {
   }
   int64_t hold = q->spec.kind == QUEUE_SHUFFLE && !q->closed ? q->spec.min_after_dequeue : 0;
   while (a->moved < a->wanted && q->size > hold) a->item[a->moved++] = queue_pop(q);
+  WEFT_ASSERT(a->moved <= a->wanted);
   return a->moved == a->wanted;
 }
 
@@ -455,6 +462,7 @@ const char *weft__queue_kind_name(queue_kind kind) {
 
 static void queue_destroy(object *o) {
   queue *q = (queue *)o;
+  WEFT_ASSERT(!q->enqueues.first && !q->dequeues.first); /* a request holds a reference */
   for (int64_t i = 0; i < q->size; i++) element_destroy(q, *queue_slot(q, i));
   weft__free(q->ring);
   weft__free(q->types);

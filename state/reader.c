@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "io/confine.h"
 #include "io/record.h"
@@ -129,6 +130,7 @@ static weft_err request_add_pair(request *q, const char *key, size_t key_size, c
   str *values = weft__array_grow(q->values, &q->value_capacity, q->n + 1, sizeof *values);
   if (!values) return WEFT_OOM;
   q->values = values;
+  WEFT_ASSERT(q->n < q->key_capacity && q->n < q->value_capacity);
   q->keys[q->n] = q->values[q->n] = (str){0};
   q->n++;
   WEFT_TRY(weft__str_set(&q->keys[q->n - 1], key, key_size));
@@ -261,6 +263,7 @@ static void reader_reset_now(reader *r) {
 static bool reader_advance(reader *r) {
   pthread_mutex_lock(&r->lock);
   request *done = r->current;
+  WEFT_ASSERT(done && !done->base.listed);
   if (r->reset_wanted) reader_reset_now(r);
   r->current = (request *)r->waiting.first;
   if (r->current) weft__wait_queue_remove(&r->waiting, &r->current->base);
@@ -272,6 +275,7 @@ static bool reader_advance(reader *r) {
 
 /* Serves the current request; false: it waits for a name and somebody else will go on. */
 static bool reader_serve(reader *r, request *q) {
+  WEFT_ASSERT(q == r->current && q->n <= q->wanted);
   weft_err err = r->name_came ? reader_start_file(r) : WEFT_OK;
   while (err == WEFT_OK && q->n < q->wanted) {
     if (r->file) {

@@ -5,6 +5,7 @@
 #include "state/rendezvous.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/map.h"
 #include <inttypes.h>
 #include <pthread.h>
@@ -44,15 +45,23 @@ weft_err weft__rendezvous_create(rendezvous **out, const rendezvous_remote *remo
   return WEFT_OK;
 }
 
-void weft__rendezvous_retain(rendezvous *r) { atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed); }
+void weft__rendezvous_retain(rendezvous *r) {
+  const int before = atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
+  WEFT_ASSERT(before > 0);
+  (void)before;
+}
 
 cancel *weft__rendezvous_token(rendezvous *r) { return &r->token; }
 
 void weft__rendezvous_release(rendezvous *r) {
-  if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1) return;
+  if (!r) return;
+  const int before = atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel);
+  WEFT_ASSERT(before > 0);
+  if (before != 1) return;
   atomic_store(&r->refs, 1); /* for the abort, which takes one of its own */
   if (r->n_waiting > 0)      /* else the caller's error message stays as it is */
     weft__rendezvous_abort(r, WEFT_ABORTED, "The rendezvous of this step was destroyed");
+  WEFT_ASSERT(r->n_waiting == 0);
   if (r->bucket != r->few) weft__free(r->bucket);
   weft__status_finish(&r->aborted);
   weft__cancel_finish(&r->token);
@@ -61,6 +70,7 @@ void weft__rendezvous_release(rendezvous *r) {
 }
 
 static rendezvous_entry **rendezvous_bucket(rendezvous *r, uint32_t hash) {
+  WEFT_ASSERT(r->n_bucket > 0 && (r->n_bucket & (r->n_bucket - 1)) == 0);
   return &r->bucket[hash & (r->n_bucket - 1)];
 }
 
@@ -73,6 +83,7 @@ static rendezvous_entry **rendezvous_find(rendezvous *r, const char *key, uint32
 
 static rendezvous_entry *rendezvous_unlink(rendezvous *r, rendezvous_entry **at) {
   rendezvous_entry *m = *at;
+  WEFT_ASSERT(m && r->n_waiting > 0);
   *at = m->next;
   r->n_waiting--;
   return m;

@@ -7,6 +7,7 @@
 #include "state/resource.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "state/variable.h"
 #include <ctype.h>
@@ -61,6 +62,7 @@ weft_err weft__resource_get(resources *r, const char *container, const char *typ
     if (err == WEFT_OK && (err = weft__map_put(&r->table, key, found)) != WEFT_OK) weft__object_release(&found->base);
   }
   if (err == WEFT_OK) {
+    WEFT_ASSERT(strcmp(found->type, type) == 0); /* the type is part of the key */
     weft__object_retain(&found->base);
     *out = found;
   }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ void weft__sparse_map_entry_clear(sparse_map_entry *s) {
 
 /* Room for one more at the end: gaps at the front first. */
 static weft_err sparse_map_reserve(sparse_map *m) {
+  WEFT_ASSERT(m->first <= m->n && m->n <= m->capacity);
   if (m->n < m->capacity) return WEFT_OK;
   if (m->first > 0 && 2 * m->first >= m->capacity) {
     memmove(m->row, m->row + m->first, (size_t)(m->n - m->first) * sizeof *m->row);
@@ -48,6 +50,8 @@ weft_err weft__sparse_map_add(sparse_map *m, sparse_map_entry *s, int64_t *numbe
   pthread_mutex_lock(&m->lock);
   const weft_err err = sparse_map_reserve(m);
   if (!err) {
+    WEFT_ASSERT(m->n < m->capacity);
+    WEFT_ASSERT(m->n == m->first || m->row[m->n - 1].number < m->next); /* find halves a sorted row */
     *number = m->next++;
     m->row[m->n++] = (sparse_slot){*number, false, *s};
     *s = (sparse_map_entry){0};

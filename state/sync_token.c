@@ -2,6 +2,7 @@
 #include "state/sync_token.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 #define TOKENS_TYPE "tokens"
 #define TOKENS_RESOURCE "weft", TOKENS_TYPE, "holders"
@@ -95,6 +96,7 @@ static holder *sync_tokens_exchange(sync_tokens *t, const char *task, holder *h)
   pthread_mutex_lock(&t->lock);
   holder *old = weft__map_remove(&t->holders, task);
   bool kept = h && t->holders.count < HOLDERS_MAX && weft__map_put(&t->holders, task, h) == WEFT_OK;
+  WEFT_ASSERT(t->holders.count <= HOLDERS_MAX);
   pthread_mutex_unlock(&t->lock);
   if (!old && kept) t->fn(t->arg, task, true);
   if (old && !kept) t->fn(t->arg, task, false);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "state/combine.h"
 #include <pthread.h>
 
@@ -153,6 +154,7 @@ static weft_err tensor_array_aggregate(const tensor_array *a, slot *p, const wef
 static weft_err tensor_array_write_locked(tensor_array *a, int64_t i, const weft_tensor *t,
                                           const tensor_array_ops *ops) {
   WEFT_TRY(tensor_array_check_write(a, i, t));
+  WEFT_ASSERT(i < a->spec.size && a->spec.size <= a->capacity);
   slot *p = &a->slot[i];
   if (p->written) return tensor_array_aggregate(a, p, t, ops);
   WEFT_TRY(weft__tensor_keep(&p->t, t));
@@ -205,6 +207,7 @@ static weft_err tensor_array_make_zeros(const tensor_array *a, slot *p, int64_t 
 static weft_err tensor_array_read_locked(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out,
                                          const tensor_array_ops *ops) {
   WEFT_TRY(tensor_array_check_read(a, dtype, i));
+  WEFT_ASSERT(i < a->spec.size && a->spec.size <= a->capacity);
   slot *p = &a->slot[i];
   if (!p->written) WEFT_TRY(tensor_array_make_zeros(a, p, i, ops));
   p->read = true;

@@ -6,6 +6,7 @@
 #include "state/variable.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 static void variable_destroy(object *o) {
   variable *v = (variable *)o;
@@ -112,6 +113,7 @@ weft_err weft__variable_writable(variable *v, weft_tensor **out) {
     weft__tensor_clear(&v->value);
     v->value = copy;
   }
+  WEFT_ASSERT(weft__tensor_writable(&v->value));
   *out = &v->value;
   return WEFT_OK;
 }

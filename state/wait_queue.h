@@ -8,6 +8,7 @@
 #ifndef WEFT_STATE_WAIT_QUEUE_H
 #define WEFT_STATE_WAIT_QUEUE_H
 
+#include "base/assert.h"
 #include "base/cancel.h"
 
 typedef struct waiter { /* the first member of a request */
@@ -34,10 +35,12 @@ static inline weft_err weft__waiter_start(waiter *w, cancel *c, cancel_fn *fn) {
 
 /* Without the lock: fn(w) has run or never will. */
 static inline void weft__waiter_stop(waiter *w) {
+  WEFT_ASSERT(!w->listed);
   if (w->cancel) weft__cancel_watch_remove(w->cancel, &w->watch);
 }
 
 static inline void weft__wait_queue_push(wait_queue *l, waiter *w) {
+  WEFT_ASSERT(!w->listed && !*l->last);
   w->next = NULL;
   *l->last = w;
   l->last = &w->next;
@@ -52,6 +55,7 @@ static inline bool weft__wait_queue_enter(wait_queue *l, waiter *w) {
 
 /* w, which is listed, leaves. */
 static inline void weft__wait_queue_remove(wait_queue *l, waiter *w) {
+  WEFT_ASSERT(w->listed && l->first);
   waiter **at = &l->first;
   while (*at != w) at = &(*at)->next;
   *at = w->next;

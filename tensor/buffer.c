@@ -69,7 +69,10 @@ weft_err weft__buffer_adopt(buffer **out, weft_dtype dtype, void *data, size_t s
 }
 
 void weft__buffer_release(buffer *b) {
-  if (b && atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) == 1) b->release(b);
+  if (!b) return;
+  const int before = atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel);
+  WEFT_ASSERT(before > 0);
+  if (before == 1) b->release(b);
 }
 
 weft_err weft__str_set(str *s, const void *data, size_t size) {
@@ -85,7 +88,10 @@ weft_err weft__str_set(str *s, const void *data, size_t size) {
 }
 
 void weft__object_release(object *o) {
-  if (o && atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1) o->destroy(o);
+  if (!o) return;
+  const int before = atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel);
+  WEFT_ASSERT(before > 0);
+  if (before == 1) o->destroy(o);
 }
 
 /* ---- elements ---- */
@@ -97,6 +103,7 @@ static void object_assign(object **dst, object *o) {
 }
 
 weft_err weft__elements_copy(weft_dtype dtype, void *dst, const void *src, int64_t count) {
+  WEFT_ASSERT(weft__dtype_size(dtype) > 0);
   if (weft__dtype_is_plain(dtype)) {
     if (count > 0) memcpy(dst, src, (size_t)count * weft__dtype_size(dtype));
   } else if (dtype == WEFT_STRING) {

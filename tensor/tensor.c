@@ -54,6 +54,8 @@ weft_err weft__tensor_clone(weft_tensor *dst, const weft_tensor *src) {
 weft_err weft__tensor_copy(weft_tensor *dst, const weft_tensor *src) {
   const size_t bytes = weft__tensor_bytes(src);
   memory_space *m = dst->buf->memory;
+  WEFT_ASSERT(weft__tensor_bytes(dst) == bytes);
+  WEFT_ASSERT(weft__dtype_is_plain(dst->dtype));
   if (m) return m->copy(m, dst->data, src->data, bytes);
   memcpy(dst->data, src->data, bytes);
   return WEFT_OK;
@@ -104,12 +106,17 @@ weft_err weft__tensor_create_like(weft_tensor **out, const weft_tensor *src) {
 }
 
 weft_tensor *weft_tensor_retain(weft_tensor *t) {
-  if (t) atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+  const int before = t ? atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed) : 1;
+  WEFT_ASSERT(before > 0);
+  (void)before;
   return t;
 }
 
 void weft_tensor_destroy(weft_tensor *t) {
-  if (!t || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
+  if (!t) return;
+  const int before = atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel);
+  WEFT_ASSERT(before > 0);
+  if (before != 1) return;
   weft__tensor_clear(t);
   weft__free(t);
 }

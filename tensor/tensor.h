@@ -10,6 +10,7 @@
 #ifndef WEFT_TENSOR_TENSOR_H
 #define WEFT_TENSOR_TENSOR_H
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -42,7 +43,11 @@ weft_err weft__buffer_create(buffer **out, weft_dtype dtype, int64_t count);
 /* Wraps foreign memory; release(arg) is called at the end. */
 weft_err weft__buffer_adopt(buffer **out, weft_dtype dtype, void *data, size_t size, void (*release)(void *arg),
                             void *arg);
-static inline void weft__buffer_retain(buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
+static inline void weft__buffer_retain(buffer *b) {
+  const int before = atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+  WEFT_ASSERT(before > 0); /* only an owner of a reference may add one */
+  (void)before;
+}
 void weft__buffer_release(buffer *b); /* NULL is fine */
 static inline bool weft__buffer_is_unique(const buffer *b) {
   return atomic_load_explicit(&((buffer *)(uintptr_t)b)->refs, memory_order_acquire) == 1;
@@ -61,7 +66,9 @@ typedef struct object {
   void (*destroy)(struct object *);
 } object;
 static inline void weft__object_retain(object *o) {
-  if (o) atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);
+  const int before = o ? atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed) : 1;
+  WEFT_ASSERT(before > 0);
+  (void)before;
 }
 void weft__object_release(object *o); /* NULL is fine */
 

@@ -1,6 +1,7 @@
-/* adaptive_mutex.h - locks that many threads hold for a moment each.
+/* adaptive_mutex.h - mutexes that many threads hold for a moment each.
  *
- * Who finds such a lock taken turns round a little before it sleeps: to be woken would take longer than the lock is held. */
+ * A thread that finds an adaptive mutex taken spins for a short while before it sleeps.  That is faster when the mutex is
+ * held for less time than sleeping and waking take.  It is a pthread_mutex_t and is locked as any other. */
 #ifndef WEFT_BASE_ADAPTIVE_MUTEX_H
 #define WEFT_BASE_ADAPTIVE_MUTEX_H
 
@@ -8,6 +9,7 @@
 
 #define WEFT_ADAPTIVE_MUTEX PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
 
+/* Initializes the mutex in place of pthread_mutex_init; the owner calls pthread_mutex_destroy as usual. */
 static inline void weft__adaptive_mutex_init(pthread_mutex_t *lock) { *lock = (pthread_mutex_t)WEFT_ADAPTIVE_MUTEX; }
 
 #endif

@@ -1,5 +1,8 @@
-/* alloc.c - malloc with an error message, a ceiling for the process (base/memory_limit.h) and a per-thread countdown that
- * makes it fail for tests. */
+/* alloc.c - malloc with an error message, a limit for the process (base/memory_limit.h) and a per-thread countdown that
+ * makes it fail for tests.
+ *
+ * While a limit is set, every piece is counted with malloc_usable_size, so that weft__free knows its size.  Nothing here
+ * has a lock: the countdown is thread-local and the count of bytes is atomic. */
 #include "base/alloc.h"
 #include "base/sanitizer.h"
 #include "base/memory_limit.h"
@@ -21,7 +24,7 @@ void weft__alloc_fail_above(size_t size) { largest = size; }
 
 bool weft__alloc_must_fail(void) { return fail_after == 1; }
 
-/* Sizes no machine has are refused here: some allocators end the process over them. */
+/* Refuses sizes that no machine has, because some allocators end the process for them.  Counts down for tests. */
 static bool alloc_is_made_to_fail(size_t size) {
   if (size > largest) return true;
   if (fail_after == 0) return false;
@@ -35,11 +38,12 @@ static void *alloc_or_fail(void *p, size_t size) {
   return p;
 }
 
-/* ---- from malloc, counted while there is a ceiling ---- */
+/* ---- allocation with malloc, counted while a limit is set ---- */
 
 typedef void *alloc_fn(size_t size);
 
-/* glibc's calloc passes by the thread's cache of small pieces; what is large comes zeroed from the kernel. */
+/* glibc's calloc does not use the thread's cache of small pieces, so they are faster by malloc and memset.  Large pieces
+ * come zeroed from the kernel. */
 static void *alloc_zeroed(size_t size) {
   enum { CACHED = 1024 };
   if (size > CACHED) return calloc(size, 1);
@@ -50,7 +54,7 @@ static void *alloc_zeroed(size_t size) {
 static void *alloc_any(size_t size) { return malloc(size ? size : 1); }
 
 static void *alloc_aligned(size_t size) {
-#ifdef WEFT_SANITIZED /* no byte more: a read past the end is seen */
+#ifdef WEFT_SANITIZED /* not one byte more, so that ASan sees a read past the end */
   void *p;
   return posix_memalign(&p, ALIGN, size ? size : 1) == 0 ? p : NULL;
 #else
@@ -58,7 +62,7 @@ static void *alloc_aligned(size_t size) {
 #endif
 }
 
-/* The bytes asked for are reserved first; the few that malloc adds are counted afterwards. */
+/* Reserves the bytes first, and counts the few that malloc adds afterwards. */
 static void *alloc_counted(alloc_fn *get, size_t size) {
   if (!weft__memory_limit_reserve(size)) return NULL;
   void *p = get(size);
@@ -83,7 +87,7 @@ void *weft__alloc_aligned(size_t size) { return alloc_checked(alloc_aligned, siz
 
 static void *realloc_counted(void *p, size_t size) {
   const int64_t before = p ? (int64_t)malloc_usable_size(p) : 0;
-  if (!weft__memory_limit_reserve(size)) return NULL; /* while it is copied, both exist */
+  if (!weft__memory_limit_reserve(size)) return NULL; /* both exist while realloc copies */
   void *q = realloc(p, size ? size : 1);
   weft__memory_limit_release((int64_t)size + (q ? before - (int64_t)malloc_usable_size(q) : 0));
   return alloc_or_fail(q, size);

@@ -1,26 +1,30 @@
-/* alloc.h - the heap, with the failure reported as an error and a test hook that makes it fail.
+/* alloc.h - the heap, with failures reported as errors and a test hook that makes allocations fail.
  *
- * Every function returns NULL on failure with this thread's message set (RESOURCE_EXHAUSTED). */
+ * All memory of the library comes from here, so that a limit (base/memory_limit.h) covers it and tests can make any
+ * allocation fail.  Every function that returns memory returns NULL on failure, with this thread's message set
+ * (RESOURCE_EXHAUSTED).  The caller owns what is returned and frees it with weft__free.  Any thread may call these
+ * functions; there is no lock besides malloc's own. */
 #ifndef WEFT_BASE_ALLOC_H
 #define WEFT_BASE_ALLOC_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-void *weft__alloc(size_t size);
-void *weft__alloc_zero(size_t count, size_t size);
-void *weft__alloc_aligned(size_t size); /* 64-byte aligned; freed with weft__free */
-void *weft__realloc(void *p, size_t size);
+void *weft__alloc(size_t size);                    /* uninitialized */
+void *weft__alloc_zero(size_t count, size_t size); /* zeroed; a product that overflows is a failure */
+void *weft__alloc_aligned(size_t size);            /* 64-byte aligned, uninitialized */
+void *weft__realloc(void *p, size_t size);         /* on failure p stays valid and stays the caller's */
 char *weft__strdup(const char *s);
-char *weft__strndup(const char *s, size_t n);
+char *weft__strndup(const char *s, size_t n); /* copies exactly n bytes and adds a NUL */
 char *weft__sprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void weft__free(void *p);
+void weft__free(void *p); /* does nothing for NULL */
 
-/* Tests: the n-th allocation from now (counting from 1) on this thread and all later ones fail; 0 turns it off. */
+/* For tests: the n-th allocation of this thread from now on (the first is 1) and all later ones fail.  0 turns it off. */
 void weft__alloc_fail_after(long n);
-/* Tests: an allocation of more bytes fails, on every thread; to be called before there are others. */
+/* For tests: every allocation of more than `size` bytes fails, on every thread.  Call it before other threads exist. */
 void weft__alloc_fail_above(size_t size);
-/* For allocators with memory of their own: must this allocation fail?  Counts nothing. */
+/* For allocators that keep memory of their own: returns true if this thread's next allocation is to fail.  It does not
+ * count as an allocation. */
 bool weft__alloc_must_fail(void);
 
 #define WEFT_OOM WEFT_RESOURCE_EXHAUSTED

@@ -1,9 +1,10 @@
-/* block.c - size classes of freed blocks, small and large.
+/* block.c - a cache of freed blocks by size class, for small and for large blocks.
  *
- * Classes step by an eighth of a power of two, so a block wastes at most an eighth.  The lists are
- * threaded through the blocks themselves.  When keeping a block would pass the bound, it goes back
- * to the system at once.  Sanitizer builds keep nothing and round nothing: that would hide a use after free, or a read past
- * the end. */
+ * Size classes are an eighth of a power of two apart, so a block wastes at most an eighth.  The free lists are linked
+ * through the blocks themselves.  A block that would exceed the bound of the cache (an eighth of the memory) is freed at
+ * once.  One adaptive mutex, a leaf, guards the cache of the process.
+ *
+ * Sanitizer builds cache nothing and round nothing, because that would hide a use after free or a read past the end. */
 #include "base/block.h"
 #include "base/alloc.h"
 #include "base/adaptive_mutex.h"
@@ -38,11 +39,12 @@ size_t weft__block_limit(void) {
     known = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : (size_t)1 << 40;
     atomic_store_explicit(&memory, known, memory_order_relaxed);
   }
-  const size_t ceiling = weft__memory_limit();
-  return ceiling && ceiling < known ? ceiling : known;
+  const size_t limit = weft__memory_limit();
+  return limit && limit < known ? limit : known;
 }
 
-/* The class of a size and, in *rounded, the size every block of the class has; -1: none is kept. */
+/* Returns the class of a size and stores in *rounded the size of every block of that class; -1: such blocks are not
+ * cached. */
 static int block_class(size_t size, size_t *rounded) {
 #ifdef WEFT_SANITIZED
   return *rounded = size, -1;

@@ -1,24 +1,31 @@
 /* block.h - memory for tensors: from a cache of freed blocks, or from the heap.
  *
- * A large block fresh from the system costs a page fault per 4 KiB, more than most kernels spend on
- * it; a small one is for malloc an exception, being aligned, and takes longer than what a step does with a scalar.  A
- * step wants the same sizes as the step before, so freed blocks of these sizes are kept by size class up
- * to a bound for the whole process, as malloc's own free lists are.  Thread safe. */
+ * A large block fresh from the system costs a page fault per 4 KiB, which is more than most kernels spend on it.  A small
+ * aligned block is slow in malloc, and takes longer than a step's work on a scalar.  A step needs the same sizes as the
+ * step before it.  So freed blocks of these sizes are cached by size class, up to a bound for the whole process, as
+ * malloc's own free lists are.
+ *
+ * The cache belongs to the process.  Any thread may call these functions. */
 #ifndef WEFT_BASE_BLOCK_H
 #define WEFT_BASE_BLOCK_H
 
 #include <stddef.h>
 
-void *weft__block_alloc(size_t size);            /* 64-byte aligned, uninitialised; NULL with the error set */
-void weft__block_free(void *block, size_t size); /* the size it was asked with; NULL is fine */
-/* More than any single block may have: the machine's memory, or the ceiling of base/memory_limit.h. */
+/* Returns `size` uninitialized bytes, 64-byte aligned, which the caller frees with weft__block_free.  Returns NULL with
+ * this thread's message set if memory is short, after the cache was emptied. */
+void *weft__block_alloc(size_t size);
+/* Frees a block; `size` is the size it was allocated with.  Does nothing for NULL. */
+void weft__block_free(void *block, size_t size);
+/* The most bytes that a single block can have: the machine's memory, or the limit of base/memory_limit.h. */
 size_t weft__block_limit(void);
-/* Bytes kept now, and giving all of them back to the system. */
+/* Returns how many bytes are cached now. */
 size_t weft__block_cached(void);
+/* Gives all cached blocks back to malloc. */
 void weft__block_trim(void);
-/* The same, and what malloc keeps: after much was freed that will not be needed again soon. */
+/* Gives all cached blocks and malloc's free memory back to the system.  Call it after much was freed that will not be
+ * needed soon. */
 void weft__block_trim_all(void);
-/* Only what malloc keeps, every 10 s at most: after something of many small pieces was freed. */
+/* Gives malloc's free memory back to the system, at most once in 10 s.  Call it after many small pieces were freed. */
 void weft__block_trim_heap(void);
 
 #endif

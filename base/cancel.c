@@ -1,8 +1,7 @@
-/* cancel.c - one token, a ring of watches, one lock that is never held while a watch runs.
+/* cancel.c - a token with a list of watches and a lock that is not held while the function of a watch runs.
  *
- * Firing takes the watches off the ring one by one; `running` names the one whose function runs now,
- * so that weft__cancel_watch_remove knows whether to wait and a function that takes itself off may free its
- * watch. */
+ * Firing removes the watches from the list one by one.  `running` is the watch whose function runs now.  From it
+ * weft__cancel_watch_remove knows whether it has to wait, and a function that removes its own watch may free it. */
 #include "base/cancel.h"
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -42,7 +41,7 @@ bool weft__cancel_watch_remove(cancel *c, cancel_watch *w) {
   pthread_mutex_lock(&c->lock);
   WEFT_ASSERT(w->state >= IDLE && w->state <= RAN);
   WEFT_ASSERT((w->state == LISTED) == weft__list_is_linked(&w->link));
-  if (c->running == w && pthread_equal(c->runner, pthread_self())) { /* from inside its own function */
+  if (c->running == w && pthread_equal(c->runner, pthread_self())) { /* called from the function of this watch */
     c->running = NULL;
     w->state = RAN;
   }
@@ -66,7 +65,7 @@ static void cancel_run_watches(cancel *c) {
     pthread_mutex_unlock(&c->lock);
     w->fn(w->arg);
     pthread_mutex_lock(&c->lock);
-    if (c->running == w) w->state = RAN; /* else it took itself off and may be gone */
+    if (c->running == w) w->state = RAN; /* else the function removed its watch, which may be freed */
     c->running = NULL;
     pthread_cond_broadcast(&c->ran);
   }

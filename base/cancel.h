@@ -1,8 +1,11 @@
-/* cancel.h - how a step is told to stop, and how everything that blocks hears of it.
+/* cancel.h - cancellation tokens: how a step is told to stop, and how everything that waits for it learns of that.
  *
- * A token is fired at most once, with a code and message.  A blocked operation adds a watch; the
- * watch's function runs on the thread that fires.  weft__cancel_watch_remove is the other half: once it
- * returns, the function has either run to its end or never will. */
+ * A token is fired at most once, with a code and a message.  An operation that blocks adds a watch to the token; the
+ * function of the watch runs on the thread that fires.  After weft__cancel_watch_remove has returned, that function has
+ * either run to its end or will never run.
+ *
+ * The lock of a token guards its watches.  It is a leaf and is not held while a function runs.  Any thread may call these
+ * functions.  The owner of the token keeps it until every watch is removed. */
 #ifndef WEFT_BASE_CANCEL_H
 #define WEFT_BASE_CANCEL_H
 
@@ -12,34 +15,36 @@
 
 typedef void cancel_fn(void *arg);
 
-typedef struct cancel_watch {
+typedef struct cancel_watch { /* a member of its owner's struct */
   cancel_fn *fn;
   void *arg;
   list_link link; /* of the token's watches */
-  int state;      /* 0 idle, 1 listed, 2 running, 3 ran */
+  int state;      /* 0 idle, 1 listed, 2 running, 3 ran; guarded by the token's lock */
 } cancel_watch;
 
 typedef struct cancel {
   pthread_mutex_t lock;
-  pthread_cond_t ran;
+  pthread_cond_t ran; /* signaled when a function has ended */
   linked_list watches;
-  cancel_watch *running;
-  pthread_t runner; /* the thread that fires; meaningful while `running` is set */
-  bool fired;       /* read without the lock through weft__cancel_fired */
-  status why;
+  cancel_watch *running; /* the watch whose function runs now, or NULL */
+  pthread_t runner;      /* the thread that fires; meaningful while `running` is set */
+  bool fired;            /* read without the lock through weft__cancel_fired */
+  status why;            /* constant once the token has fired */
 } cancel;
 
 void weft__cancel_init(cancel *c);
-void weft__cancel_finish(cancel *c);
-/* Lists the watch.  If the token has already fired, lists nothing and returns its code and message. */
+void weft__cancel_finish(cancel *c); /* no watch is listed, and no other thread uses the token */
+/* Lists the watch; fn(arg) runs when the token fires.  If the token has already fired, lists nothing and returns its code
+ * with its message set.  The caller owns the watch and must remove it before its memory is freed, also if fn has run. */
 weft_err weft__cancel_watch_add(cancel *c, cancel_watch *w, cancel_fn *fn, void *arg);
-/* Unlists it; waits for the function if it is running now on another thread.  True: it never ran.
- * Every watch that was listed is taken off before its memory goes; its own function may do so. */
+/* Removes the watch, and waits for its function if that runs on another thread now; so do not hold a lock that the
+ * function takes.  The function may remove its own watch.  Returns true if the function never ran. */
 bool weft__cancel_watch_remove(cancel *c, cancel_watch *w);
-/* Fires with `code` and the formatted message; later calls do nothing. */
+/* Fires the token with `code` (not WEFT_OK) and the formatted message, and runs the functions of its watches on this
+ * thread.  Later calls do nothing. */
 void weft__cancel_fire(cancel *c, weft_err code, const char *fmt, ...) WEFT_PRINTF(3, 4);
-bool weft__cancel_fired(const cancel *c);
-/* The code and message it fired with; WEFT_OK if it has not. */
+bool weft__cancel_fired(const cancel *c); /* takes no lock */
+/* Returns the code that the token fired with and sets this thread's message to its message; WEFT_OK if it has not fired. */
 weft_err weft__cancel_raise(cancel *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* cast.c - the failures of narrowing conversions. */
+/* cast.c - the checked narrowing conversions of base/cast.h, with their error messages. */
 #include "base/cast.h"
 
 weft_err weft__int_of(int *out, int64_t v, const char *what) {

@@ -1,4 +1,4 @@
-/* clock.c - the two clocks. */
+/* clock.c - the monotonic clock and the wall clock, from clock_gettime. */
 #include "base/clock.h"
 
 int64_t weft__clock_now_ns(void) {

@@ -1,4 +1,6 @@
-/* clock.h - time: monotonic for waits and measures, wall for the records people read. */
+/* clock.h - two clocks: a monotonic one for waits and measurements, and wall time for records that people read.
+ *
+ * The functions keep no state; any thread may call them. */
 #ifndef WEFT_BASE_CLOCK_H
 #define WEFT_BASE_CLOCK_H
 
@@ -11,9 +13,9 @@
 #define NS_PER_S INT64_C(1000000000)
 #define US_PER_S INT64_C(1000000)
 
-int64_t weft__clock_now_ns(void);  /* monotonic */
+int64_t weft__clock_now_ns(void);  /* monotonic, from an arbitrary start */
 int64_t weft__clock_wall_us(void); /* since 1970 */
-/* The absolute CLOCK_MONOTONIC time `ns` from now, for timed waits; ns < 0 means a year. */
+/* Returns the absolute CLOCK_MONOTONIC time `ns` from now, for pthread_cond_clockwait.  A negative ns means a year. */
 struct timespec weft__clock_deadline(int64_t ns);
 
 #endif

@@ -1,14 +1,14 @@
-/* denormal.h - numbers too small to be normal count as zero while kernels run.
+/* denormal.h - flushes denormal numbers to zero while kernels run.
  *
- * Vanishing gradients and decaying moments end up there, where the processor is a hundred times
- * slower; TensorFlow's executor flushes them too.  The mode is the thread's: pool threads have it for
- * good, the thread that runs a step for as long as it does. */
+ * Vanishing gradients and decaying moments become denormal, and processors compute with denormal numbers a hundred times
+ * slower.  TensorFlow's executor flushes them too.  The mode belongs to the thread: pool threads set it once, and a
+ * thread that runs a step sets it for that step. */
 #ifndef WEFT_BASE_DENORMAL_H
 #define WEFT_BASE_DENORMAL_H
 
 #include <stdint.h>
 
-/* Flushes from here on; the result is what restore takes. */
+/* Flushes denormal numbers on this thread from now on.  Returns the former mode, for weft__denormal_restore. */
 static inline uint64_t weft__denormal_flush(void) {
 #if defined(__x86_64__)
   enum { FLUSH_RESULTS = 0x8000, FLUSH_OPERANDS = 0x0040 };

@@ -1,4 +1,4 @@
-/* interrupt.c - one counter.  It is the process's because signals are. */
+/* interrupt.c - the count of interrupts and how many callers defer them: two atomics of the process, no lock. */
 #include "base/interrupt.h"
 #include "base/assert.h"
 

@@ -1,4 +1,4 @@
-/* json.c - one pass, one token of look-ahead, recursion bounded by DEPTH. */
+/* json.c - a recursive-descent parser: one pass, one token of look-ahead, recursion bounded by DEPTH. */
 #include "base/json.h"
 #include "base/assert.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 64, NUMBER = 64 /* letters of a number */ };
+enum { DEPTH = 64, NUMBER = 64 /* characters of a number */ };
 
 typedef struct json_reader {
   arena *arena;
@@ -22,7 +22,7 @@ static void json_skip_space(json_reader *r) {
   while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r')) r->at++;
 }
 
-/* Takes the letter if it comes next. */
+/* Skips white space, and consumes the character if it comes next. */
 static bool json_accept(json_reader *r, char c) {
   json_skip_space(r);
   if (r->at >= r->end || *r->at != c) return false;
@@ -68,7 +68,7 @@ static char *json_put_utf8(char *to, int c) {
   return to;
 }
 
-/* After "\u": a letter, perhaps written as a pair of surrogates. */
+/* Reads the code point after "\\u", which may be written as a pair of surrogates. */
 static weft_err json_read_unicode(json_reader *r, char **to) {
   int c = json_read_hex4(r);
   if (c >= 0xD800 && c < 0xDC00) {
@@ -93,7 +93,7 @@ static weft_err json_read_escape(json_reader *r, char **to) {
   return WEFT_OK;
 }
 
-/* After the opening quote.  What is read is never longer than how it is written. */
+/* Reads a string after its opening quote.  Its value is never longer than its spelling. */
 static weft_err json_read_string(json_reader *r, const char **out) {
   const char *close = r->at;
   while (close < r->end && *close != '"') close += *close == '\\' && r->end - close > 1 ? 2 : 1;
@@ -130,7 +130,7 @@ static weft_err json_read_number(json_reader *r, json *j) {
   return WEFT_OK;
 }
 
-/* The members of an array or an object up to its closing letter. */
+/* Reads the members of an array or an object up to the closing character. */
 static weft_err json_read_members(json_reader *r, json *j, char close) {
   if (++r->depth > DEPTH) return json_fail(r, "nested too deep");
   json **tail = &j->first;

@@ -1,7 +1,8 @@
-/* log.c - hands messages to the program's callback, one at a time.
+/* log.c - passes messages to the program's callback, one at a time.
  *
- * The callback is the process's, as stderr is.  One lock guards the pair and is held only while it is read, so a
- * callback may install another; a second one, which its holder may take again, keeps threads from speaking at once. */
+ * The callback belongs to the process, as stderr does.  `lock` guards the callback and its argument; it is held only
+ * while they are read, so that a callback may install another one.  `callback_lock` is held while the callback runs, so
+ * that messages of two threads do not mix; it is recursive, because a callback may log. */
 #include "base/log.h"
 
 #include "base/metrics.h"
@@ -43,14 +44,14 @@ void weft__log_at(log_level level, const char *file, int line, const char *fmt, 
   va_start(args, fmt);
   int size = vsnprintf(message, sizeof message, fmt, args);
   va_end(args);
-  if (size >= (int)sizeof message && (long_message = malloc((size_t)size + 1))) { /* else it is cut short */
+  if (size >= (int)sizeof message && (long_message = malloc((size_t)size + 1))) { /* else the message is truncated */
     va_start(args, fmt);
     vsnprintf(long_message, (size_t)size + 1, fmt, args);
     va_end(args);
   }
   if (level >= LOG_WARNING) weft__metrics_add_error(message);
   if (!fn) goto done;
-  while (strncmp(file, "../", 3) == 0) file += 3; /* as the compiler was called from the build folder */
+  while (strncmp(file, "../", 3) == 0) file += 3; /* __FILE__ is relative to the build folder */
   pthread_once(&once, log_init_callback_lock);
   pthread_mutex_lock(&callback_lock);
   fn(arg, (int)level, file, line, long_message ? long_message : message);

@@ -1,11 +1,16 @@
-/* log.h - the one way the library speaks.  Silent until a program installs a callback. */
+/* log.h - the library's log: messages that are passed to the program's callback.
+ *
+ * The library prints nothing itself; without a callback, messages are dropped.  The callback belongs to the process.  Any
+ * thread may log.  The callback runs on the logging thread, one message at a time, and may install another callback. */
 #ifndef WEFT_BASE_LOG_H
 #define WEFT_BASE_LOG_H
 
 typedef enum log_level { LOG_DEBUG = 0, LOG_INFO = 1, LOG_WARNING = 2, LOG_ERROR = 3 } log_level;
 typedef void log_fn(void *arg, int level, const char *file, int line, const char *message);
 
+/* Installs the callback; NULL removes it.  The strings that fn gets are borrowed for the call. */
 void weft__log_set_callback(log_fn *fn, void *arg);
+/* Formats a message and passes it to the callback.  Warnings and errors also go to the metrics, without a callback too. */
 void weft__log_at(log_level level, const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

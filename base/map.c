@@ -1,13 +1,13 @@
-/* map.c - entries in insertion order beside an open-addressing index of their numbers.
+/* map.c - entries in insertion order, and an open-addressing index of their numbers.
  *
- * A removed entry keeps its place in both (its key is NULL) until the next growth, which packs the
- * entries and rebuilds the index; so a removal moves nothing and a walk over entries may remove. */
+ * A removed entry keeps its slot in both, with a NULL key, until the map grows next, which packs the entries and rebuilds
+ * the index.  So a removal moves nothing, and a loop over the entries may remove. */
 #include "base/map.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 #include <string.h>
 
-/* Eight bytes at a time: names of devices and tensors are long, and most of a step's keys are made of them. */
+/* Hashes eight bytes at a time, because the names of devices and tensors are long and most keys of a step have them. */
 uint32_t weft__map_hash(const char *key) {
   const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
   size_t left = strlen(key);

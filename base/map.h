@@ -1,6 +1,6 @@
-/* map.h - a hash map from strings to pointers that remembers the order of insertion.
+/* map.h - a hash map from strings to pointers that keeps the order of insertion.
  *
- * The map copies its keys and borrows its values.  Not thread safe. */
+ * The map copies its keys and borrows its values: the caller frees them.  Not thread safe; the owner guards it. */
 #ifndef WEFT_BASE_MAP_H
 #define WEFT_BASE_MAP_H
 
@@ -8,7 +8,7 @@
 
 typedef struct map_entry {
   char *key;
-  void *value; /* NULL in `entries` with key NULL: a removed entry, to be skipped */
+  void *value; /* key and value NULL: a removed entry, which a loop over `entries` skips */
 } map_entry;
 
 typedef struct map {
@@ -17,12 +17,16 @@ typedef struct map {
   int *index; /* open addressing, 2*capacity slots, entry number + 1; 0 empty */
 } map;        /* {0} is an empty map */
 
+/* The hash that the map uses, for tables that hash strings themselves. */
 uint32_t weft__map_hash(const char *key);
 
-void *weft__map_get(const map *m, const char *key); /* NULL if absent */
-/* Adds or replaces.  The value must not be NULL. */
+/* Returns the value of the key, or NULL if it is absent. */
+void *weft__map_get(const map *m, const char *key);
+/* Adds the key or replaces its value, which must not be NULL.  On RESOURCE_EXHAUSTED the map stays as it was. */
 weft_err weft__map_put(map *m, const char *key, void *value);
-void *weft__map_remove(map *m, const char *key); /* the value removed, or NULL */
+/* Removes the key and returns its value, or NULL if it was absent.  A loop over `entries` may remove. */
+void *weft__map_remove(map *m, const char *key);
+/* Frees the keys and the tables, but not the values; the map is empty afterwards. */
 void weft__map_finish(map *m);
 
 #endif

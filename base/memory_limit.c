@@ -1,4 +1,4 @@
-/* memory_limit.c - one counter and one ceiling for the process; how much "auto" is. */
+/* memory_limit.c - the limit and the count of bytes, two atomics of the process, and how the setting is parsed. */
 #include "base/memory_limit.h"
 #include "base/assert.h"
 #include "base/block.h"
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 atomic_size_t weft__memory_limit_bytes;
-static atomic_llong used; /* signed: what was allocated before the ceiling was set may be freed after it */
+static atomic_llong used; /* signed: memory may be freed that was allocated before the limit was set */
 
 size_t weft__memory_limit(void) { return atomic_load_explicit(&weft__memory_limit_bytes, memory_order_relaxed); }
 
@@ -32,7 +32,7 @@ static bool memory_try_reserve(size_t size) {
 
 bool weft__memory_limit_reserve(size_t size) {
   if (memory_try_reserve(size)) return true;
-  weft__block_trim(); /* blocks kept for reuse count as used */
+  weft__block_trim(); /* cached blocks count as used */
   if (memory_try_reserve(size)) return true;
   weft__fail(WEFT_RESOURCE_EXHAUSTED, "Out of memory allocating %zu bytes%s", size, weft__memory_limit_text());
   return false;
@@ -49,20 +49,20 @@ const char *weft__memory_limit_text(void) {
 
 /* ---- reading the setting ---- */
 
-/* The number in the file; 0 if there is none ("max"), or no such file. */
+/* Returns the number in the file; 0 if the file is missing or has no number ("max"). */
 static size_t read_number_file(const char *path) {
   unsigned long long n = 0;
   FILE *f = fopen(path, "re");
   if (!f) return 0;
   if (fscanf(f, "%llu", &n) != 1) n = 0;
   fclose(f);
-  return n > PTRDIFF_MAX / 2 ? 0 : (size_t)n; /* version 1 says "no limit" by a huge number */
+  return n > PTRDIFF_MAX / 2 ? 0 : (size_t)n; /* in cgroup version 1 a huge number means no limit */
 }
 
 static size_t smaller_limit(size_t a, size_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
 
-/* The least limit of this process's cgroup and those above it; 0: none.  Of version 2, or of version 1's memory
- * controller; in a container the group often is the root of what can be seen. */
+/* Returns the smallest limit of this process's cgroup and of the groups above it; 0: none.  It reads version 2, or the
+ * memory controller of version 1.  In a container the group is often the root of the visible tree. */
 static size_t cgroup_limit(void) {
   char line[512], path[640];
   size_t least = smaller_limit(read_number_file("/sys/fs/cgroup/memory.max"),
@@ -108,7 +108,7 @@ static weft_err memory_limit_parse(const char *text, size_t *out) {
   return WEFT_OK;
 }
 
-/* What the heap holds already. */
+/* Returns how many bytes of the heap are in use already. */
 static long long heap_in_use(void) {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
   struct mallinfo2 m = mallinfo2();

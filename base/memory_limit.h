@@ -1,12 +1,13 @@
-/* memory_limit.h - a ceiling on the heap memory of this process: WEFT_MEMORY, --memory.
+/* memory_limit.h - a limit on the heap memory of this process: WEFT_MEMORY, --memory.
  *
- * An allocation that would pass the ceiling fails with RESOURCE_EXHAUSTED, so that a step that asks for too much costs
- * its caller an error and not the process, as the kernel's OOM killer would.  Counted is what weft__alloc and its
- * siblings hand out: tensors, arenas, receive buffers, graphs and plans, and freed blocks that are kept for reuse
- * (base/block.h), which are given back before an allocation fails.  Not counted: thread stacks, the shared memory of
- * net/fast/shm.c and what libraries allocate by themselves, so leave them some room.
+ * An allocation that would exceed the limit fails with RESOURCE_EXHAUSTED.  So a step that needs too much memory costs
+ * its caller an error, and the kernel's OOM killer does not end the process.  The limit counts what base/alloc.h
+ * returns: tensors, arenas, receive buffers, graphs and plans.  It also counts freed blocks that are cached
+ * (base/block.h), which are given back before an allocation fails.  It does not count thread stacks, shared memory and
+ * what libraries allocate by themselves, so leave them some room.
  *
- * Off unless set: then nothing is counted and an allocation costs what malloc costs.  Thread safe. */
+ * Without a limit nothing is counted, and an allocation costs what malloc costs.  The limit and the count belong to the
+ * process and are atomic; any thread may call these functions. */
 #ifndef WEFT_BASE_MEMORY_LIMIT_H
 #define WEFT_BASE_MEMORY_LIMIT_H
 
@@ -16,25 +17,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sets the ceiling of the process.  The text is a number of bytes with an optional K, M, G or T (powers of 1024), "auto"
- * (90 % of the cgroup's limit, or of the machine's memory where there is none), or "0", "" or NULL for no ceiling.
- * INVALID_ARGUMENT names the text. */
+/* Sets the limit of the process.  The text is a number of bytes with an optional K, M, G or T (powers of 1024), "auto"
+ * (90 % of the cgroup's limit, or of the machine's memory where there is none), or "0", "" or NULL for no limit.
+ * Returns INVALID_ARGUMENT with the text if it is none of these. */
 weft_err weft__memory_limit_set(const char *text);
-/* Sets it once for the process: to the text given, else as WEFT_MEMORY says; later calls find it set. */
+/* Sets the limit if no call has set it yet: to `given`, or to the value of WEFT_MEMORY if `given` is NULL. */
 weft_err weft__memory_limit_init(const char *given);
-size_t weft__memory_limit(void);      /* bytes; 0: none */
-size_t weft__memory_limit_used(void); /* bytes counted now; 0 without a ceiling */
-/* For error messages: "" without a ceiling, else " (WEFT_MEMORY: 3 of 4 bytes are in use)".  Valid until this thread's next
- * call. */
+size_t weft__memory_limit(void);      /* bytes; 0: no limit */
+size_t weft__memory_limit_used(void); /* bytes counted now; 0 without a limit */
+/* Text for error messages: "" without a limit, else " (WEFT_MEMORY: 3 of 4 bytes are in use)".  It is valid until this
+ * thread's next call. */
 const char *weft__memory_limit_text(void);
 
 /* ---- for base/alloc.c ---- */
-extern atomic_size_t weft__memory_limit_bytes; /* 0: none */
+extern atomic_size_t weft__memory_limit_bytes; /* 0: no limit */
 static inline bool weft__memory_limit_is_set(void) {
   return __builtin_expect(atomic_load_explicit(&weft__memory_limit_bytes, memory_order_relaxed) != 0, 0);
 }
-/* False, with this thread's message set, if size more bytes would pass the ceiling; else they are counted. */
+/* Counts `size` more bytes and returns true.  If they would exceed the limit, counts nothing and returns false with this
+ * thread's message set. */
 bool weft__memory_limit_reserve(size_t size);
-void weft__memory_limit_release(int64_t size); /* negative: counts more, without a look at the ceiling */
+void weft__memory_limit_release(int64_t size); /* a negative size counts more, without a check of the limit */
 
 #endif

@@ -1,7 +1,8 @@
-/* metrics.c - counters without a lock, and under one lock the rest: samples, errors, waits.
+/* metrics.c - counters without a lock; samples, errors and waits under one lock, which is a leaf.
  *
- * Rates come from a ring of the last seconds.  The history has room for so many samples; when it is full every second
- * one goes and from then on half as many are kept, so that it always spans the whole life of the process. */
+ * Rates are computed from a ring of the last few samples.  The history holds a fixed number of samples.  When it is full,
+ * every second sample is dropped, and from then on half as many are kept.  So it always spans the whole life of the
+ * process. */
 #include "base/metrics.h"
 
 #include "base/assert.h"
@@ -90,7 +91,7 @@ void weft__metrics_add_error(const char *text) {
   int at = k->n_error - 1;
   while (at >= 0 && strcmp(k->error[at].text, e.text) != 0) at--;
   if (at < 0 && k->n_error == METRICS_ERRORS) at = 0;
-  if (at >= 0) { /* the same one again, or the oldest, makes room */
+  if (at >= 0) { /* removes the same error, or the oldest one if the list is full */
     memmove(&k->error[at], &k->error[at + 1], (size_t)(k->n_error - at - 1) * sizeof e);
     k->n_error--;
   }

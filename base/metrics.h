@@ -1,7 +1,8 @@
-/* metrics.h - what this process has lately done, for those who watch it: `weft top`, the status page, its metrics.
+/* metrics.h - counters and samples of this process, for `weft top`, the status page and /metrics.
  *
- * The numbers are the process's, as its memory and its log are: two servers in one process show the same.  Counting is
- * an atomic addition; once a second somebody who counts a run also keeps a sample. */
+ * The numbers belong to the process: two servers in one process show the same ones.  Adding to a counter is an atomic
+ * operation.  Once a second a thread that counts a run also takes a sample.  One lock, a leaf, guards everything but the
+ * counters.  Any thread may call these functions. */
 #ifndef WEFT_BASE_METRICS_H
 #define WEFT_BASE_METRICS_H
 
@@ -12,9 +13,9 @@
 enum { METRICS_SAMPLES = 240, METRICS_ERRORS = 8, METRICS_TEXT = 256 };
 
 typedef enum metrics_counter {
-  METRICS_SESSION_RUNS,   /* of sessions, begun by this process's masters */
-  METRICS_PARTITION_RUNS, /* of anybody's steps, run here */
-  METRICS_BYTES_IN,       /* bytes that came over the network, and went */
+  METRICS_SESSION_RUNS,   /* runs of sessions, started by the masters of this process */
+  METRICS_PARTITION_RUNS, /* partitions of steps that ran here, for any master */
+  METRICS_BYTES_IN,       /* bytes received from the network, and sent */
   METRICS_BYTES_OUT,
   METRICS_COUNTERS
 } metrics_counter;
@@ -22,8 +23,8 @@ typedef enum metrics_counter {
 typedef struct metrics_sample {
   int64_t at_ns; /* monotonic */
   uint64_t count[METRICS_COUNTERS];
-  int64_t step; /* -1: not known */
-  double loss;  /* the mean since the sample before; NaN: not known */
+  int64_t step; /* global step; -1: unknown */
+  double loss;  /* mean since the sample before; NaN: unknown */
 } metrics_sample;
 
 typedef struct metrics_error {
@@ -32,35 +33,37 @@ typedef struct metrics_error {
 } metrics_error;
 
 typedef struct metrics_snapshot {
-  int64_t begun_ns; /* monotonic: when the process first counted anything */
+  int64_t begun_ns; /* monotonic: when the process first counted a run */
   uint64_t count[METRICS_COUNTERS];
-  double rate[METRICS_COUNTERS]; /* a second, over the last ones */
-  int64_t step;                  /* the last seen by a run; -1: none */
+  double rate[METRICS_COUNTERS]; /* per second, over the last few seconds */
+  int64_t step;                  /* global step that a run fetched last; -1: none */
   double loss;                   /* NaN: none */
   int64_t saved_us;              /* since 1970; 0: nothing was saved */
   char saved[METRICS_TEXT];      /* the checkpoint's path */
-  int n_error, n_sample;         /* oldest first: */
+  int n_error, n_sample;         /* how many there are of these, oldest first: */
   metrics_error error[METRICS_ERRORS];
-  metrics_sample sample[METRICS_SAMPLES]; /* of the whole life of the process: thinned out when there are too many */
+  metrics_sample sample[METRICS_SAMPLES]; /* they span the life of the process; every second one is dropped when full */
 } metrics_snapshot;
+/* Copies the present numbers. */
 void weft__metrics_read(metrics_snapshot *out);
 
 void weft__metrics_add(metrics_counter which, uint64_t n);
-/* What a run fetched: the global step (or -1) and a loss (or NaN). */
+/* Stores what a run fetched: the global step (or -1) and a loss (or NaN). */
 void weft__metrics_set_progress(int64_t step, double loss);
-void weft__metrics_set_checkpoint(const char *path);
-void weft__metrics_add_error(const char *text); /* the same again only renews its time */
+void weft__metrics_set_checkpoint(const char *path); /* the checkpoint at this path was written just now */
+void weft__metrics_add_error(const char *text);      /* a text that is listed already only gets a new time */
 
-/* ---- what a thread waits for ---- */
+/* ---- waits: what the threads of this process wait for, such as a task that has not started ---- */
 
-typedef struct metrics_wait { /* {0}, of the one who waits */
+typedef struct metrics_wait { /* {0}; owned by the thread that waits */
   int64_t since_ns;           /* monotonic */
   char what[METRICS_TEXT];
   list_link link;
 } metrics_wait;
-void weft__metrics_wait_begin(metrics_wait *w, const char *what); /* begins, or says anew what for */
-void weft__metrics_wait_end(metrics_wait *w);                     /* fine if it never began */
-/* Those under way: fn is told of each, with a lock held. */
+/* Lists the wait; if it is listed already, replaces its text.  The owner ends it before its memory is freed. */
+void weft__metrics_wait_begin(metrics_wait *w, const char *what);
+void weft__metrics_wait_end(metrics_wait *w); /* does nothing if the wait never began */
+/* Calls fn for each listed wait with the lock held: fn must not block and must not call this module. */
 void weft__metrics_each_wait(void (*fn)(void *arg, const metrics_wait *w), void *arg);
 
 #endif

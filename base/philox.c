@@ -1,4 +1,4 @@
-/* philox.c - the block function, sixteen blocks at a time. */
+/* philox.c - the block function of Philox, computed for sixteen blocks at a time with vector instructions. */
 #include "base/philox.h"
 #include "base/assert.h"
 #include "base/target_clones.h"
@@ -21,8 +21,8 @@ static inline __attribute__((always_inline)) uint32_t philox_high(uint32_t x, ui
   return (uint32_t)((uint64_t)x * y >> 32);
 }
 
-/* `n` blocks (a constant), `stride` apart: the same work in every lane, so that it becomes vectors.  The two
- * halves of a product are written as two products, which compilers turn into vectors more readily. */
+/* Computes n blocks (n is a constant), `stride` apart.  Every lane does the same work, so that compilers vectorize it.  The
+ * two halves of a product are written as two products, because compilers vectorize that more readily. */
 static inline __attribute__((always_inline)) void philox_lanes(const philox *p, uint64_t stride, int n,
                                                                uint32_t *words) {
   uint32_t a[LANES], b[LANES], c[LANES], d[LANES], k0 = p->key[0], k1 = p->key[1];
@@ -85,7 +85,7 @@ double weft__philox_double(philox_reader *r) {
 
 uint32_t weft__philox_below(philox_reader *r, uint32_t n) {
   WEFT_ASSERT(n > 0);
-  const uint32_t uneven = (UINT32_MAX % n + 1) % n; /* how many words have no full round of n */
+  const uint32_t uneven = (UINT32_MAX % n + 1) % n; /* words below this would favor the small results */
   uint32_t word;
   do word = weft__philox_word(r);
   while (word < uneven);

@@ -1,7 +1,7 @@
-/* philox.h - random numbers by counter: Philox-4x32-10, drawn exactly as TensorFlow's CPU kernels draw.
+/* philox.h - counter-based random numbers: Philox-4x32-10, in the order in which TensorFlow's CPU kernels draw them.
  *
- * A generator is a key and a 128-bit counter; block i is a function of key and counter + i, so any
- * part of a tensor can be filled by any thread and the numbers are the same. */
+ * A generator is a key and a 128-bit counter.  Block i is a function of the key and counter + i.  So any thread can fill
+ * any part of a tensor, and the numbers are the same.  A generator is a plain value and is not thread safe. */
 #ifndef WEFT_BASE_PHILOX_H
 #define WEFT_BASE_PHILOX_H
 
@@ -12,15 +12,15 @@ typedef struct philox {
 } philox;
 
 philox weft__philox(uint64_t seed, uint64_t seed2); /* key = seed, upper half of the counter = seed2 */
-void weft__philox_skip(philox *p, uint64_t blocks);
-/* n blocks, four words each: the one `first` after p, then every stride-th.  p itself stays where it is. */
+void weft__philox_skip(philox *p, uint64_t blocks); /* advances the counter */
+/* Writes n blocks of four words each: block `first` after p, then every stride-th.  p does not advance. */
 void weft__philox_blocks(const philox *p, uint64_t first, uint64_t stride, int64_t n, uint32_t *words);
 
-/* One number after the other, as kernels that draw a few of them do. */
+/* Draws one number after the other, for kernels that need a few of them. */
 typedef struct philox_reader {
   philox next;
   uint32_t have[4];
-  int left; /* words of `have` not yet given out */
+  int left; /* words of `have` that are not drawn yet */
 } philox_reader;
 static inline philox_reader weft__philox_reader(philox p) { return (philox_reader){.next = p}; }
 uint32_t weft__philox_word(philox_reader *r);

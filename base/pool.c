@@ -1,15 +1,15 @@
 /* pool.c - threads that share loops and run tasks.
  *
- * A loop is published in one of a few slots; a slot's state word counts the helpers and says
- * whether more may join, so a helper joins and the owner closes in one atomic step each, and the
- * loop's arguments can live on the owner's stack.  Idle threads watch `epoch`, which every
- * publication advances: for a short while they spin (the next op of a step comes within
- * microseconds), then sleep on `wake`.  The publisher reads `sleepers` after advancing the epoch and
- * a sleeper reads the epoch after raising `sleepers`, both sequentially consistent, so a wake-up is
- * never lost and nobody takes the lock while all are awake.
+ * A loop is published in one of a few slots.  The state word of a slot counts the helpers and says whether more may join.
+ * So a helper joins, and the owner closes the slot, in one atomic operation each, and the arguments of the loop can be on
+ * the owner's stack.
  *
- * `lock` guards the task list and sleeping.  It is a leaf: nothing else is locked under it, and no
- * user function runs under it. */
+ * Idle threads watch `epoch`, which every publication increments.  They spin for a short while, because the next op of a
+ * step comes within microseconds, and then sleep on `wake`.  The publisher reads `sleepers` after it has incremented the
+ * epoch, and a sleeper reads the epoch after it has incremented `sleepers`.  Both are sequentially consistent, so a
+ * wakeup is never lost, and no thread takes the lock while all of them are awake.
+ *
+ * `lock` guards the task list and sleeping.  It is a leaf, and no function of a caller runs under it. */
 #include "base/pool.h"
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -26,11 +26,11 @@ enum { OPEN = 1, HELPER = 2 }; /* of a slot's state */
 
 typedef struct loop {
   alignas(64) atomic_uint state; /* HELPER * helpers + OPEN */
-  atomic_bool taken;             /* has an owner */
+  atomic_bool taken;             /* the slot has an owner */
   pool_loop *fn;
   void *arg;
   int64_t n, pieces;
-  alignas(64) atomic_llong next; /* the next piece */
+  alignas(64) atomic_llong next; /* the next piece that nobody works on */
 } loop;
 
 typedef struct task {
@@ -49,12 +49,12 @@ struct pool {
   pthread_cond_t wake;
   task *first, **last;
   atomic_bool stop;
-  int spin_ns; /* 0 where spinning would take the processor from a thread with work */
-  int started; /* threads of our own */
+  int spin_ns; /* 0 if there are more threads than processors */
+  int started; /* threads that the pool has created */
   pthread_t *threads;
 };
 
-static _Thread_local bool in_loop; /* this thread is inside a shared loop's function */
+static _Thread_local bool in_loop; /* this thread runs the function of a shared loop */
 
 static inline void cpu_relax(void) {
 #if defined(__x86_64__)
@@ -73,7 +73,7 @@ int weft__pool_processors(void) {
 
 /* ---- loops ---- */
 
-/* Takes pieces until none is left. */
+/* Runs pieces of the loop until none is left. */
 static void loop_run_pieces(loop *l) {
   bool outer = in_loop;
   in_loop = true;
@@ -96,7 +96,7 @@ static bool loop_join(loop *l) {
   return false;
 }
 
-/* Helps every open loop; true if it helped any. */
+/* Helps every open loop; returns true if it ran a piece of any. */
 static bool pool_help_loops(pool *p) {
   bool helped = false;
   if (atomic_load_explicit(&p->open_loops, memory_order_relaxed) == 0) return false;
@@ -114,7 +114,7 @@ static bool pool_help_loops(pool *p) {
   return helped;
 }
 
-/* Tells up to `n` idle threads that there is something to do. */
+/* Wakes up to `n` idle threads. */
 static void pool_announce(pool *p, int64_t n) {
   atomic_fetch_add(&p->epoch, 1);
   int asleep = atomic_load(&p->sleepers);
@@ -135,7 +135,7 @@ static loop *pool_take_loop_slot(pool *p) {
   return NULL;
 }
 
-/* Waits for the helpers' last pieces: soon over, unless a helper lost its processor. */
+/* Waits until the helpers have finished their last pieces, which is soon unless one was descheduled. */
 static void loop_wait_helpers(loop *l) {
   for (int spins = 0; atomic_load_explicit(&l->state, memory_order_acquire) != 0; spins++) {
     if (spins < 2000)
@@ -217,8 +217,8 @@ weft_err weft__pool_submit(pool *p, pool_task *fn, void *arg) {
 
 /* ---- threads ---- */
 
-/* Spins until something was announced after `seen`; false when nothing came in time.  Every microsecond the processor is
- * offered to others: another task of this host may have work for it. */
+/* Spins until the epoch is past `seen`, and returns false if that took too long.  It yields the processor every
+ * microsecond, because another process of this host may need it. */
 static bool pool_spin(pool *p, unsigned seen) {
   if (p->spin_ns == 0) return false;
   int64_t until = weft__clock_now_ns() + p->spin_ns;
@@ -253,7 +253,7 @@ static void *pool_thread_main(void *arg) {
   }
 }
 
-/* Starts the threads with every signal blocked: signals belong to the program. */
+/* Starts the threads with all signals blocked, because signals belong to the program. */
 static weft_err pool_start_threads(pool *p, int n) {
   sigset_t all, before;
   sigfillset(&all);

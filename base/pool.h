@@ -1,7 +1,10 @@
-/* pool.h - threads: a fixed set that splits loops (within an op) and runs tasks (between ops).
+/* pool.h - a thread pool: a fixed set of threads that splits loops (within an op) and runs tasks (between ops).
  *
- * A loop is shared between the caller and idle threads; the caller always takes part, so a loop
- * inside a task never waits for a thread.  A nested loop runs on the caller alone. */
+ * The caller and the idle threads share a loop.  The caller always takes part, so a loop inside a task never waits for a
+ * thread.  A nested loop runs on the caller alone.  Tasks must not block: work that may block has a pool of its own
+ * (cluster/blocking_pool.h).
+ *
+ * Any thread may call these functions; functions of the caller run without the pool's lock. */
 #ifndef WEFT_BASE_POOL_H
 #define WEFT_BASE_POOL_H
 
@@ -11,14 +14,17 @@ typedef struct pool pool;
 typedef void pool_loop(void *arg, int64_t begin, int64_t end);
 typedef void pool_task(void *arg);
 
-/* threads counts the caller: 1 makes no thread.  0: one per processor. */
+/* Creates a pool, which the caller destroys.  `threads` counts the caller, so 1 starts no thread; 0 means one per
+ * processor.  Returns INVALID_ARGUMENT for a count out of range, or RESOURCE_EXHAUSTED. */
 weft_err weft__pool_create(pool **out, int threads);
-int weft__pool_processors(void);  /* that this process may use */
-void weft__pool_destroy(pool *p); /* waits for queued tasks */
-int weft__pool_threads(const pool *p);
-/* Calls fn over [0, n) in pieces of at least `grain`; returns when all are done.  p may be NULL. */
+int weft__pool_processors(void);       /* processors that this process may use */
+void weft__pool_destroy(pool *p);      /* waits for queued tasks; does nothing for NULL */
+int weft__pool_threads(const pool *p); /* the caller included; 1 for NULL */
+/* Calls fn(arg, begin, end) for pieces of [0, n) of at least `grain` each, and returns when all of them are done.  Without
+ * a pool (NULL) or an idle thread, fn gets the whole range on this thread. */
 void weft__pool_loop(pool *p, int64_t n, int64_t grain, pool_loop *fn, void *arg);
-/* Queues a task; runs it on the caller when the pool has no thread of its own. */
+/* Queues a task.  If p is NULL or has no threads of its own, the task runs on this thread before the call returns.
+ * Returns RESOURCE_EXHAUSTED if the task could not be queued; it does not run then. */
 weft_err weft__pool_submit(pool *p, pool_task *fn, void *arg);
 
 #endif

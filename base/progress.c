@@ -1,4 +1,4 @@
-/* progress.c - how far long work is. */
+/* progress.c - decides when a line about progress is due, and logs it. */
 #include "base/progress.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,8 +1,8 @@
-/* status.c - the thread's message and errors held as values.
+/* status.c - the message of each thread, and errors stored as values.
  *
- * The message lives in a fixed buffer of the thread, so reporting an error never allocates and
- * works when memory is gone.  Arguments may point into the buffer itself (adding context to the
- * last message), so the text is made on the stack first. */
+ * The message is in a fixed buffer of the thread, so that reporting an error never allocates and works when memory is
+ * exhausted.  Arguments may point into that buffer (to add context to the last message), so the text is formatted on the
+ * stack first.  There is no lock. */
 #include "base/status.h"
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -14,7 +14,7 @@ enum { MESSAGE_MAX = 8192 };
 
 static _Thread_local char message[MESSAGE_MAX];
 
-/* vsnprintf's answer as the number of bytes it really left in a buffer of `size`. */
+/* Returns how many bytes vsnprintf wrote to a buffer of `size`, from its result. */
 static size_t snprintf_length(int n, size_t size) {
   if (n < 0) return 0;
   return (size_t)n < size ? (size_t)n : size - 1;
@@ -61,7 +61,7 @@ void weft__status_update(status *s, weft_err code) {
   if (s->code != WEFT_OK || code == WEFT_OK) return;
   WEFT_ASSERT(!s->message);
   s->code = code;
-  s->message = strdup(message); /* not weft__strdup: its failure would replace the message being kept */
+  s->message = strdup(message); /* not weft__strdup: its failure would replace the message */
 }
 
 weft_err weft__status_raise(const status *s) {

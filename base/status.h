@@ -1,8 +1,11 @@
-/* status.h - how an error travels: a code returned, a message kept for the thread.
+/* status.h - errors: a function returns a code, and its message is kept per thread.
  *
- * weft__fail writes the message and returns the code, so a failing function is one line:
+ * weft__fail sets the message and returns the code, so that a failure is one line:
  *   return weft__fail(WEFT_INVALID_ARGUMENT, "MatMul '%s': ...", name);
- * Work that finishes on another thread captures its code and message in a `status`. */
+ * Work that finishes on another thread stores its code and its message in a `status`.
+ *
+ * The message is a fixed buffer of the thread, so that reporting an error never allocates.  A `status` is a plain value;
+ * its owner guards it. */
 #ifndef WEFT_BASE_STATUS_H
 #define WEFT_BASE_STATUS_H
 
@@ -10,18 +13,19 @@
 
 #define WEFT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
-/* Sets this thread's message and returns `code` (never WEFT_OK). */
+/* Sets this thread's message and returns `code`, which is not WEFT_OK.  Arguments may point into the present message. */
 weft_err weft__fail(weft_err code, const char *fmt, ...) WEFT_PRINTF(2, 3);
-/* The compiler sees which code comes back, and so what is set when none does. */
+/* Shows the compiler which code is returned, so that it does not warn of variables that are set only on success. */
 static inline weft_err weft__code(weft_err code) { return code; }
 #define weft__fail(code, ...) (weft__fail((code), __VA_ARGS__), weft__code(code))
 /* Puts "context: " in front of this thread's message and returns `code` unchanged. */
 weft_err weft__fail_in(weft_err code, const char *fmt, ...) WEFT_PRINTF(2, 3);
+/* This thread's last message, borrowed; the next failure on this thread changes it. */
 const char *weft__error_message(void);
 /* "INVALID_ARGUMENT" for WEFT_INVALID_ARGUMENT; "UNKNOWN" for a number that is no code. */
 const char *weft__error_name(weft_err err);
 
-/* Returns early when nothing needs undoing. */
+/* Returns from the function with the code of expr if that failed. */
 #define WEFT_TRY(expr)                                                                                                 \
   do {                                                                                                                 \
     weft_err try_err_ = (expr);                                                                                        \
@@ -34,10 +38,11 @@ typedef struct status {
   char *message;
 } status;
 
-/* Keeps the first failure: does nothing if *s already failed or code is WEFT_OK. */
+/* Stores `code` and this thread's message in *s.  Does nothing if *s has failed already or if code is WEFT_OK, so *s keeps
+ * the first failure. */
 void weft__status_update(status *s, weft_err code);
-/* Makes *s this thread's message and returns its code. */
+/* Sets this thread's message to that of *s and returns its code; WEFT_OK changes nothing. */
 weft_err weft__status_raise(const status *s);
-void weft__status_finish(status *s);
+void weft__status_finish(status *s); /* frees the message; *s is OK afterwards */
 
 #endif

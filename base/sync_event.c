@@ -1,4 +1,7 @@
-/* sync_event.c - the kernel's futex: to wake at an address whose memory is gone wakes nobody, or somebody who looks again. */
+/* sync_event.c - a futex.
+ *
+ * The thread that sets the event may call FUTEX_WAKE for an address that was freed meanwhile.  That is harmless: it wakes
+ * no thread, or one that checks its own condition again. */
 #include "base/sync_event.h"
 #include "base/clock.h"
 #include <linux/futex.h>
@@ -8,7 +11,7 @@
 
 enum { UNSET, SET, HAS_WAITER, HAS_WATCHER };
 
-/* Unless it is open, the state becomes that; whether it is open. */
+/* Stores `state` unless the event is set; returns true if it is set. */
 static bool sync_event_store(sync_event *g, uint32_t state) {
   uint32_t was = atomic_load_explicit(&g->state, memory_order_acquire);
   while (was != SET &&

@@ -1,8 +1,10 @@
-/* sync_event.h - opened once, by one thread, for one that waits and then takes the sync_event's memory away.
+/* sync_event.h - a one-shot event: one thread sets it, and another one waits for it and then frees it.
  *
- * A condition would do, were its lock not a trap: signalled with the lock held, it wakes a thread that has to wait for
- * the lock at once; signalled after, it may be gone.  Opening a sync_event touches its memory for the last time by the store
- * that opens it. */
+ * A condition variable would need a mutex, which is a problem here.  If it is signaled with the mutex held, the waiting
+ * thread wakes up and blocks on the mutex at once.  If it is signaled afterwards, the memory may be freed already.
+ * Setting a sync_event accesses its memory for the last time with the atomic store that sets it.
+ *
+ * The waiting thread owns the event.  There is no lock. */
 #ifndef WEFT_BASE_SYNC_EVENT_H
 #define WEFT_BASE_SYNC_EVENT_H
 
@@ -11,13 +13,16 @@
 #include <stdint.h>
 
 typedef struct sync_event {
-  _Atomic uint32_t state; /* 0: closed */
+  _Atomic uint32_t state; /* 0: not set */
 } sync_event;
 
-bool weft__sync_event_set(sync_event *g); /* whether somebody watches it, who is then to be called */
-/* Waits at most that long; whether it is open.  It may return early, as waits do. */
+/* Sets the event and wakes its waiting thread; call it once.  Returns true if the event is watched: the caller must then
+ * wake the watching thread by that thread's own means.  The event may be freed as soon as it is set. */
+bool weft__sync_event_set(sync_event *g);
+/* Waits for at most for_ns and returns true if the event is set.  It may return false early, so call it in a loop. */
 bool weft__sync_event_wait(sync_event *g, int64_t for_ns);
-/* Who waits by other means watches it, and no more when called; whether it is open. */
+/* For a thread that waits by other means, such as epoll: starts (or stops) watching the event.  Returns true if the event
+ * is set already. */
 bool weft__sync_event_watch(sync_event *g, bool on);
 
 #endif

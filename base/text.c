@@ -1,4 +1,4 @@
-/* text.c - a growing string whose first failure sticks. */
+/* text.c - the string builder of base/text.h: a buffer that doubles. */
 #include "base/text.h"
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Makes room for `more` bytes and the NUL. */
+/* Grows the buffer so that `more` bytes and a NUL fit; sets `failed` and returns false if memory is short. */
 static bool text_grow(text *t, size_t more) {
   if (t->failed) return false;
   WEFT_ASSERT(t->capacity == 0 ? t->size == 0 : t->size < t->capacity); /* the NUL fits behind the text */

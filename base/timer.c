@@ -1,7 +1,7 @@
-/* timer.c - timers in a ring, the earliest first.
+/* timer.c - a list of timers, the earliest first, and the thread that sleeps until the first one is due.
  *
- * Most are taken off before they are due and are set later than those there, so a new one is looked for
- * a place from the end.  One lock guards all. */
+ * Most timers are canceled before they are due, and most new ones are due after all others.  So the position of a new one
+ * is searched from the end.  One lock, a leaf, guards the list; it is not held while a function runs. */
 #include "base/timer.h"
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 
 struct timers {
   pthread_mutex_t lock;
-  pthread_cond_t wake; /* the earliest changed */
+  pthread_cond_t wake; /* the earliest timer changed */
   pthread_cond_t ran;  /* a function has ended */
   linked_list set;     /* the earliest first */
   timer *running;
@@ -26,7 +26,7 @@ static timer *timers_earliest(const timers *ts) {
   return first ? WEFT_LIST_ITEM(first, timer, link) : NULL;
 }
 
-/* Runs what is due; the lock is held at entry and exit. */
+/* Runs the timers that are due.  The lock is held at entry and exit. */
 static void timers_run_due(timers *ts) {
   for (timer *t; (t = timers_earliest(ts)) && !ts->stop && t->at_ns <= weft__clock_now_ns();) {
     timer_fn *fn = t->fn;

@@ -56,7 +56,8 @@ static weft_err column(const vocabulary *v, str line, int64_t number, int64_t in
 /* What one index takes of one line, as element `number` of the tensor. */
 static weft_err take(vocabulary *v, str line, int64_t number, int64_t index, weft_tensor *to) {
   if (index == LINE_NUMBER) {
-    TENSOR_DATA(to, int64_t)[number] = number + v->offset;
+    /* Wraps around, as TensorFlow's sum does: any offset is allowed. */
+    TENSOR_DATA(to, int64_t)[number] = (int64_t)((uint64_t)number + (uint64_t)v->offset);
     return WEFT_OK;
   }
   str part = line;

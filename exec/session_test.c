@@ -261,6 +261,20 @@ TEST(a_timeout_ends_a_dequeue) {
   end(&b);
 }
 
+TEST(a_timeout_ends_a_kernel_that_would_try_billions_of_times) {
+  bench b = begin();
+  weft_out boxes = weft__b_binary(b.g, "Fill", weft__b_ints(b.g, (int64_t[]){1, 2, 4}, 3),
+                                  weft__b_scalar(b.g, WEFT_FLOAT, 0.5)); /* without area: no rectangle covers one */
+  weft_out in[] = {weft__b_ints(b.g, (int64_t[]){100, 80, 3}, 3), boxes};
+  int tries =
+      weft__b_node(b.g, "SampleDistortedBoundingBox", "tries", 2, in, 1, &A_INT("max_attempts", INT32_MAX)).node;
+  open_session(&b, NULL);
+  int64_t start = weft__clock_now_ns();
+  EXPECT_ERR(run_target(b.s, tries, &(run_opts){.timeout_ms = 100}), WEFT_DEADLINE_EXCEEDED, "Timed out");
+  EXPECT(weft__clock_now_ns() - start < INT64_C(3000000000));
+  end(&b);
+}
+
 static void *interrupt_soon(void *arg) {
   (void)arg;
   usleep(50000);

@@ -7,6 +7,7 @@
 #include "base/cast.h"
 #include "graph/op.h"
 #include "kernels/random/philox.h"
+#include "state/dataset.h"
 #include <math.h>
 #include <string.h>
 
@@ -67,6 +68,8 @@ static weft_err random_crop_infer(infer *s) {
 
 /* ---- SampleDistortedBoundingBox ---- */
 
+enum { MAX_SIDE = INT32_MAX / 2, ATTEMPTS_PER_CHECK = 4096 };
+
 typedef struct box { /* in pixels; the far edges are outside */
   int top, left, bottom, right;
 } box;
@@ -82,13 +85,16 @@ static float box_area(const box *b) {
   return b->bottom > b->top && b->right > b->left ? (float)(b->bottom - b->top) * (float)(b->right - b->left) : 0;
 }
 
-static int width_for(int height, float ratio) { return (int)lrintf((float)height * ratio); }
+/* x rounded to an int from 0 to MAX_SIDE; 0 for NaN.  A plain conversion is undefined outside the range of int. */
+static int rounded(double x) { return x >= MAX_SIDE ? MAX_SIDE : x > 0 ? (int)lrint(x) : 0; }
+
+static int width_for(int height, float ratio) { return rounded((double)((float)height * ratio)); }
 
 /* The greatest height that the area allows and whose width fits the image. */
 static int tallest(const bounds *b, float max_area, float ratio) {
-  int height = (int)lrintf(sqrtf(max_area / ratio));
+  int height = rounded((double)sqrtf(max_area / ratio));
   if (width_for(height, ratio) > b->width) {
-    height = (int)((b->width + 0.5 - 1e-7) / (double)ratio);
+    height = rounded(floor((b->width + 0.5 - 1e-7) / (double)ratio));
     if (width_for(height, ratio) > b->width) height--;
   }
   return height < b->height ? height : b->height;
@@ -99,7 +105,7 @@ static bool draw_box(const bounds *b, float ratio, philox_reader *r, box *out) {
   const float image = (float)b->width * (float)b->height;
   const float min_area = b->min_area * image, max_area = b->max_area * image;
   const int most = tallest(b, max_area, ratio);
-  int height = (int)lrintf(sqrtf(min_area / ratio));
+  int height = rounded((double)sqrtf(min_area / ratio));
   if (height > most) height = most;
   if (height < most) height += (int)weft__philox_below(r, (uint32_t)(most - height + 1));
   int width = width_for(height, ratio);
@@ -130,13 +136,20 @@ static bool covers(const box *crop, const box *boxes, int64_t n, float part) {
   return false;
 }
 
-static box sample(const bounds *b, const box *boxes, int64_t n, philox_reader *r) {
+/* The first rectangle drawn that holds enough of a box; the whole image if no attempt succeeds.  Billions of attempts may
+ * be asked for, so the loop stops when the step is cancelled or its deadline has passed. */
+static weft_err sample(const kernel *k, const bounds *b, const box *boxes, int64_t n, philox_reader *r, box *out) {
+  *out = (box){0, 0, b->height, b->width};
+  if (b->height == 0 || b->width == 0) return WEFT_OK; /* no rectangle fits */
   for (int64_t i = 0; i < b->attempts; i++) {
+    if (i % ATTEMPTS_PER_CHECK == 0) WEFT_TRY(weft__step_check_time(k->step));
     const float ratio = weft__philox_to_float(weft__philox_word(r)) * (b->max_ratio - b->min_ratio) + b->min_ratio;
     box crop;
-    if (draw_box(b, ratio, r, &crop) && covers(&crop, boxes, n, b->covered)) return crop;
+    if (!draw_box(b, ratio, r, &crop) || !covers(&crop, boxes, n, b->covered)) continue;
+    *out = crop;
+    return WEFT_OK;
   }
-  return (box){0, 0, b->height, b->width};
+  return WEFT_OK;
 }
 
 /* ---- reading what the node and its inputs say ---- */
@@ -163,6 +176,9 @@ static weft_err read_bounds(const kernel *k, bounds *b) {
   if (b->attempts <= 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Max attempts must be non-negative: %lld",
                              (long long)b->attempts);
+  if (!weft__fits_int(b->attempts))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Attr max_attempts has value %lld out of range for an int32",
+                             (long long)b->attempts);
   b->covered = weft__node_float(k->node, "min_object_covered", 0.1f);
   if (k->n_in > 2) {
     const shape *s = &k->in[2]->shape;
@@ -188,7 +204,7 @@ static weft_err read_image_size(const kernel *k, bounds *b) {
   int *const at[] = {&b->height, &b->width};
   for (int i = 0; i < 2; i++) {
     const int64_t v = weft__tensor_int(t, i);
-    if (v < 0 || v > INT32_MAX / 2)
+    if (v < 0 || v > MAX_SIDE)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "image %s must be >= 0: %lld", i ? "width" : "height",
                                (long long)v);
     *at[i] = weft__int_sat(v);
@@ -210,24 +226,29 @@ static weft_err check_boxes(const kernel *k, int64_t *n) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "No bounding boxes provided as input. One must enable use_image_if_no_bounding_boxes if "
                              "you wish to not provide any bounding boxes.");
-  for (int64_t i = 0; i < 4 * *n; i++) {
-    const float v = TENSOR_DATA(t, float)[i];
-    if (!(v >= 0 && v <= 1))
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "All bounding box coordinates must be in [0.0, 1.0]: %g",
-                               (double)v);
-  }
   return WEFT_OK;
 }
 
-/* The boxes in pixels; the whole image when there is none (weft__free). */
-static box *pixel_boxes(const kernel *k, const bounds *b, int64_t *n) {
-  const float *v = k->in[1]->data;
-  box *boxes = weft__alloc((size_t)(*n + 1) * sizeof *boxes);
-  for (int64_t i = 0; boxes && i < *n; i++, v += 4)
-    boxes[i] = (box){(int)(v[0] * (float)b->height), (int)(v[1] * (float)b->width), (int)(v[2] * (float)b->height),
-                     (int)(v[3] * (float)b->width)};
-  if (boxes && *n == 0) boxes[(*n)++] = (box){0, 0, b->height, b->width};
-  return boxes;
+/* One box in pixels.  Each coordinate is loaded once: a peer may change the tensor between a check and a second load. */
+static weft_err read_box(const kernel *k, const bounds *b, int64_t i, box *out) {
+  const volatile float *v = TENSOR_DATA(k->in[1], float) + 4 * i;
+  int side[4];
+  for (int j = 0; j < 4; j++) {
+    const float at = v[j];
+    if (!(at >= 0 && at <= 1))
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "All bounding box coordinates must be in [0.0, 1.0]: %g",
+                               (double)at);
+    side[j] = (int)(at * (float)(j % 2 ? b->width : b->height));
+  }
+  *out = (box){side[0], side[1], side[2], side[3]};
+  return WEFT_OK;
+}
+
+/* The boxes in pixels; the whole image when there is none.  `boxes` has room for one more than n. */
+static weft_err read_boxes(const kernel *k, const bounds *b, box *boxes, int64_t *n) {
+  for (int64_t i = 0; i < *n; i++) WEFT_TRY(read_box(k, b, i, &boxes[i]));
+  if (*n == 0) boxes[(*n)++] = (box){0, 0, b->height, b->width};
+  return WEFT_OK;
 }
 
 static void store_int(weft_tensor *t, int64_t i, int64_t v) {
@@ -258,15 +279,16 @@ static weft_err sample_cpu(kernel *k) {
   WEFT_TRY(read_bounds(k, &b));
   WEFT_TRY(read_image_size(k, &b));
   WEFT_TRY(check_boxes(k, &n));
-  box *boxes = pixel_boxes(k, &b, &n);
+  box *boxes = weft__alloc((size_t)(n + 1) * sizeof *boxes), crop;
   if (!boxes) return WEFT_OOM;
   philox gen;
-  weft_err err = weft__random_take(k, (uint64_t)b.attempts, &gen);
+  weft_err err = read_boxes(k, &b, boxes, &n);
+  if (!err) err = weft__random_take(k, (uint64_t)b.attempts, &gen);
   if (!err) {
     philox_reader r = weft__philox_reader(gen);
-    const box crop = sample(&b, boxes, n, &r);
-    err = give(k, &b, &crop);
+    err = sample(k, &b, boxes, n, &r, &crop);
   }
+  if (!err) err = give(k, &b, &crop);
   weft__free(boxes);
   return err;
 }

@@ -87,6 +87,8 @@ static weft_err find_target(mapper *w, int i) {
   const weft_node *graph_node = w->p->item[i].node;
   n->target = n->loop;
   if (enters(n)) return loop_of_enter(w, graph_node, n->loop, &n->target);
+  /* Loop 0 has one iteration.  A NextIteration outside of every loop passes its value on within it, as in TensorFlow. */
+  if (n->kind == DATAFLOW_NEXT && n->loop == 0) n->kind = DATAFLOW_PLAIN;
   if (n->kind != DATAFLOW_EXIT) return WEFT_OK;
   if (n->loop == 0)
     return weft__fail(WEFT_INVALID_ARGUMENT,

@@ -295,6 +295,19 @@ TEST(a_loop_runs_its_turns_whatever_may_run_at_once) {
     }
 }
 
+TEST(a_next_iteration_outside_of_every_loop_passes_its_value_on) {
+  rig r;
+  rig_init(&r);
+  weft_out x = placeholder(&r, WEFT_FLOAT), next = weft__b_unary(r.g, "NextIteration", x);
+  weft_out sum = weft__b_add(r.g, weft__b_unary(r.g, "NextIteration", next), x);
+  rig_open(&r, 1);
+  for (int n = 0; n < 3; n++) {
+    expect_run(&r, x, 7, next, 7);
+    expect_run(&r, x, 7, sum, 14);
+  }
+  rig_finish(&r);
+}
+
 TEST_WITHIN(60, slow_and_deferred_kernels_in_a_loop_keep_the_turns_apart) {
   static const char *const ops[] = {"TestLater", "TestNow", "TestSleep"};
   for (int i = 0; i < 3; i++)

@@ -184,6 +184,7 @@ const char *const fuzz_recipes[] = {
     "RefExit(e)",
     "v = VariableV2() dtype=float shape=[2]\na = Assign(v; f32[2] 1 2)\ne = RefEnter(v; ^a) frame_name='f'\n"
     "n = RefNextIteration(e)",
+    "v = VariableV2() dtype=float shape=[2]\na = Assign(v; f32[2] 1 2)\nn = RefNextIteration(v; ^a)",
     "e = Enter(f32[2] 1 2) frame_name='f'\nn = NextIteration(e)", "l = LoopCond(bool[] true)", "c = ControlTrigger()",
     "r = _Retval(f32[2] 1 2) index=0", "o = _Arg() T=float index=0",
     "q = QuantizeV2(f32[3] 1 2 3; f32[] 0; f32[] 4) T=quint8\nd = Dequantize(q; q:1; q:2)",

@@ -35,10 +35,8 @@ weft_tensor *weft__out(kernel *k, int i, const shape *s) {
   weft_dtype type = weft__dtype_base(k->node->out_type[i]);
   int64_t count = weft__shape_count(s);
   if (count < 0) {
-    weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                      count == -2 ? "Shape %s would have more than 2**63 - 1 elements (output %d)"
-                                  : "Shape %s of output %d is not fully known",
-                      weft__shape_text(s), i);
+    weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape %s %s (output %d)", weft__shape_text(s),
+                      count == -2 ? weft__shape_excess(s) : "is not fully known", i);
     return NULL;
   }
   if (check_limit(k, type, s)) return NULL;

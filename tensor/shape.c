@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of an empty shape.  Kernels multiply some of the dimensions, the size of an element and a small cost: below this limit
+ * such products fit int64.  A shape with elements needs no limit, for their memory is the limit. */
+#define MAX_PRODUCT (INT64_C(1) << 56)
+
 weft_err weft__shape_make(shape *s, int rank, const int64_t *dims) {
   *s = SHAPE_UNKNOWN;
   if (rank == -1) return WEFT_OK;
@@ -65,18 +69,26 @@ weft_err weft__shape_merge(shape *out, const shape *a, const shape *b) {
 
 int64_t weft__shape_count(const shape *s) {
   if (!weft__shape_known(s)) return -1;
-  int64_t count = 1;
-  bool overflow = false;
+  int64_t product = 1; /* of the dimensions other than 0 */
+  bool overflow = false, empty = false;
   for (int i = 0; i < s->rank; i++) {
-    if (s->dim[i] == 0) return 0;
-    overflow |= __builtin_mul_overflow(count, s->dim[i], &count);
+    empty |= s->dim[i] == 0;
+    overflow |= __builtin_mul_overflow(product, s->dim[i] ? s->dim[i] : 1, &product);
   }
-  return overflow ? -2 : count;
+  if (overflow || (empty && product > MAX_PRODUCT)) return -2;
+  return empty ? 0 : product;
+}
+
+const char *weft__shape_excess(const shape *s) {
+  for (int i = 0; i < s->rank; i++)
+    if (s->dim[i] == 0) return "has no elements, but its other dimensions multiply to more than 2**56";
+  return "would have more than 2**63 - 1 elements";
 }
 
 int64_t weft__shape_product(const shape *s, int begin, int end) {
   int64_t span = 1;
-  for (int i = begin; i < end; i++) span *= s->dim[i];
+  for (int i = begin; i < end; i++)
+    if (__builtin_mul_overflow(span, s->dim[i], &span)) span = INT64_MAX;
   return span;
 }
 

@@ -25,9 +25,12 @@ bool weft__shape_equal(const shape *a, const shape *b);
 bool weft__shape_compatible(const shape *a, const shape *b);
 /* The most that a and b tell together; INVALID_ARGUMENT if they contradict. */
 weft_err weft__shape_merge(shape *out, const shape *a, const shape *b);
-/* Number of elements; -1 if unknown, -2 if it overflows int64. */
+/* Number of elements; -1 if unknown, -2 if no tensor can have the shape: the number overflows int64, or it is 0 but the
+ * other dimensions multiply to more than 2^56, so that products of them would overflow. */
 int64_t weft__shape_count(const shape *s);
-/* Product of dims [begin, end) of a known shape. */
+/* What is wrong with a shape whose count is -2: "would have more than 2**63 - 1 elements". */
+const char *weft__shape_excess(const shape *s);
+/* Product of dims [begin, end) of a known shape.  It saturates; of a tensor's shape it is exact. */
 int64_t weft__shape_product(const shape *s, int begin, int end);
 /* Sum and product of two dimensions; -1 where one is unknown or the result does not fit. */
 static inline int64_t weft__shape_dim_add(int64_t a, int64_t b) {

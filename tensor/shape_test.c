@@ -1,5 +1,5 @@
 /* shape_test.c - shapes with unknowns: counting, merging, broadcasting, text. */
-#include "tensor/shape.h"
+#include "tensor/tensor.h"
 #include "tests/check.h"
 
 TEST(make_checks_rank_and_dimensions) {
@@ -18,8 +18,21 @@ TEST(counting_tells_unknown_from_too_many) {
   EXPECT_EQ_INT(weft__shape_count(&SHAPE2(3, -1)), -1);
   EXPECT_EQ_INT(weft__shape_count(&SHAPE_UNKNOWN), -1);
   EXPECT_EQ_INT(weft__shape_count(&SHAPE3(INT64_MAX, 2, 3)), -2);
-  EXPECT_EQ_INT(weft__shape_count(&SHAPE3(INT64_MAX, 2, 0)), 0);
   EXPECT_EQ_INT(weft__shape_product(&SHAPE4(2, 3, 5, 7), 1, 3), 15);
+}
+
+TEST(an_empty_shape_whose_other_dimensions_overflow_is_too_large) {
+  const int64_t most = INT64_C(1) << 56;
+  EXPECT_EQ_INT(weft__shape_count(&SHAPE2(0, most)), 0);
+  EXPECT_EQ_INT(weft__shape_count(&SHAPE3(most / 2, 2, 0)), 0);
+  EXPECT_EQ_INT(weft__shape_count(&SHAPE2(0, most + 1)), -2);
+  EXPECT_EQ_INT(weft__shape_count(&SHAPE3(0, most, 2)), -2);
+  EXPECT_EQ_INT(weft__shape_count(&SHAPE3(INT64_MAX, 2, 0)), -2);
+  EXPECT_EQ_INT(weft__shape_count(&SHAPE1(most + 1)), most + 1); /* memory refuses it */
+  EXPECT_EQ_INT(weft__shape_product(&SHAPE3(0, most, most), 1, 3), INT64_MAX);
+  weft_tensor t;
+  EXPECT_ERR(weft__tensor_init(&t, WEFT_FLOAT, &SHAPE3(0, most, 2)), WEFT_INVALID_ARGUMENT,
+             "Shape [0,72057594037927936,2] has no elements, but its other dimensions multiply to more than 2**56");
 }
 
 TEST(merging_takes_what_either_knows) {

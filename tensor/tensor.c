@@ -18,8 +18,7 @@ weft_err weft__tensor_init_in(weft_tensor *t, memory_space *m, weft_dtype dtype,
   if (count == -1)
     return weft__fail(WEFT_INVALID_ARGUMENT, "A tensor of the partly unknown shape %s", weft__shape_text(s));
   if (count == -2)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape %s would have more than 2**63 - 1 elements: too many",
-                      weft__shape_text(s));
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape %s %s: too many", weft__shape_text(s), weft__shape_excess(s));
   weft_err err = m ? m->alloc(m, &buf, dtype, count) : weft__buffer_create(&buf, dtype, count);
   if (err == WEFT_RESOURCE_EXHAUSTED && !m)
     return weft__fail(err, "OOM when allocating tensor with shape%s and type %s%s", weft__shape_text(s),

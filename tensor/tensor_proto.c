@@ -36,8 +36,8 @@ weft_err weft__shape_from_proto(shape *out, const Tensorflow__TensorShapeProto *
       return weft__fail(WEFT_INVALID_ARGUMENT, "Shape dimension %d is %lld, must be >= -1", i, (long long)made.dim[i]);
   }
   if (weft__shape_count(&made) == -2)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape %s is too large (more than 2**63 - 1 entries)",
-                      weft__shape_text(&made));
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Shape %s is too large: it %s", weft__shape_text(&made),
+                      weft__shape_excess(&made));
   *out = made;
   return WEFT_OK;
 }

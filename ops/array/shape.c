@@ -136,8 +136,7 @@ static weft_err reshape_cpu(kernel *k) {
   if (missing >= 0) WEFT_TRY(reshape_missing(k, &out, missing));
   int64_t count = weft__tensor_count(k->in[0]), asked = weft__shape_count(&out);
   if (asked < 0)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape %s would have more than 2**63 - 1 elements",
-                             weft__shape_text(&out));
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape %s %s", weft__shape_text(&out), weft__shape_excess(&out));
   if (asked != count)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Input to reshape is a tensor with %lld values, but the requested shape has %lld",

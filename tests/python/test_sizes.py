@@ -160,6 +160,9 @@ HUGE = {
                      weft.errors.InvalidArgumentError),
     "too many at random": (lambda tf: tf.random_uniform(tf.placeholder_with_default([2**40, 2**40], [2])),
                            "would have more than 2**63 - 1 elements", weft.errors.InvalidArgumentError),
+    "empty, but too large": (lambda tf: tf.fill(tf.placeholder_with_default([2**62, 7, 0], [3]), 1.0),
+                            "Shape [4611686018427387904,7,0] has no elements, but its other dimensions multiply to more than 2**56",
+                            weft.errors.InvalidArgumentError),
     "too many segments": (lambda tf: tf.unsorted_segment_sum(tf.ones([3, 7]), [0, 1, 2], tf.placeholder_with_default(2**62, [])),
                           "would have more than 2**63 - 1 elements", weft.errors.InvalidArgumentError),
 }

@@ -191,7 +191,8 @@ static weft_err bring(kernel *k, weft_dtype type, operand *o, const labels *l, c
   int64_t count = 1, next = 1;
   bool in_place = true;
   for (int g = n_groups - 1; g >= 0; g--)
-    for (int i = groups[g]->n - 1; i >= 0; i--) count *= z->of[groups[g]->label[i]];
+    for (int i = groups[g]->n - 1; i >= 0; i--) count = weft__shape_dim_mul(count, z->of[groups[g]->label[i]]);
+  if (count < 0) return weft__fail(WEFT_RESOURCE_EXHAUSTED, "an operand broadcast to its labels is too large");
   for (int g = 0; g < n_groups; g++)
     for (int i = 0; i < groups[g]->n; i++)
       weft__box_axis(&b, z->of[groups[g]->label[i]], step_of(l, s, groups[g]->label[i]), 0);
@@ -365,6 +366,13 @@ static weft_err wide_compute(kernel *k, const equation *e, const sizes *z, weft_
   return err;
 }
 
+/* Sums over no elements are 0.  The sizes of two operands, one of them empty, may overflow when multiplied. */
+static bool nothing_to_add(const kernel *k) {
+  for (int i = 0; i < k->n_in; i++)
+    if (weft__tensor_count(k->in[i]) == 0) return true;
+  return false;
+}
+
 static weft_err einsum_cpu(kernel *k) {
   equation e;
   sizes z;
@@ -381,6 +389,10 @@ static weft_err einsum_cpu(kernel *k) {
   for (int d = 0; d < e.out.n; d++) s.dim[d] = z.of[e.out.label[d]];
   weft_tensor *out = weft__out(k, 0, &s);
   if (!out) return weft__out_refused(&s);
+  if (nothing_to_add(k)) {
+    memset(out->data, 0, weft__tensor_bytes(out));
+    return WEFT_OK;
+  }
   if (weft__is_16bit(type)) return wide_compute(k, &e, &z, out);
   const void *data[2] = {k->in[0]->data, k->n_in > 1 ? k->in[1]->data : NULL};
   return compute(k, type, &e, &z, &s, data, out->data);

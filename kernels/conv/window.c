@@ -4,6 +4,9 @@
 #include "base/cast.h"
 #include <stdio.h>
 
+/* The size of an image comes from a shape and may be any number.  Up to this one, sums with window sizes fit int64. */
+#define MAX_IN (INT64_C(1) << 56)
+
 /* Sizes of windows are 32-bit numbers, as in TensorFlow, so that their sums and products fit 64 bits. */
 static weft_err within_int(const attr *a) {
   for (int i = 0; i < a->n; i++)
@@ -118,6 +121,8 @@ weft_err weft__window_infer(window *w, infer *s) {
 }
 
 weft_err weft__window_infer_place(window_axis *a, padding p, infer *s) {
+  if (a->in > MAX_IN) a->in = -1; /* the kernel refuses it: what follows from it is not known */
+  if (a->size > INT32_MAX) a->size = -1;
   if (weft__window_place(a, p) == WEFT_OK && (a->in < 0 || a->size < 0 || p == PAD_SAME)) return WEFT_OK;
   const int64_t effective = (a->size - 1) * a->dilation + 1, in = a->in + a->before + a->after;
   if (in >= effective) return WEFT_OK;
@@ -134,6 +139,10 @@ weft_err weft__window_place(window_axis *a, padding p) {
   a->out = -1;
   if (p != PAD_EXPLICIT) a->before = a->after = 0;
   if (a->in < 0) return WEFT_OK;
+  if (a->in > MAX_IN)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Input size %lld is too large for a window", (long long)a->in);
+  if (a->size > INT32_MAX)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Filter size %lld is out of range for an int32", (long long)a->size);
   if (p == PAD_SAME) a->out = (a->in + a->stride - 1) / a->stride;
   if (a->size < 0) return WEFT_OK;
   const int64_t effective = (a->size - 1) * a->dilation + 1;

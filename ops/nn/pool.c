@@ -345,6 +345,7 @@ static weft_err avg_pool_grad_cpu(kernel *k) {
 static weft_err infer_pooled(infer *s, window *w, shape *out) {
   shape x;
   WEFT_TRY(weft__infer_rank(s, 0, 4, &x));
+  if (w->depth_stride <= 0) return weft__infer_fail(s, "Stride must be > 0, but got %lld", (long long)w->depth_stride);
   window_axis depth = {.size = w->depth_size, .stride = w->depth_stride, .dilation = 1, .in = x.dim[w->channel]};
   for (int i = 0; i < 2; i++) {
     w->at[i].in = x.dim[w->axis[i]];
@@ -481,6 +482,8 @@ static const op_case max_pool_cases[] = {
     {"f32[2,9,9,300] rand", NULL, "ksize=[1,3,3,1] strides=[1,2,2,1] padding='SAME'", CASE_NO_GRAD},
     {"f32[2,4,3] rand", "error INVALID_ARGUMENT", POOL22 "padding='SAME'", 0},
     {"f32[1,4,4,1] rand", "error INVALID_ARGUMENT", "ksize=[1,2,2,1] strides=[1,0,2,1] padding='SAME'", 0},
+    {"f32[1,4,4,1] rand", "error INVALID_ARGUMENT", "ksize=[1,2,2,1] strides=[1,2,2,0] padding='VALID'", 0},
+    {"f32[1,4,4,1] rand", "error INVALID_ARGUMENT", "ksize=[1,2,2,1] strides=[1,2,2,0] padding='SAME'", 0},
     {0},
 };
 

@@ -487,7 +487,12 @@ static weft_err parse_example_infer(infer *s) {
 }
 
 static weft_err parse_example_v2_infer(infer *s) {
+  int first = 0, n_value = 0, n_split = 0;
   if (s->in[0].rank > 1) return weft__infer_fail(s, "Shape must be at most rank 1 but is rank %d", s->in[0].rank);
+  WEFT_TRY(weft__node_out_range(s->node, "ragged_values", &first, &n_value));
+  WEFT_TRY(weft__node_out_range(s->node, "ragged_row_splits", &first, &n_split));
+  if (n_value != n_split) /* else the kernel would write more outputs than there are */
+    return weft__infer_fail(s, "len(ragged_value_types) != len(ragged_split_types): %d and %d", n_value, n_split);
   return infer_outputs(s, &s->in[0]);
 }
 
@@ -516,6 +521,13 @@ static const op_case example_v2_cases[] = {
     {"str[2] " EXAMPLE_A " " EXAMPLE_S "; str[0]; str[1] \"s\"; str[0]; str[1] \"a\"",
      "i64[2,2] 1 0 1 1; str[2] \"x\" \"yy\"; i64[2] 2 2; i64[2] 1 300; i32[3] 0 2 2",
      "Tdense=[] num_sparse=1 sparse_types=[string] ragged_value_types=[int64] ragged_split_types=[int32] "
+     "dense_shapes=[]",
+     CASE_FIXED_TYPE},
+    {"str[1] " EXAMPLE_A "; str[0]; str[0]; str[0]; str[1] \"a\"", "error INVALID_ARGUMENT",
+     "Tdense=[] num_sparse=0 sparse_types=[] ragged_value_types=[int64] ragged_split_types=[] dense_shapes=[]",
+     CASE_FIXED_TYPE},
+    {"str[1] " EXAMPLE_A "; str[0]; str[0]; str[0]; str[1] \"a\"", "error INVALID_ARGUMENT",
+     "Tdense=[] num_sparse=0 sparse_types=[] ragged_value_types=[int64] ragged_split_types=[int32,int64] "
      "dense_shapes=[]",
      CASE_FIXED_TYPE},
     {0},

@@ -74,10 +74,11 @@ static void lay_rows(kernel *k, int64_t axis, int64_t depth, int64_t *rows, spar
     const int64_t count = k->in[i]->shape.dim[0];
     memcpy(rows + at * depth, k->in[i]->data, (size_t)(count * depth) * sizeof *rows);
     for (int64_t j = 0; j < count; j++, at++) {
-      rows[at * depth + axis] += offset;
+      int64_t *row = &rows[at * depth + axis];
+      *row = (int64_t)((uint64_t)*row + (uint64_t)offset); /* an index outside of its tensor wraps around */
       entries[at] = (sparse_entry){rows + at * depth, depth, at};
     }
-    offset += TENSOR_DATA(k->in[2 * n + i], int64_t)[axis];
+    offset = (int64_t)((uint64_t)offset + (uint64_t)TENSOR_DATA(k->in[2 * n + i], int64_t)[axis]);
   }
 }
 
@@ -117,7 +118,7 @@ static weft_err concat_cpu(kernel *k) {
 
 static bool in_box(const int64_t *row, int64_t depth, const int64_t *start, const int64_t *size) {
   for (int64_t d = 0; d < depth; d++)
-    if (row[d] < start[d] || row[d] - start[d] >= size[d]) return false;
+    if (row[d] < start[d] || size[d] <= 0 || (uint64_t)row[d] - (uint64_t)start[d] >= (uint64_t)size[d]) return false;
   return true;
 }
 
@@ -223,9 +224,11 @@ static weft_err slice_grad_cpu(kernel *k) {
   int64_t used = 0;
   for (int64_t i = 0; i < n && used < m; i++) {
     bool same = true;
-    for (int64_t d = 0; d < depth && same; d++)
-      same = TENSOR_DATA(whole, int64_t)[i * depth + d] - TENSOR_DATA(start, int64_t)[d] ==
-             TENSOR_DATA(part, int64_t)[used * depth + d];
+    for (int64_t d = 0; d < depth && same; d++) {
+      int64_t at;
+      same = !__builtin_sub_overflow(TENSOR_DATA(whole, int64_t)[i * depth + d], TENSOR_DATA(start, int64_t)[d], &at) &&
+             at == TENSOR_DATA(part, int64_t)[used * depth + d];
+    }
     if (same)
       WEFT_TRY(weft__elements_copy(dx->dtype, weft__element(dx->dtype, dx->data, i),
                                    weft__element_const(dy->dtype, dy->data, used++), 1));

@@ -420,14 +420,6 @@ static void wait_for_all(dataflow *f) {
 
 /* ---- a run ------------------------------------------------------------------------------------- */
 
-static weft_err check_fetches(const dataflow *f) {
-  for (int i = 0; i < f->plan->n_fetch; i++) {
-    const value *v = &f->root->slot[f->plan->fetch_slot[i]];
-    if (!v->t.buf && !v->ref) return weft__fail(WEFT_INVALID_ARGUMENT, "Retval[%d] does not have value", i);
-  }
-  return WEFT_OK;
-}
-
 static weft_err begin(dataflow **out, plan *p, plan_run *run, pool *tasks) {
   dataflow *f;
   WEFT_TRY(weft__dataflow_acquire(&f, p));
@@ -453,7 +445,6 @@ static weft_err conclude_run(dataflow *f) {
   if (f->step.cancel) weft__cancel_watch_remove(f->step.cancel, &f->watch);
   weft_err err = weft__status_raise(&f->status);
   err = weft__plan_end(f->plan, err);
-  if (!err) err = check_fetches(f);
   if (!err) err = weft__plan_fetch(f->plan, f->root->slot, f->run);
   weft__dataflow_release(f);
   return err;

@@ -163,10 +163,20 @@ static weft_err fetch_one(const fed_buffers *fed, const value *v, weft_tensor **
   return err;
 }
 
+/* A value may be missing because it is dead, or because a kernel left an output unset. */
+static weft_err check_fetches(const plan *p, const value *slot) {
+  for (int i = 0; i < p->n_fetch; i++) {
+    const value *v = &slot[p->fetch_slot[i]];
+    if (!v->t.buf && !v->ref) return weft__fail(WEFT_INVALID_ARGUMENT, "Retval[%d] does not have value", i);
+  }
+  return WEFT_OK;
+}
+
 weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run) {
   fed_buffers fed;
   for (int i = 0; i < p->n_fetch; i++) run->fetched[i] = NULL;
   if (p->n_fetch == 0) return WEFT_OK;
+  WEFT_TRY(check_fetches(p, slot));
   WEFT_TRY(fed_init(&fed, p, run));
   weft_err err = WEFT_OK;
   for (int i = 0; i < p->n_fetch && !err; i++) err = fetch_one(&fed, &slot[p->fetch_slot[i]], &run->fetched[i]);

@@ -221,6 +221,26 @@ static weft_err reduce_all(reduction *r) {
   }
 }
 
+/* The final state is the result, if it is what output_types and output_shapes say. */
+static weft_err give_state(const reduction *r) {
+  kernel *k = r->k;
+  if (k->n_out != r->n_state)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Number of components does not match: expected %d types but got %d.",
+                      k->n_out, r->n_state);
+  for (int i = 0; i < k->n_out; i++) {
+    const weft_tensor *t = &r->arg[i];
+    const shape *want = &k->node->out_shape[i];
+    if (t->dtype != k->node->out_type[i])
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Data type mismatch at component %d: expected %s but got %s.", i,
+                        weft__dtype_short(k->node->out_type[i]), weft__dtype_short(t->dtype));
+    if (!weft__shape_compatible(want, &t->shape))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Incompatible shapes at component %d: expected %s but got %s.", i,
+                        weft__shape_text(want), weft__shape_text(&t->shape));
+    WEFT_TRY(weft__out_share(k, i, t));
+  }
+  return WEFT_OK;
+}
+
 static weft_err reduce_begun(reduction *r, dataset *d, int first) {
   kernel *k = r->k;
   r->arg = weft__components_alloc(r->n_state + r->n_part);
@@ -230,8 +250,7 @@ static weft_err reduce_begun(reduction *r, dataset *d, int first) {
   for (int i = 0; i < r->n_state; i++) WEFT_TRY(weft__tensor_keep(&r->arg[i], k->in[first + i]));
   WEFT_TRY(weft__iterator_create(&r->at, d, &r->pass));
   WEFT_TRY(reduce_all(r));
-  for (int i = 0; i < k->n_out; i++) WEFT_TRY(weft__out_share(k, i, &r->arg[i]));
-  return WEFT_OK;
+  return give_state(r);
 }
 
 static weft_err reduce_cpu(kernel *k) {

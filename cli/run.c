@@ -10,7 +10,10 @@
 #include <string.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#define SYSTEM_PYTHON "/usr/bin/python3"
 
 /* A build folder has bin/weft and python/weft, an installed tree lib/python3/dist-packages/weft: puts it in front of
  * PYTHONPATH. */
@@ -46,11 +49,45 @@ static int check_script(int argc, char **argv) {
   return S_ISDIR(st.st_mode) ? cli_failed(argv[i], "a folder, not a script") : DONE;
 }
 
+/* Is the python3 of PATH the system's own? */
+static bool is_system_python(void) {
+  const char *path = getenv("PATH");
+  char folders[8 * PATH_MAX], program[PATH_MAX], found[PATH_MAX], own[PATH_MAX], *rest = NULL;
+  if (!path || !realpath(SYSTEM_PYTHON, own) || (size_t)snprintf(folders, sizeof folders, "%s", path) >= sizeof folders)
+    return false;
+  for (char *folder = strtok_r(folders, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest)) {
+    if ((size_t)snprintf(program, sizeof program, "%s/python3", folder) < sizeof program && access(program, X_OK) == 0)
+      return realpath(program, found) && strcmp(found, own) == 0;
+  }
+  return false;
+}
+
+/* Runs the python3 of PATH.  Returns true if it has no numpy and is not of a virtual environment. */
+static bool lacks_numpy(void) {
+  static const char question[] = "import importlib.util as u, sys\n"
+                                 "sys.exit(sys.prefix != sys.base_prefix or u.find_spec('numpy') is not None)";
+  int status;
+  pid_t pid = fork();
+  if (pid == 0) {
+    execlp("python3", "python3", "-c", question, (char *)NULL);
+    _exit(127);
+  }
+  while (pid > 0 && waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) return false;
+  return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* The Python that runs scripts: the one the user named, or python3, or the system's where only that has numpy. */
+static const char *choose_python(void) {
+  const char *named = getenv("WEFT_PYTHON_PROGRAM");
+  if (named && *named) return named;
+  return access(SYSTEM_PYTHON, X_OK) == 0 && !is_system_python() && lacks_numpy() ? SYSTEM_PYTHON : "python3";
+}
+
 static int run(int argc, char **argv) {
-  const char *python = getenv("WEFT_PYTHON_PROGRAM");
   const int code = check_script(argc, argv);
   if (code != DONE) return code;
-  if (!python || !*python) python = "python3";
+  const char *python = choose_python();
   char **args = calloc((size_t)argc + 3, sizeof *args);
   if (!args) return FAILED;
   args[0] = (char *)(uintptr_t)python;

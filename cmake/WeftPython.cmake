@@ -19,9 +19,14 @@ target_link_libraries(weft_python PRIVATE weft::weft)
 set(package ${PROJECT_SOURCE_DIR}/python/weft)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/python/weft)
 file(GLOB entries CONFIGURE_DEPENDS RELATIVE ${package} ${package}/*)
-foreach(entry ${entries})
-  if(NOT entry STREQUAL "__pycache__")
-    file(CREATE_LINK ${package}/${entry} ${PROJECT_BINARY_DIR}/python/weft/${entry} SYMBOLIC)
+list(REMOVE_ITEM entries __pycache__)
+foreach(entry ${entries}) # a module, or a sub-package as a whole
+  file(CREATE_LINK ${package}/${entry} ${PROJECT_BINARY_DIR}/python/weft/${entry} SYMBOLIC)
+endforeach()
+file(GLOB links RELATIVE ${PROJECT_BINARY_DIR}/python/weft ${PROJECT_BINARY_DIR}/python/weft/*)
+foreach(link ${links}) # to a module that is gone
+  if(IS_SYMLINK ${PROJECT_BINARY_DIR}/python/weft/${link} AND NOT link IN_LIST entries)
+    file(REMOVE ${PROJECT_BINARY_DIR}/python/weft/${link})
   endif()
 endforeach()
 

@@ -1,119 +1,571 @@
-"""Weft: TensorFlow 1.x graphs, sessions and training, on the library libweft.  `import weft as tf`."""
-import os as _os
-import sys as _sys
+"""Weft: TensorFlow 1.x graphs, sessions and training, on the library libweft.  `import weft as tf`.
 
-try:
-    import numpy as _  # noqa: F401
-except ModuleNotFoundError:
-    if _sys.argv[:1] == ["-m"]:  # python -m weft, weft run: no traceback, and Debian's Python where another is in front of it
-        _other = "/usr/bin/python3"
-        if (_sys.prefix == _sys.base_prefix and "WEFT_PYTHON_PROGRAM" not in _os.environ and _os.access(_other, _os.X_OK)
-                and _os.path.realpath(_sys.executable) != _os.path.realpath(_other)):
-            _os.execv(_other, [_other, "-m", "weft", *_sys.argv[1:]])
-        _sys.exit(f"weft: {_sys.executable} has no numpy: install python3-numpy, or name another with WEFT_PYTHON_PROGRAM")
-    raise ImportError("weft needs numpy: install python3-numpy, or pip install numpy") from None
+The package has one module for each public namespace of TensorFlow 1 (`tensorflow.compat.v1`), with the same names:
 
-from . import _weft
+    weft/__init__.py        tf
+    weft/layers.py          tf.layers, and so on: app, compat, distribute, dtypes, errors, feature_column, flags, gfile,
+                            graph_util, image, initializers, io, linalg, logging, losses, math, metrics, nest, python_io,
+                            quantization, random, raw_ops, sets, sparse, strings, summary, test, train
+    weft/data/              tf.data with tf.data.experimental, and so on: contrib, estimator, keras, lookup, nn, saved_model
+    weft/__main__.py        python -m weft, which `weft run` calls
 
-_weft.log_to_stderr(int(_os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") or 0))
+A public module has no code: it imports names from the private package and lists them in `__all__`.  It shows nothing
+that TensorFlow does not show, except for the names in docs/from-tensorflow.md (tests/python/test_namespaces.py).
 
-from . import dtypes, errors, gen_ops, nest, protos  # noqa: E402
-from .dtypes import DType, as_dtype  # noqa: E402,F401
-from .tensor_shape import Dimension, TensorShape  # noqa: E402,F401
-from .graph import (Graph, GraphKeys, IndexedSlices, Operation, Tensor, add_to_collection, add_to_collections,  # noqa: E402,F401
-                    colocate_with, container, control_dependencies, device, get_all_collection_keys, get_collection,
-                    get_collection_ref, get_default_graph, init_scope, name_scope, reset_default_graph, set_random_seed)
-from .build import (constant, convert_to_tensor, is_tensor, register_tensor_conversion_function)  # noqa: E402,F401
-from .importer import import_graph_def  # noqa: E402,F401
-from .client import InteractiveSession, Session, get_default_session  # noqa: E402,F401
-from .gen_ops import raw_ops  # noqa: E402,F401
-from . import (array_ops, control_flow, gradients as _gradients, init_ops, math_ops, nn, operators, random_ops,  # noqa: E402
-               script_ops, sparse, variable_scope as _variable_scope, variables as _variables)
+    weft/_core/framework    graphs, nodes, types, shapes, messages, errors
+    weft/_core/session      sessions and servers
+    weft/_core/ops          functions that add nodes to a graph, by family
+    weft/_core/nn           tf.nn, tf.layers, tf.losses, tf.metrics, tf.feature_column
+    weft/_core/data         data sets and iterators
+    weft/_core/train        optimizers, savers, hooks, supervision
+    weft/_core/estimator    tf.estimator;  _core/keras: tf.keras;  _core/contrib: tf.contrib
+    weft/_core/files        records, event files, SavedModels, file systems
+    weft/_core/platform     flags, the log, tests of programs
+    weft/_core/run          `weft run`: the names under which programs import TensorFlow, Python 2
+    weft/_weft.abi3.so      the extension (python/ext), over libweft
+"""
+from weft import (
+    app,
+    compat,
+    data,
+    distribute,
+    dtypes,
+    errors,
+    flags,
+    gfile,
+    initializers,
+    io,
+    layers,
+    linalg,
+    logging,
+    lookup,
+    losses,
+    math,
+    metrics,
+    nest,
+    nn,
+    python_io,
+    quantization,
+    random,
+    raw_ops,
+    sets,
+    sparse,
+    strings,
+    summary,
+    train,
+)
+from weft._core.files.summary import histogram_summary, image_summary, merge_all_summaries, merge_summary, scalar_summary
+from weft._core.framework.build import constant, convert_to_tensor, is_tensor, register_tensor_conversion_function
+from weft._core.framework.device_spec import DeviceSpec
+from weft._core.framework.dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    bool,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    qint8,
+    qint16,
+    qint32,
+    quint8,
+    quint16,
+    resource,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    variant,
+)
+from weft._core.framework.eager import (
+    disable_control_flow_v2,
+    disable_eager_execution,
+    disable_resource_variables,
+    disable_v2_behavior,
+    enable_eager_execution,
+    executing_eagerly,
+)
+from weft._core.framework.errors import OpError
+from weft._core.framework.graph import (
+    Graph,
+    GraphKeys,
+    IndexedSlices,
+    Operation,
+    Tensor,
+    add_to_collection,
+    add_to_collections,
+    colocate_with,
+    container,
+    control_dependencies,
+    device,
+    get_collection,
+    get_collection_ref,
+    get_default_graph,
+    init_scope,
+    name_scope,
+    reset_default_graph,
+    set_random_seed,
+)
+from weft._core.framework.importer import import_graph_def
+from weft._core.framework.protos import (
+    AttrValue,
+    ConfigProto,
+    Event,
+    GPUOptions,
+    GraphDef,
+    GraphOptions,
+    MetaGraphDef,
+    NodeDef,
+    OptimizerOptions,
+    RunMetadata,
+    RunOptions,
+    SessionLog,
+    Summary,
+    TensorInfo,
+)
+from weft._core.framework.tensor_shape import Dimension, TensorShape
+from weft._core.framework.tensor_util import make_ndarray, make_tensor_proto
+from weft._core.framework.versions import GIT_VERSION, VERSION, weft_version
+from weft._core.ops import operators as _operators  # noqa: F401 - gives Tensor and Variable their operators
+from weft._core.ops.array_ops import (
+    batch_to_space_nd,
+    bitcast,
+    boolean_mask,
+    broadcast_to,
+    check_numerics,
+    concat,
+    depth_to_space,
+    dynamic_partition,
+    dynamic_stitch,
+    expand_dims,
+    fill,
+    gather,
+    gather_nd,
+    guarantee_const,
+    matrix_transpose,
+    meshgrid,
+    newaxis,
+    one_hot,
+    ones,
+    ones_like,
+    pack,
+    pad,
+    parallel_stack,
+    placeholder,
+    placeholder_with_default,
+    rank,
+    required_space_to_batch_paddings,
+    reshape,
+    reverse,
+    reverse_sequence,
+    reverse_v2,
+    scatter_nd,
+    sequence_mask,
+    shape,
+    shape_n,
+    size,
+    slice,
+    space_to_batch_nd,
+    space_to_depth,
+    sparse_placeholder,
+    split,
+    squeeze,
+    stack,
+    stop_gradient,
+    strided_slice,
+    tile,
+    transpose,
+    unique,
+    unique_with_counts,
+    unpack,
+    unstack,
+    where,
+    where as select,
+    zeros,
+    zeros_like,
+)
+from weft._core.ops.check_ops import (
+    assert_equal,
+    assert_greater,
+    assert_greater_equal,
+    assert_less,
+    assert_less_equal,
+    assert_negative,
+    assert_non_negative,
+    assert_non_positive,
+    assert_none_equal,
+    assert_positive,
+    assert_rank,
+    assert_rank_at_least,
+    assert_type,
+    is_numeric_tensor,
+    verify_tensor_all_finite,
+)
+from weft._core.ops.control_flow import Assert, case, cond, group, identity, no_op, tuple, while_loop
+from weft._core.ops.data_flow import ConditionalAccumulator, FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+from weft._core.ops.functional_ops import TensorArray, foldl, foldr, map_fn, scan
+from weft._core.ops.gradients import (
+    AggregationMethod,
+    clip_by_average_norm,
+    clip_by_global_norm,
+    clip_by_norm,
+    clip_by_value,
+    global_norm,
+    gradients,
+    hessians,
+)
+from weft._core.ops.init_ops import (
+    constant_initializer,
+    glorot_normal_initializer,
+    glorot_uniform_initializer,
+    ones_initializer,
+    orthogonal_initializer,
+    random_normal_initializer,
+    random_uniform_initializer,
+    truncated_normal_initializer,
+    uniform_unit_scaling_initializer,
+    variance_scaling_initializer,
+    zeros_initializer,
+)
+from weft._core.ops.io_ops import (
+    FixedLenFeature,
+    FixedLengthRecordReader,
+    FixedLenSequenceFeature,
+    IdentityReader,
+    ReaderBase,
+    TextLineReader,
+    TFRecordReader,
+    VarLenFeature,
+    WholeFileReader,
+    as_string,
+    decode_base64,
+    decode_csv,
+    decode_raw,
+    encode_base64,
+    matching_files,
+    parse_example,
+    parse_single_example,
+    parse_tensor,
+    read_file,
+    reduce_join,
+    regex_replace,
+    serialize_tensor,
+    string_join,
+    string_split,
+    string_strip,
+    string_to_hash_bucket,
+    string_to_hash_bucket_fast,
+    string_to_hash_bucket_strong,
+    string_to_number,
+    substr,
+    write_file,
+)
+from weft._core.ops.linalg import (
+    cholesky,
+    cholesky_solve,
+    eye,
+    matrix_determinant,
+    matrix_inverse,
+    matrix_set_diag,
+    matrix_solve,
+    matrix_triangular_solve,
+    qr,
+    trace,
+)
+from weft._core.ops.logging_ops import Print
+from weft._core.ops.lookup import tables_initializer, tables_initializer as initialize_all_tables
+from weft._core.ops.math_ops import (
+    abs,
+    abs as complex_abs,
+    accumulate_n,
+    acos,
+    add,
+    add_n,
+    arg_max,
+    arg_min,
+    argmax,
+    argmin,
+    asin,
+    atan,
+    atan2,
+    batch_matmul,
+    betainc,
+    bincount,
+    cast,
+    ceil,
+    complex,
+    confusion_matrix,
+    conj,
+    cos,
+    cosh,
+    count_nonzero,
+    cross,
+    cumprod,
+    cumsum,
+    diag,
+    diag_part,
+    digamma,
+    div,
+    div_no_nan,
+    divide,
+    einsum,
+    equal,
+    erf,
+    erfc,
+    exp,
+    expm1,
+    floor,
+    floor_div,
+    floordiv,
+    floormod,
+    greater,
+    greater_equal,
+    igamma,
+    igammac,
+    imag,
+    invert_permutation,
+    is_finite,
+    is_inf,
+    is_nan,
+    less,
+    less_equal,
+    lgamma,
+    lin_space,
+    linspace,
+    log,
+    log1p,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    matmul,
+    matrix_band_part,
+    matrix_diag,
+    matrix_diag_part,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    multiply,
+    neg,
+    negative,
+    norm,
+    not_equal,
+    polygamma,
+    pow,
+    range,
+    real,
+    realdiv,
+    reciprocal,
+    reciprocal as inv,
+    reduce_all,
+    reduce_any,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+    rint,
+    round,
+    rsqrt,
+    saturate_cast,
+    scalar_mul,
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    sigmoid,
+    sign,
+    sin,
+    sinh,
+    sparse_segment_mean,
+    sparse_segment_sum,
+    sqrt,
+    square,
+    squared_difference,
+    sub,
+    subtract,
+    tan,
+    tanh,
+    tensordot,
+    to_bfloat16,
+    to_double,
+    to_float,
+    to_int32,
+    to_int64,
+    truediv,
+    truncatediv,
+    truncatemod,
+    unsorted_segment_max,
+    unsorted_segment_sum,
+    zeta,
+)
+from weft._core.ops.partitioned import create_partitioned_variables
+from weft._core.ops.quantization import (
+    dequantize,
+    fake_quant_with_min_max_args,
+    fake_quant_with_min_max_args_gradient,
+    fake_quant_with_min_max_vars,
+    fake_quant_with_min_max_vars_gradient,
+    fake_quant_with_min_max_vars_per_channel,
+    fake_quant_with_min_max_vars_per_channel_gradient,
+    quantize,
+    quantize_v2,
+)
+from weft._core.ops.random_ops import (
+    get_seed,
+    multinomial,
+    random_crop,
+    random_gamma,
+    random_normal,
+    random_poisson,
+    random_shuffle,
+    random_uniform,
+    truncated_normal,
+)
+from weft._core.ops.script_ops import numpy_function, py_func, py_function
+from weft._core.ops.sparse import (
+    SparseTensor,
+    SparseTensorValue,
+    sparse_add,
+    sparse_concat,
+    sparse_fill_empty_rows,
+    sparse_reduce_max,
+    sparse_reduce_max_sparse,
+    sparse_reduce_sum,
+    sparse_reduce_sum_sparse,
+    sparse_reorder,
+    sparse_reshape,
+    sparse_retain,
+    sparse_slice,
+    sparse_softmax,
+    sparse_split,
+    sparse_tensor_dense_matmul,
+    sparse_tensor_to_dense,
+    sparse_to_dense,
+    sparse_transpose,
+)
+from weft._core.ops.variable_scope import (
+    AUTO_REUSE,
+    VariableScope,
+    fixed_size_partitioner,
+    get_local_variable,
+    get_variable,
+    get_variable_scope,
+    min_max_variable_partitioner,
+    no_regularizer,
+    variable_axis_size_partitioner,
+    variable_op_scope,
+    variable_scope,
+)
+from weft._core.ops.variables import (
+    Variable,
+    all_variables,
+    assert_variables_initialized,
+    assign,
+    assign_add,
+    assign_sub,
+    count_up_to,
+    global_variables,
+    global_variables_initializer,
+    initialize_all_variables,
+    initialize_local_variables,
+    initialize_variables,
+    is_variable_initialized,
+    local_variables,
+    local_variables_initializer,
+    model_variables,
+    moving_average_variables,
+    report_uninitialized_variables,
+    scatter_add,
+    scatter_div,
+    scatter_mul,
+    scatter_sub,
+    scatter_update,
+    trainable_variables,
+    variables_initializer,
+)
+from weft._core.public import publish as _publish
+from weft._core.session.client import InteractiveSession, Session, get_default_session
 
-
-def _export(*modules):
-    """What these modules define becomes ours."""
-    for module in modules:
-        for name, value in vars(module).items():
-            if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__:
-                globals()[name] = value
-
-
-_export(math_ops, array_ops, random_ops, _variables, _variable_scope, control_flow, _gradients, script_ops, sparse)
-globals().update({name: value for name, value in vars(dtypes).items() if isinstance(value, DType)})
-globals().update({name: value for name, value in vars(init_ops).items() if name.endswith("_initializer")})
-operators.install(Variable)  # noqa: F821
-newaxis = None
-initializers, math = init_ops, math_ops
-
-from . import app, cluster, data_flow, flags, functional_ops, gfile, io_ops, layers, logging, losses, metrics, partitioned  # noqa: E402,F401
-from . import data, data_experimental, lookup, sets  # noqa: E402,F401
-from . import compat, logging_ops, protos, python_io, rnn, summary, train  # noqa: E402,F401
-from . import check_ops, linalg, quantization, stateless, tensor_util  # noqa: E402,F401
-from .cluster import Server as _Server  # noqa: E402
-from .device_spec import DeviceSpec  # noqa: E402,F401
-from .protos import (AttrValue, ConfigProto, Event, GPUOptions, GraphDef, GraphOptions, MetaGraphDef, NodeDef,  # noqa: E402,F401
-                     OptimizerOptions, RunMetadata, RunOptions, SessionLog, Summary, TensorInfo)
-
-data.experimental = data_experimental
-del data_experimental  # of tf.data
-_export(data_flow, io_ops, functional_ops, quantization, check_ops)
-for _name in ("cholesky", "cholesky_solve", "eye", "log_matrix_determinant", "matrix_determinant", "matrix_inverse",
-              "matrix_set_diag", "matrix_solve", "matrix_triangular_solve", "qr", "trace"):
-    globals()[_name] = getattr(linalg, _name)
-create_partitioned_variables = partitioned.create_partitioned_variables
-VERSION = __version__ = "1.15.0"  # of the TensorFlow whose names these are; weft.weft_version is our own
-__git_version__ = GIT_VERSION = "weft-" + _weft.version()
-weft_version = _weft.version()
-
-Print = logging_ops.Print
-nn.rnn_cell, nn.dynamic_rnn, nn.static_rnn, nn.raw_rnn = rnn, rnn.dynamic_rnn, rnn.static_rnn, rnn.raw_rnn
-nn.bidirectional_dynamic_rnn, nn.static_bidirectional_rnn = rnn.bidirectional_dynamic_rnn, rnn.static_bidirectional_rnn
-io, strings, random, distribute = io_ops, io_ops, random_ops, type("distribute", (), {"Server": _Server})
-for _name in ("crop", "gamma", "normal", "poisson", "shuffle", "uniform"):
-    setattr(random, _name, getattr(random, "random_" + _name))
-for _name in ("stateless_normal", "stateless_truncated_normal", "stateless_uniform"):
-    setattr(random, _name, getattr(stateless, _name))
-
-
-def executing_eagerly():
-    return False
-
-
-def disable_eager_execution():
-    """Graphs are all there is."""
-
-
-disable_v2_behavior = disable_resource_variables = disable_control_flow_v2 = disable_eager_execution
-
-
-def enable_eager_execution(*args, **kwargs):
-    raise NotImplementedError("tf.enable_eager_execution is not in Weft%s: build a graph and run it in a tf.Session" % absent.where())
-
-
-tables_initializer = initialize_all_tables = lookup.tables_initializer
-
-select, complex_abs, inv = where, math_ops.abs, math_ops.reciprocal  # noqa: F821
-OpError, make_tensor_proto, make_ndarray = errors.OpError, tensor_util.make_tensor_proto, tensor_util.make_ndarray
-from .summary import histogram_summary, image_summary, merge_all_summaries, merge_summary, scalar_summary  # noqa: E402,F401
-from . import absent  # noqa: E402
-
+__all__ = [
+    "AUTO_REUSE", "AggregationMethod", "Assert", "AttrValue", "ConditionalAccumulator", "ConfigProto", "DType", "DeviceSpec",
+    "Dimension", "Event", "FIFOQueue", "FixedLenFeature", "FixedLenSequenceFeature", "FixedLengthRecordReader", "GIT_VERSION",
+    "GPUOptions", "Graph", "GraphDef", "GraphKeys", "GraphOptions", "IdentityReader", "IndexedSlices", "InteractiveSession",
+    "MetaGraphDef", "NodeDef", "OpError", "Operation", "OptimizerOptions", "PaddingFIFOQueue", "Print", "PriorityQueue", "QueueBase",
+    "RandomShuffleQueue", "ReaderBase", "RunMetadata", "RunOptions", "Session", "SessionLog", "SparseTensor", "SparseTensorValue",
+    "Summary", "TFRecordReader", "Tensor", "TensorArray", "TensorInfo", "TensorShape", "TextLineReader", "VERSION", "VarLenFeature",
+    "Variable", "VariableScope", "WholeFileReader", "abs", "accumulate_n", "acos", "add", "add_n", "add_to_collection",
+    "add_to_collections", "all_variables", "app", "arg_max", "arg_min", "argmax", "argmin", "as_dtype", "as_string", "asin",
+    "assert_equal", "assert_greater", "assert_greater_equal", "assert_less", "assert_less_equal", "assert_negative",
+    "assert_non_negative", "assert_non_positive", "assert_none_equal", "assert_positive", "assert_rank", "assert_rank_at_least",
+    "assert_type", "assert_variables_initialized", "assign", "assign_add", "assign_sub", "atan", "atan2", "batch_matmul",
+    "batch_to_space_nd", "betainc", "bfloat16", "bincount", "bitcast", "bool", "boolean_mask", "broadcast_to", "case", "cast", "ceil",
+    "check_numerics", "cholesky", "cholesky_solve", "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value",
+    "colocate_with", "compat", "complex", "complex128", "complex64", "complex_abs", "concat", "cond", "confusion_matrix", "conj",
+    "constant", "constant_initializer", "container", "contrib", "control_dependencies", "convert_to_tensor", "cos", "cosh",
+    "count_nonzero", "count_up_to", "create_partitioned_variables", "cross", "cumprod", "cumsum", "data", "decode_base64", "decode_csv",
+    "decode_raw", "depth_to_space", "dequantize", "device", "diag", "diag_part", "digamma", "disable_control_flow_v2",
+    "disable_eager_execution", "disable_resource_variables", "disable_v2_behavior", "distribute", "div", "div_no_nan", "divide",
+    "double", "dtypes", "dynamic_partition", "dynamic_stitch", "einsum", "enable_eager_execution", "encode_base64", "equal", "erf",
+    "erfc", "errors", "estimator", "executing_eagerly", "exp", "expand_dims", "expm1", "eye", "fake_quant_with_min_max_args",
+    "fake_quant_with_min_max_args_gradient", "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient",
+    "fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel_gradient", "feature_column", "fill",
+    "fixed_size_partitioner", "flags", "float16", "float32", "float64", "floor", "floor_div", "floordiv", "floormod", "foldl", "foldr",
+    "gather", "gather_nd", "get_collection", "get_collection_ref", "get_default_graph", "get_default_session", "get_local_variable",
+    "get_seed", "get_variable", "get_variable_scope", "gfile", "global_norm", "global_variables", "global_variables_initializer",
+    "glorot_normal_initializer", "glorot_uniform_initializer", "gradients", "graph_util", "greater", "greater_equal", "group",
+    "guarantee_const", "half", "hessians", "histogram_summary", "identity", "igamma", "igammac", "imag", "image", "image_summary",
+    "import_graph_def", "init_scope", "initialize_all_tables", "initialize_all_variables", "initialize_local_variables",
+    "initialize_variables", "initializers", "int16", "int32", "int64", "int8", "inv", "invert_permutation", "io", "is_finite", "is_inf",
+    "is_nan", "is_numeric_tensor", "is_tensor", "is_variable_initialized", "keras", "layers", "less", "less_equal", "lgamma",
+    "lin_space", "linalg", "linspace", "local_variables", "local_variables_initializer", "log", "log1p", "logging", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "lookup", "losses", "make_ndarray", "make_tensor_proto", "map_fn", "matching_files",
+    "math", "matmul", "matrix_band_part", "matrix_determinant", "matrix_diag", "matrix_diag_part", "matrix_inverse", "matrix_set_diag",
+    "matrix_solve", "matrix_transpose", "matrix_triangular_solve", "maximum", "merge_all_summaries", "merge_summary", "meshgrid",
+    "metrics", "min_max_variable_partitioner", "minimum", "mod", "model_variables", "moving_average_variables", "mul", "multinomial",
+    "multiply", "name_scope", "neg", "negative", "nest", "newaxis", "nn", "no_op", "no_regularizer", "norm", "not_equal",
+    "numpy_function", "one_hot", "ones", "ones_initializer", "ones_like", "orthogonal_initializer", "pack", "pad", "parallel_stack",
+    "parse_example", "parse_single_example", "parse_tensor", "placeholder", "placeholder_with_default", "polygamma", "pow", "py_func",
+    "py_function", "python_io", "qint16", "qint32", "qint8", "qr", "quantization", "quantize", "quantize_v2", "quint16", "quint8",
+    "random", "random_crop", "random_gamma", "random_normal", "random_normal_initializer", "random_poisson", "random_shuffle",
+    "random_uniform", "random_uniform_initializer", "range", "rank", "raw_ops", "read_file", "real", "realdiv", "reciprocal",
+    "reduce_all", "reduce_any", "reduce_join", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
+    "reduce_sum", "regex_replace", "register_tensor_conversion_function", "report_uninitialized_variables",
+    "required_space_to_batch_paddings", "reset_default_graph", "reshape", "resource", "reverse", "reverse_sequence", "reverse_v2",
+    "rint", "round", "rsqrt", "saturate_cast", "saved_model", "scalar_mul", "scalar_summary", "scan", "scatter_add", "scatter_div",
+    "scatter_mul", "scatter_nd", "scatter_sub", "scatter_update", "segment_max", "segment_mean", "segment_min", "segment_prod",
+    "segment_sum", "select", "sequence_mask", "serialize_tensor", "set_random_seed", "sets", "shape", "shape_n", "sigmoid", "sign",
+    "sin", "sinh", "size", "slice", "space_to_batch_nd", "space_to_depth", "sparse", "sparse_add", "sparse_concat",
+    "sparse_fill_empty_rows", "sparse_placeholder", "sparse_reduce_max", "sparse_reduce_max_sparse", "sparse_reduce_sum",
+    "sparse_reduce_sum_sparse", "sparse_reorder", "sparse_reshape", "sparse_retain", "sparse_segment_mean", "sparse_segment_sum",
+    "sparse_slice", "sparse_softmax", "sparse_split", "sparse_tensor_dense_matmul", "sparse_tensor_to_dense", "sparse_to_dense",
+    "sparse_transpose", "split", "sqrt", "square", "squared_difference", "squeeze", "stack", "stop_gradient", "strided_slice", "string",
+    "string_join", "string_split", "string_strip", "string_to_hash_bucket", "string_to_hash_bucket_fast", "string_to_hash_bucket_strong",
+    "string_to_number", "strings", "sub", "substr", "subtract", "summary", "tables_initializer", "tan", "tanh", "tensordot", "test",
+    "tile", "to_bfloat16", "to_double", "to_float", "to_int32", "to_int64", "trace", "train", "trainable_variables", "transpose",
+    "truediv", "truncated_normal", "truncated_normal_initializer", "truncatediv", "truncatemod", "tuple", "uint16", "uint32", "uint64",
+    "uint8", "uniform_unit_scaling_initializer", "unique", "unique_with_counts", "unpack", "unsorted_segment_max",
+    "unsorted_segment_sum", "unstack", "variable_axis_size_partitioner", "variable_op_scope", "variable_scope", "variables_initializer",
+    "variance_scaling_initializer", "variant", "verify_tensor_all_finite", "weft_version", "where", "while_loop", "write_file", "zeros",
+    "zeros_initializer", "zeros_like", "zeta",
+]
+__version__, __git_version__ = VERSION, GIT_VERSION
 # Loaded when a program first asks for them.
 _LATER = ("contrib", "estimator", "feature_column", "graph_util", "image", "keras", "saved_model", "test")
-
-
-def __getattr__(name):
-    if name not in _LATER:
-        raise AttributeError(name)
-    import importlib
-    found = importlib.import_module("weft." + name)
-    for loaded in set(_LATER) & set(globals()):  # it may have loaded others
-        absent.guard(globals()[loaded], "tf." + loaded)
-    return found
+__getattr__ = _publish(__name__, _LATER)
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_LATER))
-
-
-absent.guard(_sys.modules[__name__])
+    return [*__all__, "__git_version__", "__version__"]

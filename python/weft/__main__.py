@@ -21,7 +21,7 @@ def main(argv):
     if not argv:
         print("weft run: which script?\n%s" % __doc__, file=sys.stderr)
         return 2
-    from .runner import run
+    from weft._core.run.runner import run
     try:
         run(argv[0], argv[1:], python2)
     except FileNotFoundError as e:

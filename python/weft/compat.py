@@ -1,35 +1,7 @@
 """tf.compat: text and bytes."""
+import weft as v1
+from weft._core.platform.compat import as_bytes, as_str, as_str_any, as_text, path_to_str
+from weft._core.public import publish as _publish
 
-
-def as_bytes(bytes_or_text, encoding="utf-8"):
-    if isinstance(bytes_or_text, bytes):
-        return bytes_or_text
-    if isinstance(bytes_or_text, str):
-        return bytes_or_text.encode(encoding)
-    raise TypeError("Expected binary or unicode string, got %r" % (bytes_or_text,))
-
-
-def as_text(bytes_or_text, encoding="utf-8"):
-    if isinstance(bytes_or_text, str):
-        return bytes_or_text
-    if isinstance(bytes_or_text, bytes):
-        return bytes_or_text.decode(encoding)
-    raise TypeError("Expected binary or unicode string, got %r" % (bytes_or_text,))
-
-
-as_str = as_text
-
-
-def as_str_any(value):
-    return as_text(value) if isinstance(value, bytes) else str(value)
-
-
-def path_to_str(path):
-    return str(path)
-
-
-def __getattr__(name):
-    if name == "v1":
-        import weft
-        return weft
-    raise AttributeError(name)
+__all__ = ["as_bytes", "as_str", "as_str_any", "as_text", "path_to_str", "v1"]
+__getattr__ = _publish(__name__)

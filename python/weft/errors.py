@@ -1,108 +1,53 @@
 """tf.errors: an exception class for each code."""
+from weft._core.framework.errors import (
+    ABORTED,
+    ALREADY_EXISTS,
+    CANCELLED,
+    DATA_LOSS,
+    DEADLINE_EXCEEDED,
+    FAILED_PRECONDITION,
+    INTERNAL,
+    INVALID_ARGUMENT,
+    NOT_FOUND,
+    OK,
+    OUT_OF_RANGE,
+    PERMISSION_DENIED,
+    RESOURCE_EXHAUSTED,
+    UNAUTHENTICATED,
+    UNAVAILABLE,
+    UNIMPLEMENTED,
+    UNKNOWN,
+    AbortedError,
+    AlreadyExistsError,
+    CancelledError,
+    DataLossError,
+    DeadlineExceededError,
+    FailedPreconditionError,
+    InternalError,
+    InvalidArgumentError,
+    JobOverError,
+    NotFoundError,
+    OpError,
+    OutOfRangeError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+    UnauthenticatedError,
+    UnavailableError,
+    UnimplementedError,
+    UnknownError,
+    error_code_from_exception_type,
+    exception_type_from_error_code,
+    raise_exception_on_not_ok_status,
+)
+from weft._core.public import publish as _publish
 
-OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
-RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = range(8, 15)
-DATA_LOSS, UNAUTHENTICATED = 15, 16
-
-
-class OpError(Exception):
-    """A failure of the runtime: which code, where in the graph, and what happened."""
-
-    error_code_default = UNKNOWN
-
-    def __init__(self, node_def, op, message, error_code=None):
-        super().__init__(message)
-        self._node_def = node_def
-        self._op = op
-        self._message = message
-        self._error_code = self.error_code_default if error_code is None else error_code
-
-    @property
-    def message(self):
-        return self._message
-
-    @property
-    def op(self):
-        return self._op
-
-    @property
-    def node_def(self):
-        return self._node_def if self._node_def is not None or self._op is None else self._op.node_def
-
-    @property
-    def error_code(self):
-        return self._error_code
-
-    def __str__(self):
-        where = getattr(self._op, "_made_at", None)
-        if where:
-            return "%s\n\nCaused by op '%s', defined at:\n%s" % (self._message, self._op.name, where)
-        return self._message
-
-    def __reduce__(self):
-        return type(self), (None, None, self._message)
-
-
-class UnknownError(OpError):
-    def __init__(self, node_def, op, message, error_code=UNKNOWN):
-        super().__init__(node_def, op, message, error_code)
-
-
-_CLASSES = {UNKNOWN: UnknownError}
-
-
-def _define(name, code):
-    made = type(name, (OpError,), {"error_code_default": code, "__module__": __name__,
-                                   "__doc__": "The runtime answered %s." % name[:-5]})
-    _CLASSES[code] = made
-    return made
-
-
-CancelledError = _define("CancelledError", CANCELLED)
-InvalidArgumentError = _define("InvalidArgumentError", INVALID_ARGUMENT)
-DeadlineExceededError = _define("DeadlineExceededError", DEADLINE_EXCEEDED)
-NotFoundError = _define("NotFoundError", NOT_FOUND)
-AlreadyExistsError = _define("AlreadyExistsError", ALREADY_EXISTS)
-PermissionDeniedError = _define("PermissionDeniedError", PERMISSION_DENIED)
-ResourceExhaustedError = _define("ResourceExhaustedError", RESOURCE_EXHAUSTED)
-FailedPreconditionError = _define("FailedPreconditionError", FAILED_PRECONDITION)
-AbortedError = _define("AbortedError", ABORTED)
-OutOfRangeError = _define("OutOfRangeError", OUT_OF_RANGE)
-UnimplementedError = _define("UnimplementedError", UNIMPLEMENTED)
-InternalError = _define("InternalError", INTERNAL)
-UnavailableError = _define("UnavailableError", UNAVAILABLE)
-DataLossError = _define("DataLossError", DATA_LOSS)
-UnauthenticatedError = _define("UnauthenticatedError", UNAUTHENTICATED)
-
-
-class JobOverError(OutOfRangeError, SystemExit):
-    """A worker that is not the chief has nothing left to do: the chief has finished and left.
-
-    It is caught as the end of the input is; a program that does not catch it ends with code 0."""
-
-    code = 0
-
-
-def make(code, message):
-    """The exception for a code of the library; the package adds the op where a node is named."""
-    if code == OUT_OF_RANGE and message.startswith("The job is over: "):
-        return JobOverError(None, None, message)
-    return _CLASSES.get(code, UnknownError)(None, None, message)
-
-
-def exception_type_from_error_code(code):
-    return _CLASSES[code]
-
-
-def error_code_from_exception_type(kind):
-    return next(code for code, c in _CLASSES.items() if c is kind)
-
-
-class raise_exception_on_not_ok_status:  # noqa: N801 - TensorFlow's name
-    """Kept for programs that import it; errors here are exceptions already."""
-
-    def __enter__(self):
-        return None
-
-    def __exit__(self, *exc):
-        return False
+__all__ = [
+    "ABORTED", "ALREADY_EXISTS", "AbortedError", "AlreadyExistsError", "CANCELLED", "CancelledError", "DATA_LOSS",
+    "DEADLINE_EXCEEDED", "DataLossError", "DeadlineExceededError", "FAILED_PRECONDITION", "FailedPreconditionError",
+    "INTERNAL", "INVALID_ARGUMENT", "InternalError", "InvalidArgumentError", "JobOverError", "NOT_FOUND",
+    "NotFoundError", "OK", "OUT_OF_RANGE", "OpError", "OutOfRangeError", "PERMISSION_DENIED", "PermissionDeniedError",
+    "RESOURCE_EXHAUSTED", "ResourceExhaustedError", "UNAUTHENTICATED", "UNAVAILABLE", "UNIMPLEMENTED", "UNKNOWN",
+    "UnauthenticatedError", "UnavailableError", "UnimplementedError", "UnknownError", "error_code_from_exception_type",
+    "exception_type_from_error_code", "raise_exception_on_not_ok_status",
+]
+__getattr__ = _publish(__name__)

@@ -1,215 +1,50 @@
-"""tf.image: decoding, resizing, flipping, colours."""
-from . import array_ops, dtypes, math_ops, random_ops, wrap
-from .build import constant_value, convert_to_tensor, op
-from .control_flow import cond
-from .dtypes import as_dtype
-from .graph import name_scope
-
-wrap.functions("""
-decode_png DecodePng contents channels=0 dtype=4
-encode_png EncodePng image compression=-1
-encode_jpeg EncodeJpeg image format='' quality=95
-rgb_to_hsv RGBToHSV images
-hsv_to_rgb HSVToRGB images
-decode_gif DecodeGif contents
-""", globals())
-
-
-class ResizeMethod:
-    BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = range(4)
-
-
-def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False,
-                acceptable_fraction=1, dct_method="", name=None):
-    return op("DecodeJpeg", name, contents=contents, channels=channels, ratio=ratio, fancy_upscaling=fancy_upscaling,
-              try_recover_truncated=try_recover_truncated, acceptable_fraction=acceptable_fraction, dct_method=dct_method)
-
-
-_RESIZE = {0: "ResizeBilinear", 1: "ResizeNearestNeighbor", 2: "ResizeBicubic", 3: "ResizeArea"}
-
-
-def _resize(kind):
-    def resize(images, size, align_corners=False, name=None, half_pixel_centers=False):
-        return op(kind, name, images=images, size=convert_to_tensor(size, dtypes.int32, name="size"), align_corners=align_corners)
-    return resize
-
-
-resize_bilinear, resize_nearest_neighbor = _resize("ResizeBilinear"), _resize("ResizeNearestNeighbor")
-resize_bicubic, resize_area = _resize("ResizeBicubic"), _resize("ResizeArea")
-
-
-def resize_images(images, size, method=ResizeMethod.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None):
-    with name_scope(name, "resize", [images, size]):
-        images = convert_to_tensor(images)
-        single = images.shape.ndims == 3
-        x = array_ops.expand_dims(images, 0) if single else images
-        made = op(_RESIZE[method], images=x, size=convert_to_tensor(size, dtypes.int32, name="size"), align_corners=align_corners)
-        known = constant_value(convert_to_tensor(size))
-        if known is not None:
-            made.set_shape([x.shape.as_list()[0], int(known[0]), int(known[1]), x.shape.as_list()[3]])
-        return array_ops.squeeze(made, [0]) if single else made
-
-
-resize = resize_images
-
-
-def convert_image_dtype(image, dtype, saturate=False, name=None):
-    image, dtype = convert_to_tensor(image, name="image"), as_dtype(dtype)
-    have = image.dtype.base_dtype
-    if have == dtype:
-        return array_ops.identity(image, name=name)
-    with name_scope(name, "convert_image", [image]):
-        if have.is_integer and dtype.is_floating:
-            return math_ops.multiply(math_ops.cast(image, dtype), 1.0 / have.max)
-        if have.is_floating and dtype.is_integer:
-            scaled = math_ops.multiply(image, dtype.max + 0.5)
-            return math_ops.saturate_cast(scaled, dtype) if saturate else math_ops.cast(scaled, dtype)
-        return math_ops.cast(image, dtype)
-
-
-def central_crop(image, central_fraction):
-    if not 0 < central_fraction <= 1:
-        raise ValueError("central_fraction must be within (0, 1]")
-    image = convert_to_tensor(image)
-    shape, begin, size = array_ops.shape(image), [], []
-    for n in (shape[0], shape[1]):
-        whole = math_ops.to_double(n)
-        begin.append(math_ops.cast((whole - whole * central_fraction) / 2, dtypes.int32))
-        size.append(n - begin[-1] * 2)
-    return array_ops.slice(image, array_ops.stack(begin + [0]), array_ops.stack(size + [-1]))
-
-
-def flip_left_right(image):
-    image = convert_to_tensor(image)
-    return array_ops.reverse(image, [image.shape.ndims - 2])
-
-
-def flip_up_down(image):
-    image = convert_to_tensor(image)
-    return array_ops.reverse(image, [image.shape.ndims - 3])
-
-
-def _perhaps(flip, image, seed):
-    image = convert_to_tensor(image)
-    drawn = random_ops.random_uniform([], 0, 1.0, seed=seed)
-    made = cond(math_ops.less(drawn, .5), lambda: flip(image), lambda: image)
-    made.set_shape(image.shape)
-    return made
-
-
-def random_flip_left_right(image, seed=None):
-    return _perhaps(flip_left_right, image, seed)
-
-
-def random_flip_up_down(image, seed=None):
-    return _perhaps(flip_up_down, image, seed)
-
-
-def _as_float(adjust, image):
-    """Adjusted as float, and back to the type it had."""
-    image = convert_to_tensor(image)
-    if image.dtype.base_dtype.is_floating:
-        return adjust(image)
-    return convert_image_dtype(adjust(convert_image_dtype(image, dtypes.float32)), image.dtype.base_dtype, saturate=True)
-
-
-def adjust_brightness(image, delta):
-    return _as_float(lambda x: x + math_ops.cast(convert_to_tensor(delta), x.dtype.base_dtype), image)
-
-
-def random_brightness(image, max_delta, seed=None):
-    return adjust_brightness(image, random_ops.random_uniform([], -max_delta, max_delta, seed=seed))
-
-
-def adjust_contrast(images, contrast_factor):
-    factor = convert_to_tensor(contrast_factor, dtypes.float32)
-    return _as_float(lambda x: op("AdjustContrastv2", images=x, contrast_factor=factor), images)
-
-
-def random_contrast(image, lower, upper, seed=None):
-    return adjust_contrast(image, random_ops.random_uniform([], lower, upper, seed=seed))
-
-
-def adjust_saturation(image, saturation_factor, name=None):
-    scale = convert_to_tensor(saturation_factor, dtypes.float32)
-    return _as_float(lambda x: op("AdjustSaturation", name, images=x, scale=scale), image)
-
-
-def random_saturation(image, lower, upper, seed=None):
-    return adjust_saturation(image, random_ops.random_uniform([], lower, upper, seed=seed))
-
-
-def adjust_hue(image, delta, name=None):
-    return _as_float(lambda x: op("AdjustHue", name, images=x, delta=convert_to_tensor(delta, dtypes.float32)), image)
-
-
-def random_hue(image, max_delta, seed=None):
-    return adjust_hue(image, random_ops.random_uniform([], -max_delta, max_delta, seed=seed))
-
-
-def rgb_to_grayscale(images, name=None):
-    with name_scope(name, "rgb_to_grayscale", [images]):
-        def gray(x):
-            return math_ops.reduce_sum(x * convert_to_tensor([0.2989, 0.587, 0.114], x.dtype.base_dtype), -1, keepdims=True)
-        return _as_float(gray, images)
-
-
-def grayscale_to_rgb(images, name=None):
-    with name_scope(name, "grayscale_to_rgb", [images]):
-        images = convert_to_tensor(images)
-        return array_ops.tile(images, [1] * (images.shape.ndims - 1) + [3])
-
-
-def per_image_standardization(image):
-    image = math_ops.cast(convert_to_tensor(image), dtypes.float32)
-    count = math_ops.cast(array_ops.size(image), dtypes.float32)
-    mean = math_ops.reduce_mean(image)
-    variance = math_ops.reduce_mean(math_ops.square(image)) - math_ops.square(mean)
-    deviation = math_ops.sqrt(math_ops.maximum(variance, 0.0))
-    return (image - mean) / math_ops.maximum(deviation, math_ops.rsqrt(count))
-
-
-# ---- cutting and padding ----
-
-def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    image = convert_to_tensor(image)
-    lead = [0] * (image.shape.ndims - 3)
-    return array_ops.slice(image, array_ops.stack(lead + [offset_height, offset_width, 0]),
-                           array_ops.stack([-1] * len(lead) + [target_height, target_width, -1]))
-
-
-def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    image = convert_to_tensor(image)
-    lead = image.shape.ndims - 3
-    height, width = _size(image)
-    pads = [[0, 0]] * lead + [[offset_height, target_height - offset_height - height],
-                              [offset_width, target_width - offset_width - width], [0, 0]]
-    out = array_ops.pad(image, array_ops.stack([array_ops.stack(p) for p in pads]))
-    known = [v if isinstance(v, int) else None for v in (target_height, target_width)]
-    out.set_shape(image.shape.as_list()[:lead] + known + image.shape.as_list()[-1:])
-    return out
-
-
-def _size(image):
-    """Height and width: numbers where they are known."""
-    dims, shape = image.shape.as_list(), array_ops.shape(image)
-    at = len(dims) - 3
-    return [shape[at + i] if dims[at + i] is None else dims[at + i] for i in (0, 1)]
-
-
-def resize_image_with_crop_or_pad(image, target_height, target_width):
-    """Cut or padded around its middle."""
-    def most(a, b):
-        return max(a, b) if isinstance(a, int) and isinstance(b, int) else math_ops.maximum(a, b)
-
-    def least(a, b):
-        return min(a, b) if isinstance(a, int) and isinstance(b, int) else math_ops.minimum(a, b)
-    image = convert_to_tensor(image)
-    height, width = _size(image)
-    image = crop_to_bounding_box(image, most((height - target_height) // 2, 0), most((width - target_width) // 2, 0),
-                                 least(target_height, height), least(target_width, width))
-    return pad_to_bounding_box(image, most((target_height - height) // 2, 0), most((target_width - width) // 2, 0),
-                               target_height, target_width)
-
-
-resize_with_crop_or_pad = resize_image_with_crop_or_pad
+"""tf.image: pictures decoded, resized and changed."""
+from weft._core.ops.image import (
+    ResizeMethod,
+    adjust_brightness,
+    adjust_contrast,
+    adjust_hue,
+    adjust_saturation,
+    central_crop,
+    convert_image_dtype,
+    crop_to_bounding_box,
+    decode_gif,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    encode_png,
+    flip_left_right,
+    flip_up_down,
+    grayscale_to_rgb,
+    hsv_to_rgb,
+    pad_to_bounding_box,
+    per_image_standardization,
+    random_brightness,
+    random_contrast,
+    random_flip_left_right,
+    random_flip_up_down,
+    random_hue,
+    random_saturation,
+    resize,
+    resize_area,
+    resize_bicubic,
+    resize_bilinear,
+    resize_image_with_crop_or_pad,
+    resize_images,
+    resize_nearest_neighbor,
+    resize_with_crop_or_pad,
+    rgb_to_grayscale,
+    rgb_to_hsv,
+)
+from weft._core.public import publish as _publish
+
+__all__ = [
+    "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation", "central_crop",
+    "convert_image_dtype", "crop_to_bounding_box", "decode_gif", "decode_jpeg", "decode_png", "encode_jpeg",
+    "encode_png", "flip_left_right", "flip_up_down", "grayscale_to_rgb", "hsv_to_rgb", "pad_to_bounding_box",
+    "per_image_standardization", "random_brightness", "random_contrast", "random_flip_left_right",
+    "random_flip_up_down", "random_hue", "random_saturation", "resize", "resize_area", "resize_bicubic",
+    "resize_bilinear", "resize_image_with_crop_or_pad", "resize_images", "resize_nearest_neighbor",
+    "resize_with_crop_or_pad", "rgb_to_grayscale", "rgb_to_hsv",
+]
+__getattr__ = _publish(__name__)

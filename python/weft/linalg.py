@@ -1,68 +1,33 @@
-"""tf.linalg.*: matrices factored, inverted, solved.  `tf.cholesky` and the other old names are the same functions."""
-from . import array_ops, math_ops, wrap
-from .build import convert_to_tensor, op
-from .dtypes import float32
-from .graph import name_scope
+"""tf.linalg: matrices factored, inverted, solved."""
+from weft._core.ops.array_ops import matrix_transpose, matrix_transpose as transpose
+from weft._core.ops.linalg import (
+    adjoint,
+    cholesky,
+    cholesky_solve,
+    det,
+    eye,
+    inv,
+    logdet,
+    qr,
+    set_diag,
+    slogdet,
+    solve,
+    trace,
+    triangular_solve,
+)
+from weft._core.ops.math_ops import (
+    matmul,
+    matrix_band_part as band_part,
+    matrix_diag as diag,
+    matrix_diag_part as diag_part,
+    norm,
+    tensordot,
+)
+from weft._core.public import publish as _publish
 
-wrap.functions("""
-cholesky Cholesky input
-matrix_determinant MatrixDeterminant input
-matrix_inverse MatrixInverse input adjoint=False
-matrix_solve MatrixSolve matrix rhs adjoint=False
-matrix_triangular_solve_op MatrixTriangularSolve matrix rhs lower=True adjoint=False
-log_matrix_determinant LogMatrixDeterminant input
-qr_op Qr input full_matrices=False
-matrix_set_diag MatrixSetDiag input diagonal
-""", globals())
-matmul, norm, tensordot = math_ops.matmul, math_ops.norm, math_ops.tensordot
-band_part, diag, diag_part = math_ops.matrix_band_part, math_ops.matrix_diag, math_ops.matrix_diag_part
-set_diag = matrix_set_diag  # noqa: F821
-det, inv, solve, slogdet = matrix_determinant, matrix_inverse, matrix_solve, log_matrix_determinant  # noqa: F821
-transpose = matrix_transpose = array_ops.matrix_transpose
-
-
-def matrix_triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
-    with name_scope(name, "triangular_solve"):
-        return matrix_triangular_solve_op(matrix, rhs, lower=lower, adjoint=adjoint)  # noqa: F821
-
-
-triangular_solve = matrix_triangular_solve
-
-
-def qr(input, full_matrices=False, name=None):  # noqa: A002 - TensorFlow's name
-    return qr_op(input, full_matrices=full_matrices, name=name)  # noqa: F821
-
-
-def adjoint(matrix, name=None):
-    with name_scope(name, "adjoint"):
-        return array_ops.matrix_transpose(convert_to_tensor(matrix, name="matrix"), conjugate=True)
-
-
-def cholesky_solve(chol, rhs, name=None):
-    with name_scope(name, "cholesky_solve"):
-        return matrix_triangular_solve_op(chol, matrix_triangular_solve_op(chol, rhs), adjoint=True)  # noqa: F821
-
-
-def logdet(matrix, name=None):
-    """Of a matrix that is positive definite."""
-    with name_scope(name, "logdet"):
-        chol = cholesky(matrix)  # noqa: F821
-        return 2.0 * math_ops.reduce_sum(math_ops.log(math_ops.real(diag_part(chol))), axis=[-1])
-
-
-def trace(x, name=None):
-    with name_scope(name, "Trace") as scope:
-        return math_ops.reduce_sum(diag_part(convert_to_tensor(x, name="x")), [-1], name=scope)
-
-
-def eye(num_rows, num_columns=None, batch_shape=None, dtype=float32, name=None):
-    with name_scope(name, default_name="eye"):
-        square = num_columns is None
-        num_columns = num_rows if square else num_columns
-        shorter = math_ops.minimum(num_rows, num_columns)
-        shape = array_ops.stack([shorter]) if batch_shape is None else array_ops.concat([batch_shape, [shorter]], 0)
-        ones = array_ops.ones(shape, dtype=dtype)
-        if square:
-            return diag(ones)
-        whole = [num_rows, num_columns] if batch_shape is None else array_ops.concat([batch_shape, [num_rows, num_columns]], 0)
-        return op("MatrixSetDiag", None, input=array_ops.zeros(whole, dtype=dtype), diagonal=ones)
+__all__ = [
+    "adjoint", "band_part", "cholesky", "cholesky_solve", "det", "diag", "diag_part", "eye", "inv", "logdet", "matmul",
+    "matrix_transpose", "norm", "qr", "set_diag", "slogdet", "solve", "tensordot", "trace", "transpose",
+    "triangular_solve",
+]
+__getattr__ = _publish(__name__)

@@ -1,244 +1,29 @@
-"""SparseTensor, and the functions that take one apart."""
-from . import tensor_shape
+"""tf.sparse: tensors of which few values are kept."""
+from weft._core.ops.sparse import (
+    SparseTensor,
+    sparse_add as add,
+    sparse_concat as concat,
+    sparse_fill_empty_rows as fill_empty_rows,
+    sparse_reduce_max as reduce_max,
+    sparse_reduce_max_sparse as reduce_max_sparse,
+    sparse_reduce_sum as reduce_sum,
+    sparse_reduce_sum_sparse as reduce_sum_sparse,
+    sparse_reorder as reorder,
+    sparse_reshape as reshape,
+    sparse_retain as retain,
+    sparse_slice as slice,
+    sparse_softmax as softmax,
+    sparse_split as split,
+    sparse_tensor_dense_matmul as matmul,
+    sparse_tensor_dense_matmul as sparse_dense_matmul,
+    sparse_tensor_to_dense as to_dense,
+    sparse_transpose as transpose,
+)
+from weft._core.public import publish as _publish
 
-
-class SparseTensor:
-    """Where the values are (n, rank), the values (n), and the shape of the whole (rank)."""
-
-    def __init__(self, indices, values, dense_shape=None, shape=None):
-        from . import dtypes
-        from .build import convert_to_tensor
-        from .graph import name_scope
-        dense_shape = shape if dense_shape is None else dense_shape
-        with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
-            self._indices = convert_to_tensor(indices, dtypes.int64, name="indices")
-            self._values = convert_to_tensor(values, name="values")
-            self._shape = convert_to_tensor(dense_shape, dtypes.int64, name="dense_shape")
-
-    @property
-    def indices(self):
-        return self._indices
-
-    @property
-    def values(self):
-        return self._values
-
-    @property
-    def dense_shape(self):
-        return self._shape
-
-    @property
-    def op(self):
-        return self._values.op
-
-    @property
-    def graph(self):
-        return self._values.graph
-
-    @property
-    def dtype(self):
-        return self._values.dtype
-
-    @property
-    def shape(self):
-        return self.get_shape()
-
-    def get_shape(self):
-        from .build import constant_value
-        known = constant_value(self._shape)
-        return tensor_shape.TensorShape(None if known is None else [int(d) for d in known])
-
-    def eval(self, feed_dict=None, session=None):
-        from .graph import _session
-        return _session(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
-
-    def __str__(self):
-        return "SparseTensor(indices=%s, values=%s, dense_shape=%s)" % (self._indices, self._values, self._shape)
-
-
-class SparseTensorValue(tuple):
-    """What a run gives for a SparseTensor."""
-
-    def __new__(cls, indices, values, dense_shape):
-        return super().__new__(cls, (indices, values, dense_shape))
-
-    indices = property(lambda self: self[0])
-    values = property(lambda self: self[1])
-    dense_shape = property(lambda self: self[2])
-
-
-def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None):
-    from .build import op
-    return op("SparseToDense", name, sparse_indices=sparse_indices, output_shape=output_shape,
-              sparse_values=sparse_values, default_value=default_value, validate_indices=validate_indices)
-
-
-def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, name=None):
-    from . import dtypes
-    if default_value is None:
-        default_value = "" if sp_input.dtype.base_dtype == dtypes.string else 0
-    return sparse_to_dense(sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name)
-
-
-def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
-    from .build import op
-    from .graph import name_scope
-    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]) as scope:
-        return op("SparseTensorDenseMatMul", scope, a_indices=sp_a.indices, a_values=sp_a.values, a_shape=sp_a.dense_shape,
-                  b=b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
-
-
-def sparse_reorder(sp_input, name=None):
-    from .build import op
-    indices, values = op("SparseReorder", name, input_indices=sp_input.indices, input_values=sp_input.values,
-                         input_shape=sp_input.dense_shape)
-    return SparseTensor(indices, values, sp_input.dense_shape)
-
-
-def sparse_reshape(sp_input, shape, name=None):
-    from . import dtypes
-    from .build import convert_to_tensor, op
-    from .graph import name_scope
-    with name_scope(name, "SparseReshape", [sp_input.indices]) as scope:
-        indices, dims = op("SparseReshape", scope, input_indices=sp_input.indices, input_shape=sp_input.dense_shape,
-                           new_shape=convert_to_tensor(shape, dtypes.int64))
-        return SparseTensor(indices, sp_input.values, dims)
-
-
-def sparse_fill_empty_rows(sp_input, default_value, name=None):
-    """The tensor with a default in every empty row, and which rows those were."""
-    from .build import convert_to_tensor, op
-    from .graph import name_scope
-    with name_scope(name, "SparseFillEmptyRows", [sp_input.indices]):
-        default_value = convert_to_tensor(default_value, sp_input.values.dtype.base_dtype)
-        indices, values, empty, _ = op("SparseFillEmptyRows", indices=sp_input.indices, values=sp_input.values,
-                                       dense_shape=sp_input.dense_shape, default_value=default_value)
-        return SparseTensor(indices, values, sp_input.dense_shape), empty
-
-
-# ---- put together, cut, added up ----
-
-def _keep(keepdims, keep_dims):
-    return bool(keep_dims if keepdims is None else keepdims)
-
-
-def sparse_concat(axis=None, sp_inputs=None, name=None, expand_nonconcat_dim=False, concat_dim=None, expand_nonconcat_dims=None):
-    from .build import op
-    axis = concat_dim if axis is None else axis
-    sp_inputs = list(sp_inputs)
-    if expand_nonconcat_dim or expand_nonconcat_dims:
-        sp_inputs = _expanded(sp_inputs, axis)
-    if len(sp_inputs) == 1:
-        return sp_inputs[0]
-    return SparseTensor(*op("SparseConcat", name, indices=[s.indices for s in sp_inputs], values=[s.values for s in sp_inputs],
-                            shapes=[s.dense_shape for s in sp_inputs], concat_dim=axis))
-
-
-def _expanded(sp_inputs, axis):
-    """All with the largest of their shapes, but for the axis."""
-    from . import array_ops, dtypes, math_ops
-    shapes = array_ops.stack([s.dense_shape for s in sp_inputs])
-    rank = sp_inputs[0].dense_shape.shape[0].value
-    own = math_ops.cast(array_ops.one_hot(axis % rank, rank, dtype=dtypes.int32), dtypes.int64)
-    most = math_ops.reduce_max(shapes, 0)
-    return [SparseTensor(s.indices, s.values, s.dense_shape * own + most * (1 - own)) for s in sp_inputs]
-
-
-def sparse_add(a, b, threshold=None, thresh=None):
-    """The sum of two, of which one may be dense: then the sum is."""
-    from . import array_ops, math_ops
-    from .build import convert_to_tensor, op
-    threshold = thresh if threshold is None else threshold
-    threshold = 0 if threshold is None else threshold
-    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
-        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
-    if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
-        real = {"complex64": "float32", "complex128": "float64"}.get(a.dtype.base_dtype.name, a.dtype.base_dtype.name)
-        return SparseTensor(*op("SparseAdd", None, a_indices=a.indices, a_values=a.values, a_shape=a.dense_shape, b_indices=b.indices,
-                                b_values=b.values, b_shape=b.dense_shape, thresh=convert_to_tensor(threshold, real, name="threshold")))
-    a, b = (a, b) if isinstance(a, SparseTensor) else (b, a)
-    return math_ops.add(array_ops.scatter_nd(a.indices, a.values, a.dense_shape), b)
-
-
-def sparse_slice(sp_input, start, size, name=None):
-    from . import dtypes
-    from .build import convert_to_tensor, op
-    from .graph import name_scope
-    start, size = convert_to_tensor(start, dtypes.int64), convert_to_tensor(size, dtypes.int64)
-    with name_scope(name, "SparseSlice", [sp_input.indices]) as scope:
-        return SparseTensor(*op("SparseSlice", scope, indices=sp_input.indices, values=sp_input.values, shape=sp_input.dense_shape,
-                                start=start, size=size))
-
-
-def sparse_split(keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None):
-    from .build import op
-    axis = split_dim if axis is None else axis
-    if keyword_required is not None:
-        raise ValueError("Keyword arguments are required for this function.")
-    if sp_input is None or num_split is None or axis is None:
-        raise ValueError("sp_input, num_split and axis are required")
-    parts = op("SparseSplit", name, split_dim=axis, indices=sp_input.indices, values=sp_input.values, shape=sp_input.dense_shape,
-               num_split=num_split)
-    return [SparseTensor(*parts[i::num_split]) for i in range(num_split)]
-
-
-def sparse_softmax(sp_input, name=None):
-    from .build import op
-    from .graph import name_scope
-    with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
-        values = op("SparseSoftmax", None, sp_indices=sp_input.indices, sp_values=sp_input.values, sp_shape=sp_input.dense_shape)
-        return SparseTensor(sp_input.indices, values, sp_input.dense_shape)
-
-
-def _reduced(kind, sp_input, axis, keep):
-    from . import array_ops, math_ops
-    from .build import op
-    if axis is None:
-        rank = sp_input.dense_shape.shape[0].value
-        axis = list(range(rank)) if rank is not None else math_ops.range(array_ops.size(sp_input.dense_shape))
-    return op(kind, None, input_indices=sp_input.indices, input_values=sp_input.values, input_shape=sp_input.dense_shape,
-              reduction_axes=axis, keep_dims=keep)
-
-
-def sparse_reduce_sum(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    return _reduced("SparseReduceSum", sp_input, reduction_axes if axis is None else axis, _keep(keepdims, keep_dims))
-
-
-def sparse_reduce_max(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    return _reduced("SparseReduceMax", sp_input, reduction_axes if axis is None else axis, _keep(keepdims, keep_dims))
-
-
-def sparse_reduce_sum_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    return SparseTensor(*_reduced("SparseReduceSumSparse", sp_input, reduction_axes if axis is None else axis, _keep(keepdims, keep_dims)))
-
-
-def sparse_reduce_max_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    return SparseTensor(*_reduced("SparseReduceMaxSparse", sp_input, reduction_axes if axis is None else axis, _keep(keepdims, keep_dims)))
-
-
-def sparse_retain(sp_input, to_retain):
-    from . import array_ops, dtypes
-    from .build import convert_to_tensor
-    keep = array_ops.reshape(array_ops.where(convert_to_tensor(to_retain, dtypes.bool)), [-1])
-    return SparseTensor(array_ops.gather(sp_input.indices, keep), array_ops.gather(sp_input.values, keep), sp_input.dense_shape)
-
-
-def sparse_transpose(sp_input, perm=None, name=None):
-    from . import array_ops
-    from .graph import name_scope
-    with name_scope(name, "SparseTranspose", [sp_input.indices]):
-        if perm is None:
-            perm = list(range(sp_input.dense_shape.shape[0].value))[::-1]
-        return sparse_reorder(SparseTensor(array_ops.gather(sp_input.indices, perm, axis=1), sp_input.values,
-                                           array_ops.gather(sp_input.dense_shape, perm)))
-
-
-_SHORT = {"to_dense": "sparse_tensor_to_dense", "matmul": "sparse_tensor_dense_matmul", "sparse_dense_matmul": "sparse_tensor_dense_matmul"}
-
-
-def __getattr__(name):
-    """tf.sparse has these names without the prefix."""
-    found = globals().get(_SHORT.get(name, "sparse_" + name))
-    if found is None:
-        raise AttributeError("tf.sparse.%s is not in Weft" % name)
-    return found
+__all__ = [
+    "SparseTensor", "add", "concat", "fill_empty_rows", "matmul", "reduce_max", "reduce_max_sparse", "reduce_sum",
+    "reduce_sum_sparse", "reorder", "reshape", "retain", "slice", "softmax", "sparse_dense_matmul", "split",
+    "to_dense", "transpose",
+]
+__getattr__ = _publish(__name__)

@@ -1,164 +1,22 @@
 """tf.summary: nodes that make summaries, and the files TensorBoard reads."""
-import time
+from weft._core.files.summary import (
+    FileWriter,
+    FileWriterCache,
+    audio,
+    get_summary_description,
+    histogram,
+    image,
+    merge,
+    merge_all,
+    scalar,
+    tensor_summary,
+    text,
+)
+from weft._core.framework.protos import Event, SessionLog, Summary, TaggedRunMetadata
+from weft._core.public import publish as _publish
 
-from . import _weft, protos
-from .build import convert_to_tensor
-from .graph import Graph, GraphKeys, get_default_graph
-
-Summary, Event, SessionLog = protos.Summary, protos.Event, protos.SessionLog
-TaggedRunMetadata = protos.TaggedRunMetadata
-
-
-def _node(kind, name, tensor, collections, family, max_outputs=0, extra=-1, metadata=b""):
-    graph = get_default_graph()
-    graph._check_not_finalized()
-    out = _weft.summary(graph._c, kind, name, convert_to_tensor(tensor)._out, family, max_outputs, extra, metadata)
-    made = graph._tensor(out)
-    graph.add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, made)
-    return made
-
-
-def scalar(name, tensor, collections=None, family=None):
-    return _node("scalar", name, tensor, collections, family)
-
-
-def histogram(name, values, collections=None, family=None):
-    return _node("histogram", name, values, collections, family)
-
-
-def image(name, tensor, max_outputs=3, collections=None, family=None):
-    return _node("image", name, tensor, collections, family, max_outputs)
-
-
-def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=None):
-    from . import dtypes
-    rate = convert_to_tensor(sample_rate, dtypes.float32, name="sample_rate")
-    return _node("audio", name, tensor, collections, family, max_outputs, rate._out)
-
-
-def text(name, tensor, collections=None):
-    return _node("text", name, tensor, collections, None)
-
-
-def tensor_summary(name, tensor, summary_description=None, collections=None, summary_metadata=None, family=None,
-                   display_name=None):
-    data = b"" if summary_metadata is None else summary_metadata.SerializeToString()
-    return _node("tensor", name, tensor, collections, family, metadata=data)
-
-
-def merge(inputs, collections=None, name=None):
-    graph = get_default_graph()
-    made = graph._tensor(_weft.summary_merge(graph._c, name, [convert_to_tensor(i)._out for i in inputs]))
-    graph.add_to_collections(collections or [], made)
-    return made
-
-
-def merge_all(key=GraphKeys.SUMMARIES, scope=None, name=None):
-    found = get_default_graph().get_collection(key, scope)
-    return merge(found, name=name) if found else None
-
-
-def get_summary_description(node_def):
-    return None
-
-
-class FileWriter:
-    """Events of a run, in logdir/events.out.tfevents.*"""
-
-    def __init__(self, logdir, graph=None, max_queue=10, flush_secs=120, graph_def=None, filename_suffix=None,
-                 session=None):
-        self._dir = str(logdir)
-        self._made = _weft.writer_create(self._dir, int(max_queue), float(flush_secs), filename_suffix)
-        self._closed = False
-        if isinstance(graph, Graph):
-            self.add_graph(graph)  # and its meta graph
-        elif graph is not None or graph_def is not None:
-            self.add_graph(None, graph_def=graph_def or graph)
-
-    def get_logdir(self):
-        return self._dir
-
-    def _add(self, what, data, step, tag=None):
-        _weft.writer_add(self._made, what, data, 0 if step is None else int(step), tag)
-
-    def add_summary(self, summary, global_step=None):
-        data = summary.SerializeToString() if hasattr(summary, "SerializeToString") else bytes(summary)
-        self._add("summary", data, global_step)
-
-    def add_event(self, event):
-        self._add("event", event.SerializeToString(), 0)
-
-    def add_graph(self, graph, global_step=None, graph_def=None):
-        if isinstance(graph, Graph):
-            _weft.writer_add_graph(self._made, graph._c, int(global_step or 0))
-            return
-        graph_def = graph if graph is not None else graph_def
-        event = protos.Event(wall_time=time.time(), graph_def=graph_def.SerializeToString())
-        if global_step is not None:
-            event.step = int(global_step)
-        self.add_event(event)
-
-    def add_meta_graph(self, meta_graph_def, global_step=None):
-        self._add("meta_graph", meta_graph_def.SerializeToString(), global_step)
-
-    def add_run_metadata(self, run_metadata, tag, global_step=None):
-        self._add("run_metadata", run_metadata.SerializeToString(), global_step, tag)
-
-    def add_session_log(self, session_log, global_step=None):
-        _weft.writer_add_session_log(self._made, session_log.status, session_log.checkpoint_path or None,
-                                     session_log.msg or None, int(global_step or 0))
-
-    def flush(self):
-        _weft.writer_flush(self._made)
-
-    def close(self):
-        _weft.writer_close(self._made)
-        self._closed = True
-
-    def reopen(self):
-        _weft.writer_reopen(self._made)
-        self._closed = False
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.close()
-
-
-SummaryWriter = FileWriter
-
-
-class FileWriterCache:
-    """One writer for each folder."""
-
-    _writers = {}
-
-    @classmethod
-    def get(cls, logdir):
-        if logdir not in cls._writers:
-            cls._writers[logdir] = FileWriter(logdir, graph=get_default_graph())
-        return cls._writers[logdir]
-
-    @classmethod
-    def clear(cls):
-        for writer in cls._writers.values():
-            writer.close()
-        cls._writers.clear()
-
-
-# ---- names of before 1.0 ----
-
-merge_all_summaries, merge_summary = merge_all, merge
-
-
-def scalar_summary(tags, values, collections=None, name=None):
-    return scalar(tags, values, collections)
-
-
-def histogram_summary(tag, values, collections=None, name=None):
-    return histogram(tag, values, collections)
-
-
-def image_summary(tag, tensor, max_images=3, collections=None, name=None):
-    return image(tag, tensor, max_images, collections)
+__all__ = [
+    "Event", "FileWriter", "FileWriterCache", "SessionLog", "Summary", "TaggedRunMetadata", "audio",
+    "get_summary_description", "histogram", "image", "merge", "merge_all", "scalar", "tensor_summary", "text",
+]
+__getattr__ = _publish(__name__)

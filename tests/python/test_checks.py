@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 import weft
+from weft._core.framework import protos
 from both import both, oracle
 
 BOTH = (weft, oracle)
@@ -65,7 +66,7 @@ def test_constants_as_messages():
     for value in (np.float32([[1, 2]]), 3, [1.5, 2], ["a", b"b"], np.int64([1]), True):
         ours, theirs = weft.make_tensor_proto(value), oracle.make_tensor_proto(value)
         np.testing.assert_array_equal(weft.make_ndarray(ours), oracle.make_ndarray(theirs))
-        again = weft.protos.TensorProto.FromString(theirs.SerializeToString())
+        again = protos.TensorProto.FromString(theirs.SerializeToString())
         np.testing.assert_array_equal(weft.make_ndarray(again), oracle.make_ndarray(theirs))
         assert ours.dtype == theirs.dtype
 

@@ -168,11 +168,11 @@ def test_py_func():
 
 def test_functions_of_the_library_are_called_and_differentiated():
     import weft
-    import weft.function
+    from weft._core.framework.function import Defun
     from tensorflow.python.framework import function
 
     def program(tf):
-        defun = weft.function.Defun if tf is weft else function.Defun
+        defun = Defun if tf is weft else function.Defun
         x = tf.placeholder(tf.float32, [3, 4], name="x")
 
         @defun(tf.float32, tf.float32)

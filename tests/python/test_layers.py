@@ -166,7 +166,7 @@ def test_what_is_not_there_says_so():
 
 
 def test_flags_take_both_spellings():
-    from weft import flags
+    from weft._core.platform import flags
     values = flags._FlagValues()
     values._define("name", "x", "", str)
     values._define("on", False, "", flags._bool)

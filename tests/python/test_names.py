@@ -8,7 +8,7 @@ import sys
 import pytest
 import scripts
 
-from weft import runner
+from weft._core.run import runner
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "calls"))
 import machine  # noqa: E402

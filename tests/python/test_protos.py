@@ -7,7 +7,7 @@ from tensorflow.core.protobuf import (cluster_pb2, config_pb2, meta_graph_pb2, q
 from tensorflow.core.util import event_pb2
 
 import weft
-from weft import proto, protos
+from weft._core.framework import proto, protos
 
 KINDS = {1: "double", 2: "float", 3: "int", 4: "int", 5: "int32", 6: "fixed64", 8: "bool", 9: "string", 12: "bytes", 13: "int",
          14: "enum"}

@@ -1,40 +1,7 @@
-"""tf.contrib.training"""
-from ..train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn  # noqa: F401
+"""tf.contrib.training: hyperparameters, and where to put variables."""
+from weft._core.contrib.training import HParams
+from weft._core.public import publish as _publish
+from weft._core.train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
 
-
-class HParams:
-    """Named values of a run."""
-
-    def __init__(self, hparam_def=None, model_structure=None, **kwargs):
-        self.__dict__.update(kwargs)
-
-    def add_hparam(self, name, value):
-        if name in self.__dict__:
-            raise ValueError("Hyperparameter name is reserved: %s" % name)
-        self.__dict__[name] = value
-
-    def values(self):
-        return dict(self.__dict__)
-
-    def get(self, key, default=None):
-        return self.__dict__.get(key, default)
-
-    def set_hparam(self, name, value):
-        self.__dict__[name] = value
-
-    def override_from_dict(self, values):
-        self.__dict__.update(values)
-        return self
-
-    def parse(self, text):
-        for pair in filter(None, (p.strip() for p in text.split(","))):
-            key, _, value = pair.partition("=")
-            old = self.__dict__[key]
-            self.__dict__[key] = value.lower() in ("true", "1") if isinstance(old, bool) else type(old)(value)
-        return self
-
-    def __contains__(self, key):
-        return key in self.__dict__
-
-    def __repr__(self):
-        return "HParams(%s)" % sorted(self.__dict__.items())
+__all__ = ["GreedyLoadBalancingStrategy", "HParams", "byte_size_load_fn"]
+__getattr__ = _publish(__name__)

@@ -1,0 +1,336 @@
+"""tf.contrib.layers: regularizers, initializers and layers."""
+from weft._core.contrib.framework import add_arg_scope
+from weft._core.framework.absent import where
+from weft._core.framework.build import constant, convert_to_tensor, op
+from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
+from weft._core.nn import feature_column, layers as core, nn
+from weft._core.ops import array_ops, init_ops, math_ops
+from weft._core.ops.variable_scope import get_variable, variable_scope
+
+
+def _checked(scale):
+    import numbers
+    if isinstance(scale, numbers.Integral):
+        raise ValueError("scale cannot be an integer: %s" % scale)
+    if scale < 0.:
+        raise ValueError("Setting a scale less than 0 on a regularizer: %g" % scale)
+
+
+def l2_regularizer(scale, scope=None):
+    _checked(scale)
+    if scale == 0.:
+        return lambda _: None
+
+    def l2(weights):
+        with name_scope(scope, "l2_regularizer", [weights]) as name:
+            x = convert_to_tensor(weights)
+            return op("Mul", name, x=constant(scale, x.dtype.base_dtype, name="scale"), y=nn.l2_loss(x))
+    return l2
+
+
+def l1_regularizer(scale, scope=None):
+    _checked(scale)
+    if scale == 0.:
+        return lambda _: None
+
+    def l1(weights):
+        with name_scope(scope, "l1_regularizer", [weights]) as name:
+            x = convert_to_tensor(weights)
+            return op("Mul", name, x=constant(scale, x.dtype.base_dtype, name="scale"),
+                      y=math_ops.reduce_sum(math_ops.abs(x)))
+    return l1
+
+
+def l1_l2_regularizer(scale_l1=1.0, scale_l2=1.0, scope=None):
+    return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)], scope or "l1_l2_regularizer")
+
+
+def sum_regularizer(regularizer_list, scope=None):
+    def total(weights):
+        with name_scope(scope, "sum_regularizer", [weights]):
+            found = [r for r in (fn(weights) for fn in regularizer_list) if r is not None]
+            return math_ops.add_n(found) if found else None
+    return total
+
+
+def apply_regularization(regularizer, weights_list=None):
+    weights_list = weights_list or get_default_graph().get_collection(GraphKeys.WEIGHTS)
+    with name_scope("get_regularization_penalty", values=weights_list) as scope:
+        found = [r for r in (regularizer(w) for w in weights_list) if r is not None]
+        made = math_ops.add_n(found, name=scope)
+        get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, made)
+        return made
+
+
+def xavier_initializer(uniform=True, seed=None, dtype=init_ops.dtypes.float32):
+    return init_ops.VarianceScaling(1.0, "fan_avg", "uniform" if uniform else "truncated_normal", seed, dtype)
+
+
+xavier_initializer_conv2d = xavier_initializer
+
+
+def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=init_ops.dtypes.float32):
+    return init_ops.VarianceScaling(factor, mode.lower(), "uniform" if uniform else "truncated_normal", seed, dtype)
+
+
+def _variable(name, shape, dtype, initializer, regularizer, trainable, collections):
+    """Also a model variable, and in the collections asked for: a list, or by name."""
+    more = (collections or {}).get(name, []) if isinstance(collections, (dict, type(None))) else collections
+    found = get_variable(name, shape, dtype, initializer, regularizer, trainable,
+                         collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES] + list(more or []))
+    return found
+
+
+def _collect(collections, name, out):
+    """The layer's output, in the collections asked for under the layer's name."""
+    if collections:
+        graph = get_default_graph()
+        graph.add_to_collections(collections, out)
+        graph.__dict__.setdefault("_layer_names", {})[out._out] = name.rstrip("/")
+    return out
+
+
+def alias_of(out):
+    """The name of the layer that put it into a collection."""
+    return out.graph.__dict__.get("_layer_names", {}).get(out._out, out.op.name)
+
+
+def _finish(out, normalizer_fn, normalizer_params, activation_fn):
+    if normalizer_fn is not None:
+        out = normalizer_fn(out, **(normalizer_params or {}))
+    return out if activation_fn is None else activation_fn(out)
+
+
+@add_arg_scope
+def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None,
+                    weights_initializer=xavier_initializer(), weights_regularizer=None,
+                    biases_initializer=init_ops.Zeros(), biases_regularizer=None, reuse=None, variables_collections=None,
+                    outputs_collections=None, trainable=True, scope=None):
+    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse) as sc:
+        x = convert_to_tensor(inputs)
+        depth = x.shape.as_list()[-1]
+        w = _variable("weights", [depth, num_outputs], x.dtype.base_dtype, weights_initializer, weights_regularizer, trainable,
+                      variables_collections)
+        if x.shape.ndims > 2:
+            out = math_ops.tensordot(x, w, 1)
+        else:
+            out = math_ops.matmul(x, w)
+        if normalizer_fn is None and biases_initializer is not None:
+            b = _variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer, trainable,
+                          variables_collections)
+            out = nn.bias_add(out, b)
+        return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
+
+
+def linear(inputs, num_outputs, **kwargs):
+    return fully_connected(inputs, num_outputs, activation_fn=None, **kwargs)
+
+
+def relu(inputs, num_outputs, **kwargs):
+    return fully_connected(inputs, num_outputs, activation_fn=nn.relu, **kwargs)
+
+
+def relu6(inputs, num_outputs, **kwargs):
+    return fully_connected(inputs, num_outputs, activation_fn=nn.relu6, **kwargs)
+
+
+def _pair(value):
+    return [value, value] if isinstance(value, int) else list(value)
+
+
+def _format(data_format):
+    return core._format({None: "channels_last", "NHWC": "channels_last", "NCHW": "channels_first"}.get(data_format, data_format))
+
+
+@add_arg_scope
+def conv2d(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1, activation_fn=nn.relu,
+           normalizer_fn=None, normalizer_params=None, weights_initializer=xavier_initializer(), weights_regularizer=None,
+           biases_initializer=init_ops.Zeros(), biases_regularizer=None, reuse=None, variables_collections=None,
+           outputs_collections=None, trainable=True, scope=None):
+    with variable_scope(scope, "Conv", [inputs], reuse=reuse) as sc:
+        x = convert_to_tensor(inputs)
+        k, s, r = _pair(kernel_size), _pair(stride), _pair(rate)
+        form, of = _format(data_format)
+        w = _variable("weights", k + [x.shape.as_list()[form.index("C")], num_outputs], x.dtype.base_dtype, weights_initializer,
+                      weights_regularizer, trainable, variables_collections)
+        out = nn.conv2d(x, w, of(s), padding, data_format=form, dilations=of(r))
+        if normalizer_fn is None and biases_initializer is not None:
+            b = _variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer, trainable,
+                          variables_collections)
+            out = nn.bias_add(out, b, data_format=form)
+        return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
+
+
+convolution = convolution2d = conv2d
+
+
+@add_arg_scope
+def conv2d_transpose(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format="NHWC", activation_fn=nn.relu,
+                     normalizer_fn=None, normalizer_params=None, weights_initializer=xavier_initializer(),
+                     weights_regularizer=None, biases_initializer=init_ops.Zeros(), biases_regularizer=None, reuse=None,
+                     variables_collections=None, outputs_collections=None, trainable=True, scope=None):
+    if data_format != "NHWC":
+        raise NotImplementedError("tf.contrib.layers.conv2d_transpose(data_format=%r) is not in Weft%s: transpose the images to "
+                                  "NHWC" % (data_format, where()))
+    with variable_scope(scope, "Conv2d_transpose", [inputs], reuse=reuse) as sc:
+        x = convert_to_tensor(inputs)
+        k, s, dims = _pair(kernel_size), _pair(stride), x.shape.as_list()
+        w = _variable("weights", k + [num_outputs, dims[3]], x.dtype.base_dtype, weights_initializer, weights_regularizer,
+                      trainable, variables_collections)
+        more = [max(a - b, 0) if padding.upper() == "VALID" else 0 for a, b in zip(k, s)]
+        size = [dims[i + 1] * s[i] + more[i] for i in (0, 1)]
+        out = nn.conv2d_transpose(x, w, array_ops.stack([array_ops.shape(x)[0]] + size + [num_outputs]), [1] + s + [1],
+                                  padding.upper())
+        out.set_shape([dims[0]] + size + [num_outputs])
+        if normalizer_fn is None and biases_initializer is not None:
+            out = nn.bias_add(out, _variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer,
+                                             trainable, variables_collections))
+        return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
+
+
+@add_arg_scope
+def separable_conv2d(inputs, num_outputs, kernel_size, depth_multiplier=1, stride=1, padding="SAME", data_format="NHWC",
+                     rate=1, activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None,
+                     weights_initializer=xavier_initializer(), pointwise_initializer=None, weights_regularizer=None,
+                     biases_initializer=init_ops.Zeros(), biases_regularizer=None, reuse=None, variables_collections=None,
+                     outputs_collections=None, trainable=True, scope=None):
+    """Each channel by itself, then (unless num_outputs is None) a mix of them."""
+    if data_format != "NHWC":
+        raise NotImplementedError("tf.contrib.layers.separable_conv2d(data_format=%r) is not in Weft%s: transpose the images to "
+                                  "NHWC" % (data_format, where()))
+    with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse) as sc:
+        x = convert_to_tensor(inputs)
+        depth, kind, s = x.shape.as_list()[3], x.dtype.base_dtype, _pair(stride)
+        deep = _variable("depthwise_weights", _pair(kernel_size) + [depth, depth_multiplier], kind, weights_initializer,
+                         weights_regularizer, trainable, variables_collections)
+        if num_outputs is None:
+            num_outputs = depth * depth_multiplier
+            out = nn.depthwise_conv2d(x, deep, [1] + s + [1], padding, rate=_pair(rate))
+        else:
+            point = _variable("pointwise_weights", [1, 1, depth * depth_multiplier, num_outputs], kind,
+                              pointwise_initializer or weights_initializer, weights_regularizer, trainable,
+                              variables_collections)
+            out = nn.separable_conv2d(x, deep, point, [1] + s + [1], padding, rate=_pair(rate))
+        if normalizer_fn is None and biases_initializer is not None:
+            out = nn.bias_add(out, _variable("biases", [num_outputs], kind, biases_initializer, biases_regularizer, trainable,
+                                             variables_collections))
+        return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
+
+
+separable_convolution2d = separable_conv2d
+
+
+def one_hot_encoding(labels, num_classes, on_value=1.0, off_value=0.0, outputs_collections=None, scope=None):
+    with name_scope(scope, "OneHotEncoding", [labels, num_classes]) as sc:
+        labels = math_ops.cast(convert_to_tensor(labels), init_ops.dtypes.int64)
+        return _collect(outputs_collections, sc, array_ops.one_hot(labels, num_classes, on_value=on_value, off_value=off_value))
+
+
+@add_arg_scope
+def max_pool2d(inputs, kernel_size, stride=2, padding="VALID", data_format="NHWC", outputs_collections=None, scope=None):
+    (form, of), k, s = _format(data_format), _pair(kernel_size), _pair(stride)
+    with name_scope(scope, "MaxPool2D", [inputs]) as sc:
+        return _collect(outputs_collections, sc, nn.max_pool(inputs, of(k), of(s), padding, data_format=form))
+
+
+@add_arg_scope
+def avg_pool2d(inputs, kernel_size, stride=2, padding="VALID", data_format="NHWC", outputs_collections=None, scope=None):
+    (form, of), k, s = _format(data_format), _pair(kernel_size), _pair(stride)
+    with name_scope(scope, "AvgPool2D", [inputs]) as sc:
+        return _collect(outputs_collections, sc, nn.avg_pool(inputs, of(k), of(s), padding, data_format=form))
+
+
+@add_arg_scope
+def flatten(inputs, outputs_collections=None, scope=None):
+    with name_scope(scope, "Flatten", [inputs]) as sc:
+        return _collect(outputs_collections, sc, core.flatten(inputs))
+
+
+@add_arg_scope
+def dropout(inputs, keep_prob=0.5, noise_shape=None, is_training=True, outputs_collections=None, scope=None, seed=None):
+    with name_scope(scope, "Dropout", [inputs]) as sc:
+        return _collect(outputs_collections, sc, core.dropout(inputs, 1 - keep_prob, noise_shape, seed, is_training))
+
+
+@add_arg_scope
+def softmax(logits, scope=None):
+    with name_scope(scope, "softmax", [logits]):
+        return nn.softmax(logits)
+
+
+@add_arg_scope
+def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, activation_fn=None, param_initializers=None,
+               param_regularizers=None, updates_collections=GraphKeys.UPDATE_OPS, is_training=True, reuse=None,
+               variables_collections=None, outputs_collections=None, trainable=True, batch_weights=None, fused=None,
+               data_format="NHWC", zero_debias_moving_mean=False, scope=None, **kwargs):
+    if batch_weights is not None or zero_debias_moving_mean or kwargs.get("renorm"):
+        raise NotImplementedError("tf.contrib.layers.batch_norm(batch_weights, zero_debias_moving_mean, renorm) are not in Weft%s: "
+                                  "leave them out" % where())
+    start, kept = param_initializers or {}, param_regularizers or {}
+
+    def make(key, shape, dtype, default, learnt):
+        return _variable(key, shape, dtype, start.get(key, default), kept.get(key), learnt, variables_collections)
+    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse):
+        axis = 1 if data_format == "NCHW" else -1
+        out, updates = core.batch_norm_here(inputs, decay, epsilon, center, scale, is_training, trainable, axis, make)
+        if updates_collections is None:
+            with get_default_graph().control_dependencies(updates):
+                out = array_ops.identity(out)
+        else:
+            for u in updates:
+                get_default_graph().add_to_collections(updates_collections, u)
+        return out if activation_fn is None else activation_fn(out)
+
+
+def optimize_loss(loss, global_step, learning_rate, optimizer, clip_gradients=None, variables=None, name=None, **kwargs):
+    from weft._core.train.optimizer import AdagradOptimizer, AdamOptimizer, FtrlOptimizer, GradientDescentOptimizer, RMSPropOptimizer
+    kinds = {"Adagrad": AdagradOptimizer, "Adam": AdamOptimizer, "Ftrl": FtrlOptimizer,
+             "RMSProp": RMSPropOptimizer, "SGD": GradientDescentOptimizer}
+    if isinstance(optimizer, str):
+        optimizer = kinds[optimizer](learning_rate)
+    elif callable(optimizer):
+        optimizer = optimizer(learning_rate)
+    pairs = optimizer.compute_gradients(loss, variables)
+    if clip_gradients is not None:
+        from weft._core.ops.gradients import clip_by_global_norm
+        grads, _ = clip_by_global_norm([g for g, _ in pairs], clip_gradients)
+        pairs = list(zip(grads, [v for _, v in pairs]))
+    with get_default_graph().control_dependencies([optimizer.apply_gradients(pairs, global_step)]):
+        return array_ops.identity(loss)
+
+
+# ---- feature columns by their older names ----
+
+def real_valued_column(column_name, dimension=1, default_value=None, dtype=init_ops.dtypes.float32, normalizer=None):
+    return feature_column.numeric_column(column_name, (dimension,), default_value, dtype, normalizer)
+
+
+def sparse_column_with_hash_bucket(column_name, hash_bucket_size, combiner="sum", dtype=init_ops.dtypes.string,
+                                   hash_keys=None):
+    return feature_column.categorical_column_with_hash_bucket(column_name, hash_bucket_size, dtype)
+
+
+def sparse_column_with_keys(column_name, keys, default_value=-1, combiner="sum", dtype=init_ops.dtypes.string):
+    return feature_column.categorical_column_with_vocabulary_list(column_name, keys, dtype, default_value)
+
+
+def sparse_column_with_integerized_feature(column_name, bucket_size, combiner="sum", dtype=init_ops.dtypes.int64):
+    return feature_column.categorical_column_with_identity(column_name, bucket_size)
+
+
+bucketized_column = feature_column.bucketized_column
+
+
+def crossed_column(columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=None, tensor_name_in_ckpt=None,
+                   hash_key=None):
+    return feature_column.crossed_column(columns, hash_bucket_size, hash_key)
+
+
+def embedding_column(sparse_id_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None,
+                     tensor_name_in_ckpt=None, max_norm=None, trainable=True):
+    return feature_column.embedding_column(sparse_id_column, dimension, combiner, initializer, ckpt_to_load_from,
+                                           tensor_name_in_ckpt, max_norm, trainable)
+
+
+def one_hot_column(sparse_id_column):
+    return feature_column.indicator_column(sparse_id_column)

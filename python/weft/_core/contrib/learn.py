@@ -1,0 +1,76 @@
+"""tf.contrib.learn: its data sets, and estimators of before tf.estimator."""
+import collections
+
+from weft._core.estimator.canned import DNNLinearCombinedClassifier as _Combined
+from weft._core.estimator.estimator import Estimator as _Estimator, _names
+from weft._core.estimator.run_config import RunConfig as _RunConfig
+from weft._core.estimator.spec import EstimatorSpec as _Spec
+
+
+class RunConfig(_RunConfig):
+    """With the keywords of its time; those that ask for devices go into session_config."""
+
+    def __init__(self, master=None, num_cores=0, log_device_placement=False, gpu_memory_fraction=1, tf_random_seed=None,
+                 save_summary_steps=100, save_checkpoints_secs=600, save_checkpoints_steps=None, keep_checkpoint_max=5,
+                 keep_checkpoint_every_n_hours=10000, log_step_count_steps=100, evaluation_master="", model_dir=None,
+                 session_config=None):
+        if save_checkpoints_steps is not None:
+            save_checkpoints_secs = None
+        super().__init__(model_dir, tf_random_seed, save_summary_steps, save_checkpoints_steps, save_checkpoints_secs,
+                         session_config, keep_checkpoint_max, keep_checkpoint_every_n_hours, log_step_count_steps)
+        if log_device_placement:
+            self.session_config.log_device_placement = True
+        if master:
+            self._master = master
+        self._evaluation_master = evaluation_master
+
+
+ModelFnOps = collections.namedtuple("ModelFnOps", ("mode", "predictions", "loss", "train_op", "eval_metric_ops"))
+ModelFnOps.__new__.__defaults__ = (None,) * 4
+
+
+def _as_spec(made, mode):
+    if isinstance(made, _Spec):
+        return made
+    if isinstance(made, ModelFnOps):
+        return _Spec(mode, made.predictions, made.loss, made.train_op, made.eval_metric_ops)
+    predictions, loss, train_op = made
+    return _Spec(mode, predictions, loss, train_op)
+
+
+class Estimator(_Estimator):
+    """Of a model_fn(features, labels, ...) that gives (predictions, loss, train_op) or ModelFnOps."""
+
+    def __init__(self, model_fn=None, model_dir=None, config=None, params=None, feature_engineering_fn=None):
+        if feature_engineering_fn is not None:
+            raise NotImplementedError("tf.contrib.learn.Estimator(feature_engineering_fn=...) is not in Weft: do that in the "
+                                      "model_fn or the input_fn")
+        takes = _names(model_fn)
+
+        def as_now(features, labels, mode, params, config):
+            rest = dict(mode=mode, params=params, config=config)
+            return _as_spec(model_fn(features, labels, **{k: v for k, v in rest.items() if k in takes}), mode)
+        super().__init__(as_now, model_dir, config, params)
+
+    def fit(self, x=None, y=None, input_fn=None, steps=None, batch_size=None, monitors=None, max_steps=None):
+        if x is not None:
+            raise NotImplementedError("tf.contrib.learn.Estimator.fit(x=...) is not in Weft: give input_fn="
+                                      "tf.estimator.inputs.numpy_input_fn(...)")
+        return self.train(input_fn, monitors, steps, max_steps)
+
+
+class DNNLinearCombinedClassifier(_Combined):
+    def __init__(self, model_dir=None, n_classes=2, weight_column_name=None, linear_feature_columns=None,
+                 linear_optimizer="Ftrl", dnn_feature_columns=None, dnn_optimizer="Adagrad", dnn_hidden_units=None,
+                 config=None, **more):
+        if more:
+            raise NotImplementedError("tf.contrib.learn.DNNLinearCombinedClassifier(%s=...) is not in Weft: use "
+                                      "tf.estimator.DNNLinearCombinedClassifier" % sorted(more)[0])
+        super().__init__(model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
+                         dnn_hidden_units, n_classes=n_classes, weight_column=weight_column_name, config=config)
+
+    fit = Estimator.fit
+
+
+def load_dataset(name, *args, **kwargs):
+    raise NotImplementedError("tf.contrib.learn.datasets.load_dataset(%r) is not in Weft; read_data_sets is" % name)

@@ -1,0 +1,153 @@
+"""tf.contrib.slim.learning: a training step with what must run beside it, and the loop of a supervisor around it."""
+import time
+
+from weft._core.files import summary
+from weft._core.framework.build import op
+from weft._core.framework.errors import OutOfRangeError
+from weft._core.framework.graph import GraphKeys, IndexedSlices, control_dependencies, get_collection, get_default_graph
+from weft._core.ops import array_ops, math_ops
+from weft._core.ops.control_flow import group, with_dependencies
+from weft._core.ops.gradients import clip_by_norm
+from weft._core.platform import logging
+from weft._core.train.supervisor import Supervisor
+from weft._core.train.training_util import get_or_create_global_step
+
+_USE = object()  # the default of arguments for which None means none
+
+
+def clip_gradient_norms(gradients_to_variables, max_norm):
+    return [(g if g is None else IndexedSlices(clip_by_norm(g.values, max_norm), g.indices, g.dense_shape)
+             if isinstance(g, IndexedSlices) else clip_by_norm(g, max_norm), v) for g, v in gradients_to_variables]
+
+
+def multiply_gradients(grads_and_vars, gradient_multipliers):
+    def times(g, v):
+        by = gradient_multipliers.get(v, gradient_multipliers.get(v.op.name))
+        return g if by is None else g * by
+    return [(times(g, v), v) for g, v in grads_and_vars]
+
+
+def add_gradients_summaries(grads_and_vars):
+    made = []
+    for g, v in grads_and_vars:
+        if g is not None:
+            made.append(summary.histogram(v.op.name + "_gradient", g.values if isinstance(g, IndexedSlices) else g))
+    return made
+
+
+def create_train_op(total_loss, optimizer, global_step=_USE, update_ops=None, variables_to_train=None, clip_gradient_norm=0,
+                    summarize_gradients=False, gate_gradients=1, aggregation_method=None, colocate_gradients_with_ops=False,
+                    gradient_multipliers=None, check_numerics=True):
+    """The loss, once the gradients have been applied; update ops (of batch norm) come before it."""
+    step = get_or_create_global_step() if global_step is _USE else global_step
+    updates = list(get_collection(GraphKeys.UPDATE_OPS) if update_ops is None else update_ops)
+    if updates:
+        with control_dependencies(updates):
+            total_loss = array_ops.identity(total_loss)
+    pairs = optimizer.compute_gradients(total_loss, variables_to_train, gate_gradients=gate_gradients,
+                                        aggregation_method=aggregation_method,
+                                        colocate_gradients_with_ops=colocate_gradients_with_ops)
+    if gradient_multipliers:
+        pairs = multiply_gradients(pairs, gradient_multipliers)
+    if clip_gradient_norm > 0:
+        pairs = clip_gradient_norms(pairs, clip_gradient_norm)
+    if summarize_gradients:
+        add_gradients_summaries(pairs)
+    applied = optimizer.apply_gradients(pairs, global_step=step)
+    if check_numerics:
+        total_loss = op("CheckNumerics", tensor=total_loss, message="LossTensor is inf or nan")
+    made = with_dependencies([applied], total_loss, name="train_op")
+    get_default_graph().add_to_collection(GraphKeys.TRAIN_OP, made)
+    return made
+
+
+def train_step(sess, train_op, global_step, train_step_kwargs):
+    """One step: (loss, whether to stop)."""
+    began = time.time()
+    loss, step = sess.run([train_op, global_step])
+    logs, stop = train_step_kwargs.get("should_log"), train_step_kwargs.get("should_stop")
+    if logs is not None and sess.run(logs):
+        logging.info("global step %d: loss = %.4f (%.3f sec/step)", step, loss, time.time() - began)
+    return loss, bool(sess.run(stop)) if stop is not None else False
+
+
+def _asked(step, number_of_steps, log_every_n_steps):
+    with control_dependencies(None):
+        made = {}
+        if number_of_steps:
+            made["should_stop"] = math_ops.greater_equal(step, number_of_steps)
+        if log_every_n_steps > 0:
+            made["should_log"] = math_ops.equal(math_ops.mod(step, log_every_n_steps), 0)
+        return made
+
+
+def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE, log_every_n_steps=1, graph=None, master="",
+          is_chief=True, global_step=None, number_of_steps=None, init_op=_USE, init_feed_dict=None, local_init_op=_USE,
+          init_fn=None, ready_op=_USE, summary_op=_USE, save_summaries_secs=600, summary_writer=_USE, startup_delay_steps=0,
+          saver=None, save_interval_secs=600, sync_optimizer=None, session_config=None, session_wrapper=None,
+          trace_every_n_steps=None, ignore_live_threads=False):
+    """Runs the step until it is enough, under a Supervisor; the last loss."""
+    if train_op is None:
+        raise ValueError("train_op cannot be None.")
+    if trace_every_n_steps is not None:
+        raise NotImplementedError("tf.contrib.slim.learning.train(trace_every_n_steps=...) is not in Weft: use "
+                                  "tf.train.ProfilerHook in a tf.train.MonitoredTrainingSession")
+    graph = graph or get_default_graph()
+    with graph.as_default():
+        step = get_or_create_global_step() if global_step is None else global_step
+        kwargs = _asked(step, number_of_steps, log_every_n_steps) if train_step_kwargs is _USE else train_step_kwargs or {}
+        given = {"init_op": init_op, "ready_op": ready_op, "summary_op": summary_op, "local_init_op": local_init_op,
+                 "summary_writer": summary_writer}
+        runners = []
+        if sync_optimizer is not None:
+            for one in sync_optimizer if isinstance(sync_optimizer, (list, tuple)) else [sync_optimizer]:
+                given.update(_of_sync(one, is_chief, given["local_init_op"]))
+                runners += [(one.get_init_tokens_op(), one.get_chief_queue_runner())] if is_chief else []
+        sv = Supervisor(graph=graph, is_chief=is_chief, logdir=logdir, init_feed_dict=init_feed_dict, init_fn=init_fn,
+                        saver=saver if saver is not None else Supervisor.USE_DEFAULT, global_step=step,
+                        save_summaries_secs=save_summaries_secs, save_model_secs=save_interval_secs,
+                        **{k: v for k, v in given.items() if v is not _USE})
+        with sv.managed_session(master, start_standard_services=False, config=session_config) as sess:
+            sess = session_wrapper(sess) if session_wrapper else sess
+            return _loop(sv, sess, is_chief, runners, train_step_fn, train_op, step, kwargs,
+                         min(startup_delay_steps, number_of_steps or startup_delay_steps), logdir, ignore_live_threads)
+
+
+def _of_sync(one, is_chief, local):
+    first = one.chief_init_op if is_chief else one.local_step_init_op
+    return {"local_init_op": first if local is _USE or local is None else group(local, first),
+            "ready_for_local_init_op": one.ready_for_local_init_op}
+
+
+def _loop(sv, sess, is_chief, runners, step_fn, train_op, step, kwargs, delay, logdir, ignore_live_threads):
+    logging.info("Starting Session.")
+    if is_chief:
+        if logdir:
+            sv.start_standard_services(sess)
+        for tokens, runner in runners:
+            sess.run(tokens)
+            sv.start_queue_runners(sess, [runner])
+    elif delay > 0:
+        _wait_for_step(sess, step, delay)
+    threads = sv.start_queue_runners(sess)
+    logging.info("Starting Queues.")
+    loss = None
+    try:
+        while not sv.should_stop():
+            loss, stop = step_fn(sess, train_op, step, kwargs)
+            if stop:
+                logging.info("Stopping Training.")
+                sv.request_stop()
+                break
+    except OutOfRangeError:
+        logging.info("Caught OutOfRangeError. Stopping Training.")
+    if logdir and is_chief:
+        logging.info("Finished training! Saving model to disk.")
+        sv.saver.save(sess, sv.save_path, global_step=sv.global_step)
+    sv.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
+    return loss
+
+
+def _wait_for_step(sess, global_step, step):
+    while sess.run(global_step) < step:
+        time.sleep(1)

@@ -1,0 +1,33 @@
+"""tf.contrib.slim: contrib.layers and arg_scope under one name."""
+from weft._core.contrib import layers
+
+
+def repeat(inputs, repetitions, layer, *args, **kwargs):
+    from weft._core.ops.variable_scope import variable_scope
+    scope = kwargs.pop("scope", None)
+    with variable_scope(scope, "Repeat", [inputs]):
+        out = inputs
+        name = scope or layer.__name__
+        for i in range(repetitions):
+            out = layer(out, *args, scope="%s_%d" % (name, i + 1), **kwargs)
+        return out
+
+
+def stack(inputs, layer, stack_args, **kwargs):
+    from weft._core.ops.variable_scope import variable_scope
+    scope = kwargs.pop("scope", None)
+    with variable_scope(scope, "Stack", [inputs]):
+        out = inputs
+        for i, args in enumerate(stack_args):
+            args = args if isinstance(args, (list, tuple)) else [args]
+            out = layer(out, *args, scope="%s_%d" % (scope or layer.__name__, i + 1), **kwargs)
+        return out
+
+
+def convert_collection_to_dict(collection, clear_collection=False):
+    """{alias: tensor} of the outputs that layers put into a collection."""
+    from weft._core.framework.graph import get_collection, get_collection_ref
+    found = {layers.alias_of(t): t for t in get_collection(collection)}
+    if clear_collection:
+        del get_collection_ref(collection)[:]
+    return found

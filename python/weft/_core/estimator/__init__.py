@@ -1,0 +1,1 @@
+"""Models as functions, with the loops around them: tf.estimator."""

@@ -1,0 +1,363 @@
+"""Ready-made estimators over feature columns: linear models, networks of dense layers, and both together.
+
+A head says what logits mean: predictions, loss and metrics of a binary or multi-class classification or of a regression.
+"""
+import math
+
+from weft._core.estimator.estimator import Estimator
+from weft._core.estimator.export import ClassificationOutput, PredictOutput, RegressionOutput
+from weft._core.estimator.spec import EstimatorSpec, ModeKeys
+from weft._core.files import summary
+from weft._core.framework import dtypes
+from weft._core.framework.build import convert_to_tensor
+from weft._core.framework.graph import GraphKeys, get_collection, name_scope
+from weft._core.nn import feature_column as fc, losses, metrics, nn
+from weft._core.nn.layers import batch_normalization, dense, dropout as drop
+from weft._core.ops import array_ops
+from weft._core.ops.control_flow import group
+from weft._core.ops.math_ops import argmax, cast, equal, maximum, range as span, reduce_sum, sigmoid, to_float
+from weft._core.ops.variable_scope import min_max_variable_partitioner, variable_scope
+from weft._core.train.optimizer import AdagradOptimizer, AdamOptimizer, FtrlOptimizer, GradientDescentOptimizer, Optimizer, RMSPropOptimizer
+from weft._core.train.training_util import get_global_step
+
+_DEFAULT = "serving_default"
+_KINDS = {"Adagrad": AdagradOptimizer, "Adam": AdamOptimizer, "Ftrl": FtrlOptimizer,
+          "RMSProp": RMSPropOptimizer, "SGD": GradientDescentOptimizer}
+
+
+def _optimizer(given, rate):
+    if isinstance(given, str):
+        if given not in _KINDS:
+            raise ValueError("Unsupported optimizer name: %s. Supported names are: %s" % (given, sorted(_KINDS)))
+        return _KINDS[given](learning_rate=rate)
+    if callable(given) and not isinstance(given, Optimizer):
+        given = given()
+    if not isinstance(given, Optimizer):
+        raise ValueError("The given object is not an Optimizer instance. Given: %s" % (given,))
+    return given
+
+
+# ---- heads ----
+
+class _Head:
+    """weight_column names a feature that weighs examples; reduction says how the losses of a batch become one."""
+
+    def __init__(self, weight_column, reduction):
+        self._weight, self._reduction = weight_column, reduction
+
+    def weights(self, features):
+        if self._weight is None:
+            return convert_to_tensor(1.0)
+        column = fc.numeric_column(self._weight) if isinstance(self._weight, str) else self._weight
+        return column.numbers(features)
+
+    def spec(self, features, mode, logits, labels, train_op_fn):
+        with name_scope("head"):
+            predictions = self.predictions(logits)
+            if mode == ModeKeys.PREDICT:
+                return EstimatorSpec(mode, predictions, export_outputs=self.outputs(predictions))
+            if labels is None:
+                raise ValueError("You must provide a labels Tensor. Given: None.")
+            labels, weights = self.labels(labels), self.weights(features)
+            each = self.losses(labels, logits)
+            loss = losses.compute_weighted_loss(each, weights, reduction=self._reduction)
+            penalties = get_collection(GraphKeys.REGULARIZATION_LOSSES)
+            if penalties:
+                loss = loss + sum(penalties[1:], penalties[0])
+            if mode == ModeKeys.EVAL:
+                return EstimatorSpec(mode, predictions, loss, eval_metric_ops=self.metrics(labels, predictions, each, weights))
+            return EstimatorSpec(mode, predictions, loss, train_op_fn(loss))
+
+
+def _column(labels):
+    labels = convert_to_tensor(labels)
+    return array_ops.expand_dims(labels, -1) if labels.shape.ndims == 1 else labels
+
+
+class _ClassHead(_Head):
+    def __init__(self, n_classes, weight_column, vocabulary, reduction):
+        super().__init__(weight_column, reduction)
+        self._n, self._words = n_classes, list(vocabulary) if vocabulary else None
+        if self._words and len(self._words) != n_classes:
+            raise ValueError("Length of label_vocabulary must be n_classes. Given: %d != %d" % (len(self._words), n_classes))
+
+    def ids(self, labels):
+        """Labels as numbers: words by their place in the vocabulary."""
+        labels = _column(labels)
+        if self._words is None:
+            if labels.dtype.base_dtype == dtypes.string:
+                raise ValueError("Labels dtype should be integer. Instead got string. Specify label_vocabulary to use string "
+                                 "labels.")
+            return labels
+        if labels.dtype.base_dtype != dtypes.string:
+            raise ValueError("Labels dtype should be string if there is a vocabulary. Instead got %s" % labels.dtype.name)
+        same = cast(equal(array_ops.expand_dims(labels, -1), convert_to_tensor(self._words)), dtypes.int64)
+        return reduce_sum(same * cast(span(self._n), dtypes.int64), -1)
+
+    def class_names(self):
+        return convert_to_tensor(self._words or [str(i) for i in range(self._n)], dtypes.string)
+
+    def classes(self, ids, probabilities, made):
+        """What both kinds of classification predict."""
+        rows = array_ops.shape(probabilities)[0]
+        made["probabilities"], made["class_ids"] = probabilities, ids
+        made["classes"] = array_ops.gather(self.class_names(), ids)
+        made["all_class_ids"] = array_ops.tile(array_ops.expand_dims(span(self._n), 0), [rows, 1])
+        made["all_classes"] = array_ops.tile(array_ops.expand_dims(self.class_names(), 0), [rows, 1])
+        return made
+
+    def outputs(self, predictions):
+        scores = predictions["probabilities"]
+        names = array_ops.tile(array_ops.expand_dims(self.class_names(), 0), [array_ops.shape(scores)[0], 1])
+        classified = ClassificationOutput(scores, names)
+        return {_DEFAULT: classified, "classification": classified, "predict": PredictOutput(predictions)}
+
+
+class _BinaryHead(_ClassHead):
+    logits = 1
+
+    def labels(self, labels):
+        return to_float(self.ids(labels))
+
+    def predictions(self, logits):
+        with name_scope("predictions"):
+            both = array_ops.concat([array_ops.zeros_like(logits), logits], -1)
+            ids = array_ops.expand_dims(argmax(both, -1), -1)
+            return self.classes(ids, nn.softmax(both, name="probabilities"),
+                                {"logits": logits, "logistic": sigmoid(logits, name="logistic")})
+
+    def losses(self, labels, logits):
+        return nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+
+    def metrics(self, labels, predictions, each, weights):
+        chances, ids = predictions["logistic"], cast(predictions["class_ids"], dtypes.float32)
+        w = weights * array_ops.ones_like(labels)
+        mean, update = metrics.mean(labels, w)
+        return {"accuracy": metrics.accuracy(labels, ids, w), "precision": metrics.precision(labels, ids, w),
+                "recall": metrics.recall(labels, ids, w), "average_loss": metrics.mean(each, w), "label/mean": (mean, update),
+                "prediction/mean": metrics.mean(chances, w), "accuracy_baseline": (maximum(mean, 1 - mean), update),
+                "auc": metrics.auc(labels, chances, w),
+                "auc_precision_recall": metrics.auc(labels, chances, w, curve="PR")}
+
+    def outputs(self, predictions):
+        return {**super().outputs(predictions), "regression": RegressionOutput(predictions["logistic"])}
+
+
+class _MultiHead(_ClassHead):
+    logits = property(lambda self: self._n)
+
+    def labels(self, labels):
+        return cast(self.ids(labels), dtypes.int64)
+
+    def predictions(self, logits):
+        with name_scope("predictions"):
+            ids = array_ops.expand_dims(argmax(logits, 1), 1)
+            return self.classes(ids, nn.softmax(logits, name="probabilities"), {"logits": logits})
+
+    def losses(self, labels, logits):
+        each = nn.sparse_softmax_cross_entropy_with_logits(labels=array_ops.squeeze(labels, [-1]), logits=logits)
+        return array_ops.expand_dims(each, -1)
+
+    def metrics(self, labels, predictions, each, weights):
+        w = weights * array_ops.ones_like(each)
+        return {"accuracy": metrics.accuracy(labels, predictions["class_ids"], w), "average_loss": metrics.mean(each, w)}
+
+
+class _RegressionHead(_Head):
+    def __init__(self, dimension, weight_column, reduction):
+        super().__init__(weight_column, reduction)
+        self.logits = dimension
+
+    def labels(self, labels):
+        return to_float(_column(labels))
+
+    def predictions(self, logits):
+        return {"predictions": logits}
+
+    def losses(self, labels, logits):
+        return (logits - labels) * (logits - labels)
+
+    def outputs(self, predictions):
+        made = RegressionOutput(predictions["predictions"])
+        return {_DEFAULT: made, "regression": made, "predict": PredictOutput(predictions)}
+
+    def metrics(self, labels, predictions, each, weights):
+        w = weights * array_ops.ones_like(each)
+        return {"average_loss": metrics.mean(each, w), "label/mean": metrics.mean(labels, w),
+                "prediction/mean": metrics.mean(predictions["predictions"], w)}
+
+
+def _class_head(n_classes, weight_column, vocabulary, reduction):
+    if n_classes < 2:
+        raise ValueError("n_classes must be > 1 for classification: %s." % n_classes)
+    return (_BinaryHead if n_classes == 2 else _MultiHead)(n_classes, weight_column, vocabulary, reduction)
+
+
+# ---- bodies ----
+
+def _watch(value, tag):
+    summary.scalar("%s/fraction_of_zero_values" % tag, nn.zero_fraction(value))
+    summary.histogram("%s/activation" % tag, value)
+
+
+def _pieces(config, given=None, smallest=256 << 10):
+    """Large variables are cut over the ps tasks, where there are several."""
+    if given is not None:
+        return given
+    ps = config.num_ps_replicas if config else 0
+    return min_max_variable_partitioner(max_partitions=ps, min_slice_size=smallest) if ps > 1 else None
+
+
+class _Network:
+    """Dense layers over columns."""
+
+    def __init__(self, units, columns, optimizer, activation, rate, normalize, partitioner=None, speed=0.05):
+        self.speed = speed  # of an optimizer that is given by name
+        self.units, self.columns, self.optimizer, self.activation = list(units), list(columns), optimizer, activation
+        self.rate, self.normalize, self.partitioner = rate, normalize, partitioner
+
+    def logits(self, features, mode, units, config):
+        training = mode == ModeKeys.TRAIN
+        with variable_scope("dnn", partitioner=_pieces(config)):
+            with variable_scope("input_from_feature_columns", partitioner=_pieces(config, self.partitioner, 64 << 20)):
+                net = fc.input_layer(features, self.columns)
+            for i, n in enumerate(self.units):
+                with variable_scope("hiddenlayer_%d" % i) as scope:
+                    net = dense(net, n, activation=self.activation, name=scope)
+                    if self.rate is not None and training:
+                        net = drop(net, rate=self.rate, training=True)
+                    if self.normalize:
+                        net = batch_normalization(net, momentum=0.999, training=training, trainable=True, name="batchnorm_%d" % i)
+                _watch(net, scope.name)
+            with variable_scope("logits") as scope:
+                made = dense(net, units, name=scope)
+            _watch(made, scope.name)
+            return made
+
+    def minimize(self, loss, step, variables=None):
+        return _optimizer(self.optimizer, self.speed).minimize(loss, step, variables)
+
+
+class _Linear:
+    """A weighted sum of columns."""
+
+    def __init__(self, columns, optimizer, combiner, partitioner=None, speed=0.2):
+        self.speed = speed
+        self.columns, self.optimizer, self.combiner, self.partitioner = list(columns), optimizer, combiner, partitioner
+
+    def logits(self, features, mode, units, config):
+        with variable_scope("linear", partitioner=_pieces(config, self.partitioner, 64 << 20)):
+            made = fc.linear_model(features, self.columns, units, self.combiner)
+            summary.scalar("fraction_of_zero_weights", nn.zero_fraction(made))
+            return made
+
+    def minimize(self, loss, step, variables=None):
+        return _optimizer(self.optimizer, min(self.speed, 1 / math.sqrt(len(self.columns)))).minimize(loss, step, variables)
+
+
+def _model(head, bodies):
+    def model_fn(features, labels, mode, config):
+        if not isinstance(features, dict):
+            raise ValueError("features should be a dictionary of `Tensor`s. Given type: %s" % type(features))
+        logits = [b.logits(features, mode, head.logits, config) for b in bodies.values()]
+
+        def train_op(loss):
+            step = get_global_step()
+            with _after(get_collection(GraphKeys.UPDATE_OPS)):
+                if len(bodies) == 1:
+                    return next(iter(bodies.values())).minimize(loss, step)
+                parts = [b.minimize(loss, None, get_collection(GraphKeys.TRAINABLE_VARIABLES, scope))
+                         for scope, b in bodies.items()]
+            with _after(parts):
+                return step.assign_add(1).op
+        total = logits[0] if len(logits) == 1 else logits[0] + logits[1]
+        return head.spec(features, mode, total, labels, train_op)
+    return model_fn
+
+
+def _after(ops):
+    from weft._core.framework.graph import control_dependencies
+    return control_dependencies([group(*ops)] if ops else [])
+
+
+_SUM = losses.Reduction.SUM
+
+
+class _Canned(Estimator):
+    """No model_fn of the program's: Estimator's arguments are the head's and the bodies'."""
+
+    def _make(self, head, bodies, model_dir, config, warm_start_from):
+        super().__init__(_model(head, bodies), model_dir, config, warm_start_from=warm_start_from)
+
+
+def _network(hidden_units, feature_columns, optimizer, activation_fn, dropout, batch_norm, partitioner):
+    if not hidden_units or not feature_columns:
+        raise ValueError("hidden_units and feature_columns must be given: %s, %s" % (hidden_units, feature_columns))
+    return {"dnn": _Network(hidden_units, feature_columns, optimizer, activation_fn, dropout, batch_norm, partitioner)}
+
+
+class DNNClassifier(_Canned):
+    def __init__(self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None,
+                 optimizer="Adagrad", activation_fn=nn.relu, dropout=None, input_layer_partitioner=None, config=None,
+                 warm_start_from=None, loss_reduction=_SUM, batch_norm=False):
+        self._make(_class_head(n_classes, weight_column, label_vocabulary, loss_reduction),
+                   _network(hidden_units, feature_columns, optimizer, activation_fn, dropout, batch_norm, input_layer_partitioner),
+                   model_dir, config, warm_start_from)
+
+
+class DNNRegressor(_Canned):
+    def __init__(self, hidden_units, feature_columns, model_dir=None, label_dimension=1, weight_column=None,
+                 optimizer="Adagrad", activation_fn=nn.relu, dropout=None, input_layer_partitioner=None, config=None,
+                 warm_start_from=None, loss_reduction=_SUM, batch_norm=False):
+        self._make(_RegressionHead(label_dimension, weight_column, loss_reduction),
+                   _network(hidden_units, feature_columns, optimizer, activation_fn, dropout, batch_norm, input_layer_partitioner),
+                   model_dir, config, warm_start_from)
+
+
+class LinearClassifier(_Canned):
+    def __init__(self, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None,
+                 optimizer="Ftrl", config=None, partitioner=None, warm_start_from=None, loss_reduction=_SUM,
+                 sparse_combiner="sum"):
+        self._make(_class_head(n_classes, weight_column, label_vocabulary, loss_reduction),
+                   {"linear": _Linear(feature_columns, optimizer, sparse_combiner, partitioner)}, model_dir, config, warm_start_from)
+
+
+class LinearRegressor(_Canned):
+    def __init__(self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None,
+                 partitioner=None, warm_start_from=None, loss_reduction=_SUM, sparse_combiner="sum"):
+        self._make(_RegressionHead(label_dimension, weight_column, loss_reduction),
+                   {"linear": _Linear(feature_columns, optimizer, sparse_combiner, partitioner)}, model_dir, config, warm_start_from)
+
+
+def _both(linear_columns, linear_optimizer, combiner, dnn_columns, dnn_optimizer, units, activation, rate, normalize, partitioner):
+    if not linear_columns and not dnn_columns:
+        raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+    made = {}
+    if dnn_columns:
+        made.update(_network(units, dnn_columns, dnn_optimizer, activation, rate, normalize, partitioner))
+        made["dnn"].speed = 0.001  # together they go slowly
+    if linear_columns:
+        made["linear"] = _Linear(linear_columns, linear_optimizer, combiner, speed=0.005)
+    return made
+
+
+class DNNLinearCombinedClassifier(_Canned):
+    def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
+                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=nn.relu, dnn_dropout=None, n_classes=2,
+                 weight_column=None, label_vocabulary=None, input_layer_partitioner=None, config=None, warm_start_from=None,
+                 loss_reduction=_SUM, batch_norm=False, linear_sparse_combiner="sum"):
+        self._make(_class_head(n_classes, weight_column, label_vocabulary, loss_reduction),
+                   _both(linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,
+                         dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm, input_layer_partitioner),
+                   model_dir, config, warm_start_from)
+
+
+class DNNLinearCombinedRegressor(_Canned):
+    def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
+                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=nn.relu, dnn_dropout=None, label_dimension=1,
+                 weight_column=None, input_layer_partitioner=None, config=None, warm_start_from=None, loss_reduction=_SUM,
+                 batch_norm=False, linear_sparse_combiner="sum"):
+        self._make(_RegressionHead(label_dimension, weight_column, loss_reduction),
+                   _both(linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,
+                         dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm, input_layer_partitioner),
+                   model_dir, config, warm_start_from)

@@ -1,0 +1,201 @@
+"""tf.estimator.export: what a served model takes and gives, and the SavedModel written of it."""
+import collections
+import os
+import shutil
+import time
+
+from weft._core.files import saved_model
+from weft._core.framework import dtypes
+from weft._core.framework.build import convert_to_tensor
+from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph
+from weft._core.ops import array_ops, io_ops
+from weft._core.ops.sparse import SparseTensor
+from weft._core.ops.variables import local_variables_initializer
+from weft._core.platform import logging
+from weft._core.session import client
+from weft._core.train.saver import Saver
+
+_DEFAULT = saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+
+
+class ServingInputReceiver(collections.namedtuple("ServingInputReceiver", (
+        "features", "receiver_tensors", "receiver_tensors_alternatives"))):
+    def __new__(cls, features, receiver_tensors, receiver_tensors_alternatives=None):
+        if features is None:
+            raise ValueError("features must be defined.")
+        if receiver_tensors is None:
+            raise ValueError("receiver_tensors must be defined.")
+        features = features if isinstance(features, dict) else {"feature": features}
+        return super().__new__(cls, features, _receivers(receiver_tensors), receiver_tensors_alternatives)
+
+
+class TensorServingInputReceiver(collections.namedtuple("TensorServingInputReceiver", (
+        "features", "receiver_tensors", "receiver_tensors_alternatives"))):
+    def __new__(cls, features, receiver_tensors, receiver_tensors_alternatives=None):
+        if not isinstance(features, (Tensor, SparseTensor)):
+            raise ValueError("feature must be a Tensor or SparseTensor.")
+        return super().__new__(cls, features, _receivers(receiver_tensors), receiver_tensors_alternatives)
+
+
+def _receivers(given):
+    given = given if isinstance(given, dict) else {"receiver_tensor": given}
+    for name, tensor in given.items():
+        if not isinstance(name, str):
+            raise ValueError("receiver_tensors keys must be strings: %s." % name)
+        if not isinstance(tensor, (Tensor, SparseTensor)):
+            raise ValueError("receiver_tensor %s must be a Tensor or SparseTensor." % name)
+    return given
+
+
+def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
+    """Placeholders like these tensors, fed as they are."""
+    def serving_input_receiver_fn():
+        made = {}
+        for name, like in features.items():
+            dims = like.shape.as_list()
+            shape = [default_batch_size] + dims[1:] if dims else dims
+            made[name] = array_ops.placeholder(like.dtype.base_dtype, shape, name=like.op.name)
+        return ServingInputReceiver(made, made)
+    return serving_input_receiver_fn
+
+
+def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=None):
+    """One placeholder of serialised Examples, parsed by this specification."""
+    def serving_input_receiver_fn():
+        serialized = array_ops.placeholder(dtypes.string, [default_batch_size], name="input_example_tensor")
+        return ServingInputReceiver(io_ops.parse_example(serialized, feature_spec), {"examples": serialized})
+    return serving_input_receiver_fn
+
+
+# ---- outputs ----
+
+class ExportOutput:
+    method = None
+
+    def signature(self, receivers):
+        """SignatureDef over these inputs; None if such a signature cannot be served with them."""
+        raise NotImplementedError
+
+
+def _only_examples(receivers):
+    """The one tensor of strings that classify and regress take."""
+    if len(receivers) != 1:
+        return None
+    found, = receivers.values()
+    return found if isinstance(found, Tensor) and found.dtype.base_dtype == dtypes.string else None
+
+
+def _named(tensors, single):
+    return {k: convert_to_tensor(v) for k, v in tensors.items()} if isinstance(tensors, dict) else {
+        single: convert_to_tensor(tensors)}
+
+
+class PredictOutput(ExportOutput):
+    method = "Predict"
+
+    def __init__(self, outputs):
+        self.outputs = _named(outputs, "output")
+
+    def signature(self, receivers):
+        return saved_model.predict_signature_def(receivers, self.outputs)
+
+
+class RegressionOutput(ExportOutput):
+    method = "Regress"
+
+    def __init__(self, value):
+        if not (isinstance(value, Tensor) and value.dtype.is_floating):
+            raise ValueError("Regression output value must be a float32 Tensor; got %s" % value)
+        self.value = value
+
+    def signature(self, receivers):
+        examples = _only_examples(receivers)
+        return None if examples is None else saved_model.regression_signature_def(examples, self.value)
+
+
+class ClassificationOutput(ExportOutput):
+    method = "Classify"
+
+    def __init__(self, scores=None, classes=None):
+        if scores is None and classes is None:
+            raise ValueError("Cannot create a ClassificationOutput with empty arguments")
+        self.scores, self.classes = scores, classes
+
+    def signature(self, receivers):
+        examples = _only_examples(receivers)
+        return None if examples is None else saved_model.classification_signature_def(examples, self.classes, self.scores)
+
+
+def _outputs(spec):
+    given = spec.export_outputs
+    if given is None:
+        return {_DEFAULT: PredictOutput(spec.predictions)}
+    if not isinstance(given, dict):
+        raise TypeError("export_outputs must be dict, given: %s" % (given,))
+    for value in given.values():
+        if not isinstance(value, ExportOutput):
+            raise TypeError("Values in export_outputs must be ExportOutput objects. Given: %s" % given)
+    if len(given) == 1 and _DEFAULT not in given:
+        (value,) = given.values()
+        return {**given, _DEFAULT: value}
+    if _DEFAULT not in given:
+        raise ValueError("Multiple export_outputs were provided, but none of them is specified as the default. Do this by "
+                         "naming one of them with signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY.")
+    return given
+
+
+def signatures(spec, receiver):
+    """SignatureDefs of a spec's outputs over a receiver's tensors, and over its alternatives."""
+    made, included = {}, {"Classify": [], "Regress": [], "Predict": []}
+    choices = [("", receiver.receiver_tensors)] + [
+        (name + ":", tensors if isinstance(tensors, dict) else {"receiver_tensor": tensors})
+        for name, tensors in (receiver.receiver_tensors_alternatives or {}).items()]
+    for prefix, tensors in choices:
+        for key, output in _outputs(spec).items():
+            signature = output.signature(tensors)
+            if signature is None:
+                continue
+            made[prefix + key] = signature
+            included[output.method].append(prefix + key)
+    for method in included:
+        logging.info("Signatures INCLUDED in export for %s: %s", method, included[method] or None)
+    if _DEFAULT not in made:
+        logging.warning("Export includes no default signature!")
+    return made
+
+
+def timestamped(base):
+    """A folder below base named by the second, not there yet."""
+    while True:
+        path = os.path.join(os.fspath(base), str(int(time.time())))
+        if not os.path.exists(path):
+            return path
+        time.sleep(0.1)
+
+
+def export_model(spec, receiver, base, checkpoint, assets_extra, as_text, config):
+    """Restores the checkpoint in this graph and writes a SavedModel in a new folder below base; gives its path as bytes."""
+    graph = get_default_graph()
+    base = base.decode() if isinstance(base, bytes) else os.fspath(base)
+    signature_map = signatures(spec, receiver)
+    local_init = spec.scaffold.local_init_op
+    if local_init is None:
+        from weft._core.ops.control_flow import group
+        from weft._core.ops.lookup import tables_initializer
+        local_init = group(local_variables_initializer(), tables_initializer())
+    saver = spec.scaffold.saver or Saver(sharded=True, allow_empty=True)
+    final = timestamped(base)
+    temporary = os.path.join(base, "temp-" + os.path.basename(final))
+    with client.Session(graph=graph, config=config) as sess:
+        saver.restore(sess, checkpoint)
+        builder = saved_model.SavedModelBuilder(temporary)
+        builder.add_meta_graph_and_variables(
+            sess, [saved_model.SERVING], signature_map, assets_collection=graph.get_collection(GraphKeys.ASSET_FILEPATHS),
+            main_op=local_init, saver=saver, strip_default_attrs=True)
+        builder.save(as_text)
+    for name, source in (assets_extra or {}).items():
+        target = os.path.join(temporary, "assets.extra", name)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copyfile(source, target)
+    os.rename(temporary, final)
+    return final.encode()

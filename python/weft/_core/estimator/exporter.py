@@ -1,0 +1,81 @@
+"""tf.estimator.*Exporter: what train_and_evaluate exports after an evaluation."""
+import os
+import shutil
+
+from weft._core.platform import logging
+
+
+class Exporter:
+    name = None
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        raise NotImplementedError("an Exporter must have export()")
+
+
+class _SavedModelExporter(Exporter):
+    def __init__(self, name, serving_input_receiver_fn, assets_extra, as_text):
+        self._name, self._fn, self._assets, self._as_text = name, serving_input_receiver_fn, assets_extra, as_text
+
+    name = property(lambda self: self._name)
+
+    def _export(self, estimator, export_path, checkpoint_path):
+        return estimator.export_saved_model(export_path, self._fn, assets_extra=self._assets, as_text=self._as_text,
+                                            checkpoint_path=checkpoint_path)
+
+
+def _keep_last(folder, keep):
+    """Removes all but the last exports, which are named by their seconds."""
+    if keep is None or not os.path.isdir(folder):
+        return
+    for old in sorted((n for n in os.listdir(folder) if n.isdigit()), key=int)[:-keep]:
+        shutil.rmtree(os.path.join(folder, old), ignore_errors=True)
+
+
+class FinalExporter(_SavedModelExporter):
+    """Exports once, at the end of the training."""
+
+    def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False):
+        super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        if not is_the_final_export:
+            return None
+        logging.info("Performing the final export in the end of training.")
+        return self._export(estimator, export_path, checkpoint_path)
+
+
+class LatestExporter(_SavedModelExporter):
+    """Exports after each evaluation and keeps the last ones."""
+
+    def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False, exports_to_keep=5):
+        super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
+        if exports_to_keep is not None and exports_to_keep <= 0:
+            raise ValueError("`exports_to_keep`, if provided, must be a positive number. Got %s" % exports_to_keep)
+        self._keep = exports_to_keep
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        made = self._export(estimator, export_path, checkpoint_path)
+        _keep_last(export_path, self._keep)
+        return made
+
+
+def _smaller_loss(best_eval_result, current_eval_result):
+    return best_eval_result["loss"] > current_eval_result["loss"]
+
+
+class BestExporter(_SavedModelExporter):
+    """Exports when an evaluation is better than every one before."""
+
+    def __init__(self, name="best_exporter", serving_input_receiver_fn=None, event_file_pattern=None,
+                 compare_fn=_smaller_loss, assets_extra=None, as_text=False, exports_to_keep=5):
+        super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
+        self._compare, self._best, self._keep = compare_fn, None, exports_to_keep
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        if self._best is not None and not self._compare(best_eval_result=self._best, current_eval_result=eval_result):
+            return None
+        logging.info("Performing best model export.")
+        self._best = eval_result
+        made = self._export(estimator, export_path, checkpoint_path)
+        _keep_last(export_path, self._keep)
+        return made

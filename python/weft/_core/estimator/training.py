@@ -1,0 +1,145 @@
+"""tf.estimator.train_and_evaluate: what this process does in a job, by its task type."""
+import os
+import time
+
+from weft._core.estimator.run_config import TaskType
+from weft._core.estimator.spec import EvalSpec, TrainSpec
+from weft._core.framework.graph import GraphKeys
+from weft._core.platform import logging
+from weft._core.session.cluster import Server
+from weft._core.train.hooks import CheckpointSaverListener
+
+_POLL_SECS = 0.5
+
+
+class _Evaluator:
+    """Evaluates checkpoints that have not been, and exports what its exporters want."""
+
+    def __init__(self, estimator, eval_spec, max_steps):
+        self._estimator, self._spec, self._max_steps = estimator, eval_spec, max_steps
+        self._last, self._last_time, self.result = None, 0.0, (None, None)
+
+    def due(self):
+        return time.time() - self._last_time >= self._spec.throttle_secs
+
+    def evaluate(self):
+        """Evaluates the latest checkpoint, if it is new; True if it has the last step of the training."""
+        path = self._estimator.latest_checkpoint()
+        if not path or path == self._last:
+            return False
+        self._last, self._last_time, spec = path, time.time(), self._spec
+        metrics = self._estimator.evaluate(spec.input_fn, spec.steps, spec.hooks, path, spec.name)
+        final = self._max_steps is not None and int(metrics[GraphKeys.GLOBAL_STEP]) >= self._max_steps
+        exported = [e.export(self._estimator, os.path.join(self._estimator.model_dir, "export", e.name), path, metrics, final)
+                    for e in spec.exporters]
+        self.result = metrics, exported
+        return final
+
+
+class _EvaluateAfterSaving(CheckpointSaverListener):
+    """Training in one process (or as the master) evaluates between its steps."""
+
+    def __init__(self, evaluator):
+        self._evaluator, self._first = evaluator, True
+
+    def after_save(self, session, global_step_value):
+        if self._first:  # what is saved before the first step is not worth an evaluation
+            self._first = False
+            return
+        if not self._evaluator.due():
+            logging.info("Skip the current checkpoint eval due to throttle secs (%s secs).", self._evaluator._spec.throttle_secs)
+            return
+        self._evaluator.evaluate()
+
+    def end(self, session, global_step_value):
+        self._evaluator.evaluate()
+
+
+def _train_here(estimator, train_spec, eval_spec):
+    evaluator = _Evaluator(estimator, eval_spec, train_spec.max_steps)
+    estimator.train(train_spec.input_fn, train_spec.hooks, max_steps=train_spec.max_steps,
+                    saving_listeners=[*train_spec.saving_listeners, _EvaluateAfterSaving(evaluator)])
+    return evaluator.result
+
+
+def _run_local(estimator, train_spec, eval_spec):
+    logging.info("Running training and evaluation locally (non-distributed).")
+    logging.info("Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint frequency is "
+                 "determined based on RunConfig arguments: save_checkpoints_steps %s or save_checkpoints_secs %s.",
+                 estimator.config.save_checkpoints_steps, estimator.config.save_checkpoints_secs)
+    return _train_here(estimator, train_spec, eval_spec)
+
+
+def _server(config):
+    return Server(config.cluster_spec, config.task_type, config.task_id, config.protocol, config.session_config)
+
+
+def _run_ps(estimator, train_spec, eval_spec):
+    logging.info("Start Tensorflow server.")
+    _server(estimator.config).join()
+
+
+def _run_worker(estimator, train_spec, eval_spec):
+    logging.info("Start Tensorflow server.")
+    _server(estimator.config)
+    estimator.train(train_spec.input_fn, train_spec.hooks, max_steps=train_spec.max_steps,
+                    saving_listeners=train_spec.saving_listeners)
+
+
+def _run_master(estimator, train_spec, eval_spec):
+    logging.info("Start Tensorflow server.")
+    _server(estimator.config)
+    return _train_here(estimator, train_spec, eval_spec)
+
+
+def _wait(until):
+    while time.time() < until:
+        time.sleep(min(_POLL_SECS, max(until - time.time(), 0)))
+
+
+def _run_evaluator(estimator, train_spec, eval_spec):
+    """Evaluates each new checkpoint until one has the last step."""
+    if eval_spec.start_delay_secs:
+        logging.info("Waiting %f secs before starting eval.", eval_spec.start_delay_secs)
+        _wait(time.time() + eval_spec.start_delay_secs)
+    evaluator, warned = _Evaluator(estimator, eval_spec, train_spec.max_steps), None
+    while not (train_spec.max_steps and estimator._saved_step() >= train_spec.max_steps and
+               evaluator._last == estimator.latest_checkpoint()):
+        started, before = time.time(), evaluator._last
+        if evaluator.evaluate():
+            break
+        if evaluator._last == before and warned != before:
+            warned = before
+            logging.info("No new checkpoint ready for evaluation. Skip the current evaluation pass as evaluation results are "
+                         "expected to be same for the same checkpoint." if before else
+                         "Estimator is not trained yet. Will start an evaluation when a checkpoint is ready.")
+        elif evaluator._last == before:
+            time.sleep(_POLL_SECS)
+            continue
+        _wait(started + (eval_spec.throttle_secs if evaluator._last != before else _POLL_SECS))
+    logging.info("Exiting evaluation, global_step=%s >= train max_steps=%s", estimator._saved_step(), train_spec.max_steps)
+    return evaluator.result
+
+
+_ROLES = {TaskType.PS: _run_ps, TaskType.WORKER: _run_worker, TaskType.CHIEF: _run_worker, TaskType.MASTER: _run_master,
+          TaskType.EVALUATOR: _run_evaluator}
+
+
+def train_and_evaluate(estimator, train_spec, eval_spec):
+    """Trains and evaluates: in this process alone, or as the task that TF_CONFIG says."""
+    from weft._core.estimator.estimator import Estimator
+    if not isinstance(estimator, Estimator):
+        raise TypeError("`estimator` must have type `tf.estimator.Estimator`, given %s" % type(estimator))
+    if not isinstance(train_spec, TrainSpec):
+        raise TypeError("`train_spec` must have type `tf.estimator.TrainSpec`, given %s" % type(train_spec))
+    if not isinstance(eval_spec, EvalSpec):
+        raise TypeError("`eval_spec` must have type `tf.estimator.EvalSpec`, given %s" % type(eval_spec))
+    config = estimator.config
+    if not config.cluster_spec.jobs and config.task_type != TaskType.EVALUATOR:
+        return _run_local(estimator, train_spec, eval_spec)
+    role = _ROLES.get(config.task_type)
+    if config.task_type == TaskType.WORKER and config.is_chief:
+        role = _run_master  # a cluster without a chief has no evaluator either: its first worker does it all
+    if role is None:
+        raise ValueError("Task type %s is not supported. Supported task types are %s" % (config.task_type, sorted(_ROLES)))
+    return role(estimator, train_spec, eval_spec)

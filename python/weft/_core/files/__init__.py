@@ -1,0 +1,1 @@
+"""Files: records, event files, SavedModels and file systems."""

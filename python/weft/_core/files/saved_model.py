@@ -1,0 +1,182 @@
+"""tf.saved_model: folders that a model is served from.  The library writes and reads them; here are the names."""
+import os
+
+from weft import _weft
+from weft._core.framework import errors, protos
+from weft._core.framework.graph import Operation, get_default_graph
+from weft._core.ops.sparse import SparseTensor
+
+DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
+PREDICT_METHOD_NAME, PREDICT_INPUTS, PREDICT_OUTPUTS = "tensorflow/serving/predict", "inputs", "outputs"
+CLASSIFY_METHOD_NAME, CLASSIFY_INPUTS = "tensorflow/serving/classify", "inputs"
+CLASSIFY_OUTPUT_CLASSES, CLASSIFY_OUTPUT_SCORES = "classes", "scores"
+REGRESS_METHOD_NAME, REGRESS_INPUTS, REGRESS_OUTPUTS = "tensorflow/serving/regress", "inputs", "outputs"
+SERVING, TRAINING, EVAL, GPU, TPU = "serve", "train", "eval", "gpu", "tpu"
+ASSETS_DIRECTORY, ASSETS_KEY = "assets", "saved_model_assets"
+LEGACY_INIT_OP_KEY, MAIN_OP_KEY = "legacy_init_op", "saved_model_main_op"
+SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT = "saved_model.pb", "saved_model.pbtxt"
+SAVED_MODEL_SCHEMA_VERSION = 1
+VARIABLES_DIRECTORY, VARIABLES_FILENAME = "variables", "variables"
+
+
+# ---- signatures ----
+
+def build_tensor_info(tensor):
+    from weft._core.framework.attrs import shape_proto
+    made = protos.TensorInfo(dtype=tensor.dtype.base_dtype.as_datatype_enum)
+    if isinstance(tensor, SparseTensor):
+        made.coo_sparse.values_tensor_name, made.coo_sparse.indices_tensor_name = tensor.values.name, tensor.indices.name
+        made.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
+    else:
+        made.name = tensor.name
+    made.tensor_shape.CopyFrom(shape_proto(tensor.get_shape()))
+    return made
+
+
+def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
+    graph = graph or get_default_graph()
+
+    def find(name):
+        return graph.get_tensor_by_name(import_scope + "/" + name if import_scope else name)
+    if tensor_info.HasField("coo_sparse"):
+        coo = tensor_info.coo_sparse
+        return SparseTensor(find(coo.indices_tensor_name), find(coo.values_tensor_name), find(coo.dense_shape_tensor_name))
+    return find(tensor_info.name)
+
+
+def build_signature_def(inputs=None, outputs=None, method_name=None):
+    return protos.SignatureDef(inputs=inputs or {}, outputs=outputs or {}, method_name=method_name or "")
+
+
+def _infos(tensors):
+    return {k: build_tensor_info(v) for k, v in tensors.items()}
+
+
+def predict_signature_def(inputs, outputs):
+    if not inputs or not outputs:
+        raise ValueError("Prediction inputs and outputs cannot be None or empty.")
+    return build_signature_def(_infos(inputs), _infos(outputs), PREDICT_METHOD_NAME)
+
+
+def regression_signature_def(examples, predictions):
+    if examples is None or predictions is None:
+        raise ValueError("Regression examples and predictions cannot be None.")
+    return build_signature_def(_infos({REGRESS_INPUTS: examples}), _infos({REGRESS_OUTPUTS: predictions}), REGRESS_METHOD_NAME)
+
+
+def classification_signature_def(examples, classes, scores):
+    if examples is None or (classes is None and scores is None):
+        raise ValueError("Classification examples cannot be None, and one of classes and scores must be given.")
+    outputs = {k: v for k, v in ((CLASSIFY_OUTPUT_CLASSES, classes), (CLASSIFY_OUTPUT_SCORES, scores)) if v is not None}
+    return build_signature_def(_infos({CLASSIFY_INPUTS: examples}), _infos(outputs), CLASSIFY_METHOD_NAME)
+
+
+def is_valid_signature(signature_def):
+    methods = (PREDICT_METHOD_NAME, CLASSIFY_METHOD_NAME, REGRESS_METHOD_NAME)
+    return bool(signature_def is not None and signature_def.inputs and signature_def.outputs and
+                signature_def.method_name in methods)
+
+
+# ---- writing ----
+
+def _plain(sess):
+    from weft._core.train.saver import _plain as plain
+    return plain(sess)
+
+
+class SavedModelBuilder:
+    """Graphs with tags and signatures, the first of them with its variables."""
+
+    def __init__(self, export_dir):
+        self._dir = export_dir.decode() if isinstance(export_dir, bytes) else os.fspath(export_dir)
+        try:
+            self._made = _weft.model_create(self._dir)
+        except errors.AlreadyExistsError as e:
+            raise AssertionError(e.message) from None
+        self._saved = False
+
+    def _add(self, graph, session, tags, signature_def_map, init, clear_devices, saver):
+        if init is not None and not isinstance(init, Operation):
+            raise TypeError("Expected main_op to be an Operation, got %s" % (init,))
+        signatures = [(key, value.SerializeToString()) for key, value in sorted((signature_def_map or {}).items())]
+        _weft.model_add(self._made, graph._c, session, list(tags), signatures, -1 if init is None else init._out,
+                        getattr(saver, "_made", None), bool(clear_devices))
+
+    def add_meta_graph_and_variables(self, sess, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None,
+                                     clear_devices=False, main_op=None, strip_default_attrs=False, saver=None, **kwargs):
+        if self._saved:
+            raise AssertionError("Graph state including variables and assets has already been saved. Please invoke "
+                                 "`add_meta_graph()` instead.")
+        _no_assets(assets_collection)
+        self._add(sess.graph, _plain(sess)._c, tags, signature_def_map, main_op or legacy_init_op, clear_devices, saver)
+        self._saved = True
+
+    def add_meta_graph(self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False,
+                       main_op=None, strip_default_attrs=False, saver=None, **kwargs):
+        if not self._saved:
+            raise AssertionError("Graph state including variables and assets has not been saved yet. Please invoke "
+                                 "`add_meta_graph_and_variables()` first.")
+        _no_assets(assets_collection)
+        self._add(get_default_graph(), None, tags, signature_def_map, main_op or legacy_init_op, clear_devices, saver)
+
+    def save(self, as_text=False):
+        _weft.model_write(self._made)
+        path = os.path.join(self._dir, "saved_model.pb")
+        if as_text:
+            with open(path, "rb") as f:
+                text = str(protos.SavedModel.FromString(f.read()))
+            os.remove(path)
+            path += "txt"
+            with open(path, "w") as f:
+                f.write(text)
+        return path.encode()
+
+
+def _no_assets(assets):
+    if assets:
+        raise NotImplementedError("tf.saved_model: assets_collection is not in Weft: put files beside the model, in assets.extra")
+
+
+def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
+    builder_ = SavedModelBuilder(export_dir)
+    builder_.add_meta_graph_and_variables(
+        session, [SERVING], {DEFAULT_SERVING_SIGNATURE_DEF_KEY: predict_signature_def(inputs, outputs)},
+        main_op=legacy_init_op, clear_devices=True)
+    builder_.save()
+
+
+# ---- reading ----
+
+def maybe_saved_model_directory(export_dir):
+    return any(os.path.exists(os.path.join(export_dir, name)) for name in ("saved_model.pb", "saved_model.pbtxt"))
+
+
+def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
+    """The graph with these tags in the session's graph, its variables in the session; gives its MetaGraphDef."""
+    folder = export_dir.decode() if isinstance(export_dir, bytes) else os.fspath(export_dir)
+    tags = [tags] if isinstance(tags, str) else list(tags)
+    try:
+        data = _weft.model_load(folder, sess.graph._c, _plain(sess)._c, tags, import_scope)
+    except errors.NotFoundError as e:
+        raise OSError(e.message) from None
+    except errors.InvalidArgumentError as e:
+        if "could not be found in SavedModel" in e.message:
+            raise RuntimeError(e.message) from None
+        raise
+    return protos.MetaGraphDef.FromString(data)
+
+
+def main_op_with_restore(restore_op_name):
+    from weft._core.ops.control_flow import group
+    with get_default_graph().control_dependencies([main_op()]):
+        return group(get_default_graph().as_graph_element(restore_op_name))
+
+
+def main_op():
+    from weft._core.ops.control_flow import group
+    from weft._core.ops.lookup import tables_initializer
+    from weft._core.ops.variables import global_variables_initializer, local_variables_initializer
+    return group(global_variables_initializer(), local_variables_initializer(), tables_initializer())
+
+
+contains_saved_model = maybe_saved_model_directory

@@ -1,0 +1,1 @@
+"""Graphs, nodes, types, shapes, messages and errors: what everything else is built of."""

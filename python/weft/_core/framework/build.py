@@ -1,0 +1,414 @@
+"""Adding nodes from Python values: conversion to tensors, constants, and a node of any op by its definition."""
+import numbers
+
+import numpy as np
+
+from weft import _weft
+from weft._core.framework import absent, dtypes, opdef, tensor_shape
+from weft._core.framework.attrs import row
+from weft._core.framework.dtypes import DType, as_dtype
+from weft._core.framework.graph import Graph, IndexedSlices, Operation, Tensor, get_default_graph, name_scope
+
+_weft.use_numpy(np.ndarray, dtypes.numpy_table(), np.dtype(object))
+
+_conversions = []  # (type, function(value, dtype, name, as_ref)), searched in order
+
+
+def register_tensor_conversion_function(base_type, conversion_func, priority=100):
+    _conversions.append((base_type, conversion_func))
+
+
+# ---- numpy ----
+
+def _default_numpy(value, array):
+    """Python's own numbers become float32 and int32, as in TensorFlow; numpy's keep their type."""
+    if array.dtype == np.float64 and not _has_numpy(value, np.float64):
+        return array.astype(np.float32)
+    if array.dtype == np.int64 and not _has_numpy(value, np.int64):
+        if array.size == 0 or (array.min() >= -2**31 and array.max() < 2**31):
+            return array.astype(np.int32)
+    return array
+
+
+def _has_numpy(value, kind):
+    if isinstance(value, (np.ndarray, np.generic)):
+        return True
+    return isinstance(value, (list, tuple)) and len(value) > 0 and _has_numpy(value[0], kind)
+
+
+def _strings(array, value):
+    """The elements of an array of text as bytes; numpy's own string type drops trailing zero bytes."""
+    if array.dtype.kind == "S" and not isinstance(value, (np.ndarray, np.generic)):
+        array = np.array(value, dtype=object)
+    out = []
+    for s in array.ravel().tolist():
+        if isinstance(s, str):
+            s = s.encode()
+        if not isinstance(s, bytes):
+            raise TypeError("Expected binary or unicode string, got %r" % (s,))
+        out.append(s)
+    return out
+
+
+def _plain(value):
+    """Dimensions and shapes as numbers, ranges as lists, all the way down."""
+    if isinstance(value, tensor_shape.TensorShape):
+        if not value.is_fully_defined():
+            raise ValueError("Cannot convert a partially known TensorShape to a Tensor: %s" % value)
+        return value.as_list()
+    if isinstance(value, tensor_shape.Dimension):
+        if value.value is None:
+            raise ValueError("Cannot convert an unknown Dimension to a Tensor: %s" % value)
+        return value.value
+    if isinstance(value, range):
+        return list(value)
+    if isinstance(value, (list, tuple)) and any(
+            isinstance(v, (list, tuple, tensor_shape.Dimension, tensor_shape.TensorShape, range)) for v in value):
+        return [_plain(v) for v in value]
+    if isinstance(value, DType):
+        return value.as_datatype_enum
+    return value
+
+
+def triple(value, dtype=None, shape=None):
+    """A value as the extension takes it: (dtype number, shape, buffer or list of bytes), and its DType."""
+    if value is None:
+        raise ValueError("None values not supported.")
+    value = _plain(value)
+    dtype = None if dtype is None else as_dtype(dtype).base_dtype
+    text = dtype is not None and dtype.as_datatype_enum == 7
+    try:
+        array = np.asarray(value, dtype=object if text else None)
+    except ValueError as e:
+        raise ValueError("Argument must be a dense tensor: %s (%s)" % (value, e)) from None
+    wide = _over_64_bits(array)
+    if not text and wide is not None and (dtype is None or dtype.is_integer):
+        raise OverflowError("%d is out of range for every integer type of a tensor" % wide)
+    if text or array.dtype.kind in "SUO":
+        if not text and dtype is not None:
+            raise TypeError("Expected %s, got %r of type '%s' instead." % (dtype.name, value, type(value).__name__))
+        flat = _strings(array, value)
+        if shape is not None:
+            count = int(np.prod(shape, dtype=np.int64))
+            flat = flat + flat[-1:] * (count - len(flat))
+        return (7, tuple(array.shape) if shape is None else tuple(shape), flat), dtypes.string
+    if dtype is None:
+        array = _default_numpy(value, array)
+        dtype = as_dtype(array.dtype)
+    else:
+        array = _cast(value, array, dtype)
+    if shape is not None:
+        array = _filled(array, shape)
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    return (dtype.as_datatype_enum, array.shape, array), dtype
+
+
+def check_range(array, dtype):
+    """OverflowError if an integer of the array does not fit the integer type: numpy would wrap it."""
+    want = np.dtype(dtype.as_numpy_dtype)
+    if array.dtype.kind not in "iu" or want.kind not in "iu" or array.size == 0 or np.can_cast(array.dtype, want):
+        return
+    least, most, limits = int(array.min()), int(array.max()), np.iinfo(want)
+    if least < limits.min or most > limits.max:
+        raise OverflowError("%d is out of range for %s, which holds %d to %d" % (
+            least if least < limits.min else most, dtype.name, limits.min, limits.max))
+
+
+def _over_64_bits(array):
+    """A Python integer that no type of a tensor holds, or None: numpy keeps it as an object or a float."""
+    if array.dtype.kind == "O":
+        return next((v for v in array.ravel().tolist() if isinstance(v, int) and not -2**63 <= v < 2**64), None)
+    return None
+
+
+def _cast(value, array, dtype):
+    want = np.dtype(dtype.as_numpy_dtype)
+    if array.dtype == want:
+        return array
+    if not isinstance(value, (np.ndarray, np.generic)):  # an array's type is converted as numpy does it
+        check_range(array, dtype)
+    if not isinstance(value, (np.ndarray, np.generic)) and not _has_numpy(value, None) and array.size:
+        kinds = {"f": "fiub"[:3], "i": "iu", "u": "iu", "b": "b", "c": "cfiu"}
+        if want.kind in kinds and array.dtype.kind not in kinds[want.kind]:
+            raise TypeError("Expected %s, got %r of type '%s' instead." % (
+                dtype.name, array.ravel().tolist()[0] if array.ndim else value, type(array.ravel().tolist()[0]).__name__))
+    return array.astype(want)
+
+
+def _filled(array, shape):
+    count = int(np.prod(shape, dtype=np.int64))
+    if array.size == count:
+        return array.reshape(shape)
+    if count == 0 or array.size == 0:  # as TensorFlow: nothing, or zeros
+        return np.zeros(shape, dtype=array.dtype)
+    if array.size > count:
+        raise ValueError("Too many elements provided. Needed at most %d, but received %d" % (count, array.size))
+    out = np.empty(count, dtype=array.dtype)
+    out[:array.size] = array.ravel()
+    out[array.size:] = array.ravel()[-1]
+    return out.reshape(shape)
+
+
+# ---- tensors ----
+
+def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
+    if shape is not None:
+        shape = [int(d) for d in tensor_shape.as_shape(shape).as_list()]
+    given, found = triple(value, dtype, shape)
+    if verify_shape and shape is not None and tuple(shape) != np.shape(value):
+        raise TypeError("Expected Tensor's shape: %s, got %s." % (tuple(shape), np.shape(value)))
+    return get_default_graph()._add("Const", name, (), [("value", "T", given), ("dtype", "t", found._number)]).outputs[0]
+
+
+def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None, as_ref=False):
+    """A Tensor of the value: itself, a variable's, or a constant."""
+    dtype = None if dtype is None else as_dtype(dtype)
+    preferred_dtype = preferred_dtype or dtype_hint
+    if dtype is not None and isinstance(value, (np.ndarray, np.generic)):
+        check_range(np.asarray(value), dtype.base_dtype)
+    if isinstance(value, Tensor):
+        if dtype is not None and not dtype.is_compatible_with(value.dtype.base_dtype):
+            raise ValueError("Tensor conversion requested dtype %s for Tensor with dtype %s: %s" % (
+                dtype.name, value.dtype.base_dtype.name, value))
+        return value
+    for kind, convert in _conversions:
+        if isinstance(value, kind):
+            made = convert(value, dtype=dtype, name=name, as_ref=as_ref)
+            if made is not NotImplemented:
+                return made
+    if isinstance(value, (list, tuple)) and _has_tensor(value):
+        return _packed(value, dtype, name or "packed")
+    if isinstance(value, Operation):
+        raise TypeError("Can't convert Operation '%s' to Tensor (target dtype=%s, name=%r, as_ref=%s)" % (
+            value.name, dtype and dtype.name, name, as_ref))
+    if dtype is None and preferred_dtype is not None:
+        try:
+            return constant(value, preferred_dtype, name=name or "Const")
+        except (TypeError, ValueError, OverflowError):
+            pass
+    return constant(value, dtype, name=name or "Const")
+
+
+def _has_tensor(value):
+    return any(_is_tensor(v) or (isinstance(v, (list, tuple)) and _has_tensor(v)) for v in value)
+
+
+def _is_tensor(value):
+    return isinstance(value, (Tensor, IndexedSlices)) or isinstance(value, tuple(k for k, _ in _conversions))
+
+
+def is_tensor(value):
+    return _is_tensor(value)
+
+
+def _packed(value, dtype, name):
+    if dtype is None:
+        dtype = next((v.dtype.base_dtype for v in _flat(value) if _is_tensor(v)), None)
+    with name_scope(name) as scope:
+        parts = [_packed(v, dtype, str(i)) if isinstance(v, (list, tuple)) else convert_to_tensor(v, dtype, name=str(i))
+                 for i, v in enumerate(value)]
+        return op("Pack", scope, values=parts, axis=0)
+
+
+def _flat(value):
+    for v in value:
+        if isinstance(v, (list, tuple)):
+            yield from _flat(v)
+        else:
+            yield v
+
+
+def constant_value(tensor):
+    """tf.contrib.util.constant_value: the value if it is known without running."""
+    if isinstance(tensor, Tensor):
+        return tensor.graph._c.constant(tensor._out)
+    return tensor
+
+
+def _from_slices(value, dtype=None, name=None, as_ref=False):
+    if value.dense_shape is None:
+        raise ValueError("Tensor conversion requested for IndexedSlices without dense_shape: %s" % value)
+    from weft._core.ops.array_ops import gather_rows_count
+    return op("UnsortedSegmentSum", name, data=value.values, segment_ids=value.indices,
+              num_segments=gather_rows_count(value.dense_shape))
+
+
+register_tensor_conversion_function(IndexedSlices, _from_slices)
+
+
+# ---- nodes ----
+
+class _Call:
+    """One call of `op`: its inputs as they become tensors, and the attributes that follow from them."""
+
+    def __init__(self, definition, given):
+        self.definition, self.given = definition, given
+        self.types, self.numbers, self.lists = {}, {}, {}
+        for name in definition.inferred:
+            if given.get(name) is not None:
+                kind = definition.attrs[name]
+                if kind.kind == "type" and not kind.is_list:
+                    self.types[name] = as_dtype(given[name]).base_dtype
+                elif kind.kind == "type":
+                    self.lists[name] = [as_dtype(d).base_dtype for d in given[name]]
+
+    def wanted(self, arg):
+        """The type an input must have, as far as it is known."""
+        if arg.type is not None:
+            return arg.type
+        found = self.types.get(arg.type_attr)
+        if found is None:
+            for other in self.definition.inputs:
+                if other.type_attr == arg.type_attr and other.name in self.given:
+                    value = self.given[other.name]
+                    for v in _flat(value) if isinstance(value, (list, tuple)) else (value,):
+                        if _is_tensor(v):
+                            return v.dtype.base_dtype
+        return found
+
+    def hint(self, arg, value):
+        attr = self.definition.attrs.get(arg.type_attr)
+        if attr is None or not attr.default:
+            return None
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "iu" and attr.allows(value.dtype.name):
+            return None  # it has a type that the op takes
+        return attr.default
+
+    def convert(self, arg, value, name):
+        want = self.wanted(arg)
+        try:
+            made = convert_to_tensor(value, want, name, preferred_dtype=self.hint(arg, value), as_ref=arg.is_ref)
+        except OverflowError as e:
+            raise OverflowError("Argument '%s' of '%s' Op: %s" % (arg.name, self.definition.name, e)) from None
+        except ValueError as e:
+            if value is None:
+                raise ValueError("Tried to convert '%s' to a tensor and failed. Error: %s" % (arg.name, e)) from None
+            if not isinstance(value, Tensor):
+                raise
+            raise TypeError(self.mismatch(arg, value, want)) from None
+        found = made.dtype.base_dtype
+        if want is not None and found != want:
+            raise TypeError(self.mismatch(arg, made, want))
+        if arg.is_ref and not made.dtype._is_ref_dtype:
+            raise TypeError("'%s' Op requires that input '%s' be a mutable tensor (e.g.: a tf.Variable)" % (
+                self.definition.name, arg.name))
+        if arg.type_attr:
+            self.types[arg.type_attr] = found
+        return made
+
+    def mismatch(self, arg, value, want):
+        first = next((a.name for a in self.definition.inputs if a.type_attr == arg.type_attr and a is not arg), None)
+        text = "Input '%s' of '%s' Op has type %s that does not match " % (
+            arg.name, self.definition.name, value.dtype.base_dtype.name)
+        if arg.type is not None or first is None:
+            return text + "expected type of %s." % want.name
+        return text + "type %s of argument '%s'." % (want.name, first)
+
+    def one(self, arg):
+        value = self.given[arg.name]
+        if arg.number_attr:
+            if not isinstance(value, (list, tuple)):
+                raise TypeError("Expected list for '%s' argument to '%s' Op, not %s." % (
+                    arg.name, self.definition.name, value))
+            self.numbers[arg.number_attr] = len(value)
+            return [self.convert(arg, v, "%s_%d" % (arg.name, i)) for i, v in enumerate(value)]
+        if arg.list_attr:
+            if not isinstance(value, (list, tuple)):
+                raise TypeError("Expected list for '%s' argument to '%s' Op, not %s." % (
+                    arg.name, self.definition.name, value))
+            types = self.lists.get(arg.list_attr) or [None] * len(value)
+            made = [convert_to_tensor(v, t, "%s_%d" % (arg.name, i)) for i, (v, t) in enumerate(zip(value, types))]
+            self.lists[arg.list_attr] = [t.dtype.base_dtype for t in made]
+            return made
+        return [self.convert(arg, value, arg.name)]
+
+    def inputs(self):
+        return [t for arg in self.definition.inputs for t in self.one(arg)]
+
+    def attrs(self):
+        rows = []
+        for name, attr in self.definition.attrs.items():
+            value = self.given.get(name)
+            if name in self.types:
+                value = self.types[name]
+            elif name in self.lists:
+                value = self.lists[name]
+            elif name in self.numbers:
+                value = self.numbers[name]
+            if value is None and attr.default is None and attr.kind != "shape" and name not in self.definition.inferred:
+                raise TypeError("Missing argument '%s' of op %s" % (name, self.definition.name))
+            if value is not None or (attr.kind == "shape" and attr.default is None):
+                if attr.kind == "tensor" and not isinstance(value, tuple):
+                    value, _ = triple(value, self.given.get("dtype"))
+                rows.append(row(name, attr.kind, attr.is_list, value))
+        return rows
+
+
+def _ready(value):
+    """Needs no constant made for it: then the name scope of the op is not needed either."""
+    if isinstance(value, (list, tuple)):
+        return all(isinstance(v, Tensor) for v in value)
+    return isinstance(value, Tensor)
+
+
+def add_op(kind, name=None, **given):
+    """A node of any op, as an Operation: inputs and attributes by their names in its definition."""
+    try:
+        definition = opdef.get(kind)
+    except KeyError:
+        raise NotImplementedError(absent.said_of_op(kind)) from None
+    for key in given:
+        if key not in definition.attrs and not any(key == a.name for a in definition.inputs):
+            raise TypeError("%s() got an unexpected keyword argument '%s'" % (kind, key))
+    for arg in definition.inputs:
+        if arg.name not in given:
+            raise TypeError("No argument for input %s found in %s" % (arg.name, kind))
+    graph = get_default_graph()
+    values = [given[a.name] for a in definition.inputs]
+    for v in _flat(values) if graph.outer is None else ():  # a function's body captures what it uses
+        owner = getattr(v, "graph", None)
+        if isinstance(owner, Graph):
+            if owner is not graph and graph is not _graph_of_first(values):
+                graph = owner
+            break
+    call = _Call(definition, given)
+    if all(_ready(v) for v in values) and graph._context is None:
+        return _make(graph, definition, call, call.inputs(), name or kind)
+    with graph.as_default(), graph.name_scope(name or kind) as scope:
+        return _make(graph, definition, call, call.inputs(), scope)
+
+
+def _graph_of_first(values):
+    for v in _flat(values):
+        owner = getattr(v, "graph", None)
+        if isinstance(owner, Graph):
+            return owner
+    return None
+
+
+def _make(graph, definition, call, inputs, name):
+    if graph.outer is not None:
+        inputs = [graph.capture(t) for t in inputs]
+    for t in inputs:
+        if t.op.graph is not graph:
+            raise ValueError("Tensor %s must be from the same graph as %s." % (
+                t, next(o for o in inputs if o.op.graph is graph) if any(o.op.graph is graph for o in inputs) else graph))
+    return graph._add(definition.name, name, [t._out for t in inputs], call.attrs())
+
+
+def op(kind, name=None, **given):
+    """As add_op, giving what TensorFlow's generated functions give: the output, a list of them, or the Operation."""
+    made = add_op(kind, name, **given)
+    definition = opdef.get(kind)
+    if not definition.outputs:
+        return made
+    if len(definition.outputs) == 1 and not (definition.outputs[0].number_attr or definition.outputs[0].list_attr):
+        return made.outputs[0]
+    return list(made.outputs)
+
+
+def is_number(value):
+    return isinstance(value, numbers.Number)
+
+
+__all__ = ["add_op", "constant", "constant_value", "convert_to_tensor", "name_scope", "op", "triple"]

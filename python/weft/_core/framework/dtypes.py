@@ -1,0 +1,192 @@
+"""Types of tensors: tf.float32 and the rest, with TensorFlow's numbers and numpy's types."""
+import numpy as np
+
+
+class DType:
+    """One type; `+ 100` in the number marks a reference."""
+
+    __slots__ = ("_number",)
+    _made = {}
+
+    def __new__(cls, number):
+        if isinstance(number, DType):
+            return number
+        if number not in cls._made:
+            self = object.__new__(cls)
+            self._number = number
+            cls._made[number] = self
+        return cls._made[number]
+
+    @property
+    def as_datatype_enum(self):
+        return self._number
+
+    @property
+    def _is_ref_dtype(self):
+        return self._number > 100
+
+    @property
+    def _as_ref(self):
+        return self if self._is_ref_dtype else DType(self._number + 100)
+
+    @property
+    def base_dtype(self):
+        return DType(self._number - 100) if self._is_ref_dtype else self
+
+    @property
+    def real_dtype(self):
+        return {8: float32, 18: float64}.get(self.base_dtype._number, self)
+
+    @property
+    def name(self):
+        return _NAMES[self._number % 100] + ("_ref" if self._is_ref_dtype else "")
+
+    @property
+    def as_numpy_dtype(self):
+        kind = _NUMPY.get(self._number % 100)
+        if kind is None:
+            raise TypeError("%s has no type in numpy" % self.name)
+        return kind
+
+    @property
+    def is_floating(self):
+        return self.base_dtype._number in (1, 2, 14, 19)
+
+    @property
+    def is_integer(self):
+        return self.base_dtype._number in (3, 4, 5, 6, 9, 17, 22, 23)
+
+    @property
+    def is_complex(self):
+        return self.base_dtype._number in (8, 18)
+
+    @property
+    def is_bool(self):
+        return self.base_dtype._number == 10
+
+    @property
+    def is_quantized(self):
+        return self.base_dtype._number in (11, 12, 13, 15, 16)
+
+    @property
+    def is_unsigned(self):
+        return self.base_dtype._number in (4, 17, 22, 23)
+
+    @property
+    def is_numpy_compatible(self):
+        return self._number % 100 in _NUMPY
+
+    @property
+    def size(self):
+        return np.dtype(self.as_numpy_dtype).itemsize if self.base_dtype._number != 7 else 1
+
+    def _limit(self, which):
+        kind = np.dtype(self.as_numpy_dtype)
+        if kind.kind == "b":
+            return which == "max"
+        if self.base_dtype._number not in _NUMPY or kind.kind not in "fiu":
+            raise TypeError("Cannot find %simum value of %s." % (which, self.name))
+        return getattr(np.finfo(kind) if kind.kind == "f" else np.iinfo(kind), which)
+
+    @property
+    def min(self):
+        return self._limit("min")
+
+    @property
+    def max(self):
+        return self._limit("max")
+
+    def is_compatible_with(self, other):
+        other = as_dtype(other)
+        return self._number in (other._number, other.base_dtype._number)
+
+    def __eq__(self, other):
+        if other is None:
+            return False
+        try:
+            return self._number == as_dtype(other)._number
+        except TypeError:
+            return False
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return self._number
+
+    def __int__(self):
+        return self._number
+
+    def __repr__(self):
+        return "tf." + self.name
+
+    def __str__(self):
+        return "<dtype: %r>" % self.name
+
+    def __reduce__(self):
+        return DType, (self._number,)
+
+
+_NAMES = ["invalid", "float32", "float64", "int32", "uint8", "int16", "int8", "string", "complex64", "int64", "bool",
+          "qint8", "quint8", "qint32", "bfloat16", "qint16", "quint16", "uint16", "complex128", "float16", "resource",
+          "variant", "uint32", "uint64"]
+_NUMPY = {1: np.float32, 2: np.float64, 3: np.int32, 4: np.uint8, 5: np.int16, 6: np.int8, 7: np.object_,
+          8: np.complex64, 9: np.int64, 10: np.bool_, 11: np.int8, 12: np.uint8, 13: np.int32, 14: np.uint16,
+          15: np.int16, 16: np.uint16, 17: np.uint16, 18: np.complex128, 19: np.float16, 22: np.uint32, 23: np.uint64}
+# The names in definitions of ops and in TensorFlow's protos.
+_SHORT = {"float": 1, "double": 2, "half": 19, "invalid": 0}
+
+# In the order of _NAMES.
+(float32, float64, int32, uint8, int16, int8, string, complex64, int64, bool, qint8, quint8, qint32, bfloat16,
+ qint16, quint16, uint16, complex128, float16, resource, variant, uint32, uint64) = (DType(n) for n in range(1, len(_NAMES)))
+(float32_ref, float64_ref, int32_ref, uint8_ref, int16_ref, int8_ref, string_ref, complex64_ref, int64_ref,
+ bool_ref, qint8_ref, quint8_ref, qint32_ref, bfloat16_ref, qint16_ref, quint16_ref, uint16_ref, complex128_ref,
+ float16_ref, resource_ref, variant_ref, uint32_ref, uint64_ref) = (DType(n + 100) for n in range(1, len(_NAMES)))
+half, double = float16, float64
+
+QUANTIZED_DTYPES = frozenset(DType(n) for n in (11, 12, 13, 15, 16))
+_BY_NAME = {name: DType(n) for n, name in enumerate(_NAMES)}
+_BY_NAME.update({name + "_ref": DType(n + 100) for n, name in enumerate(_NAMES)})
+_BY_NAME.update({name: DType(n) for name, n in _SHORT.items()})
+_FROM_NUMPY = {np.dtype(kind): DType(n) for n, kind in sorted(_NUMPY.items(), reverse=True) if n not in (11, 12, 13, 14, 15, 16)}
+
+
+def datatype_name(number):
+    """DT_FLOAT and the rest, as the text of messages has them."""
+    short = {1: "FLOAT", 2: "DOUBLE", 19: "HALF"}.get(number % 100) or (
+        _NAMES[number % 100].upper() if number % 100 < len(_NAMES) else str(number % 100))
+    return "DT_%s%s" % (short, "_REF" if number > 100 else "")
+
+
+def as_dtype(value):
+    """A DType from one, a number, a name or anything numpy takes for a type."""
+    if isinstance(value, DType):
+        return value
+    if isinstance(value, int) and value is not True and value is not False:  # `bool` is a DType here
+        if 0 < value % 100 < len(_NAMES):
+            return DType(value)
+        raise TypeError("Cannot convert value %r to a TensorFlow DType." % (value,))
+    if isinstance(value, str) and value in _BY_NAME:
+        return _BY_NAME[value]
+    if value is float:
+        return float32
+    if value is int:
+        return int64
+    if value is str or value is bytes:
+        return string
+    if hasattr(value, "dtype") and not isinstance(value, type):
+        return as_dtype(value.dtype)
+    try:
+        kind = np.dtype(value)
+    except TypeError:
+        kind = None
+    if kind is not None and kind.kind in "SU":
+        return string
+    if kind is None or kind not in _FROM_NUMPY:
+        raise TypeError("Cannot convert value %r to a TensorFlow DType." % (value,))
+    return _FROM_NUMPY[kind]
+
+
+def numpy_table():
+    """{number: numpy type} for the extension."""
+    return {n: np.dtype(kind) for n, kind in _NUMPY.items()}

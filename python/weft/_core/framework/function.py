@@ -1,0 +1,115 @@
+"""Functions: a graph of their own that is traced by calling Python once, and put into the library of the graph around.
+
+Tensors of the graph around that the function uses become further arguments, whose values are the node's that calls it.
+"""
+import itertools
+
+from weft._core.framework.build import convert_to_tensor, op
+from weft._core.framework.dtypes import as_dtype
+from weft._core.framework.graph import Graph, get_default_graph
+
+_numbers = itertools.count()
+
+
+class FuncGraph(Graph):
+    """The body of a function while it is traced."""
+
+    def __init__(self, outer):
+        super().__init__()
+        self.outer, self.captured = outer, {}  # tensor around -> (it, placeholder in here)
+        self.seed = outer.seed
+        if self.seed is not None:
+            self._c.set_seed(int(self.seed))
+
+    def argument(self, dtype, shape, name):
+        from weft._core.ops.array_ops import placeholder
+        with self.as_default(), self.control_dependencies(None):
+            return placeholder(dtype, shape, name)
+
+    def capture(self, tensor):
+        """What stands in here for a tensor of a graph around."""
+        if tensor.graph is self:
+            return tensor
+        if tensor.graph is not self.outer and isinstance(self.outer, FuncGraph):
+            tensor = self.outer.capture(tensor)
+        if tensor.graph is not self.outer:
+            raise ValueError("Tensor %s must be from the same graph as the function that uses it." % tensor)
+        if tensor not in self.captured:
+            self.captured[tensor] = tensor, self.argument(tensor.dtype.base_dtype, tensor.shape, "captured")
+        return self.captured[tensor][1]
+
+
+class Function:
+    """A function of a graph's library: its name, and the tensors that go with each call."""
+
+    def __init__(self, name, captured, outputs):
+        self.name, self.captured = name, captured
+        self.types = [t.dtype.base_dtype for t in outputs]
+        self.shapes = [t.shape for t in outputs]
+
+
+def trace(fn, types, shapes, name):
+    """Calls fn with a tensor for each type and shape; it gives a flat list of tensors, and anything else it likes.
+
+    The Function, and that other thing.
+    """
+    outer = get_default_graph()
+    body = FuncGraph(outer)
+    with body.as_default():
+        args = [body.argument(t, s, "args_%d" % i) for i, (t, s) in enumerate(zip(types, shapes))]
+        made, more = fn(*args)
+        outputs = [body.capture(t) for t in made]
+    captured = list(body.captured.values())
+    name = "%s_%d" % (name, next(_numbers))
+    outer._c.function(name, body._c, [t._out for t in args] + [inner._out for _, inner in captured],
+                      [t._out for t in outputs])
+    outer._functions.extend(body._functions)
+    return Function(name, [tensor for tensor, _ in captured], outputs), more
+
+
+def computing(tensor, name):
+    """The name of a function without arguments that computes a tensor as its graph does."""
+    name = "%s_%d" % (name, next(_numbers))
+    tensor.graph._c.function_of(name, tensor._out)
+    return name
+
+
+class _Defined:
+    """A function that nodes call; it is traced once in each graph that calls it."""
+
+    def __init__(self, fn, types, name):
+        self._fn, self._types, self.name = fn, types, name
+
+    def _traced(self, args):
+        known = get_default_graph().__dict__.setdefault("_defined", {})
+        if self not in known:
+            def body(*inner):
+                made = self._fn(*inner)
+                several = isinstance(made, (list, tuple))
+                return list(made) if several else [made], several
+            types = self._types or [a.dtype.base_dtype for a in args]
+            known[self] = trace(body, types, [None] * len(types), self.name)
+        return known[self]
+
+    def __call__(self, *args, name=None):
+        args = [convert_to_tensor(a, self._types[i] if i < len(self._types) else None) for i, a in enumerate(args)]
+        f, several = self._traced(args)
+        made = op("PartitionedCall", name or self.name, args=args + f.captured, Tout=f.types, f=f)
+        for tensor, shape in zip(made, f.shapes):
+            tensor.set_shape(shape)
+        return made if several else made[0]
+
+
+class Defun:
+    """tensorflow.python.framework.function.Defun: makes a Python function of tensors one of the graph's library."""
+
+    def __init__(self, *input_types, func_name=None, grad_func=None, python_grad_func=None, **_):
+        if grad_func is not None or python_grad_func is not None:
+            raise NotImplementedError("Defun: a gradient of its own; leave grad_func out and the body is differentiated")
+        self._types, self._name = [as_dtype(t) for t in input_types], func_name
+
+    def __call__(self, fn):
+        return _Defined(fn, self._types, self._name or fn.__name__)
+
+
+__all__ = ["Defun", "FuncGraph", "Function", "computing", "trace"]

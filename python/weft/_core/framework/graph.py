@@ -1,0 +1,740 @@
+"""Graph, Operation and Tensor: handles on what the library holds, with TensorFlow's properties.
+
+A node is a number and an output a number (node * 65536 + slot); these classes are made when they are asked for and
+kept, so that one node is always one Operation.  Scopes are pushed onto the library's stack and popped in step.
+"""
+import contextlib
+import sys
+import threading
+
+from weft import _weft
+from weft._core import PACKAGE
+from weft._core.framework import errors, protos, tensor_shape
+from weft._core.framework.dtypes import DType
+
+
+def _made_at():
+    """Where the program is: the first line outside of this package."""
+    frame = sys._getframe(2)
+    while frame is not None and (frame.f_code.co_filename.startswith(PACKAGE) or
+                                 frame.f_code.co_filename == contextlib.__file__):
+        frame = frame.f_back
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+class Operation:
+    """A node of a graph."""
+
+    __slots__ = ("graph", "_id", "name", "type", "outputs", "_at", "_context", "__weakref__")
+
+    def __init__(self, graph, node, at=None):
+        self.graph, self._id, self._at = graph, node, at
+        self.name, self.type, count = graph._c.node(node)
+        self.outputs = [Tensor(self, i) for i in range(count)]
+        self._context = None
+
+    @property
+    def _out(self):
+        return self._id << 16
+
+    @property
+    def _id_value(self):
+        return self._id
+
+    @property
+    def _made_at(self):
+        return '  File "%s", line %d, in %s' % self._at if self._at else None
+
+    @property
+    def inputs(self):
+        return [self.graph._tensor(o) for o in self.graph._c.inputs(self._id)]
+
+    @property
+    def control_inputs(self):
+        return [self.graph._operation(o >> 16) for o in self.graph._c.controls(self._id)]
+
+    @property
+    def device(self):
+        return self.graph._c.device(self._id)
+
+    @property
+    def node_def(self):
+        return protos.NodeDef.FromString(self.graph._c.node_def(self._id))
+
+    @property
+    def op_def(self):
+        from weft._core.framework import opdef
+        return opdef.get(self.type)
+
+    @property
+    def traceback(self):
+        return [self._at] if self._at else []
+
+    def values(self):
+        return tuple(self.outputs)
+
+    def get_attr(self, name):
+        from weft._core.framework.attrs import attr_to_python
+        try:
+            data = self.graph._c.attr(self._id, name)
+        except errors.NotFoundError as e:
+            raise ValueError(e.message) from None
+        return attr_to_python(protos.AttrValue.FromString(data))
+
+    def _set_attr(self, name, value):
+        self.graph._c.set_attr(self._id, name, value.SerializeToString())
+
+    def _set_device(self, device):
+        self.graph._c.set_device(self._id, device_text(device) or "")
+
+    def _add_control_input(self, op):
+        self.graph._c.add_control(self._id, op._out)
+
+    def _add_control_inputs(self, ops):
+        for op in ops:
+            self._add_control_input(op)
+
+    def _update_input(self, index, tensor):
+        self.graph._set_input(self._id, index, tensor._out)
+
+    def colocation_groups(self):
+        try:
+            groups = [g for g in self.get_attr("_class") if g.startswith(b"loc:@")]
+        except ValueError:
+            groups = []
+        return groups or [("loc:@" + self.name).encode()]
+
+    def run(self, feed_dict=None, session=None):
+        _session(session, self.graph, "execute operation", "run").run(self, feed_dict)
+
+    def __str__(self):
+        return str(self.node_def)
+
+    def __repr__(self):
+        return "<tf.Operation '%s' type=%s>" % (self.name, self.type)
+
+
+class Tensor:
+    """An output of a node.  The operators are put on it by operators.py."""
+
+    __slots__ = ("op", "value_index", "_out", "__weakref__")
+    __array_priority__ = 100
+
+    def __init__(self, op, index):
+        self.op, self.value_index = op, index
+        self._out = op._id << 16 | index
+
+    @property
+    def graph(self):
+        return self.op.graph
+
+    @property
+    def name(self):
+        return "%s:%d" % (self.op.name, self.value_index)
+
+    @property
+    def device(self):
+        return self.op.device
+
+    @property
+    def dtype(self):
+        return DType(self.op.graph._c.dtype(self._out))
+
+    @property
+    def shape(self):
+        return tensor_shape.TensorShape(self.op.graph._c.shape(self._out))
+
+    _shape = shape
+
+    def get_shape(self):
+        return self.shape
+
+    def set_shape(self, shape):
+        try:
+            self.op.graph._c.set_shape(self._out, tensor_shape.dims_of(shape))
+        except errors.OpError as e:
+            raise ValueError(e.message) from None
+
+    def _shape_as_list(self):
+        shape = self.shape
+        return None if shape.ndims is None else shape.as_list()
+
+    def consumers(self):
+        return [self.graph._operation(i) for i in self.graph._readers_of(self._out)]
+
+    def eval(self, feed_dict=None, session=None):
+        return _session(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
+
+    def _as_graph_element(self):
+        return self
+
+    def __hash__(self):
+        return id(self)
+
+    def __eq__(self, other):
+        return self is other
+
+    def __bool__(self):
+        raise TypeError("Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of "
+                        "`if t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to execute "
+                        "subgraphs conditioned on the value of a tensor.")
+
+    __nonzero__ = __bool__
+
+    def __iter__(self):
+        raise TypeError("Tensor objects are only iterable when eager execution is enabled. To iterate over this "
+                        "tensor use tf.map_fn.")
+
+    def __len__(self):
+        raise TypeError("len is not well defined for symbolic Tensors. (%s) Please call `x.shape` rather than "
+                        "`len(x)` for shape information." % self.name)
+
+    def __array__(self, dtype=None):
+        raise NotImplementedError("Cannot convert a symbolic Tensor (%s) to a numpy array." % self.name)
+
+    def __repr__(self):
+        return "<tf.Tensor '%s' shape=%s dtype=%s>" % (self.name, self.shape, self.dtype.name)
+
+    def __str__(self):
+        shape = self.shape
+        return 'Tensor("%s"%s, dtype=%s%s)' % (
+            self.name, "" if shape.ndims is None else ", shape=%s" % shape, self.dtype.name,
+            ", device=%s" % self.device if self.device else "")
+
+
+class IndexedSlices:
+    """Rows of a larger tensor: what the gradient of a gather is."""
+
+    def __init__(self, values, indices, dense_shape=None):
+        self.values, self.indices, self.dense_shape = values, indices, dense_shape
+
+    @property
+    def name(self):
+        return self.values.name
+
+    @property
+    def op(self):
+        return self.values.op
+
+    @property
+    def graph(self):
+        return self.values.graph
+
+    @property
+    def dtype(self):
+        return self.values.dtype
+
+    @property
+    def device(self):
+        return self.values.device
+
+    @property
+    def shape(self):
+        from weft._core.framework.build import constant_value
+        known = None if self.dense_shape is None else constant_value(self.dense_shape)
+        return tensor_shape.TensorShape(None if known is None else list(known))
+
+    def get_shape(self):
+        return self.shape
+
+    def __str__(self):
+        return "IndexedSlices(indices=%s, values=%s)" % (self.indices, self.values)
+
+
+def _session(session, graph, what, method):
+    from weft._core.session import client
+    if session is None:
+        session = client.get_default_session()
+        if session is None:
+            raise ValueError("Cannot %s using `%s()`: No default session is registered. Use `with sess.as_default()` "
+                             "or pass an explicit session to `%s(session=sess)`" % (what, method, method))
+        if session.graph is not graph:
+            raise ValueError("Cannot use the default session to %s: the tensor's graph is different from the session's "
+                             "graph. Pass an explicit session to `%s(session=sess)`." % (what, method))
+    elif session.graph is not graph:
+        raise ValueError("Cannot use the given session to %s: the tensor's graph is different from the session's "
+                         "graph." % what)
+    return session
+
+
+def device_text(device):
+    """A device as the library takes it."""
+    if device is None or isinstance(device, str):
+        return device
+    return device.to_string()
+
+
+class _DeviceNode:
+    """What a device function is given: a node that is about to be added."""
+
+    def __init__(self, graph, name, kind, device):
+        self.graph, self.name, self.type, self.device = graph, name, kind, device
+        self.node_def = protos.NodeDef(name=name, op=kind, device=device)
+
+
+_VARIABLE_LISTS = ("variables", "trainable_variables", "local_variables", "moving_average_variables", "model_variables",
+                   "metric_variables", "global_step")
+
+
+class Graph:
+    """A graph of the library, its scopes as context managers and its collections."""
+
+    outer = None  # of a function's body: the graph around
+
+    def __init__(self):
+        self._c = _weft.Graph()
+        self._ops = {}
+        self._finalized = False
+        self._collections = {}      # key -> Python objects
+        self._readers, self._read_by = {}, 0  # output -> the nodes that read it, of the first _read_by nodes
+        self._seen = {}             # key -> how many items of the library's list are among them
+        self._variables = {}        # name of the variable's output -> Variable
+        self._variable_store = {}   # full name -> Variable made by get_variable
+        self._scope_extras = {}     # variable scope handle -> what only Python knows of it
+        self._context = None        # control flow
+        self._functions = []        # keeps py_func's functions alive
+        self._unfeedable, self._unfetchable = set(), set()
+        self.seed, self._seeds_drawn = None, 0
+        self._last_loss = None
+        self._lock = threading.RLock()
+
+    # ---- nodes ----
+
+    def _operation(self, node, at=None):
+        op = self._ops.get(node)
+        if op is None:
+            op = self._ops[node] = Operation(self, node, at)
+        return op
+
+    def _tensor(self, out):
+        return None if out < 0 else self._operation(out >> 16).outputs[out & 0xffff]
+
+    def _set_input(self, node, index, out):
+        self._c.set_input(node, index, out)
+        self._readers, self._read_by = {}, 0  # found again when somebody asks
+
+    def _readers_of(self, out):
+        with self._lock:
+            for i in range(self._read_by, self._c.size()):
+                for o in dict.fromkeys(self._c.inputs(i)):
+                    self._readers.setdefault(o, []).append(i)
+                self._read_by = i + 1
+            return self._readers.get(out, ())
+
+    def _check_not_finalized(self):
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    def _add(self, kind, name, inputs, attrs, controls=(), device=None):
+        """A node from outputs as numbers and attributes as the extension takes them."""
+        self._check_not_finalized()
+        context = self._context
+        if context is not None:
+            inputs, controls = context.adapt(kind, name, inputs, list(controls))
+        try:
+            node = self._c.op(kind, name, inputs, controls, attrs, device)
+        except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
+            raise ValueError(e.message) from None
+        op = self._operation(node, _made_at())
+        if context is not None:
+            context.added(op)
+        return op
+
+    def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
+                  compute_shapes=True, compute_device=True):
+        from weft._core.framework.attrs import attr_rows
+        return self._add(op_type, name, [t._out for t in inputs], attr_rows(attrs or {}))
+
+    @property
+    def version(self):
+        return self._c.size()
+
+    @property
+    def finalized(self):
+        return self._finalized
+
+    def finalize(self):
+        self._finalized = True
+
+    def _unsafe_unfinalize(self):
+        self._finalized = False
+
+    @property
+    def graph_def_versions(self):
+        return self.as_graph_def().versions
+
+    def get_operations(self):
+        return [self._operation(i) for i in range(self._c.size())]
+
+    def get_operation_by_name(self, name):
+        if not isinstance(name, str):
+            raise TypeError("Operation names are strings (or similar), not %s." % type(name).__name__)
+        return self.as_graph_element(name, allow_tensor=False)
+
+    def get_tensor_by_name(self, name):
+        if not isinstance(name, str):
+            raise TypeError("Tensor names are strings (or similar), not %s." % type(name).__name__)
+        return self.as_graph_element(name, allow_operation=False)
+
+    def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
+        kinds = " or ".join(k for k, on in (("Tensor", allow_tensor), ("Operation", allow_operation)) if on)
+        convert = getattr(obj, "_as_graph_element", None)
+        if convert is not None:
+            obj = convert()
+        if isinstance(obj, (str, bytes)):
+            return self._element_by_name(obj if isinstance(obj, str) else obj.decode(), allow_tensor, allow_operation)
+        if (isinstance(obj, Tensor) and allow_tensor) or (isinstance(obj, Operation) and allow_operation):
+            if obj.graph is not self:
+                raise ValueError("%s %s is not an element of this graph." % (type(obj).__name__, obj))
+            return obj
+        raise TypeError("Can not convert a %s into a %s." % (type(obj).__name__, kinds))
+
+    def _element_by_name(self, name, allow_tensor, allow_operation):
+        if ":" in name:
+            if not allow_tensor:
+                raise ValueError("Name %r appears to refer to a Tensor, not an Operation." % name)
+            node = name.rpartition(":")[0]
+            out = self._c.find(name)
+            if out >= 0:
+                return self._tensor(out)
+            if self._c.find("^" + node) < 0:
+                raise KeyError("The name %r refers to a Tensor which does not exist. The operation, %r, does not exist "
+                               "in the graph." % (name, node))
+            raise KeyError("The name %r refers to a Tensor which does not exist. The operation, %r, exists but only "
+                           "has %d outputs." % (name, node, self._c.node(self._c.find("^" + node) >> 16)[2]))
+        out = self._c.find("^" + name)
+        if not allow_operation:
+            raise ValueError("The name %r looks like an (invalid) Operation name, not a Tensor.%s" % (
+                name, " Tensor names must be of the form \"<op_name>:<output_index>\"."))
+        if out < 0:
+            raise KeyError("The name %r refers to an Operation not in the graph." % name)
+        return self._operation(out >> 16)
+
+    def is_feedable(self, tensor):
+        return tensor not in self._unfeedable
+
+    def prevent_feeding(self, tensor):
+        self._unfeedable.add(tensor)
+
+    def is_fetchable(self, tensor_or_op):
+        return tensor_or_op not in self._unfetchable
+
+    def prevent_fetching(self, op):
+        self._unfetchable.add(op)
+
+    def as_graph_def(self, from_version=None, add_shapes=False):
+        return protos.GraphDef.FromString(self._c.export_graph())
+
+    def _as_graph_def_bytes(self):
+        return self._c.export_graph()
+
+    # ---- scopes ----
+
+    def as_default(self):
+        return _default_graphs.entered(self)
+
+    def unique_name(self, name, mark_as_used=True):
+        return self._c.unique(name, mark_as_used)
+
+    def get_name_scope(self):
+        return self._c.prefix()
+
+    @contextlib.contextmanager
+    def name_scope(self, name):
+        try:
+            self._c.scope_name(name or None)
+        except errors.InvalidArgumentError as e:
+            raise ValueError(e.message) from None
+        prefix = self._c.prefix()
+        try:
+            yield prefix + "/" if prefix else ""
+        finally:
+            self._c.pop()
+
+    @contextlib.contextmanager
+    def _scope(self, push, *args):
+        push(*args)
+        try:
+            yield
+        finally:
+            self._c.pop()
+
+    def device(self, device_name_or_function):
+        given = device_name_or_function
+        if hasattr(given, "_library_replica"):
+            return self._scope(self._c.scope_replica, given._library_replica(self))
+        if callable(given):
+            def place(name, kind, device):
+                return device_text(given(_DeviceNode(self, name, kind, device))) or ""
+            return self._scope(self._c.scope_device, place)
+        return self._scope(self._device_text, given)
+
+    def _device_text(self, device):
+        try:
+            self._c.scope_device(device_text(device))
+        except errors.InvalidArgumentError as e:
+            raise ValueError(e.message) from None
+
+    def control_dependencies(self, control_inputs):
+        if control_inputs is None:
+            return self._no_control()
+        before = []
+        for c in control_inputs:
+            if isinstance(c, IndexedSlices):
+                c = c.op
+            element = self.as_graph_element(c)
+            before.append(element._out)
+        return self._scope(self._c.scope_control, before)
+
+    @contextlib.contextmanager
+    def _no_control(self):
+        self._c.scope_control(None)
+        context, self._context = self._context, None
+        try:
+            yield
+        finally:
+            self._context = context
+            self._c.pop()
+
+    def colocate_with(self, op, ignore_existing=False):
+        if op is None and not ignore_existing:
+            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+        out = -1
+        if op is not None:
+            out = getattr(op, "op", op)._out
+        return self._scope(self._c.scope_colocate, out, ignore_existing)
+
+    def container(self, container_name):
+        return self._scope(self._c.scope_container, container_name)
+
+    def _belong(self, node_name):
+        return self._scope(self._c.scope_belong, node_name)
+
+    # ---- collections ----
+
+    def add_to_collection(self, name, value):
+        self._check_not_finalized()
+        self._collection(name).append(value)
+        self._tell(name, value)
+
+    def add_to_collections(self, names, value):
+        for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
+            self.add_to_collection(name, value)
+
+    def _tell(self, key, value):
+        """The library's list gets what it can hold, so that what C builds sees it."""
+        from weft._core.ops.variables import Variable
+        item = None
+        if isinstance(value, Variable) and key in _VARIABLE_LISTS:
+            item = value.to_proto().SerializeToString()
+        elif isinstance(value, (Tensor, Operation, Variable)):
+            item = value.name
+        elif hasattr(value, "to_proto") and key == "queue_runners":
+            item = value.to_proto().SerializeToString()
+        if item is None or not isinstance(key, str):
+            return
+        try:
+            self._c.list_add(key, item)
+            self._seen[key] = self._seen.get(key, 0) + 1
+        except errors.InvalidArgumentError:
+            pass  # a list of another kind: Python alone keeps it
+
+    def _collection(self, key):
+        """The Python list, brought up to date with the library's."""
+        items = self._collections.setdefault(key, [])
+        if isinstance(key, str):
+            size = self._c.list_size(key)
+            for i in range(self._seen.get(key, 0), size):
+                items.append(self._from_library(key, self._c.list_item(key, i)))
+            self._seen[key] = size
+        return items
+
+    def _from_library(self, key, item):
+        from weft._core.ops.variables import variable_from_def
+        from weft._core.train.coordinator import QueueRunner
+        if isinstance(item, bytes):
+            if key == "queue_runners":
+                return QueueRunner(queue_runner_def=protos.QueueRunnerDef.FromString(item), graph=self)
+            if key in _VARIABLE_LISTS:
+                return variable_from_def(self, protos.VariableDef.FromString(item))
+            return item
+        if isinstance(item, str):
+            try:
+                return self._variables.get(item) or self.as_graph_element(item)
+            except (KeyError, ValueError):
+                return item
+        return item
+
+    def get_collection_ref(self, name):
+        return self._collection(name)
+
+    def get_collection(self, name, scope=None):
+        import re
+        items = self._collection(name)
+        if scope is None:
+            return list(items)
+        pattern = re.compile(scope)
+        return [i for i in items if hasattr(i, "name") and pattern.match(i.name)]
+
+    def get_all_collection_keys(self):
+        return [k for k in {**self._collections, **dict.fromkeys(self._c.lists())} if self._collection(k)]
+
+    @property
+    def collections(self):
+        return self.get_all_collection_keys()
+
+    def clear_collection(self, name):
+        self._check_not_finalized()
+        self._c.list_clear(name)
+        self._collections.pop(name, None)
+        self._seen.pop(name, None)
+
+
+class _Stack(threading.local):
+    """Default graphs or sessions of this thread."""
+
+    def __init__(self):
+        self.items = []
+
+    @contextlib.contextmanager
+    def entered(self, item):
+        self.items.append(item)
+        try:
+            yield item
+        finally:
+            self.items.remove(item)
+
+
+class _Graphs(_Stack):
+    shared = None  # the graph that is there before any was made; of all threads
+
+    def get(self):
+        if self.items:
+            return self.items[-1]
+        if _Graphs.shared is None:
+            _Graphs.shared = Graph()
+        return _Graphs.shared
+
+    def reset(self):
+        if self.items:
+            raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
+                                 "graph, exit the nesting and create a new graph.")
+        _Graphs.shared = None
+
+
+_default_graphs = _Graphs()
+
+
+def get_default_graph():
+    return _default_graphs.get()
+
+
+def reset_default_graph():
+    _default_graphs.reset()
+
+
+@contextlib.contextmanager
+def name_scope(name, default_name=None, values=None):
+    """tf.name_scope: yields the scope with its slash."""
+    used = default_name if name is None else name
+    if used is not None and not isinstance(used, str):
+        raise TypeError("`default_name` type (%s) is not a string type. You likely meant to pass this into the `values`"
+                        " kwarg." % type(used))
+    graph = graph_of(values) if values else get_default_graph()
+    with graph.as_default() if graph is not get_default_graph() else contextlib.nullcontext(), graph.name_scope(used) as s:
+        yield s
+
+
+def graph_of(values):
+    """The graph that these are of, or the default one; a function's body captures what it uses."""
+    for v in values if get_default_graph().outer is None else ():
+        graph = getattr(v, "graph", None)
+        if isinstance(graph, Graph):
+            return graph
+    return get_default_graph()
+
+
+def device(device_name_or_function):
+    return get_default_graph().device(device_name_or_function)
+
+
+def control_dependencies(control_inputs):
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def colocate_with(op, ignore_existing=False):
+    return get_default_graph().colocate_with(op, ignore_existing)
+
+
+def container(container_name):
+    return get_default_graph().container(container_name)
+
+
+def add_to_collection(name, value):
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names, value):
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key, scope=None):
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key):
+    return get_default_graph().get_collection_ref(key)
+
+
+def get_all_collection_keys():
+    return get_default_graph().get_all_collection_keys()
+
+
+def set_random_seed(seed):
+    graph = get_default_graph()
+    graph.seed = seed
+    if seed is not None:
+        graph._c.set_seed(int(seed))
+
+
+def init_scope():
+    return get_default_graph().control_dependencies(None)
+
+
+class GraphKeys:
+    """Names of the lists that the library and programs share."""
+
+    GLOBAL_VARIABLES = VARIABLES = "variables"
+    LOCAL_VARIABLES = "local_variables"
+    METRIC_VARIABLES = "metric_variables"
+    MODEL_VARIABLES = "model_variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    SUMMARIES = "summaries"
+    QUEUE_RUNNERS = "queue_runners"
+    TABLE_INITIALIZERS = "table_initializer"
+    ASSET_FILEPATHS = "asset_filepaths"
+    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    CONCATENATED_VARIABLES = "concatenated_variables"
+    SAVERS = "savers"
+    WEIGHTS = "weights"
+    BIASES = "biases"
+    ACTIVATIONS = "activations"
+    UPDATE_OPS = "update_ops"
+    LOSSES = "losses"
+    SAVEABLE_OBJECTS = "saveable_objects"
+    RESOURCES = "resources"
+    LOCAL_RESOURCES = "local_resources"
+    INIT_OP = "init_op"
+    LOCAL_INIT_OP = "local_init_op"
+    READY_OP = "ready_op"
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
+    SUMMARY_OP = "summary_op"
+    GLOBAL_STEP = "global_step"
+    EVAL_STEP = "eval_step"
+    TRAIN_OP = "train_op"
+    COND_CONTEXT = "cond_context"
+    WHILE_CONTEXT = "while_context"
+
+
+_weft.set_error(errors.make)

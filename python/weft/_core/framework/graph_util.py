@@ -1,0 +1,84 @@
+"""tf.graph_util: graphs cut down to what some nodes need, and variables frozen into them."""
+from weft._core.framework import protos
+
+
+def _name(text):
+    return text.lstrip("^").partition(":")[0]
+
+
+def extract_sub_graph(graph_def, dest_nodes):
+    """The nodes that the named ones need, in their order."""
+    if isinstance(dest_nodes, str):
+        raise TypeError("dest_nodes must be an iterable of strings.")
+    by_name = {n.name: n for n in graph_def.node}
+    for name in dest_nodes:
+        if name not in by_name:
+            raise AssertionError("%s is not in graph" % name)
+    needed, rest = set(), list(dest_nodes)
+    while rest:
+        name = rest.pop()
+        if name not in needed:
+            needed.add(name)
+            rest += [_name(i) for i in by_name[name].input]
+    made = protos.GraphDef.FromString(graph_def.SerializeToString())
+    del made.node[:]
+    for node in graph_def.node:
+        if node.name in needed:
+            made.node.add().CopyFrom(node)
+    return made
+
+
+def _constant(name, value, dtype):
+    from weft._core.framework.tensor_util import make_tensor_proto
+    node = protos.NodeDef(name=name, op="Const")
+    node.attr["dtype"].type = dtype
+    node.attr["value"].tensor.CopyFrom(make_tensor_proto(value, dtype))
+    return node
+
+
+def convert_variables_to_constants(sess, input_graph_def, output_node_names, variable_names_whitelist=None,
+                                   variable_names_blacklist=None):
+    """What the outputs need, with constants of the variables' values in place of the variables."""
+    from weft._core.platform import logging
+    part = extract_sub_graph(input_graph_def, output_node_names)
+    kinds = {}
+    for node in part.node:
+        white = variable_names_whitelist is None or node.name in variable_names_whitelist
+        black = variable_names_blacklist is not None and node.name in variable_names_blacklist
+        if node.op in ("Variable", "VariableV2", "VarHandleOp") and white and not black:
+            kinds[node.name] = node.attr["dtype"].type, node.op == "VarHandleOp"
+    names = list(kinds)
+    values = sess.run([n + ("/Read/ReadVariableOp:0" if kinds[n][1] else ":0") for n in names]) if names else []
+    frozen = {n: _constant(n, v, kinds[n][0]) for n, v in zip(names, values)}
+    made = protos.GraphDef(versions=part.versions, library=part.library)
+    for node in part.node:
+        new = made.node.add()
+        new.CopyFrom(frozen.get(node.name, node))
+        if node.op == "ReadVariableOp" and _name(node.input[0]) in frozen:
+            kind = kinds[_name(node.input[0])][0]
+            new.op = "Identity"
+            new.attr.clear()
+            new.attr["T"].type = kind
+    logging.info("Froze %d variables.", len(frozen))
+    return made
+
+
+def remove_training_nodes(input_graph, protected_nodes=None):
+    """Without Identity and CheckNumerics, whose readers read what they read."""
+    keep = set(protected_nodes or ())
+    through = {n.name: n.input[0] for n in input_graph.node
+               if n.op in ("Identity", "CheckNumerics") and n.name not in keep and len(n.input) == 1}
+
+    def source(text):
+        while _name(text) in through and not text.startswith("^"):
+            text = through[_name(text)]
+        return text
+    made = protos.GraphDef(versions=input_graph.versions, library=input_graph.library)
+    for node in input_graph.node:
+        if node.name in through and not any(i == "^" + node.name for n in input_graph.node for i in n.input):
+            continue
+        new = made.node.add()
+        new.CopyFrom(node)
+        del new.input[:]
+        new.input.extend([source(i) for i in node.input])
+    return made

@@ -1,0 +1,60 @@
+"""tf.import_graph_def: nodes of a GraphDef in the graph, their inputs given by the program where it maps them."""
+from weft._core.framework import protos
+from weft._core.framework.graph import Tensor, get_default_graph
+
+
+def _key(name):
+    """a -> a:0, a:1 -> a:1, ^a -> ^a"""
+    name = name if isinstance(name, str) else name.decode()
+    return name if name.startswith("^") or ":" in name else name + ":0"
+
+
+def _node(key):
+    return key.lstrip("^").partition(":")[0]
+
+
+def _with_stand_ins(graph_def, input_map):
+    """The definition, with a placeholder for each mapped node that it only names."""
+    have, made = {n.name for n in graph_def.node}, protos.GraphDef.FromString(graph_def.SerializeToString())
+    for key, tensor in input_map.items():
+        if _node(key) in have or key.startswith("^"):
+            continue
+        node = made.node.add(name=_node(key), op="Placeholder")
+        node.attr["dtype"].type = tensor.dtype.base_dtype.as_datatype_enum
+        have.add(node.name)
+    return made
+
+
+def _rewire(graph, first, prefix, input_map):
+    """Gives the nodes from `first` on the mapped inputs; which keys were used."""
+    at = {}
+    for key, tensor in input_map.items():
+        full = prefix + "/" + key if prefix else key
+        at[graph.as_graph_element(full)._out] = key, tensor
+    used = set()
+    for number in range(first, graph._c.size()):
+        for i, out in enumerate(graph._c.inputs(number)):
+            if out in at:
+                key, tensor = at[out]
+                graph._set_input(number, i, tensor._out)
+                used.add(key)
+    return used
+
+
+def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
+    """Nodes of a GraphDef, under name (default "import")."""
+    from weft._core.framework.build import convert_to_tensor
+    graph = get_default_graph()
+    graph._check_not_finalized()
+    if not isinstance(graph_def, protos.GraphDef):
+        raise TypeError("Argument `graph_def` must be a GraphDef proto. Received: %s." % type(graph_def).__name__)
+    mapped = {_key(k): v if isinstance(v, Tensor) else convert_to_tensor(v) for k, v in (input_map or {}).items()}
+    prefix = graph.unique_name("import" if name is None else name) if name != "" else None
+    first = graph._c.size()
+    graph._c.import_graph((_with_stand_ins(graph_def, mapped) if mapped else graph_def).SerializeToString(), prefix)
+    unused = set(mapped) - _rewire(graph, first, prefix, mapped) if mapped else ()
+    if unused:
+        raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(unused)))
+    if return_elements is not None:
+        return [graph.as_graph_element(prefix + "/" + e if prefix else e) for e in return_elements]
+    return None

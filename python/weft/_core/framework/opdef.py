@@ -1,0 +1,104 @@
+"""The definitions of ops, read from the library's one-line form (`weft ops NAME` prints it).
+
+    MatMul(a:T, b:T) -> (product:T) | transpose_a:bool=false T:type{float,double} ; stateful
+"""
+import re
+
+from weft import _weft
+from weft._core.framework.dtypes import _BY_NAME
+
+_LINES = _weft.ops()
+_parsed = {}
+
+
+class Arg:
+    """An input or output: name, and one of a fixed type, type_attr, number_attr with either, list_attr."""
+
+    __slots__ = ("name", "type", "type_attr", "number_attr", "list_attr", "is_ref")
+
+    def __init__(self, text):
+        self.name, kind = text.strip().split(":", 1)
+        self.type = self.type_attr = self.number_attr = self.list_attr = None
+        self.is_ref = kind.startswith("&")
+        kind = kind.lstrip("&")
+        if "*" in kind:
+            self.number_attr, kind = kind.split("*")
+            self.is_ref = self.is_ref or kind.startswith("&")
+            kind = kind.lstrip("&")
+        if kind.startswith("@"):
+            self.list_attr = kind[1:]
+        elif kind in _BY_NAME:
+            self.type = _BY_NAME[kind]
+        else:
+            self.type_attr = kind
+
+
+class Attr:
+    """kind is int, float, bool, type, shape, tensor, string or func; default None: it must be given."""
+
+    __slots__ = ("name", "kind", "is_list", "default", "allowed")
+
+    def __init__(self, name, kind, allowed, default):
+        self.name = name
+        self.is_list = kind.startswith("list(")
+        self.kind = kind[5:-1] if self.is_list else kind
+        self.allowed = allowed
+        self.default = default
+
+    def allows(self, name):
+        """Whether an attribute of kind type may be the type of that name."""
+        return self.allowed is None or name in self.allowed[1:-1].split(",")
+
+
+class OpDef:
+    __slots__ = ("name", "inputs", "outputs", "attrs", "doc", "inferred")
+
+    def __init__(self, line, doc):
+        head, _, rest = line.partition(" | ")
+        if not rest:
+            head, _, flags = head.partition(" ; ")
+        ins, outs = re.match(r"\w+\((.*?)\) -> \((.*?)\)\s*$", head.strip()).groups()
+        self.name = line[:line.index("(")]
+        self.doc = doc
+        self.inputs = [Arg(a) for a in ins.split(",") if a.strip()]
+        self.outputs = [Arg(a) for a in outs.split(",") if a.strip()]
+        self.attrs = {a.name: a for a in _attrs(rest)}
+        self.inferred = {n for a in self.inputs for n in (a.type_attr, a.number_attr, a.list_attr) if n}
+
+
+_ATTR = re.compile(r"""(\w+):(list\(\w+\)|\w+)      # name:kind
+                       (\{[^}]*\})?                 # {allowed}
+                       (?:>=(-?\d+))?               # >=minimum
+                       (?:=(\[(?:'[^']*'|[^\]'])*\]|'[^']*'|[^\s]+))?   # =default
+                       \s*""", re.X)
+
+
+def _attrs(text):
+    at = 0
+    text = text.strip()
+    while at < len(text) and text[at] != ";":
+        match = _ATTR.match(text, at)
+        if not match:
+            raise ValueError("cannot read the definition at '%s'" % text[at:])
+        name, kind, allowed, _, default = match.groups()
+        yield Attr(name, kind, allowed, default)
+        at = match.end()
+
+
+def get(name):
+    """The definition of an op; KeyError if there is none."""
+    found = _parsed.get(name)
+    if found is None:
+        line, doc = _LINES[name]
+        found = _parsed[name] = OpDef(line, doc)
+    return found
+
+
+def names():
+    return list(_LINES)
+
+
+def snake(name):
+    """MatMul -> mat_mul, as TensorFlow names its generated functions."""
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()

@@ -1,0 +1,379 @@
+"""Protobuf's wire format in a page: messages declared as a table of fields.
+
+A class is made by `message(name, field...)`; a field is "number kind name", with kind one of int (64 bits), int32,
+bool, float, double, fixed64, string, bytes, enum, or a message class; "repeated" before the kind makes a list, "map" a dict with text for
+keys, "imap" one with ints.  Unset fields read as their default, as in protobuf; fields that the table does not know are kept.
+"""
+import struct
+
+
+def varint(n):
+    out = bytearray()
+    n &= (1 << 64) - 1
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    out.append(n)
+    return bytes(out)
+
+
+def read_varint(data, at):
+    shift = value = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+
+
+def signed(n):
+    return n - (1 << 64) if n >= 1 << 63 else n
+
+
+def walk(data):
+    """Yields (number, wire type, value) of each field: ints, or bytes."""
+    at, end = 0, len(data)
+    while at < end:
+        tag, at = read_varint(data, at)
+        number, wire = tag >> 3, tag & 7
+        if wire == 0:
+            value, at = read_varint(data, at)
+        elif wire == 2:
+            size, at = read_varint(data, at)
+            value = bytes(data[at:at + size])
+            if len(value) != size:
+                raise ValueError("a message ends in the middle of field %d" % number)
+            at += size
+        elif wire in (1, 5):
+            size = 8 if wire == 1 else 4
+            value = bytes(data[at:at + size])
+            at += size
+        else:
+            raise ValueError("field %d has wire type %d" % (number, wire))
+        yield number, wire, value
+
+
+def put(number, wire, value):
+    """One field on the wire; value is an int for wire 0, else bytes."""
+    head = varint(number << 3 | wire)
+    if wire == 0:
+        return head + varint(value)
+    return head + (varint(len(value)) if wire == 2 else b"") + value
+
+
+_DEFAULT = {"int": 0, "int32": 0, "fixed64": 0, "enum": 0, "bool": False, "float": 0.0, "double": 0.0, "string": "", "bytes": b""}
+
+
+_RANGE = {"int": (-2**63, 2**64), "int32": (-2**31, 2**31), "enum": (-2**31, 2**31), "fixed64": (0, 2**64)}  # int: of either sign
+
+
+def _in_range(kind, value):
+    """The integer, or protobuf's complaint about one that the field does not hold: on the wire it would wrap."""
+    value = int(value)
+    least, end = _RANGE[kind]
+    if not least <= value < end:
+        raise ValueError("Value out of range: %d" % value)
+    return value
+
+
+def _encode(number, kind, value):
+    if kind in ("int", "int32", "enum"):
+        return put(number, 0, _in_range(kind, value))
+    if kind == "bool":
+        return put(number, 0, int(value))
+    if kind == "fixed64":
+        return put(number, 1, struct.pack("<Q", value))
+    if kind in ("float", "double"):
+        return put(number, 5 if kind == "float" else 1, struct.pack("<f" if kind == "float" else "<d", value))
+    if kind == "string":
+        return put(number, 2, value if isinstance(value, bytes) else value.encode())
+    if kind == "bytes":
+        return put(number, 2, value.encode() if isinstance(value, str) else bytes(value))
+    return put(number, 2, value.SerializeToString())
+
+
+def _decode(kind, value):
+    if kind in ("int", "int32", "enum"):
+        return signed(value)
+    if kind == "bool":
+        return bool(value)
+    if kind == "fixed64":
+        return struct.unpack("<Q", value)[0]
+    if kind in ("float", "double"):
+        return struct.unpack("<f" if kind == "float" else "<d", value)[0]
+    if kind == "string":
+        return value.decode("utf-8", "replace")
+    if kind == "bytes":
+        return value
+    return kind.FromString(value)
+
+
+def _unpacked(kind, wire, value):
+    """A repeated number may come packed."""
+    if wire != 2 or not isinstance(kind, str) or kind in ("string", "bytes"):
+        return [_decode(kind, value)]
+    out, at = [], 0
+    while at < len(value):
+        if kind in ("float", "double"):
+            size = 4 if kind == "float" else 8
+            out.append(_decode(kind, value[at:at + size]))
+            at += size
+        else:
+            number, at = read_varint(value, at)
+            out.append(_decode(kind, number))
+    return out
+
+
+class Repeated(list):
+    """A list with protobuf's `add`."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self._kind = kind
+
+    def add(self, **fields):
+        made = self._kind(**fields)
+        self.append(made)
+        return made
+
+
+class MapField(dict):
+    """A dict whose messages appear when they are looked up."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self._kind = kind
+
+    def __missing__(self, key):
+        if isinstance(self._kind, str):
+            raise KeyError(key)
+        self[key] = self._kind()
+        return self[key]
+
+
+class Message:
+    FIELDS = {}  # name -> (number, kind, shape) with shape "one", "repeated", "map" or "imap"
+
+    def __init__(self, **fields):
+        object.__setattr__(self, "_values", {})
+        object.__setattr__(self, "_rest", [])
+        object.__setattr__(self, "_given", False)  # there, though nothing be in it; one that was only looked up is not
+        for name, value in fields.items():
+            if name not in self.FIELDS:
+                raise ValueError("Protocol message %s has no \"%s\" field." % (type(self).__name__, name))
+            _, kind, shape = self.FIELDS[name]
+            if value is None:
+                continue
+            if shape == "repeated":
+                getattr(self, name).extend(value)
+            elif shape in ("map", "imap"):
+                getattr(self, name).update(value)
+            elif isinstance(kind, str):
+                setattr(self, name, value)
+            else:
+                self._values[name] = kind(**value) if isinstance(value, dict) else value
+                self._values[name].SetInParent()
+
+    def __getattr__(self, name):
+        field = self.FIELDS.get(name)
+        if field is None:
+            raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
+        if name not in self._values:
+            _, kind, shape = field
+            if shape == "one" and isinstance(kind, str):
+                return _DEFAULT[kind]
+            self._values[name] = Repeated(kind) if shape == "repeated" else MapField(kind) if shape in ("map", "imap") else kind()
+        return self._values[name]
+
+    def __setattr__(self, name, value):
+        field = self.FIELDS.get(name)
+        if field is None:
+            raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
+        _, kind, shape = field
+        if shape != "one" or not isinstance(kind, str):
+            raise AttributeError("Assignment not allowed to %s field \"%s\" in protocol message object."
+                                 % ("repeated" if shape != "one" else "composite", name))
+        if kind in _RANGE:
+            value = _in_range(kind, value)
+        elif kind in ("float", "double"):
+            value = float(value)
+        elif kind == "bool":
+            value = bool(value)
+        elif not isinstance(value, (str, bytes)):
+            raise TypeError("%r has type %s, but expected one of: bytes, str" % (value, type(value).__name__))
+        elif kind == "string" and isinstance(value, bytes):
+            value = value.decode()
+        self._values[name] = value
+
+    def HasField(self, name):
+        if name not in self.FIELDS:
+            raise ValueError("Protocol message %s has no field %s." % (type(self).__name__, name))
+        value = self._values.get(name)
+        return value is not None and (not isinstance(value, Message) or value._is_set())
+
+    def _is_set(self):
+        return self._given or bool(self._rest) or any(v._is_set() if isinstance(v, Message) else
+                                       bool(v) if isinstance(v, (list, dict)) else True for v in self._values.values())
+
+    def ClearField(self, name):
+        self._values.pop(name, None)
+
+    def Clear(self):
+        object.__setattr__(self, "_given", False)
+        self._values.clear()
+        self._rest.clear()
+
+    def CopyFrom(self, other):
+        data = other.SerializeToString()
+        self.Clear()
+        self.MergeFromString(data)
+        self.SetInParent()
+
+    def MergeFrom(self, other):
+        self.MergeFromString(other.SerializeToString())
+
+    def SetInParent(self):
+        object.__setattr__(self, "_given", True)
+
+    def SerializeToString(self):
+        out = []
+        for name, (number, kind, shape) in sorted(self.FIELDS.items(), key=lambda f: f[1][0]):
+            value = self._values.get(name)
+            if value is None:
+                continue
+            if shape == "repeated":
+                if value and isinstance(kind, str) and kind not in ("string", "bytes"):
+                    body = b"".join(_encode(1, kind, v)[1:] for v in value)
+                    out.append(put(number, 2, body))
+                else:
+                    out.extend(_encode(number, kind, v) for v in value)
+            elif shape in ("map", "imap"):
+                for key in sorted(value):
+                    head = _encode(1, "string" if isinstance(key, str) else "int32", key)
+                    out.append(put(number, 2, head + _encode(2, kind, value[key])))
+            elif isinstance(value, Message):
+                if value._is_set():
+                    out.append(put(number, 2, value.SerializeToString()))
+            else:
+                out.append(_encode(number, kind, value))
+        out.extend(put(*field) for field in self._rest)
+        return b"".join(out)
+
+    def MergeFromString(self, data):
+        known = {number: (name, kind, shape) for name, (number, kind, shape) in self.FIELDS.items()}
+        for number, wire, value in walk(data):
+            if number not in known:
+                self._rest.append((number, wire, value))
+                continue
+            name, kind, shape = known[number]
+            if shape == "repeated":
+                getattr(self, name).extend(_unpacked(kind, wire, value))
+            elif shape in ("map", "imap"):
+                entry = {n: v for n, _, v in walk(value)}
+                key = signed(entry.get(1, 0)) if shape == "imap" else entry.get(1, b"").decode()
+                raw = entry.get(2, 0 if kind in ("int", "int32", "enum", "bool") else b"")
+                getattr(self, name)[key] = _decode(kind, raw)
+            else:
+                made = self._values[name] = _decode(kind, value)
+                if isinstance(made, Message):
+                    made.SetInParent()
+        return len(data)
+
+    def ParseFromString(self, data):
+        self.Clear()
+        return self.MergeFromString(data)
+
+    @classmethod
+    def FromString(cls, data):
+        made = cls()
+        made.MergeFromString(data)
+        return made
+
+    def ByteSize(self):
+        return len(self.SerializeToString())
+
+    def IsInitialized(self):
+        return True
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.SerializeToString() == other.SerializeToString()
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = None
+
+    def __bool__(self):
+        return True
+
+    def __str__(self):
+        return "".join(_text_lines(self, ""))
+
+    __repr__ = __str__
+
+    def __deepcopy__(self, memo):
+        return type(self).FromString(self.SerializeToString())
+
+    def __reduce__(self):
+        return _from_bytes, (type(self), self.SerializeToString())
+
+
+def _from_bytes(cls, data):
+    return cls.FromString(data)
+
+
+def _text(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return '"%s"' % "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else "\\%03o" % b for b in value)
+    return '"%s"' % value.replace("\\", "\\\\").replace('"', '\\"') if isinstance(value, str) else repr(value)
+
+
+def _enum_text(m, name, value):
+    """TensorFlow's name of a number: a type's, or a constant of the message."""
+    if name in ("dtype", "type"):
+        from weft._core.framework.dtypes import datatype_name
+        return datatype_name(value)
+    found = [k for k, v in vars(type(m)).items() if k.isupper() and v == value]
+    return found[0] if len(found) == 1 else str(value)
+
+
+def _text_lines(m, indent):
+    for name, (_, kind, shape) in sorted(m.FIELDS.items(), key=lambda f: f[1][0]):
+        value = m._values.get(name)
+        if value is None or (shape != "one" and not value) or (isinstance(value, Message) and not value._is_set()):
+            continue
+        rows = value if shape == "repeated" else [value]
+        if shape in ("map", "imap"):
+            for key in sorted(value):
+                inside = value[key]
+                yield "%s%s {\n%s  key: %s\n" % (indent, name, indent, _text(key))
+                if isinstance(inside, Message):
+                    yield "%s  value {\n%s%s  }\n" % (indent, "".join(_text_lines(inside, indent + "    ")), indent)
+                else:
+                    yield "%s  value: %s\n" % (indent, _text(inside))
+                yield "%s}\n" % indent
+            continue
+        for row in rows:
+            if isinstance(row, Message):
+                yield "%s%s {\n%s%s}\n" % (indent, name, "".join(_text_lines(row, indent + "  ")), indent)
+            else:
+                yield "%s%s: %s\n" % (indent, name, _enum_text(m, name, row) if kind == "enum" else _text(row))
+
+
+def message(name, *fields, **extra):
+    """message("GPUOptions", "1 double per_process_gpu_memory_fraction", (5, Cls, "nested"), ...)"""
+    table = {}
+    for field in fields:
+        if isinstance(field, str):
+            words = field.split()
+            shape = words[1] if words[1] in ("repeated", "map", "imap") else "one"
+            table[words[-1]] = (int(words[0]), words[-2], shape)
+        else:
+            number, kind, label = field[:3]
+            table[label] = (number, kind, field[3] if len(field) > 3 else "one")
+    made = type(name, (Message,), {"FIELDS": table, "__module__": "weft._core.framework.protos", **extra})
+    return made

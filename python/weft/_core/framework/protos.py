@@ -1,0 +1,189 @@
+"""TensorFlow's messages that programs touch: names and field numbers; proto.py gives them their behaviour.
+
+Written once from the descriptors of TensorFlow 2.15; tests/python/test_protos.py holds it against them.
+"""
+from weft._core.framework.proto import message
+
+ThreadPoolOptionProto = message("ThreadPoolOptionProto", "1 int32 num_threads", "2 string global_name")
+GPUOptions_VirtualDevices = message("GPUOptions.Experimental.VirtualDevices", "1 repeated float memory_limit_mb",
+    "2 repeated int priority")
+GPUOptions_Experimental = message("GPUOptions.Experimental",
+    (1, GPUOptions_VirtualDevices, "virtual_devices", "repeated"))
+GPUOptions = message("GPUOptions", "1 double per_process_gpu_memory_fraction", "4 bool allow_growth",
+    "2 string allocator_type", "3 int deferred_deletion_bytes", "5 string visible_device_list",
+    "6 int32 polling_active_delay_usecs", "7 int32 polling_inactive_delay_msecs", "8 bool force_gpu_compatible",
+    (9, GPUOptions_Experimental, "experimental"))
+GPUOptions.Experimental = GPUOptions_Experimental
+GPUOptions_Experimental.VirtualDevices = GPUOptions_VirtualDevices
+OptimizerOptions = message("OptimizerOptions", "1 bool do_common_subexpression_elimination",
+    "2 bool do_constant_folding", "6 int max_folded_constant_in_bytes", "4 bool do_function_inlining",
+    "3 enum opt_level", "5 enum global_jit_level", "7 bool cpu_global_jit", L1=0, L0=-1, DEFAULT=0, OFF=-1, ON_1=1,
+    ON_2=2)
+GraphOptions = message("GraphOptions", "2 bool enable_recv_scheduling", (3, OptimizerOptions, "optimizer_options"),
+    "4 int build_cost_model", "9 int build_cost_model_after", "5 bool infer_shapes", "6 bool place_pruned_graph",
+    "7 bool enable_bfloat16_sendrecv", "8 int32 timeline_step")
+RPCOptions = message("RPCOptions", "1 bool use_rpc_for_inprocess_master", "2 string compression_algorithm",
+    "3 int compression_level", "4 bool cache_rpc_response", "5 bool disable_session_connection_sharing",
+    "6 int num_channels_per_target")
+JobDef = message("JobDef", "1 string name", "2 imap string tasks")
+ClusterDef = message("ClusterDef", (1, JobDef, "job", "repeated"))
+ConfigProto = message("ConfigProto", "1 map int32 device_count", "2 int32 intra_op_parallelism_threads",
+    "5 int32 inter_op_parallelism_threads", "9 bool use_per_session_threads",
+    (12, ThreadPoolOptionProto, "session_inter_op_thread_pool", "repeated"), "3 int32 placement_period",
+    "4 repeated string device_filters", (6, GPUOptions, "gpu_options"), "7 bool allow_soft_placement",
+    "8 bool log_device_placement", (10, GraphOptions, "graph_options"), "11 int operation_timeout_in_ms",
+    (13, RPCOptions, "rpc_options"), (14, ClusterDef, "cluster_def"), "15 bool isolate_session_state",
+    "17 bool share_cluster_devices_in_session")
+DebugTensorWatch = message("DebugTensorWatch", "1 string node_name", "2 int output_slot",
+    "3 repeated string debug_ops", "4 repeated string debug_urls", "5 bool tolerate_debug_op_creation_failures")
+DebugOptions = message("DebugOptions", (4, DebugTensorWatch, "debug_tensor_watch_opts", "repeated"),
+    "10 int global_step", "11 bool reset_disk_byte_usage")
+RunOptions = message("RunOptions", "1 enum trace_level", "2 int timeout_in_ms", "3 int32 inter_op_thread_pool",
+    "5 bool output_partition_graphs", (6, DebugOptions, "debug_options"),
+    "7 bool report_tensor_allocations_upon_oom", NO_TRACE=0, SOFTWARE_TRACE=1, HARDWARE_TRACE=2, FULL_TRACE=3)
+AllocationRecord = message("AllocationRecord", "1 int alloc_micros", "2 int alloc_bytes")
+AllocatorMemoryUsed = message("AllocatorMemoryUsed", "1 string allocator_name", "2 int total_bytes",
+    "3 int peak_bytes", "4 int live_bytes", (6, AllocationRecord, "allocation_records", "repeated"),
+    "5 int allocator_bytes_in_use")
+TensorShapeProto_Dim = message("Dim", "1 int size", "2 string name")
+TensorShapeProto = message("TensorShapeProto", (2, TensorShapeProto_Dim, "dim", "repeated"), "3 bool unknown_rank",
+    Dim=TensorShapeProto_Dim)
+AllocationDescription = message("AllocationDescription", "1 int requested_bytes", "2 int allocated_bytes",
+    "3 string allocator_name", "4 int allocation_id", "5 bool has_single_reference", "6 int ptr")
+TensorDescription = message("TensorDescription", "1 enum dtype", (2, TensorShapeProto, "shape"),
+    (4, AllocationDescription, "allocation_description"))
+NodeOutput = message("NodeOutput", "1 int32 slot", (3, TensorDescription, "tensor_description"))
+MemoryStats = message("MemoryStats", "1 int temp_memory_size", "3 int persistent_memory_size",
+    "5 repeated int persistent_tensor_alloc_ids", "2 int device_temp_memory_size",
+    "4 int device_persistent_memory_size", "6 repeated int device_persistent_tensor_alloc_ids")
+NodeExecStats = message("NodeExecStats", "1 string node_name", "2 int all_start_micros", "3 int op_start_rel_micros",
+    "4 int op_end_rel_micros", "5 int all_end_rel_micros", (6, AllocatorMemoryUsed, "memory", "repeated"),
+    (7, NodeOutput, "output", "repeated"), "8 string timeline_label", "9 int scheduled_micros", "10 int thread_id",
+    (11, AllocationDescription, "referenced_tensor", "repeated"), (12, MemoryStats, "memory_stats"),
+    "13 int all_start_nanos", "14 int op_start_rel_nanos", "15 int op_end_rel_nanos", "16 int all_end_rel_nanos",
+    "17 int scheduled_nanos")
+DeviceStepStats = message("DeviceStepStats", "1 string device", (2, NodeExecStats, "node_stats", "repeated"),
+    "3 imap string thread_names")
+StepStats = message("StepStats", (1, DeviceStepStats, "dev_stats", "repeated"))
+TensorProto = message("TensorProto", "1 enum dtype", (2, TensorShapeProto, "tensor_shape"), "3 int version_number",
+    "4 bytes tensor_content", "13 repeated int half_val", "5 repeated float float_val",
+    "6 repeated double double_val", "7 repeated int int_val", "8 repeated bytes string_val",
+    "9 repeated float scomplex_val", "10 repeated int int64_val", "11 repeated bool bool_val",
+    "12 repeated double dcomplex_val", "16 repeated int uint32_val", "17 repeated int uint64_val",
+    "18 bytes float8_val")
+NameAttrList = message("NameAttrList", "1 string name")
+AttrValue_ListValue = message("ListValue", "2 repeated bytes s", "3 repeated int i", "4 repeated float f",
+    "5 repeated bool b", "6 repeated enum type", (7, TensorShapeProto, "shape", "repeated"),
+    (8, TensorProto, "tensor", "repeated"), (9, NameAttrList, "func", "repeated"))
+AttrValue = message("AttrValue", "2 bytes s", "3 int i", "4 float f", "5 bool b", "6 enum type",
+    (7, TensorShapeProto, "shape"), (8, TensorProto, "tensor"), (1, AttrValue_ListValue, "list"),
+    (10, NameAttrList, "func"), "9 string placeholder", ListValue=AttrValue_ListValue)
+NodeDef_ExperimentalDebugInfo = message("ExperimentalDebugInfo", "1 repeated string original_node_names",
+    "2 repeated string original_func_names")
+NodeDef = message("NodeDef", "1 string name", "2 string op", "3 repeated string input", "4 string device",
+    (5, AttrValue, "attr", "map"), (6, NodeDef_ExperimentalDebugInfo, "experimental_debug_info"),
+    ExperimentalDebugInfo=NodeDef_ExperimentalDebugInfo)
+VersionDef = message("VersionDef", "1 int producer", "2 int min_consumer", "3 repeated int bad_consumers")
+FunctionDefLibrary = message("FunctionDefLibrary")
+GraphDef = message("GraphDef", (1, NodeDef, "node", "repeated"), (4, VersionDef, "versions"), "3 int32 version",
+    (2, FunctionDefLibrary, "library"))
+RunMetadata_FunctionGraphs = message("FunctionGraphs", (1, GraphDef, "partition_graphs", "repeated"),
+    (2, GraphDef, "pre_optimization_graph"), (3, GraphDef, "post_optimization_graph"))
+RunMetadata = message("RunMetadata", (1, StepStats, "step_stats"), (3, GraphDef, "partition_graphs", "repeated"),
+    (4, RunMetadata_FunctionGraphs, "function_graphs", "repeated"), FunctionGraphs=RunMetadata_FunctionGraphs)
+ResourceHandleProto_DtypeAndShape = message("DtypeAndShape", "1 enum dtype", (2, TensorShapeProto, "shape"))
+OpDef_ArgDef = message("ArgDef", "1 string name", "2 string description", "3 enum type", "4 string type_attr",
+    "5 string number_attr", "6 string type_list_attr",
+    (7, ResourceHandleProto_DtypeAndShape, "handle_data", "repeated"), "16 bool is_ref")
+OpDef_AttrDef = message("AttrDef", "1 string name", "2 string type", (3, AttrValue, "default_value"),
+    "4 string description", "5 bool has_minimum", "6 int minimum", (7, AttrValue, "allowed_values"))
+OpDeprecation = message("OpDeprecation", "1 int version", "2 string explanation")
+OpDef = message("OpDef", "1 string name", (2, OpDef_ArgDef, "input_arg", "repeated"),
+    (3, OpDef_ArgDef, "output_arg", "repeated"), "20 repeated string control_output",
+    (4, OpDef_AttrDef, "attr", "repeated"), (8, OpDeprecation, "deprecation"), "5 string summary",
+    "6 string description", "18 bool is_commutative", "16 bool is_aggregate", "17 bool is_stateful",
+    "19 bool allows_uninitialized_input", "21 bool is_distributed_communication", ArgDef=OpDef_ArgDef,
+    AttrDef=OpDef_AttrDef)
+OpList = message("OpList", (1, OpDef, "op", "repeated"))
+MetaGraphDef_MetaInfoDef = message("MetaInfoDef", "1 string meta_graph_version", (2, OpList, "stripped_op_list"),
+    "4 repeated string tags", "5 string tensorflow_version", "6 string tensorflow_git_version",
+    "7 bool stripped_default_attrs", "8 map string function_aliases")
+SaverDef = message("SaverDef", "1 string filename_tensor_name", "2 string save_tensor_name",
+    "3 string restore_op_name", "4 int32 max_to_keep", "5 bool sharded", "6 float keep_checkpoint_every_n_hours",
+    "7 enum version", LEGACY=0, V1=1, V2=2)
+CollectionDef_NodeList = message("NodeList", "1 repeated string value")
+CollectionDef_BytesList = message("BytesList", "1 repeated bytes value")
+CollectionDef_Int64List = message("Int64List", "1 repeated int value")
+CollectionDef_FloatList = message("FloatList", "1 repeated float value")
+CollectionDef_AnyList = message("AnyList")
+CollectionDef = message("CollectionDef", (1, CollectionDef_NodeList, "node_list"),
+    (2, CollectionDef_BytesList, "bytes_list"), (3, CollectionDef_Int64List, "int64_list"),
+    (4, CollectionDef_FloatList, "float_list"), (5, CollectionDef_AnyList, "any_list"),
+    NodeList=CollectionDef_NodeList, BytesList=CollectionDef_BytesList, Int64List=CollectionDef_Int64List,
+    FloatList=CollectionDef_FloatList, AnyList=CollectionDef_AnyList)
+TensorInfo_CooSparse = message("CooSparse", "1 string values_tensor_name", "2 string indices_tensor_name",
+    "3 string dense_shape_tensor_name")
+TensorInfo_CompositeTensor = message("CompositeTensor")
+TensorInfo = message("TensorInfo", "1 string name", (4, TensorInfo_CooSparse, "coo_sparse"),
+    (5, TensorInfo_CompositeTensor, "composite_tensor"), "2 enum dtype", (3, TensorShapeProto, "tensor_shape"),
+    CooSparse=TensorInfo_CooSparse, CompositeTensor=TensorInfo_CompositeTensor)
+SignatureDef = message("SignatureDef", (1, TensorInfo, "inputs", "map"), (2, TensorInfo, "outputs", "map"),
+    "3 string method_name", (4, TensorProto, "defaults", "map"))
+AssetFileDef = message("AssetFileDef", (1, TensorInfo, "tensor_info"), "2 string filename")
+MetaGraphDef = message("MetaGraphDef", (1, MetaGraphDef_MetaInfoDef, "meta_info_def"), (2, GraphDef, "graph_def"),
+    (3, SaverDef, "saver_def"), (4, CollectionDef, "collection_def", "map"),
+    (5, SignatureDef, "signature_def", "map"), (6, AssetFileDef, "asset_file_def", "repeated"),
+    MetaInfoDef=MetaGraphDef_MetaInfoDef)
+QueueRunnerDef = message("QueueRunnerDef", "1 string queue_name", "2 repeated string enqueue_op_name",
+    "3 string close_op_name", "4 string cancel_op_name", "5 repeated enum queue_closed_exception_types")
+SaveSliceInfoDef = message("SaveSliceInfoDef", "1 string full_name", "2 repeated int full_shape",
+    "3 repeated int var_offset", "4 repeated int var_shape")
+VariableDef = message("VariableDef", "1 string variable_name", "6 string initial_value_name",
+    "2 string initializer_name", "3 string snapshot_name", (4, SaveSliceInfoDef, "save_slice_info_def"),
+    "5 bool is_resource", "7 bool trainable", "8 enum synchronization", "9 enum aggregation")
+ServerDef = message("ServerDef", (1, ClusterDef, "cluster"), "2 string job_name", "8 int32 replica",
+    "3 int32 task_index", (4, ConfigProto, "default_session_config"), "5 string protocol", "6 int32 port")
+SummaryMetadata_PluginData = message("PluginData", "1 string plugin_name", "2 bytes content")
+SummaryMetadata = message("SummaryMetadata", (1, SummaryMetadata_PluginData, "plugin_data"), "2 string display_name",
+    "3 string summary_description", "4 enum data_class", PluginData=SummaryMetadata_PluginData)
+Summary_Image = message("Image", "1 int height", "2 int width", "3 int colorspace", "4 bytes encoded_image_string")
+HistogramProto = message("HistogramProto", "1 double min", "2 double max", "3 double num", "4 double sum",
+    "5 double sum_squares", "6 repeated double bucket_limit", "7 repeated double bucket")
+Summary_Audio = message("Audio", "1 float sample_rate", "2 int num_channels", "3 int length_frames",
+    "4 bytes encoded_audio_string", "5 string content_type")
+Summary_Value = message("Value", "7 string node_name", "1 string tag", (9, SummaryMetadata, "metadata"),
+    "2 float simple_value", "3 bytes obsolete_old_style_histogram", (4, Summary_Image, "image"),
+    (5, HistogramProto, "histo"), (6, Summary_Audio, "audio"), (8, TensorProto, "tensor"))
+Summary = message("Summary", (1, Summary_Value, "value", "repeated"), Image=Summary_Image, Audio=Summary_Audio,
+    Value=Summary_Value)
+LogMessage = message("LogMessage", "1 enum level", "2 string message", UNKNOWN=0, DEBUGGING=10, INFO=20, WARN=30,
+    ERROR=40, FATAL=50)
+SessionLog = message("SessionLog", "1 enum status", "2 string checkpoint_path", "3 string msg", STATUS_UNSPECIFIED=0,
+    START=1, STOP=2, CHECKPOINT=3)
+TaggedRunMetadata = message("TaggedRunMetadata", "1 string tag", "2 bytes run_metadata")
+SourceMetadata = message("SourceMetadata", "1 string writer")
+Event = message("Event", "1 double wall_time", "2 int step", "3 string file_version", "4 bytes graph_def",
+    (5, Summary, "summary"), (6, LogMessage, "log_message"), (7, SessionLog, "session_log"),
+    (8, TaggedRunMetadata, "tagged_run_metadata"), "9 bytes meta_graph_def", (10, SourceMetadata, "source_metadata"))
+BytesList = message("BytesList", "1 repeated bytes value")
+FloatList = message("FloatList", "1 repeated float value")
+Int64List = message("Int64List", "1 repeated int value")
+Feature = message("Feature", (1, BytesList, "bytes_list"), (2, FloatList, "float_list"), (3, Int64List, "int64_list"))
+Features = message("Features", (1, Feature, "feature", "map"))
+Example = message("Example", (1, Features, "features"))
+FeatureList = message("FeatureList", (1, Feature, "feature", "repeated"))
+FeatureLists = message("FeatureLists", (1, FeatureList, "feature_list", "map"))
+SequenceExample = message("SequenceExample", (1, Features, "context"), (2, FeatureLists, "feature_lists"))
+CheckpointState = message("CheckpointState", "1 string model_checkpoint_path",
+    "2 repeated string all_model_checkpoint_paths", "3 repeated double all_model_checkpoint_timestamps",
+    "4 double last_preserved_timestamp")
+InterconnectLink = message("InterconnectLink", "1 int32 device_id", "2 string type", "3 int32 strength")
+LocalLinks = message("LocalLinks", (1, InterconnectLink, "link", "repeated"))
+DeviceLocality = message("DeviceLocality", "1 int32 bus_id", "2 int32 numa_node", (3, LocalLinks, "links"))
+DeviceAttributes = message("DeviceAttributes", "1 string name", "2 string device_type", "4 int memory_limit",
+    (5, DeviceLocality, "locality"), "6 fixed64 incarnation", "7 string physical_device_desc", "8 int xla_global_id")
+SavedModel = message("SavedModel", "1 int saved_model_schema_version", (2, MetaGraphDef, "meta_graphs", "repeated"))
+
+# Messages that hold their own kind, or one another.
+NameAttrList.FIELDS["attr"] = (2, AttrValue, "map")
+TensorInfo_CompositeTensor.FIELDS["components"] = (2, TensorInfo, "repeated")

@@ -1,0 +1,173 @@
+"""tf.keras.layers: tf.layers as objects.  A layer makes its variables when it is first called, and uses them again after."""
+from weft._core.framework import dtypes
+from weft._core.framework.absent import where
+from weft._core.framework.build import convert_to_tensor
+from weft._core.framework.dtypes import as_dtype
+from weft._core.framework.graph import GraphKeys, get_default_graph
+from weft._core.keras import backend
+from weft._core.nn import layers as core, nn
+from weft._core.ops import array_ops, init_ops
+from weft._core.ops.variable_scope import variable_scope
+
+_INITIALIZERS = {"zeros": init_ops.zeros_initializer, "ones": init_ops.ones_initializer,
+                 "glorot_uniform": init_ops.glorot_uniform_initializer, "glorot_normal": init_ops.glorot_normal_initializer}
+
+
+def _activation(given):
+    if given is None or given == "linear":
+        return None
+    if callable(given):
+        return given
+    found = getattr(nn, given, None)
+    if found is None:
+        raise ValueError("Unknown activation function:%s" % given)
+    return found
+
+
+def _initializer(given):
+    if not isinstance(given, str):
+        return given
+    if given not in _INITIALIZERS:
+        raise ValueError("Unknown initializer: %s. Known are %s" % (given, ", ".join(sorted(_INITIALIZERS))))
+    return _INITIALIZERS[given]()
+
+
+class Layer:
+    """One layer; its outputs remember it, so that a Model finds its layers."""
+
+    _KIND = None
+
+    def __init__(self, name=None, trainable=True, dtype=None, **kwargs):
+        for key in ("input_shape", "batch_input_shape", "input_dim"):
+            kwargs.pop(key, None)  # only a model that is built later needs them
+        if kwargs:
+            raise TypeError("%s: unexpected keyword arguments %s" % (type(self).__name__, ", ".join(sorted(kwargs))))
+        self._name, self.trainable, self._scope, self._graph = name, trainable, None, None
+
+    @property
+    def name(self):
+        return self._scope.name if self._scope is not None else self._name or self._KIND
+
+    def call(self, inputs):
+        raise NotImplementedError("%s has no call()" % type(self).__name__)
+
+    def __call__(self, inputs):
+        inputs = [convert_to_tensor(i) for i in inputs] if isinstance(inputs, (list, tuple)) else convert_to_tensor(inputs)
+        again = self._scope is not None and self._graph is get_default_graph()
+        with variable_scope(self._scope if again else self._name, self._KIND, reuse=True if again else None) as scope:
+            made = self.call(inputs, scope)
+        if not again:
+            self._scope, self._graph = scope, get_default_graph()
+        get_default_graph().__dict__.setdefault("_keras_made", {})[made._out] = self, inputs
+        self.input, self.output = inputs, made
+        return made
+
+    def _variables(self, key):
+        return [] if self._scope is None else self._graph.get_collection(key, self._scope.name + "/")
+
+    weights = variables = property(lambda self: self._variables(GraphKeys.GLOBAL_VARIABLES))
+    trainable_weights = trainable_variables = property(lambda self: self._variables(GraphKeys.TRAINABLE_VARIABLES))
+
+
+class Dense(Layer):
+    _KIND = "dense"
+
+    def __init__(self, units, activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros",
+                 kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, **kwargs):
+        super().__init__(**kwargs)
+        self.units, self.activation, self.use_bias = int(units), _activation(activation), use_bias
+        self._with = dict(kernel_initializer=_initializer(kernel_initializer), bias_initializer=_initializer(bias_initializer),
+                          kernel_regularizer=kernel_regularizer, bias_regularizer=bias_regularizer,
+                          activity_regularizer=activity_regularizer)
+
+    def call(self, inputs, scope):
+        return core.dense(inputs, self.units, self.activation, self.use_bias, trainable=self.trainable, name=scope, **self._with)
+
+
+class Conv2D(Layer):
+    _KIND = "conv2d"
+
+    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1),
+                 activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros",
+                 kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, **kwargs):
+        super().__init__(**kwargs)
+        self.filters, self.kernel_size, self.activation = filters, kernel_size, _activation(activation)
+        self._with = dict(strides=strides, padding=padding, data_format=data_format or "channels_last",
+                          dilation_rate=dilation_rate, use_bias=use_bias, kernel_initializer=_initializer(kernel_initializer),
+                          bias_initializer=_initializer(bias_initializer), kernel_regularizer=kernel_regularizer,
+                          bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer)
+
+    def call(self, inputs, scope):
+        return core.conv2d(inputs, self.filters, self.kernel_size, activation=self.activation, trainable=self.trainable,
+                           name=scope, **self._with)
+
+
+class MaxPool2D(Layer):
+    _KIND, _POOL = "max_pooling2d", staticmethod(core.max_pooling2d)
+
+    def __init__(self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self._with = dict(pool_size=pool_size, strides=pool_size if strides is None else strides, padding=padding,
+                          data_format=data_format or "channels_last")
+
+    def call(self, inputs, scope):
+        return self._POOL(inputs, **self._with)
+
+
+MaxPooling2D = MaxPool2D
+
+
+class AveragePooling2D(MaxPool2D):
+    _KIND, _POOL = "average_pooling2d", staticmethod(core.average_pooling2d)
+
+
+AvgPool2D = AveragePooling2D
+
+
+class Flatten(Layer):
+    _KIND = "flatten"
+
+    def call(self, inputs, scope):
+        return core.flatten(inputs)
+
+
+class Activation(Layer):
+    _KIND = "activation"
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.activation = _activation(activation)
+
+    def call(self, inputs, scope):
+        return array_ops.identity(inputs) if self.activation is None else self.activation(inputs)
+
+
+class Dropout(Layer):
+    _KIND = "dropout"
+
+    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+
+    def call(self, inputs, scope):
+        return core.dropout(inputs, self.rate, self.noise_shape, self.seed, training=backend.learning_phase())
+
+
+def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tensor=None, **kwargs):
+    """Where a model begins: a placeholder, or the tensor that is given."""
+    if sparse or kwargs:
+        raise NotImplementedError("tf.keras.layers.Input(%s=...) is not in Weft%s" % (
+            "sparse" if sparse else sorted(kwargs)[0], where()))
+    if tensor is not None:
+        return tensor
+    if shape is None:
+        raise ValueError("Please provide to Input either a `shape` or a `tensor` argument.")
+    dims = [batch_size] + list(shape)
+    graph = get_default_graph()
+    return array_ops.placeholder(as_dtype(dtype or dtypes.float32), dims, name=name or "input_%d" % _count(graph))
+
+
+def _count(graph):
+    graph._keras_inputs = getattr(graph, "_keras_inputs", 0) + 1
+    return graph._keras_inputs
+

@@ -1,0 +1,1 @@
+"""Neural networks: tf.nn, tf.layers, tf.losses, tf.metrics and tf.feature_column."""

@@ -1,0 +1,440 @@
+"""tf.feature_column: how raw features become the numbers of a layer.
+
+A column is a description; input_layer and linear_model turn features into tensors by it.  Categories are kept as a
+SparseTensor of numbers, row by row; a row's embeddings are summed by row, so that a row without categories is zero.
+"""
+import collections
+
+import numpy as np
+
+from weft._core.files import gfile
+from weft._core.framework import dtypes, tensor_shape
+from weft._core.framework.build import convert_to_tensor, op
+from weft._core.framework.dtypes import as_dtype
+from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
+from weft._core.nn import nn
+from weft._core.ops import array_ops, init_ops, io_ops, lookup, math_ops
+from weft._core.ops.sparse import SparseTensor, sparse_to_dense
+from weft._core.ops.variable_scope import get_variable, variable_scope
+
+
+class _Column:
+    """What the kinds of columns share."""
+
+    @property
+    def name(self):
+        raise NotImplementedError
+
+    _var_scope_name = property(lambda self: self.name)
+
+    @property
+    def _parse_example_spec(self):
+        raise NotImplementedError
+
+
+class _DenseColumn(_Column):
+    """A column of `width` numbers for each example."""
+
+    def dense(self, features, trainable=True, collections_=None):
+        raise NotImplementedError
+
+
+class _CategoricalColumn(_Column):
+    """A column of categories: numbers below `_num_buckets`."""
+
+    def categories(self, features):
+        """SparseTensor of int64 [batch, most categories of an example], and weights or None."""
+        raise NotImplementedError
+
+
+def _feature(features, key):
+    try:
+        found = features[key]
+    except KeyError:
+        raise ValueError("Feature %s is not in features dictionary." % key) from None
+    if isinstance(found, SparseTensor):
+        return found
+    found = convert_to_tensor(found)
+    if found.shape.ndims == 0:
+        raise ValueError("Feature (key: %s) cannot have rank 0. Given: %s" % (key, found))
+    return array_ops.expand_dims(found, -1) if found.shape.ndims == 1 else found
+
+
+def _key(key):
+    if not isinstance(key, str):
+        raise ValueError("key must be a string. Got: type %s. Given key: %s." % (type(key), key))
+    return key
+
+
+def _shape(shape, key):
+    shape = tuple(int(d) for d in (shape if isinstance(shape, (list, tuple, tensor_shape.TensorShape)) else [shape]))
+    if any(d < 1 for d in shape):
+        raise ValueError("shape dimensions must be greater than 0. shape: %s, key: %s" % (shape, key))
+    return shape
+
+
+# ---- numbers ----
+
+class _NumericColumn(_DenseColumn, collections.namedtuple("_NumericColumn", (
+        "key", "shape", "default_value", "dtype", "normalizer_fn"))):
+    name = property(lambda self: self.key)
+    width = property(lambda self: int(np.prod(self.shape)))
+
+    @property
+    def _parse_example_spec(self):
+        return {self.key: io_ops.FixedLenFeature(self.shape, self.dtype, self.default_value)}
+
+    def numbers(self, features):
+        found = _feature(features, self.key)
+        if isinstance(found, SparseTensor):
+            raise ValueError("The corresponding Tensor of numerical column must be a Tensor. SparseTensor is not supported. "
+                             "key: %s" % self.key)
+        if self.normalizer_fn is not None:
+            found = self.normalizer_fn(found)
+        return math_ops.cast(found, dtypes.float32)
+
+    def dense(self, features, trainable=True, collections_=None):
+        return self.numbers(features)
+
+
+def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, normalizer_fn=None):
+    dtype = as_dtype(dtype)
+    if not (dtype.is_integer or dtype.is_floating):
+        raise ValueError("dtype must be convertible to float. dtype: %s, key: %s" % (dtype, key))
+    if normalizer_fn is not None and not callable(normalizer_fn):
+        raise TypeError("normalizer_fn must be a callable. Given: %s" % normalizer_fn)
+    shape = _shape(shape, key)
+    if default_value is not None:
+        default_value = tuple(np.broadcast_to(np.asarray(default_value), shape).reshape(-1).tolist())
+    return _NumericColumn(_key(key), shape, default_value, dtype, normalizer_fn)
+
+
+class _BucketizedColumn(_DenseColumn, _CategoricalColumn, collections.namedtuple("_BucketizedColumn", (
+        "source_column", "boundaries"))):
+    name = property(lambda self: self.source_column.name + "_bucketized")
+    width = property(lambda self: (len(self.boundaries) + 1) * self.source_column.width)
+    _num_buckets = property(lambda self: self.width)
+    _parse_example_spec = property(lambda self: self.source_column._parse_example_spec)
+
+    def buckets(self, features):
+        return op("Bucketize", input=self.source_column.numbers(features), boundaries=list(self.boundaries))
+
+    def dense(self, features, trainable=True, collections_=None):
+        return array_ops.one_hot(math_ops.cast(self.buckets(features), dtypes.int64), len(self.boundaries) + 1, 1.0, 0.0)
+
+    def categories(self, features):
+        found, each = self.buckets(features), self.source_column.width
+        flat = array_ops.reshape(found, [-1, each]) + math_ops.range(0, each) * (len(self.boundaries) + 1)
+        rows = array_ops.shape(flat)[0]
+        at = array_ops.stack([array_ops.reshape(array_ops.tile(array_ops.expand_dims(math_ops.range(rows), 1), [1, each]), [-1]),
+                              array_ops.tile(math_ops.range(each), [rows])], axis=1)
+        return SparseTensor(math_ops.cast(at, dtypes.int64), math_ops.cast(array_ops.reshape(flat, [-1]), dtypes.int64),
+                            math_ops.cast(array_ops.stack([rows, each]), dtypes.int64)), None
+
+
+def bucketized_column(source_column, boundaries):
+    if not isinstance(source_column, _NumericColumn):
+        raise ValueError("source_column must be a column generated with numeric_column(). Given: %s" % (source_column,))
+    if len(source_column.shape) > 1:
+        raise ValueError("source_column must be one-dimensional column. Given: %s" % (source_column,))
+    if not isinstance(boundaries, (list, tuple)) or not boundaries or any(a >= b for a, b in zip(boundaries, boundaries[1:])):
+        raise ValueError("boundaries must be a sorted list.")
+    return _BucketizedColumn(source_column, tuple(boundaries))
+
+
+# ---- categories ----
+
+def _sparse(found, key):
+    """A dense tensor of categories as a sparse one; "" and -1 stand for none."""
+    if isinstance(found, SparseTensor):
+        return found
+    with name_scope("to_sparse_input"):
+        none = "" if found.dtype.base_dtype == dtypes.string else -1
+        at = array_ops.where(math_ops.not_equal(found, convert_to_tensor(none, found.dtype.base_dtype)))
+        return SparseTensor(at, array_ops.gather_nd(found, at), array_ops.shape(found, out_type=dtypes.int64))
+
+
+class _KeyedCategories(_CategoricalColumn):
+    """Categories that are looked up in one feature."""
+
+    name = property(lambda self: self.key)
+
+    @property
+    def _parse_example_spec(self):
+        return {self.key: io_ops.VarLenFeature(self.dtype)}
+
+    def categories(self, features):
+        found = _sparse(_feature(features, self.key), self.key)
+        if found.values.dtype.base_dtype == dtypes.string and self.dtype != dtypes.string or (
+                found.values.dtype.base_dtype != dtypes.string and self.dtype == dtypes.string):
+            raise ValueError("Column dtype and SparseTensors dtype must be compatible. key: %s, column dtype: %s, tensor dtype: %s" % (
+                self.key, self.dtype.name, found.values.dtype.name))
+        return SparseTensor(found.indices, self.numbers(found.values), found.dense_shape), None
+
+
+class _HashedCategoricalColumn(_KeyedCategories, collections.namedtuple("_HashedCategoricalColumn", (
+        "key", "hash_bucket_size", "dtype"))):
+    _num_buckets = property(lambda self: self.hash_bucket_size)
+
+    def numbers(self, values):
+        if self.dtype != dtypes.string:
+            values = op("AsString", input=values)
+        return op("StringToHashBucketFast", "lookup", input=values, num_buckets=self.hash_bucket_size)
+
+
+def categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.string):
+    if hash_bucket_size is None or hash_bucket_size < 1:
+        raise ValueError("hash_bucket_size must be set and at least 1. hash_bucket_size: %s, key: %s" % (hash_bucket_size, key))
+    dtype = as_dtype(dtype)
+    if dtype != dtypes.string and not dtype.is_integer:
+        raise ValueError("dtype must be string or integer. dtype: %s, column_name: %s" % (dtype, key))
+    return _HashedCategoricalColumn(_key(key), hash_bucket_size, dtype)
+
+
+class _IdentityCategoricalColumn(_KeyedCategories, collections.namedtuple("_IdentityCategoricalColumn", (
+        "key", "num_buckets", "default_value"))):
+    dtype = dtypes.int64
+    _num_buckets = property(lambda self: self.num_buckets)
+
+    def numbers(self, values):
+        values = math_ops.cast(values, dtypes.int64)
+        if self.default_value is None:
+            return values
+        wrong = math_ops.logical_or(math_ops.less(values, 0), math_ops.greater_equal(values, self.num_buckets))
+        return array_ops.where(wrong, array_ops.ones_like(values) * self.default_value, values)
+
+
+def categorical_column_with_identity(key, num_buckets, default_value=None):
+    if num_buckets < 1:
+        raise ValueError("num_buckets %d < 1, column_name %s" % (num_buckets, key))
+    if default_value is not None and not 0 <= default_value < num_buckets:
+        raise ValueError("default_value %d not in range [0, %d), column_name %s" % (default_value, num_buckets, key))
+    return _IdentityCategoricalColumn(_key(key), num_buckets, default_value)
+
+
+class _VocabularyListCategoricalColumn(_KeyedCategories, collections.namedtuple("_VocabularyListCategoricalColumn", (
+        "key", "vocabulary_list", "dtype", "default_value", "num_oov_buckets"))):
+    _num_buckets = property(lambda self: len(self.vocabulary_list) + self.num_oov_buckets)
+
+    def numbers(self, values):
+        if self.dtype != dtypes.string:
+            values = math_ops.cast(values, self.dtype)
+        return lookup.index_table_from_tensor(tuple(self.vocabulary_list), self.num_oov_buckets, self.default_value, dtype=self.dtype,
+                                              name="%s_lookup" % self.key).lookup(values)
+
+
+class _VocabularyFileCategoricalColumn(_KeyedCategories, collections.namedtuple("_VocabularyFileCategoricalColumn", (
+        "key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value"))):
+    _num_buckets = property(lambda self: self.vocabulary_size + self.num_oov_buckets)
+
+    def numbers(self, values):
+        if self.dtype != dtypes.string:
+            values = math_ops.cast(values, dtypes.int64)
+        return lookup.index_table_from_file(self.vocabulary_file, self.num_oov_buckets, self.vocabulary_size, self.default_value,
+                                            key_dtype=self.dtype, name="%s_lookup" % self.key).lookup(values)
+
+
+def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
+                                            dtype=dtypes.string):
+    if not vocabulary_file:
+        raise ValueError("Missing vocabulary_file in %s." % key)
+    if vocabulary_size is None:
+        if not gfile.Exists(vocabulary_file):
+            raise ValueError("vocabulary_file in %s does not exist." % key)
+        with gfile.GFile(vocabulary_file, mode="rb") as f:
+            vocabulary_size = sum(1 for _ in f)
+    if vocabulary_size < 1:
+        raise ValueError("Invalid vocabulary_size in %s." % key)
+    if num_oov_buckets and default_value is not None:
+        raise ValueError("Can't specify both num_oov_buckets and default_value in %s." % key)
+    if num_oov_buckets < 0:
+        raise ValueError("Invalid num_oov_buckets %d in %s." % (num_oov_buckets, key))
+    default_value = -1 if default_value is None else default_value
+    return _VocabularyFileCategoricalColumn(_key(key), vocabulary_file, vocabulary_size, num_oov_buckets, as_dtype(dtype), default_value)
+
+
+def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0):
+    if vocabulary_list is None or len(vocabulary_list) < 1:
+        raise ValueError("vocabulary_list %s must be non-empty, column_name: %s" % (vocabulary_list, key))
+    if len(set(vocabulary_list)) != len(vocabulary_list):
+        raise ValueError("Duplicate keys in vocabulary_list %s, column_name: %s" % (vocabulary_list, key))
+    if num_oov_buckets and default_value != -1:
+        raise ValueError("Can't specify both num_oov_buckets and default_value in %s." % key)
+    given = np.array(vocabulary_list).dtype
+    found = dtypes.string if given.kind in "SUO" else dtypes.int64
+    dtype = found if dtype is None else as_dtype(dtype)
+    if (dtype == dtypes.string) != (found == dtypes.string):
+        raise ValueError("dtype %s and vocabulary dtype %s do not match, column_name: %s" % (dtype.name, given, key))
+    return _VocabularyListCategoricalColumn(_key(key), tuple(vocabulary_list), dtype, default_value, num_oov_buckets)
+
+
+class _WeightedCategoricalColumn(_CategoricalColumn, collections.namedtuple("_WeightedCategoricalColumn", (
+        "categorical_column", "weight_feature_key", "dtype"))):
+    name = property(lambda self: "%s_weighted_by_%s" % (self.categorical_column.name, self.weight_feature_key))
+    _num_buckets = property(lambda self: self.categorical_column._num_buckets)
+
+    @property
+    def _parse_example_spec(self):
+        return {**self.categorical_column._parse_example_spec, self.weight_feature_key: io_ops.VarLenFeature(self.dtype)}
+
+    def categories(self, features):
+        ids, _ = self.categorical_column.categories(features)
+        weights = _feature(features, self.weight_feature_key)
+        if not isinstance(weights, SparseTensor):
+            weights = SparseTensor(ids.indices, array_ops.gather_nd(weights, ids.indices), ids.dense_shape)
+        return ids, math_ops.cast(weights.values, dtypes.float32)
+
+
+def weighted_categorical_column(categorical_column, weight_feature_key, dtype=dtypes.float32):
+    return _WeightedCategoricalColumn(categorical_column, weight_feature_key, as_dtype(dtype))
+
+
+def crossed_column(keys, hash_bucket_size, hash_key=None):
+    from weft._core.framework.absent import where
+    raise NotImplementedError("tf.feature_column.crossed_column is not in Weft%s: join the features into one string column (for "
+                              "example in the input_fn) and use categorical_column_with_hash_bucket" % where())
+
+
+def _by_row(values, ids, weights, combiner):
+    """Sums (means, ...) of rows of `values`, one for each category, by the example it belongs to."""
+    if combiner not in ("sum", "mean", "sqrtn"):
+        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum', given %r" % combiner)
+    rows, batch = ids.indices[:, 0], ids.dense_shape[0]
+    wide = array_ops.expand_dims(weights, -1)
+    total = math_ops.unsorted_segment_sum(values * wide, rows, batch)
+    if combiner == "sum":
+        return total
+    count = math_ops.unsorted_segment_sum(wide if combiner == "mean" else wide * wide, rows, batch)
+    return op("DivNoNan", x=total, y=count if combiner == "mean" else math_ops.sqrt(count))
+
+
+def _looked_up(table, ids, weights, combiner):
+    """Rows of a table by category; categories that are none (below 0) count for nothing."""
+    known = math_ops.greater_equal(ids.values, convert_to_tensor(0, ids.values.dtype.base_dtype))
+    counted = math_ops.cast(known, dtypes.float32)
+    weights = counted if weights is None else weights * counted
+    at = math_ops.maximum(ids.values, convert_to_tensor(0, ids.values.dtype.base_dtype))
+    return _by_row(nn.embedding_lookup(table, at, partition_strategy="div"), ids, weights, combiner)
+
+
+class _EmbeddingColumn(_DenseColumn, collections.namedtuple("_EmbeddingColumn", (
+        "categorical_column", "dimension", "combiner", "initializer", "max_norm", "trainable"))):
+    name = property(lambda self: self.categorical_column.name + "_embedding")
+    width = property(lambda self: self.dimension)
+    _parse_example_spec = property(lambda self: self.categorical_column._parse_example_spec)
+
+    def dense(self, features, trainable=True, collections_=None):
+        ids, weights = self.categorical_column.categories(features)
+        table = get_variable("embedding_weights", [self.categorical_column._num_buckets, self.dimension], dtypes.float32,
+                             self.initializer, trainable=self.trainable and trainable, collections=collections_)
+        return _looked_up(table, ids, weights, self.combiner)
+
+
+def embedding_column(categorical_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None,
+                     tensor_name_in_ckpt=None, max_norm=None, trainable=True, use_safe_embedding_lookup=True):
+    if dimension is None or dimension < 1:
+        raise ValueError("Invalid dimension %s." % dimension)
+    if not isinstance(categorical_column, _CategoricalColumn):
+        raise ValueError("embedding_column takes a categorical column, given: %s" % (categorical_column,))
+    for name, value in (("ckpt_to_load_from", ckpt_to_load_from), ("max_norm", max_norm)):
+        if value is not None:
+            raise NotImplementedError("tf.feature_column.embedding_column(%s=...) is not in Weft" % name)
+    if initializer is None:
+        initializer = init_ops.truncated_normal_initializer(0.0, 1 / np.sqrt(dimension))
+    return _EmbeddingColumn(categorical_column, dimension, combiner, initializer, max_norm, trainable)
+
+
+class _IndicatorColumn(_DenseColumn, collections.namedtuple("_IndicatorColumn", ("categorical_column",))):
+    name = property(lambda self: self.categorical_column.name + "_indicator")
+    width = property(lambda self: self.categorical_column._num_buckets)
+    _parse_example_spec = property(lambda self: self.categorical_column._parse_example_spec)
+
+    def dense(self, features, trainable=True, collections_=None):
+        ids, weights = self.categorical_column.categories(features)
+        if weights is None:
+            wide = sparse_to_dense(ids.indices, ids.dense_shape, ids.values, convert_to_tensor(-1, dtypes.int64))
+            return math_ops.reduce_sum(array_ops.one_hot(wide, self.width, 1.0, 0.0), -2)
+        return _by_row(array_ops.one_hot(ids.values, self.width, 1.0, 0.0), ids, weights, "sum")
+
+
+def indicator_column(categorical_column):
+    return _IndicatorColumn(categorical_column)
+
+
+# ---- layers ----
+
+def _checked(feature_columns, kind):
+    columns = [feature_columns] if isinstance(feature_columns, _Column) else list(feature_columns)
+    if not columns:
+        raise ValueError("feature_columns must not be empty.")
+    for column in columns:
+        if not isinstance(column, kind):
+            raise ValueError("Items of feature_columns must be a %s. Given (type %s): %s.%s" % (
+                kind[0].__name__ if isinstance(kind, tuple) else kind.__name__, type(column), column,
+                " Wrap categorical columns in embedding_column or indicator_column." if kind is _DenseColumn else ""))
+    if len({c.name for c in columns}) != len(columns):
+        raise ValueError("Duplicate feature column name found for columns: %s" % [c.name for c in columns])
+    return sorted(columns, key=lambda c: c.name)
+
+
+def _collections(weight_collections):
+    made = list(weight_collections or [])
+    return made + [k for k in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES) if k not in made]
+
+
+def input_layer(features, feature_columns, weight_collections=None, trainable=True, cols_to_vars=None,
+                cols_to_output_tensors=None):
+    """The columns side by side, in the order of their names."""
+    columns, parts = _checked(feature_columns, _DenseColumn), []
+    with variable_scope(None, "input_layer", list(features.values())):
+        for column in columns:
+            with variable_scope(None, column._var_scope_name):
+                before = len(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
+                out = array_ops.reshape(column.dense(features, trainable, _collections(weight_collections)), [-1, column.width])
+            parts.append(out)
+            if cols_to_vars is not None:
+                cols_to_vars[column] = get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES)[before:]
+            if cols_to_output_tensors is not None:
+                cols_to_output_tensors[column] = out
+        return array_ops.concat(parts, 1)
+
+
+def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weight_collections=None, trainable=True,
+                 cols_to_vars=None):
+    """The weighted sum of the columns, and a bias."""
+    columns, sums = _checked(feature_columns, (_DenseColumn, _CategoricalColumn)), []
+    lists = _collections(weight_collections)
+    for column in columns:
+        if not isinstance(column, (_CategoricalColumn, _NumericColumn)):
+            raise ValueError("Items of feature_columns of a linear model must be numeric or categorical. Given: %s" % (column,))
+    with variable_scope("linear_model", auxiliary_name_scope=False), name_scope("linear_model"):
+        for column in columns:
+            with variable_scope(column._var_scope_name, auxiliary_name_scope=False), name_scope(column._var_scope_name):
+                categorical = isinstance(column, _CategoricalColumn)
+                weights = get_variable("weights", [column._num_buckets if categorical else column.width, units], dtypes.float32,
+                                       init_ops.zeros_initializer(), trainable=trainable, collections=lists)
+                if categorical:
+                    sums.append(_looked_up(weights, *column.categories(features), sparse_combiner))
+                else:
+                    sums.append(math_ops.matmul(array_ops.reshape(column.dense(features), [-1, column.width]), weights,
+                                                name="weighted_sum"))
+            if cols_to_vars is not None:
+                cols_to_vars[column] = [weights]
+        bias = get_variable("bias_weights", [units], dtypes.float32, init_ops.zeros_initializer(), trainable=trainable,
+                            collections=lists)
+        if cols_to_vars is not None:
+            cols_to_vars["bias"] = [bias]
+        return nn.bias_add(math_ops.add_n(sums, name="weighted_sum_no_bias"), bias, name="weighted_sum")
+
+
+def make_parse_example_spec(feature_columns):
+    """What tf.parse_example needs to read these columns."""
+    made = {}
+    for column in feature_columns:
+        if not isinstance(column, _Column):
+            raise ValueError("All feature_columns must be _FeatureColumn instances. Given: %s" % (column,))
+        for key, value in column._parse_example_spec.items():
+            if key in made and made[key] != value:
+                raise ValueError("feature_columns contain different parse_spec for key %s. Given %s and %s" % (key, value, made[key]))
+            made[key] = value
+    return made

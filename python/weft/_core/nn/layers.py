@@ -1,0 +1,188 @@
+"""tf.layers: variables in a scope called as the layer, and the ops between them."""
+from weft._core.framework.absent import where
+from weft._core.framework.build import convert_to_tensor, op
+from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
+from weft._core.nn import nn
+from weft._core.ops import array_ops, init_ops, math_ops
+from weft._core.ops.control_flow import smart_cond
+from weft._core.ops.variable_scope import get_variable, variable_scope
+
+
+def _layer_scope(name, default, inputs, reuse):
+    return variable_scope(name, default, [inputs], reuse=reuse)
+
+
+def _finish(out, activation, activity_regularizer):
+    out = out if activation is None else activation(out)
+    if activity_regularizer is not None:
+        get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, activity_regularizer(out))
+    return out
+
+
+def dense(inputs, units, activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
+          kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+          bias_constraint=None, trainable=True, name=None, reuse=None):
+    with _layer_scope(name, "dense", inputs, reuse):
+        x = convert_to_tensor(inputs)
+        depth = x.shape.as_list()[-1]
+        if depth is None:
+            raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
+        w = get_variable("kernel", [depth, units], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable)
+        b = get_variable("bias", [units], x.dtype.base_dtype, bias_initializer, bias_regularizer, trainable) if use_bias else None
+        out = math_ops.matmul(x, w) if x.shape.ndims == 2 else math_ops.tensordot(x, w, 1)
+        return _finish(out if b is None else nn.bias_add(out, b), activation, activity_regularizer)
+
+
+def _pair(value):
+    return [value, value] if isinstance(value, int) else list(value)
+
+
+def _format(data_format):
+    """TensorFlow's name of the layout, and where two numbers for height and width go in four."""
+    if data_format not in ("channels_last", "channels_first"):
+        raise ValueError("The `data_format` argument must be one of \"channels_first\", \"channels_last\". Received: %s" % data_format)
+    first = data_format == "channels_first"
+    return ("NCHW", lambda two: [1, 1] + two) if first else ("NHWC", lambda two: [1] + two + [1])
+
+
+def conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last", dilation_rate=(1, 1),
+           activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
+           kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+           bias_constraint=None, trainable=True, name=None, reuse=None):
+    with _layer_scope(name, "conv2d", inputs, reuse):
+        x = convert_to_tensor(inputs)
+        k, s, r = _pair(kernel_size), _pair(strides), _pair(dilation_rate)
+        form, of = _format(data_format)
+        depth = x.shape.as_list()[form.index("C")]
+        w = get_variable("kernel", k + [depth, filters], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable)
+        b = get_variable("bias", [filters], x.dtype.base_dtype, bias_initializer, bias_regularizer, trainable) if use_bias else None
+        out = nn.conv2d(x, w, of(s), padding.upper(), data_format=form, dilations=of(r))
+        return _finish(out if b is None else nn.bias_add(out, b, data_format=form), activation, activity_regularizer)
+
+
+def separable_conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last",
+                     dilation_rate=(1, 1), depth_multiplier=1, activation=None, use_bias=True, depthwise_initializer=None,
+                     pointwise_initializer=None, bias_initializer=init_ops.Zeros(), depthwise_regularizer=None,
+                     pointwise_regularizer=None, bias_regularizer=None, activity_regularizer=None, depthwise_constraint=None,
+                     pointwise_constraint=None, bias_constraint=None, trainable=True, name=None, reuse=None):
+    if data_format != "channels_last":
+        raise NotImplementedError("tf.layers.separable_conv2d(data_format=%r): Weft computes channels_last" % data_format)
+    with _layer_scope(name, "separable_conv2d", inputs, reuse):
+        x = convert_to_tensor(inputs)
+        depth, dtype = x.shape.as_list()[-1], x.dtype.base_dtype
+        deep = get_variable("depthwise_kernel", _pair(kernel_size) + [depth, depth_multiplier], dtype, depthwise_initializer,
+                            depthwise_regularizer, trainable)
+        point = get_variable("pointwise_kernel", [1, 1, depth * depth_multiplier, filters], dtype, pointwise_initializer,
+                             pointwise_regularizer, trainable)
+        b = get_variable("bias", [filters], dtype, bias_initializer, bias_regularizer, trainable) if use_bias else None
+        out = nn.separable_conv2d(x, deep, point, [1] + _pair(strides) + [1], padding.upper(), rate=_pair(dilation_rate))
+        return _finish(out if b is None else nn.bias_add(out, b), activation, activity_regularizer)
+
+
+def conv2d_transpose(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last",
+                     activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
+                     kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+                     bias_constraint=None, trainable=True, name=None, reuse=None):
+    if data_format != "channels_last":
+        raise NotImplementedError("tf.layers.conv2d_transpose(data_format=%r) is not in Weft%s: transpose the images to "
+                                  "channels_last" % (data_format, where()))
+    with _layer_scope(name, "conv2d_transpose", inputs, reuse):
+        x = convert_to_tensor(inputs)
+        k, s, dims = _pair(kernel_size), _pair(strides), x.shape.as_list()
+        w = get_variable("kernel", k + [filters, dims[-1]], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable)
+        more = [max(a - b, 0) if padding.lower() == "valid" else 0 for a, b in zip(k, s)]
+        size = [dims[i + 1] * s[i] + more[i] for i in (0, 1)]
+        out = nn.conv2d_transpose(x, w, array_ops.stack([array_ops.shape(x)[0]] + size + [filters]), [1] + s + [1], padding.upper())
+        out.set_shape([dims[0]] + size + [filters])
+        if use_bias:
+            out = nn.bias_add(out, get_variable("bias", [filters], x.dtype.base_dtype, bias_initializer, bias_regularizer, trainable))
+        return _finish(out, activation, activity_regularizer)
+
+
+def max_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
+    with name_scope(name, "max_pooling2d", [inputs]):
+        form, of = _format(data_format)
+        return nn.max_pool(inputs, of(_pair(pool_size)), of(_pair(strides)), padding.upper(), data_format=form)
+
+
+def average_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
+    with name_scope(name, "average_pooling2d", [inputs]):
+        form, of = _format(data_format)
+        return nn.avg_pool(inputs, of(_pair(pool_size)), of(_pair(strides)), padding.upper(), data_format=form)
+
+
+def flatten(inputs, name=None, data_format="channels_last"):
+    with name_scope(name, "flatten", [inputs]):
+        x = convert_to_tensor(inputs)
+        dims = x.shape.as_list()
+        rest = None if None in dims[1:] else math_product(dims[1:])
+        if rest is not None:
+            return array_ops.reshape(x, [-1 if dims[0] is None else dims[0], rest])
+        return array_ops.reshape(x, array_ops.stack([array_ops.shape(x)[0], -1]))
+
+
+def math_product(dims):
+    out = 1
+    for d in dims:
+        out *= d
+    return out
+
+
+def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None):
+    with name_scope(name, "dropout", [inputs]):
+        return smart_cond(training, lambda: nn.dropout(inputs, rate=rate, noise_shape=noise_shape, seed=seed),
+                          lambda: array_ops.identity(inputs))
+
+
+def batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis=-1, make=None):
+    """In the current variable scope: the normalised tensor and the updates of the moving statistics.  `make` makes a variable
+    of its name, shape, type and initial values."""
+    x = convert_to_tensor(inputs)
+    rank, dtype = x.shape.ndims, x.dtype.base_dtype
+    axis = axis[0] if isinstance(axis, (list, tuple)) else axis
+    axis = axis + rank if axis < 0 else axis
+    depth = x.shape.as_list()[axis]
+    make = make or (lambda name, shape, of, start, learnt: get_variable(name, shape, of, start, trainable=learnt))
+    gamma = make("gamma", [depth], dtype, init_ops.Ones(), trainable) if scale else None
+    beta = make("beta", [depth], dtype, init_ops.Zeros(), trainable) if center else None
+    mean = make("moving_mean", [depth], dtype, init_ops.Zeros(), False)
+    variance = make("moving_variance", [depth], dtype, init_ops.Ones(), False)
+    now_mean, now_variance = smart_cond(training, lambda: nn.moments(x, [i for i in range(rank) if i != axis]),
+                                        lambda: (array_ops.identity(mean), array_ops.identity(variance)))
+
+    def along(v):
+        """The values of the axis, where it is not the last one that they meet by themselves."""
+        last = v is None or axis == rank - 1
+        return v if last else array_ops.reshape(v, [depth if i == axis else 1 for i in range(rank)])
+    out = nn.batch_normalization(x, along(now_mean), along(now_variance), along(beta), along(gamma), epsilon)
+    out.set_shape(x.shape)
+    if training is False:
+        return out, []
+    rate = smart_cond(training, lambda: convert_to_tensor(1.0 - momentum, dtype), lambda: convert_to_tensor(0.0, dtype))
+    updates = []
+    for old, new in ((mean, now_mean), (variance, now_variance)):
+        with get_default_graph().colocate_with(old.op):
+            updates.append(op("AssignSub", "AssignMovingAvg", ref=old._ref(), value=(old - array_ops.stop_gradient(new)) * rate))
+    return out, updates
+
+
+def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True,
+                        beta_initializer=None, gamma_initializer=None, moving_mean_initializer=None,
+                        moving_variance_initializer=None, beta_regularizer=None, gamma_regularizer=None,
+                        beta_constraint=None, gamma_constraint=None, training=False, trainable=True, name=None, reuse=None,
+                        renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None, virtual_batch_size=None,
+                        adjustment=None):
+    asked = {"renorm": renorm, "virtual_batch_size": virtual_batch_size, "adjustment": adjustment}
+    for key in (k for k, v in asked.items() if v):
+        raise NotImplementedError("tf.layers.batch_normalization(%s=...) is not in Weft%s: leave it out" % (key, where()))
+    start = {"gamma": gamma_initializer, "beta": beta_initializer, "moving_mean": moving_mean_initializer,
+             "moving_variance": moving_variance_initializer}
+    kept = {"gamma": gamma_regularizer, "beta": beta_regularizer}
+
+    def make(key, shape, dtype, default, learnt):
+        return get_variable(key, shape, dtype, default if start[key] is None else start[key], kept.get(key), learnt)
+    with _layer_scope(name, "batch_normalization", inputs, reuse):
+        out, updates = batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis, make)
+    for u in updates:
+        get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, u)
+    return out

@@ -1,0 +1,100 @@
+"""tf.metrics: (value over all batches so far, op that takes one in)."""
+from weft import _weft
+from weft._core.framework import dtypes
+from weft._core.framework.build import convert_to_tensor
+from weft._core.framework.graph import get_default_graph
+
+
+def _metric(kind, labels, predictions, weights, collections, updates, name, thresholds=0):
+    graph = get_default_graph()
+    labels = predictions if labels is None else labels
+    labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
+    if kind in ("accuracy",) and labels.dtype.base_dtype != predictions.dtype.base_dtype:
+        from weft._core.ops.math_ops import cast
+        predictions = cast(predictions, labels.dtype.base_dtype)
+    given = -1 if weights is None else convert_to_tensor(weights, dtypes.float32)._out
+    value, update = _weft.metric(graph._c, kind, labels._out, predictions._out, given, thresholds, name)
+    value, update = graph._tensor(value), graph._tensor(update)
+    graph.add_to_collections(collections or [], value)
+    graph.add_to_collections(updates or [], update)
+    return value, update
+
+
+def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    return _metric("mean", None, values, weights, metrics_collections, updates_collections, name)
+
+
+def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None,
+        curve="ROC", name=None, summation_method="trapezoidal", thresholds=None):
+    if curve not in ("ROC", "PR"):
+        raise ValueError("curve must be either ROC or PR, %s unknown" % curve)
+    if curve == "PR":
+        return _precision_recall_area(labels, predictions, weights, num_thresholds, metrics_collections, updates_collections,
+                                      name, summation_method)
+    return _metric("auc", labels, predictions, weights, metrics_collections, updates_collections, name, num_thresholds)
+
+
+def _counts(labels, predictions, weights, thresholds):
+    """Local variables that count true and false positives and missed ones at each threshold, and the update."""
+    from weft._core.framework.graph import GraphKeys
+    from weft._core.ops import array_ops, control_flow, init_ops, math_ops
+    from weft._core.ops.variable_scope import get_variable, variable_scope
+    labels = array_ops.reshape(math_ops.cast(labels, dtypes.float32), [1, -1])
+    above = math_ops.cast(math_ops.greater(array_ops.reshape(predictions, [1, -1]), array_ops.expand_dims(thresholds, 1)),
+                          dtypes.float32)
+    weights = 1.0 if weights is None else array_ops.reshape(
+        math_ops.cast(weights, dtypes.float32) * array_ops.ones_like(predictions), [1, -1])
+    found, updates = [], []
+    for name, hit in (("true_positives", above * labels), ("false_positives", above * (1 - labels)),
+                      ("false_negatives", (1 - above) * labels)):
+        with variable_scope(None, name):
+            count = get_variable("count", [thresholds.shape.as_list()[0]], dtypes.float32, init_ops.zeros_initializer(),
+                                 trainable=False, collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
+        updates.append(count.assign_add(math_ops.reduce_sum(hit * weights, 1)))
+        found.append(count)
+    return found, control_flow.group(*updates)
+
+
+def _area(tp, fp, fn, careful):
+    from weft._core.ops import array_ops, math_ops
+    if not careful:
+        precision_, recall_ = (tp + 1e-6) / (tp + fp + 1e-6), (tp + 1e-6) / (tp + fn + 1e-6)
+        return math_ops.reduce_sum((recall_[:-1] - recall_[1:]) * (precision_[:-1] + precision_[1:]) / 2)
+    p, steps = tp + fp, tp[:-1] - tp[1:]
+    slope = math_ops.div_no_nan(steps, math_ops.maximum(p[:-1] - p[1:], 0.0))
+    start = tp[1:] - slope * p[1:]
+    both = math_ops.logical_and(p[:-1] > 0, p[1:] > 0)
+    ratio = array_ops.where(both, math_ops.div_no_nan(p[:-1], math_ops.maximum(p[1:], 0.0)), array_ops.ones_like(p[1:]))
+    return math_ops.reduce_sum(math_ops.div_no_nan(slope * (steps + start * math_ops.log(ratio)),
+                                                   math_ops.maximum(tp[1:] + fn[1:], 0.0)))
+
+
+def _precision_recall_area(labels, predictions, weights, num_thresholds, collections, updates, name, method):
+    """The area under precision over recall."""
+    from weft._core.framework.graph import control_dependencies, name_scope
+    from weft._core.ops.variable_scope import variable_scope
+    with variable_scope(name, "auc"), name_scope(None, "auc"):
+        inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+        predictions = convert_to_tensor(predictions)
+        found, update = _counts(convert_to_tensor(labels), predictions, weights,
+                                convert_to_tensor([-1e-7] + inner + [1 + 1e-7], dtypes.float32))
+        value = _area(*[v.value() for v in found], method == "careful_interpolation")
+        with control_dependencies([update]):
+            after = _area(*[v.read_value() for v in found], method == "careful_interpolation")
+    graph = get_default_graph()
+    graph.add_to_collections(collections or [], value)
+    graph.add_to_collections(updates or [], after)
+    return value, after
+
+
+def _simple(kind):
+    def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+        return _metric(kind, labels, predictions, weights, metrics_collections, updates_collections, name)
+    metric.__name__ = kind
+    return metric
+
+
+accuracy, mean_squared_error, mean_absolute_error = map(_simple, ("accuracy", "mean_squared_error", "mean_absolute_error"))
+root_mean_squared_error, precision, recall = map(_simple, ("root_mean_squared_error", "precision", "recall"))
+true_positives, false_positives = map(_simple, ("true_positives", "false_positives"))
+true_negatives, false_negatives = map(_simple, ("true_negatives", "false_negatives"))

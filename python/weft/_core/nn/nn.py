@@ -1,0 +1,484 @@
+"""tf.nn: layers' arithmetic, losses of logits, embeddings."""
+import numpy as np
+
+from weft._core.framework import dtypes, wrap
+from weft._core.framework.absent import where
+from weft._core.framework.build import constant, convert_to_tensor, is_number, op
+from weft._core.framework.graph import Tensor, get_default_graph, name_scope
+from weft._core.ops import array_ops, math_ops, random_ops
+from weft._core.ops.sparse import SparseTensor
+
+wrap.functions("""
+relu Relu features
+relu6_op Relu6 features
+elu Elu features
+selu Selu features
+softplus Softplus features
+softsign Softsign features
+l2_loss L2Loss t
+lrn LRN input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5 | local_response_normalization
+in_top_k InTopK predictions targets k
+""", globals())
+
+sigmoid, tanh = math_ops.sigmoid, math_ops.tanh
+
+
+def relu6(features, name=None):
+    with name_scope(name, "Relu6", [features]) as scope:
+        return relu6_op(convert_to_tensor(features, name="features"), name=scope)  # noqa: F821
+
+
+def leaky_relu(features, alpha=0.2, name=None):
+    with name_scope(name, "LeakyRelu", [features]) as scope:
+        return op("LeakyRelu", scope, features=convert_to_tensor(features, name="features"), alpha=alpha)
+
+
+def crelu(features, name=None, axis=-1):
+    features = convert_to_tensor(features)
+    return relu(array_ops.concat([features, -features], axis, name=name or "concat"))  # noqa: F821
+
+
+def swish(features):
+    features = convert_to_tensor(features)
+    return features * sigmoid(features)
+
+
+def _last_axis(fn_kind, logits, axis, name):
+    """Softmax works on the last axis of a matrix: others are brought there and back."""
+    logits = convert_to_tensor(logits)
+    rank = logits.shape.ndims
+    if axis in (-1, None) or axis == (rank or 0) - 1:
+        return op(fn_kind, name, logits=logits)
+    axis %= rank
+    order = [i for i in range(rank) if i != axis] + [axis]
+    back = [order.index(i) for i in range(rank)]
+    return array_ops.transpose(op(fn_kind, logits=array_ops.transpose(logits, order)), back, name=name or fn_kind)
+
+
+def softmax(logits, axis=None, name=None, dim=None):
+    return _last_axis("Softmax", logits, dim if axis is None else axis, name)
+
+
+def log_softmax(logits, axis=None, name=None, dim=None):
+    return _last_axis("LogSoftmax", logits, dim if axis is None else axis, name)
+
+
+def _flat_outer(x):
+    """(..., n) as (rows, n)."""
+    if x.shape.ndims == 2:
+        return x
+    last = x.shape.as_list()[-1] if x.shape.ndims else None
+    return array_ops.reshape(x, [-1, last if last is not None else array_ops.shape(x)[-1]])
+
+
+def _cross_entropy(labels, logits, dim, scope):
+    """TensorFlow's nodes: both as matrices, the loss, and the loss in the shape of what was given."""
+    rank = array_ops.rank(logits)
+    shape = array_ops.shape(logits)
+    if dim not in (-1, logits.shape.ndims - 1):
+        raise NotImplementedError("softmax_cross_entropy_with_logits along axis %d: transpose the logits first" % dim)
+    flat, flat_labels = _rows(logits), _rows(labels)
+    cost = op("SoftmaxCrossEntropyWithLogits", scope, features=flat, labels=flat_labels)[0]
+    size = op("Sub", "Sub", x=rank, y=1)
+    return array_ops.reshape(cost, array_ops.slice(shape, [0], [size]))
+
+
+def _rows(x):
+    """(..., n) as (rows, n)."""
+    last = x.shape.as_list()[-1] if x.shape.ndims is not None else None
+    rank = array_ops.rank(x)
+    size = array_ops.slice(array_ops.shape(x), [op("Sub", "Sub", x=rank, y=1)], [1])
+    made = array_ops.reshape(x, array_ops.concat([[-1], size], 0))
+    if last is not None:
+        made.set_shape([None, last])
+    return made
+
+
+def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
+    dim = dim if axis is None else axis
+    with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as scope:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels", dtype=logits.dtype.base_dtype)
+        return _cross_entropy(labels, logits, -1 if dim is None else dim, scope)
+
+
+def softmax_cross_entropy_with_logits(*args, **kwargs):
+    """(labels=, logits=, dim=-1, name=None, axis=None); positional arguments are those of before 1.0: logits, labels."""
+    order = ("logits", "labels", "dim", "name")
+    given = dict(zip(order, args))
+    given.update(kwargs)
+    given.pop("_sentinel", None)
+    if "labels" not in given or "logits" not in given:
+        raise ValueError("Both labels and logits must be provided.")
+    dim = given.get("dim") if given.get("axis") is None else given["axis"]
+    with name_scope(given.get("name"), "softmax_cross_entropy_with_logits_sg", [given["logits"]]) as scope:
+        logits = convert_to_tensor(given["logits"], name="logits")
+        labels = given["labels"]
+        if isinstance(labels, Tensor):  # of a type that is not the logits'
+            labels = convert_to_tensor(labels, dtype=logits.dtype.base_dtype)
+        labels = array_ops.stop_gradient(labels, name="labels_stop_gradient")
+        labels = convert_to_tensor(labels, dtype=logits.dtype.base_dtype)
+        return _cross_entropy(labels, logits, -1 if dim is None else dim, scope)
+
+
+def sparse_softmax_cross_entropy_with_logits(*args, **kwargs):
+    order = ("logits", "labels", "name")
+    given = dict(zip(order, args))
+    given.update(kwargs)
+    given.pop("_sentinel", None)
+    if given.get("labels") is None or given.get("logits") is None:
+        raise ValueError("Both labels and logits must be provided.")
+    labels, logits = given["labels"], given["logits"]
+    with name_scope(given.get("name"), "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
+        labels, logits = convert_to_tensor(labels), convert_to_tensor(logits)
+        if logits.shape.ndims == 0:
+            raise ValueError("Logits cannot be scalars - received shape %s." % logits.shape)
+        if labels.shape.ndims is not None and logits.shape.ndims is not None and labels.shape.ndims != logits.shape.ndims - 1:
+            raise ValueError("Rank mismatch: Rank of labels (received %s) should equal rank of logits minus 1 (received "
+                             "%s)." % (labels.shape.ndims, logits.shape.ndims))
+        static = array_ops.shape(labels)
+        if logits.shape.ndims == 2:
+            return op("SparseSoftmaxCrossEntropyWithLogits", given.get("name"), features=logits, labels=labels)[0]
+        flat = op("SparseSoftmaxCrossEntropyWithLogits", features=_flat_outer(logits),
+                  labels=array_ops.reshape(labels, [-1]))[0]
+        return array_ops.reshape(flat, static)
+
+
+def sigmoid_cross_entropy_with_logits(*args, **kwargs):
+    order = ("logits", "labels", "name")
+    given = dict(zip(order, args))
+    given.update(kwargs)
+    given.pop("_sentinel", None)
+    if given.get("labels") is None or given.get("logits") is None:
+        raise ValueError("Both labels and logits must be provided.")
+    with name_scope(given.get("name"), "logistic_loss", [given["logits"], given["labels"]]) as scope:
+        logits = convert_to_tensor(given["logits"], name="logits")
+        labels = convert_to_tensor(given["labels"], logits.dtype.base_dtype, name="labels")
+        zeros = array_ops.zeros_like(logits)
+        positive = op("GreaterEqual", x=logits, y=zeros)
+        high = op("Select", condition=positive, t=logits, e=zeros)
+        minus = op("Select", condition=positive, t=math_ops.negative(logits), e=logits)
+        return op("Add", scope, x=high - logits * labels, y=math_ops.log1p(math_ops.exp(minus)))
+
+
+def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets=None):
+    labels = targets if labels is None else labels
+    with name_scope(name, "logistic_loss", [logits, labels]) as scope:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, logits.dtype.base_dtype, name="labels")
+        weight = 1 + (pos_weight - 1) * labels
+        return op("Add", scope, x=(1 - labels) * logits,
+                  y=weight * (math_ops.log1p(math_ops.exp(-math_ops.abs(logits))) + relu(-logits)))  # noqa: F821
+
+
+def xw_plus_b(x, weights, biases, name=None):
+    with name_scope(name, "xw_plus_b", [x, weights, biases]) as scope:
+        x, weights = convert_to_tensor(x, name="x"), convert_to_tensor(weights, name="weights")
+        biases = convert_to_tensor(biases, name="biases")
+        return bias_add(math_ops.matmul(x, weights), biases, name=scope)
+
+
+def relu_layer(x, weights, biases, name=None):
+    with name_scope(name, "relu_layer", [x, weights, biases]) as scope:
+        return relu(xw_plus_b(x, weights, biases), name=scope)  # noqa: F821
+
+
+def bias_add(value, bias, data_format=None, name=None):
+    with name_scope(name, "BiasAdd", [value, bias]) as scope:
+        value = convert_to_tensor(value, name="input")
+        bias = convert_to_tensor(bias, value.dtype.base_dtype, name="bias")
+        return op("BiasAdd", scope, value=value, bias=bias, data_format=data_format or "NHWC")
+
+
+def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
+    if rate is None:
+        rate = 1 - keep_prob
+    with name_scope(name, "dropout", [x]):
+        x = convert_to_tensor(x, name="x")
+        if is_number(rate):
+            if not 0 <= rate < 1:
+                raise ValueError("rate must be a scalar tensor or a float in the range [0, 1), got %g" % rate)
+            if rate == 0:
+                return x
+            kept = op("Mul", x=x, y=constant(1 / (1 - rate), x.dtype.base_dtype))
+        else:
+            rate = convert_to_tensor(rate, x.dtype.base_dtype, name="rate")
+            kept = op("RealDiv", x=x, y=op("Sub", x=constant(1, x.dtype.base_dtype), y=rate))
+        shape = array_ops.shape(x) if noise_shape is None else noise_shape
+        drawn = random_ops.random_uniform(shape, seed=seed, dtype=x.dtype.base_dtype)
+        made = op("SelectV2", condition=op("GreaterEqual", x=drawn, y=rate), t=kept, e=constant(0, x.dtype.base_dtype))
+        made.set_shape(x.shape)
+        return made
+
+
+def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
+    keep = bool(keep_dims if keepdims is None else keepdims)
+    with name_scope(name, "moments", [x, axes]):
+        y = convert_to_tensor(x)
+        mean = math_ops.reduce_mean(y, axes, keepdims=True, name="mean")
+        variance = math_ops.reduce_mean(math_ops.squared_difference(y, array_ops.stop_gradient(mean)), axes,
+                                        keepdims=True, name="variance")
+        if not keep:
+            mean, variance = array_ops.squeeze(mean, axes), array_ops.squeeze(variance, axes)
+        return mean, variance
+
+
+def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+    with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
+        inverse = math_ops.rsqrt(variance + variance_epsilon)
+        if scale is not None:
+            inverse = inverse * scale
+        return x * inverse + ((offset - mean * inverse) if offset is not None else -mean * inverse)
+
+
+def batch_norm_with_global_normalization(t=None, m=None, v=None, beta=None, gamma=None, variance_epsilon=None,
+                                         scale_after_normalization=None, name=None):
+    return batch_normalization(t, m, v, beta, gamma if scale_after_normalization else None, variance_epsilon, name)
+
+
+def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,
+                     name=None):
+    empty = constant([], x.dtype.base_dtype)
+    made = op("FusedBatchNorm", name, x=x, scale=scale, offset=offset, mean=empty if mean is None else mean,
+              variance=empty if variance is None else variance, epsilon=max(epsilon, 1.001e-5), data_format=data_format,
+              is_training=is_training)
+    return made[0], made[1], made[2]
+
+
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    axis = dim if axis is None else axis
+    with name_scope(name, "l2_normalize", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        squares = math_ops.reduce_sum(math_ops.square(x), axis, keepdims=True)
+        return op("Mul", scope, x=x, y=math_ops.rsqrt(math_ops.maximum(squares, epsilon)))
+
+
+def zero_fraction(value, name=None):
+    with name_scope(name, "zero_fraction", [value]):
+        value = convert_to_tensor(value, name="value")
+        count = math_ops.cast(math_ops.count_nonzero(value), dtypes.float32)
+        total = math_ops.cast(array_ops.size(value), dtypes.float32)
+        return op("Identity", "fraction", input=1.0 - count / total)
+
+
+# ---- convolutions and pools ----
+
+def _four(value, name, channels_last=True):
+    if is_number(value):
+        return [1, value, value, 1] if channels_last else [1, 1, value, value]
+    value = list(value)
+    return value if len(value) == 4 else [1] + value * (2 if len(value) == 1 else 1) + [1]
+
+
+def conv2d(input, filter=None, strides=None, padding=None, use_cudnn_on_gpu=True, data_format="NHWC",
+           dilations=(1, 1, 1, 1), name=None, filters=None):
+    filter = filters if filter is None else filter
+    return op("Conv2D", name, input=input, filter=filter, strides=_four(strides, "strides", data_format != "NCHW"),
+              padding=padding, use_cudnn_on_gpu=use_cudnn_on_gpu, data_format=data_format or "NHWC",
+              dilations=list(_four(dilations, "dilations")))
+
+
+def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None, padding="SAME",
+                     data_format="NHWC", name=None, input=None, filters=None, dilations=None):
+    value, filter = input if value is None else value, filters if filter is None else filter
+    with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
+        return op("Conv2DBackpropInput", scope, input_sizes=convert_to_tensor(output_shape, dtypes.int32, name="output_shape"),
+                  filter=filter, out_backprop=value, strides=_four(strides, "strides"), padding=padding,
+                  data_format=data_format)
+
+
+def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1),
+                            name=None):
+    return op("DepthwiseConv2dNative", name, input=input, filter=filter, strides=list(strides), padding=padding,
+              data_format=data_format or "NHWC", dilations=list(dilations))
+
+
+def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
+    with name_scope(name, "depthwise", [input, filter]) as scope:
+        return depthwise_conv2d_native(convert_to_tensor(input, name="tensor_in"), convert_to_tensor(filter, name="filter_in"), strides,
+                                       padding, data_format, _rates(rate if dilations is None else dilations, data_format), scope)
+
+
+def _rates(rate, data_format):
+    """Two rates as four dilations."""
+    rate = [1, 1] if rate is None else [rate, rate] if isinstance(rate, int) else list(rate)
+    return [1, 1] + rate if data_format == "NCHW" else [1] + rate + [1]
+
+
+def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate=None, name=None,
+                     data_format=None, dilations=None):
+    with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
+        deep = depthwise_conv2d_native(input, depthwise_filter, strides, padding, data_format,
+                                       _rates(rate if dilations is None else dilations, data_format), "depthwise")
+        return op("Conv2D", scope, input=deep, filter=pointwise_filter, strides=[1, 1, 1, 1], padding="VALID",
+                  data_format=data_format or "NHWC")
+
+
+def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu=None, data_format="NWC", name=None,
+           input=None, dilations=None):
+    """A convolution of images that are one row high."""
+    value = input if value is None else value
+    if data_format not in ("NWC", "NHWC", None):
+        raise NotImplementedError("tf.nn.conv1d(data_format=%r) is not in Weft%s: transpose to NWC" % (data_format, where()))
+    with name_scope(name, "conv1d", [value, filters]):
+        stride = stride if isinstance(stride, int) else list(stride)[-2 if len(stride) == 3 else 0]
+        image, kernel = op("ExpandDims", input=value, dim=1), op("ExpandDims", input=filters, dim=0)
+        out = conv2d(image, kernel, [1, 1, stride, 1], padding, dilations=[1, 1, dilations or 1, 1])
+        return op("Squeeze", input=out, squeeze_dims=[1])
+
+
+def atrous_conv2d(value, filters, rate, padding, name=None):
+    return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name)
+
+
+def max_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):
+    value = input if value is None else value
+    return op("MaxPool", name, input=value, ksize=_four(ksize, "ksize"), strides=_four(strides, "strides"),
+              padding=padding, data_format=data_format)
+
+
+def avg_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):
+    value = input if value is None else value
+    return op("AvgPool", name, value=value, ksize=_four(ksize, "ksize"), strides=_four(strides, "strides"),
+              padding=padding, data_format=data_format)
+
+
+def top_k(input, k=1, sorted=True, name=None):
+    from collections import namedtuple
+    values, indices = op("TopKV2", name, input=input, k=k, sorted=sorted)
+    return namedtuple("TopKV2", ["values", "indices"])(values, indices)
+
+
+# ---- embeddings ----
+
+def _pieces(params):
+    from weft._core.ops.partitioned import PartitionedVariable
+    if isinstance(params, PartitionedVariable):
+        return list(params)
+    return list(params) if isinstance(params, (list, tuple)) else [params]
+
+
+def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
+    parts = _pieces(params)
+    if not parts:
+        raise ValueError("Need at least one param")
+    graph = get_default_graph()
+    with name_scope(name, "embedding_lookup", parts + [ids]) as scope:
+        parts = [p if hasattr(p, "op") else convert_to_tensor(p, name="params_%d" % i if parts[1:] else "params")
+                 for i, p in enumerate(parts)]
+        ids = convert_to_tensor(ids, name="ids")
+        if len(parts) == 1:
+            with graph.colocate_with(parts[0].op):
+                made = _clip_rows(array_ops.gather(parts[0], ids, name=scope), max_norm)
+                return array_ops.identity(made)
+        flat = array_ops.reshape(ids, [-1])
+        where = math_ops.range(array_ops.size(flat))
+        n = len(parts)
+        assigned, local = _assign(parts, flat, n, partition_strategy)
+        assigned = math_ops.cast(assigned, dtypes.int32)
+        ids_of = array_ops.dynamic_partition(local, assigned, n)
+        places = array_ops.dynamic_partition(where, assigned, n)
+        found = []
+        for part, picked in zip(parts, ids_of):
+            with graph.colocate_with(part.op):
+                found.append(array_ops.gather(part, picked))
+        made = op("ParallelDynamicStitch", scope, indices=places, data=found)
+        tail = parts[0].get_shape().as_list()[1:]
+        made = array_ops.reshape(made, array_ops.concat([array_ops.shape(ids), tail], 0))
+        made.set_shape(ids.shape.concatenate(tail))
+        return _clip_rows(made, max_norm)
+
+
+def _assign(parts, flat, n, strategy):
+    """Which piece holds each id, and its row there."""
+    if strategy == "mod":
+        return flat % n, flat // n
+    if strategy != "div":
+        raise ValueError("Unrecognized partition strategy: %s" % strategy)
+    total = sum(int(p.get_shape().as_list()[0]) for p in parts)
+    each, extra = total // n, total % n
+    assigned = math_ops.maximum(flat // (each + 1), (flat - extra) // each)
+    small = math_ops.cast(assigned < extra, flat.dtype.base_dtype)
+    return assigned, small * (flat % (each + 1)) + (1 - small) * ((flat - extra) % each)
+
+
+def _clip_rows(x, max_norm):
+    if max_norm is None:
+        return x
+    from weft._core.ops.gradients import clip_by_norm
+    return clip_by_norm(x, max_norm, axes=list(range(1, x.shape.ndims)))
+
+
+def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
+                            max_norm=None):
+    combiner = combiner or "mean"
+    if combiner not in ("mean", "sqrtn", "sum"):
+        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
+    if not isinstance(sp_ids, SparseTensor):
+        raise TypeError("sp_ids must be SparseTensor")
+    with name_scope(name, "embedding_lookup_sparse", _pieces(params) + [sp_ids.values]) as scope:
+        rows = math_ops.cast(sp_ids.indices[:, 0], dtypes.int32)
+        if sp_weights is None:
+            ids, at = array_ops.unique(sp_ids.values)
+            found = embedding_lookup(params, ids, partition_strategy, max_norm=max_norm)
+            kind = {"sum": "SparseSegmentSum", "mean": "SparseSegmentMean", "sqrtn": "SparseSegmentSqrtN"}[combiner]
+            return op(kind, scope, data=found, indices=at, segment_ids=rows)
+        found = embedding_lookup(params, sp_ids.values, partition_strategy, max_norm=max_norm)
+        weights = math_ops.cast(sp_weights.values, found.dtype.base_dtype)
+        wide = array_ops.reshape(weights, array_ops.concat([array_ops.shape(weights), [1] * (found.shape.ndims - 1)], 0))
+        total = math_ops.segment_sum(found * wide, rows)
+        if combiner == "sum":
+            return array_ops.identity(total, name=scope)
+        if combiner == "mean":
+            return op("RealDiv", scope, x=total, y=math_ops.segment_sum(wide, rows))
+        return op("RealDiv", scope, x=total, y=math_ops.sqrt(math_ops.segment_sum(wide * wide, rows)))
+
+
+def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
+             remove_accidental_hits=False, partition_strategy="mod", name="nce_loss"):
+    from weft._core.nn.sampled import nce_loss as made
+    return made(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
+                remove_accidental_hits, partition_strategy, name)
+
+
+def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
+                         remove_accidental_hits=True, partition_strategy="mod", name="sampled_softmax_loss", seed=None):
+    from weft._core.nn.sampled import sampled_softmax_loss as made
+    return made(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
+                remove_accidental_hits, partition_strategy, name, seed)
+
+
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+    with name_scope(name, "log_poisson_loss", [log_input, targets]):
+        log_input = convert_to_tensor(log_input)
+        loss = math_ops.exp(log_input) - log_input * targets
+        if compute_full_loss:
+            stirling = targets * math_ops.log(targets) - targets + 0.5 * math_ops.log(2 * np.pi * targets)
+            loss = loss + array_ops.where(math_ops.logical_and(targets >= 0, targets <= 1), array_ops.zeros_like(targets), stirling)
+        return loss
+
+
+def ctc_loss(labels=None, inputs=None, sequence_length=None, preprocess_collapse_repeated=False, ctc_merge_repeated=True,
+             ignore_longer_outputs_than_inputs=False, time_major=True, logits=None):
+    inputs = logits if inputs is None else inputs
+    if not isinstance(labels, SparseTensor):
+        raise TypeError("Expected labels (first argument) to be a SparseTensor")
+    if not time_major:
+        inputs = array_ops.transpose(inputs, [1, 0, 2])
+    return op("CTCLoss", None, inputs=inputs, labels_indices=labels.indices, labels_values=labels.values,
+              sequence_length=sequence_length, preprocess_collapse_repeated=preprocess_collapse_repeated,
+              ctc_merge_repeated=ctc_merge_repeated,
+              ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs)[0]
+
+
+def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
+    indices, values, shape, score = op(
+        "CTCGreedyDecoder", None, inputs=inputs, sequence_length=sequence_length, merge_repeated=merge_repeated,
+        blank_index=-1 if blank_index is None else blank_index)
+    return [SparseTensor(indices, values, shape)], score
+
+
+def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
+    *parts, score = op("CTCBeamSearchDecoder", None, inputs=inputs, sequence_length=sequence_length, beam_width=beam_width,
+                       top_paths=top_paths, merge_repeated=merge_repeated)
+    return [SparseTensor(*parts[p::top_paths]) for p in range(top_paths)], score

@@ -1,0 +1,1 @@
+"""Functions that add nodes to a graph, by family."""

@@ -1,0 +1,447 @@
+"""tf.*: shapes, slices, joining and cutting."""
+import numpy as np
+
+from weft._core.framework import dtypes, tensor_shape, wrap
+from weft._core.framework.build import constant, constant_value, convert_to_tensor, is_number, op
+from weft._core.framework.dtypes import as_dtype
+from weft._core.framework.graph import Tensor, name_scope
+from weft._core.ops.sparse import SparseTensor
+
+_Slice = slice  # Python's, before the function of that name
+
+wrap.functions("""
+identity Identity input
+reverse_v2 ReverseV2 tensor axis
+tile Tile input:input multiples
+broadcast_to BroadcastTo input shape
+gather_nd_op GatherNd params indices
+scatter_nd ScatterNd indices updates shape
+stop_gradient StopGradient input
+check_numerics CheckNumerics tensor message
+unique_op Unique x out_idx=3
+unique_with_counts UniqueWithCounts x out_idx=3
+space_to_depth SpaceToDepth input block_size data_format='NHWC'
+depth_to_space DepthToSpace input block_size data_format='NHWC'
+space_to_batch_nd SpaceToBatchND input block_shape paddings
+batch_to_space_nd BatchToSpaceND input block_shape crops
+dynamic_stitch DynamicStitch indices data
+dynamic_partition DynamicPartition data partitions num_partitions
+matrix_set_diag MatrixSetDiag input diagonal
+bitcast Bitcast input type
+reverse_sequence_op ReverseSequence input seq_lengths seq_dim batch_dim=0
+edit_distance_op EditDistance hypothesis_indices hypothesis_values hypothesis_shape truth_indices truth_values truth_shape
+""", globals())
+
+
+def shape(input, name=None, out_type=dtypes.int32):
+    with name_scope(name, "Shape", [input]) as scope:
+        if isinstance(input, SparseTensor):
+            from weft._core.ops.math_ops import cast
+            return cast(input.dense_shape, out_type)
+        input = convert_to_tensor(input)
+        known = input.shape
+        if known.is_fully_defined():
+            return constant(known.as_list(), out_type, name=scope)
+        return op("Shape", scope, input=input, out_type=out_type)
+
+
+def size(input, name=None, out_type=dtypes.int32):
+    with name_scope(name, "Size", [input]) as scope:
+        input = convert_to_tensor(input)
+        if input.shape.is_fully_defined():
+            return constant(input.shape.num_elements(), out_type, name=scope)
+        return op("Size", scope, input=input, out_type=out_type)
+
+
+def rank(input, name=None):
+    with name_scope(name, "Rank", [input]) as scope:
+        if isinstance(input, SparseTensor):
+            return size(input.dense_shape, name=scope)
+        input = convert_to_tensor(input)
+        if input.shape.ndims is not None:
+            return constant(input.shape.ndims, dtypes.int32, name=scope)
+        return op("Rank", scope, input=input)
+
+
+def shape_n(input, out_type=dtypes.int32, name=None):
+    return op("ShapeN", name, input=input, out_type=out_type)
+
+
+def reshape(tensor, shape, name=None):
+    made = op("Reshape", name, tensor=tensor, shape=shape)
+    return made
+
+
+def expand_dims(input, axis=None, name=None, dim=None):
+    axis = dim if axis is None else axis
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return op("ExpandDims", name, input=input, dim=axis)
+
+
+def squeeze(input, axis=None, name=None, squeeze_dims=None):
+    axis = squeeze_dims if axis is None else axis
+    axis = [axis] if is_number(axis) else axis
+    return op("Squeeze", name, input=input, squeeze_dims=axis or [])
+
+
+def transpose(a, perm=None, name="transpose", conjugate=False):
+    with name_scope(name, "transpose", [a]) as scope:
+        a = convert_to_tensor(a, name="a")
+        if perm is None:
+            if a.shape.ndims is None:
+                count = rank(a)
+                from weft._core.ops.math_ops import range as range_of
+                perm = (count - 1) - range_of(0, count, 1)
+            else:
+                perm = np.arange(a.shape.ndims)[::-1].astype(np.int32)
+        made = op("Transpose", scope, x=a, perm=perm)
+        return op("Conj", input=made) if conjugate and a.dtype.is_complex else made
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    a = convert_to_tensor(a, name="a")
+    n = a.shape.ndims
+    return transpose(a, list(range(n - 2)) + [n - 1, n - 2], name, conjugate)
+
+
+def concat(values, axis, name="concat"):
+    """tf.concat; the order before 1.0, concat(axis, values), is understood too."""
+    if isinstance(axis, (list, tuple)) and not isinstance(values, (list, tuple)):
+        values, axis = axis, values
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if len(values) == 1:
+        with name_scope(name):
+            convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)
+            return identity(values[0], name=name)  # noqa: F821
+    return op("ConcatV2", name, values=list(values), axis=axis)
+
+
+def stack(values, axis=0, name="stack"):
+    if axis == 0 and isinstance(values, (list, tuple)) and all(is_number(v) for v in values):
+        return convert_to_tensor(values, name=name)
+    if isinstance(values, Tensor):
+        raise TypeError("Expected list for 'values' argument to 'Pack' Op, not %s." % values)
+    if axis == 0 and any(is_number(v) for v in values):
+        return convert_to_tensor(list(values), name=name)
+    return op("Pack", name, values=list(values), axis=axis)
+
+
+def pack(values, axis=0, name="pack"):
+    return stack(values, axis, name)
+
+
+def unstack(value, num=None, axis=0, name="unstack"):
+    if num is None:
+        value = convert_to_tensor(value)
+        if value.shape.ndims is not None:
+            num = value.shape.as_list()[axis]
+    if num is None:
+        raise ValueError("Cannot infer argument `num` from shape %s" % value.shape)
+    return op("Unpack", name, value=value, num=num, axis=axis)
+
+
+def unpack(value, num=None, axis=0, name="unpack"):
+    return unstack(value, num, axis, name)
+
+
+def parallel_stack(values, name="parallel_stack"):
+    return stack(values, 0, name)
+
+
+def split(value, num_or_size_splits=None, axis=0, num=None, name="split", split_dim=None, num_split=None):
+    """tf.split; before 1.0 the order was split(split_dim, num_split, value)."""
+    if split_dim is not None:
+        axis, num_or_size_splits = split_dim, num_split
+    if isinstance(value, int) and isinstance(axis, Tensor):
+        value, axis = axis, value
+    if is_number(num_or_size_splits):
+        return op("Split", name, split_dim=axis, num_split=int(num_or_size_splits), value=value)
+    sizes = convert_to_tensor(num_or_size_splits)
+    if num is None:
+        num = sizes.shape.as_list()[0]
+    return op("SplitV", name, value=value, size_splits=sizes, split_dim=axis, num_split=num)
+
+
+def slice(input_, begin, size, name=None):
+    return op("Slice", name, input=input_, begin=begin, size=size)
+
+
+def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
+                  shrink_axis_mask=0, var=None, name=None):
+    if strides is None:
+        strides = ones_like(begin)
+    return op("StridedSlice", name, input=input_, begin=begin, end=end, strides=strides, begin_mask=begin_mask,
+              end_mask=end_mask, ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
+              shrink_axis_mask=shrink_axis_mask)
+
+
+newaxis = None
+
+
+def _dims_type(values):
+    """The type of a constant of sizes: int32 while they fit, as in TensorFlow."""
+    return dtypes.int32 if all(-2**31 <= v < 2**31 for v in values) else dtypes.int64
+
+
+def _packed(values):
+    """Bounds of a slice as one tensor: a constant where all are numbers."""
+    if any(isinstance(v, Tensor) or hasattr(v, "_ref") for v in values):
+        return stack(values, name="stack")
+    return constant(values, _dims_type(values), name="stack")
+
+
+def _same_type(parts):
+    """Bounds of a slice in one type: int64 where one of them is."""
+    if all(p.dtype.base_dtype == parts[0].dtype.base_dtype for p in parts):
+        return parts
+    from weft._core.ops.math_ops import cast
+    return [cast(p, dtypes.int64) for p in parts]
+
+
+def slice_helper(tensor, item, var=None):
+    """tensor[item], as a StridedSlice with TensorFlow's masks."""
+    if isinstance(item, (Tensor, np.ndarray)) and getattr(item, "dtype", None) in (dtypes.bool, np.bool_):
+        return boolean_mask(tensor, item)
+    items = item if isinstance(item, tuple) else (item,)
+    begin, end, strides, masks = [], [], [], dict.fromkeys(("begin", "end", "ellipsis", "new_axis", "shrink_axis"), 0)
+    for i, s in enumerate(items):
+        bit = 1 << i
+        if isinstance(s, _Slice):
+            begin.append(0 if s.start is None else s.start)
+            end.append(0 if s.stop is None else s.stop)
+            strides.append(1 if s.step is None else s.step)
+            masks["begin"] |= bit if s.start is None else 0
+            masks["end"] |= bit if s.stop is None else 0
+        elif s is Ellipsis or s is None:
+            begin.append(0)
+            end.append(0)
+            strides.append(1)
+            masks["ellipsis" if s is Ellipsis else "new_axis"] |= bit
+        else:
+            if not (isinstance(s, Tensor) or hasattr(s, "__index__") or hasattr(s, "_ref")):
+                raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+                                "tf.int32/tf.int64 tensors are valid indices, got %r" % (s,))
+            begin.append(s)
+            end.append(s + 1)
+            strides.append(1)
+            masks["shrink_axis"] |= bit
+    with name_scope(None, "strided_slice", [tensor]) as scope:
+        if not begin:
+            begin = end = strides = []
+        parts = [_packed([int(v) if isinstance(v, tensor_shape.Dimension) else v for v in p]) for p in (begin, end, strides)]
+        return strided_slice(convert_to_tensor(tensor), *_same_type(parts), begin_mask=masks["begin"], end_mask=masks["end"],
+                             ellipsis_mask=masks["ellipsis"], new_axis_mask=masks["new_axis"],
+                             shrink_axis_mask=masks["shrink_axis"], name=scope)
+
+
+def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
+    from weft._core.ops.math_ops import reduce_prod
+    with name_scope(name, values=[tensor, mask]):
+        tensor, mask = convert_to_tensor(tensor, name="tensor"), convert_to_tensor(mask, name="mask")
+        n = mask.shape.ndims
+        if n is None:
+            raise ValueError("Number of mask dimensions must be specified, even if some dimensions are None.")
+        if n == 0:
+            raise ValueError("mask cannot be scalar.")
+        axis = 0 if axis is None else axis
+        whole = shape(tensor)
+        leading = reduce_prod(whole[axis:axis + n], [0])
+        tensor = reshape(tensor, concat([whole[:axis], [leading], whole[axis + n:]], 0))
+        picked = squeeze(where(reshape(mask, [-1])), axis=[1])
+        return gather(tensor, picked, axis=axis)
+
+
+def where(condition, x=None, y=None, name=None):
+    if x is None and y is None:
+        return op("Where", name, input=convert_to_tensor(condition, dtypes.bool, name="condition"))
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return op("Select", name, condition=condition, t=x, e=y)
+
+
+def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
+    if axis is None:
+        axis = batch_dims
+    return op("GatherV2", name, params=params, indices=indices, axis=axis, batch_dims=batch_dims)
+
+
+def gather_nd(params, indices, name=None, batch_dims=0):
+    return gather_nd_op(params, indices, name=name)  # noqa: F821
+
+
+def gather_rows_count(dense_shape):
+    """The first dimension of a shape given as a tensor."""
+    known = constant_value(dense_shape)
+    if known is not None:
+        return constant(int(known[0]), _dims_type(known[:1].tolist()))
+    return slice_helper(convert_to_tensor(dense_shape), 0)
+
+
+def _shape_tensor(shape, name="shape"):
+    if isinstance(shape, Tensor):
+        return shape
+    if hasattr(shape, "_ref"):
+        return convert_to_tensor(shape)
+    if isinstance(shape, (list, tuple)) and any(isinstance(d, Tensor) for d in shape):
+        return stack([convert_to_tensor(d, dtypes.int32) if not isinstance(d, Tensor) else d for d in shape], name=name)
+    dims = tensor_shape.as_shape(shape).as_list()
+    if None in dims:
+        raise ValueError("Cannot convert a partially known TensorShape to a Tensor: %s" % tensor_shape.as_shape(shape))
+    if isinstance(shape, np.ndarray) and shape.dtype == np.int64 and name == "shape":
+        return constant(shape, dtypes.int64, name=name)
+    return constant(dims, _dims_type(dims), name=name)
+
+
+def fill(dims, value, name=None):
+    return op("Fill", name, dims=dims, value=value)
+
+
+def _whole(shape, dtype, name, value):
+    """tf.zeros and tf.ones: a Const when small, else a Fill, as TensorFlow 2.15 does it."""
+    dtype = as_dtype(dtype).base_dtype
+    default = "ones" if value else "zeros"
+    with name_scope(name, default, [shape] if isinstance(shape, Tensor) else None) as scope:
+        if value == 0 and dtype == dtypes.bool:
+            value = False
+        elif value == 0 and dtype == dtypes.string:
+            value = ""
+        elif dtype == dtypes.bool:
+            value = True
+        if not isinstance(shape, Tensor) and not hasattr(shape, "_ref"):
+            try:
+                dims = tensor_shape.as_shape(shape)
+                if dims.is_fully_defined() and (dims.num_elements() < 1000):
+                    return constant(value, dtype, shape=dims.as_list(), name=scope)
+            except TypeError:
+                pass
+            shape = _shape_tensor(shape, "shape_as_tensor")
+        if shape.shape.ndims == 0:
+            shape = reshape(shape, [-1])
+        return fill(shape, constant(value, dtype), name=scope)
+
+
+def zeros(shape, dtype=dtypes.float32, name=None):
+    return _whole(shape, dtype, name, 0)
+
+
+def ones(shape, dtype=dtypes.float32, name=None):
+    return _whole(shape, dtype, name, 1)
+
+
+def zeros_like(tensor, dtype=None, name=None, optimize=True):
+    with name_scope(name, "zeros_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        if tensor.shape.is_fully_defined() and tensor.dtype.base_dtype != dtypes.variant:
+            return zeros(tensor.shape, dtype or tensor.dtype, name=scope)
+        if dtype is not None and as_dtype(dtype) != tensor.dtype.base_dtype:
+            return zeros(shape(tensor), dtype, name=scope)
+        return op("ZerosLike", scope, x=tensor)
+
+
+def ones_like(tensor, dtype=None, name=None, optimize=True):
+    with name_scope(name, "ones_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        if tensor.shape.is_fully_defined():
+            known = tensor.shape.as_list()
+            dims = constant(known, _dims_type(known), name="Shape/shape_as_tensor")
+        else:
+            dims = shape(tensor)
+        return ones(dims, dtype or tensor.dtype.base_dtype, name=scope)
+
+
+def placeholder(dtype, shape=None, name=None):
+    made = op("Placeholder", name, dtype=dtype, shape=tensor_shape.TensorShape(shape))
+    return made
+
+
+def placeholder_with_default(input, shape, name=None):
+    return op("PlaceholderWithDefault", name, input=input, shape=tensor_shape.TensorShape(shape))
+
+
+def sparse_placeholder(dtype, shape=None, name=None):
+    n = None if shape is None else len(shape)
+    prefix = name + "/" if name else ""
+    if shape is None:
+        dense = placeholder(dtypes.int64, [None], prefix + "shape" if name else None)
+    else:
+        dense = convert_to_tensor([-1 if d is None else d for d in shape], dtypes.int64)
+    return SparseTensor(placeholder(dtypes.int64, [None, n], prefix + "indices" if name else None),
+                        placeholder(dtype, [None], prefix + "values" if name else None), dense)
+
+
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+    with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as scope:
+        known = [convert_to_tensor(v).dtype.base_dtype for v in (on_value, off_value) if isinstance(v, Tensor)]
+        if dtype is None:
+            if on_value is not None or off_value is not None:
+                from weft._core.ops.math_ops import convert_type
+                dtype = known[0] if known else convert_type(off_value if on_value is None else on_value)
+            else:
+                dtype = dtypes.float32
+        on_value = constant(1, dtype, name="on_value") if on_value is None else convert_to_tensor(on_value, dtype)
+        off_value = constant(0, dtype, name="off_value") if off_value is None else convert_to_tensor(off_value, dtype)
+        return op("OneHot", scope, indices=indices, depth=depth, on_value=on_value, off_value=off_value,
+                  axis=-1 if axis is None else axis)
+
+
+def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        if not isinstance(constant_values, Tensor) and constant_values == 0:
+            return op("Pad", name, input=tensor, paddings=paddings)
+        return op("PadV2", name, input=tensor, paddings=paddings, constant_values=constant_values)
+    if mode in ("REFLECT", "SYMMETRIC"):
+        return op("MirrorPad", name, input=tensor, paddings=paddings, mode=mode)
+    raise ValueError("Unknown padding mode: %s" % mode)
+
+
+def reverse(tensor, axis, name=None, dims=None):
+    axis = dims if axis is None else axis
+    if isinstance(axis, (list, tuple)) and axis and isinstance(axis[0], bool):
+        axis = [i for i, on in enumerate(axis) if on]
+    return op("ReverseV2", name, tensor=tensor, axis=[axis] if is_number(axis) else axis)
+
+
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
+    return op("ReverseSequence", name, input=input, seq_lengths=seq_lengths,
+              seq_dim=seq_dim if seq_axis is None else seq_axis, batch_dim=(batch_dim if batch_axis is None else batch_axis) or 0)
+
+
+def unique(x, out_idx=dtypes.int32, name=None):
+    return unique_op(x, out_idx, name)  # noqa: F821
+
+
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
+    from weft._core.ops.math_ops import cast, less, range as range_of, reduce_max
+    with name_scope(name, "SequenceMask", [lengths]):
+        lengths = convert_to_tensor(lengths)
+        maxlen = reduce_max(lengths) if maxlen is None else convert_to_tensor(maxlen)
+        row = range_of(constant(0, maxlen.dtype.base_dtype), maxlen, constant(1, maxlen.dtype.base_dtype))
+        made = less(row, cast(expand_dims(lengths, -1), maxlen.dtype.base_dtype))
+        return cast(made, dtype)
+
+
+def meshgrid(*args, **kwargs):
+    indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
+    with name_scope(name, "meshgrid", args):
+        n, order = len(args), list(range(len(args)))
+        made = [reshape(stack(x) if isinstance(x, list) else x, [-1 if i == j else 1 for j in order]) for i, x in enumerate(args)]
+        if indexing == "xy" and n > 1:
+            made[0] = reshape(made[0], [1, -1] + [1] * (n - 2))
+            made[1] = reshape(made[1], [-1, 1] + [1] * (n - 2))
+        whole = ones_like(made[0])
+        for m in made[1:]:
+            whole = whole * ones_like(m)
+        return [m * whole for m in made]
+
+
+def required_space_to_batch_paddings(*args, **kwargs):
+    raise NotImplementedError("tf.required_space_to_batch_paddings is not in Weft; compute the paddings in the program")
+
+
+def guarantee_const(input, name=None):
+    return identity(input, name)  # noqa: F821
+
+

@@ -1,0 +1,366 @@
+"""tf.group, tf.cond, tf.while_loop and what stands around them.
+
+A context sees every node that is made inside it before the library does, and takes inputs from outside through a
+Switch (a condition) or an Enter (a loop), as TensorFlow's graphs have them.
+"""
+import contextlib
+
+from weft._core.framework import dtypes, tensor_shape
+from weft._core.framework.build import constant_value, convert_to_tensor, op
+from weft._core.framework.graph import IndexedSlices, Operation, Tensor, control_dependencies, get_default_graph, graph_of, name_scope
+from weft._core.framework.nest import flatten, pack_like
+
+
+def no_op(name=None):
+    return op("NoOp", name)
+
+
+def identity(data, name=None):
+    return op("RefIdentity" if data.dtype._is_ref_dtype else "Identity", name, input=data)
+
+
+def _group_device(device, deps, name=None):
+    with control_dependencies(deps):
+        if device is None:
+            return no_op(name=name)
+        with get_default_graph().device(device):
+            return no_op(name=name)
+
+
+def group(*inputs, **kwargs):
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
+    ops = []
+    for item in flatten(list(inputs)):
+        if item is None:
+            continue
+        if not hasattr(item, "_as_graph_element") and not isinstance(item, (Tensor, Operation, IndexedSlices)):
+            raise TypeError("Expected tf.group() expected Tensor objects not None or other types; got %r" % (item,))
+        ops.append(item)
+    with name_scope(name, "group_deps", ops) as scope:
+        by_device = {}
+        for item in ops:
+            by_device.setdefault(item.device, []).append(item)
+        if not by_device:
+            return no_op(name=scope)
+        if len(by_device) == 1:
+            (device, deps), = by_device.items()
+            return _group_device(device, deps, name=scope)
+        deps = [_group_device(device, by_device[device]) for device in sorted(by_device)]
+        with control_dependencies(deps):
+            return no_op(name=scope)
+
+
+def tuple(tensors, name=None, control_inputs=None):
+    with name_scope(name, "tuple", [t for t in tensors if t is not None]) as scope:
+        gate = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
+        gate += [getattr(c, "op", c) for c in control_inputs or []]
+        if not gate:
+            raise ValueError("Must have at least one Tensor: %s" % tensors)
+        gate = group(*gate)
+        out = [None if t is None else t if isinstance(t, Operation) else with_dependencies([gate], t) for t in tensors]
+        del scope
+        return out
+
+
+def with_dependencies(dependencies, output_tensor, name=None):
+    with name_scope(name, "control_dependency", [output_tensor]) as scope:
+        with get_default_graph().colocate_with(output_tensor.op if not isinstance(output_tensor, Operation) else output_tensor):
+            with control_dependencies(dependencies):
+                if isinstance(output_tensor, IndexedSlices):
+                    return IndexedSlices(op("Identity", scope, input=output_tensor.values), output_tensor.indices,
+                                         output_tensor.dense_shape)
+                return op("Identity", scope, input=convert_to_tensor(output_tensor))
+
+
+def switch(data, pred, dtype=None, name=None):
+    with name_scope(name, "Switch", [data, pred]) as scope:
+        data, pred = convert_to_tensor(data, dtype, name="data"), convert_to_tensor(pred, name="pred")
+        false, true = op("Switch", scope, data=data, pred=pred)
+        return false, true
+
+
+def merge(inputs, name=None):
+    with name_scope(name, "Merge", inputs) as scope:
+        made = [convert_to_tensor(i) for i in inputs]
+        output, index = op("Merge", scope, inputs=made)
+        return output, index
+
+
+# ---- contexts ----
+
+class Context:
+    """Nodes made while it is entered belong to it; what they read from outside is brought in once."""
+
+    def __init__(self, graph):
+        self.graph, self.outer = graph, graph._context
+        self.inside, self.brought = set(), {}
+
+    @contextlib.contextmanager
+    def entered(self):
+        saved, self.graph._context = self.graph._context, self
+        try:
+            yield self
+        finally:
+            self.graph._context = saved
+
+    def _count(self, operation):
+        """It is inside of this context, and so of those around it."""
+        at = self
+        while at is not None:
+            at.inside.add(operation._id)
+            at = at.outer
+
+    def added(self, operation):
+        self._count(operation)
+        operation._context = self
+
+    def bring(self, out):
+        """The output to use in here in place of one from outside."""
+        if out >> 16 in self.inside:
+            return out
+        if out not in self.brought:
+            source = self.outer.bring(out) if self.outer is not None else out
+            self.brought[out] = self.take(source)
+        return self.brought[out]
+
+    def adapt(self, kind, name, inputs, controls):
+        inputs = [self.bring(o) for o in inputs]
+        controls = [c for c in controls if c >> 16 in self.inside]
+        if not inputs and not controls:
+            controls.append(self.pivot)
+        return inputs, controls
+
+    def raw(self, kind, name, inputs, attrs=()):
+        """A node past the adapter and outside of control scopes, counted as ours."""
+        with self.graph.control_dependencies(None):
+            made = self.graph._add(kind, name, inputs, list(attrs))
+        self._count(made)
+        return made
+
+
+class CondContext(Context):
+    def __init__(self, graph, pred, pivot, branch):
+        super().__init__(graph)
+        self.pred, self.pivot, self.branch = pred._out, pivot._out, branch
+        self.inside |= {pivot._out >> 16, pred._out >> 16}
+
+    def take(self, source):
+        ref = self.graph._c.dtype(source) > 100
+        made = self.raw("RefSwitch" if ref else "Switch", "Switch", [source, self.pred])
+        return made.outputs[self.branch]._out
+
+
+def _branch_value(graph, context, value):
+    """A branch's result as a tensor made inside it."""
+    if value is None:
+        return None
+    if isinstance(value, Operation):
+        with control_dependencies([value]):
+            return op("Identity", input=graph._tensor(context.pivot))
+    made = convert_to_tensor(value)
+    return graph._tensor(context.bring(made._out))
+
+
+def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
+    true_fn, false_fn = true_fn or fn1, false_fn or fn2
+    if not callable(true_fn):
+        raise TypeError("true_fn must be callable.")
+    if not callable(false_fn):
+        raise TypeError("false_fn must be callable.")
+    if isinstance(pred, bool):
+        raise TypeError("pred must not be a Python bool")
+    graph = graph_of([pred])
+    with name_scope(name, "cond", [pred]):
+        off, on = switch(pred, pred)
+        pivot_on, pivot_off = op("Identity", "switch_t", input=on), op("Identity", "switch_f", input=off)
+        pred = op("Identity", "pred_id", input=pred)
+        results, structures = [], []
+        for fn, pivot, branch in ((true_fn, pivot_on, 1), (false_fn, pivot_off, 0)):
+            context = CondContext(graph, pred, pivot, branch)
+            with context.entered():
+                made = fn()
+                structures.append(made)
+                results.append([_branch_value(graph, context, v) for v in flatten(made)])
+        if len(results[0]) != len(results[1]):
+            raise ValueError("true_fn and false_fn must return the same number of outputs: %d and %d" % (
+                len(results[0]), len(results[1])))
+        merged = [_merge_pair(f, t) for t, f in zip(*results)]
+        if structures[0] is None:
+            return no_op()
+        first = structures[0]
+        if not strict and isinstance(first, (list, type(()))) and len(first) == 1 and len(merged) == 1:
+            return merged[0]
+        if isinstance(first, Operation):
+            return merged[0].op
+        return pack_like(first, merged)
+
+
+def _merge_pair(false, true):
+    if false.dtype.base_dtype != true.dtype.base_dtype:
+        raise ValueError("Outputs of true_fn and false_fn must have the same type: %s, %s" % (
+            true.dtype.name, false.dtype.name))
+    return merge([false, true])[0]
+
+
+def smart_cond(pred, true_fn=None, false_fn=None, name=None):
+    known = pred if isinstance(pred, bool) else None if not isinstance(pred, Tensor) else constant_value(pred)
+    if isinstance(pred, int) and pred in (0, 1):
+        known = bool(pred)
+    if known is not None:
+        return true_fn() if known else false_fn()
+    return cond(pred, true_fn, false_fn, name=name)
+
+
+def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    with name_scope(name, "case", [p for p, _ in pairs]):
+        if default is None:
+            pairs, (_, default) = pairs[:-1], pairs[-1]
+        fn = default
+        for pred, branch in reversed(pairs):
+            fn = (lambda pred=pred, branch=branch, rest=fn: cond(pred, branch, rest, strict=strict))
+        return fn()
+
+
+# ---- loops ----
+
+class WhileContext(Context):
+    def __init__(self, graph, frame, parallel_iterations):
+        super().__init__(graph)
+        self.frame, self.parallel, self.pivot = frame, parallel_iterations, -1
+
+    def enter(self, source, is_constant, name="Enter"):
+        ref = self.graph._c.dtype(source) > 100
+        return self.raw("RefEnter" if ref else "Enter", name, [source], [
+            ("frame_name", "s", self.frame.encode()), ("is_constant", "b", is_constant),
+            ("parallel_iterations", "i", self.parallel)])
+
+    def take(self, source):
+        made = self.enter(source, True).outputs[0]
+        made.set_shape(self.graph._c.shape(source))
+        return made._out
+
+
+class _Invariant:
+    """A loop variable on its way round: Enter, Merge, Switch, Identity, NextIteration, Exit."""
+
+    def __init__(self, context, value, shape):
+        self.context = context
+        graph = context.graph
+        source = context.outer.bring(value._out) if context.outer is not None else value._out
+        self.entry = context.enter(source, False)
+        if shape is None:
+            self.entry.outputs[0].set_shape(value.shape)
+        self.shape = value.shape if shape is None else shape
+        out = self.entry.outputs[0]._out
+        self.merge = context.raw("Merge", "Merge", [out, out])
+        if self.shape.ndims is not None:
+            self.merge.outputs[0].set_shape(self.shape)
+        self.now = graph._tensor(self.merge.outputs[0]._out)
+
+
+def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False,
+               name=None, maximum_iterations=None, return_same_structure=False):
+    if not callable(cond):
+        raise TypeError("cond must be callable.")
+    if not callable(body):
+        raise TypeError("body must be callable.")
+    if not loop_vars and loop_vars != 0:
+        raise ValueError("No loop variables provided")
+    if maximum_iterations is not None:
+        return _bounded(cond, body, loop_vars, shape_invariants, parallel_iterations, name, maximum_iterations)
+    single = not isinstance(loop_vars, (list, type(())))
+    variables = [loop_vars] if single else list(loop_vars)
+    graph = graph_of(flatten(variables))
+    with name_scope(name, "while"):
+        values = [convert_to_tensor(v) for v in flatten(variables)]
+        shapes = [None] * len(values)
+        if shape_invariants is not None:
+            flat = _flat_shapes(shape_invariants)
+            shapes = [tensor_shape.as_shape(s) for s in flat]
+        context = WhileContext(graph, graph.unique_name("while_context", False), parallel_iterations)
+        loop = [_Invariant(context, v, s) for v, s in zip(values, shapes)]
+        with context.entered():
+            context.pivot = loop[0].merge.outputs[0]._out
+            pred = convert_to_tensor(cond(*pack_like(variables, [v.now for v in loop])))
+            going = context.raw("LoopCond", "LoopCond", [context.bring(pred._out)]).outputs[0]
+            switches = [context.raw("Switch", "Switch", [v.merge.outputs[0]._out, going._out]) for v in loop]
+            bodies = [context.raw("Identity", "Identity", [s.outputs[1]._out]).outputs[0] for s in switches]
+            context.pivot = bodies[0]._out
+            made = body(*pack_like(variables, bodies))
+            results = [made] if not isinstance(made, (list, type(()))) else list(made)
+            flat = [convert_to_tensor(r) for r in flatten(results)]
+            if len(flat) != len(loop):
+                raise ValueError("The number of inputs and outputs of body must match loop_vars: %d, %d" % (
+                    len(flat), len(loop)))
+            for v, s, r in zip(loop, switches, flat):
+                if r.dtype.base_dtype != v.now.dtype.base_dtype:
+                    raise TypeError("Loop variable %s enters with type %s and comes back as %s" % (
+                        v.now.name, v.now.dtype.name, r.dtype.name))
+                if not _fits(r.shape, v.shape):
+                    raise ValueError("Input tensor '%s' enters the loop with shape %s, but has shape %s after one "
+                                     "iteration. To allow the shape to vary across iterations, use the "
+                                     "`shape_invariants` argument of tf.while_loop to specify a less-specific shape." % (
+                                         v.entry.inputs[0].name, v.shape, r.shape))
+                back = context.raw("NextIteration", "NextIteration", [context.bring(r._out)])
+                v.merge._update_input(1, back.outputs[0])
+        with contextlib.ExitStack() as stack:
+            if context.outer is not None:
+                stack.enter_context(context.outer.entered())
+            exits = []
+            for v, s in zip(loop, switches):
+                leave = context.raw("Exit", "Exit", [s.outputs[0]._out])
+                leave.outputs[0].set_shape(v.shape)
+                context.inside.discard(leave._id)
+                if context.outer is not None:
+                    context.outer.inside.add(leave._id)
+                exits.append(leave.outputs[0])
+    out = pack_like(variables, exits)
+    kept = return_same_structure or (single is False and isinstance(variables[0], (list, type(()))))
+    return out[0] if len(out) == 1 and not kept else out
+
+
+def _fits(after, before):
+    if before.ndims is None:
+        return True
+    if after.ndims != before.ndims:
+        return False
+    return all(b is None or a == b for a, b in zip(after.as_list(), before.as_list()))
+
+
+def _flat_shapes(shapes):
+    if isinstance(shapes, tensor_shape.TensorShape) or shapes is None:
+        return [shapes]
+    return [f for s in (shapes.values() if isinstance(shapes, dict) else shapes) for f in _flat_shapes(s)]
+
+
+def _bounded(cond_fn, body, loop_vars, invariants, parallel, name, limit):
+    """maximum_iterations: a counter goes round with the rest."""
+    from weft._core.ops.math_ops import less, logical_and
+    single = not isinstance(loop_vars, (list, type(())))
+    variables = [loop_vars] if single else list(loop_vars)
+    limit = convert_to_tensor(limit, dtypes.int32, name="maximum_iterations")
+
+    def bounded_body(i, *vs):
+        made = body(*vs)
+        return [i + 1] + (list(made) if isinstance(made, (list, type(()))) else [made])
+
+    shapes = None if invariants is None else [tensor_shape.scalar()] + list(invariants)
+    out = while_loop(lambda i, *vs: logical_and(less(i, limit), cond_fn(*vs)), bounded_body, [0] + variables, shapes,
+                     parallel, name=name, return_same_structure=True)
+    return out[1] if len(out) == 2 else out[1:]
+
+
+def Assert(condition, data, summarize=None, name=None):
+    with name_scope(name, "Assert", [condition]) as scope:
+        condition = convert_to_tensor(condition, name="Condition")
+        guarded = cond(condition, no_op, lambda: op("Assert", condition=condition, data=list(data),
+                                                    summarize=3 if summarize is None else summarize), name="AssertGuard")
+        del scope
+        return guarded
+
+
+
+

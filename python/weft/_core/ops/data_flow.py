@@ -1,0 +1,176 @@
+"""Queues: tf.FIFOQueue and its kin."""
+from weft._core.framework import tensor_shape
+from weft._core.framework.build import op
+from weft._core.framework.dtypes import as_dtype
+from weft._core.framework.graph import name_scope
+from weft._core.ops.control_flow import group  # noqa: F401 - programs look for it in the module of this name
+from weft._core.ops.random_ops import get_seed
+
+
+def _list(x):
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+class QueueBase:
+    """A queue: the output that refers to it, and what its elements are."""
+
+    def __init__(self, dtypes, shapes, names, queue_ref):
+        self._dtypes = [as_dtype(d) for d in _list(dtypes)]
+        self._shapes = [tensor_shape.TensorShape(None)] * len(self._dtypes) if not shapes else [
+            tensor_shape.as_shape(s) for s in shapes]
+        self._names, self._queue_ref = names, queue_ref
+
+    queue_ref = property(lambda self: self._queue_ref)
+    dtypes = property(lambda self: self._dtypes)
+    shapes = property(lambda self: self._shapes)
+    names = property(lambda self: self._names)
+
+    @property
+    def name(self):
+        return self._queue_ref.op.name
+
+    @property
+    def graph(self):
+        return self._queue_ref.graph
+
+    def _name(self, suffix):
+        return "%s_%s" % (self._queue_ref.op.name.rpartition("/")[2], suffix)
+
+    def _kind(self, kind):
+        """Queues by reference have the ops of before the V2 ones."""
+        return kind if self._queue_ref.dtype.base_dtype.name == "string" else kind + "V2"
+
+    def _components(self, vals):
+        if isinstance(vals, dict):
+            return [vals[n] for n in self._names]
+        return _list(vals)
+
+    def _tensors(self, vals, suffix):
+        from weft._core.framework.build import convert_to_tensor
+        vals = self._components(vals)
+        if len(vals) != len(self._dtypes):
+            raise ValueError("Shape %d of values does not match %d components of the queue" % (len(vals), len(self._dtypes)))
+        return [convert_to_tensor(v, d, name="component_%d" % i) for i, (v, d) in enumerate(zip(vals, self._dtypes))]
+
+    def enqueue(self, vals, name=None):
+        with name_scope(name, self._name("enqueue")) as scope:
+            vals = self._tensors(vals, "enqueue")
+            return op(self._kind("QueueEnqueue"), scope, handle=self._queue_ref, components=vals)
+
+    def enqueue_many(self, vals, name=None):
+        with name_scope(name, self._name("EnqueueMany")) as scope:
+            vals = self._tensors(vals, "EnqueueMany")
+            return op(self._kind("QueueEnqueueMany"), scope, handle=self._queue_ref, components=vals)
+
+    def _result(self, outputs):
+        if self._names:
+            return dict(zip(self._names, outputs))
+        return outputs[0] if len(outputs) == 1 else list(outputs)
+
+    def _shaped(self, outputs, prefix):
+        for out, shape in zip(outputs, self._shapes):
+            if shape.ndims is not None:
+                out.set_shape(tensor_shape.TensorShape(prefix).concatenate(shape))
+        return self._result(outputs)
+
+    def dequeue(self, name=None):
+        made = op(self._kind("QueueDequeue"), name or self._name("Dequeue"), handle=self._queue_ref,
+                  component_types=self._dtypes)
+        return self._shaped(_list(made), [])
+
+    def dequeue_many(self, n, name=None):
+        made = op(self._kind("QueueDequeueMany"), name or self._name("DequeueMany"), handle=self._queue_ref, n=n,
+                  component_types=self._dtypes)
+        return self._shaped(_list(made), [n if isinstance(n, int) else None])
+
+    def dequeue_up_to(self, n, name=None):
+        made = op(self._kind("QueueDequeueUpTo"), name or self._name("DequeueUpTo"), handle=self._queue_ref, n=n,
+                  component_types=self._dtypes)
+        return self._shaped(_list(made), [None])
+
+    def close(self, cancel_pending_enqueues=False, name=None):
+        return op(self._kind("QueueClose"), name or self._name("Close"), handle=self._queue_ref,
+                  cancel_pending_enqueues=cancel_pending_enqueues)
+
+    def is_closed(self, name=None):
+        return op("QueueIsClosedV2", name or self._name("IsClosed"), handle=self._queue_ref)
+
+    def size(self, name=None):
+        return op(self._kind("QueueSize"), name or self._name("Size"), handle=self._queue_ref)
+
+
+def queue_of(queue_ref, dtypes, shapes):
+    """A queue that the library made."""
+    return QueueBase(dtypes, shapes, None, queue_ref)
+
+
+def _make(kind, name, dtypes, shapes, **more):
+    known = [as_dtype(d) for d in _list(dtypes)]
+    if shapes is not None:
+        shapes = [tensor_shape.as_shape(s) for s in (shapes if len(known) > 1 or _nested(shapes) else [shapes])]
+    given = {"shapes": shapes} if shapes is not None else {}
+    return known, shapes, op(kind, name, component_types=known, **given, **more)
+
+
+def _nested(shapes):
+    """A list of shapes, rather than one shape."""
+    return isinstance(shapes, (list, tuple)) and all(
+        isinstance(s, (list, tuple, tensor_shape.TensorShape)) for s in shapes) and len(shapes) > 0
+
+
+class FIFOQueue(QueueBase):
+    def __init__(self, capacity, dtypes, shapes=None, names=None, shared_name=None, name="fifo_queue"):
+        known, shapes, ref = _make("FIFOQueueV2", name, dtypes, shapes, capacity=capacity, shared_name=shared_name or "")
+        super().__init__(known, shapes, names, ref)
+
+
+class RandomShuffleQueue(QueueBase):
+    def __init__(self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed=None, shared_name=None,
+                 name="random_shuffle_queue"):
+        first, second = get_seed(seed)
+        known, shapes, ref = _make("RandomShuffleQueueV2", name, dtypes, shapes, capacity=capacity, seed=first,
+                                   seed2=second, min_after_dequeue=min_after_dequeue, shared_name=shared_name or "")
+        super().__init__(known, shapes, names, ref)
+
+
+class PaddingFIFOQueue(QueueBase):
+    def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None, name="padding_fifo_queue"):
+        known, shapes, ref = _make("PaddingFIFOQueueV2", name, dtypes, shapes, capacity=capacity, shared_name=shared_name or "")
+        super().__init__(known, shapes, names, ref)
+
+
+class PriorityQueue(QueueBase):
+    def __init__(self, capacity, types, shapes=None, names=None, shared_name=None, name="priority_queue"):
+        from weft._core.framework import dtypes
+        known = [as_dtype(t) for t in _list(types)]
+        given = {} if shapes is None else {"shapes": [tensor_shape.as_shape(s) for s in shapes]}
+        ref = op("PriorityQueueV2", name, component_types=known, capacity=capacity, shared_name=shared_name or "", **given)
+        super().__init__([dtypes.int64] + known, None if shapes is None else [tensor_shape.scalar()] + list(given["shapes"]),
+                         names, ref)
+
+
+class ConditionalAccumulator:
+    """Adds gradients up until enough of them came."""
+
+    def __init__(self, dtype, shape=None, shared_name=None, name="conditional_accumulator", reduction_type="MEAN"):
+        self._dtype = as_dtype(dtype)
+        self._ref = op("ConditionalAccumulator", name, dtype=self._dtype, shape=tensor_shape.TensorShape(shape),
+                       shared_name=shared_name or "", reduction_type=reduction_type)
+
+    accumulator_ref = property(lambda self: self._ref)
+    dtype = property(lambda self: self._dtype)
+    name = property(lambda self: self._ref.op.name)
+
+    def num_accumulated(self, name=None):
+        return op("AccumulatorNumAccumulated", name, handle=self._ref)
+
+    def set_global_step(self, new_global_step, name=None):
+        return op("AccumulatorSetGlobalStep", name, handle=self._ref, new_global_step=new_global_step)
+
+    def apply_grad(self, grad, local_step=0, name=None):
+        from weft._core.framework import dtypes
+        from weft._core.ops.math_ops import cast
+        return op("AccumulatorApplyGradient", name, handle=self._ref, local_step=cast(local_step, dtypes.int64), gradient=grad)
+
+    def take_grad(self, num_required, name=None):
+        return op("AccumulatorTakeGradient", name, handle=self._ref, num_required=num_required, dtype=self._dtype)

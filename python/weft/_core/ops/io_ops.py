@@ -1,0 +1,185 @@
+"""Reading: readers, records, parsing of examples, decoding."""
+import collections
+
+from weft._core.framework import dtypes, tensor_shape, wrap
+from weft._core.framework.build import constant, convert_to_tensor, op
+from weft._core.framework.dtypes import as_dtype
+from weft._core.framework.graph import name_scope
+from weft._core.ops.data_flow import QueueBase
+from weft._core.ops.sparse import SparseTensor
+
+wrap.functions("""
+decode_raw DecodeRaw bytes:bytes out_type little_endian=True
+read_file ReadFile filename
+write_file WriteFile filename contents
+matching_files MatchingFiles pattern
+string_to_number_op StringToNumber string_tensor out_type=1
+as_string AsString input precision=-1 scientific=False shortest=False width=-1 fill=''
+string_to_hash_bucket_fast StringToHashBucketFast input num_buckets
+string_to_hash_bucket_strong StringToHashBucketStrong input num_buckets key
+string_to_hash_bucket_op StringToHashBucket string_tensor num_buckets
+encode_base64 EncodeBase64 input pad=False
+decode_base64 DecodeBase64 input
+regex_replace RegexReplace input pattern rewrite replace_global=True
+string_strip StringStrip input
+serialize_tensor SerializeTensor tensor
+parse_tensor ParseTensor serialized out_type
+""", globals())
+
+
+def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
+    return string_to_number_op(input if string_tensor is None else string_tensor, out_type, name=name)  # noqa: F821
+
+
+def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None):
+    return string_to_hash_bucket_op(input if string_tensor is None else string_tensor, num_buckets, name=name)  # noqa: F821
+
+
+def string_join(inputs, separator="", name=None):
+    return op("StringJoin", name, inputs=list(inputs), separator=separator)
+
+
+def reduce_join(inputs=None, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
+    axis = reduction_indices if axis is None else axis
+    x = convert_to_tensor(inputs)
+    axis = list(range(x.shape.ndims))[::-1] if axis is None else axis
+    return op("ReduceJoin", name, inputs=x, reduction_indices=axis, keep_dims=bool(keep_dims or keepdims), separator=separator)
+
+
+def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", input=None):
+    sep = (" " if sep is None else sep) if delimiter is None else delimiter
+    with name_scope(None, "StringSplit", [source]):
+        sep = convert_to_tensor(sep, dtypes.string)
+        indices, values, shape = op("StringSplit", input=convert_to_tensor(source if input is None else input, dtypes.string),
+                                    delimiter=sep, skip_empty=skip_empty)
+    indices.set_shape([None, 2])
+    values.set_shape([None])
+    shape.set_shape([2])
+    return SparseTensor(indices, values, shape)
+
+
+def substr(input, pos, len, name=None, unit="BYTE"):
+    return op("Substr", name, input=input, pos=pos, len=len)
+
+
+def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="", select_cols=None):
+    defaults = [constant([], d) if hasattr(d, "as_numpy_dtype") else d for d in record_defaults]
+    made = op("DecodeCSV", name, records=records, record_defaults=defaults, field_delim=field_delim,
+              use_quote_delim=use_quote_delim, na_value=na_value, select_cols=list(select_cols or []))
+    return made
+
+
+# ---- readers ----
+
+class ReaderBase:
+    _kind = None
+
+    def __init__(self, name=None, **attrs):
+        self._ref = op(self._kind, name, **attrs)
+
+    reader_ref = property(lambda self: self._ref)
+
+    def read(self, queue, name=None):
+        ref = queue.queue_ref if isinstance(queue, QueueBase) else queue
+        key, value = op("ReaderReadV2", name, reader_handle=self._ref, queue_handle=ref)
+        return collections.namedtuple("ReaderRead", ["key", "value"])(key, value)
+
+    def read_up_to(self, queue, num_records, name=None):
+        ref = queue.queue_ref if isinstance(queue, QueueBase) else queue
+        keys, values = op("ReaderReadUpToV2", name, reader_handle=self._ref, queue_handle=ref,
+                          num_records=convert_to_tensor(num_records, dtypes.int64))
+        return collections.namedtuple("ReaderReadUpTo", ["keys", "values"])(keys, values)
+
+    def num_records_produced(self, name=None):
+        return op("ReaderNumRecordsProducedV2", name, reader_handle=self._ref)
+
+    def num_work_units_completed(self, name=None):
+        return op("ReaderNumWorkUnitsCompletedV2", name, reader_handle=self._ref)
+
+    def reset(self, name=None):
+        return op("ReaderResetV2", name, reader_handle=self._ref)
+
+
+class WholeFileReader(ReaderBase):
+    _kind = "WholeFileReaderV2"
+
+
+class IdentityReader(ReaderBase):
+    _kind = "IdentityReaderV2"
+
+
+class TextLineReader(ReaderBase):
+    _kind = "TextLineReaderV2"
+
+    def __init__(self, skip_header_lines=None, name=None):
+        super().__init__(name, skip_header_lines=skip_header_lines or 0)
+
+
+class FixedLengthRecordReader(ReaderBase):
+    _kind = "FixedLengthRecordReaderV2"
+
+    def __init__(self, record_bytes, header_bytes=None, footer_bytes=None, hop_bytes=None, name=None, encoding=None):
+        super().__init__(name, record_bytes=record_bytes, header_bytes=header_bytes or 0, footer_bytes=footer_bytes or 0,
+                         hop_bytes=hop_bytes or 0, encoding=encoding or "")
+
+
+class TFRecordReader(ReaderBase):
+    _kind = "TFRecordReaderV2"
+
+    def __init__(self, name=None, options=None):
+        super().__init__(name, compression_type=getattr(options, "compression", "") or "")
+
+
+# ---- examples ----
+
+class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
+    def __new__(cls, shape, dtype, default_value=None):
+        return super().__new__(cls, shape, as_dtype(dtype), default_value)
+
+
+class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
+    def __new__(cls, dtype):
+        return super().__new__(cls, as_dtype(dtype))
+
+
+class FixedLenSequenceFeature(collections.namedtuple("FixedLenSequenceFeature",
+                                                     ["shape", "dtype", "allow_missing", "default_value"])):
+    def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
+        return super().__new__(cls, shape, as_dtype(dtype), allow_missing, default_value)
+
+
+def _parse(kind, serialized, features, name, more):
+    if not features:
+        raise ValueError("Missing: features was %s." % features)
+    sparse = {k: f for k, f in features.items() if isinstance(f, VarLenFeature)}
+    dense = {k: f for k, f in features.items() if not isinstance(f, VarLenFeature)}
+    sparse_keys, dense_keys = sorted(sparse), sorted(dense)
+    defaults = []
+    for k in dense_keys:
+        f = dense[k]
+        if f.default_value is None:
+            defaults.append(constant([], f.dtype))
+        else:
+            value = convert_to_tensor(f.default_value, f.dtype, name="key_" + k)
+            defaults.append(op("Reshape", tensor=value, shape=list(tensor_shape.as_shape(f.shape).as_list())))
+    shapes = [tensor_shape.as_shape(dense[k].shape) for k in dense_keys]
+    made = op(kind, name, serialized=convert_to_tensor(serialized, dtypes.string), dense_defaults=defaults,
+              sparse_types=[sparse[k].dtype for k in sparse_keys], dense_shapes=shapes, **more(sparse_keys, dense_keys))
+    n = len(sparse_keys)
+    out = {k: SparseTensor(made[i], made[n + i], made[2 * n + i]) for i, k in enumerate(sparse_keys)}
+    out.update({k: made[3 * n + i] for i, k in enumerate(dense_keys)})
+    return out
+
+
+def parse_single_example(serialized, features=None, name=None, example_names=None):
+    with name_scope(name, "ParseSingleExample", [serialized]):
+        return _parse("ParseSingleExample", serialized, features, "ParseSingleExample",
+                      lambda s, d: dict(num_sparse=len(s), sparse_keys=s, dense_keys=d))
+
+
+def parse_example(serialized, features=None, name=None, example_names=None):
+    with name_scope(name, "ParseExample", [serialized]):
+        names = constant([], dtypes.string) if example_names is None else example_names
+        return _parse("ParseExample", serialized, features, "ParseExample",
+                      lambda s, d: dict(names=names, sparse_keys=[constant(k) for k in s],
+                                        dense_keys=[constant(k) for k in d]))

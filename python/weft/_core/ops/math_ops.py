@@ -1,0 +1,475 @@
+"""tf.* and tf.math.*: arithmetic, comparisons, reductions."""
+import numpy as np
+
+from weft._core.framework import dtypes, wrap
+from weft._core.framework.build import constant, convert_to_tensor, is_number, op
+from weft._core.framework.dtypes import as_dtype
+from weft._core.framework.graph import IndexedSlices, Tensor, name_scope
+from weft._core.ops.sparse import SparseTensor
+
+wrap.functions("""
+multiply Mul@Mul x y
+subtract Sub@Sub x y
+negative Neg x
+sign Sign x
+square Square x
+sqrt Sqrt x
+rsqrt Rsqrt x
+exp Exp x
+expm1 Expm1 x
+log Log x
+log1p Log1p x
+sin Sin x
+cos Cos x
+tan Tan x
+asin Asin x
+acos Acos x
+atan Atan x
+atan2 Atan2 y x
+sinh Sinh x
+cosh Cosh x
+tanh Tanh x
+sigmoid Sigmoid x
+erf Erf x
+erfc Erfc x
+lgamma Lgamma x
+digamma Digamma x
+floor Floor x
+ceil Ceil x
+rint Rint x
+reciprocal Reciprocal x
+maximum Maximum x y
+minimum Minimum x y
+mod FloorMod x y | floormod
+floordiv_op FloorDiv x y
+truncatediv TruncateDiv x y
+truncatemod TruncateMod x y
+realdiv RealDiv x y
+squared_difference SquaredDifference x y
+div_no_nan DivNoNan x y
+igamma Igamma a x
+igammac Igammac a x
+zeta Zeta x q
+betainc Betainc a b x
+equal_op Equal x y
+less Less x y
+less_equal LessEqual x y
+greater Greater x y
+greater_equal GreaterEqual x y
+logical_and LogicalAnd x y
+logical_or LogicalOr x y
+logical_not LogicalNot x
+is_finite IsFinite x
+is_inf IsInf x
+is_nan IsNan x
+cross Cross a b
+real_op Real input
+invert_permutation InvertPermutation x
+segment_sum SegmentSum data segment_ids
+segment_mean SegmentMean data segment_ids
+segment_max SegmentMax data segment_ids
+segment_min SegmentMin data segment_ids
+segment_prod SegmentProd data segment_ids
+unsorted_segment_sum UnsortedSegmentSum data segment_ids num_segments
+unsorted_segment_max UnsortedSegmentMax data segment_ids num_segments
+sparse_segment_sum SparseSegmentSum data indices segment_ids
+sparse_segment_mean SparseSegmentMean data indices segment_ids
+cumsum_op Cumsum x axis=0 exclusive=False reverse=False
+cumprod_op Cumprod x axis=0 exclusive=False reverse=False
+matrix_band_part MatrixBandPart input num_lower num_upper
+matrix_diag MatrixDiag diagonal
+matrix_diag_part MatrixDiagPart input
+diag Diag diagonal
+diag_part DiagPart input
+bincount_op Bincount arr size weights
+polygamma Polygamma a x
+""", globals())
+
+
+def add(x, y, name=None):
+    return op("Add", name, x=x, y=y)
+
+
+def equal(x, y, name=None):
+    return equal_op(x, y, name=name)  # noqa: F821
+
+
+def not_equal(x, y, name=None):
+    return op("NotEqual", name, x=x, y=y)
+
+
+def abs(x, name=None):
+    x = convert_to_tensor(x, name="x")
+    if x.dtype.is_complex:
+        return op("ComplexAbs", name or "Abs", x=x)
+    return op("Abs", name, x=x)
+
+
+def pow(x, y, name=None):
+    return op("Pow", name, x=x, y=y)
+
+
+def round(x, name=None):
+    x = convert_to_tensor(x, name="x")
+    return x if x.dtype.is_integer else op("Round", name, x=x)
+
+
+def cast(x, dtype, name=None):
+    dtype = as_dtype(dtype).base_dtype
+    if isinstance(x, SparseTensor):
+        return SparseTensor(x.indices, cast(x.values, dtype, name=name), x.dense_shape)
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(cast(x.values, dtype, name=name), x.indices, x.dense_shape)
+    if isinstance(x, Tensor) and x.dtype.base_dtype == dtype:
+        return x
+    with name_scope(name, "Cast", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return x if x.dtype.base_dtype == dtype else op("Cast", scope, x=x, DstT=dtype)
+
+
+def saturate_cast(value, dtype, name=None):
+    with name_scope(name, "saturate_cast", [value]) as scope:
+        value, dtype = convert_to_tensor(value, name="value"), as_dtype(dtype).base_dtype
+        if value.dtype.min < dtype.min:
+            value = maximum(value, convert_to_tensor(dtype.min, value.dtype.base_dtype, name="min"))  # noqa: F821
+        if value.dtype.max > dtype.max:
+            value = minimum(value, convert_to_tensor(dtype.max, value.dtype.base_dtype, name="max"))  # noqa: F821
+        return cast(value, dtype, name=scope)
+
+
+def _to(name, dtype):
+    def convert(x, name=name):
+        return cast(x, dtype, name=name)
+    convert.__name__ = name
+    return convert
+
+
+to_float, to_double = _to("ToFloat", dtypes.float32), _to("ToDouble", dtypes.float64)
+to_int32, to_int64 = _to("ToInt32", dtypes.int32), _to("ToInt64", dtypes.int64)
+to_bfloat16 = _to("ToBFloat16", dtypes.bfloat16)
+
+
+def truediv(x, y, name=None):
+    with name_scope(name, "truediv", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+        if x.dtype.base_dtype != y.dtype.base_dtype:
+            raise TypeError("x and y must have the same dtype, got %r != %r" % (x.dtype, y.dtype))
+        wider = {4: dtypes.float32, 6: dtypes.float32, 5: dtypes.float32, 17: dtypes.float32,
+                 3: dtypes.float64, 9: dtypes.float64, 22: dtypes.float64, 23: dtypes.float64}
+        to = wider.get(x.dtype.base_dtype.as_datatype_enum)
+        if to is not None:
+            x, y = cast(x, to), cast(y, to)
+        return op("RealDiv", scope, x=x, y=y)
+
+
+def divide(x, y, name=None):
+    if name is not None:
+        return truediv(x, y, name)
+    return (x if isinstance(x, Tensor) else convert_to_tensor(x)) / y
+
+
+def div(x, y, name=None):
+    """Python 2's division: integers stay integers."""
+    with name_scope(name, "div", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+        if x.dtype.is_floating or x.dtype.is_complex:
+            return op("RealDiv", scope, x=x, y=y)
+        return op("FloorDiv", scope, x=x, y=y)
+
+
+def floordiv(x, y, name=None):
+    with name_scope(name, "floordiv", [x, y]) as scope:
+        return op("FloorDiv", scope, x=x, y=y)
+
+
+floor_div = floordiv
+
+
+def logical_xor(x, y, name="LogicalXor"):
+    return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)  # noqa: F821
+
+
+def scalar_mul(scalar, x, name=None):
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(scalar * x.values, x.indices, x.dense_shape)
+    x = convert_to_tensor(x)
+    return op("Mul", name, x=convert_to_tensor(scalar, x.dtype.base_dtype), y=x)
+
+
+def add_n(inputs, name=None):
+    if not inputs or not isinstance(inputs, (list, tuple)):
+        raise ValueError("inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape")
+    made = [convert_to_tensor(x) for x in inputs]
+    if len(made) == 1:
+        if name:
+            return op("Identity", name, input=made[0])
+        return made[0]
+    return op("AddN", name, inputs=made)
+
+
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+    return add_n(inputs, name=name or "AccumulateNV2")
+
+
+def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
+           b_is_sparse=False, output_type=None, name=None):
+    with name_scope(name, "MatMul", [a, b]) as scope:
+        a = convert_to_tensor(a, name="a")
+        b = convert_to_tensor(b, name="b", dtype_hint=a.dtype.base_dtype)
+        ranks = a.shape.ndims, b.shape.ndims
+        if (ranks[0] is None or ranks[0] > 2) and (ranks[1] is None or ranks[1] > 2):
+            if transpose_a:
+                adjoint_a = True
+            if transpose_b:
+                adjoint_b = True
+            return op("BatchMatMul", scope, x=a, y=b, adj_x=adjoint_a, adj_y=adjoint_b)
+        if None not in ranks and (ranks[0] > 2 or ranks[1] > 2):
+            return op("BatchMatMulV2", scope, x=a, y=b, adj_x=transpose_a or adjoint_a, adj_y=transpose_b or adjoint_b)
+        return op("MatMul", scope, a=a, b=b, transpose_a=bool(transpose_a or adjoint_a),
+                  transpose_b=bool(transpose_b or adjoint_b))
+
+
+def batch_matmul(x, y, adj_x=False, adj_y=False, name=None):
+    return op("BatchMatMul", name, x=x, y=y, adj_x=adj_x, adj_y=adj_y)
+
+
+def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+    axis = 0 if axis is None and dimension is None else dimension if axis is None else axis
+    return op("ArgMax", name, input=input, dimension=axis, output_type=output_type)
+
+
+def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+    axis = 0 if axis is None and dimension is None else dimension if axis is None else axis
+    return op("ArgMin", name, input=input, dimension=axis, output_type=output_type)
+
+
+arg_max, arg_min = argmax, argmin
+
+
+def range(start, limit=None, delta=1, dtype=None, name="range"):
+    if limit is None:
+        start, limit = 0, start
+    with name_scope(name, "Range", [start, limit, delta]) as scope:
+        found = dtype and as_dtype(dtype)
+        if found is None:
+            order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
+            kinds = [convert_type(v) for v in (start, limit, delta)]
+            found = max(kinds, key=lambda d: order.index(d) if d in order else 0)
+        own = dtype is None and found == dtypes.int64  # TensorFlow makes the constants as they are and casts
+        parts = [convert_to_tensor(v, name=n) if isinstance(v, Tensor) else constant(v, None if own else found, name=n)
+                 for v, n in ((start, "start"), (limit, "limit"), (delta, "delta"))]
+        return op("Range", scope, start=cast(parts[0], found), limit=cast(parts[1], found), delta=cast(parts[2], found))
+
+
+def convert_type(value):
+    """The type a Python value would have as a tensor."""
+    if hasattr(value, "dtype"):
+        return as_dtype(value.dtype).base_dtype
+    if isinstance(value, float):
+        return dtypes.float32
+    return dtypes.int32 if not isinstance(value, int) or -2**31 <= value < 2**31 else dtypes.int64
+
+
+def linspace(start, stop, num, name=None):
+    return op("LinSpace", name, start=start, stop=stop, num=num)
+
+
+lin_space = linspace
+
+
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    with name_scope(name, "Cumsum", [x]) as scope:
+        return cumsum_op(convert_to_tensor(x, name="x"), axis, exclusive, reverse, name=scope)  # noqa: F821
+
+
+def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+    with name_scope(name, "Cumprod", [x]) as scope:
+        return cumprod_op(convert_to_tensor(x, name="x"), axis, exclusive, reverse, name=scope)  # noqa: F821
+
+
+def complex(real, imag, name=None):
+    real, imag = convert_to_tensor(real, name="real"), convert_to_tensor(imag, name="imag")
+    out = dtypes.complex128 if real.dtype.base_dtype == dtypes.float64 else dtypes.complex64
+    return op("Complex", name, real=real, imag=imag, Tout=out)
+
+
+def real(input, name=None):
+    input = convert_to_tensor(input)
+    return op("Real", name, input=input, Tout=input.dtype.real_dtype) if input.dtype.is_complex else input
+
+
+def imag(input, name=None):
+    input = convert_to_tensor(input)
+    return op("Imag", name, input=input, Tout=input.dtype.real_dtype)
+
+
+def conj(x, name=None):
+    x = convert_to_tensor(x)
+    return op("Conj", name, input=x) if x.dtype.is_complex else x
+
+
+# ---- reductions ----
+
+def _axes(x, axis):
+    if axis is not None:
+        return axis
+    rank = x.shape.ndims
+    if rank is not None:
+        return constant(np.arange(rank), dtype=dtypes.int32)
+    from weft._core.ops.array_ops import rank as rank_of
+    return range(0, rank_of(x))
+
+
+def _reduction(public, kind, converts=None):
+    def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
+        axis = reduction_indices if axis is None else axis
+        keepdims = bool(keep_dims if keepdims is None else keepdims)
+        x = convert_to_tensor(input_tensor, converts, name="input_tensor" if not isinstance(input_tensor, Tensor) else None)
+        made = op(kind, name, **{_first(kind): x, _second(kind): _axes(x, axis), "keep_dims": keepdims})
+        return made
+    reduce.__name__ = public
+    return reduce
+
+
+def _first(kind):
+    return "input"
+
+
+def _second(kind):
+    return "reduction_indices"
+
+
+reduce_sum = _reduction("reduce_sum", "Sum")
+reduce_mean = _reduction("reduce_mean", "Mean")
+reduce_prod = _reduction("reduce_prod", "Prod")
+reduce_max = _reduction("reduce_max", "Max")
+reduce_min = _reduction("reduce_min", "Min")
+reduce_all = _reduction("reduce_all", "All", dtypes.bool)
+reduce_any = _reduction("reduce_any", "Any", dtypes.bool)
+
+
+def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int64, name=None, reduction_indices=None,
+                  keep_dims=None, input=None):
+    keepdims = bool(keep_dims if keepdims is None else keepdims)
+    with name_scope(name, "count_nonzero", [input_tensor]):
+        x = convert_to_tensor(input if input_tensor is None else input_tensor, name="input")
+        zero = constant(False if x.dtype.is_bool else "" if x.dtype == dtypes.string else 0, x.dtype.base_dtype)
+        hits = cast(not_equal(x, zero), dtypes.int64)
+        return cast(reduce_sum(hits, axis, keepdims, reduction_indices=reduction_indices), dtype)
+
+
+def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
+    axis = reduction_indices if axis is None else axis
+    keepdims = bool(keep_dims if keepdims is None else keepdims)
+    with name_scope(name, "ReduceLogSumExp", [input_tensor]) as scope:
+        top = reduce_max(input_tensor, axis=axis, keepdims=True)
+        top = op("StopGradient", input=op("Select", condition=is_finite(top), t=top,  # noqa: F821
+                                          e=op("ZerosLike", x=top)))
+        total = log(reduce_sum(exp(subtract(input_tensor, top)), axis=axis, keepdims=keepdims))  # noqa: F821
+        if not keepdims:
+            top = op("Reshape", tensor=top, shape=op("Shape", input=total))
+        return op("Add", scope, x=total, y=top)
+
+
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+    with name_scope(name, "reduce_std", [input_tensor]):
+        return sqrt(reduce_variance(input_tensor, axis, keepdims))  # noqa: F821
+
+
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+    with name_scope(name, "reduce_variance", [input_tensor]):
+        means = reduce_mean(input_tensor, axis=axis, keepdims=True)
+        return reduce_mean(square(input_tensor - means), axis=axis, keepdims=keepdims)  # noqa: F821
+
+
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
+    keepdims = bool(keep_dims if keepdims is None else keepdims)
+    with name_scope(name, "norm", [tensor]):
+        x = convert_to_tensor(tensor)
+        if ord in ("fro", "euclidean", 2, 2.0):
+            return sqrt(reduce_sum(x * conj(x), axis, keepdims))  # noqa: F821
+        if ord == 1:
+            return reduce_sum(abs(x), axis, keepdims)
+        if ord == np.inf:
+            return reduce_max(abs(x), axis, keepdims)
+        return pow(reduce_sum(pow(abs(x), ord), axis, keepdims), 1.0 / ord)
+
+
+def _einsum_subscripts(equation, inputs):
+    """What each input and the result are labelled with; without an arrow the result has what stands once, in order."""
+    left, arrow, out = equation.replace(" ", "").partition("->")
+    parts = left.split(",")
+    if not left.replace("...", "").replace(",", "").isalpha() and left.replace("...", "").replace(",", "") or not (
+            out.replace("...", "").isalpha() or not out.replace("...", "")):
+        raise ValueError("Equation contains invalid characters or more than one '->': %s" % equation)
+    if len(parts) != len(inputs):
+        raise ValueError("Got %d arguments for equation \"%s\", expecting %d" % (len(inputs), equation, len(parts)))
+    if not arrow:
+        letters = left.replace(",", "").replace("...", "")
+        out = ("..." if "..." in left else "") + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    return parts, out
+
+
+def einsum(equation, *inputs, **kwargs):
+    name = kwargs.pop("name", None)
+    kwargs.pop("optimize", None)
+    if kwargs:
+        raise TypeError("Invalid keyword arguments for this function: %s" % ", ".join(sorted(kwargs)))
+    inputs = list(inputs[0]) if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else list(inputs)
+    parts, out = _einsum_subscripts(equation, inputs)
+    with name_scope(name, "einsum", inputs):
+        tensors = [convert_to_tensor(x) for x in inputs]
+        while len(tensors) > 2:  # two at a time, keeping what the others and the result need
+            needed = set("".join(parts[2:] + [out]).replace(".", ""))
+            kept = "".join(dict.fromkeys(c for c in (parts[0] + parts[1]).replace(".", "") if c in needed))
+            kept = ("..." if "..." in parts[0] + parts[1] else "") + kept
+            made = op("Einsum", None, inputs=tensors[:2], equation="%s,%s->%s" % (parts[0], parts[1], kept))
+            tensors, parts = [made] + tensors[2:], [kept] + parts[2:]
+        return op("Einsum", None, inputs=tensors, equation="%s->%s" % (",".join(parts), out))
+
+
+def tensordot(a, b, axes, name=None):
+    from weft._core.ops.array_ops import reshape, transpose
+    with name_scope(name, "Tensordot", [a, b, axes]) as scope:
+        a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
+        if is_number(axes):
+            ours, theirs = list(_range(a.shape.ndims - axes, a.shape.ndims)), list(_range(axes))
+        else:
+            ours, theirs = ([x] if is_number(x) else list(x) for x in axes)
+        ours, theirs = [x % a.shape.ndims for x in ours], [x % b.shape.ndims for x in theirs]
+        free_a = [i for i in _range(a.shape.ndims) if i not in ours]
+        free_b = [i for i in _range(b.shape.ndims) if i not in theirs]
+        dims_a, dims_b = a.shape.as_list(), b.shape.as_list()
+        inner = int(np.prod([dims_a[i] for i in ours]))
+        flat_a = reshape(transpose(a, free_a + ours), [-1, inner])
+        flat_b = reshape(transpose(b, theirs + free_b), [inner, -1])
+        out = [-1 if dims_a[i] is None else dims_a[i] for i in free_a] + [-1 if dims_b[i] is None else dims_b[i] for i in free_b]
+        return reshape(matmul(flat_a, flat_b), out, name=scope)
+
+
+_range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins__.range
+
+
+def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
+    arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
+    size = maximum(convert_to_tensor(minlength or 0, dtypes.int32), reduce_max(arr) + 1)  # noqa: F821
+    if maxlength is not None:
+        size = minimum(convert_to_tensor(maxlength, dtypes.int32), size)  # noqa: F821
+    return op("Bincount", arr=arr, size=size, weights=constant([], dtype) if weights is None else weights)
+
+
+def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
+    from weft._core.ops.array_ops import ones_like, stack
+    with name_scope(name, "confusion_matrix", [predictions, labels]):
+        labels = cast(convert_to_tensor(labels, name="labels"), dtypes.int64)
+        predictions = cast(convert_to_tensor(predictions, name="predictions"), dtypes.int64)
+        if num_classes is None:
+            num_classes = maximum(reduce_max(predictions), reduce_max(labels)) + 1  # noqa: F821
+        n = cast(convert_to_tensor(num_classes), dtypes.int64)
+        values = ones_like(predictions, dtype) if weights is None else cast(weights, dtype)
+        return op("ScatterNd", indices=stack([labels, predictions], axis=1), updates=values, shape=stack([n, n]))
+
+
+mul, sub, neg = multiply, subtract, negative  # noqa: F821

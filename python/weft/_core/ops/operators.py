@@ -1,0 +1,73 @@
+"""The operators of Tensor and Variable: `+` makes Add, named "add"; a Python number becomes the tensor's type."""
+from weft._core.framework.build import convert_to_tensor, op
+from weft._core.framework.graph import Tensor, name_scope
+from weft._core.ops import array_ops, math_ops
+from weft._core.ops.sparse import SparseTensor
+from weft._core.ops.variables import Variable
+
+
+def _binary(name, fn):
+    def forward(x, y):
+        with name_scope(None, name, [x, y]) as scope:
+            x = convert_to_tensor(x)
+            try:
+                y = y if isinstance(y, SparseTensor) else convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+            except TypeError:
+                if hasattr(type(y), "__r%s__" % name):
+                    return NotImplemented
+                raise
+            return fn(x, y, scope)
+
+    def backward(y, x):
+        with name_scope(None, name, [x, y]) as scope:
+            x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
+            return fn(x, convert_to_tensor(y), scope)
+
+    return forward, backward
+
+
+def _plain(kind):
+    return lambda x, y, scope: op(kind, scope, x=x, y=y)
+
+
+def _div(x, y, scope):
+    return math_ops.div(x, y, name=scope)
+
+
+def _mul(x, y, scope):
+    return op("Mul", scope, x=x, y=y)
+
+
+def _logical(logical):
+    def fn(x, y, scope):
+        return op(logical, scope, x=x, y=y)
+    return fn
+
+
+def _xor(x, y, scope):
+    return math_ops.logical_xor(x, y, name=scope)
+
+
+_BINARY = {"add": ("add", _plain("Add")), "sub": ("sub", _plain("Sub")), "mul": ("mul", _mul), "div": ("div", _div),
+           "truediv": ("truediv", lambda x, y, s: math_ops.truediv(x, y, s)),
+           "floordiv": ("floordiv", lambda x, y, s: math_ops.floordiv(x, y, s)), "mod": ("mod", _plain("FloorMod")),
+           "pow": ("pow", _plain("Pow")), "and": ("and", _logical("LogicalAnd")), "or": ("or", _logical("LogicalOr")),
+           "xor": ("xor", _xor), "matmul": ("matmul", lambda x, y, s: math_ops.matmul(x, y, name=s))}
+
+
+def install(cls):
+    for method, (name, fn) in _BINARY.items():
+        forward, backward = _binary(name, fn)
+        setattr(cls, "__%s__" % method, forward)
+        setattr(cls, "__r%s__" % method, backward)
+    for method, fn in (("lt", math_ops.less), ("le", math_ops.less_equal), ("gt", math_ops.greater),
+                       ("ge", math_ops.greater_equal)):
+        setattr(cls, "__%s__" % method, lambda x, y, fn=fn: fn(convert_to_tensor(x), y))
+    cls.__neg__ = lambda x: math_ops.negative(x)
+    cls.__abs__ = lambda x: math_ops.abs(x)
+    cls.__invert__ = lambda x: math_ops.logical_not(x)
+    cls.__getitem__ = lambda x, item: array_ops.slice_helper(x, item)
+
+
+install(Tensor)
+install(Variable)

@@ -1,0 +1,139 @@
+"""Variables that are cut into pieces: get_variable with a partitioner, create_partitioned_variables."""
+import math
+
+from weft._core.framework import dtypes, tensor_shape
+from weft._core.framework.build import register_tensor_conversion_function
+from weft._core.framework.dtypes import as_dtype
+from weft._core.framework.graph import name_scope
+from weft._core.ops import array_ops
+
+
+class PartitionInfo:
+    """What an initializer is told of the piece it fills."""
+
+    def __init__(self, full_shape, var_offset, full_name=None):
+        self.full_shape, self.var_offset, self.full_name = list(full_shape), list(var_offset), full_name
+
+    def single_offset(self, shape):
+        return self.var_offset[self.single_slice_dim(shape)] if self.single_slice_dim(shape) is not None else 0
+
+    def single_slice_dim(self, shape):
+        cut = [i for i, (a, b) in enumerate(zip(self.full_shape, shape)) if a != b]
+        return cut[0] if cut else None
+
+
+class PartitionedVariable:
+    """The pieces of one variable, in order along the axis that was cut."""
+
+    def __init__(self, name, shape, dtype, variable_list, partitions):
+        self._name, self._shape, self._dtype = name, tensor_shape.as_shape(shape), as_dtype(dtype)
+        self._list, self._partitions = list(variable_list), list(partitions)
+
+    name = property(lambda self: self._name)
+    dtype = property(lambda self: self._dtype)
+    shape = property(lambda self: self._shape)
+    op = property(lambda self: self._list[0].op)
+    graph = property(lambda self: self._list[0].graph)
+
+    def get_shape(self):
+        return self._shape
+
+    def _get_variable_list(self):
+        return list(self._list)
+
+    def _get_partitions(self):
+        return list(self._partitions)
+
+    def __iter__(self):
+        return iter(self._list)
+
+    def __len__(self):
+        return len(self._list)
+
+    def as_tensor(self):
+        with name_scope(None):
+            if len(self._list) == 1:
+                return array_ops.identity(self._list[0], name=self._name)
+            axis = next(i for i, p in enumerate(self._partitions) if p > 1)
+            with name_scope(self._name + "/ConcatPartitions/"):
+                whole = array_ops.concat(self._list, axis)
+            return array_ops.identity(whole, name=self._name)
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        from weft._core.ops.control_flow import group
+        axis = next((i for i, p in enumerate(self._partitions) if p > 1), 0)
+        sizes = [v.get_shape().as_list()[axis] for v in self._list]
+        parts = array_ops.split(value, sizes, axis)
+        return group(*[v.assign(p) for v, p in zip(self._list, parts)], name=name)
+
+    def initialized_value(self):
+        return [v.initialized_value() for v in self._list]
+
+    def __str__(self):
+        return "<PartitionedVariable '%s' shape=%s dtype=%s>" % (self._name, self._shape, self._dtype.name)
+
+
+register_tensor_conversion_function(PartitionedVariable, lambda value, dtype=None, name=None, as_ref=False: value.as_tensor())
+
+
+def _pieces(shape, counts):
+    """(offset, shape) of each piece; the first ones are larger when it does not come out even."""
+    axis = next((i for i, c in enumerate(counts) if c > 1), 0)
+    if sum(c > 1 for c in counts) > 1:
+        raise ValueError("Cannot slice a variable along more than one dimension: %s" % (counts,))
+    if counts[axis] > shape[axis]:
+        raise ValueError("Cannot slice dimension %d of size %d into %d parts" % (axis, shape[axis], counts[axis]))
+    each, extra = divmod(shape[axis], counts[axis])
+    at = 0
+    for i in range(counts[axis]):
+        size = each + (i < extra)
+        offset = [0] * len(shape)
+        offset[axis] = at
+        dims = list(shape)
+        dims[axis] = size
+        yield offset, dims
+        at += size
+
+
+def _slice(tensor_or_fn, offset, dims, full):
+    if callable(tensor_or_fn):
+        return tensor_or_fn
+    return lambda: array_ops.slice(tensor_or_fn, offset, dims)
+
+
+def get_partitioned(name, shape, dtype, initializer, regularizer, reuse, trainable, collections, caching_device,
+                    partitioner, validate_shape, constraint):
+    from weft._core.ops.variable_scope import single
+    full = tensor_shape.as_shape(shape).as_list()
+    counts = partitioner(shape=tensor_shape.as_shape(full), dtype=dtype)
+    made = []
+    for i, (offset, dims) in enumerate(_pieces(full, counts)):
+        piece = single("%s/part_%d" % (name, i), dims, dtype, initializer, regularizer, reuse, trainable, collections,
+                       caching_device, validate_shape, constraint, PartitionInfo(full, offset, name))
+        made.append(piece)
+    return PartitionedVariable(name, full, dtype, made, counts)
+
+
+def axis_size_pieces(shape, dtype, max_shard_bytes, axis, bytes_per_string_element, max_shards):
+    dims = tensor_shape.as_shape(shape).as_list()
+    element = bytes_per_string_element if as_dtype(dtype) == dtypes.string else as_dtype(dtype).size
+    counts = [1] * len(dims)
+    if tensor_shape.as_shape(shape).num_elements() == 0:
+        return counts
+    row = element * math.prod(d for i, d in enumerate(dims) if i != axis)
+    rows = max(1.0, math.floor(max_shard_bytes / row))
+    counts[axis] = int(math.ceil(dims[axis] / rows))
+    if max_shards:
+        counts[axis] = min(max_shards, counts[axis])
+    return counts
+
+
+def create_partitioned_variables(shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None,
+                                 name=None, reuse=None):
+    from weft._core.ops.variable_scope import variable_scope
+    if len(shape) != len(slicing):
+        raise ValueError("The 'shape' and 'slicing' of a new Partitioned Variable must have the length: shape: %s, slicing: %s" % (
+            shape, slicing))
+    with variable_scope(name, "PartitionedVariable", reuse=reuse) as scope:
+        return list(get_partitioned(scope.name, shape, as_dtype(dtype), initializer, None, scope.reuse, trainable, collections,
+                                    None, lambda **_: list(slicing), True, None))

@@ -1,0 +1,1 @@
+"""The program around a graph: flags, the log, tests."""

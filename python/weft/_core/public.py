@@ -1,0 +1,29 @@
+"""What every public module of the package ends with."""
+import importlib
+import sys
+
+from weft._core.framework import absent
+
+_PRIVATE = __name__.rpartition(".")[0] + "."
+
+
+def publish(namespace, later=()):
+    """Makes a module public, and returns its `__getattr__`.
+
+    The classes and functions in its `__all__` carry its name from now on, in errors, in help() and in pickles; one that
+    is in several modules carries the name of the first.  A name that is not in the module raises an error that says what
+    to use instead; a submodule in `later` is loaded when it is first asked for.
+    """
+    module = sys.modules[namespace]
+    for name in set(module.__all__).difference(later):
+        value = vars(module)[name]
+        if getattr(value, "__qualname__", None) == name and (value.__module__ or "").startswith(_PRIVATE):
+            value.__module__ = namespace
+
+    def __getattr__(name):
+        if name in later:
+            return importlib.import_module("%s.%s" % (namespace, name))
+        if name.startswith("__"):
+            raise AttributeError("module '%s' has no attribute '%s'" % (namespace, name))
+        raise AttributeError(absent.said("tf%s.%s" % (namespace.removeprefix("weft"), name), module.__all__)) from None
+    return __getattr__

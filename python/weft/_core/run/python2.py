@@ -1,0 +1,232 @@
+"""Programs in Python 2: translated in memory when they do not parse, with their line numbers kept.
+
+lib2to3 (in Python up to 3.12; fissix from PyPI after that) does the syntax.  What it cannot see is done here: a division
+of ints stays an int, and text that a session fetched is str.  --python2 asks for all this where a program parses.
+"""
+import ast
+import builtins
+import copy
+import importlib
+import importlib.abc
+import importlib.util
+import os
+import sys
+import tokenize
+import warnings
+
+_FIXERS = ("apply", "basestring", "dict", "except", "exec", "execfile", "funcattrs", "has_key", "idioms",
+           "imports", "isinstance", "itertools", "itertools_imports", "long", "map", "filter", "zip", "ne",
+           "next", "nonzero", "numliterals", "paren", "print", "raise", "raw_input", "repr",
+           "standarderror", "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines",
+           "ws_comma", "methodattrs", "metaclass", "getcwdu", "input")
+_said = set()
+
+
+def _tool():
+    """The refactoring tool, with the fixers that change no lines' numbers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            from lib2to3 import pygram, pytree, refactor  # noqa: F401
+            package = "lib2to3.fixes.fix_"
+        except ImportError:
+            try:
+                from fissix import refactor
+                package = "fissix.fixes.fix_"
+            except ImportError:
+                raise SyntaxError("this is a Python 2 program, and neither lib2to3 (Python up to 3.12) nor fissix is here to "
+                                  "translate it: pip install fissix") from None
+        names = [package + f for f in _FIXERS if f not in ("idioms", "ws_comma")]
+        return refactor.RefactoringTool(names)
+
+
+def _detab(source):
+    """Python 2 took a tab as up to the next multiple of eight."""
+    lines = []
+    for line in source.splitlines(True):
+        body = line.lstrip(" \t")
+        indent = line[:len(line) - len(body)]
+        lines.append(indent.expandtabs(8) + body if "\t" in indent else line)
+    return "".join(lines)
+
+
+def _old_names():
+    """What programs call by name and lib2to3 leaves, or would import in a line of its own."""
+    import functools
+    import importlib
+    import string
+    names = {"cmp": lambda a, b: (a > b) - (a < b), "file": open, "intern": sys.intern, "raw_input": input,
+             "reduce": functools.reduce, "reload": importlib.reload, "unichr": chr}
+    for name, value in names.items():
+        setattr(builtins, name, value)
+    sys.maxint = sys.maxsize
+    string.letters, string.lowercase, string.uppercase = string.ascii_letters, string.ascii_lowercase, string.ascii_uppercase
+    string.join = lambda words, sep=" ": sep.join(words)
+    for name in ("split", "replace", "strip", "lower", "upper", "find", "atoi", "atof"):
+        setattr(string, name, {"atoi": int, "atof": float}.get(name) or getattr(str, name))
+
+
+def translate(source, path, say=True):
+    """Python 3 of Python 2, line by line; says so once on stderr."""
+    source = _detab(source)
+    if not source.endswith("\n"):
+        source += "\n"
+    try:
+        tree = _tool().refactor_string(source, path)
+    except SyntaxError:
+        raise
+    except Exception as e:
+        raise SyntaxError("%s: neither Python 3 nor Python 2: %s" % (path, e)) from None
+    if not _said:
+        _old_names()
+    if say and path not in _said:
+        _said.add(path)
+        print("weft: %s is Python 2; running it translated" % path, file=sys.stderr)
+    return str(tree)
+
+
+def classic_division(a, b):
+    """Python 2's `/`."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a // b
+    return a / b
+
+
+class _Divisions(ast.NodeTransformer):
+    """a / b as a call; lines stay where they are."""
+
+    def visit_BinOp(self, node):
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Div):
+            return node
+        made = ast.Call(ast.Name("__weft_div__", ast.Load()), [node.left, node.right], [])
+        return ast.copy_location(made, node)
+
+    def visit_AugAssign(self, node):
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Div) or any(isinstance(n, ast.Call) for n in ast.walk(node.target)):
+            return node  # a call in `f().x /= 2` is made once only
+        old = copy.deepcopy(node.target)
+        old.ctx = ast.Load()
+        call = ast.copy_location(ast.Call(ast.Name("__weft_div__", ast.Load()), [old, node.value], []), node)
+        return ast.copy_location(ast.Assign([node.target], call), node)
+
+
+def _compile_old(text, path):
+    """Translated source with Python 2's division, unless it asks for the new one."""
+    tree = ast.parse(text, path)
+    future = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" and any(a.name == "division" for a in n.names)
+                 for n in tree.body)
+    if not future:
+        builtins.__weft_div__ = classic_division
+        tree = ast.fix_missing_locations(_Divisions().visit(tree))
+    from weft._core.session import client
+    client.text_results = True
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
+def read(path):
+    with tokenize.open(path) as f:
+        return f.read()
+
+
+def compile_source(source, path, python2=False):
+    """Code of a file; python2: what is beside a Python 2 program is Python 2 as well, whether it parses or not."""
+    first = None
+    try:
+        code = compile(source, path, "exec", dont_inherit=True)
+        if not python2:
+            return code
+    except (SyntaxError, TabError) as e:
+        first = e
+    try:
+        text = translate(source, path, say=python2 is True or first is not None)
+    except SyntaxError:
+        raise first or sys.exc_info()[1] from None
+    try:
+        return _compile_old(text, path)
+    except SyntaxError as e:
+        raise first or e from None
+
+
+def compile_file(path, python2=False):
+    return compile_source(read(path), path, python2)
+
+
+class _Loader(importlib.abc.SourceLoader):
+    """Modules beside the script, translated where they need it."""
+
+    def __init__(self, path, python2):
+        self._path, self._python2 = path, python2
+
+    def get_filename(self, fullname):
+        return self._path
+
+    def get_data(self, path):
+        with open(path, "rb") as f:
+            return f.read()
+
+    def path_stats(self, path):
+        raise OSError  # no caching of what may be translated
+
+    def source_to_code(self, data, path, *, _optimize=-1):
+        source = importlib.util.decode_source(data)
+        return compile_source(source, path, self._python2 or ("beside" if _said else False))
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self, folder, python2):
+        self._folder, self._python2 = folder, python2
+
+    def find_spec(self, fullname, path=None, target=None):
+        folders = path or [self._folder]
+        last = fullname.rpartition(".")[2]
+        for folder in folders:
+            if not os.path.abspath(folder).startswith(self._folder):
+                continue
+            file = os.path.join(folder, last + ".py")
+            package = os.path.join(folder, last, "__init__.py")
+            if os.path.exists(package):
+                return importlib.util.spec_from_file_location(fullname, package, loader=_Loader(package, self._python2),
+                                                              submodule_search_locations=[os.path.dirname(package)])
+            if os.path.exists(file):
+                return importlib.util.spec_from_file_location(fullname, file, loader=_Loader(file, self._python2))
+        return None
+
+
+class _Same(importlib.abc.Loader):
+    """Gives a module that is already there another name."""
+
+    def __init__(self, module):
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, spec):
+        return self._module
+
+    def exec_module(self, module):
+        module.__spec__ = self._spec
+
+
+class _Beside(importlib.abc.MetaPathFinder):
+    """`import x` in a module of one of the program's packages means the x beside it, where nothing else is called so."""
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def find_spec(self, fullname, path=None, target=None):
+        frame = sys._getframe(1)
+        while frame is not None and "importlib" in frame.f_code.co_filename:
+            frame = frame.f_back
+        package = frame.f_globals.get("__package__") if frame is not None else None
+        file = os.path.abspath(frame.f_code.co_filename) if package else ""
+        beside = os.path.join(os.path.dirname(file), fullname.replace(".", os.sep))
+        if not file.startswith(self._folder) or not (os.path.exists(beside + ".py") or os.path.isdir(beside)):
+            return None
+        module = importlib.import_module("%s.%s" % (package, fullname))
+        return importlib.util.spec_from_loader(fullname, _Same(module), is_package=hasattr(module, "__path__"))
+
+
+def install(folder, python2=False):
+    folder = os.path.abspath(folder)
+    sys.meta_path.insert(1, _Finder(folder, python2))
+    sys.meta_path.append(_Beside(folder))

@@ -1,0 +1,6 @@
+"""tensorflow.python.framework.ops, as programs import it."""
+from weft._core.framework import dtypes  # noqa: F401
+from weft._core.framework.build import convert_to_tensor, register_tensor_conversion_function  # noqa: F401
+from weft._core.framework.graph import *  # noqa: F403
+from weft._core.framework.graph import get_default_graph, name_scope, reset_default_graph  # noqa: F401
+from weft._core.session.client import get_default_session  # noqa: F401

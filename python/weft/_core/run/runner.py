@@ -1,0 +1,166 @@
+"""`weft run SCRIPT.py`: runs a TensorFlow program as it stands.
+
+`import tensorflow` and its submodules lead here: a finder answers for every name under tensorflow, from a table of
+modules (modules.py) or from the attributes of the package.  So `from tensorflow.python.framework import ops` works where
+Weft has what is asked for, and says what is missing where it has not.
+"""
+import importlib.abc
+import importlib.machinery
+import os
+import resource
+import sys
+import types
+
+import weft
+from weft._core.framework import absent
+from weft._core.run.modules import MODULES
+
+
+def _attribute(name):
+    """tensorflow.a.b as weft.a.b, where that exists."""
+    found = weft
+    for part in name.split(".")[1:]:
+        if part == "python":
+            continue
+        found = getattr(found, part, None)
+        if found is None:
+            return None
+    return found
+
+
+def _beside(name):
+    return dir(_attribute(name.rpartition(".")[0]) or object())
+
+
+class _Package(types.ModuleType):
+    """A folder of names: what is not in it is looked for as a submodule."""
+
+    __path__ = []
+
+    def __getattr__(self, name):
+        full = "%s.%s" % (self.__name__, name)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return importlib.import_module(full)
+        except ImportError as e:
+            raise AttributeError(str(e)) from None
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != "tensorflow" and not fullname.startswith("tensorflow."):
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec):
+        name = spec.name
+        target = MODULES.get(name, "")
+        if target == "":
+            found = _attribute(name)
+            if isinstance(found, types.ModuleType):
+                return self._wrap(name, {}, found)
+            elif found is not None:
+                return self._wrap(name, vars(found) if hasattr(found, "__dict__") else {})
+            elif any(known.startswith(name + ".") for known in MODULES) or name.split(".")[1:2] in (["python"], ["core"]) \
+                    and name.count(".") == 2:
+                target = None
+            else:
+                raise ImportError(absent.said(name, _beside(name)))
+        if target is None:
+            return self._wrap(name, {})
+        try:
+            module = importlib.import_module(target)
+        except ModuleNotFoundError as e:
+            if e.name != target:
+                raise
+            raise ImportError(absent.said(name, _beside(name))) from None
+        return self._wrap(name, {}, module)
+
+    def _wrap(self, name, names, module=None):
+        made = _Package(name)
+        made.__dict__.update(names)
+        if module is not None:
+            made.__dict__.update({k: v for k, v in vars(module).items() if not _ours(v) and (
+                k in ("__version__", "__git_version__") or not k.startswith("__"))})
+            made.__class__ = _mirror(module)
+        return made
+
+    def exec_module(self, module):
+        pass
+
+
+def _ours(x):
+    """A module of this package: programs get it by its name under tensorflow, which may have more in it."""
+    return isinstance(x, types.ModuleType) and x.__name__.startswith("weft")
+
+
+def _mirror(module):
+    """A class of modules whose missing names are another module's."""
+    class Mirror(_Package):
+        def __getattr__(self, name):
+            if name in ("__path__", "__file__") or (name.startswith("__") and name.endswith("__")):
+                raise AttributeError(name)
+            full, found = "%s.%s" % (self.__name__, name), None
+            try:
+                found = getattr(module, name)
+            except AttributeError:
+                if full not in MODULES and not any(a.startswith(full + ".") for a in MODULES):
+                    raise AttributeError(absent.said(full, vars(module))) from None
+            return importlib.import_module(full) if found is None or _ours(found) else found
+    return Mirror
+
+
+def install():
+    """Makes `import tensorflow` mean us."""
+    if not any(isinstance(f, Finder) for f in sys.meta_path):
+        for name in [n for n in sys.modules if n == "tensorflow" or n.startswith("tensorflow.")]:
+            del sys.modules[name]
+        sys.meta_path.insert(0, Finder())
+
+
+_OLD_NAMES = {"ps": "parameter_servers", "worker": "workers"}
+
+
+def _fill_role(flags, argv):
+    """Cluster flags that the script defines and the user left unset, from TF_CONFIG, Slurm or MPI."""
+    from weft import _weft
+    from weft._core.framework import protos
+    cluster, job, task = _weft.role(list(argv))
+    if cluster is None:
+        return
+    for j in protos.ClusterDef.FromString(cluster).job:
+        hosts = ",".join(j.tasks[i] for i in sorted(j.tasks))
+        flags._fill(j.name + "_hosts", hosts)
+        if j.name in _OLD_NAMES:
+            flags._fill(_OLD_NAMES[j.name], hosts)
+    flags._fill("job_name", job)
+    for name in ("task_index", "task_id"):
+        flags._fill(name, task)
+
+
+_DESCRIPTORS = 1 << 16
+
+
+def _raise_descriptors():
+    """As many open descriptors as the system allows: a task has one for each connection."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def run(path, args, python2=False):
+    """Runs a script as __main__, as `python script.py args` would."""
+    from weft._core.run import python2 as old
+    _raise_descriptors()
+    install()
+    weft.flags.FLAGS._fill_with(_fill_role)
+    sys.argv = [path] + list(args)
+    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    old.install(sys.path[0], python2)
+    code = old.compile_file(path, python2)
+    module = types.ModuleType("__main__")
+    module.__file__, module.__builtins__ = path, __builtins__
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)

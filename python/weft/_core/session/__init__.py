@@ -1,0 +1,1 @@
+"""Sessions, and the servers that they run on."""

@@ -1,0 +1,357 @@
+"""Sessions: nests of fetches taken apart and put together again, feeds turned into buffers, one call into the library."""
+import atexit
+import re
+import threading
+import weakref
+
+import numpy as np
+
+from weft import _weft
+from weft._core.framework import dtypes, errors, protos
+from weft._core.framework.build import triple
+from weft._core.framework.graph import Graph, IndexedSlices, Operation, Tensor, _Stack, get_default_graph
+from weft._core.ops.script_ops import interrupted as _interrupted
+from weft._core.ops.sparse import SparseTensor, SparseTensorValue
+from weft._core.ops.variables import Variable
+from weft._core.session.partial import PartialRun
+
+_sessions = _Stack()
+text_results = False  # in Python 2 programs, what is fetched as text is str
+_open_sessions = weakref.WeakSet()  # closed before the servers when the program ends
+
+
+def _close_all():
+    for session in list(_open_sessions):
+        session._finish()
+
+
+atexit.register(_close_all)
+
+
+def get_default_session():
+    return _sessions.items[-1] if _sessions.items else None
+
+
+# ---- fetches ----
+
+class _Fetch:
+    """A compiled nest: which outputs and targets it needs, and how the values go back into its shape."""
+
+    __slots__ = ("outs", "targets", "rebuild")
+
+    def __init__(self, graph, fetches):
+        self.outs, self.targets, places = [], [], {}
+        place = _mapper(graph, fetches, self, places)
+        self.rebuild = place
+
+    def out(self, tensor, places):
+        """The place of an output among those fetched."""
+        at = places.get(tensor._out)
+        if at is None:
+            at = places[tensor._out] = len(self.outs)
+            self.outs.append(tensor._out)
+        return at
+
+
+def _mapper(graph, fetch, into, places):
+    """A function from the list of values to this part of the nest."""
+    if fetch is None:
+        raise TypeError("Fetch argument None has invalid type <class 'NoneType'>")
+    if isinstance(fetch, (list, tuple)) and not isinstance(fetch, SparseTensorValue):
+        parts = [_mapper(graph, f, into, places) for f in fetch]
+        if hasattr(fetch, "_fields"):
+            return lambda values: type(fetch)(*[p(values) for p in parts])
+        kind = type(fetch)
+        return lambda values: kind(p(values) for p in parts) if kind is not list else [p(values) for p in parts]
+    if isinstance(fetch, dict):
+        kind = type(fetch)
+        parts = [(k, _mapper(graph, f, into, places)) for k, f in fetch.items()]
+        return lambda values: kind((k, p(values)) for k, p in parts)
+    if isinstance(fetch, SparseTensor):
+        at = [into.out(_element(graph, t), places) for t in (fetch.indices, fetch.values, fetch.dense_shape)]
+        return lambda values: SparseTensorValue(*[values[i] for i in at])
+    if isinstance(fetch, IndexedSlices):
+        parts = [t for t in (fetch.values, fetch.indices, fetch.dense_shape) if t is not None]
+        at = [into.out(_element(graph, t), places) for t in parts]
+        return lambda values: tuple([values[i] for i in at] + [None] * (3 - len(at)))
+    element = _element(graph, fetch)
+    if isinstance(element, Operation):
+        into.targets.append(element._out)
+        return lambda values: None
+    place = into.out(element, places)
+    return lambda values: values[place]
+
+
+def _key(fetches):
+    """What tells flat nests of one type apart; None for those that are compiled each time.  Tuples inside are: one that is
+    equal to another may be of another class, with names for its parts."""
+    kind = type(fetches)
+    if kind is list or kind is tuple:
+        parts = key = tuple(fetches)
+    elif kind is dict:
+        parts, key = fetches.values(), tuple(fetches.items())
+    else:
+        return None
+    return None if any(isinstance(p, tuple) for p in parts) else key
+
+
+def _element(graph, fetch):
+    try:
+        element = graph.as_graph_element(fetch)
+    except TypeError as e:
+        raise TypeError("Fetch argument %r has invalid type %s, must be a string or Tensor. (%s)" % (
+            fetch, type(fetch), e)) from None
+    except ValueError as e:
+        raise ValueError("Fetch argument %r cannot be interpreted as a Tensor. (%s)" % (fetch, e)) from None
+    except KeyError as e:
+        raise ValueError("Fetch argument %r cannot be interpreted as a Tensor. (%s)" % (fetch, e.args[0])) from None
+    if not graph.is_fetchable(element):
+        raise ValueError("Tensor %s may not be fetched." % element)
+    return element
+
+
+def _text(value):
+    """Bytes that are text, as str; serialised messages and the like stay bytes."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        made = np.empty_like(value)
+        made.flat = [_text(v) for v in value.flat]
+        return made
+    if not isinstance(value, bytes):
+        return value
+    try:
+        made = value.decode()
+    except UnicodeDecodeError:
+        return value
+    return made if all(c.isprintable() or c in "\n\t\r" for c in made) else value
+
+
+# ---- feeds ----
+
+def _feed(graph, key, value):
+    try:
+        tensor = graph.as_graph_element(key, allow_operation=False)
+    except Exception as e:
+        raise TypeError("Cannot interpret feed_dict key as Tensor: %s" % (e.args[0] if e.args else e)) from None
+    if isinstance(value, Tensor):
+        raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
+                        "scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was "
+                        "%s which was passed to the feed with key %s." % (value, key))
+    if not graph.is_feedable(tensor):
+        raise ValueError("Tensor %s may not be fed." % tensor)
+    c = graph._c
+    number = c.dtype(tensor._out) % 100
+    kind = dtypes._NUMPY.get(number)
+    if number != 7 and isinstance(value, np.ndarray) and value.dtype == kind and value.flags.c_contiguous:
+        array = value  # the common case: nothing to convert
+    elif number == 7:
+        given, _ = triple(value, dtypes.string)
+        _check_shape(c, tensor, given[1])
+        return tensor._out, given
+    else:
+        array = np.asarray(value, dtype=kind, order="C")
+        if isinstance(value, int) and kind is not None and not isinstance(value, bool) and kind(value) != value:
+            raise TypeError("Type of feed value %s with type %s is not compatible with Tensor type %s. Try explicitly "
+                            "setting the type of the feed tensor to a larger type (e.g. int64)." % (
+                                value, type(value), np.dtype(kind).name))
+    _check_shape(c, tensor, array.shape)
+    return tensor._out, (number, array.shape, array)
+
+
+def _check_shape(c, tensor, given):
+    known = c.shape(tensor._out)
+    if known is None or known == given:
+        return
+    if len(known) != len(given) or any(a is not None and a != b for a, b in zip(known, given)):
+        raise ValueError("Cannot feed value of shape %r for Tensor %s, which has shape '%s'" % (
+            given, tensor.name, tensor.shape))
+
+
+def _spread(feed_dict):
+    """A feed of a SparseTensor is three feeds, one of IndexedSlices two or three, one of a nest of tensors one for each."""
+    return _spread_pairs(feed_dict.items())
+
+
+def _spread_pairs(pairs):
+    for key, value in pairs:
+        if isinstance(key, SparseTensor):
+            yield from zip((key.indices, key.values, key.dense_shape), value)
+        elif isinstance(key, IndexedSlices):
+            yield from ((k, v) for k, v in zip((key.values, key.indices, key.dense_shape), value) if k is not None)
+        elif isinstance(key, tuple) and isinstance(value, (tuple, list)):
+            if len(key) != len(value):
+                raise ValueError("Could not flatten dictionary. Key had %d elements, but value had %d elements. Key: %s, value: %s."
+                                 % (len(key), len(value), key, value))
+            yield from _spread_pairs(zip(key, value))
+        else:
+            yield key, value
+
+
+class BaseSession:
+    """What Session and InteractiveSession share."""
+
+    def __init__(self, target="", graph=None, config=None):
+        self._graph = graph or get_default_graph()
+        if not isinstance(self._graph, Graph):
+            raise TypeError("graph must be a tf.Graph, but got %s" % type(graph))
+        if config is not None and not isinstance(config, protos.ConfigProto):
+            raise TypeError("config must be a tf.ConfigProto, but got %s" % type(config))
+        if isinstance(target, bytes):
+            target = target.decode()
+        if target is not None and not isinstance(target, str):
+            raise TypeError("target must be a string, but got %s" % type(target))
+        self._target, self._config, self._closed = target or "", config, False
+        self._fetches, self._lock = {}, threading.Lock()
+        self._c = self._open(config or protos.ConfigProto())
+        _open_sessions.add(self)
+
+    def _open(self, config):
+        return _weft.Session(self._graph._c, self._target, config.SerializeToString())
+
+    @property
+    def graph(self):
+        return self._graph
+
+    @property
+    def graph_def(self):
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self):
+        return self._target
+
+    def list_devices(self):
+        from weft._core.session.cluster import DeviceAttributes
+        return [DeviceAttributes(*row) for row in _weft.devices(self._c)]
+
+    def close(self):
+        if not self._closed:
+            self._closed = True
+            try:
+                self._c.close()
+            except errors.UnavailableError:
+                pass  # its master has left, and the session with it
+
+    def _finish(self):
+        """Closes and frees: nothing of the library is left when the interpreter goes."""
+        self.close()
+        self._c = None
+
+    def as_default(self):
+        return _sessions.entered(self)
+
+    # ---- run ----
+
+    def _compiled(self, fetches):
+        """The fetch of a nest; the nests of a training loop are the same object or few of them."""
+        try:
+            key = fetches if isinstance(fetches, (Tensor, Operation, Variable)) else _key(fetches)
+            found = self._fetches.get((type(fetches), key)) if key is not None else None
+        except TypeError:  # something in it cannot be hashed
+            key = found = None
+        if found is None:
+            found = _Fetch(self._graph, fetches)
+            if key is not None:
+                if len(self._fetches) > 1000:
+                    self._fetches.clear()
+                self._fetches[type(fetches), key] = found
+        return found
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        graph = self._graph
+        if not graph._c.size():
+            raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
+        fetch = self._compiled(fetches)
+        feeds = [_feed(graph, k, v) for k, v in _spread(feed_dict)] if feed_dict else ()
+        timeout = options.timeout_in_ms if options is not None else 0
+        trace = options is not None and run_metadata is not None and options.trace_level > 0
+        try:
+            made = self._c.run(feeds, fetch.outs, fetch.targets, timeout, trace)
+        except errors.OpError as e:
+            raise (_interrupted.pop() if _interrupted else self._placed(e)) from None
+        if trace:
+            made, data = made
+            run_metadata.ParseFromString(data)
+        if text_results:
+            made = [_text(v) for v in made]
+        return fetch.rebuild(made)
+
+    def _placed(self, error):
+        """The error with the op that its message names."""
+        found = re.search(r"\{\{node ([^}\s]+)\}\}", error.message) or re.search(r"(?:node '|uninitialized value )([^'\s]+)", error.message)
+        if found:
+            out = self._graph._c.find("^" + found.group(1))
+            if out >= 0:
+                error._op = self._graph._operation(out >> 16)
+        return error
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        feed_list = feed_list or []
+
+        def call(*args, **kwargs):
+            if len(args) != len(feed_list):
+                raise TypeError("%d arguments expected, got %d" % (len(feed_list), len(args)))
+            return self.run(fetches, dict(zip(feed_list, args)), **kwargs)
+        return call
+
+    def partial_run_setup(self, fetches, feeds=None):
+        """A handle for partial_run: these fetches, in parts that are fed one after the other."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        return PartialRun(self, fetches, feeds or [])
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        if not isinstance(handle, PartialRun):
+            raise errors.InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
+        return handle.run(self, fetches, feed_dict)
+
+
+class Session(BaseSession):
+    """with tf.Session(target, graph, config) as sess"""
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        self._entered = []
+
+    def __enter__(self):
+        graph = self._graph.as_default()
+        session = self.as_default()
+        graph.__enter__()
+        session.__enter__()
+        self._entered.append((graph, session))
+        return self
+
+    def __exit__(self, *exc):
+        graph, session = self._entered.pop()
+        session.__exit__(None, None, None)
+        graph.__exit__(None, None, None)
+        self.close()
+        return False
+
+    @staticmethod
+    def reset(target, containers=None, config=None):
+        for container in containers or [None]:
+            _weft.session_reset(target, container)
+
+
+class InteractiveSession(BaseSession):
+    """A session that is the default one from the start."""
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        self._default = self.as_default()
+        self._default.__enter__()
+        self._explicit = graph
+        if graph is not None:
+            self._default_graph = graph.as_default()
+            self._default_graph.__enter__()
+
+    def close(self):
+        super().close()
+        if self._explicit is not None:
+            self._default_graph.__exit__(None, None, None)
+            self._explicit = None
+        if self._default is not None:
+            self._default.__exit__(None, None, None)
+            self._default = None

@@ -1,0 +1,100 @@
+"""Servers of a cluster, and the devices there are."""
+import atexit
+import sys
+
+from weft import _weft
+from weft._core.framework import protos
+from weft._core.session import client
+
+_servers = []  # a task lives until the program ends, as in TensorFlow, and says goodbye after the last session
+
+
+def _leave():
+    client._close_all()
+    for server in _servers:
+        if getattr(sys, "last_type", None) is not None:  # an exception that nobody caught ends the program
+            _weft.server_set_failed(server._made)
+        server._made = None
+    _servers.clear()
+
+
+atexit.register(_leave)
+
+
+class DeviceAttributes:
+    """What Session.list_devices gives."""
+
+    def __init__(self, name, device_type, memory_limit_bytes, incarnation=0):
+        self.name, self.device_type, self.memory_limit_bytes, self.incarnation = (
+            name, device_type, memory_limit_bytes, incarnation)
+
+    memory_limit = property(lambda self: self.memory_limit_bytes)
+
+    def __repr__(self):
+        return "_DeviceAttributes(%s, %s, %d, %d)" % (self.name, self.device_type, self.memory_limit_bytes, self.incarnation)
+
+
+def list_local_devices(session_config=None):
+    """tensorflow.python.client.device_lib.list_local_devices"""
+    from weft._core.framework.graph import Graph
+    with Graph().as_default() as graph, client.Session(graph=graph, config=session_config) as sess:
+        return [protos.DeviceAttributes(name=_short(d.name), device_type=d.device_type, memory_limit=d.memory_limit_bytes,
+                                        incarnation=d.incarnation % 2**64) for d in sess.list_devices()]
+
+
+def _short(name):
+    return "/device:" + name.partition("/device:")[2]
+
+
+class Server:
+    """tf.train.Server: one task of a cluster, in this process."""
+
+    def __init__(self, server_or_cluster_def, job_name=None, task_index=None, protocol=None, config=None, start=True):
+        from weft._core.train.server import ClusterSpec
+        given = server_or_cluster_def
+        if isinstance(given, protos.ServerDef):
+            job_name = given.job_name if job_name is None else job_name
+            task_index = given.task_index if task_index is None else task_index
+            protocol = protocol or given.protocol or None
+            given = given.cluster
+        cluster = ClusterSpec(given)
+        if job_name is None:
+            if len(cluster.jobs) != 1:
+                raise ValueError("Must specify an explicit job_name")
+            job_name = cluster.jobs[0]
+        if task_index is None:
+            if cluster.num_tasks(job_name) != 1:
+                raise ValueError("Must specify an explicit task_index")
+            task_index = 0
+        self._open(cluster.as_cluster_def().SerializeToString(), job_name, task_index, protocol, config, start)
+
+    def _open(self, cluster, job, task, protocol, config, start):
+        data = b"" if config is None else config.SerializeToString()
+        self._made = _weft.server_create(cluster, job, int(task), protocol, bool(start), data)
+        self._protocol = protocol or "grpc"
+        _servers.append(self)
+
+    @staticmethod
+    def create_local_server(config=None, start=True):
+        made = object.__new__(Server)
+        made._open(None, "local", 0, None, config, start)
+        return made
+
+    def start(self):
+        _weft.server_start(self._made)
+
+    def join(self):
+        """Waits until the job is over, and ends the program: TensorFlow's never returns, so no program goes on after it."""
+        sys.stdout.flush()
+        _weft.server_join(self._made)
+        sys.exit(0)
+
+    @property
+    def target(self):
+        return _weft.server_seat(self._made)[0]
+
+    @property
+    def server_def(self):
+        _, job, task, cluster = _weft.server_seat(self._made)
+        return protos.ServerDef(cluster=protos.ClusterDef.FromString(cluster), job_name=job, task_index=task,
+                                protocol=self._protocol)

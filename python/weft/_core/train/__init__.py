@@ -1,0 +1,1 @@
+"""Optimizers, savers, the global step, clusters, supervision: tf.train."""

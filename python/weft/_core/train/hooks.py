@@ -1,0 +1,434 @@
+"""Hooks around the runs of a monitored session, and the adapter through which the library calls them."""
+import collections
+import os
+import time
+
+import numpy as np
+
+from weft import _weft
+from weft._core.framework import protos
+from weft._core.framework.graph import GraphKeys, get_default_graph
+from weft._core.session import client
+from weft._core.train.training_util import get_global_step
+
+SessionRunValues = collections.namedtuple("SessionRunValues", ["results", "options", "run_metadata"])
+
+
+class SessionRunArgs(collections.namedtuple("SessionRunArgs", ["fetches", "feed_dict", "options"])):
+    def __new__(cls, fetches, feed_dict=None, options=None):
+        return super().__new__(cls, fetches, feed_dict, options)
+
+
+class SessionRunContext:
+    def __init__(self, original_args, session):
+        self._original_args, self._session, self._stop_requested = original_args, session, False
+
+    original_args = property(lambda self: self._original_args)
+    session = property(lambda self: self._session)
+    stop_requested = property(lambda self: self._stop_requested)
+
+    def request_stop(self):
+        self._stop_requested = True
+
+
+class SessionRunHook:
+    def begin(self):
+        pass
+
+    def after_create_session(self, session, coord):
+        pass
+
+    def before_run(self, run_context):
+        return None
+
+    def after_run(self, run_context, run_values):
+        pass
+
+    def end(self, session):
+        pass
+
+
+class Adapter:
+    """One hook of one monitored session, as the library calls it."""
+
+    def __init__(self, hook, owner):
+        self.hook, self.owner = hook, owner
+        self.context = self.fetch = None
+        self.sync = hook._in_library() if isinstance(hook, SyncReplicasHook) else None
+
+    def _guard(self, fn, *args):
+        """What the hook raises reaches the program as it is, not as the library's error."""
+        try:
+            with self.owner._graph.as_default():
+                return fn(*args)
+        except BaseException as e:
+            self.owner._exc = e
+            raise
+
+    def _session(self, c_session):
+        return self.owner._lent(c_session)
+
+    def begin(self):
+        self._guard(self.hook.begin)
+
+    def created(self, c_session, coordinator):
+        from weft._core.train.supervisor import borrowed_coordinator
+        coord = None if coordinator is None else borrowed_coordinator(coordinator)
+        self.owner._coordinator = coord
+        self._guard(self.hook.after_create_session, self._session(c_session), coord)
+
+    def before(self, c_session):
+        self.context = SessionRunContext(self.owner._args, self._session(c_session))
+        args = self._guard(self.hook.before_run, self.context)
+        self.fetch = None
+        if args is None:
+            return (), (), (), False, self.context.stop_requested
+        graph = self.owner._graph
+        self.fetch = client._Fetch(graph, args.fetches) if args.fetches is not None else None
+        feeds = [client._feed(graph, k, v) for k, v in client._spread(args.feed_dict or {})]
+        trace = args.options is not None and args.options.trace_level > 0
+        outs, targets = (self.fetch.outs, self.fetch.targets) if self.fetch else ((), ())
+        return outs, targets, feeds, trace, self.context.stop_requested
+
+    def after(self, c_session, values, metadata):
+        results = self.fetch.rebuild(values) if self.fetch is not None else None
+        run_metadata = protos.RunMetadata.FromString(metadata) if metadata else protos.RunMetadata()
+        self._guard(self.hook.after_run, self.context, SessionRunValues(results, None, run_metadata))
+        return self.context.stop_requested
+
+    def end(self, c_session):
+        self._guard(self.hook.end, self._session(c_session))
+
+
+# ---- ready-made ones ----
+
+class SecondOrStepTimer:
+    def __init__(self, every_secs=None, every_steps=None):
+        if (every_secs is None) == (every_steps is None):
+            raise ValueError("Exactly one of every_secs and every_steps should be provided.")
+        self._secs, self._steps = every_secs, every_steps
+        self.reset()
+
+    def reset(self):
+        self._last_step = self._last_time = None
+
+    def should_trigger_for_step(self, step):
+        if self._last_step is None:
+            return True
+        if self._last_step == step:
+            return False
+        if self._secs is not None:
+            return time.time() >= self._last_time + self._secs
+        return step >= self._last_step + self._steps
+
+    def update_last_triggered_step(self, step):
+        now = time.time()
+        gone = (None, None) if self._last_step is None else (now - self._last_time, step - self._last_step)
+        self._last_step, self._last_time = step, now
+        return gone
+
+    def last_triggered_step(self):
+        return self._last_step
+
+
+class _StepHook(SessionRunHook):
+    """What hooks that look at the global step share."""
+
+    def begin(self):
+        self._global_step = get_global_step()
+        if self._global_step is None:
+            raise RuntimeError("Global step should be created to use %s." % type(self).__name__)
+
+
+class StopAtStepHook(_StepHook):
+    def __init__(self, num_steps=None, last_step=None):
+        if (num_steps is None) == (last_step is None):
+            raise ValueError("Exactly one of num_steps and last_step must be specified.")
+        self._num_steps, self._last_step = num_steps, last_step
+
+    def after_create_session(self, session, coord):
+        if self._last_step is None:
+            self._last_step = int(session.run(self._global_step)) + self._num_steps
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._global_step)
+
+    def after_run(self, run_context, run_values):
+        step = int(run_values.results)
+        if step + 1 < self._last_step:
+            return
+        if step + 1 >= self._last_step and int(run_context.session.run(self._global_step)) >= self._last_step:
+            run_context.request_stop()
+
+
+class NanLossDuringTrainingError(RuntimeError):
+    def __str__(self):
+        return "NaN loss during training."
+
+
+class NanTensorHook(SessionRunHook):
+    def __init__(self, loss_tensor, fail_on_nan_loss=True):
+        self._loss, self._fail = loss_tensor, fail_on_nan_loss
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._loss)
+
+    def after_run(self, run_context, run_values):
+        if np.isnan(run_values.results).any():
+            from weft._core.platform import logging
+            logging.error("Model diverged with loss = NaN.")
+            if self._fail:
+                raise NanLossDuringTrainingError
+            run_context.request_stop()
+
+
+class LoggingTensorHook(SessionRunHook):
+    def __init__(self, tensors, every_n_iter=None, every_n_secs=None, at_end=False, formatter=None):
+        if sum(x is not None for x in (every_n_iter, every_n_secs)) != 1 and not at_end:
+            raise ValueError("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
+        if not isinstance(tensors, dict):
+            self._order = [getattr(t, "name", t) for t in tensors]
+            tensors = dict(zip(self._order, tensors))
+        else:
+            self._order = list(tensors)
+        self._tensors, self._at_end, self._formatter = tensors, at_end, formatter
+        self._timer = SecondOrStepTimer(every_n_secs, every_n_iter) if (every_n_iter or every_n_secs) else None
+
+    def begin(self):
+        if self._timer is not None:
+            self._timer.reset()
+        self._iter, graph = 0, get_default_graph()
+        self._current = {tag: graph.as_graph_element(t) for tag, t in self._tensors.items()}
+
+    def before_run(self, run_context):
+        self._trigger = self._timer is not None and self._timer.should_trigger_for_step(self._iter)
+        return SessionRunArgs(self._current) if self._trigger else None
+
+    def _log(self, values):
+        from weft._core.platform import logging
+        if self._formatter:
+            logging.info(self._formatter(values))
+            return
+        secs = self._timer.update_last_triggered_step(self._iter)[0] if self._timer is not None else None
+        text = ", ".join("%s = %s" % (tag, values[tag]) for tag in self._order)
+        logging.info("%s (%.3f sec)", text, secs) if secs is not None else logging.info("%s", text)
+
+    def after_run(self, run_context, run_values):
+        if self._trigger:
+            self._log(run_values.results)
+        self._iter += 1
+
+    def end(self, session):
+        if self._at_end:
+            self._log(session.run(self._current))
+
+
+class CheckpointSaverListener:
+    def begin(self):
+        pass
+
+    def before_save(self, session, global_step_value):
+        pass
+
+    def after_save(self, session, global_step_value):
+        pass
+
+    def end(self, session, global_step_value):
+        pass
+
+
+class CheckpointSaverHook(_StepHook):
+    def __init__(self, checkpoint_dir, save_secs=None, save_steps=None, saver=None, checkpoint_basename="model.ckpt",
+                 scaffold=None, listeners=None, save_graph_def=True):
+        if saver is not None and scaffold is not None:
+            raise ValueError("You cannot provide both saver and scaffold.")
+        self._path = os.path.join(checkpoint_dir, checkpoint_basename)
+        self._timer = SecondOrStepTimer(save_secs, save_steps)
+        self._saver, self._scaffold, self._listeners = saver, scaffold, list(listeners or [])
+        from weft._core.platform import logging
+        logging.info("Create CheckpointSaverHook.")
+
+    def begin(self):
+        super().begin()
+        for listener in self._listeners:
+            listener.begin()
+
+    def _get_saver(self):
+        if self._saver is not None:
+            return self._saver
+        if self._scaffold is not None and self._scaffold.saver is not None:
+            return self._scaffold.saver
+        savers = get_default_graph().get_collection(GraphKeys.SAVERS)
+        if not savers:
+            raise RuntimeError("No items in collection SAVERS. Please add a saver to the collection or provide a saver or "
+                               "scaffold.")
+        return savers[0]
+
+    def _save(self, session, step):
+        from weft._core.platform import logging
+        logging.info("Calling checkpoint listeners before saving checkpoint %d...", step)
+        for listener in self._listeners:
+            listener.before_save(session, step)
+        logging.info("Saving checkpoints for %d into %s.", step, self._path)
+        self._get_saver().save(session, self._path, global_step=step)
+        logging.info("Calling checkpoint listeners after saving checkpoint %d...", step)
+        stop = False
+        for listener in self._listeners:
+            if listener.after_save(session, step):
+                logging.info("A CheckpointSaverListener requested that training be stopped. listener: %s", listener)
+                stop = True
+        return stop
+
+    def after_create_session(self, session, coord):
+        step = int(session.run(self._global_step))
+        self._save(session, step)
+        self._timer.update_last_triggered_step(step)
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._global_step)
+
+    def after_run(self, run_context, run_values):
+        if self._timer.should_trigger_for_step(int(run_values.results) + 1):
+            step = int(run_context.session.run(self._global_step))
+            if self._timer.should_trigger_for_step(step):
+                self._timer.update_last_triggered_step(step)
+                if self._save(run_context.session, step):
+                    run_context.request_stop()
+
+    def end(self, session):
+        step = int(session.run(self._global_step))
+        if step != self._timer.last_triggered_step():
+            self._save(session, step)
+        for listener in self._listeners:
+            listener.end(session, step)
+
+
+class SummarySaverHook(_StepHook):
+    def __init__(self, save_steps=None, save_secs=None, output_dir=None, summary_writer=None, scaffold=None, summary_op=None):
+        if (scaffold is None) == (summary_op is None):
+            raise ValueError("Exactly one of scaffold or summary_op must be provided.")
+        self._op, self._scaffold, self._dir, self._writer = summary_op, scaffold, output_dir, summary_writer
+        self._timer = SecondOrStepTimer(save_secs, save_steps)
+
+    def begin(self):
+        from weft._core.files.summary import FileWriterCache
+        super().begin()
+        if self._writer is None and self._dir:
+            self._writer = FileWriterCache.get(self._dir)
+        self._next = None
+
+    def before_run(self, run_context):
+        op = self._op if self._op is not None else self._scaffold.summary_op
+        self._ask = self._next is None or self._timer.should_trigger_for_step(self._next)
+        fetches = {"global_step": self._global_step}
+        if self._ask and op is not None:
+            fetches["summary"] = op
+        return SessionRunArgs(fetches)
+
+    def after_run(self, run_context, run_values):
+        step = int(run_values.results["global_step"])
+        if self._writer is not None and "summary" in run_values.results:
+            self._timer.update_last_triggered_step(step)
+            found = run_values.results["summary"]
+            for summary in found if isinstance(found, list) else [found]:
+                self._writer.add_summary(summary, step)
+        self._next = step + 1
+
+    def end(self, session):
+        if self._writer is not None:
+            self._writer.flush()
+
+
+class StepCounterHook(_StepHook):
+    def __init__(self, every_n_steps=100, every_n_secs=None, output_dir=None, summary_writer=None):
+        self._timer = SecondOrStepTimer(every_n_secs, None if every_n_secs else every_n_steps)
+        self._dir, self._writer = output_dir, summary_writer
+
+    def begin(self):
+        from weft._core.files.summary import FileWriterCache
+        super().begin()
+        if self._writer is None and self._dir:
+            self._writer = FileWriterCache.get(self._dir)
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._global_step)
+
+    def _log_and_record(self, elapsed_steps, elapsed_time, global_step):
+        from weft._core.platform import logging
+        rate = elapsed_steps / elapsed_time
+        if self._writer is not None:
+            self._writer.add_summary(protos.Summary(value=[protos.Summary.Value(
+                tag="global_step/sec", simple_value=rate)]), global_step)
+        logging.info("%s: %g", "global_step/sec", rate)
+
+    def after_run(self, run_context, run_values):
+        step = int(run_values.results)
+        if self._timer.should_trigger_for_step(step + 1):
+            step = int(run_context.session.run(self._global_step))
+            if self._timer.should_trigger_for_step(step):
+                secs, steps = self._timer.update_last_triggered_step(step)
+                if secs is not None:
+                    self._log_and_record(steps, secs, step)
+
+
+class GlobalStepWaiterHook(_StepHook):
+    def __init__(self, wait_until_step):
+        self._until, self._waiting = wait_until_step, True
+
+    def before_run(self, run_context):
+        while self._waiting and self._until > 0:
+            if int(run_context.session.run(self._global_step)) >= self._until:
+                break
+            time.sleep(0.5)
+        self._waiting = False
+
+
+class FinalOpsHook(SessionRunHook):
+    def __init__(self, final_ops, final_ops_feed_dict=None):
+        self._ops, self._feeds, self.final_ops_values = final_ops, final_ops_feed_dict, None
+
+    def end(self, session):
+        if self._ops is not None:
+            self.final_ops_values = session.run(self._ops, feed_dict=self._feeds)
+
+
+class FeedFnHook(SessionRunHook):
+    def __init__(self, feed_fn):
+        self.feed_fn = feed_fn
+
+    def before_run(self, run_context):
+        return SessionRunArgs(fetches=None, feed_dict=self.feed_fn())
+
+
+class ProfilerHook(_StepHook):
+    """Writes timelines (timeline-STEP.json) every so often."""
+
+    def __init__(self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False):
+        os.makedirs(output_dir or ".", exist_ok=True)
+        self._file = os.path.join(output_dir, "timeline-{}.json")
+        self._timer, self._next = SecondOrStepTimer(save_secs, save_steps), None
+
+    def before_run(self, run_context):
+        self._ask = self._next is not None and self._timer.should_trigger_for_step(self._next)
+        options = protos.RunOptions(trace_level=protos.RunOptions.FULL_TRACE) if self._ask else None
+        return SessionRunArgs(self._global_step, options=options)
+
+    def after_run(self, run_context, run_values):
+        step = int(run_values.results)
+        if self._next is None:
+            self._timer.update_last_triggered_step(step)
+        if self._ask:
+            self._timer.update_last_triggered_step(step)
+            with open(self._file.format(step), "w") as f:
+                f.write(_weft.trace_json(run_values.run_metadata.SerializeToString()))
+        self._next = step + 1
+
+
+class SyncReplicasHook(SessionRunHook):
+    """SyncReplicasOptimizer.make_session_run_hook: the library's own, see Adapter."""
+
+    def __init__(self, sync, is_chief, num_tokens):
+        self._sync, self._is_chief, self._tokens = sync, is_chief, num_tokens
+
+    def _in_library(self):
+        return self._sync._capsule_made("make_session_run_hook"), bool(self._is_chief), self._tokens

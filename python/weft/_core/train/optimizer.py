@@ -1,0 +1,377 @@
+"""tf.train.*Optimizer: parameters and bookkeeping here, gradients and updates in the library."""
+from weft import _weft
+from weft._core.framework.build import constant_value, convert_to_tensor
+from weft._core.framework.graph import GraphKeys, IndexedSlices, Tensor, get_default_graph, graph_of
+from weft._core.ops.gradients import _out
+from weft._core.ops.variables import Variable, trainable_variables, variable_of
+from weft._core.train.python_optimizer import PythonUpdates, in_python
+
+
+def rows_of(gradients):
+    """Gradients as the extension takes them: (dense, indices, values, shape)."""
+    rows = []
+    for g in gradients:
+        if g is None:
+            rows.append((-1, -1, -1, -1))
+        elif isinstance(g, IndexedSlices):
+            shape = -1 if g.dense_shape is None else g.dense_shape._out
+            rows.append((-1, g.indices._out, g.values._out, shape))
+        else:
+            rows.append((convert_to_tensor(g)._out, -1, -1, -1))
+    return rows
+
+
+def gradient_of(graph, row):
+    dense, indices, values, shape = row
+    if indices >= 0:
+        return IndexedSlices(graph._tensor(values), graph._tensor(indices), graph._tensor(shape))
+    return graph._tensor(dense)
+
+
+def step_out(global_step):
+    return -1 if global_step is None else _out(global_step)
+
+
+class Optimizer(PythonUpdates):
+    """What all optimizers do.  A kind of the library and its parameters make a subclass."""
+
+    GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
+    _KIND = None
+    _GATES = {0: 1, 1: 0, 2: 2}  # as the library counts them
+
+    def __init__(self, use_locking, name, **params):
+        if not name:
+            raise ValueError("Must specify the optimizer name")
+        self._use_locking, self._name = use_locking, name
+        self._params = params
+        self._made, self._graph, self._slot_variables = None, None, []
+
+    def get_name(self):
+        return self._name
+
+    def _capsule(self, graph):
+        """The library's optimizer, made in the graph it is first used in."""
+        if self._made is not None and self._graph is graph:
+            return self._made
+        if self._KIND is None or in_python(self):
+            raise NotImplementedError("%s: an optimizer written in Python cannot be wrapped by one of the library, such as "
+                                      "SyncReplicasOptimizer" % type(self).__name__)
+        made = _weft.optimizer_create(graph._c, self._KIND, self._name)
+        _weft.optimizer_set(made, "use_locking", float(bool(self._use_locking)))
+        for key, value in self._params.items():
+            if callable(value):
+                value = value()
+            if isinstance(value, (Tensor, Variable)):
+                _weft.optimizer_set_output(made, key, _out(value) if key == "global_step" else convert_to_tensor(value)._out)
+            elif value is not None:
+                _weft.optimizer_set(made, key, float(value))
+        self._made, self._graph = made, graph
+        return made
+
+    def _capsule_for_gradients(self, graph):
+        """One of the library computes gradients for any."""
+        if self._KIND is not None and not in_python(self):
+            return self._capsule(graph)
+        return _weft.optimizer_create(graph._c, "GradientDescent", self._name)
+
+    def compute_gradients(self, loss, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
+                          colocate_gradients_with_ops=False, grad_loss=None):
+        if gate_gradients not in self._GATES:
+            raise ValueError("gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
+                             "Optimizer.GATE_GRAPH.  Not %s" % gate_gradients)
+        if callable(loss):
+            loss = loss()
+        loss = convert_to_tensor(loss)
+        graph = loss.graph
+        graph._check_not_finalized()
+        if var_list is None:
+            var_list = graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        var_list = _flat_variables(var_list)
+        if not var_list:
+            raise ValueError("No variables to optimize.")
+        rows = _weft.optimizer_compute(graph._c, self._capsule_for_gradients(graph), loss._out, [_out(v) for v in var_list],
+                                       self._GATES[gate_gradients], bool(colocate_gradients_with_ops),
+                                       aggregation_method not in (None, 0), -1 if grad_loss is None else _out(grad_loss))
+        graph._last_loss = loss
+        return [(gradient_of(graph, row), v) for row, v in zip(rows, var_list)]
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        pairs = [(g, v) for g, v in grads_and_vars]
+        if not pairs:
+            raise ValueError("No variables provided.")
+        if all(g is None for g, _ in pairs):
+            raise ValueError("No gradients provided for any variable: %s." % ([str(v) for _, v in pairs],))
+        graph = graph_of([v for _, v in pairs])
+        graph._check_not_finalized()
+        with graph.as_default():
+            if self._KIND is None or in_python(self):
+                operation = self._apply_in_python(pairs, global_step, name)
+            else:
+                made = _weft.optimizer_apply(graph._c, self._capsule(graph), [_out(v) for _, v in pairs],
+                                             rows_of([g for g, _ in pairs]), step_out(global_step), name or self._name)
+                operation = graph._operation(made >> 16)
+        if operation not in graph._collection(GraphKeys.TRAIN_OP):
+            graph.add_to_collection(GraphKeys.TRAIN_OP, operation)
+        return operation
+
+    def minimize(self, loss, global_step=None, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
+                 colocate_gradients_with_ops=False, name=None, grad_loss=None):
+        pairs = self.compute_gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops,
+                                       grad_loss)
+        if all(g is None for g, _ in pairs):
+            raise ValueError("No gradients provided for any variable, check your graph for ops that do not support "
+                             "gradients, between variables %s and loss %s." % ([str(v) for _, v in pairs], loss))
+        return self.apply_gradients(pairs, global_step, name)
+
+    def get_slot(self, var, name):
+        if in_python(self):
+            return self._slot_dict(name).get(var)
+        if self._made is None:
+            return None
+        out = _weft.optimizer_slot(self._made, _out(var), name)
+        return None if out < 0 else variable_of(self._graph, self._graph._tensor(out).name)
+
+    def get_slot_names(self):
+        if in_python(self):
+            return sorted(self.__dict__.get("_slots", {}))
+        return sorted(_weft.optimizer_slot_names(self._made)) if self._made is not None else []
+
+    def variables(self):
+        if in_python(self):
+            slots = [v for rows in self.__dict__.get("_slots", {}).values() for v in rows.values()]
+            return sorted(slots + list(self.__dict__.get("_non_slots", {}).values()), key=lambda v: v.op.name)
+        if self._made is None:
+            return []
+        found = [self.get_slot(v, s) for s in self.get_slot_names() for v in trainable_variables()]
+        own = [v for v in self._graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+               if v.op.name.rpartition("/")[2] in ("beta1_power", "beta2_power")]
+        return sorted([v for v in found if v is not None] + own, key=lambda v: v.op.name)
+
+
+def _flat_variables(var_list):
+    out = []
+    for v in var_list if isinstance(var_list, (list, tuple)) else [var_list]:
+        out.extend(v) if hasattr(v, "_get_partitions") else out.append(v)
+    return out
+
+
+class GradientDescentOptimizer(Optimizer):
+    _KIND = "GradientDescent"
+
+    def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
+        super().__init__(use_locking, name, learning_rate=learning_rate)
+
+
+class ProximalGradientDescentOptimizer(Optimizer):
+    _KIND = "ProximalGradientDescent"
+
+    def __init__(self, learning_rate, l1_regularization_strength=0.0, l2_regularization_strength=0.0,
+                 use_locking=False, name="ProximalGradientDescent"):
+        super().__init__(use_locking, name, learning_rate=learning_rate,
+                         l1_regularization_strength=l1_regularization_strength,
+                         l2_regularization_strength=l2_regularization_strength)
+
+
+class MomentumOptimizer(Optimizer):
+    _KIND = "Momentum"
+
+    def __init__(self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False):
+        super().__init__(use_locking, name, learning_rate=learning_rate, momentum=momentum, use_nesterov=use_nesterov)
+
+
+class RMSPropOptimizer(Optimizer):
+    _KIND = "RMSProp"
+
+    def __init__(self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False,
+                 name="RMSProp"):
+        super().__init__(use_locking, name, learning_rate=learning_rate, decay=decay, momentum=momentum,
+                         epsilon=epsilon, centered=centered)
+
+
+class AdamOptimizer(Optimizer):
+    _KIND = "Adam"
+
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="Adam"):
+        super().__init__(use_locking, name, learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
+
+
+class AdagradOptimizer(Optimizer):
+    _KIND = "Adagrad"
+
+    def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"):
+        if initial_accumulator_value <= 0.0:
+            raise ValueError("initial_accumulator_value must be positive: %s" % initial_accumulator_value)
+        super().__init__(use_locking, name, learning_rate=learning_rate,
+                         initial_accumulator_value=initial_accumulator_value)
+
+
+class ProximalAdagradOptimizer(Optimizer):
+    _KIND = "ProximalAdagrad"
+
+    def __init__(self, learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
+                 l2_regularization_strength=0.0, use_locking=False, name="ProximalAdagrad"):
+        super().__init__(use_locking, name, learning_rate=learning_rate,
+                         initial_accumulator_value=initial_accumulator_value,
+                         l1_regularization_strength=l1_regularization_strength,
+                         l2_regularization_strength=l2_regularization_strength)
+
+
+class AdadeltaOptimizer(Optimizer):
+    _KIND = "Adadelta"
+
+    def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"):
+        super().__init__(use_locking, name, learning_rate=learning_rate, rho=rho, epsilon=epsilon)
+
+
+class AdagradDAOptimizer(Optimizer):
+    _KIND = "AdagradDA"
+
+    def __init__(self, learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1,
+                 l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="AdagradDA"):
+        super().__init__(use_locking, name, learning_rate=learning_rate, global_step=global_step,
+                         initial_gradient_squared_accumulator_value=initial_gradient_squared_accumulator_value,
+                         l1_regularization_strength=l1_regularization_strength,
+                         l2_regularization_strength=l2_regularization_strength)
+
+
+class FtrlOptimizer(Optimizer):
+    _KIND = "Ftrl"
+
+    def __init__(self, learning_rate, learning_rate_power=-0.5, initial_accumulator_value=0.1,
+                 l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="Ftrl",
+                 accum_name=None, linear_name=None, l2_shrinkage_regularization_strength=0.0, beta=None):
+        super().__init__(use_locking, name, learning_rate=learning_rate, learning_rate_power=learning_rate_power,
+                         initial_accumulator_value=initial_accumulator_value,
+                         l1_regularization_strength=l1_regularization_strength,
+                         l2_regularization_strength=l2_regularization_strength,
+                         **({"l2_shrinkage_regularization_strength": l2_shrinkage_regularization_strength}
+                            if l2_shrinkage_regularization_strength else {}))
+
+
+# ---- learning rates ----
+
+def _known(value):
+    """A number, or None where it is known only when the graph runs."""
+    known = constant_value(value) if isinstance(value, Tensor) else value
+    return None if isinstance(known, Variable) or known is None else float(known)
+
+
+def _decay(kind, name, rate, step, steps, *more, flag=False):
+    if step is None:
+        raise ValueError("global_step is required for %s_decay." % kind)
+    graph = get_default_graph()
+    known = [_known(v() if callable(v) else v) for v in (rate, steps, *more)]
+    if None in known:
+        from weft._core.train.schedules import decay
+        return decay(kind, name, rate, step, steps, flag, *more)
+    step = convert_to_tensor(step) if not isinstance(step, Variable) else step
+    return graph._tensor(_weft.decay(graph._c, kind, name, known[0], _out(step), known[1], bool(flag),
+                                      *(known[2:] + [0.0] * 5)[:5]))
+
+
+def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+    return _decay("exponential", name, learning_rate, global_step, decay_steps, decay_rate, flag=staircase)
+
+
+def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+    return _decay("natural_exp", name, learning_rate, global_step, decay_steps, decay_rate, flag=staircase)
+
+
+def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+    return _decay("inverse_time", name, learning_rate, global_step, decay_steps, decay_rate, flag=staircase)
+
+
+def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None):
+    return _decay("polynomial", name, learning_rate, global_step, decay_steps, end_learning_rate, power, flag=cycle)
+
+
+def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
+    return _decay("cosine", name, learning_rate, global_step, decay_steps, alpha)
+
+
+def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
+    return _decay("cosine_restarts", name, learning_rate, global_step, first_decay_steps, t_mul, m_mul, alpha)
+
+
+def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
+    return _decay("linear_cosine", name, learning_rate, global_step, decay_steps, num_periods, alpha, beta)
+
+
+def noisy_linear_cosine_decay(learning_rate, global_step, decay_steps, initial_variance=1.0, variance_decay=0.55,
+                              num_periods=0.5, alpha=0.0, beta=0.001, name=None):
+    return _decay("noisy_linear_cosine", name, learning_rate, global_step, decay_steps, initial_variance, variance_decay,
+                  num_periods, alpha, beta)
+
+
+def piecewise_constant(x, boundaries, values, name=None):
+    if len(boundaries) != len(values) - 1:
+        raise ValueError("The length of boundaries should be 1 less than the length of values")
+    graph = get_default_graph()
+    x = x if isinstance(x, Variable) else convert_to_tensor(x)
+    known = [_known(v) for v in list(boundaries) + list(values)]
+    if None in known:
+        from weft._core.train.schedules import piecewise
+        return piecewise(x, boundaries, values, name)
+    return graph._tensor(_weft.piecewise(graph._c, name, _out(x), known[:len(boundaries)], known[len(boundaries):]))
+
+
+piecewise_constant_decay = piecewise_constant
+
+
+# ---- moving averages ----
+
+class ExponentialMovingAverage:
+    def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):
+        self._decay, self._num_updates, self._zero_debias, self._name = decay, num_updates, zero_debias, name
+        self._made = self._graph = None
+
+    @property
+    def name(self):
+        return self._name
+
+    def _capsule(self):
+        if self._made is None:
+            self._graph = graph = get_default_graph()
+            updates = -1
+            if self._num_updates is not None:
+                updates = _out(self._num_updates)
+            self._made = _weft.average_create(graph._c, self._name, float(self._decay), updates, bool(self._zero_debias))
+        return self._made
+
+    def apply(self, var_list=None):
+        if var_list is None:
+            var_list = trainable_variables()
+        made = self._capsule()
+        values = [_out(v) for v in _flat_variables(var_list)]
+        for v in _flat_variables(var_list):
+            if self.average(v) is not None:
+                raise ValueError("Moving average already computed for: %s" % v.name)
+        out = _weft.average_apply(self._graph._c, made, values)
+        return self._graph._operation(out >> 16)
+
+    def average(self, var):
+        if self._made is None:
+            return None
+        out = _weft.average_of(self._made, _out(var))
+        return None if out < 0 else variable_of(self._graph, self._graph._tensor(out).name)
+
+    def average_name(self, var):
+        average = self.average(var)
+        if average is not None:
+            return average.op.name
+        return _weft.average_name(self._capsule(), _out(var))
+
+    def variables_to_restore(self, moving_avg_variables=None):
+        from weft._core.ops.variables import global_variables, moving_average_variables
+        if moving_avg_variables is None:
+            moving_avg_variables = trainable_variables() + moving_average_variables()
+        names = {self.average_name(v): v for v in dict.fromkeys(moving_avg_variables)}
+        taken = {v.name for v in names.values()}
+        names.update({v.op.name: v for v in global_variables() if v.name not in taken and v.op.name not in names})
+        return names
+
+
+def operation_or_none(graph, out):
+    return None if out < 0 else graph._operation(out >> 16)
+
+

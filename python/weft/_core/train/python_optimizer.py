@@ -1,0 +1,115 @@
+"""Optimizers that a program writes in Python: TensorFlow's protocol of slots, _apply_dense and _finish.
+
+Gradients come from the library as for its own; the nodes of the update are what the program's methods make.
+"""
+from weft._core.framework.build import convert_to_tensor, op
+from weft._core.framework.graph import IndexedSlices, colocate_with, control_dependencies, name_scope
+from weft._core.ops import init_ops
+from weft._core.ops.control_flow import group
+from weft._core.ops.variable_scope import single, variable_scope
+from weft._core.ops.variables import Variable
+
+
+class PythonUpdates:
+    """What a subclass calls and overrides; optimizers of the library never come here."""
+
+    def _create_slots(self, var_list):
+        pass
+
+    def _prepare(self):
+        pass
+
+    def _apply_dense(self, grad, var):
+        return self._resource_apply_dense(grad, var)
+
+    def _apply_sparse(self, grad, var):
+        return self._resource_apply_sparse(grad.values, var, grad.indices)
+
+    def _resource_apply_dense(self, grad, var):
+        raise NotImplementedError("%s has no _apply_dense" % type(self).__name__)
+
+    def _resource_apply_sparse(self, grad, var, indices):
+        raise NotImplementedError("%s has no _apply_sparse" % type(self).__name__)
+
+    def _apply_sparse_duplicate_indices(self, grad, var):
+        """Rows that occur twice are added up first."""
+        from weft._core.ops import array_ops, math_ops
+        once, place = array_ops.unique(grad.indices)
+        total = math_ops.unsorted_segment_sum(grad.values, place, array_ops.shape(once)[0])
+        return self._apply_sparse(IndexedSlices(total, once, grad.dense_shape), var)
+
+    def _finish(self, update_ops, name_scope):
+        return group(*update_ops, name=name_scope)
+
+    def _valid_dtypes(self):
+        from weft._core.framework import dtypes
+        return {dtypes.float16, dtypes.float32, dtypes.float64}
+
+    @staticmethod
+    def _call_if_callable(param):
+        return param() if callable(param) else param
+
+    # ---- slots ----
+
+    def _slot_dict(self, slot_name):
+        return self.__dict__.setdefault("_slots", {}).setdefault(slot_name, {})
+
+    def _make_slot(self, var, initializer, shape, dtype, slot_name, op_name):
+        found = self._slot_dict(slot_name)
+        if var not in found:
+            with colocate_with(var), variable_scope(None, var.op.name + "/" + op_name, auxiliary_name_scope=False) as scope:
+                found[var] = single(scope.name, shape, dtype, initializer, trainable=False)
+        return found[var]
+
+    def _get_or_make_slot(self, var, val, slot_name, op_name):
+        val = convert_to_tensor(val)
+        return self._make_slot(var, val, None, val.dtype.base_dtype, slot_name, op_name)
+
+    def _get_or_make_slot_with_initializer(self, var, initializer, shape, dtype, slot_name, op_name):
+        return self._make_slot(var, initializer, shape, dtype, slot_name, op_name)
+
+    def _zeros_slot(self, var, slot_name, op_name):
+        return self._make_slot(var, init_ops.zeros_initializer(), var.get_shape().as_list(), var.dtype.base_dtype, slot_name,
+                               op_name)
+
+    def _create_non_slot_variable(self, initial_value, name, colocate_with):
+        found = self.__dict__.setdefault("_non_slots", {})
+        if name not in found:
+            with colocate_with.graph.colocate_with(colocate_with.op):
+                found[name] = Variable(initial_value, name=name, trainable=False)
+        return found[name]
+
+    def _get_non_slot_variable(self, name, graph=None):
+        return self.__dict__.get("_non_slots", {}).get(name)
+
+    # ---- the update ----
+
+    def _update(self, grad, var):
+        with name_scope("update_" + var.op.name), colocate_with(var):
+            if isinstance(grad, IndexedSlices):
+                made = self._apply_sparse_duplicate_indices(grad, var)
+            else:
+                made = self._apply_dense(grad, var)
+            if getattr(var, "constraint", None) is None:
+                return made
+            with control_dependencies([made]):
+                return var.assign(var.constraint(var.read_value())).op
+
+    def _apply_in_python(self, pairs, global_step, name):
+        pairs = [(g if isinstance(g, IndexedSlices) else convert_to_tensor(g), v) for g, v in pairs if g is not None]
+        self._create_slots([v for _, v in pairs])
+        with name_scope(name, self._name) as scope:
+            self._prepare()
+            updates = [self._update(g, v) for g, v in pairs]
+            if global_step is None:
+                return self._finish(updates, scope)
+            with control_dependencies([self._finish(updates, "update")]), colocate_with(global_step):
+                one = convert_to_tensor(1, global_step.dtype.base_dtype)
+                return op("AssignAdd", scope, ref=global_step._ref(), value=one).op
+
+
+def in_python(optimizer):
+    """Does the program itself say how a variable is updated?"""
+    kind = type(optimizer)
+    return any(getattr(kind, m) is not getattr(PythonUpdates, m) for m in (
+        "_apply_dense", "_apply_sparse", "_resource_apply_dense", "_resource_apply_sparse"))

@@ -1,0 +1,76 @@
+"""tf.train.ClusterSpec: jobs and the addresses of their tasks."""
+from weft._core.framework import protos
+
+
+class ClusterSpec:
+    """From a dict of lists or of {task: address}, a ClusterDef or another ClusterSpec."""
+
+    def __init__(self, cluster):
+        if isinstance(cluster, ClusterSpec):
+            cluster = {job: dict(tasks) for job, tasks in cluster._spec.items()}
+        elif isinstance(cluster, protos.ServerDef):
+            cluster = {j.name: dict(j.tasks) for j in cluster.cluster.job}
+        elif isinstance(cluster, protos.ClusterDef):
+            cluster = {j.name: dict(j.tasks) for j in cluster.job}
+        elif not isinstance(cluster, dict):
+            raise TypeError("`cluster` must be a dictionary mapping one or more job names to lists of network addresses, "
+                            "or a `ClusterDef` protocol buffer")
+        self._spec = {}
+        for job, tasks in cluster.items():
+            if isinstance(tasks, str):
+                raise TypeError("The tasks for job %r must be a list or a dictionary from integers to strings." % job)
+            pairs = tasks.items() if isinstance(tasks, dict) else enumerate(tasks)
+            self._spec[job] = {}
+            for i, address in pairs:
+                if not isinstance(address, str):
+                    raise TypeError("Task address must be bytes or unicode, got %r" % (address,))
+                self._spec[job][int(i)] = address.strip()
+
+    def __bool__(self):
+        return bool(self._spec)
+
+    def __eq__(self, other):
+        return isinstance(other, ClusterSpec) and self._spec == other._spec
+
+    __hash__ = None
+
+    @property
+    def jobs(self):
+        return sorted(self._spec)
+
+    def num_tasks(self, job_name):
+        return len(self._job(job_name))
+
+    def task_indices(self, job_name):
+        return sorted(self._job(job_name))
+
+    def task_address(self, job_name, task_index):
+        try:
+            return self._job(job_name)[task_index]
+        except KeyError:
+            raise ValueError("No task with index %r in job %r" % (task_index, job_name)) from None
+
+    def job_tasks(self, job_name):
+        tasks = self._job(job_name)
+        return [tasks.get(i) for i in range(max(tasks) + 1)]
+
+    def _job(self, name):
+        try:
+            return self._spec[name]
+        except KeyError:
+            raise ValueError("No such job in cluster: %r" % name) from None
+
+    def as_dict(self):
+        return {job: [tasks[i] for i in range(len(tasks))] if sorted(tasks) == list(range(len(tasks))) else dict(tasks)
+                for job, tasks in sorted(self._spec.items())}
+
+    def as_cluster_def(self):
+        made = protos.ClusterDef()
+        for job in self.jobs:
+            made.job.add(name=job, tasks=self._spec[job])
+        return made
+
+    def __str__(self):
+        return "ClusterSpec(%s)" % self.as_dict()
+
+    __repr__ = __str__

@@ -1,0 +1,244 @@
+"""tf.train.Supervisor: the library initialises, waits, saves and recovers; Python threads may join in."""
+import contextlib
+
+from weft import _weft
+from weft._core.framework import errors, protos
+from weft._core.framework.graph import GraphKeys, get_default_graph
+from weft._core.ops.gradients import _out
+from weft._core.session import client
+from weft._core.train.coordinator import Coordinator, LooperThread
+
+
+def choice(given, default):
+    """An op or tensor as the extension takes it: None for the default, -1 for none."""
+    if given is default:
+        return None
+    return -1 if given is None else _out(given) if not hasattr(given, "outputs") else given._out
+
+
+def wrap_session(c_session, graph, target, config, owner):
+    """A Session around one that the library made."""
+    made = object.__new__(client.Session)
+    made._target, made._config, made._closed, made._graph = target or "", config, False, graph
+    made._fetches, made._lock, made._entered = {}, client.threading.Lock(), []
+    made._c, made._owner = c_session, owner
+    client._open_sessions.add(made)
+    return made
+
+
+def borrowed_coordinator(capsule):
+    made = Coordinator()
+    made._made = capsule
+    return made
+
+
+class SessionManager:
+    """Made for programs that name it; a Supervisor does its work."""
+
+    def __init__(self, local_init_op=None, ready_op=None, ready_for_local_init_op=None, graph=None, recovery_wait_secs=30,
+                 local_init_run_options=None):
+        self._opts = dict(local_init_op=local_init_op, ready_op=ready_op, graph=graph, recovery_wait_secs=recovery_wait_secs,
+                          ready_for_local_init_op=ready_for_local_init_op)
+
+    def prepare_session(self, master, init_op=None, saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None,
+                        wait_for_checkpoint=False, max_wait_secs=7200, config=None, init_feed_dict=None, init_fn=None):
+        sv = Supervisor(init_op=init_op, saver=saver, logdir=checkpoint_dir, init_feed_dict=init_feed_dict, init_fn=init_fn,
+                        summary_op=None, summary_writer=None, finalize=False, **self._opts)
+        return sv._session(master, config, wait_for_checkpoint, max_wait_secs, False)
+
+    def wait_for_session(self, master, config=None, max_wait_secs=float("inf")):
+        sv = Supervisor(is_chief=False, summary_op=None, summary_writer=None, finalize=False, **self._opts)
+        return sv._session(master, config, False, max_wait_secs, False)
+
+
+class Supervisor:
+    USE_DEFAULT = 0
+
+    def __init__(self, graph=None, ready_op=USE_DEFAULT, ready_for_local_init_op=USE_DEFAULT, is_chief=True,
+                 init_op=USE_DEFAULT, init_feed_dict=None, local_init_op=USE_DEFAULT, logdir=None, summary_op=USE_DEFAULT,
+                 saver=USE_DEFAULT, global_step=USE_DEFAULT, save_summaries_secs=120, save_model_secs=600,
+                 recovery_wait_secs=30, stop_grace_secs=120, checkpoint_basename="model.ckpt", session_manager=None,
+                 summary_writer=USE_DEFAULT, init_fn=None, local_init_run_options=None, finalize=True):
+        graph = self._graph = graph or get_default_graph()
+        default = Supervisor.USE_DEFAULT
+        self._is_chief, self._logdir, self._stop_grace = bool(is_chief), logdir, stop_grace_secs
+        self._given = dict(init_op=init_op, ready_op=ready_op, local_init_op=local_init_op, summary_op=summary_op,
+                           global_step=global_step, ready_for_local_init_op=ready_for_local_init_op)
+        self._save_model_secs, self._save_summaries_secs = save_model_secs, save_summaries_secs
+        self._saver_given, self._writer_given = saver, summary_writer
+        ops = tuple(choice(v, default) for v in (init_op, local_init_op, ready_op, ready_for_local_init_op, summary_op,
+                                                 global_step))
+        feeds = [client._feed(graph, k, v) for k, v in client._spread(init_feed_dict or {})]
+        started = None if init_fn is None else (
+            lambda c: init_fn(wrap_session(c, graph, "", None, self)))
+        self._collect(graph)
+        self._verify()
+        self._made = _weft.supervisor_create(
+            graph._c, self._is_chief, logdir, ops, feeds, started, None, _part(saver, default), _part(summary_writer, default),
+            float(save_summaries_secs) or -1.0, float(save_model_secs) or -1.0, float(recovery_wait_secs),
+            float(stop_grace_secs), checkpoint_basename)
+        coordinator, self._c_saver, self._c_writer, step, self._save_path = _weft.supervisor_parts(self._made)
+        self._coord, self._step = borrowed_coordinator(coordinator), step
+        self._runner_sessions = []
+        if finalize:
+            graph.finalize()
+
+    def _collect(self, graph):
+        """Lists that only Python has filled are told to the library when it is asked to supervise."""
+        if not graph.get_collection(GraphKeys.GLOBAL_STEP) and self._given["global_step"] not in (0, None):
+            step = self._given["global_step"]
+            if hasattr(step, "name"):
+                graph.add_to_collection(GraphKeys.GLOBAL_STEP, step)
+
+    def _verify(self):
+        if not self._is_chief:
+            for op in self._graph.get_operations():
+                if op.type in ("Variable", "VariableV2") and not op.device:
+                    raise ValueError("When using replicas, all Variables must have their device set: %s" % op.name)
+
+    # ---- what it is ----
+
+    is_chief = property(lambda self: self._is_chief)
+    coord = property(lambda self: self._coord)
+    graph = property(lambda self: self._graph)
+    save_path = property(lambda self: self._save_path)
+    save_model_secs = property(lambda self: self._save_model_secs)
+    save_summaries_secs = property(lambda self: self._save_summaries_secs)
+    init_op = property(lambda self: self._given["init_op"] or None)
+    ready_op = property(lambda self: self._given["ready_op"] or None)
+    summary_op = property(lambda self: self._given["summary_op"] or None)
+    session_manager = property(lambda self: SessionManager(graph=self._graph))
+
+    @property
+    def global_step(self):
+        given = self._given["global_step"]
+        if given is not Supervisor.USE_DEFAULT:
+            return given
+        from weft._core.ops.variables import variable_of
+        return None if self._step < 0 else variable_of(self._graph, self._graph._tensor(self._step).name)
+
+    @property
+    def saver(self):
+        from weft._core.train.saver import Saver
+        if isinstance(self._saver_given, Saver) or self._c_saver is None:
+            return self._saver_given or None
+        made = object.__new__(Saver)
+        made._made, made._graph, made._empty, made._owner = self._c_saver, self._graph, False, self
+        return made
+
+    @property
+    def summary_writer(self):
+        from weft._core.files.summary import FileWriter
+        if isinstance(self._writer_given, FileWriter) or self._c_writer is None:
+            return self._writer_given or None
+        made = object.__new__(FileWriter)
+        made._made, made._dir, made._closed, made._owner = self._c_writer, self._logdir, False, self
+        return made
+
+    # ---- sessions ----
+
+    def _session(self, master, config, for_checkpoint, max_wait_secs, services):
+        data = (config or protos.ConfigProto()).SerializeToString()
+        wait = 0.0 if max_wait_secs in (None, float("inf")) else float(max_wait_secs)
+        made = _weft.supervisor_session(self._made, master or "", data, wait, bool(for_checkpoint), bool(services))
+        return wrap_session(made, self._graph, master, config, self)
+
+    def prepare_or_wait_for_session(self, master="", config=None, wait_for_checkpoint=False, max_wait_secs=7200,
+                                    start_standard_services=True):
+        self._coord.clear_stop()
+        return self._session(master, config, wait_for_checkpoint, max_wait_secs, start_standard_services)
+
+    PrepareSession = prepare_or_wait_for_session
+
+    @contextlib.contextmanager
+    def managed_session(self, master="", config=None, start_standard_services=True, close_summary_writer=True):
+        sess = None
+        try:
+            sess = self.prepare_or_wait_for_session(master, config, start_standard_services=start_standard_services)
+            with sess.as_default():
+                yield sess
+        except Exception as e:
+            self.request_stop(e)
+        finally:
+            try:
+                self.stop(close_summary_writer=close_summary_writer)
+            finally:
+                if sess is not None:
+                    with contextlib.suppress(errors.OpError):
+                        sess.close()
+
+    def start_standard_services(self, sess):
+        _weft.supervisor_start_services(self._made, sess._c)
+        return []
+
+    StartStandardServices = start_standard_services
+
+    def start_queue_runners(self, sess, queue_runners=None):
+        if queue_runners is None:
+            return [None] * _weft.supervisor_start_queue_runners(self._made, sess._c)
+        own = client.Session(sess._target, sess.graph, sess._config)  # closing it ends a wait for what never comes
+        self._runner_sessions.append(own)
+        return [t for qr in queue_runners for t in qr.create_threads(own, coord=self._coord, daemon=True, start=True)]
+
+    StartQueueRunners = start_queue_runners
+
+    def loop(self, timer_interval_secs, target, args=None, kwargs=None):
+        made = LooperThread(self._coord, timer_interval_secs, target, args, kwargs)
+        made.start()
+        return made
+
+    Loop = loop
+
+    # ---- the end ----
+
+    def should_stop(self):
+        return self._coord.should_stop()
+
+    ShouldStop = should_stop
+
+    def request_stop(self, ex=None):
+        self._coord.request_stop(ex)
+
+    RequestStop = request_stop
+
+    def stop_on_exception(self):
+        return self._coord.stop_on_exception()
+
+    StopOnException = stop_on_exception
+
+    def wait_for_stop(self):
+        self._coord.wait_for_stop()
+
+    WaitForStop = wait_for_stop
+
+    def stop(self, threads=None, close_summary_writer=True, ignore_live_threads=False):
+        self._coord.request_stop()
+        mine = list(self._coord._threads)
+        for t in mine:
+            t.join(self._stop_grace)
+        try:
+            _weft.supervisor_stop(self._made, not close_summary_writer, ignore_live_threads)
+        except errors.OpError:
+            if self._coord._exc is None:
+                raise
+        finally:  # the runners have closed their queues by now
+            while self._runner_sessions:
+                self._runner_sessions.pop()._finish()
+        if self._coord._exc is not None:
+            ex, self._coord._exc = self._coord._exc, None
+            raise ex
+
+    Stop = stop
+
+    def summary_computed(self, sess, summary, global_step=None):
+        if self.summary_writer is None:
+            raise RuntimeError("Writing a summary requires a summary writer.")
+        data = summary.SerializeToString() if hasattr(summary, "SerializeToString") else bytes(summary)
+        _weft.supervisor_add_summary(self._made, sess._c, data, None if global_step is None else int(global_step))
+
+    SummaryComputed = summary_computed
+
+
+def _part(given, default):
+    """A saver or writer: None for the default, False for none at all."""
+    return None if given is default else False if given is None else given._made

@@ -1,0 +1,47 @@
+"""The global step."""
+from weft import _weft
+from weft._core.framework.graph import GraphKeys, get_default_graph
+from weft._core.ops.variables import Variable, variable_of
+
+
+def get_global_step(graph=None):
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(found) == 1:
+        return found[0]
+    if len(found) > 1:
+        raise TypeError("Multiple tensors in global_step collection.")
+    try:
+        return variable_of(graph, "global_step:0") or graph.get_tensor_by_name("global_step:0")
+    except KeyError:
+        return None
+
+
+def create_global_step(graph=None):
+    graph = graph or get_default_graph()
+    if get_global_step(graph) is not None:
+        raise ValueError("\"global_step\" already exists.")
+    return get_or_create_global_step(graph)
+
+
+def get_or_create_global_step(graph=None):
+    graph = graph or get_default_graph()
+    found = get_global_step(graph)
+    if found is not None:
+        return found
+    graph._check_not_finalized()
+    out = _weft.global_step_make(graph._c)
+    made = variable_of(graph, graph._tensor(out).name)
+    graph._variable_store[made.op.name] = made
+    return made
+
+
+def assert_global_step(global_step_tensor):
+    if not (isinstance(global_step_tensor, Variable) or hasattr(global_step_tensor, "dtype")):
+        raise TypeError("Existing \"global_step\" must be a Variable or Tensor: %s." % global_step_tensor)
+    if not global_step_tensor.dtype.base_dtype.is_integer:
+        raise TypeError("Existing \"global_step\" does not have integer type: %s" % global_step_tensor.dtype)
+
+
+def global_step(sess, global_step_tensor):
+    return int(sess.run(global_step_tensor))

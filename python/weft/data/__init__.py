@@ -1,0 +1,24 @@
+"""tf.data: data sets and iterators."""
+from weft._core.data.dataset import (
+    AUTOTUNE,
+    Dataset,
+    FixedLengthRecordDataset,
+    Iterator,
+    Options,
+    TextLineDataset,
+    TFRecordDataset,
+    get_output_classes,
+    get_output_shapes,
+    get_output_types,
+    make_initializable_iterator,
+    make_one_shot_iterator,
+)
+from weft._core.public import publish as _publish
+from weft.data import experimental
+
+__all__ = [
+    "AUTOTUNE", "Dataset", "FixedLengthRecordDataset", "Iterator", "Options", "TFRecordDataset", "TextLineDataset",
+    "experimental", "get_output_classes", "get_output_shapes", "get_output_types", "make_initializable_iterator",
+    "make_one_shot_iterator",
+]
+__getattr__ = _publish(__name__)

@@ -1,7 +1,0 @@
-"""tf.Print."""
-from .build import op
-
-
-def Print(input_, data, message=None, first_n=None, summarize=None, name=None):  # noqa: N802
-    return op("Print", name, input=input_, data=list(data), message=message or "", first_n=-1 if first_n is None else first_n,
-              summarize=3 if summarize is None else summarize)

@@ -1,0 +1,128 @@
+"""tf.train: optimizers, savers, the global step, clusters, supervision."""
+from weft._core.files.graph_io import write_graph
+from weft._core.files.summary import SummaryWriter, summary_iterator
+from weft._core.framework.protos import (
+    BytesList,
+    ClusterDef,
+    Example,
+    Feature,
+    FeatureList,
+    FeatureLists,
+    Features,
+    FloatList,
+    Int64List,
+    JobDef,
+    SaverDef,
+    SequenceExample,
+    ServerDef,
+)
+from weft._core.public import publish as _publish
+from weft._core.session.cluster import Server
+from weft._core.train.coordinator import Coordinator, LooperThread, QueueRunner, add_queue_runner, start_queue_runners
+from weft._core.train.device_setter import replica_device_setter
+from weft._core.train.hooks import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    FeedFnHook,
+    FinalOpsHook,
+    GlobalStepWaiterHook,
+    LoggingTensorHook,
+    NanLossDuringTrainingError,
+    NanTensorHook,
+    ProfilerHook,
+    SecondOrStepTimer,
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    StepCounterHook,
+    StopAtStepHook,
+    SummarySaverHook,
+)
+from weft._core.train.input import (
+    batch,
+    batch_join,
+    input_producer,
+    limit_epochs,
+    match_filenames_once,
+    range_input_producer,
+    shuffle_batch,
+    shuffle_batch_join,
+    slice_input_producer,
+    string_input_producer,
+)
+from weft._core.train.monitored import (
+    ChiefSessionCreator,
+    MonitoredSession,
+    MonitoredTrainingSession,
+    Scaffold,
+    SessionCreator,
+    SingularMonitoredSession,
+    WorkerSessionCreator,
+)
+from weft._core.train.optimizer import (
+    AdadeltaOptimizer,
+    AdagradDAOptimizer,
+    AdagradOptimizer,
+    AdamOptimizer,
+    ExponentialMovingAverage,
+    FtrlOptimizer,
+    GradientDescentOptimizer,
+    MomentumOptimizer,
+    Optimizer,
+    ProximalAdagradOptimizer,
+    ProximalGradientDescentOptimizer,
+    RMSPropOptimizer,
+    cosine_decay,
+    cosine_decay_restarts,
+    exponential_decay,
+    inverse_time_decay,
+    linear_cosine_decay,
+    natural_exp_decay,
+    noisy_linear_cosine_decay,
+    piecewise_constant,
+    piecewise_constant_decay,
+    polynomial_decay,
+)
+from weft._core.train.saver import (
+    NewCheckpointReader,
+    Saver,
+    checkpoint_exists,
+    export_meta_graph,
+    get_checkpoint_mtimes,
+    get_checkpoint_state,
+    import_meta_graph,
+    latest_checkpoint,
+    list_variables,
+    load_checkpoint,
+    load_variable,
+    remove_checkpoint,
+    update_checkpoint_state,
+)
+from weft._core.train.server import ClusterSpec
+from weft._core.train.supervisor import SessionManager, Supervisor
+from weft._core.train.sync import SyncReplicasOptimizer, SyncReplicasOptimizerV2
+from weft._core.train.training_util import assert_global_step, create_global_step, get_global_step, get_or_create_global_step, global_step
+
+__all__ = [
+    "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList", "CheckpointSaverHook",
+    "CheckpointSaverListener", "ChiefSessionCreator", "ClusterDef", "ClusterSpec", "Coordinator", "Example",
+    "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FeedFnHook", "FinalOpsHook",
+    "FloatList", "FtrlOptimizer", "GlobalStepWaiterHook", "GradientDescentOptimizer", "Int64List", "JobDef",
+    "LoggingTensorHook", "LooperThread", "MomentumOptimizer", "MonitoredSession", "MonitoredTrainingSession",
+    "NanLossDuringTrainingError", "NanTensorHook", "NewCheckpointReader", "Optimizer", "ProfilerHook",
+    "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver",
+    "SaverDef", "Scaffold", "SecondOrStepTimer", "SequenceExample", "Server", "ServerDef", "SessionCreator",
+    "SessionManager", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues",
+    "SingularMonitoredSession", "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "SummaryWriter", "Supervisor",
+    "SyncReplicasOptimizer", "SyncReplicasOptimizerV2", "WorkerSessionCreator", "add_queue_runner",
+    "assert_global_step", "batch", "batch_join", "checkpoint_exists", "cosine_decay", "cosine_decay_restarts",
+    "create_global_step", "exponential_decay", "export_meta_graph", "get_checkpoint_mtimes", "get_checkpoint_state",
+    "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "input_producer",
+    "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
+    "load_checkpoint", "load_variable", "match_filenames_once", "natural_exp_decay", "noisy_linear_cosine_decay",
+    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "range_input_producer", "remove_checkpoint",
+    "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
+    "string_input_producer", "summary_iterator", "update_checkpoint_state", "write_graph",
+]
+__getattr__ = _publish(__name__)

@@ -69,7 +69,7 @@ class OpDef:
 _ATTR = re.compile(r"""(\w+):(list\(\w+\)|\w+)      # name:kind
                        (\{[^}]*\})?                 # {allowed}
                        (?:>=(-?\d+))?               # >=minimum
-                       (?:=(\[(?:'[^']*'|[^\]'])*\]|'[^']*'|[^\s]+))?   # =default
+                       (?:=(\[(?:'[^']*'|[^\]'])*\]|'[^']*'|tensor\([^)]*\)|[^\s]+))?   # =default
                        \s*""", re.X)
 
 

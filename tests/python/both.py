@@ -5,6 +5,7 @@ The nodes that it made must have the same names, ops and inputs, in the same ord
 """
 import numpy as np
 import tensorflow.compat.v1 as oracle
+
 import weft
 
 oracle.disable_eager_execution()

@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+
 import weft
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))

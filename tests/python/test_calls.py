@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+
 import scripts
 
 HERE = pathlib.Path(__file__).resolve().parent

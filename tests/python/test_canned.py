@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+
 import scripts
 import weft
 from both import compare, oracle
@@ -63,7 +64,7 @@ def test_training_evaluation_and_prediction_agree(tmp_path, make):
         estimator, labels = make(tf, model_dir=str(tmp_path / tf.__name__), config=tf.estimator.RunConfig(tf_random_seed=4))
         estimator.train(inputs(tf, labels, None), steps=3)
         found.append((estimator.evaluate(inputs(tf, labels, 1)), list(estimator.predict(inputs(tf, labels, 1)))[:3],
-                      {v for v in estimator.get_variable_names() if not v.split("/")[-1][:4] in ("Adam", "Adag", "Ftrl", "beta")}))
+                      {v for v in estimator.get_variable_names() if v.split("/")[-1][:4] not in ("Adam", "Adag", "Ftrl", "beta")}))
     ours, theirs = found
     assert ours[2] - {"beta1_power", "beta2_power"} == theirs[2]
     assert ours[0].keys() == theirs[0].keys()

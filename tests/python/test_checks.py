@@ -1,9 +1,10 @@
 """Assertions about tensors, frozen graphs, and names of before 1.0 that no table counts."""
 import numpy as np
 import pytest
+
 import weft
-from weft._core.framework import protos
 from both import both, oracle
+from weft._core.framework import protos
 
 BOTH = (weft, oracle)
 

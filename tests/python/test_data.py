@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+
 import scripts
-from both import compare, oracle
-from both import weft as ours
+from both import compare, oracle, weft as ours
 
 BOTH = (ours, oracle)
 PIPELINES = {}

@@ -1,6 +1,7 @@
 """tf.einsum: the nodes and numbers that TensorFlow makes of the same equation."""
 import numpy as np
 import pytest
+
 import weft
 from both import both, oracle
 

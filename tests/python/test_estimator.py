@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+
 import scripts
 import weft
 from both import compare, oracle

@@ -3,6 +3,7 @@ import pathlib
 
 import numpy as np
 import pytest
+
 import weft
 from both import both, both_raise, oracle
 

@@ -1,6 +1,7 @@
 """Building graphs: names, inputs and values are TensorFlow's."""
 import numpy as np
 import pytest
+
 from both import both, both_raise, weft
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) / 7 - 0.6
@@ -167,9 +168,10 @@ def test_py_func():
 
 
 def test_functions_of_the_library_are_called_and_differentiated():
+    from tensorflow.python.framework import function
+
     import weft
     from weft._core.framework.function import Defun
-    from tensorflow.python.framework import function
 
     def program(tf):
         defun = Defun if tf is weft else function.Defun

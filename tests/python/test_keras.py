@@ -1,6 +1,7 @@
 """tf.keras's layers as parts of a graph: the values, gradients and names of TensorFlow's; what is missing says so."""
 import numpy as np
 import pytest
+
 import weft
 from both import both, compare, oracle
 

@@ -1,6 +1,7 @@
 """Parts of the language that few programs use: partial runs, mapped imports, optimizers and schedules of the program's own."""
 import numpy as np
 import pytest
+
 import weft
 from both import both, compare, oracle
 

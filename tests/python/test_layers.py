@@ -1,9 +1,9 @@
 """Layers, losses, metrics, images, cells and old names: values are TensorFlow's, or what the old name stands for."""
 import numpy as np
 import pytest
-from both import both, oracle
 
 import weft
+from both import both, oracle
 
 X = np.random.RandomState(0).randn(6, 4).astype(np.float32)
 LABELS = np.array([0, 1, 3, 2, 2, 0], np.int32)

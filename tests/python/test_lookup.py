@@ -2,9 +2,10 @@
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as oracle
+from tensorflow.python.ops import lookup_ops
+
 import weft
 from both import both
-from tensorflow.python.ops import lookup_ops
 
 
 def module(tf):

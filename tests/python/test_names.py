@@ -6,8 +6,8 @@ import re
 import sys
 
 import pytest
-import scripts
 
+import scripts
 from weft._core.run import runner
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "calls"))

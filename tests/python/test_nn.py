@@ -1,9 +1,9 @@
 """tf.nn and training steps: nodes and numbers are TensorFlow's."""
 import numpy as np
 import pytest
-from both import both, compare, oracle
 
 import weft
+from both import both, compare, oracle
 
 LOGITS = np.random.RandomState(0).randn(6, 4).astype(np.float32)
 LABELS = np.eye(4, dtype=np.float32)[[0, 1, 3, 2, 2, 0]]

@@ -1,6 +1,7 @@
 """Variables in pieces: partitioners, lookups over pieces, and checkpoints that both read into any cut."""
 import numpy as np
 import pytest
+
 import weft
 from both import both, compare, oracle
 

@@ -2,8 +2,15 @@
 import pytest
 from tensorflow.core.example import example_pb2
 from tensorflow.core.framework import device_attributes_pb2, graph_pb2, step_stats_pb2, summary_pb2, variable_pb2
-from tensorflow.core.protobuf import (cluster_pb2, config_pb2, meta_graph_pb2, queue_runner_pb2, saved_model_pb2, saver_pb2,
-                                      tensorflow_server_pb2)
+from tensorflow.core.protobuf import (
+    cluster_pb2,
+    config_pb2,
+    meta_graph_pb2,
+    queue_runner_pb2,
+    saved_model_pb2,
+    saver_pb2,
+    tensorflow_server_pb2,
+)
 from tensorflow.core.util import event_pb2
 
 import weft

@@ -1,5 +1,6 @@
 """Recurrent networks and control flow in loops: the same values and gradients as TensorFlow's."""
 import numpy as np
+
 from both import both
 
 X = np.random.RandomState(0).randn(5, 4, 3).astype(np.float32)  # batch, time, depth

@@ -1,6 +1,7 @@
 """tf.saved_model both ways: what Weft writes TensorFlow loads, and what TensorFlow writes Weft loads."""
 import numpy as np
 import pytest
+
 import weft
 from both import compare, oracle
 

@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+
 import scripts
 
 pytestmark = pytest.mark.skipif(scripts.seeds() is None, reason="the seed documents are not above this checkout")

@@ -5,9 +5,9 @@ compared.  Where TensorFlow 2.15 wraps (an argument that can only be int32), Wef
 """
 import numpy as np
 import pytest
-from both import both_raise, oracle
 
 import weft
+from both import both_raise, oracle
 
 BIG = 2**32 + 5
 

@@ -1,5 +1,6 @@
 """Sparse tensors put together, cut and added up: the values that TensorFlow makes of the same program."""
 import pytest
+
 import weft
 from both import both, oracle
 

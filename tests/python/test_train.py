@@ -1,8 +1,8 @@
 """Supervised and monitored training, hooks in Python, input pipelines: in one process and as a cluster."""
 import numpy as np
 import pytest
-import scripts
 
+import scripts
 import weft as tf
 
 MONITORED = '''

@@ -1,9 +1,9 @@
 """Wrong programs: TensorFlow's class of exception, and a message with what TensorFlow's names, at least."""
 import numpy as np
 import pytest
-from both import oracle
 
 import weft
+from both import oracle
 
 WRONG = []
 

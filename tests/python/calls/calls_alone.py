@@ -1,5 +1,6 @@
 """What the tables count once and no oracle has: contrib's names that 2.15 and tf-slim lack.  A case says what it expects."""
 import numpy as np
+
 from machine import case
 
 X = {"a": np.float32([[1], [2], [3], [4]]), "b": np.array([["x"], ["y"], ["x"], ["z"]])}

@@ -1,5 +1,6 @@
 """Constants, shapes, arithmetic, strings."""
 import numpy as np
+
 from machine import case
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) / 7

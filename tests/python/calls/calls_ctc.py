@@ -1,5 +1,6 @@
 """Labels along frames."""
 import numpy as np
+
 from machine import case
 
 X = np.random.RandomState(3).randn(6, 2, 4).astype(np.float32)

@@ -2,6 +2,7 @@
 import glob
 
 import numpy as np
+
 from machine import case
 
 X = {"a": np.float32([[1], [2], [3], [4]]), "b": np.array([["x"], ["y"], ["x"], ["z"]])}

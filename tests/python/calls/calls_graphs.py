@@ -1,5 +1,6 @@
 """Variables, scopes, collections, sessions, devices, control."""
 import numpy as np
+
 from machine import case
 
 

@@ -1,5 +1,6 @@
 """Matrices factored, inverted, solved."""
 import numpy as np
+
 from machine import case
 
 S = np.array([[[9, 2, 1], [2, 8, 3], [1, 3, 7]], [[5, 0, 1], [0, 6, 2], [1, 2, 4]]], np.float64)

@@ -5,6 +5,7 @@ import struct
 import types
 
 import numpy as np
+
 from machine import case
 
 

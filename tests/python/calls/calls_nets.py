@@ -1,5 +1,6 @@
 """Layers, losses, metrics, cells, contrib."""
 import numpy as np
+
 from machine import case
 
 X = np.random.RandomState(0).randn(6, 4).astype(np.float32)
@@ -118,7 +119,8 @@ def contrib_layers(tf):
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         values = sess.run([w, regularizer(tf.constant(X))] + tf.get_collection("regularization_losses"))
-    return [values[1], abs(values[2] - 0.05 * (values[0] ** 2).sum()) < 1e-6, values[0].shape, tf.contrib.framework.get_or_create_global_step()]
+    return [values[1], abs(values[2] - 0.05 * (values[0] ** 2).sum()) < 1e-6, values[0].shape,
+            tf.contrib.framework.get_or_create_global_step()]
 
 
 @case(nodes=False, tolerance=1e-4)

@@ -1,5 +1,6 @@
 """Names of before 1.0, and what they stood for."""
 import numpy as np
+
 from machine import case
 
 

@@ -2,6 +2,7 @@
 import os
 
 import numpy as np
+
 from machine import case
 
 X = np.random.RandomState(2).rand(4, 6).astype(np.float32)
@@ -16,7 +17,8 @@ def arithmetic(tf):
     made = [tf.div(7, 2), tf.div([7.0], 2.0), tf.pow(X, 2.0), tf.round(X * 10), tf.scalar_mul(2.0, X), tf.sigmoid(X),
             tf.math.sigmoid(X), tf.to_int64(X * 9), tf.transpose(X, [1, 0]), tf.zeros_like(X), tf.ones([2], tf.int32),
             tf.range(1, 9, 3), tf.parallel_stack([X[0], X[1]]), tf.nn.zero_fraction([0.0, 1.0]), tf.nn.log_softmax(X),
-            tf.unpack(X), tf.scatter_update(tf.Variable([1.0, 2.0]), [1], [5.0]), tf.cast(X, tf.float16), tf.cast(tf.cast(X, tf.bfloat16), tf.float32),
+            tf.unpack(X), tf.scatter_update(tf.Variable([1.0, 2.0]), [1], [5.0]), tf.cast(X, tf.float16),
+            tf.cast(tf.cast(X, tf.bfloat16), tf.float32),
             tf.placeholder_with_default(X, shape=[None, 6], name="x"), v]
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
@@ -41,7 +43,8 @@ def sparse(tf):
 
 @case(nodes=False)
 def images(tf):
-    made = [tf.image.central_crop(IMAGE[0], central_fraction=0.5), tf.image.resize_images(IMAGE, [4, 4], method=tf.image.ResizeMethod.BILINEAR),
+    made = [tf.image.central_crop(IMAGE[0], central_fraction=0.5),
+            tf.image.resize_images(IMAGE, [4, 4], method=tf.image.ResizeMethod.BILINEAR),
             tf.image.convert_image_dtype(np.uint8([[[0], [255]]]), dtype=tf.float32),
             tf.nn.lrn(IMAGE, 2, bias=1.0, alpha=0.1, beta=0.5, name="norm")]
     with tf.Session() as sess:

@@ -73,7 +73,8 @@ def logging(tf):
 
 @case
 def messages(tf):
-    config = tf.ConfigProto(log_device_placement=True, allow_soft_placement=True, intra_op_parallelism_threads=2, inter_op_parallelism_threads=3, device_count={"CPU": 1},
+    config = tf.ConfigProto(log_device_placement=True, allow_soft_placement=True, intra_op_parallelism_threads=2,
+                            inter_op_parallelism_threads=3, device_count={"CPU": 1},
                             gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=0.5, allow_growth=True,
                                                       force_gpu_compatible=True))
     empty = tf.ConfigProto()

@@ -1,5 +1,6 @@
 """Small integers, and floats rounded like them."""
 import numpy as np
+
 from machine import case
 
 X = np.float32([-3, -1.25, -.5, 0, .1, .5, 1, 2.3])

@@ -1,5 +1,6 @@
 """Gamma and Poisson numbers: the same ones, for the same seeds."""
 import numpy as np
+
 from machine import case
 
 

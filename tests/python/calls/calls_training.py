@@ -4,6 +4,7 @@ import os
 import socket
 
 import numpy as np
+
 from machine import case
 
 X = np.random.RandomState(3).randn(8, 3).astype(np.float32)

@@ -44,7 +44,8 @@ def contrib(tf, slim):
     return types.SimpleNamespace(
         framework=types.SimpleNamespace(get_or_create_global_step=tf.train.get_or_create_global_step,
                                         arg_scope=slim.arg_scope),
-        layers=layers, slim=slim, rnn=rnn, learn=types.SimpleNamespace(Experiment=experiment(tf)), data=tf.data, metrics=types.SimpleNamespace(streaming_auc=streaming_auc))
+        layers=layers, slim=slim, rnn=rnn, learn=types.SimpleNamespace(Experiment=experiment(tf)), data=tf.data,
+        metrics=types.SimpleNamespace(streaming_auc=streaming_auc))
 
 
 def old_optimizers(tf):

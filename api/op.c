@@ -74,6 +74,7 @@ weft_err weft_op_json(char **out, int i) {
   weft__text_printf(&t, ", \"kernel\": %s, \"stateful\": %s", o->cpu ? "true" : "false",
                     o->opdef.stateful ? "true" : "false");
   put_field(&t, "gradient", o->grad ? "yes" : o->no_grad ? "none" : "missing");
+  put_field(&t, "scenario", o->scenario);
   put_cases(&t, o);
   weft__text_puts(&t, "}");
   *out = weft__text_take(&t);

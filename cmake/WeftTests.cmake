@@ -114,6 +114,21 @@ if(battery)
   weft_test(docs.adding_an_op battery_of_page cube)
 endif()
 
+# Ops that the battery must refuse, each with the words it must say.  They are in no table but this program's.
+weft_glob(wrong_ops tests/battery_wrong)
+if(battery AND wrong_ops)
+  weft_glob(sources ops)
+  weft_write_op_table(${PROJECT_BINARY_DIR}/battery_wrong/op_table.c ${sources} ${wrong_ops})
+  weft_floor_program(battery_of_wrong_ops api ${battery} ${wrong_ops} ${PROJECT_BINARY_DIR}/battery_wrong/op_table.c)
+  foreach(source ${wrong_ops})
+    get_filename_component(stem ${source} NAME_WE)
+    file(STRINGS ${source} expected REGEX "Expected: ")
+    string(REGEX REPLACE ".*Expected: (.*) \\*/$" "\\1" expected "${expected}")
+    weft_test(battery.refuses.${stem} battery_of_wrong_ops ${stem})
+    set_tests_properties(battery.refuses.${stem} PROPERTIES PASS_REGULAR_EXPRESSION "${expected}")
+  endforeach()
+endif()
+
 # Every thing_fuzz.c becomes fuzz.FLOOR.thing: here a fixed number of mutants of tests/corpus/FLOOR.thing, with
 # -DWEFT_FUZZ=ON (clang) a libFuzzer program for as long as one likes.
 option(WEFT_FUZZ "Link the fuzz targets with libFuzzer (clang; with WEFT_SANITIZE=address)" OFF)

@@ -6,7 +6,8 @@
  *         .infer = softmax_infer, .cpu = softmax_cpu, .grad = softmax_grad, .cases = softmax_cases },
  *       { 0 },
  *     };
- * and nothing else need be touched: the build makes the table from the folder. */
+ * and nothing else need be touched: the build makes the table from the folder.  A file without cases ends its list with
+ * { .scenario = "tests/parity/test_queues.py" } instead. */
 #ifndef WEFT_GRAPH_OP_H
 #define WEFT_GRAPH_OP_H
 
@@ -67,7 +68,7 @@ weft_out weft__backprop_dout(backprop *b, int i);
 
 /* ---- cases: what the battery and the parity test ask an op ----
  * in:   inputs separated by ';', each "f32[2,3] 1 2 3 4 5 6".  Types: f16 bf16 f32 f64 i8..i64 u8..u64
- *       bool str c64 c128.  Values: numbers (true/false, "quoted" strings), the last one repeated; or a
+ *       bool str c64 c128 qi8 qi16 qi32 qu8 qu16.  Values: numbers (true/false, "quoted" strings), the last one repeated; or a
  *       generator: rand (uniform -1..1, ints -5..5), pos (0.1..2), unit (0..1 exclusive), seq (0,1,2..),
  *       below:N (ints 0..N-1), normal.  "&f32[2] 1 2" is a variable with that value (for reference and
  *       resource arguments alike); its value after the run is compared too.
@@ -110,8 +111,12 @@ struct op {
   /* Optional: cpu looks at no element, so it serves on every device.  The arguments it does look at, inputs and outputs,
    * are in host memory there: "shape axis"; "*": all; "": none; "elem?": if of int32 or bool, which TF keeps there. */
   const char *anywhere;
-  const op_case *cases; /* NULL: the op is exercised by a scenario of tests/parity */
-  opdef opdef;          /* filled in by weft__op_table_create */
+  const op_case *cases; /* NULL: the op is exercised by a scenario */
+  /* In the row that ends a list, required where the list has no case: the tests that exercise its ops, as paths from the
+   * root separated by spaces.  The battery fails unless they exist; tests/parity fails unless its own run those ops.
+   * weft__op_table_create copies it to every row of the list. */
+  const char *scenario;
+  opdef opdef; /* filled in by weft__op_table_create */
 };
 #define OPS(stem) const op weft__ops_##stem[]
 

@@ -219,5 +219,5 @@ OPS(stack) = {
     ASKS("StackPop", "", "elem:elem_type", " | elem_type:type", "Takes the value pushed last.", weft__infer_none,
          pop_cpu, "elem?"),
     ASKS("StackClose", "", "", "", "Lets go of the values.", weft__infer_none, close_cpu, ""),
-    {0},
+    {.scenario = "tests/parity/test_old_names.py"},
 };

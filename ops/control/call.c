@@ -240,5 +240,5 @@ OPS(call) = {
          " ; stateful"),
     {"FakeParam() -> (output:dtype) | dtype:type shape:shape", "Stands in for a value that nobody reads.",
      .flags = OP_NO_FOLD, .infer = fake_infer, .cpu = fake_cpu, .no_grad = true},
-    {0},
+    {.scenario = "tests/parity/test_functions.py"},
 };

@@ -8,10 +8,21 @@ static weft_err retval_cpu(kernel *k) {
   return WEFT_OK;
 }
 
+static const op_case arg_cases[] = {
+    {"", "error UNIMPLEMENTED", "T=float index=0", CASE_NO_PARITY},
+    {0},
+};
+
+static const op_case retval_cases[] = {
+    {"f32[2] 1 2", "", "index=0", CASE_NO_PARITY},
+    {"str[] \"a\"", "", "index=1", CASE_NO_PARITY},
+    {0},
+};
+
 OPS(function) = {
     {"_Arg() -> (output:T) | T:type index:int>=0 ; stateful", "An argument of a function; it must be fed.",
-     .infer = weft__infer_none, .no_grad = true},
+     .infer = weft__infer_none, .no_grad = true, .cases = arg_cases},
     {"_Retval(input:T) -> () | T:type index:int>=0 ; stateful", "A result of a function.", .infer = weft__infer_none,
-     .cpu = retval_cpu, .no_grad = true},
+     .cpu = retval_cpu, .no_grad = true, .cases = retval_cases},
     {0},
 };

@@ -59,5 +59,5 @@ OPS(py_func) = {
      "; stateful",
      "As PyFunc, for a function that TensorFlow would differentiate; here asking for its gradient is an error.",
      .infer = weft__infer_none, .cpu = py_func_cpu},
-    {0},
+    {.scenario = "tests/parity/test_py_func.py"},
 };

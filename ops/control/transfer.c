@@ -72,5 +72,5 @@ OPS(transfer) = {
      .cpu = send_cpu, WITH_KEY, .no_grad = true, .anywhere = "*"},
     {"_HostRecv" RECV, "Receives a tensor into host memory.", .flags = OP_ASYNC, .infer = weft__infer_none,
      .cpu = recv_cpu, WITH_KEY, .no_grad = true, .anywhere = "*"},
-    {0},
+    {.scenario = "exec/executors/staged_test.c exec/passes/partition_test.c"},
 };

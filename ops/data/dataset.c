@@ -103,5 +103,5 @@ OPS(dataset) = {
      .cpu = same_cpu},
     {"UnwrapDatasetVariant(input_handle:variant) -> (output_handle:variant)", "The same data set.", DATASET_FLAGS,
      .cpu = same_cpu},
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

@@ -361,5 +361,5 @@ OPS(dataset_batch) = {
      DATASET_FLAGS, .cpu = unbatch_cpu},
     {"ExperimentalUnbatchDataset(input_dataset:variant) -> (handle:variant) | " OUTPUTS, "The rows of batches.",
      DATASET_FLAGS, .cpu = unbatch_cpu},
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

@@ -261,5 +261,5 @@ OPS(dataset_file) = {
     ROW("FixedLengthRecordDataset", LENGTHS, "Pieces of files, all of one length.", fixed_cpu),
     ROW("FixedLengthRecordDatasetV2", LENGTHS ", compression_type:string", "Pieces of files, all of one length.",
         fixed_cpu),
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

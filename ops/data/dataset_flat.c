@@ -149,5 +149,5 @@ OPS(dataset_flat) = {
     ROW("ParallelInterleaveDatasetV4",
         CYCLE ", buffer_output_elements:int64, prefetch_input_elements:int64, num_parallel_calls:int64", F_ORDER, TURNS,
         interleave_cpu),
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

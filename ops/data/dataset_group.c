@@ -271,5 +271,5 @@ OPS(dataset_group) = {
      .prepare = group_prepare, .unprepare = group_unprepare},
     {"IgnoreErrorsDataset(input_dataset:variant) -> (handle:variant) | " OUTPUTS " log_warning:bool=false",
      "The elements that do not fail.", DATASET_FLAGS, .cpu = ignore_cpu},
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

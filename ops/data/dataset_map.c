@@ -293,5 +293,5 @@ OPS(dataset_map) = {
      " use_inter_op_parallelism:bool=true" METADATA " ; stateful",
      "What a function makes of all elements, one after the other.", .flags = OP_BLOCKING,
      .infer = weft__infer_output_shapes, .cpu = reduce_cpu, .no_grad = true, WITH_F},
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

@@ -333,5 +333,5 @@ OPS(dataset_order) = {
         "Elements that are made once and kept.", cache_cpu),
     ROW("CacheDatasetV2", "input_dataset:variant, filename:string, cache:resource", OUTPUTS METADATA " ; stateful",
         "Elements that are made once and kept.", cache_cpu),
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

@@ -252,5 +252,5 @@ OPS(dataset_parallel) = {
      "deterministic:string='default' preserve_cardinality:bool=false" METADATA,
      "What a function makes of each element, some ahead of time.", DATASET_FLAGS, .cpu = parallel_cpu,
      .prepare = weft__dataset_prepare_f, .unprepare = weft__dataset_unprepare},
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

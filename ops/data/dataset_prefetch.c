@@ -150,5 +150,5 @@ OPS(dataset_prefetch) = {
     {"PrefetchDataset(input_dataset:variant, buffer_size:int64) -> (handle:variant) | " OUTPUTS
      " slack_period:int=0 legacy_autotune:bool=true buffer_size_min:int=0" METADATA,
      "Elements brought by a thread before they are asked for.", DATASET_FLAGS, .cpu = prefetch_cpu},
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

@@ -202,5 +202,5 @@ OPS(dataset_shuffle) = {
      DATASET_FLAGS, .cpu = dummy_cpu},
     {"DummyMemoryCache() -> (handle:resource) ; stateful", "Stands where a cache may stand.", DATASET_FLAGS,
      .cpu = dummy_cpu},
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

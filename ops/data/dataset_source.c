@@ -263,5 +263,5 @@ OPS(dataset_source) = {
      "Tfinalize_func_args:list(type)>=0 " OUTPUTS METADATA " ; stateful",
      "What a function gives until it ends the sequence.", DATASET_FLAGS, .cpu = generator_cpu,
      .prepare = generator_prepare, .unprepare = generator_unprepare},
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

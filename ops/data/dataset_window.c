@@ -127,5 +127,5 @@ OPS(dataset_window) = {
     {"WindowDataset(input_dataset:variant, size:int64, shift:int64, stride:int64, drop_remainder:bool) -> "
      "(handle:variant) | " OUTPUTS METADATA,
      "Elements side by side, as data sets of their own.", DATASET_FLAGS, .cpu = windows_cpu},
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

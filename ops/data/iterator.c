@@ -195,5 +195,5 @@ OPS(iterator) = {
          "The iterator of that name.", from_string_cpu),
     ASKS("IteratorFromStringHandleV2(string_handle:string) -> (resource_handle:resource) | " ANY,
          "The iterator of that name.", from_string_cpu),
-    {0},
+    {.scenario = "tests/parity/test_data.py"},
 };

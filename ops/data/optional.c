@@ -69,5 +69,5 @@ OPS(optional) = {
      "output_shapes:list(shape)>=1",
      "The value, which must be there.", .flags = OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = get_value_cpu,
      .no_grad = true},
-    {0},
+    {.scenario = "tests/parity/test_functions.py"},
 };

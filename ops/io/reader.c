@@ -191,5 +191,5 @@ OPS(reader) = {
          save_cpu),
     ASKS("ReaderRestoreState", ", state:string", ", state:string", "", "Puts the reader where it stood.", 0,
          weft__infer_none, restore_cpu),
-    {0},
+    {.scenario = "tests/parity/test_readers.py tests/parity/test_old_names.py"},
 };

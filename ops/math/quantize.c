@@ -236,6 +236,26 @@ static weft_err dequantize_cpu(kernel *k) {
   return WEFT_OK;
 }
 
+/* Each integer stands for itself where the range is the type's own. */
+static const op_case quantize_cases[] = {
+    {"f32[4] -1 0 5.4 300; f32[] 0; f32[] 255", "qu8[4] 0 0 5 255; f32[] 0; f32[] 255", "T=quint8", CASE_NO_PARITY},
+    {"f32[2,2] -128 -1 1.5 127; f32[] -128; f32[] 127", "qi8[2,2] -128 -1 2 127; f32[] -128; f32[] 127",
+     "T=qint8 mode='MIN_FIRST'", CASE_NO_PARITY},
+    {"f32[3] -127 0 127; f32[] -127; f32[] 127", "qi8[3] -127 0 127; f32[] -127; f32[] 127",
+     "T=qint8 mode='SCALED' narrow_range=true", CASE_NO_PARITY},
+    {"f32[2] 1 2; f32[] 2; f32[] 1", "error INVALID_ARGUMENT", "T=quint8", CASE_NO_PARITY},
+    {0},
+};
+
+static const op_case dequantize_cases[] = {
+    {"qu8[3] 0 5 255; f32[] 0; f32[] 255", "f32[3] 0 5 255", NULL, CASE_NO_PARITY},
+    {"qi8[2,2] -127 -1 2 127; f32[] -127; f32[] 127", "f32[2,2] -127 -1 2 127", "mode='SCALED' narrow_range=true",
+     CASE_NO_PARITY},
+    {"qi16[3] -32768 0 32767; f32[] -32768; f32[] 32767", "f32[3] -32768 0 32767", "mode='MIN_FIRST'", CASE_NO_PARITY},
+    {"qu8[2] 0 255; f32[] -1; f32[] 1", "bf16[2] -1 1", "dtype=bfloat16", CASE_NO_PARITY},
+    {0},
+};
+
 #define RANGE                                                                                                          \
   "T:type{qint8,quint8,qint32,qint16,quint16} mode:string{'MIN_COMBINED','MIN_FIRST','SCALED'}='MIN_COMBINED' "
 
@@ -243,9 +263,11 @@ OPS(quantize) = {
     {"QuantizeV2(input:float, min_range:float, max_range:float) -> (output:T, output_min:float, output_max:float) "
      "| " RANGE "round_mode:string{'HALF_AWAY_FROM_ZERO','HALF_TO_EVEN'}='HALF_AWAY_FROM_ZERO' "
      "narrow_range:bool=false axis:int=-1 ensure_minimum_range:float=0.00999999978",
-     "Floats as small integers, and the range these stand for.", .infer = infer_axis, .cpu = quantize_cpu},
+     "Floats as small integers, and the range these stand for.", .infer = infer_axis, .cpu = quantize_cpu,
+     .cases = quantize_cases},
     {"Dequantize(input:T, min_range:float, max_range:float) -> (output:dtype) | " RANGE
      "narrow_range:bool=false axis:int=-1 dtype:type{bfloat16,float}=float",
-     "The floats that small integers stand for.", .infer = infer_axis, .cpu = dequantize_cpu},
-    {0},
+     "The floats that small integers stand for.", .infer = infer_axis, .cpu = dequantize_cpu,
+     .cases = dequantize_cases},
+    {.scenario = "tests/parity/test_quantize.py"},
 };

@@ -196,5 +196,5 @@ OPS(sparse_map) = {
      "dtype:type" STATE,
      "The sparse tensors kept under numbers, as rows of one; they are kept no longer.", .infer = take_infer,
      .cpu = take_cpu, KEEPS},
-    {0},
+    {.scenario = "tests/parity/test_sparse_maps.py"},
 };

@@ -151,5 +151,5 @@ OPS(accumulator) = {
      "| dtype:type{number}",
      "Waits for so many sparse gradients and takes their mean.", .flags = OP_ASYNC, .infer = weft__infer_none,
      .cpu = take_cpu, .no_grad = true},
-    {0},
+    {.scenario = "tests/parity/test_accumulators.py"},
 };

@@ -250,5 +250,5 @@ OPS(lookup) = {
          "All keys of a table, and their values.", export_infer, export_cpu),
     {"LookupTableRemoveV2(table_handle:resource, keys:Tin) -> () | Tin:type ; stateful", "Drops entries of a table.",
      .infer = weft__infer_none, .cpu = remove_cpu, .no_grad = true},
-    {0},
+    {.scenario = "tests/parity/test_tables.py"},
 };

@@ -152,5 +152,5 @@ OPS(lookup_file) = {
      "Fills a table from a text file.", .infer = fill_infer, .cpu = fill_cpu, .no_grad = true},
     {"InitializeTableFromTextFile(table_handle:&string, filename:string) -> ()" FILE_ATTRS,
      "Fills a table from a text file.", .infer = fill_infer, .cpu = fill_cpu, .no_grad = true},
-    {0},
+    {.scenario = "tests/parity/test_tables.py"},
 };

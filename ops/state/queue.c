@@ -327,5 +327,5 @@ OPS(queue) = {
          size_cpu),
     ASKS("QueueIsClosed", "", "is_closed:bool", "", STATEFUL, "Has the queue been closed?", 0, weft__infer_scalar,
          is_closed_cpu),
-    {0},
+    {.scenario = "tests/parity/test_queues.py tests/parity/test_old_names.py"},
 };

@@ -675,5 +675,5 @@ OPS(tensor_array) = {
      .infer = gather_infer, .cpu = pack_cpu, .no_grad = true},
     {"TensorArrayUnpack(handle:&string, value:T, flow_in:float) -> (flow_out:float) | T:type",
      "Sets all elements from the rows of a tensor.", .infer = weft__infer_scalar, .cpu = unpack_cpu, .no_grad = true},
-    {0},
+    {.scenario = "tests/parity/test_tensor_array.py tests/parity/test_old_names.py"},
 };

@@ -477,5 +477,5 @@ OPS(tensor_list) = {
          weft__infer_scalar, resize_cpu),
     LIST("TensorListElementShape(input_handle:variant) -> (element_shape:shape_type) | shape_type:type{int32,int64}",
          "What is known of the shape of its elements.", weft__infer_none, element_shape_cpu),
-    {0},
+    {.scenario = "tests/parity/test_functions.py"},
 };

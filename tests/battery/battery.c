@@ -6,9 +6,10 @@
  *
  * For each case: does the node take the inputs and survive a trip through GraphDef; does it give the
  * expected values, the same ones again once the plan has laid out its memory; does the shape rule
- * agree with what the kernel wrote; do inputs of other shapes get an error or a value; does the gradient agree with finite differences; does every
- * allocation that fails come back as an error.  What the numbers should be where a case does not
- * say is TensorFlow's word: tests/parity. */
+ * agree with what the kernel wrote; do inputs of other shapes get an error or a value; does the gradient agree with
+ * finite differences; does every allocation that fails come back as an error.  A file without cases names the tests that exercise its
+ * ops (scenario.c).  What the numbers should be where a case does not say is TensorFlow's word: tests/parity.
+ * tests/battery_wrong/ has ops that each of these questions must refuse. */
 #include "ops/all.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -25,6 +26,16 @@ void battery_fail(const test_case *c, const char *fmt, ...) {
   va_start(args, fmt);
   printf("FAILED %s { %s | %s }: ", c->op->opdef.name, c->from->in ? c->from->in : "",
          c->from->attr ? c->from->attr : "");
+  vprintf(fmt, args);
+  printf("\n");
+  va_end(args);
+  failures++;
+}
+
+void battery_fail_file(const char *stem, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  printf("FAILED file %s.c: ", stem);
   vprintf(fmt, args);
   printf("\n");
   va_end(args);
@@ -291,6 +302,21 @@ static void ask_on(const char *on, const op_table *ops, const op *o, const op_ca
     ask_case(ops, o, c, c == o->cases);
 }
 
+/* The ops of one file; how many there are. */
+static int ask_file(const char *on, const op_table *ops, const char *stem, const op *list) {
+  int rows = 0;
+  bool has_cases = false;
+  for (const op *row = list; row->def; row++, rows++) {
+    char name[128];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(row->def, "("), row->def);
+    const op *o = weft__op_find(ops, name);
+    if (!on && !o->cases) ask_odd_without_cases(o, ops);
+    for (const op_case *c = o->cases; c && (c->in || c->attr || c->out); c++, has_cases = true) ask_on(on, ops, o, c);
+  }
+  if (!on && !peer) ask_scenario(stem, list, has_cases);
+  return rows;
+}
+
 int main(int argc, char **argv) {
   const op_table *ops;
   const char *on = argc > 2 && strcmp(argv[1], "--device") == 0 ? argv[2] : NULL;
@@ -302,17 +328,8 @@ int main(int argc, char **argv) {
   const op *const *list = weft__ops_all();
   const char *const *stem = weft__ops_stems();
   int rows = 0;
-  for (; *list; list++, stem++) {
-    if (!chosen(*stem, argc - skip, argv + skip)) continue;
-    for (const op *row = *list; row->def; row++) {
-      char name[128];
-      snprintf(name, sizeof name, "%.*s", (int)strcspn(row->def, "("), row->def);
-      const op *o = weft__op_find(ops, name);
-      rows++;
-      if (!on && !o->cases) ask_odd_without_cases(o, ops);
-      for (const op_case *c = o->cases; c && (c->in || c->attr || c->out); c++) ask_on(on, ops, o, c);
-    }
-  }
+  for (; *list; list++, stem++)
+    if (chosen(*stem, argc - skip, argv + skip)) rows += ask_file(on, ops, *stem, *list);
   if (!rows) {
     printf("there is no ops file of that name\n");
     return 2;

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 
 void battery_fail(const test_case *c, const char *fmt, ...) WEFT_PRINTF(2, 3);
+/* As battery_fail, for a whole file of ops. */
+void battery_fail_file(const char *stem, const char *fmt, ...) WEFT_PRINTF(2, 3);
 /* Assigns the case's variables; runs the node and fetches. */
 weft_err battery_init(const case_graph *cg, weft_session *s, const test_case *c);
 weft_err battery_run(const case_graph *cg, weft_session *s, const test_case *c, int n_fetch, const weft_out *fetch,
@@ -18,6 +20,9 @@ int battery_outputs(const case_graph *cg, weft_out *fetch);
 
 /* Gradients against finite differences (tests/battery/slope.c). */
 void ask_gradient(const test_case *c, const op_table *ops);
+
+/* A file without cases names tests that exist (tests/battery/scenario.c). */
+void ask_scenario(const char *stem, const op *list, bool has_cases);
 
 /* Inputs of shapes that the case does not have: no crash (tests/battery/odd.c). */
 void ask_odd(test_case *c, const op_table *ops);

@@ -26,10 +26,12 @@ static weft_dtype short_type(const char *name, size_t n) {
   static const struct {
     const char *name;
     weft_dtype type;
-  } types[] = {{"f16", WEFT_HALF},  {"bf16", WEFT_BFLOAT16}, {"f32", WEFT_FLOAT},     {"f64", WEFT_DOUBLE},
-               {"i8", WEFT_INT8},   {"i16", WEFT_INT16},     {"i32", WEFT_INT32},     {"i64", WEFT_INT64},
-               {"u8", WEFT_UINT8},  {"u16", WEFT_UINT16},    {"u32", WEFT_UINT32},    {"u64", WEFT_UINT64},
-               {"bool", WEFT_BOOL}, {"str", WEFT_STRING},    {"c64", WEFT_COMPLEX64}, {"c128", WEFT_COMPLEX128}};
+  } types[] = {{"f16", WEFT_HALF},   {"bf16", WEFT_BFLOAT16}, {"f32", WEFT_FLOAT},     {"f64", WEFT_DOUBLE},
+               {"i8", WEFT_INT8},    {"i16", WEFT_INT16},     {"i32", WEFT_INT32},     {"i64", WEFT_INT64},
+               {"u8", WEFT_UINT8},   {"u16", WEFT_UINT16},    {"u32", WEFT_UINT32},    {"u64", WEFT_UINT64},
+               {"bool", WEFT_BOOL},  {"str", WEFT_STRING},    {"c64", WEFT_COMPLEX64}, {"c128", WEFT_COMPLEX128},
+               {"qi8", WEFT_QINT8},  {"qu8", WEFT_QUINT8},    {"qi16", WEFT_QINT16},   {"qu16", WEFT_QUINT16},
+               {"qi32", WEFT_QINT32}};
   for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
     if (strlen(types[i].name) == n && memcmp(types[i].name, name, n) == 0) return types[i].type;
   return WEFT_INVALID;

@@ -14,42 +14,72 @@ tf.compat.v1.disable_eager_execution()
 tf.compat.v1.disable_control_flow_v2()
 
 
-# ---- an op that no test ran is a failure of the whole run ----
+# ---- an op that no test ran, or that its scenario does not run, is a failure of the whole run ----
 
-RAN = pytest.StashKey()
+RAN = pytest.StashKey()  # per file of tests, from the root: the ops that its tests ran
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def pytest_configure(config):
-    config.stash[RAN] = set()
+    config.stash[RAN] = {}
+
+
+def add_ran(config, by_file):
+    for file, names in by_file.items():
+        config.stash[RAN].setdefault(file, set()).update(names)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    import weftlib
+    weftlib.ran = set()
+    result = yield
+    add_ran(item.config, {item.path.relative_to(ROOT).as_posix(): weftlib.ran})
+    return result
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node, error):
-    node.config.stash[RAN].update(getattr(node, "workeroutput", {}).get("ran", ()))
+    add_ran(node.config, getattr(node, "workeroutput", {}).get("ran", {}))
+
+
+def is_whole(config):
+    return not config.option.keyword and all(pathlib.Path(a).is_dir() for a in config.args)
 
 
 def pytest_sessionfinish(session):
-    import weftlib
     config = session.config
     if hasattr(config, "workeroutput"):  # a worker of pytest-xdist: the controller sums up
-        config.workeroutput["ran"] = sorted(weftlib.ran)
+        config.workeroutput["ran"] = {file: sorted(names) for file, names in config.stash[RAN].items()}
         return
-    whole = not config.option.keyword and all(pathlib.Path(a).is_dir() for a in config.args)
-    config.stash[RAN] |= weftlib.ran
-    if whole and missing(config) and session.exitstatus == 0:
+    if is_whole(config) and (missing(config) or unscripted(config)) and session.exitstatus == 0:
         session.exitstatus = 1
 
 
 def missing(config):
     """Ops with a kernel that nothing compared with TensorFlow; cases that only the C battery can ask count."""
     import weftlib
+    ran = set().union(*config.stash[RAN].values())
     return sorted(o["name"] for o in weftlib.ops()
-                  if o["kernel"] and o["name"] not in config.stash[RAN] and not o["name"].startswith("_")
+                  if o["kernel"] and o["name"] not in ran and not o["name"].startswith("_")
                   and not any(c["flags"] & 8 for c in o["cases"]))
 
 
+def unscripted(config):
+    """Ops that no scenario runs which their file names (`scenario` in graph/op.h)."""
+    import weftlib
+    out = []
+    for o in weftlib.ops():
+        files = (o["scenario"] or "").split()
+        ran = set().union(*(config.stash[RAN].get(f, ()) for f in files))
+        if o["kernel"] and not o["name"].startswith("_") and any(f.startswith("tests/parity/") for f in files) and o["name"] not in ran:
+            out.append(f"{o['name']} ({o['scenario']})")
+    return sorted(out)
+
+
 def pytest_terminal_summary(terminalreporter, config):
-    if config.option.keyword or not all(pathlib.Path(a).is_dir() for a in config.args):
+    if not is_whole(config):
         return
-    names = missing(config)
-    terminalreporter.write_line(f"ops with a kernel that no test ran: {', '.join(names) or 'none'}", red=bool(names))
+    for what, names in (("ops with a kernel that no test ran", missing(config)),
+                        ("ops that the scenario of their file does not run", unscripted(config))):
+        terminalreporter.write_line(f"{what}: {', '.join(names) or 'none'}", red=bool(names))

@@ -44,6 +44,14 @@ void battery_fail_file(const char *stem, const char *fmt, ...) {
 
 /* ---- running a case ------------------------------------------------------------------------------- */
 
+weft_session *battery_session(const case_graph *cg, const test_case *c, int intra_threads) {
+  weft_session *s = NULL;
+  const session_opts opts = {.intra_threads = intra_threads, .inter_threads = 1};
+  if (weft__session_create(&s, cg->g, &opts) == WEFT_OK) return s;
+  battery_fail(c, "no session: %s", weft__error_message());
+  return NULL;
+}
+
 weft_err battery_run(const case_graph *cg, weft_session *s, const test_case *c, int n_fetch, const weft_out *fetch,
                      weft_tensor **out) {
   return battery_run_for(cg, s, c, n_fetch, fetch, out, 0);
@@ -174,9 +182,8 @@ static void ask_shape_rule(const test_case *c, const case_graph *cg, int n, cons
 static void ask_again(const test_case *c, const case_graph *cg, int n, const weft_out *fetch,
                       weft_tensor *const *first) {
   if ((c->from->flags & CASE_RANDOM) || cg->n_init) return;
-  weft_session *s;
-  if (weft__session_create(&s, cg->g, &(session_opts){.intra_threads = 2, .inter_threads = 1}) != WEFT_OK) return;
-  for (int round = 0; round < 3; round++) {
+  weft_session *s = battery_session(cg, c, 2);
+  for (int round = 0; s && round < 3; round++) {
     weft_tensor *got[MAX_INPUTS] = {NULL};
     if (battery_run(cg, s, c, n, fetch, got) != WEFT_OK) {
       battery_fail(c, "run %d fails: %s", round, weft__error_message());
@@ -260,6 +267,14 @@ static void ask_values(const test_case *c, case_graph *cg, weft_session *s, cons
   for (int i = 0; i < n; i++) weft_tensor_destroy(got[i]);
 }
 
+/* The node could not be added to a graph. */
+static void ask_refused(const test_case *c, weft_err err) {
+  if (c->from->out && strncmp(c->from->out, "error ", 6) == 0)
+    expect_error(c, err, c->from->out + 6);
+  else
+    battery_fail(c, "cannot be built: %s", weft__error_message());
+}
+
 static void ask_case(const op_table *ops, const op *o, const op_case *oc, bool first) {
   test_case c;
   asked++;
@@ -271,13 +286,10 @@ static void ask_case(const op_table *ops, const op *o, const op_case *oc, bool f
   case_graph cg;
   weft_session *s = NULL;
   weft_err err = case_build(&cg, ops, &c);
-  if (!err) err = weft__session_create(&s, cg.g, &(session_opts){.intra_threads = 2, .inter_threads = 1});
-  if (!err)
+  if (err)
+    ask_refused(&c, err);
+  else if ((s = battery_session(&cg, &c, 2)))
     ask_values(&c, &cg, s, ops);
-  else if (oc->out && strncmp(oc->out, "error ", 6) == 0)
-    expect_error(&c, err, oc->out + 6);
-  else
-    battery_fail(&c, "cannot be built: %s", weft__error_message());
   weft__session_destroy(s);
   weft__graph_destroy(cg.g);
   if (first) ask_memory(&c, ops);

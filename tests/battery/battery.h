@@ -9,6 +9,8 @@
 void battery_fail(const test_case *c, const char *fmt, ...) WEFT_PRINTF(2, 3);
 /* As battery_fail, for a whole file of ops. */
 void battery_fail_file(const char *stem, const char *fmt, ...) WEFT_PRINTF(2, 3);
+/* A session for the case's graph, with so many threads for loops; NULL, and the case has failed, if there is none. */
+weft_session *battery_session(const case_graph *cg, const test_case *c, int intra_threads);
 /* Assigns the case's variables; runs the node and fetches. */
 weft_err battery_init(const case_graph *cg, weft_session *s, const test_case *c);
 weft_err battery_run(const case_graph *cg, weft_session *s, const test_case *c, int n_fetch, const weft_out *fetch,

@@ -64,6 +64,7 @@ static void add_gradients(side *p, const test_case *c) {
   }
 }
 
+/* Fails where the op does not take the case in this type.  A session that cannot be created fails the case. */
 static weft_err prepare(side *p, const test_case *c, const op_table *ops, const char *on) {
   *p = (side){0};
   WEFT_TRY(case_build(&p->cg, ops, c));
@@ -71,8 +72,10 @@ static weft_err prepare(side *p, const test_case *c, const op_table *ops, const 
   p->n_values = p->n;
   add_gradients(p, c);
   for (int i = 0; on && i < p->cg.g->n_node; i++) p->cg.g->node[i]->device = on;
-  return weft__session_create(&p->s, p->cg.g,
-                              &(session_opts){.intra_threads = 1, .inter_threads = 1, .allow_soft_placement = true});
+  const session_opts opts = {.intra_threads = 1, .inter_threads = 1, .allow_soft_placement = true};
+  const weft_err err = weft__session_create(&p->s, p->cg.g, &opts);
+  if (err) battery_fail(c, "no session%s%s: %s", on ? " on " : "", on ? on : "", weft__error_message());
+  return err;
 }
 
 static void finish(side *p) {

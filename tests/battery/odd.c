@@ -54,10 +54,10 @@ static void odd_run(const op_table *ops, const test_case *c, bool constant) {
   weft_out fetch[MAX_INPUTS];
   weft_tensor *got[MAX_INPUTS] = {NULL};
   weft_err err = case_build_as(&cg, ops, c, constant ? CASE_CONSTANTS : CASE_UNKNOWN);
-  if (!err) err = weft__session_create(&s, cg.g, &(session_opts){.intra_threads = 1, .inter_threads = 1});
-  if (!err) err = battery_init(&cg, s, c);
-  const int n = err ? 0 : battery_outputs(&cg, fetch);
-  if (!err) err = battery_run_for(&cg, s, c, n, fetch, got, 2000);
+  if (!err) s = battery_session(&cg, c, 1);
+  if (s) err = battery_init(&cg, s, c);
+  const int n = err || !s ? 0 : battery_outputs(&cg, fetch);
+  if (!err && s) err = battery_run_for(&cg, s, c, n, fetch, got, 2000);
   for (int i = 0; i < n; i++) weft_tensor_destroy(got[i]);
   weft__session_destroy(s);
   weft__graph_destroy(cg.g);

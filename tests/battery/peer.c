@@ -89,9 +89,9 @@ int ask_peer(const op_table *ops, const op *o, const op_case *oc) {
   if (oc->out && strncmp(oc->out, "error ", 6) == 0) return 0;
   if (case_read(&c, o, oc) != WEFT_OK) return 0; /* said by the other questions, as what cannot be built */
   weft_err err = case_build(&cg, ops, &c);
-  if (!err) err = weft__session_create(&s, cg.g, &(session_opts){.intra_threads = 2, .inter_threads = 1});
-  if (!err) err = battery_init(&cg, s, &c);
-  for (int i = 0; i < c.n_in && !err; i++) {
+  if (!err) s = battery_session(&cg, &c, 2);
+  if (s) err = battery_init(&cg, s, &c);
+  for (int i = 0; s && i < c.n_in && !err; i++) {
     const weft_tensor *t = c.in[i].value;
     if (c.in[i].is_variable || !weft__dtype_is_plain(t->dtype) || weft__tensor_count(t) < 1) continue;
     printf("%s { %s } input %d\n", o->opdef.name, oc->in, i); /* the last one before a crash */

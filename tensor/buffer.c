@@ -3,6 +3,7 @@
  * Large blocks come from base/block.h, which keeps what was freed for the next step. */
 #include "base/alloc.h"
 #include "base/block.h"
+#include "base/guard.h"
 #include "tensor/tensor.h"
 #include <string.h>
 
@@ -20,9 +21,24 @@ static void buffer_finish_elements(buffer *b) {
   }
 }
 
+/* ---- on the heap: header, guard bytes where a test wants them, elements, guard bytes ---- */
+
+static size_t buffer_guard_before(const buffer *b) { return (size_t)((char *)b->data - (char *)b) - HEADER; }
+
+/* With a sanitizer the block ends with the last element, so that it sees what is written or read behind. */
+static size_t buffer_guard_after(size_t before) {
+#ifdef WEFT_SANITIZED
+  return (void)before, 0;
+#else
+  return before;
+#endif
+}
+
 static void buffer_release_heap(buffer *b) {
+  const size_t before = buffer_guard_before(b), after = buffer_guard_after(before);
   buffer_finish_elements(b);
-  weft__block_free(b, HEADER + b->size);
+  if (before) weft__guard_check(b->data, b->size, before, after, "a tensor");
+  weft__block_free(b, HEADER + before + b->size + after);
 }
 
 weft_err weft__buffer_create(buffer **out, weft_dtype dtype, int64_t count) {
@@ -35,9 +51,11 @@ weft_err weft__buffer_create(buffer **out, weft_dtype dtype, int64_t count) {
   if (__builtin_mul_overflow((size_t)count, element, &size) || size > weft__block_limit())
     return weft__fail(WEFT_RESOURCE_EXHAUSTED, "OOM when allocating a tensor of %lld elements of type %s",
                       (long long)count, weft__dtype_name(dtype));
-  buffer *b = weft__block_alloc(HEADER + size);
+  const size_t before = weft__guard_size, after = buffer_guard_after(before);
+  buffer *b = weft__block_alloc(HEADER + before + size + after);
   if (!b) return WEFT_RESOURCE_EXHAUSTED;
-  *b = (buffer){.dtype = dtype, .size = size, .data = (char *)b + HEADER, .release = buffer_release_heap};
+  *b = (buffer){.dtype = dtype, .size = size, .data = (char *)b + HEADER + before, .release = buffer_release_heap};
+  if (before) weft__guard_fill(b->data, size, before, after);
   atomic_init(&b->refs, 1);
   if (!weft__dtype_is_plain(dtype) && size > 0) memset(b->data, 0, size);
   *out = b;

@@ -2,7 +2,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/denormal.h"
+#include "base/guard.h"
 #include "exec/executors/frame.h"
+#include "exec/executors/guarded.h"
 #include "exec/passes/owned_inputs.h"
 #include "exec/executors/cuda_graph.h"
 #include "exec/executors/steplog.h"
@@ -57,7 +59,9 @@ weft_err weft__item_run(frame *f, int i, plan_run *run) {
   WEFT_TRY(resolve(it, k, f->slot));
   WEFT_TRY(weft__item_own_inputs(it, k));
   int64_t begin = run->log ? weft__clock_now_ns() : 0;
+  if (weft__guard_size) weft__guard_outputs(k);
   weft_err err = it->run(k);
+  if (weft__guard_size && !k->pending) weft__guard_check_outputs(k);
   err = weft__item_wait_gpu(f->plan, it, f->stats != NULL, err);
   if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__clock_now_ns());
   drop_derefs(it, k);

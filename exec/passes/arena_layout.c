@@ -3,8 +3,11 @@
 #include "exec/passes/arena_layout.h"
 
 #include "base/alloc.h"
+#include "base/guard.h"
 #include "exec/passes/copy_insertion.h"
 #include <stdlib.h>
+
+_Static_assert(GUARD_BYTES % WEFT_ALIGN == 0, "a value behind guard bytes is aligned");
 
 /* Cards read best where lines of theirs begin. */
 enum { CARD_ALIGN = 256 };
@@ -115,18 +118,18 @@ static weft_err place(layout *l, const plan *p, region *of_slot, int where) {
     weft__free(near);
     return WEFT_OOM;
   }
-  const size_t align = where ? CARD_ALIGN : WEFT_ALIGN;
+  const size_t align = where ? CARD_ALIGN : WEFT_ALIGN, guard = where ? 0 : weft__guard_size;
   for (int s = 0; s < p->n_slot; s++) {
     if (of_slot[s].root < 0 || of_slot[s].bytes == 0 || memory_of(p, s) != where) continue;
     r[n] = of_slot[s];
-    r[n].bytes = (r[n].bytes + align - 1) / align * align;
+    r[n].bytes = (r[n].bytes + align - 1) / align * align + 2 * guard;
     n++;
   }
   qsort(r, (size_t)n, sizeof *r, larger_first);
   for (int i = 0; i < n; i++) {
     r[i].offset = find_place(&r[i], r, i, near);
-    l->offset[r[i].root] = r[i].offset;
-    l->bytes[r[i].root] = r[i].bytes;
+    l->offset[r[i].root] = r[i].offset + guard;
+    l->bytes[r[i].root] = r[i].bytes - 2 * guard;
     if (r[i].offset + r[i].bytes > l->size[where]) l->size[where] = r[i].offset + r[i].bytes;
   }
   weft__free(r);

@@ -7,11 +7,13 @@
  * For each case: does the node take the inputs and survive a trip through GraphDef; does it give the
  * expected values, the same ones again once the plan has laid out its memory; does the shape rule
  * agree with what the kernel wrote; do inputs of other shapes get an error or a value; does the gradient agree with
- * finite differences; does every allocation that fails come back as an error.  A file without cases names the tests that exercise its
+ * finite differences; does every allocation that fails come back as an error; do the guard bytes around every tensor,
+ * on the heap and in the plan's arena, survive (base/guard.h).  A file without cases names the tests that exercise its
  * ops (scenario.c).  What the numbers should be where a case does not say is TensorFlow's word: tests/parity.
  * tests/battery_wrong/ has ops that each of these questions must refuse. */
 #include "ops/all.h"
 #include "base/alloc.h"
+#include "base/guard.h"
 #include "base/text.h"
 #include "exec/session.h"
 #include "graph/graphdef.h"
@@ -197,6 +199,26 @@ static void ask_again(const test_case *c, const case_graph *cg, int n, const wef
   weft__session_destroy(s);
 }
 
+/* What is fetched stays on the heap.  Fetched by nobody, the outputs lie in the arena from the second run on. */
+static void ask_arena(const test_case *c, const case_graph *cg) {
+  weft_session *s = battery_session(cg, c, 2);
+  weft_err err = WEFT_OK;
+  int round = 0;
+  if (s) err = battery_init(cg, s, c);
+  for (; s && round < 3 && !err; round++) err = battery_run(cg, s, c, 0, NULL, NULL);
+  const bool moved_on = cg->n_init && round > 1; /* a changed variable may refuse a second run */
+  if (err && !moved_on) battery_fail(c, "a run without fetches fails: %s", weft__error_message());
+  weft__session_destroy(s);
+}
+
+static void ask_guards(const test_case *c) {
+  static long before;
+  char last[256];
+  const long now = weft__guard_failures(last, sizeof last);
+  if (now > before) battery_fail(c, "memory outside of %ld tensors was written; the last: %s", now - before, last);
+  before = now;
+}
+
 static void ask_wire(const test_case *c, const case_graph *cg, const op_table *ops) {
   uint8_t *bytes = NULL;
   size_t size;
@@ -261,6 +283,7 @@ static void ask_values(const test_case *c, case_graph *cg, weft_session *s, cons
     if (c->from->out) check_expected(c, n, got);
     ask_shape_rule(c, cg, n, fetch, got);
     ask_again(c, cg, n, fetch, got);
+    ask_arena(c, cg);
     ask_wire(c, cg, ops);
     if (!(c->from->flags & (CASE_NO_GRAD | CASE_RANDOM)) && c->op->grad) ask_gradient(c, ops);
   }
@@ -312,6 +335,7 @@ static void ask_on(const char *on, const op_table *ops, const op *o, const op_ca
     asked += ask_device(ops, o, c, on);
   else
     ask_case(ops, o, c, c == o->cases);
+  ask_guards(&(test_case){.op = o, .from = c});
 }
 
 /* The ops of one file; how many there are. */
@@ -322,7 +346,10 @@ static int ask_file(const char *on, const op_table *ops, const char *stem, const
     char name[128];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(row->def, "("), row->def);
     const op *o = weft__op_find(ops, name);
-    if (!on && !o->cases) ask_odd_without_cases(o, ops);
+    if (!on && !o->cases) {
+      ask_odd_without_cases(o, ops);
+      ask_guards(&(test_case){.op = o, .from = &(op_case){.in = "no cases"}});
+    }
     for (const op_case *c = o->cases; c && (c->in || c->attr || c->out); c++, has_cases = true) ask_on(on, ops, o, c);
   }
   if (!on && !peer) ask_scenario(stem, list, has_cases);
@@ -336,6 +363,7 @@ int main(int argc, char **argv) {
   const int skip = on ? 3 : peer ? 2 : 1;
   if (peer) setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
   if (on) slack = 5;
+  weft__guard_enable();
   weft_must(weft__ops_table(&ops));
   const op *const *list = weft__ops_all();
   const char *const *stem = weft__ops_stems();

@@ -298,7 +298,8 @@ TEST_BOTH(10, a_destroyed_channel_has_answered_all_its_calls) {
   channel *c = reach(&s, NULL);
   counted n = {0};
   for (int i = 0; i < 20; i++) weft__channel_call(c, "/test/hold", &(message){0}, NULL, count_reply, &n);
-  usleep(50000);
+  for (int i = 0; i < 8000 && atomic_load(&s.answered) < 20; i++) usleep(1000);
+  EXPECT(atomic_load(&s.answered) >= 20); /* all are held */
   weft__channel_destroy(c);
   EXPECT_EQ_INT(atomic_load(&n.failed), 20);
   weft__listener_destroy(s.listener);

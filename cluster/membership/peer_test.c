@@ -58,6 +58,17 @@ static void handle(void *arg, call *c) {
   weft__call_respond(c, hello && !arg ? weft__fail(WEFT_UNIMPLEMENTED, "what?") : WEFT_OK, NULL);
 }
 
+static void await_held(int n) {
+  int have = -1;
+  for (int i = 0; i < 5000 && have < n; i++) {
+    pthread_mutex_lock(&result.lock);
+    have = n_held;
+    pthread_mutex_unlock(&result.lock);
+    usleep(1000);
+  }
+  EXPECT_EQ_INT(have, n);
+}
+
 static void let_go(listener *l) {
   usleep(100000); /* those on their way have come */
   pthread_mutex_lock(&result.lock);
@@ -143,7 +154,7 @@ TEST(the_callers_cancel_reaches_the_call) {
   EXPECT_OK(weft__listener_create(&l, &(listener_opts){"127.0.0.1", 0, {0}}, handle, &result));
   peers *all = peers_of(weft__listener_port(l), &p);
   weft__peer_call(p, "/test/Wait", &m, &(call_opts){.cancel = &c}, note, NULL);
-  usleep(100000);
+  await_held(1);
   weft__cancel_fire(&c, WEFT_ABORTED, "enough");
   wait_for(1, 5000);
   EXPECT_EQ_INT(result.err, WEFT_ABORTED);

@@ -243,10 +243,13 @@ static inline int steps_of(seat *s) {
   return n;
 }
 
-static inline void await_no_steps(seat *s) {
-  for (int i = 0; i < 5000 && steps_of(s); i++) usleep(1000);
-  EXPECT_EQ_INT(steps_of(s), 0);
+/* Waits until the task takes part in n steps: a RunGraph or the RecvTensor of another task has come in. */
+static inline void await_steps(seat *s, int n) {
+  for (int i = 0; i < 8000 && steps_of(s) != n; i++) usleep(1000);
+  EXPECT_EQ_INT(steps_of(s), n);
 }
+
+static inline void await_no_steps(seat *s) { await_steps(s, 0); }
 
 /* ---- graphs ---- */
 

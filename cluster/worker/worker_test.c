@@ -42,8 +42,7 @@ TEST_WITHIN(30, a_tensor_may_be_asked_for_before_the_step_begins) {
   rig_open(&r);
   register_both(&r, "", &t); /* a master before 1.9: no session at all */
   start(&r.wk, "", &t.wk, 5, NULL, &p[0]);
-  usleep(50000);
-  EXPECT_EQ_INT(steps_of(&r.ps), 1); /* the worker's RecvTensor made it */
+  await_steps(&r.ps, 1); /* the worker's RecvTensor made it */
   start(&r.ps, "", &t.ps, 5, NULL, &p[1]);
   await(&p[0]);
   await(&p[1]);
@@ -62,7 +61,7 @@ TEST_WITHIN(60, many_steps_wait_at_once) {
   rig_open(&r);
   register_both(&r, "", &t);
   for (int i = 0; i < STEPS; i++) start(&r.wk, "", &t.wk, 100 + i, NULL, &wk[i]);
-  usleep(50000);
+  await_steps(&r.ps, STEPS);
   for (int i = 0; i < STEPS; i++) EXPECT_EQ_INT(atomic_load(&wk[i].ended), 0);
   for (int i = 0; i < STEPS; i++) start(&r.ps, "", &t.ps, 100 + i, NULL, &ps[i]);
   for (int i = 0; i < STEPS; i++) {
@@ -451,7 +450,7 @@ TEST_WITHIN(30, giving_up_a_bundle_gives_up_all_of_it) {
   for (int i = 0; i < 3; i++) want[i] = (recv_request){key_of(&e[i], &key[i]), on_arrival, &a[i]};
   EXPECT_OK(weft__worker_step_get(r.wk.worker, 1, true, &s));
   weft__rendezvous_recv_all(s->rendezvous, 3, want);
-  for (int i = 0; i < 5000 && steps_of(&r.ps) != 1; i++) usleep(1000); /* until the ps has heard of it */
+  await_steps(&r.ps, 1); /* the ps has heard of it */
   EXPECT_EQ_INT(steps_of(&r.ps), 1);
   weft__worker_cleanup(r.wk.worker, 1);
   await_arrivals(&all);

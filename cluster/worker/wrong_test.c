@@ -129,7 +129,7 @@ TEST_WITHIN(30, what_runs_with_a_lost_task_ends) {
   rig_open(&r);
   register_both(&r, "", &t);
   start(&r.wk, "", &t.wk, 3, NULL, &p);
-  usleep(50000);
+  await_steps(&r.ps, 1);                                      /* the worker has asked the ps */
   weft__worker_lost(r.wk.worker, "/job:ps/replica:0/task:1"); /* another */
   usleep(20000);
   EXPECT_EQ_INT(atomic_load(&p.ended), 0);
@@ -172,7 +172,7 @@ TEST_WITHIN(30, cleaning_up_ends_who_waits) {
   rig_open(&r);
   register_both(&r, "", &t);
   start(&r.wk, "", &t.wk, 77, NULL, &p);
-  usleep(50000);
+  await_steps(&r.ps, 1); /* the worker has asked the ps */
   cleanup(&r.ps, 77);
   await(&p);
   EXPECT_EQ_INT(p.err, WEFT_ABORTED);
@@ -190,8 +190,7 @@ TEST_WITHIN(30, a_step_given_up_by_its_master_is_forgotten) {
   register_both(&r, "", &t);
   weft__cancel_init(&token);
   start(&r.wk, "", &t.wk, 3, &token, &p); /* the ps part never comes */
-  usleep(50000);
-  EXPECT_EQ_INT(steps_of(&r.wk), 1);
+  await_steps(&r.wk, 1);
   weft__cancel_fire(&token, WEFT_CANCELLED, "enough");
   await(&p);
   EXPECT_EQ_INT(p.err, WEFT_CANCELLED);
@@ -208,7 +207,7 @@ TEST_WITHIN(30, closing_a_task_ends_its_runs) {
   rig_open(&r);
   register_both(&r, "", &t);
   start(&r.wk, "", &t.wk, 3, NULL, &p);
-  usleep(50000);
+  await_steps(&r.ps, 1); /* the worker has asked the ps */
   seat_close(&r.wk);
   await(&p);
   EXPECT(p.err != WEFT_OK);

@@ -49,12 +49,19 @@ static void *unstick(void *arg) {
 
 static void on_cancel(void *arg) { unstick(arg); }
 
+static atomic_int never_began; /* how many of them wait or have waited */
+
+static void await_never(void) {
+  for (int i = 0; i < 8000 && !atomic_load(&never_began); i++) usleep(1000);
+}
+
 static weft_err never_cpu(kernel *k) {
   stuck *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   s->k = k;
   weft__kernel_defer(k);
   weft_err err = weft__cancel_watch_add(k->step->cancel, &s->watch, on_cancel, s);
+  atomic_fetch_add(&never_began, 1);
   if (!err) return WEFT_OK;
   weft__free(s);
   weft__kernel_done(k, err);
@@ -492,8 +499,8 @@ TEST(a_deadline_ends_a_step_that_waits_or_loops) {
   rig_finish(&r);
 }
 
-static void *interrupt_soon(void *arg) {
-  usleep(30000);
+static void *interrupt_what_waits(void *arg) {
+  await_never();
   weft__interrupt_raise();
   return arg;
 }
@@ -504,7 +511,7 @@ TEST(an_interrupt_ends_what_waits) {
   pthread_t id;
   weft_out x = placeholder(&r, WEFT_FLOAT), waits = weft__b_unary(r.g, "TestNever", x);
   rig_open(&r, 2);
-  EXPECT_EQ_INT(pthread_create(&id, NULL, interrupt_soon, NULL), 0);
+  EXPECT_EQ_INT(pthread_create(&id, NULL, interrupt_what_waits, NULL), 0);
   double got;
   EXPECT_ERR(run(&r, x, 1, waits, &got, 0), WEFT_CANCELLED, "interrupted");
   pthread_join(id, NULL);
@@ -512,8 +519,8 @@ TEST(an_interrupt_ends_what_waits) {
   rig_finish(&r);
 }
 
-static void *close_soon(void *arg) {
-  usleep(30000);
+static void *close_what_waits(void *arg) {
+  await_never();
   weft__session_close(arg);
   return NULL;
 }
@@ -524,7 +531,7 @@ TEST(closing_the_session_cancels_what_waits) {
   pthread_t id;
   weft_out x = placeholder(&r, WEFT_FLOAT), waits = weft__b_unary(r.g, "TestNever", x);
   rig_open(&r, 2);
-  EXPECT_EQ_INT(pthread_create(&id, NULL, close_soon, r.sess), 0);
+  EXPECT_EQ_INT(pthread_create(&id, NULL, close_what_waits, r.sess), 0);
   double got;
   EXPECT_ERR(run(&r, x, 1, waits, &got, 0), WEFT_CANCELLED, "closed");
   pthread_join(id, NULL);

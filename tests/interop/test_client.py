@@ -16,6 +16,13 @@ def fresh_graph():
         yield
 
 
+def until(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not become true"
+        time.sleep(0.01)
+
+
 def session(server, config=None):
     return tf.Session(server.target, config=config)
 
@@ -148,8 +155,10 @@ def test_a_timeout_ends_a_run_that_waits(server):
 
 
 def test_closing_a_session_ends_what_it_runs(server):
-    q = tf.FIFOQueue(1, tf.int32)
-    get, caught = q.dequeue(), []
+    q, begun = tf.FIFOQueue(1, tf.int32), tf.Variable(False, name="begun", use_resource=False)
+    with tf.control_dependencies([begun.assign(True)]):
+        get = q.dequeue()
+    caught = []
 
     def wait(s):
         try:
@@ -158,9 +167,11 @@ def test_closing_a_session_ends_what_it_runs(server):
             caught.append(type(e))
 
     s = session(server)
+    s.run(begun.initializer)
     waiting = threading.Thread(target=wait, args=[s])
     waiting.start()
-    time.sleep(0.3)
+    with session(server) as other:
+        until(lambda: other.run(begun))
     s.close()
     waiting.join(10)
     assert caught == [tf.errors.CancelledError]

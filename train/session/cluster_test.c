@@ -131,8 +131,10 @@ static void train_supervised(const bench *b, const char *target, int index, int6
   must(err);
   note_time(index ? "ready1" : "ready0");
   weft_coordinator *c = weft__supervisor_coordinator(sv);
-  for (int64_t at = 0; at < last && !weft__coordinator_should_stop(c);)
+  for (int64_t at = 0, steps = 0; at < last && !weft__coordinator_should_stop(c); steps++) {
     at = index ? train_until_over(sess, b) : train_once(sess, b);
+    if (steps == 0) note_time(index ? "trained1" : "trained0");
+  }
   must(weft__supervisor_stop(sv, false, false));
   weft__session_destroy(sess);
   weft__supervisor_destroy(sv);
@@ -289,9 +291,8 @@ TEST_WITHIN(300, an_interrupted_chief_saves_and_leaves_while_the_others_go_on) {
   char *saved;
   make_cluster();
   for (int i = 0; i < TASKS; i++) child[i] = start_task(i, SUPERVISOR);
-  wait_for_file("ready0", 60);
-  wait_for_file("ready1", 60);
-  usleep(150000);
+  wait_for_file("trained0", 60);
+  wait_for_file("trained1", 60);
   kill(child[1], SIGINT);
   expect_end(child[1], "chief");
   EXPECT_OK(weft__checkpoint_latest(&saved, "log", NULL));

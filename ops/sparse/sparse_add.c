@@ -180,6 +180,7 @@ OPS(sparse_add) = {
      "The sum of two sparse tensors.", .infer = add_infer, .cpu = add_cpu, .grad = add_grad, .cases = add_cases},
     {"SparseAddGrad(backprop_val_grad:T, a_indices:int64, b_indices:int64, sum_indices:int64) -> (a_val_grad:T, "
      "b_val_grad:T) | T:type{number}",
-     "The gradient of SparseAdd.", .infer = add_grad_infer, .cpu = add_grad_cpu, .cases = add_grad_cases},
+     "The gradient of SparseAdd.", .infer = add_grad_infer, .cpu = add_grad_cpu, .no_grad = true,
+     .cases = add_grad_cases},
     {0},
 };

@@ -52,7 +52,7 @@ def pytest_sessionfinish(session):
     if hasattr(config, "workeroutput"):  # a worker of pytest-xdist: the controller sums up
         config.workeroutput["ran"] = {file: sorted(names) for file, names in config.stash[RAN].items()}
         return
-    if is_whole(config) and (missing(config) or unscripted(config)) and session.exitstatus == 0:
+    if is_whole(config) and (missing(config) or unscripted(config) or undifferentiated(config)) and session.exitstatus == 0:
         session.exitstatus = 1
 
 
@@ -77,9 +77,19 @@ def unscripted(config):
     return sorted(out)
 
 
+def undifferentiated(config):
+    """Ops whose gradient the test does not ask for which gradient_gaps.txt names."""
+    import gradient_gaps
+    return sorted(f"{name} ({file})" for name, file in gradient_gaps.LISTED["scenario"].items()
+                  if f"gradient of {name}" not in config.stash[RAN].get(file, ()))
+
+
 def pytest_terminal_summary(terminalreporter, config):
     if not is_whole(config):
         return
     for what, names in (("ops with a kernel that no test ran", missing(config)),
-                        ("ops that the scenario of their file does not run", unscripted(config))):
+                        ("ops that the scenario of their file does not run", unscripted(config)),
+                        ("ops whose gradient no test asks for", undifferentiated(config))):
         terminalreporter.write_line(f"{what}: {', '.join(names) or 'none'}", red=bool(names))
+    import gradient_gaps
+    terminalreporter.write_line(gradient_gaps.summary())

@@ -43,7 +43,9 @@ def _load():
 
 lib = _load()
 STRING, RESOURCE, VARIANT = 7, 20, 21
-ran = set()  # the ops of every graph that a session ran something of
+# The ops of every graph that a session ran something of, and "gradient of OP" for those of every graph that was
+# differentiated.
+ran = set()
 
 
 class Error(Exception):
@@ -169,6 +171,7 @@ class Graph:
         x = (Out * len(xs))(*[self.find(n) for n in xs])
         gy = (Out * len(ys))(*[self.find(n) for n in grad_ys]) if grad_ys else None
         dx = (Out * len(xs))()
+        ran.update("gradient of " + name for name in self.ops())
         code = lib.weft_gradients(self.ptr, len(ys), y, gy, len(xs), x, dx)
         if code:
             error = Error(code)

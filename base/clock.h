@@ -15,6 +15,8 @@
 
 int64_t weft__clock_now_ns(void);  /* monotonic, from an arbitrary start */
 int64_t weft__clock_wall_us(void); /* since 1970 */
+/* Returns the monotonic time `ms` milliseconds from now.  A time too long to count is cut to 34 years. */
+int64_t weft__clock_after_ms(int64_t ms);
 /* Returns the absolute CLOCK_MONOTONIC time `ns` from now, for pthread_cond_clockwait.  A negative ns means a year. */
 struct timespec weft__clock_deadline(int64_t ns);
 

@@ -172,7 +172,7 @@ static weft_err local_run(weft_session *base, const plan_request *r, const weft_
                       .objects = &objects,
                       .session = s->handle};
     int64_t timeout = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
-    if (timeout > 0) run.deadline_ns = weft__clock_now_ns() + timeout * 1000000;
+    if (timeout > 0) run.deadline_ns = weft__clock_after_ms(timeout);
     cancel_link link;
     err = weft__cancel_link_on(&link, opts ? opts->cancel : NULL, &entry.cancel);
     if (!err) err = check_feeds(p, feed);

@@ -357,7 +357,7 @@ static weft_err cluster_run(weft_session *base, const plan_request *r, const wef
                             weft_tensor **fetched, const run_opts *opts) {
   cluster_session *s = (cluster_session *)base;
   int64_t timeout = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
-  int64_t deadline_ns = timeout > 0 ? weft__clock_now_ns() + timeout * 1000000 : 0;
+  int64_t deadline_ns = timeout > 0 ? weft__clock_after_ms(timeout) : 0;
   run_entry entry;
   cluster_step *st;
   weft__cancel_init(&entry.cancel);
@@ -434,7 +434,7 @@ weft_err weft__cluster_session_devices(weft_session *base, cancel *c, device_inf
   weft__cancel_init(&entry.cancel);
   weft_err err = begin(s, &entry);
   if (!err) {
-    int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__clock_now_ns() + s->opts.timeout_ms * 1000000 : 0;
+    int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__clock_after_ms(s->opts.timeout_ms) : 0;
     err = weft__cancel_link_on(&link, c, &entry.cancel);
     if (!err) err = list_devices(s, deadline_ns, &entry.cancel, out, n);
     weft__cancel_link_off(&link);
@@ -467,7 +467,7 @@ static weft_err cluster_restoring(weft_session *base, bool beginning) {
   weft__cancel_init(&entry.cancel);
   weft_err err = begin(s, &entry);
   if (!err) {
-    int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__clock_now_ns() + s->opts.timeout_ms * 1000000 : 0;
+    int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__clock_after_ms(s->opts.timeout_ms) : 0;
     err = list_others(s, deadline_ns, &entry.cancel, &others, &n);
     if (!err) err = weft__restore_tell(s->on.worker, others, n, s->handle, beginning, &entry.cancel);
     weft__free((void *)others);

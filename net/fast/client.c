@@ -208,7 +208,7 @@ static client_call *client_call_create(fast_client *client, const char *method, 
   c->fn = fn, c->arg = arg;
   c->cancel = opts->cancel;
   c->timeout_ms = opts->timeout_ms > 0 ? opts->timeout_ms : 0;
-  if (c->timeout_ms) c->deadline_ns = weft__clock_now_ns() + c->timeout_ms * 1000000;
+  if (c->timeout_ms) c->deadline_ns = weft__clock_after_ms(c->timeout_ms);
   return c;
 }
 

@@ -146,7 +146,7 @@ static bool server_conn_on_call(server_conn *from, const frame_head *h, const ch
   c->base.method = c->method;
   c->conn = from;
   c->id = h->id;
-  if (h->timeout_ms) c->base.deadline_ns = weft__clock_now_ns() + (int64_t)h->timeout_ms * 1000000;
+  if (h->timeout_ms) c->base.deadline_ns = weft__clock_after_ms(h->timeout_ms);
   weft__message_move(&c->base.request, body);
   weft__cancel_init(&c->base.cancel);
   atomic_init(&c->refs, 1);

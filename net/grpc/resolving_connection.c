@@ -304,7 +304,7 @@ static void resolving_connection_add_call(resolving_connection *conn, const char
   if (!err) {
     p->method = memcpy(p + 1, method, size);
     p->conn = conn, p->opts = *opts, p->fn = fn, p->arg = arg;
-    if (opts->timeout_ms > 0) p->deadline_ns = weft__clock_now_ns() + opts->timeout_ms * 1000000;
+    if (opts->timeout_ms > 0) p->deadline_ns = weft__clock_after_ms(opts->timeout_ms);
     pthread_mutex_lock(&conn->lock); /* so that a token that fires meanwhile finds the call in the ring */
     if (opts->cancel) err = weft__cancel_watch_add(opts->cancel, &p->watch, pending_call_on_cancel, p);
     if (!err) {

@@ -18,8 +18,8 @@ typedef struct sampler {
 } sampler;
 
 static int64_t log_uniform_draw(philox_reader *r, int64_t range) {
-  const int64_t c = (int64_t)exp(weft__philox_double(r) * log1p((double)range)) - 1;
-  return c % range; /* rounding may give range itself */
+  const double past = exp(weft__philox_double(r) * log1p((double)range));
+  return past < 0x1p63 ? ((int64_t)past - 1) % range : 0; /* rounding may give range itself */
 }
 
 static double log_uniform_probability(int64_t c, int64_t range) {
@@ -45,7 +45,7 @@ static const sampler uniform = {uniform_draw, uniform_probability};
 /* Fills n classes; how many draws it took. */
 static weft_err draw_all(const sampler *s, philox_reader *r, int64_t range, bool unique, int64_t n, int64_t *out,
                          int64_t *tries) {
-  uint8_t *seen = unique ? weft__alloc_zero((size_t)(range + 7) / 8, 1) : NULL;
+  uint8_t *seen = unique ? weft__alloc_zero((size_t)range / 8 + 1, 1) : NULL;
   if (unique && !seen) return WEFT_OOM;
   *tries = 0;
   for (int64_t i = 0; i < n;) {

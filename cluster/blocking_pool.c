@@ -1,4 +1,7 @@
-/* blocking_pool.c - a queue of jobs and a set of threads that grows when nobody is idle. */
+/* blocking_pool.c - a queue of jobs, and detached threads that are started when none is idle.
+ *
+ * One lock guards the queue and the counts.  Jobs run without it; a thread is started under it, so that the counts are
+ * exact. */
 #include "cluster/blocking_pool.h"
 
 #include "base/alloc.h"
@@ -8,105 +11,106 @@
 
 enum { IDLE_SECONDS = 5, MOST_THREADS = 4096 };
 
-typedef struct job {
-  errand_fn *fn;
+typedef struct blocking_job {
+  blocking_fn *fn;
   void *arg;
-  struct job *next;
-} job;
+  struct blocking_job *next;
+} blocking_job;
 
-struct errands {
+struct blocking_pool {
   pthread_mutex_t lock;
-  pthread_cond_t work, gone;
-  job *first, **last;
+  pthread_cond_t work, exited; /* a job was queued or the pool closes; the last thread exited */
+  blocking_job *first, **last;
   int threads, idle, queued;
-  bool ending;
+  bool closing;
 };
 
-weft_err weft__errands_create(errands **out) {
-  errands *e = weft__alloc_zero(1, sizeof *e);
-  if (!e) return WEFT_OOM;
-  pthread_mutex_init(&e->lock, NULL);
-  pthread_cond_init(&e->work, NULL);
-  pthread_cond_init(&e->gone, NULL);
-  e->last = &e->first;
-  *out = e;
+weft_err weft__blocking_pool_create(blocking_pool **out) {
+  blocking_pool *p = weft__alloc_zero(1, sizeof *p);
+  if (!p) return WEFT_OOM;
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->work, NULL);
+  pthread_cond_init(&p->exited, NULL);
+  p->last = &p->first;
+  *out = p;
   return WEFT_OK;
 }
 
-/* With the lock held: the next job, or NULL when none came for a while or all is ending. */
-static job *next_job(errands *e) {
+/* Returns the next job, or NULL if none came for a while or the pool closes.  The lock is held. */
+static blocking_job *blocking_pool_next(blocking_pool *p) {
   struct timespec until = weft__clock_deadline((int64_t)IDLE_SECONDS * 1000000000);
   int late = 0;
-  e->idle++;
-  while (!e->first && !e->ending && !late) late = pthread_cond_clockwait(&e->work, &e->lock, CLOCK_MONOTONIC, &until);
-  e->idle--;
-  job *j = e->first;
-  if (j && !(e->first = j->next)) e->last = &e->first;
-  if (j) e->queued--;
+  p->idle++;
+  while (!p->first && !p->closing && !late) late = pthread_cond_clockwait(&p->work, &p->lock, CLOCK_MONOTONIC, &until);
+  p->idle--;
+  blocking_job *j = p->first;
+  if (j && !(p->first = j->next)) p->last = &p->first;
+  if (j) p->queued--;
   return j;
 }
 
-static void *run(void *arg) {
-  errands *e = arg;
-  pthread_mutex_lock(&e->lock);
-  for (job *j; (j = next_job(e));) {
-    pthread_mutex_unlock(&e->lock);
+static void *blocking_pool_thread(void *arg) {
+  blocking_pool *p = arg;
+  pthread_mutex_lock(&p->lock);
+  for (blocking_job *j; (j = blocking_pool_next(p));) {
+    pthread_mutex_unlock(&p->lock);
     j->fn(j->arg);
     weft__free(j);
-    pthread_mutex_lock(&e->lock);
+    pthread_mutex_lock(&p->lock);
   }
-  if (--e->threads == 0) pthread_cond_broadcast(&e->gone);
-  pthread_mutex_unlock(&e->lock);
+  if (--p->threads == 0) pthread_cond_broadcast(&p->exited);
+  pthread_mutex_unlock(&p->lock);
   return NULL;
 }
 
-static int start_thread(errands *e) {
+/* Returns 0, or an error number.  The lock is held. */
+static int blocking_pool_start_thread(blocking_pool *p) {
   pthread_t thread;
   pthread_attr_t detached;
-  if (e->threads >= MOST_THREADS) return -1;
+  if (p->threads >= MOST_THREADS) return -1;
   pthread_attr_init(&detached);
   pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-  int failed = pthread_create(&thread, &detached, run, e);
+  int failed = pthread_create(&thread, &detached, blocking_pool_thread, p);
   pthread_attr_destroy(&detached);
-  if (!failed) e->threads++;
+  if (!failed) p->threads++;
   return failed;
 }
 
-weft_err weft__errand_run(errands *e, errand_fn *fn, void *arg) {
-  job *j = weft__alloc(sizeof *j);
+weft_err weft__blocking_pool_run(blocking_pool *p, blocking_fn *fn, void *arg) {
+  blocking_job *j = weft__alloc(sizeof *j);
   if (!j) return WEFT_OOM;
-  *j = (job){fn, arg, NULL};
-  pthread_mutex_lock(&e->lock);
-  int failed = e->ending || (e->queued >= e->idle && start_thread(e));
+  *j = (blocking_job){fn, arg, NULL};
+  pthread_mutex_lock(&p->lock);
+  int failed = p->closing || (p->queued >= p->idle && blocking_pool_start_thread(p));
   if (!failed) {
-    *e->last = j;
-    e->last = &j->next;
-    e->queued++;
-    pthread_cond_signal(&e->work);
+    *p->last = j;
+    p->last = &j->next;
+    p->queued++;
+    pthread_cond_signal(&p->work);
   }
-  int threads = e->threads;
-  pthread_mutex_unlock(&e->lock);
+  int threads = p->threads;
+  pthread_mutex_unlock(&p->lock);
   if (!failed) return WEFT_OK;
   weft__free(j);
-  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Cannot start a thread for a request: %d are at work", threads);
+  return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Cannot start a thread for a request: %d threads run", threads);
 }
 
-int weft__errands_busy(errands *e) {
-  pthread_mutex_lock(&e->lock);
-  int n = e->threads - e->idle + e->queued;
-  pthread_mutex_unlock(&e->lock);
+int weft__blocking_pool_busy(blocking_pool *p) {
+  pthread_mutex_lock(&p->lock);
+  int n = p->threads - p->idle + p->queued;
+  pthread_mutex_unlock(&p->lock);
   return n;
 }
 
-void weft__errands_destroy(errands *e) {
-  if (!e) return;
-  pthread_mutex_lock(&e->lock);
-  e->ending = true;
-  pthread_cond_broadcast(&e->work);
-  while (e->threads) pthread_cond_wait(&e->gone, &e->lock);
-  pthread_mutex_unlock(&e->lock);
-  pthread_cond_destroy(&e->work);
-  pthread_cond_destroy(&e->gone);
-  pthread_mutex_destroy(&e->lock);
-  weft__free(e);
+void weft__blocking_pool_destroy(blocking_pool *p) {
+  if (!p) return;
+  pthread_mutex_lock(&p->lock);
+  p->closing = true;
+  pthread_cond_broadcast(&p->work);
+  while (p->threads) pthread_cond_wait(&p->exited, &p->lock);
+  pthread_mutex_unlock(&p->lock);
+  pthread_cond_destroy(&p->work);
+  pthread_cond_destroy(&p->exited);
+  pthread_mutex_destroy(&p->lock);
+  weft__free(p);
 }

@@ -1,18 +1,24 @@
-/* blocking_pool.h - threads for work that may block for as long as it likes: a client's step, a wait for other tasks.
+/* blocking_pool.h - the thread pool for jobs that may block: a client's step, a wait for other tasks.
  *
- * There are as many threads as errands at a time; one that has nothing to do is kept a while for the next. */
+ * A fixed pool would deadlock here: a job may wait for a result that only a later job produces.  So the pool starts a
+ * thread whenever no thread is idle.  A thread that has been idle for a few seconds exits.
+ *
+ * All functions may be called from any thread.  The creator owns the pool. */
 #ifndef WEFT_CLUSTER_BLOCKING_POOL_H
 #define WEFT_CLUSTER_BLOCKING_POOL_H
 
 #include "base/status.h"
 
-typedef struct errands errands;
-typedef void errand_fn(void *arg);
+typedef struct blocking_pool blocking_pool;
+typedef void blocking_fn(void *arg);
 
-weft_err weft__errands_create(errands **out);
-void weft__errands_destroy(errands *e); /* waits for all of them */
-int weft__errands_busy(errands *e);     /* how many are under way or about to be */
-/* RESOURCE_EXHAUSTED when no thread can be had: then fn was not called. */
-weft_err weft__errand_run(errands *e, errand_fn *fn, void *arg);
+weft_err weft__blocking_pool_create(blocking_pool **out);
+/* Runs the jobs that are queued, waits until all threads have exited, then frees the pool.  NULL is allowed. */
+void weft__blocking_pool_destroy(blocking_pool *p);
+/* Returns the number of jobs that run or are queued. */
+int weft__blocking_pool_busy(blocking_pool *p);
+/* Calls fn(arg) once on a thread of the pool.  arg stays the caller's until then.  RESOURCE_EXHAUSTED if no thread can
+ * be started: fn will not be called. */
+weft_err weft__blocking_pool_run(blocking_pool *p, blocking_fn *fn, void *arg);
 
 #endif

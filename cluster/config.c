@@ -1,4 +1,4 @@
-/* config.c - the fields of a ConfigProto that mean something here. */
+/* config.c - reads the fields of a ConfigProto that Weft uses; it ignores the others.  It has no state and no lock. */
 #include "cluster/config.h"
 
 #include "base/alloc.h"
@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_gpu(const char *type) { return type && strcmp(type, "GPU") == 0; }
+static bool config_is_gpu(const char *type) { return type && strcmp(type, "GPU") == 0; }
 
-/* How each card is split, in the order of the visible ones. */
-static void split_cards(gpu_options *o, const Tensorflow__GPUOptionsExperimental *e) {
+/* Reads how each GPU is split into virtual devices, in the order of the visible GPUs. */
+static void config_split_gpus(gpu_options *o, const Tensorflow__GPUOptionsExperimental *e) {
   for (size_t i = 0; e && i < e->n_virtual_devices && i < GPU_MAX_CARDS; i++) {
     const Tensorflow__GPUOptionsVirtualDevices *v = e->virtual_devices[i];
     o->parts[i].n = v->n_memory_limit_mb < GPU_MAX_VIRTUAL ? weft__int_sat(v->n_memory_limit_mb) : GPU_MAX_VIRTUAL;
@@ -18,10 +18,10 @@ static void split_cards(gpu_options *o, const Tensorflow__GPUOptionsExperimental
   }
 }
 
-static void apply_gpu(gpu_options *o, const Tensorflow__ConfigProto *c) {
+static void config_apply_gpu(gpu_options *o, const Tensorflow__ConfigProto *c) {
   const Tensorflow__GPUOptions *g = c->gpu_options;
   for (size_t i = 0; i < c->n_device_count; i++)
-    if (is_gpu(c->device_count[i]->key)) {
+    if (config_is_gpu(c->device_count[i]->key)) {
       o->bounded = true;
       o->limit = c->device_count[i]->value;
     }
@@ -29,7 +29,7 @@ static void apply_gpu(gpu_options *o, const Tensorflow__ConfigProto *c) {
   o->fraction = g->per_process_gpu_memory_fraction;
   o->growth = g->allow_growth;
   if (g->visible_device_list) snprintf(o->visible, sizeof o->visible, "%s", g->visible_device_list);
-  split_cards(o, g->experimental);
+  config_split_gpus(o, g->experimental);
 }
 
 weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c) {
@@ -38,7 +38,7 @@ weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c
   if (c->operation_timeout_in_ms) opts->timeout_ms = c->operation_timeout_in_ms;
   opts->allow_soft_placement |= c->allow_soft_placement;
   opts->log_device_placement |= c->log_device_placement;
-  apply_gpu(&opts->gpu, c);
+  config_apply_gpu(&opts->gpu, c);
   opts->isolate_session_state |= c->isolate_session_state;
   if (c->n_device_filters) {
     opts->n_filter = weft__int_sat(c->n_device_filters);

@@ -1,12 +1,12 @@
-/* config.h - ConfigProto as a session's options. */
+/* config.h - reads a ConfigProto into the options of a session. */
 #ifndef WEFT_CLUSTER_CONFIG_H
 #define WEFT_CLUSTER_CONFIG_H
 
 #include "exec/session.h"
 #include "tf.pb-c.h"
 
-/* Sets what the config says over what is in opts.  Filters are borrowed from the config; config_text is new, to be freed
- * with weft__free by the caller. */
+/* Overwrites the options that the config sets and leaves the others.  The filters are borrowed from the config.
+ * config_text is allocated: the caller frees it with weft__free.  Fails only for lack of memory. */
 weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *config);
 
 #endif

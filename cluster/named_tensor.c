@@ -1,5 +1,7 @@
-/* named_tensor.c - written: the inner message is made first, because its length stands before it.  Read: the usual form where
- * it lies, any other through protobuf-c. */
+/* named_tensor.c - writes and reads NamedTensor messages without protobuf-c's copy of the tensor.
+ *
+ * Writing builds the inner message first, because its length precedes it.  Reading handles the usual form, {name,
+ * tensor} in this order, directly from the message; protobuf-c reads all other forms. */
 #include "cluster/named_tensor.h"
 
 #include "base/alloc.h"
@@ -8,7 +10,7 @@
 #include "tensor/tensor_proto.h"
 #include <string.h>
 
-weft_err weft__message_add_named(message *m, int field, const char *name, const weft_tensor *t) {
+weft_err weft__message_add_named_tensor(message *m, int field, const char *name, const weft_tensor *t) {
   message inner = {0};
   weft_err err = weft__message_add_string(&inner, 1, name, strlen(name));
   if (!err) err = weft__message_add_tensor(&inner, 2, t);
@@ -19,17 +21,18 @@ weft_err weft__message_add_named(message *m, int field, const char *name, const 
 
 /* ---- reading ---- */
 
-void weft__named_finish(named_list *l) {
+void weft__named_tensors_finish(named_tensor_list *l) {
   for (int i = 0; i < l->n; i++) {
     weft__free(l->item[i].name);
     weft_tensor_destroy(l->item[i].tensor);
   }
   weft__free(l->item);
-  *l = (named_list){0};
+  *l = (named_tensor_list){0};
 }
 
-/* {name, tensor} and no more; false: not in this form. */
-static bool read_usual(message_reader *p, named *out, weft_err *err) {
+/* Reads a message that is {name, tensor} and nothing else.  Returns false if it has another form; p and *out may have
+ * changed then. */
+static bool named_tensor_read_usual(message_reader *p, named_tensor *out, weft_err *err) {
   const uint64_t name_tag = 1 << 3 | 2, tensor_tag = 2 << 3 | 2;
   uint64_t tag;
   size_t length;
@@ -41,7 +44,7 @@ static bool read_usual(message_reader *p, named *out, weft_err *err) {
   return tag == tensor_tag && length == p->left && weft__message_reader_tensor(p, &out->tensor, err);
 }
 
-static weft_err read_any(message_reader *p, size_t length, named *out) {
+static weft_err named_tensor_read_any(message_reader *p, size_t length, named_tensor *out) {
   ProtobufCMessage *m = NULL;
   uint8_t *bytes = weft__alloc(length + 1);
   if (!bytes) return WEFT_OOM;
@@ -56,46 +59,46 @@ static weft_err read_any(message_reader *p, size_t length, named *out) {
   return err;
 }
 
-static weft_err read_one(message_reader *p, size_t length, named *out) {
+static weft_err named_tensor_read(message_reader *p, size_t length, named_tensor *out) {
   message_reader usual = *p;
   weft_err err = WEFT_OK;
   (void)weft__message_reader_enter(&usual, length);
-  if (read_usual(&usual, out, &err)) {
+  if (named_tensor_read_usual(&usual, out, &err)) {
     weft__message_reader_skip(p, length);
     return err;
   }
   weft__free(out->name);
-  *out = (named){0};
-  return read_any(p, length, out);
+  *out = (named_tensor){0};
+  return named_tensor_read_any(p, length, out);
 }
 
-static named *grow(named_list *l) {
-  if (l->n == l->room) {
-    int room = l->room ? 2 * l->room : 4;
-    named *item = weft__realloc(l->item, sizeof *item * (size_t)room);
+static named_tensor *named_tensor_list_add(named_tensor_list *l) {
+  if (l->n == l->capacity) {
+    int capacity = l->capacity ? 2 * l->capacity : 4;
+    named_tensor *item = weft__realloc(l->item, sizeof *item * (size_t)capacity);
     if (!item) return NULL;
     l->item = item;
-    l->room = room;
+    l->capacity = capacity;
   }
-  l->item[l->n] = (named){0};
+  l->item[l->n] = (named_tensor){0};
   return &l->item[l->n++];
 }
 
-weft_err weft__named_read(named_list *out, message *m, int field) {
+weft_err weft__named_tensors_read(named_tensor_list *out, message *m, int field) {
   message_reader p = {.m = m, .left = m->size};
-  *out = (named_list){0};
+  *out = (named_tensor_list){0};
   weft_err err = WEFT_OK;
   while (p.left > 0 && !err) {
     uint64_t tag;
     size_t length;
-    named *n;
+    named_tensor *n;
     if (!weft__message_reader_field(&p, &tag, &length))
       err = weft__fail(WEFT_INVALID_ARGUMENT, "a message of %zu bytes is malformed", m->size);
     else if (tag != ((uint64_t)field << 3 | 2))
       weft__message_reader_skip(&p, length);
     else
-      err = (n = grow(out)) ? read_one(&p, length, n) : WEFT_OOM;
+      err = (n = named_tensor_list_add(out)) ? named_tensor_read(&p, length, n) : WEFT_OOM;
   }
-  if (err) weft__named_finish(out);
+  if (err) weft__named_tensors_finish(out);
   return err;
 }

@@ -5,28 +5,28 @@
 #include "tensor/tensor_proto.h"
 #include "tests/check.h"
 
-static void add(message *m, const char *name, weft_tensor *t) {
-  EXPECT_OK(weft__message_add_named(m, 2, name, t));
+static void add_tensor(message *m, const char *name, weft_tensor *t) {
+  EXPECT_OK(weft__message_add_named_tensor(m, 2, name, t));
   weft_tensor_destroy(t);
 }
 
-TEST(named_tensors_are_read_where_they_lie_and_the_rest_apart) {
+TEST(named_tensors_and_the_other_fields_are_read_separately) {
   message m = {0}, rest = {0};
-  named_list l;
+  named_tensor_list l;
   weft_tensor *t;
   EXPECT_OK(weft__message_add_string(&m, 1, "session", 7));
   EXPECT_OK(weft__tensor_ints(&t, WEFT_INT64, (int64_t[]){4, 5, 6}, 3));
-  add(&m, "numbers:0", t);
+  add_tensor(&m, "numbers:0", t);
   EXPECT_OK(weft__message_add_varint(&m, 8, 77));
-  EXPECT_OK(weft__tensor_scalar(&t, WEFT_BOOL, 1)); /* not in the usual form: through protobuf-c */
-  add(&m, "yes:0", t);
-  EXPECT_OK(weft__named_read(&l, &m, 2));
+  EXPECT_OK(weft__tensor_scalar(&t, WEFT_BOOL, 1)); /* not in the usual form: protobuf-c reads it */
+  add_tensor(&m, "yes:0", t);
+  EXPECT_OK(weft__named_tensors_read(&l, &m, 2));
   EXPECT_EQ_INT(l.n, 2);
   EXPECT_EQ_STR(l.item[0].name, "numbers:0");
   EXPECT_EQ_INT(weft__tensor_int(l.item[0].tensor, 2), 6);
   EXPECT_EQ_STR(l.item[1].name, "yes:0");
   EXPECT_EQ_INT(*(bool *)l.item[1].tensor->data, 1);
-  weft__named_finish(&l);
+  weft__named_tensors_finish(&l);
   EXPECT_OK(weft__message_copy_without(&rest, &m, 2));
   ProtobufCMessage *read;
   EXPECT_OK(weft__message_unpack(&read, &rest, &tensorflow__run_step_request__descriptor));
@@ -39,17 +39,17 @@ TEST(named_tensors_are_read_where_they_lie_and_the_rest_apart) {
   weft__message_finish(&m);
 }
 
-TEST(a_message_that_is_cut_short_is_refused_both_ways) {
+TEST(a_truncated_message_is_rejected_by_both_readers) {
   message whole = {0};
-  named_list l;
+  named_tensor_list l;
   weft_tensor *t;
   EXPECT_OK(weft__tensor_ints(&t, WEFT_INT64, (int64_t[]){4, 5, 6}, 3));
-  add(&whole, "numbers:0", t);
+  add_tensor(&whole, "numbers:0", t);
   const uint8_t *bytes = weft__message_flatten(&whole);
   for (size_t size = 1; size < whole.size; size++) {
     message m = {0}, rest = {0};
     EXPECT_OK(weft__message_add(&m, (piece){bytes, size, NULL, NULL}));
-    EXPECT_ERR(weft__named_read(&l, &m, 2), WEFT_INVALID_ARGUMENT, "malformed");
+    EXPECT_ERR(weft__named_tensors_read(&l, &m, 2), WEFT_INVALID_ARGUMENT, "malformed");
     EXPECT_ERR(weft__message_copy_without(&rest, &m, 2), WEFT_INVALID_ARGUMENT, "malformed");
     weft__message_finish(&rest);
     weft__message_finish(&m);
@@ -67,7 +67,7 @@ TEST(named_tensors_of_all_sizes_are_read_back) {
   for (int i = 0; i < 4; i++) {
     weft_tensor *t;
     EXPECT_OK(weft__tensor_ints(&t, WEFT_INT64, numbers, sizes[i]));
-    EXPECT_OK(weft__message_add_named(&m, 2, names[i], t));
+    EXPECT_OK(weft__message_add_named_tensor(&m, 2, names[i], t));
     weft_tensor_destroy(t);
   }
   ProtobufCMessage *read;

@@ -1,4 +1,6 @@
-/* open.c - from a target to a session.  What a program leaves open about tokens and certificates, the environment says. */
+/* open.c - opens a session by its target, and reads tokens and certificates.
+ *
+ * Credentials that the program does not give are taken from the environment.  There is no state and no lock. */
 #include "cluster/open.h"
 
 #include "base/alloc.h"
@@ -14,13 +16,13 @@
 
 /* ---- tokens and certificates ---- */
 
-static const char *or_env(const char *given, const char *name) {
-  if (given) return *given ? given : NULL;
+static const char *credentials_or_env(const char *unpacked, const char *name) {
+  if (unpacked) return *unpacked ? unpacked : NULL;
   const char *found = getenv(name);
   return found && *found ? found : NULL;
 }
 
-static weft_err read_pem(char **out, const char *path) {
+static weft_err credentials_read_pem(char **out, const char *path) {
   text t = {0};
   if (!path) return WEFT_OK;
   weft_err err = weft__file_read(path, &t);
@@ -29,14 +31,14 @@ static weft_err read_pem(char **out, const char *path) {
   return err;
 }
 
-/* A token in a file, without the line's end; others may not read the file. */
-static weft_err read_token(char **out, const char *path) {
+/* Reads a token from a file, without the newline at its end.  PERMISSION_DENIED if other users can access the file. */
+static weft_err credentials_read_token(char **out, const char *path) {
   struct stat s;
   text t = {0};
   if (stat(path, &s) != 0) return weft__fail(WEFT_NOT_FOUND, "WEFT_TOKEN_FILE: %s: %s", path, strerror(errno));
   if (s.st_mode & 077)
     return weft__fail(WEFT_PERMISSION_DENIED,
-                      "WEFT_TOKEN_FILE: %s has mode %03o, so that others may use it (chmod 600)", path,
+                      "WEFT_TOKEN_FILE: %s has mode %03o, so other users may access it (chmod 600)", path,
                       (unsigned)(s.st_mode & 0777));
   weft_err err = weft__file_read(path, &t);
   size_t size = err ? 0 : t.size;
@@ -47,24 +49,24 @@ static weft_err read_token(char **out, const char *path) {
   return err;
 }
 
-static weft_err find(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
-  const char *file = token ? NULL : or_env(NULL, "WEFT_TOKEN_FILE");
+static weft_err credentials_read(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
+  const char *file = token ? NULL : credentials_or_env(NULL, "WEFT_TOKEN_FILE");
   if (token && !(c->token = weft__strdup(token))) return WEFT_OOM;
-  if (file) WEFT_TRY(read_token(&c->token, file));
+  if (file) WEFT_TRY(credentials_read_token(&c->token, file));
   if ((cert || key || ca) && !(cert && key && ca))
-    return weft__fail(WEFT_INVALID_ARGUMENT, "TLS needs a certificate, its key and a CA, and %s is missing",
+    return weft__fail(WEFT_INVALID_ARGUMENT, "TLS needs a certificate, its key and a CA, but %s is missing",
                       !cert  ? "WEFT_TLS_CERT"
                       : !key ? "WEFT_TLS_KEY"
                              : "WEFT_TLS_CA");
-  WEFT_TRY(read_pem(&c->certificate, cert));
-  WEFT_TRY(read_pem(&c->key, key));
-  return read_pem(&c->ca, ca);
+  WEFT_TRY(credentials_read_pem(&c->certificate, cert));
+  WEFT_TRY(credentials_read_pem(&c->key, key));
+  return credentials_read_pem(&c->ca, ca);
 }
 
 weft_err weft__credentials_find(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
   *c = (credentials){0};
-  weft_err err = find(c, or_env(token, "WEFT_TOKEN"), or_env(cert, "WEFT_TLS_CERT"), or_env(key, "WEFT_TLS_KEY"),
-                      or_env(ca, "WEFT_TLS_CA"));
+  weft_err err = credentials_read(c, credentials_or_env(token, "WEFT_TOKEN"), credentials_or_env(cert, "WEFT_TLS_CERT"),
+                                  credentials_or_env(key, "WEFT_TLS_KEY"), credentials_or_env(ca, "WEFT_TLS_CA"));
   c->security = (security){c->token, c->certificate, c->key, c->ca};
   if (err) weft__credentials_finish(c);
   return err;
@@ -78,24 +80,24 @@ void weft__credentials_finish(credentials *c) {
 
 /* ---- sessions ---- */
 
-/* By target: this process, a server of this process, or one elsewhere. */
-static weft_err open_at(weft_session **out, weft_graph *g, const char *target, const session_opts *o) {
+/* Opens a session in this process, on a server of this process, or on a server elsewhere. */
+static weft_err session_open_target(weft_session **out, weft_graph *g, const char *target, const session_opts *o) {
   if (!target || !*target) {
     session_opts local = *o;
-    local.filter = NULL, local.n_filter = 0, local.config_text = NULL; /* borrowed, and of clusters only */
+    local.filter = NULL, local.n_filter = 0, local.config_text = NULL; /* borrowed, and used by clusters only */
     return weft__session_create(out, g, &local);
   }
-  weft_server *here = weft__server_at(target);
-  if (here) return weft__server_open(out, here, g, o);
-  credentials who;
-  WEFT_TRY(weft__credentials_find(&who, NULL, NULL, NULL, NULL));
-  weft_err err = weft__client_open(out, target, g, o, &who.security);
-  weft__credentials_finish(&who);
+  weft_server *server = weft__server_find(target);
+  if (server) return weft__server_open_session(out, server, g, o);
+  credentials c;
+  WEFT_TRY(weft__credentials_find(&c, NULL, NULL, NULL, NULL));
+  weft_err err = weft__client_open(out, target, g, o, &c.security);
+  weft__credentials_finish(&c);
   return err;
 }
 
-/* What the fields say where they are set; the config's word counts for the rest. */
-static void add_fields(Tensorflow__ConfigProto *config, const weft_session_opts *fields) {
+/* Fields of the options that are set override the config. */
+static void session_add_fields(Tensorflow__ConfigProto *config, const weft_session_opts *fields) {
   if (fields->intra_op_threads) config->intra_op_parallelism_threads = fields->intra_op_threads;
   if (fields->inter_op_threads) config->inter_op_parallelism_threads = fields->inter_op_threads;
   if (fields->timeout_ms) config->operation_timeout_in_ms = fields->timeout_ms;
@@ -110,19 +112,19 @@ weft_err weft__session_open(weft_session **out, weft_graph *g, const weft_sessio
 weft_err weft__session_open_as(weft_session **out, weft_graph *g, const weft_session_opts *opts, session_role role) {
   const weft_session_opts none = {0};
   Tensorflow__ConfigProto empty = TENSORFLOW__CONFIG_PROTO__INIT, *config = &empty;
-  ProtobufCMessage *given = NULL;
+  ProtobufCMessage *unpacked = NULL;
   session_opts o = {.role = role};
   WEFT_TRY(weft__status_raise(&g->sticky));
   WEFT_TRY(weft__memory_limit_init(NULL));
   if (!opts) opts = &none;
   if (opts->config_size) {
-    WEFT_TRY(weft__proto_unpack(&given, &tensorflow__config_proto__descriptor, opts->config, opts->config_size));
-    config = (Tensorflow__ConfigProto *)given;
+    WEFT_TRY(weft__proto_unpack(&unpacked, &tensorflow__config_proto__descriptor, opts->config, opts->config_size));
+    config = (Tensorflow__ConfigProto *)unpacked;
   }
-  add_fields(config, opts);
+  session_add_fields(config, opts);
   weft_err err = weft__config_apply(&o, config);
-  if (!err) err = open_at(out, g, opts->target, &o);
+  if (!err) err = session_open_target(out, g, opts->target, &o);
   weft__free((void *)(uintptr_t)o.config_text);
-  if (given) protobuf_c_message_free_unpacked(given, NULL);
+  if (unpacked) protobuf_c_message_free_unpacked(unpacked, NULL);
   return err;
 }

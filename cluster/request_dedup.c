@@ -1,8 +1,8 @@
-/* request_dedup.c - a ring of ids in the order they came, and an open-addressed set of the same.
+/* request_dedup.c - a ring of ids in the order of their arrival, and an open-addressed hash set of the same ids.
  *
- * Ids are random numbers, so their low bits are their hash.  Both arrays double while they are small and then have room for
- * as many ids as the limit says: a process whose memory creeps up for hours looks as if it leaked.  Once they are full, a
- * new id takes the place of the oldest. */
+ * Both arrays double while they are small and then grow to the limit at once: a process whose memory grows slowly for
+ * hours looks as if it leaked.  Once the ring is full, a new id replaces the oldest.  One lock guards everything; it
+ * is held for a few lines, so it is an adaptive mutex. */
 #include "cluster/request_dedup.h"
 
 #include "base/alloc.h"
@@ -10,103 +10,103 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 256, SMALL_ROOM = 1024 };
+enum { FIRST_CAPACITY = 256, SMALL_CAPACITY = 1024 };
 
-struct once {
+struct request_dedup {
   pthread_mutex_t lock;
-  int limit, room, count, oldest;
-  int64_t *ring; /* room of them */
-  int64_t *set;  /* a power of two, at least twice room; 0: free */
+  int limit, capacity, count, oldest;
+  int64_t *ring; /* `capacity` ids */
+  int64_t *set;  /* a power of two of slots, at least twice the capacity; 0: free */
   size_t mask;
 };
 
-weft_err weft__once_create(once **out, int limit) {
-  once *o = weft__alloc_zero(1, sizeof *o);
-  if (!o) return WEFT_OOM;
-  weft__adaptive_mutex_init(&o->lock);
-  o->limit = limit;
-  *out = o;
+weft_err weft__request_dedup_create(request_dedup **out, int limit) {
+  request_dedup *d = weft__alloc_zero(1, sizeof *d);
+  if (!d) return WEFT_OOM;
+  weft__adaptive_mutex_init(&d->lock);
+  d->limit = limit;
+  *out = d;
   return WEFT_OK;
 }
 
-void weft__once_destroy(once *o) {
-  if (!o) return;
-  pthread_mutex_destroy(&o->lock);
-  weft__free(o->ring);
-  weft__free(o->set);
-  weft__free(o);
+void weft__request_dedup_destroy(request_dedup *d) {
+  if (!d) return;
+  pthread_mutex_destroy(&d->lock);
+  weft__free(d->ring);
+  weft__free(d->set);
+  weft__free(d);
 }
 
-void weft__once_clear(once *o) {
-  pthread_mutex_lock(&o->lock);
-  weft__free(o->ring);
-  weft__free(o->set);
-  o->ring = o->set = NULL;
-  o->room = o->count = o->oldest = 0;
-  o->mask = 0;
-  pthread_mutex_unlock(&o->lock);
+void weft__request_dedup_clear(request_dedup *d) {
+  pthread_mutex_lock(&d->lock);
+  weft__free(d->ring);
+  weft__free(d->set);
+  d->ring = d->set = NULL;
+  d->capacity = d->count = d->oldest = 0;
+  d->mask = 0;
+  pthread_mutex_unlock(&d->lock);
 }
 
-/* Where id is, or where it would go. */
-static size_t place_of(const once *o, int64_t id) {
-  size_t i = (size_t)((uint64_t)id * UINT64_C(0x9E3779B97F4A7C15) >> 20) & o->mask;
-  while (o->set[i] && o->set[i] != id) i = (i + 1) & o->mask;
+/* Returns the slot of the id, or the free slot where it belongs. */
+static size_t request_dedup_slot(const request_dedup *d, int64_t id) {
+  size_t i = (size_t)((uint64_t)id * UINT64_C(0x9E3779B97F4A7C15) >> 20) & d->mask;
+  while (d->set[i] && d->set[i] != id) i = (i + 1) & d->mask;
   return i;
 }
 
-/* Takes id out and moves those behind it that are no longer where they would be looked for. */
-static void forget(once *o, int64_t id) {
-  size_t i = place_of(o, id);
-  o->set[i] = 0;
-  for (size_t j = (i + 1) & o->mask; o->set[j]; j = (j + 1) & o->mask) {
-    int64_t moved = o->set[j];
-    o->set[j] = 0;
-    o->set[place_of(o, moved)] = moved;
+/* Removes the id from the set, and moves the ids behind it whose slots a search would no longer reach. */
+static void request_dedup_remove(request_dedup *d, int64_t id) {
+  size_t i = request_dedup_slot(d, id);
+  d->set[i] = 0;
+  for (size_t j = (i + 1) & d->mask; d->set[j]; j = (j + 1) & d->mask) {
+    int64_t moved = d->set[j];
+    d->set[j] = 0;
+    d->set[request_dedup_slot(d, moved)] = moved;
   }
 }
 
-/* Only while the ring has not gone round: its ids are ring[0 .. count). */
-static weft_err grow(once *o) {
-  int room = o->room ? 2 * o->room : FIRST_ROOM;
-  if (room > o->limit || room > SMALL_ROOM) room = o->limit;
-  size_t slots = 2 * FIRST_ROOM;
-  while (slots < 2 * (size_t)room) slots *= 2;
-  int64_t *ring = weft__realloc(o->ring, sizeof *ring * (size_t)room);
-  if (ring) o->ring = ring;
+/* Makes room for more ids.  Called only before the ring has wrapped around: its ids are ring[0 .. count). */
+static weft_err request_dedup_grow(request_dedup *d) {
+  int capacity = d->capacity ? 2 * d->capacity : FIRST_CAPACITY;
+  if (capacity > d->limit || capacity > SMALL_CAPACITY) capacity = d->limit;
+  size_t slots = 2 * FIRST_CAPACITY;
+  while (slots < 2 * (size_t)capacity) slots *= 2;
+  int64_t *ring = weft__realloc(d->ring, sizeof *ring * (size_t)capacity);
+  if (ring) d->ring = ring;
   int64_t *set = ring ? weft__alloc_zero(slots, sizeof *set) : NULL;
   if (!set) return WEFT_OOM;
-  weft__free(o->set);
-  o->set = set;
-  o->mask = slots - 1;
-  o->room = room;
-  memset(o->ring + o->count, 0, sizeof *ring * (size_t)(room - o->count)); /* so that its pages are there, too */
-  for (int i = 0; i < o->count; i++) o->set[place_of(o, o->ring[i])] = o->ring[i];
+  weft__free(d->set);
+  d->set = set;
+  d->mask = slots - 1;
+  d->capacity = capacity;
+  memset(d->ring + d->count, 0, sizeof *ring * (size_t)(capacity - d->count)); /* touches its pages now */
+  for (int i = 0; i < d->count; i++) d->set[request_dedup_slot(d, d->ring[i])] = d->ring[i];
   return WEFT_OK;
 }
 
-static weft_err add(once *o, const char *method, int64_t id) {
-  if (o->count == o->room && o->room < o->limit) WEFT_TRY(grow(o));
-  size_t at = place_of(o, id);
-  if (o->set[at])
+static weft_err request_dedup_add(request_dedup *d, const char *method, int64_t id) {
+  if (d->count == d->capacity && d->capacity < d->limit) WEFT_TRY(request_dedup_grow(d));
+  size_t at = request_dedup_slot(d, id);
+  if (d->set[at])
     return weft__fail(WEFT_ABORTED, "The same %s request was received twice. request_id: %lld", method, (long long)id);
-  int next = o->count;
-  if (o->count == o->room) {
-    next = o->oldest;
-    o->oldest = (o->oldest + 1) % o->room;
-    forget(o, o->ring[next]);
-    at = place_of(o, id);
+  int next = d->count;
+  if (d->count == d->capacity) {
+    next = d->oldest;
+    d->oldest = (d->oldest + 1) % d->capacity;
+    request_dedup_remove(d, d->ring[next]);
+    at = request_dedup_slot(d, id);
   } else {
-    o->count++;
+    d->count++;
   }
-  o->ring[next] = id;
-  o->set[at] = id;
+  d->ring[next] = id;
+  d->set[at] = id;
   return WEFT_OK;
 }
 
-weft_err weft__once_check(once *o, const char *method, int64_t id) {
+weft_err weft__request_dedup_check(request_dedup *d, const char *method, int64_t id) {
   if (id == 0) return WEFT_OK;
-  pthread_mutex_lock(&o->lock);
-  weft_err err = add(o, method, id);
-  pthread_mutex_unlock(&o->lock);
+  pthread_mutex_lock(&d->lock);
+  weft_err err = request_dedup_add(d, method, id);
+  pthread_mutex_unlock(&d->lock);
   return err;
 }

@@ -1,17 +1,18 @@
-/* request_dedup.h - remembers the last request ids, so that a request which a peer sends twice is answered once.
+/* request_dedup.h - remembers the last request ids, so that a request that a peer sends twice runs once.
  *
- * Thread safe.  Memory grows with what is asked of it, up to `limit` ids. */
+ * May be used by several threads at a time.  Memory grows with the number of ids, up to `limit` of them. */
 #ifndef WEFT_CLUSTER_REQUEST_DEDUP_H
 #define WEFT_CLUSTER_REQUEST_DEDUP_H
 
 #include "base/status.h"
 
-typedef struct once once;
+typedef struct request_dedup request_dedup;
 
-weft_err weft__once_create(once **out, int limit);
-void weft__once_destroy(once *o);
-void weft__once_clear(once *o); /* forgets all, and frees the memory */
-/* ABORTED "The same METHOD request was received twice" if the id is among the last ones; 0 is always new. */
-weft_err weft__once_check(once *o, const char *method, int64_t id);
+weft_err weft__request_dedup_create(request_dedup **out, int limit);
+void weft__request_dedup_destroy(request_dedup *d); /* NULL is allowed */
+void weft__request_dedup_clear(request_dedup *d);   /* forgets all ids and frees their memory */
+/* Adds the id.  ABORTED "The same METHOD request was received twice" if it is among the last `limit` ids.  The id 0
+ * means that the request has none: it always passes. */
+weft_err weft__request_dedup_check(request_dedup *d, const char *method, int64_t id);
 
 #endif

@@ -1,22 +1,25 @@
-/* role.h - which task of which cluster this process is, found where people put it.
+/* role.h - finds out which task of which cluster this process is.
  *
- * In this order: command-line flags, TF_CONFIG, Slurm's environment, MPI's.  Under Slurm and MPI the first
- * WEFT_NUM_PS tasks (1) are ps and the rest workers, and a task's port is WEFT_PORT (8888) plus its rank on its host. */
+ * Sources, in this order: command-line flags, TF_CONFIG, Slurm's environment, MPI's.  Under Slurm and MPI the first
+ * WEFT_NUM_PS ranks (1) are ps tasks and the rest are workers.  A task's port is WEFT_PORT (8888) plus its rank on its
+ * host. */
 #ifndef WEFT_CLUSTER_ROLE_H
 #define WEFT_CLUSTER_ROLE_H
 
 #include "cluster/spec.h"
 
 typedef struct role {
-  cluster cluster; /* empty: nothing was found, a process by itself */
-  char *job;
+  cluster cluster; /* empty if no source names one: the process runs alone */
+  char *job;       /* "" if there is none */
   int task;
 } role;
 
-typedef const char *role_env(void *arg, const char *name); /* NULL if unset */
+typedef const char *role_env(void *arg, const char *name); /* returns NULL if the variable is not set */
 
-/* --ps_hosts a:1,b:1 (or any --JOB_hosts; also --parameter_servers and --workers), --job_name, --task_index or
- * --task_id; each with one dash or two, with '=' or a space.  Other arguments are left alone.  env: getenv for tests. */
+/* Flags: --ps_hosts a:1,b:1 (or any --JOB_hosts; also --parameter_servers and --workers), --job_name, --task_index or
+ * --task_id; each with one dash or two, with '=' or a space.  Other arguments are ignored.  env is getenv, or a
+ * replacement in tests.  The caller finishes *out, which is empty after an error.  INVALID_ARGUMENT names the flag or
+ * the variable that cannot be used. */
 weft_err weft__role_find(role *out, int argc, char *const *argv, role_env *env, void *arg);
 void weft__role_finish(role *r);
 

@@ -1,8 +1,11 @@
-/* server.c - makes the parts of a task in order, hands each call that comes in to the one it is for, and
- * takes the parts away in the reverse order.
+/* server.c - creates the components of a task, dispatches incoming calls to them, and destroys them in reverse order.
  *
- * The port is bound first, so that a port of 0 is known before anybody is told the address; calls that
- * come before the parts are there are answered UNAVAILABLE, which callers try again. */
+ * The components are peers, membership, worker and master.  The port is bound before they are created, so that a port
+ * of 0 is known before any task is told the address.  Calls that arrive before the components exist are answered with
+ * UNAVAILABLE, and callers retry them.
+ *
+ * Two locks.  `registry_lock` guards the list of the servers of this process.  `components_lock` is held for reading
+ * while another thread uses the components, and for writing when they are about to be destroyed. */
 #include "cluster/server.h"
 
 #include "base/alloc.h"
@@ -23,13 +26,13 @@
 #include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
-enum { IDLE_S = 5, LEAVE_S = 5 /* for steps to end by themselves, then to end once they are cancelled */ };
+enum { IDLE_S = 5, STOP_S = 5 /* in join, for steps to end by themselves; in stop, for steps that were canceled */ };
 
 struct weft_server {
   cluster cluster;
   char *job, *bind, *target, *allow_dirs;
   char *token, *certificate, *key, *ca;
-  server_opts opts; /* its strings are the copies above */
+  server_opts opts; /* its strings are those above */
   char name[WEFT_TASK_NAME_SIZE];
   listener *listener;
   task *task;
@@ -37,23 +40,24 @@ struct weft_server {
   worker *worker;
   members *members;
   master *master;
-  page *page;             /* NULL: none */
-  pthread_rwlock_t parts; /* read by what others' threads ask, written to take the parts away */
-  atomic_bool ready;      /* the parts are there */
-  atomic_bool opened;     /* this program has opened a session */
+  page *page;                       /* NULL: no status page */
+  pthread_rwlock_t components_lock; /* see above */
+  atomic_bool ready;                /* the components exist */
+  atomic_bool opened;               /* this program has opened a session */
   weft_server *next;
 };
 
-/* The servers of this process: for targets, and so that a program that just exits says goodbye. */
+/* The servers of this process: to find them by target, and to say goodbye at exit. */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static weft_server *registry;
 
-/* A program that ends without destroying its servers still says goodbye; a forked child of it must not. */
-static pid_t registered_by;
+/* The process that registered the exit handler.  A forked child must not say goodbye. */
+static pid_t registry_pid;
 
-static void goodbye_at_exit(int code, void *none) {
+/* Says goodbye for a program that ends without destroying its servers. */
+static void server_goodbye_at_exit(int code, void *none) {
   (void)none;
-  if (getpid() != registered_by || pthread_mutex_trylock(&registry_lock) != 0) return;
+  if (getpid() != registry_pid || pthread_mutex_trylock(&registry_lock) != 0) return;
   for (weft_server *s = registry; s; s = s->next) {
     if (code != 0) weft__members_set_failed(s->members);
     weft__members_goodbye(s->members);
@@ -61,16 +65,16 @@ static void goodbye_at_exit(int code, void *none) {
   pthread_mutex_unlock(&registry_lock);
 }
 
-static void enlist(weft_server *s) {
+static void server_register(weft_server *s) {
   pthread_mutex_lock(&registry_lock);
-  if (registered_by != getpid()) on_exit(goodbye_at_exit, NULL); /* as atexit, with the code */
-  registered_by = getpid();
+  if (registry_pid != getpid()) on_exit(server_goodbye_at_exit, NULL); /* unlike atexit, it passes the exit code */
+  registry_pid = getpid();
   s->next = registry;
   registry = s;
   pthread_mutex_unlock(&registry_lock);
 }
 
-static void delist(weft_server *s) {
+static void server_unregister(weft_server *s) {
   pthread_mutex_lock(&registry_lock);
   for (weft_server **at = &registry; *at; at = &(*at)->next)
     if (*at == s) {
@@ -80,7 +84,7 @@ static void delist(weft_server *s) {
   pthread_mutex_unlock(&registry_lock);
 }
 
-weft_server *weft__server_at(const char *target) {
+weft_server *weft__server_find(const char *target) {
   weft_server *found = NULL;
   pthread_mutex_lock(&registry_lock);
   for (weft_server *s = registry; s && !found; s = s->next)
@@ -89,33 +93,33 @@ weft_server *weft__server_at(const char *target) {
   return found;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-static weft_err copy_string(char **to, const char *from) {
+static weft_err server_copy_string(char **to, const char *from) {
   if (from && !(*to = weft__strdup(from))) return WEFT_OOM;
   return WEFT_OK;
 }
 
-static weft_err copy_opts(weft_server *s, const server_opts *o) {
-  WEFT_TRY(copy_string(&s->job, o->job));
-  WEFT_TRY(copy_string(&s->bind, o->bind));
-  WEFT_TRY(copy_string(&s->allow_dirs, o->allow_dirs));
-  WEFT_TRY(copy_string(&s->token, o->security.token));
-  WEFT_TRY(copy_string(&s->certificate, o->security.certificate));
-  WEFT_TRY(copy_string(&s->key, o->security.key));
-  WEFT_TRY(copy_string(&s->ca, o->security.ca));
+static weft_err server_copy_opts(weft_server *s, const server_opts *o) {
+  WEFT_TRY(server_copy_string(&s->job, o->job));
+  WEFT_TRY(server_copy_string(&s->bind, o->bind));
+  WEFT_TRY(server_copy_string(&s->allow_dirs, o->allow_dirs));
+  WEFT_TRY(server_copy_string(&s->token, o->security.token));
+  WEFT_TRY(server_copy_string(&s->certificate, o->security.certificate));
+  WEFT_TRY(server_copy_string(&s->key, o->security.key));
+  WEFT_TRY(server_copy_string(&s->ca, o->security.ca));
   s->opts = *o;
   s->opts.job = s->job;
   s->opts.bind = s->bind;
   s->opts.allow_dirs = s->allow_dirs;
   s->opts.security = (security){s->token, s->certificate, s->key, s->ca};
-  s->opts.session.filter = NULL; /* borrowed: filters are a session's */
+  s->opts.session.filter = NULL; /* borrowed, and used by sessions only */
   s->opts.session.n_filter = 0;
   s->opts.session.config_text = NULL;
   return WEFT_OK;
 }
 
-static weft_err set_target(weft_server *s, int port) {
+static weft_err server_set_target(weft_server *s, int port) {
   char *target = weft__sprintf("grpc://localhost:%d", port);
   if (!target) return WEFT_OOM;
   weft__free(s->target);
@@ -123,7 +127,7 @@ static weft_err set_target(weft_server *s, int port) {
   return WEFT_OK;
 }
 
-static weft_err check_seat(const cluster *c, const server_opts *o, const char **address) {
+static weft_err server_check_task(const cluster *c, const server_opts *o, const char **address) {
   *address = weft__cluster_address(c, o->job, o->task);
   if (*address) return WEFT_OK;
   const cluster_job *j = weft__cluster_job(c, o->job);
@@ -136,14 +140,14 @@ weft_err weft__server_create(weft_server **out, const cluster *c, const server_o
   const char *address;
   char host[WEFT_HOST_SIZE];
   int port;
-  WEFT_TRY(check_seat(c, opts, &address));
+  WEFT_TRY(server_check_task(c, opts, &address));
   WEFT_TRY(weft__address_split(address, host, &port));
   weft_server *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
-  pthread_rwlock_init(&s->parts, NULL);
+  pthread_rwlock_init(&s->components_lock, NULL);
   weft_err err = weft__cluster_copy(&s->cluster, c);
-  if (!err) err = copy_opts(s, opts);
-  if (!err) err = set_target(s, port);
+  if (!err) err = server_copy_opts(s, opts);
+  if (!err) err = server_set_target(s, port);
   if (!err)
     *out = s;
   else
@@ -152,10 +156,11 @@ weft_err weft__server_create(weft_server **out, const cluster *c, const server_o
   return err;
 }
 
-/* ---- where to listen ---- */
+/* ---- the address to listen on ---- */
 
-/* Can this host listen there?  `loopback`: it would, but nobody else would reach it.  The result of getaddrinfo. */
-static int find_own_address(const char *host, bool *own, bool *loopback) {
+/* Finds out whether this host can bind the address (*own), and whether it is one that only this host reaches
+ * (*loopback).  Returns the result of getaddrinfo. */
+static int server_check_host(const char *host, bool *own, bool *loopback) {
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
   int failed = getaddrinfo(host, NULL, &hints, &found);
   *own = false;
@@ -174,8 +179,8 @@ static int find_own_address(const char *host, bool *own, bool *loopback) {
   return 0;
 }
 
-/* The host to listen on and the port, from the cluster or from `bind`. */
-static weft_err choose_listen(const weft_server *s, char host[WEFT_HOST_SIZE], int *port) {
+/* Chooses the host and port to listen on, from the cluster or from `bind`. */
+static weft_err server_choose_address(const weft_server *s, char host[WEFT_HOST_SIZE], int *port) {
   const char *listed = weft__cluster_address(&s->cluster, s->job, s->opts.task);
   bool loopback = false, own = false;
   WEFT_TRY(weft__address_split(listed, host, port));
@@ -184,8 +189,8 @@ static weft_err choose_listen(const weft_server *s, char host[WEFT_HOST_SIZE], i
     if (strcmp(host, "localhost") == 0) snprintf(host, WEFT_HOST_SIZE, "127.0.0.1");
     return WEFT_OK;
   }
-  int failed = find_own_address(host, &own, &loopback);
-  if (failed) /* every interface would be more than was asked for */
+  int failed = server_check_host(host, &own, &loopback);
+  if (failed) /* listening on all interfaces would expose more than was asked for */
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "%s cannot listen on %s, its host in the cluster: the name does not resolve here: %s "
                       "(WEFT_BIND=host:port says where to listen instead)",
@@ -199,101 +204,104 @@ static weft_err choose_listen(const weft_server *s, char host[WEFT_HOST_SIZE], i
   return WEFT_OK;
 }
 
-static void warn_if_open(const weft_server *s, const char *host, int port) {
+static void server_warn_if_open(const weft_server *s, const char *host, int port) {
   if (weft__host_is_loopback(host) || s->token || s->certificate) return;
   weft__log(LOG_WARNING,
-            "%s listens on %s:%d without a token or TLS: whoever reaches the port can run any graph here "
-            "(WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, close it)",
+            "%s listens on %s:%d without a token or TLS: anyone who reaches the port can run any graph here "
+            "(set WEFT_TOKEN, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA)",
             s->name, host, port);
 }
 
-/* ---- calls that come in ---- */
+/* ---- incoming calls ---- */
 
-static bool is_of(const char *method, const char *service) { return strncmp(method, service, strlen(service)) == 0; }
+static bool server_method_is_of(const char *method, const char *service) {
+  return strncmp(method, service, strlen(service)) == 0;
+}
 
-static void dispatch(void *arg, call *c) {
+/* Runs on threads of the transport and does not block. */
+static void server_dispatch(void *arg, call *c) {
   weft_server *s = arg;
   const char *method = weft__call_method(c);
   if (!atomic_load(&s->ready))
     weft__call_respond(c, weft__fail(WEFT_UNAVAILABLE, "%s is starting", s->name), NULL);
-  else if (is_of(method, "/tensorflow.WorkerService/") || is_of(method, "/weft.Worker/"))
+  else if (server_method_is_of(method, "/tensorflow.WorkerService/") || server_method_is_of(method, "/weft.Worker/"))
     weft__worker_handle(s->worker, c);
-  else if (is_of(method, "/tensorflow.MasterService/"))
+  else if (server_method_is_of(method, "/tensorflow.MasterService/"))
     weft__master_handle(s->master, c);
   else if (strcmp(method, WEFT_REPORT_METHOD) == 0)
     weft__report_handle(&(report_source){s->task, s->peers, s->worker, s->members, s->master}, c);
   else
-    weft__member_handle(s->members, c);
+    weft__members_handle(s->members, c);
 }
 
-/* ---- what membership asks ---- */
+/* ---- hooks of the membership ---- */
 
-/* Are the parts there, and will they stay until let_go? */
-static bool hold(weft_server *s) {
-  pthread_rwlock_rdlock(&s->parts);
+/* Returns true if the components exist; they stay until server_release_components. */
+static bool server_hold_components(weft_server *s) {
+  pthread_rwlock_rdlock(&s->components_lock);
   if (atomic_load(&s->ready)) return true;
-  pthread_rwlock_unlock(&s->parts);
+  pthread_rwlock_unlock(&s->components_lock);
   return false;
 }
 
-static void let_go(weft_server *s) { pthread_rwlock_unlock(&s->parts); }
+static void server_release_components(weft_server *s) { pthread_rwlock_unlock(&s->components_lock); }
 
-static bool sessions_idle(void *arg) {
+static bool server_sessions_idle(void *arg) {
   weft_server *s = arg;
   int64_t last = 0;
-  if (!hold(s)) return true;
+  if (!server_hold_components(s)) return true;
   bool idle = weft__master_sessions(s->master, &last) == 0 || weft__clock_now_ns() - last >= IDLE_S * SECOND;
-  let_go(s);
+  server_release_components(s);
   return idle;
 }
 
-static bool has_run(void *arg) {
+static bool server_has_run(void *arg) {
   weft_server *s = arg;
   int64_t last = 0;
-  if (!atomic_load(&s->opened) || !hold(s)) return false;
+  if (!atomic_load(&s->opened) || !server_hold_components(s)) return false;
   weft__master_sessions(s->master, &last);
-  let_go(s);
+  server_release_components(s);
   return last != 0;
 }
 
-static int worker_sessions(void *arg) {
+static int server_worker_sessions(void *arg) {
   weft_server *s = arg;
-  if (!hold(s)) return 0;
+  if (!server_hold_components(s)) return 0;
   int n = weft__worker_sessions(s->worker);
-  let_go(s);
+  server_release_components(s);
   return n;
 }
 
-static void task_lost(void *arg, const char *name) {
+static void server_task_lost(void *arg, const char *name) {
   weft_server *s = arg;
-  if (!hold(s)) return;
-  weft__worker_lost(s->worker, name);
-  let_go(s);
+  if (!server_hold_components(s)) return;
+  weft__worker_task_lost(s->worker, name);
+  server_release_components(s);
 }
 
-static void task_replaced(void *arg, const char *name, uint64_t incarnation) {
+static void server_task_replaced(void *arg, const char *name, uint64_t incarnation) {
   weft_server *s = arg;
-  if (!hold(s)) return;
-  weft__worker_replaced(s->worker, name, incarnation);
-  let_go(s);
+  if (!server_hold_components(s)) return;
+  weft__worker_task_replaced(s->worker, name, incarnation);
+  server_release_components(s);
 }
 
-/* ---- start ---- */
+/* ---- starting and stopping ---- */
 
-static weft_err listen_there(weft_server *s) {
+static weft_err server_listen(weft_server *s) {
   char host[WEFT_HOST_SIZE], shown[WEFT_HOST_SIZE + 2];
   int port;
-  WEFT_TRY(choose_listen(s, host, &port));
+  WEFT_TRY(server_choose_address(s, host, &port));
   snprintf(shown, sizeof shown, strchr(host, ':') ? "[%s]" : "%s", host);
   listener_opts opts = {shown, port, s->opts.security};
-  weft_err err = weft__listener_create(&s->listener, &opts, dispatch, s);
+  weft_err err = weft__listener_create(&s->listener, &opts, server_dispatch, s);
   if (err) return weft__fail_in(err, "%s cannot listen on %s:%d", s->name, shown, port);
-  warn_if_open(s, host, weft__listener_port(s->listener));
-  return set_target(s, weft__listener_port(s->listener));
+  server_warn_if_open(s, host, weft__listener_port(s->listener));
+  return server_set_target(s, weft__listener_port(s->listener));
 }
 
-/* A listed port of 0 becomes the one that was bound. */
-static weft_err note_port(weft_server *s) {
+/* Replaces a port of 0 in the cluster by the port that was bound. */
+static weft_err server_note_port(weft_server *s) {
   char host[WEFT_HOST_SIZE];
   int port;
   char **listed = NULL;
@@ -311,8 +319,9 @@ static weft_err note_port(weft_server *s) {
   return WEFT_OK;
 }
 
-static weft_err make_parts(weft_server *s) {
-  member_hooks hooks = {s, sessions_idle, has_run, worker_sessions, task_lost, task_replaced};
+static weft_err server_create_components(weft_server *s) {
+  member_hooks hooks = {
+      s, server_sessions_idle, server_has_run, server_worker_sessions, server_task_lost, server_task_replaced};
   WEFT_TRY(weft__task_create(&s->task, s->name, s->opts.session.intra_threads, s->opts.session.inter_threads));
   WEFT_TRY(weft__task_add_gpus(s->task, &s->opts.session.gpu));
   WEFT_TRY(weft__peers_create(&s->peers, &s->cluster, s->name, &s->opts.security));
@@ -321,8 +330,8 @@ static weft_err make_parts(weft_server *s) {
   return weft__master_create(&s->master, s->task, s->worker, s->peers);
 }
 
-/* TensorFlow's lines, the own address as localhost. */
-static void log_start(const weft_server *s) {
+/* Logs what TensorFlow's servers log; this task's own address appears as localhost. */
+static void server_log_start(const weft_server *s) {
   for (int i = 0; i < s->cluster.n_job; i++) {
     const cluster_job *j = &s->cluster.job[i];
     text line = {0};
@@ -337,12 +346,13 @@ static void log_start(const weft_server *s) {
   weft__log(LOG_INFO, "Started server with target: %s", s->target);
 }
 
-/* Where the calls come in, as a number; under TLS on loopback, since the page itself is not encrypted. */
-static weft_err open_page(weft_server *s) {
+/* Opens the status page on the address that calls use, as a number.  With TLS and without a token it is on loopback,
+ * since the page itself is not encrypted. */
+static weft_err server_open_page(weft_server *s) {
   char host[WEFT_HOST_SIZE];
   int port;
   if (!s->opts.status_port) return WEFT_OK;
-  WEFT_TRY(choose_listen(s, host, &port));
+  WEFT_TRY(server_choose_address(s, host, &port));
   bool local = weft__host_is_loopback(host) || (s->certificate && !s->token);
   if (local) snprintf(host, sizeof host, "%s", strchr(host, ':') ? "::1" : "127.0.0.1");
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
@@ -355,41 +365,43 @@ static weft_err open_page(weft_server *s) {
   weft__log(LOG_INFO, "%s shows its status on http://%s:%d", s->name, local ? "localhost" : host,
             weft__page_port(s->page));
   if (!local && !s->token)
-    weft__log(LOG_WARNING, "whoever reaches port %d can read the status of this cluster (WEFT_TOKEN closes it)",
+    weft__log(LOG_WARNING, "anyone who reaches port %d can read the status of this cluster (set WEFT_TOKEN)",
               weft__page_port(s->page));
   return WEFT_OK;
 }
 
-static bool is_busy(weft_server *s) { return weft__master_is_busy(s->master) || weft__worker_running(s->worker) > 0; }
+static bool server_is_busy(weft_server *s) {
+  return weft__master_is_busy(s->master) || weft__worker_running(s->worker) > 0;
+}
 
-/* Cancels what runs here and waits until nothing does.  False: a kernel still computes, and uses the parts. */
-static bool wind_down(weft_server *s) {
+/* Cancels what runs here and waits until nothing runs.  Returns false if a kernel still uses the components. */
+static bool server_cancel_work(weft_server *s) {
   if (!s->master) return true;
-  int64_t deadline = weft__clock_now_ns() + LEAVE_S * SECOND;
+  int64_t deadline = weft__clock_now_ns() + STOP_S * SECOND;
   weft__master_stop(s->master);
   weft__worker_stop(s->worker);
-  while (is_busy(s) && weft__clock_now_ns() < deadline && weft__interrupt_pending() < 2)
+  while (server_is_busy(s) && weft__clock_now_ns() < deadline && weft__interrupt_pending() < 2)
     nanosleep(&(struct timespec){0, 2000000}, NULL);
-  return !is_busy(s);
+  return !server_is_busy(s);
 }
 
 static atomic_bool left_kernel;
 
 bool weft__server_left_kernel(void) { return atomic_load(&left_kernel); }
 
-/* False: the parts could not be taken away, and stay for the rest of the process. */
-static bool take_down(weft_server *s) {
+/* Destroys the components.  Returns false if they are in use: they stay until the process ends. */
+static bool server_stop(weft_server *s) {
   weft__page_destroy(s->page);
   s->page = NULL;
-  pthread_rwlock_wrlock(&s->parts);
+  pthread_rwlock_wrlock(&s->components_lock);
   atomic_store(&s->ready, false);
-  pthread_rwlock_unlock(&s->parts);
-  if (!wind_down(s)) {
+  pthread_rwlock_unlock(&s->components_lock);
+  if (!server_cancel_work(s)) {
     atomic_store(&left_kernel, true);
     weft__log(LOG_ERROR,
               "%s leaves while a kernel still computes %d s after it was cancelled: its memory and port stay taken "
               "until the process ends",
-              s->name, LEAVE_S);
+              s->name, STOP_S);
     return false;
   }
   weft__listener_destroy(s->listener);
@@ -402,43 +414,45 @@ static bool take_down(weft_server *s) {
   return true;
 }
 
-/* The rule is the process's: the last server that has one sets it. */
-static weft_err confine_files(const weft_server *s) {
+/* The allowed directories hold for the whole process: the last server that has any sets them. */
+static weft_err server_confine_files(const weft_server *s) {
   bool guarded = s->token || s->certificate;
   if (!s->allow_dirs && !guarded) return WEFT_OK;
   return weft__confine(s->allow_dirs ? s->allow_dirs : "");
 }
 
-static weft_err check_auth(const weft_server *s) {
+static weft_err server_check_auth(const weft_server *s) {
   if (!s->opts.require_auth || s->token || s->certificate) return WEFT_OK;
   return weft__fail(WEFT_FAILED_PRECONDITION,
-                    "%s does not start without a token or TLS, since WEFT_REQUIRE_AUTH is set (set WEFT_TOKEN, or "
+                    "%s does not start without a token or TLS, because WEFT_REQUIRE_AUTH is set (set WEFT_TOKEN, or "
                     "WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA)",
                     s->name);
 }
 
 weft_err weft__server_start(weft_server *s) {
   if (s->listener) return WEFT_OK;
-  WEFT_TRY(check_auth(s));
-  WEFT_TRY(confine_files(s));
-  weft_err err = listen_there(s);
-  if (!err) err = note_port(s);
-  if (!err) err = make_parts(s);
-  if (!err) err = open_page(s);
-  if (err) return take_down(s), err;
+  WEFT_TRY(server_check_auth(s));
+  WEFT_TRY(server_confine_files(s));
+  weft_err err = server_listen(s);
+  if (!err) err = server_note_port(s);
+  if (!err) err = server_create_components(s);
+  if (!err) err = server_open_page(s);
+  if (err) return server_stop(s), err;
   atomic_store(&s->ready, true);
-  enlist(s);
-  log_start(s);
+  server_register(s);
+  server_log_start(s);
   return WEFT_OK;
 }
 
 weft_err weft__server_join(weft_server *s) {
-  if (!s->listener) return weft__fail(WEFT_FAILED_PRECONDITION, "%s joins before it has started", s->name);
+  if (!s->listener)
+    return weft__fail(WEFT_FAILED_PRECONDITION, "%s cannot join before it has started (start the server first)",
+                      s->name);
   weft_err err = weft__members_join(s->members);
   if (err != WEFT_CANCELLED) return err;
   char why[256];
   snprintf(why, sizeof why, "%s", weft__error_message());
-  int64_t deadline = weft__clock_now_ns() + LEAVE_S * SECOND;
+  int64_t deadline = weft__clock_now_ns() + STOP_S * SECOND;
   while (weft__worker_running(s->worker) > 0 && weft__interrupt_pending() < 2 && weft__clock_now_ns() < deadline)
     nanosleep(&(struct timespec){0, 10000000}, NULL);
   return weft__fail(WEFT_CANCELLED, "%s", why);
@@ -449,8 +463,9 @@ const cluster *weft__server_cluster(const weft_server *s) { return &s->cluster; 
 const char *weft__server_job(const weft_server *s) { return s->job; }
 int weft__server_task(const weft_server *s) { return s->opts.task; }
 
-weft_err weft__server_open(weft_session **out, weft_server *s, weft_graph *g, const session_opts *opts) {
-  if (!s->listener) return weft__fail(WEFT_FAILED_PRECONDITION, "%s has not been started", s->name);
+weft_err weft__server_open_session(weft_session **out, weft_server *s, weft_graph *g, const session_opts *opts) {
+  if (!s->listener)
+    return weft__fail(WEFT_FAILED_PRECONDITION, "%s has not been started (start the server first)", s->name);
   WEFT_TRY(weft__master_open(out, s->master, g, opts));
   atomic_store(&s->opened, true);
   return WEFT_OK;
@@ -469,11 +484,11 @@ void weft__server_set_failed(weft_server *s) {
 
 void weft__server_destroy(weft_server *s) {
   if (!s) return;
-  delist(s);
+  server_unregister(s);
   if (s->members) weft__members_goodbye(s->members);
-  if (!take_down(s)) return;
+  if (!server_stop(s)) return;
   weft__cluster_finish(&s->cluster);
-  pthread_rwlock_destroy(&s->parts);
+  pthread_rwlock_destroy(&s->components_lock);
   char *owned[] = {s->job, s->bind, s->target, s->allow_dirs, s->token, s->certificate, s->key, s->ca};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) weft__free(owned[i]);
   weft__free(s);

@@ -10,7 +10,7 @@
 static char lines[20][300];
 static int n_line;
 
-static void keep(void *arg, int level, const char *file, int line, const char *what) {
+static void keep_line(void *arg, int level, const char *file, int line, const char *what) {
   (void)arg, (void)level, (void)file, (void)line;
   if (n_line < 20) snprintf(lines[n_line++], sizeof lines[0], "%s", what);
 }
@@ -21,22 +21,22 @@ static bool logged(const char *words) {
   return false;
 }
 
-static weft_server *start(const char *spec, const char *job, int index) {
+static weft_server *start_server(const char *spec, const char *job, int index) {
   cluster c;
   weft_server *s;
   EXPECT_OK(weft__cluster_parse(&c, spec));
   EXPECT_OK(weft__server_create(&s, &c, &(server_opts){.job = job, .task = index}));
   EXPECT_OK(weft__server_start(s));
-  EXPECT_OK(weft__server_start(s)); /* again: nothing happens */
+  EXPECT_OK(weft__server_start(s)); /* a second start does nothing */
   weft__cluster_finish(&c);
   return s;
 }
 
-TEST(a_server_says_who_it_is_in_tensorflows_words) {
+TEST(a_server_logs_its_start_as_tensorflow_does) {
   char expected[200];
-  weft__log_set_callback(keep, NULL);
-  weft_server *s =
-      start("{\"ps\": [\"localhost:0\"], \"worker\": {\"0\": \"localhost:1\", \"2\": \"localhost:3\"}}", "ps", 0);
+  weft__log_set_callback(keep_line, NULL);
+  weft_server *s = start_server(
+      "{\"ps\": [\"localhost:0\"], \"worker\": {\"0\": \"localhost:1\", \"2\": \"localhost:3\"}}", "ps", 0);
   const char *port = strrchr(weft__server_target(s), ':') + 1;
   EXPECT(atoi(port) > 0);
   snprintf(expected, sizeof expected, "Initialize GrpcChannelCache for job ps -> {0 -> localhost:%s}", port);
@@ -48,27 +48,27 @@ TEST(a_server_says_who_it_is_in_tensorflows_words) {
   weft__server_destroy(s);
 }
 
-TEST(a_cluster_beyond_loopback_is_warned_about) {
-  weft__log_set_callback(keep, NULL);
-  weft_server *s = start("ps=0.0.0.0:0;worker=10.255.255.1:1", "ps", 0);
+TEST(an_open_port_beyond_loopback_is_warned_about) {
+  weft__log_set_callback(keep_line, NULL);
+  weft_server *s = start_server("ps=0.0.0.0:0;worker=10.255.255.1:1", "ps", 0);
   EXPECT(logged("without a token or TLS"));
   weft__server_destroy(s);
 }
 
 TEST(several_servers_live_in_one_process) {
-  weft_server *a = start("local=localhost:0", "local", 0), *b = start("local=localhost:0", "local", 0);
+  weft_server *a = start_server("local=localhost:0", "local", 0), *b = start_server("local=localhost:0", "local", 0);
   EXPECT(strcmp(weft__server_target(a), weft__server_target(b)) != 0);
-  EXPECT(weft__server_at(weft__server_target(a)) == a);
-  EXPECT(weft__server_at(weft__server_target(b)) == b);
+  EXPECT(weft__server_find(weft__server_target(a)) == a);
+  EXPECT(weft__server_find(weft__server_target(b)) == b);
   weft__server_destroy(a);
-  EXPECT(weft__server_at(weft__server_target(b)) == b);
-  EXPECT(!weft__server_at("grpc://localhost:1"));
+  EXPECT(weft__server_find(weft__server_target(b)) == b);
+  EXPECT(!weft__server_find("grpc://localhost:1"));
   weft__server_destroy(b);
 }
 
-TEST(seats_that_are_not_there_and_ports_that_are_taken_are_refused) {
+TEST(unknown_tasks_and_ports_in_use_are_rejected) {
   cluster c;
-  weft_server *s = NULL, *first = start("local=localhost:0", "local", 0);
+  weft_server *s = NULL, *first = start_server("local=localhost:0", "local", 0);
   char spec[100];
   EXPECT_OK(weft__cluster_parse(&c, "ps=localhost:0"));
   EXPECT_ERR(weft__server_create(&s, &c, &(server_opts){.job = "worker"}), WEFT_INVALID_ARGUMENT,

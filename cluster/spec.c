@@ -1,7 +1,7 @@
-/* spec.c - builds a cluster from whatever a program has: lists, maps, flags, messages, TF_CONFIG.
+/* spec.c - builds a cluster from what a program has: lists, maps, flags, messages, TF_CONFIG.
  *
- * Everything goes through weft__cluster_add, which checks names and addresses and keeps jobs and tasks
- * in order. */
+ * Every task is added by weft__cluster_add, which checks names and addresses and keeps jobs and tasks in order.  There
+ * is no lock: a cluster belongs to its caller. */
 #include "cluster/spec.h"
 
 #include "base/alloc.h"
@@ -59,7 +59,7 @@ weft_err weft__address_split(const char *address, char host[WEFT_HOST_SIZE], int
   return WEFT_OK;
 }
 
-/* A name that only looks like an address ("127.example.org") is not one. */
+/* The host is parsed as a number: "127.example.org" only looks like a loopback address. */
 bool weft__host_is_loopback(const char *host) {
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *found = NULL;
   if (strcmp(host, "localhost") == 0) return true;
@@ -87,14 +87,15 @@ bool weft__cluster_is_loopback(const cluster *c) {
 
 /* ---- adding ---- */
 
-static weft_err check_job_name(const char *name) {
+static weft_err cluster_check_job_name(const char *name) {
   bool good = isalpha((unsigned char)*name) && strlen(name) < 64;
   for (const char *s = name; *s && good; s++) good = isalnum((unsigned char)*s) || *s == '_';
-  return good ? WEFT_OK : weft__fail(WEFT_INVALID_ARGUMENT, "'%s' is not a name for a job", name);
+  return good ? WEFT_OK
+              : weft__fail(WEFT_INVALID_ARGUMENT, "'%s' is not a name for a job (use letters, digits and _)", name);
 }
 
-/* The place of a job, made if it was not there. */
-static weft_err find_or_add_job(cluster *c, const char *name, cluster_job **out) {
+/* Finds the job, or inserts it in order. */
+static weft_err cluster_find_or_add_job(cluster *c, const char *name, cluster_job **out) {
   int at = 0, order = 1;
   while (at < c->n_job && (order = strcmp(c->job[at].name, name)) < 0) at++;
   if (at == c->n_job || order != 0) {
@@ -113,11 +114,11 @@ weft_err weft__cluster_add(cluster *c, const char *job, int index, const char *a
   char host[WEFT_HOST_SIZE];
   int port;
   cluster_job *j;
-  WEFT_TRY(check_job_name(job));
+  WEFT_TRY(cluster_check_job_name(job));
   if (index < 0) return weft__fail(WEFT_INVALID_ARGUMENT, "job %s: a task cannot have the index %d", job, index);
   weft_err err = weft__address_split(address, host, &port);
   if (err) return weft__fail_in(err, "task %d of job %s", index, job);
-  WEFT_TRY(find_or_add_job(c, job, &j));
+  WEFT_TRY(cluster_find_or_add_job(c, job, &j));
   int at = 0;
   while (at < j->n_task && j->task[at].index < index) at++;
   if (at < j->n_task && j->task[at].index == index)
@@ -132,18 +133,18 @@ weft_err weft__cluster_add(cluster *c, const char *job, int index, const char *a
   return WEFT_OK;
 }
 
-/* The text without white space around it. */
-static void trim(const char **text, size_t *n) {
+/* Removes the white space around the text. */
+static void cluster_trim(const char **text, size_t *n) {
   while (*n && isspace((unsigned char)**text)) ++*text, --*n;
   while (*n && isspace((unsigned char)(*text)[*n - 1])) --*n;
 }
 
-static weft_err add_hosts(cluster *c, const char *job, const char *hosts, size_t size) {
+static weft_err cluster_add_hosts(cluster *c, const char *job, const char *hosts, size_t size) {
   weft_err err = WEFT_OK;
   for (int index = 0; !err; index++) {
     const char *comma = memchr(hosts, ',', size), *one = hosts;
     size_t whole = comma ? (size_t)(comma - hosts) : size, n = whole;
-    trim(&one, &n);
+    cluster_trim(&one, &n);
     char *address = weft__strndup(one, n);
     err = address ? weft__cluster_add(c, job, index, address) : WEFT_OOM;
     weft__free(address);
@@ -155,12 +156,12 @@ static weft_err add_hosts(cluster *c, const char *job, const char *hosts, size_t
 }
 
 weft_err weft__cluster_add_hosts(cluster *c, const char *job, const char *hosts) {
-  return add_hosts(c, job, hosts, strlen(hosts));
+  return cluster_add_hosts(c, job, hosts, strlen(hosts));
 }
 
 /* ---- JSON ---- */
 
-static weft_err index_of(const json *j, const char *spelt, int *out) {
+static weft_err cluster_read_index(const json *j, const char *spelt, int *out) {
   char *stop = NULL;
   double number = j && j->kind == JSON_NUMBER ? j->number : -1;
   if (spelt && isdigit((unsigned char)*spelt)) number = strtod(spelt, &stop);
@@ -170,12 +171,12 @@ static weft_err index_of(const json *j, const char *spelt, int *out) {
   return WEFT_OK;
 }
 
-static weft_err from_json_job(cluster *c, const char *name, const json *job) {
+static weft_err cluster_add_json_job(cluster *c, const char *name, const json *job) {
   if (job->kind != JSON_ARRAY && job->kind != JSON_OBJECT)
     return weft__fail(WEFT_INVALID_ARGUMENT, "job %s: neither a list of addresses nor a map of them", name);
   int index = 0;
   for (const json *task = job->first; task; task = task->next, index++) {
-    if (task->key) WEFT_TRY(index_of(NULL, task->key, &index));
+    if (task->key) WEFT_TRY(cluster_read_index(NULL, task->key, &index));
     if (task->kind != JSON_STRING)
       return weft__fail(WEFT_INVALID_ARGUMENT, "task %d of job %s: its address is not a string", index, name);
     WEFT_TRY(weft__cluster_add(c, name, index, task->text));
@@ -183,26 +184,26 @@ static weft_err from_json_job(cluster *c, const char *name, const json *job) {
   return WEFT_OK;
 }
 
-static weft_err from_json(cluster *c, const json *jobs) {
+static weft_err cluster_add_json(cluster *c, const json *jobs) {
   if (jobs->kind != JSON_OBJECT) return weft__fail(WEFT_INVALID_ARGUMENT, "the cluster is not a map of jobs");
-  for (const json *job = jobs->first; job; job = job->next) WEFT_TRY(from_json_job(c, job->key, job));
+  for (const json *job = jobs->first; job; job = job->next) WEFT_TRY(cluster_add_json_job(c, job->key, job));
   return WEFT_OK;
 }
 
-/* Kubeflow's jobs whose number of workers changes say "sparseCluster". */
-static const json *jobs_of(const json *config) {
+/* Returns the map of jobs.  Kubeflow calls it "sparseCluster" if the number of workers changes. */
+static const json *cluster_json_jobs(const json *config) {
   const json *jobs = weft__json_get(config, "cluster");
   return jobs ? jobs : weft__json_get(config, "sparseCluster");
 }
 
-static weft_err read_tf_config(cluster *c, arena *a, const char *text, char **job, int *task) {
+static weft_err cluster_read_tf_config(cluster *c, arena *a, const char *text, char **job, int *task) {
   json *config;
   WEFT_TRY(weft__json_parse(&config, a, text, strlen(text)));
-  if (jobs_of(config)) WEFT_TRY(from_json(c, jobs_of(config)));
-  const json *seat = weft__json_get(config, "task"), *type = weft__json_get(seat, "type"),
-             *index = weft__json_get(seat, "index");
+  if (cluster_json_jobs(config)) WEFT_TRY(cluster_add_json(c, cluster_json_jobs(config)));
+  const json *task_json = weft__json_get(config, "task"), *type = weft__json_get(task_json, "type"),
+             *index = weft__json_get(task_json, "index");
   bool named = type && type->kind == JSON_STRING;
-  if (index) WEFT_TRY(index_of(index, index->kind == JSON_STRING ? index->text : NULL, task));
+  if (index) WEFT_TRY(cluster_read_index(index, index->kind == JSON_STRING ? index->text : NULL, task));
   if (named && !index) *task = 0;
   *job = weft__strdup(named ? type->text : "");
   return *job ? WEFT_OK : WEFT_OOM;
@@ -213,37 +214,37 @@ weft_err weft__cluster_from_tf_config(cluster *c, const char *text, char **job, 
   *job = NULL;
   *task = -1;
   weft__cluster_init(c);
-  weft_err err = read_tf_config(c, &a, text, job, task);
+  weft_err err = cluster_read_tf_config(c, &a, text, job, task);
   weft__arena_finish(&a);
   if (!err) return WEFT_OK;
   weft__cluster_finish(c);
   return weft__fail_in(err, "TF_CONFIG");
 }
 
-static weft_err parse_json(cluster *c, const char *text) {
+static weft_err cluster_parse_json(cluster *c, const char *text) {
   arena a = {0};
   json *config;
   weft_err err = weft__json_parse(&config, &a, text, strlen(text));
-  if (!err) err = from_json(c, jobs_of(config) ? jobs_of(config) : config);
+  if (!err) err = cluster_add_json(c, cluster_json_jobs(config) ? cluster_json_jobs(config) : config);
   weft__arena_finish(&a);
   return err;
 }
 
 /* ---- "ps=a:1,b:2;worker=c:3" ---- */
 
-static weft_err parse_job(cluster *c, const char *text, size_t size) {
-  trim(&text, &size);
+static weft_err cluster_parse_job(cluster *c, const char *text, size_t size) {
+  cluster_trim(&text, &size);
   if (size == 0 || *text == '#') return WEFT_OK;
   const char *equals = memchr(text, '=', size), *name = text;
   size_t n = equals ? (size_t)(equals - text) : 0;
-  trim(&name, &n);
+  cluster_trim(&name, &n);
   char *job = n ? weft__strndup(name, n) : NULL;
   if (n == 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "the cluster's \"%.*s\" does not read job=host:port,host:port",
                       weft__int_sat(size > 100 ? 100 : size), text);
   weft_err err = job ? WEFT_OK : WEFT_OOM;
   if (!err && weft__cluster_job(c, job)) err = weft__fail(WEFT_ALREADY_EXISTS, "the cluster names job %s twice", job);
-  if (!err) err = add_hosts(c, job, equals + 1, size - (size_t)(equals + 1 - text));
+  if (!err) err = cluster_add_hosts(c, job, equals + 1, size - (size_t)(equals + 1 - text));
   weft__free(job);
   return err;
 }
@@ -252,11 +253,11 @@ weft_err weft__cluster_parse(cluster *c, const char *text) {
   weft__cluster_init(c);
   weft_err err = WEFT_OK;
   if (text[strspn(text, " \t\r\n")] == '{') {
-    err = parse_json(c, text);
+    err = cluster_parse_json(c, text);
   } else {
     while (*text && !err) {
       size_t n = strcspn(text, ";\n");
-      err = parse_job(c, text, n);
+      err = cluster_parse_job(c, text, n);
       text += n + (text[n] != 0);
     }
     if (!err && c->n_job == 0) err = weft__fail(WEFT_INVALID_ARGUMENT, "the cluster has no job");
@@ -277,7 +278,7 @@ weft_err weft__cluster_from_def(cluster *c, const Tensorflow__ClusterDef *def) {
   return err;
 }
 
-static weft_err fill_job(arena *a, Tensorflow__JobDef *to, const cluster_job *from) {
+static weft_err cluster_fill_job_def(arena *a, Tensorflow__JobDef *to, const cluster_job *from) {
   tensorflow__job_def__init(to);
   to->name = from->name;
   to->tasks = weft__arena_alloc(a, sizeof *to->tasks * (size_t)from->n_task);
@@ -292,13 +293,13 @@ static weft_err fill_job(arena *a, Tensorflow__JobDef *to, const cluster_job *fr
   return WEFT_OK;
 }
 
-static weft_err pack_def(const cluster *c, arena *a, uint8_t **out, size_t *size) {
+static weft_err cluster_pack_def(const cluster *c, arena *a, uint8_t **out, size_t *size) {
   Tensorflow__ClusterDef def = TENSORFLOW__CLUSTER_DEF__INIT;
   def.job = weft__arena_alloc(a, sizeof *def.job * (size_t)(c->n_job + 1));
   Tensorflow__JobDef *job = weft__arena_alloc(a, sizeof *job * (size_t)(c->n_job + 1));
   if (!def.job || !job) return WEFT_OOM;
   for (int i = 0; i < c->n_job; i++) {
-    WEFT_TRY(fill_job(a, &job[i], &c->job[i]));
+    WEFT_TRY(cluster_fill_job_def(a, &job[i], &c->job[i]));
     def.job[def.n_job++] = &job[i];
   }
   *size = tensorflow__cluster_def__get_packed_size(&def);
@@ -309,12 +310,12 @@ static weft_err pack_def(const cluster *c, arena *a, uint8_t **out, size_t *size
 
 weft_err weft__cluster_to_def(const cluster *c, uint8_t **out, size_t *size) {
   arena a = {0};
-  weft_err err = pack_def(c, &a, out, size);
+  weft_err err = cluster_pack_def(c, &a, out, size);
   weft__arena_finish(&a);
   return err;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 const cluster_job *weft__cluster_job(const cluster *c, const char *job) {
   for (int i = 0; i < c->n_job; i++)
@@ -340,10 +341,10 @@ char *weft__task_name(char *buf, size_t size, const char *job, int task) {
   return buf;
 }
 
-const char *weft__task_short(char *buf, size_t room, const char *task) {
+const char *weft__task_short(char *buf, size_t size, const char *task) {
   const char *job = strstr(task, "/job:"), *index = strstr(task, "/task:");
-  if (!job || !index) return snprintf(buf, room, "%s", task), buf;
+  if (!job || !index) return snprintf(buf, size, "%s", task), buf;
   job += strlen("/job:");
-  snprintf(buf, room, "%.*s:%d", weft__int_sat(strcspn(job, "/")), job, atoi(index + strlen("/task:")));
+  snprintf(buf, size, "%.*s:%d", weft__int_sat(strcspn(job, "/")), job, atoi(index + strlen("/task:")));
   return buf;
 }

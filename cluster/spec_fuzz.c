@@ -1,4 +1,4 @@
-/* spec_fuzz.c - any bytes are a cluster or an error, as text, TF_CONFIG, ClusterDef; any bytes are a greeting or not. */
+/* spec_fuzz.c - any bytes are a cluster or an error when read as text, TF_CONFIG, ClusterDef or Hello. */
 #include "base/alloc.h"
 #include "cluster/spec.h"
 #include "peer.pb-c.h"
@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What was read can be sent and read again. */
+/* Serializes the cluster and reads it again. */
 static void send_and_read(const cluster *c) {
   uint8_t *bytes;
   size_t size;

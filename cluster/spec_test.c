@@ -5,8 +5,8 @@
 #include "tests/check.h"
 #include <stdio.h>
 
-/* The whole cluster in one line, for comparisons. */
-static const char *shown(const cluster *c) {
+/* Returns the whole cluster as one line, for comparisons. */
+static const char *cluster_text(const cluster *c) {
   static char line[1000];
   size_t n = 0;
   line[0] = 0;
@@ -24,13 +24,13 @@ TEST(tasks_come_in_order_whatever_order_they_were_added_in) {
   EXPECT_OK(weft__cluster_add(&c, "worker", 0, "a:1"));
   EXPECT_OK(weft__cluster_add(&c, "ps", 0, "p:1"));
   EXPECT_OK(weft__cluster_add(&c, "worker", 1, "[::1]:2222"));
-  EXPECT_EQ_STR(shown(&c), "ps0=p:1 worker0=a:1 worker1=[::1]:2222 worker3=c:1 ");
+  EXPECT_EQ_STR(cluster_text(&c), "ps0=p:1 worker0=a:1 worker1=[::1]:2222 worker3=c:1 ");
   EXPECT_EQ_INT(weft__cluster_size(&c), 4);
   EXPECT_EQ_STR(weft__cluster_address(&c, "worker", 3), "c:1");
   EXPECT(!weft__cluster_address(&c, "worker", 2) && !weft__cluster_address(&c, "chief", 0));
   EXPECT_ERR(weft__cluster_add(&c, "worker", 1, "d:1"), WEFT_ALREADY_EXISTS, "has two addresses");
   EXPECT_OK(weft__cluster_copy(&copy, &c));
-  EXPECT_EQ_STR(shown(&copy), "ps0=p:1 worker0=a:1 worker1=[::1]:2222 worker3=c:1 ");
+  EXPECT_EQ_STR(cluster_text(&copy), "ps0=p:1 worker0=a:1 worker1=[::1]:2222 worker3=c:1 ");
   weft__cluster_finish(&copy);
   weft__cluster_finish(&c);
 }
@@ -50,13 +50,13 @@ TEST(bad_names_and_addresses_are_refused) {
 TEST(text_and_flags_make_a_cluster) {
   cluster c;
   EXPECT_OK(weft__cluster_parse(&c, "worker=c:3, d:4; ps = a:1,b:2;"));
-  EXPECT_EQ_STR(shown(&c), "ps0=a:1 ps1=b:2 worker0=c:3 worker1=d:4 ");
+  EXPECT_EQ_STR(cluster_text(&c), "ps0=a:1 ps1=b:2 worker0=c:3 worker1=d:4 ");
   weft__cluster_finish(&c);
   EXPECT_OK(weft__cluster_parse(&c, "# ours\nps=a:1\nworker=c:3\n"));
-  EXPECT_EQ_STR(shown(&c), "ps0=a:1 worker0=c:3 ");
+  EXPECT_EQ_STR(cluster_text(&c), "ps0=a:1 worker0=c:3 ");
   weft__cluster_finish(&c);
   EXPECT_OK(weft__cluster_parse(&c, " {\"ps\": [\"a:1\"], \"worker\": {\"2\": \"b:1\"}}"));
-  EXPECT_EQ_STR(shown(&c), "ps0=a:1 worker2=b:1 ");
+  EXPECT_EQ_STR(cluster_text(&c), "ps0=a:1 worker2=b:1 ");
   weft__cluster_finish(&c);
   EXPECT_ERR(weft__cluster_parse(&c, "ps=a:1;ps=b:1"), WEFT_ALREADY_EXISTS, "job ps twice");
   EXPECT_ERR(weft__cluster_parse(&c, "a:1,b:2"), WEFT_INVALID_ARGUMENT, "does not read job=host:port");
@@ -64,7 +64,7 @@ TEST(text_and_flags_make_a_cluster) {
   EXPECT_ERR(weft__cluster_parse(&c, ""), WEFT_INVALID_ARGUMENT, "no job");
 }
 
-TEST(tf_config_gives_the_cluster_and_the_seat) {
+TEST(tf_config_gives_the_cluster_and_the_task) {
   cluster c;
   char *job;
   int task;
@@ -73,13 +73,13 @@ TEST(tf_config_gives_the_cluster_and_the_seat) {
                                    "{\"cluster\": {\"worker\": [\"b:1\", \"c:1\"], \"chief\": [\"a:1\"]},"
                                    " \"task\": {\"type\": \"worker\", \"index\": \"1\"}, \"environment\": \"cloud\"}",
                                    &job, &task));
-  EXPECT_EQ_STR(shown(&c), "chief0=a:1 worker0=b:1 worker1=c:1 ");
+  EXPECT_EQ_STR(cluster_text(&c), "chief0=a:1 worker0=b:1 worker1=c:1 ");
   EXPECT_EQ_STR(job, "worker");
   EXPECT_EQ_INT(task, 1);
   weft__free(job);
   weft__cluster_finish(&c);
   EXPECT_OK(weft__cluster_from_tf_config(&c, "{\"sparseCluster\": {\"worker\": {\"7\": \"w:1\"}}}", &job, &task));
-  EXPECT_EQ_STR(shown(&c), "worker7=w:1 ");
+  EXPECT_EQ_STR(cluster_text(&c), "worker7=w:1 ");
   EXPECT_EQ_STR(job, "");
   EXPECT_EQ_INT(task, -1);
   weft__free(job);
@@ -91,7 +91,7 @@ TEST(tf_config_gives_the_cluster_and_the_seat) {
   EXPECT_ERR(weft__cluster_from_tf_config(&c, "{", &job, &task), WEFT_INVALID_ARGUMENT, "TF_CONFIG: JSON");
 }
 
-TEST(a_cluster_survives_the_trip_through_its_message) {
+TEST(a_cluster_is_the_same_after_serialization) {
   cluster c, again;
   uint8_t *bytes;
   size_t size;
@@ -100,14 +100,14 @@ TEST(a_cluster_survives_the_trip_through_its_message) {
   EXPECT_OK(weft__cluster_to_def(&c, &bytes, &size));
   EXPECT_OK(weft__proto_unpack(&def, &tensorflow__cluster_def__descriptor, bytes, size));
   EXPECT_OK(weft__cluster_from_def(&again, (Tensorflow__ClusterDef *)def));
-  EXPECT_EQ_STR(shown(&again), "ps0=a:1 worker0=b:1 worker5=c:1 ");
+  EXPECT_EQ_STR(cluster_text(&again), "ps0=a:1 worker0=b:1 worker5=c:1 ");
   protobuf_c_message_free_unpacked(def, NULL);
   weft__free(bytes);
   weft__cluster_finish(&again);
   weft__cluster_finish(&c);
 }
 
-TEST(loopback_is_recognised) {
+TEST(loopback_is_recognized) {
   cluster c;
   EXPECT_OK(weft__cluster_parse(&c, "ps=localhost:1,127.0.0.2:1,[::1]:1"));
   EXPECT(weft__cluster_is_loopback(&c));

@@ -1,7 +1,7 @@
-/* answers_fuzz.c - any bytes may come as an answer: a run ends with an error then, and the next one works.
+/* answers_fuzz.c - any bytes may arrive as an answer: the run ends with an error, and the next run works.
  *
- * A real ps and a real worker, and between them a listener that passes calls on and spoils one kind of answer: it is
- * replaced by the input's bytes, or they are laid over it.  fuzz runs: 400 (each is a handful of round trips) */
+ * A proxy between a real ps and a real worker forwards calls and corrupts the answers of one method: it replaces an
+ * answer by the bytes of the input, or XORs them into it.  fuzz runs: 400 (each is a handful of round trips) */
 #include "base/clock.h"
 #include "cluster/server.h"
 #include "tests/fuzz_graph.h"
@@ -33,76 +33,76 @@ static void must(weft_err err) {
   abort();
 }
 
-/* ---- in the middle ---- */
+/* ---- the proxy ---- */
 
 static struct {
   listener *listener;
-  pthread_mutex_t lock; /* guards what follows: an answer may come when its run is long over */
+  pthread_mutex_t lock; /* guards what follows: an answer may arrive long after its run has ended */
   channel *to;
-  const char *spoiled; /* the method, or NULL */
+  const char *corrupted; /* the method whose answers are corrupted, or NULL */
   const uint8_t *data;
   size_t size;
-  bool over;
-} middle = {.lock = PTHREAD_MUTEX_INITIALIZER};
+  bool overlay;
+} proxy = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* With the lock held. */
-static void spoil(message *answer) {
+/* The lock is held. */
+static void corrupt(message *answer) {
   size_t n = answer->size;
   const uint8_t *was = weft__message_flatten(answer);
-  if (middle.over && was && n > 0 && middle.size > 1) { /* the first byte says where */
+  if (proxy.overlay && was && n > 0 && proxy.size > 1) { /* the first byte chooses the offset */
     uint8_t *copy = malloc(n);
     if (!copy) return;
     memcpy(copy, was, n);
-    for (size_t i = 1, at = middle.data[0] % n; i < middle.size && at < n; i++, at++) copy[at] ^= middle.data[i];
+    for (size_t i = 1, at = proxy.data[0] % n; i < proxy.size && at < n; i++, at++) copy[at] ^= proxy.data[i];
     weft__message_finish(answer);
     (void)weft__message_add_copy(answer, copy, n);
     free(copy);
     return;
   }
   weft__message_finish(answer);
-  (void)weft__message_add_copy(answer, middle.data, middle.size);
+  (void)weft__message_add_copy(answer, proxy.data, proxy.size);
 }
 
-static void set_spoiled(const char *method, bool over, const uint8_t *data, size_t size) {
-  pthread_mutex_lock(&middle.lock);
-  middle.spoiled = method;
-  middle.over = over;
-  middle.data = data, middle.size = size;
-  pthread_mutex_unlock(&middle.lock);
+static void set_corrupted(const char *method, bool overlay, const uint8_t *data, size_t size) {
+  pthread_mutex_lock(&proxy.lock);
+  proxy.corrupted = method;
+  proxy.overlay = overlay;
+  proxy.data = data, proxy.size = size;
+  pthread_mutex_unlock(&proxy.lock);
 }
 
-static void pass_back(void *arg, weft_err err, message *answer) {
+static void forward_answer(void *arg, weft_err err, message *answer) {
   call *c = arg;
-  pthread_mutex_lock(&middle.lock);
-  if (!err && middle.spoiled && strcmp(middle.spoiled, weft__call_method(c)) == 0) spoil(answer);
-  pthread_mutex_unlock(&middle.lock);
+  pthread_mutex_lock(&proxy.lock);
+  if (!err && proxy.corrupted && strcmp(proxy.corrupted, weft__call_method(c)) == 0) corrupt(answer);
+  pthread_mutex_unlock(&proxy.lock);
   weft__call_respond(c, err, answer);
 }
 
-static void pass_on(void *arg, call *c) {
+static void forward_call(void *arg, call *c) {
   (void)arg;
-  pthread_mutex_lock(&middle.lock);
-  channel *to = middle.to;
-  pthread_mutex_unlock(&middle.lock);
+  pthread_mutex_lock(&proxy.lock);
+  channel *to = proxy.to;
+  pthread_mutex_unlock(&proxy.lock);
   call_opts opts = {.cancel = weft__call_cancel(c)};
   if (to)
-    weft__channel_call(to, weft__call_method(c), weft__call_request(c), &opts, pass_back, c);
+    weft__channel_call(to, weft__call_method(c), weft__call_request(c), &opts, forward_answer, c);
   else
     weft__call_respond(c, weft__fail(WEFT_UNAVAILABLE, "the ps is not there yet"), NULL);
 }
 
-/* ---- both ends ---- */
+/* ---- the tasks ---- */
 
 static struct {
   weft_server *ps, *worker;
   op_table *ops;
   weft_graph *graph;
   weft_out x, sum, init;
-} ends;
+} tasks;
 
-static weft_out node(const char *name) { return (weft_out){weft__graph_find(ends.graph, name)->id, 0}; }
+static weft_out find_node(const char *name) { return (weft_out){weft__graph_find(tasks.graph, name)->id, 0}; }
 
-static weft_server *serve(const char *spec, const char *job, const char *bind) {
+static weft_server *start_server(const char *spec, const char *job, const char *bind) {
   weft_server *s;
   cluster c;
   must(weft__cluster_parse(&c, spec));
@@ -112,42 +112,42 @@ static weft_server *serve(const char *spec, const char *job, const char *bind) {
   return s;
 }
 
-/* Both must know it before the worker listens there. */
+/* Finds a port for the worker, which both tasks must know before the worker listens. */
 static int free_port(void) {
   listener *l;
-  must(weft__listener_create(&l, &(listener_opts){.host = "127.0.0.1"}, pass_on, NULL));
+  must(weft__listener_create(&l, &(listener_opts){.host = "127.0.0.1"}, forward_call, NULL));
   int port = weft__listener_port(l);
   weft__listener_destroy(l);
   return port;
 }
 
-static void begin(void) {
+static void start_cluster(void) {
   char spec[100];
-  must(weft__listener_create(&middle.listener, &(listener_opts){.host = "127.0.0.1"}, pass_on, NULL));
-  snprintf(spec, sizeof spec, "ps=127.0.0.1:%d;worker=127.0.0.1:%d", weft__listener_port(middle.listener), free_port());
-  ends.ps = serve(spec, "ps", "127.0.0.1:0");
+  must(weft__listener_create(&proxy.listener, &(listener_opts){.host = "127.0.0.1"}, forward_call, NULL));
+  snprintf(spec, sizeof spec, "ps=127.0.0.1:%d;worker=127.0.0.1:%d", weft__listener_port(proxy.listener), free_port());
+  tasks.ps = start_server(spec, "ps", "127.0.0.1:0");
   channel *to;
-  must(weft__channel_create(&to, strstr(weft__server_target(ends.ps), "localhost"), NULL));
-  pthread_mutex_lock(&middle.lock);
-  middle.to = to;
-  pthread_mutex_unlock(&middle.lock);
-  ends.worker = serve(spec, "worker", NULL);
-  ends.graph = fuzz_graph_build(&ends.ops, "/job:ps/task:0");
-  ends.x = node("x"), ends.sum = node("sum"), ends.init = node("init");
+  must(weft__channel_create(&to, strstr(weft__server_target(tasks.ps), "localhost"), NULL));
+  pthread_mutex_lock(&proxy.lock);
+  proxy.to = to;
+  pthread_mutex_unlock(&proxy.lock);
+  tasks.worker = start_server(spec, "worker", NULL);
+  tasks.graph = fuzz_graph_build(&tasks.ops, "/job:ps/task:0");
+  tasks.x = find_node("x"), tasks.sum = find_node("sum"), tasks.init = find_node("init");
 }
 
-/* A session of its own: initialise, then add. */
-static weft_err run_once(bool by_master, int64_t timeout_ms) {
+/* Opens a session, initializes the variable, and adds to it. */
+static weft_err run_session(bool by_master, int64_t timeout_ms) {
   char target[64];
   weft_session *sess;
   weft_tensor *one, *got = NULL;
   session_opts opts = {.timeout_ms = timeout_ms};
   must(weft__tensor_scalar(&one, WEFT_FLOAT, 1));
-  snprintf(target, sizeof target, "grpc://127.0.0.1:%d", weft__listener_port(middle.listener));
-  must(by_master ? weft__client_open(&sess, target, ends.graph, &opts, &(security){0})
-                 : weft__server_open(&sess, ends.worker, ends.graph, &opts));
-  weft_err err = weft__session_run(sess, &(plan_request){.n_target = 1, .target = &ends.init.node}, NULL, NULL, NULL);
-  plan_request add = {.n_feed = 1, .feed = &ends.x, .n_fetch = 1, .fetch = &ends.sum};
+  snprintf(target, sizeof target, "grpc://127.0.0.1:%d", weft__listener_port(proxy.listener));
+  must(by_master ? weft__client_open(&sess, target, tasks.graph, &opts, &(security){0})
+                 : weft__server_open_session(&sess, tasks.worker, tasks.graph, &opts));
+  weft_err err = weft__session_run(sess, &(plan_request){.n_target = 1, .target = &tasks.init.node}, NULL, NULL, NULL);
+  plan_request add = {.n_feed = 1, .feed = &tasks.x, .n_fetch = 1, .fetch = &tasks.sum};
   if (!err) err = weft__session_run(sess, &add, (const weft_tensor *[]){one}, &got, NULL);
   weft_tensor_destroy(got);
   weft_tensor_destroy(one);
@@ -158,22 +158,22 @@ static weft_err run_once(bool by_master, int64_t timeout_ms) {
   return err;
 }
 
-/* Once the answers are whole again, so are the runs. */
-static void check_clean(bool by_master) {
+/* Checks that runs succeed again once the answers are correct. */
+static void check_recovered(bool by_master) {
   int64_t until = weft__clock_now_ns() + CLEAN_MS * INT64_C(1000000);
-  while (run_once(by_master, CLEAN_MS) != WEFT_OK)
+  while (run_session(by_master, CLEAN_MS) != WEFT_OK)
     if (weft__clock_now_ns() > until) must(WEFT_INTERNAL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static int inputs;
-  if (!ends.ps) begin();
+  if (!tasks.ps) start_cluster();
   if (size < 2) return 0;
   const char *method = methods[data[0] % METHODS];
   bool by_master = strstr(method, "Master") != NULL;
-  set_spoiled(method, data[1] & 1, data + 2, size - 2);
-  (void)run_once(by_master, RUN_MS);
-  set_spoiled(NULL, false, NULL, 0);
-  if (++inputs % CLEAN_EVERY == 0) check_clean(by_master);
+  set_corrupted(method, data[1] & 1, data + 2, size - 2);
+  (void)run_session(by_master, RUN_MS);
+  set_corrupted(NULL, false, NULL, 0);
+  if (++inputs % CLEAN_EVERY == 0) check_recovered(by_master);
   return 0;
 }

@@ -1,20 +1,23 @@
-/* broadcast.h - the same kind of question to several tasks at once, and a wait for all answers. */
+/* broadcast.h - sends an RPC to several tasks at once and waits for all responses.
+ *
+ * The calling thread waits; no lock may be held.  The caller owns the array of calls. */
 #ifndef WEFT_CLUSTER_MASTER_BROADCAST_H
 #define WEFT_CLUSTER_MASTER_BROADCAST_H
 
 #include "cluster/membership/peer.h"
 
-typedef struct ask {
+typedef struct broadcast_call {
   peer *to;
-  message request; /* emptied by the call */
-  message reply;   /* the asker's to finish, also after a failure */
-  status status;
-} ask;
+  message request; /* emptied by weft__broadcast */
+  message reply;   /* the caller's to finish, also after an error */
+  status status;   /* the result of this call */
+} broadcast_call;
 
-/* Begins every call, then waits for all.  Returns the first failure, with "From TASK:" before its message.  Ends early,
- * with the calls cancelled, on opts->cancel and on weft_interrupt. */
-weft_err weft__ask_all(ask *list, int n, const char *method, const call_opts *opts);
-int64_t weft__ms_left(int64_t deadline_ns); /* for call_opts: 0 if there is no deadline, else 1 at least */
-void weft__asks_finish(ask *list, int n);   /* requests, replies and statuses */
+/* Starts all calls, then waits until each has ended.  Returns the first error, with "From TASK:" before its message.
+ * Cancels the calls when opts->cancel fires or the program is interrupted. */
+weft_err weft__broadcast(broadcast_call *calls, int n, const char *method, const call_opts *opts);
+/* Returns the timeout for call_opts: 0 if there is no deadline, otherwise at least 1. */
+int64_t weft__broadcast_timeout_ms(int64_t deadline_ns);
+void weft__broadcast_finish(broadcast_call *calls, int n); /* frees requests, replies and statuses, not the array */
 
 #endif

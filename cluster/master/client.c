@@ -1,8 +1,11 @@
-/* client.c - a session whose master is in another process: what tf.Session("grpc://host:port") is.
+/* client.c - a session whose master is in another process: tf.Session("grpc://host:port").
  *
- * The session is created on the master when it is first needed, and told of the nodes that came since
- * before a run.  Feeds and fetches go by name.  Runs may overlap; creating and extending take turns, and whoever waits for
- * its turn gives up when its own time is over. */
+ * The first call creates the session on the master.  Every run first sends the nodes that were added to the graph
+ * since.  Feeds and fetches are sent by name.
+ *
+ * Runs may overlap.  Only one call at a time creates or extends the session (an update).  No lock is held meanwhile:
+ * `updating` marks the update, and the other calls wait for its end until their own deadline.  The lock guards that
+ * mark and the list of calls. */
 #include "cluster/server.h"
 
 #include "base/alloc.h"
@@ -26,24 +29,25 @@ enum { STEP_VALUES = 1 }; /* of a RunStepResponse */
 
 typedef struct client {
   weft_session base;
-  session_opts opts; /* without filters and text, which are the request's */
+  session_opts opts; /* without filters and config text, which are only sent */
   char *target;
   uint8_t *config; /* a ConfigProto */
   size_t config_size;
   channel *channel;
-  /* Whose turn it is: */
-  char *handle; /* NULL: not created so far */
+  /* Written only by the call that does the update: */
+  char *handle; /* NULL: not created yet */
   int64_t version;
-  int sent;             /* nodes the master has */
+  int sent;             /* the number of nodes that the master has */
   pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t turn_ended;
-  bool busy; /* somebody creates or extends */
+  pthread_cond_t update_ended;
+  bool updating; /* a call creates or extends the session */
   runs calls;
 } client;
 
 /* ---- calls ---- */
 
-static weft_err begin(client *s, run_entry *a, bool closing) {
+/* Lists the call, so that closing the session cancels it.  closing: the call is CloseSession itself. */
+static weft_err client_begin_call(client *s, run_entry *a, bool closing) {
   weft_err err = WEFT_OK;
   weft__cancel_init(&a->cancel);
   pthread_mutex_lock(&s->lock);
@@ -54,16 +58,16 @@ static weft_err begin(client *s, run_entry *a, bool closing) {
   return err;
 }
 
-static void end(client *s, run_entry *a) {
+static void client_end_call(client *s, run_entry *a) {
   pthread_mutex_lock(&s->lock);
   weft__runs_remove(&s->calls, a);
   pthread_mutex_unlock(&s->lock);
   weft__cancel_finish(&a->cancel);
 }
 
-/* Asks the master and unpacks its answer; the request is emptied. */
-static weft_err ask(client *s, run_entry *a, const char *method, message *request, int64_t timeout_ms,
-                    const ProtobufCMessageDescriptor *d, ProtobufCMessage **answer) {
+/* Calls the master, waits, and unpacks its answer, which the caller frees.  The request is emptied. */
+static weft_err client_call_master(client *s, run_entry *a, const char *method, message *request, int64_t timeout_ms,
+                                   const ProtobufCMessageDescriptor *d, ProtobufCMessage **answer) {
   message reply = {0};
   call_opts opts = {.timeout_ms = timeout_ms, .cancel = &a->cancel};
   *answer = NULL;
@@ -75,7 +79,7 @@ static weft_err ask(client *s, run_entry *a, const char *method, message *reques
 
 /* ---- the session on the master ---- */
 
-static weft_err pack_config(client *s, const session_opts *o) {
+static weft_err client_pack_config(client *s, const session_opts *o) {
   Tensorflow__ConfigProto c = TENSORFLOW__CONFIG_PROTO__INIT;
   c.allow_soft_placement = o->allow_soft_placement;
   c.log_device_placement = o->log_device_placement;
@@ -89,8 +93,8 @@ static weft_err pack_config(client *s, const session_opts *o) {
   return WEFT_OK;
 }
 
-/* The nodes that the master does not have yet, as a field. */
-static weft_err add_graph(client *s, message *m, int field, int *end_node) {
+/* Adds the nodes that the master does not have yet as a field. */
+static weft_err client_add_graph(client *s, message *m, int field, int *end_node) {
   uint8_t *bytes;
   size_t size;
   weft_graph *g = s->base.graph;
@@ -105,15 +109,16 @@ static weft_err add_graph(client *s, message *m, int field, int *end_node) {
   return err;
 }
 
-static weft_err create_once(client *s, run_entry *a, int64_t timeout_ms) {
+static weft_err client_try_create(client *s, run_entry *a, int64_t timeout_ms) {
   message m = {0};
   int nodes = 0;
   ProtobufCMessage *answer = NULL;
-  weft_err err = add_graph(s, &m, 1, &nodes);
+  weft_err err = client_add_graph(s, &m, 1, &nodes);
   if (!err) err = weft__message_add_string(&m, 2, s->config, s->config_size);
   if (!err) err = weft__message_add_string(&m, 3, s->target, strlen(s->target));
   if (!err)
-    err = ask(s, a, MASTER "CreateSession", &m, timeout_ms, &tensorflow__create_session_response__descriptor, &answer);
+    err = client_call_master(s, a, MASTER "CreateSession", &m, timeout_ms,
+                             &tensorflow__create_session_response__descriptor, &answer);
   if (!err) {
     const Tensorflow__CreateSessionResponse *r = (Tensorflow__CreateSessionResponse *)answer;
     s->handle = weft__strdup(r->session_handle);
@@ -126,8 +131,8 @@ static weft_err create_once(client *s, run_entry *a, int64_t timeout_ms) {
   return err;
 }
 
-/* Waits a little, unless the session is closed or the program interrupted. */
-static weft_err pause_for(run_entry *a, int64_t ms) {
+/* Sleeps, unless the session is closed or the program is interrupted. */
+static weft_err client_sleep(run_entry *a, int64_t ms) {
   for (int64_t until = weft__clock_now_ns() + ms * MS; weft__clock_now_ns() < until;) {
     WEFT_TRY(weft__cancel_raise(&a->cancel));
     if (weft__interrupt_pending() > 0) return weft__fail(WEFT_CANCELLED, "interrupted while waiting for the master");
@@ -136,31 +141,32 @@ static weft_err pause_for(run_entry *a, int64_t ms) {
   return WEFT_OK;
 }
 
-/* The master may not be up yet: it is tried again until it is, or until the deadline. */
-static weft_err create(client *s, run_entry *a, int64_t timeout_ms) {
+/* Creates the session.  The master may not be up yet, so the call is retried until the deadline. */
+static weft_err client_create(client *s, run_entry *a, int64_t timeout_ms) {
   int64_t began = weft__clock_now_ns(), reported = began, pause = RETRY_MIN_MS;
   for (;;) {
     int64_t left = timeout_ms ? timeout_ms - (weft__clock_now_ns() - began) / MS : 0;
-    weft_err err = create_once(s, a, left > 0 ? left : timeout_ms ? 1 : 0);
+    weft_err err = client_try_create(s, a, left > 0 ? left : timeout_ms ? 1 : 0);
     if (err != WEFT_UNAVAILABLE || (timeout_ms && left <= pause)) return err;
     if (weft__clock_now_ns() - reported > REPORT_MS * MS) {
       weft__log(LOG_INFO, "CreateSession still waiting for response from %s: %s", s->target, weft__error_message());
       reported = weft__clock_now_ns();
     }
-    WEFT_TRY(pause_for(a, pause));
+    WEFT_TRY(client_sleep(a, pause));
     pause = pause * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : pause * 2;
   }
 }
 
-static weft_err extend(client *s, run_entry *a, int64_t timeout_ms) {
+static weft_err client_extend(client *s, run_entry *a, int64_t timeout_ms) {
   message m = {0};
   int nodes = 0;
   ProtobufCMessage *answer = NULL;
   weft_err err = weft__message_add_string(&m, 1, s->handle, strlen(s->handle));
-  if (!err) err = add_graph(s, &m, 2, &nodes);
+  if (!err) err = client_add_graph(s, &m, 2, &nodes);
   if (!err) err = weft__message_add_varint(&m, 3, (uint64_t)s->version);
   if (!err)
-    err = ask(s, a, MASTER "ExtendSession", &m, timeout_ms, &tensorflow__extend_session_response__descriptor, &answer);
+    err = client_call_master(s, a, MASTER "ExtendSession", &m, timeout_ms,
+                             &tensorflow__extend_session_response__descriptor, &answer);
   if (!err) {
     s->version = ((Tensorflow__ExtendSessionResponse *)answer)->new_graph_version;
     s->sent = nodes;
@@ -170,7 +176,7 @@ static weft_err extend(client *s, run_entry *a, int64_t timeout_ms) {
   return err;
 }
 
-static weft_err check_patience(const run_entry *a, int64_t deadline_ns) {
+static weft_err client_check_wait(const run_entry *a, int64_t deadline_ns) {
   WEFT_TRY(weft__cancel_raise((cancel *)(uintptr_t)&a->cancel));
   if (weft__interrupt_pending() > 0) return weft__fail(WEFT_CANCELLED, "interrupted while waiting for the master");
   if (deadline_ns && weft__clock_now_ns() > deadline_ns)
@@ -178,83 +184,84 @@ static weft_err check_patience(const run_entry *a, int64_t deadline_ns) {
   return WEFT_OK;
 }
 
-static weft_err begin_turn(client *s, const run_entry *a, int64_t deadline_ns) {
+static weft_err client_begin_update(client *s, const run_entry *a, int64_t deadline_ns) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
-  while (s->busy && !err) {
+  while (s->updating && !err) {
     struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * MS);
-    pthread_cond_clockwait(&s->turn_ended, &s->lock, CLOCK_MONOTONIC, &until);
-    if (s->busy) err = check_patience(a, deadline_ns);
+    pthread_cond_clockwait(&s->update_ended, &s->lock, CLOCK_MONOTONIC, &until);
+    if (s->updating) err = client_check_wait(a, deadline_ns);
   }
-  if (!err) s->busy = true;
+  if (!err) s->updating = true;
   pthread_mutex_unlock(&s->lock);
   return err;
 }
 
-static void end_turn(client *s) {
+static void client_end_update(client *s) {
   pthread_mutex_lock(&s->lock);
-  s->busy = false;
-  pthread_cond_signal(&s->turn_ended);
+  s->updating = false;
+  pthread_cond_signal(&s->update_ended);
   pthread_mutex_unlock(&s->lock);
 }
 
-/* The master has a session, and in it every node there is now. */
-static weft_err catch_up(client *s, run_entry *a, int64_t timeout_ms) {
+/* Creates the session if there is none, and sends the nodes that the graph has now. */
+static weft_err client_update_session(client *s, run_entry *a, int64_t timeout_ms) {
   pthread_mutex_lock(&s->base.graph->lock);
   int nodes = s->base.graph->n_node;
   pthread_mutex_unlock(&s->base.graph->lock);
-  WEFT_TRY(begin_turn(s, a, timeout_ms ? weft__clock_now_ns() + timeout_ms * MS : 0));
+  WEFT_TRY(client_begin_update(s, a, timeout_ms ? weft__clock_now_ns() + timeout_ms * MS : 0));
   weft_err err = WEFT_OK;
   if (!s->handle)
-    err = create(s, a, timeout_ms);
+    err = client_create(s, a, timeout_ms);
   else if (nodes > s->sent)
-    err = extend(s, a, timeout_ms);
-  end_turn(s);
+    err = client_extend(s, a, timeout_ms);
+  client_end_update(s);
   return err;
 }
 
-/* ---- a run ---- */
+/* ---- runs ---- */
 
-static uint64_t request_id(void) {
+static uint64_t client_new_request_id(void) {
   char digits[WEFT_HANDLE_SIZE];
   weft__make_handle(digits);
   return strtoull(digits, NULL, 16) >> 1 | 1;
 }
 
-static char *output_name(const weft_graph *g, weft_out o) {
+static char *client_output_name(const weft_graph *g, weft_out o) {
   return weft__sprintf("%s:%d", g->node[o.node]->name, o.slot);
 }
 
-static weft_err add_name(message *m, int field, char *name) {
+static weft_err client_add_name(message *m, int field, char *name) {
   weft_err err = name ? weft__message_add_string(m, field, name, strlen(name)) : WEFT_OOM;
   weft__free(name);
   return err;
 }
 
-static weft_err add_feed(message *m, const weft_graph *g, weft_out to, const weft_tensor *t) {
+static weft_err client_add_feed(message *m, const weft_graph *g, weft_out to, const weft_tensor *t) {
   WEFT_TRY(weft__check_feed(g->node[to.node], to.slot, t));
-  char *name = output_name(g, to);
-  weft_err err = name ? weft__message_add_named(m, 2, name, t) : WEFT_OOM;
+  char *name = client_output_name(g, to);
+  weft_err err = name ? weft__message_add_named_tensor(m, 2, name, t) : WEFT_OOM;
   weft__free(name);
   return err;
 }
 
-static bool fetched_before(const plan_request *r, int i) {
+static bool client_fetched_before(const plan_request *r, int i) {
   for (int j = 0; j < i; j++)
     if (r->fetch[j].node == r->fetch[i].node && r->fetch[j].slot == r->fetch[i].slot) return true;
   return false;
 }
 
-static weft_err add_lists(message *m, const weft_graph *g, const plan_request *r, const weft_tensor *const *feed) {
-  for (int i = 0; i < r->n_feed; i++) WEFT_TRY(add_feed(m, g, r->feed[i], feed[i]));
+static weft_err client_add_request(message *m, const weft_graph *g, const plan_request *r,
+                                   const weft_tensor *const *feed) {
+  for (int i = 0; i < r->n_feed; i++) WEFT_TRY(client_add_feed(m, g, r->feed[i], feed[i]));
   for (int i = 0; i < r->n_fetch; i++)
-    if (!fetched_before(r, i)) WEFT_TRY(add_name(m, 3, output_name(g, r->fetch[i])));
-  for (int i = 0; i < r->n_target; i++) WEFT_TRY(add_name(m, 4, weft__strdup(g->node[r->target[i]]->name)));
+    if (!client_fetched_before(r, i)) WEFT_TRY(client_add_name(m, 3, client_output_name(g, r->fetch[i])));
+  for (int i = 0; i < r->n_target; i++) WEFT_TRY(client_add_name(m, 4, weft__strdup(g->node[r->target[i]]->name)));
   return WEFT_OK;
 }
 
-static weft_err write_step(client *s, const plan_request *r, const weft_tensor *const *feed, int64_t timeout_ms,
-                           bool trace, message *m) {
+static weft_err client_write_run_step(client *s, const plan_request *r, const weft_tensor *const *feed,
+                                      int64_t timeout_ms, bool trace, message *m) {
   weft_graph *g = s->base.graph;
   Tensorflow__RunOptions opts = TENSORFLOW__RUN_OPTIONS__INIT;
   uint8_t packed[64];
@@ -263,16 +270,16 @@ static weft_err write_step(client *s, const plan_request *r, const weft_tensor *
   size_t size = tensorflow__run_options__pack(&opts, packed);
   WEFT_TRY(weft__message_add_string(m, 1, s->handle, strlen(s->handle)));
   pthread_mutex_lock(&g->lock);
-  weft_err err = add_lists(m, g, r, feed);
+  weft_err err = client_add_request(m, g, r, feed);
   pthread_mutex_unlock(&g->lock);
   if (!err) err = weft__message_add_string(m, 5, packed, size);
-  if (!err) err = weft__message_add_varint(m, 7, 1); /* errors come in the body */
-  return err ? err : weft__message_add_varint(m, 8, request_id());
+  if (!err) err = weft__message_add_varint(m, 7, 1); /* store_errors_in_response_body */
+  return err ? err : weft__message_add_varint(m, 8, client_new_request_id());
 }
 
-static weft_err take_fetch(client *s, const named_list *values, weft_out o, weft_tensor **out) {
+static weft_err client_read_fetch(client *s, const named_tensor_list *values, weft_out o, weft_tensor **out) {
   pthread_mutex_lock(&s->base.graph->lock);
-  char *name = output_name(s->base.graph, o);
+  char *name = client_output_name(s->base.graph, o);
   pthread_mutex_unlock(&s->base.graph->lock);
   if (!name) return WEFT_OOM;
   weft_tensor *found = NULL;
@@ -287,7 +294,7 @@ static weft_err take_fetch(client *s, const named_list *values, weft_out o, weft
   return err;
 }
 
-static weft_err take_metadata(const Tensorflow__RunStepResponse *r, const run_opts *o) {
+static weft_err client_read_metadata(const Tensorflow__RunStepResponse *r, const run_opts *o) {
   if (!o || !o->metadata || !r->metadata) return WEFT_OK;
   *o->metadata_size = tensorflow__run_metadata__get_packed_size(r->metadata);
   if (!(*o->metadata = weft__alloc(*o->metadata_size + 1))) return WEFT_OOM;
@@ -295,18 +302,18 @@ static weft_err take_metadata(const Tensorflow__RunStepResponse *r, const run_op
   return WEFT_OK;
 }
 
-static weft_err take_fetches(client *s, const plan_request *r, message *reply, weft_tensor **fetched) {
-  named_list values;
-  WEFT_TRY(weft__named_read(&values, reply, STEP_VALUES));
+static weft_err client_read_fetches(client *s, const plan_request *r, message *reply, weft_tensor **fetched) {
+  named_tensor_list values;
+  WEFT_TRY(weft__named_tensors_read(&values, reply, STEP_VALUES));
   weft_err err = WEFT_OK;
-  for (int i = 0; i < r->n_fetch && !err; i++) err = take_fetch(s, &values, r->fetch[i], &fetched[i]);
-  weft__named_finish(&values);
+  for (int i = 0; i < r->n_fetch && !err; i++) err = client_read_fetch(s, &values, r->fetch[i], &fetched[i]);
+  weft__named_tensors_finish(&values);
   return err;
 }
 
-/* The values are read where they lie, the rest is unpacked. */
-static weft_err read_step(client *s, const plan_request *r, message *reply, weft_tensor **fetched,
-                          const run_opts *opts) {
+/* The tensors are read directly from the message; protobuf-c unpacks the other fields. */
+static weft_err client_read_run_step(client *s, const plan_request *r, message *reply, weft_tensor **fetched,
+                                     const run_opts *opts) {
   message rest = {0};
   ProtobufCMessage *m = NULL;
   weft_err err = weft__message_copy_without(&rest, reply, STEP_VALUES);
@@ -316,8 +323,8 @@ static weft_err read_step(client *s, const plan_request *r, message *reply, weft
   const Tensorflow__RunStepResponse *answer = (const Tensorflow__RunStepResponse *)m;
   if (answer->status_code)
     err = weft__fail((weft_err)answer->status_code, "%s", answer->status_error_message);
-  else if (!(err = take_fetches(s, r, reply, fetched)))
-    err = take_metadata(answer, opts);
+  else if (!(err = client_read_fetches(s, r, reply, fetched)))
+    err = client_read_metadata(answer, opts);
   protobuf_c_message_free_unpacked(m, NULL);
   for (int i = 0; i < r->n_fetch && err; i++) {
     weft_tensor_destroy(fetched[i]);
@@ -334,21 +341,21 @@ static weft_err client_run(weft_session *base, const plan_request *r, const weft
   int64_t timeout_ms = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
   for (int i = 0; i < r->n_fetch; i++) fetched[i] = NULL;
   WEFT_TRY(weft__request_check(base->graph, r));
-  WEFT_TRY(begin(s, &a, false));
-  weft_err err = catch_up(s, &a, timeout_ms);
-  if (!err) err = write_step(s, r, feed, timeout_ms, opts && opts->trace, &m);
+  WEFT_TRY(client_begin_call(s, &a, false));
+  weft_err err = client_update_session(s, &a, timeout_ms);
+  if (!err) err = client_write_run_step(s, r, feed, timeout_ms, opts && opts->trace, &m);
   call_opts how = {.timeout_ms = timeout_ms ? timeout_ms + SLACK_MS : 0, .cancel = &a.cancel};
   if (!err) err = weft__channel_call_wait(s->channel, MASTER "RunStep", &m, &how, &reply);
-  if (!err) err = read_step(s, r, &reply, fetched, opts);
+  if (!err) err = client_read_run_step(s, r, &reply, fetched, opts);
   weft__message_finish(&reply);
   weft__message_finish(&m);
-  end(s, &a);
+  client_end_call(s, &a);
   return err;
 }
 
 /* ---- devices ---- */
 
-static weft_err copy_devices(device_info *to, int *n, Tensorflow__DeviceAttributes *const *from, size_t count) {
+static weft_err client_copy_devices(device_info *to, int *n, Tensorflow__DeviceAttributes *const *from, size_t count) {
   for (size_t i = 0; i < count; i++, ++*n) {
     to[*n] = (device_info){.name = weft__strdup(from[i]->name),
                            .type = weft__strdup(from[i]->device_type),
@@ -360,12 +367,12 @@ static weft_err copy_devices(device_info *to, int *n, Tensorflow__DeviceAttribut
   return WEFT_OK;
 }
 
-static weft_err read_devices(const Tensorflow__ListDevicesResponse *r, device_info **out, int *n) {
+static weft_err client_read_devices(const Tensorflow__ListDevicesResponse *r, device_info **out, int *n) {
   device_info *list = weft__alloc_zero(r->n_local_device + r->n_remote_device + 1, sizeof *list);
   if (!list) return WEFT_OOM;
   *n = 0;
-  weft_err err = copy_devices(list, n, r->local_device, r->n_local_device);
-  if (!err) err = copy_devices(list, n, r->remote_device, r->n_remote_device);
+  weft_err err = client_copy_devices(list, n, r->local_device, r->n_local_device);
+  if (!err) err = client_copy_devices(list, n, r->remote_device, r->n_remote_device);
   if (err)
     weft__device_infos_free(list, *n);
   else
@@ -378,32 +385,33 @@ static weft_err client_devices(weft_session *base, device_info **out, int *n) {
   run_entry a;
   message m = {0};
   ProtobufCMessage *answer = NULL;
-  WEFT_TRY(begin(s, &a, false));
-  weft_err err = catch_up(s, &a, s->opts.timeout_ms);
+  WEFT_TRY(client_begin_call(s, &a, false));
+  weft_err err = client_update_session(s, &a, s->opts.timeout_ms);
   if (!err) err = weft__message_add_string(&m, 1, s->handle, strlen(s->handle));
   if (!err)
-    err = ask(s, &a, MASTER "ListDevices", &m, s->opts.timeout_ms, &tensorflow__list_devices_response__descriptor,
-              &answer);
-  if (!err) err = read_devices((Tensorflow__ListDevicesResponse *)answer, out, n);
+    err = client_call_master(s, &a, MASTER "ListDevices", &m, s->opts.timeout_ms,
+                             &tensorflow__list_devices_response__descriptor, &answer);
+  if (!err) err = client_read_devices((Tensorflow__ListDevicesResponse *)answer, out, n);
   if (answer) protobuf_c_message_free_unpacked(answer, NULL);
   weft__message_finish(&m);
-  end(s, &a);
+  client_end_call(s, &a);
   return err;
 }
 
-/* ---- the end ---- */
+/* ---- closing ---- */
 
-static weft_err close_on_master(client *s) {
+static weft_err client_close_on_master(client *s) {
   run_entry a;
   message m = {0};
   ProtobufCMessage *answer = NULL;
-  WEFT_TRY(begin(s, &a, true));
+  WEFT_TRY(client_begin_call(s, &a, true));
   weft_err err = weft__message_add_string(&m, 1, s->handle, strlen(s->handle));
   if (!err)
-    err = ask(s, &a, MASTER "CloseSession", &m, CLOSE_MS, &tensorflow__close_session_response__descriptor, &answer);
+    err = client_call_master(s, &a, MASTER "CloseSession", &m, CLOSE_MS,
+                             &tensorflow__close_session_response__descriptor, &answer);
   if (answer) protobuf_c_message_free_unpacked(answer, NULL);
   weft__message_finish(&m);
-  end(s, &a);
+  client_end_call(s, &a);
   return err;
 }
 
@@ -412,7 +420,7 @@ static weft_err client_close(weft_session *base) {
   pthread_mutex_lock(&s->lock);
   bool first = weft__runs_close(&s->calls, &s->lock, "Session has been closed.");
   pthread_mutex_unlock(&s->lock);
-  return first && s->handle ? close_on_master(s) : WEFT_OK;
+  return first && s->handle ? client_close_on_master(s) : WEFT_OK;
 }
 
 static void client_destroy(weft_session *base) {
@@ -420,7 +428,7 @@ static void client_destroy(weft_session *base) {
   weft__channel_destroy(s->channel);
   weft__runs_finish(&s->calls);
   pthread_mutex_destroy(&s->lock);
-  pthread_cond_destroy(&s->turn_ended);
+  pthread_cond_destroy(&s->update_ended);
   weft__free(s->handle);
   weft__free(s->config);
   weft__free(s->target);
@@ -431,8 +439,8 @@ static const session_ops client_ops = {client_run, client_close, client_destroy,
 
 /* ---- opening ---- */
 
-/* "grpc://host:port": what comes after the scheme. */
-static weft_err address_of(const char *target, const char **address) {
+/* Returns the address in "grpc://host:port". */
+static weft_err client_parse_target(const char *target, const char **address) {
   char host[WEFT_HOST_SIZE];
   int port;
   const char *scheme = "grpc://";
@@ -445,17 +453,17 @@ static weft_err address_of(const char *target, const char **address) {
 weft_err weft__client_open(weft_session **out, const char *target, weft_graph *g, const session_opts *opts,
                            const security *sec) {
   const char *address;
-  WEFT_TRY(address_of(target, &address));
+  WEFT_TRY(client_parse_target(target, &address));
   client *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   s->base = (weft_session){&client_ops, g};
   s->opts = *opts;
   s->opts.filter = NULL, s->opts.n_filter = 0, s->opts.config_text = NULL;
   weft__runs_init(&s->calls);
-  pthread_cond_init(&s->turn_ended, NULL);
+  pthread_cond_init(&s->update_ended, NULL);
   pthread_mutex_init(&s->lock, NULL);
   channel_opts how = {.security = *sec};
-  weft_err err = (s->target = weft__strdup(target)) ? pack_config(s, opts) : WEFT_OOM;
+  weft_err err = (s->target = weft__strdup(target)) ? client_pack_config(s, opts) : WEFT_OOM;
   if (!err) err = weft__channel_create(&s->channel, address, &how);
   if (!err)
     *out = &s->base;
@@ -469,7 +477,7 @@ weft_err weft__client_reset(const char *target, int n, const char *const *contai
   const char *address;
   channel *c;
   message m = {0}, reply = {0};
-  WEFT_TRY(address_of(target, &address));
+  WEFT_TRY(client_parse_target(target, &address));
   weft_err err = WEFT_OK;
   for (int i = 0; i < n && !err; i++) err = weft__message_add_string(&m, 1, container[i], strlen(container[i]));
   channel_opts how = {.security = *sec};

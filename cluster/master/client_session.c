@@ -1,4 +1,8 @@
-/* client_session.c - a client's requests name nodes and carry tensors as messages; sessions take numbers and tensors. */
+/* client_session.c - translates the requests of a client, which name nodes and carry messages, into runs of a session.
+ *
+ * The lock guards the version of the graph, the callables and the partial runs.  It is held while nodes are imported,
+ * so that the version and the graph agree, and not while anything runs.  Partial runs and callables belong to the
+ * session. */
 #include "cluster/master/client_session.h"
 
 #include "base/alloc.h"
@@ -14,35 +18,35 @@
 #include "tensor/tensor_proto.h"
 #include <stdio.h>
 
-typedef struct names { /* a request as the client says it */
+typedef struct request_names { /* a request as the client gives it */
   size_t n_feed, n_fetch, n_target;
   char **feed, **fetch, **target;
-} names;
+} request_names;
 
 typedef struct partial_entry {
   char handle[24];
-  partial_step *step;
+  partial_run *run;
   struct partial_entry *next;
 } partial_entry;
 
 typedef struct callable {
-  int refs; /* the list's, each run's; the session's lock guards it */
+  int refs; /* one of the list, one of each run; guarded by the session's lock */
   int64_t id, timeout_ms;
-  plan_request request; /* its lists are one block, `feed` */
+  plan_request request; /* its lists are one allocation, `feed` */
   struct callable *next;
 } callable;
 
-enum { RECENT = 10000 }; /* request ids remembered: a client that did not hear the answer asks again */
+enum { REQUEST_IDS = 10000 }; /* that are remembered: a client that missed the answer sends its request again */
 
 struct client_session {
   atomic_int refs;
   weft_graph *graph;
   weft_session *session;
-  session_world world;
-  errands *errands; /* the master's */
-  once *seen;
-  client_use use;
-  atomic_int nodes;     /* of the graph, for those without its lock */
+  session_env env;
+  blocking_pool *blocking_pool; /* the master's */
+  request_dedup *dedup;
+  client_usage usage;
+  atomic_int nodes;     /* of the graph, for readers without its lock */
   pthread_mutex_t lock; /* guards what follows */
   int64_t version;      /* of the graph: how often it was extended */
   callable *callables;
@@ -50,18 +54,19 @@ struct client_session {
   int64_t next_callable, next_partial;
 };
 
-static void callable_free(callable *c) {
+static void callable_destroy(callable *c) {
   weft__free((void *)(uintptr_t)c->request.feed);
   weft__free(c);
 }
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- creation and closing ----------------------------------------------------------------------- */
 
-static weft_err open_session(client_session *s, master *m, const Tensorflow__ConfigProto *config) {
+static weft_err client_session_open(client_session *s, master *m, const Tensorflow__ConfigProto *config) {
   session_opts o = {0};
   weft_err err = config ? weft__config_apply(&o, config) : WEFT_OK;
   if (!err) err = weft__master_open(&s->session, m, s->graph, &o);
-  s->errands = weft__master_errands(m, &s->world);
+  weft__master_session_env(m, &s->env);
+  s->blocking_pool = weft__master_blocking_pool(m);
   weft__free((char *)(uintptr_t)o.config_text);
   return err;
 }
@@ -73,10 +78,10 @@ weft_err weft__client_session_create(client_session **out, master *m, const Tens
   if (!s) return WEFT_OOM;
   atomic_store(&s->refs, 1);
   pthread_mutex_init(&s->lock, NULL);
-  weft_err err = weft__once_create(&s->seen, RECENT);
+  weft_err err = weft__request_dedup_create(&s->dedup, REQUEST_IDS);
   if (!err) err = weft__graph_create(&s->graph, ops);
   if (!err && r->graph_def) err = weft__graph_import_proto(s->graph, r->graph_def, NULL);
-  if (!err) err = open_session(s, m, r->config);
+  if (!err) err = client_session_open(s, m, r->config);
   if (!err) atomic_store(&s->nodes, s->graph->n_node);
   if (err)
     weft__client_session_release(s);
@@ -89,11 +94,11 @@ void weft__client_session_retain(client_session *s) { atomic_fetch_add(&s->refs,
 
 void weft__client_session_release(client_session *s) {
   if (!s || atomic_fetch_sub(&s->refs, 1) > 1) return;
-  if (s->session) weft__session_close(s->session); /* ends what the partial runs wait for */
+  if (s->session) weft__session_close(s->session); /* cancels the partial runs */
   while (s->partials) {
     partial_entry *e = s->partials;
     s->partials = e->next;
-    weft__partial_destroy(e->step);
+    weft__partial_run_destroy(e->run);
     weft__free(e);
   }
   weft__session_destroy(s->session);
@@ -101,15 +106,15 @@ void weft__client_session_release(client_session *s) {
   while (s->callables) {
     callable *c = s->callables;
     s->callables = c->next;
-    callable_free(c);
+    callable_destroy(c);
   }
-  weft__once_destroy(s->seen);
+  weft__request_dedup_destroy(s->dedup);
   pthread_mutex_destroy(&s->lock);
   weft__free(s);
 }
 
 weft_err weft__client_session_close(client_session *s, cancel *c) {
-  if (c) WEFT_TRY(weft__cluster_session_stop(s->session, c)); /* whoever lets go of it last closes it then */
+  if (c) WEFT_TRY(weft__cluster_session_stop(s->session, c)); /* if c fires first, the last release closes it */
   return weft__session_close(s->session);
 }
 
@@ -119,37 +124,39 @@ void weft__client_session_refuse(client_session *s, weft_err code, const char *w
 
 bool weft__client_session_trim(client_session *s) {
   if (!weft__cluster_session_trim(s->session)) return false;
-  weft__once_clear(s->seen);
+  weft__request_dedup_clear(s->dedup);
   return true;
 }
 
-client_use *weft__client_session_use(client_session *s) { return &s->use; }
+client_usage *weft__client_session_usage(client_session *s) { return &s->usage; }
 int weft__client_session_nodes(const client_session *s) { return atomic_load(&s->nodes); }
 const char *weft__client_session_handle(const client_session *s) { return weft__cluster_session_handle(s->session); }
 
 /* ---- names to numbers -------------------------------------------------------------------------- */
 
-static weft_err find_out(const client_session *s, const char *name, const char *what, weft_out *out) {
+static weft_err client_session_find_output(const client_session *s, const char *name, const char *what, weft_out *out) {
   weft_err err = weft__graph_find_out(s->graph, name, out);
   return err ? weft__fail_in(err, "%s '%s'", what, name) : WEFT_OK;
 }
 
-/* The fetches, none of which may be fed. */
-static weft_err find_fetches(client_session *s, const names *n, const feeds *fed, weft_out *fetch) {
+/* Finds the fetches, none of which may be fed. */
+static weft_err client_session_find_fetches(client_session *s, const request_names *n, const feeds *fed,
+                                            weft_out *fetch) {
   if (fed->twice >= 0) return weft__fail(WEFT_INVALID_ARGUMENT, "Duplicated feeds: %s", n->feed[fed->twice]);
   for (size_t i = 0; i < n->n_fetch; i++) {
-    WEFT_TRY(find_out(s, n->fetch[i], "fetch", &fetch[i]));
+    WEFT_TRY(client_session_find_output(s, n->fetch[i], "fetch", &fetch[i]));
     if (weft__feeds_find(fed, fetch[i]) >= 0)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Tensor %s is both fed and fetched", n->fetch[i]);
   }
   return WEFT_OK;
 }
 
-static weft_err find_all(client_session *s, const names *n, weft_out *feed, weft_out *fetch, int *target) {
+static weft_err client_session_find_names(client_session *s, const request_names *n, weft_out *feed, weft_out *fetch,
+                                          int *target) {
   feeds fed;
-  for (size_t i = 0; i < n->n_feed; i++) WEFT_TRY(find_out(s, n->feed[i], "feed", &feed[i]));
+  for (size_t i = 0; i < n->n_feed; i++) WEFT_TRY(client_session_find_output(s, n->feed[i], "feed", &feed[i]));
   WEFT_TRY(weft__feeds_init(&fed, weft__int_sat(n->n_feed), feed));
-  weft_err err = find_fetches(s, n, &fed, fetch);
+  weft_err err = client_session_find_fetches(s, n, &fed, fetch);
   weft__feeds_finish(&fed);
   WEFT_TRY(err);
   for (size_t i = 0; i < n->n_target; i++) {
@@ -160,8 +167,8 @@ static weft_err find_all(client_session *s, const names *n, weft_out *feed, weft
   return WEFT_OK;
 }
 
-/* The lists of *r are one block, r->feed, for the caller to weft__free. */
-static weft_err find_request(client_session *s, const names *n, plan_request *r) {
+/* Fills in the request.  Its lists are one allocation, r->feed, which the caller frees with weft__free. */
+static weft_err client_session_find_request(client_session *s, const request_names *n, plan_request *r) {
   weft_out *outs = weft__alloc((n->n_feed + n->n_fetch + n->n_target + 1) * sizeof *outs);
   if (!outs) return WEFT_OOM;
   int *target = (int *)(outs + n->n_feed + n->n_fetch);
@@ -172,7 +179,7 @@ static weft_err find_request(client_session *s, const names *n, plan_request *r)
                       .fetch = outs + n->n_feed,
                       .target = target};
   pthread_mutex_lock(&s->graph->lock);
-  weft_err err = find_all(s, n, outs, outs + n->n_feed, target);
+  weft_err err = client_session_find_names(s, n, outs, outs + n->n_feed, target);
   pthread_mutex_unlock(&s->graph->lock);
   if (err) weft__free(outs);
   return err;
@@ -180,34 +187,34 @@ static weft_err find_request(client_session *s, const names *n, plan_request *r)
 
 /* ---- running ----------------------------------------------------------------------------------- */
 
-typedef struct exchange { /* the tensors of one run */
+typedef struct run_tensors { /* the tensors of one run */
   int n_fed, n_fetched;
   weft_tensor **fed, **fetched;
-} exchange;
+} run_tensors;
 
-static weft_err exchange_init(exchange *x, const plan_request *r) {
-  *x = (exchange){.fed = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *x->fed),
-                  .fetched = weft__alloc_zero((size_t)r->n_fetch + 1, sizeof *x->fetched)};
+static weft_err run_tensors_init(run_tensors *x, const plan_request *r) {
+  *x = (run_tensors){.fed = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *x->fed),
+                     .fetched = weft__alloc_zero((size_t)r->n_fetch + 1, sizeof *x->fetched)};
   x->n_fetched = r->n_fetch;
   return x->fed && x->fetched ? WEFT_OK : WEFT_OOM;
 }
 
-static void exchange_finish(exchange *x) {
+static void run_tensors_finish(run_tensors *x) {
   for (int i = 0; i < x->n_fed; i++) weft_tensor_destroy(x->fed[i]);
   for (int i = 0; i < x->n_fetched && x->fetched; i++) weft_tensor_destroy(x->fetched[i]);
   weft__free(x->fed);
   weft__free(x->fetched);
 }
 
-static weft_err feed_one(exchange *x, const Tensorflow__TensorProto *t) {
+static weft_err run_tensors_add_proto(run_tensors *x, const Tensorflow__TensorProto *t) {
   if (!t) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", x->n_fed);
   WEFT_TRY(weft__tensor_from_proto(&x->fed[x->n_fed], t));
   x->n_fed++;
   return WEFT_OK;
 }
 
-static weft_err run(client_session *s, call *c, const plan_request *r, exchange *x,
-                    const Tensorflow__RunOptions *options, uint8_t **metadata, size_t *metadata_size) {
+static weft_err client_session_run(client_session *s, call *c, const plan_request *r, run_tensors *x,
+                                   const Tensorflow__RunOptions *options, uint8_t **metadata, size_t *metadata_size) {
   run_opts o = {.cancel = weft__call_cancel(c)};
   if (options) {
     o.timeout_ms = options->timeout_in_ms;
@@ -220,8 +227,8 @@ static weft_err run(client_session *s, call *c, const plan_request *r, exchange 
   return weft__session_run(s->session, r, (const weft_tensor *const *)x->fed, x->fetched, &o);
 }
 
-/* The tensors pass to the exchange. */
-static weft_err feed_named(exchange *x, named_list *fed) {
+/* Moves the tensors of the list to the run. */
+static weft_err run_tensors_add_named(run_tensors *x, named_tensor_list *fed) {
   for (int i = 0; i < fed->n; i++) {
     if (!fed->item[i].tensor) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);
     x->fed[x->n_fed++] = fed->item[i].tensor;
@@ -230,49 +237,50 @@ static weft_err feed_named(exchange *x, named_list *fed) {
   return WEFT_OK;
 }
 
-static char **names_of(const named_list *fed) {
+static char **feed_names(const named_tensor_list *fed) {
   char **list = weft__alloc(((size_t)fed->n + 1) * sizeof *list);
   for (int i = 0; i < fed->n && list; i++) list[i] = fed->item[i].name;
   return list;
 }
 
-static weft_err run_step(client_session *s, call *c, const Tensorflow__RunStepRequest *q, named_list *fed,
-                         message *answer) {
+static weft_err client_session_run_whole(client_session *s, call *c, const Tensorflow__RunStepRequest *q,
+                                         named_tensor_list *fed, message *answer) {
   plan_request r;
-  exchange x;
+  run_tensors x;
   uint8_t *metadata = NULL;
   size_t metadata_size = 0;
-  names n = {
+  request_names n = {
       .n_feed = (size_t)fed->n, .n_fetch = q->n_fetch, .n_target = q->n_target, .fetch = q->fetch, .target = q->target};
-  if (!(n.feed = names_of(fed))) return WEFT_OOM;
-  weft_err err = find_request(s, &n, &r);
+  if (!(n.feed = feed_names(fed))) return WEFT_OOM;
+  weft_err err = client_session_find_request(s, &n, &r);
   weft__free(n.feed);
   if (err) return err;
-  err = exchange_init(&x, &r);
-  if (!err) err = feed_named(&x, fed);
-  if (!err) err = run(s, c, &r, &x, q->options, &metadata, &metadata_size);
-  for (int i = 0; i < r.n_fetch && !err; i++) err = weft__message_add_named(answer, 1, q->fetch[i], x.fetched[i]);
+  err = run_tensors_init(&x, &r);
+  if (!err) err = run_tensors_add_named(&x, fed);
+  if (!err) err = client_session_run(s, c, &r, &x, q->options, &metadata, &metadata_size);
+  for (int i = 0; i < r.n_fetch && !err; i++)
+    err = weft__message_add_named_tensor(answer, 1, q->fetch[i], x.fetched[i]);
   if (!err && metadata_size) err = weft__message_add_string(answer, 2, metadata, metadata_size);
   weft__free(metadata);
-  exchange_finish(&x);
+  run_tensors_finish(&x);
   weft__free((void *)(uintptr_t)r.feed);
   return err;
 }
 
 /* ---- partial runs ------------------------------------------------------------------------------ */
 
-weft_err weft__client_session_partial(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
+weft_err weft__client_session_setup_partial(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   const Tensorflow__PartialRunSetupRequest *q = (const Tensorflow__PartialRunSetupRequest *)m;
-  names n = {q->n_feed, q->n_fetch, q->n_target, q->feed, q->fetch, q->target};
-  partial_names ends = {q->n_feed, q->n_fetch, q->feed, q->fetch};
+  request_names n = {q->n_feed, q->n_fetch, q->n_target, q->feed, q->fetch, q->target};
+  partial_run_names ends = {q->n_feed, q->n_fetch, q->feed, q->fetch};
   plan_request r;
   (void)c;
-  WEFT_TRY(weft__once_check(s->seen, "PartialRunSetup", q->request_id));
+  WEFT_TRY(weft__request_dedup_check(s->dedup, "PartialRunSetup", q->request_id));
   partial_entry *e = weft__alloc_zero(1, sizeof *e);
   if (!e) return WEFT_OOM;
-  weft_err err = find_request(s, &n, &r);
+  weft_err err = client_session_find_request(s, &n, &r);
   if (!err) {
-    err = weft__partial_create(&e->step, s->session, &s->world, s->errands, &r, &ends);
+    err = weft__partial_run_create(&e->run, s->session, &s->env, s->blocking_pool, &r, &ends);
     weft__free((void *)(uintptr_t)r.feed);
   }
   if (err) {
@@ -287,8 +295,9 @@ weft_err weft__client_session_partial(client_session *s, call *c, const Protobuf
   return weft__message_add_string(answer, 1, e->handle, strlen(e->handle));
 }
 
-/* Takes the entry off the list, so that two calls never use it at once; it is put back unless it is over. */
-static partial_entry *take_partial(client_session *s, const char *text) {
+/* Takes the entry off the list, so that two calls never use it at once.  client_session_put_partial returns it to the
+ * list, or destroys it if it is done. */
+static partial_entry *client_session_take_partial(client_session *s, const char *text) {
   pthread_mutex_lock(&s->lock);
   partial_entry **at = &s->partials;
   while (*at && strcmp((*at)->handle, text) != 0) at = &(*at)->next;
@@ -298,9 +307,9 @@ static partial_entry *take_partial(client_session *s, const char *text) {
   return e;
 }
 
-static void put_partial(client_session *s, partial_entry *e, bool over) {
-  if (over) {
-    weft__partial_destroy(e->step);
+static void client_session_put_partial(client_session *s, partial_entry *e, bool done) {
+  if (done) {
+    weft__partial_run_destroy(e->run);
     weft__free(e);
     return;
   }
@@ -310,27 +319,28 @@ static void put_partial(client_session *s, partial_entry *e, bool over) {
   pthread_mutex_unlock(&s->lock);
 }
 
-static weft_err run_partial(client_session *s, call *c, const Tensorflow__RunStepRequest *q, named_list *fed,
-                            message *answer) {
-  bool over = false;
-  exchange x;
-  char **feed = names_of(fed);
-  partial_names n = {(size_t)fed->n, q->n_fetch, feed, q->fetch};
+static weft_err client_session_run_partial(client_session *s, call *c, const Tensorflow__RunStepRequest *q,
+                                           named_tensor_list *fed, message *answer) {
+  bool done = false;
+  run_tensors x;
+  char **feed = feed_names(fed);
+  partial_run_names n = {(size_t)fed->n, q->n_fetch, feed, q->fetch};
   plan_request shape_only = {.n_feed = fed->n, .n_fetch = weft__int_sat(q->n_fetch)};
-  partial_entry *e = take_partial(s, q->partial_run_handle);
+  partial_entry *e = client_session_take_partial(s, q->partial_run_handle);
   weft_err err = feed ? WEFT_OK : WEFT_OOM;
   if (!err && !e)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "Must run PartialRunSetup before performing partial runs: handle %.64s",
                      q->partial_run_handle);
-  if (!err) err = exchange_init(&x, &shape_only);
+  if (!err) err = run_tensors_init(&x, &shape_only);
   if (!err) {
-    err = feed_named(&x, fed);
-    if (!err) err = weft__partial_run(e->step, &n, x.fed, x.fetched, weft__call_cancel(c), &over);
-    for (size_t i = 0; i < q->n_fetch && !err; i++) err = weft__message_add_named(answer, 1, q->fetch[i], x.fetched[i]);
+    err = run_tensors_add_named(&x, fed);
+    if (!err) err = weft__partial_run_call(e->run, &n, x.fed, x.fetched, weft__call_cancel(c), &done);
+    for (size_t i = 0; i < q->n_fetch && !err; i++)
+      err = weft__message_add_named_tensor(answer, 1, q->fetch[i], x.fetched[i]);
     status kept = {0};
     weft__status_update(&kept, err);
-    exchange_finish(&x);
-    put_partial(s, e, over);
+    run_tensors_finish(&x);
+    client_session_put_partial(s, e, done);
     err = weft__status_raise(&kept);
     weft__status_finish(&kept);
   }
@@ -338,14 +348,15 @@ static weft_err run_partial(client_session *s, call *c, const Tensorflow__RunSte
   return err;
 }
 
-weft_err weft__client_session_step(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
+weft_err weft__client_session_run_step(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   enum { STATUS_CODE = 3, STATUS_MESSAGE = 4 };
   const Tensorflow__RunStepRequest *q = (const Tensorflow__RunStepRequest *)m;
-  named_list fed;
-  WEFT_TRY(weft__once_check(s->seen, "RunStep", q->request_id));
-  WEFT_TRY(weft__named_read(&fed, weft__call_request(c), WEFT_STEP_FEEDS));
-  weft_err err = *q->partial_run_handle ? run_partial(s, c, q, &fed, answer) : run_step(s, c, q, &fed, answer);
-  weft__named_finish(&fed);
+  named_tensor_list fed;
+  WEFT_TRY(weft__request_dedup_check(s->dedup, "RunStep", q->request_id));
+  WEFT_TRY(weft__named_tensors_read(&fed, weft__call_request(c), WEFT_STEP_FEEDS));
+  weft_err err = *q->partial_run_handle ? client_session_run_partial(s, c, q, &fed, answer)
+                                        : client_session_run_whole(s, c, q, &fed, answer);
+  weft__named_tensors_finish(&fed);
   if (!err || !q->store_errors_in_response_body) return err;
   weft__message_finish(answer);
   weft__message_init(answer);
@@ -372,7 +383,7 @@ weft_err weft__client_session_extend(client_session *s, call *c, const ProtobufC
   return err ? err : weft__message_add_varint(answer, 4, (uint64_t)version);
 }
 
-static weft_err add_device(message *answer, const device_info *d) {
+static weft_err client_session_add_device(message *answer, const device_info *d) {
   Tensorflow__DeviceAttributes a = TENSORFLOW__DEVICE_ATTRIBUTES__INIT;
   a.name = d->name;
   a.device_type = d->type;
@@ -389,7 +400,7 @@ weft_err weft__client_session_devices(client_session *s, call *c, const Protobuf
   (void)m;
   WEFT_TRY(weft__cluster_session_devices(s->session, weft__call_cancel(c), &list, &n));
   weft_err err = WEFT_OK;
-  for (int i = 0; i < n && !err; i++) err = add_device(answer, &list[i]);
+  for (int i = 0; i < n && !err; i++) err = client_session_add_device(answer, &list[i]);
   weft__device_infos_free(list, n);
   return err;
 }
@@ -400,12 +411,12 @@ weft_err weft__client_session_make_callable(client_session *s, call *c, const Pr
   const Tensorflow__MakeCallableRequest *q = (const Tensorflow__MakeCallableRequest *)m;
   const Tensorflow__CallableOptions *o = q->options;
   (void)c;
-  WEFT_TRY(weft__once_check(s->seen, "MakeCallable", q->request_id));
+  WEFT_TRY(weft__request_dedup_check(s->dedup, "MakeCallable", q->request_id));
   if (!o) return weft__fail(WEFT_INVALID_ARGUMENT, "MakeCallable without options");
   callable *made = weft__alloc_zero(1, sizeof *made);
   if (!made) return WEFT_OOM;
-  names n = {o->n_feed, o->n_fetch, o->n_target, o->feed, o->fetch, o->target};
-  weft_err err = find_request(s, &n, &made->request);
+  request_names n = {o->n_feed, o->n_fetch, o->n_target, o->feed, o->fetch, o->target};
+  weft_err err = client_session_find_request(s, &n, &made->request);
   if (err) {
     weft__free(made);
     return err;
@@ -420,50 +431,50 @@ weft_err weft__client_session_make_callable(client_session *s, call *c, const Pr
   return weft__message_add_varint(answer, 1, (uint64_t)made->id);
 }
 
-/* With the lock held. */
-static callable **callable_at(client_session *s, int64_t id) {
+/* Returns the link to the callable in the list, or to NULL.  The lock is held. */
+static callable **client_session_callable(client_session *s, int64_t id) {
   callable **at = &s->callables;
   while (*at && (*at)->id != id) at = &(*at)->next;
   return at;
 }
 
-static weft_err no_callable(int64_t id) {
+static weft_err client_session_no_callable(int64_t id) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "No such callable handle: %lld", (long long)id);
 }
 
-static void release_callable(client_session *s, callable *c) {
+static void callable_release(client_session *s, callable *c) {
   pthread_mutex_lock(&s->lock);
   bool last = --c->refs == 0;
   pthread_mutex_unlock(&s->lock);
-  if (last) callable_free(c);
+  if (last) callable_destroy(c);
 }
 
-static weft_err run_callable(client_session *s, call *c, const callable *what, const Tensorflow__RunCallableRequest *q,
-                             message *answer) {
+static weft_err client_session_call(client_session *s, call *c, const callable *what,
+                                    const Tensorflow__RunCallableRequest *q, message *answer) {
   const plan_request *r = &what->request;
   Tensorflow__RunOptions options = TENSORFLOW__RUN_OPTIONS__INIT;
-  exchange x;
+  run_tensors x;
   options.timeout_in_ms = what->timeout_ms;
   if (q->n_feed != (size_t)r->n_feed)
     return weft__fail(WEFT_INVALID_ARGUMENT, "RunCallable with %zu feeds: the callable takes %d", q->n_feed, r->n_feed);
-  weft_err err = exchange_init(&x, r);
-  for (size_t i = 0; i < q->n_feed && !err; i++) err = feed_one(&x, q->feed[i]);
-  if (!err) err = run(s, c, r, &x, &options, NULL, NULL);
+  weft_err err = run_tensors_init(&x, r);
+  for (size_t i = 0; i < q->n_feed && !err; i++) err = run_tensors_add_proto(&x, q->feed[i]);
+  if (!err) err = client_session_run(s, c, r, &x, &options, NULL, NULL);
   for (int i = 0; i < r->n_fetch && !err; i++) err = weft__message_add_tensor(answer, 1, x.fetched[i]);
-  exchange_finish(&x);
+  run_tensors_finish(&x);
   return err;
 }
 
 weft_err weft__client_session_run_callable(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   const Tensorflow__RunCallableRequest *q = (const Tensorflow__RunCallableRequest *)m;
-  WEFT_TRY(weft__once_check(s->seen, "RunCallable", q->request_id));
+  WEFT_TRY(weft__request_dedup_check(s->dedup, "RunCallable", q->request_id));
   pthread_mutex_lock(&s->lock);
-  callable *found = *callable_at(s, q->handle);
+  callable *found = *client_session_callable(s, q->handle);
   if (found) found->refs++;
   pthread_mutex_unlock(&s->lock);
-  if (!found) return no_callable(q->handle);
-  weft_err err = run_callable(s, c, found, q, answer);
-  release_callable(s, found);
+  if (!found) return client_session_no_callable(q->handle);
+  weft_err err = client_session_call(s, c, found, q, answer);
+  callable_release(s, found);
   return err;
 }
 
@@ -471,10 +482,10 @@ weft_err weft__client_session_release_callable(client_session *s, call *c, const
   const Tensorflow__ReleaseCallableRequest *q = (const Tensorflow__ReleaseCallableRequest *)m;
   (void)c, (void)answer;
   pthread_mutex_lock(&s->lock);
-  callable **at = callable_at(s, q->handle), *gone = *at;
+  callable **at = client_session_callable(s, q->handle), *gone = *at;
   if (gone) *at = gone->next;
   pthread_mutex_unlock(&s->lock);
-  if (!gone) return no_callable(q->handle);
-  release_callable(s, gone);
+  if (!gone) return client_session_no_callable(q->handle);
+  callable_release(s, gone);
   return WEFT_OK;
 }

@@ -1,6 +1,7 @@
-/* client_session.h - a client's session as its master keeps it: the graph it sent, the session on the cluster, callables.
+/* client_session.h - a client's session on its master: the graph it sent, the session on the cluster, its callables.
  *
- * Reference counted: a call in flight holds one while another closes it. */
+ * Reference counted: a call in progress holds a reference, so that another call may close the session meanwhile.
+ * Functions may be called from any thread.  Those that run a step wait for it: call them on the blocking pool. */
 #ifndef WEFT_CLUSTER_MASTER_CLIENT_SESSION_H
 #define WEFT_CLUSTER_MASTER_CLIENT_SESSION_H
 
@@ -11,35 +12,42 @@
 
 typedef struct client_session client_session;
 
-typedef struct client_use { /* by its client: kept by the table of clients.h, whose lock guards it */
-  int calls;                /* in progress */
-  int64_t last_ns;          /* when the last one ended (monotonic) */
-  int64_t closed_ns;        /* since when its connection has been closed, as far as was seen; 0: it is not */
-  bool idle;                /* without plans */
-  size_t received, bytes;   /* of messages with its graph; that the graph takes, about */
-  char peer[80];            /* who called last */
-} client_use;
+typedef struct client_usage { /* written and read by clients.c only, under its lock */
+  int calls;                  /* in progress */
+  int64_t last_ns;            /* when the last call ended (monotonic) */
+  int64_t closed_ns;          /* when the client's connection was first seen closed; 0: it is open */
+  bool idle;                  /* its plans have been freed */
+  size_t received;            /* bytes of the messages that brought its graph */
+  size_t bytes;               /* estimated memory of the graph */
+  char peer[80];              /* address of the last caller */
+} client_usage;
 
-/* master.c: where a session may run what blocks, and what sessions run on. */
-errands *weft__master_errands(master *m, session_world *w);
+/* master.c: fills in what a session runs on. */
+void weft__master_session_env(master *m, session_env *env);
+/* master.c: the pool for jobs that block.  Borrowed. */
+blocking_pool *weft__master_blocking_pool(master *m);
 
+/* Imports the graph of the request and opens a session on the cluster.  The caller gets the first reference. */
 weft_err weft__client_session_create(client_session **out, master *m, const Tensorflow__CreateSessionRequest *r);
 void weft__client_session_retain(client_session *s);
+/* The last release closes and frees the session, which waits for its runs.  NULL is allowed. */
 void weft__client_session_release(client_session *s);
-weft_err weft__client_session_close(client_session *s, cancel *c); /* waits for its runs, until c (or NULL) fires */
-void weft__client_session_refuse(client_session *s, weft_err code, const char *why); /* runs, from now on and now */
-/* Frees what the next run makes again: plans, parts on other tasks, request ids.  False: a step runs. */
+/* Cancels the runs and waits for them, until c fires (NULL: without a limit). */
+weft_err weft__client_session_close(client_session *s, cancel *c);
+/* Cancels the runs and rejects new ones with this error.  Does not wait. */
+void weft__client_session_refuse(client_session *s, weft_err code, const char *why);
+/* Frees what the next run can create again: plans, parts on other tasks, request ids.  Returns false if a step runs. */
 bool weft__client_session_trim(client_session *s);
-client_use *weft__client_session_use(client_session *s);
-int weft__client_session_nodes(const client_session *s); /* about: it may be growing */
+client_usage *weft__client_session_usage(client_session *s);
+int weft__client_session_nodes(const client_session *s); /* may be outdated: another thread may extend the graph */
 const char *weft__client_session_handle(const client_session *s);
 
-/* Each takes the request of its method, unpacked, and fills in the answer.  The feeds of a step are read from the call
- * itself. */
+/* The methods of MasterService on one session.  Each takes the unpacked request and appends to the answer.  The feeds
+ * of RunStep (field WEFT_STEP_FEEDS) may be large, so they are read from the call's message and not from q. */
 enum { WEFT_STEP_FEEDS = 2 };
 weft_err weft__client_session_extend(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
-weft_err weft__client_session_step(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
-weft_err weft__client_session_partial(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
+weft_err weft__client_session_run_step(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
+weft_err weft__client_session_setup_partial(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
 weft_err weft__client_session_devices(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
 weft_err weft__client_session_make_callable(client_session *s, call *c, const ProtobufCMessage *q, message *answer);
 weft_err weft__client_session_run_callable(client_session *s, call *c, const ProtobufCMessage *q, message *answer);

@@ -1,4 +1,8 @@
-/* clients.c - the table, and an errand that a timer begins now and then while there are sessions. */
+/* clients.c - the table of sessions, and a sweep that frees unused ones.
+ *
+ * While there are sessions, a timer starts a sweep every few seconds.  The sweep runs on the blocking pool, since
+ * closing a session may wait.  The lock guards the table and every session's client_usage.  Sessions are trimmed,
+ * closed and freed without it. */
 #include "cluster/master/clients.h"
 
 #include "base/alloc.h"
@@ -12,43 +16,43 @@
 #include <string.h>
 
 #define SECOND INT64_C(1000000000)
-enum { IDLE_S = 60, TTL_S = 3600, SESSIONS_MAX = 1000, MEMORY_PART = 4, LOOKS = 6, LOOK_MAX_S = 10 };
-enum { NODE_BYTES = 1100 }; /* of memory for a node, beside the bytes it came in */
+enum { IDLE_S = 60, TTL_S = 3600, SESSIONS_MAX = 1000, MEMORY_SHARE = 4, SWEEPS_PER_IDLE = 6, SWEEP_MAX_S = 10 };
+enum { NODE_BYTES = 1100 }; /* estimated memory of a node, in addition to the bytes of its message */
 
 struct clients {
-  errands *errands;
+  blocking_pool *blocking_pool;
   timers *timers;
   int64_t idle_ns, ttl_ns;
   size_t bytes_max;
   timer sweep;
-  pthread_mutex_t lock; /* guards what follows, and every session's client_use */
-  map sessions;         /* handle -> client_session, each with the reference of the table */
+  pthread_mutex_t lock; /* guards what follows, and every session's client_usage */
+  map sessions;         /* handle -> client_session, with a reference */
   size_t bytes;
-  bool stopped, sweeping; /* sweeping: the timer is set, or its errand is under way */
+  bool stopped, sweeping; /* sweeping: the timer is set, or a sweep runs */
 };
 
-/* ---- life ---- */
+/* ---- creation ---- */
 
-static double setting(const char *name, double otherwise) {
+static double clients_setting(const char *name, double otherwise) {
   const char *text = getenv(name);
   char *end = NULL;
   double given = text && *text ? strtod(text, &end) : -1;
   if (text && *text && (*end || !(given > 0 && given < 1e9))) {
-    weft__log(LOG_WARNING, "%s=%s is no number above 0: %g is used instead", name, text, otherwise);
+    weft__log(LOG_WARNING, "%s=%s is not a number above 0: using %g", name, text, otherwise);
     return otherwise;
   }
   return given > 0 ? given : otherwise;
 }
 
-weft_err weft__clients_create(clients **out, errands *e, timers *ts) {
+weft_err weft__clients_create(clients **out, blocking_pool *e, timers *ts) {
   clients *t = weft__alloc_zero(1, sizeof *t);
   if (!t) return WEFT_OOM;
-  t->errands = e;
+  t->blocking_pool = e;
   t->timers = ts;
-  t->idle_ns = (int64_t)(setting("WEFT_SESSION_IDLE_SECS", IDLE_S) * (double)SECOND);
-  t->ttl_ns = (int64_t)(setting("WEFT_SESSION_TTL", TTL_S) * (double)SECOND);
-  const double quarter = (double)(weft__block_limit() / MEMORY_PART);
-  t->bytes_max = (size_t)(setting("WEFT_SESSION_MEMORY_MB", quarter / 1e6) * 1e6);
+  t->idle_ns = (int64_t)(clients_setting("WEFT_SESSION_IDLE_SECS", IDLE_S) * (double)SECOND);
+  t->ttl_ns = (int64_t)(clients_setting("WEFT_SESSION_TTL", TTL_S) * (double)SECOND);
+  const double quarter = (double)(weft__block_limit() / MEMORY_SHARE);
+  t->bytes_max = (size_t)(clients_setting("WEFT_SESSION_MEMORY_MB", quarter / 1e6) * 1e6);
   pthread_mutex_init(&t->lock, NULL);
   *out = t;
   return WEFT_OK;
@@ -70,20 +74,20 @@ void weft__clients_destroy(clients *t) {
 
 /* ---- the table ---- */
 
-static client_session *at(const clients *t, int i) {
+static client_session *clients_at(const clients *t, int i) {
   return t->sessions.entries[i].key ? t->sessions.entries[i].value : NULL;
 }
 
-/* With the lock held; the table's reference passes to the caller. */
-static client_session *take_off(clients *t, const char *text_handle) {
-  client_session *s = weft__map_remove(&t->sessions, text_handle);
-  if (s) t->bytes -= weft__client_session_use(s)->bytes;
+/* Removes the session from the table and returns the table's reference, or NULL.  The lock is held. */
+static client_session *clients_unlist(clients *t, const char *session_handle) {
+  client_session *s = weft__map_remove(&t->sessions, session_handle);
+  if (s) t->bytes -= weft__client_session_usage(s)->bytes;
   return s;
 }
 
-client_session *weft__clients_remove(clients *t, const char *text_handle) {
+client_session *weft__clients_remove(clients *t, const char *session_handle) {
   pthread_mutex_lock(&t->lock);
-  client_session *s = take_off(t, text_handle);
+  client_session *s = clients_unlist(t, session_handle);
   pthread_mutex_unlock(&t->lock);
   return s;
 }
@@ -92,7 +96,7 @@ client_session *weft__clients_remove_any(clients *t) {
   client_session *s = NULL;
   pthread_mutex_lock(&t->lock);
   for (int i = 0; i < t->sessions.used && !s; i++)
-    if (at(t, i)) s = take_off(t, t->sessions.entries[i].key);
+    if (clients_at(t, i)) s = clients_unlist(t, t->sessions.entries[i].key);
   pthread_mutex_unlock(&t->lock);
   return s;
 }
@@ -102,7 +106,7 @@ client_session **weft__clients_list(clients *t, int *n) {
   pthread_mutex_lock(&t->lock);
   client_session **list = t->sessions.count ? weft__alloc((size_t)t->sessions.count * sizeof *list) : NULL;
   for (int i = 0; list && i < t->sessions.used; i++)
-    if (at(t, i)) weft__client_session_retain(list[(*n)++] = at(t, i));
+    if (clients_at(t, i)) weft__client_session_retain(list[(*n)++] = clients_at(t, i));
   pthread_mutex_unlock(&t->lock);
   return list;
 }
@@ -111,36 +115,37 @@ clients_count weft__clients_count(clients *t) {
   clients_count n = {0};
   pthread_mutex_lock(&t->lock);
   n.open = t->sessions.count;
-  for (int i = 0; i < t->sessions.used; i++) n.idle += at(t, i) && weft__client_session_use(at(t, i))->idle;
+  for (int i = 0; i < t->sessions.used; i++)
+    n.idle += clients_at(t, i) && weft__client_session_usage(clients_at(t, i))->idle;
   pthread_mutex_unlock(&t->lock);
   return n;
 }
 
-/* ---- use ---- */
+/* ---- acquiring and releasing ---- */
 
-/* With the lock held. */
-static void use(client_session *s, call *c) {
-  client_use *u = weft__client_session_use(s);
+/* Notes that a call on the session begins.  The lock is held. */
+static void clients_mark_used(client_session *s, call *c) {
+  client_usage *u = weft__client_session_usage(s);
   u->calls++;
   u->idle = false;
   u->closed_ns = 0;
   snprintf(u->peer, sizeof u->peer, "%s", weft__call_peer(c));
 }
 
-weft_err weft__clients_begin(clients *t, const char *text_handle, call *c, client_session **out) {
+weft_err weft__clients_acquire(clients *t, const char *session_handle, call *c, client_session **out) {
   pthread_mutex_lock(&t->lock);
-  *out = weft__map_get(&t->sessions, text_handle);
+  *out = weft__map_get(&t->sessions, session_handle);
   if (*out) {
     weft__client_session_retain(*out);
-    use(*out, c);
+    clients_mark_used(*out, c);
   }
   pthread_mutex_unlock(&t->lock);
   if (*out) return WEFT_OK;
-  return weft__fail(WEFT_ABORTED, "Session %.64s is not found. Possibly, this master has restarted.", text_handle);
+  return weft__fail(WEFT_ABORTED, "Session %.64s is not found. Possibly, this master has restarted.", session_handle);
 }
 
-void weft__clients_end(clients *t, client_session *s) {
-  client_use *u = weft__client_session_use(s);
+void weft__clients_release(clients *t, client_session *s) {
+  client_usage *u = weft__client_session_usage(s);
   pthread_mutex_lock(&t->lock);
   u->calls--;
   u->last_ns = weft__clock_now_ns();
@@ -148,57 +153,58 @@ void weft__clients_end(clients *t, client_session *s) {
   weft__client_session_release(s);
 }
 
-/* ---- the end of sessions ---- */
+/* ---- eviction ---- */
 
-/* With the lock held: should a go rather than b?  One without a connection, then the one used longest ago. */
-static bool goes_first(const client_use *a, const client_use *b) {
+/* Returns true if a is evicted before b: first those without a connection, then the least recently used.  The lock is
+ * held. */
+static bool clients_evict_before(const client_usage *a, const client_usage *b) {
   if ((a->closed_ns != 0) != (b->closed_ns != 0)) return a->closed_ns != 0;
   return a->last_ns < b->last_ns;
 }
 
-/* A session that is too much, taken off the table; NULL: none is, or all are in use. */
-static client_session *take_surplus(clients *t) {
+/* Removes the session to evict from the table.  NULL if the limits are kept, or all sessions are in use. */
+static client_session *clients_take_surplus(clients *t) {
   client_session *worst = NULL;
   pthread_mutex_lock(&t->lock);
   const bool over = t->sessions.count > SESSIONS_MAX || t->bytes > t->bytes_max;
   for (int i = 0; over && i < t->sessions.used; i++) {
-    client_session *s = at(t, i);
-    if (!s || weft__client_session_use(s)->calls) continue;
-    if (!worst || goes_first(weft__client_session_use(s), weft__client_session_use(worst))) worst = s;
+    client_session *s = clients_at(t, i);
+    if (!s || weft__client_session_usage(s)->calls) continue;
+    if (!worst || clients_evict_before(weft__client_session_usage(s), weft__client_session_usage(worst))) worst = s;
   }
-  if (worst) take_off(t, weft__client_session_handle(worst));
+  if (worst) clients_unlist(t, weft__client_session_handle(worst));
   pthread_mutex_unlock(&t->lock);
   return worst;
 }
 
-static void end_session(client_session *s) {
+static void clients_close_session(client_session *s) {
   weft__client_session_close(s, NULL);
   weft__client_session_release(s);
 }
 
-static int end_surplus(clients *t) {
+static int clients_evict_surplus(clients *t) {
   int n = 0;
-  for (client_session *s; (s = take_surplus(t)); n++) {
-    weft__log(LOG_INFO, "The session %s of %s goes: there are too many, and it was used longest ago",
-              weft__client_session_handle(s), weft__client_session_use(s)->peer);
-    end_session(s);
+  for (client_session *s; (s = clients_take_surplus(t)); n++) {
+    weft__log(LOG_INFO, "Evicting the session %s of %s: there are too many, and it is the least recently used",
+              weft__client_session_handle(s), weft__client_session_usage(s)->peer);
+    clients_close_session(s);
   }
   return n;
 }
 
-/* ---- looking ---- */
+/* ---- the sweep ---- */
 
-static void look_later(clients *t);
+static void clients_schedule_sweep(clients *t);
 
-/* Notes which of these sessions have lost their connection. */
-static void note_connections(clients *t, int n, client_session *const *list) {
+/* Notes which of these sessions have lost their connection.  The socket table is read without the lock. */
+static void clients_check_connections(clients *t, int n, client_session *const *list) {
   const char **from = weft__alloc((size_t)n * sizeof *from);
   connection_state *state = weft__alloc((size_t)n * sizeof *state);
-  char(*name)[sizeof((client_use *)0)->peer] = weft__alloc((size_t)n * sizeof *name);
+  char(*name)[sizeof((client_usage *)0)->peer] = weft__alloc((size_t)n * sizeof *name);
   const bool known = from && state && name;
   pthread_mutex_lock(&t->lock);
   for (int i = 0; known && i < n; i++) {
-    memcpy(name[i], weft__client_session_use(list[i])->peer, sizeof name[i]);
+    memcpy(name[i], weft__client_session_usage(list[i])->peer, sizeof name[i]);
     from[i] = name[i];
   }
   pthread_mutex_unlock(&t->lock);
@@ -206,7 +212,7 @@ static void note_connections(clients *t, int n, client_session *const *list) {
   const int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&t->lock);
   for (int i = 0; known && i < n; i++) {
-    client_use *u = weft__client_session_use(list[i]);
+    client_usage *u = weft__client_session_usage(list[i]);
     if (u->calls || strcmp(u->peer, name[i]) != 0) continue; /* used meanwhile */
     if (state[i] == CONNECTION_OPEN)
       u->closed_ns = 0;
@@ -219,9 +225,9 @@ static void note_connections(clients *t, int n, client_session *const *list) {
   weft__free(name);
 }
 
-/* Frees what the session can make again, when its time has come; true: it did. */
-static bool idle_one(clients *t, client_session *s) {
-  client_use *u = weft__client_session_use(s);
+/* Frees what the session can create again, if it has been idle long enough.  Returns true if it did. */
+static bool clients_trim_session(clients *t, client_session *s) {
+  client_usage *u = weft__client_session_usage(s);
   const int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&t->lock);
   const bool gone = u->closed_ns && now - u->closed_ns >= t->idle_ns, forgotten = now - u->last_ns >= t->ttl_ns;
@@ -234,52 +240,53 @@ static bool idle_one(clients *t, client_session *s) {
   return true;
 }
 
-/* Ends a session whose client has been away for so long that it will not come back; true: it did. */
-static bool end_one(clients *t, client_session *s) {
-  const client_use *u = weft__client_session_use(s);
+/* Closes a session whose client has been away longer than WEFT_SESSION_TTL.  Returns true if it did. */
+static bool clients_expire_session(clients *t, client_session *s) {
+  const client_usage *u = weft__client_session_usage(s);
   pthread_mutex_lock(&t->lock);
-  const char *text_handle = weft__client_session_handle(s);
+  const char *session_handle = weft__client_session_handle(s);
   bool due = !u->calls && u->closed_ns && weft__clock_now_ns() - u->closed_ns >= t->idle_ns + t->ttl_ns;
-  due = due && weft__map_get(&t->sessions, text_handle) == s && take_off(t, text_handle);
+  due = due && weft__map_get(&t->sessions, session_handle) == s && clients_unlist(t, session_handle);
   pthread_mutex_unlock(&t->lock);
-  if (due) end_session(s);
+  if (due) clients_close_session(s);
   return due;
 }
 
-static void look(void *arg) {
+static void clients_sweep(void *arg) {
   clients *t = arg;
   int n, freed = 0;
   client_session **list = weft__clients_list(t, &n);
-  if (n) note_connections(t, n, list);
+  if (n) clients_check_connections(t, n, list);
   for (int i = 0; i < n; i++) {
-    freed += idle_one(t, list[i]) || end_one(t, list[i]);
+    freed += clients_trim_session(t, list[i]) || clients_expire_session(t, list[i]);
     weft__client_session_release(list[i]);
   }
   weft__free((void *)list);
-  freed += end_surplus(t);
+  freed += clients_evict_surplus(t);
   if (freed) weft__block_trim_all();
-  look_later(t);
+  clients_schedule_sweep(t);
 }
 
-static void on_timer(void *arg) {
+static void clients_on_timer(void *arg) {
   clients *t = arg;
-  if (weft__errand_run(t->errands, look, t) != WEFT_OK) look_later(t);
+  if (weft__blocking_pool_run(t->blocking_pool, clients_sweep, t) != WEFT_OK) clients_schedule_sweep(t);
 }
 
-/* Sets the timer, unless there is nothing to look at: then the next session does. */
-static void look_later(clients *t) {
-  int64_t pause = t->idle_ns / LOOKS < LOOK_MAX_S * SECOND ? t->idle_ns / LOOKS : LOOK_MAX_S * SECOND;
+/* Sets the timer, unless the table is empty: then the next session that is added sets it. */
+static void clients_schedule_sweep(clients *t) {
+  int64_t pause =
+      t->idle_ns / SWEEPS_PER_IDLE < SWEEP_MAX_S * SECOND ? t->idle_ns / SWEEPS_PER_IDLE : SWEEP_MAX_S * SECOND;
   pthread_mutex_lock(&t->lock);
   t->sweeping = t->sessions.count > 0 && !t->stopped;
-  if (t->sweeping) weft__timer_set(t->timers, &t->sweep, weft__clock_now_ns() + pause, on_timer, t);
+  if (t->sweeping) weft__timer_set(t->timers, &t->sweep, weft__clock_now_ns() + pause, clients_on_timer, t);
   pthread_mutex_unlock(&t->lock);
 }
 
-/* ---- coming ---- */
+/* ---- adding ---- */
 
-/* With the lock held: a message of so many bytes has brought nodes. */
-static void reckon(clients *t, client_session *s, size_t size) {
-  client_use *u = weft__client_session_use(s);
+/* Adds a message with nodes to the estimated memory of a session.  The lock is held. */
+static void clients_count_bytes(clients *t, client_session *s, size_t size) {
+  client_usage *u = weft__client_session_usage(s);
   const size_t before = u->bytes;
   u->received += size;
   u->bytes = u->received + (size_t)weft__client_session_nodes(s) * NODE_BYTES;
@@ -287,29 +294,29 @@ static void reckon(clients *t, client_session *s, size_t size) {
 }
 
 weft_err weft__clients_add(clients *t, client_session *s, call *c) {
-  client_use *u = weft__client_session_use(s);
+  client_usage *u = weft__client_session_usage(s);
   pthread_mutex_lock(&t->lock);
   weft_err err = t->stopped ? weft__fail(WEFT_UNAVAILABLE, "This task is going away") : WEFT_OK;
   if (!err) err = weft__map_put(&t->sessions, weft__client_session_handle(s), s);
   if (!err) {
-    u->calls = 1; /* this one: it is not the one to go */
+    u->calls = 1; /* this call, so that the session is not evicted here */
     snprintf(u->peer, sizeof u->peer, "%s", weft__call_peer(c));
-    reckon(t, s, weft__call_request(c)->size);
+    clients_count_bytes(t, s, weft__call_request(c)->size);
   }
   const bool begin = !err && !t->sweeping;
   t->sweeping = t->sweeping || begin;
   pthread_mutex_unlock(&t->lock);
   if (err) return err;
-  if (begin) look_later(t);
-  if (end_surplus(t)) weft__block_trim_all();
+  if (begin) clients_schedule_sweep(t);
+  if (clients_evict_surplus(t)) weft__block_trim_all();
   weft__client_session_retain(s);
-  weft__clients_end(t, s);
+  weft__clients_release(t, s);
   return WEFT_OK;
 }
 
 void weft__clients_grow(clients *t, client_session *s, size_t size) {
   pthread_mutex_lock(&t->lock);
   const bool listed = weft__map_get(&t->sessions, weft__client_session_handle(s)) == s;
-  if (listed) reckon(t, s, size);
+  if (listed) clients_count_bytes(t, s, size);
   pthread_mutex_unlock(&t->lock);
 }

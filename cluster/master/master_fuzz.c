@@ -1,8 +1,9 @@
-/* master_fuzz.c - any bytes are a request to the master or an error: the first names the method, the rest is its message.
+/* master_fuzz.c - any bytes are a request to the master or an error: the first names the method, the rest is its
+ * message.
  *
  * A session that has a graph stands behind every request: its handle goes before the bytes, so that they act on it
- * unless they name another.  A run that waits is given up by its caller after a moment, as a client would.
- * fuzz runs: 2000 */
+ * unless they name another.  A run that waits is given up by its caller after a moment, as a client would. fuzz runs:
+ * 2000 */
 #include "cluster/master/master.h"
 #include "net/call.h"
 #include "rpc.pb-c.h"
@@ -19,30 +20,30 @@ static void must(weft_err err) {
   if (err) abort();
 }
 
-/* ---- a transport without a wire ---- */
+/* ---- a transport without a network ---- */
 
-typedef struct asked {
+typedef struct fuzz_call {
   call base;
   sem_t answered;
   weft_err err;
   message answer;
-} asked;
+} fuzz_call;
 
-static void take_answer(call *c, weft_err err, message *answer) {
-  asked *a = (asked *)c;
+static void fuzz_call_answer(call *c, weft_err err, message *answer) {
+  fuzz_call *a = (fuzz_call *)c;
   a->err = err;
   if (answer && weft__message_own(answer) == WEFT_OK) weft__message_move(&a->answer, answer);
   sem_post(&a->answered);
 }
 
-static const char *nobody(call *c) {
+static const char *fuzz_call_peer(call *c) {
   (void)c;
   return "fuzz";
 }
 
-static const call_ops ops = {take_answer, nobody};
+static const call_ops ops = {fuzz_call_answer, fuzz_call_peer};
 
-static bool answered_within(asked *a, int64_t ms) {
+static bool fuzz_call_wait(fuzz_call *a, int64_t ms) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += ms / 1000, until.tv_nsec += ms % 1000 * 1000000;
@@ -52,16 +53,16 @@ static bool answered_within(asked *a, int64_t ms) {
   return true;
 }
 
-/* The request is emptied; the answer is the caller's. */
-static weft_err ask(master *m, const char *method, message *request, message *answer) {
-  asked a = {.base = {.ops = &ops, .method = method}};
+/* Calls the master and waits; cancels the call after a moment.  The request is emptied; the caller owns the answer. */
+static weft_err call_master(master *m, const char *method, message *request, message *answer) {
+  fuzz_call a = {.base = {.ops = &ops, .method = method}};
   sem_init(&a.answered, 0, 0);
   weft__message_move(&a.base.request, request);
   weft__cancel_init(&a.base.cancel);
   weft__master_handle(m, &a.base);
-  if (!answered_within(&a, 20)) {
+  if (!fuzz_call_wait(&a, 20)) {
     weft__cancel_fire(&a.base.cancel, WEFT_CANCELLED, "the caller gave up");
-    if (!answered_within(&a, 60000)) abort(); /* nothing may wait for ever */
+    if (!fuzz_call_wait(&a, 60000)) abort(); /* no call may wait forever */
   }
   weft__message_finish(&a.base.request);
   weft__message_move(answer, &a.answer);
@@ -70,9 +71,9 @@ static weft_err ask(master *m, const char *method, message *request, message *an
   return a.err;
 }
 
-/* ---- what the requests meet ---- */
+/* ---- the master and its session ---- */
 
-static master *the_master(void) {
+static master *get_master(void) {
   static master *m;
   static task *t;
   static worker *w;
@@ -94,7 +95,7 @@ static void open_session(master *m, char name[64]) {
   size_t size;
   uint8_t *graph = fuzz_graph(&size);
   must(weft__message_add_string(&request, 1, graph, size));
-  must(ask(m, "/tensorflow.MasterService/CreateSession", &request, &answer));
+  must(call_master(m, "/tensorflow.MasterService/CreateSession", &request, &answer));
   must(weft__message_unpack(&read, &answer, &tensorflow__create_session_response__descriptor));
   snprintf(name, 64, "%s", ((Tensorflow__CreateSessionResponse *)read)->session_handle);
   protobuf_c_message_free_unpacked(read, NULL);
@@ -107,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                         "CreateSession", "ListDevices",   "PartialRunSetup", "ReleaseCallable",
                                         "CloseSession",  "Reset"};
   static char session[64];
-  master *m = the_master();
+  master *m = get_master();
   message request = {0}, answer = {0};
   if (size == 0) return 0;
   const char *method = methods[data[0] % (sizeof methods / sizeof *methods)];
@@ -117,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   must(weft__message_add(&request, (piece){data + 1, size - 1, NULL, NULL}));
   char path[80] = "/tensorflow.MasterService/";
   strcat(path, method);
-  weft_err err = ask(m, path, &request, &answer);
+  weft_err err = call_master(m, path, &request, &answer);
   bool closes = strcmp(method, "CloseSession") == 0 || strcmp(method, "Reset") == 0;
   if (closes || err == WEFT_ABORTED) session[0] = 0;
   weft__message_finish(&answer);

@@ -1,4 +1,8 @@
-/* partial_run.c - keeps book of what was fed and fetched, and waits. */
+/* partial_run.c - tracks which feeds and fetches of a partial run were used, and waits for values.
+ *
+ * The lock guards whether the step has ended, its result, and whether a fetch has arrived.  It is a leaf.  The feeds
+ * and fetches need no lock: one call at a time uses them.  A fetch that a call gave up on may still arrive later, so
+ * it is reference counted. */
 #include "cluster/master/partial_run.h"
 
 #include "base/alloc.h"
@@ -7,93 +11,96 @@
 #include "exec/passes/order.h"
 #include "exec/passes/partition.h"
 
-typedef struct end { /* a feed or a fetch */
+typedef struct partial_tensor { /* a feed or a fetch; key: of the rendezvous */
   char *name, *key;
   weft_out out;
   bool used;
-} end;
+} partial_tensor;
 
-struct partial_step {
+struct partial_run {
   weft_session *session;
   worker *worker;
   int64_t id;
   plan_request request;
   int n_feed, n_fetch;
-  end *feed, *fetch;
+  partial_tensor *feed, *fetch;
   cancel cancel;
   pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t news;
+  pthread_cond_t changed;
   bool ended;
   status result;
 };
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- creation ----------------------------------------------------------------------------------- */
 
-static void *copied(const void *data, size_t size) {
+static void *partial_run_copy(const void *data, size_t size) {
   void *p = weft__alloc(size + 1);
   if (p && size) memcpy(p, data, size);
   return p;
 }
 
-static weft_err make_ends(end **out, int *n_out, size_t n, char *const *name, const weft_out *outs,
-                          const device_info *client) {
+static weft_err partial_run_make_tensors(partial_tensor **out, int *n_out, size_t n, char *const *name,
+                                         const weft_out *outs, const device_info *client) {
   *out = weft__alloc_zero(n + 1, sizeof **out);
   if (!*out) return WEFT_OOM;
   for (size_t i = 0; i < n; i++, ++*n_out) {
-    end *e = &(*out)[i];
+    partial_tensor *e = &(*out)[i];
     const char *colon = strchr(name[i], ':');
     char *full = colon ? NULL : weft__sprintf("%s:0", name[i]);
-    *e = (end){.name = weft__strdup(name[i]), .key = weft__client_key(client, full ? full : name[i]), .out = outs[i]};
+    *e = (partial_tensor){
+        .name = weft__strdup(name[i]), .key = weft__client_key(client, full ? full : name[i]), .out = outs[i]};
     weft__free(full);
     if (!e->name || !e->key) return WEFT_OOM;
   }
   return WEFT_OK;
 }
 
-static void run_whole(void *arg) {
-  partial_step *p = arg;
+/* Runs the whole step, on a thread of the blocking pool. */
+static void partial_run_execute(void *arg) {
+  partial_run *p = arg;
   weft_err err = weft__cluster_session_run_by_name(p->session, &p->request, p->id, &p->cancel);
   pthread_mutex_lock(&p->lock);
   weft__status_update(&p->result, err);
   p->ended = true;
-  pthread_cond_broadcast(&p->news);
+  pthread_cond_broadcast(&p->changed);
   pthread_mutex_unlock(&p->lock);
 }
 
-static weft_err make(partial_step *p, const session_world *w, const plan_request *r, const partial_names *n) {
+static weft_err partial_run_init(partial_run *p, const session_env *w, const plan_request *r,
+                                 const partial_run_names *n) {
   const device *d = w->task->device[0];
   device_info client = {.name = d->name, .incarnation = d->incarnation};
   p->request = *r;
-  p->request.feed = copied(r->feed, sizeof *r->feed * (size_t)r->n_feed);
-  p->request.fetch = copied(r->fetch, sizeof *r->fetch * (size_t)r->n_fetch);
-  p->request.target = copied(r->target, sizeof *r->target * (size_t)r->n_target);
+  p->request.feed = partial_run_copy(r->feed, sizeof *r->feed * (size_t)r->n_feed);
+  p->request.fetch = partial_run_copy(r->fetch, sizeof *r->fetch * (size_t)r->n_fetch);
+  p->request.target = partial_run_copy(r->target, sizeof *r->target * (size_t)r->n_target);
   if (!p->request.feed || !p->request.fetch || !p->request.target) return WEFT_OOM;
-  WEFT_TRY(make_ends(&p->feed, &p->n_feed, n->n_feed, n->feed, r->feed, &client));
-  return make_ends(&p->fetch, &p->n_fetch, n->n_fetch, n->fetch, r->fetch, &client);
+  WEFT_TRY(partial_run_make_tensors(&p->feed, &p->n_feed, n->n_feed, n->feed, r->feed, &client));
+  return partial_run_make_tensors(&p->fetch, &p->n_fetch, n->n_fetch, n->fetch, r->fetch, &client);
 }
 
-weft_err weft__partial_create(partial_step **out, weft_session *s, const session_world *w, errands *e,
-                              const plan_request *r, const partial_names *n) {
-  partial_step *p = weft__alloc_zero(1, sizeof *p);
+weft_err weft__partial_run_create(partial_run **out, weft_session *s, const session_env *w, blocking_pool *e,
+                                  const plan_request *r, const partial_run_names *n) {
+  partial_run *p = weft__alloc_zero(1, sizeof *p);
   if (!p) return WEFT_OOM;
   p->session = s;
   p->worker = w->worker;
-  p->id = weft__step_id();
-  p->ended = true; /* until it is begun */
+  p->id = weft__cluster_step_new_id();
+  p->ended = true; /* until it is started */
   weft__cancel_init(&p->cancel);
   pthread_mutex_init(&p->lock, NULL);
-  pthread_cond_init(&p->news, NULL);
-  weft_err err = make(p, w, r, n);
+  pthread_cond_init(&p->changed, NULL);
+  weft_err err = partial_run_init(p, w, r, n);
   p->ended = err != WEFT_OK;
-  if (!err && (err = weft__errand_run(e, run_whole, p))) p->ended = true;
+  if (!err && (err = weft__blocking_pool_run(e, partial_run_execute, p))) p->ended = true;
   if (err)
-    weft__partial_destroy(p);
+    weft__partial_run_destroy(p);
   else
     *out = p;
   return err;
 }
 
-static void free_ends(end *list, int n) {
+static void partial_run_free_tensors(partial_tensor *list, int n) {
   for (int i = 0; i < n; i++) {
     weft__free(list[i].name);
     weft__free(list[i].key);
@@ -101,28 +108,29 @@ static void free_ends(end *list, int n) {
   weft__free(list);
 }
 
-void weft__partial_destroy(partial_step *p) {
+void weft__partial_run_destroy(partial_run *p) {
   if (!p) return;
   weft__cancel_fire(&p->cancel, WEFT_CANCELLED, "PartialRun was cancelled");
   pthread_mutex_lock(&p->lock);
-  while (!p->ended) pthread_cond_wait(&p->news, &p->lock);
+  while (!p->ended) pthread_cond_wait(&p->changed, &p->lock);
   pthread_mutex_unlock(&p->lock);
-  weft__worker_cleanup(p->worker, p->id);
-  free_ends(p->feed, p->n_feed);
-  free_ends(p->fetch, p->n_fetch);
+  weft__worker_cleanup_step(p->worker, p->id);
+  partial_run_free_tensors(p->feed, p->n_feed);
+  partial_run_free_tensors(p->fetch, p->n_fetch);
   weft__free((void *)(uintptr_t)p->request.feed);
   weft__free((void *)(uintptr_t)p->request.fetch);
   weft__free((void *)(uintptr_t)p->request.target);
   weft__status_finish(&p->result);
   weft__cancel_finish(&p->cancel);
-  pthread_cond_destroy(&p->news);
+  pthread_cond_destroy(&p->changed);
   pthread_mutex_destroy(&p->lock);
   weft__free(p);
 }
 
-/* ---- a call ------------------------------------------------------------------------------------ */
+/* ---- calls -------------------------------------------------------------------------------------- */
 
-static weft_err find_end(end *list, int n, const char *name, const char *what, end **out) {
+static weft_err partial_run_find(partial_tensor *list, int n, const char *name, const char *what,
+                                 partial_tensor **out) {
   for (int i = 0; i < n; i++) {
     if (strcmp(list[i].name, name) != 0) continue;
     if (list[i].used)
@@ -133,8 +141,8 @@ static weft_err find_end(end *list, int n, const char *name, const char *what, e
   return weft__fail(WEFT_INVALID_ARGUMENT, "The %s %s was not specified in partial_run_setup", what, name);
 }
 
-/* Does anything that o needs wait for a feed that has not come? */
-static weft_err check_fetchable(const partial_step *p, weft_out o) {
+/* INVALID_ARGUMENT if o depends on a feed that has not been given yet. */
+static weft_err partial_run_check_fetch(const partial_run *p, weft_out o) {
   weft_out fed[64];
   int n = 0, n_order, *order;
   for (int i = 0; i < p->n_feed && n < 64; i++)
@@ -152,63 +160,63 @@ static weft_err check_fetchable(const partial_step *p, weft_out o) {
   return err;
 }
 
-static weft_err feed_all(partial_step *p, const partial_names *n, weft_tensor *const *fed) {
+static weft_err partial_run_feed(partial_run *p, const partial_run_names *n, weft_tensor *const *fed) {
   for (size_t i = 0; i < n->n_feed; i++) {
-    end *e;
-    WEFT_TRY(find_end(p->feed, p->n_feed, n->feed[i], "feed", &e));
+    partial_tensor *e;
+    WEFT_TRY(partial_run_find(p->feed, p->n_feed, n->feed[i], "feed", &e));
     const weft_node *node = weft__node(p->session->graph, e->out.node);
     WEFT_TRY(weft__check_feed(node, e->out.slot, fed[i]));
-    WEFT_TRY(weft__worker_put(p->worker, p->id, e->key, fed[i]));
+    WEFT_TRY(weft__worker_send_value(p->worker, p->id, e->key, fed[i]));
     e->used = true;
   }
   return WEFT_OK;
 }
 
-typedef struct taken { /* outlives the call that gave up waiting for it */
+typedef struct partial_fetch { /* may outlive the call that waits for it */
   atomic_int refs;
-  partial_step *step;
+  partial_run *step;
   weft_tensor *tensor;
   status err;
-  bool here; /* the step's lock guards it */
-} taken;
+  bool arrived; /* guarded by the partial run's lock */
+} partial_fetch;
 
-static void taken_release(taken *t) {
+static void partial_fetch_release(partial_fetch *t) {
   if (atomic_fetch_sub(&t->refs, 1) > 1) return;
   weft_tensor_destroy(t->tensor);
   weft__status_finish(&t->err);
   weft__free(t);
 }
 
-static void on_taken(void *arg, weft_err err, const weft_tensor *t, bool dead) {
-  taken *k = arg;
+static void partial_fetch_on_value(void *arg, weft_err err, const weft_tensor *t, bool dead) {
+  partial_fetch *k = arg;
   if (!err && dead) err = weft__fail(WEFT_INVALID_ARGUMENT, "The tensor fetched is on a branch that was not taken");
   if (!err) err = weft__tensor_create_like(&k->tensor, t);
-  partial_step *p = k->step;
+  partial_run *p = k->step;
   pthread_mutex_lock(&p->lock);
   weft__status_update(&k->err, err);
-  k->here = true;
-  pthread_cond_broadcast(&p->news);
+  k->arrived = true;
+  pthread_cond_broadcast(&p->changed);
   pthread_mutex_unlock(&p->lock);
-  taken_release(k);
+  partial_fetch_release(k);
 }
 
-/* An error when whoever waits shall do so no longer. */
-static weft_err check_patience(cancel *c) {
+/* Returns an error if the wait should end: the call was canceled, or the program interrupted. */
+static weft_err partial_run_check_wait(cancel *c) {
   if (c && weft__cancel_fired(c)) return weft__cancel_raise(c);
   if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   return WEFT_OK;
 }
 
-/* Waits for the value, the end of the step without it, or the end of patience. */
-static weft_err wait_taken(partial_step *p, taken *k, cancel *c) {
+/* Waits for the value, for a step that fails before it, or for cancellation. */
+static weft_err partial_fetch_wait(partial_run *p, partial_fetch *k, cancel *c) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&p->lock);
-  while (!k->here && !err) {
+  while (!k->arrived && !err) {
     struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
-    pthread_cond_clockwait(&p->news, &p->lock, CLOCK_MONOTONIC, &until);
-    if (k->here) break;
+    pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &until);
+    if (k->arrived) break;
     if (p->ended) err = p->result.code ? weft__status_raise(&p->result) : WEFT_OK;
-    if (!err) err = check_patience(c);
+    if (!err) err = partial_run_check_wait(c);
   }
   if (!err) err = weft__status_raise(&k->err);
   if (err && p->ended && p->result.code) err = weft__status_raise(&p->result);
@@ -216,52 +224,52 @@ static weft_err wait_taken(partial_step *p, taken *k, cancel *c) {
   return err;
 }
 
-static weft_err fetch_one(partial_step *p, const char *name, cancel *c, weft_tensor **out) {
-  end *e;
-  WEFT_TRY(find_end(p->fetch, p->n_fetch, name, "fetch", &e));
-  WEFT_TRY(check_fetchable(p, e->out));
-  taken *k = weft__alloc_zero(1, sizeof *k);
+static weft_err partial_run_fetch(partial_run *p, const char *name, cancel *c, weft_tensor **out) {
+  partial_tensor *e;
+  WEFT_TRY(partial_run_find(p->fetch, p->n_fetch, name, "fetch", &e));
+  WEFT_TRY(partial_run_check_fetch(p, e->out));
+  partial_fetch *k = weft__alloc_zero(1, sizeof *k);
   if (!k) return WEFT_OOM;
   atomic_init(&k->refs, 2);
   k->step = p;
   e->used = true;
-  weft__worker_take(p->worker, p->id, e->key, on_taken, k);
-  weft_err err = wait_taken(p, k, c);
+  weft__worker_recv_value(p->worker, p->id, e->key, partial_fetch_on_value, k);
+  weft_err err = partial_fetch_wait(p, k, c);
   if (!err) {
     *out = k->tensor;
     k->tensor = NULL;
   }
-  taken_release(k);
+  partial_fetch_release(k);
   return err;
 }
 
-static bool all_fetched(const partial_step *p) {
+static bool partial_run_all_fetched(const partial_run *p) {
   for (int i = 0; i < p->n_fetch; i++)
     if (!p->fetch[i].used) return false;
   return true;
 }
 
-static weft_err wait_for_end(partial_step *p, cancel *c) {
+static weft_err partial_run_wait(partial_run *p, cancel *c) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&p->lock);
   while (!p->ended && !err) {
     struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
-    pthread_cond_clockwait(&p->news, &p->lock, CLOCK_MONOTONIC, &until);
-    if (!p->ended) err = check_patience(c);
+    pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &until);
+    if (!p->ended) err = partial_run_check_wait(c);
   }
   if (!err) err = weft__status_raise(&p->result);
   pthread_mutex_unlock(&p->lock);
   return err;
 }
 
-weft_err weft__partial_run(partial_step *p, const partial_names *n, weft_tensor *const *fed, weft_tensor **fetched,
-                           cancel *c, bool *over) {
-  *over = false;
-  WEFT_TRY(feed_all(p, n, fed));
-  for (size_t i = 0; i < n->n_fetch; i++) WEFT_TRY(fetch_one(p, n->fetch[i], c, &fetched[i]));
+weft_err weft__partial_run_call(partial_run *p, const partial_run_names *n, weft_tensor *const *fed,
+                                weft_tensor **fetched, cancel *c, bool *done) {
+  *done = false;
+  WEFT_TRY(partial_run_feed(p, n, fed));
+  for (size_t i = 0; i < n->n_fetch; i++) WEFT_TRY(partial_run_fetch(p, n->fetch[i], c, &fetched[i]));
   for (int i = 0; i < p->n_feed; i++)
     if (!p->feed[i].used) return WEFT_OK;
-  if (!all_fetched(p)) return WEFT_OK;
-  *over = true;
-  return wait_for_end(p, c);
+  if (!partial_run_all_fetched(p)) return WEFT_OK;
+  *done = true;
+  return partial_run_wait(p, c);
 }

@@ -1,4 +1,6 @@
-/* restore.c - asks until no task has a run left that began before. */
+/* restore.c - repeats the broadcast until no task has a run left that began before.
+ *
+ * There is no lock and no state: the calling thread waits. */
 #include "cluster/master/restore.h"
 
 #include "base/alloc.h"
@@ -8,59 +10,60 @@
 #include <time.h>
 
 #define METHOD "/weft.Worker/Restore"
-enum { PAUSE_MS = 5, PATIENCE_S = 60 };
+enum { PAUSE_MS = 5, TIMEOUT_S = 60 };
 
-static weft_err count_running(ask *a, int *left) {
+static weft_err restore_count_running(broadcast_call *a, int *n_running) {
   ProtobufCMessage *m;
   WEFT_TRY(weft__message_unpack(&m, &a->reply, &weft__restore_response__descriptor));
-  *left += ((const Weft__RestoreResponse *)m)->running;
+  *n_running += ((const Weft__RestoreResponse *)m)->running;
   protobuf_c_message_free_unpacked(m, NULL);
   return WEFT_OK;
 }
 
-/* One round of questions; *left is how many runs there are still. */
-static weft_err tell_others(ask *asks, int n, Weft__RestoreRequest *q, cancel *c, int *left) {
+/* Sends one broadcast and adds up the runs that have not ended.  A task without the method is left out. */
+static weft_err restore_call_peers(broadcast_call *calls, int n, Weft__RestoreRequest *q, cancel *c, int *n_running) {
   weft_err err = WEFT_OK;
-  for (int i = 0; i < n && !err; i++) err = weft__message_pack(&asks[i].request, &q->base);
+  for (int i = 0; i < n && !err; i++) err = weft__message_pack(&calls[i].request, &q->base);
   if (err || n == 0) return err;
-  err = weft__ask_all(asks, n, METHOD, &(call_opts){.cancel = c});
+  err = weft__broadcast(calls, n, METHOD, &(call_opts){.cancel = c});
   if (err && err != WEFT_UNIMPLEMENTED) return err;
-  for (int i = 0; i < n; i++) { /* the first failure may hide another task's */
-    weft_err own = asks[i].status.code;
-    if (own && own != WEFT_UNIMPLEMENTED) return weft__status_raise(&asks[i].status);
-    if (!own) WEFT_TRY(count_running(&asks[i], left));
+  for (int i = 0; i < n; i++) { /* the first error may hide another task's */
+    weft_err own = calls[i].status.code;
+    if (own && own != WEFT_UNIMPLEMENTED) return weft__status_raise(&calls[i].status);
+    if (!own) WEFT_TRY(restore_count_running(&calls[i], n_running));
   }
   return WEFT_OK;
 }
 
-static weft_err tell_all(worker *own, peer *const *others, int n, const char *session, bool begin, cancel *c,
-                         int *left) {
+static weft_err restore_call_all(worker *own, peer *const *peers_list, int n, const char *session, bool begin,
+                                 cancel *c, int *n_running) {
   Weft__RestoreRequest q = WEFT__RESTORE_REQUEST__INIT;
   q.session_handle = (char *)(uintptr_t)session;
   q.begin = begin;
-  WEFT_TRY(weft__worker_restore(own, session, begin, left));
-  ask *asks = weft__alloc_zero((size_t)n + 1, sizeof *asks);
+  WEFT_TRY(weft__worker_restore(own, session, begin, n_running));
+  broadcast_call *calls = weft__alloc_zero((size_t)n + 1, sizeof *calls);
   int used = 0;
-  if (!asks) return WEFT_OOM;
+  if (!calls) return WEFT_OOM;
   for (int i = 0; i < n; i++)
-    if (weft__peer_kind(others[i]) != PEER_TF) asks[used++].to = others[i];
-  weft_err err = tell_others(asks, used, &q, c, left);
-  weft__asks_finish(asks, used);
-  weft__free(asks);
+    if (weft__peer_kind(peers_list[i]) != PEER_TF) calls[used++].to = peers_list[i];
+  weft_err err = restore_call_peers(calls, used, &q, c, n_running);
+  weft__broadcast_finish(calls, used);
+  weft__free(calls);
   return err;
 }
 
-weft_err weft__restore_tell(worker *own, peer *const *others, int n, const char *session, bool begin, cancel *c) {
-  const int64_t until = weft__clock_now_ns() + PATIENCE_S * INT64_C(1000000000);
+weft_err weft__restore_announce(worker *own, peer *const *peers_list, int n, const char *session, bool begin,
+                                cancel *c) {
+  const int64_t until = weft__clock_now_ns() + TIMEOUT_S * INT64_C(1000000000);
   for (;;) {
-    int left = 0;
-    WEFT_TRY(tell_all(own, others, n, session, begin, c, &left));
-    if (!begin || left == 0) return WEFT_OK;
+    int n_running = 0;
+    WEFT_TRY(restore_call_all(own, peers_list, n, session, begin, c, &n_running));
+    if (!begin || n_running == 0) return WEFT_OK;
     if (weft__cancel_fired(c)) return weft__cancel_raise(c);
     if (weft__clock_now_ns() > until)
       return weft__fail(WEFT_DEADLINE_EXCEEDED,
-                        "%d runs of other workers did not end within %d s, and the variables cannot be restored", left,
-                        PATIENCE_S);
+                        "%d runs of other workers did not end within %d s, and the variables cannot be restored",
+                        n_running, TIMEOUT_S);
     nanosleep(&(struct timespec){0, PAUSE_MS * 1000000L}, NULL);
   }
 }

@@ -1,8 +1,12 @@
 /* session.c - runs requests on a cluster.
  *
- * Two locks: `placing` is held while nodes are placed and requests cut, which computes but never waits; `lock` guards the
- * tables and is held for moments, so that steps made before go on meanwhile.  Other tasks are waited for without either,
- * until the deadline or the token of the run.  A request that several threads ask for at once is made by one of them. */
+ * A run finds the step of its request, or makes it: waits for the tasks that the graph needs, places the new nodes,
+ * partitions the request, registers the parts.
+ *
+ * Two locks.  `placement_lock` is held while nodes are placed and requests partitioned, which computes but never
+ * waits.  `lock` guards the tables of steps and runs and is held for a few lines, so that known steps run meanwhile.
+ * The session waits for other tasks without either lock, until the deadline or the cancellation of the run.  If
+ * several threads need the step of one request, one of them claims it and the others wait. */
 #include "cluster/master/session.h"
 
 #include "base/alloc.h"
@@ -17,51 +21,51 @@
 #include "exec/executors/runs.h"
 #include "rpc.pb-c.h"
 
-typedef struct claim { /* of the thread that makes a step */
+typedef struct step_claim { /* a thread makes the step of this request */
   uint64_t hash;
   const plan_request *request;
-  struct claim *next;
-} claim;
+  struct step_claim *next;
+} step_claim;
 
 typedef struct cluster_session {
   weft_session base;
-  session_world on;
+  session_env env;
   session_opts opts;
   char handle[WEFT_HANDLE_SIZE];
 
-  pthread_mutex_t placing; /* guards what follows */
-  world world;
-  int *where; /* per node: its device */
+  pthread_mutex_t placement_lock; /* guards what follows */
+  task_set tasks;
+  int *node_device; /* by node: the number of its device */
   int n_placed;
-  bool announced;
+  bool logged_start;
 
   pthread_mutex_t lock; /* guards what follows */
   requests steps;
-  claim *claims;       /* requests that a thread is making a step for */
-  pthread_cond_t made; /* a claim has ended */
+  step_claim *claims; /* requests whose steps are being made */
+  pthread_cond_t claim_ended;
   runs runs;
-  bool finished; /* closed, and what it had elsewhere is gone */
+  bool finished; /* closed, and its sessions on other tasks are deleted */
 } cluster_session;
 
-static const session_ops cluster_ops;
+static const session_ops cluster_session_ops;
 
 weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const session_opts *opts,
-                                      const session_world *w) {
+                                      const session_env *env) {
   cluster_session *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
-  s->base = (weft_session){&cluster_ops, g};
-  s->on = *w;
+  s->base = (weft_session){&cluster_session_ops, g};
+  s->env = *env;
   s->opts = *opts;
-  s->opts.filter = NULL; /* the world keeps what they say */
+  s->opts.filter = NULL; /* the task set has parsed them */
   s->opts.n_filter = 0;
   s->opts.config_text = weft__strdup(opts->config_text ? opts->config_text : "");
   weft__make_handle(s->handle);
-  pthread_mutex_init(&s->placing, NULL);
-  pthread_cond_init(&s->made, NULL);
+  pthread_mutex_init(&s->placement_lock, NULL);
+  pthread_cond_init(&s->claim_ended, NULL);
   pthread_mutex_init(&s->lock, NULL);
   weft__runs_init(&s->runs);
-  weft_err err = s->opts.config_text ? weft__world_init(&s->world, w->peers, w->task, opts) : WEFT_OOM;
-  if (!err) err = weft__worker_open(w->worker, s->handle, s->opts.isolate_session_state);
+  weft_err err = s->opts.config_text ? weft__task_set_init(&s->tasks, env->peers, env->task, opts) : WEFT_OOM;
+  if (!err) err = weft__worker_open_session(env->worker, s->handle, s->opts.isolate_session_state);
   if (err)
     weft__session_destroy(&s->base);
   else
@@ -71,44 +75,44 @@ weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const s
 
 const char *weft__cluster_session_handle(const weft_session *s) { return ((const cluster_session *)s)->handle; }
 
-static void tell(const cluster_session *s, session_event e) {
-  if (s->on.tell) s->on.tell(s->on.arg, e);
+static void cluster_session_notify(const cluster_session *s, session_event e) {
+  if (s->env.on_event) s->env.on_event(s->env.arg, e);
 }
 
-/* ---- the end ----------------------------------------------------------------------------------- */
+/* ---- closing ------------------------------------------------------------------------------------ */
 
 enum { GOODBYE_MS = 2000 };
 
-static void delete_worker_sessions(cluster_session *s) {
-  int n = s->world.n_task - 1;
-  ask *asks = n > 0 ? weft__alloc_zero((size_t)n, sizeof *asks) : NULL;
+static void cluster_session_delete_remote(cluster_session *s) {
+  int n = s->tasks.n_task - 1;
+  broadcast_call *calls = n > 0 ? weft__alloc_zero((size_t)n, sizeof *calls) : NULL;
   weft_err err = WEFT_OK;
-  for (int i = 0; asks && i < n && !err; i++) {
-    asks[i].to = s->world.task[i + 1];
-    err = weft__message_add_string(&asks[i].request, 1, s->handle, strlen(s->handle));
+  for (int i = 0; calls && i < n && !err; i++) {
+    calls[i].to = s->tasks.task[i + 1];
+    err = weft__message_add_string(&calls[i].request, 1, s->handle, strlen(s->handle));
   }
-  if (asks && !err)
-    weft__ask_all(asks, n, "/tensorflow.WorkerService/DeleteWorkerSession", &(call_opts){.timeout_ms = GOODBYE_MS});
-  if (asks) weft__asks_finish(asks, n);
-  weft__free(asks);
-  weft__worker_close(s->on.worker, s->handle);
+  if (calls && !err)
+    weft__broadcast(calls, n, "/tensorflow.WorkerService/DeleteWorkerSession", &(call_opts){.timeout_ms = GOODBYE_MS});
+  if (calls) weft__broadcast_finish(calls, n);
+  weft__free(calls);
+  weft__worker_close_session(s->env.worker, s->handle);
 }
 
-static void destroy_step(void *made) { weft__step_destroy(made); }
+static void cluster_session_destroy_step(void *made) { weft__cluster_step_destroy(made); }
 
-static void forget_step(void *made) { weft__step_forget(made); }
+static void cluster_session_deregister_step(void *made) { weft__cluster_step_deregister(made); }
 
 bool weft__cluster_session_trim(weft_session *base) {
   cluster_session *s = (cluster_session *)base;
   requests steps = {0};
   pthread_mutex_lock(&s->lock);
-  const bool unused = s->runs.n == 0 && !s->runs.closed; /* whoever makes a step runs */
+  const bool unused = s->runs.n == 0 && !s->runs.closed; /* a thread that makes a step counts as a run */
   if (unused) {
     steps = s->steps;
     s->steps = (requests){0};
   }
   pthread_mutex_unlock(&s->lock);
-  weft__requests_finish(&steps, forget_step);
+  weft__requests_finish(&steps, cluster_session_deregister_step);
   return unused;
 }
 
@@ -135,7 +139,7 @@ weft_err weft__cluster_session_stop(weft_session *base, cancel *c) {
   return err;
 }
 
-static weft_err cluster_close(weft_session *base) {
+static weft_err cluster_session_close(weft_session *base) {
   cluster_session *s = (cluster_session *)base;
   pthread_mutex_lock(&s->lock);
   weft__runs_close(&s->runs, &s->lock, closed_by_client);
@@ -143,28 +147,30 @@ static weft_err cluster_close(weft_session *base) {
   s->finished = true;
   pthread_mutex_unlock(&s->lock);
   if (!first) return WEFT_OK;
-  if (s->world.n_task) delete_worker_sessions(s);
-  weft__requests_finish(&s->steps, destroy_step); /* what they hold of the task may be gone when this is destroyed */
-  tell(s, SESSION_CLOSED);
+  if (s->tasks.n_task) cluster_session_delete_remote(s);
+  weft__requests_finish(
+      &s->steps,
+      cluster_session_destroy_step); /* now: they use the task, which may be gone when the session is destroyed */
+  cluster_session_notify(s, SESSION_CLOSED);
   return WEFT_OK;
 }
 
-static void cluster_destroy(weft_session *base) {
+static void cluster_session_destroy(weft_session *base) {
   cluster_session *s = (cluster_session *)base;
-  weft__requests_finish(&s->steps, destroy_step);
-  weft__world_finish(&s->world);
-  weft__free(s->where);
+  weft__requests_finish(&s->steps, cluster_session_destroy_step);
+  weft__task_set_finish(&s->tasks);
+  weft__free(s->node_device);
   weft__free((char *)(uintptr_t)s->opts.config_text);
   weft__runs_finish(&s->runs);
   pthread_mutex_destroy(&s->lock);
-  pthread_mutex_destroy(&s->placing);
-  pthread_cond_destroy(&s->made);
+  pthread_mutex_destroy(&s->placement_lock);
+  pthread_cond_destroy(&s->claim_ended);
   weft__free(s);
 }
 
 /* ---- waiting ----------------------------------------------------------------------------------- */
 
-static weft_err check_wait(int64_t deadline_ns, cancel *c) {
+static weft_err cluster_session_check_wait(int64_t deadline_ns, cancel *c) {
   if (weft__cancel_fired(c)) return weft__cancel_raise(c);
   if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "Interrupted while waiting for other tasks");
   if (deadline_ns && weft__clock_now_ns() > deadline_ns)
@@ -172,131 +178,134 @@ static weft_err check_wait(int64_t deadline_ns, cancel *c) {
   return WEFT_OK;
 }
 
-static weft_err open_worker_sessions(const cluster_session *s, const contact *list, int n, int64_t deadline_ns,
-                                     cancel *c) {
-  ask *asks = weft__alloc_zero((size_t)n + 1, sizeof *asks);
-  if (!asks) return WEFT_OOM;
+static weft_err cluster_session_create_remote(const cluster_session *s, const required_task *list, int n,
+                                              int64_t deadline_ns, cancel *c) {
+  broadcast_call *calls = weft__alloc_zero((size_t)n + 1, sizeof *calls);
+  if (!calls) return WEFT_OOM;
   Tensorflow__CreateWorkerSessionRequest q = TENSORFLOW__CREATE_WORKER_SESSION_REQUEST__INIT;
   q.session_handle = (char *)(uintptr_t)s->handle;
   q.isolate_session_state = s->opts.isolate_session_state;
-  q.weft_master = s->on.task->name;
-  q.weft_incarnation = s->on.task->device[0]->incarnation;
+  q.weft_master = s->env.task->name;
+  q.weft_incarnation = s->env.task->device[0]->incarnation;
   q.weft_role = (int)s->opts.role /* fits: an enum */;
   weft_err err = WEFT_OK;
   for (int i = 0; i < n && !err; i++) {
-    asks[i].to = list[i].to;
-    err = weft__message_pack(&asks[i].request, &q.base);
+    calls[i].to = list[i].peer;
+    err = weft__message_pack(&calls[i].request, &q.base);
   }
-  call_opts how = {.cancel = c, .timeout_ms = weft__ms_left(deadline_ns)};
-  if (!err) err = weft__ask_all(asks, n, "/tensorflow.WorkerService/CreateWorkerSession", &how);
-  weft__asks_finish(asks, n);
-  weft__free(asks);
+  call_opts how = {.cancel = c, .timeout_ms = weft__broadcast_timeout_ms(deadline_ns)};
+  if (!err) err = weft__broadcast(calls, n, "/tensorflow.WorkerService/CreateWorkerSession", &how);
+  weft__broadcast_finish(calls, n);
+  weft__free(calls);
   return err;
 }
 
-/* Waits for tasks and opens the session on each.  No lock is held. */
-static weft_err meet(const cluster_session *s, contact *list, int n, int64_t deadline_ns, cancel *c) {
+/* Waits for the tasks and creates the session on each.  No lock is held. */
+static weft_err cluster_session_wait_for_tasks(const cluster_session *s, required_task *list, int n,
+                                               int64_t deadline_ns, cancel *c) {
   if (n == 0) return WEFT_OK;
-  WEFT_TRY(weft__contact_all(list, n, deadline_ns, c));
-  return open_worker_sessions(s, list, n, deadline_ns, c);
+  WEFT_TRY(weft__wait_for_tasks(list, n, deadline_ns, c));
+  return cluster_session_create_remote(s, list, n, deadline_ns, c);
 }
 
 /* ---- making steps ------------------------------------------------------------------------------ */
 
-static void announce(cluster_session *s) {
-  if (s->announced) return;
-  s->announced = true;
+static void cluster_session_log_start(cluster_session *s) {
+  if (s->logged_start) return;
+  s->logged_start = true;
   weft__log(LOG_INFO, "Start master session %s with config: %s", s->handle, s->opts.config_text);
 }
 
-/* With both locks held, the session's and the graph's. */
-static weft_err place(cluster_session *s, const weft_graph *g) {
-  placement p = {s->world.n_device, s->world.device, s->opts.allow_soft_placement, s->opts.log_device_placement};
-  int *where = weft__realloc(s->where, sizeof *where * (size_t)(g->n_node + 1));
-  if (!where) return WEFT_OOM;
-  s->where = where;
-  WEFT_TRY(weft__place(g, s->n_placed, &p, s->where));
+/* Places the new nodes.  The placement lock and the graph's lock are held. */
+static weft_err cluster_session_place(cluster_session *s, const weft_graph *g) {
+  placement p = {s->tasks.n_device, s->tasks.device, s->opts.allow_soft_placement, s->opts.log_device_placement};
+  int *node_device = weft__realloc(s->node_device, sizeof *node_device * (size_t)(g->n_node + 1));
+  if (!node_device) return WEFT_OOM;
+  s->node_device = node_device;
+  WEFT_TRY(weft__place(g, s->n_placed, &p, s->node_device));
   s->n_placed = g->n_node;
   return WEFT_OK;
 }
 
-/* Takes in the tasks that answered and places the `seen` nodes they were needed for, unless others came meanwhile. */
-static weft_err settle(cluster_session *s, contact *list, int n, int seen) {
+/* Adds the tasks that answered and places the `seen` nodes that need them, unless the graph has grown meanwhile.  The
+ * placement lock is held. */
+static weft_err cluster_session_add_tasks(cluster_session *s, required_task *list, int n, int seen) {
   weft_graph *g = s->base.graph;
-  WEFT_TRY(weft__world_add(&s->world, list, n));
-  announce(s);
+  WEFT_TRY(weft__task_set_add(&s->tasks, list, n));
+  cluster_session_log_start(s);
   pthread_mutex_lock(&g->lock);
-  weft_err err = g->n_node == seen && seen > s->n_placed ? place(s, g) : WEFT_OK;
+  weft_err err = g->n_node == seen && seen > s->n_placed ? cluster_session_place(s, g) : WEFT_OK;
   pthread_mutex_unlock(&g->lock);
   return err;
 }
 
-/* Meets the tasks of the nodes that came since the last time, then places them; once more if some came meanwhile. */
-static weft_err take_in_new_nodes(cluster_session *s, int64_t deadline_ns, cancel *c) {
+/* Waits for the tasks that new nodes need and places these nodes; repeats it if the graph has grown meanwhile. */
+static weft_err cluster_session_place_new_nodes(cluster_session *s, int64_t deadline_ns, cancel *c) {
   weft_err err = WEFT_OK;
   for (bool placed = false; !placed && !err;) {
-    contact *list;
+    required_task *list;
     int n, seen = 0;
-    pthread_mutex_lock(&s->placing);
-    err = weft__world_need(&s->world, s->base.graph, s->n_placed, &seen, &list, &n);
-    pthread_mutex_unlock(&s->placing);
-    if (!err) err = meet(s, list, n, deadline_ns, c);
-    pthread_mutex_lock(&s->placing);
-    if (!err) err = settle(s, list, n, seen);
+    pthread_mutex_lock(&s->placement_lock);
+    err = weft__task_set_require(&s->tasks, s->base.graph, s->n_placed, &seen, &list, &n);
+    pthread_mutex_unlock(&s->placement_lock);
+    if (!err) err = cluster_session_wait_for_tasks(s, list, n, deadline_ns, c);
+    pthread_mutex_lock(&s->placement_lock);
+    if (!err) err = cluster_session_add_tasks(s, list, n, seen);
     placed = s->n_placed >= seen;
-    pthread_mutex_unlock(&s->placing);
-    if (list) weft__contacts_finish(list, n);
+    pthread_mutex_unlock(&s->placement_lock);
+    if (list) weft__required_tasks_finish(list, n);
     weft__free(list);
   }
   return err;
 }
 
-static weft_err cut_request(cluster_session *s, const plan_request *r, bool by_name, parts *out) {
-  pthread_mutex_lock(&s->placing);
+static weft_err cluster_session_partition(cluster_session *s, const plan_request *r, bool by_name, parts *out) {
+  pthread_mutex_lock(&s->placement_lock);
   cut how = {.graph = s->base.graph,
              .request = r,
-             .where = s->where,
-             .device = s->world.device,
-             .task = s->world.device_task,
-             .n_task = s->world.n_task,
+             .where = s->node_device,
+             .device = s->tasks.device,
+             .task = s->tasks.device_task,
+             .n_task = s->tasks.n_task,
              .by_name = by_name};
   weft_err err = weft__partition(out, &how);
-  pthread_mutex_unlock(&s->placing);
+  pthread_mutex_unlock(&s->placement_lock);
   return err;
 }
 
-static weft_err make_step(cluster_session *s, const plan_request *r, bool by_name, int64_t deadline_ns, cancel *c,
-                          cluster_step **out) {
+static weft_err cluster_session_make_step(cluster_session *s, const plan_request *r, bool by_name, int64_t deadline_ns,
+                                          cancel *c, cluster_step **out) {
   parts p;
   WEFT_TRY(weft__request_check(s->base.graph, r));
-  WEFT_TRY(take_in_new_nodes(s, deadline_ns, c));
+  WEFT_TRY(cluster_session_place_new_nodes(s, deadline_ns, c));
   if (r->n_fetch + r->n_target == 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
-  WEFT_TRY(cut_request(s, r, by_name, &p));
-  step_place at = {s->base.graph, s->on.worker, s->world.task, s->handle, s->on.task->device[0]->name, by_name};
-  weft_err err = weft__step_create(out, &p, r, &at, deadline_ns, c);
+  WEFT_TRY(cluster_session_partition(s, r, by_name, &p));
+  step_context ctx = {s->base.graph, s->env.worker, s->tasks.task, s->handle, s->env.task->device[0]->name, by_name};
+  weft_err err = weft__cluster_step_create(out, &p, r, &ctx, deadline_ns, c);
   weft__parts_finish(&p);
   return err;
 }
 
 /* ---- running ----------------------------------------------------------------------------------- */
 
-/* With the lock held. */
-static bool is_claimed(const cluster_session *s, uint64_t hash, const plan_request *r) {
-  for (const claim *c = s->claims; c; c = c->next)
+/* The lock is held. */
+static bool cluster_session_is_claimed(const cluster_session *s, uint64_t hash, const plan_request *r) {
+  for (const step_claim *c = s->claims; c; c = c->next)
     if (c->hash == hash && weft__request_equal(c->request, r)) return true;
   return false;
 }
 
-/* The step of a request, or NULL and the claim to make it.  Waits while another thread is making it. */
-static weft_err find_or_claim(cluster_session *s, claim *own, int64_t deadline_ns, cancel *c, cluster_step **out) {
+/* Finds the step of a request, or sets *out to NULL and claims it.  Waits while another thread makes the step. */
+static weft_err cluster_session_find_or_claim(cluster_session *s, step_claim *own, int64_t deadline_ns, cancel *c,
+                                              cluster_step **out) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
   while (!(*out = weft__requests_find(&s->steps, own->hash, own->request)) && !err) {
-    if (!is_claimed(s, own->hash, own->request)) break;
+    if (!cluster_session_is_claimed(s, own->hash, own->request)) break;
     struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
-    pthread_cond_clockwait(&s->made, &s->lock, CLOCK_MONOTONIC, &until);
-    err = check_wait(deadline_ns, c);
+    pthread_cond_clockwait(&s->claim_ended, &s->lock, CLOCK_MONOTONIC, &until);
+    err = cluster_session_check_wait(deadline_ns, c);
   }
   if (!*out && !err) {
     own->next = s->claims;
@@ -306,35 +315,36 @@ static weft_err find_or_claim(cluster_session *s, claim *own, int64_t deadline_n
   return err;
 }
 
-/* Keeps what was made for a claim (NULL: making it failed), which ends. */
-static weft_err keep_step(cluster_session *s, claim *own, cluster_step *made) {
+/* Ends a claim and keeps its step (NULL: making it failed).  If it cannot be kept, it is destroyed. */
+static weft_err cluster_session_keep_step(cluster_session *s, step_claim *own, cluster_step *made) {
   request_entry *e;
   pthread_mutex_lock(&s->lock);
-  claim **at = &s->claims;
+  step_claim **at = &s->claims;
   while (*at != own) at = &(*at)->next;
   *at = own->next;
   weft_err err = made ? weft__requests_add(&s->steps, own->hash, own->request, &e) : WEFT_OK;
   if (made && !err) e->made = made;
-  pthread_cond_broadcast(&s->made);
+  pthread_cond_broadcast(&s->claim_ended);
   pthread_mutex_unlock(&s->lock);
-  if (err) weft__step_destroy(made);
+  if (err) weft__cluster_step_destroy(made);
   return err;
 }
 
-static weft_err get_step(cluster_session *s, const plan_request *r, int64_t deadline_ns, cancel *c,
-                         cluster_step **out) {
-  claim own = {.hash = weft__request_hash(r), .request = r};
-  WEFT_TRY(find_or_claim(s, &own, deadline_ns, c, out));
+static weft_err cluster_session_get_step(cluster_session *s, const plan_request *r, int64_t deadline_ns, cancel *c,
+                                         cluster_step **out) {
+  step_claim own = {.hash = weft__request_hash(r), .request = r};
+  WEFT_TRY(cluster_session_find_or_claim(s, &own, deadline_ns, c, out));
   if (*out) return WEFT_OK;
-  weft_err err = make_step(s, r, false, deadline_ns, c, out);
+  weft_err err = cluster_session_make_step(s, r, false, deadline_ns, c, out);
   if (err)
-    keep_step(s, &own, NULL);
+    cluster_session_keep_step(s, &own, NULL);
   else
-    err = keep_step(s, &own, *out);
+    err = cluster_session_keep_step(s, &own, *out);
   return err;
 }
 
-static weft_err begin(cluster_session *s, run_entry *r) {
+/* Lists the run, so that closing the session cancels it. */
+static weft_err cluster_session_begin_run(cluster_session *s, run_entry *r) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
   if (s->runs.closed)
@@ -342,34 +352,34 @@ static weft_err begin(cluster_session *s, run_entry *r) {
   else
     weft__runs_add(&s->runs, r);
   pthread_mutex_unlock(&s->lock);
-  if (!err) tell(s, SESSION_RUN);
+  if (!err) cluster_session_notify(s, SESSION_RUN_BEGAN);
   return err;
 }
 
-static void end(cluster_session *s, run_entry *r) {
-  tell(s, SESSION_RAN);
+static void cluster_session_end_run(cluster_session *s, run_entry *r) {
+  cluster_session_notify(s, SESSION_RUN_ENDED);
   pthread_mutex_lock(&s->lock);
   weft__runs_remove(&s->runs, r);
   pthread_mutex_unlock(&s->lock);
 }
 
-static weft_err cluster_run(weft_session *base, const plan_request *r, const weft_tensor *const *feed,
-                            weft_tensor **fetched, const run_opts *opts) {
+static weft_err cluster_session_run(weft_session *base, const plan_request *r, const weft_tensor *const *feed,
+                                    weft_tensor **fetched, const run_opts *opts) {
   cluster_session *s = (cluster_session *)base;
   int64_t timeout = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
   int64_t deadline_ns = timeout > 0 ? weft__clock_after_ms(timeout) : 0;
   run_entry entry;
   cluster_step *st;
   weft__cancel_init(&entry.cancel);
-  weft_err err = begin(s, &entry);
+  weft_err err = cluster_session_begin_run(s, &entry);
   if (!err) {
     cancel_link link;
     err = weft__cancel_link_on(&link, opts ? opts->cancel : NULL, &entry.cancel);
-    if (!err) err = get_step(s, r, deadline_ns, &entry.cancel, &st);
-    if (!err) err = weft__step_run(st, feed, fetched, &entry.cancel, deadline_ns, opts);
+    if (!err) err = cluster_session_get_step(s, r, deadline_ns, &entry.cancel, &st);
+    if (!err) err = weft__cluster_step_run(st, feed, fetched, &entry.cancel, deadline_ns, opts);
     weft__cancel_link_off(&link);
     weft__report_run(base->graph, r, fetched, err);
-    end(s, &entry);
+    cluster_session_end_run(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);
   return err;
@@ -381,48 +391,49 @@ weft_err weft__cluster_session_run_by_name(weft_session *base, const plan_reques
   cancel_link link;
   cluster_step *st = NULL;
   weft__cancel_init(&entry.cancel);
-  weft_err err = begin(s, &entry);
+  weft_err err = cluster_session_begin_run(s, &entry);
   if (!err) {
     err = weft__cancel_link_on(&link, c, &entry.cancel);
-    if (!err) err = make_step(s, r, true, 0, &entry.cancel, &st);
-    if (!err) err = weft__step_run_as(st, id, &entry.cancel, 0);
+    if (!err) err = cluster_session_make_step(s, r, true, 0, &entry.cancel, &st);
+    if (!err) err = weft__cluster_step_run_by_name(st, id, &entry.cancel, 0);
     weft__cancel_link_off(&link);
-    weft__step_destroy(st);
-    end(s, &entry);
+    weft__cluster_step_destroy(st);
+    cluster_session_end_run(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);
   return err;
 }
 
-static weft_err copy_devices(const world *w, device_info **out, int *n) {
-  device_info *list = weft__alloc_zero((size_t)w->n_device + 1, sizeof *list);
+static weft_err cluster_session_copy_devices(const task_set *set, device_info **out, int *n) {
+  device_info *list = weft__alloc_zero((size_t)set->n_device + 1, sizeof *list);
   if (!list) return WEFT_OOM;
-  for (int i = 0; i < w->n_device; i++) {
-    list[i] = w->device[i];
-    list[i].name = weft__strdup(w->device[i].name);
-    list[i].type = weft__strdup(w->device[i].type);
-    list[i].description = weft__strdup(w->device[i].description);
+  for (int i = 0; i < set->n_device; i++) {
+    list[i] = set->device[i];
+    list[i].name = weft__strdup(set->device[i].name);
+    list[i].type = weft__strdup(set->device[i].type);
+    list[i].description = weft__strdup(set->device[i].description);
     if (list[i].name && list[i].type && list[i].description) continue;
     weft__device_infos_free(list, i + 1);
     return WEFT_OOM;
   }
   *out = list;
-  *n = w->n_device;
+  *n = set->n_device;
   return WEFT_OK;
 }
 
-static weft_err list_devices(cluster_session *s, int64_t deadline_ns, cancel *c, device_info **out, int *n) {
-  contact *list;
+static weft_err cluster_session_list_devices(cluster_session *s, int64_t deadline_ns, cancel *c, device_info **out,
+                                             int *n) {
+  required_task *list;
   int n_list, unused;
-  pthread_mutex_lock(&s->placing);
-  weft_err err = weft__world_need(&s->world, NULL, 0, &unused, &list, &n_list);
-  pthread_mutex_unlock(&s->placing);
-  if (!err) err = meet(s, list, n_list, deadline_ns, c);
-  pthread_mutex_lock(&s->placing);
-  if (!err) err = weft__world_add(&s->world, list, n_list);
-  if (!err) err = copy_devices(&s->world, out, n);
-  pthread_mutex_unlock(&s->placing);
-  if (list) weft__contacts_finish(list, n_list);
+  pthread_mutex_lock(&s->placement_lock);
+  weft_err err = weft__task_set_require(&s->tasks, NULL, 0, &unused, &list, &n_list);
+  pthread_mutex_unlock(&s->placement_lock);
+  if (!err) err = cluster_session_wait_for_tasks(s, list, n_list, deadline_ns, c);
+  pthread_mutex_lock(&s->placement_lock);
+  if (!err) err = weft__task_set_add(&s->tasks, list, n_list);
+  if (!err) err = cluster_session_copy_devices(&s->tasks, out, n);
+  pthread_mutex_unlock(&s->placement_lock);
+  if (list) weft__required_tasks_finish(list, n_list);
   weft__free(list);
   return err;
 }
@@ -432,53 +443,53 @@ weft_err weft__cluster_session_devices(weft_session *base, cancel *c, device_inf
   run_entry entry;
   cancel_link link;
   weft__cancel_init(&entry.cancel);
-  weft_err err = begin(s, &entry);
+  weft_err err = cluster_session_begin_run(s, &entry);
   if (!err) {
     int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__clock_after_ms(s->opts.timeout_ms) : 0;
     err = weft__cancel_link_on(&link, c, &entry.cancel);
-    if (!err) err = list_devices(s, deadline_ns, &entry.cancel, out, n);
+    if (!err) err = cluster_session_list_devices(s, deadline_ns, &entry.cancel, out, n);
     weft__cancel_link_off(&link);
-    end(s, &entry);
+    cluster_session_end_run(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);
   return err;
 }
 
-static weft_err cluster_devices(weft_session *base, device_info **out, int *n) {
+static weft_err cluster_session_devices(weft_session *base, device_info **out, int *n) {
   return weft__cluster_session_devices(base, NULL, out, n);
 }
 
-/* The tasks met so far, but this one; the caller's to free. */
-static weft_err list_others(cluster_session *s, int64_t deadline_ns, cancel *c, peer ***out, int *n) {
-  WEFT_TRY(take_in_new_nodes(s, deadline_ns, c));
-  pthread_mutex_lock(&s->placing);
-  *n = s->world.n_task - 1;
+/* Lists the other tasks of the session; the caller frees the array. */
+static weft_err cluster_session_list_peers(cluster_session *s, int64_t deadline_ns, cancel *c, peer ***out, int *n) {
+  WEFT_TRY(cluster_session_place_new_nodes(s, deadline_ns, c));
+  pthread_mutex_lock(&s->placement_lock);
+  *n = s->tasks.n_task - 1;
   *out = weft__alloc_zero((size_t)*n + 1, sizeof(peer *));
-  for (int i = 0; *out && i < *n; i++) (*out)[i] = s->world.task[i + 1];
-  pthread_mutex_unlock(&s->placing);
+  for (int i = 0; *out && i < *n; i++) (*out)[i] = s->tasks.task[i + 1];
+  pthread_mutex_unlock(&s->placement_lock);
   return *out ? WEFT_OK : WEFT_OOM;
 }
 
-static weft_err cluster_restoring(weft_session *base, bool beginning) {
+static weft_err cluster_session_restoring(weft_session *base, bool beginning) {
   cluster_session *s = (cluster_session *)base;
   run_entry entry;
   peer **others = NULL;
   int n;
   weft__cancel_init(&entry.cancel);
-  weft_err err = begin(s, &entry);
+  weft_err err = cluster_session_begin_run(s, &entry);
   if (!err) {
     int64_t deadline_ns = s->opts.timeout_ms > 0 ? weft__clock_after_ms(s->opts.timeout_ms) : 0;
-    err = list_others(s, deadline_ns, &entry.cancel, &others, &n);
-    if (!err) err = weft__restore_tell(s->on.worker, others, n, s->handle, beginning, &entry.cancel);
+    err = cluster_session_list_peers(s, deadline_ns, &entry.cancel, &others, &n);
+    if (!err) err = weft__restore_announce(s->env.worker, others, n, s->handle, beginning, &entry.cancel);
     weft__free((void *)others);
-    end(s, &entry);
+    cluster_session_end_run(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);
   return err;
 }
 
-static const session_ops cluster_ops = {.run = cluster_run,
-                                        .close = cluster_close,
-                                        .destroy = cluster_destroy,
-                                        .devices = cluster_devices,
-                                        .restoring = cluster_restoring};
+static const session_ops cluster_session_ops = {.run = cluster_session_run,
+                                                .close = cluster_session_close,
+                                                .destroy = cluster_session_destroy,
+                                                .devices = cluster_session_devices,
+                                                .restoring = cluster_session_restoring};

@@ -1,34 +1,39 @@
-/* session.h - a session on a cluster: which tasks it knows, where its nodes are, and the steps made so far. */
+/* session.h - a session on a cluster: the tasks it knows, the devices of its nodes, and the steps made so far.
+ *
+ * Several threads may run it at a time.  Its creator destroys it, with the functions of exec/session.h. */
 #ifndef WEFT_CLUSTER_MASTER_SESSION_H
 #define WEFT_CLUSTER_MASTER_SESSION_H
 
 #include "cluster/master/step.h"
 
-typedef enum session_event { SESSION_RUN, SESSION_RAN, SESSION_CLOSED } session_event;
+typedef enum session_event { SESSION_RUN_BEGAN, SESSION_RUN_ENDED, SESSION_CLOSED } session_event;
 
-typedef struct session_world { /* what a session runs on; all outlives it */
+typedef struct session_env { /* what a session runs on; everything outlives the session */
   task *task;
   worker *worker;
   peers *peers;
-  /* Told of every run's begin and end, and once of the end of all; holds no lock of the session; may be NULL. */
-  void (*tell)(void *arg, session_event e);
+  /* Called when a run begins and ends, and once when the session is closed.  No lock of the session is held.  May be
+   * NULL. */
+  void (*on_event)(void *arg, session_event e);
   void *arg;
-} session_world;
+} session_env;
 
-/* The graph must outlive the session; the options are copied.  No task is asked before the first run. */
+/* Creates a session.  The graph outlives it; the options are copied.  No other task is called before the first run. */
 weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const session_opts *opts,
-                                      const session_world *w);
-/* Runs a request as step `id` with its feeds and fetches passing through the step's rendezvous (weft__client_key): a
- * partial run.  Blocks until the whole step has ended. */
+                                      const session_env *env);
+/* Runs a request as step `id`.  Its feeds and fetches pass through the step's rendezvous under weft__client_key: this
+ * is a partial run.  Waits until the whole step has ended or c has fired. */
 weft_err weft__cluster_session_run_by_name(weft_session *s, const plan_request *r, int64_t id, cancel *c);
 const char *weft__cluster_session_handle(const weft_session *s);
-/* The devices of every task that the filters allow, whether the graph needs it or not.  Waits; c (or NULL) ends the wait. */
+/* Lists the devices of every task that the filters allow, also of tasks that the graph does not need.  Waits for the
+ * tasks until c (or NULL) fires.  The caller frees the list with weft__device_infos_free. */
 weft_err weft__cluster_session_devices(weft_session *s, cancel *c, device_info **out, int *n);
-/* Frees the steps made so far, here and on the other tasks; the next run makes its step anew.  False: something runs. */
+/* Frees the steps made so far, here and on the other tasks; the next run makes its step again.  Returns false, and
+ * does nothing, if something runs. */
 bool weft__cluster_session_trim(weft_session *s);
-/* Refuses new runs and cancels those under way, for this reason; waits for nothing. */
+/* Cancels the runs with this error and rejects new ones.  Does not wait. */
 void weft__cluster_session_refuse(weft_session *s, weft_err code, const char *why);
-/* Refuses new runs, cancels those under way and waits for them until c fires; closing it is still to be done. */
+/* Cancels the runs, rejects new ones and waits for the runs until c fires.  The session has still to be closed. */
 weft_err weft__cluster_session_stop(weft_session *s, cancel *c);
 
 #endif

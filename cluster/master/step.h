@@ -1,7 +1,9 @@
-/* step.h - a request of a session, cut into parts that its tasks know, and how all of them run as one step.
+/* step.h - a request of a session as parts that are registered on its tasks, and the steps that run them.
  *
- * The part of the master's own task runs in this process with feeds and fetches as they are; the others were
- * registered over the wire and are told to run.  The first failure cancels the rest. */
+ * The part of the master's own task runs in this process and gets feeds and fetches as tensors.  The other parts are
+ * registered on their tasks, which run them on a call.  The first error cancels the other parts.
+ *
+ * A cluster_step does not change once it is made, so several threads may run it at a time.  The session owns it. */
 #ifndef WEFT_CLUSTER_MASTER_STEP_H
 #define WEFT_CLUSTER_MASTER_STEP_H
 
@@ -11,27 +13,29 @@
 
 typedef struct cluster_step cluster_step;
 
-typedef struct step_place { /* where a step is made */
-  weft_graph *graph;        /* the whole one, whose nodes the request names */
-  worker *worker;           /* of this task, whose number is 0 */
-  peer *const *task;        /* per number of a task */
-  const char *session;
-  const char *device; /* the client's; outlives the step */
-  bool by_name;       /* as it was cut */
-} step_place;
+typedef struct step_context { /* what a step is made from; used only while it is made, unless it says otherwise */
+  weft_graph *graph;          /* the session's graph, whose nodes the request names */
+  worker *worker;             /* of this task, which has the number 0; outlives the step */
+  peer *const *task;          /* by number of the task */
+  const char *session;        /* its handle */
+  const char *device;         /* the client's; outlives the step */
+  bool by_name;               /* the request was partitioned by name, for a partial run */
+} step_context;
 
-/* Registers every part; waits, until the deadline (0: none) or until c fires. */
-weft_err weft__step_create(cluster_step **out, const parts *p, const plan_request *r, const step_place *at,
-                           int64_t deadline_ns, cancel *c);
-/* Forgets the parts here; the other tasks forget theirs with the session. */
-void weft__step_destroy(cluster_step *s);
-/* As destroy, and tells the other tasks to forget theirs now; waits for nothing. */
-void weft__step_forget(cluster_step *s);
-/* A step cut by_name; what it leaves for its client stays in this task's rendezvous until weft__worker_cleanup. */
-weft_err weft__step_run_as(cluster_step *s, int64_t id, cancel *c, int64_t deadline_ns);
-int64_t weft__step_id(void); /* a new one */
-/* Runs all parts and waits for them.  c is fired from here when the deadline passes or the program is interrupted. */
-weft_err weft__step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
-                        int64_t deadline_ns, const run_opts *opts);
+/* Compiles the local part and registers the others.  Waits until the deadline (0: none) or until c fires. */
+weft_err weft__cluster_step_create(cluster_step **out, const parts *p, const plan_request *r, const step_context *ctx,
+                                   int64_t deadline_ns, cancel *c);
+/* Frees the local part.  The other tasks free theirs with the session.  NULL is allowed. */
+void weft__cluster_step_destroy(cluster_step *s);
+/* Tells the other tasks to free their parts, without waiting for them, and destroys the step.  NULL is allowed. */
+void weft__cluster_step_deregister(cluster_step *s);
+/* Runs all parts and waits for them.  Fires c itself when the deadline passes or the program is interrupted.  The
+ * caller destroys the fetched tensors; after an error there are none. */
+weft_err weft__cluster_step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
+                                int64_t deadline_ns, const run_opts *opts);
+/* Runs a step that was partitioned by name under the given id.  What it leaves for its client stays in the rendezvous
+ * of this task until weft__worker_cleanup_step. */
+weft_err weft__cluster_step_run_by_name(cluster_step *s, int64_t id, cancel *c, int64_t deadline_ns);
+int64_t weft__cluster_step_new_id(void); /* a random id for a step or a request; never 0 */
 
 #endif

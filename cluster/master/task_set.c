@@ -1,163 +1,166 @@
-/* task_set.c - which tasks a graph needs, and what they say of their devices. */
+/* task_set.c - finds the tasks that a graph requires, and collects the devices of those that answered.
+ *
+ * It has no lock of its own: the session's placement lock guards it. */
 #include "cluster/master/task_set.h"
 
 #include "base/alloc.h"
 #include <stdlib.h>
 
-/* ---- which tasks there are ---------------------------------------------------------------------- */
+/* ---- the allowed tasks -------------------------------------------------------------------------- */
 
-static bool text_agrees(bool has_a, const char *a, bool has_b, const char *b) {
+static bool task_set_text_matches(bool has_a, const char *a, bool has_b, const char *b) {
   return !has_a || !has_b || strcmp(a, b) == 0;
 }
 
-static bool number_agrees(int a, int b) { return a < 0 || b < 0 || a == b; }
+static bool task_set_number_matches(int a, int b) { return a < 0 || b < 0 || a == b; }
 
-/* What is not given on either side agrees with anything. */
-static bool intersects(const device_spec *a, const device_spec *b) {
-  return text_agrees(a->has_job, a->job, b->has_job, b->job) && number_agrees(a->replica, b->replica) &&
-         number_agrees(a->task, b->task);
+/* A field that one of the specs leaves out matches everything. */
+static bool task_set_intersects(const device_spec *a, const device_spec *b) {
+  return task_set_text_matches(a->has_job, a->job, b->has_job, b->job) &&
+         task_set_number_matches(a->replica, b->replica) && task_set_number_matches(a->task, b->task);
 }
 
-static bool allowed(const world *w, const peer *p) {
+static bool task_set_allows(const task_set *set, const peer *p) {
   device_spec own;
-  if (w->n_filter == 0 || weft__peer_is_self(p)) return true;
+  if (set->n_filter == 0 || weft__peer_is_self(p)) return true;
   if (weft__device_parse(&own, weft__peer_task(p)) != WEFT_OK) return false;
-  for (int i = 0; i < w->n_filter; i++)
-    if (intersects(&w->filter[i], &own)) return true;
+  for (int i = 0; i < set->n_filter; i++)
+    if (task_set_intersects(&set->filter[i], &own)) return true;
   return false;
 }
 
-static int by_task_name(const void *a, const void *b) {
+static int task_set_compare(const void *a, const void *b) {
   return strcmp(weft__peer_task(*(peer *const *)a), weft__peer_task(*(peer *const *)b));
 }
 
-static weft_err list_tasks(world *w) {
-  int n = weft__peers_count(w->peers);
-  w->by_name = weft__alloc_zero((size_t)n + 1, sizeof *w->by_name);
-  w->task = weft__alloc_zero((size_t)n + 1, sizeof *w->task);
-  if (!w->by_name || !w->task) return WEFT_OOM;
+static weft_err task_set_list_allowed(task_set *set) {
+  int n = weft__peers_count(set->peers);
+  set->allowed = weft__alloc_zero((size_t)n + 1, sizeof *set->allowed);
+  set->task = weft__alloc_zero((size_t)n + 1, sizeof *set->task);
+  if (!set->allowed || !set->task) return WEFT_OOM;
   for (int i = 0; i < n; i++) {
-    peer *p = weft__peers_at(w->peers, i);
-    if (allowed(w, p)) w->by_name[w->n_by_name++] = p;
+    peer *p = weft__peers_at(set->peers, i);
+    if (task_set_allows(set, p)) set->allowed[set->n_allowed++] = p;
   }
-  qsort(w->by_name, (size_t)w->n_by_name, sizeof *w->by_name, by_task_name);
+  qsort(set->allowed, (size_t)set->n_allowed, sizeof *set->allowed, task_set_compare);
   return WEFT_OK;
 }
 
-static weft_err add_devices(world *w, const device_info *list, int n, int number) {
-  size_t total = (size_t)(w->n_device + n);
-  device_info *all = weft__realloc(w->device, total * sizeof *all);
-  if (all) w->device = all;
-  int *owner = weft__realloc(w->device_task, total * sizeof *owner);
-  if (owner) w->device_task = owner;
+static weft_err task_set_add_devices(task_set *set, const device_info *list, int n, int number) {
+  size_t total = (size_t)(set->n_device + n);
+  device_info *all = weft__realloc(set->device, total * sizeof *all);
+  if (all) set->device = all;
+  int *owner = weft__realloc(set->device_task, total * sizeof *owner);
+  if (owner) set->device_task = owner;
   if (!all || !owner) return WEFT_OOM;
   for (int i = 0; i < n; i++) {
-    w->device[w->n_device] = list[i];
-    w->device_task[w->n_device++] = number;
+    set->device[set->n_device] = list[i];
+    set->device_task[set->n_device++] = number;
   }
   return WEFT_OK;
 }
 
-/* This task is known without asking. */
-static weft_err add_self(world *w) {
+/* Adds this task, which needs no call. */
+static weft_err task_set_add_self(task_set *set) {
   device_info *own;
   int n;
-  WEFT_TRY(weft__peers_find(w->peers, w->self->name, &w->task[0]));
-  WEFT_TRY(weft__task_devices(w->self, &own, &n));
-  weft_err err = add_devices(w, own, n, 0);
+  WEFT_TRY(weft__peers_find(set->peers, set->self->name, &set->task[0]));
+  WEFT_TRY(weft__task_devices(set->self, &own, &n));
+  weft_err err = task_set_add_devices(set, own, n, 0);
   if (err)
     weft__device_infos_free(own, n);
   else
     weft__free(own);
-  w->n_task = 1;
+  set->n_task = 1;
   return err;
 }
 
-weft_err weft__world_init(world *w, peers *p, const task *self, const session_opts *opts) {
-  *w = (world){.peers = p, .self = self};
-  w->filter = weft__alloc_zero((size_t)opts->n_filter + 1, sizeof *w->filter);
-  if (!w->filter) return WEFT_OOM;
-  for (; w->n_filter < opts->n_filter; w->n_filter++) {
-    weft_err err = weft__device_parse(&w->filter[w->n_filter], opts->filter[w->n_filter]);
-    if (err) return weft__fail_in(err, "device_filters[%d]", w->n_filter);
+weft_err weft__task_set_init(task_set *set, peers *p, const task *self, const session_opts *opts) {
+  *set = (task_set){.peers = p, .self = self};
+  set->filter = weft__alloc_zero((size_t)opts->n_filter + 1, sizeof *set->filter);
+  if (!set->filter) return WEFT_OOM;
+  for (; set->n_filter < opts->n_filter; set->n_filter++) {
+    weft_err err = weft__device_parse(&set->filter[set->n_filter], opts->filter[set->n_filter]);
+    if (err) return weft__fail_in(err, "device_filters[%d]", set->n_filter);
   }
-  WEFT_TRY(list_tasks(w));
-  return add_self(w);
+  WEFT_TRY(task_set_list_allowed(set));
+  return task_set_add_self(set);
 }
 
-void weft__world_finish(world *w) {
-  weft__device_infos_free(w->device, w->n_device);
-  weft__free(w->device_task);
-  weft__free(w->filter);
-  weft__free(w->task);
-  weft__free(w->by_name);
-  *w = (world){0};
+void weft__task_set_finish(task_set *set) {
+  weft__device_infos_free(set->device, set->n_device);
+  weft__free(set->device_task);
+  weft__free(set->filter);
+  weft__free(set->task);
+  weft__free(set->allowed);
+  *set = (task_set){0};
 }
 
-/* ---- which of them are needed ------------------------------------------------------------------- */
+/* ---- the required tasks ------------------------------------------------------------------------- */
 
-static bool known(const world *w, const peer *p) {
-  for (int i = 0; i < w->n_task; i++)
-    if (w->task[i] == p) return true;
+static bool task_set_contains(const task_set *set, const peer *p) {
+  for (int i = 0; i < set->n_task; i++)
+    if (set->task[i] == p) return true;
   return false;
 }
 
-/* The first task in order that a device string allows; NULL: none does, which placement complains of. */
-static peer *first_allowed(const world *w, const device_spec *want) {
-  for (int i = 0; i < w->n_by_name; i++) {
+/* Returns the first task that matches the device.  NULL if none does: placement reports that error. */
+static peer *task_set_first_match(const task_set *set, const device_spec *want) {
+  for (int i = 0; i < set->n_allowed; i++) {
     device_spec own;
-    if (weft__device_parse(&own, weft__peer_task(w->by_name[i])) == WEFT_OK && intersects(want, &own))
-      return w->by_name[i];
+    if (weft__device_parse(&own, weft__peer_task(set->allowed[i])) == WEFT_OK && task_set_intersects(want, &own))
+      return set->allowed[i];
   }
   return NULL;
 }
 
-static weft_err need(const world *w, const char *device_text, contact *list, int *n) {
+static weft_err task_set_require_device(const task_set *set, const char *device_text, required_task *list, int *n) {
   device_spec want;
   WEFT_TRY(weft__device_parse(&want, device_text));
-  peer *p = first_allowed(w, &want);
-  if (!p || known(w, p)) return WEFT_OK;
+  peer *p = task_set_first_match(set, &want);
+  if (!p || task_set_contains(set, p)) return WEFT_OK;
   for (int i = 0; i < *n; i++)
-    if (list[i].to == p) return WEFT_OK;
-  list[(*n)++].to = p;
+    if (list[i].peer == p) return WEFT_OK;
+  list[(*n)++].peer = p;
   return WEFT_OK;
 }
 
-static weft_err list_needed(const world *w, const weft_graph *g, int from, int end, contact *list, int *n) {
+static weft_err task_set_require_nodes(const task_set *set, const weft_graph *g, int from, int end, required_task *list,
+                                       int *n) {
   const char *last = NULL;
   for (int i = from; i < end; i++) {
     const char *device_text = g->node[i]->device;
     if (last && strcmp(last, device_text) == 0) continue;
     last = device_text;
-    weft_err err = need(w, device_text, list, n);
+    weft_err err = task_set_require_device(set, device_text, list, n);
     if (err) return weft__fail_in(err, "node '%s'", g->node[i]->name);
   }
   return WEFT_OK;
 }
 
-weft_err weft__world_need(const world *w, weft_graph *g, int from, int *end, contact **list, int *n) {
+weft_err weft__task_set_require(const task_set *set, weft_graph *g, int from, int *end, required_task **list, int *n) {
   *n = 0;
-  *list = weft__alloc_zero((size_t)w->n_by_name + 1, sizeof **list);
+  *list = weft__alloc_zero((size_t)set->n_allowed + 1, sizeof **list);
   if (!*list) return WEFT_OOM;
   if (!g) {
-    for (int i = 0; i < w->n_by_name; i++)
-      if (!known(w, w->by_name[i])) (*list)[(*n)++].to = w->by_name[i];
+    for (int i = 0; i < set->n_allowed; i++)
+      if (!task_set_contains(set, set->allowed[i])) (*list)[(*n)++].peer = set->allowed[i];
     return WEFT_OK;
   }
   pthread_mutex_lock(&g->lock);
   *end = g->n_node;
-  weft_err err = list_needed(w, g, from, *end, *list, n);
+  weft_err err = task_set_require_nodes(set, g, from, *end, *list, n);
   pthread_mutex_unlock(&g->lock);
   return err;
 }
 
-weft_err weft__world_add(world *w, contact *list, int n) {
+weft_err weft__task_set_add(task_set *set, required_task *list, int n) {
   for (int i = 0; i < n; i++) {
-    if (known(w, list[i].to)) continue;
-    WEFT_TRY(add_devices(w, list[i].device, list[i].n_device, w->n_task));
-    weft__free(list[i].device); /* its strings are the world's now */
-    list[i] = (contact){.to = list[i].to};
-    w->task[w->n_task++] = list[i].to;
+    if (task_set_contains(set, list[i].peer)) continue;
+    WEFT_TRY(task_set_add_devices(set, list[i].device, list[i].n_device, set->n_task));
+    weft__free(list[i].device); /* its strings belong to the set now */
+    list[i] = (required_task){.peer = list[i].peer};
+    set->task[set->n_task++] = list[i].peer;
   }
   return WEFT_OK;
 }

@@ -1,7 +1,7 @@
-/* task_set.h - the tasks and devices that a session on a cluster has met.
+/* task_set.h - the tasks of a session that have answered, and their devices.
  *
- * Its owner locks around it.  Nothing here waits: the owner lists whom it needs, waits for them without its lock
- * (contact.h), and takes in those who answered. */
+ * The session owns the set and locks it.  Nothing here waits: the session lists the tasks it requires, waits for them
+ * without its lock (wait_for_tasks.h), and adds those that answered. */
 #ifndef WEFT_CLUSTER_MASTER_TASK_SET_H
 #define WEFT_CLUSTER_MASTER_TASK_SET_H
 
@@ -9,27 +9,28 @@
 #include "exec/session.h"
 #include "exec/task.h"
 
-typedef struct world {
+typedef struct task_set {
   peers *peers;
   const task *self;
   int n_filter;
   device_spec *filter;
   int n_task;
-  peer **task; /* those met so far; number 0 is this one */
+  peer **task; /* those that have answered; number 0 is this task */
   int n_device;
   device_info *device;
-  int *device_task; /* per device: the number of its task */
-  peer **by_name;   /* every task that the filters allow, in the order of their names */
-  int n_by_name;
-} world;
+  int *device_task; /* by device: the number of its task */
+  int n_allowed;
+  peer **allowed; /* every task that the filters allow, ordered by name */
+} task_set;
 
-weft_err weft__world_init(world *w, peers *p, const task *self, const session_opts *opts);
-void weft__world_finish(world *w);
-/* The tasks that are not known yet and that the nodes from `from` on need: those their devices name, and the first in order
- * for a node that names none.  *end is how many nodes there were.  g NULL: every task that the filters allow.  The list is
- * the caller's: weft__contacts_finish, then weft__free. */
-weft_err weft__world_need(const world *w, weft_graph *g, int from, int *end, contact **list, int *n);
-/* Takes in tasks that have answered; one that has become known meanwhile is left out. */
-weft_err weft__world_add(world *w, contact *list, int n);
+/* The peers and the task outlive the set.  INVALID_ARGUMENT names a device filter that cannot be parsed. */
+weft_err weft__task_set_init(task_set *set, peers *p, const task *self, const session_opts *opts);
+void weft__task_set_finish(task_set *set);
+/* Lists the tasks that are not in the set and that the nodes from `from` on require: those that their devices name,
+ * and for a node without a device the first allowed task.  *end is the number of nodes of the graph.  g NULL: lists
+ * every allowed task that is not in the set.  The caller finishes and frees the list (weft__required_tasks_finish). */
+weft_err weft__task_set_require(const task_set *set, weft_graph *g, int from, int *end, required_task **list, int *n);
+/* Adds tasks that have answered, and takes their devices over.  Skips tasks that were added meanwhile. */
+weft_err weft__task_set_add(task_set *set, required_task *list, int n);
 
 #endif

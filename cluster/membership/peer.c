@@ -1,11 +1,12 @@
-/* peer.c - calls to other tasks, and the thread that notices when one falls silent.
+/* peer.c - calls to other tasks, and the health thread, which greets them and notices lost ones.
  *
- * A call in flight has a cancel token of its own, chained to the caller's, so that it can be ended from
- * here.  The connection to a peer is a `line`: it is thrown away when the peer falls silent (what is sent
- * into a dead connection is retried for minutes) and exchanged for one with pings once the peer is known
- * to be Weft.  A line that nothing uses is destroyed by the health thread, since that may wait.
+ * A pending call has a token of its own, linked to the caller's, so that it can be canceled from here.  The
+ * connection to a peer is replaced twice: when the peer does not answer (the system retries sends on a dead connection
+ * for minutes), and when the peer turns out to be Weft (the new one has pings).  Destroying a connection may wait, so
+ * the health thread destroys those that nothing uses any more.
  *
- * A peer's lock guards everything in it and is held for moments only, never while something is called. */
+ * Each peer has a lock that guards everything in it; another guards what all peers share and is taken after a peer's.
+ * Both are held for a few lines and never while a callback runs. */
 #include "cluster/membership/peer.h"
 
 #include "base/alloc.h"
@@ -15,30 +16,30 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_LOOK_MS = 100, PING_MS = 400, SILENCE_MS = 1300, LATE_MS = 400 };
+enum { FIRST_CHECK_MS = 100, PING_MS = 400, SILENCE_MS = 1300, LATE_MS = 400 };
 #define MS INT64_C(1000000)
 
-typedef struct line {
+typedef struct peer_connection {
   channel *channel;
-  int refs; /* the peer's and each call's */
-  struct line *next;
-} line;
+  int refs; /* one of the peer, one of each call; guarded by the peer's lock */
+  struct peer_connection *next;
+} peer_connection;
 
-typedef struct flight { /* a call under way */
+typedef struct pending_call {
   peer *peer;
-  line *line;
-  cancel cancel;      /* what the transport watches */
+  peer_connection *connection;
+  cancel cancel;      /* the token of the call on the transport */
   cancel *from;       /* the caller's, or NULL */
   cancel_watch watch; /* on it */
-  bool waits;         /* until the peer is there: silence does not end it */
-  bool asks_status;   /* a greeting that TensorFlow understands */
+  bool waits;         /* for the peer to come up: a peer that does not answer does not end it */
+  bool is_get_status; /* a greeting of a TensorFlow task */
   const char *method; /* a literal */
   int64_t began_ns;
   rpc_callback *fn;
   void *arg;
-  int refs; /* the ring's and, while it is being ended, the health thread's */
-  struct flight *next, *prev;
-} flight;
+  int refs; /* one of the ring, one of each thread that cancels it; guarded by the peer's lock */
+  struct pending_call *next, *prev;
+} pending_call;
 
 struct peer {
   peers *all;
@@ -46,42 +47,42 @@ struct peer {
   char *address;
   int number;
   bool self;
-  pthread_mutex_t lock; /* guards what follows */
-  line *line;           /* NULL: not used so far, or thrown away */
-  flight flights;       /* a ring */
-  int n_flight, watched;
+  pthread_mutex_t lock;        /* guards what follows */
+  peer_connection *connection; /* NULL: not used yet, or dropped */
+  pending_call calls;          /* a ring, the oldest call first */
+  int n_call, monitors;
   peer_kind kind;
-  bool greeting, again; /* a greeting is under way; another is wanted */
+  bool greeting, again; /* a greeting is in progress; another one should follow */
   int64_t again_ms;
-  int64_t heard_ns, greeted_ns; /* when last; heard_ns is 0 while nobody is there */
-  atomic_uint given_up;         /* needs no lock */
+  int64_t heard_ns, greeted_ns; /* when it last answered and was last greeted; heard_ns is 0 while it is lost */
+  atomic_uint given_up;         /* read without the lock */
   peer_departure departure;
 };
 
 struct peers {
   security security;
   peer_hooks hooks;
-  cancel closing; /* ends greetings */
+  cancel closing; /* cancels greetings */
   int n;
   peer *peer;
   map by_task;
   pthread_t thread;
   pthread_mutex_t lock; /* guards what follows; taken after a peer's */
   pthread_cond_t wake;
-  bool stop, busy, started;
-  int64_t ticked_ns, late_ns; /* when the health thread last looked, and when it last did so late: silence was ours */
-  line *retired;
+  bool stop, active, started;
+  int64_t ticked_ns, late_ns; /* when the health thread last ran, and when it last ran late: this process was stopped */
+  peer_connection *retired;
 };
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-static weft_err make_peer(peers *all, int i, const char *job, const cluster_task *t, const char *self) {
+static weft_err peers_init_peer(peers *all, int i, const char *job, const cluster_task *t, const char *self) {
   peer *p = &all->peer[i];
   weft__task_name(p->task, sizeof p->task, job, t->index);
   p->all = all;
   p->number = i;
   p->self = strcmp(p->task, self) == 0;
-  p->flights.next = p->flights.prev = &p->flights;
+  p->calls.next = p->calls.prev = &p->calls;
   p->address = weft__strdup(t->address);
   pthread_mutex_init(&p->lock, NULL);
   all->n++;
@@ -103,7 +104,7 @@ weft_err weft__peers_create(peers **out, const cluster *c, const char *self, con
   weft_err err = all->peer ? WEFT_OK : WEFT_OOM;
   for (int i = 0; i < c->n_job && !err; i++)
     for (int j = 0; j < c->job[i].n_task && !err; j++)
-      err = make_peer(all, all->n, c->job[i].name, &c->job[i].task[j], self);
+      err = peers_init_peer(all, all->n, c->job[i].name, &c->job[i].task[j], self);
   if (err)
     weft__peers_destroy(all);
   else
@@ -111,7 +112,7 @@ weft_err weft__peers_create(peers **out, const cluster *c, const char *self, con
   return err;
 }
 
-void weft__peers_hook(peers *p, const peer_hooks *hooks) { p->hooks = *hooks; }
+void weft__peers_set_hooks(peers *p, const peer_hooks *hooks) { p->hooks = *hooks; }
 
 weft_err weft__peers_find(peers *all, const char *name, peer **out) {
   char task[WEFT_TASK_NAME_SIZE];
@@ -141,113 +142,115 @@ peer_kind weft__peer_kind(peer *p) {
   return kind;
 }
 
-/* ---- lines ---- */
+/* ---- connections ---- */
 
-/* The line a call goes by, with a reference.  The peer is locked. */
-static weft_err take_line(peer *p, line **out) {
-  if (!p->line) {
-    line *l = weft__alloc_zero(1, sizeof *l);
-    if (!l) return WEFT_OOM;
+/* Returns the connection for a call, with a reference.  The peer is locked. */
+static weft_err peer_get_connection(peer *p, peer_connection **out) {
+  if (!p->connection) {
+    peer_connection *conn = weft__alloc_zero(1, sizeof *conn);
+    if (!conn) return WEFT_OOM;
     channel_opts opts = {p->all->security, p->kind == PEER_WEFT};
-    weft_err err = weft__channel_create(&l->channel, p->address, &opts);
-    if (err) return weft__free(l), err;
-    l->refs = 1;
-    p->line = l;
+    weft_err err = weft__channel_create(&conn->channel, p->address, &opts);
+    if (err) return weft__free(conn), err;
+    conn->refs = 1;
+    p->connection = conn;
   }
-  p->line->refs++;
-  *out = p->line;
+  p->connection->refs++;
+  *out = p->connection;
   return WEFT_OK;
 }
 
-/* Gives a reference back; the last one hands the line to the health thread.  The peer is locked. */
-static void drop_line(peer *p, line *l) {
-  if (!l || --l->refs) return;
+/* Drops a reference.  The last one passes the connection to the health thread.  The peer is locked. */
+static void peer_release_connection(peer *p, peer_connection *conn) {
+  if (!conn || --conn->refs) return;
   pthread_mutex_lock(&p->all->lock);
-  l->next = p->all->retired;
-  p->all->retired = l;
-  p->all->busy = true;
+  conn->next = p->all->retired;
+  p->all->retired = conn;
+  p->all->active = true;
   pthread_cond_signal(&p->all->wake);
   pthread_mutex_unlock(&p->all->lock);
 }
 
-/* Later calls go by a new line.  The peer is locked. */
-static void forget_line(peer *p) {
-  drop_line(p, p->line);
-  p->line = NULL;
+/* Makes later calls use a new connection.  The peer is locked. */
+static void peer_forget_connection(peer *p) {
+  peer_release_connection(p, p->connection);
+  p->connection = NULL;
 }
 
-static void set_kind(peer *p, peer_kind kind) {
+static void peer_set_kind(peer *p, peer_kind kind) {
   if (kind == p->kind) return;
   p->kind = kind;
-  if (kind == PEER_WEFT) forget_line(p); /* the next has pings */
+  if (kind == PEER_WEFT) peer_forget_connection(p); /* the next one has pings */
 }
 
-void weft__peer_met(peer *p, bool restarted) {
+void weft__peer_note_greeting(peer *p, bool restarted) {
   pthread_mutex_lock(&p->lock);
-  if (restarted) forget_line(p); /* it may be waiting to connect again, and calls would be refused meanwhile */
-  set_kind(p, PEER_WEFT);
+  if (restarted) peer_forget_connection(p); /* it may be in a reconnect delay, during which calls fail */
+  peer_set_kind(p, PEER_WEFT);
   pthread_mutex_unlock(&p->lock);
 }
 
 /* ---- the health thread ---- */
 
-static void *health(void *arg);
+static void *peers_health_thread(void *arg);
 
-/* Sees to it that the health thread runs and looks. */
-static void wake_health(peers *all) {
+/* Starts the health thread if it does not run, and wakes it. */
+static void peers_wake_health(peers *all) {
   pthread_mutex_lock(&all->lock);
-  if (!all->started && !all->stop) all->started = pthread_create(&all->thread, NULL, health, all) == 0;
-  if (!all->busy) pthread_cond_signal(&all->wake);
-  all->busy = true;
+  if (!all->started && !all->stop) all->started = pthread_create(&all->thread, NULL, peers_health_thread, all) == 0;
+  if (!all->active) pthread_cond_signal(&all->wake);
+  all->active = true;
   pthread_mutex_unlock(&all->lock);
 }
 
-static void drop_flight(flight *f) {
-  if (--f->refs) return;
-  weft__cancel_finish(&f->cancel);
-  weft__free(f);
+static void pending_call_release(pending_call *pending) {
+  if (--pending->refs) return;
+  weft__cancel_finish(&pending->cancel);
+  weft__free(pending);
 }
 
-/* Ends the calls under way; those that wait for the peer to come only if `waiting_too`. */
-static void fire_flights(peer *p, bool waiting_too, weft_err code, const char *why) {
-  flight *some[64];
+/* Cancels the pending calls; those that wait for the peer to come up only if `waiting_too`.  Tokens are fired without
+ * the lock, 64 at a time. */
+static void peer_cancel_calls(peer *p, bool waiting_too, weft_err code, const char *why) {
+  pending_call *some[64];
   bool more = true;
   pthread_mutex_lock(&p->lock);
   while (more) {
     int n = 0;
     more = false;
-    for (flight *f = p->flights.next; f != &p->flights && !more; f = f->next) {
-      if ((f->waits && !waiting_too) || weft__cancel_fired(&f->cancel)) continue;
+    for (pending_call *pending = p->calls.next; pending != &p->calls && !more; pending = pending->next) {
+      if ((pending->waits && !waiting_too) || weft__cancel_fired(&pending->cancel)) continue;
       more = n == 64;
       if (more) continue;
-      f->refs++;
-      some[n++] = f;
+      pending->refs++;
+      some[n++] = pending;
     }
     pthread_mutex_unlock(&p->lock);
     for (int i = 0; i < n; i++) weft__cancel_fire(&some[i]->cancel, code, "%s at %s: %s", p->task, p->address, why);
     pthread_mutex_lock(&p->lock);
-    for (int i = 0; i < n; i++) drop_flight(some[i]);
+    for (int i = 0; i < n; i++) pending_call_release(some[i]);
   }
   pthread_mutex_unlock(&p->lock);
 }
 
-/* A peer fell silent or went away: its calls end, on whatever line they went, and its connection is left. */
-static void leave(peer *p, bool was_there, const char *why) {
+/* The peer does not answer: cancels its calls, drops its connection and calls the hook. */
+static void peer_on_lost(peer *p, bool was_present, const char *why) {
   pthread_mutex_lock(&p->lock);
-  forget_line(p);
-  if (was_there) atomic_fetch_add(&p->given_up, 1);
+  peer_forget_connection(p);
+  if (was_present) atomic_fetch_add(&p->given_up, 1);
   pthread_mutex_unlock(&p->lock);
-  fire_flights(p, was_there, WEFT_UNAVAILABLE, was_there ? "it does not answer any more" : why);
-  if (was_there && p->all->hooks.died) p->all->hooks.died(p->all->hooks.arg, p);
+  peer_cancel_calls(p, was_present, WEFT_UNAVAILABLE, was_present ? "it does not answer any more" : why);
+  if (was_present && p->all->hooks.on_lost) p->all->hooks.on_lost(p->all->hooks.arg, p);
 }
 
-/* Greets those that something waits for.  How long until the next is due, in ns; -1: nobody is needed. */
-static int64_t ping_all(peers *all, int64_t now) {
+/* Greets the peers that have pending calls or are monitored, if they are due.  Returns the time until the next is due,
+ * in ns; -1 if there are none. */
+static int64_t peers_greet_due(peers *all, int64_t now) {
   int64_t wait = -1;
   for (int i = 0; i < all->n; i++) {
     peer *p = &all->peer[i];
     pthread_mutex_lock(&p->lock);
-    bool needed = !p->self && (p->n_flight > 0 || p->watched > 0);
+    bool needed = !p->self && (p->n_call > 0 || p->monitors > 0);
     int64_t last = p->heard_ns > p->greeted_ns ? p->heard_ns : p->greeted_ns, left = last + PING_MS * MS - now;
     bool due = needed && !p->greeting && left <= 0;
     pthread_mutex_unlock(&p->lock);
@@ -258,41 +261,41 @@ static int64_t ping_all(peers *all, int64_t now) {
   return wait;
 }
 
-static void destroy_line(line *l) {
-  weft__channel_destroy(l->channel);
-  weft__free(l);
+static void peer_connection_destroy(peer_connection *conn) {
+  weft__channel_destroy(conn->channel);
+  weft__free(conn);
 }
 
-static void destroy_lines(line *l) {
-  while (l) {
-    line *next = l->next;
-    destroy_line(l);
-    l = next;
+static void peer_connections_destroy(peer_connection *conn) {
+  while (conn) {
+    peer_connection *next = conn->next;
+    peer_connection_destroy(conn);
+    conn = next;
   }
 }
 
-static void *health(void *arg) {
+static void *peers_health_thread(void *arg) {
   peers *all = arg;
-  int64_t wait = FIRST_LOOK_MS * MS; /* if busy */
+  int64_t wait = FIRST_CHECK_MS * MS; /* used if active */
   pthread_mutex_lock(&all->lock);
   while (!all->stop) {
-    struct timespec until = weft__clock_deadline(all->busy ? wait : -1);
+    struct timespec until = weft__clock_deadline(all->active ? wait : -1);
     int64_t before = weft__clock_now_ns();
-    bool was_busy = all->busy;
+    bool was_active = all->active;
     pthread_cond_timedwait(&all->wake, &all->lock, &until);
     int64_t now = weft__clock_now_ns();
-    if (was_busy && now - before > wait + LATE_MS * MS) all->late_ns = now;
+    if (was_active && now - before > wait + LATE_MS * MS) all->late_ns = now;
     all->ticked_ns = now;
     if (all->stop) break;
-    line *retired = all->retired;
+    peer_connection *retired = all->retired;
     all->retired = NULL;
-    all->busy = false; /* whoever comes from now on says so again */
+    all->active = false; /* calls that start from now on set it again */
     pthread_mutex_unlock(&all->lock);
-    destroy_lines(retired);
-    int64_t next = ping_all(all, now);
+    peer_connections_destroy(retired);
+    int64_t next = peers_greet_due(all, now);
     pthread_mutex_lock(&all->lock);
-    wait = next < 0 ? FIRST_LOOK_MS * MS : next;
-    all->busy |= next >= 0;
+    wait = next < 0 ? FIRST_CHECK_MS * MS : next;
+    all->active |= next >= 0;
   }
   pthread_mutex_unlock(&all->lock);
   return NULL;
@@ -300,71 +303,72 @@ static void *health(void *arg) {
 
 /* ---- greetings ---- */
 
-static void greeted(void *arg, weft_err err, message *reply);
+static void peer_on_greeting_reply(void *arg, weft_err err, message *reply);
 
-static void send_greeting(peer *p, int64_t timeout_ms) {
+static void peer_send_greeting(peer *p, int64_t timeout_ms) {
   message hello = {0};
-  line *l = NULL;
+  peer_connection *conn = NULL;
   pthread_mutex_lock(&p->lock);
   peer_kind kind = p->kind;
-  weft_err err = take_line(p, &l);
+  weft_err err = peer_get_connection(p, &conn);
   p->greeted_ns = weft__clock_now_ns();
   pthread_mutex_unlock(&p->lock);
-  if (!err && kind != PEER_TF && p->all->hooks.say) err = p->all->hooks.say(p->all->hooks.arg, p, &hello);
-  flight *f = err ? NULL : weft__alloc_zero(1, sizeof *f);
-  if (!f) { /* no memory: as if nobody answered */
+  if (!err && kind != PEER_TF && p->all->hooks.write_hello)
+    err = p->all->hooks.write_hello(p->all->hooks.arg, p, &hello);
+  pending_call *pending = err ? NULL : weft__alloc_zero(1, sizeof *pending);
+  if (!pending) { /* out of memory: as if it had not answered */
     weft__message_finish(&hello);
     pthread_mutex_lock(&p->lock);
-    drop_line(p, l);
+    peer_release_connection(p, conn);
     p->greeting = false;
     pthread_mutex_unlock(&p->lock);
     return;
   }
-  *f = (flight){.peer = p, .line = l, .asks_status = kind == PEER_TF};
+  *pending = (pending_call){.peer = p, .connection = conn, .is_get_status = kind == PEER_TF};
   call_opts opts = {.timeout_ms = timeout_ms ? timeout_ms : SILENCE_MS, .only_grpc = true, .cancel = &p->all->closing};
-  weft__channel_call(l->channel, f->asks_status ? "/tensorflow.WorkerService/GetStatus" : WEFT_HELLO_METHOD, &hello,
-                     &opts, greeted, f);
+  weft__channel_call(conn->channel, pending->is_get_status ? "/tensorflow.WorkerService/GetStatus" : WEFT_HELLO_METHOD,
+                     &hello, &opts, peer_on_greeting_reply, pending);
 }
 
-/* What the answer says of the peer; true: there is nobody, or not any more.  The peer is locked. */
-static bool judge(peer *p, const flight *f, weft_err err) {
-  if (err != WEFT_UNAVAILABLE && err != WEFT_DEADLINE_EXCEEDED) { /* whatever it says, it lives */
+/* Updates the peer from the result of a greeting.  Returns true if the peer is lost.  The peer is locked. */
+static bool peer_note_reply(peer *p, const pending_call *pending, weft_err err) {
+  if (err != WEFT_UNAVAILABLE && err != WEFT_DEADLINE_EXCEEDED) { /* any other answer shows that it is alive */
     p->heard_ns = weft__clock_now_ns();
-    if (err == WEFT_OK) set_kind(p, f->asks_status ? PEER_TF : PEER_WEFT);
-    if (err == WEFT_UNIMPLEMENTED) set_kind(p, PEER_TF);
+    if (err == WEFT_OK) peer_set_kind(p, pending->is_get_status ? PEER_TF : PEER_WEFT);
+    if (err == WEFT_UNIMPLEMENTED) peer_set_kind(p, PEER_TF);
     return false;
   }
   peers *all = p->all;
-  pthread_mutex_lock(&all->lock); /* were we asleep ourselves? */
-  bool ours = all->late_ns > p->greeted_ns ||
-              (all->started && all->busy && weft__clock_now_ns() - all->ticked_ns > (PING_MS + LATE_MS) * MS);
+  pthread_mutex_lock(&all->lock); /* was this process stopped itself? */
+  bool self_late = all->late_ns > p->greeted_ns ||
+                   (all->started && all->active && weft__clock_now_ns() - all->ticked_ns > (PING_MS + LATE_MS) * MS);
   pthread_mutex_unlock(&all->lock);
-  if (ours || p->heard_ns > p->greeted_ns) return false;
-  p->kind = PEER_UNKNOWN;                                   /* another program may come back in its place */
-  return p->heard_ns != 0 || err == WEFT_DEADLINE_EXCEEDED; /* a connection that is refused ends its calls by itself */
+  if (self_late || p->heard_ns > p->greeted_ns) return false;
+  p->kind = PEER_UNKNOWN;                                   /* another program may replace it */
+  return p->heard_ns != 0 || err == WEFT_DEADLINE_EXCEEDED; /* the calls of a refused connection end by themselves */
 }
 
-static void greeted(void *arg, weft_err err, message *reply) {
-  flight *f = arg;
-  peer *p = f->peer;
+static void peer_on_greeting_reply(void *arg, weft_err err, message *reply) {
+  pending_call *pending = arg;
+  peer *p = pending->peer;
   peers *all = p->all;
   char why[256]; /* the step that failed: resolve, connect or the greeting itself */
   snprintf(why, sizeof why, "no answer yet: %s", err ? weft__error_message() : "");
   pthread_mutex_lock(&p->lock);
-  bool was_status = f->asks_status, lost = judge(p, f, err), was_there = p->heard_ns != 0;
+  bool was_status = pending->is_get_status, lost = peer_note_reply(p, pending, err), was_present = p->heard_ns != 0;
   if (lost) p->heard_ns = 0;
-  drop_line(p, f->line);
+  peer_release_connection(p, pending->connection);
   int64_t timeout_ms = p->again_ms;
   bool again = p->again && !weft__cancel_fired(&all->closing);
   p->greeting = again;
   p->again = false;
   pthread_mutex_unlock(&p->lock);
-  weft__free(f);
-  if (all->hooks.heard && was_status && err == WEFT_OK)
+  weft__free(pending);
+  if (all->hooks.on_reply && was_status && err == WEFT_OK)
     err = weft__fail(WEFT_UNIMPLEMENTED, "%s is TensorFlow", p->task);
-  if (all->hooks.heard) all->hooks.heard(all->hooks.arg, p, err, err == WEFT_OK ? reply : NULL);
-  if (lost) leave(p, was_there, why);
-  if (again) send_greeting(p, timeout_ms);
+  if (all->hooks.on_reply) all->hooks.on_reply(all->hooks.arg, p, err, err == WEFT_OK ? reply : NULL);
+  if (lost) peer_on_lost(p, was_present, why);
+  if (again) peer_send_greeting(p, timeout_ms);
 }
 
 void weft__peer_greet(peer *p, int64_t timeout_ms) {
@@ -376,7 +380,7 @@ void weft__peer_greet(peer *p, int64_t timeout_ms) {
   }
   p->greeting = true;
   pthread_mutex_unlock(&p->lock);
-  if (!under_way) send_greeting(p, timeout_ms);
+  if (!under_way) peer_send_greeting(p, timeout_ms);
 }
 
 void weft__peers_greet_all(peer *of) {
@@ -390,69 +394,70 @@ void weft__peer_set_departure(peer *p, peer_departure d) {
   pthread_mutex_unlock(&p->lock);
 }
 
-peer_departure weft__peer_departed(peer *p) {
+peer_departure weft__peer_get_departure(peer *p) {
   pthread_mutex_lock(&p->lock);
   peer_departure d = p->departure;
   pthread_mutex_unlock(&p->lock);
   return d;
 }
 
-void weft__peer_watch(peer *p, int change) {
+void weft__peer_monitor(peer *p, int change) {
   pthread_mutex_lock(&p->lock);
-  p->watched += change;
+  p->monitors += change;
   pthread_mutex_unlock(&p->lock);
-  if (change > 0) wake_health(p->all);
+  if (change > 0) peers_wake_health(p->all);
 }
 
 /* ---- calls ---- */
 
-/* The reference: a transport that answers at once must not take the token away while it fires. */
-static void pass_on_cancel(void *arg) {
-  flight *f = arg;
-  peer *p = f->peer;
-  weft_err code = weft__cancel_raise(f->from);
+/* Passes the caller's cancellation on.  The reference keeps the token alive if the transport answers while it fires. */
+static void pending_call_on_cancel(void *arg) {
+  pending_call *pending = arg;
+  peer *p = pending->peer;
+  weft_err code = weft__cancel_raise(pending->from);
   pthread_mutex_lock(&p->lock);
-  f->refs++;
+  pending->refs++;
   pthread_mutex_unlock(&p->lock);
-  weft__cancel_fire(&f->cancel, code, "%s", weft__error_message());
+  weft__cancel_fire(&pending->cancel, code, "%s", weft__error_message());
   pthread_mutex_lock(&p->lock);
-  drop_flight(f);
+  pending_call_release(pending);
   pthread_mutex_unlock(&p->lock);
 }
 
-static void landed(void *arg, weft_err err, message *reply) {
-  flight *f = arg;
-  peer *p = f->peer;
-  bool refused = err == WEFT_UNAVAILABLE && !weft__cancel_fired(&f->cancel);
-  if (f->from) weft__cancel_watch_remove(f->from, &f->watch);
+static void pending_call_on_reply(void *arg, weft_err err, message *reply) {
+  pending_call *pending = arg;
+  peer *p = pending->peer;
+  bool refused = err == WEFT_UNAVAILABLE && !weft__cancel_fired(&pending->cancel);
+  if (pending->from) weft__cancel_watch_remove(pending->from, &pending->watch);
   if (refused) weft__fail_in(err, "%s", p->task);
-  f->fn(f->arg, err, reply);
+  pending->fn(pending->arg, err, reply);
   pthread_mutex_lock(&p->lock);
-  if (err == WEFT_OK && p->line == f->line) p->heard_ns = weft__clock_now_ns();
-  bool doubtful = refused && p->heard_ns && !p->greeting && !p->self; /* is it gone, or only busy losing another? */
-  f->prev->next = f->next;
-  f->next->prev = f->prev;
-  if (!doubtful) p->n_flight--; /* else the last thing: until then the peer stays */
-  drop_line(p, f->line);
-  drop_flight(f);
+  if (err == WEFT_OK && p->connection == pending->connection) p->heard_ns = weft__clock_now_ns();
+  bool maybe_lost = refused && p->heard_ns && !p->greeting &&
+                    !p->self; /* it may be lost, or the call failed for another reason: greet it */
+  pending->prev->next = pending->next;
+  pending->next->prev = pending->prev;
+  if (!maybe_lost) p->n_call--; /* otherwise last of all: peers_destroy waits for it */
+  peer_release_connection(p, pending->connection);
+  pending_call_release(pending);
   pthread_mutex_unlock(&p->lock);
-  if (!doubtful) return;
+  if (!maybe_lost) return;
   weft__peer_greet(p, 0);
   pthread_mutex_lock(&p->lock);
-  p->n_flight--;
+  p->n_call--;
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Lists the call; `first`: nothing is known of the peer yet. */
-static weft_err take_off(peer *p, flight *f, bool *first) {
+/* Lists the call and gets its connection.  *first: nothing is known of the peer yet. */
+static weft_err pending_call_start(peer *p, pending_call *pending, bool *first) {
   pthread_mutex_lock(&p->lock);
-  weft_err err = take_line(p, &f->line);
+  weft_err err = peer_get_connection(p, &pending->connection);
   if (!err) {
     *first = p->kind == PEER_UNKNOWN && !p->greeting && !p->self;
-    f->next = &p->flights;
-    f->prev = p->flights.prev;
-    f->prev->next = f->next->prev = f;
-    p->n_flight++;
+    pending->next = &p->calls;
+    pending->prev = p->calls.prev;
+    pending->prev->next = pending->next->prev = pending;
+    p->n_call++;
   }
   pthread_mutex_unlock(&p->lock);
   return err;
@@ -460,54 +465,56 @@ static weft_err take_off(peer *p, flight *f, bool *first) {
 
 void weft__peer_call(peer *p, const char *method, message *request, const call_opts *opts, rpc_callback *fn,
                      void *arg) {
-  flight *f = weft__alloc_zero(1, sizeof *f);
+  pending_call *pending = weft__alloc_zero(1, sizeof *pending);
   bool first = false;
-  weft_err err = f ? WEFT_OK : WEFT_OOM;
-  if (f) {
-    *f = (flight){.peer = p, .method = method, .began_ns = weft__clock_now_ns(), .fn = fn, .arg = arg, .refs = 1};
-    weft__cancel_init(&f->cancel);
-    f->from = opts ? opts->cancel : NULL;
-    f->waits = opts && opts->wait_for_ready;
-    if (f->from) err = weft__cancel_watch_add(f->from, &f->watch, pass_on_cancel, f);
-    if (err) f->from = NULL;
-    if (!err) err = take_off(p, f, &first);
+  weft_err err = pending ? WEFT_OK : WEFT_OOM;
+  if (pending) {
+    *pending =
+        (pending_call){.peer = p, .method = method, .began_ns = weft__clock_now_ns(), .fn = fn, .arg = arg, .refs = 1};
+    weft__cancel_init(&pending->cancel);
+    pending->from = opts ? opts->cancel : NULL;
+    pending->waits = opts && opts->wait_for_ready;
+    if (pending->from) err = weft__cancel_watch_add(pending->from, &pending->watch, pending_call_on_cancel, pending);
+    if (err) pending->from = NULL;
+    if (!err) err = pending_call_start(p, pending, &first);
   }
   if (err) {
     weft__message_finish(request);
-    if (f && f->from) weft__cancel_watch_remove(f->from, &f->watch);
+    if (pending && pending->from) weft__cancel_watch_remove(pending->from, &pending->watch);
     fn(arg, err, NULL);
-    if (f) drop_flight(f);
+    if (pending) pending_call_release(pending);
     return;
   }
   call_opts own = {.timeout_ms = opts ? opts->timeout_ms : 0,
-                   .wait_for_ready = f->waits,
+                   .wait_for_ready = pending->waits,
                    .more = opts && opts->more,
-                   .cancel = &f->cancel};
-  channel *c = f->line->channel; /* f may be gone before the call returns */
-  weft__channel_call(c, method, request, &own, landed, f);
-  wake_health(p->all);
+                   .cancel = &pending->cancel};
+  channel *c = pending->connection->channel; /* f may be freed before the call returns */
+  weft__channel_call(c, method, request, &own, pending_call_on_reply, pending);
+  peers_wake_health(p->all);
   if (first) weft__peer_greet(p, 0);
 }
 
 void weft__peer_flush(peer *p) {
   pthread_mutex_lock(&p->lock);
-  if (p->line) weft__channel_flush(p->line->channel); /* what an older one held ends with its connection */
+  if (p->connection)
+    weft__channel_flush(p->connection->channel); /* calls held back on an older connection end with it */
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Calls are listed in the order in which they began. */
-bool weft__peer_oldest(peer *p, int64_t *began_ns, const char **method) {
+/* The ring is in the order in which the calls began. */
+bool weft__peer_oldest_call(peer *p, int64_t *began_ns, const char **method) {
   pthread_mutex_lock(&p->lock);
-  const flight *f = p->flights.next;
-  bool any = f != &p->flights;
-  if (any) *began_ns = f->began_ns, *method = f->method;
+  const pending_call *pending = p->calls.next;
+  bool any = pending != &p->calls;
+  if (any) *began_ns = pending->began_ns, *method = pending->method;
   pthread_mutex_unlock(&p->lock);
   return any;
 }
 
-/* ---- unmaking ---- */
+/* ---- destruction ---- */
 
-static void stop_health(peers *all) {
+static void peers_stop_health(peers *all) {
   pthread_mutex_lock(&all->lock);
   all->stop = true;
   bool started = all->started;
@@ -516,12 +523,12 @@ static void stop_health(peers *all) {
   if (started) pthread_join(all->thread, NULL);
 }
 
-/* Ends what is under way to a peer and waits until it has ended: the transport answers every call. */
-static void settle(peer *p) {
+/* Cancels the calls to a peer and waits until they have ended.  The transport ends every call. */
+static void peer_drain(peer *p) {
   for (bool quiet = false; !quiet;) {
-    fire_flights(p, true, WEFT_CANCELLED, "the server is being shut down");
+    peer_cancel_calls(p, true, WEFT_CANCELLED, "the server is being shut down");
     pthread_mutex_lock(&p->lock);
-    quiet = p->n_flight == 0 && !p->greeting;
+    quiet = p->n_call == 0 && !p->greeting;
     pthread_mutex_unlock(&p->lock);
     if (!quiet) nanosleep(&(struct timespec){0, MS}, NULL);
   }
@@ -529,12 +536,12 @@ static void settle(peer *p) {
 
 void weft__peers_destroy(peers *all) {
   if (!all) return;
-  stop_health(all);
+  peers_stop_health(all);
   weft__cancel_fire(&all->closing, WEFT_CANCELLED, "the server is being shut down");
-  for (int i = 0; i < all->n; i++) settle(&all->peer[i]);
+  for (int i = 0; i < all->n; i++) peer_drain(&all->peer[i]);
   for (int i = 0; i < all->n; i++)
-    if (all->peer[i].line) destroy_line(all->peer[i].line);
-  destroy_lines(all->retired);
+    if (all->peer[i].connection) peer_connection_destroy(all->peer[i].connection);
+  peer_connections_destroy(all->retired);
   for (int i = 0; i < all->n; i++) {
     weft__free(all->peer[i].address);
     pthread_mutex_destroy(&all->peer[i].lock);

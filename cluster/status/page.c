@@ -1,6 +1,6 @@
-/* page.c - asks every task of the cluster how it fares, at most once a second, and answers from that.
+/* page.c - requests the report of every task, at most once a second, and serves the page from these reports.
  *
- * The server's thread is the only one that asks, so nothing here needs a lock. */
+ * Only the thread of the HTTP server runs here, so nothing needs a lock. */
 #include "cluster/status/page.h"
 
 #include "base/alloc.h"
@@ -9,56 +9,56 @@
 #include "net/http.h"
 #include <string.h>
 
-enum { ASK_MS = 1500, FRESH_MS = 900 };
+enum { REQUEST_MS = 1500, FRESH_MS = 900 };
 
 struct page {
   report_source from;
   http *http;
-  cancel closing; /* ends questions under way */
-  text json;      /* the last answer */
+  cancel closing; /* cancels the requests in progress */
+  text json;      /* the last status.json */
   int64_t made_ns;
 };
 
-extern const unsigned char weft__page_html[]; /* cluster/status/page.html, put into a C file by the build */
+extern const unsigned char weft__page_html[]; /* cluster/status/page.html, embedded by the build */
 extern const size_t weft__page_html_size;
 
 /* ---- the cluster ---- */
 
-static weft_err begin_asks(page *p, ask *asks, int *n) {
+static weft_err page_pack_requests(page *p, broadcast_call *calls, int *n) {
   Weft__ReportRequest all = WEFT__REPORT_REQUEST__INIT;
   for (int i = 0; i < weft__peers_count(p->from.peers); i++) {
     peer *to = weft__peers_at(p->from.peers, i);
-    if (weft__peer_is_self(to) || strcmp(weft__members_word(p->from.members, i), "left") == 0) continue;
-    asks[*n].to = to;
-    WEFT_TRY(weft__message_pack(&asks[(*n)++].request, &all.base));
+    if (weft__peer_is_self(to) || strcmp(weft__members_state_text(p->from.members, i), "left") == 0) continue;
+    calls[*n].to = to;
+    WEFT_TRY(weft__message_pack(&calls[(*n)++].request, &all.base));
   }
   return WEFT_OK;
 }
 
-static ask *answer_of(ask *asks, int n, const peer *p) {
+static broadcast_call *page_find_call(broadcast_call *calls, int n, const peer *p) {
   for (int i = 0; i < n; i++)
-    if (asks[i].to == p) return &asks[i];
+    if (calls[i].to == p) return &calls[i];
   return NULL;
 }
 
-/* What a task answered, or why it did not. */
-static void add_other(page *p, text *out, const peer *to, ask *a) {
+/* Writes the report of another task, or why there is none. */
+static void page_add_task(page *p, text *out, const peer *to, broadcast_call *a) {
   ProtobufCMessage *m = NULL;
-  const char *word = weft__members_word(p->from.members, weft__peer_number(to)), *why = "";
+  const char *state = weft__members_state_text(p->from.members, weft__peer_number(to)), *why = "";
   if (a && a->status.code) why = a->status.message ? a->status.message : weft__error_name(a->status.code);
   if (a && !a->status.code && weft__message_unpack(&m, &a->reply, &weft__task_report__descriptor) != WEFT_OK)
-    why = "its answer cannot be read";
-  if (a && a->status.code == WEFT_UNIMPLEMENTED) word = "TensorFlow", why = "";
-  weft__page_json_task(out, to, word, why, (const Weft__TaskReport *)m);
+    why = "its answer is malformed";
+  if (a && a->status.code == WEFT_UNIMPLEMENTED) state = "TensorFlow", why = "";
+  weft__page_json_task(out, to, state, why, (const Weft__TaskReport *)m);
   if (m) protobuf_c_message_free_unpacked(m, NULL);
 }
 
-static weft_err write_json(page *p, text *out, arena *a, ask *asks) {
+static weft_err page_write_json(page *p, text *out, arena *a, broadcast_call *calls) {
   Weft__TaskReport own;
   int n = 0;
-  weft_err err = begin_asks(p, asks, &n);
-  if (!err) /* one that fails is part of the answer */
-    (void)weft__ask_all(asks, n, WEFT_REPORT_METHOD, &(call_opts){.timeout_ms = ASK_MS, .cancel = &p->closing});
+  weft_err err = page_pack_requests(p, calls, &n);
+  if (!err) /* errors of single tasks are part of the answer */
+    (void)weft__broadcast(calls, n, WEFT_REPORT_METHOD, &(call_opts){.timeout_ms = REQUEST_MS, .cancel = &p->closing});
   if (!err) err = weft__report_make(&own, a, &p->from, false);
   if (!err) {
     weft__text_puts(out, "{\"task\": ");
@@ -71,22 +71,22 @@ static weft_err write_json(page *p, text *out, arena *a, ask *asks) {
       if (weft__peer_is_self(to))
         weft__page_json_task(out, to, own.state, "", &own);
       else
-        add_other(p, out, to, answer_of(asks, n, to));
+        page_add_task(p, out, to, page_find_call(calls, n, to));
     }
     weft__text_puts(out, "]}\n");
   }
-  weft__asks_finish(asks, n);
+  weft__broadcast_finish(calls, n);
   return err;
 }
 
-static weft_err refresh(page *p) {
+static weft_err page_refresh(page *p) {
   if (p->made_ns && weft__clock_now_ns() - p->made_ns < FRESH_MS * INT64_C(1000000)) return WEFT_OK;
   arena a = {0};
   text made = {0};
-  ask *asks = weft__alloc_zero((size_t)weft__peers_count(p->from.peers) + 1, sizeof *asks);
-  weft_err err = asks ? write_json(p, &made, &a, asks) : WEFT_OOM;
+  broadcast_call *calls = weft__alloc_zero((size_t)weft__peers_count(p->from.peers) + 1, sizeof *calls);
+  weft_err err = calls ? page_write_json(p, &made, &a, calls) : WEFT_OOM;
   if (!err && made.failed) err = WEFT_OOM;
-  weft__free(asks);
+  weft__free(calls);
   weft__arena_finish(&a);
   if (err) {
     weft__text_finish(&made);
@@ -100,7 +100,7 @@ static weft_err refresh(page *p) {
 
 /* ---- the paths ---- */
 
-static weft_err write_metrics(page *p, text *out) {
+static weft_err page_write_metrics(page *p, text *out) {
   arena a = {0};
   Weft__TaskReport own;
   weft_err err = weft__report_make(&own, &a, &p->from, true);
@@ -108,8 +108,8 @@ static weft_err write_metrics(page *p, text *out) {
     weft__page_metrics(out, &own);
     for (int i = 0; i < weft__peers_count(p->from.peers); i++) {
       const peer *to = weft__peers_at(p->from.peers, i);
-      const char *word = weft__members_word(p->from.members, i);
-      bool gone = strcmp(word, "left") == 0 || strcmp(word, "lost") == 0 || strcmp(word, "not seen") == 0;
+      const char *state = weft__members_state_text(p->from.members, i);
+      bool gone = strcmp(state, "left") == 0 || strcmp(state, "lost") == 0 || strcmp(state, "not seen") == 0;
       weft__page_metric_up(out, to, weft__peer_is_self(to) || !gone);
     }
   }
@@ -117,7 +117,7 @@ static weft_err write_metrics(page *p, text *out) {
   return err;
 }
 
-static void answer(void *arg, const char *path, http_response *r) {
+static void page_answer(void *arg, const char *path, http_response *r) {
   page *p = arg;
   weft_err err = WEFT_OK;
   if (strcmp(path, "/") == 0) {
@@ -125,14 +125,14 @@ static void answer(void *arg, const char *path, http_response *r) {
     weft__text_add(&r->body, (const char *)weft__page_html, weft__page_html_size);
   } else if (strcmp(path, "/status.json") == 0) {
     r->type = "application/json";
-    err = refresh(p);
+    err = page_refresh(p);
     if (!err) weft__text_add(&r->body, p->json.data, p->json.size);
   } else if (strcmp(path, "/metrics") == 0) {
     r->type = "text/plain; version=0.0.4; charset=utf-8";
-    err = write_metrics(p, &r->body);
+    err = page_write_metrics(p, &r->body);
   } else {
     r->code = 404;
-    weft__text_puts(&r->body, "there are /, /status.json and /metrics\n");
+    weft__text_puts(&r->body, "not found: the pages are /, /status.json and /metrics\n");
   }
   if (!err) return;
   r->code = 500;
@@ -140,7 +140,7 @@ static void answer(void *arg, const char *path, http_response *r) {
   weft__text_printf(&r->body, "%s\n", weft__error_message());
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 weft_err weft__page_create(page **out, const page_opts *o, const report_source *from) {
   page *p = weft__alloc_zero(1, sizeof *p);
@@ -148,7 +148,7 @@ weft_err weft__page_create(page **out, const page_opts *o, const report_source *
   p->from = *from;
   weft__cancel_init(&p->closing);
   http_opts opts = {o->host, o->port, o->token, o->only_local};
-  weft_err err = weft__http_listen(&p->http, &opts, answer, p);
+  weft_err err = weft__http_listen(&p->http, &opts, page_answer, p);
   if (err)
     weft__page_destroy(p);
   else

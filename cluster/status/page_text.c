@@ -1,4 +1,4 @@
-/* page_text.c - a task's report as JSON and as Prometheus' text. */
+/* page_text.c - writes the report of a task as JSON and in Prometheus' text format.  It has no state and no lock. */
 #include "cluster/status/page.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 
 /* ---- JSON ---- */
 
-/* The length of a well-formed UTF-8 sequence; 0: it is none. */
-static int sequence(const unsigned char *s) {
+/* Returns the length of the UTF-8 sequence at s, or 0 if it is malformed. */
+static int utf8_length(const unsigned char *s) {
   const int n = s[0] < 0x80                   ? 1
                 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
                 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
@@ -24,7 +24,7 @@ static int sequence(const unsigned char *s) {
 void weft__page_json_string(text *out, const char *s) {
   weft__text_puts(out, "\"");
   for (const unsigned char *p = (const unsigned char *)s; *p;) {
-    const int n = sequence(p);
+    const int n = utf8_length(p);
     if (*p == '"' || *p == '\\')
       weft__text_printf(out, "\\%c", *p);
     else if (*p < 0x20)
@@ -38,22 +38,22 @@ void weft__page_json_string(text *out, const char *s) {
   weft__text_puts(out, "\"");
 }
 
-static void string(text *out, const char *key, const char *v) {
+static void json_string(text *out, const char *key, const char *v) {
   weft__text_printf(out, ", \"%s\": ", key);
   weft__page_json_string(out, v);
 }
 
-/* Numbers that JSON has no word for are null. */
-static void number(text *out, const char *key, double v) {
+/* NaN and infinities, which JSON does not have, become null. */
+static void json_number(text *out, const char *key, double v) {
   if (isfinite(v))
     weft__text_printf(out, ", \"%s\": %.10g", key, v);
   else
     weft__text_printf(out, ", \"%s\": null", key);
 }
 
-static void count(text *out, const char *key, uint64_t v) { weft__text_printf(out, ", \"%s\": %" PRIu64, key, v); }
+static void json_count(text *out, const char *key, uint64_t v) { weft__text_printf(out, ", \"%s\": %" PRIu64, key, v); }
 
-static void add_lists(text *out, const Weft__TaskReport *r) {
+static void json_lists(text *out, const Weft__TaskReport *r) {
   weft__text_puts(out, ", \"waits\": [");
   for (size_t i = 0; i < r->n_waits; i++) {
     if (i) weft__text_puts(out, ", ");
@@ -62,7 +62,7 @@ static void add_lists(text *out, const Weft__TaskReport *r) {
   weft__text_puts(out, "], \"errors\": [");
   for (size_t i = 0; i < r->n_error; i++) {
     weft__text_printf(out, "%s{\"at\": %.3f", i ? ", " : "", (double)r->error[i]->at_us * 1e-6);
-    string(out, "text", r->error[i]->text);
+    json_string(out, "text", r->error[i]->text);
     weft__text_puts(out, "}");
   }
   weft__text_puts(out, "], \"variable_list\": [");
@@ -70,57 +70,57 @@ static void add_lists(text *out, const Weft__TaskReport *r) {
     const Weft__VariableReport *v = r->variable[i];
     weft__text_puts(out, i ? ", {\"name\": " : "{\"name\": ");
     weft__page_json_string(out, v->name);
-    string(out, "type", v->type);
-    string(out, "shape", v->shape);
-    count(out, "bytes", v->bytes);
+    json_string(out, "type", v->type);
+    json_string(out, "shape", v->shape);
+    json_count(out, "bytes", v->bytes);
     weft__text_puts(out, "}");
   }
   weft__text_puts(out, "], \"samples\": [");
   for (size_t i = 0; i < r->n_sample; i++) {
     const Weft__SampleReport *s = r->sample[i];
     weft__text_printf(out, "%s{\"at\": %.3f", i ? ", " : "", (double)s->at_us * 1e-6);
-    count(out, "runs", s->runs), count(out, "parts", s->parts);
-    count(out, "in", s->bytes_in), count(out, "out", s->bytes_out);
-    number(out, "step", s->step < 0 ? (double)NAN : (double)s->step);
-    number(out, "loss", s->loss);
+    json_count(out, "runs", s->runs), json_count(out, "parts", s->parts);
+    json_count(out, "in", s->bytes_in), json_count(out, "out", s->bytes_out);
+    json_number(out, "step", s->step < 0 ? (double)NAN : (double)s->step);
+    json_number(out, "loss", s->loss);
     weft__text_puts(out, "}");
   }
   weft__text_puts(out, "]");
 }
 
-void weft__page_json_task(text *out, const peer *p, const char *word, const char *why, const Weft__TaskReport *r) {
+void weft__page_json_task(text *out, const peer *p, const char *state, const char *why, const Weft__TaskReport *r) {
   char name[WEFT_TASK_NAME_SIZE];
   weft__text_puts(out, "{\"name\": ");
   weft__page_json_string(out, weft__task_short(name, sizeof name, weft__peer_task(p)));
-  string(out, "task", weft__peer_task(p));
-  string(out, "address", weft__peer_address(p));
-  weft__text_printf(out, ", \"up\": %s", r || strcmp(word, "TensorFlow") == 0 ? "true" : "false");
-  string(out, "state", r ? r->state : word);
-  string(out, "why", why);
+  json_string(out, "task", weft__peer_task(p));
+  json_string(out, "address", weft__peer_address(p));
+  weft__text_printf(out, ", \"up\": %s", r || strcmp(state, "TensorFlow") == 0 ? "true" : "false");
+  json_string(out, "state", r ? r->state : state);
+  json_string(out, "why", why);
   if (r) {
-    string(out, "version", r->version), string(out, "host", r->host);
-    count(out, "pid", (uint64_t)r->pid), number(out, "now", (double)r->now_us * 1e-6);
-    number(out, "uptime", r->uptime), count(out, "sessions", (uint64_t)r->sessions);
-    count(out, "client_sessions", (uint64_t)r->client_sessions);
-    count(out, "idle_sessions", (uint64_t)r->idle_sessions);
-    count(out, "runs", r->runs), count(out, "parts", r->parts);
-    number(out, "runs_per_s", r->runs_rate), number(out, "parts_per_s", r->parts_rate);
-    count(out, "bytes_in", r->bytes_in), count(out, "bytes_out", r->bytes_out);
-    number(out, "in_per_s", r->in_rate), number(out, "out_per_s", r->out_rate);
-    count(out, "resident", r->resident);
-    number(out, "global_step", r->global_step < 0 ? (double)NAN : (double)r->global_step);
-    number(out, "loss", r->loss);
-    string(out, "checkpoint", r->checkpoint);
-    number(out, "checkpoint_at", *r->checkpoint ? (double)r->checkpoint_us * 1e-6 : (double)NAN);
-    count(out, "variables", r->variables), count(out, "variable_bytes", r->variable_bytes);
-    add_lists(out, r);
+    json_string(out, "version", r->version), json_string(out, "host", r->host);
+    json_count(out, "pid", (uint64_t)r->pid), json_number(out, "now", (double)r->now_us * 1e-6);
+    json_number(out, "uptime", r->uptime), json_count(out, "sessions", (uint64_t)r->sessions);
+    json_count(out, "client_sessions", (uint64_t)r->client_sessions);
+    json_count(out, "idle_sessions", (uint64_t)r->idle_sessions);
+    json_count(out, "runs", r->runs), json_count(out, "parts", r->parts);
+    json_number(out, "runs_per_s", r->runs_rate), json_number(out, "parts_per_s", r->parts_rate);
+    json_count(out, "bytes_in", r->bytes_in), json_count(out, "bytes_out", r->bytes_out);
+    json_number(out, "in_per_s", r->in_rate), json_number(out, "out_per_s", r->out_rate);
+    json_count(out, "resident", r->resident);
+    json_number(out, "global_step", r->global_step < 0 ? (double)NAN : (double)r->global_step);
+    json_number(out, "loss", r->loss);
+    json_string(out, "checkpoint", r->checkpoint);
+    json_number(out, "checkpoint_at", *r->checkpoint ? (double)r->checkpoint_us * 1e-6 : (double)NAN);
+    json_count(out, "variables", r->variables), json_count(out, "variable_bytes", r->variable_bytes);
+    json_lists(out, r);
   }
   weft__text_puts(out, "}");
 }
 
 /* ---- Prometheus ---- */
 
-static void metric(text *out, const char *who, const char *name, const char *kind, const char *help, double v) {
+static void metrics_add(text *out, const char *who, const char *name, const char *kind, const char *help, double v) {
   if (isnan(v)) return;
   weft__text_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s{task=\"%s\"} %.17g\n", name, help, name, kind, name, who, v);
 }
@@ -156,7 +156,7 @@ void weft__page_metrics(text *out, const Weft__TaskReport *r) {
        *r->checkpoint ? (double)r->checkpoint_us * 1e-6 : (double)NAN},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    metric(out, who, all[i].name, all[i].kind, all[i].help, all[i].v);
+    metrics_add(out, who, all[i].name, all[i].kind, all[i].help, all[i].v);
   weft__text_puts(out, "# HELP weft_task_up Whether a task of the cluster is there, as this one sees it.\n"
                        "# TYPE weft_task_up gauge\n");
 }

@@ -1,4 +1,6 @@
-/* report.c - asks the parts of a task, and the process's metrics. */
+/* report.c - collects the state of a task from its components and from the metrics of the process.
+ *
+ * It keeps nothing and has no lock of its own.  The report belongs to the caller's arena. */
 #include "cluster/status/report.h"
 
 #include "base/alloc.h"
@@ -13,11 +15,11 @@
 #include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
-enum { VARIABLES_MAX = 1000, WAITS_MAX = 32, WORTH_TELLING_S = 1 };
+enum { VARIABLES_MAX = 1000, WAITS_MAX = 32, WAIT_MIN_S = 1 };
 
 /* ---- the process ---- */
 
-static uint64_t resident_bytes(void) {
+static uint64_t report_resident_bytes(void) {
   long pages = 0;
   FILE *f = fopen("/proc/self/statm", "r");
   if (f && fscanf(f, "%*s %ld", &pages) != 1) pages = 0;
@@ -25,7 +27,7 @@ static uint64_t resident_bytes(void) {
   return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static weft_err add_errors(Weft__TaskReport *out, arena *a, const metrics_snapshot *p) {
+static weft_err report_add_errors(Weft__TaskReport *out, arena *a, const metrics_snapshot *p) {
   Weft__ErrorReport *one = weft__arena_alloc(a, sizeof *one * METRICS_ERRORS);
   out->error = weft__arena_alloc(a, sizeof *out->error * METRICS_ERRORS);
   if (!one || !out->error) return WEFT_OOM;
@@ -38,7 +40,7 @@ static weft_err add_errors(Weft__TaskReport *out, arena *a, const metrics_snapsh
   return WEFT_OK;
 }
 
-static weft_err add_samples(Weft__TaskReport *out, arena *a, const metrics_snapshot *p) {
+static weft_err report_add_samples(Weft__TaskReport *out, arena *a, const metrics_snapshot *p) {
   Weft__SampleReport *one = weft__arena_alloc(a, sizeof *one * METRICS_SAMPLES);
   out->sample = weft__arena_alloc(a, sizeof *out->sample * METRICS_SAMPLES);
   if (!one || !out->sample) return WEFT_OOM;
@@ -58,7 +60,7 @@ static weft_err add_samples(Weft__TaskReport *out, arena *a, const metrics_snaps
   return WEFT_OK;
 }
 
-static weft_err add_process(Weft__TaskReport *out, arena *a, bool brief) {
+static weft_err report_add_process(Weft__TaskReport *out, arena *a, bool brief) {
   metrics_snapshot *p = weft__arena_alloc(a, sizeof *p);
   char host[256] = "";
   if (!p) return WEFT_OOM;
@@ -71,26 +73,26 @@ static weft_err add_process(Weft__TaskReport *out, arena *a, bool brief) {
   out->parts = p->count[METRICS_PARTITION_RUNS], out->parts_rate = p->rate[METRICS_PARTITION_RUNS];
   out->bytes_in = p->count[METRICS_BYTES_IN], out->in_rate = p->rate[METRICS_BYTES_IN];
   out->bytes_out = p->count[METRICS_BYTES_OUT], out->out_rate = p->rate[METRICS_BYTES_OUT];
-  out->resident = resident_bytes();
+  out->resident = report_resident_bytes();
   out->global_step = p->step;
   out->loss = p->loss;
   out->checkpoint_us = p->saved_us;
   out->host = weft__arena_strdup(a, host);
   out->checkpoint = weft__arena_strdup(a, p->saved);
   if (!out->host || !out->checkpoint) return WEFT_OOM;
-  WEFT_TRY(add_errors(out, a, p));
-  return brief ? WEFT_OK : add_samples(out, a, p);
+  WEFT_TRY(report_add_errors(out, a, p));
+  return brief ? WEFT_OK : report_add_samples(out, a, p);
 }
 
 /* ---- variables ---- */
 
-typedef struct listing {
+typedef struct report_listing {
   Weft__TaskReport *out;
   arena *a;
   bool brief;
-} listing;
+} report_listing;
 
-static char *shape_text(arena *a, const shape *s) {
+static char *report_shape_text(arena *a, const shape *s) {
   text t = {0};
   weft__text_puts(&t, "[");
   for (int i = 0; i < s->rank; i++) weft__text_printf(&t, "%s%lld", i ? "," : "", (long long)s->dim[i]);
@@ -100,14 +102,14 @@ static char *shape_text(arena *a, const shape *s) {
   return copy;
 }
 
-static void note_global_step(Weft__TaskReport *out, const char *name, const weft_tensor *t) {
+static void report_note_global_step(Weft__TaskReport *out, const char *name, const weft_tensor *t) {
   if (strcmp(name, "global_step") != 0 || t->shape.rank != 0) return;
   if (t->dtype == WEFT_INT64) out->global_step = *TENSOR_DATA(t, int64_t);
   if (t->dtype == WEFT_INT32) out->global_step = *TENSOR_DATA(t, int32_t);
 }
 
-static void list_variable(void *arg, const char *name, resource *found) {
-  listing *l = arg;
+static void report_list_variable(void *arg, const char *name, resource *found) {
+  report_listing *l = arg;
   variable *v = (variable *)found;
   weft_tensor now = {0};
   Weft__VariableReport *one = weft__arena_alloc(l->a, sizeof *one);
@@ -117,34 +119,34 @@ static void list_variable(void *arg, const char *name, resource *found) {
   one->bytes = has ? (uint64_t)weft__shape_count(&now.shape) * weft__dtype_size(now.dtype) : 0;
   l->out->variables++;
   l->out->variable_bytes += one->bytes;
-  if (has) note_global_step(l->out, name, &now);
+  if (has) report_note_global_step(l->out, name, &now);
   if (!l->brief && l->out->n_variable < VARIABLES_MAX) {
     one->name = weft__arena_strdup(l->a, name);
     one->type = weft__arena_strdup(l->a, weft__dtype_name(v->dtype));
-    one->shape = shape_text(l->a, has ? &now.shape : &v->declared);
+    one->shape = report_shape_text(l->a, has ? &now.shape : &v->declared);
     if (one->name && one->type && one->shape) l->out->variable[l->out->n_variable++] = one;
   }
   if (has) weft__tensor_clear(&now);
 }
 
-static int by_size(const void *x, const void *y) {
+static int report_compare_size(const void *x, const void *y) {
   const Weft__VariableReport *a = *(Weft__VariableReport *const *)x, *b = *(Weft__VariableReport *const *)y;
   return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : strcmp(a->name, b->name);
 }
 
-static weft_err add_variables(Weft__TaskReport *out, arena *a, resources *r, bool brief) {
-  listing l = {out, a, brief};
+static weft_err report_add_variables(Weft__TaskReport *out, arena *a, resources *r, bool brief) {
+  report_listing l = {out, a, brief};
   out->variable = weft__arena_alloc(a, sizeof *out->variable * VARIABLES_MAX);
   if (!out->variable) return WEFT_OOM;
-  WEFT_TRY(weft__resources_each(r, VARIABLE_TYPE, list_variable, &l));
-  qsort((void *)out->variable, out->n_variable, sizeof *out->variable, by_size);
+  WEFT_TRY(weft__resources_each(r, VARIABLE_TYPE, report_list_variable, &l));
+  qsort((void *)out->variable, out->n_variable, sizeof *out->variable, report_compare_size);
   return WEFT_OK;
 }
 
 /* ---- waits ---- */
 
-/* Every "/job:ps/replica:0/task:0" becomes "ps:0". */
-static void shorten(char *line) {
+/* Replaces every "/job:ps/replica:0/task:0" by "ps:0". */
+static void report_shorten_names(char *line) {
   char name[WEFT_TASK_NAME_SIZE], after[METRICS_TEXT + 64];
   for (char *at = line; (at = strstr(at, "/job:"));) {
     const char *index = strstr(at, "/task:");
@@ -158,56 +160,56 @@ static void shorten(char *line) {
   }
 }
 
-static void add_wait(const listing *l, const char *what, int64_t since_ns) {
+static void report_add_wait(const report_listing *l, const char *what, int64_t since_ns) {
   char line[METRICS_TEXT + 64];
   int64_t ns = weft__clock_now_ns() - since_ns;
-  if (ns < WORTH_TELLING_S * SECOND || l->out->n_waits == WAITS_MAX) return;
+  if (ns < WAIT_MIN_S * SECOND || l->out->n_waits == WAITS_MAX) return;
   snprintf(line, sizeof line, "%s, for %lld s", what, (long long)(ns / SECOND));
-  shorten(line);
+  report_shorten_names(line);
   char *kept = weft__arena_strdup(l->a, line);
   if (kept) l->out->waits[l->out->n_waits++] = kept;
 }
 
-static void list_wait(void *arg, const metrics_wait *w) { add_wait(arg, w->what, w->since_ns); }
+static void report_list_wait(void *arg, const metrics_wait *w) { report_add_wait(arg, w->what, w->since_ns); }
 
-static weft_err add_waits(Weft__TaskReport *out, arena *a, const report_source *from) {
-  listing l = {out, a, true};
+static weft_err report_add_waits(Weft__TaskReport *out, arena *a, const report_source *from) {
+  report_listing l = {out, a, true};
   char what[METRICS_TEXT], who[WEFT_TASK_NAME_SIZE], master_task[WEFT_TASK_NAME_SIZE];
   out->waits = weft__arena_alloc(a, sizeof *out->waits * WAITS_MAX);
   if (!out->waits) return WEFT_OOM;
-  weft__metrics_each_wait(list_wait, &l);
+  weft__metrics_each_wait(report_list_wait, &l);
   for (int i = 0; i < weft__peers_count(from->peers); i++) {
     peer *p = weft__peers_at(from->peers, i);
     int64_t began;
     const char *method;
-    if (!weft__peer_oldest(p, &began, &method)) continue;
+    if (!weft__peer_oldest_call(p, &began, &method)) continue;
     const char *name = strrchr(method, '/');
     snprintf(what, sizeof what, "%s: %s", weft__task_short(who, sizeof who, weft__peer_task(p)),
              name ? name + 1 : method);
-    add_wait(&l, what, began);
+    report_add_wait(&l, what, began);
   }
-  int64_t began = weft__worker_oldest(from->worker, master_task, sizeof master_task);
+  int64_t began = weft__worker_oldest_run(from->worker, master_task, sizeof master_task);
   snprintf(what, sizeof what, "a step of %s runs here",
            *master_task ? weft__task_short(who, sizeof who, master_task) : "a client");
-  if (began) add_wait(&l, what, began);
+  if (began) report_add_wait(&l, what, began);
   return WEFT_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the report ---- */
 
 weft_err weft__report_make(Weft__TaskReport *out, arena *a, const report_source *from, bool brief) {
   weft__task_report__init(out);
   out->task = from->task->name;
   out->version = (char *)(uintptr_t)WEFT_VERSION;
   out->incarnation = from->task->device[0]->incarnation;
-  member_state own = weft__members_own(from->members);
-  if (own == MEMBER_JOINED) own = MEMBER_JOINING; /* that its sessions are idle too tells people nothing */
+  member_state own = weft__members_own_state(from->members);
+  if (own == MEMBER_JOINED) own = MEMBER_JOINING; /* users see one state for both */
   out->state = (char *)(uintptr_t)weft__member_state_name(own);
   out->sessions = weft__worker_sessions(from->worker);
   weft__master_clients(from->master, &out->client_sessions, &out->idle_sessions);
-  WEFT_TRY(add_process(out, a, brief));
-  WEFT_TRY(add_variables(out, a, from->task->resources, brief));
-  return add_waits(out, a, from);
+  WEFT_TRY(report_add_process(out, a, brief));
+  WEFT_TRY(report_add_variables(out, a, from->task->resources, brief));
+  return report_add_waits(out, a, from);
 }
 
 void weft__report_handle(const report_source *from, call *c) {
@@ -224,40 +226,41 @@ void weft__report_handle(const report_source *from, call *c) {
   weft__message_finish(&answer);
 }
 
-/* ---- what a run fetched ---- */
+/* ---- the fetches of a run ---- */
 
-static bool contains(const char *name, const char *const *words) {
+static bool name_contains(const char *name, const char *const *words) {
   for (; *words; words++)
     if (strcasestr(name, *words)) return true;
   return false;
 }
 
-static bool is_scalar(const weft_tensor *t) { return t && t->buf && t->shape.rank == 0; }
+static bool tensor_is_scalar(const weft_tensor *t) { return t && t->buf && t->shape.rank == 0; }
 
-/* A scalar that is called a loss; failing that the only float that is not called anything else. */
-static double find_loss(const weft_graph *g, const plan_request *r, weft_tensor *const *fetched) {
+/* Returns the fetched scalar whose name says that it is a loss.  If there is none, returns the only float whose name
+ * does not say that it is something else.  NaN if there is neither. */
+static double report_find_loss(const weft_graph *g, const plan_request *r, weft_tensor *const *fetched) {
   static const char *const loss[] = {"loss", "cost", "entropy", "xent", NULL};
   static const char *const other[] = {"accuracy", "rate", "step", "precision", "auc", "time", "norm", NULL};
   double only = NAN;
   int n = 0;
   for (int i = 0; i < r->n_fetch; i++) {
     const weft_tensor *t = fetched[i];
-    if (!is_scalar(t) || (t->dtype != WEFT_FLOAT && t->dtype != WEFT_DOUBLE)) continue;
+    if (!tensor_is_scalar(t) || (t->dtype != WEFT_FLOAT && t->dtype != WEFT_DOUBLE)) continue;
     const double v = t->dtype == WEFT_FLOAT ? (double)*TENSOR_DATA(t, float) : *TENSOR_DATA(t, double);
     const char *name = g->node[r->fetch[i].node]->name;
-    if (contains(name, loss)) return v;
-    if (contains(name, other)) continue;
+    if (name_contains(name, loss)) return v;
+    if (name_contains(name, other)) continue;
     only = v;
     n++;
   }
   return n == 1 ? only : (double)NAN;
 }
 
-static int64_t find_step(const weft_graph *g, const plan_request *r, weft_tensor *const *fetched) {
+static int64_t report_find_step(const weft_graph *g, const plan_request *r, weft_tensor *const *fetched) {
   static const char *const words[] = {"global_step", NULL};
   for (int i = 0; i < r->n_fetch; i++) {
     const weft_tensor *t = fetched[i];
-    if (is_scalar(t) && t->dtype == WEFT_INT64 && contains(g->node[r->fetch[i].node]->name, words))
+    if (tensor_is_scalar(t) && t->dtype == WEFT_INT64 && name_contains(g->node[r->fetch[i].node]->name, words))
       return *TENSOR_DATA(t, int64_t);
   }
   return -1;
@@ -268,8 +271,8 @@ void weft__report_run(weft_graph *g, const plan_request *r, weft_tensor *const *
   if (err && err != WEFT_CANCELLED && err != WEFT_OUT_OF_RANGE) weft__metrics_add_error(weft__error_message());
   if (err || !r->n_fetch) return;
   pthread_mutex_lock(&g->lock);
-  double loss = find_loss(g, r, fetched);
-  int64_t at = find_step(g, r, fetched);
+  double loss = report_find_loss(g, r, fetched);
+  int64_t at = report_find_step(g, r, fetched);
   pthread_mutex_unlock(&g->lock);
   if (at >= 0 || !isnan(loss)) weft__metrics_set_progress(at, loss);
 }

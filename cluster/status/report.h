@@ -1,4 +1,6 @@
-/* report.h - how this task fares, gathered in one place for `weft top`, `weft check` and the status page. */
+/* report.h - the state of this task in one message, for `weft top`, `weft check` and the status page.
+ *
+ * Functions may be called from any thread.  They take short locks of the components but do not wait. */
 #ifndef WEFT_CLUSTER_STATUS_REPORT_H
 #define WEFT_CLUSTER_STATUS_REPORT_H
 
@@ -11,7 +13,7 @@
 
 #define WEFT_REPORT_METHOD "/weft.Peer/Report"
 
-typedef struct report_source { /* the parts of a task */
+typedef struct report_source { /* the components of a task */
   task *task;
   peers *peers;
   worker *worker;
@@ -19,11 +21,12 @@ typedef struct report_source { /* the parts of a task */
   master *master;
 } report_source;
 
-/* Everything it points at is the arena's. */
+/* Fills in the report, which points into the arena and the source.  brief leaves out the lists of variables and
+ * samples.  Fails only for lack of memory. */
 weft_err weft__report_make(Weft__TaskReport *out, arena *a, const report_source *from, bool brief);
-/* Answers WEFT_REPORT_METHOD. */
+/* Answers a call of WEFT_REPORT_METHOD. */
 void weft__report_handle(const report_source *from, call *c);
-/* A session's run has ended: counts it, keeps its error, or the step and the loss among what it fetched. */
+/* Records that a run of a session has ended: counts it, and keeps its error, or the step and loss that it fetched. */
 void weft__report_run(weft_graph *g, const plan_request *r, weft_tensor *const *fetched, weft_err err);
 
 #endif

@@ -1,45 +1,48 @@
-/* bundle.c - everything a stage of a plan receives from one Weft task, in one call.
+/* bundle.c - the bundled receive: all tensors that a stage of a plan receives from one Weft task, in one call.
  *
- * The answer comes when all of it is there: a stage begins no earlier.  What is too large to travel
- * together is put back and the call is answered UNIMPLEMENTED; then it is asked for one by one. */
+ * The answer is sent when all tensors are there, since the stage begins no earlier.  If they are too large for one
+ * message, they are put back into the rendezvous and the call is answered with UNIMPLEMENTED; then the caller fetches
+ * them one by one.
+ *
+ * The lock of a bundle guards its first error; it is a leaf. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "cluster/worker/state.h"
 #include "io/table.h"
 
-#define RECV_ALL "/weft.Worker/RecvTensors"
-enum { ANSWER = 1 }; /* the field of each RecvTensorResponse */
+#define RECV_TENSORS "/weft.Worker/RecvTensors"
+enum { RESPONSE_FIELD = 1 }; /* the field of each RecvTensorResponse */
 enum { KEYS_MAX = 65536 };
 
-static const weft_tensor nothing;
+static const weft_tensor no_tensor;
 
-/* ---- asked of us ---- */
+/* ---- the serving side ---- */
 
 typedef struct bundle bundle;
 
-typedef struct awaited {
+typedef struct bundle_value {
   bundle *bundle;
   const char *key;
   weft_tensor tensor;
   bool dead;
-} awaited;
+} bundle_value;
 
 struct bundle {
-  atomic_int refs; /* while it is begun, and until it is answered */
-  atomic_int left; /* values that have not come */
+  atomic_int refs;    /* one until the receives are started, one until it is answered */
+  atomic_int pending; /* values that have not arrived, and one until the receives are started */
   worker *worker;
   call *call;
   Weft__RecvTensorsRequest *q;
   worker_step *step;
   cancel_watch watch;
-  atomic_bool gone;
-  pthread_mutex_t lock;
-  status err; /* the first */
+  atomic_bool canceled;
+  pthread_mutex_t lock; /* guards err */
+  status err;           /* the first error */
   int n;
-  awaited value[];
+  bundle_value value[];
 };
 
-static void release(bundle *b) {
+static void bundle_release(bundle *b) {
   if (atomic_fetch_sub(&b->refs, 1) != 1) return;
   worker *w = b->worker;
   for (int i = 0; i < b->n; i++) weft__tensor_clear(&b->value[i].tensor);
@@ -51,90 +54,91 @@ static void release(bundle *b) {
   weft__worker_leave(w);
 }
 
-static weft_err write_all(const bundle *b, message *m) {
+static weft_err bundle_write_answer(const bundle *b, message *m) {
   for (int i = 0; i < b->n; i++) {
-    const awaited *a = &b->value[i];
+    const bundle_value *a = &b->value[i];
     message one = {.borrows = true};
     weft_err err = weft__received_tensor_write(&one, a->dead ? NULL : &a->tensor, a->dead);
-    if (!err) err = weft__message_add_message(m, ANSWER, &one);
+    if (!err) err = weft__message_add_message(m, RESPONSE_FIELD, &one);
     weft__message_finish(&one);
     if (err) return err;
   }
   return WEFT_OK;
 }
 
-/* They wait again, for one call each. */
-static weft_err put_back(bundle *b, size_t size) {
+/* Returns the values to the rendezvous, where one call each will fetch them. */
+static weft_err bundle_put_back(bundle *b, size_t size) {
   for (int i = 0; i < b->n; i++)
     WEFT_TRY(weft__rendezvous_send(b->step->rendezvous, b->value[i].key, &b->value[i].tensor, b->value[i].dead));
   return weft__fail(WEFT_UNIMPLEMENTED, "%d tensors of %zu bytes are too large for one message", b->n, size);
 }
 
-static void answer(bundle *b) {
+static void bundle_answer(bundle *b) {
   message m = {.borrows = true};
   weft__cancel_watch_remove(weft__call_cancel(b->call), &b->watch);
   weft_err err = weft__status_raise(&b->err);
-  if (!err) err = write_all(b, &m);
-  if (!err && m.size > b->worker->together_max) err = put_back(b, m.size);
+  if (!err) err = bundle_write_answer(b, &m);
+  if (!err && m.size > b->worker->bundle_bytes_max) err = bundle_put_back(b, m.size);
   weft__call_respond(b->call, err, &m);
   weft__message_finish(&m);
-  for (int i = 0; i < b->n; i++) weft__tensor_clear(&b->value[i].tensor); /* the last may be its step's own memory */
-  release(b);
+  for (int i = 0; i < b->n; i++)
+    weft__tensor_clear(&b->value[i].tensor); /* the last one may share memory of its step */
+  bundle_release(b);
 }
 
-static void arrived(awaited *a, weft_err err) {
+static void bundle_on_arrival(bundle_value *a, weft_err err) {
   bundle *b = a->bundle;
   if (err) {
     pthread_mutex_lock(&b->lock);
     weft__status_update(&b->err, err);
     pthread_mutex_unlock(&b->lock);
   }
-  if (atomic_fetch_sub(&b->left, 1) == 1) answer(b);
+  if (atomic_fetch_sub(&b->pending, 1) == 1) bundle_answer(b);
 }
 
-/* The last value is sent from where it lies: the answer leaves before this returns. */
-static void on_value(void *arg, weft_err err, const weft_tensor *t, bool dead) {
-  awaited *a = arg;
-  bool last = atomic_load(&a->bundle->left) == 1;
+/* The last value is shared and not kept: the answer is sent before this returns. */
+static void bundle_on_value(void *arg, weft_err err, const weft_tensor *t, bool dead) {
+  bundle_value *a = arg;
+  bool last = atomic_load(&a->bundle->pending) == 1;
   if (!err && !dead && last)
     weft__tensor_share(&a->tensor, t);
   else if (!err && !dead)
     err = weft__tensor_keep(&a->tensor, t);
   a->dead = dead;
-  arrived(a, err);
+  bundle_on_arrival(a, err);
 }
 
-/* The caller is gone: what has not come is not awaited any more. */
-static void on_gone(void *arg) {
+/* The caller canceled: ends the receives whose values have not arrived. */
+static void bundle_on_cancel(void *arg) {
   bundle *b = arg;
-  atomic_fetch_add(&b->refs, 1); /* the last of these answers */
-  atomic_store(&b->gone, true);
+  atomic_fetch_add(&b->refs, 1); /* the last of these arrivals answers and drops a reference */
+  atomic_store(&b->canceled, true);
   for (int i = 0; i < b->n; i++) {
-    awaited *a = &b->value[i];
-    if (weft__rendezvous_cancel_recv(b->step->rendezvous, a->key, on_value, a))
-      arrived(a, weft__cancel_raise(weft__call_cancel(b->call)));
+    bundle_value *a = &b->value[i];
+    if (weft__rendezvous_cancel_recv(b->step->rendezvous, a->key, bundle_on_value, a))
+      bundle_on_arrival(a, weft__cancel_raise(weft__call_cancel(b->call)));
   }
-  release(b);
+  bundle_release(b);
 }
 
-static weft_err prepare(bundle *b) {
-  WEFT_TRY(weft__once_check(b->worker->seen, "RecvTensors", b->q->request_id));
+static weft_err bundle_prepare(bundle *b) {
+  WEFT_TRY(weft__request_dedup_check(b->worker->dedup, "RecvTensors", b->q->request_id));
   for (int i = 0; i < b->n; i++) {
     b->value[i].bundle = b;
     b->value[i].key = b->q->rendezvous_key[i];
     WEFT_TRY(weft__worker_check_key(b->worker, b->value[i].key));
   }
   WEFT_TRY(weft__worker_step_get(b->worker, b->q->step_id, false, &b->step));
-  return weft__cancel_watch_add(weft__call_cancel(b->call), &b->watch, on_gone, b);
+  return weft__cancel_watch_add(weft__call_cancel(b->call), &b->watch, bundle_on_cancel, b);
 }
 
-static weft_err create(bundle **out, worker *w, call *c, Weft__RecvTensorsRequest *q) {
+static weft_err bundle_create(bundle **out, worker *w, call *c, Weft__RecvTensorsRequest *q) {
   size_t n = q->n_rendezvous_key;
   if (n == 0 || n > KEYS_MAX) return weft__fail(WEFT_INVALID_ARGUMENT, "RecvTensors: %zu keys", n);
   bundle *b = weft__alloc_zero(1, sizeof *b + n * sizeof *b->value);
   if (!b) return WEFT_OOM;
   atomic_init(&b->refs, 2);
-  atomic_init(&b->left, weft__int_sat(n) + 1);
+  atomic_init(&b->pending, weft__int_sat(n) + 1);
   pthread_mutex_init(&b->lock, NULL);
   b->worker = w;
   b->call = c;
@@ -144,55 +148,56 @@ static weft_err create(bundle **out, worker *w, call *c, Weft__RecvTensorsReques
   return WEFT_OK;
 }
 
-void weft__worker_recv_all(worker *w, call *c, ProtobufCMessage *request) {
+void weft__worker_recv_tensors(worker *w, call *c, ProtobufCMessage *request) {
   bundle *b;
-  weft_err err = create(&b, w, c, (Weft__RecvTensorsRequest *)request);
+  weft_err err = bundle_create(&b, w, c, (Weft__RecvTensorsRequest *)request);
   if (err) {
     weft__call_respond(c, err, NULL);
     weft__worker_leave(w);
     protobuf_c_message_free_unpacked(request, NULL);
     return;
   }
-  err = prepare(b);
+  err = bundle_prepare(b);
   if (err) {
     weft__call_respond(c, err, NULL);
-    release(b);
+    bundle_release(b);
   } else {
-    for (int i = 0; i < b->n; i++) weft__rendezvous_recv(b->step->rendezvous, b->value[i].key, on_value, &b->value[i]);
-    if (atomic_load(&b->gone)) on_gone(b);
-    if (atomic_fetch_sub(&b->left, 1) == 1) answer(b);
+    for (int i = 0; i < b->n; i++)
+      weft__rendezvous_recv(b->step->rendezvous, b->value[i].key, bundle_on_value, &b->value[i]);
+    if (atomic_load(&b->canceled)) bundle_on_cancel(b);
+    if (atomic_fetch_sub(&b->pending, 1) == 1) bundle_answer(b);
   }
-  release(b);
+  bundle_release(b);
 }
 
-/* ---- asked by us ---- */
+/* ---- the fetching side ---- */
 
-typedef struct errand {
+typedef struct bundle_fetch {
   rendezvous *rendezvous;
   worker_step *step;
   int n;
   recv_request want[];
-} errand;
+} bundle_fetch;
 
-/* The tag and length that the reply begins with: how many bytes they take, 0 if they are wrong. */
-static size_t read_head(const message *reply, uint64_t *length) {
+/* Reads the tag and length at the beginning of the reply.  Returns their number of bytes, or 0 if they are wrong. */
+static size_t bundle_read_head(const message *reply, uint64_t *length) {
   uint8_t head[11];
   size_t n = 0;
   for (int i = 0; i < reply->n_piece && n < sizeof head; i++) {
     const piece *p = weft__message_piece(reply, i);
     for (size_t j = 0; j < p->size && n < sizeof head; j++) head[n++] = p->data[j];
   }
-  if (n < 2 || head[0] != (ANSWER << 3 | 2)) return 0;
+  if (n < 2 || head[0] != (RESPONSE_FIELD << 3 | 2)) return 0;
   const uint8_t *end = weft__varint_get(head + 1, head + n, length);
   return end && *length <= reply->size - (size_t)(end - head) ? (size_t)(end - head) : 0;
 }
 
-/* Cuts the next RecvTensorResponse off the reply. */
-static weft_err next_answer(message *reply, received_tensor *out) {
+/* Removes the next RecvTensorResponse from the reply and reads it. */
+static weft_err bundle_next_tensor(message *reply, received_tensor *out) {
   uint64_t length = 0;
-  size_t head = read_head(reply, &length);
+  size_t head = bundle_read_head(reply, &length);
   message one = {0};
-  if (head == 0) return weft__fail(WEFT_INTERNAL, "RecvTensors: the answer cannot be read");
+  if (head == 0) return weft__fail(WEFT_INTERNAL, "RecvTensors: the answer is malformed");
   weft_err err = weft__message_move_bytes(&one, reply, head);
   weft__message_finish(&one);
   if (!err) err = weft__message_move_bytes(&one, reply, (size_t)length);
@@ -201,55 +206,56 @@ static weft_err next_answer(message *reply, received_tensor *out) {
   return err;
 }
 
-static void fetch_singly(errand *e) {
-  for (int i = 0; i < e->n; i++)
-    weft__worker_fetch(e->step, e->rendezvous, e->want[i].key, e->want[i].fn, e->want[i].arg);
+static void bundle_fetch_singly(bundle_fetch *f) {
+  for (int i = 0; i < f->n; i++)
+    weft__worker_fetch_tensor(f->step, f->rendezvous, f->want[i].key, f->want[i].fn, f->want[i].arg);
 }
 
-static void hand_on(errand *e, weft_err code, message *reply) {
+static void bundle_deliver(bundle_fetch *f, weft_err code, message *reply) {
   status err = {0};
   weft__status_update(&err, code);
-  for (int i = 0; i < e->n; i++) {
+  for (int i = 0; i < f->n; i++) {
     received_tensor got = {0};
-    if (!err.code) weft__status_update(&err, next_answer(reply, &got));
-    e->want[i].fn(e->want[i].arg, weft__status_raise(&err), got.tensor ? got.tensor : &nothing, got.dead);
+    if (!err.code) weft__status_update(&err, bundle_next_tensor(reply, &got));
+    f->want[i].fn(f->want[i].arg, weft__status_raise(&err), got.tensor ? got.tensor : &no_tensor, got.dead);
     weft_tensor_destroy(got.tensor);
   }
   weft__status_finish(&err);
 }
 
-static void on_reply(void *arg, weft_err err, message *reply) {
-  errand *e = arg;
+static void bundle_on_reply(void *arg, weft_err err, message *reply) {
+  bundle_fetch *f = arg;
   if (err == WEFT_UNIMPLEMENTED)
-    fetch_singly(e);
+    bundle_fetch_singly(f);
   else
-    hand_on(e, err, reply);
-  weft__worker_step_release(e->step);
-  weft__rendezvous_release(e->rendezvous);
-  weft__free(e);
+    bundle_deliver(f, err, reply);
+  weft__worker_step_release(f->step);
+  weft__rendezvous_release(f->rendezvous);
+  weft__free(f);
 }
 
-static weft_err write_request(const worker_step *s, int n, const recv_request *want, message *m) {
+static weft_err bundle_write_request(const worker_step *s, int n, const recv_request *want, message *m) {
   WEFT_TRY(weft__message_add_varint(m, 1, (uint64_t)s->id));
   for (int i = 0; i < n; i++) WEFT_TRY(weft__message_add_string(m, 2, want[i].key, strlen(want[i].key)));
   return weft__message_add_varint(m, 3, weft__worker_request_id(s->worker));
 }
 
-void weft__worker_fetch_all(void *arg, rendezvous *r, int n, const recv_request *want) {
+void weft__worker_fetch_tensors(void *arg, rendezvous *r, int n, const recv_request *want) {
   worker_step *s = arg;
   message request = {0};
   peer *from = NULL;
-  bool weft = weft__peers_find(s->worker->peers, want->key, &from) == WEFT_OK && weft__peer_kind(from) == PEER_WEFT;
-  errand *e = weft && n <= KEYS_MAX ? weft__alloc(sizeof *e + sizeof *want * (size_t)n) : NULL;
-  if (!e || write_request(s, n, want, &request) != WEFT_OK) {
-    for (int i = 0; i < n; i++) weft__worker_fetch(s, r, want[i].key, want[i].fn, want[i].arg);
-    weft__free(e);
+  bool is_weft = weft__peers_find(s->worker->peers, want->key, &from) == WEFT_OK && weft__peer_kind(from) == PEER_WEFT;
+  bundle_fetch *f = is_weft && n <= KEYS_MAX ? weft__alloc(sizeof *f + sizeof *want * (size_t)n) : NULL;
+  if (!f || bundle_write_request(s, n, want, &request) != WEFT_OK) {
+    for (int i = 0; i < n; i++) weft__worker_fetch_tensor(s, r, want[i].key, want[i].fn, want[i].arg);
+    weft__free(f);
   } else {
-    *e = (errand){.rendezvous = r, .step = s, .n = n};
-    memcpy(e->want, want, sizeof *want * (size_t)n);
+    *f = (bundle_fetch){.rendezvous = r, .step = s, .n = n};
+    memcpy(f->want, want, sizeof *want * (size_t)n);
     atomic_fetch_add(&s->refs, 1);
     weft__rendezvous_retain(r);
-    weft__peer_call(from, RECV_ALL, &request, &(call_opts){.cancel = weft__rendezvous_token(r)}, on_reply, e);
+    weft__peer_call(from, RECV_TENSORS, &request, &(call_opts){.cancel = weft__rendezvous_token(r)}, bundle_on_reply,
+                    f);
   }
   weft__message_finish(&request);
 }

@@ -1,9 +1,10 @@
 /* part.c - a registered graph, and its runs.
  *
- * A run that fails aborts the step's rendezvous: whoever waits for its tensors hears why.
+ * A run that fails aborts the step's rendezvous, so that receivers of its tensors get the error.
  *
- * A run has a token of its own, which a failing node fires; the caller's token and the deadline fire it
- * too.  Whoever fires it holds a reference meanwhile, for the run may end inside. */
+ * A run has a token of its own, which a failing node fires; the caller's token and the deadline fire it too.  A
+ * function that fires it holds a reference meanwhile, since the run may end inside.  The worker's lock guards the ring
+ * of runs. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/metrics.h"
@@ -14,8 +15,8 @@
 
 /* ---- parts ---- */
 
-/* Every node that is not fed runs. */
-static weft_err find_targets(const weft_graph *g, const plan_request *r, int *target, int *n) {
+/* Lists all nodes that are not fed. */
+static weft_err part_find_targets(const weft_graph *g, const plan_request *r, int *target, int *n) {
   feeds f;
   WEFT_TRY(weft__feeds_init(&f, r->n_feed, r->feed));
   for (int i = 0; i < g->n_node; i++)
@@ -24,8 +25,8 @@ static weft_err find_targets(const weft_graph *g, const plan_request *r, int *ta
   return WEFT_OK;
 }
 
-/* Each node on the device of the task that the master chose for it. */
-static weft_err make_plan(plan **out, const task *t, weft_graph *g, const plan_request *r) {
+/* Makes the plan.  Each node runs on the device that the master chose for it. */
+static weft_err part_make_plan(plan **out, const task *t, weft_graph *g, const plan_request *r) {
   int *of_node = NULL;
   WEFT_TRY(weft__task_where(t, g, &of_node));
   weft_err err = weft__plan_create_on(out, g, r, of_node ? &(plan_devices){t->device, of_node} : NULL);
@@ -33,15 +34,15 @@ static weft_err make_plan(plan **out, const task *t, weft_graph *g, const plan_r
   return err;
 }
 
-weft_err weft__part_make(part **out, worker_session *s, weft_graph *graph, const plan_request *r) {
+weft_err weft__part_compile(part **out, worker_session *s, weft_graph *graph, const plan_request *r) {
   plan_request all = *r;
   part *p = weft__alloc_zero(1, sizeof *p);
   int *target = weft__alloc(sizeof *target * (size_t)(graph->n_node + 1));
   weft_err err = p && target ? WEFT_OK : WEFT_OOM;
-  if (!err) err = find_targets(graph, r, target, &all.n_target);
+  if (!err) err = part_find_targets(graph, r, target, &all.n_target);
   if (!err) {
     all.target = target;
-    err = make_plan(&p->plan, s->worker->task, graph, &all);
+    err = part_make_plan(&p->plan, s->worker->task, graph, &all);
   }
   weft__free(target);
   if (err) {
@@ -57,11 +58,11 @@ weft_err weft__part_make(part **out, worker_session *s, weft_graph *graph, const
   return WEFT_OK;
 }
 
-bool weft__part_asks(const part *p, const char *of) {
-  size_t n = strlen(of);
+bool weft__part_receives_from(const part *p, const char *task_name) {
+  size_t n = strlen(task_name);
   for (int i = 0; i < p->plan->n_recv; i++) {
     const char *from = p->plan->recv[i].key; /* begins with a device */
-    if (strncmp(from, of, n) == 0 && from[n] == '/') return true;
+    if (strncmp(from, task_name, n) == 0 && from[n] == '/') return true;
   }
   return false;
 }
@@ -74,9 +75,9 @@ void weft__part_release(part *p) {
   weft__free(p);
 }
 
-/* ---- a run ---- */
+/* ---- runs ---- */
 
-void weft__running_release(running *u) {
+void weft__running_part_release(running_part *u) {
   if (atomic_fetch_sub(&u->refs, 1) != 1) return;
   worker *w = u->part->session->worker;
   weft__part_release(u->part);
@@ -85,37 +86,37 @@ void weft__running_release(running *u) {
   weft__worker_leave(w);
 }
 
-static void stop(running *u, weft_err code, const char *why) {
+static void running_part_cancel(running_part *u, weft_err code, const char *why) {
   atomic_fetch_add(&u->refs, 1);
   weft__cancel_fire(&u->token, code, "%s", why);
-  weft__running_release(u);
+  weft__running_part_release(u);
 }
 
-static void on_outside(void *arg) {
-  running *u = arg;
-  weft_err code = weft__cancel_raise(u->asked.cancel);
-  atomic_store(&u->outside, true);
-  stop(u, code, weft__error_message());
+static void running_part_on_cancel(void *arg) {
+  running_part *u = arg;
+  weft_err code = weft__cancel_raise(u->opts.cancel);
+  atomic_store(&u->caller_canceled, true);
+  running_part_cancel(u, code, weft__error_message());
 }
 
-static const char too_late[] = "Timed out waiting for the step to finish";
+static const char timed_out[] = "Timed out waiting for the step to finish";
 
-static void on_deadline(void *arg) {
-  atomic_store(&((running *)arg)->late, true);
-  stop(arg, WEFT_DEADLINE_EXCEEDED, too_late);
+static void running_part_on_deadline(void *arg) {
+  atomic_store(&((running_part *)arg)->timed_out, true);
+  running_part_cancel(arg, WEFT_DEADLINE_EXCEEDED, timed_out);
 }
 
-/* What waited when the time was over says that it was cancelled; the caller is told why. */
-static weft_err reason(const running *u, weft_err code) {
-  bool cancelled = code == WEFT_CANCELLED || code == WEFT_ABORTED;
-  return cancelled && atomic_load(&u->late)
-             ? weft__fail(WEFT_DEADLINE_EXCEEDED, "%s\n%s", too_late, weft__error_message())
+/* A kernel that waited when the deadline passed reports a cancellation; the caller gets DEADLINE_EXCEEDED. */
+static weft_err running_part_deadline_error(const running_part *u, weft_err code) {
+  bool canceled = code == WEFT_CANCELLED || code == WEFT_ABORTED;
+  return canceled && atomic_load(&u->timed_out)
+             ? weft__fail(WEFT_DEADLINE_EXCEEDED, "%s\n%s", timed_out, weft__error_message())
              : code;
 }
 
-/* What a cancelled run ends with is not the error that the master looks for. */
-static void mark_derived(const running *u, status *err) {
-  if (!atomic_load(&u->outside) || (err->code != WEFT_CANCELLED && err->code != WEFT_ABORTED)) return;
+/* Marks the error of a run that the caller canceled: it is derived, and the master looks for the original error. */
+static void running_part_mark_derived(const running_part *u, status *err) {
+  if (!atomic_load(&u->caller_canceled) || (err->code != WEFT_CANCELLED && err->code != WEFT_ABORTED)) return;
   if (!err->message || strncmp(err->message, WEFT_DERIVED, strlen(WEFT_DERIVED)) == 0) return;
   char *marked = weft__sprintf("%s%s", WEFT_DERIVED, err->message);
   if (!marked) return;
@@ -123,8 +124,8 @@ static void mark_derived(const running *u, status *err) {
   err->message = marked;
 }
 
-/* ABORTED: the session was dropped between the request and now. */
-static weft_err list_run(running *u) {
+/* Adds the run to the worker's ring.  ABORTED if a chief dropped the session since the request arrived. */
+static weft_err running_part_list(running_part *u) {
   worker *w = u->part->session->worker;
   u->began_ns = weft__clock_now_ns();
   pthread_mutex_lock(&w->lock);
@@ -136,7 +137,7 @@ static weft_err list_run(running *u) {
   return outdated ? weft__fail(WEFT_ABORTED, "The chief has restored the variables of %s", w->task->name) : WEFT_OK;
 }
 
-static void unlist_run(running *u) {
+static void running_part_unlist(running_part *u) {
   worker *w = u->part->session->worker;
   pthread_mutex_lock(&w->lock);
   u->prev->next = u->next;
@@ -144,43 +145,43 @@ static void unlist_run(running *u) {
   pthread_mutex_unlock(&w->lock);
 }
 
-/* What a run ends with that was cut off by a chief: a kernel that waits knows only that it was cancelled. */
-static weft_err cause(running *u, weft_err code) {
+/* A kernel that waited when a chief stopped the run reports a cancellation; the caller gets the token's error. */
+static weft_err running_part_restore_error(running_part *u, weft_err code) {
   worker *w = u->part->session->worker;
   pthread_mutex_lock(&w->lock);
-  bool cut_off = u->stopped && u->part->session->outdated;
+  bool restored = u->stopped && u->part->session->outdated;
   pthread_mutex_unlock(&w->lock);
-  return cut_off && code == WEFT_CANCELLED ? weft__cancel_raise(&u->token) : code;
+  return restored && code == WEFT_CANCELLED ? weft__cancel_raise(&u->token) : code;
 }
 
-static void end(running *u, weft_err code) {
+static void running_part_end(running_part *u, weft_err code) {
   status err = {0};
   weft__metrics_add(METRICS_PARTITION_RUNS, 1);
-  code = reason(u, code);
-  weft__status_update(&err, code ? cause(u, code) : WEFT_OK);
-  if (u->watched) weft__cancel_watch_remove(u->asked.cancel, &u->watch);
-  if (u->asked.deadline_ns) weft__timer_cancel(u->part->session->worker->timers, &u->deadline);
+  code = running_part_deadline_error(u, code);
+  weft__status_update(&err, code ? running_part_restore_error(u, code) : WEFT_OK);
+  if (u->watched) weft__cancel_watch_remove(u->opts.cancel, &u->watch);
+  if (u->opts.deadline_ns) weft__timer_cancel(u->part->session->worker->timers, &u->deadline);
   if (code && u->step) weft__rendezvous_abort(u->step->rendezvous, err.code, err.message ? err.message : "");
-  mark_derived(u, &err);
-  unlist_run(u);
+  running_part_mark_derived(u, &err);
+  running_part_unlist(u);
   weft__step_objects_finish(&u->objects);
   if (u->step) weft__worker_step_release(u->step);
-  u->asked.done(u->asked.arg, weft__status_raise(&err));
+  u->opts.done(u->opts.arg, weft__status_raise(&err));
   weft__status_finish(&err);
-  weft__running_release(u);
+  weft__running_part_release(u);
 }
 
-static void on_end(void *arg, weft_err err) { end(arg, err); }
+static void running_part_on_end(void *arg, weft_err err) { running_part_end(arg, err); }
 
-static weft_err prepare(running *u) {
+static weft_err running_part_prepare(running_part *u) {
   worker_session *s = u->part->session;
   worker *w = s->worker;
-  WEFT_TRY(weft__worker_step_get(w, u->asked.step, true, &u->step));
-  u->run = (plan_run){.feed = u->asked.feed,
-                      .fetched = u->asked.fetched,
-                      .deadline_ns = u->asked.deadline_ns,
-                      .log = u->asked.log,
-                      .step = {.id = u->asked.step,
+  WEFT_TRY(weft__worker_step_get(w, u->opts.step, true, &u->step));
+  u->run = (plan_run){.feed = u->opts.feed,
+                      .fetched = u->opts.fetched,
+                      .deadline_ns = u->opts.deadline_ns,
+                      .log = u->opts.log,
+                      .step = {.id = u->opts.step,
                                .cancel = &u->token,
                                .intra = w->task->intra,
                                .inter = w->task->inter,
@@ -189,18 +190,18 @@ static weft_err prepare(running *u) {
                                .rendezvous = u->step->rendezvous,
                                .objects = &u->objects,
                                .session = s->handle}};
-  if (u->asked.cancel) {
-    WEFT_TRY(weft__cancel_watch_add(u->asked.cancel, &u->watch, on_outside, u));
+  if (u->opts.cancel) {
+    WEFT_TRY(weft__cancel_watch_add(u->opts.cancel, &u->watch, running_part_on_cancel, u));
     u->watched = true;
   }
-  if (u->asked.deadline_ns) weft__timer_set(w->timers, &u->deadline, u->asked.deadline_ns, on_deadline, u);
+  if (u->opts.deadline_ns) weft__timer_set(w->timers, &u->deadline, u->opts.deadline_ns, running_part_on_deadline, u);
   return WEFT_OK;
 }
 
 void weft__part_run(part *p, const part_run *r) {
   worker *w = p->session->worker;
   weft_err err = weft__worker_enter(w);
-  running *u = err ? NULL : weft__alloc_zero(1, sizeof *u);
+  running_part *u = err ? NULL : weft__alloc_zero(1, sizeof *u);
   if (!u) {
     if (!err) weft__worker_leave(w);
     r->done(r->arg, err ? err : WEFT_OOM);
@@ -209,13 +210,13 @@ void weft__part_run(part *p, const part_run *r) {
   atomic_init(&u->refs, 1);
   atomic_fetch_add(&p->refs, 1);
   u->part = p;
-  u->asked = *r;
+  u->opts = *r;
   weft__cancel_init(&u->token);
   weft__step_objects_init(&u->objects);
-  err = list_run(u);
-  if (!err) err = prepare(u);
+  err = running_part_list(u);
+  if (!err) err = running_part_prepare(u);
   if (err)
-    end(u, err);
+    running_part_end(u, err);
   else
-    weft__run_start(p->plan, &u->run, w->task->inter, r->borrowed, on_end, u);
+    weft__run_start(p->plan, &u->run, w->task->inter, r->on_transport_thread, running_part_on_end, u);
 }

@@ -1,17 +1,20 @@
-/* recv_tensor.c - RecvTensor, both ways.
+/* recv_tensor.c - RecvTensor, as server and as client.
  *
- * Asked of us: the call waits in the step's rendezvous, made for it if RunGraph has not come yet, until
- * the value is sent, the step is cleaned up or the caller gives up.  Asked by us: one call per tensor,
- * begun when its _Recv runs; those of one plan are begun together and travel together. */
+ * The serving side waits in the step's rendezvous until the value is sent, the step is cleaned up or the caller
+ * cancels.  It creates the step if RunGraph has not arrived yet.  The fetching side makes one call per tensor when its
+ * _Recv runs; bundle.c fetches several at once.
+ *
+ * There is no lock here: a call is reference counted, and the rendezvous decides whether the value or the cancellation
+ * comes first. */
 #include "base/alloc.h"
 #include "cluster/worker/state.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define RECV "/tensorflow.WorkerService/RecvTensor"
-#define ACK "/tensorflow.WorkerService/MarkRecvFinished"
+#define RECV_TENSOR "/tensorflow.WorkerService/RecvTensor"
+#define MARK_RECV_FINISHED "/tensorflow.WorkerService/MarkRecvFinished"
 
-static const weft_tensor nothing;
+static const weft_tensor no_tensor;
 
 /* ---- keys ---- */
 
@@ -20,19 +23,19 @@ typedef struct key_source {
   uint64_t incarnation;
 } key_source;
 
-static const char *skip_digits(const char *s) { return s + strspn(s, "0123456789"); }
+static const char *key_skip_digits(const char *s) { return s + strspn(s, "0123456789"); }
 
-/* FRAME:TURN; the frame is a number without a sign. */
-static bool is_turn(const char *s) {
-  const char *colon = skip_digits(s);
+/* Returns true for FRAME:ITERATION; the frame is a number without a sign. */
+static bool key_is_iteration(const char *s) {
+  const char *colon = key_skip_digits(s);
   if (colon == s || *colon != ':') return false;
   const char *number = colon + 1 + (colon[1] == '-');
-  const char *end = skip_digits(number);
+  const char *end = key_skip_digits(number);
   return end != number && *end == 0;
 }
 
-/* SOURCE;INCARNATION;DESTINATION;NAME;FRAME:TURN */
-static bool parse_key(const char *key, key_source *out) {
+/* Parses SOURCE;INCARNATION;DESTINATION;NAME;FRAME:ITERATION. */
+static bool key_parse(const char *key, key_source *out) {
   const char *at[5] = {key};
   for (int i = 1; i < 5; i++) {
     const char *end = strchr(at[i - 1], ';');
@@ -42,16 +45,16 @@ static bool parse_key(const char *key, key_source *out) {
   size_t name = (size_t)(at[1] - at[0]) - 1, digits = (size_t)(at[2] - at[1]) - 1;
   if (name == 0 || name >= sizeof out->device || digits != 16 || at[3] - at[2] < 2) return false;
   if (strspn(at[1], "0123456789abcdef") != 16) return false;
-  if (!is_turn(strrchr(key, ';') + 1)) return false;
+  if (!key_is_iteration(strrchr(key, ';') + 1)) return false;
   memcpy(out->device, key, name);
   out->device[name] = 0;
   out->incarnation = strtoull(at[1], NULL, 16);
   return true;
 }
 
-static const device *find_device(const worker *w, const char *name) {
+static const device *key_find_device(const worker *w, const char *name) {
   device_spec spec;
-  for (int i = 0; i < w->task->n_device; i++) /* as they are written in most keys */
+  for (int i = 0; i < w->task->n_device; i++) /* most keys have the full name */
     if (strcmp(w->task->device[i]->name, name) == 0) return w->task->device[i];
   if (weft__device_parse(&spec, name) != WEFT_OK) return NULL;
   for (int i = 0; i < w->task->n_device; i++) {
@@ -63,8 +66,8 @@ static const device *find_device(const worker *w, const char *name) {
 
 weft_err weft__worker_check_key(const worker *w, const char *key) {
   key_source from;
-  if (!parse_key(key, &from)) return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid  rendezvous key: %.300s", key);
-  const device *d = find_device(w, from.device);
+  if (!key_parse(key, &from)) return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid  rendezvous key: %.300s", key);
+  const device *d = key_find_device(w, from.device);
   if (!d) return weft__fail(WEFT_INVALID_ARGUMENT, "%s unknown device.", from.device);
   if (d->incarnation == from.incarnation) return WEFT_OK;
   return weft__fail(WEFT_ABORTED,
@@ -74,19 +77,19 @@ weft_err weft__worker_check_key(const worker *w, const char *key) {
                     from.incarnation, d->incarnation, w->task->name);
 }
 
-/* ---- asked of us ---- */
+/* ---- the serving side ---- */
 
-typedef struct waiter {
-  atomic_int refs; /* while it is begun, and until it is answered */
+typedef struct recv_call {
+  atomic_int refs; /* one until the receive is started, one until it is answered */
   worker *worker;
   call *call;
   worker_step *step;
   char *key;
   cancel_watch watch;
-  atomic_bool gone; /* the watch has run: perhaps before there was anything to take back */
-} waiter;
+  atomic_bool canceled; /* the caller canceled, perhaps before the receive was started */
+} recv_call;
 
-static void release(waiter *r) {
+static void recv_call_release(recv_call *r) {
   if (atomic_fetch_sub(&r->refs, 1) != 1) return;
   worker *w = r->worker;
   if (r->step) weft__worker_step_release(r->step);
@@ -95,57 +98,59 @@ static void release(waiter *r) {
   weft__worker_leave(w);
 }
 
-static void answer(waiter *r, weft_err err, const weft_tensor *t, bool dead) {
+static void recv_call_answer(recv_call *r, weft_err err, const weft_tensor *t, bool dead) {
   message m = {.borrows = true};
   weft__cancel_watch_remove(weft__call_cancel(r->call), &r->watch);
   if (!err) err = weft__received_tensor_write(&m, dead ? NULL : t, dead);
   weft__call_respond(r->call, err, &m);
   weft__message_finish(&m);
-  release(r);
+  recv_call_release(r);
 }
 
-static void on_value(void *arg, weft_err err, const weft_tensor *t, bool dead) { answer(arg, err, t, dead); }
-
-/* The caller is gone.  Where the value is on its way, the answer goes nowhere. */
-static void on_gone(void *arg) {
-  waiter *r = arg;
-  atomic_store(&r->gone, true);
-  if (!weft__rendezvous_cancel_recv(r->step->rendezvous, r->key, on_value, r)) return;
-  answer(r, weft__cancel_raise(weft__call_cancel(r->call)), NULL, false);
+static void recv_call_on_value(void *arg, weft_err err, const weft_tensor *t, bool dead) {
+  recv_call_answer(arg, err, t, dead);
 }
 
-static weft_err prepare(waiter *r, const Tensorflow__RecvTensorRequest *q) {
+/* The caller canceled.  If the value is being delivered already, that delivery answers. */
+static void recv_call_on_cancel(void *arg) {
+  recv_call *r = arg;
+  atomic_store(&r->canceled, true);
+  if (!weft__rendezvous_cancel_recv(r->step->rendezvous, r->key, recv_call_on_value, r)) return;
+  recv_call_answer(r, weft__cancel_raise(weft__call_cancel(r->call)), NULL, false);
+}
+
+static weft_err recv_call_prepare(recv_call *r, const Tensorflow__RecvTensorRequest *q) {
   WEFT_TRY(weft__worker_check_key(r->worker, q->rendezvous_key));
-  WEFT_TRY(weft__once_check(r->worker->seen, "RecvTensor", q->request_id));
+  WEFT_TRY(weft__request_dedup_check(r->worker->dedup, "RecvTensor", q->request_id));
   r->key = weft__strdup(q->rendezvous_key);
   if (!r->key) return WEFT_OOM;
   WEFT_TRY(weft__worker_step_get(r->worker, q->step_id, false, &r->step));
-  return weft__cancel_watch_add(weft__call_cancel(r->call), &r->watch, on_gone, r);
+  return weft__cancel_watch_add(weft__call_cancel(r->call), &r->watch, recv_call_on_cancel, r);
 }
 
-void weft__worker_recv(worker *w, call *c, ProtobufCMessage *request) {
-  waiter *r = weft__alloc_zero(1, sizeof *r);
+void weft__worker_recv_tensor(worker *w, call *c, ProtobufCMessage *request) {
+  recv_call *r = weft__alloc_zero(1, sizeof *r);
   if (!r) {
     weft__call_respond(c, WEFT_OOM, NULL);
     weft__worker_leave(w);
     protobuf_c_message_free_unpacked(request, NULL);
     return;
   }
-  *r = (waiter){.worker = w, .call = c};
+  *r = (recv_call){.worker = w, .call = c};
   atomic_init(&r->refs, 2);
-  weft_err err = prepare(r, (const Tensorflow__RecvTensorRequest *)request);
+  weft_err err = recv_call_prepare(r, (const Tensorflow__RecvTensorRequest *)request);
   protobuf_c_message_free_unpacked(request, NULL);
   if (err) {
     weft__call_respond(c, err, NULL);
-    release(r);
+    recv_call_release(r);
   } else {
-    weft__rendezvous_recv(r->step->rendezvous, r->key, on_value, r);
-    if (atomic_load(&r->gone)) on_gone(r);
+    weft__rendezvous_recv(r->step->rendezvous, r->key, recv_call_on_value, r);
+    if (atomic_load(&r->canceled)) recv_call_on_cancel(r);
   }
-  release(r);
+  recv_call_release(r);
 }
 
-/* ---- asked by us ---- */
+/* ---- the fetching side ---- */
 
 typedef struct fetch {
   rendezvous *rendezvous;
@@ -155,23 +160,23 @@ typedef struct fetch {
   uint64_t id;
 } fetch;
 
-static void ignore(void *arg, weft_err err, message *reply) { (void)arg, (void)err, (void)reply; }
+static void fetch_ignore_reply(void *arg, weft_err err, message *reply) { (void)arg, (void)err, (void)reply; }
 
-/* The other side keeps its answer until it is told that we have it. */
-static void acknowledge(const fetch *f) {
+/* Tells a server that keeps its answer until then that the answer has arrived. */
+static void fetch_acknowledge(const fetch *f) {
   message m = {0};
   if (weft__message_add_varint(&m, 1, f->id) == WEFT_OK)
-    weft__peer_call(f->peer, ACK, &m, &(call_opts){.timeout_ms = 10000}, ignore, NULL);
+    weft__peer_call(f->peer, MARK_RECV_FINISHED, &m, &(call_opts){.timeout_ms = 10000}, fetch_ignore_reply, NULL);
   weft__message_finish(&m);
 }
 
-static void on_fetched(void *arg, weft_err err, message *reply) {
+static void fetch_on_reply(void *arg, weft_err err, message *reply) {
   fetch *f = arg;
   received_tensor got = {0};
   if (!err) err = weft__received_tensor_read(&got, reply);
-  weft__rendezvous_release(f->rendezvous); /* whoever waits has it too, and may end the step at once */
-  f->fn(f->arg, err, got.tensor ? got.tensor : &nothing, got.dead);
-  if (got.require_ack) acknowledge(f);
+  weft__rendezvous_release(f->rendezvous); /* before fn, which has a reference too and may end the step */
+  f->fn(f->arg, err, got.tensor ? got.tensor : &no_tensor, got.dead);
+  if (got.require_ack) fetch_acknowledge(f);
   weft_tensor_destroy(got.tensor);
   weft__free(f);
 }
@@ -181,7 +186,7 @@ uint64_t weft__worker_request_id(worker *w) {
   return id ? id : 1;
 }
 
-static weft_err begin(worker *w, const worker_step *s, const char *key, fetch **out, message *request) {
+static weft_err fetch_create(worker *w, const worker_step *s, const char *key, fetch **out, message *request) {
   fetch *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
   f->id = weft__worker_request_id(w);
@@ -196,19 +201,20 @@ static weft_err begin(worker *w, const worker_step *s, const char *key, fetch **
   return err;
 }
 
-void weft__worker_fetch(void *arg, rendezvous *r, const char *key, recv_fn *fn, void *fn_arg) {
+void weft__worker_fetch_tensor(void *arg, rendezvous *r, const char *key, recv_fn *fn, void *fn_arg) {
   worker_step *s = arg;
   message request = {0};
   fetch *f;
-  weft_err err = begin(s->worker, s, key, &f, &request);
+  weft_err err = fetch_create(s->worker, s, key, &f, &request);
   if (err) {
-    fn(fn_arg, err, &nothing, false);
+    fn(fn_arg, err, &no_tensor, false);
   } else {
     weft__rendezvous_retain(r);
     f->rendezvous = r;
     f->fn = fn;
     f->arg = fn_arg;
-    weft__peer_call(f->peer, RECV, &request, &(call_opts){.cancel = weft__rendezvous_token(r)}, on_fetched, f);
+    weft__peer_call(f->peer, RECV_TENSOR, &request, &(call_opts){.cancel = weft__rendezvous_token(r)}, fetch_on_reply,
+                    f);
   }
   weft__message_finish(&request);
 }

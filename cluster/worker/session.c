@@ -1,8 +1,10 @@
-/* session.c - masters' sessions on this task, and the graphs registered in them.
+/* session.c - the sessions of masters on this task, and the graphs registered in them.
  *
- * A master that died never deletes its sessions.  Those of a Weft task go ten minutes after it was
- * lost, or as soon as another process has taken its place or it said goodbye; and their number is bounded: beyond it, the one that was not used for the longest time goes.
- * Its master, should it live, is told by ABORTED to make another. */
+ * A master that died does not delete its sessions.  The sessions of a Weft task are dropped ten minutes after it was
+ * lost, or as soon as another process replaced it or it said goodbye.  The number of sessions is limited: beyond the
+ * limit the least recently used one is evicted.  If its master is alive, it gets ABORTED and creates another session.
+ *
+ * The lock of state.h guards the tables.  Sessions are removed from the table under it, and dropped without it. */
 #include "base/alloc.h"
 #include "base/block.h"
 #include "base/clock.h"
@@ -53,7 +55,7 @@ void weft__worker_session_release(worker_session *s) {
   weft__free(s);
 }
 
-/* Parts that run go on to their end. */
+/* Parts that run are not canceled. */
 void weft__worker_session_drop(worker_session *s) {
   pthread_mutex_lock(&s->worker->lock);
   map parts = s->parts;
@@ -63,11 +65,11 @@ void weft__worker_session_drop(worker_session *s) {
     if (parts.entries[i].key) weft__part_release(parts.entries[i].value);
   weft__map_finish(&parts);
   weft__worker_session_release(s);
-  weft__block_trim_heap(); /* threads that come and go with masters leave their pieces in many of malloc's arenas */
+  weft__block_trim_heap(); /* short-lived threads leave free memory in many arenas of malloc */
 }
 
-/* With the lock held: the session to go when there are too many, taken off the table. */
-static worker_session *take_oldest(worker *w) {
+/* Removes the least recently used session from the table if there are too many.  The lock is held. */
+static worker_session *worker_take_oldest_session(worker *w) {
   worker_session *oldest = NULL;
   if (w->sessions.count < SESSIONS_MAX) return NULL;
   for (int i = 0; i < w->sessions.used; i++) {
@@ -77,8 +79,8 @@ static worker_session *take_oldest(worker *w) {
   return weft__map_remove(&w->sessions, oldest->handle);
 }
 
-static weft_err open_for(worker *w, const char *session, const char *master, uint64_t incarnation, session_role role,
-                         bool isolate) {
+static weft_err worker_add_session(worker *w, const char *session, const char *master, uint64_t incarnation,
+                                   session_role role, bool isolate) {
   if (!*session) return weft__fail(WEFT_INVALID_ARGUMENT, "Session_handle must be non-empty.");
   worker_session *s, *old = NULL;
   WEFT_TRY(weft__worker_session_create(&s, w, session, master, role, isolate));
@@ -90,15 +92,15 @@ static weft_err open_for(worker *w, const char *session, const char *master, uin
     err = weft__fail(WEFT_UNAVAILABLE, "The chief restores the variables of %s", w->task->name);
   else if (!there)
     err = weft__map_put(&w->sessions, session, s);
-  if (!there && !err) old = take_oldest(w);
+  if (!there && !err) old = worker_take_oldest_session(w);
   pthread_mutex_unlock(&w->lock);
   if (there || err) weft__worker_session_release(s);
   if (old) weft__worker_session_drop(old);
   return err;
 }
 
-weft_err weft__worker_open(worker *w, const char *session, bool isolate) {
-  return open_for(w, session, w->task->name, 0, ROLE_NONE, isolate);
+weft_err weft__worker_open_session(worker *w, const char *session, bool isolate) {
+  return worker_add_session(w, session, w->task->name, 0, ROLE_NONE, isolate);
 }
 
 void weft__worker_sessions_lost(worker *w, const char *master) {
@@ -123,8 +125,8 @@ bool weft__worker_sessions_orphaned(worker *w, const char *master, uint64_t inca
   return any;
 }
 
-/* With the lock held: a session whose master was lost long ago, taken off the table. */
-static worker_session *take_lost(worker *w) {
+/* Removes a session from the table whose master was lost long ago.  The lock is held. */
+static worker_session *worker_take_lost_session(worker *w) {
   int64_t before = weft__clock_now_ns() - LOST_NS;
   for (int i = 0; i < w->sessions.used; i++) {
     worker_session *s = w->sessions.entries[i].key ? w->sessions.entries[i].value : NULL;
@@ -137,28 +139,29 @@ void weft__worker_sessions_sweep(worker *w) {
   worker_session *lost;
   do {
     pthread_mutex_lock(&w->lock);
-    lost = take_lost(w);
+    lost = worker_take_lost_session(w);
     pthread_mutex_unlock(&w->lock);
     if (lost) weft__worker_session_drop(lost);
   } while (lost);
 }
 
-void weft__worker_close(worker *w, const char *session) {
+void weft__worker_close_session(worker *w, const char *session) {
   pthread_mutex_lock(&w->lock);
   worker_session *s = weft__map_remove(&w->sessions, session);
   pthread_mutex_unlock(&w->lock);
   if (s) weft__worker_session_drop(s);
 }
 
-static weft_err no_session(const worker *w, const char *name) {
+static weft_err worker_no_session(const worker *w, const char *name) {
   return weft__fail(WEFT_ABORTED, "Session handle is not found: %.100s. Possibly this worker (\"%s\") just restarted.",
                     name, w->task->name);
 }
 
-/* The session of a request, with the lock held; borrowed.  Masters before 1.9 name sessions that they never made. */
-static weft_err find_session(worker *w, const char *name, bool created, worker_session **out) {
+/* Finds the session of a request, and notes that it is used.  Borrowed; the lock is held.  Masters before TensorFlow
+ * 1.9 name sessions that they did not create (created is false): these share one. */
+static weft_err worker_find_session(worker *w, const char *name, bool created, worker_session **out) {
   worker_session *s = weft__map_get(&w->sessions, name);
-  if (!s && created) return no_session(w, name);
+  if (!s && created) return worker_no_session(w, name);
   if (!s) s = w->legacy;
   s->used_ns = weft__clock_now_ns();
   s->lost_ns = 0;
@@ -172,19 +175,20 @@ weft_err weft__worker_create_session(worker *w, const ProtobufCMessage *request,
   const Tensorflow__CreateWorkerSessionRequest *q = (const Tensorflow__CreateWorkerSessionRequest *)request;
   (void)answer;
   if (q->server_def && q->server_def->cluster && q->server_def->cluster->n_job)
-    return weft__fail(WEFT_UNIMPLEMENTED, "A session that brings a cluster of its own (ConfigProto.cluster_def)");
+    return weft__fail(WEFT_UNIMPLEMENTED,
+                      "Sessions with a cluster of their own (ConfigProto.cluster_def) are not supported");
   session_role role =
       q->weft_role == ROLE_WORKER || q->weft_role == ROLE_CHIEF ? (session_role)q->weft_role : ROLE_NONE;
-  return open_for(w, q->session_handle, q->weft_master, q->weft_incarnation, role, q->isolate_session_state);
+  return worker_add_session(w, q->session_handle, q->weft_master, q->weft_incarnation, role, q->isolate_session_state);
 }
 
 weft_err weft__worker_delete_session(worker *w, const ProtobufCMessage *request, message *answer) {
   (void)answer;
-  weft__worker_close(w, ((const Tensorflow__DeleteWorkerSessionRequest *)request)->session_handle);
+  weft__worker_close_session(w, ((const Tensorflow__DeleteWorkerSessionRequest *)request)->session_handle);
   return WEFT_OK;
 }
 
-static weft_err check_nodes(const worker *w, const weft_graph *g) {
+static weft_err worker_check_nodes(const worker *w, const weft_graph *g) {
   for (int i = 0; i < g->n_node; i++) {
     const weft_node *n = g->node[i];
     if (!n->op)
@@ -198,39 +202,40 @@ static weft_err check_nodes(const worker *w, const weft_graph *g) {
   return WEFT_OK;
 }
 
-static weft_err import(const worker *w, const Tensorflow__GraphDef *def, weft_graph **out) {
+static weft_err worker_import_graph(const worker *w, const Tensorflow__GraphDef *def, weft_graph **out) {
   const op_table *ops;
   WEFT_TRY(weft__ops_table(&ops));
   WEFT_TRY(weft__graph_create(out, ops));
   weft_err err = weft__graph_import_proto(*out, def, &(import_opts){.part = true});
-  if (!err) err = check_nodes(w, *out);
+  if (!err) err = worker_check_nodes(w, *out);
   if (err) weft__graph_destroy(*out);
   return err;
 }
 
-/* Lists the part under a new handle. */
-static weft_err list_part(worker *w, worker_session *s, part *p, char name[17]) {
+/* Adds the part to its session under a new handle. */
+static weft_err worker_list_part(worker *w, worker_session *s, part *p, char name[17]) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&w->lock);
   bool gone = s != w->legacy && weft__map_get(&w->sessions, s->handle) != s;
-  if (gone) err = no_session(w, s->handle);
+  if (gone) err = worker_no_session(w, s->handle);
   if (!err && s->parts.count >= GRAPHS_MAX)
-    err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "Session %s has %d graphs registered", s->handle, s->parts.count);
+    err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "Session %s has %d graphs registered, which is the limit", s->handle,
+                     s->parts.count);
   snprintf(name, 17, "%016" PRIx64, (uint64_t)++s->next_graph);
   if (!err) err = weft__map_put(&s->parts, name, p);
   pthread_mutex_unlock(&w->lock);
   return err;
 }
 
-static weft_err register_graph(worker *w, worker_session *s, const Tensorflow__GraphDef *def, message *answer) {
+static weft_err worker_register_in(worker *w, worker_session *s, const Tensorflow__GraphDef *def, message *answer) {
   Tensorflow__RegisterGraphResponse reply = TENSORFLOW__REGISTER_GRAPH_RESPONSE__INIT;
   Tensorflow__GraphDef empty = TENSORFLOW__GRAPH_DEF__INIT;
   weft_graph *g;
   part *p;
   char name[17];
-  WEFT_TRY(import(w, def ? def : &empty, &g));
-  WEFT_TRY(weft__part_make(&p, s, g, &(plan_request){.n_feed = 0}));
-  weft_err err = list_part(w, s, p, name);
+  WEFT_TRY(worker_import_graph(w, def ? def : &empty, &g));
+  WEFT_TRY(weft__part_compile(&p, s, g, &(plan_request){.n_feed = 0}));
+  weft_err err = worker_list_part(w, s, p, name);
   if (err) {
     weft__part_release(p);
     return err;
@@ -239,32 +244,32 @@ static weft_err register_graph(worker *w, worker_session *s, const Tensorflow__G
   return weft__message_pack(answer, &reply.base);
 }
 
-weft_err weft__worker_register(worker *w, const ProtobufCMessage *request, message *answer) {
+weft_err weft__worker_register_graph(worker *w, const ProtobufCMessage *request, message *answer) {
   const Tensorflow__RegisterGraphRequest *q = (const Tensorflow__RegisterGraphRequest *)request;
   worker_session *s;
   pthread_mutex_lock(&w->lock);
-  weft_err err = find_session(w, q->session_handle, q->create_worker_session_called, &s);
+  weft_err err = worker_find_session(w, q->session_handle, q->create_worker_session_called, &s);
   if (!err) atomic_fetch_add(&s->refs, 1);
   pthread_mutex_unlock(&w->lock);
   if (err) return err;
-  err = register_graph(w, s, q->graph_def, answer);
+  err = worker_register_in(w, s, q->graph_def, answer);
   weft__worker_session_release(s);
   return err;
 }
 
-static weft_err no_graph(const worker *w, const char *name) {
+static weft_err worker_no_graph(const worker *w, const char *name) {
   return weft__fail(WEFT_ABORTED, "Graph handle is not found: %.100s. Possibly, this worker (\"%s\") just restarted.",
                     name, w->task->name);
 }
 
-weft_err weft__worker_deregister(worker *w, const ProtobufCMessage *request, message *answer) {
+weft_err weft__worker_deregister_graph(worker *w, const ProtobufCMessage *request, message *answer) {
   const Tensorflow__DeregisterGraphRequest *q = (const Tensorflow__DeregisterGraphRequest *)request;
   worker_session *s;
   part *p = NULL;
   (void)answer;
   pthread_mutex_lock(&w->lock);
-  weft_err err = find_session(w, q->session_handle, q->create_worker_session_called, &s);
-  if (!err && !(p = weft__map_remove(&s->parts, q->graph_handle))) err = no_graph(w, q->graph_handle);
+  weft_err err = worker_find_session(w, q->session_handle, q->create_worker_session_called, &s);
+  if (!err && !(p = weft__map_remove(&s->parts, q->graph_handle))) err = worker_no_graph(w, q->graph_handle);
   pthread_mutex_unlock(&w->lock);
   if (p) weft__part_release(p);
   return err;
@@ -273,8 +278,8 @@ weft_err weft__worker_deregister(worker *w, const ProtobufCMessage *request, mes
 weft_err weft__worker_find_part(worker *w, const char *session, bool created, const char *graph, part **out) {
   worker_session *s;
   pthread_mutex_lock(&w->lock);
-  weft_err err = find_session(w, session, created, &s);
-  if (!err && !(*out = weft__map_get(&s->parts, graph))) err = no_graph(w, graph);
+  weft_err err = worker_find_session(w, session, created, &s);
+  if (!err && !(*out = weft__map_get(&s->parts, graph))) err = worker_no_graph(w, graph);
   if (!err) atomic_fetch_add(&(*out)->refs, 1);
   pthread_mutex_unlock(&w->lock);
   return err;
@@ -285,14 +290,14 @@ weft_err weft__part_create(part **out, worker *w, const char *session, weft_grap
   plan_request r = {.n_feed = n_feed, .feed = feed, .n_fetch = n_fetch, .fetch = fetch};
   worker_session *s;
   pthread_mutex_lock(&w->lock);
-  weft_err err = find_session(w, session, true, &s);
+  weft_err err = worker_find_session(w, session, true, &s);
   if (!err) atomic_fetch_add(&s->refs, 1);
   pthread_mutex_unlock(&w->lock);
   if (err) {
     weft__graph_destroy(graph);
     return err;
   }
-  err = weft__part_make(out, s, graph, &r);
+  err = weft__part_compile(out, s, graph, &r);
   weft__worker_session_release(s);
   return err;
 }

@@ -1,16 +1,16 @@
-/* state.h - what the files of the worker share: worker*.c only.
+/* state.h - the state that the files of the worker share; nothing else includes it but tests.
  *
- * worker.c           making and unmaking, and who answers which call
- * worker_session.c   sessions and the graphs registered in them
- * worker_part.c      one run of a part
- * worker_step.c      the steps that parts and calls meet in, and who empties the table
- * worker_recv.c      tensors asked of this task, and asked by it
- * worker_bundle.c    many of them in one call
- * worker_run.c       RunGraph
- * worker_restore.c   what a chief that restores drops and refuses
+ * worker.c        creates and destroys the worker, dispatches calls
+ * session.c       sessions of masters, and the graphs registered in them
+ * part.c          one run of a part
+ * step.c          the table of steps, and their expiry
+ * recv_tensor.c   RecvTensor, as server and as client
+ * bundle.c        several tensors in one call
+ * run_graph.c     RunGraph
+ * restore.c       what is dropped and rejected while a chief restores
  *
- * One lock guards the tables.  It is held for moments: never while anything is called back, aborted,
- * fired or freed. */
+ * One lock guards the tables.  It is held for a few lines only: no callback is called, no token fired, no rendezvous
+ * aborted and nothing freed under it. */
 #ifndef WEFT_CLUSTER_WORKER_STATE_H
 #define WEFT_CLUSTER_WORKER_STATE_H
 
@@ -28,18 +28,18 @@
 enum { STEP_BUCKETS = 1024 };
 
 typedef struct worker_session {
-  atomic_int refs; /* the table's, each part's */
+  atomic_int refs; /* one of the table, one of each part */
   worker *worker;
-  char *handle, *master; /* master: the task it is on, "" if that is not known */
+  char *handle, *master; /* master: the name of its task, "" if that is not known */
   uint64_t incarnation;  /* of the master's process; 0: not known */
-  resources *resources;  /* the task's, or its own when isolated */
+  resources *resources;  /* the task's, or its own if it is isolated */
   bool isolated;
   session_role role;
-  /* The worker's lock guards: */
-  bool outdated; /* a chief has restored since: no run of it begins any more */
+  /* Guarded by the worker's lock: */
+  bool outdated; /* a chief has restored the variables since: new runs are rejected */
   map parts;     /* graph handle -> part, with a reference */
   int64_t next_graph, used_ns;
-  int64_t lost_ns; /* since when its master is lost; 0: it is not */
+  int64_t lost_ns; /* when its master was lost; 0: it is not */
 } worker_session;
 
 struct part {
@@ -49,115 +49,120 @@ struct part {
   plan *plan;
 };
 
-typedef struct partial partial; /* worker_run.c: a run that is fed and fetched from by several calls */
+typedef struct worker_partial worker_partial; /* run_graph.c: a run that several calls feed and fetch */
 
 typedef struct worker_step {
-  atomic_int refs; /* the table's, each run's and waiting call's, the timer's */
+  atomic_int refs; /* one of the table, of each run and waiting call, of the timer */
   worker *worker;
   int64_t id;
   rendezvous *rendezvous;
-  /* The worker's lock guards: */
-  bool listed, ran; /* in the table; a part has been run in it */
-  bool tidy;        /* ends by itself, once nobody uses it and nothing waits in it */
+  /* Guarded by the worker's lock: */
+  bool listed, ran;  /* in the table; a part has run in it */
+  bool auto_cleanup; /* is dropped once nothing uses it and its rendezvous is empty: no CleanupGraph will come */
   int64_t used_ns;
-  timer doom;       /* set when whoever ran it went away */
-  partial *partial; /* or NULL */
+  timer expiry;            /* step expiry: set when the caller of its run went away */
+  worker_partial *partial; /* or NULL */
   struct worker_step *next;
 } worker_step;
 
-typedef struct running { /* a part in flight */
+typedef struct running_part { /* one run of a part */
   atomic_int refs;
   part *part;
   worker_step *step;
-  part_run asked;
+  part_run opts;
   plan_run run;
-  cancel token;       /* its own: a failing node fires it */
-  cancel_watch watch; /* on the caller's */
+  cancel token;       /* the run's own: a failing node fires it */
+  cancel_watch watch; /* on the caller's token */
   bool watched;
-  atomic_bool outside; /* the caller's token fired */
-  atomic_bool late;    /* the deadline passed */
+  atomic_bool caller_canceled; /* the caller's token fired */
+  atomic_bool timed_out;       /* the deadline passed */
   timer deadline;
   step_objects objects;
   int64_t began_ns;
-  bool stopped; /* the worker's lock guards it and the ring */
-  struct running *next, *prev;
-} running;
+  bool stopped; /* its token was fired; guarded by the worker's lock, as is the ring */
+  struct running_part *next, *prev;
+} running_part;
 
 struct worker {
   task *task;
   peers *peers;
   timers *timers;
-  once *seen;
-  atomic_ullong next_id; /* of our requests */
-  size_t together_max;   /* bytes of tensors in one message */
+  request_dedup *dedup;
+  atomic_ullong next_id;   /* of requests that this task sends */
+  size_t bundle_bytes_max; /* bytes of tensors in one message */
   timer sweep;
-  worker_session *legacy; /* for masters that make no sessions */
+  worker_session *legacy; /* for masters that create no sessions */
 
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t idle;
   map sessions; /* handle -> worker_session, with a reference */
   worker_step *step[STEP_BUCKETS];
   int n_step;
-  running runs; /* a ring */
-  int n_busy;   /* runs, and calls that are being answered */
+  running_part runs; /* a ring, the oldest run first */
+  int n_busy;        /* runs, and calls that are being answered */
   bool closed;
-  char *restoring; /* the session of the chief that sets variables here; NULL: none does */
+  char *restoring; /* the session of the chief that restores variables here; NULL: none does */
 };
 
 /* ---- worker.c ---- */
-/* Between these two the worker is not destroyed.  UNAVAILABLE when it is about to be. */
+/* The worker is not destroyed between enter and leave.  UNAVAILABLE if it is being destroyed. */
 weft_err weft__worker_enter(worker *w);
 void weft__worker_leave(worker *w);
-/* Answers a method that needs no waiting; UNIMPLEMENTED for one that is not known.  The request is emptied. */
+/* Answers a method that does not wait; UNIMPLEMENTED for others.  The request is emptied. */
 weft_err weft__worker_answer(worker *w, const char *method, message *request, message *answer);
 
-/* ---- worker_session.c ---- */
+/* ---- session.c ---- */
 weft_err weft__worker_session_create(worker_session **out, worker *w, const char *handle, const char *master,
                                      session_role role, bool isolate);
-/* Notes that the sessions of a task have lost their master. */
+/* Notes that the sessions of this master have lost it. */
 void weft__worker_sessions_lost(worker *w, const char *master);
-/* Notes that of those the ones of other processes than this (0: of any) have lost it for ever; true: there are some. */
+/* Marks the sessions of other processes of this master than this incarnation (0: of all) for the next sweep.  Returns
+ * true if there are any. */
 bool weft__worker_sessions_orphaned(worker *w, const char *master, uint64_t incarnation);
-void weft__worker_sessions_sweep(worker *w); /* drops those whose master did not come back */
+void weft__worker_sessions_sweep(worker *w); /* drops the sessions whose master did not come back */
 void weft__worker_session_release(worker_session *s);
-void weft__worker_session_drop(worker_session *s); /* its graphs, then the reference */
+void weft__worker_session_drop(worker_session *s); /* releases its graphs, then the reference */
 weft_err weft__worker_create_session(worker *w, const ProtobufCMessage *request, message *answer);
 weft_err weft__worker_delete_session(worker *w, const ProtobufCMessage *request, message *answer);
-weft_err weft__worker_register(worker *w, const ProtobufCMessage *request, message *answer);
-weft_err weft__worker_deregister(worker *w, const ProtobufCMessage *request, message *answer);
-/* The registered graph, with a reference. */
+weft_err weft__worker_register_graph(worker *w, const ProtobufCMessage *request, message *answer);
+weft_err weft__worker_deregister_graph(worker *w, const ProtobufCMessage *request, message *answer);
+/* Finds a registered graph; the caller gets a reference.  created: the master has created the session. */
 weft_err weft__worker_find_part(worker *w, const char *session, bool created, const char *graph, part **out);
 
-/* ---- worker_part.c ---- */
-weft_err weft__part_make(part **out, worker_session *s, weft_graph *graph, const plan_request *r); /* all nodes run */
-void weft__running_release(running *u);
+/* ---- part.c ---- */
+/* Compiles a part that runs every node which is not fed.  The part owns the graph, which is destroyed if this fails. */
+weft_err weft__part_compile(part **out, worker_session *s, weft_graph *graph, const plan_request *r);
+void weft__running_part_release(running_part *u);
 
-/* ---- worker_step.c ---- */
-weft_err weft__worker_step_get(worker *w, int64_t id, bool runs,
-                               worker_step **out); /* found or made; with a reference */
+/* ---- step.c ---- */
+/* Finds the step or creates it; the caller gets a reference.  runs: a part will run in it. */
+weft_err weft__worker_step_get(worker *w, int64_t id, bool runs, worker_step **out);
 void weft__worker_step_release(worker_step *s);
-void weft__worker_step_tidy(worker_step *s);        /* no CleanupGraph will come, unless something goes wrong */
-void weft__worker_step_doom(worker *w, int64_t id); /* cleans up in a second */
-void weft__worker_steps_sweep(void *worker);        /* a timer's function: forgets what nobody came back for */
-void weft__worker_steps_finish(worker *w);
+void weft__worker_step_set_auto_cleanup(worker_step *s);
+void weft__worker_step_expire(worker *w, int64_t id); /* sets the timer that cleans the step up in a second */
+void weft__worker_steps_sweep(void *worker);          /* drops the steps that nothing has used for an hour */
+void weft__worker_steps_finish(worker *w);            /* drops all steps */
 
-/* ---- worker_recv.c: the first is a rendezvous_remote's; calls of `begin` kind were entered and leave when answered ---- */
-void weft__worker_fetch(void *step, rendezvous *r, const char *key, recv_fn *fn, void *fn_arg);
-void weft__worker_recv(worker *w, call *c, ProtobufCMessage *request);
-/* Is the source device of a key one of ours, in this incarnation? */
+/* ---- recv_tensor.c ---- */
+/* Fetches a tensor from another task; the function of a rendezvous_remote.  fn is called exactly once. */
+void weft__worker_fetch_tensor(void *step, rendezvous *r, const char *key, recv_fn *fn, void *fn_arg);
+/* Answers RecvTensor.  The call has entered the worker and leaves it when it is answered; frees the request. */
+void weft__worker_recv_tensor(worker *w, call *c, ProtobufCMessage *request);
+/* Checks that the source device of a key is one of this task, in this incarnation. */
 weft_err weft__worker_check_key(const worker *w, const char *key);
+uint64_t weft__worker_request_id(worker *w); /* a new id for a request that this task sends; never 0 */
 
-uint64_t weft__worker_request_id(worker *w); /* for a request of ours */
+/* ---- bundle.c ---- */
+/* The same for several tensors at a time, between Weft tasks. */
+void weft__worker_fetch_tensors(void *step, rendezvous *r, int n, const recv_request *want);
+void weft__worker_recv_tensors(worker *w, call *c, ProtobufCMessage *request);
 
-/* ---- worker_bundle.c: several at a time, between Weft tasks ---- */
-void weft__worker_fetch_all(void *step, rendezvous *r, int n, const recv_request *want);
-void weft__worker_recv_all(worker *w, call *c, ProtobufCMessage *request);
-
-/* ---- worker_restore.c ---- */
+/* ---- restore.c ---- */
 weft_err weft__worker_answer_restore(worker *w, const ProtobufCMessage *request, message *answer);
 
-/* ---- worker_run.c ---- */
-void weft__worker_run(worker *w, call *c, ProtobufCMessage *request);
-void weft__partial_release(partial *p);
+/* ---- run_graph.c ---- */
+/* Answers RunGraph.  The call has entered the worker and leaves it when it is answered; frees the request. */
+void weft__worker_run_graph(worker *w, call *c, ProtobufCMessage *request);
+void weft__worker_partial_release(worker_partial *p);
 
 #endif

@@ -1,7 +1,8 @@
-/* worker.c - makes and unmakes a worker, and finds out who answers a call.
+/* worker.c - creates and destroys a worker, and dispatches its calls.
  *
- * Most methods are a function from a request to an answer.  Those that may take long (a graph to be
- * compiled, variables to be freed) run on the task's pool, the others on the transport's thread. */
+ * Most methods are a function from a request to an answer.  Those that may take long (compiling a graph, freeing
+ * variables) run on the task's pool, the others on the thread of the transport.  Methods that wait answer later by
+ * themselves.  The lock of state.h guards the tables. */
 #include "base/alloc.h"
 #include "base/adaptive_mutex.h"
 #include "base/cast.h"
@@ -13,25 +14,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { IDS_REMEMBERED = 100000 };
+enum { REQUEST_IDS = 100000 };
 #define SERVICE "/tensorflow.WorkerService/"
 #define BETWEEN_WEFT "/weft.Worker/"
 #define SWEEP_NS (INT64_C(60) * 1000000000)
 
-/* ---- its life ---- */
+/* ---- creation and destruction ---- */
 
-static void sweep(void *arg) {
+static void worker_sweep(void *arg) {
   worker *w = arg;
   weft__worker_steps_sweep(w);
   weft__worker_sessions_sweep(w);
-  weft__timer_set(w->timers, &w->sweep, weft__clock_now_ns() + SWEEP_NS, sweep, w);
+  weft__timer_set(w->timers, &w->sweep, weft__clock_now_ns() + SWEEP_NS, worker_sweep, w);
 }
 
-/* A task that holds a token is watched: it may die without any call of ours to it. */
-static void on_token(void *arg, const char *task_name, bool holds) {
+/* A task that holds a token is monitored: it may die while no call to it is in progress. */
+static void worker_on_token(void *arg, const char *task_name, bool holds) {
   worker *w = arg;
   peer *p;
-  if (w->peers && weft__peers_find(w->peers, task_name, &p) == WEFT_OK) weft__peer_watch(p, holds ? 1 : -1);
+  if (w->peers && weft__peers_find(w->peers, task_name, &p) == WEFT_OK) weft__peer_monitor(p, holds ? 1 : -1);
 }
 
 weft_err weft__worker_create(worker **out, task *t, peers *p) {
@@ -39,7 +40,7 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   if (!w) return WEFT_OOM;
   w->task = t;
   w->peers = p;
-  w->together_max = (size_t)1 << 30;
+  w->bundle_bytes_max = (size_t)1 << 30;
   w->runs.next = w->runs.prev = &w->runs;
   weft__adaptive_mutex_init(&w->lock);
   pthread_cond_init(&w->idle, NULL);
@@ -47,10 +48,10 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   weft__make_handle(seed);
   atomic_init(&w->next_id, strtoull(seed, NULL, 16));
   weft_err err = weft__timers_create(&w->timers);
-  if (!err) err = weft__once_create(&w->seen, IDS_REMEMBERED);
-  if (!err) err = weft__sync_tokens_create(t->resources, on_token, w);
+  if (!err) err = weft__request_dedup_create(&w->dedup, REQUEST_IDS);
+  if (!err) err = weft__sync_tokens_create(t->resources, worker_on_token, w);
   if (!err) err = weft__worker_session_create(&w->legacy, w, "legacy", "", ROLE_NONE, false);
-  if (!err) weft__timer_set(w->timers, &w->sweep, weft__clock_now_ns() + SWEEP_NS, sweep, w);
+  if (!err) weft__timer_set(w->timers, &w->sweep, weft__clock_now_ns() + SWEEP_NS, worker_sweep, w);
   if (err)
     weft__worker_destroy(w);
   else
@@ -58,8 +59,8 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   return err;
 }
 
-/* Does a part send to a task or receive from it (NULL: any)? */
-static bool meets(const part *p, const char *task_name) {
+/* Returns true if the part sends to the task or receives from it (NULL: always). */
+static bool part_exchanges_with(const part *p, const char *task_name) {
   size_t size = task_name ? strlen(task_name) : 0;
   if (!task_name) return true;
   for (int i = 0; i < p->graph->n_node; i++) {
@@ -74,46 +75,48 @@ static bool meets(const part *p, const char *task_name) {
   return false;
 }
 
-static running *next_to_stop(worker *w, const char *task_name) {
-  for (running *u = w->runs.next; u != &w->runs; u = u->next) {
+/* Returns a run to cancel, or NULL.  The lock is held. */
+static running_part *worker_next_to_stop(worker *w, const char *task_name) {
+  for (running_part *u = w->runs.next; u != &w->runs; u = u->next) {
     bool asked = task_name && strcmp(u->part->session->master, task_name) == 0;
-    if (!u->stopped && (asked || meets(u->part, task_name))) return u;
+    if (!u->stopped && (asked || part_exchanges_with(u->part, task_name))) return u;
   }
   return NULL;
 }
 
-/* Ends the runs that meet a task or that it asked for, or all. */
-static void stop_runs(worker *w, const char *task_name, const char *why) {
-  running *u;
+/* Cancels the runs that exchange tensors with a task or whose master it is (NULL: all runs). */
+static void worker_stop_runs(worker *w, const char *task_name, const char *why) {
+  running_part *u;
   pthread_mutex_lock(&w->lock);
-  while ((u = next_to_stop(w, task_name))) {
+  while ((u = worker_next_to_stop(w, task_name))) {
     u->stopped = true;
     atomic_fetch_add(&u->refs, 1);
     pthread_mutex_unlock(&w->lock);
     weft__cancel_fire(&u->token, WEFT_UNAVAILABLE, "Task %s %s", task_name ? task_name : w->task->name, why);
-    weft__worker_step_doom(w, u->asked.step);
-    weft__running_release(u);
+    weft__worker_step_expire(w, u->opts.step);
+    weft__running_part_release(u);
     pthread_mutex_lock(&w->lock);
   }
   pthread_mutex_unlock(&w->lock);
 }
 
-void weft__worker_lost(worker *w, const char *task_name) {
-  stop_runs(w, task_name, "is gone");
+void weft__worker_task_lost(worker *w, const char *task_name) {
+  worker_stop_runs(w, task_name, "is gone");
   weft__worker_sessions_lost(w, task_name);
   if (weft__sync_tokens_return(w->task->resources, task_name))
-    weft__log(LOG_INFO, "The token of %s goes back to the queue: the others go on without it", task_name);
+    weft__log(LOG_INFO, "The token of %s returns to the queue: the other workers continue without it", task_name);
 }
 
-static void sweep_now(void *arg) {
+static void worker_sweep_task(void *arg) {
   worker *w = arg;
   weft__worker_sessions_sweep(w);
   weft__worker_leave(w);
 }
 
-void weft__worker_replaced(worker *w, const char *task_name, uint64_t incarnation) {
+void weft__worker_task_replaced(worker *w, const char *task_name, uint64_t incarnation) {
   if (!weft__worker_sessions_orphaned(w, task_name, incarnation) || weft__worker_enter(w)) return;
-  if (weft__pool_submit(w->task->inter, sweep_now, w)) weft__worker_leave(w); /* then the timer does it */
+  if (weft__pool_submit(w->task->inter, worker_sweep_task, w))
+    weft__worker_leave(w); /* the next sweep of the timer does it */
 }
 
 timers *weft__worker_timers(worker *w) { return w->timers; }
@@ -132,12 +135,12 @@ int weft__worker_running(worker *w) {
   return n;
 }
 
-int64_t weft__worker_oldest(worker *w, char *master, size_t room) {
+int64_t weft__worker_oldest_run(worker *w, char *master, size_t size) {
   pthread_mutex_lock(&w->lock);
-  const running *u = w->runs.next;
+  const running_part *u = w->runs.next;
   bool any = u != &w->runs;
   int64_t began_ns = any ? u->began_ns : 0;
-  snprintf(master, room, "%s", any ? u->part->session->master : "");
+  snprintf(master, size, "%s", any ? u->part->session->master : "");
   pthread_mutex_unlock(&w->lock);
   return began_ns;
 }
@@ -149,7 +152,7 @@ void weft__worker_stop(worker *w) {
   pthread_mutex_unlock(&w->lock);
   if (already) return;
   weft__sync_tokens_destroy(w->task->resources);
-  stop_runs(w, NULL, "is going away");
+  worker_stop_runs(w, NULL, "is going away");
   weft__worker_steps_finish(w);
 }
 
@@ -164,7 +167,7 @@ void weft__worker_destroy(worker *w) {
     if (w->sessions.entries[i].key) weft__worker_session_drop(w->sessions.entries[i].value);
   if (w->legacy) weft__worker_session_drop(w->legacy);
   weft__map_finish(&w->sessions);
-  weft__once_destroy(w->seen);
+  weft__request_dedup_destroy(w->dedup);
   weft__free(w->restoring);
   pthread_cond_destroy(&w->idle);
   pthread_mutex_destroy(&w->lock);
@@ -185,9 +188,9 @@ void weft__worker_leave(worker *w) {
   pthread_mutex_unlock(&w->lock);
 }
 
-/* ---- small methods ---- */
+/* ---- simple methods ---- */
 
-static weft_err get_status(worker *w, const ProtobufCMessage *request, message *answer) {
+static weft_err worker_get_status(worker *w, const ProtobufCMessage *request, message *answer) {
   (void)request;
   for (int i = 0; i < w->task->n_device; i++) {
     const device *d = w->task->device[i];
@@ -205,80 +208,82 @@ static weft_err get_status(worker *w, const ProtobufCMessage *request, message *
   return WEFT_OK;
 }
 
-static weft_err cleanup_graph(worker *w, const ProtobufCMessage *request, message *answer) {
+static weft_err worker_cleanup_graph(worker *w, const ProtobufCMessage *request, message *answer) {
   (void)answer;
-  weft__worker_cleanup(w, ((const Tensorflow__CleanupGraphRequest *)request)->step_id);
+  weft__worker_cleanup_step(w, ((const Tensorflow__CleanupGraphRequest *)request)->step_id);
   return WEFT_OK;
 }
 
-void weft__worker_clear(worker *w, int n, const char *const *container) {
+void weft__worker_clear_containers(worker *w, int n, const char *const *container) {
   if (n == 0) weft__resources_clear(w->task->resources, "");
   for (int i = 0; i < n; i++) weft__resources_clear(w->task->resources, container[i]);
 }
 
-static weft_err cleanup_all(worker *w, const ProtobufCMessage *request, message *answer) {
+static weft_err worker_cleanup_all(worker *w, const ProtobufCMessage *request, message *answer) {
   (void)answer;
   const Tensorflow__CleanupAllRequest *q = (const Tensorflow__CleanupAllRequest *)request;
-  weft__worker_clear(w, weft__int_sat(q->n_container), (const char *const *)q->container);
+  weft__worker_clear_containers(w, weft__int_sat(q->n_container), (const char *const *)q->container);
   return WEFT_OK;
 }
 
-/* Nothing is kept for a caller to fetch or to acknowledge. */
-static weft_err nothing(worker *w, const ProtobufCMessage *request, message *answer) {
+/* MarkRecvFinished and Logging: this worker keeps nothing for the caller to acknowledge or to fetch. */
+static weft_err worker_accept(worker *w, const ProtobufCMessage *request, message *answer) {
   (void)w, (void)request, (void)answer;
   return WEFT_OK;
 }
 
-static weft_err tracing(worker *w, const ProtobufCMessage *request, message *answer) {
+static weft_err worker_tracing(worker *w, const ProtobufCMessage *request, message *answer) {
   (void)w, (void)request, (void)answer;
   return weft__fail(WEFT_UNIMPLEMENTED, "Tracing is not supported");
 }
 
-/* ---- methods ---- */
+/* ---- dispatch ---- */
 
-typedef struct method {
+typedef struct worker_method {
   const char *name;
   const ProtobufCMessageDescriptor *request;
   weft_err (*answer)(worker *w, const ProtobufCMessage *request, message *answer);
-  void (*begin)(worker *w, call *c, ProtobufCMessage *request); /* one that waits: answers by itself, frees request */
-  bool slow;                                                    /* not on the transport's thread */
-} method;
+  void (*begin)(worker *w, call *c,
+                ProtobufCMessage *request); /* for a method that waits: answers by itself, frees the request */
+  bool slow;                                /* runs on the task's pool */
+} worker_method;
 
-static const method methods[] = {
-    {"RunGraph", &tensorflow__run_graph_request__descriptor, NULL, weft__worker_run, false},
-    {"RecvTensor", &tensorflow__recv_tensor_request__descriptor, NULL, weft__worker_recv, false},
-    {"CleanupGraph", &tensorflow__cleanup_graph_request__descriptor, cleanup_graph, NULL, false},
-    {"GetStatus", &tensorflow__get_status_request__descriptor, get_status, NULL, false},
+static const worker_method worker_methods[] = {
+    {"RunGraph", &tensorflow__run_graph_request__descriptor, NULL, weft__worker_run_graph, false},
+    {"RecvTensor", &tensorflow__recv_tensor_request__descriptor, NULL, weft__worker_recv_tensor, false},
+    {"CleanupGraph", &tensorflow__cleanup_graph_request__descriptor, worker_cleanup_graph, NULL, false},
+    {"GetStatus", &tensorflow__get_status_request__descriptor, worker_get_status, NULL, false},
     {"CreateWorkerSession", &tensorflow__create_worker_session_request__descriptor, weft__worker_create_session, NULL,
      false},
     {"DeleteWorkerSession", &tensorflow__delete_worker_session_request__descriptor, weft__worker_delete_session, NULL,
      true},
-    {"RegisterGraph", &tensorflow__register_graph_request__descriptor, weft__worker_register, NULL, true},
-    {"DeregisterGraph", &tensorflow__deregister_graph_request__descriptor, weft__worker_deregister, NULL, true},
-    {"CleanupAll", &tensorflow__cleanup_all_request__descriptor, cleanup_all, NULL, true},
-    {"MarkRecvFinished", &tensorflow__mark_recv_finished_request__descriptor, nothing, NULL, false},
-    {"Logging", &tensorflow__logging_request__descriptor, nothing, NULL, false},
-    {"Tracing", &tensorflow__tracing_request__descriptor, tracing, NULL, false},
+    {"RegisterGraph", &tensorflow__register_graph_request__descriptor, weft__worker_register_graph, NULL, true},
+    {"DeregisterGraph", &tensorflow__deregister_graph_request__descriptor, weft__worker_deregister_graph, NULL, true},
+    {"CleanupAll", &tensorflow__cleanup_all_request__descriptor, worker_cleanup_all, NULL, true},
+    {"MarkRecvFinished", &tensorflow__mark_recv_finished_request__descriptor, worker_accept, NULL, false},
+    {"Logging", &tensorflow__logging_request__descriptor, worker_accept, NULL, false},
+    {"Tracing", &tensorflow__tracing_request__descriptor, worker_tracing, NULL, false},
 };
 
-static const method recv_all = {"RecvTensors", &weft__recv_tensors_request__descriptor, NULL, weft__worker_recv_all,
-                                false};
+static const worker_method recv_tensors_method = {"RecvTensors", &weft__recv_tensors_request__descriptor, NULL,
+                                                  weft__worker_recv_tensors, false};
 
-static const method restore = {"Restore", &weft__restore_request__descriptor, weft__worker_answer_restore, NULL, true};
+static const worker_method restore_method = {"Restore", &weft__restore_request__descriptor, weft__worker_answer_restore,
+                                             NULL, true};
 
-static const method *find_method(const char *path) {
+static const worker_method *worker_find_method(const char *path) {
   size_t n = strlen(SERVICE);
-  for (size_t i = 0; strncmp(path, SERVICE, n) == 0 && i < sizeof methods / sizeof *methods; i++)
-    if (strcmp(path + n, methods[i].name) == 0) return &methods[i];
-  if (strcmp(path, BETWEEN_WEFT "Restore") == 0) return &restore;
-  return strcmp(path, BETWEEN_WEFT "RecvTensors") == 0 ? &recv_all : NULL;
+  for (size_t i = 0; strncmp(path, SERVICE, n) == 0 && i < sizeof worker_methods / sizeof *worker_methods; i++)
+    if (strcmp(path + n, worker_methods[i].name) == 0) return &worker_methods[i];
+  if (strcmp(path, BETWEEN_WEFT "Restore") == 0) return &restore_method;
+  return strcmp(path, BETWEEN_WEFT "RecvTensors") == 0 ? &recv_tensors_method : NULL;
 }
 
-static weft_err unknown_method(const char *path) {
+static weft_err worker_unknown_method(const char *path) {
   return weft__fail(WEFT_UNIMPLEMENTED, "Method %s is not implemented by this task", path);
 }
 
-static weft_err answer_with(worker *w, const method *m, message *request, message *answer) {
+static weft_err worker_run_method(worker *w, const worker_method *m, message *request, message *answer) {
   ProtobufCMessage *q;
   WEFT_TRY(weft__message_unpack(&q, request, m->request));
   weft_err err = m->answer(w, q, answer);
@@ -287,40 +292,40 @@ static weft_err answer_with(worker *w, const method *m, message *request, messag
 }
 
 weft_err weft__worker_answer(worker *w, const char *path, message *request, message *answer) {
-  const method *m = find_method(path);
-  return m && m->answer ? answer_with(w, m, request, answer) : unknown_method(path);
+  const worker_method *m = worker_find_method(path);
+  return m && m->answer ? worker_run_method(w, m, request, answer) : worker_unknown_method(path);
 }
 
-typedef struct job {
+typedef struct worker_pool_call {
   worker *worker;
-  const method *method;
+  const worker_method *method;
   call *call;
-} job;
+} worker_pool_call;
 
-static void do_job(worker *w, const method *m, call *c) {
+static void worker_answer_call(worker *w, const worker_method *m, call *c) {
   message answer = {0};
-  weft_err err = answer_with(w, m, weft__call_request(c), &answer);
+  weft_err err = worker_run_method(w, m, weft__call_request(c), &answer);
   weft__call_respond(c, err, &answer);
   weft__message_finish(&answer);
   weft__worker_leave(w);
 }
 
-static void job_task(void *arg) {
-  job j = *(job *)arg;
+static void worker_pool_task(void *arg) {
+  worker_pool_call submitted = *(worker_pool_call *)arg;
   weft__free(arg);
-  do_job(j.worker, j.method, j.call);
+  worker_answer_call(submitted.worker, submitted.method, submitted.call);
 }
 
-static weft_err submit(worker *w, const method *m, call *c) {
-  job *j = weft__alloc(sizeof *j);
-  if (!j) return WEFT_OOM;
-  *j = (job){w, m, c};
-  weft_err err = weft__pool_submit(w->task->inter, job_task, j);
-  if (err) weft__free(j);
+static weft_err worker_submit(worker *w, const worker_method *m, call *c) {
+  worker_pool_call *submitted = weft__alloc(sizeof *submitted);
+  if (!submitted) return WEFT_OOM;
+  *submitted = (worker_pool_call){w, m, c};
+  weft_err err = weft__pool_submit(w->task->inter, worker_pool_task, submitted);
+  if (err) weft__free(submitted);
   return err;
 }
 
-static void begin(worker *w, const method *m, call *c) {
+static void worker_begin_call(worker *w, const worker_method *m, call *c) {
   ProtobufCMessage *q;
   weft_err err = weft__message_unpack(&q, weft__call_request(c), m->request);
   if (err) {
@@ -332,21 +337,21 @@ static void begin(worker *w, const method *m, call *c) {
 }
 
 void weft__worker_handle(worker *w, call *c) {
-  const method *m = find_method(weft__call_method(c));
-  weft_err err = m ? weft__worker_enter(w) : unknown_method(weft__call_method(c));
+  const worker_method *m = worker_find_method(weft__call_method(c));
+  weft_err err = m ? weft__worker_enter(w) : worker_unknown_method(weft__call_method(c));
   if (err) {
     weft__call_respond(c, err, NULL);
     return;
   }
   if (m->begin) {
-    begin(w, m, c);
+    worker_begin_call(w, m, c);
     return;
   }
   if (!m->slow) {
-    do_job(w, m, c);
+    worker_answer_call(w, m, c);
     return;
   }
-  err = submit(w, m, c);
+  err = worker_submit(w, m, c);
   if (!err) return;
   weft__call_respond(c, err, NULL);
   weft__worker_leave(w);

@@ -1,12 +1,12 @@
-/* worker_fuzz.c - any bytes are a request or an error: the first names the method, the rest is its message.
+/* worker_fuzz.c - any bytes are a request or an error: the first byte chooses the method, the others are its message.
  *
- * What waits (RunGraph, RecvTensor) is decoded and its keys are looked at; the others are answered. */
+ * Requests of methods that wait (RunGraph, RecvTensor) are decoded and their keys checked; the others are answered. */
 #include "cluster/worker/state.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static worker *the_worker(void) {
+static worker *get_worker(void) {
   static worker *w;
   static task *t;
   if (w) return w;
@@ -15,7 +15,7 @@ static worker *the_worker(void) {
   return w;
 }
 
-static void look_at_keys(const worker *w, const ProtobufCMessage *m) {
+static void check_keys(const worker *w, const ProtobufCMessage *m) {
   if (m->descriptor == &tensorflow__recv_tensor_request__descriptor)
     (void)weft__worker_check_key(w, ((const Tensorflow__RecvTensorRequest *)m)->rendezvous_key);
   if (m->descriptor == &weft__recv_tensors_request__descriptor) {
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                         "GetStatus",           "Logging",         "Tracing",
                                         "MarkRecvFinished",    "CompleteGroup"};
   enum { WAITS = sizeof waits / sizeof *waits, ANSWERS = sizeof answers / sizeof *answers };
-  worker *w = the_worker();
+  worker *w = get_worker();
   message request = {0}, answer = {0};
   if (size == 0) return 0;
   size_t kind = data[0] % (WAITS + ANSWERS);
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (kind < WAITS) {
     ProtobufCMessage *m;
     if (weft__message_unpack(&m, &request, waits[kind]) == WEFT_OK) {
-      look_at_keys(w, m);
+      check_keys(w, m);
       protobuf_c_message_free_unpacked(m, NULL);
     }
   } else {

@@ -1,86 +1,86 @@
-/* worker_test.c - steps of two tasks on loopback, and what is asked of one. */
+/* worker_test.c - steps of two tasks on loopback, and the methods of one task. */
 #include "cluster/worker/test_worker.h"
 
-/* ---- what works ---- */
+/* ---- methods ---- */
 
 TEST_WITHIN(30, two_tasks_run_a_step_together) {
-  rig r;
-  there_and_back t;
+  test_cluster r;
+  round_trip t;
   edge_key key;
-  rig_open(&r);
+  test_cluster_open(&r);
   EXPECT_OK(create_session(&r.ps, "s", false));
   EXPECT_OK(create_session(&r.wk, "s", false));
-  EXPECT_OK(create_session(&r.wk, "s", false)); /* again: accepted */
+  EXPECT_OK(create_session(&r.wk, "s", false)); /* a second time: accepted */
   register_both(&r, "s", &t);
   for (int i = 1; i <= 20; i++) {
-    pending p;
+    pending_run p;
     double got = 0;
-    if (i % 2) start(&r.wk, "s", &t.wk, i, NULL, &p); /* either may come first */
-    EXPECT_OK(i % 2 ? run(&r.ps, "s", &t.ps, i, key_of(&t.out, &key), &got) : WEFT_OK);
+    if (i % 2) start_step(&r.wk, "s", &t.wk, i, NULL, &p); /* either task may begin */
+    EXPECT_OK(i % 2 ? run_step(&r.ps, "s", &t.ps, i, key_of(&t.out, &key), &got) : WEFT_OK);
     if (i % 2 == 0) {
-      start(&r.ps, "s", &t.ps, i, NULL, &p);
-      EXPECT_OK(run(&r.wk, "s", &t.wk, i, NULL, NULL));
+      start_step(&r.ps, "s", &t.ps, i, NULL, &p);
+      EXPECT_OK(run_step(&r.wk, "s", &t.wk, i, NULL, NULL));
       EXPECT_OK(recv_tensor(&r.ps, i, key_of(&t.out, &key), i, 0, &got));
     }
-    await(&p);
+    await_run(&p);
     EXPECT_EQ_INT(p.err, WEFT_OK);
     EXPECT_NEAR(got, -7, 0);
-    cleanup(&r.ps, i);
-    cleanup(&r.wk, i);
+    cleanup_step(&r.ps, i);
+    cleanup_step(&r.wk, i);
   }
-  EXPECT_EQ_INT(steps_of(&r.ps) + steps_of(&r.wk), 0);
+  EXPECT_EQ_INT(count_steps(&r.ps) + count_steps(&r.wk), 0);
   EXPECT_OK(delete_session(&r.ps, "s"));
-  EXPECT_OK(delete_session(&r.ps, "s")); /* unknown: still fine */
-  EXPECT_ERR(run(&r.ps, "s", &t.ps, 99, NULL, NULL), WEFT_ABORTED, "Session handle is not found: s.");
-  rig_close(&r);
+  EXPECT_OK(delete_session(&r.ps, "s")); /* unknown: accepted */
+  EXPECT_ERR(run_step(&r.ps, "s", &t.ps, 99, NULL, NULL), WEFT_ABORTED, "Session handle is not found: s.");
+  test_cluster_close(&r);
 }
 
-TEST_WITHIN(30, a_tensor_may_be_asked_for_before_the_step_begins) {
-  rig r;
-  there_and_back t;
-  pending p[2];
-  rig_open(&r);
-  register_both(&r, "", &t); /* a master before 1.9: no session at all */
-  start(&r.wk, "", &t.wk, 5, NULL, &p[0]);
-  await_steps(&r.ps, 1); /* the worker's RecvTensor made it */
-  start(&r.ps, "", &t.ps, 5, NULL, &p[1]);
-  await(&p[0]);
-  await(&p[1]);
+TEST_WITHIN(30, a_tensor_may_be_requested_before_the_step_begins) {
+  test_cluster r;
+  round_trip t;
+  pending_run p[2];
+  test_cluster_open(&r);
+  register_both(&r, "", &t); /* a master before TensorFlow 1.9 creates no session */
+  start_step(&r.wk, "", &t.wk, 5, NULL, &p[0]);
+  await_steps(&r.ps, 1); /* the worker's RecvTensor created it */
+  start_step(&r.ps, "", &t.ps, 5, NULL, &p[1]);
+  await_run(&p[0]);
+  await_run(&p[1]);
   EXPECT_EQ_INT(p[0].err, WEFT_OK);
   EXPECT_EQ_INT(p[1].err, WEFT_OK);
-  cleanup(&r.ps, 5);
-  cleanup(&r.wk, 5);
-  rig_close(&r);
+  cleanup_step(&r.ps, 5);
+  cleanup_step(&r.wk, 5);
+  test_cluster_close(&r);
 }
 
 TEST_WITHIN(60, many_steps_wait_at_once) {
   enum { STEPS = 64 };
-  rig r;
-  there_and_back t;
-  static pending wk[STEPS], ps[STEPS];
-  rig_open(&r);
+  test_cluster r;
+  round_trip t;
+  static pending_run wk[STEPS], ps[STEPS];
+  test_cluster_open(&r);
   register_both(&r, "", &t);
-  for (int i = 0; i < STEPS; i++) start(&r.wk, "", &t.wk, 100 + i, NULL, &wk[i]);
+  for (int i = 0; i < STEPS; i++) start_step(&r.wk, "", &t.wk, 100 + i, NULL, &wk[i]);
   await_steps(&r.ps, STEPS);
   for (int i = 0; i < STEPS; i++) EXPECT_EQ_INT(atomic_load(&wk[i].ended), 0);
-  for (int i = 0; i < STEPS; i++) start(&r.ps, "", &t.ps, 100 + i, NULL, &ps[i]);
+  for (int i = 0; i < STEPS; i++) start_step(&r.ps, "", &t.ps, 100 + i, NULL, &ps[i]);
   for (int i = 0; i < STEPS; i++) {
-    await(&wk[i]);
-    await(&ps[i]);
+    await_run(&wk[i]);
+    await_run(&ps[i]);
     EXPECT_EQ_INT(wk[i].err, WEFT_OK);
     EXPECT_EQ_INT(ps[i].err, WEFT_OK);
-    cleanup(&r.ps, 100 + i);
-    cleanup(&r.wk, 100 + i);
+    cleanup_step(&r.ps, 100 + i);
+    cleanup_step(&r.wk, 100 + i);
   }
-  EXPECT_EQ_INT(steps_of(&r.ps) + steps_of(&r.wk), 0);
-  rig_close(&r);
+  EXPECT_EQ_INT(count_steps(&r.ps) + count_steps(&r.wk), 0);
+  test_cluster_close(&r);
 }
 
 TEST(a_dead_value_travels_with_a_tensor_that_tensorflow_can_read) {
-  rig r;
+  test_cluster r;
   graph_handle h;
   edge_key key;
-  rig_open(&r);
+  test_cluster_open(&r);
   edge x = {"x", &r.ps, &r.wk};
   weft_graph *g = new_graph();
   weft_tensor *no;
@@ -92,26 +92,26 @@ TEST(a_dead_value_travels_with_a_tensor_that_tensorflow_can_read) {
   weft_out sw = add_node(g, "Switch", "sw", PS CPU, 2, (weft_out[]){v, p}, 1, (attr[]){A_TYPE("T", WEFT_FLOAT)});
   send_node(g, &x, (weft_out){sw.node, 1});
   EXPECT_OK(register_in(&r.ps, "", g, &h));
-  EXPECT_OK(run(&r.ps, "", &h, 1, NULL, NULL));
+  EXPECT_OK(run_step(&r.ps, "", &h, 1, NULL, NULL));
   Tensorflow__RecvTensorRequest q = TENSORFLOW__RECV_TENSOR_REQUEST__INIT;
   message reply = {0};
   ProtobufCMessage *m;
   q.step_id = 1;
   q.rendezvous_key = (char *)(uintptr_t)key_of(&x, &key);
-  EXPECT_OK(ask(&r.ps, METHOD("RecvTensor"), &q.base, 0, &reply));
+  EXPECT_OK(call_task(&r.ps, METHOD("RecvTensor"), &q.base, 0, &reply));
   EXPECT_OK(weft__message_unpack(&m, &reply, &tensorflow__recv_tensor_response__descriptor));
   const Tensorflow__RecvTensorResponse *got = (Tensorflow__RecvTensorResponse *)m;
   EXPECT(got->is_dead && got->tensor && got->tensor->dtype == WEFT_FLOAT);
   protobuf_c_message_free_unpacked(m, NULL);
   weft__message_finish(&reply);
-  rig_close(&r);
+  test_cluster_close(&r);
 }
 
-TEST(inputs_come_with_the_call_and_its_times_go_back) {
-  rig r;
+TEST(run_graph_takes_inputs_and_returns_stats) {
+  test_cluster r;
   graph_handle h;
   edge_key in_key, out_key;
-  rig_open(&r);
+  test_cluster_open(&r);
   edge in = {"in", &r.ps, &r.ps}, out = {"out", &r.ps, &r.ps};
   weft_graph *g = new_graph();
   send_node(g, &out, negate(g, PS CPU, "neg", recv_node(g, &in)));
@@ -134,7 +134,7 @@ TEST(inputs_come_with_the_call_and_its_times_go_back) {
   q.exec_opts = &opts;
   message reply = {0};
   Tensorflow__RunGraphResponse *body;
-  EXPECT_OK(ask(&r.ps, METHOD("RunGraph"), &q.base, 0, &reply));
+  EXPECT_OK(call_task(&r.ps, METHOD("RunGraph"), &q.base, 0, &reply));
   EXPECT_OK(body_error(&reply, &body));
   EXPECT(body->step_stats && body->step_stats->n_dev_stats == 1);
   EXPECT_EQ_STR(body->step_stats->dev_stats[0]->device, PS CPU);
@@ -144,17 +144,17 @@ TEST(inputs_come_with_the_call_and_its_times_go_back) {
   EXPECT_EQ_INT(body->n_recv, 1);
   protobuf_c_message_free_unpacked(&body->base, NULL);
   weft__message_finish(&reply);
-  cleanup(&r.ps, 1);
-  rig_close(&r);
+  cleanup_step(&r.ps, 1);
+  test_cluster_close(&r);
 }
 
-TEST(the_devices_are_those_of_the_task) {
-  rig r;
-  rig_open(&r);
+TEST(get_status_reports_the_devices_of_the_task) {
+  test_cluster r;
+  test_cluster_open(&r);
   message reply = {0};
   ProtobufCMessage *m;
   Tensorflow__GetStatusRequest q = TENSORFLOW__GET_STATUS_REQUEST__INIT;
-  EXPECT_OK(ask(&r.ps, METHOD("GetStatus"), &q.base, 0, &reply));
+  EXPECT_OK(call_task(&r.ps, METHOD("GetStatus"), &q.base, 0, &reply));
   EXPECT_OK(weft__message_unpack(&m, &reply, &tensorflow__get_status_response__descriptor));
   const Tensorflow__GetStatusResponse *s = (Tensorflow__GetStatusResponse *)m;
   EXPECT_EQ_INT(s->n_device_attributes, 1);
@@ -164,10 +164,10 @@ TEST(the_devices_are_those_of_the_task) {
   EXPECT(s->device_attributes[0]->incarnation == r.ps.task->device[0]->incarnation);
   protobuf_c_message_free_unpacked(m, NULL);
   weft__message_finish(&reply);
-  rig_close(&r);
+  test_cluster_close(&r);
 }
 
-static void open_from(seat *s, const char *session, uint64_t incarnation) {
+static void create_session_from(test_task *s, const char *session, uint64_t incarnation) {
   message m = {0}, reply = {0};
   Tensorflow__CreateWorkerSessionRequest q = TENSORFLOW__CREATE_WORKER_SESSION_REQUEST__INIT;
   q.session_handle = (char *)(uintptr_t)session;
@@ -179,77 +179,77 @@ static void open_from(seat *s, const char *session, uint64_t incarnation) {
   weft__message_finish(&reply);
 }
 
-/* Sessions are taken away on the pool. */
-static void expect_sessions(const seat *s, int n) {
+/* Sessions are dropped on the task's pool, so this waits. */
+static void expect_sessions(const test_task *s, int n) {
   for (int i = 0; i < 500 && weft__worker_sessions(s->worker) != n; i++) usleep(10000);
   EXPECT_EQ_INT(weft__worker_sessions(s->worker), n);
 }
 
-TEST(the_sessions_of_a_process_that_was_replaced_go_at_once) {
-  rig r;
-  rig_open(&r);
-  open_from(&r.ps, "old", 7);
-  open_from(&r.ps, "older", 6);
-  open_from(&r.ps, "now", 8);
-  open_from(&r.ps, "unknown", 0);
-  weft__worker_lost(r.ps.worker, WK); /* alone, this leaves them ten minutes */
+TEST(the_sessions_of_a_replaced_process_are_dropped_at_once) {
+  test_cluster r;
+  test_cluster_open(&r);
+  create_session_from(&r.ps, "old", 7);
+  create_session_from(&r.ps, "older", 6);
+  create_session_from(&r.ps, "now", 8);
+  create_session_from(&r.ps, "unknown", 0);
+  weft__worker_task_lost(r.ps.worker, WK); /* this alone keeps them for ten minutes */
   EXPECT_EQ_INT(weft__worker_sessions(r.ps.worker), 4);
-  weft__worker_replaced(r.ps.worker, PS, 1);
-  weft__worker_replaced(r.ps.worker, WK, 8);
+  weft__worker_task_replaced(r.ps.worker, PS, 1);
+  weft__worker_task_replaced(r.ps.worker, WK, 8);
   expect_sessions(&r.ps, 2);
-  weft__worker_replaced(r.ps.worker, WK, 0);
+  weft__worker_task_replaced(r.ps.worker, WK, 0);
   expect_sessions(&r.ps, 1);
-  rig_close(&r);
+  test_cluster_close(&r);
 }
 
 TEST(an_isolated_session_has_variables_of_its_own) {
-  rig r;
+  test_cluster r;
   graph_handle init, add;
   edge_key key;
   double got = 0;
-  rig_open(&r);
+  test_cluster_open(&r);
   edge out = {"w", &r.ps, &r.ps};
   EXPECT_OK(create_session(&r.ps, "a", false));
   EXPECT_OK(create_session(&r.ps, "b", false));
   EXPECT_OK(create_session(&r.ps, "alone", true));
   EXPECT_OK(register_in(&r.ps, "a", counter(&out, true), &init));
-  EXPECT_OK(run(&r.ps, "a", &init, 1, NULL, NULL));
+  EXPECT_OK(run_step(&r.ps, "a", &init, 1, NULL, NULL));
   EXPECT_OK(register_in(&r.ps, "b", counter(&out, false), &add));
-  EXPECT_OK(run(&r.ps, "b", &add, 2, key_of(&out, &key), &got));
+  EXPECT_OK(run_step(&r.ps, "b", &add, 2, key_of(&out, &key), &got));
   EXPECT_NEAR(got, 11, 0);
   EXPECT_OK(register_in(&r.ps, "alone", counter(&out, false), &add));
-  EXPECT_ERR(run(&r.ps, "alone", &add, 3, NULL, NULL), WEFT_FAILED_PRECONDITION, "uninitialized value w");
+  EXPECT_ERR(run_step(&r.ps, "alone", &add, 3, NULL, NULL), WEFT_FAILED_PRECONDITION, "uninitialized value w");
   Tensorflow__CleanupAllRequest q = TENSORFLOW__CLEANUP_ALL_REQUEST__INIT;
-  EXPECT_OK(tell(&r.ps, METHOD("CleanupAll"), &q.base));
+  EXPECT_OK(call_task_no_reply(&r.ps, METHOD("CleanupAll"), &q.base));
   EXPECT_OK(register_in(&r.ps, "b", counter(&out, false), &add));
-  EXPECT_ERR(run(&r.ps, "b", &add, 4, NULL, NULL), WEFT_FAILED_PRECONDITION, "uninitialized");
-  rig_close(&r);
+  EXPECT_ERR(run_step(&r.ps, "b", &add, 4, NULL, NULL), WEFT_FAILED_PRECONDITION, "uninitialized");
+  test_cluster_close(&r);
 }
 
 TEST(a_value_that_was_sent_does_not_change_with_its_variable) {
-  rig r;
+  test_cluster r;
   graph_handle init, add;
   edge_key key;
   double got = 0;
-  rig_open(&r);
+  test_cluster_open(&r);
   edge out = {"w", &r.ps, &r.wk};
   EXPECT_OK(register_in(&r.ps, "", counter(&out, true), &init));
   EXPECT_OK(register_in(&r.ps, "", counter(&out, false), &add));
-  EXPECT_OK(run(&r.ps, "", &init, 1, NULL, NULL));
-  for (int i = 2; i < 6; i++) EXPECT_OK(run(&r.ps, "", &add, i, NULL, NULL));
+  EXPECT_OK(run_step(&r.ps, "", &init, 1, NULL, NULL));
+  for (int i = 2; i < 6; i++) EXPECT_OK(run_step(&r.ps, "", &add, i, NULL, NULL));
   for (int i = 1; i < 6; i++) {
     EXPECT_OK(recv_tensor(&r.ps, i, key_of(&out, &key), 0, 0, &got));
     EXPECT_NEAR(got, 9 + i, 0);
-    cleanup(&r.ps, i);
+    cleanup_step(&r.ps, i);
   }
-  rig_close(&r);
+  test_cluster_close(&r);
 }
 
 TEST(a_partial_run_is_fed_and_fetched_from_by_several_calls) {
-  rig r;
+  test_cluster r;
   graph_handle h;
   edge_key key[4];
-  rig_open(&r);
+  test_cluster_open(&r);
   edge in[2] = {{"a", &r.ps, &r.ps}, {"b", &r.ps, &r.ps}}, out[2] = {{"p", &r.ps, &r.ps}, {"q", &r.ps, &r.ps}};
   weft_graph *g = new_graph();
   send_node(g, &out[0], negate(g, PS CPU, "n1", recv_node(g, &in[0])));
@@ -275,12 +275,12 @@ TEST(a_partial_run_is_fed_and_fetched_from_by_several_calls) {
     EXPECT_OK(run_graph(&r.ps, &q, 0, &got));
     EXPECT_NEAR(got, -number, 0);
   }
-  cleanup(&r.ps, 1);
-  EXPECT_EQ_INT(steps_of(&r.ps), 0);
-  rig_close(&r);
+  cleanup_step(&r.ps, 1);
+  EXPECT_EQ_INT(count_steps(&r.ps), 0);
+  test_cluster_close(&r);
 }
 
-/* ---- the same without a wire ---- */
+/* ---- parts of the master's own task ---- */
 
 typedef struct local_run {
   atomic_int ended;
@@ -294,12 +294,12 @@ static void on_local(void *arg, weft_err err) {
   atomic_store(&l->ended, 1);
 }
 
-TEST(parts_of_one_task_meet_in_the_step) {
-  rig r;
+TEST(parts_of_one_task_exchange_tensors_in_the_step) {
+  test_cluster r;
   part *a, *b;
   local_run la = {0}, lb = {0};
-  rig_open(&r);
-  EXPECT_OK(weft__worker_open(r.ps.worker, "s", false));
+  test_cluster_open(&r);
+  EXPECT_OK(weft__worker_open_session(r.ps.worker, "s", false));
   edge x = {"x", &r.ps, &r.ps};
   weft_graph *g = new_graph();
   weft_out fetch = negate(g, PS CPU, "neg", recv_node(g, &x));
@@ -320,43 +320,43 @@ TEST(parts_of_one_task_meet_in_the_step) {
   EXPECT_NEAR(weft__tensor_double(la.got, 0), -3, 0);
   weft_tensor_destroy(la.got);
   weft_tensor_destroy(fed);
-  weft__worker_cleanup(r.ps.worker, 8);
-  la = (local_run){0}; /* and now nobody sends: the deadline ends it */
+  weft__worker_cleanup_step(r.ps.worker, 8);
+  la = (local_run){0}; /* now nothing sends: the deadline ends the run */
   weft__part_run(
       a,
       &(part_run){
           .step = 9, .fetched = &la.got, .deadline_ns = weft__clock_now_ns() + 30000000, .done = on_local, .arg = &la});
   for (int i = 0; i < 5000 && !atomic_load(&la.ended); i++) usleep(1000);
   EXPECT_EQ_INT(la.err, WEFT_DEADLINE_EXCEEDED);
-  weft__worker_cleanup(r.ps.worker, 9);
+  weft__worker_cleanup_step(r.ps.worker, 9);
   weft__part_release(a);
   weft__part_release(b);
-  weft__worker_close(r.ps.worker, "s");
+  weft__worker_close_session(r.ps.worker, "s");
   g = new_graph();
   EXPECT_ERR(weft__part_create(&a, r.ps.worker, "s", g, 0, NULL, 0, NULL), WEFT_ABORTED, "Session handle is not found");
-  rig_close(&r);
+  test_cluster_close(&r);
 }
 
-TEST(a_tidy_step_ends_when_the_last_value_was_taken) {
-  rig r;
-  there_and_back t;
+TEST(a_step_with_auto_cleanup_ends_when_the_last_value_was_received) {
+  test_cluster r;
+  round_trip t;
   Tensorflow__RunGraphRequest q;
   edge_key key;
-  pending p;
+  pending_run p;
   double got;
-  rig_open(&r);
+  test_cluster_open(&r);
   register_both(&r, "", &t);
   run_request(&q, "", &t.ps, 1);
   q.weft_tidy = true;
-  start(&r.wk, "", &t.wk, 1, NULL, &p);
+  start_step(&r.wk, "", &t.wk, 1, NULL, &p);
   EXPECT_OK(run_graph(&r.ps, &q, 0, NULL));
-  await(&p);
-  EXPECT_EQ_INT(steps_of(&r.ps), 1); /* "out" has not been taken */
+  await_run(&p);
+  EXPECT_EQ_INT(count_steps(&r.ps), 1); /* "out" has not been received */
   EXPECT_OK(recv_tensor(&r.ps, 1, key_of(&t.out, &key), 0, 0, &got));
   await_no_steps(&r.ps);
-  EXPECT_EQ_INT(steps_of(&r.wk), 1); /* that run was not tidy */
-  cleanup(&r.wk, 1);
-  rig_close(&r);
+  EXPECT_EQ_INT(count_steps(&r.wk), 1); /* that run had no auto_cleanup */
+  cleanup_step(&r.wk, 1);
+  test_cluster_close(&r);
 }
 
 /* ---- bundles ---- */
@@ -384,15 +384,15 @@ static void await_arrivals(arrivals *a) {
   EXPECT_EQ_INT(atomic_load(&a->ended), 3);
 }
 
-TEST_WITHIN(30, what_is_wanted_together_comes_in_one_call) {
-  rig r;
+TEST_WITHIN(30, tensors_of_one_stage_are_received_in_one_call) {
+  test_cluster r;
   graph_handle h[2];
   edge e[3] = {{"a", &r.ps, &r.wk}, {"b", &r.ps, &r.wk}, {"c", &r.ps, &r.wk}};
   edge_key key[3];
   peer *ps;
-  rig_open(&r);
+  test_cluster_open(&r);
   EXPECT_OK(weft__peers_find(r.wk.peers, PS, &ps));
-  weft__peer_met(ps, false); /* it is Weft */
+  weft__peer_note_greeting(ps, false); /* it is Weft */
   for (int half = 0; half < 2; half++) {
     weft_graph *g = new_graph();
     send_node(g, &e[half], constant(g, PS CPU, "x", 10 + half));
@@ -408,8 +408,8 @@ TEST_WITHIN(30, what_is_wanted_together_comes_in_one_call) {
     }
     EXPECT_OK(register_in(&r.ps, "", g, &h[half]));
   }
-  for (int id = 1; id <= 3; id++) { /* step 2 is cleaned up before all is there, 3 does not fit one message */
-    r.ps.worker->together_max = id == 3 ? 1000 : (size_t)1 << 30;
+  for (int id = 1; id <= 3; id++) { /* step 2 is cleaned up too early, step 3 does not fit one message */
+    r.ps.worker->bundle_bytes_max = id == 3 ? 1000 : (size_t)1 << 30;
     arrivals all = {0};
     arrival a[3] = {{&all, 0}, {&all, 1}, {&all, 2}};
     recv_request want[3];
@@ -417,26 +417,26 @@ TEST_WITHIN(30, what_is_wanted_together_comes_in_one_call) {
     for (int i = 0; i < 3; i++) want[i] = (recv_request){key_of(&e[i], &key[i]), on_arrival, &a[i]};
     EXPECT_OK(weft__worker_step_get(r.wk.worker, id, true, &s));
     weft__rendezvous_recv_all(s->rendezvous, 3, want);
-    EXPECT_OK(run(&r.ps, "", &h[0], id, NULL, NULL));
+    EXPECT_OK(run_step(&r.ps, "", &h[0], id, NULL, NULL));
     usleep(20000);
     EXPECT_EQ_INT(atomic_load(&all.ended), 0); /* all or none */
     if (id == 2)
-      cleanup(&r.ps, id);
+      cleanup_step(&r.ps, id);
     else
-      EXPECT_OK(run(&r.ps, "", &h[1], id, NULL, NULL));
+      EXPECT_OK(run_step(&r.ps, "", &h[1], id, NULL, NULL));
     await_arrivals(&all);
     for (int i = 0; i < 3; i++) EXPECT_EQ_INT(all.err[i], id == 2 ? WEFT_ABORTED : WEFT_OK);
     for (int i = 0; i < 3 && id != 2; i++) EXPECT_NEAR(all.got[i], 10 + i, 0);
     weft__worker_step_release(s);
-    cleanup(&r.ps, id);
-    weft__worker_cleanup(r.wk.worker, id);
+    cleanup_step(&r.ps, id);
+    weft__worker_cleanup_step(r.wk.worker, id);
   }
-  EXPECT_EQ_INT(steps_of(&r.ps), 0);
-  rig_close(&r);
+  EXPECT_EQ_INT(count_steps(&r.ps), 0);
+  test_cluster_close(&r);
 }
 
-TEST_WITHIN(30, giving_up_a_bundle_gives_up_all_of_it) {
-  rig r;
+TEST_WITHIN(30, canceling_a_bundle_cancels_all_its_receives) {
+  test_cluster r;
   arrivals all = {0};
   arrival a[3] = {{&all, 0}, {&all, 1}, {&all, 2}};
   edge e[3] = {{"a", &r.ps, &r.wk}, {"b", &r.ps, &r.wk}, {"c", &r.ps, &r.wk}};
@@ -444,17 +444,16 @@ TEST_WITHIN(30, giving_up_a_bundle_gives_up_all_of_it) {
   recv_request want[3];
   worker_step *s;
   peer *ps;
-  rig_open(&r);
+  test_cluster_open(&r);
   EXPECT_OK(weft__peers_find(r.wk.peers, PS, &ps));
-  weft__peer_met(ps, false);
+  weft__peer_note_greeting(ps, false);
   for (int i = 0; i < 3; i++) want[i] = (recv_request){key_of(&e[i], &key[i]), on_arrival, &a[i]};
   EXPECT_OK(weft__worker_step_get(r.wk.worker, 1, true, &s));
   weft__rendezvous_recv_all(s->rendezvous, 3, want);
-  await_steps(&r.ps, 1); /* the ps has heard of it */
-  EXPECT_EQ_INT(steps_of(&r.ps), 1);
-  weft__worker_cleanup(r.wk.worker, 1);
+  await_steps(&r.ps, 1); /* the call has reached the ps */
+  weft__worker_cleanup_step(r.wk.worker, 1);
   await_arrivals(&all);
   for (int i = 0; i < 3; i++) EXPECT_EQ_INT(all.err[i], WEFT_ABORTED);
   weft__worker_step_release(s);
-  rig_close(&r);
+  test_cluster_close(&r);
 }

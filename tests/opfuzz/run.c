@@ -144,7 +144,7 @@ static weft_err write_step(message *m, const request *q, const char *handle, boo
   opts.timeout_in_ms = q->n_init || init ? LONG_MS : SHORT_MS * 8;
   size_t size = tensorflow__run_options__pack(&opts, packed);
   WEFT_TRY(weft__message_add_string(m, 1, handle, strlen(handle)));
-  for (int i = 0; i < q->n_feed && !init; i++) WEFT_TRY(weft__message_add_named(m, 2, q->feed[i], q->fed[i]));
+  for (int i = 0; i < q->n_feed && !init; i++) WEFT_TRY(weft__message_add_named_tensor(m, 2, q->feed[i], q->fed[i]));
   for (int i = 0; i < q->n_fetch && !init; i++)
     WEFT_TRY(weft__message_add_string(m, 3, q->fetch[i], strlen(q->fetch[i])));
   for (int i = 0; i < (init ? q->n_init : q->n_target); i++) {

@@ -68,7 +68,7 @@ static char *json_put_utf8(char *to, int c) {
   return to;
 }
 
-/* Reads the code point after "\\u", which may be written as a pair of surrogates. */
+/* Reads the code point after "\u", which may be written as a pair of surrogates. */
 static weft_err json_read_unicode(json_reader *r, char **to) {
   int c = json_read_hex4(r);
   if (c >= 0xD800 && c < 0xDC00) {

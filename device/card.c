@@ -1,13 +1,16 @@
-/* card.c - memory, copies and recordings of a card.
+/* card.c - memory, copies and graph capture of a card.
  *
- * A copy from the host goes through pinned memory: the caller's bytes are copied there at once, and the card fetches
- * them when its stream comes to it; the staging memory is used again when an event behind the copy has passed.  What lies
- * in pinned memory already, such as a tensor that came over the network, is fetched from where it is.
+ * A copy from the host goes through pinned memory.  The caller's bytes are copied there at once, and the card reads them
+ * when its stream reaches the copy.  The staging buffer is used again when an event behind the copy has passed.  Bytes
+ * that are in pinned memory already, such as a tensor received from the network, are read from there.
  *
- * Copies run beside the kernels.  Those in wait for kernels only if memory was handed out since the last one, whose former
- * user may still be at work; kernels queued afterwards wait for them.  Those out wait for the kernels so far, and kernels
- * queued afterwards wait for them unless the source is a step's place, which stays as it is until the step's end
- * (exec/passes/arena_layout.c). */
+ * Copies run in parallel with kernels.  A copy from the host waits for kernels only if memory was allocated since the last
+ * copy, because the former user of that memory may still run; later kernels wait for the copy.  A copy to the host waits
+ * for the kernels so far.  Later kernels wait for it, unless its source is in the arena of a step, where it is not
+ * overwritten before the end of the step (exec/passes/arena_layout.c).
+ *
+ * `lock` guards the staging buffers and order_event.  `capture_lock` is held by the thread that captures a step, from
+ * capture_begin to capture_end. */
 #include "device/card.h"
 
 #include "base/alloc.h"
@@ -19,9 +22,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STAGING_PIECE = 96 << 10 }; /* bytes: less is not worth a copy of its own */
+enum { STAGING_PIECE = 96 << 10 }; /* bytes: smaller copies are not worth splitting */
 
-typedef struct staged { /* pinned memory that a queued copy reads */
+typedef struct staged { /* a staging buffer that a queued copy reads */
   buffer *buffer;
   void *event;
   struct staged *next;
@@ -30,20 +33,20 @@ typedef struct staged { /* pinned memory that a queued copy reads */
 struct card {
   const gpu_api *api;
   int number;
-  void *stream, *in, *out; /* of kernels, of copies from the host and to it */
-  void *order_event;       /* event for waiting from one to another; guarded by the lock */
-  atomic_bool handed_out;  /* has memory been, since the last copy in? */
+  void *stream, *in, *out; /* for kernels, copies from the host, copies to the host */
+  void *order_event;       /* makes one stream wait for another; guarded by the lock */
+  atomic_bool handed_out;  /* memory was allocated since the last copy from the host */
   memory_pool *pinned;
   size_t limit;
   memory_pool *pool;
-  void *capture_stream[CAPTURE_STREAMS]; /* streams of recordings */
+  void *capture_stream[CAPTURE_STREAMS]; /* streams of a capture */
   bool joined[CAPTURE_STREAMS];
-  int current, step; /* the lane and step that is being recorded */
-  void **event;      /* per step: behind it; the first stands at the beginning */
+  int current, step; /* the stream and the step that is being captured */
+  void **event;      /* one behind each step; the first one is at the beginning */
   int n_event;
   int64_t event_capacity;
-  pthread_mutex_t capture_lock; /* held by the thread that records */
-  void *peer_event;             /* event for copies between cards */
+  pthread_mutex_t capture_lock; /* held by the thread that captures */
+  void *peer_event;             /* orders copies between cards */
   pthread_mutex_t lock;         /* guards what follows */
   staged *first, **last, *spare;
 };
@@ -53,7 +56,7 @@ typedef struct gpu_device {
   card *card;
 } gpu_device;
 
-/* While a thread records on a card, what it queues there goes to the recorder. */
+/* The card that this thread captures on; its work goes to the capture streams. */
 static _Thread_local const card *captured_card;
 
 static card *card_of(const device *d) { return ((const gpu_device *)d)->card; }
@@ -113,7 +116,7 @@ static weft_err card_memory_copy(memory_space *m, void *dst, const void *src, si
                     "copying on the GPU");
 }
 
-/* Pinned where there is some, else plain. */
+/* Pinned memory if there is some left, else plain memory. */
 static weft_err gpu_alloc_host(device *d, buffer **out, weft_dtype dtype, int64_t count) {
   size_t bytes = (size_t)count * weft__dtype_size(dtype);
   if (weft__memory_pool_alloc(card_of(d)->pinned, out, dtype, bytes) == WEFT_OK) return WEFT_OK;
@@ -122,7 +125,7 @@ static weft_err gpu_alloc_host(device *d, buffer **out, weft_dtype dtype, int64_
 
 /* ---- copies ------------------------------------------------------------------------------------ */
 
-/* What is queued on `later` from now on waits for what was queued on `first`.  The lock is held. */
+/* Work queued on `later` from now on waits for the work queued on `first` so far.  The lock is held. */
 static int stream_follow_locked(card *c, void *later, void *first) {
   int code = c->api->event_record(c->order_event, first);
   return code ? code : c->api->event_wait(later, c->order_event);
@@ -135,7 +138,7 @@ static int stream_follow(card *c, void *later, void *first) {
   return code;
 }
 
-/* Copies in wait for the former users of memory that was handed out. */
+/* Makes copies from the host wait for the former users of memory that was allocated since. */
 static int card_wait_former_users(card *c) {
   pthread_mutex_lock(&c->lock);
   int code = atomic_exchange(&c->handed_out, false) ? stream_follow_locked(c, c->in, c->stream) : 0;
@@ -143,7 +146,7 @@ static int card_wait_former_users(card *c) {
   return code;
 }
 
-/* Lets go of the staging memory whose copies are over.  The lock is held. */
+/* Releases the staging buffers whose copies are done.  The lock is held. */
 static void card_collect_staged(card *c) {
   bool passed = true;
   while (c->first && c->api->event_passed(c->first->event, &passed) == 0 && passed) {
@@ -157,7 +160,7 @@ static void card_collect_staged(card *c) {
   }
 }
 
-/* A record with its event.  The lock is held. */
+/* Returns a record with its event; NULL: no memory.  The lock is held. */
 static staged *card_staged_create(card *c) {
   staged *s = c->spare;
   if (s) {
@@ -170,7 +173,7 @@ static staged *card_staged_create(card *c) {
   return NULL;
 }
 
-/* Keeps the staging memory until what was queued so far is over.  The lock is held: events pass in the list's order. */
+/* Keeps the staging buffer until the work queued so far is done.  The lock is held, so that events pass in list order. */
 static weft_err card_keep_staged(card *c, buffer *pinned) {
   card_collect_staged(c);
   staged *s = card_staged_create(c);
@@ -185,7 +188,7 @@ static weft_err card_keep_staged(card *c, buffer *pinned) {
   return card_check(c, code, "copying to the GPU");
 }
 
-/* In pieces, so that the card fetches one while the next is copied. */
+/* Copies in pieces, so that the card reads one while the next is copied to the staging buffer. */
 static weft_err card_copy_pieces(const card *c, char *dst, char *pinned, const char *src, size_t bytes) {
   size_t piece = bytes / 16 > STAGING_PIECE ? bytes / 16 : STAGING_PIECE;
   for (size_t at = 0; at < bytes; at += piece) {
@@ -197,7 +200,7 @@ static weft_err card_copy_pieces(const card *c, char *dst, char *pinned, const c
   return WEFT_OK;
 }
 
-/* Through pinned memory, which is kept until the card has read it. */
+/* Copies through pinned memory, which is kept until the card has read it. */
 static weft_err card_copy_staged(card *c, char *dst, const weft_tensor *src, size_t bytes) {
   buffer *pinned = src->buf;
   const bool there = weft__memory_pool_contains(c->pinned, src->data);
@@ -241,7 +244,7 @@ static weft_err gpu_copy_out(device *d, weft_tensor *dst, const weft_tensor *src
   return card_check(c, code, "copying from the GPU");
 }
 
-/* Each side waits for the other: the copy for the value, and what comes later on `from` for the copy. */
+/* The copy waits for the value, and later work on `from` waits for the copy. */
 static weft_err gpu_copy_over(device *d, weft_tensor *dst, device *from, const weft_tensor *src) {
   const card *c = card_of(d), *f = card_of(from);
   const size_t bytes = weft__tensor_bytes(src);
@@ -266,17 +269,17 @@ static weft_err gpu_sync_copies_out(device *d) {
 
 static weft_err gpu_sync(device *d) {
   const card *c = card_of(d);
-  int code = c->api->sync(c->stream); /* which waits for what comes in */
+  int code = c->api->sync(c->stream); /* it waits for the copies from the host */
   return code ? card_check(c, code, "running on the GPU") : gpu_sync_copies_out(d);
 }
 
-/* ---- recordings -------------------------------------------------------------------------------- */
+/* ---- capture ----------------------------------------------------------------------------------- */
 
-/* The event behind a step; -1 is the beginning. */
+/* Finds or creates the event behind a step; step -1 is the beginning. */
 static int capture_step_event(card *c, int step, void **out) {
   while (c->n_event <= step + 1) {
     void **grown = weft__array_grow(c->event, &c->event_capacity, c->n_event + 1, sizeof *grown);
-    if (!grown) return c->api->alloc(c->number, SIZE_MAX / 2, out); /* no memory: the code of that */
+    if (!grown) return c->api->alloc(c->number, SIZE_MAX / 2, out); /* fails with the plug-in's code for no memory */
     c->event = grown;
     int code = c->api->event_create(c->number, &c->event[c->n_event]);
     if (code) return code;
@@ -326,7 +329,7 @@ static weft_err gpu_capture_begin(device *d) {
 static weft_err gpu_capture_step(device *d, int step, int stream, const int after[CAPTURE_STREAMS]) {
   card *c = card_of(d);
   WEFT_ASSERT(captured_card == c && stream >= 0 && stream < CAPTURE_STREAMS);
-  int code = capture_mark_step(c, c->step); /* what was queued so far */
+  int code = capture_mark_step(c, c->step); /* the work queued so far */
   c->current = stream;
   c->step = step;
   if (!code && !c->joined[stream]) code = capture_wait_step(c, -1);
@@ -336,7 +339,7 @@ static weft_err gpu_capture_step(device *d, int step, int stream, const int afte
   return card_check(c, code, "recording a step");
 }
 
-/* All lanes lead back into the first. */
+/* Makes the first stream wait for all others, as CUDA demands of a capture. */
 static int capture_join_streams(card *c) {
   int code = capture_mark_step(c, c->step);
   for (int i = 1; i < CAPTURE_STREAMS; i++) {
@@ -367,7 +370,7 @@ static void gpu_graph_destroy(device *d, void *graph) {
   if (graph) card_of(d)->api->graph_destroy(graph);
 }
 
-/* ---- together ---------------------------------------------------------------------------------- */
+/* ---- sums over cards --------------------------------------------------------------------------- */
 
 bool weft__devices_can_sum(int n, device *const *d, weft_dtype type) {
   int number[GPU_MAX_CARDS];
@@ -398,7 +401,7 @@ weft_err weft__devices_sum(int n, device *const *d, const weft_tensor *const *in
   return card_check(c, code, "summing over GPUs");
 }
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------------------------------ */
 
 static void gpu_destroy(device *d) {
   weft__free(d->name);

@@ -1,4 +1,4 @@
-/* cpu.c - the CPU as a device: host memory, copies done at once, nothing to wait for. */
+/* cpu.c - the CPU device: host memory, copies at once, nothing to wait for.  It has no state and no lock. */
 #include "base/alloc.h"
 #include "base/block.h"
 #include "base/clock.h"
@@ -12,7 +12,7 @@ static weft_err cpu_alloc_host(device *d, buffer **out, weft_dtype dtype, int64_
   return weft__buffer_create(out, dtype, count);
 }
 
-/* Both ways are the same copy: dst already has its memory. */
+/* Both directions are the same copy; dst already has its memory. */
 static weft_err cpu_copy(device *d, weft_tensor *dst, const weft_tensor *src) {
   if (dst->dtype != src->dtype || weft__tensor_count(dst) != weft__tensor_count(src))
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s: copying a %s tensor of shape %s into one of type %s, shape %s",
@@ -42,7 +42,7 @@ static const device_ops cpu_ops = {
     .destroy = cpu_destroy,
 };
 
-/* Random so that a restarted task is told from its former self; 0 means "unknown" on the wire. */
+/* Random, so that a restarted task differs from the one before; 0 means "unknown" on the wire. */
 uint64_t weft__device_incarnation(void) {
   uint64_t n = 0;
   if (getrandom(&n, sizeof n, GRND_NONBLOCK) != (ssize_t)sizeof n)

@@ -1,7 +1,7 @@
-/* cuda.cu - NVIDIA's cards behind the calls of device/gpu_api.h, over the CUDA runtime.
+/* cuda.cu - the table of device/gpu_api.h for NVIDIA cards, with the CUDA runtime.
  *
- * Thin on purpose: what can be decided without a card is decided in libweft.  The runtime keeps a current card per
- * thread; calls that make something set it. */
+ * It is thin on purpose: everything that can be decided without a card is in libweft.  The runtime has a current card per
+ * thread; calls that create something set it.  There is no lock here: the runtime is thread safe. */
 #include "device/nccl.cuh"
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static gpu_error_kind cuda_error_kind(int code) {
   }
 }
 
-/* An error of a call that is not sticky must not be found by the next launch. */
+/* Clears an error that is not sticky, so that the next launch does not return it. */
 static int cuda_result(cudaError_t e) {
   if (e != cudaSuccess) cudaGetLastError();
   return (int)e;
@@ -52,7 +52,7 @@ static int cuda_count(int *n) {
   return cuda_result(cudaGetDeviceCount(n));
 }
 
-/* Stands for all kernels of this plug-in: is there code for a card? */
+/* Stands for all kernels of this plug-in, to find out whether there is code for a card. */
 __global__ void cuda_probe() {}
 
 static int cuda_properties(int card, gpu_properties *out) {
@@ -131,7 +131,7 @@ static int cuda_event_passed(void *event, bool *passed) {
   return cuda_result(e);
 }
 
-/* Relaxed: other threads go on allocating while this one records. */
+/* Relaxed, so that other threads can allocate while this one captures. */
 static int cuda_capture_begin(void *stream) {
   return cuda_result(cudaStreamBeginCapture((cudaStream_t)stream, cudaStreamCaptureModeRelaxed));
 }

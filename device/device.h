@@ -1,7 +1,9 @@
-/* device.h - where memory lives and kernels run.
+/* device.h - devices: where tensors are stored and kernels run.
  *
- * Made for a device with its own memory and streams: allocation, copies and waiting are the
- * device's, and a copy is ordered with the kernels of its stream.  The CPU does all of it at once. */
+ * The interface is made for a device with its own memory and streams: the device allocates, copies and waits, and its
+ * copies are ordered with its kernels.  The CPU device does everything at once.
+ *
+ * A device is constant after its creation.  Any thread may call its ops.  Its creator destroys it. */
 #ifndef WEFT_DEVICE_DEVICE_H
 #define WEFT_DEVICE_DEVICE_H
 
@@ -13,32 +15,33 @@ enum { CAPTURE_STREAMS = 6 };
 
 typedef struct device_ops {
   const char *type; /* "CPU", "GPU": required */
-  /* Required.  Host memory that copies from this device go to best; the buffer's release gives it back. */
+  /* Required.  Allocates the host memory that is best for copies from this device (pinned memory for a GPU). */
   weft_err (*alloc_host)(device *d, buffer **out, weft_dtype dtype, int64_t count);
-  /* Required.  Queue a copy behind what was queued before, of plain types and equal sizes.  host_src may be written as
-   * soon as copy_in returns; host_dst holds the value only after arrive or sync.  Until then nothing may write over src
-   * if it is transient: the copy runs beside what is queued later. */
+  /* Required.  Queue a copy behind the work queued so far; plain types and equal sizes.  host_src may be written as soon
+   * as copy_in returns.  host_dst has the value only after sync_copies_out or sync.  Until then a transient src must not
+   * be overwritten, because later work may run at the same time as the copy. */
   weft_err (*copy_in)(device *d, weft_tensor *dst, const weft_tensor *host_src);
   weft_err (*copy_out)(device *d, weft_tensor *host_dst, const weft_tensor *src);
   /* As copy_in, from another device of the same type. */
   weft_err (*copy_over)(device *d, weft_tensor *dst, device *from, const weft_tensor *src);
-  /* Required.  Blocks until the copies out queued so far are done. */
+  /* Required.  Blocks until the copies to the host that were queued so far are done. */
   weft_err (*sync_copies_out)(device *d);
-  /* Required.  Blocks until everything queued so far is done; returns its first error. */
+  /* Required.  Blocks until all work queued so far is done; returns its first error. */
   weft_err (*sync)(device *d);
   void (*destroy)(device *d); /* required */
-  /* Recording: what is queued between begin and end is not run but kept, to be queued as a whole.  NULL: it cannot. */
+  /* Capture: work that this thread queues between begin and end does not run, but becomes a graph, which is launched as
+   * a whole.  No other thread captures meanwhile.  NULL: the device cannot capture. */
   weft_err (*capture_begin)(device *d);
-  /* What is queued next is step `step` (0, 1, ...) of the recording, in one of a few lanes that run beside each other: after
-   * the steps before it in its lane, and after step after[l] of each other lane l (-1: none). */
-  weft_err (*capture_step)(device *d, int step, int lane, const int after[CAPTURE_STREAMS]);
-  weft_err (*capture_end)(device *d, void **recording);
-  weft_err (*graph_launch)(device *d, void *recording);
-  void (*graph_destroy)(device *d, void *recording);
+  /* Work queued next is step `step` (0, 1, ...) of the capture, on one of a few streams that run in parallel.  It runs
+   * after the earlier steps of its stream, and after step after[i] of each other stream i (-1: none). */
+  weft_err (*capture_step)(device *d, int step, int stream, const int after[CAPTURE_STREAMS]);
+  weft_err (*capture_end)(device *d, void **graph); /* the caller destroys it with graph_destroy */
+  weft_err (*graph_launch)(device *d, void *graph); /* queues the work of the graph */
+  void (*graph_destroy)(device *d, void *graph);
 } device_ops;
 
 struct device {
-  memory_space memory; /* of devices with memory of their own */
+  memory_space memory; /* alloc is NULL for host memory */
   const device_ops *ops;
   char *name; /* "/job:localhost/replica:0/task:0/device:CPU:0" */
   int id;
@@ -47,36 +50,37 @@ struct device {
   char *description;    /* physical_device_desc; "" for CPUs */
 };
 
-/* A CPU device of the given task prefix ("/job:localhost/replica:0/task:0"). */
+/* Creates a CPU device of the given task ("/job:localhost/replica:0/task:0").  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__device_cpu(device **out, const char *task, int id);
-void weft__device_destroy(device *d);
+void weft__device_destroy(device *d); /* does nothing for NULL */
 static inline bool weft__device_is_host(const device *d) { return !d || !d->memory.alloc; }
-/* Its device, if the memory is that of one. */
+/* The device that owns this memory. */
 static inline device *weft__memory_device(memory_space *m) { return (device *)m; }
 
 /* ---- GPUs ---- */
 enum { GPU_MAX_CARDS = 16, GPU_MAX_VIRTUAL = 8 };
 typedef struct gpu_options { /* ConfigProto's gpu_options and device_count; all zero: TensorFlow's defaults */
-  double fraction;           /* of a card's memory; 0: nearly all */
-  bool growth;               /* take memory as it is needed, which is what is always done */
+  double fraction;           /* of a card's memory; 0: 95 % */
+  bool growth;               /* accepted, but has no effect: memory is always taken as it is needed */
   char visible[128];         /* "1,0": these cards in this order; "": all */
   bool bounded;
-  int limit; /* if bounded: at most so many devices */
+  int limit; /* if bounded: the largest number of devices */
   struct {
-    int n; /* the card is shown as so many devices; 0: as one */
+    int n; /* number of virtual devices; 0: the card is one device */
     int64_t megabytes[GPU_MAX_VIRTUAL];
   } parts[GPU_MAX_CARDS]; /* by position among the visible cards */
 } gpu_options;
-/* GPU devices of a task, appended to the list.  A machine without a card has none: the log says why, once. */
+/* Appends the GPU devices of a task to the list, which the caller owns.  If there is none, the log says why, once per
+ * process.  Returns INVALID_ARGUMENT for options that are wrong. */
 weft_err weft__device_gpus(device ***list, int *n, const char *task, const gpu_options *o);
-/* The calls of the card behind a device, and its stream; NULL for others. */
+/* The plug-in's calls and the stream of a GPU device; NULL for other devices. */
 struct gpu_api;
 const struct gpu_api *weft__device_api(const device *d);
 void *weft__device_stream(const device *d);
-bool weft__device_can_capture(const device *d); /* can what is queued on it be recorded? */
-/* The kernels' door of the plug-in, if one was loaded (kernels/gpu/gpu.h). */
+bool weft__device_can_capture(const device *d); /* it has capture_begin and the rest */
+/* Looks up a symbol of the plug-in, such as its table of kernels (kernels/gpu/gpu.h); NULL if no plug-in is loaded. */
 void *weft__gpu_plugin_symbol(const char *symbol);
-bool weft__gpu_simulated(void);
+bool weft__gpu_simulated(void);          /* the GPUs of this process are simulated */
 uint64_t weft__device_incarnation(void); /* random, not 0 */
 
 /* ---- names ---- */
@@ -86,14 +90,15 @@ typedef struct device_spec { /* a full or partial device name */
   int replica, task, id; /* -1: not given */
   bool has_job, has_type;
 } device_spec;
-/* "/job:ps/task:0", "/cpu:0", "/device:GPU:1", "/gpu:0", ""; INVALID_ARGUMENT "Malformed device specification '...'". */
+/* Parses "/job:ps/task:0", "/cpu:0", "/device:GPU:1", "/gpu:0" or "".  Returns INVALID_ARGUMENT "Malformed device
+ * specification '...'". */
 weft_err weft__device_parse(device_spec *out, const char *name);
-/* Fields of `over` win where given: how TF merges an inner device scope into an outer one. */
+/* Replaces the fields of `into` that `over` has, as TensorFlow merges an inner device scope into an outer one. */
 void weft__device_merge(device_spec *into, const device_spec *over);
-/* Does a full name satisfy the (partial) spec? */
+/* Returns true if the full name has every field of the partial spec. */
 bool weft__device_matches(const device_spec *spec, const device_spec *full);
-/* Canonical text: "/job:ps/replica:0/task:0/device:CPU:0", parts not given left out.  Returns buf. */
-#define WEFT_DEVICE_TEXT 160 /* room enough for any */
+/* Writes the canonical name, "/job:ps/replica:0/task:0/device:CPU:0", without missing fields, to buf and returns buf. */
+#define WEFT_DEVICE_TEXT 160 /* bytes that any name fits in */
 char *weft__device_text(const device_spec *s, char *buf, size_t size);
 
 #endif

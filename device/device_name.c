@@ -1,8 +1,8 @@
-/* device_name.c - device names in all their spellings.
+/* device_name.c - parses device names in all their spellings.
  *
- * A name is a list of parts, each opened by '/': job, replica, task, and the device itself, written
- * "/device:GPU:1" or, of old, "/gpu:1" and "/GPU:1".  Parts may come in any order, may be missing,
- * and may be '*', which is the same as missing.  Only the canonical spelling is ever written. */
+ * A name is a list of parts, each after a '/': job, replica, task, and the device, which is written "/device:GPU:1" or, in
+ * the legacy form, "/gpu:1" or "/GPU:1".  Parts may come in any order, may be missing, and may be '*', which means the
+ * same as missing.  Only the canonical spelling is ever written.  The functions keep no state. */
 #include "device/device.h"
 #include "base/cast.h"
 #include <stdio.h>
@@ -28,7 +28,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/* A number or '*' (-1) that ends the part. */
+/* Parses a number, or '*' (-1), up to the end of the part. */
 static bool name_number(part *p, int *out) {
   int64_t n = 0;
   if (p->end - p->at == 1 && *p->at == '*') {
@@ -45,7 +45,7 @@ static bool name_number(part *p, int *out) {
   return true;
 }
 
-/* A word of letters, digits and '_' that begins with a letter and ends before ':' or the end. */
+/* Parses a word of letters, digits, '_' and '-' that begins with a letter, up to ':' or the end of the part. */
 static bool name_word(part *p, char *out, size_t size) {
   size_t n = 0;
   if (p->at == p->end || !is_letter(*p->at)) return false;
@@ -71,7 +71,7 @@ static bool name_job(part *p, device_spec *s) {
 
 static const char *const legacy_types[] = {"CPU", "GPU"};
 
-/* "cpu" and "gpu" are written in capitals, as TensorFlow does with these two and no others. */
+/* Writes "cpu" and "gpu" in capitals, as TensorFlow does with these two and no others. */
 static void name_capitalize(char *type) {
   for (size_t i = 0; i < sizeof legacy_types / sizeof *legacy_types; i++)
     if (strcasecmp(type, legacy_types[i]) == 0) strcpy(type, legacy_types[i]);

@@ -1,7 +1,8 @@
-/* gpu_discovery.c - which cards a process uses, as which devices, and what the log says of them.
+/* gpu_discovery.c - finds the cards of the machine and creates GPU devices on them.
  *
- * A logical device is a card or a part of one.  It is opened when a task first asks for it and stays open: taking a
- * card's memory and making its context costs a good part of a second. */
+ * A device is a card, or a virtual device on one.  A card is opened when a task first needs it and stays open until the
+ * process ends, because creating its context takes most of a second.  `cards.lock` guards the open cards and what was
+ * logged; the pool of pinned memory is an atomic pointer that is set once. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/log.h"
@@ -18,17 +19,17 @@ enum { MAX_LOGICAL = GPU_MAX_CARDS * GPU_MAX_VIRTUAL };
 
 enum { WORTH_PINNING = 16 << 10 }; /* bytes */
 
-static _Atomic(memory_pool *) pinned; /* from the first card on */
+static _Atomic(memory_pool *) pinned; /* NULL until the first card is opened */
 
 static struct {
   pthread_mutex_t lock;
   card *open[GPU_MAX_CARDS][GPU_MAX_VIRTUAL];
-  bool told;  /* why there is none */
-  bool shown; /* the peers */
+  bool told;  /* the log has said why there is no GPU */
+  bool shown; /* the log has shown which cards are peers */
 } cards = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Said once: to those who seem to want a GPU as information, to others only when they look closely; but that one is there
- * and cannot be used is a warning. */
+/* Logs once why no GPU is used.  It is a warning if there is one, information if a setting asks for one, and else a debug
+ * message.  The lock is held. */
 static void gpu_log_why_none(const char *why, const gpu_options *o, bool there) {
   if (cards.told) return;
   cards.told = true;
@@ -93,7 +94,7 @@ static weft_err gpu_parse_visible(const char *list, int n, int *out, int *n_out)
   return WEFT_OK;
 }
 
-/* "DMA: 0 1" and a row of Y and N for each: who reads whose memory. */
+/* Logs "DMA: 0 1" and a row of Y and N for each card: which cards can read its memory. */
 static void gpu_log_peers(const gpu_api *api, const int *number, int n) {
   if (cards.shown) return;
   cards.shown = true;
@@ -112,7 +113,7 @@ static void gpu_log_peers(const gpu_api *api, const int *number, int n) {
   weft__text_finish(&line);
 }
 
-/* How many bytes a part of a card may take. */
+/* Returns how many bytes a virtual device may take of its card. */
 static size_t gpu_memory_limit(const gpu_options *o, int position, int part, int parts, size_t whole) {
   int64_t megabytes = position < GPU_MAX_CARDS ? o->parts[position].megabytes[part] : 0;
   if (megabytes > 0) return (size_t)megabytes << 20;
@@ -147,12 +148,12 @@ static weft_err gpu_append_device(gpu_open_args *w, device *d) {
   return WEFT_OK;
 }
 
-/* The parts of one visible card. */
+/* Opens one visible card and appends its devices. */
 static weft_err gpu_open_card(gpu_open_args *w, int position, int number) {
   gpu_properties p;
   const int parts = gpu_virtual_count(w->o, position);
   int code = w->api->properties(number, &p);
-  if (code) { /* the others may serve */
+  if (code) { /* other cards may still work */
     weft__log(LOG_WARNING, "GPU %d (%s) is not used: %s", number, p.name[0] ? p.name : "unknown",
               w->api->error_text(code));
     return WEFT_OK;

@@ -1,8 +1,8 @@
 /* gpu_plugin.c - finds and loads libweft_cuda.so.
  *
- * It is looked for beside libweft itself; WEFT_CUDA_PLUGIN names another file, "none" for no GPUs at all, or
+ * The plug-in is searched for in the folder of libweft.  WEFT_CUDA_PLUGIN names another file, "none" for no GPUs, or
  * "simulated" for a card made of host memory, on which CPU kernels run (device/simulated_gpu.c).  Without NVIDIA's driver
- * nothing is loaded: the plug-in is large and could do nothing. */
+ * nothing is loaded, because the plug-in is large and could do nothing.  pthread_once guards the search. */
 #include "device/gpu_plugin.h"
 
 #include "base/alloc.h"
@@ -22,7 +22,7 @@ static struct {
   char why[512];
 } plugin = {.once = PTHREAD_ONCE_INIT};
 
-/* The folder this code was loaded from. */
+/* Writes the folder from which this code was loaded. */
 static void plugin_own_folder(char *out, size_t size) {
   Dl_info here;
   snprintf(out, size, ".");

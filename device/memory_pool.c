@@ -1,4 +1,7 @@
-/* memory_pool.c - regions, chunks and size classes.  One lock guards all of a pool. */
+/* memory_pool.c - regions that are split into chunks, and free lists by size class.
+ *
+ * The chunks of a region form a list in address order; neighbors that are both free are always merged.  One lock guards
+ * everything of a pool; the source is called under it. */
 #include "device/memory_pool.h"
 
 #include "base/alloc.h"
@@ -13,11 +16,11 @@ enum { GRAIN = 256, CLASSES = 40 };
 
 typedef struct chunk chunk;
 struct chunk {
-  buffer buffer; /* handed out; data and size are the chunk's */
+  buffer buffer; /* what the caller gets */
   memory_pool *pool;
   size_t bytes;
   bool free;
-  chunk *before, *after; /* neighbours in the region */
+  chunk *before, *after; /* neighbors in the region */
   list_link link;        /* of the list of its class, while free */
 };
 
@@ -51,7 +54,7 @@ static void free_list_remove(chunk *c) {
   c->free = false;
 }
 
-/* The smallest free chunk of the first class that has one large enough. */
+/* Returns the smallest sufficient free chunk of the first class that has one; NULL if there is none. */
 static chunk *pool_find_chunk(memory_pool *p, size_t bytes) {
   for (int k = chunk_class(bytes); k < CLASSES; k++) {
     chunk *best = NULL;
@@ -76,7 +79,7 @@ static chunk *chunk_create(memory_pool *p, void *at, size_t bytes) {
   return c;
 }
 
-/* Cuts what is not needed off a chunk; without memory for the header it stays whole. */
+/* Splits off the unneeded end of a chunk; without memory for a header the chunk stays whole. */
 static void chunk_split(memory_pool *p, chunk *c, size_t bytes) {
   if (c->bytes - bytes < GRAIN) return;
   chunk *rest = chunk_create(p, (char *)c->buffer.data + bytes, c->bytes - bytes);
@@ -89,7 +92,7 @@ static void chunk_split(memory_pool *p, chunk *c, size_t bytes) {
   free_list_add(p, rest);
 }
 
-/* c takes in the neighbour behind it. */
+/* Merges c with the neighbor behind it. */
 static void chunk_merge_next(chunk *c) {
   chunk *gone = c->after;
   WEFT_ASSERT(gone->before == c && (char *)c->buffer.data + c->bytes == (char *)gone->buffer.data);
@@ -151,7 +154,7 @@ static void pool_drop_region(memory_pool *p, const void *at) {
   weft__free(gone);
 }
 
-/* Gives back the regions in which nothing is used. */
+/* Gives back the regions that are free as a whole. */
 static void pool_trim(memory_pool *p) {
   for (int k = 0; k < CLASSES; k++)
     for (list_link *link = p->free[k].head.next, *next; link != &p->free[k].head; link = next) {
@@ -167,7 +170,7 @@ static void pool_trim(memory_pool *p) {
     }
 }
 
-/* A region with room to spare, or if there is none, one that just fits. */
+/* Adds a region that is larger than needed, or else one that just fits. */
 static weft_err pool_grow(memory_pool *p, size_t bytes) {
   size_t want = p->next_region;
   while (want < bytes) want *= 2;

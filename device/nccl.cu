@@ -1,14 +1,14 @@
-/* nccl.cu - sums over several cards with NCCL, which is loaded when a plan first wants one.
+/* nccl.cu - sums over several cards with NCCL, which is loaded when a plan first needs it.
  *
- * A communicator is made for each set of cards and kept.  One thread at a time queues a sum: cards must see the sums in
- * one order. */
+ * A communicator is created for each set of cards and kept.  The lock guards them, and it is held while a sum is queued,
+ * because all cards must get the sums in the same order. */
 #include "device/nccl.cuh"
 
 #include "device/nvidia_library.cuh"
 #include <pthread.h>
 #include <string.h>
 
-/* What nccl.h says of them; the plug-in is built without it. */
+/* Declarations of nccl.h; the plug-in is built without that header. */
 typedef struct ncclComm *ncclComm_t;
 enum { NCCL_SUM = 0, NCCL_HALF = 6, NCCL_FLOAT = 7, NCCL_DOUBLE = 8, NCCL_BFLOAT16 = 9 };
 extern "C" {
@@ -38,7 +38,7 @@ static int type_of(weft_dtype t) {
   }
 }
 
-/* The communicator of these cards; NULL: there is none to be had.  The lock is held. */
+/* Finds or creates the communicator of these cards; NULL if NCCL fails.  The lock is held. */
 static card_set *set_of(int n, const int *card) {
   for (int i = 0; i < n_sets; i++)
     if (sets[i].n == n && memcmp(sets[i].card, card, sizeof *card * (size_t)n) == 0) return &sets[i];

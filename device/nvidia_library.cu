@@ -1,4 +1,4 @@
-/* nvidia_library.cu - where NVIDIA's libraries are found on this machine. */
+/* nvidia_library.cu - searches this machine for NVIDIA's libraries.  One lock guards the libraries that are open. */
 #include "device/nvidia_library.cuh"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ static library libraries[MAX_LIBRARIES];
 static int n_libraries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The first library that a pattern finds and the loader takes. */
+/* Opens the first library that matches the pattern and that the loader accepts. */
 static void *open_pattern(const char *pattern) {
   glob_t found;
   void *handle = nullptr;
@@ -36,7 +36,7 @@ static void *open_in(const char *folder, const char *name) {
   return open_pattern(pattern);
 }
 
-/* The nvidia packages beside each python3 on the PATH. */
+/* Searches the nvidia packages of each python3 on the PATH. */
 static void *open_beside_python(const char *name) {
   const char *path = getenv("PATH");
   void *handle = nullptr;

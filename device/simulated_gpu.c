@@ -1,13 +1,14 @@
-/* simulated_gpu.c - a card made of host memory, so that programs for GPUs run, and are tested, where there is none.
+/* simulated_gpu.c - a simulated card, made of host memory: GPU programs run, and are tested, on machines without a GPU.
  *
- * It is asked for with WEFT_CUDA_PLUGIN=simulated and goes through everything that a real card does: placement, copies,
- * logs; only recordings are left out.  Kernels are the CPU's.  Two things keep it honest.  Its memory cannot be read or written but by
- * its own work (mprotect), so that code which takes a card's address for the host's ends in a fault.  And copies are
- * only noted when they are queued and done when somebody waits, or when a kernel of the same stream runs, so that
- * code which does not wait sees old bytes.
+ * WEFT_CUDA_PLUGIN=simulated selects it.  Everything is as with a real card (placement, copies, logs), except that it
+ * cannot capture graphs and that kernels run on the CPU.  Two properties find errors.  Only its own work can access its
+ * memory (mprotect), so code that uses a card's address as a host address faults.  And a queued copy runs late, when a
+ * thread waits for it or a kernel of its stream runs, so code that does not wait sees old bytes.
  *
- * WEFT_SIMULATED_CARDS=2 makes two cards.  WEFT_SIMULATED_TROUBLE gives it what cards suffer from: "driver" (too old),
- * "code" (none for this card), or "lost:N" (during the Nth kernel); "lost:N:FILE" only in the process that makes FILE. */
+ * WEFT_SIMULATED_CARDS=2 makes two cards.  WEFT_SIMULATED_TROUBLE injects failures: "driver" (too old), "code" (none for
+ * this card), "lost:N" (during the Nth kernel), or "lost:N:FILE" (only in the process that creates FILE).
+ *
+ * `memory.lock` guards the memory of all simulated cards.  Each stream has a recursive lock for its queue. */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "device/gpu_plugin.h"
@@ -30,7 +31,7 @@ typedef struct task {
 } task;
 
 typedef struct stream {
-  pthread_mutex_t lock; /* guards what follows; recursive: a kernel's own copies come while it runs */
+  pthread_mutex_t lock; /* guards what follows; recursive, because a kernel may queue copies while it runs */
   task *first, **last;
 } stream;
 
@@ -40,7 +41,7 @@ typedef struct region {
   struct region *next;
 } region;
 
-static struct { /* all memory of all simulated cards is open while anything works on any of it */
+static struct { /* all cards: their memory is accessible while work runs on any of them */
   pthread_mutex_t lock;
   region *first;
   size_t taken;
@@ -77,7 +78,7 @@ static gpu_error_kind sim_error_kind(int code) {
   return code == FULL ? GPU_ERROR_NO_MEMORY : code == LOST ? GPU_ERROR_LOST : GPU_ERROR_CALL;
 }
 
-/* ---- trouble ------------------------------------------------------------------------------------ */
+/* ---- injected failures -------------------------------------------------------------------------- */
 
 static atomic_bool lost;
 
@@ -86,7 +87,7 @@ static bool sim_has_failure(const char *from) {
   return asked && strncmp(asked, from, strlen(from)) == 0;
 }
 
-/* At each kernel: is it the one that loses the card? */
+/* Counts a kernel, and loses the card if this is the kernel to do so. */
 static void sim_count_kernel(void) {
   static atomic_int kernels;
   if (!sim_has_failure("lost:")) return;
@@ -199,7 +200,7 @@ static void sim_run_task(const task *t) {
     memset(t->dst, 0, t->bytes);
 }
 
-/* Does what is queued.  The lock is held. */
+/* Runs the queued copies.  The lock of the stream is held. */
 static void sim_drain(stream *s) {
   if (!s->first) return;
   sim_open_memory();
@@ -221,9 +222,9 @@ static int sim_sync(void *at) {
   return sim_state();
 }
 
-static _Thread_local const stream *inside; /* whose kernel this thread runs */
+static _Thread_local const stream *inside; /* the stream whose kernel this thread runs */
 
-/* A kernel's own copies come before what it does next. */
+/* Queues a copy; a copy by a kernel on its own stream runs at once. */
 static int sim_enqueue(stream *s, void *dst, const void *src, size_t bytes) {
   const task now = {dst, src, bytes, NULL};
   if (inside == s) {
@@ -247,7 +248,7 @@ static int sim_copy(void *at, void *dst, const void *src, size_t bytes, gpu_dire
 
 static int sim_zero(void *at, void *dst, size_t bytes) { return sim_enqueue(at, dst, NULL, bytes); }
 
-/* An event is the stream it was recorded on: waiting for it is doing all of that stream's work. */
+/* An event is the stream on which it was recorded: waiting for it runs all work of that stream. */
 typedef struct event {
   stream *stream;
 } event;

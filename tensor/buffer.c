@@ -1,6 +1,7 @@
-/* buffer.c - the memory of tensors: one block for header and elements, 64-byte aligned.
+/* buffer.c - the memory of tensors: one 64-byte aligned block holds the header and the elements.
  *
- * Large blocks come from base/block.h, which keeps what was freed for the next step. */
+ * Blocks come from base/block.h, which caches freed blocks for the next step.  Reference counts are atomic; there is no
+ * lock. */
 #include "base/alloc.h"
 #include "base/block.h"
 #include "base/guard.h"
@@ -10,7 +11,7 @@
 enum { HEADER = WEFT_ALIGN };
 _Static_assert(sizeof(buffer) <= HEADER, "a buffer's header fits in front of its aligned data");
 
-/* Destroys the elements that own something. */
+/* Frees what the elements own. */
 static void buffer_finish_elements(buffer *b) {
   if (b->dtype == WEFT_STRING) {
     str *s = b->data;
@@ -134,12 +135,12 @@ weft_err weft__elements_copy(weft_dtype dtype, void *dst, const void *src, int64
   return WEFT_OK;
 }
 
-/* Doubling copies: as fast as memcpy whatever the element's size. */
+/* Copies what is filled already, twice as much each time: as fast as memcpy for any element size. */
 static void elements_fill_plain(char *dst, const char *src, size_t element, size_t total) {
   memcpy(dst, src, element);
   for (size_t done = element; done < total;) {
     size_t n = done < total - done ? done : total - done;
-    if (n > 65536) n = 65536 / element * element; /* the source stays in the nearest cache */
+    if (n > 65536) n = 65536 / element * element; /* so that the source stays in the L1 cache */
     memcpy(dst + done, dst, n);
     done += n;
   }

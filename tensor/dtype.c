@@ -1,4 +1,4 @@
-/* dtype.c - one list of the element types, and 16-bit floats. */
+/* dtype.c - the table of element types, generated from one list, and the conversion of 16-bit floats. */
 #include "tensor/dtype.h"
 #include "tensor/tensor.h"
 #include <string.h>

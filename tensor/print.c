@@ -1,14 +1,14 @@
 /* print.c - the short text of a tensor that Assert and Print show: "[[0 1][2...]...]".
  *
- * The forms are TensorFlow's: rows follow one another without a separator, a row that is cut ends
- * in "...", and so does the outermost list; types it has no text for print as "?". */
+ * The format is TensorFlow's.  Rows follow one another without a separator.  A truncated row ends in "...", and so does
+ * the outermost list.  Types without a text are printed as "?". */
 #include "base/text.h"
 #include "tensor/tensor.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The shortest of two precisions that reads back as the same number. */
+/* Prints with the lower of two precisions that reads back as the same number. */
 static void print_float(text *out, float f) {
   char buf[32];
   snprintf(buf, sizeof buf, "%.6g", (double)f);
@@ -23,7 +23,7 @@ static void print_double(text *out, double d) {
   weft__text_puts(out, d == d ? buf : "nan");
 }
 
-/* C escapes for what does not print; bytes of UTF-8 stay. */
+/* Escapes bytes that are not printable, as C does; bytes of UTF-8 are not escaped. */
 static void print_string(text *out, const str *s) {
   for (size_t i = 0; i < s->size; i++) {
     unsigned char c = (unsigned char)s->data[i];

@@ -1,4 +1,4 @@
-/* shape.c - arithmetic on dimensions, unknowns included. */
+/* shape.c - arithmetic on shapes, unknown dimensions included. */
 #include "tensor/shape.h"
 #include "base/cast.h"
 #include <stdio.h>
@@ -92,7 +92,7 @@ int64_t weft__shape_product(const shape *s, int begin, int end) {
   return span;
 }
 
-/* One dimension of a broadcast: 1 yields to anything, and unknown only to what is not 1. */
+/* Broadcasts one dimension: 1 gives way to any dimension, and an unknown one gives way to any but 1. */
 static bool broadcast_dim(int64_t *out, int64_t a, int64_t b) {
   if (a == b || b == 1)
     *out = a;

@@ -1,4 +1,4 @@
-/* tensor.c - views on buffers, embedded and on the heap, and the small tensors ops make. */
+/* tensor.c - tensors inside structs and on the heap, and small tensors for ops. */
 #include "tensor/tensor.h"
 #include "base/alloc.h"
 #include "base/cast.h"
@@ -122,7 +122,7 @@ void weft_tensor_destroy(weft_tensor *t) {
 
 /* ---- numbers in and out ---- */
 
-/* Types whose elements C converts by itself. */
+/* Types that C converts to double and back. */
 /* clang-format off */
 #define NUMBERS(X) \
   X(FLOAT, float) \
@@ -142,7 +142,7 @@ void weft_tensor_destroy(weft_tensor *t) {
   X(QINT32, int32_t)
 /* clang-format on */
 
-/* The least and the first too large value of an integer type; false for the others. */
+/* Stores the smallest value of an integer type and the first one that is too large; returns false for other types. */
 static bool dtype_integer_range(weft_dtype dtype, double *least, double *end) {
   switch (dtype) {
   case WEFT_INT8:

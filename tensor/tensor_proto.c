@@ -1,9 +1,8 @@
 /* tensor_proto.c - TensorProto to tensor and back.
  *
- * A reader meets every encoding any TensorFlow ever wrote: raw bytes, one list per family of types,
- * lists that are too short (the last value fills the rest) or too long (the rest is ignored), and
- * strings as lengths and bytes inside tensor_content.  Sizes are checked before memory is taken, for
- * a few bytes may claim a shape of any size. */
+ * TensorFlow has several encodings: raw bytes, one list per family of types, and strings as lengths and bytes inside
+ * tensor_content.  A list may be too short (its last value fills the rest) or too long (the rest is ignored).  Sizes are
+ * checked before memory is allocated, because a message of a few bytes may claim a shape of any size. */
 #include "tensor/tensor_proto.h"
 #include "base/arena.h"
 #include "base/block.h"
@@ -77,7 +76,7 @@ static bool proto_read_length(const uint8_t **at, const uint8_t *end, uint32_t *
   return false;
 }
 
-/* n lengths, then all bytes; the total must fit exactly. */
+/* Reads n lengths and then the bytes of all strings; the total must match exactly. */
 static weft_err proto_read_strings(weft_tensor *t, const uint8_t *content, size_t size) {
   const uint8_t *end = content + size, *at = content;
   int64_t n = weft__tensor_count(t);
@@ -126,13 +125,13 @@ static weft_err proto_repeat_last(weft_tensor *t, int64_t have) {
   return WEFT_OK;
 }
 
-/* What one list offers to tensor t. */
+/* Returns how many values of a list tensor t uses. */
 static int64_t proto_value_count(const weft_tensor *t, size_t offered) {
   int64_t n = weft__tensor_count(t);
   return offered < (uint64_t)n ? (int64_t)offered : n;
 }
 
-/* TF keeps small integers in int_val and 16-bit floats' bits in half_val; every narrowing is modulo. */
+/* TensorFlow stores small integers in int_val and the bits of 16-bit floats in half_val.  Narrowing is modulo 2^n. */
 static weft_err proto_read_values(weft_tensor *t, const proto_t *p) {
   int64_t n = 0;
   switch (t->dtype) {
@@ -182,7 +181,7 @@ static weft_err proto_read_values(weft_tensor *t, const proto_t *p) {
   return proto_repeat_last(t, n);
 }
 
-/* Refuses, before memory is taken, sizes that raw content contradicts or that the machine cannot hold. */
+/* Refuses sizes that the raw content contradicts or that the machine cannot hold, before memory is allocated. */
 static weft_err proto_check_size(const proto_t *proto, weft_dtype dtype, const shape *s) {
   int64_t count = weft__shape_count(s);
   size_t bytes;

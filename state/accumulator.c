@@ -1,7 +1,8 @@
-/* accumulator.c - a sum, a count, a step and a line of takes under one lock.
+/* accumulator.c - a sum, a count, a step and a queue of waiting takes under one lock.
  *
- * The division happens without the lock, on what was taken out.  Sparse sums are merged as TensorFlow
- * merges them: both lists are walked as if sorted, equal indices meeting add up. */
+ * The division happens without the lock, on the sum that was taken.  Sparse sums are merged as TensorFlow merges them:
+ * both lists are treated as sorted, and rows with equal indices that meet are added.  `lock` guards everything that
+ * changes; functions of callers run without it. */
 #include "state/accumulator.h"
 
 #include "base/alloc.h"
@@ -68,7 +69,7 @@ typedef struct rows {            /* one side of a merge */
   int64_t n;
 } rows;
 
-/* What was declared may leave dimensions at the end open. */
+/* The declared shape of the gradient may have more dimensions than the accumulator's. */
 static weft_err accumulator_check_declared(const accumulator *a, const weft_tensor *declared) {
   const shape *want = &a->spec.declared;
   if (!declared || want->rank < 0) return WEFT_OK;
@@ -82,7 +83,7 @@ static weft_err accumulator_check_declared(const accumulator *a, const weft_tens
   return WEFT_OK;
 }
 
-/* The rows against the shape declared, or once there are some, against those. */
+/* Checks the rows against the sum, or against the declared shape while there is no sum. */
 static weft_err accumulator_check_rows(const accumulator *a, const weft_tensor *indices, const weft_tensor *values) {
   const shape *want = a->count ? &a->sum.shape : &a->spec.declared;
   if (indices->shape.rank != 1)
@@ -108,7 +109,7 @@ static weft_err accumulator_check_rows(const accumulator *a, const weft_tensor *
   return WEFT_OK;
 }
 
-/* Walks both sides by index; with to NULL only counts the rows of the result. */
+/* Merges both sides by index and returns the number of rows; if `to` is NULL, it only counts them. */
 static int64_t accumulator_merge_rows(const rows *x, const rows *y, weft_dtype dtype, int64_t width, weft_tensor *index,
                                       weft_tensor *to, int64_t *counts) {
   size_t bytes = (size_t)width * weft__dtype_size(dtype);
@@ -160,7 +161,7 @@ static weft_err accumulator_add_sparse(accumulator *a, const weft_tensor *indice
 
 /* ---- taking ---- */
 
-/* `width` elements at `at` of g, divided by count, to the same place of `to`. */
+/* Divides `width` elements at offset `at` of g by count, and stores them at the same offset of `to`. */
 static weft_err take_divide_rows(weft_tensor *to, const weft_tensor *g, size_t at, int64_t width, int64_t count) {
   weft_tensor *by = NULL;
   if (count == 1 && to == g) return WEFT_OK;
@@ -170,7 +171,7 @@ static weft_err take_divide_rows(weft_tensor *to, const weft_tensor *g, size_t a
   return WEFT_OK;
 }
 
-/* A dense sum by the number of gradients, a sparse one row by row. */
+/* Divides a dense sum by the number of gradients, and a sparse one row by row. */
 static weft_err take_divide(take *t) {
   weft_tensor *g = &t->got.gradient, fresh = {0};
   bool sparse = t->a->spec.sparse;
@@ -208,7 +209,7 @@ static void takes_complete(wait_queue *done) {
   }
 }
 
-/* With the lock held: the first take gets everything, if there is enough. */
+/* Gives the sum to the first take if there are enough gradients.  The lock is held. */
 static void accumulator_serve(accumulator *a, wait_queue *done) {
   take *t = (take *)a->takes.first;
   if (!t || a->count < t->required) return;
@@ -292,7 +293,7 @@ static weft_err accumulator_check_type(const accumulator *a, const weft_tensor *
                     weft__dtype_short(g->dtype));
 }
 
-/* Adds unless the gradient is stale, then serves who waits. */
+/* Adds the gradient unless it is stale, and serves the waiting takes. */
 static weft_err accumulator_apply(accumulator *a, int64_t local_step, const weft_tensor *g, const weft_tensor *indices,
                                   const weft_tensor *declared) {
   wait_queue done;
@@ -349,7 +350,7 @@ static void accumulator_destroy(object *o) {
   weft__free(a);
 }
 
-/* Nobody will apply to it again: who waits is told so. */
+/* No gradient will come again, so the waiting takes are canceled. */
 static void accumulator_dropped(resource *r) {
   accumulator *a = (accumulator *)r;
   wait_queue done;

@@ -1,4 +1,4 @@
-/* combine.h - elementwise updates of state: what Assign*, Scatter* and accumulators do to their values. */
+/* combine.h - elementwise updates, as Assign*, Scatter* and accumulators do them.  Any thread may call these functions. */
 #ifndef WEFT_STATE_COMBINE_H
 #define WEFT_STATE_COMBINE_H
 
@@ -16,7 +16,7 @@ typedef enum combine_op {
 } combine_op;
 
 /* dst[i] = a[i] OP b[i * b_step] for n elements of a plain type; dst may be a, b_step is 0 or 1.  An integer divided
- * by zero gives 0.  False: this type knows no such operation (bool, strings, MIN of complex). */
+ * by zero gives 0.  Returns false if the type has no such operation (strings, MIN of complex). */
 bool weft__combine(combine_op op, weft_dtype dtype, void *dst, const void *a, const void *b, int b_step, int64_t n);
 bool weft__combine_has(combine_op op, weft_dtype dtype);
 

@@ -1,4 +1,6 @@
-/* dataset.c - what all data sets share. */
+/* dataset.c - what all data sets share: creation, passes, iterators, waits and calls of functions.
+ *
+ * The lock of a pass guards its list of objects; creating an object under it only allocates. */
 #include "state/dataset.h"
 
 #include "base/alloc.h"
@@ -85,7 +87,7 @@ static int64_t dataset_idle_limit_ns(void) {
   return limit;
 }
 
-/* How long nobody has asked; 0 while somebody does. */
+/* Returns the time since the last request; 0 while one runs. */
 static int64_t ns_since_request(const atomic_llong *asked_ns) {
   const int64_t asked = atomic_load_explicit((atomic_llong *)(uintptr_t)asked_ns, memory_order_relaxed);
   return asked == INT64_MAX ? 0 : weft__clock_now_ns() - asked;
@@ -130,7 +132,7 @@ void weft__dataset_pass_finish(dataset_pass *p) {
     weft__object_release(m->object);
     weft__free(m);
   }
-  if (p->step.resources) weft__resources_end_session(p->step.resources, p->session); /* what functions kept */
+  if (p->step.resources) weft__resources_end_session(p->step.resources, p->session); /* the state of its functions */
   pthread_mutex_destroy(&p->lock);
   weft__cancel_finish(&p->cancel);
   weft__free(p->session);
@@ -177,7 +179,7 @@ void weft__iterator_destroy(iterator *it) {
   weft__dataset_release(d);
 }
 
-/* ---- parts ---- */
+/* ---- components ---- */
 
 weft_tensor *weft__components_alloc(int n) { return weft__alloc_zero((size_t)n + 1, sizeof(weft_tensor)); }
 
@@ -256,7 +258,7 @@ static weft_err captured_call_function(const captured *c, function *f, const ste
   for (int i = 0; i < n_arg; i++) in[i] = &arg[i];
   for (int i = 0; i < c->n; i++) in[n_arg + i] = &c->more[i];
   step own = *st;
-  step_objects objects; /* what lives for a step lives for one call */
+  step_objects objects; /* objects of a step live for one call */
   weft__step_objects_init(&objects);
   own.objects = &objects;
   weft_err err = weft__function_call(f, &own, n_arg + c->n, in, n_out, ret);

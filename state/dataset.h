@@ -1,12 +1,12 @@
-/* dataset.h - data sets: descriptions of where elements come from, and iterators that bring them.
+/* dataset.h - data sets, which describe where elements come from, and iterators, which produce the elements.
  *
- * A variant holds a data set; it never changes.  An iterator walks one once, from front to back, and has the iterators
- * of its inputs below it.  An element is a fixed number of tensors (parts).  What each kind of data set does is in
- * ops/dataset_*.c.
+ * A variant tensor holds a data set, which is constant.  An iterator visits its elements once, from first to last, and
+ * owns the iterators of its inputs.  An element is a fixed number of tensors, its components (`part`).  The kinds of data
+ * sets are in ops/data/dataset_*.c.
  *
- * One thread at a time asks an iterator.  `next` runs on behalf of a step: the program's, or that of the pass when
- * a thread of the pipeline works ahead.  Waits end when that step is cancelled, too late or interrupted; the
- * iterator can be asked again afterwards. */
+ * One thread at a time may use an iterator.  `next` runs for a step: the program's step, or the step of the pass if a
+ * thread of the pipeline prefetches.  A wait ends when that step is canceled, past its deadline or interrupted; the
+ * iterator can be used again afterwards. */
 #ifndef WEFT_STATE_DATASET_H
 #define WEFT_STATE_DATASET_H
 
@@ -21,12 +21,12 @@ typedef struct iterator iterator;
 typedef struct dataset_kind {
   const char *name;
   size_t size, iterator_size;      /* of the structs whose first member is a dataset or an iterator */
-  void (*destroy)(dataset *d);     /* optional: what the kind keeps */
-  weft_err (*begin)(iterator *it); /* optional: the rest of the struct is zero; inputs are not begun */
-  /* out: n_part empty tensors to be filled.  After *end there is nothing more, however often it is asked. */
+  void (*destroy)(dataset *d);     /* optional: frees the kind's own fields */
+  weft_err (*begin)(iterator *it); /* optional: the rest of the struct is zero; creates the iterators of its inputs */
+  /* Fills out, n_part empty tensors, or sets *end.  After the end, further calls set *end again. */
   weft_err (*next)(iterator *it, const step *st, weft_tensor *out, bool *end);
   void (*finish)(iterator *it); /* optional; also after a failed begin */
-  bool passes;                  /* its elements have the parts of its first input's, whatever its node declares */
+  bool passes;                  /* its elements have the components of its first input's elements */
 } dataset_kind;
 
 struct dataset {
@@ -34,15 +34,15 @@ struct dataset {
   const dataset_kind *kind;
   int n_input, n_part;
   dataset **input;  /* references */
-  weft_dtype *type; /* of the parts */
+  weft_dtype *type; /* of the components */
 };
 
-/* One run through a data set, and what its threads work on behalf of. */
+/* One pass over a data set: the step for which its threads work, and objects that live as long as the pass. */
 typedef struct dataset_pass {
-  step step; /* id 0: of no program's step */
+  step step; /* its id is 0: it is not a step of the program */
   cancel cancel;
   char *session;
-  atomic_llong asked_ns; /* the step's: when an element was last asked for, INT64_MAX while one is */
+  atomic_llong asked_ns; /* when an element was last requested; INT64_MAX while a request runs */
   pthread_mutex_t lock;  /* guards what follows */
   struct dataset_pass_entry *memory;
 } dataset_pass;
@@ -53,55 +53,57 @@ struct iterator {
 };
 
 /* ---- data sets ---- */
-/* All but the kind's own fields, which are zero; inputs are retained. */
+/* Creates a data set whose kind's own fields are zero; retains the inputs.  The caller owns the one reference. */
 weft_err weft__dataset_create(dataset **out, const dataset_kind *kind, int n_input, dataset *const *input, int n_part,
                               const weft_dtype *type);
-void weft__dataset_release(dataset *d);                          /* NULL is fine */
+void weft__dataset_release(dataset *d);                          /* does nothing for NULL */
 weft_err weft__dataset_get(const weft_tensor *t, dataset **out); /* borrowed */
 
 /* ---- iterators ---- */
-weft_err weft__dataset_pass_init(dataset_pass *p,
-                                 const step *st); /* takes resources, threads and session from a step */
+weft_err weft__dataset_pass_init(dataset_pass *p, const step *st); /* copies resources, pools and session of a step */
 void weft__dataset_pass_finish(dataset_pass *p);
-/* Around the making of an element that somebody asks for.  Work ahead that goes on for WEFT_DATASET_IDLE_SECS (600) after
- * that, because an element never comes, ends with CANCELLED; a thread that only waits for room leaves after a tenth of it. */
+/* Called before and after a request for an element.  Prefetching that runs for WEFT_DATASET_IDLE_SECS (600) without a
+ * request ends with CANCELLED.  A thread that only waits for space to prefetch into exits after a tenth of that. */
 void weft__dataset_pass_request_begin(dataset_pass *p);
 void weft__dataset_pass_request_end(dataset_pass *p);
-bool weft__dataset_pass_is_idle(const dataset_pass *p); /* is it time for such a thread to leave? */
-/* What belongs to `of` (a data set, a function) for as long as the pass lasts: made when first asked for; borrowed. */
+bool weft__dataset_pass_is_idle(const dataset_pass *p); /* true: such a thread should exit */
+/* Finds the object of `of` (a data set or a function) in this pass, or creates it with `make`, under the lock of the pass.
+ * *out is borrowed and lives as long as the pass. */
 typedef weft_err dataset_pass_make(const void *of, object **out);
 weft_err weft__dataset_pass_object(dataset_pass *p, const void *of, dataset_pass_make *make, object **out);
+/* The caller destroys *out.  d is retained; p must outlive the iterator. */
 weft_err weft__iterator_create(iterator **out, dataset *d, dataset_pass *p);
-void weft__iterator_destroy(iterator *it); /* stops its threads; NULL is fine */
-/* Every element that any data set asks of another passes here, so that one that asks for ever ends with the step.
- * INVALID_ARGUMENT if a part of it is not of the type that its data set declares. */
+void weft__iterator_destroy(
+    iterator *it); /* waits for its threads; the pass was canceled if it has any; does nothing for NULL */
+/* Produces the next element, or sets *end.  Data sets use it for their inputs too, so that an endless loop ends with the
+ * step.  Returns INVALID_ARGUMENT if a component does not have the declared type. */
 weft_err weft__iterator_next(iterator *it, const step *st, weft_tensor *out, bool *end);
 
-/* ---- parts ---- */
-weft_tensor *weft__components_alloc(int n); /* n empty tensors; weft__components_free */
+/* ---- components of an element ---- */
+weft_tensor *weft__components_alloc(int n); /* n empty tensors, freed with weft__components_free */
 void weft__components_clear(weft_tensor *t, int n);
 void weft__components_free(weft_tensor *t, int n);
-/* Moves n parts; `to` were empty, `from` are afterwards. */
+/* Moves n components; `to` is empty before, `from` is empty afterwards. */
 void weft__components_move(weft_tensor *to, weft_tensor *from, int n);
 void weft__components_share(weft_tensor *to, const weft_tensor *from, int n);
 
 /* ---- waiting ---- */
-weft_err
-weft__step_check_time(const step *st); /* an error once the step is cancelled or too late, or works ahead for nobody */
-weft_err weft__step_check(const step *st); /* also when the program was interrupted: for waits */
-/* Sleeps until the condition is signalled or for a moment; an error when the step shall wait no longer. */
+weft_err weft__step_check_time(
+    const step *st); /* an error if the step is canceled or past its deadline, or if its pass is idle */
+weft_err weft__step_check(const step *st); /* also an error if the program was interrupted: for waits */
+/* Waits for the condition for at most WEFT_WAIT_SLICE_MS.  Returns an error if the step must not wait any longer. */
 weft_err weft__step_wait(const step *st, pthread_cond_t *cond, pthread_mutex_t *lock);
 
 /* ---- functions ---- */
-typedef struct captured { /* a function and the values that follow its arguments */
+typedef struct captured { /* a function, and the captured values that follow its arguments */
   function *f;
   int n;
   weft_tensor *more;
 } captured;
-/* Keeps f (one more reference) and n tensors. */
+/* Retains f and keeps n tensors. */
 weft_err weft__captured_init(captured *c, function *f, const weft_tensor *const *more, int n);
 void weft__captured_finish(captured *c);
-/* What the function keeps between calls (generators of random numbers) is the pass's. */
+/* Calls the function.  State that it keeps between calls, such as random generators, belongs to the pass. */
 weft_err weft__captured_call(const captured *c, dataset_pass *p, const step *st, const weft_tensor *arg, int n_arg,
                              weft_tensor *out, int n_out);
 

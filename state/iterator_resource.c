@@ -1,6 +1,7 @@
-/* iterator_resource.c - the turns that threads take at an iterator.
+/* iterator_resource.c - one iterator that any number of threads use, one at a time.
  *
- * The lock guards only whose turn it is: an element may take long to make, and who waits must be able to give up. */
+ * `lock` guards only the flag that a thread uses the iterator, and is not held while an element is computed.  That may
+ * take long, and a waiting thread must notice that its own step was canceled. */
 #include "state/iterator_resource.h"
 
 #include "base/alloc.h"
@@ -11,10 +12,10 @@ struct iterator_resource {
   pthread_mutex_t lock; /* guards busy and dropped */
   pthread_cond_t wake;
   bool busy, dropped;
-  /* Whose turn it is: */
+  /* Owned by the thread that has set `busy`: */
   bool set;
   dataset_pass pass;
-  iterator *at; /* NULL: nothing to walk */
+  iterator *at; /* NULL if not set */
 };
 
 static void iterator_resource_stop(iterator_resource *s) {
@@ -35,7 +36,7 @@ static void iterator_resource_destroy(object *o) {
   weft__free(s);
 }
 
-/* Its threads end when it leaves the table, though plans may still remember it. */
+/* Stops its threads when it leaves the table, although plans may still refer to it. */
 static void iterator_resource_dropped(resource *r) {
   iterator_resource *s = (iterator_resource *)r;
   pthread_mutex_lock(&s->lock);

@@ -1,6 +1,7 @@
-/* iterator_resource.h - an iterator as a resource: what a program initialises and takes elements from.
+/* iterator_resource.h - the resource behind a program's iterator: it is initialized with a data set and then read.
  *
- * Any number of threads may ask; they take turns. */
+ * Any thread may call these functions.  One at a time is served; the others wait until it is done or their own step is
+ * canceled. */
 #ifndef WEFT_STATE_ITERATOR_RESOURCE_H
 #define WEFT_STATE_ITERATOR_RESOURCE_H
 
@@ -10,14 +11,16 @@
 
 typedef struct iterator_resource iterator_resource;
 
+/* The caller owns the one reference. */
 weft_err weft__iterator_resource_create(iterator_resource **out);
-/* Begins at the first element of d. */
+/* Starts a new pass over d, which is retained; a pass that runs is stopped. */
 weft_err weft__iterator_resource_set(iterator_resource *s, dataset *d, const step *st);
-/* As above, unless it was set before; `make` gives the data set. */
+/* The same, with the data set that `make` creates; does nothing if a pass runs already. */
 typedef weft_err iterator_resource_make(void *arg, dataset **out);
 weft_err weft__iterator_resource_set_once(iterator_resource *s, const step *st, iterator_resource_make *make,
                                           void *arg);
-/* out: n empty tensors.  OUT_OF_RANGE "End of sequence"; FAILED_PRECONDITION if it was never set. */
+/* Fills out, n empty tensors, with the next element.  Returns OUT_OF_RANGE "End of sequence", FAILED_PRECONDITION if no
+ * data set was set, or INVALID_ARGUMENT if the types differ. */
 weft_err weft__iterator_resource_next(iterator_resource *s, const step *st, int n, const weft_dtype *type,
                                       weft_tensor *out);
 

@@ -1,8 +1,8 @@
-/* lookup.c - entries in a row, found through slots by open addressing.
+/* lookup.c - an array of entries with a hash index (open addressing).
  *
- * `lock` lets many find at once and one change.  Slots hold an entry's number plus one; there are at least twice as
- * many as entries, so that a walk along them soon meets an empty one.  An entry that goes leaves its place to the
- * last. */
+ * `lock` is a read-write lock: many threads find, one changes.  A slot of the index has the number of an entry plus one.
+ * There are at least twice as many slots as entries, so that a search soon reaches an empty slot.  The last entry is moved
+ * into the gap of a removed one. */
 #include "state/lookup.h"
 
 #include "base/alloc.h"
@@ -38,7 +38,7 @@ static char *lookup_value_at(const lookup *t, const weft_tensor *values, int64_t
   return (char *)values->data + (size_t)(i * t->row) * weft__dtype_size(t->spec.value);
 }
 
-/* The bytes by which a key is known. */
+/* Returns the bytes of a key, borrowed. */
 static str lookup_key_bytes(weft_dtype type, const char *key) {
   return type == WEFT_STRING ? *(const str *)(const void *)key : (str){(char *)(uintptr_t)key, weft__dtype_size(type)};
 }
@@ -49,7 +49,7 @@ static uint64_t lookup_hash(str s) {
   return h ^ h >> 29;
 }
 
-/* The slot that holds this key, or the empty one where it would go. */
+/* Returns the slot of this key, or the empty slot where it would be inserted. */
 static int64_t *store_slot(const store *s, weft_dtype type, const char *key) {
   WEFT_ASSERT(s->n <= s->capacity && (s->capacity & (s->capacity - 1)) == 0); /* an empty slot ends every walk */
   const str want = lookup_key_bytes(type, key);
@@ -80,7 +80,7 @@ static weft_err store_init(const lookup *t, store *s, int64_t capacity) {
   return err;
 }
 
-/* Elements change their place; those of the old one are empty then. */
+/* Moves elements; the old ones are zero afterwards. */
 static void lookup_move_elements(weft_dtype type, void *to, void *from, int64_t n) {
   memcpy(to, from, (size_t)n * weft__dtype_size(type));
   memset(from, 0, (size_t)n * weft__dtype_size(type));
@@ -115,7 +115,7 @@ static bool lookup_same_value(const lookup *t, const char *a, const char *b) {
   return x.size == y.size && (!x.size || !memcmp(x.data, y.data, x.size));
 }
 
-/* Two values for one key of a fixed table. */
+/* Fails because a fixed table would get two values for one key. */
 static weft_err lookup_fail_duplicate(const lookup *t, char *key, char *has, char *came) {
   text words = {0};
   weft__text_puts(&words, "HashTable has different value for same key. Key ");
@@ -143,7 +143,7 @@ static weft_err store_put(const lookup *t, store *s, char *key, char *came) {
   return WEFT_OK;
 }
 
-/* Empties a slot and moves up those behind it that would no longer be found. */
+/* Empties a slot, and moves later slots that would no longer be found. */
 static void store_empty_slot(const store *s, weft_dtype type, int64_t *slot) {
   const uint64_t mask = (uint64_t)(2 * s->capacity - 1);
   uint64_t hole = (uint64_t)(slot - s->slot);
@@ -156,7 +156,7 @@ static void store_empty_slot(const store *s, weft_dtype type, int64_t *slot) {
   s->slot[hole] = 0;
 }
 
-/* An element's memory is given back by an empty one. */
+/* Frees the memory of string elements. */
 static void lookup_clear_elements(weft_dtype type, char *at, int64_t n) {
   for (int64_t i = 0; type == WEFT_STRING && i < n; i++) weft__str_set((str *)(void *)at + i, NULL, 0);
 }
@@ -173,7 +173,7 @@ static void store_remove(const lookup *t, store *s, const char *key) {
     memcpy(swapped, lookup_key_at(&s->keys, at), size);
     memcpy(lookup_key_at(&s->keys, at), lookup_key_at(&s->keys, last), size);
     memcpy(lookup_key_at(&s->keys, last), swapped, size);
-    for (size_t i = 0; i < row; i++) { /* byte for byte: a row may be long */
+    for (size_t i = 0; i < row; i++) { /* byte by byte, because a row may be long */
       char *a = lookup_value_at(t, &s->values, at) + i, *b = lookup_value_at(t, &s->values, last) + i, kept = *a;
       *a = *b;
       *b = kept;
@@ -186,7 +186,7 @@ static void store_remove(const lookup *t, store *s, const char *key) {
   s->n--;
 }
 
-/* ---- what others ask ---- */
+/* ---- the interface ---- */
 
 weft_err weft__lookup_values_shape(const lookup *t, const shape *keys, shape *out) {
   if (keys->rank + t->spec.row.rank > WEFT_MAX_RANK)

@@ -1,8 +1,8 @@
 /* lookup.h - lookup tables: values found by keys.
  *
- * A fixed table is filled once, and from then on only read; a mutable one may be changed at any time.  Whatever fills a
- * table fills it whole or not at all.  Entries keep the order in which they came.  Keys are compared byte for byte.
- * Thread safe. */
+ * A fixed table is filled once and only read afterwards; a mutable one may be changed at any time.  Filling a table
+ * succeeds as a whole or changes nothing.  Entries keep the order of insertion.  Keys are compared byte by byte.  Any
+ * thread may call these functions; a table is a reference-counted resource. */
 #ifndef WEFT_STATE_LOOKUP_H
 #define WEFT_STATE_LOOKUP_H
 
@@ -18,22 +18,23 @@ typedef struct lookup_spec {
 
 typedef struct lookup lookup;
 
+/* The caller owns the one reference.  Returns INVALID_ARGUMENT for types or shapes that a table cannot have. */
 weft_err weft__lookup_create(lookup **out, const lookup_spec *spec);
 const lookup_spec *weft__lookup_spec(const lookup *t);
 int64_t weft__lookup_size(lookup *t);
-/* The shape of what is found for keys of this shape: theirs, and a row behind it. */
+/* Stores the shape of the values for keys of this shape: the shape of the keys, then that of a row. */
 weft_err weft__lookup_values_shape(const lookup *t, const shape *keys, shape *out);
 
-/* otherwise is one row, or one for each key (of which a fixed table uses the first); out has the shape of the values.  FAILED_PRECONDITION if a fixed table
- * has not been filled. */
+/* Stores the value of each key in out, which has the shape of the values.  Missing keys get `otherwise`: one row, or one
+ * per key (a fixed table uses the first).  Returns FAILED_PRECONDITION if a fixed table has not been filled. */
 weft_err weft__lookup_find(lookup *t, const weft_tensor *keys, const weft_tensor *otherwise, weft_tensor *out);
-/* Fills the table with these alone.  A fixed one takes equal keys only with equal values, and once it is full only as
- * many entries as it has, which are not looked at (TensorFlow's rule). */
+/* Replaces all entries.  A fixed table accepts equal keys only with equal values.  Once it is filled, it accepts only as
+ * many entries as it has, and ignores them (TensorFlow's rule); else FAILED_PRECONDITION. */
 weft_err weft__lookup_fill(lookup *t, const weft_tensor *keys, const weft_tensor *values);
-/* Adds and replaces; drops.  UNIMPLEMENTED for fixed tables. */
+/* Adds or replaces entries, and removes them.  UNIMPLEMENTED for fixed tables. */
 weft_err weft__lookup_insert(lookup *t, const weft_tensor *keys, const weft_tensor *values);
 weft_err weft__lookup_remove(lookup *t, const weft_tensor *keys);
-/* Copies of all keys and all values, both empty before.  ABORTED if a fixed table has not been filled. */
+/* Copies all keys and values to two empty tensors.  Returns ABORTED if a fixed table has not been filled. */
 weft_err weft__lookup_export(lookup *t, weft_tensor *keys, weft_tensor *values);
 
 #endif

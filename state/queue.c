@@ -1,8 +1,8 @@
-/* queue.c - elements in a ring, requests in two lists, one function that serves both until it cannot.
+/* queue.c - elements in a ring buffer, waiting requests in two queues, and one function that serves both.
  *
- * `lock` guards everything that changes.  Whoever takes a request (an attempt) out of its line under the
- * lock ends it after the lock (state/wait_queue.h).  The kinds of queue differ only in which element is taken
- * next (pop) and in how elements are put together (stack). */
+ * `lock`, a leaf, guards everything that changes.  The thread that removes a request (an attempt) from its queue under
+ * the lock completes it after it has released the lock (state/wait_queue.h).  The kinds of queue differ only in which
+ * element is taken next (pop) and in how elements are stacked. */
 #include "state/queue.h"
 
 #include "base/alloc.h"
@@ -82,7 +82,7 @@ static element **queue_slot(const queue *q, int64_t i) {
   return &q->ring[(q->head + i) % q->capacity];
 }
 
-/* Room for `more` elements besides those there are. */
+/* Makes sure that `more` elements can be added. */
 static weft_err queue_reserve(queue *q, int64_t more) {
   if (q->size + more <= q->capacity) return WEFT_OK;
   int64_t capacity = q->capacity ? q->capacity : 16;
@@ -145,7 +145,7 @@ static element *queue_pop(queue *q) {
   return e;
 }
 
-/* What a failed request took goes back to where it came from; without memory for that it is lost with the request. */
+/* Puts back what a failed dequeue took, in order; without memory for that, the elements are lost with the request. */
 static void queue_put_back(queue *q, attempt *a) {
   if (queue_reserve(q, a->moved) != WEFT_OK) return;
   for (int64_t i = a->moved; i-- > 0;) {
@@ -171,7 +171,7 @@ static weft_err queue_fail_closed(const queue *q) {
   return weft__fail(WEFT_CANCELLED, "%s '%s' is closed.", queue_kind_text(q), q->name);
 }
 
-/* True: a is done, its result set. */
+/* Serves a; returns true if it is done and its result is set. */
 static bool queue_serve_enqueue(queue *q, attempt *a) {
   if (a->kind == CLOSE) {
     if (q->closed)
@@ -219,14 +219,14 @@ static wait_queue *queue_waiters_of(queue *q, const attempt *a) {
   return a->kind == DEQUEUE ? &q->dequeues : &q->enqueues;
 }
 
-/* Takes a out of its line for good. */
+/* Removes a from its queue of waiting requests; it is to be completed. */
 static void queue_finish_attempt(queue *q, attempt *a, wait_queue *done) {
   weft__wait_queue_remove(queue_waiters_of(q, a), &a->base);
   if (a->kind == DEQUEUE && a->result.code != WEFT_OK) queue_put_back(q, a);
   weft__wait_queue_push(done, &a->base);
 }
 
-/* Serves the first of a line for as long as it gets on; true if any was done. */
+/* Serves the first waiting request until it makes no progress; returns true if any was done. */
 static bool queue_serve_waiters(queue *q, wait_queue *l, bool (*one)(queue *, attempt *), wait_queue *done) {
   bool any = false;
   while (l->first && one(q, (attempt *)l->first)) {
@@ -236,7 +236,7 @@ static bool queue_serve_waiters(queue *q, wait_queue *l, bool (*one)(queue *, at
   return any;
 }
 
-/* Serves the first of each line until neither gets on. */
+/* Serves enqueues and dequeues until neither side makes progress. */
 static void queue_serve(queue *q, wait_queue *done) {
   for (bool again = true; again;) {
     again = queue_serve_waiters(q, &q->enqueues, queue_serve_enqueue, done);
@@ -281,7 +281,7 @@ static void attempt_on_cancel(void *arg) {
   queue *q = a->q;
   wait_queue done;
   weft__wait_queue_init(&done);
-  weft__object_retain(&q->base.base); /* a may be the last to hold it */
+  weft__object_retain(&q->base.base); /* a may hold the last reference */
   pthread_mutex_lock(&q->lock);
   a->base.cancelled = true;
   if (a->base.listed) {
@@ -294,7 +294,7 @@ static void attempt_on_cancel(void *arg) {
   weft__object_release(&q->base.base);
 }
 
-/* Puts a in line and serves; a is ended, now or later. */
+/* Lets a wait, and serves the queue; a is completed now or later. */
 static void queue_submit(queue *q, attempt *a, cancel *c) {
   wait_queue done;
   weft__wait_queue_init(&done);
@@ -318,7 +318,7 @@ static void queue_submit(queue *q, attempt *a, cancel *c) {
   weft__object_release(&q->base.base);
 }
 
-/* A request with places for `wanted` elements; NULL: no memory. */
+/* Creates a request with slots for `wanted` elements; NULL: no memory. */
 static attempt *attempt_create(queue *q, attempt_kind kind, int64_t wanted, queue_fn *fn, void *arg) {
   attempt *a = weft__alloc_zero(1, sizeof *a);
   if (!a) return NULL;
@@ -479,7 +479,8 @@ static element *queue_take_any(queue *q) {
   return e;
 }
 
-/* Nobody will find it again: what waits is told so, and what is in it goes, for that may be a handle of this very queue. */
+/* The queue has left the table.  Cancels the waiting requests, and frees the elements, which may contain a handle of this
+ * queue itself. */
 static void queue_dropped(resource *r) {
   queue *q = (queue *)r;
   wait_queue done;

@@ -1,9 +1,9 @@
-/* reader.c - one request at a time is driven to its end by whoever has the turn.
+/* reader.c - serves one request at a time, without a thread of its own.
  *
- * `lock` guards the line of requests and the counters.  The request being served (`current`) is out of the
- * line, and it and the file belong to its driver, without the lock: that is the thread that made it
- * current, or, once it had to wait for a file name, the thread that brought the name.  `handed` decides
- * between the two who goes on. */
+ * `lock` guards the queue of waiting requests and the counters.  The request that is being served (`current`) is not in
+ * that queue.  It and the open file belong to its driver, without the lock.  The driver is the thread that made the
+ * request current, or, after a wait for a file name, the thread that delivered the name.  `handed` decides which of the
+ * two continues. */
 #include "state/reader.h"
 
 #include "base/alloc.h"
@@ -17,11 +17,11 @@
 #include <pthread.h>
 
 typedef struct request {
-  waiter base; /* listed while it waits behind others */
+  waiter base; /* listed while other requests are before it */
   reader *r;
   queue *names;
   int64_t wanted, n;
-  str *keys, *values; /* `wanted` places, grown as they fill */
+  str *keys, *values; /* n of them */
   int64_t key_capacity, value_capacity;
   reader_fn *fn;
   void *arg;
@@ -34,18 +34,18 @@ struct reader {
   reader_spec spec;
   pthread_mutex_t lock;
   wait_queue waiting;
-  request *current; /* NULL: nobody is being served */
+  request *current; /* NULL: no request is being served */
   bool reset_wanted;
   int64_t started, finished, produced;
   text last_file; /* the name of the file started last: part of a saved state */
 
-  char *file; /* being read; NULL: none.  From here on: the driver's */
+  char *file; /* being read; NULL: none.  From here on, the driver owns the fields */
   record_reader *records;
   input *in;
   int64_t index; /* line or record number within the file */
-  text window;   /* fixed: bytes ahead */
+  text window;   /* fixed records: bytes that were read ahead */
   atomic_int handed;
-  bool name_came; /* name_result and file are new */
+  bool name_came; /* name_result and file are set */
   status name_result;
 };
 
@@ -91,19 +91,19 @@ static weft_err reader_next_record(reader *r, text *val, uint64_t *number, bool 
   return weft__record_next(r->records, val, number, end);
 }
 
-/* One carriage return at the end of a line belongs to the end. */
+/* Removes one carriage return at the end of a line. */
 static weft_err reader_next_line(reader *r, text *val, uint64_t *number, bool *end) {
   int c = weft__input_byte(r->in);
   *end = c < 0;
   for (; c >= 0 && c != '\n'; c = weft__input_byte(r->in)) weft__text_add(val, &(char){(char)c}, 1);
   if (val->size && val->data[val->size - 1] == '\r') val->size--;
   size_t got;
-  if (c < 0) WEFT_TRY(weft__input_read(r->in, &(char){0}, 1, &got)); /* the end, or an error? */
+  if (c < 0) WEFT_TRY(weft__input_read(r->in, &(char){0}, 1, &got)); /* tells an error from the end */
   *number = (uint64_t)++r->index;
   return WEFT_OK;
 }
 
-/* A record counts only if the footer still lies behind it. */
+/* A record is complete only if the footer follows it. */
 static weft_err reader_next_fixed(reader *r, text *val, uint64_t *number, bool *end) {
   size_t record = (size_t)r->spec.record_bytes, need = record + (size_t)r->spec.footer_bytes;
   size_t hop = r->spec.hop_bytes ? (size_t)r->spec.hop_bytes : record, got = 0;
@@ -137,7 +137,7 @@ static weft_err request_add_pair(request *q, const char *key, size_t key_size, c
   return weft__str_set(&q->values[q->n - 1], val, val_size);
 }
 
-/* A file that is one record, or a name that is. */
+/* Adds the whole file, or its name, as one record. */
 static weft_err reader_produce_whole(reader *r, request *q) {
   text val = {0};
   weft_err err = WEFT_OK;
@@ -165,7 +165,7 @@ static weft_err reader_produce_next(reader *r, request *q, bool *end) {
   return err;
 }
 
-/* One more record of the open file to the request, if it has one; else it is finished. */
+/* Adds the next record of the open file to the request; closes the file at its end. */
 static weft_err reader_produce(reader *r, request *q) {
   bool whole = r->spec.kind == READER_WHOLE || r->spec.kind == READER_IDENTITY, end = whole;
   int64_t before = q->n;
@@ -196,7 +196,7 @@ static void reader_on_name(void *arg, weft_err err, element *const *got, int64_t
   (void)n;
   weft__status_update(&r->name_result, err == WEFT_OK ? reader_take_name(r, got) : err);
   r->name_came = true;
-  if (atomic_exchange(&r->handed, 1) == 1) reader_drive(r); /* who asked has left */
+  if (atomic_exchange(&r->handed, 1) == 1) reader_drive(r); /* the requesting thread has left */
 }
 
 static weft_err reader_check_queue(const queue *names) {
@@ -207,7 +207,7 @@ static weft_err reader_check_queue(const queue *names) {
   return WEFT_OK;
 }
 
-/* Asks for a name.  False: it has not come yet, and who brings it will drive on. */
+/* Requests a file name.  Returns false if it is not there yet; the thread that delivers it then continues. */
 static bool reader_request_name(reader *r, request *q) {
   atomic_store(&r->handed, 0);
   weft__queue_dequeue(q->names, 1, false, q->base.cancel, reader_on_name, r);
@@ -259,7 +259,7 @@ static void reader_reset_now(reader *r) {
   r->reset_wanted = false;
 }
 
-/* The current request is done; the next in line, if any, takes its place. */
+/* Completes the current request and makes the next waiting one current; returns false if there is none. */
 static bool reader_advance(reader *r) {
   pthread_mutex_lock(&r->lock);
   request *done = r->current;
@@ -273,7 +273,7 @@ static bool reader_advance(reader *r) {
   return more;
 }
 
-/* Serves the current request; false: it waits for a name and somebody else will go on. */
+/* Serves the current request; returns false if it waits for a name and another thread will continue. */
 static bool reader_serve(reader *r, request *q) {
   WEFT_ASSERT(q == r->current && q->n <= q->wanted);
   weft_err err = r->name_came ? reader_start_file(r) : WEFT_OK;
@@ -281,7 +281,7 @@ static bool reader_serve(reader *r, request *q) {
     if (r->file) {
       err = reader_produce(r, q);
     } else if (q->n) {
-      break; /* all records of one request are of one file */
+      break; /* all records of a request are from one file */
     } else {
       if (!reader_request_name(r, q)) return false;
       err = reader_start_file(r);
@@ -304,7 +304,7 @@ static void request_complete_cancelled(request *q) {
   request_complete(q);
 }
 
-/* A request in line leaves it; the current one hears of it through its queue. */
+/* Completes a waiting request; the current one is canceled through its dequeue of a name. */
 static void request_on_cancel(void *arg) {
   request *q = arg;
   reader *r = q->r;
@@ -372,7 +372,7 @@ void weft__reader_reset(reader *r) {
   pthread_mutex_unlock(&r->lock);
 }
 
-/* ---- state: a message of four fields ---- */
+/* ---- saved state: a protobuf message of four fields ---- */
 
 static bool reader_can_save(const reader *r) { return r->spec.kind == READER_WHOLE || r->spec.kind == READER_IDENTITY; }
 
@@ -396,7 +396,7 @@ weft_err weft__reader_save(reader *r, text *out) {
   return out->failed ? WEFT_OOM : WEFT_OK;
 }
 
-/* The four fields of a saved state; false: the bytes are no such message. */
+/* Parses a saved state; returns false if the bytes are not such a message. */
 static bool reader_parse_state(const unsigned char *p, size_t size, uint64_t number[4], bytes *file) {
   const unsigned char *end = p + size;
   *file = (bytes){"", 0};
@@ -437,7 +437,7 @@ static weft_err reader_check_state(const reader *r, const uint64_t number[4], by
   return err;
 }
 
-/* A state that is refused leaves the reader as new. */
+/* An invalid state leaves the reader reset. */
 weft_err weft__reader_restore(reader *r, const void *data, size_t size) {
   uint64_t number[4] = {0};
   bytes file;

@@ -1,8 +1,8 @@
-/* reader.h - readers: files named by a queue, record by record.
+/* reader.h - readers: read files whose names come from a queue, record by record.
  *
- * A reader has at most one file open and takes the next name from the queue it is asked with.  Requests
- * are served one after the other; each ends in exactly one call of its function, on any thread, without
- * the reader's lock, possibly before the request returns.  Thread safe. */
+ * A reader has at most one file open, and dequeues the next name from the queue of the request.  Requests are served one
+ * after the other.  Each one ends in exactly one call of its function, on any thread, without the reader's lock, possibly
+ * before the request returns.  Any thread may call these functions.  A reader is a reference-counted resource. */
 #ifndef WEFT_STATE_READER_H
 #define WEFT_STATE_READER_H
 
@@ -22,16 +22,17 @@ typedef struct reader_spec {
 
 typedef struct reader reader;
 
-/* The name is for messages. */
+/* The name is for messages.  The caller owns the one reference.  Returns INVALID_ARGUMENT or RESOURCE_EXHAUSTED. */
 weft_err weft__reader_create(reader **out, const reader_spec *spec, const char *name);
-/* n pairs of key and value, borrowed for the call; err: n is 0 and the thread's message says why. */
+/* n pairs of key and value, borrowed for the call.  On an error n is 0 and this thread's message is set. */
 typedef void reader_fn(void *arg, weft_err err, const str *keys, const str *values, int64_t n);
-/* Up to n records, all of one file; at least one. */
+/* Reads at least one and up to n records, all of one file.  The token c (may be NULL) cancels the wait.  `names` is
+ * retained until the end of the request. */
 void weft__reader_read(reader *r, queue *names, int64_t n, cancel *c, reader_fn *fn, void *arg);
 int64_t weft__reader_records(reader *r);          /* produced so far */
 int64_t weft__reader_files(reader *r);            /* finished so far */
-void weft__reader_reset(reader *r);               /* as new, once the request being served has ended */
-weft_err weft__reader_save(reader *r, text *out); /* UNIMPLEMENTED but for whole and identity */
+void weft__reader_reset(reader *r);               /* takes effect after the request that is being served */
+weft_err weft__reader_save(reader *r, text *out); /* UNIMPLEMENTED except for WHOLE and IDENTITY */
 weft_err weft__reader_restore(reader *r, const void *data, size_t size); /* as above */
 
 #endif

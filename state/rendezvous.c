@@ -1,7 +1,7 @@
-/* rendezvous.c - a table of meetings: whoever has come and waits for the other.
+/* rendezvous.c - a hash table of waiting values and waiting receivers.
  *
- * Of one key either values wait or receivers, first in first out.  One lock guards the table; a receiver is called after
- * it is let go. */
+ * For one key either values or receivers wait, and are matched first in, first out.  `lock`, a leaf, guards the table.
+ * Receivers are called after it is released. */
 #include "state/rendezvous.h"
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@
 enum { FEW = 16 };
 
 typedef struct rendezvous_entry {
-  struct rendezvous_entry *next; /* of its bucket */
+  struct rendezvous_entry *next; /* in its bucket */
   recv_fn *fn;                   /* NULL: a value waits */
   void *arg;
   weft_tensor value;
@@ -58,8 +58,8 @@ void weft__rendezvous_release(rendezvous *r) {
   const int before = atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel);
   WEFT_ASSERT(before > 0);
   if (before != 1) return;
-  atomic_store(&r->refs, 1); /* for the abort, which takes one of its own */
-  if (r->n_waiting > 0)      /* else the caller's error message stays as it is */
+  atomic_store(&r->refs, 1); /* for the abort, which takes and releases a reference */
+  if (r->n_waiting > 0)      /* else do not change this thread's error message */
     weft__rendezvous_abort(r, WEFT_ABORTED, "The rendezvous of this step was destroyed");
   WEFT_ASSERT(r->n_waiting == 0);
   if (r->bucket != r->few) weft__free(r->bucket);
@@ -74,7 +74,7 @@ static rendezvous_entry **rendezvous_bucket(rendezvous *r, uint32_t hash) {
   return &r->bucket[hash & (r->n_bucket - 1)];
 }
 
-/* With the lock held: where the first meeting of this key is that waits, or where another would. */
+/* Returns the link to the first entry of this key, or the link at the end of the bucket.  The lock is held. */
 static rendezvous_entry **rendezvous_find(rendezvous *r, const char *key, uint32_t hash) {
   rendezvous_entry **at = rendezvous_bucket(r, hash);
   while (*at && ((*at)->hash != hash || strcmp((*at)->key, key) != 0)) at = &(*at)->next;
@@ -89,14 +89,14 @@ static rendezvous_entry *rendezvous_unlink(rendezvous *r, rendezvous_entry **at)
   return m;
 }
 
-/* With the lock held: the first waiting meeting of the other kind, taken off the table; NULL if none. */
+/* Removes and returns the first value (or receiver) of this key; NULL if there is none.  The lock is held. */
 static rendezvous_entry *rendezvous_take(rendezvous *r, const char *key, bool want_value) {
   if (r->n_waiting == 0) return NULL;
   rendezvous_entry **at = rendezvous_find(r, key, weft__map_hash(key));
   return *at && ((*at)->fn == NULL) == want_value ? rendezvous_unlink(r, at) : NULL;
 }
 
-/* Twice as many buckets, each the half of one in its order; without memory they stay as they are, and long. */
+/* Doubles the number of buckets and keeps the order in each; without memory the buckets stay as they are. */
 static void rendezvous_grow(rendezvous *r) {
   uint32_t n = r->n_bucket;
   rendezvous_entry **more = weft__alloc_zero(2 * (size_t)n, sizeof *more);
@@ -114,7 +114,7 @@ static void rendezvous_grow(rendezvous *r) {
   r->bucket = more, r->n_bucket = 2 * n;
 }
 
-/* With the lock held: m waits behind all others. */
+/* Appends m to its bucket.  The lock is held. */
 static void rendezvous_insert(rendezvous *r, rendezvous_entry *m) {
   if (r->n_waiting >= 2 * r->n_bucket) rendezvous_grow(r);
   rendezvous_entry **at = rendezvous_bucket(r, m->hash);
@@ -139,7 +139,7 @@ static weft_err rendezvous_entry_create(rendezvous_entry **out, const char *key)
   return WEFT_OK;
 }
 
-/* Takes the receiver that waits for this key or, if there is none and m is given, leaves m for it. */
+/* Takes the receiver that waits for this key.  If there is none, inserts m (may be NULL) for it. */
 static weft_err rendezvous_match(rendezvous *r, const char *key, rendezvous_entry *m, rendezvous_entry **receiver) {
   pthread_mutex_lock(&r->lock);
   weft_err err = weft__status_raise(&r->aborted);
@@ -148,7 +148,7 @@ static weft_err rendezvous_match(rendezvous *r, const char *key, rendezvous_entr
   return err;
 }
 
-/* A value that waits is kept: copied, where it must be, and not under the lock. */
+/* Keeps a value that has no receiver yet.  It is copied, if it must be, without the lock. */
 static weft_err rendezvous_store(rendezvous *r, const char *key, const weft_tensor *t, bool dead,
                                  rendezvous_entry **receiver) {
   rendezvous_entry *m;
@@ -171,7 +171,7 @@ weft_err weft__rendezvous_send(rendezvous *r, const char *key, const weft_tensor
   return WEFT_OK;
 }
 
-/* Is it a device of another task that sends under this key? */
+/* Returns true if a device of another task sends under this key. */
 static bool rendezvous_is_remote(const rendezvous *r, const char *key) {
   if (!r->remote.task) return false;
   size_t n = strlen(r->remote.task);
@@ -236,7 +236,7 @@ bool weft__rendezvous_cancel_recv(rendezvous *r, const char *key, recv_fn *fn, c
   return found != NULL;
 }
 
-/* Everything that waits, as one list.  The lock is held. */
+/* Empties the table and returns all entries as one list.  The lock is held. */
 static rendezvous_entry *rendezvous_take_all(rendezvous *r) {
   rendezvous_entry *all = NULL, **end = &all;
   for (uint32_t i = 0; i < r->n_bucket; i++) {
@@ -248,7 +248,7 @@ static rendezvous_entry *rendezvous_take_all(rendezvous *r) {
   return all;
 }
 
-/* Raises the error of an abort, marked as derived where TF marks it. */
+/* Sets the error of an abort, marked as derived where TensorFlow marks it. */
 static weft_err rendezvous_abort_error(const rendezvous *r, weft_err code, const char *message) {
   bool derived = r->remote.task && (code == WEFT_CANCELLED || code == WEFT_ABORTED) &&
                  strncmp(message, WEFT_DERIVED, strlen(WEFT_DERIVED)) != 0;
@@ -256,7 +256,7 @@ static weft_err rendezvous_abort_error(const rendezvous *r, weft_err code, const
 }
 
 void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message) {
-  weft__rendezvous_retain(r); /* a callback may let go of the last one */
+  weft__rendezvous_retain(r); /* a callback may release the last reference */
   pthread_mutex_lock(&r->lock);
   bool first = r->aborted.code == WEFT_OK;
   if (first) weft__status_update(&r->aborted, rendezvous_abort_error(r, code, message));
@@ -272,10 +272,10 @@ void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message) {
 }
 
 char *weft__rendezvous_key(const weft_node *n, const char *from_device, const char *to_device, uint64_t frame,
-                           int64_t turn) {
+                           int64_t iteration) {
   return weft__sprintf("%s;%016" PRIx64 ";%s;%s;%" PRIu64 ":%" PRId64,
                        from_device ? from_device : weft__node_str(n, "send_device").data,
                        (uint64_t)weft__node_int(n, "send_device_incarnation", 0),
                        to_device ? to_device : weft__node_str(n, "recv_device").data,
-                       weft__node_str(n, "tensor_name").data, frame, turn);
+                       weft__node_str(n, "tensor_name").data, frame, iteration);
 }

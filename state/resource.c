@@ -1,9 +1,8 @@
-/* resource.c - containers: one table, keyed by container, name and type together.
+/* resource.c - one table of resources, with keys of container, name and type.
  *
- * One lock guards the table and the list of private names.  A resource is made under it (making one
- * allocates and does nothing else), but never dropped or destroyed under it: what leaves the table
- * is released after the lock.  `generation` lets a plan remember what a stateful node found and
- * notice, without lock or look-up, that the table has lost something since. */
+ * One lock guards the table and the private names.  A resource is created under it (which only allocates), but is never
+ * dropped or destroyed under it: what leaves the table is released afterwards.  `generation` lets a plan cache what a
+ * stateful node found, and notice without a lock or a lookup that a resource has left the table since. */
 #include "state/resource.h"
 
 #include "base/alloc.h"
@@ -21,7 +20,7 @@ struct resources {
   map table;         /* "container^name^type" -> resource, one reference each */
   map private_names; /* "session^node" -> "_7_node" */
   int64_t made_names;
-  atomic_llong generation; /* grows when something leaves the table */
+  atomic_llong generation; /* grows when a resource leaves the table */
 };
 
 weft_err weft__resources_create(resources **out) {
@@ -93,7 +92,7 @@ typedef struct listed {
   resource *found;
 } listed;
 
-/* The entries of a type, names copied.  Locked. */
+/* Copies the names of all resources of a type and retains them.  The lock is held. */
 static int resources_list_type(const resources *r, const char *type, listed *all) {
   int n = 0;
   for (int i = 0; i < r->table.used; i++) {
@@ -123,7 +122,7 @@ weft_err weft__resources_each(resources *r, const char *type, void (*fn)(void *a
   return all ? WEFT_OK : WEFT_OOM;
 }
 
-/* Ends what has left the table; called without the lock. */
+/* Drops a resource that has left the table.  Call it without the lock. */
 static void resource_drop(resource *gone) {
   if (gone->dropped) gone->dropped(gone);
   weft__object_release(&gone->base);
@@ -147,7 +146,7 @@ static bool key_in_container(const char *key, const char *container) {
   return !strncmp(key, container, n) && key[n] == SEPARATOR[0];
 }
 
-/* Takes one resource of the container out of the table; NULL when none is left. */
+/* Removes one resource of the container from the table and returns it; NULL if none is left. */
 static resource *resources_take_one(resources *r, const char *container) {
   resource *gone = NULL;
   pthread_mutex_lock(&r->lock);
@@ -214,7 +213,7 @@ weft_err weft__handle_get(const weft_tensor *t, const char *type, resource **out
 
 /* ---- names ---- */
 
-/* TF: a letter, digit or dot first, then also _ - and /. */
+/* TensorFlow's rule: a letter, digit or dot first, then also _ - and /. */
 static weft_err resource_check_container(const char *container) {
   for (const char *c = container; *c; c++)
     if (!isalnum((unsigned char)*c) && *c != '.' && (c == container || !strchr("_-/", *c)))
@@ -222,7 +221,7 @@ static weft_err resource_check_container(const char *container) {
   return WEFT_OK;
 }
 
-/* "_N_NODE", the same each time the session asks for this node. */
+/* Returns "_N_NODE", which is the same for every call with this session and node.  The caller frees it. */
 static char *resource_private_name(resources *r, const char *session, const char *node) {
   char *key = weft__sprintf("%s" SEPARATOR "%s", session ? session : "", node);
   if (!key) return NULL;
@@ -260,14 +259,14 @@ weft_err weft__resource_name(const kernel *k, bool is_private, char **container,
   return WEFT_OK;
 }
 
-/* Is this the key (container^name^type) of a resource with that name? */
+/* Returns true if the key (container^name^type) has that name. */
 static bool key_has_name(const char *key, const char *name) {
   const char *at = strchr(key, SEPARATOR[0]);
   size_t n = strlen(name);
   return at && !strncmp(at + 1, name, n) && at[1 + n] == SEPARATOR[0];
 }
 
-/* Takes one private name of the session off the list, and what bears it out of the table. */
+/* Removes one private name of the session, and its resource (*gone) from the table; returns false if none is left. */
 static bool resources_end_one(resources *r, const char *session, resource **gone) {
   char *name = NULL;
   *gone = NULL;
@@ -291,17 +290,17 @@ void weft__resources_end_session(resources *r, const char *session) {
     if (gone) resource_drop(gone);
 }
 
-/* ---- what a node of a plan found ---- */
+/* ---- the cache of a node of a plan ---- */
 
-/* A step may still use what a newer one has replaced: all are kept until the plan ends.  A dropped
- * resource has let go of its contents, so an old one is small. */
+/* A step may still use an older resource while a newer step has found another.  So all are kept until the plan ends.  A
+ * dropped resource has freed its contents, so an old one is small. */
 typedef struct cached_resource {
   struct cached_resource *older;
   const resources *from;
-  atomic_llong generation; /* of the table when it was last seen there */
+  atomic_llong generation; /* of the table when the resource was last found there */
   resource *target;
   weft_tensor *handle;
-  variable *ref; /* the older ops' handle: a reference to {container, name} */
+  variable *ref; /* the handle of older ops: a reference to {container, name} */
 } cached_resource;
 
 struct resource_cache {
@@ -381,7 +380,7 @@ static weft_err cached_resource_get(kernel *k, const resource_kind *kind, cached
     cached_resource *fresh = NULL;
     WEFT_TRY(cached_resource_look_up(k, kind, &fresh));
     if (m && m->target == fresh->target && m->from == fresh->from) {
-      atomic_store(&m->generation, atomic_load(&fresh->generation)); /* something else left the table */
+      atomic_store(&m->generation, atomic_load(&fresh->generation)); /* another resource left the table */
       cached_resource_destroy(fresh);
     } else {
       fresh->older = m;

@@ -1,7 +1,7 @@
-/* sparse_map.c - what is kept stands in the order of its numbers.
+/* sparse_map.c - an array of entries in the order of their numbers.
  *
- * Numbers only grow, so a tensor is found by halving.  Those taken leave a gap; gaps at the front are passed over, and
- * closed when they are half of the row.  `lock` guards all of it. */
+ * Numbers only grow, so an entry is found by binary search.  A taken entry leaves a gap.  Gaps at the front are skipped,
+ * and removed when they are half of the array.  `lock`, a leaf, guards everything. */
 #include "state/sparse_map.h"
 
 #include "base/alloc.h"
@@ -19,7 +19,7 @@ typedef struct sparse_slot {
 struct sparse_map {
   resource base;
   pthread_mutex_t lock;
-  int64_t next;     /* the number that comes next */
+  int64_t next;     /* the number of the next entry */
   sparse_slot *row; /* [first, n) of `capacity` */
   int64_t first, n, capacity;
 };
@@ -30,7 +30,7 @@ void weft__sparse_map_entry_clear(sparse_map_entry *s) {
   weft__tensor_clear(&s->dims);
 }
 
-/* Room for one more at the end: gaps at the front first. */
+/* Makes sure that one more entry fits: removes gaps at the front, or grows the array. */
 static weft_err sparse_map_reserve(sparse_map *m) {
   WEFT_ASSERT(m->first <= m->n && m->n <= m->capacity);
   if (m->n < m->capacity) return WEFT_OK;
@@ -51,7 +51,7 @@ weft_err weft__sparse_map_add(sparse_map *m, sparse_map_entry *s, int64_t *numbe
   const weft_err err = sparse_map_reserve(m);
   if (!err) {
     WEFT_ASSERT(m->n < m->capacity);
-    WEFT_ASSERT(m->n == m->first || m->row[m->n - 1].number < m->next); /* find halves a sorted row */
+    WEFT_ASSERT(m->n == m->first || m->row[m->n - 1].number < m->next); /* the binary search needs sorted numbers */
     *number = m->next++;
     m->row[m->n++] = (sparse_slot){*number, false, *s};
     *s = (sparse_map_entry){0};

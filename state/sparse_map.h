@@ -1,6 +1,6 @@
-/* sparse_map.h - sparse tensors kept under numbers, so that queues can carry the numbers.
+/* sparse_map.h - stores sparse tensors under numbers, so that queues can pass the numbers.
  *
- * Whoever takes a tensor removes it.  Thread safe. */
+ * Taking a tensor removes it.  Any thread may call these functions.  A map is a reference-counted resource. */
 #ifndef WEFT_STATE_SPARSE_MAP_H
 #define WEFT_STATE_SPARSE_MAP_H
 
@@ -16,9 +16,10 @@ void weft__sparse_map_entry_clear(sparse_map_entry *s);
 typedef struct sparse_map sparse_map;
 
 weft_err weft__sparse_map_create(sparse_map **out);
-/* Takes over what s holds, which is empty then. */
+/* Moves the tensors of s, which is empty afterwards, into the map, and stores their number.  On RESOURCE_EXHAUSTED s stays
+ * as it was. */
 weft_err weft__sparse_map_add(sparse_map *m, sparse_map_entry *s, int64_t *number);
-/* False if nothing is kept under this number. */
+/* Moves the tensors with this number to *out; returns false if there are none. */
 bool weft__sparse_map_take(sparse_map *m, int64_t number, sparse_map_entry *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* step_objects.c - a short list under a lock: a step has few such objects. */
+/* step_objects.c - a linked list under a lock, which is a leaf.  A step has few such objects. */
 #include "state/step_objects.h"
 
 #include "base/alloc.h"
@@ -25,7 +25,7 @@ void weft__step_objects_finish(step_objects *s) {
   pthread_mutex_destroy(&s->lock);
 }
 
-/* The step's objects; a kernel that is run ahead of time has none. */
+/* Stores the objects of the step; a kernel that folds constants has none. */
 static weft_err step_objects_of(const kernel *k, step_objects **out) {
   *out = k->step ? k->step->objects : NULL;
   if (*out) return WEFT_OK;
@@ -39,7 +39,7 @@ static resource *step_objects_find(const step_objects *s, const char *name) {
   return NULL;
 }
 
-/* Takes name and r over, freeing both on failure. */
+/* Takes ownership of name and r, and frees both on failure.  The lock is held. */
 static step_object *step_objects_add(step_objects *s, char *name, resource *r) {
   step_object *e = name ? weft__alloc(sizeof *e) : NULL;
   if (!e) {

@@ -1,4 +1,4 @@
-/* sync_token.c - a table of holders, by task.  Its lock guards the table and nothing else is taken under it. */
+/* sync_token.c - a table of the tokens that tasks hold.  Its lock, a leaf, guards the table. */
 #include "state/sync_token.h"
 
 #include "base/alloc.h"
@@ -66,15 +66,15 @@ weft_err weft__sync_tokens_create(resources *r, sync_token_fn *fn, void *arg) {
 
 void weft__sync_tokens_destroy(resources *r) { (void)weft__resource_delete(r, TOKENS_RESOURCE); }
 
-/* The table, with a reference, or NULL. */
+/* Returns the table, with a reference, or NULL. */
 static sync_tokens *sync_tokens_find(resources *r) {
   resource *found;
   return r && weft__resource_find(r, TOKENS_RESOURCE, &found) == WEFT_OK ? (sync_tokens *)found : NULL;
 }
 
-/* ---- who gets it ---- */
+/* ---- the task that gets a token ---- */
 
-/* The task that the first output of node n is sent to, "/job:worker/replica:0/task:1", in buf; NULL: it stays here. */
+/* Writes the task to which the first output of n is sent, "/job:worker/replica:0/task:1", to buf; NULL: it is not sent. */
 static const char *token_receiver(const weft_node *n, char *buf, size_t size) {
   const weft_graph *g = n->graph;
   for (int i = 0; i < g->n_node; i++) {
@@ -91,7 +91,7 @@ static const char *token_receiver(const weft_node *n, char *buf, size_t size) {
   return NULL;
 }
 
-/* What a task has is let go, in exchange for h (NULL: nothing). */
+/* Replaces the token of a task by h (may be NULL) and returns the former one.  Takes ownership of h. */
 static holder *sync_tokens_exchange(sync_tokens *t, const char *task, holder *h) {
   pthread_mutex_lock(&t->lock);
   holder *old = weft__map_remove(&t->holders, task);
@@ -128,7 +128,8 @@ static holder *holder_create(queue *q, const element *e) {
   return h;
 }
 
-/* The table, with a reference, the queue that k takes from, with one too, and its taker; NULL if it is of no interest. */
+/* Returns the table and stores the queue of k, each with a reference, and writes the task that gets its result.  Returns
+ * NULL if k does not take a token for another task. */
 static sync_tokens *sync_tokens_find_for(const kernel *k, queue **q, char *task, size_t size) {
   resource *found;
   if (weft__kernel_resource(k, 0, QUEUE_TYPE, &found) != WEFT_OK) return NULL;
@@ -150,15 +151,15 @@ void weft__sync_token_taken(const kernel *k, const element *e) {
   queue *q;
   sync_tokens *t = sync_tokens_find_for(k, &q, task, sizeof task);
   if (!t) return;
-  holder *h = holder_create(q, e); /* without memory the token is lost with its holder */
+  holder *h = holder_create(q, e); /* without memory the token is lost if its task dies */
   if (h) holder_destroy(sync_tokens_exchange(t, task, h));
   sync_tokens_release(t, q);
 }
 
-/* ---- giving back ---- */
+/* ---- putting tokens back ---- */
 
 static void enqueue_ignore(void *arg, weft_err err, element *const *got, int64_t n) {
-  (void)arg, (void)err, (void)got, (void)n; /* a queue that was closed meanwhile needs no token */
+  (void)arg, (void)err, (void)got, (void)n; /* a closed queue needs no token */
 }
 
 int weft__sync_tokens_return(resources *r, const char *task) {

@@ -1,4 +1,6 @@
-/* tensor_array.c - places under one lock; a gradient array hangs on the array it is the gradient of. */
+/* tensor_array.c - an array of slots under one lock.
+ *
+ * An array owns the arrays of its gradients.  The lock is held while an element is zeroed or summed. */
 #include "state/tensor_array.h"
 
 #include "base/alloc.h"
@@ -9,7 +11,7 @@
 
 typedef struct slot {
   weft_tensor t;
-  shape was; /* of what was written here, in this array or in the one it is the gradient of; rank -1: nothing */
+  shape was; /* shape of what was written here, or to the forward array; rank -1: nothing */
   bool written, read, cleared;
 } slot;
 
@@ -20,7 +22,7 @@ struct tensor_array {
   tensor_array_spec spec;
   bool aggregates; /* a gradient */
   bool closed;
-  slot *slot; /* spec.size of them, room for more */
+  slot *slot; /* spec.size of them, of `capacity` */
   int64_t capacity;
   tensor_array *gradients, *next; /* a list by source */
 };
@@ -132,7 +134,7 @@ static weft_err tensor_array_check_write(tensor_array *a, int64_t i, const weft_
   return WEFT_OK;
 }
 
-/* place + t, in place where nobody else holds the sum so far. */
+/* Adds t to the slot, in place if no other tensor shares the buffer. */
 static weft_err tensor_array_aggregate(const tensor_array *a, slot *p, const weft_tensor *t,
                                        const tensor_array_ops *ops) {
   weft_tensor fresh = {0}, *to = &p->t;
@@ -252,7 +254,7 @@ void weft__tensor_array_close(tensor_array *a) {
 
 /* ---- gradients ---- */
 
-/* prepend + s; an unknown s stays unknown. */
+/* Stores prepend followed by s; an unknown s stays unknown. */
 static weft_err shape_prepend(shape *out, const shape *prepend, const shape *s) {
   *out = *s;
   if (!prepend || s->rank < 0) return WEFT_OK;
@@ -295,7 +297,7 @@ weft_err weft__tensor_array_gradient(tensor_array *a, const char *source, const 
   if (err == WEFT_OK && !g && (err = tensor_array_make_gradient(a, source, prepend, &g)) == WEFT_OK) {
     g->next = a->gradients;
     a->gradients = g;
-    a->spec.dynamic = false; /* its gradient has as many places */
+    a->spec.dynamic = false; /* its gradient has as many slots */
   }
   pthread_mutex_unlock(&a->lock);
   *out = g;

@@ -1,7 +1,7 @@
-/* tensor_array.h - a row of tensors that one step writes and reads, and its gradients.
+/* tensor_array.h - tensor arrays, which one step writes and reads, and their gradients.
  *
- * Each place is written once (a gradient's places add up what is written to them) and, by default,
- * read once.  Thread safe; errors are TensorFlow's. */
+ * Each slot is written once and, by default, read once.  The array of a gradient sums what is written to a slot.  Error
+ * messages are TensorFlow's.  Any thread may call these functions; an array is a reference-counted resource. */
 #ifndef WEFT_STATE_TENSOR_ARRAY_H
 #define WEFT_STATE_TENSOR_ARRAY_H
 
@@ -11,35 +11,37 @@
 
 typedef struct tensor_array_spec {
   weft_dtype dtype;
-  shape element; /* as far as it is known */
+  shape element; /* may have unknown dimensions */
   int64_t size;
-  bool dynamic;          /* a write may make it longer */
-  bool clear_after_read; /* a place can be read once */
-  bool identical;        /* every element has the shape of the first written */
+  bool dynamic;          /* a write beyond the end makes it longer */
+  bool clear_after_read; /* a slot can be read once */
+  bool identical;        /* all elements have the same shape */
 } tensor_array_spec;
 
 typedef struct tensor_array tensor_array;
 
-/* Who makes elements where none was written, and adds up those of a gradient: x + y goes to `to`, which may be x. */
+/* How the elements are computed on their device: zeros for a slot that was not written, and x + y for a gradient, to `to`,
+ * which may be x.  Called with the lock of the array held. */
 typedef struct tensor_array_ops {
   void *arg;
-  memory_space *memory; /* of the elements; NULL: the host's */
+  memory_space *memory; /* of the elements; NULL: host memory */
   weft_err (*zero)(void *arg, weft_tensor *t);
   weft_err (*add)(void *arg, weft_tensor *to, const weft_tensor *x, const weft_tensor *y);
 } tensor_array_ops;
 
+/* The caller owns the one reference. */
 weft_err weft__tensor_array_create(tensor_array **out, const tensor_array_spec *spec, const char *name);
-/* Keeps t.  maker NULL, here and below: elements are in host memory. */
-weft_err weft__tensor_array_write(tensor_array *a, int64_t i, const weft_tensor *t, const tensor_array_ops *maker);
-/* *out (empty) shares the element, or becomes zeros where none was written and the shape is known. */
+/* Writes slot i, and keeps t.  ops NULL, here and below: elements are in host memory. */
+weft_err weft__tensor_array_write(tensor_array *a, int64_t i, const weft_tensor *t, const tensor_array_ops *ops);
+/* Shares the element with *out, which is empty; a slot that was not written reads as zeros if its shape is known. */
 weft_err weft__tensor_array_read(tensor_array *a, weft_dtype dtype, int64_t i, weft_tensor *out,
-                                 const tensor_array_ops *maker);
-/* Fails if it was closed; else its size and whether it grows. */
+                                 const tensor_array_ops *ops);
+/* Stores the size, and whether the array grows.  Fails if it was closed. */
 weft_err weft__tensor_array_size(tensor_array *a, int64_t *size, bool *dynamic);
 shape weft__tensor_array_element(tensor_array *a);
 void weft__tensor_array_close(tensor_array *a);
-/* The gradient of a named by source, made on first use; from then on a has a fixed size.  prepend (may be NULL) goes in
- * front of the elements' shapes.  Borrowed: it lives as long as a. */
+/* Finds the gradient of a with the name `source`, or creates it; a has a fixed size from then on.  prepend (may be NULL)
+ * goes in front of the shapes of the elements.  *out is borrowed and lives as long as a. */
 weft_err weft__tensor_array_gradient(tensor_array *a, const char *source, const shape *prepend, tensor_array **out);
 
 #endif

@@ -1,4 +1,4 @@
-/* tensor_list.c - making lists and copies of them. */
+/* tensor_list.c - creates and copies tensor lists. */
 #include "state/tensor_list.h"
 
 #include "base/alloc.h"

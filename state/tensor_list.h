@@ -1,6 +1,7 @@
-/* tensor_list.h - a list of tensors of one type, as a variant holds it.
+/* tensor_list.h - a list of tensors of one type, which is stored in a variant tensor.
  *
- * A list that others may refer to is never changed: whoever wants another one makes a copy, which shares the tensors. */
+ * A list is constant once others may refer to it.  To change one, make a copy, which shares the tensors.  So there is no
+ * lock. */
 #ifndef WEFT_STATE_TENSOR_LIST_H
 #define WEFT_STATE_TENSOR_LIST_H
 
@@ -11,16 +12,17 @@
 typedef struct tensor_list {
   resource base;
   weft_dtype dtype;
-  shape element;  /* what every element's shape agrees with */
+  shape element;  /* every element's shape is compatible with it */
   int64_t max, n; /* max < 0: no limit */
   weft_tensor *t; /* n; an empty slot (buf NULL) has no value yet */
 } tensor_list;
 
+/* Creates a list of n elements without values.  The caller owns the one reference. */
 weft_err weft__tensor_list_create(tensor_list **out, weft_dtype dtype, const shape *element, int64_t n);
-/* A copy with n elements: shorter, or with more that have no value. */
+/* Copies a list to n elements: it drops the last ones, or adds some without a value. */
 weft_err weft__tensor_list_copy(tensor_list **out, const tensor_list *from, int64_t n);
 weft_err weft__tensor_list_get(const weft_tensor *t, tensor_list **out); /* borrowed */
-/* A list of the same length, all of whose values are zero. */
+/* Creates a list of the same length in which every value is zero. */
 weft_err weft__tensor_list_zeros(tensor_list **out, const tensor_list *like);
 
 #endif

@@ -1,8 +1,8 @@
-/* variable.c - readers share, writers swap.
+/* variable.c - readers share the buffer, writers copy it and swap.
  *
- * `lock` guards `value` (the tensor header and, while a kernel writes in place, its contents).  A
- * reader holds it only to take a reference to the buffer; a writer that finds references besides the
- * variable's own copies first, so what a reader took never changes under it. */
+ * `lock` guards `value`: the tensor header and, while a kernel writes in place, its elements.  A reader holds it only to
+ * take a reference to the buffer.  A writer that finds more references than the variable's own copies the buffer first,
+ * so that the value that a reader got never changes. */
 #include "state/variable.h"
 
 #include "base/alloc.h"
@@ -126,7 +126,7 @@ weft_err weft__kernel_variable(const kernel *k, int i, variable **v) {
   return weft__handle_get(k->in[i], VARIABLE_TYPE, (resource **)v);
 }
 
-/* A resource variable without a value is, to TF, one that does not exist. */
+/* For TensorFlow a resource variable without a value does not exist. */
 weft_err weft__variable_fail_uninitialized(const kernel *k, const variable *v) {
   const handle *h = k->ref[0] ? NULL : weft__handle_of(k->in[0]);
   if (!h) return weft__kernel_fail(k, WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
@@ -134,7 +134,7 @@ weft_err weft__variable_fail_uninitialized(const kernel *k, const variable *v) {
                            v->name);
 }
 
-/* Ops that hand on a handle as it is. */
+/* Returns true if the op forwards a handle unchanged. */
 static bool node_forwards_handle(const weft_node *n) {
   static const char *const ops[] = {"Identity",      "Enter",     "Exit",         "Switch",   "Merge",
                                     "NextIteration", "RefSwitch", "StopGradient", "_SwitchN", "PreventGradient"};

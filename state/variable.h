@@ -1,8 +1,9 @@
-/* variable.h - a tensor that outlives steps.  Both kinds, reference and resource, are this.
+/* variable.h - variables: tensors that outlive steps.  Reference variables and resource variables are both this struct.
  *
- * Readers share the current buffer; a writer that finds it shared writes to a fresh one and swaps
- * it in.  So an update is atomic with respect to readers, and a buffer that a send in flight
- * refers to is never written. */
+ * Readers share the current buffer.  A writer that finds the buffer shared writes to a copy and swaps it in.  So an update
+ * is atomic for readers, and a buffer that is being sent is never overwritten.
+ *
+ * `lock` guards the value.  Any thread may call these functions; a variable is a reference-counted resource. */
 #ifndef WEFT_STATE_VARIABLE_H
 #define WEFT_STATE_VARIABLE_H
 
@@ -16,33 +17,36 @@ struct variable {
   pthread_mutex_t lock;
   weft_dtype dtype;
   shape declared;    /* the shape attribute */
-  weft_tensor value; /* buf NULL: uninitialised */
+  weft_tensor value; /* buf NULL: uninitialized */
   char *name;
 };
 
+/* The caller owns the one reference. */
 weft_err weft__variable_create(variable **out, weft_dtype dtype, const shape *declared, const char *name);
-/* Shares the current value into *out (empty).  FAILED_PRECONDITION "Attempting to use uninitialized value NAME". */
+/* Shares the current value with *out, which is empty.  Returns FAILED_PRECONDITION "Attempting to use uninitialized value
+ * NAME". */
 weft_err weft__variable_read(variable *v, weft_tensor *out);
 bool weft__variable_initialized(variable *v);
-/* Assign: copies into the present buffer when it is ours alone and fits, else keeps t's buffer (or a copy). */
+/* Assigns t: copies it into the present buffer if that is not shared and has its size, else keeps the buffer of t. */
 weft_err weft__variable_assign(variable *v, const weft_tensor *t);
 
-/* Updating in place.  Lock one or several (any order, duplicates allowed: sorted by address), then ask for a
- * writable value each: the present buffer if nobody else reads it, else a copy swapped in. */
+/* For updates in place.  Lock one or several variables (in any order, with duplicates; they are locked in the order of
+ * their addresses), and then get a writable value of each: the present buffer if it is not shared, else a copy. */
 void weft__variable_lock(int n, variable *const *v);
 void weft__variable_unlock(int n, variable *const *v);
-weft_err weft__variable_writable(variable *v,
-                                 weft_tensor **out); /* with the lock held; FAILED_PRECONDITION if uninitialised */
+/* The lock is held; *out is borrowed until it is released.  Returns FAILED_PRECONDITION if the variable is uninitialized. */
+weft_err weft__variable_writable(variable *v, weft_tensor **out);
 
-/* Argument i of a kernel as a variable, reference or resource alike. */
+/* Stores argument i of a kernel, a reference or a resource, as a variable; borrowed. */
 weft_err weft__kernel_variable(const kernel *k, int i, variable **v);
-/* Fails in TF's words for an update of a variable (argument 0) that has no value yet. */
+/* Returns TensorFlow's error for an update of a variable (argument 0) that has no value yet. */
 weft_err weft__variable_fail_uninitialized(const kernel *k, const variable *v);
 
-/* While building: the node a handle comes from, through Identity, Enter, Switch, ...; NULL if it cannot be told. */
+/* While a graph is built: returns the node that a handle comes from, through Identity, Enter, Switch, ...; NULL if
+ * unknown. */
 const weft_node *weft__handle_origin(const weft_graph *g, weft_out o);
-/* The type and declared shape of the variable behind an edge (argument i of a node being inferred), reference or
- * handle alike; WEFT_INVALID and unknown rank where it cannot be told. */
+/* Stores the type and the declared shape of the variable behind an edge (or behind argument i of the node), a reference or
+ * a handle; WEFT_INVALID and an unknown rank if it is unknown. */
 void weft__variable_declared(const weft_graph *g, weft_out from, weft_dtype *dtype, shape *out);
 void weft__infer_variable(const infer *s, int i, weft_dtype *dtype, shape *out);
 

@@ -1,10 +1,9 @@
-/* wait_queue.h - requests that wait in line until they are served or their step is cancelled.
+/* wait_queue.h - a queue of requests that wait until they are served or their step is canceled.
  *
- * The line belongs to an object and is guarded by that object's lock.  A request's watch may run at any
- * moment from weft__waiter_start on, also before the request stands in line; `cancelled` and `listed`,
- * both under the lock, make sure that it is ended once: by whoever took it out of the line, or by its
- * own thread if it never got there.  Ending means weft__waiter_stop and then its function, without any
- * lock. */
+ * The queue belongs to an object and is guarded by the lock of that object.  The watch of a request may run at any time
+ * after weft__waiter_start, even before the request is in the queue.  `cancelled` and `listed`, both guarded by the lock,
+ * make sure that a request is completed exactly once: by the thread that removes it from the queue, or by its own thread
+ * if it never entered.  To complete a request, call weft__waiter_stop and then its function, without any lock. */
 #ifndef WEFT_STATE_WAIT_QUEUE_H
 #define WEFT_STATE_WAIT_QUEUE_H
 
@@ -27,18 +26,20 @@ static inline void weft__wait_queue_init(wait_queue *l) {
   l->last = &l->first;
 }
 
-/* Without the lock: from now on fn(w) runs if the token fires.  The token's error if it has fired already. */
+/* Makes fn(w) run if the token c (may be NULL) fires.  Returns the token's error if it has fired already.  Call it without
+ * the lock. */
 static inline weft_err weft__waiter_start(waiter *w, cancel *c, cancel_fn *fn) {
   w->cancel = c;
   return c ? weft__cancel_watch_add(c, &w->watch, fn, w) : WEFT_OK;
 }
 
-/* Without the lock: fn(w) has run or never will. */
+/* Removes the watch: afterwards fn(w) has run or never will.  Call it without the lock, which fn takes. */
 static inline void weft__waiter_stop(waiter *w) {
   WEFT_ASSERT(!w->listed);
   if (w->cancel) weft__cancel_watch_remove(w->cancel, &w->watch);
 }
 
+/* Appends w without listing it: for local queues of requests that are to be completed. */
 static inline void weft__wait_queue_push(wait_queue *l, waiter *w) {
   WEFT_ASSERT(!w->listed && !*l->last);
   w->next = NULL;
@@ -46,14 +47,14 @@ static inline void weft__wait_queue_push(wait_queue *l, waiter *w) {
   l->last = &w->next;
 }
 
-/* w joins the end; false: it was cancelled on its way here and is not listed. */
+/* Appends w; returns false if it was canceled before and is not listed.  The lock is held. */
 static inline bool weft__wait_queue_enter(wait_queue *l, waiter *w) {
   if (w->cancelled) return false;
   weft__wait_queue_push(l, w);
   return w->listed = true;
 }
 
-/* w, which is listed, leaves. */
+/* Removes w, which is listed.  The lock is held. */
 static inline void weft__wait_queue_remove(wait_queue *l, waiter *w) {
   WEFT_ASSERT(w->listed && l->first);
   waiter **at = &l->first;

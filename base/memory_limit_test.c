@@ -1,4 +1,4 @@
-/* memory_limit_test.c - the ceiling: what is counted, what fails over it, and that what is freed makes room. */
+/* memory_limit_test.c - the limit: what is counted, which allocations fail, and that freeing helps. */
 #include "base/memory_limit.h"
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -9,7 +9,7 @@
 
 enum { MB = 1 << 20 };
 
-/* A ceiling so many MB above what the test's process has taken. */
+/* Sets a limit that is that many MB above what the process uses. */
 static void leave(size_t mb) {
   char text[32];
   EXPECT_OK(weft__memory_limit_set("4G"));
@@ -17,7 +17,7 @@ static void leave(size_t mb) {
   EXPECT_OK(weft__memory_limit_set(text));
 }
 
-TEST(a_ceiling_is_a_number_with_a_unit_or_auto) {
+TEST(a_limit_is_a_number_with_a_unit_or_auto) {
   static const struct {
     const char *text;
     size_t bytes;
@@ -36,7 +36,7 @@ TEST(a_ceiling_is_a_number_with_a_unit_or_auto) {
   EXPECT_EQ_INT(weft__memory_limit(), 0);
 }
 
-TEST(an_allocation_over_the_ceiling_fails_and_says_why) {
+TEST(an_allocation_over_the_limit_fails_and_says_why) {
   leave(8);
   void *fits = weft__alloc(4 * MB);
   EXPECT(fits != NULL);

@@ -1,4 +1,4 @@
-/* metrics_test.c - each test is a process of its own, so the pulse is fresh. */
+/* metrics_test.c - each test is a process of its own, so the metrics start at zero. */
 #include "base/metrics.h"
 
 #include "base/clock.h"

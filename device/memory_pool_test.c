@@ -45,7 +45,7 @@ TEST(what_was_freed_is_given_out_again) {
   EXPECT_EQ_INT(s.given, 1);
 }
 
-TEST(neighbours_join_so_that_memory_stays_whole) {
+TEST(free_neighbors_are_merged) {
   enum { N = 64 };
   source s = {.left = (size_t)1 << 30};
   memory_pool *p = pool_over(&s, (size_t)1 << 30);

@@ -41,7 +41,7 @@ TEST(a_value_waits_for_its_receiver_and_a_receiver_for_its_value) {
   weft__rendezvous_release(r);
 }
 
-TEST(an_abort_ends_those_who_wait_and_those_who_come_later) {
+TEST(an_abort_ends_waiting_and_later_receivers) {
   rendezvous *r = NULL;
   arrival a = {0}, b = {0};
   weft_tensor *t = scalar(7);
@@ -132,7 +132,7 @@ TEST(what_another_task_sends_is_fetched) {
   weft_tensor_destroy(t);
 }
 
-TEST(a_value_is_shared_with_whoever_takes_it) {
+TEST(a_value_is_shared_with_its_receiver) {
   rendezvous *r = NULL;
   arrival a = {0};
   weft_tensor *t = scalar(7);

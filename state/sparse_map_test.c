@@ -36,7 +36,7 @@ TEST(what_is_kept_is_taken_once_in_any_order) {
   weft__object_release((object *)m);
 }
 
-TEST(what_nobody_took_goes_with_the_map) {
+TEST(entries_that_were_not_taken_are_freed_with_the_map) {
   sparse_map *m = NULL;
   int64_t number;
   sparse_map_entry got = {0};

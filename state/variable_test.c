@@ -43,7 +43,7 @@ TEST(what_a_reader_took_never_changes) {
   weft__object_release((object *)v);
 }
 
-TEST(an_assignment_reuses_a_buffer_nobody_else_holds) {
+TEST(an_assignment_reuses_a_buffer_that_is_not_shared) {
   variable *v = make();
   weft_tensor *t = floats(1, 2);
   EXPECT_OK(weft__variable_assign(v, t));

@@ -2,7 +2,11 @@
 import pytest
 from tasks import LINEAR, Task, eventually
 
-WARM_UP, COUNTED, KB_EACH = 150, 150, 2  # it was 10 to 15 kB for one that leaves in order, 85 to 120 for one that is killed
+WARM_UP, COUNTED = 150, 150
+LEAVES_KB = 2  # 10 to 15 kB before it was cured
+# 85 to 120 kB before; 1.5 to 2.0 kB are measured. A worker's session, without its plans, is kept for ten minutes after its
+# master was killed, since the master may come back.
+DIES_KB = 4
 
 
 def come_and_leave(c, folder):
@@ -15,8 +19,9 @@ def come_and_die(c, folder):
     worker.kill()  # or the ps took it for the one before, and its step failed: that is a reconnect as well
 
 
-@pytest.mark.parametrize("once", [come_and_leave, come_and_die], ids=lambda f: f.__name__)
-def test_memory_stays_flat(cluster, tmp_path, once):
+@pytest.mark.parametrize("once, most_kb", [(come_and_leave, LEAVES_KB), (come_and_die, DIES_KB)],
+                         ids=["come_and_leave", "come_and_die"])
+def test_memory_stays_flat(cluster, tmp_path, once, most_kb):
     c = cluster(workers=1)
     ps = c.serve("ps", 0)
     ps.until("Started server")
@@ -25,4 +30,4 @@ def test_memory_stays_flat(cluster, tmp_path, once):
     before = ps.memory_mb()
     for _ in range(COUNTED):
         once(c, tmp_path)
-    assert (ps.memory_mb() - before) * 1024 / COUNTED < KB_EACH, ps.output
+    assert (ps.memory_mb() - before) * 1024 / COUNTED < most_kb, ps.output

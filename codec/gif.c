@@ -162,7 +162,7 @@ static weft_err gif_frame(gif *g, frame *f, bool *whole) {
   }
   if (!f->palette || f->width == 0 || f->height == 0) return WEFT_OK;
   const int64_t count = (int64_t)f->width * f->height;
-  if (count > PICTURE_MAX)
+  if (count > DECODED_IMAGE_MAX)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data: a frame of %d x %d", f->width, f->height);
   f->indices = weft__alloc((size_t)count);
   if (!f->indices) return WEFT_OOM;
@@ -194,15 +194,15 @@ static void draw(const frame *f, int left, int top, unsigned char *pixels, int64
 }
 
 /* Adds the frame to the picture: a copy of the one before, drawn over. */
-static weft_err add_frame(picture *out, const frame *f) {
+static weft_err add_frame(decoded_image *out, const frame *f) {
   if (!out->pixels) {
-    *out = (picture){.frames = 1, .height = f->height, .width = f->width, .channels = 3, .bits = 8};
-    WEFT_TRY(weft__picture_alloc(out));
+    *out = (decoded_image){.frames = 1, .height = f->height, .width = f->width, .channels = 3, .bits = 8};
+    WEFT_TRY(weft__decoded_image_alloc(out));
     draw(f, f->left, f->top, out->pixels, out->height, out->width);
     return WEFT_OK;
   }
   const int64_t size = out->height * out->width * 3;
-  if (size > PICTURE_MAX / (out->frames + 1))
+  if (size > DECODED_IMAGE_MAX / (out->frames + 1))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data: over %lld frames of %lld x %lld",
                       (long long)out->frames, (long long)out->height, (long long)out->width);
   unsigned char *more = weft__realloc(out->pixels, (size_t)(size * (out->frames + 1)));
@@ -214,7 +214,7 @@ static weft_err add_frame(picture *out, const frame *f) {
   return WEFT_OK;
 }
 
-static weft_err read_frames(gif *g, picture *out, bool first_only) {
+static weft_err read_frames(gif *g, decoded_image *out, bool first_only) {
   const unsigned char *kind;
   while ((kind = take(&g->in, 1)) && *kind != ';') {
     if (*kind == '!') {
@@ -233,9 +233,9 @@ static weft_err read_frames(gif *g, picture *out, bool first_only) {
   return WEFT_OK;
 }
 
-weft_err weft__gif_decode(picture *out, const void *data, size_t size, bool first_only) {
+weft_err weft__gif_decode(decoded_image *out, const void *data, size_t size, bool first_only) {
   gif g = {.in = {data, size}, .lzw = weft__alloc(sizeof(lzw))};
-  *out = (picture){0};
+  *out = (decoded_image){0};
   if (!g.lzw) return WEFT_OOM;
   weft_err err = WEFT_OK;
   if (gif_start(&g)) err = read_frames(&g, out, first_only);
@@ -244,7 +244,7 @@ weft_err weft__gif_decode(picture *out, const void *data, size_t size, bool firs
     err = weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data (size %zu), failed to slurp gif file", size);
   if (err) {
     weft__free(out->pixels);
-    *out = (picture){0};
+    *out = (decoded_image){0};
   }
   return err;
 }

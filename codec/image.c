@@ -5,12 +5,12 @@
 #include "base/alloc.h"
 #include <string.h>
 
-weft_err weft__picture_alloc(picture *p) {
+weft_err weft__decoded_image_alloc(decoded_image *p) {
   const int64_t sizes[] = {p->frames, p->height, p->width, p->channels};
   int64_t count = 1;
   for (int i = 0; i < 4; i++) {
-    if (sizes[i] <= 0 || sizes[i] > PICTURE_MAX / count)
-      return weft__fail(WEFT_INVALID_ARGUMENT, "a picture of %lld x %lld x %lld x %d samples is empty or too large",
+    if (sizes[i] <= 0 || sizes[i] > DECODED_IMAGE_MAX / count)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "an image of %lld x %lld x %lld x %d samples is empty or too large",
                         (long long)p->frames, (long long)p->height, (long long)p->width, p->channels);
     count *= sizes[i];
   }
@@ -66,14 +66,14 @@ static void bmp_pixel(const unsigned char *in, int from, unsigned char *out, int
   }
 }
 
-weft_err weft__bmp_decode(picture *out, const void *data, size_t size, int channels) {
+weft_err weft__bmp_decode(decoded_image *out, const void *data, size_t size, int channels) {
   const unsigned char *p = data;
   bmp b;
-  *out = (picture){0};
+  *out = (decoded_image){0};
   WEFT_TRY(bmp_header(&b, p, size));
-  *out = (picture){.frames = 1, .height = b.height, .width = b.width, .bits = 8};
+  *out = (decoded_image){.frames = 1, .height = b.height, .width = b.width, .bits = 8};
   out->channels = channels ? channels : b.channels;
-  WEFT_TRY(weft__picture_alloc(out));
+  WEFT_TRY(weft__decoded_image_alloc(out));
   for (int64_t y = 0; y < b.height; y++) {
     const unsigned char *row = p + b.offset + (b.top_down ? y : b.height - 1 - y) * b.row;
     unsigned char *dst = (unsigned char *)out->pixels + y * b.width * out->channels;

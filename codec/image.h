@@ -1,26 +1,26 @@
 /* image.h - files of pixels, decoded: what the decoders of PNG, JPEG, GIF and BMP have in common.
  *
  * A decoder is given bytes it must not trust.  Whatever they hold, it returns an error or a whole
- * picture; it never reads past them and never asks for more memory than PICTURE_MAX samples. */
+ * picture; it never reads past them and never asks for more memory than DECODED_IMAGE_MAX samples. */
 #ifndef WEFT_CODEC_IMAGE_H
 #define WEFT_CODEC_IMAGE_H
 
 #include "base/status.h"
 
-#define PICTURE_MAX ((int64_t)1 << 29)
+#define DECODED_IMAGE_MAX ((int64_t)1 << 29)
 
-typedef struct picture {
+typedef struct decoded_image {
   int64_t frames, height, width;
   int channels;
   int bits;     /* 8 or 16; 16-bit samples in this machine's order */
   void *pixels; /* (frames, height, width, channels); weft__free */
-} picture;
+} decoded_image;
 
 /* Memory for the sizes set in p, zeroed.  INVALID_ARGUMENT when they are not positive or too large. */
-weft_err weft__picture_alloc(picture *p);
+weft_err weft__decoded_image_alloc(decoded_image *p);
 
 /* channels: 1, 3, 4, or 0 for what the file has. */
-weft_err weft__png_decode(picture *out, const void *data, size_t size, int channels, bool sixteen);
+weft_err weft__png_decode(decoded_image *out, const void *data, size_t size, int channels, bool sixteen);
 
 typedef struct jpeg_options {
   int channels; /* 0, 1 or 3 */
@@ -29,10 +29,10 @@ typedef struct jpeg_options {
   bool recover;     /* a file that ends early is filled up */
   float acceptable; /* the part of the rows that must be there */
 } jpeg_options;
-weft_err weft__jpeg_decode(picture *out, const void *data, size_t size, const jpeg_options *o);
+weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, const jpeg_options *o);
 
-weft_err weft__bmp_decode(picture *out, const void *data, size_t size, int channels); /* 0, 3 or 4 */
-weft_err weft__gif_decode(picture *out, const void *data, size_t size, bool first_only);
+weft_err weft__bmp_decode(decoded_image *out, const void *data, size_t size, int channels); /* 0, 3 or 4 */
+weft_err weft__gif_decode(decoded_image *out, const void *data, size_t size, bool first_only);
 
 /* ---- encoding ---- */
 typedef struct jpeg_encoding {

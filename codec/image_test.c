@@ -22,7 +22,7 @@ TEST(a_png_is_read_as_it_was_written) {
   for (int channels = 1; channels <= 4; channels++)
     for (int bits = 8; bits <= 16; bits += 8) {
       text file = {0};
-      picture p;
+      decoded_image p;
       EXPECT_OK(weft__png_encode(&file, &(png_picture){pixels, W, H, channels, bits, -1}));
       EXPECT_OK(weft__png_decode(&p, file.data, file.size, 0, bits == 16));
       EXPECT_EQ_INT(p.height, H);
@@ -47,7 +47,7 @@ static void smooth_jpeg(text *file) {
 
 TEST(a_jpeg_is_read_near_what_was_written) {
   text file = {0};
-  picture p;
+  decoded_image p;
   smooth_jpeg(&file);
   EXPECT_OK(weft__jpeg_decode(&p, file.data, file.size, &plain));
   EXPECT_EQ_INT(p.height, H);
@@ -61,7 +61,7 @@ TEST(a_jpeg_is_read_near_what_was_written) {
 
 TEST(a_jpeg_that_ends_early_is_refused_or_filled_up) {
   text file = {0};
-  picture p;
+  decoded_image p;
   smooth_jpeg(&file);
   jpeg_options o = plain;
   EXPECT_ERR(weft__jpeg_decode(&p, file.data, file.size - 40, &o), WEFT_INVALID_ARGUMENT, "Invalid JPEG data");
@@ -82,7 +82,7 @@ static const char bmp[] = "BM\x3e\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\0\0\0\x0
 
 TEST(a_gif_gives_its_colours) {
   static const uint8_t want[] = {0, 0, 0, 255, 0, 0, 0, 255, 0, 9, 8, 7};
-  picture p;
+  decoded_image p;
   EXPECT_OK(weft__gif_decode(&p, gif, sizeof gif - 1, false));
   EXPECT_EQ_INT(p.frames * p.height * p.width * p.channels, 12);
   EXPECT_EQ_MEM(p.pixels, want, sizeof want);
@@ -91,7 +91,7 @@ TEST(a_gif_gives_its_colours) {
 
 TEST(a_bmp_gives_red_before_blue) {
   static const uint8_t want[] = {3, 2, 1, 6, 5, 4};
-  picture p;
+  decoded_image p;
   EXPECT_OK(weft__bmp_decode(&p, bmp, sizeof bmp, 0));
   EXPECT_EQ_MEM(p.pixels, want, sizeof want);
   weft__free(p.pixels);
@@ -99,7 +99,7 @@ TEST(a_bmp_gives_red_before_blue) {
 
 /* Any result will do, as long as it is one: the sanitizers watch. */
 static void read_as_all(const char *data, size_t size) {
-  picture p;
+  decoded_image p;
   (void)weft__png_decode(&p, data, size, 0, false);
   weft__free(p.pixels);
   (void)weft__gif_decode(&p, data, size, false);
@@ -146,6 +146,6 @@ TEST_WITHIN(60, broken_files_cost_an_error_at_most) {
   break_file(file.data, file.size);
 #endif
   weft__text_finish(&file);
-  picture p;
+  decoded_image p;
   EXPECT_ERR(weft__bmp_decode(&p, "BM", 2, 0), WEFT_INVALID_ARGUMENT, "Incomplete bmp");
 }

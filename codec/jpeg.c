@@ -66,7 +66,7 @@ typedef struct reader {
   struct jpeg_decompress_struct info;
   errors errors;
   input input;
-  picture *out;
+  decoded_image *out;
   unsigned char *row; /* one row of four inks, where there are four */
   int64_t rows;       /* read so far */
 } reader;
@@ -95,9 +95,9 @@ static weft_err read_all(reader *r, const jpeg_options *o) {
   info->do_fancy_upsampling = o->fancy_upscaling;
   info->dct_method = o->accurate ? JDCT_ISLOW : JDCT_IFAST;
   jpeg_start_decompress(info);
-  *r->out = (picture){
+  *r->out = (decoded_image){
       .frames = 1, .height = info->output_height, .width = info->output_width, .channels = channels, .bits = 8};
-  WEFT_TRY(weft__picture_alloc(r->out));
+  WEFT_TRY(weft__decoded_image_alloc(r->out));
   if (inks && !(r->row = weft__alloc((size_t)r->out->width * 4))) return WEFT_OOM;
   while (r->rows < r->out->height) {
     unsigned char *dst = (unsigned char *)r->out->pixels + r->rows * r->out->width * channels;
@@ -112,7 +112,7 @@ static weft_err read_all(reader *r, const jpeg_options *o) {
 
 static weft_err guarded(reader *r, const jpeg_options *o) {
   if (setjmp(r->errors.jump)) {
-    const picture *p = r->out;
+    const decoded_image *p = r->out;
     if (p->pixels && r->rows > 0 && (float)r->rows >= o->acceptable * (float)p->height) return WEFT_OK;
     return weft__fail(WEFT_INVALID_ARGUMENT, "jpeg::Uncompress failed. Invalid JPEG data or crop window.");
   }
@@ -121,9 +121,9 @@ static weft_err guarded(reader *r, const jpeg_options *o) {
   return read_all(r, o);
 }
 
-weft_err weft__jpeg_decode(picture *out, const void *data, size_t size, const jpeg_options *o) {
+weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, const jpeg_options *o) {
   reader *r = weft__alloc_zero(1, sizeof *r);
-  *out = (picture){0};
+  *out = (decoded_image){0};
   if (!r) return WEFT_OOM;
   r->out = out;
   r->info.err = errors_init(&r->errors);
@@ -141,7 +141,7 @@ weft_err weft__jpeg_decode(picture *out, const void *data, size_t size, const jp
   weft__free(r);
   if (err) {
     weft__free(out->pixels);
-    *out = (picture){0};
+    *out = (decoded_image){0};
   }
   return err;
 }
@@ -237,9 +237,9 @@ weft_err weft__jpeg_encode(text *out, const uint8_t *pixels, int64_t height, int
 
 #else
 
-weft_err weft__jpeg_decode(picture *out, const void *data, size_t size, const jpeg_options *o) {
+weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, const jpeg_options *o) {
   (void)data, (void)size, (void)o;
-  *out = (picture){0};
+  *out = (decoded_image){0};
   return weft__fail(WEFT_UNIMPLEMENTED, "JPEG decoding: this build has no libjpeg");
 }
 

@@ -35,7 +35,7 @@ typedef struct reader {
   png_structp png;
   png_infop info;
   png_bytep *rows;
-  picture *out;
+  decoded_image *out;
   int channels; /* wanted; 0: as in the file */
   bool sixteen, doubled;
 } reader;
@@ -67,7 +67,7 @@ static void set_transforms(reader *r) {
 }
 
 /* Spreads bytes at the front of the buffer over its 16-bit samples: v becomes v * 257. */
-static void double_bytes(const picture *p) {
+static void double_bytes(const decoded_image *p) {
   uint16_t *wide = p->pixels;
   const unsigned char *narrow = p->pixels;
   for (int64_t i = p->height * p->width * p->channels - 1; i >= 0; i--) wide[i] = (uint16_t)(narrow[i] * 257);
@@ -78,14 +78,14 @@ static weft_err read_all(reader *r) {
   png_read_info(r->png, r->info);
   set_transforms(r);
   png_read_update_info(r->png, r->info);
-  *r->out = (picture){.frames = 1,
-                      .height = png_get_image_height(r->png, r->info),
-                      .width = png_get_image_width(r->png, r->info),
-                      .channels = r->channels,
-                      .bits = r->sixteen ? 16 : 8};
+  *r->out = (decoded_image){.frames = 1,
+                            .height = png_get_image_height(r->png, r->info),
+                            .width = png_get_image_width(r->png, r->info),
+                            .channels = r->channels,
+                            .bits = r->sixteen ? 16 : 8};
   const size_t row = (size_t)r->out->width * (size_t)r->channels * (r->sixteen && !r->doubled ? 2u : 1u);
   if (png_get_rowbytes(r->png, r->info) != row) png_error(r->png, "unexpected size of a row");
-  WEFT_TRY(weft__picture_alloc(r->out));
+  WEFT_TRY(weft__decoded_image_alloc(r->out));
   r->rows = weft__alloc((size_t)r->out->height * sizeof *r->rows);
   if (!r->rows) return WEFT_OOM;
   for (int64_t y = 0; y < r->out->height; y++) r->rows[y] = (png_bytep)r->out->pixels + (size_t)y * row;
@@ -100,9 +100,9 @@ static weft_err guarded(reader *r, size_t size) {
   return read_all(r);
 }
 
-weft_err weft__png_decode(picture *out, const void *data, size_t size, int channels, bool sixteen) {
+weft_err weft__png_decode(decoded_image *out, const void *data, size_t size, int channels, bool sixteen) {
   source s = {data, size};
-  *out = (picture){0};
+  *out = (decoded_image){0};
   reader r = {.out = out, .channels = channels, .sixteen = sixteen};
   r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
   r.info = r.png ? png_create_info_struct(r.png) : NULL;
@@ -115,16 +115,16 @@ weft_err weft__png_decode(picture *out, const void *data, size_t size, int chann
   weft__free(r.rows);
   if (err) {
     weft__free(out->pixels);
-    *out = (picture){0};
+    *out = (decoded_image){0};
   }
   return err;
 }
 
 #else
 
-weft_err weft__png_decode(picture *out, const void *data, size_t size, int channels, bool sixteen) {
+weft_err weft__png_decode(decoded_image *out, const void *data, size_t size, int channels, bool sixteen) {
   (void)data, (void)size, (void)channels, (void)sixteen;
-  *out = (picture){0};
+  *out = (decoded_image){0};
   return weft__fail(WEFT_UNIMPLEMENTED, "PNG decoding: this build has no libpng");
 }
 

@@ -1,6 +1,6 @@
 /* strided_copy.c - the copy behind every op that only moves elements.
  *
- * A box is first made as small as it can be: neighbouring axes that run on are merged, and a short
+ * A copy is first made as small as it can be: neighboring axes that run on are merged, and a short
  * contiguous run becomes one wide element.  What is left is one of three loops over its innermost
  * axes: rows to memcpy, rows to gather with a step, or a plane to transpose tile by tile because
  * the source is contiguous along another axis than the destination.  Steps are in bytes here. */
@@ -11,14 +11,14 @@
 #include "kernels/simd/block_transpose.h"
 
 typedef struct copy_job {
-  box b;       /* steps in bytes; rank >= 1 */
-  size_t size; /* bytes of one element: 1, 2, 4, 8, 16 in the loops by element */
-  int plane;   /* the axis along which the source is contiguous, when it is not the innermost; else -1 */
+  strided_copy b; /* steps in bytes; rank >= 1 */
+  size_t size;    /* bytes of one element: 1, 2, 4, 8, 16 in the loops by element */
+  int plane;      /* the axis along which the source is contiguous, when it is not the innermost; else -1 */
   char *dst;
   const char *src;
 } copy_job;
 
-enum { TILE = PLANE_STRIP }; /* elements of the plane's axis in one item */
+enum { TILE = BLOCK_TRANSPOSE_STRIP }; /* elements of the plane's axis in one item */
 
 void weft__shape_steps(const shape *s, int64_t *steps) {
   int64_t run = 1;
@@ -28,9 +28,9 @@ void weft__shape_steps(const shape *s, int64_t *steps) {
   }
 }
 
-/* ---- making a box small ---- */
+/* ---- simplifying a copy ---- */
 
-static void merge_axes(box *out, const box *in, int64_t size) {
+static void merge_axes(strided_copy *out, const strided_copy *in, int64_t size) {
   out->rank = 0;
   for (int d = 0; d < in->rank; d++) {
     int64_t n = in->dim[d], src = in->src[d] * size, dst = in->dst[d] * size;
@@ -40,12 +40,12 @@ static void merge_axes(box *out, const box *in, int64_t size) {
       out->src[last] = src;
       out->dst[last] = dst;
     } else {
-      weft__box_axis(out, n, src, dst);
+      weft__strided_copy_axis(out, n, src, dst);
     }
   }
 }
 
-static void one_element(box *b, int64_t size) {
+static void one_element(strided_copy *b, int64_t size) {
   b->rank = 1;
   b->dim[0] = 1;
   b->src[0] = b->dst[0] = size;
@@ -55,7 +55,7 @@ static bool is_width(int64_t bytes) { return bytes == 2 || bytes == 4 || bytes =
 
 /* A run of 2, 4, 8 or 16 bytes is one element. */
 static void widen(copy_job *j) {
-  box *b = &j->b;
+  strided_copy *b = &j->b;
   int in = b->rank - 1;
   int64_t size = (int64_t)j->size;
   if (in >= 1 && b->src[in] == size && b->dst[in] == size && is_width(b->dim[in] * size)) {
@@ -65,7 +65,7 @@ static void widen(copy_job *j) {
 }
 
 static void find_plane(copy_job *j) {
-  box *b = &j->b;
+  strided_copy *b = &j->b;
   int in = b->rank - 1;
   int64_t size = (int64_t)j->size;
   j->plane = -1;
@@ -121,9 +121,9 @@ static void copy_row(const copy_job *j, char *d, const char *s, int64_t n) {
 /* ---- walking the outer axes ---- */
 
 typedef struct walk {
-  const box *b;
+  const strided_copy *b;
   int skip, n; /* axes [0, n) are walked, `skip` counts tiles */
-  int64_t at[BOX_MAX_RANK];
+  int64_t at[STRIDED_COPY_MAX_RANK];
   int64_t src, dst; /* offsets in bytes */
 } walk;
 
@@ -164,7 +164,7 @@ static int64_t walk_items(const copy_job *j) {
 
 static void copy_items(void *arg, int64_t begin, int64_t end) {
   const copy_job *j = arg;
-  const box *b = &j->b;
+  const strided_copy *b = &j->b;
   int in = b->rank - 1;
   walk w;
   walk_start(&w, j, begin);
@@ -174,7 +174,7 @@ static void copy_items(void *arg, int64_t begin, int64_t end) {
       continue;
     }
     int64_t first = w.at[j->plane] * TILE, left = b->dim[j->plane] - first;
-    weft__plane_transpose(j->dst + w.dst, j->src + w.src, left < TILE ? left : TILE, b->dim[in], b->dst[j->plane],
+    weft__block_transpose(j->dst + w.dst, j->src + w.src, left < TILE ? left : TILE, b->dim[in], b->dst[j->plane],
                           b->src[in], j->size);
   }
 }
@@ -189,7 +189,7 @@ static void copy_part(void *arg, int64_t begin, int64_t end) {
 /* ---- strings and objects: one after the other, since each may fail ---- */
 
 static weft_err copy_objects(const copy_job *j, weft_dtype type) {
-  const box *b = &j->b;
+  const strided_copy *b = &j->b;
   int in = b->rank - 1;
   int64_t size = (int64_t)j->size, n = walk_items(j);
   bool run = b->src[in] == size && b->dst[in] == size;
@@ -211,8 +211,8 @@ enum { LONG_ROW = 1 << 16, BYTES_PER_NS = 8 };
 
 static const uint64_t zero[2] = {0, 0}; /* of any type: an empty string, too */
 
-weft_err weft__box_copy(const kernel *k, weft_dtype type, void *dst, const void *src, const box *b) {
-  copy_job j; /* large, and only as much of it set as the box has axes */
+weft_err weft__strided_copy_run(const kernel *k, weft_dtype type, void *dst, const void *src, const strided_copy *b) {
+  copy_job j; /* large, and only as much of it set as the copy has axes */
   j.size = weft__dtype_size(type);
   j.plane = -1;
   j.dst = dst;
@@ -247,7 +247,7 @@ weft_err weft__box_copy(const kernel *k, weft_dtype type, void *dst, const void 
   return WEFT_OK;
 }
 
-weft_err weft__box_zero(const kernel *k, weft_tensor *t) {
+weft_err weft__strided_zero(const kernel *k, weft_tensor *t) {
   const int64_t bytes = (int64_t)weft__tensor_bytes(t), each = 1;
   if (bytes == 0) return WEFT_OK;
   gpu_mover *move = k->device ? weft__gpu_mover() : NULL;

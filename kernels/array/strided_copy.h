@@ -7,16 +7,17 @@
 
 #include "graph/kernel.h"
 
-#define BOX_MAX_RANK (2 * WEFT_MAX_RANK + 2)
+#define STRIDED_COPY_MAX_RANK (2 * WEFT_MAX_RANK + 2)
 
-typedef struct box {
-  int rank;                                     /* axes in the destination's order, outermost first */
-  int64_t dim[BOX_MAX_RANK];                    /* elements along each axis */
-  int64_t src[BOX_MAX_RANK], dst[BOX_MAX_RANK]; /* steps, in elements; a source step may be 0 or negative */
-} box;
+typedef struct strided_copy {
+  int rank;                           /* axes in the destination's order, outermost first */
+  int64_t dim[STRIDED_COPY_MAX_RANK]; /* elements along each axis */
+  int64_t src[STRIDED_COPY_MAX_RANK],
+      dst[STRIDED_COPY_MAX_RANK]; /* steps, in elements; a source step may be 0 or negative */
+} strided_copy;
 
 /* Adds an inner axis; an axis of size 1 is left out. */
-static inline void weft__box_axis(box *b, int64_t dim, int64_t src, int64_t dst) {
+static inline void weft__strided_copy_axis(strided_copy *b, int64_t dim, int64_t src, int64_t dst) {
   if (dim == 1) return;
   b->dim[b->rank] = dim;
   b->src[b->rank] = src;
@@ -27,9 +28,9 @@ void weft__shape_steps(const shape *s, int64_t *steps);
 /* Copies; the destination's elements are distinct and do not overlap the source.  Only strings and
  * objects can fail.  Splits the work over the step's threads.  On a device with memory of its own (k->device) both
  * places are there, and the copy is queued.  src NULL, with steps of 0: zeros. */
-weft_err weft__box_copy(const kernel *k, weft_dtype type, void *dst, const void *src, const box *b);
+weft_err weft__strided_copy_run(const kernel *k, weft_dtype type, void *dst, const void *src, const strided_copy *b);
 /* Makes every element of a plain tensor zero, wherever its memory is. */
-weft_err weft__box_zero(const kernel *k, weft_tensor *t);
+weft_err weft__strided_zero(const kernel *k, weft_tensor *t);
 /* The place of element i. */
 static inline void *weft__element(weft_dtype type, void *data, int64_t i) {
   return (char *)data + i * (int64_t)weft__dtype_size(type);

@@ -144,7 +144,7 @@ weft_err weft__strided_kernel(const kernel *k, strided *s, const shape *x, int f
   return weft__kernel_fail(k, err, "%s", why);
 }
 
-void weft__strided_box(const strided *s, const shape *x, bool into, box *b, int64_t *offset) {
+void weft__strided_slice_copy(const strided *s, const shape *x, bool into, strided_copy *b, int64_t *offset) {
   int64_t steps[WEFT_MAX_RANK], run[WEFT_MAX_RANK];
   int64_t length = 1;
   weft__shape_steps(x, steps);
@@ -156,7 +156,7 @@ void weft__strided_box(const strided *s, const shape *x, bool into, box *b, int6
   *offset = 0;
   for (int d = 0; d < s->rank; d++) {
     int64_t far = s->count[d] > 1 ? steps[d] * s->step[d] : 0;
-    weft__box_axis(b, s->count[d], into ? run[d] : far, into ? far : run[d]);
+    weft__strided_copy_axis(b, s->count[d], into ? run[d] : far, into ? far : run[d]);
     *offset += s->start[d] * steps[d];
   }
 }

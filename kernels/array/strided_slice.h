@@ -41,7 +41,7 @@ weft_err weft__strided_apply(strided *s, const shape *x);
 void weft__strided_shape(const strided *s, shape *out);
 /* Reads inputs [first, first + 3) of a prepared kernel and applies them to a shape. */
 weft_err weft__strided_kernel(const kernel *k, strided *s, const shape *x, int first);
-/* The box that copies the result from x or, with `into`, the result's elements into x; *offset is x's first element. */
-void weft__strided_box(const strided *s, const shape *x, bool into, box *b, int64_t *offset);
+/* Makes the strided copy that copies the result from x or, with `into`, the result's elements into x; *offset is x's first element. */
+void weft__strided_slice_copy(const strided *s, const shape *x, bool into, strided_copy *b, int64_t *offset);
 
 #endif

@@ -25,7 +25,8 @@ WEFT_TARGET_CLONES static void turn(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-void weft__layout_turn(kernel *k, float *dst, const float *src, int64_t n, int64_t channels, int64_t pixels) {
+void weft__channel_layout_transpose(kernel *k, float *dst, const float *src, int64_t n, int64_t channels,
+                                    int64_t pixels) {
   turn_job j = {dst, src, channels, pixels};
   weft__kernel_loop(k, n * ((pixels + BLOCK - 1) / BLOCK), channels * BLOCK / 2 + 1, turn, &j);
 }
@@ -36,18 +37,18 @@ static bool needs_turn(const weft_tensor *t, bool channels_second) {
 }
 
 weft_err weft__image_in(kernel *k, image_view *v, const weft_tensor *t, bool channels_second) {
-  WEFT_TRY(weft__wide_in(&v->wide, t));
+  WEFT_TRY(weft__widened_load(&v->wide, t));
   v->data = v->wide.data;
   if (!needs_turn(t, channels_second)) return WEFT_OK;
   WEFT_TRY(weft__scratch(k, &v->turned, WEFT_FLOAT, &t->shape));
   const int64_t *d = t->shape.dim;
-  weft__layout_turn(k, v->turned.data, v->wide.data, d[0], d[1], d[2] * d[3]);
+  weft__channel_layout_transpose(k, v->turned.data, v->wide.data, d[0], d[1], d[2] * d[3]);
   v->data = v->turned.data;
   return WEFT_OK;
 }
 
 weft_err weft__image_out(kernel *k, image_view *v, weft_tensor *t, bool channels_second) {
-  WEFT_TRY(weft__wide_out(&v->wide, t));
+  WEFT_TRY(weft__widened_output(&v->wide, t));
   v->data = v->wide.data;
   if (!needs_turn(t, channels_second)) return WEFT_OK;
   WEFT_TRY(weft__scratch(k, &v->turned, WEFT_FLOAT, &t->shape));
@@ -57,11 +58,12 @@ weft_err weft__image_out(kernel *k, image_view *v, weft_tensor *t, bool channels
 
 void weft__image_store(kernel *k, image_view *v, weft_tensor *t, bool channels_second) {
   const int64_t *d = t->shape.dim;
-  if (needs_turn(t, channels_second)) weft__layout_turn(k, v->wide.data, v->turned.data, d[0], d[2] * d[3], d[1]);
-  weft__wide_store(&v->wide, t);
+  if (needs_turn(t, channels_second))
+    weft__channel_layout_transpose(k, v->wide.data, v->turned.data, d[0], d[2] * d[3], d[1]);
+  weft__widened_store(&v->wide, t);
 }
 
 void weft__image_finish(image_view *v) {
-  weft__wide_finish(&v->wide);
+  weft__widened_finish(&v->wide);
   weft__tensor_clear(&v->turned);
 }

@@ -5,11 +5,12 @@
 #include "kernels/simd/widen.h"
 
 /* (n, channels, pixels) to (n, pixels, channels); called with the two exchanged it is the way back. */
-void weft__layout_turn(kernel *k, float *dst, const float *src, int64_t n, int64_t channels, int64_t pixels);
+void weft__channel_layout_transpose(kernel *k, float *dst, const float *src, int64_t n, int64_t channels,
+                                    int64_t pixels);
 
 /* An image tensor of four axes as floats with the channels last: widened and turned only where needed. */
 typedef struct image_view {
-  wide wide;
+  widened wide;
   weft_tensor turned;
   float *data; /* (batch, height, width, channels) */
 } image_view;  /* {0} at first; finished on every path */

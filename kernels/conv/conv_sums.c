@@ -21,7 +21,7 @@ typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
 /* In one direction: `in` and `out` are every si-th and so-th element of an array. */
 #define DEFINE_LINES(name, vec)                                                                                        \
   INLINE void name##_pixel_line(const vec *in, const int si, vec *out, const int so) {                                 \
-    FUSE const vec d1 = in[si], d2 = in[2 * si], d3 = in[3 * si], d4 = in[4 * si];                                     \
+    WEFT_FMA_BODY const vec d1 = in[si], d2 = in[2 * si], d3 = in[3 * si], d4 = in[4 * si];                            \
     const vec even_a = d4 - B2 * d2, odd_a = d3 - B2 * d1, even_b = d4 - A2 * d2, odd_b = d3 - A2 * d1;                \
     out[0] = PRODUCT * in[0] + (d4 - SUM * d2);                                                                        \
     out[so] = even_a + A * odd_a;                                                                                      \
@@ -31,12 +31,12 @@ typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
     out[5 * so] = PRODUCT * d1 + (in[5 * si] - SUM * d3);                                                              \
   }                                                                                                                    \
   INLINE void name##_result_line(const vec *in, const int si, vec *out, const int so) {                                \
-    FUSE const vec a = in[si], minus_a = in[2 * si], b = in[3 * si], minus_b = in[4 * si];                             \
+    WEFT_FMA_BODY const vec a = in[si], minus_a = in[2 * si], b = in[3 * si], minus_b = in[4 * si];                    \
     out[0] = in[0] + ((a + minus_a) + (b + minus_b));                                                                  \
     out[so] = in[5 * si] + (A * (a - minus_a) + B * (b - minus_b));                                                    \
   }                                                                                                                    \
   INLINE void name##_filter_line(const vec *in, const int si, vec *out, const int so) {                                \
-    FUSE const vec g0 = in[0], g1 = in[si], g2 = in[2 * si], g3 = in[3 * si], g4 = in[4 * si];                         \
+    WEFT_FMA_BODY const vec g0 = in[0], g1 = in[si], g2 = in[2 * si], g3 = in[3 * si], g4 = in[4 * si];                \
     const vec even_a = g0 + (A2 * g2 + A4 * g4), odd_a = A * (g1 + A2 * g3);                                           \
     const vec even_b = g0 + (B2 * g2 + B4 * g4), odd_b = B * (g1 + B2 * g3);                                           \
     out[0] = g0 * BY_0;                                                                                                \
@@ -89,16 +89,17 @@ INLINE bool is_inside(const patch *p, int size) {
     for (int i = p->begin[0]; i < p->end[0]; i++)                                                                      \
       for (int j = p->begin[1]; j < p->end[1]; j++) *(vec *)PLACE(p, i, j) = IN_SQUARE(vec, i, j);                     \
   }                                                                                                                    \
-  attributes FUSED static void name##_pixels(const patch *d, float *u, int64_t point, int64_t channels) {              \
+  attributes WEFT_FMA static void name##_pixels(const patch *d, float *u, int64_t point, int64_t channels) {           \
     if (is_inside(d, N))                                                                                               \
       CHANNELS(vec) name##_pixel_square(d, c, u + c, point, true);                                                     \
     else                                                                                                               \
       CHANNELS(vec) name##_pixel_square(d, c, u + c, point, false);                                                    \
   }                                                                                                                    \
-  attributes FUSED static void name##_results(const float *m, int64_t point, const patch *y, int64_t channels) {       \
+  attributes WEFT_FMA static void name##_results(const float *m, int64_t point, const patch *y, int64_t channels) {    \
     CHANNELS(vec) name##_result_square(m + c, point, y, c);                                                            \
   }                                                                                                                    \
-  attributes FUSED static void name##_filter(const float *g, int64_t tap, float *v, int64_t point, int64_t channels) { \
+  attributes WEFT_FMA static void name##_filter(const float *g, int64_t tap, float *v, int64_t point,                  \
+                                                int64_t channels) {                                                    \
     CHANNELS(vec) {                                                                                                    \
       const float *taps = g + c;                                                                                       \
       float *points = v + c;                                                                                           \

@@ -28,7 +28,7 @@ bool weft__gemm_narrow_has(const gemm *g) {
 /* (n, width) from column `from` on becomes rows of c. */
 static void turn_out(const gemm *g, const float *made, int width, int from, float *c) {
   if (!g->accumulate) {
-    weft__turn(c, g->ldc, made + from, width, g->n, width - from);
+    weft__block_transpose_f32(c, g->ldc, made + from, width, g->n, width - from);
     return;
   }
   for (int i = from; i < width; i++, c += g->ldc)
@@ -85,7 +85,8 @@ static void along_k(const gemm *g) {
     s.depth = g->k - s.begin < DEPTH ? g->k - s.begin : DEPTH;
     const float *b = g->tb ? (const float *)g->b + s.begin : turned;
     s.b_row = g->tb ? g->ldb : s.depth;
-    if (!g->tb) weft__turn(turned, s.depth, (const float *)g->b + s.begin * g->ldb, g->ldb, s.depth, g->n);
+    if (!g->tb)
+      weft__block_transpose_f32(turned, s.depth, (const float *)g->b + s.begin * g->ldb, g->ldb, s.depth, g->n);
     for (int64_t row = 0; row < g->m; row += s.set->dot_rows)
       for (s.first = 0; s.first < g->n; s.first += s.columns) {
         s.columns = g->n - s.first < most ? g->n - s.first : most;

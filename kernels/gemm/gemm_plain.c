@@ -42,9 +42,9 @@ enum {
       }                                                                                                                \
   }                                                                                                                    \
   /* c (rows, cols) += a strip times b strip */                                                                        \
-  WEFT_TARGET_CLONES FUSED static void name##_tile(const T *restrict a, const T *restrict b, int64_t depth,            \
-                                                   T *restrict c, int64_t ldc, int64_t rows, int64_t cols) {           \
-    FUSE enum { COLS = TILE_BYTES / sizeof(T) };                                                                       \
+  WEFT_TARGET_CLONES WEFT_FMA static void name##_tile(const T *restrict a, const T *restrict b, int64_t depth,         \
+                                                      T *restrict c, int64_t ldc, int64_t rows, int64_t cols) {        \
+    WEFT_FMA_BODY enum { COLS = TILE_BYTES / sizeof(T) };                                                              \
     T acc[TILE_ROWS][COLS] = {{0}};                                                                                    \
     for (int64_t p = 0; p < depth; p++, a += TILE_ROWS, b += COLS)                                                     \
       for (int r = 0; r < TILE_ROWS; r++)                                                                              \

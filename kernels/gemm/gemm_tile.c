@@ -36,7 +36,7 @@ static void pack(const gemm *g, panel *p, float *scratch) {
   p->b_row = p->width;
   if (p->columns < p->width) memset(scratch, 0, (size_t)(p->depth * p->width) * sizeof *scratch);
   if (g->tb) {
-    weft__turn(scratch, p->width, b + p->first * g->ldb + p->begin, g->ldb, p->columns, p->depth);
+    weft__block_transpose_f32(scratch, p->width, b + p->first * g->ldb + p->begin, g->ldb, p->columns, p->depth);
   } else if (p->columns == p->width) {
     copy_rows(scratch, b + p->begin * g->ldb + p->first, g->ldb, p->depth, p->width);
   } else {

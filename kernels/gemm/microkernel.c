@@ -28,7 +28,7 @@ typedef int32_t bits16 __attribute__((vector_size(64), aligned(4), may_alias));
 #define DEFINE_BODY(name, vec)                                                                                         \
   static inline __attribute__((always_inline)) void name(const tile *t, const int rows, const int vectors,             \
                                                          const bool by_row) {                                          \
-    FUSE enum { LANES = sizeof(vec) / sizeof(float) };                                                                 \
+    WEFT_FMA_BODY enum { LANES = sizeof(vec) / sizeof(float) };                                                        \
     vec acc[TILE_MAX_ROWS][4];                                                                                         \
     UNROLL for (int p = 0; p < rows; p++) { UNROLL for (int v = 0; v < vectors; v++) acc[p][v] = (vec){0}; }           \
     const float *b = t->b;                                                                                             \
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) float sum4(const vec4 *v) {
  * are masked away; a run shorter than a vector is taken one by one. */
 #define DEFINE_DOT_BODY(name, vec, bits, sum)                                                                          \
   static inline __attribute__((always_inline)) void name(const tile *t, const int rows, const int columns) {           \
-    FUSE enum { LANES = sizeof(vec) / sizeof(float) };                                                                 \
+    WEFT_FMA_BODY enum { LANES = sizeof(vec) / sizeof(float) };                                                        \
     vec acc[4][DOT_MAX_COLUMNS], right[DOT_MAX_COLUMNS];                                                               \
     UNROLL for (int p = 0; p < rows; p++) { UNROLL for (int j = 0; j < columns; j++) acc[p][j] = (vec){0}; }           \
     const int64_t rest = t->run % LANES, whole = t->run - rest, last = t->run - LANES;                                 \
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) float sum4(const vec4 *v) {
   }
 
 #define DEFINE_DOT(set, body, attributes, rows, columns)                                                               \
-  attributes FUSED static void set##_dot_##columns(const tile *t) { body(t, rows, columns); }
+  attributes WEFT_FMA static void set##_dot_##columns(const tile *t) { body(t, rows, columns); }
 #define DEFINE_DOTS(set, body, attributes, rows)                                                                       \
   DEFINE_DOT(set, body, attributes, rows, 1)                                                                           \
   DEFINE_DOT(set, body, attributes, rows, 2)                                                                           \
@@ -106,8 +106,8 @@ static inline __attribute__((always_inline)) float sum4(const vec4 *v) {
   { set##_dot_1, set##_dot_2, set##_dot_3, set##_dot_4, set##_dot_5 }
 
 #define DEFINE_TILE(set, body, attributes, vectors, rows)                                                              \
-  attributes FUSED static void set##_row_##vectors##x##rows(const tile *t) { body(t, rows, vectors, true); }           \
-  attributes FUSED static void set##_col_##vectors##x##rows(const tile *t) { body(t, rows, vectors, false); }
+  attributes WEFT_FMA static void set##_row_##vectors##x##rows(const tile *t) { body(t, rows, vectors, true); }        \
+  attributes WEFT_FMA static void set##_col_##vectors##x##rows(const tile *t) { body(t, rows, vectors, false); }
 
 #define DEFINE_6(set, body, attributes, vectors)                                                                       \
   DEFINE_TILE(set, body, attributes, vectors, 1)                                                                       \

@@ -31,7 +31,7 @@ typedef struct gpu_tensor {
   void *data;    /* in the card's memory, or the host's where the argument is named in `host` */
 } gpu_tensor;
 
-/* Copies a box of elements of `size` bytes within the card's memory, as weft__box_copy does; steps are in bytes, src
+/* Copies a box of elements of `size` bytes within the card's memory, as weft__strided_copy_run does; steps are in bytes, src
  * NULL stands for zeros. */
 typedef weft_err gpu_mover(kernel *k, size_t size, void *dst, const void *src, int rank, const int64_t *dim,
                            const int64_t *dst_step, const int64_t *src_step);
@@ -104,7 +104,7 @@ typedef struct gpu_host {
   void (*out_ref)(kernel *k, int i, int arg);                  /* output i is the variable of argument arg */
   /* The node's strides, padding and data format over an image of in[2]; size NULL: the node's ksize. */
   weft_err (*window)(const kernel *k, const int64_t in[2], const int64_t size[2], gpu_window *w);
-  /* From now on, CPU kernels that only move elements (weft__box_copy) move them on the card with this. */
+  /* From now on, CPU kernels that only move elements (weft__strided_copy_run) move them on the card with this. */
   void (*use_mover)(gpu_mover *move);
   /* And those that add up what is given to them one by one (the gradients of tensor arrays) do so with this. */
   void (*use_adder)(gpu_adder *add);

@@ -1,6 +1,6 @@
 /* move.cu - the copy behind every op that only moves elements, and the ops whose CPU kernels ask for nothing else.
  *
- * Those kernels read shapes, axes and paddings in host memory and hand boxes to weft__box_copy, which comes here when
+ * Those kernels read shapes, axes and paddings in host memory and hand boxes to weft__strided_copy_run, which comes here when
  * the node is on a card.  (Those that move nothing are in gpu_everywhere.c.)  A box is walked in elements as wide as its runs, steps and places allow. */
 #include "kernels/elementwise/elementwise.cuh"
 

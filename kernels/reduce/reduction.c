@@ -9,7 +9,7 @@ enum {
 };
 
 typedef struct pass {
-  fold_fn *fn;
+  reduction_fn *fn;
   const char *x;
   char *out;
   size_t x_size, out_size;
@@ -57,7 +57,7 @@ static void plan_pass(pass *p) {
 }
 
 /* One reduced run: x (outer, reduce, inner) to out (outer, inner). */
-static weft_err reduce_run(kernel *k, const fold_kind *kind, bool first, weft_dtype x_type, const void *x,
+static weft_err reduce_run(kernel *k, const reduction_kind *kind, bool first, weft_dtype x_type, const void *x,
                            int64_t outer, int64_t reduce, int64_t inner, void *out) {
   pass p = {.fn = first ? kind->first : kind->more,
             .x = x,
@@ -125,13 +125,13 @@ static void drop_run(runs *r, int i) {
 }
 
 /* Nothing comes in: every result is the neutral element. */
-static void fold_nothing(const fold_kind *kind, const shape *s, uint32_t reduced, void *acc) {
+static void fold_nothing(const reduction_kind *kind, const shape *s, uint32_t reduced, void *acc) {
   int64_t n = 1;
   for (int d = 0; d < s->rank; d++) n *= reduced >> d & 1 ? 1 : s->dim[d];
   if (n > 0) kind->first(acc, 1, 0, n, n, acc); /* no row is read */
 }
 
-weft_err weft__fold(kernel *k, const fold_kind *kind, const weft_tensor *x, uint32_t reduced, void *acc) {
+weft_err weft__reduce_axes(kernel *k, const reduction_kind *kind, const weft_tensor *x, uint32_t reduced, void *acc) {
   runs r;
   if (weft__tensor_count(x) == 0) {
     fold_nothing(kind, &x->shape, reduced, acc);

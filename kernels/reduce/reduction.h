@@ -13,23 +13,23 @@
 
 /* For each o: acc[o*cols + j] = fold over r < rows of x[(o*rows + r)*ld + j].  No rows give the neutral element.
  * outer is 1 where ld != cols. */
-typedef void fold_fn(const void *x, int64_t outer, int64_t rows, int64_t cols, int64_t ld, void *acc);
+typedef void reduction_fn(const void *x, int64_t outer, int64_t rows, int64_t cols, int64_t ld, void *acc);
 
-typedef struct fold_kind {
-  weft_dtype acc; /* what is accumulated in; WEFT_INVALID: there is no code for the type */
-  fold_fn *first; /* from the tensor's elements */
-  fold_fn *more;  /* from accumulators */
-} fold_kind;
+typedef struct reduction_kind {
+  weft_dtype acc;      /* what is accumulated in; WEFT_INVALID: there is no code for the type */
+  reduction_fn *first; /* from the tensor's elements */
+  reduction_fn *more;  /* from accumulators */
+} reduction_kind;
 
 /* Folds x, of shape s and the type of kind->first, along the dimensions with bit d set in `reduced`, into acc
  * (the kept dimensions in order). */
-weft_err weft__fold(kernel *k, const fold_kind *kind, const weft_tensor *x, uint32_t reduced, void *acc);
+weft_err weft__reduce_axes(kernel *k, const reduction_kind *kind, const weft_tensor *x, uint32_t reduced, void *acc);
 
-enum { FOLD_LANES = 64, FOLD_BLOCK = 256 }; /* lanes side by side; steps before they are joined */
+enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* lanes side by side; steps before they are joined */
 
-/* Defines a fold_fn in plain loops, for types that are rare.  In `step` a is the accumulator and v the value; `load`
+/* Defines a reduction_fn in plain loops, for types that are rare.  In `step` a is the accumulator and v the value; `load`
  * makes the value of an element e. */
-#define DEFINE_FOLD_PLAIN(name, T_, A_, init, load, step)                                                              \
+#define DEFINE_REDUCTION_PLAIN(name, T_, A_, init, load, step)                                                         \
   VMATH A_ name##_step(A_ a, A_ v) { return (A_)(step); }                                                              \
   VMATH A_ name##_load(T_ e) { return (A_)(load); }                                                                    \
   static void name(const void *xs, int64_t outer, int64_t rows, int64_t cols, int64_t ld, void *accs) {                \
@@ -43,7 +43,7 @@ enum { FOLD_LANES = 64, FOLD_BLOCK = 256 }; /* lanes side by side; steps before 
   }
 
 /* The same for types that are common: vectorised, with lanes side by side where rows are short. */
-#define DEFINE_FOLD(name, T_, A_, init, load, step)                                                                    \
+#define DEFINE_REDUCTION(name, T_, A_, init, load, step)                                                               \
   VMATH A_ name##_step(A_ a, A_ v) { return (A_)(step); }                                                              \
   VMATH A_ name##_load(T_ e) { return (A_)(load); }                                                                    \
   /* One short row. */                                                                                                 \
@@ -60,13 +60,13 @@ enum { FOLD_LANES = 64, FOLD_BLOCK = 256 }; /* lanes side by side; steps before 
   }                                                                                                                    \
   /* Rows of few columns, several of them side by side in the lanes. */                                                \
   VMATH void name##_narrow(const T_ *x, int64_t rows, int cols, A_ *acc) {                                             \
-    A_ lane[FOLD_LANES];                                                                                               \
-    const int together = FOLD_LANES / cols, width = together * cols;                                                   \
+    A_ lane[REDUCTION_LANES];                                                                                          \
+    const int together = REDUCTION_LANES / cols, width = together * cols;                                              \
     for (int j = 0; j < cols; j++) acc[j] = (A_)(init);                                                                \
     for (; rows >= together;) {                                                                                        \
-      const int64_t all = rows / together, steps = all < FOLD_BLOCK ? all : FOLD_BLOCK;                                \
+      const int64_t all = rows / together, steps = all < REDUCTION_BLOCK ? all : REDUCTION_BLOCK;                      \
       if (cols == 1)                                                                                                   \
-        name##_lanes(x, steps, FOLD_LANES, lane);                                                                      \
+        name##_lanes(x, steps, REDUCTION_LANES, lane);                                                                 \
       else                                                                                                             \
         name##_lanes(x, steps, width, lane);                                                                           \
       for (int half = together; half > 1; half -= half / 2)                                                            \
@@ -94,9 +94,9 @@ enum { FOLD_LANES = 64, FOLD_BLOCK = 256 }; /* lanes side by side; steps before 
     const T_ *x = xs;                                                                                                  \
     A_ *acc = accs;                                                                                                    \
     for (int64_t o = 0; o < outer; o++, x += rows * ld, acc += cols) {                                                 \
-      if (cols == 1 && ld == 1 && rows < FOLD_LANES)                                                                   \
+      if (cols == 1 && ld == 1 && rows < REDUCTION_LANES)                                                              \
         *acc = name##_short(x, rows);                                                                                  \
-      else if (cols == ld && cols <= FOLD_LANES / 2) /* fits: a few */                                                 \
+      else if (cols == ld && cols <= REDUCTION_LANES / 2) /* fits: a few */                                            \
         name##_narrow(x, rows, (int)cols, acc);                                                                        \
       else                                                                                                             \
         name##_broad(x, rows, cols, ld, acc);                                                                          \

@@ -89,7 +89,7 @@ static void plane_16(char *d, const char *s, int64_t rows, int64_t cols, int64_t
       for (int64_t i = c; i < c + 4 && i < cols; i++) memcpy(d + r * ds + i * 16, s + i * ss + r * 16, 16);
 }
 
-void weft__plane_transpose(char *d, const char *s, int64_t rows, int64_t cols, int64_t ds, int64_t ss, size_t size) {
+void weft__block_transpose(char *d, const char *s, int64_t rows, int64_t cols, int64_t ds, int64_t ss, size_t size) {
   switch (size) {
   case 1: plane_1(d, s, rows, cols, ds, ss); break;
   case 2: plane_2(d, s, rows, cols, ds, ss); break;

@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PLANE_STRIP = 128 }; /* rows worth giving to one call: few enough pages for the processor to remember */
+enum {
+  BLOCK_TRANSPOSE_STRIP = 128
+}; /* rows worth giving to one call: few enough pages for the processor to remember */
 
 /* d[r][c] = s[c][r] for elements of 1, 2, 4, 8 or 16 bytes.  Rows of d are ds bytes apart, those of s ss bytes. */
-void weft__plane_transpose(char *d, const char *s, int64_t rows, int64_t cols, int64_t ds, int64_t ss, size_t size);
+void weft__block_transpose(char *d, const char *s, int64_t rows, int64_t cols, int64_t ds, int64_t ss, size_t size);
 
 #endif

@@ -17,7 +17,8 @@ static inline void turn_square(float *dst, int64_t dst_row, const float *src, in
   *(quad *)(dst + 3 * dst_row) = __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7);
 }
 
-void weft__turn(float *dst, int64_t dst_row, const float *src, int64_t src_row, int64_t rows, int64_t columns) {
+void weft__block_transpose_f32(float *dst, int64_t dst_row, const float *src, int64_t src_row, int64_t rows,
+                               int64_t columns) {
   const int64_t whole = columns < 4 ? 0 : rows - rows % 4;
   for (int64_t i = 0; i < whole; i += 4)
     for (int64_t j = 0; j < columns; j += 4) {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 /* dst[j * dst_row + i] = src[i * src_row + j] for i below rows, j below columns; they do not overlap. */
-void weft__turn(float *dst, int64_t dst_row, const float *src, int64_t src_row, int64_t rows, int64_t columns);
+void weft__block_transpose_f32(float *dst, int64_t dst_row, const float *src, int64_t src_row, int64_t rows,
+                               int64_t columns);
 
 #endif

@@ -9,7 +9,7 @@ TEST(matrices_of_all_small_sizes_are_turned) {
       float src[MOST * (MOST + PAD)], dst[(MOST + 1) * (MOST + PAD)];
       for (int i = 0; i < MOST * (MOST + PAD); i++) src[i] = (float)i;
       for (int i = 0; i < (MOST + 1) * (MOST + PAD); i++) dst[i] = -1;
-      weft__turn(dst, rows + PAD, src, columns + PAD, rows, columns);
+      weft__block_transpose_f32(dst, rows + PAD, src, columns + PAD, rows, columns);
       for (int j = 0; j <= columns; j++)
         for (int i = 0; i < rows + PAD; i++) {
           const bool inside = i < rows && j < columns;

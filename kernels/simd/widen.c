@@ -28,7 +28,7 @@ void weft__narrow(uint16_t *dst, const float *src, int64_t n, weft_dtype to) {
   (to == WEFT_HALF ? to_half : to_bfloat16)(dst, src, n);
 }
 
-weft_err weft__wide_in(wide *w, const weft_tensor *t) {
+weft_err weft__widened_load(widened *w, const weft_tensor *t) {
   if (t->dtype == WEFT_FLOAT) {
     w->data = t->data;
     return WEFT_OK;
@@ -39,7 +39,7 @@ weft_err weft__wide_in(wide *w, const weft_tensor *t) {
   return WEFT_OK;
 }
 
-weft_err weft__wide_out(wide *w, weft_tensor *t) {
+weft_err weft__widened_output(widened *w, weft_tensor *t) {
   if (t->dtype == WEFT_FLOAT) {
     w->data = t->data;
     return WEFT_OK;
@@ -49,8 +49,8 @@ weft_err weft__wide_out(wide *w, weft_tensor *t) {
   return WEFT_OK;
 }
 
-void weft__wide_store(const wide *w, weft_tensor *t) {
+void weft__widened_store(const widened *w, weft_tensor *t) {
   if (t->dtype != WEFT_FLOAT) weft__narrow(t->data, w->data, weft__tensor_count(t), t->dtype);
 }
 
-void weft__wide_finish(wide *w) { weft__tensor_clear(&w->scratch); }
+void weft__widened_finish(widened *w) { weft__tensor_clear(&w->scratch); }

@@ -8,20 +8,20 @@
 
 #include "graph/kernel.h"
 
-typedef struct wide {
+typedef struct widened {
   weft_tensor scratch; /* empty when the tensor is float already */
   float *data;
-} wide;
+} widened;
 
 static inline bool weft__is_16bit(weft_dtype t) { return t == WEFT_HALF || t == WEFT_BFLOAT16; }
 
 /* w->data: the elements of t (float, half or bfloat16) as floats, to be read. */
-weft_err weft__wide_in(wide *w, const weft_tensor *t);
+weft_err weft__widened_load(widened *w, const weft_tensor *t);
 /* w->data: where the floats meant for t are to be written. */
-weft_err weft__wide_out(wide *w, weft_tensor *t);
+weft_err weft__widened_output(widened *w, weft_tensor *t);
 /* Puts what was written into t. */
-void weft__wide_store(const wide *w, weft_tensor *t);
-void weft__wide_finish(wide *w);
+void weft__widened_store(const widened *w, weft_tensor *t);
+void weft__widened_finish(widened *w);
 
 /* Plain runs of elements, for kernels that convert as they go. */
 void weft__widen(float *dst, const uint16_t *src, int64_t n, weft_dtype from);

@@ -34,8 +34,8 @@ static weft_err cast_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Cannot bitcast from %d to %d", (int)x->dtype, (int)to);
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return WEFT_OOM;
-  const box bytes = {.rank = 1, .dim = {(int64_t)weft__tensor_bytes(y)}, .src = {1}, .dst = {1}};
-  return weft__box_copy(k, WEFT_UINT8, y->data, x->data, &bytes);
+  const strided_copy bytes = {.rank = 1, .dim = {(int64_t)weft__tensor_bytes(y)}, .src = {1}, .dst = {1}};
+  return weft__strided_copy_run(k, WEFT_UINT8, y->data, x->data, &bytes);
 }
 
 static const op_case cast_cases[] = {

@@ -122,12 +122,12 @@ static weft_err to_cpu(kernel *k) {
   int64_t from[WEFT_MAX_RANK], to[WEFT_MAX_RANK];
   weft__shape_steps(&x->shape, from);
   weft__shape_steps(&out, to);
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
   int lead = out.rank - x->shape.rank;
   for (int d = 0; d < out.rank; d++)
-    weft__box_axis(&copy, out.dim[d], d < lead || x->shape.dim[d - lead] == 1 ? 0 : from[d - lead], to[d]);
-  return weft__box_copy(k, x->dtype, y->data, x->data, &copy);
+    weft__strided_copy_axis(&copy, out.dim[d], d < lead || x->shape.dim[d - lead] == 1 ? 0 : from[d - lead], to[d]);
+  return weft__strided_copy_run(k, x->dtype, y->data, x->data, &copy);
 }
 
 static weft_err to_grad(backprop *b) {

@@ -1,6 +1,6 @@
 /* concat.c - joining tensors along an axis they have (Concat) or along a new one (Pack).
  *
- * Either way the result is rows, each made of one piece of every input: one box copy per input. */
+ * Either way the result is rows, each made of one piece of every input: one strided copy per input. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -12,11 +12,11 @@
 /* Copies `piece` elements of each of `rows` rows of t to `at` of rows of `total` elements. */
 static weft_err join_piece(kernel *k, weft_tensor *y, const weft_tensor *t, int64_t rows, int64_t piece, int64_t total,
                            int64_t at) {
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
-  weft__box_axis(&copy, rows, piece, total);
-  weft__box_axis(&copy, piece, 1, 1);
-  return weft__box_copy(k, y->dtype, weft__element(y->dtype, y->data, at), t->data, &copy);
+  weft__strided_copy_axis(&copy, rows, piece, total);
+  weft__strided_copy_axis(&copy, piece, 1, 1);
+  return weft__strided_copy_run(k, y->dtype, weft__element(y->dtype, y->data, at), t->data, &copy);
 }
 
 /* ---- Concat, ConcatV2: n values from input `first`, the axis at input `at` ---- */

@@ -365,10 +365,10 @@ static weft_err diag_cpu(kernel *k) {
   if (!y) return weft__out_refused(&out);
   memset(y->data, 0, weft__tensor_bytes(y));
   int64_t n = weft__tensor_count(x);
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
-  weft__box_axis(&copy, n, 1, n + 1);
-  return weft__box_copy(k, x->dtype, y->data, x->data, &copy);
+  weft__strided_copy_axis(&copy, n, 1, n + 1);
+  return weft__strided_copy_run(k, x->dtype, y->data, x->data, &copy);
 }
 
 static weft_err diag_part_infer(infer *s) {
@@ -401,10 +401,10 @@ static weft_err diag_part_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   int64_t n = weft__tensor_count(y);
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
-  weft__box_axis(&copy, n, n + 1, 1);
-  return weft__box_copy(k, x->dtype, y->data, x->data, &copy);
+  weft__strided_copy_axis(&copy, n, n + 1, 1);
+  return weft__strided_copy_run(k, x->dtype, y->data, x->data, &copy);
 }
 
 static weft_err diag_grad(backprop *b) {

@@ -87,30 +87,30 @@ static weft_err padded_shape(kernel *k, const border *b, shape *out) {
 static weft_err fill_slab(kernel *k, weft_tensor *y, const border *b, const shape *x, int at, int64_t from, int64_t n,
                           const void *fill) {
   int64_t to[WEFT_MAX_RANK], offset = 0;
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
   weft__shape_steps(&y->shape, to);
   for (int d = 0; d < at; d++) {
-    weft__box_axis(&copy, x->dim[d], 0, to[d]);
+    weft__strided_copy_axis(&copy, x->dim[d], 0, to[d]);
     offset += b->before[d] * to[d];
   }
-  weft__box_axis(&copy, n, 0, to[at]);
-  for (int d = at + 1; d < x->rank; d++) weft__box_axis(&copy, y->shape.dim[d], 0, to[d]);
+  weft__strided_copy_axis(&copy, n, 0, to[at]);
+  for (int d = at + 1; d < x->rank; d++) weft__strided_copy_axis(&copy, y->shape.dim[d], 0, to[d]);
   offset += from * to[at];
-  return weft__box_copy(k, y->dtype, weft__element(y->dtype, y->data, offset), fill, &copy);
+  return weft__strided_copy_run(k, y->dtype, weft__element(y->dtype, y->data, offset), fill, &copy);
 }
 
 static weft_err copy_middle(kernel *k, weft_tensor *y, const border *b, const weft_tensor *x) {
   int64_t from[WEFT_MAX_RANK], to[WEFT_MAX_RANK], offset = 0;
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
   weft__shape_steps(&x->shape, from);
   weft__shape_steps(&y->shape, to);
   for (int d = 0; d < x->shape.rank; d++) {
-    weft__box_axis(&copy, x->shape.dim[d], from[d], to[d]);
+    weft__strided_copy_axis(&copy, x->shape.dim[d], from[d], to[d]);
     offset += b->before[d] * to[d];
   }
-  return weft__box_copy(k, x->dtype, weft__element(y->dtype, y->data, offset), x->data, &copy);
+  return weft__strided_copy_run(k, x->dtype, weft__element(y->dtype, y->data, offset), x->data, &copy);
 }
 
 static weft_err pad_with(kernel *k, const void *fill) {
@@ -175,17 +175,17 @@ static void mirror_parts(const mirror *m, int d, mirror_part *part) {
 }
 
 /* Copies every combination of parts; axis d and those after it are still to be chosen. */
-static weft_err mirror_copy(kernel *k, const mirror *m, int d, box *copy, int64_t src, int64_t dst) {
+static weft_err mirror_copy(kernel *k, const mirror *m, int d, strided_copy *copy, int64_t src, int64_t dst) {
   weft_dtype type = m->x->dtype;
   if (d == m->x->shape.rank)
-    return weft__box_copy(k, type, weft__element(type, m->y->data, dst), weft__element_const(type, m->x->data, src),
-                          copy);
+    return weft__strided_copy_run(k, type, weft__element(type, m->y->data, dst),
+                                  weft__element_const(type, m->x->data, src), copy);
   mirror_part part[3];
   mirror_parts(m, d, part);
   for (int p = 0; p < 3; p++) {
     if (part[p].n == 0) continue;
     int rank = copy->rank;
-    weft__box_axis(copy, part[p].n, m->from[d] * part[p].step, m->to[d]);
+    weft__strided_copy_axis(copy, part[p].n, m->from[d] * part[p].step, m->to[d]);
     WEFT_TRY(mirror_copy(k, m, d + 1, copy, src + part[p].src * m->from[d], dst + part[p].dst * m->to[d]));
     copy->rank = rank;
   }
@@ -207,7 +207,7 @@ static weft_err mirror_check(kernel *k, const border *b, const shape *s, int64_t
 static weft_err mirror_cpu(kernel *k) {
   mirror m = {.x = k->in[0], .edge = edge_of(k->node)};
   shape out;
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
   WEFT_TRY(read_border(k, &m.b));
   WEFT_TRY(padded_shape(k, &m.b, &out));

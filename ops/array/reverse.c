@@ -13,14 +13,14 @@ static weft_err reverse_axes(kernel *k, const bool *flip) {
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
   weft__shape_steps(&x->shape, steps);
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
   for (int d = 0; d < x->shape.rank; d++) {
-    weft__box_axis(&copy, x->shape.dim[d], flip[d] ? -steps[d] : steps[d], steps[d]);
+    weft__strided_copy_axis(&copy, x->shape.dim[d], flip[d] ? -steps[d] : steps[d], steps[d]);
     if (flip[d]) offset += (x->shape.dim[d] - 1) * steps[d];
   }
   if (weft__tensor_count(x) == 0) return WEFT_OK;
-  return weft__box_copy(k, x->dtype, y->data, weft__element_const(x->dtype, x->data, offset), &copy);
+  return weft__strided_copy_run(k, x->dtype, y->data, weft__element_const(x->dtype, x->data, offset), &copy);
 }
 
 static weft_err v2_infer(infer *s) {
@@ -132,17 +132,17 @@ static weft_err sequence_part(kernel *k, weft_tensor *y, int64_t batch, int64_t 
   const weft_tensor *x = k->in[0];
   int64_t steps[WEFT_MAX_RANK];
   weft__shape_steps(&x->shape, steps);
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
   for (int d = 0; d < x->shape.rank; d++) {
     if (d == seq)
-      weft__box_axis(&copy, n, backwards ? -steps[d] : steps[d], steps[d]);
+      weft__strided_copy_axis(&copy, n, backwards ? -steps[d] : steps[d], steps[d]);
     else if (d != batch)
-      weft__box_axis(&copy, x->shape.dim[d], steps[d], steps[d]);
+      weft__strided_copy_axis(&copy, x->shape.dim[d], steps[d], steps[d]);
   }
   int64_t to = entry * steps[batch] + begin * steps[seq], from = backwards ? to + (n - 1) * steps[seq] : to;
-  return weft__box_copy(k, x->dtype, weft__element(x->dtype, y->data, to), weft__element_const(x->dtype, x->data, from),
-                        &copy);
+  return weft__strided_copy_run(k, x->dtype, weft__element(x->dtype, y->data, to),
+                                weft__element_const(x->dtype, x->data, from), &copy);
 }
 
 static weft_err sequence_cpu(kernel *k) {
@@ -197,19 +197,19 @@ static weft_err read_shifts(kernel *k, int64_t *shift) {
   return WEFT_OK;
 }
 
-/* Each axis is two runs; every combination of them is a box. */
-static weft_err roll_copy(kernel *k, weft_tensor *y, const int64_t *shift, const int64_t *steps, int d, box *copy,
-                          int64_t src, int64_t dst) {
+/* Each axis is two runs; every combination of them is a strided copy. */
+static weft_err roll_copy(kernel *k, weft_tensor *y, const int64_t *shift, const int64_t *steps, int d,
+                          strided_copy *copy, int64_t src, int64_t dst) {
   const weft_tensor *x = k->in[0];
   if (d == x->shape.rank)
-    return weft__box_copy(k, x->dtype, weft__element(x->dtype, y->data, dst),
-                          weft__element_const(x->dtype, x->data, src), copy);
+    return weft__strided_copy_run(k, x->dtype, weft__element(x->dtype, y->data, dst),
+                                  weft__element_const(x->dtype, x->data, src), copy);
   int64_t n = x->shape.dim[d], head = n - shift[d];
   for (int p = 0; p < 2; p++) {
     int64_t count = p ? shift[d] : head, from = p ? head : 0, to = p ? 0 : shift[d];
     if (count == 0) continue;
     int rank = copy->rank;
-    weft__box_axis(copy, count, steps[d], steps[d]);
+    weft__strided_copy_axis(copy, count, steps[d], steps[d]);
     WEFT_TRY(roll_copy(k, y, shift, steps, d + 1, copy, src + from * steps[d], dst + to * steps[d]));
     copy->rank = rank;
   }
@@ -218,7 +218,7 @@ static weft_err roll_copy(kernel *k, weft_tensor *y, const int64_t *shift, const
 
 static weft_err roll_cpu(kernel *k) {
   int64_t shift[WEFT_MAX_RANK], steps[WEFT_MAX_RANK];
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
   WEFT_TRY(read_shifts(k, shift));
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);

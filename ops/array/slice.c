@@ -1,6 +1,6 @@
 /* slice.c - parts of a tensor: Slice, StridedSlice, and the ops that put a part back.
  *
- * The rules of x[a:b:c, ..., i] are in strided.c; the elements move in one box copy. */
+ * The rules of x[a:b:c, ..., i] are in strided_slice.c; the elements move in one strided copy. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -76,13 +76,13 @@ static weft_err slice_cpu(kernel *k) {
   if (!y) return WEFT_OOM;
   weft__shape_steps(&x->shape, from);
   weft__shape_steps(&out, to);
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
   for (int d = 0; d < rank; d++) {
-    weft__box_axis(&copy, out.dim[d], from[d], to[d]);
+    weft__strided_copy_axis(&copy, out.dim[d], from[d], to[d]);
     offset += begin[d] * from[d];
   }
-  return weft__box_copy(k, x->dtype, y->data, weft__element_const(x->dtype, x->data, offset), &copy);
+  return weft__strided_copy_run(k, x->dtype, y->data, weft__element_const(x->dtype, x->data, offset), &copy);
 }
 
 /* Pads the gradient with zeros up to the input's shape. */
@@ -146,14 +146,14 @@ static weft_err strided_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   strided s;
   shape out;
-  box copy;
+  strided_copy copy;
   int64_t offset;
   WEFT_TRY(weft__strided_kernel(k, &s, &x->shape, 1));
   weft__strided_shape(&s, &out);
-  weft__strided_box(&s, &x->shape, false, &copy, &offset);
+  weft__strided_slice_copy(&s, &x->shape, false, &copy, &offset);
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return WEFT_OOM;
-  return weft__box_copy(k, x->dtype, y->data, weft__element_const(x->dtype, x->data, offset), &copy);
+  return weft__strided_copy_run(k, x->dtype, y->data, weft__element_const(x->dtype, x->data, offset), &copy);
 }
 
 static int copy_masks(const weft_node *n, attr *to) {
@@ -190,15 +190,15 @@ static weft_err put_back_infer(infer *s) {
 static weft_err put_back(kernel *k, weft_tensor *x, int first, const weft_tensor *part, const char *name) {
   strided s;
   shape want;
-  box copy;
+  strided_copy copy;
   int64_t offset;
   WEFT_TRY(weft__strided_kernel(k, &s, &x->shape, first));
   weft__strided_shape(&s, &want);
   if (!weft__shape_equal(&want, &part->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "shape of %s was %s instead of %s", name,
                              weft__shape_text(&part->shape), weft__shape_text(&want));
-  weft__strided_box(&s, &x->shape, true, &copy, &offset);
-  return weft__box_copy(k, x->dtype, weft__element(x->dtype, x->data, offset), part->data, &copy);
+  weft__strided_slice_copy(&s, &x->shape, true, &copy, &offset);
+  return weft__strided_copy_run(k, x->dtype, weft__element(x->dtype, x->data, offset), part->data, &copy);
 }
 
 static weft_err put_back_cpu(kernel *k) {
@@ -209,7 +209,7 @@ static weft_err put_back_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_dims(k, 0, "shape", &s));
   weft_tensor *x = weft__out(k, 0, &s);
   if (!x) return weft__out_refused(&s);
-  if (weft__dtype_is_plain(x->dtype)) WEFT_TRY(weft__box_zero(k, x));
+  if (weft__dtype_is_plain(x->dtype)) WEFT_TRY(weft__strided_zero(k, x));
   return put_back(k, x, 1, k->in[4], "dy");
 }
 

@@ -2,7 +2,7 @@
  *
  * SpaceToDepth and DepthToSpace are changes of axes.  SpaceToBatch and BatchToSpace relate a big
  * tensor (batch, space, rest) to a small one whose batch counts the offsets inside a block first:
- * small[o, n, i] is big[n, i * block + o - before].  Each offset is one box copy. */
+ * small[o, n, i] is big[n, i * block + o - before].  Each offset is one strided copy. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -46,7 +46,7 @@ static weft_err to_depth_infer(infer *s) { return depth_infer(s, true); }
 static weft_err from_depth_infer(infer *s) { return depth_infer(s, false); }
 
 /* The six axes both ops have, between the wide images (height, width) and the deep ones (depth). */
-static void depth_box(box *copy, const shape *wide, const shape *deep, image a, int64_t b, bool to_depth) {
+static void depth_box(strided_copy *copy, const shape *wide, const shape *deep, image a, int64_t b, bool to_depth) {
   int64_t w[4], d[4];
   weft__shape_steps(wide, w);
   weft__shape_steps(deep, d);
@@ -65,7 +65,7 @@ static void depth_box(box *copy, const shape *wide, const shape *deep, image a, 
   copy->rank = 0;
   for (int i = 0; i < 6; i++) {
     int64_t wide_step = axis[order[i]].wide, deep_step = axis[order[i]].deep;
-    weft__box_axis(copy, axis[order[i]].n, to_depth ? wide_step : deep_step, to_depth ? deep_step : wide_step);
+    weft__strided_copy_axis(copy, axis[order[i]].n, to_depth ? wide_step : deep_step, to_depth ? deep_step : wide_step);
   }
 }
 
@@ -89,9 +89,9 @@ static weft_err depth_cpu(kernel *k, bool to_depth) {
   *d = to_depth ? *d * b * b : *d / (b * b);
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
-  box copy;
+  strided_copy copy;
   depth_box(&copy, to_depth ? &x->shape : &out, to_depth ? &out : &x->shape, a, b, to_depth);
-  return weft__box_copy(k, x->dtype, y->data, x->data, &copy);
+  return weft__strided_copy_run(k, x->dtype, y->data, x->data, &copy);
 }
 
 static weft_err to_depth_cpu(kernel *k) { return depth_cpu(k, true); }
@@ -198,10 +198,10 @@ static weft_err copy_offset(kernel *k, const blocks *b, weft_tensor *y, const sh
   int64_t bs[WEFT_MAX_RANK], ss[WEFT_MAX_RANK], at_big = 0, at_small;
   weft__shape_steps(big, bs);
   weft__shape_steps(small, ss);
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
   at_small = o * big->dim[0] * ss[0];
-  weft__box_axis(&copy, big->dim[0], to_batch ? bs[0] : ss[0], to_batch ? ss[0] : bs[0]);
+  weft__strided_copy_axis(&copy, big->dim[0], to_batch ? bs[0] : ss[0], to_batch ? ss[0] : bs[0]);
   int64_t offset[WEFT_MAX_RANK] = {0};
   for (int d = b->m - 1; d >= 0; d--) {
     offset[d] = o % b->size[d];
@@ -214,12 +214,12 @@ static weft_err copy_offset(kernel *k, const blocks *b, weft_tensor *y, const sh
     if (last < first) return WEFT_OK;
     at_big += (first * size + shift) * bs[d + 1];
     at_small += first * ss[d + 1];
-    weft__box_axis(&copy, last - first + 1, to_batch ? bs[d + 1] * size : ss[d + 1],
-                   to_batch ? ss[d + 1] : bs[d + 1] * size);
+    weft__strided_copy_axis(&copy, last - first + 1, to_batch ? bs[d + 1] * size : ss[d + 1],
+                            to_batch ? ss[d + 1] : bs[d + 1] * size);
   }
-  weft__box_axis(&copy, weft__shape_product(big, b->m + 1, big->rank), 1, 1);
-  return weft__box_copy(k, x->dtype, weft__element(x->dtype, y->data, to_batch ? at_small : at_big),
-                        weft__element_const(x->dtype, x->data, to_batch ? at_big : at_small), &copy);
+  weft__strided_copy_axis(&copy, weft__shape_product(big, b->m + 1, big->rank), 1, 1);
+  return weft__strided_copy_run(k, x->dtype, weft__element(x->dtype, y->data, to_batch ? at_small : at_big),
+                                weft__element_const(x->dtype, x->data, to_batch ? at_big : at_small), &copy);
 }
 
 static weft_err batch_with(kernel *k, blocks *b, const weft_tensor *sizes, const weft_tensor *border, bool to_batch) {
@@ -246,7 +246,7 @@ static weft_err batch_with(kernel *k, blocks *b, const weft_tensor *sizes, const
   }
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
-  if (to_batch && bordered && weft__dtype_is_plain(y->dtype)) WEFT_TRY(weft__box_zero(k, y));
+  if (to_batch && bordered && weft__dtype_is_plain(y->dtype)) WEFT_TRY(weft__strided_zero(k, y));
   for (int64_t o = 0; o < b->count && weft__tensor_count(y) > 0; o++)
     WEFT_TRY(copy_offset(k, b, y, to_batch ? &x->shape : &out, to_batch ? &out : &x->shape, o, to_batch));
   return WEFT_OK;

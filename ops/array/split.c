@@ -12,11 +12,11 @@ static weft_err cut_piece(kernel *k, int i, const weft_tensor *x, const shape *s
                           int64_t total, int64_t at) {
   weft_tensor *y = weft__out(k, i, s);
   if (!y) return WEFT_OOM;
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
-  weft__box_axis(&copy, rows, total, piece);
-  weft__box_axis(&copy, piece, 1, 1);
-  return weft__box_copy(k, x->dtype, y->data, weft__element_const(x->dtype, x->data, at), &copy);
+  weft__strided_copy_axis(&copy, rows, total, piece);
+  weft__strided_copy_axis(&copy, piece, 1, 1);
+  return weft__strided_copy_run(k, x->dtype, y->data, weft__element_const(x->dtype, x->data, at), &copy);
 }
 
 /* The axis at input `at`, known while building; *axis stays -1 if it is not. */

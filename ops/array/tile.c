@@ -1,6 +1,6 @@
 /* tile.c - Tile: the input repeated along each axis.
  *
- * Each axis of the output is two of the box: which repetition (the source does not move) and where in it. */
+ * Each axis of the output is two of the copy: which repetition (the source does not move) and where in it. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -50,13 +50,13 @@ static weft_err tile_cpu(kernel *k) {
   if (!y) return weft__out_refused(&out);
   weft__shape_steps(in, from);
   weft__shape_steps(&out, to);
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
   for (int d = 0; d < in->rank; d++) {
-    weft__box_axis(&copy, times[d], 0, to[d] * in->dim[d]);
-    weft__box_axis(&copy, in->dim[d], from[d], to[d]);
+    weft__strided_copy_axis(&copy, times[d], 0, to[d] * in->dim[d]);
+    weft__strided_copy_axis(&copy, in->dim[d], from[d], to[d]);
   }
-  return weft__box_copy(k, x->dtype, y->data, x->data, &copy);
+  return weft__strided_copy_run(k, x->dtype, y->data, x->data, &copy);
 }
 
 /* The gradient as (times0, dim0, times1, dim1, ...), summed over the repetitions. */

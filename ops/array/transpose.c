@@ -1,6 +1,6 @@
 /* transpose.c - axes put in another order: Transpose, ConjugateTranspose, InvertPermutation.
  *
- * box.c merges axes that stay together and walks what is left in tiles. */
+ * strided_copy.c merges axes that stay together and walks what is left in tiles. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -76,10 +76,10 @@ static weft_err transpose_to(kernel *k, bool forward, weft_tensor **y) {
   if (!(*y = weft__out(k, 0, &out))) return WEFT_OOM;
   weft__shape_steps(&x->shape, from);
   weft__shape_steps(&out, to);
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
-  for (int d = 0; d < out.rank; d++) weft__box_axis(&copy, out.dim[d], from[perm[d]], to[d]);
-  return weft__box_copy(k, x->dtype, (*y)->data, x->data, &copy);
+  for (int d = 0; d < out.rank; d++) weft__strided_copy_axis(&copy, out.dim[d], from[perm[d]], to[d]);
+  return weft__strided_copy_run(k, x->dtype, (*y)->data, x->data, &copy);
 }
 
 static weft_err transpose_cpu(kernel *k) { return transpose_to(k, true, &(weft_tensor *){NULL}); }

@@ -138,7 +138,7 @@ static weft_err count_rows(kernel *k, const weft_tensor *idx, int64_t n, int64_t
   return WEFT_OK;
 }
 
-/* The distinct rows, as slices of x along `axis`: box copies, one for each. */
+/* The distinct rows, as slices of x along `axis`: strided copies, one for each. */
 static weft_err put_rows(kernel *k, const weft_tensor *x, int axis, const int64_t *place, int64_t found) {
   shape out = x->shape;
   out.dim[axis] = found;
@@ -146,12 +146,12 @@ static weft_err put_rows(kernel *k, const weft_tensor *x, int axis, const int64_
   if (!y) return WEFT_OOM;
   int64_t outer = weft__shape_product(&out, 0, axis), inner = weft__shape_product(&out, axis + 1, out.rank);
   for (int64_t r = 0; r < found; r++) {
-    box copy;
+    strided_copy copy;
     copy.rank = 0;
-    weft__box_axis(&copy, outer, x->shape.dim[axis] * inner, found * inner);
-    weft__box_axis(&copy, inner, 1, 1);
-    WEFT_TRY(weft__box_copy(k, x->dtype, weft__element(x->dtype, y->data, r * inner),
-                            weft__element_const(x->dtype, x->data, place[r] * inner), &copy));
+    weft__strided_copy_axis(&copy, outer, x->shape.dim[axis] * inner, found * inner);
+    weft__strided_copy_axis(&copy, inner, 1, 1);
+    WEFT_TRY(weft__strided_copy_run(k, x->dtype, weft__element(x->dtype, y->data, r * inner),
+                                    weft__element_const(x->dtype, x->data, place[r] * inner), &copy));
   }
   return WEFT_OK;
 }
@@ -183,12 +183,12 @@ static weft_err unique_along(kernel *k, int axis) {
   if (outer == 1) return unique_rows(k, x, x->data, axis);
   weft_tensor rows = {.buf = NULL};
   WEFT_TRY(weft__scratch(k, &rows, x->dtype, &SHAPE3(n, outer, inner)));
-  box copy;
+  strided_copy copy;
   copy.rank = 0;
-  weft__box_axis(&copy, n, inner, outer * inner);
-  weft__box_axis(&copy, outer, n * inner, inner);
-  weft__box_axis(&copy, inner, 1, 1);
-  weft_err err = weft__box_copy(k, x->dtype, rows.data, x->data, &copy);
+  weft__strided_copy_axis(&copy, n, inner, outer * inner);
+  weft__strided_copy_axis(&copy, outer, n * inner, inner);
+  weft__strided_copy_axis(&copy, inner, 1, 1);
+  weft_err err = weft__strided_copy_run(k, x->dtype, rows.data, x->data, &copy);
   if (err == WEFT_OK) err = unique_rows(k, x, rows.data, axis);
   weft__tensor_clear(&rows);
   return err;

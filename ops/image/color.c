@@ -62,15 +62,15 @@ static weft_err contrast_v2_cpu(kernel *k) {
   WEFT_TRY(scalar_input(k, 1, "contrast_factor", &j.factor));
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
-  wide wx = {0}, wy = {0};
-  weft_err err = weft__wide_in(&wx, x);
-  if (!err) err = weft__wide_out(&wy, y);
+  widened wx = {0}, wy = {0};
+  weft_err err = weft__widened_load(&wx, x);
+  if (!err) err = weft__widened_output(&wy, y);
   j.x = wx.data, j.y = wy.data;
   if (!err) {
     contrast_run(k, &j, &x->shape);
-    weft__wide_store(&wy, y);
+    weft__widened_store(&wy, y);
   }
-  weft__wide_finish(&wx), weft__wide_finish(&wy);
+  weft__widened_finish(&wx), weft__widened_finish(&wy);
   return err;
 }
 
@@ -168,14 +168,14 @@ static weft_err color_run(kernel *k, float amount, pool_loop *loop, pool_loop *i
     weft__kernel_loop(k, pixels, 8, in_double, &(color_job){x->data, y->data, amount});
     return WEFT_OK;
   }
-  wide wx = {0}, wy = {0};
-  weft_err err = weft__wide_in(&wx, x);
-  if (!err) err = weft__wide_out(&wy, y);
+  widened wx = {0}, wy = {0};
+  weft_err err = weft__widened_load(&wx, x);
+  if (!err) err = weft__widened_output(&wy, y);
   if (!err) {
     weft__kernel_loop(k, pixels, 8, loop, &(color_job){wx.data, wy.data, amount});
-    weft__wide_store(&wy, y);
+    weft__widened_store(&wy, y);
   }
-  weft__wide_finish(&wx), weft__wide_finish(&wy);
+  weft__widened_finish(&wx), weft__widened_finish(&wy);
   return err;
 }
 

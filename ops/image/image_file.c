@@ -54,14 +54,14 @@ static weft_err read_jpeg_options(const kernel *k, jpeg_options *o) {
 
 static bool is_op(const kernel *k, const char *name) { return strcmp(k->node->op_name, name) == 0; }
 
-static weft_err decode_jpeg(const kernel *k, const str *s, picture *p) {
+static weft_err decode_jpeg(const kernel *k, const str *s, decoded_image *p) {
   jpeg_options o;
   WEFT_TRY(read_jpeg_options(k, &o));
   if (is_op(k, "DecodeGif")) o.channels = 3;
   return weft__jpeg_decode(p, s->data, s->size, &o);
 }
 
-static weft_err decode_gif(const kernel *k, const str *s, bool animated, picture *p) {
+static weft_err decode_gif(const kernel *k, const str *s, bool animated, decoded_image *p) {
   const bool all = animated && weft__node_bool(k->node, "expand_animations", true);
   WEFT_TRY(weft__gif_decode(p, s->data, s->size, animated && !all));
   if (animated || p->frames == 1) return WEFT_OK;
@@ -71,7 +71,7 @@ static weft_err decode_gif(const kernel *k, const str *s, bool animated, picture
       (long long)p->frames);
 }
 
-static weft_err decode(const kernel *k, const str *s, picture *p) {
+static weft_err decode(const kernel *k, const str *s, decoded_image *p) {
   const int channels = is_op(k, "DecodeGif") ? 3 : weft__int_sat(weft__node_int(k->node, "channels", 0));
   const format f = format_of(s);
   const bool any = is_op(k, "DecodeImage");
@@ -95,7 +95,7 @@ static weft_err decode(const kernel *k, const str *s, picture *p) {
 }
 
 /* From 8 or 16 bits to the output's type.  Only PNGs come with 16. */
-static void convert(const picture *p, weft_tensor *out) {
+static void convert(const decoded_image *p, weft_tensor *out) {
   const int64_t n = weft__tensor_count(out);
   const uint8_t *narrow = p->pixels;
   const uint16_t *wide = p->pixels;
@@ -111,7 +111,7 @@ static weft_err decode_cpu(kernel *k) {
   if (k->in[0]->shape.rank != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "`contents` must be scalar but got shape%s",
                              weft__shape_text(&k->in[0]->shape));
-  picture p = {0};
+  decoded_image p = {0};
   weft_err err = decode(k, TENSOR_DATA(k->in[0], str), &p);
   if (!err) {
     const bool film =

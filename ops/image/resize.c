@@ -228,20 +228,20 @@ static weft_err bilinear_grad_cpu(kernel *k) {
   weft_tensor *dx = weft__out(k, 0, &SHAPE4(r.batch, r.in[0], r.in[1], r.channels));
   if (!dx) return WEFT_OOM;
   WEFT_TRY(resize_axes(k, &r, true));
-  wide w = {0};
-  weft_err err = dx->dtype == WEFT_DOUBLE ? WEFT_OK : weft__wide_out(&w, dx);
+  widened w = {0};
+  weft_err err = dx->dtype == WEFT_DOUBLE ? WEFT_OK : weft__widened_output(&w, dx);
   if (!err) {
     r.x = k->in[0]->data, r.y = dx->dtype == WEFT_DOUBLE ? dx->data : w.data;
     grad_loop(k, &r, dx->dtype == WEFT_DOUBLE ? spread_double : spread_float);
-    if (dx->dtype != WEFT_DOUBLE) weft__wide_store(&w, dx);
+    if (dx->dtype != WEFT_DOUBLE) weft__widened_store(&w, dx);
   }
-  weft__wide_finish(&w);
+  weft__widened_finish(&w);
   weft__free(r.at[0]);
   return err;
 }
 
 static weft_err nearest_grad_run(kernel *k, resize *r, weft_tensor *dx) {
-  wide wg = {0}, wdx = {0};
+  widened wg = {0}, wdx = {0};
   pool_loop *loop = collect_32;
   r->x = k->in[0]->data, r->y = dx->data;
   if (dx->dtype == WEFT_DOUBLE) loop = collect_double;
@@ -249,15 +249,15 @@ static weft_err nearest_grad_run(kernel *k, resize *r, weft_tensor *dx) {
   weft_err err = WEFT_OK;
   if (dx->dtype == WEFT_FLOAT || weft__is_16bit(dx->dtype)) {
     loop = collect_float;
-    err = weft__wide_in(&wg, k->in[0]);
-    if (!err) err = weft__wide_out(&wdx, dx);
+    err = weft__widened_load(&wg, k->in[0]);
+    if (!err) err = weft__widened_output(&wdx, dx);
     r->x = wg.data, r->y = wdx.data;
   }
   if (!err) {
     grad_loop(k, r, loop);
-    if (weft__is_16bit(dx->dtype)) weft__wide_store(&wdx, dx);
+    if (weft__is_16bit(dx->dtype)) weft__widened_store(&wdx, dx);
   }
-  weft__wide_finish(&wg), weft__wide_finish(&wdx);
+  weft__widened_finish(&wg), weft__widened_finish(&wdx);
   return err;
 }
 

@@ -187,7 +187,7 @@ typedef struct operand {
 /* Brings an operand into the order of the groups. */
 static weft_err bring(kernel *k, weft_dtype type, operand *o, const labels *l, const shape *s, const sizes *z,
                       const group *const *groups, int n_groups) {
-  box b = {0};
+  strided_copy b = {0};
   int64_t count = 1, next = 1;
   bool in_place = true;
   for (int g = n_groups - 1; g >= 0; g--)
@@ -195,7 +195,7 @@ static weft_err bring(kernel *k, weft_dtype type, operand *o, const labels *l, c
   if (count < 0) return weft__fail(WEFT_RESOURCE_EXHAUSTED, "an operand broadcast to its labels is too large");
   for (int g = 0; g < n_groups; g++)
     for (int i = 0; i < groups[g]->n; i++)
-      weft__box_axis(&b, z->of[groups[g]->label[i]], step_of(l, s, groups[g]->label[i]), 0);
+      weft__strided_copy_axis(&b, z->of[groups[g]->label[i]], step_of(l, s, groups[g]->label[i]), 0);
   for (int d = b.rank - 1; d >= 0; d--) {
     b.dst[d] = next;
     in_place = in_place && b.src[d] == next;
@@ -203,7 +203,7 @@ static weft_err bring(kernel *k, weft_dtype type, operand *o, const labels *l, c
   }
   if (in_place) return WEFT_OK;
   WEFT_TRY(weft__scratch(k, &o->copy, type, &SHAPE1(count)));
-  WEFT_TRY(weft__box_copy(k, type, o->copy.data, o->data, &b));
+  WEFT_TRY(weft__strided_copy_run(k, type, o->copy.data, o->data, &b));
   o->data = o->copy.data;
   return WEFT_OK;
 }
@@ -309,7 +309,7 @@ static weft_err put(kernel *k, weft_dtype type, void *out, const shape *s, const
   const group *const order[] = {&p->batch, &p->outer[0], &p->outer[1]};
   const int64_t count = p->batch.size * p->outer[0].size * p->outer[1].size;
   int64_t from_step = count;
-  box b = {0};
+  strided_copy b = {0};
   if (weft__shape_count(s) != count) memset(out, 0, (size_t)weft__shape_count(s) * weft__dtype_size(type));
   for (int g = 0; g < 3 && count; g++)
     for (int i = 0; i < order[g]->n; i++) {
@@ -318,9 +318,9 @@ static weft_err put(kernel *k, weft_dtype type, void *out, const shape *s, const
       weft__shape_steps(s, steps);
       for (int d = 0; d < e->out.n; d++) to += e->out.label[d] == label ? steps[d] : 0;
       from_step /= z->of[label];
-      weft__box_axis(&b, z->of[label], from_step, to);
+      weft__strided_copy_axis(&b, z->of[label], from_step, to);
     }
-  return count ? weft__box_copy(k, type, out, from, &b) : WEFT_OK;
+  return count ? weft__strided_copy_run(k, type, out, from, &b) : WEFT_OK;
 }
 
 /* Is the result in the order in which it is computed? */
@@ -357,12 +357,12 @@ static weft_err compute(kernel *k, weft_dtype type, const equation *e, const siz
 }
 
 static weft_err wide_compute(kernel *k, const equation *e, const sizes *z, weft_tensor *out) {
-  wide in[2] = {{.data = NULL}, {.data = NULL}}, to = {.data = NULL};
-  weft_err err = weft__wide_out(&to, out);
-  for (int i = 0; i < e->n_in && !err; i++) err = weft__wide_in(&in[i], k->in[i]);
+  widened in[2] = {{.data = NULL}, {.data = NULL}}, to = {.data = NULL};
+  weft_err err = weft__widened_output(&to, out);
+  for (int i = 0; i < e->n_in && !err; i++) err = weft__widened_load(&in[i], k->in[i]);
   if (!err) err = compute(k, WEFT_FLOAT, e, z, &out->shape, (const void *[]){in[0].data, in[1].data}, to.data);
-  if (!err) weft__wide_store(&to, out);
-  weft__wide_finish(&in[0]), weft__wide_finish(&in[1]), weft__wide_finish(&to);
+  if (!err) weft__widened_store(&to, out);
+  weft__widened_finish(&in[0]), weft__widened_finish(&in[1]), weft__widened_finish(&to);
   return err;
 }
 

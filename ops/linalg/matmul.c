@@ -127,19 +127,19 @@ static weft_err run_types(kernel *k, batch *j, weft_tensor *c) {
     run_batch(j);
     return WEFT_OK;
   }
-  wide a = {0}, b = {0}, z = {0};
-  weft_err err = weft__wide_in(&a, k->in[0]);
-  if (!err) err = weft__wide_in(&b, k->in[1]);
-  if (!err) err = weft__wide_out(&z, c);
+  widened a = {0}, b = {0}, z = {0};
+  weft_err err = weft__widened_load(&a, k->in[0]);
+  if (!err) err = weft__widened_load(&b, k->in[1]);
+  if (!err) err = weft__widened_output(&z, c);
   if (!err) {
     j->one.type = WEFT_FLOAT;
     j->one.a = a.data, j->one.b = b.data, j->one.c = z.data;
     run_batch(j);
-    weft__wide_store(&z, c);
+    weft__widened_store(&z, c);
   }
-  weft__wide_finish(&a);
-  weft__wide_finish(&b);
-  weft__wide_finish(&z);
+  weft__widened_finish(&a);
+  weft__widened_finish(&b);
+  weft__widened_finish(&z);
   return err;
 }
 

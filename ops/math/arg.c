@@ -116,10 +116,10 @@ static weft_err arg_extreme(kernel *k, pool_loop *const *by_type) {
   const int64_t outer = weft__shape_product(s, 0, weft__int_sat(axis)),
                 inner = weft__shape_product(s, weft__int_sat(axis) + 1, s->rank);
   if (!weft__is_16bit(x->dtype)) return find(k, by_type[x->dtype], x->data, outer, s->dim[axis], inner, out);
-  wide floats = {0};
-  weft_err err = weft__wide_in(&floats, x);
+  widened floats = {0};
+  weft_err err = weft__widened_load(&floats, x);
   if (!err) err = find(k, by_type[x->dtype], floats.data, outer, s->dim[axis], inner, out);
-  weft__wide_finish(&floats);
+  weft__widened_finish(&floats);
   return err;
 }
 

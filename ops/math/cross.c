@@ -43,17 +43,17 @@ static cross_fn *cross_for(weft_dtype t) {
 }
 
 static weft_err cross_widened(const kernel *k, weft_tensor *out, int64_t n) {
-  wide a = {0}, b = {0}, z = {0};
-  weft_err err = weft__wide_in(&a, k->in[0]);
-  if (!err) err = weft__wide_in(&b, k->in[1]);
-  if (!err) err = weft__wide_out(&z, out);
+  widened a = {0}, b = {0}, z = {0};
+  weft_err err = weft__widened_load(&a, k->in[0]);
+  if (!err) err = weft__widened_load(&b, k->in[1]);
+  if (!err) err = weft__widened_output(&z, out);
   if (!err) {
     cross_f32(a.data, b.data, z.data, n);
-    weft__wide_store(&z, out);
+    weft__widened_store(&z, out);
   }
-  weft__wide_finish(&a);
-  weft__wide_finish(&b);
-  weft__wide_finish(&z);
+  weft__widened_finish(&a);
+  weft__widened_finish(&b);
+  weft__widened_finish(&z);
   return err;
 }
 

@@ -76,17 +76,17 @@ static void run(const kernel *k, pool_loop *fn, job *j, int64_t outer) {
 }
 
 static weft_err run_widened(const kernel *k, pool_loop *fn, job *j, int64_t outer, weft_tensor *y) {
-  wide in = {0}, out = {0};
-  weft_err err = weft__wide_in(&in, k->in[0]);
-  if (!err) err = weft__wide_out(&out, y);
+  widened in = {0}, out = {0};
+  weft_err err = weft__widened_load(&in, k->in[0]);
+  if (!err) err = weft__widened_output(&out, y);
   if (!err) {
     j->x = in.data;
     j->y = out.data;
     run(k, fn, j, outer);
-    weft__wide_store(&out, y);
+    weft__widened_store(&out, y);
   }
-  weft__wide_finish(&in);
-  weft__wide_finish(&out);
+  weft__widened_finish(&in);
+  weft__widened_finish(&out);
   return err;
 }
 

@@ -11,54 +11,54 @@
 #include <tgmath.h>
 
 /* ---- folds ---- */
-DEFINE_FOLD(sum_f32, float, float, 0, e, a + v)
-DEFINE_FOLD(sum_f64, double, double, 0, e, a + v)
-DEFINE_FOLD_PLAIN(sum_c64, float complex, float complex, 0, e, a + v)
-DEFINE_FOLD_PLAIN(sum_c128, double complex, double complex, 0, e, a + v)
-DEFINE_FOLD_PLAIN(sum_u8, uint8_t, uint8_t, 0, e, a + v)
-DEFINE_FOLD_PLAIN(sum_u16, uint16_t, uint16_t, 0, e, a + v)
-DEFINE_FOLD(sum_u32, uint32_t, uint32_t, 0, e, a + v)
-DEFINE_FOLD(sum_u64, uint64_t, uint64_t, 0, e, a + v)
-DEFINE_FOLD(prod_f32, float, float, 1, e, a *v)
-DEFINE_FOLD_PLAIN(prod_f64, double, double, 1, e, a *v)
-DEFINE_FOLD_PLAIN(prod_c64, float complex, float complex, 1, e, a *v)
-DEFINE_FOLD_PLAIN(prod_c128, double complex, double complex, 1, e, a *v)
-DEFINE_FOLD_PLAIN(prod_u8, uint8_t, uint8_t, 1, e, (uint32_t)a *v)
-DEFINE_FOLD_PLAIN(prod_u16, uint16_t, uint16_t, 1, e, (uint32_t)a *v)
-DEFINE_FOLD_PLAIN(prod_u32, uint32_t, uint32_t, 1, e, a *v)
-DEFINE_FOLD_PLAIN(prod_u64, uint64_t, uint64_t, 1, e, a *v)
+DEFINE_REDUCTION(sum_f32, float, float, 0, e, a + v)
+DEFINE_REDUCTION(sum_f64, double, double, 0, e, a + v)
+DEFINE_REDUCTION_PLAIN(sum_c64, float complex, float complex, 0, e, a + v)
+DEFINE_REDUCTION_PLAIN(sum_c128, double complex, double complex, 0, e, a + v)
+DEFINE_REDUCTION_PLAIN(sum_u8, uint8_t, uint8_t, 0, e, a + v)
+DEFINE_REDUCTION_PLAIN(sum_u16, uint16_t, uint16_t, 0, e, a + v)
+DEFINE_REDUCTION(sum_u32, uint32_t, uint32_t, 0, e, a + v)
+DEFINE_REDUCTION(sum_u64, uint64_t, uint64_t, 0, e, a + v)
+DEFINE_REDUCTION(prod_f32, float, float, 1, e, a *v)
+DEFINE_REDUCTION_PLAIN(prod_f64, double, double, 1, e, a *v)
+DEFINE_REDUCTION_PLAIN(prod_c64, float complex, float complex, 1, e, a *v)
+DEFINE_REDUCTION_PLAIN(prod_c128, double complex, double complex, 1, e, a *v)
+DEFINE_REDUCTION_PLAIN(prod_u8, uint8_t, uint8_t, 1, e, (uint32_t)a *v)
+DEFINE_REDUCTION_PLAIN(prod_u16, uint16_t, uint16_t, 1, e, (uint32_t)a *v)
+DEFINE_REDUCTION_PLAIN(prod_u32, uint32_t, uint32_t, 1, e, a *v)
+DEFINE_REDUCTION_PLAIN(prod_u64, uint64_t, uint64_t, 1, e, a *v)
 
 /* Means of integers, in 64 bits. */
-DEFINE_FOLD_PLAIN(wide_i8, int8_t, uint64_t, 0, e, a + v)
-DEFINE_FOLD_PLAIN(wide_i16, int16_t, uint64_t, 0, e, a + v)
-DEFINE_FOLD(wide_i32, int32_t, uint64_t, 0, e, a + v)
-DEFINE_FOLD_PLAIN(wide_u8, uint8_t, uint64_t, 0, e, a + v)
-DEFINE_FOLD_PLAIN(wide_u16, uint16_t, uint64_t, 0, e, a + v)
-DEFINE_FOLD_PLAIN(wide_u32, uint32_t, uint64_t, 0, e, a + v)
+DEFINE_REDUCTION_PLAIN(wide_i8, int8_t, uint64_t, 0, e, a + v)
+DEFINE_REDUCTION_PLAIN(wide_i16, int16_t, uint64_t, 0, e, a + v)
+DEFINE_REDUCTION(wide_i32, int32_t, uint64_t, 0, e, a + v)
+DEFINE_REDUCTION_PLAIN(wide_u8, uint8_t, uint64_t, 0, e, a + v)
+DEFINE_REDUCTION_PLAIN(wide_u16, uint16_t, uint64_t, 0, e, a + v)
+DEFINE_REDUCTION_PLAIN(wide_u32, uint32_t, uint64_t, 0, e, a + v)
 
 #define DEFINE_EXTREMES(DEFINE, suffix, T, lowest, highest)                                                            \
   DEFINE(max_##suffix, T, T, lowest, e, v > a || v != v ? v : a)                                                       \
   DEFINE(min_##suffix, T, T, highest, e, v < a || v != v ? v : a)
-DEFINE_EXTREMES(DEFINE_FOLD, f32, float, -INFINITY, INFINITY)
-DEFINE_EXTREMES(DEFINE_FOLD, f64, double, -INFINITY, INFINITY)
-DEFINE_EXTREMES(DEFINE_FOLD_PLAIN, i8, int8_t, INT8_MIN, INT8_MAX)
-DEFINE_EXTREMES(DEFINE_FOLD_PLAIN, i16, int16_t, INT16_MIN, INT16_MAX)
-DEFINE_EXTREMES(DEFINE_FOLD_PLAIN, i32, int32_t, INT32_MIN, INT32_MAX)
-DEFINE_EXTREMES(DEFINE_FOLD_PLAIN, i64, int64_t, INT64_MIN, INT64_MAX)
-DEFINE_EXTREMES(DEFINE_FOLD_PLAIN, u8, uint8_t, 0, UINT8_MAX)
-DEFINE_EXTREMES(DEFINE_FOLD_PLAIN, u16, uint16_t, 0, UINT16_MAX)
-DEFINE_EXTREMES(DEFINE_FOLD_PLAIN, u32, uint32_t, 0, UINT32_MAX)
-DEFINE_EXTREMES(DEFINE_FOLD_PLAIN, u64, uint64_t, 0, UINT64_MAX)
+DEFINE_EXTREMES(DEFINE_REDUCTION, f32, float, -INFINITY, INFINITY)
+DEFINE_EXTREMES(DEFINE_REDUCTION, f64, double, -INFINITY, INFINITY)
+DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, i8, int8_t, INT8_MIN, INT8_MAX)
+DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, i16, int16_t, INT16_MIN, INT16_MAX)
+DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, i32, int32_t, INT32_MIN, INT32_MAX)
+DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, i64, int64_t, INT64_MIN, INT64_MAX)
+DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, u8, uint8_t, 0, UINT8_MAX)
+DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, u16, uint16_t, 0, UINT16_MAX)
+DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, u32, uint32_t, 0, UINT32_MAX)
+DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, u64, uint64_t, 0, UINT64_MAX)
 
-DEFINE_FOLD(all_b, bool, bool, true, e, a &v)
-DEFINE_FOLD(any_b, bool, bool, false, e, a | v)
+DEFINE_REDUCTION(all_b, bool, bool, true, e, a &v)
+DEFINE_REDUCTION(any_b, bool, bool, false, e, a | v)
 
 /* Sums of squares; of integers in double, which holds the square of a 32-bit one. */
-DEFINE_FOLD(squares_f32, float, float, 0, e *e, a + v)
-DEFINE_FOLD(squares_f64, double, double, 0, e *e, a + v)
-DEFINE_FOLD_PLAIN(squares_c64, float complex, float complex, 0, e *conj(e), a + v)
-DEFINE_FOLD_PLAIN(squares_c128, double complex, double complex, 0, e *conj(e), a + v)
-#define DEFINE_SQUARES(suffix, T) DEFINE_FOLD_PLAIN(squares_##suffix, T, double, 0, (double)e *(double)e, a + v)
+DEFINE_REDUCTION(squares_f32, float, float, 0, e *e, a + v)
+DEFINE_REDUCTION(squares_f64, double, double, 0, e *e, a + v)
+DEFINE_REDUCTION_PLAIN(squares_c64, float complex, float complex, 0, e *conj(e), a + v)
+DEFINE_REDUCTION_PLAIN(squares_c128, double complex, double complex, 0, e *conj(e), a + v)
+#define DEFINE_SQUARES(suffix, T) DEFINE_REDUCTION_PLAIN(squares_##suffix, T, double, 0, (double)e *(double)e, a + v)
 DEFINE_SQUARES(i8, int8_t)
 DEFINE_SQUARES(i16, int16_t)
 DEFINE_SQUARES(i32, int32_t)
@@ -81,13 +81,14 @@ DEFINE_SQUARES(u64, uint64_t)
   KINDS_UNSIGNED(name), SAME(WEFT_INT8, name##_u8), SAME(WEFT_INT16, name##_u16), SAME(WEFT_INT32, name##_u32),        \
       SAME(WEFT_INT64, name##_u64)
 
-const fold_kind weft__fold_sum[WEFT_DTYPE_COUNT] = {KINDS_FLOAT(sum), KINDS_COMPLEX(sum), KINDS_WRAPPING(sum)};
-static const fold_kind prod_kinds[WEFT_DTYPE_COUNT] = {KINDS_FLOAT(prod), KINDS_COMPLEX(prod), KINDS_WRAPPING(prod)};
-static const fold_kind max_kinds[WEFT_DTYPE_COUNT] = {KINDS_FLOAT(max), KINDS_SIGNED(max), KINDS_UNSIGNED(max)};
-static const fold_kind min_kinds[WEFT_DTYPE_COUNT] = {KINDS_FLOAT(min), KINDS_SIGNED(min), KINDS_UNSIGNED(min)};
-static const fold_kind all_kinds[WEFT_DTYPE_COUNT] = {SAME(WEFT_BOOL, all_b)};
-static const fold_kind any_kinds[WEFT_DTYPE_COUNT] = {SAME(WEFT_BOOL, any_b)};
-static const fold_kind mean_kinds[WEFT_DTYPE_COUNT] = {
+const reduction_kind weft__reduce_sum[WEFT_DTYPE_COUNT] = {KINDS_FLOAT(sum), KINDS_COMPLEX(sum), KINDS_WRAPPING(sum)};
+static const reduction_kind prod_kinds[WEFT_DTYPE_COUNT] = {KINDS_FLOAT(prod), KINDS_COMPLEX(prod),
+                                                            KINDS_WRAPPING(prod)};
+static const reduction_kind max_kinds[WEFT_DTYPE_COUNT] = {KINDS_FLOAT(max), KINDS_SIGNED(max), KINDS_UNSIGNED(max)};
+static const reduction_kind min_kinds[WEFT_DTYPE_COUNT] = {KINDS_FLOAT(min), KINDS_SIGNED(min), KINDS_UNSIGNED(min)};
+static const reduction_kind all_kinds[WEFT_DTYPE_COUNT] = {SAME(WEFT_BOOL, all_b)};
+static const reduction_kind any_kinds[WEFT_DTYPE_COUNT] = {SAME(WEFT_BOOL, any_b)};
+static const reduction_kind mean_kinds[WEFT_DTYPE_COUNT] = {
     KINDS_FLOAT(sum),
     KINDS_COMPLEX(sum),
     [WEFT_INT8] = {WEFT_INT64, wide_i8, sum_u64},
@@ -99,7 +100,7 @@ static const fold_kind mean_kinds[WEFT_DTYPE_COUNT] = {
     [WEFT_UINT32] = {WEFT_UINT64, wide_u32, sum_u64},
     [WEFT_UINT64] = {WEFT_UINT64, sum_u64, sum_u64},
 };
-const fold_kind weft__fold_squares[WEFT_DTYPE_COUNT] = {
+const reduction_kind weft__reduce_squares[WEFT_DTYPE_COUNT] = {
     [WEFT_FLOAT] = {WEFT_FLOAT, squares_f32, sum_f32},
     [WEFT_DOUBLE] = {WEFT_DOUBLE, squares_f64, sum_f64},
     [WEFT_COMPLEX64] = {WEFT_COMPLEX64, squares_c64, sum_c64},
@@ -204,7 +205,7 @@ static int64_t reduced_count(const shape *s, uint32_t mask) {
 }
 
 /* From x (of a type with a fold) to out, of the same type; acc is a scratch where accumulators differ from results. */
-static weft_err fold_into(kernel *k, const fold_kind *kind, finish_fn *finish, const weft_tensor *x, uint32_t mask,
+static weft_err fold_into(kernel *k, const reduction_kind *kind, finish_fn *finish, const weft_tensor *x, uint32_t mask,
                           int64_t n, void *out) {
   weft_tensor scratch = {0};
   void *acc = out;
@@ -213,24 +214,25 @@ static weft_err fold_into(kernel *k, const fold_kind *kind, finish_fn *finish, c
     WEFT_TRY(weft__scratch(k, &scratch, kind->acc, &SHAPE1(n)));
     acc = scratch.data;
   }
-  err = weft__fold(k, kind, x, mask, acc);
+  err = weft__reduce_axes(k, kind, x, mask, acc);
   if (!err && finish) finish(x->dtype, out, acc, n, reduced_count(&x->shape, mask));
   weft__tensor_clear(&scratch);
   return err;
 }
 
-static weft_err fold_widened(kernel *k, const fold_kind *kinds, finish_fn *finish, uint32_t mask, weft_tensor *out) {
-  wide x = {0}, z = {0};
-  weft_err err = weft__wide_in(&x, k->in[0]);
-  if (!err) err = weft__wide_out(&z, out);
+static weft_err fold_widened(kernel *k, const reduction_kind *kinds, finish_fn *finish, uint32_t mask,
+                             weft_tensor *out) {
+  widened x = {0}, z = {0};
+  weft_err err = weft__widened_load(&x, k->in[0]);
+  if (!err) err = weft__widened_output(&z, out);
   if (!err) err = fold_into(k, &kinds[WEFT_FLOAT], finish, &x.scratch, mask, weft__tensor_count(out), z.data);
-  if (!err) weft__wide_store(&z, out);
-  weft__wide_finish(&x);
-  weft__wide_finish(&z);
+  if (!err) weft__widened_store(&z, out);
+  weft__widened_finish(&x);
+  weft__widened_finish(&z);
   return err;
 }
 
-static weft_err reduce(kernel *k, const fold_kind *kinds, finish_fn *finish) {
+static weft_err reduce(kernel *k, const reduction_kind *kinds, finish_fn *finish) {
   const weft_tensor *x = k->in[0];
   uint32_t mask;
   shape s;
@@ -243,14 +245,14 @@ static weft_err reduce(kernel *k, const fold_kind *kinds, finish_fn *finish) {
   return fold_into(k, &kinds[x->dtype], finish, x, mask, weft__tensor_count(out), out->data);
 }
 
-static weft_err sum_cpu(kernel *k) { return reduce(k, weft__fold_sum, NULL); }
+static weft_err sum_cpu(kernel *k) { return reduce(k, weft__reduce_sum, NULL); }
 static weft_err mean_cpu(kernel *k) { return reduce(k, mean_kinds, divide); }
 static weft_err prod_cpu(kernel *k) { return reduce(k, prod_kinds, NULL); }
 static weft_err max_cpu(kernel *k) { return reduce(k, max_kinds, NULL); }
 static weft_err min_cpu(kernel *k) { return reduce(k, min_kinds, NULL); }
 static weft_err all_cpu(kernel *k) { return reduce(k, all_kinds, NULL); }
 static weft_err any_cpu(kernel *k) { return reduce(k, any_kinds, NULL); }
-static weft_err norm_cpu(kernel *k) { return reduce(k, weft__fold_squares, take_root); }
+static weft_err norm_cpu(kernel *k) { return reduce(k, weft__reduce_squares, take_root); }
 
 /* ---- shapes ---- */
 static weft_err reduce_infer(infer *s) {

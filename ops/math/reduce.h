@@ -5,7 +5,7 @@
 #include "kernels/reduce/reduction.h"
 
 /* By the type of the elements. */
-extern const fold_kind weft__fold_sum[WEFT_DTYPE_COUNT], weft__fold_squares[WEFT_DTYPE_COUNT];
+extern const reduction_kind weft__reduce_sum[WEFT_DTYPE_COUNT], weft__reduce_squares[WEFT_DTYPE_COUNT];
 
 /* Gradients: reduce_grad.c. */
 weft_err weft__sum_grad(backprop *b);

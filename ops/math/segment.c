@@ -131,22 +131,22 @@ static weft_err combine(kernel *k, kind what, const int64_t *id, int64_t rows, i
                    .rows = rows,
                    .inner = inner};
   if (!j.loop) return weft__kernel_no_type(k, x->dtype);
-  wide xs = {0}, zs = {0};
+  widened xs = {0}, zs = {0};
   weft_err err = WEFT_OK;
   j.x = x->data, j.z = out->data;
   if (weft__is_16bit(x->dtype)) {
-    err = weft__wide_in(&xs, x);
-    if (!err) err = weft__wide_out(&zs, out);
+    err = weft__widened_load(&xs, x);
+    if (!err) err = weft__widened_output(&zs, out);
     j.x = (const char *)xs.data, j.z = (char *)zs.data;
   }
   if (!err) {
     fill_neutral(what, x->dtype, seen_as, j.z, weft__tensor_count(out));
     weft__segment_run(k, &j);
     if (after) after(seen_as, j.z, arg);
-    if (zs.data) weft__wide_store(&zs, out);
+    if (zs.data) weft__widened_store(&zs, out);
   }
-  weft__wide_finish(&xs);
-  weft__wide_finish(&zs);
+  weft__widened_finish(&xs);
+  weft__widened_finish(&zs);
   return err;
 }
 

@@ -283,13 +283,13 @@ static weft_err norm_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   WEFT_TRY(norm_outputs(k, j.channels, &o));
-  wide wx = {0}, wy = {0};
-  weft_err err = weft__wide_in(&wx, k->in[0]);
-  if (!err) err = weft__wide_out(&wy, y);
+  widened wx = {0}, wy = {0};
+  weft_err err = weft__widened_load(&wx, k->in[0]);
+  if (!err) err = weft__widened_output(&wy, y);
   j.x = wx.data, j.y = wy.data;
   if (!err) err = norm_run(k, &j, training, factor, &o);
-  if (!err) weft__wide_store(&wy, y);
-  weft__wide_finish(&wx), weft__wide_finish(&wy);
+  if (!err) weft__widened_store(&wy, y);
+  weft__widened_finish(&wx), weft__widened_finish(&wy);
   return err;
 }
 
@@ -360,14 +360,14 @@ static weft_err norm_grad_cpu(kernel *k) {
     if (!v[i]) return WEFT_OOM;
     memset(v[i]->data, 0, weft__tensor_bytes(v[i]));
   }
-  wide wdy = {0}, wx = {0}, wdx = {0};
-  weft_err err = weft__wide_in(&wdy, k->in[0]);
-  if (!err) err = weft__wide_in(&wx, k->in[1]);
-  if (!err) err = weft__wide_out(&wdx, dx);
+  widened wdy = {0}, wx = {0}, wdx = {0};
+  weft_err err = weft__widened_load(&wdy, k->in[0]);
+  if (!err) err = weft__widened_load(&wx, k->in[1]);
+  if (!err) err = weft__widened_output(&wdx, dx);
   j.dy = wdy.data, j.x = wx.data, j.y = wdx.data;
   if (!err) err = grad_run(k, &j, v[0]->data, v[1]->data);
-  if (!err) weft__wide_store(&wdx, dx);
-  weft__wide_finish(&wdy), weft__wide_finish(&wx), weft__wide_finish(&wdx);
+  if (!err) weft__widened_store(&wdx, dx);
+  weft__widened_finish(&wdy), weft__widened_finish(&wx), weft__widened_finish(&wdx);
   return err;
 }
 

@@ -166,18 +166,18 @@ static weft_err bias_add_cpu(kernel *k) {
   weft_tensor *y = weft__out_over(k, 0, 0, &x->shape);
   if (!y) return WEFT_OOM;
   const int64_t row = j.channels * j.inner;
-  wide wx = {0}, wb = {0}, wy = {0};
+  widened wx = {0}, wb = {0}, wy = {0};
   weft_err err = WEFT_OK;
   j.x = x->data, j.b = b->data, j.y = y->data;
   if (type.as != x->dtype) {
-    if (!err) err = weft__wide_in(&wx, x);
-    if (!err) err = weft__wide_in(&wb, b);
-    if (!err) err = weft__wide_out(&wy, y);
+    if (!err) err = weft__widened_load(&wx, x);
+    if (!err) err = weft__widened_load(&wb, b);
+    if (!err) err = weft__widened_output(&wy, y);
     j.x = wx.data, j.b = wb.data, j.y = wy.data;
   }
   if (!err && row) weft__kernel_loop(k, j.outer, row / 4 + 1, type.add, &j);
-  if (!err && type.as != x->dtype) weft__wide_store(&wy, y);
-  weft__wide_finish(&wx), weft__wide_finish(&wb), weft__wide_finish(&wy);
+  if (!err && type.as != x->dtype) weft__widened_store(&wy, y);
+  weft__widened_finish(&wx), weft__widened_finish(&wb), weft__widened_finish(&wy);
   return err;
 }
 
@@ -213,13 +213,13 @@ static weft_err bias_add_grad_cpu(kernel *k) {
     j.x = x->data, j.y = y->data;
     return bias_sums(k, &j, &type);
   }
-  wide wx = {0}, wy = {0};
-  weft_err err = weft__wide_in(&wx, x);
-  if (!err) err = weft__wide_out(&wy, y);
+  widened wx = {0}, wy = {0};
+  weft_err err = weft__widened_load(&wx, x);
+  if (!err) err = weft__widened_output(&wy, y);
   j.x = wx.data, j.y = wy.data;
   if (!err) err = bias_sums(k, &j, &type);
-  if (!err) weft__wide_store(&wy, y);
-  weft__wide_finish(&wx), weft__wide_finish(&wy);
+  if (!err) weft__widened_store(&wy, y);
+  weft__widened_finish(&wx), weft__widened_finish(&wy);
   return err;
 }
 

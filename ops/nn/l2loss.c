@@ -7,12 +7,12 @@
 static weft_err sum_squares(kernel *k, const weft_tensor *x, weft_tensor *out) {
   const uint32_t all = (uint32_t)((1u << x->shape.rank) - 1);
   if (x->dtype == WEFT_DOUBLE) {
-    WEFT_TRY(weft__fold(k, &weft__fold_squares[WEFT_DOUBLE], x, all, out->data));
+    WEFT_TRY(weft__reduce_axes(k, &weft__reduce_squares[WEFT_DOUBLE], x, all, out->data));
     *TENSOR_DATA(out, double) /= 2;
     return WEFT_OK;
   }
   float sum;
-  WEFT_TRY(weft__fold(k, &weft__fold_squares[WEFT_FLOAT], x, all, &sum));
+  WEFT_TRY(weft__reduce_axes(k, &weft__reduce_squares[WEFT_FLOAT], x, all, &sum));
   sum /= 2;
   if (out->dtype == WEFT_FLOAT)
     *TENSOR_DATA(out, float) = sum;
@@ -26,10 +26,10 @@ static weft_err l2loss_cpu(kernel *k) {
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
   if (!out) return WEFT_OOM;
   if (!weft__is_16bit(x->dtype)) return sum_squares(k, x, out);
-  wide floats = {0};
-  weft_err err = weft__wide_in(&floats, x);
+  widened floats = {0};
+  weft_err err = weft__widened_load(&floats, x);
   if (!err) err = sum_squares(k, &floats.scratch, out);
-  weft__wide_finish(&floats);
+  weft__widened_finish(&floats);
   return err;
 }
 

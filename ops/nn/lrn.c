@@ -94,13 +94,13 @@ static weft_err lrn_cpu(kernel *k) {
   WEFT_TRY(lrn_attrs(k, &x->shape, &j));
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
-  wide wx = {0}, wy = {0};
-  weft_err err = weft__wide_in(&wx, x);
-  if (!err) err = weft__wide_out(&wy, y);
+  widened wx = {0}, wy = {0};
+  weft_err err = weft__widened_load(&wx, x);
+  if (!err) err = weft__widened_output(&wy, y);
   j.x = wx.data, j.out = wy.data;
   if (!err) err = lrn_run(k, &j, &x->shape);
-  if (!err) weft__wide_store(&wy, y);
-  weft__wide_finish(&wx), weft__wide_finish(&wy);
+  if (!err) weft__widened_store(&wy, y);
+  weft__widened_finish(&wx), weft__widened_finish(&wy);
   return err;
 }
 
@@ -113,15 +113,15 @@ static weft_err lrn_grad_cpu(kernel *k) {
                              "input_grads, input_image, and out_image should have the same shape");
   weft_tensor *dx = weft__out(k, 0, &dy->shape);
   if (!dx) return WEFT_OOM;
-  wide w[4] = {0};
-  weft_err err = weft__wide_in(&w[0], dy);
-  if (!err) err = weft__wide_in(&w[1], x);
-  if (!err) err = weft__wide_in(&w[2], y);
-  if (!err) err = weft__wide_out(&w[3], dx);
+  widened w[4] = {0};
+  weft_err err = weft__widened_load(&w[0], dy);
+  if (!err) err = weft__widened_load(&w[1], x);
+  if (!err) err = weft__widened_load(&w[2], y);
+  if (!err) err = weft__widened_output(&w[3], dx);
   j.dy = w[0].data, j.x = w[1].data, j.y = w[2].data, j.out = w[3].data;
   if (!err) err = lrn_run(k, &j, &dy->shape);
-  if (!err) weft__wide_store(&w[3], dx);
-  for (int i = 0; i < 4; i++) weft__wide_finish(&w[i]);
+  if (!err) weft__widened_store(&w[3], dx);
+  for (int i = 0; i < 4; i++) weft__widened_finish(&w[i]);
   return err;
 }
 

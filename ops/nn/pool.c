@@ -293,12 +293,12 @@ static weft_err arg_max_grad_cpu(kernel *k) {
   if (!dx) return WEFT_OOM;
   const int64_t count = weft__tensor_count(dx), image = weft__shape_product(&x->shape, 1, 4);
   if (!weft__is_16bit(x->dtype)) return scatter_all(k, x->dtype, dx->data, g->data, image, count);
-  wide wg = {0}, wdx = {0};
-  weft_err err = weft__wide_in(&wg, g);
-  if (!err) err = weft__wide_out(&wdx, dx);
+  widened wg = {0}, wdx = {0};
+  weft_err err = weft__widened_load(&wg, g);
+  if (!err) err = weft__widened_output(&wdx, dx);
   if (!err) err = scatter_all(k, WEFT_FLOAT, wdx.data, wg.data, image, count);
-  if (!err) weft__wide_store(&wdx, dx);
-  weft__wide_finish(&wg), weft__wide_finish(&wdx);
+  if (!err) weft__widened_store(&wdx, dx);
+  weft__widened_finish(&wg), weft__widened_finish(&wdx);
   return err;
 }
 

@@ -59,14 +59,14 @@ static weft_err softmax_run(kernel *k, pool_loop *in_float, pool_loop *in_double
     weft__kernel_loop(k, rows, n * 12 + 10, in_double, &(softmax_job){x->data, y->data, n});
     return WEFT_OK;
   }
-  wide wx = {0}, wy = {0};
-  weft_err err = weft__wide_in(&wx, x);
-  if (!err) err = weft__wide_out(&wy, y);
+  widened wx = {0}, wy = {0};
+  weft_err err = weft__widened_load(&wx, x);
+  if (!err) err = weft__widened_output(&wy, y);
   if (!err) {
     weft__kernel_loop(k, rows, n + 10, in_float, &(softmax_job){wx.data, wy.data, n});
-    weft__wide_store(&wy, y);
+    weft__widened_store(&wy, y);
   }
-  weft__wide_finish(&wx), weft__wide_finish(&wy);
+  weft__widened_finish(&wx), weft__widened_finish(&wy);
   return err;
 }
 

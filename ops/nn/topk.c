@@ -67,16 +67,16 @@ static pool_loop *const by_type[WEFT_DTYPE_COUNT] = {
 /* Fills at, (rows, top) int64, with the places of the greatest in order. */
 static weft_err find_top(kernel *k, const weft_tensor *x, int64_t rows, int64_t top, weft_tensor *at) {
   if (!by_type[x->dtype]) return weft__kernel_no_type(k, x->dtype);
-  wide floats = {0};
+  widened floats = {0};
   job j = {.x = x->data, .n = x->shape.dim[x->shape.rank - 1], .k = top};
   WEFT_TRY(weft__scratch(k, at, WEFT_INT64, &SHAPE2(rows, top)));
   j.at = at->data;
   if (weft__is_16bit(x->dtype)) {
-    WEFT_TRY(weft__wide_in(&floats, x));
+    WEFT_TRY(weft__widened_load(&floats, x));
     j.x = floats.data;
   }
   weft__kernel_loop(k, rows, 2 * j.n + 20 * top + 10, by_type[x->dtype], &j);
-  weft__wide_finish(&floats);
+  weft__widened_finish(&floats);
   return WEFT_OK;
 }
 

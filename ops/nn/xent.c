@@ -68,18 +68,18 @@ static weft_err xent_run(kernel *k, xent_job *j, const weft_tensor *x, const wef
     weft__kernel_loop(k, rows, j->n * 12 + 20, l ? xent_double_dense : xent_double_sparse, j);
     return WEFT_OK;
   }
-  wide wx = {0}, wl = {0}, wloss = {0}, wdx = {0};
-  weft_err err = weft__wide_in(&wx, x);
-  if (!err && l) err = weft__wide_in(&wl, l);
-  if (!err) err = weft__wide_out(&wloss, loss);
-  if (!err) err = weft__wide_out(&wdx, dx);
+  widened wx = {0}, wl = {0}, wloss = {0}, wdx = {0};
+  weft_err err = weft__widened_load(&wx, x);
+  if (!err && l) err = weft__widened_load(&wl, l);
+  if (!err) err = weft__widened_output(&wloss, loss);
+  if (!err) err = weft__widened_output(&wdx, dx);
   if (!err) {
     j->x = wx.data, j->l = wl.data, j->loss = wloss.data, j->dx = wdx.data;
     weft__kernel_loop(k, rows, j->n * 2 + 20, l ? xent_float_dense : xent_float_sparse, j);
-    weft__wide_store(&wloss, loss);
-    weft__wide_store(&wdx, dx);
+    weft__widened_store(&wloss, loss);
+    weft__widened_store(&wdx, dx);
   }
-  weft__wide_finish(&wx), weft__wide_finish(&wl), weft__wide_finish(&wloss), weft__wide_finish(&wdx);
+  weft__widened_finish(&wx), weft__widened_finish(&wl), weft__widened_finish(&wloss), weft__widened_finish(&wdx);
   return err;
 }
 

@@ -214,11 +214,11 @@ DEFINE_SOFTMAX(softmax_doubles, double, exp)
 
 static weft_err softmax_groups(kernel *k, const groups *g, weft_tensor *out) {
   const weft_tensor *values = k->in[1];
-  wide x = {0}, y = {0};
+  widened x = {0}, y = {0};
   weft_err err = WEFT_OK;
   const bool doubles = values->dtype == WEFT_DOUBLE;
-  if (!doubles) err = weft__wide_in(&x, values);
-  if (!err && !doubles) err = weft__wide_out(&y, out);
+  if (!doubles) err = weft__widened_load(&x, values);
+  if (!err && !doubles) err = weft__widened_output(&y, out);
   for (int64_t i = 0, end; i < g->n && !err; i = end) {
     end = group_end(g, i);
     if (doubles)
@@ -226,8 +226,8 @@ static weft_err softmax_groups(kernel *k, const groups *g, weft_tensor *out) {
     else
       softmax_floats(y.data + i, x.data, g->entries + i, end - i);
   }
-  if (!err && !doubles) weft__wide_store(&y, out);
-  weft__wide_finish(&x), weft__wide_finish(&y);
+  if (!err && !doubles) weft__widened_store(&y, out);
+  weft__widened_finish(&x), weft__widened_finish(&y);
   return err;
 }
 

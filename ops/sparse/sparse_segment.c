@@ -29,25 +29,25 @@ static weft_err check_picks(const kernel *k, const int64_t *index, const int64_t
 static weft_err run(kernel *k, const weft_tensor *x, segment_job *j, const int64_t *count, scale how,
                     weft_tensor *out) {
   const weft_dtype seen_as = weft__is_16bit(x->dtype) ? WEFT_FLOAT : x->dtype;
-  wide xs = {0}, zs = {0};
+  widened xs = {0}, zs = {0};
   j->loop = weft__add_op.loop[seen_as];
   j->size = weft__dtype_size(seen_as);
   if (!j->loop) return weft__kernel_no_type(k, x->dtype);
   j->x = x->data, j->z = out->data;
   weft_err err = WEFT_OK;
   if (weft__is_16bit(x->dtype)) {
-    err = weft__wide_in(&xs, x);
-    if (!err) err = weft__wide_out(&zs, out);
+    err = weft__widened_load(&xs, x);
+    if (!err) err = weft__widened_output(&zs, out);
     j->x = (const char *)xs.data, j->z = (char *)zs.data;
   }
   if (!err) {
     weft__segment_fill(seen_as, j->z, weft__tensor_count(out), 0);
     weft__segment_run(k, j);
     if (count && how != SUM) weft__segment_divide(seen_as, j->z, count, out->shape.dim[0], j->inner, how == SQRT_N);
-    if (zs.data) weft__wide_store(&zs, out);
+    if (zs.data) weft__widened_store(&zs, out);
   }
-  weft__wide_finish(&xs);
-  weft__wide_finish(&zs);
+  weft__widened_finish(&xs);
+  weft__widened_finish(&zs);
   return err;
 }
 
@@ -155,17 +155,17 @@ static weft_err send_back(kernel *k, scale how, const int64_t *index, const int6
   if (!err && how != SUM)
     weft__segment_divide(scaled.dtype, scaled.data, counts.data, segments, j.inner, how == SQRT_N);
   if (!err) {
-    wide zs = {0};
+    widened zs = {0};
     j.loop = weft__add_op.loop[scaled.dtype];
     j.size = weft__dtype_size(scaled.dtype);
     j.x = scaled.data, j.z = out->data;
-    if (weft__is_16bit(grad->dtype)) err = weft__wide_out(&zs, out), j.z = (char *)zs.data;
+    if (weft__is_16bit(grad->dtype)) err = weft__widened_output(&zs, out), j.z = (char *)zs.data;
     if (!err) {
       weft__segment_fill(scaled.dtype, j.z, weft__tensor_count(out), 0);
       weft__segment_run(k, &j);
-      if (zs.data) weft__wide_store(&zs, out);
+      if (zs.data) weft__widened_store(&zs, out);
     }
-    weft__wide_finish(&zs);
+    weft__widened_finish(&zs);
   }
   weft__tensor_clear(&counts);
   weft__tensor_clear(&scaled);

@@ -12,7 +12,7 @@ static weft_err assign_infer(infer *s) {
 }
 
 /* The box from `t` to the slice of x, axis by axis of the slice. */
-static weft_err assign_box(kernel *k, const strided *s, const shape *x, const weft_tensor *t, box *copy,
+static weft_err assign_box(kernel *k, const strided *s, const shape *x, const weft_tensor *t, strided_copy *copy,
                            int64_t *offset) {
   shape slice, both;
   int64_t x_steps[WEFT_MAX_RANK], steps[WEFT_MAX_RANK];
@@ -30,8 +30,8 @@ static weft_err assign_box(kernel *k, const strided *s, const shape *x, const we
     bool repeated = i < lead || t->shape.dim[i - lead] == 1;
     int from = s->from[i];
     if (slice.dim[i] == 0) *offset = 0; /* nothing is written: keep the address inside */
-    weft__box_axis(copy, slice.dim[i], repeated ? 0 : steps[i - lead],
-                   from == NEW_AXIS || slice.dim[i] <= 1 ? 0 : x_steps[from] * s->step[from]);
+    weft__strided_copy_axis(copy, slice.dim[i], repeated ? 0 : steps[i - lead],
+                            from == NEW_AXIS || slice.dim[i] <= 1 ? 0 : x_steps[from] * s->step[from]);
   }
   return WEFT_OK;
 }
@@ -40,7 +40,7 @@ static weft_err assign_locked(kernel *k, variable *v) {
   const weft_tensor *t = k->in[4];
   weft_tensor *x = NULL;
   strided s;
-  box copy;
+  strided_copy copy;
   int64_t offset;
   if (!v->value.buf) return weft__variable_fail_uninitialized(k, v);
   if (t->dtype != v->dtype)
@@ -49,7 +49,7 @@ static weft_err assign_locked(kernel *k, variable *v) {
   WEFT_TRY(weft__strided_kernel(k, &s, &v->value.shape, 1));
   WEFT_TRY(assign_box(k, &s, &v->value.shape, t, &copy, &offset));
   WEFT_TRY(weft__variable_writable(v, &x));
-  return weft__box_copy(k, x->dtype, weft__element(x->dtype, x->data, offset), t->data, &copy);
+  return weft__strided_copy_run(k, x->dtype, weft__element(x->dtype, x->data, offset), t->data, &copy);
 }
 
 static weft_err assign_cpu(kernel *k) {

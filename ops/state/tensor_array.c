@@ -83,7 +83,7 @@ static weft_err out_handle(kernel *k, tensor_array *a, const char *name) {
 static weft_err begin_flow(kernel *k) {
   if (k->n_out < 2) return WEFT_OK;
   weft_tensor *t = weft__out(k, 1, &SHAPE_SCALAR);
-  return t ? weft__box_zero(k, t) : WEFT_OOM;
+  return t ? weft__strided_zero(k, t) : WEFT_OOM;
 }
 
 /* The flow that comes in last goes on as output i. */
@@ -94,7 +94,7 @@ static weft_err pass_flow(kernel *k, int i) {
 
 /* ---- elements, in the memory of the kernel's device or in the host's ---- */
 
-static weft_err zero_there(void *arg, weft_tensor *t) { return weft__box_zero(arg, t); }
+static weft_err zero_there(void *arg, weft_tensor *t) { return weft__strided_zero(arg, t); }
 
 static weft_err add_there(void *arg, weft_tensor *to, const weft_tensor *x, const weft_tensor *y) {
   gpu_adder *adder = weft__gpu_adder();
@@ -120,9 +120,9 @@ static weft_err read_element(kernel *k, tensor_array *a, int64_t i, weft_tensor 
 static weft_err copy_elements(kernel *k, const memory_space *memory, weft_dtype type, void *to, const void *from,
                               int64_t n) {
   if (!memory) return weft__elements_copy(type, to, from, n);
-  box run = {.rank = 0};
-  weft__box_axis(&run, n, 1, 1);
-  return weft__box_copy(k, type, to, from, &run);
+  strided_copy run = {.rank = 0};
+  weft__strided_copy_axis(&run, n, 1, 1);
+  return weft__strided_copy_run(k, type, to, from, &run);
 }
 
 /* ---- making ---- */

@@ -1,7 +1,7 @@
-/* cuda_graph.c - finding, recording and replaying GPU segments.
+/* cuda_graph.c - finds, captures and launches GPU segments.
  *
- * While a gpu_segment is recorded its kernels run as always but for the stream: it is one of the recording alone, so other
- * threads go on queueing.  What kernels take as scratch meanwhile stays with the recording. */
+ * While a segment is captured its kernels are launched as usual, but on a stream that only this capture uses, so other
+ * threads can go on queueing work.  Scratch memory that the kernels take meanwhile stays with the graph. */
 #include "exec/executors/cuda_graph.h"
 
 #include "base/alloc.h"
@@ -15,7 +15,7 @@ enum { SHORTEST = 3 }; /* kernels: fewer are queued as fast one by one */
 
 /* ---- finding ----------------------------------------------------------------------------------- */
 
-/* Does what item i leaves in host memory follow from shapes and constants alone? */
+/* Returns true if the item's outputs are steady: they follow from shapes and constants alone. */
 static bool item_steady(const plan_item *it, const bool *steady) {
   if (it->op->flags & OP_SHAPE_ONLY) return true;
   if (it->device || it->n_in == 0 || it->op->opdef.stateful || it->op->flags || weft__is_copy_to_host(it)) return false;
@@ -35,9 +35,10 @@ static void find_steady(const plan *p, bool *steady) {
 
 static bool is_copy(const plan_item *it) { return strcmp(it->node->op_name, "_Copy") == 0; }
 
-/* May the item be inside a gpu_segment of device d (NULL: not known yet)? */
+/* Returns true if the item may be inside a GPU segment of device d (NULL: not known yet).  Arguments from the 64th on
+ * are never in host memory (exec/plan.h). */
 static bool recordable(const plan_item *it, const bool *steady, const device *d) {
-  if (it->op->flags & OP_ONCE) return true; /* made already */
+  if (it->op->flags & OP_ONCE) return true; /* ran in an earlier run, and is skipped */
   if (weft__is_copy_wait(it)) return false;
   if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
   if ((d && it->device != d) || it->no_record || is_copy(it) || !weft__device_can_capture(it->device)) return false;
@@ -48,8 +49,8 @@ static bool recordable(const plan_item *it, const bool *steady, const device *d)
   return true;
 }
 
-/* The gpu_segment from item i on; n counts its kernels. */
-static int stretch_end(const plan *p, const bool *steady, int i, device **d, int *n) {
+/* Returns the end of the GPU segment that begins at item i; n counts its kernels. */
+static int segment_end(const plan *p, const bool *steady, int i, device **d, int *n) {
   *n = 0;
   *d = NULL;
   int end = i;
@@ -71,7 +72,7 @@ weft_err weft__cuda_graph_find(plan *p) {
   for (int i = 0, end, n; !err && i<p->n_item; i = end> i ? end : i + 1) {
     device *d;
     while (i < p->n_item && (!p->item[i].device || p->item[i].op->flags & OP_ONCE)) i++;
-    end = i < p->n_item ? stretch_end(p, steady, i, &d, &n) : i;
+    end = i < p->n_item ? segment_end(p, steady, i, &d, &n) : i;
     if (end > i && n >= SHORTEST) p->gpu_segment[p->n_gpu_segment++] = (plan_gpu_segment){i, end, d};
   }
   weft__free(steady);
@@ -80,12 +81,12 @@ weft_err weft__cuda_graph_find(plan *p) {
 
 /* ---- what a recording relies on ------------------------------------------------------------------ */
 
-typedef struct place { /* a value from outside, or one that is read afterwards */
+typedef struct graph_slot { /* a value from outside, or one that is read afterwards */
   int slot;
   weft_tensor t; /* without a reference, unless it is owned */
-  bool owned;    /* a copy in host memory: the place may serve another value by the time it is read */
+  bool owned;    /* t is a copy in host memory, since the slot's memory may hold another value when it is read */
   variable *ref;
-} place;
+} graph_slot;
 
 typedef struct held_variable {
   variable *v;
@@ -95,10 +96,10 @@ typedef struct held_variable {
 
 struct cuda_graph {
   int runs;
-  bool hopeless;
-  void *recording;
+  bool never_capture;
+  void *graph;
   struct scratch *scratch;
-  place *in, *out;
+  graph_slot *in, *out;
   int n_in, n_out;
   held_variable *var;
   int n_var;
@@ -109,22 +110,22 @@ weft_err weft__cuda_graph_create(frame *f) {
   return f->cuda_graph ? WEFT_OK : WEFT_OOM;
 }
 
-static void forget(cuda_graph *r, device *d) {
-  d->ops->graph_destroy(d, r->recording);
+static void graph_reset(cuda_graph *r, device *d) {
+  d->ops->graph_destroy(d, r->graph);
   for (int i = 0; i < r->n_out; i++)
     if (r->out[i].owned) weft__tensor_clear(&r->out[i].t);
   weft__gpu_scratch_release(&r->scratch);
   weft__free(r->in);
   weft__free(r->out);
   weft__free(r->var);
-  *r = (cuda_graph){.hopeless = r->hopeless};
+  *r = (cuda_graph){.never_capture = r->never_capture};
 }
 
 void weft__cuda_graph_destroy(frame *f) {
   for (int i = 0; f->cuda_graph && i < f->plan->n_gpu_segment; i++) {
     device *d = f->plan->gpu_segment[i].device;
-    if (f->cuda_graph[i].recording) d->ops->sync(d);
-    forget(&f->cuda_graph[i], d);
+    if (f->cuda_graph[i].graph) d->ops->sync(d);
+    graph_reset(&f->cuda_graph[i], d);
   }
   weft__free(f->cuda_graph);
 }
@@ -140,7 +141,8 @@ static void add_variable(cuda_graph *r, variable *v, bool written) {
   r->var[r->n_var++] = (held_variable){v, v->value.data, written};
 }
 
-/* What input j relies on.  False: on memory that will not be there again. */
+/* Notes what input j relies on.  Returns false if its memory will not be at the same address in the next run: only
+ * feeds and constants, values of the frame's arena (transient) and host memory (no `memory`) are. */
 static bool note_input(cuda_graph *r, const frame *f, const plan_gpu_segment *s, const plan_item *it, int j) {
   const plan_input *in = &it->in[j];
   const value *from = &f->slot[in->slot];
@@ -157,7 +159,7 @@ static bool note_input(cuda_graph *r, const frame *f, const plan_gpu_segment *s,
     return true;
   }
   if (inside(s, maker)) return true;
-  r->in[r->n_in++] = (place){in->slot, from->t, false, NULL};
+  r->in[r->n_in++] = (graph_slot){in->slot, from->t, false, NULL};
   return maker < 0 || from->t.buf->transient || !from->t.buf->memory;
 }
 
@@ -189,8 +191,8 @@ static weft_err make_room(cuda_graph *r, const frame *f, const plan_gpu_segment 
   return r->in && r->var && r->out ? WEFT_OK : WEFT_OOM;
 }
 
-/* A gpu_segment may leave behind what lies in the frame's places on the device; other memory there would be another's in
- * the next run.  What it leaves in host memory is always the same. */
+/* Notes the outputs that are read after the segment.  Those on the device must be in the frame's arena, since other
+ * memory may belong to another tensor in the next run.  Those in host memory are steady, and copied. */
 static bool note_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
@@ -200,8 +202,8 @@ static bool note_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *
       if (!read_after(f->plan, s, slot)) continue;
       const bool host = v->t.buf && !v->t.buf->memory;
       if (v->t.buf && !host && !v->t.buf->transient) return false;
-      place *p = &r->out[r->n_out];
-      *p = (place){slot, v->t, host, v->ref};
+      graph_slot *p = &r->out[r->n_out];
+      *p = (graph_slot){slot, v->t, host, v->ref};
       if (host && weft__tensor_clone(&p->t, &v->t) != WEFT_OK) return false;
       r->n_out++;
     }
@@ -215,10 +217,10 @@ static bool variables_stayed(const cuda_graph *r) {
   return true;
 }
 
-/* ---- recording --------------------------------------------------------------------------------- */
+/* ---- capturing --------------------------------------------------------------------------------- */
 
-/* Memory that a kernel took for an output, and which is neither planned nor somebody's who keeps it, will be
- * another's: such a gpu_segment cannot be replayed. */
+/* Returns false if a kernel allocated an output outside the arena and nobody else keeps it: that memory may belong to
+ * another tensor in the next run, so the segment cannot be launched again. */
 static bool outputs_planned(const frame *f, const plan_item *it) {
   for (int o = 0; o < it->n_out; o++) {
     const weft_tensor *t = &f->slot[it->first_out + o].t;
@@ -240,8 +242,8 @@ static weft_err record_items(cuda_graph *r, frame *f, plan_run *run, const plan_
   return WEFT_OK;
 }
 
-/* Nothing of what was recorded has run: the frame as it was before. */
-static void undo(const cuda_graph *r, frame *f, const plan_gpu_segment *s) {
+/* Restores the frame after a capture that was given up; nothing of what was captured has run. */
+static void restore_frame(const cuda_graph *r, frame *f, const plan_gpu_segment *s) {
   for (int i = s->from; i < s->to; i++)
     for (int o = 0; o < f->plan->item[i].n_out && !(f->plan->item[i].op->flags & OP_ONCE); o++) {
       value *v = &f->slot[f->plan->item[i].first_out + o];
@@ -254,40 +256,48 @@ static void undo(const cuda_graph *r, frame *f, const plan_gpu_segment *s) {
   }
 }
 
-/* Records the gpu_segment and queues it; where that cannot be done its items are to be run, now and later. */
+/* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs. */
 static weft_err record(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, bool *done) {
   device *d = s->device;
   bool good = true;
-  WEFT_TRY(make_room(r, f, s));
+  weft_err begun = make_room(r, f, s);
+  if (begun) {
+    graph_reset(r, d);
+    return begun;
+  }
   if (!note_inputs(r, f, s)) {
-    r->hopeless = true;
+    r->never_capture = true;
     return WEFT_OK;
   }
-  WEFT_TRY(d->ops->capture_begin(d));
+  begun = d->ops->capture_begin(d);
+  if (begun) {
+    graph_reset(r, d); /* the next run notes the inputs again */
+    return begun;
+  }
   f->recording = true;
   graph_streams beside;
   weft__graph_streams_init(&beside);
   weft_err err = record_items(r, f, run, s, &beside, &good);
   weft__graph_streams_finish(&beside);
   f->recording = false;
-  weft_err ended = d->ops->capture_end(d, &r->recording);
+  weft_err ended = d->ops->capture_end(d, &r->graph);
   if (!err && !ended && good && variables_stayed(r) && note_outputs(r, f, s)) {
     *done = true;
-    return d->ops->graph_launch(d, r->recording);
+    return d->ops->graph_launch(d, r->graph);
   }
-  r->hopeless = true;
-  undo(r, f, s);
-  forget(r, d);
+  r->never_capture = true;
+  restore_frame(r, f, s);
+  graph_reset(r, d);
   return WEFT_OK; /* an error of a kernel comes again when it is run */
 }
 
-/* ---- replaying --------------------------------------------------------------------------------- */
+/* ---- launching --------------------------------------------------------------------------------- */
 
 static bool inputs_stayed(const cuda_graph *r, const frame *f) {
   for (int i = 0; i < r->n_in; i++) {
     const weft_tensor *was = &r->in[i].t, *now = &f->slot[r->in[i].slot].t;
     if (!now->buf || was->dtype != now->dtype || !weft__shape_equal(&was->shape, &now->shape)) return false;
-    if (now->buf->memory && was->data != now->data) return false;
+    if (now->buf->memory && was->data != now->data) return false; /* inputs in host memory are steady */
   }
   return true;
 }
@@ -314,14 +324,14 @@ static int by_address(const void *a, const void *b) {
   return (uintptr_t)x->v < (uintptr_t)y->v ? -1 : (uintptr_t)x->v > (uintptr_t)y->v;
 }
 
-static weft_err queue_recording(cuda_graph *r, frame *f, const plan_gpu_segment *s, bool *done) {
+static weft_err launch_graph(cuda_graph *r, frame *f, const plan_gpu_segment *s, bool *done) {
   weft_err err = WEFT_OK;
   lock_variables(r, true);
   *done = variables_ready(r);
-  if (*done) err = s->device->ops->graph_launch(s->device, r->recording);
+  if (*done) err = s->device->ops->graph_launch(s->device, r->graph);
   lock_variables(r, false);
   for (int i = 0; *done && i < r->n_out; i++) {
-    const place *p = &r->out[i];
+    const graph_slot *p = &r->out[i];
     if (p->t.buf) weft__tensor_share(&f->slot[p->slot].t, &p->t);
     f->slot[p->slot].ref = p->ref;
   }
@@ -332,12 +342,12 @@ weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *do
   cuda_graph *r = &f->cuda_graph[gpu_segment];
   const plan_gpu_segment *s = &f->plan->gpu_segment[gpu_segment];
   *done = false;
-  if (r->hopeless || r->runs++ == 0) return WEFT_OK;
-  if (!r->recording) {
+  if (r->never_capture || r->runs++ == 0) return WEFT_OK;
+  if (!r->graph) {
     weft_err err = record(r, f, run, s, done);
     if (r->var) qsort(r->var, (size_t)r->n_var, sizeof *r->var, by_address);
     return err;
   }
-  if (inputs_stayed(r, f)) return queue_recording(r, f, s, done);
+  if (inputs_stayed(r, f)) return launch_graph(r, f, s, done);
   return WEFT_OK;
 }

@@ -1,20 +1,21 @@
-/* cuda_graph.h - GPU segments of a straight plan that a GPU runs by itself, recorded once and then queued as a whole.
+/* cuda_graph.h - captures parts of a plan that one GPU runs alone as CUDA graphs, and launches them as a whole.
  *
- * A gpu_segment is a row of items of one GPU in which the host decides nothing: what the host reads for them (shapes, axes)
- * follows from the shapes of the feeds, for which the frame was made.  The first run of a frame queues the items one
- * by one, the second records them; a later run only looks whether every address is still what it was (values from
- * outside in their places, variables in their buffers and nobody else's), and queues the recording.  Where it is not, the
- * items are queued one by one again. */
+ * A GPU segment is a sequence of consecutive items on one GPU in which the host decides nothing.  What the host reads
+ * for them (shapes, axes) follows from the shapes of the feeds, and a frame is made for one set of those.  The first
+ * run of a frame queues the items one by one, and the second captures them.  A later run checks that the graph still
+ * fits: inputs from outside the segment are at the same addresses, variables are in the same buffers, and nobody
+ * shares a buffer that the segment writes.  Then it launches the graph; otherwise it queues the items one by one. */
 #ifndef WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H
 #define WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H
 
 #include "exec/executors/frame.h"
 
-/* Finds the GPU segments, once a plan is complete. */
+/* Finds the GPU segments of a complete plan. */
 weft_err weft__cuda_graph_find(plan *p);
-/* Runs the gpu_segment that begins at item `at`.  *done: it was queued as a whole; else its items are still to be run. */
+/* Runs segment number gpu_segment of the plan.  *done is true if it was launched as a whole; if not, the caller runs its
+ * items. */
 weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *done);
-/* Room for a frame's recordings, and their end. */
+/* Make and free the graphs of a frame, one for each segment. */
 weft_err weft__cuda_graph_create(frame *f);
 void weft__cuda_graph_destroy(frame *f);
 

@@ -99,8 +99,8 @@ static weft_err run_items(frame *f, plan_run *run, int from, int to) {
   return WEFT_OK;
 }
 
-/* As run_items, with what a GPU runs by itself queued as a whole. */
-static weft_err run_stretches(frame *f, plan_run *run, int from, int to) {
+/* As run_items, with each GPU segment launched as a whole where that is possible. */
+static weft_err run_gpu_segments(frame *f, plan_run *run, int from, int to) {
   const plan *p = f->plan;
   for (int s = 0; s < p->n_gpu_segment; s++) {
     const plan_gpu_segment *at = &p->gpu_segment[s];
@@ -117,7 +117,7 @@ static weft_err run_stretches(frame *f, plan_run *run, int from, int to) {
 weft_err weft__frame_run(frame *f, plan_run *run, int from, int to) {
   const uint64_t mode = weft__denormal_flush();
   const bool whole = f->cuda_graph && !run->log && f->once_done && !f->plan->careful;
-  const weft_err err = whole ? run_stretches(f, run, from, to) : run_items(f, run, from, to);
+  const weft_err err = whole ? run_gpu_segments(f, run, from, to) : run_items(f, run, from, to);
   weft__denormal_restore(mode);
   return err;
 }

@@ -1,8 +1,8 @@
-/* staged.c - ordering by stages, and the run that pauses.
+/* staged.c - orders a plan by stages, and runs it stage by stage.
  *
- * All receives begin at once when the run does.  Whoever brings the last value of the stage that is waited for goes
- * on with the plan, or hands it to the pool when the next piece is long; a thread that waits for the whole run does
- * it itself. */
+ * All receives begin when the run begins.  In an asynchronous run, the thread that delivers the last value of a stage
+ * runs the stage itself if it is short, and hands it to the pool if not.  In a synchronous run the waiting thread runs
+ * every stage.  A run's lock guards its counts and its first failure; it is a leaf. */
 #include "exec/executors/staged.h"
 
 #include "base/alloc.h"
@@ -38,14 +38,14 @@ static bool has_stages(const weft_graph *g, const int *order, int n) {
   return any;
 }
 
-typedef struct place { /* of a node in the order */
+typedef struct sort_key { /* of a node in the order */
   int node, stage;
-  int at; /* where it was, or where what it sends was */
+  int at; /* its index in the old order; for a send, that of its producer */
   bool send;
-} place;
+} sort_key;
 
 static int by_stage(const void *a, const void *b) {
-  const place *x = a, *y = b;
+  const sort_key *x = a, *y = b;
   if (x->stage != y->stage) return x->stage < y->stage ? -1 : 1;
   if (x->at != y->at) return x->at < y->at ? -1 : 1;
   return (int)x->send - (int)y->send;
@@ -66,16 +66,16 @@ static int stage_of(const weft_node *n, const int *stage) {
 weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **stage) {
   *stage = NULL;
   if (!has_stages(g, order, n_order)) return WEFT_OK;
-  place *list = weft__alloc((size_t)(n_order + 1) * sizeof *list);
+  sort_key *list = weft__alloc((size_t)(n_order + 1) * sizeof *list);
   int *at = weft__alloc_zero((size_t)g->n_node + 1, sizeof *at);
   *stage = weft__alloc_zero((size_t)g->n_node + 1, sizeof **stage);
   weft_err err = list && at && *stage ? WEFT_OK : WEFT_OOM;
   for (int i = 0; i < n_order && !err; i++) {
     const weft_node *n = g->node[order[i]];
-    bool send = is_send(n) && n->n_control == 0;
+    bool send = is_send(n) && n->n_control == 0; /* with control inputs it must stay behind them */
     (*stage)[n->id] = stage_of(n, *stage);
     at[n->id] = send ? at[n->in[0].node] : i;
-    list[i] = (place){n->id, (*stage)[n->id], at[n->id], send};
+    list[i] = (sort_key){n->id, (*stage)[n->id], at[n->id], send};
   }
   if (!err) {
     qsort(list, (size_t)n_order, sizeof *list, by_stage);
@@ -100,8 +100,8 @@ static bool same_source(const plan_recv *a, const plan_recv *b) {
   return a->together == b->together && strncmp(a->key, b->key, n + 1) == 0;
 }
 
-/* What one stage receives from one device is asked for in one go. */
-static void group(plan *p) {
+/* Groups the receives of one stage from one device, which are sent as one request. */
+static void group_receives(plan *p) {
   for (int i = 0; i < p->n_recv; i++) p->recv[i].together = p->item[p->recv[i].item].stage;
   qsort(p->recv, (size_t)p->n_recv, sizeof *p->recv, by_source);
   for (int i = 0, n; i < p->n_recv; i += n) {
@@ -124,7 +124,7 @@ weft_err weft__staged_prepare(plan *p) {
     weft__free(key);
     if (!p->recv[n - 1].key) return WEFT_OOM;
   }
-  group(p);
+  group_receives(p);
   return WEFT_OK;
 }
 
@@ -159,18 +159,18 @@ struct staged {
 
 enum { SHORT_NS = 30000 }; /* a piece this short runs on whatever thread brings the last value */
 
-static void proceed(staged *s);
+static void run_to_end(staged *s);
 
-static void task_proceed(void *arg) { proceed(arg); }
+static void task_run_to_end(void *arg) { run_to_end(arg); }
 
-/* On the thread that brought what was waited for. */
-static void go_on(staged *s, int stage) {
+/* Continues an asynchronous run on the thread that delivered the last value, or on the pool if the stage is long. */
+static void run_here_or_on_pool(staged *s, int stage) {
   unsigned cost = atomic_load_explicit(&s->plan->stage_cost[stage], memory_order_relaxed);
-  bool brief = cost > 0 && cost < SHORT_NS && !s->plan->waits;
-  if (brief || weft__pool_submit(s->tasks, task_proceed, s) != WEFT_OK) proceed(s);
+  bool is_short = cost > 0 && cost < SHORT_NS && !s->plan->waits;
+  if (is_short || weft__pool_submit(s->tasks, task_run_to_end, s) != WEFT_OK) run_to_end(s);
 }
 
-static weft_err take(staged *s, int item, const weft_tensor *t, bool dead) {
+static weft_err store_received(staged *s, int item, const weft_tensor *t, bool dead) {
   const plan_item *it = &s->plan->item[item];
   weft_dtype want = weft__dtype_base(it->node->out_type[0]);
   if (dead)
@@ -182,8 +182,9 @@ static weft_err take(staged *s, int item, const weft_tensor *t, bool dead) {
   return weft__tensor_keep(&s->frame->slot[it->first_out].t, t);
 }
 
-/* Keeps the first failure and ends the step with it, while a receive that is still counted keeps the run alive. */
-static void fail(staged *s, weft_err err) {
+/* Keeps the first failure and ends the step with it.  The caller keeps the run alive: by a receive that is not yet
+ * counted down, or by being the thread that runs it. */
+static void staged_fail(staged *s, weft_err err) {
   pthread_mutex_lock(&s->lock);
   bool first = s->failure.code == WEFT_OK;
   weft__status_update(&s->failure, err);
@@ -199,17 +200,18 @@ static void fail(staged *s, weft_err err) {
 static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead) {
   receipt *r = arg;
   staged *s = r->run;
-  if (!err) err = take(s, r->item, t, dead);
-  if (err) fail(s, weft__item_error(&s->plan->item[r->item], err));
+  if (!err) err = store_received(s, r->item, t, dead);
+  if (err) staged_fail(s, weft__item_error(&s->plan->item[r->item], err));
   pthread_mutex_lock(&s->lock);
   s->left[s->plan->item[r->item].stage]--;
   s->outstanding--;
   int stage = s->stage;
-  bool ready = stage >= 0 && (s->failure.code ? s->outstanding == 0 : s->left[stage] == 0), waits = !s->done;
-  if (ready && !waits) s->stage = -1;
-  if (waits) pthread_cond_signal(&s->wake);
+  bool ready = stage >= 0 && (s->failure.code ? s->outstanding == 0 : s->left[stage] == 0);
+  bool synchronous = !s->done; /* its thread waits in weft__staged_run */
+  if (ready && !synchronous) s->stage = -1;
+  if (synchronous) pthread_cond_signal(&s->wake);
   pthread_mutex_unlock(&s->lock);
-  if (ready && !waits) go_on(s, stage);
+  if (ready && !synchronous) run_here_or_on_pool(s, stage);
 }
 
 /* A cancelled step receives nothing more. */
@@ -219,7 +221,7 @@ static void on_cancel(void *arg) {
   weft__rendezvous_abort(s->run->step.rendezvous, code, weft__error_message());
 }
 
-static weft_err begin(staged **out, plan *p, plan_run *run, pool *tasks, run_done *done, void *arg) {
+static weft_err staged_begin(staged **out, plan *p, plan_run *run, pool *tasks, run_done *done, void *arg) {
   staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_request)) * (size_t)p->n_recv);
   if (!s) return WEFT_OOM;
   *s = (staged){.plan = p, .run = run, .tasks = tasks, .done = done, .arg = arg, .stage = -1};
@@ -239,7 +241,7 @@ static weft_err begin(staged **out, plan *p, plan_run *run, pool *tasks, run_don
   return WEFT_OK;
 }
 
-/* Everything is asked for at once; the run is not looked at again here, for it may go on meanwhile. */
+/* Starts all receives.  Values may arrive at once; they are only counted, since s->stage is -1. */
 static void begin_receives(staged *s) {
   rendezvous *r = s->run->step.rendezvous;
   const plan *p = s->plan;
@@ -253,8 +255,8 @@ static void begin_receives(staged *s) {
   }
 }
 
-/* With the result known and nothing outstanding: fetches, and the frame goes back. */
-static weft_err finish(staged *s, weft_err err) {
+/* Ends a run whose result is known and that has no receive outstanding: fetches, and releases the frame. */
+static weft_err staged_finish(staged *s, weft_err err) {
   if (s->watching) weft__cancel_watch_remove(s->run->step.cancel, &s->watch);
   err = weft__plan_end(s->plan, err);
   if (!err) err = weft__plan_fetch(s->plan, s->frame->slot, s->run);
@@ -283,8 +285,8 @@ static weft_err run_stage(staged *s, int stage) {
   return err;
 }
 
-/* May stage k begin?  If not, whoever brings its last value goes on (asynchronous runs).  A run that failed waits for
- * all its receives to end. */
+/* Returns true if the stage may begin.  If not, the thread that delivers its last value continues an asynchronous run.
+ * A run that failed waits until all its receives have ended. */
 static bool may_begin(staged *s, int stage, weft_err *err) {
   pthread_mutex_lock(&s->lock);
   *err = weft__status_raise(&s->failure);
@@ -295,27 +297,27 @@ static bool may_begin(staged *s, int stage, weft_err *err) {
 }
 
 /* Runs stage after stage until one must be waited for (false) or all is over (true). */
-static bool advance(staged *s, weft_err *err) {
+static bool run_ready_stages(staged *s, weft_err *err) {
   for (;;) {
     bool over = s->next >= s->plan->n_item;
-    int stage = over ? s->plan->n_stage - 1 : s->plan->item[s->next].stage;
+    int stage = over ? s->plan->n_stage - 1 /* whose receives nothing may have read */ : s->plan->item[s->next].stage;
     if (!may_begin(s, stage, err)) return false;
     if (*err || over) return true;
     *err = run_stage(s, stage);
-    if (*err) fail(s, *err);
+    if (*err) staged_fail(s, *err);
   }
 }
 
-static void proceed(staged *s) {
+static void run_to_end(staged *s) {
   weft_err err;
-  if (!advance(s, &err)) return;
+  if (!run_ready_stages(s, &err)) return;
   run_done *done = s->done;
   void *arg = s->arg;
-  err = finish(s, err);
+  err = staged_finish(s, err);
   done(arg, err);
 }
 
-static weft_err watch(staged *s) {
+static weft_err staged_watch(staged *s) {
   cancel *c = s->run->step.cancel;
   weft_err err = c ? weft__cancel_watch_add(c, &s->watch, on_cancel, s) : WEFT_OK;
   s->watching = c && !err;
@@ -324,21 +326,21 @@ static weft_err watch(staged *s) {
 
 void weft__staged_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_done *done, void *arg) {
   staged *s;
-  weft_err err = begin(&s, p, run, tasks, done, arg);
+  weft_err err = staged_begin(&s, p, run, tasks, done, arg);
   if (err) {
     done(arg, err);
     return;
   }
-  err = watch(s);
+  err = staged_watch(s);
   if (err) {
-    done(arg, finish(s, err));
+    done(arg, staged_finish(s, err));
     return;
   }
   begin_receives(s);
   if (borrowed)
-    go_on(s, 0);
+    run_here_or_on_pool(s, 0);
   else
-    proceed(s);
+    run_to_end(s);
 }
 
 /* ---- on one thread ----------------------------------------------------------------------------- */
@@ -356,7 +358,7 @@ static void sleep_until_ready(staged *s) {
     if (!pthread_cond_clockwait(&s->wake, &s->lock, CLOCK_MONOTONIC, &until) || s->failure.code) continue;
     pthread_mutex_unlock(&s->lock);
     weft_err err = look_up(s);
-    if (err) fail(s, err);
+    if (err) staged_fail(s, err);
     pthread_mutex_lock(&s->lock);
   }
   s->stage = -1;
@@ -365,10 +367,10 @@ static void sleep_until_ready(staged *s) {
 
 weft_err weft__staged_run(plan *p, plan_run *run) {
   staged *s;
-  WEFT_TRY(begin(&s, p, run, NULL, NULL, NULL));
-  weft_err err = watch(s);
-  if (err) return finish(s, err);
+  WEFT_TRY(staged_begin(&s, p, run, NULL, NULL, NULL));
+  weft_err err = staged_watch(s);
+  if (err) return staged_finish(s, err);
   begin_receives(s);
-  while (!advance(s, &err)) sleep_until_ready(s);
-  return finish(s, err);
+  while (!run_ready_stages(s, &err)) sleep_until_ready(s);
+  return staged_finish(s, err);
 }

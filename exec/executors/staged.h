@@ -1,9 +1,10 @@
-/* staged.h - plans whose only waits are for other tasks: straight plans with pauses.
+/* staged.h - staged execution: runs a plan without control flow whose only waits are for values of other tasks.
  *
- * The master, who sees the whole step, gives each _Recv a stage: how many times a value has crossed from task to
- * task on its way here.  A task that runs everything of the stages below before it waits for those of a stage can
- * never keep another from going on.  So such a plan keeps its order, its arena and its fused loops, and only pauses
- * where a stage begins until all that the stage receives is there.
+ * The master, which sees the whole step, gives each _Recv a stage: how many times its value depends on a transfer from
+ * task to task.  A value of stage k depends only on work of stages below k.  Each task finishes all work of the stages
+ * below k, sends included, before it waits for stage k.  So tasks cannot wait for each other in a circle.  A staged plan
+ * keeps its order, its arena and its fused loops; it only pauses where a stage begins, until all receives of that stage
+ * have ended.  The _Recv items themselves then only find their value in its slot (exec/executors/sequential.c).
  *
  * Graphs of other masters carry no stages and run on the dataflow executor. */
 #ifndef WEFT_EXEC_EXECUTORS_STAGED_H
@@ -17,10 +18,10 @@
 /* Sorts the order by stages, each _Send right behind what it sends.  *stage, per node of the graph, is the caller's to
  * weft__free; NULL when the nodes have no stages: the order is left as it was. */
 weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **stage);
-/* What the plan needs to know of its _Recv items; once they are numbered for good. */
+/* Lists the _Recv items of the plan.  Called after the last pass that renumbers items. */
 weft_err weft__staged_prepare(plan *p);
 
-/* As weft__dataflow_start and weft__dataflow_run. */
+/* As weft__dataflow_start (which says what `borrowed` means and who calls `done`) and weft__dataflow_run. */
 void weft__staged_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_done *done, void *arg);
 weft_err weft__staged_run(plan *p, plan_run *run);
 

@@ -4,29 +4,29 @@
  *    +--------+ -------------> +-------------------+ -------------> +--------------------+
  *    |  idle  |                | loop thread polls |                |    caller polls    |
  *    |        | <------------- |   (poller == 0)   | <------------- | (poller == caller) |
- *    +--------+   last user    +-------------------+  its sync_event is   +--------------------+
- *                 is released                         open, or time is up
+ *    +--------+   last user    +-------------------+  its event is  +--------------------+
+ *                 is released                         set, or time is up
  *
  * Idle means that there is no group: net/transport.c creates it for the first user and destroys it after the last.
  *
- * Who polls.  The caller polls the epoll of the primary loop (the inner epoll).  The loop's thread polls it as well
- * until the first caller has come; from then on it polls the outer epoll, which watches the inner one while no
- * caller polls.  So a change of the poller is one epoll_ctl, and wakes no thread.
+ * Who polls.  A caller polls the epoll of the primary loop (the inner epoll).  At first the loop's thread polls the
+ * inner epoll too.  Once a caller has polled, the thread polls only the outer epoll, which reports the inner one while
+ * no caller polls.  So a change of the poller is one epoll_ctl, and wakes no thread.
  *
  * Who dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the dispatch
- * lock, if it is free.  If not, the thread that holds the lock sees the queue too.  So no thread waits for another's
- * callback.  Events are edge-triggered, since otherwise both threads would be woken for each.  Output is watched
+ * lock, if it is free.  If not, the thread that holds the lock empties the queue, including what this one pushed.  So
+ * no thread waits for another's callback.  Events are edge-triggered, since otherwise both threads would be woken for each event.  Output is watched
  * only while a socket is full, since a unix socket would otherwise wake a thread each time its peer reads.
  *
- * How a caller wakes.  If another thread opens the sync_event of the caller that polls, it writes to the wakeup fd, an
+ * How a caller wakes.  If another thread sets the sync_event of the caller that polls, it writes to the wakeup fd, an
  * eventfd in the inner epoll.  If the loop's thread reads that event first, it writes again.
  *
  * How many loops.  A process that waits for responses has all its sources in the primary loop.  One that only serves
- * spreads its connections over as many loops as they are worth and as there are processors.  Should it ever wait for
- * a response, each connection migrates to the primary loop with its next event.
+ * spreads its connections over several: one loop per SOURCES_PER_LOOP connections, at most LOOPS_MAX and one per
+ * processor.  Should it ever wait for a response, each connection migrates to the primary loop with its next event.
  *
- * Locks, per group: the dispatch lock of each loop (order 0; tried, except for ticks and for removing a source),
- * `lock` over the number of loops, `tick_lock` over the tickers.  There is no static state: everything is in the
+ * Locks, per group: the dispatch lock of each loop (rank 0 in docs/threads.md; taken by trylock, except for ticks and
+ * for removing a source), `lock` over the number of loops, `tick_lock` over the tickers.  There is no static state: everything is in the
  * group. */
 #include "net/fast/loop.h"
 #include "base/alloc.h"
@@ -44,7 +44,7 @@
 #define KEY_WAKEUP UINT64_MAX
 #define KEY_TICK (UINT64_MAX - 1)
 
-enum { LOOPS_MAX = 3, SOURCES_PER_LOOP = 4 /* of each loop, before another is started */ };
+enum { LOOPS_MAX = 3, SOURCES_PER_LOOP = 4 /* another loop is started when every loop has this many */ };
 enum { YIELD_MAX_US = 500, NO_YIELD_MS = 50 };
 
 typedef struct loop {
@@ -121,7 +121,7 @@ static void loop_yield(loop *l) {
 }
 
 /* Runs callbacks until the queue is empty, with the dispatch lock held.  Between two of them it polls, unless a caller
- * polls meanwhile.  Returns true, perhaps with sources left, as soon as the sync_event (or NULL) is open. */
+ * polls meanwhile.  Returns true, perhaps with sources left, as soon as the sync_event (or NULL) is set. */
 static bool loop_dispatch_locked(loop *l, sync_event *until) {
   uint32_t events;
   for (source *s; (s = weft__ready_queue_pop(&l->ready, weft__clock_now_ns(), &events));) {
@@ -129,12 +129,13 @@ static bool loop_dispatch_locked(loop *l, sync_event *until) {
     if (until && weft__sync_event_watch(until, true)) return true;
     if (!weft__ready_queue_has_ready(&l->ready)) continue;
     loop_yield(l);
-    if (until || !has_poller(l->group)) loop_forward_wakeup(l->group, loop_poll(l, 0));
+    if (until || !has_poller(l->group)) /* until is set on the poller only */
+      loop_forward_wakeup(l->group, loop_poll(l, 0));
   }
   return false;
 }
 
-/* Dispatches if no other thread does.  A caller whose sync_event opens leaves the rest to the loop's thread. */
+/* Dispatches if no other thread does.  A caller whose sync_event is set leaves the rest to the loop's thread. */
 static void loop_dispatch(loop *l, sync_event *until) {
   bool leaves = false;
   while (!leaves && weft__ready_queue_has_ready(&l->ready) && pthread_mutex_trylock(&l->dispatch_lock) == 0) {
@@ -393,7 +394,7 @@ void weft__loop_remove_and_close(loop_group *g, source *s) {
 
 /* ---- callers that wait ---- */
 
-bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_open) {
+bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_set) {
   int64_t deadline = weft__clock_now_ns() + for_ns, left = for_ns;
   pthread_t none = 0;
   if (!atomic_compare_exchange_strong(&g->poller, &none, pthread_self())) return false;
@@ -405,7 +406,7 @@ bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, boo
     poll_result result = loop_poll_and_dispatch(primary(g), wait_ms, until);
     left = result == POLL_NOTHING ? 0 : deadline - weft__clock_now_ns();
   }
-  *is_open = weft__sync_event_watch(until, false);
+  *is_set = weft__sync_event_watch(until, false);
   atomic_store(&g->poller, 0);
   primary_watch_inner(g, true);
   return true;

@@ -9,7 +9,7 @@
  * beside it where many connections are served.  net/transport.c holds the only group and hands it down to whoever
  * needs it.
  *
- * Functions may be called on any thread, except where "dispatch" or "not in a callback" says otherwise. */
+ * Functions may be called on any thread, except where "in a callback" or "not in a callback" says otherwise. */
 #ifndef WEFT_NET_FAST_LOOP_H
 #define WEFT_NET_FAST_LOOP_H
 
@@ -30,9 +30,9 @@ void weft__loop_group_destroy(loop_group *g);
 weft_err weft__loop_add(loop_group *g, source *s);
 /* As weft__loop_add, but with the least busy loop of the group; starts another loop if all are busy. */
 weft_err weft__loop_add_balanced(loop_group *g, source *s);
-/* In on_ready, of a source that was added balanced: returns true once callers poll in this process.  Then the owner
- * calls weft__loop_migrate, under the lock that also guards its calls of weft__loop_rearm, and returns: on_ready is
- * called again by the primary loop. */
+/* Called in on_ready of a source that was added balanced.  Returns true once callers poll in this process.  Then the
+ * owner calls weft__loop_migrate and returns; the primary loop calls on_ready again.  The owner holds the lock that it
+ * also holds for weft__loop_rearm, so that a rearm does not go to the old loop. */
 bool weft__loop_must_migrate(const source *s);
 weft_err weft__loop_migrate(source *s, bool output);
 /* Reports again what is there, and room for output if asked for. */
@@ -45,9 +45,10 @@ void weft__loop_remove_and_close(loop_group *g, source *s);
 
 /* ---- callers that wait ---- */
 
-/* Polls on the calling thread and runs callbacks, until the sync_event is open or the time is up; *is_open says which.
- * Returns false at once, with *is_open unchanged, if another caller polls.  Not in a callback. */
-bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_open);
+/* Polls on the calling thread and runs callbacks, until the sync_event is set or the time is up; *is_set says which.  It
+ * may return early, for example after LOOP_TICK_MS without an event, so callers call it in a loop.  Returns false at
+ * once, with *is_set unchanged, if another caller polls.  Not in a callback. */
+bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_set);
 /* Wakes the caller that polls, so that it looks at its sync_event.  Does nothing on the thread that polls. */
 void weft__loop_wake_poller(loop_group *g);
 
@@ -55,7 +56,7 @@ void weft__loop_wake_poller(loop_group *g);
 
 enum { LOOP_TICK_MS = 50, LOOP_IDLE_MS = 1000 };
 
-/* tick is called in dispatch of the primary loop: every LOOP_TICK_MS as long as a ticker returned true the last time,
+/* tick is called in a callback of the primary loop: every LOOP_TICK_MS as long as a ticker returned true the last time,
  * else every LOOP_IDLE_MS. */
 typedef struct ticker {
   bool (*tick)(struct ticker *t, int64_t now_ns);

@@ -6,6 +6,7 @@
 #include "graph/kernel.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ static weft_err check_limit(const kernel *k, weft_dtype type, const shape *s) {
 }
 
 weft_tensor *weft__out(kernel *k, int i, const shape *s) {
+  WEFT_ASSERT(i >= 0 && i < k->n_out);
   weft_tensor *t = &k->out[i].t;
   weft_dtype type = weft__dtype_base(k->node->out_type[i]);
   int64_t count = weft__shape_count(s);

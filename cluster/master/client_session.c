@@ -332,18 +332,21 @@ static weft_err client_session_run_partial(client_session *s, call *c, const Ten
     err = weft__fail(WEFT_INVALID_ARGUMENT, "Must run PartialRunSetup before performing partial runs: handle %.64s",
                      q->partial_run_handle);
   if (!err) err = run_tensors_init(&x, &shape_only);
-  if (!err) {
-    err = run_tensors_add_named(&x, fed);
-    if (!err) err = weft__partial_run_call(e->run, &n, x.fed, x.fetched, weft__call_cancel(c), &done);
-    for (size_t i = 0; i < q->n_fetch && !err; i++)
-      err = weft__message_add_named_tensor(answer, 1, q->fetch[i], x.fetched[i]);
-    status kept = {0};
-    weft__status_update(&kept, err);
-    run_tensors_finish(&x);
-    client_session_put_partial(s, e, done);
-    err = weft__status_raise(&kept);
-    weft__status_finish(&kept);
+  if (err) {
+    if (e) client_session_put_partial(s, e, false);
+    weft__free(feed);
+    return err;
   }
+  err = run_tensors_add_named(&x, fed);
+  if (!err) err = weft__partial_run_call(e->run, &n, x.fed, x.fetched, weft__call_cancel(c), &done);
+  for (size_t i = 0; i < q->n_fetch && !err; i++)
+    err = weft__message_add_named_tensor(answer, 1, q->fetch[i], x.fetched[i]);
+  status kept = {0};
+  weft__status_update(&kept, err);
+  run_tensors_finish(&x);
+  client_session_put_partial(s, e, done);
+  err = weft__status_raise(&kept);
+  weft__status_finish(&kept);
   weft__free(feed);
   return err;
 }

@@ -5,7 +5,7 @@
  * that made a value of the arena (exec/executors/guarded.c).  Elements start out as guard bytes too, so that a kernel
  * that leaves some of them unwritten does not find zeros there.
  *
- * A build with a sanitizer has no guard behind heap tensors: there the sanitizer itself sees the first wrong byte. */
+ * A build with AddressSanitizer has no guard behind heap tensors: there the sanitizer itself sees the first wrong byte. */
 #ifndef WEFT_BASE_GUARD_H
 #define WEFT_BASE_GUARD_H
 

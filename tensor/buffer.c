@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/block.h"
 #include "base/guard.h"
+#include "base/sanitizer.h"
 #include "tensor/tensor.h"
 #include <string.h>
 
@@ -26,9 +27,9 @@ static void buffer_finish_elements(buffer *b) {
 
 static size_t buffer_guard_before(const buffer *b) { return (size_t)((char *)b->data - (char *)b) - HEADER; }
 
-/* With a sanitizer the block ends with the last element, so that it sees what is written or read behind. */
+/* With AddressSanitizer the block ends with the last element, so that it sees what is written or read behind. */
 static size_t buffer_guard_after(size_t before) {
-#ifdef WEFT_SANITIZED
+#ifdef WEFT_SANITIZED_ADDRESS
   return (void)before, 0;
 #else
   return before;

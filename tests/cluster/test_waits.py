@@ -9,6 +9,7 @@ import grpc
 import pytest
 import weft as tf
 from rawclient import Client, field, varint
+from weft._core.framework.function import Defun
 from tasks import eventually
 
 DEADLINE, UNAVAILABLE = grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE
@@ -19,7 +20,7 @@ def forever(i):
 
 
 def in_a_function(i):
-    return tf.function.Defun(tf.int32)(forever)(i)
+    return Defun(tf.int32)(forever)(i)
 
 
 def filtered(_):

@@ -83,7 +83,7 @@ static rendezvous_entry **rendezvous_find(rendezvous *r, const char *key, uint32
 
 static rendezvous_entry *rendezvous_unlink(rendezvous *r, rendezvous_entry **at) {
   rendezvous_entry *m = *at;
-  WEFT_ASSERT(m && r->n_waiting > 0);
+  WEFT_ASSERT(r->n_waiting > 0);
   *at = m->next;
   r->n_waiting--;
   return m;

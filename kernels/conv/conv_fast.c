@@ -14,7 +14,11 @@
 #include "base/target_clones.h"
 #include <string.h>
 
-enum { PANEL_BYTES = 256 * 1024 }; /* of a filter panel: should stay in the second cache */
+enum {
+  PANEL_BYTES = 256 * 1024, /* of a filter panel: should stay in the second cache */
+  LEAST_TERMS = 24,
+  MOST_TERMS = 256 /* of a part of a sum that must round little */
+};
 
 /* ---- an image with its padding ---- */
 
@@ -146,11 +150,17 @@ static void pack_panels(void *arg, int64_t begin, int64_t end) {
   }
 }
 
+/* The most terms that are added up in one piece.  Pieces of one tap's channels would have the error of short sums; twice
+ * as many terms have at most 1.4 times that error, and cost less time. */
+static int64_t part_terms(const sweep *s) {
+  return s->turned ? least(most(2 * s->image.channels, LEAST_TERMS), MOST_TERMS) : INT64_MAX;
+}
+
 /* One row of the result of one image, for the taps [begin, end) and one panel; added to what is there if `add`. */
 static void sweep_row(const sweep *s, const float *a, float *dst, int64_t column, int width, const float *panel,
                       int64_t begin, int64_t end, bool add) {
   float spill[TILE_MAX_FLOATS];
-  const int64_t cols = least(width, s->channels - column);
+  const int64_t cols = least(width, s->channels - column), terms = part_terms(s);
   const int64_t most_rows = weft__tile_rows(s->set, width), blocks = (s->size[1] + most_rows - 1) / most_rows;
   tile t = {.tap = s->tap + begin,
             .a_row = s->step[1] * s->image.channels,
@@ -169,7 +179,7 @@ static void sweep_row(const sweep *s, const float *a, float *dst, int64_t column
       t.c = spill, t.c_row = width;
       for (int p = 0; add && p < rows; p++) memcpy(spill + p * width, c + p * s->stride[1], (size_t)cols * sizeof *c);
     }
-    weft__tile_by_row(s->set, width, rows)(&t);
+    weft__tile_in_parts(weft__tile_by_row(s->set, width, rows), &t, terms);
     for (int p = 0; cols < width && p < rows; p++)
       memcpy(c + p * s->stride[1], spill + p * width, (size_t)cols * sizeof *c);
     done += rows;

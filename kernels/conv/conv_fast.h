@@ -31,7 +31,7 @@ static inline int64_t weft__filter_copies(int64_t threads, int64_t units, int64_
  * piece loses digits as it grows, and what conv_short.c and conv_square.c make of such sums would lose more. */
 static inline void weft__tile_in_parts(tile_fn *fn, const tile *whole, int64_t terms) {
   tile t = *whole;
-  const int64_t taps = most(terms / t.run, 1), parts = taps > 1 ? 1 : (t.run + terms - 1) / terms;
+  const int64_t taps = most(terms / most(t.run, 1), 1), parts = t.run > terms ? (t.run - 1) / terms + 1 : 1;
   if (t.taps == 0 || (t.taps <= taps && parts == 1)) { /* of no taps: zero, unless it is added */
     fn(&t);
     return;
@@ -82,6 +82,16 @@ typedef struct sweep {
   bool infinite;                /* likewise: a result is infinite or no number */
 } sweep;
 
+/* Must the sums round as little as one short sum for each tap?  TensorFlow's gradient towards the input does where it is
+ * without oneDNN, which it has on x86_64. */
+static inline bool weft__sweep_is_exact(const sweep *s) {
+#if defined(__x86_64__)
+  (void)s;
+  return false;
+#else
+  return s->turned;
+#endif
+}
 /* The taps [*begin, *end) along the height that meet the image for row i of the result. */
 void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t *end);
 /* Rows in a unit of work: few enough bytes, and enough units for all threads. */

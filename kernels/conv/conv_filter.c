@@ -8,7 +8,10 @@
 #include "kernels/conv/conv_fast.h"
 #include <string.h>
 
-enum { ROWS_BYTES = 96 * 1024 }; /* of dy that is read once for each block of the filter's rows */
+enum {
+  ROWS_BYTES = 96 * 1024, /* of dy that is read once for each block of the filter's rows */
+  PART_TERMS = 96         /* products that are added up in one piece: longer sums in one piece lose digits */
+};
 
 typedef struct filter_job {
   const conv *c;
@@ -56,7 +59,7 @@ static void filter_unit(const filter_job *j, const float *a, const float *dy, in
         const int rows = weft__int_sat((strip - done + blocks - b - 1) / (blocks - b));
         t.a = from + done;
         t.c = to + done * j->columns;
-        weft__tile_by_col(j->set, width, rows)(&t);
+        weft__tile_in_parts(weft__tile_by_col(j->set, width, rows), &t, PART_TERMS);
         done += rows;
       }
     }

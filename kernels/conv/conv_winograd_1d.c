@@ -25,6 +25,7 @@ enum {
   /* Plain sums of few terms round so little that these would have more than 1.6 times their error: the channels of an
    * image, and the columns of a gradient. */
   FEW_CHANNELS = 16,
+  FEW_TERMS = 48, /* channels times the rows of the filter that can meet the image */
   FEW_COLUMNS = 12,
   /* A filter's gradient is a sum over all pixels of a batch.  It is taken in parts of so many products, and so many
    * parts are added up before they are added to the rest: in one piece its error would be twice TensorFlow's. */
@@ -160,7 +161,8 @@ static void rows_fill(const rows_of_sums *r, const float *src, int64_t first, in
 
 bool weft__short_fits(const sweep *s) {
   const int64_t columns = s->count[1];
-  return s->merged && s->step[1] == 1 && (columns == 3 || columns == 5) && s->image.channels >= FEW_CHANNELS &&
+  return !weft__sweep_is_exact(s) && s->merged && s->step[1] == 1 && (columns == 3 || columns == 5) &&
+         s->image.channels >= FEW_CHANNELS && s->image.channels * least(s->count[0], s->image.size[0]) >= FEW_TERMS &&
          s->channels >= s->set->lanes && s->size[1] >= 4 && s->c->batch * s->size[0] * s->size[1] >= FEW_PIXELS;
 }
 

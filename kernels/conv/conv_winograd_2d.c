@@ -1,13 +1,17 @@
-/* conv_winograd_2d.c - convolutions with filters of 5 x 5 by fewer products in both directions.
+/* conv_winograd_2d.c - convolutions with filters of 5 x 5 and 3 x 3 by fewer products in both directions.
  *
- * What conv_short.c does along a row is done down the columns as well: 2 x 2 results are 36 products between 36 sums
- * of 6 x 6 pixels and 36 sums of the filter, instead of 100, or of 60 in one direction.  The 36 are independent, so
- * each is a product of matrices: (squares, channels) with (channels, channels of the result).  The sums are taken of
- * whole vectors of channels (conv_sums.c).
+ * What conv_winograd_1d.c does along a row is done down the columns as well: 2 x 2 results of a filter of 5 x 5 are 36
+ * products between 36 sums of 6 x 6 pixels and 36 sums of the filter, instead of 100, or of 60 in one direction.  The 36
+ * are independent, so each is a product of matrices: (squares, channels) with (channels, channels of the result).  The
+ * sums are taken of whole vectors of channels (conv_sums.c).
  *
- * The sums of a filter are read for every unit of work, so wide filters are left to conv_short.c: with them this would
- * wait for memory.  So are filters of 3 x 3 and the gradient towards a filter, which would round worse: the error of
- * a corner of the filter would be ten times that of a plain sum.  docs/decisions.md has the measurements. */
+ * TensorFlow computes the gradient towards the input without oneDNN (as on aarch64) by one short sum for each tap, which
+ * rounds little.  There this gradient takes the schemes that round less: 49 products for 5 x 5, 16 instead of 36 for
+ * 3 x 3, and sums in parts.
+ *
+ * The sums of a filter are read for every unit of work, so wide filters are left to conv_winograd_1d.c or plain tiles:
+ * with them this would wait for memory.  So is the gradient towards a filter, which would round worse: the error of a
+ * corner of the filter would be ten times that of a plain sum.  docs/decisions.md has the measurements. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "kernels/conv/conv_fast.h"
@@ -15,9 +19,9 @@
 #include <string.h>
 
 enum {
-  POINTS = SQUARE_POINTS * SQUARE_POINTS,
   FEW_PIXELS = 256,
   FEW_CHANNELS = 32,        /* with fewer the error would be more than 1.6 times that of a plain sum */
+  MOST_TERMS = 64,          /* of a part of a sum that must round little */
   FILTER_BYTES = 640 * 1024 /* of the sums of a panel: should stay in the second cache */
 };
 
@@ -38,11 +42,22 @@ static bool are_neighbours(const int64_t *offset, int64_t n) {
 /* Of the widest panel. */
 static int64_t width_of(const sweep *s) { return least(s->channels, weft__tile_width(s->set)); }
 
+static int64_t points_of(const square_sums *m) { return (int64_t)m->points * m->points; }
+
+/* The sums for this sweep; NULL: none has that filter, or they would round too much. */
+static const square_sums *sums_of(const sweep *s) {
+  if (s->count[0] != s->count[1]) return NULL;
+  const bool exact = weft__sweep_is_exact(s);
+  if (s->count[0] == 5) return weft__square_sums(s->set, exact ? SQUARE_SEVEN : SQUARE_SIX);
+  return s->count[0] == 3 && exact ? weft__square_sums(s->set, SQUARE_FOUR) : NULL;
+}
+
 bool weft__square_fits(const sweep *s) {
+  const square_sums *m = sums_of(s);
   for (int i = 0; i < 2; i++)
-    if (s->step[i] != 1 || s->count[i] != SQUARE_FILTER || !are_neighbours(s->offset[i], s->count[i])) return false;
+    if (!m || s->step[i] != 1 || !are_neighbours(s->offset[i], s->count[i])) return false;
   const int64_t in = s->image.channels, out = s->channels, lanes = s->set->lanes;
-  const int64_t panel = POINTS * in * width_of(s) * (int64_t)sizeof(float);
+  const int64_t panel = points_of(m) * in * width_of(s) * (int64_t)sizeof(float);
   return in >= FEW_CHANNELS && in % lanes == 0 && out % lanes == 0 && panel <= FILTER_BYTES &&
          s->c->batch * s->size[0] * s->size[1] >= FEW_PIXELS;
 }
@@ -62,15 +77,16 @@ static void pack_sums(void *arg, int64_t begin, int64_t end) {
   const sweep *s = j->s;
   const conv *c = s->c;
   const int64_t oc = c->out_ch, channels = s->image.channels;
-  float g[SQUARE_FILTER * SQUARE_FILTER * TILE_MAX_WIDTH];
+  const int64_t taps = j->sums->taps, points = points_of(j->sums);
+  float g[SQUARE_MAX_FILTER * SQUARE_MAX_FILTER * TILE_MAX_WIDTH];
   int width;
   for (int64_t first = 0; first < s->channels; first += width) {
     width = weft__tile_panel(s->set, s->channels - first);
-    float *out = j->packed + first * POINTS * channels;
+    float *out = j->packed + first * points * channels;
     for (int64_t r = begin; r < end; r++) {
       float *to = g;
-      for (int64_t h = 0; h < SQUARE_FILTER; h++)
-        for (int64_t w = 0; w < SQUARE_FILTER; w++, to += width) {
+      for (int64_t h = 0; h < taps; h++)
+        for (int64_t w = 0; w < taps; w++, to += width) {
           const float *block = j->f + (s->key[0][h] * c->at[1].size + s->key[1][w]) * c->in_ch * oc; /* (in, out) */
           for (int64_t i = 0; i < width && s->turned; i++) to[i] = block[(first + i) * oc + r];
           if (!s->turned) memcpy(to, block + r * oc + first, (size_t)width * sizeof *to);
@@ -86,27 +102,32 @@ static void fill(const square_job *j, const float *src, int64_t first, int64_t d
   patch d = {.image = (float *)(uintptr_t)src, .row = m->size[1] * m->channels, .pixel = m->channels};
   for (int64_t i = 0; i < down; i++) {
     const int64_t row = first + i * SQUARE_RESULTS - m->pad[0];
-    patch_axis(&d, 0, row, m->size[0], SQUARE_POINTS);
+    patch_axis(&d, 0, row, m->size[0], j->sums->reach);
     for (int64_t k = 0; k < j->across; k++, u += m->channels) {
       const int64_t column = k * SQUARE_RESULTS - m->pad[1];
-      patch_axis(&d, 1, column, m->size[1], SQUARE_POINTS);
+      patch_axis(&d, 1, column, m->size[1], j->sums->reach);
       d.corner = row * d.row + column * d.pixel;
       j->sums->pixels(&d, u, j->most * m->channels, m->channels);
     }
   }
 }
 
+/* How many terms are added up in one piece: two pieces keep the error within bounds, of 64 channels or fewer. */
+static int64_t part_terms(const sweep *s) {
+  return weft__sweep_is_exact(s) ? least(most((s->image.channels + 1) / 2, 16), MOST_TERMS) : INT64_MAX;
+}
+
 /* m = u times the panel, at one point. */
 static void multiply(const square_job *j, const float *u, int64_t n, const float *panel, int width, float *m) {
   static const int64_t no_tap[1] = {0};
   const int64_t c = j->s->image.channels, most_rows = weft__tile_rows(j->s->set, width);
-  const int64_t blocks = (n + most_rows - 1) / most_rows;
+  const int64_t blocks = (n + most_rows - 1) / most_rows, terms = part_terms(j->s);
   tile t = {.tap = no_tap, .a_row = c, .a_col = 1, .b = panel, .b_row = width, .taps = 1, .run = c, .c_row = width};
   for (int64_t b = 0, done = 0; b < blocks; b++) {
     const int rows = weft__int_sat((n - done + blocks - b - 1) / (blocks - b));
     t.a = u + done * c;
     t.c = m + done * width;
-    weft__tile_by_row(j->s->set, width, rows)(&t);
+    weft__tile_in_parts(weft__tile_by_row(j->s->set, width, rows), &t, terms);
     done += rows;
   }
 }
@@ -130,13 +151,13 @@ static void gather(const square_job *j, const float *m, int64_t rows, int64_t co
 static void square_units(void *arg, int64_t begin, int64_t end) {
   const square_job *j = arg;
   sweep *s = j->s;
-  const int64_t c = s->image.channels, point = j->most * c;
-  float *u = weft__alloc_aligned((size_t)(POINTS * (point + j->most * width_of(s))) * sizeof *u);
+  const int64_t c = s->image.channels, point = j->most * c, points = points_of(j->sums);
+  float *u = weft__alloc_aligned((size_t)(points * (point + j->most * width_of(s))) * sizeof *u);
   if (!u) {
     __atomic_store_n(&s->failed, true, __ATOMIC_RELAXED);
     return;
   }
-  float *m = u + POINTS * point;
+  float *m = u + points * point;
   for (int64_t unit = begin; unit < end; unit++) {
     const int64_t n = unit / s->chunks, first = unit % s->chunks * s->chunk, rows = least(s->chunk, s->size[0] - first);
     float *dst = s->dst + n * s->dst_image + first * s->stride[0];
@@ -144,8 +165,8 @@ static void square_units(void *arg, int64_t begin, int64_t end) {
     int width;
     for (int64_t column = 0; column < s->channels; column += width) {
       width = weft__tile_panel(s->set, s->channels - column);
-      const float *panel = j->packed + column * POINTS * c;
-      for (int64_t f = 0; f < POINTS; f++)
+      const float *panel = j->packed + column * points * c;
+      for (int64_t f = 0; f < points; f++)
         multiply(j, u + f * point, halves(rows) * j->across, panel + f * c * width, width, m + f * j->most * width);
       gather(j, m, rows, column, width, dst);
     }
@@ -155,16 +176,17 @@ static void square_units(void *arg, int64_t begin, int64_t end) {
 
 weft_err weft__square_sweep(kernel *k, sweep *s, const float *f) {
   const int64_t c = s->image.channels, across = halves(s->size[1]);
-  const int64_t bytes = POINTS * across * (c + width_of(s)) * (int64_t)sizeof(float);
+  const square_sums *sums = sums_of(s);
+  const int64_t points = points_of(sums), bytes = points * across * (c + width_of(s)) * (int64_t)sizeof(float);
   weft__sweep_chunks(s, weft__kernel_threads(k), bytes / SQUARE_RESULTS);
   s->chunk = halves(s->chunk) * SQUARE_RESULTS;
   s->chunks = (s->size[0] + s->chunk - 1) / s->chunk;
-  square_job j = {.s = s, .sums = weft__square_sums(s->set), .f = f, .across = across};
+  square_job j = {.s = s, .sums = sums, .f = f, .across = across};
   j.most = halves(s->chunk) * across;
-  j.packed = weft__alloc_aligned((size_t)(POINTS * c * s->channels) * sizeof *j.packed);
+  j.packed = weft__alloc_aligned((size_t)(points * c * s->channels) * sizeof *j.packed);
   if (!j.packed) return WEFT_OOM;
-  weft__kernel_loop(k, c, POINTS * s->channels, pack_sums, &j);
-  weft__kernel_loop(k, s->c->batch * s->chunks, 2 * j.most * POINTS * c * s->channels / FLOPS_PER_NS + 1, square_units,
+  weft__kernel_loop(k, c, points * s->channels, pack_sums, &j);
+  weft__kernel_loop(k, s->c->batch * s->chunks, 2 * j.most * points * c * s->channels / FLOPS_PER_NS + 1, square_units,
                     &j);
   weft__free(j.packed);
   return s->failed ? weft__fail(WEFT_OOM, "a convolution needs memory for its sums") : WEFT_OK;

@@ -25,7 +25,10 @@ static int word(const unsigned char *p) { return p[0] | p[1] << 8; }
 
 /* ---- LZW: codes of growing width out of sub-blocks of at most 255 bytes ---- */
 
-enum { CODES = 4096 };
+enum {
+  CODES = 4096,
+  INDICES_PER_BYTE = 2731 /* at most: 4096 of a code of 12 bits; a shorter code of w bits stands for 2^w or fewer */
+};
 
 typedef struct lzw {
   bytes *in;
@@ -126,6 +129,7 @@ typedef struct frame {
 
 typedef struct gif {
   bytes in;
+  int64_t room;                 /* frames for which the picture has memory */
   const unsigned char *palette; /* the global one; NULL: none */
   int colors;
   int transparent; /* of the frame to come */
@@ -162,6 +166,7 @@ static weft_err gif_frame(gif *g, frame *f, bool *whole) {
   }
   if (!f->palette || f->width == 0 || f->height == 0) return WEFT_OK;
   const int64_t count = (int64_t)f->width * f->height;
+  if ((size_t)(count / INDICES_PER_BYTE) > g->in.left) return WEFT_OK; /* the data must end early */
   if (count > DECODED_IMAGE_MAX)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data: a frame of %d x %d", f->width, f->height);
   f->indices = weft__alloc((size_t)count);
@@ -194,20 +199,26 @@ static void draw(const frame *f, int left, int top, unsigned char *pixels, int64
 }
 
 /* Adds the frame to the picture: a copy of the one before, drawn over. */
-static weft_err add_frame(decoded_image *out, const frame *f) {
+static weft_err add_frame(gif *g, decoded_image *out, const frame *f) {
   if (!out->pixels) {
     *out = (decoded_image){.frames = 1, .height = f->height, .width = f->width, .channels = 3, .bits = 8};
     WEFT_TRY(weft__decoded_image_alloc(out));
     draw(f, f->left, f->top, out->pixels, out->height, out->width);
+    g->room = 1;
     return WEFT_OK;
   }
   const int64_t size = out->height * out->width * 3;
   if (size > DECODED_IMAGE_MAX / (out->frames + 1))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data: over %lld frames of %lld x %lld",
                       (long long)out->frames, (long long)out->height, (long long)out->width);
-  unsigned char *more = weft__realloc(out->pixels, (size_t)(size * (out->frames + 1)));
-  if (!more) return WEFT_OOM;
-  out->pixels = more;
+  if (out->frames == g->room) { /* twice as much: with one frame more each time, many frames would be copied often */
+    const int64_t most = DECODED_IMAGE_MAX / size, room = g->room < most / 2 ? 2 * g->room : most;
+    unsigned char *larger = weft__realloc(out->pixels, (size_t)(size * room));
+    if (!larger) return WEFT_OOM;
+    out->pixels = larger;
+    g->room = room;
+  }
+  unsigned char *more = out->pixels;
   memcpy(more + size * out->frames, more + size * (out->frames - 1), (size_t)size);
   draw(f, f->left, f->top, more + size * out->frames, out->height, out->width);
   out->frames++;
@@ -225,7 +236,7 @@ static weft_err read_frames(gif *g, decoded_image *out, bool first_only) {
     frame f = {0};
     bool whole;
     weft_err err = gif_frame(g, &f, &whole);
-    if (!err && whole) err = add_frame(out, &f);
+    if (!err && whole) err = add_frame(g, out, &f);
     weft__free(f.indices);
     if (err) return err;
     if (!whole || first_only) return WEFT_OK;

@@ -1,7 +1,10 @@
 /* image.h - files of pixels, decoded: what the decoders of PNG, JPEG, GIF and BMP have in common.
  *
  * A decoder is given bytes it must not trust.  Whatever they hold, it returns an error or a whole
- * picture; it never reads past them and never asks for more memory than DECODED_IMAGE_MAX samples. */
+ * picture; it never reads past them and never asks for more memory than DECODED_IMAGE_MAX samples.  Its time is bounded
+ * by the samples of the result and by the bytes of the file: a JPEG may not announce more pixels, or go over them more
+ * often, than its bytes can explain (jpeg.c), a GIF's frame has no more pixels than its bytes can hold (gif.c), and of a
+ * PNG only the chunks that are used are unpacked (png_decode.c). */
 #ifndef WEFT_CODEC_IMAGE_H
 #define WEFT_CODEC_IMAGE_H
 

@@ -1,10 +1,15 @@
 /* image_test.c - pictures survive being written and read; broken files cost an error, never more. */
 #include "base/alloc.h"
+#include "base/memory_limit.h"
 #include "base/text.h"
 #include "codec/image.h"
 #include "codec/png_encode.h"
 #include "tests/check.h"
 #include <stdlib.h>
+#include <sys/resource.h>
+#if WEFT_HAVE_ZLIB
+#include <zlib.h>
+#endif
 
 enum { H = 13, W = 17 };
 
@@ -74,6 +79,103 @@ TEST(a_jpeg_that_ends_early_is_refused_or_filled_up) {
 }
 #endif
 
+#if WEFT_HAVE_JPEG
+/* A progressive file of 16 x 16 gray pixels that announces other sizes and has its first scan `times` more times. */
+static void make_progressive(text *out, int height, int width, int times) {
+  const uint8_t pixels[16 * 16] = {0};
+  text file = {0};
+  EXPECT_OK(weft__jpeg_encode(&file, pixels, 16, 16, 1, &(jpeg_encoding){.quality = 90, .progressive = true}));
+  unsigned char *p = (unsigned char *)file.data;
+  size_t scan = 0, end = 0;
+  for (size_t i = 2; i < file.size && end == 0; i++) {
+    if (p[i] != 0xff || p[i + 1] == 0) continue;
+    if (p[i + 1] == 0xc2) { /* the frame's header */
+      p[i + 5] = (unsigned char)(height >> 8), p[i + 6] = (unsigned char)height;
+      p[i + 7] = (unsigned char)(width >> 8), p[i + 8] = (unsigned char)width;
+    }
+    if (scan) end = i;
+    if (p[i + 1] == 0xda) scan = i;
+    if (!scan) i += 1 + (size_t)(p[i + 2] << 8 | p[i + 3]);
+  }
+  weft__text_add(out, file.data, end);
+  for (int i = 0; i < times; i++) weft__text_add(out, file.data + scan, end - scan);
+  weft__text_add(out, file.data + end, file.size - end);
+  weft__text_finish(&file);
+}
+
+TEST(a_jpeg_that_announces_more_pixels_than_its_bytes_hold_is_refused) {
+  text file = {0};
+  decoded_image p;
+  make_progressive(&file, 20000, 20000, 0);
+  EXPECT_ERR(weft__jpeg_decode(&p, file.data, file.size, &plain), WEFT_INVALID_ARGUMENT, "cannot hold 20000 x 20000");
+  weft__text_finish(&file);
+  make_progressive(&file, 65000, 65000, 0);
+  EXPECT_ERR(weft__jpeg_decode(&p, file.data, file.size, &plain), WEFT_INVALID_ARGUMENT, "65000 x 65000 x 1 samples");
+  weft__text_finish(&file);
+}
+
+TEST(a_jpeg_of_many_short_scans_is_refused) {
+  text file = {0};
+  decoded_image p;
+  make_progressive(&file, 4096, 4096, 300);
+  EXPECT_ERR(weft__jpeg_decode(&p, file.data, file.size, &plain), WEFT_INVALID_ARGUMENT, "Invalid JPEG data");
+  weft__text_finish(&file);
+  make_progressive(&file, 16, 16, 300); /* which cost nothing */
+  EXPECT_OK(weft__jpeg_decode(&p, file.data, file.size, &plain));
+  weft__free(p.pixels);
+  weft__text_finish(&file);
+}
+#endif
+
+#if WEFT_HAVE_PNG && WEFT_HAVE_ZLIB
+static void add_word(text *out, uint32_t v) {
+  const char b[4] = {(char)(v >> 24), (char)(v >> 16), (char)(v >> 8), (char)v};
+  weft__text_add(out, b, 4);
+}
+
+/* A text chunk of 7 MB, packed. */
+static void add_long_text(text *out) {
+  enum { LONG = 7 << 20 };
+  text chunk = {0};
+  char *letters = malloc(LONG), *packed = malloc(compressBound(LONG));
+  uLongf size = compressBound(LONG);
+  memset(letters, 'x', LONG);
+  EXPECT_EQ_INT(compress((Bytef *)packed, &size, (Bytef *)letters, LONG), Z_OK);
+  weft__text_add(&chunk, "zTXtComment\0\0", 13);
+  weft__text_add(&chunk, packed, size);
+  add_word(out, (uint32_t)chunk.size - 4);
+  weft__text_add(out, chunk.data, chunk.size);
+  add_word(out, (uint32_t)crc32(0, (const Bytef *)chunk.data, (uInt)chunk.size));
+  weft__text_finish(&chunk);
+  free(letters);
+  free(packed);
+}
+
+static long peak_kilobytes(void) {
+  struct rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  return u.ru_maxrss;
+}
+
+TEST(text_in_a_png_is_not_unpacked) {
+  enum { CHUNKS = 24, HEADER = 33 }; /* the signature and IHDR */
+  const uint8_t pixels[H * W] = {0};
+  text file = {0}, chunk = {0}, bomb = {0};
+  decoded_image p;
+  EXPECT_OK(weft__png_encode(&file, &(png_picture){pixels, W, H, 1, 8, -1}));
+  add_long_text(&chunk);
+  weft__text_add(&bomb, file.data, HEADER);
+  for (int i = 0; i < CHUNKS; i++) weft__text_add(&bomb, chunk.data, chunk.size);
+  weft__text_add(&bomb, file.data + HEADER, file.size - HEADER);
+  const long before = peak_kilobytes();
+  EXPECT_OK(weft__png_decode(&p, bomb.data, bomb.size, 0, false));
+  EXPECT_EQ_MEM(p.pixels, pixels, sizeof pixels);
+  EXPECT(peak_kilobytes() - before < 16 * 1024);
+  weft__free(p.pixels);
+  weft__text_finish(&file), weft__text_finish(&chunk), weft__text_finish(&bomb);
+}
+#endif
+
 /* A GIF of one frame of 2 x 2 pixels and a BMP of 2 x 1, byte by byte. */
 static const char gif[] = "GIF89a\x02\0\x02\0\xf1\0\0\0\0\0\xff\0\0\0\xff\0\x09\x08\x07,\0\0\0\0\x02\0\x02\0\0"
                           "\x02\x03\x44\x34\x05\0;";
@@ -86,6 +188,17 @@ TEST(a_gif_gives_its_colours) {
   EXPECT_OK(weft__gif_decode(&p, gif, sizeof gif - 1, false));
   EXPECT_EQ_INT(p.frames * p.height * p.width * p.channels, 12);
   EXPECT_EQ_MEM(p.pixels, want, sizeof want);
+  weft__free(p.pixels);
+}
+
+TEST(a_gif_takes_no_memory_for_a_frame_that_its_bytes_cannot_hold) {
+  char file[sizeof gif - 2 + 15]; /* without the trailer, and with a frame of 65535 x 8000 */
+  memcpy(file, gif, sizeof gif - 2);
+  memcpy(file + sizeof gif - 2, ",\0\0\0\0\xff\xff\x40\x1f\0\x02\x03\x44\x34\x05", 15);
+  decoded_image p;
+  EXPECT_OK(weft__memory_limit_set("64M"));
+  EXPECT_OK(weft__gif_decode(&p, file, sizeof file, false));
+  EXPECT_EQ_INT(p.frames, 1); /* as of any file that ends early */
   weft__free(p.pixels);
 }
 

@@ -62,10 +62,37 @@ static void on_skip(j_decompress_ptr info, long n) {
   in->bytes_in_buffer -= (size_t)n;
 }
 
+/* A file of few bytes must not cost much time or memory.  A block of 64 pixels takes at least one bit of a file that is
+ * whole, so larger pictures than that are refused before memory is taken for them.  A progressive file goes over the
+ * picture once for each of its scans, of which each may be a few bytes long; the samples that it visits are counted. */
+enum { SMALL_PIXELS = 1 << 24, PIXELS_PER_BYTE = 1024, SMALL_VISITS = 1 << 26, VISITS_PER_BYTE = 1 << 16 };
+#define MAX_VISITS ((int64_t)1 << 33)
+
+typedef struct monitor {
+  struct jpeg_progress_mgr base; /* first: libjpeg knows us by it */
+  int64_t visits, most;          /* samples visited so far; how many may be */
+} monitor;
+
+/* Called before each row of blocks is read. */
+static void on_progress(j_common_ptr common) {
+  j_decompress_ptr info = (j_decompress_ptr)common;
+  monitor *m = (monitor *)common->progress;
+  m->visits += (int64_t)info->MCUs_per_row * info->blocks_in_MCU * DCTSIZE2;
+  if (m->visits > m->most) ERREXIT(common, JERR_BAD_PROGRESSION);
+}
+
+static void monitor_init(monitor *m, size_t size) {
+  const int64_t bytes = size < (size_t)(MAX_VISITS / VISITS_PER_BYTE) ? (int64_t)size : MAX_VISITS / VISITS_PER_BYTE;
+  *m = (monitor){.base.progress_monitor = on_progress, .most = SMALL_VISITS + bytes * VISITS_PER_BYTE};
+  if (m->most > MAX_VISITS) m->most = MAX_VISITS;
+}
+
 typedef struct reader {
   struct jpeg_decompress_struct info;
   errors errors;
   input input;
+  monitor monitor;
+  size_t size; /* bytes of the file */
   decoded_image *out;
   unsigned char *row; /* one row of four inks, where there are four */
   int64_t rows;       /* read so far */
@@ -80,10 +107,23 @@ static void from_inks(const unsigned char *in, unsigned char *out, int64_t width
     }
 }
 
+/* Before libjpeg takes memory for a progressive picture. */
+static weft_err check_size(const reader *r, const jpeg_options *o) {
+  const int64_t width = r->info.image_width, height = r->info.image_height, pixels = width * height;
+  if (pixels * r->info.num_components > DECODED_IMAGE_MAX)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "a JPEG of %lld x %lld x %d samples is too large (at most %lld)",
+                      (long long)height, (long long)width, r->info.num_components, (long long)DECODED_IMAGE_MAX);
+  if (!o->recover && pixels > SMALL_PIXELS && (size_t)(pixels / PIXELS_PER_BYTE) > r->size)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid JPEG data: %zu bytes cannot hold %lld x %lld pixels", r->size,
+                      (long long)height, (long long)width);
+  return WEFT_OK;
+}
+
 /* May be left by longjmp at any call into libjpeg. */
 static weft_err read_all(reader *r, const jpeg_options *o) {
   j_decompress_ptr info = &r->info;
   jpeg_read_header(info, TRUE);
+  WEFT_TRY(check_size(r, o));
   int channels = o->channels;
   if (channels == 0) channels = info->num_components == 1 ? 1 : 3;
   const bool inks = info->jpeg_color_space == JCS_CMYK || info->jpeg_color_space == JCS_YCCK;
@@ -118,6 +158,7 @@ static weft_err guarded(reader *r, const jpeg_options *o) {
   }
   jpeg_create_decompress(&r->info);
   r->info.src = &r->input.base;
+  r->info.progress = &r->monitor.base;
   return read_all(r, o);
 }
 
@@ -126,7 +167,9 @@ weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, co
   *out = (decoded_image){0};
   if (!r) return WEFT_OOM;
   r->out = out;
+  r->size = size;
   r->info.err = errors_init(&r->errors);
+  monitor_init(&r->monitor, size);
   r->input = (input){.recover = o->recover};
   r->input.base = (struct jpeg_source_mgr){.next_input_byte = data,
                                            .bytes_in_buffer = size,

@@ -40,6 +40,12 @@ typedef struct reader {
   bool sixteen, doubled;
 } reader;
 
+/* Chunks that no result depends on.  libpng would unpack up to a thousand of them, of up to 8 MB each, and keep them. */
+static void skip_chunks(png_structp png) {
+  static const png_byte unused[] = "tEXt\0zTXt\0iTXt\0iCCP\0sPLT\0eXIf\0hIST\0pCAL\0sCAL\0tIME";
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, unused, sizeof unused / 5);
+}
+
 /* Tells libpng what to make of the pixels, once the header is known. */
 static void set_transforms(reader *r) {
   png_structp png = r->png;
@@ -109,6 +115,7 @@ weft_err weft__png_decode(decoded_image *out, const void *data, size_t size, int
   weft_err err = r.info ? WEFT_OK : weft__fail(WEFT_OOM, "PNG decoding: no memory");
   if (!err) {
     png_set_read_fn(r.png, &s, on_read);
+    skip_chunks(r.png);
     err = guarded(&r, size);
   }
   if (r.png) png_destroy_read_struct(&r.png, &r.info, NULL);

@@ -3,11 +3,13 @@
  * The first byte chooses TCP or the unix socket.  The handler reads each request as a tensor and sends it back.
  * fuzz runs: 3000 */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "net/fast/conn.h"
 #include "net/fast/fast.h"
 #include "net/fast/socket.h"
 #include "net/transport.h"
 #include "peer.pb-c.h"
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +44,16 @@ static const Weft__FastEndpoint *listen_once(void) {
   return (const Weft__FastEndpoint *)endpoint;
 }
 
-static bool wait_for(int fd, short events) { return poll(&(struct pollfd){.fd = fd, .events = events}, 1, 20000) == 1; }
+/* libFuzzer's timer interrupts poll, which does not resume by itself. */
+static bool wait_for(int fd, short events) {
+  const int64_t end = weft__clock_after_ms(20000);
+  int n;
+  do {
+    const int64_t left = (end - weft__clock_now_ns()) / 1000000;
+    n = poll(&(struct pollfd){.fd = fd, .events = events}, 1, left > 0 ? (int)left : 0); /* fits: at most 20000 */
+  } while (n < 0 && errno == EINTR);
+  return n == 1;
+}
 
 static void greet(int fd, const Weft__FastEndpoint *endpoint) {
   uint8_t bytes[sizeof(frame_head) + 2 * FAST_KEY_SIZE + 1];

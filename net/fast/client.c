@@ -255,16 +255,24 @@ static weft_err client_open_socket(const Weft__FastEndpoint *endpoint, const cha
   return err;
 }
 
+/* On failure the client is freed. */
 static weft_err client_connect(fast_client *client, const Weft__FastEndpoint *endpoint, const char *host,
                                const conn_callbacks *callbacks) {
   int fd = -1;
   char key[2 * FAST_KEY_SIZE + 1];
-  if (endpoint->key.len != FAST_KEY_SIZE)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "%s: the peer sent no key for the fast transport", client->address);
-  WEFT_TRY(client_open_socket(endpoint, host, &fd));
-  weft_err err = weft__conn_start(&client->conn, client->loops, callbacks, fd);
+  weft_err err =
+      endpoint->key.len == FAST_KEY_SIZE
+          ? client_open_socket(endpoint, host, &fd)
+          : weft__fail(WEFT_INVALID_ARGUMENT, "%s: the peer sent no key for the fast transport", client->address);
+  if (err != WEFT_OK) {
+    client_free(&client->conn); /* which was not started: it has no references */
+    return err;
+  }
+  err = weft__conn_start(&client->conn, client->loops, callbacks, fd);
   if (err != WEFT_OK) {
     close(fd);
+    weft__conn_release(&client->conn);
+    weft__conn_release(&client->conn);
     return err;
   }
   weft__conn_send(&client->conn, &(frame_head){.kind = FRAME_GREETING}, weft__socket_key_text(key, endpoint->key.data),
@@ -281,18 +289,16 @@ weft_err weft__fast_client_create(fast_client **out, loop_group *loops, const ch
   WEFT_TRY(weft__message_unpack(&unpacked, endpoint, &weft__fast_endpoint__descriptor));
   fast_client *client = weft__alloc_zero(1, sizeof *client);
   weft_err err = client && (client->address = weft__strdup(address)) ? WEFT_OK : WEFT_OOM;
-  if (err == WEFT_OK) {
+  if (err != WEFT_OK) {
+    weft__free(client);
+  } else {
     pthread_mutex_init(&client->lock, NULL);
     atomic_init(&client->active, 1);
     client->ticker.tick = client_expire_calls;
     client->loops = loops, client->on_change = on_change, client->arg = arg;
-    *out = client;
+    *out = client; /* set before a callback can run */
     err = client_connect(client, (Weft__FastEndpoint *)unpacked, host, &callbacks);
-  }
-  if (err != WEFT_OK && client) {
-    weft__free(client->address);
-    weft__free(client);
-    *out = NULL;
+    if (err != WEFT_OK) *out = NULL;
   }
   protobuf_c_message_free_unpacked(unpacked, NULL);
   return err;

@@ -39,17 +39,19 @@ static double reflection(const double *a, int64_t rows, int64_t cols, int64_t k,
   return (length - own) / length;
 }
 
-/* a (m x n) becomes R; q (m x m) becomes the product of the reflections.  v: m rows of room for m, tau for m. */
-static void factor(double *a, double *q, int64_t m, int64_t n, double *v, double *tau) {
+/* a (m x n) becomes R; q (m x inner) becomes the first columns of the product of the reflections.  There are as many of
+ * these as the smaller of m and n; v has room for m numbers of each, tau for one. */
+static void factor(double *a, double *q, int64_t m, int64_t n, int64_t inner, double *v, double *tau) {
   int64_t steps = m < n ? m : n;
   for (int64_t k = 0; k < steps; k++) {
     tau[k] = reflection(a, m, n, k, v + k * m);
     if (tau[k] != 0) reflect(a, m, n, k, k, v + k * m, tau[k]);
     for (int64_t i = k + 1; i < m; i++) a[i * n + k] = 0;
   }
-  for (int64_t i = 0; i < m * m; i++) q[i] = i % (m + 1) == 0;
-  for (int64_t k = steps - 1; k >= 0; k--)
-    if (tau[k] != 0) reflect(q, m, m, k, 0, v + k * m, tau[k]);
+  for (int64_t i = 0; i < m * inner; i++) q[i] = i / inner == i % inner;
+  for (int64_t k = steps - 1; k >= 0;
+       k--) /* columns before k are still those of the identity, without rows from k on */
+    if (tau[k] != 0) reflect(q, m, inner, k, k, v + k * m, tau[k]);
 }
 
 static double get(weft_dtype type, const void *data, int64_t i) {
@@ -69,10 +71,12 @@ static void put(weft_tensor *t, int64_t at, int64_t rows, int64_t cols, const do
     for (int64_t j = 0; j < cols; j++) set(t->dtype, t->data, at + i * cols + j, from[i * width + j]);
 }
 
-/* Room for a matrix of m by n, two of m by m and a vector of m (weft__free); NULL where it is too large. */
-static double *workspace(int64_t m, int64_t n) {
-  const int64_t square = weft__shape_dim_mul(m, m), squares = weft__shape_dim_add(square, square);
-  const int64_t all = weft__shape_dim_add(weft__shape_dim_add(weft__shape_dim_mul(m, n), squares), m);
+/* Room for matrices of m by n, m by inner and m by the reflections, and for a number of each of these (weft__free);
+ * NULL where it is too large. */
+static double *workspace(int64_t m, int64_t n, int64_t inner) {
+  const int64_t steps = m < n ? m : n;
+  const int64_t both = weft__shape_dim_add(weft__shape_dim_mul(m, n), weft__shape_dim_mul(m, inner));
+  const int64_t all = weft__shape_dim_add(weft__shape_dim_add(both, weft__shape_dim_mul(m, steps)), steps);
   return all < 0 ? NULL : weft__alloc_zero((size_t)all + 1, sizeof(double));
 }
 
@@ -88,14 +92,14 @@ static weft_err qr_cpu(kernel *k) {
   weft_tensor *q = weft__out(k, 0, &of_q), *r = weft__out(k, 1, &of_r);
   if (!q || !r) return WEFT_OOM;
   if (weft__tensor_count(q) == 0 && weft__tensor_count(r) == 0) return WEFT_OK;
-  double *work = workspace(m, n);
+  double *work = workspace(m, n, inner);
   if (!work) return WEFT_OOM;
-  double *a = work, *full_q = a + m * n, *v = full_q + m * m, *tau = v + m * m;
+  double *a = work, *columns = a + m * n, *v = columns + m * inner, *tau = v + m * p;
   int64_t count = weft__shape_product(&x->shape, 0, rank - 2);
   for (int64_t b = 0; b < count; b++) {
     for (int64_t i = 0; i < m * n; i++) a[i] = get(x->dtype, x->data, b * m * n + i);
-    factor(a, full_q, m, n, v, tau);
-    put(q, b * m * inner, m, inner, full_q, m);
+    factor(a, columns, m, n, inner, v, tau);
+    put(q, b * m * inner, m, inner, columns, inner);
     put(r, b * inner * n, inner, n, a, n);
   }
   weft__free(work);
@@ -111,6 +115,7 @@ static const op_case qr_cases[] = {
     {"f64[2,0] 0", NULL, "full_matrices=true", CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[0,2] 0", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f64[0,2147483648,0] 0", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[30000,1] rand", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE}, /* a square of 30000 would take 14 GB */
     {"f32[3] 0", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {0},
 };

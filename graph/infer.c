@@ -106,7 +106,12 @@ weft_err weft__infer_scalar(infer *s) {
 
 weft_err weft__infer_output_shapes(infer *s) {
   const attr *a = weft__node_attr(s->node, "output_shapes");
-  for (int i = 0; a && a->kind == ATTR_SHAPE && a->is_list && i < a->n && i < s->n_out; i++) s->out[i] = a->shapes[i];
+  if (!a || a->kind != ATTR_SHAPE || !a->is_list || a->n == 0) return WEFT_OK;
+  if (a->n != s->n_out)
+    return weft__infer_fail(s, "`output_shapes` must be the same length as %s (%d vs. %d)",
+                            weft__node_attr(s->node, "output_types") ? "`output_types`" : "num outputs", a->n,
+                            s->n_out);
+  for (int i = 0; i < s->n_out; i++) s->out[i] = a->shapes[i];
   return WEFT_OK;
 }
 

@@ -42,7 +42,7 @@ weft_err weft__infer_same(infer *s);          /* out[0] = in[0] */
 weft_err weft__infer_broadcast(infer *s);     /* out[0] = broadcast(in[0], in[1]) */
 weft_err weft__infer_scalar(infer *s);        /* every output is a scalar */
 weft_err weft__infer_none(infer *s);          /* outputs stay unknown */
-weft_err weft__infer_output_shapes(infer *s); /* as the attribute output_shapes says, where there is one */
+weft_err weft__infer_output_shapes(infer *s); /* as output_shapes says, if it has any */
 weft_err weft__infer_merge_all(infer *s);     /* out[0] = all inputs merged (AddN, Merge-like) */
 
 /* ---- gradients ---- */

@@ -145,3 +145,41 @@ def test_what_tensorflow_refuses_we_refuse(what):
     with pytest.raises(weftlib.Error) as e:
         weftlib.Graph(graph_def)
     assert e.value.name == "INVALID_ARGUMENT"
+
+
+LIBRARY = """library{function{signature{name:"f" input_arg{name:"a" type:DT_FLOAT} output_arg{name:"o" type:DT_FLOAT}
+  output_arg{name:"p" type:DT_FLOAT}} ret{key:"o" value:"a"} ret{key:"p" value:"a"}}}"""
+TYPES = 'attr{key:"output_types" value{list{type:DT_FLOAT type:DT_FLOAT}}}'
+BRANCHES = """attr{key:"Tcond" value{type:DT_BOOL}} attr{key:"Tin" value{list{type:DT_FLOAT}}}
+  attr{key:"Tout" value{list{type:DT_FLOAT type:DT_FLOAT}}}
+  attr{key:"then_branch" value{func{name:"f"}}} attr{key:"else_branch" value{func{name:"f"}}}"""
+
+
+def place(name, kind):
+    return 'node{name:"%s" op:"Placeholder" attr{key:"dtype" value{type:DT_%s}}}' % (name, kind)
+
+
+@pytest.mark.parametrize("count", range(4))
+@pytest.mark.parametrize("nodes", [
+    place("i", "RESOURCE") + 'node{name:"x" op:"IteratorGetNext" input:"i"%s' % TYPES,
+    place("v", "VARIANT") + 'node{name:"x" op:"OptionalGetValue" input:"v"%s' % TYPES,
+    place("c", "BOOL") + place("a", "FLOAT") + 'node{name:"x" op:"StatelessIf" input:"c" input:"a"%s' % BRANCHES,
+], ids=["IteratorGetNext", "OptionalGetValue", "StatelessIf"])
+def test_a_node_has_as_many_output_shapes_as_outputs(nodes, count):
+    from google.protobuf import text_format
+    shapes = 'attr{key:"output_shapes" value{list{%s}}}}' % ("shape{} " * count)
+    graph_def = text_format.Parse(nodes + shapes + LIBRARY, v1.GraphDef())
+    try:
+        with tf.Graph().as_default():
+            tf.import_graph_def(graph_def, name="")
+        want = None
+    except ValueError as e:
+        want = str(e).split(" for ")[0].split(";")[0].strip()
+    try:
+        weftlib.Graph(graph_def)
+        got = None
+    except Exception as e:  # noqa: BLE001
+        got = str(e)
+    assert (got is None) == (want is None), (got, want)
+    if want and "same length" in want:
+        assert want.split(" (")[0] in got and "(%d vs. 2" % count in got

@@ -127,6 +127,8 @@ weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run)
 /* The pieces of a straight run: a frame that holds the feeds, then its items [from, to). */
 weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run);
 weft_err weft__frame_run(frame *f, plan_run *run, int from, int to);
+/* INTERNAL with the name of the node, unless every output has a value, a reference or is dead. */
+weft_err weft__kernel_check_outputs(const kernel *k);
 weft_err weft__item_run(frame *f, int i, plan_run *run);
 /* What a piece of work costs is about the least it took: whatever took longer was interrupted, or will be seen again. */
 static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {

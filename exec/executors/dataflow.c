@@ -154,15 +154,6 @@ static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
   return err;
 }
 
-/* A kernel that succeeded has set every output or called it dead. */
-static weft_err check_outputs(const node_run *s) {
-  const value *out = s->kernel.out;
-  for (int i = 0; i < s->kernel.n_out; i++)
-    if (!out[i].t.buf && !out[i].ref && !out[i].dead)
-      return weft__fail(WEFT_INTERNAL, "Missing %d-th output from {{node %s}}", i, s->kernel.node->name);
-  return WEFT_OK;
-}
-
 /* The value that an Enter, Exit or NextIteration carries. */
 static weft_err pick_up(node_run *s, value *out) {
   const plan_item *it = weft__node_run_item(s);
@@ -179,7 +170,7 @@ static bool carries(dataflow_kind kind) {
 
 /* What follows a node's run. */
 static weft_err conclude(node_run *s, bool dead, value *carried, ready *r) {
-  if (!dead && s->kernel.out) WEFT_TRY(check_outputs(s));
+  if (!dead && s->kernel.out) WEFT_TRY(weft__kernel_check_outputs(&s->kernel));
   drop_reads(s);
   WEFT_TRY(weft__node_run_deliver(s, dead, carried, r));
   return weft__node_run_end(s, r);

@@ -81,6 +81,11 @@ static weft_err fail_later_cpu(kernel *k) {
   return WEFT_OK;
 }
 
+static weft_err unset_cpu(kernel *k) {
+  (void)k;
+  return WEFT_OK;
+}
+
 #define PASS "(x:T) -> (y:T) | T:type"
 static OPS(flow_test) = {
     {"TestLater" PASS, "Ends on another thread.", .flags = OP_ASYNC, .infer = weft__infer_same, .cpu = later_cpu},
@@ -88,6 +93,7 @@ static OPS(flow_test) = {
     {"TestNever" PASS, "Waits to be cancelled.", .flags = OP_ASYNC, .infer = weft__infer_same, .cpu = never_cpu},
     {"TestSleep" PASS, "Takes its time.", .flags = OP_NO_FOLD, .infer = weft__infer_same, .cpu = sleep_cpu},
     {"TestFail" PASS, "Fails.", .flags = OP_NO_FOLD, .infer = weft__infer_same, .cpu = fail_cpu},
+    {"TestUnset" PASS, "Sets no output.", .flags = OP_NO_FOLD, .infer = weft__infer_same, .cpu = unset_cpu},
     {"TestFailLater" PASS, "Fails, deferred.", .flags = OP_ASYNC, .infer = weft__infer_same, .cpu = fail_later_cpu},
     {0},
 };
@@ -585,4 +591,18 @@ TEST_WITHIN(60, every_failed_allocation_of_a_run_is_an_error) {
     EXPECT(fail_at < 10000);
   }
   rig_finish(&r);
+}
+
+TEST(a_kernel_that_leaves_an_output_unset_is_named) {
+  for (int waits = 0; waits < 2; waits++) { /* run in order, and by the dataflow executor */
+    rig r;
+    rig_init(&r);
+    weft_out p = placeholder(&r, WEFT_FLOAT);
+    weft_out unset = weft__b_node(r.g, "TestUnset", "left_out", 1, &p, 0, NULL);
+    weft_out y = weft__b_node(r.g, waits ? "TestLater" : "Neg", NULL, 1, &unset, 0, NULL);
+    rig_open(&r, 1);
+    double got;
+    EXPECT_ERR(run(&r, p, 1, y, &got, 0), WEFT_INTERNAL, "Missing 0-th output from {{node left_out}}");
+    rig_finish(&r);
+  }
 }

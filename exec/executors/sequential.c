@@ -53,6 +53,13 @@ weft_err weft__item_wait_gpu(const plan *p, const plan_item *it, bool first, wef
   return !err && it->device && (first || p->careful) ? it->device->ops->sync(it->device) : err;
 }
 
+weft_err weft__kernel_check_outputs(const kernel *k) {
+  for (int i = 0; i < k->n_out; i++)
+    if (!k->out[i].t.buf && !k->out[i].ref && !k->out[i].dead)
+      return weft__fail(WEFT_INTERNAL, "Missing %d-th output from {{node %s}}", i, k->node->name);
+  return WEFT_OK;
+}
+
 weft_err weft__item_run(frame *f, int i, plan_run *run) {
   const plan_item *it = &f->plan->item[i];
   kernel *k = &f->kernel[i];
@@ -63,6 +70,7 @@ weft_err weft__item_run(frame *f, int i, plan_run *run) {
   weft_err err = it->run(k);
   if (weft__guard_size && !k->pending) weft__guard_check_outputs(k);
   err = weft__item_wait_gpu(f->plan, it, f->stats != NULL, err);
+  if (!err) err = weft__kernel_check_outputs(k);
   if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__clock_now_ns());
   drop_derefs(it, k);
   if (k->scratch && !f->recording) weft__gpu_scratch_release(&k->scratch);

@@ -147,6 +147,11 @@ weft_out weft__backprop_dout(backprop *b, int i) {
   return b->dout[i].node >= 0 ? b->dout[i] : weft__b_zeros_like(b->graph, b->out[i]);
 }
 
+weft_err weft__backprop_none(backprop *b) {
+  (void)b;
+  return WEFT_OK;
+}
+
 /* ---- scopes ------------------------------------------------------------------------------------- */
 
 void weft__b_pushed(weft_graph *g, weft_err err) {

@@ -99,16 +99,19 @@ static bool passes_slices(const char *type) {
 }
 
 static weft_err no_gradient(const weft_node *n) {
-  return weft__fail(WEFT_NOT_FOUND, "No gradient defined for operation '%s' (op type: %s)", n->name, n->op_name);
+  return weft__fail(WEFT_NOT_FOUND,
+                    "No gradient defined for operation'%s' (op type: %s). In general every operation must have an "
+                    "associated `@tf.RegisterGradient` for correct autodiff, which this op is lacking. If you want to "
+                    "pretend this operation is a constant in your program, you may insert `tf.stop_gradient`. This can "
+                    "be useful to silence the error in cases where you know gradients are not needed, e.g. the forward "
+                    "pass of tf.custom_gradient. Please see more details in "
+                    "https://www.tensorflow.org/api_docs/python/tf/custom_gradient.",
+                    n->name, n->op_name);
 }
 
 static weft_err call_op(backprop *b) {
   const weft_node *n = b->node;
-  if (strcmp(n->op_name, "Switch") == 0 || strcmp(n->op_name, "RefSwitch") == 0)
-    weft__gradient_switch(b);
-  else if (strcmp(n->op_name, "Merge") == 0 || strcmp(n->op_name, "RefMerge") == 0)
-    weft__gradient_merge(b);
-  else if (n->op && n->op->grad)
+  if (n->op && n->op->grad)
     WEFT_TRY(n->op->grad(b));
   else if (!n->op || !n->op->no_grad)
     return no_gradient(n);

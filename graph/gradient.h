@@ -20,12 +20,18 @@ typedef struct gradient_opts {
 
 /* d(sum of ys)/dx for each x, weighted by grad_ys (NULL, or entries that are WEFT_NONE: ones).  out[i] is
  * GRAD_NONE where no path leads from xs[i] to a y, or only paths of types without derivatives.
- * NOT_FOUND "No gradient defined for operation 'NAME' (op type: OP)" names the op in the way.  On failure
+ * NOT_FOUND "No gradient defined for operation'NAME' (op type: OP) ..." names the op in the way, in TF's words.  On failure
  * the graph is as it was. */
 weft_err weft__gradients(weft_graph *g, int n_y, const weft_out *ys, int n_x, const weft_out *xs,
                          const weft_out *grad_ys, const gradient_opts *opts, grad_value *out);
 
 /* The gradient as one tensor: slices are added up into place.  WEFT_NONE stays. */
 weft_out weft__gradient_dense(weft_graph *g, const grad_value *v);
+
+/* The gradients of Switch and Merge outside of loops' own machinery. */
+weft_err weft__gradient_switch(backprop *b);
+weft_err weft__gradient_merge(backprop *b);
+/* Enter, Exit and NextIteration are differentiated with their whole loop; alone they are an error. */
+weft_err weft__gradient_loop_part(backprop *b);
 
 #endif

@@ -10,17 +10,18 @@ static weft_out select_live(weft_graph *g, weft_out dy, weft_out index, int whic
   return weft__b_node(g, "Switch", "cond_grad", 2, (weft_out[]){dy, mine}, 0, NULL);
 }
 
-void weft__gradient_merge(backprop *b) {
+weft_err weft__gradient_merge(backprop *b) {
   weft_graph *g = b->graph;
   weft_out dy = b->dout[0], index = b->out[1];
-  if (dy.node < 0) return;
+  if (dy.node < 0) return WEFT_OK;
   if (b->n_in == 2) { /* one Switch serves both: not the second means the first */
     weft_out both = select_live(g, dy, index, 1);
     b->din[0] = GRAD_DENSE(both);
     b->din[1] = GRAD_DENSE(weft__b_slot(both, 1));
-    return;
+    return WEFT_OK;
   }
   for (int i = 0; i < b->n_in; i++) b->din[i] = GRAD_DENSE(weft__b_slot(select_live(g, dy, index, i), 1));
+  return WEFT_OK;
 }
 
 /* Zeros like the value on branch k; a variable's handle is read for its shape. */
@@ -31,11 +32,12 @@ static weft_out branch_zeros(backprop *b, int k, weft_dtype type) {
   return weft__b_zeros_like(b->graph, x);
 }
 
-void weft__gradient_switch(backprop *b) {
+weft_err weft__gradient_switch(backprop *b) {
   weft_graph *g = b->graph;
   weft_out d[2] = {b->dout[0], b->dout[1]};
-  if (d[0].node < 0 && d[1].node < 0) return;
+  if (d[0].node < 0 && d[1].node < 0) return WEFT_OK;
   for (int k = 0; k < 2; k++)
     if (d[k].node < 0) d[k] = branch_zeros(b, k, weft__out_type(g, d[1 - k]));
   b->din[0] = GRAD_DENSE(weft__b_node(g, "Merge", "cond_grad", 2, d, 1, &A_INT("N", 2)));
+  return WEFT_OK;
 }

@@ -384,3 +384,8 @@ weft_err weft__gradient_loop(gradient_state *s, int frame) {
   }
   return WEFT_OK;
 }
+
+weft_err weft__gradient_loop_part(backprop *b) {
+  return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' (op type: %s) is not part of a loop that can be differentiated",
+                    b->node->name, b->node->op_name);
+}

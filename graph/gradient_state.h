@@ -85,8 +85,4 @@ weft_err weft__gradient_add_forward(gradient_state *s, int frame, int in_branch,
 weft_err weft__gradient_add_back(gradient_state *s, back_frame *b, const node_spec *spec, weft_out *out);
 weft_err weft__gradient_enter_value(gradient_state *s, back_frame *b, weft_out v, bool constant, weft_out *out);
 
-/* The gradients of Switch and Merge outside of loops' own machinery. */
-void weft__gradient_switch(backprop *b);
-void weft__gradient_merge(backprop *b);
-
 #endif

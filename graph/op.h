@@ -65,6 +65,8 @@ typedef struct backprop {
 } backprop;
 /* The gradient of output i, or zeros of its shape where none arrived. */
 weft_out weft__backprop_dout(backprop *b, int i);
+/* The gradient of an op whose inputs get none, by TF's registered function: Floor, ArgMax. */
+weft_err weft__backprop_none(backprop *b);
 
 /* ---- cases: what the battery and the parity test ask an op ----
  * in:   inputs separated by ';', each "f32[2,3] 1 2 3 4 5 6".  Types: f16 bf16 f32 f64 i8..i64 u8..u64

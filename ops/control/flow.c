@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/gradient.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 
@@ -126,30 +127,32 @@ static const op_case abort_cases[] = {
 OPS(flow) = {
     {"Switch(data:T, pred:bool) -> (output_false:T, output_true:T) | T:type",
      "Sends a value to one of two outputs; the other is dead.", .flags = OP_CONTROL_FLOW, .infer = switch_infer,
-     .cpu = switch_cpu, .anywhere = "pred"},
+     .cpu = switch_cpu, .grad = weft__gradient_switch, .anywhere = "pred"},
     {"RefSwitch(data:&T, pred:bool) -> (output_false:&T, output_true:&T) | T:type ; uninit",
      "Sends a variable to one of two outputs; the other is dead.", .flags = OP_CONTROL_FLOW, .infer = switch_infer,
-     .cpu = switch_cpu, .anywhere = "pred"},
+     .cpu = switch_cpu, .grad = weft__gradient_switch, .anywhere = "pred"},
     {"Merge(inputs:N*T) -> (output:T, value_index:int32) | T:type N:int>=1",
      "The first value that comes, and whose it is.", .flags = OP_CONTROL_FLOW, .infer = merge_infer, .cpu = merge_cpu,
-     .anywhere = "value_index"},
+     .grad = weft__gradient_merge, .anywhere = "value_index"},
     {"RefMerge(inputs:&N*T) -> (output:&T, value_index:int32) | T:type N:int>=1",
      "The first variable that comes, and whose it is.", .flags = OP_CONTROL_FLOW, .infer = merge_infer,
-     .cpu = merge_cpu, .anywhere = "value_index"},
+     .cpu = merge_cpu, .grad = weft__gradient_merge, .anywhere = "value_index"},
     {"Enter(data:T) -> (output:T)" FRAME, "Brings a value into a loop.", .flags = OP_CONTROL_FLOW, .infer = enter_infer,
-     .cpu = pass_cpu, .anywhere = ""},
+     .cpu = pass_cpu, .grad = weft__gradient_loop_part, .anywhere = ""},
     {"RefEnter(data:&T) -> (output:&T)" FRAME, "Brings a variable into a loop.", .flags = OP_CONTROL_FLOW,
-     .infer = weft__infer_same, .cpu = pass_cpu, .anywhere = ""},
+     .infer = weft__infer_same, .cpu = pass_cpu, .grad = weft__gradient_loop_part, .anywhere = ""},
     {"Exit(data:T) -> (output:T) | T:type", "Brings a value out of a loop.", .flags = OP_CONTROL_FLOW,
-     .infer = weft__infer_same, .cpu = pass_cpu, .anywhere = ""},
+     .infer = weft__infer_same, .cpu = pass_cpu, .grad = weft__gradient_loop_part, .anywhere = ""},
     {"RefExit(data:&T) -> (output:&T) | T:type", "Brings a variable out of a loop.", .flags = OP_CONTROL_FLOW,
-     .infer = weft__infer_same, .cpu = pass_cpu, .anywhere = ""},
+     .infer = weft__infer_same, .cpu = pass_cpu, .grad = weft__gradient_loop_part, .anywhere = ""},
     {"NextIteration(data:T) -> (output:T) | T:type", "Hands a value to the loop's next iteration.",
-     .flags = OP_CONTROL_FLOW, .infer = weft__infer_same, .cpu = pass_cpu, .anywhere = ""},
+     .flags = OP_CONTROL_FLOW, .infer = weft__infer_same, .cpu = pass_cpu, .grad = weft__gradient_loop_part,
+     .anywhere = ""},
     {"RefNextIteration(data:&T) -> (output:&T) | T:type", "Hands a variable to the loop's next iteration.",
-     .flags = OP_CONTROL_FLOW, .infer = weft__infer_same, .cpu = pass_cpu, .anywhere = ""},
+     .flags = OP_CONTROL_FLOW, .infer = weft__infer_same, .cpu = pass_cpu, .grad = weft__gradient_loop_part,
+     .anywhere = ""},
     {"LoopCond(input:bool) -> (output:bool)", "Whether the loop runs another iteration.", .flags = OP_CONTROL_FLOW,
-     .infer = loop_cond_infer, .cpu = pass_cpu, .anywhere = "*"},
+     .infer = loop_cond_infer, .cpu = pass_cpu, .grad = weft__backprop_none, .anywhere = "*"},
     {"ControlTrigger() -> ()", "Nothing: runs even where its control inputs are dead.", .flags = OP_CONTROL_FLOW,
      .infer = weft__infer_none, .cpu = trigger_cpu, .anywhere = "*"},
     {"RefSelect(index:int32, inputs:&N*T) -> (output:&T) | T:type N:int>=1", "One of several variables.",

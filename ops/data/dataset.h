@@ -47,7 +47,7 @@ weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *typ
 extern const dataset_kind weft__repeat_kind;
 void weft__repeat_set(dataset *d, int64_t count); /* < 0: without end */
 
-#define DATASET_FLAGS .flags = OP_NO_FOLD, .infer = weft__infer_scalar, .no_grad = true
+#define DATASET_FLAGS .flags = OP_NO_FOLD, .infer = weft__infer_scalar
 #define OUTPUTS "output_types:list(type)>=1 output_shapes:list(shape)>=1"
 #define METADATA " metadata:string=''"
 

@@ -165,12 +165,12 @@ static weft_err from_string_cpu(kernel *k) {
 #define ANY "output_types:list(type)>=0=[] output_shapes:list(shape)>=0=[]"
 #define STATEFUL " ; stateful"
 #define MADE                                                                                                           \
-  .flags = OP_ONCE, .infer = weft__infer_scalar, .cpu = iterator_cpu, .no_grad = true,                                 \
-  .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare
+  .flags = OP_ONCE, .infer = weft__infer_scalar, .cpu = iterator_cpu, .prepare = weft__resource_prepare,               \
+  .unprepare = weft__resource_unprepare
 #define GETS(DEF, DOC, FN)                                                                                             \
-  { DEF STATEFUL, DOC, .flags = OP_BLOCKING, .infer = weft__infer_output_shapes, .cpu = FN, .no_grad = true }
+  { DEF STATEFUL, DOC, .flags = OP_BLOCKING, .infer = weft__infer_output_shapes, .cpu = FN }
 #define ASKS(DEF, DOC, FN)                                                                                             \
-  { DEF STATEFUL, DOC, .flags = OP_BLOCKING, .infer = weft__infer_scalar, .cpu = FN, .no_grad = true }
+  { DEF STATEFUL, DOC, .flags = OP_BLOCKING, .infer = weft__infer_scalar, .cpu = FN }
 
 OPS(iterator) = {
     {"Iterator() -> (handle:resource) | shared_name:string container:string " OUTPUTS STATEFUL,
@@ -180,8 +180,7 @@ OPS(iterator) = {
     {"OneShotIterator() -> (handle:resource) | dataset_factory:func " OUTPUTS
      " container:string='' shared_name:string=''" STATEFUL,
      "An iterator over the data set that a function makes.", .flags = OP_ONCE | OP_BLOCKING,
-     .infer = weft__infer_scalar, .cpu = one_shot_cpu, .no_grad = true, .prepare = one_shot_prepare,
-     .unprepare = one_shot_unprepare},
+     .infer = weft__infer_scalar, .cpu = one_shot_cpu, .prepare = one_shot_prepare, .unprepare = one_shot_unprepare},
     ASKS("MakeIterator(dataset:variant, iterator:resource) -> ()", "Sets an iterator at the beginning of a data set.",
          make_iterator_cpu),
     GETS("IteratorGetNext(iterator:resource) -> (components:@output_types) | " OUTPUTS, "The next element.", next_cpu),

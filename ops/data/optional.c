@@ -1,5 +1,6 @@
 /* optional.c - a value that may be absent: what a conditional leaves for its gradient. */
 #include "base/alloc.h"
+#include "graph/build.h"
 #include "graph/kernel.h"
 #include "state/variant.h"
 
@@ -57,17 +58,45 @@ static weft_err get_value_cpu(kernel *k) {
   return WEFT_OK;
 }
 
+/* The gradient of an optional value is an optional gradient: of all components, as they have no zeros of their own. */
+static weft_err from_value_grad(backprop *b) {
+  weft_dtype *type = weft__alloc_zero((size_t)b->n_in + 1, sizeof *type);
+  shape *dims = weft__alloc_zero((size_t)b->n_in + 1, sizeof *dims);
+  if (type && dims) {
+    for (int i = 0; i < b->n_in; i++) {
+      type[i] = weft__out_type(b->graph, b->in[i]);
+      dims[i] = *weft__out_shape(b->graph, b->in[i]);
+    }
+    const attr attrs[] = {A_TYPES("output_types", type, b->n_in), A_SHAPES("output_shapes", dims, b->n_in)};
+    const weft_out d = weft__b_node(b->graph, "OptionalGetValue", NULL, 1, b->dout, 2, attrs);
+    for (int i = 0; i < b->n_in; i++) b->din[i] = GRAD_DENSE(weft__b_slot(d, i));
+  }
+  const weft_err err = type && dims ? WEFT_OK : WEFT_OOM;
+  weft__free(type);
+  weft__free(dims);
+  return err;
+}
+
+static weft_err get_value_grad(backprop *b) {
+  weft_out *d = weft__alloc_zero((size_t)b->n_out + 1, sizeof *d);
+  if (!d) return WEFT_OOM;
+  for (int i = 0; i < b->n_out; i++) d[i] = weft__backprop_dout(b, i);
+  b->din[0] = GRAD_DENSE(weft__b_node(b->graph, "OptionalFromValue", NULL, b->n_out, d, 0, NULL));
+  weft__free(d);
+  return WEFT_OK;
+}
+
 OPS(optional) = {
     {"OptionalFromValue(components:@Toutput_types) -> (optional:variant) | Toutput_types:list(type)>=1",
      "A value that is there.", .flags = OP_NO_FOLD, .infer = weft__infer_scalar, .cpu = from_value_cpu,
-     .no_grad = true},
+     .grad = from_value_grad},
     {"OptionalNone() -> (optional:variant)", "A value that is absent.", .flags = OP_NO_FOLD,
-     .infer = weft__infer_scalar, .cpu = none_cpu, .no_grad = true},
+     .infer = weft__infer_scalar, .cpu = none_cpu},
     {"OptionalHasValue(optional:variant) -> (has_value:bool)", "Is the value there?", .flags = OP_NO_FOLD,
-     .infer = weft__infer_scalar, .cpu = has_value_cpu, .no_grad = true},
+     .infer = weft__infer_scalar, .cpu = has_value_cpu},
     {"OptionalGetValue(optional:variant) -> (components:@output_types) | output_types:list(type)>=1 "
      "output_shapes:list(shape)>=1",
      "The value, which must be there.", .flags = OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = get_value_cpu,
-     .no_grad = true},
+     .grad = get_value_grad},
     {.scenario = "tests/parity/test_functions.py"},
 };

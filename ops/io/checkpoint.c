@@ -271,30 +271,26 @@ static const op_case filespec_cases[] = {
 OPS(checkpoint) = {
     {"SaveV2(prefix:string, tensor_names:string, shape_and_slices:string, tensors:@dtypes) -> () | "
      "dtypes:list(type)>=1 ; stateful",
-     "Writes tensors, or slices of them, as a bundle.", .infer = weft__infer_none, .cpu = save_v2_cpu, .no_grad = true},
+     "Writes tensors, or slices of them, as a bundle.", .infer = weft__infer_none, .cpu = save_v2_cpu},
     {"RestoreV2(prefix:string, tensor_names:string, shape_and_slices:string) -> (tensors:@dtypes) | "
      "dtypes:list(type)>=1 ; stateful",
-     "Reads tensors, or slices of them, from a checkpoint.", .infer = restore_infer, .cpu = restore_v2_cpu,
-     .no_grad = true},
+     "Reads tensors, or slices of them, from a checkpoint.", .infer = restore_infer, .cpu = restore_v2_cpu},
     {"MergeV2Checkpoints(checkpoint_prefixes:string, destination_prefix:string) -> () | delete_old_dirs:bool=true "
      "allow_missing_files:bool=false ; stateful",
-     "Makes one bundle of several.", .infer = weft__infer_none, .cpu = merge_cpu, .no_grad = true},
+     "Makes one bundle of several.", .infer = weft__infer_none, .cpu = merge_cpu},
     {"Save(filename:string, tensor_names:string, data:@T) -> () | T:list(type)>=1 ; stateful",
-     "Writes tensors to a file of version 1.", .infer = weft__infer_none, .cpu = save_cpu, .no_grad = true},
+     "Writes tensors to a file of version 1.", .infer = weft__infer_none, .cpu = save_cpu},
     {"SaveSlices(filename:string, tensor_names:string, shapes_and_slices:string, data:@T) -> () | T:list(type)>=1 ; "
      "stateful",
-     "Writes slices of tensors to a file of version 1.", .infer = weft__infer_none, .cpu = save_slices_cpu,
-     .no_grad = true},
+     "Writes slices of tensors to a file of version 1.", .infer = weft__infer_none, .cpu = save_slices_cpu},
     {"Restore(file_pattern:string, tensor_name:string) -> (tensor:dt) | dt:type preferred_shard:int=-1 ; stateful",
-     "Reads a tensor from files of version 1.", .infer = weft__infer_none, .cpu = restore_cpu, .no_grad = true},
+     "Reads a tensor from files of version 1.", .infer = weft__infer_none, .cpu = restore_cpu},
     {"RestoreSlice(file_pattern:string, tensor_name:string, shape_and_slice:string) -> (tensor:dt) | dt:type "
      "preferred_shard:int=-1 ; stateful",
-     "Reads a slice of a tensor from files of version 1.", .infer = restore_infer, .cpu = restore_slice_cpu,
-     .no_grad = true},
+     "Reads a slice of a tensor from files of version 1.", .infer = restore_infer, .cpu = restore_slice_cpu},
     {"ShardedFilename(basename:string, shard:int32, num_shards:int32) -> (filename:string)",
-     "The name of one shard of a file.", .infer = scalars_infer, .cpu = filename_cpu, .no_grad = true,
-     .cases = filename_cases},
+     "The name of one shard of a file.", .infer = scalars_infer, .cpu = filename_cpu, .cases = filename_cases},
     {"ShardedFilespec(basename:string, num_shards:int32) -> (filename:string)", "The pattern of all shards of a file.",
-     .infer = scalars_infer, .cpu = filespec_cpu, .no_grad = true, .cases = filespec_cases},
+     .infer = scalars_infer, .cpu = filespec_cpu, .cases = filespec_cases},
     {0},
 };

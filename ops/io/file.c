@@ -134,10 +134,10 @@ static const op_case match_cases[] = {
 
 OPS(file) = {
     {"ReadFile(filename:string) -> (contents:string)", "All of a file.", .flags = OP_NO_FOLD, .infer = scalars_infer,
-     .cpu = read_cpu, .no_grad = true, .cases = read_cases},
+     .cpu = read_cpu, .cases = read_cases},
     {"WriteFile(filename:string, contents:string) -> () ; stateful", "Writes a file, making its directories.",
-     .infer = scalars_infer, .cpu = write_cpu, .no_grad = true},
+     .infer = scalars_infer, .cpu = write_cpu},
     {"MatchingFiles(pattern:string) -> (filenames:string)", "The files that match one of the patterns, sorted.",
-     .flags = OP_NO_FOLD, .infer = match_infer, .cpu = match_cpu, .no_grad = true, .cases = match_cases},
+     .flags = OP_NO_FOLD, .infer = match_infer, .cpu = match_cpu, .cases = match_cases},
     {0},
 };

@@ -151,7 +151,6 @@ static weft_err vectors_infer(infer *s) {
    DOC,                                                                                                                \
    .infer = handle_infer,                                                                                              \
    .cpu = reader_cpu,                                                                                                  \
-   .no_grad = true,                                                                                                    \
    .prepare = weft__resource_prepare,                                                                                  \
    .unprepare = weft__resource_unprepare},                                                                             \
   {                                                                                                                    \
@@ -160,12 +159,8 @@ static weft_err vectors_infer(infer *s) {
         .unprepare = weft__resource_unprepare                                                                          \
   }
 #define ASKS(NAME, ARGS_V2, ARGS, RESULT, DOC, FLAGS, INFER, FN)                                                       \
-  {NAME "V2(reader_handle:resource" ARGS_V2 ") -> (" RESULT ") ; stateful",                                            \
-   DOC,                                                                                                                \
-   .flags = FLAGS,                                                                                                     \
-   .infer = INFER,                                                                                                     \
-   .cpu = FN,                                                                                                          \
-   .no_grad = true},                                                                                                   \
+  {NAME "V2(reader_handle:resource" ARGS_V2 ") -> (" RESULT ") ; stateful", DOC, .flags = FLAGS, .infer = INFER,       \
+   .cpu = FN},                                                                                                         \
   {                                                                                                                    \
     NAME "(reader_handle:&string" ARGS ") -> (" RESULT ")", DOC, .flags = FLAGS, .infer = INFER, .cpu = FN,            \
                                                                  .no_grad = true                                       \

@@ -4,7 +4,9 @@
  * the column's own element is positive.  Worked in double, whatever the type: matrices are small and made once, for
  * orthogonal initial values. */
 #include "base/alloc.h"
+#include "graph/build.h"
 #include "graph/kernel.h"
+#include "ops/linalg/matrix.h"
 #include <math.h>
 
 static weft_err qr_infer(infer *s) {
@@ -106,6 +108,83 @@ static weft_err qr_cpu(kernel *k) {
   return WEFT_OK;
 }
 
+/* ---- gradient ---- */
+
+typedef struct qr_build { /* where the gradient is built, and the rank of everything in it */
+  weft_graph *g;
+  int rank;
+} qr_build;
+
+static weft_out adjoint(qr_build m, weft_out x) {
+  weft_graph *g = m.g;
+  const int rank = m.rank;
+  int64_t perm[WEFT_MAX_RANK];
+  for (int i = 0; i < rank; i++) perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+  return weft__b_conj(g, weft__b_transpose(g, x, weft__b_ints(g, perm, rank)));
+}
+
+/* x times the inverse of the adjoint of the upper triangle r. */
+static weft_out divided(qr_build m, weft_out x, weft_out r) {
+  weft_graph *g = m.g;
+  const weft_out in[] = {r, adjoint(m, x)};
+  const attr attrs[] = {A_BOOL("lower", false), A_BOOL("adjoint", false)};
+  return adjoint(m, weft__b_node(g, "MatrixTriangularSolve", NULL, 2, in, 2, attrs));
+}
+
+static weft_out product(weft_graph *g, weft_out x, weft_out y, bool adj_x, bool adj_y) {
+  return weft__b_matrix_product(g, x, y, adj_x, adj_y);
+}
+
+/* For matrices with at least as many rows as columns. */
+static weft_out tall_grad(qr_build m, weft_out q, weft_out r, weft_out dq, weft_out dr) {
+  weft_graph *g = m.g;
+  const weft_out qdq = product(g, q, dq, true, false), rdr = product(g, r, dr, false, true);
+  const weft_out odd = weft__b_add(g, weft__b_sub(g, qdq, adjoint(m, qdq)), weft__b_sub(g, rdr, adjoint(m, rdr)));
+  const weft_out band[] = {odd, weft__b_scalar(g, WEFT_INT32, -1), weft__b_scalar(g, WEFT_INT32, 0)};
+  const weft_out lower = weft__b_node(g, "MatrixBandPart", NULL, 3, band, 0, NULL);
+  const weft_out along = product(g, q, weft__b_add(g, dr, divided(m, lower, r)), false, false);
+  const weft_out across = divided(m, weft__b_sub(g, dq, product(g, q, qdq, false, false)), r);
+  return weft__b_add(g, along, across);
+}
+
+/* Columns [from, from + n) of x. */
+static weft_out columns(qr_build m, weft_out x, int64_t from, int64_t n) {
+  weft_graph *g = m.g;
+  const int rank = m.rank;
+  int64_t begin[WEFT_MAX_RANK] = {0}, size[WEFT_MAX_RANK];
+  for (int i = 0; i < rank; i++) size[i] = -1;
+  begin[rank - 1] = from, size[rank - 1] = n;
+  return weft__b_node(g, "Slice", NULL, 3, (weft_out[]){x, weft__b_ints(g, begin, rank), weft__b_ints(g, size, rank)},
+                      0, NULL);
+}
+
+/* The first columns of a wide matrix determine Q; the others are Q times the rest of R. */
+static weft_out wide_grad(backprop *b, weft_out dq, weft_out dr, int64_t m, int64_t n) {
+  weft_graph *g = b->graph;
+  const qr_build s = {g, weft__out_shape(g, b->in[0])->rank};
+  const weft_out rest = columns(s, dr, m, n - m);
+  const weft_out more = weft__b_add(g, dq, product(g, columns(s, b->in[0], m, n - m), rest, false, true));
+  const weft_out first = tall_grad(s, b->out[0], columns(s, b->out[1], 0, m), more, columns(s, dr, 0, m));
+  const weft_out parts[] = {first, product(g, b->out[0], rest, false, false)};
+  return weft__b_concat(g, 2, parts, weft__b_scalar(g, WEFT_INT32, -1));
+}
+
+static weft_err qr_grad(backprop *b) {
+  const shape *s = weft__out_shape(b->graph, b->in[0]);
+  const int64_t m = s->rank < 2 ? -1 : s->dim[s->rank - 2], n = s->rank < 2 ? -1 : s->dim[s->rank - 1];
+  if (m < 0 || n < 0)
+    return weft__fail(WEFT_UNIMPLEMENTED, "QrGrad not implemented with dynamic shapes: the input of '%s' is %s",
+                      b->node->name, weft__shape_text(s));
+  if (m > n && weft__node_bool(b->node, "full_matrices", false))
+    return weft__fail(WEFT_UNIMPLEMENTED,
+                      "QrGrad not implemented when nrows > ncols and full_matrices is true: the input of '%s' is %s",
+                      b->node->name, weft__shape_text(s));
+  const weft_out dq = weft__backprop_dout(b, 0), dr = weft__backprop_dout(b, 1);
+  b->din[0] = GRAD_DENSE(m >= n ? tall_grad((qr_build){b->graph, s->rank}, b->out[0], b->out[1], dq, dr)
+                                : wide_grad(b, dq, dr, m, n));
+  return WEFT_OK;
+}
+
 static const op_case qr_cases[] = {
     {"f64[2,2] 0 2 -1 0", "f64[2,2] 0 1 1 0; f64[2,2] -1 0 0 2", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f64[4,3] rand", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
@@ -123,6 +202,6 @@ static const op_case qr_cases[] = {
 OPS(qr) = {
     {"Qr(input:T) -> (q:T, r:T) | full_matrices:bool=false T:type{double,float,half,complex64,complex128}",
      "Orthogonal matrices times upper triangles that make the input.", .infer = qr_infer, .cpu = qr_cpu,
-     .cases = qr_cases},
+     .grad = qr_grad, .cases = qr_cases},
     {0},
 };

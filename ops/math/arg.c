@@ -241,17 +241,17 @@ static const op_case in_top_k_v2_cases[] = {
 OPS(arg) = {
     {"ArgMax(input:T, dimension:Tidx) -> (output:output_type) | " SUBJECTS
      " Tidx:type{int16,int32,int64}=int32 output_type:type{int16,uint16,int32,int64}=int64",
-     "Where the greatest is along a dimension.", .infer = arg_infer, .cpu = argmax_cpu, .no_grad = true,
+     "Where the greatest is along a dimension.", .infer = arg_infer, .cpu = argmax_cpu, .grad = weft__backprop_none,
      .cases = arg_cases},
     {"ArgMin(input:T, dimension:Tidx) -> (output:output_type) | " SUBJECTS
      " Tidx:type{int32,int64}=int32 output_type:type{int32,int64}=int64",
-     "Where the least is along a dimension.", .infer = arg_infer, .cpu = argmin_cpu, .no_grad = true,
+     "Where the least is along a dimension.", .infer = arg_infer, .cpu = argmin_cpu, .grad = weft__backprop_none,
      .cases = arg_cases},
     {"InTopK(predictions:float, targets:T) -> (precision:bool) | k:int T:type{int32,int64}=int32",
      "Is each target among the k highest predictions of its row?", .infer = in_top_k_infer, .cpu = in_top_k_cpu,
-     .no_grad = true, .cases = in_top_k_cases},
+     .cases = in_top_k_cases},
     {"InTopKV2(predictions:float, targets:T, k:T) -> (precision:bool) | T:type{int32,int64}=int32",
      "Is each target among the k highest predictions of its row?", .infer = in_top_k_infer, .cpu = in_top_k_v2_cpu,
-     .no_grad = true, .cases = in_top_k_v2_cases},
+     .cases = in_top_k_v2_cases},
     {0},
 };

@@ -364,9 +364,6 @@ static const op_case log_cases[] = {
 
 #define ROW(def_, doc_, cpu_, grad_, cases_)                                                                           \
   { def_, doc_, OP_INPLACE, weft__infer_broadcast, cpu_, .grad = grad_, .cases = cases_ }
-#define ROW_NO_GRAD(def_, doc_, cpu_, cases_)                                                                          \
-  { def_, doc_, OP_INPLACE, weft__infer_broadcast, cpu_, .no_grad = true, .cases = cases_ }
-
 #define ADD add_cpu, .elem = &weft__add_op /* numbers can be fused */
 
 OPS(binary) = {
@@ -395,14 +392,12 @@ OPS(binary) = {
     ROW("RealDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
         "x / y.", ELEM(real_div_op), real_div_grad, quotient_cases),
-    ROW_NO_GRAD(
-        "FloorDiv(x:T, y:T) -> (z:T) | "
+    ROW("FloorDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
-        "x / y rounded towards minus infinity.", floor_div_cpu, int_quotient_cases),
-    ROW_NO_GRAD(
-        "TruncateDiv(x:T, y:T) -> (z:T) | "
+        "x / y rounded towards minus infinity.", floor_div_cpu, weft__backprop_none, int_quotient_cases),
+    ROW("TruncateDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
-        "x / y rounded towards 0.", truncate_div_cpu, int_quotient_cases),
+        "x / y rounded towards 0.", truncate_div_cpu, weft__backprop_none, int_quotient_cases),
     ROW("FloorMod(x:T, y:T) -> (z:T) | "
         "T:type{int8,int16,int32,int64,uint8,uint16,uint32,uint64,bfloat16,half,float,double}",
         "The remainder of FloorDiv: it has the sign of y.", floor_mod_cpu, floor_mod_grad, int_quotient_cases),

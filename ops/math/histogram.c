@@ -275,20 +275,19 @@ OPS(histogram) = {
     {"SparseBincount(indices:int64, values:Tidx, dense_shape:int64, size:Tidx, weights:T) -> (output:T) | "
      "Tidx:type{int32,int64} T:type{int32,int64,float,double} binary_output:bool=false",
      "How often each number below size occurs in each row of a sparse tensor.", .infer = sparse_bincount_infer,
-     .cpu = sparse_bincount_cpu, .no_grad = true, .cases = sparse_bincount_cases},
+     .cpu = sparse_bincount_cpu, .cases = sparse_bincount_cases},
     {"Bincount(arr:int32, size:int32, weights:T) -> (bins:T) | T:type{int32,int64,float,double}",
-     "How often each number below size occurs.", .infer = bincount_infer, .cpu = bincount_cpu, .no_grad = true,
-     .cases = bincount_cases},
+     "How often each number below size occurs.", .infer = bincount_infer, .cpu = bincount_cpu, .cases = bincount_cases},
     {"DenseBincount(input:Tidx, size:Tidx, weights:T) -> (output:T) | Tidx:type{int32,int64} "
      "T:type{int32,int64,float,double} binary_output:bool=false",
      "How often each number below size occurs, in all or in each row.", .infer = dense_bincount_infer,
-     .cpu = dense_bincount_cpu, .no_grad = true, .cases = dense_cases},
+     .cpu = dense_bincount_cpu, .cases = dense_cases},
     {"HistogramFixedWidth(values:T, value_range:T, nbins:int32) -> (out:dtype) | T:type{int32,int64,float,double} "
      "dtype:type{int32,int64}=int32",
      "How many values fall into each of nbins equal parts of a range.", .infer = histogram_infer, .cpu = histogram_cpu,
-     .no_grad = true, .cases = histogram_cases},
+     .cases = histogram_cases},
     {"Bucketize(input:T) -> (output:int32) | T:type{int32,int64,float,double} boundaries:list(float)",
-     "Between which boundaries each element lies.", .infer = weft__infer_same, .cpu = bucketize_cpu, .no_grad = true,
+     "Between which boundaries each element lies.", .infer = weft__infer_same, .cpu = bucketize_cpu,
      .cases = bucketize_cases},
     {0},
 };

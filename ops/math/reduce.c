@@ -350,7 +350,7 @@ static const op_case logic_cases[] = {
 #define BOOL_ROW(name_, doc_, cpu_)                                                                                    \
   {                                                                                                                    \
     name_ "(input:bool, reduction_indices:Tidx) -> (output:bool) | keep_dims:bool=false Tidx:type{int32,int64}=int32", \
-        doc_, .infer = reduce_infer, .cpu = cpu_, .no_grad = true, .cases = logic_cases                                \
+        doc_, .infer = reduce_infer, .cpu = cpu_, .cases = logic_cases                                                 \
   }
 #define REAL_QUANTISED                                                                                                 \
   "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64,qint8,quint8,qint32,qint16,quint16"

@@ -262,8 +262,6 @@ static const op_case kind_cases[] = {
 
 #define ROW(def_, doc_, cpu_, grad_, cases_)                                                                           \
   { def_, doc_, OP_INPLACE, weft__infer_same, cpu_, .grad = grad_, .cases = cases_ }
-#define STOPS(def_, doc_, cpu_, cases_)                                                                                \
-  { def_, doc_, OP_INPLACE, weft__infer_same, cpu_, .no_grad = true, .cases = cases_ }
 #define FLOATS "T:type{bfloat16,half,float,double}"
 #define FLOATS_COMPLEX "T:type{bfloat16,half,float,double,complex64,complex128}"
 
@@ -300,13 +298,16 @@ OPS(unary) = {
     ROW("Asinh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Sinh.", ELEM(asinh_op), asinh_grad, any_cases),
     ROW("Acosh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Cosh.", ELEM(acosh_op), acosh_grad, above_1_cases),
     ROW("Atanh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Tanh.", ELEM(atanh_op), atanh_grad, unit_cases),
-    STOPS("Floor(x:T) -> (y:T) | " FLOATS, "The integer at or below x.", ELEM(floor_op), rounding_cases),
-    STOPS("Ceil(x:T) -> (y:T) | " FLOATS, "The integer at or above x.", ELEM(ceil_op), rounding_cases),
-    STOPS("Round(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
-          "The nearest integer, the even one of two.", ELEM(round_op), rounding_cases),
-    STOPS("Rint(x:T) -> (y:T) | " FLOATS, "The nearest integer, the even one of two.", ELEM(round_op), rounding_cases),
-    STOPS("IsNan(x:T) -> (y:bool) | " FLOATS, "Is x not a number?", ELEM(is_nan_op), kind_cases),
-    STOPS("IsInf(x:T) -> (y:bool) | " FLOATS, "Is x infinite?", ELEM(is_inf_op), kind_cases),
-    STOPS("IsFinite(x:T) -> (y:bool) | " FLOATS, "Is x neither infinite nor NaN?", ELEM(is_finite_op), kind_cases),
+    ROW("Floor(x:T) -> (y:T) | " FLOATS, "The integer at or below x.", ELEM(floor_op), weft__backprop_none,
+        rounding_cases),
+    ROW("Ceil(x:T) -> (y:T) | " FLOATS, "The integer at or above x.", ELEM(ceil_op), weft__backprop_none,
+        rounding_cases),
+    ROW("Round(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
+        "The nearest integer, the even one of two.", ELEM(round_op), weft__backprop_none, rounding_cases),
+    ROW("Rint(x:T) -> (y:T) | " FLOATS, "The nearest integer, the even one of two.", ELEM(round_op),
+        weft__backprop_none, rounding_cases),
+    ROW("IsNan(x:T) -> (y:bool) | " FLOATS, "Is x not a number?", ELEM(is_nan_op), NULL, kind_cases),
+    ROW("IsInf(x:T) -> (y:bool) | " FLOATS, "Is x infinite?", ELEM(is_inf_op), NULL, kind_cases),
+    ROW("IsFinite(x:T) -> (y:bool) | " FLOATS, "Is x neither infinite nor NaN?", ELEM(is_finite_op), NULL, kind_cases),
     {0},
 };

@@ -404,6 +404,105 @@ static weft_err norm_grad_v1(backprop *b) { return norm_grad(b, "FusedBatchNormG
 static weft_err norm_grad_v2(backprop *b) { return norm_grad(b, "FusedBatchNormGradV2", false); }
 static weft_err norm_grad_v3(backprop *b) { return norm_grad(b, "FusedBatchNormGradV3", true); }
 
+/* ---- second order: the gradients of FusedBatchNormGrad ---- */
+
+typedef struct second { /* what the gradients of dy, x and scale are made of; of the type of scale, channels in place */
+  backprop *b;
+  weft_graph *g;
+  weft_out axes;                /* all but the channels */
+  weft_out channels;            /* the shape of a vector with an element for each channel, in x's rank */
+  weft_out dy, x_hat, scale;    /* x_hat: x normalized */
+  weft_out inverse;             /* 1 / sqrt(variance + epsilon) */
+  weft_out gx, gscale, goffset; /* gradients of FusedBatchNormGrad's results */
+} second;
+
+static weft_out second_mean(const second *s, weft_out x) {
+  return weft__b_node(s->g, "Mean", NULL, 2, (weft_out[]){x, s->axes}, 1, &A_BOOL("keep_dims", true));
+}
+
+/* u less what it has of a constant and of x_hat: how the batch's own mean and variance act on a gradient. */
+static weft_out second_project(const second *s, weft_out u) {
+  const weft_out along = second_mean(s, weft__b_mul(s->g, u, s->x_hat));
+  return weft__b_sub(s->g, weft__b_sub(s->g, u, second_mean(s, u)), weft__b_mul(s->g, s->x_hat, along));
+}
+
+static weft_out second_vector(const second *s, weft_out v) { return weft__b_reshape(s->g, v, s->channels); }
+
+static void second_open(second *s, backprop *b, bool training) {
+  weft_graph *g = s->g = b->graph;
+  const int rank = image_rank(b->node), axis = channels_second(b->node) ? 1 : rank - 1;
+  const weft_dtype type = weft__out_type(g, b->in[2]);
+  int64_t axes[5], dims[5], n = 0;
+  for (int i = 0; i < rank; i++) {
+    if (i != axis) axes[n++] = i;
+    dims[i] = i == axis ? -1 : 1;
+  }
+  s->b = b;
+  s->axes = weft__b_ints(g, axes, rank - 1);
+  s->channels = weft__b_ints(g, dims, rank);
+  s->dy = weft__b_cast(g, b->in[0], type);
+  const weft_out x = weft__b_cast(g, b->in[1], type);
+  s->scale = second_vector(s, b->in[2]);
+  s->gx = weft__b_cast(g, weft__backprop_dout(b, 0), type);
+  s->gscale = second_vector(s, weft__backprop_dout(b, 1));
+  s->goffset = second_vector(s, weft__backprop_dout(b, 2));
+  const weft_out centered = weft__b_sub(g, x, training ? second_mean(s, x) : second_vector(s, b->in[3]));
+  const weft_out variance =
+      training ? second_mean(s, weft__b_unary(g, "Square", centered)) : second_vector(s, b->in[4]);
+  const double epsilon = (double)weft__node_float(b->node, "epsilon", 1e-4f);
+  s->inverse = weft__b_unary(g, "Rsqrt", weft__b_add(g, variance, weft__b_scalar_like(g, variance, epsilon)));
+  s->x_hat = weft__b_mul(g, centered, s->inverse);
+}
+
+static void second_close(second *s, weft_out d_dy, weft_out dx, weft_out d_scale) {
+  weft_graph *g = s->g;
+  const weft_dtype type = weft__out_type(g, s->b->in[1]);
+  s->b->din[0] = GRAD_DENSE(weft__b_cast(g, d_dy, type));
+  s->b->din[1] = GRAD_DENSE(weft__b_cast(g, dx, type));
+  s->b->din[2] = GRAD_DENSE(weft__b_reshape(g, d_scale, weft__b_ints(g, (int64_t[]){-1}, 1)));
+}
+
+/* dx = scale inverse P(dy), dscale = sum(dy x_hat), doffset = sum(dy), P being second_project. */
+static void second_train(second *s) {
+  weft_graph *g = s->g;
+  const weft_out factor = weft__b_mul(g, s->scale, s->inverse);
+  const weft_out d_dy = weft__b_add(
+      g, weft__b_add(g, weft__b_mul(g, factor, second_project(s, s->gx)), weft__b_mul(g, s->gscale, s->x_hat)),
+      s->goffset);
+  const weft_out both = weft__b_mul(g, s->gx, second_project(s, s->dy));
+  const weft_out d_scale = weft__b_mul(g, s->inverse, weft__b_sum(g, both, s->axes, true));
+  const weft_out along_dy = second_mean(s, weft__b_mul(g, s->dy, s->x_hat)),
+                 along_gx = second_mean(s, weft__b_mul(g, s->gx, s->x_hat));
+  const weft_out bent = weft__b_add(g, weft__b_mul(g, s->gx, along_dy), weft__b_mul(g, s->dy, along_gx));
+  const weft_out d_hat = weft__b_sub(g, weft__b_mul(g, s->gscale, s->dy), weft__b_mul(g, factor, bent));
+  const weft_out through_inverse =
+      weft__b_mul(g, weft__b_mul(g, weft__b_mul(g, factor, s->inverse), second_mean(s, both)),
+                  s->x_hat); /* d inverse / dx = -inverse^2 x_hat/N */
+  const weft_out dx = weft__b_sub(g, weft__b_mul(g, s->inverse, second_project(s, d_hat)), through_inverse);
+  second_close(s, d_dy, dx, d_scale);
+}
+
+/* dx = scale inverse dy, dscale = sum(dy x_hat), doffset = sum(dy): mean and variance are constants. */
+static void second_given(second *s) {
+  weft_graph *g = s->g;
+  const weft_out inverse_gx = weft__b_mul(g, s->inverse, s->gx);
+  const weft_out d_dy = weft__b_add(
+      g, weft__b_add(g, weft__b_mul(g, s->scale, inverse_gx), weft__b_mul(g, s->gscale, s->x_hat)), s->goffset);
+  const weft_out dx = weft__b_mul(g, weft__b_mul(g, s->gscale, s->inverse), s->dy);
+  second_close(s, d_dy, dx, weft__b_sum(g, weft__b_mul(g, inverse_gx, s->dy), s->axes, true));
+}
+
+static weft_err norm_grad_grad(backprop *b) {
+  const bool training = weft__node_bool(b->node, "is_training", true);
+  second s;
+  second_open(&s, b, training);
+  if (training)
+    second_train(&s);
+  else
+    second_given(&s);
+  return weft__b_ok(b->graph);
+}
+
 #define TRAIN "; f32[0] 0; f32[0] 0"
 #define GIVEN "; f32[3] rand; f32[3] pos"
 
@@ -508,14 +607,17 @@ OPS(batchnorm) = {
      .grad = norm_grad_v3, .cases = norm_v3_cases},
     {"FusedBatchNormGrad(y_backprop:T, x:T, scale:T, reserve_space_1:T, reserve_space_2:T) -> (x_backprop:T, "
      "scale_backprop:T, offset_backprop:T, reserve_space_3:T, reserve_space_4:T) | T:type{float}" GRAD_ATTRS(IMAGES),
-     "The gradient of FusedBatchNorm.", .infer = norm_grad_infer, .cpu = norm_grad_cpu, .cases = norm_grad_cases},
+     "The gradient of FusedBatchNorm.", .infer = norm_grad_infer, .cpu = norm_grad_cpu, .grad = norm_grad_grad,
+     .cases = norm_grad_cases},
     {"FusedBatchNormGradV2(y_backprop:T, x:T, scale:float, reserve_space_1:U, reserve_space_2:U) -> (x_backprop:T, "
      "scale_backprop:U, offset_backprop:U, reserve_space_3:U, reserve_space_4:U) | T:type{half,bfloat16,float} "
      "U:type{float}" GRAD_ATTRS(IMAGES),
-     "The gradient of FusedBatchNormV2.", .infer = norm_grad_infer, .cpu = norm_grad_cpu, .cases = norm_grad_cases},
+     "The gradient of FusedBatchNormV2.", .infer = norm_grad_infer, .cpu = norm_grad_cpu, .grad = norm_grad_grad,
+     .cases = norm_grad_cases},
     {"FusedBatchNormGradV3(y_backprop:T, x:T, scale:float, reserve_space_1:U, reserve_space_2:U, reserve_space_3:U) -> "
      "(x_backprop:T, scale_backprop:U, offset_backprop:U, reserve_space_4:U, reserve_space_5:U) | "
      "T:type{half,bfloat16,float} U:type{float}" GRAD_ATTRS(VOLUMES),
-     "The gradient of FusedBatchNormV3.", .infer = norm_grad_infer, .cpu = norm_grad_cpu, .cases = norm_grad_v3_cases},
+     "The gradient of FusedBatchNormV3.", .infer = norm_grad_infer, .cpu = norm_grad_cpu, .grad = norm_grad_grad,
+     .cases = norm_grad_v3_cases},
     {0},
 };

@@ -193,15 +193,14 @@ static const op_case hits_cases[] = {
 OPS(candidate) = {
     {SAMPLER("LogUniformCandidateSampler"),
      "Classes drawn by a log-uniform distribution, and how often each is expected.", OP_SEED, .infer = sample_infer,
-     .cpu = log_uniform_cpu, .prepare = weft__random_prepare, .unprepare = weft__random_unprepare, .no_grad = true,
+     .cpu = log_uniform_cpu, .prepare = weft__random_prepare, .unprepare = weft__random_unprepare,
      .cases = sample_cases},
     {SAMPLER("UniformCandidateSampler"), "Classes drawn evenly, and how often each is expected.", OP_SEED,
      .infer = sample_infer, .cpu = uniform_cpu, .prepare = weft__random_prepare, .unprepare = weft__random_unprepare,
-     .no_grad = true, .cases = sample_cases},
+     .cases = sample_cases},
     {"ComputeAccidentalHits(true_classes:int64, sampled_candidates:int64) -> (indices:int32, ids:int64, weights:float) "
      "| "
      "num_true:int seed:int=0 seed2:int=0",
-     "Where sampled classes are true ones.", .infer = hits_infer, .cpu = hits_cpu, .no_grad = true,
-     .cases = hits_cases},
+     "Where sampled classes are true ones.", .infer = hits_infer, .cpu = hits_cpu, .cases = hits_cases},
     {0},
 };

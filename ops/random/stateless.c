@@ -195,12 +195,12 @@ OPS(stateless) = {
      "dtype:type{int32,int64} T:type{int32,int64} Tseed:type{int32,int64}=int64",
      "Integers spread evenly over [minval, maxval).", DRAWS(below_cpu, old_below_cases)},
     {"StatelessRandomGetKeyCounter(seed:Tseed) -> (key:uint64, counter:uint64) | Tseed:type{int32,int64}=int64",
-     "The generator that a seed stands for.", .infer = key_infer, .cpu = key_cpu, .no_grad = true, .cases = key_cases},
+     "The generator that a seed stands for.", .infer = key_infer, .cpu = key_cpu, .cases = key_cases},
     {"StatelessRandomGetKeyCounterAlg(seed:Tseed) -> (key:uint64, counter:uint64, alg:int32) | "
      "Tseed:type{int32,int64}=int64",
-     "The generator that a seed stands for, and its algorithm.", .infer = key_infer, .cpu = key_cpu, .no_grad = true,
+     "The generator that a seed stands for, and its algorithm.", .infer = key_infer, .cpu = key_cpu,
      .cases = key_alg_cases},
     {"StatelessRandomGetAlg() -> (alg:int32) ; stateful", "Which algorithm draws: 1, Philox.",
-     .infer = weft__infer_scalar, .cpu = alg_cpu, .no_grad = true, .cases = alg_cases},
+     .infer = weft__infer_scalar, .cpu = alg_cpu, .cases = alg_cases},
     {0},
 };

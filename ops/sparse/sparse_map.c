@@ -182,7 +182,7 @@ static weft_err take_infer(infer *s) {
 }
 
 #define STATE " container:string='' shared_name:string='' ; stateful"
-#define KEEPS .no_grad = true, .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare
+#define KEEPS .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare
 
 OPS(sparse_map) = {
     {"AddSparseToTensorsMap(sparse_indices:int64, sparse_values:T, sparse_shape:int64) -> (sparse_handle:int64) | "

@@ -303,7 +303,7 @@ static const op_case fill_grad_cases[] = {
 OPS(sparse_order) = {
     {"SparseReshape(input_indices:int64, input_shape:int64, new_shape:int64) -> (output_indices:int64, "
      "output_shape:int64)",
-     "The places of a sparse tensor in another shape.", .infer = reshape_infer, .cpu = reshape_cpu, .no_grad = true,
+     "The places of a sparse tensor in another shape.", .infer = reshape_infer, .cpu = reshape_cpu,
      .cases = reshape_cases},
     {"SparseReorder(input_indices:int64, input_values:T, input_shape:int64) -> (output_indices:int64, output_values:T) "
      "| "

@@ -116,19 +116,14 @@ static weft_err take_cpu(kernel *k) { return with_accumulator(k, do_take); }
   "'MEAN' ; stateful"
 #define MAKES(NAME, TYPE, DOC)                                                                                         \
   {                                                                                                                    \
-    NAME "() -> (handle:" TYPE ")" SPEC, DOC, .infer = handle_infer, .cpu = accumulator_cpu, .no_grad = true,          \
+    NAME "() -> (handle:" TYPE ")" SPEC, DOC, .infer = handle_infer, .cpu = accumulator_cpu,                           \
                                               .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare \
   }
 #define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, FLAGS, INFER, FN)                                                         \
-  {"Resource" NAME "(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful",                                    \
-   DOC,                                                                                                                \
-   .flags = FLAGS,                                                                                                     \
-   .infer = INFER,                                                                                                     \
-   .cpu = FN,                                                                                                          \
-   .no_grad = true},                                                                                                   \
+  {"Resource" NAME "(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful", DOC, .flags = FLAGS,               \
+   .infer = INFER, .cpu = FN},                                                                                         \
   {                                                                                                                    \
-    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .flags = FLAGS, .infer = INFER, .cpu = FN,             \
-                                                                .no_grad = true                                        \
+    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .flags = FLAGS, .infer = INFER, .cpu = FN              \
   }
 #define NUMBER " | dtype:type{number}"
 
@@ -146,10 +141,10 @@ OPS(accumulator) = {
          weft__infer_scalar, count_cpu),
     {"SparseAccumulatorApplyGradient(handle:&string, local_step:int64, gradient_indices:int64, gradient_values:dtype, "
      "gradient_shape:int64) -> () | dtype:type{number} has_known_shape:bool",
-     "Adds a sparse gradient unless it is stale.", .infer = weft__infer_none, .cpu = apply_sparse_cpu, .no_grad = true},
+     "Adds a sparse gradient unless it is stale.", .infer = weft__infer_none, .cpu = apply_sparse_cpu},
     {"SparseAccumulatorTakeGradient(handle:&string, num_required:int32) -> (indices:int64, values:dtype, shape:int64) "
      "| dtype:type{number}",
      "Waits for so many sparse gradients and takes their mean.", .flags = OP_ASYNC, .infer = weft__infer_none,
-     .cpu = take_cpu, .no_grad = true},
+     .cpu = take_cpu},
     {.scenario = "tests/parity/test_accumulators.py"},
 };

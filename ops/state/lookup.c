@@ -219,13 +219,13 @@ static weft_err export_infer(infer *s) {
 #define ANONYMOUS(NAME, ATTRS, DOC)                                                                                    \
   {                                                                                                                    \
     NAME "() -> (table_handle:resource) | " TYPES ATTRS " ; stateful", DOC, .infer = handle_infer,                     \
-                                                                            .cpu = anonymous_cpu, .no_grad = true      \
+                                                                            .cpu = anonymous_cpu                       \
   }
-#define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN)                                                                \
+#define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN, ...)                                                           \
   {NAME "V2(table_handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful", DOC, .infer = INFER, .cpu = FN,       \
-   .no_grad = true},                                                                                                   \
+   __VA_ARGS__},                                                                                                       \
   {                                                                                                                    \
-    NAME "(table_handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .infer = INFER, .cpu = FN, .no_grad = true       \
+    NAME "(table_handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .infer = INFER, .cpu = FN, __VA_ARGS__           \
   }
 #define PAIRS " | Tin:type Tout:type"
 
@@ -238,17 +238,18 @@ OPS(lookup) = {
     ANONYMOUS("AnonymousMutableHashTableOfTensors", " value_shape:shape=[]",
               "A table from keys to rows that may change, known by its handle alone."),
     ASKS("LookupTableFind", ", keys:Tin, default_value:Tout", "values:Tout", PAIRS, "The values of keys.", find_infer,
-         find_cpu),
+         find_cpu, .no_grad = true),
     ASKS("LookupTableImport", ", keys:Tin, values:Tout", "", PAIRS, "Fills a table with these alone.", fill_infer,
-         import_cpu),
+         import_cpu, .no_grad = false),
     ASKS("LookupTableInsert", ", keys:Tin, values:Tout", "", PAIRS, "Adds entries to a table, or replaces them.",
-         weft__infer_none, insert_cpu),
+         weft__infer_none, insert_cpu, .no_grad = true),
     ASKS("InitializeTable", ", keys:Tkey, values:Tval", "", " | Tkey:type Tval:type", "Fills a table.", fill_infer,
-         initialize_cpu),
-    ASKS("LookupTableSize", "", "size:int64", "", "How many entries a table has.", weft__infer_scalar, size_cpu),
+         initialize_cpu, .no_grad = true),
+    ASKS("LookupTableSize", "", "size:int64", "", "How many entries a table has.", weft__infer_scalar, size_cpu,
+         .no_grad = true),
     ASKS("LookupTableExport", "", "keys:Tkeys, values:Tvalues", " | Tkeys:type Tvalues:type",
-         "All keys of a table, and their values.", export_infer, export_cpu),
+         "All keys of a table, and their values.", export_infer, export_cpu, .no_grad = false),
     {"LookupTableRemoveV2(table_handle:resource, keys:Tin) -> () | Tin:type ; stateful", "Drops entries of a table.",
-     .infer = weft__infer_none, .cpu = remove_cpu, .no_grad = true},
+     .infer = weft__infer_none, .cpu = remove_cpu},
     {.scenario = "tests/parity/test_tables.py"},
 };

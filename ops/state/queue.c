@@ -280,24 +280,18 @@ static weft_err up_to_infer(infer *s) { return batch_shapes(s, true); }
    DOC,                                                                                                                \
    .infer = handle_infer,                                                                                              \
    .cpu = queue_cpu,                                                                                                   \
-   .no_grad = true,                                                                                                    \
    .prepare = weft__resource_prepare,                                                                                  \
    .unprepare = weft__resource_unprepare},                                                                             \
   {                                                                                                                    \
-    NAME "() -> (handle:&string) | " ATTRS STATE, DOC, .infer = handle_infer, .cpu = queue_cpu, .no_grad = true,       \
+    NAME "() -> (handle:&string) | " ATTRS STATE, DOC, .infer = handle_infer, .cpu = queue_cpu,                        \
                                                        .prepare = weft__resource_prepare,                              \
                                                        .unprepare = weft__resource_unprepare                           \
   }
-#define ASKS(NAME, ARGS, RESULT, ATTRS, STATEFUL, DOC, FLAGS, INFER, FN)                                               \
-  {NAME "V2(handle:resource" ARGS ") -> (" RESULT ")" ATTRS STATEFUL,                                                  \
-   DOC,                                                                                                                \
-   .flags = FLAGS,                                                                                                     \
-   .infer = INFER,                                                                                                     \
-   .cpu = FN,                                                                                                          \
-   .no_grad = true},                                                                                                   \
+#define ASKS(NAME, ARGS, RESULT, ATTRS, STATEFUL, DOC, FLAGS, INFER, FN, STOPS)                                        \
+  {NAME "V2(handle:resource" ARGS ") -> (" RESULT ")" ATTRS STATEFUL, DOC, .flags = FLAGS, .infer = INFER, .cpu = FN}, \
   {                                                                                                                    \
     NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .flags = FLAGS, .infer = INFER, .cpu = FN,             \
-                                                                .no_grad = true                                        \
+                                                                .no_grad = STOPS                                       \
   }
 #define COMPONENTS "component_types:list(type)>=1 shapes:list(shape)>=0=[] capacity:int=-1"
 #define TAKES " | Tcomponents:list(type)>=1 timeout_ms:int=-1"
@@ -312,20 +306,20 @@ OPS(queue) = {
     MAKES("PriorityQueue", "component_types:list(type)>=0=[] shapes:list(shape)>=0 capacity:int=-1",
           "A queue that gives out the smallest first component."),
     ASKS("QueueEnqueue", ", components:@Tcomponents", "", TAKES, STATEFUL, "Adds one element, waiting for room.",
-         OP_ASYNC, weft__infer_none, enqueue_cpu),
+         OP_ASYNC, weft__infer_none, enqueue_cpu, true),
     ASKS("QueueEnqueueMany", ", components:@Tcomponents", "", TAKES, STATEFUL,
-         "Adds the slices of a batch, waiting for room.", OP_ASYNC, weft__infer_none, enqueue_many_cpu),
+         "Adds the slices of a batch, waiting for room.", OP_ASYNC, weft__infer_none, enqueue_many_cpu, true),
     ASKS("QueueDequeue", "", "components:@component_types", GIVES, STATEFUL, "Takes one element, waiting for one.",
-         OP_ASYNC, component_shapes, dequeue_cpu),
+         OP_ASYNC, component_shapes, dequeue_cpu, true),
     ASKS("QueueDequeueMany", ", n:int32", "components:@component_types", GIVES, STATEFUL,
-         "Takes n elements as one batch, waiting for them.", OP_ASYNC, many_infer, dequeue_many_cpu),
+         "Takes n elements as one batch, waiting for them.", OP_ASYNC, many_infer, dequeue_many_cpu, true),
     ASKS("QueueDequeueUpTo", ", n:int32", "components:@component_types", GIVES, STATEFUL,
-         "Takes n elements, or the last ones of a closed queue.", OP_ASYNC, up_to_infer, dequeue_up_to_cpu),
+         "Takes n elements, or the last ones of a closed queue.", OP_ASYNC, up_to_infer, dequeue_up_to_cpu, true),
     ASKS("QueueClose", "", "", " | cancel_pending_enqueues:bool=false", STATEFUL, "No element will be added any more.",
-         OP_ASYNC, weft__infer_none, close_cpu),
+         OP_ASYNC, weft__infer_none, close_cpu, true),
     ASKS("QueueSize", "", "size:int32", "", STATEFUL, "How many elements are in the queue.", 0, weft__infer_scalar,
-         size_cpu),
+         size_cpu, true),
     ASKS("QueueIsClosed", "", "is_closed:bool", "", STATEFUL, "Has the queue been closed?", 0, weft__infer_scalar,
-         is_closed_cpu),
+         is_closed_cpu, false),
     {.scenario = "tests/parity/test_queues.py tests/parity/test_old_names.py"},
 };

@@ -453,41 +453,46 @@ static const op_case gather_nd_cases[] = {
     {0},
 };
 
-#define REF(NAME, TYPES, LOCK, DOC, FN, INFER, CASES)                                                                  \
+#define REF(NAME, TYPES, LOCK, DOC, FN, INFER, CASES, STOPS)                                                           \
   {                                                                                                                    \
     NAME "(ref:&T, indices:Tindices, updates:T) -> (output_ref:&T) | T:type" TYPES                                     \
          " Tindices:type{int32,int64} use_locking:bool=" LOCK,                                                         \
-        DOC, .infer = INFER, .cpu = FN, .no_grad = true, .cases = CASES                                                \
+        DOC, .infer = INFER, .cpu = FN, .no_grad = STOPS, .cases = CASES                                               \
   }
 #define RESOURCE(NAME, TYPES, DOC, FN, CASES)                                                                          \
   {                                                                                                                    \
     NAME "(resource:resource, indices:Tindices, updates:dtype) -> () | dtype:type" TYPES                               \
          " Tindices:type{int32,int64} ; stateful",                                                                     \
-        DOC, .infer = scatter_infer, .cpu = FN, .no_grad = true, .cases = CASES                                        \
+        DOC, .infer = scatter_infer, .cpu = FN, .cases = CASES                                                         \
   }
 #define RESOURCE_ND(NAME, DOC, FN)                                                                                     \
   {                                                                                                                    \
     NAME                                                                                                               \
         "(ref:resource, indices:Tindices, updates:T) -> () | T:type Tindices:type{int32,int64} use_locking:bool=true " \
         "; stateful",                                                                                                  \
-        DOC, .infer = scatter_nd_infer, .cpu = FN, .no_grad = true, .cases = nd_cases                                  \
+        DOC, .infer = scatter_nd_infer, .cpu = FN, .cases = nd_cases                                                   \
   }
 #define ORDERED "{half,bfloat16,float,double,int32,int64}"
 
 OPS(scatter_var) = {
-    REF("ScatterUpdate", "", "true", "Replaces rows of a variable.", set_cpu, scatter_infer, update_cases),
-    REF("ScatterAdd", "{number}", "false", "Adds to rows of a variable.", add_cpu, scatter_infer, scatter_cases),
-    REF("ScatterSub", "{number}", "false", "Subtracts from rows of a variable.", sub_cpu, scatter_infer, scatter_cases),
-    REF("ScatterMul", "{number}", "false", "Multiplies rows of a variable.", mul_cpu, scatter_infer, scatter_cases),
-    REF("ScatterDiv", "{number}", "false", "Divides rows of a variable.", div_cpu, scatter_infer, scatter_cases),
-    REF("ScatterMin", ORDERED, "false", "Lowers rows of a variable.", min_cpu, scatter_infer, scatter_cases),
-    REF("ScatterMax", ORDERED, "false", "Raises rows of a variable.", max_cpu, scatter_infer, scatter_cases),
-    REF("ScatterNdUpdate", "", "true", "Replaces places of a variable.", set_nd_cpu, scatter_nd_infer, nd_cases),
-    REF("ScatterNdAdd", "{number}", "false", "Adds to places of a variable.", add_nd_cpu, scatter_nd_infer, nd_cases),
+    REF("ScatterUpdate", "", "true", "Replaces rows of a variable.", set_cpu, scatter_infer, update_cases, false),
+    REF("ScatterAdd", "{number}", "false", "Adds to rows of a variable.", add_cpu, scatter_infer, scatter_cases, true),
+    REF("ScatterSub", "{number}", "false", "Subtracts from rows of a variable.", sub_cpu, scatter_infer, scatter_cases,
+        true),
+    REF("ScatterMul", "{number}", "false", "Multiplies rows of a variable.", mul_cpu, scatter_infer, scatter_cases,
+        true),
+    REF("ScatterDiv", "{number}", "false", "Divides rows of a variable.", div_cpu, scatter_infer, scatter_cases, true),
+    REF("ScatterMin", ORDERED, "false", "Lowers rows of a variable.", min_cpu, scatter_infer, scatter_cases, false),
+    REF("ScatterMax", ORDERED, "false", "Raises rows of a variable.", max_cpu, scatter_infer, scatter_cases, false),
+    REF("ScatterNdUpdate", "", "true", "Replaces places of a variable.", set_nd_cpu, scatter_nd_infer, nd_cases, true),
+    REF("ScatterNdAdd", "{number}", "false", "Adds to places of a variable.", add_nd_cpu, scatter_nd_infer, nd_cases,
+        true),
     REF("ScatterNdSub", "{number}", "false", "Subtracts from places of a variable.", sub_nd_cpu, scatter_nd_infer,
-        nd_cases),
-    REF("ScatterNdMin", "{number}", "false", "Lowers places of a variable.", min_nd_cpu, scatter_nd_infer, nd_cases),
-    REF("ScatterNdMax", "{number}", "false", "Raises places of a variable.", max_nd_cpu, scatter_nd_infer, nd_cases),
+        nd_cases, true),
+    REF("ScatterNdMin", "{number}", "false", "Lowers places of a variable.", min_nd_cpu, scatter_nd_infer, nd_cases,
+        false),
+    REF("ScatterNdMax", "{number}", "false", "Raises places of a variable.", max_nd_cpu, scatter_nd_infer, nd_cases,
+        false),
     RESOURCE("ResourceScatterUpdate", "", "Replaces rows of a variable.", set_cpu, string_cases),
     RESOURCE("ResourceScatterAdd", "{number}", "Adds to rows of a variable.", add_cpu, scatter_cases),
     RESOURCE("ResourceScatterSub", "{number}", "Subtracts from rows of a variable.", sub_cpu, scatter_cases),

@@ -12,6 +12,7 @@
 #include "state/step_objects.h"
 #include "state/tensor_array.h"
 #include "state/variable.h"
+#include <stdio.h>
 
 #define CONTAINER "_tensor_arrays"
 
@@ -551,12 +552,28 @@ typedef struct gradient_array {
   weft_out handle, flow;
 } gradient_array;
 
+/* "V3", "V2" or "": the ops of one version go together, since their handles have different types. */
+static const char *version_of(const backprop *b) {
+  const char *name = b->node->op_name;
+  const size_t n = strlen(name);
+  return name[n - 2] == 'V' ? name + n - 2 : "";
+}
+
+static weft_out array_node(backprop *b, const char *stem, int n_in, const weft_out *in, int n_attr, const attr *attrs) {
+  char type[64];
+  snprintf(type, sizeof type, "%s%s", stem, version_of(b));
+  return weft__b_node(b->graph, type, NULL, n_in, in, n_attr, attrs);
+}
+
+/* Only V3's gradient array gives out a flow; with the others a node that waits for the array does. */
 static gradient_array open_gradient(backprop *b, weft_out flow, weft_out named_by) {
   char source[256];
   gradient_source(b->graph, named_by, source, sizeof source);
   weft_out in[2] = {b->in[0], flow};
-  weft_out g = weft__b_node(b->graph, "TensorArrayGradV3", NULL, 2, in, 1, (attr[]){A_STR("source", source)});
-  return (gradient_array){g, weft__b_slot(g, 1)};
+  weft_out g = array_node(b, "TensorArrayGrad", 2, in, 1, (attr[]){A_STR("source", source)});
+  if (!strcmp(version_of(b), "V3")) return (gradient_array){g, weft__b_slot(g, 1)};
+  if (g.node < 0) return (gradient_array){g, g};
+  return (gradient_array){g, weft__b_node_after(b->graph, "Identity", "gradient_flow", 1, &flow, 0, NULL, 1, &g.node)};
 }
 
 static attr of_type(const char *name, const backprop *b, int in) {
@@ -566,7 +583,7 @@ static attr of_type(const char *name, const backprop *b, int in) {
 static weft_err read_grad(backprop *b) {
   gradient_array g = open_gradient(b, b->in[2], b->dout[0]);
   weft_out in[4] = {g.handle, b->in[1], b->dout[0], g.flow};
-  b->din[2] = GRAD_DENSE(weft__b_node(b->graph, "TensorArrayWriteV3", NULL, 4, in, 0, NULL));
+  b->din[2] = GRAD_DENSE(array_node(b, "TensorArrayWrite", 4, in, 0, NULL));
   return WEFT_OK;
 }
 
@@ -574,7 +591,7 @@ static weft_err write_grad(backprop *b) {
   gradient_array g = open_gradient(b, b->dout[0], b->dout[0]);
   weft_out in[3] = {g.handle, b->in[1], g.flow};
   attr type = of_type("dtype", b, 2);
-  b->din[2] = GRAD_DENSE(weft__b_node(b->graph, "TensorArrayReadV3", NULL, 3, in, 1, &type));
+  b->din[2] = GRAD_DENSE(array_node(b, "TensorArrayRead", 3, in, 1, &type));
   b->din[3] = GRAD_DENSE(b->dout[0]);
   return WEFT_OK;
 }
@@ -582,7 +599,7 @@ static weft_err write_grad(backprop *b) {
 static weft_err gather_grad(backprop *b) {
   gradient_array g = open_gradient(b, b->in[2], b->dout[0]);
   weft_out in[4] = {g.handle, b->in[1], b->dout[0], g.flow};
-  b->din[2] = GRAD_DENSE(weft__b_node(b->graph, "TensorArrayScatterV3", NULL, 4, in, 0, NULL));
+  b->din[2] = GRAD_DENSE(array_node(b, "TensorArrayScatter", 4, in, 0, NULL));
   return WEFT_OK;
 }
 
@@ -590,7 +607,7 @@ static weft_err scatter_grad(backprop *b) {
   gradient_array g = open_gradient(b, b->dout[0], b->dout[0]);
   weft_out in[3] = {g.handle, b->in[1], g.flow};
   attr type = of_type("dtype", b, 2);
-  b->din[2] = GRAD_DENSE(weft__b_node(b->graph, "TensorArrayGatherV3", NULL, 3, in, 1, &type));
+  b->din[2] = GRAD_DENSE(array_node(b, "TensorArrayGather", 3, in, 1, &type));
   b->din[3] = GRAD_DENSE(b->dout[0]);
   return WEFT_OK;
 }
@@ -598,7 +615,7 @@ static weft_err scatter_grad(backprop *b) {
 static weft_err concat_grad(backprop *b) {
   gradient_array g = open_gradient(b, b->in[1], b->dout[0]);
   weft_out in[4] = {g.handle, b->dout[0], b->out[1], g.flow};
-  b->din[1] = GRAD_DENSE(weft__b_node(b->graph, "TensorArraySplitV3", NULL, 4, in, 0, NULL));
+  b->din[1] = GRAD_DENSE(array_node(b, "TensorArraySplit", 4, in, 0, NULL));
   return WEFT_OK;
 }
 
@@ -606,25 +623,29 @@ static weft_err split_grad(backprop *b) {
   gradient_array g = open_gradient(b, b->dout[0], b->dout[0]);
   weft_out in[2] = {g.handle, g.flow};
   attr type = of_type("dtype", b, 1);
-  b->din[1] = GRAD_DENSE(weft__b_node(b->graph, "TensorArrayConcatV3", NULL, 2, in, 1, &type));
+  b->din[1] = GRAD_DENSE(array_node(b, "TensorArrayConcat", 2, in, 1, &type));
   b->din[3] = GRAD_DENSE(b->dout[0]);
   return WEFT_OK;
 }
 
 /* ---- table ---- */
 
-#define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN, ...)                                                           \
-  {NAME "V3(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful", DOC, .infer = INFER, .cpu = FN,             \
+#define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN, HOST, ...)                                                     \
+  {NAME "V3(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful",                                             \
+   DOC,                                                                                                                \
+   .infer = INFER,                                                                                                     \
+   .cpu = FN,                                                                                                          \
+   .anywhere = HOST,                                                                                                   \
    __VA_ARGS__},                                                                                                       \
       {NAME "V2(handle:string" ARGS ") -> (" RESULT ")" ATTRS,                                                         \
        DOC,                                                                                                            \
        .flags = OP_NO_FOLD,                                                                                            \
        .infer = INFER,                                                                                                 \
        .cpu = FN,                                                                                                      \
-       .no_grad = true},                                                                                               \
+       __VA_ARGS__},                                                                                                   \
   {                                                                                                                    \
     NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .flags = OP_NO_FOLD, .infer = INFER, .cpu = FN,        \
-                                                                .no_grad = true                                        \
+                                                                __VA_ARGS__                                            \
   }
 #define VALUE " | dtype:type element_shape:shape=?"
 #define FLOW "flow_out:float"
@@ -653,27 +674,25 @@ OPS(tensor_array) = {
      "TensorArrayGradV3 for gradients with more leading axes.", .infer = handle_infer, .cpu = gradient_with_shape_cpu,
      .no_grad = true, .anywhere = "shape_to_prepend"},
     ASKS("TensorArrayWrite", ", index:int32, value:T, flow_in:float", FLOW, " | T:type", "Sets one element.",
-         weft__infer_scalar, write_cpu, .grad = write_grad, .anywhere = "index value?"),
+         weft__infer_scalar, write_cpu, "index value?", .grad = write_grad),
     ASKS("TensorArrayRead", ", index:int32, flow_in:float", "value:dtype", " | dtype:type", "One element.", read_infer,
-         read_cpu, .grad = read_grad, .anywhere = "index value?"),
+         read_cpu, "index value?", .grad = read_grad),
     ASKS("TensorArrayGather", ", indices:int32, flow_in:float", "value:dtype", VALUE, "Elements, stacked.",
-         gather_infer, gather_cpu, .grad = gather_grad, .anywhere = "indices value?"),
+         gather_infer, gather_cpu, "indices value?", .grad = gather_grad),
     ASKS("TensorArrayScatter", ", indices:int32, value:T, flow_in:float", FLOW, " | T:type",
-         "Sets elements from the rows of a tensor.", weft__infer_scalar, scatter_cpu, .grad = scatter_grad,
-         .anywhere = "indices value?"),
+         "Sets elements from the rows of a tensor.", weft__infer_scalar, scatter_cpu, "indices value?",
+         .grad = scatter_grad),
     ASKS("TensorArrayConcat", ", flow_in:float", "value:dtype, lengths:int64",
          " | dtype:type element_shape_except0:shape=?", "All elements, one after the other, and their lengths.",
-         concat_infer, concat_cpu, .grad = concat_grad, .anywhere = "value? lengths"),
+         concat_infer, concat_cpu, "value? lengths", .grad = concat_grad),
     ASKS("TensorArraySplit", ", value:T, lengths:int64, flow_in:float", FLOW, " | T:type",
-         "Sets elements from parts of a tensor.", weft__infer_scalar, split_cpu, .grad = split_grad,
-         .anywhere = "value? lengths"),
+         "Sets elements from parts of a tensor.", weft__infer_scalar, split_cpu, "value? lengths", .grad = split_grad),
     ASKS("TensorArraySize", ", flow_in:float", "size:int32", "", "How many places the array has.", weft__infer_scalar,
-         size_cpu, .no_grad = true, .anywhere = "size"),
-    ASKS("TensorArrayClose", "", "", "", "Lets go of the elements.", weft__infer_none, close_cpu, .no_grad = true,
-         .anywhere = ""),
+         size_cpu, "size", .no_grad = true),
+    ASKS("TensorArrayClose", "", "", "", "Lets go of the elements.", weft__infer_none, close_cpu, "", .no_grad = true),
     {"TensorArrayPack(handle:&string, flow_in:float) -> (value:dtype)" VALUE, "All elements, stacked.",
-     .infer = gather_infer, .cpu = pack_cpu, .no_grad = true},
+     .infer = gather_infer, .cpu = pack_cpu},
     {"TensorArrayUnpack(handle:&string, value:T, flow_in:float) -> (flow_out:float) | T:type",
-     "Sets all elements from the rows of a tensor.", .infer = weft__infer_scalar, .cpu = unpack_cpu, .no_grad = true},
+     "Sets all elements from the rows of a tensor.", .infer = weft__infer_scalar, .cpu = unpack_cpu},
     {.scenario = "tests/parity/test_tensor_array.py tests/parity/test_old_names.py"},
 };

@@ -3,6 +3,7 @@
  * Every op that changes a list gives a new one; the tensors in it are shared. */
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "graph/build.h"
 #include "graph/kernel.h"
 #include "state/tensor_list.h"
 
@@ -421,61 +422,183 @@ static weft_err concat_infer(infer *s) {
   return WEFT_OK;
 }
 
-#define LIST(DEF, DOC, INFER, FN)                                                                                      \
-  { DEF, DOC, .flags = OP_NO_FOLD, .infer = INFER, .cpu = FN, .no_grad = true }
+/* ---- gradients: the gradient of a list is a list of gradients ---- */
+
+static weft_out list_node(backprop *b, const char *type, int n_in, const weft_out *in, weft_dtype element) {
+  return weft__b_node(b->graph, type, NULL, n_in, in, 1, &A_TYPE("element_dtype", element));
+}
+
+/* The shape of x without its first n dimensions. */
+static weft_out shape_behind(backprop *b, weft_out x, int64_t n) {
+  weft_graph *g = b->graph;
+  const weft_out in[] = {weft__b_shape(g, x), weft__b_ints(g, &n, 1), weft__b_ints(g, (int64_t[]){-1}, 1)};
+  return n == 0 ? in[0] : weft__b_node(g, "Slice", NULL, 3, in, 0, NULL);
+}
+
+static weft_dtype type_of(const backprop *b, weft_out x) { return weft__out_type(b->graph, x); }
+
+static weft_out length_of(backprop *b, weft_out list) { return weft__b_unary(b->graph, "TensorListLength", list); }
+
+static weft_out element_shape_of(backprop *b, weft_out list) {
+  return weft__b_node(b->graph, "TensorListElementShape", NULL, 1, &list, 1, &A_TYPE("shape_type", WEFT_INT32));
+}
+
+/* A list as long as another, without values. */
+static weft_out reserve_like(backprop *b, weft_out list, weft_dtype element) {
+  const weft_out in[] = {element_shape_of(b, list), length_of(b, list)};
+  return list_node(b, "TensorListReserve", 2, in, element);
+}
+
+static weft_err from_tensor_grad(backprop *b) {
+  const weft_out in[] = {b->dout[0], shape_behind(b, b->in[0], 1)};
+  const shape *s = weft__out_shape(b->graph, b->in[0]);
+  const attr attrs[] = {A_TYPE("element_dtype", type_of(b, b->in[0])),
+                        A_INT("num_elements", s->rank > 0 ? s->dim[0] : -1)};
+  b->din[0] = GRAD_DENSE(weft__b_node(b->graph, "TensorListStack", NULL, 2, in, 2, attrs));
+  return WEFT_OK;
+}
+
+static weft_err stack_grad(backprop *b) {
+  const weft_out in[] = {b->dout[0], shape_behind(b, b->dout[0], 1)};
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListFromTensor", 2, in, type_of(b, b->out[0])));
+  return WEFT_OK;
+}
+
+static weft_err push_grad(backprop *b) {
+  const weft_out in[] = {b->dout[0], weft__b_shape(b->graph, b->in[1])};
+  const weft_out popped = list_node(b, "TensorListPopBack", 2, in, type_of(b, b->in[1]));
+  b->din[0] = GRAD_DENSE(popped);
+  b->din[1] = GRAD_DENSE(weft__b_slot(popped, 1));
+  return WEFT_OK;
+}
+
+static weft_err pop_grad(backprop *b) {
+  const weft_out in[] = {weft__backprop_dout(b, 0), weft__backprop_dout(b, 1)};
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListPushBack", 2, in, type_of(b, b->out[1])));
+  return WEFT_OK;
+}
+
+static weft_err get_grad(backprop *b) {
+  const weft_dtype element = type_of(b, b->out[0]);
+  const weft_out in[] = {reserve_like(b, b->in[0], element), b->in[1], b->dout[0]};
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListSetItem", 3, in, element));
+  return WEFT_OK;
+}
+
+static weft_err set_grad(backprop *b) {
+  const weft_dtype element = type_of(b, b->in[2]);
+  const weft_out set[] = {b->dout[0], b->in[1], weft__b_zeros_like(b->graph, b->in[2])};
+  const weft_out get[] = {b->dout[0], b->in[1], weft__b_shape(b->graph, b->in[2])};
+  weft_out rest = list_node(b, "TensorListSetItem", 3, set, element);
+  if (weft__node_bool(b->node, "resize_if_index_out_of_bounds", false))
+    rest = weft__b_binary(b->graph, "TensorListResize", rest, length_of(b, b->in[0]));
+  b->din[0] = GRAD_DENSE(rest);
+  b->din[2] = GRAD_DENSE(list_node(b, "TensorListGetItem", 3, get, element));
+  return WEFT_OK;
+}
+
+/* TF sets the values rather than adding them: of an element that was gathered twice, the last gradient counts. */
+static weft_err gather_grad(backprop *b) {
+  const weft_dtype element = type_of(b, b->out[0]);
+  const weft_out in[] = {reserve_like(b, b->in[0], element), b->dout[0], b->in[1]};
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListScatterIntoExistingList", 3, in, element));
+  return WEFT_OK;
+}
+
+static grad_value gathered(backprop *b, weft_out rows, weft_out indices) {
+  const weft_out in[] = {b->dout[0], indices, shape_behind(b, rows, 1)};
+  return GRAD_DENSE(list_node(b, "TensorListGather", 3, in, type_of(b, rows)));
+}
+
+static weft_err scatter_grad(backprop *b) {
+  b->din[0] = gathered(b, b->in[0], b->in[1]);
+  return WEFT_OK;
+}
+
+static weft_err scatter_into_grad(backprop *b) {
+  const weft_out in[] = {b->dout[0], weft__b_zeros_like(b->graph, b->in[1]), b->in[2]};
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListScatterIntoExistingList", 3, in, type_of(b, b->in[1])));
+  b->din[1] = gathered(b, b->in[1], b->in[2]);
+  return WEFT_OK;
+}
+
+static weft_err concat_grad(backprop *b) {
+  if (b->dout[0].node < 0) return WEFT_OK;
+  const weft_out in[] = {b->dout[0], element_shape_of(b, b->in[0]), b->out[1]};
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListSplit", 3, in, type_of(b, b->out[0])));
+  return WEFT_OK;
+}
+
+static weft_err split_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  const weft_out dims[] = {weft__b_ints(g, (int64_t[]){-1}, 1), shape_behind(b, b->in[0], 1)};
+  const weft_out in[] = {b->dout[0], weft__b_concat(g, 2, dims, weft__b_scalar(g, WEFT_INT32, 0)), b->in[2]};
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListConcatV2", 3, in, type_of(b, b->in[0])));
+  return WEFT_OK;
+}
+
+static weft_err resize_grad(backprop *b) {
+  b->din[0] = GRAD_DENSE(weft__b_binary(b->graph, "TensorListResize", b->dout[0], length_of(b, b->in[0])));
+  return WEFT_OK;
+}
+
+#define LIST(DEF, DOC, INFER, FN, ...)                                                                                 \
+  { DEF, DOC, .flags = OP_NO_FOLD, .infer = INFER, .cpu = FN, __VA_ARGS__ }
 #define TYPES " | element_dtype:type shape_type:type{int32,int64}"
 
 OPS(tensor_list) = {
     LIST("EmptyTensorList(element_shape:shape_type, max_num_elements:int32) -> (handle:variant)" TYPES,
-         "A list without elements.", weft__infer_scalar, empty_cpu),
+         "A list without elements.", weft__infer_scalar, empty_cpu, .grad = NULL),
     LIST("TensorListReserve(element_shape:shape_type, num_elements:int32) -> (handle:variant)" TYPES,
-         "A list whose elements have no values yet.", weft__infer_scalar, reserve_cpu),
+         "A list whose elements have no values yet.", weft__infer_scalar, reserve_cpu, .grad = NULL),
     LIST("TensorListFromTensor(tensor:element_dtype, element_shape:shape_type) -> (output_handle:variant)" TYPES,
-         "The rows of a tensor.", weft__infer_scalar, from_tensor_cpu),
+         "The rows of a tensor.", weft__infer_scalar, from_tensor_cpu, .grad = from_tensor_grad),
     LIST("TensorListScatter(tensor:element_dtype, indices:int32, element_shape:shape_type) -> "
          "(output_handle:variant)" TYPES,
-         "Rows of a tensor put at indices.", weft__infer_scalar, scatter_cpu),
+         "Rows of a tensor put at indices.", weft__infer_scalar, scatter_cpu, .grad = scatter_grad),
     LIST("TensorListScatterV2(tensor:element_dtype, indices:int32, element_shape:shape_type, num_elements:int32) -> "
          "(output_handle:variant)" TYPES,
-         "Rows of a tensor put at indices of a list of that length.", weft__infer_scalar, scatter_cpu),
+         "Rows of a tensor put at indices of a list of that length.", weft__infer_scalar, scatter_cpu,
+         .grad = scatter_grad),
     LIST("TensorListScatterIntoExistingList(input_handle:variant, tensor:element_dtype, indices:int32) -> "
          "(output_handle:variant) | element_dtype:type",
-         "A list with rows of a tensor put at indices.", weft__infer_scalar, scatter_into_cpu),
+         "A list with rows of a tensor put at indices.", weft__infer_scalar, scatter_into_cpu,
+         .grad = scatter_into_grad),
     LIST("TensorListPushBack(input_handle:variant, tensor:element_dtype) -> (output_handle:variant) | "
          "element_dtype:type",
-         "A list with one more element.", weft__infer_scalar, push_cpu),
+         "A list with one more element.", weft__infer_scalar, push_cpu, .grad = push_grad),
     LIST("TensorListPopBack(input_handle:variant, element_shape:int32) -> (output_handle:variant, "
          "tensor:element_dtype) | "
          "element_dtype:type",
-         "The last element, and the list without it.", value_infer, pop_cpu),
+         "The last element, and the list without it.", value_infer, pop_cpu, .grad = pop_grad),
     LIST("TensorListGetItem(input_handle:variant, index:int32, element_shape:int32) -> (item:element_dtype) | "
          "element_dtype:type",
-         "An element.", value_infer, get_cpu),
+         "An element.", value_infer, get_cpu, .grad = get_grad),
     LIST("TensorListSetItem(input_handle:variant, index:int32, item:element_dtype) -> (output_handle:variant) | "
          "element_dtype:type resize_if_index_out_of_bounds:bool=false",
-         "A list with one element replaced.", weft__infer_scalar, set_cpu),
+         "A list with one element replaced.", weft__infer_scalar, set_cpu, .grad = set_grad),
     LIST("TensorListStack(input_handle:variant, element_shape:int32) -> (tensor:element_dtype) | element_dtype:type "
          "num_elements:int=-1",
-         "The elements as rows of a tensor.", rows_infer, stack_cpu),
+         "The elements as rows of a tensor.", rows_infer, stack_cpu, .grad = stack_grad),
     LIST("TensorListGather(input_handle:variant, indices:int32, element_shape:int32) -> (values:element_dtype) | "
          "element_dtype:type",
-         "Chosen elements as rows of a tensor.", rows_infer, gather_cpu),
+         "Chosen elements as rows of a tensor.", rows_infer, gather_cpu, .grad = gather_grad),
     LIST("TensorListConcat(input_handle:variant) -> (tensor:element_dtype, lengths:int64) | element_dtype:type "
          "element_shape:shape=?",
-         "The elements one behind the other.", concat_infer, concat_cpu),
+         "The elements one behind the other.", concat_infer, concat_cpu, .grad = concat_grad),
     LIST("TensorListConcatV2(input_handle:variant, element_shape:shape_type, leading_dims:int64) -> "
          "(tensor:element_dtype, lengths:int64)" TYPES,
-         "The elements one behind the other.", concat_infer, concat_cpu),
+         "The elements one behind the other.", concat_infer, concat_cpu, .grad = concat_grad),
     LIST("TensorListSplit(tensor:element_dtype, element_shape:shape_type, lengths:int64) -> "
          "(output_handle:variant)" TYPES,
-         "A tensor cut along its first dimension.", weft__infer_scalar, split_cpu),
+         "A tensor cut along its first dimension.", weft__infer_scalar, split_cpu, .grad = split_grad),
     LIST("TensorListConcatLists(input_a:variant, input_b:variant) -> (output:variant) | element_dtype:type",
-         "Two lists as one.", weft__infer_scalar, join_cpu),
+         "Two lists as one.", weft__infer_scalar, join_cpu, .no_grad = true),
     LIST("TensorListLength(input_handle:variant) -> (length:int32)", "How many elements.", weft__infer_scalar,
-         length_cpu),
+         length_cpu, .no_grad = true),
     LIST("TensorListResize(input_handle:variant, size:int32) -> (output_handle:variant)", "A list of another length.",
-         weft__infer_scalar, resize_cpu),
+         weft__infer_scalar, resize_cpu, .grad = resize_grad),
     LIST("TensorListElementShape(input_handle:variant) -> (element_shape:shape_type) | shape_type:type{int32,int64}",
-         "What is known of the shape of its elements.", weft__infer_none, element_shape_cpu),
+         "What is known of the shape of its elements.", weft__infer_none, element_shape_cpu, .no_grad = true),
     {.scenario = "tests/parity/test_functions.py"},
 };

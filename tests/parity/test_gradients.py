@@ -318,7 +318,7 @@ def test_an_op_without_a_gradient_is_named():
         y = tf.raw_ops.Unique(x=x, name="in_the_way")[0]
         graph_def = g.as_graph_def()
     ours = weftlib.Graph(graph_def)
-    with pytest.raises(weftlib.Error, match=r"No gradient defined for operation 'in_the_way_1' \(op type: Unique\)"):
+    with pytest.raises(weftlib.Error, match=r"No gradient defined for operation'in_the_way_1' \(op type: Unique\)"):
         ours.gradients([y.name], [x.name])
     assert len(ours.export().node) == len(graph_def.node)
 

@@ -87,6 +87,8 @@ def make(code, message):
     """The exception for a code of the library; the package adds the op where a node is named."""
     if code == OUT_OF_RANGE and message.startswith("The job is over: "):
         return JobOverError(None, None, message)
+    if code == NOT_FOUND and message.startswith("No gradient defined for operation'"):
+        return LookupError(message)
     return _CLASSES.get(code, UnknownError)(None, None, message)
 
 

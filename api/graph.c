@@ -85,7 +85,44 @@ void weft_scope_colocate_only(weft_graph *g, weft_out with) {
 }
 void weft_scope_belong(weft_graph *g, const char *node) { weft__b_pushed(g, weft__scope_push_class(g, node)); }
 void weft_scope_container(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_container(g, name)); }
+void weft_scope_gradient(weft_graph *g, const char *op_type, const char *gradient) {
+  weft__b_pushed(g, weft__scope_push_gradient(g, op_type, gradient));
+}
 void weft_scope_pop(weft_graph *g) { weft__scope_pop(g); }
+
+/* ---- functions of the program that are called while nodes are added ---- */
+
+/* The changed edges are read once the node is added: they are the graph's. */
+static weft_err adapt_edges(void *arg, node_spec *spec) {
+  weft_graph *g = arg;
+  weft_err (*hook)(void *, node_spec *) = g->adapt;
+  void *hook_arg = g->adapt_arg;
+  weft_out *in = weft__arena_alloc(&g->arena, (size_t)(spec->n_in + 1) * sizeof *in);
+  int n_control = spec->n_control, *control = weft__arena_alloc(&g->arena, (size_t)(n_control + 1) * sizeof *control);
+  if (!in || !control) return WEFT_OOM;
+  if (spec->n_in) memcpy(in, spec->in, (size_t)spec->n_in * sizeof *in);
+  if (n_control) memcpy(control, spec->control, (size_t)n_control * sizeof *control);
+  g->adapt = NULL;
+  const weft_err err = g->adapt_fn(g->adapt_fn_arg, spec->op, spec->n_in, in, &n_control, control);
+  g->adapt = hook;
+  g->adapt_arg = hook_arg;
+  spec->in = in;
+  spec->control = control;
+  spec->n_control = n_control;
+  return err;
+}
+
+void weft_graph_set_adapter(weft_graph *g, weft_adapt_fn *fn, void *arg) {
+  g->adapt_fn = fn;
+  g->adapt_fn_arg = arg;
+  g->adapt = fn ? adapt_edges : NULL;
+  g->adapt_arg = g;
+}
+
+void weft_graph_set_gradient_fn(weft_graph *g, weft_gradient_fn *fn, void *arg) {
+  g->gradient_fn = fn;
+  g->gradient_arg = arg;
+}
 
 const char *weft_scope_prefix(const weft_graph *g) { return weft__scope_prefix(g); }
 

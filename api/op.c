@@ -63,6 +63,11 @@ static void put_cases(text *t, const op *o) {
   weft__text_puts(t, "]");
 }
 
+const char *weft_op_gradient(int i) {
+  const op *o = op_at(i);
+  return !o ? NULL : o->grad ? "yes" : o->no_grad ? "none" : "missing";
+}
+
 weft_err weft_op_json(char **out, int i) {
   const op *o = op_at(i);
   if (!o) return weft__fail(WEFT_NOT_FOUND, "there is no op %d", i);
@@ -73,7 +78,7 @@ weft_err weft_op_json(char **out, int i) {
   put_field(&t, "doc", o->doc);
   weft__text_printf(&t, ", \"kernel\": %s, \"stateful\": %s", o->cpu ? "true" : "false",
                     o->opdef.stateful ? "true" : "false");
-  put_field(&t, "gradient", o->grad ? "yes" : o->no_grad ? "none" : "missing");
+  put_field(&t, "gradient", weft_op_gradient(i));
   put_field(&t, "scenario", o->scenario);
   put_cases(&t, o);
   weft__text_puts(&t, "}");

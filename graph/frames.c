@@ -48,10 +48,15 @@ static int input_home(const frames *f, const weft_node *n) {
   return -1;
 }
 
+/* Into a loop that is one. */
+static bool is_enter(const frames *f, const weft_node *n) {
+  return weft__node_is(n, "Enter") && !(f->open && f->open[n->id]);
+}
+
 static weft_err settle_home(frames *f, const weft_node *n, arena *a) {
   int home = input_home(f, n);
   if (home < 0) return WEFT_OK;
-  if (weft__node_is(n, "Enter")) WEFT_TRY(find_frame(f, home, weft__node_str(n, "frame_name").data, &home, a));
+  if (is_enter(f, n)) WEFT_TRY(find_frame(f, home, weft__node_str(n, "frame_name").data, &home, a));
   if (weft__node_is(n, "Exit") && home > 0) home = f->frame[home].parent;
   f->home[n->id] = home;
   return WEFT_OK;
@@ -96,7 +101,7 @@ static weft_err collect_parts(frames *f, const weft_graph *g, arena *a) {
   for (int i = 0; i < f->n_node; i++) {
     const weft_node *n = g->node[i];
     loop_frame *l = &f->frame[f->home[i]];
-    if (weft__node_is(n, "Enter")) WEFT_TRY(add_id(&l->enter, &l->n_enter, i, a));
+    if (is_enter(f, n)) WEFT_TRY(add_id(&l->enter, &l->n_enter, i, a));
     if (weft__node_is(n, "Exit") && f->home[n->in[0].node] > 0) {
       loop_frame *from = &f->frame[f->home[n->in[0].node]];
       WEFT_TRY(add_id(&from->exit, &from->n_exit, i, a));
@@ -229,7 +234,7 @@ static weft_err settle_branch(frames *f, const weft_graph *g, const weft_node *n
   loop_var v;
   int *alive = &f->alive[n->id];
   loop_frame *into = &f->frame[f->home[n->id]];
-  if (weft__node_is(n, "Enter")) { /* inside the frame it starts anew */
+  if (is_enter(f, n)) { /* inside the frame it starts anew */
     into->branch = deeper(f, into->branch, weft__frames_branch(f, g, n->in[0]));
     *alive = 0;
   } else if (weft__node_is(n, "Exit") && f->home[n->in[0].node] > 0)
@@ -243,11 +248,29 @@ static weft_err settle_branch(frames *f, const weft_graph *g, const weft_node *n
   return make_branch(f, *alive, predicate(g, n->in[1]), 1, a);
 }
 
-weft_err weft__frames_find(frames *f, const weft_graph *g, arena *a) {
+/* A loop in which no Merge has got its NextIteration yet is still being built. */
+static weft_err find_open(frames *f, const weft_graph *g, arena *a) {
+  map round = {0}; /* the names of those that go round */
+  loop_var v;
+  weft_err err = WEFT_OK;
+  f->open = weft__arena_alloc(a, (size_t)(f->n_node + 1) * sizeof *f->open);
+  if (!f->open) return oom();
+  for (int i = 0; i < f->n_node && !err; i++)
+    if (is_var_merge(g, g->node[i], &v))
+      err = weft__map_put(&round, weft__node_str(g->node[v.enter], "frame_name").data, f->open);
+  for (int i = 0; i < f->n_node && !err; i++)
+    f->open[i] =
+        weft__node_is(g->node[i], "Enter") && !weft__map_get(&round, weft__node_str(g->node[i], "frame_name").data);
+  weft__map_finish(&round);
+  return err;
+}
+
+weft_err weft__frames_find(frames *f, const weft_graph *g, bool open, arena *a) {
   *f = (frames){.n_node = g->n_node};
   f->home = weft__arena_alloc(a, (size_t)(f->n_node + 1) * sizeof *f->home);
   f->alive = weft__arena_alloc(a, (size_t)(f->n_node + 1) * sizeof *f->alive);
   if (!f->home || !f->alive) return oom();
+  if (open) WEFT_TRY(find_open(f, g, a));
   WEFT_TRY(settle_homes(f, g, a));
   WEFT_TRY(collect_parts(f, g, a));
   WEFT_TRY(find_vars(f, g, a));

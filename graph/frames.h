@@ -35,14 +35,16 @@ typedef struct frames {
   int n_node; /* nodes looked at */
   int *home;  /* per node: the frame its outputs are in */
   int *alive; /* per node in a loop: the branch it is alive in (a Switch: its inputs') */
+  bool *open; /* per node: an Enter into a loop that is still being built; NULL if there are none */
   loop_frame *frame;
   int n_frame, cap_frame;
   branch *branch;
   int n_branch, cap_branch;
 } frames;
 
-/* All memory is from `a`.  INVALID_ARGUMENT when a loop is not of the shape that while_loop builds. */
-weft_err weft__frames_find(frames *f, const weft_graph *g, arena *a);
+/* All memory is from `a`.  With `open`, loops that are still being built (nothing goes round yet) are taken as part of
+ * what is around them.  INVALID_ARGUMENT when a loop is not of the shape that while_loop builds. */
+weft_err weft__frames_find(frames *f, const weft_graph *g, bool open, arena *a);
 /* The branch an output is alive in. */
 int weft__frames_branch(const frames *f, const weft_graph *g, weft_out o);
 bool weft__frames_is_loop_switch(const frames *f, const weft_graph *g, int node);

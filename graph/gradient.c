@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/gradient_state.h"
+#include "graph/import.h"
 #include "graph/mark.h"
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +93,9 @@ static bool input_between(const gradient_state *s, const weft_node *n) {
 
 static const char *const pass_slices[] = {"Identity", "RefIdentity", "ReadVariableOp"};
 
-static bool passes_slices(const char *type) {
+/* So does the Enter of an invariant into a loop that is still being built, with the call inside of it. */
+static bool passes_slices(const weft_node *n, const char *type) {
+  if (weft__node_is(n, "Enter") && weft__node_bool(n, "is_constant", false)) return true;
   for (size_t i = 0; i < sizeof pass_slices / sizeof *pass_slices; i++)
     if (strcmp(type, pass_slices[i]) == 0) return true;
   return false;
@@ -109,13 +112,47 @@ static weft_err no_gradient(const weft_node *n) {
                     n->name, n->op_name);
 }
 
+/* The op by which a node is differentiated: its own, unless a gradient scope said otherwise. */
+static const char *gradient_type(const weft_node *n) {
+  const attr_str given = weft__node_str(n, "_gradient_op_type");
+  return given.size ? given.data : n->op_name;
+}
+
+static const op *gradient_op(const weft_node *n) {
+  const char *type = gradient_type(n);
+  return strcmp(type, n->op_name) == 0 ? n->op : weft__graph_op(n->graph, type);
+}
+
+static bool is_known(const weft_node *n) {
+  const op *o = gradient_op(n);
+  return o && (o->grad || o->no_grad);
+}
+
 static weft_err call_op(backprop *b) {
-  const weft_node *n = b->node;
-  if (n->op && n->op->grad)
-    WEFT_TRY(n->op->grad(b));
-  else if (!n->op || !n->op->no_grad)
-    return no_gradient(n);
+  const op *o = gradient_op(b->node);
+  if (o->grad) WEFT_TRY(o->grad(b));
   return weft__b_ok(b->graph);
+}
+
+/* The program's gradient function, which makes what it likes: in a backward loop it is brought there. */
+static weft_err call_program(gradient_state *s, backprop *b, const grad_value *total) {
+  weft_graph *g = s->g;
+  weft_gradient *d = weft__arena_alloc(&s->a, (size_t)(b->n_in + b->n_out + 1) * sizeof *d), *din = d + b->n_out;
+  bool found = false;
+  if (!d) return oom();
+  for (int i = 0; i < b->n_out; i++)
+    d[i] = (weft_gradient){total[i].dense, total[i].indices, total[i].values, total[i].dense_shape};
+  for (int i = 0; i < b->n_in; i++) din[i] = (weft_gradient){WEFT_NONE, WEFT_NONE, WEFT_NONE, WEFT_NONE};
+  if (g->gradient_fn)
+    WEFT_TRY(g->gradient_fn(g->gradient_arg, b->node->id, gradient_type(b->node), b->n_out, d, b->n_in, din, &found));
+  if (!found) return no_gradient(b->node);
+  for (int i = 0; i < b->n_in; i++) {
+    weft_out *part[] = {&din[i].dense, &din[i].indices, &din[i].values, &din[i].dense_shape};
+    for (int j = 0; s->now && j < 4; j++)
+      if (part[j]->node >= 0) WEFT_TRY(weft__gradient_bring(s, s->now, *part[j], part[j]));
+    b->din[i] = (grad_value){din[i].dense, din[i].indices, din[i].values, din[i].dense_shape};
+  }
+  return weft__b_ok(g);
 }
 
 /* What the op made must fit its input, and may tell us its shape. */
@@ -125,7 +162,7 @@ static weft_err check_input_gradient(const backprop *b, int i) {
   weft_dtype type = weft__out_type(g, in);
   if (d.node < 0 || type == WEFT_RESOURCE || type == WEFT_VARIANT || weft__out_type(g, d) == WEFT_VARIANT)
     return WEFT_OK;
-  if (weft__out_type(g, d) != type)
+  if (weft__out_type(g, d) != type && is_known(b->node)) /* TF does not look at what a program's function makes */
     return weft__fail(
         WEFT_INVALID_ARGUMENT, "Gradient type %s generated for input %d of '%s' (op type: %s), which is of type %s",
         weft__dtype_name(weft__out_type(g, d)), i, b->node->name, b->node->op_name, weft__dtype_name(type));
@@ -190,8 +227,12 @@ static weft_err pass_on(gradient_state *s, backprop *b) {
 }
 
 static weft_err differentiate(gradient_state *s, backprop *b, const grad_value *total) {
-  if (passes_slices(b->node->op_name)) {
+  if (passes_slices(b->node, gradient_type(b->node))) {
     b->din[0] = total[0];
+    return pass_on(s, b);
+  }
+  if (!is_known(b->node)) {
+    WEFT_TRY(call_program(s, b, total));
     return pass_on(s, b);
   }
   for (int i = 0; i < b->n_out; i++) b->dout[i] = weft__gradient_dense(s->g, &total[i]);
@@ -200,9 +241,20 @@ static weft_err differentiate(gradient_state *s, backprop *b, const grad_value *
   return pass_on(s, b);
 }
 
+/* A gradient function of the program is given zeros for outputs that got no gradient. */
+static weft_err fill_with_zeros(gradient_state *s, const backprop *b, grad_value *total) {
+  for (int i = 0; i < b->n_out && !is_known(b->node) && s->g->gradient_fn; i++) {
+    const bool none = total[i].dense.node < 0 && total[i].indices.node < 0;
+    if (none && weft__trainable(b->node->out_type[i]) && weft__out_type(s->g, b->out[i]) != WEFT_RESOURCE)
+      total[i] = GRAD_DENSE(weft__b_node(s->g, "ZerosLike", "zeros_like", 1, &b->out[i], 0, NULL));
+  }
+  return weft__b_ok(s->g);
+}
+
 /* Inside the name scope of the node's gradients, and beside the node if asked for. */
-static weft_err differentiate_here(gradient_state *s, backprop *b, const grad_value *total) {
+static weft_err differentiate_here(gradient_state *s, backprop *b, grad_value *total) {
   weft_graph *g = s->g;
+  WEFT_TRY(fill_with_zeros(s, b, total));
   int depth = weft__scope_depth(g);
   char *name = weft__sprintf("%s_grad", b->node->name);
   if (!name) return WEFT_OOM;
@@ -274,6 +326,13 @@ weft_err weft__gradient_walk(gradient_state *s, weft_err (*start)(gradient_state
   return WEFT_OK;
 }
 
+/* TF passes a given gradient through a node of its own. */
+static weft_out given_grad_y(gradient_state *s, weft_out given, int i) {
+  char name[32];
+  snprintf(name, sizeof name, "grad_ys_%d", i);
+  return weft__b_node(s->g, "Identity", name, 1, &given, 0, NULL);
+}
+
 /* Ones of y's shape. */
 static weft_out default_grad_y(gradient_state *s, weft_out y, int i) {
   weft_graph *g = s->g;
@@ -319,7 +378,7 @@ static weft_err start(gradient_state *s, void *arg) {
     if (!weft__trainable(weft__out_type(s->g, ys[i]))) continue;
     WEFT_TRY(check_y(s, ys[i], given));
     if (s->opts->colocate) WEFT_TRY(weft__scope_push_colocate(s->g, ys[i].node, true));
-    if (given.node < 0) given = default_grad_y(s, ys[i], i);
+    given = given.node < 0 ? default_grad_y(s, ys[i], i) : given_grad_y(s, given, i);
     if (s->opts->colocate) weft__scope_pop(s->g);
     WEFT_TRY(weft__b_ok(s->g));
     WEFT_TRY(weft__gradient_arrive(s, ys[i], &GRAD_DENSE(given)));
@@ -362,7 +421,8 @@ static weft_err find_loops(gradient_state *s) {
   bool any = false;
   for (int i = 0; i < s->n && !any; i++) any = weft__node_is(s->g->node[i], "Enter");
   if (!any) return WEFT_OK;
-  WEFT_TRY(weft__frames_find(&s->frames, s->g, &s->a));
+  WEFT_TRY(weft__frames_find(&s->frames, s->g, s->outer_adapt != NULL, &s->a));
+  if (s->frames.n_frame < 2) return WEFT_OK; /* all are still being built */
   s->loop_pending = weft__arena_alloc(&s->a, (size_t)s->frames.n_frame * sizeof *s->loop_pending);
   if (!s->loop_pending) return oom();
   s->g->adapt = weft__gradient_adapt;
@@ -407,8 +467,11 @@ weft_err weft__gradients(weft_graph *g, int n_y, const weft_out *ys, int n_x, co
   pthread_mutex_lock(&g->lock);
   graph_mark before = weft__graph_mark(g);
   gradient_state s = {.g = g, .opts = opts ? opts : &none, .n = g->n_node};
+  s.outer_adapt = g->adapt;
+  s.outer_arg = g->adapt_arg;
   weft_err err = run(&s, n_y, ys, n_x, xs, grad_ys, out);
-  g->adapt = NULL;
+  g->adapt = s.outer_adapt;
+  g->adapt_arg = s.outer_arg;
   if (err != WEFT_OK) {
     weft__b_clear(g); /* what stuck is what we return */
     weft__graph_rewind(g, &before);

@@ -31,7 +31,7 @@ weft_out weft__gradient_dense(weft_graph *g, const grad_value *v);
 /* The gradients of Switch and Merge outside of loops' own machinery. */
 weft_err weft__gradient_switch(backprop *b);
 weft_err weft__gradient_merge(backprop *b);
-/* Enter, Exit and NextIteration are differentiated with their whole loop; alone they are an error. */
+/* Exit and NextIteration are differentiated with their whole loop; alone they are an error. */
 weft_err weft__gradient_loop_part(backprop *b);
 
 #endif

@@ -49,13 +49,27 @@ back_frame *weft__gradient_enter(gradient_state *s, back_frame *b) {
   return was;
 }
 
+weft_err weft__gradient_adapt_outer(gradient_state *s, node_spec *spec) {
+  weft_graph *g = s->g;
+  weft_err (*hook)(void *, node_spec *) = g->adapt;
+  if (!s->outer_adapt) return WEFT_OK;
+  g->adapt = s->outer_adapt;
+  g->adapt_arg = s->outer_arg;
+  const weft_err err = s->outer_adapt(s->outer_arg, spec);
+  g->adapt = hook;
+  g->adapt_arg = s;
+  return err;
+}
+
 /* Adds a node as it is, at a place. */
 static weft_err add_at(gradient_state *s, node_place p, const node_spec *spec, weft_out *out) {
   weft_graph *g = s->g;
   weft_err (*hook)(void *, node_spec *) = g->adapt;
   weft_node *n;
+  node_spec adapted = *spec;
+  if (!p.back && p.frame == 0) WEFT_TRY(weft__gradient_adapt_outer(s, &adapted));
   g->adapt = NULL;
-  weft_err err = weft__graph_add(g, spec, &n);
+  weft_err err = weft__graph_add(g, &adapted, &n);
   g->adapt = hook;
   WEFT_TRY(err);
   *out = (weft_out){n->id, 0};
@@ -231,6 +245,8 @@ static weft_err from_outside(gradient_state *s, back_frame *b, weft_out v, weft_
   else if (p.back || p.frame != 0)
     return weft__fail(WEFT_INTERNAL, "the gradient of loop '%s' needs '%s', which is in another loop",
                       s->frames.frame[b->forward].name, s->g->node[v.node]->name);
+  else if (s->outer_adapt) /* it may be outside of a loop that is being built around this one */
+    WEFT_TRY(add_at(s, (node_place){0}, &(node_spec){.op = "Identity", .n_in = 1, .in = &v}, &outer));
   return weft__gradient_enter_value(s, b, outer, true, out);
 }
 
@@ -333,5 +349,6 @@ weft_err weft__gradient_adapt(void *state, node_spec *spec) {
     g->adapt = weft__gradient_adapt;
     WEFT_TRY(err);
   }
+  if (!b) WEFT_TRY(weft__gradient_adapt_outer(s, spec));
   return set_place(s, g->n_node, (node_place){b, 0, 0}); /* the id it is about to get */
 }

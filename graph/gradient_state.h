@@ -45,6 +45,9 @@ typedef struct gradient_state {
   int branch;        /* where the node being differentiated is alive in its loop */
   node_place *place; /* of node s->n + i */
   int cap_place;
+  /* The graph's adapter when the call began: of a loop or a branch that is being built around it.  NULL mostly. */
+  weft_err (*outer_adapt)(void *arg, node_spec *spec);
+  void *outer_arg;
 } gradient_state;
 
 bool weft__trainable(weft_dtype t); /* has derivatives (or may lead to what has) */
@@ -79,6 +82,8 @@ back_frame *weft__gradient_enter(gradient_state *s, back_frame *b);
 /* A value as it is seen in b: of the iteration being run back, an invariant, or from further out. */
 weft_err weft__gradient_bring(gradient_state *s, back_frame *b, weft_out v, weft_out *out);
 weft_err weft__gradient_adapt(void *state, node_spec *spec);
+/* Tells the adapter that was there before of a node that goes outside of all backward loops. */
+weft_err weft__gradient_adapt_outer(gradient_state *s, node_spec *spec);
 /* Nodes in a forward frame, past the adapter. */
 weft_err weft__gradient_add_forward(gradient_state *s, int frame, int in_branch, const node_spec *spec, weft_out *out);
 /* Nodes of a backward loop's own machinery, past the adapter. */

@@ -90,13 +90,18 @@ static weft_out add_dense(gradient_state *s, int n, const weft_out *x) {
 }
 
 /* Two at a time: less memory at once, and a first sum early. */
-static weft_out add_tree(gradient_state *s, int n, const weft_out *x) {
+static weft_out add_tree(gradient_state *s, weft_out of, int n, const weft_out *x) {
   weft_out sum = x[0];
+  char *name = weft__sprintf("%s_gradient_sum", s->g->node[of.node]->name);
+  if (!name) weft__status_update(&s->g->sticky, WEFT_OOM);
+  weft__b_push_name(s->g, name);
   for (int i = 1; i < n && sum.node >= 0; i++) sum = add_n(s->g, 2, (weft_out[]){sum, x[i]});
+  weft__b_pop(s->g);
+  weft__free(name);
   return sum;
 }
 
-static weft_out sum_dense(gradient_state *s, const gradient_list *l) {
+static weft_out sum_dense(gradient_state *s, weft_out of, const gradient_list *l) {
   weft_out *x = weft__arena_alloc(&s->a, (size_t)l->n * sizeof *x);
   if (!x) {
     weft__status_update(&s->g->sticky, weft__fail(WEFT_OOM, "no memory to add gradients"));
@@ -109,7 +114,7 @@ static weft_out sum_dense(gradient_state *s, const gradient_list *l) {
     if (x[i].node < 0) return WEFT_NONE;
   }
   if (mixed) return add_n(s->g, l->n, x);
-  return s->opts->sum == SUM_TREE ? add_tree(s, l->n, x) : add_dense(s, l->n, x);
+  return s->opts->sum == SUM_TREE ? add_tree(s, of, l->n, x) : add_dense(s, l->n, x);
 }
 
 /* The indices may be int32 here and int64 there: all become int64 then. */
@@ -141,7 +146,7 @@ weft_err weft__gradient_total(gradient_state *s, weft_out o, grad_value *sum) {
   if (l->n == 1) return WEFT_OK;
   bool slices = true;
   for (int i = 0; i < l->n; i++) slices &= is_slices(&l->v[i]);
-  *sum = slices ? sum_slices(s, l) : GRAD_DENSE(sum_dense(s, l));
+  *sum = slices ? sum_slices(s, l) : GRAD_DENSE(sum_dense(s, o, l));
   WEFT_TRY(weft__b_ok(s->g));
   l->v[0] = *sum;
   l->n = 1;

@@ -50,6 +50,10 @@ struct weft_graph {
   /* While set, sees each node that is not `exact` before it is added, and may change its edges: loops are built so. */
   weft_err (*adapt)(void *arg, node_spec *spec);
   void *adapt_arg;
+  weft_adapt_fn *adapt_fn; /* the program's, which `adapt` calls then */
+  void *adapt_fn_arg;
+  weft_gradient_fn *gradient_fn; /* the program's gradients of ops that have none; NULL if it has none */
+  void *gradient_arg;
   function_library *library; /* of functions; NULL if there are none (graph/library.h) */
   bool library_shared;       /* it belongs to the graph that calls this one, a function's body */
   struct call_chain *chain;  /* of a function's body: the calls that lead to it (graph/expansion.h) */

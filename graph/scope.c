@@ -324,6 +324,14 @@ weft_err weft__scope_push_container(weft_graph *g, const char *container) {
   return push_text(g, (scope_entry){.kind = SCOPE_CONTAINER}, container);
 }
 
+weft_err weft__scope_push_gradient(weft_graph *g, const char *op_type, const char *gradient) {
+  char *pair = weft__sprintf("%s=%s", op_type, gradient);
+  if (!pair) return WEFT_OOM;
+  const weft_err err = push_text(g, (scope_entry){.kind = SCOPE_GRADIENT}, pair);
+  weft__free(pair);
+  return err;
+}
+
 /* ---- seeds ---- */
 
 void weft__graph_seed_by_nodes(weft_graph *g, bool on) { g->scope->seed_by_nodes = on; }

@@ -70,6 +70,8 @@ weft_err weft__scope_push_colocate(weft_graph *g, int node_id, bool ignore_exist
 weft_err weft__scope_push_class(weft_graph *g, const char *node);
 /* tf.container: stateful nodes with an empty `container` attribute get this one. */
 weft_err weft__scope_push_container(weft_graph *g, const char *container);
+/* Graph.gradient_override_map, one pair: nodes of this op get the attribute `_gradient_op_type`. */
+weft_err weft__scope_push_gradient(weft_graph *g, const char *op_type, const char *gradient);
 
 /* ---- replica_device_setter ---- */
 typedef struct replica_setter replica_setter;

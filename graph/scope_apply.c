@@ -245,6 +245,17 @@ static weft_err apply_container(weft_graph *g, weft_node *n) {
   return set_attr(g, n, &A_STR("container", e->text));
 }
 
+/* The innermost scope that names the node's op says how it is differentiated. */
+static weft_err apply_gradient(weft_graph *g, weft_node *n) {
+  const size_t size = strlen(n->op_name);
+  for (int i = g->scope->n - 1; i >= 0; i--) {
+    const scope_entry *e = &g->scope->entry[i];
+    if (e->kind == SCOPE_GRADIENT && !strncmp(e->text, n->op_name, size) && e->text[size] == '=')
+      return set_attr(g, n, &A_STR("_gradient_op_type", e->text + size + 1));
+  }
+  return WEFT_OK;
+}
+
 weft_err weft__scope_apply(weft_graph *g, weft_node *n, bool has_device) {
   if (g->scope->n == 0) {
     if (!n->device) n->device = "";
@@ -253,6 +264,7 @@ weft_err weft__scope_apply(weft_graph *g, weft_node *n, bool has_device) {
   WEFT_TRY(apply_control(g, n, g->n_node));
   WEFT_TRY(apply_class(g, n));
   WEFT_TRY(apply_container(g, n));
+  WEFT_TRY(apply_gradient(g, n));
   return has_device ? WEFT_OK : apply_device(g, n);
 }
 

@@ -13,13 +13,14 @@ typedef enum scope_kind {
   SCOPE_COLOCATE,
   SCOPE_CLASS,
   SCOPE_CONTAINER,
+  SCOPE_GRADIENT,
   SCOPE_VARIABLE
 } scope_kind;
 
 typedef struct scope_entry {
   scope_kind kind;
   bool clear;    /* device, control, colocate: what is further out does not apply */
-  char *text;    /* owned: prefix, device, node or container */
+  char *text;    /* owned: prefix, device, node, container, or "op=gradient" */
   device_fn *fn; /* device */
   void *arg;     /* device: for fn; variable: a variable_frame */
   int n_id, *id; /* control: owned node ids */

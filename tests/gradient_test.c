@@ -137,6 +137,41 @@ TEST(a_gate_stands_where_the_gradients_are) {
   free_graph(g);
 }
 
+/* Three times what arrives, for the name "Mine"; counts how often it is asked. */
+static weft_err program_gradient(void *arg, int node, const char *type, int n_out, const weft_gradient *dout, int n_in,
+                                 weft_gradient *din, bool *found) {
+  weft_graph *g = ((void **)arg)[0];
+  int *asked = ((void **)arg)[1];
+  (void)node, (void)n_out, (void)n_in;
+  ++*asked;
+  *found = strcmp(type, "Mine") == 0;
+  if (*found) din[0].dense = weft__b_mul(g, dout[0].dense, weft__b_scalar(g, WEFT_FLOAT, 3));
+  return WEFT_OK;
+}
+
+TEST(a_program_differentiates_ops_that_have_no_gradient) {
+  weft_graph *g = new_graph();
+  int asked = 0;
+  void *arg[] = {g, &asked};
+  weft_graph_set_gradient_fn(g, program_gradient, arg);
+  weft_out x = scalar_input(g, "x"), y = weft__b_unary(g, "Square", x);
+  EXPECT_OK(weft__scope_push_gradient(g, "Sin", "Mine"));
+  EXPECT_OK(weft__scope_push_gradient(g, "Cos", "Square"));
+  weft_out z = weft__b_unary(g, "Sin", y), c = weft__b_unary(g, "Cos", x);
+  weft__scope_pop_to(g, 0);
+  weft_out m = weft__b_node(g, "Mod", "mod", 2, (weft_out[]){x, y}, 0, NULL);
+  grad_value d;
+  EXPECT_OK(weft__gradients(g, 1, &z, 1, &x, NULL, NULL, &d));
+  EXPECT_EQ_INT(asked, 1);
+  EXPECT_EQ_STR(g->node[g->node[d.dense.node]->in[0].node]->name, "gradients/Sin_grad/Mul");
+  EXPECT_OK(weft__gradients(g, 1, &c, 1, &x, NULL, NULL, &d)); /* as a Square's, which the library has */
+  EXPECT_EQ_INT(asked, 1);
+  EXPECT_ERR(weft__gradients(g, 1, &m, 1, &x, NULL, NULL, &d), WEFT_NOT_FOUND,
+             "No gradient defined for operation'mod' (op type: Mod)");
+  EXPECT_EQ_INT(asked, 2);
+  free_graph(g);
+}
+
 TEST(a_refusal_names_the_op_and_leaves_the_graph_alone) {
   weft_graph *g = new_graph();
   weft_out x = input(g, "x", WEFT_FLOAT, &SHAPE1(3));
@@ -238,7 +273,7 @@ TEST(frames_and_their_parts_are_found) {
   weft_out x = scalar_input(g, "x"), n = input(g, "n", WEFT_INT32, &SHAPE_SCALAR), y = build_power(g, x, n);
   arena a = {0};
   frames f;
-  EXPECT_OK(weft__frames_find(&f, g, &a));
+  EXPECT_OK(weft__frames_find(&f, g, false, &a));
   EXPECT_EQ_INT(f.n_frame, 2);
   EXPECT_EQ_STR(f.frame[1].name, "loop");
   EXPECT_EQ_INT(f.frame[1].n_var, 2);

@@ -519,7 +519,7 @@ static weft_err find_loops(cutter *k) {
   bool loops = false;
   for (int i = 0; i < k->n_order && !loops; i++) loops = weft__node_is(g->node[k->order[i]], "Enter");
   if (!loops) return WEFT_OK;
-  return weft__frames_find(&k->loops, g, &k->out->arena);
+  return weft__frames_find(&k->loops, g, false, &k->out->arena);
 }
 
 /* Constants that nobody reads are run where the request names them. */

@@ -251,6 +251,9 @@ WEFT_API void weft_scope_colocate_only(weft_graph *g, weft_out with);
 /* Nodes that follow say that they belong to this node (`_class`), wherever they are placed. */
 WEFT_API void weft_scope_belong(weft_graph *g, const char *node);
 WEFT_API void weft_scope_container(weft_graph *g, const char *container);
+/* Nodes of this op are differentiated as nodes of another op are, or by the gradient function of the graph under that
+ * name: they get the attribute `_gradient_op_type`. */
+WEFT_API void weft_scope_gradient(weft_graph *g, const char *op_type, const char *gradient);
 WEFT_API void weft_scope_pop(weft_graph *g);
 /* The name scope we are in ("a/b", "" at the root); a full name in it that nobody has, taken from now on if `take`.
  * Both are valid until the next call. */
@@ -337,6 +340,18 @@ typedef struct weft_gradient_opts {
 } weft_gradient_opts;
 WEFT_API weft_err weft_gradients_with(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,
                                       const weft_out *xs, const weft_gradient_opts *opts, weft_gradient *dxs);
+/* A gradient function of the program: `type` is the node's op, or what a gradient scope gave instead.  It adds nodes that
+ * turn dout, one for each output, into din, one for each input (all WEFT_NONE at first), and sets *found; or it leaves
+ * *found false where it has no gradient of that name.  Called by the thread that asks for gradients, in their scopes. */
+typedef weft_err weft_gradient_fn(void *arg, int node, const char *type, int n_out, const weft_gradient *dout, int n_in,
+                                  weft_gradient *din, bool *found);
+/* Asked about ops, and names of gradient scopes, for which the library has no gradient.  NULL: nobody is asked. */
+WEFT_API void weft_graph_set_gradient_fn(weft_graph *g, weft_gradient_fn *fn, void *arg);
+/* Sees every node that is about to be added and may change its edges: in[0..n_in), and control[0..*n_control) with
+ * room for one more.  Nodes that it adds itself pass unseen.  NULL: nobody looks.  A graph has one, which gradients,
+ * too, call for what they add. */
+typedef weft_err weft_adapt_fn(void *arg, const char *op, int n_in, weft_out *in, int *n_control, int *control);
+WEFT_API void weft_graph_set_adapter(weft_graph *g, weft_adapt_fn *fn, void *arg);
 
 /* ---- everyday nodes: weft/ops.h, made by the build, has a function for every op --------------- */
 
@@ -433,6 +448,8 @@ WEFT_API const char *weft_op_name(int i);
 /* The definition in one line, and what it does. */
 WEFT_API const char *weft_op_definition(int i);
 WEFT_API const char *weft_op_doc(int i);
+/* "yes"; "none": its gradient stops; "missing": asking for one is an error. */
+WEFT_API const char *weft_op_gradient(int i);
 /* A JSON object: name, definition, doc, kernel (is there one), gradient ("yes", "none", "missing"), stateful, and
  * the cases its tests are made of; weft_free. */
 WEFT_API weft_err weft_op_json(char **out, int i);

@@ -122,6 +122,20 @@ static const op_case abort_cases[] = {
     {0},
 };
 
+/* Into a loop that is still being built: what asks is inside of it, too. */
+static weft_err enter_grad(backprop *b) {
+  if (!weft__node_bool(b->node, "is_constant", false))
+    return weft__fail(
+        WEFT_INVALID_ARGUMENT,
+        "Cannot compute gradient inside while loop with respect to op '%s'. We do not support taking the gradient wrt "
+        "or "
+        "through the initial value of a loop variable. Gradients can be computed through loop invariants or wrt the "
+        "input parameters to the loop body.",
+        weft__node(b->graph, b->in[0].node)->name);
+  b->din[0] = GRAD_DENSE(b->dout[0]);
+  return WEFT_OK;
+}
+
 #define FRAME " | T:type frame_name:string is_constant:bool=false parallel_iterations:int=10"
 
 OPS(flow) = {
@@ -138,9 +152,9 @@ OPS(flow) = {
      "The first variable that comes, and whose it is.", .flags = OP_CONTROL_FLOW, .infer = merge_infer,
      .cpu = merge_cpu, .grad = weft__gradient_merge, .anywhere = "value_index"},
     {"Enter(data:T) -> (output:T)" FRAME, "Brings a value into a loop.", .flags = OP_CONTROL_FLOW, .infer = enter_infer,
-     .cpu = pass_cpu, .grad = weft__gradient_loop_part, .anywhere = ""},
+     .cpu = pass_cpu, .grad = enter_grad, .anywhere = ""},
     {"RefEnter(data:&T) -> (output:&T)" FRAME, "Brings a variable into a loop.", .flags = OP_CONTROL_FLOW,
-     .infer = weft__infer_same, .cpu = pass_cpu, .grad = weft__gradient_loop_part, .anywhere = ""},
+     .infer = weft__infer_same, .cpu = pass_cpu, .grad = enter_grad, .anywhere = ""},
     {"Exit(data:T) -> (output:T) | T:type", "Brings a value out of a loop.", .flags = OP_CONTROL_FLOW,
      .infer = weft__infer_same, .cpu = pass_cpu, .grad = weft__gradient_loop_part, .anywhere = ""},
     {"RefExit(data:&T) -> (output:&T) | T:type", "Brings a variable out of a loop.", .flags = OP_CONTROL_FLOW,

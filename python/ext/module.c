@@ -154,6 +154,17 @@ static PyObject *ops(PyObject *self, PyObject *none) {
   return all;
 }
 
+static PyObject *op_gradients(PyObject *self, PyObject *none) {
+  (void)self, (void)none;
+  PyObject *all = PyDict_New();
+  for (int i = 0; all && i < weft_op_count(); i++) {
+    PyObject *has = PyUnicode_FromString(weft_op_gradient(i));
+    if (!has || PyDict_SetItemString(all, weft_op_name(i), has) != 0) Py_CLEAR(all);
+    Py_XDECREF(has);
+  }
+  return all;
+}
+
 static PyObject *dtype_name(PyObject *self, PyObject *number) {
   (void)self;
   long n = PyLong_AsLong(number);
@@ -188,6 +199,7 @@ static PyMethodDef functions[] = {
     {"interrupt_clear", interrupt_clear, METH_NOARGS, "Lets waits begin again."},
     {"log_to_stderr", log_to_stderr, METH_O, "Shows what the library says, from a level on."},
     {"log_verbosity", log_verbosity, METH_O, "tf.logging's level, for the library's supervision."},
+    {"op_gradients", op_gradients, METH_NOARGS, "{name: \"yes\", \"none\" or \"missing\"} of every op."},
     {"ops", ops, METH_NOARGS, "{name: (definition, doc)} of every op."},
     {"dtype_name", dtype_name, METH_O, "'float32' for 1."},
     {"version", version, METH_NOARGS, "The library's version."},

@@ -257,6 +257,96 @@ static PyObject *gradients(PyObject *self, PyObject *args) {
   return made;
 }
 
+/* A row (dense, indices, values, shape) of packed outputs. */
+static int gradient_row(PyObject *row, weft_gradient *d) {
+  long long part[4];
+  if (!row || !PyArg_ParseTuple(row, "LLLL", &part[0], &part[1], &part[2], &part[3])) return -1;
+  *d = (weft_gradient){ext_out(part[0]), ext_out(part[1]), ext_out(part[2]), ext_out(part[3])};
+  return 0;
+}
+
+/* The exception stays set for ext_raise: it is what the program sees, whatever the library says of it. */
+static weft_err exception_set(void) { return weft_fail(WEFT_UNKNOWN, "a function of the program raised an exception"); }
+
+/* Called by the thread that asked for gradients, which has let the interpreter go. */
+static weft_err call_gradient(void *arg, int node, const char *type, int n_out, const weft_gradient *dout, int n_in,
+                              weft_gradient *din, bool *found) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  PyObject *rows = ext_gradient_rows(dout, n_out);
+  PyObject *made = rows ? PyObject_CallFunction(arg, "isO", node, type, rows) : NULL;
+  bool bad = !made;
+  *found = made && made != Py_None;
+  for (int i = 0; *found && !bad && i < n_in; i++) {
+    PyObject *row = PySequence_GetItem(made, i);
+    bad = gradient_row(row, &din[i]) != 0;
+    Py_XDECREF(row);
+  }
+  Py_XDECREF(rows);
+  Py_XDECREF(made);
+  weft_err err = bad ? exception_set() : WEFT_OK;
+  PyGILState_Release(state);
+  return err;
+}
+
+/* gradient_fn(function(node, type, rows) -> rows or None) */
+static PyObject *gradient_fn(PyObject *self, PyObject *fn) {
+  if (PyList_Append(((graph_object *)self)->keep, fn) != 0) return NULL;
+  weft_graph_set_gradient_fn(of(self), call_gradient, fn);
+  Py_RETURN_NONE;
+}
+
+static PyObject *packed_list(int n, const weft_out *o) {
+  PyObject *list = PyList_New(n);
+  for (int i = 0; list && i < n; i++)
+    if (PyList_SetItem(list, i, PyLong_FromLongLong(ext_packed(o[i]))) != 0) Py_CLEAR(list);
+  return list;
+}
+
+/* The function's (inputs, controls): inputs stay as many, controls become at most one more. */
+static int adapted_edges(PyObject *made, int n_in, weft_out *in, int *n_control, int *control) {
+  PyObject *inputs, *controls;
+  weft_out *outs[2] = {0};
+  if (!PyArg_ParseTuple(made, "OO", &inputs, &controls)) return -1;
+  Py_ssize_t n = ext_outs(inputs, &outs[0]), m = n < 0 ? -1 : ext_outs(controls, &outs[1]);
+  const bool fits = n == n_in && m >= 0 && m <= *n_control + 1;
+  for (Py_ssize_t i = 0; fits && i < n; i++) in[i] = outs[0][i];
+  for (Py_ssize_t i = 0; fits && i < m; i++) control[i] = outs[1][i].node;
+  if (fits) *n_control = (int)m;
+  if (!fits && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "an adapter changed the number of edges");
+  PyMem_Free(outs[0]);
+  PyMem_Free(outs[1]);
+  return fits ? 0 : -1;
+}
+
+static weft_err call_adapter(void *arg, const char *op, int n_in, weft_out *in, int *n_control, int *control) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  weft_out *before = PyMem_Malloc(sizeof *before * (size_t)(*n_control + 1));
+  for (int i = 0; before && i < *n_control; i++) before[i] = (weft_out){control[i], 0};
+  PyObject *inputs = before ? packed_list(n_in, in) : PyErr_NoMemory();
+  PyObject *controls = inputs ? packed_list(*n_control, before) : NULL;
+  PyObject *made = controls ? PyObject_CallFunction(arg, "sOO", op, inputs, controls) : NULL;
+  weft_err err = !made || adapted_edges(made, n_in, in, n_control, control) != 0 ? exception_set() : WEFT_OK;
+  Py_XDECREF(inputs);
+  Py_XDECREF(controls);
+  Py_XDECREF(made);
+  PyMem_Free(before);
+  PyGILState_Release(state);
+  return err;
+}
+
+/* adapter(function(op, inputs, controls) -> (inputs, controls)), or None.  The caller keeps the function alive. */
+static PyObject *adapter(PyObject *self, PyObject *fn) {
+  weft_graph_set_adapter(of(self), fn == Py_None ? NULL : call_adapter, fn);
+  Py_RETURN_NONE;
+}
+
+static PyObject *scope_gradient(PyObject *self, PyObject *args) {
+  const char *op, *gradient;
+  if (!PyArg_ParseTuple(args, "ss", &op, &gradient)) return NULL;
+  weft_scope_gradient(of(self), op, gradient);
+  return pushed(self);
+}
+
 PyMethodDef ext_scope_methods[] = {
     {"scope_name", scope_name, METH_VARARGS, "scope_name(name or None)"},
     {"scope_device", scope_device, METH_O, "scope_device(text, None or function(name, op, device))"},
@@ -266,6 +356,9 @@ PyMethodDef ext_scope_methods[] = {
     {"scope_colocate", scope_colocate, METH_VARARGS, "scope_colocate(output, ignore_existing)"},
     {"scope_belong", scope_belong, METH_VARARGS, "scope_belong(node name)"},
     {"scope_container", scope_container, METH_VARARGS, "scope_container(name)"},
+    {"scope_gradient", scope_gradient, METH_VARARGS, "scope_gradient(op, gradient)"},
+    {"gradient_fn", gradient_fn, METH_O, "gradient_fn(function(node, type, rows) -> rows or None)"},
+    {"adapter", adapter, METH_O, "adapter(function(op, inputs, controls) -> (inputs, controls) or None)"},
     {"pop", scope_pop, METH_NOARGS, "Leaves the innermost scope."},
     {"prefix", prefix, METH_NOARGS, "The name scope we are in."},
     {"unique", unique, METH_VARARGS, "unique(name, take) -> full name"},

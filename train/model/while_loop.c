@@ -48,9 +48,10 @@ static weft_err adapt(void *arg, node_spec *spec) {
     spec->control = &l->pivot;
     return WEFT_OK;
   }
-  l->g->adapt = NULL; /* Enters are made as they are */
+  weft_err (*hook)(void *, node_spec *) = l->g->adapt; /* ours, or a gradient's that calls ours */
+  l->g->adapt = NULL;                                  /* Enters are made as they are */
   weft_err err = adapt_inputs(l, spec);
-  l->g->adapt = adapt;
+  l->g->adapt = hook;
   return err;
 }
 

@@ -77,8 +77,12 @@ def computing(tensor, name):
 class _Defined:
     """A function that nodes call; it is traced once in each graph that calls it."""
 
-    def __init__(self, fn, types, name):
+    def __init__(self, fn, types, name, gradient=None):
         self._fn, self._types, self.name = fn, types, name
+        self._gradient = None if gradient is None else "%s-gradient-%d" % (name, next(_numbers))
+        if gradient is not None:
+            from weft._core.framework.gradient_registry import registry
+            registry.register(gradient, self._gradient)
 
     def _traced(self, args):
         known = get_default_graph().__dict__.setdefault("_defined", {})
@@ -94,7 +98,10 @@ class _Defined:
     def __call__(self, *args, name=None):
         args = [convert_to_tensor(a, self._types[i] if i < len(self._types) else None) for i, a in enumerate(args)]
         f, several = self._traced(args)
-        made = op("PartitionedCall", name or self.name, args=args + f.captured, Tout=f.types, f=f)
+        graph = get_default_graph()
+        how = {} if self._gradient is None else {"PartitionedCall": self._gradient}
+        with graph.gradient_override_map(how):
+            made = op("PartitionedCall", name or self.name, args=args + f.captured, Tout=f.types, f=f)
         for tensor, shape in zip(made, f.shapes):
             tensor.set_shape(shape)
         return made if several else made[0]
@@ -104,12 +111,20 @@ class Defun:
     """tensorflow.python.framework.function.Defun: makes a Python function of tensors one of the graph's library."""
 
     def __init__(self, *input_types, func_name=None, grad_func=None, python_grad_func=None, **_):
-        if grad_func is not None or python_grad_func is not None:
-            raise NotImplementedError("Defun: a gradient of its own; leave grad_func out and the body is differentiated")
+        if grad_func is not None and python_grad_func is not None:
+            raise ValueError("Gradient defined twice for function %s" % (func_name or "given to Defun"))
         self._types, self._name = [as_dtype(t) for t in input_types], func_name
+        self._gradient = python_grad_func if grad_func is None else _called_by_gradients(grad_func)
 
     def __call__(self, fn):
-        return _Defined(fn, self._types, self._name or fn.__name__)
+        return _Defined(fn, self._types, self._name or fn.__name__, self._gradient)
+
+
+def _called_by_gradients(grad_func):
+    """A Defun of a function's arguments and the gradients of its results, as a gradient function of the call."""
+    def gradient(call, *grads):
+        return grad_func(*call.inputs, *grads)
+    return gradient
 
 
 __all__ = ["Defun", "FuncGraph", "Function", "computing", "trace"]

@@ -4,8 +4,10 @@ A node is a number and an output a number (node * 65536 + slot); these classes a
 kept, so that one node is always one Operation.  Scopes are pushed onto the library's stack and popped in step.
 """
 import contextlib
+import functools
 import sys
 import threading
+import weakref
 
 from weft import _weft
 from weft._core import PACKAGE
@@ -292,11 +294,13 @@ class Graph:
         self._variable_store = {}   # full name -> Variable made by get_variable
         self._scope_extras = {}     # variable scope handle -> what only Python knows of it
         self._context = None        # control flow
+        self._adapting = False      # the library asks that context about nodes that it adds itself
         self._functions = []        # keeps py_func's functions alive
         self._unfeedable, self._unfetchable = set(), set()
         self.seed, self._seeds_drawn = None, 0
         self._last_loss = None
         self._lock = threading.RLock()
+        self._c.gradient_fn(functools.partial(_program_gradient, weakref.ref(self)))
 
     # ---- nodes ----
 
@@ -503,6 +507,47 @@ class Graph:
         if op is not None:
             out = getattr(op, "op", op)._out
         return self._scope(self._c.scope_colocate, out, ignore_existing)
+
+    @contextlib.contextmanager
+    def gradient_override_map(self, op_type_map):
+        pairs = list(op_type_map.items()) if isinstance(op_type_map, dict) else [(None, None)]
+        if not all(isinstance(kind, str) and isinstance(name, str) for kind, name in pairs):
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        for kind, name in pairs:
+            self._c.scope_gradient(kind, name)
+        try:
+            yield
+        finally:
+            for _ in pairs:
+                self._c.pop()
+
+    @contextlib.contextmanager
+    def _differentiating(self):
+        """While the library adds gradients: they belong to the context we are in, and a failure takes them out again."""
+        asks = self._context is not None and not self._adapting
+        adapt = self._context.for_library() if asks else None
+        if asks:
+            self._c.adapter(adapt)
+            self._adapting = True
+        try:
+            yield
+        except BaseException:
+            self._forget()
+            raise
+        finally:
+            if asks:
+                self._c.adapter(None)
+                self._adapting = False
+
+    def _forget(self):
+        """The library has taken its newest nodes out again."""
+        size = self._c.size()
+        self._ops = {i: op for i, op in self._ops.items() if i < size}
+        self._readers, self._read_by = {}, 0
+        context = self._context
+        while context is not None:
+            context.forget(size)
+            context = context.outer
 
     def container(self, container_name):
         return self._scope(self._c.scope_container, container_name)
@@ -735,6 +780,12 @@ class GraphKeys:
     TRAIN_OP = "train_op"
     COND_CONTEXT = "cond_context"
     WHILE_CONTEXT = "while_context"
+
+
+def _program_gradient(graph, node, kind, rows):
+    """Called by the library where it has no gradient."""
+    from weft._core.framework.gradient_registry import registry
+    return registry.differentiate(graph(), node, kind, rows)
 
 
 _weft.set_error(errors.make)

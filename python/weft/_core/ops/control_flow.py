@@ -16,6 +16,7 @@ def no_op(name=None):
 
 
 def identity(data, name=None):
+    data = data if hasattr(data, "dtype") and hasattr(data, "op") else convert_to_tensor(data)
     return op("RefIdentity" if data.dtype._is_ref_dtype else "Identity", name, input=data)
 
 
@@ -115,6 +116,31 @@ class Context:
     def added(self, operation):
         self._count(operation)
         operation._context = self
+
+    def for_library(self):
+        """What the library calls for a node that it is about to add in here, but not for those in loops of its own."""
+        first = self.graph._c.size()  # that we have not heard of
+
+        def adapt(kind, inputs, controls):
+            nonlocal first
+            self._expect(range(first, self.graph._c.size()))
+            adapted = self.adapt(kind, None, inputs, controls)
+            first = self.graph._c.size() + 1
+            self._expect([first - 1])
+            return adapted
+        return adapt
+
+    def _expect(self, nodes):
+        """Numbers of nodes that the library adds, or is about to add, inside."""
+        at = self
+        while at is not None:
+            at.inside.update(nodes)
+            at = at.outer
+
+    def forget(self, size):
+        """Of nodes only the first are left."""
+        self.inside = {i for i in self.inside if i < size}
+        self.brought = {out: at for out, at in self.brought.items() if at >> 16 < size}
 
     def bring(self, out):
         """The output to use in here in place of one from outside."""

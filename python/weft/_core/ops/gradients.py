@@ -1,6 +1,14 @@
-"""tf.gradients and clipping."""
-from weft._core.framework.build import convert_to_tensor, op
-from weft._core.framework.graph import IndexedSlices, get_default_graph, name_scope
+"""tf.gradients, tf.hessians, tf.custom_gradient and clipping."""
+import enum
+import functools
+import inspect
+import itertools
+
+from weft._core.framework import errors
+from weft._core.framework.build import constant, convert_to_tensor, op
+from weft._core.framework.gradient_registry import gradient_of, registry
+from weft._core.framework.graph import GraphKeys, IndexedSlices, get_default_graph, name_scope
+from weft._core.framework.nest import flatten, pack_like
 from weft._core.ops.variables import Variable
 
 
@@ -8,6 +16,20 @@ class AggregationMethod:
     ADD_N = DEFAULT = 0
     EXPERIMENTAL_TREE = 1
     EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class UnconnectedGradients(enum.Enum):
+    """What tf.gradients gives for an x that no y depends on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def is_tree(aggregation_method):
+    """Does this method add gradients as they come?"""
+    if aggregation_method not in (None, 0, 1, 2):
+        raise ValueError("Invalid `aggregation_method` specified %s. Accepted values are [0, 1, 2]." % aggregation_method)
+    return aggregation_method not in (None, 0)
 
 
 def _list(x):
@@ -19,35 +41,166 @@ def _out(x):
     return x._ref()._out if isinstance(x, Variable) else convert_to_tensor(x)._out
 
 
+def _given(ys, grad_ys):
+    """Numbers of the outputs that are the gradients of ys; None where ones are meant for all."""
+    if grad_ys is None:
+        grad_ys = [None] * len(ys)
+    grad_ys = _list(grad_ys)
+    if len(grad_ys) != len(ys):
+        raise ValueError("Length mismatch. Passed %d grad_ys for %d ys" % (len(grad_ys), len(ys)))
+    made = []
+    for i, (y, g) in enumerate(zip(ys, grad_ys)):
+        if g is None and y.dtype.is_complex:
+            raise TypeError("Gradients of complex tensors (%s) must set grad_ys (y.dtype = %s)" % (y, y.dtype.name))
+        made.append(-1 if g is None else convert_to_tensor(g, y.dtype.base_dtype, name="grad_y_%d" % i)._out)
+    return made if any(g >= 0 for g in made) else None
+
+
 def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False, gate_gradients=False,
-              aggregation_method=None, stop_gradients=None, unconnected_gradients="none"):
-    ys, xs = _list(ys), _list(xs)
+              aggregation_method=None, stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
+    ys, xs, tree = _list(ys), _list(xs), is_tree(aggregation_method)
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError("Unknown value for unconnected_gradients: %r" % (unconnected_gradients,)) from None
     graph = get_default_graph()
     graph._check_not_finalized()
-    tensors = [convert_to_tensor(y) for y in ys]
-    given = None
-    if grad_ys is not None:
-        given = []
-        for y, g in zip(tensors, _list(grad_ys)):
-            given.append(-1 if g is None else convert_to_tensor(g, y.dtype.base_dtype, name="grad_ys")._out)
-    rows = graph._c.gradients([y._out for y in tensors], given, [_out(x) for x in xs],
-                              [_out(s) for s in _list(stop_gradients or [])], name, bool(colocate_gradients_with_ops),
-                              bool(gate_gradients), aggregation_method not in (None, 0))
-    made = []
-    for x, (dense, indices, values, shape) in zip(xs, rows):
-        if indices >= 0:
-            made.append(IndexedSlices(graph._tensor(values), graph._tensor(indices), graph._tensor(shape)))
-        elif dense >= 0:
-            made.append(graph._tensor(dense))
-        elif unconnected_gradients in ("zero", getattr(unconnected_gradients, "ZERO", object())):
-            made.append(op("ZerosLike", x=convert_to_tensor(x)))
-        else:
-            made.append(None)
+    with name_scope(name, "gradients") as scope:
+        ys = [convert_to_tensor(y) for y in ys]
+        xs_out, stop = [_out(x) for x in xs], [_out(s) for s in _list(stop_gradients or [])]
+        given = _given(ys, grad_ys)
+        try:
+            with graph._differentiating():
+                rows = graph._c.gradients([y._out for y in ys], given, xs_out, stop, scope, bool(colocate_gradients_with_ops),
+                                          bool(gate_gradients), tree)
+        except errors.InvalidArgumentError as e:
+            raise ValueError(e.message) from None
+    made = [gradient_of(graph, row) for row in rows]
+    if unconnected is UnconnectedGradients.ZERO:
+        from weft._core.ops.array_ops import zeros_like
+        made = [zeros_like(x) if d is None else d for x, d in zip(xs, made)]
     return made
 
 
-def hessians(ys, xs, **kwargs):
-    raise NotImplementedError("tf.hessians is not in Weft; use tf.gradients twice where the second derivative exists")
+def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None):
+    """The second derivatives of the sum of ys by the elements of each x, of shape x.shape + x.shape."""
+    from weft._core.ops import array_ops, control_flow
+    from weft._core.ops.functional_ops import TensorArray
+    xs = _list(xs)
+    how = {"colocate_gradients_with_ops": colocate_gradients_with_ops, "gate_gradients": gate_gradients,
+           "aggregation_method": aggregation_method}
+    made = []
+    for first, x in zip(gradients(ys, xs, **how), xs):
+        first = array_ops.reshape(first, [-1])
+        n, start = array_ops.size(x), constant(0)
+        rows = TensorArray(x.dtype.base_dtype, n)
+
+        def row(j, flow, first=first, x=x, rows=rows):
+            return j + 1, rows._with(flow).write(j, gradients(first[j], x)[0]).flow
+        _, flow = control_flow.while_loop(lambda j, _, n=n: j < n, row, [start, rows.flow])
+        shape = array_ops.shape(x)
+        made.append(array_ops.reshape(rows._with(flow).stack(), array_ops.concat((shape, shape), 0)))
+    return made
+
+
+# ---- tf.custom_gradient ----
+
+_numbers = itertools.count(1)
+
+
+def _is_resource(variable):
+    return variable.op.type == "VarHandleOp"
+
+
+def _variables_of(graph, before, known):
+    """The trainable resource variables that the nodes since `before` read; one by reference made meanwhile is refused."""
+    new = [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if v not in known]
+    if any(isinstance(v, Variable) and not _is_resource(v) for v in new):
+        raise TypeError("All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
+                        "Ensure that no `variable_scope` is created with `use_resource=False`.")
+    read = {t.op for node in range(before, graph._c.size()) for t in graph._operation(node).inputs
+            if graph._operation(node).type in ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")}
+    return [v for v in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES) if isinstance(v, Variable) and v.op in read]
+
+
+def _takes_variables(grad_fn):
+    arguments = inspect.getfullargspec(grad_fn)
+    return "variables" in arguments.args or "variables" in arguments.kwonlyargs or arguments.varkw is not None
+
+
+def custom_gradient(f=None):
+    """tf.custom_gradient: f gives its result and a function from the gradients of that to those of its arguments."""
+    if f is None:
+        return custom_gradient
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        if kwargs:
+            raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager execution "
+                             "is enabled.")
+        return _with_gradient(f, args)
+    return decorated
+
+
+def _with_gradient(f, args):
+    graph = get_default_graph()
+    args = [convert_to_tensor(a) for a in flatten(list(args))] if not any(
+        isinstance(a, (list, tuple, dict)) for a in args) else [pack_like(a, [convert_to_tensor(x) for x in flatten(a)])
+                                                                for a in args]
+    before, known = graph._c.size(), set(graph.get_collection(GraphKeys.GLOBAL_VARIABLES))
+    result, grad_fn = f(*args)
+    variables = [v for v in _variables_of(graph, before, known) if not any(v is a for a in flatten(args))]
+    if variables and not _takes_variables(grad_fn):
+        raise TypeError("@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses "
+                        "variables: %s" % variables)
+    results = [convert_to_tensor(r) for r in flatten(result)]
+    count, name = len(results), "CustomGradient-%d" % next(_numbers)
+
+    def differentiate(_, *grads):
+        if variables:
+            by_input, by_variable = grad_fn(*grads[:count], variables=variables)
+            by_variable = list(by_variable)
+            if len(by_variable) != len(variables):
+                raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+        else:
+            by_input, by_variable = grad_fn(*grads[:count]), []
+        by_input = flatten(by_input) if isinstance(by_input, (list, tuple)) else [by_input]
+        return [None] * count + list(by_input) + by_variable
+    registry.register(differentiate, name)
+    for r in results:
+        op("Identity", input=r)
+    with graph.gradient_override_map({"IdentityN": name}):
+        made = op("IdentityN", input=results + flatten(args) + variables)
+    return pack_like(result, list(made)[:count])
+
+
+def grad_pass_through(f):
+    """f, with the gradient of its result taken for that of its argument."""
+    @custom_gradient
+    def passed(*args):
+        def gradient(*grads, **kwargs):
+            variables = kwargs.get("variables")
+            by_input = grads[0] if len(grads) == 1 else grads
+            return by_input if variables is None else (by_input, [None] * len(variables))
+        return f(*args), gradient
+    return functools.wraps(f)(passed)
+
+
+def recompute_grad(f):
+    """f, computed again for its gradient, so that what it makes on the way need not be kept until then."""
+    @custom_gradient
+    def recomputed(*args):
+        def gradient(*grads, **kwargs):
+            from weft._core.ops.array_ops import identity
+            variables = kwargs.get("variables")
+            with get_default_graph().control_dependencies(grads):
+                again = [identity(a) for a in args]
+                made = flatten(f(*again))
+            found = gradients(made, again + list(variables or []), list(grads))
+            by_input = found[:len(again)]
+            return by_input if variables is None else (by_input, found[len(again):])
+        return f(*args), gradient
+    return functools.wraps(f)(recomputed)
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
@@ -86,7 +239,6 @@ def global_norm(t_list, name=None):
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    from weft._core.framework.build import constant
     from weft._core.ops import math_ops
     if use_norm is None:
         use_norm = global_norm(t_list, name)

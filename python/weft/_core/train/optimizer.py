@@ -1,31 +1,11 @@
 """tf.train.*Optimizer: parameters and bookkeeping here, gradients and updates in the library."""
 from weft import _weft
 from weft._core.framework.build import constant_value, convert_to_tensor
-from weft._core.framework.graph import GraphKeys, IndexedSlices, Tensor, get_default_graph, graph_of
-from weft._core.ops.gradients import _out
+from weft._core.framework.gradient_registry import gradient_of, rows_of
+from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph, graph_of
+from weft._core.ops.gradients import _out, is_tree
 from weft._core.ops.variables import Variable, trainable_variables, variable_of
 from weft._core.train.python_optimizer import PythonUpdates, in_python
-
-
-def rows_of(gradients):
-    """Gradients as the extension takes them: (dense, indices, values, shape)."""
-    rows = []
-    for g in gradients:
-        if g is None:
-            rows.append((-1, -1, -1, -1))
-        elif isinstance(g, IndexedSlices):
-            shape = -1 if g.dense_shape is None else g.dense_shape._out
-            rows.append((-1, g.indices._out, g.values._out, shape))
-        else:
-            rows.append((convert_to_tensor(g)._out, -1, -1, -1))
-    return rows
-
-
-def gradient_of(graph, row):
-    dense, indices, values, shape = row
-    if indices >= 0:
-        return IndexedSlices(graph._tensor(values), graph._tensor(indices), graph._tensor(shape))
-    return graph._tensor(dense)
 
 
 def step_out(global_step):
@@ -89,9 +69,11 @@ class Optimizer(PythonUpdates):
         var_list = _flat_variables(var_list)
         if not var_list:
             raise ValueError("No variables to optimize.")
-        rows = _weft.optimizer_compute(graph._c, self._capsule_for_gradients(graph), loss._out, [_out(v) for v in var_list],
-                                       self._GATES[gate_gradients], bool(colocate_gradients_with_ops),
-                                       aggregation_method not in (None, 0), -1 if grad_loss is None else _out(grad_loss))
+        capsule, variables = self._capsule_for_gradients(graph), [_out(v) for v in var_list]
+        with graph._differentiating():
+            rows = _weft.optimizer_compute(graph._c, capsule, loss._out, variables, self._GATES[gate_gradients],
+                                           bool(colocate_gradients_with_ops), is_tree(aggregation_method),
+                                           -1 if grad_loss is None else _out(grad_loss))
         graph._last_loss = loss
         return [(gradient_of(graph, row), v) for row, v in zip(rows, var_list)]
 

@@ -262,13 +262,21 @@ static weft_err read_attrs(importer *im, const import_item *it, const op *o, att
 
 /* ---- nodes ---- */
 
+/* TensorFlow's client adds outputs to If and While when it differentiates them, which a session that has the node does
+ * not see. */
+static const char *missing_output_hint(const weft_node *from) {
+  const bool calls =
+      weft__node_attr(from, "then_branch") || weft__node_attr(from, "body") || weft__node_attr(from, "branches");
+  return calls ? " Try using tf.compat.v1.experimental.output_all_intermediates(True)." : "";
+}
+
 static weft_err edge_out(const importer *im, const import_item *it, const import_edge *e, weft_out *out) {
   *out = e->from ? (weft_out){e->from->node->id, e->slot} : e->to;
   const weft_node *from = im->g->node[out->node];
   if (e->slot >= 0 && out->slot >= from->n_out)
     return weft__fail(WEFT_INVALID_ARGUMENT,
-                      "Node '%s': Connecting to invalid output %d of source node %s which has %d outputs.",
-                      it->def->name, out->slot, from->name, from->n_out);
+                      "Node '%s': Connecting to invalid output %d of source node %s which has %d outputs.%s",
+                      it->def->name, out->slot, from->name, from->n_out, missing_output_hint(from));
   return WEFT_OK;
 }
 
@@ -277,10 +285,10 @@ static weft_err edges_to_spec(importer *im, const import_item *it, node_spec *sp
   weft_out *in = weft__arena_alloc(&im->tmp, sizeof *in * (size_t)(it->n_in + 1)), forward = WEFT_NONE;
   int *control = weft__arena_alloc(&im->tmp, sizeof *control * (size_t)(it->n_edge - it->n_in + 1)), n_control = 0;
   if (!in || !control) return oom();
-  for (int i = it->n_in - 1; i >= 0; i--) {
+  for (int i = 0; i < it->n_in; i++) {
     if (it->edge[i].back) continue;
     WEFT_TRY(edge_out(im, it, &it->edge[i], &in[i]));
-    forward = in[i];
+    if (forward.node < 0) forward = in[i];
   }
   for (int i = 0; i < it->n_in; i++)
     if (it->edge[i].back) in[i] = forward;

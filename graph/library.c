@@ -3,6 +3,8 @@
 
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
+#include "proto/canonical.h"
+#include <stdlib.h>
 
 struct function_library {
   object base;
@@ -82,6 +84,42 @@ static weft_err add_new(function_library *l, const op_table *ops, const Tensorfl
   return weft__map_put(&l->functions, name, f);
 }
 
+static int compare_nodes(const void *x, const void *y) {
+  const Tensorflow__NodeDef *a = *(Tensorflow__NodeDef *const *)x, *b = *(Tensorflow__NodeDef *const *)y;
+  return strcmp(a->name, b->name);
+}
+
+/* The function's bytes with its maps in the order of their keys, its nodes in that of their names, and without what
+ * only describes them (debug information, which is an unknown field). */
+static weft_err canonical_bytes(attr_str *out, const char *data, size_t size, arena *a) {
+  ProtobufCAllocator into = weft__arena_allocator(a);
+  Tensorflow__FunctionDef *f = tensorflow__function_def__unpack(&into, size, (const uint8_t *)data);
+  if (!f) return oom();
+  weft__proto_canonical(&f->base);
+  if (f->n_node_def > 1) qsort((void *)f->node_def, f->n_node_def, sizeof *f->node_def, compare_nodes);
+  out->size = tensorflow__function_def__get_packed_size(f);
+  char *bytes = weft__arena_alloc(a, out->size + 1);
+  if (!bytes) return oom();
+  tensorflow__function_def__pack(f, (uint8_t *)bytes);
+  out->data = bytes;
+  return WEFT_OK;
+}
+
+/* Protobuf writes a map in any order, so functions with different bytes may be equal. */
+static weft_err check_same(const library_function *there, const char *bytes, size_t size) {
+  if (there->def.size == size && memcmp(bytes, there->def.data, size) == 0) return WEFT_OK;
+  arena a = {0};
+  attr_str one = {0}, other = {0};
+  weft_err err = canonical_bytes(&one, there->def.data, there->def.size, &a);
+  if (!err) err = canonical_bytes(&other, bytes, size, &a);
+  if (!err && (one.size != other.size || memcmp(one.data, other.data, one.size) != 0))
+    err = weft__fail(WEFT_INVALID_ARGUMENT,
+                     "Cannot add function '%s' because a different function with the same name already exists.",
+                     there->name);
+  weft__arena_finish(&a);
+  return err;
+}
+
 static weft_err add_function(function_library *l, const op_table *ops, const Tensorflow__FunctionDef *def) {
   const char *name = def->signature ? def->signature->name : "";
   const size_t size = tensorflow__function_def__get_packed_size(def);
@@ -89,12 +127,7 @@ static weft_err add_function(function_library *l, const op_table *ops, const Ten
   char *bytes = weft__alloc(size + 1);
   if (!bytes) return oom();
   tensorflow__function_def__pack(def, (uint8_t *)bytes);
-  weft_err err = WEFT_OK;
-  if (!there)
-    err = add_new(l, ops, def, name, bytes, size);
-  else if (there->def.size != size || memcmp(bytes, there->def.data, size) != 0)
-    err = weft__fail(WEFT_INVALID_ARGUMENT,
-                     "Cannot add function '%s' because a different function with the same name already exists.", name);
+  weft_err err = there ? check_same(there, bytes, size) : add_new(l, ops, def, name, bytes, size);
   weft__free(bytes);
   return err;
 }

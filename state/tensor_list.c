@@ -44,19 +44,13 @@ weft_err weft__tensor_list_get(const weft_tensor *t, tensor_list **out) {
   return weft__variant_get(t, TENSOR_LIST_TYPE, (resource **)out);
 }
 
-static weft_err tensor_list_zero(weft_tensor *out, const weft_tensor *like) {
-  WEFT_TRY(weft__tensor_init(out, like->dtype, &like->shape));
-  if (weft__dtype_is_plain(like->dtype)) memset(out->data, 0, weft__tensor_bytes(out));
-  return WEFT_OK;
-}
-
 weft_err weft__tensor_list_zeros(tensor_list **out, const tensor_list *like) {
   tensor_list *l = NULL;
   WEFT_TRY(weft__tensor_list_create(&l, like->dtype, &like->element, like->n));
   weft_err err = WEFT_OK;
   l->max = like->max;
   for (int64_t i = 0; i < l->n && !err; i++)
-    if (like->t[i].buf) err = tensor_list_zero(&l->t[i], &like->t[i]);
+    if (like->t[i].buf) err = weft__variant_zeros(&l->t[i], &like->t[i]);
   if (err)
     weft__object_release(&l->base.base);
   else

@@ -13,5 +13,8 @@ weft_err weft__variant_output(kernel *k, int i, resource *v);
 weft_err weft__variant_create(weft_tensor **out, resource *v);
 /* Stores the value of the first element of t, borrowed.  Returns INVALID_ARGUMENT if it is empty or of another type. */
 weft_err weft__variant_get(const weft_tensor *t, const char *type, resource **out);
+/* Makes *out, which is empty, zeros of the type and shape of `like`, in host memory.  A variant becomes one of the same
+ * kind whose tensors are zeros. */
+weft_err weft__variant_zeros(weft_tensor *out, const weft_tensor *like);
 
 #endif

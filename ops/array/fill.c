@@ -5,7 +5,7 @@
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
-#include "state/tensor_list.h"
+#include "state/variant.h"
 
 typedef struct fill_work {
   weft_tensor *out;
@@ -78,15 +78,16 @@ static weft_err fill_grad(backprop *b) {
 
 /* ---- ZerosLike, OnesLike ---- */
 
-static weft_err zero_list(kernel *k) {
-  tensor_list *like = NULL, *zeros = NULL;
-  WEFT_TRY(weft__kernel_in(k, weft__tensor_list_get(k->in[0], &like)));
-  WEFT_TRY(weft__tensor_list_zeros(&zeros, like));
-  return weft__variant_output(k, 0, &zeros->base);
+static weft_err zero_variant(kernel *k) {
+  weft_tensor zeros = {0};
+  WEFT_TRY(weft__kernel_in(k, weft__variant_zeros(&zeros, k->in[0])));
+  weft_err err = weft__out_share(k, 0, &zeros);
+  weft__tensor_clear(&zeros);
+  return err;
 }
 
 static weft_err zeros_like_cpu(kernel *k) {
-  if (k->in[0]->dtype == WEFT_VARIANT) return zero_list(k);
+  if (k->in[0]->dtype == WEFT_VARIANT) return zero_variant(k);
   if (weft__dtype_class(k->in[0]->dtype) == CLASS_OBJECT) return weft__kernel_no_type(k, k->in[0]->dtype);
   weft_tensor *out = weft__out(k, 0, &k->in[0]->shape);
   if (!out) return WEFT_OOM;

@@ -2,29 +2,11 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
-#include "state/variant.h"
-
-#define OPTIONAL_TYPE "optional value"
-
-typedef struct optional {
-  resource base;
-  int n; /* < 0: none */
-  weft_tensor t[];
-} optional;
-
-static void optional_destroy(object *o) {
-  optional *v = (optional *)o;
-  for (int i = 0; i < v->n; i++) weft__tensor_clear(&v->t[i]);
-  weft__free(v);
-}
+#include "state/optional.h"
 
 static weft_err make(kernel *k, int n) {
-  optional *v = weft__alloc_zero(1, sizeof *v + sizeof v->t[0] * (size_t)(n < 0 ? 0 : n));
-  if (!v) return WEFT_OOM;
-  atomic_init(&v->base.base.refs, 1);
-  v->base.base.destroy = optional_destroy;
-  v->base.type = OPTIONAL_TYPE;
-  v->n = n;
+  optional *v = NULL;
+  WEFT_TRY(weft__optional_create(&v, n));
   weft_err err = WEFT_OK;
   for (int i = 0; i < n && !err; i++) err = weft__tensor_keep(&v->t[i], k->in[i]);
   if (!err) return weft__variant_output(k, 0, &v->base);
@@ -37,7 +19,7 @@ static weft_err none_cpu(kernel *k) { return make(k, -1); }
 
 static weft_err has_value_cpu(kernel *k) {
   optional *v = NULL;
-  WEFT_TRY(weft__kernel_in(k, weft__variant_get(k->in[0], OPTIONAL_TYPE, (resource **)&v)));
+  WEFT_TRY(weft__kernel_in(k, weft__optional_get(k->in[0], &v)));
   weft_tensor *t = weft__out(k, 0, &SHAPE_SCALAR);
   if (!t) return WEFT_OOM;
   TENSOR_DATA(t, bool)[0] = v->n >= 0;
@@ -46,7 +28,7 @@ static weft_err has_value_cpu(kernel *k) {
 
 static weft_err get_value_cpu(kernel *k) {
   optional *v = NULL;
-  WEFT_TRY(weft__kernel_in(k, weft__variant_get(k->in[0], OPTIONAL_TYPE, (resource **)&v)));
+  WEFT_TRY(weft__kernel_in(k, weft__optional_get(k->in[0], &v)));
   if (v->n < 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "The given optional does not have a value and so cannot be read");

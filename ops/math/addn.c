@@ -5,6 +5,7 @@
 #include "graph/build.h"
 #include "kernels/elementwise/binary.h"
 #include "kernels/simd/widen.h"
+#include "state/optional.h"
 #include "state/tensor_list.h"
 
 typedef struct job {
@@ -49,8 +50,11 @@ static void add_blocks(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* ---- lists of tensors: element by element, where both have one ---- */
+/* ---- variants: lists and optionals are added component by component ---- */
 
+static weft_err add_variants(kernel *k, weft_tensor *sum, const weft_tensor *t);
+
+/* Replaces *sum by *sum + *t; where only one of them has a value (an element of a list), that is the sum. */
 static weft_err add_into(kernel *k, weft_tensor *sum, const weft_tensor *t) {
   elem_loop *add = weft__add_op.loop[weft__is_16bit(t->dtype) ? WEFT_FLOAT : t->dtype];
   if (!t->buf) return WEFT_OK;
@@ -58,10 +62,12 @@ static weft_err add_into(kernel *k, weft_tensor *sum, const weft_tensor *t) {
     weft__tensor_share(sum, t);
     return WEFT_OK;
   }
+  if (t->dtype == WEFT_VARIANT && sum->dtype == WEFT_VARIANT) return add_variants(k, sum, t);
   if (!add) return weft__kernel_no_type(k, t->dtype);
-  if (!weft__shape_equal(&sum->shape, &t->shape))
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "elements of lists differ in shape: %s and %s",
-                             weft__shape_text(&sum->shape), weft__shape_text(&t->shape));
+  if (sum->dtype != t->dtype || !weft__shape_equal(&sum->shape, &t->shape))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the values to add differ: %s%s and %s%s",
+                             weft__dtype_name(sum->dtype), weft__shape_text(&sum->shape), weft__dtype_name(t->dtype),
+                             weft__shape_text(&t->shape));
   weft_tensor fresh = {0};
   WEFT_TRY(weft__tensor_init(&fresh, t->dtype, &t->shape));
   weft__elementwise_run(k, add, COST_CHEAP, NULL, weft__is_16bit(t->dtype), 2, (const weft_tensor *[]){sum, t}, &fresh);
@@ -70,29 +76,81 @@ static weft_err add_into(kernel *k, weft_tensor *sum, const weft_tensor *t) {
   return WEFT_OK;
 }
 
-static weft_err add_lists(kernel *k) {
-  tensor_list *first = NULL, *sum = NULL;
-  WEFT_TRY(weft__kernel_in(k, weft__tensor_list_get(k->in[0], &first)));
-  WEFT_TRY(weft__tensor_list_copy(&sum, first, first->n));
+static weft_err add_lists(kernel *k, const weft_tensor *a, const weft_tensor *b, resource **out) {
+  tensor_list *x = NULL, *y = NULL, *sum = NULL;
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_list_get(a, &x)));
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_list_get(b, &y)));
+  if (x->n != y->n || x->dtype != y->dtype)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Trying to add two lists of tensors with different lengths. One "
+                             "is %lld and the other is %lld",
+                             (long long)x->n, (long long)y->n);
+  WEFT_TRY(weft__tensor_list_copy(&sum, x, x->n));
+  *out = &sum->base;
   weft_err err = WEFT_OK;
-  for (int i = 1; i < k->n_in && !err; i++) {
-    tensor_list *l = NULL;
-    err = weft__kernel_in(k, weft__tensor_list_get(k->in[i], &l));
-    if (!err && (l->n != sum->n || l->dtype != sum->dtype))
-      err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                              "Trying to add two lists of tensors with different lengths. One "
-                              "is %lld and the other is %lld",
-                              (long long)sum->n, (long long)l->n);
-    for (int64_t j = 0; !err && j < l->n; j++) err = add_into(k, &sum->t[j], &l->t[j]);
+  for (int64_t j = 0; !err && j < x->n; j++) err = add_into(k, &sum->t[j], &y->t[j]);
+  return err;
+}
+
+static weft_err add_optionals(kernel *k, const weft_tensor *a, const weft_tensor *b, resource **out) {
+  optional *x = NULL, *y = NULL, *sum = NULL;
+  WEFT_TRY(weft__kernel_in(k, weft__optional_get(a, &x)));
+  WEFT_TRY(weft__kernel_in(k, weft__optional_get(b, &y)));
+  if ((x->n < 0) != (y->n < 0))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Cannot add optionals because one has a value and the other doesn't.");
+  if (x->n != y->n)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Cannot add optionals because they have different numbers of components: %d and %d.", x->n,
+                             y->n);
+  WEFT_TRY(weft__optional_create(&sum, x->n));
+  *out = &sum->base;
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < x->n && !err; i++) {
+    weft__tensor_share(&sum->t[i], &x->t[i]);
+    err = add_into(k, &sum->t[i], &y->t[i]);
   }
-  if (!err) return weft__variant_output(k, 0, &sum->base);
-  weft__object_release(&sum->base.base);
+  return err;
+}
+
+static const char *variant_type(const weft_tensor *t) {
+  const resource *r = weft__tensor_count(t) > 0 ? (const resource *)TENSOR_DATA(t, object *)[0] : NULL;
+  return r ? r->type : "";
+}
+
+static weft_err add_variants(kernel *k, weft_tensor *sum, const weft_tensor *t) {
+  const char *type = variant_type(sum);
+  if (strcmp(type, variant_type(t)) != 0)
+    return weft__kernel_fail(k, WEFT_INTERNAL,
+                             "BinaryOpVariants: Variants a and b have different type ids.  Type names: '%s' vs. '%s'",
+                             type, variant_type(t));
+  resource *made = NULL;
+  weft_tensor fresh = {0};
+  weft_err err = (strcmp(type, OPTIONAL_TYPE) == 0 ? add_optionals : add_lists)(k, sum, t, &made);
+  if (!err) err = weft__tensor_init(&fresh, WEFT_VARIANT, &SHAPE_SCALAR);
+  if (err) {
+    weft__object_release(made ? &made->base : NULL);
+    return err;
+  }
+  TENSOR_DATA(&fresh, object *)[0] = &made->base;
+  weft__tensor_clear(sum);
+  *sum = fresh;
+  return WEFT_OK;
+}
+
+static weft_err add_all_variants(kernel *k) {
+  weft_tensor sum = {0};
+  weft__tensor_share(&sum, k->in[0]);
+  weft_err err = WEFT_OK;
+  for (int i = 1; i < k->n_in && !err; i++) err = add_variants(k, &sum, k->in[i]);
+  if (!err) err = weft__out_share(k, 0, &sum);
+  weft__tensor_clear(&sum);
   return err;
 }
 
 static weft_err add_n_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
-  if (x->dtype == WEFT_VARIANT) return add_lists(k);
+  if (x->dtype == WEFT_VARIANT) return add_all_variants(k);
   for (int i = 1; i < k->n_in; i++)
     if (!weft__shape_equal(&x->shape, &k->in[i]->shape))
       return weft__kernel_fail(

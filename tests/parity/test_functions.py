@@ -184,6 +184,19 @@ def optionals(x):
 
 
 @scenario([F(2)])
+def zeros_and_sums_of_optionals(x):
+    items = raw.TensorListFromTensor(tensor=tf.stack([x, x + 1]), element_shape=tf.constant([], tf.int32))
+    some, none = raw.OptionalFromValue(components=[x, items]), raw.OptionalNone()
+
+    def parts(optional):
+        value, item = raw.OptionalGetValue(optional=optional, output_types=[tf.float32, tf.variant], output_shapes=[[], []])
+        return [value, raw.TensorListStack(input_handle=item, element_shape=tf.constant([], tf.int32),
+                                           element_dtype=tf.float32)]
+    return parts(raw.ZerosLike(x=some)) + parts(raw.AddN(inputs=[some, some, some])) + [
+        raw.OptionalHasValue(optional=raw.ZerosLike(x=none)), raw.OptionalHasValue(optional=raw.AddN(inputs=[none, none]))]
+
+
+@scenario([F(2)])
 def stateful_case(x):
     v = v1.get_variable("v", [], initializer=v1.constant_initializer(1.0), use_resource=True)
     v1.group(v.initializer, name="init")

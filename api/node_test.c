@@ -41,6 +41,22 @@ TEST(a_device_function_of_the_program_places_nodes_or_refuses_them) {
   weft_graph_destroy(g);
 }
 
+TEST(a_scope_says_whether_its_variables_are_resources) {
+  weft_graph *g = made();
+  const weft_variable_scope *a;
+  const weft_initial zeros = {.kind = WEFT_INIT_ZEROS};
+  EXPECT_OK(weft_variable_scope_enter(&a, g, &(weft_variable_scope_opts){.name = "a"}));
+  weft_variable_scope_set_resource(g, true);
+  EXPECT_OK(weft_variable_scope_enter(&a, g, &(weft_variable_scope_opts){.name = "b"}));
+  weft_out inner = weft_get_variable(g, "v", WEFT_FLOAT, 0, NULL, &zeros, true);
+  weft_scope_pop(g);
+  weft_scope_pop(g);
+  weft_out outer = weft_get_variable(g, "v", WEFT_FLOAT, 0, NULL, &zeros, true);
+  EXPECT_EQ_STR(weft_node_op(weft_graph_node(g, inner.node)), "VarHandleOp");
+  EXPECT_EQ_STR(weft_node_op(weft_graph_node(g, outer.node)), "VariableV2");
+  weft_graph_destroy(g);
+}
+
 TEST(a_variable_scope_is_entered_again_under_its_name) {
   weft_graph *g = made();
   const weft_variable_scope *first, *again;

@@ -27,7 +27,8 @@ void weft_scope_variables(weft_graph *g, const char *name, weft_reuse reuse, con
 
 static weft_err get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
                              const weft_initial *init, bool trainable, variable_nodes *v) {
-  variable_spec s = {.name = name, .dtype = dtype, .untrainable = !trainable};
+  variable_spec s = {
+      .name = name, .dtype = dtype, .untrainable = !trainable, .resource = weft__variable_scope_resource(g)};
   WEFT_TRY(weft__b_ok(g));
   if (!name || !*name) return weft__fail(WEFT_INVALID_ARGUMENT, "a variable needs a name");
   WEFT_TRY(weft__api_initializer(&s.init, init));
@@ -73,3 +74,4 @@ weft_reuse weft_variable_scope_reuse(const weft_variable_scope *s) {
 }
 
 void weft_variable_scope_set_reuse(weft_graph *g) { weft__variable_scope_reuse(g); }
+void weft_variable_scope_set_resource(weft_graph *g, bool on) { weft__variable_scope_set_resource(g, on); }

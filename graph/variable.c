@@ -257,9 +257,9 @@ static weft_err build_inside(weft_graph *g, const variable_spec *spec, const sha
   const char *name = weft__scope_prefix(g);
   char *exact = weft__sprintf("%s/", name);
   if (!exact) return WEFT_OOM;
-  bool own = spec->init.kind != INIT_OUTPUT && spec->init.kind != INIT_TENSOR;
+  bool own = spec->init.kind != INIT_OUTPUT && spec->init.kind != INIT_TENSOR, belongs = own || spec->resource;
+  if (belongs) weft__status_update(&g->sticky, weft__scope_push_class(g, name));
   if (own) {
-    weft__status_update(&g->sticky, weft__scope_push_class(g, name));
     weft__b_push_name(g, "Initializer");
     weft__status_update(&g->sticky, weft__scope_push_device(g, NULL));
     out->initial = initial_value(g, s, spec);
@@ -268,13 +268,15 @@ static weft_err build_inside(weft_graph *g, const variable_spec *spec, const sha
   } else if (spec->init.kind == INIT_TENSOR) {
     weft_tensor *t = NULL;
     weft__status_update(&g->sticky, weft__tensor_create_like(&t, spec->init.tensor));
+    if (spec->resource) weft__status_update(&g->sticky, weft__scope_push_device(g, NULL));
     out->initial = named_const(g, spec->resource ? "Initializer/initial_value" : "initial_value", t);
+    if (spec->resource) weft__b_pop(g);
   }
   if (spec->resource)
     make_resource(g, exact, s, spec->dtype, out);
   else
     make_ref(g, exact, s, spec->dtype, out);
-  if (own) weft__b_pop(g);
+  if (belongs) weft__b_pop(g);
   if (spec->resource)
     finish_resource(g, s, spec->dtype, out);
   else

@@ -38,7 +38,7 @@ static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a variabl
 static variable_store *store_of(weft_graph *g) {
   if (!g->scope->variables) {
     variable_store *v = weft__alloc_zero(1, sizeof *v);
-    if (v) v->root = (variable_scope){"", "", REUSE_NEVER, {0}, WEFT_FLOAT};
+    if (v) v->root = (variable_scope){"", "", REUSE_NEVER, {0}, WEFT_FLOAT, false};
     g->scope->variables = v;
   }
   return g->scope->variables;
@@ -63,6 +63,18 @@ void weft__variable_scope_reuse(weft_graph *g) {
   variable_store *v = store_of(g);
   if (e) ((variable_frame *)e->arg)->scope->reuse = REUSE_ALWAYS;
   if (!e && v) v->root.reuse = REUSE_ALWAYS;
+}
+
+void weft__variable_scope_set_resource(weft_graph *g, bool on) {
+  const scope_entry *e = weft__scope_top(g->scope, SCOPE_VARIABLE);
+  variable_store *v = store_of(g);
+  if (e) ((variable_frame *)e->arg)->scope->resource = on;
+  if (!e && v) v->root.resource = on;
+}
+
+bool weft__variable_scope_resource(weft_graph *g) {
+  const variable_scope *now = weft__variable_scope_now(g);
+  return now && now->resource;
 }
 
 /* ---- counts of opened scopes ---- */

@@ -46,6 +46,7 @@ typedef struct variable_scope {
   reuse_mode reuse;       /* never REUSE_INHERIT */
   initializer init;
   weft_dtype dtype;
+  bool resource; /* use_resource: what layers, the global step and weft_get_variable make here */
 } variable_scope;
 
 typedef struct variable_scope_opts {
@@ -63,6 +64,9 @@ weft_err weft__variable_scope_push(weft_graph *g, const variable_scope_opts *o, 
 /* The current one; never NULL but when memory is out. */
 const variable_scope *weft__variable_scope_now(weft_graph *g);
 void weft__variable_scope_reuse(weft_graph *g); /* reuse_variables() */
+/* set_use_resource() on the current scope; scopes that are opened in it inherit it. */
+void weft__variable_scope_set_resource(weft_graph *g, bool on);
+bool weft__variable_scope_resource(weft_graph *g);
 
 typedef struct variable_spec {
   const char *name; /* below the scope */

@@ -304,6 +304,8 @@ WEFT_API const char *weft_variable_scope_name(const weft_variable_scope *s);    
 WEFT_API const char *weft_variable_scope_name_scope(const weft_variable_scope *s); /* "a_1/b/" */
 WEFT_API weft_reuse weft_variable_scope_reuse(const weft_variable_scope *s);
 WEFT_API void weft_variable_scope_set_reuse(weft_graph *g); /* reuse_variables() on the scope we are in */
+/* set_use_resource() on it: whether variables made here and in scopes opened here are resources or refs. */
+WEFT_API void weft_variable_scope_set_resource(weft_graph *g, bool on);
 /* init may be NULL: the default.  A variable for weft_assign and the optimizers; usable as any output. */
 WEFT_API weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
                                     const weft_initial *init, bool trainable);

@@ -163,6 +163,13 @@ static PyObject *variables_reuse(PyObject *self, PyObject *none) {
   Py_RETURN_NONE;
 }
 
+static PyObject *variables_resource(PyObject *self, PyObject *on) {
+  int truth = PyObject_IsTrue(on);
+  if (truth < 0) return NULL;
+  weft_variable_scope_set_resource(of(self), truth);
+  Py_RETURN_NONE;
+}
+
 /* ---- lists ----------------------------------------------------------------------------------------- */
 
 static PyObject *list_add(PyObject *self, PyObject *args) {
@@ -365,6 +372,7 @@ PyMethodDef ext_scope_methods[] = {
     {"variables", variables, METH_VARARGS, "Enters a variable scope."},
     {"variables_now", variables_now, METH_NOARGS, "The variable scope we are in."},
     {"variables_reuse", variables_reuse, METH_NOARGS, "reuse_variables()"},
+    {"variables_resource", variables_resource, METH_O, "set_use_resource(on)"},
     {"list_add", list_add, METH_VARARGS, "list_add(list, name or bytes)"},
     {"list_size", list_size, METH_VARARGS, "list_size(list)"},
     {"list_item", list_item, METH_VARARGS, "list_item(list, i)"},

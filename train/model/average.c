@@ -121,8 +121,13 @@ static weft_err average_variable(weft_average *a, weft_out v, variable_nodes *ou
 
 static weft_err zeros_in(weft_graph *g, const variable_scope_opts *where, const char *name, const shape *s,
                          weft_dtype type, variable_nodes *out) {
-  variable_spec spec = {
-      .name = name, .has_shape = true, .shape = *s, .dtype = type, .init = {.kind = INIT_ZEROS}, .untrainable = true};
+  variable_spec spec = {.name = name,
+                        .has_shape = true,
+                        .shape = *s,
+                        .dtype = type,
+                        .init = {.kind = INIT_ZEROS},
+                        .untrainable = true,
+                        .resource = weft__variable_scope_resource(g)};
   WEFT_TRY(weft__variable_scope_push(g, where, NULL));
   weft_err err = weft__variable_get(g, &spec, out);
   weft__b_pop(g);

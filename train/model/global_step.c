@@ -19,7 +19,8 @@ weft_out weft__global_step_make(weft_graph *g) {
                         .shape = SHAPE_SCALAR,
                         .dtype = WEFT_INT64,
                         .init = {.kind = INIT_ZEROS},
-                        .untrainable = true};
+                        .untrainable = true,
+                        .resource = weft__variable_scope_resource(g)};
   variable_nodes nodes;
   if (there.node >= 0) return there;
   int depth = weft__scope_depth(g);

@@ -60,6 +60,7 @@ weft_out weft__layer_variable(weft_graph *g, const weight *w, weft_out *variable
                         .dtype = w->dtype,
                         .init = w->init,
                         .untrainable = w->untrainable,
+                        .resource = weft__variable_scope_resource(g),
                         .cached = w->cached};
   variable_nodes nodes;
   if (g->sticky.code || !weft__named_keep(g, weft__variable_get(g, &spec, &nodes))) return WEFT_NONE;

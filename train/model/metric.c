@@ -32,7 +32,8 @@ static sum add_up(metric *m, const char *name, weft_out v) {
                         .dtype = WEFT_FLOAT,
                         .init = {.kind = INIT_ZEROS},
                         .untrainable = true,
-                        .local = true};
+                        .local = true,
+                        .resource = weft__variable_scope_resource(g)};
   variable_nodes nodes;
   weft_err err = weft__variable_get(g, &spec, &nodes);
   if (err == WEFT_OK) err = weft__variable_add_to(g, "metric_variables", nodes.variable);

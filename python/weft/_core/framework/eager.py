@@ -10,7 +10,13 @@ def disable_eager_execution():
     """Graphs are all there is."""
 
 
-disable_v2_behavior = disable_resource_variables = disable_control_flow_v2 = disable_eager_execution
+disable_control_flow_v2 = disable_eager_execution
+
+
+def disable_v2_behavior():
+    """What it turns off that there is: resource variables by default."""
+    from weft._core.ops.variables import disable_resource_variables
+    disable_resource_variables()
 
 
 def enable_eager_execution(*args, **kwargs):

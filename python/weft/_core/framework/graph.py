@@ -484,7 +484,7 @@ class Graph:
             return self._no_control()
         before = []
         for c in control_inputs:
-            if isinstance(c, IndexedSlices):
+            if isinstance(c, IndexedSlices) or hasattr(c, "_handle"):  # of a resource variable the handle, or its update
                 c = c.op
             element = self.as_graph_element(c)
             before.append(element._out)
@@ -505,6 +505,7 @@ class Graph:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         out = -1
         if op is not None:
+            op = getattr(op, "_handle", op)  # a resource variable lies where its handle does
             out = getattr(op, "op", op)._out
         return self._scope(self._c.scope_colocate, out, ignore_existing)
 

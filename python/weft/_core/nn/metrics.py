@@ -3,6 +3,7 @@ from weft import _weft
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import get_default_graph
+from weft._core.ops.variables import resource_wanted
 
 
 def _metric(kind, labels, predictions, weights, collections, updates, name, thresholds=0):
@@ -13,6 +14,7 @@ def _metric(kind, labels, predictions, weights, collections, updates, name, thre
         from weft._core.ops.math_ops import cast
         predictions = cast(predictions, labels.dtype.base_dtype)
     given = -1 if weights is None else convert_to_tensor(weights, dtypes.float32)._out
+    graph._c.variables_resource(resource_wanted(None))
     value, update = _weft.metric(graph._c, kind, labels._out, predictions._out, given, thresholds, name)
     value, update = graph._tensor(value), graph._tensor(update)
     graph.add_to_collections(collections or [], value)

@@ -370,7 +370,7 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         if len(parts) == 1:
             with graph.colocate_with(parts[0].op):
                 made = _clip_rows(array_ops.gather(parts[0], ids, name=scope), max_norm)
-                return array_ops.identity(made)
+            return array_ops.identity(made)
         flat = array_ops.reshape(ids, [-1])
         where = math_ops.range(array_ops.size(flat))
         n = len(parts)

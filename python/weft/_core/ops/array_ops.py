@@ -264,10 +264,14 @@ def where(condition, x=None, y=None, name=None):
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     if axis is None:
         axis = batch_dims
+    if hasattr(params, "handle") and batch_dims == 0 and constant_value(axis) == 0:
+        return params.sparse_read(indices, name=name)
     return op("GatherV2", name, params=params, indices=indices, axis=axis, batch_dims=batch_dims)
 
 
 def gather_nd(params, indices, name=None, batch_dims=0):
+    if hasattr(params, "handle"):
+        return params.gather_nd(indices, name=name)
     return gather_nd_op(params, indices, name=name)  # noqa: F821
 
 

@@ -67,7 +67,7 @@ def tuple(tensors, name=None, control_inputs=None):
 
 def with_dependencies(dependencies, output_tensor, name=None):
     with name_scope(name, "control_dependency", [output_tensor]) as scope:
-        with get_default_graph().colocate_with(output_tensor.op if not isinstance(output_tensor, Operation) else output_tensor):
+        with get_default_graph().colocate_with(output_tensor):
             with control_dependencies(dependencies):
                 if isinstance(output_tensor, IndexedSlices):
                     return IndexedSlices(op("Identity", scope, input=output_tensor.values), output_tensor.indices,

@@ -2,6 +2,7 @@
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import Tensor, name_scope
 from weft._core.ops import array_ops, math_ops
+from weft._core.ops.resource_variables import ResourceVariable
 from weft._core.ops.sparse import SparseTensor
 from weft._core.ops.variables import Variable
 
@@ -69,5 +70,15 @@ def install(cls):
     cls.__getitem__ = lambda x, item: array_ops.slice_helper(x, item)
 
 
+def install_on_values(cls):
+    """A resource variable is read first, outside of the operator's name scope."""
+    def of_value(method):
+        return lambda v, *args: method(v.value(), *args)
+    for name in ["__%s%s__" % (r, m) for m in _BINARY for r in ("", "r")] + [
+            "__%s__" % m for m in ("lt", "le", "gt", "ge", "neg", "abs", "invert", "getitem")]:
+        setattr(cls, name, of_value(getattr(Tensor, name)))
+
+
 install(Tensor)
 install(Variable)
+install_on_values(ResourceVariable)

@@ -102,14 +102,14 @@ def _slice(tensor_or_fn, offset, dims, full):
 
 
 def get_partitioned(name, shape, dtype, initializer, regularizer, reuse, trainable, collections, caching_device,
-                    partitioner, validate_shape, constraint):
+                    partitioner, validate_shape, constraint, use_resource=None):
     from weft._core.ops.variable_scope import single
     full = tensor_shape.as_shape(shape).as_list()
     counts = partitioner(shape=tensor_shape.as_shape(full), dtype=dtype)
     made = []
     for i, (offset, dims) in enumerate(_pieces(full, counts)):
         piece = single("%s/part_%d" % (name, i), dims, dtype, initializer, regularizer, reuse, trainable, collections,
-                       caching_device, validate_shape, constraint, PartitionInfo(full, offset, name))
+                       caching_device, validate_shape, constraint, PartitionInfo(full, offset, name), use_resource)
         made.append(piece)
     return PartitionedVariable(name, full, dtype, made, counts)
 

@@ -5,7 +5,7 @@ from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph
 from weft._core.ops import init_ops
-from weft._core.ops.variables import Variable
+from weft._core.ops.variables import Variable, resource_wanted
 
 
 class _Reuse:
@@ -178,7 +178,8 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
                  regularizer=scope.regularizer if regularizer is None else regularizer, reuse=scope.reuse,
                  trainable=True if trainable is None else trainable, collections=collections,
                  caching_device=caching_device or scope.caching_device, partitioner=partitioner or scope.partitioner,
-                 validate_shape=validate_shape, use_resource=use_resource, constraint=constraint or scope.constraint)
+                 validate_shape=validate_shape, constraint=constraint or scope.constraint,
+                 use_resource=scope.use_resource if use_resource is None else use_resource)
     getter = custom_getter or scope.custom_getter
     if getter is not None:
         if custom_getter is not None and scope.custom_getter is not None:
@@ -193,13 +194,13 @@ def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regul
     if partitioner is not None and not isinstance(initializer, Tensor):
         from weft._core.ops.partitioned import get_partitioned
         return get_partitioned(name, shape, as_dtype(dtype), initializer, regularizer, reuse, trainable, collections,
-                               caching_device, partitioner, validate_shape, constraint)
+                               caching_device, partitioner, validate_shape, constraint, use_resource)
     return single(name, shape, as_dtype(dtype), initializer, regularizer, reuse, trainable, collections, caching_device,
-                  validate_shape, constraint)
+                  validate_shape, constraint, use_resource=use_resource)
 
 
 def single(name, shape, dtype, initializer, regularizer=None, reuse=None, trainable=True, collections=None,
-           caching_device=None, validate_shape=True, constraint=None, partition_info=None):
+           caching_device=None, validate_shape=True, constraint=None, partition_info=None, use_resource=None):
     """One variable of a full name: found, or made."""
     graph = get_default_graph()
     found = graph._variable_store.get(name)
@@ -213,7 +214,8 @@ def single(name, shape, dtype, initializer, regularizer=None, reuse=None, traina
         partition_info.full_name, partition_info.full_shape, partition_info.var_offset, list(shape))
     with graph.name_scope(None):
         made = Variable(init_value, trainable=trainable, collections=collections, caching_device=caching_device,
-                        name=name, dtype=dtype, validate_shape=validate_shape, constraint=constraint, _slice=cut)
+                        name=name, dtype=dtype, validate_shape=validate_shape, constraint=constraint, _slice=cut,
+                        use_resource=resource_wanted(use_resource))
     graph._variable_store[name] = made
     if regularizer is not None and regularizer is not no_regularizer:
         with graph.colocate_with(made.op), graph.name_scope(name + "/Regularizer/"):

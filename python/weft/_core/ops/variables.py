@@ -1,4 +1,8 @@
-"""tf.Variable: the nodes of a variable (VariableV2, Assign, read) and the object that stands for them."""
+"""tf.Variable: the nodes of a variable (VariableV2, Assign, read) and the object that stands for them.
+
+This class is the ref variable.  tf.Variable(use_resource=True), or a scope or default that says so, gives its subclass
+ResourceVariable.
+"""
 from weft._core.framework import dtypes, protos, tensor_shape
 from weft._core.framework.build import convert_to_tensor, op, register_tensor_conversion_function
 from weft._core.framework.dtypes import as_dtype
@@ -10,16 +14,25 @@ class Variable:
 
     __array_priority__ = 100
 
+    def __new__(cls, *args, **kwargs):
+        if cls is not Variable or not _asks_resource(*args, **kwargs):
+            return object.__new__(cls)
+        from weft._core.ops.resource_variables import ResourceVariable
+        return object.__new__(ResourceVariable)
+
     def __init__(self, initial_value=None, trainable=True, collections=None, validate_shape=True, caching_device=None,
                  name=None, variable_def=None, dtype=None, expected_shape=None, import_scope=None, constraint=None,
                  use_resource=None, synchronization=None, aggregation=None, shape=None, _slice=None):
         self._save_slice_info, self._constraint, self._trainable = _slice, constraint, bool(trainable)
+        self._asked_shape = shape
         if variable_def is not None:
             self._take(get_default_graph(), variable_def, import_scope)
             return
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
         lists = [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
         if not isinstance(lists, (list, tuple, set)):
             raise ValueError("collections argument to Variable constructor must be a list, tuple, or set. Got %s of type "
                              "%s" % (collections, type(collections)))
@@ -231,14 +244,49 @@ class Variable:
 
 
 RefVariable = Variable
+_by_default = False  # tf.enable_resource_variables()
+
+
+def _asks_resource(initial_value=None, trainable=True, collections=None, validate_shape=True, caching_device=None,
+                   name=None, variable_def=None, dtype=None, expected_shape=None, import_scope=None, constraint=None,
+                   use_resource=None, *args, **kwargs):
+    """Is the variable of these arguments a resource: asked for, its definition's, the scope's or the default?"""
+    if variable_def is not None:
+        return variable_def.is_resource
+    return resource_wanted(use_resource)
+
+
+def resource_wanted(use_resource):
+    """What a use_resource that may be None means here."""
+    if use_resource is None:
+        from weft._core.ops.variable_scope import get_variable_scope
+        use_resource = get_variable_scope().use_resource
+    return bool(_by_default if use_resource is None else use_resource)
+
+
+def enable_resource_variables():
+    """New variables are resources unless use_resource=False is said."""
+    global _by_default
+    _by_default = True
+
+
+def disable_resource_variables():
+    """New variables are refs unless use_resource=True is said."""
+    global _by_default
+    _by_default = False
+
+
+def resource_variables_enabled():
+    return _by_default
 
 
 def variable_from_def(graph, variable_def):
     """The object for a VariableDef of the library's lists: the one there is, or a new one."""
     found = graph._variables.get(variable_def.variable_name)
     if found is None:
-        found = object.__new__(Variable)
-        found._save_slice_info = found._constraint = None
+        from weft._core.ops.resource_variables import ResourceVariable
+        found = object.__new__(ResourceVariable if variable_def.is_resource else Variable)
+        found._save_slice_info = found._constraint = found._asked_shape = None
         found._take(graph, variable_def)
     return found
 
@@ -254,10 +302,12 @@ def variable_of(graph, tensor_name):
 
 
 def _to_tensor(value, dtype=None, name=None, as_ref=False):
+    if dtype is not None and as_dtype(dtype) == dtypes.resource and hasattr(value, "handle"):
+        return value.handle
     if dtype is not None and not as_dtype(dtype).is_compatible_with(value.dtype.base_dtype):
         raise ValueError("Incompatible type conversion requested to type '%s' for variable of type '%s'" % (
             as_dtype(dtype).name, value.dtype.base_dtype.name))
-    return value._ref() if as_ref else value.value()
+    return value._ref() if as_ref and value.dtype._is_ref_dtype else value.value()
 
 
 register_tensor_conversion_function(Variable, _to_tensor)
@@ -315,6 +365,8 @@ def initialize_local_variables():
 
 
 def is_variable_initialized(variable):
+    if hasattr(variable, "handle"):
+        return variable.is_initialized()
     return op("IsVariableInitialized", ref=variable._ref())
 
 
@@ -326,7 +378,7 @@ def assert_variables_initialized(var_list=None):
     ranks = []
     for var in var_list:
         with get_default_graph().colocate_with(var.op):
-            ranks.append(op("Rank", input=var._ref()))
+            ranks.append(op("Rank", input=var.value() if hasattr(var, "handle") else var._ref()))
     return group(*ranks) if len(ranks) > 1 else ranks[0]
 
 
@@ -346,15 +398,21 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
+    if hasattr(ref, "handle"):
+        return ref.assign(value, name=name)
     return op("Assign", name, ref=_ref(ref), value=value, validate_shape=validate_shape,
               use_locking=use_locking)
 
 
 def assign_add(ref, value, use_locking=None, name=None):
+    if hasattr(ref, "handle"):
+        return ref.assign_add(value)
     return op("AssignAdd", name, ref=_ref(ref), value=value, use_locking=use_locking)
 
 
 def assign_sub(ref, value, use_locking=None, name=None):
+    if hasattr(ref, "handle"):
+        return ref.assign_sub(value)
     return op("AssignSub", name, ref=_ref(ref), value=value, use_locking=use_locking)
 
 
@@ -362,17 +420,22 @@ def _ref(ref):
     return ref._ref() if isinstance(ref, Variable) else ref
 
 
-def _scatter(kind):
-    def scatter(ref, indices, updates, use_locking=True, name=None):
-        return op(kind, name, ref=_ref(ref), indices=indices, updates=updates, use_locking=use_locking)
+def _scatter(kind, locking, nd=""):
+    def scatter(ref, indices, updates, use_locking=locking, name=None):
+        if hasattr(ref, "handle"):
+            return (ref._scattered_nd if nd else ref._scattered)(kind, indices, updates, name)
+        return op("Scatter" + nd + kind, name, ref=_ref(ref), indices=indices, updates=updates, use_locking=use_locking)
     return scatter
 
 
-scatter_update, scatter_add, scatter_sub = _scatter("ScatterUpdate"), _scatter("ScatterAdd"), _scatter("ScatterSub")
-scatter_mul, scatter_div = _scatter("ScatterMul"), _scatter("ScatterDiv")
+scatter_update = _scatter("Update", True)
+scatter_add, scatter_sub, scatter_mul, scatter_div, scatter_min, scatter_max = (
+    _scatter(kind, False) for kind in ("Add", "Sub", "Mul", "Div", "Min", "Max"))
+scatter_nd_update = _scatter("Update", True, "Nd")
+scatter_nd_add, scatter_nd_sub = _scatter("Add", False, "Nd"), _scatter("Sub", False, "Nd")
 
 
 def count_up_to(ref, limit, name=None):
+    if hasattr(ref, "handle"):
+        return op("ResourceCountUpTo", name, resource=ref.handle, limit=limit, T=ref.dtype)
     return op("CountUpTo", name, ref=_ref(ref), limit=limit)
-
-

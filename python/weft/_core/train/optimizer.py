@@ -4,7 +4,7 @@ from weft._core.framework.build import constant_value, convert_to_tensor
 from weft._core.framework.gradient_registry import gradient_of, rows_of
 from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph, graph_of
 from weft._core.ops.gradients import _out, is_tree
-from weft._core.ops.variables import Variable, trainable_variables, variable_of
+from weft._core.ops.variables import Variable, resource_wanted, trainable_variables, variable_of
 from weft._core.train.python_optimizer import PythonUpdates, in_python
 
 
@@ -328,6 +328,7 @@ class ExponentialMovingAverage:
         for v in _flat_variables(var_list):
             if self.average(v) is not None:
                 raise ValueError("Moving average already computed for: %s" % v.name)
+        self._graph._c.variables_resource(resource_wanted(None))
         out = _weft.average_apply(self._graph._c, made, values)
         return self._graph._operation(out >> 16)
 

@@ -6,6 +6,7 @@ from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import IndexedSlices, colocate_with, control_dependencies, name_scope
 from weft._core.ops import init_ops
 from weft._core.ops.control_flow import group
+from weft._core.ops.resource_variables import is_resource_variable
 from weft._core.ops.variable_scope import single, variable_scope
 from weft._core.ops.variables import Variable
 
@@ -31,12 +32,20 @@ class PythonUpdates:
     def _resource_apply_sparse(self, grad, var, indices):
         raise NotImplementedError("%s has no _apply_sparse" % type(self).__name__)
 
-    def _apply_sparse_duplicate_indices(self, grad, var):
+    @staticmethod
+    def _summed(values, indices):
         """Rows that occur twice are added up first."""
         from weft._core.ops import array_ops, math_ops
-        once, place = array_ops.unique(grad.indices)
-        total = math_ops.unsorted_segment_sum(grad.values, place, array_ops.shape(once)[0])
+        once, place = array_ops.unique(indices)
+        return math_ops.unsorted_segment_sum(values, place, array_ops.shape(once)[0]), once
+
+    def _apply_sparse_duplicate_indices(self, grad, var):
+        total, once = self._summed(grad.values, grad.indices)
         return self._apply_sparse(IndexedSlices(total, once, grad.dense_shape), var)
+
+    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
+        total, once = self._summed(grad, indices)
+        return self._resource_apply_sparse(total, handle, once)
 
     def _finish(self, update_ops, name_scope):
         return group(*update_ops, name=name_scope)
@@ -58,7 +67,8 @@ class PythonUpdates:
         found = self._slot_dict(slot_name)
         if var not in found:
             with colocate_with(var), variable_scope(None, var.op.name + "/" + op_name, auxiliary_name_scope=False) as scope:
-                found[var] = single(scope.name, shape, dtype, initializer, trainable=False)
+                found[var] = single(scope.name, shape, dtype, initializer, trainable=False,
+                                    use_resource=is_resource_variable(var))
         return found[var]
 
     def _get_or_make_slot(self, var, val, slot_name, op_name):
@@ -76,7 +86,8 @@ class PythonUpdates:
         found = self.__dict__.setdefault("_non_slots", {})
         if name not in found:
             with colocate_with.graph.colocate_with(colocate_with.op):
-                found[name] = Variable(initial_value, name=name, trainable=False)
+                found[name] = Variable(initial_value, name=name, trainable=False,
+                                       use_resource=is_resource_variable(colocate_with))
         return found[name]
 
     def _get_non_slot_variable(self, name, graph=None):
@@ -86,8 +97,12 @@ class PythonUpdates:
 
     def _update(self, grad, var):
         with name_scope("update_" + var.op.name), colocate_with(var):
-            if isinstance(grad, IndexedSlices):
+            if isinstance(grad, IndexedSlices) and is_resource_variable(var):
+                made = self._resource_apply_sparse_duplicate_indices(grad.values, var, grad.indices)
+            elif isinstance(grad, IndexedSlices):
                 made = self._apply_sparse_duplicate_indices(grad, var)
+            elif is_resource_variable(var):
+                made = self._resource_apply_dense(grad, var)
             else:
                 made = self._apply_dense(grad, var)
             if getattr(var, "constraint", None) is None:
@@ -105,6 +120,8 @@ class PythonUpdates:
                 return self._finish(updates, scope)
             with control_dependencies([self._finish(updates, "update")]), colocate_with(global_step):
                 one = convert_to_tensor(1, global_step.dtype.base_dtype)
+                if is_resource_variable(global_step):
+                    return op("AssignAddVariableOp", scope, resource=global_step.handle, value=one)
                 return op("AssignAdd", scope, ref=global_step._ref(), value=one).op
 
 

@@ -1,7 +1,7 @@
 """The global step."""
 from weft import _weft
 from weft._core.framework.graph import GraphKeys, get_default_graph
-from weft._core.ops.variables import Variable, variable_of
+from weft._core.ops.variables import Variable, resource_wanted, variable_of
 
 
 def get_global_step(graph=None):
@@ -30,6 +30,7 @@ def get_or_create_global_step(graph=None):
     if found is not None:
         return found
     graph._check_not_finalized()
+    graph._c.variables_resource(resource_wanted(None))
     out = _weft.global_step_make(graph._c)
     made = variable_of(graph, graph._tensor(out).name)
     graph._variable_store[made.op.name] = made

@@ -1,4 +1,4 @@
-"""softmax.py FRAMEWORK --job_name worker --task_index 0 --ps_hosts ... --worker_hosts ... [--sync] [--steps N]
+"""softmax.py FRAMEWORK --job_name worker --task_index 0 --ps_hosts ... --worker_hosts ... [--sync] [--resource] [--steps N]
 
 A between-graph softmax on MNIST-shaped data, as TF 1 programs wrote it.  FRAMEWORK is tensorflow or weft; the program is
 the same.  A worker prints "accuracy 0.91" when it is done.
@@ -44,6 +44,7 @@ def main():
     flags.add_argument("--task_index", type=int)
     flags.add_argument("--steps", type=int, default=400)
     flags.add_argument("--sync", action="store_true")
+    flags.add_argument("--resource", action="store_true")
     flags = flags.parse_args(sys.argv[2:])
     workers = flags.worker_hosts.split(",")
     cluster = tf.train.ClusterSpec({"ps": flags.ps_hosts.split(","), "worker": workers})
@@ -52,6 +53,8 @@ def main():
         server.join()
         return
     chief = flags.task_index == 0
+    if flags.resource:
+        tf.enable_resource_variables()
     with tf.device(tf.train.replica_device_setter(worker_device=f"/job:worker/task:{flags.task_index}",
                                                   cluster=cluster)):
         step = tf.train.get_or_create_global_step()

@@ -46,6 +46,25 @@ def test_a_worker_trains_asynchronously(cluster, worker, ps):
     assert float(re.search(r"accuracy ([0-9.]+)", task.output).group(1)) > ENOUGH
 
 
+@pytest.mark.parametrize("worker,ps", mixes(("weft", "tensorflow"), ("tensorflow", "weft"), more=[("weft", "weft")]))
+def test_a_worker_trains_resource_variables(cluster, worker, ps):
+    c = cluster(ps=2, workers=1)
+    for i in range(2):
+        serve(c, ps, "ps", i)
+    task = work(c, worker, 0, "--steps=1000", "--resource")
+    assert task.wait(120) == 0, task.output
+    assert float(re.search(r"accuracy ([0-9.]+)", task.output).group(1)) > ENOUGH
+
+
+@pytest.mark.parametrize("chief,other,ps", mixes(("weft", "tensorflow", "tensorflow"), more=[
+    ("tensorflow", "weft", "weft"), ("weft", "weft", "tensorflow"), ("weft", "tensorflow", "weft")]))
+def test_workers_train_resource_variables_synchronously(cluster, chief, other, ps):
+    c = cluster(ps=1, workers=2)
+    serve(c, ps, "ps", 0)
+    tasks_ = [work(c, framework, i, "--sync", "--resource", "--steps=40") for i, framework in enumerate([chief, other])]
+    assert [t.wait(120) for t in tasks_] == [0, 0], "\n".join(t.output for t in tasks_)
+
+
 @pytest.mark.parametrize("chief,other,ps", mixes(("tensorflow", "weft", "weft"), ("weft", "weft", "weft"), more=[
     ("tensorflow", "weft", "tensorflow"), ("weft", "tensorflow", "weft"), ("weft", "tensorflow", "tensorflow"),
     ("weft", "weft", "tensorflow"), ("tensorflow", "tensorflow", "weft")]))

@@ -339,3 +339,190 @@ def test_moving_averages():
             return [average.average(v).read_value(), debiased.average(x).read_value(), average.average_name(r),
                     str(debiased.average(x)), sorted(average.variables_to_restore())]
     both(program, check_nodes=False)
+
+
+# ---- control flow ----
+
+def test_conditions_read_and_change_a_variable():
+    def program(tf):
+        out = []
+        for on in (True, False):
+            v = tf.Variable([1., 2.], use_resource=True)
+            r = tf.cond(tf.constant(on), lambda v=v: v * 3., lambda v=v: v.assign_add([2., 2.]) * 1.)
+            same = tf.cond(tf.constant(on), lambda v=v: v, lambda v=v: tf.gather(v, [1, 0]))
+            with tf.control_dependencies([r, same]):
+                out += [r, v.read_value()] + tf.gradients(r, v)
+        return out
+    both(program, check_nodes=False)
+
+
+def test_loops_read_and_change_a_variable():
+    def program(tf):
+        v, n = tf.Variable([1., 2.], use_resource=True), tf.Variable(0, use_resource=True)
+        one = tf.constant(1)
+
+        def body(i, total):
+            with tf.control_dependencies([n.assign_add(one)]):
+                return i + 1, total + v * 2.
+        i, total = tf.while_loop(lambda i, total: i < 4, body, [0, tf.zeros([2])])
+        slices = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s + tf.reduce_sum(tf.gather(v, [0, 0]))), [0, 0.])[1]
+        gradients = tf.gradients(total, v) + [tf.convert_to_tensor(tf.gradients(slices, v)[0])]
+        with tf.control_dependencies([i, total]):
+            return [total, n.read_value(), slices] + gradients
+    both(program, check_nodes=False)
+
+
+def test_a_loop_runs_an_update_as_often_as_its_body():
+    def program(tf):
+        n, m, one = tf.Variable(0, use_resource=True), tf.Variable(0), tf.constant(1)
+
+        def body(i):
+            with tf.control_dependencies([n.assign_add(one), m.assign_add(one)]):
+                return tf.identity(i + 1)
+        i = tf.while_loop(lambda i: i < 3, body, [0])
+        with tf.control_dependencies([i]):
+            return [n.read_value(), m.read_value()]
+    both(program, check_nodes=False)
+
+
+def test_the_initial_value_may_depend_on_another_variable():
+    def program(tf):
+        a = tf.Variable([1., 2.], use_resource=True, name="a")
+        b = tf.Variable(a.initial_value * 2., use_resource=True, name="b")
+        c = tf.Variable(lambda: tf.ones([2]) * 3., use_resource=True, name="c")
+        return [a, b, c]
+    both(program)
+
+
+def test_a_variable_made_in_a_loop_or_condition_is_outside_of_it():
+    def program(tf):
+        made = []
+
+        def branch():
+            made.append(tf.get_variable("inside", [2], use_resource=True, initializer=tf.ones_initializer()))
+            return made[0] * 2.
+        got = tf.cond(tf.constant(True), branch, lambda: tf.zeros([2]))
+        return [got, made[0]]
+    both(program, check_nodes=False)
+
+
+# ---- files ----
+
+def build(tf, resource):
+    v = tf.get_variable("v", [2, 2], use_resource=resource, initializer=tf.constant_initializer(1.))
+    with tf.variable_scope("p", partitioner=tf.fixed_size_partitioner(2), use_resource=resource):
+        p = tf.get_variable("p", [4, 2], initializer=tf.constant_initializer(2.))
+    step = tf.get_variable("step", [], tf.int64, tf.zeros_initializer(), trainable=False, use_resource=resource)
+    train = tf.train.AdamOptimizer(.1).minimize(tf.reduce_sum(tf.square(v)) + tf.reduce_sum(tf.nn.embedding_lookup(p, [0, 3])),
+                                                global_step=step)
+    return train, [v, step] + list(p)
+
+
+def saved(tf, resource, path):
+    with tf.Graph().as_default():
+        train, variables = build(tf, resource)
+        saver = tf.train.Saver()
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(3):
+                sess.run(train)
+            return saver.save(sess, path, global_step=3), sess.run(variables)
+
+
+def restored(tf, resource, path):
+    with tf.Graph().as_default():
+        train, variables = build(tf, resource)
+        with tf.Session() as sess:
+            tf.train.Saver().restore(sess, path)
+            return sess.run(variables)
+
+
+def test_checkpoints_are_the_same_for_both_kinds_and_systems(tmp_path):
+    files = {}
+    for tf in (weft, oracle):
+        for resource in (True, False):
+            files[tf.__name__, resource] = saved(tf, resource, str(tmp_path / (tf.__name__.rpartition(".")[2] + str(resource))))
+    (first, values), *others = files.values()
+    listed = oracle.train.list_variables(first)
+    for path, got in others:
+        compare(got, values)
+        assert oracle.train.list_variables(path) == listed
+    for path, _ in files.values():
+        for tf in (weft, oracle):
+            for resource in (True, False):
+                compare(restored(tf, resource, path), values)
+
+
+def test_meta_graphs_keep_what_a_variable_is(tmp_path):
+    def described(v):
+        return (v.name, hasattr(v, "handle"), v.dtype.name, v.shape.as_list(), v.trainable, v.initializer.name,
+                v.initial_value.name, v._as_graph_element().name)
+
+    def imported(tf, meta):
+        with tf.Graph().as_default():
+            saver = tf.train.import_meta_graph(meta + ".meta")
+            with tf.Session() as sess:
+                saver.restore(sess, meta)
+                v = tf.global_variables()[0]
+                after = v.assign_add([[1., 1.], [1., 1.]])
+                train = tf.get_collection("train_op")[0]
+                sess.run(train)
+                return [described(v) for v in tf.global_variables()], sess.run(v), sess.run(after)
+    ours, theirs = (saved(tf, True, str(tmp_path / name))[0] for tf, name in ((weft, "ours"), (oracle, "theirs")))
+    first = imported(oracle, theirs)
+    for tf, path in ((weft, theirs), (oracle, ours), (weft, ours)):
+        got = imported(tf, path)
+        assert got[0] == first[0]
+        compare(got[1:], first[1:])
+
+
+def test_meta_graphs_in_a_scope():
+    def program(tf):
+        tf.Variable([1., 2.], use_resource=True, name="v")
+        meta = tf.train.export_meta_graph()
+        lists = {k: list(c.bytes_list.value) for k, c in meta.collection_def.items()}
+        with tf.Graph().as_default():
+            tf.train.import_meta_graph(meta, import_scope="imp")
+            v = tf.global_variables()[0]
+            return [lists, v.name, v.handle.name, v.initializer.name, v._as_graph_element().name, v.value().shape.as_list()]
+    both(program)
+
+
+def test_freezing():
+    def program(tf):
+        v = tf.Variable([[1., 2.], [3., 4.]], use_resource=True, name="v")
+        w = tf.Variable([[1.], [2.]], use_resource=True, name="w")
+        r = tf.Variable([[1.], [2.]], name="r")
+        on = tf.placeholder_with_default(True, [])
+        weights = tf.cond(on, lambda: w + 1., lambda: w) + r + tf.gather_nd(w, [[0, 0]])
+        tf.matmul(tf.gather(v, [1, 0]), weights, name="out")
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            frozen = tf.graph_util.convert_variables_to_constants(sess, tf.get_default_graph().as_graph_def(), ["out"])
+        with tf.Graph().as_default():
+            out, = tf.import_graph_def(frozen, return_elements=["out:0"], name="")
+            with tf.Session() as sess:
+                return [sess.run(out).tolist(), sorted({n.op for n in frozen.node} & {"VarHandleOp", "ReadVariableOp"})]
+    both(program, check_nodes=False)
+
+
+# ---- clusters ----
+
+def test_the_device_setter_places_handles():
+    def program(tf):
+        with tf.device(tf.train.replica_device_setter(ps_tasks=2, worker_device="/job:worker/task:0")):
+            a = tf.Variable([1., 2.], use_resource=True, name="a")
+            b = tf.get_variable("b", [2], use_resource=True)
+            c = tf.Variable(1., use_resource=True, name="c")
+            loss = tf.reduce_sum(a * b) * c
+            tf.train.AdamOptimizer(.1).minimize(loss)
+        return [[v.device for v in tf.global_variables()]]
+
+    def placed(tf):
+        with tf.Graph().as_default() as graph:
+            said = program(tf)
+            return said, [shown(n) for n in graph.as_graph_def().node if not n.name.startswith("gradients")]
+    ours, theirs = placed(weft), placed(oracle)
+    assert ours[0] == theirs[0]
+    for a, b in zip(ours[1], theirs[1], strict=True):
+        assert a == b

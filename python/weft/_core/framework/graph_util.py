@@ -36,6 +36,43 @@ def _constant(name, value, dtype):
     return node
 
 
+def _handle_types(part, types):
+    """The nodes that pass on the handle of a frozen variable, with the variable's type."""
+    types, more = dict(types), True
+    while more:
+        passed = [n for n in part.node if n.op in ("Switch", "Enter", "Identity") and n.name not in types and
+                  _name(n.input[0]) in types and n.attr["T"].type == 20]
+        types.update((n.name, types[_name(n.input[0])]) for n in passed)
+        more = bool(passed)
+    return types
+
+
+def _read_constant(node, kind):
+    """A node that took the handle takes the constant; gives the constants that it needs besides."""
+    reads = {"ReadVariableOp": "Identity", "ResourceGather": "GatherV2", "ResourceGatherNd": "GatherNd"}
+    attrs = {k: node.attr[k].SerializeToString() for k in ("Tindices", "batch_dims") if k in node.attr}
+    if node.op not in reads:
+        node.attr["T"].type = kind
+        return []
+    node.op = reads[node.op]
+    node.attr.clear()
+    if node.op == "Identity":
+        node.attr["T"].type = kind
+        return []
+    node.attr["Tparams"].type = kind
+    node.attr["Tindices"].ParseFromString(attrs["Tindices"])
+    if node.op == "GatherNd":
+        return []
+    node.attr["Taxis"].type = 3
+    if "batch_dims" in attrs:
+        node.attr["batch_dims"].ParseFromString(attrs["batch_dims"])
+    controls = [i for i in node.input if i[0] == "^"]
+    inputs = [i for i in node.input if i[0] != "^"] + [node.name + "/axis"] + controls
+    del node.input[:]
+    node.input.extend(inputs)
+    return [_constant(node.name + "/axis", 0, 3)]
+
+
 def convert_variables_to_constants(sess, input_graph_def, output_node_names, variable_names_whitelist=None,
                                    variable_names_blacklist=None):
     """What the outputs need, with constants of the variables' values in place of the variables."""
@@ -50,15 +87,14 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
     names = list(kinds)
     values = sess.run([n + ("/Read/ReadVariableOp:0" if kinds[n][1] else ":0") for n in names]) if names else []
     frozen = {n: _constant(n, v, kinds[n][0]) for n, v in zip(names, values)}
-    made = protos.GraphDef(versions=part.versions, library=part.library)
+    types = _handle_types(part, {n: kinds[n][0] for n in names if kinds[n][1]})
+    made, axes = protos.GraphDef(versions=part.versions, library=part.library), []
     for node in part.node:
         new = made.node.add()
         new.CopyFrom(frozen.get(node.name, node))
-        if node.op == "ReadVariableOp" and _name(node.input[0]) in frozen:
-            kind = kinds[_name(node.input[0])][0]
-            new.op = "Identity"
-            new.attr.clear()
-            new.attr["T"].type = kind
+        if node.name not in frozen and node.input and _name(node.input[0]) in types:
+            axes += _read_constant(new, types[_name(node.input[0])])
+    made.node.extend(axes)
     logging.info("Froze %d variables.", len(frozen))
     return made
 

@@ -256,6 +256,7 @@ class WhileContext(Context):
     def __init__(self, graph, frame, parallel_iterations):
         super().__init__(graph)
         self.frame, self.parallel, self.pivot = frame, parallel_iterations, -1
+        self.constants = set()  # what was brought in
 
     def enter(self, source, is_constant, name="Enter"):
         ref = self.graph._c.dtype(source) > 100
@@ -263,9 +264,17 @@ class WhileContext(Context):
             ("frame_name", "s", self.frame.encode()), ("is_constant", "b", is_constant),
             ("parallel_iterations", "i", self.parallel)])
 
+    def added(self, operation):
+        """A node that reads only values from outside waits for the iteration: else it would run once too often."""
+        super().added(operation)
+        inputs = self.graph._c.inputs(operation._id)
+        if inputs and self.constants.issuperset(inputs) and not operation.control_inputs:
+            operation._add_control_input(self.graph._operation(self.pivot >> 16))
+
     def take(self, source):
         made = self.enter(source, True).outputs[0]
         made.set_shape(self.graph._c.shape(source))
+        self.constants.add(made._out)
         return made._out
 
 

@@ -4,6 +4,7 @@ from weft._core.framework.absent import where
 from weft._core.framework.build import constant, convert_to_tensor, op
 from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
 from weft._core.nn import feature_column, layers as core, nn
+from weft._core.nn.batch_norm import batch_norm_here
 from weft._core.ops import array_ops, init_ops, math_ops
 from weft._core.ops.variable_scope import get_variable, variable_scope
 
@@ -258,28 +259,48 @@ def softmax(logits, scope=None):
         return nn.softmax(logits)
 
 
+def _flat_batch_norm(inputs, axis, *args):
+    """Rows as images of one pixel, which the fused op takes."""
+    x = convert_to_tensor(inputs)
+    depth = x.shape.as_list()[-1]
+    if depth is None:
+        raise ValueError("`C` dimension must be known but is None")
+    images = array_ops.reshape(x, [-1, depth, 1, 1] if axis == 1 else [-1, 1, 1, depth])
+    out, updates = batch_norm_here(images, *args[:6], axis, *args[6:])
+    out = array_ops.reshape(out, array_ops.shape(x))
+    out.set_shape(x.shape)
+    return out, updates
+
+
 @add_arg_scope
 def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, activation_fn=None, param_initializers=None,
                param_regularizers=None, updates_collections=GraphKeys.UPDATE_OPS, is_training=True, reuse=None,
                variables_collections=None, outputs_collections=None, trainable=True, batch_weights=None, fused=None,
-               data_format="NHWC", zero_debias_moving_mean=False, scope=None, **kwargs):
-    if batch_weights is not None or zero_debias_moving_mean or kwargs.get("renorm"):
-        raise NotImplementedError("tf.contrib.layers.batch_norm(batch_weights, zero_debias_moving_mean, renorm) are not in Weft%s: "
-                                  "leave them out" % where())
+               data_format="NHWC", zero_debias_moving_mean=False, scope=None, renorm=False, renorm_clipping=None,
+               renorm_decay=0.99, adjustment=None):
+    asked = {"batch_weights": batch_weights is not None, "zero_debias_moving_mean": zero_debias_moving_mean, "renorm": renorm,
+             "adjustment": adjustment is not None}
+    for key in (k for k, given in asked.items() if given):
+        raise NotImplementedError("tf.contrib.layers.batch_norm(%s=...) is not in Weft%s: leave it out" % (key, where()))
+    if data_format not in ("NHWC", "NCHW"):
+        raise ValueError("data_format has to be either NCHW or NHWC: %s" % data_format)
     start, kept = param_initializers or {}, param_regularizers or {}
 
     def make(key, shape, dtype, default, learnt):
         return _variable(key, shape, dtype, start.get(key, default), kept.get(key), learnt, variables_collections)
-    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse):
-        axis = 1 if data_format == "NCHW" else -1
-        out, updates = core.batch_norm_here(inputs, decay, epsilon, center, scale, is_training, trainable, axis, make)
+    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as sc:
+        axis, given = 1 if data_format == "NCHW" else -1, (decay, epsilon, center, scale, is_training, trainable)
+        if convert_to_tensor(inputs).shape.ndims == 2 and fused in (None, True):
+            out, updates = _flat_batch_norm(inputs, axis, *given, make, fused)
+        else:
+            out, updates = batch_norm_here(inputs, *given, axis, make, fused)
         if updates_collections is None:
             with get_default_graph().control_dependencies(updates):
                 out = array_ops.identity(out)
         else:
             for u in updates:
                 get_default_graph().add_to_collections(updates_collections, u)
-        return out if activation_fn is None else activation_fn(out)
+        return _collect(outputs_collections, sc.original_name_scope, out if activation_fn is None else activation_fn(out))
 
 
 def optimize_loss(loss, global_step, learning_rate, optimizer, clip_gradients=None, variables=None, name=None, **kwargs):

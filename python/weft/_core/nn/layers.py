@@ -1,8 +1,9 @@
 """tf.layers: variables in a scope called as the layer, and the ops between them."""
 from weft._core.framework.absent import where
-from weft._core.framework.build import convert_to_tensor, op
+from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
 from weft._core.nn import nn
+from weft._core.nn.batch_norm import batch_norm_here
 from weft._core.ops import array_ops, init_ops, math_ops
 from weft._core.ops.control_flow import smart_cond
 from weft._core.ops.variable_scope import get_variable, variable_scope
@@ -134,38 +135,6 @@ def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=
                           lambda: array_ops.identity(inputs))
 
 
-def batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis=-1, make=None):
-    """In the current variable scope: the normalised tensor and the updates of the moving statistics.  `make` makes a variable
-    of its name, shape, type and initial values."""
-    x = convert_to_tensor(inputs)
-    rank, dtype = x.shape.ndims, x.dtype.base_dtype
-    axis = axis[0] if isinstance(axis, (list, tuple)) else axis
-    axis = axis + rank if axis < 0 else axis
-    depth = x.shape.as_list()[axis]
-    make = make or (lambda name, shape, of, start, learnt: get_variable(name, shape, of, start, trainable=learnt))
-    gamma = make("gamma", [depth], dtype, init_ops.Ones(), trainable) if scale else None
-    beta = make("beta", [depth], dtype, init_ops.Zeros(), trainable) if center else None
-    mean = make("moving_mean", [depth], dtype, init_ops.Zeros(), False)
-    variance = make("moving_variance", [depth], dtype, init_ops.Ones(), False)
-    now_mean, now_variance = smart_cond(training, lambda: nn.moments(x, [i for i in range(rank) if i != axis]),
-                                        lambda: (array_ops.identity(mean), array_ops.identity(variance)))
-
-    def along(v):
-        """The values of the axis, where it is not the last one that they meet by themselves."""
-        last = v is None or axis == rank - 1
-        return v if last else array_ops.reshape(v, [depth if i == axis else 1 for i in range(rank)])
-    out = nn.batch_normalization(x, along(now_mean), along(now_variance), along(beta), along(gamma), epsilon)
-    out.set_shape(x.shape)
-    if training is False:
-        return out, []
-    rate = smart_cond(training, lambda: convert_to_tensor(1.0 - momentum, dtype), lambda: convert_to_tensor(0.0, dtype))
-    updates = []
-    for old, new in ((mean, now_mean), (variance, now_variance)):
-        with get_default_graph().colocate_with(old.op):
-            updates.append(op("AssignSub", "AssignMovingAvg", ref=old._ref(), value=(old - array_ops.stop_gradient(new)) * rate))
-    return out, updates
-
-
 def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True,
                         beta_initializer=None, gamma_initializer=None, moving_mean_initializer=None,
                         moving_variance_initializer=None, beta_regularizer=None, gamma_regularizer=None,
@@ -182,7 +151,7 @@ def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=Tru
     def make(key, shape, dtype, default, learnt):
         return get_variable(key, shape, dtype, default if start[key] is None else start[key], kept.get(key), learnt)
     with _layer_scope(name, "batch_normalization", inputs, reuse):
-        out, updates = batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis, make)
+        out, updates = batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis, make, fused)
     for u in updates:
         get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, u)
     return out

@@ -237,10 +237,16 @@ def batch_norm_with_global_normalization(t=None, m=None, v=None, beta=None, gamm
 
 
 def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,
-                     name=None):
-    empty = constant([], x.dtype.base_dtype)
-    made = op("FusedBatchNorm", name, x=x, scale=scale, offset=offset, mean=empty if mean is None else mean,
-              variance=empty if variance is None else variance, epsilon=max(epsilon, 1.001e-5), data_format=data_format,
+                     name=None, exponential_avg_factor=1.0):
+    if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
+        raise ValueError("Both `mean` and `variance` must be a 1D tensor when `is_training` is False or "
+                         "`exponential_avg_factor` != 1.0. Received: `mean` %r and `variance` %r" % (mean, variance))
+    x, scale = convert_to_tensor(x, name="input"), convert_to_tensor(scale, name="scale")
+    offset = convert_to_tensor(offset, name="offset")
+    mean = constant([], dtypes.float32) if mean is None else mean
+    variance = constant([], dtypes.float32) if variance is None else variance
+    made = op("FusedBatchNormV3", name, x=x, scale=scale, offset=offset, mean=mean, variance=variance,
+              epsilon=epsilon, exponential_avg_factor=exponential_avg_factor, data_format=data_format,
               is_training=is_training)
     return made[0], made[1], made[2]
 

@@ -1,0 +1,135 @@
+"""Batch normalization in the current variable scope: TensorFlow's fused op where it fits, else the ops one by one.
+
+The fused op takes images and volumes of float, half or bfloat16 whose channels are the second or the last axis.  Its
+moving variance is that of a sample: N/(N-1) times the batch's.  The other way keeps the batch's own variance.
+"""
+from weft._core.framework import dtypes
+from weft._core.framework.build import constant, constant_value, convert_to_tensor
+from weft._core.framework.graph import Tensor, get_default_graph, name_scope
+from weft._core.nn import nn
+from weft._core.ops import array_ops, init_ops, math_ops
+from weft._core.ops.control_flow import smart_cond
+from weft._core.ops.variable_scope import get_variable
+from weft._core.ops.variables import assign_sub
+
+_LAYOUTS = {(4, 1): "NCHW", (4, 3): "NHWC", (5, 1): "NCDHW", (5, 4): "NDHWC"}
+
+
+class _Norm:
+    """One call: the input, its axes and the variables."""
+
+    def __init__(self, x, axis, momentum, epsilon, training, fused):
+        self.x, self.rank, self.dtype = x, x.shape.ndims, x.dtype.base_dtype
+        if self.rank is None:
+            raise ValueError("Input has undefined rank. Received: input_shape=%s" % x.shape)
+        self.momentum, self.epsilon, self.training = momentum, epsilon, training
+        self.axes = [self._axis(a) for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
+        self.dims = x.shape.as_list()
+        if any(self.dims[a] is None for a in self.axes):
+            raise ValueError("Input has undefined `axis` dimension. Received input with shape %s and axis=%s" % (
+                x.shape, tuple(self.axes)))
+        self.narrow = self.dtype in (dtypes.float16, dtypes.bfloat16)
+        self.param_dtype = dtypes.float32 if self.narrow else self.dtype
+        self.layout = _LAYOUTS.get((self.rank, self.axes[0])) if len(self.axes) == 1 else None
+        self.fused = fused in (None, True) and self.layout is not None and (self.narrow or self.dtype == dtypes.float32)
+
+    def _axis(self, axis):
+        if not isinstance(axis, int):
+            raise TypeError("Type of axis must be int or list, type given: %s" % type(axis))
+        if not -self.rank <= axis < self.rank:
+            raise ValueError("Invalid axis: %d. The input has %d axes: %s" % (axis, self.rank, self.x.shape))
+        return axis % self.rank
+
+    @property
+    def param_shape(self):
+        if len(self.axes) == 1:
+            return [self.dims[self.axes[0]]]
+        return [self.dims[i] if i in self.axes else 1 for i in range(self.rank)]
+
+    def known(self):
+        """Is it training: True, False, or None where a value decides."""
+        if isinstance(self.training, Tensor):
+            found = constant_value(self.training)
+            return None if found is None else bool(found)
+        return bool(self.training)
+
+    # ---- the fused op ----
+
+    def fuse(self, gamma, beta, mean, variance):
+        if beta is None:
+            beta = constant(0.0, self.param_dtype, self.param_shape)
+        if gamma is None:
+            gamma = constant(1.0, self.param_dtype, self.param_shape)
+
+        def run(on):
+            return nn.fused_batch_norm(self.x, gamma, beta, mean, variance, self.epsilon, self.layout, on)
+        out, now_mean, now_variance = smart_cond(self.training, lambda: run(True), lambda: run(False))
+        known = self.known()
+        if known is False:
+            return out, []
+        momentum = smart_cond(self.training, lambda: self.momentum, lambda: 1.0) if known is None else \
+            convert_to_tensor(self.momentum)
+        return out, [moving_average(mean, now_mean, momentum), moving_average(variance, now_variance, momentum)]
+
+    # ---- one by one ----
+
+    def along(self, v):
+        """A vector of the axis so that it broadcasts against the input."""
+        if v is None or len(self.axes) > 1 or self.axes[0] == self.rank - 1:
+            return v
+        return array_ops.reshape(v, [self.dims[i] if i in self.axes else 1 for i in range(self.rank)])
+
+    def compute(self, gamma, beta, mean, variance):
+        x = math_ops.cast(self.x, dtypes.float32) if self.narrow else self.x
+        gamma, beta, updates = self.along(gamma), self.along(beta), []
+        now_mean, now_variance = mean, variance
+        if self.known() is not False:
+            over = [i for i in range(self.rank) if i not in self.axes]
+            now_mean, now_variance = nn.moments(x, over, keepdims=len(self.axes) > 1)
+            now_mean = self.choose(now_mean, mean)
+            now_variance = self.choose(now_variance, variance)
+            for old, new in ((mean, now_mean), (variance, now_variance)):
+                updates.append(smart_cond(self.training, lambda old=old, new=new: moving_average(old, new, self.momentum),
+                                          lambda old=old: convert_to_tensor(old)))
+        if self.narrow:
+            now_mean, now_variance = math_ops.cast(now_mean, x.dtype), math_ops.cast(now_variance, x.dtype)
+            beta, gamma = (None if v is None else math_ops.cast(v, x.dtype) for v in (beta, gamma))
+        out = nn.batch_normalization(x, self.along(now_mean), self.along(now_variance), beta, gamma, self.epsilon)
+        out = math_ops.cast(out, self.dtype) if self.narrow else out
+        out.set_shape(self.x.shape)
+        return out, updates
+
+    def choose(self, now, moving):
+        return smart_cond(self.training, lambda: now, lambda: convert_to_tensor(moving))
+
+
+def moving_average(variable, value, momentum):
+    """variable -= (variable - value) * (1 - momentum)"""
+    with name_scope(None, "AssignMovingAvg", [variable, value, momentum]) as scope:
+        with get_default_graph().colocate_with(variable):
+            rate = convert_to_tensor(1.0 - momentum, name="decay")
+            if rate.dtype.base_dtype != variable.dtype.base_dtype:
+                rate = math_ops.cast(rate, variable.dtype.base_dtype)
+            return assign_sub(variable, (variable - math_ops.cast(value, variable.dtype.base_dtype)) * rate, name=scope)
+
+
+def _training(training):
+    if training is not None:
+        return training
+    from weft._core.keras.backend import learning_phase
+    return learning_phase()
+
+
+def batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis=-1, make=None, fused=None):
+    """In the current variable scope: the normalized tensor and the updates of the moving statistics.  `make` makes a variable
+    of its name, shape, type and initial values."""
+    training = _training(training)
+    norm = _Norm(convert_to_tensor(inputs), axis, momentum, epsilon, training, fused)
+    make = make or (lambda name, shape, of, start, learnt: get_variable(name, shape, of, start, trainable=learnt))
+    shape, dtype = norm.param_shape, norm.param_dtype
+    gamma = make("gamma", shape, dtype, init_ops.Ones(), trainable) if scale else None
+    beta = make("beta", shape, dtype, init_ops.Zeros(), trainable) if center else None
+    mean = make("moving_mean", shape, dtype, init_ops.Zeros(), False)
+    variance = make("moving_variance", shape, dtype, init_ops.Ones(), False)
+    out, updates = (norm.fuse if norm.fused else norm.compute)(gamma, beta, mean, variance)
+    return out, [u.op for u in updates] if trainable else []

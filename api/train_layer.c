@@ -85,7 +85,8 @@ weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_no
                   .no_center = o->no_center,
                   .no_scale = o->no_scale,
                   .untrainable = o->untrainable,
-                  .channels_first = o->channels_first};
+                  .channels_first = o->channels_first,
+                  .unfused = o->unfused};
   if (!weft__named_given(g, "batch_normalization", 1, &x) || !weft__named_keep(g, read_reuse(&b.reuse, o->reuse)) ||
       (o->when && !weft__named_given(g, "batch_normalization", 1, o->when)))
     return WEFT_NONE;

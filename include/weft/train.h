@@ -246,6 +246,7 @@ typedef struct weft_batch_norm_opts {
   double momentum, epsilon; /* 0: .99, .001 */
   bool no_center, no_scale, untrainable;
   bool channels_first;
+  bool unfused; /* images and volumes, too, are normalized by single ops: the moving variance lacks N/(N-1) */
 } weft_batch_norm_opts;
 WEFT_API weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_norm_opts *opts);
 

@@ -51,7 +51,7 @@ class DropoutOpts(C.Structure):
 class BatchNormOpts(C.Structure):
     _fields_ = [("name", C.c_char_p), ("reuse", C.c_int), ("training", C.c_bool), ("when", C.POINTER(Out)),
                 ("momentum", C.c_double), ("epsilon", C.c_double), ("no_center", C.c_bool), ("no_scale", C.c_bool),
-                ("untrainable", C.c_bool), ("channels_first", C.c_bool)]
+                ("untrainable", C.c_bool), ("channels_first", C.c_bool), ("unfused", C.c_bool)]
 
 
 class Layers:
@@ -296,11 +296,13 @@ def test_dropout_when_a_value_says_so(on):
     same_numbers(g, ours, y, o, {"x0:0": data(4, 50), "x1:0": np.array(on)})
 
 
-@pytest.mark.parametrize("shape", [[None, 4, 5, 3], [None, 3]])
+@pytest.mark.parametrize("shape,unfused", [([None, 4, 5, 3], False), ([None, 3], False), ([None, 4, 5, 3], True),
+                                           ([2, 3, 3, 4, 2], False)])
 @pytest.mark.parametrize("training", [True, False])
-def test_batch_normalization(shape, training):
-    g, ours, before, y, o = both((tf.float32, shape), lambda x: L.batch_normalization(x, training=training, momentum=.9),
-                                 lambda l, x: l.batch_norm(x, training=training, momentum=.9))
+def test_batch_normalization(shape, unfused, training):
+    how = {"fused": False} if unfused else {}
+    g, ours, before, y, o = both((tf.float32, shape), lambda x: L.batch_normalization(x, training=training, momentum=.9, **how),
+                                 lambda l, x: l.batch_norm(x, training=training, momentum=.9, unfused=unfused))
     trainlib.no_differences(g.as_graph_def(), ours.export(), before)
     want, got = ([t.name for t in g.get_collection("update_ops")], trainlib.names_in(ours.export_meta(), "update_ops"))
     assert want == got
@@ -309,13 +311,34 @@ def test_batch_normalization(shape, training):
                  updates=got)
 
 
+@pytest.mark.parametrize("shape", [[4, 4, 5, 3], [4, 3]])
+@pytest.mark.parametrize("dtype", [tf.float16, tf.float64])
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_normalization_of_other_types(shape, dtype, training):
+    g, ours, before, y, o = both((dtype, shape), lambda x: L.batch_normalization(x, training=training),
+                                 lambda l, x: l.batch_norm(x, training=training))
+    kept = [n for n in g.as_graph_def().node if not n.op == "Cast"]  # TensorFlow counts casts that it leaves out
+    assert [(n.name, n.op) for n in kept] == [(n.name, n.op) for n in ours.export().node if n.op != "Cast"]
+    trainlib.same_collections(g, ours, ["variables", "trainable_variables"])
+
+
+def test_batch_normalization_that_is_not_trained():
+    g, ours, before, y, o = both((tf.float32, [2, 4, 5, 3]), lambda x: L.batch_normalization(x, training=True, trainable=False),
+                                 lambda l, x: l.batch_norm(x, training=True, untrainable=True))
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+    assert not g.get_collection("update_ops") and not trainlib.names_in(ours.export_meta(), "update_ops")
+
+
 @pytest.mark.parametrize("shape", [[None, 4, 5, 3], [None, 3]])
 @pytest.mark.parametrize("on", [True, False])
 def test_batch_normalization_when_a_value_says_so(shape, on):
     g, ours, before, y, o = both([(tf.float32, shape), (tf.bool, [])], lambda x, t: L.batch_normalization(x, training=t),
                                  lambda l, x, t: l.batch_norm(x, when=C.pointer(t)))
     feeds = {"x0:0": data(*[6 if d is None else d for d in shape]), "x1:0": np.array(on)}
+    nodes = [{n.name: (n.op, sorted(n.input)) for n in d.node[before:]} for d in (g.as_graph_def(), ours.export())]
+    assert nodes[0] == nodes[1]
     theirs, mine = g.get_collection("update_ops"), trainlib.names_in(ours.export_meta(), "update_ops")
+    assert [u.name for u in theirs] == mine
     s = weftlib.Session(ours)
     with v1.Session(graph=g) as tfs:
         tfs.run("init"), s.run((), targets=["init"])

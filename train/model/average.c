@@ -83,7 +83,7 @@ static weft_out initialized_value(weft_graph *g, weft_out v, weft_out initial) {
   weft_out there = ready(g, v);
   if (there.node < 0) return WEFT_NONE;
   weft__b_push_name(g, "cond");
-  weft_out cond = weft__named_cond(g, there, NULL);
+  weft_out cond = weft__named_cond(g, there, NULL, NULL);
   weft_out now = value_there(g, v, cond);
   weft_out later = cond.node < 0 ? WEFT_NONE : weft__named_branch(g, "Switch", "Switch", initial, cond, false);
   weft_out o = weft__b_node(g, "Merge", NULL, 2, (weft_out[]){later, now}, 0, NULL);

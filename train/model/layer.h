@@ -38,8 +38,9 @@ typedef struct batch_norm {
   reuse_mode reuse;
   double momentum, epsilon;
   bool no_center, no_scale, untrainable, channels_first;
+  bool unfused; /* fused=False */
 } batch_norm;
-/* Over the last axis; what updates the moving mean and variance goes to "update_ops". */
+/* Over the last axis or axis 1; what updates the moving mean and variance goes to "update_ops". */
 weft_out weft__batch_normalization(weft_graph *g, weft_out x, training t, const batch_norm *b);
 
 /* Rows of a table that may be cut into parts: row i is in part i mod n, or (div) parts hold rows that follow. */

@@ -148,11 +148,12 @@ weft_out weft__named_after(weft_graph *g, const char *name, int n, const int *no
   return o;
 }
 
-weft_out weft__named_cond(weft_graph *g, weft_out pred, weft_out *yes) {
+weft_out weft__named_cond(weft_graph *g, weft_out pred, weft_out *yes, weft_out *no) {
   weft_out both = weft__b_node(g, "Switch", NULL, 2, (weft_out[]){pred, pred}, 0, NULL);
   weft_out holds = weft__named_unary(g, "Identity", "switch_t", weft__b_slot(both, 1));
-  weft__named_unary(g, "Identity", "switch_f", both);
+  weft_out fails = weft__named_unary(g, "Identity", "switch_f", both);
   if (yes) *yes = holds;
+  if (no) *no = fails;
   return weft__named_unary(g, "Identity", "pred_id", pred);
 }
 

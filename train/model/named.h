@@ -56,8 +56,8 @@ weft_out weft__named_pack(weft_graph *g, const char *name, int n, const weft_out
 weft_out weft__named_after(weft_graph *g, const char *name, int n, const int *node_ids, weft_out x);
 
 /* The head of tf.cond in its scope: "Switch", "switch_t", "switch_f".  Returns "pred_id", which switches inputs; *yes
- * (may be NULL) is alive when pred holds. */
-weft_out weft__named_cond(weft_graph *g, weft_out pred, weft_out *yes);
+ * is alive when pred holds, *no when it does not; both may be NULL. */
+weft_out weft__named_cond(weft_graph *g, weft_out pred, weft_out *yes, weft_out *no);
 /* x in a branch of it; placed with x.  type: "Switch" or "RefSwitch". */
 weft_out weft__named_branch(weft_graph *g, const char *type, const char *name, weft_out x, weft_out cond, bool then);
 

@@ -160,3 +160,55 @@ def test_checkpoints_hold_the_same_statistics(tmp_path):
     n = IMAGES.size // 3
     np.testing.assert_allclose(ours["batch_normalization/moving_variance"],
                                .5 + .5 * IMAGES.reshape(-1, 3).var(0) * n / (n - 1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["layers", "keras"])
+def test_a_layer_is_used_again(kind):
+    def program(tf):
+        x = tf.placeholder(tf.float32, [2, 5, 5, 3], name="x")
+        layer = (tf.layers if kind == "layers" else tf.keras.layers).BatchNormalization(momentum=.5)
+        layer(x, training=True)
+        layer(x, training=False)
+        layer(x, training=True)
+        return [[v.name for v in layer.weights], [v.name for v in layer.trainable_weights],
+                [v.name for v in layer.non_trainable_variables], [u.name for u in layer.updates], layer.gamma.name,
+                layer.moving_variance.name, layer.built]
+    same_graph(program)
+
+
+def test_the_keras_layer_follows_the_learning_phase():
+    def program(tf):
+        x = tf.placeholder(tf.float32, [2, 5, 5, 3], name="x")
+        layer = tf.keras.layers.BatchNormalization()
+        return [layer(x).name, [u.name for u in layer.updates]]
+    same_graph(program, ordered=False)
+
+
+@pytest.mark.parametrize("key", ["renorm", "virtual_batch_size", "adjustment"])
+def test_what_is_missing_is_named(key):
+    with weft.Graph().as_default(), pytest.raises(NotImplementedError, match=r"%s=" % key):
+        weft.layers.batch_normalization(weft.ones([2, 5, 5, 3]), **{key: 2})
+
+
+def contrib(shape, **more):
+    """The moving variance after one step of contrib's layer, which TensorFlow 2 does not have."""
+    data = IMAGES.reshape(-1, 3)[:8].reshape(shape)
+    with weft.Graph().as_default() as graph:
+        y = weft.contrib.layers.batch_norm(weft.constant(data), decay=0., scale=True, **more)
+        updates = weft.get_collection(weft.GraphKeys.UPDATE_OPS)
+        found = {v.op.name: v for v in weft.global_variables()}
+        ops = {n.op for n in graph.as_graph_def().node}
+        with weft.Session() as sess:
+            sess.run(weft.global_variables_initializer())
+            out, _ = sess.run([y, updates])
+            return out, sess.run(found["BatchNorm/moving_variance"]), "FusedBatchNormV3" in ops, data.reshape(-1, 3)
+
+
+@pytest.mark.parametrize("shape,more,fused", [((2, 2, 2, 3), {}, True), ((8, 3), {}, True), ((8, 3), {"fused": False}, False),
+                                              ((2, 2, 2, 3), {"fused": False}, False), ((2, 4, 3), {}, False)])
+def test_contrib_fuses_images_and_rows(shape, more, fused):
+    out, variance, has, rows = contrib(shape, **more)
+    assert has == fused
+    assert out.shape == shape
+    np.testing.assert_allclose(out.reshape(-1, 3), (rows - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-3), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(variance, rows.var(0) * (8 / 7 if fused else 1), rtol=1e-5)

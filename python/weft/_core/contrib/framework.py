@@ -46,19 +46,21 @@ def assign_from_checkpoint_fn(model_path, var_list, ignore_missing_vars=False, r
 def model_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None,
                    caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None):
     lists = list(collections or [GraphKeys.GLOBAL_VARIABLES]) + [GraphKeys.MODEL_VARIABLES]
-    return variable(name, shape, dtype, initializer, regularizer, trainable, lists, caching_device, device)
+    return variable(name, shape, dtype, initializer, regularizer, trainable, lists, caching_device, device, partitioner,
+                    custom_getter, use_resource)
 
 
 def variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None,
              caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None):
     graph = get_default_graph()
     with graph.device(device or ""):
-        return get_variable(name, shape, dtype, initializer, regularizer, trainable, collections, caching_device)
+        return get_variable(name, shape, dtype, initializer, regularizer, trainable, collections, caching_device, partitioner,
+                            use_resource=use_resource, custom_getter=custom_getter)
 
 
 def local_variable(initial_value, validate_shape=True, name=None, use_resource=None):
     return Variable(initial_value, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], name=name,
-                    validate_shape=validate_shape)
+                    validate_shape=validate_shape, use_resource=use_resource)
 
 
 class VariableDeviceChooser:

@@ -3,7 +3,7 @@ from weft._core.framework.absent import where
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
 from weft._core.nn import nn
-from weft._core.nn.batch_norm import batch_norm_here
+from weft._core.nn.batch_norm_layer import BatchNormalization
 from weft._core.ops import array_ops, init_ops, math_ops
 from weft._core.ops.control_flow import smart_cond
 from weft._core.ops.variable_scope import get_variable, variable_scope
@@ -136,22 +136,13 @@ def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=
 
 
 def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True,
-                        beta_initializer=None, gamma_initializer=None, moving_mean_initializer=None,
-                        moving_variance_initializer=None, beta_regularizer=None, gamma_regularizer=None,
-                        beta_constraint=None, gamma_constraint=None, training=False, trainable=True, name=None, reuse=None,
-                        renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None, virtual_batch_size=None,
-                        adjustment=None):
-    asked = {"renorm": renorm, "virtual_batch_size": virtual_batch_size, "adjustment": adjustment}
-    for key in (k for k, v in asked.items() if v):
-        raise NotImplementedError("tf.layers.batch_normalization(%s=...) is not in Weft%s: leave it out" % (key, where()))
-    start = {"gamma": gamma_initializer, "beta": beta_initializer, "moving_mean": moving_mean_initializer,
-             "moving_variance": moving_variance_initializer}
-    kept = {"gamma": gamma_regularizer, "beta": beta_regularizer}
-
-    def make(key, shape, dtype, default, learnt):
-        return get_variable(key, shape, dtype, default if start[key] is None else start[key], kept.get(key), learnt)
-    with _layer_scope(name, "batch_normalization", inputs, reuse):
-        out, updates = batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis, make, fused)
-    for u in updates:
-        get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, u)
-    return out
+                        beta_initializer=init_ops.Zeros(), gamma_initializer=init_ops.Ones(),
+                        moving_mean_initializer=init_ops.Zeros(), moving_variance_initializer=init_ops.Ones(),
+                        beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None,
+                        training=False, trainable=True, name=None, reuse=None, renorm=False, renorm_clipping=None,
+                        renorm_momentum=0.99, fused=None, virtual_batch_size=None, adjustment=None):
+    layer = BatchNormalization(
+        axis, momentum, epsilon, center, scale, beta_initializer, gamma_initializer, moving_mean_initializer,
+        moving_variance_initializer, beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint, renorm,
+        renorm_clipping, renorm_momentum, fused, trainable, virtual_batch_size, adjustment, name, _reuse=reuse)
+    return layer(inputs, training=training)

@@ -27,6 +27,25 @@ const void *weft_collection_item(const weft_graph *g, const char *list, int i, s
   return c->s[i].data;
 }
 
+weft_err weft_collection_add_int(weft_graph *g, const char *list, int64_t v) {
+  return weft__collection_add_int(g, list, v);
+}
+
+weft_err weft_collection_add_float(weft_graph *g, const char *list, float v) {
+  return weft__collection_add_float(g, list, v);
+}
+
+bool weft_collection_number(const weft_graph *g, const char *list, int i, int64_t *v, float *f, bool *is_int) {
+  const collection *c = weft__collection_get(g, list);
+  if (!c || (c->kind != COLLECTION_INTS && c->kind != COLLECTION_FLOATS) || i < 0 || i >= c->n) return false;
+  *is_int = c->kind == COLLECTION_INTS;
+  if (*is_int)
+    *v = c->i[i];
+  else
+    *f = c->f[i];
+  return true;
+}
+
 void weft_collection_clear(weft_graph *g, const char *list) { weft__collection_clear(g, list); }
 
 int weft_collection_count(const weft_graph *g) { return g->collections.count; }

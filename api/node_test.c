@@ -118,3 +118,18 @@ TEST(lists_hold_names_or_bytes_and_can_be_cleared) {
   EXPECT_EQ_INT(weft_collection_size(g, "things"), 0);
   weft_graph_destroy(g);
 }
+
+TEST(lists_hold_numbers) {
+  weft_graph *g = made();
+  int64_t v = 0;
+  float f = 0;
+  bool is_int;
+  EXPECT_OK(weft_collection_add_int(g, "ints", 7));
+  EXPECT_OK(weft_collection_add_float(g, "floats", 1.5f));
+  EXPECT(weft_collection_number(g, "ints", 0, &v, &f, &is_int) && is_int && v == 7);
+  EXPECT(weft_collection_number(g, "floats", 0, &v, &f, &is_int) && !is_int && f == 1.5f);
+  EXPECT(!weft_collection_number(g, "floats", 1, &v, &f, &is_int));
+  EXPECT(!weft_collection_number(g, "none", 0, &v, &f, &is_int));
+  EXPECT_EQ_INT(weft_collection_add_int(g, "floats", 1), WEFT_INVALID_ARGUMENT);
+  weft_graph_destroy(g);
+}

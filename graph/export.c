@@ -65,7 +65,8 @@ static weft_err write_node(Tensorflow__NodeDef *def, const weft_node *n, const e
   def->attr = weft__arena_alloc(a, sizeof *def->attr * (size_t)(n->n_attr + 1));
   if (!def->attr) return oom();
   for (int i = 0; i < n->n_attr; i++) WEFT_TRY(write_attr(def, &n->attr[i], a));
-  if (opts->output_shapes && n->op) WEFT_TRY(write_attr(def, &A_SHAPES("_output_shapes", n->out_shape, n->n_out), a));
+  if (opts->output_shapes && n->op && n->n_out > 0)
+    WEFT_TRY(write_attr(def, &A_SHAPES("_output_shapes", n->out_shape, n->n_out), a));
   return write_unknown(def, n, a);
 }
 

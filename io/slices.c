@@ -309,6 +309,22 @@ weft_err weft__slices_find(slices_reader *r, bytes name, bundle_entry *out) {
                     name.data, r->pattern);
 }
 
+weft_err weft__slices_each(slices_reader *r, bundle_fn *fn, void *arg) {
+  for (int i = 0; i < r->n_shard; i++) {
+    const Tensorflow__SavedTensorSliceMeta *all = r->shard[i].meta->meta;
+    for (size_t j = 0; j < all->n_tensor; j++) {
+      bytes name = {all->tensor[j]->name, strlen(all->tensor[j]->name)};
+      bundle_entry e;
+      bool again = false; /* a shard before this one has slices of it too */
+      for (int k = 0; k < i && !again; k++) again = meta_of(&r->shard[k], name) != NULL;
+      if (again) continue;
+      WEFT_TRY(weft__slices_find(r, name, &e));
+      WEFT_TRY(fn(arg, name, &e));
+    }
+  }
+  return WEFT_OK;
+}
+
 /* The values of one stored slice as a tensor: the proto's lists under the type and shape they stand for. */
 static weft_err piece_tensor(const slices_reader *r, bytes packed, weft_dtype dtype, const shape *s,
                              weft_tensor **out) {

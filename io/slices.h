@@ -18,6 +18,8 @@ weft_err weft__slices_open(slices_reader **out, const char *pattern);
 void weft__slices_close(slices_reader *r);
 /* NOT_FOUND "Tensor name "NAME" not found in checkpoint files PATTERN". */
 weft_err weft__slices_find(slices_reader *r, bytes name, bundle_entry *out);
+/* Every tensor once, in no order. */
+weft_err weft__slices_each(slices_reader *r, bundle_fn *fn, void *arg);
 weft_err weft__slices_read(slices_reader *r, bytes name, const slice *s, weft_tensor *t); /* as weft__bundle_read */
 
 #endif

@@ -310,14 +310,18 @@ WEFT_API void weft_variable_scope_set_resource(weft_graph *g, bool on);
 WEFT_API weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
                                     const weft_initial *init, bool trainable);
 
-/* Named lists that travel with a graph in its MetaGraphDef: names of nodes ("train") or outputs ("loss:0"), or
- * serialised messages (a VariableDef, a QueueRunnerDef).  A list holds one kind. */
+/* Named lists that travel with a graph in its MetaGraphDef: names of nodes ("train") or outputs ("loss:0"), serialised
+ * messages (a VariableDef, a QueueRunnerDef), integers or floating-point numbers.  A list holds one kind. */
 WEFT_API weft_err weft_collection_add(weft_graph *g, const char *list, const char *name);
 WEFT_API int weft_collection_size(const weft_graph *g, const char *list);
 WEFT_API const char *weft_collection_name(const weft_graph *g, const char *list, int i); /* NULL if there is none */
 WEFT_API weft_err weft_collection_add_bytes(weft_graph *g, const char *list, const void *data, size_t size);
 /* Item i of names or bytes, borrowed; NULL if there is none. */
 WEFT_API const void *weft_collection_item(const weft_graph *g, const char *list, int i, size_t *size, bool *is_name);
+WEFT_API weft_err weft_collection_add_int(weft_graph *g, const char *list, int64_t v);
+WEFT_API weft_err weft_collection_add_float(weft_graph *g, const char *list, float v);
+/* Item i of a list of numbers: true when there is one.  *is_int says which of the two is set. */
+WEFT_API bool weft_collection_number(const weft_graph *g, const char *list, int i, int64_t *v, float *f, bool *is_int);
 WEFT_API void weft_collection_clear(weft_graph *g, const char *list);
 /* The lists there are. */
 WEFT_API int weft_collection_count(const weft_graph *g);

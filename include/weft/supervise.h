@@ -28,7 +28,8 @@ typedef struct weft_supervisor_opts {
   void *init_arg;
   weft_init_fn *recovered_fn; /* when variables were lost and have been restored, before runs go on */
   void *recovered_arg;
-  weft_saver *saver; /* NULL: the first of "savers", else made */
+  int64_t local_init_timeout_ms; /* of the run of local_init_op; 0: the session's */
+  weft_saver *saver;             /* NULL: the first of "savers", else made */
   bool no_saver;
   weft_event_writer *summary_writer; /* NULL: one on logdir */
   bool no_summary_writer;
@@ -76,6 +77,9 @@ typedef struct weft_manager_opts {
   const char *target;
   const weft_session_opts *config;
   const weft_out *ready_op, *ready_for_local_init_op, *local_init_op;
+  int64_t local_init_timeout_ms; /* of the run of local_init_op; 0: the session's */
+  int n_local_init_feed;
+  const weft_feed *local_init_feed;
   double recovery_wait_secs; /* between the lines of a wait in the log; 0: 30 */
   double max_wait_secs;      /* 0: 7200 */
   const weft_out *init_op;

@@ -327,11 +327,12 @@ typedef struct weft_saver_opts {
   const char *name;         /* of the name scope; NULL: "save" */
   const char *filename;     /* when none is fed; NULL: "model" */
   int max_to_keep;          /* 0: the last 5; < 0: all */
-  double keep_every_hours;  /* and one for each such span; 0: 10000 */
+  double keep_every_hours;  /* and one for each such span; 0: 10000; < 0: one for each save */
   bool sharded;             /* one file for each device that has variables, written there */
   bool reshape;        /* a variable may have another shape than was saved, if the number of elements is the same */
   bool relative_paths; /* in the state file, even when the folder was named by an absolute path */
   bool pad_step;       /* "model-00000012" */
+  int version;         /* of the files: 0 or 2: V2; 1: V1, one file for each shard, as before TensorFlow 0.12 */
 } weft_saver_opts;
 /* opts may be NULL.  The graph must outlive the saver.  A failure leaves the graph as it was. */
 WEFT_API weft_err weft_saver_create(weft_saver **out, weft_graph *g, const weft_saver_opts *opts);

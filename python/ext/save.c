@@ -30,7 +30,8 @@ static const char **texts(PyObject *list, Py_ssize_t *n) {
   return out;
 }
 
-/* saver_create(graph, variables, names, name, max_to_keep, keep_every_hours, sharded, reshape, relative, pad_step) */
+/* saver_create(graph, variables, names, name, max_to_keep, keep_every_hours, sharded, reshape, relative, pad_step,
+ * version, filename) */
 static PyObject *saver_create(PyObject *self, PyObject *args) {
   PyObject *graph, *list, *name_list;
   weft_saver_opts o = {0};
@@ -39,8 +40,8 @@ static PyObject *saver_create(PyObject *self, PyObject *args) {
   weft_saver *s = NULL;
   Py_ssize_t n_name;
   (void)self;
-  if (!PyArg_ParseTuple(args, "O!OOzidpppp", ext_graph_type, &graph, &list, &name_list, &o.name, &o.max_to_keep,
-                        &o.keep_every_hours, &sharded, &reshape, &relative, &pad))
+  if (!PyArg_ParseTuple(args, "O!OOzidppppiz", ext_graph_type, &graph, &list, &name_list, &o.name, &o.max_to_keep,
+                        &o.keep_every_hours, &sharded, &reshape, &relative, &pad, &o.version, &o.filename))
     return NULL;
   Py_ssize_t n = ext_outs(list, &vars);
   const char **names = n < 0 ? NULL : texts(name_list, &n_name);
@@ -133,6 +134,26 @@ static PyObject *saver_kept(PyObject *self, PyObject *capsule) {
   PyObject *all = state_paths(kept);
   weft_checkpoint_state_destroy(kept);
   return all;
+}
+
+/* saver_set(saver, paths, times): those it will delete in time */
+static PyObject *saver_set(PyObject *self, PyObject *args) {
+  PyObject *capsule, *list, *time_list;
+  Py_ssize_t n;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "OOO", &capsule, &list, &time_list)) return NULL;
+  weft_saver *s = saver_of(capsule);
+  const char **paths = s ? texts(list, &n) : NULL;
+  double *times = paths ? PyMem_Calloc((size_t)n + 1, sizeof *times) : NULL;
+  for (Py_ssize_t i = 0; times && i < n; i++) {
+    PyObject *item = PySequence_GetItem(time_list, i);
+    times[i] = item ? PyFloat_AsDouble(item) : 0;
+    Py_XDECREF(item);
+  }
+  weft_err err = times && !PyErr_Occurred() ? weft_saver_set_kept(s, (int)n, paths, times) : WEFT_OK;
+  PyMem_Free(paths);
+  PyMem_Free(times);
+  return PyErr_Occurred() ? NULL : ext_none_or_raise(err);
 }
 
 static PyObject *saver_recover(PyObject *self, PyObject *args) {
@@ -328,6 +349,7 @@ PyMethodDef ext_save_functions[] = {
     {"saver_save", saver_save, METH_VARARGS, "Writes a checkpoint."},
     {"saver_restore", saver_restore, METH_VARARGS, "saver_restore(saver, session, path)"},
     {"saver_kept", saver_kept, METH_O, "The checkpoints that the saver will delete in time."},
+    {"saver_set", saver_set, METH_VARARGS, "saver_set(saver, paths, times)"},
     {"saver_recover", saver_recover, METH_VARARGS, "saver_recover(saver, paths)"},
     {"checkpoint_state", checkpoint_state, METH_VARARGS, "checkpoint_state(dir, latest_filename)"},
     {"checkpoint_state_write", checkpoint_state_write, METH_VARARGS, "Writes a folder's state file."},

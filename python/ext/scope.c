@@ -182,8 +182,22 @@ static PyObject *list_add(PyObject *self, PyObject *args) {
     PyBytes_AsStringAndSize(item, &data, &size);
     return ext_none_or_raise(weft_collection_add_bytes(of(self), list, data, (size_t)size));
   }
+  if (PyLong_Check(item)) {
+    int64_t v = PyLong_AsLongLong(item);
+    return PyErr_Occurred() ? NULL : ext_none_or_raise(weft_collection_add_int(of(self), list, v));
+  }
+  if (PyFloat_Check(item))
+    return ext_none_or_raise(weft_collection_add_float(of(self), list, (float)PyFloat_AsDouble(item)));
   const char *name = PyUnicode_AsUTF8AndSize(item, NULL);
   return name ? ext_none_or_raise(weft_collection_add(of(self), list, name)) : NULL;
+}
+
+static PyObject *list_number(const weft_graph *g, const char *list, int i) {
+  int64_t v;
+  float f;
+  bool is_int;
+  if (!weft_collection_number(g, list, i, &v, &f, &is_int)) Py_RETURN_NONE;
+  return is_int ? PyLong_FromLongLong(v) : PyFloat_FromDouble((double)f);
 }
 
 static PyObject *list_size(PyObject *self, PyObject *args) {
@@ -192,7 +206,7 @@ static PyObject *list_size(PyObject *self, PyObject *args) {
   return PyLong_FromLong(weft_collection_size(of(self), list));
 }
 
-/* list_item(list, i) -> a name as str, a message as bytes, None for anything else */
+/* list_item(list, i) -> a name as str, a message as bytes, a number, None for anything else */
 static PyObject *list_item(PyObject *self, PyObject *args) {
   const char *list;
   int i;
@@ -200,7 +214,7 @@ static PyObject *list_item(PyObject *self, PyObject *args) {
   bool is_name;
   if (!PyArg_ParseTuple(args, "si", &list, &i)) return NULL;
   const void *data = weft_collection_item(of(self), list, i, &size, &is_name);
-  if (!data) Py_RETURN_NONE;
+  if (!data) return list_number(of(self), list, i);
   return is_name ? PyUnicode_FromStringAndSize(data, (Py_ssize_t)size)
                  : PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
 }
@@ -373,7 +387,7 @@ PyMethodDef ext_scope_methods[] = {
     {"variables_now", variables_now, METH_NOARGS, "The variable scope we are in."},
     {"variables_reuse", variables_reuse, METH_NOARGS, "reuse_variables()"},
     {"variables_resource", variables_resource, METH_O, "set_use_resource(on)"},
-    {"list_add", list_add, METH_VARARGS, "list_add(list, name or bytes)"},
+    {"list_add", list_add, METH_VARARGS, "list_add(list, name, bytes or number)"},
     {"list_size", list_size, METH_VARARGS, "list_size(list)"},
     {"list_item", list_item, METH_VARARGS, "list_item(list, i)"},
     {"list_clear", list_clear, METH_VARARGS, "list_clear(list)"},

@@ -14,10 +14,14 @@ typedef struct supervision {
   PyObject *init_fn, *recovered_fn; /* borrowed from keep; NULL: none */
 } supervision;
 
+static void free_feeds(weft_feed *feeds, int n) {
+  for (int i = 0; i < n; i++) weft_tensor_destroy((weft_tensor *)(uintptr_t)feeds[i].value);
+  PyMem_Free(feeds);
+}
+
 static void supervision_finish(supervision *s) {
   UNLOCKED(weft_supervisor_destroy(s->sv));
-  for (int i = 0; i < s->n_feed; i++) weft_tensor_destroy((weft_tensor *)(uintptr_t)s->feeds[i].value);
-  PyMem_Free(s->feeds);
+  free_feeds(s->feeds, s->n_feed);
   Py_XDECREF(s->keep);
   Py_XDECREF(s->graph);
   PyMem_Free(s);
@@ -57,10 +61,10 @@ static int to_choice(PyObject *given, weft_out *place, const weft_out **out) {
 }
 
 /* feeds: [(output, (dtype, shape, data)), ...] */
-static int take_feeds(supervision *s, PyObject *list) {
+static int take_feeds(PyObject *list, weft_feed **feeds, int *n_feed) {
   Py_ssize_t n = PySequence_Size(list);
-  s->feeds = n < 0 ? NULL : PyMem_Calloc((size_t)n + 1, sizeof *s->feeds);
-  if (!s->feeds) return -1;
+  *feeds = n < 0 ? NULL : PyMem_Calloc((size_t)n + 1, sizeof **feeds);
+  if (!*feeds) return -1;
   for (Py_ssize_t i = 0; i < n; i++) {
     PyObject *row = PySequence_GetItem(list, i), *value;
     long long to;
@@ -68,7 +72,7 @@ static int take_feeds(supervision *s, PyObject *list) {
     int ok = row && PyArg_ParseTuple(row, "LO", &to, &value) && ext_from_python(&t, value) == 0;
     Py_XDECREF(row);
     if (!ok) return -1;
-    s->feeds[s->n_feed++] = (weft_feed){ext_out(to), t};
+    (*feeds)[(*n_feed)++] = (weft_feed){ext_out(to), t};
   }
   return 0;
 }
@@ -85,17 +89,19 @@ static int to_part(PyObject *given, const char *name, void **out, bool *none) {
 static PyObject *function_or_null(PyObject *fn) { return fn == Py_None ? NULL : fn; }
 
 /* supervisor_create(graph, is_chief, logdir, (init, local_init, ready, ready_for_local_init, summary, global_step),
- * init feeds, init_fn, recovered_fn, saver, writer, summaries_secs, model_secs, recovery_secs, grace_secs, basename) */
+ * init feeds, init_fn, recovered_fn, saver, writer, summaries_secs, model_secs, recovery_secs, grace_secs, basename,
+ * local_init_timeout_ms) */
 static PyObject *supervisor_create(PyObject *self, PyObject *args) {
   PyObject *graph, *ops[6], *feeds, *init_fn, *recovered_fn, *saver, *writer;
   weft_supervisor_opts o = {0};
+  long long local_ms;
   int chief;
   weft_out place[6];
   (void)self;
-  if (!PyArg_ParseTuple(args, "O!pz(OOOOOO)OOOOOddddz", ext_graph_type, &graph, &chief, &o.logdir, &ops[0], &ops[1],
+  if (!PyArg_ParseTuple(args, "O!pz(OOOOOO)OOOOOddddzL", ext_graph_type, &graph, &chief, &o.logdir, &ops[0], &ops[1],
                         &ops[2], &ops[3], &ops[4], &ops[5], &feeds, &init_fn, &recovered_fn, &saver, &writer,
                         &o.save_summaries_secs, &o.save_model_secs, &o.recovery_wait_secs, &o.stop_grace_secs,
-                        &o.checkpoint_basename))
+                        &o.checkpoint_basename, &local_ms))
     return NULL;
   const weft_out **fields[] = {&o.init_op,    &o.local_init_op, &o.ready_op, &o.ready_for_local_init_op,
                                &o.summary_op, &o.global_step};
@@ -107,8 +113,10 @@ static PyObject *supervisor_create(PyObject *self, PyObject *args) {
   s->keep = Py_BuildValue("(OOOO)", saver, writer, init_fn, recovered_fn);
   s->init_fn = function_or_null(init_fn), s->recovered_fn = function_or_null(recovered_fn);
   weft_err err = WEFT_OK;
-  if (s->keep && take_feeds(s, feeds) == 0 && to_part(saver, "weft.saver", (void **)&o.saver, &o.no_saver) == 0 &&
+  if (s->keep && take_feeds(feeds, &s->feeds, &s->n_feed) == 0 &&
+      to_part(saver, "weft.saver", (void **)&o.saver, &o.no_saver) == 0 &&
       to_part(writer, "weft.writer", (void **)&o.summary_writer, &o.no_summary_writer) == 0) {
+    o.local_init_timeout_ms = local_ms;
     o.not_chief = !chief, o.n_init_feed = s->n_feed, o.init_feed = s->feeds;
     o.init_fn = s->init_fn ? call_init : NULL, o.init_arg = s;
     o.recovered_fn = s->recovered_fn ? call_recovered : NULL, o.recovered_arg = s;
@@ -207,7 +215,100 @@ static PyObject *supervisor_parts(PyObject *self, PyObject *capsule) {
                        ext_packed(weft_supervisor_global_step(s->sv)), weft_supervisor_save_path(s->sv));
 }
 
+/* ---- tf.train.SessionManager ----------------------------------------------------------------------- */
+
+typedef struct management { /* one call of a session manager, and what it holds meanwhile */
+  weft_manager_opts o;
+  weft_session_opts config;
+  supervision init; /* for call_init */
+  weft_feed *local_feeds;
+  int n_local_feed;
+  weft_out place[4];
+} management;
+
+static void management_finish(management *m) {
+  free_feeds(m->init.feeds, m->init.n_feed);
+  free_feeds(m->local_feeds, m->n_local_feed);
+}
+
+/* (graph, target, ConfigProto bytes, (ready, ready_for_local_init, local_init, init), init feeds, local init feeds,
+ * local_init_timeout_ms, recovery_secs, max_wait_secs, init_fn, saver, checkpoint_dir, checkpoint_path, wait) */
+static int management_read(management *m, PyObject *args, PyObject **graph) {
+  PyObject *ops[4], *feeds, *local_feeds, *init_fn, *saver;
+  weft_manager_opts *o = &m->o;
+  const char *config;
+  Py_ssize_t size;
+  long long local_ms;
+  int wait;
+  bool none;
+  if (!PyArg_ParseTuple(args, "O!sy#(OOOO)OOLddOOzzp", ext_graph_type, graph, &o->target, &config, &size, &ops[0],
+                        &ops[1], &ops[2], &ops[3], &feeds, &local_feeds, &local_ms, &o->recovery_wait_secs,
+                        &o->max_wait_secs, &init_fn, &saver, &o->checkpoint_dir, &o->checkpoint_path, &wait))
+    return -1;
+  const weft_out **fields[] = {&o->ready_op, &o->ready_for_local_init_op, &o->local_init_op, &o->init_op};
+  for (int i = 0; i < 4; i++)
+    if (to_choice(ops[i], &m->place[i], fields[i]) != 0) return -1;
+  if (take_feeds(feeds, &m->init.feeds, &m->init.n_feed) != 0 ||
+      take_feeds(local_feeds, &m->local_feeds, &m->n_local_feed) != 0 ||
+      to_part(saver, "weft.saver", (void **)&o->saver, &none) != 0)
+    return -1;
+  m->config = (weft_session_opts){.config = config, .config_size = (size_t)size};
+  m->init.graph = *graph, m->init.init_fn = function_or_null(init_fn);
+  o->config = &m->config, o->local_init_timeout_ms = local_ms, o->wait_for_checkpoint = wait;
+  o->n_init_feed = m->init.n_feed, o->init_feed = m->init.feeds;
+  o->n_local_init_feed = m->n_local_feed, o->local_init_feed = m->local_feeds;
+  o->init_fn = m->init.init_fn ? call_init : NULL, o->init_arg = &m->init;
+  return 0;
+}
+
+typedef weft_err manager_fn(weft_session **out, weft_graph *g, const weft_manager_opts *o, bool *restored);
+
+static weft_err prepare(weft_session **out, weft_graph *g, const weft_manager_opts *o, bool *restored) {
+  *restored = true;
+  return weft_manager_prepare(out, g, o);
+}
+
+static weft_err wait_until_ready(weft_session **out, weft_graph *g, const weft_manager_opts *o, bool *restored) {
+  *restored = true;
+  return weft_manager_wait(out, g, o);
+}
+
+/* -> (session, whether the model is ready) */
+static PyObject *manager_with(PyObject *args, manager_fn *fn) {
+  management m = {0};
+  PyObject *graph, *made = NULL;
+  weft_session *sess = NULL;
+  bool restored = false;
+  if (management_read(&m, args, &graph) == 0) {
+    weft_err err;
+    ext_watch_signals();
+    UNLOCKED(err = fn(&sess, ((graph_object *)graph)->g, &m.o, &restored));
+    made = err ? ext_raise_wait(err) : ext_session_wrap(graph, sess, false);
+    if (!err && !made) weft_session_destroy(sess);
+  }
+  management_finish(&m);
+  return made ? Py_BuildValue("(NO)", made, restored ? Py_True : Py_False) : NULL;
+}
+
+static PyObject *manager_prepare(PyObject *self, PyObject *args) {
+  (void)self;
+  return manager_with(args, prepare);
+}
+
+static PyObject *manager_wait(PyObject *self, PyObject *args) {
+  (void)self;
+  return manager_with(args, wait_until_ready);
+}
+
+static PyObject *manager_recover(PyObject *self, PyObject *args) {
+  (void)self;
+  return manager_with(args, weft_manager_recover);
+}
+
 PyMethodDef ext_supervise_functions[] = {
+    {"manager_prepare", manager_prepare, METH_VARARGS, "A session that was restored or initialized."},
+    {"manager_wait", manager_wait, METH_VARARGS, "A session that another task initialized."},
+    {"manager_recover", manager_recover, METH_VARARGS, "(session, whether it was restored)"},
     {"supervisor_create", supervisor_create, METH_VARARGS, "A supervisor for a graph."},
     {"supervisor_session", supervisor_session, METH_VARARGS, "A session that is ready."},
     {"supervisor_start_services", supervisor_start_services, METH_VARARGS, "Saving, summaries, counting."},

@@ -51,6 +51,7 @@ from weft._core.train.input import (
     slice_input_producer,
     string_input_producer,
 )
+from weft._core.train.meta_graph import export_meta_graph, import_meta_graph
 from weft._core.train.monitored import (
     ChiefSessionCreator,
     MonitoredSession,
@@ -88,10 +89,9 @@ from weft._core.train.saver import (
     NewCheckpointReader,
     Saver,
     checkpoint_exists,
-    export_meta_graph,
+    generate_checkpoint_state_proto,
     get_checkpoint_mtimes,
     get_checkpoint_state,
-    import_meta_graph,
     latest_checkpoint,
     list_variables,
     load_checkpoint,
@@ -117,7 +117,8 @@ __all__ = [
     "SingularMonitoredSession", "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "SummaryWriter", "Supervisor",
     "SyncReplicasOptimizer", "SyncReplicasOptimizerV2", "WorkerSessionCreator", "add_queue_runner",
     "assert_global_step", "batch", "batch_join", "checkpoint_exists", "cosine_decay", "cosine_decay_restarts",
-    "create_global_step", "exponential_decay", "export_meta_graph", "get_checkpoint_mtimes", "get_checkpoint_state",
+    "create_global_step", "exponential_decay", "export_meta_graph", "generate_checkpoint_state_proto",
+    "get_checkpoint_mtimes", "get_checkpoint_state",
     "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "input_producer",
     "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
     "load_checkpoint", "load_variable", "match_filenames_once", "natural_exp_decay", "noisy_linear_cosine_decay",

@@ -15,7 +15,7 @@ v1 = tf.compat.v1
 class SaverOpts(C.Structure):
     _fields_ = [("n", C.c_int), ("variables", C.POINTER(Out)), ("names", C.POINTER(C.c_char_p)), ("name", C.c_char_p),
                 ("filename", C.c_char_p), ("max_to_keep", C.c_int), ("keep_every_hours", C.c_double),
-                ("sharded", C.c_bool), ("reshape", C.c_bool), ("relative_paths", C.c_bool), ("pad_step", C.c_bool)]
+                ("sharded", C.c_bool), ("reshape", C.c_bool), ("relative_paths", C.c_bool), ("pad_step", C.c_bool), ("version", C.c_int)]
 
 
 class SaveOpts(C.Structure):

@@ -19,6 +19,7 @@ class Opts(C.Structure):
                 ("ready_op", P(Out)), ("ready_for_local_init_op", P(Out)), ("summary_op", P(Out)),
                 ("global_step", P(Out)), ("n_init_feed", C.c_int), ("init_feed", P(Feed)), ("init_fn", C.c_void_p),
                 ("init_arg", C.c_void_p), ("recovered_fn", C.c_void_p), ("recovered_arg", C.c_void_p),
+                ("local_init_timeout_ms", C.c_int64),
                 ("saver", C.c_void_p), ("no_saver", C.c_bool), ("summary_writer", C.c_void_p),
                 ("no_summary_writer", C.c_bool), ("save_summaries_secs", C.c_double), ("save_model_secs", C.c_double),
                 ("recovery_wait_secs", C.c_double), ("stop_grace_secs", C.c_double),

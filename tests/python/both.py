@@ -77,3 +77,25 @@ def both_raise(program):
             raise AssertionError("%s accepted it" % tf.__name__)
     assert type(said[0]).__name__ in [c.__name__ for c in type(said[1]).__mro__], said
     return [str(e) for e in said]
+
+
+def same_in_folders(program, tmp_path, monkeypatch):
+    """program(tf) gives the same value in both systems, each in a graph and a working folder of its own."""
+    said = []
+    for tf in (weft, oracle):
+        folder = tmp_path / tf.__name__
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        with tf.Graph().as_default():
+            tf.set_random_seed(11)
+            said.append(program(tf))
+    assert said[0] == said[1]
+    return said[0]
+
+
+def outcome(fn):
+    """What a call returns, or the name and first line of what it raises."""
+    try:
+        return fn()
+    except Exception as e:  # noqa: BLE001 - that is the question
+        return "%s: %s" % (type(e).__name__, str(e).split("\n")[0])

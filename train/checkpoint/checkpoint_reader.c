@@ -1,7 +1,9 @@
-/* checkpoint_reader.c - a bundle as a list of named tensors. */
+/* checkpoint_reader.c - a checkpoint of either version as a list of named tensors. */
 #include "train/checkpoint/checkpoint_reader.h"
 
 #include "base/alloc.h"
+#include "train/checkpoint/checkpoint_state.h"
+#include <stdlib.h>
 #include <string.h>
 
 static weft_err add_item(void *arg, bytes name, const bundle_entry *e) {
@@ -14,11 +16,27 @@ static weft_err add_item(void *arg, bytes name, const bundle_entry *e) {
   return WEFT_OK;
 }
 
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const checkpoint_item *)a)->name, ((const checkpoint_item *)b)->name);
+}
+
+static weft_err open_slices(weft_checkpoint *c, const char *prefix) {
+  WEFT_TRY(weft__slices_open(&c->slices, prefix));
+  WEFT_TRY(weft__slices_each(c->slices, add_item, c));
+  if (c->n > 1) qsort(c->item, (size_t)c->n, sizeof *c->item, by_name);
+  return WEFT_OK;
+}
+
+static weft_err open_bundle(weft_checkpoint *c, const char *prefix) {
+  WEFT_TRY(weft__bundle_open(&c->bundle, prefix));
+  return weft__bundle_each(c->bundle, add_item, c);
+}
+
 weft_err weft__checkpoint_open(weft_checkpoint **out, const char *prefix) {
   weft_checkpoint *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return WEFT_OOM;
-  weft_err err = weft__bundle_open(&c->bundle, prefix);
-  if (!err) err = weft__bundle_each(c->bundle, add_item, c);
+  bool old = !weft__bundle_exists(prefix) && weft__checkpoint_exists(prefix);
+  weft_err err = old ? open_slices(c, prefix) : open_bundle(c, prefix);
   if (err)
     weft__checkpoint_close(c);
   else
@@ -31,6 +49,7 @@ void weft__checkpoint_close(weft_checkpoint *c) {
   for (int i = 0; i < c->n; i++) weft__free(c->item[i].name);
   weft__free(c->item);
   weft__bundle_close(c->bundle);
+  weft__slices_close(c->slices);
   weft__free(c);
 }
 
@@ -38,9 +57,9 @@ weft_err weft__checkpoint_read(weft_checkpoint *c, const char *name, weft_tensor
   bytes key = {name, strlen(name)};
   bundle_entry e;
   weft_tensor *t = NULL;
-  WEFT_TRY(weft__bundle_find(c->bundle, key, &e));
+  WEFT_TRY(c->slices ? weft__slices_find(c->slices, key, &e) : weft__bundle_find(c->bundle, key, &e));
   WEFT_TRY(weft__tensor_create(&t, e.dtype, &e.shape));
-  weft_err err = weft__bundle_read(c->bundle, key, NULL, t);
+  weft_err err = c->slices ? weft__slices_read(c->slices, key, NULL, t) : weft__bundle_read(c->bundle, key, NULL, t);
   if (err)
     weft_tensor_destroy(t);
   else

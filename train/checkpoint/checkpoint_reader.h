@@ -2,7 +2,7 @@
 #ifndef WEFT_TRAIN_CHECKPOINT_CHECKPOINT_READER_H
 #define WEFT_TRAIN_CHECKPOINT_CHECKPOINT_READER_H
 
-#include "io/bundle.h"
+#include "io/slices.h"
 #include "weft/train.h"
 
 typedef struct checkpoint_item {
@@ -11,7 +11,8 @@ typedef struct checkpoint_item {
 } checkpoint_item;
 
 struct weft_checkpoint {
-  bundle_reader *bundle;
+  bundle_reader *bundle; /* of version 2, or NULL */
+  slices_reader *slices; /* of version 1, or NULL */
   checkpoint_item *item; /* in the order of their names */
   int n;
 };

@@ -179,7 +179,8 @@ static bool any_match(const char *prefix, const char *pattern) {
 
 bool weft__checkpoint_exists(const char *prefix) {
   if (!*prefix || prefix[strlen(prefix) - 1] == '/') return false;
-  return weft__bundle_exists(prefix) || weft__file_exists(prefix) || any_match(prefix, "-\?\?\?\?\?-of-\?\?\?\?\?");
+  return weft__bundle_exists(prefix) || weft__file_exists(prefix) ||
+         any_match(prefix, ""); /* V1: a pattern of shards */
 }
 
 weft_err weft__checkpoint_latest(char **out, const char *dir, const char *latest_filename) {

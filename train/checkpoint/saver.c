@@ -9,6 +9,7 @@
 #include "train/checkpoint/saver.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -149,12 +150,27 @@ static void delete_matching(const char *prefix, const char *pattern) {
   weft__free(p);
 }
 
+/* The length of a prefix without "-?????-of-00002", which names the shards of a V1 checkpoint. */
+static size_t unsharded_length(const char *prefix) {
+  static const char mark[] = "-\?\?\?\?\?-of-";
+  size_t n = strlen(prefix), tail = sizeof mark - 1 + 5;
+  return n > tail && strncmp(prefix + n - tail, mark, sizeof mark - 1) == 0 ? n - tail : n;
+}
+
+static char *meta_path(const char *prefix, const char *suffix) {
+  return weft__sprintf("%.*s.%s", weft__int_sat(unsharded_length(prefix)), prefix, suffix && *suffix ? suffix : "meta");
+}
+
 /* The index first: without it the rest is no checkpoint. */
-static void delete_checkpoint(const char *prefix, const char *meta_suffix) {
-  char *meta = weft__sprintf(".%s", meta_suffix && *meta_suffix ? meta_suffix : "meta");
-  delete_matching(prefix, ".index");
-  delete_matching(prefix, ".data-\?\?\?\?\?-of-\?\?\?\?\?");
-  if (meta) delete_matching(prefix, meta);
+static void delete_checkpoint(const weft_saver *s, const char *prefix, const char *meta_suffix) {
+  char *meta = meta_path(prefix, meta_suffix);
+  if (s->names->version == 1) {
+    delete_matching(prefix, "");
+  } else {
+    delete_matching(prefix, ".index");
+    delete_matching(prefix, ".data-\?\?\?\?\?-of-\?\?\?\?\?");
+  }
+  if (meta) delete_matching(meta, "");
   weft__free(meta);
 }
 
@@ -173,7 +189,7 @@ static void drop_old(weft_saver *s, const kept *old, const char *meta_suffix) {
   if (old->time > s->next_to_keep)
     s->next_to_keep += (double)s->names->keep_checkpoint_every_n_hours * 3600;
   else
-    delete_checkpoint(old->path, meta_suffix);
+    delete_checkpoint(s, old->path, meta_suffix);
 }
 
 weft_err weft__saver_kept(weft_saver *s, weft_checkpoint_state **out) {
@@ -226,8 +242,10 @@ weft_err weft__saver_recover_kept(weft_saver *s, int n, const char *const *paths
 
 /* ---- running the nodes ---- */
 
-/* Feeds the absolute form of `path` to the filename node and runs a node, or that of an output. */
-static weft_err run_with_path(const weft_saver *s, weft_session *sess, const char *path, const char *goal) {
+/* Feeds the absolute form of `path` to the filename node and runs a node, or that of an output.  *result is that output,
+ * unless result is NULL. */
+static weft_err run_with_path(const weft_saver *s, weft_session *sess, const char *path, const char *goal,
+                              weft_tensor **result) {
   const weft_graph *g = sess->graph;
   weft_out filename;
   int node;
@@ -237,8 +255,10 @@ static weft_err run_with_path(const weft_saver *s, weft_session *sess, const cha
   char *full = weft__path_absolute(path);
   weft_err err = full ? weft__tensor_string(&fed, full, strlen(full)) : WEFT_OOM;
   if (!err) {
+    weft_out out = {node, 0};
     plan_request r = {.n_feed = 1, .feed = &filename, .n_target = 1, .target = &node};
-    err = weft__session_run(sess, &r, (const weft_tensor *const *)&fed, NULL, NULL);
+    if (result) r.n_fetch = 1, r.fetch = &out;
+    err = weft__session_run(sess, &r, (const weft_tensor *const *)&fed, result, NULL);
   }
   weft_tensor_destroy(fed);
   weft__free(full);
@@ -259,7 +279,7 @@ static weft_err checkpoint_name(const weft_saver *s, weft_session *sess, const c
 static weft_err write_meta_graph(const weft_saver *s, const char *prefix, const char *suffix) {
   uint8_t *packed = NULL;
   size_t size;
-  char *path = weft__sprintf("%s.%s", prefix, suffix && *suffix ? suffix : "meta");
+  char *path = meta_path(prefix, suffix);
   metagraph_opts opts = {.saver_def = s->def, .saver_size = s->def_size};
   weft_err err = path ? weft__metagraph_export(s->graph, &opts, &packed, &size) : WEFT_OOM;
   if (!err) err = weft__file_write(path, packed, size);
@@ -327,15 +347,31 @@ static void unclaim(weft_saver *s, saving *mine) {
   pthread_mutex_unlock(&s->lock);
 }
 
+/* Shards of version 1, which stay apart: *prefix becomes the pattern that names them. */
+static weft_err write_shards(const weft_saver *s, weft_session *sess, char **prefix) {
+  weft_tensor *spec = NULL;
+  WEFT_TRY(run_with_path(s, sess, *prefix, s->names->save_tensor_name, &spec));
+  const str *made = &TENSOR_DATA(spec, str)[0];
+  char *full = weft__strndup(made->data, made->size);
+  char *named = full ? weft__sprintf("%s%s", *prefix, full + unsharded_length(full)) : NULL;
+  if (named) weft__free(*prefix), *prefix = named;
+  weft__free(full);
+  weft_tensor_destroy(spec);
+  return named ? WEFT_OK : WEFT_OOM;
+}
+
 /* The files.  *outdated: a lost task came back with an older state meanwhile, and the name is wrong. */
-static weft_err write_files(const weft_saver *s, weft_session *sess, const char *prefix, int64_t number,
+static weft_err write_files(const weft_saver *s, weft_session *sess, char **prefix, int64_t number,
                             const weft_save_opts *o, bool *outdated) {
   int64_t now = number;
-  WEFT_TRY(run_with_path(s, sess, prefix, s->names->save_tensor_name));
+  if (s->names->version == 1 && s->names->sharded)
+    WEFT_TRY(write_shards(s, sess, prefix));
+  else
+    WEFT_TRY(run_with_path(s, sess, *prefix, s->names->save_tensor_name, NULL));
   if (o->global_step) WEFT_TRY(weft__run_int(sess, *o->global_step, &now));
   *outdated = now < number;
-  if (*outdated) delete_checkpoint(prefix, o->meta_suffix);
-  return *outdated || o->no_meta_graph ? WEFT_OK : write_meta_graph(s, prefix, o->meta_suffix);
+  if (*outdated) delete_checkpoint(s, *prefix, o->meta_suffix);
+  return *outdated || o->no_meta_graph ? WEFT_OK : write_meta_graph(s, *prefix, o->meta_suffix);
 }
 
 static weft_err save_once(weft_saver *s, weft_session *sess, const char *path, const char *dir, const weft_save_opts *o,
@@ -348,14 +384,20 @@ static weft_err save_once(weft_saver *s, weft_session *sess, const char *path, c
   order = ++s->order;
   pthread_mutex_unlock(&s->lock);
   WEFT_TRY(checkpoint_name(s, sess, path, o, prefix, &number));
-  mine.prefix = *prefix;
-  WEFT_TRY(claim(s, &mine, progress, &skip));
-  if (skip) return WEFT_OK;
-  weft_err err = weft__dir_create_all(dir);
+  char *claimed = weft__strdup(*prefix); /* the pattern of shards may replace *prefix while others read the claim */
+  if (!claimed) return WEFT_OOM;
+  mine.prefix = claimed;
+  weft_err err = claim(s, &mine, progress, &skip);
+  if (err || skip) {
+    weft__free(claimed);
+    return err;
+  }
+  err = weft__dir_create_all(dir);
   if (!err) weft__file_sweep(*dir ? dir : "."); /* what saves left that were killed */
-  if (!err) err = write_files(s, sess, *prefix, number, o, outdated);
+  if (!err) err = write_files(s, sess, prefix, number, o, outdated);
   if (!err && !*outdated && !o->no_state) err = record(s, *prefix, dir, order, o);
   unclaim(s, &mine);
+  weft__free(claimed);
   return err;
 }
 
@@ -402,7 +444,7 @@ weft_err weft__saver_restore(weft_saver *s, weft_session *sess, const char *path
   if (!weft__checkpoint_exists(path))
     return weft__fail(WEFT_INVALID_ARGUMENT, "The passed save_path is not a valid checkpoint: %s", path);
   weft__log(LOG_INFO, "Restoring parameters from %s", path);
-  weft_err err = run_with_path(s, sess, path, s->names->restore_op_name);
+  weft_err err = run_with_path(s, sess, path, s->names->restore_op_name, NULL);
   if (err == WEFT_NOT_FOUND)
     return weft__fail_in(err, "Restoring from checkpoint failed. This is most likely due to a Variable name or other "
                               "graph key that is missing from the checkpoint. Please ensure that you have not altered "

@@ -1,7 +1,8 @@
 /* saver_graph.c - the nodes of a saver, named and placed as TensorFlow 2.15 does it.
  *
  * Plain: one SaveV2, one RestoreV2 and an Assign for each variable.  Sharded: the same for each device that has
- * variables, saved into a temporary folder, and a MergeV2Checkpoints that makes one bundle of the parts. */
+ * variables, saved into a temporary folder, and a MergeV2Checkpoints that makes one bundle of the parts.  Files of
+ * version 1 are written by SaveSlices; sharded ones stay apart, and ShardedFilespec names them. */
 #include "base/alloc.h"
 #include "device/device.h"
 #include "graph/mark.h"
@@ -10,6 +11,7 @@
 #include "train/model/nodes.h"
 #include "train/checkpoint/saver.h"
 #include "train/model/variables.h"
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct save_item {
@@ -94,12 +96,13 @@ static weft_err gather(build *b) {
 /* ---- nodes for a run of items [first, first + n) ---- */
 
 /* The names and slices that SaveV2 and RestoreV2 are told. */
-static void name_inputs(build *b, const char *type, int first, int n, weft_out *names, weft_out *slices) {
+static void name_inputs(build *b, const char *type, const char *label, int first, int n, weft_out *names,
+                        weft_out *slices) {
   weft__b_push_name(b->g, type);
   for (int i = 0; i < n; i++) b->texts[i] = b->item[first + i].key;
   *names = weft__n_strings(b->g, "tensor_names", n, b->texts);
   for (int i = 0; i < n; i++) b->texts[i] = b->item[first + i].v.slice;
-  *slices = weft__n_strings(b->g, "shape_and_slices", n, b->texts);
+  *slices = weft__n_strings(b->g, label, n, b->texts);
 }
 
 static weft_out saved_value(weft_graph *g, const variable_item *v) {
@@ -109,13 +112,14 @@ static weft_out saved_value(weft_graph *g, const variable_item *v) {
   return weft__b_node(g, "ReadVariableOp", NULL, 1, &v->variable, 1, &A_TYPE("dtype", type));
 }
 
-/* SaveV2, and the file's name once it is written. */
+/* SaveV2 or, for files of version 1, SaveSlices, and the file's name once it is written. */
 static weft_out add_save(build *b, weft_out filename, int first, int n) {
   weft_out names, slices;
-  name_inputs(b, "SaveV2", first, n, &names, &slices);
+  bool old = b->opts->version == 1;
+  name_inputs(b, old ? "save" : "SaveV2", old ? "shapes_and_slices" : "shape_and_slices", first, n, &names, &slices);
   b->outs[0] = filename, b->outs[1] = names, b->outs[2] = slices;
   for (int i = 0; i < n; i++) b->outs[3 + i] = saved_value(b->g, &b->item[first + i].v);
-  weft_out save = weft__n_scope_node(b->g, "SaveV2", 3 + n, b->outs, 0, NULL);
+  weft_out save = weft__n_scope_node(b->g, old ? "SaveSlices" : "SaveV2", 3 + n, b->outs, 0, NULL);
   weft__b_pop(b->g);
   if (save.node < 0) return WEFT_NONE;
   weft__b_push_control(b->g, 1, &save.node);
@@ -138,7 +142,7 @@ static weft_out add_restore(build *b, int first, int n) {
     const weft_node *node = b->g->node[v->variable.node];
     types[i] = v->resource ? weft__node_type(node, "dtype") : weft__dtype_base(node->out_type[v->variable.slot]);
   }
-  name_inputs(b, "RestoreV2", first, n, &names, &slices);
+  name_inputs(b, "RestoreV2", "shape_and_slices", first, n, &names, &slices);
   made = weft__n_scope_node(b->g, "RestoreV2", 3, (weft_out[]){b->filename, names, slices}, 1,
                             &A_TYPES("dtypes", types, n));
   weft__b_pop(b->g);
@@ -269,19 +273,39 @@ static weft_out merge_shards(build *b, int n, const weft_out *parts, const int *
   return done;
 }
 
+/* The pattern that names all shards, once they are written: files of version 1 stay apart. */
+static weft_out name_shards(build *b, weft_out number, int n, const int *saves) {
+  weft__b_push_control(b->g, n, saves);
+  weft_out made = weft__b_node(b->g, "ShardedFilespec", NULL, 2, (weft_out[]){b->filename, number}, 0, NULL);
+  weft__b_pop(b->g);
+  return made;
+}
+
+/* The device that writes a shard: that of its variables, or its CPU 0 for V2. */
+static void push_shard_device(build *b, const char *where) {
+  if (b->opts->version == 1)
+    weft__n_push_device(b->g, where);
+  else
+    push_cpu0(b, where);
+}
+
 static weft_out save_shards(build *b, int shards) {
   weft_out *parts = weft__alloc(sizeof *parts * (size_t)(shards + 1)), done = WEFT_NONE;
   int *saves = weft__alloc(sizeof *saves * (size_t)(shards + 1)), shard = 0;
   if (!parts || !saves) weft__status_update(&b->g->sticky, WEFT_OOM);
-  weft_out prefix = part_prefix(b), number = weft__n_scalar(b->g, "num_shards", WEFT_INT32, shards);
+  bool old = b->opts->version == 1;
+  weft_out prefix = old ? b->filename : part_prefix(b);
+  weft_out number = weft__n_scalar(b->g, "num_shards", WEFT_INT32, shards);
   for (int first = 0, n; parts && saves && first < b->n; first += n, shard++) {
     n = shard_size(b, first);
-    push_cpu0(b, b->item[first].device);
+    push_shard_device(b, b->item[first].device);
     parts[shard] = shard_name(b, prefix, number, shard);
     saves[shard] = add_save(b, parts[shard], first, n).node;
     weft__b_pop(b->g);
   }
-  if (!b->g->sticky.code) {
+  if (!b->g->sticky.code && old) {
+    done = name_shards(b, number, shards, saves);
+  } else if (!b->g->sticky.code) {
     push_cpu0(b, b->item[b->n - 1].device);
     done = merge_shards(b, shards, parts, saves);
     weft__b_pop(b->g);
@@ -322,8 +346,8 @@ static weft_err pack_def(build *b, weft_out save, weft_out restore, uint8_t **de
   if (!d.filename_tensor_name || !d.save_tensor_name) return WEFT_OOM;
   d.max_to_keep = o->max_to_keep < 0 ? 0 : o->max_to_keep ? o->max_to_keep : 5;
   d.sharded = o->sharded;
-  d.keep_checkpoint_every_n_hours = o->keep_every_hours > 0 ? (float)o->keep_every_hours : 10000;
-  d.version = 2;
+  d.keep_checkpoint_every_n_hours = o->keep_every_hours ? (float)fmax(o->keep_every_hours, 0) : 10000;
+  d.version = o->version == 1 ? 1 : 2;
   *size = tensorflow__saver_def__get_packed_size(&d);
   if (!(*def = weft__alloc(*size + 1))) return WEFT_OOM;
   tensorflow__saver_def__pack(&d, *def);

@@ -146,6 +146,33 @@ TEST(a_sharded_saver_makes_one_bundle_of_its_parts) {
   end(&t);
 }
 
+static void save_old(bool sharded, const char *named) {
+  bench t = begin();
+  weft_saver *s;
+  weft_checkpoint *c;
+  weft_tensor *w;
+  EXPECT_OK(weft__saver_create(&s, t.g, &(weft_saver_opts){.version = 1, .sharded = sharded, .max_to_keep = 1}));
+  open_session(&t);
+  save_step(s, t.sess, "m", 7);
+  save_step(s, t.sess, "m", 8);
+  EXPECT(!weft__file_exists("m-8.index"));
+  EXPECT(!weft__checkpoint_exists("m-7") && !weft__file_exists("m-7.meta") && weft__file_exists("m-8.meta"));
+  EXPECT(weft__checkpoint_exists(named));
+  EXPECT_NEAR(restored_by_another(named), 1.5, 0);
+  EXPECT_OK(weft__checkpoint_open(&c, named));
+  EXPECT_EQ_INT(c->n, 2);
+  EXPECT_EQ_STR(c->item[0].name, "b");
+  EXPECT_OK(weft__checkpoint_read(c, "w", &w));
+  EXPECT_NEAR(TENSOR_DATA(w, float)[5], 1.5, 0);
+  weft_tensor_destroy(w);
+  weft__checkpoint_close(c);
+  weft__saver_destroy(s);
+  end(&t);
+}
+
+TEST(a_saver_of_version_1_writes_one_file) { save_old(false, "m-8"); }
+TEST(shards_of_version_1_stay_apart) { save_old(true, "m-8-\?\?\?\?\?-of-00001"); }
+
 TEST(a_variable_may_have_another_name_and_shape_in_the_file) {
   bench t = begin();
   weft_saver *s, *other;

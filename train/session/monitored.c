@@ -369,7 +369,11 @@ static weft_err set_up(monitored *m, weft_graph *g) {
   WEFT_TRY(weft__scaffold_build(&m->scaffold, g, o));
   weft__log(LOG_INFO, "Graph was finalized.");
   const scaffold *s = &m->scaffold;
-  m->manager = (session_manager){g, s->ready, s->ready_for_local_init, s->local_init.node, 0, m->coordinator};
+  m->manager = (session_manager){.graph = g,
+                                 .ready = s->ready,
+                                 .ready_for_local_init = s->ready_for_local_init,
+                                 .local_init = s->local_init.node,
+                                 .stop = m->coordinator};
   return open_session(m);
 }
 

@@ -64,6 +64,16 @@ bool weft__manager_lost(const session_manager *m, weft_session *sess) {
   return err == WEFT_UNAVAILABLE || err == WEFT_ABORTED || (!err && !ready);
 }
 
+static weft_err run_fed(weft_session *sess, const char *what, int node, int n, const weft_feed *feeds,
+                        const run_opts *opts) {
+  weft_out few[16];
+  const weft_tensor *values[16];
+  if (n > 16) return weft__fail(WEFT_INVALID_ARGUMENT, "at most 16 feeds go to the %s", what);
+  for (int i = 0; i < n; i++) few[i] = feeds[i].to, values[i] = feeds[i].value;
+  plan_request r = {.n_feed = n, .feed = few, .n_target = 1, .target = &node};
+  return weft__session_run(sess, &r, values, NULL, opts);
+}
+
 /* Runs the local init op once the model is ready for it. */
 static weft_err local_init(const session_manager *m, weft_session *sess, bool *done, text *why) {
   *done = true;
@@ -71,7 +81,8 @@ static weft_err local_init(const session_manager *m, weft_session *sess, bool *d
   WEFT_TRY(ask(sess, m->ready_for_local_init, "Model not ready for local init", done, why));
   if (!*done) return WEFT_OK;
   weft__log(LOG_INFO, "Running local_init_op.");
-  WEFT_TRY(weft__run_target(sess, m->local_init));
+  run_opts opts = {.timeout_ms = m->local_timeout_ms};
+  WEFT_TRY(run_fed(sess, "local init op", m->local_init, m->n_local_feed, m->local_feed, &opts));
   weft__log(LOG_INFO, "Done running local_init_op.");
   return WEFT_OK;
 }
@@ -222,12 +233,7 @@ static weft_err restore(const session_manager *m, const prepare_opts *o, weft_se
 }
 
 static weft_err run_init(const prepare_opts *o, weft_session *sess) {
-  weft_out few[16];
-  const weft_tensor *values[16];
-  if (o->n_init_feed > 16) return weft__fail(WEFT_INVALID_ARGUMENT, "at most 16 feeds go to the init op");
-  for (int i = 0; i < o->n_init_feed; i++) few[i] = o->init_feed[i].to, values[i] = o->init_feed[i].value;
-  plan_request r = {.n_feed = o->n_init_feed, .feed = few, .n_target = 1, .target = &o->init};
-  return weft__session_run(sess, &r, values, NULL, NULL);
+  return run_fed(sess, "init op", o->init, o->n_init_feed, o->init_feed, NULL);
 }
 
 static const char *node_name(const session_manager *m, int node) {

@@ -13,8 +13,11 @@ typedef struct session_manager { /* borrows everything it points at */
   weft_graph *graph;
   weft_out ready, ready_for_local_init; /* WEFT_NONE: no question asked */
   int local_init;                       /* node; -1: none */
-  double log_secs;                      /* between "Waiting for model to be ready"; 0: 30 */
-  weft_coordinator *stop;               /* a wait ends when it stops; may be NULL */
+  int64_t local_timeout_ms;             /* of the run of local_init; 0: the session's */
+  int n_local_feed;
+  const weft_feed *local_feed;
+  double log_secs;        /* between "Waiting for model to be ready"; 0: 30 */
+  weft_coordinator *stop; /* a wait ends when it stops; may be NULL */
 } session_manager;
 
 typedef struct prepare_opts {

@@ -138,7 +138,8 @@ weft_err weft__supervisor_create(weft_supervisor **out, weft_graph *g, const wef
   sv->graph = g;
   sv->opts = *o;
   sv->chief = !o->not_chief;
-  sv->manager = (session_manager){.graph = g, .log_secs = o->recovery_wait_secs};
+  sv->manager =
+      (session_manager){.graph = g, .local_timeout_ms = o->local_init_timeout_ms, .log_secs = o->recovery_wait_secs};
   weft_err err = build(sv, o);
   if (!err) err = check_devices(sv);
   if (!err) err = weft__coordinator_create(&sv->coordinator, 2, clean);

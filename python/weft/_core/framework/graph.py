@@ -288,6 +288,7 @@ class Graph:
         self._ops = {}
         self._finalized = False
         self._collections = {}      # key -> Python objects
+        self._told = {}             # key -> those of them that the library's list holds
         self._readers, self._read_by = {}, 0  # output -> the nodes that read it, of the first _read_by nodes
         self._seen = {}             # key -> how many items of the library's list are among them
         self._variables = {}        # name of the variable's output -> Variable
@@ -575,15 +576,43 @@ class Graph:
             item = value.to_proto().SerializeToString()
         elif isinstance(value, (Tensor, Operation, Variable)):
             item = value.name
-        elif hasattr(value, "to_proto") and key == "queue_runners":
-            item = value.to_proto().SerializeToString()
+        elif hasattr(value, "to_proto") and key in ("queue_runners", "savers"):
+            made = value.to_proto()
+            item = None if made is None else made.SerializeToString()
+        elif isinstance(value, str) and not self._is_message_list(key):
+            item = value.encode()
+        elif isinstance(value, (bytes, int, float)) and not self._is_message_list(key):
+            item = value
         if item is None or not isinstance(key, str):
             return
+        self._told.setdefault(key, []).append(value)
         try:
             self._c.list_add(key, item)
             self._seen[key] = self._seen.get(key, 0) + 1
-        except errors.InvalidArgumentError:
+        except (errors.InvalidArgumentError, OverflowError):
             pass  # a list of another kind: Python alone keeps it
+
+    @staticmethod
+    def _is_message_list(key):
+        """Whether the items of a list are written as messages: those that have to_proto."""
+        return key in _VARIABLE_LISTS or key in ("queue_runners", "savers")
+
+    def _sync_lists(self):
+        """Tells the library of lists that the program changed through get_collection_ref."""
+        for key, items in self._collections.items():
+            told = self._told.get(key, [])
+            if isinstance(key, str) and [id(i) for i in self._tellable(key)] != [id(i) for i in told]:
+                self._c.list_clear(key)
+                self._told[key], self._seen[key] = [], 0
+                for item in items:
+                    self._tell(key, item)
+
+    def _tellable(self, key):
+        """The items of a list that the library can hold."""
+        from weft._core.ops.variables import Variable
+        if self._is_message_list(key):
+            return [i for i in self._collection(key) if hasattr(i, "to_proto")]
+        return [i for i in self._collection(key) if isinstance(i, (Tensor, Operation, Variable, str, bytes, int, float))]
 
     def _collection(self, key):
         """The Python list, brought up to date with the library's."""
@@ -592,6 +621,7 @@ class Graph:
             size = self._c.list_size(key)
             for i in range(self._seen.get(key, 0), size):
                 items.append(self._from_library(key, self._c.list_item(key, i)))
+                self._told.setdefault(key, []).append(items[-1])
             self._seen[key] = size
         return items
 
@@ -606,7 +636,8 @@ class Graph:
             return item
         if isinstance(item, str):
             try:
-                return self._variables.get(item) or self.as_graph_element(item)
+                found = self._variables.get(item)
+                return self.as_graph_element(item) if found is None else found
             except (KeyError, ValueError):
                 return item
         return item
@@ -634,6 +665,7 @@ class Graph:
         self._c.list_clear(name)
         self._collections.pop(name, None)
         self._seen.pop(name, None)
+        self._told.pop(name, None)
 
 
 class _Stack(threading.local):

@@ -25,6 +25,31 @@ def _with_stand_ins(graph_def, input_map):
     return made
 
 
+def with_free_names(graph, graph_def):
+    """The definition; nodes whose name the graph has already get a suffix, as in TensorFlow."""
+    there = {graph._c.node(i)[0] for i in range(graph._c.size())}
+    have, renamed = {n.name for n in graph_def.node} | there, {}
+    for name in [n.name for n in graph_def.node if n.name in there]:
+        count = 1
+        while "%s_%d" % (name, count) in have:
+            count += 1
+        renamed[name] = "%s_%d" % (name, count)
+        have.add(renamed[name])
+    if not renamed:
+        return graph_def
+    made = protos.GraphDef.FromString(graph_def.SerializeToString())
+    for node in made.node:
+        node.name = renamed.get(node.name, node.name)
+        for i, given in enumerate(node.input):
+            caret, name = given[:given.startswith("^")], given.lstrip("^")
+            name, colon, slot = name.partition(":")
+            node.input[i] = caret + renamed.get(name, name) + colon + slot
+        if "_class" in node.attr:
+            rows = [c.decode() for c in node.attr["_class"].list.s]
+            node.attr["_class"].list.s[:] = [("loc:@" + renamed.get(c[5:], c[5:])).encode() for c in rows]
+    return made
+
+
 def _rewire(graph, first, prefix, input_map):
     """Gives the nodes from `first` on the mapped inputs; which keys were used."""
     at = {}
@@ -51,7 +76,8 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
     mapped = {_key(k): v if isinstance(v, Tensor) else convert_to_tensor(v) for k, v in (input_map or {}).items()}
     prefix = graph.unique_name("import" if name is None else name) if name != "" else None
     first = graph._c.size()
-    graph._c.import_graph((_with_stand_ins(graph_def, mapped) if mapped else graph_def).SerializeToString(), prefix)
+    made = _with_stand_ins(graph_def, mapped) if mapped else graph_def
+    graph._c.import_graph((made if prefix else with_free_names(graph, made)).SerializeToString(), prefix)
     unused = set(mapped) - _rewire(graph, first, prefix, mapped) if mapped else ()
     if unused:
         raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(unused)))

@@ -1,15 +1,25 @@
 """tf.train.Saver and the files of a checkpoint folder."""
+import glob
+import numbers
 import os
+import re
 
 from weft import _weft
 from weft._core.framework import protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
 from weft._core.ops.variables import Variable
+from weft._core.train.meta_graph import _prefixed, export_meta_graph, in_scope, strip_scope
+
+
+def _check_list(var_list):
+    if not isinstance(var_list, (dict, list, tuple, set)) and not hasattr(var_list, "__iter__"):
+        raise TypeError("Variables to save should be passed in a dict or a list. Got %s" % (var_list,))
 
 
 def _named(var_list):
     """(variable, name in the checkpoint) of each."""
+    _check_list(var_list)
     if isinstance(var_list, dict):
         pairs = [(v, k) for k, v in sorted(var_list.items())]
     else:
@@ -19,12 +29,27 @@ def _named(var_list):
         if hasattr(v, "_get_partitions"):
             out.extend((piece, name) for piece in v)
         elif isinstance(v, (list, tuple)):
+            if name is not None and any(getattr(piece, "_save_slice_info", None) is None for piece in v):
+                raise ValueError("Slices must all be slices: %s" % (v[0] if v else v,))
             out.extend((piece, name) for piece in v)
         elif isinstance(v, Variable):
             out.append((v, name))
+        elif name is not None:
+            raise TypeError("names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: "
+                            "%s" % (v,))
         else:
             raise TypeError("Variable to save is not a Variable: %s" % (v,))
     return out
+
+
+def _check_once(pairs):
+    seen = {}
+    for v, name in pairs:
+        if id(v) in seen and name is not None:
+            raise ValueError("The same saveable will be restored with two names: %s" % name)
+        if id(v) in seen:
+            raise ValueError("At least two variables have the same name: %s" % v.op.name)
+        seen[id(v)] = name
 
 
 class Saver:
@@ -32,78 +57,147 @@ class Saver:
 
     def __init__(self, var_list=None, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0,
                  name=None, restore_sequentially=False, saver_def=None, builder=None, defer_build=False,
-                 allow_empty=False, write_version=2, pad_step_number=False, save_relative_paths=False, filename=None):
+                 allow_empty=False, write_version=protos.SaverDef.V2, pad_step_number=False, save_relative_paths=False,
+                 filename=None):
+        """Makes the nodes that save and restore.
+
+        restore_sequentially has no effect, as in TensorFlow since version 1.0: one op reads all variables.  builder is an
+        object with TensorFlow's _build_internal, which makes the nodes and returns a SaverDef.  write_version V1 writes
+        the files of TensorFlow before 0.12.
+        """
         if defer_build and var_list:
             raise ValueError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False or "
                              "var_list=None.")
-        self._var_list, self._allow_empty, self._sharded = var_list, allow_empty, sharded
-        self._opts = (name, -1 if not max_to_keep else int(max_to_keep), float(keep_checkpoint_every_n_hours),
-                      bool(sharded), bool(reshape), bool(save_relative_paths), bool(pad_step_number))
+        if saver_def is not None and not isinstance(saver_def, protos.SaverDef):
+            raise ValueError("saver_def must be a saver_pb2.SaverDef: %s" % (saver_def,))
+        if write_version not in (protos.SaverDef.V1, protos.SaverDef.V2):
+            raise ValueError("Saver(write_version=%r): it must be tf.train.SaverDef.V1 or tf.train.SaverDef.V2"
+                             % (write_version,))
+        self._var_list, self._allow_empty, self._sharded, self._name = var_list, allow_empty, sharded, name
+        self._reshape, self._builder, self._write_version = reshape, builder, write_version
+        self._max_to_keep, self._every_hours = max_to_keep, keep_checkpoint_every_n_hours
+        self._restore_sequentially, self._filename, self._relative = restore_sequentially, filename, save_relative_paths
         self._saver_def, self._made, self._graph, self._empty = saver_def, None, None, False
         self._pad = pad_step_number
         if not defer_build:
             self.build()
+        elif saver_def is not None:
+            self._check_def()
+
+    def _check_def(self):
+        for field in ("save_tensor_name", "restore_op_name"):
+            if not getattr(self._saver_def, field):
+                raise ValueError("saver_def must specify the %s: %s" % (field, self._saver_def))
 
     def build(self):
+        """Makes the nodes of a saver that was made with defer_build."""
         if self._made is not None or self._empty:
             return
         graph = self._graph = get_default_graph()
         graph._check_not_finalized()
         if self._saver_def is not None:
-            self._made = _weft.saver_adopt(graph._c, self._saver_def.SerializeToString())
+            self._check_def()
+            self._adopt(self._saver_def)
             return
         var_list = self._var_list
         if var_list is None:
             var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES) + graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)
-        pairs = _named(var_list)
-        if not pairs:
+        _check_list(var_list)
+        if not var_list:
             if not self._allow_empty:
                 raise ValueError("No variables to save")
             self._empty = True
             return
-        if len({id(v) for v, _ in pairs}) != len(pairs):
-            raise ValueError("At least two variables have the same name: %s" % pairs[0][0].op.name)
-        self._made = _weft.saver_create(graph._c, [_out(v) for v, _ in pairs], [n for _, n in pairs], *self._opts)
+        if self._builder is not None:
+            self._adopt(self._builder._build_internal(
+                var_list, reshape=self._reshape, sharded=self._sharded, max_to_keep=self._max_to_keep,
+                keep_checkpoint_every_n_hours=self._every_hours, name=self._name,
+                restore_sequentially=self._restore_sequentially, filename=self._filename, build_save=True,
+                build_restore=True))
+            return
+        pairs = _named(var_list)
+        _check_once(pairs)
+        self._made = _weft.saver_create(
+            graph._c, [_out(v) for v, _ in pairs], [n for _, n in pairs], self._name,
+            -1 if not self._max_to_keep else int(self._max_to_keep), float(self._every_hours) or -1.0,
+            bool(self._sharded), bool(self._reshape), bool(self._relative), bool(self._pad), int(self._write_version),
+            self._filename)
+
+    def _adopt(self, saver_def):
+        self._made = _weft.saver_adopt(self._graph._c, saver_def.SerializeToString())
 
     @property
     def saver_def(self):
-        if self._made is None:
-            return protos.SaverDef()
+        if getattr(self, "_made", None) is None:
+            return self.__dict__.get("_saver_def")
         return protos.SaverDef.FromString(_weft.saver_def(self._made))
 
     def as_saver_def(self):
+        """The SaverDef; None before build()."""
         return self.saver_def
 
     def to_proto(self, export_scope=None):
-        return self.saver_def
+        """The SaverDef; with export_scope, its names in that scope, or None when it is of another one."""
+        made = self.saver_def
+        if export_scope is None or made is None:
+            return made
+        if not in_scope(made.filename_tensor_name, export_scope):
+            return None
+        for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+            setattr(made, field, strip_scope(getattr(made, field), export_scope))
+        return made
 
     @staticmethod
     def from_proto(saver_def, import_scope=None):
-        return Saver(saver_def=saver_def)
+        """The saver of a SaverDef, whose nodes are in the graph, below import_scope if one is given."""
+        return Saver(saver_def=_prefixed(saver_def, import_scope))
 
     def save(self, sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta",
              write_meta_graph=True, write_state=True, strip_default_attrs=False, save_debug_info=False):
+        """Writes a checkpoint; returns its name."""
         sess = _plain(sess)
         if self._made is None and not self._empty:
             raise RuntimeError("`build()` should be called before save if defer_build==True")
         if os.path.split(latest_filename or "")[0]:
             raise ValueError("'latest_filename' must not contain path components")
-        if global_step is not None and not isinstance(global_step, int):
-            global_step = int(sess.run(global_step)) if hasattr(global_step, "_as_graph_element") else int(global_step)
+        if save_debug_info:
+            raise NotImplementedError("Saver.save(save_debug_info=True) is not in Weft: it holds no stack traces in files; "
+                                      "leave the argument out")
+        save_path = os.fspath(save_path)
+        if global_step is not None:
+            global_step = _number(sess, global_step)
+        elif os.path.basename(save_path) == (latest_filename or "checkpoint") and not self.__dict__.get("_sharded"):
+            raise ValueError("'latest_filename' collides with 'save_path': '%s' and '%s'"
+                             % (latest_filename or "checkpoint", save_path))
+        if not save_path:
+            raise ValueError("no path specified")
         if self._empty:
+            self._write_meta(save_path, global_step, meta_graph_suffix, write_meta_graph, strip_default_attrs)
             return None
         if not os.path.split(save_path)[1]:
             raise ValueError("save_path must end in a file name, got %r" % save_path)
-        return _weft.saver_save(self._made, sess._c, save_path, global_step, latest_filename,
-                                meta_graph_suffix, bool(write_meta_graph), bool(write_state))
+        self._graph._sync_lists()
+        saved = _weft.saver_save(self._made, sess._c, save_path, global_step, latest_filename,
+                                 meta_graph_suffix, bool(write_meta_graph) and not strip_default_attrs, bool(write_state))
+        if strip_default_attrs:
+            self._write_meta(save_path, global_step, meta_graph_suffix, write_meta_graph, strip_default_attrs)
+        return saved
+
+    def _write_meta(self, save_path, global_step, suffix, wanted, strip_default_attrs):
+        if wanted:
+            step = "" if global_step is None else "-%0*d" % (8 if self.__dict__.get("_pad") else 0, global_step)
+            self.export_meta_graph("%s%s.%s" % (save_path, step, suffix), strip_default_attrs=strip_default_attrs)
 
     def restore(self, sess, save_path):
+        """Reads a checkpoint back."""
         if self._empty:
             return
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
         if not checkpoint_exists(str(save_path)):
             raise ValueError("The passed save_path is not a valid checkpoint: %s" % save_path)
+        if self._made is None:
+            raise RuntimeError("`build()` should be called before restore if defer_build==True")
         _weft.saver_restore(self._made, _plain(sess)._c, str(save_path))
 
     @property
@@ -111,18 +205,37 @@ class Saver:
         return [] if self._made is None else _weft.saver_kept(self._made)
 
     def set_last_checkpoints(self, last_checkpoints):
-        self.recover_last_checkpoints(last_checkpoints)
+        """The checkpoints that are deleted in time, the newest last; none of them is kept for ever."""
+        assert isinstance(last_checkpoints, list)
+        self.set_last_checkpoints_with_time([(p, float("inf")) for p in last_checkpoints])
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time):
-        self.recover_last_checkpoints([p for p, _ in last_checkpoints_with_time])
+        """The same as (path, time of the save) pairs: keep_checkpoint_every_n_hours goes by the times."""
+        assert isinstance(last_checkpoints_with_time, list)
+        if self._made is not None:
+            _weft.saver_set(self._made, [p for p, _ in last_checkpoints_with_time],
+                            [t for _, t in last_checkpoints_with_time])
 
     def recover_last_checkpoints(self, checkpoint_paths):
+        """The same with the times of the files; those that are gone are left out."""
         if self._made is not None:
             _weft.saver_recover(self._made, list(checkpoint_paths))
 
     def export_meta_graph(self, filename=None, collection_list=None, as_text=False, export_scope=None,
-                          clear_devices=False, clear_extraneous_savers=False, strip_default_attrs=False):
-        return export_meta_graph(filename, saver_def=self.saver_def, as_text=as_text)
+                          clear_devices=False, clear_extraneous_savers=False, strip_default_attrs=False,
+                          save_debug_info=False):
+        """Returns a MetaGraphDef with this saver in it, and writes it to a file if one is named."""
+        return export_meta_graph(
+            filename, saver_def=self.saver_def, collection_list=collection_list, as_text=as_text, export_scope=export_scope,
+            clear_devices=clear_devices, clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info)
+
+
+def _number(sess, step):
+    """A global step given as a number, or as a tensor or variable to be run."""
+    if isinstance(step, numbers.Integral):
+        return int(step)
+    return int(sess.run(step))
 
 
 def _plain(sess):
@@ -135,41 +248,6 @@ def _plain(sess):
     return sess
 
 
-def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None,
-                      as_text=False, graph=None, export_scope=None, clear_devices=False, **kwargs):
-    graph = graph or get_default_graph()
-    made = protos.MetaGraphDef.FromString(graph._c.export_meta())
-    if saver_def is not None:
-        made.saver_def.CopyFrom(saver_def)
-    if clear_devices:
-        for node in made.graph_def.node:
-            node.device = ""
-    if filename:
-        with open(filename, "w" if as_text else "wb") as f:
-            f.write(str(made) if as_text else made.SerializeToString())
-    return made
-
-
-def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
-    if isinstance(meta_graph_or_file, protos.MetaGraphDef):
-        made = meta_graph_or_file
-    else:
-        with open(meta_graph_or_file, "rb") as f:
-            made = protos.MetaGraphDef.FromString(f.read())
-    if clear_devices:
-        for node in made.graph_def.node:
-            node.device = ""
-    graph = get_default_graph()
-    graph._c.import_meta(made.SerializeToString(), import_scope)
-    if made.HasField("saver_def"):
-        saver_def = made.saver_def
-        if import_scope:
-            for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
-                setattr(saver_def, field, import_scope + "/" + getattr(saver_def, field))
-        return Saver(saver_def=saver_def)
-    return Saver() if graph.get_collection(GraphKeys.GLOBAL_VARIABLES) else None
-
-
 def latest_checkpoint(checkpoint_dir, latest_filename=None):
     return _weft.checkpoint_latest(str(checkpoint_dir), latest_filename)
 
@@ -178,31 +256,81 @@ def checkpoint_exists(checkpoint_prefix):
     return _weft.checkpoint_exists(str(checkpoint_prefix))
 
 
+def _times_in(path):
+    """The times in a state file; the library reads only the paths."""
+    with open(path) as f:
+        text = f.read()
+    times = [float(x) for x in re.findall(r"^\s*all_model_checkpoint_timestamps:\s*(\S+)", text, re.M)]
+    last = re.findall(r"^\s*last_preserved_timestamp:\s*(\S+)", text, re.M)
+    return times, float(last[-1]) if last else None
+
+
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
     found = _weft.checkpoint_state(str(checkpoint_dir), latest_filename)
     if found is None:
         return None
-    return protos.CheckpointState(model_checkpoint_path=found[0], all_model_checkpoint_paths=found[1])
+    made = protos.CheckpointState(model_checkpoint_path=found[0], all_model_checkpoint_paths=found[1])
+    times, last = _times_in(os.path.join(str(checkpoint_dir), latest_filename or "checkpoint"))
+    made.all_model_checkpoint_timestamps.extend(times)
+    if last is not None:
+        made.last_preserved_timestamp = last
+    return made
 
 
-def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None, **kwargs):
-    _weft.checkpoint_state_write(str(save_dir), model_checkpoint_path, list(all_model_checkpoint_paths or []),
-                                 latest_filename, False)
+def _relative(path, folder):
+    """A path of a state file: relative to its folder, when that is relative too."""
+    return path if os.path.isabs(folder) or os.path.isabs(path) else os.path.relpath(path, folder)
+
+
+def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None,
+                                    all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):
+    """The CheckpointState that update_checkpoint_state writes."""
+    save_dir, latest = os.fspath(save_dir), os.fspath(model_checkpoint_path)
+    paths = [os.fspath(p) for p in all_model_checkpoint_paths or []]
+    if latest not in paths:
+        paths.append(latest)
+    times = list(all_model_checkpoint_timestamps or [])
+    if times and len(times) != len(paths):
+        raise ValueError("Checkpoint timestamps, if provided, must match checkpoint paths (got paths %s and timestamps %s)"
+                         % (paths, times))
+    made = protos.CheckpointState(model_checkpoint_path=_relative(latest, save_dir),
+                                  all_model_checkpoint_paths=[_relative(p, save_dir) for p in paths],
+                                  all_model_checkpoint_timestamps=times)
+    if last_preserved_timestamp is not None:
+        made.last_preserved_timestamp = last_preserved_timestamp
+    return made
+
+
+def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None,
+                            all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):
+    """Names the newest checkpoint in a folder's state file."""
+    made = generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths,
+                                           all_model_checkpoint_timestamps, last_preserved_timestamp)
+    path = os.path.join(os.fspath(save_dir), latest_filename or "checkpoint")
+    with open(path + ".tmp", "w") as f:
+        f.write(str(made))
+    os.replace(path + ".tmp", path)
+
+
+def _files_of(prefix):
+    """The files of a checkpoint: the index of V2, or the files that a V1 prefix or pattern names."""
+    return [prefix + ".index"] if os.path.exists(prefix + ".index") else sorted(glob.glob(prefix))
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes):
-    out = []
-    for prefix in checkpoint_prefixes:
-        for path in (prefix + ".index", prefix):
-            if os.path.exists(path):
-                out.append(os.path.getmtime(path))
-                break
-    return out
+    return [os.path.getmtime(files[0]) for files in map(_files_of, checkpoint_prefixes) if files]
 
 
-def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_graph_suffix="meta"):
-    import glob
-    for path in glob.glob(glob.escape(checkpoint_prefix) + ".*"):
+def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=protos.SaverDef.V2, meta_graph_suffix="meta"):
+    """Deletes the files of a checkpoint and its meta graph."""
+    stem = re.sub(r"-[\d?]+-of-\d+$", "", checkpoint_prefix)
+    found = glob.glob(glob.escape(stem) + "." + meta_graph_suffix)
+    if checkpoint_format_version == protos.SaverDef.V2:
+        found += glob.glob(glob.escape(checkpoint_prefix) + ".index")
+        found += glob.glob(glob.escape(checkpoint_prefix) + ".data-?????-of-?????")
+    else:
+        found += glob.glob(checkpoint_prefix)
+    for path in found:
         os.remove(path)
 
 

@@ -32,23 +32,73 @@ def borrowed_coordinator(capsule):
     return made
 
 
+@contextlib.contextmanager
+def _as_runtime_errors():
+    """Turns the library's words for a model that is not ready into TensorFlow's exception."""
+    try:
+        yield
+    except errors.FailedPreconditionError as e:
+        if e.message.startswith(("Init operations did not make", "Model is not initialized")):
+            raise RuntimeError(e.message) from None
+        raise
+
+
 class SessionManager:
-    """Made for programs that name it; a Supervisor does its work."""
+    """Sessions whose model is ready: restored from a checkpoint, initialized, or waited for."""
 
     def __init__(self, local_init_op=None, ready_op=None, ready_for_local_init_op=None, graph=None, recovery_wait_secs=30,
-                 local_init_run_options=None):
-        self._opts = dict(local_init_op=local_init_op, ready_op=ready_op, graph=graph, recovery_wait_secs=recovery_wait_secs,
-                          ready_for_local_init_op=ready_for_local_init_op)
+                 local_init_run_options=None, local_init_feed_dict=None):
+        """local_init_run_options and local_init_feed_dict are given to the run of local_init_op."""
+        self._graph = graph if graph is not None else get_default_graph()
+        self._ops = (ready_op, ready_for_local_init_op, local_init_op)
+        self._recovery_wait_secs, self._run_options = recovery_wait_secs, local_init_run_options
+        self._local_feed = local_init_feed_dict
+
+    def _call(self, fn, master, config, init_op=None, saver=None, checkpoint_dir=None, checkpoint_path=None, wait=False,
+              max_wait_secs=7200, init_feed_dict=None, init_fn=None):
+        graph = self._graph
+        feeds, local_feeds = ([client._feed(graph, k, v) for k, v in client._spread(d or {})]
+                              for d in (init_feed_dict, self._local_feed))
+        started = None if init_fn is None else (lambda c: init_fn(wrap_session(c, graph, master, config, self)))
+        with _as_runtime_errors():
+            made, ready = fn(graph._c, master or "", (config or protos.ConfigProto()).SerializeToString(),
+                             tuple(choice(op, 0) for op in (*self._ops, init_op)), feeds, local_feeds,
+                             timeout_of(self._run_options), float(self._recovery_wait_secs), wait_secs(max_wait_secs),
+                             started, None if saver is None else saver._made, checkpoint_dir, checkpoint_path, bool(wait))
+        return wrap_session(made, graph, master, config, self), ready
 
     def prepare_session(self, master, init_op=None, saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None,
                         wait_for_checkpoint=False, max_wait_secs=7200, config=None, init_feed_dict=None, init_fn=None):
-        sv = Supervisor(init_op=init_op, saver=saver, logdir=checkpoint_dir, init_feed_dict=init_feed_dict, init_fn=init_fn,
-                        summary_op=None, summary_writer=None, finalize=False, **self._opts)
-        return sv._session(master, config, wait_for_checkpoint, max_wait_secs, False)
+        """A session of the chief: restores a checkpoint, or runs init_op and init_fn."""
+        _check_checkpoint(checkpoint_dir, checkpoint_filename_with_path)
+        return self._call(_weft.manager_prepare, master, config, init_op, saver, checkpoint_dir,
+                          checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, init_feed_dict, init_fn)[0]
+
+    def recover_session(self, master, saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None,
+                        wait_for_checkpoint=False, max_wait_secs=7200, config=None):
+        """A session, and whether a checkpoint was restored and the model is ready; nothing is initialized."""
+        _check_checkpoint(checkpoint_dir, checkpoint_filename_with_path)
+        return self._call(_weft.manager_recover, master, config, None, saver, checkpoint_dir,
+                          checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs)
 
     def wait_for_session(self, master, config=None, max_wait_secs=float("inf")):
-        sv = Supervisor(is_chief=False, summary_op=None, summary_writer=None, finalize=False, **self._opts)
-        return sv._session(master, config, False, max_wait_secs, False)
+        """A session of another worker: returns when the chief has initialized the model."""
+        return self._call(_weft.manager_wait, master, config, max_wait_secs=max_wait_secs)[0]
+
+
+def _check_checkpoint(folder, path):
+    if folder and path:
+        raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
+
+
+def timeout_of(run_options):
+    """The time-out in RunOptions, in ms; what else they hold concerns traces, which nobody reads here."""
+    return 0 if run_options is None else int(run_options.timeout_in_ms)
+
+
+def wait_secs(max_wait_secs):
+    """As the library takes it: a wait without end is one of 136 years."""
+    return 2.0 ** 32 if max_wait_secs is None else min(float(max_wait_secs), 2.0 ** 32)
 
 
 class Supervisor:
@@ -66,6 +116,8 @@ class Supervisor:
                            global_step=global_step, ready_for_local_init_op=ready_for_local_init_op)
         self._save_model_secs, self._save_summaries_secs = save_model_secs, save_summaries_secs
         self._saver_given, self._writer_given = saver, summary_writer
+        self._manager_given, self._init_feed_dict, self._init_fn = session_manager, init_feed_dict, init_fn
+        self._recovery_wait_secs, self._local_init_run_options = recovery_wait_secs, local_init_run_options
         ops = tuple(choice(v, default) for v in (init_op, local_init_op, ready_op, ready_for_local_init_op, summary_op,
                                                  global_step))
         feeds = [client._feed(graph, k, v) for k, v in client._spread(init_feed_dict or {})]
@@ -76,7 +128,7 @@ class Supervisor:
         self._made = _weft.supervisor_create(
             graph._c, self._is_chief, logdir, ops, feeds, started, None, _part(saver, default), _part(summary_writer, default),
             float(save_summaries_secs) or -1.0, float(save_model_secs) or -1.0, float(recovery_wait_secs),
-            float(stop_grace_secs), checkpoint_basename)
+            float(stop_grace_secs), checkpoint_basename, timeout_of(local_init_run_options))
         coordinator, self._c_saver, self._c_writer, step, self._save_path = _weft.supervisor_parts(self._made)
         self._coord, self._step = borrowed_coordinator(coordinator), step
         self._runner_sessions = []
@@ -104,10 +156,29 @@ class Supervisor:
     save_path = property(lambda self: self._save_path)
     save_model_secs = property(lambda self: self._save_model_secs)
     save_summaries_secs = property(lambda self: self._save_summaries_secs)
-    init_op = property(lambda self: self._given["init_op"] or None)
-    ready_op = property(lambda self: self._given["ready_op"] or None)
-    summary_op = property(lambda self: self._given["summary_op"] or None)
-    session_manager = property(lambda self: SessionManager(graph=self._graph))
+    init_op = property(lambda self: self._part_of("init_op"))
+    ready_op = property(lambda self: self._part_of("ready_op"))
+    ready_for_local_init_op = property(lambda self: self._part_of("ready_for_local_init_op"))
+    summary_op = property(lambda self: self._part_of("summary_op"))
+    init_feed_dict = property(lambda self: self._init_feed_dict)
+
+    def _part_of(self, name):
+        """What the program gave, or what the library made and put into the collection of that name."""
+        given = self._given[name]
+        if given is not Supervisor.USE_DEFAULT:
+            return given
+        found = self._graph.get_collection(name)
+        return found[0] if found else None
+
+    @property
+    def session_manager(self):
+        if self._manager_given is None:
+            self._manager_given = SessionManager(
+                local_init_op=self._part_of("local_init_op"), ready_op=self.ready_op,
+                ready_for_local_init_op=self.ready_for_local_init_op, graph=self._graph,
+                recovery_wait_secs=self._recovery_wait_secs, local_init_run_options=self._local_init_run_options)
+            self._own_manager = True
+        return self._manager_given
 
     @property
     def global_step(self):
@@ -138,10 +209,28 @@ class Supervisor:
     # ---- sessions ----
 
     def _session(self, master, config, for_checkpoint, max_wait_secs, services):
+        if self._manager_given is not None and not self.__dict__.get("_own_manager"):
+            return self._session_of(self._manager_given, master, config, for_checkpoint, max_wait_secs, services)
         data = (config or protos.ConfigProto()).SerializeToString()
-        wait = 0.0 if max_wait_secs in (None, float("inf")) else float(max_wait_secs)
-        made = _weft.supervisor_session(self._made, master or "", data, wait, bool(for_checkpoint), bool(services))
+        with _as_runtime_errors():
+            made = _weft.supervisor_session(self._made, master or "", data, wait_secs(max_wait_secs), bool(for_checkpoint),
+                                            bool(services))
         return wrap_session(made, self._graph, master, config, self)
+
+    def _session_of(self, manager, master, config, for_checkpoint, max_wait_secs, services):
+        """A session that the program's own session manager makes."""
+        if self._is_chief:
+            sess = manager.prepare_session(
+                master, init_op=self.init_op, saver=self.saver, checkpoint_dir=self._logdir,
+                wait_for_checkpoint=for_checkpoint, max_wait_secs=max_wait_secs, config=config,
+                init_feed_dict=self._init_feed_dict, init_fn=self._init_fn)
+            if services:
+                self.start_standard_services(sess)
+        else:
+            sess = manager.wait_for_session(master, config=config, max_wait_secs=max_wait_secs)
+        if services:
+            self.start_queue_runners(sess)
+        return sess
 
     def prepare_or_wait_for_session(self, master="", config=None, wait_for_checkpoint=False, max_wait_secs=7200,
                                     start_standard_services=True):

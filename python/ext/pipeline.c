@@ -1,4 +1,4 @@
-/* pipeline.c - coordinators, queue runners, input pipelines, losses and metrics, as functions of the module. */
+/* pipeline.c - coordinators, queue runners, losses and metrics, as functions of the module. */
 #include "ext.h"
 #include <string.h>
 
@@ -95,95 +95,13 @@ static PyObject *queue_runner_start(PyObject *self, PyObject *args) {
   return err ? ext_raise(err) : PyLong_FromLong(started);
 }
 
-/* ---- input pipelines ------------------------------------------------------------------------------- */
+/* ---- losses and metrics ---------------------------------------------------------------------------- */
 
 static int to_graph(PyObject *o, void *out) {
   if (!PyObject_TypeCheck(o, ext_graph_type)) return PyErr_SetString(PyExc_TypeError, "a graph is needed"), 0;
   *(weft_graph **)out = ((graph_object *)o)->g;
   return 1;
 }
-
-/* A seed or None. */
-static int to_seed(PyObject *o, bool *has, int64_t *seed) {
-  *has = o != Py_None;
-  *seed = *has ? PyLong_AsLongLong(o) : 0;
-  return PyErr_Occurred() ? -1 : 0;
-}
-
-/* producer(graph, kind, outputs, num_epochs, shuffle, seed, capacity, shared_name, name) -> output, or outputs of a
- * slice producer.  kind: input, string, range, slice. */
-static PyObject *producer(PyObject *self, PyObject *args) {
-  weft_graph *g;
-  const char *kind;
-  PyObject *list, *seed;
-  long long epochs;
-  int shuffle;
-  weft_producer_opts o = {0};
-  weft_out *x, *made;
-  (void)self;
-  if (!PyArg_ParseTuple(args, "O&sOLpOizz", to_graph, &g, &kind, &list, &epochs, &shuffle, &seed, &o.capacity,
-                        &o.shared_name, &o.name))
-    return NULL;
-  o.num_epochs = epochs, o.in_order = !shuffle;
-  Py_ssize_t n = to_seed(seed, &o.has_seed, &o.seed) ? -1 : ext_outs(list, &x);
-  made = n < 0 ? NULL : PyMem_Malloc(sizeof *made * (size_t)(n + 1));
-  if (!made) return NULL;
-  PyThreadState *save = PyEval_SaveThread();
-  if (strcmp(kind, "slice") == 0)
-    weft_slice_input_producer(g, (int)n, x, made, &o);
-  else
-    made[0] = strcmp(kind, "string") == 0  ? weft_string_input_producer(g, x[0], 0, NULL, &o)
-              : strcmp(kind, "range") == 0 ? weft_range_input_producer(g, x[0], 0, &o)
-                                           : weft_input_producer(g, x[0], &o);
-  PyEval_RestoreThread(save);
-  PyObject *result = weft_graph_error(g) ? ext_raise_graph(g) : PyList_New(0);
-  for (Py_ssize_t i = 0; result && i < (strcmp(kind, "slice") == 0 ? n : 1); i++) {
-    PyObject *item = PyLong_FromLongLong(ext_packed(made[i]));
-    if (!item || PyList_Append(result, item) != 0) Py_CLEAR(result);
-    Py_XDECREF(item);
-  }
-  PyMem_Free(made);
-  PyMem_Free(x);
-  return result;
-}
-
-static PyObject *limit_epochs(PyObject *self, PyObject *args) {
-  weft_graph *g;
-  long long x, epochs;
-  const char *name;
-  (void)self;
-  if (!PyArg_ParseTuple(args, "O&LLz", to_graph, &g, &x, &epochs, &name)) return NULL;
-  return ext_made(g, weft_limit_epochs(g, ext_out(x), epochs, name));
-}
-
-/* batch(graph, lists, outputs list by list, batch_size, threads, capacity, min_after or -1, seed, many, pad, smaller,
- * shared_name, name) -> node; lists 0: not a join; min_after >= 0: shuffled. */
-static PyObject *batch(PyObject *self, PyObject *args) {
-  weft_graph *g;
-  PyObject *list, *seed;
-  int lists, many, pad, smaller;
-  long long min_after;
-  weft_batch_opts o = {0};
-  weft_out *x, made;
-  (void)self;
-  if (!PyArg_ParseTuple(args, "O&iOiiiLOpppzz", to_graph, &g, &lists, &list, &o.batch_size, &o.num_threads, &o.capacity,
-                        &min_after, &seed, &many, &pad, &smaller, &o.shared_name, &o.name))
-    return NULL;
-  o.enqueue_many = many, o.dynamic_pad = pad, o.allow_smaller_final_batch = smaller;
-  o.min_after_dequeue = min_after < 0 ? 0 : min_after;
-  Py_ssize_t n = to_seed(seed, &o.has_seed, &o.seed) ? -1 : ext_outs(list, &x);
-  if (n < 0) return NULL;
-  PyThreadState *save = PyEval_SaveThread();
-  if (lists)
-    made = (min_after < 0 ? weft_batch_join : weft_shuffle_batch_join)(g, lists, (int)n / lists, x, &o);
-  else
-    made = (min_after < 0 ? weft_batch : weft_shuffle_batch)(g, (int)n, x, &o);
-  PyEval_RestoreThread(save);
-  PyMem_Free(x);
-  return ext_made(g, made);
-}
-
-/* ---- losses and metrics ---------------------------------------------------------------------------- */
 
 /* loss(graph, kind, labels, predictions, weights, reduction, collection, name, smoothing, delta, epsilon, axis) */
 static PyObject *loss(PyObject *self, PyObject *args) {
@@ -238,9 +156,6 @@ PyMethodDef ext_pipeline_functions[] = {
     {"coordinator_wait", coordinator_wait, METH_VARARGS, "coordinator_wait(coordinator, seconds)"},
     {"coordinator_join", coordinator_join, METH_VARARGS, "coordinator_join(coordinator, grace, ignore_live)"},
     {"queue_runner_start", queue_runner_start, METH_VARARGS, "Starts the threads of a QueueRunnerDef."},
-    {"producer", producer, METH_VARARGS, "A queue of inputs."},
-    {"limit_epochs", limit_epochs, METH_VARARGS, "limit_epochs(graph, output, epochs, name)"},
-    {"batch", batch, METH_VARARGS, "Batches of tensors."},
     {"loss", loss, METH_VARARGS, "A loss by its kind."},
     {"total_loss", total_loss, METH_VARARGS, "total_loss(graph, name, regularization)"},
     {"metric", metric, METH_VARARGS, "metric(graph, kind, ...) -> (value, update)"},

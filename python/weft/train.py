@@ -18,6 +18,16 @@ from weft._core.framework.protos import (
 )
 from weft._core.public import publish as _publish
 from weft._core.session.cluster import Server
+from weft._core.train.batching import (
+    batch,
+    batch_join,
+    maybe_batch,
+    maybe_batch_join,
+    maybe_shuffle_batch,
+    maybe_shuffle_batch_join,
+    shuffle_batch,
+    shuffle_batch_join,
+)
 from weft._core.train.coordinator import Coordinator, LooperThread, QueueRunner, add_queue_runner, start_queue_runners
 from weft._core.train.device_setter import replica_device_setter
 from weft._core.train.hooks import (
@@ -40,14 +50,10 @@ from weft._core.train.hooks import (
     SummarySaverHook,
 )
 from weft._core.train.input import (
-    batch,
-    batch_join,
     input_producer,
     limit_epochs,
     match_filenames_once,
     range_input_producer,
-    shuffle_batch,
-    shuffle_batch_join,
     slice_input_producer,
     string_input_producer,
 )
@@ -121,7 +127,8 @@ __all__ = [
     "get_checkpoint_mtimes", "get_checkpoint_state",
     "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "input_producer",
     "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
-    "load_checkpoint", "load_variable", "match_filenames_once", "natural_exp_decay", "noisy_linear_cosine_decay",
+    "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch",
+    "maybe_batch_join", "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
     "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "range_input_producer", "remove_checkpoint",
     "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
     "string_input_producer", "summary_iterator", "update_checkpoint_state", "write_graph",

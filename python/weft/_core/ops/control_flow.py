@@ -184,7 +184,7 @@ def _branch_value(graph, context, value):
         return None
     if isinstance(value, Operation):
         with control_dependencies([value]):
-            return op("Identity", input=graph._tensor(context.pivot))
+            return op("Identity", "control_dependency", input=graph._tensor(context.pivot))
     made = convert_to_tensor(value)
     return graph._tensor(context.bring(made._out))
 
@@ -389,13 +389,12 @@ def _bounded(cond_fn, body, loop_vars, invariants, parallel, name, limit):
 
 
 def Assert(condition, data, summarize=None, name=None):
-    with name_scope(name, "Assert", [condition]) as scope:
+    """Fails with the data unless the condition holds; data that may be on another device is brought only then."""
+    with name_scope(name, "Assert", [condition, *data]):
+        tensors = [convert_to_tensor(d) for d in data]
+        summarize = 3 if summarize is None else summarize
+        if all(t.dtype.base_dtype in (dtypes.string, dtypes.int32) for t in tensors):
+            return op("Assert", condition=condition, data=list(data), summarize=summarize)
         condition = convert_to_tensor(condition, name="Condition")
-        guarded = cond(condition, no_op, lambda: op("Assert", condition=condition, data=list(data),
-                                                    summarize=3 if summarize is None else summarize), name="AssertGuard")
-        del scope
-        return guarded
-
-
-
-
+        return cond(condition, no_op, lambda: op("Assert", condition=condition, data=list(data), summarize=summarize),
+                    name="AssertGuard")

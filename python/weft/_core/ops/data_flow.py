@@ -1,14 +1,19 @@
 """Queues: tf.FIFOQueue and its kin."""
 from weft._core.framework import tensor_shape
-from weft._core.framework.build import op
+from weft._core.framework.build import constant_value, op
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import name_scope
+from weft._core.framework.graph import Tensor, control_dependencies, device, name_scope
 from weft._core.ops.control_flow import group  # noqa: F401 - programs look for it in the module of this name
 from weft._core.ops.random_ops import get_seed
 
 
 def _list(x):
     return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def _known(n):
+    value = constant_value(n) if isinstance(n, Tensor) else n
+    return None if value is None else int(value)
 
 
 class QueueBase:
@@ -55,11 +60,15 @@ class QueueBase:
     def enqueue(self, vals, name=None):
         with name_scope(name, self._name("enqueue")) as scope:
             vals = self._tensors(vals, "enqueue")
+            for v, s in zip(vals, self._shapes):
+                v.shape.assert_is_compatible_with(s)
             return op(self._kind("QueueEnqueue"), scope, handle=self._queue_ref, components=vals)
 
     def enqueue_many(self, vals, name=None):
         with name_scope(name, self._name("EnqueueMany")) as scope:
             vals = self._tensors(vals, "EnqueueMany")
+            for v, s in zip(vals, self._shapes):
+                v.shape.with_rank_at_least(1)[1:].assert_is_compatible_with(s)
             return op(self._kind("QueueEnqueueMany"), scope, handle=self._queue_ref, components=vals)
 
     def _result(self, outputs):
@@ -81,7 +90,7 @@ class QueueBase:
     def dequeue_many(self, n, name=None):
         made = op(self._kind("QueueDequeueMany"), name or self._name("DequeueMany"), handle=self._queue_ref, n=n,
                   component_types=self._dtypes)
-        return self._shaped(_list(made), [n if isinstance(n, int) else None])
+        return self._shaped(_list(made), [n if isinstance(n, int) else _known(n)])
 
     def dequeue_up_to(self, n, name=None):
         made = op(self._kind("QueueDequeueUpTo"), name or self._name("DequeueUpTo"), handle=self._queue_ref, n=n,
@@ -108,8 +117,20 @@ def _make(kind, name, dtypes, shapes, **more):
     known = [as_dtype(d) for d in _list(dtypes)]
     if shapes is not None:
         shapes = [tensor_shape.as_shape(s) for s in (shapes if len(known) > 1 or _nested(shapes) else [shapes])]
+        _check_shapes(kind, known, shapes)
     given = {"shapes": shapes} if shapes is not None else {}
     return known, shapes, op(kind, name, component_types=known, **given, **more)
+
+
+def _check_shapes(kind, known, shapes):
+    if len(shapes) != len(known):
+        raise ValueError("Queue shapes must have the same length as dtypes, received len(shapes)=%d, len(dtypes)=%d"
+                         % (len(shapes), len(known)))
+    if kind == "PaddingFIFOQueueV2":
+        if any(s.ndims is None for s in shapes):
+            raise ValueError("Cannot use an unknown rank in the shapes of a PaddingFIFOQueue: %s" % (shapes,))
+    elif not all(s.is_fully_defined() for s in shapes):
+        raise ValueError("All shapes must be fully defined: %s" % (shapes,))
 
 
 def _nested(shapes):
@@ -120,7 +141,8 @@ def _nested(shapes):
 
 class FIFOQueue(QueueBase):
     def __init__(self, capacity, dtypes, shapes=None, names=None, shared_name=None, name="fifo_queue"):
-        known, shapes, ref = _make("FIFOQueueV2", name, dtypes, shapes, capacity=capacity, shared_name=shared_name or "")
+        with control_dependencies(None), device("/device:CPU:*"):
+            known, shapes, ref = _make("FIFOQueueV2", name, dtypes, shapes, capacity=capacity, shared_name=shared_name or "")
         super().__init__(known, shapes, names, ref)
 
 

@@ -1,92 +1,85 @@
-"""tf.train's queues of inputs: file names, batches, shuffled batches.  The queues are the library's."""
-from weft import _weft
+"""tf.train's producers: queues of file names, of numbers and of rows of tensors."""
+from weft._core.files import summary
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
-from weft._core.framework.graph import GraphKeys, get_default_graph
-from weft._core.framework.nest import flatten, pack_like
-from weft._core.ops.data_flow import queue_of
+from weft._core.framework.graph import GraphKeys, control_dependencies, name_scope
+from weft._core.ops.array_ops import gather, identity, shape, size
+from weft._core.ops.control_flow import Assert
+from weft._core.ops.data_flow import FIFOQueue
+from weft._core.ops.io_ops import matching_files
+from weft._core.ops.math_ops import cast, range as number_range
+from weft._core.ops.random_ops import random_shuffle
 from weft._core.ops.variables import Variable
-
-
-def _producer(kind, tensors, num_epochs, shuffle, seed, capacity, shared_name, name):
-    graph = get_default_graph()
-    outs = _weft.producer(graph._c, kind, [t._out for t in tensors], int(num_epochs or 0), bool(shuffle), seed,
-                          int(capacity), shared_name, name)
-    return [graph._tensor(o) for o in outs]
-
-
-def string_input_producer(string_tensor, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None,
-                          name=None, cancel_op=None):
-    if not isinstance(string_tensor, (list, tuple)) or string_tensor:
-        strings = convert_to_tensor(string_tensor, dtypes.string)
-    else:
-        raise ValueError("string_input_producer requires a non-null input tensor")
-    return queue_of(_producer("string", [strings], num_epochs, shuffle, seed, capacity, shared_name, name)[0],
-                    [dtypes.string], [()])
+from weft._core.train.coordinator import QueueRunner, add_queue_runner
 
 
 def input_producer(input_tensor, element_shape=None, num_epochs=None, shuffle=True, seed=None, capacity=32,
                    shared_name=None, summary_name=None, name=None, cancel_op=None):
-    x = convert_to_tensor(input_tensor)
-    return queue_of(_producer("input", [x], num_epochs, shuffle, seed, capacity, shared_name, name)[0],
-                    [x.dtype.base_dtype], [x.shape[1:]])
+    """A queue of the rows of a tensor, again and again or num_epochs times."""
+    with name_scope(name, "input_producer", [input_tensor]):
+        x = convert_to_tensor(input_tensor, name="input_tensor")
+        element = x.shape.with_rank_at_least(1)[1:]
+        if element_shape is not None:
+            element = element.merge_with(element_shape)
+        if not element.is_fully_defined():
+            raise ValueError("Either `input_tensor` must have a fully defined shape or `element_shape` must be specified")
+        if shuffle:
+            x = random_shuffle(x, seed=seed)
+        x = limit_epochs(x, num_epochs)
+        queue = FIFOQueue(capacity=capacity, dtypes=[x.dtype.base_dtype], shapes=[element], shared_name=shared_name, name=name)
+        add_queue_runner(QueueRunner(queue, [queue.enqueue_many([x])], cancel_op=cancel_op))
+        if summary_name is not None:
+            summary.scalar(summary_name, cast(queue.size(), dtypes.float32) * (1. / capacity))
+        return queue
+
+
+def string_input_producer(string_tensor, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None,
+                          name=None, cancel_op=None):
+    """A queue of strings, such as the names of files."""
+    why = "string_input_producer requires a non-null input tensor"
+    if not hasattr(string_tensor, "_as_graph_element") and len(string_tensor) == 0:
+        raise ValueError(why)
+    with name_scope(name, "input_producer", [string_tensor]) as scope:
+        strings = convert_to_tensor(string_tensor, dtypes.string)
+        with control_dependencies([Assert(size(strings) > 0, [why])]):
+            strings = identity(strings)
+        return input_producer(strings, [], num_epochs, shuffle, seed, capacity, shared_name,
+                              "fraction_of_%d_full" % capacity, scope, cancel_op)
 
 
 def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None):
-    x = convert_to_tensor(limit, dtypes.int32)
-    return queue_of(_producer("range", [x], num_epochs, shuffle, seed, capacity, shared_name, name)[0], [dtypes.int32], [()])
+    """A queue of the numbers below a limit."""
+    with name_scope(name, "input_producer", [limit]) as scope:
+        return input_producer(number_range(limit), [], num_epochs, shuffle, seed, capacity, shared_name,
+                              "fraction_of_%d_full" % capacity, scope)
 
 
 def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None):
-    return _producer("slice", [convert_to_tensor(t) for t in tensor_list], num_epochs, shuffle, seed, capacity,
-                     shared_name, name)
+    """One row of each tensor at a time."""
+    if not tensor_list:
+        raise ValueError("Expected at least one tensor in slice_input_producer().")
+    with name_scope(name, "input_producer", tensor_list):
+        tensors = [convert_to_tensor(t) for t in tensor_list]
+        queue = range_input_producer(shape(tensors[0])[0], num_epochs, shuffle, seed, capacity, shared_name)
+        index = queue.dequeue()
+        return [gather(t, index) for t in tensors]
 
 
 def limit_epochs(tensor, num_epochs=None, name=None):
+    """The tensor num_epochs times; after that, OutOfRangeError."""
     if num_epochs is None:
         return tensor
-    graph = get_default_graph()
-    return graph._tensor(_weft.limit_epochs(graph._c, convert_to_tensor(tensor)._out, int(num_epochs), name))
+    if num_epochs <= 0:
+        raise ValueError("num_epochs must be > 0 not %d." % num_epochs)
+    with name_scope(name, "limit_epochs", [tensor]) as scope:
+        epochs = Variable(convert_to_tensor(0, dtypes.int64), name="epochs", trainable=False,
+                          collections=[GraphKeys.LOCAL_VARIABLES])
+        with control_dependencies([epochs.count_up_to(num_epochs)]):
+            return identity(tensor, name=scope)
 
 
 def match_filenames_once(pattern, name=None):
-    from weft._core.ops.io_ops import matching_files
-    return Variable(matching_files(pattern), trainable=False, validate_shape=False, name=name or "matching_filenames",
-                    collections=[GraphKeys.LOCAL_VARIABLES])
-
-
-def _batch(structures, join, batch_size, threads, capacity, min_after, seed, many, pad, smaller, shared_name, name):
-    graph = get_default_graph()
-    flat = [convert_to_tensor(t) for s in structures for t in flatten(s)]
-    out = _weft.batch(graph._c, len(structures) if join else 0, [t._out for t in flat], int(batch_size), int(threads),
-                      int(capacity), int(min_after), seed, bool(many), bool(pad), bool(smaller), shared_name, name)
-    outputs = graph._operation(out >> 16).outputs
-    structure = structures[0]
-    if not isinstance(structure, (list, tuple, dict)):
-        return outputs[0]
-    made = pack_like(structure, outputs)
-    return made[0] if isinstance(made, (list, tuple)) and len(made) == 1 else made
-
-
-def batch(tensors, batch_size, num_threads=1, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
-          allow_smaller_final_batch=False, shared_name=None, name=None):
-    return _batch([tensors], False, batch_size, num_threads, capacity, -1, None, enqueue_many, dynamic_pad,
-                  allow_smaller_final_batch, shared_name, name)
-
-
-def batch_join(tensors_list, batch_size, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
-               allow_smaller_final_batch=False, shared_name=None, name=None):
-    return _batch(list(tensors_list), True, batch_size, 0, capacity, -1, None, enqueue_many, dynamic_pad,
-                  allow_smaller_final_batch, shared_name, name)
-
-
-def shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, num_threads=1, seed=None, enqueue_many=False,
-                  shapes=None, allow_smaller_final_batch=False, shared_name=None, name=None):
-    return _batch([tensors], False, batch_size, num_threads, capacity, min_after_dequeue, seed, enqueue_many, False,
-                  allow_smaller_final_batch, shared_name, name)
-
-
-def shuffle_batch_join(tensors_list, batch_size, capacity, min_after_dequeue, seed=None, enqueue_many=False, shapes=None,
-                       allow_smaller_final_batch=False, shared_name=None, name=None):
-    return _batch(list(tensors_list), True, batch_size, 0, capacity, min_after_dequeue, seed, enqueue_many, False,
-                  allow_smaller_final_batch, shared_name, name)
+    """A local variable with the names of the files that match when it is initialized."""
+    with name_scope(name, "matching_filenames", [pattern]) as scope:
+        return Variable(name=scope, initial_value=matching_files(pattern), trainable=False, validate_shape=False,
+                        collections=[GraphKeys.LOCAL_VARIABLES])

@@ -397,14 +397,26 @@ def _make(graph, definition, call, inputs, name):
 
 
 def op(kind, name=None, **given):
-    """As add_op, giving what TensorFlow's generated functions give: the output, a list of them, or the Operation."""
-    made = add_op(kind, name, **given)
-    definition = opdef.get(kind)
+    """As add_op, giving what TensorFlow's generated functions give: the output, a list or a named tuple of them, or the
+    Operation."""
+    return results(add_op(kind, name, **given), opdef.get(kind))
+
+
+def results(made, definition):
+    """The outputs of a node by their names: one alone, or a named tuple; outputs that are many of one name are a list."""
     if not definition.outputs:
         return made
-    if len(definition.outputs) == 1 and not (definition.outputs[0].number_attr or definition.outputs[0].list_attr):
-        return made.outputs[0]
-    return list(made.outputs)
+    parts, at = [], 0
+    for arg in definition.outputs:
+        if not (arg.number_attr or arg.list_attr):
+            parts.append(made.outputs[at])
+            at += 1
+            continue
+        found = made.get_attr(arg.list_attr or arg.number_attr) if len(definition.outputs) > 1 else made.outputs
+        count = found if isinstance(found, int) else len(found)
+        parts.append(list(made.outputs[at:at + count]))
+        at += count
+    return parts[0] if len(parts) == 1 else definition.result(*parts)
 
 
 def is_number(value):

@@ -43,6 +43,10 @@ class OpError(Exception):
         return type(self), (None, None, self._message)
 
 
+class OperatorNotAllowedInGraphError(TypeError):
+    """A Python operator was used on a tensor whose value is known only when the graph runs."""
+
+
 class UnknownError(OpError):
     def __init__(self, node_def, op, message, error_code=UNKNOWN):
         super().__init__(node_def, op, message, error_code)

@@ -12,6 +12,7 @@ import weakref
 from weft import _weft
 from weft._core import PACKAGE
 from weft._core.framework import errors, protos, tensor_shape
+from weft._core.framework.details import GraphDetails, OperationDetails, TensorDetails
 from weft._core.framework.dtypes import DType
 
 
@@ -24,10 +25,10 @@ def _made_at():
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
-class Operation:
+class Operation(OperationDetails):
     """A node of a graph."""
 
-    __slots__ = ("graph", "_id", "name", "type", "outputs", "_at", "_context", "__weakref__")
+    __slots__ = ("graph", "_id", "name", "type", "outputs", "_at", "_context", "__weakref__", "__dict__")
 
     def __init__(self, graph, node, at=None):
         self.graph, self._id, self._at = graph, node, at
@@ -116,10 +117,10 @@ class Operation:
         return "<tf.Operation '%s' type=%s>" % (self.name, self.type)
 
 
-class Tensor:
+class Tensor(TensorDetails):
     """An output of a node.  The operators are put on it by operators.py."""
 
-    __slots__ = ("op", "value_index", "_out", "__weakref__")
+    __slots__ = ("op", "value_index", "_out", "__weakref__", "__dict__")
     __array_priority__ = 100
 
     def __init__(self, op, index):
@@ -177,22 +178,24 @@ class Tensor:
         return self is other
 
     def __bool__(self):
-        raise TypeError("Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of "
-                        "`if t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to execute "
-                        "subgraphs conditioned on the value of a tensor.")
+        raise errors.OperatorNotAllowedInGraphError(
+            "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of "
+            "`if t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to execute "
+            "subgraphs conditioned on the value of a tensor.")
 
     __nonzero__ = __bool__
 
     def __iter__(self):
-        raise TypeError("Tensor objects are only iterable when eager execution is enabled. To iterate over this "
-                        "tensor use tf.map_fn.")
+        raise errors.OperatorNotAllowedInGraphError("Tensor objects are only iterable when eager execution is enabled. To "
+                                                    "iterate over this tensor use tf.map_fn.")
 
     def __len__(self):
-        raise TypeError("len is not well defined for symbolic Tensors. (%s) Please call `x.shape` rather than "
+        raise TypeError("len is not well defined for a symbolic Tensor (%s). Please call `x.shape` rather than "
                         "`len(x)` for shape information." % self.name)
 
     def __array__(self, dtype=None):
-        raise NotImplementedError("Cannot convert a symbolic Tensor (%s) to a numpy array." % self.name)
+        raise NotImplementedError("Cannot convert a symbolic tf.Tensor (%s) to a numpy array. This error may "
+                                  "indicate that you're trying to pass a Tensor to a NumPy call, which is not supported." % self.name)
 
     def __repr__(self):
         return "<tf.Tensor '%s' shape=%s dtype=%s>" % (self.name, self.shape, self.dtype.name)
@@ -278,7 +281,7 @@ _VARIABLE_LISTS = ("variables", "trainable_variables", "local_variables", "movin
                    "metric_variables", "global_step")
 
 
-class Graph:
+class Graph(GraphDetails):
     """A graph of the library, its scopes as context managers and its collections."""
 
     outer = None  # of a function's body: the graph around
@@ -296,6 +299,8 @@ class Graph:
         self._scope_extras = {}     # variable scope handle -> what only Python knows of it
         self._context = None        # control flow
         self._adapting = False      # the library asks that context about nodes that it adds itself
+        self._devices = []          # of the scopes that are open, the outermost first
+        self._extra_attrs = {}      # of every node that is made
         self._functions = []        # keeps py_func's functions alive
         self._unfeedable, self._unfetchable = set(), set()
         self.seed, self._seeds_drawn = None, 0
@@ -341,6 +346,8 @@ class Graph:
         except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
             raise ValueError(e.message) from None
         op = self._operation(node, _made_at())
+        if self._extra_attrs:
+            self._add_extra_attrs(op)
         if context is not None:
             context.added(op)
         return op
@@ -464,8 +471,16 @@ class Graph:
         finally:
             self._c.pop()
 
+    @contextlib.contextmanager
     def device(self, device_name_or_function):
-        given = device_name_or_function
+        with self._device_scope(device_name_or_function):
+            self._devices.append(device_name_or_function)
+            try:
+                yield
+            finally:
+                self._devices.pop()
+
+    def _device_scope(self, given):
         if hasattr(given, "_library_replica"):
             return self._scope(self._c.scope_replica, given._library_replica(self))
         if callable(given):

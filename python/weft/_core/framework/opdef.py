@@ -2,6 +2,7 @@
 
     MatMul(a:T, b:T) -> (product:T) | transpose_a:bool=false T:type{float,double} ; stateful
 """
+import collections
 import re
 
 from weft import _weft
@@ -51,7 +52,7 @@ class Attr:
 
 
 class OpDef:
-    __slots__ = ("name", "inputs", "outputs", "attrs", "doc", "inferred")
+    __slots__ = ("name", "inputs", "outputs", "attrs", "doc", "inferred", "_result")
 
     def __init__(self, line, doc):
         head, _, rest = line.partition(" | ")
@@ -64,6 +65,14 @@ class OpDef:
         self.outputs = [Arg(a) for a in outs.split(",") if a.strip()]
         self.attrs = {a.name: a for a in _attrs(rest)}
         self.inferred = {n for a in self.inputs for n in (a.type_attr, a.number_attr, a.list_attr) if n}
+        self._result = None
+
+    @property
+    def result(self):
+        """The named tuple of an op with several outputs: its name is the op's, its fields are the outputs'."""
+        if self._result is None:
+            self._result = collections.namedtuple(self.name, [o.name for o in self.outputs])
+        return self._result
 
 
 _ATTR = re.compile(r"""(\w+):(list\(\w+\)|\w+)      # name:kind

@@ -350,9 +350,7 @@ def avg_pool(value=None, ksize=None, strides=None, padding=None, data_format="NH
 
 
 def top_k(input, k=1, sorted=True, name=None):
-    from collections import namedtuple
-    values, indices = op("TopKV2", name, input=input, k=k, sorted=sorted)
-    return namedtuple("TopKV2", ["values", "indices"])(values, indices)
+    return op("TopKV2", name, input=input, k=k, sorted=sorted)
 
 
 # ---- embeddings ----
@@ -485,6 +483,6 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index
 
 
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
-    *parts, score = op("CTCBeamSearchDecoder", None, inputs=inputs, sequence_length=sequence_length, beam_width=beam_width,
-                       top_paths=top_paths, merge_repeated=merge_repeated)
-    return [SparseTensor(*parts[p::top_paths]) for p in range(top_paths)], score
+    *parts, scores = op("CTCBeamSearchDecoder", None, inputs=inputs, sequence_length=sequence_length, beam_width=beam_width,
+                        top_paths=top_paths, merge_repeated=merge_repeated)
+    return [SparseTensor(*path) for path in zip(*parts)], scores

@@ -6,6 +6,7 @@ from weft._core.framework.build import constant, constant_value, convert_to_tens
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor, name_scope
 from weft._core.ops.sparse import SparseTensor
+from weft._core.ops.variable_methods import sliced_assign
 
 _Slice = slice  # Python's, before the function of that name
 
@@ -172,9 +173,12 @@ def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, el
                   shrink_axis_mask=0, var=None, name=None):
     if strides is None:
         strides = ones_like(begin)
-    return op("StridedSlice", name, input=input_, begin=begin, end=end, strides=strides, begin_mask=begin_mask,
-              end_mask=end_mask, ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
-              shrink_axis_mask=shrink_axis_mask)
+    where = dict(begin=begin, end=end, strides=strides, begin_mask=begin_mask, end_mask=end_mask,
+                 ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask, shrink_axis_mask=shrink_axis_mask)
+    made = op("StridedSlice", name, input=input_, **where)
+    if var is not None:
+        made.assign = sliced_assign(var, made, where)
+    return made
 
 
 newaxis = None
@@ -233,7 +237,7 @@ def slice_helper(tensor, item, var=None):
         parts = [_packed([int(v) if isinstance(v, tensor_shape.Dimension) else v for v in p]) for p in (begin, end, strides)]
         return strided_slice(convert_to_tensor(tensor), *_same_type(parts), begin_mask=masks["begin"], end_mask=masks["end"],
                              ellipsis_mask=masks["ellipsis"], new_axis_mask=masks["new_axis"],
-                             shrink_axis_mask=masks["shrink_axis"], name=scope)
+                             shrink_axis_mask=masks["shrink_axis"], var=var, name=scope)
 
 
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):

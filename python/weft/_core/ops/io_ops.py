@@ -165,9 +165,9 @@ def _parse(kind, serialized, features, name, more):
     shapes = [tensor_shape.as_shape(dense[k].shape) for k in dense_keys]
     made = op(kind, name, serialized=convert_to_tensor(serialized, dtypes.string), dense_defaults=defaults,
               sparse_types=[sparse[k].dtype for k in sparse_keys], dense_shapes=shapes, **more(sparse_keys, dense_keys))
-    n = len(sparse_keys)
-    out = {k: SparseTensor(made[i], made[n + i], made[2 * n + i]) for i, k in enumerate(sparse_keys)}
-    out.update({k: made[3 * n + i] for i, k in enumerate(dense_keys)})
+    sparse_parts = zip(made.sparse_indices, made.sparse_values, made.sparse_shapes)
+    out = {k: SparseTensor(*parts) for k, parts in zip(sparse_keys, sparse_parts)}
+    out.update(zip(dense_keys, made.dense_values))
     return out
 
 

@@ -82,3 +82,4 @@ def install_on_values(cls):
 install(Tensor)
 install(Variable)
 install_on_values(ResourceVariable)
+Variable.__getitem__ = lambda v, item: array_ops.slice_helper(v, item, var=v)

@@ -180,7 +180,7 @@ def sparse_split(keyword_required=None, sp_input=None, num_split=None, axis=None
         raise ValueError("sp_input, num_split and axis are required")
     parts = op("SparseSplit", name, split_dim=axis, indices=sp_input.indices, values=sp_input.values, shape=sp_input.dense_shape,
                num_split=num_split)
-    return [SparseTensor(*parts[i::num_split]) for i in range(num_split)]
+    return [SparseTensor(*part) for part in zip(*parts)]
 
 
 def sparse_softmax(sp_input, name=None):

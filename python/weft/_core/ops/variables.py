@@ -3,13 +3,14 @@
 This class is the ref variable.  tf.Variable(use_resource=True), or a scope or default that says so, gives its subclass
 ResourceVariable.
 """
-from weft._core.framework import dtypes, protos, tensor_shape
+from weft._core.framework import dtypes, errors, protos, tensor_shape
 from weft._core.framework.build import convert_to_tensor, op, register_tensor_conversion_function
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph, name_scope
+from weft._core.ops.variable_methods import VariableMethods
 
 
-class Variable:
+class Variable(VariableMethods):
     """A value that lives between steps."""
 
     __array_priority__ = 100
@@ -192,10 +193,6 @@ class Variable:
         made = op("AssignSub", name, ref=self._variable, value=delta, use_locking=use_locking)
         return made if read_value else made.op
 
-    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
-        return op("ScatterSub", name, ref=self._variable, indices=sparse_delta.indices, updates=sparse_delta.values,
-                  use_locking=use_locking)
-
     def count_up_to(self, limit):
         return op("CountUpTo", ref=self._variable, limit=limit)
 
@@ -212,10 +209,8 @@ class Variable:
         return self is other
 
     def __iter__(self):
-        raise TypeError("'Variable' object is not iterable.")
-
-    def __bool__(self):
-        raise TypeError("Using a `tf.Variable` as a Python `bool` is not allowed.")
+        raise errors.OperatorNotAllowedInGraphError("'Variable' object is not iterable: its values are known only when the "
+                                                    "graph runs. Use tf.unstack or tf.map_fn.")
 
     def __str__(self):
         return "<tf.Variable '%s' shape=%s dtype=%s>" % (self.name, self.get_shape(), self.dtype.name)

@@ -37,12 +37,11 @@ def get_default_session():
 class _Fetch:
     """A compiled nest: which outputs and targets it needs, and how the values go back into its shape."""
 
-    __slots__ = ("outs", "targets", "rebuild")
+    __slots__ = ("outs", "targets", "rebuild", "places")
 
     def __init__(self, graph, fetches):
-        self.outs, self.targets, places = [], [], {}
-        place = _mapper(graph, fetches, self, places)
-        self.rebuild = place
+        self.outs, self.targets, self.places = [], [], {}
+        self.rebuild = _mapper(graph, fetches, self, self.places)
 
     def out(self, tensor, places):
         """The place of an output among those fetched."""
@@ -186,6 +185,15 @@ def _spread_pairs(pairs):
             yield key, value
 
 
+def _fed(graph, feed_dict, places, values):
+    """The values of a run, where those that were fed are the arrays that they were fed as."""
+    for key, value in _spread(feed_dict):
+        tensor = graph.as_graph_element(key, allow_operation=False)
+        if tensor._out in places:
+            values[places[tensor._out]] = np.asarray(value, dtype=dtypes._NUMPY.get(tensor.dtype.base_dtype._number, object))
+    return values
+
+
 class BaseSession:
     """What Session and InteractiveSession share."""
 
@@ -273,9 +281,19 @@ class BaseSession:
         if trace:
             made, data = made
             run_metadata.ParseFromString(data)
+        if any(out in fetch.places for out, _ in feeds):
+            made = _fed(graph, feed_dict, fetch.places, list(made))
         if text_results:
             made = [_text(v) for v in made]
         return fetch.rebuild(made)
+
+    @property
+    def _session(self):
+        """The library's session; None once it is closed."""
+        return None if self._closed else self._c
+
+    def _extend_graph(self):
+        """Nothing is to be done: a run sees every node of the graph."""
 
     def _placed(self, error):
         """The error with the op that its message names."""

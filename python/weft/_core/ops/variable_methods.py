@@ -1,0 +1,63 @@
+"""Methods of a variable beside its value: updates of parts of it, slices that can be assigned to, and attributes that
+programs use although they are not TensorFlow's public API."""
+from weft._core.framework.build import op
+from weft._core.framework.details import OVERLOADABLE_OPERATORS, Reference
+
+
+class VariableMethods:
+    """What Variable has from here; a subclass may have its own."""
+
+    OVERLOADABLE_OPERATORS = OVERLOADABLE_OPERATORS
+    synchronization = property(lambda self: 0)  # VariableSynchronization.AUTO
+    aggregation = property(lambda self: 0)      # VariableAggregation.NONE
+    _name = property(lambda self: self.op.name)
+    _handle_name = property(lambda self: self.name)
+    _unique_id = property(lambda self: self.op.name)
+    _in_graph_mode = property(lambda self: True)
+
+    def _AsTensor(self):
+        return self.value()
+
+    def ref(self):
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def is_initialized(self, name=None):
+        return op("IsVariableInitialized", name, ref=self._ref())
+
+    def _strided_slice_assign(self, begin, end, strides, value, name, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
+                              shrink_axis_mask):
+        where = dict(begin=begin, end=end, strides=strides, value=value, begin_mask=begin_mask, end_mask=end_mask,
+                     ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask, shrink_axis_mask=shrink_axis_mask)
+        if hasattr(self, "handle"):
+            return self._lazy_read(op("ResourceStridedSliceAssign", name, ref=self.handle, **where))
+        return op("StridedSliceAssign", name, ref=self._ref(), **where)
+
+
+def _rows(kind):
+    def scatter(self, sparse_delta, use_locking=False, name=None):
+        if not hasattr(sparse_delta, "indices"):
+            raise TypeError("sparse_delta is not IndexedSlices: %s" % (sparse_delta,))
+        return op("Scatter" + kind, name, ref=self._ref(), indices=sparse_delta.indices, updates=sparse_delta.values,
+                  use_locking=use_locking)
+    return scatter
+
+
+def _places(kind):
+    def scatter(self, indices, updates, name=None):
+        return op("ScatterNd" + kind, name, ref=self._ref(), indices=indices, updates=updates, use_locking=True)
+    return scatter
+
+
+for _kind in ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update"):
+    setattr(VariableMethods, "scatter_" + _kind.lower(), _rows(_kind))
+for _kind in ("Add", "Sub", "Min", "Max", "Update"):
+    setattr(VariableMethods, "scatter_nd_" + _kind.lower(), _places(_kind))
+
+
+def sliced_assign(variable, made, where):
+    """The method `assign` of a slice of a variable: it writes to that part of the variable."""
+    def assign(val, name=None):
+        return variable._strided_slice_assign(value=val, name=name or made.op.name + "/_assign", **where)
+    return assign

@@ -151,6 +151,7 @@ from weft._core.ops.array_ops import (
     gather,
     gather_nd,
     guarantee_const,
+    identity,
     matrix_transpose,
     meshgrid,
     newaxis,
@@ -210,7 +211,7 @@ from weft._core.ops.check_ops import (
     is_numeric_tensor,
     verify_tensor_all_finite,
 )
-from weft._core.ops.control_flow import Assert, case, cond, group, identity, no_op, tuple, while_loop
+from weft._core.ops.control_flow import Assert, case, cond, group, no_op, tuple, while_loop
 from weft._core.ops.data_flow import ConditionalAccumulator, FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 from weft._core.ops.functional_ops import TensorArray, foldl, foldr, map_fn, scan
 from weft._core.ops.gradients import (

@@ -137,3 +137,11 @@ def test_rows_and_places_of_a_variable_are_updated():
         made += [sess.run(getattr(v, "scatter_nd_" + k)([[0, 1]], [3.0])) for k in "add sub update".split()]
         return made
     on_both(program)
+
+
+def test_identity_reads_a_variable_and_takes_any_value():
+    def program(tf):
+        v = tf.Variable([1.0, 2.0])
+        sparse = tf.SparseTensor([[0, 1]], [3.0], [2, 2])
+        return [tf.identity(v), tf.identity(v._ref(), name="ref"), tf.identity([1.0, 2.0]), tf.identity(sparse).values]
+    both(program)

@@ -77,24 +77,52 @@ static weft_out sigmoid(loss *l) {
   return add(l, OUT(rest), OUT(tail));
 }
 
+/* Logits (..., classes) as (rows, classes); a matrix as it is. */
+static weft_out as_rows(loss *l, weft_out x) {
+  const shape *of = weft__shape_of(l->g, x);
+  if (of->rank == 2) return x;
+  if (of->rank > 0 && of->dim[of->rank - 1] >= 0)
+    return weft__named_reshape(l->g, x, 2, (int64_t[]){-1, of->dim[of->rank - 1]});
+  weft_out last = weft__named_slice(l->g, weft__b_shape(l->g, x), (slice_bounds){.has_begin = true, .begin = -1});
+  weft_out parts[] = {weft__b_ints(l->g, (int64_t[]){-1}, 1), last};
+  return weft__b_reshape(l->g, x, weft__b_concat(l->g, 2, parts, weft__b_scalar(l->g, WEFT_INT32, 0)));
+}
+
 static weft_out softmax(loss *l) {
   double s = l->o->label_smoothing;
   if (l->x.node < 0 || l->labels.node < 0) return WEFT_NONE;
   l->labels = weft__b_cast(l->g, l->labels, weft__type_of(l->g, l->x));
   const shape *of = weft__shape_of(l->g, l->x);
-  int64_t classes = of->rank > 0 ? of->dim[of->rank - 1] : -1;
+  const int rank = of->rank;
+  const int64_t classes = rank > 0 ? of->dim[rank - 1] : -1;
   if (s > 0 && classes < 1) {
     weft__named_keep(l->g, weft__fail(WEFT_INVALID_ARGUMENT, "label_smoothing needs a known number of classes"));
     return WEFT_NONE;
   }
   if (s > 0) l->labels = add(l, OUT(mul(l, OUT(l->labels), NUM(1 - s))), NUM(s / (double)classes));
   l->labels = fn(l, "StopGradient", l->labels);
-  return weft__b_node(l->g, "SoftmaxCrossEntropyWithLogits", "xentropy", 2, (weft_out[]){l->x, l->labels}, 0, NULL);
+  weft_out in[] = {as_rows(l, l->x), as_rows(l, l->labels)};
+  weft_out each = weft__b_node(l->g, "SoftmaxCrossEntropyWithLogits", "xentropy", 2, in, 0, NULL);
+  if (rank == 2 || each.node < 0) return each;
+  slice_bounds without_last = {.has_end = true, .end = -1};
+  return weft__b_reshape(l->g, each, weft__named_slice(l->g, weft__b_shape(l->g, l->x), without_last));
+}
+
+/* Without a last axis of size 1 where x has `more` axes too many, as (batch, 1) instead of (batch). */
+static weft_out squeezed(loss *l, weft_out x, int more) {
+  const shape *of = weft__shape_of(l->g, x);
+  if (more != 1 || of->rank < 1 || (of->dim[of->rank - 1] >= 0 && of->dim[of->rank - 1] != 1)) return x;
+  return weft__b_node(l->g, "Squeeze", "Squeeze", 1, &x, 1, &A_INTS("squeeze_dims", ((int64_t[]){-1}), 1));
 }
 
 static weft_out sparse_softmax(loss *l) {
-  return weft__b_node(l->g, "SparseSoftmaxCrossEntropyWithLogits", "xentropy", 2, (weft_out[]){l->x, l->labels}, 0,
-                      NULL);
+  if (l->x.node < 0 || l->labels.node < 0) return WEFT_NONE;
+  const int rank = weft__shape_of(l->g, l->x)->rank, known = weft__shape_of(l->g, l->labels)->rank;
+  if (rank >= 1 && known >= 1) l->labels = squeezed(l, l->labels, known - (rank - 1));
+  weft_out labels = rank == 2 ? l->labels : weft__named_reshape(l->g, l->labels, 1, (int64_t[]){-1});
+  weft_out in[] = {as_rows(l, l->x), labels};
+  weft_out each = weft__b_node(l->g, "SparseSoftmaxCrossEntropyWithLogits", "xentropy", 2, in, 0, NULL);
+  return rank == 2 || each.node < 0 ? each : weft__b_reshape(l->g, each, weft__b_shape(l->g, l->labels));
 }
 
 static weft_out pairwise(loss *l);
@@ -133,8 +161,22 @@ static weft_out divisor(weft_graph *g, weft_out each, weft_out weights, weft_red
   return weft__named_reduce(g, "Sum", "num_present", all);
 }
 
+/* Weights are one number, or have the rank of the losses and in each axis their size or 1. */
+static weft_err check_weights(const weft_graph *g, weft_out each, weft_out weights) {
+  if (weights.node < 0) return WEFT_OK;
+  const shape *e = weft__shape_of(g, each), *w = weft__shape_of(g, weights);
+  bool fits = w->rank <= 0 || e->rank < 0 || w->rank == e->rank;
+  for (int i = 0; fits && w->rank > 0 && i < e->rank; i++)
+    fits = w->dim[i] < 0 || w->dim[i] == 1 || e->dim[i] < 0 || w->dim[i] == e->dim[i];
+  if (fits) return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT,
+                    "weights can not be broadcast to values. values.rank=%d. weights.rank=%d. values.shape=%s. "
+                    "weights.shape=%s.",
+                    e->rank, w->rank, weft__shape_text(e), weft__shape_text(w));
+}
+
 static weft_out reduce(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
-  if (each.node < 0) return WEFT_NONE;
+  if (each.node < 0 || !weft__named_keep(g, check_weights(g, each, weights))) return WEFT_NONE;
   weft_dtype type = weft__type_of(g, each);
   weights = weights.node >= 0 ? weft__b_cast(g, weights, type) : weft__n_scalar(g, "weights", type, 1);
   weft_out weighted = weft__named_binary(g, "Mul", "Mul", OUT(each), OUT(weights));
@@ -201,7 +243,10 @@ weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out p
   if (!weft__named_keep(g, check(g, kind, &k, labels, predictions, o))) return WEFT_NONE;
   weft__named_push(g, o->name, k->scope);
   loss l = {g, labels, predictions, o};
-  weft_out value = k->whole ? k->whole(&l) : reduce(g, k->each(&l), o->weights ? *o->weights : WEFT_NONE, o->reduction);
+  weft_out each = k->whole ? k->whole(&l) : k->each(&l), weights = o->weights ? *o->weights : WEFT_NONE;
+  if (k->each == sparse_softmax && each.node >= 0 && weights.node >= 0)
+    weights = squeezed(&l, weights, weft__shape_of(g, weights)->rank - weft__shape_of(g, each)->rank);
+  weft_out value = k->whole ? each : reduce(g, each, weights, o->reduction);
   weft__b_pop(g);
   const char *name = value.node < 0 ? NULL : weft__n_out_name(g, value);
   const char *list = o->collection ? o->collection : "losses";

@@ -242,6 +242,18 @@ class IndexedSlices:
     def get_shape(self):
         return self.shape
 
+    def _parts(self):
+        return [t for t in (self.values, self.indices, self.dense_shape) if t is not None]
+
+    def _with_parts(self, parts):
+        return IndexedSlices(*parts)
+
+    def _part_shapes(self, shape):
+        """The shapes of the parts, where the values have this shape."""
+        of = tensor_shape.TensorShape
+        whole = [of([shape.ndims])] if self.dense_shape is not None else []
+        return [shape, of([None]) if shape.ndims is None else of(shape.as_list()[:1])] + whole
+
     def __str__(self):
         return "IndexedSlices(indices=%s, values=%s)" % (self.indices, self.values)
 

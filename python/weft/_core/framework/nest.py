@@ -42,5 +42,48 @@ def is_sequence(x):
 
 
 def assert_same_structure(a, b, check_types=True):
-    if is_nested(a) != is_nested(b) or len(flatten(a)) != len(flatten(b)):
-        raise ValueError("The two structures don't have the same nested structure: %s, %s" % (a, b))
+    """ValueError if one nests where the other does not; TypeError if the types of two nests differ."""
+    try:
+        _assert_same(a, b, check_types)
+    except (ValueError, TypeError) as e:
+        raise type(e)("The two structures don't have the same nested structure.\n\nFirst structure: %s\n\nSecond structure: "
+                      "%s\n\nMore specifically: %s" % (_described(a), _described(b), e)) from None
+
+
+def _described(x):
+    return "type=%s str=%s" % (type(x).__name__, x)
+
+
+def _assert_same(a, b, check_types):
+    if is_nested(a) != is_nested(b):
+        inner, outer = (a, b) if is_nested(a) else (b, a)
+        raise ValueError('Substructure "%s" is a sequence, while substructure "%s" is not' % (_described(inner), _described(outer)))
+    if not is_nested(a):
+        return
+    if check_types and type(a) is not type(b) and not (isinstance(a, dict) and isinstance(b, dict)):
+        raise TypeError("The two namedtuples or sequences don't have the same sequence type. First structure has type %s, while "
+                        "second structure has type %s." % (type(a).__name__, type(b).__name__))
+    if isinstance(a, dict) != isinstance(b, dict) or len(a) != len(b):
+        raise ValueError("The two structures don't have the same number of elements. First structure: %s. Second structure: %s" % (
+            _described(a), _described(b)))
+    if isinstance(a, dict):
+        if set(a) != set(b):
+            raise ValueError("The two dictionaries don't have the same set of keys. First structure has keys %s, while second "
+                             "structure has keys %s" % (list(a), list(b)))
+        a, b = [a[k] for k in sorted(a)], [b[k] for k in sorted(a)]
+    for x, y in zip(a, b):
+        _assert_same(x, y, check_types)
+
+
+# ---- values that consist of several tensors: a SparseTensor, IndexedSlices, a TensorArray ----
+
+def parts(x):
+    """The tensors that a nest consists of."""
+    return [t for leaf in flatten(x) for t in (leaf._parts() if hasattr(leaf, "_parts") else [leaf])]
+
+
+def pack_parts(structure, tensors):
+    """The nest again, of other tensors."""
+    rest = iter(tensors)
+    return pack_like(structure, [leaf._with_parts([next(rest) for _ in leaf._parts()]) if hasattr(leaf, "_parts") else next(rest)
+                                 for leaf in flatten(structure)])

@@ -9,6 +9,18 @@ import inspect
 
 from weft._core.framework import build
 
+# Of a sparse tensor these ops compute the values alone: zero stays zero.
+_OF_SPARSE_VALUES = {"Neg", "Sign", "Square", "Sqrt", "Tanh", "Erf", "StopGradient"}
+
+
+def _of_parts(kind, name, value, target):
+    """The op on the parts of a SparseTensor or IndexedSlices, or None where it takes tensors alone."""
+    if kind == "Identity":
+        return value._with_parts([build.op(kind, name, **{target: part}) for part in value._parts()])
+    if kind in _OF_SPARSE_VALUES and hasattr(value, "with_values"):
+        return value.with_values(build.op(kind, name, **{target: value.values}))
+    return None
+
 
 def function(line):
     words = line.split()
@@ -42,6 +54,10 @@ def function(line):
                 raise TypeError("%s() missing 1 required positional argument: '%s'" % (public, p))
         given = {**defaults, **given}
         name = given.pop("name")
+        if hasattr(given.get(order[0]), "_parts"):
+            made = _of_parts(kind, name or default_name, given[order[0]], targets[order[0]])
+            if made is not None:
+                return made
         return build.op(kind, name or default_name, **{targets[p]: v for p, v in given.items()})
 
     call.__signature__ = inspect.Signature([

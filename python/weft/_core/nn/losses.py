@@ -1,5 +1,6 @@
 """tf.losses: the library's losses under TensorFlow's names."""
 from weft import _weft
+from weft._core.framework import errors
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph, name_scope
 
@@ -24,8 +25,11 @@ def _loss(kind, labels, predictions, weights, scope, collection, reduction, smoo
     labels = convert_to_tensor(labels) if kind.startswith("sparse") else _like(labels, predictions)
     one = isinstance(weights, (int, float)) and weights == 1
     given = -1 if one else convert_to_tensor(weights, predictions.dtype.base_dtype)._out
-    out = _weft.loss(graph._c, kind, labels._out, predictions._out, given, _REDUCTIONS[reduction],
-                     "" if collection is None else collection, scope, float(smoothing), float(delta), float(epsilon), axis)
+    try:
+        out = _weft.loss(graph._c, kind, labels._out, predictions._out, given, _REDUCTIONS[reduction],
+                         "" if collection is None else collection, scope, float(smoothing), float(delta), float(epsilon), axis)
+    except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
+        raise ValueError(e.message) from None
     return graph._tensor(out)
 
 

@@ -74,13 +74,26 @@ def _flat_outer(x):
 def _cross_entropy(labels, logits, dim, scope):
     """TensorFlow's nodes: both as matrices, the loss, and the loss in the shape of what was given."""
     rank = array_ops.rank(logits)
+    if dim != -1 and dim != (logits.shape.ndims or 0) - 1:
+        logits, labels = _axis_last(logits, dim, rank), _axis_last(labels, dim, rank)
     shape = array_ops.shape(logits)
-    if dim not in (-1, logits.shape.ndims - 1):
-        raise NotImplementedError("softmax_cross_entropy_with_logits along axis %d: transpose the logits first" % dim)
     flat, flat_labels = _rows(logits), _rows(labels)
     cost = op("SoftmaxCrossEntropyWithLogits", scope, features=flat, labels=flat_labels)[0]
     size = op("Sub", "Sub", x=rank, y=1)
     return array_ops.reshape(cost, array_ops.slice(shape, [0], [size]))
+
+
+def _axis_last(x, axis, rank):
+    """With that axis behind the others."""
+    axis = axis + x.shape.ndims if axis < 0 else axis
+    return array_ops.transpose(x, array_ops.concat([math_ops.range(axis), math_ops.range(axis + 1, rank), [axis]], 0))
+
+
+def _like_logits(labels, logits):
+    """Labels of any number type, as the type of the logits."""
+    if isinstance(labels, Tensor) or hasattr(labels, "_ref"):
+        return math_ops.cast(labels, logits.dtype.base_dtype)
+    return convert_to_tensor(labels, name="labels", dtype=logits.dtype.base_dtype)
 
 
 def _rows(x):
@@ -98,7 +111,7 @@ def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, d
     dim = dim if axis is None else axis
     with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
-        labels = convert_to_tensor(labels, name="labels", dtype=logits.dtype.base_dtype)
+        labels = _like_logits(labels, logits)
         return _cross_entropy(labels, logits, -1 if dim is None else dim, scope)
 
 
@@ -110,14 +123,13 @@ def softmax_cross_entropy_with_logits(*args, **kwargs):
     given.pop("_sentinel", None)
     if "labels" not in given or "logits" not in given:
         raise ValueError("Both labels and logits must be provided.")
+    if given.get("dim") is not None and given.get("axis") is not None:
+        raise ValueError("Cannot specify both 'dim' and 'axis'.")
     dim = given.get("dim") if given.get("axis") is None else given["axis"]
     with name_scope(given.get("name"), "softmax_cross_entropy_with_logits_sg", [given["logits"]]) as scope:
         logits = convert_to_tensor(given["logits"], name="logits")
-        labels = given["labels"]
-        if isinstance(labels, Tensor):  # of a type that is not the logits'
-            labels = convert_to_tensor(labels, dtype=logits.dtype.base_dtype)
-        labels = array_ops.stop_gradient(labels, name="labels_stop_gradient")
-        labels = convert_to_tensor(labels, dtype=logits.dtype.base_dtype)
+        labels = array_ops.stop_gradient(given["labels"], name="labels_stop_gradient")
+        labels = _like_logits(labels, logits)
         return _cross_entropy(labels, logits, -1 if dim is None else dim, scope)
 
 
@@ -134,8 +146,8 @@ def sparse_softmax_cross_entropy_with_logits(*args, **kwargs):
         if logits.shape.ndims == 0:
             raise ValueError("Logits cannot be scalars - received shape %s." % logits.shape)
         if labels.shape.ndims is not None and logits.shape.ndims is not None and labels.shape.ndims != logits.shape.ndims - 1:
-            raise ValueError("Rank mismatch: Rank of labels (received %s) should equal rank of logits minus 1 (received "
-                             "%s)." % (labels.shape.ndims, logits.shape.ndims))
+            raise ValueError("`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape=%s of rank %s and "
+                             "logits.shape=%s of rank %s" % (labels.shape, labels.shape.ndims, logits.shape, logits.shape.ndims))
         static = array_ops.shape(labels)
         if logits.shape.ndims == 2:
             return op("SparseSoftmaxCrossEntropyWithLogits", given.get("name"), features=logits, labels=labels)[0]

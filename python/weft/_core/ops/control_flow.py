@@ -6,9 +6,9 @@ Switch (a condition) or an Enter (a loop), as TensorFlow's graphs have them.
 import contextlib
 
 from weft._core.framework import dtypes, tensor_shape
-from weft._core.framework.build import constant_value, convert_to_tensor, op
+from weft._core.framework.build import constant, constant_value, convert_to_tensor, op
 from weft._core.framework.graph import IndexedSlices, Operation, Tensor, control_dependencies, get_default_graph, graph_of, name_scope
-from weft._core.framework.nest import flatten, pack_like
+from weft._core.framework.nest import assert_same_structure, flatten, is_nested, pack_like, pack_parts, parts
 
 
 def no_op(name=None):
@@ -192,11 +192,11 @@ def _branch_value(graph, context, value):
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
     true_fn, false_fn = true_fn or fn1, false_fn or fn2
     if not callable(true_fn):
-        raise TypeError("true_fn must be callable.")
+        raise TypeError("'true_fn' must be callable.")
     if not callable(false_fn):
-        raise TypeError("false_fn must be callable.")
+        raise TypeError("'false_fn' must be callable.")
     if isinstance(pred, bool):
-        raise TypeError("pred must not be a Python bool")
+        raise TypeError("'pred' must not be a Python bool.")
     graph = graph_of([pred])
     with name_scope(name, "cond", [pred]):
         off, on = switch(pred, pred)
@@ -208,25 +208,23 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             with context.entered():
                 made = fn()
                 structures.append(made)
-                results.append([_branch_value(graph, context, v) for v in flatten(made)])
-        if len(results[0]) != len(results[1]):
-            raise ValueError("true_fn and false_fn must return the same number of outputs: %d and %d" % (
-                len(results[0]), len(results[1])))
-        merged = [_merge_pair(f, t) for t, f in zip(*results)]
-        if structures[0] is None:
+                results.append([_branch_value(graph, context, v) for v in parts(made)])
+        first, second = structures
+        if first is None or second is None:
+            if first is not second:
+                raise ValueError("'true_fn' and 'false_fn' must both return values, or both return None: %s and %s" % (first, second))
             return no_op()
-        first = structures[0]
-        if not strict and isinstance(first, (list, type(()))) and len(first) == 1 and len(merged) == 1:
-            return merged[0]
-        if isinstance(first, Operation):
-            return merged[0].op
-        return pack_like(first, merged)
+        assert_same_structure(first, second)
+        merged = [_merge_pair(f, t) for t, f in zip(*results, strict=True)]
+        if not strict and isinstance(first, (list, type(()))) and len(first) == 1:
+            return pack_parts(first, merged)[0]
+        return pack_parts(first, merged)
 
 
 def _merge_pair(false, true):
     if false.dtype.base_dtype != true.dtype.base_dtype:
-        raise ValueError("Outputs of true_fn and false_fn must have the same type: %s, %s" % (
-            true.dtype.name, false.dtype.name))
+        raise ValueError("Outputs of 'true_fn' and 'false_fn' must have the same type(s). Received %s from 'true_fn' and %s from "
+                         "'false_fn'." % (true.dtype.name, false.dtype.name))
     return merge([false, true])[0]
 
 
@@ -241,13 +239,38 @@ def smart_cond(pred, true_fn=None, false_fn=None, name=None):
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
-    with name_scope(name, "case", [p for p, _ in pairs]):
+    for pair in pairs:
+        if not isinstance(pair, type(())) or len(pair) != 2 or not callable(pair[1]):
+            raise TypeError("Each entry of pred_fn_pairs must be a pair of a predicate and a function, not %r" % (pair,))
+    preds = [p for p, _ in pairs]
+    with name_scope(name, "case", preds), contextlib.ExitStack() as stack:
+        if exclusive:
+            stack.enter_context(control_dependencies([_at_most_one(preds)]))
         if default is None:
+            stack.enter_context(control_dependencies([_at_least_one(preds)]))
             pairs, (_, default) = pairs[:-1], pairs[-1]
         fn = default
         for pred, branch in reversed(pairs):
             fn = (lambda pred=pred, branch=branch, rest=fn: cond(pred, branch, rest, strict=strict))
         return fn()
+
+
+def _names(preds):
+    return ", ".join(p.name for p in preds)
+
+
+def _at_most_one(preds):
+    from weft._core.ops import array_ops, math_ops
+    count = math_ops.reduce_sum(math_ops.cast(array_ops.stack(preds, name="preds_c"), dtypes.int32), name="num_true_conds")
+    return Assert(count <= 1, ["Input error: exclusive=True: more than 1 conditions (%s) evaluated as True:" % _names(preds),
+                               array_ops.stack(preds)], summarize=len(preds))
+
+
+def _at_least_one(preds):
+    from weft._core.ops import array_ops, math_ops
+    return Assert(math_ops.reduce_any(array_ops.stack(preds)),
+                  ["None of conditions evaluated as True. Conditions: (%s), Values:" % _names(preds), array_ops.stack(preds)],
+                  summarize=len(preds))
 
 
 # ---- loops ----
@@ -283,78 +306,93 @@ class _Invariant:
 
     def __init__(self, context, value, shape):
         self.context = context
-        graph = context.graph
         source = context.outer.bring(value._out) if context.outer is not None else value._out
         self.entry = context.enter(source, False)
         if shape is None:
             self.entry.outputs[0].set_shape(value.shape)
         self.shape = value.shape if shape is None else shape
+
+    def merge_entry(self):
         out = self.entry.outputs[0]._out
-        self.merge = context.raw("Merge", "Merge", [out, out])
+        self.merge = self.context.raw("Merge", "Merge", [out, out])
         if self.shape.ndims is not None:
             self.merge.outputs[0].set_shape(self.shape)
-        self.now = graph._tensor(self.merge.outputs[0]._out)
+        self.now = self.context.graph._tensor(self.merge.outputs[0]._out)
+
+    def close(self, after):
+        """Sends what the body made of the variable to the next iteration."""
+        if after.dtype.base_dtype != self.now.dtype.base_dtype:
+            raise TypeError("Loop variable %s enters with type %s and comes back as %s" % (
+                self.now.name, self.now.dtype.name, after.dtype.name))
+        if not _fits(after.shape, self.shape):
+            raise ValueError("Input tensor '%s' enters the loop with shape %s, but has shape %s after one iteration. To allow the "
+                             "shape to vary across iterations, use the `shape_invariants` argument of tf.while_loop to specify a "
+                             "less-specific shape." % (self.entry.inputs[0].name, self.shape, after.shape))
+        back = self.context.raw("NextIteration", "NextIteration", [self.context.bring(after._out)])
+        self.merge._update_input(1, back.outputs[0])
+
+    def leave(self, switch_node):
+        """The variable after the loop."""
+        context = self.context
+        made = context.raw("Exit", "Exit", [switch_node.outputs[0]._out])
+        made.outputs[0].set_shape(self.shape)
+        context.inside.discard(made._id)
+        if context.outer is not None:
+            context.outer.inside.add(made._id)
+        return made.outputs[0]
 
 
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False,
                name=None, maximum_iterations=None, return_same_structure=False):
     if not callable(cond):
-        raise TypeError("cond must be callable.")
+        raise TypeError("'cond' must be callable.")
     if not callable(body):
-        raise TypeError("body must be callable.")
-    if not loop_vars and loop_vars != 0:
-        raise ValueError("No loop variables provided")
-    if maximum_iterations is not None:
-        return _bounded(cond, body, loop_vars, shape_invariants, parallel_iterations, name, maximum_iterations)
-    single = not isinstance(loop_vars, (list, type(())))
-    variables = [loop_vars] if single else list(loop_vars)
-    graph = graph_of(flatten(variables))
+        raise TypeError("'body' must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("'parallel_iterations' must be a positive integer.")
+    variables = list(loop_vars) if isinstance(loop_vars, (list, type(()))) else [loop_vars]
+    if not variables:
+        raise ValueError("'loop_vars' must be provided.")
+    graph = graph_of(parts(variables))
     with name_scope(name, "while"):
-        values = [convert_to_tensor(v) for v in flatten(variables)]
-        shapes = [None] * len(values)
-        if shape_invariants is not None:
-            flat = _flat_shapes(shape_invariants)
-            shapes = [tensor_shape.as_shape(s) for s in flat]
+        if maximum_iterations is not None:
+            cond, body, variables, shape_invariants = _bounded(cond, body, variables, shape_invariants, maximum_iterations)
+        flat = [convert_to_tensor(v) for v in parts(variables)]
+        variables = pack_parts(variables, flat)
+        shapes = [None] * len(flat) if shape_invariants is None else _part_shapes(variables, shape_invariants)
         context = WhileContext(graph, graph.unique_name("while_context", False), parallel_iterations)
-        loop = [_Invariant(context, v, s) for v, s in zip(values, shapes)]
-        with context.entered():
-            context.pivot = loop[0].merge.outputs[0]._out
-            pred = convert_to_tensor(cond(*pack_like(variables, [v.now for v in loop])))
-            going = context.raw("LoopCond", "LoopCond", [context.bring(pred._out)]).outputs[0]
-            switches = [context.raw("Switch", "Switch", [v.merge.outputs[0]._out, going._out]) for v in loop]
-            bodies = [context.raw("Identity", "Identity", [s.outputs[1]._out]).outputs[0] for s in switches]
-            context.pivot = bodies[0]._out
-            made = body(*pack_like(variables, bodies))
-            results = [made] if not isinstance(made, (list, type(()))) else list(made)
-            flat = [convert_to_tensor(r) for r in flatten(results)]
-            if len(flat) != len(loop):
-                raise ValueError("The number of inputs and outputs of body must match loop_vars: %d, %d" % (
-                    len(flat), len(loop)))
-            for v, s, r in zip(loop, switches, flat):
-                if r.dtype.base_dtype != v.now.dtype.base_dtype:
-                    raise TypeError("Loop variable %s enters with type %s and comes back as %s" % (
-                        v.now.name, v.now.dtype.name, r.dtype.name))
-                if not _fits(r.shape, v.shape):
-                    raise ValueError("Input tensor '%s' enters the loop with shape %s, but has shape %s after one "
-                                     "iteration. To allow the shape to vary across iterations, use the "
-                                     "`shape_invariants` argument of tf.while_loop to specify a less-specific shape." % (
-                                         v.entry.inputs[0].name, v.shape, r.shape))
-                back = context.raw("NextIteration", "NextIteration", [context.bring(r._out)])
-                v.merge._update_input(1, back.outputs[0])
-        with contextlib.ExitStack() as stack:
-            if context.outer is not None:
-                stack.enter_context(context.outer.entered())
-            exits = []
-            for v, s in zip(loop, switches):
-                leave = context.raw("Exit", "Exit", [s.outputs[0]._out])
-                leave.outputs[0].set_shape(v.shape)
-                context.inside.discard(leave._id)
-                if context.outer is not None:
-                    context.outer.inside.add(leave._id)
-                exits.append(leave.outputs[0])
-    out = pack_like(variables, exits)
-    kept = return_same_structure or (single is False and isinstance(variables[0], (list, type(()))))
-    return out[0] if len(out) == 1 and not kept else out
+        loop = [_Invariant(context, v, s) for v, s in zip(flat, shapes)]
+        for v in loop:
+            v.merge_entry()
+        like, exits = _looped(context, loop, cond, body, variables)
+    if maximum_iterations is not None:
+        like, exits = like[1], exits[1:]
+    out = pack_parts(like, exits)
+    return out[0] if len(exits) == 1 and not return_same_structure else out
+
+
+def _looped(context, loop, cond, body, variables):
+    """The nodes of the condition and of the body: what the body returned, and the tensors after the loop."""
+    with context.entered():
+        context.pivot = loop[0].merge.outputs[0]._out
+        pred = convert_to_tensor(cond(*pack_parts(variables, [v.now for v in loop])))
+        going = context.raw("LoopCond", "LoopCond", [context.bring(pred._out)]).outputs[0]
+        switches = [context.raw("Switch", "Switch", [v.merge.outputs[0]._out, going._out]) for v in loop]
+        bodies = [context.raw("Identity", "Identity", [s.outputs[1]._out]).outputs[0] for s in switches]
+        context.pivot = bodies[0]._out
+        made = body(*pack_parts(variables, bodies))
+        made = [made] if not is_nested(made) or hasattr(made, "_fields") and len(variables) == 1 else made
+        made = made if isinstance(made, (list, type(()))) else list(made)
+        assert_same_structure(list(variables), list(made), check_types=False)
+        flat = [convert_to_tensor(r) for r in parts(made)]
+        if len(flat) != len(loop):
+            raise ValueError("The number of inputs and outputs of body must match loop_vars: %d, %d" % (len(flat), len(loop)))
+        for v, r in zip(loop, flat):
+            v.close(r)
+    with contextlib.ExitStack() as stack:
+        if context.outer is not None:
+            stack.enter_context(context.outer.entered())
+        return made, [v.leave(s) for v, s in zip(loop, switches)]
 
 
 def _fits(after, before):
@@ -368,24 +406,39 @@ def _fits(after, before):
 def _flat_shapes(shapes):
     if isinstance(shapes, tensor_shape.TensorShape) or shapes is None:
         return [shapes]
-    return [f for s in (shapes.values() if isinstance(shapes, dict) else shapes) for f in _flat_shapes(s)]
+    return [f for s in ([shapes[k] for k in sorted(shapes)] if isinstance(shapes, dict) else shapes) for f in _flat_shapes(s)]
 
 
-def _bounded(cond_fn, body, loop_vars, invariants, parallel, name, limit):
-    """maximum_iterations: a counter goes round with the rest."""
+def _part_shapes(variables, invariants):
+    """The shape that each tensor of the loop variables keeps."""
+    leaves, given = flatten(variables), _flat_shapes(invariants)
+    if len(leaves) != len(given):
+        raise ValueError("The two structures don't have the same nested structure: loop_vars %s, shape_invariants %s" % (
+            variables, invariants))
+    shapes = []
+    for leaf, shape in zip(leaves, given):
+        shape = tensor_shape.as_shape(shape)
+        shapes += leaf._part_shapes(shape) if hasattr(leaf, "_part_shapes") else [shape]
+    return shapes
+
+
+def _bounded(cond, body, variables, invariants, limit):
+    """maximum_iterations: a counter goes round beside the variables."""
     from weft._core.ops.math_ops import less, logical_and
-    single = not isinstance(loop_vars, (list, type(())))
-    variables = [loop_vars] if single else list(loop_vars)
-    limit = convert_to_tensor(limit, dtypes.int32, name="maximum_iterations")
+    limit = convert_to_tensor(limit, name="maximum_iterations")
+    if limit.shape.ndims != 0:
+        raise ValueError("maximum_iterations must be a scalar, saw shape: %s" % limit.shape)
+    counter = constant(0, limit.dtype, name="iteration_counter")
+    single = len(variables) == 1
 
-    def bounded_body(i, *vs):
+    def bounded_body(i, vs):
+        after = i + 1
         made = body(*vs)
-        return [i + 1] + (list(made) if isinstance(made, (list, type(()))) else [made])
-
-    shapes = None if invariants is None else [tensor_shape.scalar()] + list(invariants)
-    out = while_loop(lambda i, *vs: logical_and(less(i, limit), cond_fn(*vs)), bounded_body, [0] + variables, shapes,
-                     parallel, name=name, return_same_structure=True)
-    return out[1] if len(out) == 2 else out[1:]
+        if single and not (is_nested(made) and not hasattr(made, "_fields") and not isinstance(made, dict)):
+            made = [made]
+        return after, made
+    shapes = None if invariants is None else [tensor_shape.scalar(), list(invariants)]
+    return lambda i, vs: logical_and(less(i, limit), cond(*vs)), bounded_body, [counter, variables], shapes
 
 
 def Assert(condition, data, summarize=None, name=None):
@@ -397,4 +450,4 @@ def Assert(condition, data, summarize=None, name=None):
             return op("Assert", condition=condition, data=list(data), summarize=summarize)
         condition = convert_to_tensor(condition, name="Condition")
         return cond(condition, no_op, lambda: op("Assert", condition=condition, data=list(data), summarize=summarize),
-                    name="AssertGuard")
+                    name="AssertGuard").op

@@ -99,6 +99,8 @@ def not_equal(x, y, name=None):
 
 
 def abs(x, name=None):
+    if isinstance(x, SparseTensor):
+        return x.with_values(abs(x.values, name))
     x = convert_to_tensor(x, name="x")
     if x.dtype.is_complex:
         return op("ComplexAbs", name or "Abs", x=x)
@@ -149,15 +151,20 @@ to_int32, to_int64 = _to("ToInt32", dtypes.int32), _to("ToInt64", dtypes.int64)
 to_bfloat16 = _to("ToBFloat16", dtypes.bfloat16)
 
 
+def _divided_as(dtype):
+    """The type in which integers are divided by `/`; None for types that stay."""
+    wider = {4: dtypes.float32, 6: dtypes.float32, 5: dtypes.float32, 17: dtypes.float32,
+             3: dtypes.float64, 9: dtypes.float64, 22: dtypes.float64, 23: dtypes.float64}
+    return wider.get(dtype.as_datatype_enum)
+
+
 def truediv(x, y, name=None):
     with name_scope(name, "truediv", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
         if x.dtype.base_dtype != y.dtype.base_dtype:
             raise TypeError("x and y must have the same dtype, got %r != %r" % (x.dtype, y.dtype))
-        wider = {4: dtypes.float32, 6: dtypes.float32, 5: dtypes.float32, 17: dtypes.float32,
-                 3: dtypes.float64, 9: dtypes.float64, 22: dtypes.float64, 23: dtypes.float64}
-        to = wider.get(x.dtype.base_dtype.as_datatype_enum)
+        to = _divided_as(x.dtype.base_dtype)
         if to is not None:
             x, y = cast(x, to), cast(y, to)
         return op("RealDiv", scope, x=x, y=y)

@@ -36,6 +36,8 @@ def _div(x, y, scope):
 
 
 def _mul(x, y, scope):
+    if isinstance(y, SparseTensor):
+        return _of_values("SparseDenseCwiseMul", y, x, scope)
     return op("Mul", scope, x=x, y=y)
 
 
@@ -54,6 +56,30 @@ _BINARY = {"add": ("add", _plain("Add")), "sub": ("sub", _plain("Sub")), "mul": 
            "floordiv": ("floordiv", lambda x, y, s: math_ops.floordiv(x, y, s)), "mod": ("mod", _plain("FloorMod")),
            "pow": ("pow", _plain("Pow")), "and": ("and", _logical("LogicalAnd")), "or": ("or", _logical("LogicalOr")),
            "xor": ("xor", _xor), "matmul": ("matmul", lambda x, y, s: math_ops.matmul(x, y, name=s))}
+
+
+# ---- a sparse tensor and a dense one, which is broadcast to it ----
+
+def _of_values(kind, sparse, dense, scope):
+    """What the op makes of the values of the sparse tensor, at their places."""
+    return sparse.with_values(op(kind, scope, sp_indices=sparse.indices, sp_values=sparse.values, sp_shape=sparse.dense_shape,
+                                 dense=dense))
+
+
+def _sparse_operator(name, kind):
+    def operator(sparse, dense):
+        with name_scope(None, name, [sparse.values, dense]) as scope:
+            dense = convert_to_tensor(dense, dtype=sparse.dtype.base_dtype, name="y")
+            wide = math_ops._divided_as(sparse.dtype.base_dtype) if name == "truediv" else None
+            if wide is not None:
+                sparse = sparse.with_values(math_ops.cast(sparse.values, wide))
+                dense = math_ops.cast(dense, wide)
+            return _of_values(kind, sparse, dense, scope)
+    return operator
+
+
+for _name, _kind in (("mul", "SparseDenseCwiseMul"), ("div", "SparseDenseCwiseDiv"), ("truediv", "SparseDenseCwiseDiv")):
+    setattr(SparseTensor, "__%s__" % _name, _sparse_operator(_name, _kind))
 
 
 def install(cls):

@@ -1,4 +1,6 @@
 """SparseTensor, and the functions that take one apart."""
+import collections
+
 from weft._core.framework import tensor_shape
 
 
@@ -52,19 +54,42 @@ class SparseTensor:
         from weft._core.framework.graph import _session
         return _session(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
 
+    _dense_shape = property(lambda self: self._shape)
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value):
+        if not isinstance(sparse_tensor_value, (SparseTensor, SparseTensorValue)):
+            raise TypeError("Argument sparse_tensor_value=%s is neither a SparseTensor nor SparseTensorValue" % (
+                sparse_tensor_value,))
+        value = sparse_tensor_value
+        return cls(value.indices, value.values, value.dense_shape)
+
+    def with_values(self, new_values):
+        """The same places with other values."""
+        return SparseTensor(self._indices, new_values, self._shape)
+
+    def consumers(self):
+        return list(dict.fromkeys(c for t in self._parts() for c in t.consumers()))
+
+    def _parts(self):
+        return [self._indices, self._values, self._shape]
+
+    def _with_parts(self, parts):
+        return SparseTensor(*parts)
+
+    def _part_shapes(self, shape):
+        """The shapes of the parts, of a tensor that would have this shape."""
+        rank = shape.ndims
+        return [tensor_shape.TensorShape(s) for s in ([None, rank], [None], [rank])]
+
     def __str__(self):
         return "SparseTensor(indices=%s, values=%s, dense_shape=%s)" % (self._indices, self._values, self._shape)
 
+    __repr__ = __str__
 
-class SparseTensorValue(tuple):
-    """What a run gives for a SparseTensor."""
 
-    def __new__(cls, indices, values, dense_shape):
-        return super().__new__(cls, (indices, values, dense_shape))
-
-    indices = property(lambda self: self[0])
-    values = property(lambda self: self[1])
-    dense_shape = property(lambda self: self[2])
+SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+SparseTensorValue.__doc__ = "What a run gives for a SparseTensor."
 
 
 def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None):

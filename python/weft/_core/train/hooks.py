@@ -86,6 +86,7 @@ class Adapter:
         graph = self.owner._graph
         self.fetch = client._Fetch(graph, args.fetches) if args.fetches is not None else None
         feeds = [client._feed(graph, k, v) for k, v in client._spread(args.feed_dict or {})]
+        self._guard(self.owner._check_hook_feeds, [graph._tensor(out) for out, _ in feeds])
         trace = args.options is not None and args.options.trace_level > 0
         outs, targets = (self.fetch.outs, self.fetch.targets) if self.fetch else ((), ())
         return outs, targets, feeds, trace, self.context.stop_requested
@@ -93,7 +94,8 @@ class Adapter:
     def after(self, c_session, values, metadata):
         results = self.fetch.rebuild(values) if self.fetch is not None else None
         run_metadata = protos.RunMetadata.FromString(metadata) if metadata else protos.RunMetadata()
-        self._guard(self.hook.after_run, self.context, SessionRunValues(results, None, run_metadata))
+        options = self.owner._args.options or protos.RunOptions()
+        self._guard(self.hook.after_run, self.context, SessionRunValues(results, options, run_metadata))
         return self.context.stop_requested
 
     def end(self, c_session):
@@ -104,39 +106,41 @@ class Adapter:
 
 class SecondOrStepTimer:
     def __init__(self, every_secs=None, every_steps=None):
-        if (every_secs is None) == (every_steps is None):
-            raise ValueError("Exactly one of every_secs and every_steps should be provided.")
-        self._secs, self._steps = every_secs, every_steps
+        if every_secs is None and every_steps is None:
+            raise ValueError("Either every_secs or every_steps should be provided.")
+        if every_secs is not None and every_steps is not None:
+            raise ValueError("Can not provide both every_secs and every_steps.")
+        self._every_secs, self._every_steps = every_secs, every_steps
         self.reset()
 
     def reset(self):
-        self._last_step = self._last_time = None
+        self._last_triggered_step = self._last_triggered_time = None
 
     def should_trigger_for_step(self, step):
-        if self._last_step is None:
+        if self._last_triggered_step is None:
             return True
-        if self._last_step == step:
+        if self._last_triggered_step == step:
             return False
-        if self._secs is not None:
-            return time.time() >= self._last_time + self._secs
-        return step >= self._last_step + self._steps
+        if self._every_secs is not None:
+            return time.time() >= self._last_triggered_time + self._every_secs
+        return step >= self._last_triggered_step + self._every_steps
 
     def update_last_triggered_step(self, step):
-        now = time.time()
-        gone = (None, None) if self._last_step is None else (now - self._last_time, step - self._last_step)
-        self._last_step, self._last_time = step, now
+        now, last = time.time(), self._last_triggered_step
+        gone = (None, None) if last is None else (now - self._last_triggered_time, step - last)
+        self._last_triggered_step, self._last_triggered_time = step, now
         return gone
 
     def last_triggered_step(self):
-        return self._last_step
+        return self._last_triggered_step
 
 
 class _StepHook(SessionRunHook):
     """What hooks that look at the global step share."""
 
     def begin(self):
-        self._global_step = get_global_step()
-        if self._global_step is None:
+        self._global_step_tensor = get_global_step()
+        if self._global_step_tensor is None:
             raise RuntimeError("Global step should be created to use %s." % type(self).__name__)
 
 
@@ -148,16 +152,16 @@ class StopAtStepHook(_StepHook):
 
     def after_create_session(self, session, coord):
         if self._last_step is None:
-            self._last_step = int(session.run(self._global_step)) + self._num_steps
+            self._last_step = int(session.run(self._global_step_tensor)) + self._num_steps
 
     def before_run(self, run_context):
-        return SessionRunArgs(self._global_step)
+        return SessionRunArgs(self._global_step_tensor)
 
     def after_run(self, run_context, run_values):
         step = int(run_values.results)
         if step + 1 < self._last_step:
             return
-        if step + 1 >= self._last_step and int(run_context.session.run(self._global_step)) >= self._last_step:
+        if step + 1 >= self._last_step and int(run_context.session.run(self._global_step_tensor)) >= self._last_step:
             run_context.request_stop()
 
 
@@ -168,16 +172,16 @@ class NanLossDuringTrainingError(RuntimeError):
 
 class NanTensorHook(SessionRunHook):
     def __init__(self, loss_tensor, fail_on_nan_loss=True):
-        self._loss, self._fail = loss_tensor, fail_on_nan_loss
+        self._loss_tensor, self._fail_on_nan_loss = loss_tensor, fail_on_nan_loss
 
     def before_run(self, run_context):
-        return SessionRunArgs(self._loss)
+        return SessionRunArgs(self._loss_tensor)
 
     def after_run(self, run_context, run_values):
         if np.isnan(run_values.results).any():
             from weft._core.platform import logging
             logging.error("Model diverged with loss = NaN.")
-            if self._fail:
+            if self._fail_on_nan_loss:
                 raise NanLossDuringTrainingError
             run_context.request_stop()
 
@@ -187,40 +191,40 @@ class LoggingTensorHook(SessionRunHook):
         if sum(x is not None for x in (every_n_iter, every_n_secs)) != 1 and not at_end:
             raise ValueError("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
         if not isinstance(tensors, dict):
-            self._order = [getattr(t, "name", t) for t in tensors]
-            tensors = dict(zip(self._order, tensors))
+            self._tag_order = [getattr(t, "name", t) for t in tensors]
+            tensors = dict(zip(self._tag_order, tensors))
         else:
-            self._order = list(tensors)
-        self._tensors, self._at_end, self._formatter = tensors, at_end, formatter
+            self._tag_order = list(tensors)
+        self._tensors, self._log_at_end, self._formatter = tensors, at_end, formatter
         self._timer = SecondOrStepTimer(every_n_secs, every_n_iter) if (every_n_iter or every_n_secs) else None
 
     def begin(self):
         if self._timer is not None:
             self._timer.reset()
-        self._iter, graph = 0, get_default_graph()
-        self._current = {tag: graph.as_graph_element(t) for tag, t in self._tensors.items()}
+        self._iter_count, graph = 0, get_default_graph()
+        self._current_tensors = {tag: graph.as_graph_element(t) for tag, t in self._tensors.items()}
 
     def before_run(self, run_context):
-        self._trigger = self._timer is not None and self._timer.should_trigger_for_step(self._iter)
-        return SessionRunArgs(self._current) if self._trigger else None
+        self._should_trigger = self._timer is not None and self._timer.should_trigger_for_step(self._iter_count)
+        return SessionRunArgs(self._current_tensors) if self._should_trigger else None
 
-    def _log(self, values):
+    def _log_tensors(self, values):
         from weft._core.platform import logging
         if self._formatter:
             logging.info(self._formatter(values))
             return
-        secs = self._timer.update_last_triggered_step(self._iter)[0] if self._timer is not None else None
-        text = ", ".join("%s = %s" % (tag, values[tag]) for tag in self._order)
+        secs = self._timer.update_last_triggered_step(self._iter_count)[0] if self._timer is not None else None
+        text = ", ".join("%s = %s" % (tag, values[tag]) for tag in self._tag_order)
         logging.info("%s (%.3f sec)", text, secs) if secs is not None else logging.info("%s", text)
 
     def after_run(self, run_context, run_values):
-        if self._trigger:
-            self._log(run_values.results)
-        self._iter += 1
+        if self._should_trigger:
+            self._log_tensors(run_values.results)
+        self._iter_count += 1
 
     def end(self, session):
-        if self._at_end:
-            self._log(session.run(self._current))
+        if self._log_at_end:
+            self._log_tensors(session.run(self._current_tensors))
 
 
 class CheckpointSaverListener:
@@ -242,7 +246,8 @@ class CheckpointSaverHook(_StepHook):
                  scaffold=None, listeners=None, save_graph_def=True):
         if saver is not None and scaffold is not None:
             raise ValueError("You cannot provide both saver and scaffold.")
-        self._path = os.path.join(checkpoint_dir, checkpoint_basename)
+        self._checkpoint_dir, self._save_path = checkpoint_dir, os.path.join(checkpoint_dir, checkpoint_basename)
+        self._save_graph_def, self._steps_per_run = save_graph_def, 1
         self._timer = SecondOrStepTimer(save_secs, save_steps)
         self._saver, self._scaffold, self._listeners = saver, scaffold, list(listeners or [])
         from weft._core.platform import logging
@@ -269,8 +274,8 @@ class CheckpointSaverHook(_StepHook):
         logging.info("Calling checkpoint listeners before saving checkpoint %d...", step)
         for listener in self._listeners:
             listener.before_save(session, step)
-        logging.info("Saving checkpoints for %d into %s.", step, self._path)
-        self._get_saver().save(session, self._path, global_step=step)
+        logging.info("Saving checkpoints for %d into %s.", step, self._save_path)
+        self._get_saver().save(session, self._save_path, global_step=step)
         logging.info("Calling checkpoint listeners after saving checkpoint %d...", step)
         stop = False
         for listener in self._listeners:
@@ -280,23 +285,23 @@ class CheckpointSaverHook(_StepHook):
         return stop
 
     def after_create_session(self, session, coord):
-        step = int(session.run(self._global_step))
+        step = int(session.run(self._global_step_tensor))
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
     def before_run(self, run_context):
-        return SessionRunArgs(self._global_step)
+        return SessionRunArgs(self._global_step_tensor)
 
     def after_run(self, run_context, run_values):
         if self._timer.should_trigger_for_step(int(run_values.results) + 1):
-            step = int(run_context.session.run(self._global_step))
+            step = int(run_context.session.run(self._global_step_tensor))
             if self._timer.should_trigger_for_step(step):
                 self._timer.update_last_triggered_step(step)
                 if self._save(run_context.session, step):
                     run_context.request_stop()
 
     def end(self, session):
-        step = int(session.run(self._global_step))
+        step = int(session.run(self._global_step_tensor))
         if step != self._timer.last_triggered_step():
             self._save(session, step)
         for listener in self._listeners:
@@ -307,77 +312,85 @@ class SummarySaverHook(_StepHook):
     def __init__(self, save_steps=None, save_secs=None, output_dir=None, summary_writer=None, scaffold=None, summary_op=None):
         if (scaffold is None) == (summary_op is None):
             raise ValueError("Exactly one of scaffold or summary_op must be provided.")
-        self._op, self._scaffold, self._dir, self._writer = summary_op, scaffold, output_dir, summary_writer
+        self._summary_op, self._scaffold = summary_op, scaffold
+        self._output_dir, self._summary_writer = output_dir, summary_writer
         self._timer = SecondOrStepTimer(save_secs, save_steps)
 
     def begin(self):
         from weft._core.files.summary import FileWriterCache
         super().begin()
-        if self._writer is None and self._dir:
-            self._writer = FileWriterCache.get(self._dir)
-        self._next = None
+        if self._summary_writer is None and self._output_dir:
+            self._summary_writer = FileWriterCache.get(self._output_dir)
+        self._next_step = None
+
+    def _get_summary_op(self):
+        """The summaries to run, as a list; None where there are none."""
+        found = self._summary_op if self._summary_op is not None else self._scaffold.summary_op
+        return found if found is None or isinstance(found, list) else [found]
 
     def before_run(self, run_context):
-        op = self._op if self._op is not None else self._scaffold.summary_op
-        self._ask = self._next is None or self._timer.should_trigger_for_step(self._next)
-        fetches = {"global_step": self._global_step}
-        if self._ask and op is not None:
-            fetches["summary"] = op
+        found = self._get_summary_op()
+        self._request_summary = self._next_step is None or self._timer.should_trigger_for_step(self._next_step)
+        fetches = {"global_step": self._global_step_tensor}
+        if self._request_summary and found is not None:
+            fetches["summary"] = found
         return SessionRunArgs(fetches)
 
     def after_run(self, run_context, run_values):
         step = int(run_values.results["global_step"])
-        if self._writer is not None and "summary" in run_values.results:
+        if self._summary_writer is not None and "summary" in run_values.results:
             self._timer.update_last_triggered_step(step)
             found = run_values.results["summary"]
             for summary in found if isinstance(found, list) else [found]:
-                self._writer.add_summary(summary, step)
-        self._next = step + 1
+                self._summary_writer.add_summary(summary, step)
+        self._next_step = step + 1
 
     def end(self, session):
-        if self._writer is not None:
-            self._writer.flush()
+        if self._summary_writer is not None:
+            self._summary_writer.flush()
 
 
 class StepCounterHook(_StepHook):
     def __init__(self, every_n_steps=100, every_n_secs=None, output_dir=None, summary_writer=None):
         self._timer = SecondOrStepTimer(every_n_secs, None if every_n_secs else every_n_steps)
-        self._dir, self._writer = output_dir, summary_writer
+        self._output_dir, self._summary_writer = output_dir, summary_writer
+        self._summary_tag, self._last_global_step, self._steps_per_run = "global_step/sec", None, 1
 
     def begin(self):
         from weft._core.files.summary import FileWriterCache
         super().begin()
-        if self._writer is None and self._dir:
-            self._writer = FileWriterCache.get(self._dir)
+        if self._summary_writer is None and self._output_dir:
+            self._summary_writer = FileWriterCache.get(self._output_dir)
 
     def before_run(self, run_context):
-        return SessionRunArgs(self._global_step)
+        return SessionRunArgs(self._global_step_tensor)
 
     def _log_and_record(self, elapsed_steps, elapsed_time, global_step):
         from weft._core.platform import logging
         rate = elapsed_steps / elapsed_time
-        if self._writer is not None:
-            self._writer.add_summary(protos.Summary(value=[protos.Summary.Value(
-                tag="global_step/sec", simple_value=rate)]), global_step)
-        logging.info("%s: %g", "global_step/sec", rate)
+        if self._summary_writer is not None:
+            self._summary_writer.add_summary(protos.Summary(value=[protos.Summary.Value(
+                tag=self._summary_tag, simple_value=rate)]), global_step)
+        logging.info("%s: %g", self._summary_tag, rate)
 
     def after_run(self, run_context, run_values):
         step = int(run_values.results)
         if self._timer.should_trigger_for_step(step + 1):
-            step = int(run_context.session.run(self._global_step))
+            step = int(run_context.session.run(self._global_step_tensor))
             if self._timer.should_trigger_for_step(step):
                 secs, steps = self._timer.update_last_triggered_step(step)
                 if secs is not None:
                     self._log_and_record(steps, secs, step)
+        self._last_global_step = int(run_values.results)
 
 
 class GlobalStepWaiterHook(_StepHook):
     def __init__(self, wait_until_step):
-        self._until, self._waiting = wait_until_step, True
+        self._wait_until_step, self._waiting = wait_until_step, True
 
     def before_run(self, run_context):
-        while self._waiting and self._until > 0:
-            if int(run_context.session.run(self._global_step)) >= self._until:
+        while self._waiting and self._wait_until_step > 0:
+            if int(run_context.session.run(self._global_step_tensor)) >= self._wait_until_step:
                 break
             time.sleep(0.5)
         self._waiting = False
@@ -385,11 +398,13 @@ class GlobalStepWaiterHook(_StepHook):
 
 class FinalOpsHook(SessionRunHook):
     def __init__(self, final_ops, final_ops_feed_dict=None):
-        self._ops, self._feeds, self.final_ops_values = final_ops, final_ops_feed_dict, None
+        self._final_ops, self._final_ops_feed_dict, self._final_ops_values = final_ops, final_ops_feed_dict, None
+
+    final_ops_values = property(lambda self: self._final_ops_values)
 
     def end(self, session):
-        if self._ops is not None:
-            self.final_ops_values = session.run(self._ops, feed_dict=self._feeds)
+        if self._final_ops is not None:
+            self._final_ops_values = session.run(self._final_ops, feed_dict=self._final_ops_feed_dict)
 
 
 class FeedFnHook(SessionRunHook):
@@ -405,23 +420,23 @@ class ProfilerHook(_StepHook):
 
     def __init__(self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False):
         os.makedirs(output_dir or ".", exist_ok=True)
-        self._file = os.path.join(output_dir, "timeline-{}.json")
-        self._timer, self._next = SecondOrStepTimer(save_secs, save_steps), None
+        self._output_file = os.path.join(output_dir, "timeline-{}.json")
+        self._timer, self._next_step = SecondOrStepTimer(save_secs, save_steps), None
 
     def before_run(self, run_context):
-        self._ask = self._next is not None and self._timer.should_trigger_for_step(self._next)
-        options = protos.RunOptions(trace_level=protos.RunOptions.FULL_TRACE) if self._ask else None
-        return SessionRunArgs(self._global_step, options=options)
+        self._request_summary = self._next_step is not None and self._timer.should_trigger_for_step(self._next_step)
+        options = protos.RunOptions(trace_level=protos.RunOptions.FULL_TRACE) if self._request_summary else None
+        return SessionRunArgs(self._global_step_tensor, options=options)
 
     def after_run(self, run_context, run_values):
         step = int(run_values.results)
-        if self._next is None:
+        if self._next_step is None:
             self._timer.update_last_triggered_step(step)
-        if self._ask:
+        if self._request_summary:
             self._timer.update_last_triggered_step(step)
-            with open(self._file.format(step), "w") as f:
+            with open(self._output_file.format(step), "w") as f:
                 f.write(_weft.trace_json(run_values.run_metadata.SerializeToString()))
-        self._next = step + 1
+        self._next_step = step + 1
 
 
 class SyncReplicasHook(SessionRunHook):

@@ -1,4 +1,6 @@
 """MonitoredTrainingSession and its kin: the library opens, recovers and closes; hooks are called through adapters."""
+import inspect
+
 from weft import _weft
 from weft._core.framework import errors, protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
@@ -30,6 +32,18 @@ class Scaffold:
             self.saver = Saver(sharded=True, allow_empty=True)
         get_default_graph().finalize()
         return self
+
+    def _fill(self, graph):
+        """What the library made for it, once there is a session."""
+        from weft._core.train.saver import Saver
+        for name in ("init_op", "ready_op", "ready_for_local_init_op", "local_init_op", "summary_op"):
+            found = graph.get_collection(name)
+            if getattr(self, name) is None and found:
+                setattr(self, name, found[0])
+        found = graph.get_collection(GraphKeys.SAVERS)
+        if self.saver is None and found:
+            made = found[0]
+            self.saver = Saver(saver_def=protos.SaverDef.FromString(made)) if isinstance(made, bytes) else made
 
     @staticmethod
     def get_or_default(arg_name, collection_key, default_constructor):
@@ -67,13 +81,53 @@ class WorkerSessionCreator(SessionCreator):
         self._scaffold, self._master, self._config, self._wait = scaffold or Scaffold(), master, config, max_wait_secs
 
 
+class _CoordinatedCreator:
+    """What programs look for behind a monitored session: the session under the hooks."""
+
+    def __init__(self, owner):
+        self._owner = owner
+
+    tf_sess = property(lambda self: self._owner._tf_sess())
+    coord = property(lambda self: self._owner._coordinator)
+
+
+class _WrappedSession:
+    """One of the sessions that TensorFlow wraps around another; `_sess` is the next one inside."""
+
+    def __init__(self, owner, inside):
+        self._owner, self._inside = owner, inside
+
+    _sess = property(lambda self: self._owner._tf_sess() if self._inside is None else self._inside)
+    graph = property(lambda self: self._owner.graph)
+    sess_str = property(lambda self: self._owner._tf_sess().sess_str)
+
+    def run(self, *args, **kwargs):
+        return self._owner.run(*args, **kwargs)
+
+    def should_stop(self):
+        return self._owner.should_stop()
+
+    def close(self):
+        self._owner.close()
+
+
+def _chain(owner, names):
+    inside = None
+    for name in reversed(names):
+        inside = type(name, (_WrappedSession,), {})(owner, inside)
+    return inside
+
+
 class MonitoredSession:
     """A session whose runs call hooks and survive the loss of a task."""
+
+    _WRAPPERS = ("_RecoverableSession", "_CoordinatedSession", "_HookedSession")
 
     def __init__(self, session_creator=None, hooks=None, stop_grace_period_secs=120, **more):
         creator = session_creator or ChiefSessionCreator()
         self._graph = graph = get_default_graph()
-        self._exc, self._args, self._sessions, self._coordinator = None, None, [], None
+        self._exc, self._args, self._sessions, self._coordinator = None, SessionRunArgs(None), [], None
+        self._fed_by_hooks, self._closed = {}, False
         self._target, self._config = creator._master or "", creator._config
         self._hooks = [Adapter(h, self) for h in hooks or []]
         self._chief_hooks = [Adapter(h, self) for h in more.pop("chief_only_hooks", None) or []]
@@ -94,9 +148,11 @@ class MonitoredSession:
         except errors.OpError:
             self._reraise()
             raise
+        scaffold._fill(graph)
         graph.finalize()
-        self._sess = wrap_session(self._c, graph, creator._master, creator._config, self)
-        self._scaffold, self._is_closed, self._entered = scaffold, False, []
+        self._hooked = wrap_session(self._c, graph, creator._master, creator._config, self)
+        self._scaffold, self._closed, self._entered = scaffold, False, []
+        self._coordinated_creator, self._sess = _CoordinatedCreator(self), _chain(self, self._WRAPPERS)
 
     def _lent(self, c_session):
         """A session that the library lends to a hook."""
@@ -112,12 +168,29 @@ class MonitoredSession:
 
     graph = property(lambda self: self._graph)
 
+    def _is_closed(self):
+        return self._closed
+
+    def _tf_sess(self):
+        """The session under the hooks; None once it is closed."""
+        return None if self._closed else self.raw_session()
+
+    def _check_hook_feeds(self, tensors):
+        """RuntimeError if a tensor that a hook feeds is fed by the program or by another hook."""
+        mine = {self._graph.as_graph_element(k, allow_operation=False)._out for k, _ in client._spread(self._args.feed_dict or {})}
+        for by, fed in (("a SessionRunHook and user", mine), ("two hooks", self._fed_by_hooks)):
+            conflicts = [t for t in tensors if t._out in fed]
+            if conflicts:
+                raise RuntimeError("Same tensor is fed by %s. Conflict(s): %s" % (by, conflicts))
+        self._fed_by_hooks.update((t._out, t) for t in tensors)
+
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
-        if self._is_closed:
+        if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         before, self._args = self._args, SessionRunArgs(fetches, feed_dict, options)
+        self._fed_by_hooks = {}
         try:
-            return self._sess.run(fetches, feed_dict, options, run_metadata)
+            return self._hooked.run(fetches, feed_dict, options, run_metadata)
         except errors.OpError:
             self._reraise()
             raise
@@ -136,6 +209,10 @@ class MonitoredSession:
             def request_stop(self):
                 _weft.monitored_request_stop(owner._c)
                 raise StopIteration("step_fn has requested the iterations to stop.")
+        names = tuple(inspect.signature(step_fn).parameters)
+        if names not in (("step_context",), ("self", "step_context")):
+            raise ValueError("`step_fn` may either have one `step_context` argument, or `self` and `step_context` arguments if it's "
+                             "an instance method. Got %s instead." % (names,))
         return step_fn(StepContext())
 
     def raw_session(self):
@@ -143,25 +220,25 @@ class MonitoredSession:
         return None if raw is None else self._lent(raw)
 
     def should_stop(self):
-        return self._is_closed or _weft.monitored_should_stop(self._c)
+        return self._closed or _weft.monitored_should_stop(self._c)
 
     def close(self):
         self._close(0)
 
     def _close(self, why):
-        if self._is_closed:
+        if self._closed:
             return
-        self._is_closed = True
+        self._closed = True
         try:
             _weft.monitored_close(self._c, why)
         except errors.OpError:
             self._reraise()
             raise
         finally:
-            self._sess._closed = True
+            self._hooked._closed = True
 
     def __enter__(self):
-        graph, session = self._graph.as_default(), self._sess.as_default()
+        graph, session = self._graph.as_default(), self._hooked.as_default()
         graph.__enter__()
         session.__enter__()
         self._entered.append((graph, session))
@@ -184,6 +261,8 @@ class MonitoredSession:
 
 
 class SingularMonitoredSession(MonitoredSession):
+    _WRAPPERS = ("_CoordinatedSession", "_HookedSession")
+
     def __init__(self, hooks=None, scaffold=None, master="", config=None, checkpoint_dir=None, stop_grace_period_secs=120,
                  checkpoint_filename_with_path=None):
         super().__init__(ChiefSessionCreator(scaffold, master, config, checkpoint_dir, checkpoint_filename_with_path), hooks,

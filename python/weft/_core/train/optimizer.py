@@ -2,9 +2,10 @@
 from weft import _weft
 from weft._core.framework.build import constant_value, convert_to_tensor
 from weft._core.framework.gradient_registry import gradient_of, rows_of
-from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph, graph_of
+from weft._core.framework.graph import GraphKeys, IndexedSlices, Tensor, get_default_graph, graph_of
 from weft._core.ops.gradients import _out, is_tree
 from weft._core.ops.variables import Variable, resource_wanted, trainable_variables, variable_of
+from weft._core.train import library_updates
 from weft._core.train.python_optimizer import PythonUpdates, in_python
 
 
@@ -24,7 +25,29 @@ class Optimizer(PythonUpdates):
             raise ValueError("Must specify the optimizer name")
         self._use_locking, self._name = use_locking, name
         self._params = params
-        self._made, self._graph, self._slot_variables = None, None, []
+        self._made, self._graph, self._slot_variables, self._applied = None, None, [], None
+
+    @property
+    def _slots(self):
+        """{name of a slot: {variable: the slot}}"""
+        if in_python(self) or self._made is None:
+            return self.__dict__.setdefault("_python_slots", {})
+        found = {}
+        for name in self.get_slot_names():
+            rows = ((v, self.get_slot(v, name)) for v in self._graph.get_collection(GraphKeys.GLOBAL_VARIABLES))
+            found[name] = {v: slot for v, slot in rows if slot is not None}
+        return found
+
+    def _tensor_in_library(self, key):
+        """A parameter as the tensor that the library's update reads; None before there is one."""
+        if self._made is None or self._applied is None:
+            return None
+        value = self._params.get(key)
+        if isinstance(value, (Tensor, Variable)):
+            return convert_to_tensor(value)
+        names = {"learning_rate": ("learning_rate", "lr", "alpha"), "decay": ("decay", "rho")}.get(key, (key,))
+        found = (self._graph._c.find("%s/%s:0" % (self._applied, name)) for name in names)
+        return next((self._graph._tensor(out) for out in found if out >= 0), None)
 
     def get_name(self):
         return self._name
@@ -69,6 +92,7 @@ class Optimizer(PythonUpdates):
         var_list = _flat_variables(var_list)
         if not var_list:
             raise ValueError("No variables to optimize.")
+        self._assert_valid_dtypes([loss] + var_list)
         capsule, variables = self._capsule_for_gradients(graph), [_out(v) for v in var_list]
         with graph._differentiating():
             rows = _weft.optimizer_compute(graph._c, capsule, loss._out, variables, self._GATES[gate_gradients],
@@ -92,18 +116,20 @@ class Optimizer(PythonUpdates):
                 made = _weft.optimizer_apply(graph._c, self._capsule(graph), [_out(v) for _, v in pairs],
                                              rows_of([g for g, _ in pairs]), step_out(global_step), name or self._name)
                 operation = graph._operation(made >> 16)
+                self._applied = operation.name
         if operation not in graph._collection(GraphKeys.TRAIN_OP):
             graph.add_to_collection(GraphKeys.TRAIN_OP, operation)
         return operation
 
     def minimize(self, loss, global_step=None, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
                  colocate_gradients_with_ops=False, name=None, grad_loss=None):
-        pairs = self.compute_gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops,
-                                       grad_loss)
+        pairs = self.compute_gradients(loss, var_list=var_list, gate_gradients=gate_gradients,
+                                       aggregation_method=aggregation_method,
+                                       colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss)
         if all(g is None for g, _ in pairs):
             raise ValueError("No gradients provided for any variable, check your graph for ops that do not support "
                              "gradients, between variables %s and loss %s." % ([str(v) for _, v in pairs], loss))
-        return self.apply_gradients(pairs, global_step, name)
+        return self.apply_gradients(pairs, global_step=global_step, name=name)
 
     def get_slot(self, var, name):
         if in_python(self):
@@ -115,12 +141,12 @@ class Optimizer(PythonUpdates):
 
     def get_slot_names(self):
         if in_python(self):
-            return sorted(self.__dict__.get("_slots", {}))
+            return sorted(self.__dict__.get("_python_slots", {}))
         return sorted(_weft.optimizer_slot_names(self._made)) if self._made is not None else []
 
     def variables(self):
         if in_python(self):
-            slots = [v for rows in self.__dict__.get("_slots", {}).values() for v in rows.values()]
+            slots = [v for rows in self.__dict__.get("_python_slots", {}).values() for v in rows.values()]
             return sorted(slots + list(self.__dict__.get("_non_slots", {}).values()), key=lambda v: v.op.name)
         if self._made is None:
             return []
@@ -137,14 +163,14 @@ def _flat_variables(var_list):
     return out
 
 
-class GradientDescentOptimizer(Optimizer):
+class GradientDescentOptimizer(library_updates.GradientDescentUpdates, Optimizer):
     _KIND = "GradientDescent"
 
     def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
         super().__init__(use_locking, name, learning_rate=learning_rate)
 
 
-class ProximalGradientDescentOptimizer(Optimizer):
+class ProximalGradientDescentOptimizer(library_updates.ProximalGradientDescentUpdates, Optimizer):
     _KIND = "ProximalGradientDescent"
 
     def __init__(self, learning_rate, l1_regularization_strength=0.0, l2_regularization_strength=0.0,
@@ -154,14 +180,14 @@ class ProximalGradientDescentOptimizer(Optimizer):
                          l2_regularization_strength=l2_regularization_strength)
 
 
-class MomentumOptimizer(Optimizer):
+class MomentumOptimizer(library_updates.MomentumUpdates, Optimizer):
     _KIND = "Momentum"
 
     def __init__(self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False):
         super().__init__(use_locking, name, learning_rate=learning_rate, momentum=momentum, use_nesterov=use_nesterov)
 
 
-class RMSPropOptimizer(Optimizer):
+class RMSPropOptimizer(library_updates.RMSPropUpdates, Optimizer):
     _KIND = "RMSProp"
 
     def __init__(self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False,
@@ -170,14 +196,14 @@ class RMSPropOptimizer(Optimizer):
                          epsilon=epsilon, centered=centered)
 
 
-class AdamOptimizer(Optimizer):
+class AdamOptimizer(library_updates.AdamUpdates, Optimizer):
     _KIND = "Adam"
 
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="Adam"):
         super().__init__(use_locking, name, learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
 
 
-class AdagradOptimizer(Optimizer):
+class AdagradOptimizer(library_updates.AdagradUpdates, Optimizer):
     _KIND = "Adagrad"
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"):
@@ -187,7 +213,7 @@ class AdagradOptimizer(Optimizer):
                          initial_accumulator_value=initial_accumulator_value)
 
 
-class ProximalAdagradOptimizer(Optimizer):
+class ProximalAdagradOptimizer(library_updates.ProximalAdagradUpdates, Optimizer):
     _KIND = "ProximalAdagrad"
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
@@ -198,14 +224,14 @@ class ProximalAdagradOptimizer(Optimizer):
                          l2_regularization_strength=l2_regularization_strength)
 
 
-class AdadeltaOptimizer(Optimizer):
+class AdadeltaOptimizer(library_updates.AdadeltaUpdates, Optimizer):
     _KIND = "Adadelta"
 
     def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"):
         super().__init__(use_locking, name, learning_rate=learning_rate, rho=rho, epsilon=epsilon)
 
 
-class AdagradDAOptimizer(Optimizer):
+class AdagradDAOptimizer(library_updates.AdagradDAUpdates, Optimizer):
     _KIND = "AdagradDA"
 
     def __init__(self, learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1,
@@ -216,7 +242,7 @@ class AdagradDAOptimizer(Optimizer):
                          l2_regularization_strength=l2_regularization_strength)
 
 
-class FtrlOptimizer(Optimizer):
+class FtrlOptimizer(library_updates.FtrlUpdates, Optimizer):
     _KIND = "Ftrl"
 
     def __init__(self, learning_rate, learning_rate_power=-0.5, initial_accumulator_value=0.1,

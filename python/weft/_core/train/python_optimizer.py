@@ -52,7 +52,13 @@ class PythonUpdates:
 
     def _valid_dtypes(self):
         from weft._core.framework import dtypes
-        return {dtypes.float16, dtypes.float32, dtypes.float64}
+        return {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
+
+    def _assert_valid_dtypes(self, tensors):
+        valid = self._valid_dtypes()
+        for t in tensors:
+            if t.dtype.base_dtype not in valid:
+                raise ValueError("Invalid type %r for %s, expected: %s." % (t.dtype.base_dtype, t.name, list(valid)))
 
     @staticmethod
     def _call_if_callable(param):
@@ -61,7 +67,7 @@ class PythonUpdates:
     # ---- slots ----
 
     def _slot_dict(self, slot_name):
-        return self.__dict__.setdefault("_slots", {}).setdefault(slot_name, {})
+        return self.__dict__.setdefault("_python_slots", {}).setdefault(slot_name, {})
 
     def _make_slot(self, var, initializer, shape, dtype, slot_name, op_name):
         found = self._slot_dict(slot_name)
@@ -125,8 +131,17 @@ class PythonUpdates:
                 return op("AssignAdd", scope, ref=global_step._ref(), value=one).op
 
 
+_STEPS = ("_create_slots", "_prepare", "_apply_dense", "_apply_sparse", "_resource_apply_dense", "_resource_apply_sparse",
+          "_apply_sparse_duplicate_indices", "_resource_apply_sparse_duplicate_indices", "_apply_sparse_shared", "_finish",
+          "_make_slot", "_zeros_slot", "_get_or_make_slot", "_get_or_make_slot_with_initializer", "_create_non_slot_variable",
+          "_get_beta_accumulators")
+
+
+def _is_ours(method):
+    return method is None or getattr(method, "__globals__", {}).get("__name__", "").startswith("weft.")
+
+
 def in_python(optimizer):
     """Does the program itself say how a variable is updated?"""
     kind = type(optimizer)
-    return any(getattr(kind, m) is not getattr(PythonUpdates, m) for m in (
-        "_apply_dense", "_apply_sparse", "_resource_apply_dense", "_resource_apply_sparse"))
+    return not all(_is_ours(getattr(kind, step, None)) for step in _STEPS)

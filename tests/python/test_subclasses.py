@@ -1,0 +1,357 @@
+"""Optimizers and hooks that programs write as subclasses of TensorFlow's, in both systems."""
+import os
+
+import numpy as np
+import pytest
+
+import weft
+from both import both_raise
+from test_idioms import on_both
+
+
+def trained(tf, sess, optimizer, sparse=False, steps=3):
+    """A small model after each of a few steps, and the names of what the optimizer made."""
+    w = tf.get_variable("w", initializer=np.array([[1.0, -2.0], [0.5, 3.0]], np.float32))
+    b = tf.get_variable("b", initializer=np.array([0.1, 0.2], np.float32))
+    rows = tf.gather(w, [0, 0, 1]) if sparse else tf.matmul(w, w) + b
+    loss = tf.reduce_sum(tf.square(rows)) + tf.reduce_sum(b * b)
+    train = optimizer.minimize(loss, global_step=tf.train.get_or_create_global_step())
+    sess.run(tf.global_variables_initializer())
+    seen = []
+    for _ in range(steps):
+        sess.run(train)
+        seen.append(sess.run([w, b]))
+    slots = [(n, optimizer.get_slot(w, n).name) for n in optimizer.get_slot_names()]
+    return [seen, sorted(v.op.name for v in tf.global_variables()), slots, train.name, train.type]
+
+
+# ---- optimizers of the program's own ----
+
+def bound(tf):
+    class Bound(tf.train.Optimizer):
+        """As AdaBound: every step of the protocol is the program's."""
+
+        def __init__(self, learning_rate=0.01, beta1=0.9, beta2=0.999, use_locking=False, name="Bound"):
+            super().__init__(use_locking, name)
+            self._lr, self._beta1, self._beta2 = learning_rate, beta1, beta2
+
+        def _valid_dtypes(self):
+            return set([tf.float32])
+
+        def _create_slots(self, var_list):
+            first = min(var_list, key=lambda v: v.name)
+            self._create_non_slot_variable(self._beta1, name="beta1_power", colocate_with=first)
+            for v in var_list:
+                self._zeros_slot(v, "m", self._name)
+                self._get_or_make_slot(v, tf.fill(v.shape, 0.1), "v", self._name)
+                self._get_or_make_slot_with_initializer(v, tf.ones_initializer(), v.shape, tf.float32, "one", self._name + "One")
+
+        def _prepare(self):
+            self._lr_t = tf.convert_to_tensor(self._call_if_callable(self._lr), name="lr")
+
+        def _apply_dense(self, grad, var):
+            power = self._get_non_slot_variable("beta1_power", graph=tf.get_default_graph())
+            m, v, one = (self.get_slot(var, n) for n in ("m", "v", "one"))
+            m_t = m.assign(self._beta1 * m + grad * (1 - self._beta1), use_locking=self._use_locking)
+            v_t = tf.assign(v, self._beta2 * v + grad * grad * (1 - self._beta2))
+            step = tf.clip_by_value(self._lr_t / (1 - power) / tf.sqrt(v_t), 0.0, 0.1)
+            return tf.group(tf.assign_sub(var, step * m_t * one), m_t, v_t)
+
+        def _apply_sparse(self, grad, var):
+            with tf.control_dependencies([tf.scatter_add(self.get_slot(var, "m"), grad.indices, grad.values)]):
+                return tf.scatter_sub(var, grad.indices, self._lr_t * grad.values)
+
+        def _resource_apply_dense(self, grad, var):
+            return self._apply_dense(grad, var)
+
+        def _finish(self, update_ops, name_scope):
+            power = self._get_non_slot_variable("beta1_power", graph=tf.get_default_graph())
+            with tf.control_dependencies(update_ops), tf.colocate_with(power):
+                return tf.group(*update_ops + [power.assign(power * self._beta1)], name=name_scope)
+    return Bound
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_an_optimizer_that_writes_every_step(sparse):
+    on_both(lambda tf, sess: trained(tf, sess, bound(tf)(lambda: 0.02), sparse))
+
+
+def test_an_optimizer_says_which_types_it_takes():
+    def program(tf):
+        v = tf.Variable(1.0, dtype=tf.float64)
+        return bound(tf)().minimize(v * v)
+    both_raise(program)
+
+
+def test_a_subclass_of_adam_uses_what_adam_prepared():
+    def program(tf, sess):
+        class Nadam(tf.train.AdamOptimizer):
+            def _apply_dense(self, grad, var):
+                m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
+                power1, power2 = self._get_beta_accumulators()
+                beta1, beta2 = (tf.cast(b, var.dtype.base_dtype) for b in (self._beta1_t, self._beta2_t))
+                m_t, v_t = m.assign(beta1 * m + (1 - beta1) * grad), v.assign(beta2 * v + (1 - beta2) * tf.square(grad))
+                rate = self._lr_t * tf.sqrt(1 - power2) / (1 - power1)
+                return tf.group(tf.assign_sub(var, rate * (beta1 * m_t + (1 - beta1) * grad) / (tf.sqrt(v_t) + self._epsilon_t)), m_t, v_t)
+        return trained(tf, sess, Nadam(0.01, name="Nadam"))
+    on_both(program, 1e-4)
+
+
+NAMES = ["GradientDescent", "Adagrad", "RMSProp", "Adadelta", "Ftrl", "ProximalGradientDescent", "ProximalAdagrad", "Adam", "Momentum"]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_subclass_calls_the_step_that_it_overrides(name, sparse):
+    def program(tf, sess):
+        base = getattr(tf.train, name + "Optimizer")
+
+        class Doubled(base):
+            def _prepare(self):
+                super()._prepare()
+
+            def _apply_dense(self, grad, var):
+                return super()._apply_dense(grad * 2.0, var)
+
+            def _apply_sparse(self, grad, var):
+                return super()._apply_sparse(tf.IndexedSlices(grad.values * 2.0, grad.indices, grad.dense_shape), var)
+        return trained(tf, sess, Doubled(*([0.01, 0.9] if name == "Momentum" else [0.01])), sparse)
+    on_both(program, 1e-4)
+
+
+def test_centered_and_nesterov_subclasses():
+    def program(tf, sess):
+        class Centered(tf.train.RMSPropOptimizer):
+            def _apply_dense(self, grad, var):
+                return super()._apply_dense(grad, var)
+
+        class Nesterov(tf.train.MomentumOptimizer):
+            def _finish(self, update_ops, name_scope):
+                return super()._finish(update_ops, name_scope)
+        made = [trained(tf, sess, Centered(0.01, momentum=0.5, centered=True))]
+        with tf.Graph().as_default(), tf.Session() as other:
+            made.append(trained(tf, other, Nesterov(0.001, 0.9, use_nesterov=True)))
+        return made
+    on_both(program, 1e-4)
+
+
+def test_a_subclass_changes_what_is_prepared():
+    def program(tf, sess):
+        class Half(tf.train.GradientDescentOptimizer):
+            def _prepare(self):
+                super()._prepare()
+                self._learning_rate_tensor = self._learning_rate_tensor * 0.5
+        return trained(tf, sess, Half(0.02))
+    on_both(program)
+
+
+def test_compute_and_apply_are_overridden():
+    def program(tf, sess):
+        class Clipped(tf.train.GradientDescentOptimizer):
+            def compute_gradients(self, loss, var_list=None, **kwargs):
+                return super().compute_gradients(loss * 2.0, var_list, **kwargs)
+
+            def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+                return super().apply_gradients([(tf.clip_by_value(g, -1.0, 1.0), v) for g, v in grads_and_vars], global_step, name)
+        return trained(tf, sess, Clipped(0.1))
+    on_both(program)
+
+
+def test_an_optimizer_around_another():
+    def program(tf, sess):
+        class Around(tf.train.Optimizer):
+            def __init__(self, opt):
+                super().__init__(False, "Around")
+                self._optimizer = opt
+
+            def compute_gradients(self, *args, **kwargs):
+                return [(tf.clip_by_norm(g, 1.0), v) for g, v in self._optimizer.compute_gradients(*args, **kwargs)]
+
+            def apply_gradients(self, *args, **kwargs):
+                return self._optimizer.apply_gradients(*args, **kwargs)
+
+            def get_slot(self, *args, **kwargs):
+                return self._optimizer.get_slot(*args, **kwargs)
+
+            def get_slot_names(self, *args, **kwargs):
+                return self._optimizer.get_slot_names(*args, **kwargs)
+        return trained(tf, sess, Around(tf.train.AdamOptimizer(0.01)))
+    on_both(program, 1e-4)
+
+
+def test_parameters_of_an_optimizer_are_attributes():
+    def program(tf, sess):
+        t = tf.train
+        adam, rms, momentum = t.AdamOptimizer(0.1, 0.8, 0.9, 1e-4), t.RMSPropOptimizer(0.1, 0.8, 0.7, 1e-3), t.MomentumOptimizer(0.1, 0.9)
+        before = [adam._lr, adam._beta1, adam._beta2, adam._epsilon, adam._lr_t, rms._learning_rate, rms._decay, rms._momentum,
+                  rms._epsilon, momentum._learning_rate, momentum._momentum, bool(momentum._use_nesterov)]
+        adam._lr = 0.05  # before the update is built: it is what the update uses
+        after = trained(tf, sess, adam)
+        return before + after + sess.run([adam._lr_t, adam._beta1_t, *adam._get_beta_accumulators()]) + [sorted(adam._slots)]
+    on_both(program, 1e-4)
+
+
+# ---- hooks ----
+
+def model(tf):
+    x = tf.placeholder_with_default(np.array([1.0, 2.0], np.float32), [2], name="x")
+    w = tf.get_variable("w", initializer=np.array([1.0, -1.0], np.float32))
+    loss, step = tf.reduce_sum(tf.square(w * x - 3.0), name="loss"), tf.train.get_or_create_global_step()
+    return x, w, loss, step, tf.train.GradientDescentOptimizer(0.01).minimize(loss, global_step=step)
+
+
+def monitored(tf, hooks=(), **kwargs):
+    return tf.train.MonitoredTrainingSession(hooks=list(hooks), save_checkpoint_secs=None, log_step_count_steps=None, **kwargs)
+
+
+def test_an_early_stopping_hook():
+    def program(tf, sess):
+        x, w, loss, step, train = model(tf)
+        log = []
+
+        class EarlyStopping(tf.train.SessionRunHook):
+            def begin(self):
+                self.best, self.tensor = np.inf, tf.get_default_graph().as_graph_element("loss:0")
+                log.append(("begin", tf.get_default_graph().finalized))
+
+            def after_create_session(self, session, coord):
+                log.append(("created", coord is not None, int(session.run(step))))
+
+            def before_run(self, run_context):
+                args = run_context.original_args
+                log.append((args.fetches is train, args.feed_dict, run_context.stop_requested, type(run_context.session).__name__))
+                return tf.train.SessionRunArgs({"loss": self.tensor, "more": [w]}, feed_dict={x: [2.0, 2.0]})
+
+            def after_run(self, run_context, run_values):
+                now = run_values.results["loss"]
+                log.append((round(float(now), 3), type(run_values.options).__name__, type(run_values.run_metadata).__name__))
+                if now > self.best - 0.5:
+                    run_context.request_stop()
+                self.best = now
+
+            def end(self, session):
+                log.append(("end", int(session.run(step))))
+        with monitored(tf, [EarlyStopping()]) as session:
+            while not session.should_stop():
+                session.run(train)
+        return log
+    on_both(program)
+
+
+def test_a_tensor_is_fed_once():
+    def program(tf):
+        x, w, loss, step, train = model(tf)
+
+        class Feeds(tf.train.SessionRunHook):
+            def before_run(self, run_context):
+                return tf.train.SessionRunArgs(None, feed_dict={x: [1.0, 1.0]})
+        with monitored(tf, [Feeds()]) as session:
+            session.run(train)
+            session.run(train, feed_dict={x: [3.0, 3.0]})
+    assert "fed by a SessionRunHook and user" in both_raise(program)[0]
+
+
+def test_two_hooks_that_feed_one_tensor():
+    def program(tf):
+        x, w, loss, step, train = model(tf)
+        with monitored(tf, [tf.train.FeedFnHook(lambda: {x: [1.0, 1.0]}) for _ in range(2)]) as session:
+            session.run(train)
+    both_raise(program)
+
+
+def test_what_a_hook_raises_reaches_the_program():
+    def program(tf):
+        train = model(tf)[-1]
+
+        class Fails(tf.train.SessionRunHook):
+            def after_run(self, run_context, run_values):
+                raise LookupError("mine")
+        with monitored(tf, [Fails()]) as session:
+            session.run(train)
+    assert both_raise(program)[0] == "mine"
+
+
+def test_the_session_under_a_monitored_one(tmp_path):
+    def program(tf, sess):
+        x, w, loss, step, train = model(tf)
+        saver = tf.train.Saver()
+        with monitored(tf) as session:
+            session.run(train)
+            raw = session
+            while type(raw).__name__ != "Session":
+                raw = raw._sess
+            path = saver.save(raw, str(tmp_path / tf.__name__[:4]))
+            chain = session._sess._sess._sess._sess
+            return [os.path.exists(path + ".index"), raw.run(step), chain.run(step), session._tf_sess().run(w),
+                    session._coordinated_creator.tf_sess.run(step), type(session._sess).__name__, session._is_closed()]
+    on_both(program)
+
+
+def test_hooks_that_change_tensorflows(tmp_path):
+    def program(tf, sess):
+        x, w, loss, step, train = model(tf)
+        folder, log = str(tmp_path / tf.__name__[:4]), []
+
+        class Logged(tf.train.LoggingTensorHook):
+            def _log_tensors(self, tensor_values):
+                log.append((self._tag_order, sorted(tensor_values), self._iter_count, self._should_trigger))
+
+        class Saved(tf.train.CheckpointSaverHook):
+            def begin(self):
+                super().begin()
+                log.append((self._checkpoint_dir == folder, os.path.basename(self._save_path), self._timer._every_steps))
+
+            def _save(self, session, step):
+                log.append(("save", int(step)))
+                return super()._save(session, step)
+
+        class Counted(tf.train.StepCounterHook):
+            def _log_and_record(self, elapsed_steps, elapsed_time, global_step):
+                log.append((int(elapsed_steps), int(global_step), elapsed_time > 0, self._summary_tag))
+        last = tf.train.FinalOpsHook([step])
+        hooks = [Logged({"loss": loss, "step": step}, every_n_iter=2), Saved(folder, save_steps=2, saver=tf.train.Saver()),
+                 Counted(every_n_steps=2, output_dir=folder), last, tf.train.NanTensorHook(loss, False)]
+        with monitored(tf, hooks) as session:
+            for _ in range(5):
+                session.run(train)
+        nan = hooks[-1]
+        return [log, last.final_ops_values, nan._fail_on_nan_loss, nan._loss_tensor is loss]
+    on_both(program)
+
+
+def test_a_timer_counts_steps():
+    def program(tf, sess):
+        timer, seen = tf.train.SecondOrStepTimer(every_steps=3), []
+        for i in range(8):
+            seen.append(timer.should_trigger_for_step(i))
+            if seen[-1]:
+                seen.append(timer.update_last_triggered_step(i)[1])
+        return seen + [timer.last_triggered_step(), timer._every_steps, timer._every_secs]
+    on_both(program)
+
+
+def test_a_step_function_runs_with_and_without_hooks():
+    def program(tf, sess):
+        x, w, loss, step, train = model(tf)
+        with monitored(tf) as session:
+            def one(step_context):
+                step_context.session.run(train)
+                return step_context.run_with_hooks(step)
+            return session.run_step_fn(one)
+    on_both(program)
+    with weft.Graph().as_default():
+        train = model(weft)[-1]
+        with monitored(weft) as session:
+            with pytest.raises(ValueError, match="step_context"):
+                session.run_step_fn(lambda context: context.session.run(train))
+
+
+def test_a_scaffold_has_what_was_made_for_it():
+    def program(tf, sess):
+        x, w, loss, step, train = model(tf)
+        calls = []
+        scaffold = tf.train.Scaffold(init_fn=lambda s, session: calls.append((s is scaffold, type(session).__name__)))
+        with monitored(tf, scaffold=scaffold) as session:
+            session.run(train)
+        return [calls, [getattr(scaffold, n) is not None for n in ("init_op", "ready_op", "local_init_op", "saver")]]
+    on_both(program)

@@ -46,12 +46,18 @@ static bool role_flag_matches(const char *name, size_t n, const char *a, const c
   return (strlen(a) == n && memcmp(name, a, n) == 0) || (strlen(b) == n && memcmp(name, b, n) == 0);
 }
 
-/* Returns the job whose hosts the flag lists, or NULL if it is another flag.  The caller frees it. */
-static char *role_flag_job(const char *name, size_t n) {
+/* Returns the job whose hosts the flag lists, or NULL if it is another flag.  The caller frees it.
+ *
+ * Programs have flags of the same names with other meanings: --workers=4 counts, --allowed_hosts=*.example.com filters.
+ * So only --ps_hosts and --worker_hosts are always hosts; the other spellings are if the value has an address in it. */
+static char *role_flag_job(const char *name, size_t n, const char *given) {
   static const char suffix[] = "_hosts";
   const size_t k = sizeof suffix - 1;
-  if (role_flag_matches(name, n, "parameter_servers", "ps_hosts")) return weft__strdup("ps");
-  if (role_flag_matches(name, n, "workers", "worker_hosts")) return weft__strdup("worker");
+  if (role_flag_matches(name, n, "ps_hosts", "ps_hosts")) return weft__strdup("ps");
+  if (role_flag_matches(name, n, "worker_hosts", "worker_hosts")) return weft__strdup("worker");
+  if (!strchr(given, ':')) return NULL;
+  if (role_flag_matches(name, n, "parameter_servers", "parameter_servers")) return weft__strdup("ps");
+  if (role_flag_matches(name, n, "workers", "workers")) return weft__strdup("worker");
   return n > k && memcmp(name + n - k, suffix, k) == 0 ? weft__strndup(name, n - k) : NULL;
 }
 
@@ -60,8 +66,10 @@ static weft_err role_read_flag(role *r, const char *name, size_t n, const char *
     weft__free(r->job);
     return (r->job = weft__strdup(given)) ? WEFT_OK : WEFT_OOM;
   }
-  if (role_flag_matches(name, n, "task_index", "task_id")) return role_read_number("--task_index", given, &r->task);
-  char *job = *given ? role_flag_job(name, n) : NULL;
+  if (role_flag_matches(name, n, "task_index", "task_index")) return role_read_number("--task_index", given, &r->task);
+  if (role_flag_matches(name, n, "task_id", "task_id") && isdigit((unsigned char)*given))
+    return role_read_number("--task_id", given, &r->task);
+  char *job = *given ? role_flag_job(name, n, given) : NULL;
   if (!job) return WEFT_OK;
   weft_err err = weft__cluster_job(&r->cluster, job)
                      ? weft__fail(WEFT_INVALID_ARGUMENT, "the hosts of job %s are given twice", job)

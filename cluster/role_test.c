@@ -46,6 +46,20 @@ TEST(without_flags_the_process_runs_alone) {
   weft__role_finish(&r);
 }
 
+TEST(flags_with_another_meaning_are_left_to_the_program) {
+  role r = find_role(ARGS("--workers=4", "--worker_hosts=b:1,c:1", "--ps_hosts=a:1", "--parameter_servers", "2",
+                          "--job_name=worker", "--task_index=1", "--task_id=mnist", "--allowed_hosts=example.com"),
+                     none);
+  EXPECT_EQ_INT(r.cluster.n_job, 2);
+  EXPECT_EQ_STR(weft__cluster_address(&r.cluster, "worker", 1), "c:1");
+  EXPECT_EQ_INT(r.task, 1);
+  weft__role_finish(&r);
+  r = find_role(ARGS("--workers=4", "--parameter_servers=1", "--log_dir=/tmp/x", "--ps", "3", "--job_name=trial"),
+                none);
+  EXPECT_EQ_INT(r.cluster.n_job, 0);
+  weft__role_finish(&r);
+}
+
 TEST(invalid_flags_are_rejected) {
   role r;
   const char *no_job[] = {"p", "--ps_hosts=a:1"}, *twice[] = {"p", "--ps_hosts=a:1", "--parameter_servers=b:1"},

@@ -90,6 +90,18 @@ class _FlagValues:
         """fn(flags, argv) is called after each reading of a command line."""
         self.__dict__["__fill"] = fn
 
+    def _defines(self, name):
+        return name in self._flags()
+
+    def _is_text(self, name):
+        """Does the program define a flag of that name whose value is text?  A number has another meaning than hosts."""
+        return name in self._flags() and self._flags()[name].parse is str
+
+    def _is_number(self, name):
+        """Does the program define a flag of that name that may be a number, as text too?"""
+        flag = self._flags().get(name)
+        return flag is not None and (flag.parse is not str or str(flag.default or 0).isdigit())
+
     def _fill(self, name, value):
         """Sets a flag that the program defines and the user left alone."""
         flag = self._flags().get(name)

@@ -123,20 +123,25 @@ _OLD_NAMES = {"ps": "parameter_servers", "worker": "workers"}
 
 
 def _fill_role(flags, argv):
-    """Cluster flags that the script defines and the user left unset, from TF_CONFIG, Slurm or MPI."""
+    """Cluster flags that the script defines and the user left unset, from other spellings, TF_CONFIG, Slurm or MPI.
+
+    Without --job_name on the command line its flags say no role: the script may have a default, or mean something else by
+    flags of these names."""
     from weft import _weft
     from weft._core.framework import protos
-    cluster, job, task = _weft.role(list(argv))
+    named = any(word.lstrip("-").partition("=")[0] == "job_name" for word in argv[1:] if word.startswith("-"))
+    cluster, job, task = _weft.role(list(argv) if named else list(argv[:1]))
     if cluster is None:
         return
     for j in protos.ClusterDef.FromString(cluster).job:
         hosts = ",".join(j.tasks[i] for i in sorted(j.tasks))
         flags._fill(j.name + "_hosts", hosts)
-        if j.name in _OLD_NAMES:
+        if j.name in _OLD_NAMES and flags._is_text(_OLD_NAMES[j.name]) and not flags._defines(j.name + "_hosts"):
             flags._fill(_OLD_NAMES[j.name], hosts)
     flags._fill("job_name", job)
     for name in ("task_index", "task_id"):
-        flags._fill(name, task)
+        if flags._is_number(name):
+            flags._fill(name, task)
 
 
 _DESCRIPTORS = 1 << 16

@@ -21,6 +21,7 @@ from weft._core.ops.image import (
     per_image_standardization,
     random_brightness,
     random_contrast,
+    random_crop,
     random_flip_left_right,
     random_flip_up_down,
     random_hue,
@@ -35,6 +36,7 @@ from weft._core.ops.image import (
     resize_with_crop_or_pad,
     rgb_to_grayscale,
     rgb_to_hsv,
+    sample_distorted_bounding_box,
 )
 from weft._core.public import publish as _publish
 
@@ -42,9 +44,9 @@ __all__ = [
     "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation", "central_crop",
     "convert_image_dtype", "crop_to_bounding_box", "decode_gif", "decode_jpeg", "decode_png", "encode_jpeg",
     "encode_png", "flip_left_right", "flip_up_down", "grayscale_to_rgb", "hsv_to_rgb", "pad_to_bounding_box",
-    "per_image_standardization", "random_brightness", "random_contrast", "random_flip_left_right",
+    "per_image_standardization", "random_brightness", "random_contrast", "random_crop", "random_flip_left_right",
     "random_flip_up_down", "random_hue", "random_saturation", "resize", "resize_area", "resize_bicubic",
     "resize_bilinear", "resize_image_with_crop_or_pad", "resize_images", "resize_nearest_neighbor",
-    "resize_with_crop_or_pad", "rgb_to_grayscale", "rgb_to_hsv",
+    "resize_with_crop_or_pad", "rgb_to_grayscale", "rgb_to_hsv", "sample_distorted_bounding_box",
 ]
 __getattr__ = _publish(__name__)

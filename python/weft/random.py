@@ -1,5 +1,8 @@
 """tf.random: random numbers."""
+from weft._core.framework.graph import set_random_seed
+from weft._core.nn.sampled import log_uniform_candidate_sampler, uniform_candidate_sampler
 from weft._core.ops.random_ops import (
+    categorical,
     get_seed,
     multinomial,
     random_gamma as gamma,
@@ -13,7 +16,8 @@ from weft._core.ops.stateless import stateless_normal, stateless_truncated_norma
 from weft._core.public import publish as _publish
 
 __all__ = [
-    "gamma", "get_seed", "multinomial", "normal", "poisson", "shuffle", "stateless_normal",
-    "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform",
+    "categorical", "gamma", "get_seed", "log_uniform_candidate_sampler", "multinomial", "normal", "poisson",
+    "set_random_seed", "shuffle", "stateless_normal", "stateless_truncated_normal", "stateless_uniform",
+    "truncated_normal", "uniform", "uniform_candidate_sampler",
 ]
 __getattr__ = _publish(__name__)

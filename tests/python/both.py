@@ -8,9 +8,7 @@ import tensorflow.compat.v1 as oracle
 
 import weft
 
-oracle.disable_eager_execution()
-oracle.disable_control_flow_v2()
-oracle.disable_resource_variables()
+oracle.disable_v2_behavior()
 
 SAME = {"AddV2": "Add", "BatchMatMulV2": "BatchMatMul", "SelectV2": "Select", "FusedBatchNormV3": "FusedBatchNorm"}
 

@@ -50,20 +50,22 @@ from weft._core.nn.nn import (
     zero_fraction,
 )
 from weft._core.nn.rnn import bidirectional_dynamic_rnn, dynamic_rnn, raw_rnn, static_bidirectional_rnn, static_rnn
+from weft._core.nn.sampled import compute_accidental_hits, log_uniform_candidate_sampler, uniform_candidate_sampler
 from weft._core.ops.math_ops import sigmoid, tanh
 from weft._core.public import publish as _publish
 from weft.nn import rnn_cell
 
 __all__ = [
     "atrous_conv2d", "avg_pool", "batch_norm_with_global_normalization", "batch_normalization", "bias_add",
-    "bidirectional_dynamic_rnn", "conv1d", "conv2d", "conv2d_transpose", "crelu", "ctc_beam_search_decoder",
+    "bidirectional_dynamic_rnn", "compute_accidental_hits", "conv1d", "conv2d", "conv2d_transpose", "crelu", "ctc_beam_search_decoder",
     "ctc_greedy_decoder", "ctc_loss", "depthwise_conv2d", "depthwise_conv2d_native", "dropout", "dynamic_rnn", "elu",
     "embedding_lookup", "embedding_lookup_sparse", "fused_batch_norm", "in_top_k", "l2_loss", "l2_normalize",
-    "leaky_relu", "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool", "moments",
+    "leaky_relu", "local_response_normalization", "log_poisson_loss", "log_softmax",
+    "log_uniform_candidate_sampler", "lrn", "max_pool", "moments",
     "nce_loss", "raw_rnn", "relu", "relu6", "relu_layer", "rnn_cell", "sampled_softmax_loss", "selu",
     "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
     "softmax_cross_entropy_with_logits_v2", "softplus", "softsign", "sparse_softmax_cross_entropy_with_logits",
-    "static_bidirectional_rnn", "static_rnn", "swish", "tanh", "top_k", "weighted_cross_entropy_with_logits",
+    "static_bidirectional_rnn", "static_rnn", "swish", "tanh", "top_k", "uniform_candidate_sampler", "weighted_cross_entropy_with_logits",
     "xw_plus_b", "zero_fraction",
 ]
 __getattr__ = _publish(__name__)

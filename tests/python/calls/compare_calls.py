@@ -7,7 +7,8 @@ def difference(ours, theirs, tolerance):
         return "TensorFlow failed:\n" + theirs
     if isinstance(ours, str):
         return "Weft failed:\n" + ours
-    found = within(ours[0], theirs[0], tolerance, "result") or within(ours[2], theirs[2], tolerance, "variables")
+    found = within(ours[0], theirs[0], tolerance, "result") or within(ours[2], theirs[2], tolerance, "variables") or \
+        within(ours[3], theirs[3], tolerance, "draws")
     if found or theirs[1] is None:
         return found
     more = sorted(set(ours[1]) - set(theirs[1])), sorted(set(theirs[1]) - set(ours[1]))

@@ -196,6 +196,12 @@ def node(n):
     return n.name, SAME.get(n.op, n.op), tuple(data + sorted(set(n.input) - set(data)))
 
 
+def draws(graph):
+    """(op, seed, seed2) of every node that draws, whatever its name."""
+    return sorted((n.op, n.attr["seed"].i, n.attr["seed2"].i) for n in graph.as_graph_def().node
+                  if "seed" in n.attr and "seed2" in n.attr)
+
+
 def run_case(tf, c):
     graph = tf.Graph()
     with graph.as_default():
@@ -203,16 +209,16 @@ def run_case(tf, c):
         taken = Described(tf)
         nest = taken.take(c.function(tf))
         made = [node(n) for n in graph.as_graph_def().node] if c.nodes else None
-        held, values = variables(tf, graph), []
+        held, drawn, values = variables(tf, graph), draws(graph), []
         if taken.tensors:
             with tf.Session(graph=graph) as sess:
                 sess.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
                 values = sess.run(taken.tensors)
-    return filled(nest, values), made, held
+    return filled(nest, values), made, held, drawn
 
 
 def run_all(tf, only=None, alone=True):
-    """{case: (what it returned, nodes, variables) or the traceback}"""
+    """{case: (what it returned, nodes, variables, draws) or the traceback}"""
     found, home = {}, os.getcwd()
     for c in collect():
         if only and not any(o in c.name for o in only) or c.alone and not alone:

@@ -100,9 +100,7 @@ def load():
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
     import tensorflow.compat.v1 as tf
     import tf_slim
-    tf.disable_eager_execution()
-    tf.disable_control_flow_v2()
-    tf.disable_resource_variables()
+    tf.disable_v2_behavior()
     return Names(
         tf, contrib=contrib(tf, tf_slim), train=old_optimizers(tf), nn=old_xent(tf), SparseTensor=old_sparse(tf),
         python=importlib.import_module("tensorflow.python"), examples=examples(tf),

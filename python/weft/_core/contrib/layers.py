@@ -1,11 +1,13 @@
 """tf.contrib.layers: regularizers, initializers and layers."""
+import math
+
 from weft._core.contrib.framework import add_arg_scope
 from weft._core.framework.absent import where
 from weft._core.framework.build import constant, convert_to_tensor, op
 from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
 from weft._core.nn import feature_column, layers as core, nn
 from weft._core.nn.batch_norm import batch_norm_here
-from weft._core.ops import array_ops, init_ops, math_ops
+from weft._core.ops import array_ops, init_ops, math_ops, random_ops
 from weft._core.ops.variable_scope import get_variable, variable_scope
 
 
@@ -64,14 +66,29 @@ def apply_regularization(regularizer, weights_list=None):
 
 
 def xavier_initializer(uniform=True, seed=None, dtype=init_ops.dtypes.float32):
-    return init_ops.VarianceScaling(1.0, "fan_avg", "uniform" if uniform else "truncated_normal", seed, dtype)
+    return variance_scaling_initializer(1.0, "FAN_AVG", uniform, seed, dtype)
 
 
 xavier_initializer_conv2d = xavier_initializer
 
 
 def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=init_ops.dtypes.float32):
-    return init_ops.VarianceScaling(factor, mode.lower(), "uniform" if uniform else "truncated_normal", seed, dtype)
+    if not dtype.is_floating:
+        raise TypeError("Cannot create initializer for non-floating point type.")
+    if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
+        raise TypeError("Unknown mode %s [FAN_IN, FAN_OUT, FAN_AVG]" % mode)
+
+    def _initializer(shape, dtype=dtype, partition_info=None):
+        """contrib's own deviation, which is not that of tf.variance_scaling_initializer."""
+        if not dtype.is_floating:
+            raise TypeError("Cannot create initializer for non-floating point type.")
+        fan_in, fan_out = init_ops.fans(shape) if shape else (1, 1)
+        n = {"FAN_IN": fan_in, "FAN_OUT": fan_out, "FAN_AVG": (fan_in + fan_out) / 2.0}[mode]
+        if uniform:
+            limit = math.sqrt(3.0 * factor / n)
+            return random_ops.random_uniform(shape, -limit, limit, dtype, seed=seed)
+        return random_ops.truncated_normal(shape, 0.0, math.sqrt(1.3 * factor / n), dtype, seed=seed)
+    return _initializer
 
 
 def _variable(name, shape, dtype, initializer, regularizer, trainable, collections):

@@ -12,7 +12,7 @@ from weft._core.framework import dtypes, errors, tensor_shape
 from weft._core.framework.build import add_op, constant_value, convert_to_tensor, op
 from weft._core.framework.function import computing, trace
 from weft._core.framework.graph import Tensor, get_default_graph
-from weft._core.ops.random_ops import get_seed
+from weft._core.ops.random_ops import seeds
 
 AUTOTUNE = -1
 
@@ -210,7 +210,7 @@ class Dataset:
         return self._derived("UnbatchDataset", form)
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None):
-        first, second = get_seed(seed)
+        first, second = seeds(seed)
         return self._derived("ShuffleDataset", buffer_size=_int64(buffer_size, "buffer_size"),
                              seed=_int64(first, "seed"), seed2=_int64(second, "seed2"),
                              reshuffle_each_iteration=reshuffle_each_iteration is not False)

@@ -1,5 +1,5 @@
 """tf.data.experimental: transformations for Dataset.apply."""
-from weft._core.data.dataset import Dataset, _int64, _rows_of, _traced, _traced_dataset, constant_value, get_seed
+from weft._core.data.dataset import Dataset, _int64, _rows_of, _traced, _traced_dataset, constant_value, seeds
 from weft._core.data.structure import Structure
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor, op
@@ -10,7 +10,7 @@ _KEY = Structure(dtypes.int64, [])
 
 def shuffle_and_repeat(buffer_size, count=None, seed=None):
     def apply(dataset):
-        first, second = get_seed(seed)
+        first, second = seeds(seed)
         return dataset._derived("ShuffleAndRepeatDataset", buffer_size=_int64(buffer_size, "buffer_size"),
                                 seed=_int64(first, "seed"), seed2=_int64(second, "seed2"),
                                 count=_int64(-1 if count is None else count, "count"))

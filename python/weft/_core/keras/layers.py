@@ -4,13 +4,12 @@ from weft._core.framework.absent import where
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph
-from weft._core.keras import backend
+from weft._core.keras import backend, initializers
 from weft._core.nn import layers as core, nn
-from weft._core.ops import array_ops, init_ops
+from weft._core.ops import array_ops
 from weft._core.ops.variable_scope import variable_scope
 
-_INITIALIZERS = {"zeros": init_ops.zeros_initializer, "ones": init_ops.ones_initializer,
-                 "glorot_uniform": init_ops.glorot_uniform_initializer, "glorot_normal": init_ops.glorot_normal_initializer}
+_initializer = initializers.get
 
 
 def _activation(given):
@@ -22,14 +21,6 @@ def _activation(given):
     if found is None:
         raise ValueError("Unknown activation function:%s" % given)
     return found
-
-
-def _initializer(given):
-    if not isinstance(given, str):
-        return given
-    if given not in _INITIALIZERS:
-        raise ValueError("Unknown initializer: %s. Known are %s" % (given, ", ".join(sorted(_INITIALIZERS))))
-    return _INITIALIZERS[given]()
 
 
 class Layer:

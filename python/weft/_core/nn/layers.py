@@ -1,7 +1,7 @@
 """tf.layers: variables in a scope called as the layer, and the ops between them."""
 from weft._core.framework.absent import where
 from weft._core.framework.build import convert_to_tensor
-from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
+from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph, name_scope
 from weft._core.nn import nn
 from weft._core.nn.batch_norm_layer import BatchNormalization
 from weft._core.ops import array_ops, init_ops, math_ops
@@ -130,9 +130,19 @@ def math_product(dims):
 
 
 def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None):
+    inputs = convert_to_tensor(inputs)
     with name_scope(name, "dropout", [inputs]):
-        return smart_cond(training, lambda: nn.dropout(inputs, rate=rate, noise_shape=noise_shape, seed=seed),
-                          lambda: array_ops.identity(inputs))
+        def dropped():
+            return nn.dropout(inputs, rate=rate, noise_shape=_noise_shape(inputs, noise_shape), seed=seed)
+        return smart_cond(training, dropped, lambda: array_ops.identity(inputs))
+
+
+def _noise_shape(inputs, given):
+    """A None in the shape stands for the size of the inputs there."""
+    if given is None or isinstance(given, Tensor):
+        return given
+    have = array_ops.shape(inputs)
+    return convert_to_tensor([have[i] if n is None else n for i, n in enumerate(given)])
 
 
 def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True,

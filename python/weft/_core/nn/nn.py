@@ -211,6 +211,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
             if not 0 <= rate < 1:
                 raise ValueError("rate must be a scalar tensor or a float in the range [0, 1), got %g" % rate)
             if rate == 0:
+                random_ops.own_seed(seed)  # as TensorFlow: an op seed is used up although nothing is drawn
                 return x
             kept = op("Mul", x=x, y=constant(1 / (1 - rate), x.dtype.base_dtype))
         else:

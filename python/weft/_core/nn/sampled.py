@@ -1,39 +1,93 @@
-"""tf.nn.nce_loss and sampled_softmax_loss: a loss over a few sampled classes instead of all of them."""
+"""tf.nn.nce_loss and sampled_softmax_loss: a loss over a few sampled classes instead of all of them; and the samplers.
+
+The nodes are TensorFlow's, one by one: an op that draws takes its seed in the order in which the nodes are made.
+"""
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import name_scope
 from weft._core.nn import nn
-from weft._core.ops import array_ops, math_ops, random_ops
+from weft._core.ops import array_ops, math_ops, random_ops, sparse
 
 
-def _logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, subtract_log_q,
-            remove_hits, strategy, seed):
-    labels = math_ops.cast(convert_to_tensor(labels), dtypes.int64)
+def _sampler(kind):
+    def sampler(true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None):
+        """(sampled classes, how often each true class is expected, how often each sampled one is)"""
+        first, second = random_ops.seeds(seed)
+        return op(kind, name, true_classes=true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique,
+                  range_max=range_max, seed=first, seed2=second)
+    return sampler
+
+
+uniform_candidate_sampler = _sampler("UniformCandidateSampler")
+uniform_candidate_sampler.__name__ = uniform_candidate_sampler.__qualname__ = "uniform_candidate_sampler"
+log_uniform_candidate_sampler = _sampler("LogUniformCandidateSampler")
+log_uniform_candidate_sampler.__name__ = log_uniform_candidate_sampler.__qualname__ = "log_uniform_candidate_sampler"
+
+
+def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
+    """(rows, places among the sampled, large negative weights) where a sampled class is a true one"""
+    first, second = random_ops.seeds(seed)
+    return op("ComputeAccidentalHits", name, true_classes=true_classes, sampled_candidates=sampled_candidates, num_true=num_true,
+              seed=first, seed2=second)
+
+
+def _row_sums(x):
+    """The sum of each row, by a product with ones."""
+    width = array_ops.shape(x)[1]
+    ones = array_ops.ones(array_ops.stack([width, 1]), x.dtype.base_dtype)
+    return array_ops.reshape(math_ops.matmul(x, ones), [-1])
+
+
+def _true_logits(inputs, weights, biases, num_true):
+    """inputs (rows, width) times the weights (rows * num_true, width) of each row's classes, plus their biases."""
+    width = array_ops.shape(weights)[1:2]
+    shape = array_ops.concat([[-1, num_true], width], 0)
+    products = math_ops.multiply(array_ops.expand_dims(inputs, 1), array_ops.reshape(weights, shape), name="Mul")
+    sums = _row_sums(array_ops.reshape(products, array_ops.concat([[-1], width], 0)))
+    sums = array_ops.reshape(sums, [-1, num_true])
+    return sums, array_ops.reshape(biases, [-1, num_true])
+
+
+def _without_hits(logits, labels, sampled, num_true, num_sampled):
+    """Sampled logits, those of a true class made very small."""
+    rows, places, weights = compute_accidental_hits(labels, sampled, num_true)
+    rows, places = array_ops.reshape(rows, [-1, 1]), array_ops.reshape(math_ops.cast(places, dtypes.int32), [-1, 1])
+    at = array_ops.concat([rows, places], 1, name="sparse_indices")
+    shape = array_ops.concat([array_ops.shape(labels)[:1], array_ops.expand_dims(num_sampled, 0)], 0)
+    weights = weights if weights.dtype == logits.dtype else math_ops.cast(weights, logits.dtype.base_dtype)
+    return logits + sparse.sparse_to_dense(at, shape, weights, default_value=0.0, validate_indices=False)
+
+
+def _gathered(weights, biases, ids, flat, sampled, inputs, strategy):
+    """(true weights, sampled logits without bias, true biases, sampled biases)"""
+    every = nn.embedding_lookup(weights, ids, partition_strategy=strategy)
+    every = every if every.dtype == inputs.dtype else math_ops.cast(every, inputs.dtype.base_dtype)
+    true_w = array_ops.slice(every, [0, 0], array_ops.stack([array_ops.shape(flat)[0], -1]))
+    sampled_w = array_ops.slice(every, array_ops.stack([array_ops.shape(flat)[0], 0]), [-1, -1])
+    logits = math_ops.matmul(inputs, sampled_w, transpose_b=True)
+    every = nn.embedding_lookup(biases, ids, partition_strategy=strategy)
+    every = every if every.dtype == inputs.dtype else math_ops.cast(every, inputs.dtype.base_dtype)
+    true_b = array_ops.slice(every, [0], array_ops.shape(flat))
+    return true_w, logits, true_b, array_ops.slice(every, array_ops.shape(flat), [-1])
+
+
+def _logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_hits, strategy, seed):
+    labels, inputs = convert_to_tensor(labels), convert_to_tensor(inputs)
+    labels = labels if labels.dtype.base_dtype == dtypes.int64 else math_ops.cast(labels, dtypes.int64)
     flat = array_ops.reshape(labels, [-1])
     if sampled_values is None:
-        first, second = random_ops.get_seed(seed)
-        sampled_values = op("LogUniformCandidateSampler", true_classes=labels, num_true=num_true, num_sampled=num_sampled,
-                            unique=True, range_max=num_classes, seed=first, seed2=second)
+        sampled_values = log_uniform_candidate_sampler(labels, num_true, num_sampled, True, num_classes, seed)
     sampled, true_expected, sampled_expected = (array_ops.stop_gradient(s) for s in sampled_values)
-    sampled = math_ops.cast(sampled, dtypes.int64)
+    sampled = sampled if sampled.dtype.base_dtype == dtypes.int64 else math_ops.cast(sampled, dtypes.int64)
     ids = array_ops.concat([flat, sampled], 0)
-    n = array_ops.shape(flat)[0]
-    all_w = nn.embedding_lookup(weights, ids, partition_strategy=strategy)
-    all_b = nn.embedding_lookup(biases, ids, partition_strategy=strategy)
-    true_w, sampled_w = all_w[:n], all_w[n:]
-    true_b, sampled_b = all_b[:n], all_b[n:]
-    dim = all_w.shape.as_list()[1] or array_ops.shape(all_w)[1]
-    sampled_logits = math_ops.matmul(inputs, sampled_w, transpose_b=True) + sampled_b
-    rows = array_ops.reshape(true_w, array_ops.stack([-1, num_true, dim]))
-    true_logits = math_ops.reduce_sum(array_ops.expand_dims(inputs, 1) * rows, 2)
-    true_logits = true_logits + array_ops.reshape(true_b, [-1, num_true])
+    true_w, sampled_logits, true_b, sampled_b = _gathered(weights, biases, ids, flat, sampled, inputs, strategy)
+    true_logits, true_b = _true_logits(inputs, true_w, true_b, num_true)
+    true_logits = true_logits + true_b
+    sampled_logits = sampled_logits + sampled_b
     if remove_hits:
-        same = math_ops.cast(math_ops.equal(array_ops.expand_dims(labels, 2), array_ops.reshape(sampled, [1, 1, -1])),
-                             sampled_logits.dtype.base_dtype)
-        sampled_logits = sampled_logits + math_ops.reduce_sum(same, 1) * -1e37
-    if subtract_log_q:
-        true_logits = true_logits - math_ops.log(true_expected)
-        sampled_logits = sampled_logits - math_ops.log(sampled_expected)
+        sampled_logits = _without_hits(sampled_logits, labels, sampled, num_true, num_sampled)
+    true_logits = true_logits - math_ops.log(true_expected)
+    sampled_logits = sampled_logits - math_ops.log(sampled_expected)
     out_logits = array_ops.concat([true_logits, sampled_logits], 1)
     out_labels = array_ops.concat([array_ops.ones_like(true_logits) / num_true, array_ops.zeros_like(sampled_logits)], 1)
     return out_logits, out_labels
@@ -42,15 +96,15 @@ def _logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
 def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_hits, strategy,
              name):
     with name_scope(name, "nce_loss"):
-        logits, targets = _logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, True,
-                                  remove_hits, strategy, None)
-        losses = nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits)
-        return math_ops.reduce_sum(losses, 1)
+        logits, targets = _logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_hits,
+                                  strategy, None)
+    return _row_sums(nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses"))
 
 
 def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
                          remove_hits, strategy, name, seed):
     with name_scope(name, "sampled_softmax_loss"):
-        logits, targets = _logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, True,
-                                  remove_hits, strategy, seed)
-        return nn.softmax_cross_entropy_with_logits_v2(labels=array_ops.stop_gradient(targets), logits=logits)
+        logits, targets = _logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_hits,
+                                  strategy, seed)
+    targets = array_ops.stop_gradient(targets, name="labels_stop_gradient")
+    return nn.softmax_cross_entropy_with_logits_v2(labels=targets, logits=logits)

@@ -101,9 +101,10 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
 
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
-    a = convert_to_tensor(a, name="a")
-    n = a.shape.ndims
-    return transpose(a, list(range(n - 2)) + [n - 1, n - 2], name, conjugate)
+    with name_scope(name, values=[a]):
+        a = convert_to_tensor(a, name="a")
+        n = a.shape.ndims
+        return transpose(a, list(range(n - 2)) + [n - 1, n - 2], conjugate=conjugate)
 
 
 def concat(values, axis, name="concat"):

@@ -1,10 +1,12 @@
 """Queues: tf.FIFOQueue and its kin."""
+import hashlib
+
 from weft._core.framework import tensor_shape
 from weft._core.framework.build import constant_value, op
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import Tensor, control_dependencies, device, name_scope
+from weft._core.framework.graph import Tensor, control_dependencies, device, get_default_graph, name_scope
 from weft._core.ops.control_flow import group  # noqa: F401 - programs look for it in the module of this name
-from weft._core.ops.random_ops import get_seed
+from weft._core.ops.random_ops import own_seed, seeds
 
 
 def _list(x):
@@ -146,10 +148,19 @@ class FIFOQueue(QueueBase):
         super().__init__(known, shapes, names, ref)
 
 
+def queue_seed(seed, shared_name):
+    """As TensorFlow: tasks that share a queue give it the same seed, which comes from its name."""
+    graph = get_default_graph()
+    if seed is not None or shared_name is None or graph.seed is None:
+        return own_seed(seed)
+    own_seed(None)
+    return int(hashlib.md5((str(graph.seed) + shared_name).encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
+
+
 class RandomShuffleQueue(QueueBase):
     def __init__(self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed=None, shared_name=None,
                  name="random_shuffle_queue"):
-        first, second = get_seed(seed)
+        first, second = seeds(queue_seed(seed, shared_name))
         known, shapes, ref = _make("RandomShuffleQueueV2", name, dtypes, shapes, capacity=capacity, seed=first,
                                    seed2=second, min_after_dequeue=min_after_dequeue, shared_name=shared_name or "")
         super().__init__(known, shapes, names, ref)

@@ -90,32 +90,49 @@ def flip_up_down(image):
     return array_ops.reverse(image, [image.shape.ndims - 3])
 
 
-def _perhaps(flip, image, seed):
-    image = convert_to_tensor(image)
-    drawn = random_ops.random_uniform([], 0, 1.0, seed=seed)
-    made = cond(math_ops.less(drawn, .5), lambda: flip(image), lambda: image)
-    made.set_shape(image.shape)
-    return made
+def _perhaps(image, axis, seed, name):
+    """The image turned around along an axis of its last three, or as it is; of a batch each image by itself."""
+    with name_scope(None, name, [image]) as scope:
+        image = array_ops.identity(convert_to_tensor(image, name="image"), name="control_dependency")
+        if image.shape.ndims == 4:
+            return _perhaps_each(image, axis + 1, seed)
+        drawn = random_ops.random_uniform([], 0, 1.0, seed=seed)
+        made = cond(math_ops.less(drawn, .5), lambda: array_ops.reverse(image, [axis]), lambda: image, name=scope)
+        made.set_shape(image.shape)
+        return made
+
+
+def _perhaps_each(images, axis, seed):
+    rows = array_ops.shape(images)[0]
+    drawn = random_ops.random_uniform([rows], 0, 1.0, images.dtype.base_dtype, seed)
+    flips = math_ops.round(array_ops.reshape(drawn, [rows, 1, 1, 1]))
+    return flips * array_ops.reverse(images, [axis]) + (1 - flips) * images
 
 
 def random_flip_left_right(image, seed=None):
-    return _perhaps(flip_left_right, image, seed)
+    return _perhaps(image, 1, seed, "random_flip_left_right")
 
 
 def random_flip_up_down(image, seed=None):
-    return _perhaps(flip_up_down, image, seed)
+    return _perhaps(image, 0, seed, "random_flip_up_down")
 
 
-def _as_float(adjust, image):
-    """Adjusted as float, and back to the type it had."""
+def _as_float(adjust, image, saturate=False):
+    """Adjusted as float, and back to the type it had; to be called in the name scope of the public function."""
     image = convert_to_tensor(image)
-    if image.dtype.base_dtype.is_floating:
-        return adjust(image)
-    return convert_image_dtype(adjust(convert_image_dtype(image, dtypes.float32)), image.dtype.base_dtype, saturate=True)
+    have = image.dtype.base_dtype
+    if have.is_floating:
+        return array_ops.identity(adjust(image))
+    return convert_image_dtype(adjust(convert_image_dtype(image, dtypes.float32)), have, saturate=saturate)
 
 
 def adjust_brightness(image, delta):
-    return _as_float(lambda x: x + math_ops.cast(convert_to_tensor(delta), x.dtype.base_dtype), image)
+    with name_scope(None, "adjust_brightness", [image, delta]) as scope:
+        image = convert_to_tensor(image, name="image")
+
+        def brighter(x):
+            return math_ops.add(x, math_ops.cast(convert_to_tensor(delta), x.dtype.base_dtype), name=scope)
+        return _as_float(brighter, image, saturate=True)
 
 
 def random_brightness(image, max_delta, seed=None):
@@ -123,8 +140,10 @@ def random_brightness(image, max_delta, seed=None):
 
 
 def adjust_contrast(images, contrast_factor):
-    factor = convert_to_tensor(contrast_factor, dtypes.float32)
-    return _as_float(lambda x: op("AdjustContrastv2", images=x, contrast_factor=factor), images)
+    with name_scope(None, "adjust_contrast", [images, contrast_factor]) as scope:
+        images = convert_to_tensor(images, name="images")
+        return _as_float(lambda x: op("AdjustContrastv2", scope, images=x, contrast_factor=convert_to_tensor(
+            contrast_factor, dtypes.float32, name="contrast_factor")), images, saturate=True)
 
 
 def random_contrast(image, lower, upper, seed=None):
@@ -132,8 +151,8 @@ def random_contrast(image, lower, upper, seed=None):
 
 
 def adjust_saturation(image, saturation_factor, name=None):
-    scale = convert_to_tensor(saturation_factor, dtypes.float32)
-    return _as_float(lambda x: op("AdjustSaturation", name, images=x, scale=scale), image)
+    with name_scope(name, "adjust_saturation", [image]):
+        return _as_float(lambda x: op("AdjustSaturation", images=x, scale=saturation_factor), convert_to_tensor(image, name="image"))
 
 
 def random_saturation(image, lower, upper, seed=None):
@@ -141,7 +160,8 @@ def random_saturation(image, lower, upper, seed=None):
 
 
 def adjust_hue(image, delta, name=None):
-    return _as_float(lambda x: op("AdjustHue", name, images=x, delta=convert_to_tensor(delta, dtypes.float32)), image)
+    with name_scope(name, "adjust_hue", [image]):
+        return _as_float(lambda x: op("AdjustHue", images=x, delta=delta), convert_to_tensor(image, name="image"))
 
 
 def random_hue(image, max_delta, seed=None):
@@ -189,6 +209,20 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
     known = [v if isinstance(v, int) else None for v in (target_height, target_width)]
     out.set_shape(image.shape.as_list()[:lead] + known + image.shape.as_list()[-1:])
     return out
+
+
+def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None, seed2=None, min_object_covered=0.1,
+                                  aspect_ratio_range=None, area_range=None, max_attempts=None,
+                                  use_image_if_no_bounding_boxes=None, name=None):
+    """(begin, size, box) of a rectangle that holds enough of a box; the seeds are the op's as they are given."""
+    with name_scope(name, "sample_distorted_bounding_box"):
+        return op("SampleDistortedBoundingBoxV2", image_size=image_size, bounding_boxes=bounding_boxes,
+                  min_object_covered=min_object_covered, seed=seed or 0, seed2=seed2 or 0,
+                  aspect_ratio_range=aspect_ratio_range or [0.75, 1.33], area_range=area_range or [0.05, 1],
+                  max_attempts=max_attempts or 100, use_image_if_no_bounding_boxes=bool(use_image_if_no_bounding_boxes))
+
+
+random_crop = random_ops.random_crop
 
 
 def _size(image):

@@ -1,4 +1,5 @@
 """Initializers: callables (shape, dtype, partition_info) -> tensor, with TensorFlow's names."""
+import inspect
 import math
 
 import numpy as np
@@ -6,7 +7,7 @@ import numpy as np
 from weft._core.framework import dtypes
 from weft._core.framework.build import constant
 from weft._core.framework.dtypes import as_dtype
-from weft._core.ops import array_ops, random_ops
+from weft._core.ops import array_ops, linalg, math_ops, random_ops
 
 
 class Initializer:
@@ -14,7 +15,9 @@ class Initializer:
         raise NotImplementedError
 
     def get_config(self):
-        return {k.lstrip("_"): v for k, v in vars(self).items()}
+        """The arguments that make such an initializer again; types by name."""
+        given = [p for p in inspect.signature(type(self)).parameters if p != "verify_shape"]
+        return {p: getattr(v, "name", v) if p == "dtype" else v for p, v in ((p, vars(self)[p]) for p in given)}
 
     @classmethod
     def from_config(cls, config):
@@ -53,7 +56,7 @@ class Constant(Initializer):
 
 
 class RandomUniform(Initializer):
-    def __init__(self, minval=0, maxval=None, seed=None, dtype=dtypes.float32):
+    def __init__(self, minval=0.0, maxval=None, seed=None, dtype=dtypes.float32):
         self.minval, self.maxval, self.seed, self.dtype = minval, maxval, seed, as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
@@ -76,7 +79,7 @@ class TruncatedNormal(Initializer):
         return random_ops.truncated_normal(shape, self.mean, self.stddev, dtype or self.dtype, seed=self.seed)
 
 
-def _fans(shape):
+def fans(shape):
     shape = [int(d) for d in shape]
     if len(shape) < 1:
         return 1, 1
@@ -100,7 +103,7 @@ class VarianceScaling(Initializer):
     def __call__(self, shape, dtype=None, partition_info=None):
         dtype = dtype or self.dtype
         whole = shape if partition_info is None else partition_info.full_shape
-        fan_in, fan_out = _fans(whole)
+        fan_in, fan_out = fans(whole)
         scale = self.scale / max(1., {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.}[self.mode])
         if self.distribution in ("normal", "truncated_normal"):
             return random_ops.truncated_normal(shape, 0.0, math.sqrt(scale) / .87962566103423978, dtype, seed=self.seed)
@@ -125,23 +128,35 @@ class Identity(Initializer):
         self.gain, self.dtype = gain, as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        dims = [int(d) for d in (shape if partition_info is None else partition_info.full_shape)]
+        if len(dims) != 2:
+            raise ValueError("The tensor to initialize, specified by argument `shape` must be at least two-dimensional. "
+                             "Received shape=%s" % (shape,))
         dtype = as_dtype(dtype or self.dtype)
-        return constant(self.gain * np.eye(*[int(d) for d in shape]), dtype)
+        made = linalg.eye(dims[0], None if dims[0] == dims[1] else dims[1], dtype=dtype)
+        if partition_info is not None:
+            made = array_ops.slice(made, partition_info.var_offset, shape)
+        return self.gain * made
 
 
 class Orthogonal(Initializer):
-    """An orthogonal matrix, drawn by numpy: the library has no decomposition."""
+    """An orthogonal matrix: the Q of a matrix of normal numbers, with the signs of R's diagonal."""
 
     def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
         self.gain, self.seed, self.dtype = gain, seed, as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         dims = [int(d) for d in shape]
+        if len(dims) < 2:
+            raise ValueError("The tensor to initialize, specified by argument `shape` must be at least two-dimensional. "
+                             "Received shape=%s" % (shape,))
         rows, columns = int(np.prod(dims[:-1])), dims[-1]
-        drawn = np.random.RandomState(self.seed).normal(size=(max(rows, columns), min(rows, columns)))
-        q, r = np.linalg.qr(drawn)
-        q = q * np.sign(np.diag(r))
-        return constant(self.gain * (q if rows >= columns else q.T).reshape(dims), dtype or self.dtype)
+        drawn = random_ops.random_normal([max(rows, columns), min(rows, columns)], dtype=dtype or self.dtype, seed=self.seed)
+        q, r = linalg.qr(drawn, full_matrices=False)
+        q = q * math_ops.sign(math_ops.diag_part(r))
+        if rows < columns:
+            q = array_ops.matrix_transpose(q)
+        return self.gain * array_ops.reshape(q, dims)
 
 
 class GlorotUniform(VarianceScaling):

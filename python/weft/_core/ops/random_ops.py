@@ -2,32 +2,39 @@
 import numpy as np
 
 from weft._core.framework import dtypes
-from weft._core.framework.build import convert_to_tensor, is_number, op
+from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import get_default_graph, name_scope
 from weft._core.ops.array_ops import _shape_tensor
 
-_DEFAULT_GRAPH_SEED = 87654321
+_DEFAULT_GRAPH_SEED, _MOST = 87654321, 2**31 - 1
+
+
+def own_seed(op_seed):
+    """The seed of an op: the one given, or of a graph with a seed how many ops without one came before; else None."""
+    graph = get_default_graph()
+    if op_seed is None and graph.seed is not None:
+        op_seed = graph._seeds_drawn
+        graph._seeds_drawn += 1
+    return op_seed
 
 
 def get_seed(op_seed):
-    """(seed, seed2) of a random op: tf.get_seed."""
-    graph = get_default_graph()
-    seeds = (None, None)
-    if graph.seed is not None:
-        if op_seed is None:  # as TensorFlow 2.15: how many were drawn before
-            op_seed = graph._seeds_drawn
-            graph._seeds_drawn += 1
-        seeds = (graph.seed, op_seed)
-    elif op_seed is not None:
-        seeds = (_DEFAULT_GRAPH_SEED, op_seed)
-    if seeds == (0, 0):
-        return 0, 2**31 - 1
-    return tuple(0 if s is None else int(s) % 2**31 for s in seeds)
+    """(seed, seed2) of a random op, or (None, None) where neither the graph nor the op has one: tf.get_seed."""
+    graph, op_seed = get_default_graph(), own_seed(op_seed)
+    if op_seed is None:
+        return None, None
+    pair = tuple(s % _MOST for s in (_DEFAULT_GRAPH_SEED if graph.seed is None else graph.seed, op_seed))
+    return (0, _MOST) if pair == (0, 0) else pair
+
+
+def seeds(op_seed):
+    """The attributes seed and seed2 of a random op; zeros let the op choose."""
+    return tuple(0 if s is None else int(s) for s in get_seed(op_seed))
 
 
 def _draw(kind, shape, dtype, seed, **more):
-    first, second = get_seed(seed)
+    first, second = seeds(seed)
     return op(kind, shape=shape, dtype=dtype, seed=first, seed2=second, **more)
 
 
@@ -55,25 +62,40 @@ def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None
         maxval = 1
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
         dims = _shape_tensor(shape)
-        if not dtype.is_integer and is_number(minval) and is_number(maxval) and (minval, maxval) == (0, 1):
+        # As TensorFlow 2.15: bounds that are Python's ints 0 and 1 are left out, and so is a lower bound that is the int 0.
+        from_zero = not dtype.is_integer and isinstance(minval, int) and minval == 0
+        if from_zero and isinstance(maxval, int) and maxval == 1:
             return _draw("RandomUniform", dims, dtype, seed)
         low = convert_to_tensor(minval, dtype, name="min")
         high = convert_to_tensor(maxval, dtype, name="max")
         if dtype.is_integer:
-            first, second = get_seed(seed)
+            first, second = seeds(seed)
             return op("RandomUniformInt", scope, shape=dims, minval=low, maxval=high, seed=first, seed2=second)
-        return op("Add", scope, x=_draw("RandomUniform", dims, dtype, seed) * (high - low), y=low)
+        drawn = _draw("RandomUniform", dims, dtype, seed)
+        if from_zero:
+            return op("Mul", x=drawn, y=high)
+        width = op("Sub", "sub", x=high, y=low)
+        return op("Add", scope, x=op("Mul", "mul", x=drawn, y=width), y=low)
 
 
 def random_shuffle(value, seed=None, name=None):
-    first, second = get_seed(seed)
+    first, second = seeds(seed)
     return op("RandomShuffle", name, value=value, seed=first, seed2=second)
 
 
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=dtypes.int64):
-    first, second = get_seed(seed)
-    return op("Multinomial", name, logits=logits, num_samples=num_samples, seed=first, seed2=second,
-              output_dtype=output_dtype)
+    with name_scope(name, "multinomial", [logits]):
+        return _classes(logits, num_samples, seed, output_dtype)
+
+
+def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+    with name_scope(name, "categorical", [logits]):
+        return _classes(logits, num_samples, seed, dtype or dtypes.int64)
+
+
+def _classes(logits, num_samples, seed, dtype):
+    logits, (first, second) = convert_to_tensor(logits, name="logits"), seeds(seed)
+    return op("Multinomial", logits=logits, num_samples=num_samples, seed=first, seed2=second, output_dtype=dtype)
 
 
 def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
@@ -84,7 +106,7 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=
         beta = convert_to_tensor(1 if beta is None else beta, dtype, name="beta")
         whole = op("BroadcastArgs", s0=shape_of(alpha), s1=shape_of(beta))
         alpha = op("BroadcastTo", input=alpha, shape=whole)
-        first, second = get_seed(seed)
+        first, second = seeds(seed)
         drawn = op("RandomGamma", shape=dims, alpha=alpha, seed=first, seed2=second)
         least = np.finfo(alpha.dtype.as_numpy_dtype).tiny
         return op("Maximum", x=least, y=drawn / beta)
@@ -93,14 +115,19 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=
 def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
     with name_scope(name, "random_poisson", [lam, shape]):
         dims = _shape_tensor(shape)
-        first, second = get_seed(seed)
+        first, second = seeds(seed)
         return op("RandomPoissonV2", shape=dims, rate=lam, dtype=dtype, seed=first, seed2=second)
 
 
 def random_crop(value, size, seed=None, name=None):
+    from weft._core.ops import math_ops
     from weft._core.ops.array_ops import shape as shape_of, slice as slice_op
+    from weft._core.ops.control_flow import Assert, with_dependencies
     with name_scope(name, "random_crop", [value, size]) as scope:
         value, size = convert_to_tensor(value, name="value"), convert_to_tensor(size, dtypes.int32, name="size")
-        limit = shape_of(value) - size + 1
+        have = shape_of(value)
+        fits = Assert(math_ops.reduce_all(math_ops.greater_equal(have, size)), ["Need value.shape >= size, got ", have, size],
+                      summarize=1000)
+        limit = with_dependencies([fits], have) - size + 1
         offset = random_uniform(shape_of(size), dtype=dtypes.int32, maxval=2**31 - 1, seed=seed) % limit
         return slice_op(value, offset, size, name=scope)

@@ -1,14 +1,18 @@
 """What programs call, called: every symbol that the usage tables count twice or more, with the keywords and numbers of
 arguments that programs give it, in one process of Weft and one of TensorFlow, and what came back compared."""
+import importlib
+import inspect
 import os
 import pathlib
 import pickle
+import pkgutil
 import subprocess
 import sys
 
 import pytest
 
 import scripts
+import weft
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "calls"))
@@ -22,6 +26,7 @@ counted = pytest.mark.skipif(FACTS is None, reason="the tables of names are not 
 # server that never returns is in test_seeds.py, which runs clusters to their end.
 REBOUND = ("get_chief_queue_runner", "get_init_tokens_op", "chief_init_op", "local_step_init_op", "ready_for_local_init_op",
            "make_session_run_hook")
+OF_FILES = ("tf.contrib.learn.datasets.mnist.DataSet", "tf.contrib.learn.datasets.mnist.read_data_sets")
 # A fork's, or of before 1.0 with a meaning that is gone.
 FORK = {"tf.feature_column.embedding_column": {"do_fusion"}}
 
@@ -53,6 +58,39 @@ def test_calls_give_what_they_give_in_tensorflow(found):
         if said:
             differ[case.name] = said
     assert not differ, "\n".join("%s: %s" % row for row in differ.items())
+
+
+def parameters(function):
+    try:
+        return inspect.signature(function).parameters
+    except ValueError:  # an exception
+        return {}
+
+
+def draws(namespace):
+    """Functions and classes of a public module that take a seed, each with its names."""
+    found = {}
+    for module in namespace:
+        for name in module.__all__:
+            value = getattr(module, name)
+            if callable(value) and "seed" in parameters(value):
+                found.setdefault(id(value), []).append("tf%s.%s" % (module.__name__.removeprefix("weft"), name))
+    return found.values()
+
+
+def public_modules():
+    yield weft
+    for found in pkgutil.walk_packages(weft.__path__, "weft."):
+        if "._" not in found.name:
+            yield importlib.import_module(found.name)
+
+
+def test_what_takes_a_seed_has_a_case_that_gives_it_one():
+    """tf.contrib.learn.datasets reads files in numpy's order, which calls_mnist.py compares."""
+    calls = machine.used(CASES)[1]
+    lacking = [names for names in draws(public_modules()) if not any(
+        n in OF_FILES or n.endswith("set_random_seed") or "seed" in calls.get(n, (set(),))[0] for n in names)]
+    assert lacking == []
 
 
 def table(name):

@@ -1,5 +1,5 @@
 """tf.nn.rnn_cell: recurrent cells."""
-from weft._core.nn.rnn import (
+from weft._core.nn.rnn_cell import (
     BasicLSTMCell,
     BasicRNNCell,
     DeviceWrapper,

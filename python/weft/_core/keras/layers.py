@@ -6,8 +6,9 @@ from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.keras import backend, initializers
 from weft._core.nn import layers as core, nn
+from weft._core.nn.base_layer import unique_name
 from weft._core.ops import array_ops
-from weft._core.ops.variable_scope import variable_scope
+from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
 _initializer = initializers.get
 
@@ -33,31 +34,48 @@ class Layer:
             kwargs.pop(key, None)  # only a model that is built later needs them
         if kwargs:
             raise TypeError("%s: unexpected keyword arguments %s" % (type(self).__name__, ", ".join(sorted(kwargs))))
-        self._name, self.trainable, self._scope, self._graph = name, trainable, None, None
+        self._name, self.trainable, self._graph = name or unique_name(self._KIND, from_zero=True), trainable, None
+        self._prefix, self._own = None, {}
 
-    @property
-    def name(self):
-        return self._scope.name if self._scope is not None else self._name or self._KIND
+    name = property(lambda self: self._name)
 
     def call(self, inputs):
         raise NotImplementedError("%s has no call()" % type(self).__name__)
 
+    def _weight(self, scope):
+        """A getter of variables: called as the name scope of the first call, whatever the variable scope is."""
+        def getter(true_getter, name, **given):
+            key = name.removeprefix(scope.name + "/" if scope.name else "")
+            if key not in self._own:
+                if given.get("regularizer") is scope.regularizer:
+                    given["regularizer"] = None
+                shared, full = self._graph._variable_store, self._prefix + key
+                other = shared.pop(full, None)
+                self._own[key] = true_getter(full, **{**given, "reuse": False, "partitioner": None})
+                del shared[full]  # tf.get_variable does not find what Keras made
+                if other is not None:
+                    shared[full] = other
+            return self._own[key]
+        return getter
+
     def __call__(self, inputs):
         inputs = [convert_to_tensor(i) for i in inputs] if isinstance(inputs, (list, tuple)) else convert_to_tensor(inputs)
-        again = self._scope is not None and self._graph is get_default_graph()
-        with variable_scope(self._scope if again else self._name, self._KIND, reuse=True if again else None) as scope:
-            made = self.call(inputs, scope)
-        if not again:
-            self._scope, self._graph = scope, get_default_graph()
+        with get_default_graph().name_scope(self._name) as prefix:
+            if self._graph is not get_default_graph():
+                self._graph, self._prefix, self._own = get_default_graph(), prefix, {}
+            outer = get_variable_scope()
+            with variable_scope(outer, custom_getter=self._weight(outer), auxiliary_name_scope=False):
+                made = self.call(inputs)
         get_default_graph().__dict__.setdefault("_keras_made", {})[made._out] = self, inputs
         self.input, self.output = inputs, made
         return made
 
-    def _variables(self, key):
-        return [] if self._scope is None else self._graph.get_collection(key, self._scope.name + "/")
+    def _trainable(self):
+        found = [] if self._graph is None else self._graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        return [v for v in self._own.values() if any(v is f for f in found)]
 
-    weights = variables = property(lambda self: self._variables(GraphKeys.GLOBAL_VARIABLES))
-    trainable_weights = trainable_variables = property(lambda self: self._variables(GraphKeys.TRAINABLE_VARIABLES))
+    weights = variables = property(lambda self: list(self._own.values()))
+    trainable_weights = trainable_variables = property(_trainable)
 
 
 class Dense(Layer):
@@ -71,8 +89,8 @@ class Dense(Layer):
                           kernel_regularizer=kernel_regularizer, bias_regularizer=bias_regularizer,
                           activity_regularizer=activity_regularizer)
 
-    def call(self, inputs, scope):
-        return core.dense(inputs, self.units, self.activation, self.use_bias, trainable=self.trainable, name=scope, **self._with)
+    def call(self, inputs):
+        return core.dense(inputs, self.units, self.activation, self.use_bias, trainable=self.trainable, name=core.HERE, **self._with)
 
 
 class Conv2D(Layer):
@@ -88,9 +106,9 @@ class Conv2D(Layer):
                           bias_initializer=_initializer(bias_initializer), kernel_regularizer=kernel_regularizer,
                           bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer)
 
-    def call(self, inputs, scope):
+    def call(self, inputs):
         return core.conv2d(inputs, self.filters, self.kernel_size, activation=self.activation, trainable=self.trainable,
-                           name=scope, **self._with)
+                           name=core.HERE, **self._with)
 
 
 class MaxPool2D(Layer):
@@ -101,8 +119,8 @@ class MaxPool2D(Layer):
         self._with = dict(pool_size=pool_size, strides=pool_size if strides is None else strides, padding=padding,
                           data_format=data_format or "channels_last")
 
-    def call(self, inputs, scope):
-        return self._POOL(inputs, **self._with)
+    def call(self, inputs):
+        return self._POOL(inputs, name=core.HERE, **self._with)
 
 
 MaxPooling2D = MaxPool2D
@@ -118,8 +136,8 @@ AvgPool2D = AveragePooling2D
 class Flatten(Layer):
     _KIND = "flatten"
 
-    def call(self, inputs, scope):
-        return core.flatten(inputs)
+    def call(self, inputs):
+        return core.flatten(inputs, name=core.HERE)
 
 
 class Activation(Layer):
@@ -129,7 +147,7 @@ class Activation(Layer):
         super().__init__(**kwargs)
         self.activation = _activation(activation)
 
-    def call(self, inputs, scope):
+    def call(self, inputs):
         return array_ops.identity(inputs) if self.activation is None else self.activation(inputs)
 
 
@@ -140,8 +158,8 @@ class Dropout(Layer):
         super().__init__(**kwargs)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
-    def call(self, inputs, scope):
-        return core.dropout(inputs, self.rate, self.noise_shape, self.seed, training=backend.learning_phase())
+    def call(self, inputs):
+        return core.dropout(inputs, self.rate, self.noise_shape, self.seed, training=backend.learning_phase(), name=core.HERE)
 
 
 def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tensor=None, **kwargs):

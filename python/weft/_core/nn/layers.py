@@ -1,16 +1,34 @@
 """tf.layers: variables in a scope called as the layer, and the ops between them."""
+import contextlib
+
 from weft._core.framework.absent import where
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph, name_scope
 from weft._core.nn import nn
+from weft._core.nn.base_layer import unique_name
 from weft._core.nn.batch_norm_layer import BatchNormalization
 from weft._core.ops import array_ops, init_ops, math_ops
 from weft._core.ops.control_flow import smart_cond
 from weft._core.ops.variable_scope import get_variable, variable_scope
 
+HERE = object()  # as a layer's name: its caller has opened the scopes
+
 
 def _layer_scope(name, default, inputs, reuse):
+    if name is HERE:
+        return contextlib.nullcontext()
+    if name is None:
+        unique_name(default)  # Keras counts these layers, too
     return variable_scope(name, default, [inputs], reuse=reuse)
+
+
+def _name_scope(name, default, inputs):
+    """Of a layer without variables."""
+    if name is HERE:
+        return contextlib.nullcontext()
+    if name is None:
+        unique_name(default)
+    return name_scope(name, default, [inputs])
 
 
 def _finish(out, activation, activity_regularizer):
@@ -101,19 +119,19 @@ def conv2d_transpose(inputs, filters, kernel_size, strides=(1, 1), padding="vali
 
 
 def max_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
-    with name_scope(name, "max_pooling2d", [inputs]):
+    with _name_scope(name, "max_pooling2d", inputs):
         form, of = _format(data_format)
         return nn.max_pool(inputs, of(_pair(pool_size)), of(_pair(strides)), padding.upper(), data_format=form)
 
 
 def average_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
-    with name_scope(name, "average_pooling2d", [inputs]):
+    with _name_scope(name, "average_pooling2d", inputs):
         form, of = _format(data_format)
         return nn.avg_pool(inputs, of(_pair(pool_size)), of(_pair(strides)), padding.upper(), data_format=form)
 
 
 def flatten(inputs, name=None, data_format="channels_last"):
-    with name_scope(name, "flatten", [inputs]):
+    with _name_scope(name, "flatten", inputs):
         x = convert_to_tensor(inputs)
         dims = x.shape.as_list()
         rest = None if None in dims[1:] else math_product(dims[1:])
@@ -131,7 +149,7 @@ def math_product(dims):
 
 def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None):
     inputs = convert_to_tensor(inputs)
-    with name_scope(name, "dropout", [inputs]):
+    with _name_scope(name, "dropout", inputs):
         def dropped():
             return nn.dropout(inputs, rate=rate, noise_shape=_noise_shape(inputs, noise_shape), seed=seed)
         return smart_cond(training, dropped, lambda: array_ops.identity(inputs))

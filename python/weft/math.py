@@ -1,4 +1,5 @@
 """tf.math: arithmetic."""
+from weft._core.nn.nn import in_top_k, l2_normalize, log_softmax, softmax, softplus, softsign, top_k, zero_fraction
 from weft._core.ops.math_ops import (
     abs,
     accumulate_n,
@@ -92,18 +93,50 @@ from weft._core.ops.math_ops import (
     unsorted_segment_sum,
     zeta,
 )
+from weft._core.ops.special_math import (
+    acosh,
+    angle,
+    asinh,
+    atanh,
+    cumulative_logsumexp,
+    divide_no_nan,
+    erfcinv,
+    erfinv,
+    is_non_decreasing,
+    is_strictly_increasing,
+    lbeta,
+    log_sigmoid,
+    multiply_no_nan,
+    ndtri,
+    nextafter,
+    polyval,
+    reciprocal_no_nan,
+    reduce_euclidean_norm,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    xdivy,
+    xlog1py,
+    xlogy,
+)
 from weft._core.public import publish as _publish
 
 __all__ = [
-    "abs", "accumulate_n", "acos", "add", "add_n", "argmax", "argmin", "asin", "atan", "atan2", "betainc", "bincount",
-    "ceil", "confusion_matrix", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "digamma", "divide",
-    "equal", "erf", "erfc", "exp", "expm1", "floor", "floordiv", "floormod", "greater", "greater_equal", "igamma",
-    "igammac", "imag", "invert_permutation", "is_finite", "is_inf", "is_nan", "less", "less_equal", "lgamma", "log",
-    "log1p", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply",
-    "negative", "not_equal", "polygamma", "pow", "real", "reciprocal", "reduce_all", "reduce_any", "reduce_logsumexp",
+    "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh", "atan",
+    "atan2", "atanh", "betainc", "bincount", "ceil", "confusion_matrix", "conj", "cos", "cosh", "count_nonzero",
+    "cumprod", "cumsum", "cumulative_logsumexp", "digamma", "divide", "divide_no_nan", "equal", "erf", "erfc",
+    "erfcinv", "erfinv", "exp", "expm1", "floor", "floordiv", "floormod", "greater", "greater_equal", "igamma",
+    "igammac", "imag", "in_top_k", "invert_permutation", "is_finite", "is_inf", "is_nan", "is_non_decreasing",
+    "is_strictly_increasing", "l2_normalize", "lbeta", "less", "less_equal", "lgamma", "log", "log1p", "log_sigmoid",
+    "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply",
+    "multiply_no_nan", "ndtri", "negative", "nextafter", "not_equal", "polygamma", "polyval", "pow", "real",
+    "reciprocal", "reciprocal_no_nan", "reduce_all", "reduce_any", "reduce_euclidean_norm", "reduce_logsumexp",
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std", "reduce_sum", "reduce_variance", "rint",
     "round", "rsqrt", "scalar_mul", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum",
-    "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "squared_difference", "subtract", "tan", "tanh", "truediv",
-    "unsorted_segment_max", "unsorted_segment_sum", "zeta",
+    "sigmoid", "sign", "sin", "sinh", "softmax", "softplus", "softsign", "sqrt", "square", "squared_difference",
+    "subtract", "tan", "tanh", "top_k", "truediv", "unsorted_segment_max", "unsorted_segment_mean",
+    "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n", "unsorted_segment_sum", "xdivy",
+    "xlog1py", "xlogy", "zero_fraction", "zeta",
 ]
 __getattr__ = _publish(__name__)

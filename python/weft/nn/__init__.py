@@ -49,23 +49,39 @@ from weft._core.nn.nn import (
     xw_plus_b,
     zero_fraction,
 )
+from weft._core.nn.pooling import (
+    avg_pool1d,
+    avg_pool2d,
+    max_pool1d,
+    max_pool2d,
+    max_pool_with_argmax,
+    normalize_moments,
+    safe_embedding_lookup_sparse,
+    silu,
+    sufficient_statistics,
+    weighted_moments,
+)
 from weft._core.nn.rnn import bidirectional_dynamic_rnn, dynamic_rnn, raw_rnn, static_bidirectional_rnn, static_rnn
 from weft._core.nn.sampled import compute_accidental_hits, log_uniform_candidate_sampler, uniform_candidate_sampler
+from weft._core.ops.array_ops import depth_to_space, space_to_depth
 from weft._core.ops.math_ops import sigmoid, tanh
+from weft._core.ops.special_math import space_to_batch
 from weft._core.public import publish as _publish
 from weft.nn import rnn_cell
 
 __all__ = [
-    "atrous_conv2d", "avg_pool", "batch_norm_with_global_normalization", "batch_normalization", "bias_add",
-    "bidirectional_dynamic_rnn", "compute_accidental_hits", "conv1d", "conv2d", "conv2d_transpose", "crelu", "ctc_beam_search_decoder",
-    "ctc_greedy_decoder", "ctc_loss", "depthwise_conv2d", "depthwise_conv2d_native", "dropout", "dynamic_rnn", "elu",
-    "embedding_lookup", "embedding_lookup_sparse", "fused_batch_norm", "in_top_k", "l2_loss", "l2_normalize",
-    "leaky_relu", "local_response_normalization", "log_poisson_loss", "log_softmax",
-    "log_uniform_candidate_sampler", "lrn", "max_pool", "moments",
-    "nce_loss", "raw_rnn", "relu", "relu6", "relu_layer", "rnn_cell", "sampled_softmax_loss", "selu",
-    "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
-    "softmax_cross_entropy_with_logits_v2", "softplus", "softsign", "sparse_softmax_cross_entropy_with_logits",
-    "static_bidirectional_rnn", "static_rnn", "swish", "tanh", "top_k", "uniform_candidate_sampler", "weighted_cross_entropy_with_logits",
-    "xw_plus_b", "zero_fraction",
+    "atrous_conv2d", "avg_pool", "avg_pool1d", "avg_pool2d", "batch_norm_with_global_normalization",
+    "batch_normalization", "bias_add", "bidirectional_dynamic_rnn", "compute_accidental_hits", "conv1d", "conv2d",
+    "conv2d_transpose", "crelu", "ctc_beam_search_decoder", "ctc_greedy_decoder", "ctc_loss", "depth_to_space",
+    "depthwise_conv2d", "depthwise_conv2d_native", "dropout", "dynamic_rnn", "elu", "embedding_lookup",
+    "embedding_lookup_sparse", "fused_batch_norm", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
+    "local_response_normalization", "log_poisson_loss", "log_softmax", "log_uniform_candidate_sampler", "lrn",
+    "max_pool", "max_pool1d", "max_pool2d", "max_pool_with_argmax", "moments", "nce_loss", "normalize_moments",
+    "raw_rnn", "relu", "relu6", "relu_layer", "rnn_cell", "safe_embedding_lookup_sparse", "sampled_softmax_loss",
+    "selu", "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "silu", "softmax",
+    "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
+    "space_to_batch", "space_to_depth", "sparse_softmax_cross_entropy_with_logits", "static_bidirectional_rnn",
+    "static_rnn", "sufficient_statistics", "swish", "tanh", "top_k", "uniform_candidate_sampler",
+    "weighted_cross_entropy_with_logits", "weighted_moments", "xw_plus_b", "zero_fraction",
 ]
 __getattr__ = _publish(__name__)

@@ -126,12 +126,18 @@ def DeleteRecursively(dirname):
 
 def Copy(oldpath, newpath, overwrite=False):
     _may_write(newpath, overwrite)
-    shutil.copyfile(str(oldpath), str(newpath))
+    try:
+        shutil.copyfile(str(oldpath), str(newpath))
+    except FileNotFoundError:
+        raise _missing(oldpath) from None
 
 
 def Rename(oldname, newname, overwrite=False):
     _may_write(newname, overwrite)
-    os.replace(str(oldname), str(newname))
+    try:
+        os.replace(str(oldname), str(newname))
+    except FileNotFoundError:
+        raise _missing(oldname) from None
 
 
 def _may_write(path, overwrite):
@@ -140,8 +146,14 @@ def _may_write(path, overwrite):
 
 
 def Glob(filename):
-    patterns = [filename] if isinstance(filename, (str, os.PathLike)) else filename
-    return [path for p in patterns for path in sorted(_glob.glob(str(p)))]
+    patterns = [filename] if isinstance(filename, (str, bytes, os.PathLike)) else filename
+    return [path for p in patterns for path in _matching(os.fsdecode(p))]
+
+
+def _matching(pattern):
+    """The paths that a pattern matches, in order; TensorFlow puts ./ before those of this folder."""
+    here = "" if "/" in pattern or not _glob.has_magic(pattern) else "./"
+    return [here + path for path in sorted(_glob.glob(pattern))]
 
 
 def Stat(filename):

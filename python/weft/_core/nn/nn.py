@@ -17,7 +17,6 @@ softplus Softplus features
 softsign Softsign features
 l2_loss L2Loss t
 lrn LRN input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5 | local_response_normalization
-in_top_k InTopK predictions targets k
 """, globals())
 
 sigmoid, tanh = math_ops.sigmoid, math_ops.tanh
@@ -181,6 +180,19 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None
         weight = 1 + (pos_weight - 1) * labels
         return op("Add", scope, x=(1 - labels) * logits,
                   y=weight * (math_ops.log1p(math_ops.exp(-math_ops.abs(logits))) + relu(-logits)))  # noqa: F821
+
+
+def in_top_k(predictions, targets, k, name=None):
+    """Whether each target is among the k highest predictions of its row.
+
+    Args:
+      predictions: a matrix of floating-point numbers.
+      targets: the column of each row's target.
+      k: how many to look at.
+      name: a name for the operation.
+    """
+    with name_scope(name, "in_top_k"):
+        return op("InTopKV2", predictions=predictions, targets=targets, k=k)
 
 
 def xw_plus_b(x, weights, biases, name=None):

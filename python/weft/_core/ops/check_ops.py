@@ -13,6 +13,8 @@ def _compare(public, known, op, sign):
         message = message or ""
         with name_scope(name, public, [x, y]):
             x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
+            if x is y and known is np.equal:
+                return no_op()
             a, b = constant_value(x), constant_value(y)
             if a is not None and b is not None:
                 if not np.all(known(a, b)):
@@ -27,11 +29,17 @@ def _compare(public, known, op, sign):
     return check
 
 
-def _sign(public, compare):
-    """assert_PUBLIC(x): x against zero."""
+def _sign(public, sign, compare, zero_first):
+    """assert_PUBLIC(x): that x SIGN 0, by `compare` of x and zero or of zero and x."""
     def check(x, data=None, summarize=None, message=None, name=None):
-        x = convert_to_tensor(x, name="x")
-        return compare(x, array_ops.zeros([], x.dtype.base_dtype), data, summarize, message, name or public)
+        message = message or ""
+        with name_scope(name, public, [x, data]):
+            x = convert_to_tensor(x, name="x")
+            if data is None:
+                data = [message, "Condition x %s 0 did not hold element-wise:" % sign, "x (%s) = " % x.name, x]
+            zero = convert_to_tensor(0, x.dtype.base_dtype)
+            pair = (zero, x) if zero_first else (x, zero)
+            return compare(*pair, data=data, summarize=summarize)
     check.__name__ = check.__qualname__ = public
     check.__module__ = __name__
     return check
@@ -43,10 +51,10 @@ assert_less = _compare("assert_less", np.less, math_ops.less, "<")
 assert_less_equal = _compare("assert_less_equal", np.less_equal, math_ops.less_equal, "<=")
 assert_greater = _compare("assert_greater", np.greater, math_ops.greater, ">")
 assert_greater_equal = _compare("assert_greater_equal", np.greater_equal, math_ops.greater_equal, ">=")
-assert_positive = _sign("assert_positive", assert_greater)
-assert_negative = _sign("assert_negative", assert_less)
-assert_non_negative = _sign("assert_non_negative", assert_greater_equal)
-assert_non_positive = _sign("assert_non_positive", assert_less_equal)
+assert_positive = _sign("assert_positive", ">", assert_less, True)
+assert_negative = _sign("assert_negative", "<", assert_less, False)
+assert_non_negative = _sign("assert_non_negative", ">=", assert_less_equal, True)
+assert_non_positive = _sign("assert_non_positive", "<=", assert_less_equal, False)
 
 
 def _rank(public, fits, word):
@@ -73,10 +81,11 @@ assert_rank_at_least = _rank("assert_rank_at_least", lambda a, b: a >= b, "at le
 
 def assert_type(tensor, tf_type, message=None, name=None):
     from weft._core.framework.dtypes import as_dtype
-    tensor = convert_to_tensor(tensor)
-    if tensor.dtype.base_dtype != as_dtype(tf_type).base_dtype:
-        raise TypeError("%s  %s must be of type %r" % (message or "", tensor.name, as_dtype(tf_type)))
-    return no_op(name="statically_determined_correct_type")
+    with name_scope(name, "assert_type", [tensor]):
+        tensor = convert_to_tensor(tensor, name="tensor")
+        if tensor.dtype.base_dtype != as_dtype(tf_type).base_dtype:
+            raise TypeError("%s  %s must be of type %r" % (message or "", tensor.name, as_dtype(tf_type)))
+        return no_op(name="statically_determined_correct_type")
 
 
 def is_numeric_tensor(tensor):
@@ -95,3 +104,122 @@ def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
 
 
 assert_all_finite = verify_tensor_all_finite
+
+
+def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
+    """Fails unless |x - y| <= atol + rtol * |y| everywhere.
+
+    Args:
+      x: a tensor of floating-point numbers.
+      y: a tensor of the same type.
+      rtol: the relative tolerance; by default ten times the type's epsilon.
+      atol: the absolute tolerance; by default ten times the type's epsilon.
+      data: tensors to print when it fails.
+      summarize: how many elements of each to print.
+      message: what to say first.
+      name: a name for the operation.
+    """
+    with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
+        x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
+        kind = x.dtype.base_dtype
+        epsilon = np.finfo(kind.as_numpy_dtype if kind.name != "bfloat16" else np.float32).eps if kind.name != "bfloat16" else 2.0 ** -8
+        rtol = convert_to_tensor(10 * epsilon if rtol is None else rtol, kind, name="rtol")
+        atol = convert_to_tensor(10 * epsilon if atol is None else atol, kind, name="atol")
+        if data is None:
+            data = [message or "", "x and y not equal to tolerance rtol = %s, atol = %s" % (rtol, atol), "x (%s) = " % x.name, x,
+                    "y (%s) = " % y.name, y]
+        limit = atol + rtol * math_ops.abs(y)
+        return Assert(math_ops.reduce_all(math_ops.less(math_ops.abs(x - y), limit)), data, summarize=summarize)
+
+
+def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None):
+    """Fails unless the rank of x is one of `ranks`.
+
+    Args:
+      x: a tensor.
+      ranks: a list of ranks.
+      data: tensors to print when it fails.
+      summarize: how many elements of each to print.
+      message: what to say first.
+      name: a name for the operation.
+    """
+    with name_scope(name, "assert_rank_in", [x, *ranks, *(data or [])]):
+        x, ranks = convert_to_tensor(x, name="x"), [convert_to_tensor(r, name="rank") for r in ranks]
+        known = [constant_value(r) for r in ranks]
+        if any(k is not None and k.ndim != 0 for k in known):
+            raise ValueError("Rank must be a scalar")
+        if x.shape.ndims is not None and None not in known:
+            if x.shape.ndims not in [int(k) for k in known]:
+                raise ValueError("%s.  Tensor %s must have rank in %s.  Received rank %d, shape %s" % (
+                    message or "", x.name, tuple(int(k) for k in known), x.shape.ndims, x.shape))
+            return no_op(name="static_checks_determined_all_ok")
+        found = array_ops.rank(x)
+        fits = [math_ops.equal(found, r) for r in ranks]
+        data = data or [message or "", "Tensor %s must have rank in" % x.name, *ranks, "Received shape: ", array_ops.shape(x)]
+        return Assert(math_ops.reduce_any(array_ops.stack(fits)), data, summarize=summarize)
+
+
+def assert_integer(x, message=None, name=None):
+    """Raises a TypeError unless the type of x is one of integers.
+
+    Args:
+      x: a tensor.
+      message: what to say first.
+      name: a name for the operation.
+    """
+    with name_scope(name, "assert_integer", [x]):
+        x = convert_to_tensor(x, name="x")
+        if not x.dtype.base_dtype.is_integer:
+            raise TypeError('%s  Expected "x" to be integer type.  Found: %s' % (message or "", x.dtype))
+        return no_op("statically_determined_was_integer")
+
+
+def assert_scalar(tensor, name=None, message=None):
+    """Raises a ValueError unless a tensor has no dimensions.
+
+    Args:
+      tensor: a tensor.
+      name: a name for the operation.
+      message: what to say first.
+    """
+    with name_scope(name, "assert_scalar", [tensor]):
+        tensor = convert_to_tensor(tensor, name=name or "assert_scalar")
+        if tensor.shape.ndims != 0:
+            raise ValueError("%sExpected scalar shape for %s, saw shape: %s." % (message or "", tensor.name, tensor.shape))
+        return tensor
+
+
+def assert_proper_iterable(values):
+    """Raises a TypeError unless the values can be iterated over and are not one tensor, array or text.
+
+    Args:
+      values: what to check.
+    """
+    from weft._core.framework.graph import Tensor
+    from weft._core.ops.sparse import SparseTensor
+    wrong = (Tensor, SparseTensor, np.ndarray, str, bytes)
+    if isinstance(values, wrong):
+        raise TypeError('Expected argument "values" to be a "proper" iterable.  Found: %s' % type(values))
+    if not hasattr(values, "__iter__"):
+        raise TypeError('Expected argument "values" to be iterable.  Found: %s' % type(values))
+
+
+def assert_same_float_dtype(tensors=None, dtype=None):
+    """The one floating-point type of all tensors; a ValueError if there are two, or another kind of type.
+
+    Args:
+      tensors: a list of tensors; None among them is passed over.
+      dtype: the type that they must have, or None.
+    """
+    from weft._core.framework import dtypes
+    for tensor in tensors or []:
+        if tensor is None:
+            continue
+        if dtype is None:
+            dtype = tensor.dtype.base_dtype
+        elif tensor.dtype.base_dtype != dtypes.as_dtype(dtype).base_dtype:
+            raise ValueError("Tensor %s must be of the same type: expected %s, got %s" % (tensor, dtype, tensor.dtype))
+    dtype = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    if not dtype.is_floating:
+        raise ValueError("Expected floating point type, got %s." % dtype)
+    return dtype

@@ -3,7 +3,9 @@
 A context sees every node that is made inside it before the library does, and takes inputs from outside through a
 Switch (a condition) or an Enter (a loop), as TensorFlow's graphs have them.
 """
+import builtins
 import contextlib
+import functools
 
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import constant, constant_value, convert_to_tensor, op
@@ -271,6 +273,31 @@ def _at_least_one(preds):
     return Assert(math_ops.reduce_any(array_ops.stack(preds)),
                   ["None of conditions evaluated as True. Conditions: (%s), Values:" % _names(preds), array_ops.stack(preds)],
                   summarize=len(preds))
+
+
+def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
+    """What the function of a number gives.
+
+    Args:
+      branch_index: an int32 tensor without dimensions.
+      branch_fns: a list of functions, or a dict or list of pairs of a number and a function.
+      default: the function for other numbers; by default that of the highest number.
+      name: a name for the operation.
+    """
+    pairs = branch_fns.items() if isinstance(branch_fns, dict) else branch_fns
+    pairs = [p if isinstance(p, (list, builtins.tuple)) else (i, p) for i, p in enumerate(pairs)]
+    for number, function in pairs:
+        if not isinstance(number, int) or not callable(function):
+            raise TypeError("switch_case: branch_fns must be functions, or pairs of a number and a function, got %r" % (
+                (number, function),))
+    if default is None:
+        default = max(pairs, key=lambda p: p[0])[1]
+    with name_scope(name, "switch_case", [branch_index]):
+        branch_index = convert_to_tensor(branch_index, dtypes.int32, name="branch_index")
+        chain = default
+        for number, function in reversed(sorted(pairs, key=lambda p: p[0])):
+            chain = functools.partial(cond, op("Equal", x=branch_index, y=number), function, chain)
+        return chain()
 
 
 # ---- loops ----

@@ -113,4 +113,21 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
         return pack_like(state, loop.stacked(outs))
 
 
-__all__ = ["TensorArray", "foldl", "foldr", "map_fn", "scan"]
+def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
+    """The results of a function for each row of its inputs, stacked; tf.map_fn does the work.
+
+    Args:
+      fn: a function of a row, or of a structure of rows.
+      elems: a tensor or a structure of tensors with one first dimension.
+      fallback_to_while_loop: whether a loop may do it; if not, this is an error, since Weft has no other way.
+      warn: has no effect.
+    """
+    if not fallback_to_while_loop:
+        raise ValueError("tf.vectorized_map(fallback_to_while_loop=False) is not in Weft, which maps by a loop: leave it out")
+    flat = [convert_to_tensor(e) for e in flatten(elems)]
+    elems = pack_like(elems, flat)
+    first = fn(pack_like(elems, [e[0] for e in flat]))
+    return map_fn(fn, elems, dtype=pack_like(first, [convert_to_tensor(f).dtype for f in flatten(first)]))
+
+
+__all__ = ["TensorArray", "foldl", "foldr", "map_fn", "scan", "vectorized_map"]

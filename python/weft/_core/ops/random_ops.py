@@ -98,6 +98,21 @@ def _classes(logits, num_samples, seed, dtype):
     return op("Multinomial", logits=logits, num_samples=num_samples, seed=first, seed2=second, output_dtype=dtype)
 
 
+def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+    """Draws classes with the probabilities softmax(logits).
+
+    Args:
+      logits: a matrix; row i has the unnormalized log-probabilities of the classes of draw i.
+      num_samples: how many to draw for each row.
+      dtype: tf.int64 (the default) or tf.int32.
+      seed: the op's seed.
+      name: a name for the operation.
+    """
+    with name_scope(name, "categorical", [logits]):
+        logits = convert_to_tensor(logits, name="logits")
+        return multinomial(logits, num_samples, seed=seed, output_dtype=dtypes.int64 if dtype is None else dtype)
+
+
 def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     from weft._core.ops.array_ops import shape as shape_of
     with name_scope(name, "random_gamma", [shape, alpha, beta]):

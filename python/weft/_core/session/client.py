@@ -13,6 +13,7 @@ from weft._core.framework.graph import Graph, IndexedSlices, Operation, Tensor, 
 from weft._core.ops.script_ops import interrupted as _interrupted
 from weft._core.ops.sparse import SparseTensor, SparseTensorValue
 from weft._core.ops.variables import Variable
+from weft._core.session import device_config
 from weft._core.session.partial import PartialRun
 
 _sessions = _Stack()
@@ -209,7 +210,7 @@ class BaseSession:
             raise TypeError("target must be a string, but got %s" % type(target))
         self._target, self._config, self._closed = target or "", config, False
         self._fetches, self._lock = {}, threading.Lock()
-        self._c = self._open(config or protos.ConfigProto())
+        self._c = self._open(device_config.session_config() if config is None else config)
         _open_sessions.add(self)
 
     def _open(self, config):

@@ -1,0 +1,86 @@
+"""tf.strings: functions of text under the names that came after TensorFlow 1.4."""
+from weft._core.framework import wrap
+from weft._core.framework.build import convert_to_tensor, op
+from weft._core.framework.dtypes import string
+from weft._core.framework.graph import Tensor, name_scope
+from weft._core.ops.io_ops import string_join, string_strip, string_to_hash_bucket_fast, string_to_hash_bucket_strong
+from weft._core.ops.sparse import SparseTensor
+
+wrap.functions("""
+string_lower StringLower input encoding=''
+string_upper StringUpper input encoding=''
+""", globals())
+
+join, strip = string_join, string_strip
+lower, upper = string_lower, string_upper  # noqa: F821
+to_hash_bucket_fast, to_hash_bucket_strong = string_to_hash_bucket_fast, string_to_hash_bucket_strong
+
+
+def length(input, name=None, unit="BYTE"):
+    """The length of each string.
+
+    Args:
+      input: a tensor of text.
+      name: a name for the operation.
+      unit: 'BYTE' counts bytes, 'UTF8_CHAR' the characters of UTF-8.
+    """
+    return op("StringLength", name, input=input, unit=unit)
+
+
+def regex_full_match(input, pattern, name=None):
+    """Whether the whole of each string matches a regular expression in the syntax of RE2.
+
+    Args:
+      input: a tensor of text.
+      pattern: the expression.
+      name: a name for the operation.
+    """
+    if isinstance(pattern, (str, bytes)):
+        return op("StaticRegexFullMatch", name, input=input, pattern=pattern)
+    return op("RegexFullMatch", name, input=input, pattern=pattern)
+
+
+def split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
+    """The words of each string, as a SparseTensor with a row for each string.
+
+    Args:
+      input: a vector of text.
+      sep: what stands between words; by default any white space.
+      maxsplit: how often to split at most; -1 is no limit.
+      result_type: 'SparseTensor'; 'RaggedTensor' is not in Weft.
+      source: another name of `input`.
+      name: a name for the operation.
+    """
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError("result_type must be 'SparseTensor' or 'RaggedTensor', got %r." % (result_type,))
+    if result_type == "RaggedTensor":
+        raise NotImplementedError("tf.strings.split(result_type='RaggedTensor') is not in Weft: use 'SparseTensor'")
+    with name_scope(name, "StringSplit", [input if source is None else source]):
+        text = convert_to_tensor(input if source is None else source, string, name="input")
+        if text.shape.ndims == 0:
+            from weft._core.ops.array_ops import expand_dims
+            text = expand_dims(text, 0)
+        made = op("StringSplitV2", input=text, sep=convert_to_tensor("" if sep is None else sep, string), maxsplit=maxsplit)
+    indices, values, shape = made
+    indices.set_shape([None, 2])
+    values.set_shape([None])
+    shape.set_shape([2])
+    return SparseTensor(indices, values, shape)
+
+
+def format(template, inputs, placeholder="{}", summarize=3, name=None):
+    """A text with tensors printed into it.
+
+    Args:
+      template: the text, with a place for each tensor.
+      inputs: a tensor or a list of tensors.
+      placeholder: what marks a place in the template.
+      summarize: how many elements to print at either end of each dimension; -1 is all.
+      name: a name for the operation.
+    """
+    if isinstance(inputs, Tensor) or not isinstance(inputs, (list, tuple)):
+        inputs = [inputs]
+    if template.count(placeholder) != len(inputs):
+        raise ValueError("%s placeholder(s) in template does not match %s tensor(s) provided as input" % (
+            template.count(placeholder), len(inputs)))
+    return op("StringFormat", name, inputs=list(inputs), template=template, placeholder=placeholder, summarize=summarize)

@@ -1,0 +1,225 @@
+"""tf.config: what a session's ConfigProto says when the program gives none.
+
+A call here changes the configuration that later sessions without a `config` of their own begin with.
+"""
+import collections
+
+from weft._core.framework import protos
+from weft._core.platform import logging
+
+PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
+LogicalDevice = collections.namedtuple("LogicalDevice", ["name", "device_type"])
+LogicalDeviceConfiguration = collections.namedtuple(
+    "LogicalDeviceConfiguration", ["memory_limit", "experimental_priority", "experimental_device_ordinal"], defaults=(None, None, None))
+
+_visible = {}  # type of device -> the devices that sessions may use
+_growth = {}  # device -> whether its memory grows
+_logical = {}  # device -> its LogicalDeviceConfigurations
+_options = {}  # field of ConfigProto -> value
+_jit = None
+
+
+def session_config():
+    """The ConfigProto of a session that was given none."""
+    config = protos.ConfigProto()
+    for field, value in _options.items():
+        setattr(config, field, value)
+    if "GPU" in _visible:
+        config.gpu_options.visible_device_list = ",".join(d.name.rpartition(":")[2] for d in _visible["GPU"])
+        if not _visible["GPU"]:
+            config.device_count["GPU"] = 0
+    if any(_growth.values()):
+        config.gpu_options.allow_growth = True
+    for configurations in _logical.values():
+        if configurations and configurations[0].memory_limit:
+            config.gpu_options.per_process_gpu_memory_fraction = _fraction(configurations[0].memory_limit)
+    return config
+
+
+def _fraction(megabytes):
+    from weft._core.session.cluster import list_local_devices
+    total = max([d.memory_limit for d in list_local_devices() if d.device_type == "GPU"], default=0)
+    return min(1.0, megabytes * 2**20 / total) if total else 0.0
+
+
+def list_physical_devices(device_type=None):
+    """The CPUs and GPUs of this machine.
+
+    Args:
+      device_type: 'CPU' or 'GPU' to list only those; None lists all.
+    """
+    from weft._core.session.cluster import list_local_devices
+    found = [PhysicalDevice("/physical_device:" + d.name.removeprefix("/device:"), d.device_type)
+             for d in list_local_devices(protos.ConfigProto())]
+    return [d for d in found if device_type in (None, d.device_type)]
+
+
+def get_visible_devices(device_type=None):
+    """The devices that sessions may use.
+
+    Args:
+      device_type: 'CPU' or 'GPU' to list only those; None lists all.
+    """
+    return [d for d in list_physical_devices(device_type) if d in _visible.get(d.device_type, [d])]
+
+
+def set_visible_devices(devices, device_type=None):
+    """Says which devices sessions may use.
+
+    Args:
+      devices: a PhysicalDevice or a list of them.
+      device_type: the type of all of them; an empty list hides all devices of this type.
+    """
+    devices = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
+    known = list_physical_devices()
+    for device in devices:
+        if device not in known:
+            raise ValueError("Unrecognized device: %r" % (device,))
+        if device_type not in (None, device.device_type):
+            raise ValueError("Unrecognized device: %r" % (device,))
+    kinds = [device_type] if device_type else {d.device_type for d in known}
+    if "CPU" in kinds and not any(d.device_type == "CPU" for d in devices):
+        raise ValueError("tf.config.set_visible_devices: the CPU cannot be hidden; %r leaves it out" % (devices,))
+    for kind in kinds:
+        _visible[kind] = [d for d in devices if d.device_type == kind]
+
+
+def list_logical_devices(device_type=None):
+    """The devices as sessions name them.
+
+    Args:
+      device_type: 'CPU' or 'GPU' to list only those; None lists all.
+    """
+    visible, count, found = get_visible_devices(device_type), collections.Counter(), []
+    for device in visible:
+        found.append(LogicalDevice("/device:%s:%d" % (device.device_type, count[device.device_type]), device.device_type))
+        count[device.device_type] += 1
+    return found
+
+
+def _gpu(device, what):
+    if device not in list_physical_devices():
+        raise ValueError("Unrecognized device: %r" % (device,))
+    if device.device_type != "GPU":
+        raise ValueError("Cannot %s on %s devices" % (what, device.device_type))
+
+
+def get_memory_growth(device):
+    """Whether the memory of a GPU is taken as it is needed.
+
+    Args:
+      device: a PhysicalDevice.
+    """
+    _gpu(device, "get memory growth")
+    return _growth.get(device)
+
+
+def set_memory_growth(device, enable):
+    """Says whether the memory of a GPU is taken as it is needed, instead of at once.
+
+    Args:
+      device: a PhysicalDevice.
+      enable: whether it grows.
+    """
+    _gpu(device, "set memory growth")
+    _growth[device] = bool(enable)
+
+
+def get_logical_device_configuration(device):
+    """What set_logical_device_configuration said of a device, or None.
+
+    Args:
+      device: a PhysicalDevice.
+    """
+    return _logical.get(device)
+
+
+def set_logical_device_configuration(device, logical_devices):
+    """Limits the memory of a device.
+
+    Args:
+      device: a PhysicalDevice.
+      logical_devices: a list of one LogicalDeviceConfiguration; Weft does not split a device into several.
+    """
+    if device not in list_physical_devices():
+        raise ValueError("Unrecognized device: %r" % (device,))
+    logical_devices = list(logical_devices)
+    if len(logical_devices) > 1:
+        raise NotImplementedError("tf.config.set_logical_device_configuration(logical_devices) has %d devices for %s: Weft does not "
+                                  "split a device; give a list of one" % (len(logical_devices), device.name))
+    if device.device_type == "CPU" and any(d.memory_limit is not None for d in logical_devices):
+        raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
+    _logical[device] = logical_devices
+
+
+def get_inter_op_parallelism_threads():
+    """How many independent ops run at once; 0 leaves it to Weft."""
+    return _options.get("inter_op_parallelism_threads", 0)
+
+
+def set_inter_op_parallelism_threads(num_threads):
+    """Says how many independent ops run at once.
+
+    Args:
+      num_threads: the number; 0 leaves it to Weft.
+    """
+    _options["inter_op_parallelism_threads"] = int(num_threads)
+
+
+def get_intra_op_parallelism_threads():
+    """How many threads one op may use; 0 leaves it to Weft."""
+    return _options.get("intra_op_parallelism_threads", 0)
+
+
+def set_intra_op_parallelism_threads(num_threads):
+    """Says how many threads one op may use.
+
+    Args:
+      num_threads: the number; 0 leaves it to Weft.
+    """
+    _options["intra_op_parallelism_threads"] = int(num_threads)
+
+
+def get_soft_device_placement():
+    """Whether an op runs on another device if the one that was asked for cannot run it."""
+    return _options.get("allow_soft_placement", False)
+
+
+def set_soft_device_placement(enabled):
+    """Says whether an op runs on another device if the one that was asked for cannot run it.
+
+    Args:
+      enabled: whether it does.
+    """
+    _options["allow_soft_placement"] = bool(enabled)
+
+
+def get_log_device_placement():
+    """Whether sessions log the device of each op."""
+    return _options.get("log_device_placement", False)
+
+
+def set_log_device_placement(enabled):
+    """Says whether sessions log the device of each op.
+
+    Args:
+      enabled: whether they do.
+    """
+    _options["log_device_placement"] = bool(enabled)
+
+
+def get_jit():
+    """What set_jit was given, or an empty string."""
+    return _jit or ""
+
+
+def set_jit(enabled):
+    """Asks for XLA, which Weft does not have: the graph runs as it is, and the log says so.
+
+    Args:
+      enabled: True or 'autoclustering' asks for it.
+    """
+    global _jit
+    _jit = "autoclustering" if enabled is True else enabled or ""
+    if _jit:
+        logging.warning("tf.config.optimizer.set_jit(%r): Weft has no XLA; graphs run without it, with the same results", enabled)

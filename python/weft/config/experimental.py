@@ -1,0 +1,20 @@
+"""tf.config.experimental: devices under their earlier names."""
+from weft._core.public import publish as _publish
+from weft._core.session.device_config import (
+    LogicalDeviceConfiguration as VirtualDeviceConfiguration,
+    get_logical_device_configuration as get_virtual_device_configuration,
+    get_memory_growth,
+    get_visible_devices,
+    list_logical_devices,
+    list_physical_devices,
+    set_logical_device_configuration as set_virtual_device_configuration,
+    set_memory_growth,
+    set_visible_devices,
+)
+
+__all__ = [
+    "VirtualDeviceConfiguration", "get_memory_growth", "get_virtual_device_configuration", "get_visible_devices",
+    "list_logical_devices", "list_physical_devices", "set_memory_growth", "set_virtual_device_configuration",
+    "set_visible_devices",
+]
+__getattr__ = _publish(__name__)

@@ -1,0 +1,33 @@
+"""tf.io: files, records and examples."""
+from weft._core.files.graph_io import write_graph
+from weft._core.files.python_io import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
+from weft._core.ops.data_flow import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+from weft._core.ops.image import decode_gif, decode_jpeg, decode_png, encode_jpeg, encode_png
+from weft._core.ops.io_ops import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    VarLenFeature,
+    decode_base64,
+    decode_csv,
+    decode_raw,
+    encode_base64,
+    matching_files,
+    parse_example,
+    parse_single_example,
+    parse_tensor,
+    read_file,
+    serialize_tensor,
+    write_file,
+)
+from weft._core.public import publish as _publish
+from weft._core.train.input import match_filenames_once
+from weft.io import gfile
+
+__all__ = [
+    "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",
+    "RandomShuffleQueue", "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "VarLenFeature",
+    "decode_base64", "decode_csv", "decode_gif", "decode_jpeg", "decode_png", "decode_raw", "encode_base64",
+    "encode_jpeg", "encode_png", "gfile", "match_filenames_once", "matching_files", "parse_example", "parse_single_example",
+    "parse_tensor", "read_file", "serialize_tensor", "tf_record_iterator", "write_file", "write_graph",
+]
+__getattr__ = _publish(__name__)

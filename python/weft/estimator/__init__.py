@@ -10,14 +10,38 @@ from weft._core.estimator.canned import (
 from weft._core.estimator.estimator import Estimator
 from weft._core.estimator.exporter import BestExporter, Exporter, FinalExporter, LatestExporter
 from weft._core.estimator.run_config import RunConfig
-from weft._core.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
+from weft._core.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec, WarmStartSettings
 from weft._core.estimator.training import train_and_evaluate
 from weft._core.public import publish as _publish
+from weft._core.train.hooks import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    FeedFnHook,
+    FinalOpsHook,
+    GlobalStepWaiterHook,
+    LoggingTensorHook,
+    NanLossDuringTrainingError,
+    NanTensorHook,
+    ProfilerHook,
+    SecondOrStepTimer,
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    StepCounterHook,
+    StopAtStepHook,
+    SummarySaverHook,
+)
+from weft._core.train.warm_start import VocabInfo
 from weft.estimator import export, inputs
 
 __all__ = [
-    "BestExporter", "DNNClassifier", "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor",
-    "Estimator", "EstimatorSpec", "EvalSpec", "Exporter", "FinalExporter", "LatestExporter", "LinearClassifier",
-    "LinearRegressor", "ModeKeys", "RunConfig", "TrainSpec", "export", "inputs", "train_and_evaluate",
+    "BestExporter", "CheckpointSaverHook", "CheckpointSaverListener", "DNNClassifier", "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator", "EstimatorSpec", "EvalSpec", "Exporter", "FeedFnHook",
+    "FinalExporter", "FinalOpsHook", "GlobalStepWaiterHook", "LatestExporter", "LinearClassifier", "LinearRegressor",
+    "LoggingTensorHook", "ModeKeys", "NanLossDuringTrainingError", "NanTensorHook", "ProfilerHook", "RunConfig",
+    "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues",
+    "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "TrainSpec", "VocabInfo", "WarmStartSettings", "export",
+    "inputs", "train_and_evaluate",
 ]
 __getattr__ = _publish(__name__)

@@ -14,7 +14,7 @@ import numpy as np
 from weft._core.estimator import inputs
 from weft._core.estimator.export import export_model
 from weft._core.estimator.run_config import RunConfig
-from weft._core.estimator.spec import EstimatorSpec, ModeKeys, as_fetch
+from weft._core.estimator.spec import EstimatorSpec, ModeKeys, as_fetch, warm_start_settings
 from weft._core.files import summary
 from weft._core.files.summary import FileWriterCache
 from weft._core.framework import nest, protos
@@ -28,6 +28,7 @@ from weft._core.train.hooks import CheckpointSaverHook, FinalOpsHook, LoggingTen
 from weft._core.train.monitored import ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession
 from weft._core.train.saver import Saver, latest_checkpoint, list_variables, load_variable
 from weft._core.train.training_util import get_or_create_global_step
+from weft._core.train.warm_start import warm_start
 
 
 def _names(fn):
@@ -68,9 +69,7 @@ class Estimator:
     def __init__(self, model_fn, model_dir=None, config=None, params=None, warm_start_from=None):
         if type(self) is Estimator and not callable(model_fn):
             raise ValueError("model_fn must be provided to Estimator.")
-        if warm_start_from is not None:
-            raise NotImplementedError("tf.estimator.Estimator(warm_start_from=...) is not in Weft: restore the variables in "
-                                      "a tf.train.Scaffold(init_fn=...) of the EstimatorSpec")
+        self._warm_start_from = None if warm_start_from is None else warm_start_settings(warm_start_from)
         if config is not None and not isinstance(config, RunConfig):
             raise ValueError("config must be an instance of `RunConfig`, but provided %s." % (config,))
         config = config or RunConfig()
@@ -213,6 +212,8 @@ class Estimator:
 
     def _train_with(self, spec, hooks, listeners, step):
         config, scaffold = self._config, spec.scaffold
+        if self._warm_start_from is not None and self.latest_checkpoint() is None:
+            warm_start(*self._warm_start_from)
         if scaffold.saver is None and not get_default_graph().get_collection(GraphKeys.SAVERS):
             scaffold.saver = Saver(sharded=True, max_to_keep=config.keep_checkpoint_max,
                                          keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,

@@ -107,3 +107,23 @@ class EvalSpec(collections.namedtuple("EvalSpec", _EVAL_FIELDS)):
                              [e.name for e in exporters])
         return super().__new__(cls, input_fn, steps, name, _checked_hooks(hooks, "hooks"), exporters, start_delay_secs,
                                throttle_secs)
+
+
+class WarmStartSettings(collections.namedtuple("WarmStartSettings", [
+        "ckpt_to_initialize_from", "vars_to_warm_start", "var_name_to_vocab_info", "var_name_to_prev_var_name"])):
+    """Which variables of an Estimator begin with the values of which checkpoint; tf.train.warm_start has the meanings."""
+
+    def __new__(cls, ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_vocab_info=None, var_name_to_prev_var_name=None):
+        if not ckpt_to_initialize_from:
+            raise ValueError("`ckpt_to_initialize_from` MUST be set in WarmStartSettings")
+        return super().__new__(cls, ckpt_to_initialize_from, vars_to_warm_start, var_name_to_vocab_info or {},
+                               var_name_to_prev_var_name or {})
+
+
+def warm_start_settings(given):
+    """The settings that `warm_start_from` of an Estimator means: the settings themselves, or the path of a checkpoint."""
+    if isinstance(given, (str, bytes)):
+        return WarmStartSettings(ckpt_to_initialize_from=given)
+    if isinstance(given, WarmStartSettings):
+        return given
+    raise ValueError("warm_start_from must be a string or a WarmStartSettings, instead got %s" % type(given))

@@ -306,6 +306,7 @@ class Graph(GraphDetails):
         self._told = {}             # key -> those of them that the library's list holds
         self._readers, self._read_by = {}, 0  # output -> the nodes that read it, of the first _read_by nodes
         self._seen = {}             # key -> how many items of the library's list are among them
+        self._initializers_replaced = False  # by init_from_checkpoint: the init op is made of the variables' new ones
         self._variables = {}        # name of the variable's output -> Variable
         self._variable_store = {}   # full name -> Variable made by get_variable
         self._scope_extras = {}     # variable scope handle -> what only Python knows of it

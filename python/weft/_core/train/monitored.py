@@ -4,6 +4,7 @@ import inspect
 from weft import _weft
 from weft._core.framework import errors, protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
+from weft._core.ops.variables import global_variables_initializer
 from weft._core.session import client
 from weft._core.train.hooks import Adapter, SessionRunArgs
 from weft._core.train.supervisor import choice, wrap_session
@@ -24,7 +25,6 @@ class Scaffold:
         self.summary_op, self.saver = summary_op, saver if saver is not None else getattr(old, "saver", None)
 
     def finalize(self):
-        from weft._core.ops.variables import global_variables_initializer
         from weft._core.train.saver import Saver
         if self.init_op is None:
             self.init_op = global_variables_initializer()
@@ -132,6 +132,8 @@ class MonitoredSession:
         self._hooks = [Adapter(h, self) for h in hooks or []]
         self._chief_hooks = [Adapter(h, self) for h in more.pop("chief_only_hooks", None) or []]
         scaffold = creator._scaffold
+        if scaffold.init_op is None and graph._initializers_replaced:
+            scaffold.init_op = global_variables_initializer()
         ops = tuple(choice(getattr(scaffold, n), None) for n in (
             "init_op", "local_init_op", "ready_op", "ready_for_local_init_op", "summary_op"))
         init_fn = None if scaffold.init_fn is None else (lambda c: scaffold.init_fn(self._lent(c)))

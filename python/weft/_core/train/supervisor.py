@@ -5,6 +5,7 @@ from weft import _weft
 from weft._core.framework import errors, protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
+from weft._core.ops.variables import global_variables_initializer
 from weft._core.session import client
 from weft._core.train.coordinator import Coordinator, LooperThread
 
@@ -118,6 +119,9 @@ class Supervisor:
         self._saver_given, self._writer_given = saver, summary_writer
         self._manager_given, self._init_feed_dict, self._init_fn = session_manager, init_feed_dict, init_fn
         self._recovery_wait_secs, self._local_init_run_options = recovery_wait_secs, local_init_run_options
+        if init_op is default and graph._initializers_replaced:
+            with graph.as_default():
+                init_op = global_variables_initializer()
         ops = tuple(choice(v, default) for v in (init_op, local_init_op, ready_op, ready_for_local_init_op, summary_op,
                                                  global_step))
         feeds = [client._feed(graph, k, v) for k, v in client._spread(init_feed_dict or {})]

@@ -467,6 +467,7 @@ from weft._core.ops.scatter_ops import (
     tensor_scatter_update,
 )
 from weft._core.ops.script_ops import numpy_function, py_func, py_function
+from weft._core.ops.signal_ops import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
 from weft._core.ops.sort_ops import argsort, searchsorted, sort
 from weft._core.ops.sparse import (
     SparseTensor,
@@ -608,13 +609,14 @@ __all__ = [
     "executing_eagerly", "exp", "expand_dims", "expm1", "eye", "fake_quant_with_min_max_args",
     "fake_quant_with_min_max_args_gradient", "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel_gradient", "feature_column",
-    "fill", "fixed_size_partitioner", "flags", "float16", "float32", "float64", "floor", "floor_div", "floordiv",
-    "floormod", "foldl", "foldr", "gather", "gather_nd", "get_collection", "get_collection_ref", "get_default_graph",
-    "get_default_session", "get_local_variable", "get_seed", "get_static_value", "get_variable", "get_variable_scope",
-    "gfile", "global_norm", "global_variables", "global_variables_initializer", "glorot_normal_initializer",
-    "glorot_uniform_initializer", "grad_pass_through", "gradients", "graph_util", "greater", "greater_equal", "group",
-    "guarantee_const", "half", "hessians", "histogram_fixed_width", "histogram_fixed_width_bins", "histogram_summary",
-    "identity", "identity_n", "igamma", "igammac", "imag", "image", "image_summary", "import_graph_def", "init_scope",
+    "fft", "fft2d", "fft3d", "fill", "fixed_size_partitioner", "flags", "float16", "float32", "float64", "floor",
+    "floor_div", "floordiv", "floormod", "foldl", "foldr", "gather", "gather_nd", "get_collection",
+    "get_collection_ref", "get_default_graph", "get_default_session", "get_local_variable", "get_seed",
+    "get_static_value", "get_variable", "get_variable_scope", "gfile", "global_norm", "global_variables",
+    "global_variables_initializer", "glorot_normal_initializer", "glorot_uniform_initializer", "grad_pass_through",
+    "gradients", "graph_util", "greater", "greater_equal", "group", "guarantee_const", "half", "hessians",
+    "histogram_fixed_width", "histogram_fixed_width_bins", "histogram_summary", "identity", "identity_n", "ifft",
+    "ifft2d", "ifft3d", "igamma", "igammac", "imag", "image", "image_summary", "import_graph_def", "init_scope",
     "initialize_all_tables", "initialize_all_variables", "initialize_local_variables", "initialize_variables",
     "initializers", "int16", "int32", "int64", "int8", "inv", "invert_permutation", "io", "is_finite", "is_inf",
     "is_nan", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "is_tensor",
@@ -641,19 +643,19 @@ __all__ = [
     "scatter_nd", "scatter_nd_add", "scatter_nd_sub", "scatter_nd_update", "scatter_sub", "scatter_update",
     "searchsorted", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum", "select",
     "sequence_mask", "serialize_tensor", "set_random_seed", "setdiff1d", "sets", "shape", "shape_n", "sigmoid",
-    "sign", "sin", "sinh", "size", "slice", "sort", "space_to_batch", "space_to_batch_nd", "space_to_depth", "sparse",
-    "sparse_add", "sparse_concat", "sparse_fill_empty_rows", "sparse_placeholder", "sparse_reduce_max",
+    "sign", "signal", "sin", "sinh", "size", "slice", "sort", "space_to_batch", "space_to_batch_nd", "space_to_depth",
+    "sparse", "sparse_add", "sparse_concat", "sparse_fill_empty_rows", "sparse_placeholder", "sparse_reduce_max",
     "sparse_reduce_max_sparse", "sparse_reduce_sum", "sparse_reduce_sum_sparse", "sparse_reorder", "sparse_reshape",
     "sparse_retain", "sparse_segment_mean", "sparse_segment_sqrt_n", "sparse_segment_sum", "sparse_slice",
     "sparse_softmax", "sparse_split", "sparse_tensor_dense_matmul", "sparse_tensor_to_dense", "sparse_to_dense",
-    "sparse_transpose", "split", "sqrt", "square", "squared_difference", "squeeze", "stack", "stop_gradient",
-    "strided_slice", "string", "string_join", "string_split", "string_strip", "string_to_hash_bucket",
-    "string_to_hash_bucket_fast", "string_to_hash_bucket_strong", "string_to_number", "strings", "sub", "substr",
-    "subtract", "summary", "switch_case", "tables_initializer", "tan", "tanh", "tensor_scatter_add",
-    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update", "tensor_scatter_sub", "tensor_scatter_update", "tensordot", "test", "tile",
-    "timestamp", "to_bfloat16", "to_complex128", "to_complex64", "to_double", "to_float", "to_int32", "to_int64",
-    "trace", "train", "trainable_variables", "transpose", "truediv", "truncated_normal",
+    "sparse_transpose", "spectral", "split", "sqrt", "square", "squared_difference", "squeeze", "stack",
+    "stop_gradient", "strided_slice", "string", "string_join", "string_split", "string_strip",
+    "string_to_hash_bucket", "string_to_hash_bucket_fast", "string_to_hash_bucket_strong", "string_to_number",
+    "strings", "sub", "substr", "subtract", "summary", "switch_case", "tables_initializer", "tan", "tanh",
+    "tensor_scatter_add", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensor_scatter_sub", "tensor_scatter_update", "tensordot",
+    "test", "tile", "timestamp", "to_bfloat16", "to_complex128", "to_complex64", "to_double", "to_float", "to_int32",
+    "to_int64", "trace", "train", "trainable_variables", "transpose", "truediv", "truncated_normal",
     "truncated_normal_initializer", "truncatediv", "truncatemod", "tuple", "uint16", "uint32", "uint64", "uint8",
     "uniform_unit_scaling_initializer", "unique", "unique_with_counts", "unpack", "unravel_index",
     "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod",
@@ -666,7 +668,7 @@ __version__, __git_version__ = VERSION, GIT_VERSION
 # Loaded when a program first asks for them.
 _LATER = (
     "bitwise", "config", "contrib", "debugging", "estimator", "feature_column", "graph_util", "image", "keras",
-    "manip", "queue", "saved_model", "test", "version",
+    "manip", "queue", "saved_model", "signal", "spectral", "test", "version",
 )
 __getattr__ = _publish(__name__, _LATER)
 

@@ -1,0 +1,404 @@
+/* fft.c - discrete Fourier transforms over the last one, two or three dimensions, of complex and of real numbers.
+ *
+ * Each transform of a batch is worked out in double precision, axis by axis: lines along an axis are copied out, transformed
+ * (kernels/fft/fft.h) and put back.  A transform of real numbers keeps the first half of its last axis, the rest being its
+ * conjugate; the inverse one fills that half in again. */
+#include "base/alloc.h"
+#include "graph/build.h"
+#include "graph/kernel.h"
+#include "kernels/fft/fft.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_AXES = 3 };
+
+typedef struct transform {
+  int axes;                                            /* how many dimensions at the end are transformed */
+  bool inverse, real_in, real_out, wide;               /* wide: of double */
+  int64_t length[MAX_AXES];                            /* of the transform */
+  int64_t in[MAX_AXES], work[MAX_AXES], out[MAX_AXES]; /* what is read, worked on and written */
+  int64_t batch, in_count, work_count, out_count, longest, scratch;
+  fft *plan[MAX_AXES];
+  const void *x;
+  void *y;
+  atomic_bool no_memory;
+} transform;
+
+/* "IRFFT2D": what the op's name says. */
+static void read_name(const char *name, transform *t) {
+  t->inverse = name[0] == 'I';
+  const char *rest = name + t->inverse;
+  const bool real = rest[0] == 'R';
+  const char *digit = strstr(rest, "FFT") + 3;
+  t->real_in = real && !t->inverse, t->real_out = real && t->inverse;
+  t->axes = *digit ? *digit - '0' : 1;
+}
+
+/* ---- one transform ---- */
+
+static fft_complex load(const transform *t, int64_t i) {
+  if (t->real_in) return (fft_complex){t->wide ? ((const double *)t->x)[i] : (double)((const float *)t->x)[i], 0};
+  if (t->wide) return (fft_complex){((const double *)t->x)[2 * i], ((const double *)t->x)[2 * i + 1]};
+  return (fft_complex){(double)((const float *)t->x)[2 * i], (double)((const float *)t->x)[2 * i + 1]};
+}
+
+static void store(const transform *t, int64_t i, fft_complex v) {
+  if (t->real_out && t->wide)
+    ((double *)t->y)[i] = v.re;
+  else if (t->real_out)
+    ((float *)t->y)[i] = (float)v.re;
+  else if (t->wide)
+    ((double *)t->y)[2 * i] = v.re, ((double *)t->y)[2 * i + 1] = v.im;
+  else
+    ((float *)t->y)[2 * i] = (float)v.re, ((float *)t->y)[2 * i + 1] = (float)v.im;
+}
+
+/* Steps through the index of an array of `dims`, last dimension fastest. */
+static void advance(int axes, const int64_t *dims, int64_t *at) {
+  for (int a = axes - 1; a >= 0 && ++at[a] == dims[a]; a--) at[a] = 0;
+}
+
+static int64_t offset(int axes, const int64_t *dims, const int64_t *at) {
+  int64_t i = 0;
+  for (int a = 0; a < axes; a++) i = i * dims[a] + at[a];
+  return i;
+}
+
+/* All lines along one axis of the work array, but the last. */
+static void run_axis(const transform *t, int axis, fft_complex *work, fft_complex *line, fft_complex *scratch) {
+  int64_t stride = 1;
+  for (int a = axis + 1; a < t->axes; a++) stride *= t->work[a];
+  const int64_t have = t->work[axis];
+  for (int64_t first = 0; first < t->work_count; first++) {
+    if (first / stride % have != 0) continue;
+    for (int64_t i = 0; i < have; i++) line[i] = work[first + i * stride];
+    weft__fft_run(t->plan[axis], line, t->inverse, scratch);
+    for (int64_t i = 0; i < have; i++) work[first + i * stride] = line[i];
+  }
+}
+
+/* Item b of the batch.  work, line and scratch: room for the work array, the longest axis and weft__fft_run. */
+static void run_item(const transform *t, int64_t b, fft_complex *work, fft_complex *line, fft_complex *scratch) {
+  int64_t at[MAX_AXES] = {0};
+  for (int64_t i = 0; i < t->work_count; i++, advance(t->axes, t->work, at))
+    work[i] = load(t, b * t->in_count + offset(t->axes, t->in, at));
+  for (int a = 0; a < t->axes - 1; a++) run_axis(t, a, work, line, scratch);
+  const int last = t->axes - 1;
+  for (int64_t row = 0; row < t->work_count / t->work[last]; row++) {
+    const int64_t have = t->work[last], n = t->length[last];
+    memcpy(line, work + row * have, (size_t)have * sizeof *line);
+    /* Half of a spectrum: the other half is its conjugate. */
+    for (int64_t i = have; i < n; i++) line[i] = (fft_complex){line[n - i].re, -line[n - i].im};
+    weft__fft_run(t->plan[last], line, t->inverse, scratch);
+    for (int64_t i = 0; i < t->out[last]; i++) store(t, b * t->out_count + row * t->out[last] + i, line[i]);
+  }
+}
+
+static void run_items(void *arg, int64_t begin, int64_t end) {
+  transform *t = arg;
+  fft_complex *room = weft__alloc_zero((size_t)(t->work_count + t->longest + t->scratch + 1), sizeof *room);
+  if (!room) {
+    atomic_store(&t->no_memory, true);
+    return;
+  }
+  for (int64_t b = begin; b < end; b++) run_item(t, b, room, room + t->work_count, room + t->work_count + t->longest);
+  weft__free(room);
+}
+
+/* ---- the kernel ---- */
+
+/* Lengths from the input fft_length, and how much of the input is read. */
+static weft_err read_lengths(const kernel *k, transform *t) {
+  const weft_tensor *given = k->in[1];
+  if (given->shape.rank != 1 || given->shape.dim[0] != t->axes)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "fft_length must have shape [%d], got %s", t->axes,
+                             weft__shape_text(&given->shape));
+  for (int a = 0; a < t->axes; a++) {
+    const int64_t n = TENSOR_DATA(given, int32_t)[a], half = n == 0 ? 0 : n / 2 + 1;
+    if (n < 0)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "fft_length[%d] must >= 0, but got: %lld", a, (long long)n);
+    const bool last = a == t->axes - 1;
+    t->length[a] = n;
+    t->work[a] = last && t->real_out ? half : n;
+    t->out[a] = last && t->real_in ? half : n;
+    if (t->in[a] < t->work[a] && t->in_count > 0)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                               "Input dimension %d must have length of at least %lld but got: %lld",
+                               k->in[0]->shape.rank - t->axes + a, (long long)t->work[a], (long long)t->in[a]);
+  }
+  return WEFT_OK;
+}
+
+static weft_err read_shapes(const kernel *k, transform *t, shape *out) {
+  const shape *s = &k->in[0]->shape;
+  if (s->rank < t->axes)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input must have rank of at least %d but got: %s", t->axes,
+                             weft__shape_text(s));
+  const int outer = s->rank - t->axes;
+  t->batch = weft__shape_product(s, 0, outer), t->in_count = weft__shape_product(s, outer, s->rank);
+  for (int a = 0; a < t->axes; a++) t->in[a] = t->length[a] = t->work[a] = t->out[a] = s->dim[outer + a];
+  if (t->real_in || t->real_out) WEFT_TRY(read_lengths(k, t));
+  *out = *s;
+  t->work_count = t->out_count = 1;
+  for (int a = 0; a < t->axes; a++) {
+    out->dim[outer + a] = t->out[a];
+    t->work_count *= t->work[a], t->out_count *= t->out[a];
+    if (t->length[a] > t->longest) t->longest = t->length[a];
+  }
+  return WEFT_OK;
+}
+
+static weft_err make_plans(transform *t) {
+  for (int a = 0; a < t->axes; a++) {
+    WEFT_TRY(weft__fft_create(&t->plan[a], t->length[a]));
+    if (weft__fft_scratch(t->plan[a]) > t->scratch) t->scratch = weft__fft_scratch(t->plan[a]);
+  }
+  return WEFT_OK;
+}
+
+static weft_err fft_cpu(kernel *k) {
+  transform t = {0};
+  shape out;
+  read_name(k->op->opdef.name, &t);
+  WEFT_TRY(read_shapes(k, &t, &out));
+  weft_tensor *y = weft__out(k, 0, &out);
+  if (!y) return weft__out_refused(&out);
+  const weft_dtype in = k->in[0]->dtype;
+  t.wide = in == WEFT_DOUBLE || in == WEFT_COMPLEX128;
+  if (t.wide != (y->dtype == WEFT_DOUBLE || y->dtype == WEFT_COMPLEX128))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Wrong types for FFT: in=%s out=%s", weft__dtype_name(in),
+                             weft__dtype_name(y->dtype));
+  if (t.batch * t.out_count == 0) return WEFT_OK;
+  if (t.in_count == 0) {
+    memset(y->data, 0, weft__tensor_bytes(y));
+    return WEFT_OK;
+  }
+  t.x = k->in[0]->data, t.y = y->data;
+  weft_err err = make_plans(&t);
+  if (!err) weft__kernel_loop(k, t.batch, t.work_count * 40, run_items, &t);
+  if (!err && atomic_load(&t.no_memory))
+    err = weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for a transform of %lld numbers",
+                            (long long)t.work_count);
+  for (int a = 0; a < t.axes; a++) weft__fft_destroy(t.plan[a]);
+  return weft__kernel_in(k, err);
+}
+
+/* ---- shapes ---- */
+
+static weft_err fft_infer(infer *s) {
+  transform t = {0};
+  read_name(s->node->op->opdef.name, &t);
+  if (s->in[0].rank < 0) return WEFT_OK;
+  WEFT_TRY(weft__infer_rank_at_least(s, 0, t.axes));
+  s->out[0] = s->in[0];
+  return WEFT_OK;
+}
+
+static weft_err rfft_infer(infer *s) {
+  transform t = {0};
+  shape given;
+  WEFT_TRY(fft_infer(s));
+  read_name(s->node->op->opdef.name, &t);
+  WEFT_TRY(weft__infer_rank(s, 1, 1, &given));
+  if (given.dim[0] >= 0 && given.dim[0] != t.axes)
+    return weft__infer_fail(s, "Dimension must be %d but is %lld", t.axes, (long long)given.dim[0]);
+  if (s->in[0].rank < 0) return WEFT_OK;
+  WEFT_TRY(weft__infer_shape_value(s, 1, &given));
+  for (int a = 0; a < t.axes; a++) {
+    const int64_t n = given.rank == t.axes ? given.dim[a] : -1;
+    s->out[0].dim[s->in[0].rank - t.axes + a] = n > 0 && t.real_in && a == t.axes - 1 ? n / 2 + 1 : n;
+  }
+  return WEFT_OK;
+}
+
+/* ---- gradients ---- */
+
+/* How many numbers a transform has, as a scalar of the complex type of x. */
+static weft_out transform_size(weft_graph *g, weft_out lengths, weft_dtype type) {
+  const weft_out in[] = {lengths, weft__b_ints(g, (int64_t[]){0}, 1)};
+  const attr attrs[] = {A_BOOL("keep_dims", false)};
+  return weft__b_cast(g, weft__b_node(g, "Prod", NULL, 2, in, 1, attrs), type);
+}
+
+/* The last `axes` of a shape. */
+static weft_out inner_shape(weft_graph *g, weft_out x, int axes) {
+  const shape *s = weft__out_shape(g, x);
+  if (s->rank >= axes && weft__shape_known(s)) return weft__b_ints(g, s->dim + s->rank - axes, axes);
+  const weft_out from = weft__b_sub(g, weft__b_rank(g, x), weft__b_scalar(g, WEFT_INT32, axes));
+  const weft_out begin = weft__b_reshape(g, from, weft__b_ints(g, (int64_t[]){1}, 1));
+  const weft_out in[] = {weft__b_shape(g, x), begin, weft__b_ints(g, (int64_t[]){axes}, 1)};
+  return weft__b_node(g, "Slice", NULL, 3, in, 0, NULL);
+}
+
+/* x with zeros behind it in every dimension, up to a shape. */
+static weft_out padded_to(weft_graph *g, weft_out x, weft_out wanted) {
+  const weft_out missing = weft__b_sub(g, wanted, weft__b_shape(g, x));
+  const weft_out pair[] = {weft__b_zeros_like(g, missing), missing};
+  const attr attrs[] = {A_INT("N", 2), A_INT("axis", 1)};
+  const weft_out in[] = {x, weft__b_node(g, "Pack", NULL, 2, pair, 2, attrs)};
+  return weft__b_node(g, "Pad", NULL, 2, in, 0, NULL);
+}
+
+/* "IFFT2D" of "IFFT" and 2. */
+static void name_of(char name[16], const char *kind, int axes) {
+  if (axes == 1)
+    snprintf(name, 16, "%s", kind);
+  else
+    snprintf(name, 16, "%s%dD", kind, axes);
+}
+
+static weft_err fft_grad(backprop *b) {
+  transform t = {0};
+  char name[16];
+  read_name(b->node->op->opdef.name, &t);
+  name_of(name, t.inverse ? "FFT" : "IFFT", t.axes);
+  weft_graph *g = b->graph;
+  const weft_out size = transform_size(g, inner_shape(g, b->in[0], t.axes), weft__out_type(g, b->in[0]));
+  const weft_out dx = weft__b_unary(g, name, b->dout[0]);
+  b->din[0] = GRAD_DENSE(t.inverse ? weft__b_div(g, dx, size) : weft__b_mul(g, dx, size));
+  return weft__b_ok(g);
+}
+
+/* dx = real part of (n * inverse transform of dy, with zeros for the half that was dropped). */
+static weft_err rfft_grad(backprop *b) {
+  transform t = {0};
+  char name[16];
+  read_name(b->node->op->opdef.name, &t);
+  name_of(name, "IFFT", t.axes);
+  weft_graph *g = b->graph;
+  const weft_dtype type = weft__out_type(g, b->in[0]);
+  const weft_dtype wide = type == WEFT_DOUBLE ? WEFT_COMPLEX128 : WEFT_COMPLEX64;
+  const weft_out shape_y = weft__b_shape(g, b->dout[0]);
+  const weft_out outer_rank = weft__b_sub(g, weft__b_rank(g, b->dout[0]), weft__b_scalar(g, WEFT_INT32, t.axes));
+  const weft_out one = weft__b_ints(g, (int64_t[]){1}, 1);
+  const weft_out slice[] = {shape_y, weft__b_ints(g, (int64_t[]){0}, 1), weft__b_reshape(g, outer_rank, one)};
+  const weft_out parts[] = {weft__b_node(g, "Slice", NULL, 3, slice, 0, NULL), b->in[1]};
+  const weft_out whole = weft__b_concat(g, 2, parts, weft__b_scalar(g, WEFT_INT32, 0));
+  const weft_out back = weft__b_unary(g, name, padded_to(g, b->dout[0], whole));
+  const weft_out scaled = weft__b_mul(g, back, transform_size(g, b->in[1], wide));
+  const attr attrs[] = {A_TYPE("T", wide), A_TYPE("Tout", type)};
+  const weft_out real = weft__b_node(g, "Real", NULL, 1, &scaled, 2, attrs);
+  b->din[0] = GRAD_DENSE(padded_to(g, real, weft__b_shape(g, b->in[0])));
+  return weft__b_ok(g);
+}
+
+/* dy = transform of dx / n, twice for what stands for itself and its conjugate. */
+static weft_err irfft_grad(backprop *b) {
+  transform t = {0};
+  char name[16];
+  read_name(b->node->op->opdef.name, &t);
+  name_of(name, "RFFT", t.axes);
+  weft_graph *g = b->graph;
+  const weft_dtype type = weft__out_type(g, b->in[0]), real = type == WEFT_COMPLEX128 ? WEFT_DOUBLE : WEFT_FLOAT;
+  const weft_out in[] = {b->dout[0], b->in[1]};
+  const attr types[] = {A_TYPE("Treal", real), A_TYPE("Tcomplex", type)};
+  const weft_out y = weft__b_node(g, name, NULL, 2, in, 2, types);
+  const weft_out zero = weft__b_scalar(g, WEFT_INT32, 0), two = weft__b_scalar(g, WEFT_INT32, 2);
+  const weft_out scalar = weft__b_ints(g, NULL, 0);
+  const weft_out range[] = {zero, weft__b_reshape(g, inner_shape(g, y, 1), scalar), weft__b_scalar(g, WEFT_INT32, 1)};
+  const weft_out at = weft__b_node(g, "Range", NULL, 3, range, 0, NULL);
+  const weft_out cut[] = {b->in[1], weft__b_ints(g, (int64_t[]){t.axes - 1}, 1), weft__b_ints(g, (int64_t[]){1}, 1)};
+  const weft_out length = weft__b_node(g, "Slice", NULL, 3, cut, 0, NULL);
+  const weft_out own = weft__b_binary(g, "LogicalOr", weft__b_binary(g, "Equal", at, zero),
+                                      weft__b_binary(g, "Equal", weft__b_mul(g, at, two), length));
+  const weft_out ones = weft__b_ones_like(g, at);
+  const weft_out times = weft__b_cast(g, weft__b_select(g, own, ones, weft__b_add(g, ones, ones)), type);
+  const weft_out scaled = weft__b_div(g, weft__b_mul(g, y, times), transform_size(g, b->in[1], type));
+  b->din[0] = GRAD_DENSE(padded_to(g, scaled, weft__b_shape(g, b->in[0])));
+  return weft__b_ok(g);
+}
+
+/* ---- cases ---- */
+
+static const op_case line_cases[] = {
+    {"c64[4] 1 2 3 4", NULL, NULL, CASE_NO_GRAD},
+    {"c64[8] normal", NULL, NULL, CASE_NO_GRAD},
+    {"c64[3,7] normal", NULL, NULL, CASE_NO_GRAD},
+    {"c128[2,12] normal", NULL, NULL, CASE_NO_GRAD},
+    {"c64[2,3,30] normal", NULL, NULL, CASE_NO_GRAD},
+    {"c64[1] 3", NULL, NULL, CASE_NO_GRAD},
+    {"c64[0,4] 0", NULL, NULL, CASE_NO_GRAD},
+    {"c64[] 1", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {0},
+};
+static const op_case plane_cases[] = {
+    {"c64[4,4] normal", NULL, NULL, CASE_NO_GRAD},
+    {"c64[2,3,5] normal", NULL, NULL, CASE_NO_GRAD},
+    {"c128[2,6,8] normal", NULL, NULL, CASE_NO_GRAD},
+    {"c64[4] 1", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {0},
+};
+static const op_case space_cases[] = {
+    {"c64[2,4,3] normal", NULL, NULL, CASE_NO_GRAD},
+    {"c128[2,3,5,2] normal", NULL, NULL, CASE_NO_GRAD},
+    {"c64[4,4] 1", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {0},
+};
+#define F64 "Treal=double Tcomplex=complex128"
+static const op_case real_cases[] = {
+    {"f32[2,8] normal; i32[1] 8", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[3,9] normal; i32[1] 7", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f64[2,10] normal; i32[1] 10", NULL, F64, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[2,4] normal; i32[1] 8", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[2,4] normal; i32[1] -1", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case real_back_cases[] = {
+    {"c64[2,5] normal; i32[1] 8", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"c64[3,6] normal; i32[1] 9", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"c128[2,6] normal; i32[1] 10", NULL, F64, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"c64[2,4] normal; i32[1] 8", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case real_plane_cases[] = {
+    {"f32[2,4,6] normal; i32[2] 4 6", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f64[5,7] normal; i32[2] 3 7", NULL, F64, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case real_plane_back_cases[] = {
+    {"c64[2,4,4] normal; i32[2] 4 6", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"c128[5,4] normal; i32[2] 5 7", NULL, F64, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case real_space_cases[] = {
+    {"f32[2,4,2,6] normal; i32[3] 4 2 6", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case real_space_back_cases[] = {
+    {"c64[3,4,4] normal; i32[3] 3 4 6", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+
+#define COMPLEX_DEF(name) name "(input:Tcomplex) -> (output:Tcomplex) | Tcomplex:type{complex64,complex128}=complex64"
+#define REAL_TYPES " | Treal:type{float,double}=float Tcomplex:type{complex64,complex128}=complex64"
+#define REAL_DEF(name) name "(input:Treal, fft_length:int32) -> (output:Tcomplex)" REAL_TYPES
+#define BACK_DEF(name) name "(input:Tcomplex, fft_length:int32) -> (output:Treal)" REAL_TYPES
+
+OPS(fft) = {
+    {COMPLEX_DEF("FFT"), "The Fourier transform over the last dimension.", .infer = fft_infer, .cpu = fft_cpu,
+     .grad = fft_grad, .cases = line_cases},
+    {COMPLEX_DEF("IFFT"), "The inverse Fourier transform over the last dimension.", .infer = fft_infer, .cpu = fft_cpu,
+     .grad = fft_grad, .cases = line_cases},
+    {COMPLEX_DEF("FFT2D"), "The Fourier transform over the last two dimensions.", .infer = fft_infer, .cpu = fft_cpu,
+     .grad = fft_grad, .cases = plane_cases},
+    {COMPLEX_DEF("IFFT2D"), "The inverse Fourier transform over the last two dimensions.", .infer = fft_infer,
+     .cpu = fft_cpu, .grad = fft_grad, .cases = plane_cases},
+    {COMPLEX_DEF("FFT3D"), "The Fourier transform over the last three dimensions.", .infer = fft_infer, .cpu = fft_cpu,
+     .grad = fft_grad, .cases = space_cases},
+    {COMPLEX_DEF("IFFT3D"), "The inverse Fourier transform over the last three dimensions.", .infer = fft_infer,
+     .cpu = fft_cpu, .grad = fft_grad, .cases = space_cases},
+    {REAL_DEF("RFFT"), "The Fourier transform of real numbers over the last dimension.", .infer = rfft_infer,
+     .cpu = fft_cpu, .grad = rfft_grad, .cases = real_cases},
+    {BACK_DEF("IRFFT"), "The inverse of RFFT.", .infer = rfft_infer, .cpu = fft_cpu, .grad = irfft_grad,
+     .cases = real_back_cases},
+    {REAL_DEF("RFFT2D"), "The Fourier transform of real numbers over the last two dimensions.", .infer = rfft_infer,
+     .cpu = fft_cpu, .grad = rfft_grad, .cases = real_plane_cases},
+    {BACK_DEF("IRFFT2D"), "The inverse of RFFT2D.", .infer = rfft_infer, .cpu = fft_cpu, .grad = irfft_grad,
+     .cases = real_plane_back_cases},
+    {REAL_DEF("RFFT3D"), "The Fourier transform of real numbers over the last three dimensions.", .infer = rfft_infer,
+     .cpu = fft_cpu, .cases = real_space_cases},
+    {BACK_DEF("IRFFT3D"), "The inverse of RFFT3D.", .infer = rfft_infer, .cpu = fft_cpu,
+     .cases = real_space_back_cases},
+    {0},
+};

@@ -1,0 +1,349 @@
+/* non_max_suppression.c - of boxes that overlap, the ones with the highest scores.
+ *
+ * Candidates are taken in order of their scores, equal ones in order of their indices.  One that overlaps a chosen box by more
+ * than the threshold is dropped; the soft form (V5) lowers its score instead and puts it back.  The overlap of two boxes is
+ * their intersection over their union; the NonMaxSuppressionWithOverlaps op is given it. */
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "graph/kernel.h"
+#include "graph/op.h"
+#include "kernels/simd/widen.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct candidate {
+  int32_t box;
+  int32_t seen; /* how many chosen boxes have lowered its score already */
+  float score;
+} candidate;
+
+typedef struct suppression {
+  int64_t n;                              /* boxes */
+  const float *boxes, *overlaps, *scores; /* boxes (n, stride); or overlaps (n, n) */
+  int64_t stride;                         /* of boxes, and of scores */
+  int64_t score_stride;
+  float threshold, lowest, sigma;
+  int64_t most;    /* how many to choose */
+  candidate *heap; /* (n) */
+  int64_t waiting; /* in the heap */
+  int32_t *chosen; /* (most or n) */
+  float *chosen_score;
+  int64_t n_chosen;
+} suppression;
+
+/* ---- overlap ---- */
+
+static float intersection_over_union(const float *a, const float *b) {
+  const float ay1 = fminf(a[0], a[2]), ax1 = fminf(a[1], a[3]), ay2 = fmaxf(a[0], a[2]), ax2 = fmaxf(a[1], a[3]);
+  const float by1 = fminf(b[0], b[2]), bx1 = fminf(b[1], b[3]), by2 = fmaxf(b[0], b[2]), bx2 = fmaxf(b[1], b[3]);
+  const float area_a = (ay2 - ay1) * (ax2 - ax1), area_b = (by2 - by1) * (bx2 - bx1);
+  if (area_a <= 0 || area_b <= 0) return 0;
+  const float height = fmaxf(fminf(ay2, by2) - fmaxf(ay1, by1), 0), width = fmaxf(fminf(ax2, bx2) - fmaxf(ax1, bx1), 0);
+  return height * width / (area_a + area_b - height * width);
+}
+
+static float overlap(const suppression *s, int32_t i, int32_t j) {
+  if (s->overlaps) return s->overlaps[(int64_t)i * s->n + j];
+  return intersection_over_union(s->boxes + i * s->stride, s->boxes + j * s->stride);
+}
+
+/* ---- a heap of candidates, the best first ---- */
+
+static bool better(const candidate *a, const candidate *b) {
+  return a->score > b->score || (a->score == b->score && a->box < b->box);
+}
+
+static void heap_down(candidate *h, int64_t n, int64_t i) {
+  for (int64_t child; (child = 2 * i + 1) < n; i = child) {
+    if (child + 1 < n && better(&h[child + 1], &h[child])) child++;
+    if (!better(&h[child], &h[i])) return;
+    const candidate t = h[i];
+    h[i] = h[child], h[child] = t;
+  }
+}
+
+static void heap_push(suppression *s, candidate c) {
+  int64_t i = s->waiting++;
+  for (s->heap[i] = c; i > 0 && better(&s->heap[i], &s->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+    const candidate t = s->heap[i];
+    s->heap[i] = s->heap[(i - 1) / 2], s->heap[(i - 1) / 2] = t;
+  }
+}
+
+static candidate heap_pop(suppression *s) {
+  const candidate best = s->heap[0];
+  s->heap[0] = s->heap[--s->waiting];
+  heap_down(s->heap, s->waiting, 0);
+  return best;
+}
+
+/* ---- choosing ---- */
+
+/* Looks at the boxes that were chosen since the candidate was seen last, the latest first; false: dropped. */
+static bool survives(const suppression *s, candidate *c) {
+  for (int64_t j = s->n_chosen - 1; j >= c->seen; j--) {
+    const float shared = overlap(s, c->box, s->chosen[j]);
+    if (s->sigma <= 0) {
+      if (shared > s->threshold) return false;
+      continue;
+    }
+    c->score *= expf(-0.5f / s->sigma * shared * shared);
+    if (c->score <= s->lowest) return false;
+  }
+  return true;
+}
+
+static void choose(suppression *s) {
+  while (s->n_chosen < s->most && s->waiting > 0) {
+    candidate c = heap_pop(s);
+    const float before = c.score;
+    if (!survives(s, &c)) continue;
+    c.seen = weft__int_sat(s->n_chosen);
+    if (c.score == before) {
+      s->chosen_score[s->n_chosen] = c.score;
+      s->chosen[s->n_chosen++] = c.box;
+    } else if (c.score > s->lowest) {
+      heap_push(s, c);
+    }
+  }
+}
+
+static void suppression_finish(suppression *s) {
+  weft__free(s->heap);
+  weft__free(s->chosen);
+  weft__free(s->chosen_score);
+}
+
+/* Chooses among the boxes whose score is above the lowest; the lists are to be freed by suppression_finish. */
+static weft_err suppress(suppression *s) {
+  const size_t room = (size_t)(s->most < s->n ? s->most : s->n) + 1;
+  s->heap = weft__alloc_zero((size_t)s->n + 1, sizeof *s->heap);
+  s->chosen = weft__alloc_zero(room, sizeof *s->chosen);
+  s->chosen_score = weft__alloc_zero(room, sizeof *s->chosen_score);
+  if (!s->heap || !s->chosen || !s->chosen_score) return WEFT_OOM;
+  for (int64_t i = 0; i < s->n; i++) {
+    const float score = s->scores[i * s->score_stride];
+    if (score > s->lowest) heap_push(s, (candidate){.box = weft__int_sat(i), .score = score});
+  }
+  choose(s);
+  return WEFT_OK;
+}
+
+/* ---- arguments ---- */
+
+static weft_err scalar_at(const kernel *k, int i, const char *name, double *out) {
+  WEFT_TRY(weft__kernel_scalar(k, i, name));
+  *out = weft__tensor_double(k->in[i], 0);
+  return WEFT_OK;
+}
+
+/* A threshold between 0 and 1. */
+static weft_err share_at(const kernel *k, int i, const char *name, float *out) {
+  double v;
+  WEFT_TRY(scalar_at(k, i, name, &v));
+  *out = (float)v;
+  if (v >= 0 && v <= 1) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be in [0, 1], got %g", name, v);
+}
+
+static weft_err count_at(const kernel *k, int i, const char *name, int64_t *out) {
+  double v;
+  WEFT_TRY(scalar_at(k, i, name, &v));
+  *out = (int64_t)v;
+  if (v >= 0) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be non-negative, got %lld", name, (long long)*out);
+}
+
+/* Boxes (or overlaps) and scores; both are widened to float. */
+static weft_err read_boxes(const kernel *k, suppression *s, widened *boxes, widened *scores, bool overlaps) {
+  const shape *b = &k->in[0]->shape, *c = &k->in[1]->shape;
+  if (b->rank != 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "boxes must be 2-D, got shape %s", weft__shape_text(b));
+  if (b->dim[1] != (overlaps ? b->dim[0] : 4))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s, got shape %s",
+                             overlaps ? "overlaps must be square" : "boxes must have 4 columns", weft__shape_text(b));
+  if (c->rank != 1 || c->dim[0] != b->dim[0])
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "scores has incompatible shape %s for %lld boxes",
+                             weft__shape_text(c), (long long)b->dim[0]);
+  if (b->dim[0] > INT32_MAX)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "too many boxes: %lld", (long long)b->dim[0]);
+  WEFT_TRY(weft__widened_load(boxes, k->in[0]));
+  WEFT_TRY(weft__widened_load(scores, k->in[1]));
+  s->n = b->dim[0], s->stride = 4, s->score_stride = 1, s->scores = scores->data;
+  *(overlaps ? &s->overlaps : &s->boxes) = boxes->data;
+  return WEFT_OK;
+}
+
+/* Everything but boxes and scores: which inputs a version has. */
+static weft_err read_limits(const kernel *k, suppression *s) {
+  s->lowest = -INFINITY;
+  WEFT_TRY(count_at(k, 2, "max_output_size", &s->most));
+  if (k->n_in == 3) {
+    s->threshold = (float)weft__node_float(k->node, "iou_threshold", 0.5);
+    if (!(s->threshold >= 0 && s->threshold <= 1))
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "iou_threshold must be in [0, 1], got %g",
+                               (double)s->threshold);
+    return WEFT_OK;
+  }
+  double v = 0;
+  if (s->overlaps) {
+    WEFT_TRY(scalar_at(k, 3, "overlap_threshold", &v));
+    s->threshold = (float)v;
+  } else {
+    WEFT_TRY(share_at(k, 3, "iou_threshold", &s->threshold));
+  }
+  if (k->n_in > 4) {
+    WEFT_TRY(scalar_at(k, 4, "score_threshold", &v));
+    s->lowest = (float)v;
+  }
+  if (k->n_in > 5) {
+    WEFT_TRY(scalar_at(k, 5, "soft_nms_sigma", &v));
+    s->sigma = (float)v;
+    if (!(v >= 0)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "soft_nms_sigma must be non-negative, got %g", v);
+  }
+  return WEFT_OK;
+}
+
+/* ---- one list of boxes ---- */
+
+static weft_err put_scores(kernel *k, int i, const suppression *s, int64_t length) {
+  widened w = {0};
+  weft_tensor *t = weft__out(k, i, &SHAPE1(length));
+  if (!t) return WEFT_OOM;
+  WEFT_TRY(weft__widened_output(&w, t));
+  for (int64_t j = 0; j < length; j++) w.data[j] = j < s->n_chosen ? s->chosen_score[j] : 0;
+  weft__widened_store(&w, t);
+  weft__widened_finish(&w);
+  return WEFT_OK;
+}
+
+/* indices; then, as the version has them, scores and the number of valid ones. */
+static weft_err put_outputs(kernel *k, const suppression *s) {
+  const bool pad = weft__node_bool(k->node, "pad_to_max_output_size", false);
+  const int64_t length = pad ? s->most : s->n_chosen;
+  weft_tensor *y = weft__out(k, 0, &SHAPE1(length));
+  if (!y) return weft__out_refused(&SHAPE1(length));
+  for (int64_t j = 0; j < length; j++) TENSOR_DATA(y, int32_t)[j] = j < s->n_chosen ? s->chosen[j] : 0;
+  if (k->n_out == 3) WEFT_TRY(put_scores(k, 1, s, length));
+  if (k->n_out == 1) return WEFT_OK;
+  weft_tensor *count = weft__out(k, k->n_out - 1, &SHAPE_SCALAR);
+  if (!count) return WEFT_OOM;
+  TENSOR_DATA(count, int32_t)[0] = (int32_t)s->n_chosen;
+  return WEFT_OK;
+}
+
+static weft_err nms_run(kernel *k, bool overlaps) {
+  suppression s = {0};
+  widened boxes = {0}, scores = {0};
+  weft_err err = read_boxes(k, &s, &boxes, &scores, overlaps);
+  if (!err) err = read_limits(k, &s);
+  if (!err) err = suppress(&s);
+  if (!err) err = put_outputs(k, &s);
+  suppression_finish(&s);
+  weft__widened_finish(&boxes), weft__widened_finish(&scores);
+  return err;
+}
+
+static weft_err nms_cpu(kernel *k) { return nms_run(k, false); }
+static weft_err nms_overlaps_cpu(kernel *k) { return nms_run(k, true); }
+
+/* ---- shapes ---- */
+
+static weft_err nms_infer(infer *s) {
+  shape boxes, scores, most;
+  WEFT_TRY(weft__infer_rank(s, 0, 2, &boxes));
+  WEFT_TRY(weft__infer_rank(s, 1, 1, &scores));
+  for (int i = 2; i < s->n_in; i++) WEFT_TRY(weft__infer_rank(s, i, 0, &most));
+  if (boxes.dim[0] >= 0 && scores.dim[0] >= 0 && boxes.dim[0] != scores.dim[0])
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)boxes.dim[0],
+                            (long long)scores.dim[0]);
+  int64_t length = -1;
+  const weft_tensor *given = weft__infer_value(s, 2);
+  if (given && weft__node_bool(s->node, "pad_to_max_output_size", false)) {
+    length = weft__tensor_int(given, 0);
+    if (length < 0) return weft__infer_fail(s, "max_output_size must be non-negative, got %lld", (long long)length);
+  }
+  s->out[0] = SHAPE1(length);
+  if (s->n_out == 3) s->out[1] = SHAPE1(length);
+  if (s->n_out > 1) s->out[s->n_out - 1] = SHAPE_SCALAR;
+  return WEFT_OK;
+}
+
+#define BOXES "f32[6,4] 0 0 1 1 0 0.1 1 1.1 0 -0.1 1 0.9 0 10 1 11 0 10.1 1 11.1 0 100 1 101"
+#define SCORES "f32[6] .9 .75 .6 .95 .5 .3"
+#define FLIPPED "f32[3,4] 1 1 0 0 0 0.1 1 1.1 2 2 2 2"
+
+static const op_case nms_cases[] = {
+    {BOXES "; " SCORES "; i32[] 3", "i32[3] 3 0 5", NULL, CASE_NO_GRAD},
+    {BOXES "; " SCORES "; i32[] 30", NULL, "iou_threshold=0.3", CASE_NO_GRAD},
+    {FLIPPED "; f32[3] .5 .5 .5; i32[] 3", NULL, NULL, CASE_NO_GRAD},
+    {"f32[0,4] 0; f32[0] 0; i32[] 3", "i32[0]", NULL, CASE_NO_GRAD},
+    {BOXES "; " SCORES "; i32[] 0", "i32[0]", NULL, CASE_NO_GRAD},
+    {BOXES "; " SCORES "; i32[] 3", "error INVALID_ARGUMENT", "iou_threshold=1.5", CASE_NO_GRAD},
+    {BOXES "; f32[5] 1; i32[] 3", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {"f32[6,3] 0; " SCORES "; i32[] 3", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {0},
+};
+static const op_case nms2_cases[] = {
+    {BOXES "; " SCORES "; i32[] 3; f32[] 0.5", "i32[3] 3 0 5", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {BOXES "; " SCORES "; i32[] 3; f32[] -0.5", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case nms3_cases[] = {
+    {BOXES "; " SCORES "; i32[] 3; f32[] 0.5; f32[] 0.4", "i32[2] 3 0", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {BOXES "; " SCORES "; i32[] 6; f32[] 0.9; f32[] 0", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case nms4_cases[] = {
+    {BOXES "; " SCORES "; i32[] 5; f32[] 0.5; f32[] 0.4", NULL, "pad_to_max_output_size=true",
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {BOXES "; " SCORES "; i32[] 5; f32[] 0.5; f32[] 0", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case nms5_cases[] = {
+    {BOXES "; " SCORES "; i32[] 6; f32[] 0.5; f32[] 0; f32[] 0.5", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {BOXES "; " SCORES "; i32[] 6; f32[] 1; f32[] 0.2; f32[] 0.5", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {BOXES "; " SCORES "; i32[] 8; f32[] 1; f32[] 0; f32[] 0.1", NULL, "pad_to_max_output_size=true",
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {BOXES "; " SCORES "; i32[] 3; f32[] 0.5; f32[] 0; f32[] 0", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {BOXES "; " SCORES "; i32[] 3; f32[] 0.5; f32[] 0; f32[] -1", "error INVALID_ARGUMENT", NULL,
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+static const op_case overlap_cases[] = {
+    {"f32[3,3] 1 .6 .1 .6 1 .2 .1 .2 1; f32[3] .9 .8 .7; i32[] 3; f32[] .5; f32[] 0", "i32[2] 0 2", NULL, CASE_NO_GRAD},
+    {"f32[3,3] 1 .6 .1 .6 1 .2 .1 .2 1; f32[3] .9 .8 .7; i32[] 3; f32[] .05; f32[] .75", NULL, NULL, CASE_NO_GRAD},
+    {"f32[3,2] 1; f32[3] .9 .8 .7; i32[] 3; f32[] .5; f32[] 0", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
+    {0},
+};
+
+#define HEAD "boxes:T, scores:T, max_output_size:int32"
+#define TYPES "T:type{half,float}=float"
+#define THRESHOLD_TYPES " T_threshold:type{half,float}=float"
+#define PADDED " pad_to_max_output_size:bool=false"
+
+OPS(non_max_suppression) = {
+    {"NonMaxSuppression(boxes:float, scores:float, max_output_size:int32) -> (selected_indices:int32) | "
+     "iou_threshold:float=0.5",
+     "The best boxes that do not overlap.", .infer = nms_infer, .cpu = nms_cpu, .no_grad = true, .cases = nms_cases},
+    {"NonMaxSuppressionV2(" HEAD ", iou_threshold:T_threshold) -> (selected_indices:int32) | " TYPES THRESHOLD_TYPES,
+     "The same, with the threshold as an input.", .infer = nms_infer, .cpu = nms_cpu, .no_grad = true,
+     .cases = nms2_cases},
+    {"NonMaxSuppressionV3(" HEAD ", iou_threshold:T_threshold, score_threshold:T_threshold) -> "
+     "(selected_indices:int32) | " TYPES THRESHOLD_TYPES,
+     "The same, above a score.", .infer = nms_infer, .cpu = nms_cpu, .cases = nms3_cases},
+    {"NonMaxSuppressionV4(" HEAD ", iou_threshold:T_threshold, score_threshold:T_threshold) -> "
+     "(selected_indices:int32, valid_outputs:int32) | " TYPES THRESHOLD_TYPES PADDED,
+     "The same, padded to one length on demand.", .infer = nms_infer, .cpu = nms_cpu, .cases = nms4_cases},
+    {"NonMaxSuppressionV5(" HEAD ", iou_threshold:T, score_threshold:T, soft_nms_sigma:T) -> "
+     "(selected_indices:int32, selected_scores:T, valid_outputs:int32) | " TYPES PADDED,
+     "The same, where overlapping boxes have lower scores instead of none.", .infer = nms_infer, .cpu = nms_cpu,
+     .cases = nms5_cases},
+    {"NonMaxSuppressionWithOverlaps(overlaps:float, scores:float, max_output_size:int32, overlap_threshold:float, "
+     "score_threshold:float) -> (selected_indices:int32)",
+     "The best boxes of a matrix of overlaps.", .infer = nms_infer, .cpu = nms_overlaps_cpu, .no_grad = true,
+     .cases = overlap_cases},
+    {0},
+};

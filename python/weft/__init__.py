@@ -146,7 +146,7 @@ from weft._core.framework.versions import (
     VERSION,
     weft_version,
 )
-from weft._core.ops import operators as _operators
+from weft._core.ops import operators as _operators  # noqa: F401 - gives tensors their operators
 from weft._core.ops.array_ops import (
     batch_to_space_nd,
     bitcast,

@@ -85,7 +85,8 @@ def test_attributes_of_graphs_operations_and_tensors():
                 graph._finalized, ended, graph._collections["things"] == [a], a._op is a.op, a._dtype.name, a._name, a._shape_tuple(),
                 a._rank(), a.ndim, a._value_index if hasattr(a, "_value_index") else 0, a._shape is not None,
                 [t.name for t in b.op._input_types and b.op.inputs], a.ref() == a.ref(), a._id == a._id,
-                a._id != b._id, b.op._get_control_flow_context(), graph._get_control_flow_context(), bool(sess._target), sess._graph is graph,
+                a._id != b._id, b.op._get_control_flow_context(), graph._get_control_flow_context(),
+                bool(sess._target), sess._graph is graph,
                 sess._closed, sess._session is not None, sess._extend_graph(), graph.building_function, graph.version]
     on_both(program)
 

@@ -65,7 +65,8 @@ def keras_initializers(tf):
 def contrib_initializers(tf):
     made = [tf.contrib.layers.xavier_initializer(), tf.contrib.layers.xavier_initializer(uniform=False, seed=4),
             tf.contrib.layers.variance_scaling_initializer(),
-            tf.contrib.layers.variance_scaling_initializer(1.0, "FAN_AVG", True, seed=3), tf.contrib.layers.xavier_initializer_conv2d(seed=2)]
+            tf.contrib.layers.variance_scaling_initializer(1.0, "FAN_AVG", True, seed=3),
+            tf.contrib.layers.xavier_initializer_conv2d(seed=2)]
     return [drawn(tf, m) for m in made]
 
 

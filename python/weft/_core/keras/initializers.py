@@ -1,7 +1,19 @@
 """tf.keras.initializers: those of tf.initializers with Keras's defaults, found by name too."""
 from weft._core.framework import dtypes
-from weft._core.ops.init_ops import Constant, GlorotNormal, GlorotUniform, Identity, Initializer, Ones, Orthogonal, VarianceScaling, Zeros
-from weft._core.ops.init_ops import RandomNormal as _Normal, RandomUniform as _Uniform, TruncatedNormal as _Truncated
+from weft._core.ops.init_ops import (
+    Constant,
+    GlorotNormal,
+    GlorotUniform,
+    Identity,
+    Initializer,
+    Ones,
+    Orthogonal,
+    RandomNormal as _Normal,
+    RandomUniform as _Uniform,
+    TruncatedNormal as _Truncated,
+    VarianceScaling,
+    Zeros,
+)
 
 
 class RandomNormal(_Normal):

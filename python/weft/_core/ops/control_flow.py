@@ -10,7 +10,7 @@ import functools
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import constant, constant_value, convert_to_tensor, op
 from weft._core.framework.graph import IndexedSlices, Operation, Tensor, control_dependencies, get_default_graph, graph_of, name_scope
-from weft._core.framework.nest import assert_same_structure, flatten, is_nested, pack_like, pack_parts, parts
+from weft._core.framework.nest import assert_same_structure, flatten, is_nested, pack_parts, parts
 
 
 def no_op(name=None):

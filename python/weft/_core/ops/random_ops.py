@@ -89,16 +89,6 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=dtypes.i
 
 
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
-    with name_scope(name, "categorical", [logits]):
-        return _classes(logits, num_samples, seed, dtype or dtypes.int64)
-
-
-def _classes(logits, num_samples, seed, dtype):
-    logits, (first, second) = convert_to_tensor(logits, name="logits"), seeds(seed)
-    return op("Multinomial", logits=logits, num_samples=num_samples, seed=first, seed2=second, output_dtype=dtype)
-
-
-def categorical(logits, num_samples, dtype=None, seed=None, name=None):
     """Draws classes with the probabilities softmax(logits).
 
     Args:
@@ -109,8 +99,12 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
       name: a name for the operation.
     """
     with name_scope(name, "categorical", [logits]):
-        logits = convert_to_tensor(logits, name="logits")
-        return multinomial(logits, num_samples, seed=seed, output_dtype=dtypes.int64 if dtype is None else dtype)
+        return _classes(logits, num_samples, seed, dtype or dtypes.int64)
+
+
+def _classes(logits, num_samples, seed, dtype):
+    logits, (first, second) = convert_to_tensor(logits, name="logits"), seeds(seed)
+    return op("Multinomial", logits=logits, num_samples=num_samples, seed=first, seed2=second, output_dtype=dtype)
 
 
 def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):

@@ -2,7 +2,7 @@
 from weft import _weft
 from weft._core.framework.build import constant_value, convert_to_tensor
 from weft._core.framework.gradient_registry import gradient_of, rows_of
-from weft._core.framework.graph import GraphKeys, IndexedSlices, Tensor, get_default_graph, graph_of
+from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph, graph_of
 from weft._core.ops.gradients import _out, is_tree
 from weft._core.ops.variables import Variable, resource_wanted, trainable_variables, variable_of
 from weft._core.train import library_updates

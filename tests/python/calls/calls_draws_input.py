@@ -40,6 +40,8 @@ def shuffled_batches(tf):
     tf.train.shuffle_batch([x], batch_size=2, capacity=20, min_after_dequeue=5, seed=3, enqueue_many=True)
     tf.train.shuffle_batch([x], 2, 20, 5)
     tf.train.shuffle_batch_join([[x], [x]], batch_size=2, capacity=20, min_after_dequeue=5, seed=4)
+    tf.train.maybe_shuffle_batch([x], 2, 20, 5, keep_input=True, seed=5, enqueue_many=True)
+    tf.train.maybe_shuffle_batch_join([[x], [x]], 2, 20, 5, keep_input=True, seed=6)
     return tf.random_normal([2])
 
 

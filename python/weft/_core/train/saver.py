@@ -94,11 +94,11 @@ class Saver:
         if self._made is not None or self._empty:
             return
         graph = self._graph = get_default_graph()
-        graph._check_not_finalized()
         if self._saver_def is not None:
             self._check_def()
             self._adopt(self._saver_def)
             return
+        graph._check_not_finalized()
         var_list = self._var_list
         if var_list is None:
             var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES) + graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)

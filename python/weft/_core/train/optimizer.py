@@ -92,14 +92,17 @@ class Optimizer(PythonUpdates):
         var_list = _flat_variables(var_list)
         if not var_list:
             raise ValueError("No variables to optimize.")
-        self._assert_valid_dtypes([loss] + var_list)
+        self._assert_valid_dtypes([loss])
         capsule, variables = self._capsule_for_gradients(graph), [_out(v) for v in var_list]
         with graph._differentiating():
             rows = _weft.optimizer_compute(graph._c, capsule, loss._out, variables, self._GATES[gate_gradients],
                                            bool(colocate_gradients_with_ops), is_tree(aggregation_method),
                                            -1 if grad_loss is None else _out(grad_loss))
         graph._last_loss = loss
-        return [(gradient_of(graph, row), v) for row, v in zip(rows, var_list)]
+        pairs = [(gradient_of(graph, row), v) for row, v in zip(rows, var_list)]
+        # A variable without a gradient may be of any type: many programs have an integer step among the trainable ones.
+        self._assert_valid_dtypes([v for g, v in pairs if g is not None])
+        return pairs
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         pairs = [(g, v) for g, v in grads_and_vars]

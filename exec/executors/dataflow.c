@@ -375,7 +375,7 @@ static void on_done(kernel *k, weft_err err) {
   resume(s);
 }
 
-/* An interrupt ends what waits; what computes goes on to its end. */
+/* An interrupt ends what waits.  What computes goes on to its end, or to the next node after a second interrupt. */
 static weft_err check_wait(const dataflow *f) {
   if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   return weft__plan_check_time(f->run);

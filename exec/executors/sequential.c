@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/denormal.h"
 #include "base/guard.h"
+#include "base/interrupt.h"
 #include "exec/executors/frame.h"
 #include "exec/executors/guarded.h"
 #include "exec/passes/owned_inputs.h"
@@ -82,6 +83,8 @@ weft_err weft__item_run(frame *f, int i, plan_run *run) {
 
 weft_err weft__plan_check_time(const plan_run *run) {
   if (run->step.cancel && weft__cancel_fired(run->step.cancel)) return weft__cancel_raise(run->step.cancel);
+  if (weft__interrupt_pending() > 1) /* the first one ends only what waits */
+    return weft__fail(WEFT_CANCELLED, "The step was interrupted twice");
   if (run->deadline_ns && weft__clock_now_ns() > run->deadline_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
   return run->step.asked_ns ? weft__step_check_time(&run->step) : WEFT_OK;

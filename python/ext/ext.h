@@ -42,7 +42,8 @@ PyObject *ext_raise(weft_err err);
 PyObject *ext_none_or_raise(weft_err err);
 /* Clears the graph's sticky error and raises it. */
 PyObject *ext_raise_graph(weft_graph *g);
-/* Makes waits of the library end on Ctrl-C; called before anything that may wait. */
+/* Makes waits of the library end on Ctrl-C, and some seconds after a SIGTERM that the program handles; called before
+ * anything that may wait. */
 void ext_watch_signals(void);
 /* After a call that may have been cancelled by an interrupt of which the program has heard already (it caught
  * KeyboardInterrupt and goes on): forgets it, and says that the call should be made again. */

@@ -3,8 +3,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- errors ---------------------------------------------------------------------------------------- */
 
@@ -42,40 +44,105 @@ static PyObject *set_error(PyObject *self, PyObject *fn) {
 
 /* ---- signals --------------------------------------------------------------------------------------- */
 
-static struct sigaction before;           /* what handled SIGINT before us: Python's own handler */
+/* Python runs a signal's handler when the main thread is back in the interpreter.  A call of the library may wait for
+ * ever, so signals end it: SIGINT at once; SIGTERM, whose handlers often only ask for the end of the step, if the call
+ * has not returned after WEFT_TERMINATE_SECS (10), and what computes after twice that.  A SIGTERM that the program does
+ * not handle ends the process by itself. */
+static time_t terminate_secs = 10;
+
+typedef struct watched {   /* a signal */
+  struct sigaction before; /* what handled it before us: Python's own handler */
+  void (*handler)(int number, siginfo_t *info, void *context);
+} watched;
+
 static volatile sig_atomic_t interrupted; /* since the library was last told to forget it */
-static pthread_t main_thread;             /* the one in which Python raises KeyboardInterrupt */
+static volatile sig_atomic_t terminating; /* SIGTERM came in the call of the main thread that runs now */
+static volatile sig_atomic_t terminated;  /* and the call was interrupted for that */
+static pthread_t main_thread;             /* the one in which Python runs handlers */
+static timer_t patience;                  /* calls end_patience */
+
+static void pass_on(const watched *w, int number, siginfo_t *info, void *context) {
+  const struct sigaction *before = &w->before;
+  if (before->sa_flags & SA_SIGINFO)
+    before->sa_sigaction(number, info, context);
+  else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
+    before->sa_handler(number);
+}
+
+static void on_interrupt(int number, siginfo_t *info, void *context);
+static void on_terminate(int number, siginfo_t *info, void *context);
+static watched watched_interrupt = {.handler = on_interrupt}, watched_terminate = {.handler = on_terminate};
 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
   interrupted = 1;
   weft_interrupt();
-  if (before.sa_flags & SA_SIGINFO)
-    before.sa_sigaction(number, info, context);
-  else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-    before.sa_handler(number);
+  pass_on(&watched_interrupt, number, info, context);
 }
 
-void ext_watch_signals(void) {
+static void on_terminate(int number, siginfo_t *info, void *context) {
+  /* Again and again: the first interrupt ends what waits, except in a supervised program, the second what computes. */
+  const struct itimerspec after = {.it_value.tv_sec = terminate_secs, .it_interval.tv_sec = terminate_secs};
+  terminating = 1;
+  timer_settime(patience, 0, &after, NULL);
+  pass_on(&watched_terminate, number, info, context);
+}
+
+/* On a thread of the timer. */
+static void end_patience(union sigval none) {
+  (void)none;
+  if (!terminating) {
+    timer_settime(patience, 0, &(struct itimerspec){.it_value.tv_sec = 0}, NULL);
+    return;
+  }
+  terminated = interrupted = 1;
+  weft_interrupt();
+}
+
+/* Puts our handler in front of the program's, if it has one. */
+static void watch(int number, watched *w) {
   struct sigaction now;
-  if (sigaction(SIGINT, NULL, &now) != 0) return;
-  if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_interrupt) return;
+  if (sigaction(number, NULL, &now) != 0) return;
+  if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == w->handler) return;
   if (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_IGN || now.sa_handler == SIG_DFL)) return;
-  before = now;
-  struct sigaction ours = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO};
+  w->before = now;
+  struct sigaction ours = {.sa_sigaction = w->handler, .sa_flags = SA_SIGINFO};
   sigemptyset(&ours.sa_mask);
-  sigaction(SIGINT, &ours, NULL);
+  sigaction(number, &ours, NULL);
+}
+
+static bool has_patience(void) {
+  static pid_t of; /* a child of fork has no timers; with the GIL held */
+  struct sigevent e = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = end_patience};
+  const char *given = getenv("WEFT_TERMINATE_SECS");
+  if (given && atoi(given) > 0) terminate_secs = atoi(given);
+  if (of != getpid() && timer_create(CLOCK_MONOTONIC, &e, &patience) == 0) of = getpid();
+  return of == getpid();
+}
+
+static void forget_interrupt(void);
+
+void ext_watch_signals(void) {
+  watch(SIGINT, &watched_interrupt);
+  struct sigaction now;
+  if (sigaction(SIGTERM, NULL, &now) == 0 && ((now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL) &&
+      has_patience())
+    watch(SIGTERM, &watched_terminate);
+  if (!pthread_equal(pthread_self(), main_thread)) return;
+  if (terminated) forget_interrupt(); /* it was for a call that has ended */
+  terminating = 0;
 }
 
 static void forget_interrupt(void) {
-  interrupted = 0;
+  interrupted = terminated = 0;
   weft_interrupt_clear();
 }
 
 bool ext_try_again(weft_err err) {
   if (err != WEFT_CANCELLED || !interrupted || !pthread_equal(pthread_self(), main_thread)) return false;
+  const bool ends = terminated; /* also if its handler only takes a note: the call would wait for ever */
   bool stale = PyErr_CheckSignals() == 0;
   forget_interrupt();
-  return stale;
+  return stale && !ends;
 }
 
 PyObject *ext_raise_wait(weft_err err) {

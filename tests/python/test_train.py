@@ -254,6 +254,61 @@ def test_interrupts_end_a_run_that_waits(tmp_path):
     assert "KeyboardInterrupt" in err
 
 
+HANDLERS = {"none": ("", -15, 3), "exit": ("signal.signal(signal.SIGTERM, lambda *a: sys.exit(143))\n", 143, 15),
+            "note": ("signal.signal(signal.SIGTERM, lambda *a: print('noted', flush=True))\n", 1, 15)}
+
+
+@pytest.mark.parametrize("handler", HANDLERS)
+@pytest.mark.parametrize("run", ["tf.FIFOQueue(1, tf.float32).dequeue()",
+                                 "tf.while_loop(lambda i, x: i >= 0, lambda i, x: (i + 0, tf.matmul(x, x)), [0, tf.ones([50, 50])])"],
+                         ids=["waits", "computes"])
+def test_sigterm_ends_a_run_that_does_not_end(tmp_path, monkeypatch, handler, run):
+    import signal
+    import time
+    lines, code, seconds = HANDLERS[handler]
+    monkeypatch.setenv("WEFT_TERMINATE_SECS", "1")
+    script = tmp_path / "wait.py"
+    script.write_text("import tensorflow as tf, signal, sys\n%sx = %s\nprint('ready', flush=True)\ntf.Session().run(x)\n" %
+                      (lines, run))
+    task = scripts.start(script, cwd=tmp_path)
+    assert task.stdout.readline() == "ready\n"
+    time.sleep(0.7)
+    start = time.monotonic()
+    task.send_signal(signal.SIGTERM)
+    out, err = task.communicate(timeout=30)
+    assert task.returncode == code and time.monotonic() - start < seconds, (task.returncode, out, err)
+    assert out == ("noted\n" if handler == "note" else ""), out
+
+
+def test_a_handler_of_sigterm_runs_after_a_step_that_ends(tmp_path, monkeypatch):
+    """The step is not disturbed, nor is a later one."""
+    import signal
+    import time
+    monkeypatch.setenv("WEFT_TERMINATE_SECS", "3")
+    script = tmp_path / "note.py"
+    script.write_text("""import tensorflow as tf, signal, time
+v = tf.Variable(0)
+slow = tf.py_func(lambda: (time.sleep(2), 1)[1], [], tf.int64)
+with tf.control_dependencies([slow]):
+    add = v.assign_add(1)
+noted = []
+signal.signal(signal.SIGTERM, lambda *a: noted.append(1))
+sess = tf.Session()
+sess.run(v.initializer)
+print('ready', flush=True)
+sess.run(add)
+for _ in range(4):
+    sess.run(tf.py_func(lambda: (time.sleep(1), 1)[1], [], tf.int64))
+print(sess.run(v), noted)
+""")
+    task = scripts.start(script, cwd=tmp_path)
+    assert task.stdout.readline() == "ready\n"
+    time.sleep(0.7)
+    task.send_signal(signal.SIGTERM)
+    out, err = task.communicate(timeout=40)
+    assert out == "1 [1]\n", (out, err)
+
+
 def test_a_program_that_caught_an_interrupt_goes_on(tmp_path):
     import signal
     script = tmp_path / "catch.py"

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/memory_limit.h"
 #include "base/metrics.h"
+#include "net/grpc/inflate.h"
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/support/log.h>
 #include <limits.h>
@@ -239,6 +240,12 @@ static void received_message_release(void *arg) {
 
 weft_err weft__core_to_message(message *out, grpc_byte_buffer *b) {
   if (!b) return WEFT_OK;
+  if (b->data.raw.compression != GRPC_COMPRESS_NONE) { /* left so by a listener without authentication */
+    weft_err err = weft__inflate_to_message(out, b);
+    grpc_byte_buffer_destroy(b);
+    weft__metrics_add(METRICS_BYTES_IN, out->size);
+    return err;
+  }
   received_message *a = weft__alloc(sizeof *a);
   if (!a || !grpc_byte_buffer_reader_init(&a->reader, b)) {
     weft__free(a);

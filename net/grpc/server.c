@@ -10,6 +10,7 @@
  *
  * Lock: the listener's, over the count of calls and the state of its servers; it is a leaf. */
 #include "net/grpc/acceptor.h"
+#include "net/grpc/inflate.h"
 #include "net/grpc/listener_watchdog.h"
 
 #ifdef WEFT_HAVE_GRPC
@@ -350,6 +351,8 @@ static grpc_server *listener_create_server(grpc_listener *l) {
   weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, CALLER_DEAD_MS);
   weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  if (!l->has_token && !security_has_tls(&l->security) && weft__inflate_available())
+    weft__core_args_add(&args, GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0); /* see inflate.h */
   weft__core_args_quota(&args);
   grpc_server *server = grpc_server_create(&args.all, NULL);
   weft__core_args_finish(&args);

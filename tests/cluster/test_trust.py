@@ -336,6 +336,31 @@ def test_a_compressed_body_is_not_unpacked_before_the_token_was_seen(cluster):
     assert int(status.split("VmHWM:")[1].split()[0]) < 48 << 10, status
 
 
+def test_a_compressed_body_does_not_grow_a_thousandfold_without_a_token_either(cluster):
+    c = cluster(workers=0)
+    task = c.serve("ps", 0)
+    task.until("Started server")
+    with grpc.insecure_channel(c.hosts["ps"][0], options=[("grpc.max_send_message_length", -1)]) as channel:
+        for method in (grpc.Compression.Gzip, grpc.Compression.Deflate):
+            call = channel.unary_unary("/tensorflow.WorkerService/GetStatus")
+            with pytest.raises(grpc.RpcError) as error:
+                call(b"\0" * (64 << 20), timeout=60, compression=method)
+            assert error.value.code().name == "RESOURCE_EXHAUSTED" and "WEFT_TOKEN" in error.value.details(), error.value
+            assert call(b"", timeout=60, compression=method)
+            # Field 1000, of which the server knows nothing: a message that shrinks to a tenth, of many chunks.
+            body = b"".join(b"%07d" % (i // 100) for i in range(1 << 18))
+            assert call(b"\xc2\x3e" + length(body) + body, timeout=60, compression=method)
+    status = pathlib.Path(f"/proc/{task.process.pid}/status").read_text()
+    assert int(status.split("VmHWM:")[1].split()[0]) < 48 << 10, status
+
+
+def length(body):
+    n, out = len(body), b""
+    while n > 127:
+        n, out = n >> 7, out + bytes([n & 127 | 128])
+    return out + bytes([n])
+
+
 # ---- TLS on one side only, or of another CA ----
 
 

@@ -94,10 +94,11 @@ static weft_err one_hot_gpu(kernel *k) {
                     s.rank + 1, (long long)given);
   if (depth.shape.rank || on.shape.rank || off.shape.rank)
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "depth, on_value and off_value must be scalars");
-  if (gpu_int(depth, 0) < 0) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "depth must be non-negative");
+  const int64_t classes = gpu_int(depth, 0);
+  if (classes < 0) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "depth must be non-negative");
   const int axis = given == -1 ? s.rank : (int)given;
   out.rank = s.rank + 1;
-  for (int i = 0; i < out.rank; i++) out.dim[i] = i < axis ? s.dim[i] : i == axis ? gpu_int(depth, 0) : s.dim[i - 1];
+  for (int i = 0; i < out.rank; i++) out.dim[i] = i < axis ? s.dim[i] : i == axis ? classes : s.dim[i - 1];
   WEFT_TRY(gpu_out(k, 0, out, &z));
   if (z.count == 0) return WEFT_OK;
   const int64_t inner = gpu_span(out, axis + 1, out.rank);

@@ -10,10 +10,10 @@ template <class T>
 __global__ void take_kernel(T *z, const T *x, const int64_t *order, int64_t first, int64_t n, int64_t rows,
                             int64_t inner, bool zeros) {
   GPU_EACH(i, rows * inner) {
-    const int64_t row = i / inner, from = order[row] - first;
+    const int64_t row = i / inner, number = order[row], from = number - first;
     if (from >= 0 && from < n)
       z[i] = x[from * inner + (i - row * inner)];
-    else if (zeros && order[row] < 0)
+    else if (zeros && number < 0)
       z[i] = T();
   }
 }
@@ -45,7 +45,9 @@ struct dealt {
   const int32_t *part;
   int64_t n, *order;
   __device__ bool chosen(int64_t i) const { return part[i % n] == i / n; }
-  __device__ void put(int64_t i, int64_t number) const { order[number] = i % n; }
+  __device__ void put(int64_t i, int64_t number) const { /* part is read twice: for counting, and here */
+    if (number < n) order[number] = i % n;
+  }
 };
 
 /* Where each partition begins in the order. */
@@ -124,7 +126,10 @@ static weft_err find_order(kernel *k, int n, int64_t rows, int64_t **there) {
   for (int64_t r = 0; r < rows; r++) order[r] = -1;
   for (int i = 0; i < n; i++) {
     const gpu_tensor index = gpu_in(k, i);
-    for (int64_t j = 0; j < index.count; j++) order[gpu_int(index, j)] = number++;
+    for (int64_t j = 0; j < index.count; j++, number++) {
+      const int64_t at = gpu_int(index, j); /* again, after check: it must be inside now */
+      if (at >= 0 && at < rows) order[at] = number;
+    }
   }
   weft_err err = gpu_scratch(k, rows, there);
   if (err == WEFT_OK) /* from memory that is not pinned: it may be freed when this returns */

@@ -31,7 +31,10 @@ template <segment_kind kind> static weft_err forward_gpu(kernel *k) {
 /* ---- backward: z[index[i]] += grad[id[i]] / scale of the segment ---- */
 
 template <class S> __global__ void count_kernel(int32_t *count, const S *id, int64_t n, int64_t segments) {
-  GPU_EACH(i, n) if (id[i] >= 0 && (int64_t)id[i] < segments) atomicAdd(&count[id[i]], 1);
+  GPU_EACH(i, n) {
+    const int64_t s = (int64_t)id[i]; /* loaded once: what was checked is what is used */
+    if (s >= 0 && s < segments) atomicAdd(&count[s], 1);
+  }
 }
 
 /* The slices that are added, each divided as its segment was; zeros for a segment that there is none of. */

@@ -34,6 +34,7 @@ struct weft_server {
   char *token, *certificate, *key, *ca;
   server_opts opts; /* its strings are those above */
   char name[WEFT_TASK_NAME_SIZE];
+  pid_t pid; /* of the process that created it */
   listener *listener;
   task *task;
   peers *peers;
@@ -144,6 +145,7 @@ weft_err weft__server_create(weft_server **out, const cluster *c, const server_o
   WEFT_TRY(weft__address_split(address, host, &port));
   weft_server *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
+  s->pid = getpid();
   pthread_rwlock_init(&s->components_lock, NULL);
   weft_err err = weft__cluster_copy(&s->cluster, c);
   if (!err) err = server_copy_opts(s, opts);
@@ -483,7 +485,7 @@ void weft__server_set_failed(weft_server *s) {
 }
 
 void weft__server_destroy(weft_server *s) {
-  if (!s) return;
+  if (!s || s->pid != getpid()) return; /* of the parent's: a forked child has none of its threads */
   server_unregister(s);
   if (s->members) weft__members_goodbye(s->members);
   if (!server_stop(s)) return;

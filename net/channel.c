@@ -4,6 +4,9 @@
  * client while it is connected, and gRPC before and after; when it is lost, the channel requests the endpoint
  * again.  Lost clients are kept until the channel is destroyed: a callback may still run on one, and there are few.
  *
+ * A child that was forked has none of the threads that serve a channel.  There calls fail at once, and destroying a
+ * channel leaves it as it is: its sockets and its state in gRPC are also the parent's.
+ *
  * Locks: `lock` over the request, a leaf; `clients_lock` over the fast clients, under which one is created.  Never
  * both. */
 #include "base/alloc.h"
@@ -13,6 +16,7 @@
 #include "net/transport.h"
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { REQUEST_INTERVAL_MS = 200, REQUEST_TIMEOUT_MS = 10000 };
 
@@ -20,6 +24,7 @@ struct channel {
   grpc_connection *grpc;
   char *address;
   bool wants_fast;
+  pid_t pid;                    /* of the process that created it */
   _Atomic(fast_client *) fast;  /* NULL: calls go by gRPC */
   pthread_mutex_t lock;         /* guards what follows */
   bool requesting;              /* from the request until the connection is lost */
@@ -91,6 +96,7 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
   pthread_mutex_init(&c->lock, NULL);
   pthread_mutex_init(&c->clients_lock, NULL);
   c->address = weft__strdup(address);
+  c->pid = getpid();
   c->wants_fast = opts && opts->keepalive;
   weft_err err =
       c->address ? weft__grpc_connection_create(&c->grpc, address, opts ? opts : &(channel_opts){0}) : WEFT_OOM;
@@ -104,7 +110,7 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
 }
 
 void weft__channel_destroy(channel *c) {
-  if (!c) return;
+  if (!c || c->pid != getpid()) return;
   if (c->grpc) c->grpc->ops->destroy(c->grpc); /* first: no fast client is created after it */
   for (int i = 0; i < c->n_client; i++) weft__fast_client_destroy(c->clients[i]);
   if (c->loops) weft__transport_release_loops(c->loops);
@@ -122,6 +128,18 @@ void weft__channel_call(channel *c, const char *method, message *request, const 
   static const call_opts none = {0};
   fast_client *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
   if (!opts) opts = &none;
+  if (c->pid != getpid()) {
+    message response = {0};
+    weft__message_finish(request);
+    fn(arg,
+       weft__fail(
+           WEFT_FAILED_PRECONDITION,
+           "%s to %s: the connection belongs to process %d, from which this process (%d) was forked; fork before "
+           "the first session of a cluster is opened",
+           method, c->address, (int)c->pid, (int)getpid()),
+       &response);
+    return;
+  }
   if (fast && !opts->only_grpc && weft__fast_client_call(fast, method, request, opts, fn, arg)) return;
   if (c->wants_fast) channel_request_endpoint(c);
   c->grpc->ops->call(c->grpc, method, request, opts, fn, arg);
@@ -129,5 +147,5 @@ void weft__channel_call(channel *c, const char *method, message *request, const 
 
 void weft__channel_flush(channel *c) {
   fast_client *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
-  if (fast) weft__fast_client_flush(fast);
+  if (fast && c->pid == getpid()) weft__fast_client_flush(fast);
 }

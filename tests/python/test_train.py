@@ -332,3 +332,37 @@ def test_fetched_arrays_are_the_programs_own():
         sess.run(v.initializer, {v.initial_value: fed})
         fed[:] = 9
         np.testing.assert_array_equal(sess.run(v), np.ones(4))
+
+
+def test_a_forked_child_leaves_the_parents_cluster_alone(tmp_path):
+    """It has none of the network's threads: calls fail at once, and its end does not disturb the parent's server."""
+    script = tmp_path / "forks.py"
+    script.write_text("""import os, signal, sys
+import tensorflow as tf
+if sys.argv[1:]:
+    tf.train.Server({"local": [sys.argv[1]]}, "local", 0).join()
+import socket, subprocess, time
+with socket.socket() as s:
+    s.bind(("127.0.0.1", 0))
+    address = "127.0.0.1:%d" % s.getsockname()[1]
+other = subprocess.Popen([sys.executable, "-m", "weft", __file__, address])
+server = tf.train.Server.create_local_server()
+c = tf.constant(5)
+own, remote = tf.Session(server.target), tf.Session("grpc://" + address)
+print(own.run(c), remote.run(c), flush=True)
+if os.fork() == 0:
+    signal.alarm(20)
+    for call in (lambda: tf.Session().run(c), lambda: remote.run(c), remote.close):
+        try:
+            print("child", call(), flush=True)
+        except tf.errors.FailedPreconditionError as e:
+            print("child:", "was forked" in str(e), flush=True)
+    own.close()
+    del own, remote, server
+    sys.exit(7)
+print("exit code", os.waitstatus_to_exitcode(os.wait()[1]))
+print(own.run(c), remote.run(c), flush=True)
+other.kill()
+""")
+    code, out, err = scripts.run(script, cwd=tmp_path)
+    assert out == "5 5\nchild 5\nchild: True\nchild: True\nexit code 7\n5 5\n", (code, out, err)

@@ -119,7 +119,8 @@ static int64_t accumulator_merge_rows(const rows *x, const rows *y, weft_dtype d
     bool from_y = i == x->n || (j < y->n && y->index[j] <= x->index[i]);
     if (to) {
       char *row = (char *)to->data + (size_t)n * bytes;
-      const char *a = x->data + (size_t)i * bytes, *b = y->data + (size_t)j * bytes;
+      const char *a = from_x ? x->data + (size_t)i * bytes : NULL; /* an empty sum has no data */
+      const char *b = from_y ? y->data + (size_t)j * bytes : NULL;
       TENSOR_DATA(index, int64_t)[n] = from_x ? x->index[i] : y->index[j];
       counts[n] = (from_x ? (x->counts ? x->counts[i] : 1) : 0) + (from_y ? (y->counts ? y->counts[j] : 1) : 0);
       if (from_x && from_y)

@@ -58,7 +58,7 @@ static bool by_blas(const gemm *g) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, start_blas);
   if (!blas_knows_processor) return false;
-  const bool adjoint = weft__dtype_class(g->type) == CLASS_COMPLEX;
+  const bool adjoint = g->adjoint && weft__dtype_class(g->type) == CLASS_COMPLEX;
   const CBLAS_TRANSPOSE flip = adjoint ? CblasConjTrans : CblasTrans;
   const CBLAS_TRANSPOSE ta = g->ta ? flip : CblasNoTrans, tb = g->tb ? flip : CblasNoTrans;
   if (!weft__fits_int(g->m) || !weft__fits_int(g->n) || !weft__fits_int(g->k) || !weft__fits_int(g->lda) ||

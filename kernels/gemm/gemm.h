@@ -14,7 +14,8 @@ typedef struct gemm {
   const void *a, *b;
   void *c;
   int64_t lda, ldb, ldc; /* elements from one row, as stored, to the next */
-  bool ta, tb;           /* a is stored as (k, m), b as (n, k); of complex matrices the adjoint is meant */
+  bool ta, tb;           /* a is stored as (k, m), b as (n, k) */
+  bool adjoint;          /* of complex matrices that are stored so, the conjugates are multiplied */
   bool accumulate;       /* c += a b */
 } gemm;
 

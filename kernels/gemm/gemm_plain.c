@@ -27,7 +27,7 @@ enum {
       for (int64_t p = 0; p < depth; p++)                                                                              \
         for (int64_t r = s; r < s + TILE_ROWS; r++, dst++) {                                                           \
           *dst = 0;                                                                                                    \
-          if (r < rows) *dst = g->ta ? (T)CONJ(a[(p0 + p) * g->lda + i0 + r]) : a[(i0 + r) * g->lda + p0 + p];         \
+          if (r < rows) *dst = g->ta ? CONJ(g, T, a[(p0 + p) * g->lda + i0 + r]) : a[(i0 + r) * g->lda + p0 + p];      \
         }                                                                                                              \
   }                                                                                                                    \
   static void name##_pack_b(const gemm *g, int64_t p0, int64_t depth, int64_t j0, int64_t cols, T *dst) {              \
@@ -38,7 +38,7 @@ enum {
     for (int64_t p = 0; p < depth && (g->tb || cols < COLS); p++)                                                      \
       for (int64_t j = 0; j < COLS; j++, dst++) {                                                                      \
         *dst = 0;                                                                                                      \
-        if (j < cols) *dst = g->tb ? (T)CONJ(b[(j0 + j) * g->ldb + p0 + p]) : b[(p0 + p) * g->ldb + j0 + j];           \
+        if (j < cols) *dst = g->tb ? CONJ(g, T, b[(j0 + j) * g->ldb + p0 + p]) : b[(p0 + p) * g->ldb + j0 + j];        \
       }                                                                                                                \
   }                                                                                                                    \
   /* c (rows, cols) += a strip times b strip */                                                                        \
@@ -69,10 +69,10 @@ enum {
     const T *a = g->a, *b = g->b;                                                                                      \
     for (int64_t i = 0; i < g->m; i++)                                                                                 \
       for (int64_t p = 0; p < g->k; p++) {                                                                             \
-        const A x = (A)(g->ta ? (T)CONJ(a[p * g->lda + i]) : a[i * g->lda + p]);                                       \
+        const A x = (A)(g->ta ? CONJ(g, T, a[p * g->lda + i]) : a[i * g->lda + p]);                                    \
         T *c = (T *)g->c + i * g->ldc;                                                                                 \
         if (g->tb)                                                                                                     \
-          for (int64_t j = 0; j < g->n; j++) c[j] = (T)(c[j] + x * (A)CONJ(b[j * g->ldb + p]));                        \
+          for (int64_t j = 0; j < g->n; j++) c[j] = (T)(c[j] + x * (A)CONJ(g, T, b[j * g->ldb + p]));                  \
         else                                                                                                           \
           for (int64_t j = 0; j < g->n; j++) c[j] = (T)(c[j] + x * (A)b[p * g->ldb + j]);                              \
       }                                                                                                                \
@@ -90,11 +90,13 @@ enum {
         name##_block(g, i0, g->m - i0 < BLOCK_ROWS ? g->m - i0 : BLOCK_ROWS, p0, g->k - p0 < deep ? g->k - p0 : deep); \
   }
 
-#define SAME(x) (x)
+#define SAME(g, T, x) (x)
+#define CONJ_F(g, T, x) ((g)->adjoint ? (T)conjf(x) : (T)(x))
+#define CONJ_D(g, T, x) ((g)->adjoint ? (T)conj(x) : (T)(x))
 DEFINE_GEMM(gemm_f32, float, float, SAME)
 DEFINE_GEMM(gemm_f64, double, double, SAME)
-DEFINE_GEMM(gemm_c64, float complex, float complex, conjf)
-DEFINE_GEMM(gemm_c128, double complex, double complex, conj)
+DEFINE_GEMM(gemm_c64, float complex, float complex, CONJ_F)
+DEFINE_GEMM(gemm_c128, double complex, double complex, CONJ_D)
 DEFINE_GEMM(gemm_u8, uint8_t, uint32_t, SAME)
 DEFINE_GEMM(gemm_u16, uint16_t, uint32_t, SAME)
 DEFINE_GEMM(gemm_u32, uint32_t, uint32_t, SAME)

@@ -106,15 +106,16 @@ TEST(a_product_is_the_same_when_split_over_threads) {
   weft__pool_destroy(threads.intra);
 }
 
-/* (1+2i) adjoint times i is (1-2i)i = 2+i; without the adjoint (1+2i)i = -2+i. */
-TEST(a_transposed_complex_operand_is_its_adjoint) {
+/* (1+2i) adjoint times i is (1-2i)i = 2+i; transposed only it is (1+2i)i = -2+i. */
+TEST(a_complex_operand_is_transposed_or_its_adjoint) {
   const double complex a = 1 + 2 * I, b = I;
   double complex c = 0;
   gemm g = {.type = WEFT_COMPLEX128, .m = 1, .n = 1, .k = 1, .a = &a, .b = &b, .c = &c, .lda = 1, .ldb = 1, .ldc = 1};
-  weft__gemm_serial(&g);
-  EXPECT_NEAR(creal(c), -2, 1e-12);
-  g.ta = true;
-  weft__gemm_serial(&g);
-  EXPECT_NEAR(creal(c), 2, 1e-12);
-  EXPECT_NEAR(cimag(c), 1, 1e-12);
+  for (int i = 0; i < 4; i++) {
+    g.ta = i & 1;
+    g.adjoint = i & 2;
+    weft__gemm_serial(&g);
+    EXPECT_NEAR(creal(c), i == 3 ? 2 : -2, 1e-12);
+    EXPECT_NEAR(cimag(c), 1, 1e-12);
+  }
 }

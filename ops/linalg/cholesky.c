@@ -9,9 +9,12 @@
 
 /* ---- Cholesky ---- */
 
+/* Of a Hermitian matrix the diagonal is real: as in TF, an imaginary part there is not looked at. */
 static void adjoint_of_lower(const matrix *m) {
-  for (int64_t i = 0; i < m->rows; i++)
+  for (int64_t i = 0; i < m->rows; i++) {
     for (int64_t j = 0; j < i; j++) weft__matrix_set(m, j, i, conj(weft__matrix_get(m, i, j)));
+    weft__matrix_set(m, i, i, creal(weft__matrix_get(m, i, i)));
+  }
 }
 
 /* The upper half of m becomes U with U'U = m; false if there is none. */

@@ -203,7 +203,7 @@ static weft_err batch_multiply(kernel *k, bool broadcasts) {
   if (weft__shape_broadcast(&s, &x, &y))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "In[0] and In[1] must have compatible batch dimensions: %s vs. %s", xt, yt);
-  batch j = {0};
+  batch j = {.one.adjoint = true};
   if (!set_product(&j.one, k))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Matrix size-incompatible: In[0]: %s, In[1]: %s %d %d", xt, yt,
                              j.one.ta, j.one.tb);

@@ -21,8 +21,11 @@ class Input:
 
     def cast(self, dtype):
         """The same value as another number type; signs dropped for unsigned ones.  Fractions become whole numbers
-        away from zero: a divisor stays one (TensorFlow dies of some integer divisions by zero)."""
+        away from zero: a divisor stays one (TensorFlow dies of some integer divisions by zero).  A complex number gets an
+        imaginary part, without which a conjugate would be the number itself."""
         v = self.value
+        if dtype.is_complex and not np.iscomplexobj(v):
+            v = v + 0.5j * v.reshape(-1)[::-1].reshape(v.shape)
         if dtype.is_unsigned or dtype == tf.bool:
             v = np.abs(v.real if np.iscomplexobj(v) else v)
         if np.iscomplexobj(v) and not dtype.is_complex:

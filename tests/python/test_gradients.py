@@ -82,6 +82,21 @@ def test_an_op_without_a_gradient_raises(op, kwargs):
     assert fails(program)[0] is LookupError
 
 
+# ---- complex matrices ----
+
+@pytest.mark.parametrize("flip", ["transpose_a", "transpose_b", "adjoint_a", "adjoint_b"])
+@pytest.mark.parametrize("rank", [2, 3, None])
+def test_products_of_complex_matrices(flip, rank):
+    def program(tf):
+        random = np.random.RandomState(0)
+        shape = [3, 3] if rank == 2 else [2, 3, 3]
+        a, b = (random.randn(*shape) + 1j * random.randn(*shape) for _ in range(2))
+        a, b = (tf.placeholder_with_default(x, None if rank is None else shape) for x in (a, b))
+        y = tf.matmul(a, b, **{flip: True})
+        return [y] + tf.gradients(y, [a, b], grad_ys=tf.constant(np.full(shape, 1 + 2j)))
+    both(program, same_nodes=False)
+
+
 # ---- second derivatives ----
 
 def test_hessians():

@@ -226,16 +226,21 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, name="b", dtype_hint=a.dtype.base_dtype)
         ranks = a.shape.ndims, b.shape.ndims
-        if (ranks[0] is None or ranks[0] > 2) and (ranks[1] is None or ranks[1] > 2):
-            if transpose_a:
-                adjoint_a = True
-            if transpose_b:
-                adjoint_b = True
-            return op("BatchMatMul", scope, x=a, y=b, adj_x=adjoint_a, adj_y=adjoint_b)
-        if None not in ranks and (ranks[0] > 2 or ranks[1] > 2):
-            return op("BatchMatMulV2", scope, x=a, y=b, adj_x=transpose_a or adjoint_a, adj_y=transpose_b or adjoint_b)
-        return op("MatMul", scope, a=a, b=b, transpose_a=bool(transpose_a or adjoint_a),
-                  transpose_b=bool(transpose_b or adjoint_b))
+        if transpose_a and adjoint_a:
+            raise ValueError("Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=%s, "
+                             "`adjoint_a`=%s." % (transpose_a, adjoint_a))
+        if transpose_b and adjoint_b:
+            raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=%s, "
+                             "`adjoint_b`=%s." % (transpose_b, adjoint_b))
+        flips = {"x": bool(transpose_a or adjoint_a), "y": bool(transpose_b or adjoint_b)}
+        batched = [r is None or r > 2 for r in ranks]
+        # The batched ops take adjoints, and MatMul transposes: what was asked for differs by a conjugate.
+        a = conj(a) if (transpose_a if any(batched) else adjoint_a) else a
+        b = conj(b) if (transpose_b if any(batched) else adjoint_b) else b
+        if any(batched):
+            kind = "BatchMatMul" if all(batched) else "BatchMatMulV2"
+            return op(kind, scope, x=a, y=b, adj_x=flips["x"], adj_y=flips["y"])
+        return op("MatMul", scope, a=a, b=b, transpose_a=flips["x"], transpose_b=flips["y"])
 
 
 def batch_matmul(x, y, adj_x=False, adj_y=False, name=None):

@@ -102,9 +102,27 @@ static PyObject *wrap(weft_tensor *t) {
   return (PyObject *)v;
 }
 
+/* Where numpy has no bfloat16, the table names float32, to which the elements are widened. */
+static int fit_bfloat16(weft_tensor **t, PyObject *dtype) {
+  PyObject *size = weft_tensor_dtype(*t) == WEFT_BFLOAT16 ? PyObject_GetAttrString(dtype, "itemsize") : NULL;
+  const bool widens = size && PyLong_AsLong(size) == 4;
+  Py_XDECREF(size);
+  if (!widens) return PyErr_Occurred() ? -1 : 0;
+  weft_tensor *wide;
+  weft_err err = weft_tensor_create(&wide, WEFT_FLOAT, weft_tensor_rank(*t), weft_tensor_dims(*t), NULL);
+  if (err) return ext_raise(err), -1;
+  const uint16_t *from = weft_tensor_data(*t);
+  uint32_t *to = weft_tensor_data(wide);
+  for (int64_t i = 0; i < weft_tensor_count(wide); i++) to[i] = (uint32_t)from[i] << 16;
+  weft_tensor_destroy(*t);
+  *t = wide;
+  return 0;
+}
+
 static PyObject *numbers_to_numpy(weft_tensor *t) {
   PyObject *number = PyLong_FromLong(weft_tensor_dtype(t));
   PyObject *dtype = number ? PyObject_GetItem(dtypes, number) : NULL; /* new reference */
+  if (dtype && fit_bfloat16(&t, dtype) != 0) Py_CLEAR(dtype);
   PyObject *shape = dtype ? ext_shape(weft_tensor_rank(t), weft_tensor_dims(t)) : NULL;
   int rank = weft_tensor_rank(t);
   Py_XDECREF(number);

@@ -100,6 +100,8 @@ def triple(value, dtype=None, shape=None):
     if shape is not None:
         array = _filled(array, shape)
     array = np.ascontiguousarray(array).reshape(array.shape)
+    if dtype.as_datatype_enum == 14:
+        array = dtypes.bfloat16_bits(array)
     return (dtype.as_datatype_enum, array.shape, array), dtype
 
 
@@ -129,7 +131,8 @@ def _cast(value, array, dtype):
         check_range(array, dtype)
     if not isinstance(value, (np.ndarray, np.generic)) and not _has_numpy(value, None) and array.size:
         kinds = {"f": "fiub"[:3], "i": "iu", "u": "iu", "b": "b", "c": "cfiu"}
-        if want.kind in kinds and array.dtype.kind not in kinds[want.kind]:
+        kind = "f" if dtype.is_floating else want.kind
+        if kind in kinds and array.dtype.kind not in kinds[kind]:
             raise TypeError("Expected %s, got %r of type '%s' instead." % (
                 dtype.name, array.ravel().tolist()[0] if array.ndim else value, type(array.ravel().tolist()[0]).__name__))
     return array.astype(want)

@@ -78,7 +78,7 @@ class DType:
 
     @property
     def size(self):
-        return np.dtype(self.as_numpy_dtype).itemsize if self.base_dtype._number != 7 else 1
+        return {7: 1, 14: 2}.get(self.base_dtype._number) or np.dtype(self.as_numpy_dtype).itemsize
 
     def _limit(self, which):
         kind = np.dtype(self.as_numpy_dtype)
@@ -130,8 +130,13 @@ class DType:
 _NAMES = ["invalid", "float32", "float64", "int32", "uint8", "int16", "int8", "string", "complex64", "int64", "bool",
           "qint8", "quint8", "qint32", "bfloat16", "qint16", "quint16", "uint16", "complex128", "float16", "resource",
           "variant", "uint32", "uint64"]
+try:
+    from ml_dtypes import bfloat16 as _bfloat16  # as TensorFlow shows it
+except ImportError:
+    _bfloat16 = np.float32  # which holds every bfloat16
+
 _NUMPY = {1: np.float32, 2: np.float64, 3: np.int32, 4: np.uint8, 5: np.int16, 6: np.int8, 7: np.object_,
-          8: np.complex64, 9: np.int64, 10: np.bool_, 11: np.int8, 12: np.uint8, 13: np.int32, 14: np.uint16,
+          8: np.complex64, 9: np.int64, 10: np.bool_, 11: np.int8, 12: np.uint8, 13: np.int32, 14: _bfloat16,
           15: np.int16, 16: np.uint16, 17: np.uint16, 18: np.complex128, 19: np.float16, 22: np.uint32, 23: np.uint64}
 # The names in definitions of ops and in TensorFlow's protos.
 _SHORT = {"float": 1, "double": 2, "half": 19, "invalid": 0}
@@ -148,7 +153,7 @@ QUANTIZED_DTYPES = frozenset(DType(n) for n in (11, 12, 13, 15, 16))
 _BY_NAME = {name: DType(n) for n, name in enumerate(_NAMES)}
 _BY_NAME.update({name + "_ref": DType(n + 100) for n, name in enumerate(_NAMES)})
 _BY_NAME.update({name: DType(n) for name, n in _SHORT.items()})
-_FROM_NUMPY = {np.dtype(kind): DType(n) for n, kind in sorted(_NUMPY.items(), reverse=True) if n not in (11, 12, 13, 14, 15, 16)}
+_FROM_NUMPY = {np.dtype(kind): DType(n) for n, kind in sorted(_NUMPY.items(), reverse=True) if n not in (11, 12, 13, 15, 16)}
 
 
 def datatype_name(number):
@@ -185,6 +190,16 @@ def as_dtype(value):
     if kind is None or kind not in _FROM_NUMPY:
         raise TypeError("Cannot convert value %r to a TensorFlow DType." % (value,))
     return _FROM_NUMPY[kind]
+
+
+def bfloat16_bits(array):
+    """The 16 bits of each number as bfloat16, to the nearest and the even one of two: what the extension takes."""
+    if array.dtype.itemsize == 2 and array.dtype.kind == "V":
+        return array.view(np.uint16)
+    bits = np.ascontiguousarray(array, np.float32).reshape(array.shape).view(np.uint32)
+    rounded = (bits + np.uint32(0x7fff) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    nan = np.isnan(bits.view(np.float32))
+    return np.where(nan, np.uint32(0x7fc0), rounded).astype(np.uint16)
 
 
 def numpy_table():

@@ -3,7 +3,7 @@ import numpy as np
 
 from weft._core.framework import protos
 from weft._core.framework.attrs import shape_proto
-from weft._core.framework.dtypes import as_dtype
+from weft._core.framework.dtypes import as_dtype, bfloat16_bits
 from weft._core.framework.tensor_shape import TensorShape
 
 
@@ -19,7 +19,7 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False):
     if kind.name == "string":
         made.string_val.extend([v.encode() if isinstance(v, str) else bytes(v) for v in array.ravel().tolist()])
     else:
-        made.tensor_content = np.ascontiguousarray(array).tobytes()
+        made.tensor_content = np.ascontiguousarray(bfloat16_bits(array) if kind.name == "bfloat16" else array).tobytes()
     return made
 
 
@@ -30,6 +30,9 @@ _FIELDS = {"float32": "float_val", "float64": "double_val", "int32": "int_val", 
 def make_ndarray(tensor):
     kind = as_dtype(tensor.dtype)
     shape = [d.size for d in tensor.tensor_shape.dim]
+    if tensor.tensor_content and kind.name == "bfloat16":
+        bits = np.frombuffer(tensor.tensor_content, np.uint16).astype(np.uint32) << np.uint32(16)
+        return bits.view(np.float32).astype(kind.as_numpy_dtype).reshape(shape)
     if tensor.tensor_content:
         return np.frombuffer(tensor.tensor_content, kind.as_numpy_dtype).reshape(shape).copy()
     if kind.name not in _FIELDS:

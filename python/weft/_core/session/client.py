@@ -154,7 +154,7 @@ def _feed(graph, key, value):
                             "setting the type of the feed tensor to a larger type (e.g. int64)." % (
                                 value, type(value), np.dtype(kind).name))
     _check_shape(c, tensor, array.shape)
-    return tensor._out, (number, array.shape, array)
+    return tensor._out, (number, array.shape, dtypes.bfloat16_bits(array) if number == 14 else array)
 
 
 def _check_shape(c, tensor, given):

@@ -273,7 +273,7 @@ weft_err weft__elementwise(kernel *k, const elem_op *e, const void *arg) {
   const weft_dtype type = k->in[k->n_in - 1]->dtype;
   elem_loop *loop = e->loop[type];
   const bool through_float = !loop && as_float(type);
-  if (through_float) loop = e->loop[WEFT_FLOAT];
+  if (through_float) loop = e->rounded[type == WEFT_BFLOAT16] ? e->rounded[type == WEFT_BFLOAT16] : e->loop[WEFT_FLOAT];
   if (!loop) return weft__kernel_no_type(k, type);
   weft_tensor *out = weft__elementwise_out(k, &s);
   if (!out) return WEFT_OOM;

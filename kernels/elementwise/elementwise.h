@@ -23,6 +23,9 @@ typedef void elem_loop(void *z, const void *const *in, int64_t n, const void *ar
 typedef struct elem_op {
   int cost;                          /* about how many nanoseconds ELEM_BLOCK elements take */
   elem_loop *loop[WEFT_DTYPE_COUNT]; /* by the type of the last input; half and bfloat16 default to float's */
+  /* Of half and bfloat16: loops over floats that round between their steps, as TF's do.  NULL: float's own, which rounds
+   * the result alone. */
+  elem_loop *rounded[2];
 } elem_op;
 enum { COST_CHEAP = 150, COST_VECTOR = 800, COST_CALL = 8000 };
 
@@ -97,6 +100,13 @@ int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i);
 #define EACH_REAL(LOOP, name, expr) EACH_FLOAT(LOOP, name, expr) EACH_INT(LOOP, name, expr)
 #define EACH_COMPLEX(LOOP, name, expr)                                                                                 \
   LOOP(name, c64, float complex, float complex, expr) LOOP(name, c128, double complex, double complex, expr)
+
+/* Loops over floats that stand for half (name_f16) and bfloat16 (name_b16).  EXPR(R) is a macro; R(v) rounds a step. */
+#define ROUND_HALF(v) vfrom_half(vto_half(v))
+#define ROUND_BFLOAT16(v) vfrom_bfloat16(vto_bfloat16(v))
+#define EACH_ROUNDED(LOOP, name, EXPR)                                                                                 \
+  LOOP(name, f16, float, float, EXPR(ROUND_HALF)) LOOP(name, b16, float, float, EXPR(ROUND_BFLOAT16))
+#define ROWS_ROUNDED(name) .rounded = {name##_f16, name##_b16}
 
 /* The rows of an elem_op for what the lines above made. */
 #define ROWS_FLOAT(name) [WEFT_FLOAT] = name##_f32, [WEFT_DOUBLE] = name##_f64

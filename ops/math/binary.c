@@ -17,14 +17,16 @@ EACH_REAL(BINARY, mul, (A)x *(A)y)
 EACH_COMPLEX(BINARY, mul, x *y)
 EACH_REAL(BINARY, squared_difference, ((A)x - (A)y) * ((A)x - (A)y))
 EACH_COMPLEX(BINARY_CALL, squared_difference, (x - y) * conj(x - y))
+#define SQUARED_DIFFERENCE(R) R(x - y) * R(x - y)
+EACH_ROUNDED(BINARY, squared_difference, SQUARED_DIFFERENCE)
 EACH_FLOAT(BINARY, mul_no_nan, y == 0 ? 0 : x * y)
 EACH_COMPLEX(BINARY, mul_no_nan, y == 0 ? 0 : x * y)
 
 const elem_op weft__add_op = {COST_CHEAP, {ROWS_REAL(add), ROWS_COMPLEX(add)}};
 static const elem_op sub_op = {COST_CHEAP, {ROWS_REAL(sub), ROWS_COMPLEX(sub)}};
 const elem_op weft__mul_op = {COST_CHEAP, {ROWS_REAL(mul), ROWS_COMPLEX(mul)}};
-static const elem_op squared_difference_op = {COST_CHEAP,
-                                              {ROWS_REAL(squared_difference), ROWS_COMPLEX(squared_difference)}};
+static const elem_op squared_difference_op = {
+    COST_CHEAP, {ROWS_REAL(squared_difference), ROWS_COMPLEX(squared_difference)}, ROWS_ROUNDED(squared_difference)};
 static const elem_op mul_no_nan_op = {COST_CHEAP, {ROWS_FLOAT(mul_no_nan), ROWS_COMPLEX(mul_no_nan)}};
 
 /* ---- quotients ---- */
@@ -38,6 +40,10 @@ EACH_SIGNED(BINARY_CALL, div, int_div(x, y))
 EACH_UNSIGNED(BINARY_CALL, div, x / y)
 EACH_FLOAT(BINARY, truncate_div, trunc(x / y))
 EACH_FLOAT(BINARY, floor_div, floor(x / y))
+#define TRUNCATE_DIV(R) truncf(R(x / y))
+EACH_ROUNDED(BINARY, truncate_div, TRUNCATE_DIV)
+#define FLOOR_DIV(R) floorf(R(x / y))
+EACH_ROUNDED(BINARY, floor_div, FLOOR_DIV)
 EACH_SIGNED(BINARY_CALL, floor_div, int_floor_div(x, y))
 EACH_FLOAT(BINARY_CALL, floor_mod, towards(fmod(x, y), y))
 EACH_SIGNED(BINARY_CALL, floor_mod, int_floor_mod(x, y))
@@ -51,8 +57,10 @@ EACH_COMPLEX(BINARY, xdivy, x == 0 ? 0 : x / y)
 
 static const elem_op real_div_op = {COST_CHEAP, {ROWS_FLOAT(div), ROWS_COMPLEX(div)}};
 static const elem_op div_op = {COST_VECTOR, {ROWS_REAL(div), ROWS_COMPLEX(div)}};
-static const elem_op truncate_div_op = {COST_VECTOR, {ROWS_FLOAT(truncate_div), ROWS_INT(div)}};
-static const elem_op floor_div_op = {COST_VECTOR, {ROWS_FLOAT(floor_div), ROWS_SIGNED(floor_div), ROWS_UNSIGNED(div)}};
+static const elem_op truncate_div_op = {
+    COST_VECTOR, {ROWS_FLOAT(truncate_div), ROWS_INT(div)}, ROWS_ROUNDED(truncate_div)};
+static const elem_op floor_div_op = {
+    COST_VECTOR, {ROWS_FLOAT(floor_div), ROWS_SIGNED(floor_div), ROWS_UNSIGNED(div)}, ROWS_ROUNDED(floor_div)};
 static const elem_op floor_mod_op = {COST_CALL, {ROWS_REAL(floor_mod)}};
 static const elem_op mod_op = {COST_CALL, {ROWS_FLOAT(mod), ROWS_SIGNED(mod)}};
 static const elem_op div_no_nan_op = {COST_CHEAP, {ROWS_FLOAT(div_no_nan), ROWS_COMPLEX(div_no_nan)}};
@@ -75,14 +83,18 @@ EACH_FLOAT(UNARY, power2, x *x)
 EACH_FLOAT(BINARY_CALL, xlogy, x == 0 ? 0 : x * log(y))
 EACH_COMPLEX(BINARY_CALL, xlogy, x == 0 ? 0 : x * log(y))
 EACH_FLOAT(BINARY_CALL, xlog1py, x == 0 ? 0 : x * log1p(y))
+#define XLOGY(R) x == 0 ? 0 : x *R(logf(y))
+EACH_ROUNDED(BINARY_CALL, xlogy, XLOGY)
+#define XLOG1PY(R) x == 0 ? 0 : x *R(log1pf(y))
+EACH_ROUNDED(BINARY_CALL, xlog1py, XLOG1PY)
 EACH_COMPLEX(BINARY_CALL, xlog1py, x == 0 ? 0 : x * log(1 + y))
 EACH_FLOAT(BINARY_CALL, arctan2, atan2(x, y))
 EACH_FLOAT(BINARY_CALL, next_after, nextafter(x, y))
 
 static const elem_op pow_op = {COST_CALL, {ROWS_FLOAT(power), ROWS_SIGNED(power), ROWS_COMPLEX(power)}};
 static const elem_op square_op = {COST_CHEAP, {ROWS_FLOAT(power2)}};
-static const elem_op xlogy_op = {COST_CALL, {ROWS_FLOAT(xlogy), ROWS_COMPLEX(xlogy)}};
-static const elem_op xlog1py_op = {COST_CALL, {ROWS_FLOAT(xlog1py), ROWS_COMPLEX(xlog1py)}};
+static const elem_op xlogy_op = {COST_CALL, {ROWS_FLOAT(xlogy), ROWS_COMPLEX(xlogy)}, ROWS_ROUNDED(xlogy)};
+static const elem_op xlog1py_op = {COST_CALL, {ROWS_FLOAT(xlog1py), ROWS_COMPLEX(xlog1py)}, ROWS_ROUNDED(xlog1py)};
 static const elem_op atan2_op = {COST_CALL, {ROWS_FLOAT(arctan2)}};
 static const elem_op next_after_op = {COST_CALL, {ROWS_FLOAT(next_after)}};
 

@@ -35,6 +35,8 @@ typedef struct job {
   }
 DEFINE_RUN(sum_f32, float, 0, a + v)
 DEFINE_RUN(sum_f64, double, 0, a + v)
+DEFINE_RUN(sum_f16, float, 0, ROUND_HALF(a + v)) /* 16 bits round at every step, as TF's do */
+DEFINE_RUN(sum_b16, float, 0, ROUND_BFLOAT16(a + v))
 DEFINE_RUN(sum_c64, float complex, 0, a + v)
 DEFINE_RUN(sum_c128, double complex, 0, a + v)
 DEFINE_RUN(sum_u8, uint8_t, 0, a + v)
@@ -43,6 +45,8 @@ DEFINE_RUN(sum_u32, uint32_t, 0, a + v)
 DEFINE_RUN(sum_u64, uint64_t, 0, a + v)
 DEFINE_RUN(prod_f32, float, 1, a *v)
 DEFINE_RUN(prod_f64, double, 1, a *v)
+DEFINE_RUN(prod_f16, float, 1, ROUND_HALF(a *v))
+DEFINE_RUN(prod_b16, float, 1, ROUND_BFLOAT16(a *v))
 DEFINE_RUN(prod_c64, float complex, 1, a *v)
 DEFINE_RUN(prod_c128, double complex, 1, a *v)
 DEFINE_RUN(prod_u8, uint8_t, 1, (uint32_t)a *v)
@@ -61,7 +65,7 @@ DEFINE_RUN(log_f64, double, -INFINITY, log_sum(a, v))
 
 #define BY_TYPE(name)                                                                                                  \
   {                                                                                                                    \
-    [WEFT_FLOAT] = name##_f32, [WEFT_DOUBLE] = name##_f64, [WEFT_HALF] = name##_f32, [WEFT_BFLOAT16] = name##_f32,     \
+    [WEFT_FLOAT] = name##_f32, [WEFT_DOUBLE] = name##_f64, [WEFT_HALF] = name##_f16, [WEFT_BFLOAT16] = name##_b16,     \
     [WEFT_COMPLEX64] = name##_c64, [WEFT_COMPLEX128] = name##_c128, [WEFT_INT8] = name##_u8, [WEFT_UINT8] = name##_u8, \
     [WEFT_INT16] = name##_u16, [WEFT_UINT16] = name##_u16, [WEFT_INT32] = name##_u32, [WEFT_UINT32] = name##_u32,      \
     [WEFT_INT64] = name##_u64, [WEFT_UINT64] = name##_u64                                                              \

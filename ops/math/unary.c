@@ -21,6 +21,8 @@ EACH_COMPLEX(UNARY, square, x *x)
 EACH_FLOAT(UNARY, root, sqrt(x))
 EACH_COMPLEX(UNARY_CALL, root, sqrt(x))
 EACH_FLOAT(UNARY, inverse_root, 1 / sqrt(x))
+#define INVERSE_ROOT(R) 1 / R(sqrtf(x))
+EACH_ROUNDED(UNARY, inverse_root, INVERSE_ROOT)
 EACH_COMPLEX(UNARY_CALL, inverse_root, 1 / sqrt(x))
 EACH_FLOAT(UNARY, reciprocal, 1 / x)
 EACH_COMPLEX(UNARY_CALL, reciprocal, 1 / x)
@@ -30,7 +32,8 @@ static const elem_op abs_op = {COST_CHEAP, {ROWS_FLOAT(absolute), ROWS_SIGNED(ab
 static const elem_op sign_op = {COST_CHEAP, {ROWS_FLOAT(sign), ROWS_SIGNED(sign), ROWS_COMPLEX(sign)}};
 static const elem_op square_op = {COST_CHEAP, {ROWS_REAL(square), ROWS_COMPLEX(square)}};
 static const elem_op sqrt_op = {COST_CHEAP, {ROWS_FLOAT(root), ROWS_COMPLEX(root)}};
-static const elem_op rsqrt_op = {COST_CHEAP, {ROWS_FLOAT(inverse_root), ROWS_COMPLEX(inverse_root)}};
+static const elem_op rsqrt_op = {
+    COST_CHEAP, {ROWS_FLOAT(inverse_root), ROWS_COMPLEX(inverse_root)}, ROWS_ROUNDED(inverse_root)};
 static const elem_op reciprocal_op = {COST_CHEAP, {ROWS_FLOAT(reciprocal), ROWS_COMPLEX(reciprocal)}};
 
 /* ---- exponentials and logarithms ---- */
@@ -48,13 +51,15 @@ UNARY_CALL(logarithm_plus_1, f64, double, double, log1p(x))
 EACH_COMPLEX(UNARY_CALL, logarithm_plus_1, log(1 + x))
 UNARY(sigmoid, f32, float, float, vsigmoidf(x))
 UNARY_CALL(sigmoid, f64, double, double, 1 / (1 + exp(-x)))
+#define SIGMOID(R) isinf(R(vexpf(x))) ? 1 : R(vexpf(x)) / R(1 + R(vexpf(x)))
+EACH_ROUNDED(UNARY, sigmoid, SIGMOID)
 EACH_COMPLEX(UNARY_CALL, sigmoid, 1 / (1 + exp(-x)))
 
 static const elem_op exp_op = {COST_VECTOR, {ROWS_FLOAT(exponential), ROWS_COMPLEX(exponential)}};
 static const elem_op expm1_op = {COST_VECTOR, {ROWS_FLOAT(exponential_minus_1), ROWS_COMPLEX(exponential_minus_1)}};
 static const elem_op log_op = {COST_VECTOR, {ROWS_FLOAT(logarithm), ROWS_COMPLEX(logarithm)}};
 static const elem_op log1p_op = {COST_VECTOR, {ROWS_FLOAT(logarithm_plus_1), ROWS_COMPLEX(logarithm_plus_1)}};
-static const elem_op sigmoid_op = {COST_VECTOR, {ROWS_FLOAT(sigmoid), ROWS_COMPLEX(sigmoid)}};
+static const elem_op sigmoid_op = {COST_VECTOR, {ROWS_FLOAT(sigmoid), ROWS_COMPLEX(sigmoid)}, ROWS_ROUNDED(sigmoid)};
 
 /* ---- circles and hyperbolas ---- */
 UNARY(near_sine, f32, float, float, vsinf(x))

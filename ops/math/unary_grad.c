@@ -18,11 +18,26 @@ EACH_COMPLEX(BINARY_CALL, sqrt_grad, y == 0 ? 0 : y / 2 / conj(x))
 EACH_FLOAT(BINARY, rsqrt_grad, (T)-0.5 * y * x * x * x)
 EACH_COMPLEX(BINARY_CALL, rsqrt_grad, -y / 2 * conj(x) * conj(x) * conj(x))
 
-static const elem_op tanh_op = {COST_CHEAP, {ROWS_FLOAT(tanh_grad), ROWS_COMPLEX(tanh_grad)}};
-static const elem_op sigmoid_op = {COST_CHEAP, {ROWS_FLOAT(sigmoid_grad), ROWS_COMPLEX(sigmoid_grad)}};
-static const elem_op reciprocal_op = {COST_CHEAP, {ROWS_FLOAT(reciprocal_grad), ROWS_COMPLEX(reciprocal_grad)}};
-static const elem_op sqrt_op = {COST_CHEAP, {ROWS_FLOAT(sqrt_grad), ROWS_COMPLEX(sqrt_grad)}};
-static const elem_op rsqrt_op = {COST_CHEAP, {ROWS_FLOAT(rsqrt_grad), ROWS_COMPLEX(rsqrt_grad)}};
+/* The steps of TF in 16 bits.  For bfloat16, Sigmoid's are taken in another order and Sqrt's multiply by an inverse. */
+#define TANH_GRAD(R) y *R(1 - R(x * x))
+EACH_ROUNDED(BINARY, tanh_grad, TANH_GRAD)
+BINARY(sigmoid_grad, f16, float, float, ROUND_HALF(y *x) * ROUND_HALF(1 - x))
+BINARY(sigmoid_grad, b16, float, float, y *ROUND_BFLOAT16(x *ROUND_BFLOAT16(1 - x)))
+#define RECIPROCAL_GRAD(R) -y *R(x *x)
+EACH_ROUNDED(BINARY, reciprocal_grad, RECIPROCAL_GRAD)
+BINARY(sqrt_grad, f16, float, float, y == 0 ? 0 : ROUND_HALF(y * 0.5f) / x)
+BINARY(sqrt_grad, b16, float, float, y == 0 ? 0 : y * 0.5f * ROUND_BFLOAT16(1 / x))
+#define RSQRT_GRAD(R) R(-0.5f * R(y * x)) * R(x *x)
+EACH_ROUNDED(BINARY, rsqrt_grad, RSQRT_GRAD)
+
+static const elem_op tanh_op = {COST_CHEAP, {ROWS_FLOAT(tanh_grad), ROWS_COMPLEX(tanh_grad)}, ROWS_ROUNDED(tanh_grad)};
+static const elem_op sigmoid_op = {
+    COST_CHEAP, {ROWS_FLOAT(sigmoid_grad), ROWS_COMPLEX(sigmoid_grad)}, ROWS_ROUNDED(sigmoid_grad)};
+static const elem_op reciprocal_op = {
+    COST_CHEAP, {ROWS_FLOAT(reciprocal_grad), ROWS_COMPLEX(reciprocal_grad)}, ROWS_ROUNDED(reciprocal_grad)};
+static const elem_op sqrt_op = {COST_CHEAP, {ROWS_FLOAT(sqrt_grad), ROWS_COMPLEX(sqrt_grad)}, ROWS_ROUNDED(sqrt_grad)};
+static const elem_op rsqrt_op = {
+    COST_CHEAP, {ROWS_FLOAT(rsqrt_grad), ROWS_COMPLEX(rsqrt_grad)}, ROWS_ROUNDED(rsqrt_grad)};
 
 static weft_err pairwise(kernel *k, const elem_op *e) {
   const int64_t nx = weft__tensor_count(k->in[0]), ny = weft__tensor_count(k->in[1]);

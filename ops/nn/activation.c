@@ -26,13 +26,25 @@ UNARY(softplus, f32, float, float, vsoftplusf(x))
 UNARY_CALL(softplus, f64, double, double, (x > 0 ? x : 0) + log1p(exp(-fabs(x))))
 EACH_FLOAT(UNARY, softsign, x / (1 + fabs(x)))
 
+/* The steps of TF in 16 bits.  Beyond its threshold softplus is x, or e^x. */
+#define LEAKY_RELU(R) x > 0 ? x : x *R(*(const float *)arg)
+EACH_ROUNDED(UNARY, leaky_relu, LEAKY_RELU)
+#define ELU(R) x < 0 ? R(vexpf(x)) - 1 : x
+EACH_ROUNDED(UNARY, elu, ELU)
+#define SELU(R) x < 0 ? R((float)SELU_SCALE_ALPHA) * R(R(vexpf(x)) - 1) : R((float)SELU_SCALE) * x
+EACH_ROUNDED(UNARY, selu, SELU)
+UNARY_CALL(softplus, f16, float, float, x > 11 ? x : log1pf(ROUND_HALF(vexpf(x))))
+UNARY_CALL(softplus, b16, float, float, x > 2.84375f ? x : x < -2.84375f ? vexpf(x) : log1pf(ROUND_BFLOAT16(vexpf(x))))
+#define SOFTSIGN(R) x / R(1 + fabsf(x))
+EACH_ROUNDED(UNARY, softsign, SOFTSIGN)
+
 static const elem_op relu_op = {COST_CHEAP, {ROWS_REAL(relu)}};
 static const elem_op relu6_op = {COST_CHEAP, {ROWS_REAL(relu6)}};
-static const elem_op leaky_relu_op = {COST_CHEAP, {ROWS_FLOAT(leaky_relu)}};
-static const elem_op elu_op = {COST_VECTOR, {ROWS_FLOAT(elu)}};
-static const elem_op selu_op = {COST_VECTOR, {ROWS_FLOAT(selu)}};
-static const elem_op softplus_op = {COST_VECTOR, {ROWS_FLOAT(softplus)}};
-static const elem_op softsign_op = {COST_CHEAP, {ROWS_FLOAT(softsign)}};
+static const elem_op leaky_relu_op = {COST_CHEAP, {ROWS_FLOAT(leaky_relu)}, ROWS_ROUNDED(leaky_relu)};
+static const elem_op elu_op = {COST_VECTOR, {ROWS_FLOAT(elu)}, ROWS_ROUNDED(elu)};
+static const elem_op selu_op = {COST_VECTOR, {ROWS_FLOAT(selu)}, ROWS_ROUNDED(selu)};
+static const elem_op softplus_op = {COST_VECTOR, {ROWS_FLOAT(softplus)}, ROWS_ROUNDED(softplus)};
+static const elem_op softsign_op = {COST_CHEAP, {ROWS_FLOAT(softsign)}, ROWS_ROUNDED(softsign)};
 
 static weft_err leaky_relu_cpu(kernel *k) {
   const float alpha = weft__node_float(k->node, "alpha", 0.2f);
@@ -49,13 +61,24 @@ BINARY(softplus_grad, f32, float, float, x *vsigmoidf(y))
 BINARY_CALL(softplus_grad, f64, double, double, x / (exp(-y) + 1))
 EACH_FLOAT(BINARY, softsign_grad, x / ((1 + fabs(y)) * (1 + fabs(y))))
 
+#define LEAKY_RELU_GRAD(R) y > 0 ? x : x *R(*(const float *)arg)
+EACH_ROUNDED(BINARY, leaky_relu_grad, LEAKY_RELU_GRAD)
+#define ELU_GRAD(R) y < 0 ? x *R(y + 1) : x
+EACH_ROUNDED(BINARY, elu_grad, ELU_GRAD)
+#define SELU_GRAD(R) y < 0 ? x *R(y + R((float)SELU_SCALE_ALPHA)) : x *R((float)SELU_SCALE)
+EACH_ROUNDED(BINARY, selu_grad, SELU_GRAD)
+#define SOFTPLUS_GRAD(R) x / R(R(vexpf(-y)) + 1)
+EACH_ROUNDED(BINARY, softplus_grad, SOFTPLUS_GRAD)
+#define SOFTSIGN_GRAD(R) x / R(R(1 + fabsf(y)) * R(1 + fabsf(y)))
+EACH_ROUNDED(BINARY, softsign_grad, SOFTSIGN_GRAD)
+
 static const elem_op relu_grad_op = {COST_CHEAP, {ROWS_REAL(relu_grad)}};
 static const elem_op relu6_grad_op = {COST_CHEAP, {ROWS_REAL(relu6_grad)}};
-static const elem_op leaky_relu_grad_op = {COST_CHEAP, {ROWS_FLOAT(leaky_relu_grad)}};
-static const elem_op elu_grad_op = {COST_CHEAP, {ROWS_FLOAT(elu_grad)}};
-static const elem_op selu_grad_op = {COST_CHEAP, {ROWS_FLOAT(selu_grad)}};
-static const elem_op softplus_grad_op = {COST_VECTOR, {ROWS_FLOAT(softplus_grad)}};
-static const elem_op softsign_grad_op = {COST_CHEAP, {ROWS_FLOAT(softsign_grad)}};
+static const elem_op leaky_relu_grad_op = {COST_CHEAP, {ROWS_FLOAT(leaky_relu_grad)}, ROWS_ROUNDED(leaky_relu_grad)};
+static const elem_op elu_grad_op = {COST_CHEAP, {ROWS_FLOAT(elu_grad)}, ROWS_ROUNDED(elu_grad)};
+static const elem_op selu_grad_op = {COST_CHEAP, {ROWS_FLOAT(selu_grad)}, ROWS_ROUNDED(selu_grad)};
+static const elem_op softplus_grad_op = {COST_VECTOR, {ROWS_FLOAT(softplus_grad)}, ROWS_ROUNDED(softplus_grad)};
+static const elem_op softsign_grad_op = {COST_CHEAP, {ROWS_FLOAT(softsign_grad)}, ROWS_ROUNDED(softsign_grad)};
 
 static weft_err pairwise(kernel *k, const elem_op *e, const void *arg) {
   if (!weft__shape_equal(&k->in[0]->shape, &k->in[1]->shape))

@@ -118,6 +118,12 @@ static weft_err div_grad(backprop *b) {
   return WEFT_OK;
 }
 
+/* TF registers a gradient that does no more. */
+static weft_err add_grad(backprop *b) {
+  return weft__fail(WEFT_UNIMPLEMENTED, "Gradient for SparseDenseCwiseAdd is not implemented. (node '%s')",
+                    b->node->name);
+}
+
 static const op_case add_cases[] = {
     {"i64[2,2] 0 0 1 2; f32[2] 1 2; i64[2] 2 3; f32[3] 1 2 3", "f32[2] 2 5", NULL, CASE_NO_GRAD},
     {"i64[2,2] 0 0 1 2; i32[2] 1 2; i64[2] 2 3; i32[] 4", "i32[2] 5 6", NULL, CASE_NO_GRAD},
@@ -146,7 +152,7 @@ static const op_case div_cases[] = {
 
 OPS(sparse_dense) = {
     {"SparseDenseCwiseAdd" SPARSE_DENSE, "The values of a sparse tensor plus a dense one.", .infer = sparse_dense_infer,
-     .cpu = add_cpu, .cases = add_cases},
+     .cpu = add_cpu, .grad = add_grad, .cases = add_cases},
     {"SparseDenseCwiseMul" SPARSE_DENSE, "The values of a sparse tensor times a dense one.",
      .infer = sparse_dense_infer, .cpu = mul_cpu, .grad = mul_grad, .cases = mul_cases},
     {"SparseDenseCwiseDiv" SPARSE_DENSE, "The values of a sparse tensor divided by a dense one.",

@@ -151,6 +151,23 @@ def test_by_the_initial_value_of_a_loop_that_is_being_built():
     assert fails(program)[0] is ValueError
 
 
+def test_gradients_that_do_not_exist():
+    def twice(tf):
+        x = values(tf)
+        y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])[1]
+        return tf.gradients(tf.gradients(y, x)[0], x)
+
+    def sparse(tf):
+        x = values(tf)
+        y = tf.raw_ops.SparseDenseCwiseAdd(sp_indices=[[0], [1], [2]], sp_values=x, sp_shape=[3], dense=[1., 2, 3])
+        return tf.gradients(y, x)
+    for tf in (weft, oracle):
+        with tf.Graph().as_default(), pytest.raises(TypeError, match="Second-order gradient for while loops not supported"):
+            twice(tf)
+        with tf.Graph().as_default(), pytest.raises(NotImplementedError, match="Gradient for SparseDenseCwiseAdd"):
+            sparse(tf)
+
+
 def test_twice_through_batch_norm():
     def program(tf):
         x = tf.constant(np.random.RandomState(0).randn(2, 2, 3, 2), tf.float32)

@@ -75,6 +75,9 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
                                           bool(gate_gradients), tree)
         except errors.InvalidArgumentError as e:
             raise ValueError(e.message) from None
+        except errors.UnimplementedError as e:  # TensorFlow raises Python's own classes
+            kind = TypeError if e.message.startswith("Second-order gradient for while loops") else NotImplementedError
+            raise kind(e.message) from None
     made = [gradient_of(graph, row) for row in rows]
     if unconnected is UnconnectedGradients.ZERO:
         from weft._core.ops.array_ops import zeros_like

@@ -303,6 +303,21 @@ def test_custom_gradient():
     both(program, same_nodes=False)
 
 
+def test_custom_gradient_of_variables():
+    def program(tf):
+        @tf.custom_gradient
+        def scaled(x):
+            v = tf.get_variable("v", [3], initializer=tf.ones_initializer())
+            return x * v, lambda d, variables=None: (d * 2, [d * 3 for _ in variables])
+        square = tf.recompute_grad(lambda a: a * a * tf.get_variable("w", [3], initializer=tf.ones_initializer()))
+        x = values(tf)
+        with tf.variable_scope("s", use_resource=True, reuse=tf.AUTO_REUSE):
+            y, z = scaled(x), square(x)
+        v, w = tf.trainable_variables()
+        return [y, z] + tf.gradients(y, [x, v]) + tf.gradients(z, [x, w])
+    both(program, same_nodes=False)
+
+
 def test_custom_gradient_builds_tensorflows_nodes():
     def program(tf):
         f = tf.custom_gradient(lambda x: (tf.exp(x), lambda d: d * 2.))

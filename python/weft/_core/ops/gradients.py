@@ -193,10 +193,13 @@ def recompute_grad(f):
     """f, computed again for its gradient, so that what it makes on the way need not be kept until then."""
     @custom_gradient
     def recomputed(*args):
+        from weft._core.ops.array_ops import identity
+        from weft._core.ops.variable_scope import get_variable_scope, variable_scope
+        around = get_variable_scope()
+
         def gradient(*grads, **kwargs):
-            from weft._core.ops.array_ops import identity
             variables = kwargs.get("variables")
-            with get_default_graph().control_dependencies(grads):
+            with variable_scope(around), get_default_graph().control_dependencies(grads):
                 again = [identity(a) for a in args]
                 made = flatten(f(*again))
             found = gradients(made, again + list(variables or []), list(grads))

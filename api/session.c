@@ -31,12 +31,15 @@ static weft_err run(weft_session *sess, plan_request *r, const weft_feed *feeds,
   return weft__session_run(sess, r, fed, fetched, opts);
 }
 
+static run_opts from_public(const weft_run_opts *opts) {
+  if (!opts) return (run_opts){0};
+  return (run_opts){opts->timeout_ms, opts->trace || opts->metadata, (uint8_t **)opts->metadata, opts->metadata_size};
+}
+
 weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
                                const weft_out *fetches, weft_tensor **fetched, int n_target, const weft_out *targets,
                                const weft_run_opts *opts) {
-  run_opts o = {0};
-  if (opts)
-    o = (run_opts){opts->timeout_ms, opts->trace || opts->metadata, (uint8_t **)opts->metadata, opts->metadata_size};
+  run_opts o = from_public(opts);
   plan_request r = {.n_feed = n_feed, .n_fetch = n_fetch, .n_target = n_target, .fetch = fetches};
   for (int i = 0; i < n_fetch; i++) fetched[i] = NULL;
   if (n_feed <= FEW && n_target <= FEW) {
@@ -58,3 +61,77 @@ weft_err weft_session_run(weft_session *sess, int n_feed, const weft_feed *feeds
                           weft_tensor **fetched, int n_target, const weft_out *targets) {
   return weft_session_run_with(sess, n_feed, feeds, n_fetch, fetches, fetched, n_target, targets, NULL);
 }
+
+/* ---- partial runs and callables ---- */
+
+/* The node numbers of the targets; the caller frees them. */
+static weft_err target_numbers(int **out, int n, const weft_out *targets) {
+  *out = weft__alloc(sizeof **out * ((size_t)n + 1));
+  if (!*out) return WEFT_OOM;
+  for (int i = 0; i < n; i++) (*out)[i] = targets[i].node;
+  return WEFT_OK;
+}
+
+weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess, int n_feed, const weft_out *feeds,
+                                    int n_fetch, const weft_out *fetches, int n_target, const weft_out *targets) {
+  int *target;
+  WEFT_TRY(target_numbers(&target, n_target, targets));
+  const plan_request r = {n_feed, n_fetch, n_target, feeds, fetches, target};
+  weft_err err = weft__session_partial_setup(sess, &r, (partial_run **)out);
+  weft__free(target);
+  return err;
+}
+
+/* The step may read a feed after the call, when its memory may be the caller's again: so feeds are copied. */
+static weft_err copy_feeds(int n, const weft_feed *feeds, weft_out *feed, weft_tensor *copy) {
+  for (int i = 0; i < n; i++) {
+    feed[i] = feeds[i].to;
+    if (!feeds[i].value) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);
+    WEFT_TRY(weft__tensor_clone(&copy[i], feeds[i].value));
+  }
+  return WEFT_OK;
+}
+
+weft_err weft_session_partial_run(weft_partial_run *run, int n_feed, const weft_feed *feeds, int n_fetch,
+                                  const weft_out *fetches, weft_tensor **fetched) {
+  weft_out *feed = weft__alloc(sizeof *feed * ((size_t)n_feed + 1));
+  weft_tensor *copy = weft__alloc_zero((size_t)n_feed + 1, sizeof *copy);
+  const weft_tensor **fed = weft__alloc(sizeof *fed * ((size_t)n_feed + 1));
+  weft_err err = feed && copy && fed ? WEFT_OK : WEFT_OOM;
+  for (int i = 0; i < n_fetch; i++) fetched[i] = NULL;
+  if (!err) err = copy_feeds(n_feed, feeds, feed, copy);
+  for (int i = 0; i < n_feed && !err; i++) fed[i] = &copy[i];
+  const plan_request r = {.n_feed = n_feed, .n_fetch = n_fetch, .feed = feed, .fetch = fetches};
+  if (!err) err = weft__partial_run_call((partial_run *)run, &r, fed, fetched, NULL);
+  for (int i = 0; i < n_feed && copy; i++) weft__tensor_clear(&copy[i]);
+  weft__free(feed);
+  weft__free(copy);
+  weft__free((void *)fed);
+  return err;
+}
+
+bool weft_session_partial_over(const weft_partial_run *run) {
+  return atomic_load(&((partial_run *)(uintptr_t)run)->over);
+}
+
+void weft_session_partial_destroy(weft_partial_run *run) { weft__partial_run_destroy((partial_run *)run); }
+
+weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, int n_feed, const weft_out *feeds,
+                                      int n_fetch, const weft_out *fetches, int n_target, const weft_out *targets) {
+  int *target;
+  WEFT_TRY(target_numbers(&target, n_target, targets));
+  const plan_request r = {n_feed, n_fetch, n_target, feeds, fetches, target};
+  weft_err err = weft__session_make_callable(sess, &r, (callable **)out);
+  weft__free(target);
+  return err;
+}
+
+weft_err weft_session_callable_run(weft_callable *c, int n_feed, const weft_tensor *const *values,
+                                   weft_tensor **fetched, const weft_run_opts *opts) {
+  const run_opts o = from_public(opts);
+  for (int i = 0; i < n_feed; i++)
+    if (!values[i]) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);
+  return weft__callable_run((callable *)c, n_feed, values, fetched, &o);
+}
+
+void weft_session_callable_destroy(weft_callable *c) { weft__callable_destroy((callable *)c); }

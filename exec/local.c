@@ -1,5 +1,5 @@
 /* local.c - the session of one process: finds or makes the plan of a request, and gives each run its step. */
-#include "exec/session.h"
+#include "exec/local.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -14,20 +14,6 @@
 #include "state/step_objects.h"
 #include <stdio.h>
 #include <stdlib.h>
-
-typedef struct local {
-  weft_session base;
-  session_opts opts;
-  char handle[WEFT_HANDLE_SIZE];
-  task *task;
-  device_info *info; /* of its devices */
-  int n_info;
-  pthread_mutex_t lock; /* guards what follows */
-  requests plans;
-  runs runs;
-  int placed, *where; /* nodes placed so far, and on which devices */
-  int64_t next_step;
-} local;
 
 static const session_ops local_ops;
 
@@ -80,8 +66,7 @@ static weft_err local_devices(weft_session *base, device_info **out, int *n) {
 
 /* ---- plans ---------------------------------------------------------------------------------------- */
 
-/* Places the nodes that came since the last time. */
-static weft_err place_new_nodes(local *s) {
+weft_err weft__local_place_new_nodes(local *s) {
   weft_graph *g = s->base.graph;
   placement p = {s->n_info, s->info, s->opts.allow_soft_placement, s->opts.log_device_placement};
   pthread_mutex_lock(&g->lock);
@@ -96,7 +81,7 @@ static weft_err place_new_nodes(local *s) {
 static weft_err make_plan(local *s, uint64_t hash, const plan_request *r, plan **out) {
   request_entry *e;
   WEFT_TRY(weft__request_check(s->base.graph, r));
-  WEFT_TRY(place_new_nodes(s));
+  WEFT_TRY(weft__local_place_new_nodes(s));
   WEFT_TRY(weft__requests_add(&s->plans, hash, r, &e));
   const plan_devices where = {s->task->device, s->where};
   weft_err err = weft__plan_create_on(out, s->base.graph, &e->request, s->n_info > 1 ? &where : NULL);
@@ -188,4 +173,9 @@ static weft_err local_run(weft_session *base, const plan_request *r, const weft_
 }
 
 static const session_ops local_ops = {
-    .run = local_run, .close = local_close, .destroy = local_destroy, .devices = local_devices};
+    .run = local_run,
+    .close = local_close,
+    .destroy = local_destroy,
+    .devices = local_devices,
+    .partial_setup = weft__local_partial_setup,
+};

@@ -38,10 +38,25 @@ static void *copied(const void *data, size_t size) {
   return p;
 }
 
+void weft__request_finish(plan_request *r) {
+  weft__free((void *)(uintptr_t)r->feed);
+  weft__free((void *)(uintptr_t)r->fetch);
+  weft__free((void *)(uintptr_t)r->target);
+  *r = (plan_request){0};
+}
+
+weft_err weft__request_copy(plan_request *out, const plan_request *r) {
+  *out = *r;
+  out->feed = copied(r->feed, sizeof *r->feed * (size_t)r->n_feed);
+  out->fetch = copied(r->fetch, sizeof *r->fetch * (size_t)r->n_fetch);
+  out->target = copied(r->target, sizeof *r->target * (size_t)r->n_target);
+  if (out->feed && out->fetch && out->target) return WEFT_OK;
+  weft__request_finish(out);
+  return WEFT_OOM;
+}
+
 static void entry_free(request_entry *e) {
-  weft__free((void *)(uintptr_t)e->request.feed);
-  weft__free((void *)(uintptr_t)e->request.fetch);
-  weft__free((void *)(uintptr_t)e->request.target);
+  weft__request_finish(&e->request);
   weft__free(e);
 }
 
@@ -49,13 +64,10 @@ weft_err weft__requests_add(requests *t, uint64_t hash, const plan_request *r, r
   request_entry *e = weft__alloc_zero(1, sizeof *e);
   if (!e) return WEFT_OOM;
   e->hash = hash;
-  e->request = *r;
-  e->request.feed = copied(r->feed, sizeof *r->feed * (size_t)r->n_feed);
-  e->request.fetch = copied(r->fetch, sizeof *r->fetch * (size_t)r->n_fetch);
-  e->request.target = copied(r->target, sizeof *r->target * (size_t)r->n_target);
-  if (!e->request.feed || !e->request.fetch || !e->request.target) {
+  weft_err err = weft__request_copy(&e->request, r);
+  if (err) {
     entry_free(e);
-    return WEFT_OOM;
+    return err;
   }
   e->next = t->bucket[hash % REQUEST_BUCKETS];
   t->bucket[hash % REQUEST_BUCKETS] = e;

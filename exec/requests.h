@@ -21,6 +21,9 @@ typedef struct requests {
 
 uint64_t weft__request_hash(const plan_request *r);
 bool weft__request_equal(const plan_request *a, const plan_request *b);
+/* Copies the lists of a request; *out is {0} if this fails. */
+weft_err weft__request_copy(plan_request *out, const plan_request *r);
+void weft__request_finish(plan_request *r);                                         /* frees the lists of a copy */
 void *weft__requests_find(const requests *t, uint64_t hash, const plan_request *r); /* what was made; NULL if nothing */
 /* Adds an entry with a copy of the lists and nothing made yet. */
 weft_err weft__requests_add(requests *t, uint64_t hash, const plan_request *r, request_entry **out);

@@ -3,6 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "exec/feeds.h"
+#include "exec/requests.h"
 #include <stdio.h>
 
 void weft__make_handle(char out[WEFT_HANDLE_SIZE]) {
@@ -107,6 +109,96 @@ weft_err weft__session_devices(weft_session *s, device_info **out, int *n) { ret
 
 weft_err weft__session_restoring(weft_session *s, bool begin) {
   return s->ops->restoring ? s->ops->restoring(s, begin) : WEFT_OK;
+}
+
+/* ---- partial runs ---- */
+
+weft_err weft__session_partial_setup(weft_session *s, const plan_request *r, partial_run **out) {
+  if (!s->ops->partial_setup) return weft__fail(WEFT_UNIMPLEMENTED, "This kind of session has no partial runs");
+  return s->ops->partial_setup(s, r, out);
+}
+
+weft_err weft__partial_run_call(partial_run *p, const plan_request *r, const weft_tensor *const *feed,
+                                weft_tensor **fetched, const run_opts *opts) {
+  return p->ops->call(p, r, feed, fetched, opts);
+}
+
+void weft__partial_run_destroy(partial_run *p) {
+  if (p) p->ops->destroy(p);
+}
+
+/* ---- callables ---- */
+
+typedef struct plain_callable { /* of sessions that find a request again by themselves */
+  callable base;
+  weft_session *session;
+  plan_request request;
+} plain_callable;
+
+static weft_err plain_callable_run(callable *base, const weft_tensor *const *feed, weft_tensor **fetched,
+                                   const run_opts *opts) {
+  plain_callable *c = (plain_callable *)base;
+  return weft__session_run(c->session, &c->request, feed, fetched, opts);
+}
+
+static void plain_callable_destroy(callable *base) {
+  weft__request_finish(&((plain_callable *)base)->request);
+  weft__free(base);
+}
+
+static weft_err make_plain_callable(weft_session *s, const plan_request *r, callable **out) {
+  static const callable_ops ops = {plain_callable_run, plain_callable_destroy};
+  plain_callable *c = weft__alloc_zero(1, sizeof *c);
+  if (!c) return WEFT_OOM;
+  c->base.ops = &ops;
+  c->session = s;
+  weft_err err = weft__request_copy(&c->request, r);
+  if (err)
+    weft__free(c);
+  else
+    *out = &c->base;
+  return err;
+}
+
+static weft_err fail_with_name(weft_graph *g, weft_out o, const char *before, const char *after) {
+  pthread_mutex_lock(&g->lock);
+  weft_err err = weft__fail(WEFT_INVALID_ARGUMENT, "%s%s:%d%s", before, g->node[o.node]->name, o.slot, after);
+  pthread_mutex_unlock(&g->lock);
+  return err;
+}
+
+weft_err weft__request_check_fixed(weft_graph *g, const plan_request *r) {
+  feeds f;
+  WEFT_TRY(weft__request_check(g, r));
+  if (r->n_fetch + r->n_target == 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
+  WEFT_TRY(weft__feeds_init(&f, r->n_feed, r->feed));
+  weft_err err = WEFT_OK;
+  if (f.twice >= 0) err = fail_with_name(g, r->feed[f.twice], "Endpoint \"", "\" fed more than once.");
+  for (int i = 0; i < r->n_fetch && !err; i++)
+    if (weft__feeds_find(&f, r->fetch[i]) >= 0) err = fail_with_name(g, r->fetch[i], "", " is both fed and fetched.");
+  weft__feeds_finish(&f);
+  return err;
+}
+
+weft_err weft__session_make_callable(weft_session *s, const plan_request *r, callable **out) {
+  WEFT_TRY(weft__request_check_fixed(s->graph, r));
+  WEFT_TRY((s->ops->make_callable ? s->ops->make_callable : make_plain_callable)(s, r, out));
+  (*out)->n_feed = r->n_feed;
+  (*out)->n_fetch = r->n_fetch;
+  return WEFT_OK;
+}
+
+weft_err weft__callable_run(callable *c, int n_feed, const weft_tensor *const *feed, weft_tensor **fetched,
+                            const run_opts *opts) {
+  for (int i = 0; i < c->n_fetch; i++) fetched[i] = NULL;
+  if (n_feed != c->n_feed)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Expected %d feed tensors, but got %d", c->n_feed, n_feed);
+  return c->ops->run(c, feed, fetched, opts);
+}
+
+void weft__callable_destroy(callable *c) {
+  if (c) c->ops->destroy(c);
 }
 
 weft_err weft__check_feed(const weft_node *n, int slot, const weft_tensor *t) {

@@ -36,7 +36,32 @@ typedef struct run_opts {
   cancel *cancel; /* or NULL: another's token that ends the run */
 } run_opts;
 
-typedef struct session_ops { /* all but the last are required */
+/* A step that its caller feeds and fetches in several calls: TensorFlow's partial_run.  The first member of every kind of
+ * partial run.  Any thread may call it; calls take turns. */
+typedef struct partial_run partial_run;
+typedef struct partial_run_ops {
+  weft_err (*call)(partial_run *p, const plan_request *r, const weft_tensor *const *feed, weft_tensor **fetched,
+                   const run_opts *opts);
+  void (*destroy)(partial_run *p);
+} partial_run_ops;
+struct partial_run {
+  const partial_run_ops *ops;
+  atomic_bool over; /* everything was fed and fetched, or the step failed: further calls fail */
+};
+
+/* A request whose feeds, fetches and targets are fixed: TensorFlow's callable.  The first member of every kind.  Any
+ * number of threads may run it. */
+typedef struct callable callable;
+typedef struct callable_ops {
+  weft_err (*run)(callable *c, const weft_tensor *const *feed, weft_tensor **fetched, const run_opts *opts);
+  void (*destroy)(callable *c);
+} callable_ops;
+struct callable {
+  const callable_ops *ops;
+  int n_feed, n_fetch;
+};
+
+typedef struct session_ops { /* all but the last three are required */
   /* May block. */
   weft_err (*run)(weft_session *s, const plan_request *r, const weft_tensor *const *feed, weft_tensor **fetched,
                   const run_opts *opts);
@@ -46,6 +71,8 @@ typedef struct session_ops { /* all but the last are required */
   /* A list to be freed with weft__device_infos_free. */
   weft_err (*devices)(weft_session *s, device_info **out, int *n);
   weft_err (*restoring)(weft_session *s, bool begin); /* NULL: nobody else runs on this session's state */
+  weft_err (*partial_setup)(weft_session *s, const plan_request *r, partial_run **out); /* NULL: UNIMPLEMENTED */
+  weft_err (*make_callable)(weft_session *s, const plan_request *r, callable **out);    /* NULL: runs the request */
 } session_ops;
 
 /* Somebody whose own threads run a session.  It is told before the session goes, and is out of it when end returns. */
@@ -69,6 +96,19 @@ weft_err weft__session_close(weft_session *s);
 /* feed[i] goes to r->feed[i]; fetched[i] comes from r->fetch[i] and is the caller's. */
 weft_err weft__session_run(weft_session *s, const plan_request *r, const weft_tensor *const *feed,
                            weft_tensor **fetched, const run_opts *opts);
+/* Begins a partial run of all these feeds, fetches and targets.  The caller destroys it, before the session. */
+weft_err weft__session_partial_setup(weft_session *s, const plan_request *r, partial_run **out);
+/* One call: feeds some of them, then waits for some of the fetches; r has no targets.  INVALID_ARGUMENT, in TensorFlow's
+ * words, for what was not set up, was used before, or cannot be computed yet: then nothing has happened.  After any other
+ * error, and after the last fetch, the partial run is over. */
+weft_err weft__partial_run_call(partial_run *p, const plan_request *r, const weft_tensor *const *feed,
+                                weft_tensor **fetched, const run_opts *opts);
+void weft__partial_run_destroy(partial_run *p); /* cancels what still runs and waits for it; NULL is allowed */
+/* The request is copied.  The caller destroys the callable, before the session. */
+weft_err weft__session_make_callable(weft_session *s, const plan_request *r, callable **out);
+weft_err weft__callable_run(callable *c, int n_feed, const weft_tensor *const *feed, weft_tensor **fetched,
+                            const run_opts *opts);
+void weft__callable_destroy(callable *c); /* NULL is allowed */
 weft_err weft__session_devices(weft_session *s, device_info **out, int *n);
 /* A chief's session begins to set the variables of all its tasks: the workers' sessions of the job are dropped there, their
  * steps have ended when this returns, and new ones are refused until it says that it is done.  ABORTED: a task was
@@ -84,6 +124,9 @@ weft_err weft__cancel_link_on(cancel_link *l, cancel *from, cancel *to); /* from
 void weft__cancel_link_off(cancel_link *l);
 /* Are all of a request's outputs and nodes in the graph? */
 weft_err weft__request_check(weft_graph *g, const plan_request *r);
+/* The same for a request that is set up before it is run (a partial run, a callable): it also fetches or runs something,
+ * feeds nothing twice, and fetches nothing that it feeds.  The errors are TensorFlow's. */
+weft_err weft__request_check_fixed(weft_graph *g, const plan_request *r);
 /* A feed's type and shape against what it stands for, in TF's words. */
 weft_err weft__check_feed(const weft_node *n, int slot, const weft_tensor *t);
 /* 16 hexadecimal digits of chance, for handles. */

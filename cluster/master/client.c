@@ -6,7 +6,7 @@
  * Runs may overlap.  Only one call at a time creates or extends the session (an update).  No lock is held meanwhile:
  * `updating` marks the update, and the other calls wait for its end until their own deadline.  The lock guards that
  * mark and the list of calls. */
-#include "cluster/server.h"
+#include "cluster/master/client.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -22,32 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MASTER "/tensorflow.MasterService/"
 #define MS INT64_C(1000000)
 enum { SLACK_MS = 1000, CLOSE_MS = 10000, RETRY_MIN_MS = 10, RETRY_MAX_MS = 150, REPORT_MS = 10000 };
 enum { STEP_VALUES = 1 }; /* of a RunStepResponse */
 
-typedef struct client {
-  weft_session base;
-  session_opts opts; /* without filters and config text, which are only sent */
-  char *target;
-  uint8_t *config; /* a ConfigProto */
-  size_t config_size;
-  channel *channel;
-  /* Written only by the call that does the update: */
-  char *handle; /* NULL: not created yet */
-  int64_t version;
-  int sent;             /* the number of nodes that the master has */
-  pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t update_ended;
-  bool updating; /* a call creates or extends the session */
-  runs calls;
-} client;
-
 /* ---- calls ---- */
 
-/* Lists the call, so that closing the session cancels it.  closing: the call is CloseSession itself. */
-static weft_err client_begin_call(client *s, run_entry *a, bool closing) {
+weft_err weft__client_begin_call(client *s, run_entry *a, bool closing) {
   weft_err err = WEFT_OK;
   weft__cancel_init(&a->cancel);
   pthread_mutex_lock(&s->lock);
@@ -58,16 +39,15 @@ static weft_err client_begin_call(client *s, run_entry *a, bool closing) {
   return err;
 }
 
-static void client_end_call(client *s, run_entry *a) {
+void weft__client_end_call(client *s, run_entry *a) {
   pthread_mutex_lock(&s->lock);
   weft__runs_remove(&s->calls, a);
   pthread_mutex_unlock(&s->lock);
   weft__cancel_finish(&a->cancel);
 }
 
-/* Calls the master, waits, and unpacks its answer, which the caller frees.  The request is emptied. */
-static weft_err client_call_master(client *s, run_entry *a, const char *method, message *request, int64_t timeout_ms,
-                                   const ProtobufCMessageDescriptor *d, ProtobufCMessage **answer) {
+weft_err weft__client_call_master(client *s, run_entry *a, const char *method, message *request, int64_t timeout_ms,
+                                  const ProtobufCMessageDescriptor *d, ProtobufCMessage **answer) {
   message reply = {0};
   call_opts opts = {.timeout_ms = timeout_ms, .cancel = &a->cancel};
   *answer = NULL;
@@ -117,8 +97,8 @@ static weft_err client_try_create(client *s, run_entry *a, int64_t timeout_ms) {
   if (!err) err = weft__message_add_string(&m, 2, s->config, s->config_size);
   if (!err) err = weft__message_add_string(&m, 3, s->target, strlen(s->target));
   if (!err)
-    err = client_call_master(s, a, MASTER "CreateSession", &m, timeout_ms,
-                             &tensorflow__create_session_response__descriptor, &answer);
+    err = weft__client_call_master(s, a, MASTER "CreateSession", &m, timeout_ms,
+                                   &tensorflow__create_session_response__descriptor, &answer);
   if (!err) {
     const Tensorflow__CreateSessionResponse *r = (Tensorflow__CreateSessionResponse *)answer;
     s->handle = weft__strdup(r->session_handle);
@@ -165,8 +145,8 @@ static weft_err client_extend(client *s, run_entry *a, int64_t timeout_ms) {
   if (!err) err = client_add_graph(s, &m, 2, &nodes);
   if (!err) err = weft__message_add_varint(&m, 3, (uint64_t)s->version);
   if (!err)
-    err = client_call_master(s, a, MASTER "ExtendSession", &m, timeout_ms,
-                             &tensorflow__extend_session_response__descriptor, &answer);
+    err = weft__client_call_master(s, a, MASTER "ExtendSession", &m, timeout_ms,
+                                   &tensorflow__extend_session_response__descriptor, &answer);
   if (!err) {
     s->version = ((Tensorflow__ExtendSessionResponse *)answer)->new_graph_version;
     s->sent = nodes;
@@ -204,8 +184,7 @@ static void client_end_update(client *s) {
   pthread_mutex_unlock(&s->lock);
 }
 
-/* Creates the session if there is none, and sends the nodes that the graph has now. */
-static weft_err client_update_session(client *s, run_entry *a, int64_t timeout_ms) {
+weft_err weft__client_update_session(client *s, run_entry *a, int64_t timeout_ms) {
   pthread_mutex_lock(&s->base.graph->lock);
   int nodes = s->base.graph->n_node;
   pthread_mutex_unlock(&s->base.graph->lock);
@@ -221,17 +200,17 @@ static weft_err client_update_session(client *s, run_entry *a, int64_t timeout_m
 
 /* ---- runs ---- */
 
-static uint64_t client_new_request_id(void) {
+uint64_t weft__client_new_request_id(void) {
   char digits[WEFT_HANDLE_SIZE];
   weft__make_handle(digits);
   return strtoull(digits, NULL, 16) >> 1 | 1;
 }
 
-static char *client_output_name(const weft_graph *g, weft_out o) {
+char *weft__client_output_name(const weft_graph *g, weft_out o) {
   return weft__sprintf("%s:%d", g->node[o.node]->name, o.slot);
 }
 
-static weft_err client_add_name(message *m, int field, char *name) {
+weft_err weft__client_add_name(message *m, int field, char *name) {
   weft_err err = name ? weft__message_add_string(m, field, name, strlen(name)) : WEFT_OOM;
   weft__free(name);
   return err;
@@ -239,7 +218,7 @@ static weft_err client_add_name(message *m, int field, char *name) {
 
 static weft_err client_add_feed(message *m, const weft_graph *g, weft_out to, const weft_tensor *t) {
   WEFT_TRY(weft__check_feed(g->node[to.node], to.slot, t));
-  char *name = client_output_name(g, to);
+  char *name = weft__client_output_name(g, to);
   weft_err err = name ? weft__message_add_named_tensor(m, 2, name, t) : WEFT_OOM;
   weft__free(name);
   return err;
@@ -255,13 +234,14 @@ static weft_err client_add_request(message *m, const weft_graph *g, const plan_r
                                    const weft_tensor *const *feed) {
   for (int i = 0; i < r->n_feed; i++) WEFT_TRY(client_add_feed(m, g, r->feed[i], feed[i]));
   for (int i = 0; i < r->n_fetch; i++)
-    if (!client_fetched_before(r, i)) WEFT_TRY(client_add_name(m, 3, client_output_name(g, r->fetch[i])));
-  for (int i = 0; i < r->n_target; i++) WEFT_TRY(client_add_name(m, 4, weft__strdup(g->node[r->target[i]]->name)));
+    if (!client_fetched_before(r, i)) WEFT_TRY(weft__client_add_name(m, 3, weft__client_output_name(g, r->fetch[i])));
+  for (int i = 0; i < r->n_target; i++)
+    WEFT_TRY(weft__client_add_name(m, 4, weft__strdup(g->node[r->target[i]]->name)));
   return WEFT_OK;
 }
 
 static weft_err client_write_run_step(client *s, const plan_request *r, const weft_tensor *const *feed,
-                                      int64_t timeout_ms, bool trace, message *m) {
+                                      int64_t timeout_ms, bool trace, const char *partial, message *m) {
   weft_graph *g = s->base.graph;
   Tensorflow__RunOptions opts = TENSORFLOW__RUN_OPTIONS__INIT;
   uint8_t packed[64];
@@ -273,13 +253,14 @@ static weft_err client_write_run_step(client *s, const plan_request *r, const we
   weft_err err = client_add_request(m, g, r, feed);
   pthread_mutex_unlock(&g->lock);
   if (!err) err = weft__message_add_string(m, 5, packed, size);
+  if (!err && partial) err = weft__message_add_string(m, 6, partial, strlen(partial));
   if (!err) err = weft__message_add_varint(m, 7, 1); /* store_errors_in_response_body */
-  return err ? err : weft__message_add_varint(m, 8, client_new_request_id());
+  return err ? err : weft__message_add_varint(m, 8, weft__client_new_request_id());
 }
 
 static weft_err client_read_fetch(client *s, const named_tensor_list *values, weft_out o, weft_tensor **out) {
   pthread_mutex_lock(&s->base.graph->lock);
-  char *name = client_output_name(s->base.graph, o);
+  char *name = weft__client_output_name(s->base.graph, o);
   pthread_mutex_unlock(&s->base.graph->lock);
   if (!name) return WEFT_OOM;
   weft_tensor *found = NULL;
@@ -333,24 +314,28 @@ static weft_err client_read_run_step(client *s, const plan_request *r, message *
   return err;
 }
 
-static weft_err client_run(weft_session *base, const plan_request *r, const weft_tensor *const *feed,
-                           weft_tensor **fetched, const run_opts *opts) {
-  client *s = (client *)base;
+weft_err weft__client_run_step(client *s, const plan_request *r, const weft_tensor *const *feed, weft_tensor **fetched,
+                               const run_opts *opts, const char *partial) {
   run_entry a;
   message m = {0}, reply = {0};
   int64_t timeout_ms = opts && opts->timeout_ms ? opts->timeout_ms : s->opts.timeout_ms;
   for (int i = 0; i < r->n_fetch; i++) fetched[i] = NULL;
-  WEFT_TRY(weft__request_check(base->graph, r));
-  WEFT_TRY(client_begin_call(s, &a, false));
-  weft_err err = client_update_session(s, &a, timeout_ms);
-  if (!err) err = client_write_run_step(s, r, feed, timeout_ms, opts && opts->trace, &m);
+  WEFT_TRY(weft__request_check(s->base.graph, r));
+  WEFT_TRY(weft__client_begin_call(s, &a, false));
+  weft_err err = weft__client_update_session(s, &a, timeout_ms);
+  if (!err) err = client_write_run_step(s, r, feed, timeout_ms, opts && opts->trace, partial, &m);
   call_opts how = {.timeout_ms = timeout_ms ? timeout_ms + SLACK_MS : 0, .cancel = &a.cancel};
   if (!err) err = weft__channel_call_wait(s->channel, MASTER "RunStep", &m, &how, &reply);
   if (!err) err = client_read_run_step(s, r, &reply, fetched, opts);
   weft__message_finish(&reply);
   weft__message_finish(&m);
-  client_end_call(s, &a);
+  weft__client_end_call(s, &a);
   return err;
+}
+
+static weft_err client_run(weft_session *base, const plan_request *r, const weft_tensor *const *feed,
+                           weft_tensor **fetched, const run_opts *opts) {
+  return weft__client_run_step((client *)base, r, feed, fetched, opts, NULL);
 }
 
 /* ---- devices ---- */
@@ -385,16 +370,16 @@ static weft_err client_devices(weft_session *base, device_info **out, int *n) {
   run_entry a;
   message m = {0};
   ProtobufCMessage *answer = NULL;
-  WEFT_TRY(client_begin_call(s, &a, false));
-  weft_err err = client_update_session(s, &a, s->opts.timeout_ms);
+  WEFT_TRY(weft__client_begin_call(s, &a, false));
+  weft_err err = weft__client_update_session(s, &a, s->opts.timeout_ms);
   if (!err) err = weft__message_add_string(&m, 1, s->handle, strlen(s->handle));
   if (!err)
-    err = client_call_master(s, &a, MASTER "ListDevices", &m, s->opts.timeout_ms,
-                             &tensorflow__list_devices_response__descriptor, &answer);
+    err = weft__client_call_master(s, &a, MASTER "ListDevices", &m, s->opts.timeout_ms,
+                                   &tensorflow__list_devices_response__descriptor, &answer);
   if (!err) err = client_read_devices((Tensorflow__ListDevicesResponse *)answer, out, n);
   if (answer) protobuf_c_message_free_unpacked(answer, NULL);
   weft__message_finish(&m);
-  client_end_call(s, &a);
+  weft__client_end_call(s, &a);
   return err;
 }
 
@@ -404,14 +389,14 @@ static weft_err client_close_on_master(client *s) {
   run_entry a;
   message m = {0};
   ProtobufCMessage *answer = NULL;
-  WEFT_TRY(client_begin_call(s, &a, true));
+  WEFT_TRY(weft__client_begin_call(s, &a, true));
   weft_err err = weft__message_add_string(&m, 1, s->handle, strlen(s->handle));
   if (!err)
-    err = client_call_master(s, &a, MASTER "CloseSession", &m, CLOSE_MS,
-                             &tensorflow__close_session_response__descriptor, &answer);
+    err = weft__client_call_master(s, &a, MASTER "CloseSession", &m, CLOSE_MS,
+                                   &tensorflow__close_session_response__descriptor, &answer);
   if (answer) protobuf_c_message_free_unpacked(answer, NULL);
   weft__message_finish(&m);
-  client_end_call(s, &a);
+  weft__client_end_call(s, &a);
   return err;
 }
 
@@ -435,7 +420,12 @@ static void client_destroy(weft_session *base) {
   weft__free(s);
 }
 
-static const session_ops client_ops = {client_run, client_close, client_destroy, client_devices};
+static const session_ops client_ops = {.run = client_run,
+                                       .close = client_close,
+                                       .destroy = client_destroy,
+                                       .devices = client_devices,
+                                       .partial_setup = weft__client_partial_setup,
+                                       .make_callable = weft__client_make_callable};
 
 /* ---- opening ---- */
 

@@ -1,6 +1,6 @@
 /* client_session.c - translates the requests of a client, which name nodes and carry messages, into runs of a session.
  *
- * The lock guards the version of the graph, the callables and the partial runs.  It is held while nodes are imported,
+ * The lock guards the version of the graph, and the list of callables and partial runs.  It is held while nodes are imported,
  * so that the version and the graph agree, and not while anything runs.  Partial runs and callables belong to the
  * session. */
 #include "cluster/master/client_session.h"
@@ -10,31 +10,26 @@
 #include "cluster/config.h"
 #include "cluster/named_tensor.h"
 #include "cluster/request_dedup.h"
-#include "cluster/master/partial_run.h"
 #include "cluster/master/session.h"
 #include "exec/feeds.h"
 #include "graph/graphdef.h"
 #include "ops/all.h"
 #include "tensor/tensor_proto.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct request_names { /* a request as the client gives it */
   size_t n_feed, n_fetch, n_target;
   char **feed, **fetch, **target;
 } request_names;
 
-typedef struct partial_entry {
-  char handle[24];
-  partial_run *run;
-  struct partial_entry *next;
-} partial_entry;
-
-typedef struct callable {
-  int refs; /* one of the list, one of each run; guarded by the session's lock */
+typedef struct prepared { /* a partial run or a callable, which the client names by a number */
+  int refs;               /* one of the list, one of each call; guarded by the session's lock */
   int64_t id, timeout_ms;
-  plan_request request; /* its lists are one allocation, `feed` */
-  struct callable *next;
-} callable;
+  partial_run *partial; /* either this */
+  callable *callable;   /* or this */
+  struct prepared *next;
+} prepared;
 
 enum { REQUEST_IDS = 10000 }; /* that are remembered: a client that missed the answer sends its request again */
 
@@ -42,21 +37,19 @@ struct client_session {
   atomic_int refs;
   weft_graph *graph;
   weft_session *session;
-  session_env env;
-  blocking_pool *blocking_pool; /* the master's */
   request_dedup *dedup;
   client_usage usage;
   atomic_int nodes;     /* of the graph, for readers without its lock */
   pthread_mutex_t lock; /* guards what follows */
   int64_t version;      /* of the graph: how often it was extended */
-  callable *callables;
-  partial_entry *partials;
+  prepared *prepared;
   int64_t next_callable, next_partial;
 };
 
-static void callable_destroy(callable *c) {
-  weft__free((void *)(uintptr_t)c->request.feed);
-  weft__free(c);
+static void prepared_destroy(prepared *p) {
+  weft__partial_run_destroy(p->partial);
+  weft__callable_destroy(p->callable);
+  weft__free(p);
 }
 
 /* ---- creation and closing ----------------------------------------------------------------------- */
@@ -65,8 +58,6 @@ static weft_err client_session_open(client_session *s, master *m, const Tensorfl
   session_opts o = {0};
   weft_err err = config ? weft__config_apply(&o, config) : WEFT_OK;
   if (!err) err = weft__master_open(&s->session, m, s->graph, &o);
-  weft__master_session_env(m, &s->env);
-  s->blocking_pool = weft__master_blocking_pool(m);
   weft__free((char *)(uintptr_t)o.config_text);
   return err;
 }
@@ -95,19 +86,13 @@ void weft__client_session_retain(client_session *s) { atomic_fetch_add(&s->refs,
 void weft__client_session_release(client_session *s) {
   if (!s || atomic_fetch_sub(&s->refs, 1) > 1) return;
   if (s->session) weft__session_close(s->session); /* cancels the partial runs */
-  while (s->partials) {
-    partial_entry *e = s->partials;
-    s->partials = e->next;
-    weft__partial_run_destroy(e->run);
-    weft__free(e);
+  while (s->prepared) {
+    prepared *p = s->prepared;
+    s->prepared = p->next;
+    prepared_destroy(p);
   }
   weft__session_destroy(s->session);
   weft__graph_destroy(s->graph);
-  while (s->callables) {
-    callable *c = s->callables;
-    s->callables = c->next;
-    callable_destroy(c);
-  }
   weft__request_dedup_destroy(s->dedup);
   pthread_mutex_destroy(&s->lock);
   weft__free(s);
@@ -134,19 +119,34 @@ const char *weft__client_session_handle(const client_session *s) { return weft__
 
 /* ---- names to numbers -------------------------------------------------------------------------- */
 
-static weft_err client_session_find_output(const client_session *s, const char *name, const char *what, weft_out *out) {
-  weft_err err = weft__graph_find_out(s->graph, name, out);
-  return err ? weft__fail_in(err, "%s '%s'", what, name) : WEFT_OK;
+/* Finds "node:slot", or "node" for its first output.  The errors are TensorFlow's. */
+static weft_err client_session_find_output(const client_session *s, const char *name, bool is_feed, weft_out *out) {
+  const char *colon = strrchr(name, ':');
+  char *of = weft__strndup(name, colon ? (size_t)(colon - name) : strlen(name)), *end = NULL;
+  if (!of) return WEFT_OOM;
+  const weft_node *n = weft__graph_find(s->graph, of);
+  weft__free(of);
+  const long slot = colon ? strtol(colon + 1, &end, 10) : 0;
+  if (!n || (colon && (*end || end == colon + 1 || slot < 0)))
+    return is_feed ? weft__fail(WEFT_NOT_FOUND, "FeedInputs: unable to find feed output %s", name)
+                   : weft__fail(WEFT_NOT_FOUND, "FetchOutputs node %s: not found", name);
+  if (slot >= n->n_out)
+    return is_feed ? weft__fail(WEFT_INVALID_ARGUMENT, "FeedInputs: %s should have output index < %d", name, n->n_out)
+                   : weft__fail(WEFT_INVALID_ARGUMENT, "FetchOutputs %s: output index too large, must be < %d", name,
+                                n->n_out);
+  *out = (weft_out){n->id, (int)slot /* fits: below n_out */};
+  return WEFT_OK;
 }
 
 /* Finds the fetches, none of which may be fed. */
 static weft_err client_session_find_fetches(client_session *s, const request_names *n, const feeds *fed,
                                             weft_out *fetch) {
-  if (fed->twice >= 0) return weft__fail(WEFT_INVALID_ARGUMENT, "Duplicated feeds: %s", n->feed[fed->twice]);
+  if (fed->twice >= 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Endpoint \"%s\" fed more than once.", n->feed[fed->twice]);
   for (size_t i = 0; i < n->n_fetch; i++) {
-    WEFT_TRY(client_session_find_output(s, n->fetch[i], "fetch", &fetch[i]));
+    WEFT_TRY(client_session_find_output(s, n->fetch[i], false, &fetch[i]));
     if (weft__feeds_find(fed, fetch[i]) >= 0)
-      return weft__fail(WEFT_INVALID_ARGUMENT, "Tensor %s is both fed and fetched", n->fetch[i]);
+      return weft__fail(WEFT_INVALID_ARGUMENT, "%s is both fed and fetched.", n->fetch[i]);
   }
   return WEFT_OK;
 }
@@ -154,14 +154,14 @@ static weft_err client_session_find_fetches(client_session *s, const request_nam
 static weft_err client_session_find_names(client_session *s, const request_names *n, weft_out *feed, weft_out *fetch,
                                           int *target) {
   feeds fed;
-  for (size_t i = 0; i < n->n_feed; i++) WEFT_TRY(client_session_find_output(s, n->feed[i], "feed", &feed[i]));
+  for (size_t i = 0; i < n->n_feed; i++) WEFT_TRY(client_session_find_output(s, n->feed[i], true, &feed[i]));
   WEFT_TRY(weft__feeds_init(&fed, weft__int_sat(n->n_feed), feed));
   weft_err err = client_session_find_fetches(s, n, &fed, fetch);
   weft__feeds_finish(&fed);
   WEFT_TRY(err);
   for (size_t i = 0; i < n->n_target; i++) {
     weft_node *node = weft__graph_find(s->graph, n->target[i]);
-    if (!node) return weft__fail(WEFT_NOT_FOUND, "PruneForTargets: Some target nodes not found: %s", n->target[i]);
+    if (!node) return weft__fail(WEFT_NOT_FOUND, "PruneForTargets: Some target nodes not found: %s ", n->target[i]);
     target[i] = node->id;
   }
   return WEFT_OK;
@@ -269,85 +269,114 @@ static weft_err client_session_run_whole(client_session *s, call *c, const Tenso
 
 /* ---- partial runs ------------------------------------------------------------------------------ */
 
+/* Returns the link to the entry of the list, or to NULL.  The lock is held. */
+static prepared **client_session_find_prepared(client_session *s, int64_t id, bool partial) {
+  prepared **at = &s->prepared;
+  while (*at && ((*at)->id != id || ((*at)->partial != NULL) != partial)) at = &(*at)->next;
+  return at;
+}
+
+/* Makes an entry with the next number of its kind, which is used up also if the setup fails. */
+static weft_err client_session_new_prepared(client_session *s, int64_t *next, prepared **out) {
+  prepared *p = weft__alloc_zero(1, sizeof *p);
+  if (!p) return WEFT_OOM;
+  p->refs = 1;
+  pthread_mutex_lock(&s->lock);
+  p->id = (*next)++;
+  pthread_mutex_unlock(&s->lock);
+  *out = p;
+  return WEFT_OK;
+}
+
+static void client_session_list_prepared(client_session *s, prepared *p) {
+  pthread_mutex_lock(&s->lock);
+  p->next = s->prepared;
+  s->prepared = p;
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* Returns the entry with a reference, or NULL. */
+static prepared *client_session_use_prepared(client_session *s, int64_t id, bool partial) {
+  pthread_mutex_lock(&s->lock);
+  prepared *found = *client_session_find_prepared(s, id, partial);
+  if (found) found->refs++;
+  pthread_mutex_unlock(&s->lock);
+  return found;
+}
+
+static void prepared_release(client_session *s, prepared *p) {
+  pthread_mutex_lock(&s->lock);
+  const bool last = --p->refs == 0;
+  pthread_mutex_unlock(&s->lock);
+  if (last) prepared_destroy(p);
+}
+
+/* Takes the entry off the list, if it is there, and drops the list's reference.  Returns false if it is not there. */
+static bool client_session_drop_prepared(client_session *s, int64_t id, bool partial) {
+  pthread_mutex_lock(&s->lock);
+  prepared **at = client_session_find_prepared(s, id, partial), *gone = *at;
+  if (gone) *at = gone->next;
+  pthread_mutex_unlock(&s->lock);
+  if (gone) prepared_release(s, gone);
+  return gone != NULL;
+}
+
 weft_err weft__client_session_setup_partial(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   const Tensorflow__PartialRunSetupRequest *q = (const Tensorflow__PartialRunSetupRequest *)m;
   request_names n = {q->n_feed, q->n_fetch, q->n_target, q->feed, q->fetch, q->target};
-  partial_run_names ends = {q->n_feed, q->n_fetch, q->feed, q->fetch};
+  char digits[24];
   plan_request r;
   (void)c;
   WEFT_TRY(weft__request_dedup_check(s->dedup, "PartialRunSetup", q->request_id));
-  partial_entry *e = weft__alloc_zero(1, sizeof *e);
-  if (!e) return WEFT_OOM;
+  prepared *p;
+  WEFT_TRY(client_session_new_prepared(s, &s->next_partial, &p));
   weft_err err = client_session_find_request(s, &n, &r);
   if (!err) {
-    err = weft__partial_run_create(&e->run, s->session, &s->env, s->blocking_pool, &r, &ends);
+    err = weft__session_partial_setup(s->session, &r, &p->partial);
     weft__free((void *)(uintptr_t)r.feed);
   }
   if (err) {
-    weft__free(e);
+    weft__free(p);
     return err;
   }
-  pthread_mutex_lock(&s->lock);
-  snprintf(e->handle, sizeof e->handle, "%lld", (long long)++s->next_partial);
-  e->next = s->partials;
-  s->partials = e;
-  pthread_mutex_unlock(&s->lock);
-  return weft__message_add_string(answer, 1, e->handle, strlen(e->handle));
+  snprintf(digits, sizeof digits, "%lld", (long long)p->id);
+  client_session_list_prepared(s, p);
+  return weft__message_add_string(answer, 1, digits, strlen(digits));
 }
 
-/* Takes the entry off the list, so that two calls never use it at once.  client_session_put_partial returns it to the
- * list, or destroys it if it is done. */
-static partial_entry *client_session_take_partial(client_session *s, const char *text) {
-  pthread_mutex_lock(&s->lock);
-  partial_entry **at = &s->partials;
-  while (*at && strcmp((*at)->handle, text) != 0) at = &(*at)->next;
-  partial_entry *e = *at;
-  if (e) *at = e->next;
-  pthread_mutex_unlock(&s->lock);
-  return e;
-}
-
-static void client_session_put_partial(client_session *s, partial_entry *e, bool done) {
-  if (done) {
-    weft__partial_run_destroy(e->run);
-    weft__free(e);
-    return;
-  }
-  pthread_mutex_lock(&s->lock);
-  e->next = s->partials;
-  s->partials = e;
-  pthread_mutex_unlock(&s->lock);
+static weft_err client_session_call_partial(client_session *s, call *c, prepared *p,
+                                            const Tensorflow__RunStepRequest *q, named_tensor_list *fed,
+                                            message *answer) {
+  plan_request r;
+  run_tensors x;
+  request_names n = {.n_feed = (size_t)fed->n, .n_fetch = q->n_fetch, .fetch = q->fetch};
+  if (!(n.feed = feed_names(fed))) return WEFT_OOM;
+  weft_err err = client_session_find_request(s, &n, &r);
+  weft__free((void *)n.feed);
+  if (err) return err;
+  err = run_tensors_init(&x, &r);
+  if (!err) err = run_tensors_add_named(&x, fed);
+  const run_opts o = {.cancel = weft__call_cancel(c)};
+  if (!err) err = weft__partial_run_call(p->partial, &r, (const weft_tensor *const *)x.fed, x.fetched, &o);
+  for (size_t i = 0; i < q->n_fetch && !err; i++)
+    err = weft__message_add_named_tensor(answer, 1, q->fetch[i], x.fetched[i]);
+  run_tensors_finish(&x);
+  weft__free((void *)(uintptr_t)r.feed);
+  return err;
 }
 
 static weft_err client_session_run_partial(client_session *s, call *c, const Tensorflow__RunStepRequest *q,
                                            named_tensor_list *fed, message *answer) {
-  bool done = false;
-  run_tensors x;
-  char **feed = feed_names(fed);
-  partial_run_names n = {(size_t)fed->n, q->n_fetch, feed, q->fetch};
-  plan_request shape_only = {.n_feed = fed->n, .n_fetch = weft__int_sat(q->n_fetch)};
-  partial_entry *e = client_session_take_partial(s, q->partial_run_handle);
-  weft_err err = feed ? WEFT_OK : WEFT_OOM;
-  if (!err && !e)
-    err = weft__fail(WEFT_INVALID_ARGUMENT, "Must run PartialRunSetup before performing partial runs: handle %.64s",
-                     q->partial_run_handle);
-  if (!err) err = run_tensors_init(&x, &shape_only);
-  if (err) {
-    if (e) client_session_put_partial(s, e, false);
-    weft__free(feed);
-    return err;
-  }
-  err = run_tensors_add_named(&x, fed);
-  if (!err) err = weft__partial_run_call(e->run, &n, x.fed, x.fetched, weft__call_cancel(c), &done);
-  for (size_t i = 0; i < q->n_fetch && !err; i++)
-    err = weft__message_add_named_tensor(answer, 1, q->fetch[i], x.fetched[i]);
-  status kept = {0};
-  weft__status_update(&kept, err);
-  run_tensors_finish(&x);
-  client_session_put_partial(s, e, done);
-  err = weft__status_raise(&kept);
-  weft__status_finish(&kept);
-  weft__free(feed);
+  char *end = NULL;
+  const int64_t id = strtoll(q->partial_run_handle, &end, 10);
+  prepared *p = *end ? NULL : client_session_use_prepared(s, id, true);
+  if (!p) return weft__fail(WEFT_INVALID_ARGUMENT, "Must run PartialRunSetup before performing partial runs");
+  status result = {0};
+  weft__status_update(&result, client_session_call_partial(s, c, p, q, fed, answer));
+  if (atomic_load(&p->partial->over)) client_session_drop_prepared(s, id, true);
+  prepared_release(s, p);
+  weft_err err = weft__status_raise(&result);
+  weft__status_finish(&result);
   return err;
 }
 
@@ -413,57 +442,41 @@ weft_err weft__client_session_devices(client_session *s, call *c, const Protobuf
 weft_err weft__client_session_make_callable(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   const Tensorflow__MakeCallableRequest *q = (const Tensorflow__MakeCallableRequest *)m;
   const Tensorflow__CallableOptions *o = q->options;
+  plan_request r;
   (void)c;
   WEFT_TRY(weft__request_dedup_check(s->dedup, "MakeCallable", q->request_id));
   if (!o) return weft__fail(WEFT_INVALID_ARGUMENT, "MakeCallable without options");
-  callable *made = weft__alloc_zero(1, sizeof *made);
-  if (!made) return WEFT_OOM;
+  prepared *made;
+  WEFT_TRY(client_session_new_prepared(s, &s->next_callable, &made));
+  made->timeout_ms = o->run_options ? o->run_options->timeout_in_ms : 0;
   request_names n = {o->n_feed, o->n_fetch, o->n_target, o->feed, o->fetch, o->target};
-  weft_err err = client_session_find_request(s, &n, &made->request);
+  weft_err err = client_session_find_request(s, &n, &r);
+  if (!err) {
+    err = weft__session_make_callable(s->session, &r, &made->callable);
+    weft__free((void *)(uintptr_t)r.feed);
+  }
   if (err) {
     weft__free(made);
     return err;
   }
-  pthread_mutex_lock(&s->lock);
-  made->refs = 1;
-  made->timeout_ms = o->run_options ? o->run_options->timeout_in_ms : 0;
-  made->id = ++s->next_callable;
-  made->next = s->callables;
-  s->callables = made;
-  pthread_mutex_unlock(&s->lock);
-  return weft__message_add_varint(answer, 1, (uint64_t)made->id);
-}
-
-/* Returns the link to the callable in the list, or to NULL.  The lock is held. */
-static callable **client_session_callable(client_session *s, int64_t id) {
-  callable **at = &s->callables;
-  while (*at && (*at)->id != id) at = &(*at)->next;
-  return at;
+  const int64_t id = made->id;
+  client_session_list_prepared(s, made);
+  return weft__message_add_varint(answer, 1, (uint64_t)id);
 }
 
 static weft_err client_session_no_callable(int64_t id) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "No such callable handle: %lld", (long long)id);
 }
 
-static void callable_release(client_session *s, callable *c) {
-  pthread_mutex_lock(&s->lock);
-  bool last = --c->refs == 0;
-  pthread_mutex_unlock(&s->lock);
-  if (last) callable_destroy(c);
-}
-
-static weft_err client_session_call(client_session *s, call *c, const callable *what,
-                                    const Tensorflow__RunCallableRequest *q, message *answer) {
-  const plan_request *r = &what->request;
-  Tensorflow__RunOptions options = TENSORFLOW__RUN_OPTIONS__INIT;
+static weft_err client_session_call(call *c, const prepared *p, const Tensorflow__RunCallableRequest *q,
+                                    message *answer) {
+  const plan_request size = {.n_feed = weft__int_sat(q->n_feed), .n_fetch = p->callable->n_fetch};
+  const run_opts o = {.cancel = weft__call_cancel(c), .timeout_ms = p->timeout_ms};
   run_tensors x;
-  options.timeout_in_ms = what->timeout_ms;
-  if (q->n_feed != (size_t)r->n_feed)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "RunCallable with %zu feeds: the callable takes %d", q->n_feed, r->n_feed);
-  weft_err err = run_tensors_init(&x, r);
+  weft_err err = run_tensors_init(&x, &size);
   for (size_t i = 0; i < q->n_feed && !err; i++) err = run_tensors_add_proto(&x, q->feed[i]);
-  if (!err) err = client_session_run(s, c, r, &x, &options, NULL, NULL);
-  for (int i = 0; i < r->n_fetch && !err; i++) err = weft__message_add_tensor(answer, 1, x.fetched[i]);
+  if (!err) err = weft__callable_run(p->callable, x.n_fed, (const weft_tensor *const *)x.fed, x.fetched, &o);
+  for (int i = 0; i < size.n_fetch && !err; i++) err = weft__message_add_tensor(answer, 1, x.fetched[i]);
   run_tensors_finish(&x);
   return err;
 }
@@ -471,24 +484,15 @@ static weft_err client_session_call(client_session *s, call *c, const callable *
 weft_err weft__client_session_run_callable(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   const Tensorflow__RunCallableRequest *q = (const Tensorflow__RunCallableRequest *)m;
   WEFT_TRY(weft__request_dedup_check(s->dedup, "RunCallable", q->request_id));
-  pthread_mutex_lock(&s->lock);
-  callable *found = *client_session_callable(s, q->handle);
-  if (found) found->refs++;
-  pthread_mutex_unlock(&s->lock);
+  prepared *found = client_session_use_prepared(s, q->handle, false);
   if (!found) return client_session_no_callable(q->handle);
-  weft_err err = client_session_call(s, c, found, q, answer);
-  callable_release(s, found);
+  weft_err err = client_session_call(c, found, q, answer);
+  prepared_release(s, found);
   return err;
 }
 
 weft_err weft__client_session_release_callable(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
   const Tensorflow__ReleaseCallableRequest *q = (const Tensorflow__ReleaseCallableRequest *)m;
   (void)c, (void)answer;
-  pthread_mutex_lock(&s->lock);
-  callable **at = client_session_callable(s, q->handle), *gone = *at;
-  if (gone) *at = gone->next;
-  pthread_mutex_unlock(&s->lock);
-  if (!gone) return client_session_no_callable(q->handle);
-  callable_release(s, gone);
-  return WEFT_OK;
+  return client_session_drop_prepared(s, q->handle, false) ? WEFT_OK : client_session_no_callable(q->handle);
 }

@@ -22,11 +22,6 @@ typedef struct client_usage { /* written and read by clients.c only, under its l
   char peer[80];              /* address of the last caller */
 } client_usage;
 
-/* master.c: fills in what a session runs on. */
-void weft__master_session_env(master *m, session_env *env);
-/* master.c: the pool for jobs that block.  Borrowed. */
-blocking_pool *weft__master_blocking_pool(master *m);
-
 /* Imports the graph of the request and opens a session on the cluster.  The caller gets the first reference. */
 weft_err weft__client_session_create(client_session **out, master *m, const Tensorflow__CreateSessionRequest *r);
 void weft__client_session_retain(client_session *s);

@@ -87,16 +87,14 @@ static void master_on_session_event(void *arg, session_event e) {
   pthread_mutex_unlock(&m->lock);
 }
 
-void weft__master_session_env(master *m, session_env *env) {
-  *env = (session_env){m->task, m->worker, m->peers, master_on_session_event, m};
+static void master_session_env(master *m, session_env *env) {
+  *env = (session_env){m->task, m->worker, m->peers, m->blocking_pool, master_on_session_event, m};
 }
-
-blocking_pool *weft__master_blocking_pool(master *m) { return m->blocking_pool; }
 
 weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const session_opts *opts) {
   session_env env;
   session_opts none = {0};
-  weft__master_session_env(m, &env);
+  master_session_env(m, &env);
   pthread_mutex_lock(&m->lock);
   m->n_open++; /* a session that cannot be created reports SESSION_CLOSED as well */
   pthread_mutex_unlock(&m->lock);

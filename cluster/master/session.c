@@ -14,6 +14,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "cluster/master/broadcast.h"
+#include "cluster/master/partial_run.h"
 #include "cluster/status/report.h"
 #include "cluster/master/restore.h"
 #include "cluster/master/task_set.h"
@@ -488,8 +489,18 @@ static weft_err cluster_session_restoring(weft_session *base, bool beginning) {
   return err;
 }
 
+static weft_err cluster_session_partial_setup(weft_session *base, const plan_request *r, partial_run **out) {
+  cluster_session *s = (cluster_session *)base;
+  pthread_mutex_lock(&s->lock);
+  const bool closed = s->runs.closed;
+  pthread_mutex_unlock(&s->lock);
+  if (closed) return weft__fail(WEFT_FAILED_PRECONDITION, "Session is closed.");
+  return weft__cluster_partial_setup(base, &s->env, r, s->opts.timeout_ms, out);
+}
+
 static const session_ops cluster_session_ops = {.run = cluster_session_run,
                                                 .close = cluster_session_close,
                                                 .destroy = cluster_session_destroy,
                                                 .devices = cluster_session_devices,
-                                                .restoring = cluster_session_restoring};
+                                                .restoring = cluster_session_restoring,
+                                                .partial_setup = cluster_session_partial_setup};

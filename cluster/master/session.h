@@ -4,6 +4,7 @@
 #ifndef WEFT_CLUSTER_MASTER_SESSION_H
 #define WEFT_CLUSTER_MASTER_SESSION_H
 
+#include "cluster/blocking_pool.h"
 #include "cluster/master/step.h"
 
 typedef enum session_event { SESSION_RUN_BEGAN, SESSION_RUN_ENDED, SESSION_CLOSED } session_event;
@@ -12,6 +13,7 @@ typedef struct session_env { /* what a session runs on; everything outlives the 
   task *task;
   worker *worker;
   peers *peers;
+  blocking_pool *blocking_pool; /* for the steps of partial runs */
   /* Called when a run begins and ends, and once when the session is closed.  No lock of the session is held.  May be
    * NULL. */
   void (*on_event)(void *arg, session_event e);

@@ -444,6 +444,30 @@ typedef struct weft_run_opts {
 WEFT_API weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
                                         const weft_out *fetches, weft_tensor **fetched, int n_target,
                                         const weft_out *targets, const weft_run_opts *opts);
+/* A partial run: one step that is fed and fetched in several calls (TensorFlow's partial_run).  Each node runs once, as
+ * soon as its feeds are there.  Set up all feeds, fetches and targets; destroy it before the session. */
+typedef struct weft_partial_run weft_partial_run;
+WEFT_API weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess, int n_feed,
+                                             const weft_out *feeds, int n_fetch, const weft_out *fetches, int n_target,
+                                             const weft_out *targets);
+/* Feeds some and waits for some of the fetches; fetched as in weft_session_run.  INVALID_ARGUMENT for what was not set
+ * up, was used before or cannot be computed from the feeds so far; the partial run then goes on as before.  It is over
+ * after any other error and when everything was fed and fetched. */
+WEFT_API weft_err weft_session_partial_run(weft_partial_run *run, int n_feed, const weft_feed *feeds, int n_fetch,
+                                           const weft_out *fetches, weft_tensor **fetched);
+WEFT_API bool weft_session_partial_over(const weft_partial_run *run);
+WEFT_API void weft_session_partial_destroy(weft_partial_run *run); /* ends what still runs */
+
+/* A callable: a request that is checked and found once and then run often (TensorFlow's make_callable).  Any number of
+ * threads may run it.  Destroy it before the session. */
+typedef struct weft_callable weft_callable;
+WEFT_API weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, int n_feed,
+                                               const weft_out *feeds, int n_fetch, const weft_out *fetches,
+                                               int n_target, const weft_out *targets);
+/* values are the n_feed feeds in their order; fetched has room for the fetches. */
+WEFT_API weft_err weft_session_callable_run(weft_callable *callable, int n_feed, const weft_tensor *const *values,
+                                            weft_tensor **fetched, const weft_run_opts *opts);
+WEFT_API void weft_session_callable_destroy(weft_callable *callable);
 /* A serialised RunMetadata as the JSON that Chrome's trace viewer loads; weft_free. */
 WEFT_API weft_err weft_trace_json(char **out, const void *metadata, size_t size);
 

@@ -182,7 +182,129 @@ static PyObject *session_close(PyObject *self, PyObject *none) {
   return ext_none_or_raise(err);
 }
 
+/* ---- partial runs and callables -------------------------------------------------------------------- */
+
+typedef struct prepared_object { /* a partial run or a callable; keeps its session */
+  PyObject_HEAD PyObject *session;
+  weft_partial_run *partial; /* either this */
+  weft_callable *callable;   /* or this */
+  Py_ssize_t n_fetch;
+} prepared_object;
+
+static PyTypeObject *prepared_type;
+
+static void prepared_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  prepared_object *p = (prepared_object *)self;
+  UNLOCKED(weft_session_partial_destroy(p->partial); weft_session_callable_destroy(p->callable));
+  Py_CLEAR(p->session);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(self);
+  Py_DECREF(type);
+}
+
+/* prepare(feeds, fetches, targets, is_partial): the outputs of all three */
+static PyObject *session_prepare(PyObject *self, PyObject *args) {
+  PyObject *feeds, *fetches, *targets;
+  weft_out *feed = NULL, *fetch = NULL, *target = NULL;
+  Py_ssize_t n_feed = -1, n_fetch = -1, n_target = -1;
+  int is_partial;
+  weft_err err = WEFT_OK;
+  if (!PyArg_ParseTuple(args, "OOOp", &feeds, &fetches, &targets, &is_partial)) return NULL;
+  prepared_object *p = (prepared_object *)((allocfunc)PyType_GetSlot(prepared_type, Py_tp_alloc))(prepared_type, 0);
+  const bool ok = p && (n_feed = ext_outs(feeds, &feed)) >= 0 && (n_fetch = ext_outs(fetches, &fetch)) >= 0 &&
+                  (n_target = ext_outs(targets, &target)) >= 0;
+  if (ok) {
+    weft_session *sess = ((session_object *)self)->sess;
+    p->session = Py_NewRef(self);
+    p->n_fetch = n_fetch;
+    ext_watch_signals();
+    UNLOCKED(err = is_partial ? weft_session_partial_setup(&p->partial, sess, (int)n_feed, feed, (int)n_fetch, fetch,
+                                                           (int)n_target, target)
+                              : weft_session_callable_create(&p->callable, sess, (int)n_feed, feed, (int)n_fetch, fetch,
+                                                             (int)n_target, target));
+  }
+  PyMem_Free(feed);
+  PyMem_Free(fetch);
+  PyMem_Free(target);
+  if (ok && !err) return (PyObject *)p;
+  if (err) ext_raise_wait(err);
+  Py_XDECREF((PyObject *)p);
+  return NULL;
+}
+
+/* partial_run(feeds, fetches) -> values */
+static PyObject *prepared_partial_run(PyObject *self, PyObject *args) {
+  PyObject *feeds, *fetches, *made = NULL, *none = PyList_New(0);
+  request r = {0};
+  if (!none || !PyArg_ParseTuple(args, "OO", &feeds, &fetches)) return Py_XDECREF(none), NULL;
+  ext_watch_signals();
+  if (take(&r, feeds, fetches, none) == 0) {
+    weft_err err;
+    UNLOCKED(err = weft_session_partial_run(((prepared_object *)self)->partial, (int)r.n_feed, r.feeds, (int)r.n_fetch,
+                                            r.fetches, r.fetched));
+    made = err ? ext_raise_wait(err) : take_results(&r);
+  }
+  finish(&r);
+  Py_DECREF(none);
+  return made;
+}
+
+static PyObject *prepared_over(PyObject *self, PyObject *none) {
+  (void)none;
+  return PyBool_FromLong(weft_session_partial_over(((prepared_object *)self)->partial));
+}
+
+/* call(feeds, timeout_ms, trace) -> values, or (values, RunMetadata bytes) when tracing; feeds in the callable's order */
+static PyObject *prepared_call(PyObject *self, PyObject *args) {
+  prepared_object *p = (prepared_object *)self;
+  PyObject *feeds, *made = NULL;
+  long long timeout;
+  int trace;
+  void *metadata = NULL;
+  size_t metadata_size = 0;
+  request r = {0};
+  if (!PyArg_ParseTuple(args, "OLp", &feeds, &timeout, &trace)) return NULL;
+  ext_watch_signals();
+  r.fetched = PyMem_Calloc((size_t)p->n_fetch + 1, sizeof *r.fetched);
+  const weft_tensor **values =
+      r.fetched && take_feeds(&r, feeds) == 0 ? PyMem_Calloc((size_t)r.n_feed + 1, sizeof *values) : NULL;
+  if (values) {
+    weft_run_opts o = {timeout, trace, trace ? &metadata : NULL, trace ? &metadata_size : NULL};
+    weft_err err;
+    r.n_fetch = p->n_fetch;
+    for (Py_ssize_t i = 0; i < r.n_feed; i++) values[i] = r.feeds[i].value;
+    do UNLOCKED(err = weft_session_callable_run(p->callable, (int)r.n_feed, values, r.fetched, &o));
+    while (ext_try_again(err));
+    made = err ? ext_raise_wait(err) : take_results(&r);
+    if (made && trace) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
+    weft_free(metadata);
+  } else if (!PyErr_Occurred()) {
+    PyErr_NoMemory();
+  }
+  PyMem_Free((void *)values);
+  finish(&r);
+  return made;
+}
+
+static PyMethodDef prepared_methods[] = {
+    {"partial_run", prepared_partial_run, METH_VARARGS, "partial_run(feeds, fetches)"},
+    {"over", prepared_over, METH_NOARGS, "Has the partial run ended?"},
+    {"call", prepared_call, METH_VARARGS, "call(feeds, timeout_ms, trace)"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot prepared_slots[] = {
+    {Py_tp_doc, (void *)(uintptr_t) "A partial run or a callable of a session."},
+    {Py_tp_dealloc, (void *)prepared_dealloc},
+    {Py_tp_methods, prepared_methods},
+    {0, NULL},
+};
+static PyType_Spec prepared_spec = {"weft._weft.Prepared", sizeof(prepared_object), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, prepared_slots};
+
 static PyMethodDef session_methods[] = {
+    {"prepare", session_prepare, METH_VARARGS, "prepare(feeds, fetches, targets, is_partial)"},
     {"run", session_run, METH_VARARGS, "run(feeds, fetches, targets, timeout_ms, trace)"},
     {"close", session_close, METH_NOARGS, "Refuses new runs and ends those in flight."},
     {NULL, NULL, 0, NULL},
@@ -268,5 +390,7 @@ PyObject *ext_set_call(PyObject *self, PyObject *fn) {
 
 int ext_session_ready(PyObject *module) {
   ext_session_type = (PyTypeObject *)PyType_FromSpec(&session_spec);
+  prepared_type = (PyTypeObject *)PyType_FromSpec(&prepared_spec);
+  if (!prepared_type) return -1;
   return ext_session_type ? PyModule_AddObjectRef(module, "Session", (PyObject *)ext_session_type) : -1;
 }

@@ -6,7 +6,8 @@ import sys
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "cluster")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "cluster"),
+                os.environ.get("WEFT_PYTHON", str(HERE.parent.parent / "build" / "python"))]
 
 import pytest  # noqa: E402
 

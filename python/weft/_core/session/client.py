@@ -14,7 +14,7 @@ from weft._core.ops.script_ops import interrupted as _interrupted
 from weft._core.ops.sparse import SparseTensor, SparseTensorValue
 from weft._core.ops.variables import Variable
 from weft._core.session import device_config
-from weft._core.session.partial import PartialRun
+from weft._core.session.partial import PartialRuns
 
 _sessions = _Stack()
 text_results = False  # in Python 2 programs, what is fetched as text is str
@@ -162,7 +162,7 @@ def _check_shape(c, tensor, given):
     if known is None or known == given:
         return
     if len(known) != len(given) or any(a is not None and a != b for a, b in zip(known, given)):
-        raise ValueError("Cannot feed value of shape %r for Tensor %s, which has shape '%s'" % (
+        raise ValueError("Cannot feed value of shape %r for Tensor %s, which has shape %s" % (
             given, tensor.name, tensor.shape))
 
 
@@ -195,6 +195,23 @@ def _fed(graph, feed_dict, places, values):
     return values
 
 
+class _Callable:
+    """The library's callable for a request, made at its first call."""
+
+    def __init__(self, session, feeds, fetch):
+        self._session, self._request, self._made = session, (feeds, fetch.outs, fetch.targets), None
+        session._callables.add(self)
+
+    def get(self):
+        with self._session._lock:
+            if self._made is None:
+                self._made = self._session._c.prepare(*self._request, False)
+            return self._made
+
+    def finish(self):
+        self._made = None
+
+
 class BaseSession:
     """What Session and InteractiveSession share."""
 
@@ -211,6 +228,7 @@ class BaseSession:
         self._target, self._config, self._closed = target or "", config, False
         self._fetches, self._lock = {}, threading.Lock()
         self._c = self._open(device_config.session_config() if config is None else config)
+        self._partial_runs, self._callables = PartialRuns(self), weakref.WeakSet()
         _open_sessions.add(self)
 
     def _open(self, config):
@@ -243,6 +261,9 @@ class BaseSession:
     def _finish(self):
         """Closes and frees: nothing of the library is left when the interpreter goes."""
         self.close()
+        self._partial_runs.finish()
+        for made in list(self._callables):
+            made.finish()
         self._c = None
 
     def as_default(self):
@@ -273,20 +294,36 @@ class BaseSession:
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         fetch = self._compiled(fetches)
         feeds = [_feed(graph, k, v) for k, v in _spread(feed_dict)] if feed_dict else ()
-        timeout = options.timeout_in_ms if options is not None else 0
-        trace = options is not None and run_metadata is not None and options.trace_level > 0
+        timeout, trace = self._asked(options, run_metadata)
+        return self._results(fetch, run_metadata, timeout, trace, self._c.run, feeds, fetch.outs, fetch.targets)
+
+    @staticmethod
+    def _asked(options, run_metadata):
+        """The timeout in ms, and whether the run is traced."""
+        return (options.timeout_in_ms, run_metadata is not None and options.trace_level > 0) if options is not None else (0, False)
+
+    def _results(self, fetch, run_metadata, timeout, trace, call, *args):
+        """The values of a call into the library, in the shape of the nest."""
         try:
-            made = self._c.run(feeds, fetch.outs, fetch.targets, timeout, trace)
+            made = call(*args, timeout, trace)
         except errors.OpError as e:
             raise (_interrupted.pop() if _interrupted else self._placed(e)) from None
         if trace:
             made, data = made
             run_metadata.ParseFromString(data)
+<<<<<<< HEAD
         if any(out in fetch.places for out, _ in feeds):
             made = _fed(graph, feed_dict, fetch.places, list(made))
         if text_results:
             made = [_text(v) for v in made]
         return fetch.rebuild(made)
+=======
+        return fetch.rebuild(self._as_text(made))
+
+    @staticmethod
+    def _as_text(values):
+        return [_text(v) for v in values] if text_results else values
+>>>>>>> 6b7b461 (exec: run a partial run as one step)
 
     @property
     def _session(self):
@@ -306,24 +343,36 @@ class BaseSession:
         return error
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
-        feed_list = feed_list or []
+        """A function of the values of feed_list that runs the fetches: the request is checked and found only once."""
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError("Argument `feed_list` must be a list or tuple. Received: feed_list=%s" % (feed_list,))
+        graph, fetch, keys = self._graph, self._compiled(fetches), list(feed_list or ())
+        outs = [graph.as_graph_element(k, allow_operation=False)._out for k in keys]
+        # What is both fed and fetched, and calls with fewer values than keys, run as any other step does.
+        plain = len(set(outs)) != len(outs) or not set(outs).isdisjoint(fetch.outs) or not (fetch.outs or fetch.targets)
+        prepared = None if plain else _Callable(self, outs, fetch)
 
-        def call(*args, **kwargs):
-            if len(args) != len(feed_list):
-                raise TypeError("%d arguments expected, got %d" % (len(feed_list), len(args)))
-            return self.run(fetches, dict(zip(feed_list, args)), **kwargs)
-        return call
+        def call(*args, options=None, run_metadata=None):
+            if prepared is None or len(args) != len(keys):
+                return self.run(fetches, dict(zip(keys, args)), options, run_metadata)
+            if self._closed:
+                raise RuntimeError("Attempted to use a closed Session.")
+            feeds = [_feed(graph, k, v) for k, v in zip(keys, args)]
+            return self._results(fetch, run_metadata, *self._asked(options, run_metadata), prepared.get().call, feeds)
+        return call if accept_options else lambda *args: call(*args)
 
     def partial_run_setup(self, fetches, feeds=None):
-        """A handle for partial_run: these fetches, in parts that are fed one after the other."""
+        """A handle for partial_run: these fetches, which are fed and fetched in several calls of one step."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        return PartialRun(self, fetches, feeds or [])
+        return self._partial_runs.setup(self._compiled(fetches), feeds)
 
     def partial_run(self, handle, fetches, feed_dict=None):
-        if not isinstance(handle, PartialRun):
-            raise errors.InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
-        return handle.run(self, fetches, feed_dict)
+        """Feeds some of what was set up, and returns some of the fetches as soon as they are computed."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        feeds = [_feed(self._graph, k, v) for k, v in _spread(feed_dict)] if feed_dict else ()
+        return self._partial_runs.run(handle, self._compiled(fetches), feeds)
 
 
 class Session(BaseSession):

@@ -1,0 +1,29 @@
+/* local.h - the session of one process, for the files that run it: local.c and local_partial.c. */
+#ifndef WEFT_EXEC_LOCAL_H
+#define WEFT_EXEC_LOCAL_H
+
+#include "exec/executors/runs.h"
+#include "exec/requests.h"
+#include "exec/session.h"
+#include "exec/task.h"
+
+typedef struct local {
+  weft_session base;
+  session_opts opts;
+  char handle[WEFT_HANDLE_SIZE];
+  task *task;
+  device_info *info; /* of its devices */
+  int n_info;
+  pthread_mutex_t lock; /* guards what follows */
+  requests plans;
+  runs runs;
+  int placed, *where; /* nodes placed so far, and on which devices */
+  int64_t next_step;
+} local;
+
+/* Places the nodes that came since the last time.  The session's lock is held. */
+weft_err weft__local_place_new_nodes(local *s);
+/* local_partial.c */
+weft_err weft__local_partial_setup(weft_session *s, const plan_request *r, partial_run **out);
+
+#endif

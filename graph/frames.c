@@ -34,7 +34,7 @@ static weft_err find_frame(frames *f, int parent, const char *name, int *out, ar
   }
   *out = f->n_frame++;
   f->frame[*out] = (loop_frame){
-      .parent = parent, .name = name, .depth = parent < 0 ? 0 : f->frame[parent].depth + 1, .loop_cond = -1};
+      .parent = parent, .name = name, .depth = parent < 0 ? 0 : f->frame[parent].depth + 1, .loop_cond = -1, .odd = -1};
   return WEFT_OK;
 }
 
@@ -92,7 +92,8 @@ static weft_err add_id(int **list, int *n, int id, arena *a) {
   return WEFT_OK;
 }
 
-static weft_err odd_loop(const loop_frame *l, const weft_node *n) {
+weft_err weft__frames_odd(const loop_frame *l, const weft_graph *g) {
+  const weft_node *n = g->node[l->odd];
   return weft__fail(WEFT_INVALID_ARGUMENT, "loop '%s' is not of the shape that while_loop builds: node '%s' (op: %s)",
                     l->name, n->name, n->op_name);
 }
@@ -101,14 +102,15 @@ static weft_err collect_parts(frames *f, const weft_graph *g, arena *a) {
   for (int i = 0; i < f->n_node; i++) {
     const weft_node *n = g->node[i];
     loop_frame *l = &f->frame[f->home[i]];
+    l->iterates |= weft__node_is(n, "NextIteration");
     if (is_enter(f, n)) WEFT_TRY(add_id(&l->enter, &l->n_enter, i, a));
     if (weft__node_is(n, "Exit") && f->home[n->in[0].node] > 0) {
       loop_frame *from = &f->frame[f->home[n->in[0].node]];
       WEFT_TRY(add_id(&from->exit, &from->n_exit, i, a));
     }
     if (weft__node_is(n, "LoopCond") && f->home[i] > 0) {
-      if (l->loop_cond >= 0) return odd_loop(l, n);
-      l->loop_cond = i;
+      if (l->loop_cond >= 0) l->odd = i;
+      if (l->loop_cond < 0) l->loop_cond = i;
     }
   }
   return WEFT_OK;
@@ -156,15 +158,19 @@ static weft_err find_vars(frames *f, const weft_graph *g, arena *a) {
     if (!weft__frames_is_loop_switch(f, g, i)) continue;
     loop_frame *l = &f->frame[f->home[i]];
     loop_var *of = var_of(l, g->node[i]->in[0].node, -1);
-    if (!of) return odd_loop(l, g->node[i]);
-    of->sw = i;
+    if (of)
+      of->sw = i;
+    else
+      l->odd = i;
   }
   for (int i = 1; i < f->n_frame; i++)
     for (int j = 0; j < f->frame[i].n_exit; j++) {
       const weft_node *n = g->node[f->frame[i].exit[j]];
       loop_var *of = var_of(&f->frame[i], -1, n->in[0].node);
-      if (!of || n->in[0].slot != 0) return odd_loop(&f->frame[i], n);
-      of->exit = n->id;
+      if (of && n->in[0].slot == 0)
+        of->exit = n->id;
+      else
+        f->frame[i].odd = n->id;
     }
   return WEFT_OK;
 }

@@ -17,6 +17,8 @@ typedef struct loop_frame {
   const char *name;
   int depth;     /* 0: the root */
   int loop_cond; /* LoopCond node, or -1 */
+  int odd;       /* a node that shows that while_loop did not build it, or -1: not every variable may be found */
+  bool iterates; /* it has a NextIteration: else what enters it is there once */
   int branch;    /* where it is alive in its parent, when that is a loop */
   int n_var, n_enter, n_exit;
   loop_var *var;
@@ -43,8 +45,10 @@ typedef struct frames {
 } frames;
 
 /* All memory is from `a`.  With `open`, loops that are still being built (nothing goes round yet) are taken as part of
- * what is around them.  INVALID_ARGUMENT when a loop is not of the shape that while_loop builds. */
+ * what is around them.  A loop that while_loop did not build (Enter and Exit without a condition, two conditions) is
+ * marked as odd. */
 weft_err weft__frames_find(frames *f, const weft_graph *g, bool open, arena *a);
+weft_err weft__frames_odd(const loop_frame *l, const weft_graph *g); /* INVALID_ARGUMENT that names its odd node */
 /* The branch an output is alive in. */
 int weft__frames_branch(const frames *f, const weft_graph *g, weft_out o);
 bool weft__frames_is_loop_switch(const frames *f, const weft_graph *g, int node);

@@ -359,6 +359,7 @@ static bool any_arrived(const gradient_state *s, const loop_frame *f) {
 /* A loop that a gradient built keeps values on stacks, which have no gradients. */
 static weft_err check_loop(const gradient_state *s, int frame) {
   const loop_frame *f = &s->frames.frame[frame];
+  if (f->odd >= 0) return weft__frames_odd(f, s->g);
   if (f->loop_cond < 0 || f->n_enter == 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "loop '%s' has no LoopCond", f->name);
   for (int i = 0; i < s->n; i++)

@@ -392,15 +392,29 @@ static weft_err turning_node(cutter *k, int at, const char *type, char *name, ch
   return add_node(k, at, n);
 }
 
+/* A frame that is entered and left without iterating. */
+static weft_err single_iteration_at(cutter *k, int loop, int at, char *begun) {
+  char *again = format(k, "%s_again", begun);
+  WEFT_TRY(turning_enter(k, loop, at, begun));
+  return again ? turning_node(k, at, "Identity", again, begun, NULL) : oom();
+}
+
 /* A loop on the task of device `at` that iterates as the loop does; *begun is the node that runs in each iteration. */
 static weft_err loop_at(cutter *k, int loop, int at, char **begun) {
   char key[64], *pred;
   snprintf(key, sizeof key, "loop:%d:%d", loop, k->c->task[at]);
   if ((*begun = weft__map_get(&k->pairs, key))) return WEFT_OK;
   const loop_frame *f = &k->loops.frame[loop];
-  if (f->loop_cond < 0 || f->n_enter == 0)
-    return weft__fail(WEFT_UNIMPLEMENTED, "The loop '%s' is on several tasks and has no condition to turn by", f->name);
+  if (f->n_enter == 0 || (f->iterates && f->loop_cond < 0))
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "The loop '%s' is on several tasks, iterates, and has no LoopCond: place it on one task",
+                      f->name);
   int number = k->edges++;
+  if (!f->iterates) {
+    if (!(*begun = format(k, "_turn%d", number))) return oom();
+    WEFT_TRY(weft__map_put(&k->pairs, key, *begun));
+    return single_iteration_at(k, loop, at, *begun);
+  }
   char *merge = *begun = format(k, "_turn%d", number), *enter = format(k, "_turn%d_enter", number);
   char *sw = format(k, "_turn%d_switch", number), *next = format(k, "_turn%d_next", number);
   char *again = format(k, "_turn%d_again", number), *live = format(k, "_turn%d_switch:1", number);

@@ -193,6 +193,38 @@ def test_loops_and_branches_run(server):
         assert [s.run(c, {p: True}), s.run(c, {p: False})] == [1, 2]
 
 
+def frames_without_conditions(inside=""):
+    """Frames that are entered and left, once or in several iterations, without what while_loop builds."""
+    def enter(x, name):
+        return tf.raw_ops.Enter(data=x, frame_name=name)
+
+    def leave(x):
+        return tf.raw_ops.Exit(data=x)
+    x = tf.placeholder_with_default(3.0, [])
+    once, outer, again = enter(x, "once"), enter(x, "outer"), enter(x, "again")
+    with tf.device(inside):
+        inner = enter(outer, "inner")
+        made = [once * once, leave(inner + inner)]
+    return [leave(m) for m in made] + ([] if inside else [leave(tf.raw_ops.NextIteration(data=again))])
+
+
+def test_frames_that_while_loop_did_not_build(server):
+    made = frames_without_conditions() + [tf.constant(7.0)]
+    with session(server) as ours, tf.Session() as theirs:
+        assert ours.run(made) == theirs.run(made) == [9.0, 6.0, 3.0, 7.0]
+        assert [ours.run(m) for m in made] == [9.0, 6.0, 3.0, 7.0]
+
+
+def test_such_a_frame_on_two_tasks(cluster):
+    two = cluster(ps=1, workers=1)
+    for job in "ps", "worker":
+        two.serve(job, 0).until("Started server with target")
+    with tf.device("/job:worker/task:0"):
+        made = frames_without_conditions("/job:ps/task:0")
+    with tf.Session("grpc://" + two.hosts["worker"][0]) as s:
+        assert s.run(made, options=tf.RunOptions(timeout_in_ms=30000)) == [9.0, 6.0]
+
+
 def test_a_step_can_be_traced(server):
     y = tf.matmul(tf.ones([4, 4]), tf.ones([4, 4]), name="product")
     metadata = tf.RunMetadata()

@@ -295,15 +295,18 @@ class BaseSession:
         fetch = self._compiled(fetches)
         feeds = [_feed(graph, k, v) for k, v in _spread(feed_dict)] if feed_dict else ()
         timeout, trace = self._asked(options, run_metadata)
-        return self._results(fetch, run_metadata, timeout, trace, self._c.run, feeds, fetch.outs, fetch.targets)
+        made = self._values(run_metadata, timeout, trace, self._c.run, feeds, fetch.outs, fetch.targets)
+        if any(out in fetch.places for out, _ in feeds):
+            made = _fed(graph, feed_dict, fetch.places, list(made))
+        return fetch.rebuild(self._as_text(made))
 
     @staticmethod
     def _asked(options, run_metadata):
         """The timeout in ms, and whether the run is traced."""
         return (options.timeout_in_ms, run_metadata is not None and options.trace_level > 0) if options is not None else (0, False)
 
-    def _results(self, fetch, run_metadata, timeout, trace, call, *args):
-        """The values of a call into the library, in the shape of the nest."""
+    def _values(self, run_metadata, timeout, trace, call, *args):
+        """The values of a call into the library."""
         try:
             made = call(*args, timeout, trace)
         except errors.OpError as e:
@@ -311,19 +314,11 @@ class BaseSession:
         if trace:
             made, data = made
             run_metadata.ParseFromString(data)
-<<<<<<< HEAD
-        if any(out in fetch.places for out, _ in feeds):
-            made = _fed(graph, feed_dict, fetch.places, list(made))
-        if text_results:
-            made = [_text(v) for v in made]
-        return fetch.rebuild(made)
-=======
-        return fetch.rebuild(self._as_text(made))
+        return made
 
     @staticmethod
     def _as_text(values):
         return [_text(v) for v in values] if text_results else values
->>>>>>> 6b7b461 (exec: run a partial run as one step)
 
     @property
     def _session(self):
@@ -358,7 +353,8 @@ class BaseSession:
             if self._closed:
                 raise RuntimeError("Attempted to use a closed Session.")
             feeds = [_feed(graph, k, v) for k, v in zip(keys, args)]
-            return self._results(fetch, run_metadata, *self._asked(options, run_metadata), prepared.get().call, feeds)
+            made = self._values(run_metadata, *self._asked(options, run_metadata), prepared.get().call, feeds)
+            return fetch.rebuild(self._as_text(made))
         return call if accept_options else lambda *args: call(*args)
 
     def partial_run_setup(self, fetches, feeds=None):

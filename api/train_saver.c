@@ -2,6 +2,7 @@
 #include "train/checkpoint/checkpoint_reader.h"
 #include "train/checkpoint/checkpoint_state.h"
 #include "train/checkpoint/saver.h"
+#include "io/file.h"
 
 weft_err weft_saver_create(weft_saver **out, weft_graph *g, const weft_saver_opts *opts) {
   return weft__saver_create(out, g, opts);
@@ -48,6 +49,7 @@ const char *weft_checkpoint_state_path(const weft_checkpoint_state *s, int i) {
 weft_err weft_checkpoint_latest(char **out, const char *dir, const char *latest_filename) {
   return weft__checkpoint_latest(out, dir, latest_filename);
 }
+weft_err weft_path_local(const char *path, const char **local) { return weft__path_local(path, local); }
 bool weft_checkpoint_exists(const char *prefix) { return weft__checkpoint_exists(prefix); }
 
 weft_err weft_checkpoint_open(weft_checkpoint **out, const char *prefix) { return weft__checkpoint_open(out, prefix); }

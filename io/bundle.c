@@ -221,7 +221,10 @@ static weft_err rename_data(const merge *m, const char *to) {
   for (int i = 0; i < m->from.n; i++) {
     char *path = weft__bundle_data_path(to, i, m->from.n);
     if (!path) return WEFT_OOM;
-    weft_err err = rename(m->from.path[i], path) == 0 ? WEFT_OK : weft__file_fail(m->from.path[i], errno);
+    const char *from = "", *to_path = "";
+    weft_err unknown = weft__path_local(m->from.path[i], &from);
+    if (!unknown) unknown = weft__path_local(path, &to_path);
+    weft_err err = unknown ? unknown : rename(from, to_path) == 0 ? WEFT_OK : weft__file_fail(m->from.path[i], errno);
     weft__free(path);
     if (err != WEFT_OK) return err;
   }
@@ -233,8 +236,9 @@ static void remove_parts(const char *const *part, int n, const char *to, bool de
   char *keep = weft__file_dir(to);
   for (int i = 0; i < n; i++) {
     char *index = weft__bundle_index_path(part[i]), *dir = weft__file_dir(part[i]);
-    if (index && strcmp(part[i], to) != 0) unlink(index);
-    if (delete_dirs && dir && keep && strcmp(dir, keep) != 0) rmdir(dir);
+    const char *local;
+    if (index && strcmp(part[i], to) != 0 && !weft__path_local(index, &local)) unlink(local);
+    if (delete_dirs && dir && keep && strcmp(dir, keep) != 0 && !weft__path_local(dir, &local)) rmdir(local);
     weft__free(index);
     weft__free(dir);
   }

@@ -19,7 +19,9 @@ char *weft__bundle_data_path(const char *prefix, int shard, int shards) {
 char *weft__bundle_index_path(const char *prefix) { return weft__sprintf("%s.index", prefix); }
 
 weft_err weft__bundle_unlink_index(const char *index) {
-  return unlink(index) == 0 || errno == ENOENT ? WEFT_OK : weft__file_fail(index, errno);
+  const char *local;
+  WEFT_TRY(weft__path_local(index, &local));
+  return unlink(local) == 0 || errno == ENOENT ? WEFT_OK : weft__file_fail(index, errno);
 }
 
 weft_err weft__entry_add(entry_list *l, bytes key, entry_row **out) {

@@ -4,6 +4,7 @@
 #include "io/confine.h"
 
 #include "base/alloc.h"
+#include "io/file.h"
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -97,9 +98,11 @@ static weft_err ask_environment(void) {
 
 weft_err weft__path_allowed(const char *path) {
   char real[PATH_MAX];
+  const char *local;
+  WEFT_TRY(weft__path_local(path, &local));
   WEFT_TRY(ask_environment());
   pthread_mutex_lock(&lock);
-  bool good = !allowed || (resolve(path, real) && is_inside(allowed, real));
+  bool good = !allowed || (resolve(local, real) && is_inside(allowed, real));
   pthread_mutex_unlock(&lock);
   if (good) return WEFT_OK;
   return weft__fail(WEFT_PERMISSION_DENIED, "%.200s; is not in a directory that graphs may touch (WEFT_ALLOW_DIRS)",

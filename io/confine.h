@@ -11,7 +11,8 @@
 /* Directories parted by ':' ("" allows none); NULL: everything is allowed.  Until it is called, WEFT_ALLOW_DIRS says
  * what is, for graphs that run without a server too. */
 weft_err weft__confine(const char *directories);
-/* PERMISSION_DENIED if the path, or the prefix of names it is, lies in no allowed directory.  Links are followed. */
+/* PERMISSION_DENIED if the path, or the prefix of names it is, lies in no allowed directory.  Links are followed.
+ * UNIMPLEMENTED for a path of a file system that there is not ("hdfs://..."). */
 weft_err weft__path_allowed(const char *path);
 
 #endif

@@ -59,6 +59,8 @@ TEST(only_what_lies_inside_is_allowed) {
   refused("/");
   EXPECT_OK(weft__confine(""));
   refused("inside/file");
+  refused("file:///etc/passwd"); /* a scheme opens nothing */
+  EXPECT_ERR(weft__path_allowed("hdfs://name/file"), WEFT_UNIMPLEMENTED, "File system scheme 'hdfs' not implemented");
   EXPECT_OK(weft__confine("/"));
   EXPECT_OK(weft__path_allowed("/etc/passwd"));
   EXPECT_OK(weft__confine(NULL));

@@ -22,8 +22,14 @@ static weft_err claim(char **out, const char *dir, const char *suffix) {
   if (gethostname(host, sizeof host - 1) != 0 || !host[0]) host[0] = 'l';
   for (;; at++) {
     char *path = weft__sprintf("%s/events.out.tfevents.%010lld.%s%s", dir, at, host, suffix ? suffix : "");
+    const char *local;
     if (!path) return WEFT_OOM;
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error = errno;
+    weft_err unknown = weft__path_local(path, &local);
+    if (unknown) {
+      weft__free(path);
+      return unknown;
+    }
+    int fd = open(local, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error = errno;
     if (fd >= 0) {
       close(fd);
       *out = path;

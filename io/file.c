@@ -3,6 +3,8 @@
 #include "io/file.h"
 
 #include "base/alloc.h"
+#include "base/cast.h"
+#include <ctype.h>
 #include <errno.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -45,22 +47,69 @@ weft_err weft__file_fail(const char *path, int error) {
   return weft__fail(weft__file_code(error), "%s; %s", path, strerror_r(error, what, sizeof what));
 }
 
-bool weft__file_exists(const char *path) { return access(path, F_OK) == 0; }
+/* The length of "scheme" in "scheme://...", or 0. */
+static size_t scheme_length(const char *path) {
+  const char *end = path;
+  while (isalnum((unsigned char)*end) || (end > path && *end && strchr("+.-", *end))) end++;
+  return end > path && isalpha((unsigned char)*path) && strncmp(end, "://", 3) == 0 ? (size_t)(end - path) : 0;
+}
 
-weft_err weft__file_delete(const char *path) { return unlink(path) == 0 ? WEFT_OK : weft__file_fail(path, errno); }
+/* What makes a file system of that scheme a directory of this machine. */
+static const char *mount_hint(const char *path, size_t n) {
+  static const char *const known[][2] = {{"hdfs", "hadoop-fuse-dfs"},
+                                         {"viewfs", "hadoop-fuse-dfs"},
+                                         {"gs", "gcsfuse"},
+                                         {"s3", "mount-s3 or s3fs"},
+                                         {"s3a", "mount-s3 or s3fs"}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strlen(known[i][0]) == n && strncmp(path, known[i][0], n) == 0) return known[i][1];
+  return "FUSE";
+}
+
+weft_err weft__path_local(const char *path, const char **local) {
+  const size_t n = scheme_length(path);
+  *local = path;
+  if (n == 0) return WEFT_OK;
+  if (n != 4 || strncmp(path, "file", 4) != 0)
+    return weft__fail(WEFT_UNIMPLEMENTED,
+                      "File system scheme '%.*s' not implemented (file: '%s'): mount it as a directory, for example "
+                      "with %s, and give the path there",
+                      (int)n /* fits: part of a path */, path, path, mount_hint(path, n));
+  const char *slash = strchr(path + n + 3, '/');
+  *local = slash ? slash : path + strlen(path);
+  return WEFT_OK;
+}
+
+/* The same where nothing can fail: what is not of this machine stays as it is, and is not found. */
+static const char *local_path(const char *path) {
+  const char *local;
+  return weft__path_local(path, &local) == WEFT_OK ? local : path;
+}
+
+bool weft__file_exists(const char *path) { return access(local_path(path), F_OK) == 0; }
+
+weft_err weft__file_delete(const char *path) {
+  const char *local;
+  WEFT_TRY(weft__path_local(path, &local));
+  return unlink(local) == 0 ? WEFT_OK : weft__file_fail(path, errno);
+}
 
 char *weft__file_dir(const char *path) {
-  const char *slash = strrchr(path, '/');
+  const char *local = local_path(path), *slash = strrchr(path, '/');
   if (!slash) return weft__strdup(".");
-  return slash == path ? weft__strdup("/") : weft__strndup(path, (size_t)(slash - path));
+  return slash <= local ? weft__strndup(path, (size_t)(slash - path) + 1) : weft__strndup(path, (size_t)(slash - path));
 }
 
 weft_err weft__dir_create(const char *path) {
-  return mkdir(path, 0777) == 0 || errno == EEXIST ? WEFT_OK : weft__file_fail(path, errno);
+  const char *local;
+  WEFT_TRY(weft__path_local(path, &local));
+  return mkdir(local, 0777) == 0 || errno == EEXIST ? WEFT_OK : weft__file_fail(path, errno);
 }
 
 weft_err weft__dir_create_all(const char *path) {
-  char *part = weft__strdup(path);
+  const char *local;
+  WEFT_TRY(weft__path_local(path, &local));
+  char *part = weft__strdup(local);
   if (!part) return WEFT_OOM;
   weft_err err = WEFT_OK;
   for (char *c = part + 1; err == WEFT_OK && *part && *c; c++) {
@@ -75,7 +124,9 @@ weft_err weft__dir_create_all(const char *path) {
 }
 
 weft_err weft__dir_sync(const char *path) {
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const char *local;
+  WEFT_TRY(weft__path_local(path, &local));
+  int fd = open(local, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return weft__file_fail(path, errno);
   weft_err err = fsync(fd) == 0 || errno == EINVAL ? WEFT_OK : weft__file_fail(path, errno);
   close(fd);
@@ -101,16 +152,19 @@ static bool matches_dots(const char *pattern, const char *path) {
 
 weft_err weft__file_match(const char *pattern, path_list *out) {
   glob_t g = {0};
+  const char *local;
   *out = (path_list){0};
-  int found = glob(pattern, GLOB_NOESCAPE | GLOB_PERIOD, NULL, &g);
+  WEFT_TRY(weft__path_local(pattern, &local));
+  const int prefix = weft__int_sat(local - pattern);
+  int found = glob(local, GLOB_NOESCAPE | GLOB_PERIOD, NULL, &g);
   if (found != 0) {
     globfree(&g);
     return found == GLOB_NOMATCH ? WEFT_OK : weft__fail(WEFT_UNKNOWN, "%s; cannot be matched", pattern);
   }
   weft_err err = (out->path = weft__alloc_zero(g.gl_pathc, sizeof *out->path)) ? WEFT_OK : WEFT_OOM;
   for (size_t i = 0; err == WEFT_OK && i < g.gl_pathc; i++) {
-    if (matches_dots(pattern, g.gl_pathv[i])) continue;
-    if ((out->path[out->n] = weft__strdup(g.gl_pathv[i])))
+    if (matches_dots(local, g.gl_pathv[i])) continue;
+    if ((out->path[out->n] = weft__sprintf("%.*s%s", prefix, pattern, g.gl_pathv[i])))
       out->n++;
     else
       err = WEFT_OOM;
@@ -128,7 +182,9 @@ void weft__path_list_finish(path_list *l) {
 
 weft_err weft__file_open(const char *path, int *fd, uint64_t *size) {
   struct stat st;
-  *fd = open(path, O_RDONLY | O_CLOEXEC);
+  const char *local;
+  WEFT_TRY(weft__path_local(path, &local));
+  *fd = open(local, O_RDONLY | O_CLOEXEC);
   if (*fd < 0) return weft__file_fail(path, errno);
   int error = fstat(*fd, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
   if (error) {
@@ -194,12 +250,14 @@ static int open_locked(const char *path) {
 
 weft_err weft__writer_create(file_writer **out, const char *path) {
   uint64_t random = 0;
+  const char *local;
+  WEFT_TRY(weft__path_local(path, &local));
   if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) random = (uint64_t)getpid();
   file_writer *w = weft__alloc_zero(1, sizeof *w);
   if (!w) return WEFT_OOM;
   w->fd = -1;
-  w->path = weft__strdup(path);
-  w->temporary = weft__sprintf("%s" TEMPORARY "%llu", path, (unsigned long long)random);
+  w->path = weft__strdup(local);
+  w->temporary = weft__sprintf("%s" TEMPORARY "%llu", local, (unsigned long long)random);
   weft_err err = w->path && w->temporary ? WEFT_OK : WEFT_OOM;
   if (err == WEFT_OK && (w->fd = open_locked(w->temporary)) < 0) err = weft__file_fail(path, errno);
   if (err == WEFT_OK)
@@ -312,6 +370,6 @@ static void sweep_open(int fd, bool below) {
 }
 
 void weft__file_sweep(const char *dir) {
-  int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = open(local_path(dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) sweep_open(fd, true);
 }

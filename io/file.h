@@ -10,6 +10,10 @@ weft_err weft__file_fail(const char *path, int error);
 /* The code alone: ENOENT is NOT_FOUND, EACCES PERMISSION_DENIED, ... */
 weft_err weft__file_code(int error);
 
+/* Stores where the path of this machine begins in a path that may name a file system: "file:///tmp/x" and
+ * "file://host/tmp/x" are "/tmp/x", as in TensorFlow.  UNIMPLEMENTED for any other scheme ("hdfs://...").  Every function
+ * here does this itself; it is for callers that open files by themselves. */
+weft_err weft__path_local(const char *path, const char **local);
 bool weft__file_exists(const char *path);
 weft_err weft__file_read(const char *path, text *out); /* all of it, appended */
 weft_err weft__file_delete(const char *path);

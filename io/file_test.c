@@ -105,10 +105,30 @@ TEST(a_pattern_finds_dotfiles_but_not_the_dots) {
 }
 
 TEST(the_directory_of_a_path) {
-  static const char *const cases[][2] = {{"a", "."}, {"/a", "/"}, {"a/b", "a"}, {"/a/b/c", "/a/b"}};
-  for (int i = 0; i < 4; i++) {
+  static const char *const cases[][2] = {{"a", "."},
+                                         {"/a", "/"},
+                                         {"a/b", "a"},
+                                         {"/a/b/c", "/a/b"},
+                                         {"file:///a", "file:///"},
+                                         {"file://host/a/b", "file://host/a"}};
+  for (int i = 0; i < 6; i++) {
     char *d = weft__file_dir(cases[i][0]);
     EXPECT_EQ_STR(d, cases[i][1]);
     weft__free(d);
   }
+}
+
+TEST(a_scheme_is_file_or_unknown) {
+  const char *local;
+  EXPECT_OK(weft__path_local("file:///a/b", &local));
+  EXPECT_EQ_STR(local, "/a/b");
+  EXPECT_OK(weft__path_local("file://host/a", &local));
+  EXPECT_EQ_STR(local, "/a");
+  EXPECT_OK(weft__path_local("file:/a", &local)); /* no scheme */
+  EXPECT_EQ_STR(local, "file:/a");
+  EXPECT_OK(weft__path_local("a/x://b", &local));
+  EXPECT_EQ_STR(local, "a/x://b");
+  EXPECT_ERR(
+      weft__path_local("gs://b/c", &local), WEFT_UNIMPLEMENTED,
+      "File system scheme 'gs' not implemented (file: 'gs://b/c'): mount it as a directory, for example with gcsfuse");
 }

@@ -132,11 +132,13 @@ static weft_err start_deflating(record_writer *w, compression c) {
 }
 
 weft_err weft__record_writer_create(record_writer **out, const char *path, compression c) {
+  const char *local;
+  WEFT_TRY(weft__path_local(path, &local));
   record_writer *w = weft__alloc_zero(1, sizeof *w);
   if (!w) return WEFT_OOM;
   w->fd = -1;
   weft_err err = (w->path = weft__strdup(path)) ? start_deflating(w, c) : WEFT_OOM;
-  if (err == WEFT_OK && (w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
+  if (err == WEFT_OK && (w->fd = open(local, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
     err = weft__file_fail(path, errno);
   if (err == WEFT_OK)
     *out = w;

@@ -371,6 +371,9 @@ WEFT_API const char *weft_checkpoint_state_path(const weft_checkpoint_state *s, 
 /* The last one if its files exist, else *out is NULL; weft_free. */
 WEFT_API weft_err weft_checkpoint_latest(char **out, const char *dir, const char *latest_filename);
 WEFT_API bool weft_checkpoint_exists(const char *prefix);
+/* Where the path of this machine begins in one that may name a file system: "file:///tmp/x" is "/tmp/x".  UNIMPLEMENTED
+ * for others, such as "hdfs://...".  Every function that takes a path does this itself. */
+WEFT_API weft_err weft_path_local(const char *path, const char **local);
 
 /* What a checkpoint holds, without a graph; tensors in the order of their names. */
 typedef struct weft_checkpoint weft_checkpoint;

@@ -216,6 +216,14 @@ static PyObject *checkpoint_exists(PyObject *self, PyObject *args) {
   return PyBool_FromLong(weft_checkpoint_exists(prefix));
 }
 
+static PyObject *path_local(PyObject *self, PyObject *args) {
+  const char *path, *local;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "s", &path)) return NULL;
+  weft_err err = weft_path_local(path, &local);
+  return err ? ext_raise(err) : PyUnicode_FromString(local);
+}
+
 /* checkpoint_list(prefix) -> [(name, type, dimensions)] in the order of the names */
 static PyObject *checkpoint_list(PyObject *self, PyObject *args) {
   const char *prefix;
@@ -355,6 +363,7 @@ PyMethodDef ext_save_functions[] = {
     {"checkpoint_state_write", checkpoint_state_write, METH_VARARGS, "Writes a folder's state file."},
     {"checkpoint_latest", checkpoint_latest, METH_VARARGS, "checkpoint_latest(dir, latest_filename)"},
     {"checkpoint_exists", checkpoint_exists, METH_VARARGS, "checkpoint_exists(prefix)"},
+    {"path_local", path_local, METH_VARARGS, "path_local(path): without file://"},
     {"checkpoint_list", checkpoint_list, METH_VARARGS, "checkpoint_list(prefix) -> [(name, type, dimensions)]"},
     {"checkpoint_read", checkpoint_read, METH_VARARGS, "checkpoint_read(prefix, name) -> array"},
     {"model_create", model_create, METH_VARARGS, "A SavedModel in a new folder."},

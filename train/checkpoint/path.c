@@ -6,9 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool has_scheme(const char *path) { return strstr(path, "://") != NULL; }
+
 char *weft__path_absolute(const char *path) {
   char cwd[4096] = "";
   text t = {0};
+  if (has_scheme(path)) return weft__strdup(path);
   if (*path != '/' && !getcwd(cwd, sizeof cwd)) cwd[0] = 0;
   for (int half = *path == '/'; half < 2; half++) {
     const char *s = half ? path : cwd;
@@ -53,7 +56,7 @@ char *weft__path_relative(const char *path, const char *start) {
 }
 
 char *weft__path_below(const char *dir, const char *path) {
-  if (*path == '/' || !*dir) return weft__strdup(path);
+  if (*path == '/' || has_scheme(path) || !*dir) return weft__strdup(path);
   return weft__sprintf("%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", path);
 }
 

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* An absolute path without ".", ".." and doubled slashes.  Links are not followed. */
+/* An absolute path without ".", ".." and doubled slashes.  Links are not followed.  One with a scheme ("file:///x") stays
+ * as it is. */
 char *weft__path_absolute(const char *path);
 /* The way from the folder `start` to `path`: "../m". */
 char *weft__path_relative(const char *path, const char *start);

@@ -223,7 +223,9 @@ weft_err weft__saver_set_kept(weft_saver *s, int n, const char *const *paths, co
 static double saved_at(const char *prefix) {
   struct stat st;
   char *index = weft__sprintf("%s.index", prefix);
-  double at = index && (stat(index, &st) == 0 || stat(prefix, &st) == 0)
+  const char *at_index = "", *at_prefix = "";
+  const bool known = index && !weft__path_local(index, &at_index) && !weft__path_local(prefix, &at_prefix);
+  double at = known && (stat(at_index, &st) == 0 || stat(at_prefix, &st) == 0)
                   ? (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9
                   : wall_seconds();
   weft__free(index);

@@ -5,6 +5,7 @@ import shutil
 import time
 
 from weft._core.files import saved_model
+from weft._core.files.gfile import local
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph
@@ -168,7 +169,7 @@ def timestamped(base):
     """A folder below base named by the second, not there yet."""
     while True:
         path = os.path.join(os.fspath(base), str(int(time.time())))
-        if not os.path.exists(path):
+        if not os.path.exists(local(path)):
             return path
         time.sleep(0.1)
 
@@ -195,7 +196,7 @@ def export_model(spec, receiver, base, checkpoint, assets_extra, as_text, config
         builder.save(as_text)
     for name, source in (assets_extra or {}).items():
         target = os.path.join(temporary, "assets.extra", name)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        shutil.copyfile(source, target)
-    os.rename(temporary, final)
+        os.makedirs(os.path.dirname(local(target)), exist_ok=True)
+        shutil.copyfile(local(source), local(target))
+    os.rename(local(temporary), local(final))
     return final.encode()

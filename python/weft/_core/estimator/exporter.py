@@ -2,6 +2,7 @@
 import os
 import shutil
 
+from weft._core.files.gfile import local
 from weft._core.platform import logging
 
 
@@ -25,10 +26,10 @@ class _SavedModelExporter(Exporter):
 
 def _keep_last(folder, keep):
     """Removes all but the last exports, which are named by their seconds."""
-    if keep is None or not os.path.isdir(folder):
+    if keep is None or not os.path.isdir(local(folder)):
         return
-    for old in sorted((n for n in os.listdir(folder) if n.isdigit()), key=int)[:-keep]:
-        shutil.rmtree(os.path.join(folder, old), ignore_errors=True)
+    for old in sorted((n for n in os.listdir(local(folder)) if n.isdigit()), key=int)[:-keep]:
+        shutil.rmtree(local(os.path.join(folder, old)), ignore_errors=True)
 
 
 class FinalExporter(_SavedModelExporter):

@@ -3,7 +3,24 @@ import glob as _glob
 import os
 import shutil
 
+from weft import _weft
 from weft._core.framework import errors
+
+
+def local(path):
+    """The path of this machine: "file:///tmp/x" is "/tmp/x"; UnimplementedError for "hdfs://..." and the like."""
+    path = os.fspath(path)
+    path = path.decode() if isinstance(path, bytes) else str(path)
+    return _weft.path_local(path) if "://" in path else path
+
+
+def _is_local(path):
+    """Some questions have the answer no for every file system that there is not."""
+    try:
+        local(path)
+    except errors.UnimplementedError:
+        return False
+    return True
 
 
 def _missing(path):
@@ -27,7 +44,7 @@ class GFile:
     def _open(self):
         if self._file is None:
             try:
-                self._file = open(self._name, self._mode, **({} if "b" in self._mode else {"encoding": "utf-8"}))
+                self._file = open(local(self._name), self._mode, **({} if "b" in self._mode else {"encoding": "utf-8"}))
             except FileNotFoundError:
                 raise _missing(self._name) from None
             except PermissionError:
@@ -55,7 +72,7 @@ class GFile:
         return self._open().tell()
 
     def size(self):
-        return os.path.getsize(self._name)
+        return os.path.getsize(local(self._name))
 
     def flush(self):
         if self._file is not None:
@@ -85,20 +102,20 @@ Open = FastGFile = GFile
 
 
 def Exists(filename):
-    return os.path.exists(str(filename))
+    return os.path.exists(local(filename))
 
 
 def IsDirectory(dirname):
-    return os.path.isdir(str(dirname))
+    return _is_local(dirname) and os.path.isdir(local(dirname))
 
 
 def MakeDirs(dirname):
-    os.makedirs(str(dirname), exist_ok=True)
+    os.makedirs(local(dirname), exist_ok=True)
 
 
 def MkDir(dirname):
     try:
-        os.mkdir(str(dirname))
+        os.mkdir(local(dirname))
     except FileExistsError:
         raise errors.AlreadyExistsError(None, None, "%s; File exists" % dirname) from None
     except FileNotFoundError:
@@ -106,48 +123,50 @@ def MkDir(dirname):
 
 
 def ListDirectory(dirname):
-    if not os.path.isdir(str(dirname)):
+    if not IsDirectory(dirname):
         raise errors.NotFoundError(None, None, "Could not find directory %s" % dirname)
-    return os.listdir(str(dirname))
+    return os.listdir(local(dirname))
 
 
 def Remove(filename):
     try:
-        os.remove(str(filename))
+        os.remove(local(filename))
     except FileNotFoundError:
         raise _missing(filename) from None
 
 
 def DeleteRecursively(dirname):
-    if not os.path.exists(str(dirname)):
+    if not os.path.exists(local(dirname)):
         raise _missing(dirname)
-    shutil.rmtree(str(dirname)) if os.path.isdir(str(dirname)) else os.remove(str(dirname))
+    shutil.rmtree(local(dirname)) if os.path.isdir(local(dirname)) else os.remove(local(dirname))
 
 
 def Copy(oldpath, newpath, overwrite=False):
+    source = local(oldpath)  # first, as TensorFlow does: its file system may not be there
     _may_write(newpath, overwrite)
     try:
-        shutil.copyfile(str(oldpath), str(newpath))
+        shutil.copyfile(source, local(newpath))
     except FileNotFoundError:
         raise _missing(oldpath) from None
 
 
 def Rename(oldname, newname, overwrite=False):
+    source = local(oldname)
     _may_write(newname, overwrite)
     try:
-        os.replace(str(oldname), str(newname))
+        os.replace(source, local(newname))
     except FileNotFoundError:
         raise _missing(oldname) from None
 
 
 def _may_write(path, overwrite):
-    if os.path.exists(str(path)) and not overwrite:
+    if os.path.exists(local(path)) and not overwrite:
         raise errors.AlreadyExistsError(None, None, "file already exists: %s" % path)
 
 
 def Glob(filename):
     patterns = [filename] if isinstance(filename, (str, bytes, os.PathLike)) else filename
-    return [path for p in patterns for path in _matching(os.fsdecode(p))]
+    return [_as_given(p, path) for p in map(os.fsdecode, patterns) for path in _matching(local(p))]
 
 
 def _matching(pattern):
@@ -156,18 +175,24 @@ def _matching(pattern):
     return [here + path for path in sorted(_glob.glob(pattern))]
 
 
+def _as_given(given, path):
+    """A path that was found, with the scheme of the path that it was looked for by."""
+    return given[:len(given) - len(local(given))] + path
+
+
 def Stat(filename):
     class FileStatistics:
         def __init__(self, s):
-            self.length, self.mtime_nsec, self.is_directory = s.st_size, s.st_mtime_ns, os.path.isdir(str(filename))
+            self.length, self.mtime_nsec, self.is_directory = s.st_size, s.st_mtime_ns, os.path.isdir(local(filename))
     try:
-        return FileStatistics(os.stat(str(filename)))
+        return FileStatistics(os.stat(local(filename)))
     except FileNotFoundError:
         raise _missing(filename) from None
 
 
 def Walk(top, in_order=True):
-    yield from os.walk(str(top), topdown=in_order)
+    for folder, folders, files in os.walk(local(top), topdown=in_order):
+        yield _as_given(top, folder), folders, files
 
 
 # The names of tensorflow.python.lib.io.file_io and tf.io.gfile.

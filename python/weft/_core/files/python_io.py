@@ -3,6 +3,8 @@ import gzip
 import struct
 import zlib
 
+from weft._core.files.gfile import local
+
 _TABLE = []
 
 
@@ -38,7 +40,7 @@ class TFRecordWriter:
     def __init__(self, path, options=None):
         self._zlib = getattr(options, "compression", options or "") == "ZLIB"
         gz = getattr(options, "compression", options or "") == "GZIP"
-        self._file = gzip.open(str(path), "wb") if gz else open(str(path), "wb")
+        self._file = gzip.open(local(path), "wb") if gz else open(local(path), "wb")
         self._pack = zlib.compressobj() if self._zlib else None
 
     def write(self, record):
@@ -67,7 +69,7 @@ class TFRecordWriter:
 def tf_record_iterator(path, options=None):
     """The records of a file, one by one."""
     from weft._core.framework import errors
-    with open(str(path), "rb") as f:
+    with open(local(path), "rb") as f:
         data = f.read()
     kind = getattr(options, "compression", options or "")
     data = zlib.decompress(data) if kind == "ZLIB" else gzip.decompress(data) if kind == "GZIP" else data

@@ -2,6 +2,7 @@
 import os
 
 from weft import _weft
+from weft._core.files.gfile import local
 from weft._core.framework import errors, protos
 from weft._core.framework.graph import Operation, get_default_graph
 from weft._core.ops.sparse import SparseTensor
@@ -123,11 +124,11 @@ class SavedModelBuilder:
         _weft.model_write(self._made)
         path = os.path.join(self._dir, "saved_model.pb")
         if as_text:
-            with open(path, "rb") as f:
+            with open(local(path), "rb") as f:
                 text = str(protos.SavedModel.FromString(f.read()))
-            os.remove(path)
+            os.remove(local(path))
             path += "txt"
-            with open(path, "w") as f:
+            with open(local(path), "w") as f:
                 f.write(text)
         return path.encode()
 
@@ -148,7 +149,7 @@ def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
 # ---- reading ----
 
 def maybe_saved_model_directory(export_dir):
-    return any(os.path.exists(os.path.join(export_dir, name)) for name in ("saved_model.pb", "saved_model.pbtxt"))
+    return any(os.path.exists(local(os.path.join(export_dir, name))) for name in ("saved_model.pb", "saved_model.pbtxt"))
 
 
 def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):

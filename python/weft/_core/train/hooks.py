@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from weft import _weft
+from weft._core.files.gfile import local
 from weft._core.framework import protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.session import client
@@ -419,7 +420,7 @@ class ProfilerHook(_StepHook):
     """Writes timelines (timeline-STEP.json) every so often."""
 
     def __init__(self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False):
-        os.makedirs(output_dir or ".", exist_ok=True)
+        os.makedirs(local(output_dir or "."), exist_ok=True)
         self._output_file = os.path.join(output_dir, "timeline-{}.json")
         self._timer, self._next_step = SecondOrStepTimer(save_secs, save_steps), None
 
@@ -434,7 +435,7 @@ class ProfilerHook(_StepHook):
             self._timer.update_last_triggered_step(step)
         if self._request_summary:
             self._timer.update_last_triggered_step(step)
-            with open(self._output_file.format(step), "w") as f:
+            with open(local(self._output_file.format(step)), "w") as f:
                 f.write(_weft.trace_json(run_values.run_metadata.SerializeToString()))
         self._next_step = step + 1
 

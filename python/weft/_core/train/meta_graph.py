@@ -3,6 +3,7 @@ import operator
 import os
 import re
 
+from weft._core.files.gfile import local
 from weft._core.framework import proto_text, protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.framework.importer import _key, _rewire, _with_stand_ins, with_free_names
@@ -127,7 +128,7 @@ def _write(filename, meta, as_text):
     from weft._core.files.gfile import makedirs
     if os.path.dirname(filename):
         makedirs(os.path.dirname(filename))
-    with open(filename, "w" if as_text else "wb") as f:
+    with open(local(filename), "w" if as_text else "wb") as f:
         f.write(str(meta) if as_text else meta.SerializeToString())
 
 
@@ -199,7 +200,7 @@ def read_meta_graph(path):
         raise TypeError("Expected binary or unicode string, got %r" % (path,))
     if not os.path.exists(path):
         raise OSError("File does not exist. Received: %s." % os.fsdecode(path))
-    with open(path, "rb") as f:
+    with open(local(path), "rb") as f:
         data = f.read()
     try:
         return protos.MetaGraphDef.FromString(data)

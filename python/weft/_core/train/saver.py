@@ -5,6 +5,7 @@ import os
 import re
 
 from weft import _weft
+from weft._core.files.gfile import local
 from weft._core.framework import protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
@@ -253,6 +254,7 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 
 def checkpoint_exists(checkpoint_prefix):
+    local(checkpoint_prefix)  # of a file system that there is not, nothing can be said
     return _weft.checkpoint_exists(str(checkpoint_prefix))
 
 
@@ -314,6 +316,7 @@ def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoin
 
 def _files_of(prefix):
     """The files of a checkpoint: the index of V2, or the files that a V1 prefix or pattern names."""
+    prefix = local(prefix)
     return [prefix + ".index"] if os.path.exists(prefix + ".index") else sorted(glob.glob(prefix))
 
 
@@ -324,12 +327,12 @@ def get_checkpoint_mtimes(checkpoint_prefixes):
 def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=protos.SaverDef.V2, meta_graph_suffix="meta"):
     """Deletes the files of a checkpoint and its meta graph."""
     stem = re.sub(r"-[\d?]+-of-\d+$", "", checkpoint_prefix)
-    found = glob.glob(glob.escape(stem) + "." + meta_graph_suffix)
+    found = glob.glob(glob.escape(local(stem)) + "." + meta_graph_suffix)
     if checkpoint_format_version == protos.SaverDef.V2:
-        found += glob.glob(glob.escape(checkpoint_prefix) + ".index")
-        found += glob.glob(glob.escape(checkpoint_prefix) + ".data-?????-of-?????")
+        found += glob.glob(glob.escape(local(checkpoint_prefix)) + ".index")
+        found += glob.glob(glob.escape(local(checkpoint_prefix)) + ".data-?????-of-?????")
     else:
-        found += glob.glob(checkpoint_prefix)
+        found += glob.glob(local(checkpoint_prefix))
     for path in found:
         os.remove(path)
 
@@ -338,7 +341,7 @@ def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=protos.SaverD
 
 def _prefix(ckpt_dir_or_file):
     path = os.fspath(ckpt_dir_or_file)
-    if not os.path.isdir(path):
+    if not os.path.isdir(local(path)):
         return path
     found = latest_checkpoint(path)
     if found is None:

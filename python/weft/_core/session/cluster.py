@@ -65,7 +65,7 @@ class Server:
         if task_index is None:
             if cluster.num_tasks(job_name) != 1:
                 raise ValueError("Must specify an explicit task_index")
-            task_index = 0
+            task_index, = cluster.task_indices(job_name)
         self._open(cluster.as_cluster_def().SerializeToString(), job_name, task_index, protocol, config, start)
 
     def _open(self, cluster, job, task, protocol, config, start):

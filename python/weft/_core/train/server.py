@@ -17,13 +17,13 @@ class ClusterSpec:
                             "or a `ClusterDef` protocol buffer")
         self._spec = {}
         for job, tasks in cluster.items():
-            if isinstance(tasks, str):
+            if not isinstance(tasks, (list, tuple, dict)):
                 raise TypeError("The tasks for job %r must be a list or a dictionary from integers to strings." % job)
             pairs = tasks.items() if isinstance(tasks, dict) else enumerate(tasks)
             self._spec[job] = {}
             for i, address in pairs:
                 if not isinstance(address, str):
-                    raise TypeError("Task address must be bytes or unicode, got %r" % (address,))
+                    raise TypeError("Task address %r must be bytes or unicode" % (address,))
                 self._spec[job][int(i)] = address.strip()
 
     def __bool__(self):

@@ -526,3 +526,60 @@ def test_the_device_setter_places_handles():
     assert ours[0] == theirs[0]
     for a, b in zip(ours[1], theirs[1], strict=True):
         assert a == b
+
+
+# ---- functions that take a variable, and what looks at the global step ----
+
+EXPRESSIONS = """
+reduce_sum(v) | reduce_mean(v, 1) | reduce_max(v, axis=0, keepdims=True) | reduce_logsumexp(v) | zeros_like(v) | ones_like(v)
+einsum('ij,jk->ik', v, v) | nn.moments(v, [0]) | cast(v, tf.float32) | cast(v, tf.int32) | py_func(lambda x: x, [v], tf.float32)
+summary.histogram('h', v) | summary.scalar('s', v[0, 0]) | matmul(v, v) | concat([v, v], 0) | nn.l2_loss(v) | transpose(v)
+nn.sigmoid_cross_entropy_with_logits(labels=v, logits=v) | where(v > 1., v, v) | nn.embedding_lookup([v, v], [0, 1])
+train.exponential_decay(.1, n, 2, .5) | train.polynomial_decay(.1, n, 2) | train.inverse_time_decay(.1, n, 2, .5)
+train.cosine_decay(.1, n, 2) | nn.l2_loss(v.assign_add(v)) | reduce_sum(v.assign(v) * 2.) | unstack(v)[0] | nn.dropout(v, .5, seed=1)
+"""
+
+
+@pytest.mark.parametrize("text", [e.strip() for e in EXPRESSIONS.replace("\n", "|").split("|") if e.strip()])
+def test_functions_read_a_variable_where_tensorflow_does(text):
+    def program(tf):
+        v = tf.Variable([[1., 2.], [3., 4.]], use_resource=True, name="v")
+        n = tf.Variable(3, use_resource=True, name="n")
+        made = eval("tf." + text, {"tf": tf, "v": v, "n": n})
+        return list(made) if isinstance(made, tuple) else [] if "summary" in text or "assign" in text or "func" in text else [made]
+    both(program)
+
+
+def test_a_monitored_session_saves_by_a_resource_step(tmp_path):
+    def files(tf, folder):
+        with tf.Graph().as_default():
+            tf.get_variable_scope().set_use_resource(True)
+            step = tf.train.get_or_create_global_step()
+            w = tf.get_variable("w", [2], initializer=tf.ones_initializer())
+            tf.summary.scalar("sum", tf.reduce_sum(w))
+            train = tf.train.GradientDescentOptimizer(.1).minimize(tf.reduce_sum(tf.square(w)), step)
+            hooks = [tf.train.StopAtStepHook(last_step=7)]
+            with tf.train.MonitoredTrainingSession(checkpoint_dir=str(folder), save_checkpoint_steps=3, hooks=hooks,
+                                                   save_checkpoint_secs=None, save_summaries_steps=2) as sess:
+                while not sess.should_stop():
+                    sess.run(train)
+        tags = {(e.step, v.tag) for f in folder.glob("events*") for e in oracle.train.summary_iterator(str(f))
+                for v in e.summary.value}
+        return sorted(p.name for p in folder.glob("model*")), sorted(tags), oracle.train.load_variable(str(folder), "w").tolist()
+    assert files(weft, tmp_path / "ours") == files(oracle, tmp_path / "theirs")
+
+
+def test_a_supervisor_goes_on_from_a_resource_step(tmp_path):
+    def steps(tf, folder):
+        found = []
+        for _ in range(2):
+            with tf.Graph().as_default():
+                step = tf.Variable(0, name="global_step", trainable=False, use_resource=True)
+                tf.summary.scalar("s", tf.cast(step, tf.float32))
+                count = step.assign_add(1)
+                supervisor = tf.train.Supervisor(logdir=str(folder), global_step=step, save_model_secs=0, summary_op=None)
+                with supervisor.managed_session() as sess:
+                    found += [int(sess.run(count)) for _ in range(3)]
+                    supervisor.saver.save(sess, supervisor.save_path, global_step=step)
+        return found, sorted(p.name for p in folder.glob("model*"))
+    assert steps(weft, tmp_path / "ours") == steps(oracle, tmp_path / "theirs")

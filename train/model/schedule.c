@@ -25,6 +25,17 @@ static weft_out here(weft_graph *g, const char *type, weft_out x, weft_out y) {
   return o;
 }
 
+/* A resource is read inside of the cast's scope, as tf.cast reads it. */
+static weft_out step_as_float(weft_graph *g, weft_out step) {
+  if (!weft__variable_is(g, step) || !weft__variable_is_resource(g, step) || weft__variable_type(g, step) == WEFT_FLOAT)
+    return weft__b_cast(g, weft__variable_or_value(g, step), WEFT_FLOAT);
+  weft__b_push_name(g, "Cast");
+  weft_out x = weft__variable_value(g, step);
+  weft_out o = weft__n_scope_node(g, "Cast", 1, &x, 1, &A_TYPE("DstT", WEFT_FLOAT));
+  weft__b_pop(g);
+  return o;
+}
+
 /* step / steps, cut down to whole numbers if asked for. */
 static weft_out progress(weft_graph *g, const decay *d, weft_out step, weft_out steps) {
   weft_out p = binary(g, "RealDiv", "truediv", step, steps);
@@ -36,7 +47,7 @@ static weft_out exponential(weft_graph *g, const decay *d, weft_out factor) {
   weft__named_push(g, d->name, "ExponentialDecay");
   weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps);
   if (factor.node < 0) factor = weft__named_number(g, d->factor, WEFT_FLOAT, WEFT_FLOAT);
-  weft_out step = weft__b_cast(g, weft__variable_or_value(g, d->step), WEFT_FLOAT);
+  weft_out step = step_as_float(g, d->step);
   weft_out power = binary(g, "Pow", "Pow", factor, progress(g, d, step, steps));
   return here(g, "Mul", rate, power);
 }
@@ -55,7 +66,7 @@ weft_out weft__inverse_time_decay(weft_graph *g, const decay *d) {
   weft__named_push(g, d->name, "InverseTimeDecay");
   weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps);
   weft_out factor = weft__named_number(g, d->factor, WEFT_FLOAT, WEFT_FLOAT);
-  weft_out step = weft__b_cast(g, weft__variable_or_value(g, d->step), WEFT_FLOAT), p = progress(g, d, step, steps);
+  weft_out step = step_as_float(g, d->step), p = progress(g, d, step, steps);
   weft_out one = weft__b_cast(g, weft__n_scalar(g, "Const", WEFT_INT32, 1), WEFT_FLOAT);
   weft_out below = binary(g, "AddV2", "Add", one, binary(g, "Mul", "Mul", factor, p));
   return here(g, "RealDiv", rate, below);
@@ -78,7 +89,7 @@ weft_out weft__polynomial_decay(weft_graph *g, const decay *d, double end, doubl
   weft_out rate = rate_const(g, d);
   weft_out last = weft__named_number(g, end, WEFT_FLOAT, WEFT_FLOAT);
   weft_out exponent = weft__named_number(g, power, WEFT_FLOAT, WEFT_FLOAT);
-  weft_out step = weft__b_cast(g, weft__variable_or_value(g, d->step), WEFT_FLOAT), steps = steps_const(g, d->steps);
+  weft_out step = step_as_float(g, d->step), steps = steps_const(g, d->steps);
   if (cycle)
     steps = binary(g, "Mul", "Mul", steps, cycles(g, step, d->steps));
   else
@@ -100,7 +111,7 @@ static weft_out cosine(weft_graph *g, term height, weft_out turns) {
 weft_out weft__cosine_decay(weft_graph *g, const decay *d, double alpha) {
   weft__named_push(g, d->name, "CosineDecay");
   weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps);
-  weft_out step = weft__b_cast(g, weft__variable_or_value(g, d->step), WEFT_FLOAT);
+  weft_out step = step_as_float(g, d->step);
   weft_out p = binary(g, "RealDiv", "truediv", binary(g, "Minimum", "Minimum", step, steps), steps);
   weft_out w = weft__named_binary(g, "Mul", "mul", NUM(1 - alpha), OUT(cosine(g, NUM(.5), p)));
   w = weft__named_binary(g, "AddV2", "add", OUT(w), NUM(alpha));
@@ -130,7 +141,7 @@ static weft_out cycle_of(weft_graph *g, weft_out p, double t_mul, weft_out *done
 weft_out weft__cosine_decay_restarts(weft_graph *g, const decay *d, double t_mul, double m_mul, double alpha) {
   weft__named_push(g, d->name, "SGDRDecay");
   weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps), done;
-  weft_out step = weft__b_cast(g, weft__variable_or_value(g, d->step), WEFT_FLOAT);
+  weft_out step = step_as_float(g, d->step);
   weft_out i = cycle_of(g, binary(g, "RealDiv", "truediv", step, steps), t_mul, &done);
   weft_out height = weft__named_binary(g, "Pow", "pow", NUM(m_mul), OUT(i));
   height = weft__named_binary(g, "Mul", "mul", NUM(.5), OUT(height));
@@ -161,7 +172,7 @@ weft_out weft__linear_cosine_decay(weft_graph *g, const decay *d, const wave *w)
   weft_out rate = rate_const(g, d), steps = steps_const(g, d->steps);
   if (w->noisy) variance = number(g, w->variance), power = number(g, w->variance_decay);
   weft_out periods = number(g, w->periods), alpha = number(g, w->alpha), beta = number(g, w->beta);
-  weft_out step = weft__b_cast(g, weft__variable_or_value(g, d->step), WEFT_FLOAT);
+  weft_out step = step_as_float(g, d->step);
   step = binary(g, "Minimum", "Minimum", step, steps);
   weft_out line = binary(g, "RealDiv", "truediv", binary(g, "Sub", "sub", steps, step), steps);
   if (w->noisy) line = binary(g, "AddV2", "add", line, noise(g, step, variance, power));

@@ -7,6 +7,7 @@
 #include "graph/collection.h"
 #include "graph/scope.h"
 #include "train/model/nodes.h"
+#include "train/model/variable_nodes.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ static weft_out simple(weft_graph *g, const char *type, const char *tag_name, co
   text tag = {0};
   if (!enter(g, name, o, &tag)) return WEFT_NONE;
   weft_out t = weft__n_string(g, tag_name, weft__text_get(&tag));
+  x = weft__variable_or_value(g, x);
   return leave(g, &tag, weft__n_scope_node(g, type, 2, (weft_out[]){t, x}, n_attr, attrs), o);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "train/session/run.h"
 
 weft_err weft__hook_create(weft_hook **out, const weft_hook_fns *fns, void *arg, void (*release)(void *arg)) {
   weft_hook *h = weft__alloc_zero(1, sizeof *h);
@@ -39,7 +40,7 @@ weft_err weft__context_fetch(weft_run_context *c, int n, const weft_out *fetches
   WEFT_TRY(grow((void **)&c->fetch, sizeof *c->fetch, &room, need));
   if (need > c->fetch_room) c->fetch_room = 2 * need;
   if (r->n == 0) r->first = c->n_fetch;
-  for (int i = 0; i < n; i++) c->fetch[c->n_fetch++] = fetches[i];
+  for (int i = 0; i < n; i++) c->fetch[c->n_fetch++] = weft__run_value(c->sess, fetches[i]);
   r->n += n;
   return WEFT_OK;
 }

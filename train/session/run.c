@@ -1,5 +1,16 @@
 /* run.c - small runs on a session. */
 #include "train/session/run.h"
+#include "base/alloc.h"
+#include <string.h>
+
+weft_out weft__run_value(const weft_session *sess, weft_out o) {
+  const weft_graph *g = sess->graph;
+  if (o.node < 0 || o.node >= g->n_node || strcmp(g->node[o.node]->op_name, "VarHandleOp") != 0) return o;
+  char *name = weft__sprintf("%s/Read/ReadVariableOp", g->node[o.node]->name);
+  const weft_node *read = name ? weft__graph_find(g, name) : NULL;
+  weft__free(name);
+  return read ? (weft_out){read->id, 0} : o;
+}
 
 weft_err weft__run_target(weft_session *sess, int node) {
   return weft__session_run(sess, &(plan_request){.n_target = 1, .target = &node}, NULL, NULL, NULL);
@@ -12,7 +23,7 @@ weft_err weft__run_fetch(weft_session *sess, weft_out o, weft_tensor **out) {
 
 weft_err weft__run_int(weft_session *sess, weft_out o, int64_t *out) {
   weft_tensor *t;
-  WEFT_TRY(weft__run_fetch(sess, o, &t));
+  WEFT_TRY(weft__run_fetch(sess, weft__run_value(sess, o), &t));
   weft_err err = WEFT_OK;
   if (weft__tensor_count(t) == 1 && weft__dtype_is_plain(t->dtype))
     *out = weft__tensor_int(t, 0);

@@ -211,7 +211,7 @@ static weft_err count_steps(void *arg) {
 static weft_err record_summary(void *arg) {
   weft_supervisor *sv = arg;
   weft_tensor *got[2] = {0};
-  weft_out fetch[] = {sv->summary, sv->global_step};
+  weft_out fetch[] = {sv->summary, weft__run_value(sv->sess, sv->global_step)};
   int n = sv->global_step.node >= 0 ? 2 : 1;
   WEFT_TRY(weft__session_run(sv->sess, &(plan_request){.n_fetch = n, .fetch = fetch}, NULL, got, NULL));
   int64_t at = n > 1 ? weft__tensor_int(got[1], 0) : 0;

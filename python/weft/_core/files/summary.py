@@ -13,7 +13,8 @@ TaggedRunMetadata = protos.TaggedRunMetadata
 def _node(kind, name, tensor, collections, family, max_outputs=0, extra=-1, metadata=b""):
     graph = get_default_graph()
     graph._check_not_finalized()
-    out = _weft.summary(graph._c, kind, name, convert_to_tensor(tensor)._out, family, max_outputs, extra, metadata)
+    value = tensor.handle if hasattr(tensor, "handle") else convert_to_tensor(tensor)  # the library reads a variable
+    out = _weft.summary(graph._c, kind, name, value._out, family, max_outputs, extra, metadata)
     made = graph._tensor(out)
     graph.add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, made)
     return made

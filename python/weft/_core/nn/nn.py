@@ -239,13 +239,15 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
     keep = bool(keep_dims if keepdims is None else keepdims)
     with name_scope(name, "moments", [x, axes]):
-        y = convert_to_tensor(x)
+        x = x if hasattr(x, "handle") else convert_to_tensor(x, name="x")
+        half = x.dtype.base_dtype == dtypes.float16
+        y = math_ops.cast(x, dtypes.float32) if half else x  # sums of half are too coarse
         mean = math_ops.reduce_mean(y, axes, keepdims=True, name="mean")
         variance = math_ops.reduce_mean(math_ops.squared_difference(y, array_ops.stop_gradient(mean)), axes,
                                         keepdims=True, name="variance")
         if not keep:
             mean, variance = array_ops.squeeze(mean, axes), array_ops.squeeze(variance, axes)
-        return mean, variance
+        return tuple(math_ops.cast(v, dtypes.float16) if half else v for v in (mean, variance))
 
 
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):

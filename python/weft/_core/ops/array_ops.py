@@ -341,7 +341,8 @@ def ones(shape, dtype=dtypes.float32, name=None):
 
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
     with name_scope(name, "zeros_like", [tensor]) as scope:
-        tensor = convert_to_tensor(tensor, name="tensor")
+        if not hasattr(tensor, "handle") or not tensor.shape.is_fully_defined():
+            tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.shape.is_fully_defined() and tensor.dtype.base_dtype != dtypes.variant:
             return zeros(tensor.shape, dtype or tensor.dtype, name=scope)
         if dtype is not None and as_dtype(dtype) != tensor.dtype.base_dtype:

@@ -122,7 +122,7 @@ def cast(x, dtype, name=None):
         return SparseTensor(x.indices, cast(x.values, dtype, name=name), x.dense_shape)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name=name), x.indices, x.dense_shape)
-    if isinstance(x, Tensor) and x.dtype.base_dtype == dtype:
+    if (isinstance(x, Tensor) or hasattr(x, "handle")) and x.dtype.base_dtype == dtype:
         return x
     with name_scope(name, "Cast", [x]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -338,7 +338,9 @@ def _reduction(public, kind, converts=None):
     def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
         axis = reduction_indices if axis is None else axis
         keepdims = bool(keep_dims if keepdims is None else keepdims)
-        x = convert_to_tensor(input_tensor, converts, name="input_tensor" if not isinstance(input_tensor, Tensor) else None)
+        x = input_tensor  # a resource variable is read by the node itself
+        if not hasattr(x, "handle"):
+            x = convert_to_tensor(x, converts, name="input_tensor" if not isinstance(x, Tensor) else None)
         made = op(kind, name, **{_first(kind): x, _second(kind): _axes(x, axis), "keep_dims": keepdims})
         return made
     reduce.__name__ = public
@@ -432,7 +434,7 @@ def einsum(equation, *inputs, **kwargs):
     inputs = list(inputs[0]) if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else list(inputs)
     parts, out = _einsum_subscripts(equation, inputs)
     with name_scope(name, "einsum", inputs):
-        tensors = [convert_to_tensor(x) for x in inputs]
+        tensors = [x if hasattr(x, "handle") else convert_to_tensor(x) for x in inputs]
         while len(tensors) > 2:  # two at a time, keeping what the others and the result need
             needed = set("".join(parts[2:] + [out]).replace(".", ""))
             kept = "".join(dict.fromkeys(c for c in (parts[0] + parts[1]).replace(".", "") if c in needed))

@@ -44,7 +44,8 @@ def _node(kind, func, inp, types, name, **more):
         token = "pyfunc_%d" % len(_functions)
         _functions[token] = func, types
     get_default_graph()._functions.append(token)
-    return op(kind, name, input=list(inp), token=token, Tout=types, **more)
+    inputs = [x.value() if hasattr(x, "handle") else x for x in inp]
+    return op(kind, name, input=inputs, token=token, Tout=types, **more)
 
 
 def py_func(func, inp, Tout, stateful=True, name=None):

@@ -212,3 +212,19 @@ def test_contrib_fuses_images_and_rows(shape, more, fused):
     assert out.shape == shape
     np.testing.assert_allclose(out.reshape(-1, 3), (rows - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-3), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(variance, rows.var(0) * (8 / 7 if fused else 1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_second_derivatives(training):
+    def derivatives(tf):
+        with tf.Graph().as_default():
+            x = tf.placeholder(tf.float32, IMAGES.shape, name="x")
+            y = tf.layers.batch_normalization(x, training=training)
+            over = [x] + tf.trainable_variables()
+            first = tf.gradients(tf.reduce_sum(tf.sin(y) * y), over)
+            second = tf.gradients(tf.add_n([tf.reduce_sum(tf.square(f)) for f in first]), over)
+            with tf.Session() as sess:
+                sess.run(tf.global_variables_initializer())
+                return sess.run(first + second, {x: IMAGES})
+    for a, b in zip(derivatives(weft), derivatives(oracle), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5 * np.abs(b).max())

@@ -133,6 +133,16 @@ def test_gathering_reads_rows_through_the_handle():
     both(program)
 
 
+def test_slices_are_assigned():
+    def program(tf):
+        v = tf.Variable([[1., 2.], [3., 4.]], use_resource=True)
+        a = v[0].assign([7., 8.])
+        with tf.control_dependencies([a]):
+            b = tf.assign(v[1, 0], 9.)
+        return [b, a.name, str(b)]
+    both(program)
+
+
 def test_gradients_reach_the_handle():
     def program(tf):
         v = tf.Variable([[1., 2.], [3., 4.]], use_resource=True)
@@ -451,6 +461,18 @@ def test_checkpoints_are_the_same_for_both_kinds_and_systems(tmp_path):
         for tf in (weft, oracle):
             for resource in (True, False):
                 compare(restored(tf, resource, path), values)
+
+
+def test_a_checkpoint_initializes_variables(tmp_path):
+    path, _ = saved(oracle, False, str(tmp_path / "model"))
+
+    def program(tf):
+        v = tf.get_variable("u", [2, 2], use_resource=True)
+        with tf.device("/job:localhost/cpu:0"):
+            p = tf.get_variable("q", [4, 2], partitioner=tf.fixed_size_partitioner(2), use_resource=True)
+        tf.train.init_from_checkpoint(path, {"v": "u", "p/p": "q"})
+        return [v] + list(p)
+    both(program)
 
 
 def test_meta_graphs_keep_what_a_variable_is(tmp_path):

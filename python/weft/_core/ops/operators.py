@@ -101,11 +101,12 @@ def install_on_values(cls):
     def of_value(method):
         return lambda v, *args: method(v.value(), *args)
     for name in ["__%s%s__" % (r, m) for m in _BINARY for r in ("", "r")] + [
-            "__%s__" % m for m in ("lt", "le", "gt", "ge", "neg", "abs", "invert", "getitem")]:
+            "__%s__" % m for m in ("lt", "le", "gt", "ge", "neg", "abs", "invert")]:
         setattr(cls, name, of_value(getattr(Tensor, name)))
 
 
 install(Tensor)
 install(Variable)
 install_on_values(ResourceVariable)
+ResourceVariable.__getitem__ = lambda v, item: array_ops.slice_helper(v.value(), item, var=v)
 Variable.__getitem__ = lambda v, item: array_ops.slice_helper(v, item, var=v)

@@ -1,6 +1,6 @@
 """Methods of a variable beside its value: updates of parts of it, slices that can be assigned to, and attributes that
 programs use although they are not TensorFlow's public API."""
-from weft._core.framework.build import op
+from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.details import OVERLOADABLE_OPERATORS, Reference
 
 
@@ -31,6 +31,7 @@ class VariableMethods:
         where = dict(begin=begin, end=end, strides=strides, value=value, begin_mask=begin_mask, end_mask=end_mask,
                      ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask, shrink_axis_mask=shrink_axis_mask)
         if hasattr(self, "handle"):
+            where["value"] = convert_to_tensor(value, self.dtype)
             return self._lazy_read(op("ResourceStridedSliceAssign", name, ref=self.handle, **where))
         return op("StridedSliceAssign", name, ref=self._ref(), **where)
 

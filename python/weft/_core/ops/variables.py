@@ -393,7 +393,7 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
-    if hasattr(ref, "handle"):
+    if hasattr(ref, "handle") or (not isinstance(ref, Variable) and hasattr(ref, "assign")):  # or a slice of a variable
         return ref.assign(value, name=name)
     return op("Assign", name, ref=_ref(ref), value=value, validate_shape=validate_shape,
               use_locking=use_locking)

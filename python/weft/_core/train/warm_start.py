@@ -103,8 +103,12 @@ def _initialize(variable, path, name):
             value = op("RestoreV2", "checkpoint_initializer", prefix=path, tensor_names=[name], shape_and_slices=[wanted],
                        dtypes=[piece.dtype.base_dtype])[0]
         value.set_shape(piece.shape)
-        with graph.control_dependencies(None), graph.colocate_with(piece.op):
-            piece._initializer_op = op("Assign", ref=piece._variable, value=value).op
+        if hasattr(piece, "handle"):
+            with graph.control_dependencies(None), graph.device(piece.device):
+                piece._initializer_op = op("AssignVariableOp", resource=piece.handle, value=op("Identity", input=value))
+        else:
+            with graph.control_dependencies(None), graph.colocate_with(piece.op):
+                piece._initializer_op = op("Assign", ref=piece._variable, value=value).op
         piece._initial_value = value
         # The library's own init op would run the variables' first initializers.
         graph._initializers_replaced = True

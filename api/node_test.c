@@ -49,8 +49,11 @@ TEST(a_scope_says_whether_its_variables_are_resources) {
   weft_variable_scope_set_resource(g, true);
   EXPECT_OK(weft_variable_scope_enter(&a, g, &(weft_variable_scope_opts){.name = "b"}));
   weft_out inner = weft_get_variable(g, "v", WEFT_FLOAT, 0, NULL, &zeros, true);
+  weft_out made_here = weft_variable(g, "w", weft_scalar(g, WEFT_FLOAT, 3), true);
   weft_scope_pop(g);
   weft_scope_pop(g);
+  EXPECT_EQ_STR(weft_node_op(weft_graph_node(g, made_here.node)), "VarHandleOp");
+  EXPECT_EQ_STR(weft_node_name(weft_graph_node(g, made_here.node)), "a/b/w");
   weft_out outer = weft_get_variable(g, "v", WEFT_FLOAT, 0, NULL, &zeros, true);
   EXPECT_EQ_STR(weft_node_op(weft_graph_node(g, inner.node)), "VarHandleOp");
   EXPECT_EQ_STR(weft_node_op(weft_graph_node(g, outer.node)), "VariableV2");

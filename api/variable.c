@@ -9,6 +9,7 @@
 #include "graph/scope.h"
 #include "proto/scan.h"
 #include "tf.pb-c.h"
+#include "train/model/variable_nodes.h"
 
 #define ALL "variables"
 #define TRAINABLE "trainable_variables"
@@ -49,6 +50,10 @@ static weft_err list_variable(weft_graph *g, weft_out variable, weft_out initial
 
 weft_out weft_variable(weft_graph *g, const char *name, weft_out initial, bool trainable) {
   if (initial.node < 0) return WEFT_NONE;
+  if (weft__variable_scope_resource(g))
+    return weft__variable_new(
+        g, &(new_variable){
+               .name = name ? name : "Variable", .initial = OUT(initial), .resource = true, .trainable = trainable});
   shape s = *weft__out_shape(g, initial);
   weft_dtype type = weft__dtype_base(weft__out_type(g, initial));
   weft_out v = weft__b_node(g, "VariableV2", name ? name : "Variable", 0, NULL, 2,

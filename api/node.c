@@ -109,6 +109,15 @@ weft_err weft_node_add_control(weft_graph *g, int node, weft_out before) {
   return is_node(g, node) ? weft__graph_add_control(g, g->node[node], before.node) : no_node(g, node);
 }
 
+weft_err weft_loop_options(weft_graph *g, weft_out output, bool no_back_prop, bool swap_memory) {
+  if (!is_node(g, output.node)) return no_node(g, output.node);
+  weft_node *n = g->node[output.node];
+  if (strcmp(n->op_name, "Exit") != 0 && strcmp(n->op_name, "RefExit") != 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' is a %s, not the output of a loop (an Exit)", n->name, n->op_name);
+  n->no_back_prop = no_back_prop, n->swap_memory = swap_memory;
+  return WEFT_OK;
+}
+
 weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_out from) {
   return is_node(g, node) ? weft__graph_set_input(g, g->node[node], i, from) : no_node(g, node);
 }

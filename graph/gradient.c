@@ -21,6 +21,7 @@ bool weft__trainable(weft_dtype t) {
 /* ---- what lies between ---- */
 
 static bool input_reached(const gradient_state *s, const weft_node *n) {
+  if (n->no_back_prop) return false;
   for (int i = 0; i < n->n_in; i++) {
     weft_out in = n->in[i];
     if (s->reached[in.node] && weft__trainable(s->g->node[in.node]->out_type[in.slot])) return true;

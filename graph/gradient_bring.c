@@ -184,15 +184,26 @@ static weft_err enter_forward(gradient_state *s, const back_frame *b, weft_out h
       s, b->forward, 0, &(node_spec){.op = "Enter", .n_in = 1, .in = &handle, .n_attr = 3, .attr = attrs}, out);
 }
 
+/* May the values that a loop saves leave its device? */
+static bool swaps_memory(const gradient_state *s, int frame) {
+  const loop_frame *f = &s->frames.frame[frame];
+  for (int i = 0; i < f->n_exit; i++)
+    if (s->g->node[f->exit[i]]->swap_memory) return true;
+  return false;
+}
+
 static weft_err push(gradient_state *s, const back_frame *b, weft_out handle, weft_out v, int in_branch) {
   weft_out in_loop, pushed;
+  attr swap = A_BOOL("swap_memory", swaps_memory(s, b->forward));
   WEFT_TRY(enter_forward(s, b, handle, &in_loop));
   WEFT_TRY(weft__gradient_add_forward(s, b->forward, in_branch,
                                       &(node_spec){.op = "StackPushV2",
                                                    .n_in = 2,
                                                    .in = (weft_out[]){in_loop, v},
                                                    .n_control = 1,
-                                                   .control = &b->forward_pivot.node},
+                                                   .control = &b->forward_pivot.node,
+                                                   .n_attr = 1,
+                                                   .attr = &swap},
                                       &pushed));
   return weft__graph_add_control(s->g, s->g->node[b->forward_sync], pushed.node);
 }

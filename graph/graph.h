@@ -24,7 +24,8 @@ struct weft_node {
   attr *attr;
   weft_dtype *out_type; /* with WEFT_REF_BASE added for references */
   shape *out_shape;
-  attr_str unknown; /* fields of its NodeDef that this build does not know, serialised; mostly empty */
+  bool no_back_prop, swap_memory; /* of an Exit: what while_loop was asked for; see weft_loop_options */
+  attr_str unknown;               /* fields of its NodeDef that this build does not know, serialised; mostly empty */
 };
 
 typedef struct scope scope; /* name, device, control and colocation scopes: graph/scope.h */

@@ -194,6 +194,9 @@ WEFT_API weft_err weft_node_attr(void **out, size_t *size, const weft_node *n, c
 WEFT_API weft_err weft_node_set_attr(weft_graph *g, int node, const char *name, const void *attr_value, size_t size);
 WEFT_API weft_err weft_node_set_device(weft_graph *g, int node, const char *device);
 WEFT_API weft_err weft_node_add_control(weft_graph *g, int node, weft_out before);
+/* What gradients do with a loop, told for each of its outputs (an Exit): nothing at all, and whether the values that they
+ * save may leave the device.  GraphDefs do not carry it. */
+WEFT_API weft_err weft_loop_options(weft_graph *g, weft_out output, bool no_back_prop, bool swap_memory);
 WEFT_API weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_out from);
 
 /* Building a node of any op:

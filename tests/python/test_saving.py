@@ -413,3 +413,48 @@ def test_session_managers(same):
             out.append(ready)
         return out
     assert re.match("RuntimeError: Model is not initialized", same(program)[0])
+
+
+# ---- graphs and loops ----
+
+def test_as_graph_def_adds_shapes(same):
+    def program(tf):
+        a = tf.placeholder(tf.float32, [None, 2], name="a")
+        tf.no_op(name="none")
+        tf.split(tf.ones([4]), 2, name="s")
+        tf.placeholder(tf.float32, name="unknown")
+        g = tf.get_default_graph()
+        version = g.version
+        tf.identity(a, name="b")
+        shapes = {n.name: n.attr["_output_shapes"].SerializeToString() for n in g.as_graph_def(add_shapes=True).node
+                  if "_output_shapes" in n.attr}
+        return [shapes, any("_output_shapes" in n.attr for n in g.as_graph_def().node),
+                [n.name for n in g.as_graph_def(from_version=version).node]]
+    same(program)
+
+
+def test_no_gradient_flows_through_a_loop_without_back_prop(same):
+    def program(tf):
+        x = tf.placeholder_with_default(2., [], name="x")
+        out = []
+        for options in ({}, {"back_prop": False}, {"back_prop": False, "maximum_iterations": 2}):
+            y = x * 3.
+            r = tf.while_loop(lambda i, a: i < 3, lambda i, a: [i + 1, a * y], [0, 1.], **options)  # noqa: B023
+            out += [tf.gradients(r[1], x)[0] is None, tf.gradients(r[1] + y, x)[0] is None]
+        nested = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.while_loop(
+            lambda j, b: j < 2, lambda j, b: (j + 1, b * x), [0, a], back_prop=False)[1]), [0, 1.])
+        return out + [tf.gradients(nested[1], x)[0] is None]
+    assert same(program)[2]
+
+
+def test_swap_memory_is_told_to_the_stacks(same):
+    def program(tf):
+        out = []
+        for swap in (False, True):
+            with tf.Graph().as_default() as g:
+                x = tf.placeholder_with_default(2., [])
+                r = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, 1.], swap_memory=swap)  # noqa: B023
+                tf.gradients(r[1], x)
+                out.append({n.attr["swap_memory"].b for n in g.as_graph_def().node if n.op == "StackPushV2"})
+        return out
+    assert same(program) == [{False}, {True}]

@@ -14,6 +14,7 @@ from weft._core import PACKAGE
 from weft._core.framework import errors, protos, tensor_shape
 from weft._core.framework.details import GraphDetails, OperationDetails, TensorDetails
 from weft._core.framework.dtypes import DType
+from weft._core.framework.proto import walk
 
 
 def _made_at():
@@ -448,6 +449,13 @@ class Graph(GraphDetails):
         self._unfetchable.add(op)
 
     def as_graph_def(self, from_version=None, add_shapes=False):
+        """The graph as a message.
+
+        add_shapes: each node with outputs gets the attribute _output_shapes.  from_version has no effect, as in
+        TensorFlow 2.15: all nodes are in the message.
+        """
+        if add_shapes:
+            return protos.GraphDef.FromString(next(value for number, _, value in walk(self._c.export_meta()) if number == 2))
         return protos.GraphDef.FromString(self._c.export_graph())
 
     def _as_graph_def_bytes(self):

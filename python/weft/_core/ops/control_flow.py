@@ -392,6 +392,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         for v in loop:
             v.merge_entry()
         like, exits = _looped(context, loop, cond, body, variables)
+        _tell_gradients(graph, exits, back_prop, swap_memory)
     if maximum_iterations is not None:
         like, exits = like[1], exits[1:]
     out = pack_parts(like, exits)
@@ -420,6 +421,13 @@ def _looped(context, loop, cond, body, variables):
         if context.outer is not None:
             stack.enter_context(context.outer.entered())
         return made, [v.leave(s) for v, s in zip(loop, switches)]
+
+
+def _tell_gradients(graph, exits, back_prop, swap_memory):
+    """back_prop=False: no gradient flows through the loop.  swap_memory: saved values may leave the device."""
+    if not back_prop or swap_memory:
+        for e in exits:
+            graph._c.loop_options(e._out, not back_prop, bool(swap_memory))
 
 
 def _fits(after, before):

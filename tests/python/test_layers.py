@@ -171,7 +171,7 @@ def test_flags_take_both_spellings():
     values._define("name", "x", "", str)
     values._define("on", False, "", flags._bool)
     values._define("n", 1, "", int)
-    rest = values(["prog", "--name=a b", "-n", "3", "--noon", "left", "--unknown=7", "--on"])
+    rest = values(["prog", "--name=a b", "-n", "3", "--noon", "left", "--unknown=7", "--on"], known_only=True)
     assert rest == ["prog", "left", "--unknown=7"]
     assert (values.name, values.n, values.on) == ("a b", 3, True)
     values.n = 9

@@ -7,9 +7,8 @@ from weft._core.platform import flags
 def run(main=None, argv=None):
     given = sys.argv if argv is None else argv
     try:
-        rest = flags.FLAGS([given[0]] + list(given[1:]))
-        flags.check_required()
-    except flags.FlagsError as e:
+        rest = flags.FLAGS([given[0]] + list(given[1:]), known_only=True)
+    except flags.Error as e:
         print("FATAL Flags parsing error: %s" % e, file=sys.stderr)
         print("Pass --helpshort or --helpfull to see help on flags.", file=sys.stderr)
         sys.exit(1)

@@ -1,12 +1,54 @@
-"""tf.app.flags: flags of a program, read when they are first asked for.
+"""tf.flags: flags of a program, read when they are first asked for, as absl reads them.
 
-Both spellings (--name value, --name=value, one dash or two) are understood; --flag and --noflag set booleans; flags
-that nobody defined stay in sys.argv.  A flag may be defined again with the same default.
+Both spellings (--name value, --name=value, one dash or two) are understood; --flag and --noflag set booleans.  Unlike
+absl, `--flag false` sets a boolean to false, as TensorFlow before 1.5 did.
 """
+import csv
+import enum
+import functools
+import io
+import os
+import re
 import sys
+import warnings
 
 _TRUE, _FALSE = ("true", "t", "1", "yes", "y"), ("false", "f", "0", "no", "n")
 
+
+class Error(Exception):
+    """What is wrong with flags."""
+
+
+class IllegalFlagValueError(Error):
+    """A value that a flag does not take."""
+
+
+class DuplicateFlagError(Error):
+    """A flag that is defined twice."""
+
+
+class UnrecognizedFlagError(Error):
+    """A flag that nobody defined."""
+
+    def __init__(self, flagname, flagvalue="", suggestions=()):
+        super().__init__("Unknown command line flag '%s'%s" % (
+            flagname, ". Did you mean: %s ?" % ", ".join(suggestions) if suggestions else ""))
+        self.flagname, self.flagvalue = flagname, flagvalue
+
+
+class UnparsedFlagAccessError(Error):
+    """A flag that is read before the command line."""
+
+
+class CantOpenFlagFileError(Error):
+    """A flag file that cannot be read."""
+
+
+class ValidationError(Error):
+    """A value that a validator refuses."""
+
+
+# ---- what texts mean ----
 
 def _bool(text):
     if isinstance(text, bool):
@@ -15,33 +57,187 @@ def _bool(text):
         return True
     if str(text).lower() in _FALSE:
         return False
-    raise ValueError("Non-boolean argument to boolean flag: %s" % text)
+    raise ValueError("Non-boolean argument to boolean flag", text)
+
+
+def _bounds_help(lower, upper, name):
+    if lower is not None and upper is not None:
+        return "%s in the range [%s, %s]" % (name[1], lower, upper)
+    whole = name[0] == "integer"
+    if (lower == 0 and upper is None) or (lower == 1 and upper is None and whole):
+        return "a %s %s" % ("non-negative" if lower == 0 else "positive", name[0])
+    if (upper == 0 and lower is None) or (upper == -1 and lower is None and whole):
+        return "a %s %s" % ("non-positive" if upper == 0 else "negative", name[0])
+    return "%s %s %s" % (name[0], "<=" if lower is None else ">=", upper if lower is None else lower)
+
+
+class _Number:
+    """A number within bounds."""
+
+    def __init__(self, convert, lower, upper, name):
+        self.convert, self.lower_bound, self.upper_bound, self.name = convert, lower, upper, name
+
+    def __call__(self, value):
+        made = self.convert(value)
+        if (self.lower_bound is not None and made < self.lower_bound) or \
+                (self.upper_bound is not None and made > self.upper_bound):
+            raise ValueError("%s is not %s" % (made, _bounds_help(self.lower_bound, self.upper_bound, self.name)))
+        return made
+
+
+def _to_int(value):
+    if isinstance(value, str):
+        return int(value, 16 if value.lstrip("+-")[:2].lower() == "0x" else 8 if value.lstrip("+-")[:2].lower() == "0o" else 10)
+    if int(value) != value:
+        raise TypeError("Expect argument to be a string or int, found %s" % type(value))
+    return int(value)
+
+
+def _integer(lower=None, upper=None):
+    return _Number(_to_int, lower, upper, ("integer", "an integer"))
+
+
+def _float(lower=None, upper=None):
+    return _Number(float, lower, upper, ("number", "a number"))
 
 
 def _list(text):
-    return list(text) if isinstance(text, (list, tuple)) else [p.strip() for p in text.split(",")] if text else []
+    if isinstance(text, (list, tuple)):
+        return list(text)
+    return [p.strip() for p in next(csv.reader([text], strict=True))] if text else []
 
+
+def _words(comma, text):
+    if isinstance(text, (list, tuple)):
+        return list(text)
+    return (text.replace(",", " ") if comma else text).split()
+
+
+def _one_of(values, case_sensitive, text):
+    for v in values:
+        if text == v or (not case_sensitive and str(text).lower() == v.lower()):
+            return v
+    raise ValueError("value should be one of <%s>" % "|".join(values))
+
+
+def _member(kind, case_sensitive, value):
+    if isinstance(value, kind):
+        return value
+    names = [m if case_sensitive else m.lower() for m in kind.__members__]
+    text = value if case_sensitive else str(value).lower()
+    if text not in names:
+        raise ValueError("value should be one of <%s>" % "|".join(names))
+    return list(kind.__members__.values())[names.index(text)]
+
+
+def _several(parse, value):
+    return [parse(v) for v in (value if isinstance(value, (list, tuple)) else [value])]
+
+
+# ---- flags ----
 
 class Flag:
-    def __init__(self, name, default, help, parse, short_name=None):
-        self.name, self.default, self.help, self.parse, self.short_name = name, default, help, parse, short_name
-        self.value = None if default is None else parse(default)
-        self.present = 0
+    """A flag: its name, default, help and value."""
+
+    def __init__(self, name, default, help, parse, short_name=None, multi=False):
+        self.name, self.help, self.parse, self.short_name, self.multi = name, help, parse, short_name, multi
+        self.present, self.validators, self.using_default_value = 0, [], True
+        self.boolean = parse is _bool
+        self.default = self.value = self._parsed(default)
+
+    def _parsed(self, value):
+        try:
+            return None if value is None else self.parse(value)
+        except (TypeError, ValueError) as e:
+            raise IllegalFlagValueError("flag --%s=%s: %s" % (self.name, value, e)) from None
+
+    def take(self, text):
+        """A value from the command line; those of a multi flag add up."""
+        made = self._parsed(text)
+        self.value = self.value + made if self.multi and self.present else made
+        self.present += 1
+        self.using_default_value = False
+
+    def unparse(self):
+        self.value, self.using_default_value, self.present = self.default, True, 0
+
+    def flag_type(self):
+        kind = getattr(self.parse, "func", self.parse)
+        if self.multi:
+            return "multi " + Flag(self.name, None, "", self.parse.args[0]).flag_type()
+        return {_bool: "bool", str: "string", _list: "comma separated list of strings",
+                _words: "whitespace separated list of strings", _one_of: "string enum", _member: "enum class"}.get(
+                    kind, "int" if getattr(kind, "convert", None) is _to_int else "float")
+
+    def serialize(self):
+        """The flag as a command line gives it."""
+        if self.value is None:
+            return ""
+        if self.boolean:
+            return "--%s%s" % ("" if self.value else "no", self.name)
+        if self.multi:
+            return "\n".join("--%s=%s" % (self.name, getattr(v, "name", v)) for v in self.value)
+        if isinstance(self.value, list):
+            out = io.StringIO()
+            csv.writer(out).writerow(self.value)
+            return "--%s=%s" % (self.name, out.getvalue().strip())
+        return "--%s=%s" % (self.name, getattr(self.value, "name", self.value))
+
+    def check(self):
+        for ok, message in self.validators:
+            _hold(functools.partial(ok, self.value), "flag --%s=%s" % (self.name, self.value), message)
 
 
-class FlagsError(Exception):
-    pass
+def _hold(ok, what, message):
+    try:
+        if ok():
+            return
+    except ValidationError as e:
+        message = e
+    raise IllegalFlagValueError("%s: %s" % (what, message))
+
+
+class FlagHolder:
+    """What a DEFINE function returns: the flag, whatever FLAGS holds."""
+
+    def __init__(self, flag_values, flag, ensure_non_none_value=False):
+        self._values, self._flag, self._ensure = flag_values, flag, ensure_non_none_value
+
+    name = property(lambda self: self._flag.name)
+    default = property(lambda self: self._flag.default)
+    present = property(lambda self: bool(self._flag.present))
+
+    @property
+    def value(self):
+        found = getattr(self._values, self._flag.name)
+        if found is None and self._ensure:
+            raise IllegalFlagValueError("Unexpected None value for flag %s" % self._flag.name)
+        return found
+
+
+def _where():
+    """The line of the program that defines a flag."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
 
 
 class _FlagValues:
     def __init__(self):
         d = self.__dict__
-        d["__flags"], d["__parsed"], d["__required"], d["__fill"] = {}, False, set(), None
+        d["__flags"], d["__parsed"], d["__fill"], d["__places"], d["__checks"] = {}, False, None, {}, []
 
-    def _define(self, name, default, help, parse, short_name=None):
-        self.__dict__["__flags"][name] = Flag(name, default, help, parse, short_name)
+    def _define(self, name, default, help, parse, short_name=None, multi=False):
+        places, where = self.__dict__["__places"], _where()
+        if name in self._flags() and places.get(name) != where:
+            raise DuplicateFlagError("The flag '%s' is defined twice. First from %s, second from %s.  Description from first "
+                                     "occurrence: %s" % (name, places[name][0], where[0], self._flags()[name].help))
+        flag = self._flags()[name] = Flag(name, default, help, parse, short_name, multi)
+        places[name] = where
         if self.__dict__["__parsed"]:
             self._read(sys.argv[1:], only=name)
+        return flag
 
     def _flags(self):
         return self.__dict__["__flags"]
@@ -54,17 +250,22 @@ class _FlagValues:
         try:
             return self._flags()[name].value
         except KeyError:
-            raise AttributeError("Unknown command line flag '%s'" % name) from None
+            raise AttributeError(name) from None
 
     def __setattr__(self, name, value):
         if not self.__dict__["__parsed"]:
             self(sys.argv)
         if name not in self._flags():
-            self._define(name, value, "", lambda v: v)
-        self._flags()[name].value = value
+            raise UnrecognizedFlagError(name, value)
+        flag = self._flags()[name]
+        flag.value, flag.using_default_value = value if flag.parse is str else flag._parsed(value), False
+        flag.check()
+        self._check_together(name)
 
     def __delattr__(self, name):
-        self._flags().pop(name, None)
+        if name not in self._flags():
+            raise AttributeError(name)
+        del self._flags()[name]
 
     def __contains__(self, name):
         return name in self._flags()
@@ -72,19 +273,38 @@ class _FlagValues:
     def __iter__(self):
         return iter(self._flags())
 
+    def __len__(self):
+        return len(self._flags())
+
     def __getitem__(self, name):
         return self._flags()[name]
 
     def __dir__(self):
         return sorted(self._flags())
 
-    def __call__(self, argv, known_only=True):
+    def __call__(self, argv, known_only=False):
         """Reads a command line; gives what is left of it, the program's name first."""
+        if isinstance(argv, (str, bytes)) or not argv:
+            raise TypeError("argv should be a list of strings, not %r" % (argv,))
+        for flag in self._flags().values():
+            flag.present = 0
+        rest = self._read(argv[1:], unknown="keep" if known_only else "refuse")
         self.__dict__["__parsed"] = True
-        rest = self._read(argv[1:])
         if self.__dict__["__fill"] is not None:
             self.__dict__["__fill"](self, argv)
+        self.validate_all_flags()
         return [argv[0]] + rest
+
+    def validate_all_flags(self):
+        for flag in self._flags().values():
+            flag.check()
+        self._check_together()
+
+    def _check_together(self, name=None):
+        for names, ok, message in self.__dict__["__checks"]:
+            if name is None or name in names:
+                values = {n: self._flags()[n].value for n in names}
+                _hold(functools.partial(ok, values), "flags " + ", ".join("%s=%s" % pair for pair in values.items()), message)
 
     def _fill_with(self, fn):
         """fn(flags, argv) is called after each reading of a command line."""
@@ -109,7 +329,7 @@ class _FlagValues:
             flag.value = flag.parse(value)
 
     def _parse_flags(self, args=None):
-        self([sys.argv[0]] + list(sys.argv[1:] if args is None else args))
+        self([sys.argv[0]] + list(sys.argv[1:] if args is None else args), known_only=True)
 
     def is_parsed(self):
         return self.__dict__["__parsed"]
@@ -117,8 +337,33 @@ class _FlagValues:
     def mark_as_parsed(self):
         self.__dict__["__parsed"] = True
 
+    def unparse_flags(self):
+        for flag in self._flags().values():
+            flag.unparse()
+        self.__dict__["__parsed"] = False
+
+    def set_default(self, name, value):
+        if name not in self._flags():
+            raise UnrecognizedFlagError(name, value)
+        flag = self._flags()[name]
+        flag.default = flag._parsed(value)
+        if flag.using_default_value:
+            flag.value = flag.default
+            flag.check()
+
+    def get_flag_value(self, name, default):
+        value = getattr(self, name)
+        return default if value is None else value
+
     def flag_values_dict(self):
         return {n: f.value for n, f in self._flags().items()}
+
+    def flags_into_string(self):
+        return "".join(f.serialize() + "\n" for f in self._flags().values() if f.value is not None)
+
+    def append_flags_into_file(self, filename):
+        with open(filename, "a") as f:
+            f.write(self.flags_into_string())
 
     @property
     def __flags(self):  # FLAGS.__flags of programs outside of classes
@@ -130,45 +375,67 @@ class _FlagValues:
             return flags[word]
         return next((f for f in flags.values() if f.short_name == word), None)
 
-    def _read(self, words, only=None):
+    def _words(self, words):
+        """The command line with the lines of flag files in their places, and the names that may be unknown."""
+        out, allowed = [], set()
+        words = iter(words)
+        for word in words:
+            name, equals, text = word.lstrip("-").partition("=")
+            if word == "--":
+                return out + [word, *words], allowed
+            if word.startswith("-") and name in ("flagfile", "undefok") and name not in self._flags():
+                text = text if equals else next(words, "")
+                if name == "undefok":
+                    allowed |= set(text.split(","))
+                else:
+                    more, also = self._words(_lines_of(text))
+                    out, allowed = out + more, allowed | also
+                continue
+            out.append(word)
+        return out, allowed
+
+    def _read(self, words, only=None, unknown="keep"):
+        words, allowed = self._words(words)
         rest, i = [], 0
         while i < len(words):
             word = words[i]
             i += 1
             if word == "--":
-                rest.extend(words[i:])
+                rest.extend(words[i - 1:] if unknown == "keep" else words[i:])
                 break
             if not word.startswith("-") or word in ("-", ""):
                 rest.append(word)
                 continue
             name, equals, text = word.lstrip("-").partition("=")
             flag, negated = self._find(name), False
-            if flag is None and name.startswith("no") and not equals:
+            if flag is None and name.startswith("no"):
                 flag, negated = self._find(name[2:]), True
-                flag = flag if flag is not None and flag.parse is _bool else None
+                flag = flag if flag is not None and flag.boolean else None
+                if flag is not None and equals:
+                    raise ValueError("%s does not take an argument" % word)
             if flag is None:
-                if name in ("help", "h", "helpfull") and "help" not in self._flags() and only is None:
+                if name in ("help", "h", "helpfull", "helpshort") and only is None:
                     print(self.get_help())
                     sys.exit(1)
+                if name in allowed or (name.startswith("no") and name[2:] in allowed):
+                    continue
+                if unknown == "refuse" and not re.match(r"\d", name):
+                    raise UnrecognizedFlagError(name, text)
                 rest.append(word)
                 continue
             if not equals:
-                if flag.parse is _bool:
+                if flag.boolean:
                     text = not negated
-                    if not negated and i < len(words) and words[i].lower() in _TRUE + _FALSE:
+                    if not negated and i < len(words) and words[i].lower() in ("true", "false"):
                         text = words[i]
                         i += 1
                 elif i < len(words):
                     text = words[i]
                     i += 1
                 else:
-                    raise FlagsError("Missing value for flag --%s" % name)
+                    raise Error("Missing value for flag --%s" % name)
             if only is None or only == flag.name:
-                try:
-                    flag.value = flag.parse(text)
-                except ValueError as e:
-                    raise FlagsError("flag --%s=%s: %s" % (flag.name, text, e)) from None
-                flag.present += 1
+                flag.take(text)
         return rest
 
     def get_help(self, *unused):
@@ -179,69 +446,261 @@ class _FlagValues:
     def main_module_help(self):
         return self.get_help()
 
+    module_help = key_flags_in_module = get_help
 
+
+def _lines_of(path):
+    try:
+        with open(os.path.expanduser(path)) as f:
+            lines = [line.strip() for line in f]
+    except OSError as e:
+        raise CantOpenFlagFileError("ERROR:: Unable to open flagfile: %s" % e) from None
+    return [line for line in lines if line and not line.startswith(("#", "//"))]
+
+
+FlagValues = _FlagValues
 FLAGS = _FlagValues()
 
 
-def DEFINE_string(flag_name, default_value=None, docstring="", **kwargs):
-    FLAGS._define(flag_name, default_value, docstring, str, kwargs.get("short_name"))
+# ---- definitions ----
+
+def _defined(name, default, help, parse, flag_values, required, short_name=None, multi=False, **unknown):
+    unknown = {k: v for k, v in unknown.items() if k not in _OF_ABSL}
+    if unknown:
+        raise TypeError("the definition of flag --%s got an unexpected argument '%s'" % (name, next(iter(unknown))))
+    if required and default is not None:
+        raise ValueError("Required flag --%s cannot have a non-None default" % name)
+    flag = flag_values._define(name, default, help, parse, short_name, multi)
+    if required:
+        mark_flag_as_required(name, flag_values)
+    return FlagHolder(flag_values, flag, required or default is not None)
 
 
-def DEFINE_integer(flag_name, default_value=None, docstring="", lower_bound=None, upper_bound=None, **kwargs):
-    FLAGS._define(flag_name, default_value, docstring, lambda v: int(v, 0) if isinstance(v, str) else int(v) if
-                  int(v) == v else v, kwargs.get("short_name"))
+# Arguments of absl that concern C++ programs, listings of help and redefinitions.
+_OF_ABSL = ("module_name", "allow_override", "allow_override_cpp", "allow_hide_cpp", "allow_overwrite",
+            "allow_using_method_names", "serializer")
 
 
-def DEFINE_float(flag_name, default_value=None, docstring="", lower_bound=None, upper_bound=None, **kwargs):
-    FLAGS._define(flag_name, default_value, docstring, float, kwargs.get("short_name"))
+def DEFINE_string(name, default=None, help="", flag_values=FLAGS, required=False, **args):
+    """A flag whose value is text; numbers as defaults are taken as text."""
+    return _defined(name, default if default is None else str(default), help, str, flag_values, required, **args)
 
 
-def DEFINE_boolean(flag_name, default_value=None, docstring="", **kwargs):
-    FLAGS._define(flag_name, default_value, docstring, _bool, kwargs.get("short_name"))
+def DEFINE_integer(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False, **args):
+    """A flag whose value is an integer, between the bounds if there are any."""
+    return _defined(name, default, help, _integer(lower_bound, upper_bound), flag_values, required, **args)
+
+
+def DEFINE_float(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False, **args):
+    """A flag whose value is a number, between the bounds if there are any."""
+    return _defined(name, default, help, _float(lower_bound, upper_bound), flag_values, required, **args)
+
+
+def DEFINE_boolean(name, default=None, help="", flag_values=FLAGS, module_name=None, required=False, **args):
+    """A flag that is on (--name) or off (--noname)."""
+    return _defined(name, default, help, _bool, flag_values, required, **args)
 
 
 DEFINE_bool = DEFINE_boolean
 
 
-def DEFINE_list(flag_name, default_value=None, docstring="", **kwargs):
-    FLAGS._define(flag_name, default_value, docstring, _list, kwargs.get("short_name"))
+def DEFINE_list(name, default=None, help="", flag_values=FLAGS, required=False, **args):
+    """A flag whose value is a list of texts with commas between them."""
+    return _defined(name, default, help, _list, flag_values, required, **args)
 
 
-def DEFINE_enum(flag_name, default_value, enum_values, docstring="", **kwargs):
-    def parse(text):
-        if text not in enum_values:
-            raise ValueError("value should be one of <%s>" % "|".join(enum_values))
-        return text
-    FLAGS._define(flag_name, default_value, docstring, parse, kwargs.get("short_name"))
+def DEFINE_spaceseplist(name, default=None, help="", comma_compat=False, flag_values=FLAGS, required=False, **args):
+    """A flag whose value is a list of texts with spaces between them."""
+    return _defined(name, default, help, functools.partial(_words, comma_compat), flag_values, required, **args)
 
 
-def DEFINE_multi_string(flag_name, default_value, docstring="", **kwargs):
-    FLAGS._define(flag_name, default_value, docstring, lambda v: list(v) if isinstance(v, (list, tuple)) else [v])
+def DEFINE_enum(name, default, enum_values, help="", flag_values=FLAGS, module_name=None, required=False,
+                case_sensitive=True, **args):
+    """A flag whose value is one of some texts."""
+    if not enum_values:
+        raise ValueError('enum_values cannot be empty, found "%s"' % (enum_values,))
+    return _defined(name, default, help, functools.partial(_one_of, list(enum_values), case_sensitive), flag_values, required,
+                    **args)
 
 
-def DEFINE_multi_integer(flag_name, default_value, docstring="", **kwargs):
-    FLAGS._define(flag_name, default_value, docstring,
-                  lambda v: [int(x) for x in (v if isinstance(v, (list, tuple)) else [v])])
+def DEFINE_enum_class(name, default, enum_class, help="", flag_values=FLAGS, module_name=None, case_sensitive=False,
+                      required=False, **args):
+    """A flag whose value is a member of an enum."""
+    if not isinstance(enum_class, type) or not issubclass(enum_class, enum.Enum):
+        raise TypeError("%s is not a subclass of Enum." % (enum_class,))
+    return _defined(name, default, help, functools.partial(_member, enum_class, case_sensitive), flag_values, required, **args)
+
+
+def _multi(name, default, help, parse, flag_values, required, args):
+    return _defined(name, default, help, functools.partial(_several, parse), flag_values, required, multi=True, **args)
+
+
+def DEFINE_multi_string(name, default=None, help="", flag_values=FLAGS, required=False, **args):
+    """A flag that may be given several times: the list of its values."""
+    return _multi(name, default, help, str, flag_values, required, args)
+
+
+def DEFINE_multi_integer(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False,
+                         **args):
+    """A flag that may be given several times: the list of its integers."""
+    return _multi(name, default, help, _integer(lower_bound, upper_bound), flag_values, required, args)
+
+
+def DEFINE_multi_float(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False,
+                       **args):
+    """A flag that may be given several times: the list of its numbers."""
+    return _multi(name, default, help, _float(lower_bound, upper_bound), flag_values, required, args)
+
+
+def DEFINE_multi_enum(name, default, enum_values, help="", flag_values=FLAGS, case_sensitive=True, required=False, **args):
+    """A flag that may be given several times: the list of its values, each one of some texts."""
+    return _multi(name, default, help, functools.partial(_one_of, list(enum_values), case_sensitive), flag_values, required, args)
+
+
+def DEFINE_multi_enum_class(name, default, enum_class, help="", flag_values=FLAGS, module_name=None, case_sensitive=False,
+                            required=False, **args):
+    """A flag that may be given several times: the list of its members of an enum."""
+    return _multi(name, default, help, functools.partial(_member, enum_class, case_sensitive), flag_values, required, args)
+
+
+class _Alias(Flag):
+    """Another name of a flag."""
+
+    def __init__(self, name, original):
+        self.__dict__.update(name=name, original=original, short_name=None, validators=[], help="Alias for --%s." % original.name)
+
+    def __getattr__(self, name):
+        return getattr(self.original, name)
+
+    def __setattr__(self, name, value):
+        setattr(self.original, name, value)
+
+    value = property(lambda self: self.original.value, lambda self, v: setattr(self.original, "value", v))
+
+    def take(self, text):
+        self.original.take(text)
+
+    def unparse(self):
+        self.original.unparse()
+
+
+def DEFINE_alias(name, original_name, flag_values=FLAGS, module_name=None):
+    """Another name of a flag."""
+    if original_name not in flag_values:
+        raise UnrecognizedFlagError(original_name)
+    flag = flag_values._flags()[name] = _Alias(name, flag_values[original_name])
+    flag_values.__dict__["__places"][name] = _where()
+    return FlagHolder(flag_values, flag)
+
+
+# ---- conditions ----
+
+def _name(flag):
+    return flag.name if isinstance(flag, FlagHolder) else flag
+
+
+def register_validator(flag_name, checker, message="Flag validation failed", flag_values=FLAGS):
+    """checker(value) is asked whenever the flag gets a value."""
+    flag_values[_name(flag_name)].validators.append((checker, message))
+
+
+def validator(flag_name, message="Flag validation failed", flag_values=FLAGS):
+    """register_validator as a decorator."""
+    def decorate(function):
+        register_validator(flag_name, function, message, flag_values)
+        return function
+    return decorate
+
+
+def register_multi_flags_validator(flag_names, multi_flags_checker, message="Flags validation failed", flag_values=FLAGS):
+    """multi_flags_checker(values by name) is asked whenever one of the flags gets a value."""
+    flag_values.__dict__["__checks"].append(([_name(n) for n in flag_names], multi_flags_checker, message))
+    if flag_values.is_parsed():
+        flag_values._check_together(_name(flag_names[0]))
+
+
+def multi_flags_validator(flag_names, message="Flag validation failed", flag_values=FLAGS):
+    """register_multi_flags_validator as a decorator."""
+    def decorate(function):
+        register_multi_flags_validator(flag_names, function, message, flag_values)
+        return function
+    return decorate
 
 
 def mark_flag_as_required(flag_name, flag_values=FLAGS):
-    flag_values.__dict__["__required"].add(flag_name)
+    """The flag must have a value."""
+    flag = flag_values[_name(flag_name)]
+    if flag.default is not None:
+        warnings.warn("Flag --%s has a non-None default value; therefore, mark_flag_as_required will pass even if flag is not "
+                      "specified in the command line!" % flag.name, stacklevel=2)
+    register_validator(flag.name, lambda value: value is not None,
+                       "Flag --%s must have a value other than None." % flag.name, flag_values)
 
 
 def mark_flags_as_required(flag_names, flag_values=FLAGS):
+    """All the flags must have values."""
     for name in flag_names:
         mark_flag_as_required(name, flag_values)
 
 
-def check_required():
-    for name in sorted(FLAGS.__dict__["__required"]):
-        if FLAGS._flags()[name].value is None:
-            raise FlagsError("Flag --%s must have a value other than None." % name)
+def _exclusive(names, required, is_set, what, flag_values):
+    names = [_name(n) for n in names]
+    message = "%s one of (%s) must %s." % ("Exactly" if required else "At most", ", ".join(names), what)
+
+    def ok(values):
+        count = sum(is_set(v) for v in values.values())
+        return count == 1 or (not required and count == 0)
+    register_multi_flags_validator(names, ok, message, flag_values)
 
 
-def adopt_module_key_flags(*args, **kwargs):
-    pass
+def mark_flags_as_mutual_exclusive(flag_names, required=False, flag_values=FLAGS):
+    """At most one of the flags may have a value; with required, exactly one."""
+    _exclusive(flag_names, required, lambda v: v is not None, "have a value other than None", flag_values)
 
 
-declare_key_flag = adopt_module_key_flags
-Error = IllegalFlagValueError = FlagsError
+def mark_bool_flags_as_mutual_exclusive(flag_names, required=False, flag_values=FLAGS):
+    """At most one of the flags may be true; with required, exactly one."""
+    _exclusive(flag_names, required, bool, "be True", flag_values)
+
+
+def set_default(flag_holder, value):
+    """Another default for a flag."""
+    flag_holder._values.set_default(flag_holder.name, value)
+
+
+def override_value(flag_holder, value):
+    """Another value for a flag."""
+    setattr(flag_holder._values, flag_holder.name, flag_holder._flag._parsed(value))
+
+
+def flag_dict_to_args(flag_map, multi_flags=None):
+    """The words of a command line for values by name."""
+    for key, value in flag_map.items():
+        if value is None:
+            yield "--%s" % key
+        elif isinstance(value, bool):
+            yield "--%s%s" % ("" if value else "no", key)
+        elif isinstance(value, (str, bytes)):
+            yield "--%s=%s" % (key, value)
+        else:
+            try:
+                items = [str(item) for item in value]
+            except TypeError:
+                yield "--%s=%s" % (key, value)
+                continue
+            yield from ["--%s=%s" % (key, i) for i in items] if multi_flags and key in multi_flags else [
+                "--%s=%s" % (key, ",".join(items))]
+
+
+def adopt_module_key_flags(module, flag_values=FLAGS):
+    """Which module's help shows a flag: here, all flags are shown."""
+
+
+def declare_key_flag(flag_name, flag_values=FLAGS):
+    """Which module's help shows a flag: here, all flags are shown."""
+    if _name(flag_name) not in flag_values:
+        raise UnrecognizedFlagError(_name(flag_name))
+
+
+def disclaim_key_flags():
+    """Which module's help shows a flag: here, all flags are shown."""

@@ -458,3 +458,26 @@ def test_swap_memory_is_told_to_the_stacks(same):
                 out.append({n.attr["swap_memory"].b for n in g.as_graph_def().node if n.op == "StackPushV2"})
         return out
     assert same(program) == [{False}, {True}]
+
+
+# ---- the global step ----
+
+def test_a_global_step_in_no_collection(same):
+    def program(tf):
+        step = tf.Variable(0, name="global_step", trainable=False)
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.square(tf.Variable(1.)), global_step=step)
+        hooks = [tf.train.StopAtStepHook(3), tf.train.StepCounterHook(every_n_steps=1, output_dir="ck")]
+        with tf.train.MonitoredTrainingSession(hooks=hooks, checkpoint_dir="ck", save_checkpoint_steps=2) as sess:
+            while not sess.should_stop():
+                sess.run(train)
+        return [tf.train.get_global_step().name, tf.train.get_or_create_global_step().name, outcome(tf.train.create_global_step),
+                sorted(f for f in os.listdir("ck") if f.endswith("index")), int(tf.train.load_variable("ck", "global_step"))]
+    same(program)
+
+
+@pytest.mark.parametrize("value", [0., [0]])
+def test_a_global_step_is_a_whole_number(same, value):
+    def program(tf):
+        tf.Variable(value, name="global_step")
+        return outcome(tf.train.get_global_step).partition("<dtype")[0]
+    same(program)

@@ -7,12 +7,19 @@ from weft._core.ops.variables import Variable, resource_wanted, variable_of
 def get_global_step(graph=None):
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
-    if len(found) == 1:
-        return found[0]
     if len(found) > 1:
         raise TypeError("Multiple tensors in global_step collection.")
+    made = found[0] if found else _by_name(graph)
+    if made is not None:
+        assert_global_step(made)
+    return made
+
+
+def _by_name(graph):
+    """The variable or tensor global_step:0 of a program that put it into no collection."""
     try:
-        return variable_of(graph, "global_step:0") or graph.get_tensor_by_name("global_step:0")
+        made = variable_of(graph, "global_step:0")
+        return graph.get_tensor_by_name("global_step:0") if made is None else made
     except KeyError:
         return None
 
@@ -42,6 +49,8 @@ def assert_global_step(global_step_tensor):
         raise TypeError("Existing \"global_step\" must be a Variable or Tensor: %s." % global_step_tensor)
     if not global_step_tensor.dtype.base_dtype.is_integer:
         raise TypeError("Existing \"global_step\" does not have integer type: %s" % global_step_tensor.dtype)
+    if global_step_tensor.shape.ndims not in (0, None):
+        raise TypeError("Existing \"global_step\" is not scalar: %s" % global_step_tensor.shape)
 
 
 def global_step(sess, global_step_tensor):

@@ -13,6 +13,9 @@ weft_err weft__dataset_out(kernel *k, dataset *d, weft_err err);
 /* Argument i, a scalar. */
 weft_err weft__dataset_int(const kernel *k, int i, const char *name, int64_t *out);
 
+/* CacheDataset with a file name.  (ops/data/dataset_cache.c) */
+weft_err weft__dataset_cache_file(kernel *k, const char *path, size_t size);
+
 /* .prepare and .unprepare of ops with a function `f`: it is k->state. */
 weft_err weft__dataset_prepare_f(const weft_node *n, void **state);
 weft_err weft__dataset_prepare_predicate(const weft_node *n, void **state);

@@ -1,7 +1,6 @@
 /* dataset_order.c - which elements of data sets, and how often: repeat, take, skip, shard, zip, one behind the other,
  * kept in memory. */
 #include "base/alloc.h"
-#include "base/log.h"
 #include "ops/data/dataset.h"
 
 typedef struct counted {
@@ -309,8 +308,8 @@ static const dataset_kind cache_kind = {
 static weft_err cache_cpu(kernel *k) {
   dataset *d = NULL;
   WEFT_TRY(weft__kernel_scalar(k, 1, "filename"));
-  if (TENSOR_DATA(k->in[1], str)[0].size)
-    weft__log(LOG_WARNING, "%s '%s': elements are cached in memory, not in a file", k->node->op_name, k->node->name);
+  const str *file = &TENSOR_DATA(k->in[1], str)[0];
+  if (file->size) return weft__dataset_cache_file(k, file->data, file->size);
   WEFT_TRY(weft__dataset_of(k, &cache_kind, 1, &d));
   return weft__dataset_out(k, d, WEFT_OK);
 }

@@ -25,11 +25,86 @@ def _strings(value, name):
     return convert_to_tensor(value, dtypes.string, name=name)
 
 
-class Options:
-    """Settings of TensorFlow's runtime: kept, and without meaning here."""
+class _Settings:
+    """Named settings of a group, each None until it is set."""
 
-    def merge(self, other):
-        return other
+    def __init__(self, **kinds):
+        self.__dict__.update(_kinds=kinds, _values={})
+
+    def __getattr__(self, name):
+        if name.startswith("__") or name not in self._kinds:
+            raise AttributeError("%s has no setting %s" % (type(self).__name__, name))
+        return self._values.get(name)
+
+    def __setattr__(self, name, value):
+        if name not in self._kinds:
+            raise AttributeError("Cannot set the property %s on %s." % (name, type(self).__name__))
+        if not isinstance(value, self._kinds[name]):
+            raise TypeError("Property \"%s\" must be of type %s, got: %r (type: %s)" % (
+                name, self._kinds[name], value, type(value)))
+        self._values[name] = value
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self._values == other._values
+
+    __hash__ = None
+
+
+class ThreadingOptions(_Settings):
+    """How many threads a data set uses: TensorFlow's settings, which change no element."""
+
+    def __init__(self):
+        super().__init__(max_intra_op_parallelism=int, private_threadpool_size=int)
+
+
+_OPTIMIZATIONS = ("apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
+                  "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion", "map_parallelization", "noop_elimination",
+                  "parallel_batch", "seq_interleave_prefetch", "shuffle_and_repeat_fusion", "warm_start")
+
+
+class OptimizationOptions(_Settings):
+    """How TensorFlow rewrites a data set: settings that change no element."""
+
+    def __init__(self):
+        super().__init__(**dict.fromkeys(_OPTIMIZATIONS, bool))
+
+
+class AutotuneOptions(_Settings):
+    """How TensorFlow chooses numbers of threads: settings that change no element."""
+
+    def __init__(self):
+        super().__init__(enabled=bool, cpu_budget=int, ram_budget=int, autotune_algorithm=object)
+
+
+_ALIASES = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
+_GROUPS = {"threading": ThreadingOptions, "experimental_optimization": OptimizationOptions, "autotune": AutotuneOptions}
+
+
+class Options(_Settings):
+    """Settings of TensorFlow's runtime.  Weft keeps them; they change no element, and the order is always the same."""
+
+    def __init__(self):
+        super().__init__(deterministic=bool, experimental_slack=bool, experimental_symbolic_checkpoint=bool,
+                         experimental_warm_start=bool, experimental_external_state_policy=object,
+                         experimental_distribute=object, **{n: k for n, k in _GROUPS.items()})
+        self._values.update({n: k() for n, k in _GROUPS.items()})
+
+    def __getattr__(self, name):
+        return super().__getattr__(_ALIASES.get(name, name))
+
+    def __setattr__(self, name, value):
+        super().__setattr__(_ALIASES.get(name, name), value)
+
+    def merge(self, options):
+        """These settings, and over them those that the other ones set."""
+        made = Options()
+        for source in (self, options):
+            for name, value in source._values.items():
+                if name in _GROUPS:
+                    made._values[name]._values.update(value._values)
+                else:
+                    made._values[name] = value
+        return made
 
 
 # ---- functions over elements ----
@@ -61,8 +136,8 @@ def _traced_dataset(fn, form, name):
 class Dataset:
     """A row of elements, each a tensor or a nest of tensors."""
 
-    def __init__(self, variant, form):
-        self._variant_tensor, self._form = variant, form
+    def __init__(self, variant, form, options=None):
+        self._variant_tensor, self._form, self._options = variant, form, options
 
     @property
     def output_types(self):
@@ -92,17 +167,17 @@ class Dataset:
 
     def _derived(self, kind, form=None, **given):
         form = form or self._form
-        return Dataset(op(kind, input_dataset=self._variant_tensor, **form.attrs(), **given), form)
+        return Dataset(op(kind, input_dataset=self._variant_tensor, **form.attrs(), **given), form, self._options)
 
     # ---- sources ----
 
     @staticmethod
-    def from_tensors(tensors):
+    def from_tensors(tensors, name=None):
         flat, form = structure.tensors(tensors)
         return Dataset(op("TensorDataset", components=flat, output_shapes=form.flat_shapes), form)
 
     @staticmethod
-    def from_tensor_slices(tensors):
+    def from_tensor_slices(tensors, name=None):
         flat, form = structure.tensors(tensors)
         rows = None
         for t in flat:
@@ -142,7 +217,7 @@ class Dataset:
         return Dataset(op("ZipDataset", input_datasets=[d._variant_tensor for d in flat], **form.attrs()), form)
 
     @staticmethod
-    def list_files(file_pattern, shuffle=None, seed=None):
+    def list_files(file_pattern, shuffle=None, seed=None, name=None):
         names = op("MatchingFiles", pattern=_strings(file_pattern, "file_pattern"))
         files = Dataset.from_tensor_slices(names)
         if shuffle is None or shuffle:
@@ -154,7 +229,8 @@ class Dataset:
 
     # ---- elements made, chosen, put in order ----
 
-    def map(self, map_func, num_parallel_calls=None, deterministic=None, num_threads=None, output_buffer_size=None):
+    def map(self, map_func, num_parallel_calls=None, deterministic=None, num_threads=None, output_buffer_size=None,
+            name=None):
         num_parallel_calls = num_threads if num_parallel_calls is None else num_parallel_calls
         f, form = _traced(map_func, self._form, "Dataset_map")
         given = {"other_arguments": f.captured, "f": f}
@@ -165,11 +241,12 @@ class Dataset:
                 num_parallel_calls, "num_parallel_calls"), **given)
         return made if output_buffer_size is None else made.prefetch(output_buffer_size)
 
-    def flat_map(self, map_func):
+    def flat_map(self, map_func, name=None):
         f, form = _traced_dataset(map_func, self._form, "Dataset_flat_map")
         return self._derived("FlatMapDataset", form, other_arguments=f.captured, f=f)
 
-    def interleave(self, map_func, cycle_length=AUTOTUNE, block_length=1, num_parallel_calls=None, deterministic=None):
+    def interleave(self, map_func, cycle_length=AUTOTUNE, block_length=1, num_parallel_calls=None, deterministic=None,
+                   name=None):
         f, form = _traced_dataset(map_func, self._form, "Dataset_interleave")
         given = {"cycle_length": _int64(cycle_length, "cycle_length"),
                  "block_length": _int64(block_length, "block_length"), "other_arguments": f.captured, "f": f}
@@ -178,21 +255,22 @@ class Dataset:
         return self._derived("ParallelInterleaveDatasetV2", form, num_parallel_calls=_int64(
             num_parallel_calls, "num_parallel_calls"), **given)
 
-    def filter(self, predicate):
+    def filter(self, predicate, name=None):
         f, form = _traced(predicate, self._form, "Dataset_filter")
         if form.flat_types != [dtypes.bool] or not form.flat_shapes[0].is_compatible_with([]):
             raise ValueError("`predicate` return type must be convertible to a scalar boolean tensor, got %s of shape %s"
                              % (form.types, form.shapes))
         return self._derived("FilterDataset", other_arguments=f.captured, predicate=f)
 
-    def batch(self, batch_size, drop_remainder=False):
+    def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None):
+        """Elements stacked; num_parallel_calls changes only where they are copied, and the order stays."""
         size, drop = _int64(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool,
                                                                         name="drop_remainder")
         rows = constant_value(size) if constant_value(drop) else None
         form = self._form.with_shapes([_rows_of(rows, s) for s in self._form.flat_shapes])
         return self._derived("BatchDatasetV2", form, batch_size=size, drop_remainder=drop)
 
-    def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False):
+    def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
         size, drop = _int64(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool,
                                                                         name="drop_remainder")
         shapes = [_padded_shape(s, known) for s, known in zip(
@@ -205,26 +283,26 @@ class Dataset:
                           padded_shapes=[t for t, _ in shapes], padding_values=values, drop_remainder=drop,
                           output_shapes=form.flat_shapes), form)
 
-    def unbatch(self):
+    def unbatch(self, name=None):
         form = self._form.with_shapes([s[1:] if s.ndims else None for s in self._form.flat_shapes])
         return self._derived("UnbatchDataset", form)
 
-    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None):
+    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None, name=None):
         first, second = seeds(seed)
         return self._derived("ShuffleDataset", buffer_size=_int64(buffer_size, "buffer_size"),
                              seed=_int64(first, "seed"), seed2=_int64(second, "seed2"),
                              reshuffle_each_iteration=reshuffle_each_iteration is not False)
 
-    def repeat(self, count=None):
+    def repeat(self, count=None, name=None):
         return self._derived("RepeatDataset", count=_int64(-1 if count is None else count, "count"))
 
-    def take(self, count):
+    def take(self, count, name=None):
         return self._derived("TakeDataset", count=_int64(count, "count"))
 
-    def skip(self, count):
+    def skip(self, count, name=None):
         return self._derived("SkipDataset", count=_int64(count, "count"))
 
-    def shard(self, num_shards, index):
+    def shard(self, num_shards, index, name=None):
         for name, value in (("num_shards", num_shards), ("index", index)):
             known = constant_value(value) if isinstance(value, Tensor) else value
             if known is not None and known < (1 if name == "num_shards" else 0):
@@ -233,7 +311,7 @@ class Dataset:
             raise ValueError("index must be <= num_shards; %s is not < %s" % (index, num_shards))
         return self._derived("ShardDataset", num_shards=_int64(num_shards, "num_shards"), index=_int64(index, "index"))
 
-    def concatenate(self, dataset):
+    def concatenate(self, dataset, name=None):
         if dataset.output_types != self.output_types:
             raise TypeError("Two datasets to concatenate have different types %s and %s" % (
                 self.output_types, dataset.output_types))
@@ -241,14 +319,14 @@ class Dataset:
                                                                           dataset._form.flat_shapes)])
         return self._derived("ConcatenateDataset", form, another_dataset=dataset._variant_tensor)
 
-    def prefetch(self, buffer_size=None):
+    def prefetch(self, buffer_size=None, name=None):
         return self._derived("PrefetchDataset", buffer_size=_int64(-1 if buffer_size is None else buffer_size,
                                                                    "buffer_size"))
 
-    def cache(self, filename=""):
+    def cache(self, filename="", name=None):
         return self._derived("CacheDataset", filename=_strings(filename, "filename"))
 
-    def enumerate(self, start=0):
+    def enumerate(self, start=0, name=None):
         return Dataset.zip((Dataset.range(start, np.iinfo(np.int64).max), self))
 
     def apply(self, transformation_func):
@@ -258,12 +336,55 @@ class Dataset:
         return made
 
     def options(self):
-        return Options()
+        """The settings of with_options, here and further up."""
+        return Options() if self._options is None else self._options
 
-    def with_options(self, options):
-        return self
+    def with_options(self, options, name=None):
+        """The same elements, with settings that options() gives."""
+        if not isinstance(options, Options):
+            raise AttributeError("with_options() takes tf.data.Options, not %r" % (options,))
+        return Dataset(self._variant_tensor, self._form, self.options().merge(options))
 
-    def reduce(self, initial_state, reduce_func):
+    def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
+        """Elements side by side: each element of the result is a data set, or a nest of data sets, of `size` elements."""
+        inner = [Structure(t, s) for t, s in zip(self._form.flat_types, self._form.flat_shapes)]
+        form = Structure(self._form.pack([dtypes.variant] * len(inner)), self._form.pack([[]] * len(inner)), inner)
+        return Dataset(op("WindowDataset", name, input_dataset=self._variant_tensor, size=_int64(size, "size"),
+                          shift=_int64(size if shift is None else shift, "shift"), stride=_int64(stride, "stride"),
+                          drop_remainder=convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder"),
+                          **form.attrs()), form, self._options)
+
+    def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
+        """Elements of one key together, reduced to data sets."""
+        from weft._core.data import experimental
+        return self.apply(experimental.group_by_window(key_func, reduce_func, window_size, window_size_func))
+
+    def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
+                                  padding_values=None, pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False,
+                                  name=None):
+        """Batches of elements of about the same length."""
+        from weft._core.data import experimental
+        return self.apply(experimental.bucket_by_sequence_length(
+            element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values, pad_to_bucket_boundary,
+            no_padding, drop_remainder))
+
+    def ignore_errors(self, log_warning=False, name=None):
+        """The elements that can be computed."""
+        from weft._core.data import experimental
+        return self.apply(experimental.ignore_errors(log_warning))
+
+    def get_single_element(self, name=None):
+        """The only element."""
+        from weft._core.data import experimental
+        return experimental.get_single_element(self)
+
+    @staticmethod
+    def counter(start=0, step=1, dtype=dtypes.int64, name=None):
+        """The numbers from start on."""
+        from weft._core.data import experimental
+        return experimental.Counter(start, step, dtype)
+
+    def reduce(self, initial_state, reduce_func, name=None):
         first, form = structure.tensors(initial_state, "initial_state_%d")
         n = len(first)
 
@@ -280,7 +401,7 @@ class Dataset:
                  f=f, **made.attrs())
         return form.pack(out)
 
-    def scan(self, initial_state, scan_func):
+    def scan(self, initial_state, scan_func, name=None):
         first, form = structure.tensors(initial_state, "initial_state_%d")
         n = len(first)
 
@@ -295,7 +416,7 @@ class Dataset:
                        "Dataset_scan")
         return self._derived("ScanDataset", out, initial_state=first, other_arguments=f.captured, f=f)
 
-    def take_while(self, predicate):
+    def take_while(self, predicate, name=None):
         f, _ = _traced(predicate, self._form, "Dataset_take_while")
         return self._derived("TakeWhileDataset", other_arguments=f.captured, predicate=f)
 

@@ -51,22 +51,27 @@ def along(structure, value):
 class Structure:
     """The types and shapes of elements, both as nests and flat."""
 
-    def __init__(self, types, shapes=None):
+    def __init__(self, types, shapes=None, inner=None):
+        """inner: for each leaf the Structure of its elements, when it is a data set; None for tensors."""
         self.types = map_leaves(as_dtype, types)
         self.flat_types = flatten(self.types)
         given = [None] * len(self.flat_types) if shapes is None else along(self.types, shapes)
         self.flat_shapes = [tensor_shape.TensorShape(s) for s in given]
         self.shapes = pack_like(self.types, self.flat_shapes)
+        self.inner = inner or [None] * len(self.flat_types)
 
     @property
     def classes(self):
         return map_leaves(lambda _: Tensor, self.types)
 
     def pack(self, flat):
+        if any(self.inner):
+            from weft._core.data.dataset import Dataset
+            flat = [v if form is None else Dataset(v, form) for v, form in zip(flat, self.inner)]
         return pack_like(self.types, flat)
 
     def with_shapes(self, flat):
-        return Structure(self.types, pack_like(self.types, flat))
+        return Structure(self.types, pack_like(self.types, flat), self.inner)
 
     def attrs(self):
         return {"output_types": self.flat_types, "output_shapes": self.flat_shapes}
@@ -74,8 +79,12 @@ class Structure:
 
 def tensors(value, name="component_%d"):
     """The leaves of a value as tensors, and their Structure."""
-    flat = []
+    flat, inner = [], []
     for i, v in enumerate(flatten(value)):
+        inner.append(getattr(v, "_form", None))
+        if inner[-1] is not None:
+            flat.append(v._variant_tensor)
+            continue
         if isinstance(v, SparseTensor):
             raise NotImplementedError("a tf.SparseTensor cannot be an element of a data set in Weft: make it dense "
                                       "with tf.sparse_tensor_to_dense first")
@@ -83,7 +92,7 @@ def tensors(value, name="component_%d"):
             raise TypeError("a function of a data set returned None: it must return tensors")
         flat.append(convert_to_tensor(v, name=name % i))
     types = pack_like(value, [t.dtype.base_dtype for t in flat])
-    return flat, Structure(types, pack_like(value, [t.shape for t in flat]))
+    return flat, Structure(types, pack_like(value, [t.shape for t in flat]), inner)
 
 
 SCALAR_STRING = Structure(dtypes.string, [])

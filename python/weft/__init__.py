@@ -651,8 +651,8 @@ __all__ = [
     "sparse_transpose", "spectral", "split", "sqrt", "square", "squared_difference", "squeeze", "stack",
     "stop_gradient", "strided_slice", "string", "string_join", "string_split", "string_strip",
     "string_to_hash_bucket", "string_to_hash_bucket_fast", "string_to_hash_bucket_strong", "string_to_number",
-    "strings", "sub", "substr", "subtract", "summary", "switch_case", "tables_initializer", "tan", "tanh",
-    "tensor_scatter_add", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "strings", "sub", "substr", "subtract", "summary", "switch_case", "sysconfig", "tables_initializer", "tan",
+    "tanh", "tensor_scatter_add", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensor_scatter_sub", "tensor_scatter_update", "tensordot",
     "test", "tile", "timestamp", "to_bfloat16", "to_complex128", "to_complex64", "to_double", "to_float", "to_int32",
     "to_int64", "trace", "train", "trainable_variables", "transpose", "truediv", "truncated_normal",
@@ -664,14 +664,15 @@ __all__ = [
     "vectorized_map", "verify_tensor_all_finite", "version", "weft_version", "where", "where_v2", "while_loop",
     "write_file", "zeros", "zeros_initializer", "zeros_like", "zeta",
 ]
-__version__, __git_version__ = VERSION, GIT_VERSION
+__version__, __git_version__, __compiler_version__ = VERSION, GIT_VERSION, COMPILER_VERSION
+__cxx11_abi_flag__, __cxx_version__, __monolithic_build__ = CXX11_ABI_FLAG, CXX_VERSION, MONOLITHIC_BUILD
 # Loaded when a program first asks for them.
 _LATER = (
     "bitwise", "config", "contrib", "debugging", "estimator", "feature_column", "graph_util", "image", "keras",
-    "manip", "queue", "saved_model", "signal", "spectral", "test", "version",
+    "manip", "queue", "saved_model", "signal", "spectral", "sysconfig", "test", "version",
 )
 __getattr__ = _publish(__name__, _LATER)
 
 
 def __dir__():
-    return [*__all__, "__git_version__", "__version__"]
+    return [*__all__, "__compiler_version__", "__file__", "__git_version__", "__path__", "__version__"]

@@ -34,10 +34,14 @@ class OpError(Exception):
         return self._error_code
 
     def __str__(self):
-        where = getattr(self._op, "_made_at", None)
-        if where:
-            return "%s\n\nCaused by op '%s', defined at:\n%s" % (self._message, self._op.name, where)
-        return self._message
+        text, op, how = self._message, self._op, "\n\nCaused by op '%s', defined at:\n%s"
+        while op is not None:
+            where = getattr(op, "_made_at", None)
+            if where:
+                text += how % (op.name, where)
+                how = "\n\n...which was originally created as op '%s', defined at:\n%s"
+            op = getattr(op, "_original_op", None)
+        return text
 
     def __reduce__(self):
         return type(self), (None, None, self._message)

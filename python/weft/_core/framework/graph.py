@@ -3,27 +3,22 @@
 A node is a number and an output a number (node * 65536 + slot); these classes are made when they are asked for and
 kept, so that one node is always one Operation.  Scopes are pushed onto the library's stack and popped in step.
 """
+import bisect
 import contextlib
 import functools
-import sys
+import re
 import threading
+import traceback
 import weakref
 
 from weft import _weft
-from weft._core import PACKAGE
 from weft._core.framework import errors, protos, tensor_shape
 from weft._core.framework.details import GraphDetails, OperationDetails, TensorDetails
 from weft._core.framework.dtypes import DType
+from weft._core.framework.graph_keys import GraphKeys  # noqa: F401 - for those who look for it here
+from weft._core.framework.indexed_slices import IndexedSlices
 from weft._core.framework.proto import walk
-
-
-def _made_at():
-    """Where the program is: the first line outside of this package."""
-    frame = sys._getframe(2)
-    while frame is not None and (frame.f_code.co_filename.startswith(PACKAGE) or
-                                 frame.f_code.co_filename == contextlib.__file__):
-        frame = frame.f_back
-    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+from weft._core.framework.stack import made_at
 
 
 class Operation(OperationDetails):
@@ -47,7 +42,15 @@ class Operation(OperationDetails):
 
     @property
     def _made_at(self):
-        return '  File "%s", line %d, in %s' % self._at if self._at else None
+        """Where the program made it, as Python prints a stack; None for what it did not make."""
+        return "".join(traceback.format_list(self.traceback)).rstrip("\n") or None
+
+    @property
+    def _original_op(self):
+        """Of a node of a gradient: the operation whose gradient it is; else None."""
+        found = re.search(r"(?:^|/)gradients(?:_\d+)?/(.+?)_grad(?:/|$)", self.name)
+        out = -1 if found is None else self.graph._c.find("^" + found.group(1))
+        return None if out < 0 else self.graph._operation(out >> 16)
 
     @property
     def inputs(self):
@@ -72,7 +75,8 @@ class Operation(OperationDetails):
 
     @property
     def traceback(self):
-        return [self._at] if self._at else []
+        """The stack of the program where it made the node, the innermost frame last."""
+        return [traceback.FrameSummary(*frame, lookup_line=False) for frame in self._at or ()]
 
     def values(self):
         return tuple(self.outputs)
@@ -208,57 +212,6 @@ class Tensor(TensorDetails):
             ", device=%s" % self.device if self.device else "")
 
 
-class IndexedSlices:
-    """Rows of a larger tensor: what the gradient of a gather is."""
-
-    def __init__(self, values, indices, dense_shape=None):
-        self.values, self.indices, self.dense_shape = values, indices, dense_shape
-
-    @property
-    def name(self):
-        return self.values.name
-
-    @property
-    def op(self):
-        return self.values.op
-
-    @property
-    def graph(self):
-        return self.values.graph
-
-    @property
-    def dtype(self):
-        return self.values.dtype
-
-    @property
-    def device(self):
-        return self.values.device
-
-    @property
-    def shape(self):
-        from weft._core.framework.build import constant_value
-        known = None if self.dense_shape is None else constant_value(self.dense_shape)
-        return tensor_shape.TensorShape(None if known is None else list(known))
-
-    def get_shape(self):
-        return self.shape
-
-    def _parts(self):
-        return [t for t in (self.values, self.indices, self.dense_shape) if t is not None]
-
-    def _with_parts(self, parts):
-        return IndexedSlices(*parts)
-
-    def _part_shapes(self, shape):
-        """The shapes of the parts, where the values have this shape."""
-        of = tensor_shape.TensorShape
-        whole = [of([shape.ndims])] if self.dense_shape is not None else []
-        return [shape, of([None]) if shape.ndims is None else of(shape.as_list()[:1])] + whole
-
-    def __str__(self):
-        return "IndexedSlices(indices=%s, values=%s)" % (self.indices, self.values)
-
-
 def _session(session, graph, what, method):
     from weft._core.session import client
     if session is None:
@@ -312,6 +265,7 @@ class Graph(GraphDetails):
         self._variable_store = {}   # full name -> Variable made by get_variable
         self._scope_extras = {}     # variable scope handle -> what only Python knows of it
         self._context = None        # control flow
+        self._made_in = []          # (first node, end, stack) of calls in which the library made nodes
         self._adapting = False      # the library asks that context about nodes that it adds itself
         self._devices = []          # of the scopes that are open, the outermost first
         self._extra_attrs = {}      # of every node that is made
@@ -327,8 +281,21 @@ class Graph(GraphDetails):
     def _operation(self, node, at=None):
         op = self._ops.get(node)
         if op is None:
-            op = self._ops[node] = Operation(self, node, at)
+            op = self._ops[node] = Operation(self, node, self._library_stack(node) if at is None else at)
         return op
+
+    @contextlib.contextmanager
+    def _made_by_library(self):
+        """The nodes that the library makes in here were made where the program is now."""
+        first = self._c.size()
+        try:
+            yield
+        finally:
+            self._made_in.append((first, self._c.size(), made_at()))
+
+    def _library_stack(self, node):
+        at = bisect.bisect_right(self._made_in, node, key=lambda row: row[0]) - 1
+        return self._made_in[at][2] if at >= 0 and node < self._made_in[at][1] else None
 
     def _tensor(self, out):
         return None if out < 0 else self._operation(out >> 16).outputs[out & 0xffff]
@@ -359,7 +326,7 @@ class Graph(GraphDetails):
             node = self._c.op(kind, name, inputs, controls, attrs, device)
         except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
             raise ValueError(e.message) from None
-        op = self._operation(node, _made_at())
+        op = self._operation(node, made_at())
         if self._extra_attrs:
             self._add_extra_attrs(op)
         if context is not None:
@@ -568,7 +535,8 @@ class Graph(GraphDetails):
             self._c.adapter(adapt)
             self._adapting = True
         try:
-            yield
+            with self._made_by_library():
+                yield
         except BaseException:
             self._forget()
             raise
@@ -682,7 +650,6 @@ class Graph(GraphDetails):
         return self._collection(name)
 
     def get_collection(self, name, scope=None):
-        import re
         items = self._collection(name)
         if scope is None:
             return list(items)
@@ -813,42 +780,6 @@ def set_random_seed(seed):
 
 def init_scope():
     return get_default_graph().control_dependencies(None)
-
-
-class GraphKeys:
-    """Names of the lists that the library and programs share."""
-
-    GLOBAL_VARIABLES = VARIABLES = "variables"
-    LOCAL_VARIABLES = "local_variables"
-    METRIC_VARIABLES = "metric_variables"
-    MODEL_VARIABLES = "model_variables"
-    TRAINABLE_VARIABLES = "trainable_variables"
-    SUMMARIES = "summaries"
-    QUEUE_RUNNERS = "queue_runners"
-    TABLE_INITIALIZERS = "table_initializer"
-    ASSET_FILEPATHS = "asset_filepaths"
-    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
-    REGULARIZATION_LOSSES = "regularization_losses"
-    CONCATENATED_VARIABLES = "concatenated_variables"
-    SAVERS = "savers"
-    WEIGHTS = "weights"
-    BIASES = "biases"
-    ACTIVATIONS = "activations"
-    UPDATE_OPS = "update_ops"
-    LOSSES = "losses"
-    SAVEABLE_OBJECTS = "saveable_objects"
-    RESOURCES = "resources"
-    LOCAL_RESOURCES = "local_resources"
-    INIT_OP = "init_op"
-    LOCAL_INIT_OP = "local_init_op"
-    READY_OP = "ready_op"
-    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
-    SUMMARY_OP = "summary_op"
-    GLOBAL_STEP = "global_step"
-    EVAL_STEP = "eval_step"
-    TRAIN_OP = "train_op"
-    COND_CONTEXT = "cond_context"
-    WHILE_CONTEXT = "while_context"
 
 
 def _program_gradient(graph, node, kind, rows):

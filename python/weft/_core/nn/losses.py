@@ -26,8 +26,9 @@ def _loss(kind, labels, predictions, weights, scope, collection, reduction, smoo
     one = isinstance(weights, (int, float)) and weights == 1
     given = -1 if one else convert_to_tensor(weights, predictions.dtype.base_dtype)._out
     try:
-        out = _weft.loss(graph._c, kind, labels._out, predictions._out, given, _REDUCTIONS[reduction],
-                         "" if collection is None else collection, scope, float(smoothing), float(delta), float(epsilon), axis)
+        with graph._made_by_library():
+            out = _weft.loss(graph._c, kind, labels._out, predictions._out, given, _REDUCTIONS[reduction],
+                             "" if collection is None else collection, scope, float(smoothing), float(delta), float(epsilon), axis)
     except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
         raise ValueError(e.message) from None
     return graph._tensor(out)

@@ -15,7 +15,8 @@ def _metric(kind, labels, predictions, weights, collections, updates, name, thre
         predictions = cast(predictions, labels.dtype.base_dtype)
     given = -1 if weights is None else convert_to_tensor(weights, dtypes.float32)._out
     graph._c.variables_resource(resource_wanted(None))
-    value, update = _weft.metric(graph._c, kind, labels._out, predictions._out, given, thresholds, name)
+    with graph._made_by_library():
+        value, update = _weft.metric(graph._c, kind, labels._out, predictions._out, given, thresholds, name)
     value, update = graph._tensor(value), graph._tensor(update)
     graph.add_to_collections(collections or [], value)
     graph.add_to_collections(updates or [], update)

@@ -227,9 +227,9 @@ def single(name, shape, dtype, initializer, regularizer=None, reuse=None, traina
 
 def _shared(found, name, shape, dtype, reuse):
     if not reuse:
-        at = found.op._at
+        at = found.op._made_at
         raise ValueError("Variable %s already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE "
-                         "in VarScope?%s" % (name, ' Originally defined at:\n\n  File "%s", line %d, in %s\n' % at if at else ""))
+                         "in VarScope?%s" % (name, " Originally defined at:\n\n%s\n" % at if at else ""))
     if shape is not None and not tensor_shape.as_shape(shape).is_compatible_with(found.get_shape()):
         raise ValueError("Trying to share variable %s, but specified shape %s and found shape %s." % (
             name, tensor_shape.as_shape(shape), found.get_shape()))

@@ -74,6 +74,18 @@ def is_built_with_cuda():
     return False
 
 
+def is_built_with_gpu_support():
+    return is_built_with_cuda()
+
+
+def is_built_with_rocm():
+    return False
+
+
+def is_built_with_xla():
+    return False
+
+
 def gpu_device_name():
     from weft._core.session.cluster import list_local_devices
     return next((d.name for d in list_local_devices() if d.device_type == "GPU"), "")

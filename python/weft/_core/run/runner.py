@@ -82,12 +82,18 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         made.__dict__.update(names)
         if module is not None:
             made.__dict__.update({k: v for k, v in vars(module).items() if not _ours(v) and (
-                k in ("__version__", "__git_version__") or not k.startswith("__"))})
+                k in _OF_MODULES or not k.startswith("__"))})
+            made.__dict__["__path__"] = list(getattr(module, "__path__", []))
             made.__class__ = _mirror(module)
         return made
 
     def exec_module(self, module):
         pass
+
+
+# Names with underscores that programs ask of a module.
+_OF_MODULES = ("__version__", "__git_version__", "__compiler_version__", "__cxx11_abi_flag__", "__cxx_version__",
+               "__monolithic_build__", "__file__", "__doc__", "__all__")
 
 
 def _ours(x):
@@ -98,8 +104,11 @@ def _ours(x):
 def _mirror(module):
     """A class of modules whose missing names are another module's."""
     class Mirror(_Package):
+        def __dir__(self):
+            return sorted({*dir(module), *(k for k in vars(self) if not k.startswith("_"))})
+
         def __getattr__(self, name):
-            if name in ("__path__", "__file__") or (name.startswith("__") and name.endswith("__")):
+            if name.startswith("__") and name.endswith("__"):
                 raise AttributeError(name)
             full, found = "%s.%s" % (self.__name__, name), None
             try:

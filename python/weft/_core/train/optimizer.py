@@ -116,8 +116,9 @@ class Optimizer(PythonUpdates):
             if self._KIND is None or in_python(self):
                 operation = self._apply_in_python(pairs, global_step, name)
             else:
-                made = _weft.optimizer_apply(graph._c, self._capsule(graph), [_out(v) for _, v in pairs],
-                                             rows_of([g for g, _ in pairs]), step_out(global_step), name or self._name)
+                with graph._made_by_library():
+                    made = _weft.optimizer_apply(graph._c, self._capsule(graph), [_out(v) for _, v in pairs],
+                                                 rows_of([g for g, _ in pairs]), step_out(global_step), name or self._name)
                 operation = graph._operation(made >> 16)
                 self._applied = operation.name
         if operation not in graph._collection(GraphKeys.TRAIN_OP):

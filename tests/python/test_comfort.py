@@ -1,0 +1,97 @@
+"""What a user sees beside results: where an op was made, versions, and the files of the package."""
+import os
+import re
+
+import pytest
+
+import scripts
+import weft
+
+MODEL = """
+import tensorflow as tf
+
+
+def layer(x, w):
+    return tf.matmul(x, w, name="product")
+
+
+def model():
+    with tf.variable_scope("net"):
+        x = tf.placeholder(tf.float32, [None, None], name="x")
+        return x, layer(x, tf.ones([3, 2]))
+
+
+def main(_):
+    x, y = model()
+    with tf.Session() as sess:
+        sess.run(y, {x: [[1.0, 2.0]]})
+
+
+tf.app.run()
+"""
+
+
+def test_an_error_shows_the_programs_whole_stack(tmp_path):
+    script = tmp_path / "model.py"
+    script.write_text(MODEL)
+    code, out, err = scripts.run(script, cwd=tmp_path)
+    assert code != 0
+    _, _, stack = err.rpartition("Caused by op 'net/product', defined at:\n")
+    frames = re.findall(r'File "(.*)", line \d+, in (\S+)\n    (.*)', stack)
+    assert [f[0] for f in frames] == [str(script)] * 4  # and no frame of the runner
+    assert [f[1:] for f in frames] == [("<module>", "tf.app.run()"), ("main", "x, y = model()"),
+                                       ("model", "return x, layer(x, tf.ones([3, 2]))"),
+                                       ("layer", 'return tf.matmul(x, w, name="product")')]
+
+
+def make_product(x):
+    return weft.matmul(x, weft.ones([3, 2]), name="product")
+
+
+def make_gradient(y, x, dy):
+    return weft.gradients(y, x, dy)
+
+
+def test_an_error_in_a_gradient_shows_both_stacks():
+    with weft.Graph().as_default(), weft.Session() as sess:
+        x, dy = weft.placeholder(weft.float32, [1, 3]), weft.placeholder(weft.float32)
+        made = make_gradient(make_product(x), x, dy)
+        with pytest.raises(weft.errors.InvalidArgumentError) as e:
+            sess.run(made, {x: [[1.0, 2.0, 3.0]], dy: [[1.0, 2.0, 3.0, 4.0]]})
+    first, _, second = str(e.value).partition("...which was originally created as op 'product', defined at:\n")
+    assert "Caused by op 'gradients/product_grad/" in first and "in make_gradient" in first and "in make_product" in second
+    assert e.value.op._original_op.name == "product" and e.value.op._original_op._original_op is None
+
+
+def test_an_operation_knows_its_stack():
+    with weft.Graph().as_default():
+        stack = make_product(weft.ones([1, 3])).op.traceback
+    file, line, function, text = stack[-1]
+    assert (os.path.basename(file), function) == ("test_comfort.py", "make_product") and "weft.matmul" in text and line > 0
+    assert not any(os.sep + os.path.join("weft", "_core") in frame.filename for frame in stack)
+
+
+def test_a_variable_that_exists_says_where_it_was_made():
+    with weft.Graph().as_default():
+        weft.get_variable("v", [2])
+        with pytest.raises(ValueError, match="Originally defined at:\n\n(.|\n)*test_comfort.py(.|\n)*get_variable\\(\"v\""):
+            weft.get_variable("v", [2])
+
+
+def test_the_package_says_where_and_what_it_is():
+    assert os.path.exists(weft.__file__) and os.path.dirname(weft.__file__) == weft.__path__[0]
+    assert weft.__version__ == weft.VERSION == weft.version.VERSION and weft.__compiler_version__ == weft.COMPILER_VERSION
+    assert weft.GRAPH_DEF_VERSION == weft.Graph().as_graph_def().versions.producer
+    assert os.path.exists(os.path.join(weft.sysconfig.get_include(), "weft", "weft.h"))
+    assert any(f.startswith("libweft.so") for f in os.listdir(weft.sysconfig.get_lib()))
+    assert weft.sysconfig.get_link_flags() == ["-L" + weft.sysconfig.get_lib(), "-lweft"]
+    assert weft.test.is_gpu_available() is bool(weft.test.gpu_device_name())
+
+
+def test_a_script_sees_the_same(tmp_path):
+    script = tmp_path / "where.py"
+    script.write_text("import os\nimport tensorflow as tf\nimport tensorflow.contrib.slim as slim\n"
+                      "print(os.path.exists(tf.__file__), os.path.isdir(tf.__path__[0]), tf.__version__, 'dense' in dir(tf.layers),\n"
+                      "      'layers' in dir(tf), 'sysconfig' in dir(tf), 'conv2d' in dir(slim), tf.compat.v1.layers.dense is tf.layers.dense)\n")
+    code, out, err = scripts.run(script, cwd=tmp_path)
+    assert (code, out) == (0, "True True %s True True True True True\n" % weft.VERSION), err

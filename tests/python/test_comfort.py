@@ -1,11 +1,17 @@
 """What a user sees beside results: where an op was made, versions, and the files of the package."""
+import collections
+import inspect
 import os
+import pydoc
 import re
 
 import pytest
 
 import scripts
+import test_namespaces
 import weft
+from both import oracle
+from weft._core import docs
 
 MODEL = """
 import tensorflow as tf
@@ -95,3 +101,54 @@ def test_a_script_sees_the_same(tmp_path):
                       "      'layers' in dir(tf), 'sysconfig' in dir(tf), 'conv2d' in dir(slim), tf.compat.v1.layers.dense is tf.layers.dense)\n")
     code, out, err = scripts.run(script, cwd=tmp_path)
     assert (code, out) == (0, "True True %s True True True True True\n" % weft.VERSION), err
+
+
+# ---- help() ----
+
+def callables():
+    """{name: function or class} of every public module, each once."""
+    found, seen = {}, set()
+    for namespace, module in test_namespaces.MODULES.items():
+        for name in module.__all__:
+            value = getattr(module, name)
+            if (inspect.isfunction(value) or inspect.isclass(value)) and id(value) not in seen:
+                seen.add(id(value))
+                found["%s.%s" % (namespace, name)] = value
+    return found
+
+
+def test_every_docstring_names_every_parameter():
+    found = callables()
+    assert len(found) > 1500
+    for name, value in found.items():
+        if not (value.__module__ or "").startswith("weft"):
+            continue
+        text = value.__doc__ or ""
+        assert text.strip() and "weft._core" not in text, name
+        for parameter, _ in docs.parameters(value):
+            assert re.search(r"^  %s: ." % re.escape(parameter), text, re.M), (name, parameter)
+
+
+def test_parameters_that_programs_use_are_described():
+    known = [n for name, value in callables().items() if not name.startswith("tf.raw_ops.") for n, _ in docs.parameters(value)]
+    described = [n for n in known if docs.words(n) is not None]
+    assert len(described) > 0.75 * len(known), collections.Counter(n for n in known if docs.words(n) is None).most_common(20)
+    for value in (weft.layers.dense, weft.layers.conv2d, weft.losses.softmax_cross_entropy, weft.train.AdamOptimizer, weft.get_variable,
+                  weft.while_loop, weft.train.batch, weft.nn.dynamic_rnn, weft.train.MonitoredTrainingSession):
+        assert all(docs.words(n) for n, _ in docs.parameters(value)), value
+
+
+@pytest.mark.parametrize("name", ["layers.dense", "layers.conv2d", "losses.huber_loss", "train.AdamOptimizer", "train.batch", "matmul",
+                                  "reshape", "train.Saver", "while_loop", "nn.dynamic_rnn"])
+def test_help_shows_tensorflows_parameters(name):
+    ours, theirs = weft, oracle
+    for part in name.split("."):
+        ours, theirs = getattr(ours, part), getattr(theirs, part)
+    text = pydoc.render_doc(ours, renderer=pydoc.plaintext)
+    for parameter in inspect.signature(theirs).parameters:
+        assert re.search(r"^ *(\| *)?%s: " % parameter, text, re.M), parameter
+
+
+def test_raw_ops_have_signatures_and_docstrings():
+    assert list(inspect.signature(weft.raw_ops.MatMul).parameters) == ["a", "b", "transpose_a", "transpose_b", "name"]
+    assert "transpose_a: Of kind bool. The default is false." in weft.raw_ops.MatMul.__doc__

@@ -2,6 +2,7 @@
 import importlib
 import sys
 
+from weft._core import docs
 from weft._core.framework import absent
 
 _PRIVATE = __name__.rpartition(".")[0] + "."
@@ -11,14 +12,15 @@ def publish(namespace, later=()):
     """Makes a module public, and returns its `__getattr__`.
 
     The classes and functions in its `__all__` carry its name from now on, in errors, in help() and in pickles; one that
-    is in several modules carries the name of the first.  A name that is not in the module raises an error that says what
-    to use instead; a submodule in `later` is loaded when it is first asked for.
+    is in several modules carries the name of the first.  They get their docstrings from docs.py.  A name that is not in
+    the module raises an error that says what to use instead; a submodule in `later` is loaded when it is first asked for.
     """
     module = sys.modules[namespace]
-    for name in set(module.__all__).difference(later):
-        value = vars(module)[name]
+    for name in module.__all__:
+        value = None if name in later else vars(module)[name]
         if getattr(value, "__qualname__", None) == name and (value.__module__ or "").startswith(_PRIVATE):
             value.__module__ = namespace
+        docs.describe(value, ("%s.%s" % (namespace, name)).removeprefix("weft."))
 
     def __getattr__(name):
         if name in later:

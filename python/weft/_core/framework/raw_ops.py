@@ -2,6 +2,8 @@
 
 Arguments are the inputs in the order of the definition, then the attributes, then `name`.
 """
+import inspect
+
 from weft._core.framework import build, opdef
 
 NAMES = [name for name in opdef.names() if not name.startswith("_")]
@@ -24,9 +26,26 @@ def function(kind):
             given[key] = value
         return build.op(kind, name, **given)
 
-    call.__name__ = opdef.snake(kind)
-    call.__doc__ = "%s\n\n%s" % (definition.doc, opdef._LINES[kind][0])
+    call.__name__ = call.__qualname__ = opdef.snake(kind)
+    call.__doc__ = "%s\n\nArgs:\n%s\n\n%s" % (definition.doc, "\n".join(_described(definition, order)), opdef._LINES[kind][0])
+    keywords = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    needed = [n for n in order if n not in definition.attrs or definition.attrs[n].default is None]
+    call.__signature__ = inspect.Signature([inspect.Parameter(n, keywords) for n in needed] + [
+        inspect.Parameter(n, keywords, default=None) for n in order + ["name"] if n not in needed])
     return call
+
+
+def _described(definition, order):
+    """A line for each parameter: an input with its type, an attribute with its kind and default."""
+    for arg in definition.inputs:
+        of = arg.type.name if arg.type is not None else arg.type_attr or arg.list_attr
+        many = "A list of tensors" if arg.number_attr or arg.list_attr else "A tensor"
+        yield "  %s: %s of type %s%s." % (arg.name, many, of, ", which is a variable's" if arg.is_ref else "")
+    for name in order[len(definition.inputs):]:
+        attr = definition.attrs[name]
+        default = "" if attr.default is None else " The default is %s." % attr.default
+        yield "  %s: %s%s.%s" % (name, "A list of " if attr.is_list else "Of kind ", attr.kind, default)
+    yield "  name: A name for the operation."
 
 
 def by_name(name):

@@ -355,3 +355,127 @@ def test_a_scaffold_has_what_was_made_for_it():
             session.run(train)
         return [calls, [getattr(scaffold, n) is not None for n in ("init_op", "ready_op", "local_init_op", "saver")]]
     on_both(program)
+
+
+# ---- layers and cells ----
+
+ROWS = np.array([[1.0, 2, 3], [4, 5, 6]], np.float32)
+
+
+def names(tf):
+    return sorted(v.op.name for v in tf.global_variables())
+
+
+def test_a_layer_normalizes_its_weights():
+    def program(tf, sess):
+        class NormalizedDense(tf.layers.Layer):
+            def __init__(self, units, activation=None, name=None, **kwargs):
+                super(NormalizedDense, self).__init__(name=name, **kwargs)
+                self.units, self.activation = units, activation
+
+            def build(self, input_shape):
+                depth = int(tf.TensorShape(input_shape)[-1])
+                self.v = self.add_variable("v", shape=[depth, self.units], initializer=tf.constant_initializer(0.5),
+                                           regularizer=lambda w: tf.reduce_sum(w) * 0.1)
+                self.g = self.add_weight(name="g", shape=[self.units], initializer=tf.ones_initializer())
+                self.m = self.add_weight("m", shape=[self.units], initializer=tf.zeros_initializer(), trainable=False)
+                self.built = True
+
+            def call(self, inputs, training=False):
+                y = tf.matmul(inputs, tf.nn.l2_normalize(self.v, 0) * self.g)
+                self.add_update(tf.assign(self.m, tf.reduce_mean(y, 0)))
+                self.add_loss(tf.reduce_sum(y))
+                return y if self.activation is None else self.activation(y)
+
+            def compute_output_shape(self, input_shape):
+                return tf.TensorShape(input_shape)[:-1].concatenate(self.units)
+        layer, mine, x = NormalizedDense(4, tf.nn.relu), NormalizedDense(2, name="mine"), tf.constant(ROWS)
+        y, again = layer(x), layer(x)
+        z = mine.apply(y, training=True)
+        sess.run(tf.global_variables_initializer())
+        return [sess.run([y, again, z]), names(tf), [v.op.name for v in layer.trainable_variables],
+                [v.op.name for v in layer.non_trainable_variables], layer.name, mine.name, len(layer.losses), len(layer.updates),
+                len(tf.get_collection(tf.GraphKeys.UPDATE_OPS)), len(tf.losses.get_regularization_losses()), y.op.name,
+                layer.compute_output_shape([2, 3]).as_list(), layer.built, layer.count_params()]
+    on_both(program)
+
+
+def test_a_keras_layer_builds_its_weights():
+    def program(tf, sess):
+        class Product(tf.keras.layers.Layer):
+            def __init__(self, units=2, **kwargs):
+                super().__init__(**kwargs)
+                self.units = units
+
+            def build(self, input_shape):
+                self.w = self.add_weight(name="w", shape=(int(input_shape[-1]), self.units), initializer="ones", trainable=True)
+                super().build(input_shape)
+
+            def call(self, inputs, scale=1.0):
+                return tf.matmul(inputs, self.w) * scale
+        layer = Product()
+        made = layer(tf.constant(ROWS), scale=3.0)
+        sess.run(tf.global_variables_initializer())
+        return [sess.run(made), names(tf), len(layer.weights), len(layer.trainable_weights), layer.built]
+    on_both(program)
+
+
+def linear(tf, args, size, scope="linear"):
+    with tf.variable_scope(scope):
+        kernel = tf.get_variable("kernel", [sum(int(a.shape[1]) for a in args), size], initializer=tf.constant_initializer(0.1))
+        bias = tf.get_variable("bias", [size], initializer=tf.constant_initializer(0.2))
+        return tf.matmul(tf.concat(args, 1), kernel) + bias
+
+
+def test_cells_with_norms_and_attention():
+    def program(tf, sess):
+        tuple_of = tf.nn.rnn_cell.LSTMStateTuple
+
+        class NormLSTM(tf.nn.rnn_cell.RNNCell):
+            def __init__(self, size, reuse=None, name=None):
+                super().__init__(_reuse=reuse, name=name)
+                self._size = size
+
+            @property
+            def state_size(self):
+                return tuple_of(self._size, self._size)
+
+            @property
+            def output_size(self):
+                return self._size
+
+            def _norm(self, x, scope):
+                with tf.variable_scope(scope):
+                    gamma = tf.get_variable("gamma", [self._size], initializer=tf.constant_initializer(0.7))
+                    mean, variance = tf.nn.moments(x, [1], keep_dims=True)
+                    return (x - mean) / tf.sqrt(variance + 1e-3) * gamma + 0.1
+
+            def call(self, inputs, state):
+                c, h = state
+                i, j, f, o = [self._norm(t, n) for t, n in zip(tf.split(linear(tf, [inputs, h], 4 * self._size), 4, 1), "ijfo")]
+                c = c * tf.sigmoid(f + 1.0) + tf.sigmoid(i) * tf.tanh(j)
+                h = tf.tanh(self._norm(c, "s")) * tf.sigmoid(o)
+                return h, tuple_of(c, h)
+
+        class Attention(tf.nn.rnn_cell.RNNCell):
+            def __init__(self, cell, memory):
+                super().__init__()
+                self._cell, self._memory, self._width = cell, memory, memory.shape.as_list()[-1]
+
+            state_size = property(lambda self: (self._cell.state_size, self._width))
+            output_size = property(lambda self: self._cell.output_size)
+
+            def call(self, inputs, state):
+                inner, read = state
+                out, inner = self._cell(tf.concat([inputs, read], 1), inner)
+                query = linear(tf, [out], self._width, "query")
+                scores = tf.nn.softmax(tf.reduce_sum(tf.expand_dims(query, 1) * self._memory, 2))
+                return out, (inner, tf.reduce_sum(tf.expand_dims(scores, 2) * self._memory, 1))
+        x = tf.constant(np.stack([ROWS, ROWS]))
+        deep = tf.nn.rnn_cell.MultiRNNCell([NormLSTM(3), tf.nn.rnn_cell.DropoutWrapper(NormLSTM(2, name="second"))])
+        made = [tf.nn.dynamic_rnn(deep, x, sequence_length=[2, 1], dtype=tf.float32),
+                tf.nn.dynamic_rnn(Attention(NormLSTM(2), x), x, dtype=tf.float32, scope="read"),
+                tf.nn.static_rnn(NormLSTM(2), [tf.constant(ROWS)] * 2, dtype=tf.float32, scope="static")]
+        sess.run(tf.global_variables_initializer())
+        return [sess.run(made), names(tf)]
+    on_both(program)

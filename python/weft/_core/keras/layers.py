@@ -6,9 +6,9 @@ from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.keras import backend, initializers
 from weft._core.nn import layers as core, nn
-from weft._core.nn.base_layer import unique_name
+from weft._core.nn.base_layer import snake_case, unique_name
 from weft._core.ops import array_ops
-from weft._core.ops.variable_scope import get_variable_scope, variable_scope
+from weft._core.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 
 _initializer = initializers.get
 
@@ -34,13 +34,48 @@ class Layer:
             kwargs.pop(key, None)  # only a model that is built later needs them
         if kwargs:
             raise TypeError("%s: unexpected keyword arguments %s" % (type(self).__name__, ", ".join(sorted(kwargs))))
-        self._name, self.trainable, self._graph = name or unique_name(self._KIND, from_zero=True), trainable, None
-        self._prefix, self._own = None, {}
+        kind = self._KIND or snake_case(type(self).__name__)
+        self._name, self.trainable, self._graph = name or unique_name(kind, from_zero=True), trainable, None
+        self._prefix, self._own, self._dtype = None, {}, None if dtype is None else as_dtype(dtype)
+        self.built, self._losses, self._updates = False, [], []
 
     name = property(lambda self: self._name)
+    dtype = property(lambda self: None if self._dtype is None else self._dtype.name)
+    losses = property(lambda self: list(self._losses))
+    updates = property(lambda self: list(self._updates))
+
+    # ---- what a subclass writes and calls ----
+
+    def build(self, input_shape):
+        """Makes the variables with add_weight; called before the first call()."""
+        self.built = True
 
     def call(self, inputs):
         raise NotImplementedError("%s has no call()" % type(self).__name__)
+
+    def add_weight(self, name=None, shape=(), dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
+                   partitioner=None, use_resource=None, **kwargs):
+        if kwargs:
+            raise TypeError("Unknown keyword argument: %s" % ", ".join(sorted(kwargs)))
+        learnt = self.trainable if trainable is None else trainable
+        return get_variable(name or "weight", list(shape), as_dtype(dtype or self._dtype or dtypes.float32),
+                            _initializer("glorot_uniform" if initializer is None else initializer), regularizer=regularizer,
+                            trainable=learnt, constraint=constraint, partitioner=partitioner, use_resource=use_resource)
+
+    def add_variable(self, *args, **kwargs):
+        return self.add_weight(*args, **kwargs)
+
+    def add_loss(self, losses, **kwargs):
+        self._losses += losses if isinstance(losses, (list, tuple)) else [losses]
+
+    def add_update(self, updates, **kwargs):
+        self._updates += updates if isinstance(updates, (list, tuple)) else [updates]
+
+    def get_config(self):
+        return {"name": self._name, "trainable": self.trainable, "dtype": self.dtype}
+
+    def count_params(self):
+        return sum(v.shape.num_elements() for v in self.weights)
 
     def _weight(self, scope):
         """A getter of variables: called as the name scope of the first call, whatever the variable scope is."""
@@ -58,14 +93,23 @@ class Layer:
             return self._own[key]
         return getter
 
-    def __call__(self, inputs):
+    def _build_once(self, inputs):
+        if self.built:
+            return
+        many = isinstance(inputs, list)
+        self._dtype = self._dtype or (inputs[0] if many else inputs).dtype.base_dtype
+        self.build([x.shape for x in inputs] if many else inputs.shape)
+        self.built = True
+
+    def __call__(self, inputs, *args, **kwargs):
         inputs = [convert_to_tensor(i) for i in inputs] if isinstance(inputs, (list, tuple)) else convert_to_tensor(inputs)
         with get_default_graph().name_scope(self._name) as prefix:
             if self._graph is not get_default_graph():
-                self._graph, self._prefix, self._own = get_default_graph(), prefix, {}
+                self._graph, self._prefix, self._own, self.built = get_default_graph(), prefix, {}, False
             outer = get_variable_scope()
             with variable_scope(outer, custom_getter=self._weight(outer), auxiliary_name_scope=False):
-                made = self.call(inputs)
+                self._build_once(inputs)
+                made = self.call(inputs, *args, **kwargs)
         get_default_graph().__dict__.setdefault("_keras_made", {})[made._out] = self, inputs
         self.input, self.output = inputs, made
         return made
@@ -76,6 +120,8 @@ class Layer:
 
     weights = variables = property(lambda self: list(self._own.values()))
     trainable_weights = trainable_variables = property(_trainable)
+    non_trainable_weights = property(lambda self: [v for v in self.weights if all(v is not t for t in self.trainable_weights)])
+    non_trainable_variables = property(lambda self: self.non_trainable_weights)
 
 
 class Dense(Layer):

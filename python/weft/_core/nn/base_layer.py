@@ -114,11 +114,13 @@ class Layer:
     def add_weight(self, name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
                    use_resource=None, synchronization=None, aggregation=None, partitioner=None, **kwargs):
         self._set_scope()
+        before = len(get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES))
         with variable_scope(self._scope, reuse=True if self.built else self._reuse, auxiliary_name_scope=False):
             made = get_variable(name, shape=shape, dtype=as_dtype(dtype or self._dtype or get_variable_scope().dtype),
                                 initializer=initializer, regularizer=regularizer, constraint=constraint,
                                 trainable=self.trainable if trainable is None else trainable and self.trainable,
                                 partitioner=partitioner, use_resource=use_resource, **kwargs)
+        self._lists()["_losses"].extend(get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES)[before:])
         self._track(made)
         return made
 

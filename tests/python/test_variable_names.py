@@ -212,6 +212,19 @@ def optimizers(tf, kind):
     return [loss], sorted(average.variables_to_restore())
 
 
+def metrics(tf, kind):
+    """Each has its own variables, named by the name scope: also where a variable scope is entered again or reused."""
+    labels, made, m = tf.constant([1, 0]), tf.constant([1, 1]), tf.metrics
+    m.accuracy(labels, made), m.mean(tf.constant([1.])), m.auc(labels, tf.constant([.5, .7])), m.precision(labels, made)
+    m.recall(labels, made), m.mean(tf.constant([1.]), name="own"), m.accuracy(labels, made)
+    for reuse in (None, None, True):
+        with tf.variable_scope("e", reuse=reuse):
+            m.accuracy(labels, made)
+    with tf.name_scope("n"), tf.variable_scope("p", partitioner=tf.fixed_size_partitioner(2)):
+        m.accuracy(labels, made)
+    return [tf.get_variable("w", [2])], [[v.name for v in tf.get_collection(k)] for k in ("local_variables", "metric_variables")]
+
+
 def columns(tf, kind):
     f = tf.feature_column
     words = f.categorical_column_with_hash_bucket("w", 10)
@@ -252,7 +265,7 @@ def restore(tf, program, kind, path):
 
 
 CASES = [(p, k) for p in (alone, looped, unrolled, both_ways, stacked, in_scopes, shared) for k in KINDS] + [
-    (p, None) for p in (custom, layers, own_layers, keras, optimizers, columns)]
+    (p, None) for p in (custom, layers, own_layers, keras, optimizers, metrics, columns)]
 
 
 @pytest.mark.parametrize("program, kind", CASES, ids=lambda x: getattr(x, "__name__", x))

@@ -4,6 +4,7 @@
  * metric has two faces: its value by the variables as they are, and the same by the results of updating them. */
 #include "train/model/metric.h"
 #include "base/alloc.h"
+#include "graph/scope.h"
 #include <string.h>
 
 typedef struct sum { /* a variable that adds up; both faces */
@@ -21,6 +22,16 @@ static weft_out op2(metric *m, const char *type, const char *name, term x, term 
   return weft__named_binary(m->g, type, name, x, y);
 }
 
+/* A new variable, called after the name scope we are in: a metric shares none, whatever the variable scope says. */
+static weft_err new_variable_here(weft_graph *g, const variable_spec *spec, variable_nodes *out) {
+  const char *prefix = weft__scope_prefix(g);
+  char *full = weft__sprintf("%s%s%s", prefix, *prefix ? "/" : "", spec->name);
+  if (!full) return WEFT_OOM;
+  weft_err err = weft__variable_build(g, full, spec, out);
+  weft__free(full);
+  return err;
+}
+
 /* Variable `name` of the scope we are in, to which v is added by each update. */
 static sum add_up(metric *m, const char *name, weft_out v) {
   weft_graph *g = m->g;
@@ -35,7 +46,7 @@ static sum add_up(metric *m, const char *name, weft_out v) {
                         .local = true,
                         .resource = weft__variable_scope_resource(g)};
   variable_nodes nodes;
-  weft_err err = weft__variable_get(g, &spec, &nodes);
+  weft_err err = new_variable_here(g, &spec, &nodes);
   if (err == WEFT_OK) err = weft__variable_add_to(g, "metric_variables", nodes.variable);
   if (!weft__named_keep(g, err)) return s;
   s.now = weft__variable_value(g, nodes.variable);

@@ -56,16 +56,19 @@ weft_err weft__variable_slice_set(weft_graph *g, weft_out v, const variable_slic
   return put_slice(g, v, &slice);
 }
 
-/* "whole" and what the name of the new one has beyond the piece's: "e/part_0/Adam_1" of "e/part_0" is in "e/Adam_1". */
+/* "whole" and what the name of the new one has beyond the length of the piece's: "e/part_0/Adam_1" of "e/part_0" is in
+ * "e/Adam_1".  TensorFlow counts letters also where an outer scope stands before the name, so that "dnn/e/part_0/Adam" is
+ * in "e/t_0/Adam"; its checkpoints have such keys. */
 static weft_err like(weft_graph *g, weft_out piece, weft_out made, Tensorflow__SaveSliceInfoDef *slice) {
   const char *name = weft__variable_name(g, made), *old = weft__variable_name(g, piece);
   size_t shared = strlen(old);
-  if (strncmp(name, old, shared) != 0) return WEFT_OK; /* not made beside it */
+  if (strlen(name) <= shared + 1) return WEFT_OK; /* not made for it */
   size_t whole = strlen(slice->full_name), size = whole + strlen(name + shared) + 1;
   char *full = weft__arena_alloc(&g->arena, size), *given = slice->full_name;
   if (!full) return WEFT_OOM;
   memcpy(full, given, whole);
   memcpy(full + whole, name + shared, size - whole);
+  full[whole] = '/';
   slice->full_name = full;
   weft_err err = put_slice(g, made, slice);
   slice->full_name = given;

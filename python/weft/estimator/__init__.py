@@ -1,5 +1,7 @@
 """tf.estimator: models as functions, with the loops around them."""
 from weft._core.estimator.canned import (
+    BaselineClassifier,
+    BaselineRegressor,
     DNNClassifier,
     DNNLinearCombinedClassifier,
     DNNLinearCombinedRegressor,
@@ -36,8 +38,9 @@ from weft._core.train.warm_start import VocabInfo
 from weft.estimator import export, inputs
 
 __all__ = [
-    "BestExporter", "CheckpointSaverHook", "CheckpointSaverListener", "DNNClassifier", "DNNLinearCombinedClassifier",
-    "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator", "EstimatorSpec", "EvalSpec", "Exporter", "FeedFnHook",
+    "BaselineClassifier", "BaselineRegressor", "BestExporter", "CheckpointSaverHook", "CheckpointSaverListener", "DNNClassifier",
+    "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator", "EstimatorSpec",
+    "EvalSpec", "Exporter", "FeedFnHook",
     "FinalExporter", "FinalOpsHook", "GlobalStepWaiterHook", "LatestExporter", "LinearClassifier", "LinearRegressor",
     "LoggingTensorHook", "ModeKeys", "NanLossDuringTrainingError", "NanTensorHook", "ProfilerHook", "RunConfig",
     "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues",

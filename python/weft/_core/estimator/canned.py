@@ -13,10 +13,10 @@ from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, get_collection, name_scope
 from weft._core.nn import feature_column as fc, losses, metrics, nn
 from weft._core.nn.layers import batch_normalization, dense, dropout as drop
-from weft._core.ops import array_ops
+from weft._core.ops import array_ops, init_ops
 from weft._core.ops.control_flow import group
-from weft._core.ops.math_ops import argmax, cast, equal, maximum, range as span, reduce_sum, sigmoid, to_float
-from weft._core.ops.variable_scope import min_max_variable_partitioner, variable_scope
+from weft._core.ops.math_ops import argmax, cast, equal, maximum, multiply, range as span, reduce_sum, sigmoid, to_float
+from weft._core.ops.variable_scope import get_variable, min_max_variable_partitioner, variable_scope
 from weft._core.train.optimizer import AdagradOptimizer, AdamOptimizer, FtrlOptimizer, GradientDescentOptimizer, Optimizer, RMSPropOptimizer
 from weft._core.train.training_util import get_global_step
 
@@ -201,11 +201,10 @@ def _watch(value, tag):
 
 
 def _pieces(config, given=None, smallest=256 << 10):
-    """Large variables are cut over the ps tasks, where there are several."""
+    """Large variables are cut over the ps tasks; also where there are none, every variable is a list of one piece."""
     if given is not None:
         return given
-    ps = config.num_ps_replicas if config else 0
-    return min_max_variable_partitioner(max_partitions=ps, min_slice_size=smallest) if ps > 1 else None
+    return min_max_variable_partitioner(max_partitions=config.num_ps_replicas if config else 0, min_slice_size=smallest)
 
 
 class _Network:
@@ -216,23 +215,26 @@ class _Network:
         self.units, self.columns, self.optimizer, self.activation = list(units), list(columns), optimizer, activation
         self.rate, self.normalize, self.partitioner = rate, normalize, partitioner
 
+    def scope(self, config):
+        return variable_scope("dnn", partitioner=_pieces(config))
+
     def logits(self, features, mode, units, config):
+        """In the scope."""
         training = mode == ModeKeys.TRAIN
-        with variable_scope("dnn", partitioner=_pieces(config)):
-            with variable_scope("input_from_feature_columns", partitioner=_pieces(config, self.partitioner, 64 << 20)):
-                net = fc.input_layer(features, self.columns)
-            for i, n in enumerate(self.units):
-                with variable_scope("hiddenlayer_%d" % i) as scope:
-                    net = dense(net, n, activation=self.activation, name=scope)
-                    if self.rate is not None and training:
-                        net = drop(net, rate=self.rate, training=True)
-                    if self.normalize:
-                        net = batch_normalization(net, momentum=0.999, training=training, trainable=True, name="batchnorm_%d" % i)
-                _watch(net, scope.name)
-            with variable_scope("logits") as scope:
-                made = dense(net, units, name=scope)
-            _watch(made, scope.name)
-            return made
+        with variable_scope("input_from_feature_columns", partitioner=_pieces(config, self.partitioner, 64 << 20)):
+            net = fc.input_layer(features, self.columns)
+        for i, n in enumerate(self.units):
+            with variable_scope("hiddenlayer_%d" % i) as scope:
+                net = dense(net, n, activation=self.activation, name=scope)
+                if self.rate is not None and training:
+                    net = drop(net, rate=self.rate, training=True)
+                if self.normalize:
+                    net = batch_normalization(net, momentum=0.999, training=training, trainable=True, name="batchnorm_%d" % i)
+            _watch(net, scope.name)
+        with variable_scope("logits") as scope:
+            made = dense(net, units, name=scope)
+        _watch(made, scope.name)
+        return made
 
     def minimize(self, loss, step, variables=None):
         return _optimizer(self.optimizer, self.speed).minimize(loss, step, variables)
@@ -245,34 +247,74 @@ class _Linear:
         self.speed = speed
         self.columns, self.optimizer, self.combiner, self.partitioner = list(columns), optimizer, combiner, partitioner
 
+    def scope(self, config):
+        return variable_scope("linear", partitioner=_pieces(config, self.partitioner, 64 << 20))
+
     def logits(self, features, mode, units, config):
-        with variable_scope("linear", partitioner=_pieces(config, self.partitioner, 64 << 20)):
-            made = fc.linear_model(features, self.columns, units, self.combiner)
-            summary.scalar("fraction_of_zero_weights", nn.zero_fraction(made))
-            return made
+        """In the scope."""
+        made = fc.linear_model(features, self.columns, units, self.combiner)
+        summary.scalar("fraction_of_zero_weights", nn.zero_fraction(made))
+        return made
 
     def minimize(self, loss, step, variables=None):
         return _optimizer(self.optimizer, min(self.speed, 1 / math.sqrt(len(self.columns)))).minimize(loss, step, variables)
+
+
+class _Baseline:
+    """One bias per logit, whatever the features are."""
+
+    speed = 0.3
+
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+
+    def scope(self, config):
+        return variable_scope("baseline")
+
+    def logits(self, features, mode, units, config):
+        """In the scope."""
+        first = convert_to_tensor(features[sorted(features)[0]])
+        with name_scope(None):
+            rows = array_ops.shape(first)[0]
+        bias = get_variable("bias", [units], initializer=init_ops.Zeros())
+        return multiply(bias, array_ops.ones([rows, units]))
+
+    def minimize(self, loss, step, variables=None):
+        return _optimizer(self.optimizer, self.speed).minimize(loss, step, variables)
 
 
 def _model(head, bodies):
     def model_fn(features, labels, mode, config):
         if not isinstance(features, dict):
             raise ValueError("features should be a dictionary of `Tensor`s. Given type: %s" % type(features))
-        logits = [b.logits(features, mode, head.logits, config) for b in bodies.values()]
+        if list(bodies) == ["baseline"]:
+            with bodies["baseline"].scope(config):
+                logits = bodies["baseline"].logits(features, mode, head.logits, config)
+            return head.spec(features, mode, logits, labels, lambda loss: _train_one(bodies["baseline"], loss))
+        if len(bodies) == 1:  # head and training are in the body's scope, and so are the optimizer's variables
+            body, = bodies.values()
+            with body.scope(config):
+                return head.spec(features, mode, body.logits(features, mode, head.logits, config), labels,
+                                 lambda loss: _train_one(body, loss))
+        logits = []
+        for body in bodies.values():
+            with body.scope(config):
+                logits.append(body.logits(features, mode, head.logits, config))
 
         def train_op(loss):
             step = get_global_step()
             with _after(get_collection(GraphKeys.UPDATE_OPS)):
-                if len(bodies) == 1:
-                    return next(iter(bodies.values())).minimize(loss, step)
                 parts = [b.minimize(loss, None, get_collection(GraphKeys.TRAINABLE_VARIABLES, scope))
                          for scope, b in bodies.items()]
             with _after(parts):
                 return step.assign_add(1).op
-        total = logits[0] if len(logits) == 1 else logits[0] + logits[1]
-        return head.spec(features, mode, total, labels, train_op)
+        return head.spec(features, mode, logits[0] + logits[1], labels, train_op)
     return model_fn
+
+
+def _train_one(body, loss):
+    with _after(get_collection(GraphKeys.UPDATE_OPS)):
+        return body.minimize(loss, get_global_step())
 
 
 def _after(ops):
@@ -361,3 +403,20 @@ class DNNLinearCombinedRegressor(_Canned):
                    _both(linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,
                          dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm, input_layer_partitioner),
                    model_dir, config, warm_start_from)
+
+
+class BaselineClassifier(_Canned):
+    """Predicts how often each class occurs; features are not looked at."""
+
+    def __init__(self, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Ftrl", config=None,
+                 loss_reduction=_SUM):
+        self._make(_class_head(n_classes, weight_column, label_vocabulary, loss_reduction), {"baseline": _Baseline(optimizer)},
+                   model_dir, config, None)
+
+
+class BaselineRegressor(_Canned):
+    """Predicts the mean of the labels; features are not looked at."""
+
+    def __init__(self, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None, loss_reduction=_SUM):
+        self._make(_RegressionHead(label_dimension, weight_column, loss_reduction), {"baseline": _Baseline(optimizer)},
+                   model_dir, config, None)

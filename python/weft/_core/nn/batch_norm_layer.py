@@ -2,14 +2,28 @@
 
 The variables are made in the first call and used again in later ones.
 """
+import contextlib
+
 from weft._core.framework.absent import where
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.nn.batch_norm import batch_norm_here
 from weft._core.ops import init_ops
-from weft._core.ops.variable_scope import get_variable, variable_scope
+from weft._core.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 
 _STATISTICS = ("gamma", "beta", "moving_mean", "moving_variance")
 _ABSENT = ("renorm", "virtual_batch_size", "adjustment")
+
+
+@contextlib.contextmanager
+def _whole():
+    """Variables that the scope's partitioner does not cut: moving statistics are assigned as a whole."""
+    scope = get_variable_scope()
+    partitioner = scope.partitioner
+    scope.set_partitioner(None)
+    try:
+        yield
+    finally:
+        scope.set_partitioner(partitioner)
 
 
 class BatchNormalization:
@@ -75,8 +89,9 @@ class BatchNormalization:
     def _variable(self, key, shape, dtype, default, learnt):
         if key not in self._made:
             start = self._start[key]
-            self._made[key] = get_variable(key, shape, dtype, default if start is None else start, self._kept.get(key), learnt,
-                                           constraint=self._held.get(key), use_resource=self._RESOURCE)
+            with _whole() if key.startswith("moving") else contextlib.nullcontext():
+                self._made[key] = get_variable(key, shape, dtype, default if start is None else start, self._kept.get(key), learnt,
+                                               constraint=self._held.get(key), use_resource=self._RESOURCE)
         return self._made[key]
 
     def _normalize(self, inputs, training):

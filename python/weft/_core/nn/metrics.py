@@ -40,8 +40,9 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
 def _counts(labels, predictions, weights, thresholds):
     """Local variables that count true and false positives and missed ones at each threshold, and the update."""
     from weft._core.framework.graph import GraphKeys
-    from weft._core.ops import array_ops, control_flow, init_ops, math_ops
-    from weft._core.ops.variable_scope import get_variable, variable_scope
+    from weft._core.ops import array_ops, control_flow, math_ops
+    from weft._core.ops.variable_scope import variable_scope
+    from weft._core.ops.variables import Variable
     labels = array_ops.reshape(math_ops.cast(labels, dtypes.float32), [1, -1])
     above = math_ops.cast(math_ops.greater(array_ops.reshape(predictions, [1, -1]), array_ops.expand_dims(thresholds, 1)),
                           dtypes.float32)
@@ -51,8 +52,9 @@ def _counts(labels, predictions, weights, thresholds):
     for name, hit in (("true_positives", above * labels), ("false_positives", above * (1 - labels)),
                       ("false_negatives", (1 - above) * labels)):
         with variable_scope(None, name):
-            count = get_variable("count", [thresholds.shape.as_list()[0]], dtypes.float32, init_ops.zeros_initializer(),
-                                 trainable=False, collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
+            size = [thresholds.shape.as_list()[0]]
+            count = Variable(lambda size=size: array_ops.zeros(size), trainable=False, name="count",
+                             collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
         updates.append(count.assign_add(math_ops.reduce_sum(hit * weights, 1)))
         found.append(count)
     return found, control_flow.group(*updates)

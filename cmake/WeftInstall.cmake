@@ -58,7 +58,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 if(WEFT_HAVE_MICROHTTPD) # loaded at run time, which is not seen
   set(CPACK_DEBIAN_PACKAGE_DEPENDS libmicrohttpd12)
 endif()
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3 (>= 3.11), python3-numpy")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3 (>= 3.11), python3-numpy, python3-lib2to3 | python3-fissix")
 file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
 # What Python compiled while it was installed goes with it.
 file(WRITE ${PROJECT_BINARY_DIR}/debian/prerm "#!/bin/sh

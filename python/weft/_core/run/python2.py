@@ -1,43 +1,58 @@
 """Programs in Python 2: translated in memory when they do not parse, with their line numbers kept.
 
-lib2to3 (in Python up to 3.12; fissix from PyPI after that) does the syntax.  What it cannot see is done here: a division
-of ints stays an int, and text that a session fetched is str.  --python2 asks for all this where a program parses.
+lib2to3 (in Python up to 3.12; fissix from PyPI after that) does the syntax.  What it cannot see, python2_tree.py does: a
+division of ints stays an int, for one; and text that a session fetched is str.  --python2, or a first line that names
+python2, asks for all this where a program parses.
 """
-import ast
-import builtins
-import copy
+import functools
 import importlib
 import importlib.abc
 import importlib.util
 import os
+import re
 import sys
 import tokenize
 import warnings
 
-_FIXERS = ("apply", "basestring", "dict", "except", "exec", "execfile", "funcattrs", "has_key", "idioms",
+from weft._core.run import python2_names, python2_tree
+
+_FIXERS = ("apply", "basestring", "dict", "except", "exec", "execfile", "funcattrs", "has_key",
            "imports", "isinstance", "itertools", "itertools_imports", "long", "map", "filter", "zip", "ne",
            "next", "nonzero", "numliterals", "paren", "print", "raise", "raw_input", "repr",
            "standarderror", "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines",
-           "ws_comma", "methodattrs", "metaclass", "getcwdu", "input")
+           "methodattrs", "metaclass", "getcwdu", "input")
+# Modules whose meaning changed, and that lib2to3 would take for Python 3's.
+_MODULES = {"cPickle": "weft._core.run.old_pickle", "StringIO": "weft._core.run.old_io", "cStringIO": "weft._core.run.old_io"}
 _said = set()
 
 
+class NoTranslator(SyntaxError):
+    pass
+
+
+def _package():
+    """The package that translates: lib2to3, or fissix where Python has none."""
+    for name in ("lib2to3", "fissix"):
+        try:
+            importlib.import_module(name + ".refactor")
+            return name
+        except ImportError:
+            continue
+    raise NoTranslator("neither lib2to3 (in Python up to 3.12; in Debian python3-lib2to3) nor fissix is here to translate Python 2: "
+                       "pip install fissix")
+
+
+@functools.lru_cache(None)
 def _tool():
     """The refactoring tool, with the fixers that change no lines' numbers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            from lib2to3 import pygram, pytree, refactor  # noqa: F401
-            package = "lib2to3.fixes.fix_"
-        except ImportError:
-            try:
-                from fissix import refactor
-                package = "fissix.fixes.fix_"
-            except ImportError:
-                raise SyntaxError("this is a Python 2 program, and neither lib2to3 (Python up to 3.12) nor fissix is here to "
-                                  "translate it: pip install fissix") from None
-        names = [package + f for f in _FIXERS if f not in ("idioms", "ws_comma")]
-        return refactor.RefactoringTool(names)
+        package = _package()
+        imports = importlib.import_module(package + ".fixes.fix_imports").FixImports
+        imports.mapping = {**imports.mapping, **_MODULES}
+        importlib.import_module(package + ".fixes.fix_types")._TYPE_MAPPING["StringType"] = "str"
+        refactor = importlib.import_module(package + ".refactor")
+        return refactor.RefactoringTool(["%s.fixes.fix_%s" % (package, f) for f in _FIXERS])
 
 
 def _detab(source):
@@ -48,22 +63,6 @@ def _detab(source):
         indent = line[:len(line) - len(body)]
         lines.append(indent.expandtabs(8) + body if "\t" in indent else line)
     return "".join(lines)
-
-
-def _old_names():
-    """What programs call by name and lib2to3 leaves, or would import in a line of its own."""
-    import functools
-    import importlib
-    import string
-    names = {"cmp": lambda a, b: (a > b) - (a < b), "file": open, "intern": sys.intern, "raw_input": input,
-             "reduce": functools.reduce, "reload": importlib.reload, "unichr": chr}
-    for name, value in names.items():
-        setattr(builtins, name, value)
-    sys.maxint = sys.maxsize
-    string.letters, string.lowercase, string.uppercase = string.ascii_letters, string.ascii_lowercase, string.ascii_uppercase
-    string.join = lambda words, sep=" ": sep.join(words)
-    for name in ("split", "replace", "strip", "lower", "upper", "find", "atoi", "atof"):
-        setattr(string, name, {"atoi": int, "atof": float}.get(name) or getattr(str, name))
 
 
 def translate(source, path, say=True):
@@ -77,52 +76,28 @@ def translate(source, path, say=True):
         raise
     except Exception as e:
         raise SyntaxError("%s: neither Python 3 nor Python 2: %s" % (path, e)) from None
-    if not _said:
-        _old_names()
     if say and path not in _said:
         _said.add(path)
         print("weft: %s is Python 2; running it translated" % path, file=sys.stderr)
     return str(tree)
 
 
-def classic_division(a, b):
-    """Python 2's `/`."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a // b
-    return a / b
-
-
-class _Divisions(ast.NodeTransformer):
-    """a / b as a call; lines stay where they are."""
-
-    def visit_BinOp(self, node):
-        self.generic_visit(node)
-        if not isinstance(node.op, ast.Div):
-            return node
-        made = ast.Call(ast.Name("__weft_div__", ast.Load()), [node.left, node.right], [])
-        return ast.copy_location(made, node)
-
-    def visit_AugAssign(self, node):
-        self.generic_visit(node)
-        if not isinstance(node.op, ast.Div) or any(isinstance(n, ast.Call) for n in ast.walk(node.target)):
-            return node  # a call in `f().x /= 2` is made once only
-        old = copy.deepcopy(node.target)
-        old.ctx = ast.Load()
-        call = ast.copy_location(ast.Call(ast.Name("__weft_div__", ast.Load()), [old, node.value], []), node)
-        return ast.copy_location(ast.Assign([node.target], call), node)
-
-
 def _compile_old(text, path):
-    """Translated source with Python 2's division, unless it asks for the new one."""
-    tree = ast.parse(text, path)
-    future = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" and any(a.name == "division" for a in n.names)
-                 for n in tree.body)
-    if not future:
-        builtins.__weft_div__ = classic_division
-        tree = ast.fix_missing_locations(_Divisions().visit(tree))
+    """Code of translated source, in which names and operators mean what they meant."""
+    python2_names.install()
     from weft._core.session import client
     client.text_results = True
-    return compile(tree, path, "exec", dont_inherit=True)
+    return compile(python2_tree.with_old_meanings(text, path), path, "exec", dont_inherit=True)
+
+
+def is_asked_for(path):
+    """Whether the first line of a script names the interpreter python2."""
+    try:
+        with open(path, "rb") as f:
+            first = f.readline(200)
+    except OSError:
+        return False
+    return re.match(rb"#!.*\bpython2(\.\d+)?\b", first) is not None
 
 
 def read(path):
@@ -141,6 +116,9 @@ def compile_source(source, path, python2=False):
         first = e
     try:
         text = translate(source, path, say=python2 is True or first is not None)
+    except NoTranslator as e:
+        why = "" if first is None else " is not Python 3 (line %s: %s), and" % (first.lineno, first.msg)
+        raise NoTranslator("%s%s %s" % (path, why, e)) from None
     except SyntaxError:
         raise first or sys.exc_info()[1] from None
     try:

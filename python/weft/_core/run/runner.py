@@ -13,6 +13,7 @@ import types
 
 import weft
 from weft._core.framework import absent
+from weft._core.run import older
 from weft._core.run.modules import MODULES
 
 
@@ -168,7 +169,9 @@ def run(path, args, python2=False):
     """Runs a script as __main__, as `python script.py args` would."""
     from weft._core.run import python2 as old
     _raise_descriptors()
+    older.restore()
     install()
+    python2 = python2 or old.is_asked_for(path)
     weft.flags.FLAGS._fill_with(_fill_role)
     sys.argv = [path] + list(args)
     sys.path[0] = os.path.dirname(os.path.abspath(path))

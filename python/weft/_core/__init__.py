@@ -11,7 +11,9 @@ except ModuleNotFoundError:
     raise ImportError(f"weft needs numpy: {said}") from None
 
 from weft import _weft
+from weft._core.run import stand_in
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # the files below it are not the program's
 
+stand_in.install()
 _weft.log_to_stderr(int(os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") or 0))

@@ -163,6 +163,11 @@ def datatype_name(number):
     return "DT_%s%s" % (short, "_REF" if number > 100 else "")
 
 
+def datatype_number(name):
+    """The number of DT_FLOAT and the rest; None of another name."""
+    return next((n + more for more in (0, 100) for n in range(len(_NAMES)) if datatype_name(n + more) == name), None)
+
+
 def as_dtype(value):
     """A DType from one, a number, a name or anything numpy takes for a type."""
     if isinstance(value, DType):

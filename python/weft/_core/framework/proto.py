@@ -4,6 +4,7 @@ A class is made by `message(name, field...)`; a field is "number kind name", wit
 bool, float, double, fixed64, string, bytes, enum, or a message class; "repeated" before the kind makes a list, "map" a dict with text for
 keys, "imap" one with ints.  Unset fields read as their default, as in protobuf; fields that the table does not know are kept.
 """
+import collections
 import struct
 
 
@@ -153,6 +154,14 @@ class MapField(dict):
         return self[key]
 
 
+_Field = collections.namedtuple("FieldDescriptor", "name number")
+# Groups of which one field is set; (): all fields of the message.
+_ONEOF = {("AttrValue", "value"): (), ("Feature", "kind"): (), ("CollectionDef", "kind"): (),
+          ("Value", "value"): ("simple_value", "obsolete_old_style_histogram", "image", "histo", "audio", "tensor"),
+          ("Event", "what"): ("file_version", "graph_def", "summary", "log_message", "session_log", "tagged_run_metadata",
+                              "meta_graph_def")}
+
+
 class Message:
     FIELDS = {}  # name -> (number, kind, shape) with shape "one", "repeated", "map" or "imap"
 
@@ -216,6 +225,18 @@ class Message:
     def _is_set(self):
         return self._given or bool(self._rest) or any(v._is_set() if isinstance(v, Message) else
                                        bool(v) if isinstance(v, (list, dict)) else True for v in self._values.values())
+
+    def ListFields(self):
+        """(a name that has .name and .number, the value) of every field that is set."""
+        set_here = [(n, f[0]) for n, f in self.FIELDS.items() if self.HasField(n) and (f[2] == "one" or self._values[n])]
+        return [(_Field(n, number), self._values[n]) for n, number in sorted(set_here, key=lambda f: f[1])]
+
+    def WhichOneof(self, oneof_group):
+        """The field of a group that is set, or None."""
+        members = _ONEOF.get((type(self).__name__, oneof_group))
+        if members is None:
+            raise ValueError("Protocol message %s has no oneof \"%s\" field." % (type(self).__name__, oneof_group))
+        return next((n for n in (members or self.FIELDS) if n in self.FIELDS and self.HasField(n)), None)
 
     def ClearField(self, name):
         self._values.pop(name, None)
@@ -290,6 +311,9 @@ class Message:
         made = cls()
         made.MergeFromString(data)
         return made
+
+    def SerializePartialToString(self):
+        return self.SerializeToString()
 
     def ByteSize(self):
         return len(self.SerializeToString())

@@ -250,6 +250,9 @@ class _FlagValues:
         try:
             return self._flags()[name].value
         except KeyError:
+            others = _of_absl(self)
+            if others is not None and name in others:
+                return others[name].value
             raise AttributeError(name) from None
 
     def __setattr__(self, name, value):
@@ -288,7 +291,13 @@ class _FlagValues:
             raise TypeError("argv should be a list of strings, not %r" % (argv,))
         for flag in self._flags().values():
             flag.present = 0
-        rest = self._read(argv[1:], unknown="keep" if known_only else "refuse")
+        others = _of_absl(self)
+        rest = self._read(argv[1:], unknown="keep" if known_only or others is not None else "refuse")
+        if others is not None:
+            rest = others([argv[0]] + rest, known_only=known_only)[1:]
+            for name, flag in self._flags().items():
+                if flag.present and name in others:
+                    others[name].value = flag.value
         self.__dict__["__parsed"] = True
         if self.__dict__["__fill"] is not None:
             self.__dict__["__fill"](self, argv)
@@ -462,6 +471,34 @@ FlagValues = _FlagValues
 FLAGS = _FlagValues()
 
 
+# ---- an absl that is installed ----
+
+def _of_absl(flags):
+    """The flags of an installed absl that the program imported; in TensorFlow they are the same as tf.flags."""
+    found = getattr(sys.modules.get("absl.flags"), "FLAGS", None)
+    return found if flags is FLAGS and found is not FLAGS else None
+
+
+def _tell_absl(flag, flag_values):
+    """Defines a flag for absl.app.run, too."""
+    others, theirs = _of_absl(flag_values), sys.modules.get("absl.flags")
+    if others is None or flag.name in others:
+        return
+    if flag.boolean:
+        theirs.DEFINE_boolean(flag.name, flag.default, flag.help or "")
+        return
+
+    class Parser(theirs.ArgumentParser):
+        """Reads a text as the flag here does."""
+
+        def parse(self, argument):
+            return flag.parse(argument)[0] if flag.multi else flag.parse(argument)
+    if flag.multi:
+        theirs.DEFINE_multi(Parser(), theirs.ArgumentSerializer(), flag.name, flag.default, flag.help or "")
+    else:
+        theirs.DEFINE(Parser(), flag.name, flag.default, flag.help or "", serializer=theirs.ArgumentSerializer())
+
+
 # ---- definitions ----
 
 def _defined(name, default, help, parse, flag_values, required, short_name=None, multi=False, **unknown):
@@ -471,6 +508,7 @@ def _defined(name, default, help, parse, flag_values, required, short_name=None,
     if required and default is not None:
         raise ValueError("Required flag --%s cannot have a non-None default" % name)
     flag = flag_values._define(name, default, help, parse, short_name, multi)
+    _tell_absl(flag, flag_values)
     if required:
         mark_flag_as_required(name, flag_values)
     return FlagHolder(flag_values, flag, required or default is not None)

@@ -48,6 +48,11 @@ class _Package(types.ModuleType):
             raise AttributeError(str(e)) from None
 
 
+def _is_messages(name):
+    """Whether a module is one of TensorFlow's generated messages, which are all in one module here."""
+    return name.endswith("_pb2") and name.startswith(("tensorflow.core.", "tensorflow.python."))
+
+
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, fullname, path=None, target=None):
         if fullname != "tensorflow" and not fullname.startswith("tensorflow."):
@@ -56,7 +61,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec):
         name = spec.name
-        target = MODULES.get(name, "")
+        target = MODULES.get(name, "weft._core.framework.protos" if _is_messages(name) else "")
         if target == "":
             found = _attribute(name)
             if isinstance(found, types.ModuleType):

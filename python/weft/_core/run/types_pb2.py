@@ -1,0 +1,19 @@
+"""tensorflow.core.framework.types_pb2: DT_FLOAT and the other numbers of types."""
+from weft._core.framework import dtypes
+
+globals().update({dtypes.datatype_name(n + more): n + more for n in range(len(dtypes._NAMES)) for more in (0, 100) if n or not more})
+
+
+class DataType:
+    """The enum: numbers and names."""
+
+    @staticmethod
+    def Name(number):
+        return dtypes.datatype_name(number)
+
+    @staticmethod
+    def Value(name):
+        found = dtypes.datatype_number(name)
+        if found is None:
+            raise ValueError("Enum DataType has no value defined for name '%s'" % name)
+        return found

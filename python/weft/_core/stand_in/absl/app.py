@@ -1,0 +1,6 @@
+"""absl.app: tf.app."""
+from weft._core.platform.app import run  # noqa: F401
+
+
+class UsageError(Exception):
+    """The command line was wrong."""

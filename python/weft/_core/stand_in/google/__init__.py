@@ -1,0 +1,1 @@
+"""google: a folder of names."""

@@ -1,0 +1,14 @@
+"""google.protobuf.message"""
+from weft._core.framework.proto import Message  # noqa: F401
+
+
+class Error(Exception):
+    pass
+
+
+class DecodeError(Error):
+    pass
+
+
+class EncodeError(Error):
+    pass

@@ -1,4 +1,6 @@
 """tf.contrib.framework"""
+import functools
+
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph
 from weft._core.ops.variable_scope import get_variable
 from weft._core.ops.variables import Variable
@@ -106,6 +108,7 @@ class arg_scope:
 
 
 def add_arg_scope(func):
+    @functools.wraps(func)
     def call(*args, **kwargs):
         defaults = _scopes[-1].get(func)
         if defaults:
@@ -114,7 +117,6 @@ def add_arg_scope(func):
             given = set(list(names)[:len(args)]) | set(kwargs)
             kwargs = {**{k: v for k, v in defaults.items() if k not in given}, **kwargs}
         return func(*args, **kwargs)
-    call.__name__, call.__doc__, call.__module__ = func.__name__, func.__doc__, func.__module__
     call._arg_scope_key = func
     return call
 

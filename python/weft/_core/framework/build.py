@@ -221,6 +221,15 @@ def _flat(value):
             yield v
 
 
+def either(name, value, old_name, old):
+    """The value of a parameter that has an old name too; giving both is TensorFlow's error."""
+    if old is None:
+        return value
+    if value is not None:
+        raise ValueError("Cannot specify both '%s' and '%s'." % (old_name, name))
+    return old
+
+
 def constant_value(tensor):
     """tf.contrib.util.constant_value: the value if it is known without running."""
     if isinstance(tensor, Tensor):

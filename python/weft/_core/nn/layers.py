@@ -38,6 +38,10 @@ def _finish(out, activation, activity_regularizer):
     return out
 
 
+def _bias(units, x, initializer, regularizer, trainable, constraint):
+    return get_variable("bias", [units], x.dtype.base_dtype, initializer, regularizer, trainable, constraint=constraint)
+
+
 def dense(inputs, units, activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
           kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
           bias_constraint=None, trainable=True, name=None, reuse=None):
@@ -46,8 +50,9 @@ def dense(inputs, units, activation=None, use_bias=True, kernel_initializer=None
         depth = x.shape.as_list()[-1]
         if depth is None:
             raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
-        w = get_variable("kernel", [depth, units], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable)
-        b = get_variable("bias", [units], x.dtype.base_dtype, bias_initializer, bias_regularizer, trainable) if use_bias else None
+        w = get_variable("kernel", [depth, units], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable,
+                         constraint=kernel_constraint)
+        b = _bias(units, x, bias_initializer, bias_regularizer, trainable, bias_constraint) if use_bias else None
         out = math_ops.matmul(x, w) if x.shape.ndims == 2 else math_ops.tensordot(x, w, 1)
         return _finish(out if b is None else nn.bias_add(out, b), activation, activity_regularizer)
 
@@ -73,8 +78,9 @@ def conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_f
         k, s, r = _pair(kernel_size), _pair(strides), _pair(dilation_rate)
         form, of = _format(data_format)
         depth = x.shape.as_list()[form.index("C")]
-        w = get_variable("kernel", k + [depth, filters], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable)
-        b = get_variable("bias", [filters], x.dtype.base_dtype, bias_initializer, bias_regularizer, trainable) if use_bias else None
+        w = get_variable("kernel", k + [depth, filters], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable,
+                         constraint=kernel_constraint)
+        b = _bias(filters, x, bias_initializer, bias_regularizer, trainable, bias_constraint) if use_bias else None
         out = nn.conv2d(x, w, of(s), padding.upper(), data_format=form, dilations=of(r))
         return _finish(out if b is None else nn.bias_add(out, b, data_format=form), activation, activity_regularizer)
 
@@ -90,10 +96,10 @@ def separable_conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="vali
         x = convert_to_tensor(inputs)
         depth, dtype = x.shape.as_list()[-1], x.dtype.base_dtype
         deep = get_variable("depthwise_kernel", _pair(kernel_size) + [depth, depth_multiplier], dtype, depthwise_initializer,
-                            depthwise_regularizer, trainable)
+                            depthwise_regularizer, trainable, constraint=depthwise_constraint)
         point = get_variable("pointwise_kernel", [1, 1, depth * depth_multiplier, filters], dtype, pointwise_initializer,
-                             pointwise_regularizer, trainable)
-        b = get_variable("bias", [filters], dtype, bias_initializer, bias_regularizer, trainable) if use_bias else None
+                             pointwise_regularizer, trainable, constraint=pointwise_constraint)
+        b = _bias(filters, x, bias_initializer, bias_regularizer, trainable, bias_constraint) if use_bias else None
         out = nn.separable_conv2d(x, deep, point, [1] + _pair(strides) + [1], padding.upper(), rate=_pair(dilation_rate))
         return _finish(out if b is None else nn.bias_add(out, b), activation, activity_regularizer)
 
@@ -108,13 +114,14 @@ def conv2d_transpose(inputs, filters, kernel_size, strides=(1, 1), padding="vali
     with _layer_scope(name, "conv2d_transpose", inputs, reuse):
         x = convert_to_tensor(inputs)
         k, s, dims = _pair(kernel_size), _pair(strides), x.shape.as_list()
-        w = get_variable("kernel", k + [filters, dims[-1]], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable)
+        w = get_variable("kernel", k + [filters, dims[-1]], x.dtype.base_dtype, kernel_initializer, kernel_regularizer, trainable,
+                         constraint=kernel_constraint)
         more = [max(a - b, 0) if padding.lower() == "valid" else 0 for a, b in zip(k, s)]
         size = [dims[i + 1] * s[i] + more[i] for i in (0, 1)]
         out = nn.conv2d_transpose(x, w, array_ops.stack([array_ops.shape(x)[0]] + size + [filters]), [1] + s + [1], padding.upper())
         out.set_shape([dims[0]] + size + [filters])
         if use_bias:
-            out = nn.bias_add(out, get_variable("bias", [filters], x.dtype.base_dtype, bias_initializer, bias_regularizer, trainable))
+            out = nn.bias_add(out, _bias(filters, x, bias_initializer, bias_regularizer, trainable, bias_constraint))
         return _finish(out, activation, activity_regularizer)
 
 

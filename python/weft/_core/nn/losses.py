@@ -1,7 +1,7 @@
 """tf.losses: the library's losses under TensorFlow's names."""
 from weft import _weft
 from weft._core.framework import errors
-from weft._core.framework.build import convert_to_tensor
+from weft._core.framework.build import convert_to_tensor, either
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph, name_scope
 
 
@@ -67,7 +67,7 @@ def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None, loss_co
 
 
 def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY, dim=None):
-    axis = dim if axis is None else axis
+    axis = either("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("You must specify 'axis'.")
     return _loss("cosine_distance", labels, predictions, weights, scope, loss_collection, reduction, axis=axis)

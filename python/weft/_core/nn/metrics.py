@@ -31,14 +31,22 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
         curve="ROC", name=None, summation_method="trapezoidal", thresholds=None):
     if curve not in ("ROC", "PR"):
         raise ValueError("curve must be either ROC or PR, %s unknown" % curve)
-    if curve == "PR":
-        return _precision_recall_area(labels, predictions, weights, num_thresholds, metrics_collections, updates_collections,
-                                      name, summation_method)
+    if summation_method not in _SUMMATIONS:
+        raise ValueError("Invalid summation_method: %s summation_method should be 'trapezoidal', 'careful_interpolation', "
+                         "'minoring', or 'majoring'." % summation_method)
+    if curve == "PR" or summation_method in ("minoring", "majoring") or thresholds is not None:
+        if thresholds is None:
+            thresholds = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+        return _area_under(curve, labels, predictions, weights, [-1e-7] + sorted(thresholds) + [1 + 1e-7], metrics_collections,
+                           updates_collections, name, summation_method)
     return _metric("auc", labels, predictions, weights, metrics_collections, updates_collections, name, num_thresholds)
 
 
+_SUMMATIONS = ("trapezoidal", "careful_interpolation", "minoring", "majoring")
+
+
 def _counts(labels, predictions, weights, thresholds):
-    """Local variables that count true and false positives and missed ones at each threshold, and the update."""
+    """Local variables that count true and false positives and negatives at each threshold, and the update."""
     from weft._core.framework.graph import GraphKeys
     from weft._core.ops import array_ops, control_flow, math_ops
     from weft._core.ops.variable_scope import variable_scope
@@ -50,7 +58,7 @@ def _counts(labels, predictions, weights, thresholds):
         math_ops.cast(weights, dtypes.float32) * array_ops.ones_like(predictions), [1, -1])
     found, updates = [], []
     for name, hit in (("true_positives", above * labels), ("false_positives", above * (1 - labels)),
-                      ("false_negatives", (1 - above) * labels)):
+                      ("false_negatives", (1 - above) * labels), ("true_negatives", (1 - above) * (1 - labels))):
         with variable_scope(None, name):
             size = [thresholds.shape.as_list()[0]]
             count = Variable(lambda size=size: array_ops.zeros(size), trainable=False, name="count",
@@ -60,11 +68,13 @@ def _counts(labels, predictions, weights, thresholds):
     return found, control_flow.group(*updates)
 
 
-def _area(tp, fp, fn, careful):
+def _area(tp, fp, fn, tn, curve, method):
     from weft._core.ops import array_ops, math_ops
-    if not careful:
-        precision_, recall_ = (tp + 1e-6) / (tp + fp + 1e-6), (tp + 1e-6) / (tp + fn + 1e-6)
-        return math_ops.reduce_sum((recall_[:-1] - recall_[1:]) * (precision_[:-1] + precision_[1:]) / 2)
+    if curve == "ROC" or method != "careful_interpolation":
+        recall_ = (tp + 1e-6) / (tp + fn + 1e-6)
+        x, y = (fp / (fp + tn + 1e-6), recall_) if curve == "ROC" else (recall_, (tp + 1e-6) / (tp + fp + 1e-6))
+        between = {"minoring": math_ops.minimum, "majoring": math_ops.maximum}.get(method, lambda a, b: (a + b) / 2)
+        return math_ops.reduce_sum((x[:-1] - x[1:]) * between(y[:-1], y[1:]))
     p, steps = tp + fp, tp[:-1] - tp[1:]
     slope = math_ops.div_no_nan(steps, math_ops.maximum(p[:-1] - p[1:], 0.0))
     start = tp[1:] - slope * p[1:]
@@ -74,18 +84,17 @@ def _area(tp, fp, fn, careful):
                                                    math_ops.maximum(tp[1:] + fn[1:], 0.0)))
 
 
-def _precision_recall_area(labels, predictions, weights, num_thresholds, collections, updates, name, method):
-    """The area under precision over recall."""
+def _area_under(curve, labels, predictions, weights, thresholds, collections, updates, name, method):
+    """The area under a curve at the given thresholds."""
     from weft._core.framework.graph import control_dependencies, name_scope
     from weft._core.ops.variable_scope import variable_scope
     with variable_scope(name, "auc"), name_scope(None, "auc"):
-        inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
         predictions = convert_to_tensor(predictions)
         found, update = _counts(convert_to_tensor(labels), predictions, weights,
-                                convert_to_tensor([-1e-7] + inner + [1 + 1e-7], dtypes.float32))
-        value = _area(*[v.value() for v in found], method == "careful_interpolation")
+                                convert_to_tensor(thresholds, dtypes.float32))
+        value = _area(*[v.value() for v in found], curve, method)
         with control_dependencies([update]):
-            after = _area(*[v.read_value() for v in found], method == "careful_interpolation")
+            after = _area(*[v.read_value() for v in found], curve, method)
     graph = get_default_graph()
     graph.add_to_collections(collections or [], value)
     graph.add_to_collections(updates or [], after)

@@ -3,7 +3,7 @@ import numpy as np
 
 from weft._core.framework import dtypes, wrap
 from weft._core.framework.absent import where
-from weft._core.framework.build import constant, convert_to_tensor, is_number, op
+from weft._core.framework.build import constant, convert_to_tensor, either, is_number, op
 from weft._core.framework.graph import Tensor, get_default_graph, name_scope
 from weft._core.ops import array_ops, math_ops, random_ops
 from weft._core.ops.sparse import SparseTensor
@@ -55,11 +55,11 @@ def _last_axis(fn_kind, logits, axis, name):
 
 
 def softmax(logits, axis=None, name=None, dim=None):
-    return _last_axis("Softmax", logits, dim if axis is None else axis, name)
+    return _last_axis("Softmax", logits, either("axis", axis, "dim", dim), name)
 
 
 def log_softmax(logits, axis=None, name=None, dim=None):
-    return _last_axis("LogSoftmax", logits, dim if axis is None else axis, name)
+    return _last_axis("LogSoftmax", logits, either("axis", axis, "dim", dim), name)
 
 
 def _flat_outer(x):
@@ -107,7 +107,7 @@ def _rows(x):
 
 
 def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
-    dim = dim if axis is None else axis
+    dim = either("axis", axis, "dim", dim)
     with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = _like_logits(labels, logits)
@@ -122,9 +122,7 @@ def softmax_cross_entropy_with_logits(*args, **kwargs):
     given.pop("_sentinel", None)
     if "labels" not in given or "logits" not in given:
         raise ValueError("Both labels and logits must be provided.")
-    if given.get("dim") is not None and given.get("axis") is not None:
-        raise ValueError("Cannot specify both 'dim' and 'axis'.")
-    dim = given.get("dim") if given.get("axis") is None else given["axis"]
+    dim = either("axis", given.get("axis"), "dim", given.get("dim"))
     with name_scope(given.get("name"), "softmax_cross_entropy_with_logits_sg", [given["logits"]]) as scope:
         logits = convert_to_tensor(given["logits"], name="logits")
         labels = array_ops.stop_gradient(given["labels"], name="labels_stop_gradient")
@@ -215,8 +213,7 @@ def bias_add(value, bias, data_format=None, name=None):
 
 
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
-    if rate is None:
-        rate = 1 - keep_prob
+    rate = either("rate", rate, "keep_prob", None if keep_prob is None else 1 - keep_prob)
     with name_scope(name, "dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if is_number(rate):
@@ -237,7 +234,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
 
 
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
-    keep = bool(keep_dims if keepdims is None else keepdims)
+    keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "moments", [x, axes]):
         x = x if hasattr(x, "handle") else convert_to_tensor(x, name="x")
         half = x.dtype.base_dtype == dtypes.float16
@@ -279,7 +276,7 @@ def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, 
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
-    axis = dim if axis is None else axis
+    axis = either("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         squares = math_ops.reduce_sum(math_ops.square(x), axis, keepdims=True)
@@ -317,7 +314,7 @@ def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None, p
     with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
         return op("Conv2DBackpropInput", scope, input_sizes=convert_to_tensor(output_shape, dtypes.int32, name="output_shape"),
                   filter=filter, out_backprop=value, strides=_four(strides, "strides"), padding=padding,
-                  data_format=data_format)
+                  data_format=data_format, dilations=[1, 1, 1, 1] if dilations is None else _four(dilations, "dilations"))
 
 
 def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1),

@@ -2,7 +2,7 @@
 import numpy as np
 
 from weft._core.framework import dtypes, tensor_shape, wrap
-from weft._core.framework.build import constant, constant_value, convert_to_tensor, is_number, op
+from weft._core.framework.build import constant, constant_value, convert_to_tensor, either, is_number, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor, name_scope
 from weft._core.ops.sparse import SparseTensor
@@ -74,14 +74,14 @@ def reshape(tensor, shape, name=None):
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
-    axis = dim if axis is None else axis
+    axis = either("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
     return op("ExpandDims", name, input=input, dim=axis)
 
 
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
-    axis = squeeze_dims if axis is None else axis
+    axis = either("axis", axis, "squeeze_dims", squeeze_dims)
     axis = [axis] if is_number(axis) else axis
     return op("Squeeze", name, input=input, squeeze_dims=axis or [])
 
@@ -275,9 +275,29 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
 
 
 def gather_nd(params, indices, name=None, batch_dims=0):
-    if hasattr(params, "handle"):
+    if batch_dims == 0 and hasattr(params, "handle"):
         return params.gather_nd(indices, name=name)
-    return gather_nd_op(params, indices, name=name)  # noqa: F821
+    if batch_dims == 0:
+        return gather_nd_op(params, indices, name=name)  # noqa: F821
+    if batch_dims < 0:
+        raise ValueError("gather_nd: batch_dims is %d; it must not be negative" % batch_dims)
+    with name_scope(name, "BatchGatherND", [params, indices]):
+        params, indices = convert_to_tensor(params), convert_to_tensor(indices)
+        rank = indices.shape.ndims
+        if rank is None or batch_dims >= rank:
+            raise ValueError("gather_nd: batch_dims (%d) must be less than the rank of indices (%s)" % (batch_dims, rank))
+        return gather_nd_op(params, concat([_batch_positions(indices, batch_dims), indices], -1))  # noqa: F821
+
+
+def _batch_positions(indices, batch_dims):
+    """For each row of indices, its place in the first batch_dims dimensions."""
+    from weft._core.ops import math_ops
+    dims, ones = shape(indices)[:-1], [1] * (indices.shape.ndims - 1)
+    places = []
+    for i in range(batch_dims):
+        line = math_ops.cast(math_ops.range(dims[i]), indices.dtype.base_dtype)
+        places.append(broadcast_to(reshape(line, ones[:i] + [-1] + ones[i + 1:]), dims))  # noqa: F821
+    return stack(places, -1)
 
 
 def gather_rows_count(dense_shape):
@@ -408,7 +428,7 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
 
 
 def reverse(tensor, axis, name=None, dims=None):
-    axis = dims if axis is None else axis
+    axis = either("axis", axis, "dims", dims)
     if isinstance(axis, (list, tuple)) and axis and isinstance(axis[0], bool):
         axis = [i for i, on in enumerate(axis) if on]
     return op("ReverseV2", name, tensor=tensor, axis=[axis] if is_number(axis) else axis)

@@ -95,9 +95,9 @@ def is_numeric_tensor(tensor):
 
 def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
     """The tensor, once all its numbers are finite."""
-    from weft._core.framework.build import op
+    from weft._core.framework.build import either, op
     from weft._core.ops.control_flow import with_dependencies
-    t, msg = x if t is None else t, message if msg is None else msg
+    t, msg = either("x", x, "t", t), either("message", message, "msg", msg)
     with name_scope(name, "VerifyFinite", [t]):
         t = convert_to_tensor(t)
         return with_dependencies([op("CheckNumerics", tensor=t, message=msg)], t)

@@ -1,4 +1,6 @@
 """tf.image: decoding, resizing, flipping, colours."""
+import numpy as np
+
 from weft._core.framework import dtypes, wrap
 from weft._core.framework.build import constant_value, convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
@@ -31,7 +33,12 @@ _RESIZE = {0: "ResizeBilinear", 1: "ResizeNearestNeighbor", 2: "ResizeBicubic", 
 
 def _resize(kind):
     def resize(images, size, align_corners=False, name=None, half_pixel_centers=False):
-        return op(kind, name, images=images, size=convert_to_tensor(size, dtypes.int32, name="size"), align_corners=align_corners)
+        size = convert_to_tensor(size, dtypes.int32, name="size")
+        if kind != "ResizeArea":
+            return op(kind, name, images=images, size=size, align_corners=align_corners, half_pixel_centers=half_pixel_centers)
+        if half_pixel_centers:
+            raise TypeError("resize_area() got an unexpected keyword argument 'half_pixel_centers': areas have no centers")
+        return op(kind, name, images=images, size=size, align_corners=align_corners)
     return resize
 
 
@@ -44,6 +51,8 @@ def resize_images(images, size, method=ResizeMethod.BILINEAR, align_corners=Fals
         images = convert_to_tensor(images)
         single = images.shape.ndims == 3
         x = array_ops.expand_dims(images, 0) if single else images
+        if preserve_aspect_ratio:
+            size = _fitted(x, size)
         made = op(_RESIZE[method], images=x, size=convert_to_tensor(size, dtypes.int32, name="size"), align_corners=align_corners)
         known = constant_value(convert_to_tensor(size))
         if known is not None:
@@ -52,6 +61,18 @@ def resize_images(images, size, method=ResizeMethod.BILINEAR, align_corners=Fals
 
 
 resize = resize_images
+
+
+def _fitted(images, size):
+    """The largest size within the given one that keeps the ratio of height to width."""
+    height, width = _size(images)
+    wanted = constant_value(convert_to_tensor(size, dtypes.int32))
+    if wanted is not None and isinstance(height, int) and isinstance(width, int):
+        scale = min(np.float32(wanted[0]) / np.float32(height), np.float32(wanted[1]) / np.float32(width))
+        return [int(np.round(scale * np.float32(height))), int(np.round(scale * np.float32(width)))]
+    have = math_ops.cast(array_ops.stack([height, width]), dtypes.float32)
+    scale = math_ops.reduce_min(math_ops.cast(size, dtypes.float32) / have)
+    return math_ops.cast(math_ops.round(scale * have), dtypes.int32)
 
 
 def convert_image_dtype(image, dtype, saturate=False, name=None):

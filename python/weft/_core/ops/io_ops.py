@@ -2,7 +2,8 @@
 import collections
 
 from weft._core.framework import dtypes, tensor_shape, wrap
-from weft._core.framework.build import constant, convert_to_tensor, op
+from weft._core.framework.absent import where
+from weft._core.framework.build import constant, convert_to_tensor, either, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import name_scope
 from weft._core.ops.data_flow import QueueBase
@@ -40,13 +41,16 @@ def string_join(inputs, separator="", name=None):
 
 
 def reduce_join(inputs=None, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
-    axis = reduction_indices if axis is None else axis
+    axis = either("axis", axis, "reduction_indices", reduction_indices)
     x = convert_to_tensor(inputs)
     axis = list(range(x.shape.ndims))[::-1] if axis is None else axis
     return op("ReduceJoin", name, inputs=x, reduction_indices=axis, keep_dims=bool(keep_dims or keepdims), separator=separator)
 
 
 def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", input=None):
+    if result_type != "SparseTensor":
+        raise NotImplementedError("tf.string_split(result_type=%r) is not in Weft%s: leave it out, and the result is a "
+                                  "SparseTensor" % (result_type, where()))
     sep = (" " if sep is None else sep) if delimiter is None else delimiter
     with name_scope(None, "StringSplit", [source]):
         sep = convert_to_tensor(sep, dtypes.string)
@@ -59,7 +63,7 @@ def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_
 
 
 def substr(input, pos, len, name=None, unit="BYTE"):
-    return op("Substr", name, input=input, pos=pos, len=len)
+    return op("Substr", name, input=input, pos=pos, len=len, unit=unit)
 
 
 def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="", select_cols=None):

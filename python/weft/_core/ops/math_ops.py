@@ -2,7 +2,7 @@
 import numpy as np
 
 from weft._core.framework import dtypes, wrap
-from weft._core.framework.build import constant, convert_to_tensor, is_number, op
+from weft._core.framework.build import constant, convert_to_tensor, either, is_number, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import IndexedSlices, Tensor, name_scope
 from weft._core.ops.sparse import SparseTensor
@@ -248,12 +248,14 @@ def batch_matmul(x, y, adj_x=False, adj_y=False, name=None):
 
 
 def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
-    axis = 0 if axis is None and dimension is None else dimension if axis is None else axis
+    axis = either("axis", axis, "dimension", dimension)
+    axis = 0 if axis is None else axis
     return op("ArgMax", name, input=input, dimension=axis, output_type=output_type)
 
 
 def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
-    axis = 0 if axis is None and dimension is None else dimension if axis is None else axis
+    axis = either("axis", axis, "dimension", dimension)
+    axis = 0 if axis is None else axis
     return op("ArgMin", name, input=input, dimension=axis, output_type=output_type)
 
 
@@ -336,8 +338,8 @@ def _axes(x, axis):
 
 def _reduction(public, kind, converts=None):
     def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-        axis = reduction_indices if axis is None else axis
-        keepdims = bool(keep_dims if keepdims is None else keepdims)
+        axis = either("axis", axis, "reduction_indices", reduction_indices)
+        keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
         x = input_tensor  # a resource variable is read by the node itself
         if not hasattr(x, "handle"):
             x = convert_to_tensor(x, converts, name="input_tensor" if not isinstance(x, Tensor) else None)
@@ -366,7 +368,7 @@ reduce_any = _reduction("reduce_any", "Any", dtypes.bool)
 
 def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int64, name=None, reduction_indices=None,
                   keep_dims=None, input=None):
-    keepdims = bool(keep_dims if keepdims is None else keepdims)
+    keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "count_nonzero", [input_tensor]):
         x = convert_to_tensor(input if input_tensor is None else input_tensor, name="input")
         zero = constant(False if x.dtype.is_bool else "" if x.dtype == dtypes.string else 0, x.dtype.base_dtype)
@@ -375,8 +377,8 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int6
 
 
 def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-    axis = reduction_indices if axis is None else axis
-    keepdims = bool(keep_dims if keepdims is None else keepdims)
+    axis = either("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "ReduceLogSumExp", [input_tensor]) as scope:
         top = reduce_max(input_tensor, axis=axis, keepdims=True)
         top = op("StopGradient", input=op("Select", condition=is_finite(top), t=top,  # noqa: F821
@@ -399,7 +401,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
-    keepdims = bool(keep_dims if keepdims is None else keepdims)
+    keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "norm", [tensor]):
         x = convert_to_tensor(tensor)
         if ord in ("fro", "euclidean", 2, 2.0):

@@ -143,13 +143,19 @@ def sparse_fill_empty_rows(sp_input, default_value, name=None):
 
 # ---- put together, cut, added up ----
 
+def _axes(axis, reduction_axes):
+    from weft._core.framework.build import either
+    return either("axis", axis, "reduction_axes", reduction_axes)
+
+
 def _keep(keepdims, keep_dims):
-    return bool(keep_dims if keepdims is None else keepdims)
+    from weft._core.framework.build import either
+    return bool(either("keepdims", keepdims, "keep_dims", keep_dims))
 
 
 def sparse_concat(axis=None, sp_inputs=None, name=None, expand_nonconcat_dim=False, concat_dim=None, expand_nonconcat_dims=None):
-    from weft._core.framework.build import op
-    axis = concat_dim if axis is None else axis
+    from weft._core.framework.build import either, op
+    axis = either("axis", axis, "concat_dim", concat_dim)
     sp_inputs = list(sp_inputs)
     if expand_nonconcat_dim or expand_nonconcat_dims:
         sp_inputs = _expanded(sp_inputs, axis)
@@ -197,8 +203,8 @@ def sparse_slice(sp_input, start, size, name=None):
 
 
 def sparse_split(keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None):
-    from weft._core.framework.build import op
-    axis = split_dim if axis is None else axis
+    from weft._core.framework.build import either, op
+    axis = either("axis", axis, "split_dim", split_dim)
     if keyword_required is not None:
         raise ValueError("Keyword arguments are required for this function.")
     if sp_input is None or num_split is None or axis is None:
@@ -227,19 +233,19 @@ def _reduced(kind, sp_input, axis, keep):
 
 
 def sparse_reduce_sum(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    return _reduced("SparseReduceSum", sp_input, reduction_axes if axis is None else axis, _keep(keepdims, keep_dims))
+    return _reduced("SparseReduceSum", sp_input, _axes(axis, reduction_axes), _keep(keepdims, keep_dims))
 
 
 def sparse_reduce_max(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    return _reduced("SparseReduceMax", sp_input, reduction_axes if axis is None else axis, _keep(keepdims, keep_dims))
+    return _reduced("SparseReduceMax", sp_input, _axes(axis, reduction_axes), _keep(keepdims, keep_dims))
 
 
 def sparse_reduce_sum_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    return SparseTensor(*_reduced("SparseReduceSumSparse", sp_input, reduction_axes if axis is None else axis, _keep(keepdims, keep_dims)))
+    return SparseTensor(*_reduced("SparseReduceSumSparse", sp_input, _axes(axis, reduction_axes), _keep(keepdims, keep_dims)))
 
 
 def sparse_reduce_max_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    return SparseTensor(*_reduced("SparseReduceMaxSparse", sp_input, reduction_axes if axis is None else axis, _keep(keepdims, keep_dims)))
+    return SparseTensor(*_reduced("SparseReduceMaxSparse", sp_input, _axes(axis, reduction_axes), _keep(keepdims, keep_dims)))
 
 
 def sparse_retain(sp_input, to_retain):

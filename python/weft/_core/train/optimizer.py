@@ -2,15 +2,30 @@
 from weft import _weft
 from weft._core.framework.build import constant_value, convert_to_tensor
 from weft._core.framework.gradient_registry import gradient_of, rows_of
-from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph, graph_of
+from weft._core.framework.graph import (
+    GraphKeys,
+    IndexedSlices,
+    Operation,
+    Tensor,
+    control_dependencies,
+    get_default_graph,
+    graph_of,
+    name_scope,
+)
+from weft._core.ops.control_flow import no_op
 from weft._core.ops.gradients import _out, is_tree
-from weft._core.ops.variables import Variable, resource_wanted, trainable_variables, variable_of
+from weft._core.ops.variables import Variable, assign_add, resource_wanted, trainable_variables, variable_of
 from weft._core.train import library_updates
 from weft._core.train.python_optimizer import PythonUpdates, in_python
 
 
 def step_out(global_step):
     return -1 if global_step is None else _out(global_step)
+
+
+def as_operation(made):
+    """The op of an assignment, which gives a tensor or, for a resource, the op itself."""
+    return made if isinstance(made, Operation) else made.op
 
 
 class Optimizer(PythonUpdates):
@@ -116,14 +131,31 @@ class Optimizer(PythonUpdates):
             if self._KIND is None or in_python(self):
                 operation = self._apply_in_python(pairs, global_step, name)
             else:
-                with graph._made_by_library():
-                    made = _weft.optimizer_apply(graph._c, self._capsule(graph), [_out(v) for _, v in pairs],
-                                                 rows_of([g for g, _ in pairs]), step_out(global_step), name or self._name)
-                operation = graph._operation(made >> 16)
+                operation = self._apply_in_library(graph, pairs, global_step, name or self._name)
                 self._applied = operation.name
         if operation not in graph._collection(GraphKeys.TRAIN_OP):
             graph.add_to_collection(GraphKeys.TRAIN_OP, operation)
         return operation
+
+    def _apply_in_library(self, graph, pairs, global_step, name):
+        """The updates, and after them the constraints of the variables that have one, and then the global step."""
+        constrained = [(g, v) for g, v in pairs if g is not None and getattr(v, "constraint", None) is not None]
+        outs, rows = [_out(v) for _, v in pairs], rows_of([g for g, _ in pairs])
+        if not constrained:
+            with graph._made_by_library():
+                made = _weft.optimizer_apply(graph._c, self._capsule(graph), outs, rows, step_out(global_step), name)
+            return graph._operation(made >> 16)
+        if any(isinstance(g, IndexedSlices) for g, _ in constrained):
+            raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+        with name_scope(name) as scope:
+            with graph._made_by_library():
+                made = _weft.optimizer_apply(graph._c, self._capsule(graph), outs, rows, -1, "apply")
+            with control_dependencies([graph._operation(made >> 16)]):
+                assigned = [as_operation(v.assign(v.constraint(v.read_value()))) for _, v in constrained]
+            with control_dependencies(assigned):
+                if global_step is None:
+                    return no_op(scope)
+                return as_operation(assign_add(global_step, convert_to_tensor(1, global_step.dtype.base_dtype), name=scope))
 
     def minimize(self, loss, global_step=None, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
                  colocate_gradients_with_ops=False, name=None, grad_loss=None):
@@ -252,6 +284,12 @@ class FtrlOptimizer(library_updates.FtrlUpdates, Optimizer):
     def __init__(self, learning_rate, learning_rate_power=-0.5, initial_accumulator_value=0.1,
                  l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="Ftrl",
                  accum_name=None, linear_name=None, l2_shrinkage_regularization_strength=0.0, beta=None):
+        for key, given in (("accum_name", accum_name), ("linear_name", linear_name)):
+            if given not in (None, name):
+                raise NotImplementedError("tf.train.FtrlOptimizer(%s=%r) is not in Weft: leave it out, and the slots have the "
+                                          "optimizer's name" % (key, given))
+        if beta:
+            l2_regularization_strength = l2_regularization_strength + beta / (2.0 * learning_rate)
         super().__init__(use_locking, name, learning_rate=learning_rate, learning_rate_power=learning_rate_power,
                          initial_accumulator_value=initial_accumulator_value,
                          l1_regularization_strength=l1_regularization_strength,

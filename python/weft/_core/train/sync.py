@@ -26,6 +26,10 @@ class SyncReplicasOptimizer(Optimizer):
             raise ValueError("Must supply at least one variable")
         if global_step is None:
             raise ValueError("Global step is required to check staleness")
+        for _, v in pairs:
+            if getattr(v, "constraint", None) is not None:
+                raise NotImplementedError("SyncReplicasOptimizer cannot apply the constraint of variable %s: leave the constraint "
+                                          "out, or use the optimizer without SyncReplicasOptimizer" % v.name)
         graph = self._graph = graph_of([v for _, v in pairs])
         graph._check_not_finalized()
         with graph.as_default():

@@ -28,9 +28,9 @@ tf.contrib.layers.variance_scaling_initializer() ; factor=1.0, mode='FAN_OUT', u
 tf.contrib.layers.optimize_loss(uses.loss(), tf.train.get_or_create_global_step(), 0.1, 'SGD') ; clip_gradients=0.5,
     variables=uses.two_variables()[:1], learning_rate=0.2, gradient_noise_scale=0.5, gradient_multipliers={'variable':
     2.0}, moving_average_decay=0.5, learning_rate_decay_fn=uses.slower, update_ops=[tf.no_op()], summaries=[],
-    colocate_gradients_with_ops=True, increment_global_step=False ; [it, tf.trainable_variables()[0]]
-tf.contrib.layers.real_valued_column('n') ; dimension=1, default_value=3.0, dtype=tf.float64, normalizer=uses.halve ;
-    uses.layer(it)
+    colocate_gradients_with_ops=True, increment_global_step=False ; uses.after(it, tf.trainable_variables(), 1)
+tf.contrib.layers.real_valued_column('n') ; dimension=2, default_value=3.0, dtype=tf.float64, normalizer=uses.halve ;
+    [uses.layer(it), str(tf.feature_column.make_parse_example_spec([it]))]
 tf.contrib.layers.bucketized_column(tf.contrib.layers.real_valued_column('n'), [2.0, 5.0]) ; boundaries=[1.0] ;
     uses.layer(it)
 tf.contrib.layers.sparse_column_with_hash_bucket('w', 5) ; combiner='mean', dtype=tf.int64, hash_keys=[1, 2] ;
@@ -108,7 +108,7 @@ tf.contrib.training.GreedyLoadBalancingStrategy(2, tf.contrib.training.byte_size
 tf.contrib.learn.datasets.mnist.read_data_sets('d', fake_data=True) ; one_hot=True, seed=3 ; it.train.next_batch(2,
     fake_data=True)[1]
 tf.contrib.learn.RunConfig() ; master='m', tf_random_seed=3, save_summary_steps=5, save_checkpoints_secs=7,
-    save_checkpoints_steps=None, keep_checkpoint_max=3, num_cores=2, log_device_placement=True,
-    gpu_memory_fraction=0.5, keep_checkpoint_every_n_hours=5, log_step_count_steps=6, model_dir='d',
-    session_config=tf.ConfigProto(), evaluation_master='e' ; uses.attributes(it)
+    save_checkpoints_steps=7, keep_checkpoint_max=3, num_cores=2, log_device_placement=True,
+    gpu_memory_fraction=0.5, keep_checkpoint_every_n_hours=5, log_step_count_steps=6, model_dir='m',
+    session_config=tf.ConfigProto(), evaluation_master='e' ; [uses.fields(it), uses.attributes(it)]
 """

@@ -18,7 +18,7 @@ tf.assign(uses.variable(), tf.ones([2, 2])) ; validate_shape=False, use_locking=
 tf.assign(uses.variable(), tf.ones([3, 1])) ; validate_shape=False
 tf.assign_add(uses.variable(), tf.ones([2, 2]))
 tf.assign_sub(uses.variable(), tf.ones([2, 2]))
-tf.scatter_add(uses.variable(), [1], tf.ones([1, 2])) ; use_locking=False
+tf.scatter_add(uses.variable(), [1], tf.ones([1, 2])) ; use_locking=True
 tf.scatter_sub(uses.variable(), [1], tf.ones([1, 2])) ; use_locking=True
 tf.scatter_mul(uses.variable(), [1], tf.ones([1, 2])) ; use_locking=True
 tf.scatter_div(uses.variable(), [1], tf.ones([1, 2])) ; use_locking=True
@@ -122,15 +122,19 @@ tf.train.batch([X], 2) ; batch_size=1, num_threads=2, capacity=5, enqueue_many=T
 tf.train.batch_join([[X], [X]], 2) ; batch_size=1, capacity=5, enqueue_many=True, shapes=[[3, 4]], dynamic_pad=True,
     allow_smaller_final_batch=True ; uses.fed(it, 1)
 tf.train.shuffle_batch([X], 2, 10, 2) ; num_threads=2, enqueue_many=True, shapes=[[3, 4]],
-    allow_smaller_final_batch=True ; uses.fed(it, 1)
+    allow_smaller_final_batch=True ; [x.shape for x in uses.fed(it, 1)]
 tf.train.shuffle_batch_join([[X]], 2, 10, 2) ; enqueue_many=True, shapes=[[3, 4]], allow_smaller_final_batch=True ;
-    uses.fed(it, 1)
-tf.train.string_input_producer(['a', 'b'], shuffle=False) ; num_epochs=1, shuffle=True, capacity=5, element_shape=[],
-    cancel_op=tf.no_op() ; uses.fed(it.dequeue(), 3)
+    [x.shape for x in uses.fed(it, 1)]
+tf.train.string_input_producer(['a', 'b']) ; cancel_op=tf.no_op('c') ; [r.cancel_op.type for r in
+    tf.get_collection('queue_runners')]
+tf.train.string_input_producer(['a', 'b'], shuffle=False) ; num_epochs=1, shuffle=True, capacity=5, element_shape=[] ;
+    uses.fed(it.dequeue(), 3)
 tf.train.range_input_producer(3, shuffle=False) ; num_epochs=1, shuffle=True, capacity=5 ; uses.fed(it.dequeue(), 4)
 tf.train.slice_input_producer([X], shuffle=False) ; num_epochs=1, shuffle=True, capacity=5 ; uses.fed(it, 4)
+tf.train.input_producer(['a', 'b']) ; cancel_op=tf.no_op('c') ; [r.cancel_op.type for r in
+    tf.get_collection('queue_runners')]
 tf.train.input_producer(X, shuffle=False) ; num_epochs=1, shuffle=True, capacity=5, element_shape=[4],
-    summary_name='s', cancel_op=tf.no_op() ; uses.fed(it.dequeue(), 4)
+    summary_name='s' ; uses.fed(it.dequeue(), 4)
 tf.train.limit_epochs(X) ; num_epochs=2
 tf.train.match_filenames_once('*')
 # ---- cluster, sessions ----

@@ -320,7 +320,21 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
         return _collect(outputs_collections, sc.original_name_scope, out if activation_fn is None else activation_fn(out))
 
 
-def optimize_loss(loss, global_step, learning_rate, optimizer, clip_gradients=None, variables=None, name=None, **kwargs):
+def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_scale=None, gradient_multipliers=None,
+                  clip_gradients=None, learning_rate_decay_fn=None, update_ops=None, variables=None, name=None, summaries=None,
+                  colocate_gradients_with_ops=False, increment_global_step=True):
+    for key, given in (("gradient_noise_scale", gradient_noise_scale), ("gradient_multipliers", gradient_multipliers),
+                       ("summaries", summaries), ("name", name)):
+        if given is not None:
+            raise NotImplementedError("tf.contrib.layers.optimize_loss(%s=...) is not in Weft: leave it out, or use the "
+                                      "optimizer's compute_gradients and apply_gradients" % key)
+    if update_ops is None:
+        update_ops = get_default_graph().get_collection(GraphKeys.UPDATE_OPS)
+    if update_ops:
+        with get_default_graph().control_dependencies(list(update_ops)):
+            loss = array_ops.identity(loss)
+    if learning_rate_decay_fn is not None:
+        learning_rate = learning_rate_decay_fn(learning_rate, global_step)
     from weft._core.train.optimizer import AdagradOptimizer, AdamOptimizer, FtrlOptimizer, GradientDescentOptimizer, RMSPropOptimizer
     kinds = {"Adagrad": AdagradOptimizer, "Adam": AdamOptimizer, "Ftrl": FtrlOptimizer,
              "RMSProp": RMSPropOptimizer, "SGD": GradientDescentOptimizer}
@@ -328,12 +342,13 @@ def optimize_loss(loss, global_step, learning_rate, optimizer, clip_gradients=No
         optimizer = kinds[optimizer](learning_rate)
     elif callable(optimizer):
         optimizer = optimizer(learning_rate)
-    pairs = optimizer.compute_gradients(loss, variables)
+    pairs = optimizer.compute_gradients(loss, variables, colocate_gradients_with_ops=colocate_gradients_with_ops)
     if clip_gradients is not None:
         from weft._core.ops.gradients import clip_by_global_norm
         grads, _ = clip_by_global_norm([g for g, _ in pairs], clip_gradients)
         pairs = list(zip(grads, [v for _, v in pairs]))
-    with get_default_graph().control_dependencies([optimizer.apply_gradients(pairs, global_step)]):
+    counted = global_step if increment_global_step else None
+    with get_default_graph().control_dependencies([optimizer.apply_gradients(pairs, counted)]):
         return array_ops.identity(loss)
 
 
@@ -343,17 +358,32 @@ def real_valued_column(column_name, dimension=1, default_value=None, dtype=init_
     return feature_column.numeric_column(column_name, (dimension,), default_value, dtype, normalizer)
 
 
+def _combined(column, combiner):
+    """A column whose values in one row a linear model combines in this way."""
+    if combiner not in ("sum", "mean", "sqrtn"):
+        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum', given %r" % combiner)
+    column._combiner = combiner
+    return column
+
+
 def sparse_column_with_hash_bucket(column_name, hash_bucket_size, combiner="sum", dtype=init_ops.dtypes.string,
                                    hash_keys=None):
-    return feature_column.categorical_column_with_hash_bucket(column_name, hash_bucket_size, dtype)
+    if hash_keys is not None:
+        raise NotImplementedError("tf.contrib.layers.sparse_column_with_hash_bucket(hash_keys=...) is not in Weft: leave it out")
+    return _combined(feature_column.categorical_column_with_hash_bucket(column_name, hash_bucket_size, dtype), combiner)
 
 
 def sparse_column_with_keys(column_name, keys, default_value=-1, combiner="sum", dtype=init_ops.dtypes.string):
-    return feature_column.categorical_column_with_vocabulary_list(column_name, keys, dtype, default_value)
+    return _combined(feature_column.categorical_column_with_vocabulary_list(column_name, keys, dtype, default_value), combiner)
 
 
 def sparse_column_with_integerized_feature(column_name, bucket_size, combiner="sum", dtype=init_ops.dtypes.int64):
-    return feature_column.categorical_column_with_identity(column_name, bucket_size)
+    if not init_ops.dtypes.as_dtype(dtype).is_integer:
+        raise ValueError("dtype must be an integer. dtype: %s, column_name: %s" % (dtype, column_name))
+    if dtype != init_ops.dtypes.int64:
+        raise NotImplementedError("tf.contrib.layers.sparse_column_with_integerized_feature(dtype=%s) is not in Weft: cast the "
+                                  "feature to int64" % dtype)
+    return _combined(feature_column.categorical_column_with_identity(column_name, bucket_size), combiner)
 
 
 bucketized_column = feature_column.bucketized_column
@@ -361,7 +391,11 @@ bucketized_column = feature_column.bucketized_column
 
 def crossed_column(columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=None, tensor_name_in_ckpt=None,
                    hash_key=None):
-    return feature_column.crossed_column(columns, hash_bucket_size, hash_key)
+    for key, given in (("ckpt_to_load_from", ckpt_to_load_from), ("tensor_name_in_ckpt", tensor_name_in_ckpt)):
+        if given is not None:
+            raise NotImplementedError("tf.contrib.layers.crossed_column(%s=...) is not in Weft: leave it out, and load the "
+                                      "weights with tf.train.init_from_checkpoint" % key)
+    return _combined(feature_column.crossed_column(columns, hash_bucket_size, hash_key), combiner)
 
 
 def embedding_column(sparse_id_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None,

@@ -20,6 +20,10 @@ class RunConfig(_RunConfig):
                          session_config, keep_checkpoint_max, keep_checkpoint_every_n_hours, log_step_count_steps)
         if log_device_placement:
             self.session_config.log_device_placement = True
+        if num_cores:
+            self.session_config.intra_op_parallelism_threads = self.session_config.inter_op_parallelism_threads = num_cores
+        if gpu_memory_fraction != 1:
+            self.session_config.gpu_options.per_process_gpu_memory_fraction = gpu_memory_fraction
         if master:
             self._master = master
         self._evaluation_master = evaluation_master

@@ -280,6 +280,8 @@ class _WeightedCategoricalColumn(_CategoricalColumn, collections.namedtuple("_We
     def categories(self, features):
         ids, _ = self.categorical_column.categories(features)
         weights = _feature(features, self.weight_feature_key)
+        if weights.dtype.base_dtype != self.dtype.base_dtype:
+            raise ValueError("Bad dtype, expected %s, but got %s." % (self.dtype, weights.dtype))
         if not isinstance(weights, SparseTensor):
             weights = SparseTensor(ids.indices, array_ops.gather_nd(weights, ids.indices), ids.dense_shape)
         return ids, math_ops.cast(weights.values, dtypes.float32)
@@ -336,7 +338,10 @@ def embedding_column(categorical_column, dimension, combiner="mean", initializer
         raise ValueError("Invalid dimension %s." % dimension)
     if not isinstance(categorical_column, _CategoricalColumn):
         raise ValueError("embedding_column takes a categorical column, given: %s" % (categorical_column,))
-    for name, value in (("ckpt_to_load_from", ckpt_to_load_from), ("max_norm", max_norm)):
+    if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
+        raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
+    safe = None if use_safe_embedding_lookup else False
+    for name, value in (("ckpt_to_load_from", ckpt_to_load_from), ("max_norm", max_norm), ("use_safe_embedding_lookup", safe)):
         if value is not None:
             raise NotImplementedError("tf.feature_column.embedding_column(%s=...) is not in Weft" % name)
     if initializer is None:
@@ -414,7 +419,8 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weig
                 weights = get_variable("weights", [column._num_buckets if categorical else column.width, units], dtypes.float32,
                                        init_ops.zeros_initializer(), trainable=trainable, collections=lists)
                 if categorical:
-                    sums.append(_looked_up(weights, *column.categories(features), sparse_combiner))
+                    combiner = getattr(column, "_combiner", sparse_combiner)  # contrib's columns have their own
+                    sums.append(_looked_up(weights, *column.categories(features), combiner))
                 else:
                     sums.append(math_ops.matmul(array_ops.reshape(column.dense(features), [-1, column.width]), weights,
                                                 name="weighted_sum"))

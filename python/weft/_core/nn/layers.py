@@ -140,6 +140,8 @@ def average_pooling2d(inputs, pool_size, strides, padding="valid", data_format="
 def flatten(inputs, name=None, data_format="channels_last"):
     with _name_scope(name, "flatten", inputs):
         x = convert_to_tensor(inputs)
+        if _format(data_format)[0] == "NCHW" and (x.shape.ndims or 0) > 2:
+            x = array_ops.transpose(x, [0, *range(2, x.shape.ndims), 1])
         dims = x.shape.as_list()
         rest = None if None in dims[1:] else math_product(dims[1:])
         if rest is not None:

@@ -222,6 +222,9 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
            b_is_sparse=False, output_type=None, name=None):
+    for side, turned, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
+        if turned and adjoint:
+            raise ValueError("Only one of `transpose_%s` and `adjoint_%s` can be True." % (side, side))
     with name_scope(name, "MatMul", [a, b]) as scope:
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, name="b", dtype_hint=a.dtype.base_dtype)

@@ -98,7 +98,8 @@ def test_a_script_sees_the_same(tmp_path):
     script = tmp_path / "where.py"
     script.write_text("import os\nimport tensorflow as tf\nimport tensorflow.contrib.slim as slim\n"
                       "print(os.path.exists(tf.__file__), os.path.isdir(tf.__path__[0]), tf.__version__, 'dense' in dir(tf.layers),\n"
-                      "      'layers' in dir(tf), 'sysconfig' in dir(tf), 'conv2d' in dir(slim), tf.compat.v1.layers.dense is tf.layers.dense)\n")
+                      "      'layers' in dir(tf), 'sysconfig' in dir(tf), 'conv2d' in dir(slim),\n"
+                      "      tf.compat.v1.layers.dense is tf.layers.dense)\n")
     code, out, err = scripts.run(script, cwd=tmp_path)
     assert (code, out) == (0, "True True %s True True True True True\n" % weft.VERSION), err
 

@@ -145,7 +145,8 @@ def test_what_to_install_is_told_where_there_is_no_translator(tmp_path):
 def test_names_that_python_and_numpy_dropped_are_there(tmp_path):
     write(tmp_path, {"new.py": "import collections, fractions, inspect, time\nimport numpy as np\n"
                                "print(np.zeros(2, np.int).dtype == int, np.float(3), np.array([True], dtype=np.bool), time.clock() >= 0)\n"
-                               "print(isinstance({}, collections.Mapping), fractions.gcd(4, 6), inspect.getargspec(lambda a, b=1: a).args)\n"})
+                               "print(isinstance({}, collections.Mapping), fractions.gcd(4, 6),\n"
+                               "      inspect.getargspec(lambda a, b=1: a).args)\n"})
     code, out, err = scripts.run(tmp_path / "new.py", cwd=tmp_path)
     assert (code, out) == (0, "True 3.0 [ True] True\nTrue 2 ['a', 'b']\n"), err
 

@@ -77,8 +77,9 @@ def test_tensorboard_is_found_where_it_is_installed(tmp_path):
 
 
 def test_text_of_tensorflows_graphs_is_read_and_written_alike():
-    from both import oracle, weft
     from google.protobuf import text_format
+
+    from both import oracle, weft
     with oracle.Graph().as_default() as graph:
         oracle.constant([["a\"b\\c\n\x00\u00e9", "'"]]), oracle.constant([1.5, float("inf"), -2e-30])
         x = oracle.placeholder(oracle.int64, [None, 3])

@@ -243,10 +243,11 @@ class _FlagValues:
         return self.__dict__["__flags"]
 
     def __getattr__(self, name):
-        if name.startswith("__") and name.endswith("__"):
+        if name.startswith("_") and name not in self._flags():  # what Python's own modules ask of any object
             raise AttributeError(name)
         if not self.__dict__["__parsed"]:
-            self(sys.argv)
+            # A cluster's flags may have other names in this program: `weft run` fills them in afterwards.
+            self(sys.argv, known_only=self.__dict__["__fill"] is not None)
         try:
             return self._flags()[name].value
         except KeyError:

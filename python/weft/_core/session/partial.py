@@ -1,5 +1,6 @@
 """Session.partial_run: one step of the library that is fed and fetched in several calls, found by its handle."""
 import threading
+import weakref
 
 from weft._core.framework import errors
 
@@ -8,7 +9,12 @@ class PartialRuns:
     """The partial runs of a session, by their handles: texts, as TensorFlow's are."""
 
     def __init__(self, session):
-        self._session, self._runs, self._count, self._lock = session, {}, 0, threading.Lock()
+        # The session owns this object: a reference back would keep a session until the collector finds the cycle.
+        self._owner, self._runs, self._count, self._lock = weakref.ref(session), {}, 0, threading.Lock()
+
+    @property
+    def _session(self):
+        return self._owner()
 
     def setup(self, fetch, feeds):
         session = self._session

@@ -198,7 +198,7 @@ def read_meta_graph(path):
     """The MetaGraphDef in a file, in either form."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError("Expected binary or unicode string, got %r" % (path,))
-    if not os.path.exists(path):
+    if not os.path.exists(local(path)):
         raise OSError("File does not exist. Received: %s." % os.fsdecode(path))
     with open(local(path), "rb") as f:
         data = f.read()

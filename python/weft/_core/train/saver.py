@@ -260,7 +260,7 @@ def checkpoint_exists(checkpoint_prefix):
 
 def _times_in(path):
     """The times in a state file; the library reads only the paths."""
-    with open(path) as f:
+    with open(local(path)) as f:
         text = f.read()
     times = [float(x) for x in re.findall(r"^\s*all_model_checkpoint_timestamps:\s*(\S+)", text, re.M)]
     last = re.findall(r"^\s*last_preserved_timestamp:\s*(\S+)", text, re.M)
@@ -308,7 +308,7 @@ def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoin
     """Names the newest checkpoint in a folder's state file."""
     made = generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths,
                                            all_model_checkpoint_timestamps, last_preserved_timestamp)
-    path = os.path.join(os.fspath(save_dir), latest_filename or "checkpoint")
+    path = os.path.join(local(save_dir), latest_filename or "checkpoint")
     with open(path + ".tmp", "w") as f:
         f.write(str(made))
     os.replace(path + ".tmp", path)

@@ -1,5 +1,6 @@
 """tf.train.Supervisor: the library initialises, waits, saves and recovers; Python threads may join in."""
 import contextlib
+import weakref
 
 from weft import _weft
 from weft._core.framework import errors, protos
@@ -7,6 +8,7 @@ from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
 from weft._core.ops.variables import global_variables_initializer
 from weft._core.session import client
+from weft._core.session.partial import PartialRuns
 from weft._core.train.coordinator import Coordinator, LooperThread
 
 
@@ -23,6 +25,7 @@ def wrap_session(c_session, graph, target, config, owner):
     made._target, made._config, made._closed, made._graph = target or "", config, False, graph
     made._fetches, made._lock, made._entered = {}, client.threading.Lock(), []
     made._c, made._owner = c_session, owner
+    made._partial_runs, made._callables = PartialRuns(made), weakref.WeakSet()
     client._open_sessions.add(made)
     return made
 

@@ -81,7 +81,7 @@ def draws(namespace):
 def public_modules():
     yield weft
     for found in pkgutil.walk_packages(weft.__path__, "weft."):
-        if "._" not in found.name:
+        if "._" not in found.name and found.name != "weft.raw_ops":
             yield importlib.import_module(found.name)
 
 

@@ -346,7 +346,7 @@ static weft_err pack_def(build *b, weft_out save, weft_out restore, uint8_t **de
   if (!d.filename_tensor_name || !d.save_tensor_name) return WEFT_OOM;
   d.max_to_keep = o->max_to_keep < 0 ? 0 : o->max_to_keep ? o->max_to_keep : 5;
   d.sharded = o->sharded;
-  d.keep_checkpoint_every_n_hours = o->keep_every_hours ? (float)fmax(o->keep_every_hours, 0) : 10000;
+  d.keep_checkpoint_every_n_hours = o->keep_every_hours != 0 ? (float)fmax(o->keep_every_hours, 0) : 10000;
   d.version = o->version == 1 ? 1 : 2;
   *size = tensorflow__saver_def__get_packed_size(&d);
   if (!(*def = weft__alloc(*size + 1))) return WEFT_OOM;

@@ -142,3 +142,12 @@ def synchronous(tf):
     assert opt.get_chief_queue_runner() and opt.get_init_tokens_op() is not None
     for kind in (tf.train.RMSPropOptimizer(0.01), tf.train.MomentumOptimizer(0.1, 0.9)):
         kind.apply_gradients(kind.compute_gradients(tf.square(w)))
+
+
+@case(alone=True)
+def contrib_dropout(tf):
+    """The mask is that of tf.nn.dropout with the same seed."""
+    x = tf.ones([8, 8])
+    with tf.Session() as sess:
+        one, two = sess.run([tf.contrib.layers.dropout(x, 0.4, seed=3), tf.nn.dropout(x, 0.4, seed=3)])
+    np.testing.assert_array_equal(one, two)

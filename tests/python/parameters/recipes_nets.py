@@ -152,6 +152,8 @@ tf.losses.get_total_loss(uses.no_regularization()) ; add_regularization_losses=F
 tf.losses.get_regularization_loss() ; scope='nothing'
 tf.losses.get_regularization_losses() ; scope='nothing'
 # ---- metrics ----
+tf.metrics.mean_tensor(X) ; ; uses.measured(it)
+tf.image.sample_distorted_bounding_box([6, 4, 3], [[[0.1, 0.2, 0.8, 0.9]]], seed=3) ; seed2=9, min_object_covered=0.5
 tf.metrics.accuracy(LABELS, IDS) ; weights=[2.0, 1.0, 0.5] ; uses.measured(it)
 tf.metrics.auc(ZERO_ONE, P) ; weights=tf.ones_like(X) * ROWS, num_thresholds=5, curve='PR',
     summation_method='minoring', thresholds=[0.1, 0.3, 0.6] ; uses.measured(it)

@@ -72,7 +72,10 @@ def tf_record_iterator(path, options=None):
     with open(local(path), "rb") as f:
         data = f.read()
     kind = getattr(options, "compression", options or "")
-    data = zlib.decompress(data) if kind == "ZLIB" else gzip.decompress(data) if kind == "GZIP" else data
+    try:
+        data = zlib.decompress(data) if kind == "ZLIB" else gzip.decompress(data) if kind == "GZIP" else data
+    except (OSError, EOFError, zlib.error) as e:
+        raise errors.DataLossError(None, None, "%s is not compressed by %s: %s" % (path, kind, e)) from None
     at = 0
     while at < len(data):
         if at + 12 > len(data):

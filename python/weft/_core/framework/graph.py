@@ -325,7 +325,8 @@ class Graph(GraphDetails):
         try:
             node = self._c.op(kind, name, inputs, controls, attrs, device)
         except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
-            raise ValueError(e.message) from None
+            from weft._core.framework import opdef
+            raise opdef.refused_type(kind, e.message) or ValueError(e.message) from None
         op = self._operation(node, made_at())
         if self._extra_attrs:
             self._add_extra_attrs(op)

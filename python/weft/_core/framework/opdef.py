@@ -111,3 +111,19 @@ def snake(name):
     """MatMul -> mat_mul, as TensorFlow names its generated functions."""
     name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+
+
+def refused_type(kind, message):
+    """The TypeError that TensorFlow raises where an input has a type that the op does not take; None if `message`, the
+    library's refusal of a node, is about something else."""
+    said = re.match(r"Value for attr '(\w+)' of (\w+) is not in the list of allowed values", message)
+    found = said and get(kind)
+    argument = next((a for a in found.inputs if a.type_attr == said.group(1)), None) if found else None
+    if argument is None:
+        return None
+    attrs = found.attrs.values() if isinstance(found.attrs, dict) else found.attrs
+    allowed = next(a.allowed for a in attrs if a.name == said.group(1))
+    names = [_BY_NAME[n].name if n in _BY_NAME else n for n in allowed[1:-1].split(",")]
+    given = _BY_NAME[said.group(2)].name if said.group(2) in _BY_NAME else said.group(2)
+    return TypeError("Value passed to parameter '%s' has DataType %s not in list of allowed values: %s" % (
+        argument.name, given, ", ".join(names)))

@@ -190,7 +190,7 @@ def in_top_k(predictions, targets, k, name=None):
       name: a name for the operation.
     """
     with name_scope(name, "in_top_k"):
-        return op("InTopKV2", predictions=predictions, targets=targets, k=k)
+        return op("InTopKV2", name, predictions=predictions, targets=targets, k=k)
 
 
 def xw_plus_b(x, weights, biases, name=None):

@@ -253,8 +253,10 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
             pairs, (_, default) = pairs[:-1], pairs[-1]
         fn = default
         for pred, branch in reversed(pairs):
-            fn = (lambda pred=pred, branch=branch, rest=fn: cond(pred, branch, rest, strict=strict))
-        return fn()
+            # The inner ones keep a list of one, so that the branches have one structure.
+            fn = (lambda pred=pred, branch=branch, rest=fn: cond(pred, branch, rest, strict=True))
+        made = fn()
+        return made[0] if not strict and isinstance(made, (list, type(()))) and len(made) == 1 else made
 
 
 def _names(preds):

@@ -237,7 +237,7 @@ def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None, seed2=N
                                   use_image_if_no_bounding_boxes=None, name=None):
     """(begin, size, box) of a rectangle that holds enough of a box; the seeds are the op's as they are given."""
     with name_scope(name, "sample_distorted_bounding_box"):
-        return op("SampleDistortedBoundingBoxV2", image_size=image_size, bounding_boxes=bounding_boxes,
+        return op("SampleDistortedBoundingBoxV2", name, image_size=image_size, bounding_boxes=bounding_boxes,
                   min_object_covered=min_object_covered, seed=seed or 0, seed2=seed2 or 0,
                   aspect_ratio_range=aspect_ratio_range or [0.75, 1.33], area_range=area_range or [0.05, 1],
                   max_attempts=max_attempts or 100, use_image_if_no_bounding_boxes=bool(use_image_if_no_bounding_boxes))

@@ -48,6 +48,10 @@ def _real_transform(public, kind, axes, inverse):
     def call(input_tensor, fft_length=None, name=None):
         with name_scope(name, public, [input_tensor, fft_length]) as scope:
             x = convert_to_tensor(input_tensor, preferred_dtype=dtypes.complex64 if inverse else dtypes.float32, name="input_tensor")
+            if x.shape.ndims is not None and x.shape.ndims < axes:
+                raise ValueError("Shape %s must have rank at least %d" % (x.shape, axes))
+            if inverse and not x.dtype.base_dtype.is_complex:
+                raise ValueError("IRFFT requires tf.complex64 or tf.complex128 inputs, got: %s" % x)
             if fft_length is None:
                 inner = x.shape.as_list()[-axes:] if x.shape.ndims is not None else [None] * axes
                 if None in inner:

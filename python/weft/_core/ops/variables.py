@@ -3,6 +3,8 @@
 This class is the ref variable.  tf.Variable(use_resource=True), or a scope or default that says so, gives its subclass
 ResourceVariable.
 """
+import inspect
+
 from weft._core.framework import dtypes, errors, protos, tensor_shape
 from weft._core.framework.build import convert_to_tensor, op, register_tensor_conversion_function
 from weft._core.framework.dtypes import as_dtype
@@ -239,6 +241,8 @@ class Variable(VariableMethods):
 
 
 RefVariable = Variable
+Variable.__signature__ = inspect.signature(Variable.__init__)
+Variable.__signature__ = Variable.__signature__.replace(parameters=list(Variable.__signature__.parameters.values())[1:-1])
 _by_default = False  # tf.enable_resource_variables()
 
 

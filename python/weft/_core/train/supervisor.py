@@ -118,7 +118,7 @@ class Supervisor:
         self._is_chief, self._logdir, self._stop_grace = bool(is_chief), logdir, stop_grace_secs
         self._given = dict(init_op=init_op, ready_op=ready_op, local_init_op=local_init_op, summary_op=summary_op,
                            global_step=global_step, ready_for_local_init_op=ready_for_local_init_op)
-        self._save_model_secs, self._save_summaries_secs = save_model_secs, save_summaries_secs
+        self._save_model_secs, self._save_summaries_secs = (save_model_secs, save_summaries_secs) if is_chief else (None, None)
         self._saver_given, self._writer_given = saver, summary_writer
         self._manager_given, self._init_feed_dict, self._init_fn = session_manager, init_feed_dict, init_fn
         self._recovery_wait_secs, self._local_init_run_options = recovery_wait_secs, local_init_run_options

@@ -231,6 +231,36 @@ static weft_err fill_grad_infer(infer *s) {
 }
 
 /* What was a value gets its gradient; the default gets the sum of the others. */
+/* The sum of the gradients that went to the default value: those of places that no entry has. */
+static weft_err put_rest(const weft_tensor *grad, const bool *seen, weft_tensor *rest) {
+  const int64_t n = grad->shape.dim[0];
+  const bool narrow = grad->dtype == WEFT_COMPLEX64, wide = grad->dtype == WEFT_COMPLEX128;
+  double sum = 0, imaginary = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (seen[i]) continue;
+    if (narrow) {
+      sum += (double)TENSOR_DATA(grad, float)[2 * i], imaginary += (double)TENSOR_DATA(grad, float)[2 * i + 1];
+    } else if (wide) {
+      sum += TENSOR_DATA(grad, double)[2 * i], imaginary += TENSOR_DATA(grad, double)[2 * i + 1];
+    } else {
+      sum += weft__tensor_double(grad, i);
+    }
+  }
+  if (narrow) {
+    TENSOR_DATA(rest, float)[0] = (float)sum, TENSOR_DATA(rest, float)[1] = (float)imaginary;
+    return WEFT_OK;
+  }
+  if (wide) {
+    TENSOR_DATA(rest, double)[0] = sum, TENSOR_DATA(rest, double)[1] = imaginary;
+    return WEFT_OK;
+  }
+  weft_tensor *made = NULL;
+  weft_err err = weft__tensor_scalar(&made, grad->dtype, sum);
+  if (!err) err = weft__elements_copy(grad->dtype, rest->data, made->data, 1);
+  weft_tensor_destroy(made);
+  return err;
+}
+
 static weft_err fill_grad_cpu(kernel *k) {
   const weft_tensor *back = k->in[0], *grad = k->in[1];
   if (back->shape.rank != 1 || grad->shape.rank != 1)
@@ -254,14 +284,8 @@ static weft_err fill_grad_cpu(kernel *k) {
       seen[at] = true, err = weft__elements_copy(grad->dtype, weft__element(values->dtype, values->data, i),
                                                  weft__element_const(grad->dtype, grad->data, at), 1);
   }
-  double sum = 0;
-  for (int64_t i = 0; i < total && !err; i++)
-    if (!seen[i]) sum += weft__tensor_double(grad, i);
+  if (!err) err = put_rest(grad, seen, rest);
   weft__free(seen);
-  weft_tensor *made = NULL;
-  if (!err) err = weft__tensor_scalar(&made, grad->dtype, sum);
-  if (!err) err = weft__elements_copy(grad->dtype, rest->data, made->data, 1);
-  weft_tensor_destroy(made);
   return err;
 }
 

@@ -138,9 +138,10 @@ static weft_err call_op(backprop *b) {
 /* The program's gradient function, which makes what it likes: in a backward loop it is brought there. */
 static weft_err call_program(gradient_state *s, backprop *b, const grad_value *total) {
   weft_graph *g = s->g;
-  weft_gradient *d = weft__arena_alloc(&s->a, (size_t)(b->n_in + b->n_out + 1) * sizeof *d), *din = d + b->n_out;
+  weft_gradient *d = weft__arena_alloc(&s->a, (size_t)(b->n_in + b->n_out + 1) * sizeof *d);
   bool found = false;
   if (!d) return oom();
+  weft_gradient *din = d + b->n_out;
   for (int i = 0; i < b->n_out; i++)
     d[i] = (weft_gradient){total[i].dense, total[i].indices, total[i].values, total[i].dense_shape};
   for (int i = 0; i < b->n_in; i++) din[i] = (weft_gradient){WEFT_NONE, WEFT_NONE, WEFT_NONE, WEFT_NONE};

@@ -89,7 +89,7 @@ static weft_err qr_cpu(kernel *k) {
   if (rank < 2) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor 0 must have rank >= 2, got %d", rank);
   int64_t m = x->shape.dim[rank - 2], n = x->shape.dim[rank - 1], p = m < n ? m : n;
   int64_t inner = weft__node_bool(k->node, "full_matrices", false) ? m : p;
-  shape of_q = x->shape, of_r = x->shape;
+  shape of_q = x->shape, of_r = of_q;
   of_q.dim[rank - 1] = of_r.dim[rank - 2] = inner;
   weft_tensor *q = weft__out(k, 0, &of_q), *r = weft__out(k, 1, &of_r);
   if (!q || !r) return WEFT_OOM;

@@ -74,7 +74,7 @@ def test_parameters_have_the_effect_that_they_have_in_tensorflow(recipes, found)
             wrong.setdefault("%s(%s)" % (name, parameter), "%s\n        %s" % (line, said))
     exempt = exemptions()
     assert not set(wrong) - set(exempt), "\n".join("%s: %s" % (k, v) for k, v in wrong.items() if k not in exempt)
-    assert not set(exempt) - set(wrong), "cured: delete these exemptions"
+    assert not {k for k in set(exempt) - set(wrong) if not exempt[k].startswith("varies")}, "cured: delete these exemptions"
 
 
 def test_exemptions_are_few_and_have_reasons():

@@ -40,15 +40,13 @@ def recipes():
     return lines, lacking, jobs
 
 
-@pytest.fixture(scope="module")
-def found(recipes, tmp_path_factory):
+def run(jobs, folder):
     """What each system did; TensorFlow is slow, and two processes share its calls."""
-    folder = tmp_path_factory.mktemp("parameters")
     env = dict(os.environ, PYTHONWARNINGS="ignore", WEFT_PYTHON=scripts.PACKAGE)
     tasks = {}
-    for system, part, jobs in (("weft", 0, recipes[2]), ("tf", 0, recipes[2][::2]), ("tf", 1, recipes[2][1::2])):
+    for system, part, given in (("weft", 0, jobs), ("tf", 0, jobs[::2]), ("tf", 1, jobs[1::2])):
         name = folder / ("%s%d" % (system, part))
-        name.with_suffix(".json").write_text(json.dumps(jobs))
+        name.with_suffix(".json").write_text(json.dumps(given))
         with open(name.with_suffix(".log"), "w") as log:
             tasks[name] = subprocess.Popen([sys.executable, str(HERE / "walk.py"), system, str(name.with_suffix(".json")),
                                             str(name)], env=env, stdout=log, stderr=log)
@@ -61,20 +59,34 @@ def found(recipes, tmp_path_factory):
     return walk.results(folder / "weft0"), {**walk.results(folder / "tf0"), **walk.results(folder / "tf1")}
 
 
+def findings(lines, found):
+    """{function(parameter): (recipe, what differs)}"""
+    wrong = {}
+    for line, name in lines.items():
+        for parameter, said in judge.findings(found[0][line], found[1][line]).items():
+            wrong.setdefault("%s(%s)" % (name, parameter), (line, said))
+    return wrong
+
+
 def exemptions():
     """{function(parameter): reason}"""
     rows = [line.partition(" # ") for line in (HERE / "exemptions.txt").read_text().splitlines() if line and line[0] != "#"]
     return {key.strip(): reason.strip() for key, _, reason in rows}
 
 
-def test_parameters_have_the_effect_that_they_have_in_tensorflow(recipes, found):
-    wrong = {}
-    for line, name in recipes[0].items():
-        for parameter, said in judge.findings(found[0][line], found[1][line]).items():
-            wrong.setdefault("%s(%s)" % (name, parameter), "%s\n        %s" % (line, said))
+def test_parameters_have_the_effect_that_they_have_in_tensorflow(recipes, tmp_path_factory):
+    """What differs from the list of exemptions is called once more: some calls have threads that do not keep an order."""
+    lines, _, jobs = recipes
     exempt = exemptions()
-    assert not set(wrong) - set(exempt), "\n".join("%s: %s" % (k, v) for k, v in wrong.items() if k not in exempt)
-    assert not {k for k in set(exempt) - set(wrong) if not exempt[k].startswith("varies")}, "cured: delete these exemptions"
+    wrong = findings(lines, run(jobs, tmp_path_factory.mktemp("parameters")))
+    surprises = set(wrong) ^ {k for k in exempt if not exempt[k].startswith("varies")}
+    names = {key.rpartition("(")[0] for key in surprises}
+    again = {line: name for line, name in lines.items() if name in names}
+    if surprises:
+        second = findings(again, run([j for j in jobs if j[0] in again], tmp_path_factory.mktemp("again")))
+        new = {k: wrong[k] for k in surprises if k in wrong and k in second and k not in exempt}
+        assert not new, "\n".join("%s: %s\n        %s" % (k, *v) for k, v in new.items())
+        assert not {k for k in surprises if k not in wrong and k not in second}, "cured: delete these exemptions"
 
 
 def test_exemptions_are_few_and_have_reasons():

@@ -8,7 +8,8 @@
  *
  * A test registers itself; tests/main.c runs each in a process of its own with a time limit
  * (10 s; TEST_WITHIN(seconds, name) asks for more).  An expectation prints both values and ends
- * the test.  Run one test alone: build/tests/base.map a_missing_key_gives_null. */
+ * the test.  A floor's tests are one program.  Run the tests of base/map_test.c: build/tests/base base.map.
+ * Run one of them: build/tests/base base.map a_missing_key_gives_null. */
 #ifndef WEFT_TESTS_CHECK_H
 #define WEFT_TESTS_CHECK_H
 
@@ -18,6 +19,7 @@
 #include <string.h>
 
 typedef struct test_entry {
+  const char *group; /* FLOOR.thing, from CMake, for the tests of thing_test.c */
   const TTest *test;
   double seconds;
   struct test_entry *next;
@@ -28,7 +30,7 @@ void test_add(test_entry *e);
   static void name##_run(int loop);                                                                                    \
   __attribute__((constructor)) static void name##_add(void) {                                                          \
     static const TTest test = {#name, name##_run, __FILE__, __LINE__};                                                 \
-    static test_entry entry = {&test, limit, NULL};                                                                    \
+    static test_entry entry = {TEST_GROUP, &test, limit, NULL};                                                        \
     test_add(&entry);                                                                                                  \
   }                                                                                                                    \
   static void name##_run(int loop __attribute__((unused)))

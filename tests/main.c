@@ -92,13 +92,20 @@ const char *test_path(const char *name) {
   return path;
 }
 
-/* Adds the tests named by the arguments, or all; gives the number added. */
+/* The arguments are a group, then names of tests in it; without names all of the group, without a group all. */
+static bool is_wanted(const test_entry *e, int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], e->group) != 0) return false;
+  if (argc <= 2) return true;
+  for (int i = 2; i < argc; i++)
+    if (strcmp(argv[i], e->test->name) == 0) return true;
+  return false;
+}
+
+/* Gives the number of tests added. */
 static int add_tests(Suite *suite, int argc, char **argv) {
   int added = 0;
   for (test_entry *e = first; e; e = e->next) {
-    bool wanted = argc < 2;
-    for (int i = 1; i < argc; i++) wanted = wanted || strcmp(argv[i], e->test->name) == 0;
-    if (!wanted) continue;
+    if (!is_wanted(e, argc, argv)) continue;
     TCase *group = tcase_create(e->test->name);
     tcase_set_timeout(group, e->seconds);
     tcase_add_test(group, e->test);
@@ -108,11 +115,22 @@ static int add_tests(Suite *suite, int argc, char **argv) {
   return added;
 }
 
+/* Told when no test is wanted: what can be asked for. */
+static void print_usage(const char *program) {
+  fprintf(stderr, "usage: %s [GROUP [TEST...]]\ngroups:\n", program);
+  const char *before = "";
+  for (test_entry *e = first; e; e = e->next) {
+    if (strcmp(e->group, before) != 0) fprintf(stderr, "  %s\n", e->group);
+    before = e->group;
+  }
+}
+
 int main(int argc, char **argv) {
-  Suite *suite = suite_create(argv[0]);
+  Suite *suite = suite_create(argc > 1 ? argv[1] : argv[0]);
   SRunner *runner = srunner_create(suite);
   if (add_tests(suite, argc, argv) == 0) {
     fprintf(stderr, "%s: no test%s\n", argv[0], argc < 2 ? "" : " of that name");
+    print_usage(argv[0]);
     return 2;
   }
   srunner_run_all(runner, CK_NORMAL);

@@ -18,6 +18,8 @@ def publish(namespace, later=()):
     module = sys.modules[namespace]
     for name in module.__all__:
         value = None if name in later else vars(module)[name]
+        if isinstance(value, absent.Named) and not any("__getattr__" in vars(c) for c in value.__mro__):
+            value.__getattr__ = absent.instance_getattr
         if getattr(value, "__qualname__", None) == name and (value.__module__ or "").startswith(_PRIVATE):
             value.__module__ = namespace
         docs.describe(value, ("%s.%s" % (namespace, name)).removeprefix("weft."))
@@ -27,5 +29,5 @@ def publish(namespace, later=()):
             return importlib.import_module("%s.%s" % (namespace, name))
         if name.startswith("__"):
             raise AttributeError("module '%s' has no attribute '%s'" % (namespace, name))
-        raise AttributeError(absent.said("tf%s.%s" % (namespace.removeprefix("weft"), name), module.__all__)) from None
+        raise absent.missing("tf%s.%s" % (namespace.removeprefix("weft"), name), module.__all__)
     return __getattr__

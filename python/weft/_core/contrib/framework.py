@@ -1,6 +1,7 @@
 """tf.contrib.framework"""
 import functools
 
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph
 from weft._core.ops.variable_scope import get_variable
 from weft._core.ops.variables import Variable
@@ -65,7 +66,7 @@ def local_variable(initial_value, validate_shape=True, name=None, use_resource=N
                     validate_shape=validate_shape, use_resource=use_resource)
 
 
-class VariableDeviceChooser:
+class VariableDeviceChooser(metaclass=Named):
     """Variables to the ps tasks in turn."""
 
     def __init__(self, num_tasks=0, job_name="ps", device_type="CPU", device_index=0, replica=None):
@@ -86,7 +87,7 @@ class VariableDeviceChooser:
 _scopes = [{}]
 
 
-class arg_scope:
+class arg_scope(metaclass=Named):
     """Defaults for the arguments of functions marked with add_arg_scope."""
 
     def __init__(self, list_ops_or_scope, **kwargs):

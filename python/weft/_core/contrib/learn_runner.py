@@ -2,9 +2,10 @@
 from weft._core.estimator.run_config import RunConfig, TaskType
 from weft._core.estimator.spec import EvalSpec, TrainSpec
 from weft._core.estimator.training import _server, train_and_evaluate
+from weft._core.framework.absent import Named
 
 
-class Experiment:
+class Experiment(metaclass=Named):
     """An estimator with what it is trained and evaluated on."""
 
     def __init__(self, estimator, train_input_fn, eval_input_fn, eval_metrics=None, train_steps=None, eval_steps=100,

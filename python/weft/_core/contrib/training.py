@@ -1,7 +1,8 @@
 """tf.contrib.training"""
+from weft._core.framework.absent import Named
 
 
-class HParams:
+class HParams(metaclass=Named):
     """Named values of a run."""
 
     def __init__(self, hparam_def=None, model_structure=None, **kwargs):

@@ -9,6 +9,7 @@ import numpy as np
 from weft._core.data import structure as structure
 from weft._core.data.structure import SCALAR_STRING, Structure
 from weft._core.framework import dtypes, errors, tensor_shape
+from weft._core.framework.absent import Named
 from weft._core.framework.build import add_op, constant_value, convert_to_tensor, op
 from weft._core.framework.function import computing, trace
 from weft._core.framework.graph import Tensor, get_default_graph
@@ -80,7 +81,7 @@ _ALIASES = {"experimental_deterministic": "deterministic", "experimental_threadi
 _GROUPS = {"threading": ThreadingOptions, "experimental_optimization": OptimizationOptions, "autotune": AutotuneOptions}
 
 
-class Options(_Settings):
+class Options(_Settings, metaclass=Named):
     """Settings of TensorFlow's runtime.  Weft keeps them; they change no element, and the order is always the same."""
 
     def __init__(self):
@@ -133,7 +134,7 @@ def _traced_dataset(fn, form, name):
     return trace(body, form.flat_types, form.flat_shapes, name)
 
 
-class Dataset:
+class Dataset(metaclass=Named):
     """A row of elements, each a tensor or a nest of tensors."""
 
     def __init__(self, variant, form, options=None):
@@ -614,7 +615,7 @@ class FixedLengthRecordDataset(_Files):
 
 # ---- iterators ----
 
-class Iterator:
+class Iterator(metaclass=Named):
     """Where a program is in a data set."""
 
     def __init__(self, iterator_resource, initializer, form):

@@ -3,6 +3,7 @@
 Unlike in the rest of the package a list is a leaf: it becomes one tensor.
 """
 from weft._core.framework import dtypes, tensor_shape
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor
@@ -48,7 +49,7 @@ def along(structure, value):
     return [value]
 
 
-class Structure:
+class Structure(metaclass=Named):
     """The types and shapes of elements, both as nests and flat."""
 
     def __init__(self, types, shapes=None, inner=None):

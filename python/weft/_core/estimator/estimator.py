@@ -18,6 +18,7 @@ from weft._core.estimator.spec import EstimatorSpec, ModeKeys, as_fetch, warm_st
 from weft._core.files import summary
 from weft._core.files.summary import FileWriterCache
 from weft._core.framework import nest, protos
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import Graph, GraphKeys, Operation, control_dependencies, device, get_default_graph, set_random_seed
 from weft._core.nn.metrics import mean
 from weft._core.ops.array_ops import identity
@@ -65,7 +66,7 @@ class _StopAfter(SessionRunHook):
             run_context.request_stop()
 
 
-class Estimator:
+class Estimator(metaclass=Named):
     def __init__(self, model_fn, model_dir=None, config=None, params=None, warm_start_from=None):
         if type(self) is Estimator and not callable(model_fn):
             raise ValueError("model_fn must be provided to Estimator.")

@@ -7,6 +7,7 @@ import time
 from weft._core.files import saved_model
 from weft._core.files.gfile import local
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph
 from weft._core.ops import array_ops, io_ops
@@ -70,7 +71,7 @@ def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=Non
 
 # ---- outputs ----
 
-class ExportOutput:
+class ExportOutput(metaclass=Named):
     method = None
 
     def signature(self, receivers):

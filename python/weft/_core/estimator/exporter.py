@@ -3,10 +3,11 @@ import os
 import shutil
 
 from weft._core.files.gfile import local
+from weft._core.framework.absent import Named
 from weft._core.platform import logging
 
 
-class Exporter:
+class Exporter(metaclass=Named):
     name = None
 
     def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):

@@ -5,10 +5,11 @@ import os
 
 from weft import _weft
 from weft._core.framework import protos
+from weft._core.framework.absent import Named
 from weft._core.train.server import ClusterSpec
 
 
-class TaskType:
+class TaskType(metaclass=Named):
     MASTER, PS, WORKER, CHIEF, EVALUATOR = "master", "ps", "worker", "chief", "evaluator"
 
 
@@ -41,7 +42,7 @@ def _global_id(spec, task_type, task_id):
     return sum(spec.num_tasks(j) for j in jobs[:jobs.index(task_type)]) + task_id
 
 
-class RunConfig:
+class RunConfig(metaclass=Named):
     def __init__(self, model_dir=None, tf_random_seed=None, save_summary_steps=100, save_checkpoints_steps=_UNSET,
                  save_checkpoints_secs=_UNSET, session_config=None, keep_checkpoint_max=5,
                  keep_checkpoint_every_n_hours=10000, log_step_count_steps=100, train_distribute=None, device_fn=None,

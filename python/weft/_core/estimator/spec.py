@@ -2,6 +2,7 @@
 import collections
 
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import Operation, Tensor
 from weft._core.ops.array_ops import reshape
@@ -10,7 +11,7 @@ from weft._core.train.hooks import SessionRunHook
 from weft._core.train.monitored import Scaffold
 
 
-class ModeKeys:
+class ModeKeys(metaclass=Named):
     TRAIN, EVAL, PREDICT = "train", "eval", "infer"
     INFER = PREDICT
 
@@ -46,7 +47,7 @@ _FIELDS = ("mode", "predictions", "loss", "train_op", "eval_metric_ops", "export
            "training_hooks", "scaffold", "evaluation_hooks", "prediction_hooks")
 
 
-class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
+class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS), metaclass=Named):
     """The ops and tensors of a model in one mode."""
 
     def __new__(cls, mode, predictions=None, loss=None, train_op=None, eval_metric_ops=None, export_outputs=None,
@@ -74,7 +75,7 @@ def as_fetch(value):
     return value if isinstance(value, (Tensor, Operation, Variable)) else convert_to_tensor(value, dtypes.float32)
 
 
-class TrainSpec(collections.namedtuple("TrainSpec", ("input_fn", "max_steps", "hooks", "saving_listeners"))):
+class TrainSpec(collections.namedtuple("TrainSpec", ("input_fn", "max_steps", "hooks", "saving_listeners")), metaclass=Named):
     def __new__(cls, input_fn, max_steps=None, hooks=None, saving_listeners=None):
         if not callable(input_fn):
             raise TypeError("`input_fn` must be callable, given: %s" % (input_fn,))
@@ -86,7 +87,7 @@ class TrainSpec(collections.namedtuple("TrainSpec", ("input_fn", "max_steps", "h
 _EVAL_FIELDS = ("input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs")
 
 
-class EvalSpec(collections.namedtuple("EvalSpec", _EVAL_FIELDS)):
+class EvalSpec(collections.namedtuple("EvalSpec", _EVAL_FIELDS), metaclass=Named):
     def __new__(cls, input_fn, steps=100, name=None, hooks=None, exporters=None, start_delay_secs=120, throttle_secs=600):
         from weft._core.estimator.exporter import Exporter
         if not callable(input_fn):

@@ -5,6 +5,7 @@ import shutil
 
 from weft import _weft
 from weft._core.framework import errors
+from weft._core.framework.absent import Named
 
 
 def local(path):
@@ -27,7 +28,7 @@ def _missing(path):
     return errors.NotFoundError(None, None, "%s; No such file or directory" % path)
 
 
-class GFile:
+class GFile(metaclass=Named):
     """A file that is opened when it is first used."""
 
     def __init__(self, name, mode="r"):

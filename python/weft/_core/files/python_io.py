@@ -4,6 +4,7 @@ import struct
 import zlib
 
 from weft._core.files.gfile import local
+from weft._core.framework.absent import Named
 
 _TABLE = []
 
@@ -26,17 +27,17 @@ def masked_crc(data):
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
-class TFRecordCompressionType:
+class TFRecordCompressionType(metaclass=Named):
     NONE, ZLIB, GZIP = 0, 1, 2
 
 
-class TFRecordOptions:
+class TFRecordOptions(metaclass=Named):
     def __init__(self, compression_type=None, **kwargs):
         self.compression_type = compression_type
         self.compression = {None: "", 0: "", 1: "ZLIB", 2: "GZIP"}.get(compression_type, compression_type)
 
 
-class TFRecordWriter:
+class TFRecordWriter(metaclass=Named):
     def __init__(self, path, options=None):
         self._zlib = getattr(options, "compression", options or "") == "ZLIB"
         gz = getattr(options, "compression", options or "") == "GZIP"

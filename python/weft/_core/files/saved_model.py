@@ -4,6 +4,7 @@ import os
 from weft import _weft
 from weft._core.files.gfile import local
 from weft._core.framework import errors, protos
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import Operation, get_default_graph
 from weft._core.ops.sparse import SparseTensor
 
@@ -85,7 +86,7 @@ def _plain(sess):
     return plain(sess)
 
 
-class SavedModelBuilder:
+class SavedModelBuilder(metaclass=Named):
     """Graphs with tags and signatures, the first of them with its variables."""
 
     def __init__(self, export_dir):

@@ -3,6 +3,7 @@ import time
 
 from weft import _weft
 from weft._core.framework import protos
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import Graph, GraphKeys, get_default_graph
 
@@ -64,7 +65,7 @@ def get_summary_description(node_def):
     return None
 
 
-class FileWriter:
+class FileWriter(metaclass=Named):
     """Events of a run, in logdir/events.out.tfevents.*"""
 
     def __init__(self, logdir, graph=None, max_queue=10, flush_secs=120, graph_def=None, filename_suffix=None,
@@ -131,7 +132,7 @@ class FileWriter:
 SummaryWriter = FileWriter
 
 
-class FileWriterCache:
+class FileWriterCache(metaclass=Named):
     """One writer for each folder."""
 
     _writers = {}

@@ -1,32 +1,60 @@
-"""Names that are not here: one error for all of them, with the symbol, what to use instead, and the program's line."""
+"""Names that are not here: one error for all of them, with the symbol, what to use instead, and the program's line.
+
+Modules (public.py, runner.py), classes (Named) and their instances (instance_getattr) raise it.  The text is made when it is
+first read, because hasattr() reads none.
+"""
+import abc
+import dis
 import importlib
 import os
+import pkgutil
 import sys
 
 from weft._core import PACKAGE
 
 _FORK = "it is of DeepRec, a fork of TensorFlow: use "
-# Of a name the longest beginning that is here says what to use.
+_TPU = "it needs a TPU, and Weft runs on CPUs and GPUs: use "
+_LITE = "it belongs to TensorFlow Lite: use "
+_EAGER = "Weft has no eager mode: use "
+_ROWS = "tf.get_variable, whose rows are all kept"
+_OTHER_SYSTEMS = (_FORK, _TPU, _LITE, _EAGER)
+# The longest beginning of a name that is in this table says what to use.
 _INSTEAD = {
     "tf": "`python -m weft --names` lists what is",
-    "tf.CBFFilter": _FORK + "tf.get_variable, whose rows are all kept",
-    "tf.CounterFilter": _FORK + "tf.get_variable, whose rows are all kept",
+    "tf.AdagradDecayOptimizer": _FORK + "tf.train.AdagradOptimizer",
+    "tf.CBFFilter": _FORK + _ROWS,
+    "tf.CheckpointOption": _FORK + "tf.get_variable and tf.train.init_from_checkpoint",
+    "tf.CounterFilter": _FORK + _ROWS,
     "tf.EmbeddingVariableOption": _FORK + "tf.get_variable with a partitioner for a table of fixed size",
-    "tf.GlobalStepEvict": _FORK + "tf.get_variable, whose rows are all kept",
-    "tf.L2WeightEvict": _FORK + "tf.get_variable, whose rows are all kept",
+    "tf.GlobalStepEvict": _FORK + _ROWS,
+    "tf.GradientTape": _EAGER + "tf.gradients, and run what it gives in a tf.Session",
+    "tf.InitializerOption": _FORK + "tf.get_variable with an initializer",
+    "tf.L2WeightEvict": _FORK + _ROWS,
+    "tf.StorageOption": _FORK + "tf.get_variable, whose values are in memory",
     "tf.config": "give a tf.ConfigProto to tf.Session, and tf.train.replica_device_setter to tf.device",
     "tf.contrib": "tf.layers, tf.nn, tf.train, tf.data and tf.estimator have the successors of contrib",
+    "tf.contrib.cluster_resolver": _TPU + "tf.train.ClusterSpec, or tf.distribute.cluster_resolver",
+    "tf.contrib.eager": _EAGER + "the op of that name in tf, in a graph that a tf.Session runs",
+    "tf.contrib.kfac": "use tf.train.AdamOptimizer, or put the package kfac beside the program",
     "tf.contrib.layers": "tf.layers has most layers",
     "tf.contrib.learn": "tf.estimator has its successor",
+    "tf.contrib.lite": _LITE + "tf.saved_model; Weft's own library serves the model",
     "tf.contrib.metrics": "tf.metrics has what is",
     "tf.contrib.slim.nets": "build the network of slim.conv2d, slim.max_pool2d and slim.fully_connected, or put its file beside "
                             "the program",
+    "tf.contrib.tensorrt": "it needs TensorRT: run the graph as it is; Weft compiles it for the GPU",
+    "tf.contrib.tpu": _TPU + "tf.estimator.Estimator and the optimizers of tf.train",
     "tf.data.experimental.ops": _FORK + "tf.data.TFRecordDataset",
     "tf.estimator": "write its model as the model_fn of a tf.estimator.Estimator",
+    "tf.estimator.tpu": _TPU + "tf.estimator.Estimator",
     "tf.feature_column": "numeric, bucketized, hashed, listed and identity columns, embeddings and indicators are",
     "tf.feature_column.categorical_column_with_adaptive_embedding": _FORK + "categorical_column_with_hash_bucket",
     "tf.feature_column.categorical_column_with_embedding": _FORK + "categorical_column_with_hash_bucket",
     "tf.feature_column.group_embedding_column_scope": _FORK + "embedding_column for each column, without a scope",
+    "tf.function": _EAGER + "the function itself, which builds its part of the graph",
+    "tf.get_dynamic_dimension_embedding_variable": _FORK + "tf.get_variable with a partitioner for a table of fixed size",
+    "tf.get_embedding_variable": _FORK + "tf.get_variable with a partitioner for a table of fixed size",
+    "tf.get_multihash_variable": _FORK + "tf.get_variable with a partitioner for a table of fixed size",
     "tf.keras": "tf.layers, tf.nn and tf.train have what it stands on",
     "tf.keras.applications": "build the network of tf.layers or tf.keras.layers",
     "tf.keras.backend": "use the op of that name in tf",
@@ -34,13 +62,19 @@ _INSTEAD = {
     "tf.keras.models": "tf.keras.models.Model(inputs, outputs) is",
     "tf.keras.optimizers": "use the optimizer of that name in tf.train (Adagrad: tf.train.AdagradOptimizer)",
     "tf.keras.preprocessing": "use tf.image in the input pipeline",
-    "tf.lite": "save a checkpoint or a SavedModel; Weft's own library serves it",
+    "tf.lite": _LITE + "a checkpoint or tf.saved_model; Weft's own library serves it",
     "tf.make_prefetch_hook": _FORK + "tf.data.Dataset.prefetch, which needs no hook",
     "tf.ops.work_queue": _FORK + "tf.train.string_input_producer, or tf.data.Dataset.shard by task index",
+    "tf.raw_ops": "`weft ops` lists the ops that are",
     "tf.staged": _FORK + "tf.data.Dataset.prefetch, or a tf.FIFOQueue with a queue runner",
+    "tf.tpu": _TPU + "tf.estimator.Estimator and the optimizers of tf.train",
     "tf.train.AdagradDecayOptimizer": _FORK + "tf.train.AdagradOptimizer",
+    "tf.train.AdagradDecayOptimizerV2": _FORK + "tf.train.AdagradOptimizer",
     "tf.train.AdamAsyncOptimizer": _FORK + "tf.train.AdamOptimizer",
 }
+
+
+_NOT_THE_PROGRAM = (PACKAGE, "<frozen", os.path.dirname(importlib.__file__))
 
 
 def where():
@@ -48,27 +82,157 @@ def where():
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith((PACKAGE, "<frozen", os.path.dirname(importlib.__file__))):
+        if not name.startswith(_NOT_THE_PROGRAM):
             return " (%s, line %d)" % (name, frame.f_lineno)
         frame = frame.f_back
     return ""
 
 
+def _entry(name):
+    """The entry of the table that says what to use for a name, and whether it is for this name alone."""
+    key = name
+    while key not in _INSTEAD:
+        key = key.rpartition(".")[0] or "tf"
+    return _INSTEAD[key], key == name or _INSTEAD[key].startswith(_OTHER_SYSTEMS)
+
+
 def instead(name):
-    while name not in _INSTEAD:
-        name = name.rpartition(".")[0] or "tf"
-    return _INSTEAD[name]
+    return _entry(name)[0]
 
 
-def said(name, near=()):
-    """What to tell of a name as TensorFlow spells it; `near`: names beside it, for one that is misspelt."""
+def _public_modules():
+    """The public modules of the package; those that are loaded late are loaded here."""
+    weft = sys.modules["weft"]
+    names = [m.name for m in pkgutil.walk_packages(weft.__path__, "weft.", onerror=lambda _: None)
+             if not any(part.startswith("_") for part in m.name.split("."))]
+    return [weft, *(importlib.import_module(name) for name in sorted(names, key=lambda n: (n.count("."), n)))]
+
+
+def _elsewhere(short):
+    """Public functions and classes of that name in other modules, those of tf.contrib last."""
+    leaf = short.rpartition(".")[2]
+    found = ["tf%s.%s" % (m.__name__.removeprefix("weft"), leaf) for m in _public_modules()
+             if leaf in m.__all__ and callable(getattr(m, leaf))]
+    return sorted(found, key=lambda n: n.startswith("tf.contrib"))[:1]
+
+
+def public_names(module):
+    """The names of a module that may be suggested: of a private module those that a public one shows."""
+    if hasattr(module, "__all__"):
+        return module.__all__
+    shown = {id(v) for m in _public_modules() for n in m.__all__ if (v := vars(m).get(n)) is not None}
+    return [n for n, v in vars(module).items() if not n.startswith("_") and id(v) in shown]
+
+
+def said(name, near=(), at=None):
+    """What to tell of a name as TensorFlow spells it; `near`: names beside it, or a function that gives them."""
+    import difflib
     short = "tf" + name.removeprefix("tensorflow").removeprefix("tf")
-    use, found = instead(short.replace("tf.python.", "tf.", 1)), []
-    if near and not use.startswith(_FORK):
-        import difflib
+    public = short.replace("tf.python.", "tf.", 1).replace("tf.compat.v1", "tf", 1)
+    use, alone = _entry(public)
+    if not alone:
+        near = near() if callable(near) else near
         found = difflib.get_close_matches(short.rpartition(".")[2], [n for n in near if not n.startswith("_")], 2, 0.8)
-    use = "did you mean %s?" % " or ".join(found) if found else use
-    return "%s is not in Weft%s: %s" % (short, where(), use)
+        found = found or _elsewhere(public)
+        use = "did you mean %s?" % " or ".join(found) if found else use
+    return "%s is not in Weft%s: %s" % (short, where() if at is None else at, use)
+
+
+class _Lazy:
+    """An error whose text is made when it is read."""
+
+    def __init__(self, tell, name=None):
+        super().__init__()
+        self._tell, self.name = tell, name
+
+    @property
+    def args(self):
+        return (str(self),)
+
+    def __str__(self):
+        return self._tell()
+
+    def __repr__(self):
+        return "%s(%r)" % (type(self).__name__, str(self))
+
+    def __reduce__(self):
+        return self.__class__.__mro__[2], (str(self),)
+
+
+class MissingAttribute(_Lazy, AttributeError):
+    """A name that is not in a module, a class or an object."""
+
+
+class MissingImport(_Lazy, ImportError):
+    """A name that `from MODULE import NAME` asked for."""
+
+
+for _kind in (MissingAttribute, MissingImport):  # a traceback shows Python's own names
+    _kind.__module__, _kind.__name__ = "builtins", _kind.__mro__[2].__name__
+    _kind.__qualname__ = _kind.__name__
+
+_IMPORT_FROM = dis.opmap["IMPORT_FROM"]
+
+
+def missing(name, near=(), depth=1):
+    """The error to raise for a name that a module lacks.
+
+    Python replaces the text of an AttributeError that `from MODULE import NAME` meets, so that statement gets an ImportError.
+    `depth`: how many frames up the statement is.
+    """
+    asks = sys._getframe(depth + 1)
+    kind = MissingImport if asks.f_code.co_code[asks.f_lasti] == _IMPORT_FROM else MissingAttribute
+    at = where()
+    return kind(lambda: said(name, near, at), name.rpartition(".")[2])
+
+
+def _in_class(cls, name, at):
+    """What to tell of a name that a public class lacks."""
+    import difflib
+    public = "tf%s.%s" % (cls.__module__.removeprefix("weft"), cls.__qualname__)
+    found = difflib.get_close_matches(name, [n for n in dir(cls) if not n.startswith("_")], 2, 0.8)
+    use = "did you mean %s?" % " or ".join(found) if found else "help(%s) lists what it has" % public
+    return "%s.%s is not in Weft%s: %s" % (public, name, at, use)
+
+
+def _is_public(cls):
+    return cls.__module__.partition(".")[0] == "weft" and not cls.__module__.startswith("weft._")
+
+
+class Named(abc.ABCMeta):
+    """The class of public classes: Class.name and object.name raise the error of this module where there is no such name.
+
+    Python reads attributes of such objects more slowly.  Tensors, operations, variables, types and shapes are read so often
+    that building a graph would take a quarter longer; their classes keep Python's own error.
+
+    It derives from ABCMeta so that a program may derive from a public class and from an abstract one.  isinstance() and
+    issubclass() are type's, which are three times faster: building a graph calls them often.
+    """
+
+    __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
+
+    def register(cls, subclass):
+        raise TypeError("%s.register(%s): a class derived from a class of Weft takes no virtual subclasses: derive from it"
+                        % (cls.__name__, subclass.__name__))
+
+    def __getattr__(cls, name):
+        if name.startswith("_") or not _is_public(cls):
+            raise AttributeError("type object '%s' has no attribute '%s'" % (cls.__name__, name))
+        at = where()
+        raise MissingAttribute(lambda: _in_class(cls, name, at), name)
+
+
+def instance_getattr(self, name):
+    """The __getattr__ of public classes that have none.  The package's own code gets Python's error, which is faster."""
+    cls = type(self)
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if any(name in vars(c) for c in cls.__mro__):
+        return object.__getattribute__(self, name)  # a property failed: this raises its error again
+    if name.startswith("_") or not _is_public(cls) or sys._getframe(1).f_code.co_filename.startswith(PACKAGE):
+        raise AttributeError("'%s' object has no attribute '%s'" % (cls.__name__, name))
+    at = where()
+    raise MissingAttribute(lambda: _in_class(cls, name, at), name)
 
 
 def said_of_op(kind):

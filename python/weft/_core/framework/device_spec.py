@@ -1,7 +1,8 @@
 """tf.DeviceSpec: the fields of a device's name."""
+from weft._core.framework.absent import Named
 
 
-class DeviceSpec:
+class DeviceSpec(metaclass=Named):
     def __init__(self, job=None, replica=None, task=None, device_type=None, device_index=None):
         self.job, self.replica, self.task = job, replica, task
         self.device_type = device_type and device_type.upper() if device_type in ("cpu", "gpu") else device_type

@@ -1,11 +1,12 @@
 """tf.errors: an exception class for each code."""
+from weft._core.framework.absent import Named
 
 OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
 RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = range(8, 15)
 DATA_LOSS, UNAUTHENTICATED = 15, 16
 
 
-class OpError(Exception):
+class OpError(Exception, metaclass=Named):
     """A failure of the runtime: which code, where in the graph, and what happened."""
 
     error_code_default = UNKNOWN
@@ -108,7 +109,7 @@ def error_code_from_exception_type(kind):
     return next(code for code, c in _CLASSES.items() if c is kind)
 
 
-class raise_exception_on_not_ok_status:
+class raise_exception_on_not_ok_status(metaclass=Named):
     """Kept for programs that import it; errors here are exceptions already."""
 
     def __enter__(self):

@@ -6,6 +6,7 @@ import contextlib
 import sys
 
 from weft import _weft
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import IndexedSlices, get_default_graph
 
@@ -98,7 +99,7 @@ class Registry:
 registry = Registry()
 
 
-class RegisterGradient:
+class RegisterGradient(metaclass=Named):
     """tf.RegisterGradient("Name"): a decorator for the gradient function of an op type."""
 
     def __init__(self, op_type):

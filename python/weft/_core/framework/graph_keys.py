@@ -1,7 +1,8 @@
 """tf.GraphKeys."""
+from weft._core.framework.absent import Named
 
 
-class GraphKeys:
+class GraphKeys(metaclass=Named):
     """Names of the lists that the library and programs share."""
 
     GLOBAL_VARIABLES = VARIABLES = "variables"

@@ -7,6 +7,8 @@ keys, "imap" one with ints.  Unset fields read as their default, as in protobuf;
 import collections
 import struct
 
+from weft._core.framework.absent import Named
+
 
 def varint(n):
     out = bytearray()
@@ -162,7 +164,7 @@ _ONEOF = {("AttrValue", "value"): (), ("Feature", "kind"): (), ("CollectionDef",
                               "meta_graph_def")}
 
 
-class Message:
+class Message(metaclass=Named):
     FIELDS = {}  # name -> (number, kind, shape) with shape "one", "repeated", "map" or "imap"
 
     def __init__(self, **fields):

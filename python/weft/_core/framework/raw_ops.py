@@ -4,7 +4,7 @@ Arguments are the inputs in the order of the definition, then the attributes, th
 """
 import inspect
 
-from weft._core.framework import build, opdef
+from weft._core.framework import absent, build, opdef
 
 NAMES = [name for name in opdef.names() if not name.startswith("_")]
 
@@ -51,5 +51,7 @@ def _described(definition, order):
 def by_name(name):
     """The `__getattr__` of the module tf.raw_ops."""
     if name not in opdef._LINES:
-        raise AttributeError("there is no op %s" % name)
+        if name.startswith("__"):
+            raise AttributeError("module 'weft.raw_ops' has no attribute '%s'" % name)
+        raise absent.missing("tf.raw_ops." + name, NAMES)
     return function(name)

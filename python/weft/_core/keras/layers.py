@@ -1,6 +1,6 @@
 """tf.keras.layers: tf.layers as objects.  A layer makes its variables when it is first called, and uses them again after."""
 from weft._core.framework import dtypes
-from weft._core.framework.absent import where
+from weft._core.framework.absent import Named, where
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph
@@ -24,7 +24,7 @@ def _activation(given):
     return found
 
 
-class Layer:
+class Layer(metaclass=Named):
     """One layer; its outputs remember it, so that a Model finds its layers."""
 
     _KIND = None

@@ -1,5 +1,5 @@
 """tf.keras.models.Model: the layers between two tensors.  A tf.Session and tf.train train them."""
-from weft._core.framework.absent import where
+from weft._core.framework.absent import Named, where
 from weft._core.framework.build import convert_to_tensor
 
 
@@ -7,7 +7,7 @@ def _listed(x):
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
-class Model:
+class Model(metaclass=Named):
     def __init__(self, inputs=None, outputs=None, name=None, **kwargs):
         if inputs is None or outputs is None:
             raise NotImplementedError("tf.keras.models.Model without inputs and outputs is not in Weft%s: call the layers on "

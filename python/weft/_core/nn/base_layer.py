@@ -4,6 +4,7 @@ Its variables lie in a scope that is chosen in the first call: the one given, or
 """
 import re
 
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph
@@ -32,7 +33,7 @@ def _has(variables, variable):
     return any(v is variable for v in variables)
 
 
-class Layer:
+class Layer(metaclass=Named):
     """A layer; subclasses write build(input_shape), which calls add_weight, and call(inputs)."""
 
     # Of a subclass that does not call __init__.

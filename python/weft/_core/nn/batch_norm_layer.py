@@ -4,7 +4,7 @@ The variables are made in the first call and used again in later ones.
 """
 import contextlib
 
-from weft._core.framework.absent import where
+from weft._core.framework.absent import Named, where
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.nn.batch_norm import batch_norm_here
 from weft._core.ops import init_ops
@@ -26,7 +26,7 @@ def _whole():
         scope.set_partitioner(partitioner)
 
 
-class BatchNormalization:
+class BatchNormalization(metaclass=Named):
     """A layer of tf.layers; its updates go to tf.GraphKeys.UPDATE_OPS."""
 
     _WHAT, _RESOURCE = "tf.layers.batch_normalization", None

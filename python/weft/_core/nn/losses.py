@@ -1,11 +1,12 @@
 """tf.losses: the library's losses under TensorFlow's names."""
 from weft import _weft
 from weft._core.framework import errors
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor, either
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph, name_scope
 
 
-class Reduction:
+class Reduction(metaclass=Named):
     NONE, SUM, MEAN = "none", "weighted_sum", "weighted_mean"
     SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
     SUM_OVER_NONZERO_WEIGHTS = SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"

@@ -2,6 +2,7 @@
 import hashlib
 
 from weft._core.framework import tensor_shape
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor, control_dependencies, device, get_default_graph, name_scope
@@ -18,7 +19,7 @@ def _known(n):
     return None if value is None else int(value)
 
 
-class QueueBase:
+class QueueBase(metaclass=Named):
     """A queue: the output that refers to it, and what its elements are."""
 
     def __init__(self, dtypes, shapes, names, queue_ref):
@@ -182,7 +183,7 @@ class PriorityQueue(QueueBase):
                          names, ref)
 
 
-class ConditionalAccumulator:
+class ConditionalAccumulator(metaclass=Named):
     """Adds gradients up until enough of them came."""
 
     def __init__(self, dtype, shape=None, shared_name=None, name="conditional_accumulator", reduction_type="MEAN"):

@@ -5,6 +5,7 @@ import inspect
 import itertools
 
 from weft._core.framework import errors
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant, convert_to_tensor, op
 from weft._core.framework.gradient_registry import gradient_of, registry
 from weft._core.framework.graph import GraphKeys, IndexedSlices, get_default_graph, name_scope
@@ -12,7 +13,7 @@ from weft._core.framework.nest import flatten, pack_like
 from weft._core.ops.variables import Variable
 
 
-class AggregationMethod:
+class AggregationMethod(metaclass=Named):
     ADD_N = DEFAULT = 0
     EXPERIMENTAL_TREE = 1
     EXPERIMENTAL_ACCUMULATE_N = 2

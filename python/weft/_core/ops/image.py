@@ -2,6 +2,7 @@
 import numpy as np
 
 from weft._core.framework import dtypes, wrap
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import name_scope
@@ -18,7 +19,7 @@ decode_gif DecodeGif contents
 """, globals())
 
 
-class ResizeMethod:
+class ResizeMethod(metaclass=Named):
     BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = range(4)
 
 

@@ -5,12 +5,13 @@ import math
 import numpy as np
 
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant
 from weft._core.framework.dtypes import as_dtype
 from weft._core.ops import array_ops, linalg, math_ops, random_ops
 
 
-class Initializer:
+class Initializer(metaclass=Named):
     def __call__(self, shape, dtype=None, partition_info=None):
         raise NotImplementedError
 

@@ -2,7 +2,7 @@
 import collections
 
 from weft._core.framework import dtypes, tensor_shape, wrap
-from weft._core.framework.absent import where
+from weft._core.framework.absent import Named, where
 from weft._core.framework.build import constant, convert_to_tensor, either, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import name_scope
@@ -75,7 +75,7 @@ def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, 
 
 # ---- readers ----
 
-class ReaderBase:
+class ReaderBase(metaclass=Named):
     _kind = None
 
     def __init__(self, name=None, **attrs):
@@ -136,12 +136,12 @@ class TFRecordReader(ReaderBase):
 
 # ---- examples ----
 
-class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
+class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"]), metaclass=Named):
     def __new__(cls, shape, dtype, default_value=None):
         return super().__new__(cls, shape, as_dtype(dtype), default_value)
 
 
-class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
+class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"]), metaclass=Named):
     def __new__(cls, dtype):
         return super().__new__(cls, as_dtype(dtype))
 

@@ -3,6 +3,7 @@ import collections
 import uuid
 
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, add_to_collection, get_collection, name_scope
@@ -10,7 +11,7 @@ from weft._core.ops import array_ops, math_ops
 from weft._core.ops.sparse import SparseTensor
 
 
-class TextFileIndex:
+class TextFileIndex(metaclass=Named):
     """What is taken of a line, besides a column's number."""
     WHOLE_LINE = -2
     LINE_NUMBER = -1
@@ -28,7 +29,7 @@ def StrongHashSpec(key):
 
 # ---- what fills a table ----
 
-class TableInitializerBase:
+class TableInitializerBase(metaclass=Named):
     def __init__(self, key_dtype, value_dtype):
         self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
 
@@ -101,7 +102,7 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
 # ---- tables ----
 
-class LookupInterface:
+class LookupInterface(metaclass=Named):
     def __init__(self, key_dtype, value_dtype):
         self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
 

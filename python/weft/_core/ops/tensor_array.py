@@ -1,12 +1,13 @@
 """tf.TensorArray: tensors by number, written once each."""
 from weft._core.framework import tensor_shape
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import control_dependencies, name_scope
 from weft._core.ops import array_ops
 
 
-class TensorArray:
+class TensorArray(metaclass=Named):
     """Tensors by number, written once each; `flow` orders what is done with them.
 
     An update gives an array with another flow.  All of them share what is known of the shape of the elements.

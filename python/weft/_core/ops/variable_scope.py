@@ -2,6 +2,7 @@
 import contextlib
 
 from weft._core.framework import dtypes, tensor_shape
+from weft._core.framework.absent import Named
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph
 from weft._core.ops import init_ops
@@ -25,7 +26,7 @@ _EXTRAS = ("initializer", "regularizer", "caching_device", "partitioner", "custo
            "constraint")
 
 
-class VariableScope:
+class VariableScope(metaclass=Named):
     """A scope of the library, with what only Python knows: functions and defaults for making variables."""
 
     def __init__(self, graph, row, extras):
@@ -99,7 +100,7 @@ def _reuse_number(reuse):
     return _INHERIT if reuse is None else reuse.number if isinstance(reuse, _Reuse) else _ALWAYS if reuse else _INHERIT
 
 
-class variable_scope:
+class variable_scope(metaclass=Named):
     """with tf.variable_scope("layer", reuse=...) as scope"""
 
     def __init__(self, name_or_scope, default_name=None, values=None, initializer=None, regularizer=None,

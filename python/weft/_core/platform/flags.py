@@ -12,6 +12,8 @@ import re
 import sys
 import warnings
 
+from weft._core.framework.absent import Named
+
 _TRUE, _FALSE = ("true", "t", "1", "yes", "y"), ("false", "f", "0", "no", "n")
 
 
@@ -136,7 +138,7 @@ def _several(parse, value):
 
 # ---- flags ----
 
-class Flag:
+class Flag(metaclass=Named):
     """A flag: its name, default, help and value."""
 
     def __init__(self, name, default, help, parse, short_name=None, multi=False):
@@ -197,7 +199,7 @@ def _hold(ok, what, message):
     raise IllegalFlagValueError("%s: %s" % (what, message))
 
 
-class FlagHolder:
+class FlagHolder(metaclass=Named):
     """What a DEFINE function returns: the flag, whatever FLAGS holds."""
 
     def __init__(self, flag_values, flag, ensure_non_none_value=False):
@@ -223,7 +225,7 @@ def _where():
     return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
 
 
-class _FlagValues:
+class _FlagValues(metaclass=Named):
     def __init__(self):
         d = self.__dict__
         d["__flags"], d["__parsed"], d["__fill"], d["__places"], d["__checks"] = {}, False, None, {}, []

@@ -7,8 +7,10 @@ import unittest
 
 import numpy as np
 
+from weft._core.framework.absent import Named
 
-class TestCase(unittest.TestCase):
+
+class TestCase(unittest.TestCase, metaclass=Named):
     def setUp(self):
         from weft._core.framework.graph import reset_default_graph
         super().setUp()

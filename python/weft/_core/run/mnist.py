@@ -6,6 +6,7 @@ import numpy as np
 
 from weft import _weft
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 
 FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 Datasets = collections.namedtuple("Datasets", ["train", "validation", "test"])
@@ -17,7 +18,7 @@ def dense_to_one_hot(labels_dense, num_classes):
     return out
 
 
-class DataSet:
+class DataSet(metaclass=Named):
     """Images and labels, handed out in batches: shuffled anew for each epoch."""
 
     def __init__(self, images, labels, fake_data=False, one_hot=False, dtype=dtypes.float32, reshape=True, seed=None):

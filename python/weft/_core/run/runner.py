@@ -30,7 +30,9 @@ def _attribute(name):
 
 
 def _beside(name):
-    return dir(_attribute(name.rpartition(".")[0]) or object())
+    """The public names beside one that is not there."""
+    module = _attribute(name.rpartition(".")[0])
+    return absent.public_names(module) if isinstance(module, types.ModuleType) else ()
 
 
 class _Package(types.ModuleType):
@@ -121,7 +123,7 @@ def _mirror(module):
                 found = getattr(module, name)
             except AttributeError:
                 if full not in MODULES and not any(a.startswith(full + ".") for a in MODULES):
-                    raise AttributeError(absent.said(full, vars(module))) from None
+                    raise absent.missing(full, lambda: absent.public_names(module)) from None
             return importlib.import_module(full) if found is None or _ours(found) else found
     return Mirror
 

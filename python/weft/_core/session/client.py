@@ -8,6 +8,7 @@ import numpy as np
 
 from weft import _weft
 from weft._core.framework import dtypes, errors, protos
+from weft._core.framework.absent import Named
 from weft._core.framework.build import triple
 from weft._core.framework.graph import Graph, IndexedSlices, Operation, Tensor, _Stack, get_default_graph
 from weft._core.ops.script_ops import interrupted as _interrupted
@@ -371,7 +372,7 @@ class BaseSession:
         return self._partial_runs.run(handle, self._compiled(fetches), feeds)
 
 
-class Session(BaseSession):
+class Session(BaseSession, metaclass=Named):
     """with tf.Session(target, graph, config) as sess"""
 
     def __init__(self, target="", graph=None, config=None):
@@ -399,7 +400,7 @@ class Session(BaseSession):
             _weft.session_reset(target, container)
 
 
-class InteractiveSession(BaseSession):
+class InteractiveSession(BaseSession, metaclass=Named):
     """A session that is the default one from the start."""
 
     def __init__(self, target="", graph=None, config=None):

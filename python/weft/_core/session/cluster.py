@@ -4,6 +4,7 @@ import sys
 
 from weft import _weft
 from weft._core.framework import protos
+from weft._core.framework.absent import Named
 from weft._core.session import client
 
 _servers = []  # a task lives until the program ends, as in TensorFlow, and says goodbye after the last session
@@ -46,7 +47,7 @@ def _short(name):
     return "/device:" + name.partition("/device:")[2]
 
 
-class Server:
+class Server(metaclass=Named):
     """tf.train.Server: one task of a cluster, in this process."""
 
     def __init__(self, server_or_cluster_def, job_name=None, task_index=None, protocol=None, config=None, start=True):

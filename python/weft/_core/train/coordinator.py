@@ -7,6 +7,7 @@ import weakref
 
 from weft import _weft
 from weft._core.framework import errors, protos
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 
 
@@ -14,7 +15,7 @@ def _code_of(ex):
     return ex.error_code if isinstance(ex, errors.OpError) else errors.UNKNOWN
 
 
-class Coordinator:
+class Coordinator(metaclass=Named):
     def __init__(self, clean_stop_exception_types=None):
         self._clean = tuple(clean_stop_exception_types or (errors.OutOfRangeError,))
         codes = [code for code, kind in errors._CLASSES.items() if kind in self._clean]
@@ -82,7 +83,7 @@ class Coordinator:
             raise self._exc
 
 
-class LooperThread(threading.Thread):
+class LooperThread(threading.Thread, metaclass=Named):
     """Calls something every so often until the coordinator stops."""
 
     def __init__(self, coord, timer_interval_secs, target=None, args=None, kwargs=None):
@@ -134,7 +135,7 @@ class LibraryThread:
         return True
 
 
-class QueueRunner:
+class QueueRunner(metaclass=Named):
     """Ops that fill a queue, each on a thread of its own."""
 
     def __init__(self, queue=None, enqueue_ops=None, close_op=None, cancel_op=None, queue_closed_exception_types=None,

@@ -1,4 +1,5 @@
 """tf.train.replica_device_setter: variables to the ps tasks in turn, all else to the worker."""
+from weft._core.framework.absent import Named
 from weft._core.framework.device_spec import DeviceSpec
 
 STANDARD_PS_OPS = ("Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2",
@@ -8,7 +9,7 @@ STANDARD_PS_OPS = ("Variable", "VariableV2", "AutoReloadVariable", "MutableHashT
                    "DecisionTreeResource")
 
 
-class GreedyLoadBalancingStrategy:
+class GreedyLoadBalancingStrategy(metaclass=Named):
     """The ps task with the smallest load so far."""
 
     def __init__(self, num_tasks, load_fn):

@@ -8,6 +8,7 @@ import numpy as np
 from weft import _weft
 from weft._core.files.gfile import local
 from weft._core.framework import protos
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.session import client
 from weft._core.train.training_util import get_global_step
@@ -15,12 +16,12 @@ from weft._core.train.training_util import get_global_step
 SessionRunValues = collections.namedtuple("SessionRunValues", ["results", "options", "run_metadata"])
 
 
-class SessionRunArgs(collections.namedtuple("SessionRunArgs", ["fetches", "feed_dict", "options"])):
+class SessionRunArgs(collections.namedtuple("SessionRunArgs", ["fetches", "feed_dict", "options"]), metaclass=Named):
     def __new__(cls, fetches, feed_dict=None, options=None):
         return super().__new__(cls, fetches, feed_dict, options)
 
 
-class SessionRunContext:
+class SessionRunContext(metaclass=Named):
     def __init__(self, original_args, session):
         self._original_args, self._session, self._stop_requested = original_args, session, False
 
@@ -32,7 +33,7 @@ class SessionRunContext:
         self._stop_requested = True
 
 
-class SessionRunHook:
+class SessionRunHook(metaclass=Named):
     def begin(self):
         pass
 
@@ -105,7 +106,7 @@ class Adapter:
 
 # ---- ready-made ones ----
 
-class SecondOrStepTimer:
+class SecondOrStepTimer(metaclass=Named):
     def __init__(self, every_secs=None, every_steps=None):
         if every_secs is None and every_steps is None:
             raise ValueError("Either every_secs or every_steps should be provided.")
@@ -166,7 +167,7 @@ class StopAtStepHook(_StepHook):
             run_context.request_stop()
 
 
-class NanLossDuringTrainingError(RuntimeError):
+class NanLossDuringTrainingError(RuntimeError, metaclass=Named):
     def __str__(self):
         return "NaN loss during training."
 
@@ -228,7 +229,7 @@ class LoggingTensorHook(SessionRunHook):
             self._log_tensors(session.run(self._current_tensors))
 
 
-class CheckpointSaverListener:
+class CheckpointSaverListener(metaclass=Named):
     def begin(self):
         pass
 

@@ -3,6 +3,7 @@ import inspect
 
 from weft import _weft
 from weft._core.framework import errors, protos
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.variables import global_variables_initializer
 from weft._core.session import client
@@ -12,7 +13,7 @@ from weft._core.train.supervisor import choice, wrap_session
 USE_DEFAULT = object()
 
 
-class Scaffold:
+class Scaffold(metaclass=Named):
     """Ops and savers of a model, gathered for a session; what is not given, the library makes."""
 
     def __init__(self, init_op=None, init_feed_dict=None, init_fn=None, ready_op=None, ready_for_local_init_op=None,
@@ -61,7 +62,7 @@ class Scaffold:
         return group(local_variables_initializer())
 
 
-class SessionCreator:
+class SessionCreator(metaclass=Named):
     def create_session(self):
         raise NotImplementedError("create_session is not implemented for %s." % self)
 
@@ -118,7 +119,7 @@ def _chain(owner, names):
     return inside
 
 
-class MonitoredSession:
+class MonitoredSession(metaclass=Named):
     """A session whose runs call hooks and survive the loss of a task."""
 
     _WRAPPERS = ("_RecoverableSession", "_CoordinatedSession", "_HookedSession")

@@ -1,5 +1,6 @@
 """tf.train.*Optimizer: parameters and bookkeeping here, gradients and updates in the library."""
 from weft import _weft
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, convert_to_tensor
 from weft._core.framework.gradient_registry import gradient_of, rows_of
 from weft._core.framework.graph import (
@@ -28,7 +29,7 @@ def as_operation(made):
     return made if isinstance(made, Operation) else made.op
 
 
-class Optimizer(PythonUpdates):
+class Optimizer(PythonUpdates, metaclass=Named):
     """What all optimizers do.  A kind of the library and its parameters make a subclass."""
 
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
@@ -370,7 +371,7 @@ piecewise_constant_decay = piecewise_constant
 
 # ---- moving averages ----
 
-class ExponentialMovingAverage:
+class ExponentialMovingAverage(metaclass=Named):
     def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):
         self._decay, self._num_updates, self._zero_debias, self._name = decay, num_updates, zero_debias, name
         self._made = self._graph = None

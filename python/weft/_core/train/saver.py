@@ -7,6 +7,7 @@ import re
 from weft import _weft
 from weft._core.files.gfile import local
 from weft._core.framework import protos
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
 from weft._core.ops.variables import Variable
@@ -53,7 +54,7 @@ def _check_once(pairs):
         seen[id(v)] = name
 
 
-class Saver:
+class Saver(metaclass=Named):
     """Saves and restores variables; the nodes and the files are the library's."""
 
     def __init__(self, var_list=None, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0,
@@ -349,7 +350,7 @@ def _prefix(ckpt_dir_or_file):
     return found
 
 
-class CheckpointReader:
+class CheckpointReader(metaclass=Named):
     """tf.train.NewCheckpointReader: names, types, shapes and values, without a graph."""
 
     def __init__(self, filepattern):

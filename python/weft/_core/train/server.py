@@ -1,8 +1,9 @@
 """tf.train.ClusterSpec: jobs and the addresses of their tasks."""
 from weft._core.framework import protos
+from weft._core.framework.absent import Named
 
 
-class ClusterSpec:
+class ClusterSpec(metaclass=Named):
     """From a dict of lists or of {task: address}, a ClusterDef or another ClusterSpec."""
 
     def __init__(self, cluster):

@@ -4,6 +4,7 @@ import weakref
 
 from weft import _weft
 from weft._core.framework import errors, protos
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
 from weft._core.ops.variables import global_variables_initializer
@@ -47,7 +48,7 @@ def _as_runtime_errors():
         raise
 
 
-class SessionManager:
+class SessionManager(metaclass=Named):
     """Sessions whose model is ready: restored from a checkpoint, initialized, or waited for."""
 
     def __init__(self, local_init_op=None, ready_op=None, ready_for_local_init_op=None, graph=None, recovery_wait_secs=30,
@@ -105,7 +106,7 @@ def wait_secs(max_wait_secs):
     return 2.0 ** 32 if max_wait_secs is None else min(float(max_wait_secs), 2.0 ** 32)
 
 
-class Supervisor:
+class Supervisor(metaclass=Named):
     USE_DEFAULT = 0
 
     def __init__(self, graph=None, ready_op=USE_DEFAULT, ready_for_local_init_op=USE_DEFAULT, is_chief=True,

@@ -1,0 +1,97 @@
+"""A name that Weft lacks: one error, with the program's line, what to use instead, and suggestions that are public names."""
+import abc
+import copy
+import enum
+import inspect
+import pickle
+import re
+
+import pytest
+
+import weft
+from test_namespaces import MODULES
+from weft._core.framework import absent
+
+# Read so often while a graph is built that they keep Python's own error.
+FAST = {weft.Tensor, weft.Operation, weft.Graph, weft.Variable, weft.SparseTensor, weft.IndexedSlices, weft.DType, weft.TensorShape,
+        weft.Dimension}
+AT = r" is not in Weft \(%s, line \d+\): " % re.escape(__file__)
+
+
+def public_classes():
+    return {value for module in MODULES.values() for name in module.__all__ if inspect.isclass(value := getattr(module, name))}
+
+
+def told(code, kind=AttributeError, **names):
+    with pytest.raises(kind) as found:
+        exec(compile(code, __file__, "exec"), {"weft": weft, **names})
+    return str(found.value)
+
+
+@pytest.mark.parametrize("namespace", sorted(MODULES))
+def test_every_public_module_names_what_it_lacks(namespace):
+    name = namespace + ".hologram"
+    assert re.match(re.escape(name) + AT, told("module.hologram", module=MODULES[namespace]))
+    path = MODULES[namespace].__name__
+    assert re.match(re.escape(name) + AT, told("from %s import hologram" % path, ImportError))
+    assert not hasattr(MODULES[namespace], "hologram") and getattr(MODULES[namespace], "hologram", 3) == 3
+
+
+def test_every_public_class_names_what_it_lacks():
+    """But tuples, errors, enumerations and messages, and what is read too often."""
+    plain = {c for c in public_classes() if not isinstance(c, absent.Named)}
+    assert [c for c in plain - FAST if not issubclass(c, (tuple, BaseException, enum.Enum)) and c.__module__.startswith("weft")] == []
+    for cls in public_classes() - plain:
+        if cls.__module__.startswith("weft") and not cls.__module__.startswith("weft._"):
+            said = told("cls.hologram", cls=cls)
+            assert re.match(r"tf[\w.]*\.%s\.hologram" % cls.__qualname__ + AT, said), said
+            assert not hasattr(cls, "hologram")
+
+
+def test_objects_name_what_they_lack():
+    data = weft.data.Dataset.range(3)
+    assert re.match(r"tf\.Session\.hologram" + AT + r"help\(tf\.Session\)", told("weft.Session().hologram"))
+    assert "did you mean shuffle?" in told("data.shufle(3)", data=data)
+    assert not hasattr(data, "hologram") and copy.copy(data) is not None
+    error = pytest.raises(AttributeError, getattr, data, "hologram").value
+    assert type(pickle.loads(pickle.dumps(error))) is AttributeError and error.args == (str(error),)
+
+
+def test_a_property_that_fails_shows_its_own_error():
+    class Hook(weft.train.SessionRunHook):
+        @property
+        def broken(self):
+            return self.nothing
+    assert told("hook.broken", hook=Hook()) == "'Hook' object has no attribute 'nothing'"
+
+
+def test_a_program_may_derive_from_a_public_class_and_an_abstract_one():
+    class Both(weft.train.SessionRunHook, abc.ABC):
+        @abc.abstractmethod
+        def method(self):
+            pass
+    with pytest.raises(TypeError, match="abstract"):
+        Both()
+
+
+def test_suggestions_are_public_names():
+    public = {name for module in MODULES.values() for name in module.__all__}
+    for code in ("weft.plaseholder", "weft.train.AdamOptimiser", "weft.data.Dataset.from_tensor_slice", "weft.GraphKeys.GLOBAL_VARIABLE",
+                 "weft.relu", "weft.conv2d_transposed", "weft.nn.tensordots"):
+        said = told(code)
+        found = re.search(r"did you mean (.*)\?", said)
+        if found:
+            for name in found.group(1).split(" or "):
+                leaf = name.rpartition(".")[2]
+                assert leaf in public or hasattr(weft.data.Dataset, leaf) or hasattr(weft.GraphKeys, leaf), said
+    assert told("weft.relu").endswith("did you mean tf.nn.relu?")
+
+
+@pytest.mark.parametrize("name, word", [
+    ("EmbeddingVariableOption", "DeepRec"), ("get_embedding_variable", "DeepRec"), ("CounterFilter", "DeepRec"),
+    ("CBFFilter", "DeepRec"), ("GlobalStepEvict", "DeepRec"), ("L2WeightEvict", "DeepRec"), ("train.AdamAsyncOptimizer", "DeepRec"),
+    ("train.AdagradDecayOptimizer", "DeepRec"), ("feature_column.categorical_column_with_embedding", "DeepRec"),
+    ("GradientTape", "eager"), ("tpu.rewrite", "TPU"), ("lite.Interpreter", "Lite"), ("contrib.lite.toco_convert", "Lite")])
+def test_names_of_other_systems_say_why_and_what_to_use(name, word):
+    said = told("weft." + name)
+    assert re.match(r"tf\.[\w.]+" + AT, said) and word in said and ": use " in said, said

@@ -117,6 +117,18 @@ class Uses:
     def visit(self, state):
         return False
 
+    def unsized(self, x):
+        """A tensor of which only the rank is known."""
+        return self.tf.placeholder_with_default(x, [None] * x.shape.ndims, name="unsized")
+
+    def folded(self, a, b):
+        return a * 0.5 + b
+
+    def keras_step(self, x, states):
+        """A step for tf.keras.backend.rnn; what comes after the state are constants."""
+        made = self.tf.tanh(x + states[0] * 0.5)
+        return made * (2 if len(states) > 1 else 1), [made]
+
     def residual(self, inputs, outputs):
         return inputs * 0.5 + outputs
 

@@ -603,10 +603,10 @@ __all__ = [
     "count_nonzero", "count_up_to", "create_partitioned_variables", "cross", "cumprod", "cumsum", "custom_gradient",
     "data", "debugging", "decode_base64", "decode_csv", "decode_raw", "depth_to_space", "dequantize", "device",
     "diag", "diag_part", "digamma", "dimension_at_index", "dimension_value", "disable_control_flow_v2",
-    "disable_eager_execution", "disable_resource_variables", "disable_v2_behavior", "distribute", "div", "div_no_nan",
-    "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch", "einsum", "enable_eager_execution",
-    "enable_resource_variables", "encode_base64", "ensure_shape", "equal", "erf", "erfc", "errors", "estimator",
-    "executing_eagerly", "exp", "expand_dims", "expm1", "eye", "fake_quant_with_min_max_args",
+    "disable_eager_execution", "disable_resource_variables", "disable_v2_behavior", "distribute", "distributions",
+    "div", "div_no_nan", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch", "einsum",
+    "enable_eager_execution", "enable_resource_variables", "encode_base64", "ensure_shape", "equal", "erf", "erfc",
+    "errors", "estimator", "executing_eagerly", "exp", "expand_dims", "expm1", "eye", "fake_quant_with_min_max_args",
     "fake_quant_with_min_max_args_gradient", "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel_gradient", "feature_column",
     "fft", "fft2d", "fft3d", "fill", "fixed_size_partitioner", "flags", "float16", "float32", "float64", "floor",
@@ -668,8 +668,8 @@ __version__, __git_version__, __compiler_version__ = VERSION, GIT_VERSION, COMPI
 __cxx11_abi_flag__, __cxx_version__, __monolithic_build__ = CXX11_ABI_FLAG, CXX_VERSION, MONOLITHIC_BUILD
 # Loaded when a program first asks for them.
 _LATER = (
-    "bitwise", "config", "contrib", "debugging", "estimator", "feature_column", "graph_util", "image", "keras",
-    "manip", "queue", "saved_model", "signal", "spectral", "sysconfig", "test", "version",
+    "bitwise", "config", "contrib", "debugging", "distributions", "estimator", "feature_column", "graph_util",
+    "image", "keras", "manip", "queue", "saved_model", "signal", "spectral", "sysconfig", "test", "version",
 )
 __getattr__ = _publish(__name__, _LATER)
 

@@ -1,5 +1,6 @@
 """Less common functions of numbers: inverse hyperbolic ones, quotients that are safe at zero, segments in any order."""
 import collections
+import re
 
 import numpy as np
 
@@ -549,3 +550,20 @@ def get_static_value(tensor, partial=False):
         raise NotImplementedError("tf.get_static_value(partial=True) is not in Weft: leave it out")
     found = constant_value(tensor)
     return None if found is None else np.asarray(found)
+
+
+def _special(name, kind):
+    """A function of one number that is an op in a scope of its name."""
+    def function(x, name=None):
+        with name_scope(name, public, [x]):
+            return op(kind, x=x)
+    public = name
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = __name__
+    return function
+
+
+_KINDS = ("BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 "
+          "Dawsn Expint FresnelCos FresnelSin Spence").split()
+SPECIAL = {re.sub("(?<=[a-z])(?=[A-Z])", "_", kind).lower(): kind for kind in _KINDS}
+globals().update({name: _special(name, kind) for name, kind in SPECIAL.items()})

@@ -1,0 +1,1 @@
+"""tf.distributions and tf.contrib.distributions: random variables with densities, samples and divergences."""

@@ -3,7 +3,12 @@ from weft._core.public import publish as _publish
 from weft.contrib import data, deprecated, framework, layers, learn, legacy_seq2seq, lookup, losses, metrics, rnn, slim, training
 
 __all__ = [
-    "data", "deprecated", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "losses", "metrics", "rnn",
-    "slim", "training",
+    "crf", "data", "deprecated", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "losses", "metrics", "rnn",
+    "seq2seq", "slim", "training",
 ]
-__getattr__ = _publish(__name__)
+_LATER = ("crf", "seq2seq")
+__getattr__ = _publish(__name__, _LATER)
+
+
+def __dir__():
+    return [*__all__, "__file__", "__path__"]

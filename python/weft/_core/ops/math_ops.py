@@ -450,7 +450,7 @@ def einsum(equation, *inputs, **kwargs):
 
 
 def tensordot(a, b, axes, name=None):
-    from weft._core.ops.array_ops import reshape, transpose
+    from weft._core.ops.array_ops import concat, reshape, transpose
     with name_scope(name, "Tensordot", [a, b, axes]) as scope:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
         if is_number(axes):
@@ -460,12 +460,23 @@ def tensordot(a, b, axes, name=None):
         ours, theirs = [x % a.shape.ndims for x in ours], [x % b.shape.ndims for x in theirs]
         free_a = [i for i in _range(a.shape.ndims) if i not in ours]
         free_b = [i for i in _range(b.shape.ndims) if i not in theirs]
-        dims_a, dims_b = a.shape.as_list(), b.shape.as_list()
-        inner = int(np.prod([dims_a[i] for i in ours]))
+        known_a, known_b = [a.shape.as_list()[i] for i in free_a], [b.shape.as_list()[i] for i in free_b]
+        inner = [a.shape.as_list()[i] or b.shape.as_list()[j] for i, j in zip(ours, theirs)]
+        inner = reduce_prod(gather_sizes(a, ours)) if None in inner else int(np.prod(inner))  # noqa: F821
         flat_a = reshape(transpose(a, free_a + ours), [-1, inner])
         flat_b = reshape(transpose(b, theirs + free_b), [inner, -1])
-        out = [-1 if dims_a[i] is None else dims_a[i] for i in free_a] + [-1 if dims_b[i] is None else dims_b[i] for i in free_b]
-        return reshape(matmul(flat_a, flat_b), out, name=scope)
+        out = [-1 if n is None else n for n in known_a + known_b]
+        if out.count(-1) > 1:
+            out = concat([gather_sizes(a, free_a), gather_sizes(b, free_b)], 0)
+        made = reshape(matmul(flat_a, flat_b), out, name=scope)
+        made.set_shape(known_a + known_b)
+        return made
+
+
+def gather_sizes(x, axes):
+    """The sizes of some axes as a vector, where they are known only when the graph runs."""
+    from weft._core.ops.array_ops import gather, shape
+    return gather(shape(x), constant(axes, dtypes.int32))
 
 
 _range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins__.range

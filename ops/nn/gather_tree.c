@@ -71,7 +71,7 @@ static weft_err tree_cpu(kernel *k) {
   const shape *s = &k->in[0]->shape;
   weft_tensor *y = weft__out(k, 0, s);
   if (!y) return WEFT_OOM;
-  tree t = {TENSOR_DATA(k->in[0], int32_t), TENSOR_DATA(k->in[1], int32_t), TENSOR_DATA(y, int32_t), s->dim[2],
+  tree t = {TENSOR_DATA(k->in[0], int32_t), TENSOR_DATA(k->in[1], int32_t),   TENSOR_DATA(y, int32_t), s->dim[2],
             s->dim[1] * s->dim[2],          TENSOR_DATA(k->in[3], int32_t)[0]};
   const int32_t *lengths = TENSOR_DATA(k->in[2], int32_t);
   for (int64_t i = 0, n = weft__shape_count(s); i < n; i++) t.out[i] = t.end;
@@ -89,8 +89,8 @@ static weft_err tree_cpu(kernel *k) {
 
 static const op_case tree_cases[] = {
     /* The published example: the second step of beam 0 came from beam 0, and so on. */
-    {"i32[3,1,3] 1 2 3 4 5 6 7 8 9; i32[3,1,3] 0 0 0 0 1 1 2 1 2; i32[1] 3; i32[] 10",
-     "i32[3,1,3] 2 2 2 6 5 6 7 8 9", NULL, CASE_NO_PARITY},
+    {"i32[3,1,3] 1 2 3 4 5 6 7 8 9; i32[3,1,3] 0 0 0 0 1 1 2 1 2; i32[1] 3; i32[] 10", "i32[3,1,3] 2 2 2 6 5 6 7 8 9",
+     NULL, CASE_NO_PARITY},
     {"i32[2,2,1] 1 2 3 4; i32[2,2,1] 0; i32[2] 2 1; i32[] 9", "i32[2,2,1] 1 2 3 9", NULL, CASE_NO_PARITY},
     {"i32[3,1,1] 1 9 3; i32[3,1,1] 0; i32[1] 7; i32[] 9", "i32[3,1,1] 1 9 9", NULL, CASE_NO_PARITY},
     {"i32[2,1,1] 1 2; i32[2,1,1] 0 1; i32[1] 2; i32[] 9", "error INVALID_ARGUMENT", NULL, CASE_NO_PARITY},
@@ -101,7 +101,7 @@ static const op_case tree_cases[] = {
 
 OPS(gather_tree) = {
     {"GatherTree(step_ids:T, parent_ids:T, max_sequence_lengths:int32, end_token:T) -> (beams:T) | T:type{int32}",
-     "The sequences of a beam search, from the ids and the parents of its steps.", .infer = tree_infer,
-     .cpu = tree_cpu, .no_grad = true, .cases = tree_cases},
+     "The sequences of a beam search, from the ids and the parents of its steps.", .infer = tree_infer, .cpu = tree_cpu,
+     .no_grad = true, .cases = tree_cases},
     {0},
 };

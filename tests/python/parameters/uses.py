@@ -2,6 +2,7 @@
 import base64
 
 import numpy as np
+import uses_contrib
 
 # A picture of 16 x 8 pixels, and one of a single red pixel.
 JPEG = """
@@ -17,7 +18,7 @@ EAPwBuyIfKiQI4ODvkB/TiilLKPk3xIR3SMt+vIooA/9k=
 GIF = "R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs="
 
 
-class Uses:
+class Uses(uses_contrib.ContribUses):
     """The ways to use a result, for one system."""
 
     def __init__(self, tf):

@@ -45,6 +45,12 @@ def _masked_score(score, lengths, score_mask_value):
         return tf.where(mask, score, score_mask_value * tf.ones_like(score))
 
 
+def _check_dtype(dtype, memory):
+    if dtype is not None and tf.as_dtype(dtype) != memory.dtype.base_dtype:
+        raise TypeError("the memory is of type %s, but the attention of dtype=%s: give the memory's type as dtype" % (
+            memory.dtype.base_dtype.name, tf.as_dtype(dtype).name))
+
+
 class _BaseAttentionMechanism(AttentionMechanism):
     """A memory with its keys, and a function that makes probabilities of scores."""
 
@@ -58,6 +64,7 @@ class _BaseAttentionMechanism(AttentionMechanism):
             lengths = None if memory_sequence_length is None else tf.convert_to_tensor(memory_sequence_length,
                                                                                        name="memory_sequence_length")
             self._values = _prepare_memory(memory, lengths, check_inner_dims_defined)
+            _check_dtype(self._dtype, nest.flatten(self._values)[0])
             self._keys = self._values if memory_layer is None else memory_layer(self._values)
             self._dtype = self._dtype or nest.flatten(self._keys)[0].dtype
             if custom_key_value_fn is not None:

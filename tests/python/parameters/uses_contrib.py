@@ -1,0 +1,126 @@
+"""What the recipes of tf.contrib's models do with a result: a decoder decodes, an attention is asked, a chain is decoded."""
+import numpy as np
+
+MEMORY = np.linspace(-1, 1, 2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4)
+
+
+class ContribUses:
+    """The ways to use a result of tf.contrib, for one system."""
+
+    def memory(self):
+        return self.tf.constant(MEMORY)
+
+    def asked(self, mechanism, state=None):
+        """Two questions to an attention mechanism: alignments, values, and the gradient of its variables."""
+        tf = self.tf
+        state = mechanism.initial_state(2, tf.float32)
+        with tf.variable_scope("asking"):
+            found, state = mechanism(tf.constant(MEMORY[:, 0] * 2), state)
+        with tf.variable_scope("asking", reuse=True):
+            again, _ = mechanism(tf.constant(MEMORY[:, 1]), state)
+        return [found, again, mechanism.values, mechanism.keys, [v.name for v in tf.global_variables()]]
+
+    def luong(self, **kwargs):
+        return self.tf.contrib.seq2seq.LuongAttention(4, self.memory(), **kwargs)
+
+    def two_attentions(self):
+        return [self.luong(), self.luong()]
+
+    def attended(self, wrapper):
+        """Two steps of an attention wrapper."""
+        tf = self.tf
+        state = wrapper.zero_state(2, tf.float32)
+        first, state = wrapper(self.memory()[:, 0], state)
+        second, state = wrapper(self.memory()[:, 1], state)
+        history = state.alignment_history
+        return [first, second, state.alignments, history.stack() if hasattr(history, "stack") else history]
+
+    def joined(self, inputs, attention):
+        return inputs + attention
+
+    def attention_fn(self, mechanism, output, state, layer):
+        alignments, state = mechanism(output, state=state)
+        return output * 2, alignments, state
+
+    def doubling(self, units=4):
+        return _Doubled(self.tf, units)
+
+    def table(self):
+        return self.tf.constant(np.sin(np.arange(20, dtype=np.float32)).reshape(5, 4))
+
+    def training_helper(self):
+        return self.tf.contrib.seq2seq.TrainingHelper(self.memory(), [3, 2])
+
+    def decoder(self, helper=None, cell=None):
+        tf = self.tf
+        return tf.contrib.seq2seq.BasicDecoder(cell or self.cell(4), helper or self.training_helper(), tf.ones([2, 4]))
+
+    def decoded(self, decoder, steps=3):
+        out, state, lengths = self.tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=steps)
+        return [out, lengths]
+
+    def beam_cell(self):
+        """A cell with attention for two rows and three beams."""
+        tf = self.tf
+        if "_beam_cell" not in self.__dict__:
+            wide = tf.contrib.seq2seq.tile_batch(self.memory(), 3)
+            mechanism = tf.contrib.seq2seq.LuongAttention(4, wide)
+            self._beam_cell = tf.contrib.seq2seq.AttentionWrapper(self.cell(4), mechanism, alignment_history=True)
+        return self._beam_cell
+
+    def beam_state(self):
+        return self.beam_cell().zero_state(6, self.tf.float32)
+
+    def beams_of(self, decoder):
+        out, state, lengths = self.tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=3)
+        found = [out.predicted_ids, out.beam_search_decoder_output.scores, lengths]
+        history = getattr(state.cell_state, "alignment_history", None)
+        return found if history is None else found + [history if self.is_tensor(history) else history.stack()]
+
+    def is_tensor(self, x):
+        return hasattr(x, "op") and not hasattr(x, "handle")
+
+    def with_gradient(self, decoded):
+        """What a decoder made, and the gradient of its outputs."""
+        tf = self.tf
+        out = decoded[0].rnn_output
+        return [out, decoded[2], tf.gradients(out, tf.trainable_variables())]
+
+    def starts(self):
+        return self.tf.constant([False, False]), self.memory()[:, 0]
+
+    def first_id(self, time, outputs, state):
+        return self.tf.argmax(outputs, -1, output_type=self.tf.int32)
+
+    def next_row(self, time, outputs, state, sample_ids):
+        return self.tf.constant([False, False]), outputs, state
+
+    def ended(self, ids):
+        return self.tf.constant([False, False])
+
+    def twice(self, x):
+        return x * 2.0
+
+    def keys_and_values(self, keys, values):
+        return keys * 2.0, values * 3.0
+
+    def chain(self):
+        return self.tf.constant(np.cos(np.arange(9, dtype=np.float32)).reshape(3, 3))
+
+    def chain_inputs(self):
+        return self.tf.constant(np.sin(np.arange(18, dtype=np.float32)).reshape(2, 3, 3))
+
+
+class _Doubled:
+    """A layer without variables: its outputs are inputs times two, cut or padded to `units`."""
+
+    variables = ()
+
+    def __init__(self, tf, units):
+        self.tf, self.units = tf, units
+
+    def __call__(self, x):
+        return x * 2.0
+
+    def compute_output_shape(self, shape):
+        return shape

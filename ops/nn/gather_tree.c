@@ -102,6 +102,6 @@ static const op_case tree_cases[] = {
 OPS(gather_tree) = {
     {"GatherTree(step_ids:T, parent_ids:T, max_sequence_lengths:int32, end_token:T) -> (beams:T) | T:type{int32}",
      "The sequences of a beam search, from the ids and the parents of its steps.", .infer = tree_infer, .cpu = tree_cpu,
-     .no_grad = true, .cases = tree_cases},
+     .cases = tree_cases},
     {0},
 };

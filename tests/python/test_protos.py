@@ -10,6 +10,7 @@ from tensorflow.core.protobuf import (
     saved_model_pb2,
     saver_pb2,
     tensorflow_server_pb2,
+    trackable_object_graph_pb2,
 )
 from tensorflow.core.util import event_pb2
 
@@ -19,7 +20,8 @@ from weft._core.framework import proto, protos
 KINDS = {1: "double", 2: "float", 3: "int", 4: "int", 5: "int32", 6: "fixed64", 8: "bool", 9: "string", 12: "bytes", 13: "int",
          14: "enum"}
 FILES = [config_pb2, graph_pb2, meta_graph_pb2, saver_pb2, queue_runner_pb2, cluster_pb2, tensorflow_server_pb2, event_pb2,
-         summary_pb2, example_pb2, variable_pb2, device_attributes_pb2, step_stats_pb2, saved_model_pb2]
+         summary_pb2, example_pb2, variable_pb2, device_attributes_pb2, step_stats_pb2, saved_model_pb2,
+         trackable_object_graph_pb2]
 OURS = {name: value for name, value in vars(protos).items() if isinstance(value, type) and issubclass(value, proto.Message)}
 
 

@@ -1,12 +1,28 @@
 """tf.contrib: what programs of 2016 to 2019 take from it."""
 from weft._core.public import publish as _publish
-from weft.contrib import data, deprecated, framework, layers, learn, legacy_seq2seq, lookup, losses, metrics, rnn, slim, training
+from weft.contrib import (
+    checkpoint,
+    data,
+    deprecated,
+    framework,
+    layers,
+    learn,
+    legacy_seq2seq,
+    lookup,
+    losses,
+    metrics,
+    rnn,
+    slim,
+    training,
+)
 
 __all__ = [
-    "crf", "data", "deprecated", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "losses", "metrics", "rnn",
-    "seq2seq", "slim", "training",
+    "checkpoint", "crf", "data", "deprecated", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "losses",
+    "metrics", "rnn", "seq2seq", "slim", "training",
 ]
-_LATER = ("crf", "seq2seq")
+_LATER = (
+    "crf", "seq2seq",
+)
 __getattr__ = _publish(__name__, _LATER)
 
 

@@ -40,6 +40,15 @@ class Uses(uses_contrib.ContribUses):
             sess.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
         return sess
 
+    def captured(self):
+        """One module per graph."""
+        return self.tf.get_default_graph().__dict__.setdefault("_captured", self.tf.Module())
+
+    def managed(self, manager):
+        """The checkpoints that three saves leave."""
+        with self.session().as_default():
+            return [manager.save() for _ in range(3)], manager.checkpoints
+
     def after(self, fetch, then, steps=2):
         """The values of `then` after some runs of `fetch`."""
         with self.session() as sess:

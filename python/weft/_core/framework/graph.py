@@ -229,7 +229,9 @@ def _session(session, graph, what, method):
 
 
 def device_text(device):
-    """A device as the library takes it."""
+    """A device as the library takes it; a program may leave out the first slash ("cpu:0")."""
+    if isinstance(device, str) and device and not device.startswith("/"):
+        return "/" + device
     if device is None or isinstance(device, str):
         return device
     return device.to_string()

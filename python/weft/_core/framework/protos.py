@@ -183,6 +183,21 @@ DeviceLocality = message("DeviceLocality", "1 int32 bus_id", "2 int32 numa_node"
 DeviceAttributes = message("DeviceAttributes", "1 string name", "2 string device_type", "4 int memory_limit",
     (5, DeviceLocality, "locality"), "6 fixed64 incarnation", "7 string physical_device_desc", "8 int xla_global_id")
 SavedModel = message("SavedModel", "1 int saved_model_schema_version", (2, MetaGraphDef, "meta_graphs", "repeated"))
+BoolValue = message("BoolValue", "1 bool value")
+RegisteredSaver = message("RegisteredSaver", "1 string name", "2 string object_name")
+TrackableObject_ObjectReference = message("ObjectReference", "1 int32 node_id", "2 string local_name")
+TrackableObject_SerializedTensor = message("SerializedTensor", "1 string name", "2 string full_name",
+    "3 string checkpoint_key")
+TrackableObject_SlotVariableReference = message("SlotVariableReference", "1 int32 original_variable_node_id",
+    "2 string slot_name", "3 int32 slot_variable_node_id")
+TrackableObjectGraph_TrackableObject = message("TrackableObject",
+    (1, TrackableObject_ObjectReference, "children", "repeated"),
+    (2, TrackableObject_SerializedTensor, "attributes", "repeated"),
+    (3, TrackableObject_SlotVariableReference, "slot_variables", "repeated"), (4, RegisteredSaver, "registered_saver"),
+    (5, BoolValue, "has_checkpoint_values"), ObjectReference=TrackableObject_ObjectReference,
+    SerializedTensor=TrackableObject_SerializedTensor, SlotVariableReference=TrackableObject_SlotVariableReference)
+TrackableObjectGraph = message("TrackableObjectGraph", (1, TrackableObjectGraph_TrackableObject, "nodes", "repeated"),
+    TrackableObject=TrackableObjectGraph_TrackableObject)
 
 # Messages that hold their own kind, or one another.
 NameAttrList.FIELDS["attr"] = (2, AttrValue, "map")

@@ -10,6 +10,7 @@ from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.framework.nest import flatten
 from weft._core.framework.tensor_shape import TensorShape
+from weft._core.framework.trackable import Trackable, is_trackable
 from weft._core.ops.partitioned import PartitionedVariable
 from weft._core.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 
@@ -33,7 +34,7 @@ def _has(variables, variable):
     return any(v is variable for v in variables)
 
 
-class Layer(metaclass=Named):
+class Layer(Trackable, metaclass=Named):
     """A layer; subclasses write build(input_shape), which calls add_weight, and call(inputs)."""
 
     # Of a subclass that does not call __init__.
@@ -123,6 +124,8 @@ class Layer(metaclass=Named):
                                 partitioner=partitioner, use_resource=use_resource, **kwargs)
         self._lists()["_losses"].extend(get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES)[before:])
         self._track(made)
+        if is_trackable(made):
+            self._track_trackable(made, name, overwrite=True)
         return made
 
     def add_variable(self, *args, **kwargs):

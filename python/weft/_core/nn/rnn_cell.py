@@ -8,6 +8,7 @@ from weft._core.framework.build import constant, constant_value, convert_to_tens
 from weft._core.framework.graph import Tensor, get_default_graph, name_scope
 from weft._core.framework.nest import flatten, is_nested, map_structure, pack_like
 from weft._core.framework.tensor_shape import TensorShape
+from weft._core.framework.trackable import is_trackable
 from weft._core.nn import nn
 from weft._core.nn.base_layer import Layer
 from weft._core.ops import array_ops, init_ops, math_ops, random_ops
@@ -240,6 +241,9 @@ class MultiRNNCell(RNNCell):
         if not state_is_tuple and any(is_nested(c.state_size) for c in cells):
             raise ValueError("Some cells return tuples of states, but the flag state_is_tuple is not set. State sizes are: %s" % (
                 [c.state_size for c in cells],))
+        for i, cell in enumerate(cells):
+            if is_trackable(cell):
+                self._track_trackable(cell, "cell-%d" % i)
 
     @property
     def state_size(self):
@@ -290,6 +294,8 @@ class _Wrapper(RNNCell):
             raise TypeError("The argument 'cell' (%r) is not an RNNCell: 'output_size' and 'state_size' properties and a callable "
                             "are required" % (cell,))
         self._cell = self.cell = cell
+        if is_trackable(cell):
+            self._track_trackable(cell, "cell")
 
     state_size = property(lambda self: self._cell.state_size)
     output_size = property(lambda self: self._cell.output_size)

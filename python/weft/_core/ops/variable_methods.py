@@ -2,9 +2,10 @@
 programs use although they are not TensorFlow's public API."""
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.details import OVERLOADABLE_OPERATORS, Reference
+from weft._core.framework.trackable import Trackable
 
 
-class VariableMethods:
+class VariableMethods(Trackable):
     """What Variable has from here; a subclass may have its own."""
 
     OVERLOADABLE_OPERATORS = OVERLOADABLE_OPERATORS
@@ -14,6 +15,9 @@ class VariableMethods:
     _handle_name = property(lambda self: self.name)
     _unique_id = property(lambda self: self.op.name)
     _in_graph_mode = property(lambda self: True)
+
+    def _gather_saveables_for_checkpoint(self):
+        return {"VARIABLE_VALUE": self}
 
     def _AsTensor(self):
         return self.value()

@@ -296,7 +296,9 @@ class BaseSession:
         fetch = self._compiled(fetches)
         feeds = [_feed(graph, k, v) for k, v in _spread(feed_dict)] if feed_dict else ()
         timeout, trace = self._asked(options, run_metadata)
-        made = self._values(run_metadata, timeout, trace, self._c.run, feeds, fetch.outs, fetch.targets)
+        made = []  # without anything to run there is no step, as in TensorFlow
+        if fetch.outs or fetch.targets:
+            made = self._values(run_metadata, timeout, trace, self._c.run, feeds, fetch.outs, fetch.targets)
         if any(out in fetch.places for out, _ in feeds):
             made = _fed(graph, feed_dict, fetch.places, list(made))
         return fetch.rebuild(self._as_text(made))

@@ -1,4 +1,6 @@
 """tf.train.*Optimizer: parameters and bookkeeping here, gradients and updates in the library."""
+import re
+
 from weft import _weft
 from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, convert_to_tensor
@@ -13,6 +15,7 @@ from weft._core.framework.graph import (
     graph_of,
     name_scope,
 )
+from weft._core.framework.trackable import Trackable
 from weft._core.ops.control_flow import no_op
 from weft._core.ops.gradients import _out, is_tree
 from weft._core.ops.variables import Variable, assign_add, resource_wanted, trainable_variables, variable_of
@@ -29,7 +32,7 @@ def as_operation(made):
     return made if isinstance(made, Operation) else made.op
 
 
-class Optimizer(PythonUpdates, metaclass=Named):
+class Optimizer(PythonUpdates, Trackable, metaclass=Named):
     """What all optimizers do.  A kind of the library and its parameters make a subclass."""
 
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
@@ -132,8 +135,10 @@ class Optimizer(PythonUpdates, metaclass=Named):
             if self._KIND is None or in_python(self):
                 operation = self._apply_in_python(pairs, global_step, name)
             else:
+                before = {v.name for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)}
                 operation = self._apply_in_library(graph, pairs, global_step, name or self._name)
                 self._applied = operation.name
+                self._find_non_slots(graph, before)
         if operation not in graph._collection(GraphKeys.TRAIN_OP):
             graph.add_to_collection(GraphKeys.TRAIN_OP, operation)
         return operation
@@ -157,6 +162,16 @@ class Optimizer(PythonUpdates, metaclass=Named):
                 if global_step is None:
                     return no_op(scope)
                 return as_operation(assign_add(global_step, convert_to_tensor(1, global_step.dtype.base_dtype), name=scope))
+
+    def _find_non_slots(self, graph, before):
+        """Remembers the variables that the library just made and that belong to no variable, by the names of their kind."""
+        for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES):
+            kind = re.sub(r"_\d+$", "", v.op.name.rpartition("/")[2])
+            if v.name not in before and kind in ("beta1_power", "beta2_power"):
+                self.__dict__.setdefault("_non_slots", {})[kind] = v
+
+    def _trackable_children(self):
+        return {**super()._trackable_children(), **dict(sorted(self.__dict__.get("_non_slots", {}).items()))}
 
     def minimize(self, loss, global_step=None, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
                  colocate_gradients_with_ops=False, name=None, grad_loss=None):
@@ -188,8 +203,7 @@ class Optimizer(PythonUpdates, metaclass=Named):
         if self._made is None:
             return []
         found = [self.get_slot(v, s) for s in self.get_slot_names() for v in trainable_variables()]
-        own = [v for v in self._graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
-               if v.op.name.rpartition("/")[2] in ("beta1_power", "beta2_power")]
+        own = list(self.__dict__.get("_non_slots", {}).values())
         return sorted([v for v in found if v is not None] + own, key=lambda v: v.op.name)
 
 

@@ -6,11 +6,12 @@ import re
 
 from weft import _weft
 from weft._core.files.gfile import local
-from weft._core.framework import protos
+from weft._core.framework import errors, protos
 from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
 from weft._core.ops.variables import Variable
+from weft._core.platform import logging
 from weft._core.train.meta_graph import _prefixed, export_meta_graph, in_scope, strip_scope
 
 
@@ -52,6 +53,20 @@ def _check_once(pairs):
         if id(v) in seen:
             raise ValueError("At least two variables have the same name: %s" % v.op.name)
         seen[id(v)] = name
+
+
+_OBJECTS_MISSING = (
+    "\n\nExisting variables not in the checkpoint: %s\n\nVariables names when this checkpoint was written which don't exist "
+    "now: %s\n\n(%d variable name(s) did match)\n\nCould not find some variables in the checkpoint (see names above). Saver was "
+    "attempting to load an object-based checkpoint (saved using tf.train.Checkpoint or tf.keras.Model.save_weights) using "
+    "variable names. If the checkpoint was written with eager execution enabled, it's possible that variable names have changed "
+    "(for example missing a '_1' suffix). It's also possible that there are new variables which did not exist when the "
+    "checkpoint was written. You can construct a Saver(var_list=...) with only the variables which previously existed, and if "
+    "variable names have changed you may need to make this a dictionary with the old names as keys.")
+
+
+def _difference(wanted, held):
+    return sorted(wanted - set(held)), sorted(set(held) - wanted)
 
 
 class Saver(metaclass=Named):
@@ -200,7 +215,32 @@ class Saver(metaclass=Named):
             raise ValueError("The passed save_path is not a valid checkpoint: %s" % save_path)
         if self._made is None:
             raise RuntimeError("`build()` should be called before restore if defer_build==True")
-        _weft.saver_restore(self._made, _plain(sess)._c, str(save_path))
+        try:
+            _weft.saver_restore(self._made, _plain(sess)._c, str(save_path))
+        except errors.NotFoundError:
+            self._restore_objects(sess, str(save_path))
+
+    def _restore_objects(self, sess, save_path):
+        """Restores what tf.train.Checkpoint wrote: it notes the names that variables have for a Saver.
+
+        Any other checkpoint raises the error that is being handled.
+        """
+        from weft._core.train.object_graph import read_proto
+        reader = CheckpointReader(save_path)
+        proto = read_proto(reader)
+        if proto is None:
+            raise  # noqa: PLE0704 - called while an error is handled
+        keys = {a.full_name: a.checkpoint_key for node in proto.nodes for a in node.attributes}
+        var_list = self.__dict__.get("_var_list") or self._graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+        pairs = [(v, name or v._shared_name) for v, name in _named(var_list)]
+        missing, unknown = _difference({name for _, name in pairs}, keys)
+        if missing:
+            raise errors.NotFoundError(None, None, _OBJECTS_MISSING % (", ".join(missing), ", ".join(unknown),
+                                                                       len(keys) - len(unknown))) from None
+        logging.warning("Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, and will "
+                        "re-build the Saver. Instead, consider loading object-based checkpoints using tf.train.Checkpoint().")
+        for v, name in pairs:
+            v.load(reader.get_tensor(keys[name]), sess)
 
     @property
     def last_checkpoints(self):
@@ -355,6 +395,9 @@ class CheckpointReader(metaclass=Named):
 
     def __init__(self, filepattern):
         self._path = os.fspath(filepattern)
+        if not checkpoint_exists(self._path):
+            raise errors.NotFoundError(None, None, "Unsuccessful TensorSliceReader constructor: Failed to find any matching "
+                                       "files for %s" % self._path)
         self._rows = {name: (dtype, shape) for name, dtype, shape in _weft.checkpoint_list(self._path)}
 
     def get_variable_to_shape_map(self):

@@ -245,8 +245,13 @@ weft_err weft__conv2d(kernel *k, conv_after *after) {
 
 static weft_err conv_cpu(kernel *k) { return weft__conv2d(k, NULL); }
 
-/* The shape that an input holds: dims are checked by whoever uses it, the count here. */
+/* The shape that an input holds: dims are checked by whoever uses it, the count here.  Input `name` of the second versions of
+ * the gradients is called otherwise: it is a tensor of that shape. */
 weft_err weft__conv_shape_input(const kernel *k, int i, const char *name, shape *out) {
+  if (k->op && strcmp(k->op->opdef.in[i].name, name)) {
+    *out = k->in[i]->shape;
+    return WEFT_OK;
+  }
   WEFT_TRY(weft__kernel_ints(k, i, name, out->dim, &out->rank));
   for (int d = 0; d < out->rank; d++)
     if (out->dim[d] < 0)
@@ -312,13 +317,19 @@ static weft_err conv_infer(infer *s) {
   return WEFT_OK;
 }
 
+/* As weft__conv_shape_input, in a shape rule. */
+static weft_err shape_input_infer(infer *s, int i, const char *name, shape *out) {
+  if (!strcmp(s->node->op->opdef.in[i].name, name)) return weft__infer_shape_value(s, i, out);
+  return weft__infer_rank(s, i, 4, out);
+}
+
 static weft_err conv_input_infer(infer *s) {
   window w;
   shape x, f, dy;
   WEFT_TRY(weft__window_infer(&w, s));
   WEFT_TRY(weft__infer_rank(s, 1, 4, &f));
   WEFT_TRY(weft__infer_rank(s, 2, 4, &dy));
-  WEFT_TRY(weft__infer_shape_value(s, 0, &x));
+  WEFT_TRY(shape_input_infer(s, 0, "input_sizes", &x));
   if (x.rank == 2) x = weft__image_shape(&w, dy.dim[0], x.dim[0], x.dim[1], f.dim[2]);
   if (x.rank < 0) x = SHAPE4(dy.dim[0], -1, -1, -1);
   if (x.rank != 4)
@@ -335,7 +346,7 @@ static weft_err conv_filter_infer(infer *s) {
   WEFT_TRY(weft__window_infer(&w, s));
   WEFT_TRY(weft__infer_rank(s, 0, 4, NULL));
   WEFT_TRY(weft__infer_rank(s, 2, 4, NULL));
-  WEFT_TRY(weft__infer_shape_value(s, 1, &f));
+  WEFT_TRY(shape_input_infer(s, 1, "filter_sizes", &f));
   if (f.rank < 0) f = SHAPE4(-1, -1, -1, -1);
   if (f.rank != 4) return weft__infer_fail(s, "Shape must be rank 4 but is rank %d", f.rank);
   s->out[0] = f;
@@ -471,6 +482,18 @@ static const op_case conv_filter_cases[] = {
     {0},
 };
 
+static const op_case conv_input_v2_cases[] = {
+    {"f32[2,5,6,3] rand; f32[3,2,3,4] rand; f32[2,2,5,4] rand", NULL, "strides=[1,2,1,1] padding='VALID'",
+     CASE_NO_GRAD | CASE_NO_PARITY},
+    {0},
+};
+
+static const op_case conv_filter_v2_cases[] = {
+    {"f32[2,5,6,3] rand; f32[3,2,3,4] rand; f32[2,2,5,4] rand", NULL, "strides=[1,2,1,1] padding='VALID'",
+     CASE_NO_GRAD | CASE_NO_PARITY},
+    {0},
+};
+
 OPS(conv) = {
     {"Conv2D(input:T, filter:T) -> (output:T) | T:type{half,bfloat16,float,double,int32} strides:list(int) "
      "use_cudnn_on_gpu:bool=true padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
@@ -491,5 +514,17 @@ OPS(conv) = {
      "The gradient of a convolution towards its filter.", .infer = conv_filter_infer, .cpu = conv_filter_cpu,
      .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare, .grad = conv_filter_grad,
      .cases = conv_filter_cases},
+    {"Conv2DBackpropInputV2(input:T, filter:T, out_backprop:T) -> (output:T) | "
+     "T:type{half,bfloat16,float,double,int32} strides:list(int) use_cudnn_on_gpu:bool=true "
+     "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
+     "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
+     "Conv2DBackpropInput, told the shape by a tensor.", .infer = conv_input_infer, .cpu = conv_input_cpu,
+     .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare, .cases = conv_input_v2_cases},
+    {"Conv2DBackpropFilterV2(input:T, filter:T, out_backprop:T) -> (output:T) | "
+     "T:type{half,bfloat16,float,double} strides:list(int) use_cudnn_on_gpu:bool=true "
+     "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
+     "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
+     "Conv2DBackpropFilter, told the shape by a tensor.", .infer = conv_filter_infer, .cpu = conv_filter_cpu,
+     .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare, .cases = conv_filter_v2_cases},
     {0},
 };

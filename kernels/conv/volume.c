@@ -1,0 +1,384 @@
+/* volume.c - windows of volumes gathered into matrices, and the three products of a convolution with them.
+ *
+ * Forward: rows of gathered windows times the filter.  Towards the filter: for each tap, the gathered pixels transposed
+ * times the gradient.  Towards the input: for each tap, the gradient times the transposed filter, added to the pixels
+ * that the tap reads.  No two units of work write to the same element. */
+#include "kernels/conv/volume.h"
+
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "kernels/gemm/gemm.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 256 * 1024, FLOPS_PER_NS = 16 };
+
+/* ---- windows of nodes ---- */
+
+/* A list of five integers by name; absent gives ones. */
+static weft_err volume_five(const weft_node *n, const char *name, const char *kind, int64_t *out) {
+  const attr *a = weft__node_attr(n, name);
+  for (int i = 0; i < 5; i++) out[i] = 1;
+  if (!a) return WEFT_OK;
+  if (a->kind != ATTR_INT || !a->is_list || a->n != 5)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s requires the %s attribute to contain 5 values, but got: %d", kind,
+                      name, a->n);
+  for (int i = 0; i < 5; i++) {
+    if (!weft__fits_int(a->is[i]))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Attr %s has value %lld out of range for an int32", name,
+                        (long long)a->is[i]);
+    out[i] = a->is[i];
+  }
+  return WEFT_OK;
+}
+
+static weft_err volume_sizes(volume_window *w, const weft_node *node) {
+  int64_t v[5];
+  WEFT_TRY(volume_five(node, "ksize", "Pool3D", v));
+  w->batch_size = v[0], w->channel_size = v[w->channel];
+  for (int i = 0; i < 3; i++) w->at[i].size = v[w->axis[i]];
+  for (int i = 0; i < 5; i++)
+    if (v[i] <= 0)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Sliding window ksize for dimension %d was zero or negative: %lld", i,
+                        (long long)v[i]);
+  return WEFT_OK;
+}
+
+weft_err weft__volume_window_read(volume_window *w, const weft_node *node) {
+  const bool pools = weft__node_attr(node, "ksize") != NULL;
+  int64_t stride[5], dilation[5];
+  *w = (volume_window){.channels_second = weft__node_str_is(node, "data_format", "NCDHW"),
+                       .padding = weft__node_str_is(node, "padding", "SAME") ? PAD_SAME : PAD_VALID};
+  w->channel = w->channels_second ? 1 : 4;
+  WEFT_TRY(volume_five(node, "dilations", "Conv3D", dilation));
+  WEFT_TRY(volume_five(node, "strides", pools ? "Pool3D" : "Conv3D", stride));
+  w->batch_stride = stride[0], w->channel_stride = stride[w->channel];
+  w->batch_dilation = dilation[0], w->channel_dilation = dilation[w->channel];
+  for (int i = 0; i < 3; i++) {
+    const int at = w->axis[i] = (w->channels_second ? 2 : 1) + i;
+    w->at[i] = (window_axis){.size = -1, .in = -1, .out = -1, .stride = stride[at], .dilation = dilation[at]};
+    if (stride[at] <= 0)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Stride must be > 0, but got %lld", (long long)stride[at]);
+    if (dilation[at] < 1)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Dilation rate must be >= 1, but got %lld", (long long)dilation[at]);
+  }
+  return pools ? volume_sizes(w, node) : WEFT_OK;
+}
+
+weft_err weft__volume_window_infer(volume_window *w, infer *s) {
+  char why[512];
+  if (weft__volume_window_read(w, s->node) == WEFT_OK) return WEFT_OK;
+  snprintf(why, sizeof why, "%s", weft__error_message());
+  return weft__infer_fail(s, "%s", why);
+}
+
+weft_err weft__volume_prepare(const weft_node *node, void **state) {
+  volume_window *w = weft__alloc(sizeof *w);
+  if (!w) return WEFT_OOM;
+  const weft_err err = weft__volume_window_read(w, node);
+  if (err) weft__free(w);
+  *state = err ? NULL : w;
+  return err;
+}
+
+void weft__volume_unprepare(void *state) { weft__free(state); }
+
+shape weft__volume_shape(const volume_window *w, int64_t batch, const int64_t *sizes, int64_t channels) {
+  shape s = {.rank = 5, .dim = {batch}};
+  s.dim[w->channel] = channels;
+  for (int i = 0; i < 3; i++) s.dim[w->axis[i]] = sizes[i];
+  return s;
+}
+
+/* ---- gathering ---- */
+
+typedef struct volume_job {
+  const volume *v;
+  const void *a, *b; /* the two that are given, in the order of the function's arguments */
+  void *out;
+  int64_t in_pixels, out_pixels, taps; /* of one volume; of the filter */
+  int64_t in, out_group;               /* channels of a group */
+  int64_t block, blocks;               /* pixels in a block, blocks in a volume */
+  int64_t chunk, chunks;               /* input channels in a unit of work, such units in a group */
+  bool failed;                         /* no memory; written by any thread, only ever to true */
+} volume_job;
+
+static size_t element(const volume_job *j) { return weft__dtype_size(j->v->type); }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The coordinates of a pixel of the output, or the offsets of a tap. */
+static void volume_unflatten(const volume *v, int64_t flat, bool is_tap, int64_t *at) {
+  for (int i = 2; i >= 0; i--) {
+    const int64_t n = is_tap ? v->at[i].size : v->at[i].out;
+    at[i] = flat % n;
+    flat /= n;
+  }
+}
+
+/* The input pixel that a tap reads for an output pixel; -1 if it is padding. */
+static int64_t volume_source(const volume *v, const int64_t *pixel, const int64_t *tap) {
+  int64_t flat = 0;
+  for (int i = 0; i < 3; i++) {
+    const window_axis *a = &v->at[i];
+    const int64_t at = pixel[i] * a->stride + tap[i] * a->dilation - a->before;
+    if (at < 0 || at >= a->in) return -1;
+    flat = flat * a->in + at;
+  }
+  return flat;
+}
+
+static void volume_next(const volume *v, int64_t *pixel) {
+  for (int i = 2; i >= 0; i--) {
+    if (++pixel[i] < v->at[i].out || i == 0) return;
+    pixel[i] = 0;
+  }
+}
+
+/* Copies n channels of an input pixel, from channel `first` on, to dst; zeros for padding. */
+static void volume_copy_pixel(const volume_job *j, const char *x, int64_t source, int64_t first, int64_t n, char *dst) {
+  const size_t size = element(j);
+  if (source < 0) {
+    memset(dst, 0, (size_t)n * size);
+    return;
+  }
+  if (!j->v->channels_second) {
+    memcpy(dst, x + (size_t)(source * j->v->in_ch + first) * size, (size_t)n * size);
+    return;
+  }
+  const char *from = x + (size_t)(first * j->in_pixels + source) * size;
+  for (int64_t c = 0; c < n; c++, from += (size_t)j->in_pixels * size, dst += size) memcpy(dst, from, size);
+}
+
+/* Rows of `count` output pixels from `first` on: their windows, taps [tap, end), channels [channel, channel + n). */
+typedef struct gather {
+  const char *x; /* one volume */
+  int64_t first, count, tap, end, channel, n;
+  char *rows;
+} gather;
+
+static void volume_gather(const volume_job *j, const gather *g) {
+  const size_t width = (size_t)g->n * element(j), row = width * (size_t)(g->end - g->tap);
+  for (int64_t t = g->tap; t < g->end; t++) {
+    int64_t tap[3], pixel[3];
+    volume_unflatten(j->v, t, true, tap);
+    volume_unflatten(j->v, g->first, false, pixel);
+    char *dst = g->rows + (size_t)(t - g->tap) * width;
+    for (int64_t p = 0; p < g->count; p++, dst += row, volume_next(j->v, pixel))
+      volume_copy_pixel(j, g->x, volume_source(j->v, pixel, tap), g->channel, g->n, dst);
+  }
+}
+
+/* The output pixels [first, first + count) of a volume as a matrix operand: rows are pixels, or with the channels second
+ * columns are, which `turned` says. */
+typedef struct pixels {
+  char *data;
+  int64_t ld;
+  bool turned;
+} pixels;
+
+static pixels volume_pixels(const volume_job *j, const void *y, int64_t n, int64_t group, int64_t first) {
+  const volume *v = j->v;
+  const size_t size = element(j);
+  char *image = (char *)(uintptr_t)y + (size_t)(n * j->out_pixels * v->out_ch) * size;
+  const int64_t channel = group * j->out_group;
+  if (v->channels_second)
+    return (pixels){image + (size_t)(channel * j->out_pixels + first) * size, j->out_pixels, true};
+  return (pixels){image + (size_t)(first * v->out_ch + channel) * size, v->out_ch, false};
+}
+
+/* ---- forward ---- */
+
+static void volume_forward_block(const volume_job *j, int64_t n, int64_t group, int64_t first, char *rows) {
+  const volume *v = j->v;
+  const size_t size = element(j);
+  const int64_t count = smaller(j->block, j->out_pixels - first), depth = j->taps * j->in;
+  const char *x = (const char *)j->a + (size_t)(n * j->in_pixels * v->in_ch) * size;
+  volume_gather(j, &(gather){x, first, count, 0, j->taps, group * j->in, j->in, rows});
+  const char *f = (const char *)j->b + (size_t)(group * j->out_group) * size;
+  const pixels y = volume_pixels(j, j->out, n, group, first);
+  gemm g = {.type = v->type, .m = count, .n = j->out_group, .k = depth, .a = rows, .lda = depth};
+  g.b = f, g.ldb = v->out_ch, g.c = y.data, g.ldc = y.ld;
+  if (y.turned) { /* c' = b' a' */
+    g.m = j->out_group, g.n = count;
+    g.a = f, g.lda = v->out_ch, g.ta = true;
+    g.b = rows, g.ldb = depth, g.tb = true;
+  }
+  weft__gemm_serial(&g);
+}
+
+/* Units are (volume, group, block). */
+static void volume_forward_units(void *arg, int64_t begin, int64_t end) {
+  volume_job *j = arg;
+  char *rows = weft__alloc((size_t)(j->block * j->taps * j->in) * element(j));
+  if (!rows) {
+    j->failed = true;
+    return;
+  }
+  for (int64_t u = begin; u < end; u++) {
+    const int64_t block = u % j->blocks, group = u / j->blocks % j->v->groups, n = u / j->blocks / j->v->groups;
+    volume_forward_block(j, n, group, block * j->block, rows);
+  }
+  weft__free(rows);
+}
+
+/* ---- towards the filter ---- */
+
+static void volume_filter_unit(const volume_job *j, int64_t tap, int64_t group, int64_t chunk, char *rows) {
+  const volume *v = j->v;
+  const size_t size = element(j);
+  const int64_t first_ch = chunk * j->chunk, n_ch = smaller(j->chunk, j->in - first_ch);
+  char *df = (char *)j->out + (size_t)((tap * j->in + first_ch) * v->out_ch + group * j->out_group) * size;
+  gemm g = {.type = v->type, .m = n_ch, .n = j->out_group, .a = rows, .lda = n_ch, .ta = true, .c = df};
+  g.ldc = v->out_ch;
+  for (int64_t n = 0; n < v->batch; n++)
+    for (int64_t first = 0; first < j->out_pixels; first += j->block) {
+      const int64_t count = smaller(j->block, j->out_pixels - first);
+      const char *x = (const char *)j->a + (size_t)(n * j->in_pixels * v->in_ch) * size;
+      volume_gather(j, &(gather){x, first, count, tap, tap + 1, group * j->in + first_ch, n_ch, rows});
+      const pixels dy = volume_pixels(j, j->b, n, group, first);
+      g.k = count, g.b = dy.data, g.ldb = dy.ld, g.tb = dy.turned;
+      weft__gemm_serial(&g);
+      g.accumulate = true;
+    }
+}
+
+/* Units are (tap, group, chunk of channels). */
+static void volume_filter_units(void *arg, int64_t begin, int64_t end) {
+  volume_job *j = arg;
+  char *rows = weft__alloc((size_t)(j->block * j->chunk) * element(j));
+  if (!rows) {
+    j->failed = true;
+    return;
+  }
+  for (int64_t u = begin; u < end; u++)
+    volume_filter_unit(j, u / j->chunks / j->v->groups, u / j->chunks % j->v->groups, u % j->chunks, rows);
+  weft__free(rows);
+}
+
+/* ---- towards the input ---- */
+
+#define DEFINE_ADD_PIXEL(T, U)                                                                                         \
+  static void add_pixel_##T(char *to, int64_t apart, const char *from, int64_t n) {                                    \
+    T *d = (T *)(void *)to;                                                                                            \
+    const T *s = (const T *)(const void *)from;                                                                        \
+    if (apart == 1)                                                                                                    \
+      for (int64_t c = 0; c < n; c++) d[c] = (T)((U)d[c] + (U)s[c]);                                                   \
+    else                                                                                                               \
+      for (int64_t c = 0; c < n; c++) d[c * apart] = (T)((U)d[c * apart] + (U)s[c]);                                   \
+  }
+DEFINE_ADD_PIXEL(float, float)
+DEFINE_ADD_PIXEL(double, double)
+DEFINE_ADD_PIXEL(int32_t, uint32_t)
+
+static void volume_add_pixel(const volume_job *j, char *dx, int64_t source, int64_t first, int64_t n,
+                             const char *from) {
+  const bool second = j->v->channels_second;
+  const int64_t at = second ? first * j->in_pixels + source : source * j->v->in_ch + first;
+  const int64_t apart = second ? j->in_pixels : 1;
+  char *to = dx + (size_t)at * element(j);
+  if (j->v->type == WEFT_FLOAT)
+    add_pixel_float(to, apart, from, n);
+  else if (j->v->type == WEFT_DOUBLE)
+    add_pixel_double(to, apart, from, n);
+  else
+    add_pixel_int32_t(to, apart, from, n);
+}
+
+/* Adds what one tap passes from a block of output pixels to the input. */
+static void volume_scatter(const volume_job *j, int64_t t, int64_t first, int64_t count, char *dx, int64_t channel,
+                           int64_t n, const char *rows) {
+  int64_t tap[3], pixel[3];
+  volume_unflatten(j->v, t, true, tap);
+  volume_unflatten(j->v, first, false, pixel);
+  for (int64_t p = 0; p < count; p++, rows += (size_t)n * element(j), volume_next(j->v, pixel)) {
+    const int64_t source = volume_source(j->v, pixel, tap);
+    if (source >= 0) volume_add_pixel(j, dx, source, channel, n, rows);
+  }
+}
+
+static void volume_input_unit(const volume_job *j, int64_t n, int64_t group, int64_t chunk, char *rows) {
+  const volume *v = j->v;
+  const size_t size = element(j);
+  const int64_t first_ch = chunk * j->chunk, n_ch = smaller(j->chunk, j->in - first_ch);
+  char *dx = (char *)j->out + (size_t)(n * j->in_pixels * v->in_ch) * size;
+  gemm g = {.type = v->type, .n = n_ch, .k = j->out_group, .tb = true, .ldb = v->out_ch, .c = rows, .ldc = n_ch};
+  for (int64_t first = 0; first < j->out_pixels; first += j->block) {
+    const pixels dy = volume_pixels(j, j->b, n, group, first);
+    g.m = smaller(j->block, j->out_pixels - first), g.a = dy.data, g.lda = dy.ld, g.ta = dy.turned;
+    for (int64_t t = 0; t < j->taps; t++) {
+      g.b = (const char *)j->a + (size_t)((t * j->in + first_ch) * v->out_ch + group * j->out_group) * size;
+      weft__gemm_serial(&g);
+      volume_scatter(j, t, first, g.m, dx, group * j->in + first_ch, n_ch, rows);
+    }
+  }
+}
+
+/* Units are (volume, group, chunk of channels). */
+static void volume_input_units(void *arg, int64_t begin, int64_t end) {
+  volume_job *j = arg;
+  char *rows = weft__alloc((size_t)(j->block * j->chunk) * element(j));
+  if (!rows) {
+    j->failed = true;
+    return;
+  }
+  for (int64_t u = begin; u < end; u++)
+    volume_input_unit(j, u / j->chunks / j->v->groups, u / j->chunks % j->v->groups, u % j->chunks, rows);
+  weft__free(rows);
+}
+
+/* ---- the three directions ---- */
+
+/* row: elements that one output pixel takes in a block. */
+static volume_job volume_job_of(const volume *v, const void *a, const void *b, void *out, int64_t row) {
+  volume_job j = {.v = v, .a = a, .b = b, .out = out, .in_pixels = 1, .out_pixels = 1, .taps = 1, .chunks = 1};
+  for (int i = 0; i < 3; i++) {
+    j.in_pixels *= v->at[i].in;
+    j.out_pixels *= v->at[i].out;
+    j.taps *= v->at[i].size;
+  }
+  j.in = j.chunk = v->in_ch / v->groups, j.out_group = v->out_ch / v->groups;
+  const int64_t bytes = row * (int64_t)element(&j);
+  j.block = smaller(BLOCK_BYTES / (bytes > 0 ? bytes : 1) + 1, j.out_pixels);
+  if (j.block < 8) j.block = smaller(8, j.out_pixels);
+  j.blocks = (j.out_pixels + j.block - 1) / j.block;
+  return j;
+}
+
+/* Splits the channels until there are enough units for all threads. */
+static void volume_split(const kernel *k, volume_job *j, int64_t units) {
+  const int64_t threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
+  while (units * j->chunks < threads && j->chunk > 16) {
+    j->chunk = (j->chunk + 1) / 2;
+    j->chunks = (j->in + j->chunk - 1) / j->chunk;
+  }
+}
+
+static weft_err volume_run(kernel *k, volume_job *j, int64_t units, pool_loop *loop) {
+  const volume *v = j->v;
+  const double products =
+      (double)v->batch * (double)j->out_pixels * (double)j->taps * (double)j->in * (double)v->out_ch;
+  const double each = products / (double)(units > 0 ? units : 1) / FLOPS_PER_NS + 1;
+  weft__kernel_loop(k, units, each < 1e15 ? (int64_t)each : INT64_C(1000000000000000), loop, j);
+  if (!j->failed) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for a block of %lld windows", (long long)j->block);
+}
+
+static int64_t volume_taps(const volume *v) { return v->at[0].size * v->at[1].size * v->at[2].size; }
+
+weft_err weft__volume_forward(kernel *k, const volume *v, const void *x, const void *f, void *y) {
+  volume_job j = volume_job_of(v, x, f, y, volume_taps(v) * v->in_ch / v->groups);
+  return volume_run(k, &j, v->batch * v->groups * j.blocks, volume_forward_units);
+}
+
+weft_err weft__volume_input(kernel *k, const volume *v, const void *f, const void *dy, void *dx) {
+  volume_job j = volume_job_of(v, f, dy, dx, v->in_ch / v->groups);
+  volume_split(k, &j, v->batch * v->groups);
+  memset(dx, 0, (size_t)(v->batch * j.in_pixels * v->in_ch) * element(&j));
+  return volume_run(k, &j, v->batch * v->groups * j.chunks, volume_input_units);
+}
+
+weft_err weft__volume_filter(kernel *k, const volume *v, const void *x, const void *dy, void *df) {
+  volume_job j = volume_job_of(v, x, dy, df, v->in_ch / v->groups);
+  volume_split(k, &j, j.taps * v->groups);
+  return volume_run(k, &j, j.taps * v->groups * j.chunks, volume_filter_units);
+}

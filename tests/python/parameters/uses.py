@@ -27,6 +27,9 @@ class Uses(uses_contrib.ContribUses):
     def halve(self, x):
         return x * 0.5
 
+    def pooled(self, x, rank, padding):
+        return self.tf.nn.max_pool(x, [1, 2, 2, 1], [1, 1, 1, 1], padding)
+
     def getter(self, getter, name, *args, **kwargs):
         return getter(name + "_got", *args, **kwargs)
 

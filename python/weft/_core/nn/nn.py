@@ -2,7 +2,6 @@
 import numpy as np
 
 from weft._core.framework import dtypes, wrap
-from weft._core.framework.absent import where
 from weft._core.framework.build import constant, convert_to_tensor, either, is_number, op
 from weft._core.framework.graph import Tensor, get_default_graph, name_scope
 from weft._core.ops import array_ops, math_ops, random_ops
@@ -297,30 +296,41 @@ def _four(value, name, channels_last=True):
     if is_number(value):
         return [1, value, value, 1] if channels_last else [1, 1, value, value]
     value = list(value)
-    return value if len(value) == 4 else [1] + value * (2 if len(value) == 1 else 1) + [1]
+    if len(value) == 4:
+        return value
+    value = value * (2 if len(value) == 1 else 1)
+    return [1, *value, 1] if channels_last else [1, 1, *value]
+
+
+def padded(padding):
+    """The attributes of a padding: a name, or a list of pairs for all dimensions."""
+    if isinstance(padding, (list, tuple)):
+        return {"padding": "EXPLICIT", "explicit_paddings": [int(n) for pair in padding for n in pair]}
+    return {"padding": padding}
 
 
 def conv2d(input, filter=None, strides=None, padding=None, use_cudnn_on_gpu=True, data_format="NHWC",
            dilations=(1, 1, 1, 1), name=None, filters=None):
     filter = filters if filter is None else filter
     return op("Conv2D", name, input=input, filter=filter, strides=_four(strides, "strides", data_format != "NCHW"),
-              padding=padding, use_cudnn_on_gpu=use_cudnn_on_gpu, data_format=data_format or "NHWC",
-              dilations=list(_four(dilations, "dilations")))
+              use_cudnn_on_gpu=use_cudnn_on_gpu, data_format=data_format or "NHWC",
+              dilations=list(_four(dilations, "dilations", data_format != "NCHW")), **padded(padding))
 
 
 def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None, padding="SAME",
                      data_format="NHWC", name=None, input=None, filters=None, dilations=None):
     value, filter = input if value is None else value, filters if filter is None else filter
     with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
-        return op("Conv2DBackpropInput", scope, input_sizes=convert_to_tensor(output_shape, dtypes.int32, name="output_shape"),
-                  filter=filter, out_backprop=value, strides=_four(strides, "strides"), padding=padding,
-                  data_format=data_format, dilations=[1, 1, 1, 1] if dilations is None else _four(dilations, "dilations"))
+        return op("Conv2DBackpropInput", scope, input_sizes=output_shape,
+                  filter=filter, out_backprop=value, strides=_four(strides, "strides", data_format != "NCHW"), data_format=data_format,
+                  dilations=[1, 1, 1, 1] if dilations is None else _four(dilations, "dilations", data_format != "NCHW"),
+                  **padded(padding))
 
 
 def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1),
                             name=None):
-    return op("DepthwiseConv2dNative", name, input=input, filter=filter, strides=list(strides), padding=padding,
-              data_format=data_format or "NHWC", dilations=list(dilations))
+    return op("DepthwiseConv2dNative", name, input=input, filter=filter, strides=list(strides), data_format=data_format or "NHWC",
+              dilations=list(dilations), **padded(padding))
 
 
 def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
@@ -348,13 +358,21 @@ def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu
            input=None, dilations=None):
     """A convolution of images that are one row high."""
     value = input if value is None else value
-    if data_format not in ("NWC", "NHWC", None):
-        raise NotImplementedError("tf.nn.conv1d(data_format=%r) is not in Weft%s: transpose to NWC" % (data_format, where()))
-    with name_scope(name, "conv1d", [value, filters]):
-        stride = stride if isinstance(stride, int) else list(stride)[-2 if len(stride) == 3 else 0]
-        image, kernel = op("ExpandDims", input=value, dim=1), op("ExpandDims", input=filters, dim=0)
-        out = conv2d(image, kernel, [1, 1, stride, 1], padding, dilations=[1, 1, dilations or 1, 1])
-        return op("Squeeze", input=out, squeeze_dims=[1])
+    first = bool(data_format) and data_format.startswith("NC")
+    at = 2 if first else 1
+    with name_scope(name, "conv1d", [value, filters]) as scope:
+        steps, gaps = (_with_row_and_batch(v, first) for v in (stride, 1 if dilations is None else dilations))
+        image, kernel = op("ExpandDims", input=value, dim=at), op("ExpandDims", input=filters, dim=0)
+        out = op("Conv2D", scope, input=image, filter=kernel, strides=steps, use_cudnn_on_gpu=use_cudnn_on_gpu is not False,
+                 data_format="NCHW" if first else "NHWC", dilations=gaps, **padded(padding))
+        return op("Squeeze", input=out, squeeze_dims=[at])
+
+
+def _with_row_and_batch(value, first):
+    """The size along a row, given alone or with those of batch and channels, as the sizes of an image's four dimensions."""
+    value = [value] if is_number(value) else list(value)
+    value = value if len(value) == 3 else [1, 1, value[0]] if first else [1, value[0], 1]
+    return [value[0], value[1], 1, value[2]] if first else [value[0], 1, value[1], value[2]]
 
 
 def atrous_conv2d(value, filters, rate, padding, name=None):
@@ -363,13 +381,15 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
 
 def max_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):
     value = input if value is None else value
-    return op("MaxPool", name, input=value, ksize=_four(ksize, "ksize"), strides=_four(strides, "strides"),
-              padding=padding, data_format=data_format)
+    last = data_format != "NCHW"
+    return op("MaxPool", name, input=value, ksize=_four(ksize, "ksize", last), strides=_four(strides, "strides", last),
+              data_format=data_format, **padded(padding))
 
 
 def avg_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):
     value = input if value is None else value
-    return op("AvgPool", name, value=value, ksize=_four(ksize, "ksize"), strides=_four(strides, "strides"),
+    last = data_format != "NCHW"
+    return op("AvgPool", name, value=value, ksize=_four(ksize, "ksize", last), strides=_four(strides, "strides", last),
               padding=padding, data_format=data_format)
 
 

@@ -56,14 +56,15 @@ def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, in
 
 def _pool1d(kind, argument, public, title):
     def pool(input, ksize, strides, padding, data_format="NWC", name=None):
-        with name_scope(name, title, [input]):
+        with name_scope(name, title, [input]) as scope:
             first = (data_format or "NWC").startswith("NC")
             at = 2 if first else 1
             ksize_ = [1, *_sizes(ksize, 1, first, "ksize")]
             strides_ = [1, *_sizes(strides, 1, first, "strides")]
             ksize_, strides_ = _with_row(ksize_[1:], at), _with_row(strides_[1:], at)
-            rows = array_ops.expand_dims(convert_to_tensor(input), at)
-            made = op(kind, **{argument: rows}, ksize=ksize_, strides=strides_, padding=padding, data_format="NCHW" if first else "NHWC")
+            rows = array_ops.expand_dims(input, at)
+            made = op(kind, scope, **{argument: rows}, ksize=ksize_, strides=strides_, padding=padding,
+                      data_format="NCHW" if first else "NHWC")
             return array_ops.squeeze(made, [at])
     pool.__name__ = pool.__qualname__ = public
     pool.__module__ = __name__

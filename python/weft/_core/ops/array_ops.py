@@ -467,8 +467,34 @@ def meshgrid(*args, **kwargs):
         return [m * whole for m in made]
 
 
-def required_space_to_batch_paddings(*args, **kwargs):
-    raise NotImplementedError("tf.required_space_to_batch_paddings is not in Weft; compute the paddings in the program")
+def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
+    """The paddings that make spatial sizes multiples of the blocks of `space_to_batch_nd`, and the crops that undo them.
+
+    Args:
+      input_shape: the spatial sizes, a vector of int32.
+      block_shape: the sizes of the blocks, likewise.
+      base_paddings: what is to be added before and after each dimension in any case; by default nothing.
+      name: a name for the operation.
+    """
+    with name_scope(name, "required_space_to_batch_paddings", [input_shape, block_shape]):
+        input_shape = convert_to_tensor(input_shape, dtypes.int32, name="input_shape")
+        block_shape = convert_to_tensor(block_shape, dtypes.int32, name="block_shape")
+        n = block_shape.shape.with_rank(1)[0].value
+        if n is None:
+            raise ValueError("the length of block_shape must be known")
+        if n == 0:
+            return zeros([0, 2], dtypes.int32), zeros([0, 2], dtypes.int32)
+        base = np.zeros([n, 2], np.int32) if base_paddings is None else base_paddings
+        base = convert_to_tensor(base, dtypes.int32, name="base_paddings")
+        sizes, blocks, known = (constant_value(t) for t in (input_shape, block_shape, base))
+        if sizes is not None and blocks is not None and known is not None:
+            extra = (blocks - (sizes + known.sum(1)) % blocks) % blocks
+            paddings = np.stack([known[:, 0], known[:, 1] + extra], axis=1)
+            crops = np.stack([np.zeros_like(extra), extra], axis=1)
+            return constant(paddings, dtypes.int32, name="paddings"), constant(crops, dtypes.int32, name="crops")
+        start, end = base[:, 0], base[:, 1]
+        extra = (block_shape - (input_shape + start + end) % block_shape) % block_shape
+        return stack([start, end + extra], axis=1, name="paddings"), stack([zeros_like(extra), extra], axis=1, name="crops")
 
 
 def guarantee_const(input, name=None):

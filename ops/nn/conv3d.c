@@ -2,7 +2,7 @@
  *
  * The products are in kernels/conv/volume.c.  half and bfloat16 go by way of float.  Groups, dilations and NCDHW work in all
  * directions; TensorFlow has them on GPUs only. */
-#include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/build.h"
 #include "graph/gradient.h"
 #include "graph/op.h"
@@ -190,11 +190,11 @@ static weft_err conv_any_read(conv_any *c, const weft_node *n, int rank) {
   if (batch < 0 || batch > WEFT_MAX_RANK)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Batch dimensions must be non-negative and below %d, but got: %lld",
                       WEFT_MAX_RANK, (long long)batch);
-  const int shown = rank - (int)batch + 1;
+  const int shown = rank - weft__int_sat(batch) + 1;
   if (shown != 4 && shown != 5)
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "Input tensor must be rank 4 or 5, excluding extra batch dimensions, but got: %d", shown);
-  *c = (conv_any){.spatial = shown - 2, .batch = (int)batch, .groups = weft__node_int(n, "groups", 1)};
+  *c = (conv_any){.spatial = shown - 2, .batch = weft__int_sat(batch), .groups = weft__node_int(n, "groups", 1)};
   c->channels_first = weft__node_str_is(n, "data_format", "CHANNELS_FIRST");
   c->first = c->batch + c->channels_first, c->channel = c->channels_first ? c->batch : rank - 1;
   c->padding = weft__node_str_is(n, "padding", "SAME")       ? PAD_SAME

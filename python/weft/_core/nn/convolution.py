@@ -2,7 +2,7 @@
 import numpy as np
 
 from weft._core.framework import dtypes
-from weft._core.framework.build import constant, constant_value, convert_to_tensor, op
+from weft._core.framework.build import constant, constant_value, convert_to_tensor, either, op
 from weft._core.framework.graph import name_scope
 from weft._core.nn import pooling
 from weft._core.nn.nn import padded
@@ -30,7 +30,7 @@ def conv3d(input, filter=None, strides=None, padding=None, data_format="NDHWC", 
       name: a name for the operation.
       filters: another name of `filter`.
     """
-    return op("Conv3D", name, input=input, filter=filters if filter is None else filter, strides=list(strides), padding=padding,
+    return op("Conv3D", name, input=input, filter=either("filters", filters, "filter", filter), strides=list(strides), padding=padding,
               data_format=data_format, dilations=list(dilations))
 
 
@@ -50,7 +50,7 @@ def conv3d_transpose(value, filter=None, output_shape=None, strides=None, paddin
       filters: another name of `filter`.
       dilations: one number, three or five.
     """
-    value, filter = input if value is None else value, filters if filter is None else filter
+    value, filter = either("input", input, "value", value), either("filters", filters, "filter", filter)
     return _transpose3d(value, filter, output_shape, strides, padding, data_format or "NDHWC", dilations, name, "conv3d_transpose")
 
 
@@ -286,8 +286,8 @@ def convolution(input, filter, padding, strides=None, dilation_rate=None, name=N
       filters: another name of `filter`.
       dilations: another name of `dilation_rate`.
     """
-    filter = filters if filter is None else filter
-    dilation_rate = dilations if dilation_rate is None else dilation_rate
+    filter = either("filters", filters, "filter", filter)
+    dilation_rate = either("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(None, "convolution_internal", [filter]):
         filter = convert_to_tensor(filter, name="filters")
     with name_scope(None, "convolution_internal", [input]):
@@ -342,7 +342,7 @@ def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides
       data_format: a layout such as 'NHWC' or 'NCHW'.
       dilations: another name of `dilation_rate`.
     """
-    dilation_rate = dilations if dilation_rate is None else dilation_rate
+    dilation_rate = either("dilations", dilations, "dilation_rate", dilation_rate)
     window = [int(w) for w in window_shape]
     with name_scope(name, "%s_pool" % pooling_type.lower(), [input]) as scope:
         input = convert_to_tensor(input, name="input")
@@ -533,7 +533,7 @@ def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=N
       name: a name for the operation.
       filters: another name of `filter`.
     """
-    return op("Conv2DBackpropInput", name, input_sizes=input_sizes, filter=filters if filter is None else filter,
+    return op("Conv2DBackpropInput", name, input_sizes=input_sizes, filter=either("filters", filters, "filter", filter),
               out_backprop=out_backprop, strides=list(strides), use_cudnn_on_gpu=use_cudnn_on_gpu, data_format=data_format,
               dilations=list(dilations), **padded(padding))
 

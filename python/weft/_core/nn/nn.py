@@ -311,7 +311,7 @@ def padded(padding):
 
 def conv2d(input, filter=None, strides=None, padding=None, use_cudnn_on_gpu=True, data_format="NHWC",
            dilations=(1, 1, 1, 1), name=None, filters=None):
-    filter = filters if filter is None else filter
+    filter = either("filters", filters, "filter", filter)
     return op("Conv2D", name, input=input, filter=filter, strides=_four(strides, "strides", data_format != "NCHW"),
               use_cudnn_on_gpu=use_cudnn_on_gpu, data_format=data_format or "NHWC",
               dilations=list(_four(dilations, "dilations", data_format != "NCHW")), **padded(padding))
@@ -319,7 +319,7 @@ def conv2d(input, filter=None, strides=None, padding=None, use_cudnn_on_gpu=True
 
 def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None, padding="SAME",
                      data_format="NHWC", name=None, input=None, filters=None, dilations=None):
-    value, filter = input if value is None else value, filters if filter is None else filter
+    value, filter = either("input", input, "value", value), either("filters", filters, "filter", filter)
     with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
         return op("Conv2DBackpropInput", scope, input_sizes=output_shape,
                   filter=filter, out_backprop=value, strides=_four(strides, "strides", data_format != "NCHW"), data_format=data_format,
@@ -357,7 +357,7 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding
 def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu=None, data_format="NWC", name=None,
            input=None, dilations=None):
     """A convolution of images that are one row high."""
-    value = input if value is None else value
+    value = either("input", input, "value", value)
     first = bool(data_format) and data_format.startswith("NC")
     at = 2 if first else 1
     with name_scope(name, "conv1d", [value, filters]) as scope:
@@ -380,14 +380,14 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
 
 
 def max_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):
-    value = input if value is None else value
+    value = either("input", input, "value", value)
     last = data_format != "NCHW"
     return op("MaxPool", name, input=value, ksize=_four(ksize, "ksize", last), strides=_four(strides, "strides", last),
               data_format=data_format, **padded(padding))
 
 
 def avg_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):
-    value = input if value is None else value
+    value = either("input", input, "value", value)
     last = data_format != "NCHW"
     return op("AvgPool", name, value=value, ksize=_four(ksize, "ksize", last), strides=_four(strides, "strides", last),
               padding=padding, data_format=data_format)

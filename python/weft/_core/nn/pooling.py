@@ -1,6 +1,6 @@
 """tf.nn's pooling and convolution functions that choose the op by the rank of their input, and windows in one dimension."""
 from weft._core.framework import dtypes
-from weft._core.framework.build import constant, convert_to_tensor, op
+from weft._core.framework.build import constant, convert_to_tensor, either, op
 from weft._core.framework.graph import name_scope
 from weft._core.nn import nn
 from weft._core.ops import array_ops, math_ops
@@ -50,7 +50,7 @@ def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, in
     """
     with name_scope(name, "AvgPool", [value]) as scope:
         first = (data_format or "NHWC").startswith("NC")
-        return op("AvgPool", scope, value=input if value is None else value, ksize=_sizes(ksize, 2, first, "ksize"),
+        return op("AvgPool", scope, value=either("input", input, "value", value), ksize=_sizes(ksize, 2, first, "ksize"),
                   strides=_sizes(strides, 2, first, "strides"), padding=padding, data_format=data_format)
 
 

@@ -2,13 +2,26 @@
 
 Training loops are not here; a name of a part that is empty says what to use instead.
 """
-from weft._core.keras.layers import Input
+from weft._core.keras.input_layer import Input
 from weft._core.keras.models import Model
 from weft._core.public import publish as _publish
-from weft.keras import applications, backend, datasets, initializers, layers, models, optimizers, preprocessing, utils
+from weft.keras import (
+    activations,
+    applications,
+    backend,
+    constraints,
+    datasets,
+    initializers,
+    layers,
+    models,
+    optimizers,
+    preprocessing,
+    regularizers,
+    utils,
+)
 
 __all__ = [
-    "Input", "Model", "applications", "backend", "datasets", "initializers", "layers", "models", "optimizers",
-    "preprocessing", "utils",
+    "Input", "Model", "activations", "applications", "backend", "constraints", "datasets", "initializers", "layers",
+    "models", "optimizers", "preprocessing", "regularizers", "utils",
 ]
 __getattr__ = _publish(__name__)

@@ -1,22 +1,123 @@
-"""tf.keras.layers: tf.layers as objects."""
-from weft._core.keras.layers import (
-    Activation,
-    AveragePooling2D,
-    AvgPool2D,
+"""tf.keras.layers: layers as objects."""
+from weft._core.keras.base_layer import Layer
+from weft._core.keras.input_layer import Input, InputLayer
+from weft._core.keras.input_spec import InputSpec
+from weft._core.keras.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
+from weft._core.keras.layers.convolutional import (
+    Conv1D,
+    Conv1D as Convolution1D,
+    Conv1DTranspose,
+    Conv1DTranspose as Convolution1DTranspose,
     Conv2D,
-    Dense,
-    Dropout,
-    Flatten,
-    Input,
-    Layer,
-    MaxPool2D,
-    MaxPooling2D,
+    Conv2D as Convolution2D,
+    Conv2DTranspose,
+    Conv2DTranspose as Convolution2DTranspose,
+    Conv3D,
+    Conv3D as Convolution3D,
+    Conv3DTranspose,
+    Conv3DTranspose as Convolution3DTranspose,
+    DepthwiseConv1D,
+    DepthwiseConv2D,
+    SeparableConv1D,
+    SeparableConv1D as SeparableConvolution1D,
+    SeparableConv2D,
+    SeparableConv2D as SeparableConvolution2D,
 )
-from weft._core.nn.batch_norm_layer import KerasBatchNormalization as BatchNormalization
+from weft._core.keras.layers.core import (
+    Activation,
+    ActivityRegularization,
+    Dense,
+    Embedding,
+    Flatten,
+    Identity,
+    Lambda,
+    Masking,
+    Permute,
+    RepeatVector,
+    Reshape,
+)
+from weft._core.keras.layers.merge import (
+    Add,
+    Average,
+    Concatenate,
+    Dot,
+    Maximum,
+    Minimum,
+    Multiply,
+    Subtract,
+    add,
+    average,
+    concatenate,
+    dot,
+    maximum,
+    minimum,
+    multiply,
+    subtract,
+)
+from weft._core.keras.layers.normalization import BatchNormalization
+from weft._core.keras.layers.pooling import (
+    AveragePooling1D,
+    AveragePooling2D,
+    AveragePooling3D,
+    AvgPool1D,
+    AvgPool2D,
+    AvgPool3D,
+    GlobalAveragePooling1D,
+    GlobalAveragePooling2D,
+    GlobalAveragePooling3D,
+    GlobalAvgPool1D,
+    GlobalAvgPool2D,
+    GlobalAvgPool3D,
+    GlobalMaxPool1D,
+    GlobalMaxPool2D,
+    GlobalMaxPool3D,
+    GlobalMaxPooling1D,
+    GlobalMaxPooling2D,
+    GlobalMaxPooling3D,
+    MaxPool1D,
+    MaxPool2D,
+    MaxPool3D,
+    MaxPooling1D,
+    MaxPooling2D,
+    MaxPooling3D,
+)
+from weft._core.keras.layers.regularization import (
+    AlphaDropout,
+    Dropout,
+    GaussianDropout,
+    GaussianNoise,
+    SpatialDropout1D,
+    SpatialDropout2D,
+    SpatialDropout3D,
+)
+from weft._core.keras.layers.reshaping import (
+    Cropping1D,
+    Cropping2D,
+    Cropping3D,
+    UpSampling1D,
+    UpSampling2D,
+    UpSampling3D,
+    ZeroPadding1D,
+    ZeroPadding2D,
+    ZeroPadding3D,
+)
 from weft._core.public import publish as _publish
 
 __all__ = [
-    "Activation", "AveragePooling2D", "AvgPool2D", "BatchNormalization", "Conv2D", "Dense", "Dropout", "Flatten", "Input", "Layer",
-    "MaxPool2D", "MaxPooling2D",
+    "Activation", "ActivityRegularization", "Add", "AlphaDropout", "Average", "AveragePooling1D", "AveragePooling2D",
+    "AveragePooling3D", "AvgPool1D", "AvgPool2D", "AvgPool3D", "BatchNormalization", "Concatenate", "Conv1D",
+    "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Convolution1D",
+    "Convolution1DTranspose", "Convolution2D", "Convolution2DTranspose", "Convolution3D", "Convolution3DTranspose",
+    "Cropping1D", "Cropping2D", "Cropping3D", "Dense", "DepthwiseConv1D", "DepthwiseConv2D", "Dot", "Dropout", "ELU",
+    "Embedding", "Flatten", "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D", "GlobalAveragePooling2D",
+    "GlobalAveragePooling3D", "GlobalAvgPool1D", "GlobalAvgPool2D", "GlobalAvgPool3D", "GlobalMaxPool1D",
+    "GlobalMaxPool2D", "GlobalMaxPool3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D",
+    "Identity", "Input", "InputLayer", "InputSpec", "Lambda", "Layer", "LeakyReLU", "Masking", "MaxPool1D",
+    "MaxPool2D", "MaxPool3D", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "Maximum", "Minimum", "Multiply",
+    "PReLU", "Permute", "ReLU", "RepeatVector", "Reshape", "SeparableConv1D", "SeparableConv2D",
+    "SeparableConvolution1D", "SeparableConvolution2D", "Softmax", "SpatialDropout1D", "SpatialDropout2D",
+    "SpatialDropout3D", "Subtract", "ThresholdedReLU", "UpSampling1D", "UpSampling2D", "UpSampling3D",
+    "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D", "add", "average", "concatenate", "dot", "maximum", "minimum",
+    "multiply", "subtract",
 ]
 __getattr__ = _publish(__name__)

@@ -1,5 +1,6 @@
 """tf.keras.initializers: those of tf.initializers with Keras's defaults, found by name too."""
 from weft._core.framework import dtypes
+from weft._core.keras.serialization import deserialize_keras_object, serialize_keras_object
 from weft._core.ops.init_ops import (
     Constant,
     GlorotNormal,
@@ -51,8 +52,8 @@ class HeUniform(VarianceScaling):
         super().__init__(2.0, "fan_in", "uniform", seed)
 
 
-_NAMES = {c.__name__: c for c in (Constant, GlorotNormal, GlorotUniform, HeNormal, HeUniform, Identity, LecunNormal, LecunUniform,
-                                  Ones, Orthogonal, RandomNormal, RandomUniform, TruncatedNormal, VarianceScaling, Zeros)}
+_NAMES = {c.__name__: c for c in (Initializer, Constant, GlorotNormal, GlorotUniform, HeNormal, HeUniform, Identity, LecunNormal,
+                                  LecunUniform, Ones, Orthogonal, RandomNormal, RandomUniform, TruncatedNormal, VarianceScaling, Zeros)}
 _NAMES.update(constant=Constant, glorot_normal=GlorotNormal, glorot_uniform=GlorotUniform, he_normal=HeNormal, he_uniform=HeUniform,
               identity=Identity, lecun_normal=LecunNormal, lecun_uniform=LecunUniform, normal=RandomNormal, ones=Ones, one=Ones,
               orthogonal=Orthogonal, random_normal=RandomNormal, random_uniform=RandomUniform, truncated_normal=TruncatedNormal,
@@ -60,15 +61,11 @@ _NAMES.update(constant=Constant, glorot_normal=GlorotNormal, glorot_uniform=Glor
 
 
 def serialize(initializer, use_legacy_format=False):
-    return {"class_name": type(initializer).__name__, "config": initializer.get_config()}
+    return serialize_keras_object(initializer)
 
 
 def deserialize(config, custom_objects=None, use_legacy_format=False):
-    name, given = (config, {}) if isinstance(config, str) else (config["class_name"], config["config"])
-    kind = (custom_objects or {}).get(name) or _NAMES.get(name)
-    if kind is None:
-        raise ValueError("Unknown initializer: %r. Known are %s" % (name, ", ".join(sorted(_NAMES))))
-    return kind.from_config(given) if isinstance(kind, type) and issubclass(kind, Initializer) else kind(**given)
+    return deserialize_keras_object(config, _NAMES, custom_objects, "initializer")
 
 
 def get(identifier):

@@ -1,6 +1,9 @@
 """tf.keras.models.Model: the layers between two tensors.  A tf.Session and tf.train train them."""
 from weft._core.framework.absent import Named, where
 from weft._core.framework.build import convert_to_tensor
+from weft._core.framework.nest import flatten
+from weft._core.keras.node import is_keras_tensor, needs_history
+from weft._core.keras.op_layer import create_history
 
 
 def _listed(x):
@@ -14,20 +17,22 @@ class Model(metaclass=Named):
                                       "tensors, and give both" % where())
         self.inputs, self.outputs, self.name = _listed(inputs), _listed(outputs), name or "model"
         self.input, self.output = inputs, outputs
-        self._made = self.outputs[0].graph.__dict__.get("_keras_made", {})
+        if needs_history(self.outputs):
+            create_history(self.outputs)
         self.layers = []
         for out in self.outputs:
             self._walk(out)
 
     def _walk(self, tensor):
         """The layers before a tensor, in the order in which they are called."""
-        if any(tensor is i for i in self.inputs):
-            return
-        if tensor._out not in self._made:
+        if not is_keras_tensor(tensor):
             raise ValueError("Graph disconnected: cannot obtain value for tensor %s of a Model, which no layer made" % tensor)
-        layer, before = self._made[tensor._out]
-        for t in _listed(before):
-            self._walk(t)
+        layer, index, _ = tensor._keras_history
+        if not any(tensor is i for i in self.inputs):
+            if layer._inbound_nodes[index].is_input:
+                raise ValueError("Graph disconnected: cannot obtain value for tensor %s at layer %s" % (tensor, layer.name))
+            for t in layer._inbound_nodes[index].keras_inputs:
+                self._walk(t)
         if layer not in self.layers:
             self.layers.append(layer)
 
@@ -36,8 +41,11 @@ class Model(metaclass=Named):
 
         def value(tensor):
             if id(tensor) not in values:
-                layer, before = self._made[tensor._out]
-                values[id(tensor)] = layer([value(t) for t in before] if isinstance(before, list) else value(before))
+                layer, index, _ = tensor._keras_history
+                node = layer._inbound_nodes[index]
+                args, kwargs = node.map_arguments({id(t): value(t) for t in node.keras_inputs})
+                for old, new in zip(flatten(node.outputs), flatten(layer(*args, **kwargs))):
+                    values[id(old)] = new
             return values[id(tensor)]
         made = [value(t) for t in self.outputs]
         return made if isinstance(self.output, (list, tuple)) else made[0]

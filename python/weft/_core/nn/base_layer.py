@@ -1,74 +1,51 @@
-"""tf.layers.Layer: an object that makes its variables when it is first called, and uses them again after.
+"""tf.layers.Layer: a Keras layer whose variables come from tf.get_variable.
 
-Its variables lie in a scope that is chosen in the first call: the one given, or one that is called as the class is.
+Its variables lie in a variable scope that is chosen in the first call: the one given, or one that is called as the class is.
+Regularization losses and updates go to the collections of the graph.
 """
-import re
-
-from weft._core.framework.absent import Named
-from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph
-from weft._core.framework.nest import flatten
-from weft._core.framework.tensor_shape import TensorShape
 from weft._core.framework.trackable import Trackable, is_trackable
+from weft._core.keras import base_layer as keras
+from weft._core.keras.base_layer import snake_case, unique_name  # noqa: F401 - for those who look for them here
+from weft._core.keras.input_spec import InputSpec  # noqa: F401 - for those who look for it here
+from weft._core.keras.weights import has
 from weft._core.ops.partitioned import PartitionedVariable
 from weft._core.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 
 
-def snake_case(name):
-    """BasicLSTMCell as basic_lstm_cell."""
-    words = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    words = re.sub("([a-z])([A-Z])", r"\1_\2", words).lower()
-    return words if words[:1] != "_" else "private" + words
-
-
-def unique_name(base, from_zero=False):
-    """The name of a layer that was given none: layers of a graph are counted from one, and those of Keras from zero."""
-    counts = get_default_graph().__dict__.setdefault("_layer_counts", {})
-    counts[base] = counts.get(base, 0) + 1
-    number = counts[base] - from_zero
-    return "%s_%d" % (base, number) if number else base
-
-
-def _has(variables, variable):
-    return any(v is variable for v in variables)
-
-
-class Layer(Trackable, metaclass=Named):
+class Layer(keras.Layer):
     """A layer; subclasses write build(input_shape), which calls add_weight, and call(inputs)."""
 
     # Of a subclass that does not call __init__.
-    trainable, built, activity_regularizer, input_spec = True, False, None, None
-    _reuse = _scope = _dtype = _name = _graph = None
+    _reuse = _scope = _graph = _current_scope = None
 
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
-        self.trainable, self.built, self._dtype = trainable, False, None if dtype is None else as_dtype(dtype)
         self._reuse, scope = kwargs.pop("_reuse", None), kwargs.pop("_scope", None)
-        self.activity_regularizer = kwargs.pop("activity_regularizer", None)
-        for key in ("input_shape", "batch_input_shape", "input_dim", "autocast", "dynamic"):
-            kwargs.pop(key, None)  # only a Keras model that is built later needs them
-        if kwargs:
-            raise TypeError("Keyword argument not understood: %s" % ", ".join(sorted(kwargs)))
-        self._name = unique_name(snake_case(type(self).__name__)) if name is None else name
-        self._base_name = snake_case(type(self).__name__) if name is None else name
-        self._lists()
+        super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
         if scope is not None:
             with variable_scope(scope) as captured:
                 self._scope = captured
 
-    def _lists(self):
-        """The lists of what the layer has; also of a subclass that does not call __init__."""
-        lists = self.__dict__
-        for key in ("_trainable_weights", "_non_trainable_weights", "_updates", "_losses"):
-            lists.setdefault(key, [])
-        lists.setdefault("_base_name", snake_case(type(self).__name__))
-        return lists
+    # As in TensorFlow, the attributes of these layers are not tracked: what they hold is what add_weight made.
 
-    name = property(lambda self: self._name or self._lists()["_base_name"])
-    dtype = property(lambda self: None if self._dtype is None else self._dtype.name)
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+
+    def _trackable_children(self):
+        return Trackable._trackable_children(self)
+
+    def _nested_layers(self):
+        return []
+
+    def _own_weights(self, trainable):
+        return list(self._trainable_weights if trainable else self._non_trainable_weights)
+
+    def _init_set_name(self, name):
+        self._base_name = snake_case(type(self).__name__) if name is None else name
+        super()._init_set_name(name, zero_based=False)
+
     graph = property(lambda self: self._graph)
-    updates = property(lambda self: list(self._lists()["_updates"]))
-    losses = property(lambda self: list(self._lists()["_losses"]))
 
     @property
     def scope_name(self):
@@ -77,35 +54,17 @@ class Layer(Trackable, metaclass=Named):
                              "determined the first time the layer instance is called." % self.name)
         return self._scope.name
 
-    @property
-    def trainable_weights(self):
-        return list(self._lists()["_trainable_weights"]) if self.trainable else []
-
-    @property
-    def non_trainable_weights(self):
-        lists = self._lists()
-        return lists["_non_trainable_weights"] if self.trainable else lists["_trainable_weights"] + lists["_non_trainable_weights"]
-
-    weights = property(lambda self: self.trainable_weights + list(self.non_trainable_weights))
-    variables = property(lambda self: self.weights)
-    trainable_variables = property(lambda self: self.trainable_weights)
-    non_trainable_variables = property(lambda self: self.non_trainable_weights)
-
-    def count_params(self):
-        return sum(v.shape.num_elements() for v in self.weights)
-
     def _track(self, variable):
-        """Remembers a variable as the layer's."""
-        lists = self._lists()
-        for v in [variable] if not isinstance(variable, PartitionedVariable) else list(variable):
-            learnt = _has(get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES), v)
-            if not _has(lists["_trainable_weights"] + lists["_non_trainable_weights"], v):
-                lists["_trainable_weights" if learnt else "_non_trainable_weights"].append(v)
+        """Remembers a variable that call() made as the layer's."""
+        trained = get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        for v in list(variable) if isinstance(variable, PartitionedVariable) else [variable]:
+            if not has(self._trainable_weights, v) and not has(self._non_trainable_weights, v):
+                (self._trainable_weights if has(trained, v) else self._non_trainable_weights).append(v)
 
     def _set_scope(self, scope=None):
         if self._scope is not None:
             return
-        base = self._lists()["_base_name"]
+        base = self.__dict__.get("_base_name") or snake_case(type(self).__name__)
         if self._reuse:
             with variable_scope(base if scope is None else scope) as captured:
                 self._scope = captured
@@ -115,61 +74,48 @@ class Layer(Trackable, metaclass=Named):
 
     def add_weight(self, name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
                    use_resource=None, synchronization=None, aggregation=None, partitioner=None, **kwargs):
+        """A variable of the layer, by tf.get_variable in the layer's scope."""
         self._set_scope()
+        trainable = self.trainable if trainable is None else trainable and self.trainable
         before = len(get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES))
         with variable_scope(self._scope, reuse=True if self.built else self._reuse, auxiliary_name_scope=False):
             made = get_variable(name, shape=shape, dtype=as_dtype(dtype or self._dtype or get_variable_scope().dtype),
-                                initializer=initializer, regularizer=regularizer, constraint=constraint,
-                                trainable=self.trainable if trainable is None else trainable and self.trainable,
+                                initializer=initializer, regularizer=regularizer, constraint=constraint, trainable=trainable,
                                 partitioner=partitioner, use_resource=use_resource, **kwargs)
-        self._lists()["_losses"].extend(get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES)[before:])
+        self._losses.extend(get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES)[before:])
         self._track(made)
         if is_trackable(made):
             self._track_trackable(made, name, overwrite=True)
         return made
 
-    def add_variable(self, *args, **kwargs):
-        return self.add_weight(*args, **kwargs)
-
     def add_loss(self, losses, inputs=None):
-        found = [x() if callable(x) else x for x in (losses if isinstance(losses, (list, tuple)) else [losses])]
-        self._lists()["_losses"].extend(found)
-        for x in found:
+        before = len(self._losses)
+        super().add_loss([x() if callable(x) else x for x in (losses if isinstance(losses, (list, tuple)) else [losses])], inputs)
+        for x in self._losses[before:]:
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, x)
 
-    def add_update(self, updates, inputs=None):
-        found = list(updates) if isinstance(updates, (list, tuple)) else [updates]
-        self._lists()["_updates"].extend(found)
-        for x in found:
-            get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, x)
-
-    def build(self, input_shape):
-        self.built = True
+    def _add_updates_to_collection(self):
+        graph = get_default_graph()
+        known = graph.get_collection(GraphKeys.UPDATE_OPS)
+        for x in self.updates:
+            if not has(known, x):
+                graph.add_to_collection(GraphKeys.UPDATE_OPS, x)
 
     def call(self, inputs, **kwargs):
         raise NotImplementedError("%s has no call(): a subclass of tf.layers.Layer writes it" % type(self).__name__)
 
-    def _build_once(self, inputs):
-        if self.built:
-            return
-        found = flatten(inputs)
-        if self._dtype is None and found and found[0].dtype.base_dtype.is_floating:
-            self._dtype = found[0].dtype.base_dtype
-        self.build([x.shape for x in inputs] if isinstance(inputs, (list, tuple)) else TensorShape(inputs.shape))
-        self.built = True
+    def _name_scope(self):
+        """Calls after the first go into the name scope of the first."""
+        return get_default_graph().name_scope(self._current_scope.original_name_scope or None)
 
     def __call__(self, inputs, *args, **kwargs):
-        graph = get_default_graph()
         self._set_scope(kwargs.pop("scope", None))
-        self._graph = self._graph or graph
-        inputs = [convert_to_tensor(x) for x in inputs] if isinstance(inputs, (list, tuple)) else convert_to_tensor(inputs)
+        self._graph = self._graph or get_default_graph()
         with variable_scope(self._scope, reuse=True if self.built else self._reuse, auxiliary_name_scope=False) as scope:
-            with graph.name_scope(scope.original_name_scope or None):
-                self._build_once(inputs)
-                made = self.call(inputs, *args, **kwargs)
-                if self.activity_regularizer is not None:
-                    self.add_loss([self.activity_regularizer(x) for x in flatten(made)])
+            before, self._current_scope = self._current_scope, scope
+            try:
+                made = super().__call__(inputs, *args, **kwargs)
+            finally:
+                self._current_scope = before
+        self._add_updates_to_collection()
         return made
-
-    def apply(self, inputs, *args, **kwargs):
-        return self(inputs, *args, **kwargs)

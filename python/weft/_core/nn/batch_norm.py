@@ -120,6 +120,24 @@ def _training(training):
     return learning_phase()
 
 
+def parameters(input_shape, axis, dtype):
+    """The axes as a list, the shape of gamma and beta, and their type, for inputs of a shape and type."""
+    if input_shape.ndims is None:
+        raise ValueError("Input has undefined rank. Received: input_shape=%s." % input_shape)
+    dims, rank, axes = input_shape.as_list(), input_shape.ndims, []
+    for a in axis if isinstance(axis, (list, tuple)) else [axis]:
+        if not -rank <= a < rank:
+            raise ValueError("Invalid axis. Expected 0 <= axis < inputs.rank (with inputs.rank=%d). Received: axis=%s" % (rank, a))
+        axes.append(a % rank)
+    if len(set(axes)) < len(axes):
+        raise ValueError("Duplicate axis: %s" % (axis,))
+    if any(dims[a] is None for a in axes):
+        raise ValueError("Input has undefined `axis` dimension. Received input with shape %s and axis=%s" % (tuple(dims), axes))
+    narrow = dtype in (None, dtypes.float16, dtypes.bfloat16)
+    shape = [dims[axes[0]]] if len(axes) == 1 else [dims[i] if i in axes else 1 for i in range(rank)]
+    return axes, shape, dtypes.float32 if narrow else dtype
+
+
 def batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis=-1, make=None, fused=None):
     """In the current variable scope: the normalized tensor and the updates of the moving statistics.  `make` makes a variable
     of its name, shape, type and initial values."""

@@ -1,0 +1,102 @@
+"""Objects of Keras by name: configurations of objects, and the objects again; names that programs add."""
+import inspect
+
+_custom = {}          # what programs add for good, by name
+_registered = {}      # class or function -> its name with the package
+
+
+class CustomObjectScope:
+    """with tf.keras.utils.CustomObjectScope({"name": object}): names that deserialize knows within."""
+
+    def __init__(self, *args):
+        self._given = args
+
+    def __enter__(self):
+        self._before = dict(_custom)
+        for objects in self._given:
+            _custom.update(objects)
+        return self
+
+    def __exit__(self, *exc):
+        _custom.clear()
+        _custom.update(self._before)
+
+
+custom_object_scope = CustomObjectScope
+
+
+def get_custom_objects():
+    """The dictionary of names that programs add; changes to it last."""
+    return _custom
+
+
+def register_keras_serializable(package="Custom", name=None):
+    """A decorator that makes a class or function known by "package>name"."""
+    def register(arg):
+        known = "%s>%s" % (package, name or arg.__name__)
+        if inspect.isclass(arg) and not hasattr(arg, "get_config"):
+            raise ValueError("Cannot register a class that does not have a get_config() method.")
+        if known in _custom:
+            raise ValueError("%s has already been registered to %s" % (known, _custom[known]))
+        if arg in _registered:
+            raise ValueError("%s has already been registered to %s" % (arg, _registered[arg]))
+        _custom[known], _registered[arg] = arg, known
+        return arg
+    return register
+
+
+def get_registered_name(obj):
+    return _registered.get(obj, obj.__name__)
+
+
+def get_registered_object(name, custom_objects=None, module_objects=None):
+    for table in (_custom, custom_objects or {}, module_objects or {}):
+        if name in table:
+            return table[name]
+    return None
+
+
+def serialize_keras_object(instance):
+    """{"class_name": ..., "config": ...} of an object that has get_config, and the name of a function."""
+    if instance is None:
+        return None
+    if hasattr(instance, "get_config"):
+        return {"class_name": get_registered_name(type(instance)), "config": instance.get_config()}
+    if hasattr(instance, "__name__"):
+        return get_registered_name(instance)
+    raise ValueError("Cannot serialize %s because it doesn't implement `get_config()`." % (instance,))
+
+
+def _unknown(name, what):
+    return ValueError("Unknown %s: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is "
+                      "included in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize"
+                      "#registering_the_custom_object for details." % (what, name))
+
+
+def deserialize_keras_object(identifier, module_objects=None, custom_objects=None, printable_module_name="object"):
+    """The object of a configuration or of a name.  A class named alone is made without arguments."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        if "class_name" not in identifier or "config" not in identifier:
+            raise ValueError("Improper config format for %s. Expecting python dict contains `class_name` and `config` as keys" %
+                             (identifier,))
+        cls = get_registered_object(identifier["class_name"], custom_objects, module_objects)
+        if cls is None:
+            raise _unknown(identifier["class_name"], printable_module_name)
+        config = identifier["config"]
+        if not hasattr(cls, "from_config"):
+            with CustomObjectScope(custom_objects or {}):
+                return cls(**config)
+        if "custom_objects" in inspect.signature(cls.from_config).parameters:
+            return cls.from_config(config, custom_objects={**_custom, **(custom_objects or {})})
+        with CustomObjectScope(custom_objects or {}):
+            return cls.from_config(config)
+    if isinstance(identifier, str):
+        found = get_registered_object(identifier, custom_objects, module_objects)
+        if found is None:
+            raise _unknown(identifier, printable_module_name)
+        return found() if inspect.isclass(found) else found
+    if inspect.isfunction(identifier):
+        return identifier
+    raise ValueError("Could not interpret serialized %s: %s" % (printable_module_name, identifier))

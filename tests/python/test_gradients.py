@@ -374,3 +374,22 @@ def test_functions_with_gradients_of_their_own():
     ours, theirs = run(weft, program), run(oracle, program)
     for a, b in zip(ours[1], theirs[1]):
         np.testing.assert_allclose(a, b)
+
+
+def test_an_update_in_a_condition_runs_only_if_the_condition_holds():
+    """The usual way to apply gradients every few steps; the library's updates once ran in every step."""
+    def program(tf):
+        found = []
+        for make in (lambda: tf.train.GradientDescentOptimizer(0.1), lambda: tf.train.AdamOptimizer(0.1),
+                     lambda: tf.train.RMSPropOptimizer(0.1), lambda: tf.train.FtrlOptimizer(0.1)):
+            with tf.Graph().as_default(), tf.Session() as sess:
+                due, w = tf.placeholder(tf.bool, []), tf.Variable([3.0, 1.0])
+                optimizer = make()
+                pairs = optimizer.compute_gradients(tf.reduce_sum(w * w))
+                train = tf.cond(due, lambda: tf.group(optimizer.apply_gradients(pairs)), tf.no_op)  # noqa: B023 - called at once
+                sess.run(tf.global_variables_initializer())
+                for flag in (False, True, False, True):
+                    sess.run(train, {due: flag})
+                    found.append(sess.run(w).round(4).tolist())
+        return found
+    both(program, same_nodes=False)

@@ -110,6 +110,61 @@ class ContribUses:
     def chain_inputs(self):
         return self.tf.constant(np.sin(np.arange(18, dtype=np.float32)).reshape(2, 3, 3))
 
+    # ---- optimizers ----
+
+    def sgd(self):
+        return self.tf.train.GradientDescentOptimizer(0.1)
+
+    def optimized(self, optimizer, minimize=None):
+        """The variables after three steps of an optimizer that is given the global step."""
+        tf = self.tf
+        step, w = tf.train.get_or_create_global_step(), self.variable()
+        train = optimizer.minimize(tf.reduce_sum(w * w), global_step=step, **(minimize or {}))
+        names = [v.name for v in tf.global_variables()]
+        return names, self.after(train, tf.global_variables(), 3)
+
+    def averaged_copies(self, getter):
+        """What a custom getter makes of a variable, and on which devices."""
+        tf = self.tf
+        with tf.variable_scope("model", custom_getter=getter):
+            tf.get_variable("w", initializer=np.ones(2, np.float32))
+        return [[v.name, v.device] for v in tf.global_variables() + tf.local_variables()]
+
+    def getter_of(self, kind):
+        """A custom getter with which one variable was made."""
+        tf = self.tf
+        getter = getattr(tf.contrib.opt, kind)("/cpu:0")
+        with tf.variable_scope("model", custom_getter=getter):
+            tf.get_variable("w", initializer=np.array([1.0, 2.0], np.float32))
+        return getter
+
+    def trained_copies(self, optimizer):
+        """The copies of a variable after four steps."""
+        tf = self.tf
+        w, step = tf.trainable_variables()[0], tf.train.get_or_create_global_step()
+        train = optimizer.minimize(tf.reduce_sum(w * w), global_step=step)
+        variables = tf.global_variables() + tf.local_variables()
+        start = optimizer.get_init_op(0)
+        with self.session() as sess:
+            sess.run(start)
+            for _ in range(4):
+                sess.run(train)
+            return [v.name for v in variables], sess.run(variables)
+
+    def minimized(self, interface):
+        """What an optimizer outside the graph is given."""
+        with self.session() as sess:
+            return [interface._packed_bounds, len(interface._equalities), len(interface._inequalities), interface.optimizer_kwargs,
+                    sess.run(interface._packed_loss_grad)]
+
+    def one_variable(self):
+        if "_one" not in self.__dict__:
+            self._one = self.variable()
+        return self._one
+
+    def one_loss(self):
+        return self.tf.reduce_sum(self.tf.square(self.one_variable()))
+
 
 class _Doubled:
     """A layer without variables: its outputs are inputs times two, cut or padded to `units`."""

@@ -131,6 +131,8 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
             raise ValueError("No gradients provided for any variable: %s." % ([str(v) for _, v in pairs],))
         graph = graph_of([v for _, v in pairs])
         graph._check_not_finalized()
+        if graph._context is not None:
+            self._KIND = None  # of a tf.cond or a loop: the library's updates would run whatever the condition says
         with graph.as_default():
             if self._KIND is None or in_python(self):
                 operation = self._apply_in_python(pairs, global_step, name)

@@ -118,7 +118,8 @@ class PythonUpdates:
 
     def _apply_in_python(self, pairs, global_step, name):
         pairs = [(g if isinstance(g, IndexedSlices) else convert_to_tensor(g), v) for g, v in pairs if g is not None]
-        self._create_slots([v for _, v in pairs])
+        with control_dependencies(None):  # slots belong to no condition
+            self._create_slots([v for _, v in pairs])
         with name_scope(name, self._name) as scope:
             self._prepare()
             updates = [self._update(g, v) for g, v in pairs]
@@ -142,6 +143,6 @@ def _is_ours(method):
 
 
 def in_python(optimizer):
-    """Does the program itself say how a variable is updated?"""
+    """Whether the steps are written in Python, by the program or by one of our own classes (_KIND is None then)."""
     kind = type(optimizer)
-    return not all(_is_ours(getattr(kind, step, None)) for step in _STEPS)
+    return optimizer._KIND is None or not all(_is_ours(getattr(kind, step, None)) for step in _STEPS)

@@ -52,6 +52,10 @@ weft_err weft__dataset_get(const weft_tensor *t, dataset **out) {
   return weft__variant_get(t, DATASET_TYPE, (resource **)out);
 }
 
+int64_t weft__dataset_count(const dataset *d) { return d->kind->count ? d->kind->count(d) : DATASET_UNKNOWN; }
+
+int64_t weft__dataset_count_of_input(const dataset *d) { return weft__dataset_count(d->input[0]); }
+
 /* ---- iterators ---- */
 
 weft_err weft__dataset_pass_init(dataset_pass *p, const step *st) {

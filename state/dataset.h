@@ -25,9 +25,12 @@ typedef struct dataset_kind {
   weft_err (*begin)(iterator *it); /* optional: the rest of the struct is zero; creates the iterators of its inputs */
   /* Fills out, n_part empty tensors, or sets *end.  After the end, further calls set *end again. */
   weft_err (*next)(iterator *it, const step *st, weft_tensor *out, bool *end);
-  void (*finish)(iterator *it); /* optional; also after a failed begin */
-  bool passes;                  /* its elements have the components of its first input's elements */
+  void (*finish)(iterator *it);       /* optional; also after a failed begin */
+  bool passes;                        /* its elements have the components of its first input's elements */
+  int64_t (*count)(const dataset *d); /* optional: the number of elements; without it DATASET_UNKNOWN */
 } dataset_kind;
+
+enum { DATASET_INFINITE = -1, DATASET_UNKNOWN = -2 }; /* TensorFlow's numbers for a cardinality */
 
 struct dataset {
   resource base;
@@ -58,6 +61,9 @@ weft_err weft__dataset_create(dataset **out, const dataset_kind *kind, int n_inp
                               const weft_dtype *type);
 void weft__dataset_release(dataset *d);                          /* does nothing for NULL */
 weft_err weft__dataset_get(const weft_tensor *t, dataset **out); /* borrowed */
+/* The number of elements as far as it is known without producing them; DATASET_INFINITE, DATASET_UNKNOWN. */
+int64_t weft__dataset_count(const dataset *d);
+int64_t weft__dataset_count_of_input(const dataset *d); /* a kind's .count: as many as its first input has */
 
 /* ---- iterators ---- */
 weft_err weft__dataset_pass_init(dataset_pass *p, const step *st); /* copies resources, pools and session of a step */

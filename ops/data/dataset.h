@@ -34,6 +34,15 @@ typedef struct walk {
 weft_err weft__walk_begin(iterator *it);
 void weft__walk_finish(iterator *it);
 
+/* A data set with several inputs: their iterators, all begun by weft__several_begin.  (ops/data/dataset_order.c) */
+typedef struct several {
+  iterator base;
+  iterator **from;
+  int at;
+} several;
+weft_err weft__several_begin(iterator *it);
+void weft__several_finish(iterator *it);
+
 /* A batch being filled: parts grow along a new first dimension.  (ops/data/dataset_batch.c) */
 extern const dataset_kind weft__batch_kind;
 weft_err weft__batch_set(dataset *d, int64_t size, bool drop_remainder);

@@ -86,11 +86,18 @@ static weft_err batch_next(iterator *it, const step *st, weft_tensor *out, bool 
   return err;
 }
 
+static int64_t batch_count(const dataset *d) {
+  const batch *b = (const batch *)d;
+  int64_t n = weft__dataset_count_of_input(d);
+  return n < 0 ? n : n / b->size + (!b->drop_remainder && n % b->size != 0);
+}
+
 const dataset_kind weft__batch_kind = {"Batch",
                                        sizeof(batch),
                                        sizeof(walk),
                                        .begin = weft__walk_begin,
                                        .next = batch_next,
+                                       .count = batch_count,
                                        .finish = weft__walk_finish,
                                        .passes = true};
 
@@ -222,6 +229,7 @@ static const dataset_kind padded_kind = {"PaddedBatch",
                                          sizeof(padded_at),
                                          .destroy = padded_destroy,
                                          .begin = weft__walk_begin,
+                                         .count = batch_count,
                                          .next = padded_next,
                                          .finish = weft__walk_finish};
 

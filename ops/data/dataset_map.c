@@ -31,12 +31,17 @@ static weft_err map_next(iterator *it, const step *st, weft_tensor *out, bool *e
   return weft__map_ended(err, m->keeps_cardinality, end);
 }
 
+static int64_t map_count(const dataset *d) {
+  return ((const mapped *)d)->keeps_cardinality ? weft__dataset_count_of_input(d) : DATASET_UNKNOWN;
+}
+
 static const dataset_kind map_kind = {"Map",
                                       sizeof(mapped),
                                       sizeof(walk),
                                       .destroy = mapped_destroy,
                                       .begin = weft__walk_begin,
                                       .next = map_next,
+                                      .count = map_count,
                                       .finish = weft__walk_finish};
 
 static weft_err make(kernel *k, const dataset_kind *kind) {
@@ -182,6 +187,7 @@ static const dataset_kind scan_kind = {"Scan",
                                        .destroy = scan_destroy,
                                        .begin = scan_begin,
                                        .next = scan_next,
+                                       .count = map_count,
                                        .finish = scan_finish};
 
 static weft_err keep_initial(kernel *k, scan *s) {

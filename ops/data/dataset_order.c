@@ -14,10 +14,10 @@ typedef struct counter {
   bool begun, over;
 } counter;
 
-#define COUNTED(NAME, NEXT)                                                                                            \
+#define COUNTED(NAME, NEXT, COUNT)                                                                                     \
   {                                                                                                                    \
     NAME, sizeof(counted), sizeof(counter), .begin = weft__walk_begin, .next = NEXT, .finish = weft__walk_finish,      \
-                                            .passes = true                                                             \
+                                            .passes = true, .count = COUNT                                             \
   }
 
 /* ---- repeat ---- */
@@ -90,9 +90,39 @@ static weft_err shard_next(iterator *it, const step *st, weft_tensor *out, bool 
   return WEFT_OK;
 }
 
-const dataset_kind weft__repeat_kind = COUNTED("Repeat", repeat_next);
-static const dataset_kind take_kind = COUNTED("Take", take_next), skip_kind = COUNTED("Skip", skip_next),
-                          shard_kind = COUNTED("Shard", shard_next);
+/* ---- how many elements they have ---- */
+
+static int64_t repeat_count(const dataset *d) {
+  int64_t times = ((const counted *)d)->count, n = weft__dataset_count(d->input[0]);
+  if (times < 0) return n == 0 ? 0 : DATASET_INFINITE;
+  if (times == 0 || n == 0) return 0;
+  if (n < 0) return n;
+  return n > INT64_MAX / times ? INT64_MAX : n * times;
+}
+
+static int64_t take_count(const dataset *d) {
+  int64_t most = ((const counted *)d)->count, n = weft__dataset_count(d->input[0]);
+  if (n == DATASET_UNKNOWN) return most == 0 ? 0 : n;
+  if (n == DATASET_INFINITE) return most < 0 ? n : most;
+  return most < 0 || n < most ? n : most;
+}
+
+static int64_t skip_count(const dataset *d) {
+  int64_t skipped = ((const counted *)d)->count, n = weft__dataset_count(d->input[0]);
+  if (n < 0) return skipped < 0 ? 0 : n;
+  return skipped < 0 || skipped > n ? 0 : n - skipped;
+}
+
+static int64_t shard_count(const dataset *d) {
+  const counted *s = (const counted *)d;
+  int64_t n = weft__dataset_count(d->input[0]);
+  return n < 0 ? n : n / s->count + (s->index < n % s->count);
+}
+
+const dataset_kind weft__repeat_kind = COUNTED("Repeat", repeat_next, repeat_count);
+static const dataset_kind take_kind = COUNTED("Take", take_next, take_count),
+                          skip_kind = COUNTED("Skip", skip_next, skip_count),
+                          shard_kind = COUNTED("Shard", shard_next, shard_count);
 
 static weft_err counted_cpu(kernel *k, const dataset_kind *kind) {
   dataset *d = NULL;
@@ -126,13 +156,7 @@ static weft_err shard_cpu(kernel *k) {
 
 /* ---- several inputs ---- */
 
-typedef struct several {
-  iterator base;
-  iterator **from;
-  int at;
-} several;
-
-static weft_err several_begin(iterator *it) {
+weft_err weft__several_begin(iterator *it) {
   several *s = (several *)it;
   int n = it->set->n_input;
   weft_err err = (s->from = weft__alloc_zero((size_t)n, sizeof *s->from)) ? WEFT_OK : WEFT_OOM;
@@ -140,7 +164,7 @@ static weft_err several_begin(iterator *it) {
   return err;
 }
 
-static void several_finish(iterator *it) {
+void weft__several_finish(iterator *it) {
   several *s = (several *)it;
   for (int i = 0; s->from && i < it->set->n_input; i++) weft__iterator_destroy(s->from[i]);
   weft__free(s->from);
@@ -171,10 +195,30 @@ static weft_err concatenate_next(iterator *it, const step *st, weft_tensor *out,
   return WEFT_OK;
 }
 
-#define SEVERAL(NAME, NEXT)                                                                                            \
-  { NAME, sizeof(dataset), sizeof(several), .begin = several_begin, .next = NEXT, .finish = several_finish }
-static const dataset_kind zip_kind = SEVERAL("Zip", zip_next);
-static const dataset_kind concatenate_kind = SEVERAL("Concatenate", concatenate_next);
+static int64_t zip_count(const dataset *d) {
+  int64_t least = DATASET_INFINITE;
+  for (int i = 0; i < d->n_input; i++) {
+    int64_t n = weft__dataset_count(d->input[i]);
+    if (n == DATASET_UNKNOWN) return n;
+    if (least == DATASET_INFINITE || (n != DATASET_INFINITE && n < least)) least = n;
+  }
+  return least;
+}
+
+static int64_t concatenate_count(const dataset *d) {
+  int64_t first = weft__dataset_count(d->input[0]), second = weft__dataset_count(d->input[1]);
+  if (first == DATASET_INFINITE || second == DATASET_INFINITE) return DATASET_INFINITE;
+  if (first == DATASET_UNKNOWN || second == DATASET_UNKNOWN) return DATASET_UNKNOWN;
+  return first > INT64_MAX - second ? INT64_MAX : first + second;
+}
+
+#define SEVERAL(NAME, NEXT, COUNT)                                                                                     \
+  {                                                                                                                    \
+    NAME, sizeof(dataset), sizeof(several), .begin = weft__several_begin, .next = NEXT,                                \
+                                            .finish = weft__several_finish, .count = COUNT                             \
+  }
+static const dataset_kind zip_kind = SEVERAL("Zip", zip_next, zip_count);
+static const dataset_kind concatenate_kind = SEVERAL("Concatenate", concatenate_next, concatenate_count);
 
 static weft_err zip_cpu(kernel *k) {
   dataset *d = NULL;
@@ -301,9 +345,14 @@ static weft_err cache_next(iterator *it, const step *st, weft_tensor *out, bool 
   return WEFT_OK;
 }
 
-static const dataset_kind cache_kind = {
-    "Cache",       sizeof(dataset), sizeof(cache_at), .begin = cache_begin, .next = cache_next, .finish = cache_finish,
-    .passes = true};
+static const dataset_kind cache_kind = {"Cache",
+                                        sizeof(dataset),
+                                        sizeof(cache_at),
+                                        .begin = cache_begin,
+                                        .next = cache_next,
+                                        .finish = cache_finish,
+                                        .passes = true,
+                                        .count = weft__dataset_count_of_input};
 
 static weft_err cache_cpu(kernel *k) {
   dataset *d = NULL;

@@ -224,9 +224,13 @@ static weft_err parallel_next(iterator *it, const step *st, weft_tensor *out, bo
   return weft__map_ended(err, ((parallel *)d)->keeps_cardinality, end);
 }
 
+static int64_t parallel_count(const dataset *d) {
+  return ((const parallel *)d)->keeps_cardinality ? weft__dataset_count_of_input(d) : DATASET_UNKNOWN;
+}
+
 const dataset_kind weft__parallel_map_kind = {
-    "ParallelMap",           sizeof(parallel),      sizeof(parallel_at),      .destroy = parallel_destroy,
-    .begin = parallel_begin, .next = parallel_next, .finish = parallel_finish};
+    "ParallelMap",           sizeof(parallel),      sizeof(parallel_at),       .destroy = parallel_destroy,
+    .begin = parallel_begin, .next = parallel_next, .finish = parallel_finish, .count = parallel_count};
 
 static weft_err parallel_cpu(kernel *k) {
   dataset *d = NULL;

@@ -129,6 +129,7 @@ static const dataset_kind prefetch_kind = {"Prefetch",
                                            sizeof(prefetch_at),
                                            .begin = prefetch_begin,
                                            .next = prefetch_next,
+                                           .count = weft__dataset_count_of_input,
                                            .finish = prefetch_finish,
                                            .passes = true};
 

@@ -140,6 +140,7 @@ static const dataset_kind shuffle_kind = {"Shuffle",
                                           sizeof(shuffle_at),
                                           .begin = shuffle_begin,
                                           .next = shuffle_next,
+                                          .count = weft__dataset_count_of_input,
                                           .finish = shuffle_finish,
                                           .passes = true};
 

@@ -49,10 +49,18 @@ static weft_err rows_next(iterator *it, const step *st, weft_tensor *out, bool *
   return WEFT_OK;
 }
 
-static const dataset_kind whole_kind = {"Tensor", sizeof(tensors), sizeof(tensors_at), .destroy = tensors_destroy,
-                                        .next = whole_next};
-static const dataset_kind rows_kind = {"TensorSlice", sizeof(tensors), sizeof(tensors_at), .destroy = tensors_destroy,
-                                       .next = rows_next};
+static int64_t whole_count(const dataset *d) {
+  (void)d;
+  return 1;
+}
+static int64_t rows_count(const dataset *d) { return ((const tensors *)d)->rows; }
+
+static const dataset_kind whole_kind = {"Tensor",           sizeof(tensors),
+                                        sizeof(tensors_at), .destroy = tensors_destroy,
+                                        .next = whole_next, .count = whole_count};
+static const dataset_kind rows_kind = {"TensorSlice",      sizeof(tensors),
+                                       sizeof(tensors_at), .destroy = tensors_destroy,
+                                       .next = rows_next,  .count = rows_count};
 
 static weft_err keep_parts(kernel *k, tensors *t) {
   if (!(t->part = weft__components_alloc(k->n_in))) return WEFT_OOM;
@@ -127,8 +135,18 @@ static weft_err range_next(iterator *it, const step *st, weft_tensor *out, bool 
   return WEFT_OK;
 }
 
-static const dataset_kind range_kind = {"Range", sizeof(range), sizeof(range_at), .begin = range_begin,
-                                        .next = range_next};
+static int64_t range_count(const dataset *d) {
+  const range *r = (const range *)d;
+  bool up = r->step > 0;
+  if (up ? r->start >= r->stop : r->start <= r->stop) return 0;
+  uint64_t span = up ? (uint64_t)r->stop - (uint64_t)r->start : (uint64_t)r->start - (uint64_t)r->stop;
+  uint64_t by = up ? (uint64_t)r->step : 0 - (uint64_t)r->step;
+  uint64_t n = (span - 1) / by + 1;
+  return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+static const dataset_kind range_kind = {
+    "Range", sizeof(range), sizeof(range_at), .begin = range_begin, .next = range_next, .count = range_count};
 
 static weft_err range_cpu(kernel *k) {
   dataset *d = NULL;

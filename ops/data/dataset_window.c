@@ -92,11 +92,20 @@ static weft_err windows_next(iterator *it, const step *st, weft_tensor *out, boo
   return WEFT_OK;
 }
 
+static int64_t windows_count(const dataset *d) {
+  const windows *w = (const windows *)d;
+  int64_t n = weft__dataset_count_of_input(d);
+  if (n < 0) return n;
+  if (!w->drop_remainder) return n / w->shift + (n % w->shift != 0);
+  return n < w->span ? 0 : (n - w->span) / w->shift + 1;
+}
+
 static const dataset_kind windows_kind = {"Window",
                                           sizeof(windows),
                                           sizeof(windows_at),
                                           .begin = weft__walk_begin,
                                           .next = windows_next,
+                                          .count = windows_count,
                                           .finish = windows_finish};
 
 static weft_err windows_cpu(kernel *k) {

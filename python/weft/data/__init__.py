@@ -7,18 +7,21 @@ from weft._core.data.dataset import (
     Options,
     TextLineDataset,
     TFRecordDataset,
+    ThreadingOptions,
     get_output_classes,
     get_output_shapes,
     get_output_types,
     make_initializable_iterator,
     make_one_shot_iterator,
 )
+from weft._core.data.mixing import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from weft._core.public import publish as _publish
 from weft.data import experimental
 
 __all__ = [
-    "AUTOTUNE", "Dataset", "FixedLengthRecordDataset", "Iterator", "Options", "TFRecordDataset", "TextLineDataset",
-    "experimental", "get_output_classes", "get_output_shapes", "get_output_types", "make_initializable_iterator",
+    "AUTOTUNE", "Dataset", "FixedLengthRecordDataset", "INFINITE_CARDINALITY", "Iterator", "Options",
+    "TFRecordDataset", "TextLineDataset", "ThreadingOptions", "UNKNOWN_CARDINALITY", "experimental",
+    "get_output_classes", "get_output_shapes", "get_output_types", "make_initializable_iterator",
     "make_one_shot_iterator",
 ]
 __getattr__ = _publish(__name__)

@@ -108,6 +108,32 @@ tf.data.experimental.ignore_errors() ; ; uses.elements(tf.data.Dataset.range(3).
 tf.data.experimental.scan(tf.constant(0, tf.int64), uses.added) ; ; uses.elements(tf.data.Dataset.range(3).apply(it))
 tf.data.experimental.take_while(uses.small) ; ; uses.elements(tf.data.Dataset.range(5).apply(it))
 tf.data.experimental.get_single_element(tf.data.Dataset.range(1))
+tf.data.ThreadingOptions() ; ; it.private_threadpool_size
+tf.data.experimental.ThreadingOptions() ; ; it.private_threadpool_size
+tf.data.experimental.AutotuneOptions() ; ; it.cpu_budget
+tf.data.experimental.OptimizationOptions() ; ; it.map_fusion
+tf.data.experimental.Reducer(uses.parity, uses.plus, uses.double) ; ; [it.init_func(3), it.reduce_func(1, 2),
+    it.finalize_func(4)]
+tf.data.experimental.group_by_reducer(uses.parity, tf.data.experimental.Reducer(uses.parity, uses.plus, uses.double)) ; ;
+    uses.elements(tf.data.Dataset.range(6).apply(it))
+tf.data.experimental.parse_example_dataset({'f': tf.FixedLenFeature([], tf.int64, 3)}) ; num_parallel_calls=2 ;
+    uses.elements(tf.data.Dataset.from_tensors(['', '']).apply(it))
+tf.data.experimental.make_batched_features_dataset(uses.empty_examples(), 2, {'f': tf.FixedLenFeature([], tf.int64, 3)},
+    num_epochs=1, shuffle=False) ; batch_size=1, label_key='f', num_epochs=2, shuffle_buffer_size=3,
+    prefetch_buffer_size=2, reader_num_threads=2, parser_num_threads=1, drop_final_batch=True ; uses.elements(it)
+tf.data.experimental.unique() ; ; uses.elements(tf.data.Dataset.range(5).map(uses.parity).apply(it))
+tf.data.experimental.cardinality(tf.data.Dataset.range(5).batch(2))
+tf.data.experimental.assert_cardinality(5) ; ; uses.elements(tf.data.Dataset.range(5).apply(it))
+tf.data.experimental.choose_from_datasets([tf.data.Dataset.range(2), tf.data.Dataset.range(5, 9)],
+    tf.data.Dataset.from_tensor_slices(tf.constant([0, 0, 0, 1, 1], tf.int64))) ; stop_on_empty_dataset=True ;
+    uses.elements(it)
+tf.data.experimental.RandomDataset(seed=3) ; seed=4 ; uses.elements(it.take(3))
+tf.data.experimental.CsvDataset(uses.written('f', 'a,1\\nNA;2,\\n'), ['x', 5]) ; header=True, buffer_size=64,
+    field_delim=';', use_quote_delim=False, na_value='a', select_cols=[0, 1] ; uses.elements(it)
+tf.data.experimental.make_csv_dataset(uses.written('f', 'a,b\\n1,x\\n2,y\\n3,'), 2, num_epochs=1, shuffle=False) ;
+    batch_size=1, column_names=['p', 'q'], column_defaults=[1.5, 'w'], label_name='b', select_columns=['a'],
+    na_value='x', num_epochs=2, shuffle_buffer_size=3, prefetch_buffer_size=2, num_parallel_reads=2,
+    num_rows_for_inference=1 ; uses.elements(it)
 # ---- feature columns ----
 tf.feature_column.numeric_column('n') ; shape=(2,), default_value=3.0, dtype=tf.float64, normalizer_fn=uses.halve ;
     [uses.layer(it), tf.feature_column.make_parse_example_spec([it])['n'].default_value]

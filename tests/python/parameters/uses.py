@@ -517,6 +517,16 @@ class Uses(uses_contrib.ContribUses):
     def parity(self, x):
         return x % 2
 
+    def plus(self, state, x):
+        return state + x
+
+    def empty_examples(self):
+        """The name of a file with three Examples that have no features."""
+        with self.tf.python_io.TFRecordWriter("examples") as writer:
+            for _ in range(3):
+                writer.write(b"")
+        return "examples"
+
     def batches(self, key, window):
         return window.batch(2)
 

@@ -134,6 +134,21 @@ def _traced_dataset(fn, form, name):
     return trace(body, form.flat_types, form.flat_shapes, name)
 
 
+def _order(deterministic):
+    return "default" if deterministic is None else "true" if deterministic else "false"
+
+
+def _named(name):
+    """The attribute in which TensorFlow keeps the name of a transformation: a message whose field 1 it is."""
+    if not name:
+        return {}
+    text, size = name.encode(), b""
+    n = len(text)
+    while n > 127:
+        size, n = size + bytes([n & 127 | 128]), n >> 7
+    return {"metadata": b"\n" + size + bytes([n]) + text}
+
+
 class Dataset(metaclass=Named):
     """A row of elements, each a tensor or a nest of tensors."""
 
@@ -166,16 +181,17 @@ class Dataset(metaclass=Named):
         raise RuntimeError("dataset.__iter__() is only supported when eager execution is enabled: make an iterator "
                            "with make_one_shot_iterator() or make_initializable_iterator()")
 
-    def _derived(self, kind, form=None, **given):
+    def _derived(self, kind, form=None, name=None, **given):
         form = form or self._form
-        return Dataset(op(kind, input_dataset=self._variant_tensor, **form.attrs(), **given), form, self._options)
+        return Dataset(op(kind, input_dataset=self._variant_tensor, **form.attrs(), **_named(name), **given), form,
+                       self._options)
 
     # ---- sources ----
 
     @staticmethod
     def from_tensors(tensors, name=None):
         flat, form = structure.tensors(tensors)
-        return Dataset(op("TensorDataset", components=flat, output_shapes=form.flat_shapes), form)
+        return Dataset(op("TensorDataset", components=flat, output_shapes=form.flat_shapes, **_named(name)), form)
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
@@ -189,7 +205,7 @@ class Dataset(metaclass=Named):
                 raise ValueError("Dimensions %s and %s are not compatible" % (rows, first))
             rows = first if first is not None else rows
         form = form.with_shapes([t.shape[1:] if t.shape.ndims else None for t in flat])
-        return Dataset(op("TensorSliceDataset", components=flat, output_shapes=form.flat_shapes), form)
+        return Dataset(op("TensorSliceDataset", components=flat, output_shapes=form.flat_shapes, **_named(name)), form)
 
     @staticmethod
     def range(*args, **kwargs):
@@ -198,7 +214,7 @@ class Dataset(metaclass=Named):
         start, stop, step = {1: (0,) + args + (1,), 2: args + (1,), 3: args}[len(args)]
         form = Structure(kwargs.get("output_type", dtypes.int64), [])
         return Dataset(op("RangeDataset", start=_int64(start, "start"), stop=_int64(stop, "stop"),
-                          step=_int64(step, "step"), **form.attrs()), form)
+                          step=_int64(step, "step"), **form.attrs(), **_named(kwargs.get("name"))), form)
 
     @staticmethod
     def from_generator(generator, output_types, output_shapes=None, args=None):
@@ -207,7 +223,7 @@ class Dataset(metaclass=Named):
         return _Generator(generator, Structure(output_types, output_shapes), args).dataset()
 
     @staticmethod
-    def zip(datasets):
+    def zip(datasets, name=None):
         flat = structure.flatten(datasets)
         for d in flat:
             if not isinstance(d, Dataset):
@@ -215,17 +231,18 @@ class Dataset(metaclass=Named):
                                 % (type(d),))
         form = Structure(structure.map_leaves(lambda d: d.output_types, datasets),
                          structure.map_leaves(lambda d: d.output_shapes, datasets))
-        return Dataset(op("ZipDataset", input_datasets=[d._variant_tensor for d in flat], **form.attrs()), form)
+        return Dataset(op("ZipDataset", input_datasets=[d._variant_tensor for d in flat], **form.attrs(),
+                          **_named(name)), form)
 
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None, name=None):
         names = op("MatchingFiles", pattern=_strings(file_pattern, "file_pattern"))
-        files = Dataset.from_tensor_slices(names)
+        files = Dataset.from_tensor_slices(names, name)
         if shuffle is None or shuffle:
             from weft._core.ops.array_ops import shape
             count = shape(names, out_type=dtypes.int64)[0]
             from weft._core.ops.math_ops import maximum
-            files = files.shuffle(maximum(count, _int64(1, "one")), seed)
+            files = files.shuffle(maximum(count, _int64(1, "one")), seed, name=name)
         return files
 
     # ---- elements made, chosen, put in order ----
@@ -244,7 +261,7 @@ class Dataset(metaclass=Named):
 
     def flat_map(self, map_func, name=None):
         f, form = _traced_dataset(map_func, self._form, "Dataset_flat_map")
-        return self._derived("FlatMapDataset", form, other_arguments=f.captured, f=f)
+        return self._derived("FlatMapDataset", form, name=name, other_arguments=f.captured, f=f)
 
     def interleave(self, map_func, cycle_length=AUTOTUNE, block_length=1, num_parallel_calls=None, deterministic=None,
                    name=None):
@@ -252,8 +269,8 @@ class Dataset(metaclass=Named):
         given = {"cycle_length": _int64(cycle_length, "cycle_length"),
                  "block_length": _int64(block_length, "block_length"), "other_arguments": f.captured, "f": f}
         if num_parallel_calls is None:
-            return self._derived("InterleaveDataset", form, **given)
-        return self._derived("ParallelInterleaveDatasetV2", form, num_parallel_calls=_int64(
+            return self._derived("InterleaveDataset", form, name, **given)
+        return self._derived("ParallelInterleaveDatasetV2", form, name, num_parallel_calls=_int64(
             num_parallel_calls, "num_parallel_calls"), **given)
 
     def filter(self, predicate, name=None):
@@ -261,15 +278,19 @@ class Dataset(metaclass=Named):
         if form.flat_types != [dtypes.bool] or not form.flat_shapes[0].is_compatible_with([]):
             raise ValueError("`predicate` return type must be convertible to a scalar boolean tensor, got %s of shape %s"
                              % (form.types, form.shapes))
-        return self._derived("FilterDataset", other_arguments=f.captured, predicate=f)
+        return self._derived("FilterDataset", name=name, other_arguments=f.captured, predicate=f)
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None):
-        """Elements stacked; num_parallel_calls changes only where they are copied, and the order stays."""
+        """Elements stacked; the order stays, also with num_parallel_calls."""
         size, drop = _int64(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool,
                                                                         name="drop_remainder")
         rows = constant_value(size) if constant_value(drop) else None
         form = self._form.with_shapes([_rows_of(rows, s) for s in self._form.flat_shapes])
-        return self._derived("BatchDatasetV2", form, batch_size=size, drop_remainder=drop)
+        if num_parallel_calls is None:
+            return self._derived("BatchDatasetV2", form, name, batch_size=size, drop_remainder=drop)
+        return self._derived("ParallelBatchDataset", form, name, batch_size=size, drop_remainder=drop,
+                             num_parallel_calls=_int64(num_parallel_calls, "num_parallel_calls"),
+                             deterministic=_order(deterministic))
 
     def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
         size, drop = _int64(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool,
@@ -282,35 +303,36 @@ class Dataset(metaclass=Named):
         form = self._form.with_shapes([_rows_of(rows, s) for _, s in shapes])
         return Dataset(op("PaddedBatchDatasetV2", input_dataset=self._variant_tensor, batch_size=size,
                           padded_shapes=[t for t, _ in shapes], padding_values=values, drop_remainder=drop,
-                          output_shapes=form.flat_shapes), form)
+                          output_shapes=form.flat_shapes, **_named(name)), form)
 
     def unbatch(self, name=None):
         form = self._form.with_shapes([s[1:] if s.ndims else None for s in self._form.flat_shapes])
-        return self._derived("UnbatchDataset", form)
+        return self._derived("UnbatchDataset", form, name=name)
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None, name=None):
         first, second = seeds(seed)
-        return self._derived("ShuffleDataset", buffer_size=_int64(buffer_size, "buffer_size"),
+        return self._derived("ShuffleDataset", name=name, buffer_size=_int64(buffer_size, "buffer_size"),
                              seed=_int64(first, "seed"), seed2=_int64(second, "seed2"),
                              reshuffle_each_iteration=reshuffle_each_iteration is not False)
 
     def repeat(self, count=None, name=None):
-        return self._derived("RepeatDataset", count=_int64(-1 if count is None else count, "count"))
+        return self._derived("RepeatDataset", name=name, count=_int64(-1 if count is None else count, "count"))
 
     def take(self, count, name=None):
-        return self._derived("TakeDataset", count=_int64(count, "count"))
+        return self._derived("TakeDataset", name=name, count=_int64(count, "count"))
 
     def skip(self, count, name=None):
-        return self._derived("SkipDataset", count=_int64(count, "count"))
+        return self._derived("SkipDataset", name=name, count=_int64(count, "count"))
 
     def shard(self, num_shards, index, name=None):
-        for name, value in (("num_shards", num_shards), ("index", index)):
+        for what, value in (("num_shards", num_shards), ("index", index)):
             known = constant_value(value) if isinstance(value, Tensor) else value
-            if known is not None and known < (1 if name == "num_shards" else 0):
-                raise ValueError("%s must be >= %d; got %s" % (name, 1 if name == "num_shards" else 0, known))
+            if known is not None and known < (1 if what == "num_shards" else 0):
+                raise ValueError("%s must be >= %d; got %s" % (what, 1 if what == "num_shards" else 0, known))
         if not isinstance(index, Tensor) and not isinstance(num_shards, Tensor) and index >= num_shards:
             raise ValueError("index must be <= num_shards; %s is not < %s" % (index, num_shards))
-        return self._derived("ShardDataset", num_shards=_int64(num_shards, "num_shards"), index=_int64(index, "index"))
+        return self._derived("ShardDataset", name=name, num_shards=_int64(num_shards, "num_shards"),
+                             index=_int64(index, "index"))
 
     def concatenate(self, dataset, name=None):
         if dataset.output_types != self.output_types:
@@ -318,17 +340,18 @@ class Dataset(metaclass=Named):
                 self.output_types, dataset.output_types))
         form = self._form.with_shapes([_most_specific(a, b) for a, b in zip(self._form.flat_shapes,
                                                                           dataset._form.flat_shapes)])
-        return self._derived("ConcatenateDataset", form, another_dataset=dataset._variant_tensor)
+        return self._derived("ConcatenateDataset", form, name=name, another_dataset=dataset._variant_tensor)
 
     def prefetch(self, buffer_size=None, name=None):
-        return self._derived("PrefetchDataset", buffer_size=_int64(-1 if buffer_size is None else buffer_size,
+        return self._derived("PrefetchDataset", name=name,
+                             buffer_size=_int64(-1 if buffer_size is None else buffer_size,
                                                                    "buffer_size"))
 
     def cache(self, filename="", name=None):
-        return self._derived("CacheDataset", filename=_strings(filename, "filename"))
+        return self._derived("CacheDataset", name=name, filename=_strings(filename, "filename"))
 
     def enumerate(self, start=0, name=None):
-        return Dataset.zip((Dataset.range(start, np.iinfo(np.int64).max), self))
+        return Dataset.zip((Dataset.range(start, np.iinfo(np.int64).max, name=name), self), name=name)
 
     def apply(self, transformation_func):
         made = transformation_func(self)
@@ -385,6 +408,53 @@ class Dataset(metaclass=Named):
         from weft._core.data import experimental
         return experimental.Counter(start, step, dtype)
 
+    def cardinality(self):
+        """How many elements there are: tf.data.INFINITE_CARDINALITY, tf.data.UNKNOWN_CARDINALITY or a number."""
+        return op("DatasetCardinality", input_dataset=self._variant_tensor)
+
+    def unique(self, name=None):
+        """The elements that did not come before."""
+        for dtype in self._form.flat_types:
+            if dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
+                raise TypeError("unique() takes elements of tf.int32, tf.int64 or tf.string, not %s" % dtype.name)
+        return self._derived("UniqueDataset", name=name)
+
+    @staticmethod
+    def random(seed=None, rerandomize_each_iteration=None):
+        """Random numbers without end."""
+        from weft._core.data.mixing import RandomDataset
+        return RandomDataset(seed, rerandomize_each_iteration)
+
+    @staticmethod
+    def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False,
+                             rerandomize_each_iteration=None):
+        """Elements of several data sets, chosen at random."""
+        from weft._core.data import mixing
+        return mixing.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration)
+
+    @staticmethod
+    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
+        """Elements of several data sets; a data set of numbers says whose turn it is."""
+        from weft._core.data import mixing
+        return mixing.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+    def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
+        """Elements left out at random until their classes have the target distribution."""
+        from weft._core.data import mixing
+        return self.apply(mixing.rejection_resample(class_func, target_dist, initial_dist, seed))
+
+    def rebatch(self, batch_size, drop_remainder=False, name=None):
+        """The rows of batches in batches of another size."""
+        return self.unbatch().batch(batch_size, drop_remainder)
+
+    def map_with_legacy_function(self, map_func, num_parallel_calls=None, deterministic=None):
+        """As map."""
+        return self.map(map_func, num_parallel_calls, deterministic)
+
+    def filter_with_legacy_function(self, predicate):
+        """As filter."""
+        return self.filter(predicate)
+
     def reduce(self, initial_state, reduce_func, name=None):
         first, form = structure.tensors(initial_state, "initial_state_%d")
         n = len(first)
@@ -415,11 +485,12 @@ class Dataset(metaclass=Named):
             return state + flat, out
         f, out = trace(body, form.flat_types + self._form.flat_types, form.flat_shapes + self._form.flat_shapes,
                        "Dataset_scan")
-        return self._derived("ScanDataset", out, initial_state=first, other_arguments=f.captured, f=f)
+        return self._derived("ScanDataset", out, name=name, initial_state=first, other_arguments=f.captured, f=f,
+                             preserve_cardinality=True)
 
     def take_while(self, predicate, name=None):
         f, _ = _traced(predicate, self._form, "Dataset_take_while")
-        return self._derived("TakeWhileDataset", other_arguments=f.captured, predicate=f)
+        return self._derived("TakeWhileDataset", name=name, other_arguments=f.captured, predicate=f)
 
     # ---- iterators ----
 

@@ -29,6 +29,7 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
         rows = constant_value(size) if constant_value(drop) else None
         return dataset._derived("MapAndBatchDataset", form.with_shapes([_rows_of(rows, s) for s in form.flat_shapes]),
                                 other_arguments=f.captured, f=f, batch_size=size, drop_remainder=drop,
+                                preserve_cardinality=True,
                                 num_parallel_calls=_int64(batch_size if calls is None else calls, "num_parallel_calls"))
     return apply
 

@@ -152,6 +152,8 @@ int weft__input_byte(input *in) {
   return in->plain[in->at++];
 }
 
+weft_err weft__input_status(const input *in) { return weft__status_raise(&in->failed); }
+
 uint64_t weft__input_offset(const input *in) { return in->offset; }
 
 uint64_t weft__input_limit(const input *in) {

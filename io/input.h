@@ -14,8 +14,10 @@ weft_err weft__input_open(input **out, const char *path, compression c);
 void weft__input_close(input *in);
 /* Up to size bytes; fewer only at the end. */
 weft_err weft__input_read(input *in, void *to, size_t size, size_t *got);
-/* The next byte, or -1 at the end or on an error, which the next read reports. */
+/* The next byte, or -1 at the end or on an error, which weft__input_status tells from the end. */
 int weft__input_byte(input *in);
+/* After -1: the error that ended the input; WEFT_OK at the end of the file. */
+weft_err weft__input_status(const input *in);
 /* The most it can still give, by the size of the file: nobody makes room for more. */
 uint64_t weft__input_limit(const input *in);
 uint64_t weft__input_offset(const input *in); /* of the decompressed bytes */

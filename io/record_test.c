@@ -129,6 +129,8 @@ TEST(garbage_in_compressed_data_is_named_with_its_place) {
   EXPECT_ERR(weft__input_read(in, room, sizeof room, &got), WEFT_DATA_LOSS, "inflate() failed with error -3");
   EXPECT_CONTAINS(weft__error_message(), scratch());
   EXPECT_CONTAINS(weft__error_message(), " (at byte ");
+  EXPECT(weft__input_byte(in) < 0);
+  EXPECT_ERR(weft__input_status(in), WEFT_DATA_LOSS, "inflate() failed with error -3");
   weft__input_close(in);
   weft__text_finish(&all);
 }

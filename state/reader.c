@@ -97,8 +97,7 @@ static weft_err reader_next_line(reader *r, text *val, uint64_t *number, bool *e
   *end = c < 0;
   for (; c >= 0 && c != '\n'; c = weft__input_byte(r->in)) weft__text_add(val, &(char){(char)c}, 1);
   if (val->size && val->data[val->size - 1] == '\r') val->size--;
-  size_t got;
-  if (c < 0) WEFT_TRY(weft__input_read(r->in, &(char){0}, 1, &got)); /* tells an error from the end */
+  if (c < 0) WEFT_TRY(weft__input_status(r->in));
   *number = (uint64_t)++r->index;
   return WEFT_OK;
 }

@@ -1,4 +1,5 @@
 /* dataset_choose.c - elements of several data sets, of which another data set says whose turn it is. */
+#include "base/cast.h"
 #include "ops/data/dataset.h"
 
 typedef struct chosen {
@@ -13,7 +14,7 @@ static weft_err turn_of(const weft_tensor *t, int n, int *out) {
   int64_t at = TENSOR_DATA(t, int64_t)[0];
   if (at < 0 || at >= n)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Selector index out of range: %lld >= %d", (long long)at, n);
-  *out = (int)at;
+  *out = weft__int_sat(at);
   return WEFT_OK;
 }
 

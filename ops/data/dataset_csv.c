@@ -167,12 +167,6 @@ static weft_err open_next(csv_at *at) {
   return WEFT_OK;
 }
 
-/* The end of the file, unless it could not be read on. */
-static weft_err at_end(csv_at *at) {
-  size_t none;
-  return weft__input_read(at->in, &none, 0, &none);
-}
-
 static weft_err csv_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
   csv_at *at = (csv_at *)it;
   (void)st;
@@ -191,7 +185,7 @@ static weft_err csv_next(iterator *it, const step *st, weft_tensor *out, bool *e
       weft__locale_end(&l);
       return err;
     }
-    if (!err) err = at_end(at);
+    if (!err) err = weft__input_status(at->in);
     close_file(at);
     WEFT_TRY(err);
   }

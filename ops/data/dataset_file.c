@@ -123,8 +123,7 @@ static weft_err next_line(files_at *at, bool *end) {
   }
   if (at->line.failed) return WEFT_OOM;
   if (c < 0) {
-    size_t none;
-    WEFT_TRY(weft__input_read(at->in, &none, 0, &none)); /* an error, if that is why */
+    WEFT_TRY(weft__input_status(at->in));
     *end = at->line.size == 0;
   }
   if (at->line.size && at->line.data[at->line.size - 1] == '\r') at->line.size--;

@@ -94,6 +94,15 @@ def csv_files(tf):
 
 
 @case(nodes=False)
+def files_that_are_not_compressed(tf):
+    name = write("plain", "1,2\n3,4\n")
+    return [said(tf, lambda: tf.data.TextLineDataset(name, compression_type="GZIP")),
+            said(tf, lambda: tf.data.experimental.CsvDataset(name, [[1], [2]], compression_type="GZIP")),
+            said(tf, lambda: tf.data.TFRecordDataset(name, compression_type="GZIP")),
+            said(tf, lambda: tf.data.TextLineDataset(name, compression_type="ZLIB"))]
+
+
+@case(nodes=False)
 def csv_batches(tf):
     make = tf.data.experimental.make_csv_dataset
     write("p", "a,b,c,d\n1,2.5,x,\n3,4.5,y,9999999999\n5,,z,1\n")

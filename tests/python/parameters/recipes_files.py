@@ -108,6 +108,9 @@ tf.data.experimental.ignore_errors() ; ; uses.elements(tf.data.Dataset.range(3).
 tf.data.experimental.scan(tf.constant(0, tf.int64), uses.added) ; ; uses.elements(tf.data.Dataset.range(3).apply(it))
 tf.data.experimental.take_while(uses.small) ; ; uses.elements(tf.data.Dataset.range(5).apply(it))
 tf.data.experimental.get_single_element(tf.data.Dataset.range(1))
+tf.data.get_output_types(tf.data.Dataset.range(3).batch(2))
+tf.data.get_output_shapes(tf.data.Dataset.range(3).batch(2))
+tf.data.get_output_classes(tf.data.Dataset.range(3).batch(2))
 tf.data.ThreadingOptions() ; ; it.private_threadpool_size
 tf.data.experimental.ThreadingOptions() ; ; it.private_threadpool_size
 tf.data.experimental.AutotuneOptions() ; ; it.cpu_budget

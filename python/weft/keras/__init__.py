@@ -1,7 +1,4 @@
-"""tf.keras: its MNIST reader, and layers as parts of a graph that a tf.Session trains.
-
-Training loops are not here; a name of a part that is empty says what to use instead.
-"""
+"""tf.keras: layers, models and their training on graphs."""
 from weft._core.keras.input_layer import Input
 from weft._core.keras.models import Model
 from weft._core.public import publish as _publish
@@ -13,6 +10,8 @@ from weft.keras import (
     datasets,
     initializers,
     layers,
+    losses,
+    metrics,
     models,
     optimizers,
     preprocessing,
@@ -22,6 +21,6 @@ from weft.keras import (
 
 __all__ = [
     "Input", "Model", "activations", "applications", "backend", "constraints", "datasets", "initializers", "layers",
-    "models", "optimizers", "preprocessing", "regularizers", "utils",
+    "losses", "metrics", "models", "optimizers", "preprocessing", "regularizers", "utils",
 ]
 __getattr__ = _publish(__name__)

@@ -130,6 +130,10 @@ class Uses(uses_contrib.ContribUses):
     def visit(self, state):
         return False
 
+    def keras_metric(self, metric):
+        """What is known of a metric of Keras before it runs; calls_keras_metrics.py compares the values."""
+        return [(v.name, v.dtype.base_dtype, v.get_shape()) for v in metric.variables], metric.get_config(), metric.name
+
     def unsized(self, x):
         """A tensor of which only the rank is known."""
         return self.tf.placeholder_with_default(x, [None] * x.shape.ndims, name="unsized")

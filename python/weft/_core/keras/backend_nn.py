@@ -142,7 +142,9 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1, 
     made = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=target, logits=output)
     if mask is not None:
         made = tf.scatter_nd(tf.where(mask), made, tf.shape(mask, out_type=tf.int64))
-        return tf.reshape(made, shape[:-1])
+        made = tf.reshape(made, shape[:-1])
+        made._keras_mask = tf.reshape(valid, shape[:-1])
+        return made
     return tf.reshape(made, shape[:-1]) if output_rank is not None and output_rank >= 3 else made
 
 

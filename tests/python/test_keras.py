@@ -45,7 +45,6 @@ def test_categories_and_inputs():
 
 
 @pytest.mark.parametrize("program, text", [
-    (lambda k: k.optimizers.Adagrad(learning_rate=0.1), "tf.keras.optimizers.Adagrad is not in Weft .*test_keras.py.*tf.train"),
     (lambda k: k.preprocessing.image.ImageDataGenerator(), "ImageDataGenerator is not in Weft .*test_keras.py.*tf.image"),
     (lambda k: k.applications.ResNet50(), "tf.keras.applications.ResNet50 is not in Weft .*test_keras.py"),
     (lambda k: k.layers.LSTM(3), "tf.keras.layers.LSTM is not in Weft .*test_keras.py"),

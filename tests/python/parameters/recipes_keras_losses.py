@@ -100,5 +100,6 @@ tf.keras.metrics.sparse_top_k_categorical_accuracy(LABELS, P) ; k=2
 tf.keras.metrics.get('mse') ; ; it(ZERO_ONE, P)
 tf.keras.metrics.get('acc') ; ; it(LABELS, IDS)
 tf.keras.metrics.serialize(tf.keras.metrics.AUC(), True)
-tf.keras.metrics.deserialize({'class_name': 'AUC', 'config': {'num_thresholds': 10}}) ; custom_objects={'AUC': tf.keras.metrics.Mean} ; it.get_config()
+tf.keras.metrics.deserialize({'class_name': 'AUC', 'config': {'num_thresholds': 10}}) ;
+    custom_objects={'AUC': tf.keras.metrics.Mean} ; it.get_config()
 """

@@ -1,6 +1,6 @@
 """tf.keras.losses: losses of each example as functions, and objects that weight and reduce them."""
 import weft as tf
-from weft._core.keras import backend as K, saving
+from weft._core.keras import backend as K, serialization as saving
 from weft._core.keras.session import epsilon
 
 AUTO, NONE, SUM, SUM_OVER_BATCH_SIZE = "auto", "none", "sum", "sum_over_batch_size"

@@ -1,6 +1,6 @@
 """tf.keras.metrics: objects that keep a metric over batches, and metrics of each example as functions."""
 import weft as tf
-from weft._core.keras import backend as K, losses, saving
+from weft._core.keras import backend as K, losses, serialization as saving
 from weft._core.nn.base_layer import snake_case, unique_name
 from weft._core.ops.resource_variables import ResourceVariable
 

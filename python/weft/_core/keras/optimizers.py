@@ -1,7 +1,7 @@
 """tf.keras.optimizers: the optimizers, as the ops of the library that update resource variables."""
 import weft as tf
 from weft._core.framework.build import op
-from weft._core.keras import saving, session as K
+from weft._core.keras import serialization as saving, session as K
 from weft._core.keras.optimizer_base import Optimizer, TFOptimizer
 
 

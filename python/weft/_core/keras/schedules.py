@@ -2,7 +2,7 @@
 import math
 
 import weft as tf
-from weft._core.keras import saving
+from weft._core.keras import serialization as saving
 
 
 class LearningRateSchedule:

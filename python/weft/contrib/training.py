@@ -1,7 +1,31 @@
 """tf.contrib.training: hyperparameters, and where to put variables."""
-from weft._core.contrib.training import HParams
+from weft._core.contrib.evaluation import (
+    StopAfterNEvalsHook,
+    SummaryAtEndHook,
+    checkpoints_iterator,
+    evaluate_once,
+    evaluate_repeatedly,
+    get_or_create_eval_step,
+    wait_for_new_checkpoint,
+)
+from weft._core.contrib.training import (
+    HParams,
+    RandomStrategy,
+    add_gradients_summaries,
+    clip_gradient_norms,
+    clip_gradient_norms_fn,
+    create_train_op,
+    multiply_gradients,
+    parse_values,
+    train,
+)
 from weft._core.public import publish as _publish
 from weft._core.train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
 
-__all__ = ["GreedyLoadBalancingStrategy", "HParams", "byte_size_load_fn"]
+__all__ = [
+    "GreedyLoadBalancingStrategy", "HParams", "RandomStrategy", "StopAfterNEvalsHook", "SummaryAtEndHook",
+    "add_gradients_summaries", "byte_size_load_fn", "checkpoints_iterator", "clip_gradient_norms",
+    "clip_gradient_norms_fn", "create_train_op", "evaluate_once", "evaluate_repeatedly", "get_or_create_eval_step",
+    "multiply_gradients", "parse_values", "train", "wait_for_new_checkpoint",
+]
 __getattr__ = _publish(__name__)

@@ -645,3 +645,46 @@ class Uses(uses_contrib.ContribUses):
         found = {k.lstrip("_"): v for k, v in vars(x).items() if isinstance(v, (int, float, str, type(None)))}
         session = getattr(x, "session_config", None) or getattr(x, "tf_config", None)
         return found, session and session.SerializeToString()
+
+    # ---- tf.contrib.slim ----
+
+    def built(self, made):
+        """The variables of a network and the shapes of its outputs; nothing runs."""
+        net, ends = made
+        return [(v.op.name, v.shape.as_list()) for v in self.tf.global_variables()] + [net.shape.as_list()] + [
+            (k, v.shape.as_list()) for k, v in ends.items()]
+
+    def slim_dataset(self):
+        tf = self.tf
+        with tf.python_io.TFRecordWriter("slim.records") as writer:
+            for text in self.examples():
+                writer.write(text)
+        decoder = tf.contrib.slim.tfexample_decoder
+        return tf.contrib.slim.dataset.Dataset(
+            "slim.records", tf.TFRecordReader,
+            decoder.TFExampleDecoder({"a": tf.FixedLenFeature([1], tf.int64)}, {"a": decoder.Tensor("a")}), 2, {})
+
+    def table(self):
+        tf = self.tf
+        return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([1, 2], tf.int64)), -1)
+
+    def looked_up_item(self, handler):
+        tf = self.tf
+        return handler.tensors_to_item({"k": tf.constant(["b", "c"]), "s": tf.constant([1, 2])})
+
+    def sparse_item(self, handler):
+        tf = self.tf
+        given = tf.SparseTensor([[0], [1]], [0, 2], [2])
+        values = tf.SparseTensor([[0], [1]], [5.0, 7.0], [2])
+        return handler.tensors_to_item({"indices": given, "i": tf.SparseTensor([[0], [1]], [1, 3], [2]), "values": values,
+                                        "v": tf.SparseTensor([[0], [1]], [6.0, 8.0], [2]), "s": tf.constant([4], tf.int64)})
+
+    def image_item(self, handler):
+        tf = self.tf
+        picture, small = self.jpeg(), tf.image.encode_jpeg(tf.zeros([16, 8, 3], tf.uint8))
+        found = {"image/encoded": [picture] if handler._repeated else picture, "i": small, "image/format": "jpeg", "f": "raw"}
+        return handler.tensors_to_item({key: tf.convert_to_tensor(found[key]) for key in handler.keys})
+
+    def step_op(self):
+        tf = self.tf
+        return tf.assign_add(tf.train.get_or_create_global_step(), 1)

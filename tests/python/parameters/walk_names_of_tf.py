@@ -9,6 +9,8 @@ from names_of_tf import Names
 def contrib(tf, slim):
     return types.SimpleNamespace(
         layers=slim, slim=Names(slim, layers=slim), framework=slim, metrics=slim.metrics,
+        training=Names(importlib.import_module("tf_slim.training.evaluation"),
+                       **vars(importlib.import_module("tf_slim.training.training"))),
         rnn=Names(tf.nn.rnn_cell, static_rnn=tf.nn.static_rnn, static_bidirectional_rnn=tf.nn.static_bidirectional_rnn),
         data=Names(tf.data.experimental, Dataset=tf.data.Dataset, TFRecordDataset=tf.data.TFRecordDataset,
                    TextLineDataset=tf.data.TextLineDataset))

@@ -13,9 +13,11 @@ def assert_or_get_global_step(graph=None, global_step_tensor=None):
 
 
 def get_variables(scope=None, suffix=None, collection=GraphKeys.GLOBAL_VARIABLES):
+    """The variables of a collection in a scope, with names that end so; both are regular expressions, as in TensorFlow."""
     name = getattr(scope, "name", scope)
-    found = get_collection(collection, name)
-    return [v for v in found if suffix is None or v.op.name.endswith(suffix)]
+    if suffix is not None:
+        name = (name or "") + ".*" + (suffix if ":" in suffix else suffix + ":")
+    return get_collection(collection, name)
 
 
 def get_model_variables(scope=None, suffix=None):
@@ -128,3 +130,331 @@ def has_arg_scope(func):
 
 def current_arg_scope():
     return _scopes[-1]
+
+
+def arg_scope_func_key(op):
+    """The key of a function in the dict that an arg_scope gives."""
+    return getattr(op, "_arg_scope_key", str(op))
+
+
+def arg_scoped_arguments(func):
+    """The names of a function's arguments that an arg_scope can set."""
+    import inspect
+    if not has_arg_scope(func):
+        raise ValueError("%s is not decorated with @add_arg_scope" % func)
+    return tuple(p.name for p in inspect.signature(func._arg_scope_key).parameters.values() if p.default is not p.empty)
+
+
+# ---- variables by name, and their values ----
+
+def add_model_variable(var):
+    """Adds a variable to those of the model."""
+    if var not in get_collection(GraphKeys.MODEL_VARIABLES):
+        get_default_graph().add_to_collection(GraphKeys.MODEL_VARIABLES, var)
+
+
+def global_variable(initial_value, validate_shape=True, name=None, use_resource=None):
+    """A variable that is saved and not trained."""
+    return Variable(initial_value, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES], name=name,
+                    validate_shape=validate_shape, use_resource=use_resource)
+
+
+def get_local_variables(scope=None, suffix=None):
+    return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
+
+
+def get_variables_by_suffix(suffix, scope=None):
+    """The variables whose names end so."""
+    return get_variables(scope=scope, suffix=suffix)
+
+
+def get_variables_by_name(given_name, scope=None):
+    """The variables whose names end in "/" and this name, or are this name."""
+    return get_variables(scope=scope, suffix="/%s:|^%s:" % (given_name, given_name))
+
+
+def get_unique_variable(var_op_name):
+    """The one variable of this name."""
+    found = get_variables(scope=var_op_name)
+    exact = [v for v in found if v.op.name == var_op_name]
+    if exact:
+        return exact[0]
+    if found:
+        raise ValueError("Variable %r does not uniquely identify a variable" % var_op_name)
+    raise ValueError("Couldn't find variable %s" % var_op_name)
+
+
+def get_variable_full_name(var):
+    """The name that a variable has in a checkpoint."""
+    return var._save_slice_info.full_name if getattr(var, "_save_slice_info", None) else var.op.name
+
+
+def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg_search=True):
+    """The variables whose names match one of the first patterns, if there are any, and none of the second."""
+    import re
+    test = re.search if reg_search else re.match
+    if include_patterns is not None:
+        var_list = [v for v in var_list if any(test(p, v.op.name) for p in include_patterns)]
+    return [v for v in var_list if not any(test(p, v.op.name) for p in exclude_patterns or ())]
+
+
+def _placeholders(names_to_values):
+    """(op that assigns, {placeholder: value})"""
+    from weft._core.ops.array_ops import placeholder
+    from weft._core.ops.control_flow import group
+    ops, feeds = [], {}
+    for name, value in names_to_values.items():
+        var = get_unique_variable(name) if isinstance(name, str) else name
+        place = placeholder(var.dtype.base_dtype, var.get_shape().as_list())
+        ops.append(var.assign(place))
+        feeds[place] = value.reshape(var.get_shape().as_list())
+    return group(*ops), feeds
+
+
+def assign_from_values(var_names_to_values):
+    """(op, feed_dict) that give variables values, by their names."""
+    return _placeholders(var_names_to_values)
+
+
+def assign_from_values_fn(var_names_to_values):
+    """A function of a session that gives variables values, by their names."""
+    assign_op, feed_dict = assign_from_values(var_names_to_values)
+    return lambda session: session.run(assign_op, feed_dict)
+
+
+def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
+    """(op, feed_dict) that give variables the values of a checkpoint; a list, or by the names that they have in it."""
+    from weft._core.platform import logging
+    from weft._core.train.saver import load_checkpoint
+    reader = load_checkpoint(model_path)
+    named = var_list if isinstance(var_list, dict) else {get_variable_full_name(v): v for v in var_list}
+    found = {}
+    for name, var in named.items():
+        if not reader.has_tensor(name):
+            if not ignore_missing_vars:
+                raise ValueError("Checkpoint is missing variable [%s]" % name)
+            logging.warning("Checkpoint is missing variable [%s]", name)
+            continue
+        value = reader.get_tensor(name)
+        for part in var if isinstance(var, list) else [var]:
+            wanted, given = part.get_shape().as_list(), value
+            info = getattr(part, "_save_slice_info", None)
+            if info is not None:
+                given = value[tuple(slice(o, o + n) for o, n in zip(info.var_offset, info.var_shape))]
+            if given.size != part.get_shape().num_elements():
+                raise ValueError("Total size of new array must be unchanged for %s lh_shape: [%s], rh_shape: [%s]"
+                                 % (name, given.shape, wanted))
+            found[part] = given
+    return _placeholders(found)
+
+
+def zero_initializer(ref, use_locking=True, name="zero_initializer"):
+    """Sets a variable to zeros and returns it; it need not have been initialized."""
+    from weft._core.ops.array_ops import zeros
+    from weft._core.ops.variables import assign
+    return assign(ref, zeros(ref.get_shape(), ref.dtype.base_dtype), validate_shape=True, use_locking=use_locking, name=name)
+
+
+# ---- tensors ----
+
+def is_tensor(x):
+    """Whether it is a tensor, a sparse one, slices of one, or a variable."""
+    from weft._core.framework.build import is_tensor as found
+    return found(x)
+
+
+def with_shape(expected_shape, tensor):
+    """The tensor, which has the shape; where that is not known yet, an assertion checks it."""
+    from weft._core.framework.build import constant_value, convert_to_tensor
+    from weft._core.framework.graph import Tensor, control_dependencies
+    from weft._core.framework.tensor_shape import TensorShape
+    from weft._core.ops import array_ops, check_ops
+    tensor = convert_to_tensor(tensor)
+    static = constant_value(expected_shape) if isinstance(expected_shape, Tensor) else expected_shape
+    if static is not None:
+        expected = TensorShape(static)
+        if not tensor.get_shape().is_compatible_with(expected):
+            raise ValueError("Invalid shape for tensor %s, expected %s, got %s." % (tensor.name, expected, tensor.get_shape()))
+        if tensor.get_shape().is_fully_defined():
+            return tensor
+        expected_shape = [-1 if d is None else d for d in expected.as_list()] if expected.ndims is not None else None
+    if expected_shape is None:
+        return tensor
+    with control_dependencies([check_ops.assert_equal(expected_shape, array_ops.shape(tensor), message="Expected shape for tensor")]):
+        result = array_ops.identity(tensor)
+    if static is not None:
+        result.set_shape(TensorShape(static))
+    return result
+
+
+def with_same_shape(expected_tensor, tensor):
+    """The tensor, which has the shape of another."""
+    shape = expected_tensor.get_shape()
+    from weft._core.ops import array_ops
+    return with_shape(shape.as_list() if shape.is_fully_defined() else array_ops.shape(expected_tensor), tensor)
+
+
+def reduce_sum_n(tensors, name=None):
+    """The sum of all elements of all tensors."""
+    from weft._core.framework.graph import name_scope
+    from weft._core.ops import math_ops
+    if not tensors:
+        raise ValueError("No tensors provided.")
+    with name_scope(name, "reduce_sum_n", tensors) as scope:
+        tensors = [math_ops.reduce_sum(t, name="%s/sum" % t.op.name) for t in tensors]
+        return tensors[0] if len(tensors) == 1 else math_ops.add_n(tensors, name=scope)
+
+
+def assert_scalar_int(tensor, name=None):
+    """The tensor, which has no axes and is of an integer type."""
+    from weft._core.framework.build import convert_to_tensor
+    from weft._core.framework.graph import name_scope
+    with name_scope(name, "assert_scalar_int", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor)
+        if tensor.dtype.base_dtype.name not in ("int8", "int16", "int32", "int64", "uint8", "uint16"):
+            raise ValueError("Unexpected type %s for %s." % (tensor.dtype.base_dtype, tensor.name))
+        from weft._core.ops import check_ops
+        return check_ops.assert_scalar(tensor, name=scope)
+
+
+def get_graph_from_inputs(op_input_list, graph=None):
+    """The graph of some tensors and operations, which must be the same for all."""
+    found = graph
+    for item in op_input_list:
+        of = getattr(item, "graph", None)
+        if of is not None and found is not None and of is not found:
+            raise ValueError("%s must be from the same graph as the others." % (item,))
+        found = found or of
+    return found or get_default_graph()
+
+
+def get_name_scope():
+    """The name scope in which operations are made now."""
+    return get_default_graph().get_name_scope()
+
+
+def get_placeholders(graph):
+    """The placeholders of a graph."""
+    return [op.outputs[0] for op in graph.get_operations() if op.type in ("Placeholder", "PlaceholderV2")]
+
+
+def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+    """A tensor; a sparse one stays as it is."""
+    from weft._core.framework.build import convert_to_tensor
+    from weft._core.ops.sparse import SparseTensor, SparseTensorValue
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor(*value)
+    if isinstance(value, SparseTensor):
+        if dtype and not dtype.is_compatible_with(value.dtype):
+            raise RuntimeError("Sparse dtype: requested = %s, actual = %s" % (dtype.name, value.dtype.name))
+        return value
+    return convert_to_tensor(value, dtype=dtype, name=name)
+
+
+def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name=None):
+    """Labels and predictions, without a last axis of one element that only one of them has."""
+    from weft._core.framework.build import convert_to_tensor
+    from weft._core.framework.graph import name_scope
+    from weft._core.ops import array_ops
+    with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
+        predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+        p, t = predictions.get_shape().ndims, labels.get_shape().ndims
+        if p is not None and t is not None:
+            if p - t == expected_rank_diff + 1:
+                predictions = array_ops.squeeze(predictions, [-1])
+            elif p - t == expected_rank_diff - 1:
+                labels = array_ops.squeeze(labels, [-1])
+        return labels, predictions
+
+
+def smart_constant_value(pred):
+    """The value of a condition that is known while the graph is built: True, False or None."""
+    from weft._core.framework.build import constant_value
+    from weft._core.framework.graph import Tensor
+    if isinstance(pred, Tensor):
+        found = constant_value(pred)
+        return None if found is None else bool(found)
+    if pred in (0, 1):
+        return bool(pred)
+    raise TypeError("`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: %s" % type(pred))
+
+
+def smart_cond(pred, true_fn=None, false_fn=None, name=None):
+    """One of two functions' results: chosen now if the condition is known, else by tf.cond."""
+    if not callable(true_fn):
+        raise TypeError("`true_fn` must be callable.")
+    if not callable(false_fn):
+        raise TypeError("`false_fn` must be callable.")
+    value = smart_constant_value(pred)
+    if value is not None:
+        return true_fn() if value else false_fn()
+    from weft._core.ops.control_flow import cond
+    return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
+
+
+# ---- decorators for names that will go ----
+
+def _warned(func, said):
+    warned = []
+
+    @functools.wraps(func)
+    def call(*args, **kwargs):
+        if not warned:
+            from weft._core.platform import logging
+            warned.append(True)
+            logging.warning("From %s: %s", func.__module__, said)
+        return func(*args, **kwargs)
+    return call
+
+
+def _when(date):
+    return "after " + date if date else "in a future version"
+
+
+def deprecated(date, instructions, warn_once=True):
+    """Marks a function that will go; a call logs a warning once."""
+    if not instructions:
+        raise ValueError("Don't deprecate things without conversion instructions!")
+
+    def mark(func):
+        return _warned(func, "%s is deprecated and will be removed %s.\nInstructions for updating:\n%s"
+                       % (func.__name__, _when(date), instructions))
+    return mark
+
+
+def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, **kwargs):
+    """Marks arguments that will go; a call that gives one logs a warning."""
+    names = [n[0] if isinstance(n, (tuple, list)) else n for n in deprecated_arg_names_or_tuples]
+
+    def mark(func):
+        import inspect
+        order = list(inspect.signature(func).parameters)
+
+        @functools.wraps(func)
+        def call(*args, **kwargs):
+            from weft._core.platform import logging
+            for name in {*order[:len(args)], *kwargs}.intersection(names):
+                logging.warning("From %s: calling %s with %s is deprecated and will be removed %s.\nInstructions for updating:\n%s",
+                                func.__module__, func.__name__, name, _when(date), instructions)
+            return func(*args, **kwargs)
+        return call
+    return mark
+
+
+def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwargs):
+    """Marks values of arguments that will go; a call that gives one logs a warning."""
+    def mark(func):
+        import inspect
+        order = list(inspect.signature(func).parameters)
+
+        @functools.wraps(func)
+        def call(*args, **kwargs):
+            from weft._core.platform import logging
+            given = {**dict(zip(order, args)), **kwargs}
+            for name, value in deprecated_kwargs.items():
+                if name in given and given[name] == value:
+                    logging.warning("From %s: calling %s with %s=%s is deprecated and will be removed %s.\nInstructions for "
+                                    "updating:\n%s", func.__module__, func.__name__, name, value, _when(date), instructions)
+            return func(*args, **kwargs)
+        return call
+    return mark

@@ -1,6 +1,7 @@
 """tf.contrib.layers: regularizers, initializers and layers."""
 import math
 
+from weft._core.contrib import layer_utils
 from weft._core.contrib.framework import add_arg_scope
 from weft._core.framework.absent import where
 from weft._core.framework.build import constant, convert_to_tensor, op
@@ -101,16 +102,7 @@ def _variable(name, shape, dtype, initializer, regularizer, trainable, collectio
 
 def _collect(collections, name, out):
     """The layer's output, in the collections asked for under the layer's name."""
-    if collections:
-        graph = get_default_graph()
-        graph.add_to_collections(collections, out)
-        graph.__dict__.setdefault("_layer_names", {})[out._out] = name.rstrip("/")
-    return out
-
-
-def alias_of(out):
-    """The name of the layer that put it into a collection."""
-    return out.graph.__dict__.get("_layer_names", {}).get(out._out, out.op.name)
+    return layer_utils.collect_named_outputs(collections, name, out)
 
 
 def _finish(out, normalizer_fn, normalizer_params, activation_fn):

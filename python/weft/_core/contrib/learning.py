@@ -7,7 +7,7 @@ from weft._core.framework.errors import OutOfRangeError
 from weft._core.framework.graph import GraphKeys, IndexedSlices, control_dependencies, get_collection, get_default_graph
 from weft._core.ops import array_ops, math_ops
 from weft._core.ops.control_flow import group, with_dependencies
-from weft._core.ops.gradients import clip_by_norm
+from weft._core.ops.gradients import clip_by_norm, global_norm
 from weft._core.platform import logging
 from weft._core.train.supervisor import Supervisor
 from weft._core.train.training_util import get_or_create_global_step
@@ -31,7 +31,44 @@ def add_gradients_summaries(grads_and_vars):
     made = []
     for g, v in grads_and_vars:
         if g is not None:
-            made.append(summary.histogram(v.op.name + "_gradient", g.values if isinstance(g, IndexedSlices) else g))
+            values = g.values if isinstance(g, IndexedSlices) else g
+            made.append(summary.histogram(v.op.name + "_gradient", values))
+            made.append(summary.scalar(v.op.name + "_gradient_norm", global_norm([values])))
+        else:
+            logging.info("Var %s has no gradient", v.op.name)
+    return made
+
+
+def create_training_op(total_loss, optimizer, global_step=_USE, update_ops=None, variables_to_train=None, transform_grads_fn=None,
+                       summarize_gradients=False, gate_gradients=1, aggregation_method=None,
+                       colocate_gradients_with_ops=False, check_numerics=True):
+    """tf.contrib.training.create_train_op: the loss, once the gradients have been applied; update ops come before it."""
+    step = get_or_create_global_step() if global_step is _USE else global_step
+    known = get_collection(GraphKeys.UPDATE_OPS)
+    updates = list(known if update_ops is None else update_ops)
+    if not set(known).issubset(updates):
+        logging.warning("update_ops in create_train_op does not contain all the update_ops in GraphKeys.UPDATE_OPS")
+    if updates:
+        with control_dependencies(updates):
+            total_loss = array_ops.identity(total_loss)
+    trained = get_collection(GraphKeys.TRAINABLE_VARIABLES)
+    for v in () if variables_to_train is None else variables_to_train:
+        if v not in trained:
+            raise AssertionError("variables_to_train has %s, which is not a trainable variable" % v.op.name)
+    pairs = optimizer.compute_gradients(total_loss, variables_to_train, gate_gradients=gate_gradients,
+                                        aggregation_method=aggregation_method,
+                                        colocate_gradients_with_ops=colocate_gradients_with_ops)
+    if transform_grads_fn:
+        pairs = transform_grads_fn(pairs)
+    if summarize_gradients:
+        add_gradients_summaries(pairs)
+    applied = optimizer.apply_gradients(pairs, global_step=step)
+    if check_numerics:
+        total_loss = op("CheckNumerics", tensor=total_loss, message="LossTensor is inf or nan")
+    made = with_dependencies([applied], total_loss, name="train_op")
+    trains = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
+    if made not in trains:
+        trains.append(made)
     return made
 
 
@@ -39,26 +76,12 @@ def create_train_op(total_loss, optimizer, global_step=_USE, update_ops=None, va
                     summarize_gradients=False, gate_gradients=1, aggregation_method=None, colocate_gradients_with_ops=False,
                     gradient_multipliers=None, check_numerics=True):
     """The loss, once the gradients have been applied; update ops (of batch norm) come before it."""
-    step = get_or_create_global_step() if global_step is _USE else global_step
-    updates = list(get_collection(GraphKeys.UPDATE_OPS) if update_ops is None else update_ops)
-    if updates:
-        with control_dependencies(updates):
-            total_loss = array_ops.identity(total_loss)
-    pairs = optimizer.compute_gradients(total_loss, variables_to_train, gate_gradients=gate_gradients,
-                                        aggregation_method=aggregation_method,
-                                        colocate_gradients_with_ops=colocate_gradients_with_ops)
-    if gradient_multipliers:
-        pairs = multiply_gradients(pairs, gradient_multipliers)
-    if clip_gradient_norm > 0:
-        pairs = clip_gradient_norms(pairs, clip_gradient_norm)
-    if summarize_gradients:
-        add_gradients_summaries(pairs)
-    applied = optimizer.apply_gradients(pairs, global_step=step)
-    if check_numerics:
-        total_loss = op("CheckNumerics", tensor=total_loss, message="LossTensor is inf or nan")
-    made = with_dependencies([applied], total_loss, name="train_op")
-    get_default_graph().add_to_collection(GraphKeys.TRAIN_OP, made)
-    return made
+    def transform(pairs):
+        if gradient_multipliers:
+            pairs = multiply_gradients(pairs, gradient_multipliers)
+        return clip_gradient_norms(pairs, clip_gradient_norm) if clip_gradient_norm > 0 else pairs
+    return create_training_op(total_loss, optimizer, global_step, update_ops, variables_to_train, transform, summarize_gradients,
+                              gate_gradients, aggregation_method, colocate_gradients_with_ops, check_numerics)
 
 
 def train_step(sess, train_op, global_step, train_step_kwargs):

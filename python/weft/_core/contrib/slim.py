@@ -1,5 +1,4 @@
 """tf.contrib.slim: contrib.layers and arg_scope under one name."""
-from weft._core.contrib import layers
 
 
 def repeat(inputs, repetitions, layer, *args, **kwargs):
@@ -22,12 +21,3 @@ def stack(inputs, layer, stack_args, **kwargs):
             args = args if isinstance(args, (list, tuple)) else [args]
             out = layer(out, *args, scope="%s_%d" % (scope or layer.__name__, i + 1), **kwargs)
         return out
-
-
-def convert_collection_to_dict(collection, clear_collection=False):
-    """{alias: tensor} of the outputs that layers put into a collection."""
-    from weft._core.framework.graph import get_collection, get_collection_ref
-    found = {layers.alias_of(t): t for t in get_collection(collection)}
-    if clear_collection:
-        del get_collection_ref(collection)[:]
-    return found

@@ -1,19 +1,43 @@
 """The modules of TensorFlow that programs import, and the modules of this package that answer for them.
 
-A module that is not here is an attribute of the package: tensorflow.layers is weft.layers.  None: a package without names
-of its own.
+A module that is not here is an attribute of the longest beginning of its name that is: tensorflow.layers is weft.layers.
+None: a package without names of its own.
 """
 
 MODULES = {
     "tensorflow": "weft",
     "tensorflow.compat.v1": "weft",
     "tensorflow.contrib": "weft.contrib",
+    "tensorflow.contrib.framework.python": "weft.contrib.framework",
+    "tensorflow.contrib.framework.python.framework": "weft.contrib.framework",
+    "tensorflow.contrib.framework.python.framework.checkpoint_utils": "weft.contrib.framework",
+    "tensorflow.contrib.framework.python.framework.tensor_util": "weft.contrib.framework",
+    "tensorflow.contrib.framework.python.ops": "weft.contrib.framework",
+    "tensorflow.contrib.framework.python.ops.arg_scope": "weft.contrib.framework",
+    "tensorflow.contrib.framework.python.ops.variables": "weft.contrib.framework",
+    "tensorflow.contrib.layers.python": "weft.contrib.layers",
+    "tensorflow.contrib.layers.python.layers": "weft.contrib.layers",
+    "tensorflow.contrib.layers.python.layers.layers": "weft.contrib.layers",
     "tensorflow.contrib.learn.python.learn": "weft.contrib.learn",
     "tensorflow.contrib.learn.python.learn.datasets.mnist": "weft._core.run.mnist",
     "tensorflow.contrib.learn.python.learn.estimators.model_fn": "weft.contrib.learn",
     "tensorflow.contrib.learn.python.learn.estimators.run_config": "weft.contrib.learn",
     "tensorflow.contrib.learn.python.learn.experiment": "weft._core.contrib.learn_runner",
     "tensorflow.contrib.learn.python.learn.learn_runner": "weft._core.contrib.learn_runner",
+    "tensorflow.contrib.metrics.python.ops": "weft.contrib.metrics",
+    "tensorflow.contrib.metrics.python.ops.metric_ops": "weft.contrib.metrics",
+    "tensorflow.contrib.rnn.python.ops": "weft.contrib.rnn",
+    "tensorflow.contrib.rnn.python.ops.core_rnn_cell": "weft.contrib.rnn",
+    "tensorflow.contrib.rnn.python.ops.rnn": "weft.contrib.rnn",
+    "tensorflow.contrib.rnn.python.ops.rnn_cell": "weft.contrib.rnn",
+    "tensorflow.contrib.slim.python": "weft.contrib.slim",
+    "tensorflow.contrib.slim.python.slim": "weft.contrib.slim",
+    "tensorflow.contrib.training.python": "weft.contrib.training",
+    "tensorflow.contrib.training.python.training": "weft.contrib.training",
+    "tensorflow.contrib.training.python.training.device_setter": "weft.contrib.training",
+    "tensorflow.contrib.training.python.training.evaluation": "weft.contrib.training",
+    "tensorflow.contrib.training.python.training.hparam": "weft.contrib.training",
+    "tensorflow.contrib.training.python.training.training": "weft.contrib.training",
     "tensorflow.core": None,
     "tensorflow.core.example": None,
     "tensorflow.core.framework": None,

@@ -18,9 +18,11 @@ from weft._core.run.modules import MODULES
 
 
 def _attribute(name):
-    """tensorflow.a.b as weft.a.b, where that exists."""
-    found = weft
-    for part in name.split(".")[1:]:
+    """tensorflow.a.b as weft.a.b, where that exists; the longest beginning that the table has leads to its module."""
+    parts = name.split(".")
+    known = max(n for n in range(1, len(parts) + 1) if n == 1 or MODULES.get(".".join(parts[:n])))
+    found = importlib.import_module(MODULES[".".join(parts[:known])])
+    for part in parts[known:]:
         if part == "python":
             continue
         found = getattr(found, part, None)

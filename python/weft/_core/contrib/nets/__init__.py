@@ -1,0 +1,1 @@
+"""The networks of tf.contrib.slim.nets."""

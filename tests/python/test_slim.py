@@ -1,0 +1,303 @@
+"""tf.contrib.slim against tf-slim, which is what became of it, on TensorFlow 2.15."""
+import importlib.abc
+import importlib.machinery
+import os
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+from both import compare, oracle, outcome, weft
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "parameters"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "calls"))
+import walk_names_of_tf  # noqa: E402
+
+
+class KerasOfTensorFlow(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """tf-slim asks for tf_keras, which is what the package keras 2.15 is called for later releases of TensorFlow."""
+
+    def find_spec(self, name, path=None, target=None):
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if name.partition(".")[0] == "tf_keras" else None
+
+    def create_module(self, spec):
+        return importlib.import_module("keras" + spec.name.removeprefix("tf_keras").replace(".legacy_tf_layers", ".src.legacy_tf_layers"))
+
+    def exec_module(self, module):
+        pass
+
+
+sys.meta_path.append(KerasOfTensorFlow())
+walk_names_of_tf.mend_slim(oracle)
+flow = importlib.import_module("tensorflow.python.ops.control_flow_ops")
+flow.cond, flow.case = oracle.cond, oracle.case
+arrays = importlib.import_module("tensorflow.python.ops.array_ops")
+arrays.stack = oracle.stack
+theirs = importlib.import_module("tf_slim")
+SYSTEMS = ((weft, weft.contrib.slim), (oracle, theirs))
+
+
+def in_both(program):
+    """What program(tf, slim) returns in each system; tensors are run after the initializers."""
+    found = []
+    for tf, slim in SYSTEMS:
+        with tf.Graph().as_default():
+            tf.set_random_seed(7)
+            made = program(tf, slim)
+            with tf.Session() as sess:
+                sess.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
+                found.append({k: sess.run(v) if hasattr(v, "op") or isinstance(v, (tf.SparseTensor, tf.Tensor)) else v
+                              for k, v in made.items()})
+    ours, others = found
+    assert ours.keys() == others.keys()
+    for key in others:
+        if isinstance(others[key], (str, list, int, type(None))):
+            assert ours[key] == others[key], key
+        else:
+            compare(ours[key], others[key], 1e-4)
+    return ours
+
+
+def variables(tf):
+    return [(v.op.name, v.shape.as_list()) for v in tf.global_variables()]
+
+
+def collections(tf):
+    graph = tf.get_default_graph()
+    counted = (tf.GraphKeys.UPDATE_OPS, tf.GraphKeys.REGULARIZATION_LOSSES)
+    return [[v.op.name for v in graph.get_collection(k)] for k in (tf.GraphKeys.TRAINABLE_VARIABLES, tf.GraphKeys.MODEL_VARIABLES)] + [
+        len(graph.get_collection(k)) for k in counted]
+
+
+def network(module, name, size, scope_fn=None, **more):
+    def program(tf, slim):
+        of = importlib.import_module("%s.nets.%s" % (slim.__name__, module))
+        scope = {} if scope_fn is None else getattr(of, scope_fn)()
+        with slim.arg_scope(scope) if scope else tf.name_scope(""):
+            net, ends = getattr(of, name)(tf.zeros([2, size, size, 3]), 5, **more)
+        return {"variables": variables(tf), "shape": net.shape.as_list(), "collections": collections(tf),
+                "ends": [(k, v.shape.as_list()) for k, v in ends.items()]}
+    return program
+
+
+def graphs(program):
+    """What a program says of its graph in each system; nothing runs."""
+    said = []
+    for tf, slim in SYSTEMS:
+        with tf.Graph().as_default():
+            said.append(program(tf, slim))
+    return said
+
+
+@pytest.mark.parametrize("module, name, size, scope, more", [
+    ("alexnet", "alexnet_v2", 224, "alexnet_v2_arg_scope", {}), ("overfeat", "overfeat", 231, "overfeat_arg_scope", {}),
+    ("vgg", "vgg_a", 224, "vgg_arg_scope", {"spatial_squeeze": False}), ("vgg", "vgg_16", 256, None, {"spatial_squeeze": False}),
+    ("vgg", "vgg_19", 224, "vgg_arg_scope", {"is_training": False}),
+    ("resnet_v1", "resnet_v1_50", 65, "resnet_arg_scope", {"output_stride": 8})])
+def test_networks_have_the_variables_of_tf_slim(module, name, size, scope, more):
+    ours, others = graphs(network(module, name, size, scope, **more))
+    assert ours == others
+
+
+def test_a_small_residual_network_computes_the_same():
+    def program(tf, slim):
+        found = {}
+        for module in ("resnet_v1", "resnet_v2"):
+            of = importlib.import_module("%s.nets.%s" % (slim.__name__, module))
+            block = getattr(of, module + "_block")
+            x = tf.constant(np.linspace(-1, 1, 2 * 33 * 33 * 3).reshape(2, 33, 33, 3), tf.float32)
+            with slim.arg_scope(of.resnet_arg_scope()), slim.arg_scope([slim.conv2d], weights_initializer=tf.constant_initializer(0.03)):
+                net, ends = getattr(of, module)(x, [block("block1", 1, 2, 2), block("block2", 2, 2, 1)], 4, output_stride=8,
+                                                is_training=False)
+            found[module], found[module + " predictions"] = net, ends["predictions"]
+        return {**found, "variables": variables(tf), "collections": collections(tf)}
+    in_both(program)
+
+
+def example(tf, **features):
+    def feature(v):
+        if isinstance(v[0], bytes):
+            return tf.train.Feature(bytes_list=tf.train.BytesList(value=v))
+        if isinstance(v[0], float):
+            return tf.train.Feature(float_list=tf.train.FloatList(value=v))
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=v))
+    return tf.train.Example(features=tf.train.Features(feature={k: feature(v) for k, v in features.items()})).SerializeToString()
+
+
+def test_a_record_is_decoded_into_items():
+    def program(tf, slim):
+        d, s = slim.tfexample_decoder, tf.string
+        picture = np.arange(12, dtype=np.uint8).tobytes()
+        record = example(tf, **{"image/encoded": [picture], "image/format": [b"raw"],
+                                "label": [3], "n": [2, 3], "v": [1., 2., 3., 4., 5., 6.],
+                                "ymin": [.1, .2], "xmin": [.3, .4], "ymax": [.5, .6], "xmax": [.7, .8], "i": [0, 2], "w": [5., 7.],
+                                "words": [b"b", b"a", b"z"]})
+        features = {"image/encoded": tf.FixedLenFeature((), s, default_value=""), "image/format": tf.FixedLenFeature((), s, "raw"),
+                    "label": tf.FixedLenFeature([1], tf.int64), "n": tf.FixedLenFeature([2], tf.int64), "v": tf.VarLenFeature(tf.float32),
+                    "i": tf.VarLenFeature(tf.int64), "w": tf.VarLenFeature(tf.float32), "words": tf.VarLenFeature(s),
+                    "none": tf.VarLenFeature(tf.float32),
+                    **{k: tf.VarLenFeature(tf.float32) for k in ("ymin", "xmin", "ymax", "xmax")}}
+        table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([1, 2], tf.int64)), -1) \
+            if hasattr(tf.lookup, "StaticHashTable") else None
+        handlers = {
+            "label": d.Tensor("label", shape=[]), "values": d.Tensor("v", shape=[3, 2]),
+            "by_keys": d.Tensor("v", shape_keys="n"), "boxes": d.BoundingBox(), "sparse": d.SparseTensor("i", "w", shape=[4], densify=True),
+            "backup": d.BackupHandler(d.Tensor("none"), d.Tensor("v")),
+            "called": d.ItemHandlerCallback(["label", "n"], lambda k: k["n"] * k["label"]),
+            "looked_up": d.LookupTensor("words", table)}
+        decoder = d.TFExampleDecoder(features, handlers)
+        items = sorted(decoder.list_items())
+        return {**dict(zip(items, decoder.decode(tf.constant(record), items))), "items": items}
+    in_both(program)
+
+
+def write_records(path):
+    with oracle.python_io.TFRecordWriter(str(path)) as writer:
+        for i in range(6):
+            writer.write(example(oracle, x=[float(i), 1.0], y=[i % 2]))
+
+
+def provided(tf, slim, path, **more):
+    decoder = slim.tfexample_decoder.TFExampleDecoder(
+        {"x": tf.FixedLenFeature([2], tf.float32), "y": tf.FixedLenFeature([], tf.int64)},
+        {"x": slim.tfexample_decoder.Tensor("x"), "y": slim.tfexample_decoder.Tensor("y")})
+    data = slim.dataset.Dataset(str(path), tf.TFRecordReader, decoder, 6, {"x": "two numbers"}, extra=4)
+    assert data.extra == 4
+    provider = slim.dataset_data_provider.DatasetDataProvider(data, **more)
+    assert provider.num_samples() == 6 and sorted(provider.list_items()) == ["record_key", "x", "y"]
+    return provider
+
+
+def test_records_of_a_data_set_come_in_order(tmp_path):
+    write_records(tmp_path / "a.records")
+
+    def program(tf, slim):
+        key, x, y = provided(tf, slim, tmp_path / "*.records", shuffle=False, num_epochs=1).get(["record_key", "x", "y"])
+        rows = []
+        with tf.Session() as sess:
+            sess.run(tf.local_variables_initializer())
+            with slim.queues.QueueRunners(sess):
+                for _ in range(6):
+                    rows.append([v.tolist() if hasattr(v, "tolist") else v for v in sess.run([key, x, y])])
+                rows.append(outcome(lambda: sess.run(x)).partition(":")[0])
+        return rows, [(n.name, n.type) for n in tf.get_default_graph().get_operations() if "ueue" in n.type or "Reader" in n.type]
+    ours, others = graphs(program)
+    assert ours[0] == others[0] and sorted(ours[1]) == sorted(others[1])
+
+
+def trained(tf, slim, folder, records):
+    """Trains, evaluates each way that slim has, and returns the figures and the files."""
+    x, y = tf.train.batch(provided(tf, slim, records, shuffle=False).get(["x", "y"]), 3)
+    net = slim.fully_connected(x, 2, weights_initializer=tf.constant_initializer(0.1), activation_fn=None)
+    slim.losses.softmax_cross_entropy(net, slim.one_hot_encoding(y, 2))
+    total = slim.losses.get_total_loss()
+    tf.summary.scalar("total", total)
+    train_op = slim.learning.create_train_op(total, tf.train.GradientDescentOptimizer(0.1), clip_gradient_norm=0.5)
+    last = slim.learning.train(train_op, folder, number_of_steps=4, log_every_n_steps=2, summary_op=None)
+    return float(last)
+
+
+def evaluated(tf, slim, folder, records):
+    x, y = tf.train.batch(provided(tf, slim, records, shuffle=False).get(["x", "y"]), 3)
+    net = slim.fully_connected(x, 2, activation_fn=None)
+    names, updates = slim.metrics.aggregate_metric_map({
+        "accuracy": slim.metrics.streaming_accuracy(tf.argmax(net, 1), y), "mean": slim.metrics.streaming_mean(x)})
+    tf.summary.scalar("mean", names["mean"])
+    path = tf.train.latest_checkpoint(folder)
+    once = slim.evaluation.evaluate_once("", path, folder + "/eval", num_evals=2, eval_op=list(updates.values()),
+                                         final_op=[names["accuracy"], names["mean"]])
+    return [float(v) for v in once], os.path.basename(path)
+
+
+def looped(tf, slim, folder, records):
+    x, y = tf.train.batch(provided(tf, slim, records, shuffle=False).get(["x", "y"]), 3)
+    value, update = slim.metrics.streaming_mean(slim.fully_connected(x, 2, activation_fn=None))
+    tf.train.get_or_create_global_step()
+    loop = slim.evaluation.evaluation_loop("", folder, folder + "/loop", num_evals=2, eval_op=update, final_op=value, summary_op=None,
+                                           max_number_of_evaluations=1, eval_interval_secs=0, timeout=5)
+    return float(loop)
+
+
+def test_training_and_evaluation_give_the_same_figures(tmp_path):
+    write_records(tmp_path / "a.records")
+    found = []
+    for tf, slim in SYSTEMS:
+        folder, rows = str(tmp_path / tf.__name__), []
+        for part in (trained, evaluated, looped):
+            with tf.Graph().as_default():
+                rows.append(part(tf, slim, folder, tmp_path / "a.records"))
+        found.append(rows)
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-5)
+    np.testing.assert_allclose(found[0][1][0], found[1][1][0], rtol=1e-5)
+    np.testing.assert_allclose(found[0][2], found[1][2], rtol=1e-4)
+    assert found[0][1][1] == found[1][1][1] == "model.ckpt-4"
+
+
+def test_names_of_outputs():
+    def program(tf, slim):
+        x = tf.ones([2, 3], name="x")
+        u = slim.utils
+        u.collect_named_outputs("c", "first/", x)
+        u.append_tensor_alias(x, "second")
+        y = tf.identity(x, name="y")
+        tf.add_to_collection("c", y)
+        return [u.get_tensor_aliases(x), u.gather_tensors_aliases([x, y]), list(u.convert_collection_to_dict("c", clear_collection=True)),
+                tf.get_collection("c"), u.last_dimension(x.shape), u.channel_dimension(tf.TensorShape([1, 5, 2]), "channels_first"),
+                u.two_element_tuple(3), u.two_element_tuple((3, 4)), u.n_positive_integers(3, 2), u.n_positive_integers(2, [3, 4]),
+                u.static_cond(True, lambda: 1, lambda: 2), u.smart_cond(tf.constant(False), lambda: 1, lambda: 2),
+                u.get_variable_collections({"a": ["b"]}, "a"), sorted(slim.arg_scoped_arguments(slim.conv2d)),
+                outcome(lambda: u.last_dimension(tf.TensorShape([None]))),
+                outcome(lambda: u.n_positive_integers(2, [0, 1])).partition(":")[0],
+                outcome(lambda: u.two_element_tuple([1])).partition(":")[0], outcome(lambda: u.static_cond(True, 1, 2))]
+    ours, others = graphs(program)
+    assert ours == others
+
+
+def test_variables_by_name(tmp_path):
+    def program(tf, slim):
+        with tf.variable_scope("a"):
+            one = slim.model_variable("w", [2, 2], initializer=tf.ones_initializer())
+            slim.variable("b/w", [2], initializer=tf.ones_initializer())
+        slim.local_variable(3.0, name="local")
+        slim.global_variable(4.0, name="a_global")
+        other = tf.get_variable("other", [], initializer=tf.ones_initializer())
+        slim.add_model_variable(other)
+        names = [[v.op.name for v in found] for found in (
+            slim.get_variables_by_name("w"), slim.get_variables_by_suffix("w", "a"), slim.get_local_variables(),
+            slim.get_model_variables(), slim.filter_variables(tf.global_variables(), ["^a"], ["b/"]),
+            slim.filter_variables(tf.global_variables(), ["w"], reg_search=False))]
+        names += [slim.get_unique_variable("a/w") is one, slim.get_variable_full_name(one), outcome(lambda: slim.get_unique_variable("no"))]
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            slim.assign_from_values_fn({"a/w": np.full((2, 2), 5.0), "other": np.array(6.0)})(sess)
+            path = tf.train.Saver().save(sess, str(tmp_path / tf.__name__ / "m"))
+            sess.run(tf.global_variables_initializer())
+            assign, feed = slim.assign_from_checkpoint(path, {"a/w": one, "gone": other}, ignore_missing_vars=True)
+            sess.run(assign, feed)
+            values = [v.tolist() for v in sess.run([one, other])]
+        return [*names, values, outcome(lambda: slim.assign_from_checkpoint(path, {"gone": other}))]
+    ours, others = graphs(program)
+    assert ours == others
+
+
+def test_sizes_of_models(capsys):
+    said = []
+    for tf, slim in SYSTEMS:
+        with tf.Graph().as_default():
+            slim.fully_connected(tf.ones([2, 3], name="x"), 4)
+            sizes = slim.model_analyzer.analyze_vars(tf.global_variables(), print_info=True)
+            said.append((sizes, capsys.readouterr().out, slim.model_analyzer.analyze_ops(tf.get_default_graph()) > 20))
+    assert said[0] == said[1]
+
+
+def test_summaries_of_tensors():
+    def program(tf, slim):
+        s = slim.summaries
+        x = tf.constant([0.0, 1.0], name="x")
+        made = [s.add_histogram_summary(x), s.add_scalar_summary(x[0], "n", "p"), s.add_zero_fraction_summary(x, "z", print_summary=True),
+                s.add_image_summary(tf.zeros([1, 2, 2, 1], name="i"), prefix="p")]
+        made += s.add_histogram_summaries([x], "q") + s.add_scalar_summaries([x[1]]) + s.add_zero_fraction_summaries([x], "r")
+        return {str(i): m for i, m in enumerate(made)} | {"names": [m.op.name for m in made],
+                                                          "held": [t.op.name for t in tf.get_collection(tf.GraphKeys.SUMMARIES)]}
+    in_both(program)

@@ -1,6 +1,7 @@
 /* histogram.c - counting: Bincount, DenseBincount, SparseBincount, HistogramFixedWidth, Bucketize. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
+#include "kernels/ragged/ragged.h"
 #include "kernels/sparse/sparse.h"
 #include <math.h>
 #include <string.h>
@@ -107,6 +108,33 @@ static weft_err sparse_bincount_cpu(kernel *k) {
   return c.out ? count_values(k, &c) : weft__out_refused(&s);
 }
 
+/* Values in ragged rows. */
+static weft_err ragged_bincount_cpu(kernel *k) {
+  counting c = {.values = k->in[1], .weights = k->in[3]};
+  if (c.values->shape.rank != 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "values must be a vector, not of shape %s",
+                             weft__shape_text(&c.values->shape));
+  const int64_t n = c.values->shape.dim[0], weights = weft__tensor_count(c.weights);
+  WEFT_TRY(weft__ragged_check_splits(k, k->in[0], n));
+  WEFT_TRY(read_size(k, 2, &c.size));
+  if (weights > 0 && weights != n)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "there are %lld weights for %lld values", (long long)weights,
+                             (long long)n);
+  c.only_whether = weft__node_bool(k->node, "binary_output", false);
+  c.rows = k->in[0]->shape.dim[0] - 1;
+  const int64_t *splits = TENSOR_DATA(k->in[0], int64_t);
+  int64_t *row_of = weft__alloc((size_t)(n + 1) * sizeof *row_of);
+  if (!row_of) return WEFT_OOM;
+  for (int64_t r = 0; r < c.rows; r++)
+    for (int64_t i = splits[r]; i < splits[r + 1]; i++) row_of[i] = r;
+  c.row_of = row_of, c.row_step = 1;
+  const shape s = SHAPE2(c.rows, c.size);
+  c.out = weft__out(k, 0, &s);
+  const weft_err err = c.out ? count_values(k, &c) : weft__out_refused(&s);
+  weft__free(row_of);
+  return err;
+}
+
 /* A dimension given by input i; -1 if it is not known. */
 static weft_err size_value(infer *s, int i, int64_t *size) {
   WEFT_TRY(weft__infer_rank(s, i, 0, NULL));
@@ -138,6 +166,15 @@ static weft_err sparse_bincount_infer(infer *s) {
   if (!dims) return WEFT_OK;
   if (weft__tensor_count(dims) > 2) return weft__infer_fail(s, "Input must be less than rank 2");
   s->out[0] = weft__tensor_count(dims) == 2 ? SHAPE2(weft__tensor_int(dims, 0), size) : SHAPE1(size);
+  return WEFT_OK;
+}
+
+static weft_err ragged_bincount_infer(infer *s) {
+  int64_t size;
+  shape splits;
+  WEFT_TRY(weft__infer_rank(s, 0, 1, &splits));
+  WEFT_TRY(size_value(s, 2, &size));
+  s->out[0] = SHAPE2(splits.dim[0] > 0 ? splits.dim[0] - 1 : -1, size);
   return WEFT_OK;
 }
 
@@ -214,6 +251,15 @@ static weft_err bucketize_cpu(kernel *k) {
 }
 
 /* ---- cases ---- */
+static const op_case ragged_bincount_cases[] = {
+    {"i64[4] 0 2 2 3; i32[3] 4 4 1; i32[] 6; f32[0]", NULL, NULL, 0},
+    {"i64[4] 0 2 2 3; i64[3] 4 4 1; i64[] 3; f64[3] 1 2 3", NULL, NULL, 0},
+    {"i64[4] 0 2 2 3; i32[3] 4 4 1; i32[] 6; i32[0]", NULL, "binary_output=true", 0},
+    {"i64[3] 0 2 5; i32[3] 4 4 1; i32[] 6; i32[0]", "error INVALID_ARGUMENT", NULL, 0},
+    {"i64[2] 0 2; i32[2] 4 -4; i32[] 6; i32[0]", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
 static const op_case bincount_cases[] = {
     {"i32[5] 1 1 0 2 9; i32[] 4; f32[0]", "f32[4] 1 2 1 0"},
     {"i32[3] 1 1 0; i32[] 2; f32[3] 0.5 1 2", "f32[2] 2 1.5", NULL, CASE_FIXED_TYPE},
@@ -289,5 +335,9 @@ OPS(histogram) = {
     {"Bucketize(input:T) -> (output:int32) | T:type{int32,int64,float,double} boundaries:list(float)",
      "Between which boundaries each element lies.", .infer = weft__infer_same, .cpu = bucketize_cpu,
      .cases = bucketize_cases},
+    {"RaggedBincount(splits:int64, values:Tidx, size:Tidx, weights:T) -> (output:T) | Tidx:type{int32,int64} "
+     "T:type{int32,int64,float,double} binary_output:bool=false",
+     "How often each number occurs in each ragged row.", .infer = ragged_bincount_infer, .cpu = ragged_bincount_cpu,
+     .cases = ragged_bincount_cases},
     {0},
 };

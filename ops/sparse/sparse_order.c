@@ -340,5 +340,7 @@ OPS(sparse_order) = {
      .cases = fill_cases},
     {"SparseFillEmptyRowsGrad(reverse_index_map:int64, grad_values:T) -> (d_values:T, d_default_value:T) | T:type",
      "The gradient of SparseFillEmptyRows.", .infer = fill_grad_infer, .cpu = fill_grad_cpu, .cases = fill_grad_cases},
+    {"RaggedFillEmptyRowsGrad(reverse_index_map:int64, grad_values:T) -> (d_values:T, d_default_value:T) | T:type",
+     "The gradient of RaggedFillEmptyRows.", .infer = fill_grad_infer, .cpu = fill_grad_cpu, .cases = fill_grad_cases},
     {0},
 };

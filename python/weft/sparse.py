@@ -19,11 +19,12 @@ from weft._core.ops.sparse import (
     sparse_tensor_to_dense as to_dense,
     sparse_transpose as transpose,
 )
+from weft._core.ops.sparse_cross import sparse_cross as cross, sparse_cross_hashed as cross_hashed
 from weft._core.public import publish as _publish
 
 __all__ = [
-    "SparseTensor", "add", "concat", "fill_empty_rows", "matmul", "reduce_max", "reduce_max_sparse", "reduce_sum",
-    "reduce_sum_sparse", "reorder", "reshape", "retain", "slice", "softmax", "sparse_dense_matmul", "split",
-    "to_dense", "transpose",
+    "SparseTensor", "add", "concat", "cross", "cross_hashed", "fill_empty_rows", "matmul", "reduce_max",
+    "reduce_max_sparse", "reduce_sum", "reduce_sum_sparse", "reorder", "reshape", "retain", "slice", "softmax",
+    "sparse_dense_matmul", "split", "to_dense", "transpose",
 ]
 __getattr__ = _publish(__name__)

@@ -181,5 +181,6 @@ def test_columns_of_contrib_layers_feed_a_classifier(tmp_path):
                                                 num_epochs=None, shuffle=False)
     model.fit(input_fn=made, steps=50)
     assert model.evaluate(made, steps=1)["accuracy"] == 1
-    with pytest.raises(NotImplementedError, match="tf.feature_column.crossed_column is not in Weft .*test_canned.py, line"):
-        c.crossed_column(wide[:2], hash_bucket_size=5)
+    assert c.crossed_column(wide[:2], hash_bucket_size=5).name == "h_X_w_bucketized"
+    with pytest.raises(ValueError, match="categorical_column_with_hash_bucket is not supported for crossing"):
+        weft.feature_column.crossed_column(wide[:2], hash_bucket_size=5)

@@ -3,7 +3,7 @@ import importlib
 import sys
 
 from weft._core import docs
-from weft._core.framework import absent
+from weft._core.framework import absent, dispatch
 
 _PRIVATE = __name__.rpartition(".")[0] + "."
 
@@ -20,6 +20,9 @@ def publish(namespace, later=()):
         value = None if name in later else vars(module)[name]
         if isinstance(value, absent.Named) and not any("__getattr__" in vars(c) for c in value.__mro__):
             value.__getattr__ = absent.instance_getattr
+        wrapped = dispatch.published(name, value)
+        if wrapped is not value:
+            value = vars(module)[name] = wrapped
         if getattr(value, "__qualname__", None) == name and (value.__module__ or "").startswith(_PRIVATE):
             value.__module__ = namespace
         docs.describe(value, ("%s.%s" % (namespace, name)).removeprefix("weft."))

@@ -387,7 +387,12 @@ def crossed_column(columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=
         if given is not None:
             raise NotImplementedError("tf.contrib.layers.crossed_column(%s=...) is not in Weft: leave it out, and load the "
                                       "weights with tf.train.init_from_checkpoint" % key)
-    return _combined(feature_column.crossed_column(columns, hash_bucket_size, hash_key), combiner)
+    if not columns or len(columns) < 2:
+        raise ValueError("columns must have at least 2 elements, got %s" % (columns,))
+    if hash_bucket_size < 2:
+        raise ValueError("hash_bucket_size must be at least 2, got %s" % hash_bucket_size)
+    columns = tuple(sorted(columns, key=lambda c: c.name))
+    return _combined(feature_column._CrossedColumn(columns, hash_bucket_size, hash_key), combiner)
 
 
 def embedding_column(sparse_id_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None,

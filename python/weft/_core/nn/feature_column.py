@@ -291,10 +291,63 @@ def weighted_categorical_column(categorical_column, weight_feature_key, dtype=dt
     return _WeightedCategoricalColumn(categorical_column, weight_feature_key, as_dtype(dtype))
 
 
+class _CrossedColumn(_CategoricalColumn, collections.namedtuple("_CrossedColumn", ("keys", "hash_bucket_size", "hash_key"))):
+    _num_buckets = property(lambda self: self.hash_bucket_size)
+
+    def _leaves(self):
+        """The keys and columns that are crossed, those of crossed columns among them in their place."""
+        for key in self.keys:
+            if isinstance(key, _CrossedColumn):
+                yield from key._leaves()
+            else:
+                yield key
+
+    @property
+    def name(self):
+        return "_X_".join(sorted(k if isinstance(k, str) else k.name for k in self._leaves()))
+
+    @property
+    def _parse_example_spec(self):
+        spec = {}
+        for key in self.keys:
+            spec.update({key: io_ops.VarLenFeature(dtypes.string)} if isinstance(key, str) else key._parse_example_spec)
+        return spec
+
+    def categories(self, features):
+        from weft._core.ops import sparse_cross
+        columns = []
+        for key in self._leaves():
+            if isinstance(key, str):
+                columns.append(_feature(features, key))
+                continue
+            ids, weights = key.categories(features)
+            if weights is not None:
+                raise ValueError("crossed_column does not support weight_tensor, but the given column populates weight_tensor. "
+                                 "Given column: %s" % key.name)
+            columns.append(ids)
+        return sparse_cross.sparse_cross_hashed(columns, self.hash_bucket_size, self.hash_key), None
+
+
 def crossed_column(keys, hash_bucket_size, hash_key=None):
-    from weft._core.framework.absent import where
-    raise NotImplementedError("tf.feature_column.crossed_column is not in Weft%s: join the features into one string column (for "
-                              "example in the input_fn) and use categorical_column_with_hash_bucket" % where())
+    """All combinations of features, hashed to numbers.
+
+    Args:
+      keys: at least two: names of features, categorical columns except for hashed ones, or bucketized columns.
+      hash_bucket_size: how many numbers there are.
+      hash_key: a key for the hash.
+    """
+    if not hash_bucket_size or hash_bucket_size < 1:
+        raise ValueError("hash_bucket_size must be > 1. hash_bucket_size: %s" % hash_bucket_size)
+    if not keys or len(keys) < 2:
+        raise ValueError("keys must be a list with length > 1. Given: %s" % (keys,))
+    for key in keys:
+        if not isinstance(key, (str, _CategoricalColumn, _BucketizedColumn)):
+            raise ValueError("Unsupported key type. All keys must be either string, or categorical column except "
+                             "HashedCategoricalColumn. Given: %s" % (key,))
+        if isinstance(key, _HashedCategoricalColumn):
+            raise ValueError("categorical_column_with_hash_bucket is not supported for crossing. Hashing before crossing will increase "
+                             "probability of collision. Instead, use the feature name as a string. Given: %s" % (key,))
+    return _CrossedColumn(tuple(keys), hash_bucket_size, hash_key)
 
 
 def _by_row(values, ids, weights, combiner):

@@ -2,7 +2,7 @@
 import collections
 
 from weft._core.framework import dtypes, tensor_shape, wrap
-from weft._core.framework.absent import Named, where
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant, convert_to_tensor, either, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import name_scope
@@ -48,9 +48,8 @@ def reduce_join(inputs=None, axis=None, keep_dims=None, separator="", name=None,
 
 
 def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", input=None):
-    if result_type != "SparseTensor":
-        raise NotImplementedError("tf.string_split(result_type=%r) is not in Weft%s: leave it out, and the result is a "
-                                  "SparseTensor" % (result_type, where()))
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
     sep = (" " if sep is None else sep) if delimiter is None else delimiter
     with name_scope(None, "StringSplit", [source]):
         sep = convert_to_tensor(sep, dtypes.string)
@@ -59,7 +58,13 @@ def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_
     indices.set_shape([None, 2])
     values.set_shape([None])
     shape.set_shape([2])
-    return SparseTensor(indices, values, shape)
+    return SparseTensor(indices, values, shape) if result_type == "SparseTensor" else rows_of_split(indices, values, shape)
+
+
+def rows_of_split(indices, values, shape):
+    """The pieces of strings as a ragged tensor."""
+    from weft._core.ragged.ragged_tensor import RaggedTensor
+    return RaggedTensor.from_value_rowids(values, indices[:, 0], shape[0], validate=False)
 
 
 def substr(input, pos, len, name=None, unit="BYTE"):

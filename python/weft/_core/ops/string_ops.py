@@ -3,7 +3,7 @@ from weft._core.framework import wrap
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import string
 from weft._core.framework.graph import Tensor, name_scope
-from weft._core.ops.io_ops import string_join, string_strip, string_to_hash_bucket_fast, string_to_hash_bucket_strong
+from weft._core.ops.io_ops import rows_of_split, string_join, string_strip, string_to_hash_bucket_fast, string_to_hash_bucket_strong
 from weft._core.ops.sparse import SparseTensor
 
 wrap.functions("""
@@ -41,31 +41,64 @@ def regex_full_match(input, pattern, name=None):
 
 
 def split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
-    """The words of each string, as a SparseTensor with a row for each string.
+    """The words of each string, with a row for each string.
 
     Args:
-      input: a vector of text.
+      input: a vector of text; for ragged results a tensor of any rank, or a ragged tensor.
       sep: what stands between words; by default any white space.
       maxsplit: how often to split at most; -1 is no limit.
-      result_type: 'SparseTensor'; 'RaggedTensor' is not in Weft.
+      result_type: 'SparseTensor' or 'RaggedTensor'.
       source: another name of `input`.
       name: a name for the operation.
     """
     if result_type not in ("SparseTensor", "RaggedTensor"):
         raise ValueError("result_type must be 'SparseTensor' or 'RaggedTensor', got %r." % (result_type,))
-    if result_type == "RaggedTensor":
-        raise NotImplementedError("tf.strings.split(result_type='RaggedTensor') is not in Weft: use 'SparseTensor'")
-    with name_scope(name, "StringSplit", [input if source is None else source]):
-        text = convert_to_tensor(input if source is None else source, string, name="input")
+    if input is None and source is None:
+        raise ValueError("tf.strings.split() needs the argument 'input'")
+    given = source if input is None else input
+    with name_scope(name, "StringSplit", [given]):
+        if result_type == "RaggedTensor":
+            return _split_ragged(given, sep, maxsplit)
+        text = convert_to_tensor(given, string)
         if text.shape.ndims == 0:
             from weft._core.ops.array_ops import expand_dims
             text = expand_dims(text, 0)
-        made = op("StringSplitV2", input=text, sep=convert_to_tensor("" if sep is None else sep, string), maxsplit=maxsplit)
+        made = _split_vector(text, sep, maxsplit)
     indices, values, shape = made
     indices.set_shape([None, 2])
     values.set_shape([None])
     shape.set_shape([2])
     return SparseTensor(indices, values, shape)
+
+
+def _split_vector(text, sep, maxsplit):
+    return op("StringSplitV2", input=text, sep=convert_to_tensor("" if sep is None else sep, string), maxsplit=maxsplit)
+
+
+def _split_ragged(given, sep, maxsplit):
+    from weft._core.ops.array_ops import expand_dims
+    from weft._core.ragged.ragged_tensor import convert
+    text = convert(given, string)
+    return of_vectors(expand_dims(text, 0) if text.shape.ndims == 0 else text,
+                      lambda rows: rows_of_split(*_split_vector(rows, sep, maxsplit)))
+
+
+def of_vectors(given, function):
+    """A function from a vector to ragged rows, for a scalar, a tensor of any rank or a ragged tensor of text."""
+    from weft._core.ops import array_ops
+    from weft._core.ragged.ragged_tensor import RaggedTensor, convert
+    text = convert(given, string)
+    if isinstance(text, RaggedTensor):
+        return text.with_flat_values(of_vectors(text.flat_values, function))
+    rank = text.shape.ndims
+    if rank is None:
+        raise ValueError("input must have a known rank.")
+    if rank == 0:
+        return function(array_ops.stack([text])).values
+    if rank == 1:
+        return function(text)
+    rows = function(array_ops.reshape(text, [-1]))
+    return RaggedTensor.from_tensor(text, ragged_rank=rank - 1).with_flat_values(rows)
 
 
 def format(template, inputs, placeholder="{}", summarize=3, name=None):

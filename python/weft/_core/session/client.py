@@ -14,6 +14,9 @@ from weft._core.framework.graph import Graph, IndexedSlices, Operation, Tensor, 
 from weft._core.ops.script_ops import interrupted as _interrupted
 from weft._core.ops.sparse import SparseTensor, SparseTensorValue
 from weft._core.ops.variables import Variable
+from weft._core.ragged import operators as _ragged_operators  # noqa: F401
+from weft._core.ragged.ragged_tensor import RaggedTensor
+from weft._core.ragged.ragged_value import nested as _nested_ragged
 from weft._core.session import device_config
 from weft._core.session.partial import PartialRuns
 
@@ -71,6 +74,9 @@ def _mapper(graph, fetch, into, places):
     if isinstance(fetch, SparseTensor):
         at = [into.out(_element(graph, t), places) for t in (fetch.indices, fetch.values, fetch.dense_shape)]
         return lambda values: SparseTensorValue(*[values[i] for i in at])
+    if isinstance(fetch, RaggedTensor):
+        at = [into.out(_element(graph, t), places) for t in fetch._parts()]
+        return lambda values: _nested_ragged(values[at[0]], [values[i] for i in at[1:]])
     if isinstance(fetch, IndexedSlices):
         parts = [t for t in (fetch.values, fetch.indices, fetch.dense_shape) if t is not None]
         at = [into.out(_element(graph, t), places) for t in parts]
@@ -176,6 +182,8 @@ def _spread_pairs(pairs):
     for key, value in pairs:
         if isinstance(key, SparseTensor):
             yield from zip((key.indices, key.values, key.dense_shape), value)
+        elif isinstance(key, RaggedTensor):
+            yield from zip(key._parts(), (value.flat_values, *value.nested_row_splits))
         elif isinstance(key, IndexedSlices):
             yield from ((k, v) for k, v in zip((key.values, key.indices, key.dense_shape), value) if k is not None)
         elif isinstance(key, tuple) and isinstance(value, (tuple, list)):

@@ -1,0 +1,40 @@
+"""Recipes of ragged tensors, type specs and functions on sparse tensors; values.py has the names in them."""
+RECIPES = """
+# ---- ragged tensors ----
+tf.ragged.constant([[1, 2], [3]]) ; pylist=[[7]], dtype=tf.float32, ragged_rank=1, inner_shape=(), row_splits_dtype=tf.int32 ;
+    [it.flat_values, it.row_splits]
+tf.ragged.constant_value([[1, 2], [3]]) ; pylist=[[7]], dtype='float32', ragged_rank=1, inner_shape=(), row_splits_dtype='int32' ;
+    [it.flat_values, it.row_splits]
+tf.ragged.placeholder(tf.float32, 1) ; dtype=tf.int32, ragged_rank=2, value_shape=[2] ; [it.get_shape(), it.flat_values.name]
+tf.ragged.range([3, 1]) ; starts=[2], limits=[5, 6], deltas=2, dtype=tf.float32, row_splits_dtype=tf.int32 ; [it.flat_values, it.row_splits]
+tf.ragged.boolean_mask(tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[True, False], [True]])) ; ; [it.flat_values]
+tf.ragged.cross([tf.ragged.constant([['a'], ['b']]), tf.ragged.constant([['c', 'd'], []])]) ; ; [it.flat_values]
+tf.ragged.cross_hashed([tf.ragged.constant([['a'], ['b']]), tf.ragged.constant([['c', 'd'], []])]) ; num_buckets=7, hash_key=5 ;
+    [it.flat_values]
+tf.ragged.map_flat_values(tf.square, tf.ragged.constant([[1, 2], [3]])) ; ; [it.flat_values]
+tf.ragged.row_splits_to_segment_ids([0, 2, 3]) ; out_type=tf.int32
+tf.ragged.segment_ids_to_row_splits([0, 0, 2]) ; num_segments=4, out_type=tf.int32
+tf.ragged.stack([tf.constant([1, 2]), tf.constant([3, 4])]) ; axis=1 ; [it.shape]
+tf.ragged.stack_dynamic_partitions([1.0, 2.0, 3.0], [1, 0, 1], 2) ; ; [it.flat_values, it.row_splits]
+tf.ragged.RaggedTensorValue(np.array([1, 2]), np.array([0, 2])) ; ; [it.to_list()]
+# ---- specs ----
+tf.TensorSpec([2]) ; shape=[3], dtype=tf.int32, name='given' ;
+    repr(it).replace('Dimension(', '').replace(')', '')
+tf.SparseTensorSpec([2, 3]) ; dtype=tf.int32, shape=[3] ;
+    repr(it).replace('Dimension(', '').replace(')', '')
+tf.RaggedTensorSpec([2, None]) ; dtype=tf.int32, ragged_rank=1, row_splits_dtype=tf.int32, shape=[3, None],
+    flat_values_spec=tf.TensorSpec(None, tf.float32) ;
+    repr(it).replace('Dimension(', '').replace(')', '')
+tf.IndexedSlicesSpec([4, 2]) ; dtype=tf.int32, indices_dtype=tf.int32, dense_shape_dtype=tf.int32, indices_shape=[3], shape=[5, 2] ;
+    repr(it).replace('Dimension(', '').replace(')', '')
+tf.TensorArraySpec([2]) ; dtype=tf.int32, dynamic_size=True, infer_shape=False, element_shape=[3] ;
+    repr(it).replace('Dimension(', '').replace(')', '')
+tf.OptionalSpec(tf.TensorSpec([], tf.int32)) ; ;
+    repr(it).replace('Dimension(', '').replace(')', '')
+tf.type_spec_from_value(X) ; ;
+    repr(it).replace('Dimension(', '').replace(')', '')
+tf.VarLenFeature(tf.int64) ; ; it.dtype
+# ---- sparse tensors ----
+tf.sparse.cross([tf.SparseTensor([[0, 0], [1, 0]], ["p", "q"], [2, 1]), tf.constant([['x'], ['y']])]) ; separator='-'
+tf.sparse.cross_hashed([tf.SparseTensor([[0, 0], [1, 0]], ["p", "q"], [2, 1]), tf.constant([['x'], ['y']])]) ; num_buckets=7, hash_key=5
+"""

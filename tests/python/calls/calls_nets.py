@@ -129,3 +129,17 @@ def slim(tf):
     x = tf.contrib.slim.layers.max_pool2d(x, [2, 2], scope="pool1")
     x = tf.contrib.slim.layers.flatten(x, scope="flat")
     return tf.contrib.slim.layers.fully_connected(x, 3, activation_fn=None, scope="fc")
+
+
+@case()
+def scopes_of_layers_that_were_open_before(tf):
+    x = tf.ones([2, 4, 4, 3])
+    with tf.variable_scope("a"):
+        with tf.variable_scope("d"):
+            pass
+        tf.layers.batch_normalization(x, name="d")
+        tf.layers.BatchNormalization(name="d").apply(x)
+    for reuse in (True, tf.AUTO_REUSE):
+        with tf.variable_scope("a", reuse=reuse):
+            tf.layers.batch_normalization(x, name="d")
+    return [v.name for v in tf.global_variables()]

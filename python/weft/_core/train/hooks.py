@@ -212,10 +212,10 @@ class LoggingTensorHook(SessionRunHook):
 
     def _log_tensors(self, values):
         from weft._core.platform import logging
+        secs = self._timer.update_last_triggered_step(self._iter_count)[0] if self._timer is not None else None
         if self._formatter:
             logging.info(self._formatter(values))
             return
-        secs = self._timer.update_last_triggered_step(self._iter_count)[0] if self._timer is not None else None
         text = ", ".join("%s = %s" % (tag, values[tag]) for tag in self._tag_order)
         logging.info("%s (%.3f sec)", text, secs) if secs is not None else logging.info("%s", text)
 

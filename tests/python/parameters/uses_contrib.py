@@ -110,6 +110,14 @@ class ContribUses:
     def chain_inputs(self):
         return self.tf.constant(np.sin(np.arange(18, dtype=np.float32)).reshape(2, 3, 3))
 
+    # ---- cells ----
+
+    def run_cell(self, cell):
+        """Two steps of a cell, in its own type."""
+        tf = self.tf
+        x = tf.cast(tf.constant(np.arange(12, dtype=np.float32).reshape(3, 4) / 7), cell.dtype or "float32")
+        return tf.nn.static_rnn(cell, [x, x + 1], dtype=x.dtype)
+
     # ---- optimizers ----
 
     def sgd(self):

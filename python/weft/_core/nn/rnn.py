@@ -19,7 +19,7 @@ from weft._core.nn.rnn_cell import (  # noqa: F401 - programs look for cells in 
 from weft._core.ops import array_ops, math_ops
 from weft._core.ops.control_flow import Assert, while_loop
 from weft._core.ops.functional_ops import TensorArray
-from weft._core.ops.variable_scope import variable_scope
+from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
 
 def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
@@ -35,6 +35,8 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
             state = cell.zero_state(array_ops.shape(first)[0] if batch is None else batch, dtype)
         outputs, lengths = [], _lengths(sequence_length)
         for i, x in enumerate(inputs):
+            if i == 1:
+                get_variable_scope().reuse_variables()  # for cells that make variables in this very scope
             out, new = cell(x, state)
             if lengths is not None:
                 alive = i < lengths
@@ -169,7 +171,8 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
             make = getattr(cell, "get_initial_state", None)
             initial_state = cell.zero_state(rows, dtype) if make is None else make(inputs=None, batch_size=rows, dtype=dtype)
         lengths = None if lengths is None else _checked_lengths(lengths, rows)
-        outputs, state = _dynamic_loop(cell, pack_like(inputs, flat), initial_state, lengths, batch, rows, parallel_iterations, dtype)
+        outputs, state = _dynamic_loop(cell, pack_like(inputs, flat), initial_state, lengths, batch, rows, dtype,
+                                       dict(parallel_iterations=parallel_iterations or 32, swap_memory=swap_memory))
         outputs = outputs if time_major else [_time_first(x) for x in outputs]
         return pack_like(cell.output_size, outputs), state
 
@@ -179,7 +182,7 @@ def _size(of):
     return tensor_shape.TensorShape(of).as_list()
 
 
-def _dynamic_loop(cell, inputs, initial_state, lengths, batch, rows, parallel_iterations, dtype):
+def _dynamic_loop(cell, inputs, initial_state, lengths, batch, rows, dtype, options):
     """The outputs of all steps, one tensor for each part, and the last state.  The loop ends after the longest row."""
     flat, state = flatten(inputs), [convert_to_tensor(s) for s in flatten(initial_state)]
     steps, sizes = _known(flat, 0), [_size(s) for s in flatten(cell.output_size)]
@@ -210,7 +213,7 @@ def _dynamic_loop(cell, inputs, initial_state, lengths, batch, rows, parallel_it
     begin = [counter, time] + [ta.flow for ta in outs] + state
     loop = while_loop(lambda i, now, *_: math_ops.logical_and(i < n, now < end), body, begin, return_same_structure=True,
                       shape_invariants=[tensor_shape.scalar()] * 2 + [tensor_shape.TensorShape(None)] * len(outs) + [
-                          _state_shape(s, batch) for s in state], parallel_iterations=parallel_iterations or 32)
+                          _state_shape(s, batch) for s in state], **options)
     outputs = [ta._with(f).stack() for ta, f in zip(outs, loop[2:])]
     for x, s in zip(outputs, sizes):
         x.set_shape([steps, batch] + s)

@@ -33,6 +33,8 @@ typedef struct jpeg_options {
   float acceptable; /* the part of the rows that must be there */
 } jpeg_options;
 weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, const jpeg_options *o);
+/* out: height, width and components, from the header alone. */
+weft_err weft__jpeg_size(const void *data, size_t size, int64_t *out);
 
 weft_err weft__bmp_decode(decoded_image *out, const void *data, size_t size, int channels); /* 0, 3 or 4 */
 weft_err weft__gif_decode(decoded_image *out, const void *data, size_t size, bool first_only);

@@ -162,15 +162,14 @@ static weft_err guarded(reader *r, const jpeg_options *o) {
   return read_all(r, o);
 }
 
-weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, const jpeg_options *o) {
+/* A reader of these bytes; NULL if there is no memory. */
+static reader *reader_create(const void *data, size_t size, bool recover) {
   reader *r = weft__alloc_zero(1, sizeof *r);
-  *out = (decoded_image){0};
-  if (!r) return WEFT_OOM;
-  r->out = out;
+  if (!r) return NULL;
   r->size = size;
   r->info.err = errors_init(&r->errors);
   monitor_init(&r->monitor, size);
-  r->input = (input){.recover = o->recover};
+  r->input = (input){.recover = recover};
   r->input.base = (struct jpeg_source_mgr){.next_input_byte = data,
                                            .bytes_in_buffer = size,
                                            .init_source = on_init,
@@ -178,6 +177,14 @@ weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, co
                                            .skip_input_data = on_skip,
                                            .resync_to_restart = jpeg_resync_to_restart,
                                            .term_source = on_init};
+  return r;
+}
+
+weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, const jpeg_options *o) {
+  reader *r = reader_create(data, size, o->recover);
+  *out = (decoded_image){0};
+  if (!r) return WEFT_OOM;
+  r->out = out;
   const weft_err err = guarded(r, o);
   jpeg_destroy_decompress(&r->info);
   weft__free(r->row);
@@ -186,6 +193,24 @@ weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, co
     weft__free(out->pixels);
     *out = (decoded_image){0};
   }
+  return err;
+}
+
+static weft_err guarded_size(reader *r, int64_t *size) {
+  if (setjmp(r->errors.jump)) return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid JPEG data, size %zu", r->size);
+  jpeg_create_decompress(&r->info);
+  r->info.src = &r->input.base;
+  jpeg_read_header(&r->info, TRUE);
+  size[0] = r->info.image_height, size[1] = r->info.image_width, size[2] = r->info.num_components;
+  return WEFT_OK;
+}
+
+weft_err weft__jpeg_size(const void *data, size_t size, int64_t *out) {
+  reader *r = reader_create(data, size, false);
+  if (!r) return WEFT_OOM;
+  const weft_err err = guarded_size(r, out);
+  jpeg_destroy_decompress(&r->info);
+  weft__free(r);
   return err;
 }
 
@@ -284,6 +309,11 @@ weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, co
   (void)data, (void)size, (void)o;
   *out = (decoded_image){0};
   return weft__fail(WEFT_UNIMPLEMENTED, "JPEG decoding: this build has no libjpeg");
+}
+
+weft_err weft__jpeg_size(const void *data, size_t size, int64_t *out) {
+  (void)data, (void)size, (void)out;
+  return weft__fail(WEFT_UNIMPLEMENTED, "the size of a JPEG: this build has no libjpeg");
 }
 
 weft_err weft__jpeg_encode(text *out, const uint8_t *pixels, int64_t height, int64_t width, int channels,

@@ -149,6 +149,88 @@ static weft_err decode_image_infer(infer *s) {
   return WEFT_OK;
 }
 
+/* ---- a part of a JPEG, and its size alone ---- */
+
+/* Input 1 is (top, left, height, width). */
+static weft_err read_crop(const kernel *k, const decoded_image *p, int64_t *crop) {
+  const shape *s = &k->in[1]->shape;
+  if (s->rank != 1 || s->dim[0] != 4)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "crop_window must have four elements, got shape%s",
+                             weft__shape_text(s));
+  for (int i = 0; i < 4; i++) crop[i] = weft__tensor_int(k->in[1], i);
+  if (crop[0] >= 0 && crop[1] >= 0 && crop[2] > 0 && crop[3] > 0 && crop[0] + crop[2] <= p->height &&
+      crop[1] + crop[3] <= p->width)
+    return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                           "Invalid JPEG data or crop window: rows %lld + %lld and columns %lld + %lld are not in an "
+                           "image of %lld x %lld",
+                           (long long)crop[0], (long long)crop[2], (long long)crop[1], (long long)crop[3],
+                           (long long)p->height, (long long)p->width);
+}
+
+static weft_err crop_out(kernel *k, const decoded_image *p) {
+  int64_t crop[4];
+  WEFT_TRY(read_crop(k, p, crop));
+  weft_tensor *out = weft__out(k, 0, &SHAPE3(crop[2], crop[3], p->channels));
+  if (!out) return WEFT_OOM;
+  const size_t row = (size_t)(crop[3] * p->channels);
+  for (int64_t i = 0; i < crop[2]; i++)
+    memcpy(TENSOR_DATA(out, uint8_t) + (size_t)i * row,
+           (const uint8_t *)p->pixels + ((crop[0] + i) * p->width + crop[1]) * p->channels, row);
+  return WEFT_OK;
+}
+
+/* Input 0 is the file; only JPEGs are read. */
+static weft_err jpeg_input(const kernel *k, const str **out) {
+  WEFT_TRY(weft__kernel_scalar(k, 0, "contents"));
+  *out = TENSOR_DATA(k->in[0], str);
+  if (format_of(*out) == JPEG) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid JPEG data, size %zu", (*out)->size);
+}
+
+static weft_err decode_crop_cpu(kernel *k) {
+  const str *file;
+  WEFT_TRY(jpeg_input(k, &file));
+  WEFT_TRY(check_channels(k, JPEG, weft__node_int(k->node, "channels", 0)));
+  decoded_image p = {0};
+  weft_err err = decode_jpeg(k, file, &p);
+  if (!err) err = crop_out(k, &p);
+  weft__free(p.pixels);
+  return err;
+}
+
+static weft_err decode_crop_infer(infer *s) {
+  shape window, crop;
+  WEFT_TRY(decode_infer(s));
+  WEFT_TRY(weft__infer_rank(s, 1, 1, &window));
+  if (window.dim[0] >= 0 && window.dim[0] != 4)
+    return weft__infer_fail(s, "Dimension must be 4 but is %lld", (long long)window.dim[0]);
+  WEFT_TRY(weft__infer_shape_value(s, 1, &crop));
+  if (crop.rank == 4) s->out[0].dim[0] = crop.dim[2], s->out[0].dim[1] = crop.dim[3];
+  return WEFT_OK;
+}
+
+static weft_err jpeg_shape_cpu(kernel *k) {
+  const str *file;
+  int64_t size[3];
+  WEFT_TRY(jpeg_input(k, &file));
+  WEFT_TRY(weft__kernel_in(k, weft__jpeg_size(file->data, file->size, size)));
+  weft_tensor *out = weft__out(k, 0, &SHAPE1(3));
+  if (!out) return WEFT_OOM;
+  for (int i = 0; i < 3; i++)
+    if (out->dtype == WEFT_INT64)
+      TENSOR_DATA(out, int64_t)[i] = size[i];
+    else
+      TENSOR_DATA(out, int32_t)[i] = weft__int_sat(size[i]);
+  return WEFT_OK;
+}
+
+static weft_err jpeg_shape_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 0, 0, NULL));
+  s->out[0] = SHAPE1(3);
+  return WEFT_OK;
+}
+
 /* ---- encoding ---- */
 
 static weft_err take_text(text *t, str *out) {
@@ -232,6 +314,28 @@ static weft_err encode_jpeg_cpu(kernel *k) {
                            .y_density = weft__int_sat(weft__node_int(n, "y_density", 300)),
                            .xmp = xmp.data,
                            .xmp_size = xmp.size};
+  text t = {0};
+  const weft_err err = weft__jpeg_encode(&t, x->data, s->dim[0], s->dim[1], weft__int_sat(s->dim[2]), &e);
+  if (err) {
+    weft__text_finish(&t);
+    return err;
+  }
+  return take_text(&t, out->data);
+}
+
+/* The quality is input 1. */
+static weft_err encode_quality_cpu(kernel *k) {
+  const weft_tensor *x = k->in[0];
+  const shape *s = &x->shape;
+  if (s->rank != 3)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "image must be 3-dimensional%s", weft__shape_text(s));
+  WEFT_TRY(weft__kernel_scalar(k, 1, "quality"));
+  const int64_t quality = weft__tensor_int(k->in[1], 0);
+  WEFT_TRY(check_jpeg(k, quality, s->dim[2]));
+  weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
+  if (!out) return WEFT_OOM;
+  const jpeg_encoding e = {
+      .quality = weft__int_sat(quality), .downsample_chroma = true, .x_density = 300, .y_density = 300, .xmp = ""};
   text t = {0};
   const weft_err err = weft__jpeg_encode(&t, x->data, s->dim[0], s->dim[1], weft__int_sat(s->dim[2]), &e);
   if (err) {
@@ -340,6 +444,28 @@ static const op_case encode_jpeg_cases[] = {
     {0},
 };
 
+static const op_case decode_crop_cases[] = {
+    {"str[] \"abc\"; i32[4] 0 0 1 1", "error INVALID_ARGUMENT", NULL, 0},
+    {"str[] \"" GRAY_PNG "\"; i32[4] 0 0 1 1", "error INVALID_ARGUMENT", NULL, 0},
+    {"str[] \"\\xff\\xd8\\xff\\xe0\"; i32[4] 0 0 1 1", "error INVALID_ARGUMENT", NULL, 0},
+    {"str[] \"abc\"; i32[3] 0 0 1", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+static const op_case jpeg_shape_cases[] = {
+    {"str[] \"abc\"", "error INVALID_ARGUMENT", NULL, 0},
+    {"str[] \"\\xff\\xd8\\xff\\xe0\"", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
+static const op_case encode_quality_cases[] = {
+    {"u8[8,8,3] seq; i32[] 50", NULL, NULL, CASE_NO_GRAD},
+    {"u8[9,17,1] seq; i32[] 95", NULL, NULL, CASE_NO_GRAD},
+    {"u8[8,8,3] seq; i32[] 101", "error INVALID_ARGUMENT", NULL, 0},
+    {"u8[8,8,2] seq; i32[] 50", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
 OPS(image_file) = {
     {"DecodePng(contents:string) -> (image:dtype) | channels:int=0 dtype:type{uint8,uint16}=uint8",
      "The pixels of a PNG file.", .infer = decode_infer, .cpu = decode_cpu, .cases = decode_png_cases},
@@ -361,5 +487,15 @@ OPS(image_file) = {
      "density_unit:string{'in','cm'}='in' "
      "x_density:int=300 y_density:int=300 xmp_metadata:string=''",
      "Pixels as a JPEG file.", .infer = encode_jpeg_infer, .cpu = encode_jpeg_cpu, .cases = encode_jpeg_cases},
+    {"DecodeAndCropJpeg(contents:string, crop_window:int32) -> (image:uint8) | channels:int=0 ratio:int=1 "
+     "fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1 dct_method:string=''",
+     "The pixels of a part of a JPEG file.", .infer = decode_crop_infer, .cpu = decode_crop_cpu,
+     .cases = decode_crop_cases},
+    {"ExtractJpegShape(contents:string) -> (image_shape:output_type) | output_type:type{int32,int64}=int32",
+     "Height, width and channels of a JPEG file.", .infer = jpeg_shape_infer, .cpu = jpeg_shape_cpu,
+     .cases = jpeg_shape_cases},
+    {"EncodeJpegVariableQuality(images:uint8, quality:int32) -> (contents:string)",
+     "Pixels as a JPEG file of a quality that is known when it runs.", .infer = encode_jpeg_infer,
+     .cpu = encode_quality_cpu, .cases = encode_quality_cases},
     {0},
 };

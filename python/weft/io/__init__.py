@@ -3,6 +3,7 @@ from weft._core.files.graph_io import write_graph
 from weft._core.files.python_io import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
 from weft._core.ops.data_flow import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 from weft._core.ops.image import decode_gif, decode_jpeg, decode_png, encode_jpeg, encode_png
+from weft._core.ops.image_functions import decode_and_crop_jpeg, decode_bmp, decode_image, extract_jpeg_shape, is_jpeg
 from weft._core.ops.io_ops import (
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -26,8 +27,9 @@ from weft.io import gfile
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",
     "RandomShuffleQueue", "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "VarLenFeature",
-    "decode_base64", "decode_csv", "decode_gif", "decode_jpeg", "decode_png", "decode_raw", "encode_base64",
-    "encode_jpeg", "encode_png", "gfile", "match_filenames_once", "matching_files", "parse_example", "parse_single_example",
-    "parse_tensor", "read_file", "serialize_tensor", "tf_record_iterator", "write_file", "write_graph",
+    "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_csv", "decode_gif", "decode_image", "decode_jpeg",
+    "decode_png", "decode_raw", "encode_base64", "encode_jpeg", "encode_png", "extract_jpeg_shape", "gfile",
+    "is_jpeg", "match_filenames_once", "matching_files", "parse_example", "parse_single_example", "parse_tensor",
+    "read_file", "serialize_tensor", "tf_record_iterator", "write_file", "write_graph",
 ]
 __getattr__ = _publish(__name__)

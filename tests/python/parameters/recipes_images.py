@@ -44,4 +44,50 @@ tf.nn.depthwise_conv2d_backprop_input([2, 6, 6, 3], FILTER, tf.ones([2, 6, 6, 6]
     dilations=[1, 1, 1, 1], data_format='NHWC'
 tf.nn.depthwise_conv2d_native_backprop_input([2, 6, 6, 3], FILTER, tf.ones([2, 6, 6, 6]), [1, 1, 1, 1], 'SAME') ;
     dilations=[1, 1, 1, 1], data_format='NHWC'
+# ---- tf.image ----
+tf.image.rot90(PICTURE) ; k=2
+tf.image.transpose(PICTURE)
+tf.image.transpose_image(PICTURE)
+tf.image.resize_image_with_pad(IMAGE, 9, 12) ; method=1, align_corners=True
+tf.image.rgb_to_yiq(IMAGE)
+tf.image.rgb_to_yuv(IMAGE)
+tf.image.yiq_to_rgb(IMAGE)
+tf.image.yuv_to_rgb(IMAGE)
+tf.image.adjust_gamma(IMAGE) ; gamma=2.0, gain=0.5
+tf.image.psnr(IMAGE, tf.sqrt(IMAGE), 1.0)
+tf.image.ssim(IMAGE, tf.sqrt(IMAGE), 1.0, 3) ; filter_size=5, filter_sigma=1.0, k1=0.02, k2=0.05, return_index_map=True
+tf.image.ssim_multiscale(IMAGE, tf.sqrt(IMAGE), 1.0, (0.4, 0.6), 3) ; filter_size=2, filter_sigma=1.0, k1=0.02, k2=0.05,
+    power_factors=(0.5, 0.5)
+tf.image.image_gradients(IMAGE)
+tf.image.sobel_edges(IMAGE)
+tf.image.total_variation(IMAGE)
+tf.image.extract_image_patches(IMAGE, [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], 'VALID') ; sizes=[1, 2, 2, 1]
+tf.image.extract_patches(IMAGE, [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], 'VALID')
+tf.extract_image_patches(IMAGE, [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], 'VALID') ; sizes=[1, 2, 2, 1]
+tf.extract_volume_patches(VOLUME, [1, 2, 2, 2, 1], [1, 2, 2, 2, 1], 'VALID')
+tf.image.draw_bounding_boxes(IMAGE, tf.constant([[[0.1, 0.1, 0.9, 0.9]]] * 2)) ; colors=[[1.0, 2.0, 3.0]]
+tf.image.crop_and_resize(IMAGE, [[0.1, 0.1, 1.4, 0.9]], [0], [3, 3]) ; method='nearest', extrapolation_value=2.0,
+    box_indices=[1]
+tf.image.non_max_suppression(SQUARE_BOXES, [0.5, 0.9, 0.3], 3) ; iou_threshold=0.1, score_threshold=0.4
+tf.image.non_max_suppression_with_scores(SQUARE_BOXES, [0.5, 0.9, 0.3], 3) ; iou_threshold=0.1, score_threshold=0.4,
+    soft_nms_sigma=0.5
+tf.image.non_max_suppression_overlaps(SQUARE, [0.5, 0.9, 0.3], 3) ; overlap_threshold=0.1, score_threshold=0.4
+tf.image.non_max_suppression_padded(SQUARE_BOXES, tf.constant([0.5, 0.9, 0.3]), 3) ; iou_threshold=0.1, score_threshold=0.4,
+    pad_to_max_output_size=True
+tf.image.non_max_suppression_padded(SQUARE_BOXES, tf.constant([0.5, 0.9, 0.3]), 3, pad_to_max_output_size=True) ; tile_size=256,
+    sorted_input=False, canonicalized_coordinates=True
+tf.image.is_jpeg(uses.jpeg())
+tf.io.is_jpeg(uses.jpeg())
+tf.image.decode_image(uses.jpeg()) ; channels=1, dtype=tf.float32, expand_animations=False
+tf.io.decode_image(uses.jpeg()) ; channels=1, dtype=tf.float32, expand_animations=False
+tf.image.decode_bmp(uses.jpeg()) ; channels=3
+tf.io.decode_bmp(uses.jpeg()) ; channels=3
+tf.image.extract_jpeg_shape(uses.jpeg()) ; output_type=tf.int64
+tf.io.extract_jpeg_shape(uses.jpeg()) ; output_type=tf.int64
+tf.image.decode_and_crop_jpeg(uses.jpeg(), [1, 1, 3, 3]) ; channels=1, ratio=2, fancy_upscaling=False,
+    try_recover_truncated=True, acceptable_fraction=0.5, dct_method='INTEGER_ACCURATE'
+tf.io.decode_and_crop_jpeg(uses.jpeg(), [1, 1, 3, 3]) ; channels=1, ratio=2, fancy_upscaling=False,
+    try_recover_truncated=True, acceptable_fraction=0.5, dct_method='INTEGER_ACCURATE'
+tf.image.adjust_jpeg_quality(PICTURE, 50)
+tf.image.random_jpeg_quality(PICTURE, 20, 90)
 """

@@ -23,6 +23,7 @@ NUMBERS = dict(
     PICTURE=np.linspace(0, 1, 6 * 4 * 3, dtype=np.float32).reshape(6, 4, 3),
     BYTES=(np.arange(6 * 4 * 3).reshape(6, 4, 3) * 3 % 256).astype(np.uint8),
     FILTER=np.linspace(-1, 1, 2 * 2 * 3 * 2, dtype=np.float32).reshape(2, 2, 3, 2),
+    SQUARE_BOXES=np.array([[0, 0, 1, 1], [0, 0.3, 1, 1.3], [0, 3, 1, 4]], np.float32),
     VOLUME=np.linspace(0, 1, 2 * 4 * 4 * 4 * 3, dtype=np.float32).reshape(2, 4, 4, 4, 3) ** 2,
     FILTER3=np.linspace(-1, 1, 2 * 2 * 2 * 3 * 2, dtype=np.float32).reshape(2, 2, 2, 3, 2),
     SEQUENCE=np.linspace(-1, 1, 2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4))

@@ -81,13 +81,22 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
     have = image.dtype.base_dtype
     if have == dtype:
         return array_ops.identity(image, name=name)
-    with name_scope(name, "convert_image", [image]):
+    with name_scope(name, "convert_image", [image]) as scope:
         if have.is_integer and dtype.is_floating:
-            return math_ops.multiply(math_ops.cast(image, dtype), 1.0 / have.max)
+            return math_ops.multiply(math_ops.cast(image, dtype), 1.0 / have.max, name=scope)
         if have.is_floating and dtype.is_integer:
             scaled = math_ops.multiply(image, dtype.max + 0.5)
-            return math_ops.saturate_cast(scaled, dtype) if saturate else math_ops.cast(scaled, dtype)
-        return math_ops.cast(image, dtype)
+            return math_ops.saturate_cast(scaled, dtype, name=scope) if saturate else math_ops.cast(scaled, dtype, name=scope)
+        if have.is_integer and dtype.is_integer:
+            return _between_integers(image, have, dtype, math_ops.saturate_cast if saturate else math_ops.cast, scope)
+        return math_ops.cast(image, dtype, name=scope)
+
+
+def _between_integers(image, have, dtype, cast, scope):
+    """Both types have the whole range of brightness: by a factor or a divisor of a power of two."""
+    if have.max > dtype.max:
+        return cast(image // ((have.max + 1) // (dtype.max + 1)), dtype, name=scope)
+    return math_ops.multiply(cast(image, dtype), (dtype.max + 1) // (have.max + 1), name=scope)
 
 
 def central_crop(image, central_fraction):

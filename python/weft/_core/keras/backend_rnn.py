@@ -68,13 +68,12 @@ class _Run:
         steps = count if input_length is None else input_length
         first = pack_like(self.inputs, [x[0] for x in flat])
         sample, _ = self.call(first, tuple(self.states))
-        size = steps if self.all_outputs else 1
-        arrays = tuple(tf.TensorArray(dtype=o.dtype, size=size, element_shape=o.shape, tensor_array_name="output_ta_%d" % i)
-                       for i, o in enumerate(flatten(sample)))
+        arrays = tuple(tf.TensorArray(dtype=o.dtype, size=steps, element_shape=o.shape, tensor_array_name="output_ta_%d" % i)
+                       for i, o in enumerate(flatten(sample))) if self.all_outputs else ()
         readers = tuple(tf.TensorArray(dtype=x.dtype, size=count, tensor_array_name="input_ta_%d" % i).unstack(x)
                         for i, x in enumerate(flat))
         masks = None if self.mask is None else self._mask_reader(count)
-        held = tuple(tf.zeros_like(o) for o in flatten(sample)) if masks is not None else ()
+        held = tuple(tf.zeros_like(o) for o in flatten(sample)) if masks is not None or not self.all_outputs else ()
 
         def body(time, arrays, held, *states):
             states = pack_like(tuple(self.states), list(states))
@@ -87,13 +86,12 @@ class _Run:
                 mask = masks.read(time)
                 before = [tf.zeros_like(o) for o in made] if self.zero_output else held
                 made, new = _chosen(mask, made, before), _chosen(mask, new, flatten(states))
-                held = tuple(made)
-            at = time if self.all_outputs else 0
-            return (time + 1, tuple(a.write(at, o) for a, o in zip(arrays, made)), held) + tuple(new)
+            held = tuple(made) if held else ()
+            return (time + 1, tuple(a.write(time, o) for a, o in zip(arrays, made)), held) + tuple(new)
         done = tf.while_loop(lambda time, *_: time < steps, body,
                              (tf.constant(0, tf.int32, name="time"), arrays, held) + tuple(flatten(self.states)),
                              parallel_iterations=32, swap_memory=True)
-        outputs = [a.stack() for a in done[1]]
+        outputs = [a.stack() for a in done[1]] if self.all_outputs else [tf.expand_dims(o, 0) for o in done[2]]
         last = [o[-1] for o in outputs]
         states = pack_like(tuple(self.states), list(done[3:]))
         return pack_like(sample, last), pack_like(sample, outputs), states

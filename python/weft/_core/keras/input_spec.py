@@ -56,8 +56,6 @@ def _difference(x, spec):
     """What is wrong with one input, or None."""
     shape = x.shape
     if shape.ndims is None:
-        if spec.ndim is not None or spec.min_ndim is not None or spec.max_ndim is not None:
-            return "its rank is undefined, but the layer requires a defined rank."
         return None
     dims, rank = shape.as_list(), shape.ndims
     full = " Full shape received: %s" % (tuple(dims),)

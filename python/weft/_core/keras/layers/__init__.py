@@ -8,5 +8,9 @@ from weft._core.keras.layers.core import *  # noqa: F403
 from weft._core.keras.layers.merge import *  # noqa: F403
 from weft._core.keras.layers.normalization import *  # noqa: F403
 from weft._core.keras.layers.pooling import *  # noqa: F403
+from weft._core.keras.layers.recurrent import *  # noqa: F403
+from weft._core.keras.layers.recurrent_cells import *  # noqa: F403
 from weft._core.keras.layers.regularization import *  # noqa: F403
 from weft._core.keras.layers.reshaping import *  # noqa: F403
+from weft._core.keras.layers.serialization import *  # noqa: F403
+from weft._core.keras.layers.wrappers import *  # noqa: F403

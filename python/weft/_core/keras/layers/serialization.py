@@ -1,0 +1,20 @@
+"""tf.keras.layers.serialize and deserialize: layers as configurations, and the layers again."""
+from weft._core.keras.serialization import deserialize_keras_object, serialize_keras_object
+
+
+def known():
+    """The classes of layers and models by name."""
+    from weft._core.keras import layers, models
+    from weft._core.keras.op_layer import TensorFlowOpLayer
+    found = {k: v for k, v in vars(layers).items() if isinstance(v, type)}
+    found.update({k: v for k, v in vars(models).items() if isinstance(v, type)})
+    found["TensorFlowOpLayer"] = TensorFlowOpLayer
+    return found
+
+
+def serialize(layer, use_legacy_format=False):
+    return serialize_keras_object(layer)
+
+
+def deserialize(config, custom_objects=None, use_legacy_format=False):
+    return deserialize_keras_object(config, known(), custom_objects, "layer")

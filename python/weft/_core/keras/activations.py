@@ -3,8 +3,9 @@ from weft._core.framework.build import constant, convert_to_tensor
 from weft._core.framework.graph import name_scope
 from weft._core.keras.serialization import deserialize_keras_object, serialize_keras_object
 from weft._core.nn import nn
-from weft._core.ops import array_ops, math_ops
+from weft._core.ops import math_ops
 from weft._core.ops.gradients import clip_by_value
+from weft._core.ops.special_math import where_v2
 
 
 def softmax(x, axis=-1):
@@ -20,7 +21,7 @@ def softmax(x, axis=-1):
 def elu(x, alpha=1.0):
     """x where it is positive, and else alpha * (exp(x) - 1)."""
     made = nn.elu(x)
-    return made if alpha == 1 else array_ops.where(math_ops.greater(x, 0.0), made, alpha * made)
+    return made if alpha == 1 else where_v2(math_ops.greater(x, 0.0), made, alpha * made)
 
 
 def selu(x):

@@ -36,7 +36,7 @@ _KWARGS = ("input_dim", "input_shape", "batch_input_shape", "batch_size", "weigh
 
 def snake_case(name):
     """BasicLSTMCell as basic_lstm_cell."""
-    words = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    words = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
     words = re.sub("([a-z])([A-Z])", r"\1_\2", words).lower()
     return words if words[:1] != "_" else "private" + words
 
@@ -137,19 +137,16 @@ class Layer(LayerWeights):
         if extra and not own and type(self).get_config is Layer.get_config:
             raise NotImplementedError("Layers with arguments in `__init__` must override `get_config`. %s has %s." % (
                 type(self).__name__, ", ".join(sorted(extra))))
+        return self._configured([key for c in own for key in c.__dict__["_CONFIG"]])
+
+    def _configured(self, names):
+        """What every layer's configuration has, and these attributes."""
         config = {"name": self.name, "trainable": self.trainable}
         if self._batch_input_shape is not None:
             config["batch_input_shape"] = self._batch_input_shape
         config["dtype"] = self.dtype
         if self._dynamic:
             config["dynamic"] = True
-        for c in own:
-            config.update((key, _serialized(key, getattr(self, key))) for key in c.__dict__["_CONFIG"])
-        return config
-
-    def _configured(self, names):
-        """A configuration of the base class with these attributes."""
-        config = {k: v for k, v in Layer.get_config(self).items() if k in ("name", "trainable", "batch_input_shape", "dtype", "dynamic")}
         config.update((key, _serialized(key, getattr(self, key))) for key in names)
         return config
 

@@ -231,9 +231,9 @@ class Conv1DTranspose(_Transpose, Conv1D):
     def __init__(self, filters, kernel_size, strides=1, padding="valid", output_padding=None, data_format=None, dilation_rate=1,
                  activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
                  bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):
-        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, 1, activations.get(activation), use_bias,
-                         kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer,
-                         kernel_constraint, bias_constraint, **kwargs)
+        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, kwargs.pop("groups", 1),
+                         activations.get(activation), use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
+                         activity_regularizer, kernel_constraint, bias_constraint, **kwargs)
         self._set_output_padding(output_padding)
 
     def call(self, inputs):
@@ -258,9 +258,9 @@ class Conv2DTranspose(_Transpose, Conv2D):
                  dilation_rate=(1, 1), activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros",
                  kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
                  **kwargs):
-        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, 1, activations.get(activation), use_bias,
-                         kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer,
-                         kernel_constraint, bias_constraint, **kwargs)
+        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, kwargs.pop("groups", 1),
+                         activations.get(activation), use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
+                         activity_regularizer, kernel_constraint, bias_constraint, **kwargs)
         self._set_output_padding(output_padding)
 
     def call(self, inputs):
@@ -285,9 +285,9 @@ class Conv3DTranspose(_Transpose, Conv3D):
                  dilation_rate=(1, 1, 1), activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros",
                  kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
                  **kwargs):
-        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, 1, activations.get(activation), use_bias,
-                         kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer,
-                         kernel_constraint, bias_constraint, **kwargs)
+        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, kwargs.pop("groups", 1),
+                         activations.get(activation), use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
+                         activity_regularizer, kernel_constraint, bias_constraint, **kwargs)
         self._set_output_padding(output_padding)
 
     def call(self, inputs):
@@ -313,8 +313,8 @@ class SeparableConv(Conv):
                  bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
                  activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, trainable=True,
                  name=None, **kwargs):
-        super().__init__(rank, filters, kernel_size, strides, padding, data_format, dilation_rate, 1, activations.get(activation),
-                         use_bias, bias_initializer=bias_initializer, bias_regularizer=bias_regularizer,
+        super().__init__(rank, filters, kernel_size, strides, padding, data_format, dilation_rate, kwargs.pop("groups", 1),
+                         activations.get(activation), use_bias, bias_initializer=bias_initializer, bias_regularizer=bias_regularizer,
                          activity_regularizer=activity_regularizer, bias_constraint=bias_constraint, trainable=trainable, name=name,
                          **kwargs)
         self.depth_multiplier = depth_multiplier
@@ -339,11 +339,11 @@ class SeparableConv(Conv):
         self.built = True
 
     def get_config(self):
-        """As TensorFlow's: without groups and the kernel's own arguments, with those of the two kernels."""
-        order = ("filters", "kernel_size", "strides", "padding", "data_format", "depth_multiplier", "dilation_rate", "activation",
-                 "use_bias", "depthwise_initializer", "pointwise_initializer", "bias_initializer", "depthwise_regularizer",
-                 "pointwise_regularizer", "bias_regularizer", "activity_regularizer", "depthwise_constraint", "pointwise_constraint",
-                 "bias_constraint")
+        """As TensorFlow's: with the arguments of the two kernels, and those of the base class that it leaves there."""
+        order = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate", "groups", "activation", "use_bias",
+                 "kernel_initializer", "depth_multiplier", "depthwise_initializer", "pointwise_initializer", "bias_initializer",
+                 "depthwise_regularizer", "pointwise_regularizer", "bias_regularizer", "activity_regularizer", "depthwise_constraint",
+                 "pointwise_constraint", "bias_constraint")
         return self._configured(order)
 
 
@@ -403,8 +403,8 @@ class DepthwiseConv(Conv):
                  activation=None, use_bias=True, depthwise_initializer="glorot_uniform", bias_initializer="zeros",
                  depthwise_regularizer=None, bias_regularizer=None, activity_regularizer=None, depthwise_constraint=None,
                  bias_constraint=None, trainable=True, name=None, **kwargs):
-        super().__init__(rank, None, kernel_size, strides, padding, data_format, dilation_rate, 1, activations.get(activation), use_bias,
-                         bias_initializer=bias_initializer, bias_regularizer=bias_regularizer,
+        super().__init__(rank, None, kernel_size, strides, padding, data_format, dilation_rate, kwargs.pop("groups", 1),
+                         activations.get(activation), use_bias, bias_initializer=bias_initializer, bias_regularizer=bias_regularizer,
                          activity_regularizer=activity_regularizer, bias_constraint=bias_constraint, trainable=trainable, name=name,
                          **kwargs)
         self.depth_multiplier = depth_multiplier
@@ -434,7 +434,7 @@ class DepthwiseConv(Conv):
 
     def get_config(self):
         return self._configured((
-            "kernel_size", "strides", "padding", "data_format", "dilation_rate", "activation", "use_bias", "bias_initializer",
+            "kernel_size", "strides", "padding", "data_format", "dilation_rate", "groups", "activation", "use_bias", "bias_initializer",
             "bias_regularizer", "activity_regularizer", "bias_constraint", "depth_multiplier", "depthwise_initializer",
             "depthwise_regularizer", "depthwise_constraint"))
 

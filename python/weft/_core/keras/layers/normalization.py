@@ -1,9 +1,12 @@
 """Layers that normalize: by the batch, by the example, or by groups of channels."""
 from weft._core.framework.absent import where
+from weft._core.framework.tensor_shape import TensorShape
 from weft._core.keras import backend, constraints, initializers, regularizers
 from weft._core.keras.base_layer import Layer
 from weft._core.keras.input_spec import InputSpec
+from weft._core.nn import nn
 from weft._core.nn.batch_norm import batch_norm_here, parameters
+from weft._core.ops import array_ops, math_ops
 
 _ABSENT = ("renorm", "virtual_batch_size", "adjustment")
 
@@ -61,3 +64,86 @@ class BatchNormalization(Layer):
 
     def compute_output_shape(self, input_shape):
         return input_shape
+
+
+class _Scaled(Layer):
+    """What LayerNormalization and GroupNormalization share: gamma and beta."""
+
+    def _start(self, epsilon, center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer, beta_constraint,
+               gamma_constraint):
+        self.epsilon, self.center, self.scale, self.supports_masking = epsilon, center, scale, True
+        self.beta_initializer, self.gamma_initializer = initializers.get(beta_initializer), initializers.get(gamma_initializer)
+        self.beta_regularizer, self.gamma_regularizer = regularizers.get(beta_regularizer), regularizers.get(gamma_regularizer)
+        self.beta_constraint, self.gamma_constraint = constraints.get(beta_constraint), constraints.get(gamma_constraint)
+
+    def _add_scale(self, shape):
+        self.gamma = self.add_weight(name="gamma", shape=shape, initializer=self.gamma_initializer, regularizer=self.gamma_regularizer,
+                                     constraint=self.gamma_constraint, trainable=True) if self.scale else None
+        self.beta = self.add_weight(name="beta", shape=shape, initializer=self.beta_initializer, regularizer=self.beta_regularizer,
+                                    constraint=self.beta_constraint, trainable=True) if self.center else None
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+class LayerNormalization(_Scaled):
+    """Normalizes each example by the mean and variance of its own elements along the axes."""
+
+    _CONFIG = ("axis", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer", "beta_regularizer", "gamma_regularizer",
+               "beta_constraint", "gamma_constraint")
+
+    def __init__(self, axis=-1, epsilon=0.001, center=True, scale=True, beta_initializer="zeros", gamma_initializer="ones",
+                 beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, **kwargs):
+        super().__init__(**kwargs)
+        if not isinstance(axis, (int, list, tuple)):
+            raise TypeError("Expected an int or a list/tuple of ints for the argument 'axis', but received: %r" % (axis,))
+        self.axis = list(axis) if isinstance(axis, (list, tuple)) else axis
+        self._start(epsilon, center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer, beta_constraint,
+                    gamma_constraint)
+
+    def build(self, input_shape):
+        shape = TensorShape(input_shape)
+        rank, given = shape.ndims, self.axis if isinstance(self.axis, list) else [self.axis]
+        axes = [a % rank if -rank <= a < 0 else a for a in given]
+        if any(not 0 <= a < rank for a in axes):
+            raise ValueError("Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with inputs.rank=%d). Received: "
+                             "axis=%s" % (rank, tuple(axes)))
+        if len(axes) != len(set(axes)):
+            raise ValueError("Duplicate axis: %s" % (tuple(axes),))
+        self.axis = axes
+        self._add_scale([shape.as_list()[a] for a in axes])
+        self.built = True
+
+    def _is_fused(self, rank):
+        """TensorFlow computes the last axes of floats with the fused operation."""
+        axes = sorted(self.axis)
+        last = axes[-1] == rank - 1 and axes[-1] - axes[0] == len(axes) - 1
+        return last and self.epsilon >= 1.001e-5 and self._dtype.name == "float32"
+
+    def call(self, inputs):
+        rank, dims = inputs.shape.ndims, inputs.shape.as_list()
+        wide = [dims[i] if i in self.axis else 1 for i in range(rank)]
+
+        def along(v):
+            return array_ops.reshape(v, wide) if v is not None and rank != len(self.axis) and self.axis != [rank - 1] else v
+        if self._is_fused(rank):
+            made = self._fused(inputs, along)
+        else:
+            x = math_ops.cast(inputs, "float32") if inputs.dtype.name in ("float16", "bfloat16") else inputs
+            mean, variance = nn.moments(x, self.axis, keepdims=True)
+            scale, offset = along(self.gamma), along(self.beta)
+            made = nn.batch_normalization(x, mean, variance, offset, scale, self.epsilon)
+            made = math_ops.cast(made, inputs.dtype) if x is not inputs else made
+        made.set_shape(inputs.shape)
+        return made
+
+    def _fused(self, inputs, along):
+        shape, first = array_ops.shape(inputs), sorted(self.axis)[0]
+        before, within = math_ops.reduce_prod(shape[:first]), math_ops.reduce_prod(shape[first:])
+        x = array_ops.reshape(inputs, (1, before, within, 1))
+        scale, offset = array_ops.ones([before], dtype=self._dtype), array_ops.zeros([before], dtype=self._dtype)
+        made = nn.fused_batch_norm(x, scale, offset, epsilon=self.epsilon, data_format="NCHW")[0]
+        made = array_ops.reshape(made, shape)
+        if self.gamma is not None:
+            made = made * along(self.gamma)
+        return made if self.beta is None else made + along(self.beta)

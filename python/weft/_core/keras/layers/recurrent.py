@@ -117,8 +117,7 @@ class RNN(Layer):
         self.input_spec = [InputSpec(shape=tuple(spec))]
 
     def _build_cell(self, step_shape):
-        if self.cell._dtype is None:
-            self.cell._dtype = self._dtype
+        _inherit_dtype(self, self.cell)
         with name_scope(self.cell.name):
             self.cell.build(step_shape)
             self.cell.built = True
@@ -279,6 +278,12 @@ def _reset_masks(cell):
     for c in cell.cells if isinstance(cell, StackedRNNCells) else [cell]:
         if isinstance(c, DropoutCell):
             c.reset_dropout_mask()
+
+
+def _inherit_dtype(layer, inner):
+    """A layer or cell that is built by another one has its type, if that is not the usual one."""
+    if inner._dtype is None and layer._dtype is not None and layer._dtype.name != backend.floatx():
+        inner._dtype = layer._dtype
 
 
 def _of_cell(name):

@@ -7,7 +7,7 @@ from weft._core.framework.tensor_shape import TensorShape
 from weft._core.keras import backend
 from weft._core.keras.base_layer import Layer
 from weft._core.keras.input_spec import InputSpec
-from weft._core.keras.layers.recurrent import _standard
+from weft._core.keras.layers.recurrent import _inherit_dtype, _standard
 from weft._core.keras.layers.serialization import deserialize, serialize
 from weft._core.keras.node import int_shape, is_keras_tensor
 from weft._core.ops import array_ops, math_ops
@@ -22,8 +22,7 @@ class Wrapper(Layer):
 
     def build(self, input_shape=None):
         if not self.layer.built:
-            if self.layer._dtype is None:
-                self.layer._dtype = self._dtype
+            _inherit_dtype(self, self.layer)
             self.layer.build(input_shape)
             self.layer.built = True
         self.built = True
@@ -153,8 +152,7 @@ class Bidirectional(Wrapper):
 
     def build(self, input_shape):
         for layer in (self.forward_layer, self.backward_layer):
-            if layer._dtype is None:
-                layer._dtype = self._dtype
+            _inherit_dtype(self, layer)
             with name_scope(layer.name):
                 layer.build(input_shape)
                 layer.built = True

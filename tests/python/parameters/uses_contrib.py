@@ -110,6 +110,57 @@ class ContribUses:
     def chain_inputs(self):
         return self.tf.constant(np.sin(np.arange(18, dtype=np.float32)).reshape(2, 3, 3))
 
+    # ---- layers ----
+
+    def filter_of(self, *collections):
+        """A regular expression that leaves out one of two variables, which it makes and puts into collections."""
+        for v in (self.variable(name="first"), self.variable(name="second")):
+            for key in collections:
+                self.tf.add_to_collection(key, v)
+        return "fir"
+
+    def identity_of(self, *collections):
+        self.filter_of(*collections)
+        return self.tf.identity
+
+    def outs(self):
+        return self.__dict__.setdefault("_outs", {})
+
+    def old_columns(self):
+        layers = self.tf.contrib.layers
+        column = layers.sparse_column_with_integerized_feature("i", 5)
+        return [layers.embedding_column(column, 2, initializer=self.tf.ones_initializer())]
+
+    def old_examples(self):
+        tf = self.tf
+        return [tf.train.Example(features=tf.train.Features(feature={"i": tf.train.Feature(int64_list=tf.train.Int64List(
+            value=[n]))})).SerializeToString() for n in (1, 2)]
+
+    def clipped(self, clip):
+        """Two gradients as a function clips them."""
+        tf = self.tf
+        v = self.variable()
+        made = [g for g, _ in clip([(tf.constant([[3.0, 4.0], [0.0, 1.0]]), v)])]
+        return self.after(made, made, 3)
+
+    # ---- old models of sequences ----
+
+    def projection(self):
+        tf = self.tf
+        return tf.constant(np.cos(np.arange(25, dtype=np.float32)).reshape(5, 5)), tf.ones([5])
+
+    def three(self):
+        """A memory of three rows."""
+        return self.tf.constant(np.sin(np.arange(3 * 2 * 4, dtype=np.float32)).reshape(3, 2, 4))
+
+    def doubled_back(self, before, i):
+        return before * 2.0
+
+    def bucket_model(self, encoder, decoder):
+        if "_bucket_cell" not in self.__dict__:
+            self._bucket_cell = self.cell(5)
+        return self.tf.contrib.legacy_seq2seq.embedding_rnn_seq2seq(encoder, decoder, self._bucket_cell, 5, 5, 4)
+
     # ---- cells ----
 
     def run_cell(self, cell):

@@ -171,7 +171,7 @@ def conv2d(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_form
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
 
 
-convolution = convolution2d = conv2d
+convolution2d = conv2d
 
 
 @add_arg_scope
@@ -196,6 +196,9 @@ def conv2d_transpose(inputs, num_outputs, kernel_size, stride=1, padding="SAME",
             out = nn.bias_add(out, _variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer,
                                              trainable, variables_collections))
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
+
+
+convolution2d_transpose = conv2d_transpose
 
 
 @add_arg_scope
@@ -310,38 +313,6 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
             for u in updates:
                 get_default_graph().add_to_collections(updates_collections, u)
         return _collect(outputs_collections, sc.original_name_scope, out if activation_fn is None else activation_fn(out))
-
-
-def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_scale=None, gradient_multipliers=None,
-                  clip_gradients=None, learning_rate_decay_fn=None, update_ops=None, variables=None, name=None, summaries=None,
-                  colocate_gradients_with_ops=False, increment_global_step=True):
-    for key, given in (("gradient_noise_scale", gradient_noise_scale), ("gradient_multipliers", gradient_multipliers),
-                       ("summaries", summaries), ("name", name)):
-        if given is not None:
-            raise NotImplementedError("tf.contrib.layers.optimize_loss(%s=...) is not in Weft: leave it out, or use the "
-                                      "optimizer's compute_gradients and apply_gradients" % key)
-    if update_ops is None:
-        update_ops = get_default_graph().get_collection(GraphKeys.UPDATE_OPS)
-    if update_ops:
-        with get_default_graph().control_dependencies(list(update_ops)):
-            loss = array_ops.identity(loss)
-    if learning_rate_decay_fn is not None:
-        learning_rate = learning_rate_decay_fn(learning_rate, global_step)
-    from weft._core.train.optimizer import AdagradOptimizer, AdamOptimizer, FtrlOptimizer, GradientDescentOptimizer, RMSPropOptimizer
-    kinds = {"Adagrad": AdagradOptimizer, "Adam": AdamOptimizer, "Ftrl": FtrlOptimizer,
-             "RMSProp": RMSPropOptimizer, "SGD": GradientDescentOptimizer}
-    if isinstance(optimizer, str):
-        optimizer = kinds[optimizer](learning_rate)
-    elif callable(optimizer):
-        optimizer = optimizer(learning_rate)
-    pairs = optimizer.compute_gradients(loss, variables, colocate_gradients_with_ops=colocate_gradients_with_ops)
-    if clip_gradients is not None:
-        from weft._core.ops.gradients import clip_by_global_norm
-        grads, _ = clip_by_global_norm([g for g, _ in pairs], clip_gradients)
-        pairs = list(zip(grads, [v for _, v in pairs]))
-    counted = global_step if increment_global_step else None
-    with get_default_graph().control_dependencies([optimizer.apply_gradients(pairs, counted)]):
-        return array_ops.identity(loss)
 
 
 # ---- feature columns by their older names ----

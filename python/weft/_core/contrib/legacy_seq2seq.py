@@ -51,6 +51,6 @@ def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=N
 def basic_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, dtype=None, scope=None):
     from weft._core.framework.dtypes import float32
     with variable_scope(scope or "basic_rnn_seq2seq"):
-        import copy
-        _, state = static_rnn(copy.deepcopy(cell), encoder_inputs, dtype=dtype or float32)
+        from weft._core.contrib.rnn.parts import fresh_copy
+        _, state = static_rnn(fresh_copy(cell), encoder_inputs, dtype=dtype or float32)
         return rnn_decoder(decoder_inputs, state, cell)

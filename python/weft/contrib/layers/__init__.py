@@ -1,12 +1,33 @@
 """tf.contrib.layers: regularizers, initializers and layers."""
+from weft._core.contrib.embeddings import (
+    create_feature_spec_for_parsing,
+    embed_sequence,
+    embedding_lookup_unique,
+    input_from_feature_columns,
+    parse_feature_columns_from_examples,
+    safe_embedding_lookup_sparse,
+    scattered_embedding_column,
+    sparse_column_with_vocabulary_file,
+    weighted_sparse_column,
+)
+from weft._core.contrib.layer_summaries import (
+    summarize_activation,
+    summarize_activations,
+    summarize_biases,
+    summarize_collection,
+    summarize_tensor,
+    summarize_tensors,
+    summarize_variables,
+    summarize_weights,
+)
 from weft._core.contrib.layers import (
     apply_regularization,
     avg_pool2d,
     batch_norm,
     conv2d,
     conv2d_transpose,
-    convolution,
     convolution2d,
+    convolution2d_transpose,
     crossed_column,
     dropout,
     embedding_column,
@@ -19,7 +40,6 @@ from weft._core.contrib.layers import (
     max_pool2d,
     one_hot_column,
     one_hot_encoding,
-    optimize_loss,
     real_valued_column,
     relu,
     relu6,
@@ -34,17 +54,55 @@ from weft._core.contrib.layers import (
     xavier_initializer,
     xavier_initializer_conv2d,
 )
+from weft._core.contrib.more_layers import (
+    avg_pool3d,
+    bias_add,
+    conv1d,
+    conv2d_in_plane,
+    conv3d,
+    conv3d_transpose,
+    convolution,
+    convolution1d,
+    convolution2d_in_plane,
+    convolution3d,
+    convolution3d_transpose,
+    dense_to_sparse,
+    elu,
+    images_to_sequence,
+    legacy_fully_connected,
+    legacy_linear,
+    legacy_relu,
+    max_pool3d,
+    maxout,
+    pool,
+    scale_gradient,
+    sequence_to_images,
+    spatial_softmax,
+)
+from weft._core.contrib.normalization import group_norm, instance_norm, layer_norm, poincare_normalize, unit_norm
+from weft._core.contrib.optimize import OPTIMIZER_CLS_NAMES, OPTIMIZER_SUMMARIES, adaptive_clipping_fn, optimize_loss
+from weft._core.contrib.slim import repeat, stack
 from weft._core.nn.feature_column import bucketized_column
 from weft._core.public import publish as _publish
-from weft.contrib.layers import initializers, regularizers, utils
+from weft.contrib.layers import feature_column, initializers, regularizers, utils
 
 __all__ = [
-    "apply_regularization", "avg_pool2d", "batch_norm", "bucketized_column", "conv2d", "conv2d_transpose",
-    "convolution", "convolution2d", "crossed_column", "dropout", "embedding_column", "flatten", "fully_connected",
-    "l1_l2_regularizer", "l1_regularizer", "l2_regularizer", "linear", "initializers", "max_pool2d", "one_hot_column",
-    "one_hot_encoding", "optimize_loss", "real_valued_column", "relu", "relu6", "separable_conv2d",
-    "separable_convolution2d", "softmax", "sparse_column_with_hash_bucket", "sparse_column_with_integerized_feature",
-    "sparse_column_with_keys", "regularizers", "sum_regularizer", "utils", "variance_scaling_initializer", "xavier_initializer",
-    "xavier_initializer_conv2d",
+    "OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "adaptive_clipping_fn", "apply_regularization", "avg_pool2d",
+    "avg_pool3d", "batch_norm", "bias_add", "bucketized_column", "conv1d", "conv2d", "conv2d_in_plane",
+    "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution", "convolution1d", "convolution2d",
+    "convolution2d_in_plane", "convolution2d_transpose", "convolution3d", "convolution3d_transpose",
+    "create_feature_spec_for_parsing", "crossed_column", "dense_to_sparse", "dropout", "elu", "embed_sequence",
+    "embedding_column", "embedding_lookup_unique", "feature_column", "flatten", "fully_connected", "group_norm", "images_to_sequence",
+    "initializers", "input_from_feature_columns", "instance_norm", "l1_l2_regularizer", "l1_regularizer",
+    "l2_regularizer", "layer_norm", "legacy_fully_connected", "legacy_linear", "legacy_relu", "linear", "max_pool2d",
+    "max_pool3d", "maxout", "one_hot_column", "one_hot_encoding", "optimize_loss",
+    "parse_feature_columns_from_examples", "poincare_normalize", "pool", "real_valued_column", "regularizers", "relu",
+    "relu6", "repeat", "safe_embedding_lookup_sparse", "scale_gradient", "scattered_embedding_column",
+    "separable_conv2d", "separable_convolution2d", "sequence_to_images", "softmax",
+    "sparse_column_with_hash_bucket", "sparse_column_with_integerized_feature", "sparse_column_with_keys",
+    "sparse_column_with_vocabulary_file", "spatial_softmax", "stack", "sum_regularizer", "summarize_activation",
+    "summarize_activations", "summarize_biases", "summarize_collection", "summarize_tensor", "summarize_tensors",
+    "summarize_variables", "summarize_weights", "unit_norm", "utils", "variance_scaling_initializer",
+    "weighted_sparse_column", "xavier_initializer", "xavier_initializer_conv2d",
 ]
 __getattr__ = _publish(__name__)

@@ -52,3 +52,20 @@ def lstm_state(state, num_units, width, state_is_tuple):
     if state_is_tuple:
         return state
     return tf.slice(state, [0, 0], [-1, num_units]), tf.slice(state, [0, num_units], [-1, width])
+
+
+
+def fresh_copy(cell):
+    """A cell with the same settings that was never called: it will have variables of its own."""
+    if isinstance(cell, (list, tuple)) and not hasattr(cell, "_fields"):
+        return type(cell)(fresh_copy(c) for c in cell)
+    if not isinstance(cell, tf.layers.Layer):
+        return cell
+    made = object.__new__(type(cell))
+    tf.layers.Layer.__init__(made, name=cell.name, dtype=cell._dtype, trainable=cell.trainable)
+    for key in ("_name", "_base_name", "_reuse"):
+        made.__dict__[key] = getattr(cell, key)
+    for key, value in vars(cell).items():
+        if key not in made.__dict__ and key != "_first_scope" and not isinstance(value, tf.Variable):
+            made.__dict__[key] = fresh_copy(value)
+    return made

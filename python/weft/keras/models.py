@@ -1,6 +1,8 @@
-"""tf.keras.models: the layers between two tensors."""
+"""tf.keras.models: models."""
+from weft._core.keras.cloning import clone_model, model_from_config, model_from_json, model_from_yaml
 from weft._core.keras.models import Model
+from weft._core.keras.sequential import Sequential
 from weft._core.public import publish as _publish
 
-__all__ = ["Model"]
+__all__ = ["Model", "Sequential", "clone_model", "model_from_config", "model_from_json", "model_from_yaml"]
 __getattr__ = _publish(__name__)

@@ -276,11 +276,12 @@ class Function:
     def __call__(self, inputs):
         inputs = flatten(inputs)
         session = get_session(inputs)
-        feeds = dict(self.feed_dict or {})
+        feeds, symbols = dict(self.feed_dict or {}), {}
         for key, value in zip(self.inputs, inputs):
-            if value is None:
-                continue
-            feeds[key] = session.run(value) if isinstance(value, (tf.Tensor, tf.Variable)) else value
+            if value is not None:
+                (symbols if isinstance(value, (tf.Tensor, tf.Variable, tf.SparseTensor)) else feeds)[key] = value
+        if symbols:  # they are computed in one run, so that all parts of an element of a data set belong together
+            feeds.update(zip(symbols, session.run(list(symbols.values()))))
         targets = [self.updates_op] if self.updates_op is not None else []
         found, _, more = session.run([self.outputs, targets, self.fetches], feeds, self.run_options, self.run_metadata)
         for fetch, value in zip(self.fetches, more):

@@ -41,18 +41,34 @@ def _held(value, kind):
 
 
 def reachable(sources, targets):
-    """The targets (tensors or operations) whose values depend on one of the source tensors."""
-    seen, front = set(), [x for x in flatten(sources) if isinstance(x, Tensor)]
-    ops = set()
+    """The targets (tensors or operations) that depend on one of the source tensors, by values or by control dependencies."""
+    given = {x._out for x in flatten(sources) if isinstance(x, Tensor)}
+    known = {}  # of a node, whether it depends on a source
+    return [t for t in targets if _depends(t, given, known)]
+
+
+def _depends(target, given, known):
+    """Walks back from a target; a loop's nodes count once."""
+    if isinstance(target, Tensor) and target._out in given:
+        return True
+    op = target if isinstance(target, Operation) else target.op
+    c, seen, front = op.graph._c, set(), [op._id]
     while front:
-        x = front.pop()
-        if id(x) in seen:
+        node = front.pop()
+        if node in seen or known.get(node) is False:
             continue
-        seen.add(id(x))
-        for op in x.consumers():
-            ops.add(id(op))
-            front.extend(op.outputs)
-    return [t for t in targets if id(t) in seen or id(t) in ops or id(getattr(t, "op", None)) in ops]
+        seen.add(node)
+        if known.get(node):
+            known[op._id] = True
+            return True
+        for out in c.inputs(node):
+            if out in given:
+                known[op._id] = True
+                return True
+            front.append(out >> 16)
+        front.extend(out >> 16 for out in c.controls(node))
+    known.update((node, False) for node in seen)
+    return False
 
 
 class LayerWeights(AutoTrackable, metaclass=Named):

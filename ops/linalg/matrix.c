@@ -3,6 +3,8 @@
 #include "base/target_clones.h"
 #include "graph/build.h"
 #include "ops/math/cast.h"
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- loading and storing ---- */
@@ -88,6 +90,65 @@ void weft__matrix_swap(const matrix *m, int64_t row, int64_t other) {
     weft__matrix_set(m, row, j, weft__matrix_get(m, other, j));
     weft__matrix_set(m, other, j, x);
   }
+}
+
+WEFT_TARGET_CLONES static double dot(const double *restrict x, const double *restrict y, int64_t n) {
+  double part[4] = {0};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int j = 0; j < 4; j++) part[j] += x[i + j] * y[i + j];
+  for (; i < n; i++) part[0] += x[i] * y[i];
+  return part[0] + part[1] + (part[2] + part[3]);
+}
+
+double complex weft__matrix_dot(const matrix *a, int64_t row, const matrix *b, int64_t other, int64_t first) {
+  const int64_t n = a->cols - first, at = row * a->cols + first, of = other * b->cols + first;
+  if (!a->is_complex) return dot((const double *)a->data + at, (const double *)b->data + of, n);
+  const double complex *x = (const double complex *)a->data + at, *y = (const double complex *)b->data + of;
+  double complex sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += conj(x[i]) * y[i];
+  return sum;
+}
+
+WEFT_TARGET_CLONES static void rotate(double *restrict x, double *restrict y, double c, double s, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    const double a = x[i], b = y[i];
+    x[i] = c * a - s * b;
+    y[i] = s * a + c * b;
+  }
+}
+
+void weft__matrix_rotate(const matrix *m, int64_t i, int64_t j, double c, double s) {
+  const int64_t n = m->cols * (m->is_complex ? 2 : 1);
+  rotate((double *)m->data + i * n, (double *)m->data + j * n, c, s, n);
+}
+
+void weft__matrix_transpose(const matrix *m, const matrix *t) {
+  for (int64_t i = 0; i < m->rows; i++)
+    for (int64_t j = 0; j < m->cols; j++) weft__matrix_set(t, j, i, weft__matrix_get(m, i, j));
+}
+
+void weft__matrix_identity(const matrix *m) {
+  for (int64_t i = 0; i < m->rows; i++)
+    for (int64_t j = 0; j < m->cols; j++) weft__matrix_set(m, i, j, i == j);
+}
+
+householder weft__matrix_reflection(const matrix *v, int64_t first) {
+  const double complex own = weft__matrix_get(v, 0, first);
+  double below = 0;
+  for (int64_t j = first + 1; j < v->cols; j++) {
+    const double complex x = weft__matrix_get(v, 0, j);
+    below += creal(x) * creal(x) + cimag(x) * cimag(x);
+  }
+  weft__matrix_set(v, 0, first, 1);
+  if (below <= DBL_MIN && cimag(own) == 0) { /* nothing to clear */
+    for (int64_t j = first + 1; j < v->cols; j++) weft__matrix_set(v, 0, j, 0);
+    return (householder){0, creal(own)};
+  }
+  const double length = sqrt(creal(own) * creal(own) + cimag(own) * cimag(own) + below);
+  const double beta = creal(own) >= 0 ? -length : length;
+  for (int64_t j = first + 1; j < v->cols; j++) weft__matrix_set(v, 0, j, weft__matrix_get(v, 0, j) / (own - beta));
+  return (householder){conj((beta - own) / beta), beta};
 }
 
 void weft__matrix_adjoint(const matrix *m) {

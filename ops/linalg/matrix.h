@@ -41,6 +41,21 @@ void weft__matrix_set(const matrix *m, int64_t row, int64_t col, double complex 
 void weft__matrix_less(const matrix *t, int64_t to, const matrix *s, int64_t from, double complex f, int64_t first);
 void weft__matrix_scale(const matrix *m, int64_t row, double complex f);
 void weft__matrix_swap(const matrix *m, int64_t row, int64_t other);
+/* The sum of conj(row of a) times row of b, columns from `first` on.  Both have the same columns. */
+double complex weft__matrix_dot(const matrix *a, int64_t row, const matrix *b, int64_t other, int64_t first);
+/* Rows i and j become c i - s j and s i + c j. */
+void weft__matrix_rotate(const matrix *m, int64_t i, int64_t j, double c, double s);
+/* t becomes the transpose of m, which has its rows as columns. */
+void weft__matrix_transpose(const matrix *m, const matrix *t);
+/* The identity, as far as m has rows and columns. */
+void weft__matrix_identity(const matrix *m);
+/* A reflection I - tau v v^H that maps x to beta times the first unit vector, beta being real. */
+typedef struct householder {
+  double complex tau;
+  double beta;
+} householder;
+/* That of x, which is row 0 of v from column `first` on; v becomes the reflection's vector there, with 1 at `first`. */
+householder weft__matrix_reflection(const matrix *v, int64_t first);
 /* The adjoint of a square matrix, in place. */
 void weft__matrix_adjoint(const matrix *m);
 /* x becomes the solution of a x = b for a triangle a (the other half is not read); unit: its diagonal counts as ones.

@@ -17,11 +17,11 @@ from weft.contrib import (
 )
 
 __all__ = [
-    "checkpoint", "crf", "cudnn_rnn", "data", "deprecated", "framework", "layers", "learn", "legacy_seq2seq",
-    "lookup", "losses", "metrics", "opt", "rnn", "seq2seq", "slim", "training", "util",
+    "checkpoint", "cluster_resolver", "crf", "cudnn_rnn", "data", "deprecated", "framework", "layers", "learn",
+    "legacy_seq2seq", "lookup", "losses", "metrics", "opt", "rnn", "seq2seq", "slim", "tpu", "training", "util",
 ]
 _LATER = (
-    "crf", "cudnn_rnn", "opt", "seq2seq", "util",
+    "cluster_resolver", "crf", "cudnn_rnn", "opt", "seq2seq", "tpu", "util",
 )
 __getattr__ = _publish(__name__, _LATER)
 

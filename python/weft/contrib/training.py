@@ -1,13 +1,5 @@
 """tf.contrib.training: hyperparameters, and where to put variables."""
-from weft._core.contrib.evaluation import (
-    StopAfterNEvalsHook,
-    SummaryAtEndHook,
-    checkpoints_iterator,
-    evaluate_once,
-    evaluate_repeatedly,
-    get_or_create_eval_step,
-    wait_for_new_checkpoint,
-)
+from weft._core.contrib.evaluation import StopAfterNEvalsHook, SummaryAtEndHook, evaluate_once, evaluate_repeatedly, get_or_create_eval_step
 from weft._core.contrib.training import (
     HParams,
     RandomStrategy,
@@ -20,6 +12,7 @@ from weft._core.contrib.training import (
     train,
 )
 from weft._core.public import publish as _publish
+from weft._core.train.checkpoints import checkpoints_iterator, wait_for_new_checkpoint
 from weft._core.train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
 
 __all__ = [

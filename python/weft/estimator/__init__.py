@@ -35,7 +35,7 @@ from weft._core.train.hooks import (
     SummarySaverHook,
 )
 from weft._core.train.warm_start import VocabInfo
-from weft.estimator import export, inputs
+from weft.estimator import export, inputs, tpu
 
 __all__ = [
     "BaselineClassifier", "BaselineRegressor", "BestExporter", "CheckpointSaverHook", "CheckpointSaverListener", "DNNClassifier",
@@ -45,6 +45,6 @@ __all__ = [
     "LoggingTensorHook", "ModeKeys", "NanLossDuringTrainingError", "NanTensorHook", "ProfilerHook", "RunConfig",
     "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues",
     "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "TrainSpec", "VocabInfo", "WarmStartSettings", "export",
-    "inputs", "train_and_evaluate",
+    "inputs", "tpu", "train_and_evaluate",
 ]
 __getattr__ = _publish(__name__)

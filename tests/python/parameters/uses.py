@@ -688,3 +688,49 @@ class Uses(uses_contrib.ContribUses):
     def step_op(self):
         tf = self.tf
         return tf.assign_add(tf.train.get_or_create_global_step(), 1)
+
+    def with_session(self, x):
+        """The tensor; from now on there is a default session."""
+        self.entered_session = self.session().as_default()
+        self.entered_session.__enter__()
+        return x
+
+    # ---- tf.contrib.learn ----
+
+    def x_column(self):
+        return [self.tf.contrib.layers.real_valued_column("x")]
+
+    def learned(self, estimator):
+        """What an estimator knows after two steps: figures, predictions, variables."""
+        x = {"x": np.float32([[1], [2], [3], [4]])}
+        y = np.array([0, 1, 1, 0])
+        y = y.astype(np.float32) if "Regressor" in type(estimator).__name__ else y
+        self.tf.set_random_seed(3)
+        estimator.fit(x, y, steps=2)
+        found = estimator.evaluate(x, y, steps=1)
+        return [sorted((k, round(float(v), 5)) for k, v in found.items()), estimator.get_variable_names(),
+                [np.round(estimator.get_variable_value(n), 4).tolist() for n in estimator.get_variable_names()],
+                estimator.config.save_checkpoints_steps, estimator.params]
+
+    def old_model(self, features, labels, mode):
+        tf = self.tf
+        w = tf.get_variable("w", [1], initializer=tf.ones_initializer())
+        loss = tf.reduce_mean(tf.square(features["x"][:, 0] * w - tf.cast(labels, tf.float32)))
+        train = tf.train.GradientDescentOptimizer(0.01).minimize(loss, tf.train.get_global_step())
+        return features["x"], loss, train
+
+    def sk(self, model):
+        model.fit(arrays_x(), np.array([0, 1, 1]), steps=2)
+        return sorted(model.predict(arrays_x()))
+
+    def tpu_model(self, features, labels, mode, params):
+        raise NotImplementedError
+
+    def stopped_supervisor(self):
+        made = self.tf.train.Supervisor(logdir=None, saver=None, summary_op=None)
+        made.request_stop()
+        return made
+
+
+def arrays_x():
+    return np.arange(12, dtype=np.float32).reshape(3, 4) / 7

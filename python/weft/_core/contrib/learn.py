@@ -1,8 +1,8 @@
 """tf.contrib.learn: its data sets, and estimators of before tf.estimator."""
 import collections
 
-from weft._core.estimator.canned import DNNLinearCombinedClassifier as _Combined
-from weft._core.estimator.estimator import Estimator as _Estimator, _names
+from weft._core.contrib.learn_models import Learner
+from weft._core.estimator.estimator import _names
 from weft._core.estimator.run_config import RunConfig as _RunConfig
 from weft._core.estimator.spec import EstimatorSpec as _Spec
 
@@ -42,38 +42,20 @@ def _as_spec(made, mode):
     return _Spec(mode, predictions, loss, train_op)
 
 
-class Estimator(_Estimator):
+class Estimator(Learner):
     """Of a model_fn(features, labels, ...) that gives (predictions, loss, train_op) or ModelFnOps."""
 
     def __init__(self, model_fn=None, model_dir=None, config=None, params=None, feature_engineering_fn=None):
-        if feature_engineering_fn is not None:
-            raise NotImplementedError("tf.contrib.learn.Estimator(feature_engineering_fn=...) is not in Weft: do that in the "
-                                      "model_fn or the input_fn")
         takes = _names(model_fn)
 
         def as_now(features, labels, mode, params, config):
             rest = dict(mode=mode, params=params, config=config)
+            if isinstance(features, dict) and set(features) == {""}:
+                features = features[""]
+            if feature_engineering_fn is not None:
+                features, labels = feature_engineering_fn(features, labels)
             return _as_spec(model_fn(features, labels, **{k: v for k, v in rest.items() if k in takes}), mode)
         super().__init__(as_now, model_dir, config, params)
-
-    def fit(self, x=None, y=None, input_fn=None, steps=None, batch_size=None, monitors=None, max_steps=None):
-        if x is not None:
-            raise NotImplementedError("tf.contrib.learn.Estimator.fit(x=...) is not in Weft: give input_fn="
-                                      "tf.estimator.inputs.numpy_input_fn(...)")
-        return self.train(input_fn, monitors, steps, max_steps)
-
-
-class DNNLinearCombinedClassifier(_Combined):
-    def __init__(self, model_dir=None, n_classes=2, weight_column_name=None, linear_feature_columns=None,
-                 linear_optimizer="Ftrl", dnn_feature_columns=None, dnn_optimizer="Adagrad", dnn_hidden_units=None,
-                 config=None, **more):
-        if more:
-            raise NotImplementedError("tf.contrib.learn.DNNLinearCombinedClassifier(%s=...) is not in Weft: use "
-                                      "tf.estimator.DNNLinearCombinedClassifier" % sorted(more)[0])
-        super().__init__(model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
-                         dnn_hidden_units, n_classes=n_classes, weight_column=weight_column_name, config=config)
-
-    fit = Estimator.fit
 
 
 def load_dataset(name, *args, **kwargs):

@@ -1,8 +1,21 @@
 """tf.contrib.learn.Experiment and learn_runner: train_and_evaluate's forerunners, on top of it."""
+from weft._core.estimator.exporter import Exporter
 from weft._core.estimator.run_config import RunConfig, TaskType
 from weft._core.estimator.spec import EvalSpec, TrainSpec
 from weft._core.estimator.training import _server, train_and_evaluate
 from weft._core.framework.absent import Named
+
+
+class _Strategy(Exporter):
+    """An ExportStrategy as an exporter of tf.estimator."""
+
+    def __init__(self, strategy):
+        self._strategy = strategy
+
+    name = property(lambda self: self._strategy.name)
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        return self._strategy.export(estimator, export_path, checkpoint_path, eval_result)
 
 
 class Experiment(metaclass=Named):
@@ -15,13 +28,13 @@ class Experiment(metaclass=Named):
         if eval_metrics is not None:
             raise NotImplementedError("tf.contrib.learn.Experiment(eval_metrics=...) is not in Weft: give eval_metric_ops in the "
                                       "EstimatorSpec of the model_fn")
-        if export_strategies:
-            raise NotImplementedError("tf.contrib.learn.Experiment(export_strategies=...) is not in Weft: give exporters to "
-                                      "tf.estimator.EvalSpec and call tf.estimator.train_and_evaluate")
         self._estimator, self._train_fn, self._eval_fn = estimator, train_input_fn, eval_input_fn
         self._train_steps, self._eval_steps, self._delay = train_steps, eval_steps, eval_delay_secs
         self._train_hooks, self._eval_hooks = list(train_monitors or []), list(eval_hooks or [])
         self._throttle = continuous_eval_throttle_secs
+        given = export_strategies(estimator) if callable(export_strategies) and not hasattr(export_strategies, "export") else \
+            export_strategies or []
+        self._exporters = [_Strategy(s) for s in (given if isinstance(given, list) else [given])]
 
     estimator = property(lambda self: self._estimator)
     train_steps = property(lambda self: self._train_steps)
@@ -52,7 +65,7 @@ class Experiment(metaclass=Named):
         return train_and_evaluate(
             self._estimator, TrainSpec(self._train_fn, self._train_steps, self._train_hooks),
             EvalSpec(self._eval_fn, self._eval_steps, hooks=self._eval_hooks, start_delay_secs=self._delay or 0,
-                     throttle_secs=self._throttle))
+                     throttle_secs=self._throttle, exporters=self._exporters))
 
     continuous_eval = train_and_evaluate
 

@@ -339,3 +339,16 @@ class Supervisor(metaclass=Named):
 def _part(given, default):
     """A saver or writer: None for the default, False for none at all."""
     return None if given is default else False if given is None else given._made
+
+
+def basic_train_loop(supervisor, train_step_fn, args=None, kwargs=None, master=""):
+    """Calls train_step_fn(session, *args, **kwargs) until the supervisor stops; after an error of a task it begins again."""
+    from weft._core.framework import errors
+    while True:
+        try:
+            with supervisor.managed_session(master) as sess:
+                while not supervisor.should_stop():
+                    train_step_fn(sess, *(args or ()), **(kwargs or {}))
+                return
+        except errors.AbortedError:
+            continue

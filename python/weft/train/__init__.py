@@ -16,6 +16,7 @@ from weft._core.framework.protos import (
     SequenceExample,
     ServerDef,
 )
+from weft._core.platform.libraries import do_quantize_training_on_graphdef
 from weft._core.public import publish as _publish
 from weft._core.session.cluster import Server
 from weft._core.train.batching import (
@@ -30,6 +31,7 @@ from weft._core.train.batching import (
 )
 from weft._core.train.checkpoint import Checkpoint, CheckpointOptions
 from weft._core.train.checkpoint_manager import CheckpointManager
+from weft._core.train.checkpoints import checkpoints_iterator
 from weft._core.train.coordinator import Coordinator, LooperThread, QueueRunner, add_queue_runner, start_queue_runners
 from weft._core.train.device_setter import replica_device_setter
 from weft._core.train.hooks import (
@@ -108,7 +110,7 @@ from weft._core.train.saver import (
     update_checkpoint_state,
 )
 from weft._core.train.server import ClusterSpec
-from weft._core.train.supervisor import SessionManager, Supervisor
+from weft._core.train.supervisor import SessionManager, Supervisor, basic_train_loop
 from weft._core.train.sync import SyncReplicasOptimizer, SyncReplicasOptimizerV2
 from weft._core.train.training_util import assert_global_step, create_global_step, get_global_step, get_or_create_global_step, global_step
 from weft._core.train.warm_start import VocabInfo, init_from_checkpoint, warm_start
@@ -125,16 +127,20 @@ __all__ = [
     "SecondOrStepTimer", "SequenceExample", "Server", "ServerDef", "SessionCreator", "SessionManager",
     "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession",
     "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "SummaryWriter", "Supervisor", "SyncReplicasOptimizer",
-    "SyncReplicasOptimizerV2", "VocabInfo", "WorkerSessionCreator", "add_queue_runner", "assert_global_step", "batch",
-    "batch_join", "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step",
-    "exponential_decay", "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_mtimes",
-    "get_checkpoint_state", "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph",
-    "init_from_checkpoint", "input_producer", "inverse_time_decay", "latest_checkpoint", "limit_epochs",
-    "linear_cosine_decay", "list_variables", "load_checkpoint", "load_variable", "match_filenames_once",
-    "maybe_batch", "maybe_batch_join", "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay",
-    "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
-    "range_input_producer", "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join",
-    "slice_input_producer", "start_queue_runners", "string_input_producer", "summary_iterator",
-    "update_checkpoint_state", "warm_start", "write_graph",
+    "SyncReplicasOptimizerV2", "VocabInfo", "WorkerSessionCreator", "add_queue_runner", "assert_global_step",
+    "basic_train_loop", "batch", "batch_join", "checkpoint_exists", "checkpoints_iterator", "cosine_decay",
+    "cosine_decay_restarts", "create_global_step", "do_quantize_training_on_graphdef", "exponential_decay",
+    "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_mtimes", "get_checkpoint_state",
+    "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint",
+    "input_producer", "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay",
+    "list_variables", "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join",
+    "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
+    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "range_input_producer", "remove_checkpoint",
+    "queue_runner", "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
+    "string_input_producer", "summary_iterator", "update_checkpoint_state", "warm_start", "write_graph",
 ]
-__getattr__ = _publish(__name__)
+__getattr__ = _publish(__name__, ("queue_runner",))
+
+
+def __dir__():
+    return [*__all__, "__file__", "__path__"]

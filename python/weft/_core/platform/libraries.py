@@ -1,0 +1,30 @@
+"""tf.load_op_library and its kind: errors that say what to do, since TensorFlow's plug-ins cannot be loaded."""
+from weft._core.framework import absent
+
+
+def _error(name, path):
+    return NotImplementedError(
+        "tf.%s(%r) is not in Weft%s: a library of ops for TensorFlow calls TensorFlow's C++ code, which is not here. Write the op "
+        "in C (docs/adding-an-op.md), or as a function of tf.py_func, or of ops that Weft has (`weft ops`)." % (name, path, absent.where()))
+
+
+def load_op_library(library_filename):
+    """Loads ops from a shared library; Weft cannot load TensorFlow's."""
+    raise _error("load_op_library", library_filename)
+
+
+def load_library(library_location):
+    """Loads ops from a shared library; Weft cannot load TensorFlow's."""
+    raise _error("load_library", library_location)
+
+
+def load_file_system_library(library_filename):
+    """Loads a file system from a shared library; Weft cannot load TensorFlow's."""
+    raise NotImplementedError("tf.load_file_system_library(%r) is not in Weft%s: copy the files to a local or mounted file system"
+                              % (library_filename, absent.where()))
+
+
+def do_quantize_training_on_graphdef(input_graph, num_bits):
+    """Rewrites a graph for training with quantized values; Weft does not."""
+    raise NotImplementedError("tf.train.do_quantize_training_on_graphdef is not in Weft%s: put "
+                              "tf.fake_quant_with_min_max_vars into the model" % absent.where())

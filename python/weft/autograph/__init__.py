@@ -1,0 +1,7 @@
+"""tf.autograph: conversion of Python code, which Weft does not do."""
+from weft._core.framework.autograph import set_verbosity, to_code, to_graph, trace
+from weft._core.public import publish as _publish
+from weft.autograph import experimental
+
+__all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]
+__getattr__ = _publish(__name__)

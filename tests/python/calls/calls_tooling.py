@@ -1,0 +1,166 @@
+"""Tools of training: estimators for TPUs on a CPU, checks of gradients, assertions, queue runners."""
+import numpy as np
+
+from machine import case
+
+
+def tpu_model(tf):
+    def model_fn(features, labels, mode, params):
+        w = tf.get_variable("w", [1], initializer=tf.zeros_initializer())
+        y = features["x"] * w * params["scale"]
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            return tf.estimator.tpu.TPUEstimatorSpec(mode, predictions={"y": y})
+        loss = tf.reduce_mean(tf.square(y - labels))
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+
+        def metric(a, b):
+            return {"m": tf.metrics.mean_squared_error(b, a)}
+
+        def host(value):
+            return tf.summary.scalar("s", tf.reduce_mean(value))
+        return tf.estimator.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train, eval_metrics=(metric, [y, labels]),
+                                                 host_call=(host, [tf.reshape(loss, [1])]))
+    return model_fn
+
+
+def tpu_input(tf):
+    def input_fn(params):
+        x = np.float32([[1], [2], [3], [4]])
+        return tf.data.Dataset.from_tensor_slices(({"x": x}, 2 * x)).repeat().batch(params["batch_size"])
+    return input_fn
+
+
+@case(nodes=False)
+def estimator_for_tpus_on_a_cpu(tf):
+    config = tf.estimator.tpu.RunConfig(model_dir="m", save_checkpoints_steps=5, tpu_config=tf.estimator.tpu.TPUConfig(
+        iterations_per_loop=5, num_shards=8, per_host_input_for_training=tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2))
+    model = tf.estimator.tpu.TPUEstimator(model_fn=tpu_model(tf), config=config, params={"scale": 2.0}, use_tpu=False,
+                                          train_batch_size=2, eval_batch_size=4, predict_batch_size=1)
+    model.train(input_fn=tpu_input(tf), max_steps=4)
+    found = model.evaluate(input_fn=tpu_input(tf), steps=2)
+    predicted = [p["y"].tolist() for _, p in zip(range(2), model.predict(input_fn=tpu_input(tf)))]
+    wrong = []
+    for make in (lambda: tf.estimator.tpu.TPUEstimator(model_fn=tpu_model(tf), config=tf.estimator.RunConfig(), use_tpu=False),
+                 lambda: tf.estimator.tpu.TPUEstimator(model_fn=tpu_model(tf), config=config, params={"batch_size": 1}, use_tpu=False),
+                 lambda: tf.estimator.tpu.TPUConfig(iterations_per_loop=0), lambda: tf.estimator.tpu.TPUConfig(num_shards=0),
+                 lambda: tf.estimator.tpu.TPUEstimatorSpec("train", eval_metrics=3),
+                 lambda: tf.estimator.tpu.TPUEstimatorSpec("train", host_call=(3, []))):
+        try:
+            make()
+        except (ValueError, TypeError) as e:
+            wrong.append(type(e).__name__)
+    return [sorted((k, float(v)) for k, v in found.items()), predicted, wrong, config.tpu_config._asdict(),
+            config.replace(save_checkpoints_steps=7).save_checkpoints_steps, config.evaluation_master]
+
+
+@case(nodes=False, tolerance=1e-2)
+def gradients_are_checked(tf):
+    x = tf.placeholder(tf.float32, [2, 2])
+    z = tf.placeholder(tf.float32, [2])
+    y = tf.square(x) * z
+    start = np.float32([[1, 2], [3, 4]])
+    with tf.Session():
+        one = tf.test.compute_gradient(x, [2, 2], y, [2, 2], x_init_value=start, extra_feed_dict={z: [1.0, 2.0]})
+        several = tf.test.compute_gradient([x, z], [[2, 2], [2]], y, [2, 2], x_init_value=[start, np.float32([1, 2])], delta=0.01,
+                                           extra_feed_dict={x: start, z: [1.0, 2.0]})
+        error = tf.test.compute_gradient_error(x, [2, 2], y, [2, 2], x_init_value=start, extra_feed_dict={z: [1.0, 2.0]})
+    return [a.tolist() for a in one], [[a.tolist() for a in pair] for pair in several], bool(error < 0.05)
+
+
+@case(nodes=False)
+def assertions_of_tests(tf):
+    class Case(tf.test.TestCase):
+        def runTest(self):
+            pass
+    t = Case()
+    half = np.float16([1, 2])
+    calls = [
+        (t.assertAllClose, {"a": [1.0, 2.0]}, {"a": [1.0, 2.0 + 1e-9]}), (t.assertAllClose, {"a": [1.0]}, {"b": [1.0]}),
+        (t.assertAllClose, [1.0, 2.0], [1.0, 2.1]), (t.assertAllClose, [[1.0]], [1.0]), (t.assertNotAllClose, [1.0], [1.0]),
+        (t.assertAllCloseAccordingToType, half, half * np.float16(1.0005)), (t.assertAllEqual, [1, 2], [1, 2]),
+        (t.assertAllEqual, [1, 2], [[1, 2]]), (t.assertNotAllEqual, [1], [1]), (t.assertAllGreater, [1, 2], 1),
+        (t.assertAllGreaterEqual, [1, 2], 1), (t.assertAllLess, [1, 2], 2), (t.assertAllLessEqual, [1, 2], 2),
+        (t.assertAllInRange, [1, 2], 1, 2), (t.assertAllInRange, [1, 2], 1, 2, True), (t.assertAllInSet, [1, 2], {1, 3}),
+        (t.assertArrayNear, [1.0], [1.1], 0.2), (t.assertArrayNear, [1.0], [1.1], 0.01), (t.assertNear, 1.0, 1.5, 0.1),
+        (t.assertNDArrayNear, half, half, 0.1), (t.assertDTypeEqual, half, np.float16), (t.assertDTypeEqual, half, np.float32),
+        (t.assertShapeEqual, half, tf.zeros([2])), (t.assertShapeEqual, half, tf.zeros([3])), (t.assertStartsWith, "abc", "ab"),
+        (t.assertStartsWith, "abc", "b"), (t.assertLen, [1], 2), (t.assertEmpty, []), (t.assertNotEmpty, []),
+        (t.assertItemsEqual, [1, 2], [2, 1]), (t.assertSameElements, [1, 1], [1]), (t.assertBetween, 1, 0, 2),
+        (t.assertDeviceEqual, "/job:a/cpu:0", "/job:a/device:CPU:0"),
+        (t.assertProtoEquals, "node { name: 'x' op: 'y' }", tf.GraphDef(node=[tf.NodeDef(name="x", op="y")])),
+        (t.assertProtoEquals, "node { name: 'z' op: 'y' }", tf.GraphDef(node=[tf.NodeDef(name="x", op="y")]))]
+    said = []
+    for check, *args in calls:
+        try:
+            check(*args)
+            said.append((check.__name__, "passes"))
+        except AssertionError:
+            said.append((check.__name__, "fails"))
+    with t.assertRaisesOpError("nothing"), tf.Session() as sess:
+        sess.run(tf.check_numerics(tf.constant(np.nan), "nothing"))
+    with t.assertRaisesWithPredicateMatch(ValueError, lambda e: "3" in str(e)):
+        raise ValueError("3")
+    thread = t.checkedThread(target=said.append, args=(("thread", "runs"),))
+    thread.start()
+    thread.join()
+    return said
+
+
+@case(nodes=False)
+def graphs_are_compared(tf):
+    a, b = tf.constant(1.0, name="a"), tf.constant(2.0, name="b")
+    one = tf.get_default_graph().as_graph_def()
+    tf.test.assert_equal_graph_def(one, one)
+    tf.add(a, b)
+    try:
+        tf.test.assert_equal_graph_def(one, tf.get_default_graph().as_graph_def())
+    except AssertionError:
+        return "differs"
+
+
+@case(nodes=False)
+def a_queue_is_filled_by_the_module_of_queue_runners(tf):
+    queue = tf.FIFOQueue(3, tf.int32)
+    tf.train.queue_runner.add_queue_runner(tf.train.queue_runner.QueueRunner(queue, [queue.enqueue(7)]))
+    out = queue.dequeue()
+    with tf.Session() as sess:
+        coord = tf.train.Coordinator()
+        threads = tf.train.queue_runner.start_queue_runners(sess, coord)
+        value = int(sess.run(out))
+        coord.request_stop()
+        coord.join(threads, stop_grace_period_secs=5)
+    return value
+
+
+@case(nodes=False)
+def functions_that_are_not_converted(tf):
+    @tf.autograph.experimental.do_not_convert
+    def double(x):
+        return x * 2
+    tf.autograph.set_verbosity(0)
+    return int(double(3)), int(tf.autograph.experimental.do_not_convert(double)(2))
+
+
+@case(nodes=False)
+def a_loop_of_a_supervisor(tf):
+    step = tf.train.get_or_create_global_step()
+    more = tf.assign_add(step, 1)
+    sv = tf.train.Supervisor(logdir="s", global_step=step, save_model_secs=0, save_summaries_secs=0)
+    seen = []
+
+    def train(sess, limit):
+        seen.append(int(sess.run(more)))
+        if seen[-1] >= limit:
+            sv.request_stop()
+    tf.train.basic_train_loop(sv, train, args=(3,))
+    return seen
+
+
+@case(nodes=False)
+def checkpoints_one_after_the_other(tf):
+    v = tf.Variable(1.0)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        tf.train.Saver([v]).save(sess, "c/model", global_step=3)
+    return list(tf.train.checkpoints_iterator("c", timeout=0)), list(
+        tf.train.checkpoints_iterator("none", timeout=0, timeout_fn=lambda: True))

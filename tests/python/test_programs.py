@@ -97,3 +97,49 @@ def test_third_documents_workers_print_its_lines(tmp_path):
         costs = [float(v) for v in re.findall(r"Cost: (\d+\.\d{4}),", out)]
         assert len(costs) == 6 and costs[-1] < costs[0], costs
     assert any((tmp_path / "logs").iterdir())
+
+
+def test_attention_and_beams_write_words_backwards(tmp_path):
+    code, out, err = scripts.run(scripts.PROGRAMS / "attention_translate.py", cwd=tmp_path)
+    assert code == 0, err
+    losses = [float(v) for v in re.findall(r"step \d+ loss (\S+)", out)]
+    assert len(losses) == 11 and losses[-1] < 0.3, out
+    assert "14 variables" in out and "alignments (50, 5)" in out
+    assert all(int(n) >= 45 for n in re.findall(r"(?:greedy|beam): (\d+) of 50 right", out)), out
+
+
+def test_a_tagger_with_a_conditional_random_field(tmp_path):
+    code, out, err = scripts.run(scripts.PROGRAMS / "bilstm_crf.py", cwd=tmp_path)
+    assert code == 0, err
+    assert float(re.search(r"before (\S+)", out).group(1)) < 0.6 and out.count("epoch ") == 12
+    assert float(re.findall(r"accuracy: (\S+)", out)[-1]) > 0.95, out
+
+
+DEEP_IMPORTS = """
+from tensorflow.contrib.seq2seq.python.ops import attention_wrapper, basic_decoder, beam_search_decoder, helper
+from tensorflow.contrib.seq2seq.python.ops.attention_wrapper import BahdanauAttention, _bahdanau_score
+from tensorflow.contrib.rnn.python.ops import rnn_cell
+from tensorflow.contrib.rnn.python.ops.core_rnn_cell import _linear, _Linear
+from tensorflow.contrib.legacy_seq2seq.python.ops import seq2seq
+from tensorflow.contrib.crf.python.ops import crf
+from tensorflow.contrib.layers.python.layers import initializers, layers, utils
+from tensorflow.contrib.opt.python.training.weight_decay_optimizers import AdamWOptimizer
+from tensorflow.python.layers.core import Dense
+import tensorflow as tf
+x = tf.ones([2, 3])
+with tf.variable_scope("a"):
+    y = _linear([x, x], 4, True)
+with tf.variable_scope("b"):
+    line = _Linear(x, 4, False)
+    z = line(x) + line(x)
+print(y.shape, z.shape, [v.op.name for v in tf.trainable_variables()], AdamWOptimizer(0.1).get_name(), Dense(3).units)
+print(seq2seq.model_with_buckets.__name__, crf.crf_decode.__name__, layers.layer_norm.__name__, helper.TrainingHelper.__name__)
+"""
+
+
+def test_modules_of_contrib_are_found_at_their_paths(tmp_path):
+    (tmp_path / "deep.py").write_text(DEEP_IMPORTS)
+    code, out, err = scripts.run(tmp_path / "deep.py", cwd=tmp_path)
+    assert code == 0, err
+    assert out == ("(2, 4) (2, 4) ['a/kernel', 'a/bias', 'b/kernel'] AdamW 3\n"
+                   "model_with_buckets crf_decode layer_norm TrainingHelper\n"), out

@@ -2,7 +2,22 @@
 import collections
 
 import weft as tf
-from weft._core.contrib.seq2seq.attention import AttentionMechanism, zero_rows
+from weft._core.contrib.seq2seq.attention import (  # noqa: F401 - programs import mechanisms and their parts from here
+    AttentionMechanism,
+    BahdanauAttention,
+    BahdanauMonotonicAttention,
+    LuongAttention,
+    LuongMonotonicAttention,
+    _bahdanau_score,
+    _BaseAttentionMechanism,
+    _BaseMonotonicAttentionMechanism,
+    _luong_score,
+    _prepare_memory,
+    hardmax,
+    monotonic_attention,
+    safe_cumprod,
+    zero_rows,
+)
 from weft._core.contrib.seq2seq.parts import Projection, check_cell, check_layer, layer_output_size
 from weft._core.framework import nest
 from weft._core.framework.graph import Tensor
@@ -36,6 +51,11 @@ def _compute_attention(mechanism, cell_output, attention_state, attention_layer)
     context = tf.squeeze(tf.matmul(tf.expand_dims(alignments, 1), mechanism.values), [1])
     attention = context if attention_layer is None else attention_layer(tf.concat([cell_output, context], 1))
     return attention, alignments, next_state
+
+
+def _zero_state_tensors(state_size, batch_size, dtype):
+    """Zeros for each size of a state."""
+    return nest.map_structure(lambda size: zero_rows(batch_size, size, dtype), state_size)
 
 
 def _listed(x):

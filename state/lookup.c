@@ -8,19 +8,24 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/text.h"
+#include "codec/hash.h"
 #include <pthread.h>
 #include <string.h>
 
 typedef struct store {
-  weft_tensor keys, values; /* [capacity], [capacity, row...]; the first n are entries */
+  weft_tensor keys, values; /* [capacity, key...], [capacity, row...]; the first n are entries */
   int64_t n, capacity;
-  int64_t *slot; /* 2 * capacity of them, a power of two */
+  int64_t key_row; /* elements of one key; of strings 1 */
+  int64_t *slot;   /* 2 * capacity of them, a power of two */
 } store;
 
 struct lookup {
   resource base;
   lookup_spec spec;
-  int64_t row; /* elements of one value */
+  int64_t row;                /* elements of one value */
+  int64_t key_row;            /* elements of one key */
+  int64_t buckets;            /* of a dense table */
+  weft_tensor empty, deleted; /* its two keys that mark buckets */
   pthread_rwlock_t lock;
   bool filled;
   store store;
@@ -30,8 +35,8 @@ const lookup_spec *weft__lookup_spec(const lookup *t) { return &t->spec; }
 
 /* ---- the store ---- */
 
-static char *lookup_key_at(const weft_tensor *keys, int64_t i) {
-  return (char *)keys->data + (size_t)i * weft__dtype_size(keys->dtype);
+static char *lookup_key_at(const weft_tensor *keys, int64_t i, int64_t key_row) {
+  return (char *)keys->data + (size_t)(i * key_row) * weft__dtype_size(keys->dtype);
 }
 
 static char *lookup_value_at(const lookup *t, const weft_tensor *values, int64_t i) {
@@ -39,8 +44,9 @@ static char *lookup_value_at(const lookup *t, const weft_tensor *values, int64_t
 }
 
 /* Returns the bytes of a key, borrowed. */
-static str lookup_key_bytes(weft_dtype type, const char *key) {
-  return type == WEFT_STRING ? *(const str *)(const void *)key : (str){(char *)(uintptr_t)key, weft__dtype_size(type)};
+static str lookup_key_bytes(weft_dtype type, const char *key, int64_t key_row) {
+  if (type == WEFT_STRING) return *(const str *)(const void *)key;
+  return (str){(char *)(uintptr_t)key, (size_t)key_row * weft__dtype_size(type)};
 }
 
 static uint64_t lookup_hash(str s) {
@@ -52,11 +58,11 @@ static uint64_t lookup_hash(str s) {
 /* Returns the slot of this key, or the empty slot where it would be inserted. */
 static int64_t *store_slot(const store *s, weft_dtype type, const char *key) {
   WEFT_ASSERT(s->n <= s->capacity && (s->capacity & (s->capacity - 1)) == 0); /* an empty slot ends every walk */
-  const str want = lookup_key_bytes(type, key);
+  const str want = lookup_key_bytes(type, key, s->key_row);
   const uint64_t mask = (uint64_t)(2 * s->capacity - 1);
   for (uint64_t i = lookup_hash(want) & mask;; i = (i + 1) & mask) {
     if (!s->slot[i]) return &s->slot[i];
-    const str has = lookup_key_bytes(type, lookup_key_at(&s->keys, s->slot[i] - 1));
+    const str has = lookup_key_bytes(type, lookup_key_at(&s->keys, s->slot[i] - 1, s->key_row), s->key_row);
     if (has.size == want.size && (!want.size || !memcmp(has.data, want.data, want.size))) return &s->slot[i];
   }
 }
@@ -68,12 +74,20 @@ static void store_finish(store *s) {
   *s = (store){0};
 }
 
+static weft_err lookup_rows_shape(const lookup *t, int64_t n, shape *out) {
+  if (t->spec.row.rank + 1 > WEFT_MAX_RANK)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "rows of shape %s have too many axes", weft__shape_text(&t->spec.row));
+  *out = SHAPE1(n);
+  for (int i = 0; i < t->spec.row.rank; i++) out->dim[out->rank++] = t->spec.row.dim[i];
+  return WEFT_OK;
+}
+
 /* Makes an empty store of that capacity. */
 static weft_err store_init(const lookup *t, store *s, int64_t capacity) {
   shape rows;
-  *s = (store){.capacity = capacity};
-  WEFT_TRY(weft__lookup_values_shape(t, &SHAPE1(capacity), &rows));
-  weft_err err = weft__tensor_init(&s->keys, t->spec.key, &SHAPE1(capacity));
+  *s = (store){.capacity = capacity, .key_row = t->key_row};
+  WEFT_TRY(lookup_rows_shape(t, capacity, &rows));
+  weft_err err = weft__tensor_init(&s->keys, t->spec.key, &SHAPE2(capacity, t->key_row));
   if (!err) err = weft__tensor_init(&s->values, t->spec.value, &rows);
   if (!err && !(s->slot = weft__alloc_zero(2 * (size_t)capacity, sizeof *s->slot))) err = WEFT_OOM;
   if (err) store_finish(s);
@@ -89,9 +103,10 @@ static void lookup_move_elements(weft_dtype type, void *to, void *from, int64_t 
 static weft_err store_grow(const lookup *t, store *s) {
   store wider;
   WEFT_TRY(store_init(t, &wider, 2 * s->capacity));
-  lookup_move_elements(t->spec.key, wider.keys.data, s->keys.data, s->n);
+  lookup_move_elements(t->spec.key, wider.keys.data, s->keys.data, s->n * t->key_row);
   if (t->row) lookup_move_elements(t->spec.value, wider.values.data, s->values.data, s->n * t->row);
-  for (; wider.n < s->n; wider.n++) *store_slot(&wider, t->spec.key, lookup_key_at(&wider.keys, wider.n)) = wider.n + 1;
+  for (; wider.n < s->n; wider.n++)
+    *store_slot(&wider, t->spec.key, lookup_key_at(&wider.keys, wider.n, t->key_row)) = wider.n + 1;
   store_finish(s);
   *s = wider;
   return WEFT_OK;
@@ -111,7 +126,7 @@ static void lookup_print_element(text *out, weft_dtype type, void *data) {
 
 static bool lookup_same_value(const lookup *t, const char *a, const char *b) {
   if (t->spec.value != WEFT_STRING) return !memcmp(a, b, (size_t)t->row * weft__dtype_size(t->spec.value));
-  const str x = lookup_key_bytes(WEFT_STRING, a), y = lookup_key_bytes(WEFT_STRING, b);
+  const str x = lookup_key_bytes(WEFT_STRING, a, 1), y = lookup_key_bytes(WEFT_STRING, b, 1);
   return x.size == y.size && (!x.size || !memcmp(x.data, y.data, x.size));
 }
 
@@ -137,7 +152,7 @@ static weft_err store_put(const lookup *t, store *s, char *key, char *came) {
     return lookup_same_value(t, has, came) ? WEFT_OK : lookup_fail_duplicate(t, key, has, came);
   }
   const int64_t at = *slot ? *slot - 1 : s->n;
-  WEFT_TRY(weft__elements_copy(t->spec.key, lookup_key_at(&s->keys, at), key, 1));
+  WEFT_TRY(weft__elements_copy(t->spec.key, lookup_key_at(&s->keys, at, t->key_row), key, t->key_row));
   WEFT_TRY(weft__elements_copy(t->spec.value, lookup_value_at(t, &s->values, at), came, t->row));
   if (!*slot) *slot = ++s->n;
   return WEFT_OK;
@@ -148,7 +163,8 @@ static void store_empty_slot(const store *s, weft_dtype type, int64_t *slot) {
   const uint64_t mask = (uint64_t)(2 * s->capacity - 1);
   uint64_t hole = (uint64_t)(slot - s->slot);
   for (uint64_t i = (hole + 1) & mask; s->slot[i]; i = (i + 1) & mask) {
-    const uint64_t home = lookup_hash(lookup_key_bytes(type, lookup_key_at(&s->keys, s->slot[i] - 1))) & mask;
+    const uint64_t home =
+        lookup_hash(lookup_key_bytes(type, lookup_key_at(&s->keys, s->slot[i] - 1, s->key_row), s->key_row)) & mask;
     if (((i - home) & mask) < ((i - hole) & mask)) continue;
     s->slot[hole] = s->slot[i];
     hole = i;
@@ -161,34 +177,47 @@ static void lookup_clear_elements(weft_dtype type, char *at, int64_t n) {
   for (int64_t i = 0; type == WEFT_STRING && i < n; i++) weft__str_set((str *)(void *)at + i, NULL, 0);
 }
 
+/* Byte by byte, because a row may be long. */
+static void lookup_swap(char *a, char *b, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    const char kept = a[i];
+    a[i] = b[i];
+    b[i] = kept;
+  }
+}
+
 static void store_remove(const lookup *t, store *s, const char *key) {
   int64_t *slot = store_slot(s, t->spec.key, key);
   if (!*slot) return;
   const int64_t at = *slot - 1, last = s->n - 1;
-  int64_t *of_last = store_slot(s, t->spec.key, lookup_key_at(&s->keys, last));
+  int64_t *of_last = store_slot(s, t->spec.key, lookup_key_at(&s->keys, last, t->key_row));
   *of_last = at + 1;
   if (at != last) {
-    char swapped[sizeof(str)];
-    const size_t size = weft__dtype_size(t->spec.key), row = (size_t)t->row * weft__dtype_size(t->spec.value);
-    memcpy(swapped, lookup_key_at(&s->keys, at), size);
-    memcpy(lookup_key_at(&s->keys, at), lookup_key_at(&s->keys, last), size);
-    memcpy(lookup_key_at(&s->keys, last), swapped, size);
-    for (size_t i = 0; i < row; i++) { /* byte by byte, because a row may be long */
-      char *a = lookup_value_at(t, &s->values, at) + i, *b = lookup_value_at(t, &s->values, last) + i, kept = *a;
-      *a = *b;
-      *b = kept;
-    }
+    lookup_swap(lookup_key_at(&s->keys, at, t->key_row), lookup_key_at(&s->keys, last, t->key_row),
+                (size_t)t->key_row * weft__dtype_size(t->spec.key));
+    lookup_swap(lookup_value_at(t, &s->values, at), lookup_value_at(t, &s->values, last),
+                (size_t)t->row * weft__dtype_size(t->spec.value));
     *slot = last + 1;
   }
   store_empty_slot(s, t->spec.key, slot);
-  lookup_clear_elements(t->spec.key, lookup_key_at(&s->keys, last), 1);
+  lookup_clear_elements(t->spec.key, lookup_key_at(&s->keys, last, t->key_row), 1);
   lookup_clear_elements(t->spec.value, lookup_value_at(t, &s->values, last), t->row);
   s->n--;
 }
 
 /* ---- the interface ---- */
 
-weft_err weft__lookup_values_shape(const lookup *t, const shape *keys, shape *out) {
+weft_err weft__lookup_values_shape(const lookup *t, const shape *given, shape *out) {
+  shape of = *given;
+  const shape *keys = &of;
+  const int own = t->spec.key_row.rank;
+  if (own) {
+    for (int i = 0; i < own; i++)
+      if (of.rank < own || of.dim[of.rank - own + i] != t->spec.key_row.dim[i])
+        return weft__fail(WEFT_INVALID_ARGUMENT, "Expected key shape to end with %s, not %s",
+                          weft__shape_text(&t->spec.key_row), weft__shape_text(given));
+    of.rank -= own;
+  }
   if (keys->rank + t->spec.row.rank > WEFT_MAX_RANK)
     return weft__fail(WEFT_INVALID_ARGUMENT, "values of shape %s for keys of shape %s have more than %d axes",
                       weft__shape_text(&t->spec.row), weft__shape_text(keys), WEFT_MAX_RANK);
@@ -204,13 +233,103 @@ int64_t weft__lookup_size(lookup *t) {
   return n;
 }
 
+/* ---- dense tables: two keys are no keys ---- */
+
+static bool lookup_is_key(const lookup *t, const weft_tensor *special, const char *key) {
+  if (!special->buf) return false;
+  const str a = lookup_key_bytes(t->spec.key, special->data, t->key_row),
+            b = lookup_key_bytes(t->spec.key, key, t->key_row);
+  return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+static weft_err lookup_check_keys(const lookup *t, const weft_tensor *keys) {
+  if (!t->spec.dense) return WEFT_OK;
+  for (int64_t i = 0, n = weft__tensor_count(keys) / t->key_row; i < n; i++) {
+    const char *key = lookup_key_at(keys, i, t->key_row);
+    if (lookup_is_key(t, &t->empty, key) || lookup_is_key(t, &t->deleted, key))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Using the %s as a table key is not allowed",
+                        lookup_is_key(t, &t->empty, key) ? "empty_key" : "deleted_key");
+  }
+  return WEFT_OK;
+}
+
+weft_err weft__lookup_mark(lookup *t, const weft_tensor *empty, const weft_tensor *deleted) {
+  weft_err err = WEFT_OK;
+  pthread_rwlock_wrlock(&t->lock);
+  if (!t->empty.buf) err = weft__tensor_keep(&t->empty, empty);
+  if (!err && deleted && !t->deleted.buf) err = weft__tensor_keep(&t->deleted, deleted);
+  if (!err && deleted && lookup_is_key(t, &t->empty, deleted->data))
+    err = weft__fail(WEFT_INVALID_ARGUMENT, "Empty and deleted keys cannot be equal");
+  pthread_rwlock_unlock(&t->lock);
+  return err;
+}
+
+/* The bucket that TensorFlow looks into first. */
+static uint64_t lookup_bucket_hash(const lookup *t, const weft_tensor *keys, int64_t i) {
+  if (t->spec.key == WEFT_STRING) {
+    const str s = TENSOR_DATA(keys, str)[i];
+    return weft__hash_murmur(s.size ? s.data : "", s.size);
+  }
+  uint64_t h = 0;
+  for (int64_t j = 0; j < t->key_row; j++) {
+    const uint64_t one = (uint64_t)weft__tensor_int(keys, i * t->key_row + j);
+    h = t->spec.key_row.rank ? h ^ (one + 0x9e3779b97f4a7800u + (h << 10) + (h >> 4)) : one;
+  }
+  return h;
+}
+
+/* Puts entry i into the first free bucket of its sequence; taken: one flag for each bucket. */
+static weft_err lookup_put_bucket(const lookup *t, int64_t i, weft_tensor *keys, weft_tensor *values, bool *taken) {
+  const uint64_t mask = (uint64_t)t->buckets - 1;
+  uint64_t at = lookup_bucket_hash(t, &t->store.keys, i) & mask;
+  for (uint64_t probes = 1; taken[at]; probes++) at = (at + probes) & mask;
+  taken[at] = true;
+  const int64_t to = (int64_t)at;
+  WEFT_TRY(weft__elements_copy(t->spec.key, lookup_key_at(keys, to, t->key_row),
+                               lookup_key_at(&t->store.keys, i, t->key_row), t->key_row));
+  return weft__elements_copy(t->spec.value, lookup_value_at(t, values, to), lookup_value_at(t, &t->store.values, i),
+                             t->row);
+}
+
+static weft_err lookup_export_buckets(const lookup *t, weft_tensor *keys, weft_tensor *values) {
+  shape rows;
+  if (!t->empty.buf) return weft__fail(WEFT_FAILED_PRECONDITION, "the table has not been made yet");
+  WEFT_TRY(lookup_rows_shape(t, t->buckets, &rows));
+  if (rows.rank == 1) rows = SHAPE2(t->buckets, 1);
+  bool *taken = weft__alloc_zero((size_t)t->buckets, sizeof *taken);
+  weft_err err = taken ? weft__tensor_init(keys, t->spec.key, &SHAPE2(t->buckets, t->key_row)) : WEFT_OOM;
+  if (!err) err = weft__tensor_init(values, t->spec.value, &rows);
+  if (!err && t->spec.value != WEFT_STRING) memset(values->data, 0, weft__tensor_bytes(values));
+  for (int64_t i = 0; i < t->buckets && !err; i++)
+    err = weft__elements_copy(t->spec.key, lookup_key_at(keys, i, t->key_row), t->empty.data, t->key_row);
+  for (int64_t i = 0; i < t->store.n && !err; i++) err = lookup_put_bucket(t, i, keys, values, taken);
+  weft__free(taken);
+  if (!err) return WEFT_OK;
+  weft__tensor_clear(keys);
+  weft__tensor_clear(values);
+  return err;
+}
+
+/* More buckets where `more` entries would fill too many. */
+static weft_err lookup_add_buckets(lookup *t, int64_t more) {
+  if (!t->spec.dense) return WEFT_OK;
+  while ((double)(t->store.n + more) > (double)t->buckets * (double)t->spec.load) {
+    if (t->buckets > INT64_MAX / 64) return weft__fail(WEFT_RESOURCE_EXHAUSTED, "a table cannot have more buckets");
+    t->buckets *= 2;
+  }
+  return WEFT_OK;
+}
+
+/* ---- finding and changing ---- */
+
 weft_err weft__lookup_find(lookup *t, const weft_tensor *keys, const weft_tensor *otherwise, weft_tensor *out) {
   const bool each = !t->spec.fixed && otherwise->shape.rank != t->spec.row.rank;
   weft_err err = WEFT_OK;
   pthread_rwlock_rdlock(&t->lock);
   if (t->spec.fixed && !t->filled) err = weft__fail(WEFT_FAILED_PRECONDITION, "Table not initialized.");
-  for (int64_t i = 0, n = weft__tensor_count(keys); i < n && !err; i++) {
-    const int64_t at = *store_slot(&t->store, t->spec.key, lookup_key_at(keys, i));
+  if (!err) err = lookup_check_keys(t, keys);
+  for (int64_t i = 0, n = weft__tensor_count(keys) / t->key_row; i < n && !err; i++) {
+    const int64_t at = *store_slot(&t->store, t->spec.key, lookup_key_at(keys, i, t->key_row));
     const char *from = at ? lookup_value_at(t, &t->store.values, at - 1) : lookup_value_at(t, otherwise, each ? i : 0);
     err = weft__elements_copy(t->spec.value, lookup_value_at(t, out, i), from, t->row);
   }
@@ -219,8 +338,11 @@ weft_err weft__lookup_find(lookup *t, const weft_tensor *keys, const weft_tensor
 }
 
 static weft_err store_put_all(const lookup *t, store *s, const weft_tensor *keys, const weft_tensor *values) {
-  for (int64_t i = 0, n = weft__tensor_count(keys); i < n; i++)
-    WEFT_TRY(store_put(t, s, lookup_key_at(keys, i), lookup_value_at(t, values, i)));
+  for (int64_t i = 0, n = weft__tensor_count(keys) / t->key_row; i < n; i++) {
+    char *key = lookup_key_at(keys, i, t->key_row);
+    if (t->spec.dense && (lookup_is_key(t, &t->empty, key) || lookup_is_key(t, &t->deleted, key))) continue;
+    WEFT_TRY(store_put(t, s, key, lookup_value_at(t, values, i)));
+  }
   return WEFT_OK;
 }
 
@@ -239,6 +361,7 @@ weft_err weft__lookup_fill(lookup *t, const weft_tensor *keys, const weft_tensor
     t->store = fresh;
     fresh = before;
     t->filled = true;
+    if (t->spec.dense && keys->shape.dim[0] > 0) t->buckets = keys->shape.dim[0];
   }
   pthread_rwlock_unlock(&t->lock);
   store_finish(&fresh);
@@ -253,7 +376,9 @@ static weft_err lookup_check_mutable(const lookup *t, const char *what) {
 weft_err weft__lookup_insert(lookup *t, const weft_tensor *keys, const weft_tensor *values) {
   WEFT_TRY(lookup_check_mutable(t, "Insert"));
   pthread_rwlock_wrlock(&t->lock);
-  const weft_err err = store_put_all(t, &t->store, keys, values);
+  weft_err err = lookup_check_keys(t, keys);
+  if (!err) err = lookup_add_buckets(t, weft__tensor_count(keys) / t->key_row);
+  if (!err) err = store_put_all(t, &t->store, keys, values);
   pthread_rwlock_unlock(&t->lock);
   return err;
 }
@@ -261,16 +386,18 @@ weft_err weft__lookup_insert(lookup *t, const weft_tensor *keys, const weft_tens
 weft_err weft__lookup_remove(lookup *t, const weft_tensor *keys) {
   WEFT_TRY(lookup_check_mutable(t, "Remove"));
   pthread_rwlock_wrlock(&t->lock);
-  for (int64_t i = 0, n = weft__tensor_count(keys); i < n && t->store.n; i++)
-    store_remove(t, &t->store, lookup_key_at(keys, i));
+  const weft_err err = lookup_check_keys(t, keys);
+  for (int64_t i = 0, n = weft__tensor_count(keys) / t->key_row; !err && i < n && t->store.n; i++)
+    store_remove(t, &t->store, lookup_key_at(keys, i, t->key_row));
   pthread_rwlock_unlock(&t->lock);
-  return WEFT_OK;
+  return err;
 }
 
 static weft_err lookup_export_all(lookup *t, weft_tensor *keys, weft_tensor *values) {
   const store *s = &t->store;
   shape rows;
-  WEFT_TRY(weft__lookup_values_shape(t, &SHAPE1(s->n), &rows));
+  if (t->spec.dense) return lookup_export_buckets(t, keys, values);
+  WEFT_TRY(lookup_rows_shape(t, s->n, &rows));
   WEFT_TRY(weft__tensor_init(keys, t->spec.key, &SHAPE1(s->n)));
   weft_err err = weft__tensor_init(values, t->spec.value, &rows);
   if (!err) err = weft__elements_copy(t->spec.key, keys->data, s->keys.data, s->n);
@@ -292,8 +419,24 @@ weft_err weft__lookup_export(lookup *t, weft_tensor *keys, weft_tensor *values) 
 static void lookup_destroy(object *o) {
   lookup *t = (lookup *)o;
   store_finish(&t->store);
+  weft__tensor_clear(&t->empty);
+  weft__tensor_clear(&t->deleted);
   pthread_rwlock_destroy(&t->lock);
   weft__free(t);
+}
+
+static weft_err lookup_check_dense(const lookup_spec *spec) {
+  const int64_t key = weft__shape_count(&spec->key_row);
+  if (key < 1 || (spec->key == WEFT_STRING && key > 1))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "there are no tables with keys of %s of shape %s",
+                      weft__dtype_name(spec->key), weft__shape_text(&spec->key_row));
+  if (!spec->dense) return WEFT_OK;
+  if (spec->buckets < 1 || (spec->buckets & (spec->buckets - 1)) || spec->buckets > INT64_MAX / 64)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Number of buckets must be a power of 2, not %lld",
+                      (long long)spec->buckets);
+  if (!(spec->load > 0 && spec->load < 1))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "max_load_factor must be between 0 and 1, got: %g", (double)spec->load);
+  return WEFT_OK;
 }
 
 weft_err weft__lookup_create(lookup **out, const lookup_spec *spec) {
@@ -305,6 +448,7 @@ weft_err weft__lookup_create(lookup **out, const lookup_spec *spec) {
       weft__dtype_class(spec->value) == CLASS_OBJECT)
     return weft__fail(WEFT_INVALID_ARGUMENT, "there are no tables from %s to %s", weft__dtype_name(spec->key),
                       weft__dtype_name(spec->value));
+  WEFT_TRY(lookup_check_dense(spec));
   lookup *t = weft__alloc_zero(1, sizeof *t);
   if (!t) return WEFT_OOM;
   atomic_init(&t->base.base.refs, 1);
@@ -312,6 +456,8 @@ weft_err weft__lookup_create(lookup **out, const lookup_spec *spec) {
   t->base.type = LOOKUP_TYPE;
   t->spec = *spec;
   t->row = row;
+  t->key_row = weft__shape_count(&spec->key_row);
+  t->buckets = spec->buckets;
   pthread_rwlock_init(&t->lock, NULL);
   const weft_err err = store_init(t, &t->store, FIRST_CAPACITY);
   if (err)

@@ -14,6 +14,11 @@ typedef struct lookup_spec {
   bool fixed;
   weft_dtype key, value;
   shape row; /* of one value */
+  /* A dense table: keys of a shape, two keys that no entry has, and buckets in TensorFlow's order when it is exported. */
+  bool dense;
+  shape key_row;   /* of one key; a scalar in other tables */
+  int64_t buckets; /* at first; a power of two */
+  float load;      /* there are more buckets once entries fill more than this part of them */
 } lookup_spec;
 
 typedef struct lookup lookup;
@@ -34,7 +39,10 @@ weft_err weft__lookup_fill(lookup *t, const weft_tensor *keys, const weft_tensor
 /* Adds or replaces entries, and removes them.  UNIMPLEMENTED for fixed tables. */
 weft_err weft__lookup_insert(lookup *t, const weft_tensor *keys, const weft_tensor *values);
 weft_err weft__lookup_remove(lookup *t, const weft_tensor *keys);
-/* Copies all keys and values to two empty tensors.  Returns ABORTED if a fixed table has not been filled. */
+/* Stores the keys of a dense table that mark empty and deleted buckets, unless that was done before. */
+weft_err weft__lookup_mark(lookup *t, const weft_tensor *empty, const weft_tensor *deleted);
+/* Copies all keys and values to two empty tensors: of a dense table its buckets, where those without an entry have the
+ * empty key and zeros.  Returns ABORTED if a fixed table has not been filled. */
 weft_err weft__lookup_export(lookup *t, weft_tensor *keys, weft_tensor *values);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/cast.h"
 #include "base/text.h"
 #include "kernels/array/index.h"
-#include "kernels/hash/hash.h"
+#include "codec/hash.h"
 #include "kernels/ragged/ragged.h"
 #include "kernels/sparse/sparse.h"
 #include <string.h>

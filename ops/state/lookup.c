@@ -13,9 +13,31 @@ static weft_err read_spec(const weft_node *n, lookup_spec *spec) {
                         .key = weft__node_type(n, "key_dtype"),
                         .value = weft__node_type(n, "value_dtype"),
                         .row = row ? *row->shape : SHAPE_SCALAR};
+  spec->key_row = SHAPE_SCALAR;
   if (row && row->shape->rank != 1)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Default value must be a vector, got shape %s",
                       weft__shape_text(row->shape));
+  return WEFT_OK;
+}
+
+/* Of a dense table: its keys have the shape of the empty key, which is known at run time. */
+static weft_err read_dense_spec(const kernel *k, lookup_spec *spec) {
+  const weft_node *n = k->node;
+  const attr *row = weft__node_attr(n, "value_shape");
+  *spec = (lookup_spec){.key = weft__node_type(n, "key_dtype"),
+                        .value = weft__node_type(n, "value_dtype"),
+                        .row = row ? *row->shape : SHAPE_SCALAR,
+                        .dense = true,
+                        .key_row = k->in[0]->shape,
+                        .buckets = weft__node_int(n, "initial_num_buckets", 131072),
+                        .load = weft__node_float(n, "max_load_factor", 0.8f)};
+  if (spec->row.rank > 1 || spec->key_row.rank > 1)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "Empty key and value_shape must be scalars or vectors, got shapes %s and %s",
+                      weft__shape_text(&spec->key_row), weft__shape_text(&spec->row));
+  if (k->n_in > 1 && !weft__shape_equal(&k->in[0]->shape, &k->in[1]->shape))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Empty and deleted keys must have same shape, got shapes: %s and %s",
+                      weft__shape_text(&k->in[0]->shape), weft__shape_text(&k->in[1]->shape));
   return WEFT_OK;
 }
 
@@ -38,6 +60,46 @@ static weft_err table_cpu(kernel *k) {
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Conflicting key/value dtypes %s->%s with %s-%s for table %s",
                            weft__dtype_short(want.key), weft__dtype_short(want.value), weft__dtype_short(is->key),
                            weft__dtype_short(is->value), weft__node_str(k->node, "shared_name").data);
+}
+
+/* The spec of the table that this thread makes: weft__resource_output passes on the node alone, not the inputs. */
+static _Thread_local const lookup_spec *dense_spec;
+
+static weft_err make_dense(resource **out, void *arg) {
+  (void)arg;
+  return weft__lookup_create((lookup **)out, dense_spec);
+}
+
+static const resource_kind dense_resource = {LOOKUP_TYPE, true, make_dense};
+
+static weft_err dense_cpu(kernel *k) {
+  resource *r = NULL;
+  lookup_spec want;
+  WEFT_TRY(weft__kernel_in(k, read_dense_spec(k, &want)));
+  dense_spec = &want;
+  const weft_err err = weft__kernel_in(k, weft__resource_output(k, &dense_resource, &r));
+  dense_spec = NULL;
+  if (err) return err;
+  const lookup_spec *is = weft__lookup_spec((lookup *)r);
+  if (is->key != want.key || is->value != want.value || !is->dense || !weft__shape_equal(&is->key_row, &want.key_row))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Conflicting key/value dtypes %s->%s with %s-%s for table %s",
+                             weft__dtype_short(want.key), weft__dtype_short(want.value), weft__dtype_short(is->key),
+                             weft__dtype_short(is->value), k->node->name);
+  return weft__kernel_in(k, weft__lookup_mark((lookup *)r, k->in[0], k->n_in > 1 ? k->in[1] : NULL));
+}
+
+static weft_err anonymous_dense_cpu(kernel *k) {
+  lookup *t = NULL;
+  lookup_spec want;
+  weft_tensor *made = NULL;
+  WEFT_TRY(weft__kernel_in(k, read_dense_spec(k, &want)));
+  WEFT_TRY(weft__kernel_in(k, weft__lookup_create(&t, &want)));
+  weft_err err = weft__kernel_in(k, weft__lookup_mark(t, k->in[0], k->in[1]));
+  if (!err) err = weft__handle_create(&made, "", k->node->name, (resource *)t);
+  if (!err) err = weft__out_share(k, 0, made);
+  weft_tensor_destroy(made);
+  weft__object_release((object *)t);
+  return err;
 }
 
 /* A table of its own in every run, which goes with its handle. */
@@ -133,8 +195,25 @@ static weft_err do_find(kernel *k, lookup *t) {
   return out ? weft__lookup_find(t, keys, otherwise, out) : WEFT_OOM;
 }
 
+/* The buckets of a dense table: [n, elements of a key] and [n, elements of a value]. */
+static weft_err check_buckets(const kernel *k, const lookup *t) {
+  const lookup_spec *spec = weft__lookup_spec(t);
+  const shape *keys = &k->in[1]->shape, *values = &k->in[2]->shape;
+  WEFT_TRY(check_types(k, (weft_dtype[]){spec->key, spec->value}, NULL));
+  const int64_t n = keys->rank > 0 ? keys->dim[0] : -1;
+  if (n > 0 && values->rank > 0 && values->dim[0] == n && !(n & (n - 1)) &&
+      weft__shape_count(keys) == n * weft__shape_count(&spec->key_row) &&
+      weft__shape_count(values) == n * weft__shape_count(&spec->row))
+    return WEFT_OK;
+  return weft__kernel_fail(
+      k, WEFT_INVALID_ARGUMENT,
+      "keys of shape %s and values of shape %s are not the buckets of a table with keys of shape %s "
+      "and values of shape %s",
+      weft__shape_text(keys), weft__shape_text(values), weft__shape_text(&spec->key_row), weft__shape_text(&spec->row));
+}
+
 static weft_err do_import(kernel *k, lookup *t) {
-  WEFT_TRY(check_pairs(k, t));
+  WEFT_TRY(weft__lookup_spec(t)->dense ? check_buckets(k, t) : check_pairs(k, t));
   return weft__lookup_fill(t, k->in[1], k->in[2]);
 }
 
@@ -228,11 +307,24 @@ static weft_err export_infer(infer *s) {
     NAME "(table_handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .infer = INFER, .cpu = FN, __VA_ARGS__           \
   }
 #define PAIRS " | Tin:type Tout:type"
+#define DENSE                                                                                                          \
+  TYPES " value_shape:shape=[] initial_num_buckets:int=131072 max_load_factor:float=0.800000011920929 ; stateful"
 
 OPS(lookup) = {
     TABLE("HashTable", "", "A table that is filled once."),
     TABLE("MutableHashTable", "", "A table that may change."),
     TABLE("MutableHashTableOfTensors", " value_shape:shape=[]", "A table from keys to rows that may change."),
+    {"MutableDenseHashTableV2(empty_key:key_dtype, deleted_key:key_dtype) -> (table_handle:resource) | "
+     "container:string='' shared_name:string='' use_node_name_sharing:bool=false " DENSE,
+     "A table that may change, with keys of any shape.", .infer = handle_infer, .cpu = dense_cpu, .no_grad = true,
+     .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare},
+    {"MutableDenseHashTable(empty_key:key_dtype) -> (table_handle:&string) | container:string='' "
+     "shared_name:string='' use_node_name_sharing:bool=false " DENSE,
+     "A table that may change, with keys of any shape.", .infer = handle_infer, .cpu = dense_cpu, .no_grad = true,
+     .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare},
+    {"AnonymousMutableDenseHashTable(empty_key:key_dtype, deleted_key:key_dtype) -> (table_handle:resource) | " DENSE,
+     "A table that may change, with keys of any shape, known by its handle alone.", .infer = handle_infer,
+     .cpu = anonymous_dense_cpu},
     ANONYMOUS("AnonymousHashTable", "", "A table that is filled once, known by its handle alone."),
     ANONYMOUS("AnonymousMutableHashTable", "", "A table that may change, known by its handle alone."),
     ANONYMOUS("AnonymousMutableHashTableOfTensors", " value_shape:shape=[]",

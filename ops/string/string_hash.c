@@ -1,11 +1,11 @@
 /* string_hash.c - strings to buckets: StringToHashBucket, ...Fast, ...Strong.
  *
  * Checkpoints and vocabularies depend on the numbers, so the three hashes are the published ones
- * that TensorFlow uses (kernels/hash/hash.h). */
+ * that TensorFlow uses (codec/hash.h). */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
-#include "kernels/hash/hash.h"
+#include "codec/hash.h"
 
 /* ---- kernels ---- */
 

@@ -2,7 +2,10 @@
  *
  * Plain: one SaveV2, one RestoreV2 and an Assign for each variable.  Sharded: the same for each device that has
  * variables, saved into a temporary folder, and a MergeV2Checkpoints that makes one bundle of the parts.  Files of
- * version 1 are written by SaveSlices; sharded ones stay apart, and ShardedFilespec names them. */
+ * version 1 are written by SaveSlices; sharded ones stay apart, and ShardedFilespec names them.
+ *
+ * A lookup table that may change is given by its LookupTableExport node.  It is two tensors, NAME-keys and NAME-values,
+ * and a LookupTableImport restores both. */
 #include "base/alloc.h"
 #include "device/device.h"
 #include "graph/mark.h"
@@ -12,11 +15,14 @@
 #include "train/checkpoint/saver.h"
 #include "train/model/variables.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct save_item {
-  const char *key; /* in the checkpoint */
-  variable_item v;
+  const char *key;  /* in the checkpoint */
+  const char *name; /* by which items are sorted: the key, or that of the table */
+  variable_item v;  /* of a table: `variable` is its handle, `read` the tensor that is saved */
+  bool is_table;
   const char *device;
   int order;
 } save_item;
@@ -35,7 +41,7 @@ typedef struct build {
 
 static int by_key(const void *a, const void *b) {
   const save_item *x = a, *y = b;
-  int c = strcmp(x->key, y->key);
+  int c = strcmp(x->name, y->name);
   return c ? c : x->order - y->order;
 }
 
@@ -47,18 +53,46 @@ static int by_device(const void *a, const void *b) {
 
 /* ---- what is saved ---- */
 
+static bool is_export(const weft_graph *g, weft_out o) {
+  return o.node >= 0 && o.node < g->n_node && !strncmp(g->node[o.node]->op_name, "LookupTableExport", 17);
+}
+
+/* The two tensors of a table: keys and values. */
+static weft_err take_table(build *b, weft_out exported, const char *name) {
+  static const char *const suffix[] = {"-keys", "-values"};
+  const weft_node *export = b->g->node[exported.node];
+  const char *last = strrchr(b->g->node[export->in[0].node]->name, '/');
+  if (!name) name = last ? last + 1 : b->g->node[export->in[0].node]->name;
+  for (int i = 0; i < 2; i++) {
+    const size_t room = strlen(name) + 8;
+    char *key = weft__arena_alloc(&b->all.arena, room);
+    if (!key) return WEFT_OOM;
+    snprintf(key, room, "%s%s", name, suffix[i]);
+    b->item[b->n++] = (save_item){.key = key, .name = name, .is_table = true, .v = {.slice = ""}};
+    b->item[b->n - 1].v.variable = export->in[0];
+    b->item[b->n - 1].v.read = (weft_out){exported.node, i};
+  }
+  return WEFT_OK;
+}
+
 static weft_err take_given(build *b) {
   for (int i = 0; i < b->opts->n_variable; i++) {
+    const char *name = b->opts->names ? b->opts->names[i] : NULL;
+    if (is_export(b->g, b->opts->variables[i])) {
+      WEFT_TRY(take_table(b, b->opts->variables[i], name));
+      continue;
+    }
     save_item *it = &b->item[b->n++];
     WEFT_TRY(weft__variables_find(b->g, b->opts->variables[i], &b->all.arena, &it->v));
-    it->key = b->opts->names && b->opts->names[i] ? b->opts->names[i] : it->v.full_name;
+    it->key = it->name = name ? name : it->v.full_name;
   }
   return WEFT_OK;
 }
 
 static void take_all(build *b) {
   for (int i = 0; i < b->all.n; i++)
-    b->item[b->n++] = (save_item){.key = b->all.item[i].full_name, .v = b->all.item[i]};
+    b->item[b->n++] =
+        (save_item){.key = b->all.item[i].full_name, .name = b->all.item[i].full_name, .v = b->all.item[i]};
 }
 
 static weft_err check_keys(const build *b) {
@@ -74,7 +108,7 @@ static weft_err gather(build *b) {
     b->all = (variable_list){0};
   else
     WEFT_TRY(weft__variables_read(b->g, "variables", &b->all));
-  size_t most = (size_t)(given ? b->opts->n_variable : b->all.n) + 1;
+  size_t most = (size_t)(given ? 2 * b->opts->n_variable : b->all.n) + 1;
   b->item = weft__alloc_zero(most, sizeof *b->item);
   b->outs = weft__alloc((most + 3) * sizeof *b->outs);
   b->ids = weft__alloc(2 * most * sizeof *b->ids);
@@ -118,7 +152,10 @@ static weft_out add_save(build *b, weft_out filename, int first, int n) {
   bool old = b->opts->version == 1;
   name_inputs(b, old ? "save" : "SaveV2", old ? "shapes_and_slices" : "shape_and_slices", first, n, &names, &slices);
   b->outs[0] = filename, b->outs[1] = names, b->outs[2] = slices;
-  for (int i = 0; i < n; i++) b->outs[3 + i] = saved_value(b->g, &b->item[first + i].v);
+  for (int i = 0; i < n; i++) {
+    const save_item *it = &b->item[first + i];
+    b->outs[3 + i] = it->is_table ? it->v.read : saved_value(b->g, &it->v);
+  }
   weft_out save = weft__n_scope_node(b->g, old ? "SaveSlices" : "SaveV2", 3 + n, b->outs, 0, NULL);
   weft__b_pop(b->g);
   if (save.node < 0) return WEFT_NONE;
@@ -140,7 +177,10 @@ static weft_out add_restore(build *b, int first, int n) {
   for (int i = 0; i < n; i++) {
     const variable_item *v = &b->item[first + i].v;
     const weft_node *node = b->g->node[v->variable.node];
-    types[i] = v->resource ? weft__node_type(node, "dtype") : weft__dtype_base(node->out_type[v->variable.slot]);
+    if (b->item[first + i].is_table)
+      types[i] = weft__out_type(b->g, v->read);
+    else
+      types[i] = v->resource ? weft__node_type(node, "dtype") : weft__dtype_base(node->out_type[v->variable.slot]);
   }
   name_inputs(b, "RestoreV2", "shape_and_slices", first, n, &names, &slices);
   made = weft__n_scope_node(b->g, "RestoreV2", 3, (weft_out[]){b->filename, names, slices}, 1,
@@ -190,9 +230,30 @@ static int add_assign(build *b, const save_item *it, weft_out from) {
   return o.node;
 }
 
+/* Fills a table with the two tensors that begin at `from`. */
+static int add_import(build *b, const save_item *it, weft_out from) {
+  char label[256];
+  const weft_node *handle = b->g->node[it->v.variable.node];
+  const bool old = (int)handle->out_type[it->v.variable.slot] > WEFT_REF_BASE;
+  snprintf(label, sizeof label, "%s_table_restore", it->name);
+  weft__b_push_colocate(b->g, it->v.variable.node);
+  weft__b_push_name(b->g, label);
+  const weft_out in[] = {it->v.variable, from, weft__b_slot(from, from.slot + 1)};
+  const weft_out o = weft__b_node(b->g, old ? "LookupTableImport" : "LookupTableImportV2", NULL, 3, in, 0, NULL);
+  weft__b_pop(b->g);
+  weft__b_pop(b->g);
+  return o.node;
+}
+
 static weft_out add_assigns(build *b, const char *group, weft_out restored, int first, int n) {
-  for (int i = 0; i < n; i++) b->ids[i] = add_assign(b, &b->item[first + i], weft__b_slot(restored, i));
-  return weft__n_group(b->g, group, n, b->ids);
+  int made = 0;
+  for (int i = 0; i < n; i++) {
+    const save_item *it = &b->item[first + i];
+    const weft_out from = weft__b_slot(restored, i);
+    b->ids[made++] = it->is_table ? add_import(b, it, from) : add_assign(b, it, from);
+    i += it->is_table;
+  }
+  return weft__n_group(b->g, group, made, b->ids);
 }
 
 /* ---- plain and sharded ---- */

@@ -6,6 +6,7 @@ from weft._core.ops.lookup import (
     IdTableWithHashBuckets,
     KeyValueTensorInitializer,
     LookupInterface,
+    MutableDenseHashTable,
     MutableHashTable,
     StrongHashSpec,
     TableInitializerBase,
@@ -24,9 +25,9 @@ from weft._core.public import publish as _publish
 
 __all__ = [
     "FastHashSpec", "HashTable", "HasherSpec", "IdTableWithHashBuckets", "KeyValueTensorInitializer",
-    "LookupInterface", "MutableHashTable", "StrongHashSpec", "TableInitializerBase", "TextFileIdTableInitializer",
-    "TextFileIndex", "TextFileInitializer", "TextFileStringTableInitializer", "index_table_from_file",
-    "index_table_from_tensor", "index_to_string", "index_to_string_table_from_file",
+    "LookupInterface", "MutableDenseHashTable", "MutableHashTable", "StrongHashSpec", "TableInitializerBase",
+    "TextFileIdTableInitializer", "TextFileIndex", "TextFileInitializer", "TextFileStringTableInitializer",
+    "index_table_from_file", "index_table_from_tensor", "index_to_string", "index_to_string_table_from_file",
     "index_to_string_table_from_tensor", "string_to_index",
 ]
 __getattr__ = _publish(__name__)

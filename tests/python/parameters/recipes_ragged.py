@@ -37,4 +37,9 @@ tf.VarLenFeature(tf.int64) ; ; it.dtype
 # ---- sparse tensors ----
 tf.sparse.cross([tf.SparseTensor([[0, 0], [1, 0]], ["p", "q"], [2, 1]), tf.constant([['x'], ['y']])]) ; separator='-'
 tf.sparse.cross_hashed([tf.SparseTensor([[0, 0], [1, 0]], ["p", "q"], [2, 1]), tf.constant([['x'], ['y']])]) ; num_buckets=7, hash_key=5
+# ---- tables ----
+tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, -7, -8) ; default_value=7, empty_key=0, deleted_key=-1,
+    initial_num_buckets=8, checkpoint=False ; uses.looked_up(it, np.array([1, 2]))
+tf.contrib.lookup.MutableDenseHashTable(tf.int64, tf.int64, -1, -7, deleted_key=-8) ; default_value=7, empty_key=0,
+    initial_num_buckets=8, checkpoint=False, shared_name='s' ; uses.looked_up(it, np.array([1, 2]))
 """

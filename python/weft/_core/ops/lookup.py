@@ -171,17 +171,34 @@ class StaticHashTable(LookupInterface):
 HashTable = StaticHashTable
 
 
-class MutableHashTable(LookupInterface):
-    """A table that steps may change.  Savers do not know it: what it holds is lost with the process."""
+class TableSaveable:
+    """What a Saver saves of a table that may change: its keys and its values."""
 
-    def __init__(self, key_dtype, value_dtype, default_value, shared_name=None, name="MutableHashTable", checkpoint=True,
-                 experimental_is_anonymous=False):
-        super().__init__(key_dtype, value_dtype)
-        self._default_value = convert_to_tensor(default_value, self._value_dtype, name="Const")
-        shape = [d.value for d in self._default_value.get_shape()]
-        kind, more = ("MutableHashTableOfTensorsV2", {"value_shape": shape}) if shape else ("MutableHashTableV2", {})
-        self._handle = op(kind, name, shared_name=shared_name or "", use_node_name_sharing=bool(checkpoint and not shared_name),
-                          key_dtype=self._key_dtype, value_dtype=self._value_dtype, **more)
+    class _Spec:
+        def __init__(self, tensor, name):
+            self.tensor, self.name, self.slice_spec, self.dtype = tensor, name, "", tensor.dtype.base_dtype
+
+    def __init__(self, table, name):
+        self.op, self.name = table._handle, name
+        self.exported = table._export("%s_lookup_table_export_values" % table.name)
+        self.specs = [self._Spec(t, "%s-%s" % (name, part)) for t, part in zip(self.exported, ("keys", "values"))]
+
+    @property
+    def device(self):
+        return self.op.device
+
+    def restore(self, restored_tensors, restored_shapes, name=None):
+        """The op that fills the table with the keys and values."""
+        with name_scope(name, "%s_table_restore" % self.name):
+            return op("LookupTableImportV2", table_handle=self.op, keys=restored_tensors[0], values=restored_tensors[1])
+
+
+class _MutableTable(LookupInterface):
+    """What tables that may change share.  Savers save them, unless they were made with checkpoint=False."""
+
+    def _save(self):
+        saveable = TableSaveable(self, self.name)
+        add_to_collection(GraphKeys.SAVEABLE_OBJECTS, saveable)
 
     def lookup(self, keys, dynamic_default_values=None, name=None):
         if dynamic_default_values is not None:
@@ -199,6 +216,65 @@ class MutableHashTable(LookupInterface):
 
     def export(self, name=None):
         return self._export(name or "%s_lookup_table_export_values" % self.name)
+
+
+class MutableHashTable(_MutableTable):
+    """A table that steps may change; savers save its keys and values."""
+
+    def __init__(self, key_dtype, value_dtype, default_value, shared_name=None, name="MutableHashTable", checkpoint=True,
+                 experimental_is_anonymous=False):
+        super().__init__(key_dtype, value_dtype)
+        self._default_value = convert_to_tensor(default_value, self._value_dtype, name="Const")
+        shape = [d.value for d in self._default_value.get_shape()]
+        kind, more = ("MutableHashTableOfTensorsV2", {"value_shape": shape}) if shape else ("MutableHashTableV2", {})
+        self._handle = op(kind, name, shared_name=shared_name or "", use_node_name_sharing=bool(checkpoint and not shared_name),
+                          key_dtype=self._key_dtype, value_dtype=self._value_dtype, **more)
+        if checkpoint:
+            self._save()
+
+
+class DenseHashTable(_MutableTable):
+    """A table that steps may change, with keys of any shape; two keys that are never used mark empty and deleted entries."""
+
+    def __init__(self, key_dtype, value_dtype, default_value, empty_key, deleted_key, initial_num_buckets=None,
+                 name="MutableDenseHashTable", checkpoint=True, experimental_is_anonymous=False):
+        super().__init__(key_dtype, value_dtype)
+        self._default_value = convert_to_tensor(default_value, self._value_dtype, name="default_value")
+        self._empty_key = convert_to_tensor(empty_key, self._key_dtype, name="empty_key")
+        self._deleted_key = convert_to_tensor(deleted_key, self._key_dtype, name="deleted_key")
+        given = {} if initial_num_buckets is None else {"initial_num_buckets": initial_num_buckets}
+        if experimental_is_anonymous:
+            kind = "AnonymousMutableDenseHashTable"
+        else:
+            kind = "MutableDenseHashTableV2"
+            given["use_node_name_sharing"] = bool(checkpoint)
+        self._handle = op(kind, name, empty_key=self._empty_key, deleted_key=self._deleted_key, value_dtype=self._value_dtype,
+                          value_shape=[d.value for d in self._default_value.get_shape()], **given)
+        if checkpoint:
+            self._save()
+
+    erase = _MutableTable.remove
+    insert_or_assign = _MutableTable.insert
+
+
+class MutableDenseHashTable(DenseHashTable):
+    """contrib's form of DenseHashTable: the deleted key may be left out, and a name may be shared."""
+
+    def __init__(self, key_dtype, value_dtype, default_value, empty_key, initial_num_buckets=None, shared_name=None,
+                 name="MutableDenseHashTable", checkpoint=True, deleted_key=None):
+        LookupInterface.__init__(self, key_dtype, value_dtype)
+        self._default_value = convert_to_tensor(default_value, self._value_dtype, name="default_value")
+        self._empty_key = convert_to_tensor(empty_key, self._key_dtype, name="empty_key")
+        if deleted_key is None:
+            raise ValueError("tf.contrib.lookup.MutableDenseHashTable needs the argument 'deleted_key', a key that is never used "
+                             "(TensorFlow 1.13 and later need it too)")
+        self._deleted_key = convert_to_tensor(deleted_key, self._key_dtype, name="deleted_key")
+        given = {} if initial_num_buckets is None else {"initial_num_buckets": initial_num_buckets}
+        self._handle = op("MutableDenseHashTableV2", name, empty_key=self._empty_key, deleted_key=self._deleted_key,
+                          shared_name=shared_name or "", use_node_name_sharing=bool(checkpoint and not shared_name),
+                          value_dtype=self._value_dtype, value_shape=[d.value for d in self._default_value.get_shape()], **given)
+        if checkpoint:
+            self._save()
 
 
 class IdTableWithHashBuckets(LookupInterface):

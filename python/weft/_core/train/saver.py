@@ -10,6 +10,7 @@ from weft._core.framework import errors, protos
 from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
+from weft._core.ops.lookup import DenseHashTable, MutableHashTable, TableSaveable
 from weft._core.ops.variables import Variable
 from weft._core.platform import logging
 from weft._core.train.meta_graph import _prefixed, export_meta_graph, in_scope, strip_scope
@@ -18,6 +19,16 @@ from weft._core.train.meta_graph import _prefixed, export_meta_graph, in_scope, 
 def _check_list(var_list):
     if not isinstance(var_list, (dict, list, tuple, set)) and not hasattr(var_list, "__iter__"):
         raise TypeError("Variables to save should be passed in a dict or a list. Got %s" % (var_list,))
+
+
+def _saveable(value):
+    """What is saved of a lookup table; other values are saved themselves."""
+    return TableSaveable(value, value.name) if isinstance(value, (MutableHashTable, DenseHashTable)) else value
+
+
+def _node(value):
+    """The output that stands for what is saved: of a variable, or of a table's export."""
+    return value.exported[0]._out if isinstance(value, TableSaveable) else _out(value)
 
 
 def _named(var_list):
@@ -37,6 +48,8 @@ def _named(var_list):
             out.extend((piece, name) for piece in v)
         elif isinstance(v, Variable):
             out.append((v, name))
+        elif isinstance(_saveable(v), TableSaveable):
+            out.append((_saveable(v), name or _saveable(v).name))
         elif name is not None:
             raise TypeError("names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: "
                             "%s" % (v,))
@@ -135,7 +148,7 @@ class Saver(metaclass=Named):
         pairs = _named(var_list)
         _check_once(pairs)
         self._made = _weft.saver_create(
-            graph._c, [_out(v) for v, _ in pairs], [n for _, n in pairs], self._name,
+            graph._c, [_node(v) for v, _ in pairs], [n for _, n in pairs], self._name,
             -1 if not self._max_to_keep else int(self._max_to_keep), float(self._every_hours) or -1.0,
             bool(self._sharded), bool(self._reshape), bool(self._relative), bool(self._pad), int(self._write_version),
             self._filename)

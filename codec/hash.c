@@ -1,5 +1,5 @@
 /* hash.c - MurmurHash64A, FarmHash's Fingerprint64 and SipHash-2-4; all read words least byte first. */
-#include "kernels/hash/hash.h"
+#include "codec/hash.h"
 #include <string.h>
 
 static uint64_t word(const char *s) {

@@ -1,8 +1,8 @@
 /* hash.h - the published hashes that TensorFlow uses for strings.
  *
  * Checkpoints, vocabularies and crossed features depend on the numbers.  The functions have no state. */
-#ifndef WEFT_KERNELS_HASH_HASH_H
-#define WEFT_KERNELS_HASH_HASH_H
+#ifndef WEFT_CODEC_HASH_H
+#define WEFT_CODEC_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,9 +3,11 @@
  * Checkpoints and vocabularies depend on the numbers, so the three hashes are the published ones
  * that TensorFlow uses (codec/hash.h). */
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "codec/hash.h"
+#include <string.h>
 
 /* ---- kernels ---- */
 
@@ -33,7 +35,59 @@ static weft_err sip_cpu(kernel *k) {
   return hash_all(k, NULL, key->is);
 }
 
+/* ---- Fingerprint: the hash of each row's bytes; of several strings, that of their hashes ---- */
+
+static uint64_t row_fingerprint(const weft_tensor *t, int64_t row, int64_t width, uint64_t *room) {
+  if (t->dtype != WEFT_STRING) {
+    const size_t size = (size_t)width * weft__dtype_size(t->dtype);
+    return weft__hash_farm((const char *)t->data + (size_t)row * size, size);
+  }
+  for (int64_t i = 0; i < width; i++) {
+    const str *s = TENSOR_DATA(t, str) + row * width + i;
+    room[i] = weft__hash_farm(s->size ? s->data : "", s->size);
+  }
+  return t->shape.rank == 1 ? room[0] : weft__hash_farm((const char *)room, (size_t)width * sizeof *room);
+}
+
+static weft_err fingerprint_cpu(kernel *k) {
+  const weft_tensor *t = k->in[0];
+  WEFT_TRY(weft__kernel_scalar(k, 1, "method"));
+  const str *method = k->in[1]->data;
+  if (method->size != 10 || memcmp(method->data, "farmhash64", 10) != 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Unsupported fingerprint method: %.*s (there is farmhash64)",
+                             weft__int_sat(method->size), method->size ? method->data : "");
+  if (t->shape.rank < 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "`data` should have at least one dimension: []");
+  if (weft__dtype_class(t->dtype) == CLASS_OBJECT) return weft__kernel_no_type(k, t->dtype);
+  const int64_t rows = t->shape.dim[0], width = weft__shape_product(&t->shape, 1, t->shape.rank);
+  weft_tensor *out = weft__out(k, 0, &SHAPE2(rows, 8));
+  uint64_t *room = weft__alloc((size_t)(width + 1) * sizeof *room);
+  weft_err err = out && room ? WEFT_OK : WEFT_OOM;
+  for (int64_t r = 0; r < rows && !err; r++) {
+    uint64_t h = row_fingerprint(t, r, width, room);
+    for (int i = 0; i < 8; i++, h >>= 8) TENSOR_DATA(out, uint8_t)[8 * r + i] = (uint8_t)h;
+  }
+  weft__free(room);
+  return err;
+}
+
+static weft_err fingerprint_infer(infer *s) {
+  if (s->in[0].rank == 0) return weft__infer_fail(s, "`data` should have at least one dimension");
+  WEFT_TRY(weft__infer_rank(s, 1, 0, NULL));
+  s->out[0] = SHAPE2(s->in[0].rank > 0 ? s->in[0].dim[0] : -1, 8);
+  return WEFT_OK;
+}
+
 /* ---- cases ---- */
+
+static const op_case fingerprint_cases[] = {
+    {"str[2] \"abc\" \"\"; str[] \"farmhash64\"", NULL, NULL, CASE_FIXED_TYPE},
+    {"str[2,2] \"a\" \"b\" \"c\" \"d\"; str[] \"farmhash64\"", NULL, NULL, CASE_FIXED_TYPE},
+    {"f32[2,3] seq; str[] \"farmhash64\"", NULL, NULL, CASE_FIXED_TYPE | CASE_NO_GRAD},
+    {"i64[0]; str[] \"farmhash64\"", NULL, NULL, CASE_FIXED_TYPE},
+    {"i64[1] 1; str[] \"md5\"", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
+    {0},
+};
 
 #define LONG "0123456789abcdefghijklmnopqrstuvwxyz"
 #define SOME                                                                                                           \
@@ -62,5 +116,7 @@ OPS(string_hash) = {
     {"StringToHashBucketStrong(input:string) -> (output:int64) | num_buckets:int>=1 key:list(int)",
      "A bucket for each string that cannot be foretold without the key.", .infer = weft__infer_same, .cpu = sip_cpu,
      .no_grad = true, .cases = keyed_cases},
+    {"Fingerprint(data:T, method:string) -> (fingerprint:uint8) | T:type", "A hash of each row, as eight bytes.",
+     .infer = fingerprint_infer, .cpu = fingerprint_cpu, .cases = fingerprint_cases},
     {0},
 };

@@ -20,6 +20,7 @@ from weft._core.ops.io_ops import (
     serialize_tensor,
     write_file,
 )
+from weft._core.ops.sparse_more import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
 from weft._core.public import publish as _publish
 from weft._core.train.input import match_filenames_once
 from weft.io import gfile
@@ -28,8 +29,9 @@ __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",
     "RandomShuffleQueue", "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "VarLenFeature",
     "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_csv", "decode_gif", "decode_image", "decode_jpeg",
-    "decode_png", "decode_raw", "encode_base64", "encode_jpeg", "encode_png", "extract_jpeg_shape", "gfile",
-    "is_jpeg", "match_filenames_once", "matching_files", "parse_example", "parse_single_example", "parse_tensor",
-    "read_file", "serialize_tensor", "tf_record_iterator", "write_file", "write_graph",
+    "decode_png", "decode_raw", "deserialize_many_sparse", "encode_base64", "encode_jpeg", "encode_png",
+    "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once", "matching_files", "parse_example",
+    "parse_single_example", "parse_tensor", "read_file", "serialize_many_sparse", "serialize_sparse",
+    "serialize_tensor", "tf_record_iterator", "write_file", "write_graph",
 ]
 __getattr__ = _publish(__name__)

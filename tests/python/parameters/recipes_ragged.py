@@ -42,4 +42,45 @@ tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, -7, -8) ; default_
     initial_num_buckets=8, checkpoint=False ; uses.looked_up(it, np.array([1, 2]))
 tf.contrib.lookup.MutableDenseHashTable(tf.int64, tf.int64, -1, -7, deleted_key=-8) ; default_value=7, empty_key=0,
     initial_num_buckets=8, checkpoint=False, shared_name='s' ; uses.looked_up(it, np.array([1, 2]))
+# ---- text ----
+tf.strings.unicode_decode(['a\\u00e9', 'b']) ; input_encoding='UTF-8', errors='ignore', replacement_char=63,
+    replace_control_characters=True ; [it.flat_values]
+tf.strings.unicode_decode_with_offsets(['a', 'b'], 'UTF-8') ; errors='ignore', replacement_char=63,
+    replace_control_characters=True ; [it[0].flat_values, it[1].flat_values]
+tf.strings.unicode_encode(tf.ragged.constant([[97, 233], [98]]), 'UTF-8') ; output_encoding='UTF-16-BE', errors='ignore',
+    replacement_char=63
+tf.strings.unicode_split(['ab', 'c'], 'UTF-8') ; errors='ignore', replacement_char=63 ; [it.flat_values]
+tf.strings.unicode_split_with_offsets(['ab', 'c'], 'UTF-8') ; errors='ignore', replacement_char=63 ;
+    [it[0].flat_values, it[1].flat_values]
+tf.strings.unicode_transcode(['ab', 'c'], 'UTF-8', 'UTF-16-BE') ; errors='ignore', replacement_char=63,
+    replace_control_characters=True, output_encoding='UTF-8'
+tf.strings.unicode_script([97, 1078])
+tf.strings.bytes_split(['ab', 'c']) ; ; [it.flat_values]
+tf.strings.ngrams(tf.ragged.constant([['a', 'b', 'c'], ['d']]), 2) ; ngram_width=1, separator='-', pad_values='P',
+    preserve_short_sequences=True ; [it.flat_values]
+tf.strings.unsorted_segment_join(['a', 'b'], [0, 0], 2) ; separator='-', num_segments=1
+tf.edit_distance(tf.SparseTensor([[0, 0]], ['a'], [1, 1]), tf.SparseTensor([[0, 1]], ['b'], [1, 2])) ; normalize=False
+tf.fingerprint(['a', 'b'])
+# ---- sparse tensors that are rarely used ----
+tf.sparse_maximum(tf.SparseTensor([[0, 0]], [1.0], [1, 2]), tf.SparseTensor([[0, 1]], [2.0], [1, 2]))
+tf.sparse_minimum(tf.SparseTensor([[0, 0]], [1.0], [1, 2]), tf.SparseTensor([[0, 1]], [2.0], [1, 2]))
+tf.sparse_merge(tf.SparseTensor([[0, 0]], [1], [1, 2]), tf.SparseTensor([[0, 0]], [2.0], [1, 2]), 3) ; vocab_size=4,
+    already_sorted=True
+tf.sparse_reset_shape(tf.SparseTensor([[0, 0]], [1.0], [1, 2])) ; new_shape=[2, 3]
+tf.sparse_to_indicator(tf.SparseTensor([[0, 0]], [1], [1, 2]), 3) ; vocab_size=4
+tf.sparse_mask(tf.IndexedSlices(X, tf.constant([0, 1, 2])), [1]) ; ; [it.values]
+tf.sparse_matmul(X, Y) ; transpose_a=True, transpose_b=True, a_is_sparse=True, b_is_sparse=True
+tf.sparse.eye(3) ; num_rows=2, num_columns=4, dtype=tf.int32 ; [it.values, it.dense_shape]
+tf.sparse.expand_dims(tf.SparseTensor([[0, 0]], [1.0], [1, 2])) ; axis=0 ; [it.indices, it.dense_shape]
+tf.sparse.from_dense([[0, 1]]) ; ; [it.values]
+tf.sparse.bincount([[1, 1, 3]]) ; weights=[[1.0, 2.0, 3.0]], axis=-1, minlength=6, maxlength=2, binary_output=True ;
+    [it.values, it.dense_shape]
+tf.sparse.segment_sum(X, [0, 1], [0, 0]) ; num_segments=3, sparse_gradient=True
+tf.sparse.segment_mean(X, [0, 1], [0, 0]) ; num_segments=3, sparse_gradient=True
+tf.sparse.segment_sqrt_n(X, [0, 1], [0, 0]) ; num_segments=3, sparse_gradient=True
+tf.serialize_sparse(tf.SparseTensor([[0, 0]], [1.0], [1, 2])) ; out_type=tf.string
+tf.serialize_many_sparse(tf.SparseTensor([[0, 0]], [1.0], [1, 2])) ; out_type=tf.string
+tf.deserialize_many_sparse(tf.serialize_many_sparse(tf.SparseTensor([[0, 0]], [1.0], [1, 2])), tf.float32) ; rank=2 ;
+    [it.values, it.indices.shape]
+tf.SparseConditionalAccumulator(tf.float32) ; shape=[2], shared_name='s', reduction_type='SUM' ; [it.name, it.dtype]
 """

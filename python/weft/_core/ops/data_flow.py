@@ -183,13 +183,11 @@ class PriorityQueue(QueueBase):
                          names, ref)
 
 
-class ConditionalAccumulator(metaclass=Named):
-    """Adds gradients up until enough of them came."""
+class ConditionalAccumulatorBase(metaclass=Named):
+    """What accumulators of gradients share."""
 
-    def __init__(self, dtype, shape=None, shared_name=None, name="conditional_accumulator", reduction_type="MEAN"):
-        self._dtype = as_dtype(dtype)
-        self._ref = op("ConditionalAccumulator", name, dtype=self._dtype, shape=tensor_shape.TensorShape(shape),
-                       shared_name=shared_name or "", reduction_type=reduction_type)
+    def __init__(self, dtype, shape, accumulator_ref):
+        self._dtype, self._shape, self._ref = as_dtype(dtype), tensor_shape.TensorShape(shape), accumulator_ref
 
     accumulator_ref = property(lambda self: self._ref)
     dtype = property(lambda self: self._dtype)
@@ -201,6 +199,14 @@ class ConditionalAccumulator(metaclass=Named):
     def set_global_step(self, new_global_step, name=None):
         return op("AccumulatorSetGlobalStep", name, handle=self._ref, new_global_step=new_global_step)
 
+
+class ConditionalAccumulator(ConditionalAccumulatorBase):
+    """Adds gradients up until enough of them came."""
+
+    def __init__(self, dtype, shape=None, shared_name=None, name="conditional_accumulator", reduction_type="MEAN"):
+        super().__init__(dtype, shape, op("ConditionalAccumulator", name, dtype=as_dtype(dtype), shape=tensor_shape.TensorShape(shape),
+                                          shared_name=shared_name or "", reduction_type=reduction_type))
+
     def apply_grad(self, grad, local_step=0, name=None):
         from weft._core.framework import dtypes
         from weft._core.ops.math_ops import cast
@@ -208,3 +214,34 @@ class ConditionalAccumulator(metaclass=Named):
 
     def take_grad(self, num_required, name=None):
         return op("AccumulatorTakeGradient", name, handle=self._ref, num_required=num_required, dtype=self._dtype)
+
+
+class SparseConditionalAccumulator(ConditionalAccumulatorBase):
+    """Adds sparse gradients up until enough of them came."""
+
+    def __init__(self, dtype, shape=None, shared_name=None, name="sparse_conditional_accumulator", reduction_type="MEAN"):
+        super().__init__(dtype, shape, op("SparseConditionalAccumulator", name, dtype=as_dtype(dtype), reduction_type=reduction_type,
+                                          shape=tensor_shape.TensorShape(shape), shared_name=shared_name or ""))
+
+    def apply_grad(self, grad_indices, grad_values, grad_shape=None, local_step=0, name=None):
+        """Adds rows of a gradient; dropped if local_step is before the accumulator's global step."""
+        from weft._core.framework import dtypes
+        from weft._core.ops.math_ops import cast
+        local_step = cast(local_step, dtypes.int64)
+        return op("SparseAccumulatorApplyGradient", name, handle=self._ref, local_step=local_step,
+                  gradient_indices=cast(grad_indices, dtypes.int64), gradient_values=grad_values,
+                  gradient_shape=cast([] if grad_shape is None else grad_shape, dtypes.int64), has_known_shape=grad_shape is not None)
+
+    def apply_indexed_slices_grad(self, grad, local_step=0, name=None):
+        """Adds a gradient that is IndexedSlices."""
+        return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
+
+    def take_grad(self, num_required, name=None):
+        """The indices, values and shape of the average, once num_required gradients came."""
+        return op("SparseAccumulatorTakeGradient", name, handle=self._ref, num_required=num_required, dtype=self._dtype)
+
+    def take_indexed_slices_grad(self, num_required, name=None):
+        """The average as IndexedSlices."""
+        from weft._core.framework.graph import IndexedSlices
+        made = self.take_grad(num_required, name)
+        return IndexedSlices(made.values, made.indices, made.shape)

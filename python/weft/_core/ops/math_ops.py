@@ -72,6 +72,7 @@ segment_min SegmentMin data segment_ids
 segment_prod SegmentProd data segment_ids
 unsorted_segment_sum UnsortedSegmentSum data segment_ids num_segments
 unsorted_segment_max UnsortedSegmentMax data segment_ids num_segments
+sparse_matmul SparseMatMul a b transpose_a=False transpose_b=False a_is_sparse=False b_is_sparse=False
 sparse_segment_sum SparseSegmentSum data indices segment_ids
 sparse_segment_mean SparseSegmentMean data indices segment_ids
 cumsum_op Cumsum x axis=0 exclusive=False reverse=False

@@ -30,6 +30,7 @@ def load():
     tf.disable_eager_execution()
     tf.disable_control_flow_v2()
     tf.disable_resource_variables()
+    importlib.import_module("tensorflow.python.tf2").disable()  # Keras asks this for its initializers and types
     mend_slim(tf)
     tf.logging.set_verbosity(tf.logging.ERROR)
     return Names(tf, contrib=contrib(tf, tf_slim), python=importlib.import_module("tensorflow.python"))

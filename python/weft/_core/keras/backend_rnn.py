@@ -1,6 +1,7 @@
 """tf.keras.backend.rnn: a step function over the time axis, unrolled or as a loop."""
 import weft as tf
 from weft._core.framework.nest import flatten, map_structure, pack_like
+from weft._core.ops.special_math import where_v2
 
 
 def _swapped(x):
@@ -19,7 +20,7 @@ def _wide_mask(mask, like, fixed=1):
 
 def _chosen(mask, new, old):
     """Of each pair of tensors, the new one's rows where the mask is true."""
-    return [tf.where(_wide_mask(mask, n), n, o) for n, o in zip(new, old)]
+    return [where_v2(_wide_mask(mask, n), n, o) for n, o in zip(new, old)]
 
 
 class _Run:
@@ -57,9 +58,9 @@ class _Run:
         kept = found if self.all_outputs else found[-1:]
         stacked = pack_like(last, [tf.stack(parts) for parts in zip(*[flatten(f) for f in kept])])
         if masks is not None and self.zero_output:
-            last = map_structure(lambda x: tf.where(_wide_mask(masks[order[-1]], x), x, tf.zeros_like(x)), last)
+            last = map_structure(lambda x: where_v2(_wide_mask(masks[order[-1]], x), x, tf.zeros_like(x)), last)
             ordered = tf.stack([masks[i] for i in order][-len(kept):])
-            stacked = map_structure(lambda x: tf.where(_wide_mask(ordered, x, 2), x, tf.zeros_like(x)), stacked)
+            stacked = map_structure(lambda x: where_v2(_wide_mask(ordered, x, 2), x, tf.zeros_like(x)), stacked)
         return last, stacked
 
     def looped(self, input_length):

@@ -28,7 +28,7 @@ class InputLayer(Layer):
         self.batch_size, self.is_placeholder = batch_size, input_tensor is None
         if input_tensor is None:
             input_tensor = self._placeholder(batch_shape)
-        elif batch_shape is None:
+        elif input_tensor.shape.ndims is not None:
             batch_shape = tuple(input_tensor.shape.as_list())
         self._batch_input_shape = None if batch_shape is None else tuple(batch_shape)
         self._init_input_shape = None if batch_shape is None else tuple(batch_shape[1:])

@@ -186,7 +186,7 @@ class EinsumDense(Layer):
     def __init__(self, equation, output_shape, activation=None, bias_axes=None, kernel_initializer="glorot_uniform",
                  bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None,
                  kernel_constraint=None, bias_constraint=None, **kwargs):
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        super().__init__(**kwargs)  # as in TensorFlow, activity_regularizer has no effect on this layer
         self.equation, self.activation, self.bias_axes = equation, activations.get(activation), bias_axes
         self.partial_output_shape = list(output_shape) if isinstance(output_shape, (list, tuple)) else [output_shape]
         self.kernel_initializer, self.bias_initializer = initializers.get(kernel_initializer), initializers.get(bias_initializer)

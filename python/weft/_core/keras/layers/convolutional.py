@@ -308,6 +308,9 @@ class Conv3DTranspose(_Transpose, Conv3D):
 class SeparableConv(Conv):
     """A convolution of each channel by itself, followed by one that mixes the channels."""
 
+    _CONFIG = ("depth_multiplier", "depthwise_initializer", "pointwise_initializer", "depthwise_regularizer", "pointwise_regularizer",
+               "depthwise_constraint", "pointwise_constraint")
+
     def __init__(self, rank, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, depth_multiplier=1,
                  activation=None, use_bias=True, depthwise_initializer="glorot_uniform", pointwise_initializer="glorot_uniform",
                  bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
@@ -337,14 +340,6 @@ class SeparableConv(Conv):
             trainable=True, dtype=self.dtype)
         self._add_bias(self.filters)
         self.built = True
-
-    def get_config(self):
-        """As TensorFlow's: with the arguments of the two kernels, and those of the base class that it leaves there."""
-        order = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate", "groups", "activation", "use_bias",
-                 "kernel_initializer", "depth_multiplier", "depthwise_initializer", "pointwise_initializer", "bias_initializer",
-                 "depthwise_regularizer", "pointwise_regularizer", "bias_regularizer", "activity_regularizer", "depthwise_constraint",
-                 "pointwise_constraint", "bias_constraint")
-        return self._configured(order)
 
 
 class SeparableConv1D(SeparableConv):

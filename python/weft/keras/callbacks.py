@@ -13,10 +13,13 @@ from weft._core.keras.callbacks import (
     RemoteMonitor,
     TerminateOnNaN,
 )
+from weft._core.keras.callbacks_files import ModelCheckpoint
+from weft._core.keras.tensorboard import TensorBoard
 from weft._core.public import publish as _publish
 
 __all__ = [
     "BaseLogger", "CSVLogger", "Callback", "CallbackList", "EarlyStopping", "History", "LambdaCallback",
-    "LearningRateScheduler", "ProgbarLogger", "ReduceLROnPlateau", "RemoteMonitor", "TerminateOnNaN",
+    "LearningRateScheduler", "ModelCheckpoint", "ProgbarLogger", "ReduceLROnPlateau", "RemoteMonitor", "TensorBoard",
+    "TerminateOnNaN",
 ]
 __getattr__ = _publish(__name__)

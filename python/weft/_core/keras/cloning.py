@@ -109,6 +109,15 @@ def _json(value):
 
 # ---- from configurations ----
 
+def from_json(text):
+    """JSON with the tuples and shapes that TensorFlow marks."""
+    def decoded(found):
+        if found.get("class_name") in ("__tuple__", "TensorShape") and set(found) == {"class_name", "items"}:
+            return tuple(found["items"])
+        return found
+    return json.loads(text, object_hook=decoded)
+
+
 def layer_of(config, custom_objects=None):
     from weft.keras import layers
     return layers.deserialize(config, custom_objects=custom_objects) if hasattr(layers, "deserialize") else _found(config, custom_objects)
@@ -235,7 +244,7 @@ def model_from_config(config, custom_objects=None):
 
 
 def model_from_json(json_string, custom_objects=None):
-    return deserialized(json.loads(json_string), custom_objects)
+    return deserialized(from_json(json_string), custom_objects)
 
 
 def model_from_yaml(yaml_string, custom_objects=None):

@@ -4,6 +4,7 @@ Subclasses say which slots a variable has and which op updates it.  The ops are 
 """
 import weft as tf
 from weft._core.framework.build import op
+from weft._core.framework.trackable import Trackable
 from weft._core.keras import session as K
 from weft._core.keras.schedules import LearningRateSchedule
 from weft._core.ops.resource_variables import ResourceVariable
@@ -11,7 +12,7 @@ from weft._core.ops.resource_variables import ResourceVariable
 _KEYWORDS = {"clipnorm", "clipvalue", "lr", "decay", "global_clipnorm"}
 
 
-class Optimizer:
+class Optimizer(Trackable):
     """An optimizer of Keras; _prepare_local, _create_slots and _resource_apply_* make a subclass."""
 
     def __init__(self, name, gradient_aggregator=None, gradient_transformers=None, **kwargs):
@@ -133,6 +134,13 @@ class Optimizer:
 
     weights = property(lambda self: self._weights)
 
+    def _trackable_children(self):
+        """The count of steps, the hyperparameters and other variables, by their names; slots belong to variables."""
+        found = {} if self._iterations is None else {"iter": self._iterations}
+        found.update((k, v) for k, v in sorted(self._hyper.items()) if isinstance(v, tf.Variable))
+        found.update(self.__dict__.get("_extra_weights", {}))
+        return found
+
     def variables(self):
         return self._weights
 
@@ -144,6 +152,7 @@ class Optimizer:
         with tf.init_scope() if hasattr(tf, "init_scope") else tf.control_dependencies(None):
             made = ResourceVariable(value, trainable=bool(trainable), name=name, dtype=kind)
         K.track_variable(made)
+        self.__dict__.setdefault("_extra_weights", {})[name] = made
         return made
 
     def add_slot(self, var, slot_name, initializer="zeros", shape=None):
@@ -163,7 +172,8 @@ class Optimizer:
         return slots[slot_name]
 
     def get_slot(self, var, slot_name):
-        return self._slots[id(var)][slot_name]
+        """The slot of a variable; None if it has no such slot."""
+        return self._slots.get(id(var), {}).get(slot_name)
 
     def get_slot_names(self):
         return list(self._slot_names)
@@ -234,9 +244,7 @@ class Optimizer:
         for transform in self.gradient_transformers:
             kept = transform(kept)
         with tf.name_scope(self._name):
-            _ = self.iterations
-            self._create_hypers()
-            self._create_slots([v for _, v in kept])
+            self._create_all_weights([v for _, v in kept])
             state = self._prepare([v for _, v in kept])
             with tf.name_scope(name or self._name) as scope:
                 updates = [self._update(g, v, state) for g, v in kept]
@@ -264,6 +272,12 @@ class Optimizer:
         return self._resource_apply_sparse(tf.unsorted_segment_sum(grad, at, tf.shape(unique)[0]), handle, unique, **kwargs)
 
     # ---- what a subclass writes ----
+
+    def _create_all_weights(self, var_list):
+        """Makes all variables, so that they can be restored before the first step."""
+        _ = self.iterations
+        self._create_hypers()
+        self._create_slots(var_list)
 
     def _create_slots(self, var_list):
         pass
@@ -309,7 +323,7 @@ def _dense(grad):
     return tf.convert_to_tensor(grad) if isinstance(grad, tf.IndexedSlices) else grad
 
 
-class TFOptimizer:
+class TFOptimizer(Trackable):
     """An optimizer of tf.train that compile() was given."""
 
     def __init__(self, optimizer, iterations=None):
@@ -320,6 +334,9 @@ class TFOptimizer:
                 iterations = variable(0, dtype="int64", name="iterations")
         self.iterations = iterations
         K.track_optimizer(optimizer)
+
+    def _trackable_children(self):
+        return {"optimizer": self.optimizer, "global_step": self.iterations}
 
     def get_updates(self, loss, params):
         if not params:

@@ -27,10 +27,6 @@ class Sequential(Functional):
     def _nested_layers(self):
         return list(self._stack)
 
-    def _layers_to_save(self):
-        """The layers with the input layer, as checkpoints count them."""
-        return list(self._stack)
-
     def add(self, layer):
         """Adds a layer after the last."""
         if hasattr(layer, "_keras_history"):

@@ -90,4 +90,30 @@ tf.io.decode_and_crop_jpeg(uses.jpeg(), [1, 1, 3, 3]) ; channels=1, ratio=2, fan
     try_recover_truncated=True, acceptable_fraction=0.5, dct_method='INTEGER_ACCURATE'
 tf.image.adjust_jpeg_quality(PICTURE, 50)
 tf.image.random_jpeg_quality(PICTURE, 20, 90)
+# ---- dilation, CTC, averages, dropout ----
+tf.nn.dilation2d(IMAGE, FILTER[:, :, :, 0], [1, 1, 1, 1], [1, 1, 1, 1], 'SAME') ; strides=[1, 2, 2, 1], rates=[1, 2, 2, 1],
+    padding='VALID', filters=FILTER[:, :, :, 0], dilations=[1, 2, 2, 1]
+tf.nn.erosion2d(IMAGE, FILTER[:, :, :, 0], [1, 1, 1, 1], [1, 1, 1, 1], 'SAME')
+tf.nn.compute_average_loss(V) ; sample_weight=W, global_batch_size=8
+tf.nn.scale_regularization_loss(V)
+tf.nn.collapse_repeated([[1, 1, 2, 2, 0], [3, 3, 3, 1, 1]], [4, 5]) ; ; it[1]
+tf.nn.ctc_unique_labels([[3, 4, 4, 3], [5, 5, 6, 0]])
+tf.nn.ctc_loss_v2([[1, 2], [2, 1]], uses.logits_in_time(), [1, 2], [4, 4]) ; blank_index=0,
+    unique=tf.nn.ctc_unique_labels([[1, 2], [2, 1]])
+tf.nn.ctc_beam_search_decoder_v2(uses.logits_in_time(), [4, 3]) ; beam_width=2, top_paths=2
+tf.nn.experimental.stateless_dropout(X, 0.5, [1, 2]) ; rng_alg='auto_select', noise_shape=[3, 1]
+tf.nn.experimental.general_dropout(X, 0.5, uses.sampler) ; noise_shape=[3, 1]
+tf.quantization.quantize_and_dequantize(Y, -1.0, 1.0) ; signed_input=False, num_bits=4, range_given=True, round_mode='HALF_UP',
+    narrow_range=True
+tf.quantization.quantize_and_dequantize(Y, [-1.0, -1.0, -0.5], [1.0, 0.5, 1.0], axis=0)
+tf.quantization.quantize_and_dequantize_v2(Y, -1.0, 1.0) ; signed_input=False, num_bits=4, range_given=True,
+    round_mode='HALF_UP', narrow_range=True
+tf.quantization.quantize_and_dequantize_v2(Y, [-1.0, -1.0, -0.5], [1.0, 0.5, 1.0], axis=0)
+# ---- sound and signals ----
+tf.audio.encode_wav(X, 8000)
+tf.audio.decode_wav(uses.wav()) ; desired_channels=2, desired_samples=2
+tf.signal.kaiser_window(6) ; beta=3.0, dtype=tf.float64
+tf.signal.kaiser_bessel_derived_window(6) ; beta=3.0, dtype=tf.float64
+tf.signal.mdct(tf.reshape(IMAGE, [2, 108]), 8) ; window_fn=None, pad_end=True, norm='ortho'
+tf.signal.inverse_mdct(tf.reshape(IMAGE, [2, 27, 4])) ; window_fn=None, norm='ortho'
 """

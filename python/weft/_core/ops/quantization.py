@@ -1,5 +1,6 @@
 """tf.quantization.*: floats as small integers, and floats that are rounded as if they were."""
 from weft._core.framework import wrap
+from weft._core.framework.build import convert_to_tensor
 
 wrap.functions("""
 quantize QuantizeV2@quantize input min_range max_range T mode='MIN_COMBINED' round_mode='HALF_AWAY_FROM_ZERO' name=None narrow_range=False axis=-1 ensure_minimum_range=0.01
@@ -11,4 +12,57 @@ fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 n
 fake_quant_with_min_max_vars_gradient FakeQuantWithMinMaxVarsGradient gradients inputs min max num_bits=8 narrow_range=False
 fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel inputs min max num_bits=8 narrow_range=False
 fake_quant_with_min_max_vars_per_channel_gradient FakeQuantWithMinMaxVarsPerChannelGradient gradients inputs min max num_bits=8 narrow_range=False
+quantize_and_dequantize_op QuantizeAndDequantizeV2 input input_min input_max signed_input=True num_bits=8 range_given=False round_mode='HALF_TO_EVEN' name=None narrow_range=False axis=-1
+quantize_and_dequantize_v4_op QuantizeAndDequantizeV4 input input_min input_max signed_input=True num_bits=8 range_given=False round_mode='HALF_TO_EVEN' name=None narrow_range=False axis=-1
 """, globals())  # noqa: E501
+
+
+def _axis(input, axis):
+    """The axis from the front; None is -1, which means the whole tensor."""
+    if axis is None:
+        return -1
+    if axis < 0:
+        axis += convert_to_tensor(input).shape.ndims
+        if axis < 0:
+            raise ValueError("input should have known rank to use negative axis.")
+    return axis
+
+
+def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False, round_mode="HALF_TO_EVEN",
+                            name=None, narrow_range=False, axis=None):
+    """Floats rounded as if they had been integers of some bits.  The gradient passes through.
+
+    Args:
+      input: a tensor of floats.
+      input_min: the least value, if range_given.
+      input_max: the greatest value, if range_given.
+      signed_input: whether the integers have a sign.
+      num_bits: how many bits the integers have.
+      range_given: whether the range is given; else it is that of the input.
+      round_mode: 'HALF_TO_EVEN' or 'HALF_UP'.
+      name: a name for the operation.
+      narrow_range: whether the least integer is left out.
+      axis: the dimension whose slices have a range of their own, or None.
+    """
+    return quantize_and_dequantize_op(input, input_min, input_max, signed_input, num_bits, range_given, round_mode, name,  # noqa: F821
+                                      narrow_range, _axis(input, axis))
+
+
+def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False, round_mode="HALF_TO_EVEN",
+                               name=None, narrow_range=False, axis=None):
+    """As `quantize_and_dequantize`; the gradient is zero outside of the range.
+
+    Args:
+      input: a tensor of floats.
+      input_min: the least value, if range_given.
+      input_max: the greatest value, if range_given.
+      signed_input: whether the integers have a sign.
+      num_bits: how many bits the integers have.
+      range_given: whether the range is given; else it is that of the input.
+      round_mode: 'HALF_TO_EVEN' or 'HALF_UP'.
+      name: a name for the operation.
+      narrow_range: whether the least integer is left out.
+      axis: the dimension whose slices have a range of their own, or None.
+    """
+    return quantize_and_dequantize_v4_op(input, input_min, input_max, signed_input, num_bits, range_given, round_mode, name,  # noqa: F821
+                                         narrow_range, _axis(input, axis))

@@ -1,0 +1,204 @@
+/* spectrogram.c - the spectrum of sound over time, and mel-frequency cepstral coefficients of it. */
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "graph/kernel.h"
+#include "graph/op.h"
+#include "kernels/fft/fft.h"
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+/* ---- AudioSpectrogram ---- */
+
+static int64_t next_power(int64_t n) {
+  int64_t p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+
+typedef struct spectrogram {
+  int64_t samples, channels, window, stride, frames, length, bins; /* length: of the transform */
+  bool squared;
+} spectrogram;
+
+static spectrogram spectrogram_of(const weft_node *n, int64_t samples, int64_t channels) {
+  spectrogram s = {.samples = samples, .channels = channels, .window = weft__node_int(n, "window_size", 0)};
+  s.stride = weft__node_int(n, "stride", 0), s.squared = weft__node_bool(n, "magnitude_squared", false);
+  s.length = next_power(s.window), s.bins = 1 + s.length / 2;
+  s.frames = samples < 0 ? -1 : samples < s.window ? 0 : 1 + (samples - s.window) / s.stride;
+  return s;
+}
+
+/* One frame: a Hann window over the samples, transformed.  work: (length). */
+static void spectrogram_frame(const spectrogram *s, const fft *f, const float *x, fft_complex *work,
+                              fft_complex *scratch, float *y) {
+  memset(work, 0, (size_t)s->length * sizeof *work);
+  for (int64_t i = 0; i < s->window; i++)
+    work[i].re = (double)x[i * s->channels] * (0.5 - 0.5 * cos(2 * PI * (double)i / (double)s->window));
+  weft__fft_run(f, work, false, scratch);
+  for (int64_t b = 0; b < s->bins; b++) {
+    const double square = work[b].re * work[b].re + work[b].im * work[b].im;
+    y[b] = (float)(s->squared ? square : sqrt(square));
+  }
+}
+
+static weft_err spectrogram_cpu(kernel *k) {
+  const shape *x = &k->in[0]->shape;
+  if (x->rank != 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be 2-dimensional, got %s", weft__shape_text(x));
+  const spectrogram s = spectrogram_of(k->node, x->dim[0], x->dim[1]);
+  const shape made = SHAPE3(s.channels, s.frames, s.bins);
+  weft_tensor *out = weft__out(k, 0, &made);
+  if (!out) return weft__out_refused(&made);
+  if (weft__tensor_count(out) == 0) return WEFT_OK;
+  fft *f = NULL;
+  WEFT_TRY(weft__fft_create(&f, s.length));
+  fft_complex *work = weft__alloc_zero((size_t)(s.length + weft__fft_scratch(f)) + 1, sizeof *work);
+  if (work)
+    for (int64_t c = 0; c < s.channels; c++)
+      for (int64_t t = 0; t < s.frames; t++)
+        spectrogram_frame(&s, f, TENSOR_DATA(k->in[0], float) + t * s.stride * s.channels + c, work, work + s.length,
+                          TENSOR_DATA(out, float) + (c * s.frames + t) * s.bins);
+  weft__fft_destroy(f);
+  const weft_err err = work ? WEFT_OK : WEFT_OOM;
+  weft__free(work);
+  return err;
+}
+
+static weft_err spectrogram_infer(infer *s) {
+  shape x;
+  const int64_t size = weft__node_int(s->node, "window_size", 0), stride = weft__node_int(s->node, "stride", 0);
+  WEFT_TRY(weft__infer_rank(s, 0, 2, &x));
+  if (size <= 1) return weft__infer_fail(s, "window size must be > 1, got %lld", (long long)size);
+  if (stride <= 0) return weft__infer_fail(s, "stride must be strictly positive, got %lld", (long long)stride);
+  if (size > INT64_C(1) << 40) return weft__infer_fail(s, "window size %lld is too large", (long long)size);
+  const spectrogram made = spectrogram_of(s->node, x.dim[0], x.dim[1]);
+  s->out[0] = SHAPE3(made.channels, made.frames, made.bins);
+  return WEFT_OK;
+}
+
+/* ---- Mfcc ---- */
+
+/* Triangular filters with equal distances on the mel scale, and a cosine transform of their logarithms. */
+typedef struct mfcc {
+  int64_t bins, filters, coefficients;
+  double low, high;
+  int64_t start, end; /* the bins that count */
+  int64_t *band;      /* of each bin: the filter whose falling side it is on; -1: before the first center */
+  double *weight;     /* of that side */
+  double *energy;     /* (filters) */
+} mfcc;
+
+static double mel(double frequency) { return 1127 * log1p(frequency / 700); }
+
+static weft_err mfcc_read(const kernel *k, mfcc *m) {
+  const shape *x = &k->in[0]->shape;
+  if (x->rank != 3)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "spectrogram must be 3-dimensional, got %s",
+                             weft__shape_text(x));
+  *m = (mfcc){.bins = x->dim[2],
+              .filters = weft__node_int(k->node, "filterbank_channel_count", 40),
+              .coefficients = weft__node_int(k->node, "dct_coefficient_count", 13),
+              .low = (double)weft__node_float(k->node, "lower_frequency_limit", 20),
+              .high = (double)weft__node_float(k->node, "upper_frequency_limit", 4000)};
+  WEFT_TRY(weft__kernel_scalar(k, 1, "sample_rate"));
+  if (m->filters < 1 || m->coefficients < 1 || m->coefficients > m->filters || m->bins < 2 || m->low < 0 ||
+      !(m->low < m->high) || weft__tensor_int(k->in[1], 0) <= 0 || m->filters > INT32_MAX)
+    return weft__kernel_fail(
+        k, WEFT_INVALID_ARGUMENT,
+        "Mfcc initialization failed for channel count %lld, sample rate %lld, filterbank_channel_count "
+        "%lld, dct_coefficient_count %lld and frequencies from %g to %g",
+        (long long)m->bins, (long long)weft__tensor_int(k->in[1], 0), (long long)m->filters, (long long)m->coefficients,
+        m->low, m->high);
+  return WEFT_OK;
+}
+
+/* Where the bins lie between the centers of the filters. */
+static void mfcc_place(mfcc *m, double rate) {
+  const double mel_low = mel(m->low), apart = (mel(m->high) - mel_low) / (double)(m->filters + 1);
+  const double per_bin = 0.5 * rate / (double)(m->bins - 1);
+  m->start = (int64_t)(1.5 + m->low / per_bin);
+  m->end = m->high / per_bin < (double)m->bins ? (int64_t)(m->high / per_bin) : m->bins - 1;
+  int64_t filter = 0;
+  for (int64_t i = m->start; i <= m->end && i < m->bins; i++) {
+    const double at = mel((double)i * per_bin);
+    while (filter < m->filters && mel_low + apart * (double)(filter + 1) < at) filter++;
+    m->band[i] = filter - 1;
+    m->weight[i] = (mel_low + apart * (double)(filter + 1) - at) / apart;
+  }
+}
+
+static void mfcc_row(const mfcc *m, const float *x, float *y) {
+  for (int64_t f = 0; f < m->filters; f++) m->energy[f] = 0;
+  for (int64_t i = m->start; i <= m->end && i < m->bins; i++) {
+    const double root = sqrt((double)x[i]), part = root * m->weight[i];
+    if (m->band[i] >= 0) m->energy[m->band[i]] += part;
+    if (m->band[i] + 1 < m->filters) m->energy[m->band[i] + 1] += root - part;
+  }
+  for (int64_t f = 0; f < m->filters; f++) m->energy[f] = log(m->energy[f] < 1e-12 ? 1e-12 : m->energy[f]);
+  const double norm = sqrt(2 / (double)m->filters), angle = PI / (double)m->filters;
+  for (int64_t c = 0; c < m->coefficients; c++) {
+    double sum = 0;
+    for (int64_t f = 0; f < m->filters; f++) sum += norm * cos((double)c * angle * ((double)f + 0.5)) * m->energy[f];
+    y[c] = (float)sum;
+  }
+}
+
+static weft_err mfcc_cpu(kernel *k) {
+  const shape *x = &k->in[0]->shape;
+  mfcc m;
+  WEFT_TRY(mfcc_read(k, &m));
+  const shape s = SHAPE3(x->dim[0], x->dim[1], m.coefficients);
+  weft_tensor *out = weft__out(k, 0, &s);
+  if (!out) return weft__out_refused(&s);
+  m.band = weft__alloc_zero((size_t)m.bins + 1, sizeof *m.band);
+  m.weight = weft__alloc_zero((size_t)m.bins + 1, sizeof *m.weight);
+  m.energy = weft__alloc_zero((size_t)m.filters + 1, sizeof *m.energy);
+  const weft_err err = m.band && m.weight && m.energy ? WEFT_OK : WEFT_OOM;
+  if (!err) {
+    mfcc_place(&m, (double)weft__tensor_int(k->in[1], 0));
+    for (int64_t r = 0; r < x->dim[0] * x->dim[1]; r++)
+      mfcc_row(&m, TENSOR_DATA(k->in[0], float) + r * m.bins, TENSOR_DATA(out, float) + r * m.coefficients);
+  }
+  weft__free(m.band), weft__free(m.weight), weft__free(m.energy);
+  return err;
+}
+
+static weft_err mfcc_infer(infer *s) {
+  shape x;
+  WEFT_TRY(weft__infer_rank(s, 0, 3, &x));
+  WEFT_TRY(weft__infer_rank(s, 1, 0, NULL));
+  s->out[0] = SHAPE3(x.dim[0], x.dim[1], weft__node_int(s->node, "dct_coefficient_count", 13));
+  return WEFT_OK;
+}
+
+/* ---- cases ---- */
+
+static const op_case spectrogram_cases[] = {
+    {"f32[40,2] rand", NULL, "window_size=10 stride=5", CASE_NO_GRAD},
+    {"f32[40,1] rand", NULL, "window_size=16 stride=7 magnitude_squared=true", CASE_NO_GRAD},
+    {"f32[5,1] rand", "f32[1,0,9] 0", "window_size=10 stride=5", CASE_NO_GRAD},
+    {"f32[40,2] rand", "error INVALID_ARGUMENT", "window_size=1 stride=5", 0},
+    {"f32[40,2] rand", "error INVALID_ARGUMENT", "window_size=10 stride=0", 0},
+    {0},
+};
+static const op_case mfcc_cases[] = {
+    {"f32[1,2,33] pos; i32[] 8000", NULL, "filterbank_channel_count=10 dct_coefficient_count=5", CASE_NO_GRAD},
+    {"f32[2,2,65] pos; i32[] 16000", NULL,
+     "upper_frequency_limit=3000.0 lower_frequency_limit=100.0 filterbank_channel_count=8 dct_coefficient_count=4",
+     CASE_NO_GRAD},
+    {"f32[1,2,33] pos; i32[] 8000", NULL, NULL, CASE_NO_GRAD},
+    {"f32[1,2,33] pos; i32[] 8000", "error INVALID_ARGUMENT", "dct_coefficient_count=50", 0},
+    {0},
+};
+
+OPS(spectrogram) = {
+    {"AudioSpectrogram(input:float) -> (spectrogram:float) | window_size:int stride:int magnitude_squared:bool=false",
+     "The spectrum of sound over time.", .infer = spectrogram_infer, .cpu = spectrogram_cpu,
+     .cases = spectrogram_cases},
+    {"Mfcc(spectrogram:float, sample_rate:int32) -> (output:float) | upper_frequency_limit:float=4000 "
+     "lower_frequency_limit:float=20 filterbank_channel_count:int=40 dct_coefficient_count:int=13",
+     "Mel-frequency cepstral coefficients of a spectrum.", .infer = mfcc_infer, .cpu = mfcc_cpu, .cases = mfcc_cases},
+    {0},
+};

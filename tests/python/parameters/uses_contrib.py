@@ -161,6 +161,20 @@ class ContribUses:
             self._bucket_cell = self.cell(5)
         return self.tf.contrib.legacy_seq2seq.embedding_rnn_seq2seq(encoder, decoder, self._bucket_cell, 5, 5, 4)
 
+    # ---- small modules ----
+
+    def spots(self):
+        return self.tf.constant([[[1.0, 1.0], [3.0, 4.0], [1.0, 4.0], [4.0, 1.0], [2.0, 3.0]]])
+
+    def counts(self):
+        """A table of how often words occur."""
+        lookup = self.tf.contrib.lookup
+        start = lookup.KeyValueTensorInitializer(["a", "b", "c"], self.tf.constant([5, 3, 1], self.tf.int64))
+        return lookup.HashTable(start, 0)
+
+    def slope(self, y, t):
+        return y * self.tf.cast(t, self.tf.float32) * 0.5
+
     # ---- cells ----
 
     def run_cell(self, cell):

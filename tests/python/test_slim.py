@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+import scripts
 from both import compare, oracle, outcome, weft
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "parameters"))
@@ -301,3 +302,24 @@ def test_summaries_of_tensors():
         return {str(i): m for i, m in enumerate(made)} | {"names": [m.op.name for m in made],
                                                           "held": [t.op.name for t in tf.get_collection(tf.GraphKeys.SUMMARIES)]}
     in_both(program)
+
+
+def test_a_program_trains_from_records_and_evaluates(tmp_path):
+    code, out, err = scripts.run(scripts.PROGRAMS / "slim_records.py", cwd=tmp_path)
+    assert code == 0, err
+    found = dict(zip(*[iter(out.splitlines()[-1].split())] * 2))
+    assert float(found["accuracy"]) >= 0.9 and float(found["recall"]) >= 0.8, (out, err)
+    assert "conv1/weights:0 (float32_ref 3x3x3x8) [216, bytes: 864]" in out and "Total size of variables: 1978" in out, out
+    assert "INFO:tensorflow:Evaluation [2/2]" in err and (tmp_path / "train" / "model.ckpt-60.index").exists(), err
+
+
+def test_proximal_policy_optimization_is_the_same_line_by_line(tmp_path, capsys):
+    code, out, err = scripts.run(scripts.PROGRAMS / "ppo.py", cwd=tmp_path)
+    assert code == 0, err
+    source = (scripts.PROGRAMS / "ppo.py").read_text().replace("import tensorflow as tf\n", "")
+    with oracle.Graph().as_default():
+        exec(compile(source, "ppo.py", "exec"), {"tf": oracle, "__name__": "__main__"})
+    theirs = capsys.readouterr().out
+    assert out.splitlines()[:4] == theirs.splitlines()[:4] and len(theirs.splitlines()) == 12
+    lengths = [[float(line.split()[3]) for line in text.splitlines()] for text in (out, theirs)]
+    assert np.mean(lengths[0][-4:]) > 30 and np.mean(lengths[1][-4:]) > 30, (out, theirs)

@@ -1,4 +1,5 @@
 """tf.estimator: models as functions, with the loops around them."""
+from weft._core.contrib.estimators import add_metrics
 from weft._core.estimator.canned import (
     BaselineClassifier,
     BaselineRegressor,
@@ -35,16 +36,16 @@ from weft._core.train.hooks import (
     SummarySaverHook,
 )
 from weft._core.train.warm_start import VocabInfo
-from weft.estimator import export, inputs, tpu
+from weft.estimator import experimental, export, inputs, tpu
 
 __all__ = [
-    "BaselineClassifier", "BaselineRegressor", "BestExporter", "CheckpointSaverHook", "CheckpointSaverListener", "DNNClassifier",
-    "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator", "EstimatorSpec",
-    "EvalSpec", "Exporter", "FeedFnHook",
-    "FinalExporter", "FinalOpsHook", "GlobalStepWaiterHook", "LatestExporter", "LinearClassifier", "LinearRegressor",
-    "LoggingTensorHook", "ModeKeys", "NanLossDuringTrainingError", "NanTensorHook", "ProfilerHook", "RunConfig",
-    "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues",
-    "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "TrainSpec", "VocabInfo", "WarmStartSettings", "export",
-    "inputs", "tpu", "train_and_evaluate",
+    "BaselineClassifier", "BaselineRegressor", "BestExporter", "CheckpointSaverHook", "CheckpointSaverListener",
+    "DNNClassifier", "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator",
+    "EstimatorSpec", "EvalSpec", "Exporter", "FeedFnHook", "FinalExporter", "FinalOpsHook", "GlobalStepWaiterHook",
+    "LatestExporter", "LinearClassifier", "LinearRegressor", "LoggingTensorHook", "ModeKeys",
+    "NanLossDuringTrainingError", "NanTensorHook", "ProfilerHook", "RunConfig", "SecondOrStepTimer", "SessionRunArgs",
+    "SessionRunContext", "SessionRunHook", "SessionRunValues", "StepCounterHook", "StopAtStepHook",
+    "SummarySaverHook", "TrainSpec", "VocabInfo", "WarmStartSettings", "add_metrics", "experimental", "export", "inputs", "tpu",
+    "train_and_evaluate",
 ]
 __getattr__ = _publish(__name__)

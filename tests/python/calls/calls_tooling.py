@@ -164,3 +164,134 @@ def checkpoints_one_after_the_other(tf):
         tf.train.Saver([v]).save(sess, "c/model", global_step=3)
     return list(tf.train.checkpoints_iterator("c", timeout=0)), list(
         tf.train.checkpoints_iterator("none", timeout=0, timeout_fn=lambda: True))
+
+
+def line_model(tf):
+    def model_fn(features, labels, mode):
+        w = tf.get_variable("w", [1], initializer=tf.zeros_initializer())
+        y = features["x"] * w
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            outputs = {"serving_default": tf.estimator.export.PredictOutput({"y": y})}
+            return tf.estimator.EstimatorSpec(mode, {"y": y}, export_outputs=outputs)
+        loss = tf.reduce_mean(tf.square(y - labels))
+        train = tf.train.GradientDescentOptimizer(0.02).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, {"y": y}, loss, train)
+    return model_fn
+
+
+def line_input(tf):
+    x = np.float32([[1], [2], [3], [4]])
+    return lambda: tf.data.Dataset.from_tensor_slices(({"x": x}, 2 * x)).repeat(2).batch(4)
+
+
+@case(nodes=False)
+def metrics_are_added_to_an_estimator(tf):
+    model = tf.estimator.Estimator(line_model(tf), "m")
+    model.train(line_input(tf), steps=2)
+    more = tf.estimator.add_metrics(model, lambda labels, predictions: {"far": tf.metrics.mean_absolute_error(labels, predictions["y"])})
+    wrong = None
+    try:
+        tf.estimator.add_metrics(model, lambda nothing: {})
+    except ValueError as e:
+        wrong = str(e).partition("has following")[2]
+    return sorted((k, float(v)) for k, v in more.evaluate(line_input(tf)).items()), wrong
+
+
+@case(nodes=False)
+def a_training_stops_early(tf):
+    often = dict(run_every_secs=None, run_every_steps=1)
+    found = []
+    for name, make in (
+            ("higher", lambda m: tf.estimator.experimental.stop_if_higher_hook(m, "loss", 1e-9, **often)),
+            ("lower", lambda m: tf.estimator.experimental.stop_if_lower_hook(m, "loss", 1e-9, min_steps=1, **often)),
+            ("increase", lambda m: tf.estimator.experimental.stop_if_no_increase_hook(m, "loss", 1, **often)),
+            ("decrease", lambda m: tf.estimator.experimental.stop_if_no_decrease_hook(m, "loss", 100, **often))):
+        model = tf.estimator.Estimator(line_model(tf), name)
+        for _ in range(2):
+            model.train(line_input(tf), steps=1, hooks=[make(model)])
+            model.evaluate(line_input(tf))
+        model.train(line_input(tf), steps=2, hooks=[make(model)])
+        found.append((name, int(model.get_variable_value("global_step"))))
+    for wrong in (lambda m: tf.estimator.experimental.make_early_stopping_hook(m, 3),
+                  lambda m: tf.estimator.experimental.make_early_stopping_hook(m, lambda: True, run_every_secs=1, run_every_steps=1)):
+        try:
+            wrong(model)
+        except (TypeError, ValueError) as e:
+            found.append(type(e).__name__)
+    return found
+
+
+@case(nodes=False)
+def an_evaluator_in_memory(tf):
+    model = tf.estimator.Estimator(line_model(tf), "m")
+    hook = tf.estimator.experimental.InMemoryEvaluatorHook(model, line_input(tf), every_n_iter=1, name="memory")
+    model.train(line_input(tf), hooks=[hook], steps=2)
+    return int(model.get_variable_value("global_step"))
+
+
+@case(alone=True)
+def predictors(tf):
+    model = tf.estimator.Estimator(line_model(tf), "m")
+    model.train(line_input(tf), steps=2)
+    serving = tf.estimator.export.build_raw_serving_input_receiver_fn({"x": tf.placeholder(tf.float32, [None, 1], name="x")})
+    x = np.float32([[3], [5]])
+    want = x * model.get_variable_value("w")
+    of_model = tf.contrib.predictor.from_estimator(model, serving)
+    np.testing.assert_allclose(of_model({"x": x})["y"], want, rtol=1e-6)
+    folder = model.export_savedmodel("e", serving)
+    of_files = tf.contrib.predictor.from_saved_model(folder)
+    np.testing.assert_allclose(of_files({"x": x})["y"], want, rtol=1e-6)
+    by_name = tf.contrib.predictor.from_saved_model(folder, input_names={"a": of_files.feed_tensors["x"].name},
+                                                    output_names={"b": of_files.fetch_tensors["y"].name})
+    np.testing.assert_allclose(by_name({"a": x})["b"], want, rtol=1e-6)
+    for make, said in ((lambda: of_files({"z": x}), "unexpected keys"),
+                       (lambda: tf.contrib.predictor.from_saved_model(folder, "none"), "none"),
+                       (lambda: tf.contrib.predictor.from_saved_model(folder, input_names={}), "both be specified")):
+        try:
+            make()
+        except ValueError as e:
+            assert said in str(e), e
+        else:
+            raise AssertionError(said)
+
+
+@case(alone=True)
+def features_are_forwarded_and_gradients_clipped(tf):
+    model = tf.estimator.Estimator(line_model(tf), "m")
+    model.train(line_input(tf), steps=1)
+    more = tf.contrib.estimator.forward_features(model, "x")
+    first = next(more.predict(line_input(tf)))
+    assert sorted(first) == ["x", "y"] and first["x"].tolist() == [1.0]
+    assert sorted(tf.contrib.estimator.read_eval_metrics(model.eval_dir())) == []
+    v = tf.Variable([3.0, 4.0])
+    step = tf.contrib.estimator.clip_gradients_by_norm(tf.train.GradientDescentOptimizer(1.0), 0.5).minimize(tf.reduce_sum(tf.square(v)))
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        sess.run(step)
+        np.testing.assert_allclose(sess.run(v), [2.7, 3.6], rtol=1e-5)
+
+
+@case(alone=True)
+def estimators_of_contrib(tf):
+    x, y = np.float32([[1, 2], [2, 1], [1.5, 2.5], [3, 0.5]]), np.array([0, 1, 0, 1])
+    columns = tf.contrib.learn.infer_real_valued_columns_from_input(x)
+    model = tf.contrib.learn.DNNClassifier(hidden_units=[4], feature_columns=columns, n_classes=2, model_dir="d",
+                                           optimizer=tf.train.GradientDescentOptimizer(0.1),
+                                           config=tf.contrib.learn.RunConfig(tf_random_seed=3))
+    monitor = tf.contrib.learn.monitors.ValidationMonitor(x, y, every_n_steps=5)
+    model.fit(x=x, y=y, steps=60, monitors=[monitor])
+    found = model.evaluate(x=x, y=y, steps=1, metrics={"right": tf.contrib.learn.MetricSpec(
+        tf.contrib.metrics.streaming_accuracy, prediction_key=tf.contrib.learn.PredictionKey.CLASSES)})
+    weights = [model.get_variable_value("dnn/%s" % n) for n in (
+        "hiddenlayer_0/weights", "hiddenlayer_0/biases", "logits/weights", "logits/biases")]
+    hidden = np.maximum(x @ weights[0] + weights[1], 0)
+    logits = hidden @ weights[2] + weights[3]
+    assert list(model.predict(x)) == (logits[:, 0] > 0).astype(int).tolist()
+    np.testing.assert_allclose(np.array(list(model.predict_proba(x)))[:, 1], 1 / (1 + np.exp(-logits[:, 0])), rtol=1e-4)
+    loss = np.mean(np.log1p(np.exp(-logits[:, 0] * (2 * y - 1))))
+    np.testing.assert_allclose([found["loss"], found["right"]], [loss, np.mean((logits[:, 0] > 0) == y)], rtol=1e-4)
+    line = tf.contrib.learn.LinearRegressor(columns, model_dir="l", optimizer=tf.train.FtrlOptimizer(0.5))
+    tf.contrib.learn.SKCompat(line).fit(x, x[:, 0].astype(np.float32), steps=100)
+    assert "linear/bias_weight" in line.get_variable_names() and abs(next(line.predict(x)) - 1) < 0.3
+    words = tf.contrib.learn.preprocessing.VocabularyProcessor(3, min_frequency=0)
+    assert [r.tolist() for r in words.fit_transform(["a cat", "a dog saw it"])] == [[1, 2, 0], [1, 3, 4]] and len(words.vocabulary_) == 6

@@ -702,6 +702,12 @@ class Uses(uses_contrib.ContribUses):
         self.entered_session.__enter__()
         return x
 
+    def exported(self):
+        """(an estimator after a step, the folder of its SavedModel)"""
+        made = self.tf.estimator.Estimator(self.model, "m", params={"rate": 0.1})
+        made.train(self.input_fn, steps=1)
+        return made, made.export_savedmodel("exported", self.serving)
+
     # ---- tf.contrib.learn ----
 
     def x_column(self):

@@ -149,7 +149,12 @@ def _pair(value):
 
 
 def _format(data_format):
-    return core._format({None: "channels_last", "NHWC": "channels_last", "NCHW": "channels_first"}.get(data_format, data_format))
+    """TensorFlow's name of the layout, and where two numbers for height and width go in four."""
+    if data_format not in (None, "NHWC", "NCHW", "channels_last", "channels_first"):
+        raise ValueError("data_format has to be either NCHW or NHWC, not %r" % (data_format,))
+    if data_format in ("NCHW", "channels_first"):
+        return "NCHW", lambda two: [1, 1] + two
+    return "NHWC", lambda two: [1] + two + [1]
 
 
 @add_arg_scope

@@ -1,0 +1,16 @@
+"""tf.estimator.experimental: hooks that stop a training or evaluate during it."""
+from weft._core.contrib.estimators import (
+    InMemoryEvaluatorHook,
+    make_early_stopping_hook,
+    stop_if_higher_hook,
+    stop_if_lower_hook,
+    stop_if_no_decrease_hook,
+    stop_if_no_increase_hook,
+)
+from weft._core.public import publish as _publish
+
+__all__ = [
+    "InMemoryEvaluatorHook", "make_early_stopping_hook", "stop_if_higher_hook", "stop_if_lower_hook",
+    "stop_if_no_decrease_hook", "stop_if_no_increase_hook",
+]
+__getattr__ = _publish(__name__)

@@ -24,6 +24,10 @@ class Uses(uses_contrib.ContribUses):
     def __init__(self, tf):
         self.tf = tf
 
+    def shorter(self, shape):
+        """A shape, or a tensor that holds one, without its first dimension."""
+        return shape[1:]
+
     def halve(self, x):
         return x * 0.5
 

@@ -201,6 +201,56 @@ def test_functions_of_tf_layers():
     both(program, same_nodes=False, tolerance=1e-4)
 
 
+def test_layers_that_prepare_inputs():
+    alike("L.Rescaling(2.0, 1.0)", [None, 3])
+    alike('L.Resizing(3, 2, "nearest")', [None, 4, 4, 2])
+    alike("L.CenterCrop(2, 3)", [None, 4, 4, 2])
+    alike("L.CenterCrop(6, 6)", [None, 4, 4, 2])
+    alike("L.Normalization(mean=[1.0, 2.0, 3.0], variance=[4.0, 1.0, 2.0], invert=True)", [None, 3])
+    alike("L.Normalization()", [None, 3])
+
+
+def test_categories_as_numbers_and_rows():
+    def program(tf):
+        L, ids = tf.keras.layers, tf.constant([[1, 2, 1], [0, 3, 3]])
+        return [L.CategoryEncoding(4)(ids), L.CategoryEncoding(4, "count")(ids), L.CategoryEncoding(4, "one_hot")(ids[:, :1]),
+                L.CategoryEncoding(4, "count")(ids, count_weights=tf.cast(ids, tf.float32)),
+                L.Discretization([0.5, 2.0])(tf.cast(ids, tf.float32)),
+                L.Hashing(5)(ids), L.Hashing(5, salt=3)(ids), L.Hashing(5, mask_value=1)(ids), L.Hashing(9)(tf.constant(["a", "b"]))]
+    both(program, same_nodes=False)
+
+
+def test_dense_features():
+    def program(tf):
+        L, fc = tf.keras.layers, tf.feature_column
+        n, c = fc.numeric_column("n"), fc.categorical_column_with_vocabulary_list("c", ["a", "b", "d"])
+        e, h = fc.embedding_column(c, 2), fc.embedding_column(fc.categorical_column_with_identity("h", 5), 3, combiner="sum")
+        layer = L.DenseFeatures([n, fc.numeric_column("m", (2,)), fc.bucketized_column(n, [0.0, 1.0]), e, fc.indicator_column(c), h])
+        features = {"n": tf.constant([[1.0], [2.0]]), "m": tf.ones([2, 2]), "c": tf.constant([["a"], ["d"]]),
+                    "h": tf.constant([[1, 2], [3, 4]])}
+        fixed, columns = L.DenseFeatures([n, e], name="q", trainable=False), {}
+        made = [layer(features), layer(features), fixed(features, cols_to_output_tensors=columns)]
+        slopes = [tf.convert_to_tensor(g) for g in tf.gradients(made[0], layer.trainable_weights)]
+        return made + slopes + [[v.name for v in tf.global_variables()], [v.name for v in tf.trainable_variables()],
+                                [m.name for m in made], sorted(c.name for c in columns), [v.op.type for v in layer.weights]]
+    both(program, same_nodes=False)
+
+
+def test_cudnn_layers_compute_what_the_usual_ones_do():
+    """TensorFlow has no kernel of them for processors; the usual layers with the same weights are the oracle."""
+    tf, L = weft, weft.keras.layers
+    with tf.Graph().as_default():
+        x = tf.constant(np.random.RandomState(0).randn(2, 4, 3).astype(np.float32))
+        lstm, gru = L.CuDNNLSTM(2, bias_initializer="ones"), L.CuDNNGRU(2, bias_initializer="ones")
+        usual = [L.LSTM(2, recurrent_activation="sigmoid"), L.GRU(2, recurrent_activation="sigmoid", reset_after=True)]
+        made, others = [lstm(x), gru(x)], [layer(x) for layer in usual]
+        k, r, b = lstm.get_weights()
+        usual[0].set_weights([k, r, b[:8] + b[8:]])
+        k, r, b = gru.get_weights()
+        usual[1].set_weights([k, r, b.reshape(2, 6)])
+        compare(tf.keras.backend.get_session().run(made), tf.keras.backend.get_session().run(others))
+
+
 def test_a_layer_of_the_program_tracks_what_it_holds():
     def program(tf):
         L = tf.keras.layers

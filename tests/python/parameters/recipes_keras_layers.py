@@ -170,6 +170,22 @@ tf.keras.layers.AdditiveAttention() ; use_scale=False ; it.get_config()
 tf.keras.layers.MultiHeadAttention(2, 3) ; num_heads=1, key_dim=2, value_dim=2, dropout=0.5, use_bias=False, output_shape=5,
     attention_axes=(1,) ; it.get_config()
 tf.keras.layers.EinsumDense('ab,bc->ac', 2) ; output_shape=3, bias_axes='c', activation='relu' ; it.get_config()
+# ---- inputs ----
+tf.keras.layers.DenseFeatures([tf.feature_column.numeric_column('n', 2)]) ; feature_columns=[tf.feature_column.numeric_column('n', (1, 2))],
+    partitioner=None ; it({'n': tf.ones([2, 2])})
+tf.keras.layers.Rescaling(2.0) ; scale=3.0, offset=1.0 ; it(X)
+tf.keras.layers.Resizing(3, 2) ; height=2, width=3, interpolation='nearest', crop_to_aspect_ratio=False ; it(IMAGE)
+tf.keras.layers.CenterCrop(3, 2) ; height=2, width=3 ; it(IMAGE)
+tf.keras.layers.Normalization(mean=1.0, variance=2.0) ; axis=None, invert=True ; it(X)
+tf.keras.layers.CategoryEncoding(4) ; num_tokens=5, output_mode='count', sparse=False ; it(M)
+tf.keras.layers.Discretization([0.5]) ; bin_boundaries=[1.0], num_bins=None, epsilon=0.1, output_mode='count', sparse=False ; it(X)
+tf.keras.layers.Hashing(5) ; num_bins=4, mask_value=1, salt=3, output_mode='count', sparse=False ; it(M)
+tf.keras.layers.experimental.preprocessing.PreprocessingLayer(name='a') ; ; it.get_config()
+tf.keras.layers.experimental.RandomFourierFeatures(4) ; output_dim=5, kernel_initializer='laplacian', scale=2.0 ; it.get_config()
+tf.keras.layers.CuDNNLSTM(2) ; units=3, unit_forget_bias=False, recurrent_initializer='ones', recurrent_regularizer='l2',
+    recurrent_constraint='non_neg', return_sequences=True, return_state=True, go_backwards=True, stateful=True ; it.get_config()
+tf.keras.layers.CuDNNGRU(2) ; units=3, recurrent_initializer='ones', recurrent_regularizer='l2', recurrent_constraint='non_neg',
+    return_sequences=True, return_state=True, go_backwards=True, stateful=True ; it.get_config()
 # ---- initializers ----
 tf.keras.initializers.TruncatedNormal() ; mean=1.0, stddev=2.0, seed=3 ; it.get_config()
 tf.keras.initializers.deserialize('ones') ; config='zeros', custom_objects={'ones': tf.keras.initializers.Zeros}, use_legacy_format=True ;

@@ -172,6 +172,10 @@ class GRUCell(_UnitsCell):
     def _bias_shape(self):
         return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
 
+    def _biases(self):
+        """The biases of the inputs and of the state."""
+        return array_ops.unstack(self.bias)
+
     def call(self, inputs, states, training=None):
         before = states[0] if is_nested(states) else states
         masks = self.get_dropout_mask_for_cell(inputs, training, count=3)
@@ -180,7 +184,7 @@ class GRUCell(_UnitsCell):
         if self.use_bias:
             bias = self.bias if not self.reset_after else None
             if self.reset_after:
-                bias, recurrent_bias = array_ops.unstack(self.bias)
+                bias, recurrent_bias = self._biases()
         if self.implementation == 1:
             z, candidate = self._by_gate(inputs, before, masks, recurrent_masks, bias, recurrent_bias)
         else:
@@ -253,6 +257,9 @@ class LSTMCell(_UnitsCell):
                                      self.bias_initializer((n * 2,), *args, **kwargs)], -1)
         return bias
 
+    def _with_bias(self, z):
+        return nn.bias_add(z, self.bias)
+
     def call(self, inputs, states, training=None):
         before, carry = states
         masks = self.get_dropout_mask_for_cell(inputs, training, count=4)
@@ -271,7 +278,7 @@ class LSTMCell(_UnitsCell):
         else:
             z = backend.dot(inputs * masks[0] if 0 < self.dropout < 1 else inputs, self.kernel)
             z = z + backend.dot(before, self.recurrent_kernel)
-            z = nn.bias_add(z, self.bias) if self.use_bias else z
+            z = self._with_bias(z) if self.use_bias else z
             part = array_ops.split(z, num_or_size_splits=4, axis=1).__getitem__
         i, f = gate(part(0)), gate(part(1))
         carry = f * carry + i * act(part(2))

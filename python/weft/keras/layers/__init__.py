@@ -38,6 +38,9 @@ from weft._core.keras.layers.core import (
     RepeatVector,
     Reshape,
 )
+from weft._core.keras.layers.cudnn_recurrent import CuDNNGRU, CuDNNLSTM
+from weft._core.keras.layers.dtype_behavior import disable_v2_dtype_behavior, enable_v2_dtype_behavior
+from weft._core.keras.layers.features import DenseFeatures
 from weft._core.keras.layers.locally_connected import LocallyConnected1D, LocallyConnected2D
 from weft._core.keras.layers.merge import (
     Add,
@@ -84,6 +87,7 @@ from weft._core.keras.layers.pooling import (
     MaxPooling2D,
     MaxPooling3D,
 )
+from weft._core.keras.layers.preprocessing import CategoryEncoding, CenterCrop, Discretization, Hashing, Normalization, Rescaling, Resizing
 from weft._core.keras.layers.recurrent import GRU, LSTM, RNN, SimpleRNN
 from weft._core.keras.layers.recurrent_cells import AbstractRNNCell, GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
 from weft._core.keras.layers.regularization import (
@@ -109,25 +113,28 @@ from weft._core.keras.layers.reshaping import (
 from weft._core.keras.layers.serialization import deserialize, serialize
 from weft._core.keras.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
 from weft._core.public import publish as _publish
+from weft.keras.layers import experimental
 
 __all__ = [
-    "AbstractRNNCell", "Activation", "ActivityRegularization", "Add", "AdditiveAttention", "AlphaDropout",
+    "experimental", "AbstractRNNCell", "Activation", "ActivityRegularization", "Add", "AdditiveAttention", "AlphaDropout",
     "Attention", "Average", "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "AvgPool1D", "AvgPool2D",
-    "AvgPool3D", "BatchNormalization", "Bidirectional", "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D",
-    "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "Convolution1D",
-    "Convolution1DTranspose", "Convolution2D", "Convolution2DTranspose", "Convolution3D", "Convolution3DTranspose",
-    "Cropping1D", "Cropping2D", "Cropping3D", "Dense", "DepthwiseConv1D", "DepthwiseConv2D", "Dot", "Dropout", "ELU",
+    "AvgPool3D", "BatchNormalization", "Bidirectional", "CategoryEncoding", "CenterCrop", "Concatenate", "Conv1D",
+    "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "ConvLSTM1D", "ConvLSTM2D",
+    "ConvLSTM3D", "Convolution1D", "Convolution1DTranspose", "Convolution2D", "Convolution2DTranspose",
+    "Convolution3D", "Convolution3DTranspose", "Cropping1D", "Cropping2D", "Cropping3D", "CuDNNGRU", "CuDNNLSTM",
+    "Dense", "DenseFeatures", "DepthwiseConv1D", "DepthwiseConv2D", "Discretization", "Dot", "Dropout", "ELU",
     "EinsumDense", "Embedding", "Flatten", "GRU", "GRUCell", "GaussianDropout", "GaussianNoise",
     "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalAvgPool1D",
     "GlobalAvgPool2D", "GlobalAvgPool3D", "GlobalMaxPool1D", "GlobalMaxPool2D", "GlobalMaxPool3D",
-    "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D", "Identity", "Input", "InputLayer", "InputSpec",
-    "LSTM", "LSTMCell", "Lambda", "Layer", "LayerNormalization", "LeakyReLU", "LocallyConnected1D",
+    "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D", "Hashing", "Identity", "Input", "InputLayer",
+    "InputSpec", "LSTM", "LSTMCell", "Lambda", "Layer", "LayerNormalization", "LeakyReLU", "LocallyConnected1D",
     "LocallyConnected2D", "Masking", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxPooling1D", "MaxPooling2D",
-    "MaxPooling3D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "PReLU", "Permute", "RNN", "ReLU",
-    "RepeatVector", "Reshape", "SeparableConv1D", "SeparableConv2D", "SeparableConvolution1D",
-    "SeparableConvolution2D", "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D", "SpatialDropout2D",
-    "SpatialDropout3D", "StackedRNNCells", "Subtract", "ThresholdedReLU", "TimeDistributed", "UpSampling1D",
-    "UpSampling2D", "UpSampling3D", "Wrapper", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D", "add", "average",
-    "concatenate", "deserialize", "dot", "maximum", "minimum", "multiply", "serialize", "subtract",
+    "MaxPooling3D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute",
+    "RNN", "ReLU", "RepeatVector", "Rescaling", "Reshape", "Resizing", "SeparableConv1D", "SeparableConv2D",
+    "SeparableConvolution1D", "SeparableConvolution2D", "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D",
+    "SpatialDropout2D", "SpatialDropout3D", "StackedRNNCells", "Subtract", "ThresholdedReLU", "TimeDistributed",
+    "UpSampling1D", "UpSampling2D", "UpSampling3D", "Wrapper", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D",
+    "add", "average", "concatenate", "deserialize", "disable_v2_dtype_behavior", "dot", "enable_v2_dtype_behavior",
+    "maximum", "minimum", "multiply", "serialize", "subtract",
 ]
 __getattr__ = _publish(__name__)

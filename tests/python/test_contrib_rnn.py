@@ -267,3 +267,58 @@ def test_wrappers_stand_around_their_cells():
     want = plain(w[scope + "/embedding"][[1, 2, 3]], np.zeros((ROWS, N)), scope)
     np.testing.assert_allclose(ids[0], want, rtol=1e-4, atol=1e-5)
     assert {"look/attention_cell_wrapper/attention/attn_w", "look/attention_cell_wrapper/attn_output_projection/kernel"} <= set(w)
+
+
+def test_a_grid_lstm_is_two_lstms_in_numpy():
+    x, n = X[:, 0], 2
+    with tf.Graph().as_default(), tf.Session() as sess:
+        cell = rnn.GridLSTMCell(n, use_peepholes=True, feature_size=2, frequency_skip=2, num_frequency_blocks=[3])
+        state = cell.state_tuple_type(*[tf.constant(RNG_STATE[i]) for i in range(6)])
+        out, new = cell(tf.constant(x), state)
+        sess.run([v.assign(np.sin(np.arange(v.shape.num_elements()) + i).reshape(v.shape.as_list()))
+                  for i, v in enumerate(tf.trainable_variables())])
+        w = dict(zip([v.op.name.removeprefix("grid_lstm_cell/") for v in tf.trainable_variables()], sess.run(tf.trainable_variables())))
+        out, new = sess.run([out, new])
+    assert {"W_f_0_0", "B_t_0", "W_F_diag_freqt_0", "W_O_diag_timef_0"} <= set(w)
+    m_freq = c_freq = np.zeros((ROWS, n))
+    outs, states = [], []
+    for k in range(3):
+        c_time, m_time = RNG_STATE[2 * k], RNG_STATE[2 * k + 1]
+        both = np.concatenate([x[:, 2 * k:2 * k + 2], m_time, m_freq], 1)
+        made = {}
+        for side, kind, c in (("f", "freq", c_freq), ("t", "time", c_time)):
+            i, j, f, o = np.split(both @ w["W_%s_0_0" % side] + w["B_%s_0" % side], 4, 1)
+
+            def seen(gate, a, b, kind=kind):
+                return w["W_%s_diag_%sf_0" % (gate, kind)] * a + w["W_%s_diag_%st_0" % (gate, kind)] * b
+            keep, take = sigmoid(f + 1 + seen("F", c_freq, c_time)), sigmoid(i + seen("I", c_freq, c_time))
+            made[side] = (keep * c + take * np.tanh(j), o, seen)
+        (new_freq, o_freq, by_freq), (new_time, o_time, by_time) = made["f"], made["t"]
+        m_freq = sigmoid(o_freq + by_freq("O", new_freq, new_time)) * np.tanh(new_freq)
+        m_time = sigmoid(o_time + by_time("O", new_freq, new_time)) * np.tanh(new_time)
+        c_freq = new_freq
+        outs += [m_time, m_freq]
+        states += [new_time, m_time]
+    np.testing.assert_allclose(out, np.concatenate(outs, 1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(new, states, rtol=1e-4, atol=1e-5)
+
+
+RNG_STATE = np.random.RandomState(9).randn(6, ROWS, 2).astype(np.float32)
+
+
+def test_a_fused_lstm_has_the_gradient_of_its_steps():
+    """BlockLSTM and a loop of steps, with a look at c and a limit of it."""
+    for peephole, limit in ((False, None), (True, 0.2)):
+        found = []
+        for looped in (False, True):
+            with tf.Graph().as_default(), tf.Session() as sess:
+                cell, x = rnn.LSTMBlockFusedCell(N, use_peephole=peephole, cell_clip=limit), tf.constant(X.transpose(1, 0, 2))
+                if looped:
+                    cell._call_cell = lambda i, c, h, dtype, lengths, cell=cell: cell._loop(i, c, h, dtype)
+                out, state = cell(x, dtype=tf.float32, sequence_length=[4, 3, 1])
+                variables = tf.trainable_variables()
+                grads = tf.gradients(tf.reduce_sum(out ** 2) + tf.reduce_sum(state[0]), variables + [x])
+                sess.run([v.assign(np.cos(np.arange(v.shape.num_elements())).reshape(v.shape.as_list())) for v in variables])
+                found.append(sess.run([out, *state, *grads]))
+        for ours, theirs in zip(*found):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)

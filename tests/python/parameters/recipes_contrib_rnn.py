@@ -7,6 +7,16 @@ tf.contrib.rnn.LayerNormBasicLSTMCell(4) ; input_size=4, activation=tf.nn.relu, 
     dropout_prob_seed=3, reuse=True ; [uses.run_cell(it), it._seed, it._input_size]
 tf.contrib.rnn.TimeFreqLSTMCell(2, feature_size=2) ; cell_clip=0.1, initializer=tf.constant_initializer(0.5),
     num_unit_shards=2, feature_size=3, frequency_skip=2, reuse=True ; it(X, tf.ones([3, 12]))
+tf.contrib.rnn.GridLSTMCell(2, True, feature_size=2, frequency_skip=2, num_frequency_blocks=[2]) ; cell_clip=0.1,
+    initializer=tf.constant_initializer(0.5), num_unit_shards=2, use_peepholes=False, start_freqindex_list=[0],
+    end_freqindex_list=[4], state_is_tuple=False, reuse=True ; it(X, it.zero_state(3, tf.float32))
+tf.contrib.rnn.GridLSTMCell(2, feature_size=2, frequency_skip=1, num_frequency_blocks=[2], start_freqindex_list=[1],
+    end_freqindex_list=[4]) ; start_freqindex_list=[0], end_freqindex_list=[3], frequency_skip=2, feature_size=3, cell_clip=0.1,
+    initializer=tf.constant_initializer(0.5), reuse=True ; it(X, it.zero_state(3, tf.float32))
+tf.contrib.rnn.BidirectionalGridLSTMCell(2, feature_size=2, frequency_skip=1, num_frequency_blocks=[2],
+    start_freqindex_list=[0], end_freqindex_list=[3]) ; backward_slice_offset=1, start_freqindex_list=[1],
+    end_freqindex_list=[4], frequency_skip=2, feature_size=3, cell_clip=0.1, initializer=tf.constant_initializer(0.5),
+    reuse=True ; it(X, it.zero_state(3, tf.float32))
 tf.contrib.rnn.PhasedLSTMCell(4) ; reuse=True ; it((X[:, :1], X), it.zero_state(3, tf.float32))
 tf.contrib.rnn.GLSTMCell(4) ; initializer=tf.constant_initializer(0.5), num_proj=2, number_of_groups=2,
     activation=tf.nn.relu, reuse=True ; uses.run_cell(it)

@@ -1,11 +1,13 @@
 """Networks of tf.contrib.rnn that take all steps at once, and cells with the variables of TensorFlow's block cells.
 
-A block cell computes what LSTMCell or GRUCell computes.  Here it is built of the same ops as they are.
+A block cell computes what LSTMCell or GRUCell computes.  Here it is built of the same ops as they are, and so has a gradient;
+LSTMBlockFusedCell is one BlockLSTM.
 """
 import abc
 
 import weft as tf
 from weft._core.contrib.rnn.parts import LayerRNNCell, LSTMStateTuple, clipped
+from weft._core.framework.build import op
 from weft._core.framework.graph import Tensor
 from weft._core.nn.rnn import _turned
 
@@ -63,7 +65,9 @@ def _lstm_step(x, c, h, kernel, bias, diagonals, forget_bias, limit):
 
     def gate(value, w, seen):
         return tf.sigmoid(value if w is None else value + w * seen)
-    new_c = clipped(gate(f + forget_bias, wf, c) * c + gate(i, wi, c) * tf.tanh(j), limit)
+    new_c = gate(f + forget_bias, wf, c) * c + gate(i, wi, c) * tf.tanh(j)
+    if limit is not None:  # the gradient of TensorFlow's ops does not see the limit
+        new_c += tf.stop_gradient(clipped(new_c, limit) - new_c)
     return new_c, gate(o, wo, new_c) * tf.tanh(new_c)
 
 
@@ -144,6 +148,18 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         self._setup(num_units, forget_bias, cell_clip, use_peephole)
 
     def _call_cell(self, inputs, initial_cell_state, initial_output, dtype, sequence_length):
+        if tf.as_dtype(dtype) not in (tf.float16, tf.float32):
+            return self._loop(inputs, initial_cell_state, initial_output, dtype)
+        zeros = tf.zeros([self._num_units], dtype)
+        wci, wcf, wco = self._diagonals or (zeros, zeros, zeros)
+        longest = tf.shape(inputs)[0] if sequence_length is None else tf.reduce_max(sequence_length)
+        made = op("BlockLSTM", None, seq_len_max=tf.cast(longest, tf.int64), x=inputs, cs_prev=initial_cell_state,
+                  h_prev=initial_output, w=self._kernel, wci=wci, wcf=wcf, wco=wco, b=self._bias, forget_bias=self._forget_bias,
+                  cell_clip=-1.0 if self._cell_clip is None else self._cell_clip, use_peephole=self._use_peephole)
+        return made[1], made[6]
+
+    def _loop(self, inputs, initial_cell_state, initial_output, dtype):
+        """The same one step after the other, for types that BlockLSTM does not take."""
         steps = tf.shape(inputs)[0]
         given = tf.TensorArray(inputs.dtype, size=steps).unstack(inputs)
         made = [tf.TensorArray(dtype, size=steps, element_shape=s.shape) for s in (initial_cell_state, initial_output)]

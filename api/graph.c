@@ -89,6 +89,17 @@ void weft_scope_gradient(weft_graph *g, const char *op_type, const char *gradien
   weft__b_pushed(g, weft__scope_push_gradient(g, op_type, gradient));
 }
 void weft_scope_pop(weft_graph *g) { weft__scope_pop(g); }
+int weft_scope_depth(const weft_graph *g) { return weft__scope_depth(g); }
+
+weft_parked *weft_scope_park(weft_graph *g, int depth) {
+  parked_scopes *p = NULL;
+  keep(g, weft__scope_park(g, depth, &p));
+  return (weft_parked *)p;
+}
+
+void weft_scope_unpark(weft_graph *g, weft_parked *p) {
+  if (p) keep(g, weft__scope_unpark(g, (parked_scopes *)p));
+}
 
 /* ---- functions of the program that are called while nodes are added ---- */
 

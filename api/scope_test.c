@@ -45,3 +45,31 @@ TEST(collections_hold_names) {
   EXPECT_EQ_INT(weft_collection_size(g, "nothing"), 0);
   weft_graph_destroy(g);
 }
+
+TEST(parked_scopes_go_on_where_they_were) {
+  weft_graph *g;
+  EXPECT_OK(weft_graph_create(&g));
+  const weft_out first = weft_scalar(g, WEFT_FLOAT, 1);
+  weft_scope_name(g, "outer");
+  const int depth = weft_scope_depth(g);
+  weft_scope_name(g, "one");
+  weft_scope_control(g, 1, &first);
+  weft_parked *p = weft_scope_park(g, depth);
+  EXPECT(p != NULL);
+  EXPECT_EQ_STR(weft_scope_prefix(g), "outer");
+  weft_scope_name(g, "two");
+  const weft_out beneath = weft_scalar(g, WEFT_FLOAT, 2);
+  weft_scope_pop(g);
+  weft_scope_unpark(g, p);
+  EXPECT_EQ_STR(weft_scope_prefix(g), "outer/one");
+  const weft_out inside = weft_mul(g, beneath, beneath);
+  EXPECT_EQ_STR(weft_node_name(weft_graph_node(g, beneath.node)), "outer/two/Const");
+  EXPECT_EQ_STR(weft_node_name(weft_graph_node(g, inside.node)), "outer/one/Mul");
+  EXPECT_EQ_INT(weft_node_control_count(weft_graph_node(g, beneath.node)), 0);
+  EXPECT_EQ_INT(weft_node_control_count(weft_graph_node(g, inside.node)), 1);
+  while (weft_scope_depth(g)) weft_scope_pop(g);
+  EXPECT(weft_scope_park(g, 7) == NULL);
+  EXPECT_ERR(weft_graph_error(g), WEFT_INVALID_ARGUMENT, "above depth 7");
+  weft_graph_clear_error(g);
+  weft_graph_destroy(g);
+}

@@ -55,7 +55,7 @@ const scope_entry *weft__scope_top(const scope *s, scope_kind kind) {
 
 /* Room for the gap that each control(None) on the stack will leave is made when it is entered, so that popping
  * cannot fail. */
-static weft_err reserve_gap(scope *s) {
+weft_err weft__scope_reserve_gap(scope *s) {
   int need = s->n_gap + 1;
   for (int i = 0; i < s->n; i++) need += s->entry[i].kind == SCOPE_CONTROL && s->entry[i].clear;
   if (need <= s->cap_gap) return WEFT_OK;
@@ -299,7 +299,7 @@ weft_err weft__scope_push_control(weft_graph *g, int n, const int *node_ids) {
       return weft__fail(WEFT_INVALID_ARGUMENT, "control_dependencies: node %d is not one of the graph's %d",
                         node_ids[i], g->n_node);
   if (n < 0) {
-    WEFT_TRY(reserve_gap(g->scope));
+    WEFT_TRY(weft__scope_reserve_gap(g->scope));
   } else if (n > 0) {
     if (!(e.id = weft__alloc((size_t)n * sizeof *e.id))) return WEFT_OOM;
     memcpy(e.id, node_ids, (size_t)n * sizeof *e.id);

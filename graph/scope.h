@@ -45,6 +45,12 @@ void weft__scope_pop(weft_graph *g);
 int weft__scope_depth(const weft_graph *g);
 void weft__scope_pop_to(weft_graph *g, int depth);
 
+/* Takes the scopes above `depth` off the stack and keeps them, with the counts of default names of variable scopes.
+ * Unparking puts them back on top of what is there then, sets the counts, and frees p, also on failure. */
+typedef struct parked_scopes parked_scopes;
+weft_err weft__scope_park(weft_graph *g, int depth, parked_scopes **out);
+weft_err weft__scope_unpark(weft_graph *g, parked_scopes *p);
+
 /* tf.name_scope: uniquified below the current one; "a/b/" re-enters exactly; NULL or "" is the root.
  * INVALID_ARGUMENT "'...' is not a valid scope name". */
 weft_err weft__scope_push_name(weft_graph *g, const char *name);

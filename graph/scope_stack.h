@@ -48,6 +48,11 @@ struct scope {
 /* Takes over what the entry owns, also on failure. */
 weft_err weft__scope_push(scope *s, scope_entry e);
 const scope_entry *weft__scope_top(const scope *s, scope_kind kind); /* NULL if none */
+/* Makes room for one more gap than the scopes on the stack may need. */
+weft_err weft__scope_reserve_gap(scope *s);
+/* How often each name of a variable scope was opened: a copy that the caller frees, and the way back to it. */
+weft_err weft__variable_counts_save(weft_graph *g, int **count, int *n);
+void weft__variable_counts_set(weft_graph *g, const int *count, int n);
 /* Undoes the variable part of a scope. */
 void weft__variable_frame_leave(scope *s, void *frame);
 void weft__variable_store_destroy(variable_store *v);

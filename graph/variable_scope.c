@@ -133,23 +133,36 @@ static void clear_below(opened *o) {
   }
 }
 
+static void restore_counts(const map *m, const int *saved, int n) {
+  for (int i = 0; i < m->used; i++) set_count(m->entries[i].value, i < n ? saved[i] : 0);
+}
+
 /* Once a scope is left, default names below it start over. */
 void weft__variable_frame_leave(scope *s, void *frame) {
   variable_frame *f = frame;
   const map *m = &s->variables->opened;
-  for (int i = 0; f->saved && i < m->used; i++) set_count(m->entries[i].value, i < f->n_saved ? f->saved[i] : 0);
+  if (f->saved) restore_counts(m, f->saved, f->n_saved);
   opened *here = f->saved ? NULL : weft__map_get(m, f->scope->name);
   if (here) clear_below(here);
   weft__free(f->saved);
   weft__free(f);
 }
 
-static weft_err save_counts(const variable_store *v, variable_frame *f) {
-  f->n_saved = v->opened.used;
-  f->saved = weft__alloc((size_t)(f->n_saved + 1) * sizeof *f->saved);
-  if (!f->saved) return WEFT_OOM;
-  for (int i = 0; i < f->n_saved; i++) f->saved[i] = ((opened *)v->opened.entries[i].value)->count;
+static weft_err save_counts(const variable_store *v, int **saved, int *n) {
+  *n = v->opened.used;
+  *saved = weft__alloc((size_t)(*n + 1) * sizeof **saved);
+  if (!*saved) return WEFT_OOM;
+  for (int i = 0; i < *n; i++) (*saved)[i] = ((opened *)v->opened.entries[i].value)->count;
   return WEFT_OK;
+}
+
+weft_err weft__variable_counts_save(weft_graph *g, int **count, int *n) {
+  variable_store *v = store_of(g);
+  return v ? save_counts(v, count, n) : WEFT_OOM;
+}
+
+void weft__variable_counts_set(weft_graph *g, const int *count, int n) {
+  restore_counts(&g->scope->variables->opened, count, n);
 }
 
 /* ---- entering ---- */
@@ -217,7 +230,7 @@ static weft_err push_frame(weft_graph *g, const variable_scope_opts *o, variable
   variable_frame *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
   f->scope = s;
-  weft_err err = o->again ? save_counts(g->scope->variables, f) : WEFT_OK;
+  weft_err err = o->again ? save_counts(g->scope->variables, &f->saved, &f->n_saved) : WEFT_OK;
   if (err == WEFT_OK) err = open_count(g, s->name);
   if (err != WEFT_OK) {
     weft__free(f->saved);

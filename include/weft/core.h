@@ -258,6 +258,12 @@ WEFT_API void weft_scope_container(weft_graph *g, const char *container);
  * name: they get the attribute `_gradient_op_type`. */
 WEFT_API void weft_scope_gradient(weft_graph *g, const char *op_type, const char *gradient);
 WEFT_API void weft_scope_pop(weft_graph *g);
+/* Takes the scopes above `depth` off, for work beneath them, and puts them back later; tf.distribute's replicas build their
+ * parts of a graph by turns with it.  weft_scope_unpark frees p.  NULL: the graph has an error. */
+typedef struct weft_parked weft_parked;
+WEFT_API int weft_scope_depth(const weft_graph *g);
+WEFT_API weft_parked *weft_scope_park(weft_graph *g, int depth);
+WEFT_API void weft_scope_unpark(weft_graph *g, weft_parked *p);
 /* The name scope we are in ("a/b", "" at the root); a full name in it that nobody has, taken from now on if `take`.
  * Both are valid until the next call. */
 WEFT_API const char *weft_scope_prefix(const weft_graph *g);

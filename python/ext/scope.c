@@ -368,7 +368,31 @@ static PyObject *scope_gradient(PyObject *self, PyObject *args) {
   return pushed(self);
 }
 
+/* park(depth) -> what unpark takes, once */
+static PyObject *park(PyObject *self, PyObject *args) {
+  int depth;
+  if (!PyArg_ParseTuple(args, "i", &depth)) return NULL;
+  weft_parked *p = weft_scope_park(of(self), depth);
+  return p ? PyCapsule_New(p, "weft.parked", NULL) : ext_raise_graph(of(self));
+}
+
+static PyObject *unpark(PyObject *self, PyObject *capsule) {
+  weft_parked *p = PyCapsule_GetPointer(capsule, "weft.parked");
+  if (!p || PyCapsule_SetName(capsule, "weft.parked.used") != 0) return NULL;
+  weft_scope_unpark(of(self), p);
+  if (weft_graph_error(of(self))) return ext_raise_graph(of(self));
+  Py_RETURN_NONE;
+}
+
+static PyObject *depth(PyObject *self, PyObject *none) {
+  (void)none;
+  return PyLong_FromLong(weft_scope_depth(of(self)));
+}
+
 PyMethodDef ext_scope_methods[] = {
+    {"depth", depth, METH_NOARGS, "How many scopes are open."},
+    {"park", park, METH_VARARGS, "park(depth) -> the scopes above depth, for unpark"},
+    {"unpark", unpark, METH_O, "unpark(parked): opens the scopes again"},
     {"scope_name", scope_name, METH_VARARGS, "scope_name(name or None)"},
     {"scope_device", scope_device, METH_O, "scope_device(text, None or function(name, op, device))"},
     {"replica", replica, METH_VARARGS, "replica(ps_tasks, ps_device, worker_device, by_bytes)"},

@@ -25,4 +25,65 @@ tf.contrib.checkpoint.object_metadata(tf.train.Checkpoint(v=uses.variable()).sav
     str(it)
 tf.contrib.checkpoint.list_objects(tf.train.Checkpoint(v=uses.variable())) ; root=tf.train.Checkpoint() ; len(it)
 tf.Module() ; name='given' ; it.name
+# ---- tf.distribute ----
+tf.variable_creator_scope(uses.creator) ; variable_creator=uses.other_creator ; uses.entered(it, lambda:
+    tf.get_variable('v', [2]))
+tf.distribute.RunOptions() ; experimental_enable_dynamic_batch_size=False, experimental_bucketizing_dynamic_shape=True,
+    experimental_xla_options=3 ; str(it[:2])
+tf.distribute.InputContext() ; num_input_pipelines=3, input_pipeline_id=1, num_replicas_in_sync=2 ; [str(it),
+    it.num_replicas_in_sync]
+tf.distribute.MirroredStrategy(['/cpu:0']) ; devices=['/cpu:0', '/cpu:1'],
+    cross_device_ops=tf.distribute.HierarchicalCopyAllReduce() ; it.extended.worker_devices
+tf.distribute.MirroredStrategy(['/cpu:0', '/cpu:1']) ; cross_device_ops=tf.distribute.ReductionToOneDevice('/cpu:1') ;
+    uses.summed(it)
+tf.distribute.OneDeviceStrategy('/cpu:0') ; device='/cpu:1' ; it.extended.worker_devices
+tf.distribute.Strategy(tf.distribute.OneDeviceStrategy('/cpu:0').extended) ;
+    extended=tf.distribute.MirroredStrategy(['/cpu:1']).extended ; it.extended.worker_devices
+tf.distribute.StrategyExtended(tf.distribute.OneDeviceStrategy('/cpu:0')) ; ; ''
+tf.distribute.ReplicaContext(tf.distribute.OneDeviceStrategy('/cpu:0'), 0) ;
+    strategy=tf.distribute.MirroredStrategy(['/cpu:0', '/cpu:1']), replica_id_in_sync_group=0 ; it.num_replicas_in_sync
+tf.distribute.ReductionToOneDevice() ; reduce_to_device='/cpu:1', accumulation_fn=None ;
+    uses.summed(tf.distribute.MirroredStrategy(['/cpu:0', '/cpu:1'], it))
+tf.distribute.ReductionToOneDevice() ; accumulation_fn=lambda values: values[0] * 2.0 ;
+    uses.summed(tf.distribute.MirroredStrategy(['/cpu:0', '/cpu:1'], it))
+tf.distribute.HierarchicalCopyAllReduce() ; num_packs=-1 ; ''
+tf.distribute.NcclAllReduce() ; num_packs=-1 ; ''
+tf.distribute.experimental_set_strategy(None) ; strategy=None ; str(tf.distribute.has_strategy())
+tf.distribute.experimental.CommunicationOptions() ; bytes_per_pack=-1, timeout_seconds=3.0,
+    implementation=tf.distribute.experimental.CommunicationImplementation.RING ; [it.bytes_per_pack, it.timeout_seconds,
+    str(it.implementation)]
+tf.distribute.experimental.CollectiveHints() ; bytes_per_pack=5, timeout_seconds=3.0 ; [it.bytes_per_pack,
+    it.timeout_seconds]
+tf.distribute.experimental.CentralStorageStrategy(['/cpu:0']) ; compute_devices=['/cpu:0', '/cpu:1'],
+    parameter_device='/cpu:1' ; [it.extended.worker_devices, it.extended.parameter_devices]
+tf.distribute.experimental.ParameterServerStrategy(uses.resolver()) ; cluster_resolver=uses.resolver(1) ;
+    uses.entered(it.scope(), lambda: tf.get_variable('v', [2]).device)
+tf.distribute.experimental.MultiWorkerMirroredStrategy() ;
+    communication=tf.distribute.experimental.CollectiveCommunication.RING, cluster_resolver=uses.resolver(1) ;
+    it.num_replicas_in_sync
+tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec({'worker': ['a:1', 'b:1']})) ; master='m:1',
+    task_type='worker', task_id=1, environment='e', num_accelerators={'GPU': 2}, rpc_layer='grpc' ; [it.master(),
+    it.master('worker', 0), it.task_type, it.task_id, it.environment, str(it.num_accelerators())]
+tf.distribute.cluster_resolver.TFConfigClusterResolver() ; task_type='worker', task_id=1, rpc_layer='grpc',
+    environment='e' ; [it.task_type, it.task_id, it.rpc_layer, it.environment, it.master()]
+tf.distribute.cluster_resolver.UnionResolver(uses.resolver()) ; ; it.cluster_spec().as_dict()
+tf.distribute.cluster_resolver.KubernetesClusterResolver(override_client=uses.Pods()) ;
+    job_to_label_mapping={'ps': ['a']}, tf_server_port=7, rpc_layer='other' ; [it.cluster_spec().as_dict(),
+    it.master(sorted(it.cluster_spec().jobs)[0], 0)]
+tf.contrib.distribute.MirroredStrategy(['/cpu:0']) ; devices=['/cpu:0', '/cpu:1'] ; it.extended.worker_devices
+tf.contrib.distribute.MirroredStrategy(['/cpu:0']) ; num_gpus=2, num_gpus_per_worker=2, auto_shard_dataset=True ; ''
+tf.contrib.distribute.MirroredStrategy(['/cpu:0', '/cpu:1']) ;
+    cross_device_ops=tf.distribute.ReductionToOneDevice('/cpu:1') ; uses.summed(it)[0]
+tf.contrib.distribute.ParameterServerStrategy() ; num_gpus_per_worker=99 ; it.extended.worker_devices
+tf.contrib.distribute.CollectiveAllReduceStrategy() ; num_gpus_per_worker=99,
+    communication=tf.distribute.experimental.CollectiveCommunication.RING ; [it.extended.worker_devices,
+    str(it._communication)]
+tf.distribute.cluster_resolver.SlurmClusterResolver(uses.slurm(), 8888, 2, 1, 1, False) ; port_base=9000, rpc_layer='other',
+    jobs={'ps': 1, 'worker': 1} ; [it.cluster_spec().as_dict(), list(it.get_task_info()), it.master()]
+tf.distribute.cluster_resolver.GCEClusterResolver('p', 'z', 'g', 1, credentials=None, service=1) ; project='q', zone='y',
+    instance_group='h', port=2, task_type='ps', task_id=1, rpc_layer='other', service=None ; [it.task_type, it.task_id,
+    it.rpc_layer]
+tf.contrib.distribute.DistributeConfig() ; train_distribute=1, eval_distribute=2, remote_cluster=3 ; list(it)
+tf.contrib.distribute.CentralStorageStrategy(compute_devices=['/cpu:0']) ; compute_devices=['/cpu:0', '/cpu:1'],
+    parameter_device='/cpu:1' ; [it.extended.worker_devices, it.extended.parameter_devices]
 """

@@ -1,5 +1,6 @@
 """The public functions of the front end, and which recipe calls which of them."""
 import ast
+import enum
 import inspect
 import types
 
@@ -85,6 +86,8 @@ def recipes(weft, written):
 
 
 def parameterized(function):
+    if isinstance(function, enum.EnumMeta):
+        return False
     try:
         return bool(inspect.signature(function).parameters)
     except (TypeError, ValueError):

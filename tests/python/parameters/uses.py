@@ -1,5 +1,6 @@
 """What recipes do with a result that is not a tensor: an optimizer trains, a data set is read to its end."""
 import base64
+import os
 
 import numpy as np
 import uses_contrib
@@ -57,6 +58,37 @@ class Uses(uses_contrib.ContribUses):
     def captured(self):
         """One module per graph."""
         return self.tf.get_default_graph().__dict__.setdefault("_captured", self.tf.Module())
+
+    def creator(self, next_creator, **kwargs):
+        return next_creator(**dict(kwargs, name="created"))
+
+    def other_creator(self, next_creator, **kwargs):
+        return next_creator(**dict(kwargs, name="other"))
+
+    def resolver(self, task=0):
+        tf = self.tf
+        spec = tf.train.ClusterSpec({"ps": ["a:1"], "worker": ["b:1"]})
+        return tf.distribute.cluster_resolver.SimpleClusterResolver(spec, task_type="worker", task_id=task)
+
+    def summed(self, strategy):
+        """A sum over replicas, and the device where it is."""
+        with strategy.scope():
+            made = strategy.reduce("SUM", strategy.run(lambda: self.tf.constant([1.0, 2.0])), axis=None)
+        return made.op.inputs[0].device, made
+
+    def slurm(self):
+        """The environment of the second of two tasks, and their jobs."""
+        os.environ.update(SLURM_PROCID="1", SLURM_STEP_NUM_TASKS="2", SLURM_STEP_NODELIST="n[1-2]", SLURM_STEP_TASKS_PER_NODE="1(x2)",
+                          SLURM_NTASKS="2")
+        return {"worker": 2}
+
+    class Pods:
+        """A client of Kubernetes with one pod."""
+
+        def list_pod_for_all_namespaces(self, label_selector):
+            from types import SimpleNamespace as Space
+            pod = Space(metadata=Space(name=label_selector), status=Space(phase="Running", host_ip="10.0.0.1"))
+            return Space(items=[pod])
 
     def managed(self, manager):
         """The checkpoints that three saves leave."""

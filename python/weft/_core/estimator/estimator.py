@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 
+from weft._core.distribute.values import PerReplica, ReduceOp
 from weft._core.estimator import inputs
 from weft._core.estimator.export import export_model
 from weft._core.estimator.run_config import RunConfig
@@ -135,14 +136,22 @@ class Estimator(metaclass=Named):
             ps_tasks=self._config.num_ps_replicas, cluster=self._config.cluster_spec,
             worker_device="/job:%s/task:%d" % (self._config.task_type, self._config.task_id))
 
-    def _call_input_fn(self, input_fn, mode):
+    def _call_input_fn(self, input_fn, mode, input_context=None):
         given = dict(mode=mode, params=self.params, config=self._config)
+        if input_context is not None:
+            given["input_context"] = input_context
         with device("/cpu:0"):
             return input_fn(**{k: v for k, v in given.items() if k in _names(input_fn)})
 
-    def _features_and_labels(self, input_fn, mode):
+    def _features_and_labels(self, input_fn, mode, strategy=None):
         """(features, labels, hooks) of an input_fn, which gives tensors or a dataset."""
-        made, hooks = self._call_input_fn(input_fn, mode), []
+        hooks = []
+        if strategy is None:
+            made = self._call_input_fn(input_fn, mode)
+        else:
+            iterator = strategy.make_input_fn_iterator(lambda context: self._call_input_fn(input_fn, mode, context))
+            hooks.append(_InitializeDataset(iterator))
+            made = iterator.get_next()
         if hasattr(made, "make_initializable_iterator"):
             iterator = made.make_initializable_iterator()
             hooks.append(_InitializeDataset(iterator))
@@ -199,11 +208,36 @@ class Estimator(metaclass=Named):
             return 0
 
     def _train(self, input_fn, hooks, listeners):
+        if self._config.train_distribute is not None:
+            return self._train_distributed(self._config.train_distribute, input_fn, hooks, listeners)
         graph = self._graph()
         with graph.as_default(), device(self._device()):
             step = get_or_create_global_step()
             features, labels, more = self._features_and_labels(input_fn, ModeKeys.TRAIN)
             spec = self._call_model_fn(features, labels, ModeKeys.TRAIN)
+            if not any(t.op.name == "loss" for t in graph.get_collection(GraphKeys.SUMMARIES)):
+                summary.scalar("loss", spec.loss)
+            graph.add_to_collection(GraphKeys.LOSSES, spec.loss)
+            with control_dependencies([spec.train_op]):
+                step_now = identity(step, name="step_after_training")
+            return self._train_with(spec, more + hooks, listeners, step_now)
+
+    def _train_distributed(self, strategy, input_fn, hooks, listeners):
+        """Training in a strategy: model_fn is called for each replica."""
+        config = self._config
+        if config.cluster_spec.jobs:
+            strategy.configure(config.session_config, config.cluster_spec, config.task_type, config.task_id)
+        strategy._scale_losses_for_estimator = True
+        with self._graph().as_default() as graph, strategy.scope():
+            step = get_or_create_global_step()
+            features, labels, more = self._features_and_labels(input_fn, ModeKeys.TRAIN, strategy)
+            specs = []
+            strategy.extended.call_for_each_replica(
+                lambda f, t: specs.append(self._call_model_fn(f, t, ModeKeys.TRAIN)), args=(features, labels))
+            parts = PerReplica([s.loss for s in specs])
+            loss = strategy.reduce(ReduceOp.SUM if getattr(graph, "_last_loss_reduction", None) == "weighted_sum" else ReduceOp.MEAN,
+                                   parts, axis=None)
+            spec = specs[0]._replace(loss=loss, train_op=group(*[s.train_op for s in specs]))
             if not any(t.op.name == "loss" for t in graph.get_collection(GraphKeys.SUMMARIES)):
                 summary.scalar("loss", spec.loss)
             graph.add_to_collection(GraphKeys.LOSSES, spec.loss)
@@ -262,6 +296,8 @@ class Estimator(metaclass=Named):
             logging.info("Could not find trained model in model_dir: %s, running initialization to evaluate.", self.model_dir)
         if steps is not None and steps <= 0:
             raise ValueError("Must specify steps > 0, given: %s" % steps)
+        if self._config.eval_distribute is not None and steps is not None:  # a step of a strategy takes a batch per replica
+            steps *= self._config.eval_distribute.num_replicas_in_sync
         with self._graph().as_default():
             step = get_or_create_global_step()
             features, labels, more = self._features_and_labels(input_fn, ModeKeys.EVAL)

@@ -4,6 +4,7 @@ import json
 import os
 
 from weft import _weft
+from weft._core.distribute.strategy import Strategy
 from weft._core.framework import protos
 from weft._core.framework.absent import Named
 from weft._core.train.server import ClusterSpec
@@ -57,11 +58,17 @@ class RunConfig(metaclass=Named):
             steps = None
         elif steps is not None and secs is not None:
             raise ValueError("`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set.")
-        for name, value in (("train_distribute", train_distribute), ("eval_distribute", eval_distribute),
-                            ("experimental_distribute", experimental_distribute)):
-            if value is not None:
-                raise NotImplementedError("tf.estimator.RunConfig(%s=...): Weft has no distribution strategies; give the "
-                                          "cluster in TF_CONFIG and leave %s out" % (name, name))
+        if experimental_distribute is not None:
+            if train_distribute is not None or eval_distribute is not None:
+                raise ValueError("Either `experimental_distribute` or `train_distribute`/`eval_distribute` can be given to RunConfig")
+            if getattr(experimental_distribute, "remote_cluster", None) is not None:
+                raise NotImplementedError("tf.estimator.RunConfig(experimental_distribute): remote_cluster is not in Weft; give the "
+                                          "cluster in TF_CONFIG and start the program in each task")
+            train_distribute = experimental_distribute.train_distribute
+            eval_distribute = experimental_distribute.eval_distribute
+        for name, value in (("train_distribute", train_distribute), ("eval_distribute", eval_distribute)):
+            if value is not None and not isinstance(value, Strategy):
+                raise TypeError("tf.estimator.RunConfig(%s=%r): it must be a tf.distribute.Strategy" % (name, value))
         environment = _environment()
         self._take_task(environment)
         if model_dir is None:
@@ -70,8 +77,8 @@ class RunConfig(metaclass=Named):
             raise ValueError("model_dir should be non-empty")
         self._values = dict(zip(_SETTABLE, (
             model_dir, tf_random_seed, save_summary_steps, steps, secs, session_config or self._default_session_config(),
-            keep_checkpoint_max, keep_checkpoint_every_n_hours, log_step_count_steps, None, device_fn, protocol, None, None,
-            experimental_max_worker_delay_secs, session_creation_timeout_secs)))
+            keep_checkpoint_max, keep_checkpoint_every_n_hours, log_step_count_steps, train_distribute, device_fn, protocol,
+            eval_distribute, experimental_distribute, experimental_max_worker_delay_secs, session_creation_timeout_secs)))
         self._check()
 
     def _check(self):

@@ -2,6 +2,7 @@
 import time
 
 from weft import _weft
+from weft._core.distribute import context
 from weft._core.framework import protos
 from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
@@ -14,6 +15,8 @@ TaggedRunMetadata = protos.TaggedRunMetadata
 def _node(kind, name, tensor, collections, family, max_outputs=0, extra=-1, metadata=b""):
     graph = get_default_graph()
     graph._check_not_finalized()
+    if context.copy_now():  # of several replicas the first one writes summaries
+        return convert_to_tensor(b"")
     value = tensor.handle if hasattr(tensor, "handle") else convert_to_tensor(tensor)  # the library reads a variable
     out = _weft.summary(graph._c, kind, name, value._out, family, max_outputs, extra, metadata)
     made = graph._tensor(out)

@@ -178,3 +178,20 @@ class GraphDetails:
                 value = value(op.node_def)
             if value is not None:
                 op._set_attr(name, value)
+
+
+def device_text(device):
+    """A device as the library takes it; a program may leave out the first slash ("cpu:0")."""
+    if isinstance(device, str) and device and not device.startswith("/"):
+        return "/" + device
+    if device is None or isinstance(device, str):
+        return device
+    return device.to_string()
+
+
+class DeviceNode:
+    """What a device function is given: a node that is about to be added."""
+
+    def __init__(self, graph, name, kind, device):
+        self.graph, self.name, self.type, self.device = graph, name, kind, device
+        self.node_def = protos.NodeDef(name=name, op=kind, device=device)

@@ -13,7 +13,7 @@ import weakref
 
 from weft import _weft
 from weft._core.framework import errors, protos, tensor_shape
-from weft._core.framework.details import GraphDetails, OperationDetails, TensorDetails
+from weft._core.framework.details import DeviceNode, GraphDetails, OperationDetails, TensorDetails, device_text
 from weft._core.framework.dtypes import DType
 from weft._core.framework.graph_keys import GraphKeys  # noqa: F401 - for those who look for it here
 from weft._core.framework.indexed_slices import IndexedSlices
@@ -228,23 +228,6 @@ def _session(session, graph, what, method):
     return session
 
 
-def device_text(device):
-    """A device as the library takes it; a program may leave out the first slash ("cpu:0")."""
-    if isinstance(device, str) and device and not device.startswith("/"):
-        return "/" + device
-    if device is None or isinstance(device, str):
-        return device
-    return device.to_string()
-
-
-class _DeviceNode:
-    """What a device function is given: a node that is about to be added."""
-
-    def __init__(self, graph, name, kind, device):
-        self.graph, self.name, self.type, self.device = graph, name, kind, device
-        self.node_def = protos.NodeDef(name=name, op=kind, device=device)
-
-
 _VARIABLE_LISTS = ("variables", "trainable_variables", "local_variables", "moving_average_variables", "model_variables",
                    "metric_variables", "global_step")
 
@@ -269,6 +252,7 @@ class Graph(GraphDetails):
         self._context = None        # control flow
         self._made_in = []          # (first node, end, stack) of calls in which the library made nodes
         self._adapting = False      # the library asks that context about nodes that it adds itself
+        self._controls = []         # the operations that new ones wait for
         self._devices = []          # of the scopes that are open, the outermost first
         self._extra_attrs = {}      # of every node that is made
         self._functions = []        # keeps py_func's functions alive
@@ -476,7 +460,7 @@ class Graph(GraphDetails):
             return self._scope(self._c.scope_replica, given._library_replica(self))
         if callable(given):
             def place(name, kind, device):
-                return device_text(given(_DeviceNode(self, name, kind, device))) or ""
+                return device_text(given(DeviceNode(self, name, kind, device))) or ""
             return self._scope(self._c.scope_device, place)
         return self._scope(self._device_text, given)
 
@@ -495,16 +479,27 @@ class Graph(GraphDetails):
                 c = c.op
             element = self.as_graph_element(c)
             before.append(element._out)
-        return self._scope(self._c.scope_control, before)
+        return self._control_scope(before)
+
+    @contextlib.contextmanager
+    def _control_scope(self, before):
+        self._c.scope_control(before)
+        held, self._controls = self._controls, self._controls + [self._operation(out >> 16) for out in before]
+        try:
+            yield
+        finally:
+            self._controls = held
+            self._c.pop()
 
     @contextlib.contextmanager
     def _no_control(self):
         self._c.scope_control(None)
         context, self._context = self._context, None
+        controls, self._controls = self._controls, []
         try:
             yield
         finally:
-            self._context = context
+            self._context, self._controls = context, controls
             self._c.pop()
 
     def colocate_with(self, op, ignore_existing=False):

@@ -177,7 +177,8 @@ class LayerWeights(AutoTrackable, metaclass=Named):
             make = initializer
         variable = Variable(make, name=name, dtype=dtype, trainable=trainable, collections=kwargs.get("collections"),
                             caching_device=kwargs.get("caching_device"), constraint=constraints.get(constraint),
-                            use_resource=True if use_resource is None else use_resource)
+                            use_resource=True if use_resource is None else use_resource, synchronization=synchronization,
+                            aggregation=aggregation)
         self._keep(variable, trainable)
         if name is not None:
             self._track_trackable(variable, name, overwrite=True)

@@ -81,7 +81,8 @@ class Layer(keras.Layer):
         with variable_scope(self._scope, reuse=True if self.built else self._reuse, auxiliary_name_scope=False):
             made = get_variable(name, shape=shape, dtype=as_dtype(dtype or self._dtype or get_variable_scope().dtype),
                                 initializer=initializer, regularizer=regularizer, constraint=constraint, trainable=trainable,
-                                partitioner=partitioner, use_resource=use_resource, **kwargs)
+                                partitioner=partitioner, use_resource=use_resource, synchronization=synchronization,
+                                aggregation=aggregation, **kwargs)
         self._losses.extend(get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES)[before:])
         self._track(made)
         if is_trackable(made):

@@ -9,6 +9,7 @@ from weft._core.framework.graph import Tensor, get_default_graph, name_scope
 from weft._core.nn import nn
 from weft._core.ops import array_ops, init_ops, math_ops
 from weft._core.ops.control_flow import smart_cond
+from weft._core.ops.variable_methods import VariableAggregation, VariableSynchronization
 from weft._core.ops.variable_scope import get_variable
 from weft._core.ops.variables import assign_sub
 
@@ -138,12 +139,19 @@ def parameters(input_shape, axis, dtype):
     return axes, shape, dtypes.float32 if narrow else dtype
 
 
+def statistics(name):
+    """How a strategy keeps the moving statistics: each replica has its own, and their mean is saved."""
+    if not name.startswith("moving"):
+        return {}
+    return dict(synchronization=VariableSynchronization.ON_READ, aggregation=VariableAggregation.MEAN)
+
+
 def batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis=-1, make=None, fused=None):
     """In the current variable scope: the normalized tensor and the updates of the moving statistics.  `make` makes a variable
     of its name, shape, type and initial values."""
     training = _training(training)
     norm = _Norm(convert_to_tensor(inputs), axis, momentum, epsilon, training, fused)
-    make = make or (lambda name, shape, of, start, learnt: get_variable(name, shape, of, start, trainable=learnt))
+    make = make or (lambda name, shape, of, start, learnt: get_variable(name, shape, of, start, trainable=learnt, **statistics(name)))
     shape, dtype = norm.param_shape, norm.param_dtype
     gamma = make("gamma", shape, dtype, init_ops.Ones(), trainable) if scale else None
     beta = make("beta", shape, dtype, init_ops.Zeros(), trainable) if center else None

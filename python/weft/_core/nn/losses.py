@@ -26,6 +26,7 @@ def _loss(kind, labels, predictions, weights, scope, collection, reduction, smoo
     labels = convert_to_tensor(labels) if kind.startswith("sparse") else _like(labels, predictions)
     one = isinstance(weights, (int, float)) and weights == 1
     given = -1 if one else convert_to_tensor(weights, predictions.dtype.base_dtype)._out
+    graph._last_loss_reduction = reduction
     try:
         with graph._made_by_library():
             out = _weft.loss(graph._c, kind, labels._out, predictions._out, given, _REDUCTIONS[reduction],
@@ -91,6 +92,7 @@ def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_c
 def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY):
     """One number of the losses of a batch, each times its weight."""
     from weft._core.ops import array_ops, math_ops
+    get_default_graph()._last_loss_reduction = reduction
     with name_scope(scope, "weighted_loss", [losses, weights]):
         losses = convert_to_tensor(losses)
         weights = math_ops.cast(convert_to_tensor(weights), losses.dtype.base_dtype)

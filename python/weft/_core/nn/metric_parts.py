@@ -4,6 +4,7 @@ from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, control_dependencies, get_default_graph
 from weft._core.ops import array_ops, math_ops
 from weft._core.ops.special_math import divide_no_nan
+from weft._core.ops.variable_methods import VariableAggregation, VariableSynchronization
 from weft._core.ops.variable_scope import variable_scope
 from weft._core.ops.variables import Variable
 
@@ -11,6 +12,7 @@ from weft._core.ops.variables import Variable
 def local(name, shape=(), dtype=dtypes.float32):
     """A local variable of zeros that belongs to a metric."""
     return Variable(lambda: array_ops.zeros(list(shape), dtype), trainable=False, name=name, dtype=dtype, validate_shape=True,
+                    synchronization=VariableSynchronization.ON_READ, aggregation=VariableAggregation.SUM,
                     collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
 
 

@@ -134,7 +134,7 @@ class ResourceVariable(Variable):
     def to_proto(self, export_scope=None):
         snapshot = self._element if self._cached is None else self._cached
         made = protos.VariableDef(variable_name=self._handle.name, snapshot_name=snapshot.name, is_resource=True,
-                                  trainable=self._trainable)
+                                  trainable=self._trainable, **self._use_numbers())
         if self._initial_value is not None:
             made.initial_value_name = self._initial_value.name
         if self._initializer_op is not None:

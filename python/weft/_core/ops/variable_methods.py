@@ -1,20 +1,68 @@
 """Methods of a variable beside its value: updates of parts of it, slices that can be assigned to, and attributes that
 programs use although they are not TensorFlow's public API."""
+import enum
+
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.details import OVERLOADABLE_OPERATORS, Reference
 from weft._core.framework.trackable import Trackable
+
+
+class VariableSynchronization(enum.Enum):
+    """When the copies of a variable, one for each replica of a strategy, become equal."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How the updates that replicas make become one."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __eq__(self, other):
+        return self is other or (isinstance(other, int) and self.value == other)
+
+
+def distributed_use(synchronization, aggregation, trainable, name):
+    """(synchronization, aggregation, trainable) as TensorFlow takes them: a variable that is read together is not trained."""
+    synchronization = VariableSynchronization.AUTO if synchronization is None else synchronization
+    aggregation = VariableAggregation.NONE if aggregation is None else aggregation
+    for kind, value, what in ((VariableSynchronization, synchronization, "synchronization"),
+                              (VariableAggregation, aggregation, "aggregation")):
+        if not isinstance(value, kind):
+            raise ValueError("Invalid variable %s mode: %s for variable: %s" % (what, value, name))
+    if synchronization == VariableSynchronization.ON_READ:
+        if trainable:
+            raise ValueError("Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
+                             "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ.")
+        trainable = False
+    return synchronization, aggregation, True if trainable is None else trainable
 
 
 class VariableMethods(Trackable):
     """What Variable has from here; a subclass may have its own."""
 
     OVERLOADABLE_OPERATORS = OVERLOADABLE_OPERATORS
-    synchronization = property(lambda self: 0)  # VariableSynchronization.AUTO
-    aggregation = property(lambda self: 0)      # VariableAggregation.NONE
+    _use = (VariableSynchronization.AUTO, VariableAggregation.NONE)
+    synchronization = property(lambda self: self._use[0])
+    aggregation = property(lambda self: self._use[1])
     _name = property(lambda self: self.op.name)
     _handle_name = property(lambda self: self.name)
     _unique_id = property(lambda self: self.op.name)
     _in_graph_mode = property(lambda self: True)
+
+    def _use_numbers(self):
+        """The fields of a VariableDef that are not zero."""
+        numbers = dict(synchronization=self.synchronization.value, aggregation=self.aggregation.value)
+        return {name: value for name, value in numbers.items() if value}
 
     def _gather_saveables_for_checkpoint(self):
         return {"VARIABLE_VALUE": self}

@@ -6,6 +6,7 @@ from weft._core.framework.absent import Named
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph
 from weft._core.ops import init_ops
+from weft._core.ops.variable_methods import distributed_use
 from weft._core.ops.variables import Variable, resource_wanted
 
 
@@ -160,6 +161,17 @@ def _nested_getter(inner, outer):
 
 
 @contextlib.contextmanager
+def variable_creator_scope(variable_creator):
+    """Variables that are made in here are made by variable_creator(next_creator, **kwargs)."""
+    stack = get_default_graph().__dict__.setdefault("_variable_creators", [])
+    stack.append(variable_creator)
+    try:
+        yield
+    finally:
+        stack.remove(variable_creator)
+
+
+@contextlib.contextmanager
 def variable_op_scope(values, name_or_scope, default_name=None, **kwargs):
     with variable_scope(name_or_scope, default_name, **kwargs) as scope:
         yield scope
@@ -174,13 +186,15 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
                  constraint=None, synchronization=None, aggregation=None):
     scope = get_variable_scope()
     full = scope.name + "/" + name if scope.name else name
+    synchronization, aggregation, trained = distributed_use(synchronization, aggregation, trainable, name)
     given = dict(shape=shape, dtype=as_dtype(dtype or scope.dtype),
                  initializer=scope.initializer if initializer is None else initializer,
                  regularizer=scope.regularizer if regularizer is None else regularizer, reuse=scope.reuse,
-                 trainable=True if trainable is None else trainable, collections=collections,
+                 trainable=trained, collections=collections,
                  caching_device=caching_device or scope.caching_device, partitioner=partitioner or scope.partitioner,
                  validate_shape=validate_shape, constraint=constraint or scope.constraint,
-                 use_resource=scope.use_resource if use_resource is None else use_resource)
+                 use_resource=scope.use_resource if use_resource is None else use_resource,
+                 synchronization=synchronization, aggregation=aggregation)
     getter = custom_getter or scope.custom_getter
     if getter is not None:
         if custom_getter is not None and scope.custom_getter is not None:
@@ -191,17 +205,18 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
 
 def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None, trainable=True,
                  collections=None, caching_device=None, partitioner=None, validate_shape=True, use_resource=None,
-                 constraint=None, **_):
+                 constraint=None, synchronization=None, aggregation=None, **_):
     if partitioner is not None and not isinstance(initializer, Tensor):
         from weft._core.ops.partitioned import get_partitioned
         return get_partitioned(name, shape, as_dtype(dtype), initializer, regularizer, reuse, trainable, collections,
                                caching_device, partitioner, validate_shape, constraint, use_resource)
     return single(name, shape, as_dtype(dtype), initializer, regularizer, reuse, trainable, collections, caching_device,
-                  validate_shape, constraint, use_resource=use_resource)
+                  validate_shape, constraint, use_resource=use_resource, synchronization=synchronization, aggregation=aggregation)
 
 
 def single(name, shape, dtype, initializer, regularizer=None, reuse=None, trainable=True, collections=None,
-           caching_device=None, validate_shape=True, constraint=None, partition_info=None, use_resource=None):
+           caching_device=None, validate_shape=True, constraint=None, partition_info=None, use_resource=None,
+           synchronization=None, aggregation=None):
     """One variable of a full name: found, or made."""
     graph = get_default_graph()
     found = graph._variable_store.get(name)
@@ -215,8 +230,9 @@ def single(name, shape, dtype, initializer, regularizer=None, reuse=None, traina
         partition_info.full_name, partition_info.full_shape, partition_info.var_offset, list(shape))
     with graph.name_scope(None):
         made = Variable(init_value, trainable=trainable, collections=collections, caching_device=caching_device,
-                        name=name, dtype=dtype, validate_shape=validate_shape, constraint=constraint, _slice=cut,
-                        use_resource=resource_wanted(use_resource))
+                        name=name, dtype=dtype, validate_shape=validate_shape, constraint=constraint,
+                        use_resource=resource_wanted(use_resource), synchronization=synchronization, aggregation=aggregation,
+                        **({} if cut is None else {"_slice": cut}))
     graph._variable_store[name] = made
     if regularizer is not None and regularizer is not no_regularizer:
         with graph.colocate_with(made.op), graph.name_scope(name + "/Regularizer/"):

@@ -3,16 +3,36 @@
 This class is the ref variable.  tf.Variable(use_resource=True), or a scope or default that says so, gives its subclass
 ResourceVariable.
 """
+import abc
+import functools
 import inspect
 
 from weft._core.framework import dtypes, errors, protos, tensor_shape
 from weft._core.framework.build import convert_to_tensor, op, register_tensor_conversion_function
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph, name_scope
-from weft._core.ops.variable_methods import VariableMethods
+from weft._core.ops.variable_methods import VariableMethods, distributed_use
 
 
-class Variable(VariableMethods):
+class VariableType(abc.ABCMeta):
+    """The class of Variable: a call goes through the functions of tf.variable_creator_scope, the innermost first."""
+
+    __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
+
+    def __call__(cls, *args, **kwargs):
+        creators = get_default_graph().__dict__.get("_variable_creators") if cls is Variable else None
+        if not creators or kwargs.get("variable_def") is not None:
+            return type.__call__(cls, *args, **kwargs)
+        given = {**_DEFAULTS, **dict(zip(_DEFAULTS, args)), **kwargs}
+
+        def make(level):
+            if level < 0:
+                return lambda **changed: type.__call__(cls, **changed)
+            return functools.partial(creators[level], make(level - 1))
+        return make(len(creators) - 1)(**given)
+
+
+class Variable(VariableMethods, metaclass=VariableType):
     """A value that lives between steps."""
 
     __array_priority__ = 100
@@ -23,9 +43,12 @@ class Variable(VariableMethods):
         from weft._core.ops.resource_variables import ResourceVariable
         return object.__new__(ResourceVariable)
 
-    def __init__(self, initial_value=None, trainable=True, collections=None, validate_shape=True, caching_device=None,
+    def __init__(self, initial_value=None, trainable=None, collections=None, validate_shape=True, caching_device=None,
                  name=None, variable_def=None, dtype=None, expected_shape=None, import_scope=None, constraint=None,
-                 use_resource=None, synchronization=None, aggregation=None, shape=None, _slice=None):
+                 use_resource=None, synchronization=None, aggregation=None, shape=None, _slice=None, _copy=False):
+        synchronization, aggregation, trainable = distributed_use(synchronization, aggregation, trainable, name)
+        if (synchronization, aggregation) != self._use:
+            self._use = synchronization, aggregation
         self._save_slice_info, self._constraint, self._trainable = _slice, constraint, bool(trainable)
         self._asked_shape = shape
         if variable_def is not None:
@@ -39,7 +62,7 @@ class Variable(VariableMethods):
         if not isinstance(lists, (list, tuple, set)):
             raise ValueError("collections argument to Variable constructor must be a list, tuple, or set. Got %s of type "
                              "%s" % (collections, type(collections)))
-        if trainable and GraphKeys.TRAINABLE_VARIABLES not in lists:
+        if trainable and GraphKeys.TRAINABLE_VARIABLES not in lists and not _copy:
             lists = list(lists) + [GraphKeys.TRAINABLE_VARIABLES]
         graph = get_default_graph()
         graph._check_not_finalized()
@@ -158,7 +181,8 @@ class Variable(VariableMethods):
             return cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
     def to_proto(self, export_scope=None):
-        made = protos.VariableDef(variable_name=self.name, snapshot_name=self._snapshot.name, trainable=self._trainable)
+        made = protos.VariableDef(variable_name=self.name, snapshot_name=self._snapshot.name, trainable=self._trainable,
+                                  **self._use_numbers())
         if self._initial_value is not None:
             made.initial_value_name = self._initial_value.name
         if self._initializer_op is not None:
@@ -242,11 +266,12 @@ class Variable(VariableMethods):
 
 RefVariable = Variable
 Variable.__signature__ = inspect.signature(Variable.__init__)
-Variable.__signature__ = Variable.__signature__.replace(parameters=list(Variable.__signature__.parameters.values())[1:-1])
+Variable.__signature__ = Variable.__signature__.replace(parameters=list(Variable.__signature__.parameters.values())[1:-2])
+_DEFAULTS = {name: p.default for name, p in Variable.__signature__.parameters.items()}
 _by_default = False  # tf.enable_resource_variables()
 
 
-def _asks_resource(initial_value=None, trainable=True, collections=None, validate_shape=True, caching_device=None,
+def _asks_resource(initial_value=None, trainable=None, collections=None, validate_shape=True, caching_device=None,
                    name=None, variable_def=None, dtype=None, expected_shape=None, import_scope=None, constraint=None,
                    use_resource=None, *args, **kwargs):
     """Is the variable of these arguments a resource: asked for, its definition's, the scope's or the default?"""

@@ -2,6 +2,7 @@
 import re
 
 from weft import _weft
+from weft._core.distribute import context
 from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, convert_to_tensor
 from weft._core.framework.gradient_registry import gradient_of, rows_of
@@ -19,7 +20,7 @@ from weft._core.framework.trackable import Trackable
 from weft._core.ops.control_flow import no_op
 from weft._core.ops.gradients import _out, is_tree
 from weft._core.ops.variables import Variable, assign_add, resource_wanted, trainable_variables, variable_of
-from weft._core.train import library_updates
+from weft._core.train import distributed_update, library_updates
 from weft._core.train.python_optimizer import PythonUpdates, in_python
 
 
@@ -106,6 +107,8 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         loss = convert_to_tensor(loss)
         graph = loss.graph
         graph._check_not_finalized()
+        if context.has_strategy():
+            loss = distributed_update.scaled(loss)
         if var_list is None:
             var_list = graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
         var_list = _flat_variables(var_list)
@@ -127,6 +130,8 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         pairs = [(g, v) for g, v in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
+        if context.has_strategy():
+            return distributed_update.apply_in_replica(self, pairs, global_step, name)
         if all(g is None for g, _ in pairs):
             raise ValueError("No gradients provided for any variable: %s." % ([str(v) for _, v in pairs],))
         graph = graph_of([v for _, v in pairs])
@@ -187,7 +192,7 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
 
     def get_slot(self, var, name):
         if in_python(self):
-            return self._slot_dict(name).get(var)
+            return self._slot_dict(name).get(getattr(var, "_distributed_container", var))
         if self._made is None:
             return None
         out = _weft.optimizer_slot(self._made, _out(var), name)

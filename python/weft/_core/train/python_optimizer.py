@@ -2,6 +2,8 @@
 
 Gradients come from the library as for its own; the nodes of the update are what the program's methods make.
 """
+import contextlib
+
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import IndexedSlices, colocate_with, control_dependencies, name_scope
 from weft._core.ops import init_ops
@@ -9,6 +11,11 @@ from weft._core.ops.control_flow import group
 from weft._core.ops.resource_variables import is_resource_variable
 from weft._core.ops.variable_scope import single, variable_scope
 from weft._core.ops.variables import Variable
+
+
+def slot_place(var):
+    """Where what belongs to a variable is made: beside it; of one with copies, the strategy makes a copy beside each."""
+    return contextlib.nullcontext() if hasattr(var, "_values") else colocate_with(var)
 
 
 class PythonUpdates:
@@ -70,9 +77,9 @@ class PythonUpdates:
         return self.__dict__.setdefault("_python_slots", {}).setdefault(slot_name, {})
 
     def _make_slot(self, var, initializer, shape, dtype, slot_name, op_name):
-        found = self._slot_dict(slot_name)
+        found, var = self._slot_dict(slot_name), getattr(var, "_distributed_container", var)
         if var not in found:
-            with colocate_with(var), variable_scope(None, var.op.name + "/" + op_name, auxiliary_name_scope=False) as scope:
+            with slot_place(var), variable_scope(None, var.op.name + "/" + op_name, auxiliary_name_scope=False) as scope:
                 found[var] = single(scope.name, shape, dtype, initializer, trainable=False,
                                     use_resource=is_resource_variable(var))
         return found[var]
@@ -91,7 +98,7 @@ class PythonUpdates:
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
         found = self.__dict__.setdefault("_non_slots", {})
         if name not in found:
-            with colocate_with.graph.colocate_with(colocate_with.op):
+            with slot_place(colocate_with):
                 found[name] = Variable(initial_value, name=name, trainable=False,
                                        use_resource=is_resource_variable(colocate_with))
         return found[name]
@@ -143,6 +150,11 @@ def _is_ours(method):
 
 
 def in_python(optimizer):
-    """Whether the steps are written in Python, by the program or by one of our own classes (_KIND is None then)."""
+    """Whether the steps are written in Python, by the program or by one of our own classes (_KIND is None then).
+
+    In a strategy each copy of a variable is updated from here.
+    """
+    if optimizer.__dict__.get("_in_strategy"):
+        return True
     kind = type(optimizer)
     return optimizer._KIND is None or not all(_is_ours(getattr(kind, step, None)) for step in _STEPS)

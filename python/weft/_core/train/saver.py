@@ -11,6 +11,7 @@ from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
 from weft._core.ops.lookup import DenseHashTable, MutableHashTable, TableSaveable
+from weft._core.ops.variable_methods import VariableAggregation
 from weft._core.ops.variables import Variable
 from weft._core.platform import logging
 from weft._core.train.meta_graph import _prefixed, export_meta_graph, in_scope, strip_scope
@@ -147,11 +148,42 @@ class Saver(metaclass=Named):
             return
         pairs = _named(var_list)
         _check_once(pairs)
+        before = graph._c.size()
         self._made = _weft.saver_create(
             graph._c, [_node(v) for v, _ in pairs], [n for _, n in pairs], self._name,
             -1 if not self._max_to_keep else int(self._max_to_keep), float(self._every_hours) or -1.0,
             bool(self._sharded), bool(self._reshape), bool(self._relative), bool(self._pad), int(self._write_version),
             self._filename)
+        copied = [v for v, _ in pairs if len(getattr(v, "_values", ())) > 1]
+        if copied:
+            self._save_aggregates([v for v in copied if hasattr(v, "_aggregate")], before)
+            self._restore_copies(copied)
+
+    def _save_aggregates(self, variables, before):
+        """Of variables whose copies differ, their aggregate is saved."""
+        graph = self._graph
+        found = {v._primary.handle._out: v._aggregate()._out for v in variables}
+        for node in range(before, graph._c.size()):
+            made = graph._operation(node)
+            for i, tensor in enumerate(made.inputs if made.type in ("SaveV2", "SaveSlices") else ()):
+                if tensor.op.type == "ReadVariableOp" and tensor.op.inputs[0]._out in found:
+                    graph._set_input(node, i, found[tensor.op.inputs[0]._out])
+
+    def _restore_copies(self, variables):
+        """Variables of a strategy have a copy on each device: what is restored goes to all of them."""
+        from weft._core.ops.control_flow import group
+        made, graph = self.saver_def, self._graph
+        with graph.as_default(), graph.control_dependencies([graph.as_graph_element(made.restore_op_name)]):
+            with graph.name_scope(made.restore_op_name.rpartition("/")[0] + "/"):
+                done = []
+                for v in variables:
+                    value = v._primary.value()
+                    if hasattr(v, "_aggregate") and v.aggregation == VariableAggregation.SUM:  # the sum stays what it was
+                        value = value / len(v._values)
+                        done.append(v._primary.assign(value, read_value=False))
+                    done += [copy.assign(value, read_value=False) for copy in v._values[1:]]
+                made.restore_op_name = group(*done, name="restore_copies").name
+        self._adopt(made)
 
     def _adopt(self, saver_def):
         self._made = _weft.saver_adopt(self._graph._c, saver_def.SerializeToString())

@@ -5,7 +5,7 @@ from weft._core.keras import backend, constraints, initializers, regularizers
 from weft._core.keras.base_layer import Layer
 from weft._core.keras.input_spec import InputSpec
 from weft._core.nn import nn
-from weft._core.nn.batch_norm import batch_norm_here, parameters
+from weft._core.nn.batch_norm import batch_norm_here, parameters, statistics
 from weft._core.ops import array_ops, math_ops
 
 _ABSENT = ("renorm", "virtual_batch_size", "adjustment")
@@ -52,7 +52,8 @@ class BatchNormalization(Layer):
         self.built = True
 
     def _statistic(self, name, shape, dtype, initializer):
-        return self.add_weight(name=name, shape=shape, dtype=dtype, initializer=initializer, trainable=False)
+        return self.add_weight(name=name, shape=shape, dtype=dtype, initializer=initializer, trainable=False,
+                               **statistics(name))
 
     def call(self, inputs, training=None):
         training = backend.learning_phase() if training is None else training

@@ -1,0 +1,66 @@
+/* scope_park.c - takes scopes off the stack for a while, so that other work can go on beneath them.
+ *
+ * tf.distribute runs one function once for each replica, by turns: a replica stops in the middle of its blocks, the
+ * others go on from where the function began, and later it continues inside the same blocks.  Default names of variable
+ * scopes are counted for each replica alone, so that all replicas find the same names. */
+#include "base/alloc.h"
+#include "graph/scope_stack.h"
+#include <string.h>
+
+struct parked_scopes {
+  scope_entry *entry;
+  int n;
+  int nodes; /* of the graph when they were parked */
+  int *count;
+  int n_count;
+};
+
+static void parked_free(parked_scopes *p) {
+  weft__free(p->entry);
+  weft__free(p->count);
+  weft__free(p);
+}
+
+weft_err weft__scope_park(weft_graph *g, int depth, parked_scopes **out) {
+  scope *s = g->scope;
+  if (depth < 0 || depth > s->n)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "cannot park the scopes above depth %d: there are %d scopes", depth, s->n);
+  parked_scopes *p = weft__alloc_zero(1, sizeof *p);
+  size_t n = (size_t)(s->n - depth);
+  if (p) p->entry = weft__alloc((n + 1) * sizeof *p->entry);
+  if (!p || !p->entry || weft__variable_counts_save(g, &p->count, &p->n_count) != WEFT_OK) {
+    if (p) parked_free(p);
+    return weft__fail(WEFT_OOM, "no memory for parked scopes");
+  }
+  memcpy(p->entry, s->entry + depth, n * sizeof *p->entry);
+  p->n = s->n - depth;
+  p->nodes = g->n_node;
+  s->n = depth;
+  *out = p;
+  return WEFT_OK;
+}
+
+/* Nodes that were made meanwhile were not made inside the parked scopes: no control edge of theirs may be assumed. */
+static weft_err parked_gap(weft_graph *g, const parked_scopes *p) {
+  scope *s = g->scope;
+  if (p->n == 0 || p->nodes == g->n_node) return WEFT_OK;
+  WEFT_TRY(weft__scope_reserve_gap(s));
+  while (s->n_gap && s->gap[s->n_gap - 1].begin >= p->nodes) s->n_gap--;
+  if (s->n_gap && s->gap[s->n_gap - 1].end >= p->nodes)
+    s->gap[s->n_gap - 1].end = g->n_node;
+  else
+    s->gap[s->n_gap++] = (scope_gap){p->nodes, g->n_node};
+  return WEFT_OK;
+}
+
+weft_err weft__scope_unpark(weft_graph *g, parked_scopes *p) {
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < p->n; i++) {
+    weft_err one = weft__scope_push(g->scope, p->entry[i]); /* takes the entry over, also on failure */
+    if (err == WEFT_OK) err = one;
+  }
+  if (err == WEFT_OK) err = parked_gap(g, p);
+  weft__variable_counts_set(g, p->count, p->n_count);
+  parked_free(p);
+  return err;
+}

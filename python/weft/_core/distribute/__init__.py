@@ -1,0 +1,1 @@
+"""tf.distribute: one program on several devices or tasks."""

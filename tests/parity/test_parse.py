@@ -1,4 +1,4 @@
-"""ParseExample, ParseExampleV2, ParseSingleExample against TensorFlow: outputs, errors, broken bytes."""
+"""ParseExample, ParseExampleV2, ParseSingleExample and those of SequenceExamples against TensorFlow: outputs, errors, broken bytes."""
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -214,3 +214,67 @@ def test_csv(dtype, options):
                     assert got.code == want.error_code, (record, want, got)
                 else:
                     assert not [d for d in map(compare.difference, outputs, want, got) if d], record
+
+
+# ---- SequenceExamples ----
+
+def sequence_example(context, lists):
+    return tf.train.SequenceExample(
+        context=tf.train.Features(feature={k: feature(v) for k, v in context.items()}),
+        feature_lists=tf.train.FeatureLists(feature_list={
+            k: tf.train.FeatureList(feature=[feature(step) for step in v]) for k, v in lists.items()})).SerializeToString()
+
+
+SEQUENCES = [sequence_example({"a": [1, 2], "s": [b"x", b"yy"]}, {"t": [[1], [2], [3]], "v": [[1.0, 2.0], [3.0, 4.0]],
+                                                                  "w": [[b"a"], [b"b", b"c"]]}),
+             sequence_example({"a": [3, 4], "b": [0.5]}, {"t": [[7]], "v": [], "w": [[b"z", b"", b"q"]]})]
+SHAPES = dict(context_sparse_types=[STR], context_dense_shapes=[[2], []], feature_list_sparse_types=[STR],
+              feature_list_dense_types=[I64, F32], feature_list_dense_shapes=[[], [2]])
+
+
+def sequences(serialized, missing=("t", "v"), **config):
+    defaults = [required(I64), np.float32(9)]
+    return raw.ParseSequenceExample(
+        serialized=serialized, debug_name=tf.constant([], STR), feature_list_dense_missing_assumed_empty=list(missing),
+        context_sparse_keys=["s"], context_dense_keys=["a", "b"], feature_list_sparse_keys=["w"], feature_list_dense_keys=["t", "v"],
+        context_dense_defaults=[tf.constant(d) for d in defaults], Ncontext_sparse=1, Ncontext_dense=2, Nfeature_list_sparse=1,
+        Nfeature_list_dense=2, **{**SHAPES, **config})
+
+
+def one_sequence(serialized, missing=("t", "v"), **config):
+    defaults = [required(I64), np.float32(9)]
+    return raw.ParseSingleSequenceExample(
+        serialized=serialized, feature_list_dense_missing_assumed_empty=tf.constant(list(missing), STR), context_sparse_keys=["s"],
+        context_dense_keys=["a", "b"], feature_list_sparse_keys=["w"], feature_list_dense_keys=["t", "v"],
+        context_dense_defaults=[tf.constant(d) for d in defaults], debug_name="", **{**SHAPES, **config})
+
+
+def sequences_v2(serialized, missing=(True, True), **config):
+    defaults = [required(I64), np.float32(9)]
+    return raw.ParseSequenceExampleV2(
+        serialized=serialized, debug_name=tf.constant([], STR), context_sparse_keys=tf.constant(["s"]),
+        context_dense_keys=tf.constant(["a", "b"]), context_ragged_keys=tf.constant(["r"]), feature_list_sparse_keys=tf.constant(["w"]),
+        feature_list_dense_keys=tf.constant(["t", "v"]), feature_list_ragged_keys=tf.constant(["x"]),
+        feature_list_dense_missing_assumed_empty=tf.constant(list(missing)), context_dense_defaults=[tf.constant(d) for d in defaults],
+        Ncontext_sparse=1, Nfeature_list_sparse=1, Nfeature_list_dense=2, context_ragged_value_types=[I64],
+        context_ragged_split_types=[tf.int32], feature_list_ragged_value_types=[F32], feature_list_ragged_split_types=[I64],
+        **{**SHAPES, **config})
+
+
+def test_sequences():
+    check(sequences, SEQUENCES)
+    for one in SEQUENCES:
+        check(one_sequence, one)
+    with_ragged = [sequence_example({"a": [1, 2], "r": [5, 6]}, {"t": [[1]], "x": [[0.5], [1.5, 2.5]]}),
+                   sequence_example({"a": [3, 4]}, {"x": [[3.5]], "v": [[1.0, 2.0]]})]
+    check(sequences_v2, with_ragged)
+
+
+@pytest.mark.parametrize("op,given", [(sequences, SEQUENCES), (one_sequence, SEQUENCES[0])])
+def test_errors_of_sequences(op, given):
+    check_error(op, given, "", context_sparse_types=[F32])
+    check_error(op, given, "", feature_list_dense_shapes=[[2], [2]])
+    broken = [b"zz"] * 2 if isinstance(given, list) else b"zz"
+    check_error(op, broken, "")
+    absent = sequence_example({"a": [1, 2]}, {})
+    check_error(op, [absent] if isinstance(given, list) else absent, "could not be found", missing=("t",))

@@ -83,4 +83,12 @@ tf.serialize_many_sparse(tf.SparseTensor([[0, 0]], [1.0], [1, 2])) ; out_type=tf
 tf.deserialize_many_sparse(tf.serialize_many_sparse(tf.SparseTensor([[0, 0]], [1.0], [1, 2])), tf.float32) ; rank=2 ;
     [it.values, it.indices.shape]
 tf.SparseConditionalAccumulator(tf.float32) ; shape=[2], shared_name='s', reduction_type='SUM' ; [it.name, it.dtype]
+# ---- parsing ----
+tf.SparseFeature('i', 'v', tf.float32, 3) ; already_sorted=True, size=4 ; [it.size, it.already_sorted, it.dtype]
+tf.io.RaggedFeature(tf.int64) ; value_key='v', partitions=[tf.io.RaggedFeature.RowLengths('n')], row_splits_dtype=tf.int64,
+    validate=True ; [it.value_key, it.row_splits_dtype, it.validate, len(it.partitions)]
+tf.io.parse_sequence_example([b''], {'a': tf.VarLenFeature(tf.int64)}, {'b': tf.VarLenFeature(tf.int64)}) ;
+    example_names=['n'] ; [it[0]['a'].dense_shape, it[1]['b'].dense_shape]
+tf.io.parse_single_sequence_example(b'', {'a': tf.VarLenFeature(tf.int64)}, {'b': tf.VarLenFeature(tf.int64)}) ;
+    example_name='n' ; [it[0]['a'].dense_shape, it[1]['b'].dense_shape]
 """

@@ -257,7 +257,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
 
 def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
     """Elements that are batches of serialized Examples, parsed."""
-    from weft._core.ops.io_ops import parse_example
+    from weft._core.ops.parsing import parse_example
     if features is None:
         raise ValueError("Argument `features` is required, but not specified.")
 

@@ -565,75 +565,49 @@ static weft_err single_infer(infer *s) {
 }
 
 #define KIND "{float,int64,string}>=0=[]"
-#define SPARSE(NAME)                                                                                                   \
-  NAME "_sparse_indices:N" NAME "_sparse*int64, " NAME "_sparse_values:@" NAME "_sparse_types, " NAME                  \
-       "_sparse_shapes:N" NAME "_sparse*int64"
+#define CONTEXT_OUT                                                                                                    \
+  "context_sparse_indices:Ncontext_sparse*int64, context_sparse_values:@context_sparse_types, "                        \
+  "context_sparse_shapes:Ncontext_sparse*int64, context_dense_values:@Tcontext_dense, "
+#define LISTS_OUT                                                                                                      \
+  "feature_list_sparse_indices:Nfeature_list_sparse*int64, feature_list_sparse_values:@feature_list_sparse_types, "    \
+  "feature_list_sparse_shapes:Nfeature_list_sparse*int64, feature_list_dense_values:@feature_list_dense_types"
+#define LENGTHS_OUT ", feature_list_dense_lengths:Nfeature_list_dense*int64"
+#define COUNTS                                                                                                         \
+  "Ncontext_sparse:int>=0=0 Ncontext_dense:int>=0=0 Nfeature_list_sparse:int>=0=0 Nfeature_list_dense:int>=0=0 "       \
+  "context_sparse_types:list(type)" KIND " Tcontext_dense:list(type)" KIND " feature_list_dense_types:list(type)" KIND \
+  " context_dense_shapes:list(shape)>=0=[] feature_list_sparse_types:list(type)" KIND                                  \
+  " feature_list_dense_shapes:list(shape)>=0=[]"
+#define KEYS_V2                                                                                                        \
+  "context_sparse_keys:string, context_dense_keys:string, context_ragged_keys:string, "                                \
+  "feature_list_sparse_keys:string, feature_list_dense_keys:string, feature_list_ragged_keys:string, "                 \
+  "feature_list_dense_missing_assumed_empty:bool, "
+#define RAGGED_OUT                                                                                                     \
+  ", feature_list_ragged_values:@feature_list_ragged_value_types, "                                                    \
+  "feature_list_ragged_outer_splits:@feature_list_ragged_split_types, "                                                \
+  "feature_list_ragged_inner_splits:@feature_list_ragged_split_types"
+#define ATTRIBUTES_V2                                                                                                  \
+  "Ncontext_sparse:int>=0=0 Tcontext_dense:list(type)" KIND " context_sparse_types:list(type)" KIND                    \
+  " context_ragged_value_types:list(type)" KIND                                                                        \
+  " context_ragged_split_types:list(type){int32,int64}>=0=[] context_dense_shapes:list(shape)>=0=[] "                  \
+  "Nfeature_list_sparse:int>=0=0 Nfeature_list_dense:int>=0=0 feature_list_dense_types:list(type)" KIND                \
+  " feature_list_sparse_types:list(type)" KIND " feature_list_ragged_value_types:list(type)" KIND                      \
+  " feature_list_ragged_split_types:list(type){int32,int64}>=0=[] feature_list_dense_shapes:list(shape)>=0=[]"
 
-OPS(parse_sequence) =
-    {
-        {"ParseSequenceExample(serialized:string, debug_name:string, context_dense_defaults:@Tcontext_dense) -> "
-         "(" SPARSE("context") ", context_dense_values:@Tcontext_dense, " SPARSE(
-             "feature_list") ", feature_list_dense_values:@feature_list_dense_types, "
-                             "feature_list_dense_lengths:Nfeature_list_dense*int64) | "
-                             "feature_list_dense_missing_assumed_empty:list(string)>=0 "
-                             "context_sparse_keys:list(string)>=0 "
-                             "context_dense_keys:list(string)>=0 feature_list_sparse_keys:list(string)>=0 "
-                             "feature_list_dense_keys:list(string)>=0 Ncontext_sparse:int>=0=0 Ncontext_dense:int>=0=0 "
-                             "Nfeature_list_sparse:int>=0=0 Nfeature_list_dense:int>=0=0 "
-                             "context_sparse_types:list(type)" KIND " Tcontext_dense:list(type)" KIND
-                             " feature_list_dense_types:list(type)" KIND
-                             " context_dense_shapes:list(shape)>=0=[] feature_list_sparse_types:list(type)" KIND
-                             " feature_list_dense_shapes:list(shape)>=0=[]",
-         "The features of a batch of SequenceExamples.", .infer = many_infer, .cpu = many_cpu},
-        {"ParseSequenceExampleV2(serialized:string, debug_name:string, context_sparse_keys:string, "
-         "context_dense_keys:string, context_ragged_keys:string, feature_list_sparse_keys:string, "
-         "feature_list_dense_keys:string, feature_list_ragged_keys:string, "
-         "feature_list_dense_missing_assumed_empty:bool, "
-         "context_dense_defaults:@Tcontext_dense) -> (" SPARSE(
-             "context") ", context_dense_values:@Tcontext_dense, context_ragged_values:@context_ragged_value_types, "
-                        "context_ragged_row_splits:@context_ragged_split_types, " SPARSE(
-                            "feature_list") ", feature_list_dense_values:@feature_list_dense_types, "
-                                            "feature_list_dense_lengths:Nfeature_list_dense*int64, "
-                                            "feature_list_ragged_values:@feature_list_ragged_value_types, "
-                                            "feature_list_ragged_outer_splits:@feature_list_ragged_split_types, "
-                                            "feature_list_ragged_inner_splits:@feature_list_ragged_split_types) | "
-                                            "Ncontext_sparse:int>=0=0 "
-                                            "Tcontext_dense:list(type)" KIND " context_sparse_types:list(type)" KIND
-                                            " context_ragged_value_types:list(type)" KIND
-                                            " context_ragged_split_types:list(type){int32,int64}>=0=[] "
-                                            "context_dense_shapes:list(shape)>=0=[] Nfeature_list_sparse:int>=0=0 "
-                                            "Nfeature_list_dense:int>=0=0 "
-                                            "feature_list_dense_types:list(type)" KIND
-                                            " feature_list_sparse_types:list(type)" KIND
-                                            " feature_list_ragged_value_types:list(type)" KIND
-                                            " feature_list_ragged_split_types:list(type){int32,int64}>=0=[] "
-                                            "feature_list_dense_shapes:list(shape)>=0=[]",
-         "The features of SequenceExamples, ragged ones too.", .infer = v2_infer, .cpu = v2_cpu},
-        {"ParseSingleSequenceExample(serialized:string, feature_list_dense_missing_assumed_empty:string, "
-         "context_sparse_keys:Ncontext_sparse*string, context_dense_keys:Ncontext_dense*string, "
-         "feature_list_sparse_keys:Nfeature_list_sparse*string, feature_list_dense_keys:Nfeature_list_dense*string, "
-         "context_dense_defaults:@Tcontext_dense, debug_name:string) -> (" SPARSE(
-             "context") ", context_dense_values:@Tcontext_dense, " SPARSE("feature_list") ", "
-                                                                                          "feature_list_dense_values:@"
-                                                                                          "feature_list_dense_types) | "
-                                                                                          "Ncontext_sparse:int>=0=0 "
-                                                                                          "Ncontext_dense:int>=0=0 "
-                                                                                          "Nfeature_list_sparse:int>=0="
-                                                                                          "0 "
-                                                                                          "Nfeature_list_dense:int>=0="
-                                                                                          "0 "
-                                                                                          "context_sparse_types:list("
-                                                                                          "type)" KIND
-                                                                                          " Tcontext_dense:list("
-                                                                                          "type)" KIND
-                                                                                          " feature_list_dense_types:"
-                                                                                          "list(type)" KIND
-                                                                                          " context_dense_shapes:list("
-                                                                                          "shape)>=0=[] "
-                                                                                          "feature_list_sparse_types:"
-                                                                                          "list(type)" KIND
-                                                                                          " feature_list_dense_shapes:"
-                                                                                          "list(shape)>=0=[]",
-         "The features of one SequenceExample.", .infer = single_infer, .cpu = single_cpu},
-        {.scenario = "tests/parity/test_parse.py"},
+OPS(parse_sequence) = {
+    {"ParseSequenceExample(serialized:string, debug_name:string, context_dense_defaults:@Tcontext_dense) -> "
+     "(" CONTEXT_OUT LISTS_OUT LENGTHS_OUT
+     ") | feature_list_dense_missing_assumed_empty:list(string)>=0 context_sparse_keys:list(string)>=0 "
+     "context_dense_keys:list(string)>=0 feature_list_sparse_keys:list(string)>=0 "
+     "feature_list_dense_keys:list(string)>=0 " COUNTS,
+     "The features of a batch of SequenceExamples.", .infer = many_infer, .cpu = many_cpu},
+    {"ParseSequenceExampleV2(serialized:string, debug_name:string, " KEYS_V2
+     "context_dense_defaults:@Tcontext_dense) -> (" CONTEXT_OUT "context_ragged_values:@context_ragged_value_types, "
+     "context_ragged_row_splits:@context_ragged_split_types, " LISTS_OUT LENGTHS_OUT RAGGED_OUT ") | " ATTRIBUTES_V2,
+     "The features of SequenceExamples, ragged ones too.", .infer = v2_infer, .cpu = v2_cpu},
+    {"ParseSingleSequenceExample(serialized:string, feature_list_dense_missing_assumed_empty:string, "
+     "context_sparse_keys:Ncontext_sparse*string, context_dense_keys:Ncontext_dense*string, "
+     "feature_list_sparse_keys:Nfeature_list_sparse*string, feature_list_dense_keys:Nfeature_list_dense*string, "
+     "context_dense_defaults:@Tcontext_dense, debug_name:string) -> (" CONTEXT_OUT LISTS_OUT ") | " COUNTS,
+     "The features of one SequenceExample.", .infer = single_infer, .cpu = single_cpu},
+    {.scenario = "tests/parity/test_parse.py"},
 };

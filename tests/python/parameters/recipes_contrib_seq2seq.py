@@ -23,7 +23,7 @@ tf.contrib.seq2seq.BeamSearchDecoderState(X, Y, X, X, X)
 tf.contrib.seq2seq.FinalBeamSearchDecoderOutput(X, Y)
 tf.contrib.seq2seq.BasicDecoder(uses.cell(4), uses.training_helper(), tf.ones([2, 4])) ; output_layer=uses.doubling() ;
     uses.decoded(it)
-tf.contrib.seq2seq.BeamSearchDecoder(uses.beam_cell(), uses.table(), [1, 2], 0, uses.beam_state(), 3) ; end_token=3,
+tf.contrib.seq2seq.BeamSearchDecoder(uses.beam_cell(), uses.embedding_rows(), [1, 2], 0, uses.beam_state(), 3) ; end_token=3,
     output_layer=uses.doubling(), length_penalty_weight=1.0, coverage_penalty_weight=0.5, reorder_tensor_arrays=False ;
     uses.beams_of(it)
 tf.contrib.seq2seq.CustomHelper(uses.starts, uses.first_id, uses.next_row) ; sample_ids_shape=[2],
@@ -31,12 +31,12 @@ tf.contrib.seq2seq.CustomHelper(uses.starts, uses.first_id, uses.next_row) ; sam
 tf.contrib.seq2seq.InferenceHelper(uses.twice, [4], tf.float32, uses.memory()[:, 0], uses.ended) ; next_inputs_fn=uses.twice ;
     uses.decoded(uses.decoder(it))
 tf.contrib.seq2seq.TrainingHelper(uses.memory()[:, :2], [2, 2]) ; time_major=True, sequence_length=[1, 2] ; uses.decoded(uses.decoder(it))
-tf.contrib.seq2seq.ScheduledEmbeddingTrainingHelper(uses.memory()[:, :2], [2, 2], uses.table(), 0.5) ; sampling_probability=0.0, seed=3,
+tf.contrib.seq2seq.ScheduledEmbeddingTrainingHelper(uses.memory()[:, :2], [2, 2], uses.embedding_rows(), 0.5) ; sampling_probability=0.0, seed=3,
     scheduling_seed=4, time_major=True ; uses.decoded(uses.decoder(it))
 tf.contrib.seq2seq.ScheduledOutputTrainingHelper(uses.memory()[:, :2], [2, 2], 0.5) ; sampling_probability=0.0, seed=3,
     next_inputs_fn=uses.twice, time_major=True, auxiliary_inputs=uses.memory()[:, :2] ; uses.decoded(uses.decoder(it))
-tf.contrib.seq2seq.GreedyEmbeddingHelper(uses.table(), [1, 2], 0) ; end_token=3 ; uses.decoded(uses.decoder(it))
-tf.contrib.seq2seq.SampleEmbeddingHelper(uses.table(), [1, 2], 0) ; softmax_temperature=0.5, seed=3 ; uses.decoded(uses.decoder(it))
+tf.contrib.seq2seq.GreedyEmbeddingHelper(uses.embedding_rows(), [1, 2], 0) ; end_token=3 ; uses.decoded(uses.decoder(it))
+tf.contrib.seq2seq.SampleEmbeddingHelper(uses.embedding_rows(), [1, 2], 0) ; softmax_temperature=0.5, seed=3 ; uses.decoded(uses.decoder(it))
 tf.contrib.seq2seq.dynamic_decode(uses.decoder()) ; output_time_major=True, impute_finished=True, maximum_iterations=2,
     parallel_iterations=3, swap_memory=True ; uses.with_gradient(it)
 tf.contrib.seq2seq.gather_tree([[[1, 2]], [[3, 4]]], [[[0, 0]], [[1, 0]]], [2], 9)

@@ -45,7 +45,7 @@ class ContribUses:
     def doubling(self, units=4):
         return _Doubled(self.tf, units)
 
-    def table(self):
+    def embedding_rows(self):
         return self.tf.constant(np.sin(np.arange(20, dtype=np.float32)).reshape(5, 4))
 
     def training_helper(self):

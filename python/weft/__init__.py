@@ -676,9 +676,9 @@ __all__ = [
     "nest", "newaxis", "nn", "no_op", "no_regularizer", "norm", "not_equal", "numpy_function", "one_hot", "ones",
     "ones_initializer", "ones_like", "orthogonal_initializer", "pack", "pad", "parallel_stack", "parse_example",
     "parse_single_example", "parse_single_sequence_example", "parse_tensor", "placeholder",
-    "placeholder_with_default", "polygamma", "pow", "print", "py_func", "py_function", "python_io", "qint16",
-    "qint32", "qint8", "qr", "quantization", "quantize", "quantize_v2", "queue", "quint16", "quint8", "ragged",
-    "random", "random_crop", "random_gamma", "random_normal", "random_normal_initializer", "random_poisson",
+    "placeholder_with_default", "polygamma", "pow", "print", "profiler", "py_func", "py_function", "python_io",
+    "qint16", "qint32", "qint8", "qr", "quantization", "quantize", "quantize_v2", "queue", "quint16", "quint8",
+    "ragged", "random", "random_crop", "random_gamma", "random_normal", "random_normal_initializer", "random_poisson",
     "random_shuffle", "random_uniform", "random_uniform_initializer", "range", "rank", "raw_ops", "read_file", "real",
     "realdiv", "reciprocal", "recompute_grad", "reduce_all", "reduce_any", "reduce_join", "reduce_logsumexp",
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "regex_replace",
@@ -719,8 +719,8 @@ __cxx11_abi_flag__, __cxx_version__, __monolithic_build__ = CXX11_ABI_FLAG, CXX_
 # Loaded when a program first asks for them.
 _LATER = (
     "audio", "autograph", "bitwise", "config", "contrib", "debugging", "distributions", "estimator", "feature_column",
-    "graph_util", "image", "keras", "manip", "queue", "ragged", "resource_loader", "saved_model", "signal",
-    "spectral", "sysconfig", "test", "version",
+    "graph_util", "image", "keras", "manip", "profiler", "queue", "ragged", "resource_loader", "saved_model",
+    "signal", "spectral", "sysconfig", "test", "version",
 )
 __getattr__ = _publish(__name__, _LATER)
 

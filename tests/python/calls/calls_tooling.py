@@ -295,3 +295,35 @@ def estimators_of_contrib(tf):
     assert "linear/bias_weight" in line.get_variable_names() and abs(next(line.predict(x)) - 1) < 0.3
     words = tf.contrib.learn.preprocessing.VocabularyProcessor(3, min_frequency=0)
     assert [r.tolist() for r in words.fit_transform(["a cat", "a dog saw it"])] == [[1, 2, 0], [1, 3, 4]] and len(words.vocabulary_) == 6
+
+
+@case(nodes=False)
+def parameters_and_float_operations(tf):
+    x = tf.placeholder(tf.float32, [4, 8, 8, 3], name="x")
+    y = tf.layers.conv2d(x, 5, 3, name="c")
+    z = tf.layers.dense(tf.reshape(y, [4, 180]), 7, name="d")
+    tf.nn.softmax(tf.nn.relu(tf.nn.l2_normalize(z, 1)))
+
+    def tree(node, names=True):
+        return (node.name if names else node.total_float_ops, node.total_parameters, node.parameters, node.total_float_ops, node.float_ops,
+                [tree(c, names) for c in node.children])
+    builder = tf.profiler.ProfileOptionBuilder
+    graph = tf.get_default_graph()
+    counted = dict(builder.trainable_variables_parameter(), output="none")
+    worked = builder(builder.float_operation()).with_empty_output().build()
+    few = builder(worked).with_min_float_operations(100).order_by("name").build()
+    return [tree(tf.profiler.profile(graph, options=counted)), tree(tf.profiler.profile(graph, options=worked)),
+            tree(tf.profiler.profile(graph, options=few, cmd="scope")), tree(tf.profiler.profile(graph, options=worked, cmd="op"), False),
+            sorted(builder.time_and_memory(min_micros=3).items(), key=str), tree(tf.profiler.Profiler(graph).profile_name_scope(counted))]
+
+
+@case(alone=True)
+def eager_names(tf):
+    assert not tf.contrib.eager.in_eager_mode() and tf.contrib.eager.defun(abs)(-3) == 3 and tf.contrib.eager.num_gpus() >= 0
+    assert any("CPU" in name for name in tf.contrib.eager.list_devices())
+    try:
+        tf.contrib.eager.enable_eager_execution()
+    except NotImplementedError as e:
+        assert "calls_tooling.py, line" in str(e) and "tf.Session" in str(e), e
+    else:
+        raise AssertionError("it was accepted")

@@ -35,4 +35,12 @@ tf.estimator.experimental.stop_if_no_increase_hook(tf.estimator.Estimator(uses.m
     run_every_secs=None, run_every_steps=3 ; it is not None
 tf.estimator.experimental.stop_if_no_decrease_hook(tf.estimator.Estimator(uses.model, 'm'), 'loss', 3, None, 0) ;
     run_every_secs=None, run_every_steps=3 ; it is not None
+tf.contrib.eager.defun(uses.halve, autograph=False) ; input_signature=[] ; it(X)
+tf.contrib.eager.enable_eager_execution(None, None, None)
+tf.contrib.eager.run_test_in_graph_and_eager_modes(uses.halve, None, True, True, False) ; ; it(X)
+tf.profiler.ProfileOptionBuilder() ; options={'a': 1} ; sorted(it.build())
+tf.profiler.Profiler(op_log=None) ; ; it is not None
+tf.profiler.profile(op_log=None) ; run_meta=tf.RunMetadata(), cmd='code', options={'output': 'none'} ; it.name
+tf.profiler.GraphNodeProto(name='a') ; ; it.name
+tf.profiler.MultiGraphNodeProto(name='a') ; ; it.name
 """

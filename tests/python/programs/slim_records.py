@@ -114,6 +114,7 @@ def evaluate():
 
 
 def main(_):
+    tf.logging.set_verbosity(tf.logging.INFO)
     for seed, split in enumerate(sorted(SIZES)):
         write_records(split, seed)
     print("final loss %.3f" % train())

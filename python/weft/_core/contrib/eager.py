@@ -1,0 +1,45 @@
+"""tf.contrib.eager: programs import it also where they build graphs; what needs eager mode says so."""
+from weft._core.framework import absent
+
+
+def _error(name):
+    return NotImplementedError("tf.contrib.eager.%s is not in Weft%s: Weft has no eager mode: build a graph and run it in a tf.Session"
+                               % (name, absent.where()))
+
+
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+    """Starts eager mode; Weft has none."""
+    raise _error("enable_eager_execution")
+
+
+def in_eager_mode():
+    """Whether ops run at once: never."""
+    return False
+
+
+def in_graph_mode():
+    """Whether ops build graphs: always."""
+    return True
+
+
+def list_devices():
+    """The names of the devices of this process."""
+    from weft._core.session.cluster import list_local_devices
+    return [d.name for d in list_local_devices()]
+
+
+def num_gpus():
+    """How many GPUs there are."""
+    return sum("GPU" in name.upper() for name in list_devices())
+
+
+def defun(func=None, input_signature=None, autograph=True):
+    """The function itself, which builds its part of the graph each time it is called."""
+    if input_signature is not None:
+        raise NotImplementedError("tf.contrib.eager.defun(input_signature=...) is not in Weft: give the function tensors of that shape")
+    return func if func is not None else lambda f: f
+
+
+def run_test_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_test=True, assert_no_eager_garbage=False):
+    """Runs a test in graph mode."""
+    return func if func is not None else lambda f: f

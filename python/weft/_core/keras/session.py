@@ -164,6 +164,13 @@ def _initialize(session):
     seen.update(id(v) for v in found)
 
 
+def any_initialized(variables):
+    """Whether Keras has given one of the variables its first value."""
+    session = tf.get_default_session() or getattr(_local, "session", None)
+    seen = session.__dict__.get("_keras_initialized", ()) if session is not None else ()
+    return any(id(v) in seen for v in variables)
+
+
 def get_session(op_input_list=()):
     """The default session, the one that was set, or a new one; the variables of Keras have values in it."""
     session = tf.get_default_session()

@@ -136,6 +136,10 @@ tf.keras.backend.depthwise_conv2d(IMAGE, FILTER) ; strides=(2, 2), padding='same
 tf.keras.backend.separable_conv2d(IMAGE, FILTER, tf.ones([1, 1, 6, 2])) ; strides=(2, 2), padding='same', dilation_rate=(2, 2),
     data_format='channels_first'
 tf.keras.backend.pool2d(IMAGE, (2, 2)) ; strides=(2, 2), padding='same', pool_mode='avg', data_format='channels_first'
+tf.keras.backend.conv3d(tf.reshape(IMAGE, [1, 2, 6, 6, 3]), tf.ones([2, 2, 2, 3, 2])) ; strides=(1, 2, 2), padding='same',
+    data_format='channels_first', dilation_rate=(1, 1, 1)
+tf.keras.backend.pool3d(tf.reshape(IMAGE, [1, 2, 6, 6, 3]), (1, 2, 2)) ; strides=(1, 2, 2), padding='same', pool_mode='avg',
+    data_format='channels_first'
 tf.keras.backend.local_conv1d(SEQUENCE, tf.ones([2, 8, 3]), (2,), (1,)) ; data_format='channels_first'
 tf.keras.backend.local_conv2d(IMAGE, tf.ones([9, 12, 2]), (2, 2), (2, 2), (3, 3)) ; data_format='channels_first'
 tf.keras.backend.resize_images(IMAGE, 2, 3, 'channels_last') ; interpolation='bilinear'

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import uses_contrib
+import uses_keras
 
 # A picture of 16 x 8 pixels, and one of a single red pixel.
 JPEG = """
@@ -19,7 +20,7 @@ EAPwBuyIfKiQI4ODvkB/TiilLKPk3xIR3SMt+vIooA/9k=
 GIF = "R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs="
 
 
-class Uses(uses_contrib.ContribUses):
+class Uses(uses_contrib.ContribUses, uses_keras.KerasUses):
     """The ways to use a result, for one system."""
 
     def __init__(self, tf):
@@ -172,22 +173,6 @@ class Uses(uses_contrib.ContribUses):
 
     def visit(self, state):
         return False
-
-    def keras_metric(self, metric):
-        """What is known of a metric of Keras before it runs; calls_keras_metrics.py compares the values."""
-        return [(v.name, v.dtype.base_dtype, v.get_shape()) for v in metric.variables], metric.get_config(), metric.name
-
-    def unsized(self, x):
-        """A tensor of which only the rank is known."""
-        return self.tf.placeholder_with_default(x, [None] * x.shape.ndims, name="unsized")
-
-    def folded(self, a, b):
-        return a * 0.5 + b
-
-    def keras_step(self, x, states):
-        """A step for tf.keras.backend.rnn; what comes after the state are constants."""
-        made = self.tf.tanh(x + states[0] * 0.5)
-        return made * (2 if len(states) > 1 else 1), [made]
 
     def residual(self, inputs, outputs):
         return inputs * 0.5 + outputs

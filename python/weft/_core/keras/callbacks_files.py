@@ -8,6 +8,11 @@ import numpy as np
 from weft._core.keras import callbacks
 from weft._core.keras.progbar import print_msg
 from weft._core.platform import logging
+from weft._core.train.checkpoint import CheckpointOptions
+
+
+class SaveOptions:
+    """The options of TensorFlow 2's SavedModels, which no program of TensorFlow 1 can make."""
 
 
 class ModelCheckpoint(callbacks.Callback):
@@ -20,6 +25,9 @@ class ModelCheckpoint(callbacks.Callback):
         self.save_best_only, self.save_weights_only, self.save_freq = save_best_only, save_weights_only, save_freq
         self.best, self.options, self.epochs_since_last_save = initial_value_threshold, options, 0
         self._batches, self._last_batch, self._epoch = 0, 0, 0
+        if options is not None and not isinstance(options, CheckpointOptions if save_weights_only else SaveOptions):
+            raise TypeError("If save_weights_only is %s, then `options` must be either None or a %s. Got %s." % (
+                save_weights_only, "tf.train.CheckpointOptions" if save_weights_only else "tf.saved_model.SaveOptions", options))
         self.load_weights_on_restart = kwargs.pop("load_weights_on_restart", False)
         self.period = kwargs.pop("period", 1)
         if kwargs:

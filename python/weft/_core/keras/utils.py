@@ -53,10 +53,11 @@ def plot_model(model, to_file="model.png", show_shapes=False, show_dtype=False, 
     if not model.built:
         raise ValueError("This model has not yet been built. Build the model first by calling `build()` or by calling the model on a batch "
                          "of data.")
+    if _pydot() is None or shutil.which("dot") is None:
+        raise ImportError("You must install pydot (`pip install pydot`) and install graphviz (see instructions at "
+                          "https://graphviz.gitlab.io/download/) for plot_model to work.")
     dot = model_to_dot(model, show_shapes, show_dtype, show_layer_names, rankdir, expand_nested, dpi, False, layer_range,
                        show_layer_activations, show_trainable)
-    if dot is None:
-        return None
     extension = os.path.splitext(str(to_file))[1][1:] or "png"
     dot.write(str(to_file), format=extension)
     return None
@@ -73,12 +74,10 @@ def _pydot():
 
 def model_to_dot(model, show_shapes=False, show_dtype=False, show_layer_names=True, rankdir="TB", expand_nested=False, dpi=96,
                  subgraph=False, layer_range=None, show_layer_activations=False, show_trainable=False):
-    """A model as a graph of pydot; None, and a message, where pydot is not installed."""
+    """A model as a graph of pydot."""
     pydot = _pydot()
-    if pydot is None or shutil.which("dot") is None:
-        print_msg("You must install pydot (`pip install pydot`) and install graphviz (see instructions at "
-                  "https://graphviz.gitlab.io/download/) for plot_model to work.")
-        return None
+    if pydot is None:
+        raise ImportError("You must install pydot (`pip install pydot`) for model_to_dot to work.")
     dot = pydot.Cluster(style="dashed", graph_name=model.name) if subgraph else pydot.Dot()
     dot.set("rankdir", rankdir)
     dot.set("dpi", dpi)

@@ -1,5 +1,5 @@
-"""tf.keras.datasets.mnist: the digits as arrays."""
-from weft._core.keras.mnist import load_data
+"""tf.keras.datasets.mnist: a data set that is read from ~/.keras/datasets."""
+from weft._core.keras.datasets import mnist as load_data
 from weft._core.public import publish as _publish
 
 __all__ = ["load_data"]

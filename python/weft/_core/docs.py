@@ -176,6 +176,71 @@ value | The value.
 values | The values.
 tensor | A tensor.
 tensors | A list or a nest of tensors.
+recurrent_activation | The function of the gates.
+unit_forget_bias | True to start the bias of the forget gate with ones.
+dropout | The part of the inputs that is dropped while training.
+recurrent_dropout | The part of the state that is dropped while training.
+return_sequences | True for the outputs of all steps, False for the last one.
+return_state | True to return the last state too.
+go_backwards | True to go through the steps from the last to the first.
+stateful | True to start each batch with the last state of the batch before.
+unroll | True to build every step by itself instead of a loop.
+reset_after | True to apply the reset gate after the product with the recurrent kernel.
+implementation | Which of the equivalent ways of computing is used.
+cells | The cells, the first one takes the inputs.
+layer | The layer that is wrapped.
+merge_mode | How the outputs of both directions are joined: 'sum', 'mul', 'concat', 'ave', or None for a list.
+backward_layer | The layer that goes backwards; None for a copy of the other one.
+depth_multiplier | How many outputs each channel has.
+groups | How many groups of channels are convolved by themselves.
+output_padding | How much is added to the size of the outputs; None for what padding and strides say.
+interpolation | How values between pixels are computed: 'nearest', 'bilinear' and others.
+cropping | How much is cut off at both ends of each axis.
+mask_zero | True if 0 stands for no value, which is masked.
+mask_value | The value that is masked.
+mask | A mask, or a function that computes one.
+input_dim | How many categories there are.
+output_dim | The number of outputs.
+input_length | The length of the input sequences; None if they differ.
+input_tensor | A tensor to use instead of a new placeholder.
+ragged | True for a ragged placeholder.
+sparse | True for sparse tensors.
+dynamic | True if the layer runs only eagerly.
+function | The function that is called.
+arguments | Keyword arguments for the function.
+dims | The order of the axes, counted from one.
+negative_slope | The slope below the threshold.
+threshold | The value below which the slope is negative_slope.
+theta | The value up to which outputs are zero.
+shared_axes | The axes along which a parameter is shared.
+center | True to add an offset that is learnt.
+fused | True for the fused operation, False for single ones, None for the faster one that fits.
+renorm | True for batch renormalization.
+renorm_clipping | The limits of the corrections of batch renormalization.
+renorm_momentum | The momentum of the moving averages of batch renormalization.
+adjustment | A function that changes the normalized values while training.
+key_dim | The size of each head for query and key.
+value_dim | The size of each head for value; None for key_dim.
+attention_axes | The axes that attention is computed over; None for all but batch, heads and features.
+score_mode | How scores are computed: 'dot' or 'concat'.
+equation | The equation of an einsum.
+bias_axes | The axes of the outputs that the bias has.
+l1 | The factor of the sum of absolute values.
+l2 | The factor of the sum of squares.
+identifier | A name, a configuration or an object.
+custom_objects | Names of classes and functions of the program, for configurations.
+gain | The factor of the values.
+distribution | The distribution that values are drawn from.
+ndim | The number of axes.
+allow_last_axis_squeeze | True to allow an axis more if it has length 1.
+normalize | True to normalize the inputs first.
+bin_boundaries | The values between the intervals.
+output_mode | The form of the outputs: 'int', 'one_hot', 'multi_hot' or 'count'.
+salt | A number or two that change the hash.
+invert | True to undo the normalization.
+crop_to_aspect_ratio | True to cut images instead of distorting them.
+height | The number of rows.
+width | The number of columns.
 data | The data.
 dtype | The type of the result, such as tf.float32.
 shape | The shape of the result: a list of sizes, in which None stands for any size.

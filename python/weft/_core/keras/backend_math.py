@@ -163,8 +163,22 @@ def update_sub(x, decrement):
 
 
 def moving_average_update(x, value, momentum):
-    """Moves a variable to a value by one part in momentum; the first values are not weighted more."""
-    return tf.assign_sub(x, (x - tf.cast(value, x.dtype.base_dtype)) * tf.cast(1.0 - momentum, x.dtype.base_dtype))
+    """Moves a variable towards a value by one part in momentum.
+
+    As in TensorFlow 1's mode, zeros at the start do not count: variables called biased and local_step beside x correct for them.
+    """
+    dtype, graph = x.dtype.base_dtype, tf.get_default_graph()
+    with tf.name_scope(None, "AssignMovingAvg", [x, value, momentum]) as scope, graph.colocate_with(x):
+        decay, value = tf.convert_to_tensor(1.0 - momentum, dtype, name="decay"), tf.cast(value, dtype)
+        with tf.variable_scope(x.op.name, values=[x, value, decay]):
+            biased = tf.get_variable("biased", initializer=tf.zeros(x.shape, dtype), trainable=False)
+            step = tf.get_variable("local_step", initializer=tf.zeros([], dtype), trainable=False)
+            moved = tf.assign_sub(biased, (biased - value) * decay)
+            counted = tf.assign_add(step, tf.ones([], dtype))
+            with tf.control_dependencies([moved, counted]):
+                whole = tf.identity(biased) / (1 - tf.pow(1.0 - decay, tf.identity(step)))
+            delta = x - whole
+        return tf.assign_sub(x, delta, name=scope)
 
 
 # ---- arithmetic ----

@@ -26,9 +26,9 @@ def _chosen(mask, new, old):
 class _Run:
     """One call of rnn; inputs are in time-major order."""
 
-    def __init__(self, step, inputs, states, constants, mask, go_backwards, zero_output, all_outputs):
+    def __init__(self, step, inputs, states, constants, mask, go_backwards, zero_output):
         self.step, self.inputs, self.states, self.constants = step, inputs, list(states), list(constants or [])
-        self.mask, self.go_backwards, self.zero_output, self.all_outputs = mask, go_backwards, zero_output, all_outputs
+        self.mask, self.go_backwards, self.zero_output = mask, go_backwards, zero_output
 
     def call(self, x, states):
         return self.step(x, tuple(states) + tuple(self.constants))
@@ -55,7 +55,7 @@ class _Run:
 
     def _collected(self, found, masks, order):
         last = found[-1]
-        kept = found if self.all_outputs else found[-1:]
+        kept = found
         stacked = pack_like(last, [tf.stack(parts) for parts in zip(*[flatten(f) for f in kept])])
         if masks is not None and self.zero_output:
             last = map_structure(lambda x: where_v2(_wide_mask(masks[order[-1]], x), x, tf.zeros_like(x)), last)
@@ -70,11 +70,11 @@ class _Run:
         first = pack_like(self.inputs, [x[0] for x in flat])
         sample, _ = self.call(first, tuple(self.states))
         arrays = tuple(tf.TensorArray(dtype=o.dtype, size=steps, element_shape=o.shape, tensor_array_name="output_ta_%d" % i)
-                       for i, o in enumerate(flatten(sample))) if self.all_outputs else ()
+                       for i, o in enumerate(flatten(sample)))
         readers = tuple(tf.TensorArray(dtype=x.dtype, size=count, tensor_array_name="input_ta_%d" % i).unstack(x)
                         for i, x in enumerate(flat))
         masks = None if self.mask is None else self._mask_reader(count)
-        held = tuple(tf.zeros_like(o) for o in flatten(sample)) if masks is not None or not self.all_outputs else ()
+        held = tuple(tf.zeros_like(o) for o in flatten(sample)) if masks is not None else ()
 
         def body(time, arrays, held, *states):
             states = pack_like(tuple(self.states), list(states))
@@ -92,7 +92,7 @@ class _Run:
         done = tf.while_loop(lambda time, *_: time < steps, body,
                              (tf.constant(0, tf.int32, name="time"), arrays, held) + tuple(flatten(self.states)),
                              parallel_iterations=32, swap_memory=True)
-        outputs = [a.stack() for a in done[1]] if self.all_outputs else [tf.expand_dims(o, 0) for o in done[2]]
+        outputs = [a.stack() for a in done[1]]
         last = [o[-1] for o in outputs]
         states = pack_like(tuple(self.states), list(done[3:]))
         return pack_like(sample, last), pack_like(sample, outputs), states
@@ -102,17 +102,20 @@ class _Run:
         return tf.TensorArray(dtype=tf.bool, size=count, tensor_array_name="mask_ta").unstack(mask)
 
 
-def _with_time(x, steps, time_major, all_outputs):
+def _with_time(x, steps, time_major):
     """The outputs with the static shape that is known of them, batch first unless time comes first."""
     shape = x.shape.as_list()
-    shape[0] = steps if all_outputs else 1
+    shape[0] = steps
     x.set_shape(shape)
     return x if time_major else _swapped(x)
 
 
 def rnn(step_function, inputs, initial_states, go_backwards=False, mask=None, constants=None, unroll=False, input_length=None,
         time_major=False, zero_output_for_mask=False, return_all_outputs=True):
-    """(last output, outputs, new states) of a step function that is called for each time step."""
+    """(last output, outputs, new states) of a step function that is called for each time step.
+
+    The outputs are those of all steps: return_all_outputs has no effect in TensorFlow 1's mode.
+    """
     if not time_major:
         inputs = map_structure(_swapped, inputs)
     flat = flatten(inputs)
@@ -123,6 +126,6 @@ def rnn(step_function, inputs, initial_states, go_backwards=False, mask=None, co
         mask = tf.expand_dims(mask, -1) if mask.shape.ndims == 2 else mask
         mask = mask if time_major else _swapped(mask)
     steps = flat[0].shape.as_list()[0]
-    run = _Run(step_function, inputs, initial_states, constants, mask, go_backwards, zero_output_for_mask, return_all_outputs)
+    run = _Run(step_function, inputs, initial_states, constants, mask, go_backwards, zero_output_for_mask)
     last, outputs, states = run.unrolled() if unroll else run.looped(input_length)
-    return last, map_structure(lambda x: _with_time(x, steps, time_major, return_all_outputs), outputs), states
+    return last, map_structure(lambda x: _with_time(x, steps, time_major), outputs), states

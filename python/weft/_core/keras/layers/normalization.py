@@ -130,7 +130,8 @@ class LayerNormalization(_Scaled):
         if self._is_fused(rank):
             made = self._fused(inputs, along)
         else:
-            x = math_ops.cast(inputs, "float32") if inputs.dtype.name in ("float16", "bfloat16") else inputs
+            narrow = inputs.dtype.name in ("float16", "bfloat16") and self.dtype == "float32"
+            x = math_ops.cast(inputs, "float32") if narrow else inputs
             mean, variance = nn.moments(x, self.axis, keepdims=True)
             scale, offset = along(self.gamma), along(self.beta)
             made = nn.batch_normalization(x, mean, variance, offset, scale, self.epsilon)

@@ -65,7 +65,8 @@ class UpSampling2D(_Spatial):
         super().__init__(**kwargs)
         self.data_format, self.size = arguments.layout(data_format), arguments.sizes(size, 2, "size")
         if interpolation.lower() not in _RESIZE:
-            raise ValueError("`interpolation` argument should be one of: %s. Received: interpolation=%s" % (sorted(_RESIZE), interpolation))
+            raise NotImplementedError("Value not recognized for `interpolation`: %s. Supported values are: %s" % (
+                interpolation.lower(), list(_RESIZE)))
         self.interpolation, self.input_spec = interpolation.lower(), InputSpec(ndim=4)
 
     @output_shape

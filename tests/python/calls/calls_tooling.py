@@ -327,3 +327,56 @@ def eager_names(tf):
         assert "calls_tooling.py, line" in str(e) and "tf.Session" in str(e), e
     else:
         raise AssertionError("it was accepted")
+
+
+@case(alone=True)
+def generators_and_discriminators(tf):
+    """Both are lines: the figures of two steps are those of numpy."""
+    real, noise = np.float32([[3], [5]]), np.float32([[1], [2]])
+
+    def line(name, start):
+        def build(x, *rest):
+            return x * tf.get_variable(name, [1], initializer=tf.constant_initializer(start))
+        return build
+    model = tf.contrib.gan.gan_model(line("g", 0.5), line("d", 2.0), real_data=real, generator_inputs=noise)
+    assert [v.op.name for v in model.generator_variables + model.discriminator_variables] == ["Generator/g", "Discriminator/d"]
+    loss = tf.contrib.gan.gan_loss(model)
+    ops = tf.contrib.gan.gan_train_ops(model, loss, tf.train.GradientDescentOptimizer(0.1), tf.train.GradientDescentOptimizer(0.1))
+    penalty = tf.contrib.gan.losses.wasserstein_gradient_penalty(model)
+    half = tf.contrib.gan.gan_loss(model, tf.contrib.gan.losses.least_squares_generator_loss,
+                                   tf.contrib.gan.losses.least_squares_discriminator_loss, gradient_penalty_weight=2.0)
+    entropy = [tf.contrib.gan.losses.modified_generator_loss(model), tf.contrib.gan.losses.modified_discriminator_loss(model),
+               tf.contrib.gan.losses.minimax_generator_loss(model)]
+    g, d = 0.5, 2.0
+    a, b = d * real, d * g * noise
+
+    def plus(x):
+        return np.log1p(np.exp(x))
+    fooled, smooth = np.mean(plus(-b)), np.mean(plus(a) - a * (1 - 0.25 + 0.125))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(sess.run(loss), [-np.mean(b), np.mean(b) - np.mean(a)], rtol=1e-5)
+        np.testing.assert_allclose(sess.run(penalty), (d - 1) ** 2, rtol=1e-5)
+        np.testing.assert_allclose(sess.run(half), [np.mean((b - 1) ** 2) / 2, np.mean((a - 1) ** 2) / 2 + np.mean(b ** 2) / 2
+                                                    + 2 * (d - 1) ** 2], rtol=1e-5)
+        np.testing.assert_allclose(sess.run(entropy), [fooled, np.mean(plus(b)) + smooth, -np.mean(plus(b)) - plus(-1.0)], rtol=1e-5)
+    steps = tf.contrib.gan.GANTrainSteps(1, 2)
+    last = tf.contrib.gan.gan_train(ops, None, get_hooks_fn=tf.contrib.gan.get_sequential_train_hooks(steps), save_checkpoint_secs=None,
+                                    save_summaries_steps=None, hooks=[tf.train.StopAtStepHook(last_step=1), _Values(tf, model)])
+    g += 0.1 * np.mean(d * noise)
+    for _ in range(2):
+        d -= 0.1 * (np.mean(g * noise) - np.mean(real))
+    assert last == 1
+    np.testing.assert_allclose(_Values.found, [[g], [d]], rtol=1e-5)
+
+
+class _Values:
+    """A hook that keeps the values of a model's variables when the session ends."""
+
+    found = None
+
+    def __new__(cls, tf, model):
+        class Hook(tf.train.SessionRunHook):
+            def end(self, session):
+                cls.found = session.run(model.generator_variables + model.discriminator_variables)
+        return Hook()

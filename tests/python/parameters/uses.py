@@ -729,6 +729,17 @@ class Uses(uses_contrib.ContribUses, uses_keras.KerasUses):
         made.train(self.input_fn, steps=1)
         return made, made.export_savedmodel("exported", self.serving)
 
+    def line(self, x, *rest):
+        return x * self.tf.get_variable("w", [4], initializer=self.tf.constant_initializer([0.5, 2.0, 1.5, 3.0]))
+
+    def gan(self):
+        """A model, the same one each time."""
+        tf = self.tf
+        if not hasattr(self, "_gan"):
+            x = tf.constant(arrays_x())
+            self._gan = tf.contrib.gan.gan_model(self.line, self.line, x, x / 2)
+        return self._gan
+
     # ---- tf.contrib.learn ----
 
     def x_column(self):

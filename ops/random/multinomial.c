@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "kernels/random/philox.h"
+#include "ops/random/random.h"
 #include "tensor/tensor.h"
 #include <math.h>
 
@@ -64,7 +65,8 @@ static void draw_rows(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static weft_err multinomial_cpu(kernel *k) {
+/* gen NULL: the node's own generator. */
+static weft_err draw_classes(kernel *k, const philox *gen) {
   const weft_tensor *logits = k->in[0];
   if (logits->shape.rank != 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "logits should be a matrix, got shape %s",
@@ -82,11 +84,22 @@ static weft_err multinomial_cpu(kernel *k) {
                              (long long)d.classes);
   if (!(d.out = weft__out(k, 0, &SHAPE2(rows, d.samples)))) return weft__out_refused(&SHAPE2(rows, d.samples));
   if (rows == 0 || d.samples == 0) return WEFT_OK;
-  WEFT_TRY(weft__random_take(k, (uint64_t)rows * (uint64_t)((d.samples + 3) / 4 * 4) * 2 * 256, &d.gen));
+  if (gen)
+    d.gen = *gen;
+  else
+    WEFT_TRY(weft__random_take(k, (uint64_t)rows * (uint64_t)((d.samples + 3) / 4 * 4) * 2 * 256, &d.gen));
   if (!(d.sums = weft__alloc((size_t)(rows * d.classes) * sizeof *d.sums))) return WEFT_OOM;
   weft__kernel_loop(k, rows, d.classes * 20 + d.samples * 60, draw_rows, &d);
   weft__free(d.sums);
   return WEFT_OK;
+}
+
+static weft_err multinomial_cpu(kernel *k) { return draw_classes(k, NULL); }
+
+static weft_err stateless_cpu(kernel *k) {
+  philox gen;
+  WEFT_TRY(weft__random_from_seed(k, 2, &gen));
+  return draw_classes(k, &gen);
 }
 
 static weft_err multinomial_infer(infer *s) {
@@ -110,11 +123,21 @@ static const op_case multinomial_cases[] = {
     {0},
 };
 
+static const op_case stateless_cases[] = {
+    {"f32[2,4] 0 1 2 3 3 2 1 0; i32[] 5; i64[2] 1 2", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f64[1,4] 0 1 2 3; i32[] 7; i32[2] 1 2", NULL, "output_dtype=int32", CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
+
 OPS(multinomial) = {
     {"Multinomial(logits:T, num_samples:int32) -> (output:output_dtype) | seed:int=0 seed2:int=0 T:type{real} "
      "output_dtype:type{int32,int64}=int64 ; stateful",
      "Classes drawn from unnormalised log-probabilities, a row each.", OP_SEED, .infer = multinomial_infer,
      .cpu = multinomial_cpu, .prepare = weft__random_prepare, .unprepare = weft__random_unprepare, .no_grad = true,
      .cases = multinomial_cases},
+    {"StatelessMultinomial(logits:T, num_samples:int32, seed:Tseed) -> (output:output_dtype) | T:type{real} "
+     "Tseed:type{int32,int64}=int64 output_dtype:type{int32,int64}=int64",
+     "Classes that a seed alone decides.", .infer = multinomial_infer, .cpu = stateless_cpu, .no_grad = true,
+     .cases = stateless_cases},
     {0},
 };

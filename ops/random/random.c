@@ -203,11 +203,11 @@ typedef struct family {
   int64_t cost; /* nanoseconds a block */
 } family;
 
-static weft_err random_shape(const kernel *k, shape *s) {
+static weft_err random_shape(const kernel *k, int at, shape *s) {
   int64_t dim[WEFT_MAX_RANK];
   int n = 0;
-  WEFT_TRY(weft__kernel_vector(k, 0, "shape"));
-  WEFT_TRY(weft__kernel_ints(k, 0, "shape", dim, &n));
+  WEFT_TRY(weft__kernel_vector(k, at, "shape"));
+  WEFT_TRY(weft__kernel_ints(k, at, "shape", dim, &n));
   for (int i = 0; i < n; i++)
     if (dim[i] < 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Dimension %lld must be >= 0", (long long)dim[i]);
@@ -239,12 +239,16 @@ static convert *converter(random_kind kind, weft_dtype type) {
 }
 
 weft_err weft__random_fill(kernel *k, random_kind kind, const philox *gen, int64_t low, uint64_t range) {
+  return weft__random_fill_at(k, 0, kind, gen, low, range);
+}
+
+weft_err weft__random_fill_at(kernel *k, int at, random_kind kind, const philox *gen, int64_t low, uint64_t range) {
   const weft_dtype type = weft__dtype_base(k->node->out_type[0]);
   const bool whole = kind == RANDOM_BELOW || kind == RANDOM_BITS;
   fill f = {.convert = converter(kind, type), .low = low, .range = range};
   shape s;
   if (!f.convert) return weft__kernel_no_type(k, type);
-  WEFT_TRY(random_shape(k, &s));
+  WEFT_TRY(random_shape(k, at, &s));
   weft_tensor *y = weft__out(k, 0, &s);
   if (!y) return weft__out_refused(&s);
   f.out = y->data;
@@ -267,7 +271,7 @@ static weft_err truncated_cpu(kernel *k) { return weft__random_fill(k, RANDOM_TR
 
 static weft_err uniform_int_cpu(kernel *k) {
   shape s;
-  WEFT_TRY(random_shape(k, &s));
+  WEFT_TRY(random_shape(k, 0, &s));
   for (int i = 1; i < 3; i++)
     if (k->in[i]->shape.rank != 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be 0-D, got shape %s", i == 1 ? "minval" : "maxval",

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "kernels/random/philox.h"
+#include "ops/random/random.h"
 #include "tensor/tensor.h"
 #include <string.h>
 
@@ -50,12 +51,16 @@ static weft_err copy_elements(const copy_job *c, int64_t n) {
   return WEFT_OK;
 }
 
-static weft_err shuffle_cpu(kernel *k) {
+/* given NULL: the node's own generator. */
+static weft_err shuffle(kernel *k, const philox *given) {
   const weft_tensor *x = k->in[0];
   const int64_t n = x->shape.rank > 0 ? x->shape.dim[0] : 1;
   if (n <= 1 || weft__tensor_count(x) == 0) return weft__forward(k, 0, 0, &x->shape);
   philox gen;
-  WEFT_TRY(weft__random_take(k, (uint64_t)(n - 1 + 3) / 4, &gen));
+  if (given)
+    gen = *given;
+  else
+    WEFT_TRY(weft__random_take(k, (uint64_t)(n - 1 + 3) / 4, &gen));
   weft_tensor *y = weft__out(k, 0, &x->shape);
   int64_t *order = y ? weft__alloc((size_t)n * sizeof *order) : NULL;
   if (!order) return WEFT_OOM;
@@ -70,6 +75,21 @@ static weft_err shuffle_cpu(kernel *k) {
   weft__free(order);
   return err;
 }
+
+static weft_err shuffle_cpu(kernel *k) { return shuffle(k, NULL); }
+
+static weft_err stateless_cpu(kernel *k) {
+  philox gen;
+  WEFT_TRY(weft__random_from_key(k, 1, &gen));
+  return shuffle(k, &gen);
+}
+
+static const op_case stateless_cases[] = {
+    {"i32[10] seq; u64[1] 5; u64[2] 1 2; i32[] 1", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[5,2] seq; u64[1] 7; u64[2] 1 2; i32[] 3", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[0]; u64[1] 7; u64[2] 1 2; i32[] 3", "f32[0]", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {0},
+};
 
 static const op_case shuffle_cases[] = {
     {"i32[10] seq", NULL, "seed=5 seed2=9", CASE_RANDOM},
@@ -86,5 +106,8 @@ OPS(random_shuffle) = {
     {"RandomShuffle(value:T) -> (output:T) | seed:int=0 seed2:int=0 T:type ; stateful",
      "The rows of value in a random order.", OP_SEED, .infer = weft__infer_same, .cpu = shuffle_cpu,
      .prepare = weft__random_prepare, .unprepare = weft__random_unprepare, .no_grad = true, .cases = shuffle_cases},
+    {"StatelessShuffle(value:T, key:uint64, counter:uint64, alg:int32) -> (output:T) | T:type",
+     "The rows of value in an order that a generator decides.", .infer = weft__infer_same, .cpu = stateless_cpu,
+     .cases = stateless_cases},
     {0},
 };

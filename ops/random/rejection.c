@@ -8,11 +8,13 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/random/philox.h"
+#include "ops/random/random.h"
 #include "tensor/tensor.h"
 #include <math.h>
 
-enum { RESERVED = 256, MOST_TRIES = 100000 };
+enum { RESERVED = 256, RESERVED_GAPS = 42, MOST_TRIES = 100000 };
 
 /* ---- the numbers of one output ---- */
 typedef struct source {
@@ -90,10 +92,63 @@ static double draw_poisson(source *s, double rate, double highest) {
   return rate < 10 ? draw_few(s, rate) : draw_many(s, rate, highest);
 }
 
+/* Counts of successes by the gaps between them, which are geometric: fast where there are few. */
+static double binomial_by_gaps(source *s, double count, double prob) {
+  double sum = 0;
+  for (int n = 0; n < MOST_TRIES; n++) {
+    sum += ceil(log(uniform(s)) / log1p(-prob));
+    if (sum > count) return n;
+  }
+  return NAN;
+}
+
+/* log k! less Stirling's formula. */
+static double stirling_tail(double k) {
+  static const double small[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
+                                 0.0166446911898211,  0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
+                                 0.00925546218271273, 0.00833056343336287};
+  for (int i = 0; i < 10; i++)
+    if (k <= i) return small[i];
+  const double square = (k + 1) * (k + 1);
+  return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
+}
+
+/* Hormann's transformed rejection, for at least ten successes on average. */
+static double binomial_by_rejection(source *s, double count, double prob) {
+  const double deviation = sqrt(count * prob * (1 - prob)), b = 1.15 + 2.53 * deviation;
+  const double a = -0.0873 + 0.0248 * b + 0.01 * prob, c = count * prob + 0.5, limit = 0.92 - 4.2 / b;
+  const double odds = prob / (1 - prob), alpha = (2.83 + 5.1 / b) * deviation, mode = floor((count + 1) * prob);
+  for (int tries = 0; tries < MOST_TRIES; tries++) {
+    const double u = uniform(s) - 0.5, v = uniform(s), us = 0.5 - fabs(u);
+    const double k = floor((2 * a / us + b) * u + c);
+    if (us >= 0.07 && v <= limit) return k;
+    if (k < 0 || k > count) continue;
+    const double left = log(v * alpha / (a / (us * us) + b));
+    const double right = (mode + 0.5) * log((mode + 1) / (odds * (count - mode + 1))) +
+                         (count + 1) * log((count - mode + 1) / (count - k + 1)) +
+                         (k + 0.5) * log(odds * (count - k + 1) / (k + 1)) + stirling_tail(mode) +
+                         stirling_tail(count - mode) - stirling_tail(k) - stirling_tail(count - k);
+    if (left <= right) return k;
+  }
+  return NAN;
+}
+
+static double draw_binomial(source *s, double count, double prob) {
+  if (!(prob > 0) || !(count > 0)) return isnan(prob) || isnan(count) ? NAN : 0;
+  if (prob >= 1) return floor(count);
+  const bool turned = prob > 0.5;
+  const double p = turned ? 1 - prob : prob, n = floor(count);
+  if (n * p < 10) s->block = s->block / RESERVED * RESERVED_GAPS; /* so far apart they are in TensorFlow */
+  const double found = n * p >= 10 ? binomial_by_rejection(s, n, p) : binomial_by_gaps(s, n, p);
+  return turned ? n - found : found;
+}
+
 /* ---- the kernels ---- */
 typedef struct draw {
   philox gen;
-  const weft_tensor *of; /* a distribution each */
+  const weft_tensor *of;    /* a distribution each */
+  const weft_tensor *probs; /* of binomial ones: `of` has the counts */
+  const shape *kind_shape;  /* that both broadcast to */
   weft_tensor *out;
   int64_t samples, kinds;
   double highest; /* of the output's type */
@@ -115,8 +170,15 @@ static void draw_range(void *arg, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     const int64_t kind = i / d->samples, sample = i % d->samples;
     source s = {.gen = &d->gen, .block = (uint64_t)i * RESERVED};
-    const double of = weft__tensor_double(d->of, kind);
-    const double x = d->poisson ? draw_poisson(&s, of, d->highest) : draw_gamma(&s, of);
+    double x;
+    if (d->probs) {
+      const int64_t count = weft__elementwise_index(d->kind_shape, &d->of->shape, kind);
+      const int64_t prob = weft__elementwise_index(d->kind_shape, &d->probs->shape, kind);
+      x = draw_binomial(&s, weft__tensor_double(d->of, count), weft__tensor_double(d->probs, prob));
+    } else {
+      const double of = weft__tensor_double(d->of, kind);
+      x = d->poisson ? draw_poisson(&s, of, d->highest) : draw_gamma(&s, of);
+    }
     put(d->out, sample * d->kinds + kind, x);
   }
 }
@@ -142,22 +204,88 @@ static weft_err out_shape(const kernel *k, shape *out) {
   return WEFT_OK;
 }
 
-static weft_err run(kernel *k, bool poisson) {
-  shape s;
-  WEFT_TRY(out_shape(k, &s));
-  draw d = {.of = k->in[1], .kinds = weft__tensor_count(k->in[1]), .poisson = poisson};
-  if (!(d.out = weft__out(k, 0, &s))) return weft__out_refused(&s);
+/* gen NULL: the node's own generator.  of: the input that has the distributions. */
+static weft_err run(kernel *k, bool poisson, const philox *gen, int of, const shape *s) {
+  draw d = {.of = k->in[of], .kinds = weft__tensor_count(k->in[of]), .poisson = poisson};
+  if (!(d.out = weft__out(k, 0, s))) return weft__out_refused(s);
   const int64_t n = weft__tensor_count(d.out);
   if (n == 0) return WEFT_OK;
   d.samples = n / d.kinds;
   d.highest = highest_of(d.out->dtype);
-  WEFT_TRY(weft__random_take(k, (uint64_t)n * RESERVED, &d.gen));
+  if (gen)
+    d.gen = *gen;
+  else
+    WEFT_TRY(weft__random_take(k, (uint64_t)n * RESERVED, &d.gen));
   weft__kernel_loop(k, n, 200, draw_range, &d);
   return WEFT_OK;
 }
 
-static weft_err gamma_cpu(kernel *k) { return run(k, false); }
-static weft_err poisson_cpu(kernel *k) { return run(k, true); }
+static weft_err gamma_cpu(kernel *k) {
+  shape s;
+  WEFT_TRY(out_shape(k, &s));
+  return run(k, false, NULL, 1, &s);
+}
+
+static weft_err poisson_cpu(kernel *k) {
+  shape s;
+  WEFT_TRY(out_shape(k, &s));
+  return run(k, true, NULL, 1, &s);
+}
+
+static bool ends_with(const shape *s, const shape *last) {
+  bool ends = last->rank <= s->rank;
+  for (int i = 0; ends && i < last->rank; i++) ends = last->dim[i] == s->dim[s->rank - last->rank + i];
+  return ends;
+}
+
+/* Without state the shape is the whole one, which ends with that of the distributions. */
+static weft_err stateless_shape(const kernel *k, int of, shape *out) {
+  const shape *last = &k->in[of]->shape;
+  WEFT_TRY(weft__kernel_vector(k, 0, "shape"));
+  WEFT_TRY(weft__kernel_dims(k, 0, "shape", out));
+  if (!ends_with(out, last))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape passed in must end with broadcasted shape: %s and %s",
+                             weft__shape_text(out), weft__shape_text(last));
+  return WEFT_OK;
+}
+
+static weft_err stateless_cpu(kernel *k, bool poisson) {
+  const bool key = k->n_in == 5;
+  const int of = key ? 4 : 2;
+  philox gen;
+  shape s;
+  WEFT_TRY(key ? weft__random_from_key(k, 1, &gen) : weft__random_from_seed(k, 1, &gen));
+  WEFT_TRY(stateless_shape(k, of, &s));
+  return run(k, poisson, &gen, of, &s);
+}
+
+static weft_err binomial_cpu(kernel *k) {
+  philox gen;
+  shape s, kinds;
+  WEFT_TRY(weft__random_from_seed(k, 1, &gen));
+  WEFT_TRY(weft__kernel_vector(k, 0, "shape"));
+  WEFT_TRY(weft__kernel_dims(k, 0, "shape", &s));
+  if (weft__shape_broadcast(&kinds, &k->in[2]->shape, &k->in[3]->shape) || !ends_with(&s, &kinds))
+    return weft__kernel_fail(
+        k, WEFT_INVALID_ARGUMENT, "Shape passed in must end with broadcasted shape: %s; counts are %s and probs %s",
+        weft__shape_text(&s), weft__shape_text(&k->in[2]->shape), weft__shape_text(&k->in[3]->shape));
+  draw d = {.gen = gen, .of = k->in[2], .probs = k->in[3], .kind_shape = &kinds, .kinds = weft__shape_count(&kinds)};
+  if (!(d.out = weft__out(k, 0, &s))) return weft__out_refused(&s);
+  const int64_t n = weft__tensor_count(d.out);
+  if (n == 0) return WEFT_OK;
+  d.samples = n / d.kinds;
+  weft__kernel_loop(k, n, 400, draw_range, &d);
+  return WEFT_OK;
+}
+
+static weft_err stateless_gamma_cpu(kernel *k) { return stateless_cpu(k, false); }
+static weft_err stateless_poisson_cpu(kernel *k) { return stateless_cpu(k, true); }
+
+static weft_err stateless_infer(infer *s) {
+  shape unused;
+  for (int i = 0; i < 2; i++) WEFT_TRY(weft__infer_rank(s, i, 1, &unused));
+  return weft__infer_shape_value(s, 0, &s->out[0]);
+}
 
 static weft_err draw_infer(infer *s) {
   shape dims, unused;
@@ -183,6 +311,16 @@ static weft_err gamma_grad(backprop *b) {
   return WEFT_OK;
 }
 
+/* The same where the shape holds the dimensions of alpha too. */
+static weft_err stateless_gamma_grad(backprop *b) {
+  weft_graph *g = b->graph;
+  const weft_out alpha = b->in[b->n_in - 1];
+  weft_out moved = weft__b_mul(g, b->dout[0], weft__b_binary(g, "RandomGammaGrad", alpha, b->out[0]));
+  weft__b_unbroadcast(g, alpha, b->out[0], &moved, NULL);
+  b->din[b->n_in - 1] = GRAD_DENSE(moved);
+  return WEFT_OK;
+}
+
 /* ---- cases ---- */
 static const op_case gamma_cases[] = {
     {"i32[1] 200; f64[] 3", NULL, "seed=5 seed2=9", CASE_RANDOM},
@@ -205,6 +343,36 @@ static const op_case poisson_cases[] = {
     {"i32[1] -2; f64[1] 1", "error INVALID_ARGUMENT", "seed=7 dtype=double", CASE_RANDOM},
     {0},
 };
+static const op_case old_poisson_cases[] = {
+    {"i32[1] 300; f64[] 3", NULL, "seed=5 seed2=9", CASE_RANDOM | CASE_NO_PARITY},
+    {"i32[2] 60 5; f32[3] 10 33 1e6", NULL, "seed=3 seed2=1", CASE_RANDOM | CASE_NO_PARITY},
+    {0},
+};
+#define FLAGS CASE_NO_GRAD | CASE_FIXED_TYPE
+static const op_case stateless_gamma_cases[] = {
+    {"i32[2] 30 4; i64[2] 1 2; f32[4] .5 1 3 .3", NULL, NULL, FLAGS},
+    {"i32[1] 30; i32[2] 1 2; f64[] 3", NULL, NULL, FLAGS},
+    {"i32[1] 3; i32[2] 1 2; f64[2] 3", "error INVALID_ARGUMENT", NULL, FLAGS},
+    {0},
+};
+static const op_case key_gamma_cases[] = {
+    {"i32[2] 30 4; u64[1] 5; u64[2] 1 2; i32[] 1; f32[4] .5 1 3 .3", NULL, NULL, FLAGS},
+    {"i32[1] 30; u64[1] 5; u64[2] 1 2; i32[] 1; f16[] 3", NULL, NULL, FLAGS},
+    {0},
+};
+static const op_case stateless_poisson_cases[] = {
+    {"i32[2] 30 3; i64[2] 1 2; f32[3] .5 12 3", NULL, "dtype=int32", FLAGS},
+    {"i32[1] 30; i32[2] 1 2; f64[] 100", NULL, "dtype=float", FLAGS},
+    {"i32[1] 3; i32[2] 1 2; f64[2] 3", "error INVALID_ARGUMENT", "dtype=float", FLAGS},
+    {0},
+};
+static const op_case binomial_cases[] = {
+    {"i32[2] 30 6; i64[2] 1 2; f64[6] 10 3 50 10 100 5; f64[6] .3 .5 .7 .2 .5 .1", NULL, "dtype=int32", FLAGS},
+    {"i32[1] 30; i32[2] 1 2; f32[] 1000; f32[] .9", NULL, "dtype=float", FLAGS},
+    {"i32[2] 4 3; i32[2] 1 2; f64[] 10; f64[3] 0 1 .5", NULL, "dtype=int64", FLAGS},
+    {"i32[1] 3; i32[2] 1 2; f64[2] 3; f64[] .5", "error INVALID_ARGUMENT", "dtype=float", FLAGS},
+    {0},
+};
 #define DRAWS(cpu_, cases_)                                                                                            \
   OP_SEED, .infer = draw_infer, .cpu = (cpu_), .prepare = weft__random_prepare, .unprepare = weft__random_unprepare,   \
            .cases = (cases_)
@@ -216,5 +384,26 @@ OPS(rejection) = {
     {"RandomPoissonV2(shape:S, rate:R) -> (output:dtype) | seed:int=0 seed2:int=0 S:type{int32,int64} "
      "R:type{half,float,double,int32,int64}=double dtype:type{half,float,double,int32,int64}=int64 ; stateful",
      "Poisson numbers of the rates given.", DRAWS(poisson_cpu, poisson_cases)},
+    {"RandomPoisson(shape:S, rate:dtype) -> (output:dtype) | seed:int=0 seed2:int=0 S:type{int32,int64} "
+     "dtype:type{half,float,double} ; stateful",
+     "Poisson numbers of the rates given.", DRAWS(poisson_cpu, old_poisson_cases)},
+    {"StatelessRandomGammaV2(shape:T, seed:Tseed, alpha:dtype) -> (output:dtype) | dtype:type{half,float,double} "
+     "T:type{int32,int64} Tseed:type{int32,int64}=int64",
+     "Gamma numbers that a seed alone decides.", .infer = stateless_infer, .cpu = stateless_gamma_cpu,
+     .grad = stateless_gamma_grad, .cases = stateless_gamma_cases},
+    {"StatelessRandomGammaV3(shape:shape_dtype, key:uint64, counter:uint64, alg:int32, alpha:dtype) -> (output:dtype) "
+     "| dtype:type{half,float,double} shape_dtype:type{int32,int64}=int32",
+     "Gamma numbers of a generator that is given.", .infer = stateless_infer, .cpu = stateless_gamma_cpu,
+     .grad = stateless_gamma_grad, .cases = key_gamma_cases},
+    {"StatelessRandomPoisson(shape:T, seed:Tseed, lam:Rtype) -> (output:dtype) | "
+     "Rtype:type{half,float,double,int32,int64} dtype:type{half,float,double,int32,int64} T:type{int32,int64} "
+     "Tseed:type{int32,int64}=int64",
+     "Poisson numbers that a seed alone decides.", .infer = stateless_infer, .cpu = stateless_poisson_cpu,
+     .no_grad = true, .cases = stateless_poisson_cases},
+    {"StatelessRandomBinomial(shape:S, seed:Tseed, counts:T, probs:T) -> (output:dtype) | S:type{int32,int64} "
+     "Tseed:type{int32,int64}=int64 T:type{half,float,double,int32,int64}=double "
+     "dtype:type{half,float,double,int32,int64}=int64",
+     "Binomial numbers that a seed alone decides.", .infer = stateless_infer, .cpu = binomial_cpu, .no_grad = true,
+     .cases = binomial_cases},
     {0},
 };

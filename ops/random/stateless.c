@@ -9,7 +9,7 @@
 #include "tensor/tensor.h"
 #include <string.h>
 
-static weft_err mix(const kernel *k, int i, philox *out) {
+weft_err weft__random_from_seed(const kernel *k, int i, philox *out) {
   if (k->in[i]->shape.rank != 1 || k->in[i]->shape.dim[0] != 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "seed must have shape [2], not %s",
                              weft__shape_text(&k->in[i]->shape));
@@ -22,17 +22,17 @@ static weft_err mix(const kernel *k, int i, philox *out) {
   return WEFT_OK;
 }
 
-static weft_err given(const kernel *k, philox *out) {
-  const shape *key = &k->in[1]->shape, *counter = &k->in[2]->shape;
-  WEFT_TRY(weft__kernel_scalar(k, 3, "alg"));
-  const int32_t alg = TENSOR_DATA(k->in[3], int32_t)[0];
+weft_err weft__random_from_key(const kernel *k, int i, philox *out) {
+  const shape *key = &k->in[i]->shape, *counter = &k->in[i + 1]->shape;
+  WEFT_TRY(weft__kernel_scalar(k, i + 2, "alg"));
+  const int32_t alg = TENSOR_DATA(k->in[i + 2], int32_t)[0];
   if (alg != 1 && alg != 3) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Unsupported algorithm id: %d", alg);
   if (key->rank != 1 || key->dim[0] != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "key must have shape [1], not %s", weft__shape_text(key));
   if (counter->rank != 1 || counter->dim[0] < 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "counter must be a vector with length at least 2; got shape: %s",
                              weft__shape_text(counter));
-  const uint64_t *c = TENSOR_DATA(k->in[2], uint64_t), of = TENSOR_DATA(k->in[1], uint64_t)[0];
+  const uint64_t *c = TENSOR_DATA(k->in[i + 1], uint64_t), of = TENSOR_DATA(k->in[i], uint64_t)[0];
   *out = (philox){.key = {(uint32_t)of, (uint32_t)(of >> 32)},
                   .counter = {(uint32_t)c[0], (uint32_t)(c[0] >> 32), (uint32_t)c[1], (uint32_t)(c[1] >> 32)}};
   return WEFT_OK;
@@ -43,7 +43,7 @@ static bool is_second(const kernel *k) { return k->n_in >= 4 && k->in[1]->dtype 
 
 static weft_err draw(kernel *k, random_kind kind) {
   philox gen;
-  WEFT_TRY(is_second(k) ? given(k, &gen) : mix(k, 1, &gen));
+  WEFT_TRY(is_second(k) ? weft__random_from_key(k, 1, &gen) : weft__random_from_seed(k, 1, &gen));
   return weft__random_fill(k, kind, &gen, 0, 0);
 }
 
@@ -55,7 +55,7 @@ static weft_err bits_cpu(kernel *k) { return draw(k, RANDOM_BITS); }
 static weft_err below_cpu(kernel *k) {
   philox gen;
   const int at = k->n_in - 2;
-  WEFT_TRY(k->n_in == 6 ? given(k, &gen) : mix(k, 1, &gen));
+  WEFT_TRY(k->n_in == 6 ? weft__random_from_key(k, 1, &gen) : weft__random_from_seed(k, 1, &gen));
   for (int i = at; i < k->n_in; i++) WEFT_TRY(weft__kernel_scalar(k, i, i == at ? "minval" : "maxval"));
   const int64_t low = weft__tensor_int(k->in[at], 0), high = weft__tensor_int(k->in[at + 1], 0);
   const bool is_unsigned = k->in[at]->dtype == WEFT_UINT32 || k->in[at]->dtype == WEFT_UINT64;
@@ -67,7 +67,7 @@ static weft_err below_cpu(kernel *k) {
 
 static weft_err key_cpu(kernel *k) {
   philox gen;
-  WEFT_TRY(mix(k, 0, &gen));
+  WEFT_TRY(weft__random_from_seed(k, 0, &gen));
   weft_tensor *key = weft__out(k, 0, &SHAPE1(1)), *counter = weft__out(k, 1, &SHAPE1(2));
   if (!key || !counter) return WEFT_OOM;
   TENSOR_DATA(key, uint64_t)[0] = gen.key[0] | (uint64_t)gen.key[1] << 32;

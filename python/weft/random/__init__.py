@@ -12,12 +12,29 @@ from weft._core.ops.random_ops import (
     random_uniform as uniform,
     truncated_normal,
 )
+from weft._core.ops.stateful_random import (
+    Algorithm,
+    Generator,
+    create_rng_state,
+    fold_in,
+    get_global_generator,
+    set_global_generator,
+    split,
+    stateless_binomial,
+    stateless_categorical,
+    stateless_gamma,
+    stateless_multinomial,
+    stateless_poisson,
+)
 from weft._core.ops.stateless import stateless_normal, stateless_truncated_normal, stateless_uniform
 from weft._core.public import publish as _publish
+from weft.random import experimental
 
 __all__ = [
-    "categorical", "gamma", "get_seed", "log_uniform_candidate_sampler", "multinomial", "normal", "poisson",
-    "set_random_seed", "shuffle", "stateless_normal", "stateless_truncated_normal", "stateless_uniform",
-    "truncated_normal", "uniform", "uniform_candidate_sampler",
+    "Algorithm", "Generator", "categorical", "create_rng_state", "experimental", "fold_in", "gamma", "get_global_generator",
+    "get_seed", "log_uniform_candidate_sampler", "multinomial", "normal", "poisson", "set_global_generator",
+    "set_random_seed", "shuffle", "split", "stateless_binomial", "stateless_categorical", "stateless_gamma",
+    "stateless_multinomial", "stateless_normal", "stateless_poisson", "stateless_truncated_normal",
+    "stateless_uniform", "truncated_normal", "uniform", "uniform_candidate_sampler",
 ]
 __getattr__ = _publish(__name__)

@@ -118,6 +118,9 @@ def test_a_tagger_with_a_conditional_random_field(tmp_path):
 DEEP_IMPORTS = """
 from tensorflow.contrib.seq2seq.python.ops import attention_wrapper, basic_decoder, beam_search_decoder, helper
 from tensorflow.contrib.seq2seq.python.ops.attention_wrapper import BahdanauAttention, _bahdanau_score
+from tensorflow.contrib.seq2seq.python.ops.decoder import _create_zero_outputs, _transpose_batch_time
+from tensorflow.contrib.seq2seq.python.ops.helper import _unstack_ta
+from tensorflow.python.ops.rnn_cell_impl import _WEIGHTS_VARIABLE_NAME, _zero_state_tensors, assert_like_rnncell
 from tensorflow.contrib.rnn.python.ops import rnn_cell
 from tensorflow.contrib.rnn.python.ops.core_rnn_cell import _linear, _Linear
 from tensorflow.contrib.legacy_seq2seq.python.ops import seq2seq

@@ -18,6 +18,7 @@ from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
 LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ["c", "h"])
 _KERNEL, _BIAS = "kernel", "bias"
+_WEIGHTS_VARIABLE_NAME, _BIAS_VARIABLE_NAME = _KERNEL, _BIAS  # TensorFlow's names of the two, which programs import
 
 
 def _row(size):
@@ -33,6 +34,23 @@ def _zeros(batch_size, size, dtype):
     known = [constant_value(_row(s)) for s in (batch_size, size)]
     made.set_shape([d for k, s in zip(known, (batch_size, size)) for d in ([None] if k is None else list(k))])
     return made
+
+
+def _zero_state_tensors(state_size, batch_size, dtype):
+    """Zeros for each size of a state; programs with cells of their own call it by this name."""
+    return map_structure(lambda size: _zeros(batch_size, size, dtype), state_size)
+
+
+def _like_rnncell(cell):
+    return hasattr(cell, "output_size") and hasattr(cell, "state_size") and callable(cell) and (
+        hasattr(cell, "zero_state") or hasattr(cell, "get_initial_state"))
+
+
+def assert_like_rnncell(cell_name, cell):
+    """TypeError for what is not a cell."""
+    if not _like_rnncell(cell):
+        raise TypeError("The argument %r (%s) is not an RNNCell: 'output_size' property, 'state_size' property, either 'zero_state' or "
+                        "'get_initial_state' method, and a callable are required" % (cell_name, cell))
 
 
 class RNNCell(Layer):

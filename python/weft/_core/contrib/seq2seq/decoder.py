@@ -8,6 +8,7 @@ from weft._core.contrib.seq2seq.parts import check_cell, check_layer, layer_outp
 from weft._core.framework import nest
 from weft._core.framework.graph import Tensor
 
+_transpose_batch_time = transpose_batch_time  # programs with loops of their own import it by this name
 BasicDecoderOutput = collections.namedtuple("BasicDecoderOutput", ("rnn_output", "sample_id"))
 
 
@@ -94,13 +95,13 @@ def _static_rows(decoder):
     return None if known is None else int(known)
 
 
-def _zero_outputs(decoder):
+def _create_zero_outputs(size, dtype, batch_size):
     """Zeros in the form of an output, for rows that have ended."""
     def zeros(size, dtype):
-        rows = tf.expand_dims(tf.convert_to_tensor(decoder.batch_size, tf.int32), 0)
+        rows = tf.expand_dims(tf.convert_to_tensor(batch_size, tf.int32), 0)
         width = tf.constant(tf.TensorShape(size).as_list(), tf.int32)
         return tf.zeros(tf.concat([rows, width], 0), dtype)
-    return nest.map_structure(zeros, decoder.output_size, decoder.output_dtype)
+    return nest.map_structure(zeros, size, dtype)
 
 
 def _output_arrays(decoder):
@@ -161,7 +162,7 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
     with tf.variable_scope(scope, "decoder"):
         limit = _checked_limit(maximum_iterations)
         finished, inputs, state = decoder.initialize()
-        zeros = _zero_outputs(decoder) if impute_finished else None
+        zeros = _create_zero_outputs(decoder.output_size, decoder.output_dtype, decoder.batch_size) if impute_finished else None
         if limit is not None:
             finished = tf.logical_or(finished, 0 >= limit)
         lengths = tf.zeros_like(finished, dtype=tf.int32)

@@ -6,6 +6,8 @@ from weft._core.contrib.seq2seq.parts import transpose_batch_time
 from weft._core.framework import nest
 from weft._core.framework.graph import Tensor
 
+_transpose_batch_time = transpose_batch_time  # programs with helpers of their own import it by this name
+
 
 class Helper(metaclass=abc.ABCMeta):
     """Samples ids from the outputs of a step, and makes the inputs of the next one."""
@@ -80,7 +82,7 @@ class _Ids(Helper):
     sample_ids_dtype = property(lambda self: tf.int32)
 
 
-def _array(x):
+def _unstack_ta(x):
     return tf.TensorArray(x.dtype, size=tf.shape(x)[0], element_shape=x.shape[1:]).unstack(x)
 
 
@@ -96,7 +98,7 @@ class TrainingHelper(_Ids):
             inputs = nest.map_structure(tf.convert_to_tensor, inputs)
             self._inputs = inputs
             inputs = _time_major(inputs, time_major)
-            self._input_tas = nest.map_structure(_array, inputs)
+            self._input_tas = nest.map_structure(_unstack_ta, inputs)
             self._sequence_length = tf.convert_to_tensor(sequence_length, name="sequence_length")
             if self._sequence_length.shape.ndims != 1:
                 raise ValueError("Expected sequence_length to be a vector, but received shape: %s" % self._sequence_length.shape)
@@ -210,7 +212,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             if auxiliary_inputs is not None:
                 inputs = nest.map_structure(lambda x, y: tf.concat([x, y], -1), inputs, auxiliary_inputs)
                 auxiliary = nest.map_structure(tf.convert_to_tensor, auxiliary_inputs)
-                self._auxiliary_input_tas = nest.map_structure(_array, _time_major(auxiliary, time_major))
+                self._auxiliary_input_tas = nest.map_structure(_unstack_ta, _time_major(auxiliary, time_major))
             self._next_inputs_fn = next_inputs_fn
             super().__init__(inputs=inputs, sequence_length=sequence_length, time_major=time_major, name=name)
 
